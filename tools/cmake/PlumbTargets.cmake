@@ -1,0 +1,43 @@
+# The words every room's CMakeLists.txt is written with.
+
+# Flags every target of ours carries: warnings, C++20, the include root, sanitizers.
+add_library(plumb_flags INTERFACE)
+target_compile_features(plumb_flags INTERFACE cxx_std_20)
+target_include_directories(plumb_flags INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_options(plumb_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -fno-fast-math>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${PLUMB_WERROR}>>:-Werror>)
+if(PLUMB_SANITIZE)
+  target_compile_options(plumb_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${PLUMB_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined>)
+  target_link_options(plumb_flags INTERFACE -fsanitize=${PLUMB_SANITIZE})
+endif()
+
+# Flags of the fast host code: variants and models, never oracles or the judge.
+add_library(plumb_fast INTERFACE)
+if(PLUMB_NATIVE)
+  target_compile_options(plumb_fast INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=native>)
+endif()
+
+# Flags of code that decides: no contraction, no value-changing optimisation.
+add_library(plumb_strict INTERFACE)
+target_compile_options(plumb_strict INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
+
+# plumb_library(NAME sources... LINK libs...): a static library with our flags.
+function(plumb_library name)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PUBLIC plumb_flags ${ARG_LINK})
+endfunction()
+
+# plumb_test(NAME sources... LINK libs...): a doctest program, registered with ctest.
+function(plumb_test name)
+  if(NOT PLUMB_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS} ${CMAKE_SOURCE_DIR}/tools/testing/doctest_main.cpp)
+  target_link_libraries(${name} PRIVATE plumb_flags plumb_doctest ${ARG_LINK})
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()
+enable_testing()
