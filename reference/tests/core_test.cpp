@@ -1,0 +1,63 @@
+#include <doctest/doctest.h>
+
+#include "reference/core/error.hpp"
+#include "reference/core/fp.hpp"
+#include "reference/core/random.hpp"
+#include "reference/core/text.hpp"
+
+using namespace plumb;
+
+TEST_CASE("globs match whole texts") {
+  CHECK(glob_match("spmv.*", "spmv.f32"));
+  CHECK(glob_match("*", ""));
+  CHECK(glob_match("g?mm", "gemm"));
+  CHECK_FALSE(glob_match("spmv", "spmv.f32"));
+  CHECK(glob_match("gpu/*merge*", "gpu/12_merge_path"));
+}
+
+TEST_CASE("a misspelt word is met with the nearest right one, and nonsense with none") {
+  CHECK(nearest("spvm", {"gemm", "spmv", "spmm"}) == "spmv");
+  CHECK(nearest("xyzzyplugh", {"gemm", "spmv"}).empty());
+}
+
+TEST_CASE("sizes take k and M, and refuse everything else") {
+  CHECK(parse_size("60k", "--inputs") == 60000);
+  CHECK(parse_size("1M", "--inputs") == 1000000);
+  CHECK(parse_size("2Ki", "--inputs") == 2048);
+  CHECK_THROWS_AS((void)parse_size("-1", "--inputs"), Error);
+  CHECK_THROWS_AS((void)parse_size("12x", "--inputs"), Error);
+  CHECK_THROWS_AS((void)parse_size("", "--inputs"), Error);
+  CHECK_THROWS_AS((void)parse_size("1.5", "--inputs"), Error);
+  CHECK_THROWS_AS((void)parse_size("1e300", "--inputs"), Error);
+}
+
+TEST_CASE("split leaves commas inside parentheses alone") {
+  CHECK(split("a(x=1,y=2),b", ',') == std::vector<std::string>{"a(x=1,y=2)", "b"});
+}
+
+TEST_CASE("Neumaier and Dot2 keep the sum that Kahan loses") {
+  KahanSum<double> kahan;
+  NeumaierSum<double> neumaier;
+  for (const double t : {1.0, 1e20, 1.0, -1e20}) kahan.add(t), neumaier.add(t);
+  CHECK(kahan.value() == 0.0);
+  CHECK(neumaier.value() == 2.0);
+  CHECK(arithmetic_self_test());
+}
+
+TEST_CASE("Dot2 sums (1 + 2^-52) * (1 + 2^-52) - 1 - 2^-51 to 2^-104 exactly") {
+  Dot2<double> dot;
+  dot.add_product(1 + 0x1p-52, 1 + 0x1p-52);
+  dot.add(-1);
+  dot.add(-0x1p-51);
+  CHECK(dot.value() == 0x1p-104);
+}
+
+TEST_CASE("random numbers depend on seed, stream and index alone, and look uniform") {
+  CHECK(random_bits(1, 2, 3) == random_bits(1, 2, 3));
+  CHECK(random_bits(1, 2, 3) != random_bits(1, 3, 2));
+  CHECK(random_bits(1, 2, 3) != random_bits(2, 2, 3));
+  double sum = 0;
+  for (std::uint64_t i = 0; i < 10000; ++i) sum += random_unit(7, 0, i);
+  CHECK(sum == doctest::Approx(5000).epsilon(0.02));  // 3.5 standard deviations are 1 %
+  for (std::uint64_t i = 0; i < 1000; ++i) CHECK(random_below(7, 1, i, 10) < 10);
+}
