@@ -1,0 +1,227 @@
+#include "reference/core/case_id.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "reference/core/error.hpp"
+#include "reference/core/text.hpp"
+
+namespace plumb {
+namespace {
+
+template <class E, std::size_t N>
+E parse_word(const std::pair<E, std::string_view> (&words)[N], std::string_view word, std::string_view what) {
+  std::vector<std::string> known;
+  for (const auto& [value, text] : words) {
+    if (text == word) return value;
+    known.emplace_back(text);
+  }
+  throw Error(fmt::format("{}: unknown word '{}'{} (known: {})", what, printable(word), did_you_mean(word, known),
+                          fmt::join(known, ", ")));
+}
+
+template <class E, std::size_t N>
+std::string_view word_of(const std::pair<E, std::string_view> (&words)[N], E value) {
+  for (const auto& [v, text] : words) {
+    if (v == value) return text;
+  }
+  return "?";
+}
+
+constexpr std::pair<Dtype, std::string_view> kDtypes[] = {{Dtype::f32, "f32"}, {Dtype::f64, "f64"}};
+constexpr std::pair<Fill, std::string_view> kFills[] = {
+    {Fill::exact, "exact"},       {Fill::wide, "wide"},     {Fill::index, "index"},    {Fill::real, "real"},
+    {Fill::positive, "positive"}, {Fill::scaled, "scaled"}, {Fill::hostile, "hostile"}};
+constexpr std::pair<Tier, std::string_view> kTiers[] = {
+    {Tier::smoke, "smoke"}, {Tier::full, "full"}, {Tier::stress, "stress"}};
+constexpr std::pair<Arithmetic, std::string_view> kArithmetics[] = {
+    {Arithmetic::native, "native"},   {Arithmetic::pairwise, "pairwise"}, {Arithmetic::compensated, "compensated"},
+    {Arithmetic::doubled, "doubled"}, {Arithmetic::tf32, "tf32"},         {Arithmetic::tf32x3, "tf32x3"},
+    {Arithmetic::bf16, "bf16"},       {Arithmetic::fp16, "fp16"}};
+
+Error bad_case(std::string_view id, std::string_view what) {
+  return Error(fmt::format("case '{}': {}", printable(id, 200), what));
+}
+
+// Fills c from "op.dtype(key=value,...)". Keys fill and seed go to their members.
+struct IdParts {
+  std::string op, dtype;
+  std::vector<std::pair<std::string, std::string>> params;
+};
+IdParts dissect(std::string_view id) {
+  IdParts parts;
+  const std::size_t open = id.find('(');
+  std::string_view head = id.substr(0, open);
+  const std::size_t dot = head.find('.');
+  parts.op = head.substr(0, dot);
+  parts.dtype = dot == std::string_view::npos ? "*" : std::string(head.substr(dot + 1));
+  if (parts.op.empty()) throw bad_case(id, "no operator name");
+  if (open == std::string_view::npos) return parts;
+  if (id.back() != ')') throw bad_case(id, "the parameter list does not end in ')'");
+  for (const std::string& item : split(id.substr(open + 1, id.size() - open - 2), ',')) {
+    const std::size_t equals = item.find('=');
+    if (equals == std::string::npos || equals == 0) throw bad_case(id, fmt::format("'{}' is not KEY=VALUE", item));
+    parts.params.emplace_back(item.substr(0, equals), item.substr(equals + 1));
+  }
+  return parts;
+}
+
+std::optional<double> to_number(std::string_view text) {
+  double value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+bool pattern_matches(std::string_view pattern, std::string_view value) {
+  const std::size_t dots = pattern.find("..");
+  if (dots == std::string_view::npos) return glob_match(pattern, value);
+  const std::string_view low = pattern.substr(0, dots), high = pattern.substr(dots + 2);
+  const auto v = to_number(value);
+  if (!v) return false;
+  const auto at_least = low == "*" ? -std::numeric_limits<double>::infinity() : to_number(low).value_or(NAN);
+  const auto at_most = high == "*" ? std::numeric_limits<double>::infinity() : to_number(high).value_or(NAN);
+  return *v >= at_least && *v <= at_most;
+}
+
+}  // namespace
+
+std::string_view name(Dtype v) { return word_of(kDtypes, v); }
+std::string_view name(Fill v) { return word_of(kFills, v); }
+std::string_view name(Tier v) { return word_of(kTiers, v); }
+std::string_view name(Arithmetic v) { return word_of(kArithmetics, v); }
+Fill parse_fill(std::string_view word, std::string_view what) { return parse_word(kFills, word, what); }
+Tier parse_tier(std::string_view word, std::string_view what) { return parse_word(kTiers, word, what); }
+
+std::string_view describe(Fill fill) {
+  switch (fill) {
+    case Fill::exact: return "small integers, every partial sum representable: anything lost, doubled or misplaced, bit for bit";
+    case Fill::wide: return "odd 13-bit integers against -1, 0, 1: reduced precision used where fp32 was declared";
+    case Fill::index: return "one operand selects, the other holds codes of its own positions: permutations, transposes, wrong ld";
+    case Fill::real: return "uniform in (-1, 1): wrong precision, dropped small terms";
+    case Fill::positive: return "uniform in (0, 1): drift that cancels in zero-mean data";
+    case Fill::scaled: return "rows and columns multiplied by powers of two: norm-wise shortcuts, reduced range";
+    case Fill::hostile: return "NaN, infinities, subnormals, -0, huge and tiny values in single places and whole rows";
+  }
+  return "";
+}
+
+std::string Case::id() const {
+  std::string text = fmt::format("{}.{}(", op, name(dtype));
+  for (const auto& [key, value] : params) text += fmt::format("{}={},", key, value);
+  return text + fmt::format("fill={},seed={})", name(fill), seed);
+}
+
+bool Case::has(std::string_view key) const {
+  for (const auto& [k, v] : params) {
+    if (k == key) return true;
+  }
+  return false;
+}
+
+std::string Case::text(std::string_view key) const {
+  for (const auto& [k, v] : params) {
+    if (k == key) return v;
+  }
+  throw bad_case(id(), fmt::format("parameter '{}' is missing", key));
+}
+
+std::int64_t Case::integer(std::string_view key) const {
+  const std::string value = text(key);
+  std::int64_t out = 0;
+  const auto [end, status] = std::from_chars(value.data(), value.data() + value.size(), out);
+  if (status != std::errc() || end != value.data() + value.size() || out < 0) {
+    throw bad_case(id(), fmt::format("'{}' is not a non-negative integer: {}", key, printable(value)));
+  }
+  return out;
+}
+
+double Case::number(std::string_view key) const {
+  const std::string value = text(key);
+  const auto v = to_number(value);
+  if (!v || !std::isfinite(*v)) throw bad_case(id(), fmt::format("'{}' is not a number: {}", key, printable(value)));
+  return *v;
+}
+
+std::string Case::text_or(std::string_view key, std::string_view fallback) const {
+  return has(key) ? text(key) : std::string(fallback);
+}
+std::int64_t Case::integer_or(std::string_view key, std::int64_t fallback) const {
+  return has(key) ? integer(key) : fallback;
+}
+double Case::number_or(std::string_view key, double fallback) const { return has(key) ? number(key) : fallback; }
+
+Case parse_case(std::string_view id) {
+  IdParts parts = dissect(id);
+  Case c;
+  c.op = std::move(parts.op);
+  if (parts.dtype == "f32") {
+    c.dtype = Dtype::f32;
+  } else if (parts.dtype == "f64") {
+    c.dtype = Dtype::f64;
+  } else {
+    throw bad_case(id, fmt::format("the type is neither f32 nor f64: '{}'", printable(parts.dtype)));
+  }
+  bool fill = false, seed = false;
+  for (auto& [key, value] : parts.params) {
+    if (key == "fill") {
+      c.fill = parse_fill(value, fmt::format("case '{}'", printable(id, 200)));
+      fill = true;
+    } else if (key == "seed") {
+      const auto [end, status] = std::from_chars(value.data(), value.data() + value.size(), c.seed);
+      if (status != std::errc() || end != value.data() + value.size() || value.empty()) {
+        throw bad_case(id, fmt::format("seed is not an unsigned integer: {}", printable(value)));
+      }
+      seed = true;
+    } else {
+      if (c.has(key)) throw bad_case(id, fmt::format("'{}' is given twice", key));
+      c.params.emplace_back(key, value);
+    }
+  }
+  if (!fill || !seed) throw bad_case(id, "a whole id names fill and seed");
+  return c;
+}
+
+CaseFilter::CaseFilter(std::string_view text) {
+  if (text.empty()) throw Error("--case: empty; 'all' takes every case");
+  for (const std::string& item : split(text, ',')) {
+    if (item == "all") {
+      parts_.push_back({"*", "*", {}});
+      operator_globs_.emplace_back("*");
+      continue;
+    }
+    IdParts parts = dissect(item);
+    operator_globs_.push_back(parts.op);
+    if (item.find('(') != std::string::npos && item.find_first_of("*?") == std::string::npos &&
+        item.find("..") == std::string::npos) {
+      const auto named = [&](std::string_view key) {
+        for (const auto& [k, v] : parts.params) {
+          if (k == key) return true;
+        }
+        return false;
+      };
+      if (named("fill") && named("seed")) whole_ids_.push_back(parse_case(item));
+    }
+    parts_.push_back({std::move(parts.op), std::move(parts.dtype), std::move(parts.params)});
+  }
+}
+
+bool CaseFilter::matches(const Case& c) const {
+  for (const Part& part : parts_) {
+    if (!glob_match(part.op, c.op) || !glob_match(part.dtype, name(c.dtype))) continue;
+    bool all = true;
+    for (const auto& [key, pattern] : part.params) {
+      const std::string value = key == "fill" ? std::string(name(c.fill))
+                                : key == "seed" ? std::to_string(c.seed)
+                                                : c.text_or(key, "");
+      all = all && (key == "fill" || key == "seed" || c.has(key)) && pattern_matches(pattern, value);
+    }
+    if (all) return true;
+  }
+  return false;
+}
+
+}  // namespace plumb

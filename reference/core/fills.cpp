@@ -1,0 +1,79 @@
+#include "reference/core/fills.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "reference/core/random.hpp"
+
+namespace plumb {
+namespace {
+
+double symmetric(std::uint64_t seed, std::uint64_t stream, std::uint64_t i) {
+  return 2 * random_unit(seed, stream, i) - 1 + 0x1p-54;  // never exactly 0 or -1
+}
+
+template <class T>
+void sprinkle(T* data, std::int64_t rows, std::int64_t cols, Role role, std::uint64_t seed, std::uint64_t stream) {
+  constexpr T kInf = std::numeric_limits<T>::infinity();
+  constexpr T kTiny = std::numeric_limits<T>::min();          // smallest normal
+  constexpr T kSub = std::numeric_limits<T>::denorm_min();
+  const T huge = std::ldexp(T(1), std::numeric_limits<T>::max_exponent - 28);  // 2^100 in fp32: sums of 2^27 stay finite
+  const T specials[] = {std::numeric_limits<T>::quiet_NaN(), kInf, -kInf, T(-0.0), kSub, -kSub, kTiny, -kTiny,
+                        role == Role::left ? huge : T(0.5), role == Role::left ? -huge : T(-0.5)};
+  const auto n = static_cast<std::uint64_t>(rows * cols);
+  if (n == 0) return;
+  // few enough to leave most answers finite: one place in 97 gets something, never less than one of the first three
+  const std::uint64_t places = n / 97 + 1;
+  for (std::uint64_t s = 0; s < places; ++s) {
+    const std::uint64_t kind = random_below(seed, stream + 101, s, std::size(specials));
+    // NaN and infinities spread over whole rows and columns of the answer: keep them rare
+    const bool spreads = kind < 3;
+    if (spreads && s >= 3) continue;
+    data[random_below(seed, stream + 102, s, n)] = specials[s < 1 ? 0 : kind];
+  }
+  if (rows > 3 && role == Role::left) {
+    const auto row = static_cast<std::int64_t>(random_below(seed, stream + 103, 0, static_cast<std::uint64_t>(rows)));
+    for (std::int64_t j = 0; j < cols; ++j) data[row * cols + j] = kInf;
+  }
+}
+
+}  // namespace
+
+template <class T>
+void fill_values(T* data, std::int64_t rows, std::int64_t cols, Fill fill, Role role, std::uint64_t seed,
+                 std::uint64_t stream) {
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const auto chosen = cols > 0 ? static_cast<std::int64_t>(random_below(seed, stream + 7, static_cast<std::uint64_t>(i),
+                                                                          static_cast<std::uint64_t>(cols)))
+                                 : 0;
+    for (std::int64_t j = 0; j < cols; ++j) {
+      const auto at = static_cast<std::uint64_t>(i * cols + j);
+      double v = 0;
+      switch (fill) {
+        case Fill::exact: v = static_cast<double>(random_below(seed, stream, at, 17)) - 8; break;
+        case Fill::wide:
+          v = role == Role::left ? static_cast<double>(2 * random_below(seed, stream, at, 4096) + 1) - 4096
+                                 : static_cast<double>(random_below(seed, stream, at, 3)) - 1;
+          break;
+        case Fill::index:
+          v = role == Role::left ? (j == chosen ? 1 : 0) : role == Role::right ? static_cast<double>(1 + at % 8388593u) : 0;
+          break;
+        case Fill::positive: v = random_unit(seed, stream, at) + 0x1p-54; break;
+        case Fill::scaled: {
+          const auto line = static_cast<std::uint64_t>(role == Role::right ? j : i);
+          v = std::ldexp(symmetric(seed, stream, at), static_cast<int>(random_below(seed, stream + 8, line, 25)) - 12);
+          break;
+        }
+        case Fill::real:
+        case Fill::hostile: v = symmetric(seed, stream, at); break;
+      }
+      data[at] = static_cast<T>(v);
+    }
+  }
+  if (fill == Fill::hostile) sprinkle(data, rows, cols, role, seed, stream);
+}
+
+template void fill_values<float>(float*, std::int64_t, std::int64_t, Fill, Role, std::uint64_t, std::uint64_t);
+template void fill_values<double>(double*, std::int64_t, std::int64_t, Fill, Role, std::uint64_t, std::uint64_t);
+
+}  // namespace plumb

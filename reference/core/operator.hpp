@@ -1,0 +1,126 @@
+// What an operator is to the host: cases, data, oracle, bound, cost. A contract (ops/<op>.hpp) declares them, ops/<op>.cpp
+// defines them, and the concept Operator names the member that is missing.
+#pragma once
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reference/core/abi.hpp"
+#include "reference/core/case_id.hpp"
+#include "reference/core/fp.hpp"
+
+namespace plumb {
+
+/// Owns the arrays of one instance; freed together. Memory is zeroed.
+class Arena {
+ public:
+  template <class T>
+  [[nodiscard]] T* allocate(std::int64_t count) {
+    blocks_.push_back(std::make_unique<std::byte[]>(static_cast<std::size_t>(count) * sizeof(T) + sizeof(T)));
+    return reinterpret_cast<T*>(blocks_.back().get());
+  }
+
+ private:
+  std::vector<std::unique_ptr<std::byte[]>> blocks_;
+};
+
+/// One case's data in one type: scalars, inputs, and the shapes of the outputs. An output whose data is not null is in-out:
+/// it holds the initial contents (y of beta * y); one whose data is null is poisoned before every run and must be written.
+template <class Op, class T>
+struct Instance {
+  typename Op::template Problem<T> problem{};
+  typename Op::template In<T, Space::host> in{};
+  typename Op::template Out<T, Space::host> out{};
+  Arena arena;
+  bool degenerate = false;  // a constant or all-zero answer is right for this case (nothing to sum, zero sizes)
+};
+
+/// The oracle's answer for one output array, packed row-major: value, magnitude M = sum |a||b|, and number of terms.
+struct ReferenceArray {
+  std::vector<double> value, magnitude;
+  std::vector<std::int32_t> terms;
+  void resize(std::int64_t n) {
+    value.assign(static_cast<std::size_t>(n), 0.0);
+    magnitude.assign(static_cast<std::size_t>(n), 0.0);
+    terms.assign(static_cast<std::size_t>(n), 0);
+  }
+  /// Takes value, magnitude and terms of element i from an OracleDot.
+  template <class Dot>
+  void take(std::int64_t i, const Dot& dot) {
+    const auto k = static_cast<std::size_t>(i);
+    value[k] = dot.value();
+    magnitude[k] = dot.magnitude();
+    terms[k] = static_cast<std::int32_t>(dot.terms());
+  }
+};
+struct Reference {
+  std::vector<ReferenceArray> outputs;  // in the order of Op::each_output
+};
+
+/// What a bound is a function of, besides the element's magnitude and number of terms.
+struct Tolerance {
+  Fill fill = Fill::real;
+  Arithmetic arithmetic = Arithmetic::native;
+  Dtype dtype = Dtype::f32;
+  [[nodiscard]] double unit() const { return dtype == Dtype::f32 ? kUnit<float> : kUnit<double>; }
+  [[nodiscard]] double eta() const { return dtype == Dtype::f32 ? kEta<float> : kEta<double>; }
+};
+
+/// The bound of a sum of `terms` products with magnitude M: 0 (bitwise) for the exact, wide and index fills;
+/// min(4 sqrt(n), 16) u M for zero-mean data, 4 sqrt(n) u M for positive data, and what the declared arithmetic adds or takes.
+/// Underflow adds n eta. Measured: honest fp32 sums of zero-mean products stay under 6 u M for n from 16 to 8192.
+[[nodiscard]] double sum_bound(const Tolerance&, double value, double magnitude, std::int64_t terms);
+
+/// True for fills whose answers are compared bit for bit (as numbers: -0 equals +0).
+[[nodiscard]] constexpr bool is_bitwise(Fill fill) {
+  return fill == Fill::exact || fill == Fill::wide || fill == Fill::index;
+}
+
+/// Work and compulsory traffic of one run: flop counts multiply and add apart; bytes read each input once, write each output once.
+struct Cost {
+  double flop = 0, bytes = 0;
+};
+
+/// Collects an operator's cases, one per fill and type, each beside the reason it exists.
+class CaseList {
+ public:
+  explicit CaseList(std::string_view op) : op_(op) {}
+  /// params: "rows=7,cols=5,density=0.3" in the order they are to be printed.
+  void add(Tier tier, std::string_view params, std::initializer_list<Fill> fills, std::string_view why,
+           std::initializer_list<Dtype> dtypes = {Dtype::f32, Dtype::f64});
+  [[nodiscard]] const std::vector<Case>& all() const { return cases_; }
+
+ private:
+  std::string op_;
+  std::vector<Case> cases_;
+};
+
+/// What verify/operators.hpp accepts. A missing member is named by the failing line of this concept.
+template <class Op>
+concept Operator = requires(CaseList& list, const Case& c, Instance<Op, float>& instance, Reference& reference,
+                            const Tolerance& tolerance) {
+  { Op::kName } -> std::convertible_to<const char*>;
+  Op::cases(list);
+  Op::template make<float>(c, instance);
+  Op::template validate<float>(instance.problem, instance.in, instance.out);
+  Op::template oracle<float>(instance.problem, instance.in, instance.out, reference);
+  { Op::template cost<float>(instance.problem, instance.in, instance.out) } -> std::same_as<Cost>;
+  { Op::bound(tolerance, 0, 0.0, 0.0, std::int64_t{0}) } -> std::same_as<double>;
+  Op::each_input(instance.in, [](const char*, auto&) {});
+  Op::each_output(instance.out, [](const char*, auto&) {});
+};
+
+/// Instantiates the host side of a contract for both types; the last line of ops/<op>.cpp.
+#define PLUMB_INSTANTIATE_OPERATOR(Op) PLUMB_INSTANTIATE_OPERATOR_FOR(Op, float) PLUMB_INSTANTIATE_OPERATOR_FOR(Op, double)
+#define PLUMB_INSTANTIATE_OPERATOR_FOR(Op, T)                                                                        \
+  template void Op::make<T>(const Case&, Instance<Op, T>&);                                                          \
+  template void Op::validate<T>(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);           \
+  template void Op::oracle<T>(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&); \
+  template Cost Op::cost<T>(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+
+}  // namespace plumb
