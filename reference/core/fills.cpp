@@ -52,7 +52,7 @@ void fill_values(T* data, std::int64_t rows, std::int64_t cols, Fill fill, Role 
       switch (fill) {
         case Fill::exact: v = static_cast<double>(random_below(seed, stream, at, 17)) - 8; break;
         case Fill::wide:
-          v = role == Role::left ? static_cast<double>(2 * random_below(seed, stream, at, 4096) + 1) - 4096
+          v = role == Role::left ? static_cast<double>(2 * random_below(seed, stream, at, 8192) + 1) - 8192
                                  : static_cast<double>(random_below(seed, stream, at, 3)) - 1;
           break;
         case Fill::index:

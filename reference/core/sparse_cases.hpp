@@ -1,0 +1,45 @@
+// Sparse operands of cases: a pattern by name, or a user's own file. Shared by spmv, spmm, sddmm and whoever comes next.
+#pragma once
+#include <functional>
+#include <string>
+
+#include "reference/core/matrix.hpp"
+#include "reference/core/operator.hpp"
+
+namespace plumb {
+
+/// The sparse operand of a case, with values by c.fill (role left). Read from the parameters
+///   matrix=FILE                              a user's own matrix, through the reader set by set_matrix_reader
+///   rows, cols, density, pattern=WORD        a generated one; pattern defaults to uniform:
+///     uniform    every entry alike;                 banded     columns next to the diagonal
+///     powerlaw   few long rows, many short ones;    giant      one row holds every column, the others as uniform
+///     empty      every third row and the first half hold nothing, the others twice as much
+///     unsorted   columns unsorted and repeated;     diagonal   one entry per row
+/// Throws Error for an unknown pattern (with the nearest), sizes above int32, or a density outside [0, 1].
+template <class T>
+[[nodiscard]] Csr<T> make_sparse(const Case& c, std::uint64_t stream);
+
+/// Sets who reads matrix=FILE. verify and bench set it once; without it such a case is an error.
+void set_matrix_reader(std::function<Csr<double>(const std::string&)> reader);
+
+/// Fills the values of A as fill_values does: index leaves one 1 per row among the entries there are.
+template <class T>
+void fill_csr_values(Csr<T>& a, Fill fill, std::uint64_t seed, std::uint64_t stream);
+
+/// Throws Error naming the first defect: row_ptr not starting at 0, decreasing or not ending at nnz; a column outside.
+template <class T>
+void validate_csr(const CsrView<const T, Space::host>& a, const char* name);
+
+/// Copies an owning matrix into an instance's arena, and gives the view.
+template <class T>
+[[nodiscard]] CsrView<const T, Space::host> keep(Arena& arena, const Csr<T>& a);
+
+/// Allocates a filled vector or matrix in the arena.
+template <class T>
+[[nodiscard]] VecView<const T, Space::host> make_vector(Arena& arena, std::int64_t size, const Case& c, Role role,
+                                                        std::uint64_t stream);
+template <class T>
+[[nodiscard]] DenseView<const T, Space::host> make_dense(Arena& arena, std::int64_t rows, std::int64_t cols, const Case& c,
+                                                         Role role, std::uint64_t stream);
+
+}  // namespace plumb

@@ -1,0 +1,104 @@
+// spmv: cases, data, oracle, bound and cost of the contract in spmv.hpp.
+#include "reference/ops/spmv.hpp"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "reference/core/error.hpp"
+#include "reference/core/fills.hpp"
+#include "reference/core/operator.hpp"
+#include "reference/core/sparse_cases.hpp"
+
+namespace plumb {
+
+void Spmv::cases(CaseList& list) {
+  using enum Fill;
+  list.add(Tier::smoke, "rows=0,cols=5,density=0", {exact}, "no rows: nothing may be touched");
+  list.add(Tier::smoke, "rows=5,cols=0,density=0", {exact}, "no columns: every row is empty");
+  list.add(Tier::smoke, "rows=1,cols=1,density=1", {exact, real}, "the smallest product");
+  list.add(Tier::smoke, "rows=37,cols=53,density=0", {exact, hostile}, "nnz == 0: y = +0 even where x holds NaN");
+  list.add(Tier::smoke, "rows=219,cols=85,density=0.024", {exact, index, real, hostile}, "tall, two entries per row (as ash219)");
+  list.add(Tier::smoke, "rows=85,cols=219,density=0.1", {exact, real, scaled}, "wide");
+  list.add(Tier::smoke, "rows=255,cols=255,density=0.12", {exact, wide, real, positive}, "one less than a block of 256 rows");
+  list.add(Tier::smoke, "rows=257,cols=511,density=0.07", {exact, hostile}, "one more than a block");
+  list.add(Tier::smoke, "rows=1009,cols=1013,density=0.03,alpha=2,beta=-1", {exact, real}, "prime sizes, y read and scaled");
+  list.add(Tier::smoke, "rows=1009,cols=1013,density=0.03,alpha=0,beta=1", {exact, real}, "alpha == 0 leaves y");
+  list.add(Tier::smoke, "rows=600,cols=4000,density=0.003,pattern=giant", {exact, wide, real, positive},
+           "one row holds everything: it spans blocks of a non-zero split");
+  list.add(Tier::smoke, "rows=1500,cols=1500,density=0.008,pattern=powerlaw", {exact, real, scaled}, "skewed rows");
+  list.add(Tier::smoke, "rows=1200,cols=900,density=0.01,pattern=empty", {exact, real, hostile},
+           "the first half and every third row empty: an adaptive split divides by zero");
+  list.add(Tier::smoke, "rows=400,cols=300,density=0.05,pattern=unsorted", {exact, index, real}, "columns unsorted and repeated");
+  list.add(Tier::smoke, "rows=2000,cols=2000,density=0.0035,pattern=banded", {exact, real}, "regular short rows, local columns");
+  list.add(Tier::smoke, "rows=777,cols=777,density=0,pattern=diagonal", {exact, index}, "one entry per row");
+  list.add(Tier::smoke, "rows=3,cols=20000,density=0.9", {exact, real, positive}, "long rows only, fewer than cores");
+
+  list.add(Tier::full, "rows=65536,cols=65536,density=0.0005", {exact, wide, real, positive, hostile}, "32 per row");
+  list.add(Tier::full, "rows=281903,cols=281903,density=0.00003,pattern=powerlaw", {exact, real}, "web graph sized, skewed");
+  list.add(Tier::full, "rows=300000,cols=300000,density=0.0002,pattern=banded", {exact, real, positive}, "FEM-like, 60 per row");
+  list.add(Tier::full, "rows=66463,cols=66463,density=0.001,pattern=giant", {exact, real}, "as mip1: one row of everything");
+  list.add(Tier::full, "rows=1000000,cols=1000000,density=0,pattern=diagonal", {exact}, "a million rows of one entry");
+  list.add(Tier::full, "rows=8217820,cols=7591564,density=0.00000065,pattern=uniform", {exact}, "as Hardesty3: 4.9 per row, 8 M rows",
+           {Dtype::f64});
+  list.add(Tier::stress, "rows=4194304,cols=4194304,density=0.0000114,pattern=powerlaw", {exact, real}, "200 M entries");
+}
+
+template <class T>
+void Spmv::make(const Case& c, Instance<Spmv, T>& instance) {
+  const Csr<T> a = make_sparse<T>(c, 1000);
+  instance.in.A = keep(instance.arena, a);
+  instance.in.x = make_vector<T>(instance.arena, a.cols, c, Role::right, 2000);
+  instance.problem = {static_cast<T>(c.number_or("alpha", 1)), static_cast<T>(c.number_or("beta", 0))};
+  instance.out.y.size = a.rows;
+  if (instance.problem.beta != T(0)) {
+    T* y = instance.arena.template allocate<T>(a.rows);
+    fill_values(y, a.rows, 1, c.fill, Role::addend, c.seed, 3000);
+    instance.out.y.data = y;
+  }
+  instance.degenerate = a.rows <= 1 || a.nnz() == 0 || a.cols <= 1;
+}
+
+template <class T>
+void Spmv::validate(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>& out) {
+  validate_csr(in.A, "A");
+  if (in.x.size != in.A.cols) throw Error(fmt::format("spmv: x has {} elements, A {} columns", in.x.size, in.A.cols));
+  if (out.y.size != in.A.rows) throw Error(fmt::format("spmv: y has {} elements, A {} rows", out.y.size, in.A.rows));
+}
+
+template <class T>
+void Spmv::oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>& out, Reference& reference) {
+  ReferenceArray& y = reference.outputs.emplace_back();
+  y.resize(in.A.rows);
+#pragma omp parallel for schedule(dynamic, 64)
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    OracleDot<T> dot;
+    for (std::int32_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k) {
+      // alpha is applied to the value: exact for the powers of two that cases use, and bounded by the terms otherwise
+      dot.add_product(p.alpha * in.A.val[k], in.x[in.A.col[k]]);
+    }
+    if (p.beta != T(0)) dot.add_product(p.beta, out.y[i]);
+    y.take(i, dot);
+  }
+}
+
+template <class T>
+Cost Spmv::cost(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>&) {
+  std::vector<bool> used(static_cast<std::size_t>(in.A.cols));
+  std::int64_t columns = 0;
+  for (std::int64_t k = 0; k < in.A.nnz; ++k) {
+    if (!used[static_cast<std::size_t>(in.A.col[k])]) used[static_cast<std::size_t>(in.A.col[k])] = true, ++columns;
+  }
+  constexpr double v = sizeof(T);
+  const auto rows = static_cast<double>(in.A.rows), nnz = static_cast<double>(in.A.nnz);
+  const double y_traffic = p.beta == T(0) ? rows : 2 * rows;
+  return {2 * nnz, nnz * (v + 4) + 4 * (rows + 1) + v * (static_cast<double>(columns) + y_traffic)};
+}
+
+double Spmv::bound(const Tolerance& t, int, double value, double magnitude, std::int64_t terms) {
+  return sum_bound(t, value, magnitude, terms);
+}
+
+PLUMB_INSTANTIATE_OPERATOR(Spmv)
+
+}  // namespace plumb

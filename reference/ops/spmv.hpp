@@ -1,0 +1,52 @@
+// spmv: y = alpha A x + beta y for a sparse matrix A in CSR. Contract only; cases, oracle and bound are in spmv.cpp.
+#pragma once
+#include "reference/core/abi.hpp"
+
+namespace plumb {
+
+/// y[i] = alpha * sum_k A.val[k] * x[A.col[k]] + beta * y[i]  for k in [A.row_ptr[i], A.row_ptr[i+1]).
+///
+/// Shapes    A (rows, cols), nnz = row_ptr[rows];  x (cols);  y (rows). Any of them may be 0.
+/// Layout    zero-based int32 CSR. Columns may be unsorted and may repeat; repeats add up.
+/// Aliasing  y overlaps neither A nor x. With beta == 0, y is written and never read.
+/// Values    an empty row yields beta * y[i], and +0.0 where beta == 0, even where x holds NaN; NaN and Inf of the terms
+///           propagate as in IEEE 754.
+/// Bound     |y[i] - ref[i]| <= sum_bound(M_i, n_i), M_i = sum |alpha val x| + |beta y|, n_i = entries of row i (+ 1).
+/// Cost      2 nnz flop;  nnz (v + 4) + 4 (rows + 1) + v (distinct columns + rows) bytes, x read once (v = bytes of T).
+/// Errors    a malformed CSR is rejected by validate() before any variant runs; variants assume a valid A.
+/// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.1.
+struct Spmv {
+  static constexpr const char* kName = "spmv";
+
+  template <class T>
+  struct Problem {
+    T alpha, beta;
+  };
+  template <class T, Space S>
+  struct In {
+    CsrView<const T, S> A;   // (rows, cols)
+    VecView<const T, S> x;   // (cols)
+  };
+  template <class T, Space S>
+  struct Out {
+    VecView<T, S> y;         // (rows)
+  };
+
+  template <class Views, class F>
+  static void each_input(Views& in, F&& f) { f("A", in.A), f("x", in.x); }
+  template <class Views, class F>
+  static void each_output(Views& out, F&& f) { f("y", out.y); }
+
+  static void cases(CaseList&);
+  template <class T>
+  static void make(const Case&, Instance<Spmv, T>&);
+  template <class T>
+  static void validate(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  template <class T>
+  static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
+  template <class T>
+  static Cost cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
+};
+
+}  // namespace plumb
