@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 
+#include "reference/core/fills.hpp"
 #include "reference/core/matrix.hpp"
 #include "reference/core/operator.hpp"
 

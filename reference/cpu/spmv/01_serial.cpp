@@ -1,0 +1,25 @@
+// spmv, host 01: one loop over rows, one over entries.
+//
+// Change    first rung: the definition, in the operator's own precision.
+// Traffic   compulsory bytes; x gathered through the cache.
+// Limits    one core; the chain of dependent adds (4 cycles each) on short rows.
+// Fails at  nothing, slowly.
+#include "reference/ops/spmv.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+void run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in, const Spmv::Out<T, Space::host>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    T sum = 0;
+    for (std::int32_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k) sum += in.A.val[k] * in.x[in.A.col[k]];
+    out.y[i] = p.beta == T(0) ? p.alpha * sum : p.alpha * sum + p.beta * out.y[i];
+  }
+}
+
+const Register<Spmv, float, Space::host> f32{"01_serial", run<float>};
+const Register<Spmv, double, Space::host> f64{"01_serial", run<double>};
+
+}  // namespace
+}  // namespace plumb

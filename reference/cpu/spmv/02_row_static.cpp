@@ -1,0 +1,27 @@
+// spmv, host 02: rows dealt out evenly to OpenMP threads.
+//
+// Change    the row loop is parallel, schedule(static): thread t owns a contiguous block of rows.
+// Traffic   as rung 01.
+// Limits    memory bandwidth on regular matrices.
+// Fails at  skewed rows: the thread that owns the giant row works alone. Rung 03 answers that.
+#include "reference/ops/spmv.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+void run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in, const Spmv::Out<T, Space::host>& out, Context&) {
+  const auto A = in.A;
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    T sum = 0;
+    for (std::int32_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) sum += A.val[k] * in.x[A.col[k]];
+    out.y[i] = p.beta == T(0) ? p.alpha * sum : p.alpha * sum + p.beta * out.y[i];
+  }
+}
+
+const Register<Spmv, float, Space::host> f32{"02_row_static", run<float>};
+const Register<Spmv, double, Space::host> f64{"02_row_static", run<double>};
+
+}  // namespace
+}  // namespace plumb
