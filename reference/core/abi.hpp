@@ -11,6 +11,10 @@
 #define PLUMB_HOST_DEVICE inline
 #endif
 
+#if !defined(PLUMB_ORIGIN)  // the build sets it to "user" for a user's own kernels
+#define PLUMB_ORIGIN ""
+#endif
+
 namespace plumb {
 
 /// Whose memory a view points into.
@@ -116,6 +120,7 @@ struct Variant {
   Supports supports = nullptr;
   Prepare prepare = nullptr;
   Release release = nullptr;
+  const char* origin = "";  // "user" for kernels of PLUMB_EXTRA_KERNELS; else the room says cpu or gpu
   Variant* next = nullptr;
 };
 
@@ -131,8 +136,9 @@ class Register {
  public:
   using V = Variant<Op, T, S>;
   Register(const char* name, typename V::Run run, Traits traits = {}, typename V::Supports supports = nullptr,
-           typename V::Prepare prepare = nullptr, typename V::Release release = nullptr)
-      : variant_{name, run, traits, supports, prepare, release, variants<Op, T, S>} {
+           typename V::Prepare prepare = nullptr, typename V::Release release = nullptr,
+           const char* origin = PLUMB_ORIGIN)
+      : variant_{name, run, traits, supports, prepare, release, origin, variants<Op, T, S>} {
     variants<Op, T, S> = &variant_;
   }
   Register(const Register&) = delete;

@@ -1,0 +1,138 @@
+#include "verify/cli/options.hpp"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "reference/core/error.hpp"
+#include "reference/core/text.hpp"
+#include "tools/version.hpp"
+
+namespace plumb {
+namespace {
+
+constexpr const char* kFooter =
+    "examples:\n"
+    "  verify --case all                                   every operator, every variant, tier smoke\n"
+    "  verify --case 'spmv.*' --variant 'cpu/*merge*'      one variant of one operator\n"
+    "  verify --case 'spmv.f32(rows=1..1000,fill=exact)'   cases by their parameters\n"
+    "  verify --case spmv --matrix web-Stanford.mtx.gz     a matrix of your own\n"
+    "  verify --mutants                                    does the judge kill every planted fault?\n"
+    "  verify --list | --describe spmv | --explain nondeterministic\n"
+    "exit codes: 0 all that ran passed, 1 a failure, 2 usage or bad input, 3 nothing ran, 4 the harness itself is broken,\n"
+    "            77 everything was skipped for want of a GPU\n"
+    "environment: OMP_NUM_THREADS  threads of the OpenMP variants and of the oracles\n"
+    "             PLUMB_DATA       folder of real data, for tools that read some\n";
+
+std::vector<std::string> pieces(const std::vector<std::string>& given) {
+  std::vector<std::string> all;
+  for (const std::string& text : given) {
+    for (std::string& part : split(text, ',')) all.push_back(std::move(part));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::optional<int> parse_options(int argc, char** argv, VerifyOptions& o) {
+  CLI::App app{"verify: judges kernels element by element against a reference, with error bounds", "verify"};
+  app.footer(kFooter);
+  std::vector<std::string> fills, variants, devices;
+  std::string tier = "smoke", shard, isolate = "variant", seed;
+  bool list = false;
+  std::vector<std::string> positional;
+  app.add_option("--case", o.cases, "all, or GLOB[,GLOB...]: 'spmv.*', 'gemm.f32(m=1..*,n=7*)', or a whole id as printed");
+  app.add_option("--variant", variants, "GLOB[,GLOB...] of variants: 'gpu/*', 'cpu/*', 'user/*'");
+  app.add_option("--device", devices, "cpu, gpu, simt or all; default: all that are present, the others listed as skipped");
+  app.add_option("--tier", tier, "smoke, full or stress; a tier includes the ones before it")->capture_default_str();
+  app.add_option("--fill", fills, "exact,wide,index,real,positive,scaled,hostile; default: all that a case names");
+  app.add_option("--seed", seed, "data from this seed instead of the cases' own; 'fresh' draws one");
+  app.add_option("--repeat", o.run.repeat, "runs of each variant on each case, at least 2")->capture_default_str()->check(CLI::Range(2, 10000));
+  app.add_option("--shard", shard, "I/N: the I-th of N parts, from 1");
+  app.add_option("--jobs", o.jobs, "cases judged side by side")->capture_default_str()->check(CLI::Range(1, 256));
+  app.add_option("--timeout", o.run.timeout, "seconds for one run")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_flag("--fail-fast", o.fail_fast, "stop at the first failure");
+  app.add_option("--first", o.run.first, "misses listed per failure, at most 10")->capture_default_str()->check(CLI::Range(0, 10));
+  app.add_option("--isolate", isolate, "a child process per case, per variant, or none")->capture_default_str();
+  app.add_option("--matrix", o.matrices, "judge the sparse operators on this file too (.mtx, .mtx.gz, .npz, edge list); repeatable");
+  app.add_flag("--mutants", o.mutants, "run the planted faults; a survivor is exit 4");
+  app.add_flag("--require-gpu", o.require_gpu, "no GPU is a failure (exit 1), not a skip (exit 77)");
+  app.add_option("--json", o.json, "write a report, one JSON object per line");
+  app.add_option("--junit", o.junit, "write a report as JUnit XML");
+  app.add_option("--csv", o.csv, "write a report as CSV");
+  app.add_flag("--list", list, "list operators; or name what: --list ops | variants | cases | OPERATOR");
+  app.add_option("--describe", o.describe, "one operator: cases with their reasons, variants, planted faults");
+  app.add_option("--explain", o.explain, "a verdict or a fill, in words");
+  app.add_flag("--dry-run", o.dry_run, "say what would be judged, and judge nothing");
+  app.add_flag("-v,--verbose", o.verbose, "a line for every record");
+  app.add_flag("-q,--quiet", o.quiet, "failures and the last line only");
+  app.add_flag("--no-color", o.no_color, "no colours, also on a terminal");
+  app.set_version_flag("--version", std::string("plumbline ") + kVersion);
+  app.add_option("what", positional, "for --list");
+  for (int i = 0; i < argc; ++i) o.command += fmt::format("{}{}", i > 0 ? " " : "", argv[i]);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);
+    std::string hint;
+    if (dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr) {
+      std::vector<std::string> known;
+      for (const CLI::Option* option : app.get_options()) {
+        for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+      }
+      for (const std::string& extra : app.remaining()) {
+        if (hint.empty()) hint = did_you_mean(extra, known);
+      }
+    }
+    fmt::print(stderr, "error: {}{} (verify --help)\n", e.what(), hint);
+    return 2;
+  }
+
+  o.variants = pieces(variants);
+  o.devices = pieces(devices);
+  for (const std::string& d : o.devices) {
+    static const std::vector<std::string> kDevices = {"cpu", "gpu", "simt", "all"};
+    if (std::find(kDevices.begin(), kDevices.end(), d) == kDevices.end()) {
+      throw Error(fmt::format("--device: unknown word '{}'{} (known: cpu, gpu, simt, all)", printable(d), did_you_mean(d, kDevices)));
+    }
+    if (d == "all") {
+      o.devices.clear();
+      break;
+    }
+  }
+  for (const std::string& word : pieces(fills)) o.fills.push_back(parse_fill(word, "--fill"));
+  o.tier = parse_tier(tier, "--tier");
+  if (isolate == "none") {
+    o.run.isolation = Isolation::none;
+  } else if (isolate == "variant") {
+    o.run.isolation = Isolation::variant;
+  } else if (isolate == "case") {
+    o.run.isolation = Isolation::run;
+  } else {
+    throw Error(fmt::format("--isolate: unknown word '{}'{} (known: case, variant, none)", printable(isolate),
+                            did_you_mean(isolate, {"case", "variant", "none"})));
+  }
+  if (seed == "fresh") {
+    std::uint64_t drawn = 0;
+    if (getentropy(&drawn, sizeof drawn) != 0) throw Error("--seed fresh: no randomness to be had");
+    o.seed = drawn >> 16;
+  } else if (!seed.empty()) {
+    o.seed = static_cast<std::uint64_t>(parse_size(seed, "--seed"));
+  }
+  if (!shard.empty()) {
+    int consumed = 0;
+    if (std::sscanf(shard.c_str(), "%d/%d%n", &o.shard, &o.shards, &consumed) != 2 || consumed != static_cast<int>(shard.size()) ||
+        o.shard < 1 || o.shard > o.shards) {
+      throw Error(fmt::format("--shard: not I/N with 1 <= I <= N: {}", printable(shard)));
+    }
+    --o.shard;
+  }
+  if (list) o.list = positional.empty() ? "ops" : positional.front();
+  if (!list && !positional.empty()) {
+    throw Error(fmt::format("unexpected word '{}' (verify --help)", printable(positional.front())));
+  }
+  return std::nullopt;
+}
+
+}  // namespace plumb

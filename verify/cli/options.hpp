@@ -1,0 +1,33 @@
+// What verify's command line asks for.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "verify/engine/runner.hpp"
+
+namespace plumb {
+
+struct VerifyOptions {
+  std::string cases;  // --case
+  std::vector<std::string> variants;
+  std::vector<std::string> devices;  // empty: all that are present
+  std::vector<Fill> fills;           // empty: all
+  Tier tier = Tier::smoke;
+  std::optional<std::uint64_t> seed;
+  int shard = 0, shards = 1;
+  int jobs = 1;
+  bool fail_fast = false;
+  std::vector<std::string> matrices;
+  bool mutants = false, require_gpu = false;
+  std::string json, junit, csv, save_failing;
+  std::string list, describe, explain;
+  bool dry_run = false, verbose = false, quiet = false, no_color = false;
+  RunOptions run;
+  std::string command;  // as typed
+};
+
+/// Parses argv. Returns an exit code when there is nothing left to do (help, version, a usage error already printed).
+[[nodiscard]] std::optional<int> parse_options(int argc, char** argv, VerifyOptions& options);
+
+}  // namespace plumb

@@ -1,0 +1,269 @@
+// An operator with its types erased: what the engine works with. OperatorAdapter<Op> makes one from a contract; it is the
+// only place where the engine is instantiated per operator.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "reference/core/operator.hpp"
+#include "verify/engine/image.hpp"
+#include "verify/judge/compare.hpp"
+#include "verify/mutants/mutant.hpp"
+
+namespace plumb {
+
+/// Where a variant runs.
+enum class Device : std::uint8_t { cpu, gpu, simt };
+[[nodiscard]] std::string_view name(Device);
+
+/// A registered variant or mutant, as lists show it.
+struct VariantInfo {
+  std::string op, name;  // name: "cpu/02_row_static", "mutant/k_tail_dropped"
+  Dtype dtype = Dtype::f32;
+  Device device = Device::cpu;
+  Traits traits;
+  bool mutant = false;
+  MutantInfo fault{0, "", "", 0};
+};
+
+/// The views of a case as bytes, pointers replaced by offsets: what a child process is sent beside the image.
+using StagedViews = std::vector<std::byte>;
+
+/// One case's data: made once, staged for every run, judged against one oracle.
+class PreparedCase {
+ public:
+  virtual ~PreparedCase() = default;
+  /// Adds this case's arrays to `layout`, and returns the views of that placement.
+  [[nodiscard]] virtual StagedViews place(ImageLayout& layout) const = 0;
+  /// The oracle's answer, computed at first use.
+  [[nodiscard]] virtual const Reference& reference() = 0;
+  /// Bounds for every element of output `o` under `arithmetic`; kept for the next variant.
+  [[nodiscard]] virtual const std::vector<double>& bounds(int output, Arithmetic arithmetic) = 0;
+  [[nodiscard]] virtual Cost cost() const = 0;
+  [[nodiscard]] virtual bool degenerate() const = 0;
+};
+
+/// What a run is called with, in the process that runs it.
+struct Invocation {
+  std::string variant;  // "cpu/02_row_static"
+  Dtype dtype = Dtype::f32;
+  Device device = Device::cpu;
+  std::byte* views = nullptr;  // a copy of StagedViews; rebased in place
+  std::byte* base = nullptr;   // of the image, in the variant's space
+  Context* context = nullptr;
+  std::function<void()> before_run, after_run;  // around the variant's call alone: clocks and synchronisation
+};
+
+class OperatorEntry {
+ public:
+  virtual ~OperatorEntry() = default;
+  [[nodiscard]] virtual std::string name() const = 0;
+  [[nodiscard]] virtual std::vector<Case> cases() const = 0;
+  /// Every registered variant and mutant of this process.
+  [[nodiscard]] virtual std::vector<VariantInfo> variants(Device device_of_device_space) const = 0;
+  /// Makes and validates the data of a case. Throws Error on a case that cannot be made.
+  [[nodiscard]] virtual std::unique_ptr<PreparedCase> prepare(const Case&) const = 0;
+  /// Calls a variant. Returns the reason when it does not support the problem, else "". Throws Error for an unknown variant.
+  [[nodiscard]] virtual std::string invoke(const Invocation&) const = 0;
+};
+
+namespace detail {
+
+template <class E>
+constexpr Segment::Kind kind_of() {
+  using Plain = std::remove_const_t<E>;
+  if constexpr (std::is_same_v<Plain, float>) return Segment::Kind::f32;
+  else if constexpr (std::is_same_v<Plain, double>) return Segment::Kind::f64;
+  else { static_assert(std::is_same_v<Plain, std::int32_t>, "arrays hold float, double or int32"); return Segment::Kind::i32; }
+}
+
+// f(name, pointer, rows, cols, ld&, is_vector) for every array of a view. Pointers are passed by reference.
+template <class E, Space S, class F>
+void each_array(const std::string& name, VecView<E, S>& v, F&& f) {
+  std::int64_t ld = v.size;
+  f(name, v.data, std::int64_t{1}, v.size, ld, true);
+}
+template <class E, Space S, class F>
+void each_array(const std::string& name, DenseView<E, S>& v, F&& f) {
+  f(name, v.data, v.rows, v.cols, v.ld, false);
+}
+template <class E, Space S, class F>
+void each_array(const std::string& name, CsrView<E, S>& v, F&& f) {
+  std::int64_t pointers = v.rows + 1, entries = v.nnz, values = v.nnz;
+  f(name + ".row_ptr", v.row_ptr, std::int64_t{1}, v.rows + 1, pointers, true);
+  f(name + ".col", v.col, std::int64_t{1}, v.nnz, entries, true);
+  f(name + ".val", v.val, std::int64_t{1}, v.nnz, values, true);
+}
+
+// What travels: problem, inputs and outputs as they are, pointers as offsets.
+template <class Op, class T, Space S>
+struct Views {
+  typename Op::template Problem<T> problem;
+  typename Op::template In<T, S> in;
+  typename Op::template Out<T, S> out;
+};
+
+template <class P>
+void set_pointer(P*& pointer, std::int64_t value) { pointer = reinterpret_cast<P*>(value); }
+
+}  // namespace detail
+
+template <class Op, class T>
+class PreparedCaseOf final : public PreparedCase {
+ public:
+  explicit PreparedCaseOf(const Case& c) : fill_(c.fill) {
+    Op::template make<T>(c, instance_);
+    Op::template validate<T>(instance_.problem, instance_.in, instance_.out);
+  }
+
+  StagedViews place(ImageLayout& layout) const override {
+    detail::Views<Op, T, Space::host> views{instance_.problem, instance_.in, instance_.out};
+    static_assert(std::is_trivially_copyable_v<decltype(views)>, "Problem, In and Out travel to child processes as bytes");
+    const auto add = [&](bool output) {
+      return [&layout, output](const char* view_name, auto& view) {
+        detail::each_array(view_name, view, [&](const std::string& name, auto*& data, std::int64_t rows, std::int64_t cols,
+                                                std::int64_t& ld, bool vector) {
+          Segment s;
+          s.name = name;
+          s.kind = detail::kind_of<std::remove_pointer_t<std::remove_reference_t<decltype(data)>>>();
+          s.output = output;
+          s.rows = rows, s.cols = cols;
+          s.source = data, s.source_ld = ld;
+          const Segment& placed = layout.segments()[layout.add(std::move(s), vector)];
+          ld = placed.ld;
+          detail::set_pointer(data, placed.offset);
+        });
+      };
+    };
+    Op::each_input(views.in, add(false));
+    Op::each_output(views.out, add(true));
+    StagedViews bytes(sizeof views);
+    std::memcpy(bytes.data(), &views, sizeof views);
+    return bytes;
+  }
+
+  const Reference& reference() override {
+    if (reference_.outputs.empty()) Op::template oracle<T>(instance_.problem, instance_.in, instance_.out, reference_);
+    return reference_;
+  }
+
+  const std::vector<double>& bounds(int output, Arithmetic arithmetic) override {
+    std::vector<double>& bound = bounds_[{output, arithmetic}];
+    const ReferenceArray& array = reference().outputs[static_cast<std::size_t>(output)];
+    if (bound.size() != array.value.size()) {
+      const Tolerance tolerance{fill_, arithmetic, kDtype<T>};
+      bound.resize(array.value.size());
+      for (std::size_t i = 0; i < bound.size(); ++i) {
+        bound[i] = Op::bound(tolerance, output, array.value[i], array.magnitude[i], array.terms[i]);
+      }
+    }
+    return bound;
+  }
+
+  Cost cost() const override { return Op::template cost<T>(instance_.problem, instance_.in, instance_.out); }
+  bool degenerate() const override { return instance_.degenerate; }
+
+ private:
+  Fill fill_;
+  Instance<Op, T> instance_;
+  Reference reference_;
+  std::map<std::pair<int, Arithmetic>, std::vector<double>> bounds_;
+};
+
+template <Operator Op>
+class OperatorAdapter final : public OperatorEntry {
+ public:
+  std::string name() const override { return Op::kName; }
+
+  std::vector<Case> cases() const override {
+    CaseList list(Op::kName);
+    Op::cases(list);
+    return list.all();
+  }
+
+  std::vector<VariantInfo> variants(Device device) const override {
+    std::vector<VariantInfo> all;
+    collect<float, Space::host>(all, Device::cpu), collect<double, Space::host>(all, Device::cpu);
+    collect<float, Space::device>(all, device), collect<double, Space::device>(all, device);
+    std::sort(all.begin(), all.end(), [](const VariantInfo& a, const VariantInfo& b) {
+      return std::tie(a.mutant, a.device, a.name, a.dtype) < std::tie(b.mutant, b.device, b.name, b.dtype);
+    });
+    return all;
+  }
+
+  std::unique_ptr<PreparedCase> prepare(const Case& c) const override {
+    if (c.dtype == Dtype::f32) return std::make_unique<PreparedCaseOf<Op, float>>(c);
+    return std::make_unique<PreparedCaseOf<Op, double>>(c);
+  }
+
+  std::string invoke(const Invocation& i) const override {
+    const bool host = i.device == Device::cpu;
+    if (i.dtype == Dtype::f32) return host ? call<float, Space::host>(i) : call<float, Space::device>(i);
+    return host ? call<double, Space::host>(i) : call<double, Space::device>(i);
+  }
+
+ private:
+  template <class T, Space S>
+  static std::string full_name(const Variant<Op, T, S>& v, Device device) {
+    if (v.origin[0] != '\0') return std::string(v.origin) + "/" + v.name;
+    return std::string(device == Device::cpu ? "cpu/" : "gpu/") + v.name;
+  }
+
+  template <class T, Space S>
+  void collect(std::vector<VariantInfo>& all, Device device) const {
+    for (const auto* v = plumb::variants<Op, T, S>; v != nullptr; v = v->next) {
+      all.push_back({Op::kName, full_name(*v, device), kDtype<T>, device, v->traits, false, {0, "", "", 0}});
+    }
+    for (const auto* m = mutants<Op, T, S>; m != nullptr; m = m->next) {
+      all.push_back({Op::kName, std::string("mutant/") + m->variant.name, kDtype<T>, device, m->variant.traits, true, m->info});
+    }
+  }
+
+  template <class T, Space S>
+  std::string call(const Invocation& i) const {
+    const Variant<Op, T, S>* variant = nullptr;
+    const Device device = S == Space::host ? Device::cpu : Device::gpu;
+    for (const auto* v = plumb::variants<Op, T, S>; v != nullptr; v = v->next) {
+      if (full_name(*v, device) == i.variant) variant = v;
+    }
+    for (const auto* m = mutants<Op, T, S>; m != nullptr; m = m->next) {
+      if (std::string("mutant/") + m->variant.name == i.variant) variant = &m->variant;
+    }
+    if (variant == nullptr) throw_unknown(i.variant);
+    auto& views = *reinterpret_cast<detail::Views<Op, T, S>*>(i.views);
+    const auto rebase = [&](const char* view_name, auto& view) {
+      detail::each_array(view_name, view, [&](const std::string&, auto*& data, std::int64_t, std::int64_t, std::int64_t&, bool) {
+        detail::set_pointer(data, reinterpret_cast<std::int64_t>(i.base) + reinterpret_cast<std::int64_t>(data));
+      });
+    };
+    Op::each_input(views.in, rebase);
+    Op::each_output(views.out, rebase);
+    if (variant->supports != nullptr) {
+      if (const char* reason = variant->supports(views.problem, views.in, views.out)) return reason;
+    }
+    if (variant->prepare != nullptr) i.context->plan = variant->prepare(views.problem, views.in, views.out, *i.context);
+    i.before_run();
+    variant->run(views.problem, views.in, views.out, *i.context);
+    i.after_run();
+    if (variant->release != nullptr) variant->release(i.context->plan);
+    return {};
+  }
+
+  [[noreturn]] static void throw_unknown(const std::string& variant);
+};
+
+/// Throws Error: no variant of that name is registered in this process.
+[[noreturn]] void throw_unknown_variant(const std::string& op, const std::string& variant);
+
+template <Operator Op>
+void OperatorAdapter<Op>::throw_unknown(const std::string& variant) { throw_unknown_variant(Op::kName, variant); }
+
+}  // namespace plumb

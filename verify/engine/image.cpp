@@ -1,0 +1,124 @@
+#include "verify/engine/image.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace plumb {
+namespace {
+
+constexpr std::uint32_t kFenceWord = 0x7fb5f1ceu;  // a signalling NaN in fp32 and in fp64, and a large odd integer
+
+std::int64_t round_up(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+void fill_pattern(std::byte* to, std::int64_t elements, std::uint64_t bits, int element_bytes) {
+  for (std::int64_t i = 0; i < elements; ++i) std::memcpy(to + i * element_bytes, &bits, static_cast<std::size_t>(element_bytes));
+}
+
+}  // namespace
+
+std::uint64_t poison_bits(Poison poison, int element_bytes) {
+  if (element_bytes == 4) {
+    switch (poison) {
+      case Poison::nan_payload: return 0x7fd1ab5eu;
+      case Poison::sentinel_a: return 0x4ad3c52bu;   // 6939285.5
+      case Poison::sentinel_b: return 0xc9b7e6d1u;   // -1506522.1
+    }
+  }
+  switch (poison) {
+    case Poison::nan_payload: return 0x7ffad1ab5e0ddba1u;
+    case Poison::sentinel_a: return 0x41e3c52b9a77d1e5u;
+    case Poison::sentinel_b: return 0xc1d7e6d13b5aa9c3u;
+  }
+  return 0;
+}
+
+std::size_t ImageLayout::add(Segment segment, bool vector) {
+  const int element = segment.element_bytes();
+  const std::int64_t needed = std::max<std::int64_t>(placement_.alignment, element);
+  if (vector) {
+    segment.ld = segment.cols;
+  } else {
+    const std::int64_t per_unit = std::max<std::int64_t>(1, needed / element);
+    segment.ld = round_up(segment.cols, per_unit);
+    if (!placement_.tight) segment.ld += per_unit * (per_unit > 1 ? 1 : 3);
+    segment.ld = std::max<std::int64_t>(segment.ld, 1);
+  }
+  // generous alignment in one run, exactly the declared one in the other
+  segment.offset = round_up(next_, 256) + (placement_.tight ? needed % 256 : 0);
+  const std::int64_t extent = segment.rows > 0 ? ((segment.rows - 1) * segment.ld + segment.cols) * element : 0;
+  next_ = segment.offset + extent + kFenceBytes;
+  segments_.push_back(std::move(segment));
+  return segments_.size() - 1;
+}
+
+void ImageLayout::write(std::byte* image) const {
+  const std::int64_t total = bytes();
+  // fences lie around and between the segments; padded rows are fence too
+  std::int64_t at = 0;
+  const auto fence = [&](std::int64_t to) {
+    for (; at < to; ++at) {
+      image[at] = static_cast<std::byte>(kFenceWord >> (8 * (at % 4)));
+    }
+  };
+  for (const Segment& s : segments_) {
+    const int element = s.element_bytes();
+    for (std::int64_t i = 0; i < s.rows; ++i) {
+      const std::int64_t begin = s.offset + i * s.ld * element;
+      fence(begin);
+      if (s.source != nullptr) {
+        if (s.cols > 0) {
+          std::memcpy(image + begin, static_cast<const std::byte*>(s.source) + i * s.source_ld * element,
+                      static_cast<std::size_t>(s.cols * element));
+        }
+      } else {
+        fill_pattern(image + begin, s.cols, poison_bits(placement_.poison, element), element);
+      }
+      at = begin + s.cols * element;
+    }
+  }
+  fence(total);
+}
+
+Trespass find_trespass(const ImageLayout& layout, const std::byte* before, const std::byte* after) {
+  const auto& segments = layout.segments();
+  Trespass found;
+  const auto first_difference = [&](std::int64_t begin, std::int64_t end) -> std::int64_t {
+    if (begin >= end || std::memcmp(before + begin, after + begin, static_cast<std::size_t>(end - begin)) == 0) return -1;
+    while (before[begin] == after[begin]) ++begin;
+    return begin;
+  };
+  std::int64_t at = 0;
+  for (std::size_t n = 0; n < segments.size(); ++n) {
+    const Segment& s = segments[n];
+    const int element = s.element_bytes();
+    for (std::int64_t i = 0; i < s.rows; ++i) {
+      const std::int64_t begin = s.offset + i * s.ld * element, end = begin + s.cols * element;
+      if (const std::int64_t d = first_difference(at, begin); d >= 0) {
+        const std::string text =
+            i > 0 ? fmt::format("wrote in the padding of {}, row {}, element {} past its end", s.name, i - 1,
+                                (d - at) / element)
+            : n > 0 && d - at < kFenceBytes / 2
+                ? fmt::format("wrote {} bytes past the end of {}", d - at, segments[n - 1].name)
+                : fmt::format("wrote {} bytes before the start of {}", begin - d, s.name);
+        return {Trespass::Kind::fence, text};
+      }
+      if (!s.output) {
+        if (const std::int64_t d = first_difference(begin, end); d >= 0 && found.kind == Trespass::Kind::none) {
+          const std::int64_t j = (d - begin) / element;
+          found = {Trespass::Kind::input, s.rows == 1 ? fmt::format("input {}[{}] was changed", s.name, j)
+                                                      : fmt::format("input {}({}, {}) was changed", s.name, i, j)};
+        }
+      }
+      at = end;
+    }
+  }
+  if (const std::int64_t d = first_difference(at, layout.bytes()); d >= 0) {
+    return {Trespass::Kind::fence,
+            fmt::format("wrote {} bytes past the end of {}", d - at, segments.empty() ? "nothing" : segments.back().name)};
+  }
+  return found;
+}
+
+}  // namespace plumb

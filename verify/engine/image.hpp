@@ -1,0 +1,73 @@
+// The staged image: every array of a case in one block of bytes, each between fences, rows apart by their leading dimension.
+// One block, because then "nothing else was touched" is one comparison with the block as it was, and because a block can be
+// shared with a child process, or copied to a device and back, whole.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "reference/core/abi.hpp"
+
+namespace plumb {
+
+/// What outputs, padding and workspace hold before a run. Three kinds, because each alone has a blind spot: a NaN where NaN
+/// is a right answer, a finite value where it happens to be the right one.
+enum class Poison : std::uint8_t { nan_payload, sentinel_a, sentinel_b };
+
+/// The poison of one element of `bytes` bytes (4 or 8), as its bit pattern.
+[[nodiscard]] std::uint64_t poison_bits(Poison, int element_bytes);
+
+/// One array inside an image.
+struct Segment {
+  enum class Kind : std::uint8_t { f32, f64, i32 };
+  std::string name;           // "A.val", "y"
+  Kind kind = Kind::f32;
+  bool output = false;
+  std::int64_t offset = 0;    // bytes from the image's start to element (0, 0)
+  std::int64_t rows = 0, cols = 0, ld = 0;  // elements; a vector is one row
+  const void* source = nullptr;             // packed contents, or null: poison
+  std::int64_t source_ld = 0;
+
+  [[nodiscard]] int element_bytes() const { return kind == Kind::f64 ? 8 : 4; }
+  [[nodiscard]] std::int64_t elements() const { return rows * cols; }
+};
+
+/// How one run's arrays are placed. Runs of a case differ in it, so that a kernel that needs more than it declares is seen.
+struct Placement {
+  Poison poison = Poison::nan_payload;
+  bool tight = false;        // ld == cols where alignment allows, and bases at the smallest allowed alignment
+  std::int32_t alignment = 0;  // bytes the variant declared; 0: the element size
+};
+
+inline constexpr std::int64_t kFenceBytes = 1024;
+
+/// Appends segments, and knows how large the whole is.
+class ImageLayout {
+ public:
+  explicit ImageLayout(Placement placement) : placement_(placement) {}
+  /// Places a (rows, cols) array; returns its index. `vector`: ld is not padded.
+  std::size_t add(Segment segment, bool vector);
+  [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }
+  [[nodiscard]] std::int64_t bytes() const { return next_ + kFenceBytes; }
+  [[nodiscard]] Placement placement() const { return placement_; }
+
+  /// Writes fences everywhere, then inputs, then poison or initial contents into outputs. `image` has bytes() bytes.
+  void write(std::byte* image) const;
+
+ private:
+  Placement placement_;
+  std::vector<Segment> segments_;
+  std::int64_t next_ = kFenceBytes;
+};
+
+/// What a run changed that it had no business to change.
+struct Trespass {
+  enum class Kind : std::uint8_t { none, input, fence } kind = Kind::none;
+  std::string text;  // "x[17] changed", "wrote 4 bytes after the end of y", "wrote in the padding of C, row 3"
+};
+
+/// Compares an image after a run with the same image before it. Only output elements may differ.
+[[nodiscard]] Trespass find_trespass(const ImageLayout&, const std::byte* before, const std::byte* after);
+
+}  // namespace plumb

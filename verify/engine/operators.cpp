@@ -1,0 +1,44 @@
+// Instantiates the engine for every operator of the list.
+#include "verify/operators.hpp"
+
+#include <fmt/format.h>
+
+#include "reference/core/error.hpp"
+#include "reference/core/text.hpp"
+#include "verify/engine/worker.hpp"
+
+namespace plumb {
+namespace {
+
+template <class... Ops>
+std::vector<std::unique_ptr<OperatorEntry>> entries(OperatorList<Ops...>) {
+  std::vector<std::unique_ptr<OperatorEntry>> all;
+  (all.push_back(std::make_unique<OperatorAdapter<Ops>>()), ...);
+  return all;
+}
+
+}  // namespace
+
+std::string_view name(Device device) {
+  return device == Device::cpu ? "cpu" : device == Device::gpu ? "gpu" : "simt";
+}
+
+const std::vector<std::unique_ptr<OperatorEntry>>& operators() {
+  static const auto all = entries(Operators{});
+  return all;
+}
+
+const OperatorEntry& find_operator(std::string_view name) {
+  std::vector<std::string> known;
+  for (const auto& entry : operators()) {
+    if (entry->name() == name) return *entry;
+    known.push_back(entry->name());
+  }
+  throw Error(fmt::format("no operator is called '{}'{} (verify --list)", printable(name), did_you_mean(name, known)));
+}
+
+void throw_unknown_variant(const std::string& op, const std::string& variant) {
+  throw Error(fmt::format("{} has no variant '{}' in this process (verify --list variants)", op, variant));
+}
+
+}  // namespace plumb

@@ -1,0 +1,55 @@
+// Stage, run, fetch, judge, record: one variant on one case, several times over, and everything that must hold of it.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "verify/engine/entry.hpp"
+#include "verify/engine/worker.hpp"
+#include "verify/judge/verdict.hpp"
+
+namespace plumb {
+
+enum class Isolation : std::uint8_t { none, variant, run };
+
+struct RunOptions {
+  int repeat = 3;            // at least 2: two poisons
+  double timeout = 60;       // seconds per run
+  Isolation isolation = Isolation::variant;
+  int first = 10;            // misses listed
+  std::string program;       // what children are started from; "" uses this executable
+};
+
+/// What judging consists of; a planted fault of the judge replaces one of these and must be noticed by the self-test.
+struct JudgeParts {
+  Comparison (*compare)(const Segment&, const std::byte*, const Expected&, Poison) = plumb::compare;
+  Trespass (*find_trespass)(const ImageLayout&, const std::byte*, const std::byte*) = plumb::find_trespass;
+  ExitCode (*exit_code)(const Totals&, bool) = plumb::exit_code;
+};
+
+/// Judges variants on cases. Not thread-safe: one Runner per thread.
+class Runner {
+ public:
+  explicit Runner(RunOptions options, JudgeParts parts = {});
+
+  /// Checks the case itself: "" when its reference can tell right from wrong, else the reason why not.
+  [[nodiscard]] std::string mistrust(const Case&, PreparedCase&);
+
+  [[nodiscard]] Record judge(const Case&, PreparedCase&, const VariantInfo&);
+
+  /// Ends the child processes of earlier operators.
+  void forget_workers() { workers_.clear(); }
+
+ private:
+  struct Run;
+  [[nodiscard]] Worker::Outcome execute(const RunRequest&, const ImageLayout&, std::vector<std::byte>& before, std::byte*& after);
+
+  RunOptions options_;
+  JudgeParts parts_;
+  std::map<std::string, std::unique_ptr<Worker>> workers_;
+  std::map<Device, std::unique_ptr<Backend>> backends_;
+  std::vector<std::byte> local_image_;
+};
+
+}  // namespace plumb

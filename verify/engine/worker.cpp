@@ -1,0 +1,367 @@
+#include "verify/engine/worker.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "reference/core/error.hpp"
+
+extern char** environ;
+
+namespace plumb {
+namespace {
+
+constexpr int kWire = 3, kBlock = 4;
+
+// ---- the wire: a length, then fields ----
+
+class Message {
+ public:
+  void put(const void* data, std::size_t bytes) {
+    put_number(static_cast<std::int64_t>(bytes));
+    append(data, bytes);
+  }
+  void put(const std::string& text) { put(text.data(), text.size()); }
+  void put_number(std::int64_t v) { append(&v, sizeof v); }
+  void put_real(double v) { append(&v, sizeof v); }
+
+  [[nodiscard]] std::string text() {
+    const auto n = static_cast<std::size_t>(number());
+    if (n > bytes_.size() - at_) throw Error("a child process sent a broken message");
+    std::string out(reinterpret_cast<const char*>(bytes_.data()) + at_, n);
+    at_ += n;
+    return out;
+  }
+  [[nodiscard]] std::int64_t number() { return take<std::int64_t>(); }
+  [[nodiscard]] double real() { return take<double>(); }
+
+  // Both return false when the other side is gone.
+  [[nodiscard]] bool send(int fd) const {
+    const auto length = static_cast<std::uint64_t>(bytes_.size());
+    return write_all(fd, &length, sizeof length) && write_all(fd, bytes_.data(), bytes_.size());
+  }
+  [[nodiscard]] bool receive(int fd) {
+    std::uint64_t length = 0;
+    if (!read_all(fd, &length, sizeof length) || length > (std::uint64_t{1} << 24)) return false;
+    bytes_.resize(length);
+    at_ = 0;
+    return read_all(fd, bytes_.data(), length);
+  }
+
+ private:
+  template <class T>
+  T take() {
+    if (bytes_.size() - at_ < sizeof(T)) throw Error("a child process sent a broken message");
+    T v;
+    std::memcpy(&v, bytes_.data() + at_, sizeof v);
+    at_ += sizeof v;
+    return v;
+  }
+  void append(const void* data, std::size_t n) {
+    const auto* p = static_cast<const std::byte*>(data);
+    bytes_.insert(bytes_.end(), p, p + n);
+  }
+  static bool write_all(int fd, const void* data, std::size_t n) {
+    const auto* p = static_cast<const char*>(data);
+    while (n > 0) {
+      const ssize_t done = ::send(fd, p, n, MSG_NOSIGNAL);
+      if (done < 0 && errno == EINTR) continue;
+      if (done <= 0) return false;
+      p += done, n -= static_cast<std::size_t>(done);
+    }
+    return true;
+  }
+  static bool read_all(int fd, void* data, std::size_t n) {
+    auto* p = static_cast<char*>(data);
+    while (n > 0) {
+      const ssize_t done = ::read(fd, p, n);
+      if (done < 0 && errno == EINTR) continue;
+      if (done <= 0) return false;
+      p += done, n -= static_cast<std::size_t>(done);
+    }
+    return true;
+  }
+
+  std::vector<std::byte> bytes_;
+  std::size_t at_ = 0;
+};
+
+Message encode(const RunRequest& r) {
+  Message m;
+  m.put(r.op), m.put(r.variant);
+  m.put_number(static_cast<int>(r.dtype)), m.put_number(static_cast<int>(r.device)), m.put_number(static_cast<int>(r.poison));
+  m.put(r.views.data(), r.views.size());
+  m.put_number(r.image_bytes);
+  return m;
+}
+
+RunRequest decode_request(Message& m) {
+  RunRequest r;
+  r.op = m.text(), r.variant = m.text();
+  r.dtype = static_cast<Dtype>(m.number()), r.device = static_cast<Device>(m.number()), r.poison = static_cast<Poison>(m.number());
+  const std::string views = m.text();
+  r.views.resize(views.size());
+  std::memcpy(r.views.data(), views.data(), views.size());
+  r.image_bytes = m.number();
+  return r;
+}
+
+Message encode(const RunReply& r) {
+  Message m;
+  m.put_number(static_cast<int>(r.status));
+  m.put(r.text), m.put(r.chosen), m.put(r.trespass);
+  m.put_number(static_cast<std::int64_t>(r.findings.size()));
+  for (const std::string& f : r.findings) m.put(f);
+  m.put_real(r.seconds);
+  return m;
+}
+
+RunReply decode_reply(Message& m) {
+  RunReply r;
+  r.status = static_cast<RunReply::Status>(m.number());
+  r.text = m.text(), r.chosen = m.text(), r.trespass = m.text();
+  for (std::int64_t n = m.number(); n > 0; --n) r.findings.push_back(m.text());
+  r.seconds = m.real();
+  return r;
+}
+
+// What a variant may call back: the owner of a Context.
+struct RunState {
+  Backend* backend;
+  Poison poison;
+  std::string chosen;
+};
+
+void* allocate_workspace(Context& c, std::int64_t bytes) {
+  auto& state = *static_cast<RunState*>(c.owner);
+  return state.backend->workspace(bytes, state.poison);
+}
+
+void record_choice(Context& c, const char* text) { static_cast<RunState*>(c.owner)->chosen = text; }
+
+}  // namespace
+
+RunReply serve(const RunRequest& request, std::byte* image, Backend& backend) {
+  RunReply reply;
+  if (const std::string reason = backend.unavailable(); !reason.empty()) {
+    reply.status = RunReply::Status::unavailable;
+    reply.text = reason;
+    return reply;
+  }
+  RunState state{&backend, request.poison, {}};
+  try {
+    StagedViews views = request.views;
+    Context context;
+    context.allocate = allocate_workspace;
+    context.say = record_choice;
+    context.owner = &state;
+    context.stream = backend.stream();
+    Invocation invocation{request.variant, request.dtype, request.device, views.data(), nullptr, &context, {}, {}};
+    invocation.base = backend.upload(image, request.image_bytes);
+    std::chrono::steady_clock::time_point start;
+    invocation.before_run = [&] {
+      backend.synchronize();
+      start = std::chrono::steady_clock::now();
+    };
+    invocation.after_run = [&] {
+      backend.synchronize();
+      reply.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    reply.text = find_operator(request.op).invoke(invocation);
+    if (!reply.text.empty()) reply.status = RunReply::Status::unsupported;
+    backend.download(image, request.image_bytes);
+  } catch (const std::exception& e) {
+    reply.status = RunReply::Status::error;
+    reply.text = e.what();
+  }
+  reply.chosen = state.chosen;
+  try {
+    reply.trespass = backend.release_workspace();
+    reply.findings = backend.findings();
+  } catch (const std::exception& e) {
+    reply.status = RunReply::Status::error;
+    if (reply.text.empty()) reply.text = e.what();
+  }
+  return reply;
+}
+
+int worker_main() {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // the judge gone, nobody waits for an answer
+  void* window = mmap(nullptr, static_cast<std::size_t>(kWindowBytes), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (window == MAP_FAILED) {
+    std::fprintf(stderr, "no address space for the image window: %s\n", std::strerror(errno));
+    return kWire;
+  }
+  std::map<Device, std::unique_ptr<Backend>> backends;
+  std::int64_t mapped = 0;
+  Message message;
+  while (message.receive(kWire)) {
+    const RunRequest request = decode_request(message);
+    const std::int64_t pages = (request.image_bytes + 4095) / 4096 * 4096;
+    // always at the same address: a kernel that caches by pointer meets new data there, and what lies past it cannot be touched
+    if (mmap(window, static_cast<std::size_t>(pages), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, kBlock, 0) == MAP_FAILED) {
+      std::fprintf(stderr, "cannot map an image of %lld bytes: %s\n", static_cast<long long>(pages), std::strerror(errno));
+      return 1;
+    }
+    if (mapped > pages) {
+      mmap(static_cast<std::byte*>(window) + pages, static_cast<std::size_t>(mapped - pages), PROT_NONE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    }
+    mapped = pages;
+    std::unique_ptr<Backend>& backend = backends[request.device];
+    if (!backend) backend = make_backend(request.device);
+    if (!encode(serve(request, static_cast<std::byte*>(window), *backend)).send(kWire)) break;
+  }
+  return 0;
+}
+
+Worker::Worker(const std::string& program) {
+  // descriptors above 10, so that dup2 onto 0..4 in the child cannot overwrite one that is still needed
+  const auto raise = [](int fd) {
+    const int high = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+    close(fd);
+    return high;
+  };
+  int wire[2], words[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, wire) != 0 || pipe2(words, O_CLOEXEC) != 0) {
+    throw Error(fmt::format("cannot start a child process: {}", std::strerror(errno)));
+  }
+  wire_ = raise(wire[0]), words_ = raise(words[0]);
+  const int child_wire = raise(wire[1]), child_words = raise(words[1]);
+  block_ = raise(memfd_create("plumbline-image", MFD_CLOEXEC));
+  fcntl(words_, F_SETFL, O_NONBLOCK);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, child_words, 1);
+  posix_spawn_file_actions_adddup2(&actions, child_words, 2);
+  posix_spawn_file_actions_adddup2(&actions, child_wire, kWire);
+  posix_spawn_file_actions_adddup2(&actions, block_, kBlock);
+  std::string name = program, flag = "--worker";
+  char* arguments[] = {name.data(), flag.data(), nullptr};
+  const int status = posix_spawn(&pid_, program.c_str(), &actions, nullptr, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(child_wire), close(child_words);
+  if (status != 0) {
+    pid_ = -1;
+    throw Error(fmt::format("cannot start a child process: {}: {}", program, std::strerror(status)));
+  }
+}
+
+Worker::~Worker() { end(); }
+
+void Worker::end() {
+  if (pid_ > 0) {
+    kill(pid_, SIGKILL);
+    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
+    pid_ = -1;
+  }
+  if (window_ != nullptr) munmap(window_, static_cast<std::size_t>(mapped_));
+  window_ = nullptr, mapped_ = 0;
+  for (int* fd : {&wire_, &block_, &words_}) {
+    if (*fd >= 0) close(*fd);
+    *fd = -1;
+  }
+}
+
+std::byte* Worker::image(std::int64_t bytes) {
+  const std::int64_t pages = (bytes + 4095) / 4096 * 4096;
+  if (pages > kWindowBytes) throw Error(fmt::format("a case of {} GiB is larger than the image window", pages >> 30));
+  if (mapped_ < pages) {
+    if (window_ != nullptr) munmap(window_, static_cast<std::size_t>(mapped_));
+    window_ = nullptr, mapped_ = 0;
+    // fallocate rather than ftruncate: too little memory is an error here, not a SIGBUS later
+    if (fallocate(block_, 0, 0, pages) != 0) {
+      throw Error(fmt::format("no memory for an image of {} MiB: {}", pages >> 20, std::strerror(errno)));
+    }
+    void* at = mmap(nullptr, static_cast<std::size_t>(pages), PROT_READ | PROT_WRITE, MAP_SHARED, block_, 0);
+    if (at == MAP_FAILED) throw Error(fmt::format("cannot map an image of {} MiB: {}", pages >> 20, std::strerror(errno)));
+    window_ = static_cast<std::byte*>(at), mapped_ = pages;
+  }
+  return window_;
+}
+
+std::string Worker::last_words() {
+  std::string said;
+  char buffer[4096];
+  for (ssize_t n; (n = read(words_, buffer, sizeof buffer)) > 0;) {
+    said.append(buffer, static_cast<std::size_t>(n));
+    if (said.size() > 65536) said.erase(0, said.size() - 4096);
+  }
+  return said;
+}
+
+Worker::Outcome Worker::run(const RunRequest& request, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  Outcome outcome;
+  std::string said;
+  const auto finish = [&](Outcome::Kind kind, const std::string& how) {
+    said += last_words();
+    while (!said.empty() && (said.back() == '\n' || said.back() == ' ')) said.pop_back();
+    const std::size_t line = said.rfind('\n');
+    const std::string last = line == std::string::npos ? said : said.substr(line + 1);
+    outcome.kind = kind;
+    outcome.how = last.empty() ? how : fmt::format("{}; last words: {}", how, printable(last, 300));
+    end();
+    return outcome;
+  };
+  const auto died = [&] {
+    int status = 0;
+    // the wire closes a moment before the process is gone
+    for (int tries = 0; tries < 2000; ++tries) {
+      const pid_t done = waitpid(pid_, &status, WNOHANG);
+      if (done == pid_) {
+        pid_ = -1;
+        if (WIFSIGNALED(status)) {
+          return finish(Outcome::Kind::died, fmt::format("killed by SIG{}", sigabbrev_np(WTERMSIG(status))));
+        }
+        return finish(Outcome::Kind::died, fmt::format("exited with code {} in the middle of a run", WEXITSTATUS(status)));
+      }
+      usleep(1000);
+    }
+    return finish(Outcome::Kind::died, "closed its wire to the judge");
+  };
+  if (!encode(request).send(wire_)) return died();
+  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  while (true) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    if (left <= 0) return finish(Outcome::Kind::timed_out, fmt::format("did not end within {:g} s", seconds));
+    std::array<pollfd, 2> fds{{{wire_, POLLIN, 0}, {words_, POLLIN, 0}}};
+    const int ready = poll(fds.data(), fds.size(), static_cast<int>(std::min<long long>(left, 1000)));
+    if (ready < 0 && errno != EINTR) return finish(Outcome::Kind::died, "poll failed");
+    if (ready <= 0) continue;
+    if ((fds[1].revents & POLLIN) != 0) {
+      said += last_words();  // drained as it comes: a chatty kernel must not block on a full pipe
+      if (said.size() > 65536) said.erase(0, said.size() - 4096);
+    }
+    if ((fds[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
+      Message message;
+      if (!message.receive(wire_)) return died();
+      try {
+        outcome.reply = decode_reply(message);
+      } catch (const Error& e) {
+        return finish(Outcome::Kind::died, e.what());
+      }
+      return outcome;
+    }
+  }
+}
+
+}  // namespace plumb

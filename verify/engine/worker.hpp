@@ -1,0 +1,77 @@
+// The child process that runs variants, and the wire between it and the judge. The child never sees a reference or a report:
+// it is handed staged bytes, runs, and says only how the run went. Everything it may have done wrong is found by the parent.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "verify/engine/backend.hpp"
+#include "verify/engine/entry.hpp"
+
+namespace plumb {
+
+struct RunRequest {
+  std::string op, variant;
+  Dtype dtype = Dtype::f32;
+  Device device = Device::cpu;
+  Poison poison = Poison::nan_payload;
+  StagedViews views;
+  std::int64_t image_bytes = 0;  // the image lies in the shared block
+};
+
+struct RunReply {
+  enum class Status : std::uint8_t { ok, unsupported, error, unavailable } status = Status::ok;
+  std::string text;        // reason or error
+  std::string chosen;      // Context::explain
+  std::string trespass;    // a damaged workspace fence
+  std::vector<std::string> findings;  // of instruments
+  double seconds = 0;      // around the variant's call
+};
+
+/// Runs one request on an image in this process's memory.
+[[nodiscard]] RunReply serve(const RunRequest&, std::byte* image, Backend&);
+
+/// The largest image a worker maps: address space, not memory.
+inline constexpr std::int64_t kWindowBytes = std::int64_t{64} << 30;
+
+/// Main loop of a child: `verify --worker`. Wire on descriptor 3, image block on descriptor 4. Returns when the wire closes.
+int worker_main();
+
+/// A child process. Movable handle; killed and reaped when destroyed.
+class Worker {
+ public:
+  /// Starts `program --worker`. Throws Error when it cannot.
+  explicit Worker(const std::string& program);
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  /// Memory shared with the child, at least `bytes`, valid until the next call. Throws Error when there is not that much.
+  [[nodiscard]] std::byte* image(std::int64_t bytes);
+
+  struct Outcome {
+    enum class Kind : std::uint8_t { replied, died, timed_out } kind = Kind::replied;
+    RunReply reply;
+    std::string how;  // "killed by SIGSEGV; last words: ..."
+  };
+  /// Sends the request and waits at most `seconds`. After died or timed_out the worker is gone: alive() is false.
+  [[nodiscard]] Outcome run(const RunRequest&, double seconds);
+  [[nodiscard]] bool alive() const { return pid_ > 0; }
+
+ private:
+  void end();
+  std::string last_words();
+
+  int pid_ = -1, wire_ = -1, block_ = -1, words_ = -1;
+  std::byte* window_ = nullptr;
+  std::int64_t mapped_ = 0;
+};
+
+/// The entries of this process, in the order of verify/operators.hpp.
+[[nodiscard]] const std::vector<std::unique_ptr<OperatorEntry>>& operators();
+/// Throws Error with "did you mean" when there is none of that name.
+[[nodiscard]] const OperatorEntry& find_operator(std::string_view name);
+
+}  // namespace plumb

@@ -1,0 +1,20 @@
+// The judge judged: probes whose right answer is known by hand, and the faults planted in the judge that they must notice.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "verify/engine/runner.hpp"
+
+namespace plumb {
+
+/// Puts every probe to `parts`; returns the names of those answered wrongly. Empty for a sound judge.
+[[nodiscard]] std::vector<std::string> judge_self_test(const JudgeParts& parts);
+
+struct JudgeFault {
+  std::string name;
+  JudgeParts parts;
+};
+/// The catalogue of judges that are wrong in one way each.
+[[nodiscard]] std::vector<JudgeFault> judge_faults();
+
+}  // namespace plumb

@@ -1,0 +1,69 @@
+// What can be said of one variant on one case, and what it means for the exit code.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "verify/judge/compare.hpp"
+
+namespace plumb {
+
+enum class Verdict : std::uint8_t {
+  pass,              // every element within half its bound, in every run
+  marginal,          // within the bound, but beyond half of it somewhere
+  fail,              // an element beyond its bound
+  nondeterministic,  // runs on the same data differ although the variant says they do not, or some fail and some pass
+  out_of_bounds,     // a fence or padding was written
+  input_modified,    // an input was changed
+  unwritten,         // an output element was never written
+  race,              // a race was reported
+  crash,             // the process died
+  timeout,           // it did not return in time
+  error,             // it reported an error
+  skip,              // not run; the reason says why
+  unsupported,       // the variant declines this problem, with its reason
+  mistrusted,        // the case itself proves nothing: its reference is constant, or a kernel that does nothing would pass
+  undecidable,       // the answer hangs on less than the bound
+};
+
+inline constexpr Verdict kAllVerdicts[] = {
+    Verdict::pass,    Verdict::marginal, Verdict::fail,  Verdict::nondeterministic, Verdict::out_of_bounds, Verdict::input_modified,
+    Verdict::unwritten, Verdict::race,   Verdict::crash, Verdict::timeout,          Verdict::error,         Verdict::skip,
+    Verdict::unsupported, Verdict::mistrusted, Verdict::undecidable};
+
+[[nodiscard]] std::string_view name(Verdict);
+/// One paragraph for --explain.
+[[nodiscard]] std::string_view explain(Verdict);
+
+/// The three classes that never overlap and always sum to all.
+[[nodiscard]] constexpr bool is_passed(Verdict v) { return v == Verdict::pass || v == Verdict::marginal; }
+[[nodiscard]] constexpr bool is_skipped(Verdict v) { return v == Verdict::skip || v == Verdict::unsupported; }
+[[nodiscard]] constexpr bool is_failed(Verdict v) { return !is_passed(v) && !is_skipped(v); }
+
+/// One variant on one case: what a report holds.
+struct Record {
+  std::string case_id, op, dtype, variant;
+  Verdict verdict = Verdict::skip;
+  std::string reason;               // one line
+  std::vector<std::string> detail;  // further lines: misses, map, guess
+  std::string chosen;               // what an adaptive variant said it chose
+  Comparison worst;                 // of the worst run and output
+  std::string output;               // that output's name
+  double seconds = 0;               // the longest run, the kernel's call alone
+  int runs = 0;
+  std::string repro;                // the command that repeats it
+};
+
+enum ExitCode : int { kOk = 0, kFailed = 1, kUsage = 2, kNothingRan = 3, kBrokenHarness = 4, kNoDevice = 77 };
+
+struct Totals {
+  std::int64_t passed = 0, failed = 0, skipped = 0, runs = 0;
+  void count(const Record&);
+  [[nodiscard]] std::int64_t all() const { return passed + failed + skipped; }
+};
+
+/// 0 all that ran passed; 1 a failure; 3 nothing ran; 77 everything was skipped for want of a device.
+[[nodiscard]] ExitCode exit_code(const Totals&, bool device_missing);
+
+}  // namespace plumb

@@ -1,0 +1,50 @@
+// A mutant: a variant that is wrong on purpose, beside what was changed, where it happened, and which instrument must kill it.
+// Registered apart from the variants, so that no list of implementations ever holds one.
+#pragma once
+#include "reference/core/abi.hpp"
+
+namespace plumb {
+
+/// Bits: the instruments that can kill a mutant.
+enum Instrument : unsigned {
+  kNumeric = 1,    // judged against the oracle, with poison, fences and input checks
+  kRepeat = 2,     // runs differ
+  kSimt = 4,       // the CPU executor's traps
+  kRace = 8,       // race detection
+  kSanitizer = 16, // compute-sanitizer
+};
+
+struct MutantInfo {
+  int number;            // of the catalogue; 0 for one met while building
+  const char* fault;     // what was changed
+  const char* incident;  // where it happens in the wild
+  unsigned killed_by;    // Instrument bits: any one of them suffices
+};
+
+template <class Op, class T, Space S>
+struct Mutant {
+  Variant<Op, T, S> variant;
+  MutantInfo info;
+  Mutant* next;
+};
+
+template <class Op, class T, Space S>
+inline Mutant<Op, T, S>* mutants = nullptr;
+
+/// const RegisterMutant<Gemm, float, Space::host> m14{"k_tail_dropped", run_k_tail<float>, {14, "...", "...", kNumeric}};
+template <class Op, class T, Space S>
+class RegisterMutant {
+ public:
+  using V = Variant<Op, T, S>;
+  RegisterMutant(const char* name, typename V::Run run, MutantInfo info, Traits traits = {})
+      : mutant_{{name, run, traits}, info, mutants<Op, T, S>} {
+    mutants<Op, T, S> = &mutant_;
+  }
+  RegisterMutant(const RegisterMutant&) = delete;
+  RegisterMutant& operator=(const RegisterMutant&) = delete;
+
+ private:
+  Mutant<Op, T, S> mutant_;
+};
+
+}  // namespace plumb

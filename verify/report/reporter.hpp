@@ -1,0 +1,43 @@
+// Where verdicts go. A reporter is told of every record as it falls, and of the totals at the end.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "verify/judge/verdict.hpp"
+
+namespace plumb {
+
+/// What a report says of the whole run.
+struct RunInfo {
+  std::string command;   // as typed
+  std::string version;   // of Plumbline
+  std::string host;      // cores, compiler
+  std::vector<std::string> devices;
+  std::int64_t planned = 0;  // records to come
+};
+
+class Reporter {
+ public:
+  virtual ~Reporter() = default;
+  virtual void begin(const RunInfo&) {}
+  virtual void record(const Record&) = 0;
+  virtual void end(const Totals&, double seconds) { (void)seconds; }
+  /// What went wrong while writing ("report.json: No space left on device"), or "". The judging goes on regardless.
+  [[nodiscard]] virtual std::string trouble() const { return {}; }
+};
+
+struct ConsoleOptions {
+  bool color = false, progress = false, verbose = false, quiet = false;
+};
+[[nodiscard]] std::unique_ptr<Reporter> make_console(ConsoleOptions);
+/// One JSON object per line, written whole and at once: after a kill -9 every line is a record, and none is half.
+[[nodiscard]] std::unique_ptr<Reporter> make_json_lines(const std::string& path);
+/// JUnit XML, closed again after every record: a valid document at every moment.
+[[nodiscard]] std::unique_ptr<Reporter> make_junit(const std::string& path);
+[[nodiscard]] std::unique_ptr<Reporter> make_csv(const std::string& path);
+
+/// "verify: P passed, F failed, S skipped (N runs, T s)".
+[[nodiscard]] std::string last_line(const Totals&, double seconds);
+
+}  // namespace plumb
