@@ -21,7 +21,7 @@ struct SdnnNetwork {
 /// wanted were seen. `neurons` 0: taken from the names.
 ///
 /// Errors    `FILE:LINE: what: value`; a layer missing or there twice; an index outside 1..N; an entry there twice; a value
-///           that is no finite number or does not fit float; more or fewer than three columns; a line over 64 KiB.
+///           that is no finite number or does not fit float; more or fewer than three columns; a line over 1 MiB.
 /// Values    rounded once, to nearest, from the text. Blank lines and CR LF are read over; any order of lines is accepted.
 [[nodiscard]] SdnnNetwork read_sdnn_weights(const std::string& path, std::int64_t neurons = 0, std::int64_t layers = 0);
 
