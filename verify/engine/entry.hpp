@@ -2,6 +2,7 @@
 // only place where the engine is instantiated per operator.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -162,7 +163,8 @@ class PreparedCaseOf final : public PreparedCase {
       const Tolerance tolerance{fill_, arithmetic, kDtype<T>};
       bound.resize(array.value.size());
       for (std::size_t i = 0; i < bound.size(); ++i) {
-        bound[i] = Op::bound(tolerance, output, array.value[i], array.magnitude[i], array.terms[i]);
+        // a NaN or an infinity is compared by class: its distance is 0 or infinite, and no magnitude speaks of it
+        bound[i] = std::isfinite(array.value[i]) ? Op::bound(tolerance, output, array.value[i], array.magnitude[i], array.terms[i]) : 0;
       }
     }
     return bound;
