@@ -99,7 +99,7 @@ Worker::Outcome Runner::execute(const RunRequest& request, const ImageLayout& la
     after = local_image_.data() + (256 - address % 256) % 256;
     std::memmove(after, before.data(), before.size());
     Worker::Outcome outcome;
-    outcome.reply = serve(request, after, *backend);
+    outcome.reply = serve(request, entry_ != nullptr ? *entry_ : find_operator(request.op), after, *backend);
     return outcome;
   }
   const std::string key = fmt::format("{}|{}|{}", request.op, request.variant, static_cast<int>(request.device));

@@ -38,6 +38,9 @@ class Runner {
 
   [[nodiscard]] Record judge(const Case&, PreparedCase&, const VariantInfo&);
 
+  /// Runs in this process are made on `entry` instead of the operator of that name in the list: for tests of the engine.
+  void use(const OperatorEntry& entry) { entry_ = &entry; }
+
   /// Ends the child processes of earlier operators.
   void forget_workers() { workers_.clear(); }
 
@@ -47,6 +50,7 @@ class Runner {
 
   RunOptions options_;
   JudgeParts parts_;
+  const OperatorEntry* entry_ = nullptr;
   std::map<std::string, std::unique_ptr<Worker>> workers_;
   std::map<Device, std::unique_ptr<Backend>> backends_;
   std::vector<std::byte> local_image_;

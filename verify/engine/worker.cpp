@@ -157,7 +157,7 @@ void record_choice(Context& c, const char* text) { static_cast<RunState*>(c.owne
 
 }  // namespace
 
-RunReply serve(const RunRequest& request, std::byte* image, Backend& backend) {
+RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte* image, Backend& backend) {
   RunReply reply;
   if (const std::string reason = backend.unavailable(); !reason.empty()) {
     reply.status = RunReply::Status::unavailable;
@@ -183,7 +183,7 @@ RunReply serve(const RunRequest& request, std::byte* image, Backend& backend) {
       backend.synchronize();
       reply.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     };
-    reply.text = find_operator(request.op).invoke(invocation);
+    reply.text = entry.invoke(invocation);
     if (!reply.text.empty()) reply.status = RunReply::Status::unsupported;
     backend.download(image, request.image_bytes);
   } catch (const std::exception& e) {
@@ -226,7 +226,8 @@ int worker_main() {
     mapped = pages;
     std::unique_ptr<Backend>& backend = backends[request.device];
     if (!backend) backend = make_backend(request.device);
-    if (!encode(serve(request, static_cast<std::byte*>(window), *backend)).send(kWire)) break;
+    const RunReply reply = serve(request, find_operator(request.op), static_cast<std::byte*>(window), *backend);
+    if (!encode(reply).send(kWire)) break;
   }
   return 0;
 }
@@ -256,7 +257,13 @@ Worker::Worker(const std::string& program) {
   posix_spawn_file_actions_adddup2(&actions, block_, kBlock);
   std::string name = program, flag = "--worker";
   char* arguments[] = {name.data(), flag.data(), nullptr};
-  const int status = posix_spawn(&pid_, program.c_str(), &actions, nullptr, arguments, environ);
+  // idle OpenMP threads of one child would spin against the next: 12 times slower on two cores
+  std::string wait = "OMP_WAIT_POLICY=passive";
+  std::vector<char*> environment;
+  for (char** e = environ; *e != nullptr; ++e) environment.push_back(*e);
+  if (getenv("OMP_WAIT_POLICY") == nullptr) environment.push_back(wait.data());
+  environment.push_back(nullptr);
+  const int status = posix_spawn(&pid_, program.c_str(), &actions, nullptr, arguments, environment.data());
   posix_spawn_file_actions_destroy(&actions);
   close(child_wire), close(child_words);
   if (status != 0) {

@@ -31,7 +31,7 @@ struct RunReply {
 };
 
 /// Runs one request on an image in this process's memory.
-[[nodiscard]] RunReply serve(const RunRequest&, std::byte* image, Backend&);
+[[nodiscard]] RunReply serve(const RunRequest&, const OperatorEntry&, std::byte* image, Backend&);
 
 /// The largest image a worker maps: address space, not memory.
 inline constexpr std::int64_t kWindowBytes = std::int64_t{64} << 30;

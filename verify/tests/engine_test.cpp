@@ -1,0 +1,176 @@
+// The engine's safeguards, each tried with a kernel that breaks it. Variants are registered in a list of their own operator.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <set>
+
+#include "reference/core/fills.hpp"
+#include "reference/core/sparse_cases.hpp"
+#include "verify/engine/manifest.hpp"
+#include "verify/engine/runner.hpp"
+#include "verify/judge/self_test.hpp"
+
+using namespace plumb;
+
+namespace {
+
+// y = 2 x: the smallest operator there can be, for these tests alone.
+struct Twice {
+  static constexpr const char* kName = "twice";
+  template <class T>
+  struct Problem { std::int64_t n; };
+  template <class T, Space S>
+  struct In { VecView<const T, S> x; };
+  template <class T, Space S>
+  struct Out { VecView<T, S> y; };
+  template <class V, class F>
+  static void each_input(V& in, F&& f) { f("x", in.x); }
+  template <class V, class F>
+  static void each_output(V& out, F&& f) { f("y", out.y); }
+  static void cases(CaseList& list) { list.add(Tier::smoke, "n=100", {Fill::exact, Fill::real}, "the only one"); }
+  template <class T>
+  static void make(const Case& c, Instance<Twice, T>& i) {
+    i.problem.n = c.integer("n");
+    i.in.x = make_vector<T>(i.arena, i.problem.n, c, Role::right, 1);
+    i.out.y.size = i.problem.n;
+  }
+  template <class T>
+  static void validate(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&) {}
+  template <class T>
+  static void oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>&, Reference& r) {
+    r.outputs.emplace_back().resize(p.n);
+    for (std::int64_t i = 0; i < p.n; ++i) {
+      OracleDot<T> d;
+      d.add_product(T(2), in.x[i]);
+      r.outputs[0].take(i, d);
+    }
+  }
+  template <class T>
+  static Cost cost(const Problem<T>& p, const In<T, Space::host>&, const Out<T, Space::host>&) {
+    return {static_cast<double>(p.n), static_cast<double>(2 * p.n) * sizeof(T)};
+  }
+  static double bound(const Tolerance& t, int, double v, double m, std::int64_t n) { return sum_bound(t, v, m, n); }
+};
+
+using P = Twice::Problem<float>;
+using I = Twice::In<float, Space::host>;
+using O = Twice::Out<float, Space::host>;
+
+void right(const P& p, const I& in, const O& out, Context&) {
+  for (std::int64_t i = 0; i < p.n; ++i) out.y[i] = 2 * in.x[i];
+}
+void one_short(const P& p, const I& in, const O& out, Context&) {
+  for (std::int64_t i = 0; i + 1 < p.n; ++i) out.y[i] = 2 * in.x[i];
+}
+void one_past(const P& p, const I& in, const O& out, Context& c) {
+  right(p, in, out, c);
+  out.y[p.n] = 0;
+}
+void one_before(const P& p, const I& in, const O& out, Context& c) {
+  right(p, in, out, c);
+  out.y[-1] = 0;
+}
+void changes_input(const P& p, const I& in, const O& out, Context& c) {
+  right(p, in, out, c);
+  const_cast<float*>(in.x.data)[5] += 1;
+}
+void drifts(const P& p, const I& in, const O& out, Context& c) {
+  static int calls = 0;
+  right(p, in, out, c);
+  if (++calls == 3) out.y[7] = std::nextafter(out.y[7], 1e30f);
+}
+void overruns_workspace(const P& p, const I& in, const O& out, Context& c) {
+  right(p, in, out, c);
+  static_cast<char*>(c.workspace(64))[64] = 1;
+}
+void throws(const P&, const I&, const O&, Context&) { throw std::runtime_error("no luck today"); }
+void reads_output(const P& p, const I& in, const O& out, Context&) {
+  for (std::int64_t i = 0; i < p.n; ++i) out.y[i] += 2 * in.x[i];
+}
+void off_by_little(const P& p, const I& in, const O& out, Context& c) {
+  right(p, in, out, c);
+  out.y[3] *= 1 + 0x1p-20f;
+}
+
+#define TWICE(name) const Register<Twice, float, Space::host> r_##name{#name, name}
+TWICE(right);
+TWICE(one_short);
+TWICE(one_past);
+TWICE(one_before);
+TWICE(changes_input);
+TWICE(drifts);
+TWICE(overruns_workspace);
+TWICE(throws);
+TWICE(reads_output);
+TWICE(off_by_little);
+const char* refuses(const P&, const I&, const O&) { return "not today"; }
+const Register<Twice, float, Space::host> r_refusing{"refusing", right, {}, refuses};
+
+// in-process: find_operator() of serve() knows the program's list only, so the adapter is called directly
+Record judge(const std::string& variant, const char* fill = "real") {
+  static const OperatorAdapter<Twice> adapter;
+  RunOptions options;
+  options.isolation = Isolation::none;
+  options.repeat = 4;
+  Runner runner(options);
+  runner.use(adapter);
+  const Case c = parse_case(std::string("twice.f32(n=100,fill=") + fill + ",seed=3)");
+  const auto prepared = adapter.prepare(c);
+  REQUIRE(runner.mistrust(c, *prepared).empty());
+  for (const VariantInfo& v : adapter.variants(Device::gpu)) {
+    if (v.name == "cpu/" + variant) return runner.judge(c, *prepared, v);
+  }
+  FAIL("no such variant");
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a right kernel passes in every run") {
+  const Record r = judge("right");
+  CHECK(r.verdict == Verdict::pass);
+  CHECK(r.runs == 4);
+  CHECK(r.worst.misses == 0);
+}
+
+TEST_CASE("each way of being wrong gets its own verdict") {
+  CHECK(judge("one_short").verdict == Verdict::unwritten);
+  CHECK(judge("one_past").verdict == Verdict::out_of_bounds);
+  CHECK(judge("one_before").verdict == Verdict::out_of_bounds);
+  CHECK(judge("changes_input").verdict == Verdict::input_modified);
+  CHECK(judge("overruns_workspace").verdict == Verdict::out_of_bounds);
+  CHECK(judge("throws").verdict == Verdict::error);
+  CHECK(judge("throws").reason == "no luck today");
+  CHECK(judge("reads_output").verdict == Verdict::fail);
+  CHECK(judge("off_by_little").verdict == Verdict::fail);
+  CHECK(judge("refusing").verdict == Verdict::unsupported);
+}
+
+TEST_CASE("a kernel that gives other bits on the same data is nondeterministic, though within its bound") {
+  const Record r = judge("drifts");  // the third call differs by one ulp from the first, placed alike
+  CHECK(r.verdict == Verdict::nondeterministic);
+  CHECK(r.worst.misses == 0);
+}
+
+TEST_CASE("the judge passes its own probes, and every planted fault of it is noticed") {
+  CHECK(judge_self_test(JudgeParts{}).empty());
+  for (const JudgeFault& fault : judge_faults()) {
+    INFO(fault.name);
+    CHECK_FALSE(judge_self_test(fault.parts).empty());
+  }
+}
+
+TEST_CASE("ids round-trip for every case of every operator, and no two cases share one") {
+  for (const auto& entry : operators()) {
+    std::set<std::string> seen;
+    for (const Case& c : entry->cases()) {
+      CHECK(parse_case(c.id()) == c);
+      CHECK_MESSAGE(seen.insert(c.id()).second, c.id());
+    }
+  }
+}
+
+TEST_CASE("every compiled variant registered itself") {
+  for (const std::string& defect : manifest_defects()) FAIL_CHECK(defect);
+}
