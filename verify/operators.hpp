@@ -1,4 +1,4 @@
-// The one list of operators. A new operator is ops/<op>.hpp, ops/<op>.cpp and one line here.
+// The one list of operators. A new operator is ops/<op>.hpp, ops/<op>.cpp and one line here (and its include).
 #pragma once
 #include "reference/ops/spmv.hpp"
 
@@ -7,7 +7,8 @@ namespace plumb {
 template <class... Ops>
 struct OperatorList {};
 
-using Operators = OperatorList<  //
+// One line per operator, a new one on top; reports follow this order.
+using Operators = OperatorList<
     Spmv>;
 
 }  // namespace plumb

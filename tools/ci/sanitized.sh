@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# The doctest suites and a slice of verify under AddressSanitizer and UndefinedBehaviorSanitizer.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+tools/plumb build --preset cpu-debug
+export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
+ctest --test-dir build/cpu-debug --output-on-failure
+# real data of one seed: every variant's code runs once, in its own process
+build/cpu-debug/bin/verify --case all --fill exact,hostile --repeat 2 --quiet
