@@ -12,13 +12,15 @@
 namespace plumb {
 namespace {
 
-// Sorts one row by column, keeping the order of repeated columns. Most files are sorted already: checked first.
+// Sorts one row by column, keeping the order of repeated columns. Most files are sorted already: checked
+// first.
 template <class T>
 void sort_row(std::int32_t* col, T* val, std::int64_t n, std::vector<std::pair<std::int32_t, T>>& scratch) {
   if (std::is_sorted(col, col + n)) return;
   scratch.clear();
   for (std::int64_t k = 0; k < n; ++k) scratch.emplace_back(col[k], val[k]);
-  std::stable_sort(scratch.begin(), scratch.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(scratch.begin(), scratch.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   for (std::int64_t k = 0; k < n; ++k) {
     col[k] = scratch[static_cast<std::size_t>(k)].first;
     val[k] = scratch[static_cast<std::size_t>(k)].second;
@@ -47,8 +49,9 @@ Csr<T> csr_of(std::string_view name, std::int64_t rows, std::int64_t cols,
     out.col.resize(static_cast<std::size_t>(nnz));
     out.val.resize(static_cast<std::size_t>(nnz));
   } catch (const std::bad_alloc&) {
-    throw input_error(name, 0, "not enough memory for a matrix of this shape",
-                      std::to_string(rows) + " x " + std::to_string(cols) + ", " + std::to_string(nnz) + " entries");
+    throw input_error(
+        name, 0, "not enough memory for a matrix of this shape",
+        std::to_string(rows) + " x " + std::to_string(cols) + ", " + std::to_string(nnz) + " entries");
   }
   // Each thread owns a range of rows and reads all entries: no atomics, and the order of the pieces is kept.
   // Cheap where a scan of the row indices is: a thread per 2^17 entries is the point where that pays.
@@ -74,13 +77,15 @@ Csr<T> csr_of(std::string_view name, std::int64_t rows, std::int64_t cols,
   int boundary = 1;
   for (std::int64_t i = 0; i < rows; ++i) {
     const std::int32_t begin = out.row_ptr[static_cast<std::size_t>(i)];
-    while (boundary < threads && begin >= nnz * boundary / threads) bounds[static_cast<std::size_t>(boundary++)] = i;
+    while (boundary < threads && begin >= nnz * boundary / threads)
+      bounds[static_cast<std::size_t>(boundary++)] = i;
     out.row_ptr[static_cast<std::size_t>(i) + 1] = begin + count[i];
     count[i] = begin;
   }
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int t = 0; t < threads; ++t) {
-    const std::int64_t first = bounds[static_cast<std::size_t>(t)], last = bounds[static_cast<std::size_t>(t) + 1];
+    const std::int64_t first = bounds[static_cast<std::size_t>(t)],
+                       last = bounds[static_cast<std::size_t>(t) + 1];
     for_own_rows(first, last, [&](const Triplets<T>& piece, std::size_t k, std::int32_t r) {
       const auto to = static_cast<std::size_t>(count[r]++);
       out.col[to] = piece.col[k];
@@ -89,8 +94,8 @@ Csr<T> csr_of(std::string_view name, std::int64_t rows, std::int64_t cols,
     std::vector<std::pair<std::int32_t, T>> scratch;
     for (std::int64_t i = first; i < last; ++i) {
       const std::int32_t begin = out.row_ptr[static_cast<std::size_t>(i)];
-      sort_row(out.col.data() + begin, out.val.data() + begin, out.row_ptr[static_cast<std::size_t>(i) + 1] - begin,
-               scratch);
+      sort_row(out.col.data() + begin, out.val.data() + begin,
+               out.row_ptr[static_cast<std::size_t>(i) + 1] - begin, scratch);
     }
   }
   return out;
@@ -108,8 +113,10 @@ Repeat find_repeat(const Csr<T>& matrix) {
   return {};
 }
 
-template Csr<float> csr_of(std::string_view, std::int64_t, std::int64_t, const std::vector<const Triplets<float>*>&);
-template Csr<double> csr_of(std::string_view, std::int64_t, std::int64_t, const std::vector<const Triplets<double>*>&);
+template Csr<float> csr_of(std::string_view, std::int64_t, std::int64_t,
+                           const std::vector<const Triplets<float>*>&);
+template Csr<double> csr_of(std::string_view, std::int64_t, std::int64_t,
+                            const std::vector<const Triplets<double>*>&);
 template Repeat find_repeat(const Csr<float>&);
 template Repeat find_repeat(const Csr<double>&);
 
