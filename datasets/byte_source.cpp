@@ -316,7 +316,7 @@ void TarReader::skip(std::int64_t bytes) {
 
 // Grows as the bytes come, so that a size that lies costs an error and not all of the memory.
 std::string TarReader::take(std::int64_t bytes) {
-  constexpr std::int64_t kStep = std::int64_t{64} << 20;
+  constexpr std::int64_t kStep = std::int64_t{4} << 20;
   std::string out;
   std::int64_t done = 0;
   while (done < bytes) {

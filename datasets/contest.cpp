@@ -120,7 +120,7 @@ RawMatrix read_raw_matrix(const std::string& path, std::int64_t rows, std::int64
   if (size != n * 4 && size != n * 8) {
     throw input_error(path, 0,
                       "size fits neither fp32 (" + std::to_string(n * 4) + " bytes) nor fp64 (" +
-                          std::to_string(n * 8) + ") of " + std::to_string(rows) + " x " +
+                          std::to_string(n * 8) + " bytes) of " + std::to_string(rows) + " x " +
                           std::to_string(cols) + " elements, bytes found",
                       std::to_string(size));
   }

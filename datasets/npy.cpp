@@ -251,7 +251,7 @@ NpyArray read_npy(ByteSource& source) {
     bytes *= extent;
   }
   // Grows as the data come, so that a shape that lies costs an error and not all of the memory.
-  constexpr std::int64_t kStep = std::int64_t{64} << 20;
+  constexpr std::int64_t kStep = std::int64_t{4} << 20;
   for (std::int64_t done = 0; done < bytes;) {
     const std::int64_t n = std::min(bytes - done, std::max(kStep, done));
     out.bytes.resize(static_cast<std::size_t>(done + n));

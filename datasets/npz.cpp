@@ -119,7 +119,7 @@ class Zip {
     std::string out;
     int status = Z_OK;
     std::uint64_t used = 0, done = 0;
-    constexpr std::uint64_t kStep = std::uint64_t{16} << 20;
+    constexpr std::uint64_t kStep = std::uint64_t{1} << 20;
     while (status == Z_OK && done <= size) {
       if (done == out.size()) out.resize(std::min(size + 1, done + std::max(kStep, done)));
       zip.next_in = reinterpret_cast<Bytef*>(

@@ -190,7 +190,11 @@ inline T take_real(Cursor& in, const char* what, bool finite) {
 /// Cuts a source into pieces of whole lines. The last line may lack its newline.
 class Chunker {
  public:
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+  static constexpr std::size_t kChunk = 64;  // so that a fuzzer's few bytes are many pieces
+#else
   static constexpr std::size_t kChunk = std::size_t{1} << 20;  // bytes; also the longest line there may be
+#endif
 
   explicit Chunker(ByteSource& source) : source_(source) {}
   /// False at the end. `too_long`: the piece is the beginning of a line longer than kChunk.
