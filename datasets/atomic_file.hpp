@@ -1,4 +1,5 @@
-// A file that appears whole or not at all: written under a temporary name in the same folder, synced, then renamed.
+// A file that appears whole or not at all: written under a temporary name in the same folder, synced, then
+// renamed.
 #pragma once
 #include <cstddef>
 #include <string>

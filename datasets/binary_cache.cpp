@@ -18,7 +18,8 @@
 namespace plumb {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "the cache is mapped as it stands: little-endian machines only");
+static_assert(std::endian::native == std::endian::little,
+              "the cache is mapped as it stands: little-endian machines only");
 
 constexpr char kMagic[8] = {'P', 'L', 'U', 'M', 'B', 'C', 'S', 'R'};
 constexpr std::uint32_t kVersion = 1, kByteOrder = 0x01020304, kFp32 = 4;
@@ -40,7 +41,8 @@ struct Entry {
 static_assert(sizeof(Entry) == 64);
 
 std::uint32_t crc(const void* data, std::int64_t bytes) {
-  const uLong value = ::crc32_z(::crc32(0, nullptr, 0), static_cast<const Bytef*>(data), static_cast<z_size_t>(bytes));
+  const uLong value =
+      ::crc32_z(::crc32(0, nullptr, 0), static_cast<const Bytef*>(data), static_cast<z_size_t>(bytes));
   return static_cast<std::uint32_t>(value);
 }
 
@@ -151,28 +153,33 @@ BinaryCache::BinaryCache(const std::string& path) : mapping_(std::make_unique<Ma
   const int reason = errno;
   ::close(fd);
   if (!sized) throw input_error(path, 0, "is no regular file");
-  if (bytes < static_cast<std::int64_t>(sizeof(Header))) throw input_error(path, 0, "not a binary cache: too short");
+  if (bytes < static_cast<std::int64_t>(sizeof(Header)))
+    throw input_error(path, 0, "not a binary cache: too short");
   if (mapping_->base == nullptr) throw input_error(path, 0, "cannot map into memory", std::strerror(reason));
 
   const char* const base = static_cast<const char*>(mapping_->base);
   Header header{};
   std::memcpy(&header, base, sizeof(header));
   if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0) {
-    throw input_error(path, 0, "not a binary cache: wrong magic", std::string_view(header.magic, sizeof(kMagic)));
+    throw input_error(path, 0, "not a binary cache: wrong magic",
+                      std::string_view(header.magic, sizeof(kMagic)));
   }
   if (header.byte_order != kByteOrder) throw input_error(path, 0, "binary cache of another byte order");
   if (header.version != kVersion) {
-    throw input_error(path, 0, "binary cache of another version than 1: make it anew", std::to_string(header.version));
+    throw input_error(path, 0, "binary cache of another version than 1: make it anew",
+                      std::to_string(header.version));
   }
   if (header.file_bytes != bytes) {
     throw input_error(path, 0, "binary cache is cut short or has grown",
                       std::to_string(bytes) + " bytes, want " + std::to_string(header.file_bytes));
   }
-  if (header.kind > 2) throw input_error(path, 0, "unknown kind in a binary cache", std::to_string(header.kind));
+  if (header.kind > 2)
+    throw input_error(path, 0, "unknown kind in a binary cache", std::to_string(header.kind));
   const auto header_bytes = static_cast<std::int64_t>(sizeof(Header));
   const auto entry_bytes = static_cast<std::int64_t>(sizeof(Entry));
   if (header.matrices < 0 || header.matrices > (bytes - header_bytes) / entry_bytes) {
-    throw input_error(path, 0, "impossible number of matrices in a binary cache", std::to_string(header.matrices));
+    throw input_error(path, 0, "impossible number of matrices in a binary cache",
+                      std::to_string(header.matrices));
   }
   kind_ = static_cast<CacheKind>(header.kind);
   std::vector<Entry> table(static_cast<std::size_t>(header.matrices));
@@ -188,7 +195,8 @@ BinaryCache::BinaryCache(const std::string& path) : mapping_(std::make_unique<Ma
     if (e.rows < 0 || e.cols < 0 || e.rows >= (std::int64_t{1} << 31) || e.cols >= (std::int64_t{1} << 31) ||
         e.value_type != kFp32 || !inside(e.row_ptr_at, e.rows + 1) || !inside(e.col_at, e.nnz) ||
         !inside(e.val_at, e.nnz)) {
-      throw input_error(path, 0, "malformed table entry in a binary cache, matrix", std::to_string(&e - table.data()));
+      throw input_error(path, 0, "malformed table entry in a binary cache, matrix",
+                        std::to_string(&e - table.data()));
     }
     views_.push_back({e.rows, e.cols, e.nnz, reinterpret_cast<const std::int32_t*>(base + e.row_ptr_at),
                       reinterpret_cast<const std::int32_t*>(base + e.col_at),

@@ -225,7 +225,8 @@ std::string read_all(ByteSource& source, std::size_t limit) {
     bytes.resize(std::max<std::size_t>(kBlock, used * 2));
     const std::size_t got = source.read(bytes.data() + used, bytes.size() - used);
     used += got;
-    if (used > limit) throw input_error(source.name(), 0, "larger than it can be, in bytes", std::to_string(limit));
+    if (used > limit)
+      throw input_error(source.name(), 0, "larger than it can be, in bytes", std::to_string(limit));
     if (used < bytes.size()) break;
   }
   bytes.resize(used);
@@ -252,13 +253,13 @@ bool TarReader::next(Member& member) {
     const std::size_t got = source_.read(block.data(), block.size());
     if (got != kTarBlock) throw input_error(source_.name(), 0, "tar is cut short: its end mark is missing");
     if (std::all_of(block.begin(), block.end(), [](char c) { return c == '\0'; })) {
-      while (source_.read(block.data(), block.size()) > 0) {
-      }  // to the end, so that damage there is found
+      while (source_.read(block.data(), block.size()) > 0) {}  // to the end, so that damage there is found
       return false;
     }
     if (!looks_like_tar(block)) throw input_error(source_.name(), 0, "not a tar header (wrong checksum)");
     std::int64_t size = number_field(block, 124, 12);
-    if (size < 0) throw input_error(source_.name(), 0, "impossible size in a tar header", text_field(block, 0, 100));
+    if (size < 0)
+      throw input_error(source_.name(), 0, "impossible size in a tar header", text_field(block, 0, 100));
     const char type = block[156];
     const auto padded = [](std::int64_t n) { return (512 - n % 512) % 512; };
     if (type == 'L' || type == 'K' || type == 'x' || type == 'g') {
@@ -315,7 +316,7 @@ void TarReader::skip(std::int64_t bytes) {
 
 // Grows as the bytes come, so that a size that lies costs an error and not all of the memory.
 std::string TarReader::take(std::int64_t bytes) {
-  constexpr std::int64_t kStep = std::int64_t{64} << 20;
+  constexpr std::int64_t kStep = std::int64_t{4} << 20;
   std::string out;
   std::int64_t done = 0;
   while (done < bytes) {

@@ -1,5 +1,5 @@
-// Bytes in order, wherever they lie: a plain file, gzip (also of several members), memory, and the members of a tar.
-// Every reader of this room takes a ByteSource, so that compression, archives and tests come for free.
+// Bytes in order, wherever they lie: a plain file, gzip (also of several members), memory, and the members of
+// a tar. Every reader of this room takes a ByteSource, so that compression, archives and tests come for free.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +28,8 @@ class ByteSource {
 };
 
 /// The file's content; gzip is recognised by its magic, not by its name, and inflated on the way.
-/// Errors: cannot open; not a regular file or pipe; truncated gzip; corrupt gzip; bytes after the last gzip member.
+/// Errors: cannot open; not a regular file or pipe; truncated gzip; corrupt gzip; bytes after the last gzip
+/// member.
 [[nodiscard]] std::unique_ptr<ByteSource> open_source(const std::string& path);
 
 /// Bytes in memory, which must outlive the source; gzip is inflated as from a file.

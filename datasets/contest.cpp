@@ -52,7 +52,8 @@ ContestGraph read_contest_graph(ByteSource& source) {
       }
       const auto bad = src >= out.vertices ? src : dst;
       if (bad >= out.vertices) {
-        throw input_error(source.name(), line, "vertex is outside 0.." + std::to_string(out.vertices - 1), std::to_string(bad));
+        throw input_error(source.name(), line, "vertex is outside 0.." + std::to_string(out.vertices - 1),
+                          std::to_string(bad));
       }
       if (static_cast<std::int64_t>(out.src.size()) == edges) {
         throw input_error(source.name(), line, "more edges than announced", std::to_string(edges));
@@ -61,7 +62,8 @@ ContestGraph read_contest_graph(ByteSource& source) {
       out.dst.push_back(dst);
     }
   }
-  if (edges < 0) throw input_error(source.name(), 1, "first line is missing: number of vertices, number of edges");
+  if (edges < 0)
+    throw input_error(source.name(), 1, "first line is missing: number of vertices, number of edges");
   if (static_cast<std::int64_t>(out.src.size()) != edges) {
     throw input_error(source.name(), 0, "file ends early: edges found, edges announced",
                       std::to_string(out.src.size()) + ", " + std::to_string(edges));
@@ -86,10 +88,11 @@ Csr<T> normalised_adjacency(const ContestGraph& graph) {
     const std::int32_t from = degree[static_cast<std::size_t>(graph.src[k])];
     const std::int32_t onto = degree[static_cast<std::size_t>(graph.dst[k])];
     if (onto == 0) {
-      throw Error("contest graph: edge " + std::to_string(graph.src[k]) + " -> " + std::to_string(graph.dst[k]) +
-                  " leads to a vertex that no edge leaves (degree 0)");
+      throw Error("contest graph: edge " + std::to_string(graph.src[k]) + " -> " +
+                  std::to_string(graph.dst[k]) + " leads to a vertex that no edge leaves (degree 0)");
     }
-    all.val[k] = static_cast<T>(1.0 / std::sqrt(static_cast<double>(from)) / std::sqrt(static_cast<double>(onto)));
+    all.val[k] =
+        static_cast<T>(1.0 / std::sqrt(static_cast<double>(from)) / std::sqrt(static_cast<double>(onto)));
   }
   return csr_of<T>("contest graph", graph.vertices, graph.vertices, {&all});
 }
@@ -107,7 +110,8 @@ Dense<T> RawMatrix::as() const {
 
 RawMatrix read_raw_matrix(const std::string& path, std::int64_t rows, std::int64_t cols) {
   if (rows < 0 || cols < 0 || (cols > 0 && rows > (std::int64_t{1} << 40) / cols)) {
-    throw input_error(path, 0, "impossible shape for a raw matrix", std::to_string(rows) + " x " + std::to_string(cols));
+    throw input_error(path, 0, "impossible shape for a raw matrix",
+                      std::to_string(rows) + " x " + std::to_string(cols));
   }
   const std::int64_t n = rows * cols;
   const auto source = open_source(path);
@@ -115,8 +119,9 @@ RawMatrix read_raw_matrix(const std::string& path, std::int64_t rows, std::int64
   const auto size = static_cast<std::int64_t>(bytes.size());
   if (size != n * 4 && size != n * 8) {
     throw input_error(path, 0,
-                      "size fits neither fp32 (" + std::to_string(n * 4) + " bytes) nor fp64 (" + std::to_string(n * 8) +
-                          ") of " + std::to_string(rows) + " x " + std::to_string(cols) + " elements, bytes found",
+                      "size fits neither fp32 (" + std::to_string(n * 4) + " bytes) nor fp64 (" +
+                          std::to_string(n * 8) + " bytes) of " + std::to_string(rows) + " x " +
+                          std::to_string(cols) + " elements, bytes found",
                       std::to_string(size));
   }
   RawMatrix out;

@@ -1,4 +1,5 @@
-// The GCN contest's files: graph.txt (`v e`, then `src dst` lines, 0-based) and raw little-endian row-major matrices.
+// The GCN contest's files: graph.txt (`v e`, then `src dst` lines, 0-based) and raw little-endian row-major
+// matrices.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -15,13 +16,14 @@ struct ContestGraph {
   std::vector<std::int32_t> src, dst;  // (edges)
 };
 
-/// Errors: a missing or negative count, a vertex outside 0..v-1, more or fewer edges than announced; file and line named.
+/// Errors: a missing or negative count, a vertex outside 0..v-1, more or fewer edges than announced; file and
+/// line named.
 [[nodiscard]] ContestGraph read_contest_graph(const std::string& path);
 [[nodiscard]] ContestGraph read_contest_graph(ByteSource& source);
 
-/// A^ (vertices, vertices): row src, column dst, value 1/sqrt(deg src)/sqrt(deg dst), computed in fp64 and rounded once.
-/// deg is the number of lines with that src, so a self loop counts once. Columns of a row ascend; repeats stay.
-/// Errors: an edge to a vertex that no edge leaves (its degree is 0).
+/// A^ (vertices, vertices): row src, column dst, value 1/sqrt(deg src)/sqrt(deg dst), computed in fp64 and
+/// rounded once. deg is the number of lines with that src, so a self loop counts once. Columns of a row
+/// ascend; repeats stay. Errors: an edge to a vertex that no edge leaves (its degree is 0).
 template <class T>
 [[nodiscard]] Csr<T> normalised_adjacency(const ContestGraph& graph);
 
@@ -35,7 +37,8 @@ struct RawMatrix {
   [[nodiscard]] Dense<T> as() const;
 };
 
-/// `rows * cols` elements. Errors: the file holds neither rows * cols * 4 nor * 8 bytes (both numbers are named).
+/// `rows * cols` elements. Errors: the file holds neither rows * cols * 4 nor * 8 bytes (both numbers are
+/// named).
 [[nodiscard]] RawMatrix read_raw_matrix(const std::string& path, std::int64_t rows, std::int64_t cols);
 
 }  // namespace plumb

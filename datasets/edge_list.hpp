@@ -7,10 +7,11 @@
 
 namespace plumb {
 
-/// A square matrix: row `from`, column `to`, the weight or 1; its size is the largest id + 1. Ids are kept as they are.
-/// Columns of a row ascend; a repeated edge stays repeated (operators add them up).
+/// A square matrix: row `from`, column `to`, the weight or 1; its size is the largest id + 1. Ids are kept as
+/// they are. Columns of a row ascend; a repeated edge stays repeated (operators add them up).
 ///
-/// Errors    an id that is no integer, negative, or above `largest_id`; a weight that is no number or overflows; a line of
+/// Errors    an id that is no integer, negative, or above `largest_id`; a weight that is no number or
+/// overflows; a line of
 ///           more than three columns; weights on some lines only; no edge at all.
 template <class T>
 [[nodiscard]] Csr<T> read_edge_list(const std::string& path);

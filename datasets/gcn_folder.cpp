@@ -34,7 +34,9 @@ class Folder {
     if (!found) throw input_error(path_, 0, "file is missing in the GCN folder", name + ".npy");
     return std::move(*found);
   }
-  [[nodiscard]] std::string file_of(const std::string& name) const { return (fs::path(path_) / (name + ".npy")).string(); }
+  [[nodiscard]] std::string file_of(const std::string& name) const {
+    return (fs::path(path_) / (name + ".npy")).string();
+  }
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
@@ -42,7 +44,8 @@ class Folder {
 };
 
 [[noreturn]] void wrong_shape(const NpyArray& array, const std::string& want) {
-  throw input_error(array.name, 0, "shape does not fit the others: want " + want + ", found", array.shape_text());
+  throw input_error(array.name, 0, "shape does not fit the others: want " + want + ", found",
+                    array.shape_text());
 }
 
 void want_vector(const NpyArray& array, std::int64_t n) {
@@ -52,7 +55,8 @@ void want_vector(const NpyArray& array, std::int64_t n) {
 }
 
 void want_matrix(const NpyArray& array, std::int64_t rows, std::int64_t cols) {
-  const bool fits = array.shape.size() == 2 && (rows < 0 || array.shape[0] == rows) && (cols < 0 || array.shape[1] == cols);
+  const bool fits =
+      array.shape.size() == 2 && (rows < 0 || array.shape[0] == rows) && (cols < 0 || array.shape[1] == cols);
   const auto text = [](std::int64_t n) { return n < 0 ? std::string("any") : std::to_string(n); };
   if (!fits) wrong_shape(array, "(" + text(rows) + ", " + text(cols) + ")");
 }
@@ -61,7 +65,8 @@ std::vector<std::int32_t> checked_indices(const NpyArray& array, std::int64_t li
   std::vector<std::int32_t> out = npy_values<std::int32_t>(array);
   for (std::size_t k = 0; k < out.size(); ++k) {
     if (out[k] < 0 || out[k] >= limit) {
-      throw input_error(array.name, 0, "element " + std::to_string(k) + " is outside 0.." + std::to_string(limit - 1),
+      throw input_error(array.name, 0,
+                        "element " + std::to_string(k) + " is outside 0.." + std::to_string(limit - 1),
                         std::to_string(out[k]));
     }
   }
@@ -70,21 +75,25 @@ std::vector<std::int32_t> checked_indices(const NpyArray& array, std::int64_t li
 
 // A_indptr, A_indices, A_values_*; `cols` -1: as many as the largest index needs, at least `least`.
 template <class T>
-Csr<T> read_csr(const Folder& folder, const std::string& prefix, std::int64_t rows, std::int64_t cols, const char* type) {
+Csr<T> read_csr(const Folder& folder, const std::string& prefix, std::int64_t rows, std::int64_t cols,
+                const char* type) {
   const NpyArray ptr_array = folder.need(prefix + "_indptr");
   want_vector(ptr_array, rows < 0 ? -1 : rows + 1);
   Csr<T> out;
   out.row_ptr = npy_values<std::int32_t>(ptr_array);
-  if (out.row_ptr.empty()) throw input_error(ptr_array.name, 0, "indptr is empty: it has one element more than rows");
+  if (out.row_ptr.empty())
+    throw input_error(ptr_array.name, 0, "indptr is empty: it has one element more than rows");
   const NpyArray col_array = folder.need(prefix + "_indices");
   want_vector(col_array, -1);
   out.rows = static_cast<std::int64_t>(out.row_ptr.size()) - 1;
   out.cols = cols < 0 ? out.rows : cols;
   out.col = checked_indices(col_array, out.cols);
-  if (out.row_ptr.front() != 0) throw input_error(ptr_array.name, 0, "indptr does not start at 0", std::to_string(out.row_ptr.front()));
+  if (out.row_ptr.front() != 0)
+    throw input_error(ptr_array.name, 0, "indptr does not start at 0", std::to_string(out.row_ptr.front()));
   for (std::size_t i = 1; i < out.row_ptr.size(); ++i) {
     if (out.row_ptr[i] < out.row_ptr[i - 1]) {
-      throw input_error(ptr_array.name, 0, "indptr falls at element " + std::to_string(i), std::to_string(out.row_ptr[i]));
+      throw input_error(ptr_array.name, 0, "indptr falls at element " + std::to_string(i),
+                        std::to_string(out.row_ptr[i]));
     }
   }
   if (out.row_ptr.back() != out.nnz()) {
@@ -100,7 +109,8 @@ Csr<T> read_csr(const Folder& folder, const std::string& prefix, std::int64_t ro
 template <class T>
 Csr<T> sparse_of(const NpyArray& array) {
   const Dense<T> dense = npy_dense<T>(array);
-  if (dense.rows > kLargestIndex || dense.cols > kLargestIndex) wrong_shape(array, "less than 2^31 rows and columns");
+  if (dense.rows > kLargestIndex || dense.cols > kLargestIndex)
+    wrong_shape(array, "less than 2^31 rows and columns");
   Triplets<T> all;
   for (std::int64_t i = 0; i < dense.rows; ++i) {
     for (std::int64_t j = 0; j < dense.cols; ++j) {
@@ -170,8 +180,10 @@ GcnData read_gcn_folder(const std::string& path) {
     out.labels = npy_values<std::int32_t>(*labels);  // -1 marks what has no label in some sets
     for (std::size_t k = 0; k < out.labels.size(); ++k) {
       if (out.labels[k] < -1 || out.labels[k] >= out.classes()) {
-        throw input_error(labels->name, 0, "label " + std::to_string(k) + " is outside -1.." + std::to_string(out.classes() - 1),
-                          std::to_string(out.labels[k]));
+        throw input_error(
+            labels->name, 0,
+            "label " + std::to_string(k) + " is outside -1.." + std::to_string(out.classes() - 1),
+            std::to_string(out.labels[k]));
       }
     }
   }

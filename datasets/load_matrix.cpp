@@ -49,9 +49,11 @@ Kind kind_of(const std::string& path) {
   std::string first(512, '\0');
   first.resize(source->read(first.data(), first.size()));
   const std::size_t text = first.find_first_not_of(" \t\r\n");
-  const std::string_view word = text == std::string::npos ? std::string_view{} : std::string_view(first).substr(text);
+  const std::string_view word =
+      text == std::string::npos ? std::string_view{} : std::string_view(first).substr(text);
   const std::string name = stem_of(path);
-  if (word.substr(0, 14) == "%%MatrixMarket" || word.substr(0, 13) == "%MatrixMarket") return Kind::matrix_market;
+  if (word.substr(0, 14) == "%%MatrixMarket" || word.substr(0, 13) == "%MatrixMarket")
+    return Kind::matrix_market;
   if (word.substr(0, 4) == "PK\x03\x04" || word.substr(0, 4) == "PK\x05\x06") return Kind::npz;
   if (word.substr(0, 6) == "\x93NUMPY") return Kind::npy;
   if (looks_like_tar(first)) return Kind::tar;
@@ -79,7 +81,8 @@ template <class T>
 Csr<T> without_zeros(const NpyArray& array) {
   const Dense<T> dense = npy_dense<T>(array);
   Triplets<T> all;
-  if (dense.rows > kLargestIndex || dense.cols > kLargestIndex) refuse(array.name, "array has 2^31 rows or columns or more");
+  if (dense.rows > kLargestIndex || dense.cols > kLargestIndex)
+    refuse(array.name, "array has 2^31 rows or columns or more");
   for (std::int64_t i = 0; i < dense.rows; ++i) {
     for (std::int64_t j = 0; j < dense.cols; ++j) {
       const T value = dense.data[static_cast<std::size_t>(i * dense.cols + j)];
@@ -107,7 +110,8 @@ void describe_rows(const CsrView<V, Space::host>& a, Inspection& to) {
     to.min_row = std::min(to.min_row, n);
     to.max_row = std::max(to.max_row, n);
     to.empty_rows += n == 0 ? 1 : 0;
-    for (std::int64_t k = a.row_ptr[i] + 1; k < a.row_ptr[i + 1]; ++k) to.duplicates += a.col[k] == a.col[k - 1] ? 1 : 0;
+    for (std::int64_t k = a.row_ptr[i] + 1; k < a.row_ptr[i + 1]; ++k)
+      to.duplicates += a.col[k] == a.col[k - 1] ? 1 : 0;
   }
 }
 
@@ -142,7 +146,8 @@ void inspect_npz(const std::string& path, Inspection& to) {
   const auto arrays = read_npz(path);
   const std::string format = scipy_format(arrays);
   to.kind = format.empty() ? "npz arrays" : "scipy.sparse " + format;
-  for (const auto& [name, array] : arrays) to.notes.push_back(name + ": " + array.type() + " " + array.shape_text());
+  for (const auto& [name, array] : arrays)
+    to.notes.push_back(name + ": " + array.type() + " " + array.shape_text());
   const auto data = arrays.find("data");
   if (data != arrays.end()) to.field = data->second.type();
   if (format.empty()) return;
@@ -189,14 +194,19 @@ void inspect_cache(const std::string& path, Inspection& to) {
 
 void inspect_gcn(const std::string& path, Inspection& to) {
   const GcnData data = read_gcn_folder(path);
-  const auto shape = [](std::int64_t rows, std::int64_t cols) { return std::to_string(rows) + " x " + std::to_string(cols); };
+  const auto shape = [](std::int64_t rows, std::int64_t cols) {
+    return std::to_string(rows) + " x " + std::to_string(cols);
+  };
   to.kind = "GCN folder (rows and entries are those of the adjacency A)";
   to.field = "f8, f4";
   describe_rows(data.f64.a.view(), to);
-  to.notes.push_back("features X: " + shape(data.f64.x.rows, data.f64.x.cols) + ", nnz " + std::to_string(data.f64.x.nnz()));
-  to.notes.push_back("weights W1: " + shape(data.features(), data.hidden()) + ", W2: " + shape(data.hidden(), data.classes()));
+  to.notes.push_back("features X: " + shape(data.f64.x.rows, data.f64.x.cols) + ", nnz " +
+                     std::to_string(data.f64.x.nnz()));
+  to.notes.push_back("weights W1: " + shape(data.features(), data.hidden()) +
+                     ", W2: " + shape(data.hidden(), data.classes()));
   to.notes.push_back(std::string("biases: ") + (data.has_b1 || data.has_b2 ? "yes" : "no"));
-  to.notes.push_back("labels: " + std::to_string(data.labels.size()) + ", test vertices: " + std::to_string(data.idx_test.size()));
+  to.notes.push_back("labels: " + std::to_string(data.labels.size()) +
+                     ", test vertices: " + std::to_string(data.idx_test.size()));
   to.notes.push_back(std::string("expected logits: ") + (data.expected_logits.data.empty() ? "no" : "yes"));
 }
 
@@ -206,19 +216,27 @@ template <class T>
 Csr<T> load_matrix(const std::string& path) {
   if (fs::is_directory(path)) refuse(path, "a folder is no matrix");
   switch (kind_of(path)) {
-    case Kind::matrix_market: return to_csr<T>(read_matrix_market(path));
-    case Kind::npz: return read_scipy_npz<T>(path);
-    case Kind::npy: return without_zeros<T>(read_npy(path));
-    case Kind::edge_list: return read_edge_list<T>(path);
-    case Kind::layer: return converted<T>(read_sdnn_weights(path).layers.at(0));
-    case Kind::images: return converted<T>(read_sdnn_images(path));
+    case Kind::matrix_market:
+      return to_csr<T>(read_matrix_market(path));
+    case Kind::npz:
+      return read_scipy_npz<T>(path);
+    case Kind::npy:
+      return without_zeros<T>(read_npy(path));
+    case Kind::edge_list:
+      return read_edge_list<T>(path);
+    case Kind::layer:
+      return converted<T>(read_sdnn_weights(path).layers.at(0));
+    case Kind::images:
+      return converted<T>(read_sdnn_images(path));
     case Kind::cache: {
       const BinaryCache cache(path);
       if (cache.size() != 1) refuse(path, "binary cache of several matrices is no matrix");
       return converted<T>(cache.copy(0));
     }
-    case Kind::tar: refuse(path, "a tar archive is no matrix");
-    case Kind::unknown: break;
+    case Kind::tar:
+      refuse(path, "a tar archive is no matrix");
+    case Kind::unknown:
+      break;
   }
   refuse(path, "unknown kind of file");
 }
@@ -238,11 +256,19 @@ Inspection inspect(const std::string& path) {
     return out;
   }
   switch (kind_of(path)) {
-    case Kind::matrix_market: inspect_matrix_market(path, out); break;
-    case Kind::npz: inspect_npz(path, out); break;
+    case Kind::matrix_market:
+      inspect_matrix_market(path, out);
+      break;
+    case Kind::npz:
+      inspect_npz(path, out);
+      break;
     case Kind::tar:
-    case Kind::layer: inspect_network(path, out); break;
-    case Kind::cache: inspect_cache(path, out); break;
+    case Kind::layer:
+      inspect_network(path, out);
+      break;
+    case Kind::cache:
+      inspect_cache(path, out);
+      break;
     case Kind::images:
       out.kind = "sparse-DNN images";
       out.field = "f4";
@@ -263,7 +289,8 @@ Inspection inspect(const std::string& path) {
       out.kind = "edge list";
       describe_rows(read_edge_list<double>(path).view(), out);
       break;
-    case Kind::unknown: refuse(path, "unknown kind of file");
+    case Kind::unknown:
+      refuse(path, "unknown kind of file");
   }
   return out;
 }

@@ -10,11 +10,14 @@ namespace plumb {
 
 /// The matrix in `path`, columns of each row ascending, repeated entries kept as repeated entries.
 ///
-/// Formats   Matrix Market (.mtx), scipy.sparse (.npz: csr, csc, coo), edge list (.el, .edges, .txt, .tsv: SNAP, 0-based),
-///           a layer or the images of the sparse-DNN challenge (nN-lK.tsv, sparse-images-N.tsv: 1-based), dense .npy
-///           (zeros left out). Each also gzipped. Content (%%MatrixMarket, the zip and npy magics) wins over the name.
+/// Formats   Matrix Market (.mtx), scipy.sparse (.npz: csr, csc, coo), edge list (.el, .edges, .txt, .tsv:
+/// SNAP, 0-based),
+///           a layer or the images of the sparse-DNN challenge (nN-lK.tsv, sparse-images-N.tsv: 1-based),
+///           dense .npy (zeros left out). Each also gzipped. Content (%%MatrixMarket, the zip and npy magics)
+///           wins over the name.
 /// Values    T is float or double. A finite value that float cannot hold is an error, not an infinity.
-/// Errors    Error with file, line, what and value; an unknown extension lists what is known; complex values are refused.
+/// Errors    Error with file, line, what and value; an unknown extension lists what is known; complex values
+/// are refused.
 template <class T>
 [[nodiscard]] Csr<T> load_matrix(const std::string& path);
 
@@ -30,12 +33,15 @@ struct Inspection {
   std::int64_t min_row = -1, max_row = -1;
   double mean_row = -1;
   std::int64_t empty_rows = -1;
-  std::int64_t duplicates = -1;     // entries whose (row, column) came before
-  std::int64_t unsorted_rows = -1;  // rows whose columns do not ascend in the order of the file; -1: order is not kept
-  std::vector<std::string> notes;   // one line each: layers of a network, checksums, shapes of a folder's parts
+  std::int64_t duplicates = -1;  // entries whose (row, column) came before
+  std::int64_t unsorted_rows =
+      -1;  // rows whose columns do not ascend in the order of the file; -1: order is not kept
+  std::vector<std::string>
+      notes;  // one line each: layers of a network, checksums, shapes of a folder's parts
 };
 
-/// Reads the whole file (or folder) and describes it. Errors: as load_matrix; a file of no known kind lists the kinds.
+/// Reads the whole file (or folder) and describes it. Errors: as load_matrix; a file of no known kind lists
+/// the kinds.
 [[nodiscard]] Inspection inspect(const std::string& path);
 
 /// "key: value" lines, ending in a newline each.

@@ -17,9 +17,11 @@ namespace {
 
 using Mm = MatrixMarket;
 
-// ---- header ----------------------------------------------------------------------------------------------------------------
+// ---- header
+// ----------------------------------------------------------------------------------------------------------------
 
-// Reads single lines off a source and hands on the rest: the header is a few lines, the body is parsed in pieces.
+// Reads single lines off a source and hands on the rest: the header is a few lines, the body is parsed in
+// pieces.
 class HeaderLines {
  public:
   explicit HeaderLines(ByteSource& source) : source_(source) {}
@@ -107,7 +109,8 @@ void read_banner(const ByteSource& source, const std::string& line, Mm& out) {
   const std::vector<std::string> words = words_of(line);
   const std::string banner = words.empty() ? "" : lower(words[0]);
   if (banner != "%%matrixmarket" && banner != "%matrixmarket") {
-    throw input_error(source.name(), 1, "not Matrix Market: the first line begins with no %%MatrixMarket", line);
+    throw input_error(source.name(), 1, "not Matrix Market: the first line begins with no %%MatrixMarket",
+                      line);
   }
   if (words.size() < 5) {
     throw input_error(source.name(), 1, "banner is cut short: want object format field symmetry", line);
@@ -119,22 +122,25 @@ void read_banner(const ByteSource& source, const std::string& line, Mm& out) {
   using Symmetry = Mm::Symmetry;
   out.object = choose(source, words[1], "unknown object (matrix, vector)",
                       std::array{std::pair{"matrix", Object::matrix}, std::pair{"vector", Object::vector}});
-  out.format = choose(source, words[2], "unknown format (coordinate, array)",
-                      std::array{std::pair{"coordinate", Format::coordinate}, std::pair{"array", Format::array}});
-  out.field = choose(source, words[3], "unknown field (real, double, integer, unsigned-integer, complex, pattern)",
-                     std::array{std::pair{"real", Field::real}, std::pair{"double", Field::real},
-                                std::pair{"integer", Field::integer},
-                                std::pair{"unsigned-integer", Field::unsigned_integer},
-                                std::pair{"complex", Field::complex}, std::pair{"pattern", Field::pattern}});
-  out.symmetry = choose(source, words[4], "unknown symmetry (general, symmetric, skew-symmetric, hermitian)",
-                        std::array{std::pair{"general", Symmetry::general}, std::pair{"symmetric", Symmetry::symmetric},
-                                   std::pair{"skew-symmetric", Symmetry::skew_symmetric},
-                                   std::pair{"hermitian", Symmetry::hermitian}});
+  out.format =
+      choose(source, words[2], "unknown format (coordinate, array)",
+             std::array{std::pair{"coordinate", Format::coordinate}, std::pair{"array", Format::array}});
+  out.field = choose(
+      source, words[3], "unknown field (real, double, integer, unsigned-integer, complex, pattern)",
+      std::array{std::pair{"real", Field::real}, std::pair{"double", Field::real},
+                 std::pair{"integer", Field::integer}, std::pair{"unsigned-integer", Field::unsigned_integer},
+                 std::pair{"complex", Field::complex}, std::pair{"pattern", Field::pattern}});
+  out.symmetry =
+      choose(source, words[4], "unknown symmetry (general, symmetric, skew-symmetric, hermitian)",
+             std::array{std::pair{"general", Symmetry::general}, std::pair{"symmetric", Symmetry::symmetric},
+                        std::pair{"skew-symmetric", Symmetry::skew_symmetric},
+                        std::pair{"hermitian", Symmetry::hermitian}});
   if (out.object == Object::vector && out.symmetry != Symmetry::general) {
     throw input_error(source.name(), 1, "a vector has no symmetry but general", words[4]);
   }
   if (out.field == Field::pattern) {
-    if (out.format == Format::array) throw input_error(source.name(), 1, "an array cannot be a pattern", words[2]);
+    if (out.format == Format::array)
+      throw input_error(source.name(), 1, "an array cannot be a pattern", words[2]);
     if (out.symmetry == Symmetry::skew_symmetric || out.symmetry == Symmetry::hermitian) {
       throw input_error(source.name(), 1, "a pattern is general or symmetric", words[4]);
     }
@@ -144,41 +150,45 @@ void read_banner(const ByteSource& source, const std::string& line, Mm& out) {
   }
 }
 
-// The size line's numbers: matrix coordinate "rows cols entries", array "rows cols", vector "rows entries" or "rows".
+// The size line's numbers: matrix coordinate "rows cols entries", array "rows cols", vector "rows entries" or
+// "rows".
 std::int64_t read_sizes(const ByteSource& source, const std::string& line, std::int64_t number, Mm& out) {
   text::Cursor in{line.data(), line.data() + line.size()};
   std::int64_t entries = -1;
   try {
     out.rows = text::take_index(in, "number of rows", 0, kLargestIndex);
-    out.cols = out.object == Mm::Object::vector ? 1 : text::take_index(in, "number of columns", 0, kLargestIndex);
+    out.cols =
+        out.object == Mm::Object::vector ? 1 : text::take_index(in, "number of columns", 0, kLargestIndex);
     if (out.format == Mm::Format::coordinate) {
       entries = text::take_index(in, "number of entries", 0, std::numeric_limits<std::int64_t>::max());
     }
     if (!in.line_done()) in.fail("text after the sizes");
-  } catch (const text::LineError& e) {
-    throw input_error(source.name(), number, e.what, e.value);
-  }
+  } catch (const text::LineError& e) { throw input_error(source.name(), number, e.what, e.value); }
   const bool mirrored = out.symmetry != Mm::Symmetry::general;
   if (mirrored && out.rows != out.cols) {
-    throw input_error(source.name(), number, std::string("a ") + to_string(out.symmetry) + " matrix must be square",
+    throw input_error(source.name(), number,
+                      std::string("a ") + to_string(out.symmetry) + " matrix must be square",
                       std::to_string(out.rows) + " x " + std::to_string(out.cols));
   }
   if (out.format == Mm::Format::array) {  // rows, cols < 2^31: the product fits
     const std::int64_t n = out.rows;
-    entries = !mirrored ? n * out.cols
-              : out.symmetry == Mm::Symmetry::skew_symmetric ? n * (n - 1) / 2 : n * (n + 1) / 2;
+    entries = !mirrored                                      ? n * out.cols
+              : out.symmetry == Mm::Symmetry::skew_symmetric ? n * (n - 1) / 2
+                                                             : n * (n + 1) / 2;
   }
   return entries;
 }
 
-// ---- body ------------------------------------------------------------------------------------------------------------------
+// ---- body
+// ------------------------------------------------------------------------------------------------------------------
 
 struct Part {
   std::vector<std::int32_t> row, col;
   std::vector<double> real, imag;
   std::vector<std::int32_t> skipped;  // lines without an entry, from 0, ascending
   std::int64_t entries = 0;
-  std::int32_t first_above = -1, first_below = -1;  // lines of the first entries on either side of the diagonal
+  std::int32_t first_above = -1,
+               first_below = -1;  // lines of the first entries on either side of the diagonal
 };
 using Parts = std::deque<text::Parsed<Part>>;
 
@@ -196,7 +206,8 @@ double take_whole(text::Cursor& in, bool is_unsigned) {
   const auto parsed = std::from_chars(digits, stop, magnitude);
   if (parsed.ec == std::errc::invalid_argument || parsed.ptr != stop) start.fail("value is not an integer");
   constexpr std::uint64_t kTop = std::uint64_t{1} << 63;
-  if (parsed.ec == std::errc::result_out_of_range || (!is_unsigned && magnitude > kTop - (negative ? 0 : 1))) {
+  if (parsed.ec == std::errc::result_out_of_range ||
+      (!is_unsigned && magnitude > kTop - (negative ? 0 : 1))) {
     start.fail("value overflows a 64-bit integer");
   }
   if (is_unsigned && negative && magnitude != 0) start.fail("value is negative in an unsigned matrix");
@@ -249,13 +260,18 @@ class BodyParser {
   }
   void value(text::Cursor& in, Part& to) const {
     switch (h_.field) {
-      case Mm::Field::integer: to.real.push_back(take_whole(in, false)); break;
-      case Mm::Field::unsigned_integer: to.real.push_back(take_whole(in, true)); break;
+      case Mm::Field::integer:
+        to.real.push_back(take_whole(in, false));
+        break;
+      case Mm::Field::unsigned_integer:
+        to.real.push_back(take_whole(in, true));
+        break;
       case Mm::Field::complex:
         to.real.push_back(text::take_real<double>(in, "value", false));
         to.imag.push_back(text::take_real<double>(in, "imaginary part", false));
         break;
-      default: to.real.push_back(text::take_real<double>(in, "value", false));
+      default:
+        to.real.push_back(text::take_real<double>(in, "value", false));
     }
   }
   void check_symmetric(const char* line, text::LineCounter& lines, Part& to) const {
@@ -263,10 +279,12 @@ class BodyParser {
     if (i == j) {
       if (h_.symmetry == Mm::Symmetry::skew_symmetric &&
           (to.real.back() != 0 || (h_.field == Mm::Field::complex && to.imag.back() != 0))) {
-        throw text::LineError{line, "diagonal entry of a skew-symmetric matrix is not 0", std::to_string(i + 1)};
+        throw text::LineError{line, "diagonal entry of a skew-symmetric matrix is not 0",
+                              std::to_string(i + 1)};
       }
       if (h_.symmetry == Mm::Symmetry::hermitian && h_.field == Mm::Field::complex && to.imag.back() != 0) {
-        throw text::LineError{line, "diagonal entry of a hermitian matrix is not real", std::to_string(i + 1)};
+        throw text::LineError{line, "diagonal entry of a hermitian matrix is not real",
+                              std::to_string(i + 1)};
       }
     }
     if (i < j && to.first_above < 0) to.first_above = lines.line_of(line);
@@ -282,11 +300,13 @@ std::int64_t line_of(const text::Parsed<Part>& p, std::int64_t k) {
   return p.first_line + k;
 }
 
-// A file that stores both (i, j) and (j, i) of a symmetric matrix means something else than it says: mirroring would double
-// the entry. Only files with entries on both sides of the diagonal are searched.
+// A file that stores both (i, j) and (j, i) of a symmetric matrix means something else than it says:
+// mirroring would double the entry. Only files with entries on both sides of the diagonal are searched.
 void refuse_both_triangles(const std::string& name, const Parts& parts) {
-  const bool above = std::any_of(parts.begin(), parts.end(), [](const auto& p) { return p.part.first_above >= 0; });
-  const bool below = std::any_of(parts.begin(), parts.end(), [](const auto& p) { return p.part.first_below >= 0; });
+  const bool above =
+      std::any_of(parts.begin(), parts.end(), [](const auto& p) { return p.part.first_above >= 0; });
+  const bool below =
+      std::any_of(parts.begin(), parts.end(), [](const auto& p) { return p.part.first_below >= 0; });
   if (!above || !below) return;
   struct Place {
     std::int32_t low, high;
@@ -308,7 +328,8 @@ void refuse_both_triangles(const std::string& name, const Parts& parts) {
     const Place &a = places[k - 1], &b = places[k];
     if (a.low == b.low && a.high == b.high && a.upper != b.upper) {
       const std::int32_t i = b.upper ? b.low : b.high, j = b.upper ? b.high : b.low;
-      throw input_error(name, line_of(*b.piece, static_cast<std::int64_t>(b.entry)), "both (i, j) and (j, i) are stored in a symmetric matrix",
+      throw input_error(name, line_of(*b.piece, static_cast<std::int64_t>(b.entry)),
+                        "both (i, j) and (j, i) are stored in a symmetric matrix",
                         std::to_string(i + 1) + " " + std::to_string(j + 1));
     }
   }
@@ -324,7 +345,8 @@ void append(std::vector<V>& to, std::vector<V>& from) {
   std::vector<V>().swap(from);
 }
 
-// ---- conversions -----------------------------------------------------------------------------------------------------------
+// ---- conversions
+// -----------------------------------------------------------------------------------------------------------
 
 // Calls visit(i, j, k, mirrored) for the element of every stored value and for its mirror image.
 template <class Visit>
@@ -348,7 +370,8 @@ void for_each_element(const Mm& file, const Visit& visit) {
 
 void refuse_complex(const Mm& file) {
   if (file.field == Mm::Field::complex) {
-    throw input_error(file.name, 0, "complex values cannot become a real matrix", "take real and imaginary parts apart");
+    throw input_error(file.name, 0, "complex values cannot become a real matrix",
+                      "take real and imaginary parts apart");
   }
 }
 
@@ -396,7 +419,8 @@ MatrixMarket read_matrix_market(ByteSource& source) {
   std::int64_t total = 0, last_line = header.number();
   for (const auto& p : parts) {
     if (total + p.part.entries > want) {
-      throw input_error(source.name(), line_of(p, want - total), "more entries than announced", std::to_string(want));
+      throw input_error(source.name(), line_of(p, want - total), "more entries than announced",
+                        std::to_string(want));
     }
     total += p.part.entries;
     last_line = p.first_line + p.lines;
@@ -427,7 +451,8 @@ Csr<T> to_csr(const MatrixMarket& file) {
   refuse_complex(file);
   Triplets<T> all;
   const bool array = file.format == Mm::Format::array;
-  const std::size_t most = static_cast<std::size_t>(file.stored()) * (file.symmetry == Mm::Symmetry::general ? 1 : 2);
+  const std::size_t most =
+      static_cast<std::size_t>(file.stored()) * (file.symmetry == Mm::Symmetry::general ? 1 : 2);
   if (!array) {
     all.row.reserve(most);
     all.col.reserve(most);
@@ -458,8 +483,9 @@ Dense<T> to_dense(const MatrixMarket& file) {
   for_each_element(file, [&](std::int32_t i, std::int32_t j, std::size_t k, bool mirrored) {
     T& to = out.data[static_cast<std::size_t>(i * file.cols + j)];
     if constexpr (kComplex) {
-      const double imag = file.field != Mm::Field::complex ? 0.0
-                          : !mirrored || file.symmetry == Mm::Symmetry::symmetric ? file.imag[k] : -file.imag[k];
+      const double imag = file.field != Mm::Field::complex                        ? 0.0
+                          : !mirrored || file.symmetry == Mm::Symmetry::symmetric ? file.imag[k]
+                                                                                  : -file.imag[k];
       to += T{stored_real(file, k, mirrored), imag};
     } else {
       to += narrow<T>(file, stored_real(file, k, mirrored));
@@ -482,8 +508,8 @@ void write_matrix_market(const std::string& path, const Csr<T>& matrix) {
   };
   for (std::int64_t i = 0; i < matrix.rows; ++i) {
     const auto row = static_cast<std::size_t>(i);
-    for (auto k = static_cast<std::size_t>(matrix.row_ptr[row]); k < static_cast<std::size_t>(matrix.row_ptr[row + 1]);
-         ++k) {
+    for (auto k = static_cast<std::size_t>(matrix.row_ptr[row]);
+         k < static_cast<std::size_t>(matrix.row_ptr[row + 1]); ++k) {
       put(i + 1, ' ');
       put(std::int64_t{matrix.col[k]} + 1, ' ');
       put(matrix.val[k], '\n');

@@ -52,9 +52,12 @@ class HeaderParser {
   }
 
  private:
-  [[noreturn]] void fail(std::string_view what, std::string_view value) const { throw input_error(name_, 0, what, value); }
+  [[noreturn]] void fail(std::string_view what, std::string_view value) const {
+    throw input_error(name_, 0, what, value);
+  }
   void skip() {
-    while (!in_.empty() && (in_[0] == ' ' || in_[0] == '\n' || in_[0] == '\t' || in_[0] == '\r')) in_.remove_prefix(1);
+    while (!in_.empty() && (in_[0] == ' ' || in_[0] == '\n' || in_[0] == '\t' || in_[0] == '\r'))
+      in_.remove_prefix(1);
   }
   bool take(char c) {
     skip();
@@ -109,13 +112,14 @@ class HeaderParser {
     const char kind = type[0];
     type.remove_prefix(1);
     if (kind == 'O') fail("arrays of Python objects are not read", whole);
-    if (type.empty() || type.size() > 9 || !std::all_of(type.begin(), type.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+    if (type.empty() || type.size() > 9 ||
+        !std::all_of(type.begin(), type.end(), [](char c) { return c >= '0' && c <= '9'; })) {
       fail("unknown element type", whole);
     }
     const std::int64_t size = std::stoll(std::string(type));
     const bool integer = (kind == 'i' || kind == 'u') && (size == 1 || size == 2 || size == 4 || size == 8);
-    const bool known = integer || (kind == 'b' && size == 1) || (kind == 'f' && (size == 4 || size == 8)) || kind == 'S' ||
-                       kind == 'U';
+    const bool known = integer || (kind == 'b' && size == 1) || (kind == 'f' && (size == 4 || size == 8)) ||
+                       kind == 'S' || kind == 'U';
     if (kind == 'c') fail("complex arrays are not read", whole);
     if (!known || size == 0) fail("element type is not read (b1, i1..i8, u1..u8, f4, f8 are)", whole);
     out.kind = kind;
@@ -146,21 +150,24 @@ T converted(const NpyArray& array, Stored value) {
     return value;
   } else if constexpr (std::is_floating_point_v<Stored>) {
     const T narrowed = static_cast<T>(value);
-    if (std::isinf(narrowed) && !std::isinf(value)) throw input_error(array.name, 0, "value overflows fp32", std::to_string(value));
+    if (std::isinf(narrowed) && !std::isinf(value))
+      throw input_error(array.name, 0, "value overflows fp32", std::to_string(value));
     return narrowed;
   } else if constexpr (std::is_floating_point_v<T>) {
     const T wide = static_cast<T>(value);
     // Back in the wider of the two domains; 2^63 and 2^64 themselves are not values of the stored type.
     constexpr double kTop = std::is_signed_v<Stored> ? 9223372036854775808.0 : 18446744073709551616.0;
     if (static_cast<double>(wide) >= kTop || static_cast<Stored>(wide) != value) {
-      throw input_error(array.name, 0, "integer that the floating type cannot hold exactly", std::to_string(value));
+      throw input_error(array.name, 0, "integer that the floating type cannot hold exactly",
+                        std::to_string(value));
     }
     return wide;
   } else {
-    const bool fits = std::is_signed_v<Stored>
-                          ? static_cast<std::int64_t>(value) >= std::numeric_limits<T>::min() &&
-                                static_cast<std::int64_t>(value) <= std::numeric_limits<T>::max()
-                          : static_cast<std::uint64_t>(value) <= static_cast<std::uint64_t>(std::numeric_limits<T>::max());
+    const bool fits =
+        std::is_signed_v<Stored>
+            ? static_cast<std::int64_t>(value) >= std::numeric_limits<T>::min() &&
+                  static_cast<std::int64_t>(value) <= std::numeric_limits<T>::max()
+            : static_cast<std::uint64_t>(value) <= static_cast<std::uint64_t>(std::numeric_limits<T>::max());
     if (!fits) throw input_error(array.name, 0, "integer is out of range", std::to_string(value));
     return static_cast<T>(value);
   }
@@ -196,7 +203,8 @@ std::vector<T> values_as(const NpyArray& array) {
 }  // namespace
 
 std::int64_t NpyArray::count() const {
-  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;  // first: the other extents may be anything
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end())
+    return 0;  // first: the other extents may be anything
   std::int64_t n = 1;
   for (const std::int64_t extent : shape) n *= extent;
   return n;
@@ -212,22 +220,27 @@ NpyArray read_npy(ByteSource& source) {
   char start[8] = {};
   const std::size_t got = source.read(start, sizeof(start));
   if (got < sizeof(start) || std::string_view(start, kMagic.size()) != kMagic) {
-    throw input_error(source.name(), 0, "not a .npy file: wrong magic", std::string_view(start, std::min(got, kMagic.size())));
+    throw input_error(source.name(), 0, "not a .npy file: wrong magic",
+                      std::string_view(start, std::min(got, kMagic.size())));
   }
   const int version = start[6];
-  if (version < 1 || version > 3) throw input_error(source.name(), 0, "unknown .npy version", std::to_string(version));
+  if (version < 1 || version > 3)
+    throw input_error(source.name(), 0, "unknown .npy version", std::to_string(version));
   unsigned char size[4] = {};
   const std::size_t size_bytes = version == 1 ? 2 : 4;
   take_exactly(source, reinterpret_cast<char*>(size), size_bytes, ".npy header is cut short");
-  const std::int64_t length = size[0] | size[1] << 8 | size[2] << 16 | static_cast<std::int64_t>(size[3]) << 24;
-  if (length > kLongestHeader) throw input_error(source.name(), 0, ".npy header of more than 1 MiB", std::to_string(length));
+  const std::int64_t length =
+      size[0] | size[1] << 8 | size[2] << 16 | static_cast<std::int64_t>(size[3]) << 24;
+  if (length > kLongestHeader)
+    throw input_error(source.name(), 0, ".npy header of more than 1 MiB", std::to_string(length));
   std::string header(static_cast<std::size_t>(length), '\0');
   take_exactly(source, header.data(), header.size(), ".npy header is cut short");
 
   NpyArray out;
   out.name = source.name();
   HeaderParser(out.name, header).parse(out);
-  constexpr std::int64_t kMost = std::int64_t{1} << 46;  // bytes: no memory holds more, and products stay below 2^63
+  constexpr std::int64_t kMost = std::int64_t{1}
+                                 << 46;  // bytes: no memory holds more, and products stay below 2^63
   std::int64_t bytes = out.item;
   const bool empty = std::find(out.shape.begin(), out.shape.end(), 0) != out.shape.end();
   for (const std::int64_t extent : out.shape) {
@@ -238,11 +251,12 @@ NpyArray read_npy(ByteSource& source) {
     bytes *= extent;
   }
   // Grows as the data come, so that a shape that lies costs an error and not all of the memory.
-  constexpr std::int64_t kStep = std::int64_t{64} << 20;
+  constexpr std::int64_t kStep = std::int64_t{4} << 20;
   for (std::int64_t done = 0; done < bytes;) {
     const std::int64_t n = std::min(bytes - done, std::max(kStep, done));
     out.bytes.resize(static_cast<std::size_t>(done + n));
-    const auto read = static_cast<std::int64_t>(source.read(out.bytes.data() + done, static_cast<std::size_t>(n)));
+    const auto read =
+        static_cast<std::int64_t>(source.read(out.bytes.data() + done, static_cast<std::size_t>(n)));
     if (read != n) {
       throw input_error(source.name(), 0, ".npy data is cut short: bytes found, bytes wanted",
                         std::to_string(done + read) + ", " + std::to_string(bytes));
@@ -279,13 +293,16 @@ std::vector<T> npy_values(const NpyArray& a) {
     if (type == "f4") return values_as<float, T>(a);
     if (type == "f8") return values_as<double, T>(a);
   }
-  throw input_error(a.name, 0, std::is_floating_point_v<T> ? "numbers are wanted, the array holds" : "integers are wanted, the array holds",
+  throw input_error(a.name, 0,
+                    std::is_floating_point_v<T> ? "numbers are wanted, the array holds"
+                                                : "integers are wanted, the array holds",
                     type);
 }
 
 template <class T>
 Dense<T> npy_dense(const NpyArray& array) {
-  if (array.shape.size() != 2) throw input_error(array.name, 0, "a matrix is wanted, the shape is", array.shape_text());
+  if (array.shape.size() != 2)
+    throw input_error(array.name, 0, "a matrix is wanted, the shape is", array.shape_text());
   Dense<T> out;
   out.rows = array.shape[0];
   out.cols = array.shape[1];
@@ -294,13 +311,15 @@ Dense<T> npy_dense(const NpyArray& array) {
 }
 
 template <class T>
-void write_npy(const std::string& path, const std::vector<std::int64_t>& shape, const std::vector<T>& values) {
+void write_npy(const std::string& path, const std::vector<std::int64_t>& shape,
+               const std::vector<T>& values) {
   NpyArray about;
   about.shape = shape;
   if (about.count() != static_cast<std::int64_t>(values.size())) {
     throw input_error(path, 0, "shape and number of values differ", about.shape_text());
   }
-  std::string header = std::string("{'descr': '<") + (std::is_floating_point_v<T> ? 'f' : 'i') + std::to_string(sizeof(T)) +
+  std::string header = std::string("{'descr': '<") + (std::is_floating_point_v<T> ? 'f' : 'i') +
+                       std::to_string(sizeof(T)) +
                        "', 'fortran_order': False, 'shape': " + about.shape_text() + ", }";
   constexpr std::size_t kStart = 10, kAlign = 64;  // numpy pads so that the data begin at a multiple of 64
   header.append((kAlign - (kStart + header.size() + 1) % kAlign) % kAlign, ' ');
@@ -322,7 +341,9 @@ template Dense<float> npy_dense(const NpyArray&);
 template Dense<double> npy_dense(const NpyArray&);
 template void write_npy(const std::string&, const std::vector<std::int64_t>&, const std::vector<float>&);
 template void write_npy(const std::string&, const std::vector<std::int64_t>&, const std::vector<double>&);
-template void write_npy(const std::string&, const std::vector<std::int64_t>&, const std::vector<std::int32_t>&);
-template void write_npy(const std::string&, const std::vector<std::int64_t>&, const std::vector<std::int64_t>&);
+template void write_npy(const std::string&, const std::vector<std::int64_t>&,
+                        const std::vector<std::int32_t>&);
+template void write_npy(const std::string&, const std::vector<std::int64_t>&,
+                        const std::vector<std::int64_t>&);
 
 }  // namespace plumb

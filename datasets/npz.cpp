@@ -1,4 +1,5 @@
-// .npz: a zip of .npy members, and the scipy.sparse matrices written that way. Apart from npy.cpp for the zip in it.
+// .npz: a zip of .npy members, and the scipy.sparse matrices written that way. Apart from npy.cpp for the zip
+// in it.
 #include <zlib.h>
 
 #include <algorithm>
@@ -11,7 +12,8 @@
 namespace plumb {
 namespace {
 
-// Just enough of zip (PKWARE APPNOTE 4.3): the central directory names the members; local headers are only stepped over.
+// Just enough of zip (PKWARE APPNOTE 4.3): the central directory names the members; local headers are only
+// stepped over.
 class Zip {
  public:
   struct Member {
@@ -50,7 +52,8 @@ class Zip {
     if ((m.flags & 1U) != 0) throw input_error(label, 0, "encrypted zip members are not read");
     if (number(m.header_at, 4) != 0x04034b50) throw input_error(label, 0, "zip member's header is missing");
     const std::uint64_t start = m.header_at + 30 + number(m.header_at + 26, 2) + number(m.header_at + 28, 2);
-    if (start > bytes_.size() || m.packed > bytes_.size() - start) throw input_error(label, 0, "zip member is cut short");
+    if (start > bytes_.size() || m.packed > bytes_.size() - start)
+      throw input_error(label, 0, "zip member is cut short");
     const std::string_view packed = bytes_.substr(start, m.packed);
     std::string out;
     if (m.method == 0) {
@@ -58,12 +61,14 @@ class Zip {
     } else if (m.method == 8) {
       out = inflated(label, packed, m.size);
     } else {
-      throw input_error(label, 0, "zip compression method is not read (stored and deflated are)", std::to_string(m.method));
+      throw input_error(label, 0, "zip compression method is not read (stored and deflated are)",
+                        std::to_string(m.method));
     }
     if (out.size() != m.size) {
       throw input_error(label, 0, "zip member has another size than stated", std::to_string(out.size()));
     }
-    const uLong crc = ::crc32_z(::crc32(0, nullptr, 0), reinterpret_cast<const Bytef*>(out.data()), out.size());
+    const uLong crc =
+        ::crc32_z(::crc32(0, nullptr, 0), reinterpret_cast<const Bytef*>(out.data()), out.size());
     if (crc != m.crc) throw input_error(label, 0, "checksum of a zip member differs");
     return out;
   }
@@ -114,10 +119,11 @@ class Zip {
     std::string out;
     int status = Z_OK;
     std::uint64_t used = 0, done = 0;
-    constexpr std::uint64_t kStep = std::uint64_t{16} << 20;
+    constexpr std::uint64_t kStep = std::uint64_t{1} << 20;
     while (status == Z_OK && done <= size) {
       if (done == out.size()) out.resize(std::min(size + 1, done + std::max(kStep, done)));
-      zip.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data() + used));  // zlib's API is not const-correct
+      zip.next_in = reinterpret_cast<Bytef*>(
+          const_cast<char*>(packed.data() + used));  // zlib's API is not const-correct
       zip.avail_in = static_cast<uInt>(std::min<std::uint64_t>(packed.size() - used, kStep));
       zip.next_out = reinterpret_cast<Bytef*>(out.data() + done);
       zip.avail_out = static_cast<uInt>(std::min<std::uint64_t>(out.size() - done, kStep));
@@ -137,7 +143,8 @@ class Zip {
   std::vector<Member> members_;
 };
 
-const NpyArray& array_of(const std::string& file, const std::map<std::string, NpyArray>& arrays, const char* name) {
+const NpyArray& array_of(const std::string& file, const std::map<std::string, NpyArray>& arrays,
+                         const char* name) {
   const auto it = arrays.find(name);
   if (it == arrays.end()) throw input_error(file, 0, "array is missing in the .npz", name);
   return it->second;
@@ -146,10 +153,12 @@ const NpyArray& array_of(const std::string& file, const std::map<std::string, Np
 std::vector<std::int64_t> indices_of(const std::string& file, const std::map<std::string, NpyArray>& arrays,
                                      const char* name, std::int64_t limit) {
   const NpyArray& array = array_of(file, arrays, name);
-  if (array.shape.size() != 1) throw input_error(array.name, 0, "a vector is wanted, the shape is", array.shape_text());
+  if (array.shape.size() != 1)
+    throw input_error(array.name, 0, "a vector is wanted, the shape is", array.shape_text());
   std::vector<std::int64_t> out = npy_values<std::int64_t>(array);
   for (const std::int64_t v : out) {
-    if (v < 0 || v >= limit) throw input_error(array.name, 0, "index is outside 0.." + std::to_string(limit - 1), std::to_string(v));
+    if (v < 0 || v >= limit)
+      throw input_error(array.name, 0, "index is outside 0.." + std::to_string(limit - 1), std::to_string(v));
   }
   return out;
 }
@@ -196,17 +205,21 @@ Csr<T> read_scipy_npz(ByteSource& source) {
   const std::string& file = source.name();
   const std::map<std::string, NpyArray> arrays = read_npz(source);
   const std::string format = scipy_format(arrays);
-  if (format.empty()) throw input_error(file, 0, "no scipy.sparse matrix: the .npz has no array 'format' of text");
+  if (format.empty())
+    throw input_error(file, 0, "no scipy.sparse matrix: the .npz has no array 'format' of text");
   if (format != "csr" && format != "csc" && format != "coo") {
-    throw input_error(file, 0, "scipy.sparse format is not read (csr, csc, coo are): convert it with .tocsr()", format);
+    throw input_error(
+        file, 0, "scipy.sparse format is not read (csr, csc, coo are): convert it with .tocsr()", format);
   }
   const std::vector<std::int64_t> shape = npy_values<std::int64_t>(array_of(file, arrays, "shape"));
-  if (shape.size() != 2 || shape[0] < 0 || shape[1] < 0 || shape[0] > kLargestIndex || shape[1] > kLargestIndex) {
+  if (shape.size() != 2 || shape[0] < 0 || shape[1] < 0 || shape[0] > kLargestIndex ||
+      shape[1] > kLargestIndex) {
     throw input_error(file, 0, "shape is no pair of numbers in 0..2147483647",
                       array_of(file, arrays, "shape").shape_text());
   }
   const NpyArray& data = array_of(file, arrays, "data");
-  if (data.shape.size() != 1) throw input_error(data.name, 0, "a vector is wanted, the shape is", data.shape_text());
+  if (data.shape.size() != 1)
+    throw input_error(data.name, 0, "a vector is wanted, the shape is", data.shape_text());
   const auto to_index = [](const std::vector<std::int64_t>& from) {
     return std::vector<std::int32_t>(from.begin(), from.end());
   };
@@ -217,25 +230,29 @@ Csr<T> read_scipy_npz(ByteSource& source) {
     all.row = to_index(indices_of(file, arrays, "row", shape[0]));
     all.col = to_index(indices_of(file, arrays, "col", shape[1]));
   } else {
-    const std::int64_t major = format == "csr" ? shape[0] : shape[1], minor = format == "csr" ? shape[1] : shape[0];
+    const std::int64_t major = format == "csr" ? shape[0] : shape[1],
+                       minor = format == "csr" ? shape[1] : shape[0];
     const std::vector<std::int64_t> ptr = indices_of(file, arrays, "indptr", nnz + 1);
     if (static_cast<std::int64_t>(ptr.size()) != major + 1 || ptr.front() != 0 || ptr.back() != nnz ||
         !std::is_sorted(ptr.begin(), ptr.end())) {
-      throw input_error(file, 0, "indptr does not rise from 0 to the number of values over the rows (csc: columns)");
+      throw input_error(file, 0,
+                        "indptr does not rise from 0 to the number of values over the rows (csc: columns)");
     }
     std::vector<std::int32_t> expanded;
     expanded.reserve(all.val.size());
     for (std::int64_t i = 0; i < major; ++i) {
       const auto k = static_cast<std::size_t>(i);
-      expanded.insert(expanded.end(), static_cast<std::size_t>(ptr[k + 1] - ptr[k]), static_cast<std::int32_t>(i));
+      expanded.insert(expanded.end(), static_cast<std::size_t>(ptr[k + 1] - ptr[k]),
+                      static_cast<std::int32_t>(i));
     }
     all.row = std::move(expanded);
     all.col = to_index(indices_of(file, arrays, "indices", minor));
     if (format == "csc") std::swap(all.row, all.col);
   }
   if (all.row.size() != all.val.size() || all.col.size() != all.val.size()) {
-    throw input_error(file, 0, "indices and values differ in number",
-                      std::to_string(all.row.size()) + ", " + std::to_string(all.col.size()) + ", " + std::to_string(nnz));
+    throw input_error(
+        file, 0, "indices and values differ in number",
+        std::to_string(all.row.size()) + ", " + std::to_string(all.col.size()) + ", " + std::to_string(nnz));
   }
   if (all.val.empty()) all = {};
   return csr_of<T>(file, shape[0], shape[1], {&all});

@@ -19,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The entries of one piece of text; lines that gave none are remembered, so that an entry's line can be told later.
+// The entries of one piece of text; lines that gave none are remembered, so that an entry's line can be told
+// later.
 struct Part {
   Triplets<float> entries;
   std::vector<std::int32_t> skipped;  // blank lines, from 0, ascending
@@ -33,7 +34,8 @@ struct Columns {
 constexpr Columns kLayerColumns{"input neuron", "output neuron", "weight"};
 constexpr Columns kImageColumns{"image", "feature", "value"};
 
-void parse_entries(std::string_view piece, std::int64_t rows, std::int64_t cols, const Columns& names, Part& to) {
+void parse_entries(std::string_view piece, std::int64_t rows, std::int64_t cols, const Columns& names,
+                   Part& to) {
   text::Cursor in{piece.data(), piece.data() + piece.size()};
   text::LineCounter lines(piece.data());
   const auto most = static_cast<std::size_t>(std::count(piece.begin(), piece.end(), '\n')) + 1;
@@ -167,7 +169,8 @@ SdnnNetwork read_tar(ByteSource& source, std::int64_t neurons, std::int64_t laye
     try {
       TarReader tar(source);
       TarReader::Member member;
-      while (!failed && (layers == 0 || static_cast<std::int64_t>(found.size()) < layers) && tar.next(member)) {
+      while (!failed && (layers == 0 || static_cast<std::int64_t>(found.size()) < layers) &&
+             tar.next(member)) {
         const auto name = layer_name(member.name);
         if (!name || (layers > 0 && name->layer > layers)) continue;
         check_neurons(tar.label(), name->neurons, neurons);
@@ -192,9 +195,7 @@ SdnnNetwork read_tar(ByteSource& source, std::int64_t neurons, std::int64_t laye
           held -= bytes;
         }
       }
-    } catch (...) {
-      unreadable = std::current_exception();
-    }
+    } catch (...) { unreadable = std::current_exception(); }
   }
   for (const Job& job : jobs) {
     if (job.failed) std::rethrow_exception(job.failed);
@@ -229,9 +230,7 @@ SdnnNetwork read_folder(const std::string& path, std::int64_t neurons, std::int6
     try {
       const auto source = open_source(files[k].path);
       *files[k].to = layer_of(read_all(*source), files[k].path, neurons);
-    } catch (...) {
-      files[k].failed = std::current_exception();
-    }
+    } catch (...) { files[k].failed = std::current_exception(); }
   }
   for (const File& file : files) {
     if (file.failed) std::rethrow_exception(file.failed);
@@ -280,7 +279,8 @@ SdnnNetwork read_sdnn_weights(const std::string& path, std::int64_t neurons, std
   const auto name = layer_name(path);
   if (name) check_neurons(path, name->neurons, neurons);
   if (neurons == 0) {
-    throw input_error(path, 0, "neither a tar nor a folder nor a layer named nN-lK.tsv: the number of neurons is unknown");
+    throw input_error(
+        path, 0, "neither a tar nor a folder nor a layer named nN-lK.tsv: the number of neurons is unknown");
   }
   if (layers > 1) throw input_error(path, 0, "one layer only, layers wanted", std::to_string(layers));
   source = open_source(path);
@@ -375,15 +375,18 @@ SdnnPaths find_sdnn(const std::string& folder, std::int64_t neurons, std::int64_
     }
     return {};
   };
-  const std::string network = "neuron" + n, images = "sparse-images-" + n, answer = network + "-l" + l + "-categories";
+  const std::string network = "neuron" + n, images = "sparse-images-" + n,
+                    answer = network + "-l" + l + "-categories";
   return {first_of({network + ".plumb", network + ".tar.gz", network + ".tgz", network + ".tar", network}),
           first_of({images + ".plumb", images + ".tsv.gz", images + ".tsv"}),
           first_of({answer + ".tsv", answer + ".tsv.gz"})};
 }
 
-SdnnProblem read_sdnn(const SdnnPaths& paths, std::int64_t neurons, std::int64_t layers, std::int64_t inputs) {
+SdnnProblem read_sdnn(const SdnnPaths& paths, std::int64_t neurons, std::int64_t layers,
+                      std::int64_t inputs) {
   SdnnProblem out;
-  auto images = std::async(std::launch::async, [&] { return read_sdnn_images(paths.images, neurons, inputs); });
+  auto images =
+      std::async(std::launch::async, [&] { return read_sdnn_images(paths.images, neurons, inputs); });
   out.network = read_sdnn_weights(paths.weights, neurons, layers);
   out.images = images.get();
   if (!paths.categories.empty()) out.categories = read_sdnn_categories(paths.categories, out.images.rows);

@@ -3,7 +3,8 @@
 namespace plumb::text {
 namespace {
 
-// True where the decimal in [first, last) is at least 1 in magnitude. Only asked of numbers beyond the range of T.
+// True where the decimal in [first, last) is at least 1 in magnitude. Only asked of numbers beyond the range
+// of T.
 bool is_large(const char* first, const char* last) {
   std::int64_t place = 0;  // decimal exponent of the first digit that is not 0
   bool seen_point = false, seen_digit = false;
@@ -27,7 +28,8 @@ bool is_large(const char* first, const char* last) {
     ++p;
     const bool minus = p != last && *p == '-';
     if (p != last && (*p == '-' || *p == '+')) ++p;
-    for (; p != last; ++p) exponent = std::min<std::int64_t>(exponent * 10 + (*p - '0'), std::int64_t{1} << 40);
+    for (; p != last; ++p)
+      exponent = std::min<std::int64_t>(exponent * 10 + (*p - '0'), std::int64_t{1} << 40);
     if (minus) exponent = -exponent;
   }
   return place + exponent >= 0;
@@ -43,7 +45,8 @@ Real parse_real(const char* first, const char* last, T& out) {
   }
   T value{};
   const auto result = std::from_chars(first, last, value);
-  if (result.ptr != last || result.ec == std::errc::invalid_argument || first == last) return Real::not_a_number;
+  if (result.ptr != last || result.ec == std::errc::invalid_argument || first == last)
+    return Real::not_a_number;
   if (result.ec == std::errc::result_out_of_range) {
     if (is_large(first, last)) return Real::overflow;
     value = *first == '-' ? -T{0} : T{0};

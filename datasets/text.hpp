@@ -1,5 +1,6 @@
-// Text to numbers, fast and exact, and the pipeline that feeds it: one thread reads and inflates while the others parse.
-// Internal to the readers of this room; every text format goes through it, so line numbers and messages are of one kind.
+// Text to numbers, fast and exact, and the pipeline that feeds it: one thread reads and inflates while the
+// others parse. Internal to the readers of this room; every text format goes through it, so line numbers and
+// messages are of one kind.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -29,7 +30,8 @@ struct LineError {
 
 inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-/// A place in a text whose end is followed by a NUL, as in std::string: digit loops need no check against the end.
+/// A place in a text whose end is followed by a NUL, as in std::string: digit loops need no check against the
+/// end.
 struct Cursor {
   const char* at;
   const char* end;
@@ -65,7 +67,8 @@ inline std::int64_t take_integer(Cursor& in, const char* what) {
   if (negative || *p == '+') ++p;
   const char* const digits = p;
   std::uint64_t value = 0;
-  while (static_cast<unsigned char>(*p - '0') < 10) value = value * 10 + static_cast<std::uint64_t>(*p++ - '0');
+  while (static_cast<unsigned char>(*p - '0') < 10)
+    value = value * 10 + static_cast<std::uint64_t>(*p++ - '0');
   const auto count = p - digits;
   if (count == 0 || count > 18 || !(is_blank(*p) || *p == '\n' || p == in.end)) {
     if (start == in.end || *start == '\n') throw LineError{start, std::string(what) + " is missing", ""};
@@ -74,7 +77,7 @@ inline std::int64_t take_integer(Cursor& in, const char* what) {
     while (*q == '0') ++q;
     const bool number = count > 0 && (is_blank(*p) || *p == '\n' || p == in.end);
     if (!number) in.fail(std::string(what) + " is not an integer");
-    if (p - q > 18) in.fail(std::string(what) + " does not fit 64 bits");
+    if (p - q > 18) in.fail(std::string(what) + " is too large");
     value = 0;
     for (; q != p; ++q) value = value * 10 + static_cast<std::uint64_t>(*q - '0');
   }
@@ -117,9 +120,9 @@ struct ExactPowers<float> {
   static constexpr std::uint64_t integers = std::uint64_t{1} << 24;
 };
 
-/// A number followed by a blank or the end of the line, rounded once. Short decimals take Clinger's fast path: both operands
-/// of one multiplication or division are exact, so its result is the rounded value. (W. Clinger, PLDI 1990.)
-/// `finite`: inf and nan are errors.
+/// A number followed by a blank or the end of the line, rounded once. Short decimals take Clinger's fast
+/// path: both operands of one multiplication or division are exact, so its result is the rounded value. (W.
+/// Clinger, PLDI 1990.) `finite`: inf and nan are errors.
 template <class T>
 inline T take_real(Cursor& in, const char* what, bool finite) {
   in.skip_blanks();
@@ -129,13 +132,15 @@ inline T take_real(Cursor& in, const char* what, bool finite) {
   if (negative || *p == '+') ++p;
   std::uint64_t mantissa = 0;
   const char* const whole = p;
-  while (static_cast<unsigned char>(*p - '0') < 10) mantissa = mantissa * 10 + static_cast<std::uint64_t>(*p++ - '0');
+  while (static_cast<unsigned char>(*p - '0') < 10)
+    mantissa = mantissa * 10 + static_cast<std::uint64_t>(*p++ - '0');
   auto digits = p - whole;
   int exponent = 0;
   if (*p == '.') {
     ++p;
     const char* const fraction = p;
-    while (static_cast<unsigned char>(*p - '0') < 10) mantissa = mantissa * 10 + static_cast<std::uint64_t>(*p++ - '0');
+    while (static_cast<unsigned char>(*p - '0') < 10)
+      mantissa = mantissa * 10 + static_cast<std::uint64_t>(*p++ - '0');
     digits += p - fraction;
     exponent = static_cast<int>(std::max<std::ptrdiff_t>(fraction - p, -1000));
   }
@@ -169,10 +174,12 @@ inline T take_real(Cursor& in, const char* what, bool finite) {
   while (stop != in.end && !is_blank(*stop) && *stop != '\n') ++stop;
   T value{};
   switch (parse_real(start, stop, value)) {
-    case Real::not_a_number: in.fail(std::string(what) + " is not a number");
+    case Real::not_a_number:
+      in.fail(std::string(what) + " is not a number");
     case Real::overflow:
       in.fail(std::string(what) + (sizeof(T) == 4 ? " overflows fp32" : " overflows fp64"));
-    case Real::ok: break;
+    case Real::ok:
+      break;
   }
   // x - x is 0 for every finite x and NaN for the others.
   if (finite && !(value - value == T{0})) in.fail(std::string(what) + " is not finite");
@@ -183,7 +190,11 @@ inline T take_real(Cursor& in, const char* what, bool finite) {
 /// Cuts a source into pieces of whole lines. The last line may lack its newline.
 class Chunker {
  public:
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+  static constexpr std::size_t kChunk = 64;  // so that a fuzzer's few bytes are many pieces
+#else
   static constexpr std::size_t kChunk = std::size_t{1} << 20;  // bytes; also the longest line there may be
+#endif
 
   explicit Chunker(ByteSource& source) : source_(source) {}
   /// False at the end. `too_long`: the piece is the beginning of a line longer than kChunk.
@@ -199,15 +210,15 @@ class Chunker {
 template <class Part>
 struct Parsed {
   Part part;
-  std::int64_t lines = 0;      // newlines in the piece
-  std::int64_t first_line = 0; // set once all is read
+  std::int64_t lines = 0;        // newlines in the piece
+  std::int64_t first_line = 0;   // set once all is read
   std::int64_t error_line = -1;  // within the piece, from 0
   LineError error;
   std::exception_ptr broken;
 };
 
-/// Parses all of `source` piece by piece on all threads: parse(piece, part) throws LineError. The first line of the source is
-/// number `line`. Throws the error of the earliest line, else what reading itself threw.
+/// Parses all of `source` piece by piece on all threads: parse(piece, part) throws LineError. The first line
+/// of the source is number `line`. Throws the error of the earliest line, else what reading itself threw.
 template <class Part, class Parse>
 std::deque<Parsed<Part>> parse_lines(ByteSource& source, const Parse& parse, std::int64_t line = 1) {
   std::deque<Parsed<Part>> parts;
@@ -248,9 +259,7 @@ std::deque<Parsed<Part>> parse_lines(ByteSource& source, const Parse& parse, std
           --waiting;
         }
       }
-    } catch (...) {
-      unreadable = std::current_exception();
-    }
+    } catch (...) { unreadable = std::current_exception(); }
   }
   for (Parsed<Part>& p : parts) {
     if (p.broken) std::rethrow_exception(p.broken);

@@ -1,4 +1,5 @@
-// (row, column, value) lists in pieces, and their way into CSR: stable, on all threads. Internal to the readers of this room.
+// (row, column, value) lists in pieces, and their way into CSR: stable, on all threads. Internal to the
+// readers of this room.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -20,7 +21,8 @@ struct Triplets {
 constexpr std::int64_t kLargestIndex = 2147483647;  // int32: the storage of CSR
 
 /// Columns of each row ascend, repeated ones in the order of the pieces. Indices must be inside the shape.
-/// `name` is the file that messages name. Errors: more than 2^31 - 1 entries or rows or columns; no memory for row_ptr.
+/// `name` is the file that messages name. Errors: more than 2^31 - 1 entries or rows or columns; no memory
+/// for row_ptr.
 template <class T>
 [[nodiscard]] Csr<T> csr_of(std::string_view name, std::int64_t rows, std::int64_t cols,
                             const std::vector<const Triplets<T>*>& pieces);

@@ -1,0 +1,10 @@
+// Fuzzes the edge list reader.
+#include "datasets/edge_list.hpp"
+#include "datasets/fuzz/harness.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  return plumb::fuzz::run(data, size, [](std::string_view bytes) {
+    plumb::fuzz::must_be_sound(
+        plumb::read_edge_list<float>(*plumb::memory_source("e", bytes), plumb::fuzz::kLargest));
+  });
+}

@@ -1,0 +1,46 @@
+// What every harness here is: bytes in; either a sound result or an Error comes out. Anything else ends the
+// process.
+#pragma once
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "reference/core/error.hpp"
+#include "reference/core/matrix.hpp"
+
+namespace plumb::fuzz {
+
+template <class Read>
+int run(const std::uint8_t* data, std::size_t size, const Read& read) {
+  try {
+    read(std::string_view(reinterpret_cast<const char*>(data), size));
+  } catch (const Error& e) {
+    for (const char* c = e.what(); *c != '\0'; ++c) {
+      if (*c == '\n') std::abort();  // errors are one line, whatever the file holds
+    }
+  }
+  return 0;
+}
+
+inline void must(bool holds) {
+  if (!holds) std::abort();
+}
+
+/// A reader's CSR is sound: row_ptr rises from 0 to nnz, columns are inside and ascend.
+template <class T>
+void must_be_sound(const Csr<T>& a) {
+  must(static_cast<std::int64_t>(a.row_ptr.size()) == a.rows + 1 && a.val.size() == a.col.size());
+  must(a.row_ptr.front() == 0 && a.row_ptr.back() == a.nnz());
+  for (std::size_t i = 0; i + 1 < a.row_ptr.size(); ++i) {
+    must(a.row_ptr[i] <= a.row_ptr[i + 1]);
+    for (auto k = static_cast<std::size_t>(a.row_ptr[i]); k < static_cast<std::size_t>(a.row_ptr[i + 1]);
+         ++k) {
+      must(a.col[k] >= 0 && a.col[k] < a.cols);
+      must(k == static_cast<std::size_t>(a.row_ptr[i]) || a.col[k - 1] <= a.col[k]);
+    }
+  }
+}
+
+constexpr std::int64_t kLargest = std::int64_t{1} << 20;  // rows a harness lets a reader allocate
+
+}  // namespace plumb::fuzz

@@ -1,0 +1,15 @@
+// Fuzzes the .npz reader, zip included, and scipy.sparse matrices in it.
+#include "datasets/fuzz/harness.hpp"
+#include "datasets/npy.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  return plumb::fuzz::run(data, size, [](std::string_view bytes) {
+    const auto arrays = plumb::read_npz(*plumb::memory_source("z", bytes));
+    const auto shape = arrays.find("shape");
+    if (shape == arrays.end()) return;
+    for (const std::int64_t extent : plumb::npy_values<std::int64_t>(shape->second)) {
+      if (extent > plumb::fuzz::kLargest) return;
+    }
+    plumb::fuzz::must_be_sound(plumb::read_scipy_npz<double>(*plumb::memory_source("z", bytes)));
+  });
+}

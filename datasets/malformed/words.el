@@ -1,0 +1,3 @@
+# directed
+0 1
+1 two

@@ -1,0 +1,237 @@
+#include "datasets/npy.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include "datasets/tests/scratch.hpp"
+
+using namespace plumb;
+using namespace plumb::test;
+
+namespace {
+
+using Ints = std::vector<std::int32_t>;
+using Reals = std::vector<double>;
+
+// A .npy of version 1 with any header text.
+std::string npy(const std::string& header, std::string_view data) {
+  const std::string start = "\x93NUMPY";
+  std::string out = start + std::string("\1\0", 2);
+  out += static_cast<char>(header.size() & 0xff);
+  out += static_cast<char>(header.size() >> 8);
+  return out + header + std::string(data);
+}
+std::string header(const std::string& type, const std::string& shape, const std::string& fortran = "False") {
+  return "{'descr': '" + type + "', 'fortran_order': " + fortran + ", 'shape': " + shape + ", }\n";
+}
+template <class T>
+std::string raw(const std::vector<T>& values) {
+  std::string out(values.size() * sizeof(T), '\0');
+  if (!values.empty()) std::memcpy(out.data(), values.data(), out.size());
+  return out;
+}
+NpyArray read(const std::string& bytes) { return read_npy(*memory_source("a.npy", bytes)); }
+std::string error(const std::string& bytes) {
+  return error_of([&] { return read(bytes); });
+}
+
+// A zip of members, stored or deflated.
+std::string zip(const std::vector<std::pair<std::string, std::string>>& members, bool deflated = false) {
+  std::string out, directory;
+  const auto number = [](std::string& to, std::size_t value, int bytes) {
+    for (int k = 0; k < bytes; ++k) to += static_cast<char>(value >> (8 * k) & 0xff);
+  };
+  for (const auto& [name, content] : members) {
+    const std::string packed = deflated ? gzip(content).substr(10, gzip(content).size() - 18) : content;
+    const std::size_t crc =
+        crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(content.size()));
+    const std::size_t at = out.size();
+    const auto common = [&](std::string& to) {
+      number(to, 20, 2);
+      number(to, 0, 2);
+      number(to, deflated ? 8 : 0, 2);
+      number(to, 0, 4);
+      number(to, crc, 4);
+      number(to, packed.size(), 4);
+      number(to, content.size(), 4);
+      number(to, name.size(), 2);
+      number(to, 0, 2);
+    };
+    number(out, 0x04034b50, 4);
+    common(out);
+    out += name + packed;
+    number(directory, 0x02014b50, 4);
+    number(directory, 20, 2);
+    common(directory);
+    number(directory, 0, 2);
+    number(directory, 0, 4);
+    number(directory, 0, 4);
+    number(directory, at, 4);
+    directory += name;
+  }
+  const std::size_t at = out.size();
+  out += directory;
+  number(out, 0x06054b50, 4);
+  number(out, 0, 4);
+  number(out, members.size(), 2);
+  number(out, members.size(), 2);
+  number(out, directory.size(), 4);
+  number(out, at, 4);
+  number(out, 0, 2);
+  return out;
+}
+
+// [[0, 7, 0], [5, 0, 9]] as scipy.sparse.save_npz writes it.
+std::string scipy_csr(const std::string& format, const std::vector<std::int32_t>& indices, bool deflated) {
+  return zip({{"indices.npy", npy(header("<i4", "(3,)"), raw(indices))},
+              {"indptr.npy", npy(header("<i4", "(3,)"), raw<std::int32_t>({0, 1, 3}))},
+              {"format.npy", npy(header("|S3", "()"), format)},
+              {"shape.npy", npy(header("<i8", "(2,)"), raw<std::int64_t>({2, 3}))},
+              {"data.npy", npy(header("<f8", "(3,)"), raw<double>({7, 5, 9}))}},
+             deflated);
+}
+std::string npz_error(const std::string& bytes) {
+  return error_of([&] { return read_scipy_npz<double>(*memory_source("a.npz", bytes)); });
+}
+
+}  // namespace
+
+TEST_CASE("C and Fortran order give the same row-major values") {
+  const Reals row_major{1, 2, 3, 4, 5, 6}, column_major{1, 4, 2, 5, 3, 6};
+  CHECK(npy_dense<double>(read(npy(header("<f8", "(2, 3)"), raw(row_major)))).data == row_major);
+  CHECK(npy_dense<double>(read(npy(header("<f8", "(2, 3)", "True"), raw(column_major)))).data == row_major);
+}
+
+TEST_CASE("every number type is read, scalars and empty arrays too") {
+  CHECK(npy_values<double>(read(npy(header("<f4", "(1,)"), raw<float>({0.5F})))) == Reals{0.5});
+  CHECK(npy_values<double>(read(npy(header("|b1", "(3,)"), std::string_view("\0\1\2", 3)))) ==
+        Reals{0, 1, 1});
+  CHECK(npy_values<double>(read(npy(header("|i1", "(1,)"), "\xff"))) == Reals{-1});
+  CHECK(npy_values<double>(read(npy(header("|u1", "(1,)"), "\xff"))) == Reals{255});
+  CHECK(npy_values<std::int32_t>(read(npy(header("<i8", "()"), raw<std::int64_t>({-7})))) == Ints{-7});
+  CHECK(npy_values<std::int32_t>(read(npy(header("<u2", "(0, 5)"), ""))).empty());
+}
+
+TEST_CASE("conversions are exact or refused, but for fp64 to fp32, which rounds") {
+  const NpyArray wide = read(npy(header("<i8", "(1,)"), raw<std::int64_t>({std::int64_t{1} << 31})));
+  CHECK(error_of([&] { return npy_values<std::int32_t>(wide); }) ==
+        "a.npy: integer is out of range: 2147483648");
+  CHECK(npy_values<float>(wide)[0] == 2147483648.0F);
+  const NpyArray odd = read(npy(header("<i8", "(1,)"), raw<std::int64_t>({(std::int64_t{1} << 53) + 1})));
+  CHECK(error_of([&] { return npy_values<double>(odd); }).find("cannot hold exactly") != std::string::npos);
+  const NpyArray most = read(npy(header("<u8", "(1,)"), raw<std::uint64_t>({~std::uint64_t{0}})));
+  CHECK(error_of([&] { return npy_values<double>(most); }).find("cannot hold exactly") != std::string::npos);
+  const NpyArray third = read(npy(header("<f8", "(1,)"), raw<double>({1.0 / 3})));
+  CHECK(npy_values<float>(third)[0] == 1.0F / 3);
+  CHECK(error_of([&] { return npy_values<std::int32_t>(third); }) ==
+        "a.npy: integers are wanted, the array holds: f8");
+  const NpyArray huge = read(npy(header("<f8", "(1,)"), raw<double>({1e300})));
+  CHECK(error_of([&] { return npy_values<float>(huge); }).find("overflows fp32") != std::string::npos);
+}
+
+TEST_CASE("what holds no plain numbers is refused with its reason") {
+  CHECK(error(npy(header("|O", "(1,)"), "")) == "a.npy: arrays of Python objects are not read: |O");
+  CHECK(error(npy(header(">f8", "(1,)"), "")) == "a.npy: big-endian arrays are not read: >f8");
+  CHECK(error(npy(header("<c16", "(1,)"), "")) == "a.npy: complex arrays are not read: <c16");
+  CHECK(error(npy(header("<f2", "(1,)"), "")).find("element type is not read") != std::string::npos);
+  CHECK(
+      error(npy("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1,)}", "")).find("structured") !=
+      std::string::npos);
+  const NpyArray text = read(npy(header("<U2", "(1,)"), std::string(8, 'x')));
+  CHECK(error_of([&] { return npy_values<double>(text); }) ==
+        "a.npy: numbers are wanted, the array holds: U8");
+}
+
+TEST_CASE("a file cut anywhere, or too long, is refused") {
+  const std::string whole = npy(header("<f8", "(2,)"), raw<double>({1, 2}));
+  for (std::size_t n = 0; n < whole.size(); ++n) {
+    CAPTURE(n);
+    CHECK_FALSE(error(whole.substr(0, n)).empty());
+  }
+  CHECK(error(whole + "x") == "a.npy: bytes after the .npy data");
+  CHECK(error(whole.substr(0, whole.size() - 1)) ==
+        "a.npy: .npy data is cut short: bytes found, bytes wanted: 15, 16");
+}
+
+TEST_CASE("a header that is no such dictionary, or a shape beyond reason, is refused") {
+  CHECK(error("hello world") == "a.npy: not a .npy file: wrong magic: hello ");
+  CHECK_FALSE(error(npy("{}", "")).empty());
+  CHECK_FALSE(error(npy("{'descr': '<f4', 'fortran_order': Maybe, 'shape': (1,)}", "")).empty());
+  CHECK_FALSE(
+      error(npy("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", "")).empty());
+  CHECK_FALSE(error(npy(header("<f4", "(-1,)"), "")).empty());
+  CHECK(error(npy(header("<f4", "(99999999999999999999,)"), "")).find("malformed shape") !=
+        std::string::npos);
+  CHECK(error(npy(header("<f8", "(4000000000, 4000000000)"), "")) ==
+        "a.npy: shape is too large: (4000000000, 4000000000)");
+  CHECK(error(npy(header("<f8", "(1000000000,)"), "x"))
+            .find("cut short: bytes found, bytes wanted: 1, 8000000000") != std::string::npos);
+  CHECK(read(npy(header("<f8", "(4000000000, 4000000000, 0)"), "")).count() == 0);
+}
+
+TEST_CASE("what is written is read back, and its data begin at a multiple of 64") {
+  const Scratch dir;
+  const Dense<double> d{2, 3, {1, 2, 3, 4, 5, 6}};
+  write_npy(dir.file("d.npy"), d);
+  CHECK(npy_dense<double>(read_npy(dir.file("d.npy"))).data == d.data);
+  CHECK((slurp(dir.file("d.npy")).size() - 48) % 64 == 0);
+  write_npy<std::int32_t>(dir.file("v.npy"), {3}, {1, -2, 3});
+  CHECK(npy_values<std::int32_t>(read_npy(dir.file("v.npy"))) == Ints{1, -2, 3});
+}
+
+TEST_CASE("scipy's csr comes out of stored and deflated zips") {
+  for (const bool deflated : {false, true}) {
+    CAPTURE(deflated);
+    const std::string bytes = scipy_csr("csr", {1, 2, 0}, deflated);  // columns of row 1 are not ascending
+    const Csr<double> a = read_scipy_npz<double>(*memory_source("a.npz", bytes));
+    CHECK(a.rows == 2);
+    CHECK(a.cols == 3);
+    CHECK(a.row_ptr == Ints{0, 1, 3});
+    CHECK(a.col == Ints{1, 0, 2});
+    CHECK(a.val == Reals{7, 9, 5});
+  }
+}
+
+TEST_CASE("csc and coo are turned into rows") {
+  const auto shape = npy(header("<i8", "(2,)"), raw<std::int64_t>({2, 3}));
+  const auto data = npy(header("<f4", "(2,)"), raw<float>({7, 5}));
+  const std::string csc =
+      zip({{"format.npy", npy(header("<U3", "()"), std::string("c\0\0\0s\0\0\0c\0\0\0", 12))},
+           {"shape.npy", shape},
+           {"data.npy", data},
+           {"indices.npy", npy(header("<i8", "(2,)"), raw<std::int64_t>({1, 0}))},
+           {"indptr.npy", npy(header("<i4", "(4,)"), raw<std::int32_t>({0, 0, 1, 2}))}});
+  const Csr<double> a = read_scipy_npz<double>(*memory_source("a.npz", csc));
+  CHECK(a.row_ptr == Ints{0, 1, 2});
+  CHECK(a.col == Ints{2, 1});
+  CHECK(a.val == Reals{5, 7});
+  const std::string coo = zip({{"format.npy", npy(header("|S3", "()"), "coo")},
+                               {"shape.npy", shape},
+                               {"data.npy", data},
+                               {"row.npy", npy(header("<i4", "(2,)"), raw<std::int32_t>({1, 0}))},
+                               {"col.npy", npy(header("<i4", "(2,)"), raw<std::int32_t>({0, 2}))}});
+  CHECK(read_scipy_npz<float>(*memory_source("a.npz", coo)).col == Ints{2, 0});
+}
+
+TEST_CASE("an .npz that is no sound sparse matrix is refused with its reason") {
+  CHECK(npz_error(scipy_csr("bsr", {1, 0, 2}, false)).find("format is not read (csr, csc, coo are)") !=
+        std::string::npos);
+  CHECK(npz_error(scipy_csr("csr", {1, 0, 3}, false)) == "a.npz:indices.npy: index is outside 0..2: 3");
+  CHECK(npz_error(zip({})).find("no scipy.sparse matrix") != std::string::npos);
+  CHECK(npz_error("PK\x03\x04").find("not a zip: too short") != std::string::npos);
+  CHECK(npz_error(std::string(100, 'x')).find("its end record is missing") != std::string::npos);
+}
+
+TEST_CASE("damage in a zip is found wherever it is") {
+  for (const bool deflated : {false, true}) {
+    const std::string whole = scipy_csr("csr", {1, 0, 2}, deflated);
+    for (std::size_t n = 0; n < whole.size(); n += 3) {
+      CAPTURE(n);
+      CHECK_FALSE(npz_error(whole.substr(0, n)).empty());
+    }
+  }
+  std::string bytes = scipy_csr("csr", {1, 0, 2}, false);
+  bytes[bytes.find("\x93NUMPY") + 130] ^= 1;
+  CHECK_FALSE(npz_error(bytes).empty());
+}
