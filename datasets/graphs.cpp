@@ -85,8 +85,7 @@ Csr<T> graph_from_edges(std::int64_t vertices, std::vector<Edge> edges, const Gr
 template <class T>
 Csr<T> power_law(const PowerLaw& what) {
   check_shape("power-law", what.rows, what.cols);
-  if (what.nnz < 0 || what.nnz > kMost || (what.rows == 0 && what.nnz > 0) ||
-      (what.rows > 0 && what.nnz / what.rows > what.cols)) {
+  if (what.nnz < 0 || what.nnz > kMost || what.nnz > what.rows * what.cols) {
     throw input_error("power-law", 0, "entries do not fit the matrix", std::to_string(what.nnz));
   }
   if (!(what.exponent >= 0 && what.exponent <= 4)) {
@@ -205,9 +204,10 @@ Csr<T> normalised_adjacency(const Csr<T>& a) {
   for (std::int64_t i = 0; i < a.rows; ++i) {
     auto at = static_cast<std::size_t>(out.row_ptr[static_cast<std::size_t>(i)]);
     for (const Entry& e : row_of(i)) {
+      // one product of roots, not two divisions: a symmetric A stays symmetric to the bit
       out.col[at] = e.col;
       out.val[at++] =
-          static_cast<T>(e.val / root[static_cast<std::size_t>(i)] / root[static_cast<std::size_t>(e.col)]);
+          static_cast<T>(e.val / (root[static_cast<std::size_t>(i)] * root[static_cast<std::size_t>(e.col)]));
     }
   }
   return out;
