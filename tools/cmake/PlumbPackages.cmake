@@ -39,10 +39,14 @@ add_library(plumb_fftw INTERFACE)
 target_include_directories(plumb_fftw SYSTEM INTERFACE ${PLUMB_FFTW_INCLUDE})
 target_link_libraries(plumb_fftw INTERFACE ${PLUMB_FFTW_LIBRARY})
 
-# Without libcurl everything but `dataset fetch` is built; that command then says what is missing.
+# Without these two everything but `dataset fetch` is built; that command then says what is missing.
 find_package(CURL QUIET)
-if(NOT CURL_FOUND)
-  message(STATUS "dataset fetch: libcurl was not found, building without it (apt-get install libcurl4-openssl-dev)")
+find_package(OpenSSL QUIET COMPONENTS Crypto)
+set(PLUMB_WITH_FETCH OFF)
+if(CURL_FOUND AND OPENSSL_FOUND)
+  set(PLUMB_WITH_FETCH ON)
+else()
+  message(STATUS "dataset fetch: built without it (apt-get install libcurl4-openssl-dev libssl-dev)")
 endif()
 
 # The serial OpenBLAS: two thread pools fight, so we parallelise over row blocks with OpenMP ourselves.
