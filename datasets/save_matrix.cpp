@@ -291,6 +291,32 @@ std::string layer_name(const RadixNet& net, std::int64_t layer) {
   return "n" + std::to_string(net.neurons) + "-l" + std::to_string(layer + 1) + ".tsv";
 }
 
+// A folder appears whole too: filled beside its place, then renamed.
+template <class Fill>
+void in_new_folder(const std::string& path, const Fill& fill) {
+  fs::path place = fs::path(path).lexically_normal();
+  if (!place.has_filename()) place = place.parent_path();
+  if (fs::exists(place) && !(fs::is_directory(place) && fs::is_empty(place))) {
+    throw input_error(path, 0, "is there and not an empty folder");
+  }
+  const fs::path making = place.string() + ".part";
+  std::error_code failed;
+  fs::remove_all(making, failed);
+  fs::create_directory(making, failed);
+  if (failed) throw input_error(making.string(), 0, "cannot make the folder", failed.message());
+  ++open_files;  // a handler of Ctrl-C must let this unwind, between two files too
+  try {
+    fill(making);
+    fs::remove(place);
+    fs::rename(making, place);
+    --open_files;
+  } catch (...) {
+    --open_files;
+    fs::remove_all(making, failed);
+    throw;
+  }
+}
+
 }  // namespace
 
 const char* saved_formats() { return ".mtx .npz .npy .plumb .tsv .tsv.gz .el"; }
@@ -338,29 +364,29 @@ void save_network(const std::string& path, const RadixNet& net) {
   if (!fs::path(path).extension().empty() && !fs::is_directory(path)) {
     throw input_error(path, 0, "a network is written to NAME.plumb, NAME.tar, NAME.tar.gz or a folder");
   }
-  // A folder appears whole too: filled beside its place, then renamed.
-  fs::path place = fs::path(path).lexically_normal();
-  if (!place.has_filename()) place = place.parent_path();
-  if (fs::exists(place) && !(fs::is_directory(place) && fs::is_empty(place))) {
-    throw input_error(path, 0, "is there and not an empty folder");
-  }
-  const fs::path making = place.string() + ".part";
-  std::error_code failed;
-  fs::remove_all(making);
-  fs::create_directory(making, failed);
-  if (failed) throw input_error(making.string(), 0, "cannot make the folder", failed.message());
-  try {
+  in_new_folder(path, [&net](const fs::path& folder) {
     for (std::int64_t l = 0; l < net.layers; ++l) {
-      Writer out((making / layer_name(net, l)).string(), false);
+      Writer out((folder / layer_name(net, l)).string(), false);
       out.write(radixnet_tsv(net, l));
       out.commit();
     }
-    fs::remove(place);
-    fs::rename(making, place);
-  } catch (...) {
-    fs::remove_all(making, failed);
-    throw;
-  }
+  });
+}
+
+void save_gcn(const std::string& path, const GcnSet<double>& set) {
+  in_new_folder(path, [&set](const fs::path& folder) {
+    const auto vector = [&folder](const char* name, const auto& values) {
+      write_npy((folder / name).string(), {static_cast<std::int64_t>(values.size())}, values);
+    };
+    vector("A_indptr.npy", set.a.row_ptr);
+    vector("A_indices.npy", set.a.col);
+    vector("A_values_f64.npy", set.a.val);
+    write_npy((folder / "X.npy").string(), set.x);
+    write_npy((folder / "W1.npy").string(), set.w1);
+    write_npy((folder / "W2.npy").string(), set.w2);
+    vector("b1.npy", set.b1);
+    vector("b2.npy", set.b2);
+  });
 }
 
 void save_inputs(const std::string& path, const PixelMask& mask) {
