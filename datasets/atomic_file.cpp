@@ -16,6 +16,7 @@ namespace plumb {
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), temporary_(path_ + ".XXXXXX") {
   fd_ = ::mkstemp(temporary_.data());
   if (fd_ < 0) throw input_error(path_, 0, "cannot write", std::strerror(errno));
+  ++open_files;
   // mkstemp gives 0600; the result shall look as if it had been opened in the usual way.
   const mode_t mask = ::umask(0);
   ::umask(mask);
@@ -23,6 +24,7 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), temporary_(pa
 }
 
 AtomicFile::~AtomicFile() {
+  --open_files;
   if (fd_ < 0) return;
   ::close(fd_);
   ::unlink(temporary_.c_str());
@@ -31,6 +33,7 @@ AtomicFile::~AtomicFile() {
 void AtomicFile::write(const void* data, std::size_t bytes) {
   const char* from = static_cast<const char*>(data);
   while (bytes > 0) {
+    if (stop_writing) throw input_error(path_, 0, "interrupted, nothing was written");
     const ssize_t done = ::write(fd_, from, std::min(bytes, std::size_t{1} << 30));
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) throw input_error(path_, 0, "cannot write", std::strerror(errno));

@@ -1,10 +1,16 @@
 // A file that appears whole or not at all: written under a temporary name in the same folder, synced, then
 // renamed.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <string>
 
 namespace plumb {
+
+/// For a handler of Ctrl-C: while files are open it sets the flag, and the next write() throws, so that unwinding removes
+/// what is half written; while none is, the program may simply end.
+inline std::atomic<bool> stop_writing{false};
+inline std::atomic<int> open_files{0};
 
 class AtomicFile {
  public:
