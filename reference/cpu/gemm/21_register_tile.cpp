@@ -9,34 +9,16 @@
 // K. Goto and R. van de Geijn, ACM TOMS 34(3) (2008); F. Van Zee and R. van de Geijn, BLIS, ACM TOMS 41(3)
 // (2015).
 #include <algorithm>
-#include <cstring>
 
 #include "reference/cpu/gemm/loops.hpp"
+#include "reference/cpu/simd.hpp"
 #include "reference/ops/gemm.hpp"
 
 namespace plumb {
 namespace {
 
-#if defined(__AVX512F__)
-constexpr int kBytes = 64, kRows = 8, kVectors = 3;  // 24 sums, 3 of B and 1 broadcast in 32 registers
-#elif defined(__AVX__)
-constexpr int kBytes = 32, kRows = 4, kVectors = 3;  // 12, 3 and 1 in 16 registers
-#else
-constexpr int kBytes = 16, kRows = 4, kVectors = 2;
-#endif
-template <class T>
-struct Vector;
-template <>
-struct Vector<float> {
-  using type = float __attribute__((vector_size(kBytes)));
-};
-template <>
-struct Vector<double> {
-  using type = double __attribute__((vector_size(kBytes)));
-};
-
-template <class T>
-constexpr int kLanes = kBytes / static_cast<int>(sizeof(T));
+// 24 sums, 3 vectors of B and 1 broadcast in 32 registers; 12, 3 and 1 in 16
+constexpr int kRows = kVectorRegisters == 32 ? 8 : 4, kVectors = 3;
 template <class T>
 constexpr std::int64_t kCols = kVectors* kLanes<T>;
 constexpr std::int64_t kDepth = 160;          // a strip of B, kDepth x kCols, stays in the first-level cache
@@ -48,11 +30,10 @@ std::int64_t round_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / t
 // tile (kRows, kCols) = sum over `depth` steps of a (depth, kRows) and b (depth, kCols)
 template <class T>
 void multiply_tile(std::int64_t depth, const T* a, const T* b, T* tile) {
-  using Vec = typename Vector<T>::type;
-  Vec sum[kRows][kVectors] = {};
+  Vector<T> sum[kRows][kVectors] = {};
   for (std::int64_t k = 0; k < depth; ++k, a += kRows, b += kCols<T>) {
-    Vec row[kVectors];
-    for (int v = 0; v < kVectors; ++v) std::memcpy(&row[v], b + v * kLanes<T>, sizeof(Vec));
+    Vector<T> row[kVectors];
+    for (int v = 0; v < kVectors; ++v) load<T>(row[v], b + v * kLanes<T>);
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 4
@@ -60,8 +41,7 @@ void multiply_tile(std::int64_t depth, const T* a, const T* b, T* tile) {
     }
   }
   for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < kVectors; ++v)
-      std::memcpy(tile + r * kCols<T> + v * kLanes<T>, &sum[r][v], sizeof(Vec));
+    for (int v = 0; v < kVectors; ++v) store<T>(tile + r * kCols<T> + v * kLanes<T>, sum[r][v]);
   }
 }
 
@@ -104,7 +84,7 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Ge
 #pragma omp for collapse(2) schedule(dynamic, 4)
       for (std::int64_t i0 = 0; i0 < m; i0 += kHeight) {
         for (std::int64_t j = j0; j < j1; j += kCols<T>) {
-          alignas(kBytes) T tile[kRows * kCols<T>];
+          alignas(kVectorBytes) T tile[kRows * kCols<T>];
           const std::int64_t wide = std::min(kCols<T>, j1 - j);
           for (std::int64_t i = i0; i < std::min(i0 + kHeight, m); i += kRows) {
             multiply_tile(steps, a_packed + i * steps, b_packed + (j - j0) * steps, tile);
