@@ -1,5 +1,7 @@
 // The one list of operators. A new operator is ops/<op>.hpp, ops/<op>.cpp and one line here.
 #pragma once
+#include "reference/ops/gemm.hpp"
+#include "reference/ops/skinny_gemm.hpp"
 #include "reference/ops/spmv.hpp"
 
 namespace plumb {
@@ -8,6 +10,8 @@ template <class... Ops>
 struct OperatorList {};
 
 using Operators = OperatorList<  //
-    Spmv>;
+    Spmv,                        //
+    Gemm,                        //
+    SkinnyGemm>;
 
 }  // namespace plumb
