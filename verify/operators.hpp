@@ -1,5 +1,7 @@
 // The one list of operators. A new operator is ops/<op>.hpp, ops/<op>.cpp and one line here (and its include).
 #pragma once
+#include "reference/ops/gemm.hpp"
+#include "reference/ops/skinny_gemm.hpp"
 #include "reference/ops/spmv.hpp"
 
 namespace plumb {
@@ -8,7 +10,11 @@ template <class... Ops>
 struct OperatorList {};
 
 // One line per operator, a new one on top; reports follow this order.
+// clang-format off
 using Operators = OperatorList<
-    Spmv>;
+    Spmv,
+    Gemm,
+    SkinnyGemm>;
+// clang-format on
 
 }  // namespace plumb

@@ -1,0 +1,32 @@
+// gemm, host 02: rows, sum, columns.
+//
+// Change    the column loop is innermost: a row of B is scaled and added to a row of C.
+// Traffic   everything by rows, so that the compiler vectorises; C passes through the cache once per k.
+// Limits    one core; two loads and a store per multiply-add.
+// Fails at  rows of C longer than the first-level cache.
+#include "reference/cpu/gemm/loops.hpp"
+#include "reference/ops/gemm.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Gemm::Out<T, Space::host>& out,
+         Context&) {
+  const auto A = in.A, B = in.B;
+  const auto C = out.C;
+  const std::int64_t depth = depth_of(p, in);
+  scale_rows(C, p.beta, 0, C.rows);
+  for (std::int64_t i = 0; i < C.rows; ++i) {
+    for (std::int64_t k = 0; k < depth; ++k) {
+      const T a = p.alpha * A(i, k);
+      for (std::int64_t j = 0; j < C.cols; ++j) C(i, j) += a * B(k, j);
+    }
+  }
+}
+
+const Register<Gemm, float, Space::host> f32{"02_ikj", run<float>, {}, one_core<float>};
+const Register<Gemm, double, Space::host> f64{"02_ikj", run<double>, {}, one_core<double>};
+
+}  // namespace
+}  // namespace plumb

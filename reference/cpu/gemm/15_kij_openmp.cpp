@@ -1,0 +1,40 @@
+// gemm, host 15: rung 05 with the rows dealt out to OpenMP threads inside each step of the sum.
+//
+// Change    the sum loop cannot be dealt out (two threads would add to one element of C: a planted fault), so
+// the row loop is,
+//           within one parallel region. schedule(static) gives a thread the same rows at every k.
+// Traffic   as rung 05, a share per thread.
+// Limits    the traffic of C. No barrier is needed between steps: a row never changes hands.
+// Fails at  C larger than the caches.
+#include "reference/cpu/gemm/loops.hpp"
+#include "reference/ops/gemm.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Gemm::Out<T, Space::host>& out,
+         Context&) {
+  const auto A = in.A, B = in.B;
+  const auto C = out.C;
+  const std::int64_t depth = depth_of(p, in);
+#pragma omp parallel
+  {
+#pragma omp for schedule(static) nowait
+    for (std::int64_t i = 0; i < C.rows; ++i) scale_rows(C, p.beta, i, i + 1);
+    for (std::int64_t k = 0; k < depth; ++k) {
+      // nowait: OpenMP gives equal static loops of one region the same shares, so rows stay with their thread
+#pragma omp for schedule(static) nowait
+      for (std::int64_t i = 0; i < C.rows; ++i) {
+        const T a = p.alpha * A(i, k);
+        for (std::int64_t j = 0; j < C.cols; ++j) C(i, j) += a * B(k, j);
+      }
+    }
+  }
+}
+
+const Register<Gemm, float, Space::host> f32{"15_kij_openmp", run<float>, {}, by_rows<float>};
+const Register<Gemm, double, Space::host> f64{"15_kij_openmp", run<double>, {}, by_rows<double>};
+
+}  // namespace
+}  // namespace plumb

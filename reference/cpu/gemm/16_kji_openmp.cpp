@@ -1,0 +1,39 @@
+// gemm, host 16: rung 06 with the columns dealt out to OpenMP threads inside each step of the sum.
+//
+// Change    as rung 15, on columns: the sum loop stays serial, the column loop is shared.
+// Traffic   as rung 06, a share per thread; neighbours write one cache line where their columns meet.
+// Limits    as rung 06.
+// Fails at  every size past the cache.
+#include "reference/cpu/gemm/loops.hpp"
+#include "reference/ops/gemm.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Gemm::Out<T, Space::host>& out,
+         Context&) {
+  const auto A = in.A, B = in.B;
+  const auto C = out.C;
+  const std::int64_t depth = depth_of(p, in);
+#pragma omp parallel
+  {
+#pragma omp for schedule(static)
+    for (std::int64_t i = 0; i < C.rows; ++i) scale_rows(C, p.beta, i, i + 1);
+    for (std::int64_t k = 0; k < depth; ++k) {
+      // nowait: equal static loops of one region have equal shares, so columns stay with their thread after
+      // the barrier above
+#pragma omp for schedule(static) nowait
+      for (std::int64_t j = 0; j < C.cols; ++j) {
+        const T b = p.alpha * B(k, j);
+        for (std::int64_t i = 0; i < C.rows; ++i) C(i, j) += A(i, k) * b;
+      }
+    }
+  }
+}
+
+const Register<Gemm, float, Space::host> f32{"16_kji_openmp", run<float>, {}, by_columns<float>};
+const Register<Gemm, double, Space::host> f64{"16_kji_openmp", run<double>, {}, by_columns<double>};
+
+}  // namespace
+}  // namespace plumb

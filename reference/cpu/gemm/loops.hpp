@@ -1,0 +1,49 @@
+// What gemm's loop orders share: the scaling of C, what alpha == 0 leaves to sum, and how long a loop order
+// may take.
+#pragma once
+#include "reference/ops/gemm.hpp"
+
+namespace plumb {
+
+/// C = beta C in rows [begin, end); zeros where beta == 0, without reading C.
+template <class T>
+void scale_rows(const DenseView<T, Space::host>& C, T beta, std::int64_t begin, std::int64_t end) {
+  for (std::int64_t i = begin; i < end; ++i) {
+    for (std::int64_t j = 0; j < C.cols; ++j) C(i, j) = beta == T(0) ? T(0) : beta * C(i, j);
+  }
+}
+
+/// Number of terms to sum: none where alpha == 0, so that neither A nor B is read.
+template <class T>
+std::int64_t depth_of(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in) {
+  return p.alpha == T(0) ? 0 : in.A.cols;
+}
+
+template <class T>
+double products(const Gemm::In<T, Space::host>& in) {
+  return static_cast<double>(in.A.rows) * static_cast<double>(in.A.cols) * static_cast<double>(in.B.cols);
+}
+
+/// The supports() of serial orders, of parallel orders that walk down columns, and of those that walk along
+/// rows: each is judged up to the size it takes about ten seconds for.
+template <class T>
+const char* one_core(const Gemm::Problem<T>&, const Gemm::In<T, Space::host>& in,
+                     const Gemm::Out<T, Space::host>&) {
+  return products(in) > 0x1p31 ? "a serial loop order is run up to 2^31 products: more would take minutes"
+                               : nullptr;
+}
+template <class T>
+const char* by_columns(const Gemm::Problem<T>&, const Gemm::In<T, Space::host>& in,
+                       const Gemm::Out<T, Space::host>&) {
+  return products(in) > 0x1p32 ? "a loop down columns is run up to 2^32 products: more would take minutes"
+                               : nullptr;
+}
+template <class T>
+const char* by_rows(const Gemm::Problem<T>&, const Gemm::In<T, Space::host>& in,
+                    const Gemm::Out<T, Space::host>&) {
+  return products(in) > 0x1p36
+             ? "an unblocked loop along rows is run up to 2^36 products: more would take minutes"
+             : nullptr;
+}
+
+}  // namespace plumb

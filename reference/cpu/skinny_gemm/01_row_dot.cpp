@@ -1,0 +1,30 @@
+// skinny_gemm, host 01: a dot product per element of Y.
+//
+// Change    first rung: the definition.
+// Traffic   compulsory bytes of X; W from the first-level cache, down its columns.
+// Limits    one core; the chain of dependent adds.
+// Fails at  nothing, slowly.
+#include "reference/ops/skinny_gemm.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+void run(const SkinnyGemm::Problem<T>&, const SkinnyGemm::In<T, Space::host>& in,
+         const SkinnyGemm::Out<T, Space::host>& out, Context&) {
+  const auto X = in.X, W = in.W;
+  const auto Y = out.Y;
+  for (std::int64_t i = 0; i < Y.rows; ++i) {
+    for (std::int64_t j = 0; j < Y.cols; ++j) {
+      T sum = 0;
+      for (std::int64_t k = 0; k < X.cols; ++k) sum += X(i, k) * W(k, j);
+      Y(i, j) = sum;
+    }
+  }
+}
+
+const Register<SkinnyGemm, float, Space::host> f32{"01_row_dot", run<float>};
+const Register<SkinnyGemm, double, Space::host> f64{"01_row_dot", run<double>};
+
+}  // namespace
+}  // namespace plumb

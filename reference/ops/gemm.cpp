@@ -1,0 +1,121 @@
+// gemm: cases, data, oracle, bound and cost of the contract in gemm.hpp.
+#include "reference/ops/gemm.hpp"
+
+#include <fmt/format.h>
+
+#include "reference/core/error.hpp"
+#include "reference/core/fills.hpp"
+#include "reference/core/operator.hpp"
+#include "reference/core/sparse_cases.hpp"
+#include "reference/ops/dense_products.hpp"
+
+namespace plumb {
+
+void Gemm::cases(CaseList& list) {
+  using enum Fill;
+  list.add(Tier::smoke, "m=0,n=5,k=4", {exact}, "no rows: nothing may be touched");
+  list.add(Tier::smoke, "m=5,n=0,k=4", {exact}, "no columns: nothing may be touched");
+  list.add(Tier::smoke, "m=7,n=5,k=0", {exact}, "nothing to sum: C = +0");
+  list.add(Tier::smoke, "m=7,n=5,k=0,alpha=1,beta=2", {exact, real}, "nothing to sum: C = beta C");
+  list.add(Tier::smoke, "m=1,n=1,k=1", {exact, real}, "the smallest product");
+  list.add(Tier::smoke, "m=1,n=129,k=64", {exact, real}, "one row");
+  list.add(Tier::smoke, "m=129,n=1,k=64", {exact, real}, "one column");
+  list.add(Tier::smoke, "m=64,n=65,k=1", {exact, real}, "an outer product");
+  list.add(Tier::smoke, "m=31,n=33,k=32", {exact, index, real, hostile},
+           "one less and one more than a tile of 32");
+  list.add(Tier::smoke, "m=33,n=31,k=96", {exact, real},
+           "three tiles of K: a double buffer ends on the other buffer");
+  list.add(Tier::smoke, "m=32,n=32,k=87", {exact, wide, real, positive},
+           "5 * 16 + 7: K ends inside a tile, an odd number of them");
+  list.add(Tier::smoke, "m=63,n=65,k=64", {exact, scaled}, "one less and one more than a tile of 64");
+  list.add(Tier::smoke, "m=65,n=63,k=65,alpha=0.5,beta=2", {exact, real, hostile},
+           "ragged in each dimension, C read and scaled");
+  list.add(Tier::smoke, "m=127,n=129,k=128", {exact, index, real},
+           "one less and one more than a tile of 128");
+  list.add(Tier::smoke, "m=129,n=127,k=63", {exact, wide, hostile},
+           "one more and one less than a tile of 128");
+  list.add(Tier::smoke, "m=7,n=211,k=37", {exact, index, real}, "wide: guards of C are wrong for A and B");
+  list.add(Tier::smoke, "m=211,n=7,k=37", {exact, index, scaled}, "tall");
+  list.add(Tier::smoke, "m=13,n=17,k=1009", {exact, wide, real, positive},
+           "long and prime in K: drift, and several blocks of K");
+  list.add(Tier::smoke, "m=101,n=103,k=97,alpha=2,beta=-1", {exact, real},
+           "prime sizes, C read and subtracted");
+  list.add(Tier::smoke, "m=37,n=41,k=43,alpha=-1,beta=1", {exact, real}, "the update of a factorisation");
+  list.add(Tier::smoke, "m=37,n=41,k=43,alpha=0,beta=0", {exact, hostile},
+           "alpha == 0: zeros, even where A and B hold NaN");
+  list.add(Tier::smoke, "m=37,n=41,k=43,alpha=0,beta=2", {exact, hostile},
+           "alpha == 0: C is scaled, A and B are not read");
+  list.add(Tier::smoke, "m=200,n=300,k=100", {exact, real},
+           "the first size of the classical sweep, non-square");
+
+  list.add(Tier::full, "m=1022,n=1022,k=1022", {exact, wide, real, positive, hostile},
+           "the classical ladder, two short of 1024");
+  list.add(Tier::full, "m=2044,n=2044,k=2044", {exact, real}, "the classical ladder");
+  list.add(Tier::full, "m=3135,n=3135,k=3135", {exact, real},
+           "the classical ladder, odd: no vector load is aligned");
+  list.add(Tier::full, "m=1000,n=1000,k=1000,alpha=2,beta=-1", {exact, real, scaled},
+           "the classical sweep, C read");
+  list.add(Tier::full, "m=8,n=8,k=200000", {exact, real, positive},
+           "nothing but K: only a split over K occupies a device");
+  list.add(Tier::full, "m=20011,n=24,k=40", {exact, index, real}, "tall and thin");
+  list.add(Tier::full, "m=24,n=20011,k=40", {exact, index, real}, "short and wide");
+  list.add(Tier::stress, "m=4088,n=4088,k=4088", {exact, real}, "the classical ladder");
+  list.add(Tier::stress, "m=6132,n=6132,k=6132", {exact, real}, "the classical ladder");
+  list.add(Tier::stress, "m=8176,n=8176,k=8176", {exact, real}, "the classical ladder");
+  list.add(Tier::stress, "m=1048583,n=2,k=2053", {exact},
+           "2,152,740,899 elements of A: a 32-bit row * ld wraps", {Dtype::f32});
+}
+
+template <class T>
+void Gemm::make(const Case& c, Instance<Gemm, T>& instance) {
+  const std::int64_t m = c.integer("m"), n = c.integer("n"), k = c.integer("k");
+  instance.problem = {static_cast<T>(c.number_or("alpha", 1)), static_cast<T>(c.number_or("beta", 0))};
+  instance.in.A = make_dense<T>(instance.arena, m, k, c, Role::left, 1000);
+  instance.in.B = make_dense<T>(instance.arena, k, n, c, Role::right, 2000);
+  instance.out.C = {nullptr, m, n, n};
+  if (instance.problem.beta != T(0)) {
+    T* data = instance.arena.template allocate<T>(m * n);
+    fill_values(data, m, n, c.fill, Role::addend, c.seed, 3000);
+    instance.out.C.data = data;
+  }
+  instance.degenerate =
+      m * n <= 1 || ((k == 0 || instance.problem.alpha == T(0)) && instance.problem.beta == T(0));
+}
+
+template <class T>
+void Gemm::validate(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>& out) {
+  if (in.A.cols != in.B.rows)
+    throw Error(fmt::format("gemm: A has {} columns, B {} rows", in.A.cols, in.B.rows));
+  if (out.C.rows != in.A.rows)
+    throw Error(fmt::format("gemm: C has {} rows, A {} rows", out.C.rows, in.A.rows));
+  if (out.C.cols != in.B.cols)
+    throw Error(fmt::format("gemm: C has {} columns, B {} columns", out.C.cols, in.B.cols));
+  const auto check_ld = [](const char* name, std::int64_t ld, std::int64_t cols) {
+    if (ld < cols)
+      throw Error(fmt::format("gemm: {} has leading dimension {}, less than its {} columns", name, ld, cols));
+  };
+  check_ld("A", in.A.ld, in.A.cols);
+  check_ld("B", in.B.ld, in.B.cols);
+  check_ld("C", out.C.ld, out.C.cols);
+}
+
+template <class T>
+void Gemm::oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>& out,
+                  Reference& reference) {
+  oracle_dense_product(p.alpha, in.A, in.B, p.beta, out.C, reference.outputs.emplace_back());
+}
+
+template <class T>
+Cost Gemm::cost(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>&) {
+  const auto m = static_cast<double>(in.A.rows), k = static_cast<double>(in.A.cols),
+             n = static_cast<double>(in.B.cols);
+  return {2 * m * n * k, sizeof(T) * (m * k + k * n + (p.beta == T(0) ? 1 : 2) * m * n)};
+}
+
+double Gemm::bound(const Tolerance& t, int, double value, double magnitude, std::int64_t terms) {
+  return sum_bound(t, value, magnitude, terms);
+}
+
+PLUMB_INSTANTIATE_OPERATOR(Gemm)
+
+}  // namespace plumb

@@ -1,0 +1,60 @@
+// gemm: C = alpha A B + beta C for dense row-major matrices. Contract only; cases, oracle and bound are in
+// gemm.cpp.
+#pragma once
+#include "reference/core/abi.hpp"
+
+namespace plumb {
+
+/// C[i, j] = alpha * sum_k A[i, k] * B[k, j] + beta * C[i, j]  for k in [0, A.cols).
+///
+/// Shapes    A (m, k);  B (k, n);  C (m, n). Any of m, n, k may be 0; k == 0 gives beta * C.
+/// Layout    row-major, each matrix with its own leading dimension ld >= cols. What lies between cols and ld
+/// is not touched. Aliasing  C overlaps neither A nor B. With beta == 0, C is written and never read. Values
+/// beta == 0: NaN in C does not survive. alpha == 0: neither A nor B is read, C = beta * C (+0.0 where beta
+/// == 0),
+///           even where A or B hold NaN. Otherwise NaN and Inf propagate as in IEEE 754: 0 * Inf is NaN, no
+///           term is skipped.
+/// Bound     |C[i, j] - ref| <= sum_bound(M, n), M = |alpha| sum |A[i, k] B[k, j]| + |beta C[i, j]|, n = k (+
+/// 1). Cost      2 m n k flop;  v (m k + k n + m n) bytes, and v m n more where C is read (v = bytes of T).
+/// Errors    shapes that do not fit are rejected by validate() before any variant runs; variants assume
+/// fitting shapes. Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002),
+/// section 3.5.
+struct Gemm {
+  static constexpr const char* kName = "gemm";
+
+  template <class T>
+  struct Problem {
+    T alpha, beta;
+  };
+  template <class T, Space S>
+  struct In {
+    DenseView<const T, S> A;  // (m, k)
+    DenseView<const T, S> B;  // (k, n)
+  };
+  template <class T, Space S>
+  struct Out {
+    DenseView<T, S> C;  // (m, n)
+  };
+
+  template <class Views, class F>
+  static void each_input(Views& in, F&& f) {
+    f("A", in.A), f("B", in.B);
+  }
+  template <class Views, class F>
+  static void each_output(Views& out, F&& f) {
+    f("C", out.C);
+  }
+
+  static void cases(CaseList&);
+  template <class T>
+  static void make(const Case&, Instance<Gemm, T>&);
+  template <class T>
+  static void validate(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  template <class T>
+  static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
+  template <class T>
+  static Cost cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
+};
+
+}  // namespace plumb

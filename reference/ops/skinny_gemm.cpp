@@ -1,0 +1,96 @@
+// skinny_gemm: cases, data, oracle, bound and cost of the contract in skinny_gemm.hpp.
+#include "reference/ops/skinny_gemm.hpp"
+
+#include <fmt/format.h>
+
+#include "reference/core/error.hpp"
+#include "reference/core/fills.hpp"
+#include "reference/core/operator.hpp"
+#include "reference/core/sparse_cases.hpp"
+#include "reference/ops/dense_products.hpp"
+
+namespace plumb {
+
+void SkinnyGemm::cases(CaseList& list) {
+  using enum Fill;
+  list.add(Tier::smoke, "v=0,k=128,n=16", {exact}, "no rows: nothing may be touched");
+  list.add(Tier::smoke, "v=5,k=128,n=0", {exact}, "no columns: nothing may be touched");
+  list.add(Tier::smoke, "v=5,k=0,n=16", {exact}, "nothing to sum: Y = +0");
+  list.add(Tier::smoke, "v=1,k=128,n=16", {exact, real}, "one row");
+  list.add(Tier::smoke, "v=1000,k=128,n=16", {exact, wide, index, real, positive, scaled, hostile},
+           "the shape the ladder is about");
+  list.add(Tier::smoke, "v=1024,k=128,n=16", {exact, real}, "whole blocks only");
+  list.add(Tier::smoke, "v=255,k=128,n=16", {exact, hostile}, "one less than a block of 256 rows");
+  list.add(Tier::smoke, "v=257,k=128,n=16", {exact, real},
+           "one more: threads of the last block leave before a barrier");
+  list.add(Tier::smoke, "v=515,k=128,n=1", {exact, real}, "one column");
+  list.add(Tier::smoke, "v=515,k=128,n=3", {exact, index}, "less than a vector");
+  list.add(Tier::smoke, "v=515,k=128,n=7", {exact, real}, "a prime width: seven classes");
+  list.add(Tier::smoke, "v=515,k=128,n=15", {exact, hostile}, "one less than the tile of columns");
+  list.add(Tier::smoke, "v=515,k=128,n=17", {exact, index, real}, "one more than the tile of columns");
+  list.add(Tier::smoke, "v=333,k=128,n=32", {exact, real}, "two tiles of columns");
+  list.add(Tier::smoke, "v=333,k=128,n=41", {exact, index, real},
+           "columns beyond a multiple of 16 are lost by a careless tile");
+  list.add(Tier::smoke, "v=333,k=128,n=64", {exact, real}, "the widest");
+  list.add(Tier::smoke, "v=333,k=1,n=16", {exact, real}, "an outer product");
+  list.add(Tier::smoke, "v=333,k=15,n=16", {exact, real}, "K one less than its tile");
+  list.add(Tier::smoke, "v=333,k=17,n=16", {exact, wide, real}, "K one more than its tile");
+  list.add(Tier::smoke, "v=333,k=100,n=24", {exact, real, positive}, "K ends inside a tile");
+  list.add(Tier::smoke, "v=101,k=1433,n=16", {exact, wide, real},
+           "the features of Cora: W no longer fits near memory");
+
+  list.add(Tier::full, "v=281903,k=128,n=16", {exact, wide, real, positive, hostile},
+           "the contest's product, ragged for every power of two");
+  list.add(Tier::full, "v=281903,k=128,n=41", {exact, real}, "a ragged width at size");
+  list.add(Tier::full, "v=1000003,k=64,n=8", {exact, index, real}, "a million rows, prime");
+  list.add(Tier::stress, "v=16777259,k=128,n=16", {exact},
+           "2,147,489,152 elements of X: a 32-bit row * ld wraps", {Dtype::f32});
+}
+
+template <class T>
+void SkinnyGemm::make(const Case& c, Instance<SkinnyGemm, T>& instance) {
+  const std::int64_t v = c.integer("v"), k = c.integer("k"), n = c.integer("n");
+  instance.in.X = make_dense<T>(instance.arena, v, k, c, Role::left, 1000);
+  instance.in.W = make_dense<T>(instance.arena, k, n, c, Role::right, 2000);
+  instance.out.Y = {nullptr, v, n, n};
+  instance.degenerate = v * n <= 1 || k == 0;
+}
+
+template <class T>
+void SkinnyGemm::validate(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>& out) {
+  if (in.X.cols != in.W.rows)
+    throw Error(fmt::format("skinny_gemm: X has {} columns, W {} rows", in.X.cols, in.W.rows));
+  if (out.Y.rows != in.X.rows)
+    throw Error(fmt::format("skinny_gemm: Y has {} rows, X {} rows", out.Y.rows, in.X.rows));
+  if (out.Y.cols != in.W.cols)
+    throw Error(fmt::format("skinny_gemm: Y has {} columns, W {} columns", out.Y.cols, in.W.cols));
+  const auto check_ld = [](const char* name, std::int64_t ld, std::int64_t cols) {
+    if (ld < cols)
+      throw Error(
+          fmt::format("skinny_gemm: {} has leading dimension {}, less than its {} columns", name, ld, cols));
+  };
+  check_ld("X", in.X.ld, in.X.cols);
+  check_ld("W", in.W.ld, in.W.cols);
+  check_ld("Y", out.Y.ld, out.Y.cols);
+}
+
+template <class T>
+void SkinnyGemm::oracle(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>& out,
+                        Reference& reference) {
+  oracle_dense_product(T(1), in.X, in.W, T(0), out.Y, reference.outputs.emplace_back());
+}
+
+template <class T>
+Cost SkinnyGemm::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>&) {
+  const auto v = static_cast<double>(in.X.rows), k = static_cast<double>(in.X.cols),
+             n = static_cast<double>(in.W.cols);
+  return {2 * v * k * n, sizeof(T) * (v * k + k * n + v * n)};
+}
+
+double SkinnyGemm::bound(const Tolerance& t, int, double value, double magnitude, std::int64_t terms) {
+  return sum_bound(t, value, magnitude, terms);
+}
+
+PLUMB_INSTANTIATE_OPERATOR(SkinnyGemm)
+
+}  // namespace plumb

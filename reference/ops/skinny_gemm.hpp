@@ -1,0 +1,55 @@
+// skinny_gemm: Y = X W for a tall X and a small W, as in a graph network's layer. Contract only; the rest is
+// in skinny_gemm.cpp. Stands apart from gemm because the ladders differ: here W is held near, and X streams
+// past it once.
+#pragma once
+#include "reference/core/abi.hpp"
+
+namespace plumb {
+
+/// Y[i, j] = sum_k X[i, k] * W[k, j]  for k in [0, X.cols).
+///
+/// Shapes    X (v, k);  W (k, n);  Y (v, n). Typically v = 281,903, k = 128, n = 16; any of them may be 0.
+/// Layout    row-major, each matrix with its own leading dimension ld >= cols. What lies between cols and ld
+/// is not touched. Aliasing  Y overlaps neither X nor W. Y is written and never read. Values    k == 0 gives
+/// +0.0. NaN and Inf propagate as in IEEE 754: 0 * Inf is NaN, no term is skipped. Bound     |Y[i, j] - ref|
+/// <= sum_bound(M, k), M = sum |X[i, k] W[k, j]|. Cost      2 v k n flop;  b (v k + k n + v n) bytes (b =
+/// bytes of T): bound by the stream of X below n = 100 or so. Errors    shapes that do not fit are rejected
+/// by validate() before any variant runs; variants assume fitting shapes. Source    N. J. Higham, Accuracy
+/// and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.5.
+struct SkinnyGemm {
+  static constexpr const char* kName = "skinny_gemm";
+
+  template <class T>
+  struct Problem {};
+  template <class T, Space S>
+  struct In {
+    DenseView<const T, S> X;  // (v, k)
+    DenseView<const T, S> W;  // (k, n)
+  };
+  template <class T, Space S>
+  struct Out {
+    DenseView<T, S> Y;  // (v, n)
+  };
+
+  template <class Views, class F>
+  static void each_input(Views& in, F&& f) {
+    f("X", in.X), f("W", in.W);
+  }
+  template <class Views, class F>
+  static void each_output(Views& out, F&& f) {
+    f("Y", out.Y);
+  }
+
+  static void cases(CaseList&);
+  template <class T>
+  static void make(const Case&, Instance<SkinnyGemm, T>&);
+  template <class T>
+  static void validate(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  template <class T>
+  static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
+  template <class T>
+  static Cost cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
+};
+
+}  // namespace plumb
