@@ -1,9 +1,10 @@
 // spmm, host 02: rows dealt out evenly to OpenMP threads.
 //
 // Change    the row loop is parallel, schedule(static), and the column loop is marked simd over unaliased
-// rows. Traffic   as rung 01. Limits    a load and a store of C per multiply-add. Rung 03 keeps C in
-// registers. Fails at  skewed rows: the thread that owns the giant row works alone. Rungs 03 and 04 answer
-// that.
+//           rows.
+// Traffic   as rung 01.
+// Limits    a load and a store of C per multiply-add. Rung 03 keeps C in registers.
+// Fails at  skewed rows: the thread that owns the giant row works alone. Rungs 03 and 04 answer that.
 #include "reference/ops/spmm.hpp"
 
 namespace plumb {

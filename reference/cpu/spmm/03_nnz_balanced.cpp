@@ -1,11 +1,11 @@
 // spmm, host 03: blocks of rows with equal numbers of entries, SIMD along the width with C in registers.
 //
 // Change    rows are cut where entries reach multiples of nnz / threads; each row is done in panels of 64, 32
-// and 8 columns
-//           (fp32) whose sums stay in registers over all entries of the row.
+//           and 8 columns (fp32) whose sums stay in registers over all entries of the row.
 // Traffic   as rung 01 without the re-reading of C; the row's indices and values once per panel, from the
-// first-level cache. Limits    loads of B: one vector load per multiply-add. Fails at  a single row longer
-// than nnz / threads: rows are not split. Rung 04 answers that.
+//           first-level cache.
+// Limits    loads of B: one vector load per multiply-add.
+// Fails at  a single row longer than nnz / threads: rows are not split. Rung 04 answers that.
 #include <omp.h>
 
 #include "reference/cpu/spmm/row_panel.hpp"

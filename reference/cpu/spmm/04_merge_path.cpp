@@ -1,15 +1,15 @@
 // spmm, host 04: rows and entries balanced together along the merge path.
 //
 // Change    the work is rows + nnz steps of a merge of row ends with entries; each thread walks an equal
-// number, so a row may
-//           span threads. What a thread has of its last, unfinished row is carried over and added once at the
-//           end.
+//           number, so a row may span threads. What a thread has of its last, unfinished row is carried over
+//           and added once at the end.
 // Traffic   as rung 03, plus one row of n sums per thread.
-// Limits    as rung 03; the carries are added by one thread, in thread order: reproducible for a fixed number
-// of threads. Fails at  nothing by shape; on regular matrices it only adds the search. Source    Merrill and
-// Garland, "Merge-based parallel sparse matrix-vector multiplication", SC'16; Yang, Buluc and Owens,
-//           "Design principles for sparse matrix multiplication on the GPU", Euro-Par 2018 (merge-based
-//           spmm).
+// Limits    as rung 03; one thread adds the carries, in thread order: reproducible for a fixed number of
+//           threads.
+// Fails at  nothing by shape; on regular matrices it only adds the search.
+// Source    Merrill and Garland, "Merge-based parallel sparse matrix-vector multiplication", SC'16; Yang,
+//           Buluc and Owens, "Design principles for sparse matrix multiplication on the GPU", Euro-Par 2018
+//           (merge-based spmm).
 #include <omp.h>
 
 #include <algorithm>

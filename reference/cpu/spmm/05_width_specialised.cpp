@@ -1,8 +1,7 @@
 // spmm, host 05: one instantiation per width, rows dealt out in small chunks.
 //
 // Change    the width is a template argument, so every panel has a constant length and no width has a
-// remainder loop; chunks
-//           of 64 rows are handed out dynamically.
+//           remainder loop; chunks of 64 rows are handed out dynamically.
 // Traffic   as rung 03.
 // Limits    loads of B: one vector load per multiply-add.
 // Fails at  widths it was not built for (it refuses them), and giant rows, which are not split.
