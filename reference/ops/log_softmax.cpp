@@ -159,7 +159,7 @@ void LogSoftmax::oracle(const Problem<T>&, const In<T, Space::host>& in, const O
         y.terms[at] = 1;  // a sum of ones is exact: no rounding of it to allow for
       } else {
         y.magnitude[at] =
-            static_cast<double>(-d + 2 * std::fabs(v) + 4 * log_sum + weighted.value() / sum.value() + 8);
+            static_cast<double>(-2 * d + 3 * std::fabs(v) + 4 * log_sum + weighted.value() / sum.value() + 8);
       }
     }
   }

@@ -15,14 +15,16 @@ namespace plumb {
 ///           beside a finite entry gives -Inf there and counts nothing in the sum. Equal entries give
 ///           -log(cols) to one ulp. Adding a constant to a row changes nothing beyond the bound: x - (m + log
 ///           s) does not comply.
-/// Bound     |y - ref| <= u (|d| + 2 |y| + 4 |log s| + W + 8 + min(n - 1, 4 sqrt(n - 1))), d = x - m, n =
+/// Bound     |y - ref| <= u (2 |d| + 3 |y| + 4 |log s| + W + 8 + min(n - 1, 4 sqrt(n - 1))), d = x - m, n =
 ///           cols, W = sum_j e_j |d_j| / s with e_j = exp(d_j). To first order in u:
 ///             d is rounded once: u |d|. Its error d_j u in the argument makes e_j wrong by a factor 1 + u
 ///             |d_j|, and the terms of s weigh by their size: u W. A library exp is good to 2 ulp, 4 u,
 ///             allowed twice because one-read variants rescale their running sum: 8 u. Summing n positive
-///             terms: n - 1 roundings, u min(n - 1, 4 sqrt(n - 1)) as in sum_bound. All of these are relative
-///             to s, and log turns them into absolute ones. A library log is good to 2 ulp: 4 u |log s|. The
-///             last subtraction, and the oracle's own rounding: 2 u |y|.
+///             terms: n - 1 roundings, u min(n - 1, 4 sqrt(n - 1)) as in sum_bound. All these are relative to
+///             s, and log turns them into absolute ones. A library log is good to 2 ulp: 4 u |log s|. The
+///             last subtraction: u |y|; the oracle's own rounding: u |y|. Far from the maximum only u |d| + u
+///             |y| are left, and reach their worst case: each is allowed once more, so that an honest kernel
+///             stays below half of the bound, and above half is news.
 ///           A row of equal entries has exact e_j = 1 and an exact sum: 2 u |y|, one ulp, is all that is
 ///           allowed there.
 /// Cost      5 rows cols flop (comparison, exp, add, two subtractions), exp counted as one;  2 v rows cols
