@@ -1,7 +1,12 @@
 // The one list of operators. A new operator is ops/<op>.hpp, ops/<op>.cpp and one line here (and its include).
 #pragma once
+#include "reference/ops/bias_relu.hpp"
+#include "reference/ops/dense_to_csr.hpp"
 #include "reference/ops/gemm.hpp"
+#include "reference/ops/log_softmax.hpp"
+#include "reference/ops/sddmm.hpp"
 #include "reference/ops/skinny_gemm.hpp"
+#include "reference/ops/spmm.hpp"
 #include "reference/ops/spmv.hpp"
 
 namespace plumb {
@@ -14,7 +19,12 @@ struct OperatorList {};
 using Operators = OperatorList<
     Spmv,
     Gemm,
-    SkinnyGemm>;
+    SkinnyGemm,
+    Spmm,
+    Sddmm,
+    BiasRelu,
+    LogSoftmax,
+    DenseToCsr>;
 // clang-format on
 
 }  // namespace plumb

@@ -1,0 +1,30 @@
+// bias_relu, host 01: one loop over rows, one over columns.
+//
+// Change    first rung: the definition. Both comparisons are false for NaN, so NaN passes through untouched;
+//           std::max(T(0), v) in their place returns 0 for it.
+// Traffic   compulsory bytes.
+// Limits    one core.
+// Fails at  nothing, slowly.
+#include "reference/ops/bias_relu.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+void run(const BiasRelu::Problem<T>& p, const BiasRelu::In<T, Space::host>& in,
+         const BiasRelu::Out<T, Space::host>& out, Context&) {
+  for (std::int64_t i = 0; i < in.x.rows; ++i) {
+    for (std::int64_t j = 0; j < in.x.cols; ++j) {
+      T v = in.x(i, j) + (in.b.size > 0 ? in.b[j] : p.bias);
+      if (v < T(0)) v = 0;
+      if (v > p.cap) v = p.cap;
+      out.y(i, j) = v;
+    }
+  }
+}
+
+const Register<BiasRelu, float, Space::host> f32{"01_serial", run<float>};
+const Register<BiasRelu, double, Space::host> f64{"01_serial", run<double>};
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,33 @@
+// log_softmax, host 01: three loops per row: maximum, sum of exponentials, result.
+//
+// Change    first rung: the definition, with the library's exp and log. NaN may be lost in the maximum, and
+//           comes back through the sum; +Inf and a row of -Inf make NaN as Inf - Inf.
+// Traffic   x three times, the second and third from the cache where a row fits.
+// Limits    one core; one call of exp per entry.
+// Fails at  nothing, slowly.
+#include <cmath>
+#include <limits>
+
+#include "reference/ops/log_softmax.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+void run(const LogSoftmax::Problem<T>&, const LogSoftmax::In<T, Space::host>& in,
+         const LogSoftmax::Out<T, Space::host>& out, Context&) {
+  for (std::int64_t i = 0; i < in.x.rows; ++i) {
+    T max = -std::numeric_limits<T>::infinity();
+    for (std::int64_t j = 0; j < in.x.cols; ++j) max = in.x(i, j) > max ? in.x(i, j) : max;
+    T sum = 0;
+    for (std::int64_t j = 0; j < in.x.cols; ++j) sum += std::exp(in.x(i, j) - max);
+    const T log_sum = std::log(sum);
+    for (std::int64_t j = 0; j < in.x.cols; ++j) out.y(i, j) = in.x(i, j) - max - log_sum;
+  }
+}
+
+const Register<LogSoftmax, float, Space::host> f32{"01_serial", run<float>};
+const Register<LogSoftmax, double, Space::host> f64{"01_serial", run<double>};
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,35 @@
+// spmm, host 03: blocks of rows with equal numbers of entries, SIMD along the width with C in registers.
+//
+// Change    rows are cut where entries reach multiples of nnz / threads; each row is done in panels of 64, 32
+//           and 8 columns (fp32) whose sums stay in registers over all entries of the row.
+// Traffic   as rung 01 without the re-reading of C; the row's indices and values once per panel, from the
+//           first-level cache.
+// Limits    loads of B: one vector load per multiply-add.
+// Fails at  a single row longer than nnz / threads: rows are not split. Rung 04 answers that.
+#include <omp.h>
+
+#include "reference/cpu/spmm/row_panel.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+void run(const Spmm::Problem<T>&, const Spmm::In<T, Space::host>& in, const Spmm::Out<T, Space::host>& out,
+         Context&) {
+  const auto A = in.A;
+#pragma omp parallel
+  {
+    const std::int64_t threads = omp_get_num_threads(), thread = omp_get_thread_num();
+    const std::int64_t begin = spmm_host::balanced_row(A, thread, threads);
+    const std::int64_t end = thread + 1 == threads ? A.rows : spmm_host::balanced_row(A, thread + 1, threads);
+    for (std::int64_t i = begin; i < end; ++i) {
+      spmm_host::entries_times_dense(A, in.B, A.row_ptr[i], A.row_ptr[i + 1], out.C.data + i * out.C.ld);
+    }
+  }
+}
+
+const Register<Spmm, float, Space::host> f32{"03_nnz_balanced", run<float>};
+const Register<Spmm, double, Space::host> f64{"03_nnz_balanced", run<double>};
+
+}  // namespace
+}  // namespace plumb

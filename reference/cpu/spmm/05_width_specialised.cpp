@@ -1,0 +1,63 @@
+// spmm, host 05: one instantiation per width, rows dealt out in small chunks.
+//
+// Change    the width is a template argument, so every panel has a constant length and no width has a
+//           remainder loop; chunks of 64 rows are handed out dynamically.
+// Traffic   as rung 03.
+// Limits    loads of B: one vector load per multiply-add.
+// Fails at  widths it was not built for (it refuses them), and giant rows, which are not split.
+#include "reference/cpu/spmm/row_panel.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+using In = Spmm::In<T, Space::host>;
+template <class T>
+using Out = Spmm::Out<T, Space::host>;
+
+// A row of Width columns, in constant panels of at most four AVX-512 registers.
+template <int Width, class T>
+void row(const In<T>& in, std::int64_t begin, std::int64_t end, std::int64_t column, T* c /* (Width) */) {
+  constexpr int kMost = 256 / sizeof(T);
+  if constexpr (Width > kMost) {
+    spmm_host::panel<kMost>(in.A, in.B, begin, end, column, c);
+    row<Width - kMost>(in, begin, end, column + kMost, c + kMost);
+  } else {
+    spmm_host::panel<Width>(in.A, in.B, begin, end, column, c);
+  }
+}
+
+template <int Width, class T>
+void product(const In<T>& in, const Out<T>& out) {
+#pragma omp parallel for schedule(dynamic, 64)
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    row<Width>(in, in.A.row_ptr[i], in.A.row_ptr[i + 1], 0, out.C.data + i * out.C.ld);
+  }
+}
+
+template <int... Widths>
+struct WidthList {
+  static bool has(std::int64_t n) { return ((n == Widths) || ...); }
+  template <class T>
+  static void dispatch(const In<T>& in, const Out<T>& out) {
+    (void)((out.C.cols == Widths ? (product<Widths>(in, out), true) : false) || ...);
+  }
+};
+using Widths = WidthList<1, 3, 6, 7, 16, 32, 40, 41, 47, 64, 128, 256>;
+
+template <class T>
+const char* supports(const Spmm::Problem<T>&, const In<T>& in, const Out<T>&) {
+  return Widths::has(in.B.cols) ? nullptr
+                                : "built for widths 1, 3, 6, 7, 16, 32, 40, 41, 47, 64, 128 and 256 only";
+}
+
+template <class T>
+void run(const Spmm::Problem<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  Widths::dispatch(in, out);
+}
+
+const Register<Spmm, float, Space::host> f32{"05_width_specialised", run<float>, {}, supports<float>};
+const Register<Spmm, double, Space::host> f64{"05_width_specialised", run<double>, {}, supports<double>};
+
+}  // namespace
+}  // namespace plumb

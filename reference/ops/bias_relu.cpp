@@ -1,0 +1,128 @@
+// bias_relu: cases, data, oracle, bound and cost of the contract in bias_relu.hpp.
+#include "reference/ops/bias_relu.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "reference/core/error.hpp"
+#include "reference/core/fills.hpp"
+#include "reference/core/operator.hpp"
+#include "reference/core/sparse_cases.hpp"
+
+namespace plumb {
+
+// bias=column, or the scalar itself; cap=inf, or a number. Exact fills have x in [-8, 8]: a cap of 5 cuts
+// some of them.
+void BiasRelu::cases(CaseList& list) {
+  using enum Fill;
+  list.add(Tier::smoke, "rows=0,cols=5,bias=column,cap=inf", {exact}, "no rows: nothing may be touched");
+  list.add(Tier::smoke, "rows=5,cols=0,bias=column,cap=inf", {exact}, "no columns");
+  list.add(Tier::smoke, "rows=1,cols=1,bias=1,cap=32", {exact, real}, "the smallest layer");
+  list.add(Tier::smoke, "rows=3,cols=7,bias=column,cap=inf", {exact, real, hostile},
+           "narrower than any vector, no cap");
+  list.add(Tier::smoke, "rows=219,cols=85,bias=-2,cap=5", {exact, scaled},
+           "one bias for all, both kinks in reach");
+  list.add(Tier::smoke, "rows=219,cols=85,bias=-0.25,cap=0.5", {real, hostile}, "the same, within (-1, 1)");
+  list.add(Tier::smoke, "rows=85,cols=219,bias=column,cap=5", {exact, index, real, hostile},
+           "a bias per column, both kinks in reach: cap before bias shows");
+  list.add(Tier::smoke, "rows=60,cols=1024,bias=-0.3,cap=32", {exact, real, scaled},
+           "the sparse-DNN layer; scaled data passes its cap");
+  list.add(Tier::smoke, "rows=255,cols=41,bias=column,cap=inf", {exact, index, real},
+           "prime width: ragged vectors");
+  list.add(Tier::smoke, "rows=257,cols=64,bias=column,cap=4", {exact, wide, real, positive},
+           "whole vectors, rows one past a block");
+  list.add(Tier::smoke, "rows=1,cols=65537,bias=column,cap=6", {exact, real, hostile},
+           "one long row: threads must split columns");
+  list.add(Tier::smoke, "rows=20011,cols=3,bias=column,cap=0.5", {exact, real},
+           "tall and narrow, cap below most values");
+  list.add(Tier::smoke, "rows=100,cols=100,bias=0.25,cap=0", {real},
+           "cap 0: all zero but for NaN, so x must be looked at");
+  list.add(Tier::smoke, "rows=100,cols=100,bias=0.25,cap=0", {hostile}, "cap 0 keeps NaN");
+
+  list.add(Tier::full, "rows=60000,cols=1024,bias=-0.3,cap=32", {exact, real},
+           "the sparse-DNN layer at size");
+  list.add(Tier::full, "rows=281903,cols=16,bias=column,cap=inf", {exact, real, hostile},
+           "the GCN's hidden layer");
+  list.add(Tier::stress, "rows=4200000,cols=512,bias=column,cap=32", {exact},
+           "more than 2^31 elements: row * ld must be 64-bit", {Dtype::f32});
+}
+
+template <class T>
+void BiasRelu::make(const Case& c, Instance<BiasRelu, T>& instance) {
+  const std::int64_t rows = c.integer("rows"), cols = c.integer("cols");
+  instance.in.x = make_dense<T>(instance.arena, rows, cols, c, Role::left, 1000);
+  const bool per_column = c.text_or("bias", "column") == "column";
+  if (per_column) instance.in.b = make_vector<T>(instance.arena, cols, c, Role::right, 2000);
+  instance.problem.bias = per_column ? T(0) : static_cast<T>(c.number("bias"));
+  instance.problem.cap =
+      c.text_or("cap", "inf") == "inf" ? std::numeric_limits<T>::infinity() : static_cast<T>(c.number("cap"));
+  instance.out.y.rows = rows;
+  instance.out.y.cols = instance.out.y.ld = cols;
+  instance.degenerate = rows * cols <= 1 || instance.problem.cap == T(0);
+}
+
+template <class T>
+void BiasRelu::validate(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>& out) {
+  if (out.y.rows != in.x.rows || out.y.cols != in.x.cols) {
+    throw Error(
+        fmt::format("bias_relu: y is {} x {}, x {} x {}", out.y.rows, out.y.cols, in.x.rows, in.x.cols));
+  }
+  if (in.x.ld < in.x.cols || out.y.ld < out.y.cols)
+    throw Error("bias_relu: a leading dimension is less than the width");
+  if (in.b.size != 0 && in.b.size != in.x.cols) {
+    throw Error(
+        fmt::format("bias_relu: b has {} elements, neither 0 nor x's {} columns", in.b.size, in.x.cols));
+  }
+  if (!(p.cap >= T(0))) throw Error(fmt::format("bias_relu: cap is {}, not a number of at least 0", p.cap));
+}
+
+template <class T>
+void BiasRelu::oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>& out,
+                      Reference& reference) {
+  ReferenceArray& y = reference.outputs.emplace_back();
+  const std::int64_t cols = out.y.cols;
+  y.resize(out.y.rows * cols);
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < out.y.rows; ++i) {
+    for (std::int64_t j = 0; j < cols; ++j) {
+      const double x = in.x(i, j), b = in.b.size > 0 ? in.b[j] : p.bias;
+      // correctly rounded: 53 bits are more than twice 24 plus 2, so rounding twice changes nothing; overflow
+      // gives Inf
+      auto v = static_cast<double>(static_cast<T>(x + b));
+      // written so that NaN fails both comparisons and stays
+      if (v < 0) v = 0;
+      if (v > p.cap) v = p.cap;
+      const auto at = static_cast<std::size_t>(i * cols + j);
+      y.value[at] = v;
+      y.magnitude[at] = std::fabs(x) + std::fabs(b);
+      y.terms[at] = 2;
+    }
+  }
+}
+
+template <class T>
+Cost BiasRelu::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>&) {
+  const double elements = static_cast<double>(in.x.rows) * static_cast<double>(in.x.cols);
+  return {3 * elements, sizeof(T) * (2 * elements + static_cast<double>(in.b.size))};
+}
+
+double BiasRelu::bound(const Tolerance& t, int, double value, double magnitude, std::int64_t terms) {
+  if (is_bitwise(t.fill)) return 0;
+  // a sum of two has one rounding, whoever does it; declared reductions of the operands come on top
+  const double reduced = sum_bound(t, value, magnitude, terms);
+  switch (t.arithmetic) {
+    case Arithmetic::tf32:
+    case Arithmetic::bf16:
+    case Arithmetic::fp16:
+      return reduced;
+    default:
+      return t.unit() * magnitude;
+  }
+}
+
+PLUMB_INSTANTIATE_OPERATOR(BiasRelu)
+
+}  // namespace plumb

@@ -1,0 +1,118 @@
+// dense_to_csr: cases, data, oracle, bound and cost of the contract in dense_to_csr.hpp.
+#include "reference/ops/dense_to_csr.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "reference/core/error.hpp"
+#include "reference/core/fills.hpp"
+#include "reference/core/operator.hpp"
+#include "reference/core/sparse_cases.hpp"
+
+namespace plumb {
+
+// The non-zeros stand where make_sparse's pattern has entries; every fifth of the zeros between them is a -0.
+void DenseToCsr::cases(CaseList& list) {
+  using enum Fill;
+  list.add(Tier::smoke, "rows=0,cols=5,density=0", {exact}, "no rows: row_ptr is a single 0");
+  list.add(Tier::smoke, "rows=5,cols=0,density=0", {exact}, "no columns: row_ptr is all 0");
+  list.add(Tier::smoke, "rows=1,cols=1,density=1", {real}, "the smallest matrix that has something");
+  list.add(Tier::smoke, "rows=37,cols=53,density=0", {exact}, "nothing but 0 and -0: no entries");
+  list.add(Tier::smoke, "rows=37,cols=53,density=1", {real, hostile}, "no zeros at all");
+  list.add(Tier::smoke, "rows=219,cols=85,density=0.1", {exact, real, hostile},
+           "exact: one entry in 17 of the pattern is itself 0");
+  list.add(Tier::smoke, "rows=60,cols=1024,density=0.25", {exact, real},
+           "activations of a sparse network's layer");
+  list.add(Tier::smoke, "rows=101,cols=31,density=0.3", {real}, "one less than a warp");
+  list.add(Tier::smoke, "rows=101,cols=33,density=0.3", {exact, hostile}, "one more than a warp");
+  list.add(Tier::smoke, "rows=257,cols=63,density=0.2", {exact, real},
+           "one more row than a block, ragged vectors");
+  list.add(Tier::smoke, "rows=300,cols=700,density=0.004,pattern=giant", {exact, real},
+           "one full row among nearly empty ones");
+  list.add(Tier::smoke, "rows=400,cols=200,density=0.05,pattern=empty", {exact, hostile},
+           "the first half and every third row empty");
+  list.add(Tier::smoke, "rows=300,cols=300,density=0.05,pattern=powerlaw", {exact},
+           "rows of very different counts");
+  list.add(Tier::smoke, "rows=200,cols=200,density=0,pattern=diagonal", {real}, "one entry per row");
+  list.add(Tier::smoke, "rows=1,cols=65537,density=0.1", {exact, real}, "one long row");
+  list.add(Tier::smoke, "rows=20011,cols=3,density=0.4", {exact},
+           "tall and narrow: the scan of counts dominates");
+
+  list.add(Tier::full, "rows=60000,cols=1024,density=0.25", {exact, real}, "the sparse-DNN layer at size");
+  list.add(Tier::full, "rows=8192,cols=4096,density=0.01,pattern=powerlaw", {exact, hostile},
+           "skewed and mostly zero");
+  list.add(Tier::stress, "rows=70000,cols=32768,density=0.001", {exact},
+           "more than 2^31 elements: row * ld must be 64-bit", {Dtype::f32});
+}
+
+template <class T>
+void DenseToCsr::make(const Case& c, Instance<DenseToCsr, T>& instance) {
+  const Csr<T> a = make_sparse<T>(c, 1000);
+  T* x = instance.arena.template allocate<T>(a.rows * a.cols);
+  for (std::int64_t at = 0; at < a.rows * a.cols; at += 5) x[at] = T(-0.0);
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    for (std::int32_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k) x[i * a.cols + a.col[k]] = a.val[k];
+  }
+  std::int64_t nnz = 0;
+  for (std::int64_t at = 0; at < a.rows * a.cols; ++at) nnz += x[at] != T(0) ? 1 : 0;
+  instance.in.x = {x, a.rows, a.cols, a.cols};
+  instance.out.row_ptr.size = a.rows + 1;
+  instance.out.col.size = instance.out.val.size = nnz;
+  instance.degenerate = nnz <= 1;
+}
+
+template <class T>
+void DenseToCsr::validate(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>& out) {
+  if (in.x.ld < in.x.cols) throw Error("dense_to_csr: the leading dimension is less than the width");
+  std::int64_t nnz = 0;
+  for (std::int64_t i = 0; i < in.x.rows; ++i) {
+    for (std::int64_t j = 0; j < in.x.cols; ++j) nnz += in.x(i, j) != T(0) ? 1 : 0;
+  }
+  constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
+  if (nnz > kMax || in.x.cols > kMax) throw Error("dense_to_csr: columns and non-zeros must fit int32");
+  if (out.row_ptr.size != in.x.rows + 1) {
+    throw Error(fmt::format("dense_to_csr: row_ptr has {} elements, x {} rows", out.row_ptr.size, in.x.rows));
+  }
+  if (out.col.size != nnz || out.val.size != nnz) {
+    throw Error(fmt::format("dense_to_csr: col and val have {} and {} elements, x {} non-zeros", out.col.size,
+                            out.val.size, nnz));
+  }
+}
+
+template <class T>
+void DenseToCsr::oracle(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>& out,
+                        Reference& reference) {
+  reference.outputs.resize(3);
+  ReferenceArray &row_ptr = reference.outputs[0], &col = reference.outputs[1], &val = reference.outputs[2];
+  row_ptr.resize(in.x.rows + 1), col.resize(out.col.size), val.resize(out.val.size);
+  std::size_t nnz = 0;
+  for (std::int64_t i = 0; i < in.x.rows; ++i) {
+    for (std::int64_t j = 0; j < in.x.cols; ++j) {
+      if (!(in.x(i, j) != T(0))) continue;
+      col.value[nnz] = static_cast<double>(j);
+      val.value[nnz] = static_cast<double>(in.x(i, j));
+      ++nnz;
+    }
+    row_ptr.value[static_cast<std::size_t>(i + 1)] = static_cast<double>(nnz);
+  }
+  for (ReferenceArray* array : {&row_ptr, &col, &val}) {
+    for (std::size_t k = 0; k < array->value.size(); ++k) {
+      array->magnitude[k] = array->value[k] < 0 ? -array->value[k] : array->value[k];
+      array->terms[k] = 1;
+    }
+  }
+}
+
+template <class T>
+Cost DenseToCsr::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>& out) {
+  constexpr double v = sizeof(T);
+  const double rows = static_cast<double>(in.x.rows), elements = rows * static_cast<double>(in.x.cols);
+  return {elements, v * elements + 4 * (rows + 1) + static_cast<double>(out.col.size) * (v + 4)};
+}
+
+double DenseToCsr::bound(const Tolerance&, int, double, double, std::int64_t) { return 0; }
+
+PLUMB_INSTANTIATE_OPERATOR(DenseToCsr)
+
+}  // namespace plumb

@@ -1,0 +1,62 @@
+// dense_to_csr: the non-zeros of a dense matrix, in CSR. Contract only; cases and oracle are in
+// dense_to_csr.cpp.
+#pragma once
+#include "reference/core/abi.hpp"
+
+namespace plumb {
+
+/// row_ptr[i+1] - row_ptr[i] = number of j with x[i][j] != 0;  col and val hold these j, ascending, and their
+/// x[i][j].
+///
+/// Shapes    x (rows, cols);  row_ptr (rows + 1);  col (nnz), val (nnz) with nnz = the number of non-zeros:
+///           the outputs are sized exactly, so col.size tells a variant nnz beforehand. Any of them but
+///           row_ptr may be 0.
+/// Layout    x row-major, ld >= cols; the padding is no part of the matrix. Zero-based int32 CSR, row_ptr[0]
+///           = 0.
+/// Aliasing  the outputs overlap neither x nor each other. They are written and never read before that.
+/// Values    an entry counts when x != 0: NaN, infinities and subnormals do, -0 does not. Values are copied,
+///           not computed.
+/// Bound     0: every element of every output is compared bit for bit (NaN with NaN).
+/// Cost      rows cols flop (comparisons);  v rows cols + 4 (rows + 1) + nnz (v + 4) bytes, x read once (v =
+///           bytes of T).
+/// Errors    validate() rejects outputs whose size is not the number of non-zeros, and sizes beyond int32.
+/// Source    the conversion between layers of a dense product and a sparse one; cuSPARSE,
+///           cusparseDenseToSparse.
+struct DenseToCsr {
+  static constexpr const char* kName = "dense_to_csr";
+
+  template <class T>
+  struct Problem {};  // nothing beside the operands
+  template <class T, Space S>
+  struct In {
+    DenseView<const T, S> x;  // (rows, cols)
+  };
+  template <class T, Space S>
+  struct Out {
+    VecView<std::int32_t, S> row_ptr;  // (rows + 1)
+    VecView<std::int32_t, S> col;      // (nnz)
+    VecView<T, S> val;                 // (nnz)
+  };
+
+  template <class Views, class F>
+  static void each_input(Views& in, F&& f) {
+    f("x", in.x);
+  }
+  template <class Views, class F>
+  static void each_output(Views& out, F&& f) {
+    f("row_ptr", out.row_ptr), f("col", out.col), f("val", out.val);
+  }
+
+  static void cases(CaseList&);
+  template <class T>
+  static void make(const Case&, Instance<DenseToCsr, T>&);
+  template <class T>
+  static void validate(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  template <class T>
+  static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
+  template <class T>
+  static Cost cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
+};
+
+}  // namespace plumb

@@ -1,0 +1,201 @@
+// log_softmax: cases, data, oracle, bound and cost of the contract in log_softmax.hpp.
+#include "reference/ops/log_softmax.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "reference/core/error.hpp"
+#include "reference/core/fills.hpp"
+#include "reference/core/fp.hpp"
+#include "reference/core/operator.hpp"
+#include "reference/core/sparse_cases.hpp"
+#include "reference/core/text.hpp"
+
+namespace plumb {
+namespace {
+
+// What the oracle computes in: fp64 has 29 bits more than fp32, and the 80-bit format 11 more than fp64. With
+// a compensated sum the oracle's error is a few of its own roundings, (W + 4) 2^-64: at least 2^9 below the
+// bound's u (8 + ...).
+template <class T>
+using Wide = std::conditional_t<std::is_same_v<T, float>, double, long double>;
+static_assert(std::numeric_limits<long double>::digits >= 64,
+              "the fp64 oracle of log_softmax needs a long double of at least 64 bits");
+
+// Every third row is made special, in two alternating ways, so that the rows between them must stay as they
+// were.
+template <class T>
+void make_special(T* row, std::int64_t cols, const std::string& special, bool odd) {
+  constexpr T kInf = std::numeric_limits<T>::infinity();
+  constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
+  if (special == "neg_inf") {  // all of the row; or every second entry, the first included
+    for (std::int64_t j = 0; j < cols; j += odd ? 2 : 1) row[j] = -kInf;
+  } else if (special == "nan" || special == "pos_inf") {  // first or last
+    row[odd ? cols - 1 : 0] = special == "nan" ? kNan : kInf;
+  } else if (special == "equal") {
+    for (std::int64_t j = 1; j < cols; ++j) row[j] = row[0];
+  } else if (special ==
+             "shift") {  // far up; or far down, where a maximum that starts at 0 leaves nothing of the sum
+    for (std::int64_t j = 0; j < cols; ++j) row[j] += odd ? T(-1e4) : T(1e4);
+  }
+}
+
+}  // namespace
+
+// scale=S multiplies the fill; special=WORD changes every third row (make_special).
+void LogSoftmax::cases(CaseList& list) {
+  using enum Fill;
+  list.add(Tier::smoke, "rows=0,cols=5", {real}, "no rows: nothing may be touched");
+  list.add(Tier::smoke, "rows=5,cols=0", {real}, "no columns: rows of nothing");
+  list.add(Tier::smoke, "rows=5,cols=1", {real, hostile}, "one entry: 0, or NaN");
+  list.add(Tier::smoke, "rows=300,cols=2", {real, positive}, "two entries: errors of exp are not averaged");
+  list.add(Tier::smoke, "rows=257,cols=3,scale=10", {real, hostile}, "narrower than any vector");
+  list.add(Tier::smoke, "rows=219,cols=7", {real, positive}, "cora's classes");
+  list.add(Tier::smoke, "rows=255,cols=16,scale=10", {real, hostile}, "the contest's width");
+  list.add(Tier::smoke, "rows=101,cols=31,scale=10", {real}, "one less than a warp");
+  list.add(Tier::smoke, "rows=101,cols=33,scale=10", {real, scaled},
+           "one more than a warp; scaled rows overflow exp without the maximum");
+  list.add(Tier::smoke, "rows=67,cols=257,scale=10", {real, positive, hostile},
+           "one more than a block of 256");
+  list.add(Tier::smoke, "rows=37,cols=1000", {real}, "many terms of similar size: the sum's own error");
+  list.add(Tier::smoke, "rows=19,cols=1025,scale=30", {real}, "a few large terms and many that vanish");
+  list.add(Tier::smoke, "rows=3,cols=65537", {real, positive}, "the widest: beyond any block, and odd");
+  list.add(Tier::smoke, "rows=2,cols=65537,scale=100,special=shift", {real}, "the widest, far from zero");
+  list.add(Tier::smoke, "rows=25,cols=41,special=neg_inf", {real},
+           "rows of -Inf give NaN; rows that begin with -Inf do not");
+  list.add(Tier::smoke, "rows=25,cols=41,special=nan", {real},
+           "NaN first or last spoils its row, and no other");
+  list.add(Tier::smoke, "rows=25,cols=41,special=pos_inf", {real},
+           "+Inf first or last spoils its row, and no other");
+  list.add(Tier::smoke, "rows=25,cols=41,special=equal", {real}, "equal entries give -log(41) to one ulp");
+  list.add(Tier::smoke, "rows=7,cols=1000,special=equal,scale=1000", {real}, "equal and large");
+  list.add(Tier::smoke, "rows=25,cols=41,special=shift", {real, positive},
+           "a shift by 1e4 and by -1e4 changes nothing");
+  list.add(Tier::smoke, "rows=13,cols=300,special=neg_inf", {real}, "-Inf across several vectors or warps");
+  list.add(Tier::smoke, "rows=13,cols=300,special=pos_inf", {real}, "+Inf across several vectors or warps");
+
+  list.add(Tier::full, "rows=281903,cols=16,scale=10", {real, hostile}, "the contest's output layer at size");
+  list.add(Tier::full, "rows=60000,cols=100,scale=10", {real, positive}, "many rows, ragged width");
+  list.add(Tier::full, "rows=200,cols=65537", {real, positive}, "a vocabulary's width");
+  list.add(Tier::full, "rows=1,cols=4000000", {real}, "one row larger than a cache");
+  list.add(Tier::stress, "rows=32800,cols=65537", {real}, "more than 2^31 elements: row * ld must be 64-bit",
+           {Dtype::f32});
+}
+
+template <class T>
+void LogSoftmax::make(const Case& c, Instance<LogSoftmax, T>& instance) {
+  const std::int64_t rows = c.integer("rows"), cols = c.integer("cols");
+  T* x = instance.arena.template allocate<T>(rows * cols);
+  fill_values(x, rows, cols, c.fill, Role::left, c.seed, 1000);
+  const auto scale = static_cast<T>(c.number_or("scale", 1));
+  for (std::int64_t k = 0; k < rows * cols; ++k) x[k] *= scale;
+  static const std::vector<std::string> kSpecials = {"none", "neg_inf", "nan", "pos_inf", "equal", "shift"};
+  const std::string special = c.text_or("special", "none");
+  if (std::find(kSpecials.begin(), kSpecials.end(), special) == kSpecials.end()) {
+    throw Error(fmt::format("case '{}': unknown special '{}'{} (known: {})", c.id(), special,
+                            did_you_mean(special, kSpecials), fmt::join(kSpecials, ", ")));
+  }
+  for (std::int64_t i = 0; i < rows && cols > 0; i += 3)
+    make_special(x + i * cols, cols, special, i % 2 == 1);
+  instance.in.x = {x, rows, cols, cols};
+  instance.out.y.rows = rows;
+  instance.out.y.cols = instance.out.y.ld = cols;
+  instance.degenerate = cols <= 1 || rows == 0;
+}
+
+template <class T>
+void LogSoftmax::validate(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>& out) {
+  if (out.y.rows != in.x.rows || out.y.cols != in.x.cols) {
+    throw Error(
+        fmt::format("log_softmax: y is {} x {}, x {} x {}", out.y.rows, out.y.cols, in.x.rows, in.x.cols));
+  }
+  if (in.x.ld < in.x.cols || out.y.ld < out.y.cols)
+    throw Error("log_softmax: a leading dimension is less than the width");
+}
+
+template <class T>
+void LogSoftmax::oracle(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>& out,
+                        Reference& reference) {
+  using W = Wide<T>;
+  constexpr W kInf = std::numeric_limits<W>::infinity();
+  ReferenceArray& y = reference.outputs.emplace_back();
+  const std::int64_t cols = in.x.cols;
+  y.resize(in.x.rows * cols);
+#pragma omp parallel for schedule(dynamic, 1)
+  for (std::int64_t i = 0; i < out.y.rows; ++i) {
+    W max = -kInf;
+    bool spoiled = false, equal = true;
+    for (std::int64_t j = 0; j < cols; ++j) {
+      const W x = in.x(i, j);
+      if (std::isnan(x) || x == kInf) spoiled = true;
+      if (x > max) max = x;
+      equal = equal && in.x(i, j) == in.x(i, 0);
+    }
+    spoiled = spoiled || max == -kInf;
+    NeumaierSum<W> sum, weighted;
+    for (std::int64_t j = 0; j < cols && !spoiled; ++j) {
+      const W d = in.x(i, j) - max, e = std::exp(d);
+      sum.add(e);
+      if (e > 0) weighted.add(e * -d);  // -Inf times 0 is no weight
+    }
+    const W log_sum = std::log(sum.value());
+    for (std::int64_t j = 0; j < cols; ++j) {
+      const auto at = static_cast<std::size_t>(i * cols + j);
+      y.terms[at] = static_cast<std::int32_t>(cols);
+      if (spoiled) {
+        y.value[at] = std::numeric_limits<double>::quiet_NaN();
+        continue;
+      }
+      const W d = in.x(i, j) - max, v = d - log_sum;
+      y.value[at] = static_cast<double>(v < -W(std::numeric_limits<T>::max()) ? -kInf : v);
+      if (equal) {
+        y.magnitude[at] = static_cast<double>(2 * std::fabs(v));
+        y.terms[at] = 1;  // a sum of ones is exact: no rounding of it to allow for
+      } else {
+        y.magnitude[at] =
+            static_cast<double>(-2 * d + 3 * std::fabs(v) + 4 * log_sum + weighted.value() / sum.value() + 8);
+      }
+    }
+  }
+}
+
+template <class T>
+Cost LogSoftmax::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>&) {
+  const double elements = static_cast<double>(in.x.rows) * static_cast<double>(in.x.cols);
+  return {5 * elements, 2 * sizeof(T) * elements};
+}
+
+// magnitude: everything of the contract's bound but the sum's share, which depends on the declared
+// arithmetic.
+double LogSoftmax::bound(const Tolerance& t, int, double, double magnitude, std::int64_t terms) {
+  const double additions = static_cast<double>(std::max<std::int64_t>(terms, 1) - 1);
+  const double plain = std::min(additions, 4 * std::sqrt(additions));
+  const double u = t.unit();
+  switch (t.arithmetic) {
+    case Arithmetic::native:
+    case Arithmetic::tf32x3:
+      return u * (magnitude + plain);
+    case Arithmetic::pairwise:
+      return u * (magnitude + std::min(plain, 2 * std::log2(additions + 1) + 1));
+    case Arithmetic::compensated:
+    case Arithmetic::doubled:
+      return u * (magnitude + std::min(plain, 2.0));
+    // exponentials and their arguments rounded to so many bits, the rest as native
+    case Arithmetic::tf32:
+    case Arithmetic::fp16:
+      return 0x1p-11 * magnitude + u * plain;
+    case Arithmetic::bf16:
+      return 0x1p-8 * magnitude + u * plain;
+  }
+  return 0;
+}
+
+PLUMB_INSTANTIATE_OPERATOR(LogSoftmax)
+
+}  // namespace plumb

@@ -1,0 +1,118 @@
+// sddmm: cases, data, oracle, bound and cost of the contract in sddmm.hpp.
+#include "reference/ops/sddmm.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "reference/core/error.hpp"
+#include "reference/core/fills.hpp"
+#include "reference/core/operator.hpp"
+#include "reference/core/sparse_cases.hpp"
+
+namespace plumb {
+
+void Sddmm::cases(CaseList& list) {
+  using enum Fill;
+  list.add(Tier::smoke, "rows=0,cols=5,k=4,density=0", {exact}, "no rows: no entries");
+  list.add(Tier::smoke, "rows=5,cols=7,k=4,density=0", {exact, hostile},
+           "no entries: nothing may be touched");
+  list.add(Tier::smoke, "rows=9,cols=7,k=0,density=0.5", {exact}, "empty products: +0 everywhere");
+  list.add(Tier::smoke, "rows=1,cols=1,k=1,density=1", {exact, real}, "the smallest product");
+  list.add(Tier::smoke, "rows=85,cols=219,k=1,density=0.05", {exact, index, real},
+           "one term: no sum to hide behind");
+  list.add(Tier::smoke, "rows=219,cols=85,k=3,density=0.05", {exact, real, hostile},
+           "shorter than any vector");
+  list.add(Tier::smoke, "rows=255,cols=257,k=16,density=0.06", {exact, wide, real, scaled},
+           "a GCN's hidden width");
+  list.add(Tier::smoke, "rows=257,cols=300,k=32,density=0.05", {exact, real, positive},
+           "one term per lane of a warp");
+  list.add(Tier::smoke, "rows=257,cols=300,k=33,density=0.05", {exact, index, real}, "one more than a warp");
+  list.add(Tier::smoke, "rows=211,cols=223,k=47,density=0.05", {exact, real, hostile},
+           "prime, one short of 48");
+  list.add(Tier::smoke, "rows=101,cols=103,k=128,density=0.08", {exact, wide, real}, "whole vectors");
+  list.add(Tier::smoke, "rows=67,cols=103,k=300,density=0.08", {exact, real, positive},
+           "a ragged tail after many vectors");
+  list.add(Tier::smoke, "rows=300,cols=1500,k=17,density=0.004,pattern=giant", {exact, real},
+           "one row holds every column");
+  list.add(Tier::smoke, "rows=700,cols=700,k=16,density=0.01,pattern=powerlaw", {exact, real}, "skewed rows");
+  list.add(Tier::smoke, "rows=600,cols=450,k=7,density=0.02,pattern=empty", {exact, hostile},
+           "the first half and every third row empty: a balanced split begins late");
+  list.add(Tier::smoke, "rows=200,cols=150,k=40,density=0.06,pattern=unsorted", {exact, index, real},
+           "repeated columns: each gets the whole product");
+  list.add(Tier::smoke, "rows=333,cols=333,k=64,density=0,pattern=diagonal", {exact, real},
+           "one entry per row: attention with itself");
+  list.add(Tier::smoke, "rows=3,cols=5000,k=16,density=0.9", {exact, positive},
+           "long rows only, fewer than cores");
+
+  list.add(Tier::full, "rows=281903,cols=281903,k=16,density=0.00005,pattern=powerlaw", {exact, real},
+           "edge scores of a web graph");
+  list.add(Tier::full, "rows=65536,cols=65536,k=64,density=0.0005", {exact, wide, real, positive, hostile},
+           "32 per row");
+  list.add(Tier::full, "rows=4096,cols=4096,k=128,density=0.1", {exact, real},
+           "sparse attention, ten per cent kept");
+  list.add(Tier::full, "rows=66463,cols=66463,k=41,density=0.0003,pattern=giant", {exact, real},
+           "one row of everything, ragged k");
+}
+
+template <class T>
+void Sddmm::make(const Case& c, Instance<Sddmm, T>& instance) {
+  const Csr<T> a = make_sparse<T>(c, 1000);
+  const std::int64_t k = c.integer("k");
+  instance.in.A = keep(instance.arena, a);
+  instance.in.X = make_dense<T>(instance.arena, a.rows, k, c, Role::left, 2000);
+  instance.in.Y = make_dense<T>(instance.arena, a.cols, k, c, Role::right, 3000);
+  instance.out.s.size = a.nnz();
+  instance.degenerate = a.nnz() <= 1 || k == 0;
+}
+
+template <class T>
+void Sddmm::validate(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>& out) {
+  validate_csr(in.A, "A");
+  if (in.X.rows != in.A.rows) throw Error(fmt::format("sddmm: X has {} rows, A {}", in.X.rows, in.A.rows));
+  if (in.Y.rows != in.A.cols)
+    throw Error(fmt::format("sddmm: Y has {} rows, A {} columns", in.Y.rows, in.A.cols));
+  if (in.X.cols != in.Y.cols) throw Error(fmt::format("sddmm: X has {} columns, Y {}", in.X.cols, in.Y.cols));
+  if (in.X.ld < in.X.cols || in.Y.ld < in.Y.cols)
+    throw Error("sddmm: a leading dimension is less than the width");
+  if (out.s.size != in.A.nnz)
+    throw Error(fmt::format("sddmm: s has {} elements, A {} entries", out.s.size, in.A.nnz));
+}
+
+template <class T>
+void Sddmm::oracle(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>&,
+                   Reference& reference) {
+  ReferenceArray& s = reference.outputs.emplace_back();
+  s.resize(in.A.nnz);
+#pragma omp parallel for schedule(dynamic, 16)
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    for (std::int32_t e = in.A.row_ptr[i]; e < in.A.row_ptr[i + 1]; ++e) {
+      OracleDot<T> dot;
+      for (std::int64_t k = 0; k < in.X.cols; ++k) dot.add_product(in.X(i, k), in.Y(in.A.col[e], k));
+      s.take(e, dot);
+    }
+  }
+}
+
+template <class T>
+Cost Sddmm::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>&) {
+  std::vector<bool> used(static_cast<std::size_t>(in.A.cols));
+  std::int64_t y_rows = 0, x_rows = 0;
+  for (std::int64_t e = 0; e < in.A.nnz; ++e) {
+    if (!used[static_cast<std::size_t>(in.A.col[e])])
+      used[static_cast<std::size_t>(in.A.col[e])] = true, ++y_rows;
+  }
+  for (std::int64_t i = 0; i < in.A.rows; ++i) x_rows += in.A.row_ptr[i + 1] > in.A.row_ptr[i] ? 1 : 0;
+  constexpr double v = sizeof(T);
+  const auto rows = static_cast<double>(in.A.rows), nnz = static_cast<double>(in.A.nnz),
+             k = static_cast<double>(in.X.cols);
+  return {2 * nnz * k, nnz * (v + 4) + 4 * (rows + 1) + v * k * static_cast<double>(x_rows + y_rows)};
+}
+
+double Sddmm::bound(const Tolerance& t, int, double value, double magnitude, std::int64_t terms) {
+  return sum_bound(t, value, magnitude, terms);
+}
+
+PLUMB_INSTANTIATE_OPERATOR(Sddmm)
+
+}  // namespace plumb

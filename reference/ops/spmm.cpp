@@ -1,0 +1,131 @@
+// spmm: cases, data, oracle, bound and cost of the contract in spmm.hpp.
+#include "reference/ops/spmm.hpp"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "reference/core/error.hpp"
+#include "reference/core/fills.hpp"
+#include "reference/core/operator.hpp"
+#include "reference/core/sparse_cases.hpp"
+
+namespace plumb {
+
+void Spmm::cases(CaseList& list) {
+  using enum Fill;
+  list.add(Tier::smoke, "rows=0,cols=5,n=4,density=0", {exact}, "no rows: nothing may be touched");
+  list.add(Tier::smoke, "rows=5,cols=0,n=4,density=0", {exact}, "no columns: every row is empty");
+  list.add(Tier::smoke, "rows=5,cols=7,n=0,density=0.5", {exact}, "no width: nothing may be touched");
+  list.add(Tier::smoke, "rows=1,cols=1,n=1,density=1", {exact, real}, "the smallest product");
+  list.add(Tier::smoke, "rows=37,cols=53,n=6,density=0", {exact, hostile},
+           "nnz == 0: C = +0 even where B holds NaN");
+  list.add(Tier::smoke, "rows=85,cols=219,n=1,density=0.05", {exact, index, real},
+           "width 1: spmv in disguise");
+  list.add(Tier::smoke, "rows=85,cols=219,n=3,density=0.05", {exact, real, hostile},
+           "narrower than any vector");
+  list.add(Tier::smoke, "rows=219,cols=85,n=6,density=0.05", {exact, positive}, "citeseer's classes");
+  list.add(Tier::smoke, "rows=219,cols=85,n=7,density=0.05", {exact, index, real}, "cora's classes");
+  list.add(Tier::smoke, "rows=255,cols=257,n=16,density=0.06", {exact, wide, real, scaled},
+           "a GCN's hidden width");
+  list.add(Tier::smoke, "rows=257,cols=300,n=32,density=0.05", {exact, real},
+           "one lane per column of a warp");
+  list.add(Tier::smoke, "rows=257,cols=300,n=40,density=0.05", {exact, real}, "a multiple of 8, not of 16");
+  list.add(Tier::smoke, "rows=211,cols=223,n=41,density=0.05", {exact, index, real, hostile},
+           "prime: one past a multiple of 8");
+  list.add(Tier::smoke, "rows=211,cols=223,n=47,density=0.05", {exact, wide, real},
+           "one short of a multiple of 16");
+  list.add(Tier::smoke, "rows=211,cols=223,n=64,density=0.05", {exact, real, positive}, "two lanes' worth");
+  list.add(Tier::smoke, "rows=101,cols=103,n=128,density=0.08", {exact, real}, "a tile of 128 columns");
+  list.add(Tier::smoke, "rows=67,cols=103,n=256,density=0.08", {exact, real}, "wider than a block's tile");
+  list.add(Tier::smoke, "rows=300,cols=1500,n=33,density=0.004,pattern=giant", {exact, wide, real, positive},
+           "one row holds everything: it spans threads and blocks of a non-zero split");
+  list.add(Tier::smoke, "rows=700,cols=700,n=16,density=0.01,pattern=powerlaw", {exact, real, scaled},
+           "skewed rows");
+  list.add(Tier::smoke, "rows=600,cols=450,n=7,density=0.02,pattern=empty", {exact, real, hostile},
+           "the first half and every third row empty: +0, also beside NaN in B");
+  list.add(Tier::smoke, "rows=200,cols=150,n=41,density=0.06,pattern=unsorted", {exact, index, real},
+           "columns unsorted and repeated");
+  list.add(Tier::smoke, "rows=500,cols=500,n=32,density=0.03,pattern=banded", {exact, real},
+           "rows share columns of B");
+  list.add(Tier::smoke, "rows=333,cols=333,n=40,density=0,pattern=diagonal", {exact, index},
+           "C is B, row for row, scaled");
+  list.add(Tier::smoke, "rows=3,cols=6000,n=16,density=0.9", {exact, real, positive},
+           "long rows only, fewer than cores");
+
+  list.add(Tier::full, "rows=281903,cols=281903,n=16,density=0.00005,pattern=powerlaw", {exact, real},
+           "the contest's graph, first layer");
+  list.add(Tier::full, "rows=65536,cols=65536,n=32,density=0.0005", {exact, wide, real, positive, hostile},
+           "32 per row");
+  list.add(Tier::full, "rows=65536,cols=65536,n=41,density=0.0005", {exact, real}, "ragged width at size");
+  list.add(Tier::full, "rows=60000,cols=1024,n=128,density=0.03125,pattern=banded", {exact, real},
+           "a sparse layer, transposed");
+  list.add(Tier::full, "rows=66463,cols=66463,n=64,density=0.0003,pattern=giant", {exact, real},
+           "as mip1: one row of everything");
+  list.add(Tier::full, "rows=2708,cols=2708,n=256,density=0.0018,pattern=powerlaw", {exact, real, positive},
+           "cora sized, wide");
+  list.add(Tier::stress, "rows=9000000,cols=9000000,n=256,density=0.0000003,pattern=uniform", {exact},
+           "more than 2^31 elements of C: row * ld must be 64-bit", {Dtype::f32});
+}
+
+template <class T>
+void Spmm::make(const Case& c, Instance<Spmm, T>& instance) {
+  const Csr<T> a = make_sparse<T>(c, 1000);
+  const std::int64_t n = c.integer("n");
+  instance.in.A = keep(instance.arena, a);
+  instance.in.B = make_dense<T>(instance.arena, a.cols, n, c, Role::right, 2000);
+  instance.out.C.rows = a.rows;
+  instance.out.C.cols = instance.out.C.ld = n;
+  instance.degenerate = a.rows * n <= 1 || a.nnz() == 0 || a.cols <= 1;
+}
+
+template <class T>
+void Spmm::validate(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>& out) {
+  validate_csr(in.A, "A");
+  if (in.B.rows != in.A.cols)
+    throw Error(fmt::format("spmm: B has {} rows, A {} columns", in.B.rows, in.A.cols));
+  if (out.C.rows != in.A.rows) throw Error(fmt::format("spmm: C has {} rows, A {}", out.C.rows, in.A.rows));
+  if (out.C.cols != in.B.cols)
+    throw Error(fmt::format("spmm: C has {} columns, B {}", out.C.cols, in.B.cols));
+  if (in.B.ld < in.B.cols || out.C.ld < out.C.cols)
+    throw Error("spmm: a leading dimension is less than the width");
+}
+
+template <class T>
+void Spmm::oracle(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>& out,
+                  Reference& reference) {
+  ReferenceArray& c = reference.outputs.emplace_back();
+  const std::int64_t n = out.C.cols;
+  c.resize(in.A.rows * n);
+#pragma omp parallel for schedule(dynamic, 16)
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    std::vector<OracleDot<T>> dots(static_cast<std::size_t>(n));
+    for (std::int32_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k) {
+      for (std::int64_t j = 0; j < n; ++j)
+        dots[static_cast<std::size_t>(j)].add_product(in.A.val[k], in.B(in.A.col[k], j));
+    }
+    for (std::int64_t j = 0; j < n; ++j) c.take(i * n + j, dots[static_cast<std::size_t>(j)]);
+  }
+}
+
+template <class T>
+Cost Spmm::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>&) {
+  std::vector<bool> used(static_cast<std::size_t>(in.A.cols));
+  std::int64_t columns = 0;
+  for (std::int64_t k = 0; k < in.A.nnz; ++k) {
+    if (!used[static_cast<std::size_t>(in.A.col[k])])
+      used[static_cast<std::size_t>(in.A.col[k])] = true, ++columns;
+  }
+  constexpr double v = sizeof(T);
+  const auto rows = static_cast<double>(in.A.rows), nnz = static_cast<double>(in.A.nnz),
+             n = static_cast<double>(in.B.cols);
+  return {2 * nnz * n, nnz * (v + 4) + 4 * (rows + 1) + v * n * (static_cast<double>(columns) + rows)};
+}
+
+double Spmm::bound(const Tolerance& t, int, double value, double magnitude, std::int64_t terms) {
+  return sum_bound(t, value, magnitude, terms);
+}
+
+PLUMB_INSTANTIATE_OPERATOR(Spmm)
+
+}  // namespace plumb

@@ -1,0 +1,58 @@
+// spmm: C = A B for a sparse matrix A in CSR, dense row-major B and C. Contract only; cases, oracle and bound
+// are in spmm.cpp.
+#pragma once
+#include "reference/core/abi.hpp"
+
+namespace plumb {
+
+/// C[i][j] = sum_k A.val[k] * B[A.col[k]][j]  for k in [A.row_ptr[i], A.row_ptr[i+1]).
+///
+/// Shapes    A (rows, cols), nnz = row_ptr[rows];  B (cols, n);  C (rows, n). Any of them may be 0.
+/// Layout    zero-based int32 CSR, columns may be unsorted and may repeat (repeats add up); B and C row-major
+///           with ld >= n each.
+/// Aliasing  C overlaps neither A nor B. C is written and never read; its padding (columns n..ld-1) is left
+///           alone.
+/// Values    an empty row yields +0.0 even where B holds NaN; NaN and Inf of the terms propagate as in IEEE
+///           754.
+/// Bound     |C[i][j] - ref| <= sum_bound(M_ij, n_i), M_ij = sum |val B|, n_i = entries of row i.
+/// Cost      2 nnz n flop;  nnz (v + 4) + 4 (rows + 1) + v n (distinct columns + rows) bytes, B read once (v
+///           = bytes of T).
+/// Errors    a malformed CSR is rejected by validate() before any variant runs; variants assume a valid A.
+/// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.5.
+struct Spmm {
+  static constexpr const char* kName = "spmm";
+
+  template <class T>
+  struct Problem {};  // nothing beside the operands
+  template <class T, Space S>
+  struct In {
+    CsrView<const T, S> A;    // (rows, cols)
+    DenseView<const T, S> B;  // (cols, n)
+  };
+  template <class T, Space S>
+  struct Out {
+    DenseView<T, S> C;  // (rows, n)
+  };
+
+  template <class Views, class F>
+  static void each_input(Views& in, F&& f) {
+    f("A", in.A), f("B", in.B);
+  }
+  template <class Views, class F>
+  static void each_output(Views& out, F&& f) {
+    f("C", out.C);
+  }
+
+  static void cases(CaseList&);
+  template <class T>
+  static void make(const Case&, Instance<Spmm, T>&);
+  template <class T>
+  static void validate(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  template <class T>
+  static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
+  template <class T>
+  static Cost cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
+};
+
+}  // namespace plumb

@@ -1,0 +1,93 @@
+// log_softmax's oracle on data a person can check by hand.
+#include "reference/ops/log_softmax.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "reference/core/operator.hpp"
+
+using namespace plumb;
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+template <class T>
+ReferenceArray rows_of(const std::vector<T>& x, std::int64_t cols) {
+  const auto rows = static_cast<std::int64_t>(x.size()) / cols;
+  LogSoftmax::In<T, Space::host> in;
+  in.x = {x.data(), rows, cols, cols};
+  LogSoftmax::Out<T, Space::host> out;
+  out.y = {nullptr, rows, cols, cols};
+  Reference reference;
+  LogSoftmax::validate<T>({}, in, out);
+  LogSoftmax::oracle<T>({}, in, out, reference);
+  return reference.outputs.at(0);
+}
+
+}  // namespace
+
+TEST_CASE("log_softmax of (0, log 2, log 5) is (-log 8, -log 4, -log 1.6)") {
+  const ReferenceArray y = rows_of<double>({0, std::log(2.0), std::log(5.0)}, 3);
+  CHECK(y.value[0] == doctest::Approx(-std::log(8.0)).epsilon(1e-15));
+  CHECK(y.value[1] == doctest::Approx(-std::log(4.0)).epsilon(1e-15));
+  CHECK(y.value[2] == doctest::Approx(-std::log(1.6)).epsilon(1e-15));
+}
+
+TEST_CASE("the exponentials of a row of log_softmax sum to 1") {
+  const ReferenceArray y = rows_of<float>({1, -2, 3.5f, 0.25f, 3}, 5);
+  double sum = 0;
+  for (const double v : y.value) sum += std::exp(v);
+  CHECK(sum == doctest::Approx(1).epsilon(1e-15));
+}
+
+TEST_CASE("equal entries give -log n whatever they are, with one ulp to miss it by") {
+  const ReferenceArray y = rows_of<double>({7, 7, 7, 7, -1e9, -1e9, -1e9, -1e9}, 4);
+  for (const double v : y.value) CHECK(v == -std::log(4.0));
+  Tolerance t;
+  t.dtype = Dtype::f64;
+  const double bound = LogSoftmax::bound(t, 0, y.value[0], y.magnitude[0], y.terms[0]);
+  const double ulp = std::nextafter(std::log(4.0), 2.0) - std::log(4.0);
+  CHECK(bound >= ulp);
+  CHECK(bound < 2 * ulp);
+}
+
+TEST_CASE("a single entry gives exactly 0") {
+  const ReferenceArray y = rows_of<float>({123.5f}, 1);
+  CHECK(y.value[0] == 0);
+  CHECK(LogSoftmax::bound({}, 0, 0, y.magnitude[0], y.terms[0]) == 0);
+}
+
+TEST_CASE("a shift by 1e4 changes neither the answer nor the bound") {
+  const ReferenceArray low = rows_of<double>({1, 2, 4}, 3), high = rows_of<double>({10001, 10002, 10004}, 3);
+  CHECK(low.value == high.value);
+  CHECK(low.magnitude == high.magnitude);
+}
+
+TEST_CASE("-Inf beside finite entries is -Inf alone, and a row of -Inf is NaN") {
+  const ReferenceArray y = rows_of<double>({-kInf, 3, 3, -kInf, -kInf, -kInf}, 3);
+  CHECK(y.value[0] == -kInf);
+  CHECK(y.value[1] == -std::log(2.0));
+  for (int j = 3; j < 6; ++j) CHECK(std::isnan(y.value[static_cast<std::size_t>(j)]));
+}
+
+TEST_CASE("NaN or +Inf anywhere in a row makes all of that row NaN, and no other") {
+  const ReferenceArray y = rows_of<double>({1, kNan, 0, 0, kInf, 2}, 2);
+  for (const std::size_t j : {0u, 1u, 4u, 5u}) CHECK(std::isnan(y.value[j]));
+  CHECK(y.value[2] == -std::log(2.0));
+}
+
+TEST_CASE(
+    "the bound of two entries one apart is a dozen units, and grows with the distance from the maximum") {
+  const ReferenceArray y = rows_of<float>({0, -1, 0, -50}, 2);
+  const auto bound = [&](std::size_t k) {
+    return LogSoftmax::bound({}, 0, y.value[k], y.magnitude[k], y.terms[k]) * 0x1p24;
+  };
+  // 2 |d| + 3 |y| + 4 log s + W + 8 + 1 with s = 1 + 1/e, W = 1 / (1 + e)
+  CHECK(bound(0) == doctest::Approx(0 + 3 * 0.313262 + 4 * 0.313262 + 0.268941 + 9).epsilon(1e-5));
+  CHECK(bound(3) == doctest::Approx(2 * 50 + 3 * 50 + 9).epsilon(1e-5));
+}
