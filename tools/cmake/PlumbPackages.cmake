@@ -49,12 +49,14 @@ else()
   message(STATUS "dataset fetch: built without it (apt-get install libcurl4-openssl-dev libssl-dev)")
 endif()
 
-# The serial OpenBLAS: two thread pools fight, so we parallelise over row blocks with OpenMP ourselves.
-find_library(PLUMB_OPENBLAS_LIBRARY NAMES openblas PATH_SUFFIXES openblas-serial)
-find_path(PLUMB_OPENBLAS_INCLUDE cblas.h PATH_SUFFIXES openblas-serial x86_64-linux-gnu/openblas-serial
-          aarch64-linux-gnu/openblas-serial openblas)
+# OpenBLAS's pthread build, told to use one thread per caller: we parallelise over row blocks with OpenMP ourselves. The serial
+# build is not safe to call from several threads (docs/adr/0003); it is taken where it is the only one, and then has one caller.
+find_library(PLUMB_OPENBLAS_LIBRARY NAMES openblas PATH_SUFFIXES openblas-pthread openblas-openmp openblas-serial)
+find_path(PLUMB_OPENBLAS_INCLUDE cblas.h PATH_SUFFIXES
+          ${CMAKE_LIBRARY_ARCHITECTURE}/openblas-pthread ${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp
+          ${CMAKE_LIBRARY_ARCHITECTURE}/openblas-serial openblas-pthread openblas)
 if(NOT PLUMB_OPENBLAS_LIBRARY OR NOT PLUMB_OPENBLAS_INCLUDE)
-  plumb_missing("OpenBLAS" libopenblas-serial-dev)
+  plumb_missing("OpenBLAS" libopenblas-pthread-dev)
 endif()
 add_library(plumb_openblas INTERFACE)
 target_include_directories(plumb_openblas SYSTEM INTERFACE ${PLUMB_OPENBLAS_INCLUDE})

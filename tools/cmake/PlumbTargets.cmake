@@ -7,6 +7,10 @@ target_include_directories(plumb_flags INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(plumb_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -fno-fast-math>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${PLUMB_WERROR}>>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC bug 105651: a false alarm in std::string's own operator+
+  target_compile_options(plumb_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
+endif()
 if(PLUMB_SANITIZE)
   target_compile_options(plumb_flags INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${PLUMB_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined>)

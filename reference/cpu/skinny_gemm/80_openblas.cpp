@@ -2,14 +2,14 @@
 //
 // Change    the library's general product, called from our threads: its pool and ours would fight over the
 // cores. Traffic   X is packed: written and read once more than needed. Limits    the packing; the serial
-// build, which takes one caller at a time (reference/cpu/openblas.hpp). Fails at  fewer rows than cores;
+// build, which takes one caller at a time (reference/core/openblas.hpp). Fails at  fewer rows than cores;
 // 32-bit sizes only.
 #include <omp.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "reference/cpu/openblas.hpp"
+#include "reference/core/openblas.hpp"
 #include "reference/ops/skinny_gemm.hpp"
 
 namespace plumb {
