@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "datasets/atomic_file.hpp"
+#include "datasets/fuzzing.hpp"
 #include "reference/core/error.hpp"
 
 namespace plumb {
@@ -184,7 +185,7 @@ BinaryCache::BinaryCache(const std::string& path) : mapping_(std::make_unique<Ma
   kind_ = static_cast<CacheKind>(header.kind);
   std::vector<Entry> table(static_cast<std::size_t>(header.matrices));
   if (!table.empty()) std::memcpy(table.data(), base + sizeof(Header), table.size() * sizeof(Entry));
-  if (crc(table.data(), header.matrices * entry_bytes) != header.table_crc) {
+  if (crc(table.data(), header.matrices * entry_bytes) != header.table_crc && !kFuzzing) {
     throw input_error(path, 0, "checksum of the table differs: the binary cache is damaged");
   }
   const auto inside = [&](std::int64_t at, std::int64_t count) {  // of 4-byte elements
@@ -210,6 +211,7 @@ BinaryCache::BinaryCache(const std::string& path) : mapping_(std::make_unique<Ma
                           : crc(views_[k].col, e.nnz * 4) != e.col_crc              ? "col"
                           : crc(views_[k].val, e.nnz * 4) != e.val_crc              ? "val"
                                                                                     : nullptr;
+    if (kFuzzing) differs = nullptr;
     faults[k] = differs != nullptr ? std::string("checksum of ") + differs + " differs" : fault_of(views_[k]);
   }
   for (std::size_t k = 0; k < faults.size(); ++k) {

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <limits>
 
+#include "datasets/fuzzing.hpp"
 #include "reference/core/error.hpp"
 
 namespace plumb {
@@ -240,7 +241,7 @@ bool looks_like_tar(std::string_view block) {
   for (std::size_t i = 0; i < kTarBlock; ++i) {
     sum += i >= 148 && i < 156 ? ' ' : static_cast<unsigned char>(block[i]);
   }
-  return stated == sum;
+  return stated == sum || kFuzzing;
 }
 
 bool TarReader::next(Member& member) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "datasets/fuzzing.hpp"
 #include "datasets/npy.hpp"
 #include "datasets/triplets.hpp"
 #include "reference/core/error.hpp"
@@ -69,7 +70,7 @@ class Zip {
     }
     const uLong crc =
         ::crc32_z(::crc32(0, nullptr, 0), reinterpret_cast<const Bytef*>(out.data()), out.size());
-    if (crc != m.crc) throw input_error(label, 0, "checksum of a zip member differs");
+    if (crc != m.crc && !kFuzzing) throw input_error(label, 0, "checksum of a zip member differs");
     return out;
   }
 

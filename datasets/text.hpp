@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "datasets/byte_source.hpp"
+#include "datasets/fuzzing.hpp"
 #include "reference/core/error.hpp"
 
 namespace plumb::text {
@@ -190,11 +191,9 @@ inline T take_real(Cursor& in, const char* what, bool finite) {
 /// Cuts a source into pieces of whole lines. The last line may lack its newline.
 class Chunker {
  public:
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-  static constexpr std::size_t kChunk = 64;  // so that a fuzzer's few bytes are many pieces
-#else
-  static constexpr std::size_t kChunk = std::size_t{1} << 20;  // bytes; also the longest line there may be
-#endif
+  // Bytes of a piece; also the longest line there may be. Small where a fuzzer's few bytes shall be many
+  // pieces.
+  static constexpr std::size_t kChunk = kFuzzing ? 64 : std::size_t{1} << 20;
 
   explicit Chunker(ByteSource& source) : source_(source) {}
   /// False at the end. `too_long`: the piece is the beginning of a line longer than kChunk.
