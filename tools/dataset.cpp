@@ -63,7 +63,7 @@ std::string bytes_text(double bytes) {
 std::string grouped(std::int64_t n) {
   std::string text = std::to_string(n);
   for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > (n < 0 ? 1 : 0); at -= 3) {
-    text.insert(static_cast<std::size_t>(at), ",");
+    text.insert(static_cast<std::size_t>(at), 1, ',');
   }
   return text;
 }
@@ -582,7 +582,7 @@ std::string unknown_words(const CLI::App& app, const std::vector<std::string>& e
   const std::string& word = extras.front();
   if (word.rfind('-', 0) == 0) {
     for (const CLI::Option* option : deepest->get_options()) {
-      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+      for (const std::string& name : option->get_lnames()) known.push_back(fmt::format("--{}", name));
     }
   } else {
     for (const CLI::App* sub : deepest->get_subcommands([](const CLI::App*) { return true; }))
