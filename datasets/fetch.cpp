@@ -103,8 +103,10 @@ bool ends_with(const std::string& text, const std::string& end) {
 
 // Throws when the file is not what the manifest says, or where it says nothing, when its gzip is damaged.
 void check(const RemoteFile& file, const std::string& url, const std::string& path) {
-  if (const auto size = static_cast<std::int64_t>(fs::file_size(path)); file.bytes >= 0 && size != file.bytes) {
-    throw input_error(url, 0, "must have " + std::to_string(file.bytes) + " bytes, has", std::to_string(size));
+  if (const auto size = static_cast<std::int64_t>(fs::file_size(path));
+      file.bytes >= 0 && size != file.bytes) {
+    throw input_error(url, 0, "must have " + std::to_string(file.bytes) + " bytes, has",
+                      std::to_string(size));
   }
   if (!file.sha256.empty()) {
     const std::string sum = sha256_of(path);
@@ -246,16 +248,16 @@ std::vector<std::string> fetch(const RemoteSet& set, const FetchOptions& options
     download(url, last, arrived, options);
     try {
       check(file, url, arrived + ".part");
+      if (file.member.empty()) {
+        fs::rename(arrived + ".part", path);
+      } else {
+        say("unpacking " + file.member);
+        unpack(file, arrived + ".part", path);
+        fs::remove(arrived + ".part");
+      }
     } catch (...) {
       fs::remove(arrived + ".part");  // going on from damaged bytes would never end well
       throw;
-    }
-    if (file.member.empty()) {
-      fs::rename(arrived + ".part", path);
-    } else {
-      say("unpacking " + file.member);
-      unpack(file, arrived + ".part", path);
-      fs::remove(arrived + ".part");
     }
   }
   return paths;

@@ -1,5 +1,6 @@
 #include "datasets/save_matrix.hpp"
 
+#include <fmt/format.h>
 #include <zlib.h>
 
 #include <array>
@@ -214,7 +215,7 @@ template <class T>
 void save_npz(const std::string& path, const Csr<T>& a) {
   Zip zip(path);
   const auto add = [&zip](const char* name, const char* type, const auto& values) {
-    zip.add(name, npy_header(type, "(" + std::to_string(values.size()) + ",)"), values.data(),
+    zip.add(name, npy_header(type, fmt::format("({},)", values.size())), values.data(),
             values.size() * sizeof(values[0]));
   };
   add("indices.npy", "<i4", a.col);
@@ -288,7 +289,7 @@ std::string tar_header(const std::string& name, std::size_t bytes) {
 }
 
 std::string layer_name(const RadixNet& net, std::int64_t layer) {
-  return "n" + std::to_string(net.neurons) + "-l" + std::to_string(layer + 1) + ".tsv";
+  return fmt::format("n{}-l{}.tsv", net.neurons, layer + 1);
 }
 
 // A folder appears whole too: filled beside its place, then renamed.
@@ -353,7 +354,7 @@ void save_network(const std::string& path, const RadixNet& net) {
     Writer out(path, ends_with(path, ".gz"));
     for (std::int64_t l = 0; l < net.layers; ++l) {
       const std::string text = radixnet_tsv(net, l);
-      out.write(tar_header("neuron" + std::to_string(net.neurons) + "/" + layer_name(net, l), text.size()));
+      out.write(tar_header(fmt::format("neuron{}/{}", net.neurons, layer_name(net, l)), text.size()));
       out.write(text);
       out.write(std::string((512 - text.size() % 512) % 512, '\0'));
     }

@@ -63,7 +63,7 @@ std::string bytes_text(double bytes) {
 std::string grouped(std::int64_t n) {
   std::string text = std::to_string(n);
   for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > (n < 0 ? 1 : 0); at -= 3) {
-    text.insert(static_cast<std::size_t>(at), ",");
+    text.insert(static_cast<std::size_t>(at), 1, ',');
   }
   return text;
 }
@@ -294,7 +294,8 @@ void add_graph_generators(CLI::App* generate, std::vector<Command>& commands) {
     cmd->add_flag("--symmetric", job->what.symmetric, "add the reverse of every edge");
     cmd->add_flag("--loops", job->what.self_loops, "one loop at every vertex");
     cmd->add_flag("--keep-repeats", job->what.keep_repeats, "keep repeated edges as repeated entries");
-    cmd->add_flag("!--no-shuffle", job->what.shuffle, "leave the hubs at the low numbers");
+    cmd->add_flag_callback(
+        "--no-shuffle", [job] { job->what.shuffle = false; }, "leave the hubs at the low numbers");
     cmd->add_flag("--ones", job->what.ones, "values 1 instead of uniform in [-1, 1)");
     job->options(cmd, true);
     cmd->footer("Example:\n  dataset generate rmat --scale 16 --edge-factor 16 --symmetric -o graph.mtx");
@@ -313,7 +314,8 @@ void add_graph_generators(CLI::App* generate, std::vector<Command>& commands) {
     size_option(cmd, "--cols", job->what.cols, "columns");
     size_option(cmd, "--nnz", job->what.nnz, "entries");
     cmd->add_option("--exponent", job->what.exponent, "0: all rows alike, 1: Zipf [0.7]");
-    cmd->add_flag("!--no-shuffle", job->what.shuffle, "leave the longest rows first");
+    cmd->add_flag_callback(
+        "--no-shuffle", [job] { job->what.shuffle = false; }, "leave the longest rows first");
     job->options(cmd, true);
     cmd->footer("Example:\n  dataset generate power-law --rows 100k --cols 100k --nnz 1M -o skewed.npz");
     commands.push_back({cmd, [job] {
@@ -512,10 +514,10 @@ void fetch(const std::string& name, plumb::FetchOptions options, bool quiet) {
   progress.clear();
   for (const std::string& path : paths) fmt::print("{}\n", path);
   if (!quiet)
-    std::fprintf(
-        stderr, "%s\n",
-        fmt::format("{}: {} files, {:.1f} s; {}", set.name, paths.size(), clock.seconds(), set.licence)
-            .c_str());
+    std::fprintf(stderr, "%s\n",
+                 fmt::format("{}: {} file{}, {:.1f} s; {}", set.name, paths.size(),
+                             paths.size() == 1 ? "" : "s", clock.seconds(), set.licence)
+                     .c_str());
 }
 
 void convert(const std::string& in, const std::string& out, const std::string& type) {
@@ -580,7 +582,7 @@ std::string unknown_words(const CLI::App& app, const std::vector<std::string>& e
   const std::string& word = extras.front();
   if (word.rfind('-', 0) == 0) {
     for (const CLI::Option* option : deepest->get_options()) {
-      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+      for (const std::string& name : option->get_lnames()) known.push_back(fmt::format("--{}", name));
     }
   } else {
     for (const CLI::App* sub : deepest->get_subcommands([](const CLI::App*) { return true; }))
