@@ -7,6 +7,7 @@
 #include <Eigen/SparseCore>
 #include <omp.h>
 
+#include "reference/core/openblas.hpp"
 #include "reference/models/sparse_dnn.hpp"
 #include "reference/models/sparse_dnn_parts.hpp"
 
@@ -233,9 +234,12 @@ class DenseLibrary final : public SdnnPlan {
 #pragma omp parallel for schedule(dynamic)
     for (std::int64_t r = 0; r < rows; r += kBlock) {
       const std::int64_t m = std::min(kBlock, rows - r);
-      cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<blasint>(m), static_cast<blasint>(n),
-                  static_cast<blasint>(n), 1.0F, in + r * n, static_cast<blasint>(n), weights, static_cast<blasint>(n), 0.0F,
-                  out + r * n, static_cast<blasint>(n));
+      {
+        const OpenBlasTurn turn;
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<blasint>(m), static_cast<blasint>(n),
+                    static_cast<blasint>(n), 1.0F, in + r * n, static_cast<blasint>(n), weights, static_cast<blasint>(n), 0.0F,
+                    out + r * n, static_cast<blasint>(n));
+      }
       for (std::int64_t at = r * n; at < (r + m) * n; ++at) out[at] = activate(out[at], net_.bias, net_.cap);
     }
   }
@@ -296,11 +300,11 @@ class EigenSparse final : public SdnnPlan {
         out.reserve(z.nonZeros());
         std::size_t kept = 0;
         for (Eigen::Index r = 0; r < z.rows(); ++r) {
-          out.startVec(static_cast<Eigen::Index>(kept));
           bool any = false;
           for (Matrix::InnerIterator it(z, r); it; ++it) {
             const float v = activate(it.value(), net_.bias, net_.cap);
             if (v != 0) {
+              if (!any) out.startVec(static_cast<Eigen::Index>(kept));
               out.insertBackByOuterInner(static_cast<Eigen::Index>(kept), it.index()) = v;
               any = true;
             }
