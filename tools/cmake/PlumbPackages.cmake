@@ -30,6 +30,21 @@ if(NOT ZLIB_FOUND)
   plumb_missing("zlib" zlib1g-dev)
 endif()
 
+find_library(PLUMB_FFTW_LIBRARY fftw3)
+find_path(PLUMB_FFTW_INCLUDE fftw3.h)
+if(NOT PLUMB_FFTW_LIBRARY OR NOT PLUMB_FFTW_INCLUDE)
+  plumb_missing("FFTW 3" libfftw3-dev)
+endif()
+add_library(plumb_fftw INTERFACE)
+target_include_directories(plumb_fftw SYSTEM INTERFACE ${PLUMB_FFTW_INCLUDE})
+target_link_libraries(plumb_fftw INTERFACE ${PLUMB_FFTW_LIBRARY})
+
+# Without libcurl everything but `dataset fetch` is built; that command then says what is missing.
+find_package(CURL QUIET)
+if(NOT CURL_FOUND)
+  message(STATUS "dataset fetch: libcurl was not found, building without it (apt-get install libcurl4-openssl-dev)")
+endif()
+
 # The serial OpenBLAS: two thread pools fight, so we parallelise over row blocks with OpenMP ourselves.
 find_library(PLUMB_OPENBLAS_LIBRARY NAMES openblas PATH_SUFFIXES openblas-serial)
 find_path(PLUMB_OPENBLAS_INCLUDE cblas.h PATH_SUFFIXES openblas-serial x86_64-linux-gnu/openblas-serial

@@ -1,0 +1,71 @@
+// Bytes in order, wherever they lie: a plain file, gzip (also of several members), memory, and the members of a tar.
+// Every reader of this room takes a ByteSource, so that compression, archives and tests come for free.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace plumb {
+
+/// A stream of bytes with the name that error messages carry. Not shared between threads.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  ByteSource(const ByteSource&) = delete;
+  ByteSource& operator=(const ByteSource&) = delete;
+
+  /// Up to `bytes` bytes into `to`; fewer only at the end, 0 from then on. Throws Error on damage.
+  virtual std::size_t read(char* to, std::size_t bytes) = 0;
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+ protected:
+  explicit ByteSource(std::string name) : name_(std::move(name)) {}
+
+ private:
+  std::string name_;
+};
+
+/// The file's content; gzip is recognised by its magic, not by its name, and inflated on the way.
+/// Errors: cannot open; not a regular file or pipe; truncated gzip; corrupt gzip; bytes after the last gzip member.
+[[nodiscard]] std::unique_ptr<ByteSource> open_source(const std::string& path);
+
+/// Bytes in memory, which must outlive the source; gzip is inflated as from a file.
+[[nodiscard]] std::unique_ptr<ByteSource> memory_source(std::string name, std::string_view bytes);
+
+/// Everything that is left in the source. Errors: more than `limit` bytes.
+[[nodiscard]] std::string read_all(ByteSource& source, std::size_t limit = std::size_t{1} << 40);
+
+/// The members of a tar stream (ustar, GNU long names, pax headers), in order, without seeking.
+class TarReader {
+ public:
+  struct Member {
+    std::string name;
+    std::int64_t size = 0;  // bytes
+  };
+  /// The source must outlive the reader.
+  explicit TarReader(ByteSource& source) : source_(source) {}
+
+  /// Steps to the next regular file, past what was left unread. False at the end of the archive.
+  /// Errors: not a tar (checksum), a member or a header cut short, a size that cannot be.
+  bool next(Member& member);
+  /// The content of the current member, at most once per member. Errors: cut short.
+  [[nodiscard]] std::string content();
+  /// "ARCHIVE:MEMBER", the name to put into error messages about the current member.
+  [[nodiscard]] std::string label() const;
+
+ private:
+  void skip(std::int64_t bytes);
+  [[nodiscard]] std::string take(std::int64_t bytes);
+
+  ByteSource& source_;
+  Member current_;
+  std::int64_t unread_ = 0;   // of the current member
+  std::int64_t padding_ = 0;  // after it, up to the next multiple of 512
+};
+
+/// True where the stream looks like a tar: a valid header checksum in its first 512 bytes.
+[[nodiscard]] bool looks_like_tar(std::string_view first_block);
+
+}  // namespace plumb

@@ -1,0 +1,393 @@
+#include "datasets/sdnn_files.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <exception>
+#include <filesystem>
+#include <future>
+#include <map>
+#include <optional>
+
+#include "datasets/binary_cache.hpp"
+#include "datasets/text.hpp"
+#include "datasets/triplets.hpp"
+#include "reference/core/error.hpp"
+
+namespace plumb {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The entries of one piece of text; lines that gave none are remembered, so that an entry's line can be told later.
+struct Part {
+  Triplets<float> entries;
+  std::vector<std::int32_t> skipped;  // blank lines, from 0, ascending
+  std::int32_t largest_row = -1;
+};
+using Parts = std::deque<text::Parsed<Part>>;
+
+struct Columns {
+  const char *row, *col, *value;  // what messages call them
+};
+constexpr Columns kLayerColumns{"input neuron", "output neuron", "weight"};
+constexpr Columns kImageColumns{"image", "feature", "value"};
+
+void parse_entries(std::string_view piece, std::int64_t rows, std::int64_t cols, const Columns& names, Part& to) {
+  text::Cursor in{piece.data(), piece.data() + piece.size()};
+  text::LineCounter lines(piece.data());
+  const auto most = static_cast<std::size_t>(std::count(piece.begin(), piece.end(), '\n')) + 1;
+  to.entries.row.resize(most);
+  to.entries.col.resize(most);
+  to.entries.val.resize(most);
+  std::size_t n = 0;
+  for (; !in.at_end(); in.at += in.at_end() ? 0 : 1) {
+    if (in.line_done()) {
+      to.skipped.push_back(lines.line_of(in.at));
+      continue;
+    }
+    const auto row = static_cast<std::int32_t>(text::take_index(in, names.row, 1, rows) - 1);
+    to.entries.row[n] = row;
+    to.entries.col[n] = static_cast<std::int32_t>(text::take_index(in, names.col, 1, cols) - 1);
+    to.entries.val[n] = text::take_real<float>(in, names.value, true);
+    to.largest_row = std::max(to.largest_row, row);
+    if (!in.line_done()) in.fail("text after the third column");
+    ++n;
+  }
+  to.entries.row.resize(n);
+  to.entries.col.resize(n);
+  to.entries.val.resize(n);
+}
+
+// The line of the second appearance of an entry.
+std::int64_t line_of_repeat(const Parts& parts, const Repeat& repeat) {
+  bool once = false;
+  for (const auto& p : parts) {
+    const Triplets<float>& e = p.part.entries;
+    for (std::size_t k = 0; k < e.size(); ++k) {
+      if (e.row[k] != repeat.row || e.col[k] != repeat.col) continue;
+      if (!once) {
+        once = true;
+        continue;
+      }
+      auto line = static_cast<std::int32_t>(k);
+      for (const std::int32_t blank : p.part.skipped) line += blank <= line ? 1 : 0;
+      return p.first_line + line;
+    }
+  }
+  return 0;
+}
+
+Csr<float> build(const std::string& name, const Parts& parts, std::int64_t rows, std::int64_t cols) {
+  std::vector<const Triplets<float>*> pieces;
+  for (const auto& p : parts) pieces.push_back(&p.part.entries);
+  Csr<float> out = csr_of<float>(name, rows, cols, pieces);
+  const Repeat repeat = find_repeat(out);
+  if (repeat.row >= 0) {
+    throw input_error(name, line_of_repeat(parts, repeat), "entry is there twice",
+                      std::to_string(repeat.row + 1) + " " + std::to_string(repeat.col + 1));
+  }
+  return out;
+}
+
+// One layer's whole text, on this thread.
+Csr<float> layer_of(const std::string& content, const std::string& name, std::int64_t neurons) {
+  Parts parts(1);
+  parts[0].first_line = 1;
+  try {
+    parse_entries(content, neurons, neurons, kLayerColumns, parts[0].part);
+  } catch (const text::LineError& e) {
+    throw input_error(name, 1 + std::count(content.data(), e.at, '\n'), e.what, e.value);
+  }
+  return build(name, parts, neurons, neurons);
+}
+
+struct LayerName {
+  std::int64_t neurons, layer;
+};
+
+// "any/folder/n1024-l17.tsv" or "....tsv.gz".
+std::optional<LayerName> layer_name(std::string_view path) {
+  std::string_view name = path.substr(path.rfind('/') + 1);
+  const auto number = [&](char letter) -> std::int64_t {
+    if (name.empty() || name[0] != letter) return -1;
+    std::int64_t value = 0;
+    const auto parsed = std::from_chars(name.data() + 1, name.data() + name.size(), value);
+    if (parsed.ec != std::errc{} || value < 1 || value > kLargestIndex) return -1;
+    name.remove_prefix(static_cast<std::size_t>(parsed.ptr - name.data()));
+    return value;
+  };
+  const std::int64_t neurons = number('n');
+  if (neurons < 0 || name.empty() || name[0] != '-') return {};
+  name.remove_prefix(1);
+  const std::int64_t layer = number('l');
+  if (layer < 0 || (name != ".tsv" && name != ".tsv.gz")) return {};
+  return LayerName{neurons, layer};
+}
+
+void check_neurons(const std::string& label, std::int64_t found, std::int64_t& neurons) {
+  if (neurons == 0) neurons = found;
+  if (found != neurons) {
+    throw input_error(label, 0, "layer of another size: neurons in the name, neurons wanted",
+                      std::to_string(found) + ", " + std::to_string(neurons));
+  }
+}
+
+using LayerMap = std::map<std::int64_t, Csr<float>>;
+
+SdnnNetwork network_of(const std::string& path, LayerMap& found, std::int64_t neurons, std::int64_t layers) {
+  const std::int64_t want = layers > 0 ? layers : (found.empty() ? 0 : found.rbegin()->first);
+  if (want == 0) throw input_error(path, 0, "no layer in it: no file is named nN-lK.tsv");
+  SdnnNetwork out;
+  out.neurons = neurons;
+  for (std::int64_t layer = 1; layer <= want; ++layer) {
+    const auto it = found.find(layer);
+    if (it == found.end()) throw input_error(path, 0, "layer is missing", std::to_string(layer));
+    out.layers.push_back(std::move(it->second));
+  }
+  return out;
+}
+
+// One thread steps through the archive and inflates; the others parse the members it hands out.
+SdnnNetwork read_tar(ByteSource& source, std::int64_t neurons, std::int64_t layers) {
+  constexpr std::int64_t kInFlight = std::int64_t{256} << 20;  // bytes of text held, in sum
+  struct Job {
+    std::string label, text;
+    Csr<float>* to = nullptr;
+    std::exception_ptr failed;
+  };
+  LayerMap found;
+  std::deque<Job> jobs;
+  std::atomic<bool> failed{false};
+  std::atomic<std::int64_t> held{0};
+  std::exception_ptr unreadable;
+#pragma omp parallel
+#pragma omp single
+  {
+    try {
+      TarReader tar(source);
+      TarReader::Member member;
+      while (!failed && (layers == 0 || static_cast<std::int64_t>(found.size()) < layers) && tar.next(member)) {
+        const auto name = layer_name(member.name);
+        if (!name || (layers > 0 && name->layer > layers)) continue;
+        check_neurons(tar.label(), name->neurons, neurons);
+        const auto [slot, fresh] = found.try_emplace(name->layer);
+        if (!fresh) throw input_error(tar.label(), 0, "layer is there twice", std::to_string(name->layer));
+        Job* job = &jobs.emplace_back();
+        job->label = tar.label();
+        job->text = tar.content();
+        job->to = &slot->second;
+        const auto bytes = static_cast<std::int64_t>(job->text.size());
+        const bool later = held + bytes <= kInFlight;
+        held += bytes;
+#pragma omp task firstprivate(job, bytes, neurons) shared(failed, held) if (later)
+        {
+          try {
+            *job->to = layer_of(job->text, job->label, neurons);
+          } catch (...) {
+            job->failed = std::current_exception();
+            failed = true;
+          }
+          std::string().swap(job->text);
+          held -= bytes;
+        }
+      }
+    } catch (...) {
+      unreadable = std::current_exception();
+    }
+  }
+  for (const Job& job : jobs) {
+    if (job.failed) std::rethrow_exception(job.failed);
+  }
+  if (unreadable) std::rethrow_exception(unreadable);
+  return network_of(source.name(), found, neurons, layers);
+}
+
+SdnnNetwork read_folder(const std::string& path, std::int64_t neurons, std::int64_t layers) {
+  struct File {
+    std::string path;
+    Csr<float>* to;
+    std::exception_ptr failed;
+  };
+  std::map<std::int64_t, std::string> names;
+  std::error_code unreadable;
+  for (const auto& entry : fs::directory_iterator(path, unreadable)) {
+    const std::string file = entry.path().string();
+    const auto name = layer_name(file);
+    if (!name || (layers > 0 && name->layer > layers)) continue;
+    check_neurons(file, name->neurons, neurons);
+    if (!names.emplace(name->layer, file).second) {
+      throw input_error(file, 0, "layer is there twice", std::to_string(name->layer));
+    }
+  }
+  if (unreadable) throw input_error(path, 0, "cannot read the folder", unreadable.message());
+  LayerMap found;
+  std::vector<File> files;
+  for (const auto& [layer, file] : names) files.push_back({file, &found[layer], nullptr});
+#pragma omp parallel for schedule(dynamic, 1)
+  for (std::size_t k = 0; k < files.size(); ++k) {
+    try {
+      const auto source = open_source(files[k].path);
+      *files[k].to = layer_of(read_all(*source), files[k].path, neurons);
+    } catch (...) {
+      files[k].failed = std::current_exception();
+    }
+  }
+  for (const File& file : files) {
+    if (file.failed) std::rethrow_exception(file.failed);
+  }
+  return network_of(path, found, neurons, layers);
+}
+
+SdnnNetwork from_cache(const std::string& path, std::int64_t neurons, std::int64_t layers) {
+  const BinaryCache cache(path);
+  if (cache.kind() != CacheKind::weights) throw input_error(path, 0, "binary cache holds no weights");
+  const std::int64_t want = layers > 0 ? layers : cache.size();
+  if (want > cache.size() || want == 0) {
+    throw input_error(path, 0, "binary cache holds fewer layers than wanted",
+                      std::to_string(cache.size()) + ", want " + std::to_string(want));
+  }
+  SdnnNetwork out;
+  out.neurons = neurons;
+  for (std::int64_t k = 0; k < want; ++k) {
+    const auto& a = cache.matrix(k);
+    check_neurons(path, a.rows, out.neurons);
+    check_neurons(path, a.cols, out.neurons);
+    out.layers.push_back(cache.copy(k));
+  }
+  return out;
+}
+
+}  // namespace
+
+Csr<float> read_sdnn_layer(ByteSource& source, std::int64_t neurons) {
+  const Parts parts = text::parse_lines<Part>(source, [&](std::string_view piece, Part& to) {
+    parse_entries(piece, neurons, neurons, kLayerColumns, to);
+  });
+  return build(source.name(), parts, neurons, neurons);
+}
+
+SdnnNetwork read_sdnn_weights(const std::string& path, std::int64_t neurons, std::int64_t layers) {
+  if (fs::is_directory(path)) return read_folder(path, neurons, layers);
+  if (is_cache(path)) return from_cache(path, neurons, layers);
+  auto source = open_source(path);
+  std::string first(512, '\0');
+  first.resize(source->read(first.data(), first.size()));
+  if (looks_like_tar(first) || path.find(".tar") != std::string::npos) {
+    source = open_source(path);
+    return read_tar(*source, neurons, layers);
+  }
+  const auto name = layer_name(path);
+  if (name) check_neurons(path, name->neurons, neurons);
+  if (neurons == 0) {
+    throw input_error(path, 0, "neither a tar nor a folder nor a layer named nN-lK.tsv: the number of neurons is unknown");
+  }
+  if (layers > 1) throw input_error(path, 0, "one layer only, layers wanted", std::to_string(layers));
+  source = open_source(path);
+  SdnnNetwork out;
+  out.neurons = neurons;
+  out.layers.push_back(read_sdnn_layer(*source, neurons));
+  return out;
+}
+
+Csr<float> read_sdnn_images(ByteSource& source, std::int64_t neurons, std::int64_t inputs) {
+  const std::int64_t most = inputs > 0 ? inputs : kLargestIndex;
+  const Parts parts = text::parse_lines<Part>(source, [&](std::string_view piece, Part& to) {
+    parse_entries(piece, most, neurons, kImageColumns, to);
+  });
+  std::int64_t rows = inputs;
+  if (rows == 0) {
+    for (const auto& p : parts) rows = std::max<std::int64_t>(rows, p.part.largest_row + 1);
+  }
+  return build(source.name(), parts, rows, neurons);
+}
+
+Csr<float> read_sdnn_images(const std::string& path, std::int64_t neurons, std::int64_t inputs) {
+  if (is_cache(path)) {
+    const BinaryCache cache(path);
+    if (cache.kind() != CacheKind::images || cache.size() != 1) {
+      throw input_error(path, 0, "binary cache holds no images");
+    }
+    const auto& a = cache.matrix(0);
+    if ((neurons != 0 && a.cols != neurons) || (inputs != 0 && a.rows != inputs)) {
+      throw input_error(path, 0, "images of another shape in the binary cache",
+                        std::to_string(a.rows) + " x " + std::to_string(a.cols));
+    }
+    return cache.copy(0);
+  }
+  if (neurons == 0) {
+    constexpr std::string_view kPrefix = "sparse-images-";
+    const std::size_t at = path.rfind(kPrefix);
+    if (at != std::string::npos) {
+      const char* const digits = path.data() + at + kPrefix.size();
+      std::from_chars(digits, path.data() + path.size(), neurons);
+    }
+    if (neurons < 1 || neurons > kLargestIndex) {
+      throw input_error(path, 0, "number of neurons is unknown: the name is not sparse-images-N.tsv");
+    }
+  }
+  const auto source = open_source(path);
+  return read_sdnn_images(*source, neurons, inputs);
+}
+
+std::vector<std::int32_t> read_sdnn_categories(ByteSource& source, std::int64_t inputs) {
+  struct Ids {
+    std::vector<std::pair<std::int32_t, std::int32_t>> id_and_line;
+  };
+  const std::int64_t most = inputs > 0 ? inputs : kLargestIndex;
+  const auto parts = text::parse_lines<Ids>(source, [&](std::string_view piece, Ids& to) {
+    text::Cursor in{piece.data(), piece.data() + piece.size()};
+    text::LineCounter lines(piece.data());
+    for (; !in.at_end(); in.at += in.at_end() ? 0 : 1) {
+      if (in.line_done()) continue;
+      const std::int32_t line = lines.line_of(in.at);
+      to.id_and_line.emplace_back(text::take_index(in, "category id", 1, most), line);
+      if (!in.line_done()) in.fail("text after the id");
+    }
+  });
+  std::vector<std::pair<std::int32_t, std::int64_t>> all;
+  for (const auto& p : parts) {
+    for (const auto& [id, line] : p.part.id_and_line) all.emplace_back(id, p.first_line + line);
+  }
+  std::sort(all.begin(), all.end());
+  std::vector<std::int32_t> ids;
+  for (const auto& [id, line] : all) {
+    if (!ids.empty() && ids.back() == id) {
+      throw input_error(source.name(), line, "category id is there twice", std::to_string(id));
+    }
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+std::vector<std::int32_t> read_sdnn_categories(const std::string& path, std::int64_t inputs) {
+  const auto source = open_source(path);
+  return read_sdnn_categories(*source, inputs);
+}
+
+SdnnPaths find_sdnn(const std::string& folder, std::int64_t neurons, std::int64_t layers) {
+  const std::string n = std::to_string(neurons), l = std::to_string(layers);
+  const auto first_of = [&](std::initializer_list<std::string> names) -> std::string {
+    for (const std::string& name : names) {
+      std::string path = (fs::path(folder) / name).string();
+      std::error_code ignored;
+      if (fs::exists(path, ignored)) return path;
+    }
+    return {};
+  };
+  const std::string network = "neuron" + n, images = "sparse-images-" + n, answer = network + "-l" + l + "-categories";
+  return {first_of({network + ".plumb", network + ".tar.gz", network + ".tgz", network + ".tar", network}),
+          first_of({images + ".plumb", images + ".tsv.gz", images + ".tsv"}),
+          first_of({answer + ".tsv", answer + ".tsv.gz"})};
+}
+
+SdnnProblem read_sdnn(const SdnnPaths& paths, std::int64_t neurons, std::int64_t layers, std::int64_t inputs) {
+  SdnnProblem out;
+  auto images = std::async(std::launch::async, [&] { return read_sdnn_images(paths.images, neurons, inputs); });
+  out.network = read_sdnn_weights(paths.weights, neurons, layers);
+  out.images = images.get();
+  if (!paths.categories.empty()) out.categories = read_sdnn_categories(paths.categories, out.images.rows);
+  return out;
+}
+
+}  // namespace plumb
