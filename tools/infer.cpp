@@ -179,7 +179,7 @@ int run(int argc, char** argv) {
   g->add_option("--features", gcn.features, "X: .npy, raw .bin beside --weights *.npy, or a sparse matrix");
   g->add_option("--weights", gcn.weights, "W1 [W2] as .npy")->expected(1, 2);
   sizes(g, "--layers", gcn.layers, "1 or 2 (default: as many as there are weights)");
-  g->add_option("--dtype", gcn.dtype, "f32 (default) or f64");
+  g->add_option("--dtype", gcn.dtype, "f32, f64, or auto (default): f32, but f64 where the contest's files hold f64");
   g->add_option("--pipeline", gcn.pipeline, "NAME or auto (default); a wrong name lists them");
   g->add_option("--device", gcn.device, "cpu (default) or gpu");
   sizes(g, "--repeat", gcn.repeat, "run the inference N times, report the median");
@@ -205,7 +205,7 @@ int run(int argc, char** argv) {
   if (!arithmetic_self_test()) throw Error("infer: this build's arithmetic is broken (fast-math?), it cannot judge");
   for (const std::string* device : {&sdnn.device, &gcn.device}) require_one_of("--device", *device, {"cpu", "gpu"});
   require_one_of("--class", sdnn.structure, {"A", "B", "C", "D"});
-  require_one_of("--dtype", gcn.dtype, {"f32", "f64"});
+  require_one_of("--dtype", gcn.dtype, {"auto", "f32", "f64"});
   for (const std::int64_t repeat : {sdnn.repeat, gcn.repeat}) {
     if (repeat < 1) throw Error("--repeat must be at least 1");
   }

@@ -27,7 +27,7 @@ struct GcnOptions {
   std::string graph, features;
   std::vector<std::string> weights;
   std::int64_t layers = 0;  // 0: as many as there are weights
-  std::string dtype = "f32", pipeline = "auto", device = "cpu";
+  std::string dtype = "auto", pipeline = "auto", device = "cpu";
   std::int64_t repeat = 1;
   bool check = false, verbose = false;
   std::string out, json;
