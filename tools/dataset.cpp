@@ -596,7 +596,7 @@ std::string unknown_words(const CLI::App& app, const std::vector<std::string>& e
 
 int run(int argc, char** argv) {
   CLI::App app("The data a person needs: by name, by recipe, or converted.", "dataset");
-  app.set_version_flag("--version", "dataset " PLUMB_VERSION);
+  app.set_version_flag("--version", "dataset " plumb::kVersion);
   app.footer(
       "Examples:\n"
       "  dataset list\n"

@@ -1,0 +1,193 @@
+#include "reference/models/gcn.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "reference/core/error.hpp"
+
+namespace plumb {
+
+namespace {
+
+template <class T>
+void validate_csr_of(const Csr<T>& m, const char* name) {
+  if (static_cast<std::int64_t>(m.row_ptr.size()) != m.rows + 1 || m.row_ptr.front() != 0 || m.row_ptr.back() != m.nnz() ||
+      m.val.size() != m.col.size()) {
+    throw Error(fmt::format("gcn: {}: row pointers do not fit {} rows and {} entries", name, m.rows, m.nnz()));
+  }
+  for (std::int64_t i = 0; i < m.rows; ++i) {
+    if (m.row_ptr[i] > m.row_ptr[i + 1]) throw Error(fmt::format("gcn: {}: row pointers fall at row {}", name, i));
+  }
+  for (const std::int32_t j : m.col) {
+    if (j < 0 || j >= m.cols) throw Error(fmt::format("gcn: {}: column {} lies outside 0..{}", name, j, m.cols - 1));
+  }
+}
+
+template <class T>
+void validate_dense_of(const Dense<T>& m, const char* name) {
+  if (static_cast<std::int64_t>(m.data.size()) != m.rows * m.cols) {
+    throw Error(fmt::format("gcn: {}: {} values for {} x {}", name, m.data.size(), m.rows, m.cols));
+  }
+}
+
+}  // namespace
+
+template <class T>
+void validate(const Gcn<T>& net) {
+  validate_csr_of(net.a, "A");
+  if (net.a.rows != net.a.cols) throw Error(fmt::format("gcn: A is {} x {}, not square", net.a.rows, net.a.cols));
+  if (net.sparse_features) {
+    validate_csr_of(net.x_sparse, "X");
+  } else {
+    validate_dense_of(net.x_dense, "X");
+  }
+  const std::int64_t x_rows = net.sparse_features ? net.x_sparse.rows : net.x_dense.rows;
+  if (x_rows != net.a.rows) throw Error(fmt::format("gcn: X has {} rows, A {}", x_rows, net.a.rows));
+  if (net.weights.empty() || net.weights.size() > 2) throw Error(fmt::format("gcn: {} layers, 1 or 2 are known", net.weights.size()));
+  if (net.biases.size() != net.weights.size()) throw Error("gcn: one bias, if only an empty one, belongs to each weight matrix");
+  std::int64_t width = net.features();
+  for (std::size_t l = 0; l < net.weights.size(); ++l) {
+    const Dense<T>& w = net.weights[l];
+    validate_dense_of(w, "W");
+    if (w.rows != width) throw Error(fmt::format("gcn: W{} has {} rows, its input {} columns", l + 1, w.rows, width));
+    if (!net.biases[l].empty() && static_cast<std::int64_t>(net.biases[l].size()) != w.cols) {
+      throw Error(fmt::format("gcn: b{} has {} elements, W{} {} columns", l + 1, net.biases[l].size(), l + 1, w.cols));
+    }
+    width = w.cols;
+  }
+}
+
+template <class T>
+double gcn_products(const Gcn<T>& net, std::int64_t l, GcnOrder order) {
+  const auto n = static_cast<double>(net.vertices()), edges = static_cast<double>(net.a.nnz());
+  const Dense<T>& w = net.weights[static_cast<std::size_t>(l)];
+  const auto in = static_cast<double>(w.rows), out = static_cast<double>(w.cols);
+  const bool sparse = l == 0 && net.sparse_features;
+  const double x_entries = sparse ? static_cast<double>(net.x_sparse.nnz()) : n * in;
+  const double transform = x_entries * out + edges * out;
+  double aggregate = edges * in + n * in * out;
+  if (sparse) {  // A X row by row: every edge brings the entries of its row of X; the sum is dense
+    double brought = 0;
+    for (const std::int32_t j : net.a.col) brought += net.x_sparse.row_ptr[j + 1] - net.x_sparse.row_ptr[j];
+    aggregate = brought + n * in * out;
+  }
+  if (order == GcnOrder::by_cost) return transform <= aggregate ? transform : aggregate;
+  return order == GcnOrder::transform_first ? transform : aggregate;
+}
+
+template <class T>
+GcnOrder cheaper_order(const Gcn<T>& net, std::int64_t l) {
+  return gcn_products(net, l, GcnOrder::transform_first) <= gcn_products(net, l, GcnOrder::aggregate_first)
+             ? GcnOrder::transform_first
+             : GcnOrder::aggregate_first;
+}
+
+const char* to_string(GcnOrder order) {
+  return order == GcnOrder::transform_first ? "A (X W)" : order == GcnOrder::aggregate_first ? "(A X) W" : "by cost";
+}
+
+std::vector<const GcnPipeline*> gcn_pipelines() {
+  std::vector<const GcnPipeline*> all;
+  for (const GcnPipeline* p = more_gcn_pipelines; p != nullptr; p = p->next) all.push_back(p);
+  all.insert(all.end(), {&kGcnFused, &kGcnOpenBlas, &kGcnEigen});
+  return all;
+}
+
+template <class T>
+GcnVerdict judge_matrix(const Dense<T>& got, const Dense<double>& want, const Dense<double>& bound) {
+  if (got.rows != want.rows || got.cols != want.cols || bound.rows != want.rows || bound.cols != want.cols) {
+    throw Error(fmt::format("gcn: the answer is {} x {}, expected is {} x {}", got.rows, got.cols, want.rows, want.cols));
+  }
+  GcnVerdict verdict;
+  verdict.compared = want.rows * want.cols;
+  double sum = 0;
+  for (std::int64_t at = 0; at < verdict.compared; ++at) {
+    const double g = static_cast<double>(got.data[at]), w = want.data[at], b = bound.data[at];
+    const double error = std::fabs(g - w);
+    double ratio = error == 0 ? 0 : error / b;
+    bool good = error <= b;
+    if (!std::isfinite(w)) {
+      good = std::isnan(w) ? std::isnan(g) : g == w;
+      ratio = 0;
+    }
+    if (!good) {
+      ++verdict.misses;
+      if (!(ratio > 1)) ratio = std::numeric_limits<double>::infinity();
+    }
+    sum += ratio;
+    if (verdict.row < 0 || ratio > verdict.worst) {
+      verdict.worst = ratio;
+      verdict.row = at / want.cols;
+      verdict.col = at % want.cols;
+      verdict.got = g;
+      verdict.want = w;
+      verdict.bound = b;
+    }
+  }
+  verdict.mean = verdict.compared > 0 ? sum / static_cast<double>(verdict.compared) : 0;
+  return verdict;
+}
+
+template <class T>
+std::int64_t count_right(const Dense<T>& logits, const std::vector<std::int32_t>& labels, const std::vector<std::int32_t>& vertices) {
+  std::int64_t right = 0;
+  for (const std::int32_t v : vertices) {
+    const T* const row = logits.data.data() + v * logits.cols;
+    std::int64_t best = 0;
+    bool nan = false;
+    for (std::int64_t j = 0; j < logits.cols; ++j) {
+      nan |= std::isnan(row[j]);
+      if (row[j] > row[best]) best = j;
+    }
+    right += !nan && logits.cols > 0 && best == labels[static_cast<std::size_t>(v)];
+  }
+  return right;
+}
+
+template <class T>
+T max_row_sum(const Dense<T>& matrix) {
+  T best = -std::numeric_limits<T>::infinity();
+  for (std::int64_t i = 0; i < matrix.rows; ++i) {
+    T sum = 0;
+    for (std::int64_t j = 0; j < matrix.cols; ++j) sum += matrix.data[i * matrix.cols + j];
+    best = !(sum <= best) ? sum : best;  // NaN is not passed over
+    if (std::isnan(sum)) return sum;
+  }
+  return best;
+}
+
+template <class To, class From>
+Gcn<To> convert(const Gcn<From>& net) {
+  const auto rounded = [&](const std::vector<From>& v) {
+    std::vector<To> out;
+    out.reserve(v.size());
+    for (const From x : v) out.push_back(static_cast<To>(x));
+    return out;
+  };
+  Gcn<To> out;
+  out.a = {net.a.rows, net.a.cols, net.a.row_ptr, net.a.col, rounded(net.a.val)};
+  out.sparse_features = net.sparse_features;
+  out.x_sparse = {net.x_sparse.rows, net.x_sparse.cols, net.x_sparse.row_ptr, net.x_sparse.col, rounded(net.x_sparse.val)};
+  out.x_dense = {net.x_dense.rows, net.x_dense.cols, rounded(net.x_dense.data)};
+  for (const Dense<From>& w : net.weights) out.weights.push_back({w.rows, w.cols, rounded(w.data)});
+  for (const std::vector<From>& b : net.biases) out.biases.push_back(rounded(b));
+  return out;
+}
+
+#define PLUMB_GCN_FOR(T)                                                                                             \
+  template void validate<T>(const Gcn<T>&);                                                                          \
+  template double gcn_products<T>(const Gcn<T>&, std::int64_t, GcnOrder);                                            \
+  template GcnOrder cheaper_order<T>(const Gcn<T>&, std::int64_t);                                                   \
+  template GcnVerdict judge_matrix<T>(const Dense<T>&, const Dense<double>&, const Dense<double>&);                  \
+  template std::int64_t count_right<T>(const Dense<T>&, const std::vector<std::int32_t>&, const std::vector<std::int32_t>&); \
+  template T max_row_sum<T>(const Dense<T>&);
+PLUMB_GCN_FOR(float)
+PLUMB_GCN_FOR(double)
+template Gcn<double> convert<double, float>(const Gcn<float>&);
+template Gcn<float> convert<float, double>(const Gcn<double>&);
+template Gcn<double> convert<double, double>(const Gcn<double>&);
+template Gcn<float> convert<float, float>(const Gcn<float>&);
+
+}  // namespace plumb

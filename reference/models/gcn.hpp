@@ -1,0 +1,133 @@
+// GCN: the forward pass of a graph convolutional network of one or two layers, and the reference that judges its logits.
+// Stands apart from ops/ because it is a composition: the bound travels through both layers, and accuracy decides nothing.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "reference/core/abi.hpp"
+#include "reference/core/case_id.hpp"
+#include "reference/core/matrix.hpp"
+
+namespace plumb {
+
+/// Two layers: Z = A ReLU(A X W1 + b1) W2 + b2, answer LogSoftmax(Z) by rows. One layer: Z = A X W1 + b1.
+///
+/// Shapes    A (n, n), normalised by the caller; X (n, F0), dense or CSR; W1 (F0, F1), W2 (F1, F2); b1 (F1), b2 (F2) or empty.
+/// Layout    CSR as in spmm: columns may be unsorted and may repeat. Dense is row-major.
+/// Order     A (X W) and (A X) W give the same Z within rounding; by_cost takes the one with fewer multiplications.
+/// Values    NaN passes ReLU; a row of Z of which one is NaN or +Inf answers NaN, a row of -Inf too.
+/// Bound     |A| (|X| |W1|) + |b1| carried through both layers, 4 sqrt(n) u of it per sum of n terms (clear_gcn).
+/// Cost      2 flop per product of the cheaper order (gcn_products).
+/// Errors    validate() refuses shapes that do not fit and malformed CSR.
+/// Source    T. N. Kipf and M. Welling, Semi-supervised classification with graph convolutional networks, ICLR 2017.
+template <class T>
+struct Gcn {
+  Csr<T> a;                         // (n, n)
+  bool sparse_features = false;     // which of the two holds X
+  Csr<T> x_sparse;                  // (n, F0)
+  Dense<T> x_dense;                 // (n, F0)
+  std::vector<Dense<T>> weights;    // 1 or 2
+  std::vector<std::vector<T>> biases;  // one per weights, each empty or as long as its columns
+
+  [[nodiscard]] std::int64_t vertices() const { return a.rows; }
+  [[nodiscard]] std::int64_t features() const { return sparse_features ? x_sparse.cols : x_dense.cols; }
+  [[nodiscard]] std::int64_t classes() const { return weights.empty() ? 0 : weights.back().cols; }
+};
+
+template <class T>
+void validate(const Gcn<T>& net);
+
+enum class GcnOrder : std::uint8_t { by_cost, transform_first, aggregate_first };
+
+/// Multiplications of layer l (from 0) in one order: A (X W) or (A X) W. by_cost: the smaller.
+template <class T>
+[[nodiscard]] double gcn_products(const Gcn<T>& net, std::int64_t l, GcnOrder order);
+/// The order by_cost stands for in layer l.
+template <class T>
+[[nodiscard]] GcnOrder cheaper_order(const Gcn<T>& net, std::int64_t l);
+[[nodiscard]] const char* to_string(GcnOrder order);
+
+struct GcnStep {
+  std::string name;
+  double seconds = 0;
+};
+template <class T>
+struct GcnRun {
+  Dense<T> hidden;       // (n, F1) after ReLU; (0, 0) of a one-layer network
+  Dense<T> logits;       // (n, classes): Z
+  Dense<T> log_softmax;  // (n, classes)
+  std::vector<GcnStep> steps;
+  double seconds = 0;    // all steps; memory is taken inside
+};
+
+struct GcnPipeline {
+  const char* name;
+  Space space;
+  const char* about;
+  const char* (*unsupported)();  // null: runs; else why not ("no device")
+  GcnRun<float> (*run_f32)(const Gcn<float>&, GcnOrder);
+  GcnRun<double> (*run_f64)(const Gcn<double>&, GcnOrder);
+  GcnPipeline* next = nullptr;
+};
+
+/// Pipelines of other rooms (gpu/models), linked in by RegisterGcnPipeline; constant-initialised.
+inline GcnPipeline* more_gcn_pipelines = nullptr;
+class RegisterGcnPipeline {
+ public:
+  explicit RegisterGcnPipeline(const GcnPipeline& pipeline) : pipeline_(pipeline) {
+    pipeline_.next = more_gcn_pipelines;
+    more_gcn_pipelines = &pipeline_;
+  }
+  RegisterGcnPipeline(const RegisterGcnPipeline&) = delete;
+  RegisterGcnPipeline& operator=(const RegisterGcnPipeline&) = delete;
+
+ private:
+  GcnPipeline pipeline_;
+};
+/// All that are linked in, the best of each space first.
+[[nodiscard]] std::vector<const GcnPipeline*> gcn_pipelines();
+
+extern const GcnPipeline kGcnFused;     // gcn_fused.cpp
+extern const GcnPipeline kGcnOpenBlas;  // gcn_libraries.cpp
+extern const GcnPipeline kGcnEigen;     // gcn_libraries.cpp
+
+// The reference: gcn_clear.cpp.
+
+/// Values in at least fp64, and how far an honest computation of type `candidate` may be from each.
+struct GcnReference {
+  Dense<double> hidden, hidden_bound;            // (n, F1) or (0, 0)
+  Dense<double> logits, logits_bound;            // (n, classes)
+  Dense<double> log_softmax, log_softmax_bound;  // (n, classes)
+  Dense<double> magnitude;                       // (n, classes): the same sums over absolute values
+};
+/// Relative error by which the candidate's inputs may differ from the reference's: u where they were rounded, else 0.
+struct GcnInputError {
+  double a = 0, x = 0, w = 0;  // w: weights and biases
+};
+[[nodiscard]] GcnReference clear_gcn(const Gcn<double>& net, Dtype candidate, const GcnInputError& inputs = {});
+
+/// One matrix against its expectation. NaN and infinities are compared by class.
+struct GcnVerdict {
+  std::int64_t compared = 0, misses = 0;
+  double worst = 0, mean = 0;        // err / bound
+  std::int64_t row = -1, col = -1;   // of the worst
+  double got = 0, want = 0, bound = 0;
+};
+template <class T>
+[[nodiscard]] GcnVerdict judge_matrix(const Dense<T>& got, const Dense<double>& want, const Dense<double>& bound);
+
+/// Rows of `vertices` whose largest logit stands at their label. Ties go to the lowest class; NaN is never right.
+template <class T>
+[[nodiscard]] std::int64_t count_right(const Dense<T>& logits, const std::vector<std::int32_t>& labels,
+                                       const std::vector<std::int32_t>& vertices);
+
+/// The contest's check: the largest sum of a row, summed from left to right in T. -Inf for no rows.
+template <class T>
+[[nodiscard]] T max_row_sum(const Dense<T>& matrix);
+
+/// The same network in another type: fp32 exactly to fp64, fp64 rounded to fp32.
+template <class To, class From>
+[[nodiscard]] Gcn<To> convert(const Gcn<From>& net);
+
+}  // namespace plumb
