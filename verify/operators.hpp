@@ -3,6 +3,7 @@
 #include "reference/ops/bias_relu.hpp"
 #include "reference/ops/dense_to_csr.hpp"
 #include "reference/ops/gemm.hpp"
+#include "reference/ops/gemv.hpp"
 #include "reference/ops/log_softmax.hpp"
 #include "reference/ops/sddmm.hpp"
 #include "reference/ops/skinny_gemm.hpp"
@@ -20,6 +21,7 @@ using Operators = OperatorList<
     Spmv,
     Gemm,
     SkinnyGemm,
+    Gemv,
     Spmm,
     Sddmm,
     BiasRelu,
