@@ -5,10 +5,12 @@
 #include "reference/ops/gemm.hpp"
 #include "reference/ops/gemv.hpp"
 #include "reference/ops/log_softmax.hpp"
+#include "reference/ops/reduce.hpp"
 #include "reference/ops/sddmm.hpp"
 #include "reference/ops/skinny_gemm.hpp"
 #include "reference/ops/spmm.hpp"
 #include "reference/ops/spmv.hpp"
+#include "reference/ops/transpose.hpp"
 
 namespace plumb {
 
@@ -22,6 +24,8 @@ using Operators = OperatorList<
     Gemm,
     SkinnyGemm,
     Gemv,
+    Transpose,
+    Reduce,
     Spmm,
     Sddmm,
     BiasRelu,
