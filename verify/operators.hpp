@@ -4,11 +4,14 @@
 #include "reference/ops/dense_products.hpp"
 #include "reference/ops/dense_to_csr.hpp"
 #include "reference/ops/gemm.hpp"
+#include "reference/ops/gemv.hpp"
 #include "reference/ops/log_softmax.hpp"
+#include "reference/ops/reduce.hpp"
 #include "reference/ops/sddmm.hpp"
 #include "reference/ops/skinny_gemm.hpp"
 #include "reference/ops/spmm.hpp"
 #include "reference/ops/spmv.hpp"
+#include "reference/ops/transpose.hpp"
 
 namespace plumb {
 
@@ -21,6 +24,9 @@ using Operators = OperatorList<
     Spmv,
     Gemm,
     SkinnyGemm,
+    Gemv,
+    Transpose,
+    Reduce,
     Spmm,
     Sddmm,
     BiasRelu,

@@ -1,0 +1,27 @@
+// gemv, host 03: the dot product in SIMD lanes.
+//
+// Change    kSums vector sums run side by side, so that neither the chain of adds nor the scalar width is the
+// limit. Traffic   as rung 01. Limits    memory bandwidth once A outgrows the caches. Fails at  short rows:
+// the sum over lanes is all there is.
+#include "reference/cpu/gemv/simd_dot.hpp"
+#include "reference/ops/gemv.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+void run(const Gemv::Problem<T>& p, const Gemv::In<T, Space::host>& in, const Gemv::Out<T, Space::host>& out,
+         Context&) {
+  const std::int64_t depth = p.alpha == T(0) ? 0 : in.A.cols;  // alpha == 0 reads neither A nor x
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    const T sum = simd_dot(in.A.data + i * in.A.ld, in.x.data, depth);
+    out.y[i] = p.beta == T(0) ? p.alpha * sum : p.alpha * sum + p.beta * out.y[i];
+  }
+}
+
+const Register<Gemv, float, Space::host> f32{"03_simd_dot", run<float>};
+const Register<Gemv, double, Space::host> f64{"03_simd_dot", run<double>};
+
+}  // namespace
+}  // namespace plumb

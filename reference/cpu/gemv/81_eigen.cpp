@@ -1,0 +1,36 @@
+// gemv, host 81: Eigen's product of a mapped matrix and a mapped vector.
+//
+// Change    the library's own kernel; no copy is made by us.
+// Traffic   as rung 01.
+// Limits    one core: Eigen does not parallelise a dense matrix times a vector.
+// Fails at  nothing by shape.
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // gcc 12 warns inside its own AVX-512 header
+#include <Eigen/Core>
+
+#include "reference/ops/gemv.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+void run(const Gemv::Problem<T>& p, const Gemv::In<T, Space::host>& in, const Gemv::Out<T, Space::host>& out,
+         Context&) {
+  using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  using Vec = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+  const Eigen::Map<const Matrix, 0, Eigen::OuterStride<>> a(in.A.data, in.A.rows, in.A.cols,
+                                                            Eigen::OuterStride<>(in.A.ld));
+  const Eigen::Map<const Vec> x(in.x.data, in.x.size);
+  Eigen::Map<Vec> y(out.y.data, out.y.size);
+  if (p.beta == T(0)) {
+    y.setZero();
+  } else {
+    y *= p.beta;
+  }
+  if (p.alpha != T(0)) y.noalias() += p.alpha * (a * x);
+}
+
+const Register<Gemv, float, Space::host> f32{"81_eigen", run<float>};
+const Register<Gemv, double, Space::host> f64{"81_eigen", run<double>};
+
+}  // namespace
+}  // namespace plumb

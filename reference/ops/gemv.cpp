@@ -1,0 +1,103 @@
+// gemv: cases, data, oracle, bound and cost of the contract in gemv.hpp.
+#include "reference/ops/gemv.hpp"
+
+#include <fmt/format.h>
+
+#include "reference/core/error.hpp"
+#include "reference/core/fills.hpp"
+#include "reference/core/operator.hpp"
+#include "reference/core/sparse_cases.hpp"
+
+namespace plumb {
+
+void Gemv::cases(CaseList& list) {
+  using enum Fill;
+  list.add(Tier::smoke, "rows=0,cols=5", {exact}, "no rows: nothing may be touched");
+  list.add(Tier::smoke, "rows=5,cols=0", {exact}, "nothing to sum: y = +0");
+  list.add(Tier::smoke, "rows=5,cols=0,alpha=1,beta=2", {exact, real}, "nothing to sum: y = beta y");
+  list.add(Tier::smoke, "rows=1,cols=1", {exact, real}, "the smallest product");
+  list.add(Tier::smoke, "rows=1,cols=1009", {exact, real}, "a dot product: fewer rows than cores");
+  list.add(Tier::smoke, "rows=1009,cols=1", {exact, real}, "one column");
+  list.add(Tier::smoke, "rows=31,cols=33", {exact, index, real, hostile},
+           "one less and one more than a warp");
+  list.add(Tier::smoke, "rows=33,cols=31", {exact, index, real}, "one more and one less than a warp");
+  list.add(Tier::smoke, "rows=255,cols=257", {exact, wide, real, positive},
+           "one less and one more than a block");
+  list.add(Tier::smoke, "rows=257,cols=255", {exact, scaled, hostile}, "one more and one less than a block");
+  list.add(Tier::smoke, "rows=128,cols=512", {exact, real}, "whole tiles only");
+  list.add(Tier::smoke, "rows=4001,cols=67", {exact, index, real, positive}, "tall, prime");
+  list.add(Tier::smoke, "rows=3,cols=40009", {exact, real, positive},
+           "wide: three rows, the columns must be split");
+  list.add(Tier::smoke, "rows=5,cols=30011,alpha=2,beta=-1", {exact, real},
+           "wide, y read once although the columns are split");
+  list.add(Tier::smoke, "rows=501,cols=503,alpha=0.5,beta=2", {exact, real, hostile},
+           "prime sizes, y read and scaled");
+  list.add(Tier::smoke, "rows=101,cols=103,alpha=0,beta=0", {exact, hostile},
+           "alpha == 0: zeros, even where A and x hold NaN");
+  list.add(Tier::smoke, "rows=101,cols=103,alpha=0,beta=2", {exact, hostile},
+           "alpha == 0: y is scaled, A and x are not read");
+
+  list.add(Tier::full, "rows=8192,cols=8192", {exact, real, positive}, "square, past every cache");
+  list.add(Tier::full, "rows=281903,cols=128", {exact, wide, real, hostile}, "tall: the contest's features");
+  list.add(Tier::full, "rows=128,cols=281903", {exact, real, positive}, "wide: the same lying down");
+  list.add(Tier::full, "rows=2,cols=10000019", {exact, real, positive}, "two rows of ten million");
+  list.add(Tier::stress, "rows=1048583,cols=2053", {exact}, "2,152,740,899 elements: a 32-bit row * ld wraps",
+           {Dtype::f32});
+}
+
+template <class T>
+void Gemv::make(const Case& c, Instance<Gemv, T>& instance) {
+  const std::int64_t rows = c.integer("rows"), cols = c.integer("cols");
+  instance.problem = {static_cast<T>(c.number_or("alpha", 1)), static_cast<T>(c.number_or("beta", 0))};
+  instance.in.A = make_dense<T>(instance.arena, rows, cols, c, Role::left, 1000);
+  instance.in.x = make_vector<T>(instance.arena, cols, c, Role::right, 2000);
+  instance.out.y.size = rows;
+  if (instance.problem.beta != T(0)) {
+    T* y = instance.arena.template allocate<T>(rows);
+    fill_values(y, rows, 1, c.fill, Role::addend, c.seed, 3000);
+    instance.out.y.data = y;
+  }
+  instance.degenerate =
+      rows <= 1 || ((cols == 0 || instance.problem.alpha == T(0)) && instance.problem.beta == T(0));
+}
+
+template <class T>
+void Gemv::validate(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>& out) {
+  if (in.A.ld < in.A.cols)
+    throw Error(
+        fmt::format("gemv: A has leading dimension {}, less than its {} columns", in.A.ld, in.A.cols));
+  if (in.x.size != in.A.cols)
+    throw Error(fmt::format("gemv: x has {} elements, A {} columns", in.x.size, in.A.cols));
+  if (out.y.size != in.A.rows)
+    throw Error(fmt::format("gemv: y has {} elements, A {} rows", out.y.size, in.A.rows));
+}
+
+template <class T>
+void Gemv::oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>& out,
+                  Reference& reference) {
+  ReferenceArray& y = reference.outputs.emplace_back();
+  y.resize(in.A.rows);
+  const std::int64_t depth = p.alpha == T(0) ? 0 : in.A.cols;
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    OracleDot<T> dot;
+    // alpha is applied to A: exact for the powers of two that cases use, and bounded by the terms otherwise
+    for (std::int64_t k = 0; k < depth; ++k) dot.add_product(p.alpha * in.A(i, k), in.x[k]);
+    if (p.beta != T(0)) dot.add_product(p.beta, out.y[i]);
+    y.take(i, dot);
+  }
+}
+
+template <class T>
+Cost Gemv::cost(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>&) {
+  const auto rows = static_cast<double>(in.A.rows), cols = static_cast<double>(in.A.cols);
+  return {2 * rows * cols, sizeof(T) * (rows * cols + cols + (p.beta == T(0) ? 1 : 2) * rows)};
+}
+
+double Gemv::bound(const Tolerance& t, int, double value, double magnitude, std::int64_t terms) {
+  return sum_bound(t, value, magnitude, terms);
+}
+
+PLUMB_INSTANTIATE_OPERATOR(Gemv)
+
+}  // namespace plumb

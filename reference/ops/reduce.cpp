@@ -1,0 +1,147 @@
+// reduce: cases, data, oracle, bound and cost of the contract in reduce.hpp.
+#include "reference/ops/reduce.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "reference/core/error.hpp"
+#include "reference/core/fills.hpp"
+#include "reference/core/operator.hpp"
+#include "reference/core/text.hpp"
+
+namespace plumb {
+namespace {
+
+const std::vector<std::string> kSpecials = {"none",      "nan_first", "nan_last",      "inf",
+                                            "minus_inf", "both_inf",  "all_minus_inf", "negative"};
+
+// Puts into x what the parameter `special` names: single values in places that a careless reduction loses.
+template <class T>
+void place_special(T* x, std::int64_t n, const std::string& special) {
+  constexpr T kInf = std::numeric_limits<T>::infinity(), kNan = std::numeric_limits<T>::quiet_NaN();
+  if (n == 0) return;
+  if (special == "nan_first") x[0] = kNan;
+  if (special == "nan_last") x[n - 1] = kNan;
+  if (special == "inf" || special == "both_inf") x[n / 3] = kInf;
+  if (special == "minus_inf" || special == "both_inf") x[2 * n / 3] = -kInf;
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (special == "all_minus_inf") x[i] = -kInf;
+    if (special == "negative") x[i] = -std::fabs(x[i]) - 1;
+  }
+}
+
+}  // namespace
+
+void Reduce::cases(CaseList& list) {
+  using enum Fill;
+  list.add(Tier::smoke, "kind=sum,n=0", {exact}, "the empty sum is +0");
+  list.add(Tier::smoke, "kind=sum,n=1", {exact, real}, "one term");
+  list.add(Tier::smoke, "kind=sum,n=2", {exact, real}, "two terms");
+  list.add(Tier::smoke, "kind=sum,n=31", {exact, real}, "one less than a warp");
+  list.add(Tier::smoke, "kind=sum,n=33", {exact, real}, "one more than a warp");
+  list.add(Tier::smoke, "kind=sum,n=255", {exact, wide, positive}, "one less than a block");
+  list.add(Tier::smoke, "kind=sum,n=257", {exact, scaled}, "one more than a block");
+  list.add(Tier::smoke, "kind=sum,n=1021", {exact, real, hostile}, "prime");
+  list.add(Tier::smoke, "kind=sum,n=4096", {exact, real}, "whole blocks only");
+  list.add(Tier::smoke, "kind=sum,n=262147", {exact, real, positive},
+           "prime, many blocks: drift shows in positive terms");
+  list.add(Tier::smoke, "kind=sum,n=1000,special=inf", {real},
+           "one infinity: a compensation must not turn it into NaN");
+  list.add(Tier::smoke, "kind=sum,n=1000,special=minus_inf", {real}, "the other infinity");
+  list.add(Tier::smoke, "kind=sum,n=1000,special=both_inf", {real}, "both infinities: NaN");
+  list.add(Tier::smoke, "kind=sum,n=1000,special=nan_last", {real}, "NaN in the tail");
+  list.add(Tier::smoke, "kind=max,n=0", {exact}, "the empty maximum is -Inf");
+  list.add(Tier::smoke, "kind=max,n=1", {exact, real}, "one term");
+  list.add(Tier::smoke, "kind=max,n=33", {exact, real}, "one more than a warp");
+  list.add(Tier::smoke, "kind=max,n=255,special=negative", {real},
+           "all negative: a maximum that starts from 0, or reads a 0, shows");
+  list.add(Tier::smoke, "kind=max,n=257,special=all_minus_inf", {real},
+           "all -Inf: a sentinel of -FLT_MAX shows");
+  list.add(Tier::smoke, "kind=max,n=1021", {exact, real, scaled, hostile}, "prime");
+  list.add(Tier::smoke, "kind=max,n=1000,special=nan_first", {real},
+           "NaN first: lost where the comparison favours the newer value");
+  list.add(Tier::smoke, "kind=max,n=1000,special=nan_last", {real},
+           "NaN last: lost where the comparison favours the older value");
+  list.add(Tier::smoke, "kind=max,n=1000,special=both_inf", {real}, "both infinities: +Inf");
+  list.add(Tier::smoke, "kind=max,n=262147", {real, positive}, "prime, many blocks");
+
+  list.add(Tier::full, "kind=sum,n=1000000", {exact, real, positive, scaled}, "a million");
+  list.add(Tier::full, "kind=sum,n=10000019", {real, positive},
+           "ten million: uncompensated fp32 drifts visibly");
+  list.add(Tier::full, "kind=max,n=10000019", {real}, "ten million");
+  list.add(Tier::stress, "kind=sum,n=2147483659", {real}, "more than 2^31 terms: a 32-bit index wraps",
+           {Dtype::f32});
+}
+
+template <class T>
+void Reduce::make(const Case& c, Instance<Reduce, T>& instance) {
+  const std::string kind = c.text("kind"), special = c.text_or("special", "none");
+  const std::vector<std::string> kinds = {"sum", "max"};
+  const auto check = [&](const char* key, const std::string& word, const std::vector<std::string>& known) {
+    for (const std::string& k : known) {
+      if (k == word) return;
+    }
+    throw Error(fmt::format("case '{}': unknown {} '{}'{} (known: {})", c.id(), key, word,
+                            did_you_mean(word, known), fmt::join(known, ", ")));
+  };
+  check("kind", kind, kinds);
+  check("special", special, kSpecials);
+  const std::int64_t n = c.integer("n");
+  T* x = instance.arena.template allocate<T>(n);
+  fill_values(x, 1, n, c.fill, Role::left, c.seed, 1000);
+  place_special(x, n, special);
+  instance.problem.kind = kind == "sum" ? Kind::sum : Kind::max;
+  instance.in.x = {x, n};
+  instance.out.result.size = 1;
+  instance.degenerate = n == 0;
+}
+
+template <class T>
+void Reduce::validate(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>& out) {
+  if (out.result.size != 1)
+    throw Error(fmt::format("reduce: the result has {} elements, not 1", out.result.size));
+}
+
+template <class T>
+void Reduce::oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>&,
+                    Reference& reference) {
+  ReferenceArray& result = reference.outputs.emplace_back();
+  result.resize(1);
+  if (p.kind == Kind::max) {
+    double best = -std::numeric_limits<double>::infinity();
+    bool nan = false;
+    for (std::int64_t i = 0; i < in.x.size; ++i) {
+      const double v = in.x[i];
+      nan = nan || std::isnan(v);
+      if (v > best) best = v;
+    }
+    result.value[0] = nan ? std::numeric_limits<double>::quiet_NaN() : best;
+    return;  // magnitude and terms stay 0: a maximum is exact
+  }
+  // fp32 too by Dot2: plain fp64 would err by more than the doubled arithmetic's bound allows over 10^7 terms
+  OracleDot<double> sum;
+  for (std::int64_t i = 0; i < in.x.size; ++i) sum.add(in.x[i]);
+  result.value[0] = sum.value();
+  result.magnitude[0] = sum.magnitude();
+  result.terms[0] = static_cast<std::int32_t>(
+      std::min<std::int64_t>(sum.terms(), std::numeric_limits<std::int32_t>::max()));
+}
+
+template <class T>
+Cost Reduce::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>&) {
+  const auto n = static_cast<double>(in.x.size);
+  return {n, sizeof(T) * (n + 1)};
+}
+
+double Reduce::bound(const Tolerance& t, int, double value, double magnitude, std::int64_t terms) {
+  return terms == 0 ? 0 : sum_bound(t, value, magnitude, terms);  // no terms: a maximum, or the empty sum
+}
+
+PLUMB_INSTANTIATE_OPERATOR(Reduce)
+
+}  // namespace plumb

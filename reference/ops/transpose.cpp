@@ -1,0 +1,86 @@
+// transpose: cases, data, oracle and cost of the contract in transpose.hpp.
+#include "reference/ops/transpose.hpp"
+
+#include <fmt/format.h>
+
+#include "reference/core/error.hpp"
+#include "reference/core/fills.hpp"
+#include "reference/core/operator.hpp"
+#include "reference/core/sparse_cases.hpp"
+
+namespace plumb {
+
+// No case uses the exact fill: its 17 values repeat, and a value from the wrong place would often be right.
+// index holds another number in every place.
+void Transpose::cases(CaseList& list) {
+  using enum Fill;
+  list.add(Tier::smoke, "rows=0,cols=5", {index}, "no rows: nothing may be touched");
+  list.add(Tier::smoke, "rows=5,cols=0", {index}, "no columns: nothing may be touched");
+  list.add(Tier::smoke, "rows=1,cols=1", {index}, "the smallest");
+  list.add(Tier::smoke, "rows=1,cols=1009", {index, real}, "a row becomes a column");
+  list.add(Tier::smoke, "rows=1009,cols=1", {index, real}, "a column becomes a row");
+  list.add(Tier::smoke, "rows=31,cols=33", {index, real, hostile}, "one less and one more than a tile of 32");
+  list.add(Tier::smoke, "rows=33,cols=31", {index, real, hostile}, "one more and one less than a tile of 32");
+  list.add(Tier::smoke, "rows=32,cols=64", {index}, "whole tiles only");
+  list.add(Tier::smoke, "rows=63,cols=65", {index, real}, "one less and one more than two tiles");
+  list.add(Tier::smoke, "rows=127,cols=129", {index, scaled}, "one less and one more than a tile of 128");
+  list.add(Tier::smoke, "rows=211,cols=7", {index, real},
+           "tall: a guard with the other matrix's bounds loses rows");
+  list.add(Tier::smoke, "rows=7,cols=211", {index, real}, "wide");
+  list.add(Tier::smoke, "rows=1009,cols=1013", {index, real, hostile}, "prime sizes");
+
+  list.add(Tier::full, "rows=4096,cols=4096", {real},
+           "rows a power of two apart: every row of a tile meets the same cache set");
+  list.add(Tier::full, "rows=8191,cols=4099", {real}, "past every cache, ragged");
+  list.add(Tier::full, "rows=281903,cols=16", {index, real}, "tall: the contest's layer");
+  list.add(Tier::full, "rows=16,cols=281903", {index, real}, "wide: the same lying down");
+  list.add(Tier::stress, "rows=1048583,cols=2053", {real}, "2,152,740,899 elements: a 32-bit row * ld wraps",
+           {Dtype::f32});
+}
+
+template <class T>
+void Transpose::make(const Case& c, Instance<Transpose, T>& instance) {
+  const std::int64_t rows = c.integer("rows"), cols = c.integer("cols");
+  // the right-hand index fill numbers the places
+  instance.in.A =
+      make_dense<T>(instance.arena, rows, cols, c, c.fill == Fill::index ? Role::right : Role::left, 1000);
+  instance.out.B = {nullptr, cols, rows, rows};
+  instance.degenerate = rows * cols <= 1;
+}
+
+template <class T>
+void Transpose::validate(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>& out) {
+  if (out.B.rows != in.A.cols)
+    throw Error(fmt::format("transpose: B has {} rows, A {} columns", out.B.rows, in.A.cols));
+  if (out.B.cols != in.A.rows)
+    throw Error(fmt::format("transpose: B has {} columns, A {} rows", out.B.cols, in.A.rows));
+  const auto check_ld = [](const char* name, std::int64_t ld, std::int64_t cols) {
+    if (ld < cols)
+      throw Error(
+          fmt::format("transpose: {} has leading dimension {}, less than its {} columns", name, ld, cols));
+  };
+  check_ld("A", in.A.ld, in.A.cols);
+  check_ld("B", out.B.ld, out.B.cols);
+}
+
+template <class T>
+void Transpose::oracle(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>&,
+                       Reference& reference) {
+  ReferenceArray& b = reference.outputs.emplace_back();
+  b.resize(in.A.rows * in.A.cols);
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    for (std::int64_t j = 0; j < in.A.cols; ++j)
+      b.value[static_cast<std::size_t>(j * in.A.rows + i)] = in.A(i, j);
+  }
+}
+
+template <class T>
+Cost Transpose::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>&) {
+  return {0, 2.0 * sizeof(T) * static_cast<double>(in.A.rows) * static_cast<double>(in.A.cols)};
+}
+
+double Transpose::bound(const Tolerance&, int, double, double, std::int64_t) { return 0; }
+
+PLUMB_INSTANTIATE_OPERATOR(Transpose)
+
+}  // namespace plumb
