@@ -1,0 +1,155 @@
+// Planted faults of dense_to_csr: each is a right kernel with one thing changed. `verify --mutants` must kill
+// every one.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "reference/ops/dense_to_csr.hpp"
+#include "verify/mutants/host_mutant.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+using P = DenseToCsr::Problem<T>;
+template <class T>
+using In = DenseToCsr::In<T, Space::host>;
+template <class T>
+using Out = DenseToCsr::Out<T, Space::host>;
+
+// The right conversion, with its parts open to change: what counts, and what is stored as column.
+template <class T, class Counts, class Column>
+void convert(const In<T>& in, const Out<T>& out, Counts&& counts, Column&& column, std::int64_t ld) {
+  std::int32_t nnz = 0;
+  out.row_ptr[0] = 0;
+  for (std::int64_t i = 0; i < in.x.rows; ++i) {
+    for (std::int64_t j = 0; j < in.x.cols; ++j) {
+      const T v = in.x.data[i * ld + j];
+      if (!counts(v)) continue;
+      if (nnz >= out.col.size + 8) continue;  // beyond the fence it would only crash
+      out.col[nnz] = column(j);
+      out.val[nnz] = v;
+      ++nnz;
+    }
+    out.row_ptr[i + 1] = nnz;
+  }
+}
+
+std::int32_t as_it_is(std::int64_t j) { return static_cast<std::int32_t>(j); }
+
+template <class T>
+void minus_zero(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  convert(
+      in, out, [](T v) { return std::bit_cast<Bits>(v) != 0; }, as_it_is, in.x.ld);
+}
+const HostMutant<DenseToCsr> m0a{
+    "minus_zero_counts",
+    minus_zero<float>,
+    minus_zero<double>,
+    {0, "non-zero is decided by bits: -0 becomes an entry, and the outputs overflow",
+     "integer comparisons of floating-point words", kNumeric}};
+
+template <class T>
+void nan_dropped(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  convert(
+      in, out, [](T v) { return std::fabs(v) > T(0); }, as_it_is, in.x.ld);
+}
+const HostMutant<DenseToCsr> m25{"nan_dropped",
+                                 nan_dropped<float>,
+                                 nan_dropped<double>,
+                                 {25, "|x| > 0 is false for NaN: it vanishes from the matrix",
+                                  "activations tested with > 0, as after a rectifier", kNumeric}};
+
+template <class T>
+void subnormal_dropped(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  convert(
+      in, out, [](T v) { return !(std::fabs(v) < std::numeric_limits<T>::min()); }, as_it_is, in.x.ld);
+}
+const HostMutant<DenseToCsr> m0b{
+    "subnormals_dropped",
+    subnormal_dropped<float>,
+    subnormal_dropped<double>,
+    {0, "subnormal entries count as zeros", "builds that flush subnormals to zero", kNumeric}};
+
+template <class T>
+void packed(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  convert(
+      in, out, [](T v) { return v != T(0); }, as_it_is, in.x.cols);
+}
+const HostMutant<DenseToCsr> m18{
+    "leading_dimension_ignored",
+    packed<float>,
+    packed<double>,
+    {18, "x is taken to be packed", "kernels tested on packed matrices only", kNumeric}};
+
+template <class T>
+void short_columns(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  convert(
+      in, out, [](T v) { return v != T(0); },
+      [](std::int64_t j) { return static_cast<std::int32_t>(static_cast<std::uint16_t>(j)); }, in.x.ld);
+}
+const HostMutant<DenseToCsr> m24{
+    "columns_of_16_bits",
+    short_columns<float>,
+    short_columns<double>,
+    {24, "columns are kept in 16 bits: the 65,537th is the first again",
+     "sparse-DNN kernels that halve their index traffic, at 65,536 neurons and beyond", kNumeric}};
+
+template <class T>
+void descending(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  std::int32_t nnz = 0;
+  out.row_ptr[0] = 0;
+  for (std::int64_t i = 0; i < in.x.rows; ++i) {
+    const std::int32_t begin = nnz;
+    for (std::int64_t j = 0; j < in.x.cols; ++j) {
+      if (in.x(i, j) != T(0)) out.col[nnz] = static_cast<std::int32_t>(j), out.val[nnz] = in.x(i, j), ++nnz;
+    }
+    if (nnz - begin > 32) {
+      std::reverse(out.col.data + begin, out.col.data + nnz);
+      std::reverse(out.val.data + begin, out.val.data + nnz);
+    }
+    out.row_ptr[i + 1] = nnz;
+  }
+}
+const HostMutant<DenseToCsr> m0c{
+    "long_rows_out_of_order",
+    descending<float>,
+    descending<double>,
+    {0, "rows of more than 32 entries are not ascending: the same matrix, another array",
+     "entries appended by warps, in the order in which they arrive", kNumeric}};
+
+template <class T>
+void scan_restarts(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  constexpr std::int64_t kBlock = 256;
+  convert(
+      in, out, [](T v) { return v != T(0); }, as_it_is, in.x.ld);
+  for (std::int64_t i = in.x.rows; i > 0; --i) {  // offsets of the block's first row are missing
+    const std::int64_t first = (i - 1) / kBlock * kBlock;
+    if (first > 0) out.row_ptr[i] -= out.row_ptr[first];
+  }
+}
+const HostMutant<DenseToCsr> m30{
+    "scan_restarts_at_each_block",
+    scan_restarts<float>,
+    scan_restarts<double>,
+    {30, "row pointers are summed within blocks of 256 rows, and the blocks' offsets are not added",
+     "the second phase of a scan, forgotten: right for up to 256 rows", kNumeric}};
+
+template <class T>
+void last_pointer(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  convert(
+      in, out, [](T v) { return v != T(0); }, as_it_is, in.x.ld);
+  for (std::int64_t i = in.x.rows; i > 0; --i) out.row_ptr[i] = out.row_ptr[i - 1];
+}
+const HostMutant<DenseToCsr> m0d{"row_pointers_shifted",
+                                 last_pointer<float>,
+                                 last_pointer<double>,
+                                 {0, "row_ptr[i + 1] holds where row i begins, not where it ends",
+                                  "an exclusive scan where an inclusive one is meant", kNumeric}};
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,22 @@
+// One planted fault of a host operator, in both types at once. Apart from mutant.hpp, which device files
+// include as well.
+#pragma once
+#include "verify/mutants/mutant.hpp"
+
+namespace plumb {
+
+/// const HostMutant<Spmv> cut{"rows_cut_at_32", rows_cut<float>, rows_cut<double>, {35, "fault", "incident",
+/// kNumeric}};
+template <class Op>
+class HostMutant {
+ public:
+  HostMutant(const char* name, typename Variant<Op, float, Space::host>::Run run32,
+             typename Variant<Op, double, Space::host>::Run run64, MutantInfo info, Traits traits = {})
+      : f32_(name, run32, info, traits), f64_(name, run64, info, traits) {}
+
+ private:
+  RegisterMutant<Op, float, Space::host> f32_;
+  RegisterMutant<Op, double, Space::host> f64_;
+};
+
+}  // namespace plumb

@@ -1,0 +1,276 @@
+// Planted faults of log_softmax: each is a right kernel with one thing changed. `verify --mutants` must kill
+// every one of them.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <thread>
+#include <type_traits>
+
+#include "reference/ops/log_softmax.hpp"
+#include "verify/mutants/host_mutant.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+using P = LogSoftmax::Problem<T>;
+template <class T>
+using In = LogSoftmax::In<T, Space::host>;
+template <class T>
+using Out = LogSoftmax::Out<T, Space::host>;
+
+template <class T>
+constexpr T kInf = std::numeric_limits<T>::infinity();
+
+// f(x, y, cols) for every row
+template <class T, class F>
+void each_row(const In<T>& in, const Out<T>& out, F&& f) {
+  for (std::int64_t i = 0; i < in.x.rows; ++i)
+    f(in.x.data + i * in.x.ld, out.y.data + i * out.y.ld, in.x.cols);
+}
+
+template <class T>
+T maximum(const T* x, std::int64_t cols, T start = -kInf<T>) {
+  for (std::int64_t j = 0; j < cols; ++j) start = x[j] > start ? x[j] : start;
+  return start;
+}
+
+template <class T, class Exp>
+T sum_of(const T* x, std::int64_t cols, T max, Exp&& exponential) {
+  T sum = 0;
+  for (std::int64_t j = 0; j < cols; ++j) sum += exponential(x[j] - max);
+  return sum;
+}
+
+template <class T>
+T library_exp(T d) {
+  return std::exp(d);
+}
+
+template <class T>
+void write(const T* x, T* y, std::int64_t cols, T max, T log_sum) {
+  for (std::int64_t j = 0; j < cols; ++j) y[j] = x[j] - max - log_sum;
+}
+
+template <class T>
+void max_from_zero(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
+    const T max = maximum(x, cols, T(0));
+    write(x, y, cols, max, std::log(sum_of(x, cols, max, library_exp<T>)));
+  });
+}
+const HostMutant<LogSoftmax> m10{
+    "maximum_starts_at_zero",
+    max_from_zero<float>,
+    max_from_zero<double>,
+    {10, "the maximum of all-negative rows is 0: every exponential of a row far below underflows",
+     "a shuffle from an inactive lane, which reads 0; an accumulator left at its default", kNumeric}};
+
+template <class T>
+void sentinel(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  constexpr T kLowest = std::numeric_limits<T>::lowest();
+  each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
+    const T max = maximum(x, cols, kLowest);
+    T sum = 0;
+    for (std::int64_t j = 0; j < (cols + 7) / 8 * 8; ++j) sum += std::exp((j < cols ? x[j] : kLowest) - max);
+    write(x, y, cols, max, std::log(sum));
+  });
+}
+const HostMutant<LogSoftmax> m26a{
+    "sentinel_is_a_number",
+    sentinel<float>,
+    sentinel<double>,
+    {26, "padding and start are -FLT_MAX: in a row of -Inf the padding is the maximum and sums up",
+     "masked attention rows", kNumeric}};
+
+template <class T>
+void online_minus_inf(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
+    T max = -kInf<T>, sum = 0;
+    for (std::int64_t j = 0; j < cols; ++j) {
+      const T next = x[j] > max ? x[j] : max;
+      sum = sum * std::exp(max - next) + std::exp(x[j] - next);
+      max = next;
+    }
+    if (max == kInf<T>) max = std::numeric_limits<T>::quiet_NaN();
+    write(x, y, cols, max, std::log(sum));
+  });
+}
+const HostMutant<LogSoftmax> m26b{
+    "online_minus_inf_minus_inf",
+    online_minus_inf<float>,
+    online_minus_inf<double>,
+    {26, "before the first finite entry -Inf - -Inf makes the running sum NaN for good",
+     "online softmax over masked rows", kNumeric}};
+
+template <class T>
+void online_plus_inf(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
+    T max = -kInf<T>, sum = 0;
+    for (std::int64_t j = 0; j < cols; ++j) {
+      if (x[j] == -kInf<T>) continue;
+      if (x[j] > max) {
+        sum = sum * std::exp(max - x[j]) + T(1);
+        max = x[j];
+      } else {
+        sum += std::exp(x[j] - max);
+      }
+    }
+    if (max == -kInf<T>) max = std::numeric_limits<T>::quiet_NaN();
+    write(x, y, cols, max, std::log(sum));
+  });
+}
+const HostMutant<LogSoftmax> m0a{
+    "online_plus_inf",
+    online_plus_inf<float>,
+    online_plus_inf<double>,
+    {0, "a new maximum counts as exp(0) = 1 even when it is +Inf: the other entries become -Inf, not NaN",
+     "met while writing cpu/03_online", kNumeric}};
+
+template <class T>
+void log_of_softmax(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
+    const T max = maximum(x, cols), sum = sum_of(x, cols, max, library_exp<T>);
+    for (std::int64_t j = 0; j < cols; ++j) y[j] = std::log(std::exp(x[j] - max) / sum);
+  });
+}
+const HostMutant<LogSoftmax> m27a{
+    "log_of_softmax",
+    log_of_softmax<float>,
+    log_of_softmax<double>,
+    {27, "log(softmax(x)): -Inf where the exponential underflows, and small answers lose their bits",
+     "two layers of a framework, one after the other", kNumeric}};
+
+template <class T>
+void no_maximum(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
+    write(x, y, cols, T(0), std::log(sum_of(x, cols, T(0), library_exp<T>)));
+  });
+}
+const HostMutant<LogSoftmax> m27b{"no_maximum_subtracted",
+                                  no_maximum<float>,
+                                  no_maximum<double>,
+                                  {27, "exp(x) itself is summed: overflow from 89 on in fp32",
+                                   "networks whose logits stay small", kNumeric}};
+
+template <class T>
+void max_plus_log(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
+    const T max = maximum(x, cols), total = max + std::log(sum_of(x, cols, max, library_exp<T>));
+    for (std::int64_t j = 0; j < cols; ++j) y[j] = x[j] - total;
+  });
+}
+const HostMutant<LogSoftmax> m0b{"maximum_plus_log_first",
+                                 max_plus_log<float>,
+                                 max_plus_log<double>,
+                                 {0, "x - (max + log sum): far from zero the logarithm drowns in the maximum",
+                                  "PyTorch issue 11752", kNumeric}};
+
+template <class T>
+void nan_skipped(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
+    const T max = maximum(x, cols);
+    const T sum = sum_of(x, cols, max, [](T d) { return d <= T(0) ? std::exp(d) : T(0); });
+    write(x, y, cols, max, std::log(sum));
+  });
+}
+const HostMutant<LogSoftmax> m25{
+    "nan_left_out_of_the_sum",
+    nan_skipped<float>,
+    nan_skipped<double>,
+    {25, "a comparison that guards exp leaves NaN out: only its own entry is NaN, not its row",
+     "range checks in hand-written exponentials, and clamps in vectorised ones", kNumeric}};
+
+template <class T>
+T schraudolph(T d) {
+  // an affine map into the exponent field: three per cent wrong at worst
+  if (!(d > T(-80))) return d <= T(-80) ? T(0) : d;
+  const auto bits = static_cast<std::int32_t>(12102203.0f * static_cast<float>(d)) + 1064866805;
+  return static_cast<T>(std::bit_cast<float>(bits));
+}
+template <class T>
+void fast_exp(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
+    const T max = maximum(x, cols);
+    write(x, y, cols, max, std::log(sum_of(x, cols, max, schraudolph<T>)));
+  });
+}
+const HostMutant<LogSoftmax> m28a{
+    "fast_exp_undeclared",
+    fast_exp<float>,
+    fast_exp<double>,
+    {28, "exp by writing into the exponent field (Schraudolph 1999), undeclared", "fast-math libraries",
+     kNumeric}};
+
+template <class T>
+T cubic(T d) {
+  if (!(d > T(-80))) return d <= T(-80) ? T(0) : d;
+  const T k = std::nearbyint(d * T(1.4426950408889634)), r = d - k * T(0.6931471805599453);
+  return std::ldexp(
+      T(1) + r * (T(1) + r * (T(0.5) + r * (T(1.0 / 6) + r * (T(1.0 / 24) + r * T(1.0 / 120))))),
+      static_cast<int>(k));
+}
+template <class T>
+void short_series(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
+    const T max = maximum(x, cols);
+    write(x, y, cols, max, std::log(sum_of(x, cols, max, cubic<T>)));
+  });
+}
+const HostMutant<LogSoftmax> m28b{
+    "exp_series_two_terms_short",
+    short_series<float>,
+    short_series<double>,
+    {28, "exp by a series of degree 5: relative error up to 3e-6, below every customary tolerance",
+     "a polynomial taken over from a library of lower precision", kNumeric}};
+
+void float_exp(const P<double>&, const In<double>& in, const Out<double>& out, Context&) {
+  each_row(in, out, [](const double* x, double* y, std::int64_t cols) {
+    const double max = maximum(x, cols);
+    const double sum =
+        sum_of(x, cols, max, [](double d) { return static_cast<double>(std::exp(static_cast<float>(d))); });
+    write(x, y, cols, max, std::log(sum));
+  });
+}
+const RegisterMutant<LogSoftmax, double, Space::host> m28c{
+    "single_precision_exp_in_double",
+    float_exp,
+    {28, "expf in an fp64 kernel", "an f at the end of a name, left over from the fp32 version", kNumeric}};
+
+template <class T>
+void first_1024(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
+    const T max = maximum(x, cols);
+    write(x, y, cols, max, std::log(sum_of(x, std::min<std::int64_t>(cols, 1024), max, library_exp<T>)));
+  });
+}
+const HostMutant<LogSoftmax> m35{"sum_stops_at_1024",
+                                 first_1024<float>,
+                                 first_1024<double>,
+                                 {35, "entries beyond the 1,024th are not summed",
+                                  "a block per row without the loop over the row", kNumeric}};
+
+template <class T>
+void shared_maximum(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  volatile T shared = 0;  // one for all threads
+#pragma omp parallel for num_threads(4) schedule(static, 1)
+  for (std::int64_t i = 0; i < in.x.rows; ++i) {
+    const T* x = in.x.data + i * in.x.ld;
+    shared = maximum(x, in.x.cols);
+    std::this_thread::yield();  // opens the window: the fault shows in every run
+    const T max = shared, sum = sum_of(x, in.x.cols, max, library_exp<T>);
+    write(x, out.y.data + i * out.y.ld, in.x.cols, T(shared), std::log(sum));
+  }
+}
+const HostMutant<LogSoftmax> m42{
+    "openmp_shared_maximum",
+    shared_maximum<float>,
+    shared_maximum<double>,
+    {42, "the row's maximum stands in one variable that all threads share",
+     "a scratch word used for the maximum and then the sum", kNumeric | kRepeat | kRace},
+    Traits{}.not_reproducible()};
+
+}  // namespace
+}  // namespace plumb

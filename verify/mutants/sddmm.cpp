@@ -1,0 +1,128 @@
+// Planted faults of sddmm: each is a right kernel with one thing changed. `verify --mutants` must kill every
+// one of them.
+#include <algorithm>
+
+#include "reference/ops/sddmm.hpp"
+#include "verify/mutants/host_mutant.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+using P = Sddmm::Problem<T>;
+template <class T>
+using In = Sddmm::In<T, Space::host>;
+template <class T>
+using Out = Sddmm::Out<T, Space::host>;
+
+template <class T>
+T product(const In<T>& in, std::int64_t x_row, std::int64_t y_row, std::int64_t length) {
+  T sum = 0;
+  for (std::int64_t k = 0; k < length; ++k) sum += in.X(x_row, k) * in.Y(y_row, k);
+  return sum;
+}
+
+template <class T, class F>
+void each_entry(const In<T>& in, F&& f) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    for (std::int32_t e = in.A.row_ptr[i]; e < in.A.row_ptr[i + 1]; ++e) f(i, e);
+  }
+}
+
+template <class T>
+void values_multiply(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  each_entry(in, [&](std::int64_t i, std::int32_t e) {
+    out.s[e] = in.A.val[e] * product(in, i, in.A.col[e], in.X.cols);
+  });
+}
+const HostMutant<Sddmm> m33{
+    "values_of_the_mask_multiply",
+    values_multiply<float>,
+    values_multiply<double>,
+    {33, "the mask's values are multiplied in", "the other of the two definitions in use", kNumeric}};
+
+template <class T>
+void k_tail(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  each_entry(
+      in, [&](std::int64_t i, std::int32_t e) { out.s[e] = product(in, i, in.A.col[e], in.X.cols / 8 * 8); });
+}
+const HostMutant<Sddmm> m14{
+    "k_tail_dropped",
+    k_tail<float>,
+    k_tail<double>,
+    {14, "terms beyond a multiple of 8 are not added", "vectorised products without a remainder", kNumeric}};
+
+template <class T>
+void k_over_1000(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  each_entry(in, [&](std::int64_t i, std::int32_t e) {
+    out.s[e] = product(in, i, in.A.col[e], in.X.cols > 256 ? in.X.cols - 1 : in.X.cols);
+  });
+}
+const HostMutant<Sddmm> m14b{"last_term_of_long_rows_dropped",
+                             k_over_1000<float>,
+                             k_over_1000<double>,
+                             {14, "one term of 300 is missing: within a tolerance of one per cent",
+                              "a tile loop that ends one step early", kNumeric}};
+
+template <class T>
+void swapped(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  each_entry(in, [&](std::int64_t i, std::int32_t e) {
+    out.s[e] = product(in, in.A.col[e] % in.X.rows, i % in.Y.rows, in.X.cols);
+  });
+}
+const HostMutant<Sddmm> m0a{"mask_transposed",
+                            swapped<float>,
+                            swapped<double>,
+                            {0, "row and column of the mask are swapped",
+                             "CSC taken for CSR; right for symmetric masks and X = Y", kNumeric}};
+
+template <class T>
+void repeats_once(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  each_entry(in, [&](std::int64_t i, std::int32_t e) {
+    const bool repeated = e > in.A.row_ptr[i] && in.A.col[e] == in.A.col[e - 1];
+    out.s[e] = repeated ? T(0) : product(in, i, in.A.col[e], in.X.cols);
+  });
+}
+const HostMutant<Sddmm> m0b{"repeated_columns_once",
+                            repeats_once<float>,
+                            repeats_once<double>,
+                            {0, "of repeated columns only the first gets the product",
+                             "kernels that merge duplicates while they sample", kNumeric}};
+
+template <class T>
+void nothing_for_zero(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  if (in.X.cols == 0) return;
+  each_entry(in, [&](std::int64_t i, std::int32_t e) { out.s[e] = product(in, i, in.A.col[e], in.X.cols); });
+}
+const HostMutant<Sddmm> m0c{
+    "zero_width_writes_nothing",
+    nothing_for_zero<float>,
+    nothing_for_zero<double>,
+    {0, "k == 0 returns early and leaves the output as it was",
+     "the early return that is right for empty outputs, taken for empty sums", kNumeric}};
+
+template <class T>
+void wrong_first_row(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  constexpr std::int64_t kBlock = 64;
+  const auto A = in.A;
+  for (std::int64_t begin = 0; begin < A.nnz; begin += kBlock) {
+    // lower_bound finds the first row that starts at `begin`, which is an empty one where several start there
+    std::int64_t i = std::lower_bound(A.row_ptr, A.row_ptr + A.rows + 1, begin) - A.row_ptr;
+    if (A.row_ptr[i] > begin) --i;
+    for (std::int64_t e = begin; e < std::min(A.nnz, begin + kBlock); ++e) {
+      if (A.row_ptr[i + 1] <= e && e > begin) {  // the row of the block's first entry is trusted to have one
+        while (A.row_ptr[i + 1] <= e) ++i;
+      }
+      out.s[e] = product(in, i, A.col[e], in.X.cols);
+    }
+  }
+}
+const HostMutant<Sddmm> m32{
+    "block_begins_in_an_empty_row",
+    wrong_first_row<float>,
+    wrong_first_row<double>,
+    {32, "the row of a block's first entry is found by lower_bound: an empty row where one starts there",
+     "non-zero splits tested on matrices without empty rows", kNumeric}};
+
+}  // namespace
+}  // namespace plumb

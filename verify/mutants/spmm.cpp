@@ -1,0 +1,222 @@
+// Planted faults of spmm: each is a right kernel with one thing changed. `verify --mutants` must kill every
+// one of them.
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "reference/ops/spmm.hpp"
+#include "verify/mutants/host_mutant.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+using P = Spmm::Problem<T>;
+template <class T>
+using In = Spmm::In<T, Space::host>;
+template <class T>
+using Out = Spmm::Out<T, Space::host>;
+
+// c[0..width) += entries [begin, end) of A times B
+template <class T>
+void add_entries(const In<T>& in, std::int64_t begin, std::int64_t end, T* c, std::int64_t width) {
+  for (std::int64_t k = begin; k < end; ++k) {
+    for (std::int64_t j = 0; j < width; ++j) c[j] += in.A.val[k] * in.B(in.A.col[k], j);
+  }
+}
+
+template <class T>
+void right_row(const In<T>& in, const Out<T>& out, std::int64_t i) {
+  T* c = out.C.data + i * out.C.ld;
+  std::fill(c, c + out.C.cols, T(0));
+  add_entries(in, in.A.row_ptr[i], in.A.row_ptr[i + 1], c, out.C.cols);
+}
+
+template <class T>
+void columns_of_16(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  const std::int64_t width = out.C.cols / 16 * 16;
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    T* c = out.C.data + i * out.C.ld;
+    std::fill(c, c + width, T(0));
+    add_entries(in, in.A.row_ptr[i], in.A.row_ptr[i + 1], c, width);
+  }
+}
+const HostMutant<Spmm> m34a{"columns_beyond_16_not_computed",
+                            columns_of_16<float>,
+                            columns_of_16<double>,
+                            {34, "only whole groups of 16 columns are computed",
+                             "feature widths 16 and 32 in every benchmark, 41 and 47 in the data", kNumeric}};
+
+template <class T>
+void columns_zeroed(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  const std::int64_t width = out.C.cols > 8 ? out.C.cols / 8 * 8 : out.C.cols;
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    T* c = out.C.data + i * out.C.ld;
+    std::fill(c, c + out.C.cols, T(0));
+    add_entries(in, in.A.row_ptr[i], in.A.row_ptr[i + 1], c, width);
+  }
+}
+const HostMutant<Spmm> m34b{"ragged_columns_left_zero",
+                            columns_zeroed<float>,
+                            columns_zeroed<double>,
+                            {34, "the output is cleared whole, and columns beyond a multiple of 8 stay zero",
+                             "a memset that hides the missing tail from poison", kNumeric}};
+
+template <class T>
+void wrong_ld(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  const std::int64_t ld =
+      out.C.ld < in.B.ld ? out.C.ld : in.B.ld;  // within B whichever is larger, so that it does not crash
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    for (std::int64_t j = 0; j < out.C.cols; ++j) {
+      T sum = 0;
+      for (std::int32_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k) {
+        sum += in.A.val[k] * in.B.data[in.A.col[k] * ld + j];
+      }
+      out.C.data[i * ld + j] = sum;
+    }
+  }
+}
+const HostMutant<Spmm> m18{"leading_dimension_of_the_other",
+                           wrong_ld<float>,
+                           wrong_ld<double>,
+                           {18, "one leading dimension is used for both dense matrices",
+                            "kernels tested on packed matrices only", kNumeric}};
+
+template <class T>
+void padding_written(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    right_row(in, out, i);
+    T* c = out.C.data + i * out.C.ld;
+    std::fill(c + out.C.cols, c + out.C.ld, T(0));
+  }
+}
+const HostMutant<Spmm> m39{
+    "writes_in_the_padding",
+    padding_written<float>,
+    padding_written<double>,
+    {39, "clears C up to its leading dimension, not its width",
+     "a view into a larger matrix, whose neighbour columns are overwritten", kNumeric}};
+
+template <class T>
+void empty_skipped(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    if (in.A.row_ptr[i] < in.A.row_ptr[i + 1]) right_row(in, out, i);
+  }
+}
+const HostMutant<Spmm> m0a{
+    "empty_rows_skipped",
+    empty_skipped<float>,
+    empty_skipped<double>,
+    {0, "rows without entries are not written", "row compaction without clearing the rest", kNumeric}};
+
+template <class T>
+void padded_slots(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    right_row(in, out, i);
+    if ((in.A.row_ptr[i + 1] - in.A.row_ptr[i]) % 4 == 0 && in.A.row_ptr[i + 1] > in.A.row_ptr[i]) continue;
+    for (std::int64_t j = 0; j < out.C.cols && in.B.rows > 0; ++j)
+      out.C(i, j) += T(0) * in.B(in.B.rows / 2, j);
+  }
+}
+const HostMutant<Spmm> m0b{
+    "padded_slots_multiply_b",
+    padded_slots<float>,
+    padded_slots<double>,
+    {0, "rows are padded to multiples of 4 entries of value 0: 0 * NaN reaches rows that have no NaN",
+     "coalesced row caching that fills its tile with column 0 instead of masking", kNumeric}};
+
+template <class T>
+void repeats_overwrite(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  std::vector<T> row(static_cast<std::size_t>(in.A.cols));
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    std::fill(row.begin(), row.end(), T(0));
+    T* c = out.C.data + i * out.C.ld;
+    std::fill(c, c + out.C.cols, T(0));
+    for (std::int32_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k) row[in.A.col[k]] = in.A.val[k];
+    for (std::int32_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k) {
+      for (std::int64_t j = 0; j < out.C.cols; ++j) c[j] += row[in.A.col[k]] * in.B(in.A.col[k], j);
+      row[in.A.col[k]] = 0;
+    }
+  }
+}
+const HostMutant<Spmm> m0c{
+    "repeated_columns_overwrite",
+    repeats_overwrite<float>,
+    repeats_overwrite<double>,
+    {0, "a row is scattered to a dense one by assignment: of repeated columns the last one counts alone",
+     "multigraphs and unassembled matrices, read by a kernel that assumes distinct columns", kNumeric}};
+
+template <class T>
+void merge_carry(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  constexpr std::int64_t kBlock = 128, kCarried = 8;
+  for (std::int64_t i = 0; i < in.A.rows; ++i) std::fill_n(out.C.data + i * out.C.ld, out.C.cols, T(0));
+  for (std::int64_t begin = 0; begin < in.A.nnz; begin += kBlock) {
+    const std::int64_t end = std::min(in.A.nnz, begin + kBlock);
+    std::int64_t i = std::upper_bound(in.A.row_ptr, in.A.row_ptr + in.A.rows + 1, begin) - in.A.row_ptr - 1;
+    for (std::int64_t k = begin; k < end; ++i) {
+      const std::int64_t stop = std::min<std::int64_t>(end, in.A.row_ptr[i + 1]);
+      if (stop <= k) continue;
+      const bool carried = in.A.row_ptr[i + 1] > end;  // finished by a later block
+      add_entries(in, k, stop, out.C.data + i * out.C.ld,
+                  carried ? std::min(kCarried, out.C.cols) : out.C.cols);
+      k = stop;
+    }
+  }
+}
+const HostMutant<Spmm> m30{
+    "carry_of_first_columns_only",
+    merge_carry<float>,
+    merge_carry<double>,
+    {30, "what a block has of its last, unfinished row is carried for the first 8 columns only",
+     "a merge-path spmv widened to spmm, whose carry stayed one vector wide", kNumeric}};
+
+template <class T>
+T short_mantissa(T v, int bits) {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  const int drop = (sizeof(T) == 4 ? 23 : 52) - bits;
+  return std::bit_cast<T>(static_cast<Bits>(std::bit_cast<Bits>(v) >> drop << drop));
+}
+
+template <class T>
+void reduced(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    for (std::int64_t j = 0; j < out.C.cols; ++j) {
+      T sum = 0;
+      for (std::int32_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k) {
+        sum += short_mantissa(in.A.val[k], 10) * short_mantissa(in.B(in.A.col[k], j), 10);
+      }
+      out.C(i, j) = sum;
+    }
+  }
+}
+const HostMutant<Spmm> m28{"tf32_undeclared",
+                           reduced<float>,
+                           reduced<double>,
+                           {28, "operands are cut to 10 bits of fraction, and the variant does not say so",
+                            "libraries whose default math mode allows tf32", kNumeric}};
+
+template <class T>
+void shared_sums(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  std::vector<T> sums(static_cast<std::size_t>(out.C.cols));  // one for all threads
+#pragma omp parallel for num_threads(4) schedule(static, 1)
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    T* sum = sums.data();
+    for (std::int64_t j = 0; j < out.C.cols; ++j) sum[j] = 0;
+    add_entries(in, in.A.row_ptr[i], in.A.row_ptr[i + 1], sum, out.C.cols);
+    std::this_thread::yield();  // opens the window: the fault shows in every run
+    std::copy(sum, sum + out.C.cols, out.C.data + i * out.C.ld);
+  }
+}
+const HostMutant<Spmm> m42{
+    "openmp_shared_accumulators",
+    shared_sums<float>,
+    shared_sums<double>,
+    {42, "the row's sums stand in one buffer that all threads share",
+     "a temporary declared before the parallel region and forgotten in its private clause",
+     kNumeric | kRepeat | kRace},
+    Traits{}.not_reproducible()};
+
+}  // namespace
+}  // namespace plumb

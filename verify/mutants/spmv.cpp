@@ -1,0 +1,341 @@
+// Planted faults of spmv: each is a right kernel with one thing changed. `verify --mutants` must kill every
+// one of them. Splits are by a fixed number of entries, not by threads, so that a fault does not hide on a
+// machine of one core.
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+#include "reference/ops/spmv.hpp"
+#include "verify/mutants/host_mutant.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+using P = Spmv::Problem<T>;
+template <class T>
+using In = Spmv::In<T, Space::host>;
+template <class T>
+using Out = Spmv::Out<T, Space::host>;
+
+template <class T>
+T row_sum(const In<T>& in, std::int64_t begin, std::int64_t end) {
+  T sum = 0;
+  for (std::int64_t k = begin; k < end; ++k) sum += in.A.val[k] * in.x[in.A.col[k]];
+  return sum;
+}
+
+template <class T>
+void store(const P<T>& p, const Out<T>& out, std::int64_t i, T sum) {
+  out.y[i] = p.beta == T(0) ? p.alpha * sum : p.alpha * sum + p.beta * out.y[i];
+}
+
+template <class T>
+void right(const P<T>& p, const In<T>& in, const Out<T>& out) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i)
+    store(p, out, i, row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1]));
+}
+
+// Flat spmv: blocks of 64 entries; the rows a block begins or ends inside are shared with its neighbours and
+// added.
+enum class Lost { first_partial, last_partial, whole_block };
+
+template <class T>
+void flat(const P<T>& p, const In<T>& in, const Out<T>& out, Lost lost) {
+  constexpr std::int64_t kBlock = 64;
+  const auto A = in.A;
+  for (std::int64_t i = 0; i < A.rows; ++i) store(p, out, i, T(0));
+  for (std::int64_t begin = 0; begin < A.nnz; begin += kBlock) {
+    const std::int64_t end = std::min(A.nnz, begin + kBlock);
+    std::int64_t i = std::upper_bound(A.row_ptr, A.row_ptr + A.rows + 1, begin) - A.row_ptr - 1;
+    for (std::int64_t k = begin; k < end; ++i) {
+      const std::int64_t stop = std::min<std::int64_t>(end, A.row_ptr[i + 1]);
+      if (stop <= k) continue;
+      const bool starts_before = A.row_ptr[i]<begin, ends_after = A.row_ptr[i + 1]> end;
+      const bool dropped = (lost == Lost::first_partial && starts_before && !ends_after) ||
+                           (lost == Lost::last_partial && ends_after && !starts_before) ||
+                           (lost == Lost::whole_block && starts_before && ends_after);
+      if (!dropped) out.y[i] += p.alpha * row_sum(in, k, stop);
+      k = stop;
+    }
+  }
+}
+
+template <class T>
+void first_partial(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  flat(p, in, out, Lost::first_partial);
+}
+template <class T>
+void last_partial(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  flat(p, in, out, Lost::last_partial);
+}
+template <class T>
+void three_blocks(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  flat(p, in, out, Lost::whole_block);
+}
+
+const HostMutant<Spmv> m30a{
+    "flat_first_partial_lost",
+    first_partial<float>,
+    first_partial<double>,
+    {30, "the part of a row that ends in this block, but began before it, is dropped",
+     "flat and merge-path kernels whose carry-in is written before the block that owns it adds", kNumeric}};
+const HostMutant<Spmv> m30b{"flat_last_partial_lost",
+                            last_partial<float>,
+                            last_partial<double>,
+                            {30, "the part of a row that begins in this block and ends after it is dropped",
+                             "merge-path kernels without the fix-up of the carries", kNumeric}};
+const HostMutant<Spmv> m30c{
+    "flat_row_spanning_three_blocks",
+    three_blocks<float>,
+    three_blocks<double>,
+    {30, "a block that lies inside one row, with neither its begin nor its end, adds nothing",
+     "carries handed to the next block only: right until a row spans three", kNumeric}};
+
+template <class T>
+void stream(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  constexpr std::int64_t kBuffer = 512;
+  T products[kBuffer];
+  const auto A = in.A;
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    // a right kernel gives a row longer than the buffer a path of its own
+    const std::int64_t length = std::min<std::int64_t>(kBuffer, A.row_ptr[i + 1] - A.row_ptr[i]);
+    for (std::int64_t k = 0; k < length; ++k)
+      products[k] = A.val[A.row_ptr[i] + k] * in.x[A.col[A.row_ptr[i] + k]];
+    T sum = 0;
+    for (std::int64_t k = 0; k < length; ++k) sum += products[k];
+    store(p, out, i, sum);
+  }
+}
+const HostMutant<Spmv> m31{"stream_row_longer_than_buffer",
+                           stream<float>,
+                           stream<double>,
+                           {31, "a row longer than the staging buffer is cut at the buffer's end",
+                            "CSR-Stream without its CSR-Vector fallback", kNumeric}};
+
+template <class T>
+void adaptive(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const auto A = in.A;
+  if (A.rows > 1) {
+    std::int64_t occupied = 0;
+    for (std::int64_t i = 0; i < A.rows / 2; ++i) occupied += A.row_ptr[i + 1] > A.row_ptr[i] ? 1 : 0;
+    volatile std::int64_t rows_with_entries = occupied;  // keeps the compiler from proving it positive
+    volatile std::int64_t mean = A.row_ptr[A.rows / 2] / rows_with_entries;
+    (void)mean;  // a right kernel chooses lanes per row by it, and guards the division
+  }
+  right(p, in, out);
+}
+const HostMutant<Spmv> m32{
+    "adaptive_divides_by_empty_half",
+    adaptive<float>,
+    adaptive<double>,
+    {32, "the mean row length is sampled from the first half, which may hold nothing: division by zero",
+     "adaptive kernels tuned on matrices without empty rows", kNumeric}};
+
+template <class T>
+void values_ignored(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    T sum = 0;
+    for (std::int32_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k) sum += in.x[in.A.col[k]];
+    store(p, out, i, sum);
+  }
+}
+const HostMutant<Spmv> m33{
+    "edge_values_ignored",
+    values_ignored<float>,
+    values_ignored<double>,
+    {33, "every stored value counts as 1", "graph kernels tested on unweighted graphs only", kNumeric}};
+
+template <class T>
+void rows_cut(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    const std::int64_t begin = in.A.row_ptr[i];
+    store(p, out, i, row_sum(in, begin, std::min<std::int64_t>(in.A.row_ptr[i + 1], begin + 32)));
+  }
+}
+const HostMutant<Spmv> m35{
+    "rows_cut_at_32",
+    rows_cut<float>,
+    rows_cut<double>,
+    {35, "entries beyond the 32nd of a row are not looked at",
+     "a warp per row without the loop over the row, right for 32 connections per neuron", kNumeric}};
+
+template <class T>
+void tail_rows(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows / 4 * 4; ++i)
+    store(p, out, i, row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1]));
+}
+const HostMutant<Spmv> m15{"last_rows_not_computed",
+                           tail_rows<float>,
+                           tail_rows<double>,
+                           {15, "blocks = rows / 4, rounded down: the last rows are never written",
+                            "grid = N / BLOCK in place of the rounded-up quotient", kNumeric}};
+
+template <class T>
+void accumulates(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    out.y[i] = (p.beta == T(0) ? out.y[i] : p.beta * out.y[i]) +
+               p.alpha * row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1]);
+  }
+}
+const HostMutant<Spmv> m22{
+    "output_not_cleared",
+    accumulates<float>,
+    accumulates<double>,
+    {22, "adds to y without clearing it first", "kernels tested on freshly zeroed memory only", kNumeric}};
+
+template <class T>
+void beta_zero(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    out.y[i] = p.alpha * row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1]) + p.beta * out.y[i];
+  }
+}
+const HostMutant<Spmv> m23{"beta_zero_reads_y",
+                           beta_zero<float>,
+                           beta_zero<double>,
+                           {23, "beta == 0 still multiplies y: 0 * NaN is NaN",
+                            "BLAS look-alikes without the branch on beta", kNumeric}};
+
+template <class T>
+void padding(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    const std::int32_t begin = in.A.row_ptr[i], end = in.A.row_ptr[i + 1];
+    T sum = row_sum(in, begin, end);
+    for (std::int32_t k = end - begin; k % 4 != 0 && in.A.cols > 0; ++k) sum += T(0) * in.x[0];
+    if (begin == end && in.A.cols > 0) sum += T(0) * in.x[in.A.cols - 1];
+    store(p, out, i, sum);
+  }
+}
+const HostMutant<Spmv> m0a{
+    "padded_slots_multiply_x",
+    padding<float>,
+    padding<double>,
+    {0, "padding of value 0 is multiplied with x: 0 * NaN turns rows into NaN that have none",
+     "ELL and SELL kernels that pad instead of masking; met while writing cpu/06_ell", kNumeric}};
+
+template <class T>
+void nothing(const P<T>&, const In<T>&, const Out<T>&, Context&) {}
+const HostMutant<Spmv> m38a{
+    "writes_nothing",
+    nothing<float>,
+    nothing<double>,
+    {38, "returns at once", "a launch that failed, with the last result still in the buffer", kNumeric}};
+
+template <class T>
+void first_calls(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  static int calls = 0;
+  right(p, in, out);
+  if (++calls > 10 && in.A.rows > 0) out.y[0] += T(1);
+}
+const HostMutant<Spmv> m38b{"right_for_ten_calls",
+                            first_calls<float>,
+                            first_calls<double>,
+                            {38, "right for the first ten calls, wrong from then on",
+                             "benchmarks that verify before timing and never after", kNumeric}};
+
+template <class T>
+void cached(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  static const T* key = nullptr;
+  static std::vector<T> answer;
+  if (key == in.x.data && static_cast<std::int64_t>(answer.size()) == out.y.size) {
+    std::copy(answer.begin(), answer.end(), out.y.data);
+    return;
+  }
+  right(p, in, out);
+  key = in.x.data;
+  answer.assign(out.y.data, out.y.data + out.y.size);
+}
+const HostMutant<Spmv> m38c{
+    "cached_by_pointer",
+    cached<float>,
+    cached<double>,
+    {38, "returns the last answer again when x has the same address and y the same size",
+     "results cached by pointer: right for as long as the data stays", kNumeric}};
+
+template <class T>
+void input_changed(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  right(p, in, out);
+  if (in.x.size > 0) const_cast<T*>(in.x.data)[in.x.size / 2] = T(0);
+}
+const HostMutant<Spmv> m39a{
+    "changes_x",
+    input_changed<float>,
+    input_changed<double>,
+    {39, "leaves a zero in the middle of x", "scratch data kept in an input through a cast", kNumeric}};
+
+template <class T>
+void past_end(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  right(p, in, out);
+  out.y[out.y.size] = T(0);
+}
+const HostMutant<Spmv> m39b{"writes_one_past_the_end",
+                            past_end<float>,
+                            past_end<double>,
+                            {39, "writes y[rows]", "<= in place of < in a loop bound", kNumeric}};
+
+template <class T>
+void default_block(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  constexpr std::int64_t kDefault = 256;
+  const std::int64_t block = in.A.rows >= 1024 ? kDefault : 64;  // smaller blocks for smaller matrices
+  for (std::int64_t b = 0; b * block < in.A.rows; ++b) {
+    for (std::int64_t r = 0; r < block; ++r) {
+      const std::int64_t i = b * kDefault + r;  // the stride stayed the default's
+      if (i < in.A.rows) store(p, out, i, row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1]));
+    }
+  }
+}
+const HostMutant<Spmv> m40{"right_for_default_block_only",
+                           default_block<float>,
+                           default_block<double>,
+                           {40, "the block size varies, the stride between blocks is the default's",
+                            "a constant repeated in place of its name", kNumeric}};
+
+template <class T>
+void plain_add(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const auto A = in.A;
+  for (std::int64_t i = 0; i < A.rows; ++i) store(p, out, i, T(0));
+#pragma omp parallel for num_threads(4) schedule(static, 16)
+  for (std::int64_t k = 0; k < A.nnz; ++k) {
+    const std::int64_t i = std::upper_bound(A.row_ptr, A.row_ptr + A.rows + 1, k) - A.row_ptr - 1;
+    const T old = out.y[i];
+    if (k % 64 == 0)
+      std::this_thread::yield();  // opens the window: a lost update shows in every run, not in one of twenty
+    out.y[i] = old + p.alpha * A.val[k] * in.x[A.col[k]];
+  }
+}
+const HostMutant<Spmv> m20{
+    "plain_add_by_threads",
+    plain_add<float>,
+    plain_add<double>,
+    {20, "threads add to the same element without atomics: updates are lost",
+     "COO kernels whose entries are split by thread and whose rows are not", kNumeric | kRepeat | kRace},
+    Traits{}.not_reproducible()};
+
+template <class T>
+void shared_temporary(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const auto A = in.A;
+  std::vector<T> products(static_cast<std::size_t>(A.cols) +
+                          static_cast<std::size_t>(A.nnz));  // one for all threads
+#pragma omp parallel for num_threads(4) schedule(static, 1)
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    const std::int64_t length = A.row_ptr[i + 1] - A.row_ptr[i];
+    T* product = products.data();
+    for (std::int64_t k = 0; k < length; ++k)
+      product[k] = A.val[A.row_ptr[i] + k] * in.x[A.col[A.row_ptr[i] + k]];
+    std::this_thread::yield();
+    T sum = 0;
+    for (std::int64_t k = 0; k < length; ++k) sum += product[k];
+    store(p, out, i, sum);
+  }
+}
+const HostMutant<Spmv> m42{
+    "openmp_shared_temporary",
+    shared_temporary<float>,
+    shared_temporary<double>,
+    {42, "the row's products stand in one buffer that all threads share",
+     "a temporary declared before the parallel region and forgotten in its private clause",
+     kNumeric | kRepeat | kRace},
+    Traits{}.not_reproducible()};
+
+}  // namespace
+}  // namespace plumb
