@@ -28,6 +28,7 @@
 #include "datasets/twins.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
+#include "tools/version.hpp"
 
 namespace {
 
@@ -596,7 +597,7 @@ std::string unknown_words(const CLI::App& app, const std::vector<std::string>& e
 
 int run(int argc, char** argv) {
   CLI::App app("The data a person needs: by name, by recipe, or converted.", "dataset");
-  app.set_version_flag("--version", "dataset " plumb::kVersion);
+  app.set_version_flag("--version", std::string("plumbline ") + plumb::kVersion);
   app.footer(
       "Examples:\n"
       "  dataset list\n"

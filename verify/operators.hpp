@@ -1,7 +1,6 @@
 // The one list of operators. A new operator is ops/<op>.hpp, ops/<op>.cpp and one line here (and its include).
 #pragma once
 #include "reference/ops/bias_relu.hpp"
-#include "reference/ops/dense_products.hpp"
 #include "reference/ops/dense_to_csr.hpp"
 #include "reference/ops/gemm.hpp"
 #include "reference/ops/gemv.hpp"

@@ -2,7 +2,7 @@
 //
 // Change    the library's own kernels, called from our threads: its pool and ours would fight over the cores.
 // Traffic   as rung 01.
-// Limits    the serial build, which takes one caller at a time (reference/cpu/openblas.hpp).
+// Limits    the serial build, which takes one caller at a time (reference/core/openblas.hpp).
 // Fails at  fewer rows than cores; 32-bit sizes only. With beta == 0 the library multiplies y by 0 in some
 // versions, where NaN
 //           survives, so y is cleared here.
@@ -10,7 +10,7 @@
 
 #include <limits>
 
-#include "reference/cpu/openblas.hpp"
+#include "reference/core/openblas.hpp"
 #include "reference/ops/gemv.hpp"
 
 namespace plumb {
