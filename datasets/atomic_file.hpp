@@ -7,8 +7,8 @@
 
 namespace plumb {
 
-/// For a handler of Ctrl-C: while files are open it sets the flag, and the next write() throws, so that unwinding removes
-/// what is half written; while none is, the program may simply end.
+/// For a handler of Ctrl-C: while files are open it sets the flag, and the next write() throws, so that unwinding
+/// removes what is half written; while none is open, the program may simply end.
 inline std::atomic<bool> stop_writing{false};
 inline std::atomic<int> open_files{0};
 
