@@ -16,8 +16,8 @@ using plumb::Dtype;
 using plumb::Gcn;
 using plumb::GcnOrder;
 
-/// A path 0 - 1 - 2 with A = [[1, 1, 0], [0, 2, 0], [1, 0, 1]], X = [[1, 0], [0, 1], [2, -1]]; W1 = [[1, -1], [1, 1]],
-/// b1 = (0, 1), W2 = [[1, 0], [0, 2]], no b2.
+/// A path 0 - 1 - 2 with A = [[1, 1, 0], [0, 2, 0], [1, 0, 1]], X = [[1, 0], [0, 1], [2, -1]]; W1 = [[1, -1],
+/// [1, 1]], b1 = (0, 1), W2 = [[1, 0], [0, 2]], no b2.
 Gcn<double> by_hand() {
   Gcn<double> net;
   net.a = {3, 3, {0, 2, 3, 5}, {0, 1, 1, 0, 2}, {1, 1, 2, 1, 1}};
@@ -124,10 +124,12 @@ TEST_CASE("one layer is LogSoftmax(A X W)") {
   }
 }
 
-TEST_CASE("random networks in fp32 and fp64, both orders: hidden, logits and LogSoftmax within their bounds") {
+TEST_CASE(
+    "random networks in fp32 and fp64, both orders: hidden, logits and LogSoftmax within their bounds") {
   for (const std::size_t layers : {1U, 2U}) {
     for (const bool sparse : {false, true}) {
-      const Gcn<double> net = sparse ? with_sparse_features(random_network(301, layers)) : random_network(301, layers);
+      const Gcn<double> net =
+          sparse ? with_sparse_features(random_network(301, layers)) : random_network(301, layers);
       const Gcn<float> net32 = plumb::convert<float>(net);
       const auto exact = plumb::clear_gcn(net, Dtype::f64);
       const auto of_rounded = plumb::clear_gcn(plumb::convert<double>(net32), Dtype::f32);
@@ -143,7 +145,8 @@ TEST_CASE("random networks in fp32 and fp64, both orders: hidden, logits and Log
           const plumb::GcnRun<float> f32 = pipeline->run_f32(net32, order);
           CHECK(plumb::judge_matrix(f32.hidden, of_rounded.hidden, of_rounded.hidden_bound).misses == 0);
           CHECK(plumb::judge_matrix(f32.logits, of_rounded.logits, of_rounded.logits_bound).misses == 0);
-          CHECK(plumb::judge_matrix(f32.log_softmax, of_rounded.log_softmax, of_rounded.log_softmax_bound).misses == 0);
+          CHECK(plumb::judge_matrix(f32.log_softmax, of_rounded.log_softmax, of_rounded.log_softmax_bound)
+                    .misses == 0);
           CHECK(plumb::judge_matrix(f32.logits, rounded.logits, rounded.logits_bound).misses == 0);
         }
       }
@@ -156,7 +159,9 @@ TEST_CASE("the judge notices a missing ReLU, swapped rows, a wrong edge value, a
   const Gcn<float> net32 = plumb::convert<float>(net);
   const auto want = plumb::clear_gcn(plumb::convert<double>(net32), Dtype::f32);
   const Dense<float> right = plumb::kGcnFused.run_f32(net32, GcnOrder::by_cost).logits;
-  const auto misses = [&](const Dense<float>& got) { return plumb::judge_matrix(got, want.logits, want.logits_bound).misses; };
+  const auto misses = [&](const Dense<float>& got) {
+    return plumb::judge_matrix(got, want.logits, want.logits_bound).misses;
+  };
   REQUIRE(misses(right) == 0);
 
   // without ReLU: the hidden layer of one-layer runs, fed to the second

@@ -42,7 +42,8 @@ Csr<float> identity(std::int64_t n) {
 std::vector<float> dense(const Csr<float>& m) {
   std::vector<float> d(static_cast<std::size_t>(m.rows * m.cols), 0.0F);
   for (std::int64_t i = 0; i < m.rows; ++i) {
-    for (std::int32_t k = m.row_ptr[i]; k < m.row_ptr[i + 1]; ++k) d[static_cast<std::size_t>(i * m.cols + m.col[k])] += m.val[k];
+    for (std::int32_t k = m.row_ptr[i]; k < m.row_ptr[i + 1]; ++k)
+      d[static_cast<std::size_t>(i * m.cols + m.col[k])] += m.val[k];
   }
   return d;
 }
@@ -67,7 +68,8 @@ Csr<float> random_weights(std::int64_t n, std::uint64_t seed) {
   for (std::int64_t j = 0; j < n; ++j) {
     const auto degree = plumb::random_below(seed, 1, static_cast<std::uint64_t>(j), 10);
     for (std::uint64_t k = 0; k < degree; ++k, ++at) {
-      m.col.push_back(static_cast<std::int32_t>(plumb::random_below(seed, 2, at, static_cast<std::uint64_t>(n))));
+      m.col.push_back(
+          static_cast<std::int32_t>(plumb::random_below(seed, 2, at, static_cast<std::uint64_t>(n))));
       m.val.push_back(static_cast<float>(2 * plumb::random_unit(seed, 3, at) - 1));
     }
     m.row_ptr.push_back(static_cast<std::int32_t>(m.col.size()));
@@ -149,7 +151,8 @@ TEST_CASE("rows that die in different layers: row i with input v loses 1 per lay
       }
       y.row_ptr.push_back(static_cast<std::int32_t>(y.col.size()));
       for (std::int64_t l = 0; l <= kLayers; ++l) alive[static_cast<std::size_t>(l)] += value > l;
-      if (value > kLayers) want[static_cast<std::size_t>(i * 5 + i % 5)] = static_cast<float>(value - kLayers);
+      if (value > kLayers)
+        want[static_cast<std::size_t>(i * 5 + i % 5)] = static_cast<float>(value - kLayers);
     }
     for (const auto* pipeline : host_pipelines()) {
       CAPTURE(pipeline->name);
@@ -165,7 +168,8 @@ TEST_CASE("wide layers, whose tiles hold 32 or 16 rows, give the same") {
   for (const std::int64_t n : {3000, 5000, 40000}) {
     SparseDnn net{n, -1, 32, {}};
     Csr<float> shift = identity(n);  // neuron j gathers from j + 1, the last from 0
-    for (std::int64_t j = 0; j < n; ++j) shift.col[static_cast<std::size_t>(j)] = static_cast<std::int32_t>((j + 1) % n);
+    for (std::int64_t j = 0; j < n; ++j)
+      shift.col[static_cast<std::size_t>(j)] = static_cast<std::int32_t>((j + 1) % n);
     for (int l = 0; l < 3; ++l) net.gather.push_back(shift);
     Csr<float> y;
     y.rows = 70;
@@ -187,7 +191,8 @@ TEST_CASE("wide layers, whose tiles hold 32 or 16 rows, give the same") {
   }
 }
 
-TEST_CASE("random networks, biases of either sign, any cap: every layer of every pipeline is within its bound") {
+TEST_CASE(
+    "random networks, biases of either sign, any cap: every layer of every pipeline is within its bound") {
   constexpr float kNoCap = std::numeric_limits<float>::infinity();
   for (const auto& [bias, cap] : {std::pair{-0.05F, 32.0F}, {0.1F, 1.5F}, {0.0F, kNoCap}}) {
     SparseDnn net{37, bias, cap, {}};
@@ -208,7 +213,9 @@ TEST_CASE("random networks, biases of either sign, any cap: every layer of every
   }
 }
 
-TEST_CASE("the judge notices a lost edge, a bias everywhere, a cap before the bias, swapped rows, NaN, and a negative value") {
+TEST_CASE(
+    "the judge notices a lost edge, a bias everywhere, a cap before the bias, swapped rows, NaN, and a "
+    "negative value") {
   SparseDnn net{37, 0.1F, 1.5F, {random_weights(37, 100)}};
   const Csr<float> y = random_inputs(40, 37, 7);
   const Csr<float> right = run(plumb::kSdnnCarried, net, y).y;
@@ -292,12 +299,13 @@ TEST_CASE("validate names what is wrong") {
   CHECK_THROWS_WITH_AS(plumb::validate(wrong), "sparse DNN: cap must not be negative: -1", plumb::Error);
   wrong = net;
   wrong.gather[0].col[1] = 2;
-  CHECK_THROWS_WITH_AS(plumb::validate(wrong), "sparse DNN, layer 1: column 2 of entry 1 lies outside 0..1", plumb::Error);
+  CHECK_THROWS_WITH_AS(plumb::validate(wrong), "sparse DNN, layer 1: column 2 of entry 1 lies outside 0..1",
+                       plumb::Error);
   wrong = net;
   wrong.gather[0].val[0] = std::numeric_limits<float>::infinity();
   CHECK_THROWS_AS(plumb::validate(wrong), plumb::Error);
-  CHECK_THROWS_WITH_AS(plumb::validate_inputs(net, csr(3, {{}})), "sparse DNN: inputs have 3 features, the network 2 neurons",
-                       plumb::Error);
+  CHECK_THROWS_WITH_AS(plumb::validate_inputs(net, csr(3, {{}})),
+                       "sparse DNN: inputs have 3 features, the network 2 neurons", plumb::Error);
 }
 
 TEST_CASE("transpose twice is the same matrix") {

@@ -1,4 +1,5 @@
-// The program infer as a person runs it: exit codes, first and last lines; and the real data sets where PLUMB_DATA is set.
+// The program infer as a person runs it: exit codes, first and last lines; and the real data sets where
+// PLUMB_DATA is set.
 #include <sys/wait.h>
 
 #include <cstdio>
@@ -130,7 +131,8 @@ TEST_CASE("--help names the environment and gives examples, on every level") {
 }
 
 TEST_CASE("infer gcn with no data at hand generates it, says so first, and is within its bound") {
-  for (const std::string options : {"", "--dtype f64", "--pipeline openblas --check", "--pipeline eigen --check", "--layers 1"}) {
+  for (const std::string options :
+       {"", "--dtype f64", "--pipeline openblas --check", "--pipeline eigen --check", "--layers 1"}) {
     const Outcome o = bare("gcn " + options);
     CAPTURE(o.text);
     CHECK(o.exit_code == 0);
@@ -154,7 +156,8 @@ TEST_CASE("trained networks: 815 and 709 of 1000, logits within their bound, in 
   if (folder.empty()) return;
   for (const auto& [name, accuracy] : {std::pair{"cora_nobias", "accuracy: 815 of 1000 (0.8150)"},
                                        {"citeseer_nobias", "accuracy: 709 of 1000 (0.7090)"}}) {
-    for (const std::string options : {" --dtype f32 --check", " --dtype f64 --check", " --pipeline openblas", " --pipeline eigen --dtype f64"}) {
+    for (const std::string options : {" --dtype f32 --check", " --dtype f64 --check", " --pipeline openblas",
+                                      " --pipeline eigen --dtype f64"}) {
       const Outcome o = infer("gcn --data " + folder + "/" + name + options);
       CAPTURE(o.text);
       CHECK(o.exit_code == 0);
@@ -167,8 +170,11 @@ TEST_CASE("trained networks: 815 and 709 of 1000, logits within their bound, in 
 TEST_CASE("the contest's files give the contest's lines") {
   const std::string folder = data("/gcn/contest_1024");
   if (folder.empty()) return;
-  const std::string graph = folder + "/graph/1024_example_graph.txt " + folder + "/embedding/1024.bin " + folder + "/weight/W_64_16.bin ";
-  const auto first = [&](const std::string& arguments) { return infer("gcn --contest " + arguments).line(0); };
+  const std::string graph = folder + "/graph/1024_example_graph.txt " + folder + "/embedding/1024.bin " +
+                            folder + "/weight/W_64_16.bin ";
+  const auto first = [&](const std::string& arguments) {
+    return infer("gcn --contest " + arguments).line(0);
+  };
   CHECK(first("64 16 8 " + graph + folder + "/weight/W_16_8.bin") == "-16.68968964");
   CHECK(first("64 16 " + graph) == "-44.885319");
   CHECK(first("64 16 " + graph + "--dtype f64") == "-44.885316234");
@@ -193,7 +199,8 @@ TEST_CASE("leaving out ReLU leaves Cora's accuracy as it is, and the logits catc
 
   net.weights.push_back(read.f32.w2);
   net.biases.emplace_back();
-  const plumb::GcnReference reference = plumb::clear_gcn(plumb::convert<double>(net), plumb::Dtype::f32, {0x1p-23, 0x1p-23, 0x1p-23});
+  const plumb::GcnReference reference =
+      plumb::clear_gcn(plumb::convert<double>(net), plumb::Dtype::f32, {0x1p-23, 0x1p-23, 0x1p-23});
   const plumb::Dense<float> right = plumb::kGcnFused.run_f32(net, plumb::GcnOrder::by_cost).logits;
   const auto accuracy = plumb::count_right(wrong, read.labels, read.idx_test);
   CHECK(plumb::count_right(right, read.labels, read.idx_test) == 815);
