@@ -1,5 +1,5 @@
-// infer: runs a sparse DNN or a GCN end to end, says how fast, and whether the answer is right. The command line; the two
-// commands are in infer_sdnn.cpp and infer_gcn.cpp.
+// infer: runs a sparse DNN or a GCN end to end, says how fast, and whether the answer is right. The command
+// line; the two commands are in infer_sdnn.cpp and infer_gcn.cpp.
 #include "tools/infer.hpp"
 
 #include <sys/resource.h>
@@ -14,8 +14,8 @@
 #include <fstream>
 #include <new>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "reference/core/error.hpp"
 #include "reference/core/fp.hpp"
@@ -83,7 +83,8 @@ namespace {
 constexpr const char* kEnvironment =
     "environment:\n"
     "  PLUMB_DATA         folder of the data: sdnn/ and gcn/ lie under it\n"
-    "  PLUMB_CACHE        where `dataset fetch` keeps what it fetched (else XDG_CACHE_HOME/plumbline, ~/.cache/plumbline)\n"
+    "  PLUMB_CACHE        where `dataset fetch` keeps what it fetched (else XDG_CACHE_HOME/plumbline, "
+    "~/.cache/plumbline)\n"
     "  OMP_NUM_THREADS    threads to compute with\n"
     "exit codes:\n"
     "  0 right, or nothing to compare with; 1 an answer differs; 2 usage or bad input; 77 no such device\n";
@@ -103,7 +104,8 @@ void check_words(CLI::App& app, const std::vector<std::string>& words) {
     if (word == "--") break;
     if (scope == &app && !word.empty() && word[0] != '-') {
       if (std::find(commands.begin(), commands.end(), word) == commands.end()) {
-        throw Error(fmt::format("infer: unknown command '{}'{} (infer --help)", printable(word), did_you_mean(word, commands)));
+        throw Error(fmt::format("infer: unknown command '{}'{} (infer --help)", printable(word),
+                                did_you_mean(word, commands)));
       }
       scope = app.get_subcommand(word);
     } else if (word.size() > 2 && word.compare(0, 2, "--") == 0) {
@@ -113,8 +115,8 @@ void check_words(CLI::App& app, const std::vector<std::string>& words) {
         for (const std::string& l : option->get_lnames()) known.push_back("--" + l);
       }
       if (std::find(known.begin(), known.end(), name) == known.end()) {
-        throw Error(fmt::format("infer: unknown option '{}'{} (infer {}--help)", printable(name), did_you_mean(name, known),
-                                scope == &app ? "" : scope->get_name() + " "));
+        throw Error(fmt::format("infer: unknown option '{}'{} (infer {}--help)", printable(name),
+                                did_you_mean(name, known), scope == &app ? "" : scope->get_name() + " "));
       }
     }
   }
@@ -122,7 +124,8 @@ void check_words(CLI::App& app, const std::vector<std::string>& words) {
 
 void require_one_of(const std::string& what, const std::string& word, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), word) != known.end()) return;
-  throw Error(fmt::format("{} '{}' is none of {}{}", what, printable(word), fmt::join(known, ", "), did_you_mean(word, known)));
+  throw Error(fmt::format("{} '{}' is none of {}{}", what, printable(word), fmt::join(known, ", "),
+                          did_you_mean(word, known)));
 }
 
 void end_on_interrupt(int) {
@@ -144,11 +147,14 @@ int run(int argc, char** argv) {
              kEnvironment);
 
   SdnnOptions sdnn;
-  CLI::App* const s = app.add_subcommand("sdnn", "the Sparse DNN Graph Challenge: which inputs keep a non-zero to the end");
-  sizes(s, "--neurons", sdnn.neurons, "neurons per layer: 1024 (default), 4096, 16384, 65536, or what your files hold");
+  CLI::App* const s =
+      app.add_subcommand("sdnn", "the Sparse DNN Graph Challenge: which inputs keep a non-zero to the end");
+  sizes(s, "--neurons", sdnn.neurons,
+        "neurons per layer: 1024 (default), 4096, 16384, 65536, or what your files hold");
   sizes(s, "--layers", sdnn.layers, "layers to run (default 120)");
   sizes(s, "--inputs", sdnn.inputs, "use the first N inputs only (default: all)");
-  s->add_option("--data", sdnn.data, "folder with neuronN.tar.gz, sparse-images-N.tsv.gz, neuronN-lL-categories.tsv");
+  s->add_option("--data", sdnn.data,
+                "folder with neuronN.tar.gz, sparse-images-N.tsv.gz, neuronN-lL-categories.tsv");
   s->add_option("--weights", sdnn.weights, "weights: tar, folder, .tsv or binary cache");
   s->add_option("--images", sdnn.images, "inputs: .tsv[.gz] or binary cache");
   s->add_option("--categories", sdnn.categories, "the list to compare with");
@@ -158,28 +164,37 @@ int run(int argc, char** argv) {
   s->add_option("--cap", sdnn.cap, "values are cut at this (default 32)");
   s->add_option("--pipeline", sdnn.pipeline, "NAME or auto (default); a wrong name lists them");
   s->add_option("--device", sdnn.device, "cpu (default) or gpu");
-  s->add_option("--class", sdnn.structure, "what the pipeline may take for granted: A (default) general sparse, B, C, D");
+  s->add_option("--class", sdnn.structure,
+                "what the pipeline may take for granted: A (default) general sparse, B, C, D");
   sizes(s, "--repeat", sdnn.repeat, "run the inference N times, report the median");
   s->add_flag("--check", sdnn.check, "judge every layer against the fp64 reference on the same input");
   s->add_flag("-v,--verbose", sdnn.verbose, "alive rows and time by layer");
   s->add_option("--json", sdnn.json, "write the result there as JSON");
-  s->footer(std::string("Without --data, files are looked for in $PLUMB_DATA/sdnn, then in the cache folder; what is not found is\n"
-                        "generated (official weights; inputs from MNIST where its images lie there, else drawn digits).\n"
-                        "examples:\n"
-                        "  infer sdnn --neurons 1024 --layers 120\n"
-                        "  infer sdnn --neurons 1024 --layers 120 --inputs 1k --pipeline csr_spmm\n"
-                        "  infer sdnn --neurons 16384 --layers 120 --inputs 5k --json out.json\n") +
-            kEnvironment);
+  s->footer(
+      std::string(
+          "Without --data, files are looked for in $PLUMB_DATA/sdnn, then in the cache folder; what is not "
+          "found is\n"
+          "generated (official weights; inputs from MNIST where its images lie there, else drawn digits).\n"
+          "examples:\n"
+          "  infer sdnn --neurons 1024 --layers 120\n"
+          "  infer sdnn --neurons 1024 --layers 120 --inputs 1k --pipeline csr_spmm\n"
+          "  infer sdnn --neurons 16384 --layers 120 --inputs 5k --json out.json\n") +
+      kEnvironment);
 
   GcnOptions gcn;
   CLI::App* const g = app.add_subcommand("gcn", "a graph convolutional network, one or two layers");
-  g->add_option("--data", gcn.data, "folder of .npy files (A_indptr, X_..., W1, W2, labels, expected_logits_f64 ...)");
-  g->add_option("--contest", gcn.contest, "F0 F1 [F2] GRAPH X W1 [W2]: the contest's files and its two lines of output")->expected(5, 7);
-  g->add_option("--graph", gcn.graph, "graph: `v e` and edges as the contest's, or a sparse matrix used as it is");
+  g->add_option("--data", gcn.data,
+                "folder of .npy files (A_indptr, X_..., W1, W2, labels, expected_logits_f64 ...)");
+  g->add_option("--contest", gcn.contest,
+                "F0 F1 [F2] GRAPH X W1 [W2]: the contest's files and its two lines of output")
+      ->expected(5, 7);
+  g->add_option("--graph", gcn.graph,
+                "graph: `v e` and edges as the contest's, or a sparse matrix used as it is");
   g->add_option("--features", gcn.features, "X: .npy, raw .bin beside --weights *.npy, or a sparse matrix");
   g->add_option("--weights", gcn.weights, "W1 [W2] as .npy")->expected(1, 2);
   sizes(g, "--layers", gcn.layers, "1 or 2 (default: as many as there are weights)");
-  g->add_option("--dtype", gcn.dtype, "f32, f64, or auto (default): f32, but f64 where the contest's files hold f64");
+  g->add_option("--dtype", gcn.dtype,
+                "f32, f64, or auto (default): f32, but f64 where the contest's files hold f64");
   g->add_option("--pipeline", gcn.pipeline, "NAME or auto (default); a wrong name lists them");
   g->add_option("--device", gcn.device, "cpu (default) or gpu");
   sizes(g, "--repeat", gcn.repeat, "run the inference N times, report the median");
@@ -187,7 +202,8 @@ int run(int argc, char** argv) {
   g->add_flag("-v,--verbose", gcn.verbose, "time by step");
   g->add_option("--out", gcn.out, "write the result (n, classes) there as .npy");
   g->add_option("--json", gcn.json, "write the result there as JSON");
-  g->footer(std::string("Without files, $PLUMB_DATA/gcn/cora_nobias is used, then the cache folder; else a graph is generated.\n"
+  g->footer(std::string("Without files, $PLUMB_DATA/gcn/cora_nobias is used, then the cache folder; else a "
+                        "graph is generated.\n"
                         "examples:\n"
                         "  infer gcn --data data/gcn/citeseer_nobias\n"
                         "  infer gcn --data data/gcn/cora_nobias --dtype f64 --pipeline eigen --check\n"
@@ -199,11 +215,11 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
     return app.exit(e);  // --help, --version
-  } catch (const CLI::ParseError& e) {
-    throw Error(fmt::format("infer: {} (infer --help)", e.what()));
-  }
-  if (!arithmetic_self_test()) throw Error("infer: this build's arithmetic is broken (fast-math?), it cannot judge");
-  for (const std::string* device : {&sdnn.device, &gcn.device}) require_one_of("--device", *device, {"cpu", "gpu"});
+  } catch (const CLI::ParseError& e) { throw Error(fmt::format("infer: {} (infer --help)", e.what())); }
+  if (!arithmetic_self_test())
+    throw Error("infer: this build's arithmetic is broken (fast-math?), it cannot judge");
+  for (const std::string* device : {&sdnn.device, &gcn.device})
+    require_one_of("--device", *device, {"cpu", "gpu"});
   require_one_of("--class", sdnn.structure, {"A", "B", "C", "D"});
   require_one_of("--dtype", gcn.dtype, {"auto", "f32", "f64"});
   for (const std::int64_t repeat : {sdnn.repeat, gcn.repeat}) {
@@ -223,8 +239,6 @@ int main(int argc, char** argv) {
     return plumb::run(argc, argv);
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "error: out of memory: use --inputs, or a smaller network\n");
-  } catch (const std::exception& e) {
-    fmt::print(stderr, "error: {}\n", e.what());
-  }
+  } catch (const std::exception& e) { fmt::print(stderr, "error: {}\n", e.what()); }
   return plumb::kExitUsage;
 }

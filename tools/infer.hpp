@@ -54,7 +54,8 @@ class Progress {
 /// Peak resident memory of this process, in bytes; 0 where the system does not say.
 [[nodiscard]] std::int64_t peak_memory();
 [[nodiscard]] std::string show_bytes(std::int64_t bytes);
-/// The folder of `dataset fetch`: $PLUMB_CACHE, else $XDG_CACHE_HOME/plumbline, else ~/.cache/plumbline; "" without a home.
+/// The folder of `dataset fetch`: $PLUMB_CACHE, else $XDG_CACHE_HOME/plumbline, else ~/.cache/plumbline; ""
+/// without a home.
 [[nodiscard]] std::string cache_folder();
 [[nodiscard]] std::string environment(const char* name);
 [[nodiscard]] double median(std::vector<double> values);

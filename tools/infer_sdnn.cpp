@@ -23,8 +23,8 @@ namespace plumb {
 
 namespace {
 
-constexpr std::int64_t kDigits = 60000;      // inputs drawn where no images are at hand
-constexpr std::int64_t kSampleRows = 2048;   // compared with the reference where no list is at hand
+constexpr std::int64_t kDigits = 60000;     // inputs drawn where no images are at hand
+constexpr std::int64_t kSampleRows = 2048;  // compared with the reference where no list is at hand
 
 /// Where everything comes from, found before anything is read.
 struct Plan {
@@ -60,11 +60,13 @@ Plan find_data(const SdnnOptions& o) {
       if (plan.mnist.empty() && std::filesystem::exists(path)) plan.mnist = path;
     }
   }
-  plan.searched = folders.empty() ? "no --data, PLUMB_DATA or cache folder" : fmt::format("nothing under {}", fmt::join(folders, ", "));
+  plan.searched = folders.empty() ? "no --data, PLUMB_DATA or cache folder"
+                                  : fmt::format("nothing under {}", fmt::join(folders, ", "));
   if (!o.weights.empty()) p.weights = o.weights;
   if (!o.images.empty()) p.images = o.images;
   plan.official_inputs = o.images.empty() && (!p.images.empty() || !plan.mnist.empty());
-  // A list that lies beside the data speaks of that data with the challenge's own bias and cap, of nothing else.
+  // A list that lies beside the data speaks of that data with the challenge's own bias and cap, of nothing
+  // else.
   const bool own_bias = o.bias_given && o.bias != official_bias(o.neurons);
   if (!o.weights.empty() || !plan.official_inputs || own_bias || o.cap != 32) p.categories.clear();
   if (!o.categories.empty()) p.categories = o.categories;
@@ -85,12 +87,14 @@ void load_weights(const Plan& plan, const SdnnOptions& o, SparseDnn& net) {
   if (plan.paths.weights.empty()) {
     const RadixNet made = radixnet(o.neurons, o.layers);
 #pragma omp parallel for schedule(dynamic)
-    for (std::int64_t l = 0; l < o.layers; ++l) net.gather[static_cast<std::size_t>(l)] = radixnet_layer_transposed(made, l);
+    for (std::int64_t l = 0; l < o.layers; ++l)
+      net.gather[static_cast<std::size_t>(l)] = radixnet_layer_transposed(made, l);
     return;
   }
   SdnnNetwork read = read_sdnn_weights(plan.paths.weights, o.neurons, o.layers);
   if (static_cast<std::int64_t>(read.layers.size()) < o.layers) {
-    throw input_error(plan.paths.weights, 0, fmt::format("holds {} layers, {} are wanted", read.layers.size(), o.layers));
+    throw input_error(plan.paths.weights, 0,
+                      fmt::format("holds {} layers, {} are wanted", read.layers.size(), o.layers));
   }
 #pragma omp parallel for schedule(dynamic)
   for (std::int64_t l = 0; l < o.layers; ++l) {
@@ -133,14 +137,16 @@ const SdnnPipeline* choose(const SdnnOptions& o, const SparseDnn& net, int& exit
   }
   if (space == Space::device && (!any_on_device || !reasons.empty())) {
     fmt::print(stderr, "skip: {}; --device cpu runs here\n",
-               any_on_device ? fmt::format("{}", fmt::join(reasons, "; "))
-                             : "this infer was built without a GPU side (no CUDA compiler at configure time)");
+               any_on_device
+                   ? fmt::format("{}", fmt::join(reasons, "; "))
+                   : "this infer was built without a GPU side (no CUDA compiler at configure time)");
     exit_code = kExitNoDevice;
     return nullptr;
   }
   if (!reasons.empty()) throw Error(fmt::format("pipeline {}", fmt::join(reasons, "; ")));
   if (o.pipeline == "auto") {
-    throw Error(fmt::format("no pipeline of class {} on {}; there are: {}", o.structure, o.device, fmt::join(names, ", ")));
+    throw Error(fmt::format("no pipeline of class {} on {}; there are: {}", o.structure, o.device,
+                            fmt::join(names, ", ")));
   }
   names.emplace_back("auto");
   throw Error(fmt::format("pipeline '{}' is none of {}{}", printable(o.pipeline), fmt::join(names, ", "),
@@ -150,9 +156,11 @@ const SdnnPipeline* choose(const SdnnOptions& o, const SparseDnn& net, int& exit
 /// "3 (11, 12, 90)", at most ten of them.
 std::string show_ids(const std::vector<std::int32_t>& ids) {
   const std::size_t shown = std::min<std::size_t>(ids.size(), 10);
-  return ids.empty() ? "none"
-                     : fmt::format("{} ({}{})", ids.size(), fmt::join(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-                                   ids.size() > shown ? ", ..." : "");
+  return ids.empty()
+             ? "none"
+             : fmt::format("{} ({}{})", ids.size(),
+                           fmt::join(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                           ids.size() > shown ? ", ..." : "");
 }
 
 std::vector<std::int32_t> without(const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b) {
@@ -161,7 +169,9 @@ std::vector<std::int32_t> without(const std::vector<std::int32_t>& a, const std:
   return rest;
 }
 
-std::string show_tera(double edges, double seconds) { return fmt::format("{:.4g} TeraEdges/s", edges / seconds / 1e12); }
+std::string show_tera(double edges, double seconds) {
+  return fmt::format("{:.4g} TeraEdges/s", edges / seconds / 1e12);
+}
 
 }  // namespace
 
@@ -169,7 +179,8 @@ int infer_sdnn(const SdnnOptions& o) {
   if (o.neurons < 1 || o.layers < 1) throw Error("--neurons and --layers must be at least 1");
   const Plan plan = find_data(o);
   const bool nothing_found = plan.paths.weights.empty() && plan.paths.images.empty() && plan.mnist.empty();
-  fmt::print("data: {}{}, {}\n", nothing_found ? plan.searched + ": " : "", plan.weights_from, plan.images_from);
+  fmt::print("data: {}{}, {}\n", nothing_found ? plan.searched + ": " : "", plan.weights_from,
+             plan.images_from);
   nlohmann::json json;
   json["command"] = "sdnn";
   json["data"] = {{"weights", plan.weights_from}, {"inputs", plan.images_from}};
@@ -192,9 +203,7 @@ int infer_sdnn(const SdnnOptions& o) {
     const auto guarded = [](std::exception_ptr& error, auto&& work) {
       try {
         work();
-      } catch (...) {
-        error = std::current_exception();
-      }
+      } catch (...) { error = std::current_exception(); }
     };
     std::thread beside([&] { guarded(images_error, [&] { images = load_images(plan, o); }); });
     guarded(weights_error, [&] { load_weights(plan, o, net); });
@@ -207,13 +216,15 @@ int infer_sdnn(const SdnnOptions& o) {
   std::vector<std::int32_t> published;
   if (!plan.paths.categories.empty()) {
     published = read_sdnn_categories(plan.paths.categories);
-    published.erase(std::upper_bound(published.begin(), published.end(), static_cast<std::int32_t>(images.rows)), published.end());
+    published.erase(
+        std::upper_bound(published.begin(), published.end(), static_cast<std::int32_t>(images.rows)),
+        published.end());
   }
   const double load_seconds = seconds_now() - load_start;
 
   const int threads = omp_get_max_threads();
-  fmt::print("network: {} neurons, {} layers, {} edges, bias {}, cap {}; {} inputs with {} non-zeros\n", o.neurons, o.layers,
-             net.edges(0, o.layers), net.bias, net.cap, images.rows, images.nnz());
+  fmt::print("network: {} neurons, {} layers, {} edges, bias {}, cap {}; {} inputs with {} non-zeros\n",
+             o.neurons, o.layers, net.edges(0, o.layers), net.bias, net.cap, images.rows, images.nnz());
   fmt::print("pipeline: {} (class {}, {}{}): {}\n", pipeline->name, pipeline->structure, o.device,
              pipeline->space == Space::host ? fmt::format(", {} threads", threads) : "", pipeline->about);
 
@@ -235,14 +246,17 @@ int infer_sdnn(const SdnnOptions& o) {
   const double all_edges = static_cast<double>(images.rows) * static_cast<double>(net.edges(0, o.layers));
   double active_edges = 0;
   for (std::int64_t l = 0; l < o.layers; ++l) {
-    active_edges += static_cast<double>(run.alive[static_cast<std::size_t>(l)]) * static_cast<double>(net.edges(l, l + 1));
+    active_edges += static_cast<double>(run.alive[static_cast<std::size_t>(l)]) *
+                    static_cast<double>(net.edges(l, l + 1));
   }
-  fmt::print("time: load {}, plan {}, inference {}{}\n", show_seconds(load_seconds), show_seconds(plan_seconds), show_seconds(seconds),
-             o.repeat > 1 ? fmt::format(" (median of {}; {} to {})", o.repeat, show_seconds(*std::min_element(times.begin(), times.end())),
+  fmt::print("time: load {}, plan {}, inference {}{}\n", show_seconds(load_seconds),
+             show_seconds(plan_seconds), show_seconds(seconds),
+             o.repeat > 1 ? fmt::format(" (median of {}; {} to {})", o.repeat,
+                                        show_seconds(*std::min_element(times.begin(), times.end())),
                                         show_seconds(*std::max_element(times.begin(), times.end())))
                           : "");
-  fmt::print("rate: {} (all edges), {} (active edges, {:.1f} % of all)\n", show_tera(all_edges, seconds), show_tera(active_edges, seconds),
-             all_edges > 0 ? 100 * active_edges / all_edges : 0.0);
+  fmt::print("rate: {} (all edges), {} (active edges, {:.1f} % of all)\n", show_tera(all_edges, seconds),
+             show_tera(active_edges, seconds), all_edges > 0 ? 100 * active_edges / all_edges : 0.0);
   fmt::print("memory: peak {}\n", show_bytes(peak_memory()));
   if (o.verbose) {
     for (std::int64_t l = 0; l < o.layers; ++l) {
@@ -251,11 +265,16 @@ int infer_sdnn(const SdnnOptions& o) {
     }
     fmt::print("at the end: {} rows alive\n", run.alive.back());
   }
-  json["pipeline"] = {{"name", pipeline->name}, {"class", std::string(1, pipeline->structure)}, {"device", o.device}, {"threads", threads}};
-  json["network"] = {{"neurons", o.neurons}, {"layers", o.layers}, {"edges", net.edges(0, o.layers)}, {"bias", net.bias},
-                     {"cap", net.cap}, {"inputs", images.rows}, {"input_nonzeros", images.nnz()}};
+  json["pipeline"] = {{"name", pipeline->name},
+                      {"class", std::string(1, pipeline->structure)},
+                      {"device", o.device},
+                      {"threads", threads}};
+  json["network"] = {
+      {"neurons", o.neurons}, {"layers", o.layers},    {"edges", net.edges(0, o.layers)}, {"bias", net.bias},
+      {"cap", net.cap},       {"inputs", images.rows}, {"input_nonzeros", images.nnz()}};
   json["seconds"] = {{"load", load_seconds}, {"plan", plan_seconds}, {"inference", seconds}, {"runs", times}};
-  json["tera_edges_per_second"] = {{"all", all_edges / seconds / 1e12}, {"active", active_edges / seconds / 1e12}};
+  json["tera_edges_per_second"] = {{"all", all_edges / seconds / 1e12},
+                                   {"active", active_edges / seconds / 1e12}};
   json["alive_rows"] = run.alive;
   json["layer_seconds"] = run.layer_seconds;
 
@@ -278,17 +297,24 @@ int infer_sdnn(const SdnnOptions& o) {
     });
     progress.say("");
     undecidable = answer.undecidable;
-    fmt::print("check: {} layers, each against the fp64 reference on the same input: {} of {} elements outside their bound, "
-               "max err/bound {:.2g} (layer {}, input {}, neuron {}: got {:.9g}, want {:.9g})\n",
-               o.layers, all.misses, all.compared, all.worst, worst_layer + 1, all.row + 1, all.neuron + 1, all.got, all.want);
-    const std::vector<std::int32_t> sure_ids = without(ids, undecidable), sure_answer = without(answer.ids, undecidable);
+    fmt::print(
+        "check: {} layers, each against the fp64 reference on the same input: {} of {} elements outside "
+        "their bound, "
+        "max err/bound {:.2g} (layer {}, input {}, neuron {}: got {:.9g}, want {:.9g})\n",
+        o.layers, all.misses, all.compared, all.worst, worst_layer + 1, all.row + 1, all.neuron + 1, all.got,
+        all.want);
+    const std::vector<std::int32_t> sure_ids = without(ids, undecidable),
+                                    sure_answer = without(answer.ids, undecidable);
     std::vector<std::int32_t> drift;
-    std::set_symmetric_difference(ids.begin(), ids.end(), check.ids.begin(), check.ids.end(), std::back_inserter(drift));
-    fmt::print("check: {} categories in fp64, {} in this run; undecidable within fp32 rounding: {}\n", answer.ids.size(), ids.size(),
-               show_ids(undecidable));
-    const std::vector<std::int32_t> missing = without(sure_answer, sure_ids), extra = without(sure_ids, sure_answer);
+    std::set_symmetric_difference(ids.begin(), ids.end(), check.ids.begin(), check.ids.end(),
+                                  std::back_inserter(drift));
+    fmt::print("check: {} categories in fp64, {} in this run; undecidable within fp32 rounding: {}\n",
+               answer.ids.size(), ids.size(), show_ids(undecidable));
+    const std::vector<std::int32_t> missing = without(sure_answer, sure_ids),
+                                    extra = without(sure_ids, sure_answer);
     if (!missing.empty() || !extra.empty()) {
-      fmt::print("check: decidable ids differ from the reference: missing {}, extra {}\n", show_ids(missing), show_ids(extra));
+      fmt::print("check: decidable ids differ from the reference: missing {}, extra {}\n", show_ids(missing),
+                 show_ids(extra));
       differs = true;
     }
     if (const auto unsure = without(drift, undecidable); !unsure.empty()) {
@@ -296,49 +322,62 @@ int infer_sdnn(const SdnnOptions& o) {
       differs = true;
     }
     fmt::print("check: {}\n", check.unsaturated == 0 ? fmt::format("final values are only 0 or {}", net.cap)
-                                                     : fmt::format("{} final values are neither 0 nor {}", check.unsaturated, net.cap));
+                                                     : fmt::format("{} final values are neither 0 nor {}",
+                                                                   check.unsaturated, net.cap));
     if (all.misses > 0 || (check.unsaturated > 0 && !plan.paths.categories.empty())) differs = true;
-    json["check"] = {{"compared", all.compared}, {"misses", all.misses}, {"max_err_over_bound", all.worst}, {"worst_layer", worst_layer + 1},
-                     {"fp64_categories", answer.ids.size()}, {"undecidable", undecidable}, {"unsaturated", check.unsaturated}};
+    json["check"] = {{"compared", all.compared},
+                     {"misses", all.misses},
+                     {"max_err_over_bound", all.worst},
+                     {"worst_layer", worst_layer + 1},
+                     {"fp64_categories", answer.ids.size()},
+                     {"undecidable", undecidable},
+                     {"unsaturated", check.unsaturated}};
   }
 
   // The last line: the answer, and what it was compared with.
   std::string verdict;
   const std::string head = fmt::format("categories: {} of {}", ids.size(), images.rows);
-  const bool official = plan.official_inputs && o.weights.empty() && net.cap == 32 && net.bias == official_bias(o.neurons);
+  const bool official =
+      plan.official_inputs && o.weights.empty() && net.cap == 32 && net.bias == official_bias(o.neurons);
   if (!plan.paths.categories.empty()) {
     const std::vector<std::int32_t> missing = without(published, ids), extra = without(ids, published);
     const std::string list = o.categories.empty() ? "the published list" : o.categories;
     if (missing.empty() && extra.empty()) {
       std::vector<std::int32_t> listed;
-      std::set_intersection(undecidable.begin(), undecidable.end(), published.begin(), published.end(), std::back_inserter(listed));
+      std::set_intersection(undecidable.begin(), undecidable.end(), published.begin(), published.end(),
+                            std::back_inserter(listed));
       verdict = fmt::format("{}, equal to {}", head, list);
       if (!undecidable.empty()) {
         verdict += fmt::format(", which has {} of the {} undecidable ids", listed.size(), undecidable.size());
       }
     } else {
-      verdict = fmt::format("{}, differs from {}: missing {}, extra {}", head, list, show_ids(missing), show_ids(extra));
+      verdict = fmt::format("{}, differs from {}: missing {}, extra {}", head, list, show_ids(missing),
+                            show_ids(extra));
       differs = true;
     }
   } else if (official && images.rows == kDigits && official_category_count(o.neurons) > 0) {
     const std::int64_t count = official_category_count(o.neurons);
     const bool equal = static_cast<std::int64_t>(ids.size()) == count;
-    verdict = fmt::format("{}, {} the published count{} (no list of ids at hand)", head, equal ? "equal to" : "differs from",
-                          equal ? "" : fmt::format(" {}", count));
+    verdict = fmt::format("{}, {} the published count{} (no list of ids at hand)", head,
+                          equal ? "equal to" : "differs from", equal ? "" : fmt::format(" {}", count));
     differs |= !equal;
   } else if (o.check) {
-    verdict = fmt::format("{}, {} the fp64 reference (no published list)", head, differs ? "differs from" : "equal to");
+    verdict = fmt::format("{}, {} the fp64 reference (no published list)", head,
+                          differs ? "differs from" : "equal to");
   } else {
     // No list: the fp64 reference decides for the first rows, which takes a moment, not minutes.
-    const std::int64_t affordable = (std::int64_t{1} << 33) / std::max<std::int64_t>(net.edges(0, o.layers), 1);
+    const std::int64_t affordable =
+        (std::int64_t{1} << 33) / std::max<std::int64_t>(net.edges(0, o.layers), 1);
     const std::int64_t sample = std::min(images.rows, std::clamp<std::int64_t>(affordable, 16, kSampleRows));
     const SdnnAnswer answer = clear_run(net, slice_rows(images, 0, sample));
-    std::vector<std::int32_t> first(ids.begin(), std::upper_bound(ids.begin(), ids.end(), static_cast<std::int32_t>(sample)));
+    std::vector<std::int32_t> first(
+        ids.begin(), std::upper_bound(ids.begin(), ids.end(), static_cast<std::int32_t>(sample)));
     const std::vector<std::int32_t> missing = without(without(answer.ids, answer.undecidable), first);
     const std::vector<std::int32_t> extra = without(without(first, answer.undecidable), answer.ids);
     const bool equal = missing.empty() && extra.empty();
-    verdict = fmt::format("{}; no published list: the first {} inputs compared with the fp64 reference, {}", head, sample,
-                          equal ? "equal" : fmt::format("missing {}, extra {}", show_ids(missing), show_ids(extra)));
+    verdict = fmt::format(
+        "{}; no published list: the first {} inputs compared with the fp64 reference, {}", head, sample,
+        equal ? "equal" : fmt::format("missing {}, extra {}", show_ids(missing), show_ids(extra)));
     if (!answer.undecidable.empty()) verdict += fmt::format(", undecidable {}", show_ids(answer.undecidable));
     differs |= !equal;
   }

@@ -13,15 +13,18 @@ namespace {
 
 template <class T>
 void validate_csr_of(const Csr<T>& m, const char* name) {
-  if (static_cast<std::int64_t>(m.row_ptr.size()) != m.rows + 1 || m.row_ptr.front() != 0 || m.row_ptr.back() != m.nnz() ||
-      m.val.size() != m.col.size()) {
-    throw Error(fmt::format("gcn: {}: row pointers do not fit {} rows and {} entries", name, m.rows, m.nnz()));
+  if (static_cast<std::int64_t>(m.row_ptr.size()) != m.rows + 1 || m.row_ptr.front() != 0 ||
+      m.row_ptr.back() != m.nnz() || m.val.size() != m.col.size()) {
+    throw Error(
+        fmt::format("gcn: {}: row pointers do not fit {} rows and {} entries", name, m.rows, m.nnz()));
   }
   for (std::int64_t i = 0; i < m.rows; ++i) {
-    if (m.row_ptr[i] > m.row_ptr[i + 1]) throw Error(fmt::format("gcn: {}: row pointers fall at row {}", name, i));
+    if (m.row_ptr[i] > m.row_ptr[i + 1])
+      throw Error(fmt::format("gcn: {}: row pointers fall at row {}", name, i));
   }
   for (const std::int32_t j : m.col) {
-    if (j < 0 || j >= m.cols) throw Error(fmt::format("gcn: {}: column {} lies outside 0..{}", name, j, m.cols - 1));
+    if (j < 0 || j >= m.cols)
+      throw Error(fmt::format("gcn: {}: column {} lies outside 0..{}", name, j, m.cols - 1));
   }
 }
 
@@ -37,7 +40,8 @@ void validate_dense_of(const Dense<T>& m, const char* name) {
 template <class T>
 void validate(const Gcn<T>& net) {
   validate_csr_of(net.a, "A");
-  if (net.a.rows != net.a.cols) throw Error(fmt::format("gcn: A is {} x {}, not square", net.a.rows, net.a.cols));
+  if (net.a.rows != net.a.cols)
+    throw Error(fmt::format("gcn: A is {} x {}, not square", net.a.rows, net.a.cols));
   if (net.sparse_features) {
     validate_csr_of(net.x_sparse, "X");
   } else {
@@ -45,15 +49,19 @@ void validate(const Gcn<T>& net) {
   }
   const std::int64_t x_rows = net.sparse_features ? net.x_sparse.rows : net.x_dense.rows;
   if (x_rows != net.a.rows) throw Error(fmt::format("gcn: X has {} rows, A {}", x_rows, net.a.rows));
-  if (net.weights.empty() || net.weights.size() > 2) throw Error(fmt::format("gcn: {} layers, 1 or 2 are known", net.weights.size()));
-  if (net.biases.size() != net.weights.size()) throw Error("gcn: one bias, if only an empty one, belongs to each weight matrix");
+  if (net.weights.empty() || net.weights.size() > 2)
+    throw Error(fmt::format("gcn: {} layers, 1 or 2 are known", net.weights.size()));
+  if (net.biases.size() != net.weights.size())
+    throw Error("gcn: one bias, if only an empty one, belongs to each weight matrix");
   std::int64_t width = net.features();
   for (std::size_t l = 0; l < net.weights.size(); ++l) {
     const Dense<T>& w = net.weights[l];
     validate_dense_of(w, "W");
-    if (w.rows != width) throw Error(fmt::format("gcn: W{} has {} rows, its input {} columns", l + 1, w.rows, width));
+    if (w.rows != width)
+      throw Error(fmt::format("gcn: W{} has {} rows, its input {} columns", l + 1, w.rows, width));
     if (!net.biases[l].empty() && static_cast<std::int64_t>(net.biases[l].size()) != w.cols) {
-      throw Error(fmt::format("gcn: b{} has {} elements, W{} {} columns", l + 1, net.biases[l].size(), l + 1, w.cols));
+      throw Error(fmt::format("gcn: b{} has {} elements, W{} {} columns", l + 1, net.biases[l].size(), l + 1,
+                              w.cols));
     }
     width = w.cols;
   }
@@ -85,7 +93,9 @@ GcnOrder cheaper_order(const Gcn<T>& net, std::int64_t l) {
 }
 
 const char* to_string(GcnOrder order) {
-  return order == GcnOrder::transform_first ? "A (X W)" : order == GcnOrder::aggregate_first ? "(A X) W" : "by cost";
+  return order == GcnOrder::transform_first   ? "A (X W)"
+         : order == GcnOrder::aggregate_first ? "(A X) W"
+                                              : "by cost";
 }
 
 std::vector<const GcnPipeline*> gcn_pipelines() {
@@ -98,7 +108,8 @@ std::vector<const GcnPipeline*> gcn_pipelines() {
 template <class T>
 GcnVerdict judge_matrix(const Dense<T>& got, const Dense<double>& want, const Dense<double>& bound) {
   if (got.rows != want.rows || got.cols != want.cols || bound.rows != want.rows || bound.cols != want.cols) {
-    throw Error(fmt::format("gcn: the answer is {} x {}, expected is {} x {}", got.rows, got.cols, want.rows, want.cols));
+    throw Error(fmt::format("gcn: the answer is {} x {}, expected is {} x {}", got.rows, got.cols, want.rows,
+                            want.cols));
   }
   GcnVerdict verdict;
   verdict.compared = want.rows * want.cols;
@@ -131,7 +142,8 @@ GcnVerdict judge_matrix(const Dense<T>& got, const Dense<double>& want, const De
 }
 
 template <class T>
-std::int64_t count_right(const Dense<T>& logits, const std::vector<std::int32_t>& labels, const std::vector<std::int32_t>& vertices) {
+std::int64_t count_right(const Dense<T>& logits, const std::vector<std::int32_t>& labels,
+                         const std::vector<std::int32_t>& vertices) {
   std::int64_t right = 0;
   for (const std::int32_t v : vertices) {
     const T* const row = logits.data.data() + v * logits.cols;
@@ -169,19 +181,21 @@ Gcn<To> convert(const Gcn<From>& net) {
   Gcn<To> out;
   out.a = {net.a.rows, net.a.cols, net.a.row_ptr, net.a.col, rounded(net.a.val)};
   out.sparse_features = net.sparse_features;
-  out.x_sparse = {net.x_sparse.rows, net.x_sparse.cols, net.x_sparse.row_ptr, net.x_sparse.col, rounded(net.x_sparse.val)};
+  out.x_sparse = {net.x_sparse.rows, net.x_sparse.cols, net.x_sparse.row_ptr, net.x_sparse.col,
+                  rounded(net.x_sparse.val)};
   out.x_dense = {net.x_dense.rows, net.x_dense.cols, rounded(net.x_dense.data)};
   for (const Dense<From>& w : net.weights) out.weights.push_back({w.rows, w.cols, rounded(w.data)});
   for (const std::vector<From>& b : net.biases) out.biases.push_back(rounded(b));
   return out;
 }
 
-#define PLUMB_GCN_FOR(T)                                                                                             \
-  template void validate<T>(const Gcn<T>&);                                                                          \
-  template double gcn_products<T>(const Gcn<T>&, std::int64_t, GcnOrder);                                            \
-  template GcnOrder cheaper_order<T>(const Gcn<T>&, std::int64_t);                                                   \
-  template GcnVerdict judge_matrix<T>(const Dense<T>&, const Dense<double>&, const Dense<double>&);                  \
-  template std::int64_t count_right<T>(const Dense<T>&, const std::vector<std::int32_t>&, const std::vector<std::int32_t>&); \
+#define PLUMB_GCN_FOR(T)                                                                            \
+  template void validate<T>(const Gcn<T>&);                                                         \
+  template double gcn_products<T>(const Gcn<T>&, std::int64_t, GcnOrder);                           \
+  template GcnOrder cheaper_order<T>(const Gcn<T>&, std::int64_t);                                  \
+  template GcnVerdict judge_matrix<T>(const Dense<T>&, const Dense<double>&, const Dense<double>&); \
+  template std::int64_t count_right<T>(const Dense<T>&, const std::vector<std::int32_t>&,           \
+                                       const std::vector<std::int32_t>&);                           \
   template T max_row_sum<T>(const Dense<T>&);
 PLUMB_GCN_FOR(float)
 PLUMB_GCN_FOR(double)

@@ -1,5 +1,6 @@
-// GCN: the forward pass of a graph convolutional network of one or two layers, and the reference that judges its logits.
-// Stands apart from ops/ because it is a composition: the bound travels through both layers, and accuracy decides nothing.
+// GCN: the forward pass of a graph convolutional network of one or two layers, and the reference that judges
+// its logits. Stands apart from ops/ because it is a composition: the bound travels through both layers, and
+// accuracy decides nothing.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,21 +14,25 @@ namespace plumb {
 
 /// Two layers: Z = A ReLU(A X W1 + b1) W2 + b2, answer LogSoftmax(Z) by rows. One layer: Z = A X W1 + b1.
 ///
-/// Shapes    A (n, n), normalised by the caller; X (n, F0), dense or CSR; W1 (F0, F1), W2 (F1, F2); b1 (F1), b2 (F2) or empty.
+/// Shapes    A (n, n), normalised by the caller; X (n, F0), dense or CSR; W1 (F0, F1), W2 (F1, F2); b1 (F1),
+///           b2 (F2) or empty.
 /// Layout    CSR as in spmm: columns may be unsorted and may repeat. Dense is row-major.
-/// Order     A (X W) and (A X) W give the same Z within rounding; by_cost takes the one with fewer multiplications.
+/// Order     A (X W) and (A X) W give the same Z within rounding; by_cost takes the one with fewer
+///           multiplications.
 /// Values    NaN passes ReLU; a row of Z of which one is NaN or +Inf answers NaN, a row of -Inf too.
-/// Bound     |A| (|X| |W1|) + |b1| carried through both layers, 4 sqrt(n) u of it per sum of n terms (clear_gcn).
+/// Bound     |A| (|X| |W1|) + |b1| carried through both layers, 4 sqrt(n) u of it per sum of n terms
+///           (clear_gcn).
 /// Cost      2 flop per product of the cheaper order (gcn_products).
 /// Errors    validate() refuses shapes that do not fit and malformed CSR.
-/// Source    T. N. Kipf and M. Welling, Semi-supervised classification with graph convolutional networks, ICLR 2017.
+/// Source    T. N. Kipf and M. Welling, Semi-supervised classification with graph convolutional networks,
+///           ICLR 2017.
 template <class T>
 struct Gcn {
-  Csr<T> a;                         // (n, n)
-  bool sparse_features = false;     // which of the two holds X
-  Csr<T> x_sparse;                  // (n, F0)
-  Dense<T> x_dense;                 // (n, F0)
-  std::vector<Dense<T>> weights;    // 1 or 2
+  Csr<T> a;                            // (n, n)
+  bool sparse_features = false;        // which of the two holds X
+  Csr<T> x_sparse;                     // (n, F0)
+  Dense<T> x_dense;                    // (n, F0)
+  std::vector<Dense<T>> weights;       // 1 or 2
   std::vector<std::vector<T>> biases;  // one per weights, each empty or as long as its columns
 
   [[nodiscard]] std::int64_t vertices() const { return a.rows; }
@@ -58,7 +63,7 @@ struct GcnRun {
   Dense<T> logits;       // (n, classes): Z
   Dense<T> log_softmax;  // (n, classes)
   std::vector<GcnStep> steps;
-  double seconds = 0;    // all steps; memory is taken inside
+  double seconds = 0;  // all steps; memory is taken inside
 };
 
 struct GcnPipeline {
@@ -101,23 +106,27 @@ struct GcnReference {
   Dense<double> log_softmax, log_softmax_bound;  // (n, classes)
   Dense<double> magnitude;                       // (n, classes): the same sums over absolute values
 };
-/// Relative error by which the candidate's inputs may differ from the reference's: u where they were rounded, else 0.
+/// Relative error by which the candidate's inputs may differ from the reference's: u where they were rounded,
+/// else 0.
 struct GcnInputError {
   double a = 0, x = 0, w = 0;  // w: weights and biases
 };
-[[nodiscard]] GcnReference clear_gcn(const Gcn<double>& net, Dtype candidate, const GcnInputError& inputs = {});
+[[nodiscard]] GcnReference clear_gcn(const Gcn<double>& net, Dtype candidate,
+                                     const GcnInputError& inputs = {});
 
 /// One matrix against its expectation. NaN and infinities are compared by class.
 struct GcnVerdict {
   std::int64_t compared = 0, misses = 0;
-  double worst = 0, mean = 0;        // err / bound
-  std::int64_t row = -1, col = -1;   // of the worst
+  double worst = 0, mean = 0;       // err / bound
+  std::int64_t row = -1, col = -1;  // of the worst
   double got = 0, want = 0, bound = 0;
 };
 template <class T>
-[[nodiscard]] GcnVerdict judge_matrix(const Dense<T>& got, const Dense<double>& want, const Dense<double>& bound);
+[[nodiscard]] GcnVerdict judge_matrix(const Dense<T>& got, const Dense<double>& want,
+                                      const Dense<double>& bound);
 
-/// Rows of `vertices` whose largest logit stands at their label. Ties go to the lowest class; NaN is never right.
+/// Rows of `vertices` whose largest logit stands at their label. Ties go to the lowest class; NaN is never
+/// right.
 template <class T>
 [[nodiscard]] std::int64_t count_right(const Dense<T>& logits, const std::vector<std::int32_t>& labels,
                                        const std::vector<std::int32_t>& vertices);

@@ -1,5 +1,5 @@
-// GCN, the reference: fp64 sums (compensated, as they are of fp64 terms), the bound carried along. Compiled without contraction.
-// One order of products, A (X W), whatever the candidate took: the bound covers both.
+// GCN, the reference: fp64 sums (compensated, as they are of fp64 terms), the bound carried along. Compiled
+// without contraction. One order of products, A (X W), whatever the candidate took: the bound covers both.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -27,23 +27,27 @@ double rounding(Dtype candidate, double magnitude, std::int64_t terms) {
 }
 
 /// X W of the first layer, X exact but for its input error.
-Carried transform_sparse(const Csr<double>& x, const Dense<double>& w, Dtype candidate, const GcnInputError& inputs) {
+Carried transform_sparse(const Csr<double>& x, const Dense<double>& w, Dtype candidate,
+                         const GcnInputError& inputs) {
   Carried y(x.rows, w.cols);
 #pragma omp parallel for schedule(dynamic, 64)
   for (std::int64_t i = 0; i < x.rows; ++i) {
     for (std::int64_t j = 0; j < w.cols; ++j) {
       OracleDot<double> dot;
-      for (std::int32_t k = x.row_ptr[i]; k < x.row_ptr[i + 1]; ++k) dot.add_product(x.val[k], w.data[x.col[k] * w.cols + j]);
+      for (std::int32_t k = x.row_ptr[i]; k < x.row_ptr[i + 1]; ++k)
+        dot.add_product(x.val[k], w.data[x.col[k] * w.cols + j]);
       const std::int64_t at = i * w.cols + j;
       y.value.data[at] = dot.value();
       y.magnitude.data[at] = dot.magnitude();
-      y.bound.data[at] = rounding(candidate, dot.magnitude(), dot.terms()) + (inputs.x + inputs.w) * dot.magnitude();
+      y.bound.data[at] =
+          rounding(candidate, dot.magnitude(), dot.terms()) + (inputs.x + inputs.w) * dot.magnitude();
     }
   }
   return y;
 }
 
-Carried transform_dense(const Carried& x, const Dense<double>& w, Dtype candidate, const GcnInputError& inputs) {
+Carried transform_dense(const Carried& x, const Dense<double>& w, Dtype candidate,
+                        const GcnInputError& inputs) {
   Carried y(x.value.rows, w.cols);
   const std::int64_t inner = w.rows;
 #pragma omp parallel for schedule(dynamic, 64)
@@ -60,7 +64,8 @@ Carried transform_dense(const Carried& x, const Dense<double>& w, Dtype candidat
       const std::int64_t at = i * w.cols + j;
       y.value.data[at] = dot.value();
       y.magnitude.data[at] = magnitude;
-      y.bound.data[at] = error + rounding(candidate, dot.magnitude() + error, inner) + inputs.w * dot.magnitude();
+      y.bound.data[at] =
+          error + rounding(candidate, dot.magnitude() + error, inner) + inputs.w * dot.magnitude();
     }
   }
   return y;
@@ -90,7 +95,8 @@ Carried aggregate(const Csr<double>& a, const Carried& y, const std::vector<doub
       z.value.data[at] = dot.value();
       z.magnitude.data[at] = magnitude;
       // (A X) W rounds sums over A before those over W: in that order magnitudes are those of the whole chain
-      z.bound.data[at] = error + rounding(candidate, magnitude, dot.terms()) + (inputs.a + inputs.w) * magnitude;
+      z.bound.data[at] =
+          error + rounding(candidate, magnitude, dot.terms()) + (inputs.a + inputs.w) * magnitude;
     }
   }
   return z;
@@ -123,8 +129,9 @@ GcnReference clear_gcn(const Gcn<double>& net, Dtype candidate, const GcnInputEr
     }
   }
   for (std::size_t l = 0; l < net.weights.size(); ++l) {
-    const Carried y = l == 0 && net.sparse_features ? transform_sparse(net.x_sparse, net.weights[l], candidate, inputs)
-                                                    : transform_dense(x, net.weights[l], candidate, inputs);
+    const Carried y = l == 0 && net.sparse_features
+                          ? transform_sparse(net.x_sparse, net.weights[l], candidate, inputs)
+                          : transform_dense(x, net.weights[l], candidate, inputs);
     x = aggregate(net.a, y, net.biases[l], candidate, inputs);
     if (l + 1 < net.weights.size()) {
       apply_relu(x);
@@ -157,7 +164,8 @@ GcnReference clear_gcn(const Gcn<double>& net, Dtype candidate, const GcnInputEr
     for (std::int64_t j = 0; j < n; ++j) {
       y[j] = row[j] - top - log_sum;
       // d y_j = d z_j - sum_k p_k d z_k; then exp, sum and log, each to a few units, and two subtractions
-      const double own = unit * (4 * std::fabs(row[j] - top) + 4 * std::fabs(log_sum) + 2 * std::fabs(y[j]) + static_cast<double>(n) + 8);
+      const double own = unit * (4 * std::fabs(row[j] - top) + 4 * std::fabs(log_sum) + 2 * std::fabs(y[j]) +
+                                 static_cast<double>(n) + 8);
       reference.log_softmax_bound.data[i * n + j] = bound[j] + largest + own;
     }
   }

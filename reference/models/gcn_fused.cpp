@@ -1,8 +1,12 @@
-// GCN, the host's fast pipeline: three passes over rows, and nothing between them goes to memory that the next pass does not read.
+// GCN, the host's fast pipeline: three passes over rows, and nothing between them goes to memory that the
+// next pass does not read.
 //
-// Change    fused: bias, ReLU and the next layer's H W run on the row just summed, LogSoftmax on the row of logits.
-// Traffic   X once; per edge one row of X W1 (or of X) and one of H W2 (or of H); H, logits and the answer written once.
-// Limits    widths of 8 to 64 fit a few vectors; rows are dealt out dynamically, as degrees follow a power law.
+// Change    fused: bias, ReLU and the next layer's H W run on the row just summed, LogSoftmax on the row of
+//           logits.
+// Traffic   X once; per edge one row of X W1 (or of X) and one of H W2 (or of H); H, logits and the answer
+//           written once.
+// Limits    widths of 8 to 64 fit a few vectors; rows are dealt out dynamically, as degrees follow a power
+//           law.
 // Fails at  a vertex that holds most edges: its row is one thread's work.
 #include <algorithm>
 #include <cstdint>
@@ -35,7 +39,8 @@ void gather(const Csr<T>& a, std::int64_t i, const Csr<T>& s, T* sum) {
   std::fill_n(sum, s.cols, T(0));
   for (std::int32_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k) {
     const T value = a.val[k];
-    for (std::int32_t e = s.row_ptr[a.col[k]]; e < s.row_ptr[a.col[k] + 1]; ++e) sum[s.col[e]] += value * s.val[e];
+    for (std::int32_t e = s.row_ptr[a.col[k]]; e < s.row_ptr[a.col[k] + 1]; ++e)
+      sum[s.col[e]] += value * s.val[e];
   }
 }
 
@@ -79,7 +84,9 @@ GcnRun<T> run_fused(const Gcn<T>& net, GcnOrder order) {
   gcn::StepClock clock(run.steps);
   const std::int64_t n = net.vertices();
   const bool two = net.weights.size() == 2;
-  const auto chosen = [&](std::int64_t l) { return order == GcnOrder::by_cost ? cheaper_order(net, l) : order; };
+  const auto chosen = [&](std::int64_t l) {
+    return order == GcnOrder::by_cost ? cheaper_order(net, l) : order;
+  };
   const GcnOrder first = chosen(0), second = two ? chosen(1) : first;
   const Dense<T>& w1 = net.weights[0];
   const Dense<T>& w_last = net.weights.back();
@@ -125,7 +132,8 @@ GcnRun<T> run_fused(const Gcn<T>& net, GcnOrder order) {
         finish(i);
         continue;
       }
-      for (std::int64_t j = 0; j < w1.cols; ++j) z[j] = gcn::relu(b1.empty() ? z[j] : z[j] + b1[static_cast<std::size_t>(j)]);
+      for (std::int64_t j = 0; j < w1.cols; ++j)
+        z[j] = gcn::relu(b1.empty() ? z[j] : z[j] + b1[static_cast<std::size_t>(j)]);
       if (second == GcnOrder::transform_first) times(z, w_last, s2.data.data() + i * w_last.cols);
     }
   }
@@ -156,7 +164,11 @@ GcnRun<T> run_fused(const Gcn<T>& net, GcnOrder order) {
 
 }  // namespace
 
-const GcnPipeline kGcnFused = {"fused", Space::host, "three fused passes over rows, OpenMP", [] () -> const char* { return nullptr; },
-                               run_fused<float>, run_fused<double>};
+const GcnPipeline kGcnFused = {"fused",
+                               Space::host,
+                               "three fused passes over rows, OpenMP",
+                               []() -> const char* { return nullptr; },
+                               run_fused<float>,
+                               run_fused<double>};
 
 }  // namespace plumb

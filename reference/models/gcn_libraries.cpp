@@ -20,12 +20,15 @@ namespace {
 using gcn::make_dense;
 
 void library_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const float* a, const float* b, float* c) {
-  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<blasint>(m), static_cast<blasint>(n), static_cast<blasint>(k),
-              1.0F, a, static_cast<blasint>(k), b, static_cast<blasint>(n), 0.0F, c, static_cast<blasint>(n));
+  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<blasint>(m), static_cast<blasint>(n),
+              static_cast<blasint>(k), 1.0F, a, static_cast<blasint>(k), b, static_cast<blasint>(n), 0.0F, c,
+              static_cast<blasint>(n));
 }
-void library_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, const double* b, double* c) {
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<blasint>(m), static_cast<blasint>(n), static_cast<blasint>(k),
-              1.0, a, static_cast<blasint>(k), b, static_cast<blasint>(n), 0.0, c, static_cast<blasint>(n));
+void library_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, const double* b,
+                  double* c) {
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<blasint>(m), static_cast<blasint>(n),
+              static_cast<blasint>(k), 1.0, a, static_cast<blasint>(k), b, static_cast<blasint>(n), 0.0, c,
+              static_cast<blasint>(n));
 }
 
 /// X W by OpenBLAS, in blocks of rows, so that a sparse X is never dense as a whole.
@@ -38,7 +41,8 @@ struct BlasProducts {
     if (w.rows == 0 || w.cols == 0) return y;
 #pragma omp parallel for schedule(static) num_threads(openblas_callers())
     for (std::int64_t i = 0; i < x.rows; i += kBlock) {
-      library_gemm(std::min(kBlock, x.rows - i), w.cols, w.rows, x.data.data() + i * w.rows, w.data.data(), y.data.data() + i * w.cols);
+      library_gemm(std::min(kBlock, x.rows - i), w.cols, w.rows, x.data.data() + i * w.rows, w.data.data(),
+                   y.data.data() + i * w.cols);
     }
     return y;
   }
@@ -54,7 +58,8 @@ struct BlasProducts {
         const std::int64_t m = std::min(kBlock, x.rows - first);
         std::fill(block.begin(), block.end(), T(0));
         for (std::int64_t i = 0; i < m; ++i) {
-          for (std::int32_t k = x.row_ptr[first + i]; k < x.row_ptr[first + i + 1]; ++k) block[i * w.rows + x.col[k]] += x.val[k];
+          for (std::int32_t k = x.row_ptr[first + i]; k < x.row_ptr[first + i + 1]; ++k)
+            block[i * w.rows + x.col[k]] += x.val[k];
         }
         library_gemm(m, w.cols, w.rows, block.data(), w.data.data(), y.data.data() + first * w.cols);
       }
@@ -127,7 +132,8 @@ GcnRun<T> run_products(const Gcn<T>& net, GcnOrder order) {
     const Dense<T>& w = net.weights[l];
     const std::string number = std::to_string(l + 1), input = l == 0 ? "X" : "H";
     const bool sparse = l == 0 && net.sparse_features;
-    const GcnOrder chosen = order == GcnOrder::by_cost ? cheaper_order(net, static_cast<std::int64_t>(l)) : order;
+    const GcnOrder chosen =
+        order == GcnOrder::by_cost ? cheaper_order(net, static_cast<std::int64_t>(l)) : order;
     const Dense<T>& x = l == 0 ? net.x_dense : h;
     Dense<T> z;
     if (chosen == GcnOrder::transform_first) {
@@ -157,7 +163,8 @@ GcnRun<T> run_products(const Gcn<T>& net, GcnOrder order) {
   run.logits = std::move(h);
   run.log_softmax = make_dense<T>(run.logits.rows, run.logits.cols);
   for (std::int64_t i = 0; i < run.logits.rows; ++i) {
-    gcn::log_softmax_row(run.logits.data.data() + i * run.logits.cols, run.log_softmax.data.data() + i * run.logits.cols, run.logits.cols);
+    gcn::log_softmax_row(run.logits.data.data() + i * run.logits.cols,
+                         run.log_softmax.data.data() + i * run.logits.cols, run.logits.cols);
   }
   clock.step("LogSoftmax");
   run.seconds = clock.total();
@@ -168,9 +175,17 @@ const char* everywhere() { return nullptr; }
 
 }  // namespace
 
-const GcnPipeline kGcnOpenBlas = {"openblas", Space::host, "X W by OpenBLAS, A by plain OpenMP, one call per product", everywhere,
-                                  run_products<BlasProducts, float>, run_products<BlasProducts, double>};
-const GcnPipeline kGcnEigen = {"eigen", Space::host, "every product by Eigen", everywhere, run_products<EigenProducts, float>,
+const GcnPipeline kGcnOpenBlas = {"openblas",
+                                  Space::host,
+                                  "X W by OpenBLAS, A by plain OpenMP, one call per product",
+                                  everywhere,
+                                  run_products<BlasProducts, float>,
+                                  run_products<BlasProducts, double>};
+const GcnPipeline kGcnEigen = {"eigen",
+                               Space::host,
+                               "every product by Eigen",
+                               everywhere,
+                               run_products<EigenProducts, float>,
                                run_products<EigenProducts, double>};
 
 }  // namespace plumb

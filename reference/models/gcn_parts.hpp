@@ -1,4 +1,5 @@
-// What the host pipelines of the GCN share: a step clock, LogSoftmax of a row, and X as rows whatever its format.
+// What the host pipelines of the GCN share: a step clock, LogSoftmax of a row, and X as rows whatever its
+// format.
 #pragma once
 #include <chrono>
 #include <cmath>
@@ -35,9 +36,12 @@ template <class T>
 
 /// NaN passes.
 template <class T>
-[[nodiscard]] T relu(T x) { return x <= 0 ? T(0) : x; }
+[[nodiscard]] T relu(T x) {
+  return x <= 0 ? T(0) : x;
+}
 
-/// y[j] = x[j] - max - log(sum exp(x - max)). A NaN or +Inf anywhere, or -Inf everywhere, gives NaN everywhere.
+/// y[j] = x[j] - max - log(sum exp(x - max)). A NaN or +Inf anywhere, or -Inf everywhere, gives NaN
+/// everywhere.
 template <class T>
 void log_softmax_row(const T* x, T* y, std::int64_t n) {
   T top = -std::numeric_limits<T>::infinity();

@@ -58,20 +58,29 @@ Csr<float> transpose(const Csr<float>& matrix) {
 
 float official_bias(std::int64_t neurons) {
   switch (neurons) {
-    case 4096: return -0.35F;
-    case 16384: return -0.40F;
-    case 65536: return -0.45F;
-    default: return -0.30F;
+    case 4096:
+      return -0.35F;
+    case 16384:
+      return -0.40F;
+    case 65536:
+      return -0.45F;
+    default:
+      return -0.30F;
   }
 }
 
 std::int64_t official_category_count(std::int64_t neurons) {
   switch (neurons) {
-    case 1024: return 1812;
-    case 4096: return 1801;
-    case 16384: return 1918;
-    case 65536: return 1994;
-    default: return 0;
+    case 1024:
+      return 1812;
+    case 4096:
+      return 1801;
+    case 16384:
+      return 1918;
+    case 65536:
+      return 1994;
+    default:
+      return 0;
   }
 }
 
@@ -93,7 +102,8 @@ void validate(const SparseDnn& net) {
 
 void validate_inputs(const SparseDnn& net, const Csr<float>& y) {
   if (y.cols != net.neurons) {
-    throw Error(fmt::format("sparse DNN: inputs have {} features, the network {} neurons", y.cols, net.neurons));
+    throw Error(
+        fmt::format("sparse DNN: inputs have {} features, the network {} neurons", y.cols, net.neurons));
   }
   validate_csr_shape(y, "sparse DNN, inputs");
 }

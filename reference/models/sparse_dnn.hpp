@@ -1,5 +1,6 @@
-// Sparse DNN: the forward pass of the Sparse DNN Graph Challenge. The network, the pipelines that run it, and the reference
-// that judges them. Stands apart from ops/ because a network decides: its answer is a list of ids, and errors double per layer.
+// Sparse DNN: the forward pass of the Sparse DNN Graph Challenge. The network, the pipelines that run it, and
+// the reference that judges them. Stands apart from ops/ because a network decides: its answer is a list of
+// ids, and errors double per layer.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -14,13 +15,15 @@ namespace plumb {
 
 /// Y[l+1] = min(cap, max(0, Z + bias * (Z != 0))),  Z = Y[l] W[l],  for l in [0, layers).
 ///
-/// Shapes    Y (inputs, neurons), a row is an input; W[l] (neurons, neurons), W(i, j) the edge from neuron i to j.
-/// Layout    W transposed in CSR: row j of gather[l] lists the neurons i that j gathers from. Columns may be unsorted and may
-///           repeat; repeats add up. Rows may be empty.
-/// Values    stored in fp32. The bias goes only where Z is not 0: for bias <= 0 that equals bias everywhere followed by ReLU,
-///           for bias > 0 it does not. A row without a non-zero stays so. NaN stays NaN and counts as a non-zero.
-/// Bound     per element of one layer 4 sqrt(n) u M, M = sum |y||w| + |bias|, n = terms + 1; the interval is carried at the
-///           kinks 0 and cap, and at Z == 0 where bias > 0.
+/// Shapes    Y (inputs, neurons), a row is an input; W[l] (neurons, neurons), W(i, j) the edge from neuron i
+///           to j.
+/// Layout    W transposed in CSR: row j of gather[l] lists the neurons i that j gathers from. Columns may be
+///           unsorted and may repeat; repeats add up. Rows may be empty.
+/// Values    stored in fp32. The bias goes only where Z is not 0: for bias <= 0 that equals bias everywhere
+///           followed by ReLU, for bias > 0 it does not. A row without a non-zero stays so. NaN stays NaN and
+///           counts as a non-zero.
+/// Bound     per element of one layer 4 sqrt(n) u M, M = sum |y||w| + |bias|, n = terms + 1; the interval is
+///           carried at the kinks 0 and cap, and at Z == 0 where bias > 0.
 /// Cost      2 flop per edge and alive row.
 /// Errors    validate() refuses malformed CSR, weights and bias that are not finite, cap below 0 or NaN.
 /// Source    J. Kepner et al., Sparse Deep Neural Network Graph Challenge, HPEC 2019.
@@ -49,10 +52,12 @@ void validate_inputs(const SparseDnn& net, const Csr<float>& y);
 
 /// What a pipeline answers.
 struct SdnnRun {
-  Csr<float> y;                       // (inputs, neurons): the values that are not 0, columns ascending
-  std::vector<std::int64_t> alive;    // (layers run + 1): rows with a non-zero entering each layer, and at the end
-  std::vector<double> layer_seconds;  // (layers run): time in each layer, averaged over threads where they work apart
-  double seconds = 0;                 // the whole of it, conversions and compaction included
+  Csr<float> y;  // (inputs, neurons): the values that are not 0, columns ascending
+  std::vector<std::int64_t>
+      alive;  // (layers run + 1): rows with a non-zero entering each layer, and at the end
+  std::vector<double>
+      layer_seconds;   // (layers run): time in each layer, averaged over threads where they work apart
+  double seconds = 0;  // the whole of it, conversions and compaction included
 };
 
 /// 1-based ids of the rows with a non-zero, ascending: the answer of the challenge.
@@ -69,9 +74,9 @@ class SdnnPlan {
   [[nodiscard]] virtual SdnnRun run(const Csr<float>& y, std::int64_t first, std::int64_t last) = 0;
 };
 
-/// One way to run a network. `structure` says what it takes for granted: A, general sparse fp32, indices and values honoured,
-/// alive rows compacted; B, output neurons that share their inputs; C, rows at an absorbing state leave; D, equal neurons
-/// stored once. Only equal classes compare.
+/// One way to run a network. `structure` says what it takes for granted: A, general sparse fp32, indices and
+/// values honoured, alive rows compacted; B, output neurons that share their inputs; C, rows at an absorbing
+/// state leave; D, equal neurons stored once. Only equal classes compare.
 struct SdnnPipeline {
   const char* name;
   char structure;
@@ -101,16 +106,16 @@ class RegisterSdnnPipeline {
 [[nodiscard]] std::vector<const SdnnPipeline*> sdnn_pipelines();
 
 // The host's, each in the file of its idea.
-extern const SdnnPipeline kSdnnCarried;       // sparse_dnn_carried.cpp
-extern const SdnnPipeline kSdnnCsrSpmm;       // sparse_dnn_classic.cpp, as the rest
+extern const SdnnPipeline kSdnnCarried;  // sparse_dnn_carried.cpp
+extern const SdnnPipeline kSdnnCsrSpmm;  // sparse_dnn_classic.cpp, as the rest
 extern const SdnnPipeline kSdnnDenseAlloc;
 extern const SdnnPipeline kSdnnDenseHoisted;
 extern const SdnnPipeline kSdnnEigen;
 
 // The reference: sparse_dnn_clear.cpp.
 
-/// Values of some rows with what an honest fp32 computation may have in their place: anything in [low, high], or 0 where
-/// `or_zero`. Feature-major: element (row r, neuron j) at [j * rows + r].
+/// Values of some rows with what an honest fp32 computation may have in their place: anything in [low, high],
+/// or 0 where `or_zero`. Feature-major: element (row r, neuron j) at [j * rows + r].
 struct SdnnBand {
   std::int64_t rows = 0, neurons = 0;
   std::vector<double> value, low, high;
@@ -120,14 +125,16 @@ struct SdnnBand {
   [[nodiscard]] static SdnnBand exact(const Csr<float>& y, std::int64_t first, std::int64_t last);
 };
 
-/// Layer l in fp64: the value, and the band that follows from the band of the input and from fp32 rounding in any order.
+/// Layer l in fp64: the value, and the band that follows from the band of the input and from fp32 rounding in
+/// any order.
 [[nodiscard]] SdnnBand clear_layer(const SparseDnn& net, std::int64_t l, const SdnnBand& y);
 
 /// How one layer's answer compares with the reference of the same input.
 struct SdnnLayerVerdict {
   std::int64_t compared = 0, misses = 0;
   std::int64_t undecided_rows = 0;  // rows that may or may not have a non-zero, within rounding
-  double worst = 0;                 // largest |got - want| / bound among elements with room to differ; infinite at a miss without
+  double worst =
+      0;  // largest |got - want| / bound among elements with room to differ; infinite at a miss without
   std::int64_t row = -1, neuron = -1;  // of the worst, 0-based
   double got = 0, want = 0, low = 0, high = 0;
 
@@ -135,11 +142,11 @@ struct SdnnLayerVerdict {
 };
 
 /// Judges rows [first, last) of `got`, the answer of layer l to `y`.
-[[nodiscard]] SdnnLayerVerdict judge_layer(const SparseDnn& net, std::int64_t l, const Csr<float>& y, const Csr<float>& got,
-                                           std::int64_t first, std::int64_t last);
+[[nodiscard]] SdnnLayerVerdict judge_layer(const SparseDnn& net, std::int64_t l, const Csr<float>& y,
+                                           const Csr<float>& got, std::int64_t first, std::int64_t last);
 
-/// Free-running reference: categories in fp64, and the ids that fp32 rounding may decide either way (an input on an unstable
-/// fixed point of the network). `progress` may be empty; it is told the rows done so far.
+/// Free-running reference: categories in fp64, and the ids that fp32 rounding may decide either way (an input
+/// on an unstable fixed point of the network). `progress` may be empty; it is told the rows done so far.
 struct SdnnAnswer {
   std::vector<std::int32_t> ids;          // 1-based, fp64
   std::vector<std::int32_t> undecidable;  // 1-based
@@ -150,8 +157,8 @@ struct SdnnAnswer {
 /// Runs `plan` layer by layer and judges each layer on the very input it had (teacher forcing).
 struct SdnnCheck {
   std::vector<SdnnLayerVerdict> layers;
-  std::vector<std::int32_t> ids;   // 1-based, of the layer-by-layer run
-  std::int64_t unsaturated = 0;    // final values that are neither 0 nor cap
+  std::vector<std::int32_t> ids;  // 1-based, of the layer-by-layer run
+  std::int64_t unsaturated = 0;   // final values that are neither 0 nor cap
 };
 [[nodiscard]] SdnnCheck check_run(const SparseDnn& net, SdnnPlan& plan, const Csr<float>& images,
                                   const std::function<void(std::int64_t rows_done)>& progress = {});

@@ -1,13 +1,17 @@
-// Sparse DNN, the host's fast pipeline: rows are independent, so a chunk of rows is carried through many layers while it lies
-// in cache; 16 rows are the lanes of a vector, so an edge is one multiply-add of 16 rows.
+// Sparse DNN, the host's fast pipeline: rows are independent, so a chunk of rows is carried through many
+// layers while it lies in cache; 16 rows are the lanes of a vector, so an edge is one multiply-add of 16
+// rows.
 //
 // Class     A: indices and values honoured, any CSR; rows without a non-zero leave.
-// Layout    tiles of `lanes` rows, feature-major: element (row r, neuron i) at [i * lanes + r]. W transposed is read in place.
+// Layout    tiles of `lanes` rows, feature-major: element (row r, neuron i) at [i * lanes + r]. W transposed
+//           is read in place.
 // Traffic   per edge and tile one broadcast weight, one index and lanes / 16 vectors from L1 or L2.
-// Dying     rows die unevenly. Inside a chunk the living are packed together whenever that saves a group of 16 lanes; where
-//           three quarters of a chunk have died by a stage's end, its survivors wait and share new chunks with others'.
-// Measured  60,000 official inputs, 1024 x 120: 0.28 s with W in its own order; visiting columns sorted by their inputs is
-//           slower (0.35 s), as neighbouring columns already share inputs, and W is then no longer one stream (2 Zen 5 cores, gcc 12).
+// Dying     rows die unevenly. Inside a chunk the living are packed together whenever that saves a group of
+//           16 lanes; where three quarters of a chunk have died by a stage's end, its survivors wait and
+//           share new chunks with others'.
+// Measured  60,000 official inputs, 1024 x 120: 0.28 s with W in its own order; visiting columns sorted by
+//           their inputs is slower (0.35 s), as neighbouring columns already share inputs, and W is then no
+//           longer one stream (2 Zen 5 cores, gcc 12).
 // Fails at  lanes * neurons beyond L2 (above 16,384 neurons): the gather then runs at L3's pace.
 #include <atomic>
 #include <bit>
@@ -26,16 +30,18 @@ namespace {
 using sdnn::AlignedFloats;
 using sdnn::now;
 
-constexpr std::int64_t kGroup = 16;                            // rows per vector
-constexpr std::int64_t kTileBytes = std::int64_t{512} << 10;   // a tile should stay in L2, beside the one it is turned into
-constexpr std::int64_t kChunkRows = 512;                       // enough that packing the living leaves few lanes idle
+constexpr std::int64_t kGroup = 16;  // rows per vector
+constexpr std::int64_t kTileBytes = std::int64_t{512}
+                                    << 10;  // a tile should stay in L2, beside the one it is turned into
+constexpr std::int64_t kChunkRows = 512;    // enough that packing the living leaves few lanes idle
 constexpr std::int64_t kChunkBytes = std::int64_t{16} << 20;
 constexpr std::int64_t kWaitingBytes = std::int64_t{1} << 30;  // survivors of all chunks together, at most
-constexpr std::int64_t kFirstStage = 16;                       // stages end after layers 16, 64, 256, 1024 ...
+constexpr std::int64_t kFirstStage = 16;  // stages end after layers 16, 64, 256, 1024 ...
 
 using Vec = float __attribute__((vector_size(64), aligned(64), may_alias));
 
-/// out = activate(in W) for the first 16 G lanes of a tile of `kLanes`. Bit r of the answer: row r has a non-zero.
+/// out = activate(in W) for the first 16 G lanes of a tile of `kLanes`. Bit r of the answer: row r has a
+/// non-zero.
 template <int G, int kLanes, bool kPositiveBias>
 std::uint64_t layer_of_tile(const Csr<float>& gather, const float* in, float* out, float bias, float cap) {
   const Vec zero{};
@@ -111,9 +117,12 @@ class Carried final : public SdnnPlan {
 
   [[nodiscard]] std::int64_t tile_floats() const { return net_.neurons * lanes_; }
   [[nodiscard]] std::int64_t tiles_for(std::int64_t rows) const { return (rows + lanes_ - 1) / lanes_; }
-  [[nodiscard]] float* lane(float* tiles, std::int64_t r) const { return tiles + r / lanes_ * tile_floats() + r % lanes_; }
+  [[nodiscard]] float* lane(float* tiles, std::int64_t r) const {
+    return tiles + r / lanes_ * tile_floats() + r % lanes_;
+  }
 
-  /// Packs lanes from[0..n) of anywhere into the first n lanes of `to`; what is left of the last group of 16 is set to 0.
+  /// Packs lanes from[0..n) of anywhere into the first n lanes of `to`; what is left of the last group of 16
+  /// is set to 0.
   void pack(const std::vector<const float*>& from, float* to) const {
     const auto n = static_cast<std::int64_t>(from.size());
     for (std::int64_t t = 0; t * lanes_ < n; ++t) {
@@ -129,7 +138,8 @@ class Carried final : public SdnnPlan {
 
   void load(const Csr<float>& y, std::int64_t begin, std::int64_t end, Rows& rows) const {
     rows.id.clear();
-    std::memset(rows.tiles.data(), 0, static_cast<std::size_t>(tiles_for(end - begin) * tile_floats()) * sizeof(float));
+    std::memset(rows.tiles.data(), 0,
+                static_cast<std::size_t>(tiles_for(end - begin) * tile_floats()) * sizeof(float));
     for (std::int64_t i = begin; i < end; ++i) {
       bool any = false;
       float* const to = lane(rows.tiles.data(), static_cast<std::int64_t>(rows.id.size()));
@@ -141,15 +151,17 @@ class Carried final : public SdnnPlan {
     }
   }
 
-  /// One layer over all tiles of `rows`; the living are packed where that saves a group. Returns how many live.
-  std::int64_t step(std::int64_t l, Rows& rows, AlignedFloats& spare, std::vector<std::int32_t>& living) const {
+  /// One layer over all tiles of `rows`; the living are packed where that saves a group. Returns how many
+  /// live.
+  std::int64_t step(std::int64_t l, Rows& rows, AlignedFloats& spare,
+                    std::vector<std::int32_t>& living) const {
     const Csr<float>& w = net_.gather[static_cast<std::size_t>(l)];
     const auto n = static_cast<std::int64_t>(rows.id.size());
     living.clear();
     for (std::int64_t t = 0; t * lanes_ < n; ++t) {
       const std::int64_t m = std::min(lanes_, n - t * lanes_);
-      std::uint64_t alive = kernels_[(m + kGroup - 1) / kGroup](w, rows.tiles.data() + t * tile_floats(),
-                                                                spare.data() + t * tile_floats(), net_.bias, net_.cap);
+      std::uint64_t alive = kernels_[(m + kGroup - 1) / kGroup](
+          w, rows.tiles.data() + t * tile_floats(), spare.data() + t * tile_floats(), net_.bias, net_.cap);
       if (m < 64) alive &= (std::uint64_t{1} << m) - 1;
       for (; alive != 0; alive &= alive - 1) {
         living.push_back(static_cast<std::int32_t>(t * lanes_ + std::countr_zero(alive)));
@@ -160,7 +172,8 @@ class Carried final : public SdnnPlan {
       std::vector<const float*> from(living.size());
       for (std::size_t r = 0; r < living.size(); ++r) from[r] = lane(spare.data(), living[r]);
       pack(from, rows.tiles.data());
-      for (std::size_t r = 0; r < living.size(); ++r) rows.id[r] = rows.id[static_cast<std::size_t>(living[r])];
+      for (std::size_t r = 0; r < living.size(); ++r)
+        rows.id[r] = rows.id[static_cast<std::size_t>(living[r])];
       rows.id.resize(living.size());
     } else {
       std::swap(rows.tiles, spare);
@@ -184,15 +197,18 @@ SdnnRun Carried::run(const Csr<float>& y, std::int64_t first, std::int64_t last)
   }
 
   std::vector<Rows> waiting;  // survivors of the stage before, each with a buffer of its own
-  std::vector<std::pair<std::size_t, std::int64_t>> lanes;  // (which of waiting, lane): the rows of this stage
+  std::vector<std::pair<std::size_t, std::int64_t>>
+      lanes;  // (which of waiting, lane): the rows of this stage
   bool from_input = true;
   std::int64_t rows_left = y.rows, stage_begin = first;
   std::atomic<std::int64_t> waiting_bytes{0};
   for (std::int64_t length = kFirstStage; stage_begin < last || from_input; length *= 4) {
     const std::int64_t stage_end = std::min(last, first + length);
-    // Small jobs are cut so that every thread has some; a later stage, where few rows die, into single tiles, which stay in L2.
+    // Small jobs are cut so that every thread has some; a later stage, where few rows die, into single tiles,
+    // which stay in L2.
     const std::int64_t share = (rows_left + 4 * threads - 1) / (4 * threads);
-    const std::int64_t limit = std::max(lanes_, std::min(from_input ? kChunkRows : lanes_, kChunkBytes / row_bytes));
+    const std::int64_t limit =
+        std::max(lanes_, std::min(from_input ? kChunkRows : lanes_, kChunkBytes / row_bytes));
     const std::int64_t chunk = std::clamp((share + kGroup - 1) / kGroup * kGroup, kGroup, limit);
     const std::int64_t chunks = (rows_left + chunk - 1) / chunk;
     std::vector<Rows> survivors;
@@ -261,7 +277,8 @@ SdnnRun Carried::run(const Csr<float>& y, std::int64_t first, std::int64_t last)
     waiting_bytes = 0;
     lanes.clear();
     for (std::size_t part = 0; part < waiting.size(); ++part) {
-      for (std::int64_t r = 0; r < static_cast<std::int64_t>(waiting[part].id.size()); ++r) lanes.emplace_back(part, r);
+      for (std::int64_t r = 0; r < static_cast<std::int64_t>(waiting[part].id.size()); ++r)
+        lanes.emplace_back(part, r);
     }
     rows_left = static_cast<std::int64_t>(lanes.size());
     from_input = false;
@@ -286,7 +303,10 @@ SdnnRun Carried::run(const Csr<float>& y, std::int64_t first, std::int64_t last)
 }  // namespace
 
 const SdnnPipeline kSdnnCarried = {
-    "carried_tiles", 'A', Space::host, "chunks of rows carried through many layers in cache, 16 rows per vector, the living packed",
+    "carried_tiles",
+    'A',
+    Space::host,
+    "chunks of rows carried through many layers in cache, 16 rows per vector, the living packed",
     [](const SparseDnn&) -> const char* { return nullptr; },
     [](const SparseDnn& net) -> std::unique_ptr<SdnnPlan> { return std::make_unique<Carried>(net); }};
 

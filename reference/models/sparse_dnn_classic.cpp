@@ -1,11 +1,12 @@
-// Sparse DNN, the classical pipelines: one library or SpMM call per layer for all living rows, compaction between layers.
-// Kept apart from the carried one because they are what it is compared with. All are of class A.
+// Sparse DNN, the classical pipelines: one library or SpMM call per layer for all living rows, compaction
+// between layers. Kept apart from the carried one because they are what it is compared with. All are of class
+// A.
 #include <algorithm>
 #include <cstring>
 #include <memory>
 
-#include <Eigen/SparseCore>
 #include <omp.h>
+#include <Eigen/SparseCore>
 
 #include "reference/core/openblas.hpp"
 #include "reference/models/sparse_dnn.hpp"
@@ -19,8 +20,8 @@ namespace plumb {
 
 namespace {
 
-using sdnn::AlignedFloats;
 using sdnn::activate;
+using sdnn::AlignedFloats;
 using sdnn::now;
 
 constexpr std::int64_t kPanelBytes = std::int64_t{256} << 20;  // activations held at once
@@ -37,7 +38,6 @@ std::int64_t panel_rows(const SparseDnn& net) {
   return std::max<std::int64_t>(16, kPanelBytes / (4 * std::max<std::int64_t>(net.neurons, 1)));
 }
 
-
 std::vector<std::int32_t> living_rows(const Csr<float>& y, std::int64_t first, std::int64_t last) {
   std::vector<std::int32_t> id;
   for (std::int64_t i = first; i < last; ++i) {
@@ -53,11 +53,14 @@ class CsrSpmm final : public SdnnPlan {
  public:
   explicit CsrSpmm(const SparseDnn& net) : net_(net) {
     const int threads = omp_get_max_threads();
-    for (const Csr<float>& w : net.gather) {  // the first neuron of each thread: equal edges, whatever the degrees
+    for (const Csr<float>& w :
+         net.gather) {  // the first neuron of each thread: equal edges, whatever the degrees
       std::vector<std::int64_t> split;
       for (int t = 0; t <= threads; ++t) {
         const auto edge = static_cast<std::int32_t>(w.nnz() * t / threads);
-        split.push_back(t == threads ? w.rows : std::upper_bound(w.row_ptr.begin(), w.row_ptr.end(), edge) - w.row_ptr.begin() - 1);
+        split.push_back(t == threads ? w.rows
+                                     : std::upper_bound(w.row_ptr.begin(), w.row_ptr.end(), edge) -
+                                           w.row_ptr.begin() - 1);
       }
       if (!split.empty()) split.front() = 0;
       splits_.push_back(std::move(split));
@@ -77,7 +80,8 @@ class CsrSpmm final : public SdnnPlan {
       AlignedFloats in(n * rows), out(n * rows);
       std::fill_n(in.data(), n * rows, 0.0F);
       for (std::int64_t r = 0; r < rows; ++r) {
-        for (std::int32_t k = y.row_ptr[id[r]]; k < y.row_ptr[id[r] + 1]; ++k) in.data()[y.col[k] * ld + r] += y.val[k];
+        for (std::int32_t k = y.row_ptr[id[r]]; k < y.row_ptr[id[r] + 1]; ++k)
+          in.data()[y.col[k] * ld + r] += y.val[k];
       }
       for (std::int64_t l = first; l < last && rows > 0; ++l) {
         const double clock = now();
@@ -105,7 +109,8 @@ class CsrSpmm final : public SdnnPlan {
       result.alive.back() += rows;
       sdnn::FinishedRows& done = parts.emplace_back();
       for (std::int64_t r = 0; r < rows; ++r) {
-        done.append(id[static_cast<std::size_t>(r)], n, [&](std::int64_t j) { return in.data()[j * ld + r]; });
+        done.append(id[static_cast<std::size_t>(r)], n,
+                    [&](std::int64_t j) { return in.data()[j * ld + r]; });
       }
     }
     result.y = sdnn::build(parts, y.rows, n);
@@ -128,7 +133,8 @@ class CsrSpmm final : public SdnnPlan {
       for (std::int64_t t = 0; t < pieces; ++t) {
         for (std::int64_t r0 = 0; r0 < rows; r0 += kLanes) {
           const std::int64_t m = std::min(kLanes, rows - r0);
-          for (std::int64_t j = split[static_cast<std::size_t>(t)]; j < split[static_cast<std::size_t>(t) + 1]; ++j) {
+          for (std::int64_t j = split[static_cast<std::size_t>(t)];
+               j < split[static_cast<std::size_t>(t) + 1]; ++j) {
             float sum[kLanes] = {};
             for (std::int32_t k = w.row_ptr[j]; k < w.row_ptr[j + 1]; ++k) {
               const float a = w.val[k];
@@ -167,7 +173,8 @@ class DenseLibrary final : public SdnnPlan {
     SdnnRun result;
     start_result(result, last - first);
     std::vector<sdnn::FinishedRows> parts;
-    const std::int64_t n = net_.neurons, panel = std::max<std::int64_t>(1, std::min(panel_rows(net_), y.rows));
+    const std::int64_t n = net_.neurons,
+                       panel = std::max<std::int64_t>(1, std::min(panel_rows(net_), y.rows));
     auto buffer_in = std::make_unique<AlignedFloats>(panel * n);
     auto buffer_out = hoisted_ ? std::make_unique<AlignedFloats>(panel * n) : nullptr;
     auto weights = hoisted_ ? std::make_unique<AlignedFloats>(n * n) : nullptr;
@@ -195,7 +202,8 @@ class DenseLibrary final : public SdnnPlan {
           for (std::int64_t j = 0; j < n; ++j) any |= row[j] != 0;
           if (!any) continue;
           if (static_cast<std::int64_t>(kept) != r) {
-            std::memcpy(buffer_out->data() + static_cast<std::int64_t>(kept) * n, row, static_cast<std::size_t>(n) * 4);
+            std::memcpy(buffer_out->data() + static_cast<std::int64_t>(kept) * n, row,
+                        static_cast<std::size_t>(n) * 4);
           }
           id[kept++] = id[static_cast<std::size_t>(r)];
         }
@@ -235,8 +243,8 @@ class DenseLibrary final : public SdnnPlan {
     for (std::int64_t r = 0; r < rows; r += kBlock) {
       const std::int64_t m = std::min(kBlock, rows - r);
       cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<blasint>(m), static_cast<blasint>(n),
-                  static_cast<blasint>(n), 1.0F, in + r * n, static_cast<blasint>(n), weights, static_cast<blasint>(n), 0.0F,
-                  out + r * n, static_cast<blasint>(n));
+                  static_cast<blasint>(n), 1.0F, in + r * n, static_cast<blasint>(n), weights,
+                  static_cast<blasint>(n), 0.0F, out + r * n, static_cast<blasint>(n));
       for (std::int64_t at = r * n; at < (r + m) * n; ++at) out[at] = activate(out[at], net_.bias, net_.cap);
     }
   }
@@ -343,16 +351,35 @@ class EigenSparse final : public SdnnPlan {
 }  // namespace
 
 const SdnnPipeline kSdnnCsrSpmm = {
-    "csr_spmm", 'A', Space::host, "one CSR SpMM per layer with fused bias and ReLU, neurons split among threads by their edges",
-    any_network, [](const SparseDnn& net) -> std::unique_ptr<SdnnPlan> { return std::make_unique<CsrSpmm>(net); }};
-const SdnnPipeline kSdnnDenseHoisted = {
-    "dense", 'A', Space::host, "one OpenBLAS sgemm per layer, all memory taken before the loop", dense_fits,
-    [](const SparseDnn& net) -> std::unique_ptr<SdnnPlan> { return std::make_unique<DenseLibrary>(net, true); }};
+    "csr_spmm",
+    'A',
+    Space::host,
+    "one CSR SpMM per layer with fused bias and ReLU, neurons split among threads by their edges",
+    any_network,
+    [](const SparseDnn& net) -> std::unique_ptr<SdnnPlan> { return std::make_unique<CsrSpmm>(net); }};
+const SdnnPipeline kSdnnDenseHoisted = {"dense",
+                                        'A',
+                                        Space::host,
+                                        "one OpenBLAS sgemm per layer, all memory taken before the loop",
+                                        dense_fits,
+                                        [](const SparseDnn& net) -> std::unique_ptr<SdnnPlan> {
+                                          return std::make_unique<DenseLibrary>(net, true);
+                                        }};
 const SdnnPipeline kSdnnDenseAlloc = {
-    "dense_alloc", 'A', Space::host, "one OpenBLAS sgemm per layer, memory taken and dropped inside the loop", dense_fits,
-    [](const SparseDnn& net) -> std::unique_ptr<SdnnPlan> { return std::make_unique<DenseLibrary>(net, false); }};
+    "dense_alloc",
+    'A',
+    Space::host,
+    "one OpenBLAS sgemm per layer, memory taken and dropped inside the loop",
+    dense_fits,
+    [](const SparseDnn& net) -> std::unique_ptr<SdnnPlan> {
+      return std::make_unique<DenseLibrary>(net, false);
+    }};
 const SdnnPipeline kSdnnEigen = {
-    "eigen", 'A', Space::host, "Eigen's sparse times sparse product per layer and block of rows", any_network,
+    "eigen",
+    'A',
+    Space::host,
+    "Eigen's sparse times sparse product per layer and block of rows",
+    any_network,
     [](const SparseDnn& net) -> std::unique_ptr<SdnnPlan> { return std::make_unique<EigenSparse>(net); }};
 
 }  // namespace plumb

@@ -1,5 +1,6 @@
-// Sparse DNN, the reference: every layer in fp64 with the band of values that an honest fp32 computation may have instead.
-// Compiled without contraction. Plain loops over neurons, edges and rows; rows innermost, so that they also vectorise.
+// Sparse DNN, the reference: every layer in fp64 with the band of values that an honest fp32 computation may
+// have instead. Compiled without contraction. Plain loops over neurons, edges and rows; rows innermost, so
+// that they also vectorise.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,7 +14,7 @@ namespace plumb {
 
 namespace {
 
-constexpr std::int64_t kJudgedRows = 64;     // per task: the scratch of a task stays in cache
+constexpr std::int64_t kJudgedRows = 64;  // per task: the scratch of a task stays in cache
 constexpr std::int64_t kBatchElements = std::int64_t{1} << 22;
 
 /// min(cap, max(0, x)), NaN kept.
@@ -136,7 +137,8 @@ SdnnBand clear_layer(const SparseDnn& net, std::int64_t l, const SdnnBand& y) {
       const double slack = sum_bound(fp32, activated, magnitude[r] + std::fabs(bias), terms);
       out.low[at] = clamp_to_cap(low[r] - slack + bias, cap);
       out.high[at] = clamp_to_cap(high[r] + slack + bias, cap);
-      // Z may be 0: then there is no bias. For bias <= 0 that ends at 0 all the same, which the interval already holds.
+      // Z may be 0: then there is no bias. For bias <= 0 that ends at 0 all the same, which the interval
+      // already holds.
       if (bias > 0 && low[r] - slack <= 0 && high[r] + slack >= 0) out.or_zero[at] = 1;
     }
   }
@@ -176,7 +178,8 @@ SdnnLayerVerdict judge_layer(const SparseDnn& net, std::int64_t l, const Csr<flo
       double ratio = 0;
       if (!good) {
         ++verdict.misses;
-        ratio = side > 0 && !std::isnan(g) ? std::fabs(g - v) / side : std::numeric_limits<double>::infinity();
+        ratio =
+            side > 0 && !std::isnan(g) ? std::fabs(g - v) / side : std::numeric_limits<double>::infinity();
       } else if (room > 0 && !nan_expected && !(zero_allowed && g == 0)) {
         ratio = std::fabs(g - v) / room;  // beside a kink one side is cut short: the room is the uncut one
       }
@@ -197,11 +200,13 @@ SdnnLayerVerdict judge_layer(const SparseDnn& net, std::int64_t l, const Csr<flo
   return verdict;
 }
 
-SdnnAnswer clear_run(const SparseDnn& net, const Csr<float>& images, const std::function<void(std::int64_t)>& progress) {
+SdnnAnswer clear_run(const SparseDnn& net, const Csr<float>& images,
+                     const std::function<void(std::int64_t)>& progress) {
   validate_inputs(net, images);
-  // Blocks large enough that a block still fills vectors when 97 of 100 rows have died, small enough to lie in L3.
-  const std::int64_t block = std::clamp(kBatchElements / 8 / std::max<std::int64_t>(net.neurons, 1), std::int64_t{16},
-                                        std::int64_t{512});
+  // Blocks large enough that a block still fills vectors when 97 of 100 rows have died, small enough to lie
+  // in L3.
+  const std::int64_t block = std::clamp(kBatchElements / 8 / std::max<std::int64_t>(net.neurons, 1),
+                                        std::int64_t{16}, std::int64_t{512});
   const std::int64_t blocks = (images.rows + block - 1) / block;
   SdnnAnswer answer;
   std::int64_t done = 0;
@@ -274,8 +279,10 @@ SdnnCheck check_run(const SparseDnn& net, SdnnPlan& plan, const Csr<float>& imag
         to.cols = from.cols;
         to.row_ptr.assign(1, 0);
         for (const std::int64_t r : live) {
-          to.col.insert(to.col.end(), from.col.begin() + from.row_ptr[r], from.col.begin() + from.row_ptr[r + 1]);
-          to.val.insert(to.val.end(), from.val.begin() + from.row_ptr[r], from.val.begin() + from.row_ptr[r + 1]);
+          to.col.insert(to.col.end(), from.col.begin() + from.row_ptr[r],
+                        from.col.begin() + from.row_ptr[r + 1]);
+          to.val.insert(to.val.end(), from.val.begin() + from.row_ptr[r],
+                        from.val.begin() + from.row_ptr[r + 1]);
           to.row_ptr.push_back(static_cast<std::int32_t>(to.col.size()));
         }
       };

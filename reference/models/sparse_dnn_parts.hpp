@@ -1,4 +1,5 @@
-// What the host pipelines of the sparse DNN share: the activation, a clock, and rows gathered into one CSR answer.
+// What the host pipelines of the sparse DNN share: the activation, a clock, and rows gathered into one CSR
+// answer.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -45,8 +46,8 @@ class AlignedFloats {
 /// Rows finished by any thread in any order; build() puts them in order.
 struct FinishedRows {
   struct Row {
-    std::int32_t id;                 // 0-based
-    std::size_t first, count;        // in col and val
+    std::int32_t id;           // 0-based
+    std::size_t first, count;  // in col and val
   };
   std::vector<Row> rows;
   std::vector<std::int32_t> col;
@@ -68,10 +69,12 @@ struct FinishedRows {
 };
 
 /// One CSR (rows, cols) from all parts. Throws Error where it would need more than 2^31 - 1 entries.
-[[nodiscard]] inline Csr<float> build(const std::vector<FinishedRows>& parts, std::int64_t rows, std::int64_t cols) {
+[[nodiscard]] inline Csr<float> build(const std::vector<FinishedRows>& parts, std::int64_t rows,
+                                      std::int64_t cols) {
   std::vector<std::int64_t> count(static_cast<std::size_t>(rows) + 1, 0);
   for (const FinishedRows& part : parts) {
-    for (const auto& row : part.rows) count[static_cast<std::size_t>(row.id) + 1] = static_cast<std::int64_t>(row.count);
+    for (const auto& row : part.rows)
+      count[static_cast<std::size_t>(row.id) + 1] = static_cast<std::int64_t>(row.count);
   }
   for (std::size_t i = 0; i < static_cast<std::size_t>(rows); ++i) count[i + 1] += count[i];
   if (count.back() > std::numeric_limits<std::int32_t>::max()) {

@@ -1,0 +1,238 @@
+#include "reference/models/gcn.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include <doctest/doctest.h>
+
+#include "reference/core/error.hpp"
+#include "reference/core/random.hpp"
+
+namespace {
+
+using plumb::Csr;
+using plumb::Dense;
+using plumb::Dtype;
+using plumb::Gcn;
+using plumb::GcnOrder;
+
+/// A path 0 - 1 - 2 with A = [[1, 1, 0], [0, 2, 0], [1, 0, 1]], X = [[1, 0], [0, 1], [2, -1]]; W1 = [[1, -1],
+/// [1, 1]], b1 = (0, 1), W2 = [[1, 0], [0, 2]], no b2.
+Gcn<double> by_hand() {
+  Gcn<double> net;
+  net.a = {3, 3, {0, 2, 3, 5}, {0, 1, 1, 0, 2}, {1, 1, 2, 1, 1}};
+  net.x_dense = {3, 2, {1, 0, 0, 1, 2, -1}};
+  net.weights = {{2, 2, {1, -1, 1, 1}}, {2, 2, {1, 0, 0, 2}}};
+  net.biases = {{0, 1}, {}};
+  return net;
+}
+
+/// The same with X in CSR.
+template <class T>
+Gcn<T> with_sparse_features(Gcn<T> net) {
+  net.sparse_features = true;
+  net.x_sparse = {net.x_dense.rows, net.x_dense.cols, {0}, {}, {}};
+  for (std::int64_t i = 0; i < net.x_dense.rows; ++i) {
+    for (std::int64_t j = 0; j < net.x_dense.cols; ++j) {
+      const T value = net.x_dense.data[static_cast<std::size_t>(i * net.x_dense.cols + j)];
+      if (value == 0) continue;
+      net.x_sparse.col.push_back(static_cast<std::int32_t>(j));
+      net.x_sparse.val.push_back(value);
+    }
+    net.x_sparse.row_ptr.push_back(static_cast<std::int32_t>(net.x_sparse.col.size()));
+  }
+  net.x_dense = {};
+  return net;
+}
+
+/// n vertices of 1 to 12 edges, some to themselves, widths 33-17-5, biases, a third of X zero.
+Gcn<double> random_network(std::int64_t n, std::size_t layers) {
+  Gcn<double> net;
+  auto value = [at = std::uint64_t{0}]() mutable { return 2 * plumb::random_unit(11, 1, at++) - 1; };
+  net.a.rows = net.a.cols = n;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto degree = 1 + plumb::random_below(11, 2, static_cast<std::uint64_t>(i), 12);
+    for (std::uint64_t k = 0; k < degree; ++k) {
+      net.a.col.push_back(static_cast<std::int32_t>(
+          plumb::random_below(11, 3, static_cast<std::uint64_t>(i) * 16 + k, static_cast<std::uint64_t>(n))));
+      net.a.val.push_back(std::fabs(value()));
+    }
+    net.a.row_ptr.push_back(static_cast<std::int32_t>(net.a.col.size()));
+  }
+  net.x_dense = {n, 33, {}};
+  for (std::int64_t i = 0; i < n * 33; ++i) net.x_dense.data.push_back(i % 3 == 0 ? 0 : value());
+  const std::int64_t widths[] = {33, 17, 5};
+  for (std::size_t l = 0; l < layers; ++l) {
+    Dense<double> w{widths[l], widths[l + 1], {}};
+    for (std::int64_t i = 0; i < w.rows * w.cols; ++i) w.data.push_back(value());
+    std::vector<double> b;
+    for (std::int64_t j = 0; j < w.cols; ++j) b.push_back(value());
+    net.weights.push_back(std::move(w));
+    net.biases.push_back(std::move(b));
+  }
+  return net;
+}
+
+std::vector<const plumb::GcnPipeline*> host_pipelines() {
+  std::vector<const plumb::GcnPipeline*> all;
+  for (const plumb::GcnPipeline* p : plumb::gcn_pipelines()) {
+    if (p->space == plumb::Space::host) all.push_back(p);
+  }
+  return all;
+}
+
+constexpr GcnOrder kOrders[] = {GcnOrder::by_cost, GcnOrder::transform_first, GcnOrder::aggregate_first};
+
+}  // namespace
+
+TEST_CASE("two layers by hand, dense and CSR features, both orders, both types, every pipeline") {
+  // X W1 = [[1,-1],[1,1],[1,-3]];  A of it = [[2,0],[2,2],[2,-4]];  + b1, ReLU = [[2,1],[2,3],[2,0]]
+  // H W2 = [[2,2],[2,6],[2,0]];    A of it = [[4,8],[4,12],[4,2]] = logits
+  const std::vector<double> hidden{2, 1, 2, 3, 2, 0}, logits{4, 8, 4, 12, 4, 2};
+  for (const bool sparse : {false, true}) {
+    const Gcn<double> net = sparse ? with_sparse_features(by_hand()) : by_hand();
+    plumb::validate(net);
+    const plumb::GcnReference reference = plumb::clear_gcn(net, Dtype::f64);
+    CHECK(reference.hidden.data == hidden);
+    CHECK(reference.logits.data == logits);
+    CHECK(reference.log_softmax.data[0] == doctest::Approx(-4 - std::log(1 + std::exp(-4.0))).epsilon(1e-14));
+    for (const auto* pipeline : host_pipelines()) {
+      for (const GcnOrder order : kOrders) {
+        CAPTURE(pipeline->name);
+        const plumb::GcnRun<double> f64 = pipeline->run_f64(net, order);
+        CHECK(f64.hidden.data == hidden);
+        CHECK(f64.logits.data == logits);
+        const plumb::GcnRun<float> f32 = pipeline->run_f32(plumb::convert<float>(net), order);
+        CHECK(std::vector<double>(f32.logits.data.begin(), f32.logits.data.end()) == logits);
+        CHECK(f32.log_softmax.data[5] == doctest::Approx(-2 - std::log(1 + std::exp(-2.0))).epsilon(1e-6));
+      }
+    }
+  }
+}
+
+TEST_CASE("one layer is LogSoftmax(A X W)") {
+  Gcn<double> net = by_hand();
+  net.weights.pop_back();
+  net.biases = {{}};
+  for (const auto* pipeline : host_pipelines()) {
+    CAPTURE(pipeline->name);
+    const plumb::GcnRun<double> run = pipeline->run_f64(net, GcnOrder::by_cost);
+    CHECK(run.logits.data == std::vector<double>{2, 0, 2, 2, 2, -4});
+    CHECK(run.hidden.data.empty());
+    CHECK(run.log_softmax.data[2] == doctest::Approx(-std::log(2.0)));
+    CHECK(plumb::max_row_sum(run.log_softmax) == doctest::Approx(-2 * std::log(2.0)));
+  }
+}
+
+TEST_CASE(
+    "random networks in fp32 and fp64, both orders: hidden, logits and LogSoftmax within their bounds") {
+  for (const std::size_t layers : {1U, 2U}) {
+    for (const bool sparse : {false, true}) {
+      const Gcn<double> net =
+          sparse ? with_sparse_features(random_network(301, layers)) : random_network(301, layers);
+      const Gcn<float> net32 = plumb::convert<float>(net);
+      const auto exact = plumb::clear_gcn(net, Dtype::f64);
+      const auto of_rounded = plumb::clear_gcn(plumb::convert<double>(net32), Dtype::f32);
+      constexpr double kU = 0x1p-24 * 1.01;
+      const auto rounded = plumb::clear_gcn(net, Dtype::f32, {kU, kU, kU});
+      for (const auto* pipeline : host_pipelines()) {
+        for (const GcnOrder order : kOrders) {
+          CAPTURE(pipeline->name);
+          const plumb::GcnRun<double> f64 = pipeline->run_f64(net, order);
+          CHECK(plumb::judge_matrix(f64.hidden, exact.hidden, exact.hidden_bound).misses == 0);
+          CHECK(plumb::judge_matrix(f64.logits, exact.logits, exact.logits_bound).misses == 0);
+          CHECK(plumb::judge_matrix(f64.log_softmax, exact.log_softmax, exact.log_softmax_bound).misses == 0);
+          const plumb::GcnRun<float> f32 = pipeline->run_f32(net32, order);
+          CHECK(plumb::judge_matrix(f32.hidden, of_rounded.hidden, of_rounded.hidden_bound).misses == 0);
+          CHECK(plumb::judge_matrix(f32.logits, of_rounded.logits, of_rounded.logits_bound).misses == 0);
+          CHECK(plumb::judge_matrix(f32.log_softmax, of_rounded.log_softmax, of_rounded.log_softmax_bound)
+                    .misses == 0);
+          CHECK(plumb::judge_matrix(f32.logits, rounded.logits, rounded.logits_bound).misses == 0);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("the judge notices a missing ReLU, swapped rows, a wrong edge value, a corrupted row and NaN") {
+  const Gcn<double> net = random_network(301, 2);
+  const Gcn<float> net32 = plumb::convert<float>(net);
+  const auto want = plumb::clear_gcn(plumb::convert<double>(net32), Dtype::f32);
+  const Dense<float> right = plumb::kGcnFused.run_f32(net32, GcnOrder::by_cost).logits;
+  const auto misses = [&](const Dense<float>& got) {
+    return plumb::judge_matrix(got, want.logits, want.logits_bound).misses;
+  };
+  REQUIRE(misses(right) == 0);
+
+  // without ReLU: the hidden layer of one-layer runs, fed to the second
+  Gcn<float> first = net32;
+  first.weights.pop_back();
+  first.biases.pop_back();
+  Gcn<float> second = net32;
+  second.x_dense = plumb::kGcnFused.run_f32(first, GcnOrder::by_cost).logits;
+  second.weights = {net32.weights[1]};
+  second.biases = {net32.biases[1]};
+  CHECK(misses(plumb::kGcnFused.run_f32(second, GcnOrder::by_cost).logits) > 1000);
+
+  Dense<float> swapped = right;
+  for (int j = 0; j < 5; ++j) std::swap(swapped.data[j], swapped.data[5 + j]);
+  CHECK(misses(swapped) >= 9);
+
+  Gcn<float> edge = net32;
+  edge.a.val[100] = 1;
+  CHECK(misses(plumb::kGcnFused.run_f32(edge, GcnOrder::by_cost).logits) > 0);
+
+  Dense<float> corrupted = right;
+  corrupted.data[777] *= 1.001F;
+  CHECK(misses(corrupted) == 1);
+
+  Dense<float> nan = right;
+  nan.data[3] = std::numeric_limits<float>::quiet_NaN();
+  const auto verdict = plumb::judge_matrix(nan, want.logits, want.logits_bound);
+  CHECK(verdict.misses == 1);
+  CHECK(std::isinf(verdict.worst));
+  CHECK(std::isnan(plumb::max_row_sum(nan)));
+}
+
+TEST_CASE("a NaN of X reaches exactly the rows within two edges of it") {
+  Gcn<double> net = by_hand();
+  net.x_dense.data[4] = std::numeric_limits<double>::quiet_NaN();  // vertex 2, which only row 2 of A reads
+  for (const auto* pipeline : host_pipelines()) {
+    CAPTURE(pipeline->name);
+    const plumb::GcnRun<double> run = pipeline->run_f64(net, GcnOrder::by_cost);
+    CHECK(run.logits.data[0] == 4);
+    CHECK(run.logits.data[3] == 12);
+    CHECK(std::isnan(run.log_softmax.data[4]));
+    CHECK(std::isnan(run.log_softmax.data[5]));
+  }
+}
+
+TEST_CASE("the cheaper order has fewer products") {
+  Gcn<double> net = by_hand();  // A (X W): 12 + 10; (A X) W: 10 + 12
+  CHECK(plumb::gcn_products(net, 0, GcnOrder::transform_first) == 22);
+  CHECK(plumb::gcn_products(net, 0, GcnOrder::aggregate_first) == 22);
+  net.weights[1] = {2, 4, {1, 0, 0, 2, 1, 0, 0, 2}};  // widening: A (H W): 24 + 20; (A H) W: 10 + 24
+  net.biases[1].clear();
+  CHECK(plumb::gcn_products(net, 1, GcnOrder::transform_first) == 44);
+  CHECK(plumb::gcn_products(net, 1, GcnOrder::by_cost) == 34);
+  CHECK(plumb::cheaper_order(net, 1) == GcnOrder::aggregate_first);
+}
+
+TEST_CASE("accuracy counts rows whose largest logit stands at the label; NaN is never right") {
+  const Dense<float> logits{3, 2, {1, 2, 5, 1, std::numeric_limits<float>::quiet_NaN(), 1}};
+  CHECK(plumb::count_right(logits, {1, 0, 1}, {0, 1, 2}) == 2);
+  CHECK(plumb::count_right(logits, {0, 0, 0}, {0, 2}) == 0);
+}
+
+TEST_CASE("validate of a gcn names what does not fit") {
+  Gcn<double> net = by_hand();
+  net.weights[1].rows = 1;
+  net.weights[1].data.resize(2);
+  CHECK_THROWS_WITH_AS(plumb::validate(net), "gcn: W2 has 1 rows, its input 2 columns", plumb::Error);
+  net = by_hand();
+  net.biases[0] = {1, 2, 3};
+  CHECK_THROWS_WITH_AS(plumb::validate(net), "gcn: b1 has 3 elements, W1 2 columns", plumb::Error);
+  net = by_hand();
+  net.x_dense = {2, 2, {1, 2, 3, 4}};
+  CHECK_THROWS_WITH_AS(plumb::validate(net), "gcn: X has 2 rows, A 3", plumb::Error);
+}
