@@ -6,6 +6,7 @@
 #include "reference/core/error.hpp"
 #include "reference/core/fills.hpp"
 #include "reference/core/operator.hpp"
+#include "reference/core/random.hpp"
 #include "reference/core/sparse_cases.hpp"
 #include "reference/ops/dense_products.hpp"
 
@@ -45,6 +46,8 @@ void Gemm::cases(CaseList& list) {
            "alpha == 0: zeros, even where A and B hold NaN");
   list.add(Tier::smoke, "m=37,n=41,k=43,alpha=0,beta=2", {exact, hostile},
            "alpha == 0: C is scaled, A and B are not read");
+  list.add(Tier::smoke, "m=65,n=63,k=65,zeros=0.5", {real, hostile},
+           "A as after a ReLU: a zero that is skipped loses the NaN or Inf beside it");
   list.add(Tier::smoke, "m=200,n=300,k=100", {exact, real},
            "the first size of the classical sweep, non-square");
 
@@ -70,7 +73,13 @@ template <class T>
 void Gemm::make(const Case& c, Instance<Gemm, T>& instance) {
   const std::int64_t m = c.integer("m"), n = c.integer("n"), k = c.integer("k");
   instance.problem = {static_cast<T>(c.number_or("alpha", 1)), static_cast<T>(c.number_or("beta", 0))};
-  instance.in.A = make_dense<T>(instance.arena, m, k, c, Role::left, 1000);
+  T* a = instance.arena.template allocate<T>(m * k);
+  fill_values(a, m, k, c.fill, Role::left, c.seed, 1000);
+  const double zeros = c.number_or("zeros", 0);  // the part of A's elements that are 0
+  for (std::int64_t i = 0; zeros > 0 && i < m * k; ++i) {
+    if (random_unit(c.seed, 1200, static_cast<std::uint64_t>(i)) < zeros) a[i] = 0;
+  }
+  instance.in.A = {a, m, k, k};
   instance.in.B = make_dense<T>(instance.arena, k, n, c, Role::right, 2000);
   instance.out.C = {nullptr, m, n, n};
   if (instance.problem.beta != T(0)) {

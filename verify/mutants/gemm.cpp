@@ -1,0 +1,407 @@
+// Planted faults of gemm: each is a right kernel with one thing changed. `verify --mutants` must kill every one of them.
+// Tiles are fixed numbers and threads are told to yield, so that no fault hides on a machine of one core.
+#include <algorithm>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "reference/ops/gemm.hpp"
+#include "verify/mutants/host_mutant.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+using P = Gemm::Problem<T>;
+template <class T>
+using In = Gemm::In<T, Space::host>;
+template <class T>
+using Out = Gemm::Out<T, Space::host>;
+
+constexpr std::int64_t kTile = 16;
+
+template <class T>
+std::int64_t depth_of(const P<T>& p, const In<T>& in) {
+  return p.alpha == T(0) ? 0 : in.A.cols;
+}
+
+template <class T>
+void put(const P<T>& p, const Out<T>& out, std::int64_t i, std::int64_t j, T sum) {
+  out.C(i, j) = p.beta == T(0) ? p.alpha * sum : p.alpha * sum + p.beta * out.C(i, j);
+}
+
+// C = alpha sum(i, j) + beta C over all elements.
+template <class T, class Sum>
+void each(const P<T>& p, const Out<T>& out, Sum&& sum) {
+  for (std::int64_t i = 0; i < out.C.rows; ++i) {
+    for (std::int64_t j = 0; j < out.C.cols; ++j) put(p, out, i, j, sum(i, j));
+  }
+}
+
+template <class T>
+T dot(const In<T>& in, std::int64_t i, std::int64_t j, std::int64_t begin, std::int64_t end) {
+  T sum = 0;
+  for (std::int64_t k = begin; k < end; ++k) sum += in.A(i, k) * in.B(k, j);
+  return sum;
+}
+
+template <class T>
+void right(const P<T>& p, const In<T>& in, const Out<T>& out) {
+  each(p, out, [&](std::int64_t i, std::int64_t j) { return dot(in, i, j, 0, depth_of(p, in)); });
+}
+
+template <class T>
+void double_buffer_tail(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const std::int64_t depth = depth_of(p, in), tiles = (depth + kTile - 1) / kTile;
+  each(p, out, [&](std::int64_t i, std::int64_t j) {
+    T buffer[2][kTile] = {}, sum = 0;  // products of the tile being loaded and of the one being summed
+    const auto load = [&](std::int64_t t) {
+      for (std::int64_t k = 0; k < kTile; ++k) {
+        const std::int64_t at = t * kTile + k;
+        buffer[t % 2][k] = at < depth ? in.A(i, at) * in.B(at, j) : T(0);
+      }
+    };
+    const auto add = [&](std::int64_t b) {
+      for (std::int64_t k = 0; k < kTile; ++k) sum += buffer[b][k];
+    };
+    if (tiles > 0) load(0);
+    for (std::int64_t t = 1; t < tiles; ++t) {
+      load(t);
+      add((t - 1) % 2);
+    }
+    if (tiles > 0) add(1);  // right: (tiles - 1) % 2
+    return sum;
+  });
+}
+const HostMutant<Gemm> m12{
+    "double_buffer_tail",
+    double_buffer_tail<float>,
+    double_buffer_tail<double>,
+    {12, "the last tile of K is always taken from buffer 1",
+     "double-buffered kernels tested with an even number of tiles only; no sanitizer sees it", kNumeric}};
+
+template <class T>
+void zeroed_inside(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  each(p, out, [&](std::int64_t i, std::int64_t j) {
+    T sum = 0;
+    for (std::int64_t k = 0; k < depth_of(p, in); ++k) {
+      if (k % kTile == 0) sum = 0;
+      sum += in.A(i, k) * in.B(k, j);
+    }
+    return sum;
+  });
+}
+const HostMutant<Gemm> m13{
+    "sum_zeroed_inside_k_loop",
+    zeroed_inside<float>,
+    zeroed_inside<double>,
+    {13, "the sum is cleared at every tile of K", "the accumulator declared inside the tile loop", kNumeric}};
+
+template <class T>
+void k_tail(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  each(p, out,
+       [&](std::int64_t i, std::int64_t j) { return dot(in, i, j, 0, depth_of(p, in) / kTile * kTile); });
+}
+const HostMutant<Gemm> m14{"k_tail_dropped",
+                           k_tail<float>,
+                           k_tail<double>,
+                           {14, "K / tile tiles are summed, the rest is lost",
+                            "tiled kernels tested with multiples of the tile only", kNumeric}};
+
+template <class T>
+void last_rows(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  Out<T> most = out;
+  most.C.rows = out.C.rows / kTile * kTile;
+  right(p, in, most);
+}
+const HostMutant<Gemm> m15{
+    "last_rows_never_written",
+    last_rows<float>,
+    last_rows<double>,
+    {15, "M / block blocks of rows are computed", "a grid of M / BLOCK instead of its ceiling", kNumeric}};
+
+template <class T>
+void guard_of_c(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const std::int64_t depth = depth_of(p, in);
+  each(p, out, [&](std::int64_t i, std::int64_t j) {
+    T sum = 0;
+    for (std::int64_t k = 0; k < depth; ++k)
+      sum += (k < out.C.cols ? in.A(i, k) : T(0)) * in.B(k, j);  // right: k < A.cols
+    return sum;
+  });
+}
+const HostMutant<Gemm> m16{
+    "guard_of_c_for_a",
+    guard_of_c<float>,
+    guard_of_c<double>,
+    {16, "tiles of A are guarded with the columns of C", "kernels tested on square matrices only", kNumeric}};
+
+template <class T>
+void stale_tile(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const std::int64_t depth = depth_of(p, in);
+  each(p, out, [&](std::int64_t i, std::int64_t j) {
+    T a[kTile] = {}, b[kTile] = {}, sum = 0;
+    for (std::int64_t k0 = 0; k0 < depth; k0 += kTile) {
+      for (std::int64_t k = 0; k < std::min(kTile, depth - k0); ++k)
+        a[k] = in.A(i, k0 + k), b[k] = in.B(k0 + k, j);
+      for (std::int64_t k = 0; k < kTile; ++k) sum += a[k] * b[k];
+    }
+    return sum;
+  });
+}
+const HostMutant<Gemm> m17{"tile_tail_not_cleared",
+                           stale_tile<float>,
+                           stale_tile<double>,
+                           {17, "columns of the last tile past K keep what the tile before left there",
+                            "shared tiles loaded under a guard without an else", kNumeric}};
+
+template <class T>
+void cols_for_ld(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  In<T> packed = in;
+  packed.A.ld = in.A.cols;
+  right(p, packed, out);
+}
+const HostMutant<Gemm> m18a{"columns_in_place_of_ld",
+                            cols_for_ld<float>,
+                            cols_for_ld<double>,
+                            {18, "A is indexed with its columns in place of its leading dimension",
+                             "kernels never run on a part of a larger matrix", kNumeric}};
+
+template <class T>
+void ld_of_b(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  In<T> wrong = in;
+  wrong.A.ld = in.B.ld;
+  right(p, wrong, out);
+}
+const HostMutant<Gemm> m18b{"ld_of_b_for_a",
+                            ld_of_b<float>,
+                            ld_of_b<double>,
+                            {18, "A is indexed with the leading dimension of B",
+                             "lda and ldb exchanged in a library call; square tests pass", kNumeric}};
+
+template <class T>
+void not_cleared(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < out.C.rows; ++i) {
+    for (std::int64_t j = 0; j < out.C.cols; ++j) {
+      if (p.beta != T(0)) out.C(i, j) *= p.beta;
+      out.C(i, j) += p.alpha * dot(in, i, j, 0, depth_of(p, in));
+    }
+  }
+}
+const HostMutant<Gemm> m22{
+    "accumulates_into_uncleared_c",
+    not_cleared<float>,
+    not_cleared<double>,
+    {22, "with beta == 0 the product is added to what C holds",
+     "a split over K whose clearing of C was forgotten; fresh memory is zero", kNumeric}};
+
+template <class T>
+void beta_reads(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < out.C.rows; ++i) {
+    for (std::int64_t j = 0; j < out.C.cols; ++j) {
+      out.C(i, j) = p.alpha * dot(in, i, j, 0, depth_of(p, in)) + p.beta * out.C(i, j);
+    }
+  }
+}
+const HostMutant<Gemm> m23{
+    "beta_zero_reads_c",
+    beta_reads<float>,
+    beta_reads<double>,
+    {23, "C is multiplied by beta == 0, and NaN survives",
+     "the formula taken literally; uninitialised C holds NaN now and then", kNumeric | kRepeat}};
+
+template <class T>
+void alpha_reads(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  each(p, out, [&](std::int64_t i, std::int64_t j) { return dot(in, i, j, 0, in.A.cols); });
+}
+const HostMutant<Gemm> alpha_zero{
+    "alpha_zero_reads_a",
+    alpha_reads<float>,
+    alpha_reads<double>,
+    {0, "with alpha == 0, A and B are multiplied all the same, and their NaN survives",
+     "the counterpart of beta == 0, less often tested", kNumeric}};
+
+template <class T>
+void beta_per_tile(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const std::int64_t depth = depth_of(p, in), tiles = std::max<std::int64_t>(1, (depth + kTile - 1) / kTile);
+  for (std::int64_t t = 0; t < tiles; ++t) {
+    for (std::int64_t i = 0; i < out.C.rows; ++i) {
+      for (std::int64_t j = 0; j < out.C.cols; ++j) {
+        const T sum = p.alpha * dot(in, i, j, std::min(depth, t * kTile), std::min(depth, (t + 1) * kTile));
+        const T beta = t > 0 && p.beta == T(0) ? T(1) : p.beta;  // right: 1 for every tile but the first
+        out.C(i, j) = beta == T(0) ? sum : sum + beta * out.C(i, j);
+      }
+    }
+  }
+}
+const HostMutant<Gemm> beta_tile{
+    "beta_once_per_k_block",
+    beta_per_tile<float>,
+    beta_per_tile<double>,
+    {0, "C is scaled by beta at every block of K",
+     "blocked kernels that hand beta down to the tile; beta 0 and 1 hide it", kNumeric}};
+
+template <class T>
+void skips_zeros(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  each(p, out, [&](std::int64_t i, std::int64_t j) {
+    T sum = 0;
+    for (std::int64_t k = 0; k < depth_of(p, in); ++k) {
+      if (in.A(i, k) != T(0)) sum += in.A(i, k) * in.B(k, j);
+    }
+    return sum;
+  });
+}
+const HostMutant<Gemm> m25{"zeros_skipped",
+                           skips_zeros<float>,
+                           skips_zeros<double>,
+                           {25, "a zero of A is skipped, and the NaN or Inf of B beside it is lost",
+                            "the sparse shortcut in the reference BLAS's own loops", kNumeric}};
+
+// Keeps the 10 stored bits of tf32's mantissa, as the tensor cores do with what they are handed.
+float to_tf32(float x) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  bits &= 0xffffe000u;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
+void tf32(const P<float>& p, const In<float>& in, const Out<float>& out, Context&) {
+  each(p, out, [&](std::int64_t i, std::int64_t j) {
+    float sum = 0;
+    for (std::int64_t k = 0; k < depth_of(p, in); ++k) sum += to_tf32(in.A(i, k)) * to_tf32(in.B(k, j));
+    return sum;
+  });
+}
+const RegisterMutant<Gemm, float, Space::host> m28a{"tf32_undeclared",
+                                                    tf32,
+                                                    {28, "operands are cut to 11 bits without saying so",
+                                                     "TF32 allowed by default in a framework", kNumeric}};
+
+void single(const P<double>& p, const In<double>& in, const Out<double>& out, Context&) {
+  each(p, out, [&](std::int64_t i, std::int64_t j) {
+    float sum = 0;  // right: double
+    for (std::int64_t k = 0; k < depth_of(p, in); ++k) sum += static_cast<float>(in.A(i, k) * in.B(k, j));
+    return static_cast<double>(sum);
+  });
+}
+const RegisterMutant<Gemm, double, Space::host> m28b{
+    "float_sum_of_doubles",
+    single,
+    {28, "products of doubles are summed in a float", "a template whose accumulator is spelled float",
+     kNumeric}};
+
+template <class T>
+void past_the_end(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  right(p, in, out);
+  if (out.C.rows > 0 && out.C.cols > 0) (&out.C(out.C.rows - 1, out.C.cols - 1))[1] = T(0);
+}
+const HostMutant<Gemm> m39a{
+    "writes_past_the_end",
+    past_the_end<float>,
+    past_the_end<double>,
+    {39, "one element behind the last of C is written", "a vector store at the ragged edge", kNumeric}};
+
+template <class T>
+void in_padding(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  right(p, in, out);
+  for (std::int64_t i = 0; i + 1 < out.C.rows; ++i) {
+    for (std::int64_t j = out.C.cols; j < out.C.ld; ++j) out.C(i, j) = T(0);
+  }
+}
+const HostMutant<Gemm> m39b{"writes_between_rows",
+                            in_padding<float>,
+                            in_padding<double>,
+                            {39, "the padding between the rows of C is cleared",
+                             "memset of rows * ld: another matrix may live there", kNumeric}};
+
+template <class T>
+void changes_input(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  auto* a = const_cast<T*>(in.A.data);
+  const auto scale = [&](T by) {
+    for (std::int64_t i = 0; i < in.A.rows; ++i) {
+      for (std::int64_t k = 0; k < in.A.cols; ++k) a[i * in.A.ld + k] *= by;
+    }
+  };
+  if (p.alpha != T(0)) scale(T(-1));  // negation is exact; the scaling back is what was forgotten
+  right({-p.alpha, p.beta}, in, out);
+}
+const HostMutant<Gemm> m39c{
+    "changes_its_input",
+    changes_input<float>,
+    changes_input<double>,
+    {39, "alpha is worked into A in place", "a scaled operand written back to save a buffer", kNumeric}};
+
+template <class T>
+void racy_kij(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  each(p, out, [](std::int64_t, std::int64_t) { return T(0); });
+#pragma omp parallel for num_threads(4) schedule(static, 1)
+  for (std::int64_t k = 0; k < depth_of(p, in); ++k) {
+    for (std::int64_t i = 0; i < out.C.rows; ++i) {
+      for (std::int64_t j = 0; j < out.C.cols; ++j) {
+        const T old = out.C(i, j);
+        if (j == 0)
+          std::this_thread::
+              yield();  // opens the window: a lost update shows in every run, not in one of twenty
+        out.C(i, j) = old + p.alpha * in.A(i, k) * in.B(k, j);
+      }
+    }
+  }
+}
+const HostMutant<Gemm> m42a{
+    "openmp_over_k",
+    racy_kij<float>,
+    racy_kij<double>,
+    {42, "the sum loop of the order kij is dealt out to threads, which add to the same elements",
+     "the obvious pragma on the outermost loop", kNumeric | kRepeat | kRace},
+    Traits{}.not_reproducible()};
+
+template <class T>
+void shared_temporary(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  T sum = 0;  // right: inside the loop
+#pragma omp parallel for num_threads(4) schedule(static, 1)
+  for (std::int64_t i = 0; i < out.C.rows; ++i) {
+    for (std::int64_t j = 0; j < out.C.cols; ++j) {
+      sum = 0;
+      for (std::int64_t k = 0; k < depth_of(p, in); ++k) sum += in.A(i, k) * in.B(k, j);
+      if (j == 0) std::this_thread::yield();
+      put(p, out, i, j, sum);
+    }
+  }
+}
+const HostMutant<Gemm> m42b{
+    "openmp_shared_sum",
+    shared_temporary<float>,
+    shared_temporary<double>,
+    {42, "one accumulator is shared by all threads",
+     "a variable declared before the parallel loop and not made private", kNumeric | kRepeat | kRace},
+    Traits{}.not_reproducible()};
+
+// A library that keeps its packing buffer in one place, called from several threads: OpenBLAS's serial build, in small.
+template <class T>
+void packs_in_one_buffer(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  std::vector<T> buffer(static_cast<std::size_t>(in.A.cols));  // of the "library"
+#pragma omp parallel for num_threads(4) schedule(static, 1)
+  for (std::int64_t i = 0; i < out.C.rows; ++i) {
+    const std::int64_t depth = depth_of(p, in);
+    for (std::int64_t k = 0; k < depth; ++k) buffer[static_cast<std::size_t>(k)] = in.A(i, k);
+    std::this_thread::yield();
+    for (std::int64_t j = 0; j < out.C.cols; ++j) {
+      T sum = 0;
+      for (std::int64_t k = 0; k < depth; ++k) sum += buffer[static_cast<std::size_t>(k)] * in.B(k, j);
+      put(p, out, i, j, sum);
+    }
+  }
+}
+const HostMutant<Gemm> serial_library{
+    "serial_library_from_threads",
+    packs_in_one_buffer<float>,
+    packs_in_one_buffer<double>,
+    {0,
+     "row blocks are multiplied by several threads through a library whose packing buffer is not per thread",
+     "OpenBLAS built without threads and without locks, as Debian's serial package is: wrong in 3 to 13 of "
+     "108 cases here",
+     kNumeric | kRepeat | kRace},
+    Traits{}.not_reproducible()};
+
+}  // namespace
+}  // namespace plumb

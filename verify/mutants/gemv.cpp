@@ -1,0 +1,148 @@
+// Planted faults of gemv: each is a right kernel with one thing changed. `verify --mutants` must kill every one of them.
+// Splits are fixed numbers and threads are told to yield, so that no fault hides on a machine of one core.
+#include <algorithm>
+#include <thread>
+
+#include "reference/ops/gemv.hpp"
+#include "verify/mutants/host_mutant.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+using P = Gemv::Problem<T>;
+template <class T>
+using In = Gemv::In<T, Space::host>;
+template <class T>
+using Out = Gemv::Out<T, Space::host>;
+
+constexpr std::int64_t kStep = 16, kSplits = 4;
+
+template <class T>
+T dot(const In<T>& in, std::int64_t i, std::int64_t begin, std::int64_t end) {
+  T sum = 0;
+  for (std::int64_t k = begin; k < end; ++k) sum += in.A(i, k) * in.x[k];
+  return sum;
+}
+
+template <class T>
+std::int64_t depth_of(const P<T>& p, const In<T>& in) {
+  return p.alpha == T(0) ? 0 : in.A.cols;
+}
+
+template <class T>
+void put(const P<T>& p, const Out<T>& out, std::int64_t i, T sum) {
+  out.y[i] = p.beta == T(0) ? p.alpha * sum : p.alpha * sum + p.beta * out.y[i];
+}
+
+template <class T>
+void tail(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) put(p, out, i, dot(in, i, 0, depth_of(p, in) / kStep * kStep));
+}
+const HostMutant<Gemv> tail_m{
+    "simd_tail_dropped",
+    tail<float>,
+    tail<double>,
+    {14, "the last cols % 16 terms are not added", "a vectorised loop without its rest", kNumeric}};
+
+template <class T>
+void rows(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows / kStep * kStep; ++i) put(p, out, i, dot(in, i, 0, depth_of(p, in)));
+}
+const HostMutant<Gemv> rows_m{
+    "last_rows_never_written",
+    rows<float>,
+    rows<double>,
+    {15, "rows / 16 blocks of rows are computed", "a grid of ROWS / BLOCK", kNumeric}};
+
+template <class T>
+void cols_for_ld(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  In<T> packed = in;
+  packed.A.ld = in.A.cols;
+  for (std::int64_t i = 0; i < in.A.rows; ++i) put(p, out, i, dot(packed, i, 0, depth_of(p, in)));
+}
+const HostMutant<Gemv> cols_for_ld_m{"columns_in_place_of_ld",
+                                     cols_for_ld<float>,
+                                     cols_for_ld<double>,
+                                     {18, "A is indexed with its columns in place of its leading dimension",
+                                      "kernels never run on a part of a larger matrix", kNumeric}};
+
+template <class T>
+void beta_reads(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i)
+    out.y[i] = p.alpha * dot(in, i, 0, depth_of(p, in)) + p.beta * out.y[i];
+}
+const HostMutant<Gemv> beta_reads_m{
+    "beta_zero_reads_y",
+    beta_reads<float>,
+    beta_reads<double>,
+    {23, "y is multiplied by beta == 0, and NaN survives",
+     "a library call on uninitialised y; newer OpenBLAS scales by 0 so", kNumeric | kRepeat}};
+
+template <class T>
+void alpha_reads(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) put(p, out, i, dot(in, i, 0, in.A.cols));
+}
+const HostMutant<Gemv> alpha_reads_m{
+    "alpha_zero_reads_a",
+    alpha_reads<float>,
+    alpha_reads<double>,
+    {0, "with alpha == 0, A and x are multiplied all the same, and their NaN survives",
+     "the counterpart of beta == 0, less often tested", kNumeric}};
+
+template <class T>
+void beta_per_split(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const std::int64_t depth = depth_of(p, in);
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    for (std::int64_t s = 0; s < kSplits; ++s) {
+      const T sum = p.alpha * dot(in, i, depth * s / kSplits, depth * (s + 1) / kSplits);
+      const T beta = s > 0 && p.beta == T(0) ? T(1) : p.beta;  // right: 1 for every split but the first
+      out.y[i] = beta == T(0) ? sum : sum + beta * out.y[i];
+    }
+  }
+}
+const HostMutant<Gemv> beta_per_split_m{
+    "beta_once_per_split",
+    beta_per_split<float>,
+    beta_per_split<double>,
+    {0, "every share of the columns scales y by beta",
+     "column splits that hand beta down to each share; beta 0 and 1 hide it", kNumeric}};
+
+template <class T>
+void not_cleared(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const std::int64_t depth = depth_of(p, in);
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    if (p.beta != T(0)) out.y[i] *= p.beta;
+    for (std::int64_t s = 0; s < kSplits; ++s)
+      out.y[i] += p.alpha * dot(in, i, depth * s / kSplits, depth * (s + 1) / kSplits);
+  }
+}
+const HostMutant<Gemv> not_cleared_m{"accumulates_into_uncleared_y",
+                                     not_cleared<float>,
+                                     not_cleared<double>,
+                                     {22, "with beta == 0 the shares are added to what y holds",
+                                      "a split over columns whose clearing of y was forgotten", kNumeric}};
+
+template <class T>
+void plain_add(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const std::int64_t depth = depth_of(p, in);
+  for (std::int64_t i = 0; i < in.A.rows; ++i) put(p, out, i, T(0));
+#pragma omp parallel for num_threads(4) schedule(static, 1)
+  for (std::int64_t s = 0; s < kSplits; ++s) {
+    for (std::int64_t i = 0; i < in.A.rows; ++i) {
+      const T part = p.alpha * dot(in, i, depth * s / kSplits, depth * (s + 1) / kSplits);
+      const T old = out.y[i];
+      std::this_thread::yield();  // opens the window: a lost update shows in every run, not in one of twenty
+      out.y[i] = old + part;
+    }
+  }
+}
+const HostMutant<Gemv> plain_add_m{"column_split_without_reduction",
+                                   plain_add<float>,
+                                   plain_add<double>,
+                                   {42, "threads add their share of the columns to the same y",
+                                    "the missing reduction clause", kNumeric | kRepeat | kRace},
+                                   Traits{}.not_reproducible()};
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,194 @@
+// Planted faults of reduce: each is a right kernel with one thing changed. `verify --mutants` must kill every one of them.
+// Splits are fixed numbers and threads are told to yield, so that no fault hides on a machine of one core.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <thread>
+
+#include "reference/ops/reduce.hpp"
+#include "verify/mutants/host_mutant.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+using P = Reduce::Problem<T>;
+template <class T>
+using In = Reduce::In<T, Space::host>;
+template <class T>
+using Out = Reduce::Out<T, Space::host>;
+
+constexpr std::int64_t kStep = 16, kSplits = 4;
+
+template <class T>
+T larger(T a, T b) {
+  return b > a || b != b ? b : a;
+}
+
+// What a right variant gives over [begin, end), continued from `start`.
+template <class T>
+T reduce(const P<T>& p, const In<T>& in, std::int64_t begin, std::int64_t end, T start) {
+  for (std::int64_t i = begin; i < end; ++i)
+    start = p.kind == Reduce::Kind::max ? larger(start, in.x[i]) : start + in.x[i];
+  return start;
+}
+
+template <class T>
+T start_of(const P<T>& p) {
+  return p.kind == Reduce::Kind::max ? -std::numeric_limits<T>::infinity() : T(0);
+}
+
+template <class T>
+void tail(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  out.result[0] = reduce(p, in, 0, in.x.size / kStep * kStep, start_of(p));
+}
+const HostMutant<Reduce> tail_m{
+    "tail_dropped",
+    tail<float>,
+    tail<double>,
+    {14, "the last n % 16 elements are not read", "a vectorised loop without its rest", kNumeric}};
+
+template <class T>
+void first_twice(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  out.result[0] = in.x.size == 0 ? start_of(p) : reduce(p, in, 0, in.x.size, in.x[0]);
+}
+const HostMutant<Reduce> first_twice_m{
+    "first_element_twice",
+    first_twice<float>,
+    first_twice<double>,
+    {0, "the result starts from the first element, and the loop takes it again",
+     "a maximum turned into a sum; a maximum hides it", kNumeric}};
+
+template <class T>
+void from_zero(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  out.result[0] = reduce(p, in, 0, in.x.size, T(0));
+}
+const HostMutant<Reduce> from_zero_m{
+    "maximum_starts_from_zero",
+    from_zero<float>,
+    from_zero<double>,
+    {10, "the maximum starts from 0", "inactive lanes read as 0: all-negative data show it", kNumeric}};
+
+template <class T>
+void lowest(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const bool max = p.kind == Reduce::Kind::max;
+  out.result[0] = reduce(p, in, 0, in.x.size, max ? std::numeric_limits<T>::lowest() : T(0));
+}
+const HostMutant<Reduce> lowest_m{
+    "sentinel_for_minus_inf",
+    lowest<float>,
+    lowest<double>,
+    {26, "-FLT_MAX stands in for -Inf", "padding constants copied from integer code", kNumeric}};
+
+template <class T>
+void loses_nan(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  if (p.kind == Reduce::Kind::sum) {
+    out.result[0] = reduce(p, in, 0, in.x.size, T(0));
+    return;
+  }
+  T best = start_of(p);
+  for (std::int64_t i = 0; i < in.x.size; ++i) best = in.x[i] > best ? in.x[i] : best;
+  out.result[0] = best;
+}
+const HostMutant<Reduce> loses_nan_m{"max_by_comparison_loses_nan",
+                                     loses_nan<float>,
+                                     loses_nan<double>,
+                                     {25, "a comparison with NaN is false, and the older value stays",
+                                      "x > m ? x : m, and fmax, which is defined to lose NaN", kNumeric}};
+
+template <class T>
+void forgets_nan(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  if (p.kind == Reduce::Kind::sum) {
+    out.result[0] = reduce(p, in, 0, in.x.size, T(0));
+    return;
+  }
+  T best = start_of(p);
+  for (std::int64_t i = 0; i < in.x.size; ++i) best = best > in.x[i] ? best : in.x[i];
+  out.result[0] = best;
+}
+const HostMutant<Reduce> forgets_nan_m{"max_forgets_nan",
+                                       forgets_nan<float>,
+                                       forgets_nan<double>,
+                                       {25, "NaN is taken, and replaced by the next number",
+                                        "m > x ? m : x keeps a NaN only in the last place", kNumeric}};
+
+template <class T>
+void not_cleared(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  out.result[0] = reduce(p, in, 0, in.x.size, out.result[0]);
+}
+const HostMutant<Reduce> not_cleared_m{
+    "accumulates_into_uncleared_result",
+    not_cleared<float>,
+    not_cleared<double>,
+    {22, "the result is continued from what the output holds",
+     "a second launch, or a fresh allocation that was zero until today", kNumeric}};
+
+template <class T>
+void naive(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  out.result[0] = reduce(p, in, 0, in.x.size, start_of(p));
+}
+const HostMutant<Reduce> naive_m{
+    "uncompensated_declared_compensated",
+    naive<float>,
+    naive<double>,
+    {29, "a plain sum declares itself compensated", "-ffast-math folds (t - sum) - y to zero", kNumeric},
+    Traits{}.computes_in(Arithmetic::compensated)};
+
+template <class T>
+void kahan_inf(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  if (p.kind == Reduce::Kind::max) {
+    out.result[0] = reduce(p, in, 0, in.x.size, start_of(p));
+    return;
+  }
+  T sum = 0, carried = 0;
+  for (std::int64_t i = 0; i < in.x.size; ++i) {
+    const T term = in.x[i] - carried, next = sum + term;
+    carried = (next - sum) - term;  // Inf - Inf
+    sum = next;
+  }
+  out.result[0] = sum;
+}
+const HostMutant<Reduce> kahan_inf_m{"compensation_turns_inf_into_nan",
+                                     kahan_inf<float>,
+                                     kahan_inf<double>,
+                                     {0, "the carried error becomes NaN where a term is infinite",
+                                      "the textbook algorithm, written down as it stands", kNumeric},
+                                     Traits{}.computes_in(Arithmetic::compensated)};
+
+void float_sum(const P<double>& p, const In<double>& in, const Out<double>& out, Context&) {
+  float sum = p.kind == Reduce::Kind::max ? -std::numeric_limits<float>::infinity() : 0.0f;
+  for (std::int64_t i = 0; i < in.x.size; ++i) {
+    const auto x = static_cast<float>(in.x[i]);
+    sum = p.kind == Reduce::Kind::max ? larger(sum, x) : sum + x;
+  }
+  out.result[0] = sum;
+}
+const RegisterMutant<Reduce, double, Space::host> float_sum_m{
+    "float_result_of_doubles",
+    float_sum,
+    {28, "doubles are reduced in a float", "an accumulator spelled float in a template", kNumeric}};
+
+template <class T>
+void plain_add(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  T all = start_of(p);  // right: one per thread, combined afterwards
+#pragma omp parallel for num_threads(4) schedule(static, 1)
+  for (std::int64_t s = 0; s < kSplits; ++s) {
+    const std::int64_t begin = in.x.size * s / kSplits, end = in.x.size * (s + 1) / kSplits;
+    for (std::int64_t i = begin; i < end; i += kStep) {
+      const T old = all;
+      if (i - begin < 64 * kStep)
+        std::this_thread::yield();  // opens the window: a lost update shows in every run
+      all = reduce(p, in, i, std::min(end, i + kStep), old);
+    }
+  }
+  out.result[0] = all;
+}
+const HostMutant<Reduce> plain_add_m{
+    "openmp_without_reduction",
+    plain_add<float>,
+    plain_add<double>,
+    {42, "all threads continue the same result", "the missing reduction clause", kNumeric | kRepeat | kRace},
+    Traits{}.not_reproducible()};
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,141 @@
+// Planted faults of skinny_gemm: each is a right kernel with one thing changed. `verify --mutants` must kill every one of them.
+// Threads are told to yield, so that no fault hides on a machine of one core.
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+#include "reference/ops/skinny_gemm.hpp"
+#include "verify/mutants/host_mutant.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+using P = SkinnyGemm::Problem<T>;
+template <class T>
+using In = SkinnyGemm::In<T, Space::host>;
+template <class T>
+using Out = SkinnyGemm::Out<T, Space::host>;
+
+constexpr std::int64_t kTile = 16, kBlock = 256;
+
+template <class T>
+T dot(const In<T>& in, std::int64_t i, std::int64_t j, std::int64_t depth) {
+  T sum = 0;
+  for (std::int64_t k = 0; k < depth; ++k) sum += in.X(i, k) * in.W(k, j);
+  return sum;
+}
+
+// Y = X W over the first `rows` rows, `cols` columns and `depth` terms.
+template <class T>
+void multiply(const In<T>& in, const Out<T>& out, std::int64_t rows, std::int64_t cols, std::int64_t depth) {
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < cols; ++j) out.Y(i, j) = dot(in, i, j, depth);
+  }
+}
+
+template <class T>
+void last_block(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  multiply(in, out, out.Y.rows / kBlock * kBlock, out.Y.cols, in.X.cols);
+}
+const HostMutant<SkinnyGemm> last_block_m{
+    "last_block_never_written",
+    last_block<float>,
+    last_block<double>,
+    {15, "v / 256 blocks of rows are computed", "a grid of V / BLOCK: 281,903 is no multiple of any block",
+     kNumeric}};
+
+template <class T>
+void width_16(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  multiply(in, out, out.Y.rows, out.Y.cols < kTile ? out.Y.cols : out.Y.cols / kTile * kTile, in.X.cols);
+}
+const HostMutant<SkinnyGemm> width_16_m{"columns_past_16_not_computed",
+                                        width_16<float>,
+                                        width_16<double>,
+                                        {34, "columns beyond a multiple of 16 are not computed",
+                                         "kernels written for 16 classes and run on 41", kNumeric}};
+
+template <class T>
+void k_tail(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  multiply(in, out, out.Y.rows, out.Y.cols, in.X.cols / kTile * kTile);
+}
+const HostMutant<SkinnyGemm> k_tail_m{"k_tail_dropped",
+                                      k_tail<float>,
+                                      k_tail<double>,
+                                      {14, "k / 16 tiles are summed, the rest is lost",
+                                       "an unrolled loop over k without its rest; 128 hides it", kNumeric}};
+
+template <class T>
+void stale(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < out.Y.rows; ++i) {
+    for (std::int64_t j = 0; j < out.Y.cols; ++j) {
+      T x[kTile] = {}, w[kTile] = {}, sum = 0;
+      for (std::int64_t k0 = 0; k0 < in.X.cols; k0 += kTile) {
+        for (std::int64_t k = 0; k < std::min(kTile, in.X.cols - k0); ++k)
+          x[k] = in.X(i, k0 + k), w[k] = in.W(k0 + k, j);
+        for (std::int64_t k = 0; k < kTile; ++k) sum += x[k] * w[k];
+      }
+      out.Y(i, j) = sum;
+    }
+  }
+}
+const HostMutant<SkinnyGemm> stale_m{
+    "tile_tail_not_cleared",
+    stale<float>,
+    stale<double>,
+    {17, "columns of the last tile past k keep what the tile before left there",
+     "a row of X held in registers and loaded under a guard without an else", kNumeric}};
+
+template <class T>
+void ld_of_w(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  const std::int64_t last = (out.Y.rows - 1) * out.Y.ld + out.Y.cols;  // elements that Y spans
+  for (std::int64_t i = 0; i < out.Y.rows; ++i) {
+    for (std::int64_t j = 0; j < out.Y.cols; ++j) {
+      const std::int64_t at = i * out.Y.cols + j;  // right: i * out.Y.ld + j
+      if (at < last) out.Y.data[at] = dot(in, i, j, in.X.cols);
+    }
+  }
+}
+const HostMutant<SkinnyGemm> ld_of_w_m{"columns_in_place_of_ld",
+                                       ld_of_w<float>,
+                                       ld_of_w<double>,
+                                       {18, "Y is indexed with its columns in place of its leading dimension",
+                                        "layers that write into a wider buffer of features", kNumeric}};
+
+template <class T>
+void first_w(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < out.Y.rows; ++i) {
+    for (std::int64_t j = 0; j < out.Y.cols; ++j) out.Y(i, j) = dot(in, i, j % kTile, in.X.cols);
+  }
+}
+const HostMutant<SkinnyGemm> first_w_m{
+    "w_read_once_for_all_tiles",
+    first_w<float>,
+    first_w<double>,
+    {0, "every tile of columns uses the first tile of W",
+     "an offset of the tile left out where W is staged; widths up to 16 hide it", kNumeric}};
+
+template <class T>
+void shared_row(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  std::vector<T> row(static_cast<std::size_t>(in.X.cols));  // right: one per thread
+#pragma omp parallel for num_threads(4) schedule(static, 1)
+  for (std::int64_t i = 0; i < out.Y.rows; ++i) {
+    for (std::int64_t k = 0; k < in.X.cols; ++k) row[static_cast<std::size_t>(k)] = in.X(i, k);
+    std::this_thread::yield();
+    for (std::int64_t j = 0; j < out.Y.cols; ++j) {
+      T sum = 0;
+      for (std::int64_t k = 0; k < in.X.cols; ++k) sum += row[static_cast<std::size_t>(k)] * in.W(k, j);
+      out.Y(i, j) = sum;
+    }
+  }
+}
+const HostMutant<SkinnyGemm> shared_row_m{
+    "openmp_shared_row",
+    shared_row<float>,
+    shared_row<double>,
+    {42, "the staged row of X is one buffer for all threads",
+     "a temporary declared before the parallel region", kNumeric | kRepeat | kRace},
+    Traits{}.not_reproducible()};
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,127 @@
+// Planted faults of transpose: each is a right kernel with one thing changed. `verify --mutants` must kill every one of them.
+#include <algorithm>
+
+#include "reference/ops/transpose.hpp"
+#include "verify/mutants/host_mutant.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+using P = Transpose::Problem<T>;
+template <class T>
+using In = Transpose::In<T, Space::host>;
+template <class T>
+using Out = Transpose::Out<T, Space::host>;
+
+constexpr std::int64_t kTile = 32;
+
+template <class T>
+void last(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows / kTile * kTile; ++i) {
+    for (std::int64_t j = 0; j < in.A.cols / kTile * kTile; ++j) out.B(j, i) = in.A(i, j);
+  }
+}
+const HostMutant<Transpose> last_m{"last_tiles_never_written",
+                                   last<float>,
+                                   last<double>,
+                                   {15, "only whole tiles are turned", "a grid of N / TILE", kNumeric}};
+
+template <class T>
+void guard(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  const std::int64_t n = std::min(in.A.rows, in.A.cols);
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) out.B(j, i) = in.A(i, j);
+  }
+}
+const HostMutant<Transpose> guard_m{"guard_of_the_square",
+                                    guard<float>,
+                                    guard<double>,
+                                    {16, "both dimensions are guarded with the smaller one",
+                                     "kernels tested on square matrices only", kNumeric}};
+
+template <class T>
+void tiles(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  // right within each tile, but tile (I, J) is not moved to (J, I): what falls outside B is put where it belongs
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    for (std::int64_t j = 0; j < in.A.cols; ++j) out.B(j, i) = in.A(i, j);
+  }
+  const std::int64_t whole = std::min(in.A.rows, in.A.cols) / kTile * kTile;
+  for (std::int64_t i = 0; i < whole; ++i) {
+    for (std::int64_t j = 0; j < whole; ++j) {
+      out.B(i / kTile * kTile + j % kTile, j / kTile * kTile + i % kTile) = in.A(i, j);
+    }
+  }
+}
+const HostMutant<Transpose> tiles_m{
+    "tiles_turned_in_place",
+    tiles<float>,
+    tiles<double>,
+    {0, "elements are turned within their tile, and the tiles stay where they are",
+     "blockIdx.x and blockIdx.y not exchanged for the store", kNumeric}};
+
+template <class T>
+void ld(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    for (std::int64_t j = 0; j < in.A.cols; ++j) out.B(j, i) = in.A.data[i * in.A.cols + j];
+  }
+}
+const HostMutant<Transpose> ld_m{"columns_in_place_of_ld",
+                                 ld<float>,
+                                 ld<double>,
+                                 {18, "A is indexed with its columns in place of its leading dimension",
+                                  "kernels never run on a part of a larger matrix", kNumeric}};
+
+template <class T>
+void untouched(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t at = 0; at < in.A.rows * in.A.cols; ++at) {
+    out.B(at / out.B.cols, at % out.B.cols) = in.A(at / in.A.cols, at % in.A.cols);
+  }
+}
+const HostMutant<Transpose> untouched_m{
+    "copied_not_turned",
+    untouched<float>,
+    untouched<double>,
+    {0, "the elements are copied in their order", "a reshape taken for a transpose; symmetric test data pass",
+     kNumeric}};
+
+template <class T>
+void nan(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    for (std::int64_t j = 0; j < in.A.cols; ++j) {
+      const T v = in.A(i, j);
+      out.B(j, i) = v == v ? v : T(0);
+    }
+  }
+}
+const HostMutant<Transpose> nan_m{"nan_becomes_zero",
+                                  nan<float>,
+                                  nan<double>,
+                                  {25, "NaN is replaced on the way", "a sanitising copy", kNumeric}};
+
+template <class T>
+void padding(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t j = 0; j < out.B.rows; ++j) {
+    for (std::int64_t i = 0; i < out.B.cols; ++i) out.B(j, i) = in.A(i, j);
+    for (std::int64_t i = out.B.cols; i < out.B.ld && j + 1 < out.B.rows; ++i) out.B(j, i) = T(0);
+  }
+}
+const HostMutant<Transpose> padding_m{
+    "writes_between_rows",
+    padding<float>,
+    padding<double>,
+    {39, "the padding between the rows of B is cleared", "whole tiles stored without a guard", kNumeric}};
+
+void through_float(const P<double>&, const In<double>& in, const Out<double>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    for (std::int64_t j = 0; j < in.A.cols; ++j) out.B(j, i) = static_cast<float>(in.A(i, j));
+  }
+}
+const RegisterMutant<Transpose, double, Space::host> through_float_m{
+    "doubles_through_a_float_tile",
+    through_float,
+    {28, "doubles pass through a tile of floats",
+     "a shared tile whose type was not made a template parameter", kNumeric}};
+
+}  // namespace
+}  // namespace plumb
