@@ -54,6 +54,8 @@ void DenseToCsr::make(const Case& c, Instance<DenseToCsr, T>& instance) {
   for (std::int64_t i = 0; i < a.rows; ++i) {
     for (std::int32_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k) x[i * a.cols + a.col[k]] = a.val[k];
   }
+  if (a.nnz() > 0)
+    x[a.rows * a.cols - 1] = T(3);  // the last element of all counts: a cut column or a lost tail shows
   std::int64_t nnz = 0;
   for (std::int64_t at = 0; at < a.rows * a.cols; ++at) nnz += x[at] != T(0) ? 1 : 0;
   instance.in.x = {x, a.rows, a.cols, a.cols};

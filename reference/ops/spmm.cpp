@@ -1,6 +1,8 @@
 // spmm: cases, data, oracle, bound and cost of the contract in spmm.hpp.
 #include "reference/ops/spmm.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -73,7 +75,13 @@ void Spmm::make(const Case& c, Instance<Spmm, T>& instance) {
   const Csr<T> a = make_sparse<T>(c, 1000);
   const std::int64_t n = c.integer("n");
   instance.in.A = keep(instance.arena, a);
-  instance.in.B = make_dense<T>(instance.arena, a.cols, n, c, Role::right, 2000);
+  T* b = instance.arena.template allocate<T>(a.cols * n);
+  fill_values(b, a.cols, n, c.fill, Role::right, c.seed, 2000);
+  if (c.fill == Fill::hostile && a.cols > 0) {  // where padded slots of sparse formats point
+    std::fill_n(b, n, std::numeric_limits<T>::quiet_NaN());
+    std::fill_n(b + (a.cols - 1) * n, n, std::numeric_limits<T>::infinity());
+  }
+  instance.in.B = {b, a.cols, n, n};
   instance.out.C.rows = a.rows;
   instance.out.C.cols = instance.out.C.ld = n;
   instance.degenerate = a.rows * n <= 1 || a.nnz() == 0 || a.cols <= 1;

@@ -1,6 +1,7 @@
 // spmv: cases, data, oracle, bound and cost of the contract in spmv.hpp.
 #include "reference/ops/spmv.hpp"
 
+#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -48,7 +49,13 @@ template <class T>
 void Spmv::make(const Case& c, Instance<Spmv, T>& instance) {
   const Csr<T> a = make_sparse<T>(c, 1000);
   instance.in.A = keep(instance.arena, a);
-  instance.in.x = make_vector<T>(instance.arena, a.cols, c, Role::right, 2000);
+  T* x = instance.arena.template allocate<T>(a.cols);
+  fill_values(x, a.cols, 1, c.fill, Role::right, c.seed, 2000);
+  if (c.fill == Fill::hostile && a.cols > 0) {  // where padded slots of sparse formats point
+    x[0] = std::numeric_limits<T>::quiet_NaN();
+    x[a.cols - 1] = std::numeric_limits<T>::infinity();
+  }
+  instance.in.x = {x, a.cols};
   instance.problem = {static_cast<T>(c.number_or("alpha", 1)), static_cast<T>(c.number_or("beta", 0))};
   instance.out.y.size = a.rows;
   if (instance.problem.beta != T(0)) {

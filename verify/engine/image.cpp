@@ -42,7 +42,9 @@ std::size_t ImageLayout::add(Segment segment, bool vector) {
   } else {
     const std::int64_t per_unit = std::max<std::int64_t>(1, needed / element);
     segment.ld = round_up(segment.cols, per_unit);
-    if (!placement_.tight) segment.ld += per_unit * (per_unit > 1 ? 1 : 3);
+    // each array its own padding: a leading dimension taken from another of the same width must show
+    const auto index = static_cast<std::int64_t>(segments_.size());
+    if (!placement_.tight) segment.ld += per_unit * ((per_unit > 1 ? 1 : 3) + index);
     segment.ld = std::max<std::int64_t>(segment.ld, 1);
   }
   // generous alignment in one run, exactly the declared one in the other

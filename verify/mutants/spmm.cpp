@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "reference/ops/spmm.hpp"
@@ -66,8 +67,8 @@ const HostMutant<Spmm> m34b{"ragged_columns_left_zero",
 
 template <class T>
 void wrong_ld(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
-  const std::int64_t ld =
-      out.C.ld < in.B.ld ? out.C.ld : in.B.ld;  // within B whichever is larger, so that it does not crash
+  // a right kernel has two; of these the smaller, so that the fault reads and writes within both matrices
+  const std::int64_t ld = std::min(out.C.ld, in.B.ld);
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     for (std::int64_t j = 0; j < out.C.cols; ++j) {
       T sum = 0;
@@ -117,7 +118,7 @@ void padded_slots(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
     right_row(in, out, i);
     if ((in.A.row_ptr[i + 1] - in.A.row_ptr[i]) % 4 == 0 && in.A.row_ptr[i + 1] > in.A.row_ptr[i]) continue;
     for (std::int64_t j = 0; j < out.C.cols && in.B.rows > 0; ++j)
-      out.C(i, j) += T(0) * in.B(in.B.rows / 2, j);
+      out.C(i, j) += T(0) * in.B(0, j);
   }
 }
 const HostMutant<Spmm> m0b{

@@ -194,7 +194,7 @@ const HostMutant<Spmv> m23{"beta_zero_reads_y",
                            beta_zero<float>,
                            beta_zero<double>,
                            {23, "beta == 0 still multiplies y: 0 * NaN is NaN",
-                            "BLAS look-alikes without the branch on beta", kNumeric}};
+                            "BLAS look-alikes without the branch on beta", kNumeric | kRepeat}};
 
 template <class T>
 void padding(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
@@ -231,7 +231,7 @@ const HostMutant<Spmv> m38b{"right_for_ten_calls",
                             first_calls<float>,
                             first_calls<double>,
                             {38, "right for the first ten calls, wrong from then on",
-                             "benchmarks that verify before timing and never after", kNumeric}};
+                             "benchmarks that verify before timing and never after", kNumeric | kRepeat}};
 
 template <class T>
 void cached(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
@@ -250,7 +250,7 @@ const HostMutant<Spmv> m38c{
     cached<float>,
     cached<double>,
     {38, "returns the last answer again when x has the same address and y the same size",
-     "results cached by pointer: right for as long as the data stays", kNumeric}};
+     "results cached by pointer: right for as long as the data stays", kNumeric | kRepeat}};
 
 template <class T>
 void input_changed(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
