@@ -1,6 +1,6 @@
-// Asynchronous copies from global to shared memory (cp.async, sm_80) and named barriers (bar.sync id), as functions:
-// inline PTX on a device, events of the executor on the CPU, where a copy lands at its wait or at a random earlier moment.
-// Source: PTX ISA, "cp.async", "cp.async.wait_group", "bar.sync", "bar.arrive".
+// Asynchronous copies from global to shared memory (cp.async, sm_80) and named barriers (bar.sync id), as
+// functions: inline PTX on a device, events of the executor on the CPU, where a copy lands at its wait or at
+// a random earlier moment. Source: PTX ISA, "cp.async", "cp.async.wait_group", "bar.sync", "bar.arrive".
 #pragma once
 #include "gpu/runtime/device.hpp"
 
@@ -16,21 +16,24 @@ __device__ __forceinline__ void cp_async16(void* shared_dst, const void* global_
 /// As cp_async16; only the first `valid` bytes (0..16) are read, the rest of the destination becomes zero.
 __device__ __forceinline__ void cp_async16_zfill(void* shared_dst, const void* global_src, int valid) {
   const unsigned dst = static_cast<unsigned>(__cvta_generic_to_shared(shared_dst));
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(dst), "l"(global_src), "r"(valid) : "memory");
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(dst), "l"(global_src), "r"(valid)
+               : "memory");
 }
 /// Starts copying Bytes (4, 8 or 16) to shared memory, through L1. Both addresses are multiples of Bytes.
 template <int Bytes>
 __device__ __forceinline__ void cp_async(void* shared_dst, const void* global_src) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp.async copies 4, 8 or 16 bytes");
   const unsigned dst = static_cast<unsigned>(__cvta_generic_to_shared(shared_dst));
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;\n" ::"r"(dst), "l"(global_src), "n"(Bytes) : "memory");
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;\n" ::"r"(dst), "l"(global_src), "n"(Bytes)
+               : "memory");
 }
 /// As cp_async; only the first `valid` bytes (0..Bytes) are read, the rest of the destination becomes zero.
 template <int Bytes>
 __device__ __forceinline__ void cp_async_zfill(void* shared_dst, const void* global_src, int valid) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp.async copies 4, 8 or 16 bytes");
   const unsigned dst = static_cast<unsigned>(__cvta_generic_to_shared(shared_dst));
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;\n" ::"r"(dst), "l"(global_src), "n"(Bytes), "r"(valid)
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;\n" ::"r"(dst), "l"(global_src), "n"(Bytes),
+               "r"(valid)
                : "memory");
 }
 /// Closes the calling thread's group of copies started since the last commit.
@@ -43,7 +46,8 @@ __device__ __forceinline__ void cp_async_wait() {
 /// Waits for all of the calling thread's copies.
 __device__ __forceinline__ void cp_async_wait_all() { asm volatile("cp.async.wait_all;\n" ::: "memory"); }
 
-/// Barrier `id` (1..15; 0 is __syncthreads) among `threads` threads of the block, a multiple of 32, whole warps.
+/// Barrier `id` (1..15; 0 is __syncthreads) among `threads` threads of the block, a multiple of 32, whole
+/// warps.
 __device__ __forceinline__ void named_barrier_sync(int id, int threads) {
   asm volatile("bar.sync %0, %1;\n" ::"r"(id), "r"(threads) : "memory");
 }
@@ -76,8 +80,12 @@ void cp_async_wait() {
   simt::async_wait(N);
 }
 inline void cp_async_wait_all() { simt::async_wait_all(); }
-inline void named_barrier_sync(int id, int threads, PLUMB_SIMT_HERE) { simt::named_barrier(id, threads, true, here); }
-inline void named_barrier_arrive(int id, int threads, PLUMB_SIMT_HERE) { simt::named_barrier(id, threads, false, here); }
+inline void named_barrier_sync(int id, int threads, PLUMB_SIMT_HERE) {
+  simt::named_barrier(id, threads, true, here);
+}
+inline void named_barrier_arrive(int id, int threads, PLUMB_SIMT_HERE) {
+  simt::named_barrier(id, threads, false, here);
+}
 
 #endif
 

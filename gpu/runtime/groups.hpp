@@ -1,5 +1,6 @@
-// Cooperative groups, in either world. Apart from device.hpp because the real header costs nvcc five seconds a file:
-// include it only in the rung that is about it. The CPU executor offers the subset listed in gpu/simt/groups.hpp.
+// Cooperative groups, in either world. Apart from device.hpp because the real header costs nvcc five seconds
+// a file: include it only in the rung that is about it. The CPU executor offers the subset listed in
+// gpu/simt/groups.hpp.
 #pragma once
 #include "gpu/runtime/device.hpp"
 

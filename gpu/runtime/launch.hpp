@@ -1,7 +1,7 @@
-// The launch seam: every kernel, and every device memset and copy that belongs to a variant, goes through here and
-// nowhere else. One place therefore checks errors, names ranges, injects perturbation, and (with PLUMB_SIMT) runs
-// the kernel on the CPU executor over host memory instead of on a device.
-// Stands apart from the rest of the runtime because kernel files include it: C++17, no standard library, cheap for nvcc.
+// The launch seam: every kernel, and every device memset and copy that belongs to a variant, goes through
+// here and nowhere else. One place therefore checks errors, names ranges, injects perturbation, and (with
+// PLUMB_SIMT) runs the kernel on the CPU executor over host memory instead of on a device. Stands apart from
+// the rest of the runtime because kernel files include it: C++17, no standard library, cheap for nvcc.
 #pragma once
 
 #if defined(PLUMB_SIMT)
@@ -21,14 +21,19 @@ struct Grid {
   Grid(dim3 g, const char* f = __builtin_FILE(), int l = __builtin_LINE()) : extent(g), file(f), line(l) {}
   Grid(int x, const char* f = __builtin_FILE(), int l = __builtin_LINE())
       : extent(static_cast<unsigned>(x)), file(f), line(l) {}
-  Grid(unsigned x, const char* f = __builtin_FILE(), int l = __builtin_LINE()) : extent(x), file(f), line(l) {}
+  Grid(unsigned x, const char* f = __builtin_FILE(), int l = __builtin_LINE())
+      : extent(x), file(f), line(l) {}
   Grid(unsigned x, unsigned y, unsigned z = 1, const char* f = __builtin_FILE(), int l = __builtin_LINE())
       : extent(x, y, z), file(f), line(l) {}
-  Grid(long x, const char* f = __builtin_FILE(), int l = __builtin_LINE()) : extent(0), file(f), line(l) { narrow(x); }
-  Grid(long long x, const char* f = __builtin_FILE(), int l = __builtin_LINE()) : extent(0), file(f), line(l) {
+  Grid(long x, const char* f = __builtin_FILE(), int l = __builtin_LINE()) : extent(0), file(f), line(l) {
     narrow(x);
   }
-  Grid(unsigned long x, const char* f = __builtin_FILE(), int l = __builtin_LINE()) : extent(0), file(f), line(l) {
+  Grid(long long x, const char* f = __builtin_FILE(), int l = __builtin_LINE())
+      : extent(0), file(f), line(l) {
+    narrow(x);
+  }
+  Grid(unsigned long x, const char* f = __builtin_FILE(), int l = __builtin_LINE())
+      : extent(0), file(f), line(l) {
     narrow(x > 0x7fffffffUL ? 0x7fffffffffffffffLL : static_cast<long long>(x));
   }
 
@@ -79,25 +84,30 @@ void pack(void (*kernel)(P...), Grid grid, dim3 block, std::size_t shared_bytes,
           typename identity<P>::type... params) {
   void* args[] = {const_cast<void*>(static_cast<const volatile void*>(&params))..., nullptr};
 #if defined(PLUMB_SIMT)
-  launch_packed(reinterpret_cast<const void*>(kernel), &Invoker<P...>::invoke, grid, block, shared_bytes, stream, args, kind);
+  launch_packed(reinterpret_cast<const void*>(kernel), &Invoker<P...>::invoke, grid, block, shared_bytes,
+                stream, args, kind);
 #else
-  launch_packed(reinterpret_cast<const void*>(kernel), nullptr, grid, block, shared_bytes, stream, args, kind);
+  launch_packed(reinterpret_cast<const void*>(kernel), nullptr, grid, block, shared_bytes, stream, args,
+                kind);
 #endif
 }
 
 }  // namespace launching
 
-/// Launches kernel<<<grid, block, shared_bytes, stream>>>(args...), checked: a refused launch throws Error with the
-/// caller's line. Dynamic shared memory above 48 KiB is asked for on the kernel's behalf. An empty grid does nothing.
+/// Launches kernel<<<grid, block, shared_bytes, stream>>>(args...), checked: a refused launch throws Error
+/// with the caller's line. Dynamic shared memory above 48 KiB is asked for on the kernel's behalf. An empty
+/// grid does nothing.
 ///   launch(gemm_tile<float>, dim3(n / 64, m / 64), 256, 0, ctx.stream, a, b, c);
 template <class... P, class... A>
-void launch(void (*kernel)(P...), Grid grid, dim3 block, std::size_t shared_bytes, void* stream, A&&... args) {
+void launch(void (*kernel)(P...), Grid grid, dim3 block, std::size_t shared_bytes, void* stream,
+            A&&... args) {
   static_assert(sizeof...(P) == sizeof...(A), "a launch passes exactly the kernel's parameters");
   launching::pack<P...>(kernel, grid, block, shared_bytes, stream, launching::Kind::ordinary,
                         static_cast<A&&>(args)...);
 }
 
-/// As launch(), with all blocks resident at once, so that they may wait for each other (cooperative groups' grid).
+/// As launch(), with all blocks resident at once, so that they may wait for each other (cooperative groups'
+/// grid).
 template <class... P, class... A>
 void launch_cooperative(void (*kernel)(P...), Grid grid, dim3 block, std::size_t shared_bytes, void* stream,
                         A&&... args) {
@@ -106,13 +116,14 @@ void launch_cooperative(void (*kernel)(P...), Grid grid, dim3 block, std::size_t
                         static_cast<A&&>(args)...);
 }
 
-/// Sets `bytes` bytes of device memory to `byte`, in stream order. Errors: throws Error with the caller's line.
+/// Sets `bytes` bytes of device memory to `byte`, in stream order. Errors: throws Error with the caller's
+/// line.
 void device_fill(void* ptr, int byte, std::size_t bytes, void* stream, const char* file = __builtin_FILE(),
                  int line = __builtin_LINE());
 
 /// Copies `bytes` bytes between non-overlapping device buffers, in stream order. Errors: as device_fill().
-void device_copy(void* to, const void* from, std::size_t bytes, void* stream, const char* file = __builtin_FILE(),
-                 int line = __builtin_LINE());
+void device_copy(void* to, const void* from, std::size_t bytes, void* stream,
+                 const char* file = __builtin_FILE(), int line = __builtin_LINE());
 
 /// Multiprocessors of the current device, for grids sized to the chip; small on the CPU executor.
 int device_multiprocessors();

@@ -1,5 +1,5 @@
-// What instrumented kernel code calls in the executor. Apart from executor.hpp because every kernel file includes this
-// one, through the shim: declarations only, C++17.
+// What instrumented kernel code calls in the executor. Apart from executor.hpp because every kernel file
+// includes this one, through the shim: declarations only, C++17.
 #pragma once
 #include <cstddef>
 #include <cstring>
@@ -20,7 +20,8 @@ struct Here {
   static constexpr Here at(const char* f = __builtin_FILE(), int l = __builtin_LINE()) { return {f, l}; }
 };
 
-// Pure in the fiber that calls them: a thread's indices never change, so the compiler may keep them across barriers.
+// Pure in the fiber that calls them: a thread's indices never change, so the compiler may keep them across
+// barriers.
 __attribute__((const)) uint3 thread_index() noexcept;
 __attribute__((const)) uint3 block_index() noexcept;
 __attribute__((const)) uint3 block_extent() noexcept;
@@ -40,7 +41,7 @@ using Combine = void (*)(unsigned mask, void* const* in, void* const* out);
 void warp_exchange(unsigned mask, const char* name, Combine combine, void* in, void* out, Here here);
 /// The lanes of the warp that stand at this very call, once no lane of it can run on.
 unsigned active_mask(Here here);
-unsigned present(unsigned mask);   // the lanes of `mask` that have not exited
+unsigned present(unsigned mask);  // the lanes of `mask` that have not exited
 void poison_value(void* out, std::size_t bytes);
 
 enum class Scope : unsigned char { block, device };
@@ -51,7 +52,8 @@ void atomic_end(bool changed);
 void pause();  // lets others run
 long long clock_ticks();
 
-/// A statically declared __shared__ variable: one per declaration and template instance, placed anew in every block.
+/// A statically declared __shared__ variable: one per declaration and template instance, placed anew in every
+/// block.
 class SharedSlot {
  public:
   constexpr explicit SharedSlot(const char* name) : name_(name) {}
@@ -64,6 +66,17 @@ class SharedSlot {
   unsigned long long block_ = 0;  // serial number of the block that address_ belongs to
 };
 void* dynamic_shared();
+/// What rewrite.py makes of `extern __shared__ T name[]` outside of a function.
+template <class T>
+struct DynamicShared {
+  operator T*() const {
+    return static_cast<T*>(dynamic_shared());
+  }  // NOLINT: an array decays without being asked
+  template <class U>
+  explicit operator U*() const {
+    return static_cast<U*>(dynamic_shared());
+  }
+};
 unsigned shared_offset(const void* p);
 bool is_shared(const void* p);
 
@@ -99,11 +112,13 @@ void mma_tf32(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2], Her
 /// c(m x 8) += a(m x k) b(k x 8) for m = 8 or 16, fragments as in gpu/runtime/mma.hpp.
 void mma_f64(double* c, const double* a, const double* b, int m, int k, Here here);
 
-/// A launch written as kernel<<<...>>>(...): `body` calls the kernel with its arguments on the calling thread.
+/// A launch written as kernel<<<...>>>(...): `body` calls the kernel with its arguments on the calling
+/// thread.
 void launch_written(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes, void* stream,
                     void (*body)(void*), void* closure, std::size_t closure_bytes, Here here);
 
-/// What rewrite.py makes of kernel<<<grid, block, shared, stream>>>: an object that is called with the arguments.
+/// What rewrite.py makes of kernel<<<grid, block, shared, stream>>>: an object that is called with the
+/// arguments.
 struct Written {
   const char* name;
   dim3 grid, block;

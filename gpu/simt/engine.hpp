@@ -1,10 +1,12 @@
-// Inside the executor: threads, blocks, the shadow of memory and the clocks that say what happened before what.
+// Inside the executor: threads, blocks, the shadow of memory and the clocks that say what happened before
+// what.
 //
-// Why clocks of this shape: nearly all CUDA code synchronises by block barriers, then by warps, then by flags. An event is
-// (block, thread, generation, step): the generation counts the block's barriers, the step a thread's own releases since
-// the last one. All of an earlier generation is known to the whole block, so a thread carries 32 words for its own warp and
-// nothing else, until it meets a fence and a flag, or a named barrier: only then is there a sparse clock (Clock) over threads and blocks.
-// This is exact: no sync object is shared by two generations, and the cost of a barrier does not grow with the square of a block.
+// Why clocks of this shape: nearly all CUDA code synchronises by block barriers, then by warps, then by
+// flags. An event is (block, thread, generation, step): the generation counts the block's barriers, the step
+// a thread's own releases since the last one. All of an earlier generation is known to the whole block, so a
+// thread carries 32 words for its own warp and nothing else, until it meets a fence and a flag, or a named
+// barrier: only then is there a sparse clock (Clock) over threads and blocks. This is exact: no sync object
+// is shared by two generations, and the cost of a barrier does not grow with the square of a block.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +27,8 @@ constexpr int kMaxThreads = 1024;
 constexpr std::size_t kStackBytes = 128 * 1024;
 constexpr std::size_t kArenaBytes = 256 * 1024;  // shared memory with the gaps between its pieces
 
-/// A place in the code in 32 bits: the low 31 bits of an instruction's address, or with the top bit an index of a Here.
+/// A place in the code in 32 bits: the low 31 bits of an instruction's address, or with the top bit an index
+/// of a Here.
 using Location = std::uint32_t;
 constexpr Location kHereBit = 0x80000000u;
 Location locate(Here here);
@@ -36,7 +39,7 @@ inline Location locate(const void* pc) {
 /// What is known of other blocks' and other warps' threads. Immutable once shared.
 struct Known {
   std::uint32_t block = 0;
-  std::uint32_t generation = 0;                                    // all of its earlier generations are known
+  std::uint32_t generation = 0;                                  // all of its earlier generations are known
   std::vector<std::pair<std::uint16_t, std::uint32_t>> threads;  // and of this one: (thread, step), by thread
 };
 struct Clock {
@@ -55,7 +58,15 @@ struct PendingCopy {
   bool landed;  // the bytes are there already; only the wait is missing
 };
 
-enum class State : std::uint8_t { ready, block_barrier, warp, active_mask, named_barrier, grid_barrier, done };
+enum class State : std::uint8_t {
+  ready,
+  block_barrier,
+  warp,
+  active_mask,
+  named_barrier,
+  grid_barrier,
+  done
+};
 
 struct Thread {
   void* context = nullptr;  // where the fiber stands
@@ -77,14 +88,15 @@ struct Thread {
   int barrier_id = 0;
 
   // What it knows.
-  std::uint32_t step = 1;                  // counts its own releases, never back
-  std::uint32_t warp_step[kWarp] = {};     // of the lanes of its warp, in warp_generation; older ones say nothing
+  std::uint32_t step = 1;  // counts its own releases, never back
+  std::uint32_t warp_step[kWarp] =
+      {};  // of the lanes of its warp, in warp_generation; older ones say nothing
   std::uint32_t warp_generation = 0;
   ClockPtr more;                         // beyond its generation and its warp
   ClockPtr fenced_device, fenced_block;  // what its next flag store publishes
-  ClockPtr seen_device, seen_block;      // what flags it read carried, effective from its next fence or barrier
-  bool has_clocks = false;               // any of the above is set
-  std::uint32_t fenced_generation = 0;   // when it last executed a fence
+  ClockPtr seen_device, seen_block;  // what flags it read carried, effective from its next fence or barrier
+  bool has_clocks = false;           // any of the above is set
+  std::uint32_t fenced_generation = 0;  // when it last executed a fence
 
   std::vector<PendingCopy> open;                   // started, not committed
   std::deque<std::vector<PendingCopy>> committed;  // groups, oldest first
@@ -170,7 +182,7 @@ struct Block {
   unsigned warp_done[kWarp] = {};     // lanes that exited or never were
   unsigned warp_waiting[kWarp] = {};  // lanes in warp_exchange
   unsigned long long serial = 0;      // of this running of a block, for SharedSlot
-  ClockPtr more;                   // known to all of its threads
+  ClockPtr more;                      // known to all of its threads
 
   unsigned char* arena = nullptr;
   std::uint32_t arena_used = 0;
@@ -214,7 +226,6 @@ struct RawFinding {
 /// Everything there is. One per process: instrumented code finds it without an argument.
 struct Engine {
   Options options;
-  bool instrumented = false;
   bool is_stopped = false;
   bool running = false;  // inside a launch
   Counters counters;
@@ -239,13 +250,15 @@ struct Engine {
   std::vector<std::vector<Mark>> mark_sets;  // [0] unused
   std::vector<std::uint32_t> free_mark_sets;
 
-  std::vector<const void*> streams;           // [0]: the null stream
+  std::vector<const void*> streams;            // [0]: the null stream
   std::vector<std::vector<int>> stream_knows;  // by stream: what its next launch knows
 
   std::vector<RawFinding> findings;
   std::int64_t further_findings = 0;
 };
 extern Engine engine;
+/// Set before main by the instrumented object files; apart from `engine`, whose constructor may run later.
+inline constinit bool is_instrumented = false;
 
 inline std::uint64_t next_random() {
   engine.rng ^= engine.rng << 13;
@@ -257,7 +270,7 @@ inline std::uint64_t next_random() {
 // executor.cpp
 Launch& open_launch(void* stream);
 void yield(bool spinning);
-void progress();  // something happened that a polling thread may be waiting for
+void progress();           // something happened that a polling thread may be waiting for
 [[noreturn]] void stop();  // abandons the launch from inside a fiber
 
 // findings
@@ -265,7 +278,15 @@ RawFinding* note(FindingKind kind, const std::string& text, const Thread* thread
                  Location other_location = 0);
 
 // race.cpp: what happens to memory and to clocks
-enum class Access : std::uint8_t { read, write, volatile_read, volatile_write, atomic_load, atomic_store, atomic_rmw };
+enum class Access : std::uint8_t {
+  read,
+  write,
+  volatile_read,
+  volatile_write,
+  atomic_load,
+  atomic_store,
+  atomic_rmw
+};
 void access(void* p, std::size_t bytes, Access kind, Location location, Scope scope = Scope::device);
 void async_started(void* to, const void* from, std::size_t bytes, std::size_t valid, Location location);
 void async_landed(void* to, std::size_t bytes, Location location);

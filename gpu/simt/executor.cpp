@@ -1,10 +1,10 @@
 // The executor's heart: fibers, the scheduler, barriers, warp operations, shared memory, launches.
 //
-// Why fibers and not threads: a barrier of 1024 threads costs two microseconds instead of milliseconds, and a seed replays.
-// Boost.Context's jump_fcontext does the switch (some ten nanoseconds). Threads switch only where a device would let them
-// meet (barriers, warp operations, atomics, fences): between those points a race cannot show in the values, which is why the
-// race build does not look at values at all. A polling loop over a plain volatile has no such point in the plain build: a timer
-// switches away from it.
+// Why fibers and not threads: a barrier of 1024 threads costs two microseconds instead of milliseconds, and a
+// seed replays. Boost.Context's jump_fcontext does the switch (some ten nanoseconds). Threads switch only
+// where a device would let them meet (barriers, warp operations, atomics, fences): between those points a
+// race cannot show in the values, which is why the race build does not look at values at all. A polling loop
+// over a plain volatile has no such point in the plain build: a timer switches away from it.
 #include "gpu/simt/executor.hpp"
 
 #include <fmt/core.h>
@@ -34,10 +34,10 @@ Engine engine;
 
 namespace {
 
-constexpr std::uint32_t kGap = 64;               // bytes between pieces of shared memory
-constexpr unsigned char kGapByte = 0xfb;         // what they hold
-constexpr std::size_t kMaxShared = 227 * 1024;   // sm_90's limit per block
-constexpr std::int64_t kIdleLimit = 4'000'000;   // fruitless polls in a row before the launch counts as hung
+constexpr std::uint32_t kGap = 64;              // bytes between pieces of shared memory
+constexpr unsigned char kGapByte = 0xfb;        // what they hold
+constexpr std::size_t kMaxShared = 227 * 1024;  // sm_90's limit per block
+constexpr std::int64_t kIdleLimit = 4'000'000;  // fruitless polls in a row before the launch counts as hung
 constexpr int kMaxResident = 64;
 constexpr int kPreemptMicroseconds = 20'000;
 
@@ -47,8 +47,8 @@ void* g_closure = nullptr;
 std::size_t g_dynamic_bytes = 0;
 std::vector<Block*> g_resident;
 std::vector<std::unique_ptr<Block>> g_pool;
-std::int64_t g_idle = 0;        // polls since anything changed
-std::int64_t g_slice_idle = 0;  // in this block's slice
+std::int64_t g_idle = 0;                // polls since anything changed
+std::int64_t g_slice_idle = 0;          // in this block's slice
 volatile sig_atomic_t g_in_kernel = 0;  // the timer may switch
 std::int64_t g_switches_at_tick = -1;
 
@@ -108,11 +108,12 @@ bool one_in(unsigned n) { return next_random() % n == 0; }
 void complete_block_barrier(Block& b) {
   const Thread& first = b.threads[0];
   for (const Thread& t : b.threads) {
-    if (t.here.line == first.here.line && (t.here.file == first.here.file || !std::strcmp(t.here.file, first.here.file)))
+    if (t.here.line == first.here.line &&
+        (t.here.file == first.here.file || !std::strcmp(t.here.file, first.here.file)))
       continue;
     RawFinding* f = note(FindingKind::divergent_barrier,
-                         fmt::format("threads of one block meet at different barriers: {} and {}", first.waits_for,
-                                     t.waits_for),
+                         fmt::format("threads of one block meet at different barriers: {} and {}",
+                                     first.waits_for, t.waits_for),
                          &t, locate(t.here), locate(first.here));
     if (f != nullptr) {
       f->finding.has_other = true;
@@ -122,7 +123,7 @@ void complete_block_barrier(Block& b) {
     engine.is_stopped = true;
     return;
   }
-  if (engine.instrumented) on_block_barrier(b);
+  if (is_instrumented) on_block_barrier(b);
   ++b.generation;
   b.at_barrier = 0;
   unsigned count = 0;
@@ -141,7 +142,8 @@ void divergent_exit(const Block& b, const Thread& waiting, const Thread& gone) {
                        b.at_barrier, b.size, waiting.waits_for, b.done),
            &waiting, locate(waiting.here));
   if (f != nullptr) {
-    f->finding.hint = fmt::format("thread {} has returned: let it fall through to the barrier instead", show(gone.index));
+    f->finding.hint =
+        fmt::format("thread {} has returned: let it fall through to the barrier instead", show(gone.index));
   }
   engine.is_stopped = true;
 }
@@ -156,12 +158,14 @@ bool try_complete_warp(Thread& t) {
   Thread* lanes = &b.threads[static_cast<std::size_t>(t.warp) * kWarp];
   for (unsigned rest = need; rest != 0; rest &= rest - 1) {
     Thread& other = lanes[__builtin_ctz(rest)];
-    if (other.mask != t.mask || (other.waits_for != t.waits_for && std::strcmp(other.waits_for, t.waits_for) != 0)) {
-      RawFinding* f = note(FindingKind::lane_outside_mask,
-                           fmt::format("lanes of one warp do not agree: lane {} is at {} with mask {:#x}, lane {} at {} with "
-                                       "mask {:#x}",
-                                       t.lane, t.waits_for, t.mask, other.lane, other.waits_for, other.mask),
-                           &t, locate(t.here), locate(other.here));
+    if (other.mask != t.mask ||
+        (other.waits_for != t.waits_for && std::strcmp(other.waits_for, t.waits_for) != 0)) {
+      RawFinding* f = note(
+          FindingKind::lane_outside_mask,
+          fmt::format("lanes of one warp do not agree: lane {} is at {} with mask {:#x}, lane {} at {} with "
+                      "mask {:#x}",
+                      t.lane, t.waits_for, t.mask, other.lane, other.waits_for, other.mask),
+          &t, locate(t.here), locate(other.here));
       if (f != nullptr) {
         f->finding.has_other = true;
         f->finding.other_thread = {b.index, other.index};
@@ -175,7 +179,7 @@ bool try_complete_warp(Thread& t) {
   }
   if (t.combine != nullptr) t.combine(need, in, out);
   b.warp_waiting[t.warp] &= ~need;
-  if (engine.instrumented) on_warp_sync(b, t.warp, need);
+  if (is_instrumented) on_warp_sync(b, t.warp, need);
   const bool down = engine.order == Order::descending;
   for (int i = 0; i < kWarp; ++i) {
     const int lane = down ? kWarp - 1 - i : i;
@@ -188,7 +192,7 @@ bool try_complete_warp(Thread& t) {
 void complete_named(Block& b, NamedBarrier& barrier) {
   for (const std::uint16_t id : barrier.waiting) {
     Thread& t = b.threads[id];
-    if (engine.instrumented) {
+    if (is_instrumented) {
       learn(t, barrier.clock);
       ++t.step;
     }
@@ -207,7 +211,8 @@ bool resolve_active_masks(Block& b) {
     Thread* lanes = &b.threads[static_cast<std::size_t>(t.warp) * kWarp];
     const int count = std::min(kWarp, b.size - t.warp * kWarp);
     for (int i = 0; i < count; ++i) {
-      if (lanes[i].state == State::active_mask && lanes[i].here.line == t.here.line && lanes[i].here.file == t.here.file)
+      if (lanes[i].state == State::active_mask && lanes[i].here.line == t.here.line &&
+          lanes[i].here.file == t.here.file)
         group |= 1u << i;
     }
     for (int i = 0; i < count; ++i) {
@@ -222,14 +227,16 @@ bool resolve_active_masks(Block& b) {
 
 // ---- shared memory ----
 
-unsigned char* place_piece(Block& b, const char* name, const void* slot, std::size_t bytes, std::size_t alignment) {
+unsigned char* place_piece(Block& b, const char* name, const void* slot, std::size_t bytes,
+                           std::size_t alignment) {
   alignment = std::max<std::size_t>(alignment, 16);
   const std::size_t begin = (b.arena_used + alignment - 1) / alignment * alignment;
   const std::size_t end = begin + bytes;
   if (end + kGap > kArenaBytes) {
-    RawFinding* f = note(FindingKind::bad_launch, fmt::format("'{}' does not fit: a block has {} bytes of shared memory", name,
-                                                              kMaxShared),
-                         engine.current, 0);
+    RawFinding* f =
+        note(FindingKind::bad_launch,
+             fmt::format("'{}' does not fit: a block has {} bytes of shared memory", name, kMaxShared),
+             engine.current, 0);
     (void)f;
     engine.is_stopped = true;
     if (engine.current != nullptr) stop();
@@ -253,10 +260,11 @@ void check_gaps(Block& b) {
   for (const SharedPiece& piece : b.pieces) {
     for (std::uint32_t i = 0; i < kGap; ++i) {
       if (b.arena[piece.end + i] == kGapByte) continue;
-      RawFinding* f = note(FindingKind::out_of_bounds,
-                           fmt::format("block {} wrote past the end of shared '{}' ({} bytes), at byte {}", show(b.index),
-                                       piece.name, piece.end - piece.begin, piece.end - piece.begin + i),
-                           nullptr, 0);
+      RawFinding* f =
+          note(FindingKind::out_of_bounds,
+               fmt::format("block {} wrote past the end of shared '{}' ({} bytes), at byte {}", show(b.index),
+                           piece.name, piece.end - piece.begin, piece.end - piece.begin + i),
+               nullptr, 0);
       if (f != nullptr) {
         f->finding.thread.block = b.index;
         f->finding.array = piece.name;
@@ -282,7 +290,8 @@ void check_gaps(Block& b) {
 Block& take_block() {
   if (g_pool.empty()) {
     auto b = std::make_unique<Block>();
-    void* arena = mmap(nullptr, kArenaBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* arena = mmap(nullptr, kArenaBytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (arena == MAP_FAILED) throw input_error("gpu/simt", 0, "no memory for a block's shared memory");
     b->arena = static_cast<unsigned char*>(arena);
     b->piece_of.resize(kArenaBytes / 4);
@@ -301,7 +310,8 @@ void ensure_stacks(Block& b, std::size_t count) {
   b.stack_count = std::max<std::size_t>(count, 64);
   void* p = mmap(nullptr, b.stack_count * kStackBytes, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (p == MAP_FAILED) throw input_error("gpu/simt", 0, "no memory for the threads' stacks", std::to_string(count));
+  if (p == MAP_FAILED)
+    throw input_error("gpu/simt", 0, "no memory for the threads' stacks", std::to_string(count));
   b.stacks = static_cast<unsigned char*>(p);
   for (std::size_t i = 0; i < b.stack_count; ++i) mprotect(b.stacks + i * kStackBytes, 4096, PROT_NONE);
 }
@@ -418,8 +428,8 @@ void report_deadlock(Block& b, const char* what) {
     if (t.state == State::done) continue;
     bool found = false;
     for (Group& g : groups) {
-      if (g.first->state == t.state && g.first->here.line == t.here.line && g.first->here.file == t.here.file &&
-          g.first->mask == t.mask) {
+      if (g.first->state == t.state && g.first->here.line == t.here.line &&
+          g.first->here.file == t.here.file && g.first->mask == t.mask) {
         ++g.count;
         found = true;
         break;
@@ -429,14 +439,16 @@ void report_deadlock(Block& b, const char* what) {
   }
   std::string text = what;
   for (const Group& g : groups) {
-    text += fmt::format("; {} thread{} (first {}) {} {}", g.count, g.count == 1 ? "" : "s", show(g.first->index),
-                        g.first->state == State::ready ? "poll at" : "wait at", g.first->waits_for);
+    text +=
+        fmt::format("; {} thread{} (first {}) {} {}", g.count, g.count == 1 ? "" : "s", show(g.first->index),
+                    g.first->state == State::ready ? "poll at" : "wait at", g.first->waits_for);
     if (g.first->here.line != 0) text += fmt::format(" {}:{}", g.first->here.file, g.first->here.line);
     if (g.first->state == State::warp) text += fmt::format(" with mask {:#x}", g.first->mask);
   }
   if (b.done > 0) text += fmt::format("; {} have exited", b.done);
   const Thread* who = groups.empty() ? nullptr : groups[0].first;
-  RawFinding* f = note(FindingKind::deadlock, text, who, who != nullptr && who->here.line != 0 ? locate(who->here) : 0);
+  RawFinding* f =
+      note(FindingKind::deadlock, text, who, who != nullptr && who->here.line != 0 ? locate(who->here) : 0);
   if (f != nullptr && groups.size() > 1) {
     f->finding.has_other = true;
     f->finding.other_thread = {b.index, groups[1].first->index};
@@ -447,7 +459,7 @@ void report_deadlock(Block& b, const char* what) {
 }
 
 void release_grid_barrier() {
-  if (engine.instrumented) on_grid_barrier(g_resident);
+  if (is_instrumented) on_grid_barrier(g_resident);
   for (Block* b : g_resident) {
     b->at_grid_barrier = 0;
     ++b->generation;
@@ -542,7 +554,8 @@ class Timer {
     if (!on_) return;
     struct sigaction action {};
     action.sa_handler = &on_timer;
-    action.sa_flags = SA_NODEFER | SA_RESTART;  // the handler may leave for another fiber and return much later
+    action.sa_flags =
+        SA_NODEFER | SA_RESTART;  // the handler may leave for another fiber and return much later
     sigaction(SIGALRM, &action, &before_);
     const itimerval every{{0, kPreemptMicroseconds}, {0, kPreemptMicroseconds}};
     setitimer(ITIMER_REAL, &every, nullptr);
@@ -585,8 +598,8 @@ Launch& open_launch(void* stream) {
 
 namespace {
 
-void run_launch(std::string name, const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes, void* stream,
-                bool cooperative, Here here, void (*body)(void*), void* closure) {
+void run_launch(std::string name, const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
+                void* stream, bool cooperative, Here here, void (*body)(void*), void* closure) {
   if (engine.current != nullptr) trap("a kernel launches a kernel: not supported by the CPU executor", here);
   if (engine.is_stopped) return;
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
@@ -618,7 +631,7 @@ void run_launch(std::string name, const void* kernel, dim3 grid, dim3 block, std
   engine.running = true;
   g_idle = 0;
   {
-    const Timer timer(!engine.instrumented);
+    const Timer timer(!is_instrumented);
     run_blocks(launch, cooperative);
   }
   engine.running = false;
@@ -650,14 +663,16 @@ void begin_run(const Options& options) {
   engine.stream_knows.clear();
   engine.findings.clear();
   engine.further_findings = 0;
+  if (is_instrumented && engine.image.empty()) load_image();
   forget_marks();
 }
 
 bool stopped() { return engine.is_stopped; }
-bool instrumented() { return engine.instrumented; }
+bool instrumented() { return is_instrumented; }
 Counters counters() { return engine.counters; }
 
-void add_array(const std::string& name, const void* data, std::size_t bytes, bool initialised, bool writable) {
+void add_array(const std::string& name, const void* data, std::size_t bytes, bool initialised,
+               bool writable) {
   auto a = std::make_unique<Array>();
   a->name = name;
   a->base = static_cast<unsigned char*>(const_cast<void*>(data));
@@ -670,7 +685,8 @@ void add_array(const std::string& name, const void* data, std::size_t bytes, boo
 void remove_array(const void* data) {
   engine.last_array = nullptr;
   auto& all = engine.arrays;
-  all.erase(std::remove_if(all.begin(), all.end(), [&](const auto& a) { return a->base == data; }), all.end());
+  all.erase(std::remove_if(all.begin(), all.end(), [&](const auto& a) { return a->base == data; }),
+            all.end());
 }
 
 void order_streams(const void* later, const void* earlier) {
@@ -708,9 +724,15 @@ void stop() {
 }
 
 uint3 thread_index() noexcept { return engine.current != nullptr ? engine.current->index : uint3{0, 0, 0}; }
-uint3 block_index() noexcept { return engine.current != nullptr ? engine.current->block->index : uint3{0, 0, 0}; }
-uint3 block_extent() noexcept { return engine.launches.empty() ? uint3{1, 1, 1} : engine.launches.back().block; }
-uint3 grid_extent() noexcept { return engine.launches.empty() ? uint3{1, 1, 1} : engine.launches.back().grid; }
+uint3 block_index() noexcept {
+  return engine.current != nullptr ? engine.current->block->index : uint3{0, 0, 0};
+}
+uint3 block_extent() noexcept {
+  return engine.launches.empty() ? uint3{1, 1, 1} : engine.launches.back().block;
+}
+uint3 grid_extent() noexcept {
+  return engine.launches.empty() ? uint3{1, 1, 1} : engine.launches.back().grid;
+}
 
 int block_barrier(Vote vote, int predicate, Here here) {
   const Busy busy;
@@ -733,15 +755,20 @@ int block_barrier(Vote vote, int predicate, Here here) {
     complete_block_barrier(b);
     if (engine.is_stopped) stop();
     t.state = State::ready;
-    if (b.size > 1 && engine.order != Order::ascending) yield(false);  // the last to arrive need not be the first to leave
+    if (b.size > 1 && engine.order != Order::ascending)
+      yield(false);  // the last to arrive need not be the first to leave
   } else {
     switch_out();
   }
   switch (vote) {
-    case Vote::none: return 0;
-    case Vote::count: return static_cast<int>(t.answer);
-    case Vote::all: return t.answer == static_cast<unsigned>(b.size) ? 1 : 0;
-    case Vote::any: return t.answer != 0 ? 1 : 0;
+    case Vote::none:
+      return 0;
+    case Vote::count:
+      return static_cast<int>(t.answer);
+    case Vote::all:
+      return t.answer == static_cast<unsigned>(b.size) ? 1 : 0;
+    case Vote::any:
+      return t.answer != 0 ? 1 : 0;
   }
   return 0;
 }
@@ -754,10 +781,11 @@ void named_barrier(int id, int threads, bool wait, Here here) {
   if (threads <= 0 || threads % kWarp != 0 || threads > (b.size + kWarp - 1) / kWarp * kWarp)
     trap("a named barrier counts whole warps of the block", here);
   NamedBarrier& barrier = b.named[id];
-  if (barrier.expected != 0 && barrier.expected != threads) trap("threads disagree on a named barrier's count", here);
+  if (barrier.expected != 0 && barrier.expected != threads)
+    trap("threads disagree on a named barrier's count", here);
   barrier.expected = threads;
   ++barrier.arrived;
-  if (engine.instrumented) barrier.clock = join(barrier.clock, snapshot(t));
+  if (is_instrumented) barrier.clock = join(barrier.clock, snapshot(t));
   t.here = here;
   t.waits_for = "named barrier";
   t.mask = 0;
@@ -796,9 +824,10 @@ void warp_exchange(unsigned mask, const char* name, Combine combine, void* in, v
   t.waits_for = name;
   t.mask = mask;
   if ((mask >> t.lane & 1u) == 0) {
-    RawFinding* f = note(FindingKind::lane_outside_mask,
-                         fmt::format("lane {} calls {} with mask {:#x}, which does not name it", t.lane, name, mask), &t,
-                         locate(here));
+    RawFinding* f =
+        note(FindingKind::lane_outside_mask,
+             fmt::format("lane {} calls {} with mask {:#x}, which does not name it", t.lane, name, mask), &t,
+             locate(here));
     if (f != nullptr) f->finding.hint = "every lane that makes the call must be in its mask";
     stop();
   }
@@ -841,7 +870,7 @@ void fence(Scope scope) {
   Thread* t = engine.current;
   if (t == nullptr) return;
   const Busy busy;
-  if (engine.instrumented) on_fence(*t, scope);
+  if (is_instrumented) on_fence(*t, scope);
   if (engine.order != Order::ascending && one_in(4)) yield(false);
 }
 
@@ -857,11 +886,12 @@ void atomic_begin(const volatile void* p, std::size_t bytes, Scope scope, Here h
     yield(false);
   }
   if (reinterpret_cast<std::uintptr_t>(p) % bytes != 0) {
-    note(FindingKind::misaligned, fmt::format("atomic operation on {} bytes at an address that is no multiple", bytes), t,
+    note(FindingKind::misaligned,
+         fmt::format("atomic operation on {} bytes at an address that is no multiple", bytes), t,
          locate(here));
     stop();
   }
-  if (engine.instrumented) access(const_cast<void*>(p), bytes, Access::atomic_rmw, locate(here), scope);
+  if (is_instrumented) access(const_cast<void*>(p), bytes, Access::atomic_rmw, locate(here), scope);
 }
 
 void atomic_end(bool changed) {
@@ -880,7 +910,9 @@ void pause() {
 }
 
 long long clock_ticks() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 void* SharedSlot::address(std::size_t bytes, std::size_t alignment) {
@@ -898,10 +930,11 @@ void* SharedSlot::address(std::size_t bytes, std::size_t alignment) {
 
 void* dynamic_shared() {
   static unsigned char nothing[16];
-  if (engine.current == nullptr) throw input_error("gpu/simt", 0, "dynamic shared memory used outside of a kernel");
+  if (engine.current == nullptr)
+    throw input_error("gpu/simt", 0, "dynamic shared memory used outside of a kernel");
   Block& b = *engine.current->block;
   // With no dynamic shared memory asked for, the first byte already lies outside.
-  return b.dynamic != nullptr ? b.dynamic : engine.instrumented ? b.arena : nothing;
+  return b.dynamic != nullptr ? b.dynamic : is_instrumented ? b.arena : nothing;
 }
 
 unsigned shared_offset(const void* p) {
@@ -926,7 +959,7 @@ void land(PendingCopy& c) {
 void finish(std::vector<PendingCopy>& group) {
   for (PendingCopy& c : group) {
     land(c);
-    if (engine.instrumented) async_landed(c.to, static_cast<std::size_t>(c.bytes), c.location);
+    if (is_instrumented) async_landed(c.to, static_cast<std::size_t>(c.bytes), c.location);
   }
 }
 
@@ -949,9 +982,14 @@ void async_copy(void* shared_dst, const void* global_src, int bytes, int valid, 
   }
   if (!is_shared(shared_dst)) trap("an asynchronous copy must go to shared memory", here);
   const Location location = locate(here);
-  if (engine.instrumented)
-    async_started(shared_dst, global_src, static_cast<std::size_t>(bytes), static_cast<std::size_t>(valid), location);
-  PendingCopy c{static_cast<unsigned char*>(shared_dst), static_cast<const unsigned char*>(global_src), bytes, valid, location,
+  if (is_instrumented)
+    async_started(shared_dst, global_src, static_cast<std::size_t>(bytes), static_cast<std::size_t>(valid),
+                  location);
+  PendingCopy c{static_cast<unsigned char*>(shared_dst),
+                static_cast<const unsigned char*>(global_src),
+                bytes,
+                valid,
+                location,
                 false};
   if (one_in(4)) {
     land(c);

@@ -1,9 +1,11 @@
-// The CPU executor, seen from a host program: choose a schedule, name the arrays a kernel may touch, run, collect findings.
+// The CPU executor, seen from a host program: choose a schedule, name the arrays a kernel may touch, run,
+// collect findings.
 //
-// Why this shape: a wrong kernel is data, so nothing here throws for one. A finding that makes further execution meaningless
-// (a divergent barrier, an access out of bounds) abandons the fibers of that launch where they stand, without unwinding through
-// instrumented code, and later launches of the same run do nothing, as after a sticky error on a device. A race is recorded
-// and the kernel goes on. One operating-system thread launches at a time: parallelism over cases is over processes.
+// Why this shape: a wrong kernel is data, so nothing here throws for one. A finding that makes further
+// execution meaningless (a divergent barrier, an access out of bounds) abandons the fibers of that launch
+// where they stand, without unwinding through instrumented code, and later launches of the same run do
+// nothing, as after a sticky error on a device. A race is recorded and the kernel goes on. One
+// operating-system thread launches at a time: parallelism over cases is over processes.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -20,10 +22,11 @@ enum class Order : std::uint8_t { from_seed, ascending, descending, by_warp, ran
 struct Options {
   std::uint64_t seed = 0;
   Order order = Order::from_seed;
-  std::uint32_t poison = 0x7fc0dead;  // pattern of shared memory at block start, and of undefined shuffle results
-  int resident_blocks = 1;            // blocks under way at once; more are admitted where running ones wait for others
-  int multiprocessors = 4;            // what device_multiprocessors() answers
-  int max_findings = 32;              // distinct ones; further ones are counted only
+  std::uint32_t poison =
+      0x7fc0dead;           // pattern of shared memory at block start, and of undefined shuffle results
+  int resident_blocks = 1;  // blocks under way at once; more are admitted where running ones wait for others
+  int multiprocessors = 4;  // what device_multiprocessors() answers
+  int max_findings = 32;    // distinct ones; further ones are counted only
 };
 
 enum class FindingKind : std::uint8_t {
@@ -53,7 +56,8 @@ struct ThreadId {
   uint3 thread{0, 0, 0};
 };
 
-/// One thing that is wrong with a kernel. For a race, `place`/`thread` is the access that came second in this schedule.
+/// One thing that is wrong with a kernel. For a race, `place`/`thread` is the access that came second in this
+/// schedule.
 struct Finding {
   FindingKind kind = FindingKind::race;
   std::string kernel;
@@ -72,24 +76,29 @@ struct Finding {
   std::string describe() const;
 };
 
-/// Forgets arrays and findings and starts a run. Streams start in no order to each other; the first launch orders nothing.
+/// Forgets arrays and findings and starts a run. Streams start in no order to each other; the first launch
+/// orders nothing.
 void begin_run(const Options& options);
 
-/// Ends the run; its findings with their source lines resolved (needs addr2line, of binutils, for races and bounds).
+/// Ends the run; its findings with their source lines resolved (needs addr2line, of binutils, for races and
+/// bounds).
 std::vector<Finding> end_run();
 
 /// Whether a finding has stopped the run: launches do nothing from there on.
 bool stopped();
 
-/// Whether kernels linked into this program are instrumented, and so races, bounds and initialisation are checked.
+/// Whether kernels linked into this program are instrumented, and so races, bounds and initialisation are
+/// checked.
 bool instrumented();
 
-/// Makes [data, data + bytes) an array that kernels may touch. Where `initialised` is false, a read before a write is a finding;
-/// where `writable` is false, a write is. Memory outside every array, shared memory and program variables is out of bounds.
+/// Makes [data, data + bytes) an array that kernels may touch. Where `initialised` is false, a read before a
+/// write is a finding; where `writable` is false, a write is. Memory outside every array, shared memory and
+/// program variables is out of bounds.
 void add_array(const std::string& name, const void* data, std::size_t bytes, bool initialised, bool writable);
 void remove_array(const void* data);
 
-/// Work queued to `later` from here on starts after everything queued to `earlier` so far (an event and its wait).
+/// Work queued to `later` from here on starts after everything queued to `earlier` so far (an event and its
+/// wait).
 void order_streams(const void* later, const void* earlier);
 /// Everything queued so far happens before everything queued from here on (a device-wide synchronisation).
 void order_all();

@@ -1,5 +1,6 @@
-// From addresses to sentences: findings are noted with program addresses while kernels run, and given their source lines
-// at the end of a run, by one call of addr2line. Binutils is there wherever a compiler is, so no library is needed for it.
+// From addresses to sentences: findings are noted with program addresses while kernels run, and given their
+// source lines at the end of a run, by one call of addr2line. Binutils is there wherever a compiler is, so no
+// library is needed for it.
 #include <dlfcn.h>
 #include <fmt/core.h>
 #include <link.h>
@@ -16,17 +17,28 @@ namespace plumb::simt {
 
 const char* name_of(FindingKind kind) {
   switch (kind) {
-    case FindingKind::race: return "race";
-    case FindingKind::out_of_bounds: return "out of bounds";
-    case FindingKind::read_only_written: return "input written";
-    case FindingKind::uninitialised: return "uninitialised read";
-    case FindingKind::misaligned: return "misaligned access";
-    case FindingKind::divergent_barrier: return "divergent barrier";
-    case FindingKind::lane_outside_mask: return "warp mask";
-    case FindingKind::deadlock: return "deadlock";
-    case FindingKind::async_copy_not_waited_for: return "asynchronous copy not waited for";
-    case FindingKind::trap: return "trap";
-    case FindingKind::bad_launch: return "bad launch";
+    case FindingKind::race:
+      return "race";
+    case FindingKind::out_of_bounds:
+      return "out of bounds";
+    case FindingKind::read_only_written:
+      return "input written";
+    case FindingKind::uninitialised:
+      return "uninitialised read";
+    case FindingKind::misaligned:
+      return "misaligned access";
+    case FindingKind::divergent_barrier:
+      return "divergent barrier";
+    case FindingKind::lane_outside_mask:
+      return "warp mask";
+    case FindingKind::deadlock:
+      return "deadlock";
+    case FindingKind::async_copy_not_waited_for:
+      return "asynchronous copy not waited for";
+    case FindingKind::trap:
+      return "trap";
+    case FindingKind::bad_launch:
+      return "bad launch";
   }
   return "finding";
 }
@@ -39,8 +51,9 @@ std::string show(uint3 v) { return fmt::format("({},{},{})", v.x, v.y, v.z); }
 
 // Code of our own that stands between a kernel and what it does.
 bool is_ours(const std::string& file) {
-  static const char* const kOurs[] = {"gpu/simt/shim.hpp", "gpu/simt/device_api.hpp", "gpu/simt/groups.hpp",
-                                      "gpu/runtime/async_copy.hpp", "gpu/runtime/mma.hpp", "gpu/runtime/launch.hpp"};
+  static const char* const kOurs[] = {"gpu/simt/shim.hpp",   "gpu/simt/device_api.hpp",
+                                      "gpu/simt/groups.hpp", "gpu/runtime/async_copy.hpp",
+                                      "gpu/runtime/mma.hpp", "gpu/runtime/launch.hpp"};
   for (const char* own : kOurs) {
     const std::size_t n = std::strlen(own);
     if (file.size() >= n && file.compare(file.size() - n, n, own) == 0) return true;
@@ -64,7 +77,8 @@ std::vector<Module> modules() {
           const std::uintptr_t low = info->dlpi_addr + h.p_vaddr;
           const char* name = info->dlpi_name;
           static_cast<std::vector<Module>*>(list)->push_back(
-              {name != nullptr && *name != 0 ? name : "/proc/self/exe", info->dlpi_addr, low, low + h.p_memsz});
+              {name != nullptr && *name != 0 ? name : "/proc/self/exe", info->dlpi_addr, low,
+               low + h.p_memsz});
         }
         return 0;
       },
@@ -168,10 +182,12 @@ Location locate(Here here) {
   return (e = {here.file, here.line, static_cast<Location>(g_heres.size() - 1) | kHereBit}).location;
 }
 
-RawFinding* note(FindingKind kind, const std::string& text, const Thread* thread, Location location, Location other) {
+RawFinding* note(FindingKind kind, const std::string& text, const Thread* thread, Location location,
+                 Location other) {
   for (RawFinding& f : engine.findings) {
     if (f.finding.kind != kind) continue;
-    if ((f.location == location && f.other_location == other) || (f.location == other && f.other_location == location)) {
+    if ((f.location == location && f.other_location == other) ||
+        (f.location == other && f.other_location == location)) {
       ++f.finding.repeats;
       return nullptr;
     }
@@ -232,7 +248,8 @@ std::vector<Finding> end_run() {
       if (launch.kernel.empty() && it != frames.end() && !it->second.empty()) {
         std::string name = it->second.back().function;
         constexpr const char* kUnnamed = "(anonymous namespace)::";
-        for (std::size_t at; (at = name.find(kUnnamed)) != std::string::npos;) name.erase(at, std::strlen(kUnnamed));
+        for (std::size_t at; (at = name.find(kUnnamed)) != std::string::npos;)
+          name.erase(at, std::strlen(kUnnamed));
         const std::size_t open = name.rfind('(');  // the parameters say nothing here
         if (open != std::string::npos && open > 0) name.erase(open);
         if (name.rfind("void ", 0) == 0) name.erase(0, 5);
@@ -242,9 +259,10 @@ std::vector<Finding> end_run() {
     // One source line may have been many instructions (an unrolled loop): one finding is enough.
     bool merged = false;
     for (Finding& known : out) {
-      if (known.kind == f.finding.kind && known.kernel == f.finding.kernel && known.array == f.finding.array &&
-          known.place.line == f.finding.place.line && known.place.file == f.finding.place.file &&
-          known.other_place.line == f.finding.other_place.line && known.other_place.file == f.finding.other_place.file) {
+      if (known.kind == f.finding.kind && known.kernel == f.finding.kernel &&
+          known.array == f.finding.array && known.place.line == f.finding.place.line &&
+          known.place.file == f.finding.place.file && known.other_place.line == f.finding.other_place.line &&
+          known.other_place.file == f.finding.other_place.file) {
         known.repeats += f.finding.repeats;
         merged = true;
         break;
@@ -265,7 +283,8 @@ std::string Finding::describe() const {
   std::string out = fmt::format("{} in {}: {}\n", name_of(kind), kernel.empty() ? "a kernel" : kernel, text);
   out += fmt::format("  at {}, block {} thread {}\n", at(place), show(thread.block), show(thread.thread));
   if (has_other)
-    out += fmt::format("  and {}, block {} thread {}\n", at(other_place), show(other_thread.block), show(other_thread.thread));
+    out += fmt::format("  and {}, block {} thread {}\n", at(other_place), show(other_thread.block),
+                       show(other_thread.thread));
   if (repeats > 1) out += fmt::format("  seen {} times\n", repeats);
   if (!hint.empty()) out += "  " + hint + "\n";
   return out;

@@ -1,15 +1,18 @@
-// What happens to memory: bounds, initialisation, and whether two accesses are ordered by anything CUDA promises.
+// What happens to memory: bounds, initialisation, and whether two accesses are ordered by anything CUDA
+// promises.
 //
-// The order: block barriers by generation; __syncwarp, shuffles, votes and the other *_sync operations among the lanes of
-// their mask; a fence followed by an atomic or volatile store, seen by an atomic or volatile load followed by a fence or a
-// barrier, at the narrower of their scopes; launches of one stream; streams where an event or a synchronisation joins
-// them. Nothing else: no lockstep in a warp, no order between blocks, and a relaxed atomic orders nothing.
-// Two accesses to one granule race when one writes, they are by different threads, none is ordered before the other, and they are
-// not both atomic (or volatile) at a scope that holds both threads.
+// The order: block barriers by generation; __syncwarp, shuffles, votes and the other *_sync operations among
+// the lanes of their mask; a fence followed by an atomic or volatile store, seen by an atomic or volatile
+// load followed by a fence or a barrier, at the narrower of their scopes; launches of one stream; streams
+// where an event or a synchronisation joins them. Nothing else: no lockstep in a warp, no order between
+// blocks, and a relaxed atomic orders nothing. Two accesses to one granule race when one writes, they are by
+// different threads, none is ordered before the other, and they are not both atomic (or volatile) at a scope
+// that holds both threads.
 //
-// Volatile in shared memory counts as plain unless its writer has executed a fence since the last barrier: this is how a flag with a
-// fence is told from the old warp-synchronous reduction, which is wrong since Volta and must be reported.
-// The consumer's side may use a barrier in place of its fence, as the programming guide's own threadFenceReduction does.
+// Volatile in shared memory counts as plain unless its writer has executed a fence since the last barrier:
+// this is how a flag with a fence is told from the old warp-synchronous reduction, which is wrong since Volta
+// and must be reported. The consumer's side may use a barrier in place of its fence, as the programming
+// guide's own threadFenceReduction does.
 #include <fmt/core.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -135,7 +138,8 @@ void on_block_barrier(Block& b) {
   b.more = more;
   for (Thread& t : b.threads) {
     t.more = t.seen_device = t.seen_block = nullptr;
-    t.fenced_device = device;  // what each has fenced is published by whoever stores the flag after the barrier
+    t.fenced_device =
+        device;  // what each has fenced is published by whoever stores the flag after the barrier
     t.fenced_block = block;
     t.has_clocks = device != nullptr || block != nullptr;
   }
@@ -198,7 +202,8 @@ void on_warp_sync(Block& b, int warp, unsigned mask) {
 Shadow::Shadow(std::size_t bytes) : bytes_(bytes) {
   const std::size_t need = (bytes / 4 + 2) * sizeof(Cell);
   void* p = mmap(nullptr, need, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (p == MAP_FAILED) throw input_error("gpu/simt", 0, "no memory for the shadow of an array", std::to_string(bytes));
+  if (p == MAP_FAILED)
+    throw input_error("gpu/simt", 0, "no memory for the shadow of an array", std::to_string(bytes));
   cells_ = static_cast<Cell*>(p);  // zero pages: no access, not initialised
 }
 
@@ -207,9 +212,10 @@ Shadow::~Shadow() { munmap(cells_, (bytes_ / (std::size_t{1} << shift_) + 2) * s
 void Shadow::refine() {
   Cell* const old = cells_;
   const std::size_t count = bytes_ / 4 + 2;
-  void* p = mmap(nullptr, (bytes_ + 2) * sizeof(Cell), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                 -1, 0);
-  if (p == MAP_FAILED) throw input_error("gpu/simt", 0, "no memory for the shadow of an array", std::to_string(bytes_));
+  void* p = mmap(nullptr, (bytes_ + 2) * sizeof(Cell), PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED)
+    throw input_error("gpu/simt", 0, "no memory for the shadow of an array", std::to_string(bytes_));
   cells_ = static_cast<Cell*>(p);
   shift_ = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -236,7 +242,8 @@ void forget_marks() {
 
 namespace {
 
-constexpr std::size_t kMaxMarks = 64;  // groups of unordered readers kept for one granule; beyond them a sample
+constexpr std::size_t kMaxMarks =
+    64;  // groups of unordered readers kept for one granule; beyond them a sample
 
 void release_more(Cell& c) {
   if (c.more == 0) return;
@@ -318,7 +325,8 @@ ThreadId thread_of(const Mark& m, int launch) {
   if (l.host) return id;
   const std::uint32_t linear = m.block - l.first_block;
   id.block = {linear % l.grid.x, linear / l.grid.x % l.grid.y, linear / l.grid.x / l.grid.y};
-  const unsigned n = m.warp * static_cast<unsigned>(kWarp) + static_cast<unsigned>(__builtin_ctz(m.lanes | 1u << 31));
+  const unsigned n =
+      m.warp * static_cast<unsigned>(kWarp) + static_cast<unsigned>(__builtin_ctz(m.lanes | 1u << 31));
   id.thread = {n % l.block.x, n / l.block.x % l.block.y, n / l.block.x / l.block.y};
   return id;
 }
@@ -342,10 +350,11 @@ void report_race(const Thread& t, const Mark& now, const Mark& then, const Targe
   const bool host = engine.launches[static_cast<std::size_t>(launch)].host;
   const std::string where =
       fmt::format("{}'{}' at byte {}", target.shared ? "shared " : "", target.array, target.offset);
-  RawFinding* f = note(FindingKind::race,
-                       fmt::format("{} is {} here and {} there{}, and nothing orders the two", where, verb(now), verb(then),
-                                   then.block != now.block && same_launch ? " by another block" : ""),
-                       &t, now.location, then.location);
+  RawFinding* f =
+      note(FindingKind::race,
+           fmt::format("{} is {} here and {} there{}, and nothing orders the two", where, verb(now),
+                       verb(then), then.block != now.block && same_launch ? " by another block" : ""),
+           &t, now.location, then.location);
   if (f == nullptr) return;
   f->finding.array = target.array;
   f->finding.offset = target.offset;
@@ -355,12 +364,13 @@ void report_race(const Thread& t, const Mark& now, const Mark& then, const Targe
   if (!same_launch || host) {
     f->finding.hint = "the two are in different streams: an event, waited for, would order them";
   } else if (then.block != now.block) {
-    f->finding.hint = now.strength != kPlain && then.strength != kPlain
-                          ? "a block-scope atomic does not reach another block: use device scope"
-                      : now.writes != 0 && then.writes != 0
-                          ? "no barrier reaches another block: atomicAdd, or one launch per phase, would order them"
-                          : "no barrier reaches another block: the writer needs __threadfence() before an atomic flag, the "
-                            "reader the flag and a fence or barrier";
+    f->finding.hint =
+        now.strength != kPlain && then.strength != kPlain
+            ? "a block-scope atomic does not reach another block: use device scope"
+        : now.writes != 0 && then.writes != 0
+            ? "no barrier reaches another block: atomicAdd, or one launch per phase, would order them"
+            : "no barrier reaches another block: the writer needs __threadfence() before an atomic flag, the "
+              "reader the flag and a fence or barrier";
   } else if (then.warp == t.warp) {
     f->finding.hint = "a __syncwarp() or __syncthreads() between the two lines would order them";
   } else {
@@ -380,8 +390,8 @@ bool touch(Thread& t, Cell& c, const Mark& now, const Target& target, bool check
   if (c.async_pending != 0 && now.async == 0) {
     RawFinding* f =
         note(FindingKind::async_copy_not_waited_for,
-             fmt::format("shared '{}' at byte {} is {} here while an asynchronous copy to it is under way", target.array,
-                         target.offset, verb(now)),
+             fmt::format("shared '{}' at byte {} is {} here while an asynchronous copy to it is under way",
+                         target.array, target.offset, verb(now)),
              &t, now.location, c.write.location);
     if (f != nullptr) {
       f->finding.array = target.array;
@@ -441,7 +451,8 @@ bool touch(Thread& t, Cell& c, const Mark& now, const Target& target, bool check
     return m.block == now.block && m.epoch == now.epoch && m.warp == now.warp && m.strength == now.strength &&
            m.writes == now.writes;
   };
-  // An older mark may go when all who come after this one also come after it, and this one conflicts with as much.
+  // An older mark may go when all who come after this one also come after it, and this one conflicts with as
+  // much.
   const auto superseded = [&](const Mark& m) {
     if (target.shared && static_cast<std::uint32_t>(m.epoch >> 32) < b.generation) return true;
     return now.writes >= m.writes && now.strength <= m.strength && known(t, m);
@@ -485,8 +496,8 @@ bool touch(Thread& t, Cell& c, const Mark& now, const Target& target, bool check
 }
 
 // Marks all granules of [offset, offset + bytes).
-void touch_range(Thread& t, Shadow& shadow, std::size_t offset, std::size_t bytes, const Mark& now, Target target,
-                 bool check_initialised) {
+void touch_range(Thread& t, Shadow& shadow, std::size_t offset, std::size_t bytes, const Mark& now,
+                 Target target, bool check_initialised) {
   if (shadow.granule() != 1 && ((offset | bytes) & 3u) != 0) shadow.refine();
   const std::size_t step = shadow.granule();
   const std::int64_t first = target.offset;
@@ -530,11 +541,12 @@ bool is_write(Access kind) {
          kind == Access::atomic_rmw;
 }
 
-[[noreturn]] void out_of_bounds(const Thread& t, Access kind, Location location, std::size_t bytes, const std::string& where,
-                                const std::string& array, std::int64_t offset) {
-  RawFinding* f = note(FindingKind::out_of_bounds,
-                       fmt::format("{} of {} bytes out of bounds: {}", is_write(kind) ? "write" : "read", bytes, where), &t,
-                       location);
+[[noreturn]] void out_of_bounds(const Thread& t, Access kind, Location location, std::size_t bytes,
+                                const std::string& where, const std::string& array, std::int64_t offset) {
+  RawFinding* f =
+      note(FindingKind::out_of_bounds,
+           fmt::format("{} of {} bytes out of bounds: {}", is_write(kind) ? "write" : "read", bytes, where),
+           &t, location);
   if (f != nullptr) {
     f->finding.array = array;
     f->finding.offset = offset;
@@ -553,12 +565,18 @@ Mark mark_of(const Thread& t, Access kind, Location location, Scope scope, bool 
   m.writes = is_write(kind) ? 1 : 0;
   switch (kind) {
     case Access::read:
-    case Access::write: m.strength = kPlain; break;
-    case Access::volatile_read: m.strength = shared ? kBlockScope : kDeviceScope; break;
+    case Access::write:
+      m.strength = kPlain;
+      break;
+    case Access::volatile_read:
+      m.strength = shared ? kBlockScope : kDeviceScope;
+      break;
     case Access::volatile_write:
       m.strength = !shared ? kDeviceScope : t.fenced_generation == b.generation ? kBlockScope : kPlain;
       break;
-    default: m.strength = scope == Scope::block ? kBlockScope : kDeviceScope; break;
+    default:
+      m.strength = scope == Scope::block ? kBlockScope : kDeviceScope;
+      break;
   }
   return m;
 }
@@ -615,12 +633,13 @@ void access(void* p, std::size_t bytes, Access kind, Location location, Scope sc
       // Name the piece before it: most overruns leave an array at its end.
       const SharedPiece* piece = id != 0 ? &b.pieces[id - 1u] : nullptr;
       for (const SharedPiece& candidate : b.pieces) {
-        if (id == 0 && candidate.end <= off && (piece == nullptr || candidate.end > piece->end)) piece = &candidate;
+        if (id == 0 && candidate.end <= off && (piece == nullptr || candidate.end > piece->end))
+          piece = &candidate;
       }
-      const std::string where =
-          piece != nullptr ? fmt::format("byte {} of shared '{}' ({} bytes)", off - piece->begin, piece->name,
-                                         piece->end - piece->begin)
-                           : "no shared memory was asked for there";
+      const std::string where = piece != nullptr
+                                    ? fmt::format("byte {} of shared '{}' ({} bytes)", off - piece->begin,
+                                                  piece->name, piece->end - piece->begin)
+                                    : "no shared memory was asked for there";
       out_of_bounds(t, kind, location, bytes, where, piece != nullptr ? piece->name : "",
                     piece != nullptr ? static_cast<std::int64_t>(off) - piece->begin : -1);
     }
@@ -655,8 +674,9 @@ void access(void* p, std::size_t bytes, Access kind, Location location, Scope sc
   }
   if (!a->writable) {
     if (is_write(kind)) {
-      RawFinding* f = note(FindingKind::read_only_written,
-                           fmt::format("'{}' is an input and is written at byte {}", a->name, offset), &t, location);
+      RawFinding* f =
+          note(FindingKind::read_only_written,
+               fmt::format("'{}' is an input and is written at byte {}", a->name, offset), &t, location);
       if (f != nullptr) {
         f->finding.array = a->name;
         f->finding.offset = static_cast<std::int64_t>(offset);
@@ -701,8 +721,9 @@ void async_landed(void* to, std::size_t bytes, Location location) {
   }
 }
 
-void host_operation(const char* what, void* stream, Here here, void* to, const void* from, std::size_t bytes) {
-  if (!engine.instrumented) return;
+void host_operation(const char* what, void* stream, Here here, void* to, const void* from,
+                    std::size_t bytes) {
+  if (!is_instrumented) return;
   Launch& l = open_launch(stream);
   l.kernel = what;
   l.host = true;
@@ -715,10 +736,10 @@ void host_operation(const char* what, void* stream, Here here, void* to, const v
     if (a == nullptr) return;  // host memory of the program, or memory it did not name
     const auto offset = static_cast<std::size_t>(static_cast<const unsigned char*>(p) - a->base);
     if (offset + bytes > a->bytes || (writes && !a->writable)) {
-      RawFinding* f = note(offset + bytes > a->bytes ? FindingKind::out_of_bounds : FindingKind::read_only_written,
-                           fmt::format("{} of {} bytes at byte {} of '{}' ({} bytes)", what, bytes, offset, a->name,
-                                       a->bytes),
-                           nullptr, location);
+      RawFinding* f = note(
+          offset + bytes > a->bytes ? FindingKind::out_of_bounds : FindingKind::read_only_written,
+          fmt::format("{} of {} bytes at byte {} of '{}' ({} bytes)", what, bytes, offset, a->name, a->bytes),
+          nullptr, location);
       if (f != nullptr) f->finding.array = a->name;
       engine.is_stopped = true;
       return;
@@ -732,8 +753,8 @@ void host_operation(const char* what, void* stream, Here here, void* to, const v
     t.block = &pseudo;
     Mark now = mark_of(t, writes ? Access::write : Access::read, location, Scope::device, false);
     for (std::size_t i = 0; i < bytes; i += a->shadow->granule()) {
-      if (!touch(t, *a->shadow->at(offset + i), now, {a->name.c_str(), static_cast<std::int64_t>(offset + i), false},
-                 !writes && !a->initialised))
+      if (!touch(t, *a->shadow->at(offset + i), now,
+                 {a->name.c_str(), static_cast<std::int64_t>(offset + i), false}, !writes && !a->initialised))
         break;
       if (writes) a->shadow->at(offset + i)->initialised = 1;
     }

@@ -1,15 +1,17 @@
-// The CUDA language for a host compiler: what a kernel file sees instead of <cuda_runtime.h> when it is built for the CPU
-// executor (-DPLUMB_SIMT). Index variables, vector types, barriers, warp operations, atomics, fences, intrinsics.
+// The CUDA language for a host compiler: what a kernel file sees instead of <cuda_runtime.h> when it is built
+// for the CPU executor (-DPLUMB_SIMT). Index variables, vector types, barriers, warp operations, atomics,
+// fences, intrinsics.
 //
-// Why this way: every operation that synchronises, or that the executor must see, is a call into executor.cpp with its
-// file and line as default arguments; everything else is plain C++ that the optimiser and the compiler's own
-// thread-sanitizer instrumentation handle. Functions that touch a kernel's memory on its behalf are PLUMB_SIMT_UNTRACKED,
-// so that an atomic is reported once, as an atomic. __shared__ is left as a marker for rewrite.py, which runs on the
-// preprocessed text and so sees headers and macros alike.
-// C++17; includes only what CUDA's own headers bring along.
+// Why this way: every operation that synchronises, or that the executor must see, is a call into executor.cpp
+// with its file and line as default arguments; everything else is plain C++ that the optimiser and the
+// compiler's own thread-sanitizer instrumentation handle. Functions that touch a kernel's memory on its
+// behalf are PLUMB_SIMT_UNTRACKED, so that an atomic is reported once, as an atomic. __shared__ is left as a
+// marker for rewrite.py, which runs on the preprocessed text and so sees headers and macros alike. C++17;
+// includes only what CUDA's own headers bring along.
 #pragma once
 #if !defined(PLUMB_SIMT)
-#error "gpu/simt/shim.hpp is for the CPU executor: compile with -DPLUMB_SIMT (plumb_simt_kernels() in CMake does)"
+#error \
+    "gpu/simt/shim.hpp is for the CPU executor: compile with -DPLUMB_SIMT (plumb_simt_kernels() in CMake does)"
 #endif
 
 #include <cassert>
@@ -33,7 +35,8 @@
 #define __shared__ __plumb_shared__
 #define __launch_bounds__(...)
 #define __forceinline__ inline
-// __noinline__ is no macro: standard headers spell an attribute that way. rewrite.py takes it out where it stands alone.
+// __noinline__ is no macro: standard headers spell an attribute that way. rewrite.py takes it out where it
+// stands alone.
 #define __align__(n) __attribute__((aligned(n)))
 #if !defined(__restrict__)
 #define __restrict__ __restrict
@@ -48,7 +51,8 @@
 #define gridDim (::plumb::simt::grid_extent())
 #define warpSize 32
 
-/// Declares `name` as a T* to the block's dynamic shared memory, aligned to 16 bytes (see gpu/runtime/device.hpp).
+/// Declares `name` as a T* to the block's dynamic shared memory, aligned to 16 bytes (see
+/// gpu/runtime/device.hpp).
 #define PLUMB_DYNAMIC_SHARED(T, name) T* const name = static_cast<T*>(::plumb::simt::dynamic_shared())
 
 #undef assert
@@ -67,7 +71,9 @@ using same_t = typename same<T>::type;  // a parameter that converts instead of 
 }  // namespace plumb::simt
 
 // ---- block barriers ----
-inline void __syncthreads(PLUMB_SIMT_HERE) { ::plumb::simt::block_barrier(::plumb::simt::Vote::none, 0, here); }
+inline void __syncthreads(PLUMB_SIMT_HERE) {
+  ::plumb::simt::block_barrier(::plumb::simt::Vote::none, 0, here);
+}
 inline int __syncthreads_count(int p, PLUMB_SIMT_HERE) {
   return ::plumb::simt::block_barrier(::plumb::simt::Vote::count, p != 0, here);
 }
@@ -97,7 +103,8 @@ struct ShuffleLane {
   int width;
 };
 
-// Lane `lane`'s value after a shuffle; what a lane outside the mask or an exited one holds is poison, as on a device.
+// Lane `lane`'s value after a shuffle; what a lane outside the mask or an exited one holds is poison, as on a
+// device.
 template <class T, Shuffle S>
 PLUMB_SIMT_UNTRACKED void shuffle_lanes(unsigned mask, void* const* in, void* const* out) {
   for (int lane = 0; lane < 32; ++lane) {
@@ -121,7 +128,8 @@ PLUMB_SIMT_UNTRACKED void shuffle_lanes(unsigned mask, void* const* in, void* co
 template <Shuffle S, class T>
 PLUMB_SIMT_UNTRACKED T shuffle(unsigned mask, T value, int operand, int width, const char* name, Here here) {
   static_assert(std::is_trivially_copyable<T>::value, "a shuffle moves bits");
-  if (width < 1 || width > 32 || (width & (width - 1)) != 0) trap("shuffle width is no power of two up to 32", here);
+  if (width < 1 || width > 32 || (width & (width - 1)) != 0)
+    trap("shuffle width is no power of two up to 32", here);
   ShuffleLane<T> in{value, operand, width};
   T out{};
   warp_exchange(mask, name, &shuffle_lanes<T, S>, &in, &out, here);
@@ -231,8 +239,8 @@ T __shfl_down_sync(unsigned mask, T v, unsigned delta, int width = 32, PLUMB_SIM
 }
 template <class T>
 T __shfl_xor_sync(unsigned mask, T v, int lane_mask, int width = 32, PLUMB_SIMT_HERE) {
-  return ::plumb::simt::shuffle<::plumb::simt::Shuffle::exclusive>(mask, v, lane_mask & 31, width, "__shfl_xor_sync",
-                                                                   here);
+  return ::plumb::simt::shuffle<::plumb::simt::Shuffle::exclusive>(mask, v, lane_mask & 31, width,
+                                                                   "__shfl_xor_sync", here);
 }
 inline unsigned __ballot_sync(unsigned mask, int p, PLUMB_SIMT_HERE) {
   return ::plumb::simt::ballot(mask, p, "__ballot_sync", here);
@@ -276,43 +284,44 @@ unsigned __match_all_sync(unsigned mask, T v, int* all, PLUMB_SIMT_HERE) {
   return *all != 0 ? equal : 0u;
 }
 
-// ---- atomics: relaxed, at the scope in the name; sequenced by the executor, which may switch threads before each ----
-#define PLUMB_SIMT_ATOMIC(name, suffix, scope, expression)                                                            \
-  template <class T>                                                                                                  \
-  PLUMB_SIMT_UNTRACKED T name##suffix(T* p, ::plumb::simt::same_t<T> v, PLUMB_SIMT_HERE) {                             \
-    ::plumb::simt::atomic_begin(p, sizeof(T), ::plumb::simt::Scope::scope, here);                                     \
-    const T old = *p;                                                                                                 \
-    const T now = expression;                                                                                         \
-    *p = now;                                                                                                         \
-    ::plumb::simt::atomic_end(std::memcmp(&old, &now, sizeof(T)) != 0);                                               \
-    return old;                                                                                                       \
+// ---- atomics: relaxed, at the scope in the name; sequenced by the executor, which may switch threads before
+// each ----
+#define PLUMB_SIMT_ATOMIC(name, suffix, scope, expression)                                 \
+  template <class T>                                                                       \
+  PLUMB_SIMT_UNTRACKED T name##suffix(T* p, ::plumb::simt::same_t<T> v, PLUMB_SIMT_HERE) { \
+    ::plumb::simt::atomic_begin(p, sizeof(T), ::plumb::simt::Scope::scope, here);          \
+    const T old = *p;                                                                      \
+    const T now = expression;                                                              \
+    *p = now;                                                                              \
+    ::plumb::simt::atomic_end(std::memcmp(&old, &now, sizeof(T)) != 0);                    \
+    return old;                                                                            \
   }
-#define PLUMB_SIMT_ATOMICS(name, expression)                \
-  PLUMB_SIMT_ATOMIC(name, , device, expression)             \
-  PLUMB_SIMT_ATOMIC(name, _system, device, expression)      \
+#define PLUMB_SIMT_ATOMICS(name, expression)           \
+  PLUMB_SIMT_ATOMIC(name, , device, expression)        \
+  PLUMB_SIMT_ATOMIC(name, _system, device, expression) \
   PLUMB_SIMT_ATOMIC(name, _block, block, expression)
 PLUMB_SIMT_ATOMICS(atomicAdd, static_cast<T>(old + v))
 PLUMB_SIMT_ATOMICS(atomicSub, static_cast<T>(old - v))
 PLUMB_SIMT_ATOMICS(atomicMin, v < old ? v : old)
 PLUMB_SIMT_ATOMICS(atomicMax, old < v ? v : old)
 PLUMB_SIMT_ATOMICS(atomicExch, v)
-PLUMB_SIMT_ATOMICS(atomicAnd, old & v)
+PLUMB_SIMT_ATOMICS(atomicAnd, old& v)
 PLUMB_SIMT_ATOMICS(atomicOr, old | v)
 PLUMB_SIMT_ATOMICS(atomicXor, old ^ v)
 PLUMB_SIMT_ATOMICS(atomicInc, old >= v ? T{0} : static_cast<T>(old + 1))
 PLUMB_SIMT_ATOMICS(atomicDec, old == 0 || old > v ? v : static_cast<T>(old - 1))
 #undef PLUMB_SIMT_ATOMICS
 #undef PLUMB_SIMT_ATOMIC
-#define PLUMB_SIMT_CAS(suffix, scope)                                                                                  \
-  template <class T>                                                                                                   \
-  PLUMB_SIMT_UNTRACKED T atomicCAS##suffix(T* p, ::plumb::simt::same_t<T> expected, ::plumb::simt::same_t<T> desired,   \
-                                           PLUMB_SIMT_HERE) {                                                          \
-    ::plumb::simt::atomic_begin(p, sizeof(T), ::plumb::simt::Scope::scope, here);                                      \
-    const T old = *p;                                                                                                  \
-    const bool hit = std::memcmp(&old, &expected, sizeof(T)) == 0;                                                     \
-    if (hit) *p = desired;                                                                                             \
-    ::plumb::simt::atomic_end(hit && std::memcmp(&old, &desired, sizeof(T)) != 0);                                     \
-    return old;                                                                                                        \
+#define PLUMB_SIMT_CAS(suffix, scope)                                                           \
+  template <class T>                                                                            \
+  PLUMB_SIMT_UNTRACKED T atomicCAS##suffix(T* p, ::plumb::simt::same_t<T> expected,             \
+                                           ::plumb::simt::same_t<T> desired, PLUMB_SIMT_HERE) { \
+    ::plumb::simt::atomic_begin(p, sizeof(T), ::plumb::simt::Scope::scope, here);               \
+    const T old = *p;                                                                           \
+    const bool hit = std::memcmp(&old, &expected, sizeof(T)) == 0;                              \
+    if (hit) *p = desired;                                                                      \
+    ::plumb::simt::atomic_end(hit&& std::memcmp(&old, &desired, sizeof(T)) != 0);               \
+    return old;                                                                                 \
   }
 PLUMB_SIMT_CAS(, device)
 PLUMB_SIMT_CAS(_system, device)
@@ -321,33 +330,54 @@ PLUMB_SIMT_CAS(_block, block)
 
 // ---- loads and stores with cache hints: plain accesses of the named type ----
 template <class T>
-T __ldg(const T* p) { return *p; }
+T __ldg(const T* p) {
+  return *p;
+}
 template <class T>
-T __ldca(const T* p) { return *p; }
+T __ldca(const T* p) {
+  return *p;
+}
 template <class T>
-T __ldcg(const T* p) { return *p; }
+T __ldcg(const T* p) {
+  return *p;
+}
 template <class T>
-T __ldcs(const T* p) { return *p; }
+T __ldcs(const T* p) {
+  return *p;
+}
 template <class T>
-T __ldlu(const T* p) { return *p; }
+T __ldlu(const T* p) {
+  return *p;
+}
 template <class T>
-T __ldcv(const T* p) { return *const_cast<const volatile T*>(p); }
+T __ldcv(const T* p) {
+  return *const_cast<const volatile T*>(p);
+}
 template <class T>
-void __stwb(T* p, ::plumb::simt::same_t<T> v) { *p = v; }
+void __stwb(T* p, ::plumb::simt::same_t<T> v) {
+  *p = v;
+}
 template <class T>
-void __stcg(T* p, ::plumb::simt::same_t<T> v) { *p = v; }
+void __stcg(T* p, ::plumb::simt::same_t<T> v) {
+  *p = v;
+}
 template <class T>
-void __stcs(T* p, ::plumb::simt::same_t<T> v) { *p = v; }
+void __stcs(T* p, ::plumb::simt::same_t<T> v) {
+  *p = v;
+}
 template <class T>
-void __stwt(T* p, ::plumb::simt::same_t<T> v) { *p = v; }
+void __stwt(T* p, ::plumb::simt::same_t<T> v) {
+  *p = v;
+}
 inline unsigned __cvta_generic_to_shared(const void* p) { return ::plumb::simt::shared_offset(p); }
 inline bool __isShared(const void* p) { return ::plumb::simt::is_shared(p); }
 inline bool __isGlobal(const void* p) { return !::plumb::simt::is_shared(p); }
 
 // ---- pipeline primitives (<cuda_pipeline.h>) ----
-inline void __pipeline_memcpy_async(void* shared_dst, const void* global_src, std::size_t bytes, std::size_t zfill = 0,
-                                    PLUMB_SIMT_HERE) {
-  ::plumb::simt::async_copy(shared_dst, global_src, static_cast<int>(bytes), static_cast<int>(bytes - zfill), here);
+inline void __pipeline_memcpy_async(void* shared_dst, const void* global_src, std::size_t bytes,
+                                    std::size_t zfill = 0, PLUMB_SIMT_HERE) {
+  ::plumb::simt::async_copy(shared_dst, global_src, static_cast<int>(bytes), static_cast<int>(bytes - zfill),
+                            here);
 }
 inline void __pipeline_commit() { ::plumb::simt::async_commit(); }
 inline void __pipeline_wait_prior(int n) { ::plumb::simt::async_wait(n); }
@@ -453,7 +483,8 @@ inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
 }
 
 // ---- min and max as CUDA overloads them: any two arithmetic types, in their common type ----
-template <class A, class B, class = std::enable_if_t<std::is_arithmetic<A>::value && std::is_arithmetic<B>::value>>
+template <class A, class B,
+          class = std::enable_if_t<std::is_arithmetic<A>::value && std::is_arithmetic<B>::value>>
 constexpr std::common_type_t<A, B> min(A a, B b) {
   using C = std::common_type_t<A, B>;
   if constexpr (std::is_floating_point<C>::value) {
@@ -462,7 +493,8 @@ constexpr std::common_type_t<A, B> min(A a, B b) {
     return static_cast<C>(b) < static_cast<C>(a) ? static_cast<C>(b) : static_cast<C>(a);
   }
 }
-template <class A, class B, class = std::enable_if_t<std::is_arithmetic<A>::value && std::is_arithmetic<B>::value>>
+template <class A, class B,
+          class = std::enable_if_t<std::is_arithmetic<A>::value && std::is_arithmetic<B>::value>>
 constexpr std::common_type_t<A, B> max(A a, B b) {
   using C = std::common_type_t<A, B>;
   if constexpr (std::is_floating_point<C>::value) {

@@ -1,6 +1,7 @@
-// The functions that -fsanitize=thread makes a compiler call at every access, in place of ThreadSanitizer's own runtime: that one
-// knows threads and locks, not warps and barriers, and goes blind in large blocks. Also the two that -fsanitize=alignment calls.
-// Compiled without instrumentation. A program is instrumented when its kernels' object files call __tsan_init before main.
+// The functions that -fsanitize=thread makes a compiler call at every access, in place of ThreadSanitizer's
+// own runtime: that one knows threads and locks, not warps and barriers, and goes blind in large blocks. Also
+// the two that -fsanitize=alignment calls. Compiled without instrumentation. A program is instrumented when
+// its kernels' object files call __tsan_init before main.
 #include <fmt/core.h>
 
 #include "gpu/simt/engine.hpp"
@@ -50,32 +51,28 @@ void before_atomic(volatile void* p, std::size_t bytes, Access kind, int order, 
 
 extern "C" {
 
-void __tsan_init() {
-  if (engine.instrumented) return;
-  engine.instrumented = true;
-  plumb::simt::load_image();
-}
+void __tsan_init() { plumb::simt::is_instrumented = true; }
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
 void __tsan_vptr_read(void**) {}
 void __tsan_vptr_update(void**, void*) {}
 
-#define PLUMB_PLAIN(n)                                                                                            \
-  void __tsan_read##n(void* p) { access(p, n, Access::read, locate(PLUMB_PC)); }                                  \
-  void __tsan_write##n(void* p) { access(p, n, Access::write, locate(PLUMB_PC)); }                                \
-  void __tsan_unaligned_read##n(void* p) { access(p, n, Access::read, locate(PLUMB_PC)); }                        \
-  void __tsan_unaligned_write##n(void* p) { access(p, n, Access::write, locate(PLUMB_PC)); }                      \
-  void __tsan_volatile_read##n(void* p) { volatile_read(p, n, PLUMB_PC); }                                        \
-  void __tsan_volatile_write##n(void* p) { volatile_write(p, n, PLUMB_PC); }                                      \
-  void __tsan_unaligned_volatile_read##n(void* p) { volatile_read(p, n, PLUMB_PC); }                              \
-  void __tsan_unaligned_volatile_write##n(void* p) { volatile_write(p, n, PLUMB_PC); }                            \
-  void __tsan_read_write##n(void* p) {                                                                            \
-    access(p, n, Access::read, locate(PLUMB_PC));                                                                 \
-    access(p, n, Access::write, locate(PLUMB_PC));                                                                \
-  }                                                                                                               \
-  void __tsan_unaligned_read_write##n(void* p) {                                                                  \
-    access(p, n, Access::read, locate(PLUMB_PC));                                                                 \
-    access(p, n, Access::write, locate(PLUMB_PC));                                                                \
+#define PLUMB_PLAIN(n)                                                                       \
+  void __tsan_read##n(void* p) { access(p, n, Access::read, locate(PLUMB_PC)); }             \
+  void __tsan_write##n(void* p) { access(p, n, Access::write, locate(PLUMB_PC)); }           \
+  void __tsan_unaligned_read##n(void* p) { access(p, n, Access::read, locate(PLUMB_PC)); }   \
+  void __tsan_unaligned_write##n(void* p) { access(p, n, Access::write, locate(PLUMB_PC)); } \
+  void __tsan_volatile_read##n(void* p) { volatile_read(p, n, PLUMB_PC); }                   \
+  void __tsan_volatile_write##n(void* p) { volatile_write(p, n, PLUMB_PC); }                 \
+  void __tsan_unaligned_volatile_read##n(void* p) { volatile_read(p, n, PLUMB_PC); }         \
+  void __tsan_unaligned_volatile_write##n(void* p) { volatile_write(p, n, PLUMB_PC); }       \
+  void __tsan_read_write##n(void* p) {                                                       \
+    access(p, n, Access::read, locate(PLUMB_PC));                                            \
+    access(p, n, Access::write, locate(PLUMB_PC));                                           \
+  }                                                                                          \
+  void __tsan_unaligned_read_write##n(void* p) {                                             \
+    access(p, n, Access::read, locate(PLUMB_PC));                                            \
+    access(p, n, Access::write, locate(PLUMB_PC));                                           \
   }
 PLUMB_PLAIN(1)
 PLUMB_PLAIN(2)
@@ -109,48 +106,50 @@ void* __tsan_memset(void* to, int byte, std::size_t n) {
   return __builtin_memset(to, byte, n);
 }
 
-#define PLUMB_ATOMIC(bits, T)                                                                                          \
-  T __tsan_atomic##bits##_load(const volatile T* p, int order) {                                                       \
-    before_atomic(const_cast<T*>(p), sizeof(T), Access::atomic_load, order, PLUMB_PC);                                 \
-    return *p;                                                                                                         \
-  }                                                                                                                    \
-  void __tsan_atomic##bits##_store(volatile T* p, T v, int order) {                                                    \
-    before_atomic(p, sizeof(T), Access::atomic_store, order, PLUMB_PC);                                                \
-    *p = v;                                                                                                            \
-    plumb::simt::progress();                                                                                           \
-  }                                                                                                                    \
-  PLUMB_RMW(bits, T, exchange, v)                                                                                      \
-  PLUMB_RMW(bits, T, fetch_add, static_cast<T>(old + v))                                                               \
-  PLUMB_RMW(bits, T, fetch_sub, static_cast<T>(old - v))                                                               \
-  PLUMB_RMW(bits, T, fetch_and, static_cast<T>(old & v))                                                               \
-  PLUMB_RMW(bits, T, fetch_or, static_cast<T>(old | v))                                                                \
-  PLUMB_RMW(bits, T, fetch_xor, static_cast<T>(old ^ v))                                                               \
-  PLUMB_RMW(bits, T, fetch_nand, static_cast<T>(~(old & v)))                                                           \
-  int __tsan_atomic##bits##_compare_exchange_strong(volatile T* p, T* expected, T desired, int order, int) {           \
-    before_atomic(p, sizeof(T), Access::atomic_rmw, order, PLUMB_PC);                                                  \
-    if (*p == *expected) {                                                                                             \
-      *p = desired;                                                                                                    \
-      plumb::simt::progress();                                                                                         \
-      return 1;                                                                                                        \
-    }                                                                                                                  \
-    *expected = *p;                                                                                                    \
-    plumb::simt::yield(true);                                                                                          \
-    return 0;                                                                                                          \
-  }                                                                                                                    \
-  int __tsan_atomic##bits##_compare_exchange_weak(volatile T* p, T* expected, T desired, int order, int failure) {     \
-    return __tsan_atomic##bits##_compare_exchange_strong(p, expected, desired, order, failure);                        \
-  }                                                                                                                    \
-  T __tsan_atomic##bits##_compare_exchange_val(volatile T* p, T expected, T desired, int order, int failure) {         \
-    __tsan_atomic##bits##_compare_exchange_strong(p, &expected, desired, order, failure);                              \
-    return expected;                                                                                                   \
+#define PLUMB_ATOMIC(bits, T)                                                                                \
+  T __tsan_atomic##bits##_load(const volatile T* p, int order) {                                             \
+    before_atomic(const_cast<T*>(p), sizeof(T), Access::atomic_load, order, PLUMB_PC);                       \
+    return *p;                                                                                               \
+  }                                                                                                          \
+  void __tsan_atomic##bits##_store(volatile T* p, T v, int order) {                                          \
+    before_atomic(p, sizeof(T), Access::atomic_store, order, PLUMB_PC);                                      \
+    *p = v;                                                                                                  \
+    plumb::simt::progress();                                                                                 \
+  }                                                                                                          \
+  PLUMB_RMW(bits, T, exchange, v)                                                                            \
+  PLUMB_RMW(bits, T, fetch_add, static_cast<T>(old + v))                                                     \
+  PLUMB_RMW(bits, T, fetch_sub, static_cast<T>(old - v))                                                     \
+  PLUMB_RMW(bits, T, fetch_and, static_cast<T>(old & v))                                                     \
+  PLUMB_RMW(bits, T, fetch_or, static_cast<T>(old | v))                                                      \
+  PLUMB_RMW(bits, T, fetch_xor, static_cast<T>(old ^ v))                                                     \
+  PLUMB_RMW(bits, T, fetch_nand, static_cast<T>(~(old & v)))                                                 \
+  int __tsan_atomic##bits##_compare_exchange_strong(volatile T* p, T* expected, T desired, int order, int) { \
+    before_atomic(p, sizeof(T), Access::atomic_rmw, order, PLUMB_PC);                                        \
+    if (*p == *expected) {                                                                                   \
+      *p = desired;                                                                                          \
+      plumb::simt::progress();                                                                               \
+      return 1;                                                                                              \
+    }                                                                                                        \
+    *expected = *p;                                                                                          \
+    plumb::simt::yield(true);                                                                                \
+    return 0;                                                                                                \
+  }                                                                                                          \
+  int __tsan_atomic##bits##_compare_exchange_weak(volatile T* p, T* expected, T desired, int order,          \
+                                                  int failure) {                                             \
+    return __tsan_atomic##bits##_compare_exchange_strong(p, expected, desired, order, failure);              \
+  }                                                                                                          \
+  T __tsan_atomic##bits##_compare_exchange_val(volatile T* p, T expected, T desired, int order,              \
+                                               int failure) {                                                \
+    __tsan_atomic##bits##_compare_exchange_strong(p, &expected, desired, order, failure);                    \
+    return expected;                                                                                         \
   }
-#define PLUMB_RMW(bits, T, name, expression)                                   \
-  T __tsan_atomic##bits##_##name(volatile T* p, T v, int order) {              \
-    before_atomic(p, sizeof(T), Access::atomic_rmw, order, PLUMB_PC);          \
-    const T old = *p;                                                          \
-    *p = expression;                                                           \
-    plumb::simt::progress();                                                   \
-    return old;                                                                \
+#define PLUMB_RMW(bits, T, name, expression)                          \
+  T __tsan_atomic##bits##_##name(volatile T* p, T v, int order) {     \
+    before_atomic(p, sizeof(T), Access::atomic_rmw, order, PLUMB_PC); \
+    const T old = *p;                                                 \
+    *p = expression;                                                  \
+    plumb::simt::progress();                                          \
+    return old;                                                       \
   }
 PLUMB_ATOMIC(8, unsigned char)
 PLUMB_ATOMIC(16, unsigned short)
@@ -187,8 +186,8 @@ void __ubsan_handle_type_mismatch_v1(PlumbUbsanMismatch* data, std::uintptr_t p)
   const unsigned alignment = 1u << data->log_alignment;
   if (p % alignment == 0) return;
   plumb::simt::note(plumb::simt::FindingKind::misaligned,
-                    fmt::format("access as {} at an address that is no multiple of {} (remainder {})", data->type->name,
-                                alignment, p % alignment),
+                    fmt::format("access as {} at an address that is no multiple of {} (remainder {})",
+                                data->type->name, alignment, p % alignment),
                     t, locate({data->place.file, static_cast<int>(data->place.line)}));
   plumb::simt::stop();
 }

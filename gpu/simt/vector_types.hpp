@@ -1,15 +1,23 @@
-// CUDA's built-in vector types and dim3, with CUDA's alignments, for the CPU executor. Apart from the shim because the
-// executor itself, which is no kernel, needs dim3 too.
+// CUDA's built-in vector types and dim3, with CUDA's alignments, for the CPU executor. Apart from the shim
+// because the executor itself, which is no kernel, needs dim3 too.
 #pragma once
 
-#define PLUMB_SIMT_VECTOR(name, T, a1, a2, a3, a4)                                          \
-  struct alignas(a1) name##1 { T x; };                                                      \
-  struct alignas(a2) name##2 { T x, y; };                                                   \
-  struct alignas(a3) name##3 { T x, y, z; };                                                \
-  struct alignas(a4) name##4 { T x, y, z, w; };                                             \
-  constexpr name##1 make_##name##1(T x) { return {x}; }                                     \
-  constexpr name##2 make_##name##2(T x, T y) { return {x, y}; }                             \
-  constexpr name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }                     \
+#define PLUMB_SIMT_VECTOR(name, T, a1, a2, a3, a4)                      \
+  struct alignas(a1) name##1 {                                          \
+    T x;                                                                \
+  };                                                                    \
+  struct alignas(a2) name##2 {                                          \
+    T x, y;                                                             \
+  };                                                                    \
+  struct alignas(a3) name##3 {                                          \
+    T x, y, z;                                                          \
+  };                                                                    \
+  struct alignas(a4) name##4 {                                          \
+    T x, y, z, w;                                                       \
+  };                                                                    \
+  constexpr name##1 make_##name##1(T x) { return {x}; }                 \
+  constexpr name##2 make_##name##2(T x, T y) { return {x, y}; }         \
+  constexpr name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; } \
   constexpr name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
 
 PLUMB_SIMT_VECTOR(char, signed char, 1, 2, 1, 4)
