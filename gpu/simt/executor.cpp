@@ -665,6 +665,7 @@ void begin_run(const Options& options) {
   engine.further_findings = 0;
   if (is_instrumented && engine.image.empty()) load_image();
   forget_marks();
+  for (auto& b : g_pool) b->shadow.reset();  // block ids start again
 }
 
 bool stopped() { return engine.is_stopped; }

@@ -3,9 +3,9 @@
 # Each source is preprocessed against gpu/simt/shim.hpp, rewritten (launches, __shared__), and compiled by the host compiler: PLAIN
 # as it is, RACE with the thread-sanitizer's instrumentation, whose runtime gpu/simt itself provides (nothing links libtsan).
 # The rewritten text is shared between the two. Link NAME and plumb_simt; all kernels of one program are of one mode.
-find_package(Python3 COMPONENTS Interpreter QUIET)
 
 function(plumb_simt_kernels name mode)
+  find_package(Python3 COMPONENTS Interpreter QUIET)
   if(NOT Python3_Interpreter_FOUND)
     plumb_missing("Python 3" python3)
   endif()
@@ -17,8 +17,8 @@ function(plumb_simt_kernels name mode)
     list(APPEND flags -march=native)
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    set(race_flags -fsanitize=thread --param tsan-distinguish-volatile=1
-        --param tsan-instrument-func-entry-exit=0)
+    set(race_flags -fsanitize=thread --param=tsan-distinguish-volatile=1
+        --param=tsan-instrument-func-entry-exit=0)
   else()
     set(race_flags -fsanitize=thread "SHELL:-mllvm -tsan-distinguish-volatile"
         "SHELL:-mllvm -tsan-instrument-func-entry-exit=0")
