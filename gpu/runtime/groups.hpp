@@ -8,5 +8,6 @@
 #include "gpu/simt/groups.hpp"
 #else
 #include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/reduce.h>
 #endif

@@ -226,6 +226,7 @@ struct RawFinding {
 /// Everything there is. One per process: instrumented code finds it without an argument.
 struct Engine {
   Options options;
+  bool begun = false;  // begin_run() was called
   bool is_stopped = false;
   bool running = false;  // inside a launch
   Counters counters;
@@ -269,6 +270,9 @@ inline std::uint64_t next_random() {
 
 // executor.cpp
 Launch& open_launch(void* stream);
+std::vector<int> knowledge_of(const void* stream);  // launches that its next one comes after, by stream
+void add_knowledge(const void* stream, const std::vector<int>& knows);
+void begin_by_itself();  // begin_run() for a program that does not (host_api.cpp)
 void yield(bool spinning);
 void progress();           // something happened that a polling thread may be waiting for
 [[noreturn]] void stop();  // abandons the launch from inside a fiber

@@ -601,6 +601,7 @@ namespace {
 void run_launch(std::string name, const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
                 void* stream, bool cooperative, Here here, void (*body)(void*), void* closure) {
   if (engine.current != nullptr) trap("a kernel launches a kernel: not supported by the CPU executor", here);
+  begin_by_itself();
   if (engine.is_stopped) return;
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
   Launch& launch = open_launch(stream);
@@ -645,6 +646,7 @@ void run_launch(std::string name, const void* kernel, dim3 grid, dim3 block, std
 
 void begin_run(const Options& options) {
   engine.options = options;
+  engine.begun = true;
   engine.is_stopped = false;
   engine.counters = {};
   engine.rng = (options.seed + 1) * 0x9e3779b97f4a7c15u;
@@ -690,13 +692,19 @@ void remove_array(const void* data) {
             all.end());
 }
 
+std::vector<int> knowledge_of(const void* stream) {
+  return engine.stream_knows[static_cast<std::size_t>(stream_index(stream))];
+}
+
+void add_knowledge(const void* stream, const std::vector<int>& more) {
+  auto& knows = engine.stream_knows[static_cast<std::size_t>(stream_index(stream))];
+  knows.resize(std::max(engine.streams.size(), more.size()));
+  for (std::size_t i = 0; i < more.size(); ++i) knows[i] = std::max(knows[i], more[i]);
+}
+
 void order_streams(const void* later, const void* earlier) {
-  const auto l = static_cast<std::size_t>(stream_index(later));
-  const auto e = static_cast<std::size_t>(stream_index(earlier));
-  auto& knows = engine.stream_knows[l];
-  const auto& from = engine.stream_knows[e];
-  knows.resize(engine.streams.size());
-  for (std::size_t i = 0; i < from.size(); ++i) knows[i] = std::max(knows[i], from[i]);
+  stream_index(later);
+  add_knowledge(later, knowledge_of(earlier));
 }
 
 void order_all() {
@@ -1115,6 +1123,17 @@ void launch_written(const char* name, dim3 grid, dim3 block, std::size_t shared_
 }
 
 }  // namespace plumb::simt
+
+// A failed assert() in a kernel is a finding; in host code it is what it always was.
+extern "C" void __assert_fail(const char* expression, const char* file, unsigned line,
+                              const char* function) noexcept {
+  if (plumb::simt::engine.current != nullptr) {
+    plumb::simt::trap((std::string("assertion failed: ") + expression).c_str(),
+                      {file, static_cast<int>(line)});
+  }
+  std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, expression);
+  std::abort();
+}
 
 namespace plumb {
 

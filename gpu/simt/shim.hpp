@@ -55,9 +55,6 @@
 /// gpu/runtime/device.hpp).
 #define PLUMB_DYNAMIC_SHARED(T, name) T* const name = static_cast<T*>(::plumb::simt::dynamic_shared())
 
-#undef assert
-#define assert(condition) \
-  ((condition) ? (void)0 : ::plumb::simt::trap("assertion failed: " #condition, ::plumb::simt::Here::at()))
 #define __trap() ::plumb::simt::trap("__trap()", ::plumb::simt::Here::at())
 #define __brkpt() ::plumb::simt::trap("__brkpt()", ::plumb::simt::Here::at())
 

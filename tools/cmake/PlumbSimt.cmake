@@ -2,6 +2,8 @@
 #
 # Each source is preprocessed against gpu/simt/shim.hpp, rewritten (launches, __shared__), and compiled by the host compiler: PLAIN
 # as it is, RACE with the thread-sanitizer's instrumentation, whose runtime gpu/simt itself provides (nothing links libtsan).
+# plumb_simt_program(NAME PLAIN|RACE sources.cu...): a program of them, with the user's own main().
+#
 # The rewritten text is shared between the two. Link NAME and plumb_simt; all kernels of one program are of one mode.
 
 function(plumb_simt_kernels name mode)
@@ -21,7 +23,8 @@ function(plumb_simt_kernels name mode)
         --param=tsan-instrument-func-entry-exit=0)
   else()
     set(race_flags -fsanitize=thread "SHELL:-mllvm -tsan-distinguish-volatile"
-        "SHELL:-mllvm -tsan-instrument-func-entry-exit=0")
+        "SHELL:-mllvm -tsan-instrument-func-entry-exit=0"
+        "SHELL:-mllvm -tsan-instrument-read-before-write")
   endif()
   set(rewritten)
   set(steps)
@@ -38,6 +41,7 @@ function(plumb_simt_kernels name mode)
       file(MAKE_DIRECTORY ${folder})
       add_custom_command(OUTPUT ${out}
         COMMAND ${CMAKE_CXX_COMPILER} -E ${language} -I${CMAKE_SOURCE_DIR} -isystem ${CMAKE_SOURCE_DIR}/gpu/simt/include
+                -include ${CMAKE_SOURCE_DIR}/gpu/simt/include/cuda_runtime.h  # as nvcc does
                 -MD -MF ${out}.d -MT ${out} -x c++ ${source} -o ${out}.ii
         COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/gpu/simt/rewrite.py ${out}.ii ${out}
         DEPENDS ${source} ${CMAKE_SOURCE_DIR}/gpu/simt/rewrite.py DEPFILE ${out}.d VERBATIM
@@ -58,4 +62,11 @@ function(plumb_simt_kernels name mode)
   elseif(NOT mode STREQUAL "PLAIN")
     message(FATAL_ERROR "plumb_simt_kernels(${name} ${mode}): the mode is PLAIN or RACE")
   endif()
+endfunction()
+
+function(plumb_simt_program name mode)
+  plumb_simt_kernels(${name}_kernels ${mode} ${ARGN})
+  add_executable(${name} $<TARGET_OBJECTS:${name}_kernels>)
+  target_link_libraries(${name} PRIVATE plumb_simt)
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
 endfunction()

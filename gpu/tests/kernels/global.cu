@@ -151,6 +151,8 @@ __global__ void bytes_kernel(unsigned char* out) {
   out[Right ? t : t / 2] = static_cast<unsigned char>(t);  // <- byte
 }
 
+__global__ void reset_kernel() { g_counter = 0; }
+
 template <bool Right>
 __global__ void program_variable_kernel(int* out) {
   if (threadIdx.x != 0) return;
@@ -239,7 +241,7 @@ void bytes_side_by_side(Form f, int threads, unsigned char* out) {
   launch(f == Form::right ? bytes_kernel<true> : bytes_kernel<false>, 1, threads, 0, nullptr, out);
 }
 void program_variable(Form f, int blocks, int* out) {
-  g_counter = 0;
+  launch(reset_kernel, 1, 1, 0, nullptr);
   launch(f == Form::right ? program_variable_kernel<true> : program_variable_kernel<false>, blocks, 32, 0,
          nullptr, out);
 }

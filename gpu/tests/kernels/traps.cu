@@ -1,4 +1,6 @@
 // Test kernels that do one forbidden thing each.
+#include <cassert>
+
 #include "gpu/runtime/async_copy.hpp"
 #include "gpu/tests/kernels/simt_kernels.hpp"
 
