@@ -125,6 +125,7 @@ struct Cell {
   std::uint8_t initialised = 0;
   std::uint8_t async_pending = 0;
   std::uint16_t async_thread = 0;
+  std::uint8_t atomics = 0;  // some mark beside `write` is a write
 };
 
 /// The shadow of a contiguous range of memory. Pages come into being when touched.

@@ -386,6 +386,36 @@ bool touch(Thread& t, Cell& c, const Mark& now, const Target& target, bool check
     c = Cell{};
     c.owner_block = b.id;
   }
+  // What nearly every access is: plain, and after a barrier or the thread's own.
+  if (now.strength == kPlain && c.async_pending == 0 && (c.initialised != 0 || now.writes != 0 || !check_initialised)) {
+    const auto behind = [&](const Mark& m) {
+      return m.block == b.id && (static_cast<std::uint32_t>(m.epoch >> 32) < b.generation ||
+                                 (m.warp == now.warp && m.lanes == now.lanes));
+    };
+    if (c.write.block == 0 || behind(c.write)) {
+      if (now.writes != 0) {
+        if (c.other.block == 0 || (c.more == 0 && behind(c.other))) {
+          c.write = now;
+          c.other.block = 0;
+          c.atomics = 0;
+          c.initialised = 1;
+          return true;
+        }
+      } else if (c.atomics == 0) {
+        if (c.other.block == 0 || (target.shared && c.more == 0 && behind(c.other))) {
+          c.other = now;
+          return true;
+        }
+        std::vector<Mark>& more = engine.mark_sets[c.more];  // [0] is empty
+        Mark& last = more.empty() ? c.other : more.back();
+        if (last.epoch == now.epoch && last.block == now.block && last.warp == now.warp && last.strength == kPlain) {
+          last.lanes |= now.lanes;
+          last.location = now.location;
+          return true;
+        }
+      }
+    }
+  }
   bool good = true;
   if (c.async_pending != 0 && now.async == 0) {
     RawFinding* f =
@@ -444,9 +474,11 @@ bool touch(Thread& t, Cell& c, const Mark& now, const Target& target, bool check
   if (now.writes != 0 && now.strength == kPlain) {
     c.write = now;
     c.other.block = 0;
+    c.atomics = 0;
     release_more(c);
     return good;
   }
+  if (now.writes != 0) c.atomics = 1;
   const auto same_group = [&](const Mark& m) {
     return m.block == now.block && m.epoch == now.epoch && m.warp == now.warp && m.strength == now.strength &&
            m.writes == now.writes;
@@ -500,6 +532,10 @@ void touch_range(Thread& t, Shadow& shadow, std::size_t offset, std::size_t byte
                  Target target, bool check_initialised) {
   if (shadow.granule() != 1 && ((offset | bytes) & 3u) != 0) shadow.refine();
   const std::size_t step = shadow.granule();
+  if (bytes == step) {
+    touch(t, *shadow.at(offset), now, target, check_initialised);
+    return;
+  }
   const std::int64_t first = target.offset;
   for (std::size_t i = 0; i < bytes; i += step) {
     target.offset = first + static_cast<std::int64_t>(i);
