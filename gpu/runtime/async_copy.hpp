@@ -1,0 +1,92 @@
+// Asynchronous copies from global to shared memory (cp.async, sm_80) and named barriers (bar.sync id), as
+// functions: inline PTX on a device, events of the executor on the CPU, where a copy lands at its wait or at
+// a random earlier moment. Source: PTX ISA, "cp.async", "cp.async.wait_group", "bar.sync", "bar.arrive".
+#pragma once
+#include "gpu/runtime/device.hpp"
+
+namespace plumb {
+
+#if !defined(PLUMB_SIMT)
+
+/// Starts copying 16 bytes to shared memory, past L1. Both addresses are multiples of 16.
+__device__ __forceinline__ void cp_async16(void* shared_dst, const void* global_src) {
+  const unsigned dst = static_cast<unsigned>(__cvta_generic_to_shared(shared_dst));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;\n" ::"r"(dst), "l"(global_src) : "memory");
+}
+/// As cp_async16; only the first `valid` bytes (0..16) are read, the rest of the destination becomes zero.
+__device__ __forceinline__ void cp_async16_zfill(void* shared_dst, const void* global_src, int valid) {
+  const unsigned dst = static_cast<unsigned>(__cvta_generic_to_shared(shared_dst));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(dst), "l"(global_src), "r"(valid)
+               : "memory");
+}
+/// Starts copying Bytes (4, 8 or 16) to shared memory, through L1. Both addresses are multiples of Bytes.
+template <int Bytes>
+__device__ __forceinline__ void cp_async(void* shared_dst, const void* global_src) {
+  static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp.async copies 4, 8 or 16 bytes");
+  const unsigned dst = static_cast<unsigned>(__cvta_generic_to_shared(shared_dst));
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;\n" ::"r"(dst), "l"(global_src), "n"(Bytes)
+               : "memory");
+}
+/// As cp_async; only the first `valid` bytes (0..Bytes) are read, the rest of the destination becomes zero.
+template <int Bytes>
+__device__ __forceinline__ void cp_async_zfill(void* shared_dst, const void* global_src, int valid) {
+  static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp.async copies 4, 8 or 16 bytes");
+  const unsigned dst = static_cast<unsigned>(__cvta_generic_to_shared(shared_dst));
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;\n" ::"r"(dst), "l"(global_src), "n"(Bytes),
+               "r"(valid)
+               : "memory");
+}
+/// Closes the calling thread's group of copies started since the last commit.
+__device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;\n" ::: "memory"); }
+/// Waits until at most N of the calling thread's most recent groups are still under way.
+template <int N>
+__device__ __forceinline__ void cp_async_wait() {
+  asm volatile("cp.async.wait_group %0;\n" ::"n"(N) : "memory");
+}
+/// Waits for all of the calling thread's copies.
+__device__ __forceinline__ void cp_async_wait_all() { asm volatile("cp.async.wait_all;\n" ::: "memory"); }
+
+/// Barrier `id` (1..15; 0 is __syncthreads) among `threads` threads of the block, a multiple of 32, whole
+/// warps.
+__device__ __forceinline__ void named_barrier_sync(int id, int threads) {
+  asm volatile("bar.sync %0, %1;\n" ::"r"(id), "r"(threads) : "memory");
+}
+/// Counts towards barrier `id` without waiting: the producer's half of a hand-over.
+__device__ __forceinline__ void named_barrier_arrive(int id, int threads) {
+  asm volatile("bar.arrive %0, %1;\n" ::"r"(id), "r"(threads) : "memory");
+}
+
+#else
+
+inline void cp_async16(void* shared_dst, const void* global_src, PLUMB_SIMT_HERE) {
+  simt::async_copy(shared_dst, global_src, 16, 16, here);
+}
+inline void cp_async16_zfill(void* shared_dst, const void* global_src, int valid, PLUMB_SIMT_HERE) {
+  simt::async_copy(shared_dst, global_src, 16, valid, here);
+}
+template <int Bytes>
+void cp_async(void* shared_dst, const void* global_src, PLUMB_SIMT_HERE) {
+  static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp.async copies 4, 8 or 16 bytes");
+  simt::async_copy(shared_dst, global_src, Bytes, Bytes, here);
+}
+template <int Bytes>
+void cp_async_zfill(void* shared_dst, const void* global_src, int valid, PLUMB_SIMT_HERE) {
+  static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp.async copies 4, 8 or 16 bytes");
+  simt::async_copy(shared_dst, global_src, Bytes, valid, here);
+}
+inline void cp_async_commit() { simt::async_commit(); }
+template <int N>
+void cp_async_wait() {
+  simt::async_wait(N);
+}
+inline void cp_async_wait_all() { simt::async_wait_all(); }
+inline void named_barrier_sync(int id, int threads, PLUMB_SIMT_HERE) {
+  simt::named_barrier(id, threads, true, here);
+}
+inline void named_barrier_arrive(int id, int threads, PLUMB_SIMT_HERE) {
+  simt::named_barrier(id, threads, false, here);
+}
+
+#endif
+
+}  // namespace plumb

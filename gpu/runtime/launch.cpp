@@ -1,0 +1,75 @@
+// The CUDA side of the launch seam: cudaLaunchKernel with its errors turned into one line that names the
+// caller.
+#include "gpu/runtime/launch.hpp"
+
+#include <string>
+
+#include "reference/core/error.hpp"
+
+namespace plumb {
+namespace {
+
+void check(cudaError_t status, const char* what, const char* file, int line) {
+  if (status == cudaSuccess) return;
+  (void)cudaGetLastError();  // a refused call is not sticky: leave nothing for the next check to trip over
+  throw input_error(file, line, what,
+                    std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status));
+}
+
+std::string shape(dim3 d) {
+  return "(" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) + ")";
+}
+
+}  // namespace
+
+void Grid::narrow(long long x) {
+  if (x < 0 || x > 0x7fffffffLL) throw input_error(file, line, "grid extent out of range", std::to_string(x));
+  extent.x = static_cast<unsigned>(x);
+}
+
+namespace launching {
+
+void launch_packed(const void* kernel, void (*)(const void*, void**), Grid grid, dim3 block,
+                   std::size_t shared_bytes, void* stream, void** args, Kind kind) {
+  if (grid.extent.x == 0 || grid.extent.y == 0 || grid.extent.z == 0) return;
+  constexpr std::size_t kSharedWithoutAsking = 48 * 1024;
+  if (shared_bytes > kSharedWithoutAsking) {
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(shared_bytes)),
+          "dynamic shared memory refused", grid.file, grid.line);
+  }
+  auto* s = static_cast<cudaStream_t>(stream);
+  const cudaError_t status =
+      kind == Kind::cooperative
+          ? cudaLaunchCooperativeKernel(kernel, grid.extent, block, args, shared_bytes, s)
+          : cudaLaunchKernel(kernel, grid.extent, block, args, shared_bytes, s);
+  if (status != cudaSuccess) {
+    check(status, ("launch of grid " + shape(grid.extent) + " block " + shape(block) + " refused").c_str(),
+          grid.file, grid.line);
+  }
+}
+
+}  // namespace launching
+
+void device_fill(void* ptr, int byte, std::size_t bytes, void* stream, const char* file, int line) {
+  if (bytes == 0) return;
+  check(cudaMemsetAsync(ptr, byte, bytes, static_cast<cudaStream_t>(stream)), "device fill refused", file,
+        line);
+}
+
+void device_copy(void* to, const void* from, std::size_t bytes, void* stream, const char* file, int line) {
+  if (bytes == 0) return;
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream)),
+        "device copy refused", file, line);
+}
+
+int device_multiprocessors() {
+  int device = 0;
+  int count = 0;
+  check(cudaGetDevice(&device), "no current device", __FILE__, __LINE__);
+  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device), "device attribute refused",
+        __FILE__, __LINE__);
+  return count;
+}
+
+}  // namespace plumb

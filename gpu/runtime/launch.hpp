@@ -1,0 +1,131 @@
+// The launch seam: every kernel, and every device memset and copy that belongs to a variant, goes through
+// here and nowhere else. One place therefore checks errors, names ranges, injects perturbation, and (with
+// PLUMB_SIMT) runs the kernel on the CPU executor over host memory instead of on a device. Stands apart from
+// the rest of the runtime because kernel files include it: C++17, no standard library, cheap for nvcc.
+#pragma once
+
+#if defined(PLUMB_SIMT)
+#include "gpu/simt/shim.hpp"
+#else
+#include <cuda_runtime.h>
+#endif
+
+namespace plumb {
+
+/// The grid of a launch, and the place in the source that asked for it: an error names the caller's line.
+/// Any extent may be 0: the launch then does nothing, as for an empty problem.
+struct Grid {
+  dim3 extent;
+  const char* file;
+  int line;
+  Grid(dim3 g, const char* f = __builtin_FILE(), int l = __builtin_LINE()) : extent(g), file(f), line(l) {}
+  Grid(int x, const char* f = __builtin_FILE(), int l = __builtin_LINE())
+      : extent(static_cast<unsigned>(x)), file(f), line(l) {}
+  Grid(unsigned x, const char* f = __builtin_FILE(), int l = __builtin_LINE())
+      : extent(x), file(f), line(l) {}
+  Grid(unsigned x, unsigned y, unsigned z = 1, const char* f = __builtin_FILE(), int l = __builtin_LINE())
+      : extent(x, y, z), file(f), line(l) {}
+  Grid(long x, const char* f = __builtin_FILE(), int l = __builtin_LINE()) : extent(0), file(f), line(l) {
+    narrow(x);
+  }
+  Grid(long long x, const char* f = __builtin_FILE(), int l = __builtin_LINE())
+      : extent(0), file(f), line(l) {
+    narrow(x);
+  }
+  Grid(unsigned long x, const char* f = __builtin_FILE(), int l = __builtin_LINE())
+      : extent(0), file(f), line(l) {
+    narrow(x > 0x7fffffffUL ? 0x7fffffffffffffffLL : static_cast<long long>(x));
+  }
+
+ private:
+  void narrow(long long x);  // throws where x is no valid grid extent
+};
+
+namespace launching {
+
+/// What kind of launch: blocks of a cooperative one may wait for each other, so all must be resident at once.
+enum class Kind : unsigned char { ordinary, cooperative };
+
+/// One launch with its arguments packed. Defined by the CUDA runtime, or by the CPU executor.
+/// `invoke` calls `kernel` with the packed arguments on the calling (simulated) thread; null in CUDA builds.
+void launch_packed(const void* kernel, void (*invoke)(const void* kernel, void** args), Grid grid, dim3 block,
+                   std::size_t shared_bytes, void* stream, void** args, Kind kind);
+
+template <class T>
+struct identity {
+  using type = T;
+};
+template <int... I>
+struct indices {};
+template <int N, int... I>
+struct make_indices : make_indices<N - 1, N - 1, I...> {};
+template <int... I>
+struct make_indices<0, I...> {
+  using type = indices<I...>;
+};
+
+#if defined(PLUMB_SIMT)
+template <class... P>
+struct Invoker {
+  template <int... I>
+  PLUMB_SIMT_UNTRACKED static void with(const void* kernel, void** args, indices<I...>) {
+    (void)args;
+    reinterpret_cast<void (*)(P...)>(const_cast<void*>(kernel))(
+        *static_cast<typename std::remove_reference<P>::type*>(args[I])...);
+  }
+  PLUMB_SIMT_UNTRACKED static void invoke(const void* kernel, void** args) {
+    with(kernel, args, typename make_indices<sizeof...(P)>::type{});
+  }
+};
+#endif
+
+template <class... P>
+void pack(void (*kernel)(P...), Grid grid, dim3 block, std::size_t shared_bytes, void* stream, Kind kind,
+          typename identity<P>::type... params) {
+  void* args[] = {const_cast<void*>(static_cast<const volatile void*>(&params))..., nullptr};
+#if defined(PLUMB_SIMT)
+  launch_packed(reinterpret_cast<const void*>(kernel), &Invoker<P...>::invoke, grid, block, shared_bytes,
+                stream, args, kind);
+#else
+  launch_packed(reinterpret_cast<const void*>(kernel), nullptr, grid, block, shared_bytes, stream, args,
+                kind);
+#endif
+}
+
+}  // namespace launching
+
+/// Launches kernel<<<grid, block, shared_bytes, stream>>>(args...), checked: a refused launch throws Error
+/// with the caller's line. Dynamic shared memory above 48 KiB is asked for on the kernel's behalf. An empty
+/// grid does nothing.
+///   launch(gemm_tile<float>, dim3(n / 64, m / 64), 256, 0, ctx.stream, a, b, c);
+template <class... P, class... A>
+void launch(void (*kernel)(P...), Grid grid, dim3 block, std::size_t shared_bytes, void* stream,
+            A&&... args) {
+  static_assert(sizeof...(P) == sizeof...(A), "a launch passes exactly the kernel's parameters");
+  launching::pack<P...>(kernel, grid, block, shared_bytes, stream, launching::Kind::ordinary,
+                        static_cast<A&&>(args)...);
+}
+
+/// As launch(), with all blocks resident at once, so that they may wait for each other (cooperative groups'
+/// grid).
+template <class... P, class... A>
+void launch_cooperative(void (*kernel)(P...), Grid grid, dim3 block, std::size_t shared_bytes, void* stream,
+                        A&&... args) {
+  static_assert(sizeof...(P) == sizeof...(A), "a launch passes exactly the kernel's parameters");
+  launching::pack<P...>(kernel, grid, block, shared_bytes, stream, launching::Kind::cooperative,
+                        static_cast<A&&>(args)...);
+}
+
+/// Sets `bytes` bytes of device memory to `byte`, in stream order. Errors: throws Error with the caller's
+/// line.
+void device_fill(void* ptr, int byte, std::size_t bytes, void* stream, const char* file = __builtin_FILE(),
+                 int line = __builtin_LINE());
+
+/// Copies `bytes` bytes between non-overlapping device buffers, in stream order. Errors: as device_fill().
+void device_copy(void* to, const void* from, std::size_t bytes, void* stream,
+                 const char* file = __builtin_FILE(), int line = __builtin_LINE());
+
+/// Multiprocessors of the current device, for grids sized to the chip; small on the CPU executor.
+int device_multiprocessors();
+
+}  // namespace plumb

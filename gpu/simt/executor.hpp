@@ -1,0 +1,112 @@
+// The CPU executor, seen from a host program: choose a schedule, name the arrays a kernel may touch, run,
+// collect findings.
+//
+// Why this shape: a wrong kernel is data, so nothing here throws for one. A finding that makes further
+// execution meaningless (a divergent barrier, an access out of bounds) abandons the fibers of that launch
+// where they stand, without unwinding through instrumented code, and later launches of the same run do
+// nothing, as after a sticky error on a device. A race is recorded and the kernel goes on. One
+// operating-system thread launches at a time: parallelism over cases is over processes.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gpu/simt/vector_types.hpp"
+
+namespace plumb::simt {
+
+/// Order in which runnable threads are picked. All are legal on a device; each hides other mistakes.
+enum class Order : std::uint8_t { from_seed, ascending, descending, by_warp, random };
+
+/// How a run is scheduled and what it starts from. The same options and the same kernels give the same run.
+struct Options {
+  std::uint64_t seed = 0;
+  Order order = Order::from_seed;
+  std::uint32_t poison =
+      0x7fc0dead;           // pattern of shared memory at block start, and of undefined shuffle results
+  int resident_blocks = 1;  // blocks under way at once; more are admitted where running ones wait for others
+  int multiprocessors = 4;  // what device_multiprocessors() answers
+  int max_findings = 32;    // distinct ones; further ones are counted only
+};
+
+enum class FindingKind : std::uint8_t {
+  race,
+  out_of_bounds,
+  read_only_written,
+  uninitialised,
+  misaligned,
+  divergent_barrier,
+  lane_outside_mask,
+  deadlock,
+  async_copy_not_waited_for,
+  trap,
+  bad_launch,
+};
+const char* name_of(FindingKind kind);
+
+/// A place in a source file; line 0 where it is not known.
+struct Place {
+  std::string file;
+  int line = 0;
+};
+
+/// A thread of a launch.
+struct ThreadId {
+  uint3 block{0, 0, 0};
+  uint3 thread{0, 0, 0};
+};
+
+/// One thing that is wrong with a kernel. For a race, `place`/`thread` is the access that came second in this
+/// schedule.
+struct Finding {
+  FindingKind kind = FindingKind::race;
+  std::string kernel;
+  std::string text;  // one line: what happened, to which element of which array
+  std::string hint;  // what would order the two accesses, or what to look at; may be empty
+  Place place;
+  ThreadId thread;
+  bool has_other = false;
+  Place other_place;
+  ThreadId other_thread;
+  std::string array;         // empty where no array is involved
+  std::int64_t offset = -1;  // bytes into it
+  std::int64_t repeats = 1;  // how often the same pair of lines was seen
+
+  /// The finding in full, several lines, as a verdict prints it.
+  std::string describe() const;
+};
+
+/// Forgets arrays and findings and starts a run. Streams start in no order to each other; the first launch
+/// orders nothing.
+void begin_run(const Options& options);
+
+/// Ends the run; its findings with their source lines resolved (needs addr2line, of binutils, for races and
+/// bounds).
+std::vector<Finding> end_run();
+
+/// Whether a finding has stopped the run: launches do nothing from there on.
+bool stopped();
+
+/// Whether kernels linked into this program are instrumented, and so races, bounds and initialisation are
+/// checked.
+bool instrumented();
+
+/// Makes [data, data + bytes) an array that kernels may touch. Where `initialised` is false, a read before a
+/// write is a finding; where `writable` is false, a write is. Memory outside every array, shared memory and
+/// program variables is out of bounds.
+void add_array(const std::string& name, const void* data, std::size_t bytes, bool initialised, bool writable);
+void remove_array(const void* data);
+
+/// Work queued to `later` from here on starts after everything queued to `earlier` so far (an event and its
+/// wait).
+void order_streams(const void* later, const void* earlier);
+/// Everything queued so far happens before everything queued from here on (a device-wide synchronisation).
+void order_all();
+
+/// What the run did: launches, blocks, thread switches, instrumented accesses.
+struct Counters {
+  std::int64_t launches = 0, blocks = 0, switches = 0, accesses = 0;
+};
+Counters counters();
+
+}  // namespace plumb::simt

@@ -1,0 +1,80 @@
+// Host entry points of the executor's test kernels. Each kernel exists right and with one planted fault; the
+// lines that a finding must name carry a comment of the form `// <- word`.
+#pragma once
+
+namespace plumb::simt_test {
+
+/// Which form of a kernel to launch.
+enum class Form { right, wrong };
+
+// barriers.cu: in holds blocks * threads values
+void tree_sum(Form f, int blocks, int threads, const float* in, float* out);
+void tile_epilogue(Form f, int threads, const float* in, float* out, int n);             // mutant 1
+void tile_loop(Form f, int threads, const float* in, float* out, int n);                 // mutant 2
+void max_then_sum(Form f, int threads, const float* in, float* out);                     // mutant 3
+void zero_by_warp_0(Form f, int threads, const int* in, int* out);                       // mutant 4
+void one_writes_all_read(Form f, int threads, const int* in, int* out);                  // mutant 5
+void early_return(Form f, int blocks, int threads, const float* in, float* out, int n);  // mutant 6
+void barrier_in_branch(Form f, int threads, float* out);                                 // mutant 7
+void double_buffer(Form f, int threads, const float* in, float* out, int tiles);
+void named_barriers(Form f, const int* in, int* out,
+                    int rounds);  // 64 threads: warp 0 produces, warp 1 consumes
+void shared_flags(Form f, const int* in, int* out, int rounds);  // the same through volatile flags and fences
+void barrier_votes(int threads, int* out);                       // 3 ints: count, and, or
+
+// warps.cu
+void last_warp(Form f, int threads, const float* in, float* out);  // mutant 8
+void last_warp_volatile(Form f, int threads, const float* in,
+                        float* out);                               // mutant 8, as it was written before Volta
+void short_mask(Form f, unsigned mask, int* out);                  // mutant 9
+void shuffle_from_absent(Form f, const int* in, int* out, int n);  // mutant 10: maximum of n < 32 values
+void warp_algebra(int* out);                                       // 32 lanes x 16 results
+void exited_lanes(int* out, int n);                     // lanes >= n return before a full-mask reduction
+void tiles_of_8(const int* in, int* out, int threads);  // cooperative groups
+void coalesced(int* out);
+void warp_scan(const double* in, double* out);
+void tensor_tf32(const float* a, const float* b, float* c);                  // 16x8, 8x8, 16x8 row-major
+void tensor_f64(int m, int k, const double* a, const double* b, double* c);  // m x k, k x 8, m x 8 row-major
+
+// global.cu
+void sum_zeroed_inside(Form f, int blocks, int threads, const float* in, float* out);  // mutant 19
+void sum_blocks(Form f, int blocks, int threads, const float* in, float* out);         // mutant 20
+void last_block(Form f, int blocks, int threads, const float* in, float* partial, unsigned* count,
+                float* out);                                        // mutant 21
+void accumulate(Form f, int threads, const float* in, float* out);  // mutant 22
+void flag_chain(Form f, int blocks, int* data, int* flags);
+void block_scope(Form f, int blocks, unsigned* counter);
+void fence_scope(Form f, int* data, unsigned* flag, int* out);  // 2 blocks
+void spin_lock(Form f, int blocks, int threads, int* lock, int* value);
+void grid_phases(Form f, int blocks, int threads, const int* in, int* mid, int* out);
+void two_launches(Form f, int n, int* mid, int* out, void* first_stream, void* second_stream);
+void bytes_side_by_side(Form f, int threads, unsigned char* out);
+void program_variable(Form f, int blocks, int* out);
+void histogram(Form f, int threads, const unsigned char* in, int n, unsigned* bins);  // 16 bins
+void fill_then_add(int* data, int n, void* stream);
+
+// traps.cu
+void shared_overrun(int threads, float* out);
+void global_overrun(int threads, const float* in, float* out, int n);
+void write_input(const float* in);
+void read_unwritten_shared(int threads, float* out);
+void read_unwritten_global(const float* workspace, float* out);
+void misaligned_vector(const float* in, float* out, int offset);
+void misaligned_copy(const float* in, float* out, int offset);
+void waits_for_exited_named(int* out);
+void poll_forever(int* flag);
+void wrong_mask_pair(int* out);
+void failed_assert(int* out, int value);
+void too_many_threads(int* out);
+
+// copies.cu: in holds tiles * threads * 4 floats, out one per thread
+enum class CopyFault { none, no_wait, commit_after_wait, no_barrier, reused_early };
+void pipelined(CopyFault fault, int threads, const float* in, float* out, int tiles);  // mutants 11 and kin
+void pipelined_primitives(int threads, const float* in, float* out, int tiles);
+void ragged_copy(int threads, const float* in, float* out, int n);
+void groups_copy(int threads, const float* in, float* out, int tiles);
+
+// written.cu: launches as a user writes them
+void written_launches(const float* in, float* out, int n);
+
+}  // namespace plumb::simt_test

@@ -1,0 +1,94 @@
+// Test kernels that do one forbidden thing each.
+#include <cassert>
+
+#include "gpu/runtime/async_copy.hpp"
+#include "gpu/tests/kernels/simt_kernels.hpp"
+
+namespace {
+
+constexpr unsigned kAll = 0xffffffffu;
+
+__global__ void shared_overrun_kernel(float* out) {
+  __shared__ float s[32];
+  s[threadIdx.x] = 1;  // <- shared overrun
+  __syncthreads();
+  out[threadIdx.x] = s[threadIdx.x % 32];
+}
+__global__ void global_overrun_kernel(const float* in, float* out, int n) {
+  const unsigned t = threadIdx.x;
+  if (static_cast<int>(t) <= n) out[t] = in[t];  // <- global overrun
+}
+__global__ void write_input_kernel(float* in) {
+  if (threadIdx.x == 3) in[3] = 0;  // <- input written
+}
+__global__ void read_unwritten_shared_kernel(float* out) {
+  __shared__ float s[64];
+  if (threadIdx.x % 2 == 0) s[threadIdx.x] = 1;
+  __syncthreads();
+  out[threadIdx.x] = s[threadIdx.x];  // <- unwritten shared
+}
+__global__ void read_unwritten_global_kernel(const float* workspace, float* out) {
+  out[threadIdx.x] = workspace[threadIdx.x];  // <- unwritten global
+}
+__global__ void misaligned_vector_kernel(const float* in, float* out) {
+  const float4 v = *reinterpret_cast<const float4*>(in + 4 * threadIdx.x);  // <- misaligned
+  out[threadIdx.x] = v.x + v.w;
+}
+__global__ void misaligned_copy_kernel(const float* in, float* out) {
+  __shared__ float s[4];
+  plumb::cp_async16(s, in);  // <- misaligned copy
+  plumb::cp_async_commit();
+  plumb::cp_async_wait<0>();
+  out[0] = s[3];
+}
+__global__ void named_wait_kernel(int* out) {
+  if (threadIdx.x < 32) plumb::named_barrier_sync(1, 64);  // <- named wait
+  out[threadIdx.x] = 1;
+}
+__global__ void poll_kernel(int* flag) {
+  while (atomicAdd(flag, 0) == 0) {  // <- poll
+  }
+}
+__global__ void wrong_mask_pair_kernel(int* out) {
+  const unsigned lane = threadIdx.x;
+  int v = 0;
+  if (lane < 16) {
+    v = __shfl_sync(kAll, 1, 0);  // <- half arrives
+  }
+  out[lane] = v;
+  if (lane >= 16) __syncthreads();  // <- half waits
+}
+__global__ void failed_assert_kernel(int* out, int value) {
+  assert(value == 4);  // <- assert
+  out[0] = value;
+}
+__global__ void idle_kernel(int* out) { out[0] = 1; }
+
+}  // namespace
+
+namespace plumb::simt_test {
+
+void shared_overrun(int threads, float* out) { launch(shared_overrun_kernel, 1, threads, 0, nullptr, out); }
+void global_overrun(int threads, const float* in, float* out, int n) {
+  launch(global_overrun_kernel, 1, threads, 0, nullptr, in, out, n);
+}
+void write_input(const float* in) { launch(write_input_kernel, 1, 32, 0, nullptr, const_cast<float*>(in)); }
+void read_unwritten_shared(int threads, float* out) {
+  launch(read_unwritten_shared_kernel, 1, threads, 0, nullptr, out);
+}
+void read_unwritten_global(const float* workspace, float* out) {
+  launch(read_unwritten_global_kernel, 1, 32, 0, nullptr, workspace, out);
+}
+void misaligned_vector(const float* in, float* out, int offset) {
+  launch(misaligned_vector_kernel, 1, 4, 0, nullptr, in + offset, out);
+}
+void misaligned_copy(const float* in, float* out, int offset) {
+  launch(misaligned_copy_kernel, 1, 1, 0, nullptr, in + offset, out);
+}
+void waits_for_exited_named(int* out) { launch(named_wait_kernel, 1, 64, 0, nullptr, out); }
+void poll_forever(int* flag) { launch(poll_kernel, 1, 2, 0, nullptr, flag); }
+void wrong_mask_pair(int* out) { launch(wrong_mask_pair_kernel, 1, 32, 0, nullptr, out); }
+void failed_assert(int* out, int value) { launch(failed_assert_kernel, 1, 1, 0, nullptr, out, value); }
+void too_many_threads(int* out) { launch(idle_kernel, 1, 1025, 0, nullptr, out); }
+
+}  // namespace plumb::simt_test

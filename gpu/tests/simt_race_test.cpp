@@ -1,0 +1,270 @@
+// Races: every planted fault is reported at its lines, at every block size and schedule; its right twin is
+// silent.
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <numeric>
+
+#include "gpu/tests/simt_support.hpp"
+
+using namespace plumb::simt_test;
+using plumb::simt::Finding;
+using plumb::simt::FindingKind;
+
+namespace {
+
+// Runs `launch` right and wrong over seeds. The right form must be silent and pass `check`; in the race build
+// the wrong one must be reported as a race between the lines marked so.
+void twin(const char* file, const char* one, const char* other, const std::function<void(Form, Run&)>& launch,
+          const std::function<bool()>& check) {
+  const int first = line_of(file, one);
+  const int second = line_of(file, other);
+  REQUIRE(first > 0);
+  REQUIRE(second > 0);
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    CAPTURE(seed);
+    {
+      Run run(seed);
+      launch(Form::right, run);
+      const auto findings = Run::findings();
+      CHECK_MESSAGE(findings.empty(), all_of(findings));
+      CHECK(check());
+    }
+    if (!plumb::simt::instrumented()) continue;
+    Run run(seed);
+    launch(Form::wrong, run);
+    const auto findings = Run::findings();
+    CHECK_MESSAGE(reports(findings, FindingKind::race, first, second), all_of(findings));
+  }
+}
+
+std::vector<float> ones(int n) { return std::vector<float>(static_cast<std::size_t>(n), 1.0f); }
+const auto kAnything = [] { return true; };
+
+}  // namespace
+
+TEST_CASE("a tree sum with one barrier removed is reported at its line at every block size") {
+  for (const int threads : kBlockSizes) {
+    CAPTURE(threads);
+    const auto in = ones(3 * threads);
+    std::vector<float> out(3);
+    twin(
+        "barriers", "tree_sum", "tree_sum",
+        [&](Form f, Run& run) { tree_sum(f, 3, threads, run.input(in), run.output(out)); },
+        [&] { return out == std::vector<float>(3, static_cast<float>(threads)); });
+  }
+}
+
+TEST_CASE("a finding says who did what to which element, and what would order it") {
+  if (!plumb::simt::instrumented()) return;
+  const auto in = ones(64);
+  std::vector<float> out(1);
+  Run run;
+  tree_sum(Form::wrong, 1, 64, run.input(in), run.output(out));
+  const auto findings = Run::findings();
+  REQUIRE(findings.size() == 1);
+  const Finding& f = findings[0];
+  CHECK(f.kernel.find("tree_sum_kernel<false>") != std::string::npos);
+  CHECK(f.array == "s");
+  CHECK(f.offset >= 0);
+  CHECK(f.offset < 64 * 4);
+  CHECK(f.has_other);
+  CHECK(f.thread.thread.x != f.other_thread.thread.x);
+  CHECK(f.place.file.find("barriers.cu") != std::string::npos);
+  CHECK(f.hint.find("between the two lines would order them") != std::string::npos);
+}
+
+TEST_CASE("tiles need a barrier after they are filled and one before they are filled again") {
+  for (const int threads : {64, 256, 512}) {
+    CAPTURE(threads);
+    const int n = 3 * threads;
+    const auto in = ones(n);
+    std::vector<float> out(static_cast<std::size_t>(threads));
+    twin(
+        "barriers", "epilogue read", "epilogue write",
+        [&](Form f, Run& run) { tile_epilogue(f, threads, run.input(in), run.output(out), n); },
+        [&] { return out[0] == static_cast<float>(n); });
+    twin(
+        "barriers", "loop write", "loop read",
+        [&](Form f, Run& run) { tile_loop(f, threads, run.input(in), run.output(out), n); },
+        [&] { return out[0] == 3.0f; });
+    twin(
+        "barriers", "buffer write", "buffer read",
+        [&](Form f, Run& run) { double_buffer(f, threads, run.input(in), run.output(out), 3); },
+        [&] { return out[0] == 3.0f; });
+  }
+}
+
+TEST_CASE("scratch memory reused or cleared without a barrier is a race") {
+  for (const int threads : {64, 256, 1024}) {
+    CAPTURE(threads);
+    const auto in = ones(threads);
+    std::vector<int> whole(static_cast<std::size_t>(threads), 2);
+    std::vector<float> out(1);
+    twin(
+        "barriers", "scratch write", "scratch read",
+        [&](Form f, Run& run) { max_then_sum(f, threads, run.input(in), run.output(out)); },
+        [&] { return out[0] == 0.0f; });
+    std::vector<int> bins(32);
+    twin(
+        "barriers", "zero", "zero add",
+        [&](Form f, Run& run) { zero_by_warp_0(f, threads, run.input(whole), run.output(bins)); },
+        [&] { return bins[5] == 2 * threads / 32; });
+    std::vector<int> all(static_cast<std::size_t>(threads));
+    twin(
+        "barriers", "one writes", "all read",
+        [&](Form f, Run& run) { one_writes_all_read(f, threads, run.input(whole), run.output(all)); },
+        [&] { return all.back() == 2 + threads - 1; });
+  }
+}
+
+TEST_CASE("the last warp of a reduction needs __syncwarp, volatile or not") {
+  for (const int threads : {64, 256, 1024}) {
+    CAPTURE(threads);
+    const auto in = ones(threads);
+    std::vector<float> out(1);
+    const auto right = [&] { return out[0] == static_cast<float>(threads); };
+    twin(
+        "warps", "last warp read", "last warp write",
+        [&](Form f, Run& run) { last_warp(f, threads, run.input(in), run.output(out)); }, right);
+    twin(
+        "warps", "volatile step", "volatile step",
+        [&](Form f, Run& run) { last_warp_volatile(f, threads, run.input(in), run.output(out)); }, right);
+  }
+}
+
+TEST_CASE("producer and consumer warps are ordered by named barriers and by flags with fences") {
+  std::vector<int> in(32 * 5);
+  std::iota(in.begin(), in.end(), 1);
+  std::vector<int> out(32);
+  twin(
+      "barriers", "produce", "consume",
+      [&](Form f, Run& run) { named_barriers(f, run.input(in), run.output(out), 5); },
+      [&] { return out[0] == 32 + 64 + 96 + 128 + 160; });
+  std::vector<int> sum(1);
+  twin(
+      "barriers", "flag data", "flag use",
+      [&](Form f, Run& run) { shared_flags(f, run.input(in), run.output(sum), 5); },
+      [&] { return sum[0] == 15; });
+}
+
+TEST_CASE("blocks that meet in one element need atomics") {
+  for (const int threads : {32, 256}) {
+    const auto in = ones(6 * threads);
+    std::vector<float> out(1);
+    const auto right = [&] { return out[0] == static_cast<float>(6 * threads); };
+    twin(
+        "global", "zeroed inside", "zeroed add",
+        [&](Form f, Run& run) { sum_zeroed_inside(f, 6, threads, run.input(in), run.output(out)); }, right);
+    twin(
+        "global", "plain add", "plain add",
+        [&](Form f, Run& run) { sum_blocks(f, 6, threads, run.input(in), run.output(out)); }, right);
+  }
+  std::vector<unsigned char> bytes(300, 7);
+  std::vector<unsigned> bins(16);
+  twin(
+      "global", "bin", "bin",
+      [&](Form f, Run& run) { histogram(f, 64, run.input(bytes), 300, run.output(bins)); },
+      [&] { return bins[7] == 300 && bins[6] == 0; });
+}
+
+TEST_CASE("the last block may read the others' sums only behind a fence") {
+  for (const int threads : {32, 128, 1024}) {
+    CAPTURE(threads);
+    const auto in = ones(5 * threads);
+    std::vector<float> partial(5), out(1);
+    std::vector<unsigned> count(1);
+    twin(
+        "global", "partial write", "partial read",
+        [&](Form f, Run& run) {
+          last_block(f, 5, threads, run.input(in), run.output(partial, "partial"), run.output(count, "count"),
+                     run.output(out));
+        },
+        [&] { return out[0] == static_cast<float>(5 * threads); });
+  }
+}
+
+TEST_CASE("a chain of flags hands data from block to block, with a fence on each side") {
+  std::vector<int> data(7), flags(8);
+  twin(
+      "global", "chain write", "chain read",
+      [&](Form f, Run& run) { flag_chain(f, 7, run.output(data, "data"), run.output(flags, "flags")); },
+      [&] { return data.back() == 7; });
+}
+
+TEST_CASE("scopes are told apart: neither a block's atomic nor a block's fence reaches another block") {
+  std::vector<unsigned> counter(1);
+  twin(
+      "global", "block scope", "block scope",
+      [&](Form f, Run& run) { block_scope(f, 3, run.output(counter)); },
+      [&] { return counter[0] == 3 * 64; });
+  std::vector<int> data(1), out(1);
+  twin(
+      "global", "scope write", "scope read",
+      [&](Form f, Run& run) {
+        fence_scope(f, run.output(data, "data"), run.output(counter, "flag"), run.output(out));
+      },
+      [&] { return out[0] == 42; });
+}
+
+TEST_CASE("a lock without fences orders nothing") {
+  std::vector<int> lock(1), value(1);
+  twin(
+      "global", "locked", "locked",
+      [&](Form f, Run& run) { spin_lock(f, 3, 128, run.output(lock, "lock"), run.output(value, "value")); },
+      [&] { return value[0] == 12; });
+}
+
+TEST_CASE("phases of a cooperative grid need the grid's barrier") {
+  std::vector<int> in(4 * 64, 3), mid(in.size()), out(in.size());
+  twin(
+      "global", "phase write", "phase read",
+      [&](Form f, Run& run) {
+        grid_phases(f, 4, 64, run.input(in), run.output(mid, "mid"), run.output(out));
+      },
+      [&] { return out[9] == 6; });
+}
+
+TEST_CASE("launches are ordered in one stream, and in two only by an event") {
+  std::vector<int> mid(100), out(100);
+  int a = 0;
+  int b = 0;
+  twin(
+      "global", "first launch", "second launch",
+      [&](Form f, Run& run) { two_launches(f, 100, run.output(mid, "mid"), run.output(out), &a, &b); },
+      [&] { return out[0] == 99; });
+  Run run;
+  run.output(mid, "mid");
+  run.output(out);
+  two_launches(Form::right, 100, mid.data(), out.data(), &a, &b);
+  plumb::simt::order_streams(&b, &a);
+  fill_then_add(mid.data(), 100, &b);
+  const auto findings = Run::findings();
+  CHECK_MESSAGE(findings.empty(), all_of(findings));
+  CHECK(mid[0] == 2);
+  CHECK(mid[50] == 0);
+}
+
+TEST_CASE("neighbouring bytes are different memory") {
+  std::vector<unsigned char> out(64);
+  twin(
+      "global", "byte", "byte", [&](Form f, Run& run) { bytes_side_by_side(f, 64, run.output(out)); },
+      [&] { return out[63] == 63; });
+}
+
+TEST_CASE("a __device__ variable is watched like an array") {
+  std::vector<int> out(5);
+  twin(
+      "global", "variable", "variable", [&](Form f, Run& run) { program_variable(f, 5, run.output(out)); },
+      kAnything);
+}
+
+TEST_CASE("a thousand blocks are judged one by one") {
+  const auto in = ones(1000 * 64);
+  std::vector<float> out(1000);
+  Run run(3);
+  tree_sum(Form::right, 1000, 64, run.input(in), run.output(out));
+  const auto findings = Run::findings();
+  CHECK_MESSAGE(findings.empty(), all_of(findings));
+  CHECK(out == std::vector<float>(1000, 64.0f));
+}

@@ -1,0 +1,66 @@
+// What the executor's tests share: a run over named arrays, and the line that a finding must name.
+#pragma once
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "gpu/simt/executor.hpp"
+#include "gpu/tests/kernels/simt_kernels.hpp"
+
+namespace plumb::simt_test {
+
+/// Line of the comment `// <- mark` in gpu/tests/kernels/<file>.cu; 0 where there is none.
+inline int line_of(const std::string& file, const std::string& mark) {
+  std::ifstream in(std::string(PLUMB_SOURCE_DIR) + "/gpu/tests/kernels/" + file + ".cu");
+  std::string line;
+  const std::string wanted = "// <- " + mark;
+  for (int n = 1; std::getline(in, line); ++n) {
+    const std::size_t at = line.find(wanted);
+    if (at != std::string::npos && at + wanted.size() == line.size()) return n;
+  }
+  return 0;
+}
+
+/// One run of the executor: begins on construction; findings() ends it.
+class Run {
+ public:
+  explicit Run(std::uint64_t seed = 0, int resident = 1) {
+    simt::Options options;
+    options.seed = seed;
+    options.resident_blocks = resident;
+    simt::begin_run(options);
+  }
+  template <class T>
+  const T* input(const std::vector<T>& v) {
+    simt::add_array("in", v.data(), v.size() * sizeof(T), true, false);
+    return v.data();
+  }
+  template <class T>
+  T* output(std::vector<T>& v, const char* name = "out") {
+    simt::add_array(name, v.data(), v.size() * sizeof(T), false, true);
+    return v.data();
+  }
+  static std::vector<simt::Finding> findings() { return simt::end_run(); }
+};
+
+inline std::string all_of(const std::vector<simt::Finding>& findings) {
+  std::string out;
+  for (const auto& f : findings) out += f.describe();
+  return out;
+}
+
+/// Whether some finding of that kind joins the two lines, in either order. 0 matches any line.
+inline bool reports(const std::vector<simt::Finding>& findings, simt::FindingKind kind, int line,
+                    int other = 0) {
+  for (const auto& f : findings) {
+    if (f.kind != kind) continue;
+    if (f.place.line == line && (other == 0 || f.other_place.line == other)) return true;
+    if (other != 0 && f.place.line == other && f.other_place.line == line) return true;
+  }
+  return false;
+}
+
+inline const int kBlockSizes[] = {32, 64, 128, 256, 512, 1024};
+inline constexpr std::uint64_t kSeeds = 8;
+
+}  // namespace plumb::simt_test

@@ -1,0 +1,72 @@
+# plumb_simt_kernels(NAME PLAIN|RACE sources.cu...): an OBJECT library of the kernels for the CPU executor.
+#
+# Each source is preprocessed against gpu/simt/shim.hpp, rewritten (launches, __shared__), and compiled by the host compiler: PLAIN
+# as it is, RACE with the thread-sanitizer's instrumentation, whose runtime gpu/simt itself provides (nothing links libtsan).
+# plumb_simt_program(NAME PLAIN|RACE sources.cu...): a program of them, with the user's own main().
+#
+# The rewritten text is shared between the two. Link NAME and plumb_simt; all kernels of one program are of one mode.
+
+function(plumb_simt_kernels name mode)
+  find_package(Python3 COMPONENTS Interpreter QUIET)
+  if(NOT Python3_Interpreter_FOUND)
+    plumb_missing("Python 3" python3)
+  endif()
+  set(language -std=c++17 -DPLUMB_SIMT)
+  # -O2 and no vectoriser: an instrumented access should be the kernel's own, not a merged one. -g1: lines for findings.
+  set(flags -O2 -g1 -fno-tree-vectorize -fsanitize=alignment -fno-sanitize-recover=undefined -ffp-contract=off
+      -w)
+  if(PLUMB_NATIVE)
+    list(APPEND flags -march=native)
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set(race_flags -fsanitize=thread --param=tsan-distinguish-volatile=1
+        --param=tsan-instrument-func-entry-exit=0)
+  else()
+    set(race_flags -fsanitize=thread "SHELL:-mllvm -tsan-distinguish-volatile"
+        "SHELL:-mllvm -tsan-instrument-func-entry-exit=0"
+        "SHELL:-mllvm -tsan-instrument-read-before-write")
+  endif()
+  set(rewritten)
+  set(steps)
+  foreach(source IN LISTS ARGN)
+    get_filename_component(source ${source} ABSOLUTE)
+    file(RELATIVE_PATH relative ${CMAKE_SOURCE_DIR} ${source})
+    string(REPLACE "../" "up/" relative ${relative})
+    set(out ${CMAKE_BINARY_DIR}/simt/${relative}.simt.cpp)
+    list(APPEND rewritten ${out})
+    get_property(known GLOBAL PROPERTY "plumb_simt_${out}")
+    if(NOT known)
+      set_property(GLOBAL PROPERTY "plumb_simt_${out}" TRUE)
+      get_filename_component(folder ${out} DIRECTORY)
+      file(MAKE_DIRECTORY ${folder})
+      add_custom_command(OUTPUT ${out}
+        COMMAND ${CMAKE_CXX_COMPILER} -E ${language} -I${CMAKE_SOURCE_DIR} -isystem ${CMAKE_SOURCE_DIR}/gpu/simt/include
+                -include ${CMAKE_SOURCE_DIR}/gpu/simt/include/cuda_runtime.h  # as nvcc does
+                -MD -MF ${out}.d -MT ${out} -x c++ ${source} -o ${out}.ii
+        COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/gpu/simt/rewrite.py ${out}.ii ${out}
+        DEPENDS ${source} ${CMAKE_SOURCE_DIR}/gpu/simt/rewrite.py DEPFILE ${out}.d VERBATIM
+        COMMENT "Rewriting ${relative} for the CPU executor")
+    endif()
+    string(MAKE_C_IDENTIFIER "plumb_rewrite_${relative}" step)
+    if(NOT TARGET ${step})
+      add_custom_target(${step} DEPENDS ${out})
+    endif()
+    list(APPEND steps ${step})
+  endforeach()
+  set_source_files_properties(${rewritten} PROPERTIES GENERATED TRUE)
+  add_library(${name} OBJECT ${rewritten})
+  add_dependencies(${name} ${steps})  # both modes wait for one rewriting instead of racing for the file
+  target_compile_options(${name} PRIVATE ${language} ${flags})
+  if(mode STREQUAL "RACE")
+    target_compile_options(${name} PRIVATE ${race_flags})
+  elseif(NOT mode STREQUAL "PLAIN")
+    message(FATAL_ERROR "plumb_simt_kernels(${name} ${mode}): the mode is PLAIN or RACE")
+  endif()
+endfunction()
+
+function(plumb_simt_program name mode)
+  plumb_simt_kernels(${name}_kernels ${mode} ${ARGN})
+  add_executable(${name} $<TARGET_OBJECTS:${name}_kernels>)
+  target_link_libraries(${name} PRIVATE plumb_simt)
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
+endfunction()
