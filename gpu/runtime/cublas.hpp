@@ -1,0 +1,48 @@
+// cuBLAS for the vendor rungs: a checked call, and a handle on the run's stream with pedantic arithmetic. Apart from check.hpp
+// because only files numbered 80 and up may include a library's headers.
+#pragma once
+#include <cublas_v2.h>
+
+#include <cstdlib>
+
+#include "reference/core/abi.hpp"
+#include "reference/core/error.hpp"
+
+namespace plumb {
+
+inline void check_cublas(cublasStatus_t status, const char* call, const char* file, int line) {
+  if (status != CUBLAS_STATUS_SUCCESS) throw input_error(file, line, call, cublasGetStatusString(status));
+}
+#define PLUMB_CUBLAS(call) ::plumb::check_cublas((call), #call, __FILE__, __LINE__)
+
+/// Owns a cuBLAS handle. Arithmetic is the operator's own type: no TF32, no reduced-precision sums, no emulation.
+/// Errors: throws Error where the environment forces another arithmetic on the library, or it does not start.
+class Cublas {
+ public:
+  explicit Cublas(Context& context) {
+    for (const char* name : {"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION", "CUBLAS_EMULATE_DOUBLE_PRECISION",
+                             "CUBLAS_EMULATION_STRATEGY"}) {
+      if (std::getenv(name) != nullptr) throw Error(std::string("unset ") + name + ": it changes the vendor's arithmetic");
+    }
+    PLUMB_CUBLAS(cublasCreate(&handle_));
+    try {
+      PLUMB_CUBLAS(cublasSetStream(handle_, static_cast<cudaStream_t>(context.stream)));
+      PLUMB_CUBLAS(cublasSetMathMode(handle_, CUBLAS_PEDANTIC_MATH));
+    } catch (...) {
+      (void)cublasDestroy(handle_);
+      throw;
+    }
+  }
+  Cublas(const Cublas&) = delete;
+  Cublas& operator=(const Cublas&) = delete;
+  ~Cublas() { (void)cublasDestroy(handle_); }
+  [[nodiscard]] cublasHandle_t get() const { return handle_; }
+
+ private:
+  cublasHandle_t handle_ = nullptr;
+};
+
+/// For Register: a plan that is a Cublas handle, made before the run is timed.
+inline void release_cublas(void* plan) { delete static_cast<Cublas*>(plan); }
+
+}  // namespace plumb

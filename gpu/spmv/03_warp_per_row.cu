@@ -1,0 +1,25 @@
+// spmv, rung 3: one warp per row ("vector CSR").
+//
+// Change    the row's unit shrinks from a block to a warp: no barrier, sums by shuffle.
+// Traffic   compulsory bytes, coalesced within a row; a row shorter than 32 entries wastes lanes, not bytes.
+// Limits    @LIMITS@
+// Fails at  rows shorter than a warp (5 of 32 lanes busy) and giant rows (one warp for all of it). Rung 4 answers the first, rungs
+//           8 and 12 the second.
+// Source    Bell and Garland, SC'09 (vector CSR kernel).
+#include "gpu/spmv/vector_per_row.hpp"
+
+namespace plumb {
+namespace {
+
+using namespace spmv;
+
+template <class T>
+void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  run_vector_per_row(32, p, in, out, context);
+}
+
+const Register<Spmv, float, Space::device> f32{"03_warp_per_row", run<float>};
+const Register<Spmv, double, Space::device> f64{"03_warp_per_row", run<double>};
+
+}  // namespace
+}  // namespace plumb

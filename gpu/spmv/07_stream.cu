@@ -1,0 +1,31 @@
+// spmv, rung 7: CSR-Stream ("line"): blocks of whole rows, staged through shared memory.
+//
+// Change    the block, not the row, reads the entries: products of up to 2048 neighbouring entries go to shared memory fully
+//           coalesced whatever the row lengths; then 1 to 32 lanes per row sum them there.
+// Traffic   compulsory bytes, coalesced, plus one 8-byte break point per 2048 entries and rows.
+// Limits    @LIMITS@
+// Fails at  a giant row: it stays in one block. Rung 8 answers that.
+// Source    Greathouse and Daga, "Efficient sparse matrix-vector multiplication on GPUs using the CSR storage format", SC'14. There the
+//           host packs rows greedily; here row i goes to tile (row_ptr[i] + i) / 2048, found by a search on the device.
+#include "gpu/spmv/stream.hpp"
+
+namespace plumb {
+namespace {
+
+using namespace spmv;
+
+template <class T>
+void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& context) {
+  return const_cast<Index*>(prepare_stream(in, context));
+}
+
+template <class T>
+void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  run_stream(static_cast<const Index*>(context.plan), p, in, out, context);
+}
+
+const Register<Spmv, float, Space::device> f32{"07_stream", run<float>, {}, nullptr, prepare<float>};
+const Register<Spmv, double, Space::device> f64{"07_stream", run<double>, {}, nullptr, prepare<double>};
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,207 @@
+// The GPU's backend: the staged image in guarded device memory, poison in every memory a kernel could find an answer in, a
+// non-blocking stream, and a device-wide wait, so that work queued elsewhere cannot end after the judge has looked.
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "gpu/runtime/device_info.hpp"
+#include "gpu/runtime/handles.hpp"
+#include "gpu/runtime/poison.hpp"
+#include "reference/core/error.hpp"
+#include "verify/engine/backend.hpp"
+
+namespace plumb {
+namespace {
+
+constexpr std::int64_t kGuardBytes = 64 << 10;         // on both sides of the image and of every workspace
+constexpr std::int64_t kFreePoisonBytes = 128 << 20;   // of free memory poisoned before a run
+constexpr std::uint64_t kGuardBits = 0x7ff5f1ce7fb5f1ceull;  // signalling NaNs in fp32 and fp64
+
+std::int64_t round_up(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+// Device memory between two guard zones, kept for the next run: cudaMalloc inside a run would be timed.
+struct GuardedBlock {
+  DeviceBuffer<std::byte> memory;
+  std::int64_t capacity = 0;  // bytes between the guards
+  std::int64_t bytes = 0;     // of it in use
+  [[nodiscard]] std::byte* base() const { return memory.data() + kGuardBytes; }
+};
+
+class GpuBackend final : public Backend {
+ public:
+  GpuBackend() : reason_(device_unavailable()) {
+    if (!reason_.empty()) return;
+    info_ = device_info();
+    stream_ = make_stream();
+    mismatches_ = DeviceBuffer<unsigned long long>(1);
+    PLUMB_CUDA(cudaDeviceGetLimit(&persisting_bytes_, cudaLimitPersistingL2CacheSize));
+  }
+
+  std::string unavailable() const override { return reason_; }
+  std::string describe() const override { return reason_.empty() ? plumb::describe(info_) : reason_; }
+  void* stream() override { return stream_.get(); }
+
+  std::byte* upload(std::byte* image, std::int64_t bytes) override {
+    if (image_.capacity < bytes) {
+      image_ = {};  // first freed, then allocated: two images at once may not fit
+      image_ = make_block(bytes);
+    }
+    image_.bytes = bytes;
+    // three kinds in turn, as the runs of a case have them; a workspace then says which it is
+    static constexpr Poison kKinds[] = {Poison::nan_payload, Poison::sentinel_a, Poison::sentinel_b};
+    run_poison_ = poison_bits(kKinds[uploads_++ % 3], 8);
+    poison_free_memory(run_poison_);
+    guard(image_);
+    PLUMB_CUDA(cudaMemcpyAsync(image_.base(), image, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice, stream_.get()));
+    PLUMB_CUDA(cudaDeviceSynchronize());
+    shared_poison_due_ = true;
+    return image_.base();
+  }
+
+  void download(std::byte* image, std::int64_t bytes) override {
+    synchronize();
+    PLUMB_CUDA(cudaMemcpyAsync(image, image_.base(), static_cast<std::size_t>(bytes), cudaMemcpyDeviceToHost, stream_.get()));
+    PLUMB_CUDA(cudaStreamSynchronize(stream_.get()));
+    if (const std::string wrong = damage(image_); !wrong.empty()) {
+      trespass_ = fmt::format("{} the staged arrays of {} bytes, beyond their fences", wrong, bytes);
+    }
+  }
+
+  void* workspace(std::int64_t bytes, Poison poison) override {
+    if (bytes < 0) throw Error(fmt::format("a workspace of {} bytes was asked for", bytes));
+    // the smallest idle block that is large enough
+    auto best = idle_.end();
+    for (auto it = idle_.begin(); it != idle_.end(); ++it) {
+      if (it->capacity >= bytes && (best == idle_.end() || it->capacity < best->capacity)) best = it;
+    }
+    if (best != idle_.end()) {
+      used_.push_back(std::move(*best));
+      idle_.erase(best);
+    } else {
+      used_.push_back(make_block(bytes));
+    }
+    GuardedBlock& block = used_.back();
+    block.bytes = bytes;
+    run_poison_ = poison_bits(poison, 8);
+    fill_pattern(block.base(), run_poison_, block.capacity, stream_.get());
+    guard(block);
+    return block.base();
+  }
+
+  std::string release_workspace() override {
+    std::string wrong = std::exchange(trespass_, {});
+    for (GuardedBlock& block : used_) {
+      if (const std::string text = damage(block); !text.empty() && wrong.empty()) {
+        wrong = fmt::format("{} a workspace of {} bytes", text, block.bytes);
+      }
+      idle_.push_back(std::move(block));
+    }
+    used_.clear();
+    // one large case must not keep the memory of all later ones
+    std::int64_t kept = 0;
+    for (const GuardedBlock& block : idle_) kept += block.capacity;
+    if (kept > info_.memory_bytes / 8) idle_.clear();
+    return wrong;
+  }
+
+  void synchronize() override {
+    if (shared_poison_due_) {  // right before the variant's run: its prepare() has launched kernels of its own
+      shared_poison_due_ = false;
+      poison_shared_memory(run_poison_, info_.shared_per_block_bytes, stream_.get());
+    }
+    PLUMB_CUDA(cudaDeviceSynchronize());
+    PLUMB_CUDA(cudaGetLastError());
+  }
+
+  std::vector<std::string> findings() override {
+    std::vector<std::string> found;
+    int device = 0;
+    PLUMB_CUDA(cudaGetDevice(&device));
+    if (device != 0) {
+      found.push_back(fmt::format("left device {} current instead of 0", device));
+      PLUMB_CUDA(cudaSetDevice(0));
+    }
+    std::size_t persisting = 0;
+    PLUMB_CUDA(cudaDeviceGetLimit(&persisting, cudaLimitPersistingL2CacheSize));
+    if (persisting != persisting_bytes_) {
+      found.push_back(fmt::format("set {} bytes of the L2 cache aside for itself", persisting));
+      PLUMB_CUDA(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, persisting_bytes_));
+    }
+    return found;
+  }
+
+ private:
+  GuardedBlock make_block(std::int64_t bytes) {
+    GuardedBlock block;
+    block.capacity = round_up(std::max<std::int64_t>(bytes, 1));
+    block.memory = DeviceBuffer<std::byte>(block.capacity + 2 * kGuardBytes);
+    return block;
+  }
+
+  // [bytes, capacity) and both guard zones hold the guard's pattern, to the byte.
+  void guard(const GuardedBlock& block) {
+    fill_pattern(block.memory.data(), kGuardBits, kGuardBytes, stream_.get());
+    const std::int64_t words_end = (block.bytes + 7) / 8 * 8;
+    fill_pattern(block.base() + words_end, kGuardBits, block.capacity - words_end + kGuardBytes, stream_.get());
+    if (words_end != block.bytes) {
+      PLUMB_CUDA(cudaMemsetAsync(block.base() + block.bytes, kGuardByte, static_cast<std::size_t>(words_end - block.bytes), stream_.get()));
+    }
+  }
+
+  // "", or "wrote before the start of" or "wrote past the end of".
+  std::string damage(const GuardedBlock& block) {
+    const std::int64_t words_end = (block.bytes + 7) / 8 * 8;
+    if (differs(block.memory.data(), kGuardBytes)) return "wrote before the start of";
+    if (differs(block.base() + words_end, block.capacity - words_end + kGuardBytes)) return "wrote past the end of";
+    std::byte tail[8] = {};
+    const auto odd = static_cast<std::size_t>(words_end - block.bytes);
+    PLUMB_CUDA(cudaMemcpyAsync(tail, block.base() + block.bytes, odd, cudaMemcpyDeviceToHost, stream_.get()));
+    PLUMB_CUDA(cudaStreamSynchronize(stream_.get()));
+    for (std::size_t i = 0; i < odd; ++i) {
+      if (tail[i] != std::byte{kGuardByte}) return "wrote past the end of";
+    }
+    return {};
+  }
+
+  bool differs(const std::byte* from, std::int64_t bytes) {
+    PLUMB_CUDA(cudaMemsetAsync(mismatches_.data(), 0, sizeof(unsigned long long), stream_.get()));
+    count_mismatches(from, kGuardBits, bytes, mismatches_.data(), stream_.get());
+    unsigned long long count = 0;
+    PLUMB_CUDA(cudaMemcpyAsync(&count, mismatches_.data(), sizeof count, cudaMemcpyDeviceToHost, stream_.get()));
+    PLUMB_CUDA(cudaStreamSynchronize(stream_.get()));
+    return count != 0;
+  }
+
+  // What a variant allocates by itself comes from here: no earlier answer may lie in it.
+  void poison_free_memory(std::uint64_t bits) {
+    std::size_t free_bytes = 0, total = 0;
+    PLUMB_CUDA(cudaMemGetInfo(&free_bytes, &total));
+    const std::int64_t bytes = std::min<std::int64_t>(kFreePoisonBytes, static_cast<std::int64_t>(free_bytes / 2)) / 256 * 256;
+    if (bytes == 0) return;
+    const DeviceBuffer<std::byte> pool(bytes);
+    fill_pattern(pool.data(), bits, bytes, stream_.get());
+    PLUMB_CUDA(cudaStreamSynchronize(stream_.get()));
+  }
+
+  static constexpr int kGuardByte = 0x5f;
+
+  std::string reason_, trespass_;
+  DeviceInfo info_;
+  UniqueStream stream_;
+  GuardedBlock image_;
+  std::vector<GuardedBlock> used_, idle_;
+  DeviceBuffer<unsigned long long> mismatches_;
+  std::size_t persisting_bytes_ = 0;
+  std::uint64_t run_poison_ = 0;
+  int uploads_ = 0;
+  bool shared_poison_due_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_gpu_backend() { return std::make_unique<GpuBackend>(); }
+
+}  // namespace plumb
