@@ -98,8 +98,9 @@ struct Thread {
   bool has_clocks = false;           // any of the above is set
   std::uint32_t fenced_generation = 0;  // when it last executed a fence
 
-  std::vector<PendingCopy> open;                   // started, not committed
-  std::deque<std::vector<PendingCopy>> committed;  // groups, oldest first
+  std::vector<PendingCopy> open;                                        // started, not committed
+  std::deque<std::vector<PendingCopy>> committed;                       // groups, oldest first
+  std::vector<std::pair<const void*, std::vector<PendingCopy>>> bound;  // to an object barrier's next arrival
   unsigned volatile_reads = 0;
   bool atomic_was_idle = false;  // its last atomic changed nothing: it may be polling
 };
@@ -169,6 +170,15 @@ struct NamedBarrier {
   std::vector<std::uint16_t> waiting;
 };
 
+/// A barrier in shared memory, or of a group.
+struct ObjectBarrier {
+  int expected = 0;
+  int arrived = 0;
+  unsigned phase = 0;
+  ClockPtr gathering, complete;
+  std::vector<std::uint16_t> waiting;
+};
+
 struct Block {
   uint3 index{0, 0, 0};
   std::uint32_t id = 0;  // unique in the run, rising
@@ -192,6 +202,7 @@ struct Block {
   std::unique_ptr<Shadow> shadow;
   unsigned char* dynamic = nullptr;
   NamedBarrier named[16];
+  std::unordered_map<const void*, ObjectBarrier> objects;
   int at_grid_barrier = 0;
 
   unsigned char* stacks = nullptr;

@@ -387,7 +387,8 @@ bool touch(Thread& t, Cell& c, const Mark& now, const Target& target, bool check
     c.owner_block = b.id;
   }
   // What nearly every access is: plain, and after a barrier or the thread's own.
-  if (now.strength == kPlain && c.async_pending == 0 && (c.initialised != 0 || now.writes != 0 || !check_initialised)) {
+  if (now.strength == kPlain && c.async_pending == 0 &&
+      (c.initialised != 0 || now.writes != 0 || !check_initialised)) {
     const auto behind = [&](const Mark& m) {
       return m.block == b.id && (static_cast<std::uint32_t>(m.epoch >> 32) < b.generation ||
                                  (m.warp == now.warp && m.lanes == now.lanes));
@@ -408,7 +409,8 @@ bool touch(Thread& t, Cell& c, const Mark& now, const Target& target, bool check
         }
         std::vector<Mark>& more = engine.mark_sets[c.more];  // [0] is empty
         Mark& last = more.empty() ? c.other : more.back();
-        if (last.epoch == now.epoch && last.block == now.block && last.warp == now.warp && last.strength == kPlain) {
+        if (last.epoch == now.epoch && last.block == now.block && last.warp == now.warp &&
+            last.strength == kPlain) {
           last.lanes |= now.lanes;
           last.location = now.location;
           return true;

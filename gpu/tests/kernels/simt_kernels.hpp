@@ -74,6 +74,13 @@ void pipelined_primitives(int threads, const float* in, float* out, int tiles);
 void ragged_copy(int threads, const float* in, float* out, int n);
 void groups_copy(int threads, const float* in, float* out, int tiles);
 
+// objects.cu
+void specialised(Form f, const int* in, int* out, int rounds);  // in: rounds x 64, out: 64
+void ordered_flag(Form f, int* data, int* flag, int* out);
+void split_barrier(Form f, int threads, const int* in, int* out);
+void wide_tiles(Form f, const int* in, int* out);                         // 256 threads
+void large_structures(Form f, int threads, const float* in, float* out);  // 40 floats each
+
 // written.cu: launches as a user writes them
 void written_launches(const float* in, float* out, int n);
 
