@@ -374,6 +374,7 @@ Block& admit(const Launch& launch, std::uint32_t linear) {
     t.open.clear();
     t.committed.clear();
     t.bound.clear();
+    t.fence_epoch = 0;
     t.volatile_reads = 0;
     t.atomic_was_idle = false;
   }
@@ -412,6 +413,7 @@ bool run_slice(Block& b) {
     ++engine.counters.switches;
     const transfer_t back = jump_fcontext(static_cast<fcontext_t>(t.context), &t);
     t.context = back.fctx;
+    settle();
     if (t.state == State::done) on_thread_done(t);
     engine.current = nullptr;
     if (engine.is_stopped) return false;
@@ -667,6 +669,7 @@ void begin_run(const Options& options) {
   engine.stream_knows.clear();
   engine.findings.clear();
   engine.further_findings = 0;
+  engine.doubt = Doubt{};
   if (is_instrumented && engine.image.empty()) load_image();
   forget_marks();
   for (auto& b : g_pool) b->shadow.reset();  // block ids start again

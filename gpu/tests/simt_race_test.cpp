@@ -281,6 +281,27 @@ TEST_CASE("structures that the compiler copies by memcpy are watched too") {
       [&] { return out.back() == 1.5f; });
 }
 
+TEST_CASE("several threads may store one value, but nobody may read it unordered") {
+  std::vector<int> in(64), out(64);
+  std::iota(in.begin(), in.end(), -30);
+  twin(
+      "global", "raised", "raised read",
+      [&](Form f, Run& run) { raised_flag(f, 64, run.input(in), run.output(out)); },
+      [&] { return out[0] == 1 && out[63] == 1; });
+}
+
+TEST_CASE("padding that nobody writes is nobody's mistake") {
+  std::vector<float> in(128, 1.0f), out(128);
+  in[77] = 5.0f;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Run run(seed);
+    best_of(128, run.input(in), run.output(out));
+    const auto findings = Run::findings();
+    CHECK_MESSAGE(findings.empty(), all_of(findings));
+    CHECK(out[127] == 5077.0f);
+  }
+}
+
 TEST_CASE("neighbouring bytes are different memory") {
   std::vector<unsigned char> out(64);
   twin(

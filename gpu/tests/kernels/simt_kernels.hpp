@@ -51,6 +51,8 @@ void two_launches(Form f, int n, int* mid, int* out, void* first_stream, void* s
 void bytes_side_by_side(Form f, int threads, unsigned char* out);
 void program_variable(Form f, int blocks, int* out);
 void histogram(Form f, int threads, const unsigned char* in, int n, unsigned* bins);  // 16 bins
+void raised_flag(Form f, int threads, const int* in, int* out);
+void best_of(int threads, const float* in, float* out);
 void fill_then_add(int* data, int n, void* stream);
 
 // traps.cu
