@@ -208,6 +208,7 @@ RawFinding* note(FindingKind kind, const std::string& text, const Thread* thread
 }
 
 std::vector<Finding> end_run() {
+  settle();
   const std::vector<Module> all = modules();
   std::vector<std::uintptr_t> wanted;
   const auto want = [&](Location l) {

@@ -311,11 +311,24 @@ def rewrite(text):
     return ''.join(out) + text[last:]
 
 
+# The compiler turns copies of large structures into calls of memcpy, past its own instrumentation: in instrumented builds the
+# assembler is told another name for it.
+PROLOGUE = r"""#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PLUMB_SIMT_RENAME
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__) || defined(PLUMB_SIMT_RENAME)
+asm(".set memcpy, __tsan_memcpy\n.set memmove, __tsan_memmove\n.set memset, __tsan_memset");
+#endif
+"""
+
+
 def main():
     source = open(sys.argv[1], encoding='utf-8', errors='surrogateescape') if len(sys.argv) > 2 else sys.stdin
     text = source.read()
     try:
-        new = rewrite(text)
+        new = PROLOGUE + rewrite(text)
     except Unreadable as e:
         name, line = place(text, e.at)
         sys.exit('%s:%d: error: %s' % (name, line, e))
