@@ -7,6 +7,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -236,7 +238,15 @@ int judge_cases(const VerifyOptions& o) {
 int verify_checked(int argc, char** argv) {
   VerifyOptions o;
   if (const auto done = parse_options(argc, argv, o)) return *done;
-  set_matrix_reader([](const std::string& path) { return load_matrix<double>(path); });
+  // a file is read once, however many cases are made of it, and a bad one is known before anything is judged
+  const auto matrices = std::make_shared<std::map<std::string, Csr<double>>>();
+  const auto reading = std::make_shared<std::mutex>();
+  set_matrix_reader([matrices, reading](const std::string& path) {
+    const std::lock_guard lock(*reading);
+    const auto known = matrices->find(path);
+    return known != matrices->end() ? known->second : matrices->emplace(path, load_matrix<double>(path)).first->second;
+  });
+  for (const std::string& path : o.matrices) matrices->emplace(path, load_matrix<double>(path));
 
   if (!o.list.empty()) return print_list(o.list, o.cases);
   if (!o.describe.empty()) return print_description(o.describe);
