@@ -44,7 +44,10 @@ void Gemv::cases(CaseList& list) {
   list.add(Tier::full, "rows=8192,cols=8192", {exact, real, positive}, "square, past every cache");
   list.add(Tier::full, "rows=281903,cols=128", {exact, wide, real, hostile}, "tall: the contest's features");
   list.add(Tier::full, "rows=128,cols=281903", {exact, real, positive}, "wide: the same lying down");
-  list.add(Tier::full, "rows=2,cols=10000019", {exact, real, positive}, "two rows of ten million");
+  list.add(Tier::full, "rows=2,cols=10000019", {real}, "two rows of ten million");
+  // n u is 0.6 in fp32: small positive products vanish against the sum, and no bound for plain sums holds
+  list.add(Tier::full, "rows=2,cols=10000019", {exact, positive},
+           "two rows of ten million, exact and drifting", {Dtype::f64});
   list.add(Tier::stress, "rows=1048583,cols=2053", {exact}, "2,152,740,899 elements: a 32-bit row * ld wraps",
            {Dtype::f32});
 }
