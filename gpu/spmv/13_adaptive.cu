@@ -82,12 +82,14 @@ void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& contex
   auto* plan = new Plan<T>;
   plan->width = vector_width(rows, nnz);
   const char* why = "rows of much the same length";
-  constexpr double kSmall = 1 << 15;  // entries and rows: one launch costs as much as the work
+  constexpr double kSmall = 1 << 13;  // entries and rows: one launch costs as much as the work
   constexpr int kGiant = 4096;        // entries: a row that one warp or block is too few for
   if (static_cast<double>(nnz) + n < kSmall && features.longest < kGiant) {
     why = "small: one launch";
   } else if (features.longest >= kGiant && features.longest > 8 * mean) {
     plan->rung = Rung::merge_path, why = "a giant row";
+  } else if (features.longest >= kGiant && rows < 64 * static_cast<Index>(device_multiprocessors())) {
+    plan->rung = Rung::merge_path, why = "fewer rows than warps";
   } else if (spread > 1.5) {
     plan->rung = Rung::merge_path, why = "skewed rows";
   } else if (mean < 12 || spread > 0.5) {
