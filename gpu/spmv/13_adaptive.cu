@@ -1,9 +1,9 @@
 // spmv, rung 13: the rung is chosen by what the matrix looks like, and the choice is printed.
 //
-// Change    prepare() measures mean, maximum and spread of the row lengths on the device, and the size against the L2 cache; run() is
-//           one of the rungs 4, 7 and 12.
+// Change    prepare() measures mean, maximum and spread of the row lengths on the device, and the size
+//           against the L2 cache; run() is one of the rungs 4, 7 and 12.
 // Traffic   of the rung chosen; the features cost one pass over row_ptr, in prepare().
-// Limits    @LIMITS@
+// Limits    those of the rung chosen.
 // Fails at  matrices whose rows change character along the matrix: one choice is made for all of it.
 // Source    Greathouse and Daga, SC'14 (CSR-Adaptive), and its kin; thresholds our own.
 #include <cmath>
@@ -21,7 +21,8 @@ using namespace spmv;
 
 constexpr int kThreads = 256;
 
-// Integers, so that the sums, and with them the choice, are the same in every run. nnz < 2^31: the squares fit.
+// Integers, so that the sums, and with them the choice, are the same in every run. nnz < 2^31: the squares
+// fit.
 struct Features {
   unsigned long long squares;
   int longest;
@@ -70,13 +71,15 @@ void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& contex
   auto* measured = workspace_of<Features>(1, context);
   device_fill(measured, 0, sizeof features, context.stream);
   const Index most = 8 * static_cast<Index>(device_multiprocessors()), needed = ceil_div(rows, kThreads);
-  launch(spmv_features, needed < most ? needed : most, kThreads, 0, context.stream, in.A.row_ptr, rows, measured);
+  launch(spmv_features, needed < most ? needed : most, kThreads, 0, context.stream, in.A.row_ptr, rows,
+         measured);
   device_read(&features, measured, sizeof features, context.stream);
 
   const double n = rows > 0 ? static_cast<double>(rows) : 1, mean = static_cast<double>(nnz) / n;
   const double variance = static_cast<double>(features.squares) / n - mean * mean;
   const double spread = mean > 0 && variance > 0 ? std::sqrt(variance) / mean : 0;
-  const double bytes = static_cast<double>(nnz) * (sizeof(T) + 4.0) + 4.0 * n + sizeof(T) * (n + static_cast<double>(in.A.cols));
+  const double bytes = static_cast<double>(nnz) * (sizeof(T) + 4.0) + 4.0 * n +
+                       sizeof(T) * (n + static_cast<double>(in.A.cols));
   const bool cached = bytes < static_cast<double>(device_l2_bytes());
 
   auto* plan = new Plan<T>;
@@ -98,29 +101,39 @@ void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& contex
   if (plan->rung == Rung::stream) plan->starts = prepare_stream(in, context);
   if (plan->rung == Rung::merge_path) plan->merge = prepare_merge_path(in, context);
   char rung[32];
-  std::snprintf(rung, sizeof rung, plan->rung == Rung::vector ? "vector of %d lanes" : plan->rung == Rung::stream ? "stream" : "merge path",
+  std::snprintf(rung, sizeof rung,
+                plan->rung == Rung::vector   ? "vector of %d lanes"
+                : plan->rung == Rung::stream ? "stream"
+                                             : "merge path",
                 plan->width);
-  std::snprintf(plan->text, sizeof plan->text, "%s: %s (mean %.3g, longest %d, spread %.2f, %d empty, %s L2)", rung, why, mean,
-                features.longest, spread, features.empty, cached ? "within" : "beyond");
+  std::snprintf(plan->text, sizeof plan->text, "%s: %s (mean %.3g, longest %d, spread %.2f, %d empty, %s L2)",
+                rung, why, mean, features.longest, spread, features.empty, cached ? "within" : "beyond");
   return plan;
 }
 
 template <class T>
-void release(void* plan) { delete static_cast<Plan<T>*>(plan); }
+void release(void* plan) {
+  delete static_cast<Plan<T>*>(plan);
+}
 
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   const Plan<T>& plan = *static_cast<const Plan<T>*>(context.plan);
   context.explain(plan.text);
   switch (plan.rung) {
-    case Rung::vector: return run_vector_per_row(plan.width, p, in, out, context);
-    case Rung::stream: return run_stream(plan.starts, p, in, out, context);
-    case Rung::merge_path: return run_merge_path(plan.merge, p, in, out, context);
+    case Rung::vector:
+      return run_vector_per_row(plan.width, p, in, out, context);
+    case Rung::stream:
+      return run_stream(plan.starts, p, in, out, context);
+    case Rung::merge_path:
+      return run_merge_path(plan.merge, p, in, out, context);
   }
 }
 
-const Register<Spmv, float, Space::device> f32{"13_adaptive", run<float>, {}, nullptr, prepare<float>, release<float>};
-const Register<Spmv, double, Space::device> f64{"13_adaptive", run<double>, {}, nullptr, prepare<double>, release<double>};
+const Register<Spmv, float, Space::device> f32{"13_adaptive", run<float>,     {},
+                                               nullptr,       prepare<float>, release<float>};
+const Register<Spmv, double, Space::device> f64{"13_adaptive", run<double>,     {},
+                                                nullptr,       prepare<double>, release<double>};
 
 }  // namespace
 }  // namespace plumb

@@ -1,10 +1,11 @@
 // spmv, rung 16: SELL-C-sigma with C = 32 and sigma = 1024, converted in prepare().
 //
-// Change    slices of 32 rows have their own width, and rows are sorted by length within windows of 1024 first, so that a slice's rows
-//           are much alike: the padding of rung 15 all but goes.
+// Change    slices of 32 rows have their own width, and rows are sorted by length within windows of 1024
+//           first, so that a slice's rows are much alike: the padding of rung 15 all but goes.
 // Traffic   entries plus little padding, coalesced; 4 bytes per row for the order.
-// Limits    @LIMITS@
-// Fails at  a giant row: its slice is 31 rows of padding, and one warp's work. Refused beyond three times the entries.
+// Limits    32 registers, no shared memory: 8 blocks of 256 per SM (sm_90, nvcc 13.0, ptxas -v).
+// Fails at  a giant row: its slice is 31 rows of padding, and one warp's work. Refused beyond three times the
+//           entries.
 // Source    M. Kreutzer, G. Hager, G. Wellein, H. Fehske, A. R. Bishop, SIAM J. Sci. Comput. 36 (2014).
 #include <algorithm>
 
@@ -22,9 +23,9 @@ constexpr Index kWindow = 1024;  // sigma
 template <class T>
 struct Sell {
   Index slices = 0;
-  const Index* start = nullptr;        // (slices + 1), in entries
+  const Index* start = nullptr;         // (slices + 1), in entries
   const std::int32_t* order = nullptr;  // (slices * 32): row at each place, -1 past the last
-  std::int32_t* col = nullptr;         // (start[slices]), slot-major within a slice; -1 where there is no entry
+  std::int32_t* col = nullptr;  // (start[slices]), slot-major within a slice; -1 where there is no entry
   T* val = nullptr;
 };
 
@@ -41,7 +42,8 @@ void sort_rows(const HostArray<std::int32_t>& row_ptr, HostArray<std::int32_t>& 
 }
 
 // start (slices + 1); returns the number of slots.
-Index place_slices(const HostArray<std::int32_t>& row_ptr, const HostArray<std::int32_t>& order, HostArray<Index>& start) {
+Index place_slices(const HostArray<std::int32_t>& row_ptr, const HostArray<std::int32_t>& order,
+                   HostArray<Index>& start) {
   Index slots = 0;
   for (Index s = 0; s + 1 < start.size(); ++s) {
     start[s] = slots;
@@ -110,21 +112,27 @@ void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& contex
   sell->order = upload(order, context);
   sell->col = workspace_of<std::int32_t>(slots, context);
   sell->val = workspace_of<T>(slots, context);
-  launch(spmv_sell_fill<T>, ceil_div(sell->slices * kSlice, kThreads), kThreads, 0, context.stream, in, *sell);
+  launch(spmv_sell_fill<T>, ceil_div(sell->slices * kSlice, kThreads), kThreads, 0, context.stream, in,
+         *sell);
   return sell;
 }
 
 template <class T>
-void release(void* plan) { delete static_cast<Sell<T>*>(plan); }
+void release(void* plan) {
+  delete static_cast<Sell<T>*>(plan);
+}
 
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   const auto& sell = *static_cast<const Sell<T>*>(context.plan);
-  launch(spmv_sell<T>, ceil_div(sell.slices * kSlice, kThreads), kThreads, 0, context.stream, p, in, out, sell);
+  launch(spmv_sell<T>, ceil_div(sell.slices * kSlice, kThreads), kThreads, 0, context.stream, p, in, out,
+         sell);
 }
 
-const Register<Spmv, float, Space::device> f32{"16_sell_c_sigma", run<float>, {}, supports<float>, prepare<float>, release<float>};
-const Register<Spmv, double, Space::device> f64{"16_sell_c_sigma", run<double>, {}, supports<double>, prepare<double>, release<double>};
+const Register<Spmv, float, Space::device> f32{"16_sell_c_sigma", run<float>,     {},
+                                               supports<float>,   prepare<float>, release<float>};
+const Register<Spmv, double, Space::device> f64{"16_sell_c_sigma", run<double>,     {},
+                                                supports<double>,  prepare<double>, release<double>};
 
 }  // namespace
 }  // namespace plumb

@@ -1,8 +1,10 @@
 // spmv, rung 17: HYB, the regular part of every row in ELL and the rest in COO, converted in prepare().
 //
-// Change    the ELL part is as wide as a third of the rows are long at least, so it is mostly full; what sticks out goes to rung 14.
+// Change    the ELL part is as wide as a third of the rows are long at least, so it is mostly full; what
+//           sticks out goes to rung 14.
 // Traffic   ELL with bounded padding, plus 12 or 16 bytes for each entry that sticks out.
-// Limits    @LIMITS@
+// Limits    34 registers in fp32, 32 in fp64, no shared memory: 6 and 8 blocks of 256 per SM (sm_90, nvcc
+//           13.0, ptxas -v).
 // Fails at  reproducibility, by the atomic additions of its COO part (declared).
 // Source    Bell and Garland, SC'09 (HYB).
 #include "gpu/spmv/coo.hpp"
@@ -17,7 +19,7 @@ using namespace spmv;
 template <class T>
 struct Hyb {
   Ell<T> ell;
-  Index tail = 0;  // entries beyond the ELL part
+  Index tail = 0;                     // entries beyond the ELL part
   const Index* tail_start = nullptr;  // (rows + 1)
   std::int32_t* row = nullptr;        // (tail)
   std::int32_t* col = nullptr;
@@ -42,7 +44,8 @@ template <class T>
 __global__ void __launch_bounds__(kCooThreads) spmv_hyb_tail(In<T> in, Hyb<T> hyb) {
   const Index i = (static_cast<Index>(blockIdx.x) * kCooThreads + threadIdx.x) / 32;
   if (i >= in.A.rows) return;
-  const Index to = hyb.tail_start[i], count = hyb.tail_start[i + 1] - to, from = in.A.row_ptr[i] + hyb.ell.width;
+  const Index to = hyb.tail_start[i], count = hyb.tail_start[i + 1] - to,
+              from = in.A.row_ptr[i] + hyb.ell.width;
   for (Index s = threadIdx.x % 32; s < count; s += 32) {
     hyb.row[to + s] = static_cast<std::int32_t>(i);
     hyb.col[to + s] = in.A.col[from + s];
@@ -72,7 +75,9 @@ void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& contex
 }
 
 template <class T>
-void release(void* plan) { delete static_cast<Hyb<T>*>(plan); }
+void release(void* plan) {
+  delete static_cast<Hyb<T>*>(plan);
+}
 
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
@@ -81,9 +86,10 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_coo(p.alpha, hyb.row, hyb.col, hyb.val, hyb.tail, in.x.data, out.y.data, context.stream);
 }
 
-const Register<Spmv, float, Space::device> f32{"17_hyb", run<float>, Traits{}.not_reproducible(), nullptr, prepare<float>, release<float>};
-const Register<Spmv, double, Space::device> f64{"17_hyb",      run<double>,     Traits{}.not_reproducible(), nullptr,
-                                                prepare<double>, release<double>};
+const Register<Spmv, float, Space::device> f32{"17_hyb", run<float>,     Traits{}.not_reproducible(),
+                                               nullptr,  prepare<float>, release<float>};
+const Register<Spmv, double, Space::device> f64{"17_hyb", run<double>,     Traits{}.not_reproducible(),
+                                                nullptr,  prepare<double>, release<double>};
 
 }  // namespace
 }  // namespace plumb

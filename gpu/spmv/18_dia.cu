@@ -1,10 +1,14 @@
 // spmv, rung 18: DIA, one array per occupied diagonal, converted in prepare().
 //
-// Change    no column numbers: the diagonal's offset says which x a row needs, and neighbouring rows need neighbouring x.
-// Traffic   one value per row and diagonal, padding included, and one bit that says whether there is an entry; x coalesced.
-// Limits    @LIMITS@
-// Fails at  entries off a few diagonals: refused beyond three times the entries. Repeated columns are added up beforehand.
-// Source    Y. Saad, "Iterative Methods for Sparse Linear Systems", 2nd ed. (2003), section 3.4; Bell and Garland, SC'09.
+// Change    no column numbers: the diagonal's offset says which x a row needs, and neighbouring rows need
+//           neighbouring x.
+// Traffic   one value per row and diagonal, padding included, and one bit that says whether there is an
+//           entry; x coalesced.
+// Limits    32 registers, no shared memory: 8 blocks of 256 per SM (sm_90, nvcc 13.0, ptxas -v).
+// Fails at  entries off a few diagonals: refused beyond three times the entries. Repeated columns are added
+//           up beforehand.
+// Source    Y. Saad, "Iterative Methods for Sparse Linear Systems", 2nd ed. (2003), section 3.4; Bell and
+//           Garland, SC'09.
 #include "gpu/spmv/features.hpp"
 
 namespace plumb {
@@ -16,11 +20,11 @@ constexpr int kThreads = 256;
 
 template <class T>
 struct Dia {
-  Index diagonals = 0, words = 0;       // words: of 32 rows
+  Index diagonals = 0, words = 0;        // words: of 32 rows
   const std::int32_t* offset = nullptr;  // (diagonals): column - row
   const std::int32_t* slot = nullptr;    // (rows + cols): diagonal of offset + rows, for the conversion
   T* val = nullptr;                      // (diagonals, rows)
-  unsigned* present = nullptr;           // (diagonals, words): an empty slot adds nothing, since 0 * NaN would
+  unsigned* present = nullptr;  // (diagonals, words): an empty slot adds nothing, since 0 * NaN would
 };
 
 // slot[offset + rows] = number of that diagonal, ascending, or -1; returns how many there are, or most + 1.
@@ -78,7 +82,9 @@ template <class T>
 const char* supports(const Problem<T>&, const In<T>& in, const Out<T>&) {
   HostArray<std::int32_t> slot(in.A.rows + in.A.cols);
   const Index most = most_diagonals(in);
-  return find_diagonals(in, most, slot, nullptr) > most ? "DIA would store more than three times the entries: too many diagonals" : nullptr;
+  return find_diagonals(in, most, slot, nullptr) > most
+             ? "DIA would store more than three times the entries: too many diagonals"
+             : nullptr;
 }
 
 template <class T>
@@ -96,21 +102,27 @@ void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& contex
   dia->val = workspace_of<T>(dia->diagonals * in.A.rows, context);
   dia->present = workspace_of<unsigned>(dia->diagonals * dia->words, context);
   device_fill(dia->val, 0, static_cast<std::size_t>(dia->diagonals * in.A.rows) * sizeof(T), context.stream);
-  device_fill(dia->present, 0, static_cast<std::size_t>(dia->diagonals * dia->words) * sizeof(unsigned), context.stream);
+  device_fill(dia->present, 0, static_cast<std::size_t>(dia->diagonals * dia->words) * sizeof(unsigned),
+              context.stream);
   launch(spmv_dia_fill<T>, ceil_div(in.A.rows, kThreads), kThreads, 0, context.stream, in, *dia);
   return dia;
 }
 
 template <class T>
-void release(void* plan) { delete static_cast<Dia<T>*>(plan); }
+void release(void* plan) {
+  delete static_cast<Dia<T>*>(plan);
+}
 
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  launch(spmv_dia<T>, ceil_div(in.A.rows, kThreads), kThreads, 0, context.stream, p, in, out, *static_cast<const Dia<T>*>(context.plan));
+  launch(spmv_dia<T>, ceil_div(in.A.rows, kThreads), kThreads, 0, context.stream, p, in, out,
+         *static_cast<const Dia<T>*>(context.plan));
 }
 
-const Register<Spmv, float, Space::device> f32{"18_dia", run<float>, {}, supports<float>, prepare<float>, release<float>};
-const Register<Spmv, double, Space::device> f64{"18_dia", run<double>, {}, supports<double>, prepare<double>, release<double>};
+const Register<Spmv, float, Space::device> f32{"18_dia",        run<float>,     {},
+                                               supports<float>, prepare<float>, release<float>};
+const Register<Spmv, double, Space::device> f64{"18_dia",         run<double>,     {},
+                                                supports<double>, prepare<double>, release<double>};
 
 }  // namespace
 }  // namespace plumb

@@ -1,4 +1,5 @@
-// The coordinate kernels of rungs 14 and 17. Atomic additions where a row crosses a warp, so neither is reproducible.
+// The coordinate kernels of rungs 14 and 17. Atomic additions where a row crosses a warp, so neither is
+// reproducible.
 #pragma once
 #include "gpu/spmv/common.hpp"
 
@@ -20,14 +21,16 @@ static __global__ void __launch_bounds__(kCooThreads)
   const Index i = (static_cast<Index>(blockIdx.x) * kCooThreads + threadIdx.x) / 32;
   if (i >= rows) return;
   const Index end = row_ptr[i + 1];
-  for (Index k = row_ptr[i] + static_cast<Index>(threadIdx.x % 32); k < end; k += 32) row[k] = static_cast<std::int32_t>(i);
+  for (Index k = row_ptr[i] + static_cast<Index>(threadIdx.x % 32); k < end; k += 32)
+    row[k] = static_cast<std::int32_t>(i);
 }
 
-// A warp takes 32 entries at a time: a segmented scan by row leaves each row's sum in its last lane, which adds it to y.
+// A warp takes 32 entries at a time: a segmented scan by row leaves each row's sum in its last lane, which
+// adds it to y.
 template <class T>
 __global__ void __launch_bounds__(kCooThreads)
-    spmv_coo(T alpha, const std::int32_t* row /* (nnz), ascending */, const std::int32_t* col /* (nnz) */, const T* val /* (nnz) */,
-             Index nnz, const T* x /* (cols) */, T* y /* (rows) */) {
+    spmv_coo(T alpha, const std::int32_t* row /* (nnz), ascending */, const std::int32_t* col /* (nnz) */,
+             const T* val /* (nnz) */, Index nnz, const T* x /* (cols) */, T* y /* (rows) */) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const Index warp = (static_cast<Index>(blockIdx.x) * kCooThreads + threadIdx.x) / 32;
   const Index begin = warp * (32 * kCooRounds);
@@ -47,8 +50,10 @@ __global__ void __launch_bounds__(kCooThreads)
 }
 
 template <class T>
-void run_coo(T alpha, const std::int32_t* row, const std::int32_t* col, const T* val, Index nnz, const T* x, T* y, void* stream) {
-  launch(spmv_coo<T>, ceil_div(nnz, kCooThreads * kCooRounds), kCooThreads, 0, stream, alpha, row, col, val, nnz, x, y);
+void run_coo(T alpha, const std::int32_t* row, const std::int32_t* col, const T* val, Index nnz, const T* x,
+             T* y, void* stream) {
+  launch(spmv_coo<T>, ceil_div(nnz, kCooThreads * kCooRounds), kCooThreads, 0, stream, alpha, row, col, val,
+         nnz, x, y);
 }
 
 }  // namespace spmv

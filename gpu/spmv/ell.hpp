@@ -1,5 +1,5 @@
-// ELLPACK, slot-major, as rungs 15 and 17 use it: every row has `width` slots; a slot without an entry has column -1 and adds nothing
-// (0 * x would turn a NaN or Inf of x into a NaN that the row does not have).
+// ELLPACK, slot-major, as rungs 15 and 17 use it: every row has `width` slots; a slot without an entry has
+// column -1 and adds nothing (0 * x would turn a NaN or Inf of x into a NaN that the row does not have).
 #pragma once
 #include "gpu/spmv/common.hpp"
 
@@ -43,7 +43,8 @@ template <class T>
 Ell<T> make_ell(Index width, const In<T>& in, Context& context) {
   Ell<T> ell;
   ell.width = width;
-  ell.col = static_cast<std::int32_t*>(context.workspace(width * in.A.rows * static_cast<Index>(sizeof(std::int32_t))));
+  ell.col = static_cast<std::int32_t*>(
+      context.workspace(width * in.A.rows * static_cast<Index>(sizeof(std::int32_t))));
   ell.val = static_cast<T*>(context.workspace(width * in.A.rows * static_cast<Index>(sizeof(T))));
   launch(spmv_ell_fill<T>, ceil_div(in.A.rows, kEllThreads), kEllThreads, 0, context.stream, in, ell);
   return ell;

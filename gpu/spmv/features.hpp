@@ -1,5 +1,5 @@
-// Features of a matrix by which a rung chooses or refuses: row lengths on the host, and their extent and spread from the device.
-// For supports() and prepare() only: both wait for the device.
+// Features of a matrix by which a rung chooses or refuses: row lengths on the host, and their extent and
+// spread from the device. For supports() and prepare() only: both wait for the device.
 #pragma once
 #include "gpu/runtime/transfer.hpp"
 #include "gpu/spmv/common.hpp"
@@ -7,7 +7,8 @@
 namespace plumb {
 namespace spmv {
 
-/// An array on the host, freed with its owner; uninitialised. (No <vector>: it would triple the compile time of a rung.)
+/// An array on the host, freed with its owner; uninitialised. (No <vector>: it would triple the compile time
+/// of a rung.)
 template <class E>
 class HostArray {
  public:

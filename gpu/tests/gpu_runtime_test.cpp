@@ -35,9 +35,7 @@ struct Counted {
 std::string message_of(cudaError_t status) {
   try {
     check_cuda(status, "cudaMalloc(&p, n)", "some/file.cpp", 17);
-  } catch (const Error& e) {
-    return e.what();
-  }
+  } catch (const Error& e) { return e.what(); }
   return {};
 }
 
@@ -66,9 +64,11 @@ TEST_CASE("a handle is destroyed once, by its last owner") {
 TEST_CASE("a device is described in one line") {
   DeviceInfo d;
   d.name = "NVIDIA Example";
-  d.sm = 90, d.multiprocessors = 132, d.memory_bytes = std::int64_t{3} << 30, d.l2_bytes = 60 << 20, d.clock_mhz = 1980;
+  d.sm = 90, d.multiprocessors = 132, d.memory_bytes = std::int64_t{3} << 30, d.l2_bytes = 60 << 20,
+  d.clock_mhz = 1980;
   d.driver_version = 12080, d.runtime_version = 13000;
-  CHECK(describe(d) == "NVIDIA Example, sm_90, 132 SMs, 3.0 GiB, L2 60 MiB, 1980 MHz, driver CUDA 12.8, runtime 13.0");
+  CHECK(describe(d) ==
+        "NVIDIA Example, sm_90, 132 SMs, 3.0 GiB, L2 60 MiB, 1980 MHz, driver CUDA 12.8, runtime 13.0");
 }
 
 TEST_CASE("where no kernel can run, the reason is one line and asking for the device throws it") {
@@ -119,7 +119,8 @@ TEST_CASE("a captured graph does its work at every launch, and a failing capture
   if (!device_here()) return;
   const UniqueStream stream = make_stream();
   const DeviceBuffer<unsigned char> buffer(4);
-  const UniqueGraph graph = capture_graph(stream.get(), [&] { device_fill(buffer.data(), 7, 4, stream.get()); });
+  const UniqueGraph graph =
+      capture_graph(stream.get(), [&] { device_fill(buffer.data(), 7, 4, stream.get()); });
   for (int round = 0; round < 2; ++round) {
     device_fill(buffer.data(), 0, 4, stream.get());
     PLUMB_CUDA(cudaGraphLaunch(graph.get(), stream.get()));
