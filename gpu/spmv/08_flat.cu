@@ -45,8 +45,7 @@ __global__ void __launch_bounds__(kThreads)
   __shared__ T staged[kTile];
   const Index begin = static_cast<Index>(blockIdx.x) * kTile;
   const Index end = begin + kTile < in.A.nnz ? begin + kTile : in.A.nnz;
-  for (Index k = begin + static_cast<Index>(threadIdx.x); k < end; k += kThreads)
-    staged[k - begin] = product(in, k);
+  stage_products<kThreads>(in, begin, static_cast<int>(end - begin), staged);
   const Index first = starts[blockIdx.x], last = starts[blockIdx.x + 1];
   const Index first_begin = in.A.row_ptr[first];                // first may be rows: then nnz
   const Index carried = first_begin < end ? first_begin : end;  // entries before it continue row first - 1

@@ -31,8 +31,7 @@ __global__ void __launch_bounds__(kThreads) spmv_thread_per_row_shared(Problem<T
   T sum = T(0);
   for (Index chunk = begin; chunk < end; chunk += kChunk) {
     const Index chunk_end = chunk + kChunk < end ? chunk + kChunk : end;
-    for (Index s = chunk + static_cast<Index>(threadIdx.x); s < chunk_end; s += kThreads)
-      staged[s - chunk] = product(in, s);
+    stage_products<kThreads>(in, chunk, static_cast<int>(chunk_end - chunk), staged);
     __syncthreads();
     const Index stop = row_end < chunk_end ? row_end : chunk_end;
     for (; k < stop; ++k) sum += staged[k - chunk];

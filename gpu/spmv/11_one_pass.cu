@@ -42,8 +42,7 @@ __global__ void __launch_bounds__(kThreads)
   __syncthreads();
   const Index tile = drawn;
   const Index begin = tile * kTile, end = begin + kTile < nnz ? begin + kTile : nnz;
-  for (Index k = begin + static_cast<Index>(threadIdx.x); k < end; k += kThreads)
-    staged[k - begin] = product(in, k);
+  stage_products<kThreads>(in, begin, static_cast<int>(end - begin), staged);
   // rows that end in this tile: in (begin, end]; empty rows before the first entry and all others that end at
   // `begin` belong to the tile before, but for the first tile
   const std::int32_t* row_ptr = in.A.row_ptr;

@@ -32,6 +32,26 @@ PLUMB_DEVICE T product(const In<T>& in, Index k) {
   return __ldg(in.A.val + k) * __ldg(in.x.data + __ldg(in.A.col + k));
 }
 
+/// Products of entries [begin, begin + count) into shared memory, by the whole block. The indices and values
+/// of four rounds are loaded before the first gather waits for one: a round alone has too few bytes in flight
+/// to hide memory.
+template <int Threads, class T>
+PLUMB_DEVICE void stage_products(const In<T>& in, Index begin, int count, T* staged /* (count), shared */) {
+  constexpr int kBatch = 4;
+  const std::int32_t* col = in.A.col + begin;
+  const T* val = in.A.val + begin;
+  int s = static_cast<int>(threadIdx.x);
+  for (; s + (kBatch - 1) * Threads < count; s += kBatch * Threads) {
+    std::int32_t c[kBatch];
+    T v[kBatch];
+#pragma unroll
+    for (int u = 0; u < kBatch; ++u) c[u] = __ldg(col + s + u * Threads), v[u] = __ldg(val + s + u * Threads);
+#pragma unroll
+    for (int u = 0; u < kBatch; ++u) staged[s + u * Threads] = v[u] * __ldg(in.x.data + c[u]);
+  }
+  for (; s < count; s += Threads) staged[s] = __ldg(val + s) * __ldg(in.x.data + __ldg(col + s));
+}
+
 /// The sum over aligned groups of `width` lanes (a power of two up to 32), in every lane. All 32 lanes call
 /// it.
 template <class T>

@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(kMergeThreads)
   const int tile = static_cast<int>(steps - begin_step < kMergeTile ? steps - begin_step : kMergeTile);
   const Index first_row = starts[blockIdx.x], first_entry = begin_step - first_row;
   const int rows = static_cast<int>(starts[blockIdx.x + 1] - first_row), entries = tile - rows;
-  for (int s = thread; s < entries; s += kMergeThreads) staged[s] = product(in, first_entry + s);
+  stage_products<kMergeThreads>(in, first_entry, entries, staged);
   for (int r = thread; r < rows; r += kMergeThreads)
     row_end[r] = static_cast<std::int32_t>(in.A.row_ptr[first_row + r + 1] - first_entry);
   __syncthreads();

@@ -52,8 +52,7 @@ __global__ void __launch_bounds__(kStreamThreads)
   const Index last_begin = in.A.row_ptr[last - 1];
   const bool long_row = end - begin > kStreamTile || last - first == 1;
   const Index staged_end = long_row ? last_begin : end;
-  for (Index k = begin + static_cast<Index>(threadIdx.x); k < staged_end; k += kStreamThreads)
-    staged[k - begin] = product(in, k);
+  stage_products<kStreamThreads>(in, begin, static_cast<int>(staged_end - begin), staged);
   __syncthreads();
   const Index rows = last - first - (long_row ? 1 : 0);
   sum_segments<kStreamThreads>(
