@@ -80,17 +80,6 @@ class SharedSlot {
   unsigned long long block_ = 0;  // serial number of the block that address_ belongs to
 };
 void* dynamic_shared();
-/// What rewrite.py makes of `extern __shared__ T name[]` outside of a function.
-template <class T>
-struct DynamicShared {
-  operator T*() const {
-    return static_cast<T*>(dynamic_shared());
-  }  // NOLINT: an array decays without being asked
-  template <class U>
-  explicit operator U*() const {
-    return static_cast<U*>(dynamic_shared());
-  }
-};
 unsigned shared_offset(const void* p);
 bool is_shared(const void* p);
 

@@ -310,6 +310,11 @@ inline void settle() {
 RawFinding* note(FindingKind kind, const std::string& text, const Thread* thread, Location location,
                  Location other_location = 0);
 
+/// The findings so far, resolved, and forgotten: end_run() without the end.
+std::vector<Finding> take_findings();
+/// Prints what a program that runs by itself has found so far (host_api.cpp).
+void report_now();
+
 // race.cpp: what happens to memory and to clocks
 enum class Access : std::uint8_t {
   read,

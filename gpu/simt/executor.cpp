@@ -642,6 +642,7 @@ void run_launch(std::string name, const void* kernel, dim3 grid, dim3 block, std
   engine.running = false;
   engine.current = nullptr;
   g_in_kernel = 0;
+  if (engine.is_stopped) report_now();  // the program may abort on the error it is told
 }
 
 }  // namespace

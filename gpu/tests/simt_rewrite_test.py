@@ -84,12 +84,17 @@ class Shared(unittest.TestCase):
     def test_dynamic_memory_inside_and_outside_of_functions(self):
         self.assertIn('float* const s = static_cast<float*>(::plumb::simt::dynamic_shared());',
                       shared('extern __shared__ float s[];'))
-        new = rewrite.rewrite('namespace a {\nextern __plumb_shared__ float s[];\n}\n')
-        self.assertIn('::plumb::simt::DynamicShared<float> s{};', new)
+        new = rewrite.rewrite('# 4 "x.cu"\nnamespace a {\nextern __plumb_shared__ float s[];\n}\n')
+        self.assertIn('#define s (plumb_s_1_0())\n# 5 "x.cu"\n', new)
 
-    def test_a_file_scope_variable_is_refused(self):
+    def test_a_file_scope_variable_becomes_a_call(self):
+        new = rewrite.rewrite('# 1 "x.cu"\n__plumb_shared__ int g[4], h;\nint after;\n')
+        self.assertIn('_t& plumb_g_1_0_f() { static ::plumb::simt::SharedSlot', new)
+        self.assertIn('#define h (plumb_h_1_1_f())\n# 1 "x.cu"\n\nint after;', new)
+
+    def test_a_declaration_it_cannot_read_is_refused(self):
         with self.assertRaises(rewrite.Unreadable):
-            rewrite.rewrite('__plumb_shared__ int g[4];')
+            rewrite.rewrite('void f() { __plumb_shared__ float (*rows)[4]; }')
 
     def test_declarations_after_labels_and_markers_keep_their_place(self):
         new = rewrite.rewrite('void f() {\nagain:\n# 3 "x.cu"\n  __plumb_shared__ int a;\n  a = 1;\n}\n')
