@@ -225,8 +225,14 @@ int worker_main() {
     }
     mapped = pages;
     std::unique_ptr<Backend>& backend = backends[request.device];
-    if (!backend) backend = make_backend(request.device);
-    const RunReply reply = serve(request, find_operator(request.op), static_cast<std::byte*>(window), *backend);
+    RunReply reply;
+    try {
+      if (!backend) backend = make_backend(request.device);
+      reply = serve(request, find_operator(request.op), static_cast<std::byte*>(window), *backend);
+    } catch (const std::exception& e) {  // a device that is there and does not answer
+      reply.status = RunReply::Status::error;
+      reply.text = e.what();
+    }
     if (!encode(reply).send(kWire)) break;
   }
   return 0;

@@ -59,9 +59,10 @@ class Worker {
   /// Sends the request and waits at most `seconds`. After died or timed_out the worker is gone: alive() is false.
   [[nodiscard]] Outcome run(const RunRequest&, double seconds);
   [[nodiscard]] bool alive() const { return pid_ > 0; }
+  /// Kills and reaps the child.
+  void end();
 
  private:
-  void end();
   std::string last_words();
 
   int pid_ = -1, wire_ = -1, block_ = -1, words_ = -1;
