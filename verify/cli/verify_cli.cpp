@@ -21,15 +21,14 @@
 #include "verify/cli/listing.hpp"
 #include "verify/cli/mutant_run.hpp"
 #include "verify/cli/options.hpp"
+#include "verify/engine/confinement.hpp"
 #include "verify/engine/manifest.hpp"
 #include "verify/report/reporter.hpp"
 
 namespace plumb {
 namespace {
 
-std::atomic<bool> g_interrupted{false};
-
-void on_interrupt(int) { g_interrupted = true; }
+void on_interrupt(int signal) { stop_signal = signal; }
 
 bool device_wanted(const VerifyOptions& o, Device d) {
   return o.devices.empty() || std::find(o.devices.begin(), o.devices.end(), name(d)) != o.devices.end();
@@ -115,7 +114,7 @@ class Session {
   void work() {
     Runner runner(options_.run);
     std::string op;
-    for (std::size_t j; (j = next_++) < jobs_.size() && !stop_ && !g_interrupted;) {
+    for (std::size_t j; (j = next_++) < jobs_.size() && !stop_ && stop_signal == 0;) {
       const Job& job = jobs_[j];
       if (job.c.op != op) runner.forget_workers();
       op = job.c.op;
@@ -130,8 +129,9 @@ class Session {
           continue;
         }
         for (const VariantInfo& v : job.variants) {
-          if (stop_ || g_interrupted) break;
-          take(runner.judge(job.c, *prepared, v));
+          if (stop_ || stop_signal != 0) break;
+          const Record record = runner.judge(job.c, *prepared, v);
+          if (stop_signal == 0) take(record);
         }
       } catch (...) {
         const std::lock_guard lock(mutex_);
@@ -223,12 +223,12 @@ int judge_cases(const VerifyOptions& o) {
     fmt::print(stderr, "error: {}\n", r->trouble());
     trouble = true;
   }
-  if (g_interrupted) fmt::print("interrupted: {} of {} records\n", session.totals().all(), planned);
+  if (stop_signal != 0) fmt::print("interrupted: {} of {} records\n", session.totals().all(), planned);
   fmt::print("{}\n", last_line(session.totals(), seconds));
   std::fflush(stdout);
   session.rethrow();
   if (trouble) return kUsage;
-  if (g_interrupted) return 130;
+  if (stop_signal != 0) return 128 + stop_signal;
   const ExitCode code = exit_code(session.totals(), session.device_missing());
   return code == kNoDevice && o.require_gpu ? kFailed : code;
 }
@@ -251,7 +251,7 @@ int verify_checked(int argc, char** argv) {
   struct sigaction action {};
   action.sa_handler = on_interrupt;
   action.sa_flags = SA_RESETHAND;  // a second Ctrl-C ends at once
-  sigaction(SIGINT, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
   if (o.mutants) {
     if (o.cases.empty()) o.cases = "all";
     return run_mutants(o);
@@ -265,6 +265,7 @@ int verify_checked(int argc, char** argv) {
 
 int verify_main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--worker") == 0) return worker_main();
+  guard_judge();
   try {
     return verify_checked(argc, argv);
   } catch (const std::exception& e) {
