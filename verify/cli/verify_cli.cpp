@@ -23,6 +23,7 @@
 #include "verify/cli/options.hpp"
 #include "verify/engine/confinement.hpp"
 #include "verify/engine/manifest.hpp"
+#include "verify/engine/plugin_host.hpp"
 #include "verify/report/reporter.hpp"
 
 namespace plumb {
@@ -166,7 +167,25 @@ class Session {
   std::exception_ptr failure_;
 };
 
-int judge_cases(const VerifyOptions& o) {
+int judge_cases(VerifyOptions o) {
+  std::vector<VariantInfo> of_plugins;
+  for (const std::string& path : o.plugins) {
+    for (VariantInfo& v : list_plugin(path)) {
+      const auto same = [&](const VariantInfo& other) { return other.op == v.op && other.name == v.name && other.dtype == v.dtype; };
+      if (std::any_of(of_plugins.begin(), of_plugins.end(), same)) {
+        throw input_error(path, 0, fmt::format("another plug-in has a variant {} of {} too", v.name, v.op));
+      }
+      of_plugins.push_back(std::move(v));
+    }
+  }
+  if (!of_plugins.empty()) {  // alone, a plug-in is what is judged
+    if (o.variants.empty()) o.variants = {"user/*"};
+    if (o.cases.empty()) {
+      std::set<std::string> ops;
+      for (const VariantInfo& v : of_plugins) ops.insert(v.op);
+      o.cases = fmt::format("{}", fmt::join(ops, ","));
+    }
+  }
   const std::vector<Case> cases = select_cases(o);
   std::vector<Job> jobs;
   std::int64_t planned = 0;
@@ -176,7 +195,12 @@ int judge_cases(const VerifyOptions& o) {
   std::vector<VariantInfo> variants;
   std::int64_t position = 0;
   for (const Case& c : cases) {
-    if (c.op != op) variants = find_operator(op = c.op).variants(Device::gpu);
+    if (c.op != op) {
+      variants = find_operator(op = c.op).variants(Device::gpu);
+      for (const VariantInfo& v : of_plugins) {
+        if (v.op == op) variants.push_back(v);
+      }
+    }
     Job job{c, {}};
     for (const VariantInfo& v : variants) {
       if (v.mutant) continue;
@@ -257,7 +281,7 @@ int verify_checked(int argc, char** argv) {
     return run_mutants(o);
   }
   if (o.cases.empty() && !o.matrices.empty()) o.cases = "all";
-  if (o.cases.empty()) throw Error("say what to judge: --case all, or --case GLOB (verify --help)");
+  if (o.cases.empty() && o.plugins.empty()) throw Error("say what to judge: --case all, or --case GLOB (verify --help)");
   return judge_cases(o);
 }
 

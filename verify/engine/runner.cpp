@@ -15,12 +15,6 @@
 namespace plumb {
 namespace {
 
-std::string this_program() {
-  char path[4096];
-  const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-  return n > 0 ? std::string(path, static_cast<std::size_t>(n)) : "verify";
-}
-
 std::string place_of(const Segment& s, std::int64_t index) {
   if (s.rows == 1) return fmt::format("{}[{}]", s.name, index);
   return fmt::format("{}({}, {})", s.name, index / s.cols, index % s.cols);

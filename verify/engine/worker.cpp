@@ -23,6 +23,7 @@
 
 #include "reference/core/error.hpp"
 #include "verify/engine/confinement.hpp"
+#include "verify/engine/plugin_host.hpp"
 
 extern char** environ;
 
@@ -188,6 +189,12 @@ void record_choice(Context& c, const char* text) { static_cast<RunState*>(c.owne
 
 }  // namespace
 
+std::string this_program() {
+  char path[4096];
+  const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+  return n > 0 ? std::string(path, static_cast<std::size_t>(n)) : "verify";
+}
+
 RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte* image, Backend& backend) {
   RunReply reply;
   if (const std::string reason = backend.unavailable(); !reason.empty()) {
@@ -214,7 +221,7 @@ RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte*
       backend.synchronize();
       reply.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     };
-    reply.text = entry.invoke(invocation);
+    reply.text = request.plugin.empty() ? entry.invoke(invocation) : invoke_plugin(request.plugin, entry, invocation);
     if (!reply.text.empty()) reply.status = RunReply::Status::unsupported;
     backend.download(image, request.image_bytes);
   } catch (const std::exception& e) {
@@ -247,6 +254,10 @@ int worker_main() {
     RunReply reply;
     if (request.op == kSettle) {
       for (int tries = 0; tries < 100 && count_threads() > request.image_bytes; ++tries) usleep(2000);
+    } else if (request.op == kListPlugin) {
+      confine_worker(true);
+      confined = true;
+      reply = describe_plugin(request.plugin);
     } else {
       const auto pages = static_cast<std::size_t>((request.image_bytes + 4095) / 4096 * 4096);
       // always at the same address: a kernel that caches by pointer meets new data there, and what lies past it cannot be touched

@@ -24,6 +24,12 @@ struct RunRequest {
   std::int64_t ticket = 0;       // set by Worker::run; the reply carries it back
 };
 
+/// In place of an operator's name: list the variants of `plugin`.
+inline constexpr const char* kListPlugin = "list-plugin";
+
+/// The path of this executable.
+[[nodiscard]] std::string this_program();
+
 struct RunReply {
   enum class Status : std::uint8_t { ok, unsupported, error, unavailable } status = Status::ok;
   std::string text;        // reason or error
