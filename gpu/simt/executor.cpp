@@ -626,6 +626,12 @@ void run_launch(std::string name, const void* kernel, dim3 grid, dim3 block, std
     engine.is_stopped = true;
     return;
   }
+  engine.counters.threads += static_cast<std::int64_t>(total * threads);
+  if (engine.options.max_threads > 0 && engine.counters.threads > engine.options.max_threads) {
+    engine.is_stopped = true;
+    engine.running = false;
+    return;
+  }
   launch.blocks = static_cast<std::uint32_t>(total);
   engine.next_block_id += launch.blocks;
   ++engine.counters.launches;
@@ -677,6 +683,10 @@ void begin_run(const Options& options) {
 }
 
 bool stopped() { return engine.is_stopped; }
+std::int64_t threads_refused() {
+  const bool over = engine.options.max_threads > 0 && engine.counters.threads > engine.options.max_threads;
+  return over ? engine.counters.threads : 0;
+}
 bool instrumented() { return is_instrumented; }
 Counters counters() { return engine.counters; }
 

@@ -27,6 +27,7 @@ struct Options {
   int resident_blocks = 1;  // blocks under way at once; more are admitted where running ones wait for others
   int multiprocessors = 4;  // what device_multiprocessors() answers
   int max_findings = 32;    // distinct ones; further ones are counted only
+  std::int64_t max_threads = 0;  // of all launches together; a launch beyond them stops the run. 0: any number
 };
 
 enum class FindingKind : std::uint8_t {
@@ -87,6 +88,9 @@ std::vector<Finding> end_run();
 /// Whether a finding has stopped the run: launches do nothing from there on.
 bool stopped();
 
+/// Threads that a launch beyond Options::max_threads would have brought the run to; 0 where there was none.
+std::int64_t threads_refused();
+
 /// Whether kernels linked into this program are instrumented, and so races, bounds and initialisation are
 /// checked.
 bool instrumented();
@@ -105,7 +109,7 @@ void order_all();
 
 /// What the run did: launches, blocks, thread switches, instrumented accesses.
 struct Counters {
-  std::int64_t launches = 0, blocks = 0, switches = 0, accesses = 0;
+  std::int64_t launches = 0, blocks = 0, threads = 0, switches = 0, accesses = 0;
 };
 Counters counters();
 

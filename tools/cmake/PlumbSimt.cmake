@@ -4,6 +4,7 @@
 # as it is, RACE with the thread-sanitizer's instrumentation, whose runtime gpu/simt itself provides (nothing links libtsan).
 # plumb_simt_program(NAME PLAIN|RACE sources.cu...): a program of them, with the user's own main().
 #
+# PLUMB_SIMT_DEFINITIONS, where the caller sets it, holds further -D flags.
 # The rewritten text is shared between the two. Link NAME and plumb_simt; all kernels of one program are of one mode.
 
 function(plumb_simt_kernels name mode)
@@ -11,7 +12,7 @@ function(plumb_simt_kernels name mode)
   if(NOT Python3_Interpreter_FOUND)
     plumb_missing("Python 3" python3)
   endif()
-  set(language -std=c++17 -DPLUMB_SIMT)
+  set(language -std=c++17 -DPLUMB_SIMT ${PLUMB_SIMT_DEFINITIONS})
   # -O2 and no vectoriser: an instrumented access should be the kernel's own, not a merged one. -g1: lines for findings;
   # DWARF 4, since binutils 2.40 misnames the file of an inlined call in DWARF 5.
   set(flags -O2 -g1 -gdwarf-4 -fno-tree-vectorize -fsanitize=alignment -fno-sanitize-recover=undefined -ffp-contract=off

@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <thread>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -20,6 +23,7 @@ constexpr const char* kFooter =
     "  verify --case spmv --matrix web-Stanford.mtx.gz     a matrix of your own\n"
     "  verify --plugin ./libmine.so                        kernels of your own (tools/plumb new-plugin spmv mine)\n"
     "  verify --case all --html report.html --save-failing failing\n"
+    "  verify --case 'spmv' --device simt --race           the GPU kernels without a GPU, every access checked for races\n"
     "  verify --mutants                                    does the judge kill every planted fault?\n"
     "  verify --list | --describe spmv | --explain nondeterministic\n"
     "exit codes: 0 all that ran passed, 1 a failure, 2 usage or bad input, 3 nothing ran, 4 the harness itself is broken,\n"
@@ -47,13 +51,13 @@ std::optional<int> parse_options(int argc, char** argv, VerifyOptions& o) {
   std::vector<std::string> positional;
   app.add_option("--case", o.cases, "all, or GLOB[,GLOB...]: 'spmv.*', 'gemm.f32(m=1..*,n=7*)', or a whole id as printed");
   app.add_option("--variant", variants, "GLOB[,GLOB...] of variants: 'gpu/*', 'cpu/*', 'user/*'");
-  app.add_option("--device", devices, "cpu, gpu, simt or all; default: all that are present, the others listed as skipped");
+  app.add_option("--device", devices, "cpu, gpu, simt (GPU kernels on the CPU executor: slow, needs no GPU) or all; default: cpu and gpu");
   app.add_option("--tier", tier, "smoke, full or stress; a tier includes the ones before it")->capture_default_str();
   app.add_option("--fill", fills, "exact,wide,index,real,positive,scaled,hostile; default: all that a case names");
   app.add_option("--seed", seed, "data from this seed instead of the cases' own; 'fresh' draws one");
   app.add_option("--repeat", o.run.repeat, "runs of each variant on each case, at least 2")->capture_default_str()->check(CLI::Range(2, 10000));
   app.add_option("--shard", shard, "I/N: the I-th of N parts, from 1");
-  app.add_option("--jobs", o.jobs, "cases judged side by side")->capture_default_str()->check(CLI::Range(1, 256));
+  app.add_option("--jobs", o.jobs, "cases judged side by side; default: 1, and one per core with --device simt")->check(CLI::Range(1, 256));
   app.add_option("--timeout", o.run.timeout, "seconds for one run")->capture_default_str()->check(CLI::PositiveNumber);
   app.add_flag("--fail-fast", o.fail_fast, "stop at the first failure");
   app.add_option("--first", o.run.first, "misses listed per failure, at most 10")->capture_default_str()->check(CLI::Range(0, 10));
@@ -61,6 +65,7 @@ std::optional<int> parse_options(int argc, char** argv, VerifyOptions& o) {
   app.add_option("--matrix", o.matrices, "judge the sparse operators on this file too (.mtx, .mtx.gz, .npz, edge list); repeatable");
   app.add_option("--plugin", o.plugins,
                  "judge the variants of this shared library, user/NAME (gpu/plugin/plugin_abi.h); repeatable. Alone, it selects them");
+  app.add_flag("--race", o.run.race, "on the CPU executor with race detection; implies --device simt");
   app.add_flag("--mutants", o.mutants, "run the planted faults; a survivor is exit 4");
   app.add_flag("--require-gpu", o.require_gpu, "no GPU is a failure (exit 1), not a skip (exit 77)");
   app.add_option("--json", o.json, "write a report, one JSON object per line");
@@ -105,11 +110,12 @@ std::optional<int> parse_options(int argc, char** argv, VerifyOptions& o) {
     if (std::find(kDevices.begin(), kDevices.end(), d) == kDevices.end()) {
       throw Error(fmt::format("--device: unknown word '{}'{} (known: cpu, gpu, simt, all)", printable(d), did_you_mean(d, kDevices)));
     }
-    if (d == "all") {
-      o.devices.clear();
-      break;
-    }
   }
+  if (std::find(o.devices.begin(), o.devices.end(), "all") != o.devices.end()) o.devices = {"cpu", "gpu", "simt"};
+  if (o.run.race && o.devices.empty() && !o.mutants) o.devices = {"simt"};
+  const bool simt = std::find(o.devices.begin(), o.devices.end(), "simt") != o.devices.end();
+  if (o.run.race && !simt && !o.mutants) throw Error("--race judges kernels on the CPU executor: --device simt");
+  if (o.jobs == 0) o.jobs = simt && o.devices.size() == 1 ? static_cast<int>(std::max(1u, std::thread::hardware_concurrency())) : 1;
   for (const std::string& word : pieces(fills)) o.fills.push_back(parse_fill(word, "--fill"));
   o.tier = parse_tier(tier, "--tier");
   if (isolate == "none") {

@@ -11,12 +11,12 @@ namespace plumb {
 struct VerifyOptions {
   std::string cases;  // --case
   std::vector<std::string> variants;
-  std::vector<std::string> devices;  // empty: all that are present
+  std::vector<std::string> devices;  // empty: cpu, and gpu where there is one
   std::vector<Fill> fills;           // empty: all
   Tier tier = Tier::smoke;
   std::optional<std::uint64_t> seed;
   int shard = 0, shards = 1;
-  int jobs = 1;
+  int jobs = 0;  // 0: one, and as many as there are cores on the CPU executor alone
   bool fail_fast = false;
   std::vector<std::string> matrices;
   bool mutants = false, require_gpu = false;

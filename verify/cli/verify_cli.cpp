@@ -26,6 +26,7 @@
 #include "verify/engine/confinement.hpp"
 #include "verify/engine/manifest.hpp"
 #include "verify/engine/plugin_host.hpp"
+#include "verify/engine/simt_device.hpp"
 #include "verify/report/reporter.hpp"
 
 namespace plumb {
@@ -34,7 +35,8 @@ namespace {
 void on_interrupt(int signal) { stop_signal = signal; }
 
 bool device_wanted(const VerifyOptions& o, Device d) {
-  return o.devices.empty() || std::find(o.devices.begin(), o.devices.end(), name(d)) != o.devices.end();
+  if (o.devices.empty()) return d != Device::simt;  // slow: only where it is asked for
+  return std::find(o.devices.begin(), o.devices.end(), name(d)) != o.devices.end();
 }
 
 bool variant_wanted(const VerifyOptions& o, const std::string& variant) {
@@ -188,6 +190,16 @@ int judge_cases(VerifyOptions o) {
       o.cases = fmt::format("{}", fmt::join(ops, ","));
     }
   }
+  std::vector<VariantInfo> of_simt;
+  if (!o.devices.empty() && device_wanted(o, Device::simt)) {
+    o.run.simt_program = simt_program(o.run.race);
+    if (o.run.simt_program.empty()) throw Error(fmt::format("--device simt: its worker is not beside {}", this_program()));
+    std::vector<std::string> defects;
+    of_simt = list_simt(o.run.simt_program, defects);
+    for (const std::string& d : defects) fmt::print(stderr, "broken harness: {}\n", d);
+    if (!defects.empty()) return kBrokenHarness;
+    for (VariantInfo& v : absent_from_simt()) of_simt.push_back(std::move(v));
+  }
   const std::vector<Case> cases = select_cases(o);
   std::vector<Job> jobs;
   std::int64_t planned = 0;
@@ -199,8 +211,10 @@ int judge_cases(VerifyOptions o) {
   for (const Case& c : cases) {
     if (c.op != op) {
       variants = find_operator(op = c.op).variants(Device::gpu);
-      for (const VariantInfo& v : of_plugins) {
-        if (v.op == op) variants.push_back(v);
+      for (const std::vector<VariantInfo>* more : {&of_plugins, &of_simt}) {
+        for (const VariantInfo& v : *more) {
+          if (v.op == op) variants.push_back(v);
+        }
       }
     }
     Job job{c, {}};

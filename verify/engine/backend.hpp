@@ -25,6 +25,12 @@ class Backend {
   /// Brings everything of the image back, fences included.
   virtual void download(std::byte* image, std::int64_t bytes) = 0;
   [[nodiscard]] virtual void* stream() { return nullptr; }
+  /// Whether begin() wants to be told what a run may touch.
+  [[nodiscard]] virtual bool tracks_arrays() const { return false; }
+  /// Before everything else of a run: the arrays of the call, at their places in the uploaded image, and the schedule's seed.
+  virtual void begin(const CallInfo&, Poison, std::uint64_t /*schedule*/) {}
+  /// Why the run just made says nothing (a problem too large for this device), or "".
+  [[nodiscard]] virtual std::string declined() { return {}; }
   /// Fenced and poisoned, 256-byte aligned, kept until release_workspace().
   [[nodiscard]] virtual void* workspace(std::int64_t bytes, Poison poison) = 0;
   /// Checks the fences of every workspace handed out since the last call, then frees them. Returns what was wrong, or "".
@@ -34,6 +40,9 @@ class Backend {
   /// Instruments' findings since the last call, one line each: traps and races of the CPU executor.
   [[nodiscard]] virtual std::vector<std::string> findings() { return {}; }
 };
+
+/// Set by the programs that hold kernels for the CPU executor (verify/simt); null in all others.
+inline std::unique_ptr<Backend> (*make_simt_backend)() = nullptr;
 
 /// The backend of a device in this build; its unavailable() says why where there is none.
 [[nodiscard]] std::unique_ptr<Backend> make_backend(Device);

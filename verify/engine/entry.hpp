@@ -34,6 +34,7 @@ struct VariantInfo {
   bool mutant = false;
   MutantInfo fault{0, "", "", 0};
   std::string plugin = {};  // the shared library that holds it; "" for a registered one
+  std::string absent = {};  // why its device cannot run it; "" where it can
 };
 
 /// The views of a case as bytes, pointers replaced by offsets: what a child process is sent beside the image.

@@ -92,7 +92,9 @@ std::unique_ptr<Backend> make_backend(Device device) {
 #else
       return std::make_unique<MissingBackend>("this build has no GPU side (configured without nvcc)");
 #endif
-    case Device::simt: return std::make_unique<MissingBackend>("the CPU executor runs in a worker of its own");
+    case Device::simt:
+      if (make_simt_backend != nullptr) return make_simt_backend();
+      return std::make_unique<MissingBackend>("the CPU executor runs in a worker of its own");
   }
   return nullptr;
 }

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "reference/core/error.hpp"
+#include "verify/engine/simt_device.hpp"
 
 namespace plumb {
 namespace {
@@ -95,7 +96,8 @@ Worker::Outcome Runner::execute(const RunRequest& request, const ImageLayout& la
   const std::int64_t bytes = layout.bytes();
   before.resize(static_cast<std::size_t>(bytes));
   layout.write(before.data());
-  if (options_.isolation == Isolation::none) {
+  const bool simt = request.device == Device::simt;
+  if (options_.isolation == Isolation::none && !simt) {
     local_image_.assign(before.begin(), before.end());
     std::unique_ptr<Backend>& backend = backends_[request.device];
     if (!backend) backend = make_backend(request.device);
@@ -111,7 +113,9 @@ Worker::Outcome Runner::execute(const RunRequest& request, const ImageLayout& la
   const std::string key = worker_key(request);
   std::unique_ptr<Worker>& worker = workers_[key];
   if (options_.isolation == Isolation::run) worker.reset();
-  if (!worker || !worker->alive()) worker = std::make_unique<Worker>(options_.program);
+  if (!worker || !worker->alive()) {
+    worker = std::make_unique<Worker>(simt ? options_.simt_program : options_.program);
+  }
   after = worker->image(bytes);
   std::memcpy(after, before.data(), before.size());
   Worker::Outcome outcome = worker->run(request, options_.timeout);
@@ -185,9 +189,12 @@ std::string Runner::outlived(const std::string& key, int first_threads, int last
 
 Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& variant) {
   Record record;
-  record.case_id = c.id(), record.op = c.op, record.dtype = std::string(name(c.dtype)), record.variant = variant.name;
+  record.case_id = c.id(), record.op = c.op, record.dtype = std::string(name(c.dtype)), record.variant = variant.name + (variant.device == Device::simt ? kOnSimt : "");
   record.repro = fmt::format("verify --case '{}' --variant '{}'{}{}", record.case_id, variant.name,
-                             variant.device == Device::simt ? " --device simt" : variant.mutant ? " --mutants" : "",
+                             variant.device != Device::simt ? (variant.mutant ? " --mutants" : "")
+                             : variant.mutant             ? " --mutants"
+                             : options_.race              ? " --device simt --race"
+                                                          : " --device simt",
                              variant.plugin.empty() ? "" : fmt::format(" --plugin '{}'", variant.plugin));
   const Tolerance tolerance{c.fill, variant.traits.arithmetic, c.dtype};
   std::vector<std::byte> before;
@@ -211,6 +218,16 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
     return record;
   };
 
+  if (!variant.absent.empty()) return end(Verdict::skip, variant.absent);
+  if (variant.device == Device::simt) {
+    const Cost cost = prepared.cost();
+    const double work = cost.flop + cost.bytes / 4;
+    const double limit = options_.race ? kMaxSimtRaceWork : kMaxSimtWork;
+    if (work > limit) {
+      return end(Verdict::skip, fmt::format("too large for the CPU executor: {:.3g} operations and words, the limit is {:.3g}", work, limit));
+    }
+  }
+
   std::vector<std::vector<bool>> untouched;  // per output element: still poison in every run so far
   std::vector<Run> runs;
   std::vector<Segment> outputs;
@@ -224,6 +241,7 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
     ImageLayout& layout = *staged;
     StagedViews views = prepared.place(layout);
     RunRequest request{c.op, variant.name, c.dtype, variant.device, placement.poison, std::move(views), layout.bytes(), variant.plugin};
+    request.schedule = c.seed + static_cast<std::uint64_t>(r);
     returned = false;
     Worker::Outcome outcome = execute(request, layout, before, after);
     ++record.runs;
@@ -233,17 +251,18 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
     const RunReply& reply = outcome.reply;
     if (reply.status == RunReply::Status::unavailable) return --record.runs, end(Verdict::skip, reply.text);
     if (reply.status == RunReply::Status::unsupported) return --record.runs, end(Verdict::unsupported, reply.text);
+    if (!reply.findings.empty()) {
+      record.detail = reply.findings;
+      const bool race = reply.findings.front().rfind("race", 0) == 0;
+      const std::string& first = reply.findings.front();
+      return end(race ? Verdict::race : Verdict::error, first.substr(0, first.find('\n')));
+    }
     if (reply.status == RunReply::Status::error) return end(Verdict::error, reply.text);
     returned = true;
     if (r == 0) first_threads = reply.threads;
     last_threads = reply.threads;
     record.seconds = std::max(record.seconds, reply.seconds);
     if (!reply.chosen.empty()) record.chosen = reply.chosen;
-    if (!reply.findings.empty()) {
-      record.detail = reply.findings;
-      const bool race = reply.findings.front().rfind("race", 0) == 0;
-      return end(race ? Verdict::race : Verdict::error, reply.findings.front());
-    }
     const Trespass trespass = parts_.find_trespass(layout, before.data(), after);
     if (trespass.kind == Trespass::Kind::fence) return end(Verdict::out_of_bounds, trespass.text);
     if (!reply.trespass.empty()) return end(Verdict::out_of_bounds, reply.trespass);

@@ -24,6 +24,7 @@
 #include "reference/core/error.hpp"
 #include "verify/engine/confinement.hpp"
 #include "verify/engine/plugin_host.hpp"
+#include "verify/engine/simt_device.hpp"
 
 extern char** environ;
 
@@ -132,6 +133,7 @@ Message encode(const RunRequest& r) {
   m.put(r.views.data(), r.views.size());
   m.put_number(r.image_bytes);
   m.put(r.plugin);
+  m.put_number(static_cast<std::int64_t>(r.schedule));
   m.put_number(r.ticket);
   return m;
 }
@@ -145,6 +147,7 @@ RunRequest decode_request(Message& m) {
   std::memcpy(r.views.data(), views.data(), views.size());
   r.image_bytes = m.number();
   r.plugin = m.text();
+  r.schedule = static_cast<std::uint64_t>(m.number());
   r.ticket = m.number();
   return r;
 }
@@ -212,6 +215,10 @@ RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte*
     context.stream = backend.stream();
     Invocation invocation{request.variant, request.dtype, request.device, views.data(), nullptr, &context, {}, {}};
     invocation.base = backend.upload(image, request.image_bytes);
+    if (backend.tracks_arrays()) {
+      StagedViews copy = request.views;  // unpacking rebases them
+      backend.begin(entry.unpack(request.dtype, copy.data(), invocation.base), request.poison, request.schedule);
+    }
     std::chrono::steady_clock::time_point start;
     invocation.before_run = [&] {
       backend.synchronize();
@@ -232,6 +239,10 @@ RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte*
   try {
     reply.trespass = backend.release_workspace();
     reply.findings = backend.findings();
+    if (const std::string why = backend.declined(); !why.empty() && reply.status == RunReply::Status::ok) {
+      reply.status = RunReply::Status::unavailable;
+      reply.text = why;
+    }
   } catch (const std::exception& e) {
     reply.status = RunReply::Status::error;
     if (reply.text.empty()) reply.text = e.what();
@@ -258,6 +269,8 @@ int worker_main() {
       confine_worker(true);
       confined = true;
       reply = describe_plugin(request.plugin);
+    } else if (request.op == kListVariants) {
+      reply.findings = describe_variants();
     } else {
       const auto pages = static_cast<std::size_t>((request.image_bytes + 4095) / 4096 * 4096);
       // always at the same address: a kernel that caches by pointer meets new data there, and what lies past it cannot be touched

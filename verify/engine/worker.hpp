@@ -21,11 +21,14 @@ struct RunRequest {
   StagedViews views;
   std::int64_t image_bytes = 0;  // the image lies in the shared block
   std::string plugin = {};       // the shared library that holds the variant; "" for a registered one
+  std::uint64_t schedule = 0;    // of the CPU executor: the order of blocks, warps and lanes follows from it
   std::int64_t ticket = 0;       // set by Worker::run; the reply carries it back
 };
 
 /// In place of an operator's name: list the variants of `plugin`.
 inline constexpr const char* kListPlugin = "list-plugin";
+/// Likewise: list the variants of device space that the child itself holds.
+inline constexpr const char* kListVariants = "list-variants";
 
 /// The path of this executable.
 [[nodiscard]] std::string this_program();

@@ -1,0 +1,93 @@
+#include "verify/engine/simt_device.hpp"
+
+#include <unistd.h>
+
+#include <deque>
+#include <mutex>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "reference/core/error.hpp"
+#include "reference/core/text.hpp"
+#include "verify/engine/worker.hpp"
+
+#include "simt_manifest.inc"
+
+namespace plumb {
+namespace {
+
+// A mutant's texts are literals where it is registered; those that come over the wire are kept here as long as the program runs.
+const char* kept(const std::string& text) {
+  static std::mutex mutex;
+  static std::deque<std::string> all;
+  const std::lock_guard lock(mutex);
+  return all.emplace_back(text).c_str();
+}
+
+}  // namespace
+
+std::string simt_program(bool race) {
+  const std::string self = this_program();
+  const std::string beside = self.substr(0, self.rfind('/') + 1) + (race ? "plumb_simt_race_worker" : "plumb_simt_worker");
+  return access(beside.c_str(), X_OK) == 0 ? beside : "";
+}
+
+std::vector<std::string> describe_variants() {
+  std::vector<std::string> lines;
+  for (const auto& entry : operators()) {
+    for (const VariantInfo& v : entry->variants(Device::simt)) {
+      if (v.device != Device::simt) continue;
+      lines.push_back(fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", v.op, v.name, static_cast<int>(v.dtype),
+                                  static_cast<int>(v.traits.arithmetic), v.traits.reproducible ? 1 : 0, v.traits.alignment,
+                                  v.traits.min_sm, v.mutant ? 1 : 0, v.fault.number, v.fault.killed_by, v.fault.fault,
+                                  v.fault.incident));
+    }
+  }
+  return lines;
+}
+
+std::vector<VariantInfo> list_simt(const std::string& program, std::vector<std::string>& defects) {
+  Worker worker(program);
+  RunRequest request;
+  request.op = kListVariants;
+  const Worker::Outcome outcome = worker.run(request, 60);
+  if (outcome.kind != Worker::Outcome::Kind::replied) throw Error(fmt::format("{} does not answer: {}", program, outcome.how));
+  std::vector<VariantInfo> all;
+  std::set<std::string> registered;
+  for (const std::string& line : outcome.reply.findings) {
+    const std::vector<std::string> field = split(line, '\t');
+    if (field.size() != 12) throw Error(fmt::format("{}: its list came garbled", program));
+    const auto number = [&](std::size_t i) { return std::stoi(field[i]); };
+    VariantInfo v;
+    v.op = field[0], v.name = field[1], v.dtype = static_cast<Dtype>(number(2)), v.device = Device::simt;
+    v.traits = Traits{static_cast<Arithmetic>(number(3)), number(4) != 0, number(5), number(6)};
+    v.mutant = number(7) != 0;
+    if (v.mutant) v.fault = {number(8), kept(field[10]), kept(field[11]), static_cast<unsigned>(number(9))};
+    if (!v.mutant) registered.insert(v.op + "|" + v.name);
+    all.push_back(std::move(v));
+  }
+  for (const SimtManifestLine& line : kSimtManifest) {
+    if (line.op[0] == '\0' || line.absent[0] != '\0') continue;
+    if (registered.count(fmt::format("{}|{}", line.op, line.variant)) == 0) {
+      defects.push_back(fmt::format("{} of {} was compiled for the CPU executor but did not register itself under its file's name",
+                                    line.variant, line.op));
+    }
+  }
+  return all;
+}
+
+std::vector<VariantInfo> absent_from_simt() {
+  std::vector<VariantInfo> all;
+  for (const SimtManifestLine& line : kSimtManifest) {
+    if (line.absent[0] == '\0') continue;
+    for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
+      VariantInfo v;
+      v.op = line.op, v.name = line.variant, v.dtype = dtype, v.device = Device::simt, v.absent = line.absent;
+      all.push_back(std::move(v));
+    }
+  }
+  return all;
+}
+
+}  // namespace plumb

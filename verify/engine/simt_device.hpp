@@ -1,0 +1,31 @@
+// The CPU executor as a device of verify: GPU kernels compiled for the host live in two programs beside this one, plain and
+// instrumented, since all kernels of a program are of one mode. Here is how the judge finds them and learns what they hold.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "verify/engine/entry.hpp"
+
+namespace plumb {
+
+/// Shown behind a variant's name where the CPU executor ran it.
+inline constexpr const char* kOnSimt = " (simt)";
+
+/// Operations and 4-byte words moved (Cost) of one run; larger cases are skipped with that number. An instrumented access costs about
+/// 60 ns, and each case is run by every rung several times over.
+inline constexpr double kMaxSimtWork = 4e6, kMaxSimtRaceWork = 1e6;
+
+/// The worker beside this program: plumb_simt_worker, or plumb_simt_race_worker. "" where there is none.
+[[nodiscard]] std::string simt_program(bool race);
+
+/// Variants and mutants that `program` holds, with Device::simt. Throws Error where it does not answer, and adds to `defects` what was
+/// compiled for it and did not register itself.
+[[nodiscard]] std::vector<VariantInfo> list_simt(const std::string& program, std::vector<std::string>& defects);
+
+/// Rungs that the CPU executor cannot run, one VariantInfo per type, with VariantInfo::absent saying why.
+[[nodiscard]] std::vector<VariantInfo> absent_from_simt();
+
+/// In the worker: the lines of its list.
+[[nodiscard]] std::vector<std::string> describe_variants();
+
+}  // namespace plumb

@@ -1,0 +1,77 @@
+// Planted faults of log_softmax on a device: one block per row, which takes the maximum and then the sum through the same scratch.
+#include "reference/ops/log_softmax.hpp"
+#include "verify/mutants/device_mutant.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+using P = LogSoftmax::Problem<T>;
+template <class T>
+using In = LogSoftmax::In<T, Space::device>;
+template <class T>
+using Out = LogSoftmax::Out<T, Space::device>;
+using Index = std::int64_t;
+
+constexpr int kThreads = 64;
+
+enum class Fault { none, scratch_reused, sentinel, loses_nan, log_of_softmax };
+
+template <class T, Fault F>
+PLUMB_DEVICE T larger(T a, T b) {
+  if (F == Fault::loses_nan) return b > a ? b : a;
+  return a >= b || a != a ? a : b;
+}
+
+// The tree's result in s[0]; all threads call it.
+template <class T, class Join>
+PLUMB_DEVICE void tree(T* s /* (kThreads), shared */, T mine, Join join) {
+  const int t = static_cast<int>(threadIdx.x);
+  s[t] = mine;
+  __syncthreads();
+  for (int d = kThreads / 2; d > 0; d /= 2) {
+    if (t < d) s[t] = join(s[t], s[t + d]);
+    __syncthreads();
+  }
+}
+
+template <class T, Fault F>
+__global__ void log_softmax_mutant(In<T> in, Out<T> out) {
+  __shared__ T s[kThreads];
+  const Index i = blockIdx.x, cols = in.x.cols;
+  const T* x = in.x.data + i * in.x.ld;
+  T* y = out.y.data + i * out.y.ld;
+  T mine = F == Fault::sentinel ? static_cast<T>(-3.402823466e+38) : static_cast<T>(-INFINITY);
+  for (Index j = threadIdx.x; j < cols; j += kThreads) mine = larger<T, F>(mine, x[j]);
+  tree(s, mine, [](T a, T b) { return larger<T, F>(a, b); });
+  const T largest = s[0];
+  if (F != Fault::scratch_reused) __syncthreads();
+  mine = T(0);
+  for (Index j = threadIdx.x; j < cols; j += kThreads) mine += exp(x[j] - largest);
+  tree(s, mine, [](T a, T b) { return a + b; });
+  const T sum = s[0];
+  for (Index j = threadIdx.x; j < cols; j += kThreads)
+    y[j] = F == Fault::log_of_softmax ? log(exp(x[j] - largest) / sum) : (x[j] - largest) - log(sum);
+}
+
+template <class T, Fault F>
+void run(const P<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+  if (in.x.cols == 0) return;
+  launch(log_softmax_mutant<T, F>, in.x.rows, kThreads, 0, context.stream, in, out);
+}
+
+#define PLUMB_LOG_SOFTMAX_MUTANT(fault, name, ...) \
+  const DeviceMutant<LogSoftmax> fault##_m{name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__}
+
+PLUMB_LOG_SOFTMAX_MUTANT(scratch_reused, "scratch_reused_without_barrier",
+                         {3, "the scratch of the maximum takes the sum with no barrier between",
+                          "two block reductions in a row, each right by itself", kNumeric | kRepeat | kRace | kSanitizer});
+PLUMB_LOG_SOFTMAX_MUTANT(loses_nan, "device_maximum_loses_nan",
+                         {25, "the maximum ignores NaN", "a comparison with NaN is false", kNumeric});
+PLUMB_LOG_SOFTMAX_MUTANT(sentinel, "device_sentinel_for_minus_inf",
+                         {26, "-FLT_MAX stands in for -Inf", "constants that were there in integer code", kNumeric});
+PLUMB_LOG_SOFTMAX_MUTANT(log_of_softmax, "device_log_of_softmax",
+                         {27, "log(softmax) in place of x - max - log(sum)", "the definition, written down", kNumeric});
+
+}  // namespace
+}  // namespace plumb

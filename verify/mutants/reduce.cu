@@ -1,0 +1,200 @@
+// Planted faults of reductions on a device: a block sums its share by a tree in shared memory, by shuffles, or by atomics, and each
+// fault is one thing changed in it.
+#include "reference/ops/reduce.hpp"
+#include "verify/mutants/device_mutant.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+using P = Reduce::Problem<T>;
+template <class T>
+using In = Reduce::In<T, Space::device>;
+template <class T>
+using Out = Reduce::Out<T, Space::device>;
+using Index = std::int64_t;
+
+constexpr int kThreads = 256;
+constexpr unsigned kAllLanes = 0xffffffffu;
+
+enum class Fault {
+  none,
+  zero_fill_races,
+  no_syncwarp,
+  mask_ff,
+  mask_1f,
+  inactive_lane,
+  zeroed_by_first_block,
+  plain_add,
+  no_threadfence,
+  not_cleared,
+  loses_nan,
+  default_block_only,
+};
+
+template <class T>
+PLUMB_DEVICE T join(bool max, T a, T b) {
+  if (!max) return a + b;
+  return a >= b || a != a ? a : b;  // NaN on either side stays
+}
+template <class T>
+PLUMB_DEVICE T nothing(bool max) {
+  return max ? static_cast<T>(-INFINITY) : T(0);
+}
+
+// The block's share, element by element.
+template <class T, Fault F>
+PLUMB_DEVICE T share(bool max, const T* x, Index n) {
+  T mine = nothing<T>(max);
+  // the fault strides by the block size it was written for
+  const Index stride = static_cast<Index>(gridDim.x) * (F == Fault::default_block_only ? kThreads : blockDim.x);
+  for (Index i = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += stride) {
+    if (F == Fault::loses_nan && max)
+      mine = x[i] > mine ? x[i] : mine;
+    else
+      mine = join(max, mine, x[i]);
+  }
+  return mine;
+}
+
+// Tree in shared memory down to a warp, which ends by itself.
+template <class T, Fault F>
+__global__ void reduce_mutant_tree(bool max, const T* x /* (n) */, Index n, T* partial /* (blocks) */) {
+  __shared__ T s[kThreads];
+  const int t = static_cast<int>(threadIdx.x);
+  s[t] = share<T, F>(max, x, n);
+  __syncthreads();
+  for (int d = static_cast<int>(blockDim.x) / 2; d >= 32; d /= 2) {
+    if (t < d) s[t] = join(max, s[t], s[t + d]);
+    __syncthreads();
+  }
+  if (t < 32) {
+    for (int d = 16; d > 0; d /= 2) {
+      const T other = s[t + d];
+      if (F != Fault::no_syncwarp) __syncwarp();
+      s[t] = join(max, s[t], other);
+      if (F != Fault::no_syncwarp) __syncwarp();
+    }
+  }
+  if (t == 0) partial[blockIdx.x] = s[0];
+}
+
+// By shuffles, with a place in shared memory for each warp.
+template <class T, Fault F>
+__global__ void reduce_mutant_shuffle(bool max, const T* x /* (n) */, Index n, T* partial /* (blocks) */) {
+  __shared__ T scratch[32];
+  const int t = static_cast<int>(threadIdx.x), lane = t % 32, warp = t / 32;
+  if (warp == 0) scratch[lane] = nothing<T>(max);
+  if (F != Fault::zero_fill_races) __syncthreads();
+  T mine = share<T, F>(max, x, n);
+  if (F == Fault::inactive_lane) {
+    if (static_cast<Index>(blockIdx.x) * blockDim.x + t < n) {
+      for (int d = 16; d > 0; d /= 2) mine = join(max, mine, __shfl_down_sync(__activemask(), mine, d));
+    }
+  } else {
+    const unsigned mask = F == Fault::mask_ff ? 0xffu : F == Fault::mask_1f ? 0x1fu : kAllLanes;
+    for (int d = 16; d > 0; d /= 2) mine = join(max, mine, __shfl_down_sync(mask, mine, d));
+  }
+  if (lane == 0) scratch[warp] = mine;
+  __syncthreads();
+  if (warp == 0) {
+    mine = scratch[lane];
+    for (int d = 16; d > 0; d /= 2) mine = join(max, mine, __shfl_down_sync(kAllLanes, mine, d));
+  }
+  if (t == 0) partial[blockIdx.x] = mine;
+}
+
+// Sums only: every block adds its share to the result.
+template <class T, Fault F>
+__global__ void reduce_mutant_atomic(const T* x /* (n) */, Index n, T* result /* (1) */) {
+  if (F == Fault::zeroed_by_first_block && blockIdx.x == 0 && threadIdx.x == 0) *result = T(0);
+  T mine = share<T, F>(false, x, n);
+  for (int d = 16; d > 0; d /= 2) mine += __shfl_down_sync(kAllLanes, mine, d);
+  if (threadIdx.x % 32 != 0) return;
+  if (F == Fault::plain_add)
+    *result += mine;
+  else
+    atomicAdd(result, mine);
+}
+
+// The last block to finish folds the others' results.
+template <class T, Fault F>
+__global__ void reduce_mutant_last_block(bool max, const T* x /* (n) */, Index n, T* partial /* (blocks) */,
+                                         unsigned* finished /* (1) */, T* result /* (1) */) {
+  __shared__ bool last;
+  T mine = share<T, F>(max, x, n);
+  for (int d = 16; d > 0; d /= 2) mine = join(max, mine, __shfl_down_sync(kAllLanes, mine, d));
+  if (threadIdx.x == 0) {  // blocks of one warp
+    partial[blockIdx.x] = mine;
+    if (F != Fault::no_threadfence) __threadfence();
+    last = atomicAdd(finished, 1u) == gridDim.x - 1;
+    if (F != Fault::no_threadfence) __threadfence();
+  }
+  __syncthreads();
+  if (!last || threadIdx.x != 0) return;
+  mine = nothing<T>(max);
+  for (unsigned b = 0; b < gridDim.x; ++b) mine = join(max, mine, partial[b]);
+  *result = mine;
+}
+
+template <class T, Fault F>
+void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  const bool max = p.kind == Reduce::Kind::max;
+  const Index n = in.x.size;
+  const Index needed = (n + kThreads - 1) / kThreads;
+  const Index blocks = needed < 1 ? 1 : needed > 8 ? 8 : needed;
+  constexpr bool kAtomic = F == Fault::zeroed_by_first_block || F == Fault::plain_add || F == Fault::not_cleared;
+  if (kAtomic && !max) {
+    if (F != Fault::zeroed_by_first_block && F != Fault::not_cleared) device_fill(out.result.data, 0, sizeof(T), context.stream);
+    launch(reduce_mutant_atomic<T, F>, blocks, kThreads, 0, context.stream, in.x.data, n, out.result.data);
+    return;
+  }
+  if (F == Fault::no_threadfence) {
+    auto* partial = static_cast<T*>(context.workspace(8 * static_cast<Index>(sizeof(T))));
+    auto* finished = static_cast<unsigned*>(context.workspace(sizeof(unsigned)));
+    device_fill(finished, 0, sizeof(unsigned), context.stream);
+    launch(reduce_mutant_last_block<T, F>, 8, 32, 0, context.stream, max, in.x.data, n, partial, finished, out.result.data);
+    return;
+  }
+  constexpr bool kShuffles = F == Fault::zero_fill_races || F == Fault::mask_ff || F == Fault::mask_1f || F == Fault::inactive_lane;
+  auto* const kernel = kShuffles ? reduce_mutant_shuffle<T, F> : reduce_mutant_tree<T, F>;
+  // a small problem gets a small block
+  const int threads = F == Fault::default_block_only && n < 2048 ? 64 : kThreads;
+  auto* partial = static_cast<T*>(context.workspace(blocks * static_cast<Index>(sizeof(T))));
+  launch(kernel, blocks, threads, 0, context.stream, max, in.x.data, n, partial);
+  launch(reduce_mutant_tree<T, Fault::none>, 1, kThreads, 0, context.stream, max, static_cast<const T*>(partial), blocks,
+         out.result.data);
+}
+
+#define PLUMB_REDUCE_MUTANT(fault, name, ...) \
+  const DeviceMutant<Reduce> fault##_m{name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__}
+
+PLUMB_REDUCE_MUTANT(zero_fill_races, "zero_fill_races_with_partial_sums",
+                    {4, "warp 0 clears the scratch while other warps store their sums in it",
+                     "scratch sized for 32 warps, cleared because fewer run", kNumeric | kRepeat | kRace | kSanitizer});
+PLUMB_REDUCE_MUTANT(no_syncwarp, "last_warp_without_syncwarp",
+                    {8, "the last warp reduces in shared memory without __syncwarp",
+                     "code from before Volta, where a warp ran in lockstep", kNumeric | kRepeat | kRace | kSanitizer});
+PLUMB_REDUCE_MUTANT(mask_ff, "shuffle_mask_ff",
+                    {9, "the mask 0xff in a shuffle of 32 lanes", "eight warps, eight bits", kSimt | kRace | kSanitizer});
+PLUMB_REDUCE_MUTANT(mask_1f, "shuffle_mask_1f",
+                    {9, "the mask 0x1f in a shuffle of 32 lanes", "31, the last lane, taken for the mask of all", kSimt | kRace | kSanitizer});
+PLUMB_REDUCE_MUTANT(inactive_lane, "shuffle_from_inactive_lane",
+                    {10, "lanes beyond the end do not take part, and their neighbours read from them",
+                     "__activemask() inside of the bounds check", kNumeric | kSimt | kRace});
+PLUMB_REDUCE_MUTANT(zeroed_by_first_block, "result_zeroed_by_first_block",
+                    {19, "block 0 zeroes the result that all blocks add to", "a memset saved", kNumeric | kRepeat | kRace});
+PLUMB_REDUCE_MUTANT(plain_add, "plain_add_across_blocks",
+                    {20, "+= across blocks in place of atomicAdd", "right in every debugger", kNumeric | kRepeat | kRace});
+PLUMB_REDUCE_MUTANT(no_threadfence, "last_block_without_threadfence",
+                    {21, "the last block reads the others' sums with no fence on either side",
+                     "the pattern of threadFenceReduction without its name", kRepeat | kRace});
+PLUMB_REDUCE_MUTANT(not_cleared, "atomic_adds_to_uncleared_result",
+                    {22, "blocks add to a result that nobody cleared", "fresh memory was zero until today", kNumeric | kRace | kSanitizer});
+PLUMB_REDUCE_MUTANT(loses_nan, "device_max_loses_nan",
+                    {25, "a comparison with NaN is false, and the older value stays", "fmaxf, which is defined to lose NaN", kNumeric});
+PLUMB_REDUCE_MUTANT(default_block_only, "right_for_default_block_only",
+                    {40, "the stride is the default block size, whatever the block", "a constant where blockDim.x belongs", kNumeric});
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,140 @@
+// Planted faults of sparse matrix times vector on a device: entries dealt out in equal shares with rows cut at their borders ("flat"),
+// rows gathered in a shared buffer ("stream"), and the choice between kernels.
+#include "gpu/runtime/transfer.hpp"
+#include "reference/ops/spmv.hpp"
+#include "verify/mutants/device_mutant.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+using P = Spmv::Problem<T>;
+template <class T>
+using In = Spmv::In<T, Space::device>;
+template <class T>
+using Out = Spmv::Out<T, Space::device>;
+using Index = std::int64_t;
+
+constexpr int kShare = 64;        // entries and threads of a block of the flat kernel
+constexpr int kStreamRows = 32;   // rows and threads of a block of the stream kernel
+constexpr int kBuffer = 256;      // products that it holds
+
+enum class Fault { none, first_row_lost, last_row_lost, middle_lost, overflow, divides_by_zero, cut_at_32 };
+
+template <class T>
+__global__ void spmv_mutant_begin(P<T> p, Out<T> out) {
+  const Index i = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < out.y.size) out.y.data[i] = p.beta == T(0) ? T(0) : p.beta * out.y.data[i];
+}
+
+// A thread that starts a row's run of entries within the block sums the run and adds it to y.
+template <class T, Fault F>
+__global__ void spmv_mutant_flat(P<T> p, In<T> in, Out<T> out) {
+  __shared__ T product[kShare];
+  __shared__ Index row_of[kShare];
+  const Index begin = static_cast<Index>(blockIdx.x) * kShare;
+  const int t = static_cast<int>(threadIdx.x);
+  const int count = static_cast<int>(in.A.nnz - begin < kShare ? in.A.nnz - begin : kShare);
+  if (t < count) {
+    const Index k = begin + t;
+    product[t] = in.A.val[k] * in.x.data[in.A.col[k]];
+    Index low = 0, high = in.A.rows;  // the last row that starts at or before k
+    while (high - low > 1) {
+      const Index middle = (low + high) / 2;
+      if (in.A.row_ptr[middle] <= k)
+        low = middle;
+      else
+        high = middle;
+    }
+    row_of[t] = low;
+  }
+  __syncthreads();
+  if (t >= count || (t > 0 && row_of[t - 1] == row_of[t])) return;
+  const Index row = row_of[t];
+  T sum = T(0);
+  for (int u = t; u < count && row_of[u] == row; ++u) sum += product[u];
+  const bool from_before = in.A.row_ptr[row] < begin, goes_on = in.A.row_ptr[row + 1] > begin + count;
+  if (F == Fault::first_row_lost && from_before) return;
+  if (F == Fault::last_row_lost && goes_on) return;
+  if (F == Fault::middle_lost && from_before && goes_on) return;
+  if (from_before || goes_on)
+    atomicAdd(out.y.data + row, p.alpha * sum);
+  else
+    out.y.data[row] += p.alpha * sum;
+}
+
+// Products of the block's rows side by side in shared memory, then one thread per row.
+template <class T, Fault F>
+__global__ void spmv_mutant_stream(P<T> p, In<T> in, Out<T> out) {
+  __shared__ T product[kBuffer];
+  const Index first = static_cast<Index>(blockIdx.x) * kStreamRows;
+  const Index end = first + kStreamRows < in.A.rows ? first + kStreamRows : in.A.rows;
+  const Index begin = in.A.row_ptr[first], count = in.A.row_ptr[end] - begin;
+  const bool fits = F == Fault::overflow || count <= kBuffer;
+  if (fits) {
+    for (Index k = threadIdx.x; k < count; k += kStreamRows)
+      product[k] = in.A.val[begin + k] * in.x.data[in.A.col[begin + k]];
+  }
+  __syncthreads();
+  const Index i = first + threadIdx.x;
+  if (i >= end) return;
+  T sum = T(0);
+  for (Index k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k)
+    sum += fits ? product[k - begin] : in.A.val[k] * in.x.data[in.A.col[k]];
+  out.y.data[i] = p.alpha * sum + (p.beta == T(0) ? T(0) : p.beta * out.y.data[i]);
+}
+
+// A warp per row, each lane an entry of it.
+template <class T, Fault F>
+__global__ void spmv_mutant_warp(P<T> p, In<T> in, Out<T> out) {
+  const Index i = (static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  if (i >= in.A.rows) return;  // whole warps
+  T sum = T(0);
+  const Index begin = in.A.row_ptr[i], end = in.A.row_ptr[i + 1];
+  for (Index k = begin + lane; k < (F == Fault::cut_at_32 && begin + 32 < end ? begin + 32 : end); k += 32)
+    sum += in.A.val[k] * in.x.data[in.A.col[k]];
+  for (int d = 16; d > 0; d /= 2) sum += __shfl_down_sync(0xffffffffu, sum, d);
+  if (lane == 0) out.y.data[i] = p.alpha * sum + (p.beta == T(0) ? T(0) : p.beta * out.y.data[i]);
+}
+
+template <class T, Fault F>
+void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  const Index rows = in.A.rows;
+  if (rows == 0) return;
+  bool stream = F == Fault::overflow;
+  if (F == Fault::divides_by_zero) {
+    std::int32_t in_first_half = 0;
+    device_read(&in_first_half, in.A.row_ptr + rows / 2, sizeof in_first_half, context.stream);
+    const std::int32_t rest = static_cast<std::int32_t>(in.A.nnz) - in_first_half;
+    stream = rest / in_first_half < 2;  // as much in the second half as in the first: short rows everywhere
+  }
+  if (stream) {
+    launch(spmv_mutant_stream<T, F>, (rows + kStreamRows - 1) / kStreamRows, kStreamRows, 0, context.stream, p, in, out);
+  } else if (F == Fault::cut_at_32 || F == Fault::divides_by_zero) {
+    launch(spmv_mutant_warp<T, F>, (rows + 1) / 2, 64, 0, context.stream, p, in, out);
+  } else {
+    launch(spmv_mutant_begin<T>, (rows + 255) / 256, 256, 0, context.stream, p, out);
+    launch(spmv_mutant_flat<T, F>, (in.A.nnz + kShare - 1) / kShare, kShare, 0, context.stream, p, in, out);
+  }
+}
+
+#define PLUMB_SPMV_MUTANT(fault, name, ...) \
+  const DeviceMutant<Spmv> fault##_m{name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__}
+
+PLUMB_SPMV_MUTANT(first_row_lost, "flat_first_partial_row_lost",
+                  {30, "a block drops the end of a row that began before it", "the carry-in of a flat kernel forgotten", kNumeric});
+PLUMB_SPMV_MUTANT(last_row_lost, "flat_last_partial_row_lost",
+                  {30, "a block drops the start of a row that goes on after it", "the carry-out of a flat kernel forgotten", kNumeric});
+PLUMB_SPMV_MUTANT(middle_lost, "flat_row_over_three_blocks_lost",
+                  {30, "a block that lies within one row adds nothing", "a row thought to touch two blocks at most", kNumeric});
+PLUMB_SPMV_MUTANT(overflow, "stream_buffer_too_small",
+                  {31, "a block's rows may hold more entries than its shared buffer", "row blocks made for mean row lengths",
+                   kNumeric | kSimt | kRace | kSanitizer});
+PLUMB_SPMV_MUTANT(divides_by_zero, "adaptive_divides_by_empty_half",
+                  {32, "the choice divides by the entries of the first half", "a matrix whose first rows are empty", kNumeric});
+PLUMB_SPMV_MUTANT(cut_at_32, "device_rows_cut_at_32",
+                  {35, "a warp takes 32 entries of a row and no more", "rows of a banded matrix are short", kNumeric});
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,95 @@
+#include "verify/simt/simt_backend.hpp"
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "gpu/simt/executor.hpp"
+#include "reference/core/error.hpp"
+
+namespace plumb {
+namespace {
+
+// An output that holds poison everywhere has no contents yet; one that holds anything else was given some (beta != 0).
+bool is_poisoned(const ArrayInfo& a, Poison poison) {
+  const int bytes = a.kind == Segment::Kind::f64 ? 8 : 4;
+  const std::uint64_t want = poison_bits(poison, bytes);
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    for (std::int64_t j = 0; j < a.cols; ++j) {
+      std::uint64_t have = 0;
+      std::memcpy(&have, static_cast<const std::byte*>(a.data) + (i * a.ld + j) * bytes, static_cast<std::size_t>(bytes));
+      if (have != want) return false;
+    }
+  }
+  return true;
+}
+
+class SimtBackend final : public Backend {
+ public:
+  std::string describe() const override {
+    return simt::instrumented() ? "CPU executor, with race detection" : "CPU executor";
+  }
+  std::byte* upload(std::byte* image, std::int64_t) override { return image; }
+  void download(std::byte*, std::int64_t) override {}
+  void* stream() override { return nullptr; }
+  bool tracks_arrays() const override { return true; }
+
+  void begin(const CallInfo& call, Poison poison, std::uint64_t schedule) override {
+    simt::Options options;
+    options.seed = schedule;
+    options.max_threads = kMaxSimtThreads;
+    options.max_findings = 8;
+    simt::begin_run(options);
+    under_way_ = true;
+    for (const ArrayInfo& a : call.arrays) {
+      const std::int64_t elements = a.vector ? a.cols : a.rows > 0 && a.cols > 0 ? (a.rows - 1) * a.ld + a.cols : 0;
+      if (elements <= 0) continue;
+      const bool initialised = !a.output || !is_poisoned(a, poison);
+      simt::add_array(a.name, a.data, static_cast<std::size_t>(elements) * (a.kind == Segment::Kind::f64 ? 8 : 4), initialised,
+                      a.output);
+    }
+  }
+
+  void* workspace(std::int64_t bytes, Poison poison) override {
+    void* at = host_->workspace(bytes, poison);
+    if (bytes > 0) simt::add_array("workspace", at, static_cast<std::size_t>(bytes), false, true);
+    return at;
+  }
+  std::string release_workspace() override {
+    collect();  // the arrays are the executor's until it has ended its run
+    return host_->release_workspace();
+  }
+
+  std::vector<std::string> findings() override { return std::move(found_); }
+  std::string declined() override { return std::move(declined_); }
+
+ private:
+  void collect() {
+    found_.clear(), declined_.clear();
+    if (!under_way_) return;
+    under_way_ = false;
+    const std::int64_t refused = simt::threads_refused();
+    // races first: they name the verdict
+    std::vector<std::string> others;
+    for (const simt::Finding& f : simt::end_run()) {
+      std::string text = f.describe();
+      while (!text.empty() && text.back() == '\n') text.pop_back();
+      (f.kind == simt::FindingKind::race ? found_ : others).push_back(std::move(text));
+    }
+    found_.insert(found_.end(), others.begin(), others.end());
+    if (refused > 0 && found_.empty()) {
+      declined_ = fmt::format("too large for the CPU executor: {} simulated threads and more, the limit is {}", refused, kMaxSimtThreads);
+    }
+  }
+
+  std::unique_ptr<Backend> host_ = make_backend(Device::cpu);
+  bool under_way_ = false;
+  std::vector<std::string> found_;
+  std::string declined_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> new_simt_backend() { return std::make_unique<SimtBackend>(); }
+
+}  // namespace plumb
