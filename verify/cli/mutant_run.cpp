@@ -3,14 +3,19 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <exception>
 #include <map>
+#include <mutex>
+#include <thread>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
+#include "verify/engine/simt_device.hpp"
 #include "verify/judge/self_test.hpp"
 #include "verify/report/record_file.hpp"
 #include "verify/report/reporter.hpp"
@@ -21,76 +26,171 @@ namespace {
 constexpr std::pair<Instrument, const char*> kInstruments[] = {
     {kNumeric, "numeric"}, {kRepeat, "repeat"}, {kSimt, "simt"}, {kRace, "race"}, {kSanitizer, "sanitizer"}};
 
-Instrument killer(Verdict v) {
-  if (v == Verdict::nondeterministic) return kRepeat;
-  if (v == Verdict::race) return kRace;
-  return kNumeric;
-}
+// Where a mutant is attacked. The CPU executor is two devices: its plain program, and the instrumented one.
+enum class Place : std::uint8_t { here, simt, race };
 
 struct Row {
   std::string op, name;
   MutantInfo fault{0, "", "", 0};
-  bool ran = false;
-  bool survived = false;         // in some type nothing killed it
+  std::map<Dtype, bool> killed;  // by anything, for every type that ran
   unsigned killed_by = 0;
+  unsigned outlived = 0;         // instruments that saw every case and noticed nothing
   std::string how;               // the first kill, one line
   std::string repro;
+
+  [[nodiscard]] bool survived() const {
+    return std::any_of(killed.begin(), killed.end(), [](const auto& k) { return !k.second; });
+  }
 };
 
-std::string cell(const Row& row, Instrument instrument) {
-  if ((row.killed_by & instrument) != 0) return "killed";
-  if (!row.ran) return "not run";
-  const bool here = instrument == kNumeric || instrument == kRepeat;  // what this process can apply
-  if ((row.fault.killed_by & instrument) == 0) return "-";
-  return here ? "survived" : "not run";
+// A run that an instrument ended says nothing of what the numbers would have been.
+unsigned killer(const Record& r, Place place) {
+  const bool finding = r.verdict == Verdict::race || (r.verdict == Verdict::error && !r.detail.empty());
+  if (place == Place::race) return finding ? kRace : 0;
+  if (place == Place::simt && finding) return kSimt;
+  if (r.verdict == Verdict::race) return kRace;
+  return r.verdict == Verdict::nondeterministic ? kRepeat : kNumeric;
 }
 
-// Runs one mutant on the operator's smoke cases until something kills it.
-void attack(const OperatorEntry& entry, const VariantInfo& mutant, const VerifyOptions& o, Runner& runner, Row& row, int& runs) {
-  bool killed = false;
-  for (const Case& c : entry.cases()) {
-    if (c.tier > o.tier || c.dtype != mutant.dtype) continue;
-    const std::unique_ptr<PreparedCase> prepared = entry.prepare(c);
-    const Record r = runner.judge(c, *prepared, mutant);
-    runs += r.runs;
-    if (is_skipped(r.verdict)) continue;
-    row.ran = true;
-    row.repro = r.repro;
-    if (!is_failed(r.verdict)) continue;
-    row.killed_by |= killer(r.verdict);
-    killed = true;
-    if (row.how.empty()) row.how = fmt::format("{}: {}", name(r.verdict), r.reason);
-    break;
-  }
-  row.survived = row.survived || (row.ran && !killed);
+// What a place can show.
+constexpr unsigned instruments_of(Place place) {
+  return place == Place::race ? kRace : place == Place::simt ? kNumeric | kRepeat | kSimt : kNumeric | kRepeat;
 }
+
+// "-": the fault is not of this instrument's kind, or another one struck first.
+std::string cell(const Row& row, Instrument instrument) {
+  if ((row.killed_by & instrument) != 0) return "killed";
+  if (row.killed.empty()) return "not run";
+  if ((row.fault.killed_by & instrument) == 0) return "-";
+  if ((row.outlived & instrument) != 0) return "survived";
+  return instrument == kNumeric || instrument == kRepeat ? "-" : "not run";
+}
+
+struct Attack {
+  const OperatorEntry* entry;
+  VariantInfo mutant;
+  Place place;
+  std::size_t row;
+};
+
+// Makes the attacks on several threads, each with child processes of its own.
+class Attackers {
+ public:
+  Attackers(const VerifyOptions& o, std::vector<Row>& rows) : options_(o), rows_(rows) {
+    progress_ = isatty(STDERR_FILENO) != 0 && !o.quiet;
+  }
+
+  void make(std::vector<Attack> attacks, int threads, const RunOptions& run) {
+    attacks_ = std::move(attacks), next_ = 0;
+    std::vector<std::thread> others;
+    for (int t = 1; t < threads; ++t) others.emplace_back([this, &run] { work(run); });
+    work(run);
+    for (std::thread& t : others) t.join();
+    if (failure_) std::rethrow_exception(failure_);
+    if (progress_) fmt::print(stderr, "\r\033[K");
+  }
+  [[nodiscard]] int runs() const { return runs_; }
+
+ private:
+  void work(const RunOptions& run) {
+    Runner runner(run);
+    std::string op;
+    for (std::size_t i; (i = next_++) < attacks_.size();) {
+      const Attack& attack = attacks_[i];
+      if (attack.mutant.op != op) runner.forget_workers();
+      op = attack.mutant.op;
+      try {
+        make_one(attack, runner);
+      } catch (...) {
+        const std::lock_guard lock(mutex_);
+        if (!failure_) failure_ = std::current_exception();
+        return;
+      }
+    }
+  }
+
+  // Runs one mutant on the operator's cases until something kills it.
+  void make_one(const Attack& attack, Runner& runner) {
+    const VariantInfo& mutant = attack.mutant;
+    if (progress_) fmt::print(stderr, "\r\033[K{} {} {}", mutant.op, mutant.name, name(mutant.dtype));
+    bool ran = false;
+    for (const Case& c : attack.entry->cases()) {
+      if (c.tier > options_.tier || c.dtype != mutant.dtype) continue;
+      const std::unique_ptr<PreparedCase> prepared = attack.entry->prepare(c);
+      const Record r = runner.judge(c, *prepared, mutant);
+      const std::lock_guard lock(mutex_);
+      Row& row = rows_[attack.row];
+      runs_ += r.runs;
+      if (is_skipped(r.verdict)) continue;
+      ran = true;
+      row.killed.emplace(mutant.dtype, false);
+      if (row.repro.empty()) row.repro = r.repro;
+      const unsigned by = is_failed(r.verdict) ? killer(r, attack.place) : 0;
+      if (by == 0) continue;
+      row.killed_by |= by;
+      row.killed[mutant.dtype] = true;
+      if (row.how.empty()) row.how = fmt::format("{}: {}", name(r.verdict), r.reason);
+      return;
+    }
+    const std::lock_guard lock(mutex_);
+    if (ran) rows_[attack.row].outlived |= instruments_of(attack.place);
+  }
+
+  const VerifyOptions& options_;
+  std::vector<Row>& rows_;
+  std::vector<Attack> attacks_;
+  std::atomic<std::size_t> next_{0};
+  std::mutex mutex_;
+  std::exception_ptr failure_;
+  int runs_ = 0;
+  bool progress_ = false;
+};
 
 }  // namespace
 
 int run_mutants(const VerifyOptions& o) {
   const auto start = std::chrono::steady_clock::now();
-  const bool progress = isatty(STDERR_FILENO) != 0 && !o.quiet;
   const CaseFilter filter(o.cases);
-  std::vector<Row> rows;
+  const auto device_wanted = [&](Device d) {
+    return o.devices.empty() || std::find(o.devices.begin(), o.devices.end(), name(d)) != o.devices.end();
+  };
   RunOptions run = o.run;
   run.timeout = std::min(run.timeout, 20.0);  // a hang is a kill; it need not take a minute
-  Runner runner(run);
-  int runs = 0;
+  RunOptions run_race = run;
+  run.simt_program = simt_program(false), run.race = false;
+  run_race.simt_program = simt_program(true), run_race.race = true;
+  std::vector<std::string> defects;
+  std::vector<VariantInfo> of_simt;
+  if (device_wanted(Device::simt) && !run.simt_program.empty()) of_simt = list_simt(run.simt_program, defects);
+  for (const std::string& d : defects) fmt::print(stderr, "broken harness: {}\n", d);
+  if (!defects.empty()) return kBrokenHarness;
+
+  std::vector<Row> rows;
+  std::vector<Attack> here, plain, race;
   for (const auto& entry : operators()) {
     if (std::none_of(filter.operator_globs().begin(), filter.operator_globs().end(),
                      [&](const std::string& g) { return glob_match(g, entry->name()); })) continue;
     std::map<std::string, std::size_t> at;
-    for (const VariantInfo& v : entry->variants(Device::gpu)) {
-      if (!v.mutant) continue;
+    std::vector<VariantInfo> all = entry->variants(Device::gpu);
+    std::copy_if(of_simt.begin(), of_simt.end(), std::back_inserter(all), [&](const VariantInfo& v) { return v.op == entry->name(); });
+    for (const VariantInfo& v : all) {
+      if (!v.mutant || !device_wanted(v.device)) continue;
       if (!o.variants.empty() && std::none_of(o.variants.begin(), o.variants.end(), [&](const std::string& g) { return glob_match(g, v.name); })) continue;
-      if (at.emplace(v.name, rows.size()).second) rows.push_back({entry->name(), v.name, v.fault, false, false, 0, "", ""});
-      Row& row = rows[at[v.name]];
-      if (progress) fmt::print(stderr, "\r\033[K{} {} {}", entry->name(), v.name, name(v.dtype));
-      attack(*entry, v, o, runner, row, runs);
+      if (at.emplace(v.name, rows.size()).second) rows.push_back({entry->name(), v.name, v.fault, {}, 0, 0, "", ""});
+      const std::size_t row = at[v.name];
+      if (v.device != Device::simt) {
+        here.push_back({entry.get(), v, Place::here, row});
+        continue;
+      }
+      if ((v.fault.killed_by & instruments_of(Place::simt)) != 0) plain.push_back({entry.get(), v, Place::simt, row});
+      if ((v.fault.killed_by & kRace) != 0 && !run_race.simt_program.empty()) race.push_back({entry.get(), v, Place::race, row});
     }
-    runner.forget_workers();
   }
-  if (progress) fmt::print(stderr, "\r\033[K");
+  Attackers attackers(o, rows);
+  const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  attackers.make(std::move(here), o.jobs, run);
+  attackers.make(std::move(plain), std::max(o.jobs, cores), run);
+  attackers.make(std::move(race), std::max(o.jobs, cores), run_race);
 
   std::optional<RecordFile> json;
   if (!o.json.empty()) json.emplace(o.json, "", "");
@@ -107,14 +207,14 @@ int run_mutants(const VerifyOptions& o) {
     }
     fmt::print("\n");
     if (json) json->append(line.dump() + "\n");
-    if (!row.ran) {
+    if (row.killed.empty()) {
       ++absent;
       continue;
     }
     ++counted;
-    killed += row.survived ? 0 : 1;
+    killed += row.survived() ? 0 : 1;
     if (o.verbose && !row.how.empty()) fmt::print("{:<14}  {}\n", "", row.how);
-    if (row.survived) fmt::print("SURVIVED  {}  {}: {}\n          repro: {}\n", row.op, row.name, row.fault.fault, row.repro);
+    if (row.survived()) fmt::print("SURVIVED  {}  {}: {}\n          repro: {}\n", row.op, row.name, row.fault.fault, row.repro);
   }
 
   fmt::print("\nfaults planted in the judge itself\n");
@@ -130,7 +230,7 @@ int run_mutants(const VerifyOptions& o) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   fmt::print("\nmutants: {} of {} killed\n", killed, counted);
   Totals totals;
-  totals.passed = killed, totals.failed = counted - killed, totals.skipped = absent, totals.runs = runs;
+  totals.passed = killed, totals.failed = counted - killed, totals.skipped = absent, totals.runs = attackers.runs();
   fmt::print("{}\n", last_line(totals, seconds));
   if (json && !json->trouble().empty()) {
     fmt::print(stderr, "error: {}\n", json->trouble());
