@@ -135,6 +135,9 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
     return record;
   };
 
+  // what is not there once is not there for the next thousand records
+  if (const auto absent = absent_.find(variant.device); absent != absent_.end()) return end(Verdict::skip, absent->second);
+
   std::vector<std::vector<bool>> untouched;  // per output element: still poison in every run so far
   std::vector<Run> runs;
   std::vector<Segment> outputs;
@@ -150,7 +153,11 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
     if (outcome.kind == Worker::Outcome::Kind::died) return end(Verdict::crash, outcome.how);
     if (outcome.kind == Worker::Outcome::Kind::timed_out) return end(Verdict::timeout, outcome.how);
     const RunReply& reply = outcome.reply;
-    if (reply.status == RunReply::Status::unavailable) return --record.runs, end(Verdict::skip, reply.text);
+    if (reply.status == RunReply::Status::unavailable) {
+      absent_[variant.device] = reply.text;
+      --record.runs;
+      return end(Verdict::skip, reply.text);
+    }
     if (reply.status == RunReply::Status::unsupported) return --record.runs, end(Verdict::unsupported, reply.text);
     if (reply.status == RunReply::Status::error) return end(Verdict::error, reply.text);
     record.seconds = std::max(record.seconds, reply.seconds);

@@ -54,6 +54,7 @@ class Runner {
   std::map<std::string, std::unique_ptr<Worker>> workers_;
   std::map<Device, std::unique_ptr<Backend>> backends_;
   std::vector<std::byte> local_image_;
+  std::map<Device, std::string> absent_;  // devices that are not there, and why
 };
 
 }  // namespace plumb
