@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -24,6 +25,7 @@
 #include "verify/engine/confinement.hpp"
 #include "verify/engine/manifest.hpp"
 #include "verify/engine/plugin_host.hpp"
+#include "verify/report/failure_folder.hpp"
 #include "verify/report/reporter.hpp"
 
 namespace plumb {
@@ -233,6 +235,13 @@ int judge_cases(VerifyOptions o) {
   if (!o.json.empty()) reporters.push_back(make_json_lines(o.json));
   if (!o.junit.empty()) reporters.push_back(make_junit(o.junit));
   if (!o.csv.empty()) reporters.push_back(make_csv(o.csv));
+  if (!o.html.empty()) reporters.push_back(make_html(o.html));
+  if (!o.markdown.empty()) reporters.push_back(make_markdown(o.markdown));
+  std::optional<FailureFolder> failures;
+  if (!o.save_failing.empty()) {
+    failures.emplace(o.save_failing);
+    o.run.on_failure = [&](const Failure& f) { failures->save(f); };
+  }
   RunInfo info{o.command, kVersion, make_backend(Device::cpu)->describe(), {}, planned};
   for (const auto& r : reporters) r->begin(info);
 
@@ -245,6 +254,10 @@ int judge_cases(VerifyOptions o) {
   for (const auto& r : reporters) {
     if (r->trouble().empty()) continue;
     fmt::print(stderr, "error: {}\n", r->trouble());
+    trouble = true;
+  }
+  if (failures && !failures->trouble().empty()) {
+    fmt::print(stderr, "error: {}\n", failures->trouble());
     trouble = true;
   }
   if (stop_signal != 0) fmt::print("interrupted: {} of {} records\n", session.totals().all(), planned);
