@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <mutex>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
@@ -304,7 +306,17 @@ int verify_main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--worker") == 0) return worker_main();
   guard_judge();
   try {
-    return verify_checked(argc, argv);
+    const int code = verify_checked(argc, argv);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      if (errno == EPIPE) return 128 + SIGPIPE;
+      fmt::print(stderr, "error: standard output: {}\n", std::strerror(errno));
+      return kUsage;
+    }
+    return code;
+  } catch (const std::system_error& e) {
+    if (e.code().value() == EPIPE) return 128 + SIGPIPE;  // nobody listens: as quiet as any other program in a pipe
+    fmt::print(stderr, "error: {}\n", e.what());
+    return kUsage;
   } catch (const std::exception& e) {
     fmt::print(stderr, "error: {}\n", e.what());
     return kUsage;
