@@ -216,6 +216,37 @@ coalesced_group labeled_partition(const Group& group, Label label, PLUMB_SIMT_HE
   return coalesced_group(__match_any_sync(group.mask(), label, here));
 }
 
+/// Any group of a block's threads, known at run time only: the whole block, or lanes of a warp.
+class thread_group {
+ public:
+  thread_group(const thread_block&) : whole_(true), lanes_(1) {}
+  thread_group(const lane_group& lanes) : whole_(false), lanes_(lanes.mask()) {}
+  void sync(PLUMB_SIMT_HERE) const {
+    if (whole_) {
+      __syncthreads(here);
+    } else {
+      __syncwarp(lanes_, here);
+    }
+  }
+  unsigned size() const {
+    return whole_ ? thread_block::size() : static_cast<unsigned>(__popc(static_cast<int>(lanes_)));
+  }
+  unsigned num_threads() const { return size(); }
+  unsigned thread_rank() const {
+    const unsigned rank = thread_block::thread_rank();
+    return whole_ ? rank : static_cast<unsigned>(__popc(lanes_ & ((1u << (rank & 31u)) - 1u)));
+  }
+
+ private:
+  bool whole_;
+  unsigned lanes_;
+};
+inline thread_group tiled_partition(const thread_group&, unsigned size, PLUMB_SIMT_HERE) {
+  if (size > 32 || (size & (size - 1)) != 0) ::plumb::simt::trap("a tile is a power of two up to 32", here);
+  const unsigned first = (thread_block::thread_rank() & 31u) / size * size;
+  return thread_group(coalesced_group((size == 32 ? ~0u : (1u << size) - 1u) << first));
+}
+
 template <class Group>
 void sync(const Group& group, PLUMB_SIMT_HERE) {
   group.sync(here);
