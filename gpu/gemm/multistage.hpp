@@ -27,66 +27,113 @@ template <class T, int BM_, int BN_, int BK_, int WM_, int WN_, int WK_, int TM_
 struct Shape {
   static constexpr int BM = BM_, BN = BN_, BK = BK_, WM = WM_, WN = WN_, WK = WK_, TM = TM_, TN = TN_, kStages = Stages_,
                        kBlocks = Blocks_;
-  static constexpr int kThreads = 32 * WM * WN * WK, kPitchA = BM + 4, kPitchB = BN + 4, kStage = BK * (kPitchA + kPitchB);
+  static constexpr int kThreads = 32 * WM * WN * WK, kPitchA = BM + 4, kPitchB = BN + 4, kStageA = BK * kPitchA, kStage = kStageA + BK * kPitchB;
   static constexpr int kExchange = WK == 1 ? 0 : WK / 2 * (32 * WM * WN) * TM * TN;  // sums handed over between slices
   static constexpr std::size_t kShared = sizeof(T) * (kStages * kStage > kExchange ? kStages * kStage : kExchange);
   static_assert(BM == WM * 4 * TM && BN == WN * 8 * TN && BK % (8 * WK) == 0, "warps fill the tile");
 };
 
-/// The calling thread's part of the copies of a tile's stages. A goes to shared memory turned, an element at a time: no element needs
-/// its row aligned. B keeps its rows, by vectors where Wide says that rows allow it. Rows of A past the end repeat the last one, whose
-/// products are not kept; columns of B past the end and everything past the depth become zero.
+/// The calling thread's part of the copies of B's tiles, by vectors where Wide says that rows allow it. Columns past the end and
+/// everything past the depth become zero.
 template <class T, class S, bool Wide>
-struct StageCopies {
+struct CopiesOfB {
   static constexpr int kV = Wide ? Vector<T>::kLanes : 1;
-  static constexpr int kRowStepA = S::kThreads / 8, kGroupsA = S::BM / kRowStepA;
-  static constexpr int kPerRowB = S::BN / kV, kRowStepB = S::kThreads / kPerRowB, kCopiesB = S::BK / kRowStepB;
-  static_assert(S::BM % kRowStepA == 0 && S::kThreads % kPerRowB == 0 && S::BK % kRowStepB == 0, "threads fill the tile");
+  static constexpr int kPerRow = S::BN / kV, kRowStep = S::kThreads / kPerRow, kCopies = S::BK / kRowStep;
+  static_assert(S::kThreads % kPerRow == 0 && S::BK % kRowStep == 0, "threads fill the tile");
 
-  const T* a[kGroupsA];  // element (its row, its k) of the next tile to copy
-  const T* b;            // element (its k, its column)
-  Index ldb, left;       // depth not yet copied
-  int bytes_b;           // of its vector of B that lie within the matrix
+  const T* from;  // element (its k, its column) of the next tile to copy
+  Index ld;
+  int bytes;  // of its vector that lie within the matrix
 
-  PLUMB_DEVICE StageCopies(const In<T>& in, Index i0, Index j0, Index depth) : ldb(in.B.ld), left(depth) {
+  PLUMB_DEVICE CopiesOfB(const In<T>& in, Index j0) : ld(in.B.ld) {
+    const int t = static_cast<int>(threadIdx.x);
+    const Index col = j0 + t % kPerRow * kV, within = in.B.cols - col;
+    bytes = static_cast<int>(sizeof(T)) * (within >= kV ? kV : within > 0 ? static_cast<int>(within) : 0);
+    from = in.B.data + static_cast<Index>(t / kPerRow) * ld + (within > 0 ? col : 0);
+  }
+  /// Starts the copies of the next tile; `left` of the depth are not yet copied.
+  PLUMB_DEVICE void start(T* bs /* (BK, kPitchB), shared */, Index left) {
+    const int t = static_cast<int>(threadIdx.x);
+    bs += t / kPerRow * S::kPitchB + t % kPerRow * kV;
+#pragma unroll
+    for (int u = 0; u < kCopies; ++u) {
+      const int valid = t / kPerRow + u * kRowStep < left ? bytes : 0;
+      cp_async_zfill<kV * sizeof(T)>(bs + u * kRowStep * S::kPitchB, from, valid);
+      from += kRowStep * ld;
+    }
+  }
+};
+
+/// The same of A, which goes to shared memory turned, an element at a time: no element needs its row aligned. Rows past the end repeat
+/// the last one, whose products are not kept.
+template <class T, class S>
+struct TurnedCopiesOfA {
+  static constexpr int kRowStep = S::kThreads / 8, kGroups = S::BM / kRowStep;
+  static_assert(S::BM % kRowStep == 0, "threads fill the tile");
+
+  const T* from[kGroups];  // element (its row, its k) of the next tile to copy
+
+  PLUMB_DEVICE TurnedCopiesOfA(const In<T>& in, Index i0) {
     const int t = static_cast<int>(threadIdx.x);
 #pragma unroll
-    for (int g = 0; g < kGroupsA; ++g) {
-      const Index row = i0 + t / 8 + g * kRowStepA;
-      a[g] = in.A.data + (row < in.A.rows ? row : in.A.rows - 1) * in.A.ld + t % 8;
+    for (int g = 0; g < kGroups; ++g) {
+      const Index row = i0 + t / 8 + g * kRowStep;
+      from[g] = in.A.data + (row < in.A.rows ? row : in.A.rows - 1) * in.A.ld + t % 8;
     }
-    const Index col = j0 + t % kPerRowB * kV, within = in.B.cols - col;
-    bytes_b = within >= kV ? kV * static_cast<int>(sizeof(T)) : within > 0 ? static_cast<int>(within) * static_cast<int>(sizeof(T)) : 0;
-    b = in.B.data + static_cast<Index>(t / kPerRowB) * ldb + (within > 0 ? col : 0);
   }
+  PLUMB_DEVICE void start(T* as /* (BK, kPitchA), shared */, Index left) {
+    const int t = static_cast<int>(threadIdx.x);
+    as += t % 8 * S::kPitchA + t / 8;
+#pragma unroll
+    for (int h = 0; h < S::BK; h += 8) {
+      const int valid = t % 8 + h < left ? static_cast<int>(sizeof(T)) : 0;
+#pragma unroll
+      for (int g = 0; g < kGroups; ++g) cp_async_zfill<sizeof(T)>(as + h * S::kPitchA + g * kRowStep, from[g] + h, valid);
+    }
+#pragma unroll
+    for (int g = 0; g < kGroups; ++g) from[g] += S::BK;
+  }
+};
+
+/// The copies of both operands' tiles, in stages: A's part first, then B's.
+template <class T, class S, class OfA, class OfB>
+struct StageCopies {
+  OfA a;
+  OfB b;
+  Index left;  // depth not yet copied
+
+  PLUMB_DEVICE StageCopies(const In<T>& in, Index i0, Index j0, Index depth) : a(in, i0), b(in, j0), left(depth) {}
 
   /// Starts the copies of the next tile into `stage`, or none where the depth is at its end; closes a group in either case.
   PLUMB_DEVICE void start(T* stage) {
     if (left > 0) {
-      const int t = static_cast<int>(threadIdx.x);
-      T* const as = stage + t % 8 * S::kPitchA + t / 8;
-#pragma unroll
-      for (int h = 0; h < S::BK; h += 8) {
-        const int valid = t % 8 + h < left ? static_cast<int>(sizeof(T)) : 0;
-#pragma unroll
-        for (int g = 0; g < kGroupsA; ++g) cp_async_zfill<sizeof(T)>(as + h * S::kPitchA + g * kRowStepA, a[g] + h, valid);
-      }
-      T* const bs = stage + S::BK * S::kPitchA + t / kPerRowB * S::kPitchB + t % kPerRowB * kV;
-      const T* from = b;
-#pragma unroll
-      for (int u = 0; u < kCopiesB; ++u) {
-        const int valid = t / kPerRowB + u * kRowStepB < left ? bytes_b : 0;
-        cp_async_zfill<kV * sizeof(T)>(bs + u * kRowStepB * S::kPitchB, from, valid);
-        from += kRowStepB * ldb;
-      }
-#pragma unroll
-      for (int g = 0; g < kGroupsA; ++g) a[g] += S::BK;
-      b = from;
+      a.start(stage, left);
+      b.start(stage + S::kStageA, left);
       left -= S::BK;
     }
     cp_async_commit();
   }
 };
+
+/// Adds the sums of the slices of the depth in a fixed order, halving: the upper half hands its sums to the lower half.
+template <class S, class T, int N>
+PLUMB_DEVICE void add_slices(T* shared, T (&sum)[N], int slice) {
+  constexpr int kSliceThreads = 32 * S::WM * S::WN;
+  const int t = static_cast<int>(threadIdx.x) % kSliceThreads;
+  for (int half = S::WK / 2; half > 0; half /= 2) {
+    T* const mine = shared + (slice % half) * kSliceThreads * N + t;
+    __syncthreads();
+    if (slice >= half && slice < 2 * half) {
+#pragma unroll
+      for (int e = 0; e < N; ++e) mine[e * kSliceThreads] = sum[e];
+    }
+    __syncthreads();
+    if (slice < half) {
+#pragma unroll
+      for (int e = 0; e < N; ++e) sum[e] += mine[e * kSliceThreads];
+    }
+  }
+}
 
 template <class T, class S, bool Wide>
 __global__ void __launch_bounds__(S::kThreads, S::kBlocks) gemm_multistage(Problem<T> p, In<T> in, Out<T> out, bool wide_c) {
@@ -102,11 +149,11 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks) gemm_multistage(Probl
   T sum[S::TM][S::TN] = {};
 
   if (tiles > 0) {
-    StageCopies<T, S, Wide> copies(in, i0, j0, depth);
+    StageCopies<T, S, TurnedCopiesOfA<T, S>, CopiesOfB<T, S, Wide>> copies(in, i0, j0, depth);
     for (int s = 0; s < S::kStages - 1; ++s) copies.start(shared + s * S::kStage);
     cp_async_wait<S::kStages - 2>();
     __syncthreads();
-    const int offset_a = slice * kSteps * S::kPitchA + wm, offset_b = S::BK * S::kPitchA + slice * kSteps * S::kPitchB + wn;
+    const int offset_a = slice * kSteps * S::kPitchA + wm, offset_b = S::kStageA + slice * kSteps * S::kPitchB + wn;
     T fa[2][S::TM], fb[2][S::TN];
     Lane::load(fa[0], fb[0], shared + offset_a, shared + offset_b, place);
     int reading = 0, writing = S::kStages - 1;
@@ -132,23 +179,8 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks) gemm_multistage(Probl
     static_assert(kSteps % 2 == 0, "the first fragment of a tile is in buffer 0");
   }
 
-  // Slices of the depth are added in a fixed order, halving: the upper half hands its sums to the lower half.
   if (S::WK > 1) {
-    constexpr int kSliceThreads = 32 * S::WM * S::WN;
-    const int t = static_cast<int>(threadIdx.x) % kSliceThreads;
-    for (int half = S::WK / 2; half > 0; half /= 2) {
-      T* const mine = shared + (slice % half) * kSliceThreads * S::TM * S::TN + t;
-      __syncthreads();
-      if (slice >= half && slice < 2 * half) {
-#pragma unroll
-        for (int e = 0; e < S::TM * S::TN; ++e) mine[e * kSliceThreads] = sum[e / S::TN][e % S::TN];
-      }
-      __syncthreads();
-      if (slice < half) {
-#pragma unroll
-        for (int e = 0; e < S::TM * S::TN; ++e) sum[e / S::TN][e % S::TN] += mine[e * kSliceThreads];
-      }
-    }
+    add_slices<S>(shared, reinterpret_cast<T(&)[S::TM * S::TN]>(sum), slice);
     if (slice > 0) return;
   }
   Lane::store(p, out, i0 + wm, j0 + wn, sum, place, wide_c);
