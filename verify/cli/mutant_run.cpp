@@ -17,6 +17,7 @@
 #include "reference/core/text.hpp"
 #include "verify/engine/simt_device.hpp"
 #include "verify/judge/self_test.hpp"
+#include "verify/report/mutant_report.hpp"
 #include "verify/report/record_file.hpp"
 #include "verify/report/reporter.hpp"
 
@@ -115,9 +116,11 @@ class Attackers {
     if (progress_) fmt::print(stderr, "\r\033[K{} {} {}", mutant.op, mutant.name, name(mutant.dtype));
     bool ran = false;
     for (const Case& c : attack.entry->cases()) {
+      if (stop_signal != 0) return;
       if (c.tier > options_.tier || c.dtype != mutant.dtype) continue;
       const std::unique_ptr<PreparedCase> prepared = attack.entry->prepare(c);
       const Record r = runner.judge(c, *prepared, mutant);
+      if (stop_signal != 0) return;
       const std::lock_guard lock(mutex_);
       Row& row = rows_[attack.row];
       runs_ += r.runs;
@@ -150,6 +153,9 @@ class Attackers {
 
 int run_mutants(const VerifyOptions& o) {
   const auto start = std::chrono::steady_clock::now();
+  if (!o.junit.empty() || !o.csv.empty() || !o.save_failing.empty() || !o.plugins.empty()) {
+    throw Error("--mutants takes --json, --html and --markdown; not --junit, --csv, --save-failing or --plugin");
+  }
   const CaseFilter filter(o.cases);
   const auto device_wanted = [&](Device d) {
     return o.devices.empty() || std::find(o.devices.begin(), o.devices.end(), name(d)) != o.devices.end();
@@ -192,6 +198,9 @@ int run_mutants(const VerifyOptions& o) {
   attackers.make(std::move(plain), std::max(o.jobs, cores), run);
   attackers.make(std::move(race), std::max(o.jobs, cores), run_race);
 
+  MutantTable table;
+  table.command = o.command;
+  for (const auto& [instrument, title] : kInstruments) table.instruments.emplace_back(title);
   std::optional<RecordFile> json;
   if (!o.json.empty()) json.emplace(o.json, "", "");
   fmt::print("{:<14}{:<44}{:>4}", "operator", "planted fault", "no.");
@@ -201,7 +210,10 @@ int run_mutants(const VerifyOptions& o) {
   for (const Row& row : rows) {
     fmt::print("{:<14}{:<44}{:>4}", row.op, row.name, row.fault.number > 0 ? std::to_string(row.fault.number) : "");
     nlohmann::json line{{"operator", row.op}, {"mutant", row.name}, {"number", row.fault.number}, {"fault", row.fault.fault}, {"how", row.how}};
+    MutantLine& shown = table.lines.emplace_back();
+    shown = {row.op, row.name, row.fault.number > 0 ? std::to_string(row.fault.number) : "", row.fault.fault, row.fault.incident, row.how, {}};
     for (const auto& [instrument, title] : kInstruments) {
+      shown.cells.push_back(cell(row, instrument));
       fmt::print("{:>11}", cell(row, instrument));
       line[title] = cell(row, instrument);
     }
@@ -224,6 +236,7 @@ int run_mutants(const VerifyOptions& o) {
     const std::vector<std::string> noticed = judge_self_test(fault.parts);
     ++counted;
     killed += noticed.empty() ? 0 : 1;
+    table.judges.emplace_back(fault.name, noticed.empty() ? "SURVIVED" : noticed.front());
     fmt::print("  {:<56}{}\n", fault.name, noticed.empty() ? "SURVIVED" : "noticed: " + noticed.front());
   }
   if (absent > 0) fmt::print("\n{} planted faults were not run: their device is absent\n", absent);
@@ -232,10 +245,17 @@ int run_mutants(const VerifyOptions& o) {
   Totals totals;
   totals.passed = killed, totals.failed = counted - killed, totals.skipped = absent, totals.runs = attackers.runs();
   fmt::print("{}\n", last_line(totals, seconds));
-  if (json && !json->trouble().empty()) {
-    fmt::print(stderr, "error: {}\n", json->trouble());
-    return kUsage;
-  }
+  table.killed = killed, table.counted = counted;
+  bool trouble = false;
+  const auto report = [&](const std::string& what) {
+    if (!what.empty()) fmt::print(stderr, "error: {}\n", what);
+    trouble = trouble || !what.empty();
+  };
+  if (json) report(json->trouble());
+  if (!o.html.empty()) report(write_mutant_page(o.html, table));
+  if (!o.markdown.empty()) report(write_mutant_markdown(o.markdown, table));
+  if (trouble) return kUsage;
+  if (stop_signal != 0) return 128 + stop_signal;
   if (counted == 0) return kNothingRan;
   return killed == counted && sound.empty() ? kOk : kBrokenHarness;
 }

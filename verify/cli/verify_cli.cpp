@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
+#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
@@ -27,6 +30,7 @@
 #include "verify/engine/manifest.hpp"
 #include "verify/engine/plugin_host.hpp"
 #include "verify/engine/simt_device.hpp"
+#include "verify/report/failure_folder.hpp"
 #include "verify/report/reporter.hpp"
 
 namespace plumb {
@@ -249,6 +253,13 @@ int judge_cases(VerifyOptions o) {
   if (!o.json.empty()) reporters.push_back(make_json_lines(o.json));
   if (!o.junit.empty()) reporters.push_back(make_junit(o.junit));
   if (!o.csv.empty()) reporters.push_back(make_csv(o.csv));
+  if (!o.html.empty()) reporters.push_back(make_html(o.html));
+  if (!o.markdown.empty()) reporters.push_back(make_markdown(o.markdown));
+  std::optional<FailureFolder> failures;
+  if (!o.save_failing.empty()) {
+    failures.emplace(o.save_failing);
+    o.run.on_failure = [&](const Failure& f) { failures->save(f); };
+  }
   RunInfo info{o.command, kVersion, make_backend(Device::cpu)->describe(), {}, planned};
   for (const auto& r : reporters) r->begin(info);
 
@@ -261,6 +272,10 @@ int judge_cases(VerifyOptions o) {
   for (const auto& r : reporters) {
     if (r->trouble().empty()) continue;
     fmt::print(stderr, "error: {}\n", r->trouble());
+    trouble = true;
+  }
+  if (failures && !failures->trouble().empty()) {
+    fmt::print(stderr, "error: {}\n", failures->trouble());
     trouble = true;
   }
   if (stop_signal != 0) fmt::print("interrupted: {} of {} records\n", session.totals().all(), planned);
@@ -315,7 +330,17 @@ int verify_main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--worker") == 0) return worker_main();
   guard_judge();
   try {
-    return verify_checked(argc, argv);
+    const int code = verify_checked(argc, argv);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      if (errno == EPIPE) return 128 + SIGPIPE;
+      fmt::print(stderr, "error: standard output: {}\n", std::strerror(errno));
+      return kUsage;
+    }
+    return code;
+  } catch (const std::system_error& e) {
+    if (e.code().value() == EPIPE) return 128 + SIGPIPE;  // nobody listens: as quiet as any other program in a pipe
+    fmt::print(stderr, "error: {}\n", e.what());
+    return kUsage;
   } catch (const std::exception& e) {
     fmt::print(stderr, "error: {}\n", e.what());
     return kUsage;

@@ -38,11 +38,13 @@ std::string describe_miss(const Segment& s, const Miss& m) {
   return text + fmt::format(", {} terms", m.terms);
 }
 
-// A CUDA context costs a third of a second and half a gigabyte: our own rungs of one operator share a child, which is ended as
-// soon as one of them fails. Everything else (host variants, a user's kernels, planted faults) has a child of its own.
+std::string variant_key(const RunRequest& r) { return fmt::format("{}|{}|{}|{}", r.op, r.variant, static_cast<int>(r.device), r.plugin); }
+
+// A CUDA context costs a third of a second and half a gigabyte: our own rungs of one operator share a child, which is ended as soon as
+// one of them fails. Everything else (host variants, a user's kernels, planted faults) has a child of its own.
 std::string worker_key(const RunRequest& r) {
   const bool shared = r.device != Device::cpu && r.variant.rfind("gpu/", 0) == 0;
-  return fmt::format("{}|{}|{}|{}", r.op, shared ? "gpu" : r.variant, static_cast<int>(r.device), r.plugin);
+  return shared ? fmt::format("{}|gpu|{}", r.op, static_cast<int>(r.device)) : variant_key(r);
 }
 
 // Once per variant and type, on its first small case, many more runs in a row: right for the first ten calls is not right.
@@ -227,6 +229,8 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
       return end(Verdict::skip, fmt::format("too large for the CPU executor: {:.3g} operations and words, the limit is {:.3g}", work, limit));
     }
   }
+  // what is not there once is not there for the next thousand records
+  if (const auto absent = absent_.find(variant.device); absent != absent_.end()) return end(Verdict::skip, absent->second);
 
   std::vector<std::vector<bool>> untouched;  // per output element: still poison in every run so far
   std::vector<Run> runs;
@@ -249,7 +253,12 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
     if (outcome.kind == Worker::Outcome::Kind::died) return end(Verdict::crash, outcome.how);
     if (outcome.kind == Worker::Outcome::Kind::timed_out) return end(Verdict::timeout, outcome.how);
     const RunReply& reply = outcome.reply;
-    if (reply.status == RunReply::Status::unavailable) return --record.runs, end(Verdict::skip, reply.text);
+    if (reply.status == RunReply::Status::unavailable) {
+      absent_[variant.device] = reply.text;
+      --record.runs;
+      return end(Verdict::skip, reply.text);
+    }
+    if (reply.status == RunReply::Status::declined) return --record.runs, end(Verdict::skip, reply.text);
     if (reply.status == RunReply::Status::unsupported) return --record.runs, end(Verdict::unsupported, reply.text);
     if (!reply.findings.empty()) {
       record.detail = reply.findings;
@@ -293,7 +302,7 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
     if (misses > kept_misses) kept_misses = misses, keep();
     const bool small = layout.bytes() <= kSmallImage && reply.seconds < 5e-3;
     if (small && r + 1 == options_.repeat && options_.isolation == Isolation::variant &&
-        endured_.insert(fmt::format("{}|{}", worker_key(request), record.dtype)).second) {
+        endured_.insert(fmt::format("{}|{}", variant_key(request), record.dtype)).second) {
       planned += kEnduranceRuns;
     }
     if (r == 0 && small && !run.failed) {

@@ -75,6 +75,7 @@ class Runner {
   std::set<std::string> endured_;  // variants and types that had their long row of runs
   std::map<Device, std::unique_ptr<Backend>> backends_;
   std::vector<std::byte> local_image_;
+  std::map<Device, std::string> absent_;  // devices that are not there, and why
 };
 
 }  // namespace plumb

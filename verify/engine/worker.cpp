@@ -172,7 +172,7 @@ RunReply decode_reply(Message& m) {
   r.seconds = m.real();
   r.threads = static_cast<int>(m.number());
   r.ticket = m.number();
-  if (!m.at_end() || r.status > RunReply::Status::unavailable) throw Error(kBrokenWire);
+  if (!m.at_end() || r.status > RunReply::Status::declined) throw Error(kBrokenWire);
   return r;
 }
 
@@ -240,7 +240,7 @@ RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte*
     reply.trespass = backend.release_workspace();
     reply.findings = backend.findings();
     if (const std::string why = backend.declined(); !why.empty() && reply.status == RunReply::Status::ok) {
-      reply.status = RunReply::Status::unavailable;
+      reply.status = RunReply::Status::declined;
       reply.text = why;
     }
   } catch (const std::exception& e) {
@@ -278,19 +278,19 @@ int worker_main() {
         std::fprintf(stderr, "cannot map an image of %zu bytes: %s\n", pages, std::strerror(errno));
         return 1;
       }
+      std::unique_ptr<Backend>& backend = backends[request.device];
       try {
-        std::unique_ptr<Backend>& backend = backends[request.device];
         if (!backend) backend = make_backend(request.device);
-        if (!confined) {  // after the device is there: its driver may start a helper with rights of its own
-          confine_worker(request.device != Device::gpu);
-          prctl(PR_SET_PDEATHSIG, SIGKILL);  // a change of rights may have cleared it
-          confined = true;
-        }
-        reply = serve(request, find_operator(request.op), static_cast<std::byte*>(window), *backend);
       } catch (const std::exception& e) {  // a device that is there and does not answer
         reply.status = RunReply::Status::error;
         reply.text = e.what();
       }
+      if (!confined) {  // after the device is there: its driver may start a helper with rights of its own
+        confine_worker(request.device != Device::gpu);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);  // a change of rights may have cleared it
+        confined = true;
+      }
+      if (backend) reply = serve(request, find_operator(request.op), static_cast<std::byte*>(window), *backend);
       // out of reach until the next run: a thread still writing when its variant has returned is a crash
       mmap(window, pages, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
       if (has_children() && reply.status == RunReply::Status::ok) {

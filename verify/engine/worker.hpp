@@ -34,7 +34,7 @@ inline constexpr const char* kListVariants = "list-variants";
 [[nodiscard]] std::string this_program();
 
 struct RunReply {
-  enum class Status : std::uint8_t { ok, unsupported, error, unavailable } status = Status::ok;
+  enum class Status : std::uint8_t { ok, unsupported, error, unavailable, declined } status = Status::ok;
   std::string text;        // reason or error
   std::string chosen;      // Context::explain
   std::string trespass;    // a damaged workspace fence

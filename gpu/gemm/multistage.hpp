@@ -1,0 +1,215 @@
+// The body of rungs 10 to 12: tiles that arrive by asynchronous copies, several stages ahead, and warps that may share the depth of a
+// tile. The order of tiles and the choice of a shape serve the tensor rungs as well. Header only.
+#pragma once
+#include "gpu/gemm/warp_tile.hpp"
+#include "gpu/runtime/async_copy.hpp"
+
+namespace plumb {
+namespace gemm {
+
+/// Tiles of C in bands of eight rows of tiles, columns of a band first: blocks that run together share rows of A and columns of B in
+/// the second-level cache.
+PLUMB_DEVICE TileIndex banded_tile_index(Index tiles_m, Index tiles_n) {
+  constexpr unsigned kBand = 8;
+  const auto b = static_cast<unsigned>(blockIdx.x), m = static_cast<unsigned>(tiles_m), n = static_cast<unsigned>(tiles_n);
+  const unsigned first = b / (kBand * n) * kBand, height = m - first < kBand ? m - first : kBand, within = b - first * n;
+  return {static_cast<Index>(first + within % height), static_cast<Index>(within / height)};
+}
+
+/// Time of a problem in tiles of bm x bn: multiply-adds per step of K on the busiest multiprocessor, over the shape's `efficiency`.
+inline double tile_cost(Index m, Index n, Index bm, Index bn, double efficiency) {
+  const Index tiles = ceil_div(m, bm) * ceil_div(n, bn), rounds = ceil_div(tiles, device_multiprocessors());
+  return static_cast<double>(rounds) * static_cast<double>(bm * bn) / efficiency;
+}
+
+/// A block's shape: tile BM x BN, BK deep, WM x WN warps over the tile, WK of them over its depth, TM x TN elements per lane.
+template <class T, int BM_, int BN_, int BK_, int WM_, int WN_, int WK_, int TM_, int TN_, int Stages_, int Blocks_>
+struct Shape {
+  static constexpr int BM = BM_, BN = BN_, BK = BK_, WM = WM_, WN = WN_, WK = WK_, TM = TM_, TN = TN_, kStages = Stages_,
+                       kBlocks = Blocks_;
+  static constexpr int kThreads = 32 * WM * WN * WK, kPitchA = BM + 4, kPitchB = BN + 4, kStageA = BK * kPitchA, kStage = kStageA + BK * kPitchB;
+  static constexpr int kExchange = WK == 1 ? 0 : WK / 2 * (32 * WM * WN) * TM * TN;  // sums handed over between slices
+  static constexpr std::size_t kShared = sizeof(T) * (kStages * kStage > kExchange ? kStages * kStage : kExchange);
+  static_assert(BM == WM * 4 * TM && BN == WN * 8 * TN && BK % (8 * WK) == 0, "warps fill the tile");
+};
+
+/// The calling thread's part of the copies of B's tiles, by vectors where Wide says that rows allow it. Columns past the end and
+/// everything past the depth become zero.
+template <class T, class S, bool Wide>
+struct CopiesOfB {
+  static constexpr int kV = Wide ? Vector<T>::kLanes : 1;
+  static constexpr int kPerRow = S::BN / kV, kRowStep = S::kThreads / kPerRow, kCopies = S::BK / kRowStep;
+  static_assert(S::kThreads % kPerRow == 0 && S::BK % kRowStep == 0, "threads fill the tile");
+
+  const T* from;  // element (its k, its column) of the next tile to copy
+  Index ld;
+  int bytes;  // of its vector that lie within the matrix
+
+  PLUMB_DEVICE CopiesOfB(const In<T>& in, Index j0) : ld(in.B.ld) {
+    const int t = static_cast<int>(threadIdx.x);
+    const Index col = j0 + t % kPerRow * kV, within = in.B.cols - col;
+    bytes = static_cast<int>(sizeof(T)) * (within >= kV ? kV : within > 0 ? static_cast<int>(within) : 0);
+    from = in.B.data + static_cast<Index>(t / kPerRow) * ld + (within > 0 ? col : 0);
+  }
+  /// Starts the copies of the next tile; `left` of the depth are not yet copied.
+  PLUMB_DEVICE void start(T* bs /* (BK, kPitchB), shared */, Index left) {
+    const int t = static_cast<int>(threadIdx.x);
+    bs += t / kPerRow * S::kPitchB + t % kPerRow * kV;
+#pragma unroll
+    for (int u = 0; u < kCopies; ++u) {
+      const int valid = t / kPerRow + u * kRowStep < left ? bytes : 0;
+      cp_async_zfill<kV * sizeof(T)>(bs + u * kRowStep * S::kPitchB, from, valid);
+      from += kRowStep * ld;
+    }
+  }
+};
+
+/// The same of A, which goes to shared memory turned, an element at a time: no element needs its row aligned. Rows past the end repeat
+/// the last one, whose products are not kept.
+template <class T, class S>
+struct TurnedCopiesOfA {
+  static constexpr int kRowStep = S::kThreads / 8, kGroups = S::BM / kRowStep;
+  static_assert(S::BM % kRowStep == 0, "threads fill the tile");
+
+  const T* from[kGroups];  // element (its row, its k) of the next tile to copy
+
+  PLUMB_DEVICE TurnedCopiesOfA(const In<T>& in, Index i0) {
+    const int t = static_cast<int>(threadIdx.x);
+#pragma unroll
+    for (int g = 0; g < kGroups; ++g) {
+      const Index row = i0 + t / 8 + g * kRowStep;
+      from[g] = in.A.data + (row < in.A.rows ? row : in.A.rows - 1) * in.A.ld + t % 8;
+    }
+  }
+  PLUMB_DEVICE void start(T* as /* (BK, kPitchA), shared */, Index left) {
+    const int t = static_cast<int>(threadIdx.x);
+    as += t % 8 * S::kPitchA + t / 8;
+#pragma unroll
+    for (int h = 0; h < S::BK; h += 8) {
+      const int valid = t % 8 + h < left ? static_cast<int>(sizeof(T)) : 0;
+#pragma unroll
+      for (int g = 0; g < kGroups; ++g) cp_async_zfill<sizeof(T)>(as + h * S::kPitchA + g * kRowStep, from[g] + h, valid);
+    }
+#pragma unroll
+    for (int g = 0; g < kGroups; ++g) from[g] += S::BK;
+  }
+};
+
+/// The copies of both operands' tiles, in stages: A's part first, then B's.
+template <class T, class S, class OfA, class OfB>
+struct StageCopies {
+  OfA a;
+  OfB b;
+  Index left;  // depth not yet copied
+
+  PLUMB_DEVICE StageCopies(const In<T>& in, Index i0, Index j0, Index depth) : a(in, i0), b(in, j0), left(depth) {}
+
+  /// Starts the copies of the next tile into `stage`, or none where the depth is at its end; closes a group in either case.
+  PLUMB_DEVICE void start(T* stage) {
+    if (left > 0) {
+      a.start(stage, left);
+      b.start(stage + S::kStageA, left);
+      left -= S::BK;
+    }
+    cp_async_commit();
+  }
+};
+
+/// Adds the sums of the slices of the depth in a fixed order, halving: the upper half hands its sums to the lower half.
+template <class S, class T, int N>
+PLUMB_DEVICE void add_slices(T* shared, T (&sum)[N], int slice) {
+  constexpr int kSliceThreads = 32 * S::WM * S::WN;
+  const int t = static_cast<int>(threadIdx.x) % kSliceThreads;
+  for (int half = S::WK / 2; half > 0; half /= 2) {
+    T* const mine = shared + (slice % half) * kSliceThreads * N + t;
+    __syncthreads();
+    if (slice >= half && slice < 2 * half) {
+#pragma unroll
+      for (int e = 0; e < N; ++e) mine[e * kSliceThreads] = sum[e];
+    }
+    __syncthreads();
+    if (slice < half) {
+#pragma unroll
+      for (int e = 0; e < N; ++e) sum[e] += mine[e * kSliceThreads];
+    }
+  }
+}
+
+template <class T, class S, bool Wide>
+__global__ void __launch_bounds__(S::kThreads, S::kBlocks) gemm_multistage(Problem<T> p, In<T> in, Out<T> out, bool wide_c) {
+  using Lane = LaneTile<T, S::TM, S::TN>;
+  PLUMB_DYNAMIC_SHARED(T, shared);
+  const TileIndex tile = banded_tile_index(ceil_div(out.C.rows, S::BM), ceil_div(out.C.cols, S::BN));
+  const Index i0 = tile.m * S::BM, j0 = tile.n * S::BN, depth = depth_of(p, in);
+  const int warp = static_cast<int>(threadIdx.x) / 32, slice = warp / (S::WM * S::WN);
+  const int wm = warp / S::WN % S::WM * Lane::kRows, wn = warp % S::WN * Lane::kCols;
+  constexpr int kSteps = S::BK / S::WK;  // of K, per warp and tile
+  const int tiles = static_cast<int>(ceil_div(depth, S::BK));
+  const LanePlace place = lane_place();
+  T sum[S::TM][S::TN] = {};
+
+  if (tiles > 0) {
+    StageCopies<T, S, TurnedCopiesOfA<T, S>, CopiesOfB<T, S, Wide>> copies(in, i0, j0, depth);
+    for (int s = 0; s < S::kStages - 1; ++s) copies.start(shared + s * S::kStage);
+    cp_async_wait<S::kStages - 2>();
+    __syncthreads();
+    const int offset_a = slice * kSteps * S::kPitchA + wm, offset_b = S::kStageA + slice * kSteps * S::kPitchB + wn;
+    T fa[2][S::TM], fb[2][S::TN];
+    Lane::load(fa[0], fb[0], shared + offset_a, shared + offset_b, place);
+    int reading = 0, writing = S::kStages - 1;
+    for (int t = 0; t < tiles; ++t) {
+      copies.start(shared + writing * S::kStage);  // into the stage that all have left at the last barrier
+      const T* const stage = shared + reading * S::kStage;
+      writing = reading;
+      reading = reading + 1 == S::kStages ? 0 : reading + 1;
+#pragma unroll
+      for (int kk = 0; kk < kSteps; ++kk) {
+        if (kk + 1 < kSteps) {
+          Lane::load(fa[(kk + 1) % 2], fb[(kk + 1) % 2], stage + offset_a + (kk + 1) * S::kPitchA,
+                     stage + offset_b + (kk + 1) * S::kPitchB, place);
+        } else {
+          cp_async_wait<S::kStages - 2>();
+          __syncthreads();
+          const T* const next = shared + reading * S::kStage;
+          if (t + 1 < tiles) Lane::load(fa[0], fb[0], next + offset_a, next + offset_b, place);
+        }
+        Lane::multiply_add(sum, fa[kk % 2], fb[kk % 2]);
+      }
+    }
+    static_assert(kSteps % 2 == 0, "the first fragment of a tile is in buffer 0");
+  }
+
+  if (S::WK > 1) {
+    add_slices<S>(shared, reinterpret_cast<T(&)[S::TM * S::TN]>(sum), slice);
+    if (slice > 0) return;
+  }
+  Lane::store(p, out, i0 + wm, j0 + wn, sum, place, wide_c);
+}
+
+template <class T, class S>
+void run_multistage(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  const Index tiles = ceil_div(out.C.rows, S::BM) * ceil_div(out.C.cols, S::BN);
+  const bool wide_c = rows_on_vectors(out.C);
+  if (rows_on_vectors(in.B)) {
+    launch(gemm_multistage<T, S, true>, tiles, S::kThreads, S::kShared, context.stream, p, in, out, wide_c);
+  } else {
+    launch(gemm_multistage<T, S, false>, tiles, S::kThreads, S::kShared, context.stream, p, in, out, wide_c);
+  }
+}
+
+/// 128 x 128 by four warps of 64 x 64 (fp32), two blocks per multiprocessor; fp64 by eight warps of 32 x 64.
+template <class T>
+struct Square;
+template <>
+struct Square<float> : Shape<float, 128, 128, 16, 2, 2, 1, 16, 8, 4, 2> {};
+template <>
+struct Square<double> : Shape<double, 128, 128, 16, 4, 2, 1, 8, 8, 4, 1> {};
+/// 256 x 128 by eight warps of 64 x 64, one block per multiprocessor.
+using Tall = Shape<float, 256, 128, 16, 4, 2, 1, 16, 8, 4, 1>;
+/// 64 x 128 by two warps, four times, each a quarter of the depth.
+using Sliced = Shape<float, 64, 128, 32, 1, 2, 4, 16, 8, 3, 1>;
+/// 64 x 64 by one warp, four times, each a quarter of the depth.
+using Small = Shape<float, 64, 64, 32, 1, 1, 4, 16, 8, 4, 2>;
+
+}  // namespace gemm
+}  // namespace plumb

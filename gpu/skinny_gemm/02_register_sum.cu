@@ -1,0 +1,35 @@
+// skinny_gemm, rung 2: one thread per row, the sum in a register.
+//
+// Change    the column loop goes outside: each element of Y is summed in a register and written once.
+// Traffic   Y once; X n times, a row apart between lanes, which the caches must absorb; W from the cache.
+// Limits    @LIMITS@
+// Fails at  loads: two per multiply-add, X's from 32 different lines. Rung 3 takes W out of that path.
+// Source    the definition.
+#include "gpu/skinny_gemm/common.hpp"
+
+namespace plumb {
+namespace {
+
+using namespace skinny;
+
+template <class T>
+__global__ void __launch_bounds__(kThreads) skinny_register_sum(In<T> in, Out<T> out) {
+  const Index row = row_of_thread();
+  if (row >= out.Y.rows) return;
+  for (Index j = 0; j < out.Y.cols; ++j) {
+    T sum = T(0);
+    for (Index k = 0; k < in.X.cols; ++k) sum += in.X(row, k) * in.W(k, j);
+    out.Y(row, j) = sum;
+  }
+}
+
+template <class T>
+void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+  launch(skinny_register_sum<T>, out.Y.cols == 0 ? Index{0} : ceil_div(out.Y.rows, kThreads), kThreads, 0, context.stream, in, out);
+}
+
+const Register<SkinnyGemm, float, Space::device> f32{"02_register_sum", run<float>};
+const Register<SkinnyGemm, double, Space::device> f64{"02_register_sum", run<double>};
+
+}  // namespace
+}  // namespace plumb

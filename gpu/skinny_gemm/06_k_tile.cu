@@ -1,0 +1,36 @@
+// skinny_gemm, rung 6: K in tiles of 16 elements in registers.
+//
+// Change    16 loads of X in flight before the 256 multiply-adds that need them; together they use up the sectors they touch (4 of 32
+//           bytes in fp64), before the cache can lose them.
+// Traffic   X and Y once per 16 columns.
+// Limits    @LIMITS@
+// Fails at  a warp still touches 32 lines per load, and each load brings 8 of the 32 bytes of its sectors. Rungs 7 and 8 try wider
+//           loads; rung 9 gives neighbouring lanes neighbouring elements.
+// Source    the ladder's own step.
+#include "gpu/skinny_gemm/common.hpp"
+
+namespace plumb {
+namespace {
+
+using namespace skinny;
+
+constexpr int kTile = 16;
+
+template <class T>
+__global__ void __launch_bounds__(kThreads) skinny_k_tile(In<T> in, Out<T> out) {
+  row_by_tiles<T, kTile>(in, out, [&](T(&x)[kTile], Index row, Index k) {
+#pragma unroll
+    for (int kk = 0; kk < kTile; ++kk) x[kk] = k + kk < in.X.cols ? in.X(row, k + kk) : T(0);
+  });
+}
+
+template <class T>
+void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+  launch_rows<T>(skinny_k_tile<T>, in, out, kCols, context);
+}
+
+const Register<SkinnyGemm, float, Space::device> f32{"06_k_tile", run<float>};
+const Register<SkinnyGemm, double, Space::device> f64{"06_k_tile", run<double>};
+
+}  // namespace
+}  // namespace plumb
