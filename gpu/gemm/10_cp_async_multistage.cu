@@ -15,8 +15,8 @@ namespace {
 
 using namespace gemm;
 
-const Register<Gemm, float, Space::device> f32{"10_cp_async_multistage", run_multistage<float, Square<float>>};
-const Register<Gemm, double, Space::device> f64{"10_cp_async_multistage", run_multistage<double, Square<double>>};
+const Register<Gemm, float, Space::device> f32{"10_cp_async_multistage", run_multistage<float, Square<float>>, Traits{}.needs_sm(80)};
+const Register<Gemm, double, Space::device> f64{"10_cp_async_multistage", run_multistage<double, Square<double>>, Traits{}.needs_sm(80)};
 
 }  // namespace
 }  // namespace plumb

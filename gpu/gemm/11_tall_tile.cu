@@ -13,7 +13,7 @@ namespace {
 
 using namespace gemm;
 
-const Register<Gemm, float, Space::device> f32{"11_tall_tile", run_multistage<float, Tall>};
+const Register<Gemm, float, Space::device> f32{"11_tall_tile", run_multistage<float, Tall>, Traits{}.needs_sm(80)};
 
 }  // namespace
 }  // namespace plumb

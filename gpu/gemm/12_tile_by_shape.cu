@@ -40,7 +40,7 @@ void run(const Problem<float>& p, const In<float>& in, const Out<float>& out, Co
   }
 }
 
-const Register<Gemm, float, Space::device> f32{"12_tile_by_shape", run};
+const Register<Gemm, float, Space::device> f32{"12_tile_by_shape", run, Traits{}.needs_sm(80)};
 
 }  // namespace
 }  // namespace plumb

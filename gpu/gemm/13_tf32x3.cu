@@ -2,10 +2,10 @@
 //
 // Change    each operand is split into two tf32 numbers, x = hi + lo, and hi hi + hi lo + lo hi goes through the tensor cores: 22 bits
 //           of each operand, within the fp32 bound. The tensor cores' own sums are truncated, not rounded, which drifts; so each step
-//           of 8 starts from zero there and is added to the sums by ordinary fp32 additions.
+//           of 16 starts from zero there and is added to the sums by ordinary fp32 additions.
 // Values    tf32 has fp32's range, but splitting does not survive all of it: Inf - Inf is NaN, and the low part of a number below
 //           2^-100 may be lost. A tile that meets such an operand, or a sum that is not finite, is computed again by plain fp32
-//           multiply-adds, all of it: right, slow, and the same on every run.
+//           multiply-adds, all of it: right, slow, and the same on every run. So are products of fewer than 16 terms.
 // Traffic   that of rung 10.
 // Limits    @LIMITS@
 // Fails at  the rate of mma.sync, about five eighths of what wgmma reaches on sm_90: three products leave about a third of that.
@@ -20,23 +20,27 @@ using namespace gemm;
 using Large = TensorShape<float, 128, 128, 32, 2, 4, 1, 4>;
 using Halved = TensorShape<float, 64, 128, 32, 1, 4, 2, 4>;
 
-/// x as hi + lo, and whether x is outside the range where that loses nothing that the bound allows for.
-PLUMB_DEVICE bool split(float x, unsigned& hi, unsigned& lo) {
-  constexpr unsigned kSmall = (127u - 100u) << 23, kBig = (127u + 126u) << 23;  // 2^-100, 2^126
-  hi = to_tf32(x);
-  lo = to_tf32(x - __uint_as_float(hi));
-  const unsigned size = __float_as_uint(x) & 0x7fffffffu;
-  return size != 0 && size - kSmall >= kBig - kSmall;
-}
+/// Sums of fewer terms are made plainly: their bound has no room for the 22 bits that are left of an operand.
+constexpr Index kLeastDepth = 16;
+/// Below this, 2^-100, the low part of an operand is not one of tf32 any more.
+constexpr unsigned kLeastSize = (127u - 100u) << 23;
 
+template <int Buffers>
 struct ThreeTf32 {
   static constexpr bool kWatches = true;
-  static constexpr int kBuffers = 2;
-  bool met_outside = false;
+  static constexpr int kBuffers = Buffers, kHalves = 2;
+  unsigned least = 0xffffffffu;  // bits of the smallest operand but zero, less one
 
+  PLUMB_DEVICE void split(float x, unsigned& hi, unsigned& lo) {
+    hi = to_tf32(x);
+    lo = to_tf32(x - __uint_as_float(hi));
+    least = min(least, (__float_as_uint(x) & 0x7fffffffu) - 1u);
+  }
+
+  /// Infinite and huge operands, and NaN, show in the sums.
   template <int M, int N>
-  PLUMB_DEVICE bool outside(const float (&sum)[M][N][4]) const {
-    bool out = met_outside;
+  PLUMB_DEVICE bool outside(const float (&sum)[M][N][4], Index depth) const {
+    bool out = depth < kLeastDepth || least < kLeastSize - 1u;
 #pragma unroll
     for (int m = 0; m < M; ++m) {
 #pragma unroll
@@ -49,25 +53,31 @@ struct ThreeTf32 {
   }
 
   template <int M, int N>
-  PLUMB_DEVICE void multiply_add(float (&sum)[M][N][4], const float (&a)[M][4], const float (&b)[N][2]) {
-    unsigned b_hi[N][2], b_lo[N][2];
+  PLUMB_DEVICE void multiply_add(float (&sum)[M][N][4], const float (&a)[M][8], const float (&b)[N][4]) {
+    unsigned b_hi[2][N][2], b_lo[2][N][2];
 #pragma unroll
-    for (int n = 0; n < N; ++n) {
+    for (int f = 0; f < 2; ++f) {
 #pragma unroll
-      for (int e = 0; e < 2; ++e) met_outside |= split(b[n][e], b_hi[n][e], b_lo[n][e]);
+      for (int n = 0; n < N; ++n) {
+#pragma unroll
+        for (int e = 0; e < 2; ++e) split(b[n][2 * f + e], b_hi[f][n][e], b_lo[f][n][e]);
+      }
     }
 #pragma unroll
     for (int m = 0; m < M; ++m) {
-      unsigned a_hi[4], a_lo[4];
+      float step[N][4] = {};  // N independent chains of six, the small products of each half first
 #pragma unroll
-      for (int e = 0; e < 4; ++e) met_outside |= split(a[m][e], a_hi[e], a_lo[e]);
-      float step[N][4] = {};  // N independent chains of three: the small products first
+      for (int f = 0; f < 2; ++f) {
+        unsigned a_hi[4], a_lo[4];
 #pragma unroll
-      for (int n = 0; n < N; ++n) mma_m16n8k8_tf32(step[n], a_lo, b_hi[n]);
+        for (int e = 0; e < 4; ++e) split(a[m][4 * f + e], a_hi[e], a_lo[e]);
 #pragma unroll
-      for (int n = 0; n < N; ++n) mma_m16n8k8_tf32(step[n], a_hi, b_lo[n]);
+        for (int n = 0; n < N; ++n) mma_m16n8k8_tf32(step[n], a_lo, b_hi[f][n]);
 #pragma unroll
-      for (int n = 0; n < N; ++n) mma_m16n8k8_tf32(step[n], a_hi, b_hi[n]);
+        for (int n = 0; n < N; ++n) mma_m16n8k8_tf32(step[n], a_hi, b_lo[f][n]);
+#pragma unroll
+        for (int n = 0; n < N; ++n) mma_m16n8k8_tf32(step[n], a_hi, b_hi[f][n]);
+      }
 #pragma unroll
       for (int n = 0; n < N; ++n) {
 #pragma unroll
@@ -83,10 +93,10 @@ void run(const Problem<float>& p, const In<float>& in, const Out<float>& out, Co
   const Index m = out.C.rows, n = out.C.cols;
   if (tile_cost(m, n, Large::BM, Large::BN, 1.0) <= tile_cost(m, n, Halved::BM, Halved::BN, kEfficiencyHalved)) {
     context.explain("128 x 128 tiles: fewest rounds for their size");
-    run_tensor<float, Large, ThreeTf32>(p, in, out, context);
+    run_tensor<float, Large, ThreeTf32<2>>(p, in, out, context);
   } else {
     context.explain("64 x 128 tiles, depth shared by two groups of warps: larger tiles leave multiprocessors idle");
-    run_tensor<float, Halved, ThreeTf32>(p, in, out, context);
+    run_tensor<float, Halved, ThreeTf32<1>>(p, in, out, context);
   }
 }
 

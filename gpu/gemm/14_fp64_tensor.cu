@@ -19,9 +19,10 @@ using Halved = TensorShape<double, 64, 128, 32, 1, 4, 2, 3>;
 
 struct Fp64 {
   static constexpr bool kWatches = false;
+  static constexpr int kHalves = 1;
   static constexpr int kBuffers = 1;  // sums take 128 registers, a second set of fragments 48 more than there are
   template <int M, int N>
-  PLUMB_DEVICE bool outside(const double (&)[M][N][4]) const { return false; }
+  PLUMB_DEVICE bool outside(const double (&)[M][N][4], Index) const { return false; }
   template <int M, int N>
   PLUMB_DEVICE void multiply_add(double (&sum)[M][N][4], const double (&a)[M][4], const double (&b)[N][2]) {
 #if defined(PLUMB_SIMT) || !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900

@@ -54,9 +54,9 @@ struct CopiesOfA {
   }
 };
 
-/// Math makes the products of one step of 8 along K, `multiply_add`: sum[m][n] += a[m] b[n]. kBuffers: 2 where the next step's
+/// Math makes the products of one step of kHalves times 8 along K, `multiply_add`: sum[m][n] += a[m] b[n]. kBuffers: 2 where the next step's
 /// fragments are loaded ahead, 1 where registers are short and the other warps must cover the loads. kWatches: `outside` is asked
-/// whether an operand was outside the range that its arithmetic represents.
+/// whether an operand was outside the range that its arithmetic represents, or the depth too small for it.
 template <class T, class S, class Math, bool Wide>
 __global__ void __launch_bounds__(S::kThreads, 1) gemm_tensor(Problem<T> p, In<T> in, Out<T> out, bool wide_c) {
   PLUMB_DYNAMIC_SHARED(T, shared);
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(S::kThreads, 1) gemm_tensor(Problem<T> p, In<T
   const int warp = static_cast<int>(threadIdx.x) / 32, slice = warp / (S::WM * S::WN);
   const int wm = warp / S::WN % S::WM * (16 * S::MT), wn = warp % S::WN * (8 * S::NT);
   const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
-  constexpr int kSteps = S::BK / 8 / S::WK;  // of 8 along K, per warp and tile
+  constexpr int kHalves = Math::kHalves, kSteps = S::BK / (8 * kHalves) / S::WK;  // per warp and tile
   const int tiles = static_cast<int>(ceil_div(depth, S::BK));
   T sum[S::MT][S::NT][4] = {};
   Math math;
@@ -73,22 +73,26 @@ __global__ void __launch_bounds__(S::kThreads, 1) gemm_tensor(Problem<T> p, In<T
   if (tiles > 0) {
     StageCopies<T, S, CopiesOfA<T, S, Wide>, CopiesOfB<T, S, Wide>> copies(in, i0, j0, depth);
     for (int s = 0; s < S::kStages - 1; ++s) copies.start(shared + s * S::kStage);
-    const int offset_a = (wm + g) * S::kPitchA + slice * kSteps * 8 + 2 * t,
-              offset_b = S::kStageA + (slice * kSteps * 8 + 2 * t) * S::kPitchB + wn + g;
-    T a[Math::kBuffers][S::MT][4], b[Math::kBuffers][S::NT][2];
+    const int offset_a = (wm + g) * S::kPitchA + slice * (S::BK / S::WK) + 2 * t,
+              offset_b = S::kStageA + (slice * (S::BK / S::WK) + 2 * t) * S::kPitchB + wn + g;
+    T a[Math::kBuffers][S::MT][4 * kHalves], b[Math::kBuffers][S::NT][2 * kHalves];
     const auto load = [&](int to, const T* stage, int step) {
 #pragma unroll
-      for (int m = 0; m < S::MT; ++m) {
+      for (int f = 0; f < kHalves; ++f) {
+        const int k = 8 * (kHalves * step + f);
 #pragma unroll
-        for (int h = 0; h < 2; ++h) {
-          const auto pair = *reinterpret_cast<const Pair<T>*>(stage + offset_a + (16 * m + 8 * h) * S::kPitchA + 8 * step);
-          a[to][m][h] = pair.x, a[to][m][h + 2] = pair.y;
+        for (int m = 0; m < S::MT; ++m) {
+#pragma unroll
+          for (int h = 0; h < 2; ++h) {
+            const auto pair = *reinterpret_cast<const Pair<T>*>(stage + offset_a + (16 * m + 8 * h) * S::kPitchA + k);
+            a[to][m][4 * f + h] = pair.x, a[to][m][4 * f + h + 2] = pair.y;
+          }
         }
-      }
 #pragma unroll
-      for (int n = 0; n < S::NT; ++n) {
+        for (int n = 0; n < S::NT; ++n) {
 #pragma unroll
-        for (int h = 0; h < 2; ++h) b[to][n][h] = stage[offset_b + (8 * step + h) * S::kPitchB + 8 * n];
+          for (int h = 0; h < 2; ++h) b[to][n][2 * f + h] = stage[offset_b + (k + h) * S::kPitchB + 8 * n];
+        }
       }
     };
     int reading = 0, writing = S::kStages - 1;
@@ -123,12 +127,12 @@ __global__ void __launch_bounds__(S::kThreads, 1) gemm_tensor(Problem<T> p, In<T
         math.multiply_add(sum, a[s % Math::kBuffers], b[s % Math::kBuffers]);
       }
     }
-    static_assert(kSteps % 2 == 0, "the first fragment of a tile is in buffer 0");
+    static_assert(kSteps % Math::kBuffers == 0, "the first fragment of a tile is in buffer 0");
   }
 
   if (S::WK > 1) add_slices<S>(shared, reinterpret_cast<T(&)[S::MT * S::NT * 4]>(sum), slice);
 
-  if (Math::kWatches && __syncthreads_or(math.outside(sum))) {  // of the whole tile, so that the answer does not depend on lanes
+  if (Math::kWatches && __syncthreads_or(math.outside(sum, depth))) {  // of the whole tile, so that the answer does not depend on lanes
     if (slice > 0) return;
 #pragma unroll 1
     for (int e = 0; e < S::MT * S::NT * 4; ++e) {

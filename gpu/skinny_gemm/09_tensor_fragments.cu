@@ -120,11 +120,6 @@ void start(const In<double>& in, const Out<double>& out, bool wide_y, Context& c
          out, wide_y);
 }
 
-template <class T, Space S>
-bool rows_on_vectors(const DenseView<T, S>& a) {
-  return reinterpret_cast<std::uintptr_t>(a.data) % 16 == 0 && a.ld % 2 == 0;
-}
-
 void run(const SkinnyGemm::Problem<double>&, const In<double>& in, const Out<double>& out, Context& context) {
   const Index k = in.X.cols;
   const bool aligned = rows_on_vectors(in.X), wide_y = rows_on_vectors(out.Y), narrow = out.Y.cols <= 8;

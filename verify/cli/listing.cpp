@@ -31,6 +31,7 @@ void print_variants(const OperatorEntry& entry) {
     std::string notes;
     if (v.traits.arithmetic != Arithmetic::native) notes += fmt::format("  computes in {}", name(v.traits.arithmetic));
     if (!v.traits.reproducible) notes += "  not reproducible";
+    if (v.traits.finite_only) notes += "  finite inputs only";
     if (v.traits.alignment > 0) notes += fmt::format("  needs {}-byte alignment", v.traits.alignment);
     if (v.traits.min_sm > 0) notes += fmt::format("  needs sm_{}", v.traits.min_sm);
     fmt::print("  {:<14}{:<32}{}{}\n", entry.name(), name_, fmt::join(types, " "), notes);

@@ -229,6 +229,9 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
       return end(Verdict::skip, fmt::format("too large for the CPU executor: {:.3g} operations and words, the limit is {:.3g}", work, limit));
     }
   }
+  if (c.fill == Fill::hostile && variant.traits.finite_only) {
+    return end(Verdict::unsupported, "declares itself for finite inputs only: NaN and infinities may come out otherwise");
+  }
   // what is not there once is not there for the next thousand records
   if (const auto absent = absent_.find(variant.device); absent != absent_.end()) return end(Verdict::skip, absent->second);
 

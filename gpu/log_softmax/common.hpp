@@ -1,0 +1,78 @@
+// What the rungs of the log_softmax ladder share: names, the maximum that keeps NaN, sums of exponentials and their merging. Header only.
+#pragma once
+#include "gpu/runtime/device.hpp"
+#include "reference/ops/log_softmax.hpp"
+
+namespace plumb {
+namespace log_softmax {
+
+template <class T>
+using Problem = LogSoftmax::Problem<T>;
+template <class T>
+using In = LogSoftmax::In<T, Space::device>;
+template <class T>
+using Out = LogSoftmax::Out<T, Space::device>;
+using Index = std::int64_t;
+
+constexpr unsigned kAllLanes = 0xffffffffu;
+
+PLUMB_HOST_DEVICE constexpr Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
+
+template <class T>
+PLUMB_DEVICE T lowest() {  // what a maximum begins with
+  return -static_cast<T>(INFINITY);
+}
+// Not the fast forms: the bound allows for the library's two ulp.
+PLUMB_DEVICE float exp_of(float x) { return expf(x); }
+PLUMB_DEVICE double exp_of(double x) { return exp(x); }
+PLUMB_DEVICE float log_of(float x) { return logf(x); }
+PLUMB_DEVICE double log_of(double x) { return log(x); }
+
+/// The larger of the two. A NaN in x does not come through: it comes back in the sum, since NaN - m is NaN.
+template <class T>
+PLUMB_DEVICE T larger(T m, T x) {
+  return x > m ? x : m;
+}
+
+/// y of one element: two subtractions in this order, since x - (m + log s) loses the small one. A row of -Inf gives NaN by
+/// -Inf - -Inf, and one with +Inf by Inf - Inf in the sum.
+template <class T>
+PLUMB_DEVICE T finish(T x, T m, T log_sum) {
+  return (x - m) - log_sum;
+}
+
+template <class T>
+PLUMB_DEVICE T max_lanes(T m) {
+  for (int d = 16; d > 0; d /= 2) m = larger(m, __shfl_xor_sync(kAllLanes, m, d));
+  return m;
+}
+template <class T>
+PLUMB_DEVICE T sum_lanes(T s) {
+  for (int d = 16; d > 0; d /= 2) s += __shfl_xor_sync(kAllLanes, s, d);
+  return s;
+}
+
+/// The maximum and the sum over the block of Threads, in every thread. `scratch` (Threads / 32) is free again afterwards.
+template <int Threads, class T>
+PLUMB_DEVICE T max_block(T m, T* scratch) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  m = max_lanes(m);
+  if (lane == 0) scratch[warp] = m;
+  __syncthreads();
+  m = max_lanes(lane < Threads / 32 ? scratch[lane] : lowest<T>());
+  __syncthreads();
+  return m;
+}
+template <int Threads, class T>
+PLUMB_DEVICE T sum_block(T s, T* scratch) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  s = sum_lanes(s);
+  if (lane == 0) scratch[warp] = s;
+  __syncthreads();
+  s = sum_lanes(lane < Threads / 32 ? scratch[lane] : T(0));
+  __syncthreads();
+  return s;
+}
+
+}  // namespace log_softmax
+}  // namespace plumb
