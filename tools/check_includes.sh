@@ -26,7 +26,7 @@ room reference/models reference/core/ reference/ops/ reference/models/
 room reference/tests reference/
 room datasets datasets/ reference/core/
 room gpu gpu/ reference/ plugin_abi.h
-room verify verify/ reference/ gpu/runtime/ gpu/plugin/ gpu/simt/ datasets/ tools/version.hpp manifest.inc
+room verify verify/ reference/ gpu/runtime/ gpu/plugin/ gpu/simt/ datasets/ tools/version.hpp manifest.inc simt_manifest.inc
 
 # a contract and the ABI stay lean: no standard library beyond <cstdint>
 lean=$(grep -nE '^ *# *include *<' reference/core/abi.hpp reference/ops/*.hpp | grep -v '<cstdint>' || true)
