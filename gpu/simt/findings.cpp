@@ -258,8 +258,12 @@ std::vector<Finding> take_findings() {
         constexpr const char* kUnnamed = "(anonymous namespace)::";
         for (std::size_t at; (at = name.find(kUnnamed)) != std::string::npos;)
           name.erase(at, std::strlen(kUnnamed));
-        const std::size_t open = name.rfind('(');  // the parameters say nothing here
-        if (open != std::string::npos && open > 0) name.erase(open);
+        int depth = 0;  // the parameters say nothing here; a parenthesis among the template's arguments opens none
+        for (std::size_t at = 0; at < name.size(); ++at) {
+          if (name[at] == '<') ++depth;
+          if (name[at] == '>') --depth;
+          if (name[at] == '(' && depth == 0 && at > 0) name.erase(at);
+        }
         if (name.rfind("void ", 0) == 0) name.erase(0, 5);
         f.finding.kernel = name;
       }

@@ -35,6 +35,7 @@ struct Row {
   MutantInfo fault{0, "", "", 0};
   std::map<Dtype, bool> killed;  // by anything, for every type that ran
   unsigned killed_by = 0;
+  unsigned applied = 0;          // instruments that saw at least one case
   unsigned outlived = 0;         // instruments that saw every case and noticed nothing
   std::string how;               // the first kill, one line
   std::string repro;
@@ -64,7 +65,7 @@ std::string cell(const Row& row, Instrument instrument) {
   if (row.killed.empty()) return "not run";
   if ((row.fault.killed_by & instrument) == 0) return "-";
   if ((row.outlived & instrument) != 0) return "survived";
-  return instrument == kNumeric || instrument == kRepeat ? "-" : "not run";
+  return (row.applied & instrument) != 0 ? "-" : "not run";
 }
 
 struct Attack {
@@ -127,6 +128,7 @@ class Attackers {
       if (is_skipped(r.verdict)) continue;
       ran = true;
       row.killed.emplace(mutant.dtype, false);
+      row.applied |= instruments_of(attack.place);
       if (row.repro.empty()) row.repro = r.repro;
       const unsigned by = is_failed(r.verdict) ? killer(r, attack.place) : 0;
       if (by == 0) continue;
@@ -182,7 +184,7 @@ int run_mutants(const VerifyOptions& o) {
     for (const VariantInfo& v : all) {
       if (!v.mutant || !device_wanted(v.device)) continue;
       if (!o.variants.empty() && std::none_of(o.variants.begin(), o.variants.end(), [&](const std::string& g) { return glob_match(g, v.name); })) continue;
-      if (at.emplace(v.name, rows.size()).second) rows.push_back({entry->name(), v.name, v.fault, {}, 0, 0, "", ""});
+      if (at.emplace(v.name, rows.size()).second) rows.push_back({entry->name(), v.name, v.fault, {}, 0, 0, 0, "", ""});
       const std::size_t row = at[v.name];
       if (v.device != Device::simt) {
         here.push_back({entry.get(), v, Place::here, row});

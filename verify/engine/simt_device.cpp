@@ -29,7 +29,8 @@ const char* kept(const std::string& text) {
 
 std::string simt_program(bool race) {
   const std::string self = this_program();
-  const std::string beside = self.substr(0, self.rfind('/') + 1) + (race ? "plumb_simt_race_worker" : "plumb_simt_worker");
+  const std::string beside =
+      self.substr(0, self.rfind('/') + 1) + (race ? "plumb_simt_race_worker" : "plumb_simt_worker");
   return access(beside.c_str(), X_OK) == 0 ? beside : "";
 }
 
@@ -38,9 +39,10 @@ std::vector<std::string> describe_variants() {
   for (const auto& entry : operators()) {
     for (const VariantInfo& v : entry->variants(Device::simt)) {
       if (v.device != Device::simt) continue;
-      lines.push_back(fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", v.op, v.name, static_cast<int>(v.dtype),
-                                  static_cast<int>(v.traits.arithmetic), v.traits.reproducible ? 1 : 0, v.traits.alignment,
-                                  v.traits.min_sm, v.mutant ? 1 : 0, v.fault.number, v.fault.killed_by, v.fault.fault,
+      lines.push_back(fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", v.op, v.name,
+                                  static_cast<int>(v.dtype), static_cast<int>(v.traits.arithmetic),
+                                  v.traits.reproducible ? 1 : 0, v.traits.alignment, v.traits.min_sm,
+                                  v.mutant ? 1 : 0, v.fault.number, v.fault.killed_by, v.fault.fault,
                                   v.fault.incident, v.traits.finite_only ? 1 : 0));
     }
   }
@@ -52,7 +54,8 @@ std::vector<VariantInfo> list_simt(const std::string& program, std::vector<std::
   RunRequest request;
   request.op = kListVariants;
   const Worker::Outcome outcome = worker.run(request, 60);
-  if (outcome.kind != Worker::Outcome::Kind::replied) throw Error(fmt::format("{} does not answer: {}", program, outcome.how));
+  if (outcome.kind != Worker::Outcome::Kind::replied)
+    throw Error(fmt::format("{} does not answer: {}", program, outcome.how));
   std::vector<VariantInfo> all;
   std::set<std::string> registered;
   for (const std::string& line : outcome.reply.findings) {
@@ -71,8 +74,9 @@ std::vector<VariantInfo> list_simt(const std::string& program, std::vector<std::
   for (const SimtManifestLine& line : kSimtManifest) {
     if (line.op[0] == '\0' || line.absent[0] != '\0') continue;
     if (registered.count(fmt::format("{}|{}", line.op, line.variant)) == 0) {
-      defects.push_back(fmt::format("{} of {} was compiled for the CPU executor but did not register itself under its file's name",
-                                    line.variant, line.op));
+      defects.push_back(fmt::format(
+          "{} of {} was compiled for the CPU executor but did not register itself under its file's name",
+          line.variant, line.op));
     }
   }
   return all;

@@ -20,7 +20,8 @@ inline constexpr double kMaxSimtWork = 4e6, kMaxSimtRaceWork = 1e6;
 
 /// Variants and mutants that `program` holds, with Device::simt. Throws Error where it does not answer, and adds to `defects` what was
 /// compiled for it and did not register itself.
-[[nodiscard]] std::vector<VariantInfo> list_simt(const std::string& program, std::vector<std::string>& defects);
+[[nodiscard]] std::vector<VariantInfo> list_simt(const std::string& program,
+                                                 std::vector<std::string>& defects);
 
 /// Rungs that the CPU executor cannot run, one VariantInfo per type, with VariantInfo::absent saying why.
 [[nodiscard]] std::vector<VariantInfo> absent_from_simt();

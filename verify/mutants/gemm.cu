@@ -43,9 +43,11 @@ __global__ void gemm_mutant(P<T> p, In<T> in, Out<T> out) {
   __shared__ int tiles_of_k;
   const int tx = static_cast<int>(threadIdx.x), ty = static_cast<int>(threadIdx.y);
   const Index m = out.C.rows, n = out.C.cols, k = in.A.cols;
-  const Index i = static_cast<Index>(blockIdx.y) * kTile + ty, j = static_cast<Index>(blockIdx.x) * kTile + tx;
+  const Index i = static_cast<Index>(blockIdx.y) * kTile + ty,
+              j = static_cast<Index>(blockIdx.x) * kTile + tx;
   if (F == Fault::early_return && (i >= m || j >= n)) return;
-  if (tx == 0 && ty == 0) tiles_of_k = static_cast<int>(F == Fault::k_tail ? k / kTile : (k + kTile - 1) / kTile);
+  if (tx == 0 && ty == 0)
+    tiles_of_k = static_cast<int>(F == Fault::k_tail ? k / kTile : (k + kTile - 1) / kTile);
   if (F != Fault::no_barrier_after_broadcast) __syncthreads();
   const int tiles = p.alpha == T(0) ? 0 : tiles_of_k;
   T sum = T(0);
@@ -92,7 +94,8 @@ __global__ void gemm_mutant_async(P<T> p, In<T> in, Out<T> out) {
   __shared__ T a[2][kTile][kTile], b[2][kTile][kTile];
   const int tx = static_cast<int>(threadIdx.x), ty = static_cast<int>(threadIdx.y);
   const Index m = out.C.rows, n = out.C.cols, k = in.A.cols;
-  const Index i = static_cast<Index>(blockIdx.y) * kTile + ty, j = static_cast<Index>(blockIdx.x) * kTile + tx;
+  const Index i = static_cast<Index>(blockIdx.y) * kTile + ty,
+              j = static_cast<Index>(blockIdx.x) * kTile + tx;
   const int tiles = p.alpha == T(0) ? 0 : static_cast<int>((k + kTile - 1) / kTile);
   const auto stage = [&](int t) {
     const Index ka = static_cast<Index>(t) * kTile + tx, kb = static_cast<Index>(t) * kTile + ty;
@@ -133,54 +136,68 @@ template <class T, Fault F>
 void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   constexpr bool kAsync = F == Fault::no_wait || F == Fault::commit_after_wait || F == Fault::tail_buffer_one;
   const Index up = F == Fault::grid_floor ? 0 : kTile - 1;
-  const dim3 grid(static_cast<unsigned>((out.C.cols + kTile - 1) / kTile), static_cast<unsigned>((out.C.rows + up) / kTile));
+  const dim3 grid(static_cast<unsigned>((out.C.cols + kTile - 1) / kTile),
+                  static_cast<unsigned>((out.C.rows + up) / kTile));
   auto* const kernel = kAsync ? gemm_mutant_async<T, F> : gemm_mutant<T, F>;
   launch(kernel, grid, dim3(kTile, kTile), 0, context.stream, p, in, out);
 }
 
-#define PLUMB_GEMM_MUTANT(fault, name, ...) \
-  const DeviceMutant<Gemm> fault##_m{name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__}
+#define PLUMB_GEMM_MUTANT(fault, name, ...)                                \
+  const DeviceMutant<Gemm> fault##_m {                                     \
+    name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__ \
+  }
 
 PLUMB_GEMM_MUTANT(no_barrier_before_epilogue, "no_barrier_before_epilogue",
-                  {1, "the epilogue reuses the tile with no barrier before it", "an epilogue added to a finished kernel",
-                   kNumeric | kRepeat | kRace | kSanitizer});
+                  {1, "the epilogue reuses the tile with no barrier before it",
+                   "an epilogue added to a finished kernel", kNumeric | kRepeat | kRace | kSanitizer});
 PLUMB_GEMM_MUTANT(no_barrier_after_tile, "no_barrier_after_tile",
-                  {2, "no barrier at the end of the tile loop", "the second of two barriers taken for the first's double",
+                  {2, "no barrier at the end of the tile loop",
+                   "the second of two barriers taken for the first's double",
                    kNumeric | kRepeat | kRace | kSanitizer});
-PLUMB_GEMM_MUTANT(no_barrier_after_broadcast, "no_barrier_after_broadcast",
-                  {5, "one thread writes a number that all read, with no barrier between",
-                   "a shared counter or bound set by thread 0; racecheck misses it where the compiler merges the reads",
-                   kNumeric | kRepeat | kSimt | kRace});
+PLUMB_GEMM_MUTANT(
+    no_barrier_after_broadcast, "no_barrier_after_broadcast",
+    {5, "one thread writes a number that all read, with no barrier between",
+     "a shared counter or bound set by thread 0; racecheck misses it where the compiler merges the reads",
+     kNumeric | kRepeat | kSimt | kRace});
 PLUMB_GEMM_MUTANT(early_return, "early_return_before_barrier",
                   {6, "threads outside of the matrix return before the barriers",
-                   "the bounds check of an element-wise kernel, kept when tiles came", kSimt | kRace | kSanitizer});
-PLUMB_GEMM_MUTANT(barrier_in_branch, "barrier_inside_branch",
-                  {7, "the barrier stands inside the branch of threads that have data", "a guard moved around one line too many",
+                   "the bounds check of an element-wise kernel, kept when tiles came",
                    kSimt | kRace | kSanitizer});
+PLUMB_GEMM_MUTANT(barrier_in_branch, "barrier_inside_branch",
+                  {7, "the barrier stands inside the branch of threads that have data",
+                   "a guard moved around one line too many", kSimt | kRace | kSanitizer});
 PLUMB_GEMM_MUTANT(no_wait, "async_copy_without_wait",
-                  {11, "asynchronous copies, then a barrier with no wait", "a barrier taken for the arrival of the copies",
+                  {11, "asynchronous copies, then a barrier with no wait",
+                   "a barrier taken for the arrival of the copies",
                    kNumeric | kRepeat | kSimt | kRace | kSanitizer});
 PLUMB_GEMM_MUTANT(commit_after_wait, "async_commit_after_wait",
-                  {11, "the group of copies is closed after the wait that was for it", "two lines of a pipeline in the wrong order",
+                  {11, "the group of copies is closed after the wait that was for it",
+                   "two lines of a pipeline in the wrong order",
                    kNumeric | kRepeat | kSimt | kRace | kSanitizer});
 PLUMB_GEMM_MUTANT(tail_buffer_one, "tail_from_buffer_one",
-                  {12, "the last tile is taken from buffer 1", "a double buffer tested with an even number of tiles", kNumeric});
+                  {12, "the last tile is taken from buffer 1",
+                   "a double buffer tested with an even number of tiles", kNumeric});
 PLUMB_GEMM_MUTANT(accumulator_zeroed, "accumulator_zeroed_in_loop",
-                  {13, "accumulators are zeroed inside the K loop", "a declaration moved into the loop; one tile hides it", kNumeric});
+                  {13, "accumulators are zeroed inside the K loop",
+                   "a declaration moved into the loop; one tile hides it", kNumeric});
 PLUMB_GEMM_MUTANT(k_tail, "k_tail_dropped_in_tiles",
-                  {14, "the last K % 16 columns are not multiplied", "K / tile in place of its ceiling", kNumeric});
-PLUMB_GEMM_MUTANT(grid_floor, "grid_is_rows_over_tile",
-                  {15, "the grid has M / 16 rows of blocks: the last rows are never written", "a sample that only knew multiples",
+                  {14, "the last K % 16 columns are not multiplied", "K / tile in place of its ceiling",
                    kNumeric});
+PLUMB_GEMM_MUTANT(grid_floor, "grid_is_rows_over_tile",
+                  {15, "the grid has M / 16 rows of blocks: the last rows are never written",
+                   "a sample that only knew multiples", kNumeric});
 PLUMB_GEMM_MUTANT(bounds_of_c, "tile_guard_with_bounds_of_c",
-                  {16, "A's tile is guarded by N in place of K", "square matrices in every test", kNumeric | kRace | kSanitizer});
-PLUMB_GEMM_MUTANT(no_zero_fill, "tile_tail_not_zero_filled",
-                  {17, "columns of the tile beyond K keep what was there", "a guard on the load and none on the store",
+                  {16, "A's tile is guarded by N in place of K", "square matrices in every test",
                    kNumeric | kRace | kSanitizer});
+PLUMB_GEMM_MUTANT(no_zero_fill, "tile_tail_not_zero_filled",
+                  {17, "columns of the tile beyond K keep what was there",
+                   "a guard on the load and none on the store", kNumeric | kRace | kSanitizer});
 PLUMB_GEMM_MUTANT(wrong_ld, "leading_dimension_of_b_for_a",
-                  {18, "A is read with B's leading dimension", "three matrices and one ld in every test", kNumeric | kRace});
+                  {18, "A is read with B's leading dimension", "three matrices and one ld in every test",
+                   kNumeric | kRace});
 PLUMB_GEMM_MUTANT(reads_c, "beta_zero_reads_c_on_device",
-                  {23, "beta == 0 still multiplies C", "beta * C, with C fresh from an allocator that returns zeros",
+                  {23, "beta == 0 still multiplies C",
+                   "beta * C, with C fresh from an allocator that returns zeros",
                    kNumeric | kRace | kSanitizer});
 
 }  // namespace

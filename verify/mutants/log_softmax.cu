@@ -15,11 +15,10 @@ using Index = std::int64_t;
 
 constexpr int kThreads = 64;
 
-enum class Fault { none, scratch_reused, sentinel, loses_nan, log_of_softmax };
+enum class Fault { none, scratch_reused, online_minus_inf, log_of_softmax };
 
-template <class T, Fault F>
+template <class T>
 PLUMB_DEVICE T larger(T a, T b) {
-  if (F == Fault::loses_nan) return b > a ? b : a;
   return a >= b || a != a ? a : b;
 }
 
@@ -41,13 +40,21 @@ __global__ void log_softmax_mutant(In<T> in, Out<T> out) {
   const Index i = blockIdx.x, cols = in.x.cols;
   const T* x = in.x.data + i * in.x.ld;
   T* y = out.y.data + i * out.y.ld;
-  T mine = F == Fault::sentinel ? static_cast<T>(-3.402823466e+38) : static_cast<T>(-INFINITY);
-  for (Index j = threadIdx.x; j < cols; j += kThreads) mine = larger<T, F>(mine, x[j]);
-  tree(s, mine, [](T a, T b) { return larger<T, F>(a, b); });
+  T mine = static_cast<T>(-INFINITY), so_far = T(0);
+  for (Index j = threadIdx.x; j < cols; j += kThreads) {
+    const T next = larger(mine, x[j]);
+    if (F == Fault::online_minus_inf) so_far = so_far * exp(mine - next) + exp(x[j] - next);
+    mine = next;
+  }
+  const T own_largest = mine;
+  tree(s, mine, [](T a, T b) { return larger(a, b); });
   const T largest = s[0];
   if (F != Fault::scratch_reused) __syncthreads();
   mine = T(0);
-  for (Index j = threadIdx.x; j < cols; j += kThreads) mine += exp(x[j] - largest);
+  if (F == Fault::online_minus_inf)
+    mine = so_far * exp(own_largest - largest);
+  else
+    for (Index j = threadIdx.x; j < cols; j += kThreads) mine += exp(x[j] - largest);
   tree(s, mine, [](T a, T b) { return a + b; });
   const T sum = s[0];
   for (Index j = threadIdx.x; j < cols; j += kThreads)
@@ -60,18 +67,22 @@ void run(const P<T>&, const In<T>& in, const Out<T>& out, Context& context) {
   launch(log_softmax_mutant<T, F>, in.x.rows, kThreads, 0, context.stream, in, out);
 }
 
-#define PLUMB_LOG_SOFTMAX_MUTANT(fault, name, ...) \
-  const DeviceMutant<LogSoftmax> fault##_m{name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__}
+#define PLUMB_LOG_SOFTMAX_MUTANT(fault, name, ...)                         \
+  const DeviceMutant<LogSoftmax> fault##_m {                               \
+    name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__ \
+  }
 
 PLUMB_LOG_SOFTMAX_MUTANT(scratch_reused, "scratch_reused_without_barrier",
                          {3, "the scratch of the maximum takes the sum with no barrier between",
-                          "two block reductions in a row, each right by itself", kNumeric | kRepeat | kRace | kSanitizer});
-PLUMB_LOG_SOFTMAX_MUTANT(loses_nan, "device_maximum_loses_nan",
-                         {25, "the maximum ignores NaN", "a comparison with NaN is false", kNumeric});
-PLUMB_LOG_SOFTMAX_MUTANT(sentinel, "device_sentinel_for_minus_inf",
-                         {26, "-FLT_MAX stands in for -Inf", "constants that were there in integer code", kNumeric});
+                          "two block reductions in a row, each right by itself",
+                          kNumeric | kRepeat | kRace | kSanitizer});
+PLUMB_LOG_SOFTMAX_MUTANT(
+    online_minus_inf, "online_sum_of_leading_minus_inf",
+    {26, "-Inf minus -Inf where a row starts with -Inf, in a sum that is rescaled as it goes",
+     "online softmax whose running maximum starts from -Inf", kNumeric});
 PLUMB_LOG_SOFTMAX_MUTANT(log_of_softmax, "device_log_of_softmax",
-                         {27, "log(softmax) in place of x - max - log(sum)", "the definition, written down", kNumeric});
+                         {27, "log(softmax) in place of x - max - log(sum)", "the definition, written down",
+                          kNumeric});
 
 }  // namespace
 }  // namespace plumb

@@ -29,6 +29,7 @@ enum class Fault {
   no_threadfence,
   not_cleared,
   loses_nan,
+  sentinel,
   default_block_only,
 };
 
@@ -45,9 +46,10 @@ PLUMB_DEVICE T nothing(bool max) {
 // The block's share, element by element.
 template <class T, Fault F>
 PLUMB_DEVICE T share(bool max, const T* x, Index n) {
-  T mine = nothing<T>(max);
+  T mine = F == Fault::sentinel && max ? static_cast<T>(-3.402823466e+38) : nothing<T>(max);
   // the fault strides by the block size it was written for
-  const Index stride = static_cast<Index>(gridDim.x) * (F == Fault::default_block_only ? kThreads : blockDim.x);
+  const Index stride =
+      static_cast<Index>(gridDim.x) * (F == Fault::default_block_only ? kThreads : blockDim.x);
   for (Index i = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += stride) {
     if (F == Fault::loses_nan && max)
       mine = x[i] > mine ? x[i] : mine;
@@ -143,9 +145,11 @@ void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   const Index n = in.x.size;
   const Index needed = (n + kThreads - 1) / kThreads;
   const Index blocks = needed < 1 ? 1 : needed > 8 ? 8 : needed;
-  constexpr bool kAtomic = F == Fault::zeroed_by_first_block || F == Fault::plain_add || F == Fault::not_cleared;
+  constexpr bool kAtomic =
+      F == Fault::zeroed_by_first_block || F == Fault::plain_add || F == Fault::not_cleared;
   if (kAtomic && !max) {
-    if (F != Fault::zeroed_by_first_block && F != Fault::not_cleared) device_fill(out.result.data, 0, sizeof(T), context.stream);
+    if (F != Fault::zeroed_by_first_block && F != Fault::not_cleared)
+      device_fill(out.result.data, 0, sizeof(T), context.stream);
     launch(reduce_mutant_atomic<T, F>, blocks, kThreads, 0, context.stream, in.x.data, n, out.result.data);
     return;
   }
@@ -153,48 +157,64 @@ void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
     auto* partial = static_cast<T*>(context.workspace(8 * static_cast<Index>(sizeof(T))));
     auto* finished = static_cast<unsigned*>(context.workspace(sizeof(unsigned)));
     device_fill(finished, 0, sizeof(unsigned), context.stream);
-    launch(reduce_mutant_last_block<T, F>, 8, 32, 0, context.stream, max, in.x.data, n, partial, finished, out.result.data);
+    launch(reduce_mutant_last_block<T, F>, 8, 32, 0, context.stream, max, in.x.data, n, partial, finished,
+           out.result.data);
     return;
   }
-  constexpr bool kShuffles = F == Fault::zero_fill_races || F == Fault::mask_ff || F == Fault::mask_1f || F == Fault::inactive_lane;
+  constexpr bool kShuffles =
+      F == Fault::zero_fill_races || F == Fault::mask_ff || F == Fault::mask_1f || F == Fault::inactive_lane;
   auto* const kernel = kShuffles ? reduce_mutant_shuffle<T, F> : reduce_mutant_tree<T, F>;
   // a small problem gets a small block
   const int threads = F == Fault::default_block_only && n < 2048 ? 64 : kThreads;
   auto* partial = static_cast<T*>(context.workspace(blocks * static_cast<Index>(sizeof(T))));
   launch(kernel, blocks, threads, 0, context.stream, max, in.x.data, n, partial);
-  launch(reduce_mutant_tree<T, Fault::none>, 1, kThreads, 0, context.stream, max, static_cast<const T*>(partial), blocks,
-         out.result.data);
+  launch(reduce_mutant_tree<T, Fault::none>, 1, kThreads, 0, context.stream, max,
+         static_cast<const T*>(partial), blocks, out.result.data);
 }
 
-#define PLUMB_REDUCE_MUTANT(fault, name, ...) \
-  const DeviceMutant<Reduce> fault##_m{name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__}
+#define PLUMB_REDUCE_MUTANT(fault, name, ...)                              \
+  const DeviceMutant<Reduce> fault##_m {                                   \
+    name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__ \
+  }
 
 PLUMB_REDUCE_MUTANT(zero_fill_races, "zero_fill_races_with_partial_sums",
                     {4, "warp 0 clears the scratch while other warps store their sums in it",
-                     "scratch sized for 32 warps, cleared because fewer run", kNumeric | kRepeat | kRace | kSanitizer});
+                     "scratch sized for 32 warps, cleared because fewer run",
+                     kNumeric | kRepeat | kRace | kSanitizer});
 PLUMB_REDUCE_MUTANT(no_syncwarp, "last_warp_without_syncwarp",
                     {8, "the last warp reduces in shared memory without __syncwarp",
-                     "code from before Volta, where a warp ran in lockstep", kNumeric | kRepeat | kRace | kSanitizer});
+                     "code from before Volta, where a warp ran in lockstep",
+                     kNumeric | kRepeat | kRace | kSanitizer});
 PLUMB_REDUCE_MUTANT(mask_ff, "shuffle_mask_ff",
-                    {9, "the mask 0xff in a shuffle of 32 lanes", "eight warps, eight bits", kSimt | kRace | kSanitizer});
+                    {9, "the mask 0xff in a shuffle of 32 lanes", "eight warps, eight bits",
+                     kSimt | kRace | kSanitizer});
 PLUMB_REDUCE_MUTANT(mask_1f, "shuffle_mask_1f",
-                    {9, "the mask 0x1f in a shuffle of 32 lanes", "31, the last lane, taken for the mask of all", kSimt | kRace | kSanitizer});
+                    {9, "the mask 0x1f in a shuffle of 32 lanes",
+                     "31, the last lane, taken for the mask of all", kSimt | kRace | kSanitizer});
 PLUMB_REDUCE_MUTANT(inactive_lane, "shuffle_from_inactive_lane",
                     {10, "lanes beyond the end do not take part, and their neighbours read from them",
                      "__activemask() inside of the bounds check", kNumeric | kSimt | kRace});
 PLUMB_REDUCE_MUTANT(zeroed_by_first_block, "result_zeroed_by_first_block",
-                    {19, "block 0 zeroes the result that all blocks add to", "a memset saved", kNumeric | kRepeat | kRace});
+                    {19, "block 0 zeroes the result that all blocks add to", "a memset saved",
+                     kNumeric | kRepeat | kRace});
 PLUMB_REDUCE_MUTANT(plain_add, "plain_add_across_blocks",
-                    {20, "+= across blocks in place of atomicAdd", "right in every debugger", kNumeric | kRepeat | kRace});
+                    {20, "+= across blocks in place of atomicAdd", "right in every debugger",
+                     kNumeric | kRepeat | kRace});
 PLUMB_REDUCE_MUTANT(no_threadfence, "last_block_without_threadfence",
                     {21, "the last block reads the others' sums with no fence on either side",
                      "the pattern of threadFenceReduction without its name", kRepeat | kRace});
 PLUMB_REDUCE_MUTANT(not_cleared, "atomic_adds_to_uncleared_result",
-                    {22, "blocks add to a result that nobody cleared", "fresh memory was zero until today", kNumeric | kRace | kSanitizer});
+                    {22, "blocks add to a result that nobody cleared", "fresh memory was zero until today",
+                     kNumeric | kRace | kSanitizer});
 PLUMB_REDUCE_MUTANT(loses_nan, "device_max_loses_nan",
-                    {25, "a comparison with NaN is false, and the older value stays", "fmaxf, which is defined to lose NaN", kNumeric});
+                    {25, "a comparison with NaN is false, and the older value stays",
+                     "fmaxf, which is defined to lose NaN", kNumeric});
+PLUMB_REDUCE_MUTANT(sentinel, "device_sentinel_for_minus_inf",
+                    {26, "-FLT_MAX stands in for -Inf", "constants that were there in integer code",
+                     kNumeric});
 PLUMB_REDUCE_MUTANT(default_block_only, "right_for_default_block_only",
-                    {40, "the stride is the default block size, whatever the block", "a constant where blockDim.x belongs", kNumeric});
+                    {40, "the stride is the default block size, whatever the block",
+                     "a constant where blockDim.x belongs", kNumeric});
 
 }  // namespace
 }  // namespace plumb

@@ -15,9 +15,9 @@ template <class T>
 using Out = Spmv::Out<T, Space::device>;
 using Index = std::int64_t;
 
-constexpr int kShare = 64;        // entries and threads of a block of the flat kernel
-constexpr int kStreamRows = 32;   // rows and threads of a block of the stream kernel
-constexpr int kBuffer = 256;      // products that it holds
+constexpr int kShare = 64;       // entries and threads of a block of the flat kernel
+constexpr int kStreamRows = 32;  // rows and threads of a block of the stream kernel
+constexpr int kBuffer = 256;     // products that it holds
 
 enum class Fault { none, first_row_lost, last_row_lost, middle_lost, overflow, divides_by_zero, cut_at_32 };
 
@@ -53,7 +53,7 @@ __global__ void spmv_mutant_flat(P<T> p, In<T> in, Out<T> out) {
   const Index row = row_of[t];
   T sum = T(0);
   for (int u = t; u < count && row_of[u] == row; ++u) sum += product[u];
-  const bool from_before = in.A.row_ptr[row] < begin, goes_on = in.A.row_ptr[row + 1] > begin + count;
+  const bool from_before = in.A.row_ptr[row]<begin, goes_on = in.A.row_ptr[row + 1]> begin + count;
   if (F == Fault::first_row_lost && from_before) return;
   if (F == Fault::last_row_lost && goes_on) return;
   if (F == Fault::middle_lost && from_before && goes_on) return;
@@ -110,7 +110,8 @@ void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
     stream = rest / in_first_half < 2;  // as much in the second half as in the first: short rows everywhere
   }
   if (stream) {
-    launch(spmv_mutant_stream<T, F>, (rows + kStreamRows - 1) / kStreamRows, kStreamRows, 0, context.stream, p, in, out);
+    launch(spmv_mutant_stream<T, F>, (rows + kStreamRows - 1) / kStreamRows, kStreamRows, 0, context.stream,
+           p, in, out);
   } else if (F == Fault::cut_at_32 || F == Fault::divides_by_zero) {
     launch(spmv_mutant_warp<T, F>, (rows + 1) / 2, 64, 0, context.stream, p, in, out);
   } else {
@@ -119,22 +120,29 @@ void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   }
 }
 
-#define PLUMB_SPMV_MUTANT(fault, name, ...) \
-  const DeviceMutant<Spmv> fault##_m{name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__}
+#define PLUMB_SPMV_MUTANT(fault, name, ...)                                \
+  const DeviceMutant<Spmv> fault##_m {                                     \
+    name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__ \
+  }
 
 PLUMB_SPMV_MUTANT(first_row_lost, "flat_first_partial_row_lost",
-                  {30, "a block drops the end of a row that began before it", "the carry-in of a flat kernel forgotten", kNumeric});
+                  {30, "a block drops the end of a row that began before it",
+                   "the carry-in of a flat kernel forgotten", kNumeric});
 PLUMB_SPMV_MUTANT(last_row_lost, "flat_last_partial_row_lost",
-                  {30, "a block drops the start of a row that goes on after it", "the carry-out of a flat kernel forgotten", kNumeric});
+                  {30, "a block drops the start of a row that goes on after it",
+                   "the carry-out of a flat kernel forgotten", kNumeric});
 PLUMB_SPMV_MUTANT(middle_lost, "flat_row_over_three_blocks_lost",
-                  {30, "a block that lies within one row adds nothing", "a row thought to touch two blocks at most", kNumeric});
+                  {30, "a block that lies within one row adds nothing",
+                   "a row thought to touch two blocks at most", kNumeric});
 PLUMB_SPMV_MUTANT(overflow, "stream_buffer_too_small",
-                  {31, "a block's rows may hold more entries than its shared buffer", "row blocks made for mean row lengths",
-                   kNumeric | kSimt | kRace | kSanitizer});
+                  {31, "a block's rows may hold more entries than its shared buffer",
+                   "row blocks made for mean row lengths", kNumeric | kSimt | kRace | kSanitizer});
 PLUMB_SPMV_MUTANT(divides_by_zero, "adaptive_divides_by_empty_half",
-                  {32, "the choice divides by the entries of the first half", "a matrix whose first rows are empty", kNumeric});
+                  {32, "the choice divides by the entries of the first half",
+                   "a matrix whose first rows are empty", kNumeric});
 PLUMB_SPMV_MUTANT(cut_at_32, "device_rows_cut_at_32",
-                  {35, "a warp takes 32 entries of a row and no more", "rows of a banded matrix are short", kNumeric});
+                  {35, "a warp takes 32 entries of a row and no more", "rows of a banded matrix are short",
+                   kNumeric});
 
 }  // namespace
 }  // namespace plumb

@@ -17,7 +17,8 @@ bool is_poisoned(const ArrayInfo& a, Poison poison) {
   for (std::int64_t i = 0; i < a.rows; ++i) {
     for (std::int64_t j = 0; j < a.cols; ++j) {
       std::uint64_t have = 0;
-      std::memcpy(&have, static_cast<const std::byte*>(a.data) + (i * a.ld + j) * bytes, static_cast<std::size_t>(bytes));
+      std::memcpy(&have, static_cast<const std::byte*>(a.data) + (i * a.ld + j) * bytes,
+                  static_cast<std::size_t>(bytes));
       if (have != want) return false;
     }
   }
@@ -42,11 +43,14 @@ class SimtBackend final : public Backend {
     simt::begin_run(options);
     under_way_ = true;
     for (const ArrayInfo& a : call.arrays) {
-      const std::int64_t elements = a.vector ? a.cols : a.rows > 0 && a.cols > 0 ? (a.rows - 1) * a.ld + a.cols : 0;
+      const std::int64_t elements = a.vector                   ? a.cols
+                                    : a.rows > 0 && a.cols > 0 ? (a.rows - 1) * a.ld + a.cols
+                                                               : 0;
       if (elements <= 0) continue;
       const bool initialised = !a.output || !is_poisoned(a, poison);
-      simt::add_array(a.name, a.data, static_cast<std::size_t>(elements) * (a.kind == Segment::Kind::f64 ? 8 : 4), initialised,
-                      a.output);
+      simt::add_array(a.name, a.data,
+                      static_cast<std::size_t>(elements) * (a.kind == Segment::Kind::f64 ? 8 : 4),
+                      initialised, a.output);
     }
   }
 
@@ -78,7 +82,9 @@ class SimtBackend final : public Backend {
     }
     found_.insert(found_.end(), others.begin(), others.end());
     if (refused > 0 && found_.empty()) {
-      declined_ = fmt::format("too large for the CPU executor: {} simulated threads and more, the limit is {}", refused, kMaxSimtThreads);
+      declined_ =
+          fmt::format("too large for the CPU executor: {} simulated threads and more, the limit is {}",
+                      refused, kMaxSimtThreads);
     }
   }
 

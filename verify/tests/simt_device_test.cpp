@@ -1,0 +1,102 @@
+// The CPU executor as a device of verify: its workers, what they report, and what becomes of it.
+#include <algorithm>
+#include <string>
+
+#include <doctest/doctest.h>
+#include "reference/core/case_id.hpp"
+#include "reference/core/error.hpp"
+#include "verify/engine/runner.hpp"
+#include "verify/engine/simt_device.hpp"
+
+namespace plumb {
+namespace {
+
+VariantInfo find_variant(const std::string& op, const std::string& variant, bool race) {
+  std::vector<std::string> defects;
+  for (const VariantInfo& v : list_simt(race ? PLUMB_SIMT_RACE_WORKER : PLUMB_SIMT_WORKER, defects)) {
+    if (v.op == op && v.name == variant && v.dtype == Dtype::f32) return v;
+  }
+  throw Error("no variant " + variant);
+}
+
+// Judges a variant in fp32 on a case of its operator, by its id.
+Record judge_on_simt(const std::string& id, const std::string& variant, bool race) {
+  RunOptions options;
+  options.simt_program = race ? PLUMB_SIMT_RACE_WORKER : PLUMB_SIMT_WORKER;
+  options.race = race;
+  Runner runner(options);
+  const Case c = parse_case(id);
+  const std::unique_ptr<PreparedCase> prepared = find_operator(c.op).prepare(c);
+  return runner.judge(c, *prepared, find_variant(c.op, variant, race));
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("both workers hold every rung that was compiled for them, and nothing of the host's") {
+  for (const char* program : {PLUMB_SIMT_WORKER, PLUMB_SIMT_RACE_WORKER}) {
+    std::vector<std::string> defects;
+    const std::vector<VariantInfo> all = list_simt(program, defects);
+    CHECK(defects.empty());
+    CHECK(
+        std::any_of(all.begin(), all.end(), [](const VariantInfo& v) { return v.name == "gpu/03_padded"; }));
+    CHECK(std::any_of(all.begin(), all.end(),
+                      [](const VariantInfo& v) { return v.mutant && v.fault.number == 2; }));
+    CHECK(std::all_of(all.begin(), all.end(), [](const VariantInfo& v) {
+      return v.device == Device::simt && v.name.rfind("cpu/", 0) != 0;
+    }));
+  }
+}
+
+TEST_CASE("a right kernel passes, plain and with races looked for, and the report says where it ran") {
+  for (const bool race : {false, true}) {
+    const Record r = judge_on_simt("transpose.f32(rows=33,cols=17,fill=index,seed=1)", "gpu/03_padded", race);
+    CHECK(r.verdict == Verdict::pass);
+    CHECK(r.variant == "gpu/03_padded (simt)");
+    CHECK(contains(r.repro, race ? "--variant 'gpu/03_padded' --device simt --race"
+                                 : "--variant 'gpu/03_padded' --device simt"));
+  }
+}
+
+TEST_CASE("an output that comes with contents may be read, one that does not may not") {
+  const std::string with_beta = "gemm.f32(m=7,n=5,k=3,alpha=1,beta=2,fill=exact,seed=1)";
+  const std::string without = "gemm.f32(m=7,n=5,k=3,fill=exact,seed=1)";
+  CHECK(judge_on_simt(with_beta, "gpu/02_shared_tile", true).verdict == Verdict::pass);
+  CHECK(judge_on_simt(with_beta, "mutant/beta_zero_reads_c_on_device", true).verdict == Verdict::pass);
+  const Record r = judge_on_simt(without, "mutant/beta_zero_reads_c_on_device", true);
+  CHECK(r.verdict == Verdict::error);
+  CHECK(contains(r.reason, "uninitialised read"));
+}
+
+TEST_CASE("a missing barrier is a race, reported with both lines") {
+  const Record r = judge_on_simt("transpose.f32(rows=33,cols=17,fill=index,seed=1)",
+                                 "mutant/tile_read_without_barrier", true);
+  CHECK(r.verdict == Verdict::race);
+  REQUIRE(!r.detail.empty());
+  const std::string& text = r.detail.front();
+  const std::size_t first = text.find("mutants/transpose.cu:");
+  REQUIRE(first != std::string::npos);
+  CHECK(text.find("mutants/transpose.cu:", first + 1) != std::string::npos);
+}
+
+TEST_CASE("a barrier that some threads never reach is an error of the plain executor") {
+  const Record r =
+      judge_on_simt("gemm.f32(m=7,n=5,k=3,fill=exact,seed=1)", "mutant/early_return_before_barrier", false);
+  CHECK(r.verdict == Verdict::error);
+  CHECK(contains(r.reason, "divergent barrier"));
+}
+
+TEST_CASE("a problem beyond the executor's limits is skipped with the number, not judged") {
+  const Record words =
+      judge_on_simt("transpose.f32(rows=2000,cols=2000,fill=index,seed=1)", "gpu/01_naive", false);
+  CHECK(words.verdict == Verdict::skip);
+  CHECK(contains(words.reason, "operations and words"));
+  const Record threads =
+      judge_on_simt("transpose.f32(rows=1200,cols=1200,fill=index,seed=1)", "gpu/01_naive", false);
+  CHECK(threads.verdict == Verdict::skip);
+  CHECK(contains(threads.reason, "simulated threads"));
+}
+
+}  // namespace
+}  // namespace plumb
