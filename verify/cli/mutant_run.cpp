@@ -43,6 +43,7 @@ std::string cell(const Row& row, Instrument instrument) {
   if (!row.ran) return "not run";
   const bool here = instrument == kNumeric || instrument == kRepeat;  // what this process can apply
   if ((row.fault.killed_by & instrument) == 0) return "-";
+  if (here && row.killed_by != 0 && !row.survived) return "-";  // another was first
   return here ? "survived" : "not run";
 }
 

@@ -157,6 +157,8 @@ void confine_worker(bool limit_memory) {
   drop_capabilities();
 }
 
+bool is_sanitized() { return kSanitized; }
+
 int count_threads() {
   int count = 0;
   DIR* threads = opendir("/proc/self/task");

@@ -15,6 +15,9 @@ void guard_judge();
 /// nevertheless. In builds with sanitizers, whose runtimes need some of these, only the last holds.
 void confine_worker(bool limit_memory);
 
+/// True in builds with sanitizers.
+[[nodiscard]] bool is_sanitized();
+
 /// Threads of this process.
 [[nodiscard]] int count_threads();
 

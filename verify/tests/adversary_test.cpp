@@ -44,7 +44,8 @@ void meets(const std::string& variant, std::set<Verdict> verdicts, const std::st
   const Record r = judge(variant, timeout);
   INFO(r.reason);
   CHECK_MESSAGE(verdicts.count(r.verdict) == 1, name(r.verdict));
-  CHECK(r.reason.find(words) != std::string::npos);
+  // a sanitizer's runtime turns a SIGSEGV into an exit of its own
+  if (!is_sanitized()) CHECK(r.reason.find(words) != std::string::npos);
   CHECK(childless());
   CHECK(judge("right").verdict == Verdict::pass);
 }
@@ -101,8 +102,8 @@ TEST_CASE("processes and threads left behind are found, and are gone afterwards"
   meets("idle_threads", {Verdict::error}, "leaves threads running");
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("a kernel that reaches for its judge's process is ended, and finds its memory closed") {
+  if (is_sanitized()) return;  // their runtimes need what is closed here
   meets("kills_its_judge", {Verdict::crash}, "SIGSYS");
   meets("kills_everything", {Verdict::crash}, "SIGSYS");
   meets("starves_its_judge", {Verdict::crash}, "SIGSYS");
@@ -114,6 +115,6 @@ TEST_CASE("a kernel that reaches for its judge's process is ended, and finds its
 }
 
 TEST_CASE("a kernel that takes all memory there is ends alone") {
+  if (is_sanitized()) return;
   meets("eats_memory", {Verdict::error, Verdict::crash});
 }
-#endif

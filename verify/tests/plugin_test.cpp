@@ -1,0 +1,81 @@
+// Plug-ins (plugin/plugin.cpp, several ways) listed and judged in child processes.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "reference/core/error.hpp"
+#include "verify/engine/plugin_host.hpp"
+#include "verify/engine/runner.hpp"
+
+using namespace plumb;
+
+namespace {
+
+std::string library(const std::string& name) {
+  return std::string(PLUMB_PLUGINS) + "/libplugin_" + name + ".so";
+}
+
+std::string error_of(const std::string& path) {
+  try {
+    (void)list_plugin(path, PLUMB_ADVERSARY);
+  } catch (const Error& e) { return e.what(); }
+  return "no error";
+}
+
+Record judge(const std::string& name) {
+  RunOptions options;
+  options.program = PLUMB_ADVERSARY;
+  Runner runner(options);
+  const OperatorEntry& entry = find_operator("transpose");
+  const Case c = parse_case("transpose.f32(rows=37,cols=23,fill=real,seed=5)");
+  const auto prepared = entry.prepare(c);
+  for (const VariantInfo& v : list_plugin(library("good"), PLUMB_ADVERSARY)) {
+    if (v.name == "user/" + name) return runner.judge(c, *prepared, v);
+  }
+  FAIL("no such variant");
+  return {};
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a plug-in's kernels are judged as any other: right, short, failing and declining ones") {
+  const Record right = judge("right");
+  INFO(right.reason);
+  CHECK(right.verdict == Verdict::pass);
+  CHECK(right.chosen == "chose the plain loop");
+  CHECK(contains(right.repro, "--plugin '" + library("good") + "'"));
+  CHECK(judge("short").verdict == Verdict::unwritten);
+  CHECK(judge("fails").verdict == Verdict::error);
+  CHECK(judge("fails").reason == "the plug-in says: no luck today");
+  CHECK(judge("declines").verdict == Verdict::unsupported);
+  CHECK(judge("declines").reason == "more than 10 rows");
+}
+
+TEST_CASE("what is no plug-in is one line that says why, and never takes the judge along") {
+  CHECK(contains(error_of("/nowhere/libx.so"), "No such file"));
+  CHECK(contains(error_of(library("no_symbol")), "does not export plumb_plugin_entry()"));
+  CHECK(contains(error_of(library("other_version")), "version 999"));
+  CHECK(contains(error_of(library("unknown_operator")), "did you mean 'transpose'?"));
+  CHECK(contains(error_of(library("crashes")), "SIGABRT"));
+  CHECK(contains(error_of("/proc/self/exe"), "cannot open the plug-in"));
+}
+
+TEST_CASE("the arrays and numbers of every operator have names for plug-ins") {
+  for (const auto& entry : operators()) {
+    const Case c = entry->cases().front();
+    const auto prepared = entry->prepare(c);
+    ImageLayout layout{Placement{}};
+    StagedViews views = prepared->place(layout);
+    const CallInfo info = entry->unpack(c.dtype, views.data(), nullptr);
+    CHECK_MESSAGE(info.complete, entry->name());
+    REQUIRE(info.arrays.size() == layout.segments().size());
+    for (std::size_t i = 0; i < info.arrays.size(); ++i) {
+      CHECK(info.arrays[i].name == layout.segments()[i].name);
+      CHECK(reinterpret_cast<std::int64_t>(info.arrays[i].data) == layout.segments()[i].offset);
+    }
+  }
+}
