@@ -20,9 +20,8 @@ namespace {
 
 using namespace skinny;
 
-constexpr int kRows = 16, kAhead = 8,
-              kWarps =
-                  8;  // rows per step, steps on their way, warps per block (one block per multiprocessor)
+/// Rows per step, steps on their way, warps per block; one block per multiprocessor.
+constexpr int kRows = 16, kAhead = 8, kWarps = 8;
 
 /// Where a warp is: a panel of K for 16 of its rows.
 struct Item {
@@ -34,9 +33,9 @@ struct Item {
 template <int Steps, int Tiles, bool Plain>
 __global__ void __launch_bounds__(32 * kWarps, 1)
     skinny_tensor_fragments(In<double> in, Out<double> out, bool wide_y) {
+  static_assert(Steps % kAhead == 0, "the ring of steps keeps its places from panel to panel");
 #if defined(PLUMB_SIMT) || !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   constexpr int kPanelDepth = 8 * Steps;
-  static_assert(Steps % kAhead == 0, "the ring of steps keeps its places from panel to panel");
   const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
   const Index warp = static_cast<Index>(blockIdx.x) * kWarps + threadIdx.x / 32,
               warps = static_cast<Index>(gridDim.x) * kWarps;
