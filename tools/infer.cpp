@@ -20,6 +20,7 @@
 #include "reference/core/error.hpp"
 #include "reference/core/fp.hpp"
 #include "reference/core/text.hpp"
+#include "tools/version.hpp"
 
 namespace plumb {
 
@@ -137,7 +138,7 @@ void end_on_interrupt(int) {
 
 int run(int argc, char** argv) {
   CLI::App app{"infer: sparse DNN and GCN inference on real or generated data, with the answer checked"};
-  app.set_version_flag("--version", "infer (plumbline) 0.1.0");
+  app.set_version_flag("--version", std::string("infer ") + kVersion);
   app.require_subcommand(1);
   app.footer(std::string("examples:\n"
                          "  infer sdnn --neurons 1024 --layers 120\n"

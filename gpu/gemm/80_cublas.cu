@@ -5,7 +5,9 @@
 //           nothing is copied.
 // Traffic   the library's.
 // Limits    the library's.
-// Fails at  sizes of zero, which it refuses, and so do we: unsupported.
+// Fails at  sizes of zero, which it refuses, and so do we: unsupported. At k = 2 it pads k with zeros: an
+//           infinity in A then gives NaN where an infinity is due (cuBLAS 13.1, fp64, H200). It therefore
+//           declares itself for finite inputs.
 // Source    cuBLAS library, "cublas<t>gemm()".
 #include "gpu/gemm/cublas.hpp"
 
@@ -23,9 +25,11 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::device>& in,
 }
 
 const Register<Gemm, float, Space::device> f32{
-    "80_cublas", run<float>, {}, cublas_supports<float>, cublas_prepare<float>, release_cublas};
+    "80_cublas",           run<float>,    Traits{}.for_finite_inputs(), cublas_supports<float>,
+    cublas_prepare<float>, release_cublas};
 const Register<Gemm, double, Space::device> f64{
-    "80_cublas", run<double>, {}, cublas_supports<double>, cublas_prepare<double>, release_cublas};
+    "80_cublas",   run<double>, Traits{}.for_finite_inputs(), cublas_supports<double>, cublas_prepare<double>,
+    release_cublas};
 
 }  // namespace
 }  // namespace plumb

@@ -5,7 +5,9 @@
 //           not see the exchange of rung 80.
 // Traffic   the library's, and C written and read once more.
 // Limits    the library's.
-// Fails at  as rung 80, and thin products, where the second pass over C weighs.
+// Fails at  as rung 80, and thin products, where the second pass over C weighs. At k = 2 it pads k with
+//           zeros: an infinity in A then gives NaN where an infinity is due (cuBLAS 13.1, fp64, H200). It
+//           therefore declares itself for finite inputs.
 // Source    cuBLAS library, "cublas<t>gemm()", "cublas<t>geam()".
 #include "gpu/gemm/cublas.hpp"
 
@@ -30,13 +32,13 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::device>& in,
 
 const Register<Gemm, float, Space::device> f32{"81_cublas_row_major_by_transpose",
                                                run<float>,
-                                               {},
+                                               Traits{}.for_finite_inputs(),
                                                cublas_supports<float>,
                                                cublas_prepare<float>,
                                                release_cublas};
 const Register<Gemm, double, Space::device> f64{"81_cublas_row_major_by_transpose",
                                                 run<double>,
-                                                {},
+                                                Traits{}.for_finite_inputs(),
                                                 cublas_supports<double>,
                                                 cublas_prepare<double>,
                                                 release_cublas};

@@ -1,10 +1,13 @@
 // gemv, rung 4: wide rows are split over several blocks.
 //
-// Change    a block per row and per piece of its columns, as many pieces as fill the chip; pieces are added by a second kernel, in
-//           order, so the result is reproducible. Where there are rows enough, one piece, and one kernel.
+// Change    a block per row and per piece of its columns, as many pieces as fill the chip; pieces are added
+//           by a second kernel, in order, so the result is reproducible. Where there are rows enough, one
+//           piece, and one kernel.
 // Traffic   compulsory bytes, coalesced, plus one number per piece.
-// Limits    @LIMITS@
-// Fails at  millions of narrow rows, which get a block each: rung 3 is the one for them. Needs bases and ld in multiples of 16 bytes.
+// Limits    34 and 32 registers, 32 bytes in fp32, 64 bytes of shared memory in fp64: 6 and 8 blocks of 256
+//           per SM (sm_90, nvcc 13.0, ptxas -v).
+// Fails at  millions of narrow rows, which get a block each: rung 3 is the one for them. Needs bases and ld
+//           in multiples of 16 bytes.
 // Source    split-k, as in the gemm ladders of CUTLASS.
 #include <cstdio>
 
@@ -16,22 +19,29 @@ namespace {
 using namespace gemv;
 
 constexpr int kThreads = 256;
-constexpr Index kLeastPiece = 4096;        // columns: below, a second kernel costs more than the piece saves
+constexpr Index kLeastPiece = 4096;  // columns: below, a second kernel costs more than the piece saves
 constexpr int kBlocksPerMultiprocessor = 4;
 
-// Block number row * pieces + piece. With one piece y is finished here, else the piece's sum is left in `partial`.
+// Block number row * pieces + piece. With one piece y is finished here, else the piece's sum is left in
+// `partial`.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
-    gemv_column_split(Problem<T> p, In<T> in, Out<T> out, Index pieces, Index piece_columns, T* partial /* (rows, pieces) */) {
+    gemv_column_split(Problem<T> p, In<T> in, Out<T> out, Index pieces, Index piece_columns,
+                      T* partial /* (rows, pieces) */) {
   __shared__ T scratch[kThreads / 32];
   const Index i = blockIdx.x / pieces, piece = blockIdx.x % pieces;
   const Index cols = columns(p, in);
   const Index begin = piece * piece_columns < cols ? piece * piece_columns : 0;
-  const Index end = piece * piece_columns < cols ? (begin + piece_columns < cols ? begin + piece_columns : cols) : 0;
-  const T share = dot_share(in.A.data + i * in.A.ld, in.x.data, begin, end, static_cast<int>(threadIdx.x), kThreads);
+  const Index end =
+      piece * piece_columns < cols ? (begin + piece_columns < cols ? begin + piece_columns : cols) : 0;
+  const T share =
+      dot_share(in.A.data + i * in.A.ld, in.x.data, begin, end, static_cast<int>(threadIdx.x), kThreads);
   const T sum = sum_block<kThreads>(share, scratch);
   if (threadIdx.x != 0) return;
-  if (pieces == 1) finish_row(p, out.y.data, i, sum); else partial[i * pieces + piece] = sum;
+  if (pieces == 1)
+    finish_row(p, out.y.data, i, sum);
+  else
+    partial[i * pieces + piece] = sum;
 }
 
 template <class T>
@@ -60,10 +70,14 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   std::snprintf(text, sizeof text, "%lld pieces of %lld columns per row", static_cast<long long>(pieces),
                 static_cast<long long>(piece_columns));
   context.explain(text);
-  T* partial = pieces == 1 ? nullptr : static_cast<T*>(context.workspace(rows * pieces * static_cast<Index>(sizeof(T))));
-  launch(gemv_column_split<T>, rows * pieces, kThreads, 0, context.stream, p, in, out, pieces, piece_columns, partial);
+  T* partial = pieces == 1
+                   ? nullptr
+                   : static_cast<T*>(context.workspace(rows * pieces * static_cast<Index>(sizeof(T))));
+  launch(gemv_column_split<T>, rows * pieces, kThreads, 0, context.stream, p, in, out, pieces, piece_columns,
+         partial);
   if (pieces > 1) {
-    launch(gemv_add_pieces<T>, ceil_div(rows, kThreads / 32), kThreads, 0, context.stream, p, out, pieces, partial);
+    launch(gemv_add_pieces<T>, ceil_div(rows, kThreads / 32), kThreads, 0, context.stream, p, out, pieces,
+           partial);
   }
 }
 

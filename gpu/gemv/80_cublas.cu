@@ -1,6 +1,7 @@
 // gemv, vendor: cuBLAS gemv.
 //
-// Change    the library's own kernel. It is column-major: our row-major A (rows, cols) is its (cols, rows), taken transposed.
+// Change    the library's own kernel. It is column-major: our row-major A (rows, cols) is its (cols, rows),
+//           taken transposed.
 // Traffic   compulsory bytes.
 // Limits    the library's.
 // Fails at  sizes of zero, which it refuses, and so do we: unsupported.
@@ -27,22 +28,26 @@ void* prepare(const Gemv::Problem<T>&, const In<T>&, const Out<T>&, Context& con
   return new Cublas(context);
 }
 
-cublasStatus_t call(cublasHandle_t h, int m, int n, const float* alpha, const float* a, int lda, const float* x, const float* beta, float* y) {
+cublasStatus_t call(cublasHandle_t h, int m, int n, const float* alpha, const float* a, int lda,
+                    const float* x, const float* beta, float* y) {
   return cublasSgemv(h, CUBLAS_OP_T, m, n, alpha, a, lda, x, 1, beta, y, 1);
 }
-cublasStatus_t call(cublasHandle_t h, int m, int n, const double* alpha, const double* a, int lda, const double* x, const double* beta,
-                    double* y) {
+cublasStatus_t call(cublasHandle_t h, int m, int n, const double* alpha, const double* a, int lda,
+                    const double* x, const double* beta, double* y) {
   return cublasDgemv(h, CUBLAS_OP_T, m, n, alpha, a, lda, x, 1, beta, y, 1);
 }
 
 template <class T>
 void run(const Gemv::Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  PLUMB_CUBLAS(call(static_cast<Cublas*>(context.plan)->get(), static_cast<int>(in.A.cols), static_cast<int>(in.A.rows), &p.alpha,
-                    in.A.data, static_cast<int>(in.A.ld), in.x.data, &p.beta, out.y.data));
+  PLUMB_CUBLAS(call(static_cast<Cublas*>(context.plan)->get(), static_cast<int>(in.A.cols),
+                    static_cast<int>(in.A.rows), &p.alpha, in.A.data, static_cast<int>(in.A.ld), in.x.data,
+                    &p.beta, out.y.data));
 }
 
-const Register<Gemv, float, Space::device> f32{"80_cublas", run<float>, {}, supports<float>, prepare<float>, release_cublas};
-const Register<Gemv, double, Space::device> f64{"80_cublas", run<double>, {}, supports<double>, prepare<double>, release_cublas};
+const Register<Gemv, float, Space::device> f32{"80_cublas",     run<float>,     {},
+                                               supports<float>, prepare<float>, release_cublas};
+const Register<Gemv, double, Space::device> f64{"80_cublas",      run<double>,     {},
+                                                supports<double>, prepare<double>, release_cublas};
 
 }  // namespace
 }  // namespace plumb

@@ -11,8 +11,9 @@ struct alignas(16) Vector {
   T lane[kLanes];
 };
 
-/// The calling thread's share of sum row[k] * x[k] over [begin, end): vectors number thread, thread + threads, ..., four loads in
-/// flight; what is left of the last vector goes to the first threads. `row`, `x` and `begin` lie on 16-byte boundaries.
+/// The calling thread's share of sum row[k] * x[k] over [begin, end): vectors number thread, thread +
+/// threads, ..., four loads in flight; what is left of the last vector goes to the first threads. `row`, `x`
+/// and `begin` lie on 16-byte boundaries.
 template <class T>
 PLUMB_DEVICE T dot_share(const T* row, const T* x, Index begin, Index end, int thread, int threads) {
   using V = Vector<T>;
@@ -22,10 +23,12 @@ PLUMB_DEVICE T dot_share(const T* row, const T* x, Index begin, Index end, int t
   T sum[V::kLanes] = {};
   constexpr int kInFlight = 4;
   Index v = thread;
-  for (; v + (kInFlight - 1) * static_cast<Index>(threads) < vectors; v += kInFlight * static_cast<Index>(threads)) {
+  for (; v + (kInFlight - 1) * static_cast<Index>(threads) < vectors;
+       v += kInFlight * static_cast<Index>(threads)) {
     V a[kInFlight], b[kInFlight];
 #pragma unroll
-    for (int u = 0; u < kInFlight; ++u) a[u] = rv[v + u * static_cast<Index>(threads)], b[u] = xv[v + u * static_cast<Index>(threads)];
+    for (int u = 0; u < kInFlight; ++u)
+      a[u] = rv[v + u * static_cast<Index>(threads)], b[u] = xv[v + u * static_cast<Index>(threads)];
 #pragma unroll
     for (int u = 0; u < kInFlight; ++u) {
 #pragma unroll

@@ -2,7 +2,8 @@
 //
 // Change    the same tree with its work on the lowest threads, so whole warps fall idle.
 // Traffic   as rung 1.
-// Limits    @LIMITS@
+// Limits    14 and 20 registers, 1024 bytes in fp32, 2 KB of shared memory in fp64: 8 blocks of 256 per SM
+//           (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  bank conflicts: the lanes of a warp read 2^k apart in shared memory. Rung 3 answers that.
 // Source    M. Harris, "Optimizing Parallel Reduction in CUDA" (2007), kernel 2.
 #include "gpu/reduce/common.hpp"
@@ -15,7 +16,8 @@ using namespace reduce;
 constexpr int kThreads = 256;
 
 template <class Op, class T>
-__global__ void __launch_bounds__(kThreads) reduce_interleaved_compact(const T* x /* (n) */, Index n, T* partial /* (blocks) */) {
+__global__ void __launch_bounds__(kThreads)
+    reduce_interleaved_compact(const T* x /* (n) */, Index n, T* partial /* (blocks) */) {
   __shared__ T s[kThreads];
   const int t = static_cast<int>(threadIdx.x);
   const Index i = static_cast<Index>(blockIdx.x) * kThreads + t;
@@ -31,7 +33,9 @@ __global__ void __launch_bounds__(kThreads) reduce_interleaved_compact(const T* 
 
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  reduce_in_passes<T>(p.kind == Reduce::Kind::sum ? reduce_interleaved_compact<Sum, T> : reduce_interleaved_compact<Max, T>, kThreads, kThreads, in, out, context);
+  reduce_in_passes<T>(
+      p.kind == Reduce::Kind::sum ? reduce_interleaved_compact<Sum, T> : reduce_interleaved_compact<Max, T>,
+      kThreads, kThreads, in, out, context);
 }
 
 const Register<Reduce, float, Space::device> f32{"02_interleaved_compact", run<float>};

@@ -2,7 +2,8 @@
 //
 // Change    the tree folds the upper half onto the lower, so a warp reads neighbouring words.
 // Traffic   as rung 1.
-// Limits    @LIMITS@
+// Limits    12 and 16 registers, 1024 bytes in fp32, 2 KB of shared memory in fp64: 8 blocks of 256 per SM
+//           (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  half of the threads do nothing after loading. Rung 4 answers that.
 // Source    M. Harris, "Optimizing Parallel Reduction in CUDA" (2007), kernel 3.
 #include "gpu/reduce/common.hpp"
@@ -15,7 +16,8 @@ using namespace reduce;
 constexpr int kThreads = 256;
 
 template <class Op, class T>
-__global__ void __launch_bounds__(kThreads) reduce_sequential(const T* x /* (n) */, Index n, T* partial /* (blocks) */) {
+__global__ void __launch_bounds__(kThreads)
+    reduce_sequential(const T* x /* (n) */, Index n, T* partial /* (blocks) */) {
   __shared__ T s[kThreads];
   const int t = static_cast<int>(threadIdx.x);
   const Index i = static_cast<Index>(blockIdx.x) * kThreads + t;
@@ -30,7 +32,8 @@ __global__ void __launch_bounds__(kThreads) reduce_sequential(const T* x /* (n) 
 
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  reduce_in_passes<T>(p.kind == Reduce::Kind::sum ? reduce_sequential<Sum, T> : reduce_sequential<Max, T>, kThreads, kThreads, in, out, context);
+  reduce_in_passes<T>(p.kind == Reduce::Kind::sum ? reduce_sequential<Sum, T> : reduce_sequential<Max, T>,
+                      kThreads, kThreads, in, out, context);
 }
 
 const Register<Reduce, float, Space::device> f32{"03_sequential", run<float>};

@@ -2,7 +2,8 @@
 //
 // Change    each thread loads two elements, so half as many blocks do the same work.
 // Traffic   as rung 1, with half the partial results.
-// Limits    @LIMITS@
+// Limits    12 and 16 registers, 1024 bytes in fp32, 2 KB of shared memory in fp64: 8 blocks of 256 per SM
+//           (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  the last six steps: one warp works, and all eight wait at barriers. Rung 5 answers that.
 // Source    M. Harris, "Optimizing Parallel Reduction in CUDA" (2007), kernel 4.
 #include "gpu/reduce/common.hpp"
@@ -15,7 +16,8 @@ using namespace reduce;
 constexpr int kThreads = 256;
 
 template <class Op, class T>
-__global__ void __launch_bounds__(kThreads) reduce_first_join_on_load(const T* x /* (n) */, Index n, T* partial /* (blocks) */) {
+__global__ void __launch_bounds__(kThreads)
+    reduce_first_join_on_load(const T* x /* (n) */, Index n, T* partial /* (blocks) */) {
   __shared__ T s[kThreads];
   const int t = static_cast<int>(threadIdx.x);
   const Index i = static_cast<Index>(blockIdx.x) * (2 * kThreads) + t;
@@ -31,7 +33,9 @@ __global__ void __launch_bounds__(kThreads) reduce_first_join_on_load(const T* x
 
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  reduce_in_passes<T>(p.kind == Reduce::Kind::sum ? reduce_first_join_on_load<Sum, T> : reduce_first_join_on_load<Max, T>, 2 * kThreads, kThreads, in, out, context);
+  reduce_in_passes<T>(
+      p.kind == Reduce::Kind::sum ? reduce_first_join_on_load<Sum, T> : reduce_first_join_on_load<Max, T>,
+      2 * kThreads, kThreads, in, out, context);
 }
 
 const Register<Reduce, float, Space::device> f32{"04_first_join_on_load", run<float>};

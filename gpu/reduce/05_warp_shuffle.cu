@@ -1,10 +1,12 @@
 // reduce, rung 5: the last steps by shuffle.
 //
-// Change    below 64 elements one warp folds in registers: no barrier, no shared memory. (In 2007 by volatile reads and lockstep, which
-//           stopped being legal with independent thread scheduling.)
+// Change    below 64 elements one warp folds in registers: no barrier, no shared memory. (In 2007 by volatile
+//           reads and lockstep, which stopped being legal with independent thread scheduling.)
 // Traffic   as rung 4.
-// Limits    @LIMITS@
-// Fails at  one or two elements per thread: the fixed cost of a block is paid 2 n / 512 times. Rung 6 answers that.
+// Limits    14 and 20 registers, 1024 bytes in fp32, 2 KB of shared memory in fp64: 8 blocks of 256 per SM
+//           (sm_90, nvcc 13.0, ptxas -v).
+// Fails at  one or two elements per thread: the fixed cost of a block is paid 2 n / 512 times. Rung 6 answers
+//           that.
 // Source    M. Harris, "Optimizing Parallel Reduction in CUDA" (2007), kernel 5, with shuffles.
 #include "gpu/reduce/common.hpp"
 
@@ -16,7 +18,8 @@ using namespace reduce;
 constexpr int kThreads = 256;
 
 template <class Op, class T>
-__global__ void __launch_bounds__(kThreads) reduce_warp_shuffle(const T* x /* (n) */, Index n, T* partial /* (blocks) */) {
+__global__ void __launch_bounds__(kThreads)
+    reduce_warp_shuffle(const T* x /* (n) */, Index n, T* partial /* (blocks) */) {
   __shared__ T s[kThreads];
   const int t = static_cast<int>(threadIdx.x);
   const Index i = static_cast<Index>(blockIdx.x) * (2 * kThreads) + t;
@@ -35,7 +38,8 @@ __global__ void __launch_bounds__(kThreads) reduce_warp_shuffle(const T* x /* (n
 
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  reduce_in_passes<T>(p.kind == Reduce::Kind::sum ? reduce_warp_shuffle<Sum, T> : reduce_warp_shuffle<Max, T>, 2 * kThreads, kThreads, in, out, context);
+  reduce_in_passes<T>(p.kind == Reduce::Kind::sum ? reduce_warp_shuffle<Sum, T> : reduce_warp_shuffle<Max, T>,
+                      2 * kThreads, kThreads, in, out, context);
 }
 
 const Register<Reduce, float, Space::device> f32{"05_warp_shuffle", run<float>};

@@ -1,9 +1,10 @@
 // reduce, rung 7: rung 6 with 16-byte loads, four in flight per thread.
 //
-// Change    the bulk is read as 16-byte vectors between the first and the last 16-byte boundary; head and tail one by one, so any
-//           alignment will do.
+// Change    the bulk is read as 16-byte vectors between the first and the last 16-byte boundary; head and
+//           tail one by one, so any alignment will do.
 // Traffic   as rung 6.
-// Limits    @LIMITS@
+// Limits    32 registers, 32 bytes in fp32, 64 bytes of shared memory in fp64: 8 blocks of 256 per SM (sm_90,
+//           nvcc 13.0, ptxas -v).
 // Fails at  small n, where two launches cost more than the read. Rung 9 answers that.
 // Source    J. Luitjens, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access" (2013).
 #include "gpu/reduce/two_pass.hpp"
@@ -15,8 +16,10 @@ using namespace reduce;
 
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  if (p.kind == Reduce::Kind::sum) reduce_in_two_passes<Plain<Sum, T>, true>(in, out, context);
-  else reduce_in_two_passes<Plain<Max, T>, true>(in, out, context);
+  if (p.kind == Reduce::Kind::sum)
+    reduce_in_two_passes<Plain<Sum, T>, true>(in, out, context);
+  else
+    reduce_in_two_passes<Plain<Max, T>, true>(in, out, context);
 }
 
 const Register<Reduce, float, Space::device> f32{"07_vector_loads", run<float>};

@@ -1,6 +1,7 @@
 // reduce, vendor: cub::DeviceReduce.
 //
-// Change    the library's two-pass reduction with its tuned tile sizes; the maximum with an operation of ours, since its own loses NaN.
+// Change    the library's two-pass reduction with its tuned tile sizes; the maximum with an operation of
+//           ours, since its own loses NaN.
 // Traffic   as rung 7.
 // Limits    the library's.
 // Fails at  nothing by size.
@@ -18,23 +19,28 @@ using namespace reduce;
 template <class Op>
 struct Join {
   template <class T>
-  PLUMB_HOST_DEVICE T operator()(T a, T b) const { return Op::join(a, b); }
+  PLUMB_HOST_DEVICE T operator()(T a, T b) const {
+    return Op::join(a, b);
+  }
 };
 
 template <class Op, class T>
 void run_as(const In<T>& in, const Out<T>& out, Context& context) {
   auto* stream = static_cast<cudaStream_t>(context.stream);
   std::size_t bytes = 0;
-  PLUMB_CUDA(cub::DeviceReduce::Reduce(nullptr, bytes, in.x.data, out.result.data, in.x.size, Join<Op>{}, Op::template nothing<T>(), stream));
+  PLUMB_CUDA(cub::DeviceReduce::Reduce(nullptr, bytes, in.x.data, out.result.data, in.x.size, Join<Op>{},
+                                       Op::template nothing<T>(), stream));
   void* workspace = context.workspace(static_cast<Index>(bytes));
-  PLUMB_CUDA(
-      cub::DeviceReduce::Reduce(workspace, bytes, in.x.data, out.result.data, in.x.size, Join<Op>{}, Op::template nothing<T>(), stream));
+  PLUMB_CUDA(cub::DeviceReduce::Reduce(workspace, bytes, in.x.data, out.result.data, in.x.size, Join<Op>{},
+                                       Op::template nothing<T>(), stream));
 }
 
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  if (p.kind == Reduce::Kind::sum) run_as<Sum>(in, out, context);
-  else run_as<Max>(in, out, context);
+  if (p.kind == Reduce::Kind::sum)
+    run_as<Sum>(in, out, context);
+  else
+    run_as<Max>(in, out, context);
 }
 
 const Register<Reduce, float, Space::device> f32{"80_cub", run<float>};

@@ -1,4 +1,5 @@
-// What the rungs of the reduce ladder share: the two operations, and the passes from a vector to one number. Header only, lean.
+// What the rungs of the reduce ladder share: the two operations, and the passes from a vector to one number.
+// Header only, lean.
 #pragma once
 #include "gpu/runtime/device.hpp"
 #include "reference/ops/reduce.hpp"
@@ -20,17 +21,25 @@ constexpr Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
 
 struct Sum {
   template <class T>
-  PLUMB_HOST_DEVICE static T nothing() { return T(0); }
+  PLUMB_HOST_DEVICE static T nothing() {
+    return T(0);
+  }
   template <class T>
-  PLUMB_HOST_DEVICE static T join(T a, T b) { return a + b; }
+  PLUMB_HOST_DEVICE static T join(T a, T b) {
+    return a + b;
+  }
 };
 
 // Written so that a NaN on either side stays: fmax() and `a < b ? b : a` lose it.
 struct Max {
   template <class T>
-  PLUMB_HOST_DEVICE static T nothing() { return static_cast<T>(-INFINITY); }
+  PLUMB_HOST_DEVICE static T nothing() {
+    return static_cast<T>(-INFINITY);
+  }
   template <class T>
-  PLUMB_HOST_DEVICE static T join(T a, T b) { return a >= b || a != a ? a : b; }
+  PLUMB_HOST_DEVICE static T join(T a, T b) {
+    return a >= b || a != a ? a : b;
+  }
 };
 
 /// The sum or maximum over the warp, in lane 0. All lanes call it.
@@ -51,15 +60,17 @@ PLUMB_DEVICE T join_block(T value, T* scratch /* (Threads / 32), shared */) {
   return value;
 }
 
-/// Runs a kernel that leaves one number per block, on its own results, until one is left. An empty vector is one empty block.
+/// Runs a kernel that leaves one number per block, on its own results, until one is left. An empty vector is
+/// one empty block.
 template <class T>
-void reduce_in_passes(void (*kernel)(const T*, Index, T*), Index per_block, unsigned threads, const In<T>& in, const Out<T>& out,
-                      Context& context) {
+void reduce_in_passes(void (*kernel)(const T*, Index, T*), Index per_block, unsigned threads, const In<T>& in,
+                      const Out<T>& out, Context& context) {
   const T* from = in.x.data;
   Index n = in.x.size;
   while (true) {
     const Index blocks = n > per_block ? ceil_div(n, per_block) : 1;
-    T* to = blocks == 1 ? out.result.data : static_cast<T*>(context.workspace(blocks * static_cast<Index>(sizeof(T))));
+    T* to = blocks == 1 ? out.result.data
+                        : static_cast<T*>(context.workspace(blocks * static_cast<Index>(sizeof(T))));
     launch(kernel, blocks, threads, 0, context.stream, from, n, to);
     if (blocks == 1) return;
     from = to, n = blocks;

@@ -1,8 +1,9 @@
-// Two passes over any accumulator: a grid sized to the chip folds the vector, one block folds the grid. Shared by the rungs that
-// differ only in how a thread reads and in what it accumulates.
+// Two passes over any accumulator: a grid sized to the chip folds the vector, one block folds the grid.
+// Shared by the rungs that differ only in how a thread reads and in what it accumulates.
 //
-// An accumulator holds kParts numbers of T in `part`; nothing() is the empty one, add(x) takes a term, join(other) takes what
-// another thread has, value() rounds. The order is fixed by n and the grid, so the results are reproducible.
+// An accumulator holds kParts numbers of T in `part`; nothing() is the empty one, add(x) takes a term,
+// join(other) takes what another thread has, value() rounds. The order is fixed by n and the grid, so the
+// results are reproducible.
 #pragma once
 #include "gpu/reduce/common.hpp"
 
@@ -31,8 +32,8 @@ PLUMB_DEVICE void join_block_accumulators(Acc& mine, Acc* scratch /* (kPassThrea
   }
 }
 
-/// Gives every term of x to the calling thread's accumulator that is the thread's share: 16 bytes at a time between the first
-/// and the last 16-byte boundary (Vectors), or one by one.
+/// Gives every term of x to the calling thread's accumulator that is the thread's share: 16 bytes at a time
+/// between the first and the last 16-byte boundary (Vectors), or one by one.
 template <class Acc, bool Vectors, class T>
 PLUMB_DEVICE void take_share(Acc& mine, const T* x /* (n) */, Index n) {
   const Index stride = static_cast<Index>(gridDim.x) * kPassThreads;
@@ -73,7 +74,8 @@ PLUMB_DEVICE void take_share(Acc& mine, const T* x /* (n) */, Index n) {
 }
 
 template <class Acc, bool Vectors, class T>
-__global__ void __launch_bounds__(kPassThreads) reduce_grid(const T* x /* (n) */, Index n, Acc* partial /* (blocks) */) {
+__global__ void __launch_bounds__(kPassThreads)
+    reduce_grid(const T* x /* (n) */, Index n, Acc* partial /* (blocks) */) {
   __shared__ Acc scratch[kPassThreads / 32];
   Acc mine = Acc::nothing();
   take_share<Acc, Vectors>(mine, x, n);
@@ -82,7 +84,8 @@ __global__ void __launch_bounds__(kPassThreads) reduce_grid(const T* x /* (n) */
 }
 
 template <class Acc, class T>
-__global__ void __launch_bounds__(kPassThreads) reduce_partials(const Acc* partial /* (count) */, Index count, T* result /* (1) */) {
+__global__ void __launch_bounds__(kPassThreads)
+    reduce_partials(const Acc* partial /* (count) */, Index count, T* result /* (1) */) {
   __shared__ Acc scratch[kPassThreads / 32];
   Acc mine = Acc::nothing();
   for (Index i = threadIdx.x; i < count; i += kPassThreads) mine.join(partial[i]);
@@ -101,7 +104,8 @@ template <class Acc, bool Vectors, class T>
 void reduce_in_two_passes(const In<T>& in, const Out<T>& out, Context& context) {
   const Index blocks = pass_blocks(in.x.size, Vectors ? static_cast<int>(16 / sizeof(T)) : 1);
   auto* partial = static_cast<Acc*>(context.workspace(blocks * static_cast<Index>(sizeof(Acc))));
-  launch(reduce_grid<Acc, Vectors, T>, blocks, kPassThreads, 0, context.stream, in.x.data, in.x.size, partial);
+  launch(reduce_grid<Acc, Vectors, T>, blocks, kPassThreads, 0, context.stream, in.x.data, in.x.size,
+         partial);
   launch(reduce_partials<Acc, T>, 1, kPassThreads, 0, context.stream, partial, blocks, out.result.data);
 }
 

@@ -10,7 +10,8 @@ namespace plumb {
 void check_cuda(cudaError_t status, const char* call, const char* file, int line) {
   if (status == cudaSuccess) return;
   (void)cudaGetLastError();  // a refused call is not sticky: leave nothing for the next check to trip over
-  throw input_error(file, line, call, std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status));
+  throw input_error(file, line, call,
+                    std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status));
 }
 
 void ignore_cuda(cudaError_t status) noexcept {

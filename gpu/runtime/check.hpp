@@ -5,10 +5,12 @@
 
 namespace plumb {
 
-/// Throws Error `FILE:LINE: CALL: NAME: TEXT` where `status` is not success, and clears an error that is not sticky.
+/// Throws Error `FILE:LINE: CALL: NAME: TEXT` where `status` is not success, and clears an error that is not
+/// sticky.
 void check_cuda(cudaError_t status, const char* call, const char* file, int line);
 
-/// For destructors: reports nothing, since the error that matters has been thrown already, and clears what can be cleared.
+/// For destructors: reports nothing, since the error that matters has been thrown already, and clears what
+/// can be cleared.
 void ignore_cuda(cudaError_t status) noexcept;
 
 }  // namespace plumb

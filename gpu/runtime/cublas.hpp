@@ -1,5 +1,5 @@
-// cuBLAS for the vendor rungs: a checked call, and a handle on the run's stream with pedantic arithmetic. Apart from check.hpp
-// because only files numbered 80 and up may include a library's headers.
+// cuBLAS for the vendor rungs: a checked call, and a handle on the run's stream with pedantic arithmetic.
+// Apart from check.hpp because only files numbered 80 and up may include a library's headers.
 #pragma once
 #include <cublas_v2.h>
 
@@ -15,14 +15,16 @@ inline void check_cublas(cublasStatus_t status, const char* call, const char* fi
 }
 #define PLUMB_CUBLAS(call) ::plumb::check_cublas((call), #call, __FILE__, __LINE__)
 
-/// Owns a cuBLAS handle. Arithmetic is the operator's own type: no TF32, no reduced-precision sums, no emulation.
-/// Errors: throws Error where the environment forces another arithmetic on the library, or it does not start.
+/// Owns a cuBLAS handle. Arithmetic is the operator's own type: no TF32, no reduced-precision sums, no
+/// emulation. Errors: throws Error where the environment forces another arithmetic on the library, or it does
+/// not start.
 class Cublas {
  public:
   explicit Cublas(Context& context) {
-    for (const char* name : {"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION", "CUBLAS_EMULATE_DOUBLE_PRECISION",
-                             "CUBLAS_EMULATION_STRATEGY"}) {
-      if (std::getenv(name) != nullptr) throw Error(std::string("unset ") + name + ": it changes the vendor's arithmetic");
+    for (const char* name : {"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION",
+                             "CUBLAS_EMULATE_DOUBLE_PRECISION", "CUBLAS_EMULATION_STRATEGY"}) {
+      if (std::getenv(name) != nullptr)
+        throw Error(std::string("unset ") + name + ": it changes the vendor's arithmetic");
     }
     PLUMB_CUBLAS(cublasCreate(&handle_));
     try {

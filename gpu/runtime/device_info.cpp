@@ -1,4 +1,5 @@
-// Queries of the current device; attributes rather than cudaDeviceProp, which changes its layout between CUDA versions.
+// Queries of the current device; attributes rather than cudaDeviceProp, which changes its layout between CUDA
+// versions.
 #include "gpu/runtime/device_info.hpp"
 
 #include <cuda_runtime_api.h>
@@ -21,7 +22,8 @@ int attribute(cudaDeviceAttr which, int device) {
 }
 
 int capability(int device) {
-  return 10 * attribute(cudaDevAttrComputeCapabilityMajor, device) + attribute(cudaDevAttrComputeCapabilityMinor, device);
+  return 10 * attribute(cudaDevAttrComputeCapabilityMajor, device) +
+         attribute(cudaDevAttrComputeCapabilityMinor, device);
 }
 
 }  // namespace
@@ -35,7 +37,8 @@ std::string device_unavailable() {
     const cudaError_t status = cudaGetDeviceCount(&count);
     if (status == cudaErrorInsufficientDriver || (status != cudaSuccess && driver / 1000 < runtime / 1000)) {
       (void)cudaGetLastError();
-      return fmt::format("driver too old: it offers CUDA {}, this build needs {}", version_text(driver), version_text(runtime));
+      return fmt::format("driver too old: it offers CUDA {}, this build needs {}", version_text(driver),
+                         version_text(runtime));
     }
     if (status == cudaErrorNoDevice || (status == cudaSuccess && count == 0)) {
       (void)cudaGetLastError();
@@ -43,16 +46,15 @@ std::string device_unavailable() {
     }
     if (status != cudaSuccess) {
       (void)cudaGetLastError();
-      return fmt::format("no usable CUDA device: {}: {}", cudaGetErrorName(status), cudaGetErrorString(status));
+      return fmt::format("no usable CUDA device: {}: {}", cudaGetErrorName(status),
+                         cudaGetErrorString(status));
     }
     int device = 0;
     PLUMB_CUDA(cudaGetDevice(&device));
     if (const int sm = capability(device); sm < kOldestSm) {
       return fmt::format("the device is sm_{}, this build needs sm_{} or later", sm, kOldestSm);
     }
-  } catch (const Error& e) {
-    return fmt::format("no usable CUDA device: {}", e.what());
-  }
+  } catch (const Error& e) { return fmt::format("no usable CUDA device: {}", e.what()); }
   return {};
 }
 
@@ -78,9 +80,9 @@ DeviceInfo device_info() {
 
 std::string describe(const DeviceInfo& d) {
   constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
-  return fmt::format("{}, sm_{}, {} SMs, {:.1f} GiB, L2 {} MiB, {} MHz, driver CUDA {}, runtime {}", d.name, d.sm, d.multiprocessors,
-                     static_cast<double>(d.memory_bytes) / kGiB, d.l2_bytes >> 20, d.clock_mhz, version_text(d.driver_version),
-                     version_text(d.runtime_version));
+  return fmt::format("{}, sm_{}, {} SMs, {:.1f} GiB, L2 {} MiB, {} MHz, driver CUDA {}, runtime {}", d.name,
+                     d.sm, d.multiprocessors, static_cast<double>(d.memory_bytes) / kGiB, d.l2_bytes >> 20,
+                     d.clock_mhz, version_text(d.driver_version), version_text(d.runtime_version));
 }
 
 }  // namespace plumb

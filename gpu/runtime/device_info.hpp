@@ -5,7 +5,8 @@
 
 namespace plumb {
 
-/// The current device. Sizes in bytes, clocks in MHz (the chip's maximum), versions as CUDA numbers them (13000: 13.0).
+/// The current device. Sizes in bytes, clocks in MHz (the chip's maximum), versions as CUDA numbers them
+/// (13000: 13.0).
 struct DeviceInfo {
   std::string name;
   int sm = 0;  // compute capability * 10: 90 for sm_90

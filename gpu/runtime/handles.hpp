@@ -1,4 +1,5 @@
-// Owners of CUDA's handles: stream, event, graph, device memory. Movable, not copyable; destroyed without throwing.
+// Owners of CUDA's handles: stream, event, graph, device memory. Movable, not copyable; destroyed without
+// throwing.
 #pragma once
 #include <cuda_runtime_api.h>
 
@@ -59,8 +60,9 @@ using UniqueGraph = UniqueHandle<detail::GraphTraits>;
 /// Milliseconds between two recorded events; waits for the later one.
 [[nodiscard]] float elapsed_ms(const UniqueEvent& begin, const UniqueEvent& end);
 
-/// What `work` queues to `stream`, recorded once and launched many times. `work` may neither allocate nor synchronise.
-/// Errors: whatever `work` throws, with the capture ended; Error where the capture cannot be instantiated.
+/// What `work` queues to `stream`, recorded once and launched many times. `work` may neither allocate nor
+/// synchronise. Errors: whatever `work` throws, with the capture ended; Error where the capture cannot be
+/// instantiated.
 template <class Work>
 [[nodiscard]] UniqueGraph capture_graph(cudaStream_t stream, Work&& work);
 

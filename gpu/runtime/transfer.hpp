@@ -1,5 +1,6 @@
-// What a variant's host half (supports, prepare) may ask of the device beyond launching: bytes to and from host memory, and the
-// size of the second-level cache. Synchronous, so never part of a run. On the CPU executor both memories are one.
+// What a variant's host half (supports, prepare) may ask of the device beyond launching: bytes to and from
+// host memory, and the size of the second-level cache. Synchronous, so never part of a run. On the CPU
+// executor both memories are one.
 #pragma once
 #include "gpu/runtime/launch.hpp"
 
@@ -9,15 +10,20 @@ namespace plumb {
 
 /// Copies device memory to `host` after everything queued to `stream`, and waits. Errors: throws Error.
 void device_read(void* host, const void* device, std::size_t bytes, void* stream);
-/// Copies `host` to device memory in stream order, and waits: `host` may be freed at once. Errors: throws Error.
+/// Copies `host` to device memory in stream order, and waits: `host` may be freed at once. Errors: throws
+/// Error.
 void device_write(void* device, const void* host, std::size_t bytes, void* stream);
 /// Bytes of the current device's second-level cache.
 long long device_l2_bytes();
 
 #else
 
-inline void device_read(void* host, const void* device, std::size_t bytes, void* stream) { device_copy(host, device, bytes, stream); }
-inline void device_write(void* device, const void* host, std::size_t bytes, void* stream) { device_copy(device, host, bytes, stream); }
+inline void device_read(void* host, const void* device, std::size_t bytes, void* stream) {
+  device_copy(host, device, bytes, stream);
+}
+inline void device_write(void* device, const void* host, std::size_t bytes, void* stream) {
+  device_copy(device, host, bytes, stream);
+}
 inline long long device_l2_bytes() { return 4LL << 20; }
 
 #endif

@@ -27,6 +27,7 @@ __attribute__((const)) uint3 block_index() noexcept;
 __attribute__((const)) uint3 block_extent() noexcept;
 __attribute__((const)) uint3 grid_extent() noexcept;
 
+enum class Scope : unsigned char { block, device };
 enum class Vote : unsigned char { none, count, all, any };
 /// __syncthreads and its voting kin. Traps where threads stand at different barriers or have exited.
 int block_barrier(Vote vote, int predicate, Here here);
@@ -34,6 +35,20 @@ int block_barrier(Vote vote, int predicate, Here here);
 void named_barrier(int id, int threads, bool wait, Here here);
 /// Waits for the whole grid; needs a cooperative launch.
 void grid_barrier(Here here);
+
+/// Barriers that live in shared memory (cuda::barrier), or stand for a group of threads (a key that is no object): they are
+/// initialised with a count, arrived at, and waited for by phase. With `expected` > 0 the first to arrive initialises it.
+void object_barrier_init(void* object, int expected, Here here);
+unsigned object_barrier_arrive(const void* key, int count, int expected, bool drop, Here here);
+void object_barrier_wait(const void* key, unsigned phase, Here here);
+/// Binds the calling thread's asynchronous copies since the last commit to its next arrival at that barrier.
+void object_barrier_copies(const void* key, Here here);
+
+/// An atomic access with C++ ordering, at a scope; the plain access itself follows, then atomic_end().
+enum class Ordered : unsigned char { load, store, rmw };
+void ordered_begin(const volatile void* p, std::size_t bytes, Ordered kind, Scope scope, bool release,
+                   Here here);
+void ordered_end(bool changed, Scope scope, bool acquire);
 
 /// Computes all lanes' results at once: `in` and `out` hold 32 pointers, null for lanes outside `mask`.
 using Combine = void (*)(unsigned mask, void* const* in, void* const* out);
@@ -44,7 +59,6 @@ unsigned active_mask(Here here);
 unsigned present(unsigned mask);  // the lanes of `mask` that have not exited
 void poison_value(void* out, std::size_t bytes);
 
-enum class Scope : unsigned char { block, device };
 void fence(Scope scope);
 /// Before and after the plain code of an atomic operation; nothing runs in between.
 void atomic_begin(const volatile void* p, std::size_t bytes, Scope scope, Here here);
@@ -66,17 +80,6 @@ class SharedSlot {
   unsigned long long block_ = 0;  // serial number of the block that address_ belongs to
 };
 void* dynamic_shared();
-/// What rewrite.py makes of `extern __shared__ T name[]` outside of a function.
-template <class T>
-struct DynamicShared {
-  operator T*() const {
-    return static_cast<T*>(dynamic_shared());
-  }  // NOLINT: an array decays without being asked
-  template <class U>
-  explicit operator U*() const {
-    return static_cast<U*>(dynamic_shared());
-  }
-};
 unsigned shared_offset(const void* p);
 bool is_shared(const void* p);
 

@@ -98,8 +98,10 @@ struct Thread {
   bool has_clocks = false;           // any of the above is set
   std::uint32_t fenced_generation = 0;  // when it last executed a fence
 
-  std::vector<PendingCopy> open;                   // started, not committed
-  std::deque<std::vector<PendingCopy>> committed;  // groups, oldest first
+  std::vector<PendingCopy> open;                                        // started, not committed
+  std::deque<std::vector<PendingCopy>> committed;                       // groups, oldest first
+  std::vector<std::pair<const void*, std::vector<PendingCopy>>> bound;  // to an object barrier's next arrival
+  std::uint64_t fence_epoch = 0;  // of its last fence, until an atomic has published it
   unsigned volatile_reads = 0;
   bool atomic_was_idle = false;  // its last atomic changed nothing: it may be polling
 };
@@ -169,6 +171,15 @@ struct NamedBarrier {
   std::vector<std::uint16_t> waiting;
 };
 
+/// A barrier in shared memory, or of a group.
+struct ObjectBarrier {
+  int expected = 0;
+  int arrived = 0;
+  unsigned phase = 0;
+  ClockPtr gathering, complete;
+  std::vector<std::uint16_t> waiting;
+};
+
 struct Block {
   uint3 index{0, 0, 0};
   std::uint32_t id = 0;  // unique in the run, rising
@@ -192,6 +203,7 @@ struct Block {
   std::unique_ptr<Shadow> shadow;
   unsigned char* dynamic = nullptr;
   NamedBarrier named[16];
+  std::unordered_map<const void*, ObjectBarrier> objects;
   int at_grid_barrier = 0;
 
   unsigned char* stacks = nullptr;
@@ -222,6 +234,13 @@ struct RawFinding {
   Finding finding;
   Location location = 0, other_location = 0;
   int launch = 0, other_launch = 0;
+};
+
+/// Two unordered plain writes that may have stored the same value: decided once the second has been executed.
+struct Doubt {
+  const unsigned char* at = nullptr;  // null: none
+  std::size_t bytes = 0;
+  unsigned char before[16] = {};
 };
 
 /// Everything there is. One per process: instrumented code finds it without an argument.
@@ -255,6 +274,10 @@ struct Engine {
   std::vector<const void*> streams;            // [0]: the null stream
   std::vector<std::vector<int>> stream_knows;  // by stream: what its next launch knows
 
+  Doubt doubt;
+  RawFinding doubtful;
+  const unsigned char* access_at = nullptr;  // the access being looked at
+  std::size_t access_bytes = 0;
   std::vector<RawFinding> findings;
   std::int64_t further_findings = 0;
 };
@@ -279,8 +302,18 @@ void progress();           // something happened that a polling thread may be wa
 [[noreturn]] void stop();  // abandons the launch from inside a fiber
 
 // findings
+/// Decides the doubt there may be; call when the write in question has been executed.
+void settle_doubt();
+inline void settle() {
+  if (engine.doubt.at != nullptr) settle_doubt();
+}
 RawFinding* note(FindingKind kind, const std::string& text, const Thread* thread, Location location,
                  Location other_location = 0);
+
+/// The findings so far, resolved, and forgotten: end_run() without the end.
+std::vector<Finding> take_findings();
+/// Prints what a program that runs by itself has found so far (host_api.cpp).
+void report_now();
 
 // race.cpp: what happens to memory and to clocks
 enum class Access : std::uint8_t {

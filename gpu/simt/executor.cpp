@@ -329,6 +329,7 @@ Block& admit(const Launch& launch, std::uint32_t linear) {
   b.serial = ++engine.block_serial;
   b.more = nullptr;
   for (NamedBarrier& n : b.named) n = NamedBarrier{};
+  b.objects.clear();
   std::fill_n(b.piece_of.begin(), b.arena_used / 4 + 1, std::uint16_t{0});
   b.pieces.clear();
   b.arena_used = kGap;
@@ -372,6 +373,8 @@ Block& admit(const Launch& launch, std::uint32_t linear) {
     }
     t.open.clear();
     t.committed.clear();
+    t.bound.clear();
+    t.fence_epoch = 0;
     t.volatile_reads = 0;
     t.atomic_was_idle = false;
   }
@@ -410,6 +413,7 @@ bool run_slice(Block& b) {
     ++engine.counters.switches;
     const transfer_t back = jump_fcontext(static_cast<fcontext_t>(t.context), &t);
     t.context = back.fctx;
+    settle();
     if (t.state == State::done) on_thread_done(t);
     engine.current = nullptr;
     if (engine.is_stopped) return false;
@@ -638,6 +642,7 @@ void run_launch(std::string name, const void* kernel, dim3 grid, dim3 block, std
   engine.running = false;
   engine.current = nullptr;
   g_in_kernel = 0;
+  if (engine.is_stopped) report_now();  // the program may abort on the error it is told
 }
 
 }  // namespace
@@ -665,6 +670,7 @@ void begin_run(const Options& options) {
   engine.stream_knows.clear();
   engine.findings.clear();
   engine.further_findings = 0;
+  engine.doubt = Doubt{};
   if (is_instrumented && engine.image.empty()) load_image();
   forget_marks();
   for (auto& b : g_pool) b->shadow.reset();  // block ids start again
@@ -1032,6 +1038,110 @@ void async_wait_all() {
   async_wait(0);
   finish(engine.current->open);
   engine.current->open.clear();
+}
+
+// ---- barriers as objects, and atomics with an order ----
+
+void object_barrier_init(void* object, int expected, Here here) {
+  const Busy busy;
+  Thread& t = *engine.current;
+  if (is_instrumented) access(object, 8, Access::write, locate(here));
+  if (expected < 1 || expected > kMaxThreads) trap("a barrier expects between 1 and 1024 arrivals", here);
+  ObjectBarrier& o = t.block->objects[object];
+  o = ObjectBarrier{};
+  o.expected = expected;
+}
+
+unsigned object_barrier_arrive(const void* key, int count, int expected, bool drop, Here here) {
+  const Busy busy;
+  Thread& t = *engine.current;
+  Block& b = *t.block;
+  t.here = here;
+  const bool object = expected == 0;
+  if (object && is_instrumented)
+    access(const_cast<void*>(key), 8, Access::atomic_rmw, locate(here), Scope::block);
+  ObjectBarrier& o = b.objects[key];
+  if (o.expected == 0) o.expected = expected;
+  if (o.expected == 0) trap("arrival at a barrier that nobody initialised", here);
+  if (o.arrived + count > o.expected) trap("more arrivals at a barrier than it expects", here);
+  for (std::size_t i = 0; i < t.bound.size();) {
+    if (t.bound[i].first != key) {
+      ++i;
+      continue;
+    }
+    finish(t.bound[i].second);
+    t.bound.erase(t.bound.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  if (is_instrumented) {
+    o.gathering = join(o.gathering, snapshot(t));
+    ++t.step;
+  }
+  const unsigned phase = o.phase;
+  o.arrived += count;
+  const bool complete = o.arrived == o.expected;
+  if (drop) --o.expected, --o.arrived;
+  if (complete) {
+    ++o.phase;
+    o.arrived = 0;
+    o.complete = join(o.complete, o.gathering);
+    o.gathering = nullptr;
+    for (const std::uint16_t id : o.waiting) wake(b.threads[id]);
+    o.waiting.clear();
+    progress();
+  }
+  return phase;
+}
+
+void object_barrier_wait(const void* key, unsigned phase, Here here) {
+  const Busy busy;
+  Thread& t = *engine.current;
+  Block& b = *t.block;
+  t.here = here;
+  t.waits_for = "a barrier's wait";
+  t.mask = 0;
+  if (b.objects[key].phase == phase) {
+    b.objects[key].waiting.push_back(t.id);
+    t.state = State::named_barrier;
+    switch_out();
+  }
+  if (is_instrumented) {
+    learn(t, b.objects[key].complete);
+    ++t.step;
+  }
+}
+
+void object_barrier_copies(const void* key, Here) {
+  const Busy busy;
+  Thread& t = *engine.current;
+  t.bound.emplace_back(key, std::move(t.open));
+  t.open.clear();
+}
+
+void ordered_begin(const volatile void* p, std::size_t bytes, Ordered kind, Scope scope, bool release,
+                   Here here) {
+  Thread* t = engine.current;
+  if (t == nullptr) return;
+  g_in_kernel = 0;
+  t->here = here;
+  t->waits_for = "an atomic operation";
+  if (t->atomic_was_idle) {
+    yield(true);
+  } else if (engine.order != Order::ascending && one_in(8)) {
+    yield(false);
+  }
+  if (!is_instrumented) return;
+  if (release) on_fence(*t, scope);
+  const Access what = kind == Ordered::load    ? Access::atomic_load
+                      : kind == Ordered::store ? Access::atomic_store
+                                               : Access::atomic_rmw;
+  access(const_cast<void*>(p), bytes, what, locate(here), scope);
+}
+
+void ordered_end(bool changed, Scope scope, bool acquire) {
+  Thread* t = engine.current;
+  if (t == nullptr) return;
+  if (acquire && is_instrumented) on_fence(*t, scope);
+  atomic_end(changed);
 }
 
 void trap(const char* what, Here here) {

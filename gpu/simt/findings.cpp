@@ -208,6 +208,14 @@ RawFinding* note(FindingKind kind, const std::string& text, const Thread* thread
 }
 
 std::vector<Finding> end_run() {
+  std::vector<Finding> out = take_findings();
+  engine.arrays.clear();
+  engine.last_array = nullptr;
+  return out;
+}
+
+std::vector<Finding> take_findings() {
+  settle();
   const std::vector<Module> all = modules();
   std::vector<std::uintptr_t> wanted;
   const auto want = [&](Location l) {
@@ -233,7 +241,7 @@ std::vector<Finding> end_run() {
     const auto it = frames.find(whole_address(l, all));
     if (it == frames.end()) return {};
     for (const Frame& f : it->second) {
-      if (f.place.line != 0 && !is_ours(f.place.file)) return f.place;
+      if (f.place.line != 0 && !is_ours(f.place.file) && f.function.rfind("plumb_", 0) != 0) return f.place;
     }
     return it->second.empty() ? Place{} : it->second.front().place;
   };
@@ -271,8 +279,6 @@ std::vector<Finding> end_run() {
     if (!merged) out.push_back(f.finding);
   }
   engine.findings.clear();
-  engine.arrays.clear();
-  engine.last_array = nullptr;
   return out;
 }
 

@@ -1,7 +1,7 @@
-// Cooperative groups for the CPU executor, the subset kernels use: thread_block, thread_block_tile<N> (to 32
-// lanes), coalesced_group, grid_group, sync/rank/size, shuffles, votes, match, reduce, memcpy_async with
-// wait. Everything ends in the operations of the shim, with a mask in place of the group. A tile of more than
-// 32 threads is not offered.
+// Cooperative groups for the CPU executor, the subset kernels use: thread_block, thread_block_tile<N>,
+// coalesced_group, grid_group, sync/rank/size, shuffles, votes, match, reduce, memcpy_async with wait.
+// Everything ends in the operations of the shim, with a mask in place of the group. A tile of more than 32
+// threads offers sync and ranks only.
 #pragma once
 #include "gpu/simt/shim.hpp"
 
@@ -38,7 +38,13 @@ struct bit_xor {
 class thread_block {
  public:
   static void sync(PLUMB_SIMT_HERE) { __syncthreads(here); }
-  void barrier_arrive_and_wait(PLUMB_SIMT_HERE) const { __syncthreads(here); }
+  using arrival_token = unsigned;
+  static arrival_token barrier_arrive(PLUMB_SIMT_HERE) {
+    return ::plumb::simt::object_barrier_arrive(key(), 1, static_cast<int>(size()), false, here);
+  }
+  static void barrier_wait(arrival_token&& token, PLUMB_SIMT_HERE) {
+    ::plumb::simt::object_barrier_wait(key(), token, here);
+  }
   static unsigned size() { return blockDim.x * blockDim.y * blockDim.z; }
   static unsigned num_threads() { return size(); }
   static unsigned thread_rank() {
@@ -48,6 +54,12 @@ class thread_block {
   static dim3 thread_index() { return threadIdx; }
   static dim3 group_dim() { return blockDim; }
   static dim3 dim_threads() { return blockDim; }
+
+ private:
+  static const void* key() {
+    static const char one = 0;
+    return &one;
+  }
 };
 inline thread_block this_thread_block() { return {}; }
 
@@ -136,12 +148,41 @@ class lane_group {
   unsigned mask_;
 };
 
-/// Size consecutive lanes of a warp.
-template <unsigned Size, class Parent = thread_block>
-class thread_block_tile : public lane_group {
+/// Scratch memory that CUDA asks for where a tile spans warps; the executor needs none.
+template <unsigned MaxBlockSize = 1024>
+struct block_tile_memory {
+  char nothing[4];
+};
+template <unsigned Max>
+thread_block this_thread_block(block_tile_memory<Max>&) {
+  return {};
+}
+
+/// Size consecutive lanes of a warp; or, above 32, of a block: those offer sync and ranks, and no shuffles.
+template <unsigned Size, class Parent = thread_block, bool Wide = (Size > 32)>
+class thread_block_tile;
+
+template <unsigned Size, class Parent>
+class thread_block_tile<Size, Parent, true> {
  public:
-  static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0,
-                "the executor offers tiles within one warp");
+  static_assert(Size <= 1024 && (Size & (Size - 1)) == 0, "a tile is a power of two up to the block");
+  static void sync(PLUMB_SIMT_HERE) {
+    static const char keys[1024 / Size] = {};
+    const void* key = keys + meta_group_rank();
+    const unsigned phase = ::plumb::simt::object_barrier_arrive(key, 1, static_cast<int>(Size), false, here);
+    ::plumb::simt::object_barrier_wait(key, phase, here);
+  }
+  static constexpr unsigned size() { return Size; }
+  static constexpr unsigned num_threads() { return Size; }
+  static unsigned thread_rank() { return thread_block::thread_rank() % Size; }
+  static unsigned meta_group_rank() { return thread_block::thread_rank() / Size; }
+  static unsigned meta_group_size() { return (thread_block::size() + Size - 1) / Size; }
+};
+
+template <unsigned Size, class Parent>
+class thread_block_tile<Size, Parent, false> : public lane_group {
+ public:
+  static_assert(Size >= 1 && (Size & (Size - 1)) == 0, "a tile is a power of two");
   thread_block_tile() : lane_group((Size == 32 ? ~0u : (1u << Size % 32) - 1u) << (lane() / Size * Size)) {}
   static constexpr unsigned size() { return Size; }
   static constexpr unsigned num_threads() { return Size; }
@@ -153,8 +194,8 @@ template <unsigned Size>
 thread_block_tile<Size> tiled_partition(const thread_block&) {
   return {};
 }
-template <unsigned Size, unsigned Outer, class P>
-thread_block_tile<Size> tiled_partition(const thread_block_tile<Outer, P>&) {
+template <unsigned Size, unsigned Outer, class P, bool W>
+thread_block_tile<Size> tiled_partition(const thread_block_tile<Outer, P, W>&) {
   static_assert(Size <= Outer, "a tile is partitioned into smaller ones");
   return {};
 }
@@ -166,13 +207,44 @@ class coalesced_group : public lane_group {
 };
 inline coalesced_group coalesced_threads(PLUMB_SIMT_HERE) { return coalesced_group(__activemask(here)); }
 template <unsigned Size, class P>
-coalesced_group binary_partition(const thread_block_tile<Size, P>& tile, bool side, PLUMB_SIMT_HERE) {
+coalesced_group binary_partition(const thread_block_tile<Size, P, false>& tile, bool side, PLUMB_SIMT_HERE) {
   const unsigned votes = __ballot_sync(tile.mask(), side, here);
   return coalesced_group(side ? votes : tile.mask() & ~votes);
 }
 template <class Group, class Label>
 coalesced_group labeled_partition(const Group& group, Label label, PLUMB_SIMT_HERE) {
   return coalesced_group(__match_any_sync(group.mask(), label, here));
+}
+
+/// Any group of a block's threads, known at run time only: the whole block, or lanes of a warp.
+class thread_group {
+ public:
+  thread_group(const thread_block&) : whole_(true), lanes_(1) {}
+  thread_group(const lane_group& lanes) : whole_(false), lanes_(lanes.mask()) {}
+  void sync(PLUMB_SIMT_HERE) const {
+    if (whole_) {
+      __syncthreads(here);
+    } else {
+      __syncwarp(lanes_, here);
+    }
+  }
+  unsigned size() const {
+    return whole_ ? thread_block::size() : static_cast<unsigned>(__popc(static_cast<int>(lanes_)));
+  }
+  unsigned num_threads() const { return size(); }
+  unsigned thread_rank() const {
+    const unsigned rank = thread_block::thread_rank();
+    return whole_ ? rank : static_cast<unsigned>(__popc(lanes_ & ((1u << (rank & 31u)) - 1u)));
+  }
+
+ private:
+  bool whole_;
+  unsigned lanes_;
+};
+inline thread_group tiled_partition(const thread_group&, unsigned size, PLUMB_SIMT_HERE) {
+  if (size > 32 || (size & (size - 1)) != 0) ::plumb::simt::trap("a tile is a power of two up to 32", here);
+  const unsigned first = (thread_block::thread_rank() & 31u) / size * size;
+  return thread_group(coalesced_group((size == 32 ? ~0u : (1u << size) - 1u) << first));
 }
 
 template <class Group>

@@ -17,6 +17,9 @@ namespace plumb::simt {
 
 namespace {
 
+constexpr std::size_t kDeviceMemory = std::size_t{8} << 30;
+constexpr std::size_t kPoisonLimit = std::size_t{1} << 28;  // more would only cost memory
+
 struct Event {
   std::vector<int> knows;
   std::chrono::steady_clock::time_point when;
@@ -24,18 +27,26 @@ struct Event {
 
 bool g_reporting = false;
 
-void report() {
-  const std::vector<Finding> findings = end_run();
-  for (const Finding& f : findings) std::fputs(f.describe().c_str(), stderr);
-  if (findings.empty()) return;
-  std::fprintf(stderr, "%zu finding%s\n", findings.size(), findings.size() == 1 ? "" : "s");
+std::size_t g_reported = 0;
+int g_allocations = 0;
+
+void report_at_exit() {
+  report_now();
+  if (g_reported == 0) return;
+  std::fprintf(stderr, "%zu finding%s\n", g_reported, g_reported == 1 ? "" : "s");
   std::fflush(nullptr);
   _exit(1);
 }
 
-int g_allocations = 0;
-
 }  // namespace
+
+void report_now() {
+  if (!g_reporting) return;
+  for (const Finding& f : take_findings()) {
+    std::fputs(f.describe().c_str(), stderr);
+    ++g_reported;
+  }
+}
 
 void begin_by_itself() {
   if (engine.begun) return;
@@ -43,7 +54,7 @@ void begin_by_itself() {
   const char* seed = std::getenv("PLUMB_SIMT_SEED");
   if (seed != nullptr) options.seed = std::strtoull(seed, nullptr, 10);
   begin_run(options);
-  if (!g_reporting) std::atexit(&report);
+  if (!g_reporting) std::atexit(&report_at_exit);
   g_reporting = true;
 }
 
@@ -51,10 +62,11 @@ cudaError_t host_status() { return engine.is_stopped ? cudaErrorLaunchFailure : 
 
 cudaError_t host_malloc(void** p, std::size_t bytes, bool watched) {
   begin_by_itself();
+  if (bytes > kDeviceMemory) return cudaErrorMemoryAllocation;
   *p = std::aligned_alloc(256, (bytes + 511) / 256 * 256);
   if (*p == nullptr) return cudaErrorMemoryAllocation;
   // Pinned host memory is the program's to read and write: known, and initialised.
-  std::memset(*p, 0xa5, bytes);
+  if (bytes <= kPoisonLimit) std::memset(*p, 0xa5, bytes);
   add_array(
       fmt::format("{} #{} of {} bytes", watched ? "cudaMalloc" : "cudaMallocHost", ++g_allocations, bytes),
       *p, bytes, !watched, true);
@@ -109,6 +121,8 @@ const char* cudaGetErrorString(cudaError_t e) {
       return "invalid argument";
     case cudaErrorMemoryAllocation:
       return "out of memory";
+    case cudaErrorInvalidDevice:
+      return "invalid device ordinal";
     case cudaErrorNotReady:
       return "device not ready";
     case cudaErrorLaunchFailure:
@@ -124,6 +138,8 @@ const char* cudaGetErrorName(cudaError_t e) {
       return "cudaErrorInvalidValue";
     case cudaErrorMemoryAllocation:
       return "cudaErrorMemoryAllocation";
+    case cudaErrorInvalidDevice:
+      return "cudaErrorInvalidDevice";
     case cudaErrorNotReady:
       return "cudaErrorNotReady";
     case cudaErrorLaunchFailure:
@@ -143,7 +159,7 @@ cudaError_t cudaGetDeviceCount(int* count) {
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int) {
   *p = cudaDeviceProp{};
   std::snprintf(p->name, sizeof p->name, "Plumbline CPU executor");
-  p->totalGlobalMem = std::size_t{8} << 30;
+  p->totalGlobalMem = plumb::simt::kDeviceMemory;
   p->sharedMemPerBlock = 48 * 1024;
   p->sharedMemPerBlockOptin = 227 * 1024;
   p->major = 8;
@@ -152,6 +168,13 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int) {
   p->maxThreadsPerBlock = 1024;
   p->maxThreadsPerMultiProcessor = 2048;
   p->cooperativeLaunch = 1;
+  p->clockRate = 1000000;
+  p->maxThreadsDim[0] = p->maxThreadsDim[1] = 1024;
+  p->maxThreadsDim[2] = 64;
+  p->maxGridSize[0] = 0x7fffffff;
+  p->maxGridSize[1] = p->maxGridSize[2] = 65535;
+  p->regsPerBlock = 65536;
+  p->concurrentKernels = p->canMapHostMemory = p->unifiedAddressing = p->managedMemory = 1;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
@@ -168,6 +191,13 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
     case cudaDevAttrMultiProcessorCount:
       *value = engine.options.multiprocessors;
       return cudaSuccess;
+    case cudaDevAttrClockRate:
+      *value = 1000000;
+      return cudaSuccess;
+    case cudaDevAttrComputeMode:
+    case cudaDevAttrIntegrated:
+      *value = 0;
+      return cudaSuccess;
     case cudaDevAttrComputeCapabilityMajor:
       *value = 8;
       return cudaSuccess;
@@ -183,6 +213,12 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   }
   return cudaErrorInvalidValue;
 }
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  *free = *total = plumb::simt::kDeviceMemory;
+  return cudaSuccess;
+}
+cudaError_t cudaProfilerStart() { return cudaSuccess; }
+cudaError_t cudaProfilerStop() { return cudaSuccess; }
 cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   plumb::simt::begin_by_itself();
   *stream = static_cast<cudaStream_t>(std::malloc(1));

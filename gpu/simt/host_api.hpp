@@ -5,12 +5,21 @@
 #pragma once
 #include <cstddef>
 
+// What other headers ask for to know that the CUDA runtime is there.
+#if !defined(__DRIVER_TYPES_H__)
+#define __DRIVER_TYPES_H__
+#endif
+#define __CUDA_RUNTIME_H__
+#define CUDART_VERSION 12000
+#define CUDART_CB
+
 #include "gpu/simt/vector_types.hpp"
 
 enum cudaError_t {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
   cudaErrorMemoryAllocation = 2,
+  cudaErrorInvalidDevice = 101,
   cudaErrorNotReady = 600,
   cudaErrorLaunchFailure = 719
 };
@@ -27,11 +36,15 @@ enum cudaDeviceAttr {
   cudaDevAttrMaxSharedMemoryPerBlock = 8,
   cudaDevAttrWarpSize = 10,
   cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrIntegrated = 18,
+  cudaDevAttrClockRate = 13,
+  cudaDevAttrComputeMode = 20,
   cudaDevAttrComputeCapabilityMajor = 75,
   cudaDevAttrComputeCapabilityMinor = 76,
   cudaDevAttrCooperativeLaunch = 95,
   cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
 };
+enum cudaComputeMode { cudaComputeModeDefault, cudaComputeModeExclusive, cudaComputeModeProhibited };
 enum cudaFuncAttribute {
   cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
   cudaFuncAttributePreferredSharedMemoryCarveout
@@ -41,6 +54,8 @@ struct cudaDeviceProp {
   std::size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin;
   int major, minor, multiProcessorCount, warpSize, maxThreadsPerBlock, maxThreadsPerMultiProcessor,
       cooperativeLaunch;
+  int computeMode, clockRate, memoryClockRate, memoryBusWidth, l2CacheSize, maxThreadsDim[3], maxGridSize[3];
+  int regsPerBlock, concurrentKernels, canMapHostMemory, unifiedAddressing, managedMemory;
 };
 struct CUstream_st;
 struct CUevent_st;
@@ -120,6 +135,19 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, K, int, s
   return cudaSuccess;
 }
 
+template <class K>
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, K, std::size_t = 0, int = 0) {
+  *grid = 8;
+  *block = 256;
+  return cudaSuccess;
+}
+template <class K, class F>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block, K, F, int = 0) {
+  *grid = 8;
+  *block = 256;
+  return cudaSuccess;
+}
+
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaDeviceReset();
 cudaError_t cudaGetLastError();
@@ -131,6 +159,9 @@ cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
+cudaError_t cudaProfilerStart();
+cudaError_t cudaProfilerStop();
 cudaError_t cudaStreamCreate(cudaStream_t* stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);

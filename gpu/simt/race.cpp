@@ -9,6 +9,9 @@
 // different threads, none is ordered before the other, and they are not both atomic (or volatile) at a scope
 // that holds both threads.
 //
+// Two plain writes of one value race by the letter, and can do no harm: a flag that several threads raise. They are not reported;
+// a read of it that is not ordered after them is.
+//
 // Volatile in shared memory counts as plain unless its writer has executed a fence since the last barrier:
 // this is how a flag with a fence is told from the old warp-synchronous reduction, which is wrong since Volta
 // and must be reported. The consumer's side may use a barrier in place of its fence, as the programming
@@ -119,6 +122,7 @@ void on_fence(Thread& t, Scope scope) {
   if (scope == Scope::device) t.fenced_device = t.fenced_block;
   t.has_clocks = true;
   t.fenced_generation = t.block->generation;
+  t.fence_epoch = std::uint64_t{t.block->generation} << 32 | t.step;
   ++t.step;
 }
 
@@ -344,7 +348,21 @@ struct Target {
   bool shared;
 };
 
+}  // namespace
+
+void settle_doubt() {
+  if (std::memcmp(engine.doubt.at, engine.doubt.before, engine.doubt.bytes) != 0)
+    engine.findings.push_back(std::move(engine.doubtful));
+  engine.doubt.at = nullptr;
+}
+
+namespace {
+
 void report_race(const Thread& t, const Mark& now, const Mark& then, const Target& target) {
+  // Noted now, and moved aside where the two may prove to store the same value.
+  const bool both_write = now.writes != 0 && then.writes != 0 && now.strength == kPlain &&
+                          then.strength == kPlain && now.async == 0 && then.async == 0;
+  const std::size_t before = engine.findings.size();
   const int launch = launch_of(then.block);
   const bool same_launch = launch == static_cast<int>(engine.launches.size()) - 1;
   const bool host = engine.launches[static_cast<std::size_t>(launch)].host;
@@ -376,6 +394,13 @@ void report_race(const Thread& t, const Mark& now, const Mark& then, const Targe
   } else {
     f->finding.hint = "a __syncthreads() between the two lines would order them";
   }
+  if (both_write && engine.access_bytes <= sizeof engine.doubt.before && engine.findings.size() > before) {
+    engine.doubtful = std::move(engine.findings.back());
+    engine.findings.pop_back();
+    engine.doubt.at = engine.access_at;
+    engine.doubt.bytes = engine.access_bytes;
+    std::memcpy(engine.doubt.before, engine.access_at, engine.access_bytes);
+  }
 }
 
 // One granule. Returns false once something was reported, so that one access is one finding.
@@ -387,7 +412,8 @@ bool touch(Thread& t, Cell& c, const Mark& now, const Target& target, bool check
     c.owner_block = b.id;
   }
   // What nearly every access is: plain, and after a barrier or the thread's own.
-  if (now.strength == kPlain && c.async_pending == 0 && (c.initialised != 0 || now.writes != 0 || !check_initialised)) {
+  if (now.strength == kPlain && c.async_pending == 0 &&
+      (c.initialised != 0 || now.writes != 0 || !check_initialised)) {
     const auto behind = [&](const Mark& m) {
       return m.block == b.id && (static_cast<std::uint32_t>(m.epoch >> 32) < b.generation ||
                                  (m.warp == now.warp && m.lanes == now.lanes));
@@ -408,7 +434,8 @@ bool touch(Thread& t, Cell& c, const Mark& now, const Target& target, bool check
         }
         std::vector<Mark>& more = engine.mark_sets[c.more];  // [0] is empty
         Mark& last = more.empty() ? c.other : more.back();
-        if (last.epoch == now.epoch && last.block == now.block && last.warp == now.warp && last.strength == kPlain) {
+        if (last.epoch == now.epoch && last.block == now.block && last.warp == now.warp &&
+            last.strength == kPlain) {
           last.lanes |= now.lanes;
           last.location = now.location;
           return true;
@@ -532,6 +559,23 @@ void touch_range(Thread& t, Shadow& shadow, std::size_t offset, std::size_t byte
                  Target target, bool check_initialised) {
   if (shadow.granule() != 1 && ((offset | bytes) & 3u) != 0) shadow.refine();
   const std::size_t step = shadow.granule();
+  if (check_initialised && now.writes == 0 && bytes != step) {
+    // Up to 4 bytes are a number: all of it must be written. A structure read whole has padding that nobody wrote, and a vector may have components that nobody will use: up to 8 bytes any
+    // unwritten word is a finding, above only a read of nothing but unwritten words.
+    const std::size_t word = step == 1 ? 4 : 1;  // granules of a word
+    bool all = true;
+    bool any = false;
+    for (std::size_t i = 0; i < bytes; i += step * word) {
+      bool unwritten = true;
+      for (std::size_t j = i; j < i + step * word && j < bytes; j += step) {
+        const Cell& c = *shadow.at(offset + j);
+        if (c.initialised != 0 && (!target.shared || c.owner_block == t.block->id)) unwritten = false;
+      }
+      all = all && unwritten;
+      any = any || unwritten;
+    }
+    check_initialised = bytes <= 4 || (bytes <= 8 ? any : all);
+  }
   if (bytes == step) {
     touch(t, *shadow.at(offset), now, target, check_initialised);
     return;
@@ -590,10 +634,15 @@ bool is_write(Access kind) {
   stop();
 }
 
-Mark mark_of(const Thread& t, Access kind, Location location, Scope scope, bool shared) {
+Mark mark_of(Thread& t, Access kind, Location location, Scope scope, bool shared) {
   const Block& b = *t.block;
   Mark m;
   m.epoch = std::uint64_t{b.generation} << 32 | t.step;
+  if (t.fence_epoch != 0 && is_write(kind) && kind != Access::write) {
+    // The flag that publishes a fence is known to whoever knows the fence: the last block may reset the counter it drew from.
+    m.epoch = t.fence_epoch;
+    t.fence_epoch = 0;
+  }
   m.block = b.id;
   m.location = location;
   m.lanes = 1u << t.lane;
@@ -659,6 +708,9 @@ void access(void* p, std::size_t bytes, Access kind, Location location, Scope sc
   auto* const at = static_cast<unsigned char*>(p);
   if (static_cast<std::size_t>(at - t.stack_low) < kStackBytes) return;
   ++engine.counters.accesses;
+  settle();
+  engine.access_at = at;
+  engine.access_bytes = bytes;
   Block& b = *t.block;
   const bool strong = kind != Access::read && kind != Access::write;
 
@@ -783,6 +835,8 @@ void host_operation(const char* what, void* stream, Here here, void* to, const v
     if (!a->writable) return;
     if (a->shadow == nullptr) a->shadow = std::make_unique<Shadow>(a->bytes);
     if (a->shadow->granule() != 1 && ((offset | bytes) & 3u) != 0) a->shadow->refine();
+    engine.access_at = static_cast<const unsigned char*>(p);
+    engine.access_bytes = bytes;
     Block pseudo;  // stands in for the thread that does it
     pseudo.id = id;
     Thread t;

@@ -242,6 +242,7 @@ def rewrite_shared(text, at, number, in_function):
     body = flat(re.sub(r'\b(static|constexpr|inline)\b', ' ', body))
     kind, names = split_declarators(body, at)
     out = []
+    macros = []
     for k, (name, dims) in enumerate(names):
         if extern:
             if dims.replace(' ', '') != '[]':
@@ -249,18 +250,29 @@ def rewrite_shared(text, at, number, in_function):
             if in_function:
                 out.append('%s* const %s = static_cast<%s*>(::plumb::simt::dynamic_shared());' % (kind, name, kind))
             else:
-                out.append('[[maybe_unused]] static const ::plumb::simt::DynamicShared<%s> %s{};' % (kind, name))
+                tag = 'plumb_%s_%d_%d' % (name, number, k)
+                out.append('static inline %s* %s() { return static_cast<%s*>(::plumb::simt::dynamic_shared()); }' %
+                           (kind, tag, kind))
+                macros.append((name, tag))
             continue
-        if not in_function:
-            raise Unreadable(at, '__shared__ outside of a function: declare it in the kernel')
         tag = 'plumb_%s_%d_%d' % (name, number, k)
         align = 'alignof(%s_t)' % tag
         if alignment:
             align = '(%s) > %s ? (%s) : %s' % (alignment, align, alignment, align)
-        out.append('using %s_t = %s%s; static ::plumb::simt::SharedSlot %s("%s"); '
-                   '%s_t& %s = *static_cast<%s_t*>(%s.address(sizeof(%s_t), %s));' %
-                   (tag, kind, dims, tag, name, tag, name, tag, tag, tag, align))
-    return start, end + 1, ' '.join(out) + lines_of(text[start:end])
+        slot = 'static ::plumb::simt::SharedSlot %s("%s");' % (tag, name)
+        value = '*static_cast<%s_t*>(%s.address(sizeof(%s_t), %s));' % (tag, tag, tag, align)
+        if in_function:
+            out.append('using %s_t = %s%s; %s %s_t& %s = %s' % (tag, kind, dims, slot, tag, name, value))
+        else:
+            out.append('using %s_t = %s%s; static inline %s_t& %s_f() { %s return %s }' %
+                       (tag, kind, dims, tag, tag, slot, value))
+            macros.append((name, tag + '_f'))
+    new = ' '.join(out) + lines_of(text[start:end])
+    if macros:  # the text is preprocessed once more when it is compiled: the variable's name becomes a call
+        file, line = place(text, end)
+        new += ''.join('\n#undef %s\n#define %s (%s())' % (name, name, call) for name, call in macros)
+        new += '\n# %d "%s"\n' % (line, file)
+    return start, end + 1, new
 
 
 def in_function(text, at):
@@ -311,11 +323,24 @@ def rewrite(text):
     return ''.join(out) + text[last:]
 
 
+# The compiler turns copies of large structures into calls of memcpy, past its own instrumentation: in instrumented builds the
+# assembler is told another name for it.
+PROLOGUE = r"""#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PLUMB_SIMT_RENAME
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__) || defined(PLUMB_SIMT_RENAME)
+asm(".set memcpy, __tsan_memcpy\n.set memmove, __tsan_memmove\n.set memset, __tsan_memset");
+#endif
+"""
+
+
 def main():
     source = open(sys.argv[1], encoding='utf-8', errors='surrogateescape') if len(sys.argv) > 2 else sys.stdin
     text = source.read()
     try:
-        new = rewrite(text)
+        new = PROLOGUE + rewrite(text)
     except Unreadable as e:
         name, line = place(text, e.at)
         sys.exit('%s:%d: error: %s' % (name, line, e))

@@ -433,6 +433,7 @@ inline float __double2float_rn(double x) { return static_cast<float>(x); }
 inline double __int2double_rn(int x) { return static_cast<double>(x); }
 inline int __double2int_rn(double x) { return static_cast<int>(rint(x)); }
 inline int __mul24(int a, int b) { return a * b; }
+inline unsigned __umul24(unsigned a, unsigned b) { return a * b; }
 inline int __mulhi(int a, int b) { return static_cast<int>((static_cast<long long>(a) * b) >> 32); }
 inline unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>((static_cast<unsigned long long>(a) * b) >> 32);
@@ -478,6 +479,9 @@ inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   }
   return out;
 }
+
+inline unsigned umin(unsigned a, unsigned b) { return a < b ? a : b; }
+inline unsigned umax(unsigned a, unsigned b) { return a < b ? b : a; }
 
 // ---- min and max as CUDA overloads them: any two arithmetic types, in their common type ----
 template <class A, class B,

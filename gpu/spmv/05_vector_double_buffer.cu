@@ -1,9 +1,9 @@
 // spmv, rung 5: rung 4 with the next round's column and value loaded while this round's x is awaited.
 //
-// Change    two sets of registers: the load of round r + 1 is issued before the gather of round r, so the chain index -> gather of
-//           one round overlaps the next.
+// Change    two sets of registers: the load of round r + 1 is issued before the gather of round r, so the
+//           chain index -> gather of one round overlaps the next.
 // Traffic   as rung 4.
-// Limits    @LIMITS@
+// Limits    32 registers, no shared memory: 8 blocks of 256 per SM (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  rows of one round, where there is nothing to overlap; skew, as rung 4.
 // Source    double buffering in registers, as in the tiled kernels of the gemm ladder.
 #include "gpu/spmv/vector_per_row.hpp"
@@ -14,7 +14,8 @@ namespace {
 using namespace spmv;
 
 template <class T, int Width>
-__global__ void __launch_bounds__(kVectorThreads) spmv_vector_double_buffer(Problem<T> p, In<T> in, Out<T> out) {
+__global__ void __launch_bounds__(kVectorThreads)
+    spmv_vector_double_buffer(Problem<T> p, In<T> in, Out<T> out) {
   const Index i = (static_cast<Index>(blockIdx.x) * kVectorThreads + threadIdx.x) / Width;
   const int lane = static_cast<int>(threadIdx.x) % Width;
   const bool mine = i < in.A.rows;
@@ -35,18 +36,23 @@ __global__ void __launch_bounds__(kVectorThreads) spmv_vector_double_buffer(Prob
 
 template <class T, int Width>
 void start(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  launch(spmv_vector_double_buffer<T, Width>, ceil_div(in.A.rows, kVectorThreads / Width), kVectorThreads, 0, context.stream, p, in,
-         out);
+  launch(spmv_vector_double_buffer<T, Width>, ceil_div(in.A.rows, kVectorThreads / Width), kVectorThreads, 0,
+         context.stream, p, in, out);
 }
 
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   switch (vector_width(in.A.rows, in.A.nnz)) {
-    case 2: return start<T, 2>(p, in, out, context);
-    case 4: return start<T, 4>(p, in, out, context);
-    case 8: return start<T, 8>(p, in, out, context);
-    case 16: return start<T, 16>(p, in, out, context);
-    default: return start<T, 32>(p, in, out, context);
+    case 2:
+      return start<T, 2>(p, in, out, context);
+    case 4:
+      return start<T, 4>(p, in, out, context);
+    case 8:
+      return start<T, 8>(p, in, out, context);
+    case 16:
+      return start<T, 16>(p, in, out, context);
+    default:
+      return start<T, 32>(p, in, out, context);
   }
 }
 

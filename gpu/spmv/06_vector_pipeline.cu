@@ -1,8 +1,10 @@
-// spmv, rung 6: rung 4 as a pipeline of three stages: load the entry of round r + 2, gather x for round r + 1, add round r.
+// spmv, rung 6: rung 4 as a pipeline of three stages: load the entry of round r + 2, gather x for round r +
+// 1, add round r.
 //
 // Change    the gather too is issued a round before it is needed; rung 5 only hid the load of the index.
 // Traffic   as rung 4.
-// Limits    @LIMITS@
+// Limits    32 registers in fp32, 34 in fp64, no shared memory: 8 and 6 blocks of 256 per SM (sm_90, nvcc
+//           13.0, ptxas -v).
 // Fails at  rows of one or two rounds: the pipeline never fills; skew, as rung 4.
 // Source    software pipelining (Lam, PLDI'88).
 #include "gpu/spmv/vector_per_row.hpp"
@@ -39,17 +41,23 @@ __global__ void __launch_bounds__(kVectorThreads) spmv_vector_pipeline(Problem<T
 
 template <class T, int Width>
 void start(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  launch(spmv_vector_pipeline<T, Width>, ceil_div(in.A.rows, kVectorThreads / Width), kVectorThreads, 0, context.stream, p, in, out);
+  launch(spmv_vector_pipeline<T, Width>, ceil_div(in.A.rows, kVectorThreads / Width), kVectorThreads, 0,
+         context.stream, p, in, out);
 }
 
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   switch (vector_width(in.A.rows, in.A.nnz)) {
-    case 2: return start<T, 2>(p, in, out, context);
-    case 4: return start<T, 4>(p, in, out, context);
-    case 8: return start<T, 8>(p, in, out, context);
-    case 16: return start<T, 16>(p, in, out, context);
-    default: return start<T, 32>(p, in, out, context);
+    case 2:
+      return start<T, 2>(p, in, out, context);
+    case 4:
+      return start<T, 4>(p, in, out, context);
+    case 8:
+      return start<T, 8>(p, in, out, context);
+    case 16:
+      return start<T, 16>(p, in, out, context);
+    default:
+      return start<T, 32>(p, in, out, context);
   }
 }
 

@@ -1,11 +1,12 @@
 // spmv, rung 9: one thread per row, entries staged through shared memory.
 //
-// Change    rung 1 with its loads repaired: the block reads the entries of its 256 rows coalesced, 2048 at a time, and each thread
-//           then walks its own row in shared memory.
+// Change    rung 1 with its loads repaired: the block reads the entries of its 256 rows coalesced, 2048 at a
+//           time, and each thread then walks its own row in shared memory.
 // Traffic   compulsory bytes, coalesced.
-// Limits    @LIMITS@
-// Fails at  a long row among short ones: its thread walks the whole chunk alone while 255 wait; rows whose lengths share a
-//           factor with 32 conflict in shared memory's banks.
+// Limits    32 registers, 8 KB in fp32, 16 KB of shared memory in fp64: 8 blocks of 256 per SM (sm_90, nvcc
+//           13.0, ptxas -v).
+// Fails at  a long row among short ones: its thread walks the whole chunk alone while 255 wait; rows whose
+//           lengths share a factor with 32 conflict in shared memory's banks.
 // Source    the staging of Greathouse and Daga, SC'14, on the row partition of Bell and Garland, SC'09.
 #include "gpu/spmv/common.hpp"
 
@@ -30,7 +31,7 @@ __global__ void __launch_bounds__(kThreads) spmv_thread_per_row_shared(Problem<T
   T sum = T(0);
   for (Index chunk = begin; chunk < end; chunk += kChunk) {
     const Index chunk_end = chunk + kChunk < end ? chunk + kChunk : end;
-    for (Index s = chunk + static_cast<Index>(threadIdx.x); s < chunk_end; s += kThreads) staged[s - chunk] = product(in, s);
+    stage_products<kThreads>(in, chunk, static_cast<int>(chunk_end - chunk), staged);
     __syncthreads();
     const Index stop = row_end < chunk_end ? row_end : chunk_end;
     for (; k < stop; ++k) sum += staged[k - chunk];
@@ -41,7 +42,8 @@ __global__ void __launch_bounds__(kThreads) spmv_thread_per_row_shared(Problem<T
 
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  launch(spmv_thread_per_row_shared<T>, ceil_div(in.A.rows, kThreads), kThreads, 0, context.stream, p, in, out);
+  launch(spmv_thread_per_row_shared<T>, ceil_div(in.A.rows, kThreads), kThreads, 0, context.stream, p, in,
+         out);
 }
 
 const Register<Spmv, float, Space::device> f32{"09_thread_per_row_shared", run<float>};

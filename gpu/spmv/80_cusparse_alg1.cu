@@ -1,6 +1,8 @@
-// spmv, vendor: cuSPARSE SpMV, CSR_ALG1: the vendor's choice for speed; not promised to give the same bits twice.
+// spmv, vendor: cuSPARSE SpMV, CSR_ALG1: the vendor's choice for speed; not promised to give the same bits
+// twice.
 //
-// Change    the library's own kernel; descriptors, buffer and analysis are made in prepare(), so only the product is timed.
+// Change    the library's own kernel; descriptors, buffer and analysis are made in prepare(), so only the
+//           product is timed.
 // Traffic   not published.
 // Limits    the library's.
 // Fails at  sizes of zero, which it refuses, and so do we: unsupported.
@@ -13,14 +15,17 @@ namespace {
 using namespace spmv;
 
 template <class T>
-void* prepare(const Spmv::Problem<T>& p, const Spmv::In<T, Space::device>& in, const Spmv::Out<T, Space::device>& out, Context& context) {
+void* prepare(const Spmv::Problem<T>& p, const Spmv::In<T, Space::device>& in,
+              const Spmv::Out<T, Space::device>& out, Context& context) {
   return new CusparseSpmv<T>(p, in, out, context, CUSPARSE_SPMV_CSR_ALG1);
 }
 
-const Register<Spmv, float, Space::device> f32{"80_cusparse_alg1",     cusparse_run<float>, Traits{}.not_reproducible(),
-                                               cusparse_supports<float>, prepare<float>,      cusparse_release<float>};
-const Register<Spmv, double, Space::device> f64{"80_cusparse_alg1",      cusparse_run<double>, Traits{}.not_reproducible(),
-                                                cusparse_supports<double>, prepare<double>,      cusparse_release<double>};
+const Register<Spmv, float, Space::device> f32{
+    "80_cusparse_alg1",       cusparse_run<float>, Traits{}.not_reproducible().align(16),
+    cusparse_supports<float>, prepare<float>,      cusparse_release<float>};
+const Register<Spmv, double, Space::device> f64{
+    "80_cusparse_alg1",        cusparse_run<double>, Traits{}.not_reproducible().align(16),
+    cusparse_supports<double>, prepare<double>,      cusparse_release<double>};
 
 }  // namespace
 }  // namespace plumb

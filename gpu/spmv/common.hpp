@@ -1,5 +1,5 @@
-// What the rungs of the spmv ladder share: the end of a row, sums across lanes and blocks, and the second pass of the variants
-// that cut rows. Header only, and as lean as the ABI, because every rung includes it.
+// What the rungs of the spmv ladder share: the end of a row, sums across lanes and blocks, and the second
+// pass of the variants that cut rows. Header only, and as lean as the ABI, because every rung includes it.
 #pragma once
 #include "gpu/runtime/device.hpp"
 #include "reference/ops/spmv.hpp"
@@ -19,7 +19,8 @@ constexpr unsigned kAllLanes = 0xffffffffu;
 
 constexpr Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
 
-/// y[i] = alpha sum + beta y[i]; y is not read where beta is 0. Adding +0 makes the -0 of an empty row and a negative alpha +0.
+/// y[i] = alpha sum + beta y[i]; y is not read where beta is 0. Adding +0 makes the -0 of an empty row and a
+/// negative alpha +0.
 template <class T>
 PLUMB_DEVICE void finish_row(const Problem<T>& p, T* y /* (rows) */, Index i, T sum) {
   y[i] = p.alpha * sum + (p.beta == T(0) ? T(0) : p.beta * y[i]);
@@ -31,14 +32,36 @@ PLUMB_DEVICE T product(const In<T>& in, Index k) {
   return __ldg(in.A.val + k) * __ldg(in.x.data + __ldg(in.A.col + k));
 }
 
-/// The sum over aligned groups of `width` lanes (a power of two up to 32), in every lane. All 32 lanes call it.
+/// Products of entries [begin, begin + count) into shared memory, by the whole block. The indices and values
+/// of four rounds are loaded before the first gather waits for one: a round alone has too few bytes in flight
+/// to hide memory.
+template <int Threads, class T>
+PLUMB_DEVICE void stage_products(const In<T>& in, Index begin, int count, T* staged /* (count), shared */) {
+  constexpr int kBatch = 4;
+  const std::int32_t* col = in.A.col + begin;
+  const T* val = in.A.val + begin;
+  int s = static_cast<int>(threadIdx.x);
+  for (; s + (kBatch - 1) * Threads < count; s += kBatch * Threads) {
+    std::int32_t c[kBatch];
+    T v[kBatch];
+#pragma unroll
+    for (int u = 0; u < kBatch; ++u) c[u] = __ldg(col + s + u * Threads), v[u] = __ldg(val + s + u * Threads);
+#pragma unroll
+    for (int u = 0; u < kBatch; ++u) staged[s + u * Threads] = v[u] * __ldg(in.x.data + c[u]);
+  }
+  for (; s < count; s += Threads) staged[s] = __ldg(val + s) * __ldg(in.x.data + __ldg(col + s));
+}
+
+/// The sum over aligned groups of `width` lanes (a power of two up to 32), in every lane. All 32 lanes call
+/// it.
 template <class T>
 PLUMB_DEVICE T sum_lanes(T value, int width) {
   for (int d = width / 2; d > 0; d /= 2) value += __shfl_xor_sync(kAllLanes, value, d);
   return value;
 }
 
-/// The sum over the block, in thread 0. `scratch` has a place per warp; all threads call it, and it may be called again at once.
+/// The sum over the block, in thread 0. `scratch` has a place per warp; all threads call it, and it may be
+/// called again at once.
 template <int Threads, class T>
 PLUMB_DEVICE T sum_block(T value, T* scratch /* (Threads / 32), shared */) {
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
@@ -56,7 +79,10 @@ PLUMB_HOST_DEVICE Index first_at_least(Index count, Index wanted, At at) {
   Index low = 0, high = count;
   while (low < high) {
     const Index middle = (low + high) / 2;
-    if (at(middle) < wanted) low = middle + 1; else high = middle;
+    if (at(middle) < wanted)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low;
 }
@@ -70,11 +96,12 @@ struct Carry {
 
 constexpr int kCarryThreads = 128;
 
-// One warp per carry; the first of a run of equal rows adds the whole run to y, lane by lane and then across lanes: always in the
-// same order, so the result is reproducible.
+// One warp per carry; the first of a run of equal rows adds the whole run to y, lane by lane and then across
+// lanes: always in the same order, so the result is reproducible.
 template <class T>
 __global__ void __launch_bounds__(kCarryThreads)
-    spmv_add_carries(Problem<T> p, const Carry<T>* carry /* (count), rows ascending */, Index count, T* y /* (rows) */) {
+    spmv_add_carries(Problem<T> p, const Carry<T>* carry /* (count), rows ascending */, Index count,
+                     T* y /* (rows) */) {
   const Index warp = (static_cast<Index>(blockIdx.x) * kCarryThreads + threadIdx.x) / 32;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   if (warp >= count) return;  // whole warps
@@ -88,7 +115,8 @@ __global__ void __launch_bounds__(kCarryThreads)
 
 template <class T>
 void add_carries(const Problem<T>& p, const Carry<T>* carry, Index count, T* y, void* stream) {
-  launch(spmv_add_carries<T>, ceil_div(count, kCarryThreads / 32), kCarryThreads, 0, stream, p, carry, count, y);
+  launch(spmv_add_carries<T>, ceil_div(count, kCarryThreads / 32), kCarryThreads, 0, stream, p, carry, count,
+         y);
 }
 
 }  // namespace spmv

@@ -1,4 +1,5 @@
-// cuSPARSE's SpMV behind the two vendor rungs: descriptors, buffer and analysis in prepare(), one call in run().
+// cuSPARSE's SpMV behind the two vendor rungs: descriptors, buffer and analysis in prepare(), one call in
+// run().
 #pragma once
 #include <cusparse.h>
 
@@ -28,23 +29,24 @@ struct CusparseSpmv {
   cusparseSpMVAlg_t algorithm;
   void* buffer = nullptr;
 
-  CusparseSpmv(const Spmv::Problem<T>& p, const Spmv::In<T, Space::device>& in, const Spmv::Out<T, Space::device>& out, Context& context,
-               cusparseSpMVAlg_t which)
+  CusparseSpmv(const Spmv::Problem<T>& p, const Spmv::In<T, Space::device>& in,
+               const Spmv::Out<T, Space::device>& out, Context& context, cusparseSpMVAlg_t which)
       : algorithm(which) {
     try {
       PLUMB_CUSPARSE(cusparseCreate(&handle));
       PLUMB_CUSPARSE(cusparseSetStream(handle, static_cast<cudaStream_t>(context.stream)));
-      PLUMB_CUSPARSE(cusparseCreateCsr(&a, in.A.rows, in.A.cols, in.A.nnz, const_cast<std::int32_t*>(in.A.row_ptr),
-                                       const_cast<std::int32_t*>(in.A.col), const_cast<T*>(in.A.val), CUSPARSE_INDEX_32I,
-                                       CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, kCudaType<T>));
+      PLUMB_CUSPARSE(
+          cusparseCreateCsr(&a, in.A.rows, in.A.cols, in.A.nnz, const_cast<std::int32_t*>(in.A.row_ptr),
+                            const_cast<std::int32_t*>(in.A.col), const_cast<T*>(in.A.val), CUSPARSE_INDEX_32I,
+                            CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, kCudaType<T>));
       PLUMB_CUSPARSE(cusparseCreateDnVec(&x, in.x.size, const_cast<T*>(in.x.data), kCudaType<T>));
       PLUMB_CUSPARSE(cusparseCreateDnVec(&y, out.y.size, out.y.data, kCudaType<T>));
       std::size_t bytes = 0;
-      PLUMB_CUSPARSE(cusparseSpMV_bufferSize(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &p.alpha, a, x, &p.beta, y, kCudaType<T>, algorithm,
-                                             &bytes));
+      PLUMB_CUSPARSE(cusparseSpMV_bufferSize(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &p.alpha, a, x,
+                                             &p.beta, y, kCudaType<T>, algorithm, &bytes));
       buffer = context.workspace(static_cast<std::int64_t>(bytes));
-      PLUMB_CUSPARSE(cusparseSpMV_preprocess(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &p.alpha, a, x, &p.beta, y, kCudaType<T>, algorithm,
-                                             buffer));
+      PLUMB_CUSPARSE(cusparseSpMV_preprocess(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &p.alpha, a, x,
+                                             &p.beta, y, kCudaType<T>, algorithm, buffer));
     } catch (...) {
       destroy();
       throw;
@@ -55,8 +57,8 @@ struct CusparseSpmv {
   ~CusparseSpmv() { destroy(); }
 
   void run(const Spmv::Problem<T>& p) {
-    PLUMB_CUSPARSE(
-        cusparseSpMV(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &p.alpha, a, x, &p.beta, y, kCudaType<T>, algorithm, buffer));
+    PLUMB_CUSPARSE(cusparseSpMV(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &p.alpha, a, x, &p.beta, y,
+                                kCudaType<T>, algorithm, buffer));
   }
 
  private:
@@ -69,15 +71,21 @@ struct CusparseSpmv {
 };
 
 template <class T>
-const char* cusparse_supports(const Spmv::Problem<T>&, const Spmv::In<T, Space::device>& in, const Spmv::Out<T, Space::device>&) {
-  return in.A.rows == 0 || in.A.cols == 0 || in.A.nnz == 0 ? "cuSPARSE takes no matrix without rows, columns or entries" : nullptr;
+const char* cusparse_supports(const Spmv::Problem<T>&, const Spmv::In<T, Space::device>& in,
+                              const Spmv::Out<T, Space::device>&) {
+  return in.A.rows == 0 || in.A.cols == 0 || in.A.nnz == 0
+             ? "cuSPARSE takes no matrix without rows, columns or entries"
+             : nullptr;
 }
 
 template <class T>
-void cusparse_release(void* plan) { delete static_cast<CusparseSpmv<T>*>(plan); }
+void cusparse_release(void* plan) {
+  delete static_cast<CusparseSpmv<T>*>(plan);
+}
 
 template <class T>
-void cusparse_run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::device>&, const Spmv::Out<T, Space::device>&, Context& context) {
+void cusparse_run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::device>&,
+                  const Spmv::Out<T, Space::device>&, Context& context) {
   static_cast<CusparseSpmv<T>*>(context.plan)->run(p);
 }
 

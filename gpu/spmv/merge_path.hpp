@@ -1,8 +1,9 @@
 // The merge-path kernels of rung 12. Apart from it because the adaptive rung picks them too.
 //
-// The path merges row ends with entries: rows + nnz steps, of which every block takes 2048 and every thread 8. A step down
-// finishes a row, a step right takes an entry. What a thread has of a row that it does not finish goes to the next thread by a
-// segmented scan; what a block has of one goes to a carry that a second kernel adds.
+// The path merges row ends with entries: rows + nnz steps, of which every block takes 2048 and every thread
+// 8. A step down finishes a row, a step right takes an entry. What a thread has of a row that it does not
+// finish goes to the next thread by a segmented scan; what a block has of one goes to a carry that a second
+// kernel adds.
 #pragma once
 #include "gpu/spmv/common.hpp"
 
@@ -13,19 +14,24 @@ constexpr int kMergeThreads = 256;
 constexpr int kMergeSteps = 8;  // per thread
 constexpr int kMergeTile = kMergeThreads * kMergeSteps;
 
-/// Where diagonal d crosses the path: rows finished before it; the rest of d are entries. row_end(i) is row_ptr[i + 1].
+/// Where diagonal d crosses the path: rows finished before it; the rest of d are entries. row_end(i) is
+/// row_ptr[i + 1].
 template <class RowEnd>
 PLUMB_DEVICE Index merge_search(Index d, Index rows, Index nnz, RowEnd row_end) {
   Index low = d > nnz ? d - nnz : 0, high = d < rows ? d : rows;
   while (low < high) {
     const Index middle = (low + high) / 2;
-    if (row_end(middle) <= d - middle - 1) low = middle + 1; else high = middle;
+    if (row_end(middle) <= d - middle - 1)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low;
 }
 
 static __global__ void __launch_bounds__(kMergeThreads)
-    spmv_merge_starts(const std::int32_t* row_ptr /* (rows + 1) */, Index rows, Index nnz, Index* starts /* (tiles + 1) */, Index tiles) {
+    spmv_merge_starts(const std::int32_t* row_ptr /* (rows + 1) */, Index rows, Index nnz,
+                      Index* starts /* (tiles + 1) */, Index tiles) {
   const Index b = static_cast<Index>(blockIdx.x) * kMergeThreads + threadIdx.x;
   if (b > tiles) return;
   const Index d = b * kMergeTile < rows + nnz ? b * kMergeTile : rows + nnz;
@@ -34,7 +40,8 @@ static __global__ void __launch_bounds__(kMergeThreads)
 
 template <class T>
 __global__ void __launch_bounds__(kMergeThreads)
-    spmv_merge_path(Problem<T> p, In<T> in, Out<T> out, const Index* starts /* (blocks + 1) */, Carry<T>* carry /* (blocks) */) {
+    spmv_merge_path(Problem<T> p, In<T> in, Out<T> out, const Index* starts /* (blocks + 1) */,
+                    Carry<T>* carry /* (blocks) */) {
   __shared__ T staged[kMergeTile];
   __shared__ std::int32_t row_end[kMergeTile];  // of the block's rows, counted from its first entry
   __shared__ T warp_tail[kMergeThreads / 32];
@@ -44,8 +51,9 @@ __global__ void __launch_bounds__(kMergeThreads)
   const int tile = static_cast<int>(steps - begin_step < kMergeTile ? steps - begin_step : kMergeTile);
   const Index first_row = starts[blockIdx.x], first_entry = begin_step - first_row;
   const int rows = static_cast<int>(starts[blockIdx.x + 1] - first_row), entries = tile - rows;
-  for (int s = thread; s < entries; s += kMergeThreads) staged[s] = product(in, first_entry + s);
-  for (int r = thread; r < rows; r += kMergeThreads) row_end[r] = static_cast<std::int32_t>(in.A.row_ptr[first_row + r + 1] - first_entry);
+  stage_products<kMergeThreads>(in, first_entry, entries, staged);
+  for (int r = thread; r < rows; r += kMergeThreads)
+    row_end[r] = static_cast<std::int32_t>(in.A.row_ptr[first_row + r + 1] - first_entry);
   __syncthreads();
 
   // this thread's part of the block's path
@@ -54,15 +62,22 @@ __global__ void __launch_bounds__(kMergeThreads)
   int low = from > entries ? from - entries : 0, high = from < rows ? from : rows;
   while (low < high) {
     const int middle = (low + high) / 2;
-    if (row_end[middle] <= from - middle - 1) low = middle + 1; else high = middle;
+    if (row_end[middle] <= from - middle - 1)
+      low = middle + 1;
+    else
+      high = middle;
   }
   int r = low, s = from - low;
   const int head_row = r;
-  T head = T(0), tail = T(0);  // of the first row finished here, which earlier threads have begun; of the row left over
+  T head = T(0),
+    tail = T(0);  // of the first row finished here, which earlier threads have begun; of the row left over
   bool ended = false;
   for (int step = from; step < to; ++step) {
     if (r < rows && row_end[r] <= s) {
-      if (ended) finish_row(p, out.y.data, first_row + r, tail); else head = tail;
+      if (ended)
+        finish_row(p, out.y.data, first_row + r, tail);
+      else
+        head = tail;
       ended = true;
       tail = T(0);
       ++r;
@@ -71,8 +86,8 @@ __global__ void __launch_bounds__(kMergeThreads)
     }
   }
 
-  // what comes in from the threads before: the sum of their tails back to the last one that ended a row. Inclusive scan in the warp,
-  // then over the warps, always in the same order.
+  // what comes in from the threads before: the sum of their tails back to the last one that ended a row.
+  // Inclusive scan in the warp, then over the warps, always in the same order.
   T scan = tail;
   int scan_ended = ended ? 1 : 0;
   for (int d = 1; d < 32; d *= 2) {
@@ -115,13 +130,14 @@ MergePlan<T> prepare_merge_path(const In<T>& in, Context& context) {
   MergePlan<T> plan{};
   plan.starts = static_cast<Index*>(context.workspace((tiles + 1) * static_cast<Index>(sizeof(Index))));
   plan.carry = static_cast<Carry<T>*>(context.workspace(tiles * static_cast<Index>(sizeof(Carry<T>))));
-  launch(spmv_merge_starts, ceil_div(tiles + 1, kMergeThreads), kMergeThreads, 0, context.stream, in.A.row_ptr, in.A.rows, in.A.nnz,
-         plan.starts, tiles);
+  launch(spmv_merge_starts, ceil_div(tiles + 1, kMergeThreads), kMergeThreads, 0, context.stream,
+         in.A.row_ptr, in.A.rows, in.A.nnz, plan.starts, tiles);
   return plan;
 }
 
 template <class T>
-void run_merge_path(const MergePlan<T>& plan, const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+void run_merge_path(const MergePlan<T>& plan, const Problem<T>& p, const In<T>& in, const Out<T>& out,
+                    Context& context) {
   const Index tiles = merge_tiles(in.A.rows, in.A.nnz);
   launch(spmv_merge_path<T>, tiles, kMergeThreads, 0, context.stream, p, in, out, plan.starts, plan.carry);
   add_carries(p, plan.carry, tiles, out.y.data, context.stream);

@@ -245,6 +245,63 @@ TEST_CASE("launches are ordered in one stream, and in two only by an event") {
   CHECK(mid[50] == 0);
 }
 
+TEST_CASE("barriers as objects order what was written before an arrival with what follows a wait") {
+  std::vector<int> in(64 * 6, 2), out(64);
+  twin(
+      "objects", "object write", "object read",
+      [&](Form f, Run& run) { specialised(f, run.input(in), run.output(out), 6); },
+      [&] { return out[0] == 12 && out[63] == 12; });
+  std::vector<int> many(256), whole(256);
+  std::iota(many.begin(), many.end(), 0);
+  twin(
+      "objects", "split write", "split read",
+      [&](Form f, Run& run) { split_barrier(f, 256, run.input(many), run.output(whole)); },
+      [&] { return whole[3] == 30 + 252; });
+  twin(
+      "objects", "wide write", "wide read",
+      [&](Form f, Run& run) { wide_tiles(f, run.input(many), run.output(whole)); },
+      [&] { return whole[64] == 127; });
+}
+
+TEST_CASE("release and acquire hand a value on; relaxed does not") {
+  std::vector<int> data(1), flag(1), out(1);
+  twin(
+      "objects", "ordered write", "ordered read",
+      [&](Form f, Run& run) {
+        ordered_flag(f, run.output(data, "data"), run.output(flag, "flag"), run.output(out));
+      },
+      [&] { return out[0] == 42; });
+}
+
+TEST_CASE("structures that the compiler copies by memcpy are watched too") {
+  std::vector<float> in(40, 1.5f), out(40 * 64);
+  twin(
+      "objects", "large write", "large read",
+      [&](Form f, Run& run) { large_structures(f, 64, run.input(in), run.output(out)); },
+      [&] { return out.back() == 1.5f; });
+}
+
+TEST_CASE("several threads may store one value, but nobody may read it unordered") {
+  std::vector<int> in(64), out(64);
+  std::iota(in.begin(), in.end(), -30);
+  twin(
+      "global", "raised", "raised read",
+      [&](Form f, Run& run) { raised_flag(f, 64, run.input(in), run.output(out)); },
+      [&] { return out[0] == 1 && out[63] == 1; });
+}
+
+TEST_CASE("padding that nobody writes is nobody's mistake") {
+  std::vector<float> in(128, 1.0f), out(128);
+  in[77] = 5.0f;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Run run(seed);
+    best_of(128, run.input(in), run.output(out));
+    const auto findings = Run::findings();
+    CHECK_MESSAGE(findings.empty(), all_of(findings));
+    CHECK(out[127] == 5077.0f);
+  }
+}
+
 TEST_CASE("neighbouring bytes are different memory") {
   std::vector<unsigned char> out(64);
   twin(

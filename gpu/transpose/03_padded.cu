@@ -2,7 +2,8 @@
 //
 // Change    a pitch of 33 puts the elements of a column into different banks.
 // Traffic   as rung 2.
-// Limits    @LIMITS@
+// Limits    32 registers, 4.12 KB in fp32, 8.25 KB of shared memory in fp64: 8 blocks of 256 per SM (sm_90,
+//           nvcc 13.0, ptxas -v).
 // Fails at  what one block of 256 threads has in flight: four elements each. Rung 4 answers that.
 // Source    Ruetsch and Micikevicius (2009).
 #include "gpu/transpose/tile.hpp"
@@ -11,8 +12,8 @@ namespace plumb {
 namespace {
 
 template <class T>
-void run(const Transpose::Problem<T>&, const Transpose::In<T, Space::device>& in, const Transpose::Out<T, Space::device>& out,
-         Context& context) {
+void run(const Transpose::Problem<T>&, const Transpose::In<T, Space::device>& in,
+         const Transpose::Out<T, Space::device>& out, Context& context) {
   transpose::run_tiles<T, 32, 8, 33>(in, out, context);
 }
 

@@ -1,6 +1,7 @@
 // transpose, vendor: cuBLAS geam with a transposed first operand.
 //
-// Change    the library's own kernel. It is column-major: our row-major A (rows, cols) is its (cols, rows), and so is B.
+// Change    the library's own kernel. It is column-major: our row-major A (rows, cols) is its (cols, rows),
+//           and so is B.
 // Traffic   compulsory bytes.
 // Limits    the library's.
 // Fails at  sizes of zero, which it refuses, and so do we: unsupported.
@@ -29,22 +30,27 @@ void* prepare(const Transpose::Problem<T>&, const In<T>&, const Out<T>&, Context
   return new Cublas(context);
 }
 
-cublasStatus_t geam(cublasHandle_t h, int m, int n, const float* one, const float* a, int lda, const float* zero, float* c, int ldc) {
+cublasStatus_t geam(cublasHandle_t h, int m, int n, const float* one, const float* a, int lda,
+                    const float* zero, float* c, int ldc) {
   return cublasSgeam(h, CUBLAS_OP_T, CUBLAS_OP_N, m, n, one, a, lda, zero, c, ldc, c, ldc);
 }
-cublasStatus_t geam(cublasHandle_t h, int m, int n, const double* one, const double* a, int lda, const double* zero, double* c, int ldc) {
+cublasStatus_t geam(cublasHandle_t h, int m, int n, const double* one, const double* a, int lda,
+                    const double* zero, double* c, int ldc) {
   return cublasDgeam(h, CUBLAS_OP_T, CUBLAS_OP_N, m, n, one, a, lda, zero, c, ldc, c, ldc);
 }
 
 template <class T>
 void run(const Transpose::Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
   const T one = 1, zero = 0;
-  PLUMB_CUBLAS(geam(static_cast<Cublas*>(context.plan)->get(), static_cast<int>(in.A.rows), static_cast<int>(in.A.cols), &one, in.A.data,
-                    static_cast<int>(in.A.ld), &zero, out.B.data, static_cast<int>(out.B.ld)));
+  PLUMB_CUBLAS(geam(static_cast<Cublas*>(context.plan)->get(), static_cast<int>(in.A.rows),
+                    static_cast<int>(in.A.cols), &one, in.A.data, static_cast<int>(in.A.ld), &zero,
+                    out.B.data, static_cast<int>(out.B.ld)));
 }
 
-const Register<Transpose, float, Space::device> f32{"80_cublas_geam", run<float>, {}, supports<float>, prepare<float>, release_cublas};
-const Register<Transpose, double, Space::device> f64{"80_cublas_geam", run<double>, {}, supports<double>, prepare<double>, release_cublas};
+const Register<Transpose, float, Space::device> f32{"80_cublas_geam", run<float>,     {},
+                                                    supports<float>,  prepare<float>, release_cublas};
+const Register<Transpose, double, Space::device> f64{"80_cublas_geam", run<double>,     {},
+                                                     supports<double>, prepare<double>, release_cublas};
 
 }  // namespace
 }  // namespace plumb

@@ -83,9 +83,11 @@ struct Traits {
   bool reproducible = true;     // same input, same layout: same bits. The claim is tested.
   std::int32_t alignment = 0;   // bytes every base pointer and ld must be a multiple of; 0: the element size
   std::int32_t min_sm = 0;      // compute capability * 10; 0: any
+  bool finite_only = false;     // does not promise NaN and infinities as the contract has them: hostile cases are `unsupported`
   constexpr Traits computes_in(Arithmetic a) const { Traits t = *this; t.arithmetic = a; return t; }
   constexpr Traits not_reproducible() const { Traits t = *this; t.reproducible = false; return t; }
   constexpr Traits align(std::int32_t bytes) const { Traits t = *this; t.alignment = bytes; return t; }
+  constexpr Traits for_finite_inputs() const { Traits t = *this; t.finite_only = true; return t; }
   constexpr Traits needs_sm(std::int32_t sm) const { Traits t = *this; t.min_sm = sm; return t; }
 };
 

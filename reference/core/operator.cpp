@@ -16,7 +16,9 @@ double sum_bound(const Tolerance& t, double value, double magnitude, std::int64_
   const double doubled = u * std::fabs(value) + 8 * n * u * u * magnitude;
   switch (t.arithmetic) {
     case Arithmetic::native: return native + underflow;
-    case Arithmetic::tf32x3: return native + underflow;
+    // each operand keeps 22 bits (2 u each), and the product of the two low parts is dropped (4 u): 8 u per product, which shows
+    // where there are few terms; from four terms on the fp32 bound holds it
+    case Arithmetic::tf32x3: return std::max(native, 12 * u * magnitude) + underflow;
     case Arithmetic::pairwise: return std::min(native, (2 * std::log2(n + 1) + 8) * u * magnitude) + underflow;
     case Arithmetic::compensated: return 2 * u * magnitude + doubled + underflow;  // Kahan: Higham (2002), eq. 4.8
     case Arithmetic::doubled: return doubled + underflow;

@@ -189,7 +189,7 @@ class DenseLibrary final : public SdnnPlan {
         const double clock = now();
         const auto rows = static_cast<std::int64_t>(id.size());
         result.alive[static_cast<std::size_t>(l - first)] += rows;
-        if (!hoisted_) {  // as the classical code does it: every layer's memory is made and dropped in the loop
+        if (!hoisted_) {  // as the classical code does it: memory is made and dropped in the loop
           buffer_out = std::make_unique<AlignedFloats>(rows * n);
           weights = std::make_unique<AlignedFloats>(n * n);
         }

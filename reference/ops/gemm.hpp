@@ -9,16 +9,18 @@ namespace plumb {
 ///
 /// Shapes    A (m, k);  B (k, n);  C (m, n). Any of m, n, k may be 0; k == 0 gives beta * C.
 /// Layout    row-major, each matrix with its own leading dimension ld >= cols. What lies between cols and ld
-/// is not touched. Aliasing  C overlaps neither A nor B. With beta == 0, C is written and never read. Values
-/// beta == 0: NaN in C does not survive. alpha == 0: neither A nor B is read, C = beta * C (+0.0 where beta
-/// == 0),
-///           even where A or B hold NaN. Otherwise NaN and Inf propagate as in IEEE 754: 0 * Inf is NaN, no
-///           term is skipped.
-/// Bound     |C[i, j] - ref| <= sum_bound(M, n), M = |alpha| sum |A[i, k] B[k, j]| + |beta C[i, j]|, n = k (+
-/// 1). Cost      2 m n k flop;  v (m k + k n + m n) bytes, and v m n more where C is read (v = bytes of T).
+///           is not touched.
+/// Aliasing  C overlaps neither A nor B. With beta == 0, C is written and never read.
+/// Values    beta == 0: NaN in C does not survive. alpha == 0: neither A nor B is read, C = beta * C (+0.0
+///           where beta == 0), even where A or B hold NaN. Otherwise NaN and Inf propagate as in IEEE 754: 0 *
+///           Inf is NaN, no term is skipped. alpha scales products or their sum, never an operand: 0.5 *
+///           subnormal is 0, and Inf times that NaN.
+/// Bound     |C[i, j] - ref| <= sum_bound(M, n), M = |alpha| sum |A[i, k] B[k, j]| + |beta C[i, j]|, n = k,
+///           and 1 more for each of alpha != 1 and beta != 0: they round too.
+/// Cost      2 m n k flop;  v (m k + k n + m n) bytes, and v m n more where C is read (v = bytes of T).
 /// Errors    shapes that do not fit are rejected by validate() before any variant runs; variants assume
-/// fitting shapes. Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002),
-/// section 3.5.
+///           fitting shapes.
+/// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.5.
 struct Gemm {
   static constexpr const char* kName = "gemm";
 

@@ -11,13 +11,16 @@ namespace plumb {
 /// Layout    A row-major with its leading dimension ld >= cols; x and y contiguous.
 /// Aliasing  y overlaps neither A nor x. With beta == 0, y is written and never read.
 /// Values    beta == 0: NaN in y does not survive. alpha == 0: neither A nor x is read, y = beta * y (+0.0
-/// where beta == 0).
-///           Otherwise NaN and Inf propagate as in IEEE 754: 0 * Inf is NaN, no term is skipped.
-/// Bound     |y[i] - ref| <= sum_bound(M, n), M = |alpha| sum |A[i, k] x[k]| + |beta y[i]|, n = cols (+ 1).
+///           where beta == 0). Otherwise NaN and Inf propagate as in IEEE 754: 0 * Inf is NaN, no term is
+///           skipped. alpha scales products or their sum, never an operand: 0.5 * subnormal is 0, and Inf
+///           times that NaN.
+/// Bound     |y[i] - ref| <= sum_bound(M, n), M = |alpha| sum |A[i, k] x[k]| + |beta y[i]|, n = cols, and 1
+///           more for each of alpha != 1 and beta != 0: they round too.
 /// Cost      2 rows cols flop;  v (rows cols + cols + rows) bytes, and v rows more where y is read (v = bytes
-/// of T). Errors    shapes that do not fit are rejected by validate() before any variant runs; variants
-/// assume fitting shapes. Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed.
-/// (2002), section 3.5.
+///           of T).
+/// Errors    shapes that do not fit are rejected by validate() before any variant runs; variants assume
+///           fitting shapes.
+/// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.5.
 struct Gemv {
   static constexpr const char* kName = "gemv";
 

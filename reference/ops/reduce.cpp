@@ -35,6 +35,21 @@ void place_special(T* x, std::int64_t n, const std::string& special) {
   }
 }
 
+// Moves the last term where the answer happens to be 0, or a sum so near to it that an output of zeros would pass.
+template <class T>
+void keep_from_zero(T* x, std::int64_t n, Reduce::Kind kind) {
+  double sum = 0, magnitude = 0, max = -std::numeric_limits<double>::infinity();
+  for (std::int64_t i = 0; i < n; ++i) {
+    sum += x[i];
+    magnitude += std::fabs(x[i]);
+    max = std::max<double>(max, x[i]);
+  }
+  const double near = 64 * kUnit<T> * magnitude;
+  if (kind == Reduce::Kind::max && max == 0) x[n - 1] = 1;
+  if (kind == Reduce::Kind::sum && n > 0 && std::fabs(sum) <= near)
+    x[n - 1] += static_cast<T>(std::ceil(2 * near + 1));
+}
+
 }  // namespace
 
 void Reduce::cases(CaseList& list) {
@@ -96,6 +111,7 @@ void Reduce::make(const Case& c, Instance<Reduce, T>& instance) {
   fill_values(x, 1, n, c.fill, Role::left, c.seed, 1000);
   place_special(x, n, special);
   instance.problem.kind = kind == "sum" ? Kind::sum : Kind::max;
+  keep_from_zero<T>(x, n, instance.problem.kind);
   instance.in.x = {x, n};
   instance.out.result.size = 1;
   instance.degenerate = n == 0;

@@ -10,12 +10,15 @@ namespace plumb {
 ///
 /// Shapes    X (v, k);  W (k, n);  Y (v, n). Typically v = 281,903, k = 128, n = 16; any of them may be 0.
 /// Layout    row-major, each matrix with its own leading dimension ld >= cols. What lies between cols and ld
-/// is not touched. Aliasing  Y overlaps neither X nor W. Y is written and never read. Values    k == 0 gives
-/// +0.0. NaN and Inf propagate as in IEEE 754: 0 * Inf is NaN, no term is skipped. Bound     |Y[i, j] - ref|
-/// <= sum_bound(M, k), M = sum |X[i, k] W[k, j]|. Cost      2 v k n flop;  b (v k + k n + v n) bytes (b =
-/// bytes of T): bound by the stream of X below n = 100 or so. Errors    shapes that do not fit are rejected
-/// by validate() before any variant runs; variants assume fitting shapes. Source    N. J. Higham, Accuracy
-/// and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.5.
+///           is not touched.
+/// Aliasing  Y overlaps neither X nor W. Y is written and never read.
+/// Values    k == 0 gives +0.0. NaN and Inf propagate as in IEEE 754: 0 * Inf is NaN, no term is skipped.
+/// Bound     |Y[i, j] - ref| <= sum_bound(M, k), M = sum |X[i, k] W[k, j]|.
+/// Cost      2 v k n flop;  b (v k + k n + v n) bytes (b = bytes of T): bound by the stream of X below n =
+///           100 or so.
+/// Errors    shapes that do not fit are rejected by validate() before any variant runs; variants assume
+///           fitting shapes.
+/// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.5.
 struct SkinnyGemm {
   static constexpr const char* kName = "skinny_gemm";
 

@@ -2,6 +2,7 @@
 #include "reference/ops/spmv.hpp"
 
 #include <limits>
+#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
@@ -79,13 +80,14 @@ void Spmv::oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out<T
   y.resize(in.A.rows);
 #pragma omp parallel for schedule(dynamic, 64)
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
-    OracleDot<T> dot;
-    for (std::int32_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k) {
-      // alpha is applied to the value: exact for the powers of two that cases use, and bounded by the terms otherwise
-      dot.add_product(p.alpha * in.A.val[k], in.x[in.A.col[k]]);
-    }
-    if (p.beta != T(0)) dot.add_product(p.beta, out.y[i]);
-    y.take(i, dot);
+    OracleDot<T> products;
+    for (std::int32_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k) products.add_product(in.A.val[k], in.x[in.A.col[k]]);
+    // alpha multiplies the sum, not the entries: 0.5 times a subnormal entry would be 0, and 0 * Inf a NaN nobody else gets
+    const auto at = static_cast<std::size_t>(i);
+    const double alpha = static_cast<double>(p.alpha), beta_y = p.beta == T(0) ? 0 : static_cast<double>(p.beta) * static_cast<double>(out.y[i]);
+    y.value[at] = p.beta == T(0) ? alpha * products.value() : alpha * products.value() + beta_y;
+    y.magnitude[at] = std::fabs(alpha) * products.magnitude() + std::fabs(beta_y);
+    y.terms[at] = static_cast<std::int32_t>(products.terms()) + (p.beta == T(0) ? 0 : 1);
   }
 }
 

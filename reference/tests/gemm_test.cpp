@@ -72,7 +72,7 @@ TEST_CASE("the gemm oracle gives value, magnitude and terms: [1 -2] [3; 4] with 
   REQUIRE(reference.outputs.size() == 1);
   CHECK(reference.outputs[0].value[0] == -5.0);      // 2 (3 - 8) + 5
   CHECK(reference.outputs[0].magnitude[0] == 27.0);  // 2 (3 + 8) + 5
-  CHECK(reference.outputs[0].terms[0] == 3);
+  CHECK(reference.outputs[0].terms[0] == 4);         // two products, alpha, beta
 }
 
 TEST_CASE("the gemm oracle keeps in fp64 what a plain sum loses: 1 + 2^60 + 1 - 2^60 = 2") {

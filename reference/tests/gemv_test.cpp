@@ -50,7 +50,7 @@ TEST_CASE("the gemv oracle gives value, magnitude and terms: 2 [1 -2] [3; 4] + 1
   Gemv::oracle<float>({2, 1}, {{a, 1, 2, 2}, {x, 2}}, {{y, 1}}, reference);
   CHECK(reference.outputs.at(0).value[0] == 0.0);
   CHECK(reference.outputs.at(0).magnitude[0] == 32.0);
-  CHECK(reference.outputs.at(0).terms[0] == 3);
+  CHECK(reference.outputs.at(0).terms[0] == 4);  // two products, alpha, beta
 }
 
 TEST_CASE("gemv rejects shapes that do not fit") {

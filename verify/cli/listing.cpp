@@ -31,6 +31,7 @@ void print_variants(const OperatorEntry& entry) {
     std::string notes;
     if (v.traits.arithmetic != Arithmetic::native) notes += fmt::format("  computes in {}", name(v.traits.arithmetic));
     if (!v.traits.reproducible) notes += "  not reproducible";
+    if (v.traits.finite_only) notes += "  finite inputs only";
     if (v.traits.alignment > 0) notes += fmt::format("  needs {}-byte alignment", v.traits.alignment);
     if (v.traits.min_sm > 0) notes += fmt::format("  needs sm_{}", v.traits.min_sm);
     fmt::print("  {:<14}{:<32}{}{}\n", entry.name(), name_, fmt::join(types, " "), notes);
@@ -43,6 +44,36 @@ void print_cases(const OperatorEntry& entry, const CaseFilter* filter) {
     fmt::print("  {:<7}{:<90}  {}\n", name(c.tier), c.id(), c.why);
   }
 }
+
+// Words of the reports that are neither verdicts nor fills.
+constexpr std::pair<const char*, const char*> kWords[] = {
+    {"bound", "The largest error an element may have: a function of that element's own terms. With n terms of total magnitude M = sum |a||b| and u "
+              "the unit roundoff: zero-mean data min(4 sqrt(n), 16) u M, positive data 4 sqrt(n) u M, fills exact, wide and index 0. Declared "
+              "arithmetic (tf32, compensated, ...) widens or tightens it. Honest fp32 sums were measured to stay under 6 u M at n from 16 to 8192."},
+    {"err/bound", "The largest error divided by its bound: over 1 fails, over 0.5 is marginal."},
+    {"err/(uM)", "The error in units of u M, before any bound: it shows a change of precision long before a failure. tf32 where fp32 is declared "
+                 "errs by 240 to 7000."},
+    {"poison", "What outputs, padding and workspace hold before a run: a NaN payload in one run, two finite sentinels in others. An element "
+               "that holds its poison after every run was never written; one that changes with the poison was read before it was written."},
+    {"fence", "The pattern before, between and behind all arrays and in the padding of rows (ld > cols). Any change of it is out_of_bounds."},
+    {"twin", "The same case with one operand negated, run at the same addresses right after the first run: a variant that remembers an answer "
+             "by its address gives the old one."},
+    {"endurance", "Sixteen further runs of every variant on its first small case: right for the first ten calls is not right."},
+    {"repeat", "Instrument: every case is run several times with other poison and placement, and again placed as before. The results must "
+               "agree, bit for bit where the variant declares itself reproducible."},
+    {"numeric", "Instrument: comparison with the oracle, with poison, fences and input checks."},
+    {"simt", "Instrument: the same .cu kernels on the CPU, threads as fibers in an order drawn from a seed; traps divergent barriers, bad shuffle "
+             "masks, accesses out of bounds and reads of what nobody wrote."},
+    {"sanitizer", "Instrument: compute-sanitizer's memcheck, racecheck, initcheck and synccheck on each variant's smallest case of several tiles."},
+    {"mutant", "A kernel that is wrong on purpose, with what was changed and where it happens in the wild. verify --mutants must kill all of them."},
+    {"killed", "Some instrument noticed the planted fault."},
+    {"survived", "Nothing noticed the planted fault: the harness is broken (exit 4)."},
+    {"oracle", "The trusted result: fp32 operators summed in fp64, fp64 ones in twice the working precision, in files built with strict flags."},
+    {"reproducible", "Same input and layout, same bits. Assumed of every variant, and tested; Traits{}.not_reproducible() gives it up."},
+    {"tier", "smoke is run by default, full adds sizes and shapes, stress adds cases of more than 2^31 elements."},
+    {"ulp", "Units in the last place between two numbers of the type."},
+    {"map", "Where in the output the misses are: '.' none in the tile, '+' some, '#' all."},
+};
 
 }  // namespace
 
@@ -106,7 +137,14 @@ int print_explanation(const std::string& word) {
     }
     known.emplace_back(name(f));
   }
-  throw Error(fmt::format("--explain: neither a verdict nor a fill: '{}'{} (known: {})", printable(word), did_you_mean(word, known), fmt::join(known, ", ")));
+  for (const auto& [known_word, text] : kWords) {
+    if (word == known_word) {
+      fmt::print("{}: {}\n", word, text);
+      return kOk;
+    }
+    known.emplace_back(known_word);
+  }
+  throw Error(fmt::format("--explain: unknown word '{}'{} (known: {})", printable(word), did_you_mean(word, known), fmt::join(known, ", ")));
 }
 
 }  // namespace plumb

@@ -12,6 +12,7 @@
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
 #include "verify/judge/self_test.hpp"
+#include "verify/report/mutant_report.hpp"
 #include "verify/report/record_file.hpp"
 #include "verify/report/reporter.hpp"
 
@@ -49,9 +50,11 @@ std::string cell(const Row& row, Instrument instrument) {
 void attack(const OperatorEntry& entry, const VariantInfo& mutant, const VerifyOptions& o, Runner& runner, Row& row, int& runs) {
   bool killed = false;
   for (const Case& c : entry.cases()) {
+    if (stop_signal != 0) return;
     if (c.tier > o.tier || c.dtype != mutant.dtype) continue;
     const std::unique_ptr<PreparedCase> prepared = entry.prepare(c);
     const Record r = runner.judge(c, *prepared, mutant);
+    if (stop_signal != 0) return;
     runs += r.runs;
     if (is_skipped(r.verdict)) continue;
     row.ran = true;
@@ -69,6 +72,9 @@ void attack(const OperatorEntry& entry, const VariantInfo& mutant, const VerifyO
 
 int run_mutants(const VerifyOptions& o) {
   const auto start = std::chrono::steady_clock::now();
+  if (!o.junit.empty() || !o.csv.empty() || !o.save_failing.empty() || !o.plugins.empty()) {
+    throw Error("--mutants takes --json, --html and --markdown; not --junit, --csv, --save-failing or --plugin");
+  }
   const bool progress = isatty(STDERR_FILENO) != 0 && !o.quiet;
   const CaseFilter filter(o.cases);
   std::vector<Row> rows;
@@ -92,6 +98,9 @@ int run_mutants(const VerifyOptions& o) {
   }
   if (progress) fmt::print(stderr, "\r\033[K");
 
+  MutantTable table;
+  table.command = o.command;
+  for (const auto& [instrument, title] : kInstruments) table.instruments.emplace_back(title);
   std::optional<RecordFile> json;
   if (!o.json.empty()) json.emplace(o.json, "", "");
   fmt::print("{:<14}{:<44}{:>4}", "operator", "planted fault", "no.");
@@ -101,7 +110,10 @@ int run_mutants(const VerifyOptions& o) {
   for (const Row& row : rows) {
     fmt::print("{:<14}{:<44}{:>4}", row.op, row.name, row.fault.number > 0 ? std::to_string(row.fault.number) : "");
     nlohmann::json line{{"operator", row.op}, {"mutant", row.name}, {"number", row.fault.number}, {"fault", row.fault.fault}, {"how", row.how}};
+    MutantLine& shown = table.lines.emplace_back();
+    shown = {row.op, row.name, row.fault.number > 0 ? std::to_string(row.fault.number) : "", row.fault.fault, row.fault.incident, row.how, {}};
     for (const auto& [instrument, title] : kInstruments) {
+      shown.cells.push_back(cell(row, instrument));
       fmt::print("{:>11}", cell(row, instrument));
       line[title] = cell(row, instrument);
     }
@@ -124,6 +136,7 @@ int run_mutants(const VerifyOptions& o) {
     const std::vector<std::string> noticed = judge_self_test(fault.parts);
     ++counted;
     killed += noticed.empty() ? 0 : 1;
+    table.judges.emplace_back(fault.name, noticed.empty() ? "SURVIVED" : noticed.front());
     fmt::print("  {:<56}{}\n", fault.name, noticed.empty() ? "SURVIVED" : "noticed: " + noticed.front());
   }
   if (absent > 0) fmt::print("\n{} planted faults were not run: their device is absent\n", absent);
@@ -132,10 +145,17 @@ int run_mutants(const VerifyOptions& o) {
   Totals totals;
   totals.passed = killed, totals.failed = counted - killed, totals.skipped = absent, totals.runs = runs;
   fmt::print("{}\n", last_line(totals, seconds));
-  if (json && !json->trouble().empty()) {
-    fmt::print(stderr, "error: {}\n", json->trouble());
-    return kUsage;
-  }
+  table.killed = killed, table.counted = counted;
+  bool trouble = false;
+  const auto report = [&](const std::string& what) {
+    if (!what.empty()) fmt::print(stderr, "error: {}\n", what);
+    trouble = trouble || !what.empty();
+  };
+  if (json) report(json->trouble());
+  if (!o.html.empty()) report(write_mutant_page(o.html, table));
+  if (!o.markdown.empty()) report(write_mutant_markdown(o.markdown, table));
+  if (trouble) return kUsage;
+  if (stop_signal != 0) return 128 + stop_signal;
   if (counted == 0) return kNothingRan;
   return killed == counted && sound.empty() ? kOk : kBrokenHarness;
 }

@@ -18,11 +18,14 @@ constexpr const char* kFooter =
     "  verify --case 'spmv.*' --variant 'cpu/*merge*'      one variant of one operator\n"
     "  verify --case 'spmv.f32(rows=1..1000,fill=exact)'   cases by their parameters\n"
     "  verify --case spmv --matrix web-Stanford.mtx.gz     a matrix of your own\n"
+    "  verify --plugin ./libmine.so                        kernels of your own (tools/plumb new-plugin spmv mine)\n"
+    "  verify --case all --html report.html --save-failing failing\n"
     "  verify --mutants                                    does the judge kill every planted fault?\n"
     "  verify --list | --describe spmv | --explain nondeterministic\n"
     "exit codes: 0 all that ran passed, 1 a failure, 2 usage or bad input, 3 nothing ran, 4 the harness itself is broken,\n"
     "            77 everything was skipped for want of a GPU\n"
     "environment: OMP_NUM_THREADS  threads of the OpenMP variants and of the oracles\n"
+    "             PLUMB_DEBUGGABLE the judge's process may be read by a debugger, and by the kernels it judges\n"
     "             PLUMB_DATA       folder of real data, for tools that read some\n";
 
 std::vector<std::string> pieces(const std::vector<std::string>& given) {
@@ -56,14 +59,20 @@ std::optional<int> parse_options(int argc, char** argv, VerifyOptions& o) {
   app.add_option("--first", o.run.first, "misses listed per failure, at most 10")->capture_default_str()->check(CLI::Range(0, 10));
   app.add_option("--isolate", isolate, "a child process per case, per variant, or none")->capture_default_str();
   app.add_option("--matrix", o.matrices, "judge the sparse operators on this file too (.mtx, .mtx.gz, .npz, edge list); repeatable");
+  app.add_option("--plugin", o.plugins,
+                 "judge the variants of this shared library, user/NAME (gpu/plugin/plugin_abi.h); repeatable. Alone, it selects them");
   app.add_flag("--mutants", o.mutants, "run the planted faults; a survivor is exit 4");
   app.add_flag("--require-gpu", o.require_gpu, "no GPU is a failure (exit 1), not a skip (exit 77)");
   app.add_option("--json", o.json, "write a report, one JSON object per line");
   app.add_option("--junit", o.junit, "write a report as JUnit XML");
   app.add_option("--csv", o.csv, "write a report as CSV");
+  app.add_option("--html", o.html, "write a report as one self-contained page");
+  app.add_option("--markdown", o.markdown, "write a report as Markdown: a table per operator, for a pull request");
+  app.add_option("--save-failing", o.save_failing,
+                 "a folder: inputs, outputs, expected values and bounds of every failing record, as .npy");
   app.add_flag("--list", list, "list operators; or name what: --list ops | variants | cases | OPERATOR");
   app.add_option("--describe", o.describe, "one operator: cases with their reasons, variants, planted faults");
-  app.add_option("--explain", o.explain, "a verdict or a fill, in words");
+  app.add_option("--explain", o.explain, "a verdict, a fill, an instrument, or a word such as bound or poison");
   app.add_flag("--dry-run", o.dry_run, "say what would be judged, and judge nothing");
   app.add_flag("-v,--verbose", o.verbose, "a line for every record");
   app.add_flag("-q,--quiet", o.quiet, "failures and the last line only");

@@ -20,7 +20,8 @@ struct VerifyOptions {
   bool fail_fast = false;
   std::vector<std::string> matrices;
   bool mutants = false, require_gpu = false;
-  std::string json, junit, csv, save_failing;
+  std::vector<std::string> plugins;
+  std::string json, junit, csv, html, markdown, save_failing;
   std::string list, describe, explain;
   bool dry_run = false, verbose = false, quiet = false, no_color = false;
   RunOptions run;

@@ -5,10 +5,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <map>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
+#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
@@ -21,15 +26,16 @@
 #include "verify/cli/listing.hpp"
 #include "verify/cli/mutant_run.hpp"
 #include "verify/cli/options.hpp"
+#include "verify/engine/confinement.hpp"
 #include "verify/engine/manifest.hpp"
+#include "verify/engine/plugin_host.hpp"
+#include "verify/report/failure_folder.hpp"
 #include "verify/report/reporter.hpp"
 
 namespace plumb {
 namespace {
 
-std::atomic<bool> g_interrupted{false};
-
-void on_interrupt(int) { g_interrupted = true; }
+void on_interrupt(int signal) { stop_signal = signal; }
 
 bool device_wanted(const VerifyOptions& o, Device d) {
   return o.devices.empty() || std::find(o.devices.begin(), o.devices.end(), name(d)) != o.devices.end();
@@ -115,7 +121,7 @@ class Session {
   void work() {
     Runner runner(options_.run);
     std::string op;
-    for (std::size_t j; (j = next_++) < jobs_.size() && !stop_ && !g_interrupted;) {
+    for (std::size_t j; (j = next_++) < jobs_.size() && !stop_ && stop_signal == 0;) {
       const Job& job = jobs_[j];
       if (job.c.op != op) runner.forget_workers();
       op = job.c.op;
@@ -130,8 +136,9 @@ class Session {
           continue;
         }
         for (const VariantInfo& v : job.variants) {
-          if (stop_ || g_interrupted) break;
-          take(runner.judge(job.c, *prepared, v));
+          if (stop_ || stop_signal != 0) break;
+          const Record record = runner.judge(job.c, *prepared, v);
+          if (stop_signal == 0) take(record);
         }
       } catch (...) {
         const std::lock_guard lock(mutex_);
@@ -166,7 +173,25 @@ class Session {
   std::exception_ptr failure_;
 };
 
-int judge_cases(const VerifyOptions& o) {
+int judge_cases(VerifyOptions o) {
+  std::vector<VariantInfo> of_plugins;
+  for (const std::string& path : o.plugins) {
+    for (VariantInfo& v : list_plugin(path)) {
+      const auto same = [&](const VariantInfo& other) { return other.op == v.op && other.name == v.name && other.dtype == v.dtype; };
+      if (std::any_of(of_plugins.begin(), of_plugins.end(), same)) {
+        throw input_error(path, 0, fmt::format("another plug-in has a variant {} of {} too", v.name, v.op));
+      }
+      of_plugins.push_back(std::move(v));
+    }
+  }
+  if (!of_plugins.empty()) {  // alone, a plug-in is what is judged
+    if (o.variants.empty()) o.variants = {"user/*"};
+    if (o.cases.empty()) {
+      std::set<std::string> ops;
+      for (const VariantInfo& v : of_plugins) ops.insert(v.op);
+      o.cases = fmt::format("{}", fmt::join(ops, ","));
+    }
+  }
   const std::vector<Case> cases = select_cases(o);
   std::vector<Job> jobs;
   std::int64_t planned = 0;
@@ -176,7 +201,12 @@ int judge_cases(const VerifyOptions& o) {
   std::vector<VariantInfo> variants;
   std::int64_t position = 0;
   for (const Case& c : cases) {
-    if (c.op != op) variants = find_operator(op = c.op).variants(Device::gpu);
+    if (c.op != op) {
+      variants = find_operator(op = c.op).variants(Device::gpu);
+      for (const VariantInfo& v : of_plugins) {
+        if (v.op == op) variants.push_back(v);
+      }
+    }
     Job job{c, {}};
     for (const VariantInfo& v : variants) {
       if (v.mutant) continue;
@@ -209,6 +239,13 @@ int judge_cases(const VerifyOptions& o) {
   if (!o.json.empty()) reporters.push_back(make_json_lines(o.json));
   if (!o.junit.empty()) reporters.push_back(make_junit(o.junit));
   if (!o.csv.empty()) reporters.push_back(make_csv(o.csv));
+  if (!o.html.empty()) reporters.push_back(make_html(o.html));
+  if (!o.markdown.empty()) reporters.push_back(make_markdown(o.markdown));
+  std::optional<FailureFolder> failures;
+  if (!o.save_failing.empty()) {
+    failures.emplace(o.save_failing);
+    o.run.on_failure = [&](const Failure& f) { failures->save(f); };
+  }
   RunInfo info{o.command, kVersion, make_backend(Device::cpu)->describe(), {}, planned};
   for (const auto& r : reporters) r->begin(info);
 
@@ -223,12 +260,16 @@ int judge_cases(const VerifyOptions& o) {
     fmt::print(stderr, "error: {}\n", r->trouble());
     trouble = true;
   }
-  if (g_interrupted) fmt::print("interrupted: {} of {} records\n", session.totals().all(), planned);
+  if (failures && !failures->trouble().empty()) {
+    fmt::print(stderr, "error: {}\n", failures->trouble());
+    trouble = true;
+  }
+  if (stop_signal != 0) fmt::print("interrupted: {} of {} records\n", session.totals().all(), planned);
   fmt::print("{}\n", last_line(session.totals(), seconds));
   std::fflush(stdout);
   session.rethrow();
   if (trouble) return kUsage;
-  if (g_interrupted) return 130;
+  if (stop_signal != 0) return 128 + stop_signal;
   const ExitCode code = exit_code(session.totals(), session.device_missing());
   return code == kNoDevice && o.require_gpu ? kFailed : code;
 }
@@ -236,7 +277,15 @@ int judge_cases(const VerifyOptions& o) {
 int verify_checked(int argc, char** argv) {
   VerifyOptions o;
   if (const auto done = parse_options(argc, argv, o)) return *done;
-  set_matrix_reader([](const std::string& path) { return load_matrix<double>(path); });
+  // a file is read once, however many cases are made of it, and a bad one is known before anything is judged
+  const auto matrices = std::make_shared<std::map<std::string, Csr<double>>>();
+  const auto reading = std::make_shared<std::mutex>();
+  set_matrix_reader([matrices, reading](const std::string& path) {
+    const std::lock_guard lock(*reading);
+    const auto known = matrices->find(path);
+    return known != matrices->end() ? known->second : matrices->emplace(path, load_matrix<double>(path)).first->second;
+  });
+  for (const std::string& path : o.matrices) matrices->emplace(path, load_matrix<double>(path));
 
   if (!o.list.empty()) return print_list(o.list, o.cases);
   if (!o.describe.empty()) return print_description(o.describe);
@@ -251,13 +300,13 @@ int verify_checked(int argc, char** argv) {
   struct sigaction action {};
   action.sa_handler = on_interrupt;
   action.sa_flags = SA_RESETHAND;  // a second Ctrl-C ends at once
-  sigaction(SIGINT, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
   if (o.mutants) {
     if (o.cases.empty()) o.cases = "all";
     return run_mutants(o);
   }
   if (o.cases.empty() && !o.matrices.empty()) o.cases = "all";
-  if (o.cases.empty()) throw Error("say what to judge: --case all, or --case GLOB (verify --help)");
+  if (o.cases.empty() && o.plugins.empty()) throw Error("say what to judge: --case all, or --case GLOB (verify --help)");
   return judge_cases(o);
 }
 
@@ -265,8 +314,19 @@ int verify_checked(int argc, char** argv) {
 
 int verify_main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--worker") == 0) return worker_main();
+  guard_judge();
   try {
-    return verify_checked(argc, argv);
+    const int code = verify_checked(argc, argv);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      if (errno == EPIPE) return 128 + SIGPIPE;
+      fmt::print(stderr, "error: standard output: {}\n", std::strerror(errno));
+      return kUsage;
+    }
+    return code;
+  } catch (const std::system_error& e) {
+    if (e.code().value() == EPIPE) return 128 + SIGPIPE;  // nobody listens: as quiet as any other program in a pipe
+    fmt::print(stderr, "error: {}\n", e.what());
+    return kUsage;
   } catch (const std::exception& e) {
     fmt::print(stderr, "error: {}\n", e.what());
     return kUsage;

@@ -33,6 +33,7 @@ struct VariantInfo {
   Traits traits;
   bool mutant = false;
   MutantInfo fault{0, "", "", 0};
+  std::string plugin = {};  // the shared library that holds it; "" for a registered one
 };
 
 /// The views of a case as bytes, pointers replaced by offsets: what a child process is sent beside the image.
@@ -50,6 +51,9 @@ class PreparedCase {
   [[nodiscard]] virtual const std::vector<double>& bounds(int output, Arithmetic arithmetic) = 0;
   [[nodiscard]] virtual Cost cost() const = 0;
   [[nodiscard]] virtual bool degenerate() const = 0;
+  /// The same case with one operand negated: as many bytes in the same places, another answer. Meets variants that remember an answer
+  /// by its addresses. Null where there is no floating-point input. Valid as long as this case.
+  [[nodiscard]] virtual PreparedCase* twin() = 0;
 };
 
 /// What a run is called with, in the process that runs it.
@@ -63,6 +67,22 @@ struct Invocation {
   std::function<void()> before_run, after_run;  // around the variant's call alone: clocks and synchronisation
 };
 
+/// One array of a call, as a plug-in sees it.
+struct ArrayInfo {
+  std::string name;  // "A.row_ptr", "x"
+  Segment::Kind kind = Segment::Kind::f32;
+  bool output = false, vector = false;
+  std::int64_t rows = 0, cols = 0, ld = 0;
+  void* data = nullptr;
+};
+
+/// A call with its types erased: arrays in the order of the contract, and every number beside them by name.
+struct CallInfo {
+  std::vector<ArrayInfo> arrays;
+  std::vector<std::pair<std::string, double>> scalars;  // "alpha", "A.rows"
+  bool complete = true;  // false: Problem holds members that no name is known for
+};
+
 class OperatorEntry {
  public:
   virtual ~OperatorEntry() = default;
@@ -74,6 +94,8 @@ class OperatorEntry {
   [[nodiscard]] virtual std::unique_ptr<PreparedCase> prepare(const Case&) const = 0;
   /// Calls a variant. Returns the reason when it does not support the problem, else "". Throws Error for an unknown variant.
   [[nodiscard]] virtual std::string invoke(const Invocation&) const = 0;
+  /// The arrays and numbers of a call, from its staged views; pointers are rebased to `base` in place.
+  [[nodiscard]] virtual CallInfo unpack(Dtype, std::byte* views, std::byte* base) const = 0;
 };
 
 namespace detail {
@@ -111,6 +133,29 @@ struct Views {
   typename Op::template In<T, S> in;
   typename Op::template Out<T, S> out;
 };
+
+// f(name, value) for every member of a Problem, and true if that was all of it. An operator may name its members itself, by
+// Op::each_scalar(problem, f); these are the names the contracts use.
+template <class Op, class P, class F>
+bool each_scalar(const P& p, F&& f) {
+  if constexpr (requires { Op::each_scalar(p, f); }) {
+    Op::each_scalar(p, f);
+    return true;
+  } else {
+    std::size_t covered = 0;
+    const auto put = [&](const char* name, const auto& v) {
+      f(name, static_cast<double>(v));
+      covered += sizeof v;
+    };
+    if constexpr (requires { p.alpha; }) put("alpha", p.alpha);
+    if constexpr (requires { p.beta; }) put("beta", p.beta);
+    if constexpr (requires { p.bias; }) put("bias", p.bias);
+    if constexpr (requires { p.cap; }) put("cap", p.cap);
+    if constexpr (requires { p.kind; }) put("kind", p.kind);
+    if constexpr (requires { p.n; }) put("n", p.n);
+    return std::is_empty_v<P> || covered == sizeof p;
+  }
+}
 
 template <class P>
 void set_pointer(P*& pointer, std::int64_t value) { pointer = reinterpret_cast<P*>(value); }
@@ -173,11 +218,57 @@ class PreparedCaseOf final : public PreparedCase {
   Cost cost() const override { return Op::template cost<T>(instance_.problem, instance_.in, instance_.out); }
   bool degenerate() const override { return instance_.degenerate; }
 
+  PreparedCase* twin() override {
+    if (!twin_tried_) twin_ = make_twin();
+    twin_tried_ = true;
+    return twin_.get();
+  }
+
  private:
-  Fill fill_;
+  PreparedCaseOf() = default;
+
+  std::unique_ptr<PreparedCaseOf> make_twin() const {
+    std::unique_ptr<PreparedCaseOf> other(new PreparedCaseOf);
+    other->fill_ = fill_;
+    other->instance_.problem = instance_.problem, other->instance_.in = instance_.in, other->instance_.out = instance_.out;
+    other->instance_.degenerate = instance_.degenerate;
+    int last = -1, at = 0;  // the last operand of values: its sign shows in every answer
+    const auto each_operand = [&](auto&& f) {
+      at = 0;
+      Op::each_input(other->instance_.in, [&](const char* view_name, auto& view) {
+        detail::each_array(view_name, view, [&](const std::string&, auto*& data, std::int64_t rows, std::int64_t cols, std::int64_t& ld,
+                                                bool) {
+          if constexpr (std::is_floating_point_v<std::remove_pointer_t<std::remove_reference_t<decltype(data)>>>) {
+            if (data != nullptr && rows * cols > 0) f(data, rows, cols, ld);
+            ++at;
+          }
+        });
+      });
+    };
+    each_operand([&](auto*&, std::int64_t, std::int64_t, std::int64_t) { last = at; });
+    if (last < 0) return nullptr;
+    each_operand([&](auto*& data, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
+      if (at != last) return;
+      T* copy = other->instance_.arena.template allocate<T>(rows * ld);
+      for (std::int64_t i = 0; i < rows; ++i) {
+        for (std::int64_t j = 0; j < cols; ++j) copy[i * ld + j] = -data[i * ld + j];
+      }
+      data = copy;
+    });
+    try {
+      Op::template validate<T>(other->instance_.problem, other->instance_.in, other->instance_.out);
+    } catch (const std::exception&) {
+      return nullptr;  // the contract asks for a sign
+    }
+    return other;
+  }
+
+  Fill fill_ = Fill::real;
   Instance<Op, T> instance_;
   Reference reference_;
   std::map<std::pair<int, Arithmetic>, std::vector<double>> bounds_;
+  std::unique_ptr<PreparedCaseOf> twin_;
+  bool twin_tried_ = false;
 };
 
 template <Operator Op>
@@ -212,6 +303,10 @@ class OperatorAdapter final : public OperatorEntry {
     return host ? call<double, Space::host>(i) : call<double, Space::device>(i);
   }
 
+  CallInfo unpack(Dtype dtype, std::byte* views, std::byte* base) const override {
+    return dtype == Dtype::f32 ? unpack_as<float>(views, base) : unpack_as<double>(views, base);
+  }
+
  private:
   template <class T, Space S>
   static std::string full_name(const Variant<Op, T, S>& v, Device device) {
@@ -227,6 +322,34 @@ class OperatorAdapter final : public OperatorEntry {
     for (const auto* m = mutants<Op, T, S>; m != nullptr; m = m->next) {
       all.push_back({Op::kName, std::string("mutant/") + m->variant.name, kDtype<T>, device, m->variant.traits, true, m->info});
     }
+  }
+
+  // Views of a device and of the host differ in what may index them, not in what they hold.
+  template <class T>
+  CallInfo unpack_as(std::byte* bytes, std::byte* base) const {
+    CallInfo info;
+    auto& views = *reinterpret_cast<detail::Views<Op, T, Space::host>*>(bytes);
+    const auto number = [&](const std::string& name, double v) { info.scalars.emplace_back(name, v); };
+    info.complete = detail::each_scalar<Op>(views.problem, number);
+    const auto add = [&](bool output) {
+      return [&, output](const char* view_name, auto& view) {
+        if constexpr (requires { view.nnz; }) {
+          number(std::string(view_name) + ".rows", static_cast<double>(view.rows));
+          number(std::string(view_name) + ".cols", static_cast<double>(view.cols));
+          number(std::string(view_name) + ".nnz", static_cast<double>(view.nnz));
+        }
+        detail::each_array(view_name, view, [&](const std::string& name, auto*& data, std::int64_t rows, std::int64_t cols,
+                                                std::int64_t& ld, bool vector) {
+          using Element = std::remove_pointer_t<std::remove_reference_t<decltype(data)>>;
+          detail::set_pointer(data, reinterpret_cast<std::int64_t>(base) + reinterpret_cast<std::int64_t>(data));
+          info.arrays.push_back({name, detail::kind_of<Element>(), output, vector, rows, cols, ld,
+                                 const_cast<std::remove_const_t<Element>*>(data)});
+        });
+      };
+    };
+    Op::each_input(views.in, add(false));
+    Op::each_output(views.out, add(true));
+    return info;
   }
 
   template <class T, Space S>

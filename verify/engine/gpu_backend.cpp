@@ -1,5 +1,6 @@
-// The GPU's backend: the staged image in guarded device memory, poison in every memory a kernel could find an answer in, a
-// non-blocking stream, and a device-wide wait, so that work queued elsewhere cannot end after the judge has looked.
+// The GPU's backend: the staged image in guarded device memory, poison in every memory a kernel could find an
+// answer in, a non-blocking stream, and a device-wide wait, so that work queued elsewhere cannot end after
+// the judge has looked.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
@@ -16,8 +17,8 @@
 namespace plumb {
 namespace {
 
-constexpr std::int64_t kGuardBytes = 64 << 10;         // on both sides of the image and of every workspace
-constexpr std::int64_t kFreePoisonBytes = 128 << 20;   // of free memory poisoned before a run
+constexpr std::int64_t kGuardBytes = 64 << 10;        // on both sides of the image and of every workspace
+constexpr std::int64_t kFreePoisonBytes = 128 << 20;  // of free memory poisoned before a run
 constexpr std::uint64_t kGuardBits = 0x7ff5f1ce7fb5f1ceull;  // signalling NaNs in fp32 and fp64
 
 std::int64_t round_up(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
@@ -55,7 +56,8 @@ class GpuBackend final : public Backend {
     run_poison_ = poison_bits(kKinds[uploads_++ % 3], 8);
     poison_free_memory(run_poison_);
     guard(image_);
-    PLUMB_CUDA(cudaMemcpyAsync(image_.base(), image, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice, stream_.get()));
+    PLUMB_CUDA(cudaMemcpyAsync(image_.base(), image, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice,
+                               stream_.get()));
     PLUMB_CUDA(cudaDeviceSynchronize());
     shared_poison_due_ = true;
     return image_.base();
@@ -63,7 +65,8 @@ class GpuBackend final : public Backend {
 
   void download(std::byte* image, std::int64_t bytes) override {
     synchronize();
-    PLUMB_CUDA(cudaMemcpyAsync(image, image_.base(), static_cast<std::size_t>(bytes), cudaMemcpyDeviceToHost, stream_.get()));
+    PLUMB_CUDA(cudaMemcpyAsync(image, image_.base(), static_cast<std::size_t>(bytes), cudaMemcpyDeviceToHost,
+                               stream_.get()));
     PLUMB_CUDA(cudaStreamSynchronize(stream_.get()));
     if (const std::string wrong = damage(image_); !wrong.empty()) {
       trespass_ = fmt::format("{} the staged arrays of {} bytes, beyond their fences", wrong, bytes);
@@ -108,7 +111,7 @@ class GpuBackend final : public Backend {
   }
 
   void synchronize() override {
-    if (shared_poison_due_) {  // right before the variant's run: its prepare() has launched kernels of its own
+    if (shared_poison_due_) {  // right before the run: prepare() has launched kernels of its own
       shared_poison_due_ = false;
       poison_shared_memory(run_poison_, info_.shared_per_block_bytes, stream_.get());
     }
@@ -145,9 +148,11 @@ class GpuBackend final : public Backend {
   void guard(const GuardedBlock& block) {
     fill_pattern(block.memory.data(), kGuardBits, kGuardBytes, stream_.get());
     const std::int64_t words_end = (block.bytes + 7) / 8 * 8;
-    fill_pattern(block.base() + words_end, kGuardBits, block.capacity - words_end + kGuardBytes, stream_.get());
+    fill_pattern(block.base() + words_end, kGuardBits, block.capacity - words_end + kGuardBytes,
+                 stream_.get());
     if (words_end != block.bytes) {
-      PLUMB_CUDA(cudaMemsetAsync(block.base() + block.bytes, kGuardByte, static_cast<std::size_t>(words_end - block.bytes), stream_.get()));
+      PLUMB_CUDA(cudaMemsetAsync(block.base() + block.bytes, kGuardByte,
+                                 static_cast<std::size_t>(words_end - block.bytes), stream_.get()));
     }
   }
 
@@ -155,7 +160,8 @@ class GpuBackend final : public Backend {
   std::string damage(const GuardedBlock& block) {
     const std::int64_t words_end = (block.bytes + 7) / 8 * 8;
     if (differs(block.memory.data(), kGuardBytes)) return "wrote before the start of";
-    if (differs(block.base() + words_end, block.capacity - words_end + kGuardBytes)) return "wrote past the end of";
+    if (differs(block.base() + words_end, block.capacity - words_end + kGuardBytes))
+      return "wrote past the end of";
     std::byte tail[8] = {};
     const auto odd = static_cast<std::size_t>(words_end - block.bytes);
     PLUMB_CUDA(cudaMemcpyAsync(tail, block.base() + block.bytes, odd, cudaMemcpyDeviceToHost, stream_.get()));
@@ -170,7 +176,8 @@ class GpuBackend final : public Backend {
     PLUMB_CUDA(cudaMemsetAsync(mismatches_.data(), 0, sizeof(unsigned long long), stream_.get()));
     count_mismatches(from, kGuardBits, bytes, mismatches_.data(), stream_.get());
     unsigned long long count = 0;
-    PLUMB_CUDA(cudaMemcpyAsync(&count, mismatches_.data(), sizeof count, cudaMemcpyDeviceToHost, stream_.get()));
+    PLUMB_CUDA(
+        cudaMemcpyAsync(&count, mismatches_.data(), sizeof count, cudaMemcpyDeviceToHost, stream_.get()));
     PLUMB_CUDA(cudaStreamSynchronize(stream_.get()));
     return count != 0;
   }
@@ -179,7 +186,8 @@ class GpuBackend final : public Backend {
   void poison_free_memory(std::uint64_t bits) {
     std::size_t free_bytes = 0, total = 0;
     PLUMB_CUDA(cudaMemGetInfo(&free_bytes, &total));
-    const std::int64_t bytes = std::min<std::int64_t>(kFreePoisonBytes, static_cast<std::int64_t>(free_bytes / 2)) / 256 * 256;
+    const std::int64_t bytes =
+        std::min<std::int64_t>(kFreePoisonBytes, static_cast<std::int64_t>(free_bytes / 2)) / 256 * 256;
     if (bytes == 0) return;
     const DeviceBuffer<std::byte> pool(bytes);
     fill_pattern(pool.data(), bits, bytes, stream_.get());

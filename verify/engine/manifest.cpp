@@ -39,7 +39,22 @@ std::vector<std::string> manifest_defects() {
     }
   };
   report(expected, registered);
-  report(user_expected, user_registered);
+  std::set<std::string> strangers;
+  for (const std::string& v : user_registered) {
+    if (user_expected.count(v) == 0) strangers.insert(v);
+  }
+  for (const std::string& w : user_expected) {
+    if (user_registered.count(w) != 0) continue;
+    const std::string stem = w.substr(w.find('/') + 1);
+    defects.push_back(fmt::format(
+        "{0} of PLUMB_EXTRA_KERNELS was compiled but registered no variant of that name; it needs, at namespace scope,\n"
+        "    const plumb::Register<plumb::Spmv, float, plumb::Space::host> f32{{\"{0}\", run}};\n"
+        "for an operator of verify/operators.hpp, the name equal to the file's{1}",
+        stem, strangers.empty() ? "" : fmt::format(" (registered without a file: {})", fmt::join(strangers, ", "))));
+  }
+  for (const std::string& v : strangers) {
+    defects.push_back(fmt::format("{} registered itself, but PLUMB_EXTRA_KERNELS holds no file of that name: rename the variant or the file", v));
+  }
   return defects;
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -13,12 +14,6 @@
 
 namespace plumb {
 namespace {
-
-std::string this_program() {
-  char path[4096];
-  const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-  return n > 0 ? std::string(path, static_cast<std::size_t>(n)) : "verify";
-}
 
 std::string place_of(const Segment& s, std::int64_t index) {
   if (s.rows == 1) return fmt::format("{}[{}]", s.name, index);
@@ -41,6 +36,19 @@ std::string describe_miss(const Segment& s, const Miss& m) {
   }
   return text + fmt::format(", {} terms", m.terms);
 }
+
+std::string variant_key(const RunRequest& r) { return fmt::format("{}|{}|{}|{}", r.op, r.variant, static_cast<int>(r.device), r.plugin); }
+
+// A CUDA context costs a third of a second and half a gigabyte: our own rungs of one operator share a child, which is ended as soon as
+// one of them fails. Everything else (host variants, a user's kernels, planted faults) has a child of its own.
+std::string worker_key(const RunRequest& r) {
+  const bool shared = r.device != Device::cpu && r.variant.rfind("gpu/", 0) == 0;
+  return shared ? fmt::format("{}|gpu|{}", r.op, static_cast<int>(r.device)) : variant_key(r);
+}
+
+// Once per variant and type, on its first small case, many more runs in a row: right for the first ten calls is not right.
+constexpr int kEnduranceRuns = 16;
+constexpr std::int64_t kSmallImage = 256 << 10;  // bytes; larger cases are neither repeated so often nor given a twin
 
 // The smallest relative tolerance under which every listed output would have passed: what allclose would have needed.
 double tightest_tolerance(const Comparison& c, const Tolerance& t) { return c.max_unit_ratio * t.unit(); }
@@ -102,13 +110,15 @@ Worker::Outcome Runner::execute(const RunRequest& request, const ImageLayout& la
     outcome.reply = serve(request, entry_ != nullptr ? *entry_ : find_operator(request.op), after, *backend);
     return outcome;
   }
-  const std::string key = fmt::format("{}|{}|{}", request.op, request.variant, static_cast<int>(request.device));
+  const std::string key = worker_key(request);
   std::unique_ptr<Worker>& worker = workers_[key];
   if (options_.isolation == Isolation::run) worker.reset();
   if (!worker || !worker->alive()) worker = std::make_unique<Worker>(options_.program);
   after = worker->image(bytes);
   std::memcpy(after, before.data(), before.size());
-  return worker->run(request, options_.timeout);
+  Worker::Outcome outcome = worker->run(request, options_.timeout);
+  if (outcome.kind == Worker::Outcome::Kind::replied && outcome.reply.status == RunReply::Status::error) worker->end();
+  return outcome;
 }
 
 // What one run showed.
@@ -118,36 +128,127 @@ struct Runner::Run {
   std::vector<std::vector<std::uint64_t>> bits;  // per output
 };
 
+// The twin in the same place as the run before: who remembers an answer by address, or by the first call, gives the old one.
+std::string Runner::judge_twin(PreparedCase& prepared, const VariantInfo& variant, const RunRequest& like, const Tolerance& tolerance,
+                               std::vector<std::byte>& before, Record& record) {
+  PreparedCase* twin = prepared.twin();
+  if (twin == nullptr) return {};
+  const Placement placement{like.poison, false, variant.traits.alignment};
+  ImageLayout layout(placement);
+  RunRequest request = like;
+  request.views = twin->place(layout);
+  request.image_bytes = layout.bytes();
+  std::byte* after = nullptr;
+  const Worker::Outcome outcome = execute(request, layout, before, after);
+  ++record.runs;
+  const auto ended = [&](Verdict v, const std::string& why) {
+    outcome_of_twin_ = v;
+    return why;
+  };
+  if (outcome.kind == Worker::Outcome::Kind::interrupted) return ended(Verdict::skip, outcome.how);
+  if (outcome.kind == Worker::Outcome::Kind::died) return ended(Verdict::crash, outcome.how);
+  if (outcome.kind == Worker::Outcome::Kind::timed_out) return ended(Verdict::timeout, outcome.how);
+  if (outcome.reply.status == RunReply::Status::unsupported) return {};  // it may decline by value
+  if (outcome.reply.status != RunReply::Status::ok) return ended(Verdict::error, outcome.reply.text);
+  const Trespass trespass = parts_.find_trespass(layout, before.data(), after);
+  if (trespass.kind == Trespass::Kind::fence) return ended(Verdict::out_of_bounds, trespass.text);
+  if (trespass.kind == Trespass::Kind::input) return ended(Verdict::input_modified, trespass.text);
+  std::size_t o = 0;
+  for (const Segment& s : layout.segments()) {
+    if (!s.output) continue;
+    const Expected expected{&twin->reference().outputs[o], &twin->bounds(static_cast<int>(o), variant.traits.arithmetic),
+                            s.kind == Segment::Kind::i32 ? 0 : tolerance.unit()};
+    ++o;
+    const Comparison found = parts_.compare(s, after, expected, placement.poison);
+    if (found.misses == 0) continue;
+    record.worst = found, record.output = s.name;
+    record.detail.push_back("on the same case with one operand negated, at the same addresses; right before. Does it remember an answer?");
+    for (std::size_t i = 0; i < found.first.size() && i < static_cast<std::size_t>(options_.first); ++i) {
+      record.detail.push_back(describe_miss(s, found.first[i]));
+    }
+    return ended(Verdict::fail, fmt::format("new data, old answer? {}", describe_miss(s, found.first.front())));
+  }
+  return {};
+}
+
+std::string Runner::outlived(const std::string& key, int first_threads, int last_threads, Verdict& verdict) {
+  // pools of threads grow in the first call; what grows in later ones was started there and left
+  if (options_.isolation != Isolation::variant || last_threads <= first_threads) return {};
+  const auto worker = workers_.find(key);
+  if (worker == workers_.end() || !worker->second->alive()) return {};
+  const Worker::Outcome outcome = worker->second->settle(first_threads);
+  verdict = Verdict::crash;
+  if (outcome.kind != Worker::Outcome::Kind::replied) return outcome.how;
+  if (outcome.reply.threads <= first_threads) return {};
+  verdict = Verdict::error;
+  return fmt::format("leaves threads running after it has returned: {} after its first run, {} after its last", first_threads,
+                     outcome.reply.threads);
+}
+
 Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& variant) {
   Record record;
   record.case_id = c.id(), record.op = c.op, record.dtype = std::string(name(c.dtype)), record.variant = variant.name;
-  record.repro = fmt::format("verify --case '{}' --variant {}{}", record.case_id, variant.name,
-                             variant.device == Device::simt ? " --device simt" : variant.mutant ? " --mutants" : "");
+  record.repro = fmt::format("verify --case '{}' --variant '{}'{}{}", record.case_id, variant.name,
+                             variant.device == Device::simt ? " --device simt" : variant.mutant ? " --mutants" : "",
+                             variant.plugin.empty() ? "" : fmt::format(" --plugin '{}'", variant.plugin));
   const Tolerance tolerance{c.fill, variant.traits.arithmetic, c.dtype};
+  std::vector<std::byte> before;
+  std::optional<ImageLayout> staged, kept_layout;  // of the run in hand; of the run that a failure shows
+  std::vector<std::byte> kept_before, kept_after;
+  std::byte* after = nullptr;
+  bool returned = false;
+  const auto keep = [&] {
+    if (!options_.on_failure) return;
+    kept_layout = staged, kept_before = before;
+    kept_after.assign(after, after + (returned ? staged->bytes() : 0));
+  };
   const auto end = [&](Verdict v, std::string reason) {
     record.verdict = v;
     record.reason = std::move(reason);
+    if (is_failed(v) && options_.on_failure && staged) {
+      if (!kept_layout) keep();
+      options_.on_failure({record, *kept_layout, kept_before.data(), kept_after.empty() ? nullptr : kept_after.data(), prepared,
+                           variant.traits.arithmetic});
+    }
     return record;
   };
+
+  if (c.fill == Fill::hostile && variant.traits.finite_only) {
+    return end(Verdict::unsupported, "declares itself for finite inputs only: NaN and infinities may come out otherwise");
+  }
+  // what is not there once is not there for the next thousand records
+  if (const auto absent = absent_.find(variant.device); absent != absent_.end()) return end(Verdict::skip, absent->second);
 
   std::vector<std::vector<bool>> untouched;  // per output element: still poison in every run so far
   std::vector<Run> runs;
   std::vector<Segment> outputs;
-  std::vector<std::byte> before;
+  int first_threads = 0, last_threads = 0;
+  std::int64_t kept_misses = 0;
   static constexpr Poison kPoisons[] = {Poison::nan_payload, Poison::sentinel_a, Poison::sentinel_b};
-  for (int r = 0; r < options_.repeat; ++r) {
+  int planned = options_.repeat;
+  for (int r = 0; r < planned; ++r) {
     Placement placement{kPoisons[r % 3], r % 2 == 1, variant.traits.alignment};
-    ImageLayout layout(placement);
-    RunRequest request{c.op, variant.name, c.dtype, variant.device, placement.poison, prepared.place(layout), layout.bytes()};
-    std::byte* after = nullptr;
-    const Worker::Outcome outcome = execute(request, layout, before, after);
+    staged.emplace(placement);
+    ImageLayout& layout = *staged;
+    StagedViews views = prepared.place(layout);
+    RunRequest request{c.op, variant.name, c.dtype, variant.device, placement.poison, std::move(views), layout.bytes(), variant.plugin};
+    returned = false;
+    Worker::Outcome outcome = execute(request, layout, before, after);
     ++record.runs;
+    if (outcome.kind == Worker::Outcome::Kind::interrupted) return --record.runs, end(Verdict::skip, outcome.how);
     if (outcome.kind == Worker::Outcome::Kind::died) return end(Verdict::crash, outcome.how);
     if (outcome.kind == Worker::Outcome::Kind::timed_out) return end(Verdict::timeout, outcome.how);
     const RunReply& reply = outcome.reply;
-    if (reply.status == RunReply::Status::unavailable) return --record.runs, end(Verdict::skip, reply.text);
+    if (reply.status == RunReply::Status::unavailable) {
+      absent_[variant.device] = reply.text;
+      --record.runs;
+      return end(Verdict::skip, reply.text);
+    }
     if (reply.status == RunReply::Status::unsupported) return --record.runs, end(Verdict::unsupported, reply.text);
     if (reply.status == RunReply::Status::error) return end(Verdict::error, reply.text);
+    returned = true;
+    if (r == 0) first_threads = reply.threads;
+    last_threads = reply.threads;
     record.seconds = std::max(record.seconds, reply.seconds);
     if (!reply.chosen.empty()) record.chosen = reply.chosen;
     if (!reply.findings.empty()) {
@@ -166,18 +267,33 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
       if (s.output) outputs.push_back(s);
     }
     untouched.resize(outputs.size());
+    std::int64_t misses = 0;
     for (std::size_t o = 0; o < outputs.size(); ++o) {
       const Segment& s = outputs[o];
       const Expected expected{&prepared.reference().outputs[o], &prepared.bounds(static_cast<int>(o), variant.traits.arithmetic),
                               s.kind == Segment::Kind::i32 ? 0 : tolerance.unit()};
       run.outputs.push_back(parts_.compare(s, after, expected, placement.poison));
-      run.failed = run.failed || run.outputs.back().misses > 0;
+      misses += run.outputs.back().misses;
       std::vector<std::uint64_t>& bits = run.bits.emplace_back(static_cast<std::size_t>(s.elements()));
       if (r == 0) untouched[o].assign(bits.size(), s.source == nullptr);
       const std::uint64_t poison = poison_bits(placement.poison, s.element_bytes());
       for (std::size_t i = 0; i < bits.size(); ++i) {
         bits[i] = element_bits(s, after, static_cast<std::int64_t>(i));
         if (bits[i] != poison) untouched[o][i] = false;
+      }
+    }
+    run.failed = misses > 0;
+    if (misses > kept_misses) kept_misses = misses, keep();
+    const bool small = layout.bytes() <= kSmallImage && reply.seconds < 5e-3;
+    if (small && r + 1 == options_.repeat && options_.isolation == Isolation::variant &&
+        endured_.insert(fmt::format("{}|{}", variant_key(request), record.dtype)).second) {
+      planned += kEnduranceRuns;
+    }
+    if (r == 0 && small && !run.failed) {
+      if (const std::string reason = judge_twin(prepared, variant, request, tolerance, before, record); !reason.empty()) {
+        if (outcome_of_twin_ == Verdict::skip) return end(Verdict::skip, reason);
+        kept_layout.reset();
+        return end(outcome_of_twin_, reason);
       }
     }
     runs.push_back(std::move(run));
@@ -240,6 +356,9 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
       }
     }
   }
+  Verdict verdict = Verdict::pass;
+  const RunRequest named{c.op, variant.name, c.dtype, variant.device, Poison::nan_payload, {}, 0, variant.plugin};
+  if (const std::string why = outlived(worker_key(named), first_threads, last_threads, verdict); !why.empty()) return end(verdict, why);
   return end(record.worst.max_ratio > 0.5 ? Verdict::marginal : Verdict::pass, {});
 }
 

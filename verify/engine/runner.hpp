@@ -1,7 +1,9 @@
 // Stage, run, fetch, judge, record: one variant on one case, several times over, and everything that must hold of it.
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,12 +15,23 @@ namespace plumb {
 
 enum class Isolation : std::uint8_t { none, variant, run };
 
+/// What a failing record leaves behind, for as long as the call lasts.
+struct Failure {
+  const Record& record;
+  const ImageLayout& layout;                 // of the run that is shown
+  const std::byte* before = nullptr;         // its image as staged
+  const std::byte* after = nullptr;          // and as it was left; null where it did not return
+  PreparedCase& prepared;                    // expected values and bounds
+  Arithmetic arithmetic = Arithmetic::native;
+};
+
 struct RunOptions {
   int repeat = 3;            // at least 2: two poisons
   double timeout = 60;       // seconds per run
   Isolation isolation = Isolation::variant;
   int first = 10;            // misses listed
   std::string program;       // what children are started from; "" uses this executable
+  std::function<void(const Failure&)> on_failure = {};  // told of every failing record, from the thread that judges it
 };
 
 /// What judging consists of; a planted fault of the judge replaces one of these and must be noticed by the self-test.
@@ -47,13 +60,20 @@ class Runner {
  private:
   struct Run;
   [[nodiscard]] Worker::Outcome execute(const RunRequest&, const ImageLayout&, std::vector<std::byte>& before, std::byte*& after);
+  [[nodiscard]] std::string outlived(const std::string& key, int first_threads, int last_threads, Verdict&);
 
+  [[nodiscard]] std::string judge_twin(PreparedCase&, const VariantInfo&, const RunRequest& like, const Tolerance&,
+                                       std::vector<std::byte>& before, Record&);
+
+  Verdict outcome_of_twin_ = Verdict::pass;  // where judge_twin gave a reason
   RunOptions options_;
   JudgeParts parts_;
   const OperatorEntry* entry_ = nullptr;
   std::map<std::string, std::unique_ptr<Worker>> workers_;
+  std::set<std::string> endured_;  // variants and types that had their long row of runs
   std::map<Device, std::unique_ptr<Backend>> backends_;
   std::vector<std::byte> local_image_;
+  std::map<Device, std::string> absent_;  // devices that are not there, and why
 };
 
 }  // namespace plumb

@@ -16,11 +16,14 @@
 #include <chrono>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "reference/core/error.hpp"
+#include "verify/engine/confinement.hpp"
+#include "verify/engine/plugin_host.hpp"
 
 extern char** environ;
 
@@ -28,6 +31,13 @@ namespace plumb {
 namespace {
 
 constexpr int kWire = 3, kBlock = 4;
+constexpr std::uint64_t kLongest = std::uint64_t{1} << 24;  // bytes of a message
+constexpr const char* kBrokenWire = "wrote to the judge's wire: what came is no reply";
+constexpr const char* kSettle = "settle";  // in place of an operator's name
+
+// Children of this process that are workers: others are strays. Held while one is started, so that none is taken for one.
+std::mutex g_workers_mutex;
+std::vector<int> g_workers;
 
 // ---- the wire: a length, then fields ----
 
@@ -43,13 +53,26 @@ class Message {
 
   [[nodiscard]] std::string text() {
     const auto n = static_cast<std::size_t>(number());
-    if (n > bytes_.size() - at_) throw Error("a child process sent a broken message");
+    if (n > bytes_.size() - at_) throw Error(kBrokenWire);
     std::string out(reinterpret_cast<const char*>(bytes_.data()) + at_, n);
     at_ += n;
     return out;
   }
   [[nodiscard]] std::int64_t number() { return take<std::int64_t>(); }
   [[nodiscard]] double real() { return take<double>(); }
+
+  // What came in so far: a whole message is taken out of it. False: more is to come. Throws Error when it can be no message.
+  [[nodiscard]] bool take_from(const std::vector<std::byte>& inbox) {
+    std::uint64_t length = 0;
+    if (inbox.size() < sizeof length) return false;
+    std::memcpy(&length, inbox.data(), sizeof length);
+    if (length > kLongest || inbox.size() > sizeof length + length) throw Error(kBrokenWire);
+    if (inbox.size() < sizeof length + length) return false;
+    bytes_.assign(inbox.begin() + sizeof length, inbox.end());
+    at_ = 0;
+    return true;
+  }
+  [[nodiscard]] bool at_end() const { return at_ == bytes_.size(); }
 
   // Both return false when the other side is gone.
   [[nodiscard]] bool send(int fd) const {
@@ -58,7 +81,7 @@ class Message {
   }
   [[nodiscard]] bool receive(int fd) {
     std::uint64_t length = 0;
-    if (!read_all(fd, &length, sizeof length) || length > (std::uint64_t{1} << 24)) return false;
+    if (!read_all(fd, &length, sizeof length) || length > kLongest) return false;
     bytes_.resize(length);
     at_ = 0;
     return read_all(fd, bytes_.data(), length);
@@ -67,7 +90,7 @@ class Message {
  private:
   template <class T>
   T take() {
-    if (bytes_.size() - at_ < sizeof(T)) throw Error("a child process sent a broken message");
+    if (bytes_.size() - at_ < sizeof(T)) throw Error(kBrokenWire);
     T v;
     std::memcpy(&v, bytes_.data() + at_, sizeof v);
     at_ += sizeof v;
@@ -108,6 +131,8 @@ Message encode(const RunRequest& r) {
   m.put_number(static_cast<int>(r.dtype)), m.put_number(static_cast<int>(r.device)), m.put_number(static_cast<int>(r.poison));
   m.put(r.views.data(), r.views.size());
   m.put_number(r.image_bytes);
+  m.put(r.plugin);
+  m.put_number(r.ticket);
   return m;
 }
 
@@ -119,6 +144,8 @@ RunRequest decode_request(Message& m) {
   r.views.resize(views.size());
   std::memcpy(r.views.data(), views.data(), views.size());
   r.image_bytes = m.number();
+  r.plugin = m.text();
+  r.ticket = m.number();
   return r;
 }
 
@@ -129,6 +156,8 @@ Message encode(const RunReply& r) {
   m.put_number(static_cast<std::int64_t>(r.findings.size()));
   for (const std::string& f : r.findings) m.put(f);
   m.put_real(r.seconds);
+  m.put_number(r.threads);
+  m.put_number(r.ticket);
   return m;
 }
 
@@ -138,6 +167,9 @@ RunReply decode_reply(Message& m) {
   r.text = m.text(), r.chosen = m.text(), r.trespass = m.text();
   for (std::int64_t n = m.number(); n > 0; --n) r.findings.push_back(m.text());
   r.seconds = m.real();
+  r.threads = static_cast<int>(m.number());
+  r.ticket = m.number();
+  if (!m.at_end() || r.status > RunReply::Status::unavailable) throw Error(kBrokenWire);
   return r;
 }
 
@@ -156,6 +188,12 @@ void* allocate_workspace(Context& c, std::int64_t bytes) {
 void record_choice(Context& c, const char* text) { static_cast<RunState*>(c.owner)->chosen = text; }
 
 }  // namespace
+
+std::string this_program() {
+  char path[4096];
+  const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+  return n > 0 ? std::string(path, static_cast<std::size_t>(n)) : "verify";
+}
 
 RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte* image, Backend& backend) {
   RunReply reply;
@@ -183,7 +221,7 @@ RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte*
       backend.synchronize();
       reply.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     };
-    reply.text = entry.invoke(invocation);
+    reply.text = request.plugin.empty() ? entry.invoke(invocation) : invoke_plugin(request.plugin, entry, invocation);
     if (!reply.text.empty()) reply.status = RunReply::Status::unsupported;
     backend.download(image, request.image_bytes);
   } catch (const std::exception& e) {
@@ -209,25 +247,50 @@ int worker_main() {
     return kWire;
   }
   std::map<Device, std::unique_ptr<Backend>> backends;
-  std::int64_t mapped = 0;
+  bool confined = false;
   Message message;
   while (message.receive(kWire)) {
     const RunRequest request = decode_request(message);
-    const std::int64_t pages = (request.image_bytes + 4095) / 4096 * 4096;
-    // always at the same address: a kernel that caches by pointer meets new data there, and what lies past it cannot be touched
-    if (mmap(window, static_cast<std::size_t>(pages), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, kBlock, 0) == MAP_FAILED) {
-      std::fprintf(stderr, "cannot map an image of %lld bytes: %s\n", static_cast<long long>(pages), std::strerror(errno));
+    RunReply reply;
+    if (request.op == kSettle) {
+      for (int tries = 0; tries < 100 && count_threads() > request.image_bytes; ++tries) usleep(2000);
+    } else if (request.op == kListPlugin) {
+      confine_worker(true);
+      confined = true;
+      reply = describe_plugin(request.plugin);
+    } else {
+      const auto pages = static_cast<std::size_t>((request.image_bytes + 4095) / 4096 * 4096);
+      // always at the same address: a kernel that caches by pointer meets new data there, and what lies past it cannot be touched
+      if (mmap(window, pages, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, kBlock, 0) == MAP_FAILED) {
+        std::fprintf(stderr, "cannot map an image of %zu bytes: %s\n", pages, std::strerror(errno));
+        return 1;
+      }
+      std::unique_ptr<Backend>& backend = backends[request.device];
+      try {
+        if (!backend) backend = make_backend(request.device);
+      } catch (const std::exception& e) {  // a device that is there and does not answer
+        reply.status = RunReply::Status::error;
+        reply.text = e.what();
+      }
+      if (!confined) {  // after the device is there: its driver may start a helper with rights of its own
+        confine_worker(request.device == Device::cpu);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);  // a change of rights may have cleared it
+        confined = true;
+      }
+      if (backend) reply = serve(request, find_operator(request.op), static_cast<std::byte*>(window), *backend);
+      // out of reach until the next run: a thread still writing when its variant has returned is a crash
+      mmap(window, pages, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+      if (has_children() && reply.status == RunReply::Status::ok) {
+        reply.status = RunReply::Status::error;
+        reply.text = "left a process running after it had returned";
+      }
+    }
+    reply.threads = count_threads();
+    reply.ticket = request.ticket;
+    if (!encode(reply).send(kWire)) {
+      std::fprintf(stderr, "cannot answer: the wire to the judge is closed\n");
       return 1;
     }
-    if (mapped > pages) {
-      mmap(static_cast<std::byte*>(window) + pages, static_cast<std::size_t>(mapped - pages), PROT_NONE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-    }
-    mapped = pages;
-    std::unique_ptr<Backend>& backend = backends[request.device];
-    if (!backend) backend = make_backend(request.device);
-    const RunReply reply = serve(request, find_operator(request.op), static_cast<std::byte*>(window), *backend);
-    if (!encode(reply).send(kWire)) break;
   }
   return 0;
 }
@@ -245,7 +308,9 @@ Worker::Worker(const std::string& program) {
   }
   wire_ = raise(wire[0]), words_ = raise(words[0]);
   const int child_wire = raise(wire[1]), child_words = raise(words[1]);
-  block_ = raise(memfd_create("plumbline-image", MFD_CLOEXEC));
+  block_ = raise(memfd_create("plumbline-image", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  // it may grow but never shrink: a child that truncated it would end the judge with SIGBUS
+  fcntl(block_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL);
   fcntl(words_, F_SETFL, O_NONBLOCK);
 
   posix_spawn_file_actions_t actions;
@@ -263,13 +328,29 @@ Worker::Worker(const std::string& program) {
   for (char** e = environ; *e != nullptr; ++e) environment.push_back(*e);
   if (getenv("OMP_WAIT_POLICY") == nullptr) environment.push_back(wait.data());
   environment.push_back(nullptr);
-  const int status = posix_spawn(&pid_, program.c_str(), &actions, nullptr, arguments, environment.data());
+  // a group of its own: Ctrl-C is the judge's, and the whole group can be ended; signals that the judge ignores are as usual there
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t usual;
+  sigemptyset(&usual);
+  for (const int s : {SIGXFSZ, SIGPIPE}) sigaddset(&usual, s);
+  posix_spawnattr_setsigdefault(&attributes, &usual);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+  int status = 0;
+  {
+    const std::lock_guard lock(g_workers_mutex);
+    status = posix_spawn(&pid_, program.c_str(), &actions, &attributes, arguments, environment.data());
+    if (status == 0) g_workers.push_back(pid_);
+  }
   posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
   close(child_wire), close(child_words);
   if (status != 0) {
     pid_ = -1;
     throw Error(fmt::format("cannot start a child process: {}: {}", program, std::strerror(status)));
   }
+  group_ = pid_;
 }
 
 Worker::~Worker() { end(); }
@@ -278,8 +359,14 @@ void Worker::end() {
   if (pid_ > 0) {
     kill(pid_, SIGKILL);
     while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
-    pid_ = -1;
   }
+  if (group_ > 0) {
+    kill(-group_, SIGKILL);
+    const std::lock_guard lock(g_workers_mutex);
+    g_workers.erase(std::remove(g_workers.begin(), g_workers.end(), group_), g_workers.end());
+    end_strays(g_workers.data(), static_cast<int>(g_workers.size()));
+  }
+  pid_ = group_ = -1;
   if (window_ != nullptr) munmap(window_, static_cast<std::size_t>(mapped_));
   window_ = nullptr, mapped_ = 0;
   for (int* fd : {&wire_, &block_, &words_}) {
@@ -315,7 +402,16 @@ std::string Worker::last_words() {
   return said;
 }
 
-Worker::Outcome Worker::run(const RunRequest& request, double seconds) {
+Worker::Outcome Worker::run(const RunRequest& request, double seconds) { return exchange(request, seconds); }
+
+Worker::Outcome Worker::settle(int threads) {
+  RunRequest request;
+  request.op = kSettle;
+  request.image_bytes = threads;
+  return exchange(std::move(request), 10);
+}
+
+Worker::Outcome Worker::exchange(RunRequest request, double seconds) {
   using Clock = std::chrono::steady_clock;
   Outcome outcome;
   std::string said;
@@ -329,45 +425,64 @@ Worker::Outcome Worker::run(const RunRequest& request, double seconds) {
     end();
     return outcome;
   };
-  const auto died = [&] {
+  const auto died = [&](const char* when) {
     int status = 0;
     // the wire closes a moment before the process is gone
-    for (int tries = 0; tries < 2000; ++tries) {
+    for (int tries = 0; tries < 500; ++tries) {
       const pid_t done = waitpid(pid_, &status, WNOHANG);
       if (done == pid_) {
         pid_ = -1;
-        if (WIFSIGNALED(status)) {
-          return finish(Outcome::Kind::died, fmt::format("killed by SIG{}", sigabbrev_np(WTERMSIG(status))));
-        }
-        return finish(Outcome::Kind::died, fmt::format("exited with code {} in the middle of a run", WEXITSTATUS(status)));
+        if (!WIFSIGNALED(status)) return finish(Outcome::Kind::died, fmt::format("exited with code {} {}", WEXITSTATUS(status), when));
+        const int signal = WTERMSIG(status);
+        return finish(Outcome::Kind::died, fmt::format("killed by SIG{} {}{}", sigabbrev_np(signal), when,
+                                                       signal == SIGSYS ? ": it reached for another process" : ""));
       }
       usleep(1000);
     }
     return finish(Outcome::Kind::died, "closed its wire to the judge");
   };
-  if (!encode(request).send(wire_)) return died();
+  constexpr const char* kDuring = "in the middle of a run";
+  constexpr const char* kAfter = "after it had returned: something it left behind was still at work";
+  std::byte unasked;
+  const ssize_t early = recv(wire_, &unasked, 1, MSG_DONTWAIT | MSG_PEEK);
+  if (early > 0) return finish(Outcome::Kind::died, kBrokenWire);
+  if (early == 0) return died(kAfter);
+  const bool settling = request.op == kSettle;
+  request.ticket = ++tickets_;
+  if (!encode(request).send(wire_)) return died(kAfter);
   const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  std::vector<std::byte> inbox;
+  bool listening = true;
   while (true) {
+    if (stop_signal != 0) return finish(Outcome::Kind::interrupted, "interrupted");
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) return finish(Outcome::Kind::timed_out, fmt::format("did not end within {:g} s", seconds));
-    std::array<pollfd, 2> fds{{{wire_, POLLIN, 0}, {words_, POLLIN, 0}}};
-    const int ready = poll(fds.data(), fds.size(), static_cast<int>(std::min<long long>(left, 1000)));
+    std::array<pollfd, 2> fds{{{wire_, POLLIN, 0}, {listening ? words_ : -1, POLLIN, 0}}};
+    const int ready = poll(fds.data(), fds.size(), static_cast<int>(std::min<long long>(left, 100)));
     if (ready < 0 && errno != EINTR) return finish(Outcome::Kind::died, "poll failed");
     if (ready <= 0) continue;
     if ((fds[1].revents & POLLIN) != 0) {
       said += last_words();  // drained as it comes: a chatty kernel must not block on a full pipe
       if (said.size() > 65536) said.erase(0, said.size() - 4096);
+    } else if (fds[1].revents != 0) {
+      listening = false;  // it closed its output
     }
-    if ((fds[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
+    if ((fds[0].revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
+    // never waited for: half a message and then silence must not hold up the judge
+    std::array<std::byte, 65536> part;
+    const ssize_t n = recv(wire_, part.data(), part.size(), MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+    if (n <= 0) return died(settling ? kAfter : kDuring);
+    inbox.insert(inbox.end(), part.begin(), part.begin() + n);
+    try {
       Message message;
-      if (!message.receive(wire_)) return died();
-      try {
-        outcome.reply = decode_reply(message);
-      } catch (const Error& e) {
-        return finish(Outcome::Kind::died, e.what());
-      }
-      return outcome;
+      if (!message.take_from(inbox)) continue;
+      outcome.reply = decode_reply(message);
+      if (outcome.reply.ticket != request.ticket) throw Error(kBrokenWire);
+    } catch (const Error& e) {
+      return finish(Outcome::Kind::died, e.what());
     }
+    return outcome;
   }
 }
 

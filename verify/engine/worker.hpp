@@ -1,6 +1,7 @@
 // The child process that runs variants, and the wire between it and the judge. The child never sees a reference or a report:
 // it is handed staged bytes, runs, and says only how the run went. Everything it may have done wrong is found by the parent.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,7 +20,15 @@ struct RunRequest {
   Poison poison = Poison::nan_payload;
   StagedViews views;
   std::int64_t image_bytes = 0;  // the image lies in the shared block
+  std::string plugin = {};       // the shared library that holds the variant; "" for a registered one
+  std::int64_t ticket = 0;       // set by Worker::run; the reply carries it back
 };
+
+/// In place of an operator's name: list the variants of `plugin`.
+inline constexpr const char* kListPlugin = "list-plugin";
+
+/// The path of this executable.
+[[nodiscard]] std::string this_program();
 
 struct RunReply {
   enum class Status : std::uint8_t { ok, unsupported, error, unavailable } status = Status::ok;
@@ -28,10 +37,15 @@ struct RunReply {
   std::string trespass;    // a damaged workspace fence
   std::vector<std::string> findings;  // of instruments
   double seconds = 0;      // around the variant's call
+  int threads = 0;         // of the child, after the run
+  std::int64_t ticket = 0;
 };
 
 /// Runs one request on an image in this process's memory.
 [[nodiscard]] RunReply serve(const RunRequest&, const OperatorEntry&, std::byte* image, Backend&);
+
+/// Set by a handler of Ctrl-C or SIGTERM: runs end at once, as `interrupted`.
+inline std::atomic<int> stop_signal{0};
 
 /// The largest image a worker maps: address space, not memory.
 inline constexpr std::int64_t kWindowBytes = std::int64_t{64} << 30;
@@ -52,19 +66,25 @@ class Worker {
   [[nodiscard]] std::byte* image(std::int64_t bytes);
 
   struct Outcome {
-    enum class Kind : std::uint8_t { replied, died, timed_out } kind = Kind::replied;
+    enum class Kind : std::uint8_t { replied, died, timed_out, interrupted } kind = Kind::replied;
     RunReply reply;
     std::string how;  // "killed by SIGSEGV; last words: ..."
   };
   /// Sends the request and waits at most `seconds`. After died or timed_out the worker is gone: alive() is false.
   [[nodiscard]] Outcome run(const RunRequest&, double seconds);
+  /// Gives threads that a variant left behind a moment to end, or to be caught writing where they must not.
+  /// The reply's `threads` is how many are left; more than `threads` of them is too many.
+  [[nodiscard]] Outcome settle(int threads);
   [[nodiscard]] bool alive() const { return pid_ > 0; }
+  /// Kills and reaps the child.
+  void end();
 
  private:
-  void end();
   std::string last_words();
+  [[nodiscard]] Outcome exchange(RunRequest request, double seconds);
 
-  int pid_ = -1, wire_ = -1, block_ = -1, words_ = -1;
+  std::int64_t tickets_ = 0;
+  int pid_ = -1, group_ = -1, wire_ = -1, block_ = -1, words_ = -1;
   std::byte* window_ = nullptr;
   std::int64_t mapped_ = 0;
 };

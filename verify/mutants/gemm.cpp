@@ -257,6 +257,40 @@ const HostMutant<Gemm> m25{"zeros_skipped",
                            {25, "a zero of A is skipped, and the NaN or Inf of B beside it is lost",
                             "the sparse shortcut in the reference BLAS's own loops", kNumeric}};
 
+template <class T>
+void alpha_in_a(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < out.C.rows; ++i) {
+    for (std::int64_t j = 0; j < out.C.cols; ++j) {
+      T sum = 0;
+      for (std::int64_t k = 0; k < depth_of(p, in); ++k) sum += (p.alpha * in.A(i, k)) * in.B(k, j);
+      put({T(1), p.beta}, out, i, j, sum);
+    }
+  }
+}
+const HostMutant<Gemm> alpha_a{
+    "alpha_worked_into_a",
+    alpha_in_a<float>,
+    alpha_in_a<double>,
+    {0, "A is scaled before it is multiplied: 0.5 * subnormal is 0, and Inf times that NaN",
+     "met here, in the loop orders with k outside", kNumeric}};
+
+template <class T>
+void alpha_in_b(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < out.C.rows; ++i) {
+    for (std::int64_t j = 0; j < out.C.cols; ++j) {
+      T sum = 0;
+      for (std::int64_t k = 0; k < depth_of(p, in); ++k) sum += in.A(i, k) * (p.alpha * in.B(k, j));
+      put({T(1), p.beta}, out, i, j, sum);
+    }
+  }
+}
+const HostMutant<Gemm> alpha_b{
+    "alpha_worked_into_b",
+    alpha_in_b<float>,
+    alpha_in_b<double>,
+    {0, "B is scaled before it is multiplied: 0.5 * subnormal is 0, and Inf times that NaN",
+     "met here, in the loop orders that walk down columns", kNumeric}};
+
 // Keeps the 10 stored bits of tf32's mantissa, as the tensor cores do with what they are handed.
 float to_tf32(float x) {
   std::uint32_t bits;

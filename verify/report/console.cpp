@@ -32,7 +32,10 @@ class Console final : public Reporter {
     row.marginal += r.verdict == Verdict::marginal ? 1 : 0;
     row.failed += is_failed(r.verdict) ? 1 : 0;
     row.skipped += is_skipped(r.verdict) ? 1 : 0;
-    if (is_skipped(r.verdict)) ++skips_[r.op + "  " + r.variant + "  " + r.reason];
+    row.absent += r.verdict == Verdict::skip ? 1 : 0;
+    // a missing device is one line, not one per variant
+    if (r.verdict == Verdict::skip) ++skips_[r.variant.substr(0, r.variant.find('/')) + "/*  " + r.reason];
+    if (r.verdict == Verdict::unsupported) ++skips_[r.op + "  " + r.variant + "  " + r.reason];
     if (std::isfinite(r.worst.max_ratio)) row.ratio = std::max(row.ratio, r.worst.max_ratio);
     row.unit_ratio = std::max(row.unit_ratio, r.worst.max_unit_ratio);
     if (is_failed(r.verdict)) {
@@ -62,20 +65,21 @@ class Console final : public Reporter {
     for (const auto& [op, rows] : tables_) {
       fmt::print("\n{:<44}{:>8}{:>8}{:>9}   {}\n", op, "passed", "failed", "skipped", "max err/bound, max err/(uM)");
       for (const auto& [variant, row] : rows) {
+        if (row.absent > 0 && row.absent == row.skipped && row.passed + row.failed == 0) continue;
         fmt::print("  {:<42}{:>8}{:>8}{:>9}   {:.3f}, {:.2f}{}\n", variant, row.passed, row.failed, row.skipped, row.ratio, row.unit_ratio,
                    row.marginal > 0 ? fmt::format("  ({} marginal)", row.marginal) : "");
       }
     }
     if (!skips_.empty()) {
       fmt::print("\nskipped, and not counted as passed:\n");
-      for (const auto& [what, count] : skips_) fmt::print("  SKIP  {}  ({})\n", what, count == 1 ? "1 case" : fmt::format("{} cases", count));
+      for (const auto& [what, count] : skips_) fmt::print("  SKIP  {}  ({})\n", what, count == 1 ? "1 record" : fmt::format("{} records", count));
     }
     fmt::print("\n");
   }
 
  private:
   struct Row {
-    int passed = 0, marginal = 0, failed = 0, skipped = 0;
+    int passed = 0, marginal = 0, failed = 0, skipped = 0, absent = 0;
     double ratio = 0, unit_ratio = 0;
   };
 

@@ -36,6 +36,10 @@ struct ConsoleOptions {
 /// JUnit XML, closed again after every record: a valid document at every moment.
 [[nodiscard]] std::unique_ptr<Reporter> make_junit(const std::string& path);
 [[nodiscard]] std::unique_ptr<Reporter> make_csv(const std::string& path);
+/// One self-contained page; a whole page at every moment, replaced at intervals.
+[[nodiscard]] std::unique_ptr<Reporter> make_html(const std::string& path);
+/// A table per operator, for a pull request.
+[[nodiscard]] std::unique_ptr<Reporter> make_markdown(const std::string& path);
 
 /// "verify: P passed, F failed, S skipped (N runs, T s)".
 [[nodiscard]] std::string last_line(const Totals&, double seconds);

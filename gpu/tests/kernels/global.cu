@@ -46,7 +46,7 @@ __global__ void last_block_kernel(const float* in, float* partial, unsigned* cou
   if (t == 0) {
     partial[blockIdx.x] = s[0];  // <- partial write
     if (Right) __threadfence();
-    last = atomicInc(count, gridDim.x - 1) == gridDim.x - 1;
+    last = atomicAdd(count, 1u) == gridDim.x - 1;
   }
   __syncthreads();
   if (!last) return;
@@ -58,6 +58,7 @@ __global__ void last_block_kernel(const float* in, float* partial, unsigned* cou
     float total = 0;
     for (unsigned i = 0; i < blockDim.x; ++i) total += s[i];
     *out = total;
+    *count = 0;  // ready for the next launch
   }
 }
 
@@ -179,6 +180,40 @@ __global__ void histogram_kernel(const unsigned char* in, int n, unsigned* bins)
   if (threadIdx.x < 16) bins[threadIdx.x] = local[threadIdx.x];
 }
 
+// Several threads raise a flag to one value: no harm. The fault lets it be read with no barrier.
+template <bool Right>
+__global__ void raised_flag_kernel(const int* in, int* out) {
+  __shared__ int any;
+  if (threadIdx.x == 0) any = 0;
+  __syncthreads();
+  if (in[threadIdx.x] > 3) any = 1;  // <- raised
+  if (Right) __syncthreads();
+  out[threadIdx.x] = any;  // <- raised read
+}
+
+struct Best {
+  float value;
+  double where;
+};
+
+// Pairs with padding, copied whole.
+__global__ void best_kernel(const float* in, float* out) {
+  __shared__ Best s[256];
+  __shared__ Best winner;
+  const int t = static_cast<int>(threadIdx.x);
+  s[t].value = in[t];
+  s[t].where = t;
+  __syncthreads();
+  for (int half = blockDim.x / 2; half > 0; half /= 2) {
+    if (t < half && s[t + half].value > s[t].value) s[t] = s[t + half];
+    __syncthreads();
+  }
+  if (t == 0) winner = s[0];
+  __syncthreads();
+  const Best mine = winner;
+  out[t] = mine.value * 1000 + static_cast<float>(mine.where);
+}
+
 __global__ void add_kernel(int* data, int n) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < n) atomicAdd(&data[i / 2], 1);
@@ -248,6 +283,13 @@ void program_variable(Form f, int blocks, int* out) {
 void histogram(Form f, int threads, const unsigned char* in, int n, unsigned* bins) {
   launch(f == Form::right ? histogram_kernel<true> : histogram_kernel<false>, 1, threads, 0, nullptr, in, n,
          bins);
+}
+void raised_flag(Form f, int threads, const int* in, int* out) {
+  launch(f == Form::right ? raised_flag_kernel<true> : raised_flag_kernel<false>, 1, threads, 0, nullptr, in,
+         out);
+}
+void best_of(int threads, const float* in, float* out) {
+  launch(best_kernel, 1, threads, 0, nullptr, in, out);
 }
 void fill_then_add(int* data, int n, void* stream) {
   device_fill(data, 0, static_cast<std::size_t>(n) * sizeof(int), stream);

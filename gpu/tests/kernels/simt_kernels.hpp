@@ -51,6 +51,8 @@ void two_launches(Form f, int n, int* mid, int* out, void* first_stream, void* s
 void bytes_side_by_side(Form f, int threads, unsigned char* out);
 void program_variable(Form f, int blocks, int* out);
 void histogram(Form f, int threads, const unsigned char* in, int n, unsigned* bins);  // 16 bins
+void raised_flag(Form f, int threads, const int* in, int* out);
+void best_of(int threads, const float* in, float* out);
 void fill_then_add(int* data, int n, void* stream);
 
 // traps.cu
@@ -73,6 +75,13 @@ void pipelined(CopyFault fault, int threads, const float* in, float* out, int ti
 void pipelined_primitives(int threads, const float* in, float* out, int tiles);
 void ragged_copy(int threads, const float* in, float* out, int n);
 void groups_copy(int threads, const float* in, float* out, int tiles);
+
+// objects.cu
+void specialised(Form f, const int* in, int* out, int rounds);  // in: rounds x 64, out: 64
+void ordered_flag(Form f, int* data, int* flag, int* out);
+void split_barrier(Form f, int threads, const int* in, int* out);
+void wide_tiles(Form f, const int* in, int* out);                         // 256 threads
+void large_structures(Form f, int threads, const float* in, float* out);  // 40 floats each
 
 // written.cu: launches as a user writes them
 void written_launches(const float* in, float* out, int n);

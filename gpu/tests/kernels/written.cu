@@ -12,6 +12,8 @@ struct Pair {
 
 extern __shared__ float g_dynamic[];  // outside of every function, as many samples have it
 
+__shared__ int g_count, g_table[4];  // and static ones, as racecheck's samples do
+
 template <class T, int Step>
 __global__ void shift(const T* in, T* out, int n) {
   extern __shared__ __align__(16) unsigned char raw[];
@@ -40,10 +42,12 @@ __global__ void pairs(T* out) {
     pair.second = T(text[0] == '<' ? 2 : 0);
     many[1][2].first = T(4);
     aligned[2] = 8;
+    g_table[3] = 5;
+    g_count = sizeof(g_table) == 16 ? g_table[3] : 0;
     plain = reinterpret_cast<unsigned long long>(aligned) % 64 == 0 ? 16 : 0;
   }
   __syncthreads();
-  out[threadIdx.x] += pair.first + pair.second + many[1][2].first + T(aligned[2]) + T(plain);
+  out[threadIdx.x] += pair.first + pair.second + many[1][2].first + T(aligned[2]) + T(plain) + T(g_count - 5);
 }
 }  // namespace user
 

@@ -1,8 +1,10 @@
 // gemm, host 04: columns, sum, rows.
 //
 // Change    the row loop is innermost: a column of A is scaled and added to a column of C. Right for
-// column-major, wrong here. Traffic   one cache line per element of A and of C. Limits    one core; two walks
-// down columns at once. Fails at  every size past the cache: with 06 the slowest order of the six.
+//           column-major, wrong here.
+// Traffic   one cache line per element of A and of C.
+// Limits    one core; two walks down columns at once.
+// Fails at  every size past the cache: with 06 the slowest order of the six.
 #include "reference/cpu/gemm/loops.hpp"
 #include "reference/ops/gemm.hpp"
 
@@ -18,8 +20,8 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Ge
   scale_rows(C, p.beta, 0, C.rows);
   for (std::int64_t j = 0; j < C.cols; ++j) {
     for (std::int64_t k = 0; k < depth; ++k) {
-      const T b = p.alpha * B(k, j);
-      for (std::int64_t i = 0; i < C.rows; ++i) C(i, j) += A(i, k) * b;
+      const T b = B(k, j);
+      for (std::int64_t i = 0; i < C.rows; ++i) C(i, j) += p.alpha * (A(i, k) * b);
     }
   }
 }

@@ -19,8 +19,8 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Ge
   scale_rows(C, p.beta, 0, C.rows);
   for (std::int64_t k = 0; k < depth; ++k) {
     for (std::int64_t i = 0; i < C.rows; ++i) {
-      const T a = p.alpha * A(i, k);
-      for (std::int64_t j = 0; j < C.cols; ++j) C(i, j) += a * B(k, j);
+      const T a = A(i, k);
+      for (std::int64_t j = 0; j < C.cols; ++j) C(i, j) += p.alpha * (a * B(k, j));
     }
   }
 }

@@ -20,8 +20,8 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Ge
   for (std::int64_t i = 0; i < C.rows; ++i) {
     scale_rows(C, p.beta, i, i + 1);
     for (std::int64_t k = 0; k < depth; ++k) {
-      const T a = p.alpha * A(i, k);
-      for (std::int64_t j = 0; j < C.cols; ++j) C(i, j) += a * B(k, j);
+      const T a = A(i, k);
+      for (std::int64_t j = 0; j < C.cols; ++j) C(i, j) += p.alpha * (a * B(k, j));
     }
   }
 }

@@ -20,8 +20,8 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Ge
 #pragma omp parallel for schedule(static)
   for (std::int64_t j = 0; j < C.cols; ++j) {
     for (std::int64_t k = 0; k < depth; ++k) {
-      const T b = p.alpha * B(k, j);
-      for (std::int64_t i = 0; i < C.rows; ++i) C(i, j) += A(i, k) * b;
+      const T b = B(k, j);
+      for (std::int64_t i = 0; i < C.rows; ++i) C(i, j) += p.alpha * (A(i, k) * b);
     }
   }
 }

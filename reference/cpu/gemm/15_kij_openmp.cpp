@@ -1,8 +1,8 @@
 // gemm, host 15: rung 05 with the rows dealt out to OpenMP threads inside each step of the sum.
 //
 // Change    the sum loop cannot be dealt out (two threads would add to one element of C: a planted fault), so
-// the row loop is,
-//           within one parallel region. schedule(static) gives a thread the same rows at every k.
+//           the row loop is, within one parallel region. schedule(static) gives a thread the same rows at
+//           every k.
 // Traffic   as rung 05, a share per thread.
 // Limits    the traffic of C. No barrier is needed between steps: a row never changes hands.
 // Fails at  C larger than the caches.
@@ -26,8 +26,8 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Ge
       // nowait: OpenMP gives equal static loops of one region the same shares, so rows stay with their thread
 #pragma omp for schedule(static) nowait
       for (std::int64_t i = 0; i < C.rows; ++i) {
-        const T a = p.alpha * A(i, k);
-        for (std::int64_t j = 0; j < C.cols; ++j) C(i, j) += a * B(k, j);
+        const T a = A(i, k);
+        for (std::int64_t j = 0; j < C.cols; ++j) C(i, j) += p.alpha * (a * B(k, j));
       }
     }
   }

@@ -25,8 +25,8 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Ge
       // the barrier above
 #pragma omp for schedule(static) nowait
       for (std::int64_t j = 0; j < C.cols; ++j) {
-        const T b = p.alpha * B(k, j);
-        for (std::int64_t i = 0; i < C.rows; ++i) C(i, j) += A(i, k) * b;
+        const T b = B(k, j);
+        for (std::int64_t i = 0; i < C.rows; ++i) C(i, j) += p.alpha * (A(i, k) * b);
       }
     }
   }

@@ -1,9 +1,10 @@
 // gemm, host 20: cache tiles.
 //
 // Change    rung 12 over tiles of B: a tile of kDepth x kWidth stays in the second-level cache while all rows
-// of a block use it. Traffic   B once per block of rows; C once per tile of k. Limits    two loads and a
-// store per multiply-add, now from the first-level cache. Fails at  register reuse: every product still
-// passes through memory operands. Rung 21 answers that.
+//           of a block use it.
+// Traffic   B once per block of rows; C once per tile of k.
+// Limits    two loads and a store per multiply-add, now from the first-level cache.
+// Fails at  register reuse: every product still passes through memory operands. Rung 21 answers that.
 #include <algorithm>
 
 #include "reference/cpu/gemm/loops.hpp"
@@ -30,10 +31,10 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Ge
         for (std::int64_t i = i0; i < i1; ++i) {
           T* c = &block(i, 0);
           for (std::int64_t k = k0; k < k1; ++k) {
-            const T a = p.alpha * A(i, k);
+            const T a = A(i, k);
             const T* b = B.data + k * B.ld + j0;
 #pragma omp simd
-            for (std::int64_t j = 0; j < wide; ++j) c[j] += a * b[j];
+            for (std::int64_t j = 0; j < wide; ++j) c[j] += p.alpha * (a * b[j]);
           }
         }
       }

@@ -1,13 +1,14 @@
 // gemm, host 21: packed panels, and a tile of C in vector registers.
 //
 // Change    a kernel keeps kRows x kVectors vector sums in registers over kDepth steps of the sum; A and B
-// are copied beforehand
-//           in the order in which it reads them, padded with zeros to whole tiles.
+//           are copied beforehand in the order in which it reads them, padded with zeros to whole tiles.
 // Traffic   B once into the shared cache and A once into the second-level cache, per kDepth; C once per
-// kDepth. Limits    the multiply-add pipes: per step kVectors loads of B and kRows broadcasts of A feed kRows
-// * kVectors of them. Fails at  small or thin products: packing and padding cost as much as they save. Source
-// K. Goto and R. van de Geijn, ACM TOMS 34(3) (2008); F. Van Zee and R. van de Geijn, BLIS, ACM TOMS 41(3)
-// (2015).
+//           kDepth.
+// Limits    the multiply-add pipes: per step kVectors loads of B and kRows broadcasts of A feed kRows *
+//           kVectors of them.
+// Fails at  small or thin products: packing and padding cost as much as they save.
+// Source    K. Goto and R. van de Geijn, ACM TOMS 34(3) (2008); F. Van Zee and R. van de Geijn, BLIS, ACM
+//           TOMS 41(3) (2015).
 #include <algorithm>
 
 #include "reference/cpu/gemm/loops.hpp"

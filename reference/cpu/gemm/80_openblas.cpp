@@ -3,13 +3,14 @@
 // Change    the library's own kernels, called from our threads: its pool and ours would fight over the cores.
 // Traffic   B packed by every thread.
 // Limits    OpenBLAS's choice of kernels; its serial build, which takes one caller at a time
-// (reference/core/openblas.hpp). Fails at  fewer rows than cores; 32-bit sizes only.
+//           (reference/core/openblas.hpp).
+// Fails at  fewer rows than cores; 32-bit sizes only.
 #include <omp.h>
 
 #include <limits>
 
-#include "reference/cpu/gemm/loops.hpp"
 #include "reference/core/openblas.hpp"
+#include "reference/cpu/gemm/loops.hpp"
 #include "reference/ops/gemm.hpp"
 
 namespace plumb {

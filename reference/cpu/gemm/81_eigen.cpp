@@ -2,7 +2,7 @@
 //
 // Change    the library's own packing, kernels and OpenMP threads; no copy is made by us.
 // Traffic   as rung 21.
-// Limits    Eigen 3.4's kernels are written for 256-bit registers and use the wider ones as twice that.
+// Limits    its blocking, chosen from the cache sizes it reads at the first product.
 // Fails at  nothing by shape.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // gcc 12 warns inside its own AVX-512 header
 #include <Eigen/Core>

@@ -1,8 +1,10 @@
 // gemv, host 03: the dot product in SIMD lanes.
 //
 // Change    kSums vector sums run side by side, so that neither the chain of adds nor the scalar width is the
-// limit. Traffic   as rung 01. Limits    memory bandwidth once A outgrows the caches. Fails at  short rows:
-// the sum over lanes is all there is.
+//           limit.
+// Traffic   as rung 01.
+// Limits    memory bandwidth once A outgrows the caches.
+// Fails at  short rows: the sum over lanes is all there is.
 #include "reference/cpu/gemv/simd_dot.hpp"
 #include "reference/ops/gemv.hpp"
 

@@ -1,8 +1,10 @@
 // gemv, host 04: columns split over the threads, for a few long rows.
 //
 // Change    each thread sums its share of the columns for every row; the shares are added in the order of the
-// threads. Traffic   compulsory bytes, plus threads * rows partial sums. Limits    memory bandwidth.
-// Reproducible for a fixed number of threads. Fails at  many short rows: the partial sums outweigh A.
+//           threads.
+// Traffic   compulsory bytes, plus threads * rows partial sums.
+// Limits    memory bandwidth. Reproducible for a fixed number of threads.
+// Fails at  many short rows: the partial sums outweigh A.
 #include <omp.h>
 
 #include "reference/cpu/gemv/simd_dot.hpp"

@@ -4,8 +4,7 @@
 // Traffic   as rung 01.
 // Limits    the serial build, which takes one caller at a time (reference/core/openblas.hpp).
 // Fails at  fewer rows than cores; 32-bit sizes only. With beta == 0 the library multiplies y by 0 in some
-// versions, where NaN
-//           survives, so y is cleared here.
+//           versions, where NaN survives, so y is cleared here.
 #include <omp.h>
 
 #include <limits>

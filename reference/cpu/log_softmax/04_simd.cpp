@@ -26,14 +26,14 @@ template <class T>
 struct Exp;
 template <>
 struct Exp<float> {
-  using Bits = std::int32_t;
+  using Bits = std::uint32_t;  // unsigned: below kLeast the exponent wraps, and its result is dropped
   static constexpr float kLog2High = 0x1.62e4p-1f, kLog2Low = 0x1.7f7d1cp-20f, kMagic = 0x1.8p23f,
                          kLeast = -87.0f;
   static constexpr int kMantissa = 23, kDegree = 7;  // |r|^8 / 8! < 2^-27 for |r| <= log(2) / 2
 };
 template <>
 struct Exp<double> {
-  using Bits = std::int64_t;
+  using Bits = std::uint64_t;
   static constexpr double kLog2High = 0x1.62e42feep-1, kLog2Low = 0x1.a39ef35793c76p-33, kMagic = 0x1.8p52,
                           kLeast = -708.0;
   static constexpr int kMantissa = 52, kDegree = 13;  // |r|^14 / 14! < 2^-57
@@ -62,7 +62,7 @@ inline T exponential(T d) {
   T p = kInverseFactorial<T>[E::kDegree];
   for (int n = E::kDegree - 1; n >= 0; --n) p = p * r + kInverseFactorial<T>[n];
   const Bits exponent = static_cast<Bits>(std::bit_cast<Bits>(shifted) - kMagicBits);
-  const T scaled = p * std::bit_cast<T>(static_cast<Bits>(kOne + exponent * (Bits(1) << E::kMantissa)));
+  const T scaled = p * std::bit_cast<T>(static_cast<Bits>(kOne + (exponent << E::kMantissa)));
   return d < E::kLeast ? T(0) : scaled;
 }
 

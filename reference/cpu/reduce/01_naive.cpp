@@ -3,7 +3,8 @@
 // Change    first rung: the definition, term after term in the operator's own precision.
 // Traffic   compulsory bytes.
 // Limits    one core; the chain of dependent adds. The error grows with n: by n u M at worst, as a random
-// walk usually. Fails at  [1, 1e20, 1, -1e20]: 0 instead of 2.
+//           walk usually.
+// Fails at  [1, 1e20, 1, -1e20]: 0 instead of 2.
 #include "reference/cpu/reduce/parts.hpp"
 #include "reference/ops/reduce.hpp"
 

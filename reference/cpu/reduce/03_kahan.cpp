@@ -1,9 +1,11 @@
 // reduce, host 03: Kahan's compensated sum.
 //
 // Change    what an addition rounds away is carried and taken off the next term: the error no longer grows
-// with n. Traffic   compulsory bytes. Limits    one core; four dependent operations per term. Fails at  a
-// term larger than the running sum: [1, 1e20, 1, -1e20] gives 0. Rung 04 answers that. Source    W. Kahan,
-// CACM 8(1) (1965); Higham (2002), algorithm 4.2.
+//           with n.
+// Traffic   compulsory bytes.
+// Limits    one core; four dependent operations per term.
+// Fails at  a term larger than the running sum: [1, 1e20, 1, -1e20] gives 0. Rung 04 answers that.
+// Source    W. Kahan, CACM 8(1) (1965); Higham (2002), algorithm 4.2.
 #include <cmath>
 
 #include "reference/cpu/reduce/parts.hpp"

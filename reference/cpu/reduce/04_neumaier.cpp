@@ -1,8 +1,7 @@
 // reduce, host 04: Neumaier's compensated sum.
 //
 // Change    the rounding error of every addition is computed exactly, whichever operand is larger, and all of
-// them are added up
-//           beside the sum.
+//           them are added up beside the sum.
 // Traffic   compulsory bytes.
 // Limits    one core; seven operations per term, of which the chain is one add.
 // Fails at  errors that themselves need compensating: the sum of errors is rounded. Rung 05 answers that.

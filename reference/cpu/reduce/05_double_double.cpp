@@ -1,9 +1,11 @@
 // reduce, host 05: a sum of twice the working precision.
 //
 // Change    the running sum is an unevaluated pair high + low, renormalised after every term, and rounded
-// once at the end. Traffic   compulsory bytes. Limits    one core; ten dependent operations per term. Fails
-// at  nothing that 2 x 24 or 2 x 53 bits hold. Source    T. J. Dekker, Numer. Math. 18 (1971); Y. Hida, X. Li
-// and D. Bailey, ARITH-15 (2001).
+//           once at the end.
+// Traffic   compulsory bytes.
+// Limits    one core; ten dependent operations per term.
+// Fails at  nothing that 2 x 24 or 2 x 53 bits hold.
+// Source    T. J. Dekker, Numer. Math. 18 (1971); Y. Hida, X. Li and D. Bailey, ARITH-15 (2001).
 #include <cmath>
 
 #include "reference/core/fp.hpp"

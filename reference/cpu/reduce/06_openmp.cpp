@@ -1,8 +1,7 @@
 // reduce, host 06: a share per OpenMP thread.
 //
 // Change    every thread reduces a contiguous share; the shares are combined in the order of the threads.
-// OpenMP's own
-//           reduction clause combines them as they arrive, which is not reproducible.
+//           OpenMP's own reduction clause combines them as they arrive, which is not reproducible.
 // Traffic   compulsory bytes, and one value per thread.
 // Limits    the chain of dependent adds, on every core. Reproducible for a fixed number of threads.
 // Fails at  [1, 1e20, 1, -1e20], as rung 01.

@@ -1,8 +1,10 @@
 // reduce, host 07: vector registers, four side by side.
 //
 // Change    kSums * lanes running results, combined at the end: neither the chain of adds nor the scalar
-// width is the limit. Traffic   compulsory bytes. Limits    one core's memory bandwidth. Fails at  [1, 1e20,
-// 1, -1e20], as rung 01; more lanes than terms.
+//           width is the limit.
+// Traffic   compulsory bytes.
+// Limits    one core's memory bandwidth.
+// Fails at  [1, 1e20, 1, -1e20], as rung 01; more lanes than terms.
 #include "reference/cpu/reduce/parts.hpp"
 #include "reference/cpu/simd.hpp"
 #include "reference/ops/reduce.hpp"

@@ -1,8 +1,11 @@
 // reduce, host 81: Eigen's reductions of a mapped array.
 //
 // Change    the library's own vectorised tree; its maximum is told to propagate NaN, which it does not by
-// default. Traffic   compulsory bytes. Limits    one core's memory bandwidth. Fails at  [1, 1e20, 1, -1e20],
-// as rung 01. The maximum of nothing is an assertion there, and is answered here.
+//           default.
+// Traffic   compulsory bytes.
+// Limits    one core's memory bandwidth.
+// Fails at  [1, 1e20, 1, -1e20], as rung 01. The maximum of nothing is an assertion there, and is answered
+//           here.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // gcc 12 warns inside its own AVX-512 header
 #include <Eigen/Core>
 

@@ -1,8 +1,8 @@
 // skinny_gemm, host 04: outer products into sums held in registers.
 //
 // Change    a tile of kRows x kTile elements of Y stays in vector registers over the whole of k: one step
-// loads a row of the
-//           tile of W and broadcasts kRows elements of X. W is padded to whole tiles beforehand.
+//           loads a row of the tile of W and broadcasts kRows elements of X. W is padded to whole tiles
+//           beforehand.
 // Traffic   X once per tile of columns, Y once; W from the first-level cache.
 // Limits    memory bandwidth where n <= 16.
 // Fails at  widths just above a multiple of 16: the last tile multiplies padding.

@@ -1,7 +1,7 @@
 // spmm, host 03: blocks of rows with equal numbers of entries, SIMD along the width with C in registers.
 //
-// Change    rows are cut where entries reach multiples of nnz / threads; each row is done in panels of 64, 32
-//           and 8 columns (fp32) whose sums stay in registers over all entries of the row.
+// Change    rows are cut where entries reach multiples of nnz / threads; each row is done in panels of up to
+//           four vector registers, whose sums stay there over all entries of the row.
 // Traffic   as rung 01 without the re-reading of C; the row's indices and values once per panel, from the
 //           first-level cache.
 // Limits    loads of B: one vector load per multiply-add.

@@ -15,15 +15,27 @@ using In = Spmm::In<T, Space::host>;
 template <class T>
 using Out = Spmm::Out<T, Space::host>;
 
-// A row of Width columns, in constant panels of at most four AVX-512 registers.
+// A row of Width columns: constant panels of at most eight registers, or scalars where it is narrower than
+// one.
 template <int Width, class T>
 void row(const In<T>& in, std::int64_t begin, std::int64_t end, std::int64_t column, T* c /* (Width) */) {
-  constexpr int kMost = 256 / sizeof(T);
+  constexpr int kMost = 8 * kLanes<T>;
   if constexpr (Width > kMost) {
-    spmm_host::panel<kMost>(in.A, in.B, begin, end, column, c);
-    row<Width - kMost>(in, begin, end, column + kMost, c + kMost);
+    spmm_host::panel<8>(in.A, in.B, begin, end, column, kMost, c);
+    // what is left is at least one register wide, or is widened to one by going over a few columns twice
+    constexpr int kRest = Width - kMost, kTaken = kRest < kLanes<T> ? kLanes<T> : kRest;
+    row<kTaken>(in, begin, end, column + Width - kTaken, c + Width - kTaken);
+  } else if constexpr (Width >= kLanes<T>) {
+    constexpr int kRegisters = (Width + kLanes<T> - 1) / kLanes<T>;
+    spmm_host::panel<kRegisters>(in.A, in.B, begin, end, column, Width, c);
   } else {
-    spmm_host::panel<Width>(in.A, in.B, begin, end, column, c);
+    T sum[Width] = {};
+    for (std::int64_t k = begin; k < end; ++k) {
+      const T a = in.A.val[k];
+      const T* b = in.B.data + in.A.col[k] * in.B.ld + column;
+      for (int j = 0; j < Width; ++j) sum[j] += a * b[j];
+    }
+    for (int j = 0; j < Width; ++j) c[j] = sum[j];
   }
 }
 

@@ -1,44 +1,59 @@
-// What rungs 03 and 04 of spmm share: a run of entries of one row times B, in panels of columns held in
+// What rungs 03 to 05 of spmm share: a run of entries of one row times B, in panels of columns held in
 // registers.
 #pragma once
+#include "reference/cpu/simd.hpp"
 #include "reference/ops/spmm.hpp"
 
 namespace plumb::spmm_host {
 
-/// One panel of Width columns. The sums live in registers from the first entry to the last.
-template <int Width, class T>
+/// One panel of `width` columns in Registers registers, (Registers - 1) * kLanes < width <= Registers *
+/// kLanes, width >= kLanes. The sums live in registers from the first entry to the last. The last register
+/// may overlap the one before it: both compute the same, and no column needs a remainder loop. An array of
+/// scalars in place of the registers is left in memory by gcc 12 from 17 floats on, at a fifth of the speed.
+template <int Registers, class T>
 void panel(const CsrView<const T, Space::host>& A, const DenseView<const T, Space::host>& B,
-           std::int64_t begin, std::int64_t end, std::int64_t column, T* c /* (Width) */) {
-  T sum[Width] = {};
+           std::int64_t begin, std::int64_t end, std::int64_t column, std::int64_t width,
+           T* c /* (width) */) {
+  const std::int64_t last = width - kLanes<T>;
+  Vector<T> sum[Registers] = {};
   for (std::int64_t k = begin; k < end; ++k) {
-    const T a = A.val[k];
+    const Vector<T> a = Vector<T>{} + A.val[k];
     const T* b = B.data + A.col[k] * B.ld + column;
-#pragma omp simd
-    for (int j = 0; j < Width; ++j) sum[j] += a * b[j];
+#pragma GCC unroll 8
+    for (int r = 0; r < Registers; ++r) {
+      Vector<T> x;
+      load<T>(x, b + (r + 1 < Registers ? r * kLanes<T> : last));
+      sum[r] += a * x;
+    }
   }
-  for (int j = 0; j < Width; ++j) c[j] = sum[j];
+#pragma GCC unroll 8
+  for (int r = 0; r < Registers; ++r) store<T>(c + (r + 1 < Registers ? r * kLanes<T> : last), sum[r]);
 }
 
 /// c (n) = sum over entries [begin, end) of val * B[col]; +0 where there are none. Overwrites c.
 template <class T>
 void entries_times_dense(const CsrView<const T, Space::host>& A, const DenseView<const T, Space::host>& B,
                          std::int64_t begin, std::int64_t end, T* c /* (n) */) {
-  constexpr int kWide = 128 / sizeof(T), kNarrow = 32 / sizeof(T);  // two AVX-512 registers, and one of AVX
+  constexpr std::int64_t kWide = 4 * kLanes<T>;
   const std::int64_t n = B.cols;
-  std::int64_t j = 0;
-  for (; j + 2 * kWide <= n; j += 2 * kWide) panel<2 * kWide>(A, B, begin, end, j, c + j);
-  for (; j + kWide <= n; j += kWide) panel<kWide>(A, B, begin, end, j, c + j);
-  for (; j + kNarrow <= n; j += kNarrow) panel<kNarrow>(A, B, begin, end, j, c + j);
-  if (j == n) return;
-  // the last few columns: their number is a variable, but their sums need not leave the registers either
-  const auto rest = static_cast<int>(n - j);
-  T sum[kNarrow] = {};
-  for (std::int64_t k = begin; k < end; ++k) {
-    const T a = A.val[k];
-    const T* b = B.data + A.col[k] * B.ld + j;
-    for (int r = 0; r < rest; ++r) sum[r] += a * b[r];
+  if (n < kLanes<T>) {  // narrower than a register: their number is a variable, but the sums stay near
+    T sum[kLanes<T>] = {};
+    for (std::int64_t k = begin; k < end; ++k) {
+      const T a = A.val[k];
+      const T* b = B.data + A.col[k] * B.ld;
+      for (std::int64_t j = 0; j < n; ++j) sum[j] += a * b[j];
+    }
+    for (std::int64_t j = 0; j < n; ++j) c[j] = sum[j];
+    return;
   }
-  for (int r = 0; r < rest; ++r) c[j + r] = sum[r];
+  std::int64_t j = 0;
+  for (; n - j > kWide; j += kWide) panel<4>(A, B, begin, end, j, kWide, c + j);
+  if (n - j < kLanes<T>) j = n - kLanes<T>;  // again the overlap, with the panel before
+  const std::int64_t width = n - j;
+  if (width <= kLanes<T>) return panel<1>(A, B, begin, end, j, width, c + j);
+  if (width <= 2 * kLanes<T>) return panel<2>(A, B, begin, end, j, width, c + j);
+  if (width <= 3 * kLanes<T>) return panel<3>(A, B, begin, end, j, width, c + j);
+  panel<4>(A, B, begin, end, j, width, c + j);
 }
 
 /// First row of part t of `parts` equal shares of rows + nnz: an empty row weighs one entry.

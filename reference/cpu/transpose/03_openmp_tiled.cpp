@@ -1,8 +1,7 @@
 // transpose, host 03: tiles dealt out to OpenMP threads, each turned through a buffer.
 //
 // Change    tiles are shared out in both dimensions; a tile passes through a packed buffer, so that the
-// strided side is the
-//           buffer's and never the memory's.
+//           strided side is the buffer's and never the memory's.
 // Traffic   as rung 02.
 // Limits    memory bandwidth.
 // Fails at  matrices of fewer tiles than cores.

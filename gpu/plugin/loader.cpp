@@ -1,0 +1,100 @@
+#include "gpu/plugin/loader.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+
+#include "reference/core/error.hpp"
+
+namespace plumb {
+namespace {
+
+bool valid_name(const char* name) {
+  if (name == nullptr || name[0] == '\0') return false;
+  for (const char* c = name; *c != '\0'; ++c) {
+    if (std::isalnum(static_cast<unsigned char>(*c)) == 0 && *c != '_' && *c != '-' && *c != '.')
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Plugin::Plugin(const std::string& path) {
+  char* whole = realpath(path.c_str(), nullptr);  // a bare name would be searched for where libraries lie
+  if (whole == nullptr) throw input_error(path, 0, "cannot open the plug-in", std::strerror(errno));
+  void* library = dlopen(whole, RTLD_NOW | RTLD_LOCAL);
+  std::free(whole);
+  if (library == nullptr) {
+    const char* why = dlerror();
+    throw input_error(
+        path, 0,
+        fmt::format("cannot open the plug-in: {}", printable(why != nullptr ? why : "no reason given", 300)));
+  }
+  void* symbol = dlsym(library, PLUMB_PLUGIN_SYMBOL);
+  if (symbol == nullptr) {
+    throw input_error(path, 0,
+                      "is no plug-in: it does not export " PLUMB_PLUGIN_SYMBOL
+                      "() (gpu/plugin/plugin_abi.h; in C++ inside extern \"C\")");
+  }
+  const plumb_plugin* plugin = reinterpret_cast<plumb_plugin_function>(symbol)();
+  if (plugin == nullptr) throw input_error(path, 0, PLUMB_PLUGIN_SYMBOL "() returned NULL");
+  if (plugin->version != PLUMB_PLUGIN_VERSION) {
+    throw input_error(
+        path, 0,
+        fmt::format(
+            "was built for version {} of the plug-in interface, this is version {}: build it against the "
+            "gpu/plugin/plugin_abi.h at hand",
+            plugin->version, PLUMB_PLUGIN_VERSION));
+  }
+  if (plugin->variant_size != sizeof(plumb_variant)) {
+    throw input_error(
+        path, 0,
+        fmt::format("its plumb_variant has {} bytes, here it has {}: another plugin_abi.h, or other packing",
+                    plugin->variant_size, sizeof(plumb_variant)));
+  }
+  if (plugin->count < 0 || plugin->count > 100000 || (plugin->count > 0 && plugin->variants == nullptr)) {
+    throw input_error(path, 0, fmt::format("lists {} variants", plugin->count));
+  }
+  std::set<std::string> seen;
+  for (std::int32_t i = 0; i < plugin->count; ++i) {
+    const plumb_variant& v = plugin->variants[i];
+    const auto wrong = [&](const std::string& what) {
+      return input_error(
+          path, 0,
+          fmt::format("variant {} ({}): {}", i, v.name != nullptr ? printable(v.name) : "no name", what));
+    };
+    if (v.size != sizeof(plumb_variant))
+      throw wrong(fmt::format("size is {}, not sizeof(plumb_variant) = {}", v.size, sizeof(plumb_variant)));
+    if (!valid_name(v.name)) throw wrong("its name must be of letters, digits, '_', '-' and '.'");
+    if (v.op == nullptr || v.run == nullptr) throw wrong(v.op == nullptr ? "op is NULL" : "run is NULL");
+    if (v.dtype != PLUMB_F32 && v.dtype != PLUMB_F64)
+      throw wrong(fmt::format("dtype {} is neither PLUMB_F32 nor PLUMB_F64", v.dtype));
+    if (v.device != PLUMB_HOST && v.device != PLUMB_CUDA)
+      throw wrong(fmt::format("device {} is neither PLUMB_HOST nor PLUMB_CUDA", v.device));
+    if (v.arithmetic < PLUMB_NATIVE || v.arithmetic > PLUMB_FP16)
+      throw wrong(fmt::format("arithmetic {} is not known", v.arithmetic));
+    if ((v.flags & ~static_cast<std::uint32_t>(PLUMB_NOT_REPRODUCIBLE)) != 0)
+      throw wrong(fmt::format("flags {:#x} are not known", v.flags));
+    if (v.alignment < 0 || v.alignment > 256 || (v.alignment & (v.alignment - 1)) != 0) {
+      throw wrong(fmt::format("alignment {} is not 0 or a power of two up to 256", v.alignment));
+    }
+    if (!seen.insert(fmt::format("{}|{}|{}", v.op, v.name, v.dtype)).second)
+      throw wrong(fmt::format("is listed twice for {} in this type", printable(v.op)));
+    variants_.push_back(&v);
+  }
+  if (variants_.empty()) throw input_error(path, 0, "lists no variant");
+}
+
+const plumb_variant* Plugin::find(const std::string& op, const std::string& name, int dtype) const {
+  for (const plumb_variant* v : variants_) {
+    if (op == v->op && name == v->name && v->dtype == dtype) return v;
+  }
+  return nullptr;
+}
+
+}  // namespace plumb

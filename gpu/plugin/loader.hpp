@@ -1,0 +1,24 @@
+// Opens a plug-in (plugin_abi.h) and checks what it says of itself. Only ever called in a child process: opening a library runs its
+// code, and a library that crashes when opened must not take the judge along.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "gpu/plugin/plugin_abi.h"
+
+namespace plumb {
+
+class Plugin {
+ public:
+  /// Errors, each one line that names the file: cannot be opened, misses the symbol, another version, a variant that is not
+  /// understood.
+  explicit Plugin(const std::string& path);
+  [[nodiscard]] const std::vector<const plumb_variant*>& variants() const { return variants_; }
+  /// Null where there is none.
+  [[nodiscard]] const plumb_variant* find(const std::string& op, const std::string& name, int dtype) const;
+
+ private:
+  std::vector<const plumb_variant*> variants_;  // in the library, which stays open
+};
+
+}  // namespace plumb

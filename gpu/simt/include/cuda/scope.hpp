@@ -1,0 +1,43 @@
+// Scopes and memory orders of libcu++, for the CPU executor's stand-ins <cuda/atomic> and <cuda/barrier>.
+#pragma once
+#include "gpu/simt/shim.hpp"
+
+namespace cuda {
+
+enum thread_scope {
+  thread_scope_system = 0,
+  thread_scope_device = 1,
+  thread_scope_block = 2,
+  thread_scope_thread = 10
+};
+
+namespace std {
+enum memory_order {
+  memory_order_relaxed,
+  memory_order_consume,
+  memory_order_acquire,
+  memory_order_release,
+  memory_order_acq_rel,
+  memory_order_seq_cst
+};
+template <class T>
+constexpr ::std::remove_reference_t<T>&& move(T&& v) noexcept {
+  return static_cast<::std::remove_reference_t<T>&&>(v);
+}
+}  // namespace std
+using std::memory_order;
+using std::memory_order_acq_rel;
+using std::memory_order_acquire;
+using std::memory_order_consume;
+using std::memory_order_relaxed;
+using std::memory_order_release;
+using std::memory_order_seq_cst;
+
+constexpr ::plumb::simt::Scope executor_scope(thread_scope s) {
+  return s == thread_scope_block || s == thread_scope_thread ? ::plumb::simt::Scope::block
+                                                             : ::plumb::simt::Scope::device;
+}
+constexpr bool releases(memory_order o) { return o >= memory_order_release; }
+constexpr bool acquires(memory_order o) { return o != memory_order_relaxed && o != memory_order_release; }
+
+}  // namespace cuda

@@ -1,0 +1,4 @@
+// Stands in for CUDA's header of this name where kernels are built for the CPU executor.
+#pragma once
+#include "gpu/simt/host_api.hpp"
+#include "gpu/runtime/device.hpp"

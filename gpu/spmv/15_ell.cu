@@ -1,0 +1,49 @@
+// spmv, rung 15: ELLPACK, converted in prepare().
+//
+// Change    every row has as many slots as the longest, stored slot by slot: thread i reads slot s of row i
+//           next to its neighbours'.
+// Traffic   rows * longest row entries, padding included; no row_ptr.
+// Limits    34 registers in fp32, 32 in fp64, no shared memory: 6 and 8 blocks of 256 per SM (sm_90, nvcc
+//           13.0, ptxas -v).
+// Fails at  one long row: the padding explodes, and supports() refuses beyond three times the entries. Rungs
+//           16 and 17 answer that.
+// Source    Kincaid, Oppe and Young, ITPACKV 2D user's guide (1989); Bell and Garland, SC'09.
+#include "gpu/spmv/ell.hpp"
+#include "gpu/spmv/features.hpp"
+
+namespace plumb {
+namespace {
+
+using namespace spmv;
+
+template <class T>
+const char* supports(const Problem<T>&, const In<T>& in, const Out<T>&) {
+  const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, in.A.rows + 1, nullptr);
+  return explodes(longest_row(row_ptr) * in.A.rows, in.A.rows, in.A.nnz)
+             ? "ELL would pad to more than three times the entries: one row is much longer than the mean"
+             : nullptr;
+}
+
+template <class T>
+void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& context) {
+  const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, in.A.rows + 1, context.stream);
+  return new Ell<T>(make_ell(longest_row(row_ptr), in, context));
+}
+
+template <class T>
+void release(void* plan) {
+  delete static_cast<Ell<T>*>(plan);
+}
+
+template <class T>
+void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  run_ell(*static_cast<const Ell<T>*>(context.plan), p, in, out, context);
+}
+
+const Register<Spmv, float, Space::device> f32{"15_ell",        run<float>,     {},
+                                               supports<float>, prepare<float>, release<float>};
+const Register<Spmv, double, Space::device> f64{"15_ell",         run<double>,     {},
+                                                supports<double>, prepare<double>, release<double>};
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,147 @@
+// The runtime's tests. Those that need no device always run; the others say so where there is none.
+#include <cuda_runtime_api.h>
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gpu/runtime/check.hpp"
+#include "gpu/runtime/device_info.hpp"
+#include "gpu/runtime/handles.hpp"
+#include "gpu/runtime/poison.hpp"
+#include "gpu/runtime/transfer.hpp"
+#include "reference/core/error.hpp"
+
+namespace plumb {
+namespace {
+
+bool device_here() {
+  const std::string reason = device_unavailable();
+  if (!reason.empty()) MESSAGE("not run: " << reason);
+  return reason.empty();
+}
+
+struct Counted {
+  using Handle = int;
+  static inline int destroyed = 0;
+  static cudaError_t destroy(int) {
+    ++destroyed;
+    return cudaSuccess;
+  }
+};
+
+std::string message_of(cudaError_t status) {
+  try {
+    check_cuda(status, "cudaMalloc(&p, n)", "some/file.cpp", 17);
+  } catch (const Error& e) { return e.what(); }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a failed call names its place, itself, and the error's name and text") {
+  const std::string said = message_of(cudaErrorInvalidValue);
+  CHECK(said.rfind("some/file.cpp:17: cudaMalloc(&p, n): cudaErrorInvalidValue: ", 0) == 0);
+  CHECK(message_of(cudaSuccess).empty());
+}
+
+TEST_CASE("a handle is destroyed once, by its last owner") {
+  Counted::destroyed = 0;
+  {
+    UniqueHandle<Counted> a(1), b(2);
+    UniqueHandle<Counted> c(std::move(a));
+    CHECK(a.get() == 0);
+    CHECK(c.get() == 1);
+    b = std::move(c);  // b's own handle is destroyed with c
+    CHECK(b.get() == 1);
+    CHECK(Counted::destroyed == 0);
+  }
+  CHECK(Counted::destroyed == 2);
+}
+
+TEST_CASE("a device is described in one line") {
+  DeviceInfo d;
+  d.name = "NVIDIA Example";
+  d.sm = 90, d.multiprocessors = 132, d.memory_bytes = std::int64_t{3} << 30, d.l2_bytes = 60 << 20,
+  d.clock_mhz = 1980;
+  d.driver_version = 12080, d.runtime_version = 13000;
+  CHECK(describe(d) ==
+        "NVIDIA Example, sm_90, 132 SMs, 3.0 GiB, L2 60 MiB, 1980 MHz, driver CUDA 12.8, runtime 13.0");
+}
+
+TEST_CASE("where no kernel can run, the reason is one line and asking for the device throws it") {
+  const std::string reason = device_unavailable();
+  if (reason.empty()) {
+    CHECK(device_info().multiprocessors > 0);
+    return;
+  }
+  CHECK(reason.find('\n') == std::string::npos);
+  CHECK_THROWS_WITH_AS((void)device_info(), reason.c_str(), Error);
+  CHECK_THROWS_AS(DeviceBuffer<float>(4), Error);
+  CHECK_THROWS_AS((void)make_stream(), Error);
+}
+
+TEST_CASE("what is written to a device is read back, in stream order") {
+  if (!device_here()) return;
+  const UniqueStream stream = make_stream();
+  const DeviceBuffer<int> buffer(3), copy(3);
+  const std::vector<int> sent = {1, 2, 3};
+  device_write(buffer.data(), sent.data(), sizeof(int) * 3, stream.get());
+  device_copy(copy.data(), buffer.data(), sizeof(int) * 3, stream.get());
+  std::vector<int> back(3);
+  device_read(back.data(), copy.data(), sizeof(int) * 3, stream.get());
+  CHECK(back == sent);
+}
+
+TEST_CASE("poison reaches every word, and one changed word is counted") {
+  if (!device_here()) return;
+  const UniqueStream stream = make_stream();
+  const std::int64_t bytes = 8 * 100003;
+  const DeviceBuffer<std::uint64_t> buffer(bytes / 8);
+  const DeviceBuffer<unsigned long long> count(1);
+  const std::uint64_t bits = 0x7ff5f1ce7fb5f1ceull, other = 1;
+  fill_pattern(buffer.data(), bits, bytes, stream.get());
+  const auto mismatches = [&] {
+    device_fill(count.data(), 0, 8, stream.get());
+    count_mismatches(buffer.data(), bits, bytes, count.data(), stream.get());
+    unsigned long long n = 0;
+    device_read(&n, count.data(), 8, stream.get());
+    return n;
+  };
+  CHECK(mismatches() == 0);
+  device_write(buffer.data() + 100002, &other, 8, stream.get());
+  CHECK(mismatches() == 1);
+}
+
+TEST_CASE("a captured graph does its work at every launch, and a failing capture leaves the stream usable") {
+  if (!device_here()) return;
+  const UniqueStream stream = make_stream();
+  const DeviceBuffer<unsigned char> buffer(4);
+  const UniqueGraph graph =
+      capture_graph(stream.get(), [&] { device_fill(buffer.data(), 7, 4, stream.get()); });
+  for (int round = 0; round < 2; ++round) {
+    device_fill(buffer.data(), 0, 4, stream.get());
+    PLUMB_CUDA(cudaGraphLaunch(graph.get(), stream.get()));
+    unsigned char back[4] = {};
+    device_read(back, buffer.data(), 4, stream.get());
+    CHECK(back[3] == 7);
+  }
+  CHECK_THROWS_AS((void)capture_graph(stream.get(), [] { throw Error("no"); }), Error);
+  device_fill(buffer.data(), 1, 4, stream.get());
+  unsigned char back[4] = {};
+  device_read(back, buffer.data(), 4, stream.get());
+  CHECK(back[0] == 1);
+}
+
+TEST_CASE("two recorded events lie in order") {
+  if (!device_here()) return;
+  const UniqueStream stream = make_stream();
+  const UniqueEvent begin = make_event(), end = make_event();
+  PLUMB_CUDA(cudaEventRecord(begin.get(), stream.get()));
+  PLUMB_CUDA(cudaEventRecord(end.get(), stream.get()));
+  CHECK(elapsed_ms(begin, end) >= 0);
+}
+
+}  // namespace plumb

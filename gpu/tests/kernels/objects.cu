@@ -1,0 +1,127 @@
+// Test kernels with barriers as objects, orders and scopes of libcu++, wide tiles, and large structures.
+#include <cuda/atomic>
+#include <cuda/barrier>
+
+#include "gpu/runtime/groups.hpp"
+#include "gpu/tests/kernels/simt_kernels.hpp"
+
+namespace cg = cooperative_groups;
+
+namespace {
+
+using Barrier = cuda::barrier<cuda::thread_scope_block>;
+
+// Half of the block produces and half consumes, over a double buffer: each buffer has a barrier that says full and one that says empty.
+template <bool Right>
+__global__ void specialised_kernel(const int* in, int* out, int rounds) {
+#if !defined(PLUMB_SIMT)
+#pragma nv_diag_suppress static_var_with_dynamic_init
+#endif
+  __shared__ Barrier full[2], empty[2];
+  __shared__ int buffer[2][64];
+  const int t = static_cast<int>(threadIdx.x) % 64;
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < 2; ++i) {
+      init(&full[i], 128);
+      init(&empty[i], 128);
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x < 64) {
+    for (int r = 0; r < rounds; ++r) {
+      empty[r % 2].arrive_and_wait();
+      buffer[r % 2][t] = in[r * 64 + t];  // <- object write
+      (void)full[r % 2].arrive();
+    }
+  } else {
+    int sum = 0;
+    (void)empty[0].arrive();
+    (void)empty[1].arrive();
+    for (int r = 0; r < rounds; ++r) {
+      if (Right) {
+        full[r % 2].arrive_and_wait();
+      } else {
+        (void)full[r % 2].arrive();
+      }
+      sum += buffer[r % 2][63 - t];  // <- object read
+      if (r + 2 < rounds) (void)empty[r % 2].arrive();
+    }
+    out[t] = sum;
+  }
+}
+
+// A value handed on with release and acquire; relaxed is not enough.
+template <bool Right>
+__global__ void ordered_flag_kernel(int* data, int* flag, int* out) {
+  if (threadIdx.x != 0) return;
+  cuda::atomic_ref<int, cuda::thread_scope_device> f(*flag);
+  if (blockIdx.x == 0) {
+    *data = 6;  // <- ordered write
+    f.store(1, Right ? cuda::std::memory_order_release : cuda::std::memory_order_relaxed);
+  } else {
+    while (f.load(cuda::std::memory_order_acquire) == 0) {}
+    *out = *data * 7;  // <- ordered read
+  }
+}
+
+template <bool Right>
+__global__ void split_barrier_kernel(const int* in, int* out) {
+  __shared__ int s[256];
+  const auto block = cg::this_thread_block();
+  s[threadIdx.x] = in[threadIdx.x];  // <- split write
+  auto token = block.barrier_arrive();
+  const int own = in[threadIdx.x] * 10;
+  if (Right) block.barrier_wait(cuda::std::move(token));
+  out[threadIdx.x] = own + s[blockDim.x - 1 - threadIdx.x];  // <- split read
+}
+
+template <bool Right>
+__global__ void wide_tiles_kernel(const int* in, int* out) {
+  __shared__ int s[256];
+  __shared__ cg::block_tile_memory<256> scratch;
+  const auto block = cg::this_thread_block(scratch);
+  const auto tile = cg::tiled_partition<64>(block);
+  const unsigned first = tile.meta_group_rank() * 64;
+  s[threadIdx.x] = in[threadIdx.x];  // <- wide write
+  if (Right) tile.sync();
+  out[threadIdx.x] = s[first + 63 - tile.thread_rank()];  // <- wide read
+}
+
+struct Large {
+  float value[40];
+};
+
+template <bool Right>
+__global__ void large_kernel(const Large* in, Large* out) {
+  __shared__ Large slot;
+  if (threadIdx.x == 0) slot = in[0];  // <- large write
+  if (Right) __syncthreads();
+  out[threadIdx.x] = slot;  // <- large read
+}
+
+}  // namespace
+
+namespace plumb::simt_test {
+
+void specialised(Form f, const int* in, int* out, int rounds) {
+  launch(f == Form::right ? specialised_kernel<true> : specialised_kernel<false>, 1, 128, 0, nullptr, in, out,
+         rounds);
+}
+void ordered_flag(Form f, int* data, int* flag, int* out) {
+  device_fill(flag, 0, sizeof(int), nullptr);
+  launch(f == Form::right ? ordered_flag_kernel<true> : ordered_flag_kernel<false>, 2, 32, 0, nullptr, data,
+         flag, out);
+}
+void split_barrier(Form f, int threads, const int* in, int* out) {
+  launch(f == Form::right ? split_barrier_kernel<true> : split_barrier_kernel<false>, 1, threads, 0, nullptr,
+         in, out);
+}
+void wide_tiles(Form f, const int* in, int* out) {
+  launch(f == Form::right ? wide_tiles_kernel<true> : wide_tiles_kernel<false>, 1, 256, 0, nullptr, in, out);
+}
+void large_structures(Form f, int threads, const float* in, float* out) {
+  launch(f == Form::right ? large_kernel<true> : large_kernel<false>, 1, threads, 0, nullptr,
+         reinterpret_cast<const Large*>(in), reinterpret_cast<Large*>(out));
+}
+
+}  // namespace plumb::simt_test

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""The rewriter: what it makes of launches and __shared__ declarations, and that it refuses what it cannot read."""
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'simt'))
+sys.dont_write_bytecode = True
+import rewrite  # noqa: E402
+
+
+def shared(text):
+    """Rewrites declarations inside of a function body."""
+    return rewrite.rewrite('void f() {\n' + text.replace('__shared__', '__plumb_shared__') + '\n}\n')
+
+
+class Launches(unittest.TestCase):
+    def check(self, text, kernel, config, arguments):
+        new = rewrite.rewrite(text)
+        self.assertIn('Written("%s", ::plumb::simt::Here::at(), %s)' % (kernel.replace('"', '\\"'), config), new)
+        self.assertIn('(plumb_a...); }); }' + arguments, new)
+        self.assertNotIn('<<<', new)
+
+    def test_a_plain_launch(self):
+        self.check('void f() { k<<<1, 2>>>(a, b); }', 'k', '1, 2', '(a, b)')
+
+    def test_template_arguments_with_brackets_and_comparisons(self):
+        self.check('void f() { k<T, (N > 2), sizeof(int[3])><<<g, b, s, st>>>(a); }', 'k<T, (N > 2), sizeof(int[3])>',
+                   'g, b, s, st', '(a)')
+
+    def test_qualified_names_and_whole_expressions(self):
+        self.check('void f() { ::a::b<1>::k<float><<<1, 2>>>(); }', '::a::b<1>::k<float>', '1, 2', '()')
+        self.check('void f() { (*table[i])<<<1, 2>>>(x); }', '(*table[i])', '1, 2', '(x)')
+        self.check('void f() { return o.kernels[2]<<<1, 2>>>(x); }', 'o.kernels[2]', '1, 2', '(x)')
+        self.check('void f() { if (x) k<<<1, 2>>>(x); else ::k<<<1, 2>>>(y); }', 'k', '1, 2', '(x)')
+
+    def test_configurations_with_nested_brackets(self):
+        self.check('void f() { k<<<dim3((n + 1) / 2, max(a, (b >> 3))), {32, 2}>>>(x); }', 'k',
+                   'dim3((n + 1) / 2, max(a, (b >> 3))), {32, 2}', '(x)')
+
+    def test_a_launch_over_several_lines_keeps_the_lines(self):
+        text = 'void f() {\n  k\n    <<<1,\n       2>>>\n    (x);\n}\nint after;\n'
+        new = rewrite.rewrite(text)
+        self.assertEqual(new[:new.index('int after')].count('\n'), text[:text.index('int after')].count('\n'))
+
+    def test_strings_and_characters_are_left_alone(self):
+        for text in ('const char* s = "k<<<1, 2>>>(x)";', "char c = '<'; auto d = R\"x(k<<<1>>>)x\";",
+                     'int n = 1\'000\'000; const char* t = "\\"<<<";'):
+            self.assertEqual(rewrite.rewrite(text), text)
+
+    def test_shifts_are_no_launches(self):
+        text = 'auto x = a << b << c >> d; std::vector<std::vector<std::vector<int>>> v;'
+        self.assertEqual(rewrite.rewrite(text), text)
+
+    def test_what_cannot_be_read_is_an_error_with_its_line(self):
+        text = '# 7 "file.cu"\nvoid f() {\n  k<<<1, 2;\n}\n'
+        with self.assertRaises(rewrite.Unreadable) as caught:
+            rewrite.rewrite(text)
+        self.assertEqual(rewrite.place(text, caught.exception.at), ('file.cu', 8))
+
+
+class Shared(unittest.TestCase):
+    def test_arrays_scalars_and_lists(self):
+        new = shared('__shared__ float a[2][N + 1], b, c[3];')
+        for wanted in ('_t = float[2][N + 1];', '_t& a = ', '_t = float;', '_t& b = ', '_t = float[3];', '_t& c = '):
+            self.assertIn(wanted, new)
+
+    def test_types_with_template_arguments_and_commas(self):
+        new = shared('__shared__ typename Sort<T, 128>::Storage storage;')
+        self.assertIn('_t = typename Sort<T, 128>::Storage;', new)
+        self.assertIn('_t& storage = ', new)
+
+    def test_alignment_goes_to_the_slot(self):
+        for text in ('__shared__ alignas(128) float a[4];', 'alignas(128) __shared__ float a[4];',
+                     '__shared__ __attribute__((aligned(128))) float a[4];', 'static __shared__ alignas(64 + 64) float a[4];'):
+            new = shared(text)
+            self.assertRegex(new, r'_t = float\[4\];')
+            self.assertRegex(new, r'\((128|64 \+ 64)\) > alignof')
+
+    def test_volatile_and_pointers_stay_with_the_type(self):
+        self.assertIn('_t = volatile int;', shared('volatile __shared__ int flag;'))
+        self.assertIn('_t = const float*[4];', shared('__shared__ const float* rows[4];'))
+
+    def test_dynamic_memory_inside_and_outside_of_functions(self):
+        self.assertIn('float* const s = static_cast<float*>(::plumb::simt::dynamic_shared());',
+                      shared('extern __shared__ float s[];'))
+        new = rewrite.rewrite('# 4 "x.cu"\nnamespace a {\nextern __plumb_shared__ float s[];\n}\n')
+        self.assertIn('#define s (plumb_s_1_0())\n# 5 "x.cu"\n', new)
+
+    def test_a_file_scope_variable_becomes_a_call(self):
+        new = rewrite.rewrite('# 1 "x.cu"\n__plumb_shared__ int g[4], h;\nint after;\n')
+        self.assertIn('_t& plumb_g_1_0_f() { static ::plumb::simt::SharedSlot', new)
+        self.assertIn('#define h (plumb_h_1_1_f())\n# 1 "x.cu"\n\nint after;', new)
+
+    def test_a_declaration_it_cannot_read_is_refused(self):
+        with self.assertRaises(rewrite.Unreadable):
+            rewrite.rewrite('void f() { __plumb_shared__ float (*rows)[4]; }')
+
+    def test_declarations_after_labels_and_markers_keep_their_place(self):
+        new = rewrite.rewrite('void f() {\nagain:\n# 3 "x.cu"\n  __plumb_shared__ int a;\n  a = 1;\n}\n')
+        self.assertIn('again:\n# 3 "x.cu"\n  using ', new)
+
+    def test_noinline_becomes_an_attribute_only_where_it_stands_alone(self):
+        self.assertEqual(rewrite.rewrite('__noinline__ void f();'), '__attribute__((noinline)) void f();')
+        text = '__attribute__((__noinline__)) void f();'
+        self.assertEqual(rewrite.rewrite(text), text)
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,27 @@
+// What keeps a variant away from its judge: limits of the child process, and what the judge does about itself. A wrong kernel is
+// met by the image's fences; this is for one that reaches further: signals, other processes' memory, processes left behind.
+#pragma once
+#include <cstdint>
+
+namespace plumb {
+
+/// For the judge, once at the start: its memory cannot be read through /proc (PR_SET_DUMPABLE 0; so no core file and no debugger
+/// either, which PLUMB_DEBUGGABLE=1 gives back), processes orphaned by a child become its own, descriptors 0 to 2 are open, and
+/// writing to a full disk or to a closed pipe is an error rather than a signal.
+void guard_judge();
+
+/// For a child process, before its first run. A signal to another process, ptrace, and reading another process's memory end it with
+/// SIGSYS; a host variant's memory is limited to three quarters of the machine's; it is the first to go where memory runs out
+/// nevertheless. In builds with sanitizers, whose runtimes need some of these, only the last holds.
+void confine_worker(bool limit_memory);
+
+/// Threads of this process.
+[[nodiscard]] int count_threads();
+
+/// True when this process has living children or adopted orphans; ended ones are reaped.
+[[nodiscard]] bool has_children();
+
+/// Ends this process's children that are not in the list [pids, pids + count).
+void end_strays(const int* pids, int count);
+
+}  // namespace plumb

@@ -1,0 +1,25 @@
+// --save-failing: what a failing record was given and what it gave back, as .npy, one folder each. Nothing is overwritten.
+#pragma once
+#include <mutex>
+#include <string>
+
+#include "verify/engine/runner.hpp"
+
+namespace plumb {
+
+class FailureFolder {
+ public:
+  /// Makes the folder. Throws Error when it cannot.
+  explicit FailureFolder(std::string path);
+  /// Saves one failure; may be called from several threads. What goes wrong is kept in trouble(), and nothing more is saved.
+  void save(const Failure&);
+  [[nodiscard]] std::string trouble() const { return trouble_; }
+  [[nodiscard]] int saved() const { return saved_; }
+
+ private:
+  std::string path_, trouble_;
+  int saved_ = 0;
+  std::mutex mutex_;
+};
+
+}  // namespace plumb

@@ -1,0 +1,235 @@
+// Kernels that do not only get it wrong but try to get away with it, or to take the judge down. Each is a variant of transpose;
+// tests/adversary_test.cpp says what must become of it.
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <thread>
+#include <vector>
+
+#include "reference/ops/transpose.hpp"
+
+namespace plumb {
+namespace {
+
+using P = Transpose::Problem<float>;
+using I = Transpose::In<float, Space::host>;
+using O = Transpose::Out<float, Space::host>;
+
+void transpose(const I& in, const O& out) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    for (std::int64_t j = 0; j < in.A.cols; ++j) out.B(j, i) = in.A(i, j);
+  }
+}
+
+void right(const P&, const I& in, const O& out, Context&) { transpose(in, out); }
+void writes_nothing(const P&, const I&, const O&, Context&) {}
+
+// What lies in freed memory, and in every workspace: an oracle's answer, where a judge is careless.
+void recycled(const P&, const I&, const O& out, Context& c) {
+  const auto bytes = static_cast<std::size_t>(out.B.rows * out.B.cols) * sizeof(float);
+  void* old = std::malloc(bytes);
+  if (old == nullptr) return;
+  for (std::int64_t i = 0; i < out.B.rows; ++i)
+    std::memcpy(&out.B(i, 0), static_cast<float*>(old) + i * out.B.cols,
+                static_cast<std::size_t>(out.B.cols) * sizeof(float));
+  std::free(old);
+  std::memcpy(&out.B(0, 0), c.workspace(64), 64);
+}
+void ten_calls(const P&, const I& in, const O& out, Context&) {
+  static int calls = 0;
+  transpose(in, out);
+  if (++calls > 10) out.B(0, 0) += 1;
+}
+void caches_by_pointer(const P&, const I& in, const O& out, Context&) {
+  static std::map<const void*, std::vector<float>> known;
+  std::vector<float>& answer = known[in.A.data];
+  if (answer.empty()) {
+    transpose(in, out);
+    for (std::int64_t i = 0; i < out.B.rows; ++i)
+      answer.insert(answer.end(), &out.B(i, 0), &out.B(i, 0) + out.B.cols);
+    return;
+  }
+  for (std::int64_t i = 0; i < out.B.rows; ++i)
+    std::memcpy(&out.B(i, 0), &answer[static_cast<std::size_t>(i * out.B.cols)],
+                static_cast<std::size_t>(out.B.cols) * sizeof(float));
+}
+void changes_input(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  const_cast<float&>(in.A(1, 1)) = out.B(1, 1) = 0;
+}
+void past_the_end(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  out.B(out.B.rows - 1, out.B.cols) = 1;
+}
+void far_past_the_end(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  (&out.B(0, 0))[1 << 22] = 1;
+}
+void deadlock(const P&, const I&, const O&, Context&) {
+  pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&m);
+  pthread_mutex_lock(&m);
+}
+void spins(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  for (volatile bool on = true; on;) {}
+}
+void aborts(const P&, const I&, const O&, Context&) {
+  std::fputs("terminate called, says the kernel\n", stderr);
+  std::abort();
+}
+void leaves_by_exit(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  std::exit(0);
+}
+void leaves_by_underscore_exit(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  _exit(0);
+}
+void kills_its_judge(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  kill(getppid(), SIGKILL);
+}
+void kills_everything(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  kill(-1, SIGKILL);
+}
+void starves_its_judge(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  const rlimit none{0, 0};
+  prlimit(getppid(), RLIMIT_CPU, &none, nullptr);
+}
+// Passes where it is kept out, and says so; the answer it finds is wrong on purpose, so that finding anything shows.
+void reads_the_judge(const P&, const I& in, const O& out, Context& c) {
+  transpose(in, out);
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/mem", getppid());
+  const int fd = open(path, O_RDONLY);
+  std::snprintf(path, sizeof path, "/proc/%d/maps", getppid());
+  char line[16];
+  const int maps = open(path, O_RDONLY);
+  const bool readable = fd >= 0 || (maps >= 0 && read(maps, line, sizeof line) > 0);
+  if (readable) out.B(0, 0) += 1;
+  c.explain(readable ? "the judge's memory is readable" : "kept out");
+}
+void attaches_to_the_judge(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  ptrace(PTRACE_SEIZE, getppid(), nullptr, nullptr);
+}
+void copies_from_the_judge(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  char there = 0;
+  iovec to{&there, 1}, from{&there, 1};
+  (void)process_vm_readv(getppid(), &to, 1, &from, 1, 0);
+}
+void eats_memory(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  for (;;)
+    std::memset(new char[std::size_t{1} << 30], 1, 4096);  // a page of each: what is limited is the claim
+}
+void garbage_on_the_wire(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  char noise[64];
+  std::memset(noise, 0xa5, sizeof noise);
+  (void)!write(3, noise, sizeof noise);
+}
+// A length, and then nothing: a judge that waits for the rest waits for ever.
+void half_a_message(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  const std::uint64_t length = 1000;
+  (void)!write(3, &length, sizeof length);
+  pause();
+}
+void closes_the_wire(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  close(3);
+}
+void truncates_the_image(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  if (ftruncate(4, 0) == 0) out.B(0, 0) = 0;
+}
+void double_forks(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  const pid_t child = fork();
+  if (child != 0) return;
+  setsid();
+  if (fork() != 0) _exit(0);
+  for (;;) pause();
+}
+void late_thread(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  float* y = out.B.data;
+  std::thread([y] {
+    usleep(20000);
+    *y += 1;
+  }).detach();
+}
+// It answers at once and works on: the right answer, too late.
+void returns_early(const P&, const I& in, const O& out, Context&) {
+  std::thread([in, out] {
+    usleep(3000);
+    transpose(in, out);
+  }).detach();
+}
+void idle_threads(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  std::thread([] {
+    for (;;) pause();
+  }).detach();
+}
+void static_state(const P&, const I& in, const O& out, Context&) {
+  static float memory = 0;
+  transpose(in, out);
+  out.B(0, 0) += memory * 0x1p-30f;
+  memory = memory == 0 ? 1e30f : 0;
+}
+void chatters(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  for (int i = 0; i < 20000; ++i) std::fprintf(stderr, "line %d of a chatty kernel\n", i);
+}
+
+#define ADVERSARY(name) \
+  const Register<Transpose, float, Space::host> r_##name { #name, name }
+ADVERSARY(right);
+ADVERSARY(writes_nothing);
+ADVERSARY(recycled);
+ADVERSARY(ten_calls);
+ADVERSARY(caches_by_pointer);
+ADVERSARY(changes_input);
+ADVERSARY(past_the_end);
+ADVERSARY(far_past_the_end);
+ADVERSARY(deadlock);
+ADVERSARY(spins);
+ADVERSARY(aborts);
+ADVERSARY(leaves_by_exit);
+ADVERSARY(leaves_by_underscore_exit);
+ADVERSARY(kills_its_judge);
+ADVERSARY(kills_everything);
+ADVERSARY(starves_its_judge);
+ADVERSARY(reads_the_judge);
+ADVERSARY(attaches_to_the_judge);
+ADVERSARY(copies_from_the_judge);
+ADVERSARY(eats_memory);
+ADVERSARY(garbage_on_the_wire);
+ADVERSARY(half_a_message);
+ADVERSARY(closes_the_wire);
+ADVERSARY(truncates_the_image);
+ADVERSARY(double_forks);
+ADVERSARY(late_thread);
+ADVERSARY(returns_early);
+ADVERSARY(idle_threads);
+ADVERSARY(static_state);
+ADVERSARY(chatters);
+
+}  // namespace
+}  // namespace plumb
