@@ -42,6 +42,17 @@ struct Shape {
   static_assert(BM == WM * 4 * TM && BN == WN * 8 * TN && BK % (8 * WK) == 0, "warps fill the tile");
 };
 
+/// cp.async of up to Bytes, zeros for the rest; 16 bytes at once bypass the first-level cache, which would
+/// not see them again.
+template <int Bytes>
+PLUMB_DEVICE void copy_async(void* to, const void* from, int valid) {
+  if constexpr (Bytes == 16) {
+    cp_async16_zfill(to, from, valid);
+  } else {
+    cp_async_zfill<Bytes>(to, from, valid);
+  }
+}
+
 /// The calling thread's part of the copies of B's tiles, by vectors where Wide says that rows allow it.
 /// Columns past the end and everything past the depth become zero.
 template <class T, class S, bool Wide>
@@ -67,7 +78,7 @@ struct CopiesOfB {
 #pragma unroll
     for (int u = 0; u < kCopies; ++u) {
       const int valid = t / kPerRow + u * kRowStep < left ? bytes : 0;
-      cp_async_zfill<kV * sizeof(T)>(bs + u * kRowStep * S::kPitchB, from, valid);
+      copy_async<kV * sizeof(T)>(bs + u * kRowStep * S::kPitchB, from, valid);
       from += kRowStep * ld;
     }
   }
@@ -98,7 +109,7 @@ struct TurnedCopiesOfA {
       const int valid = t % 8 + h < left ? static_cast<int>(sizeof(T)) : 0;
 #pragma unroll
       for (int g = 0; g < kGroups; ++g)
-        cp_async_zfill<sizeof(T)>(as + h * S::kPitchA + g * kRowStep, from[g] + h, valid);
+        copy_async<sizeof(T)>(as + h * S::kPitchA + g * kRowStep, from[g] + h, valid);
     }
 #pragma unroll
     for (int g = 0; g < kGroups; ++g) from[g] += S::BK;

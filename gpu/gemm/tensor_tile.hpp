@@ -59,8 +59,7 @@ struct CopiesOfA {
 #pragma unroll
     for (int u = 0; u < kCopies; ++u) {
       const Index r = row + u * kRowStep;
-      cp_async_zfill<kV * sizeof(T)>(as + u * kRowStep * S::kPitchA, first + (r < last ? r : last) * ld,
-                                     valid);
+      copy_async<kV * sizeof(T)>(as + u * kRowStep * S::kPitchA, first + (r < last ? r : last) * ld, valid);
     }
     first += S::BK;
   }

@@ -30,6 +30,17 @@ struct Tile {
   static constexpr int kStages = 4;
 };
 
+/// cp.async of up to Bytes, zeros for the rest; 16 bytes at once bypass the first-level cache, which would
+/// not see them again.
+template <int Bytes>
+PLUMB_DEVICE void copy_async(void* to, const void* from, int valid) {
+  if constexpr (Bytes == 16) {
+    cp_async16_zfill(to, from, valid);
+  } else {
+    cp_async_zfill<Bytes>(to, from, valid);
+  }
+}
+
 /// Groups: of 16 columns. Wide: rows of X lie on 16-byte boundaries.
 template <class T, int Groups, bool Wide>
 __global__ void __launch_bounds__(Tile<T>::kThreadsOfBlock, 2)
@@ -59,8 +70,8 @@ __global__ void __launch_bounds__(Tile<T>::kThreadsOfBlock, 2)
 #pragma unroll 8
       for (int r = thread / kPerRow; r < S::kRows; r += kRowStep) {
         const bool mine = copy_row + r < end;
-        cp_async_zfill<kCopy * sizeof(T)>(stage + r * S::kPitch + k,
-                                          first + (mine ? copy_row + r : begin) * in.X.ld, mine ? valid : 0);
+        copy_async<kCopy * sizeof(T)>(stage + r * S::kPitch + k,
+                                      first + (mine ? copy_row + r : begin) * in.X.ld, mine ? valid : 0);
       }
       T* const w = stage + S::kRows * S::kPitch;
       const Index j = j0 + thread % kColumns;
