@@ -1,14 +1,14 @@
 // skinny_gemm, rung 10: X and W copied asynchronously in stages, ordinary multiply-adds.
 //
 // Change    cp.async brings tiles of X (fp32: 256 rows by 16; fp64: 128 by 16), each with the rows of W that
-//           it meets, three stages ahead and across the ends of rows, so memory never waits for arithmetic.
-//           Copies are coalesced whatever the arithmetic wants: a lane takes 8 (fp64: 4) rows 8 apart and 4
-//           columns from shared memory, so that each load of X serves 16 multiply-adds and each of W 32. Each
-//           block has one contiguous share of the rows.
+//           it meets, two stages ahead and across the ends of rows, so that memory does not wait for
+//           arithmetic. Copies are coalesced whatever the arithmetic wants: a lane takes 8 (fp64: 4) rows 8
+//           apart and 4 columns from shared memory, so that each load of X serves 16 multiply-adds and each
+//           of W 32 (fp64: 8 and 8). Each block has one contiguous share of the rows.
 // Traffic   compulsory for up to 64 columns, coalesced; W from the second-level cache, 6 (fp64: 12) % of X's.
-// Limits    fp32 / fp64: 117 / 142 registers for N <= 16 (N = 64: 252 / 242), no spills, 84 / 80 KiB shared
-//           (N = 64: 96 / 104): 2 blocks of 128 threads per SM, each with 48 KiB of X in flight (sm_90, nvcc
-//           13.0, ptxas -v).
+// Limits    fp32 / fp64: 117 / 142 registers for N <= 16 (N = 64: 252 / 242), no spills, 63 / 60 KiB shared
+//           (N = 64: 72 / 78): 3 (N > 16: 2) blocks of 128 threads per SM, each with 32 KiB of X in flight
+//           (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  nothing by design at N <= 64; fp64 arithmetic outside of the tensor cores has half of rung 9's
 //           rate, which shows from N = 32.
 // Source    PTX ISA, "cp.async"; Little's law for the bytes in flight.
@@ -27,7 +27,7 @@ struct Tile {
                        kThreadsOfBlock = 128;
   static constexpr int kRows = kThreadsOfBlock / 32 * 8 * kLaneRows,
                        kPitch = kDepth + kV;  // 16 bytes more: 8 rows, 8 places in the banks
-  static constexpr int kStages = 4;
+  static constexpr int kStages = 3;
 };
 
 /// cp.async of up to Bytes, zeros for the rest; 16 bytes at once bypass the first-level cache, which would
@@ -41,9 +41,12 @@ PLUMB_DEVICE void copy_async(void* to, const void* from, int valid) {
   }
 }
 
+/// Blocks per multiprocessor: as many as registers and shared memory hold.
+constexpr int resident_blocks(int groups) { return groups == 1 ? 3 : 2; }
+
 /// Groups: of 16 columns. Wide: rows of X lie on 16-byte boundaries.
 template <class T, int Groups, bool Wide>
-__global__ void __launch_bounds__(Tile<T>::kThreadsOfBlock, 2)
+__global__ void __launch_bounds__(Tile<T>::kThreadsOfBlock, resident_blocks(Groups))
     skinny_stages(In<T> in, Out<T> out, bool wide_y) {
   using S = Tile<T>;
   constexpr int kColumns = 16 * Groups, kStage = S::kRows * S::kPitch + S::kDepth * kColumns;
@@ -163,7 +166,7 @@ void start(const In<T>& in, const Out<T>& out, Context& context) {
   using S = Tile<T>;
   constexpr std::size_t kShared = sizeof(T) * S::kStages * (S::kRows * S::kPitch + S::kDepth * 16 * Groups);
   const Index tiles = ceil_div(out.Y.rows, S::kRows),
-              resident = 2 * static_cast<Index>(device_multiprocessors());
+              resident = resident_blocks(Groups) * static_cast<Index>(device_multiprocessors());
   const Grid grid(static_cast<unsigned>(tiles < resident ? tiles : resident),
                   static_cast<unsigned>(ceil_div(out.Y.cols, 16 * Groups)));
   launch(rows_on_vectors(in.X) ? skinny_stages<T, Groups, true> : skinny_stages<T, Groups, false>, grid,
