@@ -25,7 +25,7 @@ room reference/cpu reference/core/ reference/ops/ reference/cpu/
 room reference/models reference/core/ reference/ops/ reference/models/
 room reference/tests reference/
 room datasets datasets/ reference/core/
-room gpu gpu/ reference/ plugin_abi.h
+room gpu gpu/ reference/ plugin_abi.h  # a plug-in stands alone: its header lies beside it
 room verify verify/ reference/ gpu/runtime/ gpu/plugin/ gpu/simt/ datasets/ tools/version.hpp manifest.inc simt_manifest.inc
 
 # a contract and the ABI stay lean: no standard library beyond <cstdint>

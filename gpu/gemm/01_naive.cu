@@ -1,9 +1,11 @@
 // gemm, rung 1: one thread per element of C, in blocks of 32 x 32.
 //
 // Change    first rung: the two outer loops are the grid, nothing else.
-// Traffic   every element of A and B is loaded once per element of C that needs it: 2 loads per multiply-add. A warp's loads of B are
-//           coalesced, its loads of A are one address for all lanes; the caches give the reuse.
-// Limits    @LIMITS@
+// Traffic   every element of A and B is loaded once per element of C that needs it: 2 loads per multiply-add.
+//           A warp's loads of B are coalesced, its loads of A are one address for all lanes; the caches give
+//           the reuse.
+// Limits    fp32 / fp64: 29 / 32 registers, no shared memory: 2 blocks of 1,024 threads per SM (sm_90, nvcc
+//           13.0, ptxas -v).
 // Fails at  every size: the load units are busy twice for each multiply-add. Rung 2 answers that.
 // Source    the definition.
 #include "gpu/gemm/common.hpp"
@@ -28,7 +30,8 @@ __global__ void __launch_bounds__(kThreads) gemm_naive(Problem<T> p, In<T> in, O
 
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  launch(gemm_naive<T>, ceil_div(out.C.rows, kTile) * ceil_div(out.C.cols, kTile), dim3(kTile, kTile), 0, context.stream, p, in, out);
+  launch(gemm_naive<T>, ceil_div(out.C.rows, kTile) * ceil_div(out.C.cols, kTile), dim3(kTile, kTile), 0,
+         context.stream, p, in, out);
 }
 
 const Register<Gemm, float, Space::device> f32{"01_naive", run<float>};

@@ -1,10 +1,12 @@
 // gemm, rung 2: 32 x 32 tiles of A and B in shared memory.
 //
-// Change    a block loads each tile once, coalesced, and its 1,024 threads share it: two barriers per tile, one when it has been
-//           written and one when it has been read.
+// Change    a block loads each tile once, coalesced, and its 1,024 threads share it: two barriers per tile,
+//           one when it has been written and one when it has been read.
 // Traffic   A is read n / 32 times and B m / 32 times from global memory; 2 shared loads per multiply-add.
-// Limits    @LIMITS@
-// Fails at  every size still: one thread makes one element, so each multiply-add pays two loads, now of shared memory. Rung 3 answers.
+// Limits    fp32 / fp64: 32 / 32 registers, 8 / 16 KiB shared: 2 blocks of 1,024 threads per SM (sm_90, nvcc
+//           13.0, ptxas -v).
+// Fails at  every size still: one thread makes one element, so each multiply-add pays two loads, now of
+//           shared memory. Rung 3 answers.
 // Source    CUDA C++ Programming Guide, "Shared Memory" (tiled matrix multiplication).
 #include "gpu/gemm/common.hpp"
 
@@ -35,8 +37,8 @@ __global__ void __launch_bounds__(kThreads) gemm_shared_tile(Problem<T> p, In<T>
 
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  launch(gemm_shared_tile<T>, ceil_div(out.C.rows, kTile) * ceil_div(out.C.cols, kTile), dim3(kTile, kTile), 0, context.stream, p, in,
-         out);
+  launch(gemm_shared_tile<T>, ceil_div(out.C.rows, kTile) * ceil_div(out.C.cols, kTile), dim3(kTile, kTile),
+         0, context.stream, p, in, out);
 }
 
 const Register<Gemm, float, Space::device> f32{"02_shared_tile", run<float>};

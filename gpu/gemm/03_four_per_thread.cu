@@ -1,10 +1,12 @@
 // gemm, rung 3: a 64 x 64 tile of C, four elements per thread.
 //
-// Change    each thread makes a 2 x 2 of elements 32 apart: two loads of A and two of B now serve four multiply-adds.
+// Change    each thread makes a 2 x 2 of elements 32 apart: two loads of A and two of B now serve four
+//           multiply-adds.
 // Traffic   A is read n / 64 times, B m / 64 times: half of rung 2. One shared load per multiply-add.
-// Limits    @LIMITS@
-// Fails at  its guards: four comparisons per thread and tile, in the loop. Rung 4 removes them. Blocks of 1,024 threads leave the
-//           multiprocessor idle at their barriers; rung 5 takes smaller ones.
+// Limits    fp32 / fp64: 32 / 46 registers, 16 / 32 KiB shared: 2 / 1 blocks of 1,024 threads per SM (sm_90,
+//           nvcc 13.0, ptxas -v).
+// Fails at  its guards: four comparisons per thread and tile, in the loop. Rung 4 removes them. Blocks of
+//           1,024 threads leave the multiprocessor idle at their barriers; rung 5 takes smaller ones.
 // Source    V. Volkov, "Better performance at lower occupancy", GTC 2010.
 #include "gpu/gemm/four_per_thread.hpp"
 
@@ -20,13 +22,15 @@ __global__ void __launch_bounds__(S::kThreads) gemm_four_per_thread(Problem<T> p
   const Index depth = depth_of(p, in);
   T sum[2][2] = {};
   four_per_thread(
-      sum, tile.m, tile.n, depth, [&](Index i, Index k) { return load_or_zero(in.A, i, k, in.A.rows, depth); },
+      sum, tile.m, tile.n, depth,
+      [&](Index i, Index k) { return load_or_zero(in.A, i, k, in.A.rows, depth); },
       [&](Index k, Index j) { return load_or_zero(in.B, k, j, depth, in.B.cols); });
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
 #pragma unroll
     for (int c = 0; c < 2; ++c) {
-      const Index i = tile.m * S::kTile + threadIdx.y + r * S::kSide, j = tile.n * S::kTile + threadIdx.x + c * S::kSide;
+      const Index i = tile.m * S::kTile + threadIdx.y + r * S::kSide,
+                  j = tile.n * S::kTile + threadIdx.x + c * S::kSide;
       if (i < out.C.rows && j < out.C.cols) finish(p, &out.C(i, j), sum[r][c]);
     }
   }
@@ -34,8 +38,8 @@ __global__ void __launch_bounds__(S::kThreads) gemm_four_per_thread(Problem<T> p
 
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  launch(gemm_four_per_thread<T>, ceil_div(out.C.rows, S::kTile) * ceil_div(out.C.cols, S::kTile), dim3(S::kSide, S::kSide), 0,
-         context.stream, p, in, out);
+  launch(gemm_four_per_thread<T>, ceil_div(out.C.rows, S::kTile) * ceil_div(out.C.cols, S::kTile),
+         dim3(S::kSide, S::kSide), 0, context.stream, p, in, out);
 }
 
 const Register<Gemm, float, Space::device> f32{"03_four_per_thread", run<float>};

@@ -1,11 +1,14 @@
 // gemm, rung 5: a 32 x 32 tile by 4 x 32 threads, a column of eight elements each.
 //
-// Change    one element of B, in a register, serves eight multiply-adds; blocks of 128 threads instead of 1,024, so that one block
-//           computes while another waits; the inner loop is unrolled. No padding any more: the guards stand at the loads.
-// Traffic   A is read n / 32 times, B m / 32 times. 9 shared loads for 8 multiply-adds, but those of A are one address per warp, and
-//           four of its consecutive k come in one 16-byte load: 12 loads for 32.
-// Limits    @LIMITS@
-// Fails at  one direction of reuse only: each element of A is still loaded for every column. Rung 6 tiles both ways.
+// Change    one element of B, in a register, serves eight multiply-adds; blocks of 128 threads instead of
+//           1,024, so that one block computes while another waits; the inner loop is unrolled. No padding any
+//           more: the guards stand at the loads.
+// Traffic   A is read n / 32 times, B m / 32 times. 9 shared loads for 8 multiply-adds, but those of A are
+//           one address per warp, and four of its consecutive k come in one 16-byte load: 12 loads for 32.
+// Limits    fp32 / fp64: 48 / 64 registers, 8 / 16 KiB shared: 10 / 8 blocks of 128 threads per SM (sm_90,
+//           nvcc 13.0, ptxas -v).
+// Fails at  one direction of reuse only: each element of A is still loaded for every column. Rung 6 tiles
+//           both ways.
 // Source    the ladder's own step, after Volkov, GTC 2010.
 #include "gpu/gemm/common.hpp"
 
@@ -55,8 +58,8 @@ __global__ void __launch_bounds__(kThreads) gemm_column_of_eight(Problem<T> p, I
 
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  launch(gemm_column_of_eight<T>, ceil_div(out.C.rows, kTile) * ceil_div(out.C.cols, kTile), dim3(kTile, kGroups), 0, context.stream, p,
-         in, out);
+  launch(gemm_column_of_eight<T>, ceil_div(out.C.rows, kTile) * ceil_div(out.C.cols, kTile),
+         dim3(kTile, kGroups), 0, context.stream, p, in, out);
 }
 
 const Register<Gemm, float, Space::device> f32{"05_column_of_eight", run<float>};

@@ -2,9 +2,11 @@
 //
 // Change    global loads of A and B move 16 bytes each, a quarter (fp64: half) of the instructions.
 // Traffic   that of rung 6.
-// Limits    @LIMITS@
-// Fails at  leading dimensions and bases that are no multiples of 16 bytes: those it does not take. Every tile still waits for its own
-//           loads between two barriers: rung 9 answers that; shared loads stay narrow: rung 8 answers that.
+// Limits    fp32 / fp64: 80 / 160 registers, 8.25 / 16.5 KiB shared: 6 / 3 blocks of 128 threads per SM
+//           (sm_90, nvcc 13.0, ptxas -v).
+// Fails at  leading dimensions and bases that are no multiples of 16 bytes: those it does not take. Every
+//           tile still waits for its own loads between two barriers: rung 9 answers that; shared loads stay
+//           narrow: rung 8 answers that.
 // Source    J. Luitjens, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access" (2013).
 #include "gpu/gemm/register_tile.hpp"
 
@@ -13,8 +15,10 @@ namespace {
 
 using namespace gemm;
 
-const Register<Gemm, float, Space::device> f32{"07_vector_loads", run_register_tile<float, ByVector>, Traits{}.align(16)};
-const Register<Gemm, double, Space::device> f64{"07_vector_loads", run_register_tile<double, ByVector>, Traits{}.align(16)};
+const Register<Gemm, float, Space::device> f32{"07_vector_loads", run_register_tile<float, ByVector>,
+                                               Traits{}.align(16)};
+const Register<Gemm, double, Space::device> f64{"07_vector_loads", run_register_tile<double, ByVector>,
+                                                Traits{}.align(16)};
 
 }  // namespace
 }  // namespace plumb

@@ -1,12 +1,14 @@
 // gemm, rung 8: 128 x 128 tiles, one 32 x 64 tile per warp, 8 x 8 elements per thread.
 //
-// Change    a level between block and thread: lanes of a warp lie 4 x 8 over a compact tile, so that they share what they load, and
-//           read it 16 bytes at a time: 4 shared loads for 64 multiply-adds. Lanes are numbered so that each load is served in two
-//           turns instead of four.
+// Change    a level between block and thread: lanes of a warp lie 4 x 8 over a compact tile, so that they
+//           share what they load, and read it 16 bytes at a time: 4 shared loads for 64 multiply-adds. Lanes
+//           are numbered so that each load is served in two turns instead of four.
 // Traffic   A is read n / 128 times, B m / 128 times.
-// Limits    @LIMITS@
-// Fails at  latency: loads of a tile, barrier, arithmetic, barrier, in turn; only the other block of the multiprocessor fills the gaps.
-//           Rung 9 answers that. Needs bases and leading dimensions in multiples of 16 bytes.
+// Limits    fp32 / fp64: 128 / 232 registers, 8.25 / 16.5 KiB shared: 2 / 1 blocks of 256 threads per SM;
+//           held to 128, fp32 spills 40 bytes per thread (sm_90, nvcc 13.0, ptxas -v).
+// Fails at  latency: loads of a tile, barrier, arithmetic, barrier, in turn; only the other block of the
+//           multiprocessor fills the gaps. Rung 9 answers that. Needs bases and leading dimensions in
+//           multiples of 16 bytes.
 // Source    A. Kerr et al., "CUTLASS: Fast Linear Algebra in CUDA C++" (2017), warp tiles.
 #include "gpu/gemm/warp_tile.hpp"
 
@@ -17,7 +19,8 @@ using namespace gemm;
 using S = WarpTiling;
 
 template <class T>
-__global__ void __launch_bounds__(S::kThreads, S::kBlocks<T>) gemm_warp_tiling(Problem<T> p, In<T> in, Out<T> out) {
+__global__ void __launch_bounds__(S::kThreads, S::kBlocks<T>)
+    gemm_warp_tiling(Problem<T> p, In<T> in, Out<T> out) {
   using Lane = LaneTile<T, S::kPerThread, S::kPerThread>;
   __shared__ __align__(16) T a[S::kDepth][S::kPitch], b[S::kDepth][S::kPitch];
   const TileIndex tile = tile_index(ceil_div(out.C.cols, S::kTile));
@@ -44,8 +47,8 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks<T>) gemm_warp_tiling(P
 
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  launch(gemm_warp_tiling<T>, ceil_div(out.C.rows, S::kTile) * ceil_div(out.C.cols, S::kTile), S::kThreads, 0, context.stream, p, in,
-         out);
+  launch(gemm_warp_tiling<T>, ceil_div(out.C.rows, S::kTile) * ceil_div(out.C.cols, S::kTile), S::kThreads, 0,
+         context.stream, p, in, out);
 }
 
 const Register<Gemm, float, Space::device> f32{"08_warp_tiling", run<float>, Traits{}.align(16)};

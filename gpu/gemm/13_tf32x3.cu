@@ -1,15 +1,20 @@
 // gemm, rung 13: fp32 by three tf32 products on tensor cores (fp32, declared tf32x3).
 //
-// Change    each operand is split into two tf32 numbers, x = hi + lo, and hi hi + hi lo + lo hi goes through the tensor cores: 22 bits
-//           of each operand, within the fp32 bound. The tensor cores' own sums are truncated, not rounded, which drifts; so each step
-//           of 16 starts from zero there and is added to the sums by ordinary fp32 additions.
-// Values    tf32 has fp32's range, but splitting does not survive all of it: Inf - Inf is NaN, and the low part of a number below
-//           2^-100 may be lost. A tile that meets such an operand, or a sum that is not finite, is computed again by plain fp32
-//           multiply-adds, all of it: right, slow, and the same on every run. So are products of fewer than 16 terms.
+// Change    each operand is split into two tf32 numbers, x = hi + lo, and hi hi + hi lo + lo hi goes through
+//           the tensor cores: 22 bits of each operand, within the fp32 bound. The tensor cores' own sums are
+//           truncated, not rounded, which drifts; so each step of 16 starts from zero there and is added to
+//           the sums by ordinary fp32 additions.
+// Values    tf32 has fp32's range, but splitting does not survive all of it: Inf - Inf is NaN, and the low
+//           part of a number below 2^-100 may be lost. A tile that meets such an operand, or a sum that is
+//           not finite, is computed again by plain fp32 multiply-adds, all of it: right, slow, and the same
+//           on every run. So are products of fewer than 16 terms.
 // Traffic   that of rung 10.
-// Limits    @LIMITS@
-// Fails at  the rate of mma.sync, about five eighths of what wgmma reaches on sm_90: three products leave about a third of that.
-// Source    H. Ootomo and R. Yokota, "Recovering single precision accuracy from Tensor Cores" (2022); CUTLASS, 3xTF32 example.
+// Limits    254 to 255 registers (64 x 128: 242 to 255), 146 (106) KiB shared: 1 block of 256 threads per SM,
+//           no spills (sm_90, nvcc 13.0, ptxas -v).
+// Fails at  the rate of mma.sync, about five eighths of what wgmma reaches on sm_90: three products leave
+//           about a third of that.
+// Source    H. Ootomo and R. Yokota, "Recovering single precision accuracy from Tensor Cores" (2022);
+//           CUTLASS, 3xTF32 example.
 #include "gpu/gemm/tensor_tile.hpp"
 
 namespace plumb {
@@ -91,16 +96,19 @@ constexpr double kEfficiencyHalved = 0.9;
 
 void run(const Problem<float>& p, const In<float>& in, const Out<float>& out, Context& context) {
   const Index m = out.C.rows, n = out.C.cols;
-  if (tile_cost(m, n, Large::BM, Large::BN, 1.0) <= tile_cost(m, n, Halved::BM, Halved::BN, kEfficiencyHalved)) {
+  if (tile_cost(m, n, Large::BM, Large::BN, 1.0) <=
+      tile_cost(m, n, Halved::BM, Halved::BN, kEfficiencyHalved)) {
     context.explain("128 x 128 tiles: fewest rounds for their size");
     run_tensor<float, Large, ThreeTf32<2>>(p, in, out, context);
   } else {
-    context.explain("64 x 128 tiles, depth shared by two groups of warps: larger tiles leave multiprocessors idle");
+    context.explain(
+        "64 x 128 tiles, depth shared by two groups of warps: larger tiles leave multiprocessors idle");
     run_tensor<float, Halved, ThreeTf32<1>>(p, in, out, context);
   }
 }
 
-const Register<Gemm, float, Space::device> f32{"13_tf32x3", run, Traits{}.computes_in(Arithmetic::tf32x3).needs_sm(80)};
+const Register<Gemm, float, Space::device> f32{"13_tf32x3", run,
+                                               Traits{}.computes_in(Arithmetic::tf32x3).needs_sm(80)};
 
 }  // namespace
 }  // namespace plumb

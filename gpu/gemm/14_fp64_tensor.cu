@@ -1,10 +1,11 @@
 // gemm, rung 14: fp64 on tensor cores (fp64).
 //
-// Change    rung 10's stages, with products by mma m16n8k8 in fp64: the tensor cores have twice the rate of the fp64 pipe and the same
-//           arithmetic, so nothing is declared. The form m8n8k4 gets half of that rate on sm_90. Small problems take 64 x 128 tiles
-//           whose depth is shared by two groups of warps.
+// Change    rung 10's stages, with products by mma m16n8k8 in fp64: the tensor cores have twice the rate of
+//           the fp64 pipe and the same arithmetic, so nothing is declared. The form m8n8k4 gets half of that
+//           rate on sm_90. Small problems take 64 x 128 tiles whose depth is shared by two groups of warps.
 // Traffic   that of rung 10: A is read n / 128 times, B m / 128 times.
-// Limits    @LIMITS@
+// Limits    234 registers with 16-byte copies, 255 without; 161 KiB shared (64 x 128: 158): 1 block of 256
+//           threads per SM, no spills (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  devices before sm_90; C of a few tiles, as rung 12.
 // Source    PTX ISA, "Matrix Fragments for mma.m16n8k8"; CUTLASS, sm90 fp64 kernels.
 #include "gpu/gemm/tensor_tile.hpp"
@@ -20,9 +21,12 @@ using Halved = TensorShape<double, 64, 128, 32, 1, 4, 2, 3>;
 struct Fp64 {
   static constexpr bool kWatches = false;
   static constexpr int kHalves = 1;
-  static constexpr int kBuffers = 1;  // sums take 128 registers, a second set of fragments 48 more than there are
+  static constexpr int kBuffers =
+      1;  // sums take 128 registers, a second set of fragments 48 more than there are
   template <int M, int N>
-  PLUMB_DEVICE bool outside(const double (&)[M][N][4], Index) const { return false; }
+  PLUMB_DEVICE bool outside(const double (&)[M][N][4], Index) const {
+    return false;
+  }
   template <int M, int N>
   PLUMB_DEVICE void multiply_add(double (&sum)[M][N][4], const double (&a)[M][4], const double (&b)[N][2]) {
 #if defined(PLUMB_SIMT) || !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
@@ -40,11 +44,13 @@ constexpr double kEfficiencyHalved = 0.95;
 
 void run(const Problem<double>& p, const In<double>& in, const Out<double>& out, Context& context) {
   const Index m = out.C.rows, n = out.C.cols;
-  if (tile_cost(m, n, Large::BM, Large::BN, 1.0) <= tile_cost(m, n, Halved::BM, Halved::BN, kEfficiencyHalved)) {
+  if (tile_cost(m, n, Large::BM, Large::BN, 1.0) <=
+      tile_cost(m, n, Halved::BM, Halved::BN, kEfficiencyHalved)) {
     context.explain("128 x 128 tiles: fewest rounds for their size");
     run_tensor<double, Large, Fp64>(p, in, out, context);
   } else {
-    context.explain("64 x 128 tiles, depth shared by two groups of warps: larger tiles leave multiprocessors idle");
+    context.explain(
+        "64 x 128 tiles, depth shared by two groups of warps: larger tiles leave multiprocessors idle");
     run_tensor<double, Halved, Fp64>(p, in, out, context);
   }
 }

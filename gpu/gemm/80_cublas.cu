@@ -1,12 +1,13 @@
 // gemm, vendor: cuBLAS gemm on row-major operands by exchanging them.
 //
-// Change    the library's own kernels, pedantic arithmetic. Row-major C = A B is column-major C^T = B^T A^T, and a row-major matrix is
-//           its own transpose in column-major eyes: exchange A and B, m and n, and nothing is copied.
+// Change    the library's own kernels, pedantic arithmetic. Row-major C = A B is column-major C^T = B^T A^T,
+//           and a row-major matrix is its own transpose in column-major eyes: exchange A and B, m and n, and
+//           nothing is copied.
 // Traffic   the library's.
 // Limits    the library's.
-// Fails at  sizes of zero, which it refuses, and so do we: unsupported.
-//           At k = 2 it pads k with zeros: an infinity in A then gives NaN where an infinity is due (cuBLAS 13.1, fp64, H200).
-//           It therefore declares itself for finite inputs.
+// Fails at  sizes of zero, which it refuses, and so do we: unsupported. At k = 2 it pads k with zeros: an
+//           infinity in A then gives NaN where an infinity is due (cuBLAS 13.1, fp64, H200). It therefore
+//           declares itself for finite inputs.
 // Source    cuBLAS library, "cublas<t>gemm()".
 #include "gpu/gemm/cublas.hpp"
 
@@ -16,14 +17,19 @@ namespace {
 using namespace gemm;
 
 template <class T>
-void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::device>& in, const Gemm::Out<T, Space::device>& out, Context& context) {
-  PLUMB_CUBLAS(cublas_gemm(static_cast<Cublas*>(context.plan)->get(), CUBLAS_OP_N, CUBLAS_OP_N, out.C.cols, out.C.rows, in.A.cols,
-                           &p.alpha, in.B.data, in.B.ld, in.A.data, in.A.ld, &p.beta, out.C.data, out.C.ld));
+void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::device>& in,
+         const Gemm::Out<T, Space::device>& out, Context& context) {
+  PLUMB_CUBLAS(cublas_gemm(static_cast<Cublas*>(context.plan)->get(), CUBLAS_OP_N, CUBLAS_OP_N, out.C.cols,
+                           out.C.rows, in.A.cols, &p.alpha, in.B.data, in.B.ld, in.A.data, in.A.ld, &p.beta,
+                           out.C.data, out.C.ld));
 }
 
-const Register<Gemm, float, Space::device> f32{"80_cublas", run<float>, Traits{}.for_finite_inputs(), cublas_supports<float>, cublas_prepare<float>, release_cublas};
-const Register<Gemm, double, Space::device> f64{"80_cublas", run<double>, Traits{}.for_finite_inputs(), cublas_supports<double>, cublas_prepare<double>,
-                                                release_cublas};
+const Register<Gemm, float, Space::device> f32{
+    "80_cublas",           run<float>,    Traits{}.for_finite_inputs(), cublas_supports<float>,
+    cublas_prepare<float>, release_cublas};
+const Register<Gemm, double, Space::device> f64{
+    "80_cublas",   run<double>, Traits{}.for_finite_inputs(), cublas_supports<double>, cublas_prepare<double>,
+    release_cublas};
 
 }  // namespace
 }  // namespace plumb

@@ -1,12 +1,13 @@
 // gemm, vendor: cuBLAS gemm on row-major operands by its transpose flags, and a transposition of the result.
 //
-// Change    the other way of using a column-major library: A and B are declared transposed, so that it computes C column-major, in
-//           workspace; geam then turns it and adds beta C. What users do who do not see the exchange of rung 80.
+// Change    the other way of using a column-major library: A and B are declared transposed, so that it
+//           computes C column-major, in workspace; geam then turns it and adds beta C. What users do who do
+//           not see the exchange of rung 80.
 // Traffic   the library's, and C written and read once more.
 // Limits    the library's.
-// Fails at  as rung 80, and thin products, where the second pass over C weighs.
-//           At k = 2 it pads k with zeros: an infinity in A then gives NaN where an infinity is due (cuBLAS 13.1, fp64, H200).
-//           It therefore declares itself for finite inputs.
+// Fails at  as rung 80, and thin products, where the second pass over C weighs. At k = 2 it pads k with
+//           zeros: an infinity in A then gives NaN where an infinity is due (cuBLAS 13.1, fp64, H200). It
+//           therefore declares itself for finite inputs.
 // Source    cuBLAS library, "cublas<t>gemm()", "cublas<t>geam()".
 #include "gpu/gemm/cublas.hpp"
 
@@ -16,20 +17,31 @@ namespace {
 using namespace gemm;
 
 template <class T>
-void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::device>& in, const Gemm::Out<T, Space::device>& out, Context& context) {
+void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::device>& in,
+         const Gemm::Out<T, Space::device>& out, Context& context) {
   cublasHandle_t handle = static_cast<Cublas*>(context.plan)->get();
   const std::int64_t m = out.C.rows, n = out.C.cols;
-  T* const product = static_cast<T*>(context.workspace(m * n * static_cast<std::int64_t>(sizeof(T))));  // (m, n) column-major
+  T* const product = static_cast<T*>(
+      context.workspace(m * n * static_cast<std::int64_t>(sizeof(T))));  // (m, n) column-major
   const T zero = T(0), one = T(1);
-  PLUMB_CUBLAS(cublas_gemm(handle, CUBLAS_OP_T, CUBLAS_OP_T, m, n, in.A.cols, &p.alpha, in.A.data, in.A.ld, in.B.data, in.B.ld, &zero,
-                           product, m));
-  PLUMB_CUBLAS(cublas_transpose(handle, n, m, &one, product, m, &p.beta, out.C.data, out.C.ld, out.C.data, out.C.ld));
+  PLUMB_CUBLAS(cublas_gemm(handle, CUBLAS_OP_T, CUBLAS_OP_T, m, n, in.A.cols, &p.alpha, in.A.data, in.A.ld,
+                           in.B.data, in.B.ld, &zero, product, m));
+  PLUMB_CUBLAS(
+      cublas_transpose(handle, n, m, &one, product, m, &p.beta, out.C.data, out.C.ld, out.C.data, out.C.ld));
 }
 
-const Register<Gemm, float, Space::device> f32{"81_cublas_row_major_by_transpose", run<float>, Traits{}.for_finite_inputs(), cublas_supports<float>,
-                                               cublas_prepare<float>, release_cublas};
-const Register<Gemm, double, Space::device> f64{"81_cublas_row_major_by_transpose", run<double>, Traits{}.for_finite_inputs(), cublas_supports<double>,
-                                                cublas_prepare<double>, release_cublas};
+const Register<Gemm, float, Space::device> f32{"81_cublas_row_major_by_transpose",
+                                               run<float>,
+                                               Traits{}.for_finite_inputs(),
+                                               cublas_supports<float>,
+                                               cublas_prepare<float>,
+                                               release_cublas};
+const Register<Gemm, double, Space::device> f64{"81_cublas_row_major_by_transpose",
+                                                run<double>,
+                                                Traits{}.for_finite_inputs(),
+                                                cublas_supports<double>,
+                                                cublas_prepare<double>,
+                                                release_cublas};
 
 }  // namespace
 }  // namespace plumb

@@ -1,4 +1,5 @@
-// What the rungs of the gemm ladder share: names, the end of an element, guarded loads, tiles of a one-dimensional grid. Header only.
+// What the rungs of the gemm ladder share: names, the end of an element, guarded loads, tiles of a
+// one-dimensional grid. Header only.
 #pragma once
 #include "gpu/runtime/device.hpp"
 #include "reference/ops/gemm.hpp"
@@ -28,8 +29,8 @@ PLUMB_DEVICE void finish(const Problem<T>& p, T* at, T sum) {
   *at = p.alpha * sum + (p.beta == T(0) ? T(0) : p.beta * *at);
 }
 
-/// The tile of C that a block of a one-dimensional grid works on: tiles of a row of tiles follow each other. The grid's y and z
-/// end at 65,535 tiles, its x at 2^31 - 1: tall matrices need the latter.
+/// The tile of C that a block of a one-dimensional grid works on: tiles of a row of tiles follow each other.
+/// The grid's y and z end at 65,535 tiles, its x at 2^31 - 1: tall matrices need the latter.
 struct TileIndex {
   Index m, n;
 };
@@ -40,7 +41,8 @@ PLUMB_DEVICE TileIndex tile_index(Index tiles_n) {
 
 /// a(row, col), or zero outside of the rows and of `cols` columns, which may be fewer than the matrix has.
 template <class T>
-PLUMB_DEVICE T load_or_zero(const DenseView<const T, Space::device>& a, Index row, Index col, Index rows, Index cols) {
+PLUMB_DEVICE T load_or_zero(const DenseView<const T, Space::device>& a, Index row, Index col, Index rows,
+                            Index cols) {
   return row < rows && col < cols ? a(row, col) : T(0);
 }
 
@@ -51,11 +53,14 @@ struct alignas(16) Vector {
   T lane[kLanes];
 };
 
-/// As load_or_zero for the vector at (row, col), which lies on a 16-byte boundary: whole where it fits, by elements at the edge.
+/// As load_or_zero for the vector at (row, col), which lies on a 16-byte boundary: whole where it fits, by
+/// elements at the edge.
 template <class T>
-PLUMB_DEVICE Vector<T> load_vector_or_zero(const DenseView<const T, Space::device>& a, Index row, Index col, Index rows, Index cols) {
+PLUMB_DEVICE Vector<T> load_vector_or_zero(const DenseView<const T, Space::device>& a, Index row, Index col,
+                                           Index rows, Index cols) {
   constexpr int kLanes = Vector<T>::kLanes;
-  if (row < rows && col + kLanes <= cols) return *reinterpret_cast<const Vector<T>*>(a.data + row * a.ld + col);
+  if (row < rows && col + kLanes <= cols)
+    return *reinterpret_cast<const Vector<T>*>(a.data + row * a.ld + col);
   Vector<T> v;
 #pragma unroll
   for (int l = 0; l < kLanes; ++l) v.lane[l] = load_or_zero(a, row, col + l, rows, cols);

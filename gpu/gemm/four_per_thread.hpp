@@ -1,4 +1,5 @@
-// The body of rungs 3 and 4: a 64 x 64 tile of C by 32 x 32 threads, four elements each, 32 apart. Header only.
+// The body of rungs 3 and 4: a 64 x 64 tile of C by 32 x 32 threads, four elements each, 32 apart. Header
+// only.
 #pragma once
 #include "gpu/gemm/common.hpp"
 
@@ -9,9 +10,11 @@ struct FourPerThread {
   static constexpr int kTile = 64, kDepth = 32, kSide = 32, kThreads = kSide * kSide;
 };
 
-/// sum[r][c] = element (y + 32 r, x + 32 c) of the tile. load_a(row, k) and load_b(k, column) take places in the whole matrices.
+/// sum[r][c] = element (y + 32 r, x + 32 c) of the tile. load_a(row, k) and load_b(k, column) take places in
+/// the whole matrices.
 template <class T, class LoadA, class LoadB>
-PLUMB_DEVICE void four_per_thread(T (&sum)[2][2], Index tile_m, Index tile_n, Index depth, LoadA load_a, LoadB load_b) {
+PLUMB_DEVICE void four_per_thread(T (&sum)[2][2], Index tile_m, Index tile_n, Index depth, LoadA load_a,
+                                  LoadB load_b) {
   using S = FourPerThread;
   __shared__ T a[S::kTile][S::kDepth], b[S::kDepth][S::kTile];
   const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);

@@ -1,5 +1,6 @@
-// The body of rungs 10 to 12: tiles that arrive by asynchronous copies, several stages ahead, and warps that may share the depth of a
-// tile. The order of tiles and the choice of a shape serve the tensor rungs as well. Header only.
+// The body of rungs 10 to 12: tiles that arrive by asynchronous copies, several stages ahead, and warps that
+// may share the depth of a tile. The order of tiles and the choice of a shape serve the tensor rungs as well.
+// Header only.
 #pragma once
 #include "gpu/gemm/warp_tile.hpp"
 #include "gpu/runtime/async_copy.hpp"
@@ -7,34 +8,53 @@
 namespace plumb {
 namespace gemm {
 
-/// Tiles of C in bands of eight rows of tiles, columns of a band first: blocks that run together share rows of A and columns of B in
-/// the second-level cache.
+/// Tiles of C in bands of eight rows of tiles, columns of a band first: blocks that run together share rows
+/// of A and columns of B in the second-level cache.
 PLUMB_DEVICE TileIndex banded_tile_index(Index tiles_m, Index tiles_n) {
   constexpr unsigned kBand = 8;
-  const auto b = static_cast<unsigned>(blockIdx.x), m = static_cast<unsigned>(tiles_m), n = static_cast<unsigned>(tiles_n);
-  const unsigned first = b / (kBand * n) * kBand, height = m - first < kBand ? m - first : kBand, within = b - first * n;
+  const auto b = static_cast<unsigned>(blockIdx.x), m = static_cast<unsigned>(tiles_m),
+             n = static_cast<unsigned>(tiles_n);
+  const unsigned first = b / (kBand * n) * kBand, height = m - first < kBand ? m - first : kBand,
+                 within = b - first * n;
   return {static_cast<Index>(first + within % height), static_cast<Index>(within / height)};
 }
 
-/// Time of a problem in tiles of bm x bn: multiply-adds per step of K on the busiest multiprocessor, over the shape's `efficiency`.
+/// Time of a problem in tiles of bm x bn: multiply-adds per step of K on the busiest multiprocessor, over the
+/// shape's `efficiency`.
 inline double tile_cost(Index m, Index n, Index bm, Index bn, double efficiency) {
   const Index tiles = ceil_div(m, bm) * ceil_div(n, bn), rounds = ceil_div(tiles, device_multiprocessors());
   return static_cast<double>(rounds) * static_cast<double>(bm * bn) / efficiency;
 }
 
-/// A block's shape: tile BM x BN, BK deep, WM x WN warps over the tile, WK of them over its depth, TM x TN elements per lane.
-template <class T, int BM_, int BN_, int BK_, int WM_, int WN_, int WK_, int TM_, int TN_, int Stages_, int Blocks_>
+/// A block's shape: tile BM x BN, BK deep, WM x WN warps over the tile, WK of them over its depth, TM x TN
+/// elements per lane.
+template <class T, int BM_, int BN_, int BK_, int WM_, int WN_, int WK_, int TM_, int TN_, int Stages_,
+          int Blocks_>
 struct Shape {
-  static constexpr int BM = BM_, BN = BN_, BK = BK_, WM = WM_, WN = WN_, WK = WK_, TM = TM_, TN = TN_, kStages = Stages_,
-                       kBlocks = Blocks_;
-  static constexpr int kThreads = 32 * WM * WN * WK, kPitchA = BM + 4, kPitchB = BN + 4, kStageA = BK * kPitchA, kStage = kStageA + BK * kPitchB;
-  static constexpr int kExchange = WK == 1 ? 0 : WK / 2 * (32 * WM * WN) * TM * TN;  // sums handed over between slices
-  static constexpr std::size_t kShared = sizeof(T) * (kStages * kStage > kExchange ? kStages * kStage : kExchange);
+  static constexpr int BM = BM_, BN = BN_, BK = BK_, WM = WM_, WN = WN_, WK = WK_, TM = TM_, TN = TN_,
+                       kStages = Stages_, kBlocks = Blocks_;
+  static constexpr int kThreads = 32 * WM * WN * WK, kPitchA = BM + 4, kPitchB = BN + 4,
+                       kStageA = BK * kPitchA, kStage = kStageA + BK * kPitchB;
+  static constexpr int kExchange =
+      WK == 1 ? 0 : WK / 2 * (32 * WM * WN) * TM * TN;  // sums handed over between slices
+  static constexpr std::size_t kShared =
+      sizeof(T) * (kStages * kStage > kExchange ? kStages * kStage : kExchange);
   static_assert(BM == WM * 4 * TM && BN == WN * 8 * TN && BK % (8 * WK) == 0, "warps fill the tile");
 };
 
-/// The calling thread's part of the copies of B's tiles, by vectors where Wide says that rows allow it. Columns past the end and
-/// everything past the depth become zero.
+/// cp.async of up to Bytes, zeros for the rest; 16 bytes at once bypass the first-level cache, which would
+/// not see them again.
+template <int Bytes>
+PLUMB_DEVICE void copy_async(void* to, const void* from, int valid) {
+  if constexpr (Bytes == 16) {
+    cp_async16_zfill(to, from, valid);
+  } else {
+    cp_async_zfill<Bytes>(to, from, valid);
+  }
+}
+
+/// The calling thread's part of the copies of B's tiles, by vectors where Wide says that rows allow it.
+/// Columns past the end and everything past the depth become zero.
 template <class T, class S, bool Wide>
 struct CopiesOfB {
   static constexpr int kV = Wide ? Vector<T>::kLanes : 1;
@@ -58,14 +78,14 @@ struct CopiesOfB {
 #pragma unroll
     for (int u = 0; u < kCopies; ++u) {
       const int valid = t / kPerRow + u * kRowStep < left ? bytes : 0;
-      cp_async_zfill<kV * sizeof(T)>(bs + u * kRowStep * S::kPitchB, from, valid);
+      copy_async<kV * sizeof(T)>(bs + u * kRowStep * S::kPitchB, from, valid);
       from += kRowStep * ld;
     }
   }
 };
 
-/// The same of A, which goes to shared memory turned, an element at a time: no element needs its row aligned. Rows past the end repeat
-/// the last one, whose products are not kept.
+/// The same of A, which goes to shared memory turned, an element at a time: no element needs its row aligned.
+/// Rows past the end repeat the last one, whose products are not kept.
 template <class T, class S>
 struct TurnedCopiesOfA {
   static constexpr int kRowStep = S::kThreads / 8, kGroups = S::BM / kRowStep;
@@ -88,7 +108,8 @@ struct TurnedCopiesOfA {
     for (int h = 0; h < S::BK; h += 8) {
       const int valid = t % 8 + h < left ? static_cast<int>(sizeof(T)) : 0;
 #pragma unroll
-      for (int g = 0; g < kGroups; ++g) cp_async_zfill<sizeof(T)>(as + h * S::kPitchA + g * kRowStep, from[g] + h, valid);
+      for (int g = 0; g < kGroups; ++g)
+        copy_async<sizeof(T)>(as + h * S::kPitchA + g * kRowStep, from[g] + h, valid);
     }
 #pragma unroll
     for (int g = 0; g < kGroups; ++g) from[g] += S::BK;
@@ -102,9 +123,11 @@ struct StageCopies {
   OfB b;
   Index left;  // depth not yet copied
 
-  PLUMB_DEVICE StageCopies(const In<T>& in, Index i0, Index j0, Index depth) : a(in, i0), b(in, j0), left(depth) {}
+  PLUMB_DEVICE StageCopies(const In<T>& in, Index i0, Index j0, Index depth)
+      : a(in, i0), b(in, j0), left(depth) {}
 
-  /// Starts the copies of the next tile into `stage`, or none where the depth is at its end; closes a group in either case.
+  /// Starts the copies of the next tile into `stage`, or none where the depth is at its end; closes a group
+  /// in either case.
   PLUMB_DEVICE void start(T* stage) {
     if (left > 0) {
       a.start(stage, left);
@@ -115,7 +138,8 @@ struct StageCopies {
   }
 };
 
-/// Adds the sums of the slices of the depth in a fixed order, halving: the upper half hands its sums to the lower half.
+/// Adds the sums of the slices of the depth in a fixed order, halving: the upper half hands its sums to the
+/// lower half.
 template <class S, class T, int N>
 PLUMB_DEVICE void add_slices(T* shared, T (&sum)[N], int slice) {
   constexpr int kSliceThreads = 32 * S::WM * S::WN;
@@ -136,7 +160,8 @@ PLUMB_DEVICE void add_slices(T* shared, T (&sum)[N], int slice) {
 }
 
 template <class T, class S, bool Wide>
-__global__ void __launch_bounds__(S::kThreads, S::kBlocks) gemm_multistage(Problem<T> p, In<T> in, Out<T> out, bool wide_c) {
+__global__ void __launch_bounds__(S::kThreads, S::kBlocks)
+    gemm_multistage(Problem<T> p, In<T> in, Out<T> out, bool wide_c) {
   using Lane = LaneTile<T, S::TM, S::TN>;
   PLUMB_DYNAMIC_SHARED(T, shared);
   const TileIndex tile = banded_tile_index(ceil_div(out.C.rows, S::BM), ceil_div(out.C.cols, S::BN));
@@ -153,7 +178,8 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks) gemm_multistage(Probl
     for (int s = 0; s < S::kStages - 1; ++s) copies.start(shared + s * S::kStage);
     cp_async_wait<S::kStages - 2>();
     __syncthreads();
-    const int offset_a = slice * kSteps * S::kPitchA + wm, offset_b = S::kStageA + slice * kSteps * S::kPitchB + wn;
+    const int offset_a = slice * kSteps * S::kPitchA + wm,
+              offset_b = S::kStageA + slice * kSteps * S::kPitchB + wn;
     T fa[2][S::TM], fb[2][S::TN];
     Lane::load(fa[0], fb[0], shared + offset_a, shared + offset_b, place);
     int reading = 0, writing = S::kStages - 1;

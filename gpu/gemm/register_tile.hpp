@@ -1,4 +1,5 @@
-// The body of rungs 6 and 7: a 64 x 64 tile of C by 128 threads, 4 x 8 elements each in registers. Header only.
+// The body of rungs 6 and 7: a 64 x 64 tile of C by 128 threads, 4 x 8 elements each in registers. Header
+// only.
 #pragma once
 #include "gpu/gemm/common.hpp"
 
@@ -6,19 +7,23 @@ namespace plumb {
 namespace gemm {
 
 struct RegisterTile {
-  static constexpr int kTile = 64, kDepth = 16, kRows = 4, kCols = 8, kThreads = kTile / kRows * (kTile / kCols);
+  static constexpr int kTile = 64, kDepth = 16, kRows = 4, kCols = 8,
+                       kThreads = kTile / kRows * (kTile / kCols);
 };
 
-/// Loads of one tile by elements, neighbouring threads along a row of the matrix. A comes to lie transposed: a[k][row].
+/// Loads of one tile by elements, neighbouring threads along a row of the matrix. A comes to lie transposed:
+/// a[k][row].
 template <class T>
 struct ByElement {
   static PLUMB_DEVICE void load(const In<T>& in, Index i0, Index j0, Index k0, Index depth,
-                                T (&a)[RegisterTile::kDepth][RegisterTile::kTile + 4], T (&b)[RegisterTile::kDepth][RegisterTile::kTile]) {
+                                T (&a)[RegisterTile::kDepth][RegisterTile::kTile + 4],
+                                T (&b)[RegisterTile::kDepth][RegisterTile::kTile]) {
     using S = RegisterTile;
     const int t = static_cast<int>(threadIdx.x);
 #pragma unroll
     for (int e = 0; e < S::kTile * S::kDepth; e += S::kThreads) {
-      const int ar = (e + t) / S::kDepth, ak = (e + t) % S::kDepth, bk = (e + t) / S::kTile, bc = (e + t) % S::kTile;
+      const int ar = (e + t) / S::kDepth, ak = (e + t) % S::kDepth, bk = (e + t) / S::kTile,
+                bc = (e + t) % S::kTile;
       a[ak][ar] = load_or_zero(in.A, i0 + ar, k0 + ak, in.A.rows, depth);
       b[bk][bc] = load_or_zero(in.B, k0 + bk, j0 + bc, depth, in.B.cols);
     }
@@ -29,7 +34,8 @@ struct ByElement {
 template <class T>
 struct ByVector {
   static PLUMB_DEVICE void load(const In<T>& in, Index i0, Index j0, Index k0, Index depth,
-                                T (&a)[RegisterTile::kDepth][RegisterTile::kTile + 4], T (&b)[RegisterTile::kDepth][RegisterTile::kTile]) {
+                                T (&a)[RegisterTile::kDepth][RegisterTile::kTile + 4],
+                                T (&b)[RegisterTile::kDepth][RegisterTile::kTile]) {
     using S = RegisterTile;
     constexpr int kLanes = Vector<T>::kLanes, kPerRowA = S::kDepth / kLanes, kPerRowB = S::kTile / kLanes;
     const int t = static_cast<int>(threadIdx.x);
@@ -40,18 +46,21 @@ struct ByVector {
 #pragma unroll
       for (int l = 0; l < kLanes; ++l) a[ak + l][ar] = av.lane[l];
       const int bk = (v + t) / kPerRowB, bc = (v + t) % kPerRowB * kLanes;
-      *reinterpret_cast<Vector<T>*>(&b[bk][bc]) = load_vector_or_zero(in.B, k0 + bk, j0 + bc, depth, in.B.cols);
+      *reinterpret_cast<Vector<T>*>(&b[bk][bc]) =
+          load_vector_or_zero(in.B, k0 + bk, j0 + bc, depth, in.B.cols);
     }
   }
 };
 
-/// Thread (ty, tx) of 16 x 8 makes rows ty + 16 r and columns tx + 8 c (by elements), so that a warp's loads of a tile's row meet
-/// different banks.
+/// Thread (ty, tx) of 16 x 8 makes rows ty + 16 r and columns tx + 8 c (by elements), so that a warp's loads
+/// of a tile's row meet different banks.
 template <class T, template <class> class Load>
-__global__ void __launch_bounds__(RegisterTile::kThreads) gemm_register_tile(Problem<T> p, In<T> in, Out<T> out) {
+__global__ void __launch_bounds__(RegisterTile::kThreads)
+    gemm_register_tile(Problem<T> p, In<T> in, Out<T> out) {
   using S = RegisterTile;
   constexpr int kAcross = S::kTile / S::kCols, kDown = S::kTile / S::kRows;
-  __shared__ __align__(16) T a[S::kDepth][S::kTile + 4];  // 4 more: the transposing stores of a warp would meet in two banks
+  __shared__ __align__(16)
+      T a[S::kDepth][S::kTile + 4];  // 4 more: the transposing stores of a warp would meet in two banks
   __shared__ __align__(16) T b[S::kDepth][S::kTile];
   const TileIndex tile = tile_index(ceil_div(out.C.cols, S::kTile));
   const int tx = static_cast<int>(threadIdx.x) % kAcross, ty = static_cast<int>(threadIdx.x) / kAcross;
@@ -88,8 +97,8 @@ __global__ void __launch_bounds__(RegisterTile::kThreads) gemm_register_tile(Pro
 template <class T, template <class> class Load>
 void run_register_tile(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   using S = RegisterTile;
-  launch(gemm_register_tile<T, Load>, ceil_div(out.C.rows, S::kTile) * ceil_div(out.C.cols, S::kTile), S::kThreads, 0, context.stream, p,
-         in, out);
+  launch(gemm_register_tile<T, Load>, ceil_div(out.C.rows, S::kTile) * ceil_div(out.C.cols, S::kTile),
+         S::kThreads, 0, context.stream, p, in, out);
 }
 
 }  // namespace gemm

@@ -1,7 +1,8 @@
-// The body of the tensor rungs: stages of asynchronous copies as in rung 10, products by warp-wide mma. Header only.
+// The body of the tensor rungs: stages of asynchronous copies as in rung 10, products by warp-wide mma.
+// Header only.
 //
-// The sum over k may run in any order, so positions (t, t + 4) of a fragment take elements (2 t, 2 t + 1) of A's rows and B's columns:
-// two of A's come in one shared load.
+// The sum over k may run in any order, so positions (t, t + 4) of a fragment take elements (2 t, 2 t + 1) of
+// A's rows and B's columns: two of A's come in one shared load.
 #pragma once
 #include "gpu/gemm/multistage.hpp"
 #include "gpu/runtime/mma.hpp"
@@ -15,19 +16,24 @@ struct alignas(2 * sizeof(T)) Pair {
   T x, y;
 };
 
-/// As Shape; a warp has MT x NT tiles of 16 x 8. Pitches keep the lanes of a load in different banks, both types.
+/// As Shape; a warp has MT x NT tiles of 16 x 8. Pitches keep the lanes of a load in different banks, both
+/// types.
 template <class T, int BM_, int BN_, int BK_, int WM_, int WN_, int WK_, int Stages_>
 struct TensorShape {
-  static constexpr int BM = BM_, BN = BN_, BK = BK_, WM = WM_, WN = WN_, WK = WK_, kStages = Stages_, MT = BM / WM / 16, NT = BN / WN / 8;
-  static constexpr int kThreads = 32 * WM * WN * WK, kPitchA = BK + 8, kPitchB = BN + (sizeof(T) == 8 ? 2 : 4);
+  static constexpr int BM = BM_, BN = BN_, BK = BK_, WM = WM_, WN = WN_, WK = WK_, kStages = Stages_,
+                       MT = BM / WM / 16, NT = BN / WN / 8;
+  static constexpr int kThreads = 32 * WM * WN * WK, kPitchA = BK + 8,
+                       kPitchB = BN + (sizeof(T) == 8 ? 2 : 4);
   static constexpr int kStageA = BM * kPitchA, kStage = kStageA + BK * kPitchB;
   static constexpr int kExchange = WK == 1 ? 0 : WK / 2 * (32 * WM * WN) * MT * NT * 4;
-  static constexpr std::size_t kShared = sizeof(T) * (kStages * kStage > kExchange ? kStages * kStage : kExchange);
+  static constexpr std::size_t kShared =
+      sizeof(T) * (kStages * kStage > kExchange ? kStages * kStage : kExchange);
   static_assert(BM == WM * MT * 16 && BN == WN * NT * 8 && BK % (16 * WK) == 0, "warps fill the tile");
 };
 
-/// The calling thread's part of the copies of A's tiles, which keep their rows; by vectors where Wide says that rows allow it. Rows
-/// past the end repeat the last one, whose products are not kept; everything past the depth becomes zero.
+/// The calling thread's part of the copies of A's tiles, which keep their rows; by vectors where Wide says
+/// that rows allow it. Rows past the end repeat the last one, whose products are not kept; everything past
+/// the depth becomes zero.
 template <class T, class S, bool Wide>
 struct CopiesOfA {
   static constexpr int kV = Wide ? Vector<T>::kLanes : 1;
@@ -38,27 +44,34 @@ struct CopiesOfA {
   Index ld, row, last;
 
   PLUMB_DEVICE CopiesOfA(const In<T>& in, Index i0)
-      : first(in.A.data + threadIdx.x % kPerRow * kV), ld(in.A.ld), row(i0 + threadIdx.x / kPerRow), last(in.A.rows - 1) {}
+      : first(in.A.data + threadIdx.x % kPerRow * kV),
+        ld(in.A.ld),
+        row(i0 + threadIdx.x / kPerRow),
+        last(in.A.rows - 1) {}
 
   PLUMB_DEVICE void start(T* as /* (BM, kPitchA), shared */, Index left) {
     const int t = static_cast<int>(threadIdx.x), k = t % kPerRow * kV;
     const Index within = left - k;
-    const int valid = static_cast<int>(sizeof(T)) * (within >= kV ? kV : within > 0 ? static_cast<int>(within) : 0);
+    const int valid = static_cast<int>(sizeof(T)) * (within >= kV ? kV
+                                                     : within > 0 ? static_cast<int>(within)
+                                                                  : 0);
     as += t / kPerRow * S::kPitchA + k;
 #pragma unroll
     for (int u = 0; u < kCopies; ++u) {
       const Index r = row + u * kRowStep;
-      cp_async_zfill<kV * sizeof(T)>(as + u * kRowStep * S::kPitchA, first + (r < last ? r : last) * ld, valid);
+      copy_async<kV * sizeof(T)>(as + u * kRowStep * S::kPitchA, first + (r < last ? r : last) * ld, valid);
     }
     first += S::BK;
   }
 };
 
-/// Math makes the products of one step of kHalves times 8 along K, `multiply_add`: sum[m][n] += a[m] b[n]. kBuffers: 2 where the next step's
-/// fragments are loaded ahead, 1 where registers are short and the other warps must cover the loads. kWatches: `outside` is asked
-/// whether an operand was outside the range that its arithmetic represents, or the depth too small for it.
+/// Math makes the products of one step of kHalves times 8 along K, `multiply_add`: sum[m][n] += a[m] b[n].
+/// kBuffers: 2 where the next step's fragments are loaded ahead, 1 where registers are short and the other
+/// warps must cover the loads. kWatches: `outside` is asked whether an operand was outside the range that its
+/// arithmetic represents, or the depth too small for it.
 template <class T, class S, class Math, bool Wide>
-__global__ void __launch_bounds__(S::kThreads, 1) gemm_tensor(Problem<T> p, In<T> in, Out<T> out, bool wide_c) {
+__global__ void __launch_bounds__(S::kThreads, 1)
+    gemm_tensor(Problem<T> p, In<T> in, Out<T> out, bool wide_c) {
   PLUMB_DYNAMIC_SHARED(T, shared);
   const TileIndex tile = banded_tile_index(ceil_div(out.C.rows, S::BM), ceil_div(out.C.cols, S::BN));
   const Index i0 = tile.m * S::BM, j0 = tile.n * S::BN, depth = depth_of(p, in);
@@ -84,7 +97,8 @@ __global__ void __launch_bounds__(S::kThreads, 1) gemm_tensor(Problem<T> p, In<T
         for (int m = 0; m < S::MT; ++m) {
 #pragma unroll
           for (int h = 0; h < 2; ++h) {
-            const auto pair = *reinterpret_cast<const Pair<T>*>(stage + offset_a + (16 * m + 8 * h) * S::kPitchA + k);
+            const auto pair =
+                *reinterpret_cast<const Pair<T>*>(stage + offset_a + (16 * m + 8 * h) * S::kPitchA + k);
             a[to][m][4 * f + h] = pair.x, a[to][m][4 * f + h + 2] = pair.y;
           }
         }
@@ -132,11 +146,13 @@ __global__ void __launch_bounds__(S::kThreads, 1) gemm_tensor(Problem<T> p, In<T
 
   if (S::WK > 1) add_slices<S>(shared, reinterpret_cast<T(&)[S::MT * S::NT * 4]>(sum), slice);
 
-  if (Math::kWatches && __syncthreads_or(math.outside(sum, depth))) {  // of the whole tile, so that the answer does not depend on lanes
+  if (Math::kWatches && __syncthreads_or(math.outside(
+                            sum, depth))) {  // of the whole tile, so that the answer does not depend on lanes
     if (slice > 0) return;
 #pragma unroll 1
     for (int e = 0; e < S::MT * S::NT * 4; ++e) {
-      const Index i = i0 + wm + 16 * (e / (4 * S::NT)) + g + 8 * (e / 2 % 2), j = j0 + wn + 8 * (e / 4 % S::NT) + 2 * t + e % 2;
+      const Index i = i0 + wm + 16 * (e / (4 * S::NT)) + g + 8 * (e / 2 % 2),
+                  j = j0 + wn + 8 * (e / 4 % S::NT) + 2 * t + e % 2;
       if (i >= out.C.rows || j >= out.C.cols) continue;
       T plain = T(0);
       for (Index k = 0; k < depth; ++k) plain += in.A(i, k) * in.B(k, j);
@@ -173,12 +189,13 @@ __global__ void __launch_bounds__(S::kThreads, 1) gemm_tensor(Problem<T> p, In<T
 template <class T, class S, class Math>
 void run_tensor(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   const Index tiles = ceil_div(out.C.rows, S::BM) * ceil_div(out.C.cols, S::BN);
-  const bool wide_c =
-      reinterpret_cast<std::uintptr_t>(out.C.data) % sizeof(Pair<T>) == 0 && out.C.ld * sizeof(T) % sizeof(Pair<T>) == 0;
+  const bool wide_c = reinterpret_cast<std::uintptr_t>(out.C.data) % sizeof(Pair<T>) == 0 &&
+                      out.C.ld * sizeof(T) % sizeof(Pair<T>) == 0;
   if (rows_on_vectors(in.A) && rows_on_vectors(in.B)) {
     launch(gemm_tensor<T, S, Math, true>, tiles, S::kThreads, S::kShared, context.stream, p, in, out, wide_c);
   } else {
-    launch(gemm_tensor<T, S, Math, false>, tiles, S::kThreads, S::kShared, context.stream, p, in, out, wide_c);
+    launch(gemm_tensor<T, S, Math, false>, tiles, S::kThreads, S::kShared, context.stream, p, in, out,
+           wide_c);
   }
 }
 

@@ -1,12 +1,14 @@
-// What rungs 8 to 10 share: which elements of a warp's tile a lane makes, and the end of a register tile. Header only.
+// What rungs 8 to 10 share: which elements of a warp's tile a lane makes, and the end of a register tile.
+// Header only.
 #pragma once
 #include "gpu/gemm/common.hpp"
 
 namespace plumb {
 namespace gemm {
 
-/// A lane's place in the 4 x 8 lanes of a warp, bits interleaved: lanes i and i ^ 1 share a row, lanes i and i ^ 2 a column, so
-/// that 16-byte shared loads of either operand are served two quarters of the warp at a time.
+/// A lane's place in the 4 x 8 lanes of a warp, bits interleaved: lanes i and i ^ 1 share a row, lanes i and
+/// i ^ 2 a column, so that 16-byte shared loads of either operand are served two quarters of the warp at a
+/// time.
 struct LanePlace {
   int row, col;  // 0..3, 0..7
 };
@@ -15,14 +17,16 @@ PLUMB_DEVICE LanePlace lane_place() {
   return {(lane >> 1 & 1) | (lane >> 4 & 1) << 1, (lane & 1) | (lane >> 2 & 3) << 1};
 }
 
-/// A warp makes 4 TM x 8 TN elements; a lane has TM x TN of them in pieces of one vector: element (r, c) of the lane is at row
-/// (r / V) * 4 V + place.row * V + r % V of the warp's tile, and column (c / V) * 8 V + place.col * V + c % V.
+/// A warp makes 4 TM x 8 TN elements; a lane has TM x TN of them in pieces of one vector: element (r, c) of
+/// the lane is at row (r / V) * 4 V + place.row * V + r % V of the warp's tile, and column (c / V) * 8 V +
+/// place.col * V + c % V.
 template <class T, int TM, int TN>
 struct LaneTile {
   static constexpr int kV = Vector<T>::kLanes, kRows = 4 * TM, kCols = 8 * TN;
   static_assert(TM % kV == 0 && TN % kV == 0, "a lane's tile is made of vectors");
 
-  /// `a` points at (k, first row of the warp) of a turned tile, `b` at (k, first column of the warp); both on 16 bytes.
+  /// `a` points at (k, first row of the warp) of a turned tile, `b` at (k, first column of the warp); both on
+  /// 16 bytes.
   static PLUMB_DEVICE void load(T (&fa)[TM], T (&fb)[TN], const T* a, const T* b, LanePlace place) {
 #pragma unroll
     for (int r = 0; r < TM; r += kV) {
@@ -46,9 +50,10 @@ struct LaneTile {
     }
   }
 
-  /// Writes the lane's elements of the tile that begins at (i0, j0); whole vectors where `wide` says that rows of C allow them.
-  static PLUMB_DEVICE void store(const Problem<T>& p, const Out<T>& out, Index i0, Index j0, const T (&sum)[TM][TN], LanePlace place,
-                                 bool wide) {
+  /// Writes the lane's elements of the tile that begins at (i0, j0); whole vectors where `wide` says that
+  /// rows of C allow them.
+  static PLUMB_DEVICE void store(const Problem<T>& p, const Out<T>& out, Index i0, Index j0,
+                                 const T (&sum)[TM][TN], LanePlace place, bool wide) {
 #pragma unroll
     for (int r = 0; r < TM; ++r) {
       const Index i = i0 + r / kV * 4 * kV + place.row * kV + r % kV;
@@ -87,7 +92,8 @@ PLUMB_HOST_DEVICE bool rows_on_vectors(const DenseView<T, S>& a) {
 
 /// Rungs 8 and 9: a 128 x 128 tile of C by 256 threads, warps 4 x 2, tiles of 8 along K.
 struct WarpTiling {
-  static constexpr int kTile = 128, kDepth = 8, kThreads = 256, kWarpsAcross = 2, kPerThread = 8, kPitch = kTile + 4;
+  static constexpr int kTile = 128, kDepth = 8, kThreads = 256, kWarpsAcross = 2, kPerThread = 8,
+                       kPitch = kTile + 4;
   /// Blocks per multiprocessor that registers must leave room for: fp64 sums alone take 128.
   template <class T>
   static constexpr int kBlocks = sizeof(T) == 4 ? 2 : 1;

@@ -1,11 +1,13 @@
 // log_softmax, rung 3: the row in registers, by as many lanes as it needs.
 //
-// Change    x is read once and kept: 1 to 32 lanes per row by its width, up to 32 elements each (fp64 too: frameworks read three times
-//           there). 16-byte pieces where rows are made of them, neighbouring lanes
-//           taking neighbouring pieces; elements otherwise.
+// Change    x is read once and kept: 1 to 32 lanes per row by its width, up to 32 elements each (fp64 too:
+//           frameworks read three times there). 16-byte pieces where rows are made of them, neighbouring
+//           lanes taking neighbouring pieces; elements otherwise.
 // Traffic   compulsory: x once, y once.
-// Limits    @LIMITS@
-// Fails at  rows beyond 1,024 elements, which take rung 2's three passes within the same kernel: rung 4 takes a block for those.
+// Limits    fp32 / fp64: 17 to 32 / 28 to 32 registers up to 128 columns, up to 75 / 119 at 1,024, no spills,
+//           no shared memory: 8 blocks of 256 threads per SM, down to 3 / 2 (sm_90, nvcc 13.0, ptxas -v).
+// Fails at  rows beyond 1,024 elements, which take rung 2's three passes within the same kernel: rung 4 takes
+//           a block for those.
 // Source    PyTorch's persistent softmax has the same idea; ours holds fp64 as well.
 #include "gpu/log_softmax/common.hpp"
 
@@ -16,14 +18,8 @@ using namespace log_softmax;
 
 constexpr int kThreads = 256;
 
-/// kV neighbouring elements, moved as one.
-template <class T, int kV>
-struct alignas(kV * sizeof(T)) Piece {
-  T e[kV];
-};
-
-/// Lanes: per row, a power of two. Held: elements per lane, in pieces of V: a row is a round of pieces after another, a lane each.
-/// V > 1 where the row is made of whole pieces on 16-byte boundaries.
+/// Lanes: per row, a power of two. Held: elements per lane, in pieces of V: a row is a round of pieces after
+/// another, a lane each. V > 1 where the row is made of whole pieces on 16-byte boundaries.
 template <class T, int Lanes, int Held, int V>
 __global__ void __launch_bounds__(kThreads) log_softmax_row_in_registers(In<T> in, Out<T> out) {
   const Index thread = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x, row = thread / Lanes;
@@ -78,11 +74,9 @@ __global__ void __launch_bounds__(kThreads) log_softmax_wide_row(In<T> in, Out<T
 template <class T, int Lanes, int Held>
 void start(const In<T>& in, const Out<T>& out, Context& context) {
   constexpr int kV = 16 / sizeof(T);
-  const auto on_vectors = [](const void* data, Index ld) {
-    return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld * static_cast<Index>(sizeof(T)) % 16 == 0;
-  };
-  const bool wide = in.x.cols % kV == 0 && on_vectors(in.x.data, in.x.ld) && on_vectors(out.y.data, out.y.ld);
-  launch(wide ? log_softmax_row_in_registers<T, Lanes, Held, kV> : log_softmax_row_in_registers<T, Lanes, Held, 1>,
+  const bool wide = whole_pieces<kV>(in, out);
+  launch(wide ? log_softmax_row_in_registers<T, Lanes, Held, kV>
+              : log_softmax_row_in_registers<T, Lanes, Held, 1>,
          ceil_div(in.x.rows, kThreads / Lanes), kThreads, 0, context.stream, in, out);
 }
 

@@ -1,4 +1,5 @@
-// What the rungs of the log_softmax ladder share: names, the maximum that keeps NaN, sums of exponentials and their merging. Header only.
+// What the rungs of the log_softmax ladder share: names, the maximum that keeps NaN, sums of exponentials and
+// their merging. Header only.
 #pragma once
 #include "gpu/runtime/device.hpp"
 #include "reference/ops/log_softmax.hpp"
@@ -34,8 +35,8 @@ PLUMB_DEVICE T larger(T m, T x) {
   return x > m ? x : m;
 }
 
-/// y of one element: two subtractions in this order, since x - (m + log s) loses the small one. A row of -Inf gives NaN by
-/// -Inf - -Inf, and one with +Inf by Inf - Inf in the sum.
+/// y of one element: two subtractions in this order, since x - (m + log s) loses the small one. A row of -Inf
+/// gives NaN by -Inf - -Inf, and one with +Inf by Inf - Inf in the sum.
 template <class T>
 PLUMB_DEVICE T finish(T x, T m, T log_sum) {
   return (x - m) - log_sum;
@@ -52,7 +53,8 @@ PLUMB_DEVICE T sum_lanes(T s) {
   return s;
 }
 
-/// The maximum and the sum over the block of Threads, in every thread. `scratch` (Threads / 32) is free again afterwards.
+/// The maximum and the sum over the block of Threads, in every thread. `scratch` (Threads / 32) is free again
+/// afterwards.
 template <int Threads, class T>
 PLUMB_DEVICE T max_block(T m, T* scratch) {
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
@@ -72,6 +74,21 @@ PLUMB_DEVICE T sum_block(T s, T* scratch) {
   s = sum_lanes(lane < Threads / 32 ? scratch[lane] : T(0));
   __syncthreads();
   return s;
+}
+
+/// kV neighbouring elements, moved as one.
+template <class T, int kV>
+struct alignas(kV * sizeof(T)) Piece {
+  T e[kV];
+};
+
+/// Whether rows of x and y are made of whole pieces of V on 16-byte boundaries.
+template <int V, class T>
+bool whole_pieces(const In<T>& in, const Out<T>& out) {
+  const auto on_vectors = [](const void* data, Index ld) {
+    return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld * static_cast<Index>(sizeof(T)) % 16 == 0;
+  };
+  return in.x.cols % V == 0 && on_vectors(in.x.data, in.x.ld) && on_vectors(out.y.data, out.y.ld);
 }
 
 }  // namespace log_softmax

@@ -1,8 +1,11 @@
 // skinny_gemm, rung 1: one thread per row, sums in global memory.
 //
-// Change    first rung: the row loop is the grid; Y itself is the accumulator, as in the loops one writes first.
-// Traffic   Y is read and written k times; X once per element, but a row apart between lanes; W from the cache.
-// Limits    @LIMITS@
+// Change    first rung: the row loop is the grid; Y itself is the accumulator, as in the loops one writes
+//           first.
+// Traffic   Y is read and written k times; X once per element, but a row apart between lanes; W from the
+//           cache.
+// Limits    fp32 / fp64: 28 / 32 registers, no shared memory: 8 blocks of 256 threads per SM (sm_90, nvcc
+//           13.0, ptxas -v).
 // Fails at  everything: 2 k n accesses of Y per row. Rung 2 answers that.
 // Source    the definition.
 #include "gpu/skinny_gemm/common.hpp"
@@ -24,7 +27,8 @@ __global__ void __launch_bounds__(kThreads) skinny_baseline(In<T> in, Out<T> out
 
 template <class T>
 void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
-  launch(skinny_baseline<T>, out.Y.cols == 0 ? Index{0} : ceil_div(out.Y.rows, kThreads), kThreads, 0, context.stream, in, out);
+  launch(skinny_baseline<T>, out.Y.cols == 0 ? Index{0} : ceil_div(out.Y.rows, kThreads), kThreads, 0,
+         context.stream, in, out);
 }
 
 const Register<SkinnyGemm, float, Space::device> f32{"01_baseline", run<float>};

@@ -2,7 +2,8 @@
 //
 // Change    the column loop goes outside: each element of Y is summed in a register and written once.
 // Traffic   Y once; X n times, a row apart between lanes, which the caches must absorb; W from the cache.
-// Limits    @LIMITS@
+// Limits    fp32 / fp64: 32 / 28 registers, no shared memory: 8 blocks of 256 threads per SM (sm_90, nvcc
+//           13.0, ptxas -v).
 // Fails at  loads: two per multiply-add, X's from 32 different lines. Rung 3 takes W out of that path.
 // Source    the definition.
 #include "gpu/skinny_gemm/common.hpp"
@@ -25,7 +26,8 @@ __global__ void __launch_bounds__(kThreads) skinny_register_sum(In<T> in, Out<T>
 
 template <class T>
 void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
-  launch(skinny_register_sum<T>, out.Y.cols == 0 ? Index{0} : ceil_div(out.Y.rows, kThreads), kThreads, 0, context.stream, in, out);
+  launch(skinny_register_sum<T>, out.Y.cols == 0 ? Index{0} : ceil_div(out.Y.rows, kThreads), kThreads, 0,
+         context.stream, in, out);
 }
 
 const Register<SkinnyGemm, float, Space::device> f32{"02_register_sum", run<float>};

@@ -1,11 +1,12 @@
 // skinny_gemm, rung 6: K in tiles of 16 elements in registers.
 //
-// Change    16 loads of X in flight before the 256 multiply-adds that need them; together they use up the sectors they touch (4 of 32
-//           bytes in fp64), before the cache can lose them.
+// Change    16 loads of X in flight before the 256 multiply-adds that need them; together they use up the
+//           sectors they touch (4 of 32 bytes in fp64), before the cache can lose them.
 // Traffic   X and Y once per 16 columns.
-// Limits    @LIMITS@
-// Fails at  a warp still touches 32 lines per load, and each load brings 8 of the 32 bytes of its sectors. Rungs 7 and 8 try wider
-//           loads; rung 9 gives neighbouring lanes neighbouring elements.
+// Limits    fp32 / fp64: 66 / 80 registers, 8 / 16 KiB shared: 3 blocks of 256 threads per SM (sm_90, nvcc
+//           13.0, ptxas -v).
+// Fails at  a warp still touches 32 lines per load, and each load brings 8 of the 32 bytes of its sectors.
+//           Rungs 7 and 8 try wider loads; rung 9 gives neighbouring lanes neighbouring elements.
 // Source    the ladder's own step.
 #include "gpu/skinny_gemm/common.hpp"
 

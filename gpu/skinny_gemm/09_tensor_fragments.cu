@@ -1,13 +1,16 @@
-// skinny_gemm, rung 9: W as fp64 tensor-core fragments in registers, X streamed past it with no shared memory (fp64).
+// skinny_gemm, rung 9: W as fp64 tensor-core fragments in registers, X streamed past it with no shared memory
+// (fp64).
 //
-// Change    a warp holds all of W (128 x 16: 64 numbers a lane) as fragments of m16n8k8 and multiplies 16 rows of X at a time. The sum
-//           over k may run in any order, so positions (t, t + 4) of a fragment take elements (2 t, 2 t + 1) of X and of W: each lane
-//           loads 16 contiguous bytes, four neighbours 64, whole sectors. Eight steps of 8 are on their way while one is multiplied,
-//           across the ends of rows. Each warp has one contiguous share of the rows, so all finish together.
+// Change    a warp holds all of W (128 x 16: 64 numbers a lane) as fragments of m16n8k8 and multiplies 16
+//           rows of X at a time. The sum over k may run in any order, so positions (t, t + 4) of a fragment
+//           take elements (2 t, 2 t + 1) of X and of W: each lane loads 16 contiguous bytes, four neighbours
+//           64, whole sectors. Eight steps of 8 are on their way while one is multiplied, across the ends of
+//           rows. Each warp has one contiguous share of the rows, so all finish together.
 // Traffic   compulsory, coalesced; W once per warp.
-// Limits    @LIMITS@
-// Fails at  K beyond 128: W is loaded anew for each panel and 16 rows (from the cache); N beyond 16: X is read again per 16 columns.
-//           Needs sm_90.
+// Limits    255 registers for K = 128 and N = 16 (K = 64: 192; N = 8: 206 and 160), no spills, no shared
+//           memory: 1 block of 256 threads per SM, 64 KiB of X in flight in it (sm_90, nvcc 13.0, ptxas -v).
+// Fails at  K beyond 128: W is loaded anew for each panel and 16 rows (from the cache); N beyond 16: X is
+//           read again per 16 columns. Needs sm_90.
 // Source    PTX ISA, "Matrix Fragments for mma.m16n8k8"; Little's law for the loads in flight.
 #include "gpu/runtime/mma.hpp"
 #include "gpu/skinny_gemm/common.hpp"
@@ -17,21 +20,25 @@ namespace {
 
 using namespace skinny;
 
-constexpr int kRows = 16, kAhead = 8, kWarps = 8;  // rows per step, steps on their way, warps per block (one block per multiprocessor)
+/// Rows per step, steps on their way, warps per block; one block per multiprocessor.
+constexpr int kRows = 16, kAhead = 8, kWarps = 8;
 
 /// Where a warp is: a panel of K for 16 of its rows.
 struct Item {
   Index row, k;
 };
 
-/// Steps: of 8 along K per panel. Tiles: of 8 columns. Plain: every vector is aligned and every panel full, so nothing is compared.
+/// Steps: of 8 along K per panel. Tiles: of 8 columns. Plain: every vector is aligned and every panel full,
+/// so nothing is compared.
 template <int Steps, int Tiles, bool Plain>
-__global__ void __launch_bounds__(32 * kWarps, 1) skinny_tensor_fragments(In<double> in, Out<double> out, bool wide_y) {
+__global__ void __launch_bounds__(32 * kWarps, 1)
+    skinny_tensor_fragments(In<double> in, Out<double> out, bool wide_y) {
+  static_assert(Steps % kAhead == 0, "the ring of steps keeps its places from panel to panel");
 #if defined(PLUMB_SIMT) || !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   constexpr int kPanelDepth = 8 * Steps;
-  static_assert(Steps % kAhead == 0, "the ring of steps keeps its places from panel to panel");
   const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
-  const Index warp = static_cast<Index>(blockIdx.x) * kWarps + threadIdx.x / 32, warps = static_cast<Index>(gridDim.x) * kWarps;
+  const Index warp = static_cast<Index>(blockIdx.x) * kWarps + threadIdx.x / 32,
+              warps = static_cast<Index>(gridDim.x) * kWarps;
   const Index begin = out.Y.rows * warp / warps, end = out.Y.rows * (warp + 1) / warps;
   const Index j0 = static_cast<Index>(blockIdx.y) * 8 * Tiles, depth = in.X.cols;
   if (begin >= end) return;  // whole warps; there are no barriers
@@ -114,10 +121,11 @@ __global__ void __launch_bounds__(32 * kWarps, 1) skinny_tensor_fragments(In<dou
 
 template <int Steps, int Tiles, bool Plain>
 void start(const In<double>& in, const Out<double>& out, bool wide_y, Context& context) {
-  const Index shares = ceil_div(out.Y.rows, kRows * kWarps), blocks = shares < device_multiprocessors() ? shares : device_multiprocessors();
+  const Index shares = ceil_div(out.Y.rows, kRows * kWarps),
+              blocks = shares < device_multiprocessors() ? shares : device_multiprocessors();
   launch(skinny_tensor_fragments<Steps, Tiles, Plain>,
-         Grid(static_cast<unsigned>(blocks), static_cast<unsigned>(ceil_div(out.Y.cols, 8 * Tiles))), 32 * kWarps, 0, context.stream, in,
-         out, wide_y);
+         Grid(static_cast<unsigned>(blocks), static_cast<unsigned>(ceil_div(out.Y.cols, 8 * Tiles))),
+         32 * kWarps, 0, context.stream, in, out, wide_y);
 }
 
 void run(const SkinnyGemm::Problem<double>&, const In<double>& in, const Out<double>& out, Context& context) {

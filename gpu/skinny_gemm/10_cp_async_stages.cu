@@ -1,12 +1,16 @@
 // skinny_gemm, rung 10: X and W copied asynchronously in stages, ordinary multiply-adds.
 //
-// Change    cp.async brings tiles of X (fp32: 256 rows by 16; fp64: 128 by 16), each with the rows of W that it meets, three stages
-//           ahead and across the ends of rows, so memory never waits for arithmetic. Copies are coalesced whatever the arithmetic
-//           wants: a lane takes 8 (fp64: 4) rows 8 apart and 4 columns from shared memory, so that each load of X serves 16
-//           multiply-adds and each of W 32. Each block has one contiguous share of the rows.
+// Change    cp.async brings tiles of X (fp32: 256 rows by 16; fp64: 128 by 16), each with the rows of W that
+//           it meets, two stages ahead and across the ends of rows, so that memory does not wait for
+//           arithmetic. Copies are coalesced whatever the arithmetic wants: a lane takes 8 (fp64: 4) rows 8
+//           apart and 4 columns from shared memory, so that each load of X serves 16 multiply-adds and each
+//           of W 32 (fp64: 8 and 8). Each block has one contiguous share of the rows.
 // Traffic   compulsory for up to 64 columns, coalesced; W from the second-level cache, 6 (fp64: 12) % of X's.
-// Limits    @LIMITS@
-// Fails at  nothing by design at N <= 64; fp64 arithmetic outside of the tensor cores has half of rung 9's rate, which shows from N = 32.
+// Limits    fp32 / fp64: 117 / 142 registers for N <= 16 (N = 64: 252 / 242), no spills, 63 / 60 KiB shared
+//           (N = 64: 72 / 78): 3 (N > 16: 2) blocks of 128 threads per SM, each with 32 KiB of X in flight
+//           (sm_90, nvcc 13.0, ptxas -v).
+// Fails at  nothing by design at N <= 64; fp64 arithmetic outside of the tensor cores has half of rung 9's
+//           rate, which shows from N = 32.
 // Source    PTX ISA, "cp.async"; Little's law for the bytes in flight.
 #include "gpu/runtime/async_copy.hpp"
 #include "gpu/skinny_gemm/common.hpp"
@@ -19,42 +23,66 @@ using namespace skinny;
 /// Rows and depth of a tile of X: 4 warps, each 8 groups of lanes by kLaneRows rows.
 template <class T>
 struct Tile {
-  static constexpr int kV = Vector<T>::kLanes, kLaneRows = sizeof(T) == 4 ? 8 : 4, kDepth = 16, kThreadsOfBlock = 128;
-  static constexpr int kRows = kThreadsOfBlock / 32 * 8 * kLaneRows, kPitch = kDepth + kV;  // 16 bytes more: 8 rows, 8 places in the banks
-  static constexpr int kStages = 4;
+  static constexpr int kV = Vector<T>::kLanes, kLaneRows = sizeof(T) == 4 ? 8 : 4, kDepth = 16,
+                       kThreadsOfBlock = 128;
+  static constexpr int kRows = kThreadsOfBlock / 32 * 8 * kLaneRows,
+                       kPitch = kDepth + kV;  // 16 bytes more: 8 rows, 8 places in the banks
+  static constexpr int kStages = 3;
 };
+
+/// cp.async of up to Bytes, zeros for the rest; 16 bytes at once bypass the first-level cache, which would
+/// not see them again.
+template <int Bytes>
+PLUMB_DEVICE void copy_async(void* to, const void* from, int valid) {
+  if constexpr (Bytes == 16) {
+    cp_async16_zfill(to, from, valid);
+  } else {
+    cp_async_zfill<Bytes>(to, from, valid);
+  }
+}
+
+/// Blocks per multiprocessor: as many as registers and shared memory hold.
+constexpr int resident_blocks(int groups) { return groups == 1 ? 3 : 2; }
 
 /// Groups: of 16 columns. Wide: rows of X lie on 16-byte boundaries.
 template <class T, int Groups, bool Wide>
-__global__ void __launch_bounds__(Tile<T>::kThreadsOfBlock, 2) skinny_stages(In<T> in, Out<T> out, bool wide_y) {
+__global__ void __launch_bounds__(Tile<T>::kThreadsOfBlock, resident_blocks(Groups))
+    skinny_stages(In<T> in, Out<T> out, bool wide_y) {
   using S = Tile<T>;
   constexpr int kColumns = 16 * Groups, kStage = S::kRows * S::kPitch + S::kDepth * kColumns;
-  constexpr int kCopy = Wide ? S::kV : 1, kPerRow = S::kDepth / kCopy, kRowStep = S::kThreadsOfBlock / kPerRow;
+  constexpr int kCopy = Wide ? S::kV : 1, kPerRow = S::kDepth / kCopy,
+                kRowStep = S::kThreadsOfBlock / kPerRow;
   constexpr int kDepthStep = S::kThreadsOfBlock / kColumns;
   PLUMB_DYNAMIC_SHARED(T, shared);
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
-  const Index begin = out.Y.rows * blockIdx.x / gridDim.x, end = out.Y.rows * (blockIdx.x + Index{1}) / gridDim.x;
+  const Index begin = out.Y.rows * blockIdx.x / gridDim.x,
+              end = out.Y.rows * (blockIdx.x + Index{1}) / gridDim.x;
   const Index j0 = static_cast<Index>(blockIdx.y) * kColumns, depth = in.X.cols;
-  const Index chunks = depth > 0 ? ceil_div(depth, S::kDepth) : 1, items = ceil_div(end - begin, S::kRows) * chunks;
+  const Index chunks = depth > 0 ? ceil_div(depth, S::kDepth) : 1,
+              items = ceil_div(end - begin, S::kRows) * chunks;
 
   Index copy_row = begin, copy_k = 0, copied = 0;
   const auto start_copies = [&](T* stage) {
     if (copied < items) {
       const int k = thread % kPerRow * kCopy;
       const Index within = depth - copy_k - k;
-      const int valid = static_cast<int>(sizeof(T)) * (within >= kCopy ? kCopy : within > 0 ? static_cast<int>(within) : 0);
+      const int valid = static_cast<int>(sizeof(T)) * (within >= kCopy ? kCopy
+                                                       : within > 0    ? static_cast<int>(within)
+                                                                       : 0);
       const T* const first = in.X.data + copy_k + k;
 #pragma unroll 8
       for (int r = thread / kPerRow; r < S::kRows; r += kRowStep) {
         const bool mine = copy_row + r < end;
-        cp_async_zfill<kCopy * sizeof(T)>(stage + r * S::kPitch + k, first + (mine ? copy_row + r : begin) * in.X.ld, mine ? valid : 0);
+        copy_async<kCopy * sizeof(T)>(stage + r * S::kPitch + k,
+                                      first + (mine ? copy_row + r : begin) * in.X.ld, mine ? valid : 0);
       }
       T* const w = stage + S::kRows * S::kPitch;
       const Index j = j0 + thread % kColumns;
 #pragma unroll
       for (int kw = thread / kColumns; kw < S::kDepth; kw += kDepthStep) {
         const bool inside = copy_k + kw < depth && j < in.W.cols;
-        cp_async_zfill<sizeof(T)>(w + kw * kColumns + thread % kColumns, in.W.data + (inside ? (copy_k + kw) * in.W.ld + j : 0),
+        cp_async_zfill<sizeof(T)>(w + kw * kColumns + thread % kColumns,
+                                  in.W.data + (inside ? (copy_k + kw) * in.W.ld + j : 0),
                                   inside ? static_cast<int>(sizeof(T)) : 0);
       }
       ++copied;
@@ -65,8 +93,10 @@ __global__ void __launch_bounds__(Tile<T>::kThreadsOfBlock, 2) skinny_stages(In<
   };
 
   for (int s = 0; s < S::kStages - 1; ++s) start_copies(shared + s * kStage);
-  // Bits of the lane interleaved: i and i ^ 2 share a row, i and i ^ 1 columns, so that shared loads take two turns instead of four.
-  const int my_row = thread / 32 * 8 * S::kLaneRows + ((lane & 1) | (lane >> 2 & 3) << 1), my_col = 4 * ((lane >> 1 & 1) | (lane >> 4) << 1);
+  // Bits of the lane interleaved: i and i ^ 2 share a row, i and i ^ 1 columns, so that shared loads take two
+  // turns instead of four.
+  const int my_row = thread / 32 * 8 * S::kLaneRows + ((lane & 1) | (lane >> 2 & 3) << 1),
+            my_col = 4 * ((lane >> 1 & 1) | (lane >> 4) << 1);
   T sum[S::kLaneRows][Groups][4] = {};
   Index row = begin, chunk = 0;
   int reading = 0, writing = S::kStages - 1;
@@ -82,7 +112,8 @@ __global__ void __launch_bounds__(Tile<T>::kThreadsOfBlock, 2) skinny_stages(In<
     for (int k = 0; k < S::kDepth; k += S::kV) {
       Vector<T> xv[S::kLaneRows];
 #pragma unroll
-      for (int r = 0; r < S::kLaneRows; ++r) xv[r] = *reinterpret_cast<const Vector<T>*>(x + 8 * r * S::kPitch + k);
+      for (int r = 0; r < S::kLaneRows; ++r)
+        xv[r] = *reinterpret_cast<const Vector<T>*>(x + 8 * r * S::kPitch + k);
 #pragma unroll
       for (int l = 0; l < S::kV; ++l) {
 #pragma unroll
@@ -134,10 +165,12 @@ template <class T, int Groups>
 void start(const In<T>& in, const Out<T>& out, Context& context) {
   using S = Tile<T>;
   constexpr std::size_t kShared = sizeof(T) * S::kStages * (S::kRows * S::kPitch + S::kDepth * 16 * Groups);
-  const Index tiles = ceil_div(out.Y.rows, S::kRows), resident = 2 * static_cast<Index>(device_multiprocessors());
-  const Grid grid(static_cast<unsigned>(tiles < resident ? tiles : resident), static_cast<unsigned>(ceil_div(out.Y.cols, 16 * Groups)));
-  launch(rows_on_vectors(in.X) ? skinny_stages<T, Groups, true> : skinny_stages<T, Groups, false>, grid, S::kThreadsOfBlock, kShared, context.stream, in,
-         out, rows_on_vectors(out.Y));
+  const Index tiles = ceil_div(out.Y.rows, S::kRows),
+              resident = resident_blocks(Groups) * static_cast<Index>(device_multiprocessors());
+  const Grid grid(static_cast<unsigned>(tiles < resident ? tiles : resident),
+                  static_cast<unsigned>(ceil_div(out.Y.cols, 16 * Groups)));
+  launch(rows_on_vectors(in.X) ? skinny_stages<T, Groups, true> : skinny_stages<T, Groups, false>, grid,
+         S::kThreadsOfBlock, kShared, context.stream, in, out, rows_on_vectors(out.Y));
 }
 
 template <class T>
@@ -152,7 +185,8 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
 }
 
 const Register<SkinnyGemm, float, Space::device> f32{"10_cp_async_stages", run<float>, Traits{}.needs_sm(80)};
-const Register<SkinnyGemm, double, Space::device> f64{"10_cp_async_stages", run<double>, Traits{}.needs_sm(80)};
+const Register<SkinnyGemm, double, Space::device> f64{"10_cp_async_stages", run<double>,
+                                                      Traits{}.needs_sm(80)};
 
 }  // namespace
 }  // namespace plumb

@@ -1,4 +1,5 @@
-// skinny_gemm, vendor: cuBLAS gemm with the operands exchanged (row-major Y = X W is column-major Y^T = W^T X^T).
+// skinny_gemm, vendor: cuBLAS gemm with the operands exchanged (row-major Y = X W is column-major Y^T = W^T
+// X^T).
 //
 // Change    the library's own kernels, pedantic arithmetic.
 // Traffic   the library's.
@@ -18,7 +19,8 @@ using Out = SkinnyGemm::Out<T, Space::device>;
 
 template <class T>
 const char* supports(const SkinnyGemm::Problem<T>&, const In<T>& in, const Out<T>& out) {
-  if (out.Y.rows == 0 || out.Y.cols == 0 || in.X.cols == 0) return "cuBLAS gemm takes no leading dimension of 0";
+  if (out.Y.rows == 0 || out.Y.cols == 0 || in.X.cols == 0)
+    return "cuBLAS gemm takes no leading dimension of 0";
   return nullptr;
 }
 
@@ -27,25 +29,27 @@ void* prepare(const SkinnyGemm::Problem<T>&, const In<T>&, const Out<T>&, Contex
   return new Cublas(context);
 }
 
-cublasStatus_t call(cublasHandle_t h, std::int64_t m, std::int64_t n, std::int64_t k, const float* a, std::int64_t lda, const float* b,
-                    std::int64_t ldb, float* c, std::int64_t ldc) {
+cublasStatus_t call(cublasHandle_t h, std::int64_t m, std::int64_t n, std::int64_t k, const float* a,
+                    std::int64_t lda, const float* b, std::int64_t ldb, float* c, std::int64_t ldc) {
   const float one = 1, zero = 0;
   return cublasSgemm_64(h, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &one, a, lda, b, ldb, &zero, c, ldc);
 }
-cublasStatus_t call(cublasHandle_t h, std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda, const double* b,
-                    std::int64_t ldb, double* c, std::int64_t ldc) {
+cublasStatus_t call(cublasHandle_t h, std::int64_t m, std::int64_t n, std::int64_t k, const double* a,
+                    std::int64_t lda, const double* b, std::int64_t ldb, double* c, std::int64_t ldc) {
   const double one = 1, zero = 0;
   return cublasDgemm_64(h, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &one, a, lda, b, ldb, &zero, c, ldc);
 }
 
 template <class T>
 void run(const SkinnyGemm::Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
-  PLUMB_CUBLAS(call(static_cast<Cublas*>(context.plan)->get(), out.Y.cols, out.Y.rows, in.X.cols, in.W.data, in.W.ld, in.X.data, in.X.ld,
-                    out.Y.data, out.Y.ld));
+  PLUMB_CUBLAS(call(static_cast<Cublas*>(context.plan)->get(), out.Y.cols, out.Y.rows, in.X.cols, in.W.data,
+                    in.W.ld, in.X.data, in.X.ld, out.Y.data, out.Y.ld));
 }
 
-const Register<SkinnyGemm, float, Space::device> f32{"80_cublas", run<float>, {}, supports<float>, prepare<float>, release_cublas};
-const Register<SkinnyGemm, double, Space::device> f64{"80_cublas", run<double>, {}, supports<double>, prepare<double>, release_cublas};
+const Register<SkinnyGemm, float, Space::device> f32{"80_cublas",     run<float>,     {},
+                                                     supports<float>, prepare<float>, release_cublas};
+const Register<SkinnyGemm, double, Space::device> f64{"80_cublas",      run<double>,     {},
+                                                      supports<double>, prepare<double>, release_cublas};
 
 }  // namespace
 }  // namespace plumb

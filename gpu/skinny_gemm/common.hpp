@@ -20,15 +20,19 @@ constexpr int kThreads = 256;  // rows per block of the rungs that give a thread
 
 PLUMB_DEVICE Index row_of_thread() { return static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x; }
 
-/// Launches `kernel` for all rows and, in the grid's y, all tiles of `columns` columns. A launch without rows or columns is none.
+/// Launches `kernel` for all rows and, in the grid's y, all tiles of `columns` columns. A launch without rows
+/// or columns is none.
 template <class T>
-void launch_rows(void (*kernel)(In<T>, Out<T>), const In<T>& in, const Out<T>& out, int columns, Context& context,
-                 const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-  launch(kernel, Grid(static_cast<unsigned>(ceil_div(out.Y.rows, kThreads)), static_cast<unsigned>(ceil_div(out.Y.cols, columns)), 1u, file, line),
+void launch_rows(void (*kernel)(In<T>, Out<T>), const In<T>& in, const Out<T>& out, int columns,
+                 Context& context, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  launch(kernel,
+         Grid(static_cast<unsigned>(ceil_div(out.Y.rows, kThreads)),
+              static_cast<unsigned>(ceil_div(out.Y.cols, columns)), 1u, file, line),
          kThreads, 0, context.stream, in, out);
 }
 
-/// W(k0.., j0..) as Rows x Cols in shared memory, zeros past its ends. All threads of the block take part; no barrier.
+/// W(k0.., j0..) as Rows x Cols in shared memory, zeros past its ends. All threads of the block take part; no
+/// barrier.
 template <int Rows, int Cols, class T>
 PLUMB_DEVICE void stage_w(T (&w)[Rows][Cols], const In<T>& in, Index k0, Index j0) {
   for (int e = static_cast<int>(threadIdx.x); e < Rows * Cols; e += static_cast<int>(blockDim.x)) {
@@ -53,8 +57,8 @@ bool rows_on_vectors(const DenseView<T, S>& a) {
 /// Columns that a thread holds sums for, and rows of W staged at a time.
 constexpr int kCols = 16, kPanel = 128;
 
-/// Rungs 5 to 8: sums of one row and kCols columns in registers, K in tiles of Tile elements of X in registers. `load(x, row, k)`
-/// fills x[Tile], zeros past the last column of X.
+/// Rungs 5 to 8: sums of one row and kCols columns in registers, K in tiles of Tile elements of X in
+/// registers. `load(x, row, k)` fills x[Tile], zeros past the last column of X.
 template <class T, int Tile, class Load>
 PLUMB_DEVICE void row_by_tiles(const In<T>& in, const Out<T>& out, Load load) {
   __shared__ __align__(16) T w[kPanel][kCols];
@@ -83,7 +87,8 @@ PLUMB_DEVICE void row_by_tiles(const In<T>& in, const Out<T>& out, Load load) {
   }
 }
 
-/// Fills x[Vectors * V] with X(row, k..) by 16-byte loads, whose addresses must be multiples of 16; by elements at the end of a row.
+/// Fills x[Vectors * V] with X(row, k..) by 16-byte loads, whose addresses must be multiples of 16; by
+/// elements at the end of a row.
 template <int Vectors, class T>
 PLUMB_DEVICE void load_vectors(T* x, const In<T>& in, Index row, Index k) {
   constexpr int kLanes = Vector<T>::kLanes;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every OpenMP variant under ThreadSanitizer with Archer, which knows OpenMP's own synchronisation. A race is exit 66 of the child
-# process that ran the variant, and so a verdict `crash` here.
+# Every OpenMP variant under ThreadSanitizer with Archer, which knows OpenMP's own synchronisation. A race ends the child process that
+# ran the variant with exit code 66, which is a verdict `crash`. First the racy mutants, to see that the detector is awake.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 if ! command -v clang++ >/dev/null || ! ls /usr/lib/llvm-*/lib/libarcher.so >/dev/null 2>&1; then
@@ -9,7 +9,10 @@ if ! command -v clang++ >/dev/null || ! ls /usr/lib/llvm-*/lib/libarcher.so >/de
     echo "skipped: clang and libomp-dev (with libarcher.so) are not installed, and cannot be installed here"; exit 0; }
 fi
 tools/plumb build --preset archer verify
-export TSAN_OPTIONS="ignore_noninstrumented_modules=1 exitcode=66" OMP_NUM_THREADS=4 KMP_BLOCKTIME=0
+export TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1 exitcode=66" OMP_NUM_THREADS=4 KMP_BLOCKTIME=0
 run=(setarch -R); "${run[@]}" true 2>/dev/null || run=()
+awake=$("${run[@]}" build/archer/bin/verify --mutants -v --variant 'mutant/*openmp*' 2>&1 | grep -c 'exited with code 66' || true)
+if [ "$awake" -lt 5 ]; then echo "only $awake racy mutants were reported by ThreadSanitizer: the detector sleeps" >&2; exit 1; fi
+echo "$awake racy mutants reported by ThreadSanitizer"
 # libraries' own threads are not instrumented; Eigen is headers, so it is
 "${run[@]}" build/archer/bin/verify --case all --variant 'cpu/*' --fill exact --repeat 2 --timeout 300 --quiet
