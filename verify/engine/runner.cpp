@@ -226,7 +226,7 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
     const double work = cost.flop + cost.bytes / 4;
     const double limit = options_.race ? kMaxSimtRaceWork : kMaxSimtWork;
     if (work > limit) {
-      return end(Verdict::skip, fmt::format("too large for the CPU executor: {:.3g} operations and words, the limit is {:.3g}", work, limit));
+      return end(Verdict::skip, fmt::format("too large for the CPU executor: more than {:.0f} operations and words", limit));
     }
   }
   if (c.fill == Fill::hostile && variant.traits.finite_only) {

@@ -11,9 +11,9 @@ namespace plumb {
 /// Shown behind a variant's name where the CPU executor ran it.
 inline constexpr const char* kOnSimt = " (simt)";
 
-/// Operations and 4-byte words moved (Cost) of one run; larger cases are skipped with that number. An instrumented access costs about
+/// Operations and 4-byte words moved (Cost) of one run; larger cases are skipped. An instrumented access costs about
 /// 60 ns, and each case is run by every rung several times over.
-inline constexpr double kMaxSimtWork = 4e6, kMaxSimtRaceWork = 1e6;
+inline constexpr double kMaxSimtWork = 6e6, kMaxSimtRaceWork = 1e6;
 
 /// The worker beside this program: plumb_simt_worker, or plumb_simt_race_worker. "" where there is none.
 [[nodiscard]] std::string simt_program(bool race);

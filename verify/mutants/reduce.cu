@@ -193,7 +193,7 @@ PLUMB_REDUCE_MUTANT(mask_1f, "shuffle_mask_1f",
                      "31, the last lane, taken for the mask of all", kSimt | kRace | kSanitizer});
 PLUMB_REDUCE_MUTANT(inactive_lane, "shuffle_from_inactive_lane",
                     {10, "lanes beyond the end do not take part, and their neighbours read from them",
-                     "__activemask() inside of the bounds check", kNumeric | kSimt | kRace});
+                     "__activemask() inside of the bounds check", kNumeric});
 PLUMB_REDUCE_MUTANT(zeroed_by_first_block, "result_zeroed_by_first_block",
                     {19, "block 0 zeroes the result that all blocks add to", "a memset saved",
                      kNumeric | kRepeat | kRace});

@@ -82,9 +82,7 @@ class SimtBackend final : public Backend {
     }
     found_.insert(found_.end(), others.begin(), others.end());
     if (refused > 0 && found_.empty()) {
-      declined_ =
-          fmt::format("too large for the CPU executor: {} simulated threads and more, the limit is {}",
-                      refused, kMaxSimtThreads);
+      declined_ = fmt::format("too large for the CPU executor: more than {} simulated threads", kMaxSimtThreads);
     }
   }
 

@@ -6,8 +6,8 @@
 
 namespace plumb {
 
-/// Simulated threads that one run may ask for, over all its launches; a run that asks for more is skipped, with its number. Chosen so
-/// that the smoke tier of every rung ends within minutes on two cores: a simulated thread costs about a microsecond.
+/// Simulated threads that one run may ask for, over all its launches; a run that asks for more is skipped. Chosen so that
+/// the smoke tier of every rung ends within minutes on two cores: a simulated thread costs about a microsecond.
 inline constexpr std::int64_t kMaxSimtThreads = std::int64_t{1} << 19;
 
 [[nodiscard]] std::unique_ptr<Backend> new_simt_backend();
