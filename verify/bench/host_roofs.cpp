@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -148,12 +149,21 @@ std::uint64_t read(const std::uint64_t* p, std::int64_t words) {
 // Results go here: a value nobody reads is a loop the compiler may drop.
 volatile double g_sink = 0;
 
-// Seconds of `work(thread)` on all threads at once, the best of `times`: from the last to start to the last to end.
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// Rounds of a measurement: a roof is the best that is reached, and a neighbour's load hides it for some milliseconds at a time.
+constexpr int kFewestRounds = 15, kMostRounds = 2000;
+constexpr double kOwnSeconds = 0.3, kSharedSeconds = 0.8;
+
+// Rate of `amount` per call of `work(thread)` on all threads at once, of what they share: from the first to start to the last to end.
 template <class Work>
-double best_seconds(int times, const Work& work) {
-  using Clock = std::chrono::steady_clock;
+double shared_rate(double amount, const Work& work) {
+  const Clock::time_point begin = Clock::now();
+  const int threads = omp_get_max_threads();
   double best = 1e30;
-  for (int t = 0; t < times; ++t) {
+  for (int t = 0; t < kMostRounds && (t < kFewestRounds || seconds_since(begin) < kSharedSeconds); ++t) {
     Clock::time_point start;
     double sum = 0;
 #pragma omp parallel reduction(+ : sum)
@@ -164,10 +174,32 @@ double best_seconds(int times, const Work& work) {
 #pragma omp barrier
       sum += work(omp_get_thread_num());
     }
-    best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
+    best = std::min(best, seconds_since(start));
     g_sink = sum;
   }
-  return best;
+  return amount * threads / best;
+}
+
+// The same of what each core has for itself: the sum of every thread's own best, reached while the others work as well.
+template <class Work>
+double own_rate(double amount, const Work& work) {
+  const Clock::time_point begin = Clock::now();
+  std::vector<double> best(static_cast<std::size_t>(omp_get_max_threads()), 1e30);
+  for (int t = 0; t < kMostRounds && (t < kFewestRounds || seconds_since(begin) < kOwnSeconds); ++t) {
+    double sum = 0;
+#pragma omp parallel reduction(+ : sum)
+    {
+      const int thread = omp_get_thread_num();
+      const Clock::time_point start = Clock::now();
+      sum += work(thread);
+      double& mine = best[static_cast<std::size_t>(thread)];
+      mine = std::min(mine, seconds_since(start));
+    }
+    g_sink = sum;
+  }
+  double rate = 0;
+  for (const double seconds : best) rate += amount / seconds;
+  return rate;
 }
 
 template <class T>
@@ -179,9 +211,8 @@ double fma_rate() {
   if (unit() == Unit::avx512) chain = kSingle ? chain_avx512_f32 : chain_avx512_f64, lanes = 64 / sizeof(T);
   if (unit() == Unit::avx2) chain = kSingle ? chain_avx2_f32 : chain_avx2_f64, lanes = 32 / sizeof(T);
 #endif
-  constexpr std::int64_t kSteps = 1 << 18;
-  const double seconds = best_seconds(20, [&](int) { return chain(kSteps, 0.5, 0.25); });
-  return 2.0 * kChains * lanes * static_cast<double>(kSteps) * omp_get_max_threads() / seconds;
+  constexpr std::int64_t kSteps = 1 << 17;
+  return own_rate(2.0 * kChains * lanes * static_cast<double>(kSteps), [&](int) { return chain(kSteps, 0.5, 0.25); });
 }
 
 struct Free {
@@ -194,7 +225,7 @@ std::unique_ptr<std::uint64_t, Free> pages(std::int64_t bytes) {
 
 }  // namespace
 
-double host_read_rate(std::int64_t bytes_per_thread) {
+double host_read_rate(std::int64_t bytes_per_thread, bool shared) {
   const int threads = omp_get_max_threads();
   const std::int64_t words = bytes_per_thread / 8 / 512 * 512 > 0 ? bytes_per_thread / 8 / 512 * 512 : 512;
   const auto memory = pages(words * 8 * threads);
@@ -202,16 +233,17 @@ double host_read_rate(std::int64_t bytes_per_thread) {
   if (p == nullptr) return 0;
 #pragma omp parallel num_threads(threads)
   std::memset(p + words * omp_get_thread_num(), 1, static_cast<std::size_t>(words * 8));  // where the thread reads it
-  const std::int64_t rounds = std::max<std::int64_t>(1, (std::int64_t{32} << 20) / (words * 8));
-  const double seconds = best_seconds(15, [&](int thread) {
+  const std::int64_t rounds = std::max<std::int64_t>(1, (std::int64_t{8} << 20) / (words * 8));
+  const auto work = [&](int thread) {
     std::uint64_t sum = 0;
     for (std::int64_t r = 0; r < rounds; ++r) {
       sum += read(p + words * thread, words);
       asm volatile("" : : "r"(p) : "memory");  // the next round reads again
     }
     return static_cast<double>(sum);
-  });
-  return static_cast<double>(words * 8 * threads * rounds) / seconds;
+  };
+  const auto amount = static_cast<double>(words * 8 * rounds);
+  return shared ? shared_rate(amount, work) : own_rate(amount, work);
 }
 
 double host_copy_rate(std::int64_t bytes) {
@@ -225,12 +257,11 @@ double host_copy_rate(std::int64_t bytes) {
     std::memset(source + part * omp_get_thread_num(), 1, static_cast<std::size_t>(part));
     std::memset(target + part * omp_get_thread_num(), 2, static_cast<std::size_t>(part));
   }
-  const double seconds = best_seconds(10, [&](int thread) {
+  return shared_rate(2.0 * static_cast<double>(part), [&](int thread) {
     std::memcpy(target + part * thread, source + part * thread, static_cast<std::size_t>(part));
     asm volatile("" : : "r"(target) : "memory");
     return 0.0;
   });
-  return 2.0 * static_cast<double>(part) * threads / seconds;
 }
 
 double host_fma_rate_f32() { return fma_rate<float>(); }

@@ -135,7 +135,9 @@ std::vector<std::string> cases_of(const BenchReport& report) {
 
 std::string machine_table(const BenchReport& report) {
   std::string out;
-  for (const auto& [key, value] : report.machine) out += fmt::format("  {:<18}{}\n", key, value);
+  for (const auto& [key, value] : report.machine) {
+    if (!value.empty()) out += fmt::format("  {:<18}{}\n", key, value);
+  }
   return out;
 }
 

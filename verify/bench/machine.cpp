@@ -82,6 +82,11 @@ MachineFacts describe_machine(const std::vector<std::string>& libraries, bool wi
     facts.emplace_back(library.substr(0, space), space == std::string::npos ? "" : library.substr(space + 1));
   }
   add_linked_libraries(facts);
+  double load = 0;
+  if (getloadavg(&load, 1) == 1) {
+    const bool busy = load > 0.5 * static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
+    facts.emplace_back("load", fmt::format("{:.1f}{}", load, busy ? " (others are working here: host times and host roofs are disturbed)" : ""));
+  }
   const std::time_t now = std::time(nullptr);
   char date[32] = {};
   std::tm utc{};

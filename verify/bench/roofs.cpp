@@ -28,11 +28,11 @@ std::vector<Roof> host_roofs() {
   const std::int64_t last = last_level_cache_bytes();
   const std::int64_t beyond = std::clamp<std::int64_t>(4 * last, std::int64_t{128} << 20, std::int64_t{4} << 30);
   return {
-      {"cpu", "read", host_read_rate(beyond / threads), "B/s"},
+      {"cpu", "read", host_read_rate(beyond / threads, true), "B/s"},
       {"cpu", "copy", host_copy_rate(beyond), "B/s"},
-      {"cpu", "last level read", host_read_rate(last / 2 / threads), "B/s"},
-      {"cpu", "L2 read", host_read_rate(l2 / 2), "B/s"},
-      {"cpu", "L1 read", host_read_rate(l1 / 2), "B/s"},
+      {"cpu", "last level read", host_read_rate(last / 2 / threads, true), "B/s"},
+      {"cpu", "L2 read", host_read_rate(l2 / 2, false), "B/s"},
+      {"cpu", "L1 read", host_read_rate(l1 / 2, false), "B/s"},
       {"cpu", "last level size", static_cast<double>(last), "B"},
       {"cpu", "L2 size", static_cast<double>(l2 * threads), "B"},
       {"cpu", "L1 size", static_cast<double>(l1 * threads), "B"},
@@ -110,6 +110,8 @@ RoofSet roof_set(const std::vector<Roof>& roofs, Device device) {
   } else {
     set.levels.clear();
   }
+  // a level is at least as fast as the one behind it, whatever disturbed its measurement
+  for (std::size_t l = set.levels.size(); l-- > 1;) set.levels[l - 1].rate = std::max(set.levels[l - 1].rate, set.levels[l].rate);
   set.fp32 = value("fp32");
   set.fp64 = std::max(value("fp64"), value("fp64 tensor (mma.sync)"));
   // fp16 and bf16 run at twice the rate of tf32, and wgmma at up to twice the rate of mma.sync
