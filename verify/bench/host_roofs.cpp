@@ -202,6 +202,14 @@ double own_rate(double amount, const Work& work) {
   return rate;
 }
 
+// Where the machine is another's too, threads hardly ever run side by side, and what is timed together says nothing; the sum of
+// what each reached then is the roof, somewhat high.
+template <class Work>
+double undisturbed_rate(double amount, const Work& work) {
+  const double together = shared_rate(amount, work), apart = own_rate(amount, work);
+  return apart > 1.5 * together ? apart : together;
+}
+
 template <class T>
 double fma_rate() {
   double (*chain)(std::int64_t, double, double) = chain_baseline<T>;
@@ -243,7 +251,7 @@ double host_read_rate(std::int64_t bytes_per_thread, bool shared) {
     return static_cast<double>(sum);
   };
   const auto amount = static_cast<double>(words * 8 * rounds);
-  return shared ? shared_rate(amount, work) : own_rate(amount, work);
+  return shared ? undisturbed_rate(amount, work) : own_rate(amount, work);
 }
 
 double host_copy_rate(std::int64_t bytes) {
@@ -257,7 +265,7 @@ double host_copy_rate(std::int64_t bytes) {
     std::memset(source + part * omp_get_thread_num(), 1, static_cast<std::size_t>(part));
     std::memset(target + part * omp_get_thread_num(), 2, static_cast<std::size_t>(part));
   }
-  return shared_rate(2.0 * static_cast<double>(part), [&](int thread) {
+  return undisturbed_rate(2.0 * static_cast<double>(part), [&](int thread) {
     std::memcpy(target + part * thread, source + part * thread, static_cast<std::size_t>(part));
     asm volatile("" : : "r"(target) : "memory");
     return 0.0;
