@@ -6,7 +6,7 @@
 #include "verify/bench/bench_cli.hpp"
 
 int main(int argc, char** argv) {
-  const std::string eigen = "Eigen " + std::to_string(EIGEN_WORLD_VERSION) + "." + std::to_string(EIGEN_MAJOR_VERSION) + "." +
-                            std::to_string(EIGEN_MINOR_VERSION);
+  const std::string eigen = "Eigen " + std::to_string(EIGEN_WORLD_VERSION) + "." +
+                            std::to_string(EIGEN_MAJOR_VERSION) + "." + std::to_string(EIGEN_MINOR_VERSION);
   return plumb::bench_main(argc, argv, {eigen});
 }

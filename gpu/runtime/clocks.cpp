@@ -30,7 +30,8 @@ struct Nvml {
     };
     ready = find(init, "nvmlInit_v2") && find(by_bus_id, "nvmlDeviceGetHandleByPciBusId_v2") &&
             find(clock, "nvmlDeviceGetClockInfo") && find(temperature, "nvmlDeviceGetTemperature") &&
-            find(power, "nvmlDeviceGetPowerUsage") && find(driver, "nvmlSystemGetDriverVersion") && init() == kSuccess;
+            find(power, "nvmlDeviceGetPowerUsage") && find(driver, "nvmlSystemGetDriverVersion") &&
+            init() == kSuccess;
   }
 };
 
@@ -47,14 +48,16 @@ DeviceClocks device_clocks() {
   int current = 0;
   Device device = nullptr;
   if (!nvml().ready || cudaGetDevice(&current) != cudaSuccess ||
-      cudaDeviceGetPCIBusId(bus, sizeof bus, current) != cudaSuccess || nvml().by_bus_id(bus, &device) != kSuccess) {
+      cudaDeviceGetPCIBusId(bus, sizeof bus, current) != cudaSuccess ||
+      nvml().by_bus_id(bus, &device) != kSuccess) {
     (void)cudaGetLastError();
     return now;
   }
   unsigned value = 0;
   if (nvml().clock(device, kClockSm, &value) == kSuccess) now.sm_mhz = static_cast<int>(value);
   if (nvml().clock(device, kClockMemory, &value) == kSuccess) now.memory_mhz = static_cast<int>(value);
-  if (nvml().temperature(device, kTemperatureGpu, &value) == kSuccess) now.temperature_c = static_cast<int>(value);
+  if (nvml().temperature(device, kTemperatureGpu, &value) == kSuccess)
+    now.temperature_c = static_cast<int>(value);
   if (nvml().power(device, &value) == kSuccess) now.watts = value / 1000.0;
   return now;
 }

@@ -29,8 +29,10 @@ std::string short_name(const char* mangled) {
   for (std::size_t at; (at = name.find(kUnnamed)) != std::string::npos;) name.erase(at, sizeof kUnnamed - 1);
   if (const std::size_t arguments = name.find('('); arguments != std::string::npos) name.erase(arguments);
   const std::size_t templates = name.find('<');
-  if (const std::size_t space = name.rfind(' ', templates); space != std::string::npos) name.erase(0, space + 1);
-  if (const std::size_t scope = name.rfind("::", name.find('<')); scope != std::string::npos) name.erase(0, scope + 2);
+  if (const std::size_t space = name.rfind(' ', templates); space != std::string::npos)
+    name.erase(0, space + 1);
+  if (const std::size_t scope = name.rfind("::", name.find('<')); scope != std::string::npos)
+    name.erase(0, scope + 2);
   return name;
 }
 

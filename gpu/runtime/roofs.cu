@@ -146,7 +146,8 @@ __global__ void __launch_bounds__(kThreads) roof_mma_f64(double start, unsigned*
 
 // Both shapes do the same work per launch: kSteps / 8 of 16 x 8 x 16, or kSteps of 8 x 8 x 4.
 double flop_of_mma_f64(int sm) {
-  return sm >= 90 ? 2.0 * 16 * 8 * 16 * (kSteps / 8) * kTiles : 2.0 * 8 * 8 * 4 * static_cast<double>(kSteps) * kTiles;
+  return sm >= 90 ? 2.0 * 16 * 8 * 16 * (kSteps / 8) * kTiles
+                  : 2.0 * 8 * 8 * 4 * static_cast<double>(kSteps) * kTiles;
 }
 
 __global__ void roof_hold(long long nanoseconds) {
@@ -181,7 +182,9 @@ void read_through(const void* from, std::int64_t bytes, unsigned* sink, void* st
          static_cast<long long>(bytes / 16), 1, sink);
 }
 
-void hold_stream(int microseconds, void* stream) { launch(roof_hold, 1, 1, 0, stream, 1000LL * microseconds); }
+void hold_stream(int microseconds, void* stream) {
+  launch(roof_hold, 1, 1, 0, stream, 1000LL * microseconds);
+}
 
 DeviceRoofs measure_device_roofs() {
   constexpr std::int64_t kBytes = std::int64_t{512} << 20;
@@ -205,32 +208,33 @@ DeviceRoofs measure_device_roofs() {
   const double by_kernel = best_seconds(stream, [&] {
     launch(roof_copy, blocks, kThreads, 0, stream, words, target, static_cast<long long>(kBytes / 16));
   });
-  const double by_library = best_seconds(stream, [&] {
-    device_copy(to.data(), from.data(), static_cast<std::size_t>(kBytes), stream);
-  });
+  const double by_library = best_seconds(
+      stream, [&] { device_copy(to.data(), from.data(), static_cast<std::size_t>(kBytes), stream); });
   roofs.copy = 2.0 * kBytes / (by_kernel < by_library ? by_kernel : by_library);
   constexpr int kRounds = 32, kGathers = 512;
   const std::int64_t resident = l2 / 3 / 16 * 16;
   roofs.l2_read = static_cast<double>(resident) * kRounds / best_seconds(stream, [&] {
-    launch(roof_read, blocks, kThreads, 0, stream, words, static_cast<long long>(resident / 16), kRounds, sink.data());
-  });
+                    launch(roof_read, blocks, kThreads, 0, stream, words,
+                           static_cast<long long>(resident / 16), kRounds, sink.data());
+                  });
   roofs.l2_gather = lanes * 16 * kGathers / best_seconds(stream, [&] {
-    launch(roof_gather, blocks, kThreads, 0, stream, words, static_cast<unsigned>(kGatherBytes / 128), kGathers, sink.data());
-  });
+                      launch(roof_gather, blocks, kThreads, 0, stream, words,
+                             static_cast<unsigned>(kGatherBytes / 128), kGathers, sink.data());
+                    });
   const double chained = 2.0 * lanes * kChains * kSteps;
   roofs.fp32 = chained / best_seconds(stream, [&] {
-    launch(roof_fma<float>, blocks, kThreads, 0, stream, 0.5f, 0.25f, sink.data());
-  });
+                 launch(roof_fma<float>, blocks, kThreads, 0, stream, 0.5f, 0.25f, sink.data());
+               });
   roofs.fp64 = chained / best_seconds(stream, [&] {
-    launch(roof_fma<double>, blocks, kThreads, 0, stream, 0.5, 0.25, sink.data());
-  });
+                 launch(roof_fma<double>, blocks, kThreads, 0, stream, 0.5, 0.25, sink.data());
+               });
   const double warps = lanes / 32;
   roofs.fp64_tensor = warps * flop_of_mma_f64(10 * major) / best_seconds(stream, [&] {
-    launch(roof_mma_f64, blocks, kThreads, 0, stream, 0.5, sink.data());
-  });
+                        launch(roof_mma_f64, blocks, kThreads, 0, stream, 0.5, sink.data());
+                      });
   roofs.tf32_tensor = warps * 2.0 * 16 * 8 * 8 * kSteps * kTiles / best_seconds(stream, [&] {
-    launch(roof_mma_tf32, blocks, kThreads, 0, stream, 0.5f, sink.data());
-  });
+                        launch(roof_mma_tf32, blocks, kThreads, 0, stream, 0.5f, sink.data());
+                      });
   roofs.empty_launch = best_seconds(stream, [&] { launch(roof_nothing, 1, 32, 0, stream); });
   PLUMB_CUDA(cudaStreamSynchronize(owned.get()));
   return roofs;

@@ -7,14 +7,14 @@ namespace plumb {
 
 /// Bytes and operations per second; 0 where the device lacks the unit. An fma counts as two.
 struct DeviceRoofs {
-  double read = 0;         // memory, 16-byte loads
-  double copy = 0;         // memory, both directions counted
-  double l2_read = 0;      // from a buffer of a third of L2
-  double l2_gather = 0;    // 128-byte rows in random order from 18 MB
+  double read = 0;       // memory, 16-byte loads
+  double copy = 0;       // memory, both directions counted
+  double l2_read = 0;    // from a buffer of a third of L2
+  double l2_gather = 0;  // 128-byte rows in random order from 18 MB
   double fp32 = 0, fp64 = 0;
-  double fp64_tensor = 0;  // mma.sync
-  double tf32_tensor = 0;  // mma.sync; wgmma reaches up to twice that
-  double empty_launch = 0; // seconds between two events around a kernel that does nothing
+  double fp64_tensor = 0;   // mma.sync
+  double tf32_tensor = 0;   // mma.sync; wgmma reaches up to twice that
+  double empty_launch = 0;  // seconds between two events around a kernel that does nothing
 };
 
 /// Takes about a second. Errors: throws Error where there is no device or not 1 GiB of memory.

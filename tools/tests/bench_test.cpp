@@ -47,15 +47,18 @@ TEST_CASE("unknown words end with exit 2 and the nearest right one") {
 
 TEST_CASE("an environment that changes the vendor's arithmetic is refused") {
   CHECK(bench("--case " + kCase, "NVIDIA_TF32_OVERRIDE=1").exit_code == 2);
-  CHECK(bench("--case " + kCase, "CUBLAS_EMULATE_DOUBLE_PRECISION=1").has("unset CUBLAS_EMULATE_DOUBLE_PRECISION"));
+  CHECK(bench("--case " + kCase, "CUBLAS_EMULATE_DOUBLE_PRECISION=1")
+            .has("unset CUBLAS_EMULATE_DOUBLE_PRECISION"));
 }
 
 TEST_CASE("a timed case is written as JSON, page and picture, and does not differ from itself") {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("plumb_bench_" + std::to_string(std::rand()));
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("plumb_bench_" + std::to_string(std::rand()));
   const std::string json = (folder / "a.json").string(), html = (folder / "a.html").string();
   std::filesystem::create_directories(folder);
-  const Outcome run = bench("--case " + kCase + " --variant 'cpu/01*' --variant 'cpu/8*' --warm --samples 20 --json " + json + " --html " + html +
-                            " --svg " + (folder / "svg").string());
+  const Outcome run =
+      bench("--case " + kCase + " --variant 'cpu/01*' --variant 'cpu/8*' --warm --samples 20 --json " + json +
+            " --html " + html + " --svg " + (folder / "svg").string());
   CHECK_MESSAGE(run.exit_code == 0, run.text);
   CHECK(run.has("cpu/01_serial"));
   CHECK(run.has("bench: 2 timed, 0 not timed because wrong"));

@@ -12,8 +12,8 @@
 #include <map>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "datasets/load_matrix.hpp"
 #include "reference/core/error.hpp"
@@ -42,12 +42,16 @@ constexpr const char* kFooter =
     "  bench --case 'spmv.f64(matrix=web-Stanford.mtx.gz,fill=real,seed=1)'   a matrix of your own\n"
     "  bench roofs                                               what this machine reaches at best\n"
     "  bench compare before.json after.json --threshold 3        exit 1 when something became 3 % slower\n"
-    "a time is printed only where the variant is judged right before and after it, and where it is not below\n"
-    "max(bytes / roof, flop / roof); what fails is named instead. traffic and work are the case's own, not what a variant moves.\n"
-    "exit codes: 0 all was right, 1 something was wrong, impossible or (compare) slower, 2 usage or environment, 3 nothing ran,\n"
+    "a time is printed only where the variant is judged right before and after it, and where it is not "
+    "below\n"
+    "max(bytes / roof, flop / roof); what fails is named instead. traffic and work are the case's own, not "
+    "what a variant moves.\n"
+    "exit codes: 0 all was right, 1 something was wrong, impossible or (compare) slower, 2 usage or "
+    "environment, 3 nothing ran,\n"
     "            77 no GPU, 130 interrupted\n"
     "environment: OMP_NUM_THREADS  threads of the host variants and roofs; PLUMB_DATA as for verify\n"
-    "             NVIDIA_TF32_OVERRIDE, CUBLAS_EMULATE_*: refused, because they change the vendor's arithmetic\n";
+    "             NVIDIA_TF32_OVERRIDE, CUBLAS_EMULATE_*: refused, because they change the vendor's "
+    "arithmetic\n";
 
 struct Options {
   std::string cases, tier = "full";
@@ -67,7 +71,8 @@ std::vector<std::string> pieces(const std::vector<std::string>& given) {
 }
 
 bool any_matches(const std::vector<std::string>& globs, const std::string& text) {
-  return globs.empty() || std::any_of(globs.begin(), globs.end(), [&](const std::string& g) { return glob_match(g, text); });
+  return globs.empty() ||
+         std::any_of(globs.begin(), globs.end(), [&](const std::string& g) { return glob_match(g, text); });
 }
 
 struct Job {
@@ -86,16 +91,19 @@ std::vector<Case> select_cases(const Options& o) {
   for (const auto& entry : operators()) known.push_back(entry->name());
   for (const std::string& glob : filter.operator_globs()) {
     if (std::none_of(known.begin(), known.end(), [&](const std::string& k) { return glob_match(glob, k); })) {
-      throw Error(fmt::format("case '{}' matches no operator{} (verify --list)", printable(glob), did_you_mean(glob, known)));
+      throw Error(fmt::format("case '{}' matches no operator{} (verify --list)", printable(glob),
+                              did_you_mean(glob, known)));
     }
   }
   std::vector<Case> selected;
   for (const auto& entry : operators()) {
     for (const Case& c : entry->cases()) {
-      if (filter.matches(c) && c.tier == tier && std::find(fills.begin(), fills.end(), c.fill) != fills.end()) selected.push_back(c);
+      if (filter.matches(c) && c.tier == tier && std::find(fills.begin(), fills.end(), c.fill) != fills.end())
+        selected.push_back(c);
     }
     for (const Case& c : filter.whole_ids()) {
-      if (c.op == entry->name() && std::find(selected.begin(), selected.end(), c) == selected.end()) selected.push_back(c);
+      if (c.op == entry->name() && std::find(selected.begin(), selected.end(), c) == selected.end())
+        selected.push_back(c);
     }
   }
   return selected;
@@ -112,21 +120,23 @@ std::vector<Job> plan(const Options& o) {
   for (const Case& c : select_cases(o)) {
     Job job{c, {}};
     std::vector<VariantInfo> variants = find_operator(c.op).variants(Device::gpu);
-    std::copy_if(of_plugins.begin(), of_plugins.end(), std::back_inserter(variants), [&](const VariantInfo& v) { return v.op == c.op; });
+    std::copy_if(of_plugins.begin(), of_plugins.end(), std::back_inserter(variants),
+                 [&](const VariantInfo& v) { return v.op == c.op; });
     for (const VariantInfo& v : variants) {
       if (v.mutant) continue;
       all.push_back(v.name);
       if (!any_matches(o.variants, v.name)) continue;
       matched = true;
-      if (v.dtype == c.dtype && (o.devices.empty() || std::find(o.devices.begin(), o.devices.end(), name(v.device)) != o.devices.end())) {
+      if (v.dtype == c.dtype && (o.devices.empty() || std::find(o.devices.begin(), o.devices.end(),
+                                                                name(v.device)) != o.devices.end())) {
         job.variants.push_back(v);
       }
     }
     if (!job.variants.empty()) jobs.push_back(std::move(job));
   }
   if (!matched && !all.empty()) {
-    throw Error(fmt::format("--variant '{}' matches no variant{} (verify --list variants)", printable(o.variants.front()),
-                            did_you_mean(o.variants.front(), all)));
+    throw Error(fmt::format("--variant '{}' matches no variant{} (verify --list variants)",
+                            printable(o.variants.front()), did_you_mean(o.variants.front(), all)));
   }
   return jobs;
 }
@@ -168,15 +178,18 @@ void refuse(BenchReport& report, const Progress& progress) {
     }
     progress.say("a time is below its floor: measuring the roofs again");
     for (const std::string& d : devices) {
-      report.roofs = better_of(std::move(report.roofs), measure_roofs(d == "gpu" ? Device::gpu : Device::cpu));
+      report.roofs =
+          better_of(std::move(report.roofs), measure_roofs(d == "gpu" ? Device::gpu : Device::cpu));
     }
   }
   refuse_impossible(report);
 }
 
-BenchResult result_of(const Case& c, const VariantInfo& v, const Cost& cost, double output_bytes, const Record& record, const Timing& timing) {
+BenchResult result_of(const Case& c, const VariantInfo& v, const Cost& cost, double output_bytes,
+                      const Record& record, const Timing& timing) {
   BenchResult r;
-  r.case_id = c.id(), r.op = c.op, r.dtype = std::string(name(c.dtype)), r.variant = v.name, r.device = std::string(name(v.device));
+  r.case_id = c.id(), r.op = c.op, r.dtype = std::string(name(c.dtype)), r.variant = v.name,
+  r.device = std::string(name(v.device));
   r.arithmetic = v.traits.arithmetic;
   r.verdict = std::string(name(record.verdict)), r.reason = record.reason, r.chosen = record.chosen;
   r.flop = cost.flop, r.bytes = cost.bytes, r.output_bytes = output_bytes;
@@ -205,7 +218,8 @@ double output_bytes_of(const PreparedCase& prepared) {
 int run(const Options& o, const std::vector<std::string>& libraries) {
   std::vector<Job> jobs = plan(o);
   if (jobs.empty()) {
-    fmt::print("bench: nothing to time: no case of tier {} matches '{}' (verify --list cases)\n", o.tier, printable(o.cases));
+    fmt::print("bench: nothing to time: no case of tier {} matches '{}' (verify --list cases)\n", o.tier,
+               printable(o.cases));
     return kNothingRan;
   }
   if (o.dry_run) {
@@ -220,7 +234,9 @@ int run(const Options& o, const std::vector<std::string>& libraries) {
   for (Job& job : jobs) {
     const auto on_gpu = [](const VariantInfo& v) { return v.device == Device::gpu; };
     wanted = wanted || std::any_of(job.variants.begin(), job.variants.end(), on_gpu);
-    if (!absent.empty()) job.variants.erase(std::remove_if(job.variants.begin(), job.variants.end(), on_gpu), job.variants.end());
+    if (!absent.empty())
+      job.variants.erase(std::remove_if(job.variants.begin(), job.variants.end(), on_gpu),
+                         job.variants.end());
     for (const VariantInfo& v : job.variants) (v.device == Device::gpu ? gpu : cpu) = true;
     planned += job.variants.size();
   }
@@ -292,16 +308,21 @@ int run(const Options& o, const std::vector<std::string>& libraries) {
     }
   }
   std::string what;
-  for (const auto& [verdict, count] : failures) what += fmt::format("{}{} {}", what.empty() ? ": " : ", ", count, verdict);
-  fmt::print("\nclocks before: {}\nclocks after:  {}\n", report.machine[report.machine.size() - 2].second, report.machine.back().second);
+  for (const auto& [verdict, count] : failures)
+    what += fmt::format("{}{} {}", what.empty() ? ": " : ", ", count, verdict);
+  fmt::print("\nclocks before: {}\nclocks after:  {}\n", report.machine[report.machine.size() - 2].second,
+             report.machine.back().second);
   if (stop_signal != 0) fmt::print("interrupted: {} of {} variants\n", report.results.size(), planned);
   fmt::print("bench: {} timed, {} not timed because wrong{}\n", timed, wrong, what);
   if (stop_signal != 0) return 128 + stop_signal;
   return wrong > 0 ? kFailed : timed > 0 ? kOk : kNothingRan;
 }
 
-int roofs(const std::vector<std::string>& devices, const std::string& json, const std::string& command, const std::vector<std::string>& libraries) {
-  const auto wanted = [&](const char* d) { return devices.empty() || std::find(devices.begin(), devices.end(), d) != devices.end(); };
+int roofs(const std::vector<std::string>& devices, const std::string& json, const std::string& command,
+          const std::vector<std::string>& libraries) {
+  const auto wanted = [&](const char* d) {
+    return devices.empty() || std::find(devices.begin(), devices.end(), d) != devices.end();
+  };
   const std::string absent = make_backend(Device::gpu)->unavailable();
   if (!absent.empty() && !devices.empty() && wanted("gpu")) {
     fmt::print("skipped: gpu: {}\n", absent);
@@ -329,7 +350,8 @@ std::vector<std::string> checked_devices(const std::vector<std::string>& given) 
   for (const std::string& d : devices) {
     static const std::vector<std::string> kKnown = {"cpu", "gpu", "all"};
     if (std::find(kKnown.begin(), kKnown.end(), d) == kKnown.end()) {
-      throw Error(fmt::format("--device: unknown word '{}'{} (known: cpu, gpu, all)", printable(d), did_you_mean(d, kKnown)));
+      throw Error(fmt::format("--device: unknown word '{}'{} (known: cpu, gpu, all)", printable(d),
+                              did_you_mean(d, kKnown)));
     }
   }
   if (std::find(devices.begin(), devices.end(), "all") != devices.end()) devices.clear();
@@ -361,7 +383,9 @@ int usage_error(const CLI::App& app, const CLI::ParseError& e) {
 int bench_checked(int argc, char** argv, const std::vector<std::string>& libraries) {
   Options o;
   for (int i = 0; i < argc; ++i) o.command += fmt::format("{}{}", i > 0 ? " " : "", argv[i]);
-  CLI::App app{"bench: times kernels beside the vendor's, cold and warm, and quotes only what is judged right", "bench"};
+  CLI::App app{
+      "bench: times kernels beside the vendor's, cold and warm, and quotes only what is judged right",
+      "bench"};
   app.footer(kFooter);
   std::vector<std::string> variants, fills, devices, roof_devices;
   std::string roof_json, before, after;
@@ -369,18 +393,27 @@ int bench_checked(int argc, char** argv, const std::vector<std::string>& librari
   app.add_option("--case", o.cases, "all, or GLOB[,GLOB...] as for verify, or a whole id of any size");
   app.add_option("--variant", variants, "GLOB[,GLOB...] of variants: 'gpu/*', 'cpu/*', '*/80*'; repeatable");
   app.add_option("--device", devices, "cpu, gpu or all; default: all that are present");
-  app.add_option("--tier", o.tier, "smoke, full or stress: cases of exactly this tier; a whole id is taken as it is")->capture_default_str();
+  app.add_option("--tier", o.tier,
+                 "smoke, full or stress: cases of exactly this tier; a whole id is taken as it is")
+      ->capture_default_str();
   app.add_option("--fill", fills, "fills of the cases taken; default real");
   app.add_flag("--cold", o.cold, "caches emptied before every sample (neither --cold nor --warm: both)");
   app.add_flag("--warm", o.warm, "sample after sample");
-  app.add_option("--samples", o.samples, "samples of each kind, at least 20")->capture_default_str()->check(CLI::Range(kFewestSamples, 100000));
-  app.add_option("--budget", o.budget, "seconds of samples of each kind per variant; one that is cut short is marked noisy")
-      ->capture_default_str()->check(CLI::PositiveNumber);
-  app.add_option("--timeout", o.timeout, "seconds for a single run, beside the budget")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("--samples", o.samples, "samples of each kind, at least 20")
+      ->capture_default_str()
+      ->check(CLI::Range(kFewestSamples, 100000));
+  app.add_option("--budget", o.budget,
+                 "seconds of samples of each kind per variant; one that is cut short is marked noisy")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_option("--timeout", o.timeout, "seconds for a single run, beside the budget")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   app.add_option("--json", o.json, "write the report with every sample; compare reads it");
   app.add_option("--html", o.html, "write the report as one page with its plots");
   app.add_option("--svg", o.svg, "write a plot of each case into this folder");
-  app.add_option("--plugin", o.plugins, "time the variants of this shared library too; repeatable")->take_all();
+  app.add_option("--plugin", o.plugins, "time the variants of this shared library too; repeatable")
+      ->take_all();
   app.add_flag("--dry-run", o.dry_run, "say what would be timed, and time nothing");
   app.set_version_flag("--version", std::string("plumbline ") + kVersion);
   CLI::App* roofs_command = app.add_subcommand("roofs", "measure what this machine reaches at best");
@@ -390,10 +423,13 @@ int bench_checked(int argc, char** argv, const std::vector<std::string>& librari
   CLI::App* compare_command = app.add_subcommand("compare", "compare two reports, result by result");
   compare_command->add_option("A", before, "the report before")->required();
   compare_command->add_option("B", after, "the report after")->required();
-  compare_command->add_option("--threshold", threshold, "per cent by which a result may become slower")->capture_default_str()->check(CLI::Range(0.0, 1e6));
-  compare_command->footer("example:\n  bench compare before.json after.json --threshold 3\n"
-                          "exit 1 when a result is slower by more than the threshold, and by more than chance:\n"
-                          "its 95 % interval lies apart from the other, or Mann-Whitney gives it less than 1 %\n");
+  compare_command->add_option("--threshold", threshold, "per cent by which a result may become slower")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1e6));
+  compare_command->footer(
+      "example:\n  bench compare before.json after.json --threshold 3\n"
+      "exit 1 when a result is slower by more than the threshold, and by more than chance:\n"
+      "its 95 % interval lies apart from the other, or Mann-Whitney gives it less than 1 %\n");
   app.require_subcommand(0, 1);
   try {
     app.parse(argc, argv);
@@ -414,7 +450,9 @@ int bench_checked(int argc, char** argv, const std::vector<std::string>& librari
   o.variants = pieces(variants), o.fills = pieces(fills), o.devices = checked_devices(devices);
 
   std::vector<std::string> defects = manifest_defects();
-  if (!arithmetic_self_test()) defects.push_back("this build's arithmetic fails the self-test: compensated sums or NaN comparisons are broken");
+  if (!arithmetic_self_test())
+    defects.push_back(
+        "this build's arithmetic fails the self-test: compensated sums or NaN comparisons are broken");
   for (const std::string& d : defects) fmt::print(stderr, "broken harness: {}\n", d);
   if (!defects.empty()) return kBrokenHarness;
   struct sigaction action {};
@@ -432,7 +470,8 @@ int bench_main(int argc, char** argv, const std::vector<std::string>& libraries)
   const auto matrices = std::make_shared<std::map<std::string, Csr<double>>>();
   set_matrix_reader([matrices](const std::string& path) {
     const auto known = matrices->find(path);
-    return known != matrices->end() ? known->second : matrices->emplace(path, load_matrix<double>(path)).first->second;
+    return known != matrices->end() ? known->second
+                                    : matrices->emplace(path, load_matrix<double>(path)).first->second;
   });
   try {
     if (argc == 2 && std::strcmp(argv[1], "--worker") == 0) return worker_main();

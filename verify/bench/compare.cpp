@@ -24,7 +24,9 @@ std::vector<std::pair<Key, const Measurement*>> measurements(const BenchReport& 
   return all;
 }
 
-std::string text_of(const Key& k) { return fmt::format("{}  {}  {}", std::get<0>(k), std::get<1>(k), std::get<2>(k) ? "cold" : "warm"); }
+std::string text_of(const Key& k) {
+  return fmt::format("{}  {}  {}", std::get<0>(k), std::get<1>(k), std::get<2>(k) ? "cold" : "warm");
+}
 
 std::string fact(const BenchReport& r, const std::string& key) {
   for (const auto& [k, v] : r.machine) {
@@ -52,7 +54,8 @@ CompareResult compare_reports(const BenchReport& a, const BenchReport& b, double
     c.before = before->summary.median, c.after = after.summary.median;
     c.ratio = c.before > 0 ? c.after / c.before : 0;
     c.probability = rank_test(before->samples, after.samples);
-    const bool disjoint = after.summary.low > before->summary.high || after.summary.high < before->summary.low;
+    const bool disjoint =
+        after.summary.low > before->summary.high || after.summary.high < before->summary.low;
     c.significant = disjoint || c.probability < kChance;
     c.regression = c.significant && c.ratio > 1 + threshold;
     result.regressions += c.regression ? 1 : 0;
@@ -67,7 +70,8 @@ CompareResult compare_reports(const BenchReport& a, const BenchReport& b, double
   return result;
 }
 
-std::string compare_table(const CompareResult& result, const BenchReport& a, const BenchReport& b, double threshold) {
+std::string compare_table(const CompareResult& result, const BenchReport& a, const BenchReport& b,
+                          double threshold) {
   std::string out;
   for (const char* key : {"processor", "threads", "device", "driver", "compiler"}) {
     const std::string before = fact(a, key), after = fact(b, key);
@@ -75,16 +79,21 @@ std::string compare_table(const CompareResult& result, const BenchReport& a, con
   }
   std::string last;
   for (const Change& c : result.changes) {
-    if (c.case_id != last) out += fmt::format("\n{}\n  {:<34}{:<6}{:>12}{:>12}{:>9}\n", c.case_id, "variant", "", "before", "after", "after/before");
+    if (c.case_id != last)
+      out += fmt::format("\n{}\n  {:<34}{:<6}{:>12}{:>12}{:>9}\n", c.case_id, "variant", "", "before",
+                         "after", "after/before");
     last = c.case_id;
     const char* word = c.regression ? "REGRESSION" : !c.significant ? "" : c.ratio < 1 ? "faster" : "slower";
-    out += fmt::format("  {:<34}{:<6}{:>12}{:>12}{:>9.3f}   {}{}\n", c.variant, c.cold ? "cold" : "warm", time_text(c.before), time_text(c.after),
-                       c.ratio, word, c.significant ? fmt::format("{}p {:.2g}", *word ? ", " : "", c.probability) : "within chance");
+    out += fmt::format(
+        "  {:<34}{:<6}{:>12}{:>12}{:>9.3f}   {}{}\n", c.variant, c.cold ? "cold" : "warm",
+        time_text(c.before), time_text(c.after), c.ratio, word,
+        c.significant ? fmt::format("{}p {:.2g}", *word ? ", " : "", c.probability) : "within chance");
   }
   for (const std::string& k : result.only_before) out += fmt::format("no longer timed: {}\n", k);
   for (const std::string& k : result.only_after) out += fmt::format("new: {}\n", k);
-  out += fmt::format("\nbench compare: {} results, {} slower by more than {:g} %, geometric mean of after/before {:.3f}\n", result.changes.size(),
-                     result.regressions, threshold * 100, result.ratio_mean);
+  out += fmt::format(
+      "\nbench compare: {} results, {} slower by more than {:g} %, geometric mean of after/before {:.3f}\n",
+      result.changes.size(), result.regressions, threshold * 100, result.ratio_mean);
   return out;
 }
 

@@ -22,11 +22,12 @@ struct CompareResult {
   std::vector<std::string> only_before;  // "case variant kind" with times in A and none in B
   std::vector<std::string> only_after;
   int regressions = 0;
-  double ratio_mean = 0;                 // geometric
+  double ratio_mean = 0;  // geometric
 };
 
 /// `threshold`: 0.05 lets a result be 5 % slower.
 [[nodiscard]] CompareResult compare_reports(const BenchReport& a, const BenchReport& b, double threshold);
-[[nodiscard]] std::string compare_table(const CompareResult&, const BenchReport& a, const BenchReport& b, double threshold);
+[[nodiscard]] std::string compare_table(const CompareResult&, const BenchReport& a, const BenchReport& b,
+                                        double threshold);
 
 }  // namespace plumb

@@ -151,7 +151,9 @@ volatile double g_sink = 0;
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 // Rounds of a measurement: a roof is the best that is reached, and a neighbour's load hides it for some milliseconds at a time.
 constexpr int kFewestRounds = 15, kMostRounds = 2000;
@@ -220,15 +222,16 @@ double fma_rate() {
   if (unit() == Unit::avx2) chain = kSingle ? chain_avx2_f32 : chain_avx2_f64, lanes = 32 / sizeof(T);
 #endif
   constexpr std::int64_t kSteps = 1 << 17;
-  return own_rate(2.0 * kChains * lanes * static_cast<double>(kSteps), [&](int) { return chain(kSteps, 0.5, 0.25); });
+  return own_rate(2.0 * kChains * lanes * static_cast<double>(kSteps),
+                  [&](int) { return chain(kSteps, 0.5, 0.25); });
 }
 
 struct Free {
   void operator()(void* p) const { std::free(p); }
 };
 std::unique_ptr<std::uint64_t, Free> pages(std::int64_t bytes) {
-  return std::unique_ptr<std::uint64_t, Free>(
-      static_cast<std::uint64_t*>(std::aligned_alloc(4096, static_cast<std::size_t>((bytes + 4095) / 4096 * 4096))));
+  return std::unique_ptr<std::uint64_t, Free>(static_cast<std::uint64_t*>(
+      std::aligned_alloc(4096, static_cast<std::size_t>((bytes + 4095) / 4096 * 4096))));
 }
 
 }  // namespace
@@ -240,7 +243,8 @@ double host_read_rate(std::int64_t bytes_per_thread, bool shared) {
   std::uint64_t* const p = memory.get();
   if (p == nullptr) return 0;
 #pragma omp parallel num_threads(threads)
-  std::memset(p + words * omp_get_thread_num(), 1, static_cast<std::size_t>(words * 8));  // where the thread reads it
+  std::memset(p + words * omp_get_thread_num(), 1,
+              static_cast<std::size_t>(words * 8));  // where the thread reads it
   const std::int64_t rounds = std::max<std::int64_t>(1, (std::int64_t{8} << 20) / (words * 8));
   const auto work = [&](int thread) {
     std::uint64_t sum = 0;

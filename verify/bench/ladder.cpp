@@ -1,8 +1,8 @@
 #include "verify/bench/ladder.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cctype>
+#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -20,11 +20,20 @@ std::string escaped(const std::string& text, bool lines = false) {
   std::string out;
   for (const char c : text) {
     switch (c) {
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '&': out += "&amp;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += static_cast<unsigned char>(c) >= 0x20 || (lines && c == '\n') ? c : ' ';
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '&':
+        out += "&amp;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += static_cast<unsigned char>(c) >= 0x20 || (lines && c == '\n') ? c : ' ';
     }
   }
   return out;
@@ -54,9 +63,11 @@ std::string kernels_text(const BenchResult& r) {
   if (r.kernels.empty()) return "";
   int registers = 0, shared = 0, local = 0;
   for (const KernelUse& k : r.kernels) {
-    registers = std::max(registers, k.registers), shared = std::max(shared, k.shared_bytes), local = std::max(local, k.local_bytes);
+    registers = std::max(registers, k.registers), shared = std::max(shared, k.shared_bytes),
+    local = std::max(local, k.local_bytes);
   }
-  std::string text = fmt::format("{} kernel{}, {} regs", r.kernels.size(), r.kernels.size() > 1 ? "s" : "", registers);
+  std::string text =
+      fmt::format("{} kernel{}, {} regs", r.kernels.size(), r.kernels.size() > 1 ? "s" : "", registers);
   if (shared > 0) text += fmt::format(", {:.1f} KiB shared", shared / 1024.0);
   if (local > 0) text += fmt::format(", {} B local per thread", local);
   return text;
@@ -72,8 +83,9 @@ std::string notes_of(const BenchResult& r) {
   if (r.arithmetic != Arithmetic::native) add(fmt::format("computes in {}", name(r.arithmetic)));
   for (const auto& [m, kind] : {std::pair{&r.cold, "cold"}, {&r.warm, "warm"}}) {
     if (!*m || !(*m)->summary.noisy) continue;
-    add((*m)->summary.count < kFewestSamples ? fmt::format("noisy {} (only {} samples)", kind, (*m)->summary.count)
-                                             : fmt::format("noisy {}", kind));
+    add((*m)->summary.count < kFewestSamples
+            ? fmt::format("noisy {} (only {} samples)", kind, (*m)->summary.count)
+            : fmt::format("noisy {}", kind));
   }
   add(kernels_text(r));
   add(r.chosen);
@@ -87,13 +99,15 @@ struct Columns {
 Columns columns_of(const std::vector<const BenchResult*>& rows) {
   Columns c;
   for (const BenchResult* r : rows) {
-    c.cold = c.cold || r->cold.has_value(), c.warm = c.warm || r->warm.has_value(), c.prepare = c.prepare || r->prepare >= 0;
+    c.cold = c.cold || r->cold.has_value(), c.warm = c.warm || r->warm.has_value(),
+    c.prepare = c.prepare || r->prepare >= 0;
   }
   return c;
 }
 
 std::string work_text(const BenchResult& r) {
-  return fmt::format("{} of work, {} of compulsory traffic", rate_text(r.flop, "flop"), rate_text(r.bytes, "B"));
+  return fmt::format("{} of work, {} of compulsory traffic", rate_text(r.flop, "flop"),
+                     rate_text(r.bytes, "B"));
 }
 
 // One colour per thing, legible on white and on black alike; text takes the page's own colour scheme.
@@ -109,8 +123,10 @@ constexpr const char* kSvgStyle =
 
 std::string time_text(double seconds) {
   if (!(seconds > 0)) return seconds == 0 ? "0 s" : "-";
-  const auto [scale, unit] = seconds < 1e-6 ? std::pair{1e9, "ns"} : seconds < 1e-3 ? std::pair{1e6, "us"}
-                           : seconds < 1    ? std::pair{1e3, "ms"} : std::pair{1.0, "s"};
+  const auto [scale, unit] = seconds < 1e-6   ? std::pair{1e9, "ns"}
+                             : seconds < 1e-3 ? std::pair{1e6, "us"}
+                             : seconds < 1    ? std::pair{1e3, "ms"}
+                                              : std::pair{1.0, "s"};
   const double value = seconds * scale;
   return fmt::format("{:.{}f} {}", value, value < 10 ? 3 : value < 100 ? 2 : 1, unit);
 }
@@ -144,7 +160,10 @@ std::string machine_table(const BenchReport& report) {
 std::string roofs_table(const std::vector<Roof>& roofs) {
   std::string out;
   for (const Roof& r : roofs) {
-    out += fmt::format("  {:<6}{:<26}{:>14}\n", r.device, r.name, r.unit == "s" ? time_text(r.value) : r.unit == "B" ? fmt::format("{:.0f} KiB", r.value / 1024) : rate_text(r.value, r.unit));
+    out += fmt::format("  {:<6}{:<26}{:>14}\n", r.device, r.name,
+                       r.unit == "s"   ? time_text(r.value)
+                       : r.unit == "B" ? fmt::format("{:.0f} KiB", r.value / 1024)
+                                       : rate_text(r.value, r.unit));
   }
   return out;
 }
@@ -166,13 +185,17 @@ std::string ladder_table(const BenchReport& report, const std::string& case_id) 
     out += fmt::format("  {:<{}}", r->variant, width);
     for (const auto& [m, shown] : {std::pair{&r->cold, c.cold}, {&r->warm, c.warm}}) {
       if (!shown) continue;
-      out += *m ? fmt::format("{:>11}{:>9}", time_text((*m)->summary.median), interval_text(**m)) : fmt::format("{:>11}{:>9}", "-", "");
+      out += *m ? fmt::format("{:>11}{:>9}", time_text((*m)->summary.median), interval_text(**m))
+                : fmt::format("{:>11}{:>9}", "-", "");
     }
     const Measurement* m = main_of(*r);
-    out += m == nullptr ? fmt::format("{:>13}{:>15}{:>9}{:>9}", "-", "-", "-", "-")
-                        : fmt::format("{:>13}{:>15}{:>9}{:>9}", rate_text(r->bytes / m->summary.median, "B/s"),
-                                      rate_text(r->flop / m->summary.median, "FLOP/s"), times(m->vendor), percent(m->share_of_roof()));
-    if (c.prepare) out += fmt::format("{:>12}", r->prepare >= 0 && r->has_times() ? time_text(r->prepare) : "-");
+    out += m == nullptr
+               ? fmt::format("{:>13}{:>15}{:>9}{:>9}", "-", "-", "-", "-")
+               : fmt::format("{:>13}{:>15}{:>9}{:>9}", rate_text(r->bytes / m->summary.median, "B/s"),
+                             rate_text(r->flop / m->summary.median, "FLOP/s"), times(m->vendor),
+                             percent(m->share_of_roof()));
+    if (c.prepare)
+      out += fmt::format("{:>12}", r->prepare >= 0 && r->has_times() ? time_text(r->prepare) : "-");
     out += "   " + notes_of(*r) + "\n";
   }
   return out;
@@ -194,14 +217,18 @@ std::string ladder_svg(const BenchReport& report, const std::string& case_id) {
   const double vendor_at = names + kBars + kText, roof_at = vendor_at + kShare + kText;
   const double width = std::max(roof_at + kShare + kText, 16 + kChar * static_cast<double>(case_id.size()));
   const double height = kTop + kRow * static_cast<double>(rows.size()) + 34;
-  std::string out = fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" role=\"img\">",
-                                width, height);
+  std::string out = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
+      "height=\"{1:.0f}\" role=\"img\">",
+      width, height);
   out += fmt::format("<title>{}</title>{}", escaped(case_id), kSvgStyle);
   const auto text = [&](double x, double y, const std::string& what, const char* more = "") {
     out += fmt::format("<text class=\"t {}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", more, x, y, escaped(what));
   };
   const auto bar = [&](double x, double y, double w, double h, const char* kind) {
-    out += fmt::format("<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"2\"/>", kind, x, y, std::max(w, 1.0), h);
+    out += fmt::format(
+        "<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"2\"/>", kind, x,
+        y, std::max(w, 1.0), h);
   };
   text(8, 20, case_id, "h");
   text(8, 46, "variant", "f"), text(names, 46, "time (cold, and warm below it)", "f");
@@ -223,7 +250,8 @@ std::string ladder_svg(const BenchReport& report, const std::string& case_id) {
       bar(names, at, length, thick, kind);
       at += thick + 1;
     }
-    text(names + (longest > 0 ? kBars * main->summary.median / longest : 0) + 6, y + 14, time_text(main->summary.median));
+    text(names + (longest > 0 ? kBars * main->summary.median / longest : 0) + 6, y + 14,
+         time_text(main->summary.median));
     if (main->vendor > 0) {
       bar(vendor_at, y + 2, kShare * main->vendor / best_ratio, 18, is_vendor(r.variant) ? "l" : "v");
       text(vendor_at + kShare * main->vendor / best_ratio + 6, y + 14, times(main->vendor));
@@ -237,12 +265,16 @@ std::string ladder_svg(const BenchReport& report, const std::string& case_id) {
   // the vendor's own speed, and the roof
   const double bottom = kTop + kRow * static_cast<double>(rows.size());
   for (const double x : {vendor_at + kShare / best_ratio, roof_at + kShare}) {
-    out += fmt::format("<line class=\"g\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\" stroke-dasharray=\"3 3\"/>", x, kTop - 6, bottom);
+    out += fmt::format(
+        "<line class=\"g\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\" stroke-dasharray=\"3 "
+        "3\"/>",
+        x, kTop - 6, bottom);
   }
   std::string where;
   for (const auto& [key, value] : report.machine) {
     const bool gpu = !rows.empty() && rows.front()->device == "gpu";
-    if (key == (gpu ? "device" : "processor") || (key == "threads" && !gpu)) where += (where.empty() ? "" : ", ") + (key == "threads" ? value + " threads" : value);
+    if (key == (gpu ? "device" : "processor") || (key == "threads" && !gpu))
+      where += (where.empty() ? "" : ", ") + (key == "threads" ? value + " threads" : value);
   }
   text(8, bottom + 20, where, "f");
   return out + "</svg>\n";
@@ -250,42 +282,61 @@ std::string ladder_svg(const BenchReport& report, const std::string& case_id) {
 
 std::string bench_html(const BenchReport& report) {
   std::string out =
-      "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">"
+      "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+      "content=\"width=device-width\">"
       "<title>Plumbline: bench</title><style>"
-      ":root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:76rem;padding:0 1rem}"
+      ":root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;margin:2rem "
+      "auto;max-width:76rem;padding:0 1rem}"
       "table{border-collapse:collapse;font:13px ui-monospace,Menlo,Consolas,monospace;margin:.6rem 0}"
-      "td,th{padding:.15rem .7rem .15rem 0;text-align:right;white-space:nowrap}td:first-child,th:first-child,td:last-child,th:last-child{text-align:left}"
-      "td:last-child{white-space:normal}tr.vendor td{font-weight:bold}th{font-weight:normal;opacity:.7;border-bottom:1px solid #8b949e}"
-      "h2{font:bold 15px ui-monospace,Menlo,Consolas,monospace;margin-top:2.2rem;overflow-wrap:anywhere}.scroll{overflow-x:auto}svg{max-width:none}"
-      ".bad{color:#cf222e}@media(prefers-color-scheme:dark){.bad{color:#ff7b72}}</style></head><body>\n<h1>Plumbline: bench</h1>\n";
-  out += fmt::format("<p><code>{}</code>, version {}. Every time here belongs to a result that was judged right before and after it was taken. "
-                     "Medians; +- is half the 95 % interval; traffic, work, vendor and roof are of the cold time where there is one.</p>\n",
-                     escaped(report.command), escaped(report.version));
+      "td,th{padding:.15rem .7rem .15rem "
+      "0;text-align:right;white-space:nowrap}td:first-child,th:first-child,td:last-child,th:last-child{text-"
+      "align:left}"
+      "td:last-child{white-space:normal}tr.vendor "
+      "td{font-weight:bold}th{font-weight:normal;opacity:.7;border-bottom:1px solid #8b949e}"
+      "h2{font:bold 15px "
+      "ui-monospace,Menlo,Consolas,monospace;margin-top:2.2rem;overflow-wrap:anywhere}.scroll{overflow-x:"
+      "auto}svg{max-width:none}"
+      ".bad{color:#cf222e}@media(prefers-color-scheme:dark){.bad{color:#ff7b72}}</style></"
+      "head><body>\n<h1>Plumbline: bench</h1>\n";
+  out += fmt::format(
+      "<p><code>{}</code>, version {}. Every time here belongs to a result that was judged right before and "
+      "after it was taken. "
+      "Medians; +- is half the 95 % interval; traffic, work, vendor and roof are of the cold time where "
+      "there is one.</p>\n",
+      escaped(report.command), escaped(report.version));
   out += "<details open><summary>machine and roofs</summary><table>";
-  for (const auto& [key, value] : report.machine) out += fmt::format("<tr><td>{}</td><td>{}</td></tr>", escaped(key), escaped(value));
+  for (const auto& [key, value] : report.machine)
+    out += fmt::format("<tr><td>{}</td><td>{}</td></tr>", escaped(key), escaped(value));
   out += fmt::format("</table><pre>{}</pre></details>\n", escaped(roofs_table(report.roofs), true));
   for (const std::string& id : cases_of(report)) {
     const std::vector<const BenchResult*> rows = results_of(report, id);
     const Columns c = columns_of(rows);
-    out += fmt::format("<h2>{}</h2><p>{}</p><div class=\"scroll\">{}</div><div class=\"scroll\"><table><tr><th>variant</th>", escaped(id),
-                       escaped(work_text(*rows.front())), ladder_svg(report, id));
+    out += fmt::format(
+        "<h2>{}</h2><p>{}</p><div class=\"scroll\">{}</div><div class=\"scroll\"><table><tr><th>variant</th>",
+        escaped(id), escaped(work_text(*rows.front())), ladder_svg(report, id));
     if (c.cold) out += "<th>cold</th><th>+-</th>";
     if (c.warm) out += "<th>warm</th><th>+-</th>";
     out += "<th>traffic</th><th>work</th><th>vendor</th><th>roof</th>";
     if (c.prepare) out += "<th>prepare</th>";
     out += "<th>notes</th></tr>\n";
     for (const BenchResult* r : rows) {
-      out += fmt::format("<tr{}><td>{}</td>", is_vendor(r->variant) ? " class=\"vendor\"" : "", escaped(r->variant));
+      out += fmt::format("<tr{}><td>{}</td>", is_vendor(r->variant) ? " class=\"vendor\"" : "",
+                         escaped(r->variant));
       for (const auto& [m, shown] : {std::pair{&r->cold, c.cold}, {&r->warm, c.warm}}) {
         if (!shown) continue;
-        out += *m ? fmt::format("<td>{}</td><td>{}</td>", time_text((*m)->summary.median), interval_text(**m)) : "<td>-</td><td></td>";
+        out += *m ? fmt::format("<td>{}</td><td>{}</td>", time_text((*m)->summary.median), interval_text(**m))
+                  : "<td>-</td><td></td>";
       }
       const Measurement* m = main_of(*r);
       out += m == nullptr ? "<td>-</td><td>-</td><td>-</td><td>-</td>"
-                          : fmt::format("<td>{}</td><td>{}</td><td>{}</td><td>{}</td>", rate_text(r->bytes / m->summary.median, "B/s"),
-                                        rate_text(r->flop / m->summary.median, "FLOP/s"), times(m->vendor), percent(m->share_of_roof()));
-      if (c.prepare) out += fmt::format("<td>{}</td>", r->prepare >= 0 && r->has_times() ? time_text(r->prepare) : "-");
-      out += fmt::format("<td{}>{}</td></tr>\n", r->has_times() ? "" : " class=\"bad\"", escaped(notes_of(*r)));
+                          : fmt::format("<td>{}</td><td>{}</td><td>{}</td><td>{}</td>",
+                                        rate_text(r->bytes / m->summary.median, "B/s"),
+                                        rate_text(r->flop / m->summary.median, "FLOP/s"), times(m->vendor),
+                                        percent(m->share_of_roof()));
+      if (c.prepare)
+        out += fmt::format("<td>{}</td>", r->prepare >= 0 && r->has_times() ? time_text(r->prepare) : "-");
+      out +=
+          fmt::format("<td{}>{}</td></tr>\n", r->has_times() ? "" : " class=\"bad\"", escaped(notes_of(*r)));
     }
     out += "</table></div>\n";
   }
@@ -299,7 +350,8 @@ std::vector<std::string> write_svgs(const BenchReport& report, const std::string
   std::vector<std::string> paths;
   for (const std::string& id : cases_of(report)) {
     std::string stem;
-    for (const char c : id) stem += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' ? c : '_';
+    for (const char c : id)
+      stem += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' ? c : '_';
     while (!stem.empty() && stem.back() == '_') stem.pop_back();
     const std::string path = (std::filesystem::path(folder) / (stem.substr(0, 200) + ".svg")).string();
     std::ofstream file(path);

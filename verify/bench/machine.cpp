@@ -41,13 +41,17 @@ std::vector<std::string> cpuinfo(const std::string& field) {
 // Versions of libraries that are linked in or not, as the build has it: asked by name, so that nothing is linked for it.
 void add_linked_libraries(MachineFacts& facts) {
   using Config = char* (*)();
-  if (const auto config = reinterpret_cast<Config>(dlsym(RTLD_DEFAULT, "openblas_get_config"))) facts.emplace_back("OpenBLAS", config());
+  if (const auto config = reinterpret_cast<Config>(dlsym(RTLD_DEFAULT, "openblas_get_config")))
+    facts.emplace_back("OpenBLAS", config());
 #if defined(PLUMB_WITH_CUDA)
   using Property = int (*)(int, int*);
-  for (const auto& [library, symbol] : {std::pair{"cuBLAS", "cublasGetProperty"}, {"cuSPARSE", "cusparseGetProperty"}}) {
+  for (const auto& [library, symbol] :
+       {std::pair{"cuBLAS", "cublasGetProperty"}, {"cuSPARSE", "cusparseGetProperty"}}) {
     const auto property = reinterpret_cast<Property>(dlsym(RTLD_DEFAULT, symbol));
     int major = 0, minor = 0, patch = 0;
-    if (property == nullptr || property(0, &major) != 0 || property(1, &minor) != 0 || property(2, &patch) != 0) continue;
+    if (property == nullptr || property(0, &major) != 0 || property(1, &minor) != 0 ||
+        property(2, &patch) != 0)
+      continue;
     facts.emplace_back(library, fmt::format("{}.{}.{}", major, minor, patch));
   }
 #endif
@@ -85,7 +89,10 @@ MachineFacts describe_machine(const std::vector<std::string>& libraries, bool wi
   double load = 0;
   if (getloadavg(&load, 1) == 1) {
     const bool busy = load > 0.5 * static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
-    facts.emplace_back("load", fmt::format("{:.1f}{}", load, busy ? " (others are working here: host times and host roofs are disturbed)" : ""));
+    facts.emplace_back(
+        "load",
+        fmt::format("{:.1f}{}", load,
+                    busy ? " (others are working here: host times and host roofs are disturbed)" : ""));
   }
   const std::time_t now = std::time(nullptr);
   char date[32] = {};
@@ -105,8 +112,8 @@ std::string clocks_now(bool with_gpu) {
 #if defined(PLUMB_WITH_CUDA)
     const DeviceClocks c = device_clocks();
     if (c.sm_mhz > 0) {
-      text += fmt::format("{}device {} MHz, memory {} MHz, {} C, {:.0f} W", text.empty() ? "" : "; ", c.sm_mhz, c.memory_mhz,
-                          c.temperature_c, c.watts);
+      text += fmt::format("{}device {} MHz, memory {} MHz, {} C, {:.0f} W", text.empty() ? "" : "; ",
+                          c.sm_mhz, c.memory_mhz, c.temperature_c, c.watts);
     }
 #endif
   }
@@ -118,7 +125,8 @@ void refuse_changed_arithmetic() {
     const std::string entry = *e;
     const std::string variable = entry.substr(0, entry.find('='));
     if (variable == "NVIDIA_TF32_OVERRIDE" || variable.rfind("CUBLAS_EMULAT", 0) == 0) {
-      throw Error(fmt::format("unset {}: it changes the vendor's arithmetic, and nothing could be compared with it", variable));
+      throw Error(fmt::format(
+          "unset {}: it changes the vendor's arithmetic, and nothing could be compared with it", variable));
     }
   }
 }

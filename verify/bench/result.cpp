@@ -1,8 +1,8 @@
 #include "verify/bench/result.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cctype>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -20,8 +20,8 @@ using Json = nlohmann::ordered_json;
 constexpr int kFormat = 1;
 
 Json json_of(const Measurement& m) {
-  return {{"median_s", m.summary.median}, {"low_s", m.summary.low},  {"high_s", m.summary.high},
-          {"noisy", m.summary.noisy},     {"floor_s", m.floor},      {"share_of_roof", m.share_of_roof()},
+  return {{"median_s", m.summary.median}, {"low_s", m.summary.low}, {"high_s", m.summary.high},
+          {"noisy", m.summary.noisy},     {"floor_s", m.floor},     {"share_of_roof", m.share_of_roof()},
           {"vendor_ratio", m.vendor},     {"samples_s", m.samples}};
 }
 
@@ -65,8 +65,10 @@ int refuse_impossible(BenchReport& report) {
       m->floor = floor_seconds(roofs, dtype, r.arithmetic, {r.flop, r.bytes}, r.output_bytes, cold);
       m->impossible = m->summary.median * kRoofAllowance < m->floor;
       if (m->impossible && why.empty()) {
-        why = fmt::format("{:.3g} us {} is below the floor of {:.3g} us that {:.4g} flop and {:.4g} bytes need under the measured roofs",
-                          m->summary.median * 1e6, cold ? "cold" : "warm", m->floor * 1e6, r.flop, r.bytes);
+        why = fmt::format(
+            "{:.3g} us {} is below the floor of {:.3g} us that {:.4g} flop and {:.4g} bytes need under the "
+            "measured roofs",
+            m->summary.median * 1e6, cold ? "cold" : "warm", m->floor * 1e6, r.flop, r.bytes);
       }
     }
     if (why.empty()) continue;
@@ -96,20 +98,13 @@ void rate_against_vendor(BenchReport& report) {
 std::string to_json(const BenchReport& report) {
   Json machine = Json::object(), roofs = Json::array(), results = Json::array();
   for (const auto& [key, value] : report.machine) machine[key] = value;
-  for (const Roof& r : report.roofs) roofs.push_back({{"device", r.device}, {"name", r.name}, {"value", r.value}, {"unit", r.unit}});
+  for (const Roof& r : report.roofs)
+    roofs.push_back({{"device", r.device}, {"name", r.name}, {"value", r.value}, {"unit", r.unit}});
   for (const BenchResult& r : report.results) {
-    Json j{{"case", r.case_id},
-           {"op", r.op},
-           {"dtype", r.dtype},
-           {"variant", r.variant},
-           {"device", r.device},
-           {"arithmetic", std::string(name(r.arithmetic))},
-           {"verdict", r.verdict},
-           {"reason", r.reason},
-           {"chosen", r.chosen},
-           {"flop", r.flop},
-           {"bytes", r.bytes},
-           {"output_bytes", r.output_bytes}};
+    Json j{{"case", r.case_id},    {"op", r.op},         {"dtype", r.dtype},
+           {"variant", r.variant}, {"device", r.device}, {"arithmetic", std::string(name(r.arithmetic))},
+           {"verdict", r.verdict}, {"reason", r.reason}, {"chosen", r.chosen},
+           {"flop", r.flop},       {"bytes", r.bytes},   {"output_bytes", r.output_bytes}};
     if (r.prepare >= 0) j["prepare_s"] = r.prepare;
     Json kernels = Json::array();
     for (const KernelUse& k : r.kernels) {
@@ -125,8 +120,12 @@ std::string to_json(const BenchReport& report) {
     if (r.cold) j["cold"] = json_of(*r.cold);
     results.push_back(std::move(j));
   }
-  const Json all{{"plumbline_bench", kFormat}, {"version", report.version}, {"command", report.command},
-                 {"machine", machine},         {"roofs", roofs},            {"results", results}};
+  const Json all{{"plumbline_bench", kFormat},
+                 {"version", report.version},
+                 {"command", report.command},
+                 {"machine", machine},
+                 {"roofs", roofs},
+                 {"results", results}};
   return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -134,30 +133,41 @@ BenchReport from_json(const std::string& text, const std::string& file) {
   BenchReport report;
   try {
     const Json all = Json::parse(text);
-    if (!all.is_object() || !all.contains("plumbline_bench")) throw input_error(file, 0, "not a report of bench --json");
+    if (!all.is_object() || !all.contains("plumbline_bench"))
+      throw input_error(file, 0, "not a report of bench --json");
     if (all.at("plumbline_bench").get<int>() != kFormat) {
-      throw input_error(file, 0, "a report in another format", std::to_string(all.at("plumbline_bench").get<int>()));
+      throw input_error(file, 0, "a report in another format",
+                        std::to_string(all.at("plumbline_bench").get<int>()));
     }
     report.version = all.at("version").get<std::string>();
     report.command = all.at("command").get<std::string>();
-    for (const auto& [key, value] : all.at("machine").items()) report.machine.emplace_back(key, value.get<std::string>());
+    for (const auto& [key, value] : all.at("machine").items())
+      report.machine.emplace_back(key, value.get<std::string>());
     for (const Json& r : all.at("roofs")) {
-      report.roofs.push_back({r.at("device").get<std::string>(), r.at("name").get<std::string>(), r.at("value").get<double>(),
-                              r.at("unit").get<std::string>()});
+      report.roofs.push_back({r.at("device").get<std::string>(), r.at("name").get<std::string>(),
+                              r.at("value").get<double>(), r.at("unit").get<std::string>()});
     }
     for (const Json& j : all.at("results")) {
       BenchResult& r = report.results.emplace_back();
-      for (const auto& [key, to] : {std::pair{"case", &r.case_id}, {"op", &r.op}, {"dtype", &r.dtype}, {"variant", &r.variant},
-                                    {"device", &r.device}, {"verdict", &r.verdict}, {"reason", &r.reason}, {"chosen", &r.chosen}}) {
+      for (const auto& [key, to] : {std::pair{"case", &r.case_id},
+                                    {"op", &r.op},
+                                    {"dtype", &r.dtype},
+                                    {"variant", &r.variant},
+                                    {"device", &r.device},
+                                    {"verdict", &r.verdict},
+                                    {"reason", &r.reason},
+                                    {"chosen", &r.chosen}}) {
         *to = j.at(key).get<std::string>();
       }
       r.arithmetic = arithmetic_of(j.at("arithmetic").get<std::string>());
-      r.flop = j.at("flop").get<double>(), r.bytes = j.at("bytes").get<double>(), r.output_bytes = j.at("output_bytes").get<double>();
+      r.flop = j.at("flop").get<double>(), r.bytes = j.at("bytes").get<double>(),
+      r.output_bytes = j.at("output_bytes").get<double>();
       r.prepare = j.value("prepare_s", -1.0);
       if (j.contains("kernels")) {
         for (const Json& k : j.at("kernels")) {
-          r.kernels.push_back({k.at("name").get<std::string>(), k.at("registers").get<int>(), k.at("shared_bytes").get<int>(),
-                               k.at("local_bytes").get<int>(), k.at("threads").get<int>(), k.at("blocks").get<std::int64_t>()});
+          r.kernels.push_back({k.at("name").get<std::string>(), k.at("registers").get<int>(),
+                               k.at("shared_bytes").get<int>(), k.at("local_bytes").get<int>(),
+                               k.at("threads").get<int>(), k.at("blocks").get<std::int64_t>()});
         }
       }
       if (j.contains("warm")) r.warm = measurement_of(j.at("warm"));

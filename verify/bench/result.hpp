@@ -16,9 +16,10 @@ namespace plumb {
 struct Measurement {
   std::vector<double> samples;  // seconds, in the order taken
   Summary summary;
-  double floor = 0;             // seconds; 0: no roof is known
-  double vendor = 0;            // time of the fastest library variant over this one: above 1 is faster; 0: there is none
-  bool impossible = false;      // below the floor: refused
+  double floor = 0;  // seconds; 0: no roof is known
+  double vendor =
+      0;  // time of the fastest library variant over this one: above 1 is faster; 0: there is none
+  bool impossible = false;  // below the floor: refused
   [[nodiscard]] double share_of_roof() const { return summary.median > 0 ? floor / summary.median : 0; }
 };
 
@@ -28,7 +29,7 @@ struct BenchResult {
   std::string verdict, reason;  // of the judge, around the timing
   std::string chosen;           // what an adaptive variant said
   double flop = 0, bytes = 0, output_bytes = 0;
-  double prepare = -1;          // seconds; below 0: none
+  double prepare = -1;  // seconds; below 0: none
   std::vector<KernelUse> kernels;
   std::optional<Measurement> warm, cold;
 

@@ -26,7 +26,8 @@ std::vector<Roof> host_roofs() {
   };
   const std::int64_t l1 = own(_SC_LEVEL1_DCACHE_SIZE, 32 << 10), l2 = own(_SC_LEVEL2_CACHE_SIZE, 512 << 10);
   const std::int64_t last = last_level_cache_bytes();
-  const std::int64_t beyond = std::clamp<std::int64_t>(4 * last, std::int64_t{128} << 20, std::int64_t{4} << 30);
+  const std::int64_t beyond =
+      std::clamp<std::int64_t>(4 * last, std::int64_t{128} << 20, std::int64_t{4} << 30);
   return {
       {"cpu", "read", host_read_rate(beyond / threads, true), "B/s"},
       {"cpu", "copy", host_copy_rate(beyond), "B/s"},
@@ -64,7 +65,8 @@ std::vector<Roof> gpu_roofs() {
 
 }  // namespace
 
-double floor_seconds(const RoofSet& roofs, Dtype dtype, Arithmetic arithmetic, const Cost& cost, double output_bytes, bool cold) {
+double floor_seconds(const RoofSet& roofs, Dtype dtype, Arithmetic arithmetic, const Cost& cost,
+                     double output_bytes, bool cold) {
   if (roofs.levels.empty()) return 0;
   double near = std::min(cost.bytes, cold ? output_bytes : cost.bytes), seconds = 0, held = 0;
   double far = cost.bytes - near;
@@ -76,17 +78,20 @@ double floor_seconds(const RoofSet& roofs, Dtype dtype, Arithmetic arithmetic, c
   }
   far += near;
   seconds += far / roofs.levels.back().rate;
-  const bool reduced = arithmetic == Arithmetic::tf32 || arithmetic == Arithmetic::tf32x3 || arithmetic == Arithmetic::bf16 ||
-                       arithmetic == Arithmetic::fp16;
+  const bool reduced = arithmetic == Arithmetic::tf32 || arithmetic == Arithmetic::tf32x3 ||
+                       arithmetic == Arithmetic::bf16 || arithmetic == Arithmetic::fp16;
   const double rate = reduced ? roofs.reduced : dtype == Dtype::f32 ? roofs.fp32 : roofs.fp64;
   return rate > 0 ? std::max(seconds, cost.flop / rate) : seconds;
 }
 
 std::vector<Roof> measure_roofs(Device device) {
   switch (device) {
-    case Device::cpu: return host_roofs();
-    case Device::gpu: return gpu_roofs();
-    case Device::simt: break;
+    case Device::cpu:
+      return host_roofs();
+    case Device::gpu:
+      return gpu_roofs();
+    case Device::simt:
+      break;
   }
   throw Error("the CPU executor has no roofs: nothing is timed there");
 }
@@ -100,7 +105,8 @@ RoofSet roof_set(const std::vector<Roof>& roofs, Device device) {
   };
   RoofSet set;
   for (const char* level : {"L1", "L2", "last level"}) {
-    const double size = value((std::string(level) + " size").c_str()), rate = value((std::string(level) + " read").c_str());
+    const double size = value((std::string(level) + " size").c_str()),
+                 rate = value((std::string(level) + " read").c_str());
     const double held = set.levels.empty() ? 0 : set.levels.back().capacity;
     if (size > held && rate > 0) set.levels.push_back({size, rate});
   }
@@ -111,7 +117,8 @@ RoofSet roof_set(const std::vector<Roof>& roofs, Device device) {
     set.levels.clear();
   }
   // a level is at least as fast as the one behind it, whatever disturbed its measurement
-  for (std::size_t l = set.levels.size(); l-- > 1;) set.levels[l - 1].rate = std::max(set.levels[l - 1].rate, set.levels[l].rate);
+  for (std::size_t l = set.levels.size(); l-- > 1;)
+    set.levels[l - 1].rate = std::max(set.levels[l - 1].rate, set.levels[l].rate);
   set.fp32 = value("fp32");
   set.fp64 = std::max(value("fp64"), value("fp64 tensor (mma.sync)"));
   // fp16 and bf16 run at twice the rate of tf32, and wgmma at up to twice the rate of mma.sync
@@ -121,7 +128,8 @@ RoofSet roof_set(const std::vector<Roof>& roofs, Device device) {
 
 std::vector<Roof> better_of(std::vector<Roof> a, const std::vector<Roof>& b) {
   for (const Roof& r : b) {
-    const auto same = std::find_if(a.begin(), a.end(), [&](const Roof& o) { return o.device == r.device && o.name == r.name; });
+    const auto same = std::find_if(a.begin(), a.end(),
+                                   [&](const Roof& o) { return o.device == r.device && o.name == r.name; });
     if (same == a.end()) {
       a.push_back(r);
     } else if (r.unit == "s") {

@@ -36,7 +36,8 @@ inline constexpr double kRoofAllowance = 1.1;
 
 /// The least time of a run: max(bytes / roof, flop / roof). Warm, what fits a cache may come from there; cold, only outputs (which
 /// need not reach memory in time) may. `output_bytes` is the part of cost.bytes that is written. 0 where a roof is not known.
-[[nodiscard]] double floor_seconds(const RoofSet&, Dtype, Arithmetic, const Cost&, double output_bytes, bool cold);
+[[nodiscard]] double floor_seconds(const RoofSet&, Dtype, Arithmetic, const Cost&, double output_bytes,
+                                   bool cold);
 
 /// Measures the roofs of a device; about two seconds. Throws Error for a device that is not there.
 [[nodiscard]] std::vector<Roof> measure_roofs(Device);

@@ -31,7 +31,8 @@ Summary summarise(std::vector<double> samples) {
   s.median = n % 2 == 1 ? samples[n / 2] : 0.5 * (samples[n / 2 - 1] + samples[n / 2]);
   s.least = samples.front(), s.most = samples.back();
   // 0.5^n underflows far above any number of samples taken here; the normal approximation is exact enough long before
-  const int k = n <= 1000 ? order_of_interval(s.count) : static_cast<int>(0.5 * s.count - 0.98 * std::sqrt(s.count));
+  const int k =
+      n <= 1000 ? order_of_interval(s.count) : static_cast<int>(0.5 * s.count - 0.98 * std::sqrt(s.count));
   const auto order = static_cast<std::size_t>(std::max(k, 0));
   s.low = samples[order], s.high = samples[n - 1 - order];
   s.noisy = s.count < kFewestSamples || !(s.high - s.low <= kNoisyWidth * s.median);

@@ -12,9 +12,10 @@ inline constexpr double kNoisyWidth = 0.05;
 struct Summary {
   int count = 0;
   double median = 0;
-  double low = 0, high = 0;  // 95 % interval of the median, from order statistics; the extremes below 6 samples
+  double low = 0,
+         high = 0;  // 95 % interval of the median, from order statistics; the extremes below 6 samples
   double least = 0, most = 0;
-  bool noisy = false;        // fewer than kFewestSamples, or an interval wider than kNoisyWidth of the median
+  bool noisy = false;  // fewer than kFewestSamples, or an interval wider than kNoisyWidth of the median
 };
 
 /// All zero for an empty sample.

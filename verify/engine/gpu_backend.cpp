@@ -154,7 +154,8 @@ class GpuBackend final : public Backend {
       end_ = make_event();
       flush_ = DeviceBuffer<std::byte>(4 * info_.l2_bytes / 16 * 16);
       sink_ = DeviceBuffer<unsigned>(1);
-      PLUMB_CUDA(cudaMemsetAsync(flush_.data(), 0x5a, static_cast<std::size_t>(flush_.size()), stream_.get()));
+      PLUMB_CUDA(
+          cudaMemsetAsync(flush_.data(), 0x5a, static_cast<std::size_t>(flush_.size()), stream_.get()));
     }
     hold_microseconds_ = kShortestHold;
   }
@@ -179,7 +180,8 @@ class GpuBackend final : public Backend {
     const double later = std::chrono::duration<double>(std::chrono::steady_clock::now() - finished).count();
     if (later > kIdleAnswerSeconds) seconds += later;
     const double queueing = std::chrono::duration<double, std::micro>(queued - queued_from_).count();
-    hold_microseconds_ = static_cast<int>(std::clamp(1.5 * queueing + 5, double{kShortestHold}, double{kLongestHold}));
+    hold_microseconds_ =
+        static_cast<int>(std::clamp(1.5 * queueing + 5, double{kShortestHold}, double{kLongestHold}));
     return seconds;
   }
 
@@ -199,8 +201,8 @@ class GpuBackend final : public Backend {
     std::int64_t at = 0;
     for (const ByteRange& r : kept_ranges_) {
       std::byte *image = image_.base() + r.offset, *kept = kept_.data() + at;
-      PLUMB_CUDA(cudaMemcpyAsync(out_of_image ? kept : image, out_of_image ? image : kept, static_cast<std::size_t>(r.bytes),
-                                 cudaMemcpyDeviceToDevice, stream_.get()));
+      PLUMB_CUDA(cudaMemcpyAsync(out_of_image ? kept : image, out_of_image ? image : kept,
+                                 static_cast<std::size_t>(r.bytes), cudaMemcpyDeviceToDevice, stream_.get()));
       at += round_up(r.bytes);
     }
   }

@@ -37,7 +37,7 @@ struct RunRequest {
   std::int64_t image_bytes = 0;  // the image lies in the shared block
   std::string plugin = {};       // the shared library that holds the variant; "" for a registered one
   std::int64_t ticket = 0;       // set by Worker::run; the reply carries it back
-  TimingRequest timing;
+  TimingRequest timing = {};
 };
 
 /// In place of an operator's name: list the variants of `plugin`.

@@ -39,7 +39,8 @@ Measurement measured(double centre) {
 
 BenchResult timed(const std::string& variant, double seconds) {
   BenchResult r;
-  r.case_id = "spmv.f32(rows=4,cols=4,density=1,fill=real,seed=1)", r.op = "spmv", r.dtype = "f32", r.variant = variant, r.device = "cpu";
+  r.case_id = "spmv.f32(rows=4,cols=4,density=1,fill=real,seed=1)", r.op = "spmv", r.dtype = "f32",
+  r.variant = variant, r.device = "cpu";
   r.verdict = "pass";
   r.flop = 2e6, r.bytes = 8e6, r.output_bytes = 1e6;
   r.warm = measured(seconds);
@@ -48,13 +49,15 @@ BenchResult timed(const std::string& variant, double seconds) {
 
 // Memory at 10 GB/s behind a cache of 1 MB at 100 GB/s; 1 Tflop/s.
 std::vector<Roof> simple_roofs() {
-  return {{"cpu", "read", 10e9, "B/s"},      {"cpu", "copy", 8e9, "B/s"},     {"cpu", "L2 read", 100e9, "B/s"},
-          {"cpu", "L2 size", 1e6, "B"},      {"cpu", "fp32", 1e12, "flop/s"}, {"cpu", "fp64", 0.5e12, "flop/s"}};
+  return {{"cpu", "read", 10e9, "B/s"}, {"cpu", "copy", 8e9, "B/s"},     {"cpu", "L2 read", 100e9, "B/s"},
+          {"cpu", "L2 size", 1e6, "B"}, {"cpu", "fp32", 1e12, "flop/s"}, {"cpu", "fp64", 0.5e12, "flop/s"}};
 }
 
 }  // namespace
 
-TEST_CASE("the interval of a median is that of the tables: x(6)..x(15) of 20, x(10)..x(21) of 30, the extremes of 6") {
+TEST_CASE(
+    "the interval of a median is that of the tables: x(6)..x(15) of 20, x(10)..x(21) of 30, the extremes of "
+    "6") {
   const Summary s = summarise(counted(20));
   CHECK(s.median == 10.5);
   CHECK(s.low == 6);
@@ -74,7 +77,8 @@ TEST_CASE("a result is noisy when its interval is wider than 5 per cent, or its 
   CHECK(summarise({}).count == 0);
 }
 
-TEST_CASE("the rank test gives the normal approximation of U, is symmetric, and finds nothing in equal samples") {
+TEST_CASE(
+    "the rank test gives the normal approximation of U, is symmetric, and finds nothing in equal samples") {
   // U = 0 of m = n = 3: z = (4.5 - 0.5) / sqrt(5.25)
   CHECK(rank_test({1, 2, 3}, {4, 5, 6}) == doctest::Approx(0.0809).epsilon(0.01));
   CHECK(rank_test({4, 5, 6}, {1, 2, 3}) == doctest::Approx(rank_test({1, 2, 3}, {4, 5, 6})));
@@ -89,15 +93,18 @@ TEST_CASE("the geometric mean of 2 and 8 is 4") {
   CHECK(geometric_mean({}) == 0);
 }
 
-TEST_CASE("a floor takes from the cache what fits there, and the rest from memory; or the flop, if they take longer") {
+TEST_CASE(
+    "a floor takes from the cache what fits there, and the rest from memory; or the flop, if they take "
+    "longer") {
   const RoofSet roofs = roof_set(simple_roofs(), Device::cpu);
   REQUIRE(roofs.levels.size() == 2);
   const auto floor = [&](double flop, double bytes, bool cold) {
     return floor_seconds(roofs, Dtype::f32, Arithmetic::native, {flop, bytes}, 0.5e6, cold);
   };
-  CHECK(floor(0, 1e6, false) == doctest::Approx(10e-6));             // all of it in the cache
-  CHECK(floor(0, 11e6, false) == doctest::Approx(10e-6 + 1e-3));     // 1 MB there, 10 MB in memory
-  CHECK(floor(0, 10.5e6, true) == doctest::Approx(5e-6 + 1e-3));     // cold: only the 0.5 MB that are written may stay
+  CHECK(floor(0, 1e6, false) == doctest::Approx(10e-6));          // all of it in the cache
+  CHECK(floor(0, 11e6, false) == doctest::Approx(10e-6 + 1e-3));  // 1 MB there, 10 MB in memory
+  CHECK(floor(0, 10.5e6, true) ==
+        doctest::Approx(5e-6 + 1e-3));  // cold: only the 0.5 MB that are written may stay
   CHECK(floor(1e10, 1e6, false) == doctest::Approx(10e-3));
   CHECK(floor_seconds(roofs, Dtype::f64, Arithmetic::native, {1e10, 0}, 0, false) == doctest::Approx(20e-3));
   CHECK(floor_seconds(RoofSet{}, Dtype::f32, Arithmetic::native, {1e10, 1e10}, 0, false) == 0);
@@ -113,7 +120,8 @@ TEST_CASE("of two measurements of a roof the better one counts: the higher rate,
 TEST_CASE("a time below its floor is refused: no figure is left, and the verdict says impossible") {
   BenchReport report;
   report.roofs = simple_roofs();
-  report.results = {timed("cpu/01_honest", 1e-3), timed("cpu/02_too_good", 0.5e-3)};  // the floor is 10 us + 7 MB / 10 GB/s = 710 us
+  report.results = {timed("cpu/01_honest", 1e-3),
+                    timed("cpu/02_too_good", 0.5e-3)};  // the floor is 10 us + 7 MB / 10 GB/s = 710 us
   CHECK(refuse_impossible(report) == 1);
   CHECK(report.results[0].has_times());
   CHECK(report.results[0].warm->share_of_roof() == doctest::Approx(0.71).epsilon(0.01));
@@ -129,7 +137,8 @@ TEST_CASE("the vendor is the fastest verified variant numbered 80 to 99 of the s
   CHECK_FALSE(is_vendor("cpu/08_dia"));
   CHECK_FALSE(is_vendor("user/80_mine"));
   BenchReport report;
-  report.results = {timed("cpu/01_a", 1e-3), timed("cpu/80_slow", 4e-3), timed("cpu/81_fast", 2e-3), timed("cpu/82_wrong", 1e-6)};
+  report.results = {timed("cpu/01_a", 1e-3), timed("cpu/80_slow", 4e-3), timed("cpu/81_fast", 2e-3),
+                    timed("cpu/82_wrong", 1e-6)};
   report.results[3].warm.reset();
   rate_against_vendor(report);
   CHECK(report.results[0].warm->vendor == doctest::Approx(2));
@@ -137,10 +146,13 @@ TEST_CASE("the vendor is the fastest verified variant numbered 80 to 99 of the s
   CHECK(report.results[2].warm->vendor == doctest::Approx(1));
 }
 
-TEST_CASE("compare finds a regression above the threshold, calls equal results chance, and names what is missing") {
+TEST_CASE(
+    "compare finds a regression above the threshold, calls equal results chance, and names what is missing") {
   BenchReport a, b;
-  a.results = {timed("cpu/01_same", 1e-3), timed("cpu/02_slower", 1e-3), timed("cpu/03_faster", 1e-3), timed("cpu/04_gone", 1e-3)};
-  b.results = {timed("cpu/01_same", 1e-3), timed("cpu/02_slower", 1.2e-3), timed("cpu/03_faster", 0.8e-3), timed("cpu/05_new", 1e-3)};
+  a.results = {timed("cpu/01_same", 1e-3), timed("cpu/02_slower", 1e-3), timed("cpu/03_faster", 1e-3),
+               timed("cpu/04_gone", 1e-3)};
+  b.results = {timed("cpu/01_same", 1e-3), timed("cpu/02_slower", 1.2e-3), timed("cpu/03_faster", 0.8e-3),
+               timed("cpu/05_new", 1e-3)};
   const CompareResult r = compare_reports(a, b, 0.05);
   REQUIRE(r.changes.size() == 3);
   CHECK_FALSE(r.changes[0].significant);
@@ -170,11 +182,13 @@ TEST_CASE("a wide result that overlaps the other is no regression, however its m
 
 TEST_CASE("a report read back is the report written, samples and kernels included") {
   BenchReport report;
-  report.version = "0", report.command = "bench --case 'x'", report.machine = {{"processor", "a \"chip\""}}, report.roofs = simple_roofs();
+  report.version = "0", report.command = "bench --case 'x'", report.machine = {{"processor", "a \"chip\""}},
+  report.roofs = simple_roofs();
   report.results = {timed("cpu/01_a", 1e-3), timed("cpu/02_wrong", 1e-3)};
   report.results[0].prepare = 0.25;
   report.results[0].kernels = {{"spmv_rows", 48, 16384, 8, 256, 1000}};
-  report.results[1].warm.reset(), report.results[1].verdict = "fail", report.results[1].reason = "y[3]: got 1, want 2";
+  report.results[1].warm.reset(), report.results[1].verdict = "fail",
+                                  report.results[1].reason = "y[3]: got 1, want 2";
   const std::string text = to_json(report);
   const BenchReport back = from_json(text, "x.json");
   CHECK(to_json(back) == text);
@@ -184,9 +198,12 @@ TEST_CASE("a report read back is the report written, samples and kernels include
 }
 
 TEST_CASE("a file that is no report is an error that names it") {
-  CHECK_THROWS_WITH_AS(static_cast<void>(from_json("{}", "x.json")), doctest::Contains("x.json: not a report of bench --json"), Error);
-  CHECK_THROWS_WITH_AS(static_cast<void>(from_json("{\"plumb", "x.json")), doctest::Contains("x.json"), Error);
-  CHECK_THROWS_WITH_AS(static_cast<void>(from_json("{\"plumbline_bench\": 99}", "x.json")), doctest::Contains("another format"), Error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(from_json("{}", "x.json")),
+                       doctest::Contains("x.json: not a report of bench --json"), Error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(from_json("{\"plumb", "x.json")), doctest::Contains("x.json"),
+                       Error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(from_json("{\"plumbline_bench\": 99}", "x.json")),
+                       doctest::Contains("another format"), Error);
   CHECK_THROWS_AS(static_cast<void>(read_json("/nonexistent/x.json")), Error);
 }
 
@@ -219,15 +236,25 @@ namespace {
 struct Update {
   static constexpr const char* kName = "update";
   template <class T>
-  struct Problem { std::int64_t n; };
+  struct Problem {
+    std::int64_t n;
+  };
   template <class T, Space S>
-  struct In { VecView<const T, S> x; };
+  struct In {
+    VecView<const T, S> x;
+  };
   template <class T, Space S>
-  struct Out { VecView<T, S> y; };
+  struct Out {
+    VecView<T, S> y;
+  };
   template <class V, class F>
-  static void each_input(V& in, F&& f) { f("x", in.x); }
+  static void each_input(V& in, F&& f) {
+    f("x", in.x);
+  }
   template <class V, class F>
-  static void each_output(V& out, F&& f) { f("y", out.y); }
+  static void each_output(V& out, F&& f) {
+    f("y", out.y);
+  }
   static void cases(CaseList& list) { list.add(Tier::smoke, "n=100", {Fill::exact}, "the only one"); }
   template <class T>
   static void make(const Case& c, Instance<Update, T>& i) {
@@ -240,7 +267,8 @@ struct Update {
   template <class T>
   static void validate(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&) {}
   template <class T>
-  static void oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>& out, Reference& r) {
+  static void oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>& out,
+                     Reference& r) {
     r.outputs.emplace_back().resize(p.n);
     for (std::int64_t i = 0; i < p.n; ++i) {
       OracleDot<T> d;
@@ -253,7 +281,9 @@ struct Update {
   static Cost cost(const Problem<T>& p, const In<T, Space::host>&, const Out<T, Space::host>&) {
     return {static_cast<double>(2 * p.n), static_cast<double>(3 * p.n) * sizeof(T)};
   }
-  static double bound(const Tolerance& t, int, double v, double m, std::int64_t n) { return sum_bound(t, v, m, n); }
+  static double bound(const Tolerance& t, int, double v, double m, std::int64_t n) {
+    return sum_bound(t, v, m, n);
+  }
 };
 
 using P = Update::Problem<float>;
@@ -303,7 +333,9 @@ Record time_variant(const std::string& variant, Timing& timing, bool cold) {
 
 }  // namespace
 
-TEST_CASE("every sample begins with the outputs as they were: an update in place is right after any number of them") {
+TEST_CASE(
+    "every sample begins with the outputs as they were: an update in place is right after any number of "
+    "them") {
   Timing timing;
   const Record r = time_variant("honest", timing, true);
   CHECK_MESSAGE(r.verdict == Verdict::pass, r.reason);
@@ -322,7 +354,7 @@ TEST_CASE("a timed run gets the workspace of the first again, and never that of 
   Timing timing;
   g_workspaces.clear();
   CHECK(time_variant("with_workspace", timing, false).verdict == Verdict::pass);
-  CHECK(g_workspaces.size() <= 3);  // one per judged run
+  CHECK(g_workspaces.size() <= 4);  // one per judged run, however many samples: three, and the twin
   CHECK(time_variant("keeps_plan", timing, false).verdict == Verdict::pass);
   CHECK(timing.prepare >= 0);
 }
@@ -339,7 +371,8 @@ TEST_CASE("a budget that is spent ends the samples, but never before the first")
   TimingRequest request;
   request.samples = 1000000, request.budget = 1e-9, request.cold = false;
   for (const VariantInfo& v : adapter.variants(Device::gpu)) {
-    if (v.name == "cpu/honest") CHECK(runner.judge_timed(c, *prepared, v, request, timing).verdict == Verdict::pass);
+    if (v.name == "cpu/honest")
+      CHECK(runner.judge_timed(c, *prepared, v, request, timing).verdict == Verdict::pass);
   }
   CHECK(timing.warm.size() == 1);
 }
