@@ -74,6 +74,12 @@ TEST_CASE("a timed case is written as JSON, page and picture, and does not diffe
   std::filesystem::remove_all(folder);
 }
 
+TEST_CASE("emptying the caches is not held against a variant that uses one thread") {
+  const Outcome run = bench("--case " + kCase + " --variant cpu/01_serial --cold --samples 20");
+  CHECK_MESSAGE(run.exit_code == 0, run.text);
+  CHECK(run.has("bench: 1 timed, 0 not timed because wrong"));
+}
+
 TEST_CASE("compare names a file that is not there, and one that is no report") {
   CHECK(bench("compare /nonexistent/a.json /nonexistent/b.json").exit_code == 2);
   CHECK(bench("compare /dev/null /dev/null").has("/dev/null: not a report of bench --json"));
