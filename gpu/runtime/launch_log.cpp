@@ -54,13 +54,17 @@ void log_launch(const void* kernel, dim3 grid, dim3 block, std::size_t dynamic_s
   const auto known = [&](const LaunchedKernel& k) { return k.function == kernel; };
   if (std::any_of(log().begin(), log().end(), known)) return;
   cudaFuncAttributes attributes{};
-  PLUMB_CUDA(cudaFuncGetAttributes(&attributes, kernel));
+  // a log must not fail what it watches: unknown is 0, or no name
+  if (cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess) ignore_cuda(cudaGetLastError());
   LaunchedKernel& k = log().emplace_back();
   k.function = kernel;
 #if CUDART_VERSION >= 12030
   const char* mangled = nullptr;
-  PLUMB_CUDA(cudaFuncGetName(&mangled, kernel));
-  k.name = short_name(mangled);
+  if (cudaFuncGetName(&mangled, kernel) == cudaSuccess) {
+    k.name = short_name(mangled);
+  } else {
+    ignore_cuda(cudaGetLastError());
+  }
 #endif
   k.registers = attributes.numRegs;
   k.shared_bytes = static_cast<int>(attributes.sharedSizeBytes + dynamic_shared_bytes);

@@ -111,6 +111,7 @@ __global__ void __launch_bounds__(kThreads) roof_mma_tf32(float start, unsigned*
 }
 
 // The largest fp64 shape of the chip: m16n8k16 from sm_90 on, m8n8k4 before.
+template <int kTiles>
 __global__ void __launch_bounds__(kThreads) roof_mma_f64(double start, unsigned* sink) {
   double sum = 0;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -145,9 +146,9 @@ __global__ void __launch_bounds__(kThreads) roof_mma_f64(double start, unsigned*
 }
 
 // Both shapes do the same work per launch: kSteps / 8 of 16 x 8 x 16, or kSteps of 8 x 8 x 4.
-double flop_of_mma_f64(int sm) {
-  return sm >= 90 ? 2.0 * 16 * 8 * 16 * (kSteps / 8) * kTiles
-                  : 2.0 * 8 * 8 * 4 * static_cast<double>(kSteps) * kTiles;
+double flop_of_mma_f64(int sm, int tiles) {
+  return sm >= 90 ? 2.0 * 16 * 8 * 16 * (kSteps / 8) * tiles
+                  : 2.0 * 8 * 8 * 4 * static_cast<double>(kSteps) * tiles;
 }
 
 __global__ void roof_hold(long long nanoseconds) {
@@ -229,9 +230,16 @@ DeviceRoofs measure_device_roofs() {
                  launch(roof_fma<double>, blocks, kThreads, 0, stream, 0.5, 0.25, sink.data());
                });
   const double warps = lanes / 32;
-  roofs.fp64_tensor = warps * flop_of_mma_f64(10 * major) / best_seconds(stream, [&] {
-                        launch(roof_mma_f64, blocks, kThreads, 0, stream, 0.5, sink.data());
-                      });
+  // how many accumulators hide the latency best differs between chips
+  const auto mma_f64 = [&](void (*kernel)(double, unsigned*), int tiles) {
+    const double rate = warps * flop_of_mma_f64(10 * major, tiles) / best_seconds(stream, [&] {
+                          launch(kernel, blocks, kThreads, 0, stream, 0.5, sink.data());
+                        });
+    if (rate > roofs.fp64_tensor) roofs.fp64_tensor = rate;
+  };
+  mma_f64(roof_mma_f64<2>, 2);
+  mma_f64(roof_mma_f64<4>, 4);
+  mma_f64(roof_mma_f64<8>, 8);
   roofs.tf32_tensor = warps * 2.0 * 16 * 8 * 8 * kSteps * kTiles / best_seconds(stream, [&] {
                         launch(roof_mma_tf32, blocks, kThreads, 0, stream, 0.5f, sink.data());
                       });

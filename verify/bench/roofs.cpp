@@ -105,8 +105,9 @@ RoofSet roof_set(const std::vector<Roof>& roofs, Device device) {
   };
   RoofSet set;
   for (const char* level : {"L1", "L2", "last level"}) {
-    const double size = value((std::string(level) + " size").c_str()),
-                 rate = value((std::string(level) + " read").c_str());
+    const double size = value((std::string(level) + " size").c_str());
+    double rate = value((std::string(level) + " read").c_str());
+    if (std::string(level) == "L2") rate = std::max(rate, value("L2 gather"));
     const double held = set.levels.empty() ? 0 : set.levels.back().capacity;
     if (size > held && rate > 0) set.levels.push_back({size, rate});
   }

@@ -234,7 +234,12 @@ class Repetition {
 
   [[nodiscard]] bool repeating() const { return kind_ > 0; }
 
-  void begin() { backend_.begin_sample(cold()); }
+  void begin() {
+    backend_.begin_sample(cold());
+    // once, and after the backend's own launches
+    if (!watched_) backend_.watch_launches();
+    watched_ = true;
+  }
 
   void end() {
     const double seconds = backend_.end_sample();
@@ -248,10 +253,7 @@ class Repetition {
 
   // Called after every run: is there to be another, and of which kind?
   [[nodiscard]] bool again() {
-    if (kind_ == 0) {
-      backend_.watch_launches();
-      return enter(request_.warm ? kWarm : request_.cold ? kCold : kDone);
-    }
+    if (kind_ == 0) return enter(request_.warm ? kWarm : request_.cold ? kCold : kDone);
     if (warming()) return true;
     const bool enough = static_cast<int>(times().size()) >= request_.samples;
     const bool spent = !times().empty() && elapsed() > request_.budget;
@@ -289,7 +291,7 @@ class Repetition {
   Backend& backend_;
   Kind kind_ = kFirst;
   int warmed_ = 0;
-  bool settled_ = false;
+  bool settled_ = false, watched_ = false;
   std::chrono::steady_clock::time_point since_;
 };
 
