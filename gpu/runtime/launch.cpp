@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "gpu/runtime/launch_log.hpp"
 #include "reference/core/error.hpp"
 
 namespace plumb {
@@ -38,6 +39,7 @@ void launch_packed(const void* kernel, void (*)(const void*, void**), Grid grid,
                                static_cast<int>(shared_bytes)),
           "dynamic shared memory refused", grid.file, grid.line);
   }
+  if (launch_log_on()) log_launch(kernel, grid.extent, block, shared_bytes);
   auto* s = static_cast<cudaStream_t>(stream);
   const cudaError_t status =
       kind == Kind::cooperative

@@ -12,6 +12,21 @@
 
 namespace plumb {
 
+/// Bytes [offset, offset + bytes) of an image.
+struct ByteRange {
+  std::int64_t offset = 0, bytes = 0;
+};
+
+/// What one kernel of a run took of the device; sizes in bytes. Library kernels do not pass the launch seam and are not seen.
+struct KernelUse {
+  std::string name;
+  int registers = 0;      // per thread
+  int shared_bytes = 0;   // per block, static and dynamic
+  int local_bytes = 0;    // per thread: spills and indexed arrays
+  int threads = 0;        // per block
+  std::int64_t blocks = 0;
+};
+
 /// Serves one process. A failure of the device is thrown as Error and becomes the verdict `error`.
 class Backend {
  public:
@@ -39,6 +54,18 @@ class Backend {
   virtual void synchronize() {}
   /// Instruments' findings since the last call, one line each: traps and races of the CPU executor.
   [[nodiscard]] virtual std::vector<std::string> findings() { return {}; }
+
+  // ---- timing ----
+  /// Remembers these ranges of the uploaded image, the outputs: every sample begins with them as they are now.
+  virtual void keep(const std::vector<ByteRange>&);
+  /// Puts the kept bytes back, empties the caches when `cold`, and starts the clock of one run.
+  virtual void begin_sample(bool cold);
+  /// Stops it: seconds by the device's own clock, with what the run left working elsewhere.
+  [[nodiscard]] virtual double end_sample();
+  /// Starts noting the kernels that are launched.
+  virtual void watch_launches() {}
+  /// The kernels launched since watch_launches(), each once; stops noting.
+  [[nodiscard]] virtual std::vector<KernelUse> watched_launches() { return {}; }
 };
 
 /// Set by the programs that hold kernels for the CPU executor (verify/simt); null in all others.
@@ -46,5 +73,8 @@ inline std::unique_ptr<Backend> (*make_simt_backend)() = nullptr;
 
 /// The backend of a device in this build; its unavailable() says why where there is none.
 [[nodiscard]] std::unique_ptr<Backend> make_backend(Device);
+
+/// Bytes of the host's last-level cache.
+[[nodiscard]] std::int64_t last_level_cache_bytes();
 
 }  // namespace plumb

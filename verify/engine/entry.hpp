@@ -66,6 +66,8 @@ struct Invocation {
   std::byte* base = nullptr;   // of the image, in the variant's space
   Context* context = nullptr;
   std::function<void()> before_run, after_run;  // around the variant's call alone: clocks and synchronisation
+  std::function<void()> before_prepare;         // where the variant has a prepare() that may be timed; may be empty
+  std::function<bool()> again;                  // after each run: shall there be another? empty: no
 };
 
 /// One array of a call, as a plug-in sees it.
@@ -375,10 +377,15 @@ class OperatorAdapter final : public OperatorEntry {
     if (variant->supports != nullptr) {
       if (const char* reason = variant->supports(views.problem, views.in, views.out)) return reason;
     }
-    if (variant->prepare != nullptr) i.context->plan = variant->prepare(views.problem, views.in, views.out, *i.context);
-    i.before_run();
-    variant->run(views.problem, views.in, views.out, *i.context);
-    i.after_run();
+    if (variant->prepare != nullptr) {
+      if (i.before_prepare) i.before_prepare();
+      i.context->plan = variant->prepare(views.problem, views.in, views.out, *i.context);
+    }
+    do {
+      i.before_run();
+      variant->run(views.problem, views.in, views.out, *i.context);
+      i.after_run();
+    } while (i.again && i.again());
     if (variant->release != nullptr) variant->release(i.context->plan);
     return {};
   }

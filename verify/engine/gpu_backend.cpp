@@ -5,12 +5,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 #include <vector>
 
 #include "gpu/runtime/device_info.hpp"
 #include "gpu/runtime/handles.hpp"
+#include "gpu/runtime/launch_log.hpp"
 #include "gpu/runtime/poison.hpp"
+#include "gpu/runtime/roofs.hpp"
 #include "reference/core/error.hpp"
 #include "verify/engine/backend.hpp"
 
@@ -136,7 +139,74 @@ class GpuBackend final : public Backend {
     return found;
   }
 
+  void keep(const std::vector<ByteRange>& ranges) override {
+    kept_ranges_ = ranges;
+    std::int64_t bytes = 0;
+    for (const ByteRange& r : ranges) bytes += round_up(r.bytes);
+    if (kept_.size() < bytes || kept_.size() > std::max<std::int64_t>(2 * bytes, kFreePoisonBytes)) {
+      kept_ = {};
+      kept_ = DeviceBuffer<std::byte>(bytes);
+    }
+    copy_kept(true);
+    PLUMB_CUDA(cudaStreamSynchronize(stream_.get()));
+    if (begin_.get() == nullptr) {
+      begin_ = make_event();
+      end_ = make_event();
+      flush_ = DeviceBuffer<std::byte>(4 * info_.l2_bytes / 16 * 16);
+      sink_ = DeviceBuffer<unsigned>(1);
+      PLUMB_CUDA(
+          cudaMemsetAsync(flush_.data(), 0x5a, static_cast<std::size_t>(flush_.size()), stream_.get()));
+    }
+    hold_microseconds_ = kShortestHold;
+  }
+
+  void begin_sample(bool cold) override {
+    copy_kept(false);
+    if (cold) read_through(flush_.data(), flush_.size(), sink_.data(), stream_.get());
+    // the clock must not run while the host is still queueing what is timed
+    hold_stream(hold_microseconds_, stream_.get());
+    PLUMB_CUDA(cudaEventRecord(begin_.get(), stream_.get()));
+    queued_from_ = std::chrono::steady_clock::now();
+  }
+
+  double end_sample() override {
+    PLUMB_CUDA(cudaEventRecord(end_.get(), stream_.get()));
+    const auto queued = std::chrono::steady_clock::now();
+    double seconds = elapsed_ms(begin_, end_) / 1000.0;
+    const auto finished = std::chrono::steady_clock::now();
+    PLUMB_CUDA(cudaDeviceSynchronize());
+    PLUMB_CUDA(cudaGetLastError());
+    // work a variant left on another stream is its work too; an idle device answers within some microseconds
+    const double later = std::chrono::duration<double>(std::chrono::steady_clock::now() - finished).count();
+    if (later > kIdleAnswerSeconds) seconds += later;
+    const double queueing = std::chrono::duration<double, std::micro>(queued - queued_from_).count();
+    hold_microseconds_ =
+        static_cast<int>(std::clamp(1.5 * queueing + 5, double{kShortestHold}, double{kLongestHold}));
+    return seconds;
+  }
+
+  void watch_launches() override { start_launch_log(); }
+
+  std::vector<KernelUse> watched_launches() override {
+    std::vector<KernelUse> used;
+    for (const LaunchedKernel& k : take_launch_log()) {
+      used.push_back({k.name, k.registers, k.shared_bytes, k.local_bytes, k.threads, k.blocks});
+    }
+    return used;
+  }
+
  private:
+  // Outputs to or from their kept copy, in stream order.
+  void copy_kept(bool out_of_image) {
+    std::int64_t at = 0;
+    for (const ByteRange& r : kept_ranges_) {
+      std::byte *image = image_.base() + r.offset, *kept = kept_.data() + at;
+      PLUMB_CUDA(cudaMemcpyAsync(out_of_image ? kept : image, out_of_image ? image : kept,
+                                 static_cast<std::size_t>(r.bytes), cudaMemcpyDeviceToDevice, stream_.get()));
+      at += round_up(r.bytes);
+    }
+  }
+
   GuardedBlock make_block(std::int64_t bytes) {
     GuardedBlock block;
     block.capacity = round_up(std::max<std::int64_t>(bytes, 1));
@@ -195,6 +265,8 @@ class GpuBackend final : public Backend {
   }
 
   static constexpr int kGuardByte = 0x5f;
+  static constexpr int kShortestHold = 10, kLongestHold = 200;  // microseconds
+  static constexpr double kIdleAnswerSeconds = 50e-6;
 
   std::string reason_, trespass_;
   DeviceInfo info_;
@@ -206,6 +278,12 @@ class GpuBackend final : public Backend {
   std::uint64_t run_poison_ = 0;
   int uploads_ = 0;
   bool shared_poison_due_ = false;
+  std::vector<ByteRange> kept_ranges_;
+  DeviceBuffer<std::byte> kept_, flush_;
+  DeviceBuffer<unsigned> sink_;
+  UniqueEvent begin_, end_;
+  std::chrono::steady_clock::time_point queued_from_;
+  int hold_microseconds_ = kShortestHold;
 };
 
 }  // namespace

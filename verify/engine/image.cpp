@@ -44,11 +44,11 @@ std::size_t ImageLayout::add(Segment segment, bool vector) {
     segment.ld = round_up(segment.cols, per_unit);
     // each array its own padding: a leading dimension taken from another of the same width must show
     const auto index = static_cast<std::int64_t>(segments_.size());
-    if (!placement_.tight) segment.ld += per_unit * ((per_unit > 1 ? 1 : 3) + index);
+    if (!placement_.tight && !placement_.packed) segment.ld += per_unit * ((per_unit > 1 ? 1 : 3) + index);
     segment.ld = std::max<std::int64_t>(segment.ld, 1);
   }
   // generous alignment in one run, exactly the declared one in the other
-  segment.offset = round_up(next_, 256) + (placement_.tight ? needed % 256 : 0);
+  segment.offset = round_up(next_, 256) + (placement_.tight && !placement_.packed ? needed % 256 : 0);
   const std::int64_t extent = segment.rows > 0 ? ((segment.rows - 1) * segment.ld + segment.cols) * element : 0;
   next_ = segment.offset + extent + kFenceBytes;
   segments_.push_back(std::move(segment));

@@ -38,6 +38,7 @@ struct Placement {
   Poison poison = Poison::nan_payload;
   bool tight = false;        // ld == cols where alignment allows, and bases at the smallest allowed alignment
   std::int32_t alignment = 0;  // bytes the variant declared; 0: the element size
+  bool packed = false;       // as data lies in practice, for timing: ld as if tight, bases generously aligned
 };
 
 inline constexpr std::int64_t kFenceBytes = 1024;

@@ -132,9 +132,12 @@ std::string invoke_plugin(const std::string& path, const OperatorEntry& entry, c
     if (const char* reason = variant->supports(&call))
       return reason[0] != '\0' ? reason : "it does not say why";
   }
-  i.before_run();
-  const char* trouble = variant->run(&call);
-  i.after_run();
+  const char* trouble = nullptr;
+  do {
+    i.before_run();
+    trouble = variant->run(&call);
+    i.after_run();
+  } while (trouble == nullptr && i.again && i.again());
   if (trouble != nullptr) throw Error(fmt::format("the plug-in says: {}", printable(trouble, 300)));
   return {};
 }

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include "reference/core/error.hpp"
 #include "verify/engine/simt_device.hpp"
@@ -120,7 +121,8 @@ Worker::Outcome Runner::execute(const RunRequest& request, const ImageLayout& la
   }
   after = worker->image(bytes);
   std::memcpy(after, before.data(), before.size());
-  Worker::Outcome outcome = worker->run(request, options_.timeout);
+  // each kind's budget, as much again to warm up and for what is not under the clock
+  Worker::Outcome outcome = worker->run(request, options_.timeout + 4 * request.timing.budget);
   if (outcome.kind == Worker::Outcome::Kind::replied && outcome.reply.status == RunReply::Status::error) worker->end();
   return outcome;
 }
@@ -133,11 +135,11 @@ struct Runner::Run {
 };
 
 // The twin in the same place as the run before: who remembers an answer by address, or by the first call, gives the old one.
-std::string Runner::judge_twin(PreparedCase& prepared, const VariantInfo& variant, const RunRequest& like, const Tolerance& tolerance,
-                               std::vector<std::byte>& before, Record& record) {
+std::string Runner::judge_twin(PreparedCase& prepared, const VariantInfo& variant, const RunRequest& like, bool packed,
+                               const Tolerance& tolerance, std::vector<std::byte>& before, Record& record) {
   PreparedCase* twin = prepared.twin();
   if (twin == nullptr) return {};
-  const Placement placement{like.poison, false, variant.traits.alignment};
+  const Placement placement{like.poison, false, variant.traits.alignment, packed};
   ImageLayout layout(placement);
   RunRequest request = like;
   request.views = twin->place(layout);
@@ -190,6 +192,15 @@ std::string Runner::outlived(const std::string& key, int first_threads, int last
 }
 
 Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& variant) {
+  return judge(c, prepared, variant, options_.repeat, nullptr, nullptr);
+}
+
+Record Runner::judge_timed(const Case& c, PreparedCase& prepared, const VariantInfo& variant, TimingRequest request, Timing& timing) {
+  return judge(c, prepared, variant, 3, &request, &timing);
+}
+
+Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& variant, int repeat, const TimingRequest* timing_request,
+                     Timing* timing) {
   Record record;
   record.case_id = c.id(), record.op = c.op, record.dtype = std::string(name(c.dtype)), record.variant = variant.name + (variant.device == Device::simt ? kOnSimt : "");
   record.repro = fmt::format("verify --case '{}' --variant '{}'{}{}", record.case_id, variant.name,
@@ -241,14 +252,21 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
   int first_threads = 0, last_threads = 0;
   std::int64_t kept_misses = 0;
   static constexpr Poison kPoisons[] = {Poison::nan_payload, Poison::sentinel_a, Poison::sentinel_b};
-  int planned = options_.repeat;
+  int planned = repeat;
   for (int r = 0; r < planned; ++r) {
-    Placement placement{kPoisons[r % 3], r % 2 == 1, variant.traits.alignment};
+    // the timed run is placed as the first one, whose bits it must repeat
+    Placement placement{kPoisons[r % 3], r % 2 == 1, variant.traits.alignment, timing != nullptr && r % 2 == 0};
     staged.emplace(placement);
     ImageLayout& layout = *staged;
     StagedViews views = prepared.place(layout);
     RunRequest request{c.op, variant.name, c.dtype, variant.device, placement.poison, std::move(views), layout.bytes(), variant.plugin};
     request.schedule = c.seed + static_cast<std::uint64_t>(r);
+    if (timing != nullptr && r == repeat - 1) {
+      request.timing = *timing_request;
+      for (const Segment& s : layout.segments()) {
+        if (s.output && s.elements() > 0) request.timing.outputs.push_back({s.offset, ((s.rows - 1) * s.ld + s.cols) * s.element_bytes()});
+      }
+    }
     returned = false;
     Worker::Outcome outcome = execute(request, layout, before, after);
     ++record.runs;
@@ -274,6 +292,7 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
     if (r == 0) first_threads = reply.threads;
     last_threads = reply.threads;
     record.seconds = std::max(record.seconds, reply.seconds);
+    if (request.timing.samples > 0) *timing = reply.timing;
     if (!reply.chosen.empty()) record.chosen = reply.chosen;
     const Trespass trespass = parts_.find_trespass(layout, before.data(), after);
     if (trespass.kind == Trespass::Kind::fence) return end(Verdict::out_of_bounds, trespass.text);
@@ -304,12 +323,12 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
     run.failed = misses > 0;
     if (misses > kept_misses) kept_misses = misses, keep();
     const bool small = layout.bytes() <= kSmallImage && reply.seconds < 5e-3;
-    if (small && r + 1 == options_.repeat && options_.isolation == Isolation::variant &&
+    if (timing == nullptr && small && r + 1 == repeat && options_.isolation == Isolation::variant &&
         endured_.insert(fmt::format("{}|{}", variant_key(request), record.dtype)).second) {
       planned += kEnduranceRuns;
     }
     if (r == 0 && small && !run.failed) {
-      if (const std::string reason = judge_twin(prepared, variant, request, tolerance, before, record); !reason.empty()) {
+      if (const std::string reason = judge_twin(prepared, variant, request, placement.packed, tolerance, before, record); !reason.empty()) {
         if (outcome_of_twin_ == Verdict::skip) return end(Verdict::skip, reason);
         kept_layout.reset();
         return end(outcome_of_twin_, reason);
@@ -375,6 +394,8 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
       }
     }
   }
+  // emptying the caches takes every core: that pool is the backend's, not the variant's
+  if (timing != nullptr) first_threads += omp_get_max_threads() - 1;
   Verdict verdict = Verdict::pass;
   const RunRequest named{c.op, variant.name, c.dtype, variant.device, Poison::nan_payload, {}, 0, variant.plugin};
   if (const std::string why = outlived(worker_key(named), first_threads, last_threads, verdict); !why.empty()) return end(verdict, why);

@@ -53,6 +53,10 @@ class Runner {
 
   [[nodiscard]] Record judge(const Case&, PreparedCase&, const VariantInfo&);
 
+  /// As judge(), with the clock on the last run: two runs are judged before it, and what its last sample left is judged after it,
+  /// all in the same process. `timing` is what the clock said, and worth something only where the record passes.
+  [[nodiscard]] Record judge_timed(const Case&, PreparedCase&, const VariantInfo&, TimingRequest, Timing& timing);
+
   /// Runs in this process are made on `entry` instead of the operator of that name in the list: for tests of the engine.
   void use(const OperatorEntry& entry) { entry_ = &entry; }
 
@@ -61,11 +65,12 @@ class Runner {
 
  private:
   struct Run;
+  [[nodiscard]] Record judge(const Case&, PreparedCase&, const VariantInfo&, int repeat, const TimingRequest*, Timing*);
   [[nodiscard]] Worker::Outcome execute(const RunRequest&, const ImageLayout&, std::vector<std::byte>& before, std::byte*& after);
   [[nodiscard]] std::string outlived(const std::string& key, int first_threads, int last_threads, Verdict&);
 
-  [[nodiscard]] std::string judge_twin(PreparedCase&, const VariantInfo&, const RunRequest& like, const Tolerance&,
-                                       std::vector<std::byte>& before, Record&);
+  [[nodiscard]] std::string judge_twin(PreparedCase&, const VariantInfo&, const RunRequest& like, bool packed,
+                                       const Tolerance&, std::vector<std::byte>& before, Record&);
 
   Verdict outcome_of_twin_ = Verdict::pass;  // where judge_twin gave a reason
   RunOptions options_;

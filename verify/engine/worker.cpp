@@ -135,6 +135,9 @@ Message encode(const RunRequest& r) {
   m.put(r.plugin);
   m.put_number(static_cast<std::int64_t>(r.schedule));
   m.put_number(r.ticket);
+  m.put_number(r.timing.samples), m.put_number(r.timing.warm), m.put_number(r.timing.cold), m.put_real(r.timing.budget);
+  m.put_number(static_cast<std::int64_t>(r.timing.outputs.size()));
+  for (const ByteRange& o : r.timing.outputs) m.put_number(o.offset), m.put_number(o.bytes);
   return m;
 }
 
@@ -149,6 +152,12 @@ RunRequest decode_request(Message& m) {
   r.plugin = m.text();
   r.schedule = static_cast<std::uint64_t>(m.number());
   r.ticket = m.number();
+  r.timing.samples = static_cast<int>(m.number()), r.timing.warm = m.number() != 0, r.timing.cold = m.number() != 0;
+  r.timing.budget = m.real();
+  for (std::int64_t n = m.number(); n > 0; --n) {
+    const std::int64_t offset = m.number();
+    r.timing.outputs.push_back({offset, m.number()});
+  }
   return r;
 }
 
@@ -161,6 +170,17 @@ Message encode(const RunReply& r) {
   m.put_real(r.seconds);
   m.put_number(r.threads);
   m.put_number(r.ticket);
+  m.put_real(r.timing.prepare);
+  for (const std::vector<double>* times : {&r.timing.warm, &r.timing.cold}) {
+    m.put_number(static_cast<std::int64_t>(times->size()));
+    for (const double t : *times) m.put_real(t);
+  }
+  m.put_number(static_cast<std::int64_t>(r.timing.kernels.size()));
+  for (const KernelUse& k : r.timing.kernels) {
+    m.put(k.name);
+    for (const std::int64_t v : {std::int64_t{k.registers}, std::int64_t{k.shared_bytes}, std::int64_t{k.local_bytes},
+                                 std::int64_t{k.threads}, k.blocks}) m.put_number(v);
+  }
   return m;
 }
 
@@ -172,6 +192,17 @@ RunReply decode_reply(Message& m) {
   r.seconds = m.real();
   r.threads = static_cast<int>(m.number());
   r.ticket = m.number();
+  r.timing.prepare = m.real();
+  for (std::vector<double>* times : {&r.timing.warm, &r.timing.cold}) {
+    for (std::int64_t n = m.number(); n > 0; --n) times->push_back(m.real());
+  }
+  for (std::int64_t n = m.number(); n > 0; --n) {
+    KernelUse& k = r.timing.kernels.emplace_back();
+    k.name = m.text();
+    for (int* v : {&k.registers, &k.shared_bytes, &k.local_bytes, &k.threads}) *v = static_cast<int>(m.number());
+    k.blocks = m.number();
+  }
+  if (!m.at_end() || r.status > RunReply::Status::unavailable) throw Error(kBrokenWire);
   if (!m.at_end() || r.status > RunReply::Status::declined) throw Error(kBrokenWire);
   return r;
 }
@@ -181,14 +212,92 @@ struct RunState {
   Backend* backend;
   Poison poison;
   std::string chosen;
+  // What the first run asked for is handed out again in every later one: allocation and poisoning are not what is timed.
+  std::vector<std::pair<std::int64_t, void*>> blocks;
+  std::size_t at = 0;
+  bool replaying = false;
 };
 
 void* allocate_workspace(Context& c, std::int64_t bytes) {
   auto& state = *static_cast<RunState*>(c.owner);
-  return state.backend->workspace(bytes, state.poison);
+  if (state.replaying && state.at < state.blocks.size() && state.blocks[state.at].first == bytes) {
+    return state.blocks[state.at++].second;
+  }
+  void* block = state.backend->workspace(bytes, state.poison);
+  state.blocks.emplace_back(bytes, block);
+  state.at = state.blocks.size();
+  return block;
 }
 
 void record_choice(Context& c, const char* text) { static_cast<RunState*>(c.owner)->chosen = text; }
+
+// The one timing loop: after the first, untimed run come, for each kind of cache, runs to warm up and then the samples.
+class Repetition {
+ public:
+  Repetition(const TimingRequest& request, RunReply& reply, Backend& backend) : request_(request), reply_(reply), backend_(backend) {}
+
+  [[nodiscard]] bool repeating() const { return kind_ > 0; }
+
+  void begin() {
+    backend_.begin_sample(cold());
+    // once, and after the backend's own launches
+    if (!watched_) backend_.watch_launches();
+    watched_ = true;
+  }
+
+  void end() {
+    const double seconds = backend_.end_sample();
+    if (warming()) {
+      if (warmed_ == 0 && reply_.timing.kernels.empty()) reply_.timing.kernels = backend_.watched_launches();
+      ++warmed_;
+    } else {
+      times().push_back(seconds);
+    }
+  }
+
+  // Called after every run: is there to be another, and of which kind?
+  [[nodiscard]] bool again() {
+    if (kind_ == 0) return enter(request_.warm ? kWarm : request_.cold ? kCold : kDone);
+    if (warming()) return true;
+    const bool enough = static_cast<int>(times().size()) >= request_.samples;
+    const bool spent = !times().empty() && elapsed() > request_.budget;
+    if (!enough && !spent) return true;
+    return enter(kind_ == kWarm && request_.cold ? kCold : kDone);
+  }
+
+ private:
+  enum Kind { kDone = -1, kFirst = 0, kWarm = 1, kCold = 2 };
+  // clocks rise and pages settle within some milliseconds of work; one run is enough where it takes longer than that
+  static constexpr double kWarmingSeconds = 0.05;
+  static constexpr int kWarmingRuns = 3, kMostWarmingRuns = 200;
+
+  [[nodiscard]] bool cold() const { return kind_ == kCold; }
+  [[nodiscard]] std::vector<double>& times() { return cold() ? reply_.timing.cold : reply_.timing.warm; }
+  [[nodiscard]] double elapsed() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - since_).count(); }
+  [[nodiscard]] bool warming() {
+    if (!times().empty()) return false;
+    const double spent = elapsed();
+    const bool long_enough = spent > kWarmingSeconds || warmed_ >= kMostWarmingRuns;
+    const bool often_enough = warmed_ >= kWarmingRuns || (warmed_ >= 1 && spent > 20 * kWarmingSeconds);
+    if (!settled_ && long_enough && often_enough) {
+      settled_ = true;
+      since_ = std::chrono::steady_clock::now();
+    }
+    return !settled_;
+  }
+  bool enter(Kind kind) {
+    kind_ = kind, warmed_ = 0, settled_ = false, since_ = std::chrono::steady_clock::now();
+    return kind_ != kDone;
+  }
+
+  const TimingRequest& request_;
+  RunReply& reply_;
+  Backend& backend_;
+  Kind kind_ = kFirst;
+  int warmed_ = 0;
+  bool settled_ = false, watched_ = false;
+  std::chrono::steady_clock::time_point since_;
+};
 
 }  // namespace
 
@@ -205,7 +314,7 @@ RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte*
     reply.text = reason;
     return reply;
   }
-  RunState state{&backend, request.poison, {}};
+  RunState state{&backend, request.poison, {}, {}, 0, false};
   try {
     StagedViews views = request.views;
     Context context;
@@ -213,8 +322,13 @@ RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte*
     context.say = record_choice;
     context.owner = &state;
     context.stream = backend.stream();
-    Invocation invocation{request.variant, request.dtype, request.device, views.data(), nullptr, &context, {}, {}};
+    Invocation invocation{request.variant, request.dtype, request.device, views.data(), nullptr, &context, {}, {}, {}, {}};
     invocation.base = backend.upload(image, request.image_bytes);
+    Repetition repetition(request.timing, reply, backend);
+    std::chrono::steady_clock::time_point start, preparing;
+    bool prepares = false;
+    std::size_t own_blocks = 0;  // of prepare(): kept by its plan, never handed out again
+    invocation.before_prepare = [&] {
     if (backend.tracks_arrays()) {
       StagedViews copy = request.views;  // unpacking rebases them
       backend.begin(entry.unpack(request.dtype, copy.data(), invocation.base), request.poison, request.schedule);
@@ -222,12 +336,30 @@ RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte*
     std::chrono::steady_clock::time_point start;
     invocation.before_run = [&] {
       backend.synchronize();
+      prepares = true;
+      preparing = std::chrono::steady_clock::now();
+    };
+    invocation.before_run = [&] {
+      if (repetition.repeating()) {
+        state.replaying = true;
+        state.at = own_blocks;
+        repetition.begin();
+        return;
+      }
+      backend.synchronize();
+      if (prepares) reply.timing.prepare = std::chrono::duration<double>(std::chrono::steady_clock::now() - preparing).count();
+      own_blocks = state.blocks.size();
       start = std::chrono::steady_clock::now();
     };
     invocation.after_run = [&] {
+      if (repetition.repeating()) return repetition.end();
       backend.synchronize();
       reply.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     };
+    if (request.timing.samples > 0) {
+      backend.keep(request.timing.outputs);
+      invocation.again = [&] { return repetition.again(); };
+    }
     reply.text = request.plugin.empty() ? entry.invoke(invocation) : invoke_plugin(request.plugin, entry, invocation);
     if (!reply.text.empty()) reply.status = RunReply::Status::unsupported;
     backend.download(image, request.image_bytes);

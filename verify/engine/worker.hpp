@@ -13,6 +13,21 @@
 
 namespace plumb {
 
+/// How often a run is to be repeated under the clock. Every repetition is timed apart, on outputs put back as they were.
+struct TimingRequest {
+  int samples = 0;          // 0: run once, time nothing
+  bool warm = true, cold = true;
+  double budget = 0;        // seconds per kind after which no further sample is begun
+  std::vector<ByteRange> outputs;
+};
+
+/// What the clock said: seconds per sample, in the order they were taken.
+struct Timing {
+  std::vector<double> warm, cold;
+  double prepare = -1;      // seconds in prepare(); below 0: the variant has none
+  std::vector<KernelUse> kernels;
+};
+
 struct RunRequest {
   std::string op, variant;
   Dtype dtype = Dtype::f32;
@@ -23,6 +38,7 @@ struct RunRequest {
   std::string plugin = {};       // the shared library that holds the variant; "" for a registered one
   std::uint64_t schedule = 0;    // of the CPU executor: the order of blocks, warps and lanes follows from it
   std::int64_t ticket = 0;       // set by Worker::run; the reply carries it back
+  TimingRequest timing = {};
 };
 
 /// In place of an operator's name: list the variants of `plugin`.
@@ -42,6 +58,7 @@ struct RunReply {
   double seconds = 0;      // around the variant's call
   int threads = 0;         // of the child, after the run
   std::int64_t ticket = 0;
+  Timing timing;
 };
 
 /// Runs one request on an image in this process's memory.

@@ -1,0 +1,86 @@
+// The program bench as a person runs it: exit codes, refusals, and a report from one command compared by another.
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <doctest/doctest.h>
+
+namespace {
+
+struct Outcome {
+  int exit_code = -1;
+  std::string text;  // stdout and stderr
+  [[nodiscard]] bool has(const std::string& part) const { return text.find(part) != std::string::npos; }
+};
+
+Outcome bench(const std::string& arguments, const std::string& environment = "") {
+  Outcome outcome;
+  std::FILE* const pipe = popen((environment + " " PLUMB_BENCH " " + arguments + " 2>&1").c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  char buffer[4096];
+  while (std::fgets(buffer, sizeof buffer, pipe) != nullptr) outcome.text += buffer;
+  const int status = pclose(pipe);
+  outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return outcome;
+}
+
+const std::string kCase = "'spmv.f32(rows=300,cols=200,density=0.05,fill=real,seed=5)'";
+
+}  // namespace
+
+TEST_CASE("unknown words end with exit 2 and the nearest right one") {
+  CHECK(bench("--csae all").exit_code == 2);
+  CHECK(bench("--csae all").has("did you mean '--case'?"));
+  CHECK(bench("--case 'spvm.*'").has("did you mean 'spmv'?"));
+  CHECK(bench("--case 'spvm.*'").exit_code == 2);
+  CHECK(bench("--case " + kCase + " --variant cpu/01_serail").has("did you mean 'cpu/01_serial'?"));
+  CHECK(bench("").exit_code == 2);
+  CHECK(bench("--case spmv --samples 5").exit_code == 2);
+  CHECK(bench("--help").has("bench compare before.json after.json"));
+  CHECK(bench("--help").exit_code == 0);
+}
+
+TEST_CASE("an environment that changes the vendor's arithmetic is refused") {
+  CHECK(bench("--case " + kCase, "NVIDIA_TF32_OVERRIDE=1").exit_code == 2);
+  CHECK(bench("--case " + kCase, "CUBLAS_EMULATE_DOUBLE_PRECISION=1")
+            .has("unset CUBLAS_EMULATE_DOUBLE_PRECISION"));
+}
+
+TEST_CASE("a timed case is written as JSON, page and picture, and does not differ from itself") {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("plumb_bench_" + std::to_string(std::rand()));
+  const std::string json = (folder / "a.json").string(), html = (folder / "a.html").string();
+  std::filesystem::create_directories(folder);
+  const Outcome run =
+      bench("--case " + kCase + " --variant 'cpu/01*' --variant 'cpu/8*' --warm --samples 20 --json " + json +
+            " --html " + html + " --svg " + (folder / "svg").string());
+  CHECK_MESSAGE(run.exit_code == 0, run.text);
+  CHECK(run.has("cpu/01_serial"));
+  CHECK(run.has("bench: 2 timed, 0 not timed because wrong"));
+  CHECK(std::distance(std::filesystem::directory_iterator(folder / "svg"), {}) == 1);
+  std::ifstream page(html);
+  std::stringstream text;
+  text << page.rdbuf();
+  CHECK(text.str().find("</svg>") != std::string::npos);
+  CHECK(text.str().find("cpu/81_eigen") != std::string::npos);
+  const Outcome same = bench("compare " + json + " " + json);
+  CHECK(same.exit_code == 0);
+  CHECK(same.has("0 slower by more than 5 %"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("emptying the caches is not held against a variant that uses one thread") {
+  const Outcome run = bench("--case " + kCase + " --variant cpu/01_serial --cold --samples 20");
+  CHECK_MESSAGE(run.exit_code == 0, run.text);
+  CHECK(run.has("bench: 1 timed, 0 not timed because wrong"));
+}
+
+TEST_CASE("compare names a file that is not there, and one that is no report") {
+  CHECK(bench("compare /nonexistent/a.json /nonexistent/b.json").exit_code == 2);
+  CHECK(bench("compare /dev/null /dev/null").has("/dev/null: not a report of bench --json"));
+}

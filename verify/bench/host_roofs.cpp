@@ -1,0 +1,286 @@
+#include "verify/bench/host_roofs.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace plumb {
+namespace {
+
+// Independent chains: enough to cover a latency of 4 or 5 at two a cycle.
+constexpr int kChains = 12;
+
+// Each function does `steps` fma on every chain, and returns something that depends on all of them.
+template <class T>
+double chain_baseline(std::int64_t steps, double a, double b) {
+  constexpr int kLanes = 16 / sizeof(T);
+  T x[kChains * kLanes];
+  for (int k = 0; k < kChains * kLanes; ++k) x[k] = static_cast<T>(k);
+  for (std::int64_t s = 0; s < steps; ++s) {
+    for (T& v : x) v = v * static_cast<T>(a) + static_cast<T>(b);
+  }
+  double sum = 0;
+  for (const T v : x) sum += v;
+  return sum;
+}
+
+std::uint64_t read_baseline(const std::uint64_t* p, std::int64_t words) {
+  std::uint64_t sum[8] = {};
+  for (std::int64_t i = 0; i + 8 <= words; i += 8) {
+    for (int k = 0; k < 8; ++k) sum[k] += p[i + k];
+  }
+  return sum[0] + sum[1] + sum[2] + sum[3] + sum[4] + sum[5] + sum[6] + sum[7];
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx512f"))) double chain_avx512_f32(std::int64_t steps, double a, double b) {
+  const __m512 va = _mm512_set1_ps(static_cast<float>(a)), vb = _mm512_set1_ps(static_cast<float>(b));
+  __m512 x[kChains];
+  for (int k = 0; k < kChains; ++k) x[k] = _mm512_set1_ps(static_cast<float>(k));
+  for (std::int64_t s = 0; s < steps; ++s) {
+#pragma GCC unroll 12
+    for (int k = 0; k < kChains; ++k) x[k] = _mm512_fmadd_ps(x[k], va, vb);
+  }
+  float out[16], sum = 0;
+  for (int k = 1; k < kChains; ++k) x[0] = _mm512_add_ps(x[0], x[k]);
+  _mm512_storeu_ps(out, x[0]);
+  for (const float v : out) sum += v;
+  return sum;
+}
+__attribute__((target("avx512f"))) double chain_avx512_f64(std::int64_t steps, double a, double b) {
+  const __m512d va = _mm512_set1_pd(a), vb = _mm512_set1_pd(b);
+  __m512d x[kChains];
+  for (int k = 0; k < kChains; ++k) x[k] = _mm512_set1_pd(static_cast<double>(k));
+  for (std::int64_t s = 0; s < steps; ++s) {
+#pragma GCC unroll 12
+    for (int k = 0; k < kChains; ++k) x[k] = _mm512_fmadd_pd(x[k], va, vb);
+  }
+  double out[8], sum = 0;
+  for (int k = 1; k < kChains; ++k) x[0] = _mm512_add_pd(x[0], x[k]);
+  _mm512_storeu_pd(out, x[0]);
+  for (const double v : out) sum += v;
+  return sum;
+}
+__attribute__((target("avx2,fma"))) double chain_avx2_f32(std::int64_t steps, double a, double b) {
+  const __m256 va = _mm256_set1_ps(static_cast<float>(a)), vb = _mm256_set1_ps(static_cast<float>(b));
+  __m256 x[kChains];
+  for (int k = 0; k < kChains; ++k) x[k] = _mm256_set1_ps(static_cast<float>(k));
+  for (std::int64_t s = 0; s < steps; ++s) {
+#pragma GCC unroll 12
+    for (int k = 0; k < kChains; ++k) x[k] = _mm256_fmadd_ps(x[k], va, vb);
+  }
+  float out[8], sum = 0;
+  for (int k = 1; k < kChains; ++k) x[0] = _mm256_add_ps(x[0], x[k]);
+  _mm256_storeu_ps(out, x[0]);
+  for (const float v : out) sum += v;
+  return sum;
+}
+__attribute__((target("avx2,fma"))) double chain_avx2_f64(std::int64_t steps, double a, double b) {
+  const __m256d va = _mm256_set1_pd(a), vb = _mm256_set1_pd(b);
+  __m256d x[kChains];
+  for (int k = 0; k < kChains; ++k) x[k] = _mm256_set1_pd(static_cast<double>(k));
+  for (std::int64_t s = 0; s < steps; ++s) {
+#pragma GCC unroll 12
+    for (int k = 0; k < kChains; ++k) x[k] = _mm256_fmadd_pd(x[k], va, vb);
+  }
+  double out[4], sum = 0;
+  for (int k = 1; k < kChains; ++k) x[0] = _mm256_add_pd(x[0], x[k]);
+  _mm256_storeu_pd(out, x[0]);
+  for (const double v : out) sum += v;
+  return sum;
+}
+__attribute__((target("avx512f"))) std::uint64_t read_avx512(const std::uint64_t* p, std::int64_t words) {
+  __m512i sum[8];
+  for (__m512i& v : sum) v = _mm512_setzero_si512();
+  for (std::int64_t i = 0; i + 64 <= words; i += 64) {
+#pragma GCC unroll 8
+    for (int k = 0; k < 8; ++k) sum[k] = _mm512_xor_si512(sum[k], _mm512_load_si512(p + i + 8 * k));
+  }
+  for (int k = 1; k < 8; ++k) sum[0] = _mm512_xor_si512(sum[0], sum[k]);
+  std::uint64_t out[8], all = 0;
+  _mm512_storeu_si512(out, sum[0]);
+  for (const std::uint64_t v : out) all ^= v;
+  return all;
+}
+__attribute__((target("avx2"))) std::uint64_t read_avx2(const std::uint64_t* p, std::int64_t words) {
+  __m256i sum[8];
+  for (__m256i& v : sum) v = _mm256_setzero_si256();
+  for (std::int64_t i = 0; i + 32 <= words; i += 32) {
+#pragma GCC unroll 8
+    for (int k = 0; k < 8; ++k) {
+      sum[k] = _mm256_xor_si256(sum[k], _mm256_load_si256(reinterpret_cast<const __m256i*>(p + i + 4 * k)));
+    }
+  }
+  for (int k = 1; k < 8; ++k) sum[0] = _mm256_xor_si256(sum[0], sum[k]);
+  std::uint64_t out[4], all = 0;
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), sum[0]);
+  for (const std::uint64_t v : out) all ^= v;
+  return all;
+}
+#endif
+
+enum class Unit { baseline, avx2, avx512 };
+
+Unit unit() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) return Unit::avx512;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return Unit::avx2;
+#endif
+  return Unit::baseline;
+}
+
+std::uint64_t read(const std::uint64_t* p, std::int64_t words) {
+#if defined(__x86_64__)
+  if (unit() == Unit::avx512) return read_avx512(p, words);
+  if (unit() == Unit::avx2) return read_avx2(p, words);
+#endif
+  return read_baseline(p, words);
+}
+
+// Results go here: a value nobody reads is a loop the compiler may drop.
+volatile double g_sink = 0;
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Rounds of a measurement: a roof is the best that is reached, and a neighbour's load hides it for some milliseconds at a time.
+constexpr int kFewestRounds = 15, kMostRounds = 2000;
+constexpr double kOwnSeconds = 0.3, kSharedSeconds = 0.8;
+
+// Rate of `amount` per call of `work(thread)` on all threads at once, of what they share: from the first to start to the last to end.
+template <class Work>
+double shared_rate(double amount, const Work& work) {
+  const Clock::time_point begin = Clock::now();
+  const int threads = omp_get_max_threads();
+  double best = 1e30;
+  for (int t = 0; t < kMostRounds && (t < kFewestRounds || seconds_since(begin) < kSharedSeconds); ++t) {
+    Clock::time_point start;
+    double sum = 0;
+#pragma omp parallel reduction(+ : sum)
+    {
+#pragma omp barrier
+#pragma omp master
+      start = Clock::now();
+#pragma omp barrier
+      sum += work(omp_get_thread_num());
+    }
+    best = std::min(best, seconds_since(start));
+    g_sink = sum;
+  }
+  return amount * threads / best;
+}
+
+// The same of what each core has for itself: the sum of every thread's own best, reached while the others work as well.
+template <class Work>
+double own_rate(double amount, const Work& work) {
+  const Clock::time_point begin = Clock::now();
+  std::vector<double> best(static_cast<std::size_t>(omp_get_max_threads()), 1e30);
+  for (int t = 0; t < kMostRounds && (t < kFewestRounds || seconds_since(begin) < kOwnSeconds); ++t) {
+    double sum = 0;
+#pragma omp parallel reduction(+ : sum)
+    {
+      const int thread = omp_get_thread_num();
+      const Clock::time_point start = Clock::now();
+      sum += work(thread);
+      double& mine = best[static_cast<std::size_t>(thread)];
+      mine = std::min(mine, seconds_since(start));
+    }
+    g_sink = sum;
+  }
+  double rate = 0;
+  for (const double seconds : best) rate += amount / seconds;
+  return rate;
+}
+
+// Where the machine is another's too, threads hardly ever run side by side, and what is timed together says nothing; the sum of
+// what each reached then is the roof, somewhat high.
+template <class Work>
+double undisturbed_rate(double amount, const Work& work) {
+  const double together = shared_rate(amount, work), apart = own_rate(amount, work);
+  return apart > 1.5 * together ? apart : together;
+}
+
+template <class T>
+double fma_rate() {
+  double (*chain)(std::int64_t, double, double) = chain_baseline<T>;
+  int lanes = 16 / sizeof(T);
+#if defined(__x86_64__)
+  constexpr bool kSingle = sizeof(T) == 4;
+  if (unit() == Unit::avx512) chain = kSingle ? chain_avx512_f32 : chain_avx512_f64, lanes = 64 / sizeof(T);
+  if (unit() == Unit::avx2) chain = kSingle ? chain_avx2_f32 : chain_avx2_f64, lanes = 32 / sizeof(T);
+#endif
+  constexpr std::int64_t kSteps = 1 << 17;
+  return own_rate(2.0 * kChains * lanes * static_cast<double>(kSteps),
+                  [&](int) { return chain(kSteps, 0.5, 0.25); });
+}
+
+struct Free {
+  void operator()(void* p) const { std::free(p); }
+};
+std::unique_ptr<std::uint64_t, Free> pages(std::int64_t bytes) {
+  return std::unique_ptr<std::uint64_t, Free>(static_cast<std::uint64_t*>(
+      std::aligned_alloc(4096, static_cast<std::size_t>((bytes + 4095) / 4096 * 4096))));
+}
+
+}  // namespace
+
+double host_read_rate(std::int64_t bytes_per_thread, bool shared) {
+  const int threads = omp_get_max_threads();
+  const std::int64_t words = bytes_per_thread / 8 / 512 * 512 > 0 ? bytes_per_thread / 8 / 512 * 512 : 512;
+  const auto memory = pages(words * 8 * threads);
+  std::uint64_t* const p = memory.get();
+  if (p == nullptr) return 0;
+#pragma omp parallel num_threads(threads)
+  std::memset(p + words * omp_get_thread_num(), 1,
+              static_cast<std::size_t>(words * 8));  // where the thread reads it
+  const std::int64_t rounds = std::max<std::int64_t>(1, (std::int64_t{8} << 20) / (words * 8));
+  const auto work = [&](int thread) {
+    std::uint64_t sum = 0;
+    for (std::int64_t r = 0; r < rounds; ++r) {
+      sum += read(p + words * thread, words);
+      asm volatile("" : : "r"(p) : "memory");  // the next round reads again
+    }
+    return static_cast<double>(sum);
+  };
+  const auto amount = static_cast<double>(words * 8 * rounds);
+  return shared ? undisturbed_rate(amount, work) : own_rate(amount, work);
+}
+
+double host_copy_rate(std::int64_t bytes) {
+  const int threads = omp_get_max_threads();
+  const std::int64_t part = bytes / threads / 4096 * 4096;
+  const auto from = pages(part * threads), to = pages(part * threads);
+  if (part == 0 || !from || !to) return 0;
+  auto *source = reinterpret_cast<char*>(from.get()), *target = reinterpret_cast<char*>(to.get());
+#pragma omp parallel num_threads(threads)
+  {
+    std::memset(source + part * omp_get_thread_num(), 1, static_cast<std::size_t>(part));
+    std::memset(target + part * omp_get_thread_num(), 2, static_cast<std::size_t>(part));
+  }
+  return undisturbed_rate(2.0 * static_cast<double>(part), [&](int thread) {
+    std::memcpy(target + part * thread, source + part * thread, static_cast<std::size_t>(part));
+    asm volatile("" : : "r"(target) : "memory");
+    return 0.0;
+  });
+}
+
+double host_fma_rate_f32() { return fma_rate<float>(); }
+double host_fma_rate_f64() { return fma_rate<double>(); }
+
+const char* host_vector_unit() {
+  return unit() == Unit::avx512 ? "AVX-512" : unit() == Unit::avx2 ? "AVX2 and FMA" : "baseline";
+}
+
+}  // namespace plumb

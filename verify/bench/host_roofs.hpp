@@ -1,0 +1,18 @@
+// What the host's cores reach at best. Apart from roofs.cpp because it is compiled for speed and picks its instructions when run.
+#pragma once
+#include <cstdint>
+
+namespace plumb {
+
+/// Bytes per second that all OpenMP threads read, each going over its own `bytes_per_thread` again and again. `shared`: they meet in
+/// one memory and are timed together; else each has its own, and their best are added.
+[[nodiscard]] double host_read_rate(std::int64_t bytes_per_thread, bool shared);
+/// Bytes per second copied by all threads between buffers of `bytes`, both directions counted.
+[[nodiscard]] double host_copy_rate(std::int64_t bytes);
+/// flop/s of all threads in fused multiply-adds (2 each); in the widest vectors this processor has.
+[[nodiscard]] double host_fma_rate_f32();
+[[nodiscard]] double host_fma_rate_f64();
+/// "AVX-512", "AVX2 and FMA", or "baseline".
+[[nodiscard]] const char* host_vector_unit();
+
+}  // namespace plumb

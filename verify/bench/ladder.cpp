@@ -1,0 +1,366 @@
+#include "verify/bench/ladder.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "reference/core/error.hpp"
+
+namespace plumb {
+namespace {
+
+// For XML and HTML; control characters become spaces, except the ends of lines where `lines` keeps them.
+std::string escaped(const std::string& text, bool lines = false) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '&':
+        out += "&amp;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += static_cast<unsigned char>(c) >= 0x20 || (lines && c == '\n') ? c : ' ';
+    }
+  }
+  return out;
+}
+
+std::vector<const BenchResult*> results_of(const BenchReport& report, const std::string& case_id) {
+  std::vector<const BenchResult*> rows;
+  for (const BenchResult& r : report.results) {
+    if (r.case_id == case_id) rows.push_back(&r);
+  }
+  return rows;
+}
+
+// The kind a single figure is quoted from: cold where there is one.
+const Measurement* main_of(const BenchResult& r) { return r.cold ? &*r.cold : r.warm ? &*r.warm : nullptr; }
+
+std::string interval_text(const Measurement& m) {
+  const double half = 0.5 * (m.summary.high - m.summary.low);
+  return m.summary.median > 0 ? fmt::format("{:.1f} %", 100 * half / m.summary.median) : "";
+}
+
+std::string percent(double share) { return share > 0 ? fmt::format("{:.1f} %", 100 * share) : "-"; }
+std::string times(double ratio) { return ratio > 0 ? fmt::format("{:.2f}x", ratio) : "-"; }
+
+// Largest of each over the kernels of a run: what limits occupancy.
+std::string kernels_text(const BenchResult& r) {
+  if (r.kernels.empty()) return "";
+  int registers = 0, shared = 0, local = 0;
+  for (const KernelUse& k : r.kernels) {
+    registers = std::max(registers, k.registers), shared = std::max(shared, k.shared_bytes),
+    local = std::max(local, k.local_bytes);
+  }
+  std::string text =
+      fmt::format("{} kernel{}, {} regs", r.kernels.size(), r.kernels.size() > 1 ? "s" : "", registers);
+  if (shared > 0) text += fmt::format(", {:.1f} KiB shared", shared / 1024.0);
+  if (local > 0) text += fmt::format(", {} B local per thread", local);
+  return text;
+}
+
+std::string notes_of(const BenchResult& r) {
+  std::string notes;
+  const auto add = [&](const std::string& text) {
+    if (!text.empty()) notes += (notes.empty() ? "" : "; ") + text;
+  };
+  if (!r.has_times()) add(r.reason.empty() ? r.verdict : fmt::format("{}: {}", r.verdict, r.reason));
+  if (r.has_times() && r.verdict == "marginal") add("marginal");
+  if (r.arithmetic != Arithmetic::native) add(fmt::format("computes in {}", name(r.arithmetic)));
+  for (const auto& [m, kind] : {std::pair{&r.cold, "cold"}, {&r.warm, "warm"}}) {
+    if (!*m || !(*m)->summary.noisy) continue;
+    add((*m)->summary.count < kFewestSamples
+            ? fmt::format("noisy {} (only {} samples)", kind, (*m)->summary.count)
+            : fmt::format("noisy {}", kind));
+  }
+  add(kernels_text(r));
+  add(r.chosen);
+  return notes;
+}
+
+struct Columns {
+  bool cold = false, warm = false, prepare = false;
+};
+
+Columns columns_of(const std::vector<const BenchResult*>& rows) {
+  Columns c;
+  for (const BenchResult* r : rows) {
+    c.cold = c.cold || r->cold.has_value(), c.warm = c.warm || r->warm.has_value(),
+    c.prepare = c.prepare || r->prepare >= 0;
+  }
+  return c;
+}
+
+std::string work_text(const BenchResult& r) {
+  return fmt::format("{} of work, {} of compulsory traffic", rate_text(r.flop, "flop"),
+                     rate_text(r.bytes, "B"));
+}
+
+// One colour per thing, legible on white and on black alike; text takes the page's own colour scheme.
+constexpr const char* kSvgStyle =
+    "<style>"
+    ".t{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#24292f}"
+    ".h{font-weight:bold}.f{fill:#6e7781}.g{stroke:#8b949e;stroke-opacity:.35}"
+    ".c{fill:#2f81f7}.w{fill:#76a9f5}.v{fill:#b58105}.r{fill:#2da44e}.l{fill:#8b949e}"
+    "@media(prefers-color-scheme:dark){.t{fill:#e6edf3}.f{fill:#9198a1}}"
+    "</style>";
+
+}  // namespace
+
+std::string time_text(double seconds) {
+  if (!(seconds > 0)) return seconds == 0 ? "0 s" : "-";
+  const auto [scale, unit] = seconds < 1e-6   ? std::pair{1e9, "ns"}
+                             : seconds < 1e-3 ? std::pair{1e6, "us"}
+                             : seconds < 1    ? std::pair{1e3, "ms"}
+                                              : std::pair{1.0, "s"};
+  const double value = seconds * scale;
+  return fmt::format("{:.{}f} {}", value, value < 10 ? 3 : value < 100 ? 2 : 1, unit);
+}
+
+std::string rate_text(double value, const std::string& unit) {
+  if (!(value > 0)) return value == 0 ? "0 " + unit : "-";
+  static constexpr const char* kPrefixes[] = {"", "k", "M", "G", "T", "P"};
+  std::size_t p = 0;
+  // 4,289 GB/s rather than 4.3 TB/s, but 48.4 TFLOP/s: bandwidths are quoted in GB/s
+  const double limit = unit == "B/s" ? 1e4 : 1e3;
+  while (value >= limit && p + 1 < std::size(kPrefixes)) value /= 1000, ++p;
+  return fmt::format("{:.{}f} {}{}", value, value < 10 ? 2 : value < 100 ? 1 : 0, kPrefixes[p], unit);
+}
+
+std::vector<std::string> cases_of(const BenchReport& report) {
+  std::vector<std::string> ids;
+  for (const BenchResult& r : report.results) {
+    if (std::find(ids.begin(), ids.end(), r.case_id) == ids.end()) ids.push_back(r.case_id);
+  }
+  return ids;
+}
+
+std::string machine_table(const BenchReport& report) {
+  std::string out;
+  for (const auto& [key, value] : report.machine) {
+    if (!value.empty()) out += fmt::format("  {:<18}{}\n", key, value);
+  }
+  return out;
+}
+
+std::string roofs_table(const std::vector<Roof>& roofs) {
+  std::string out;
+  for (const Roof& r : roofs) {
+    out += fmt::format("  {:<6}{:<26}{:>14}\n", r.device, r.name,
+                       r.unit == "s"   ? time_text(r.value)
+                       : r.unit == "B" ? fmt::format("{:.0f} KiB", r.value / 1024)
+                                       : rate_text(r.value, r.unit));
+  }
+  return out;
+}
+
+std::string ladder_table(const BenchReport& report, const std::string& case_id) {
+  const std::vector<const BenchResult*> rows = results_of(report, case_id);
+  if (rows.empty()) return {};
+  const Columns c = columns_of(rows);
+  std::string out = fmt::format("\n{}   ({})\n", case_id, work_text(*rows.front()));
+  std::size_t width = 24;
+  for (const BenchResult* r : rows) width = std::max(width, r->variant.size() + 2);
+  out += fmt::format("  {:<{}}", "variant", width);
+  if (c.cold) out += fmt::format("{:>11}{:>9}", "cold", "+-");
+  if (c.warm) out += fmt::format("{:>11}{:>9}", "warm", "+-");
+  out += fmt::format("{:>13}{:>15}{:>9}{:>9}", "traffic", "work", "vendor", "roof");
+  if (c.prepare) out += fmt::format("{:>12}", "prepare");
+  out += "   notes\n";
+  for (const BenchResult* r : rows) {
+    out += fmt::format("  {:<{}}", r->variant, width);
+    for (const auto& [m, shown] : {std::pair{&r->cold, c.cold}, {&r->warm, c.warm}}) {
+      if (!shown) continue;
+      out += *m ? fmt::format("{:>11}{:>9}", time_text((*m)->summary.median), interval_text(**m))
+                : fmt::format("{:>11}{:>9}", "-", "");
+    }
+    const Measurement* m = main_of(*r);
+    out += m == nullptr
+               ? fmt::format("{:>13}{:>15}{:>9}{:>9}", "-", "-", "-", "-")
+               : fmt::format("{:>13}{:>15}{:>9}{:>9}", rate_text(r->bytes / m->summary.median, "B/s"),
+                             rate_text(r->flop / m->summary.median, "FLOP/s"), times(m->vendor),
+                             percent(m->share_of_roof()));
+    if (c.prepare)
+      out += fmt::format("{:>12}", r->prepare >= 0 && r->has_times() ? time_text(r->prepare) : "-");
+    out += "   " + notes_of(*r) + "\n";
+  }
+  return out;
+}
+
+std::string ladder_svg(const BenchReport& report, const std::string& case_id) {
+  const std::vector<const BenchResult*> rows = results_of(report, case_id);
+  double longest = 0, best_ratio = 1;
+  std::size_t name_length = 8;
+  for (const BenchResult* r : rows) {
+    for (const auto* m : {&r->cold, &r->warm}) {
+      if (*m) longest = std::max(longest, (*m)->summary.median);
+    }
+    if (const Measurement* m = main_of(*r)) best_ratio = std::max(best_ratio, m->vendor);
+    name_length = std::max(name_length, r->variant.size());
+  }
+  constexpr double kRow = 30, kTop = 66, kBars = 250, kText = 80, kShare = 110, kChar = 7.3;
+  const double names = 16 + kChar * static_cast<double>(name_length) + 10;
+  const double vendor_at = names + kBars + kText, roof_at = vendor_at + kShare + kText;
+  const double width = std::max(roof_at + kShare + kText, 16 + kChar * static_cast<double>(case_id.size()));
+  const double height = kTop + kRow * static_cast<double>(rows.size()) + 34;
+  std::string out = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
+      "height=\"{1:.0f}\" role=\"img\">",
+      width, height);
+  out += fmt::format("<title>{}</title>{}", escaped(case_id), kSvgStyle);
+  const auto text = [&](double x, double y, const std::string& what, const char* more = "") {
+    out += fmt::format("<text class=\"t {}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", more, x, y, escaped(what));
+  };
+  const auto bar = [&](double x, double y, double w, double h, const char* kind) {
+    out += fmt::format(
+        "<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"2\"/>", kind, x,
+        y, std::max(w, 1.0), h);
+  };
+  text(8, 20, case_id, "h");
+  text(8, 46, "variant", "f"), text(names, 46, "time (cold, and warm below it)", "f");
+  text(vendor_at, 46, "speed / vendor", "f"), text(roof_at, 46, "share of roof", "f");
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const BenchResult& r = *rows[i];
+    const double y = kTop + kRow * static_cast<double>(i);
+    text(8, y + 14, r.variant, is_vendor(r.variant) ? "h" : "");
+    const Measurement* main = main_of(r);
+    if (main == nullptr) {
+      text(names, y + 14, fmt::format("{}, not timed", r.verdict), "f");
+      continue;
+    }
+    double at = y + 2;
+    const double thick = r.cold && r.warm ? 9 : 18;
+    for (const auto& [m, kind] : {std::pair{&r.cold, "c"}, {&r.warm, "w"}}) {
+      if (!*m) continue;
+      const double length = longest > 0 ? kBars * (*m)->summary.median / longest : 0;
+      bar(names, at, length, thick, kind);
+      at += thick + 1;
+    }
+    text(names + (longest > 0 ? kBars * main->summary.median / longest : 0) + 6, y + 14,
+         time_text(main->summary.median));
+    if (main->vendor > 0) {
+      bar(vendor_at, y + 2, kShare * main->vendor / best_ratio, 18, is_vendor(r.variant) ? "l" : "v");
+      text(vendor_at + kShare * main->vendor / best_ratio + 6, y + 14, times(main->vendor));
+    }
+    if (main->floor > 0) {
+      const double share = std::min(main->share_of_roof(), 1.0);
+      bar(roof_at, y + 2, kShare * share, 18, "r");
+      text(roof_at + kShare * share + 6, y + 14, percent(main->share_of_roof()));
+    }
+  }
+  // the vendor's own speed, and the roof
+  const double bottom = kTop + kRow * static_cast<double>(rows.size());
+  for (const double x : {vendor_at + kShare / best_ratio, roof_at + kShare}) {
+    out += fmt::format(
+        "<line class=\"g\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\" stroke-dasharray=\"3 "
+        "3\"/>",
+        x, kTop - 6, bottom);
+  }
+  std::string where;
+  for (const auto& [key, value] : report.machine) {
+    const bool gpu = !rows.empty() && rows.front()->device == "gpu";
+    if (key == (gpu ? "device" : "processor") || (key == "threads" && !gpu))
+      where += (where.empty() ? "" : ", ") + (key == "threads" ? value + " threads" : value);
+  }
+  text(8, bottom + 20, where, "f");
+  return out + "</svg>\n";
+}
+
+std::string bench_html(const BenchReport& report) {
+  std::string out =
+      "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+      "content=\"width=device-width\">"
+      "<title>Plumbline: bench</title><style>"
+      ":root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;margin:2rem "
+      "auto;max-width:76rem;padding:0 1rem}"
+      "table{border-collapse:collapse;font:13px ui-monospace,Menlo,Consolas,monospace;margin:.6rem 0}"
+      "td,th{padding:.15rem .7rem .15rem "
+      "0;text-align:right;white-space:nowrap}td:first-child,th:first-child,td:last-child,th:last-child{text-"
+      "align:left}"
+      "td:last-child{white-space:normal}tr.vendor "
+      "td{font-weight:bold}th{font-weight:normal;opacity:.7;border-bottom:1px solid #8b949e}"
+      "h2{font:bold 15px "
+      "ui-monospace,Menlo,Consolas,monospace;margin-top:2.2rem;overflow-wrap:anywhere}.scroll{overflow-x:"
+      "auto}svg{max-width:none}"
+      ".bad{color:#cf222e}@media(prefers-color-scheme:dark){.bad{color:#ff7b72}}</style></"
+      "head><body>\n<h1>Plumbline: bench</h1>\n";
+  out += fmt::format(
+      "<p><code>{}</code>, version {}. Every time here belongs to a result that was judged right before and "
+      "after it was taken. "
+      "Medians; +- is half the 95 % interval; traffic, work, vendor and roof are of the cold time where "
+      "there is one.</p>\n",
+      escaped(report.command), escaped(report.version));
+  out += "<details open><summary>machine and roofs</summary><table>";
+  for (const auto& [key, value] : report.machine)
+    out += fmt::format("<tr><td>{}</td><td>{}</td></tr>", escaped(key), escaped(value));
+  out += fmt::format("</table><pre>{}</pre></details>\n", escaped(roofs_table(report.roofs), true));
+  for (const std::string& id : cases_of(report)) {
+    const std::vector<const BenchResult*> rows = results_of(report, id);
+    const Columns c = columns_of(rows);
+    out += fmt::format(
+        "<h2>{}</h2><p>{}</p><div class=\"scroll\">{}</div><div class=\"scroll\"><table><tr><th>variant</th>",
+        escaped(id), escaped(work_text(*rows.front())), ladder_svg(report, id));
+    if (c.cold) out += "<th>cold</th><th>+-</th>";
+    if (c.warm) out += "<th>warm</th><th>+-</th>";
+    out += "<th>traffic</th><th>work</th><th>vendor</th><th>roof</th>";
+    if (c.prepare) out += "<th>prepare</th>";
+    out += "<th>notes</th></tr>\n";
+    for (const BenchResult* r : rows) {
+      out += fmt::format("<tr{}><td>{}</td>", is_vendor(r->variant) ? " class=\"vendor\"" : "",
+                         escaped(r->variant));
+      for (const auto& [m, shown] : {std::pair{&r->cold, c.cold}, {&r->warm, c.warm}}) {
+        if (!shown) continue;
+        out += *m ? fmt::format("<td>{}</td><td>{}</td>", time_text((*m)->summary.median), interval_text(**m))
+                  : "<td>-</td><td></td>";
+      }
+      const Measurement* m = main_of(*r);
+      out += m == nullptr ? "<td>-</td><td>-</td><td>-</td><td>-</td>"
+                          : fmt::format("<td>{}</td><td>{}</td><td>{}</td><td>{}</td>",
+                                        rate_text(r->bytes / m->summary.median, "B/s"),
+                                        rate_text(r->flop / m->summary.median, "FLOP/s"), times(m->vendor),
+                                        percent(m->share_of_roof()));
+      if (c.prepare)
+        out += fmt::format("<td>{}</td>", r->prepare >= 0 && r->has_times() ? time_text(r->prepare) : "-");
+      out +=
+          fmt::format("<td{}>{}</td></tr>\n", r->has_times() ? "" : " class=\"bad\"", escaped(notes_of(*r)));
+    }
+    out += "</table></div>\n";
+  }
+  return out + "</body></html>\n";
+}
+
+std::vector<std::string> write_svgs(const BenchReport& report, const std::string& folder) {
+  std::error_code trouble;
+  std::filesystem::create_directories(folder, trouble);
+  if (trouble) throw input_error(folder, 0, "cannot be made", trouble.message());
+  std::vector<std::string> paths;
+  for (const std::string& id : cases_of(report)) {
+    std::string stem;
+    for (const char c : id)
+      stem += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' ? c : '_';
+    while (!stem.empty() && stem.back() == '_') stem.pop_back();
+    const std::string path = (std::filesystem::path(folder) / (stem.substr(0, 200) + ".svg")).string();
+    std::ofstream file(path);
+    file << ladder_svg(report, id);
+    file.flush();
+    if (!file) throw input_error(path, 0, "cannot be written", std::strerror(errno));
+    paths.push_back(path);
+  }
+  return paths;
+}
+
+}  // namespace plumb

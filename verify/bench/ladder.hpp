@@ -1,0 +1,28 @@
+// The ladder of an operator on a case: as a table on a terminal, as SVG, and as a page that needs no other file.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "verify/bench/result.hpp"
+
+namespace plumb {
+
+/// "4.12 us", "3.41 ms": four digits and a unit.
+[[nodiscard]] std::string time_text(double seconds);
+/// "4,289 GB/s" is rate_text(4.289e12, "B/s"): three or four digits with the prefix that fits.
+[[nodiscard]] std::string rate_text(double per_second, const std::string& unit);
+
+/// The case ids of a report, each once, in order.
+[[nodiscard]] std::vector<std::string> cases_of(const BenchReport&);
+[[nodiscard]] std::string machine_table(const BenchReport&);
+[[nodiscard]] std::string roofs_table(const std::vector<Roof>&);
+[[nodiscard]] std::string ladder_table(const BenchReport&, const std::string& case_id);
+
+/// One picture: per variant its times cold and warm, its share of the vendor's speed and of the roof. Readable on light and dark pages.
+[[nodiscard]] std::string ladder_svg(const BenchReport&, const std::string& case_id);
+/// All of it in one file.
+[[nodiscard]] std::string bench_html(const BenchReport&);
+/// Writes ladder_svg of every case into a folder, which is made if need be. Returns the paths. Throws Error.
+std::vector<std::string> write_svgs(const BenchReport&, const std::string& folder);
+
+}  // namespace plumb

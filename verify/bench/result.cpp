@@ -1,0 +1,197 @@
+#include "verify/bench/result.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "reference/core/error.hpp"
+
+namespace plumb {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kFormat = 1;
+
+Json json_of(const Measurement& m) {
+  return {{"median_s", m.summary.median}, {"low_s", m.summary.low}, {"high_s", m.summary.high},
+          {"noisy", m.summary.noisy},     {"floor_s", m.floor},     {"share_of_roof", m.share_of_roof()},
+          {"vendor_ratio", m.vendor},     {"samples_s", m.samples}};
+}
+
+Measurement measurement_of(const Json& j) {
+  Measurement m;
+  m.samples = j.at("samples_s").get<std::vector<double>>();
+  m.summary = summarise(m.samples);
+  m.floor = j.at("floor_s").get<double>();
+  m.vendor = j.at("vendor_ratio").get<double>();
+  return m;
+}
+
+Arithmetic arithmetic_of(const std::string& word) {
+  for (int a = 0; a <= static_cast<int>(Arithmetic::fp16); ++a) {
+    if (name(static_cast<Arithmetic>(a)) == word) return static_cast<Arithmetic>(a);
+  }
+  throw Error(fmt::format("unknown arithmetic '{}'", printable(word)));
+}
+
+Device device_of(const std::string& word) { return word == "gpu" ? Device::gpu : Device::cpu; }
+
+}  // namespace
+
+bool is_vendor(const std::string& variant) {
+  const std::size_t slash = variant.find('/');
+  if (slash == std::string::npos || slash + 2 >= variant.size()) return false;
+  if (variant.compare(0, slash, "cpu") != 0 && variant.compare(0, slash, "gpu") != 0) return false;
+  const char tens = variant[slash + 1];
+  return (tens == '8' || tens == '9') && std::isdigit(static_cast<unsigned char>(variant[slash + 2])) != 0;
+}
+
+int refuse_impossible(BenchReport& report) {
+  int refused = 0;
+  for (BenchResult& r : report.results) {
+    const RoofSet roofs = roof_set(report.roofs, device_of(r.device));
+    const Dtype dtype = r.dtype == "f32" ? Dtype::f32 : Dtype::f64;
+    std::string why;
+    for (const bool cold : {false, true}) {
+      std::optional<Measurement>& m = cold ? r.cold : r.warm;
+      if (!m) continue;
+      m->floor = floor_seconds(roofs, dtype, r.arithmetic, {r.flop, r.bytes}, r.output_bytes, cold);
+      m->impossible = m->summary.median * kRoofAllowance < m->floor;
+      if (m->impossible && why.empty()) {
+        why = fmt::format(
+            "{:.3g} us {} is below the floor of {:.3g} us that {:.4g} flop and {:.4g} bytes need under the "
+            "measured roofs",
+            m->summary.median * 1e6, cold ? "cold" : "warm", m->floor * 1e6, r.flop, r.bytes);
+      }
+    }
+    if (why.empty()) continue;
+    ++refused;
+    r.verdict = "impossible", r.reason = why;
+    r.warm.reset(), r.cold.reset();
+  }
+  return refused;
+}
+
+void rate_against_vendor(BenchReport& report) {
+  for (const bool cold : {false, true}) {
+    const auto times = [&](BenchResult& r) -> std::optional<Measurement>& { return cold ? r.cold : r.warm; };
+    for (BenchResult& r : report.results) {
+      if (!times(r)) continue;
+      double best = 0;
+      for (BenchResult& v : report.results) {
+        if (v.case_id != r.case_id || v.device != r.device || !is_vendor(v.variant) || !times(v)) continue;
+        const double median = times(v)->summary.median;
+        best = best > 0 ? std::min(best, median) : median;
+      }
+      times(r)->vendor = best > 0 && times(r)->summary.median > 0 ? best / times(r)->summary.median : 0;
+    }
+  }
+}
+
+std::string to_json(const BenchReport& report) {
+  Json machine = Json::object(), roofs = Json::array(), results = Json::array();
+  for (const auto& [key, value] : report.machine) machine[key] = value;
+  for (const Roof& r : report.roofs)
+    roofs.push_back({{"device", r.device}, {"name", r.name}, {"value", r.value}, {"unit", r.unit}});
+  for (const BenchResult& r : report.results) {
+    Json j{{"case", r.case_id},    {"op", r.op},         {"dtype", r.dtype},
+           {"variant", r.variant}, {"device", r.device}, {"arithmetic", std::string(name(r.arithmetic))},
+           {"verdict", r.verdict}, {"reason", r.reason}, {"chosen", r.chosen},
+           {"flop", r.flop},       {"bytes", r.bytes},   {"output_bytes", r.output_bytes}};
+    if (r.prepare >= 0) j["prepare_s"] = r.prepare;
+    Json kernels = Json::array();
+    for (const KernelUse& k : r.kernels) {
+      kernels.push_back({{"name", k.name},
+                         {"registers", k.registers},
+                         {"shared_bytes", k.shared_bytes},
+                         {"local_bytes", k.local_bytes},
+                         {"threads", k.threads},
+                         {"blocks", k.blocks}});
+    }
+    if (!kernels.empty()) j["kernels"] = kernels;
+    if (r.warm) j["warm"] = json_of(*r.warm);
+    if (r.cold) j["cold"] = json_of(*r.cold);
+    results.push_back(std::move(j));
+  }
+  const Json all{{"plumbline_bench", kFormat},
+                 {"version", report.version},
+                 {"command", report.command},
+                 {"machine", machine},
+                 {"roofs", roofs},
+                 {"results", results}};
+  return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+BenchReport from_json(const std::string& text, const std::string& file) {
+  BenchReport report;
+  try {
+    const Json all = Json::parse(text);
+    if (!all.is_object() || !all.contains("plumbline_bench"))
+      throw input_error(file, 0, "not a report of bench --json");
+    if (all.at("plumbline_bench").get<int>() != kFormat) {
+      throw input_error(file, 0, "a report in another format",
+                        std::to_string(all.at("plumbline_bench").get<int>()));
+    }
+    report.version = all.at("version").get<std::string>();
+    report.command = all.at("command").get<std::string>();
+    for (const auto& [key, value] : all.at("machine").items())
+      report.machine.emplace_back(key, value.get<std::string>());
+    for (const Json& r : all.at("roofs")) {
+      report.roofs.push_back({r.at("device").get<std::string>(), r.at("name").get<std::string>(),
+                              r.at("value").get<double>(), r.at("unit").get<std::string>()});
+    }
+    for (const Json& j : all.at("results")) {
+      BenchResult& r = report.results.emplace_back();
+      for (const auto& [key, to] : {std::pair{"case", &r.case_id},
+                                    {"op", &r.op},
+                                    {"dtype", &r.dtype},
+                                    {"variant", &r.variant},
+                                    {"device", &r.device},
+                                    {"verdict", &r.verdict},
+                                    {"reason", &r.reason},
+                                    {"chosen", &r.chosen}}) {
+        *to = j.at(key).get<std::string>();
+      }
+      r.arithmetic = arithmetic_of(j.at("arithmetic").get<std::string>());
+      r.flop = j.at("flop").get<double>(), r.bytes = j.at("bytes").get<double>(),
+      r.output_bytes = j.at("output_bytes").get<double>();
+      r.prepare = j.value("prepare_s", -1.0);
+      if (j.contains("kernels")) {
+        for (const Json& k : j.at("kernels")) {
+          r.kernels.push_back({k.at("name").get<std::string>(), k.at("registers").get<int>(),
+                               k.at("shared_bytes").get<int>(), k.at("local_bytes").get<int>(),
+                               k.at("threads").get<int>(), k.at("blocks").get<std::int64_t>()});
+        }
+      }
+      if (j.contains("warm")) r.warm = measurement_of(j.at("warm"));
+      if (j.contains("cold")) r.cold = measurement_of(j.at("cold"));
+    }
+  } catch (const nlohmann::json::exception& e) {
+    throw input_error(file, 0, "not a report of bench --json", e.what());
+  }
+  return report;
+}
+
+void write_json(const BenchReport& report, const std::string& path) {
+  std::ofstream file(path);
+  file << to_json(report);
+  file.flush();
+  if (!file) throw input_error(path, 0, "cannot be written", std::strerror(errno));
+}
+
+BenchReport read_json(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw input_error(path, 0, "cannot be read", std::strerror(errno));
+  std::stringstream text;
+  text << file.rdbuf();
+  return from_json(text.str(), path);
+}
+
+}  // namespace plumb

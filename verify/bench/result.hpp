@@ -1,0 +1,61 @@
+// What a bench says: the machine, its roofs, and one result per case and variant. Written as JSON, read back by compare.
+#pragma once
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "verify/bench/roofs.hpp"
+#include "verify/bench/statistics.hpp"
+#include "verify/engine/worker.hpp"
+#include "verify/judge/verdict.hpp"
+
+namespace plumb {
+
+/// One kind of cache state.
+struct Measurement {
+  std::vector<double> samples;  // seconds, in the order taken
+  Summary summary;
+  double floor = 0;  // seconds; 0: no roof is known
+  double vendor =
+      0;  // time of the fastest library variant over this one: above 1 is faster; 0: there is none
+  bool impossible = false;  // below the floor: refused
+  [[nodiscard]] double share_of_roof() const { return summary.median > 0 ? floor / summary.median : 0; }
+};
+
+struct BenchResult {
+  std::string case_id, op, dtype, variant, device;
+  Arithmetic arithmetic = Arithmetic::native;
+  std::string verdict, reason;  // of the judge, around the timing
+  std::string chosen;           // what an adaptive variant said
+  double flop = 0, bytes = 0, output_bytes = 0;
+  double prepare = -1;  // seconds; below 0: none
+  std::vector<KernelUse> kernels;
+  std::optional<Measurement> warm, cold;
+
+  /// Only these have times: what fails its judgement, and what is impossible, is named and not quoted.
+  [[nodiscard]] bool has_times() const { return warm.has_value() || cold.has_value(); }
+};
+
+struct BenchReport {
+  std::string version, command;
+  std::vector<std::pair<std::string, std::string>> machine;  // in the order they are printed
+  std::vector<Roof> roofs;
+  std::vector<BenchResult> results;
+};
+
+/// True for cpu/80_x .. gpu/99_x.
+[[nodiscard]] bool is_vendor(const std::string& variant);
+
+/// Fills in floors, and refuses what lies below: its measurements go, its verdict becomes "impossible". Returns how many.
+int refuse_impossible(BenchReport&);
+/// Fills in the vendor ratios: fastest verified library variant of the same case and device.
+void rate_against_vendor(BenchReport&);
+
+/// Errors: both throw Error naming the file and what is wrong.
+void write_json(const BenchReport&, const std::string& path);
+[[nodiscard]] BenchReport read_json(const std::string& path);
+[[nodiscard]] std::string to_json(const BenchReport&);
+[[nodiscard]] BenchReport from_json(const std::string& text, const std::string& name);
+
+}  // namespace plumb

@@ -1,0 +1,378 @@
+// bench: its statistics against tables, its roofs and refusals on numbers a person can check, its reports there and back, and its
+// timing loop with variants that cheat in it.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "reference/core/error.hpp"
+#include "reference/core/sparse_cases.hpp"
+#include "verify/bench/compare.hpp"
+#include "verify/bench/ladder.hpp"
+#include "verify/bench/result.hpp"
+#include "verify/engine/runner.hpp"
+
+using namespace plumb;
+
+namespace {
+
+std::vector<double> counted(int n) {
+  std::vector<double> v;
+  for (int i = 1; i <= n; ++i) v.push_back(i);
+  return v;
+}
+
+// 20 samples around `centre`, one per cent wide.
+std::vector<double> around(double centre) {
+  std::vector<double> v;
+  for (int i = 0; i < 20; ++i) v.push_back(centre * (0.995 + 0.0005 * i));
+  return v;
+}
+
+Measurement measured(double centre) {
+  Measurement m;
+  m.samples = around(centre);
+  m.summary = summarise(m.samples);
+  return m;
+}
+
+BenchResult timed(const std::string& variant, double seconds) {
+  BenchResult r;
+  r.case_id = "spmv.f32(rows=4,cols=4,density=1,fill=real,seed=1)", r.op = "spmv", r.dtype = "f32",
+  r.variant = variant, r.device = "cpu";
+  r.verdict = "pass";
+  r.flop = 2e6, r.bytes = 8e6, r.output_bytes = 1e6;
+  r.warm = measured(seconds);
+  return r;
+}
+
+// Memory at 10 GB/s behind a cache of 1 MB at 100 GB/s; 1 Tflop/s.
+std::vector<Roof> simple_roofs() {
+  return {{"cpu", "read", 10e9, "B/s"}, {"cpu", "copy", 8e9, "B/s"},     {"cpu", "L2 read", 100e9, "B/s"},
+          {"cpu", "L2 size", 1e6, "B"}, {"cpu", "fp32", 1e12, "flop/s"}, {"cpu", "fp64", 0.5e12, "flop/s"}};
+}
+
+}  // namespace
+
+TEST_CASE(
+    "the interval of a median is that of the tables: x(6)..x(15) of 20, x(10)..x(21) of 30, the extremes of "
+    "6") {
+  const Summary s = summarise(counted(20));
+  CHECK(s.median == 10.5);
+  CHECK(s.low == 6);
+  CHECK(s.high == 15);
+  CHECK(summarise(counted(30)).low == 10);
+  CHECK(summarise(counted(30)).high == 21);
+  CHECK(summarise(counted(6)).low == 1);
+  CHECK(summarise(counted(6)).high == 6);
+  CHECK(summarise(counted(3)).low == 1);
+}
+
+TEST_CASE("a result is noisy when its interval is wider than 5 per cent, or its samples are fewer than 20") {
+  CHECK_FALSE(summarise(around(1)).noisy);
+  CHECK(summarise(counted(20)).noisy);
+  CHECK(summarise(std::vector<double>(19, 1.0)).noisy);
+  CHECK_FALSE(summarise(std::vector<double>(20, 1.0)).noisy);
+  CHECK(summarise({}).count == 0);
+}
+
+TEST_CASE(
+    "the rank test gives the normal approximation of U, is symmetric, and finds nothing in equal samples") {
+  // U = 0 of m = n = 3: z = (4.5 - 0.5) / sqrt(5.25)
+  CHECK(rank_test({1, 2, 3}, {4, 5, 6}) == doctest::Approx(0.0809).epsilon(0.01));
+  CHECK(rank_test({4, 5, 6}, {1, 2, 3}) == doctest::Approx(rank_test({1, 2, 3}, {4, 5, 6})));
+  CHECK(rank_test({1, 1, 1}, {1, 1, 1}) == 1);
+  CHECK(rank_test({}, {1}) == 1);
+  CHECK(rank_test(around(1.0), around(1.02)) < 1e-6);
+  CHECK(rank_test(around(1.0), around(1.0)) > 0.9);
+}
+
+TEST_CASE("the geometric mean of 2 and 8 is 4") {
+  CHECK(geometric_mean({2, 8}) == doctest::Approx(4));
+  CHECK(geometric_mean({}) == 0);
+}
+
+TEST_CASE(
+    "a floor takes from the cache what fits there, and the rest from memory; or the flop, if they take "
+    "longer") {
+  const RoofSet roofs = roof_set(simple_roofs(), Device::cpu);
+  REQUIRE(roofs.levels.size() == 2);
+  const auto floor = [&](double flop, double bytes, bool cold) {
+    return floor_seconds(roofs, Dtype::f32, Arithmetic::native, {flop, bytes}, 0.5e6, cold);
+  };
+  CHECK(floor(0, 1e6, false) == doctest::Approx(10e-6));          // all of it in the cache
+  CHECK(floor(0, 11e6, false) == doctest::Approx(10e-6 + 1e-3));  // 1 MB there, 10 MB in memory
+  CHECK(floor(0, 10.5e6, true) ==
+        doctest::Approx(5e-6 + 1e-3));  // cold: only the 0.5 MB that are written may stay
+  CHECK(floor(1e10, 1e6, false) == doctest::Approx(10e-3));
+  CHECK(floor_seconds(roofs, Dtype::f64, Arithmetic::native, {1e10, 0}, 0, false) == doctest::Approx(20e-3));
+  CHECK(floor_seconds(RoofSet{}, Dtype::f32, Arithmetic::native, {1e10, 1e10}, 0, false) == 0);
+}
+
+TEST_CASE("of two measurements of a roof the better one counts: the higher rate, the shorter launch") {
+  const std::vector<Roof> best = better_of({{"gpu", "read", 4, "B/s"}, {"gpu", "empty launch", 3, "s"}},
+                                           {{"gpu", "read", 5, "B/s"}, {"gpu", "empty launch", 4, "s"}});
+  CHECK(best[0].value == 5);
+  CHECK(best[1].value == 3);
+}
+
+TEST_CASE("a time below its floor is refused: no figure is left, and the verdict says impossible") {
+  BenchReport report;
+  report.roofs = simple_roofs();
+  report.results = {timed("cpu/01_honest", 1e-3),
+                    timed("cpu/02_too_good", 0.5e-3)};  // the floor is 10 us + 7 MB / 10 GB/s = 710 us
+  CHECK(refuse_impossible(report) == 1);
+  CHECK(report.results[0].has_times());
+  CHECK(report.results[0].warm->share_of_roof() == doctest::Approx(0.71).epsilon(0.01));
+  CHECK_FALSE(report.results[1].has_times());
+  CHECK(report.results[1].verdict == "impossible");
+  const std::string table = ladder_table(report, report.results[0].case_id);
+  CHECK(table.find("below the floor of 710 us") != std::string::npos);
+}
+
+TEST_CASE("the vendor is the fastest verified variant numbered 80 to 99 of the same case and device") {
+  CHECK(is_vendor("gpu/80_cublas"));
+  CHECK(is_vendor("cpu/99_x"));
+  CHECK_FALSE(is_vendor("cpu/08_dia"));
+  CHECK_FALSE(is_vendor("user/80_mine"));
+  BenchReport report;
+  report.results = {timed("cpu/01_a", 1e-3), timed("cpu/80_slow", 4e-3), timed("cpu/81_fast", 2e-3),
+                    timed("cpu/82_wrong", 1e-6)};
+  report.results[3].warm.reset();
+  rate_against_vendor(report);
+  CHECK(report.results[0].warm->vendor == doctest::Approx(2));
+  CHECK(report.results[1].warm->vendor == doctest::Approx(0.5));
+  CHECK(report.results[2].warm->vendor == doctest::Approx(1));
+}
+
+TEST_CASE(
+    "compare finds a regression above the threshold, calls equal results chance, and names what is missing") {
+  BenchReport a, b;
+  a.results = {timed("cpu/01_same", 1e-3), timed("cpu/02_slower", 1e-3), timed("cpu/03_faster", 1e-3),
+               timed("cpu/04_gone", 1e-3)};
+  b.results = {timed("cpu/01_same", 1e-3), timed("cpu/02_slower", 1.2e-3), timed("cpu/03_faster", 0.8e-3),
+               timed("cpu/05_new", 1e-3)};
+  const CompareResult r = compare_reports(a, b, 0.05);
+  REQUIRE(r.changes.size() == 3);
+  CHECK_FALSE(r.changes[0].significant);
+  CHECK(r.changes[1].regression);
+  CHECK(r.changes[1].ratio == doctest::Approx(1.2));
+  CHECK(r.changes[2].significant);
+  CHECK_FALSE(r.changes[2].regression);
+  CHECK(r.regressions == 1);
+  CHECK(r.only_before.size() == 1);
+  CHECK(r.only_after.size() == 1);
+  CHECK(compare_reports(a, b, 0.25).regressions == 0);  // 20 per cent slower is within 25
+  CHECK(compare_table(r, a, b, 0.05).find("1 slower by more than 5 %") != std::string::npos);
+}
+
+TEST_CASE("a wide result that overlaps the other is no regression, however its median moved") {
+  BenchReport a, b;
+  a.results = {timed("cpu/01_a", 1e-3)};
+  b.results = {timed("cpu/01_a", 1e-3)};
+  a.results[0].warm->samples = {1, 2, 3, 4, 5, 6, 7, 8};
+  b.results[0].warm->samples = {1, 2, 3, 4, 6, 7, 8, 9};
+  a.results[0].warm->summary = summarise(a.results[0].warm->samples);
+  b.results[0].warm->summary = summarise(b.results[0].warm->samples);
+  const CompareResult r = compare_reports(a, b, 0.05);
+  CHECK(r.changes[0].ratio > 1.05);
+  CHECK(r.regressions == 0);
+}
+
+TEST_CASE("a report read back is the report written, samples and kernels included") {
+  BenchReport report;
+  report.version = "0", report.command = "bench --case 'x'", report.machine = {{"processor", "a \"chip\""}},
+  report.roofs = simple_roofs();
+  report.results = {timed("cpu/01_a", 1e-3), timed("cpu/02_wrong", 1e-3)};
+  report.results[0].prepare = 0.25;
+  report.results[0].kernels = {{"spmv_rows", 48, 16384, 8, 256, 1000}};
+  report.results[1].warm.reset(), report.results[1].verdict = "fail",
+                                  report.results[1].reason = "y[3]: got 1, want 2";
+  const std::string text = to_json(report);
+  const BenchReport back = from_json(text, "x.json");
+  CHECK(to_json(back) == text);
+  CHECK(back.results[0].warm->samples == report.results[0].warm->samples);
+  CHECK(back.results[0].kernels[0].registers == 48);
+  CHECK_FALSE(back.results[1].has_times());
+}
+
+TEST_CASE("a file that is no report is an error that names it") {
+  CHECK_THROWS_WITH_AS(static_cast<void>(from_json("{}", "x.json")),
+                       doctest::Contains("x.json: not a report of bench --json"), Error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(from_json("{\"plumb", "x.json")), doctest::Contains("x.json"),
+                       Error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(from_json("{\"plumbline_bench\": 99}", "x.json")),
+                       doctest::Contains("another format"), Error);
+  CHECK_THROWS_AS(static_cast<void>(read_json("/nonexistent/x.json")), Error);
+}
+
+TEST_CASE("times and rates carry units that fit") {
+  CHECK(time_text(4.123e-6) == "4.123 us");
+  CHECK(time_text(51.2e-3) == "51.20 ms");
+  CHECK(time_text(12.0) == "12.00 s");
+  CHECK(rate_text(4.289e12, "B/s") == "4289 GB/s");
+  CHECK(rate_text(48.4e12, "FLOP/s") == "48.4 TFLOP/s");
+}
+
+TEST_CASE("a picture holds every variant, and escapes what an id may hold") {
+  BenchReport report;
+  report.results = {timed("cpu/01_a", 1e-3), timed("cpu/81_b", 2e-3)};
+  for (BenchResult& r : report.results) r.case_id = "x(matrix=<a>&b)";
+  rate_against_vendor(report);
+  const std::string svg = ladder_svg(report, "x(matrix=<a>&b)");
+  CHECK(svg.find("cpu/01_a") != std::string::npos);
+  CHECK(svg.find("2.00x") != std::string::npos);
+  CHECK(svg.find("&lt;a&gt;&amp;b") != std::string::npos);
+  CHECK(svg.find("<a>") == std::string::npos);
+  CHECK(bench_html(report).find("<a>") == std::string::npos);
+}
+
+// ---- the timing loop ----
+
+namespace {
+
+// y = 3 x + y: the smallest operator that reads what it writes.
+struct Update {
+  static constexpr const char* kName = "update";
+  template <class T>
+  struct Problem {
+    std::int64_t n;
+  };
+  template <class T, Space S>
+  struct In {
+    VecView<const T, S> x;
+  };
+  template <class T, Space S>
+  struct Out {
+    VecView<T, S> y;
+  };
+  template <class V, class F>
+  static void each_input(V& in, F&& f) {
+    f("x", in.x);
+  }
+  template <class V, class F>
+  static void each_output(V& out, F&& f) {
+    f("y", out.y);
+  }
+  static void cases(CaseList& list) { list.add(Tier::smoke, "n=100", {Fill::exact}, "the only one"); }
+  template <class T>
+  static void make(const Case& c, Instance<Update, T>& i) {
+    i.problem.n = c.integer("n");
+    i.in.x = make_vector<T>(i.arena, i.problem.n, c, Role::right, 1);
+    i.out.y.size = i.problem.n;
+    i.out.y.data = i.arena.template allocate<T>(i.problem.n);
+    for (std::int64_t k = 0; k < i.problem.n; ++k) i.out.y.data[k] = static_cast<T>(k % 5);
+  }
+  template <class T>
+  static void validate(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&) {}
+  template <class T>
+  static void oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>& out,
+                     Reference& r) {
+    r.outputs.emplace_back().resize(p.n);
+    for (std::int64_t i = 0; i < p.n; ++i) {
+      OracleDot<T> d;
+      d.add_product(T(3), in.x[i]);
+      d.add_product(T(1), out.y[i]);
+      r.outputs[0].take(i, d);
+    }
+  }
+  template <class T>
+  static Cost cost(const Problem<T>& p, const In<T, Space::host>&, const Out<T, Space::host>&) {
+    return {static_cast<double>(2 * p.n), static_cast<double>(3 * p.n) * sizeof(T)};
+  }
+  static double bound(const Tolerance& t, int, double v, double m, std::int64_t n) {
+    return sum_bound(t, v, m, n);
+  }
+};
+
+using P = Update::Problem<float>;
+using I = Update::In<float, Space::host>;
+using O = Update::Out<float, Space::host>;
+
+void honest(const P& p, const I& in, const O& out, Context&) {
+  for (std::int64_t i = 0; i < p.n; ++i) out.y[i] += 3 * in.x[i];
+}
+void tires(const P& p, const I& in, const O& out, Context& c) {
+  static int calls = 0;
+  if (++calls <= 10) honest(p, in, out, c);
+}
+std::set<void*> g_workspaces;
+void with_workspace(const P& p, const I& in, const O& out, Context& c) {
+  g_workspaces.insert(c.workspace(64));
+  honest(p, in, out, c);
+}
+void* prepares(const P&, const I&, const O&, Context& c) { return c.workspace(64); }
+void keeps_plan(const P& p, const I& in, const O& out, Context& c) {
+  // what prepare() was given is its plan's, and is never handed out again
+  if (c.workspace(64) == c.plan) out.y[0] = -1;
+  honest(p, in, out, c);
+}
+
+const Register<Update, float, Space::host> r_honest{"honest", honest};
+const Register<Update, float, Space::host> r_tires{"tires", tires};
+const Register<Update, float, Space::host> r_workspace{"with_workspace", with_workspace};
+const Register<Update, float, Space::host> r_plan{"keeps_plan", keeps_plan, {}, nullptr, prepares};
+
+Record time_variant(const std::string& variant, Timing& timing, bool cold) {
+  static const OperatorAdapter<Update> adapter;
+  RunOptions options;
+  options.isolation = Isolation::none;
+  Runner runner(options);
+  runner.use(adapter);
+  const Case c = parse_case("update.f32(n=100,fill=exact,seed=3)");
+  const auto prepared = adapter.prepare(c);
+  TimingRequest request;
+  request.samples = 25, request.budget = 5, request.cold = cold;
+  for (const VariantInfo& v : adapter.variants(Device::gpu)) {
+    if (v.name == "cpu/" + variant) return runner.judge_timed(c, *prepared, v, request, timing);
+  }
+  FAIL("no such variant");
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE(
+    "every sample begins with the outputs as they were: an update in place is right after any number of "
+    "them") {
+  Timing timing;
+  const Record r = time_variant("honest", timing, true);
+  CHECK_MESSAGE(r.verdict == Verdict::pass, r.reason);
+  CHECK(timing.warm.size() == 25);
+  CHECK(timing.cold.size() == 25);
+  CHECK(timing.prepare < 0);
+  for (const double t : timing.warm) CHECK(t >= 0);
+}
+
+TEST_CASE("a variant that stops working during the timing fails the judgement after it") {
+  Timing timing;
+  CHECK(is_failed(time_variant("tires", timing, false).verdict));
+}
+
+TEST_CASE("a timed run gets the workspace of the first again, and never that of its plan") {
+  Timing timing;
+  g_workspaces.clear();
+  CHECK(time_variant("with_workspace", timing, false).verdict == Verdict::pass);
+  CHECK(g_workspaces.size() <= 4);  // one per judged run, however many samples: three, and the twin
+  CHECK(time_variant("keeps_plan", timing, false).verdict == Verdict::pass);
+  CHECK(timing.prepare >= 0);
+}
+
+TEST_CASE("a budget that is spent ends the samples, but never before the first") {
+  Timing timing;
+  static const OperatorAdapter<Update> adapter;
+  RunOptions options;
+  options.isolation = Isolation::none;
+  Runner runner(options);
+  runner.use(adapter);
+  const Case c = parse_case("update.f32(n=100,fill=exact,seed=3)");
+  const auto prepared = adapter.prepare(c);
+  TimingRequest request;
+  request.samples = 1000000, request.budget = 1e-9, request.cold = false;
+  for (const VariantInfo& v : adapter.variants(Device::gpu)) {
+    if (v.name == "cpu/honest")
+      CHECK(runner.judge_timed(c, *prepared, v, request, timing).verdict == Verdict::pass);
+  }
+  CHECK(timing.warm.size() == 1);
+}
