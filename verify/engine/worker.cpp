@@ -202,7 +202,6 @@ RunReply decode_reply(Message& m) {
     for (int* v : {&k.registers, &k.shared_bytes, &k.local_bytes, &k.threads}) *v = static_cast<int>(m.number());
     k.blocks = m.number();
   }
-  if (!m.at_end() || r.status > RunReply::Status::unavailable) throw Error(kBrokenWire);
   if (!m.at_end() || r.status > RunReply::Status::declined) throw Error(kBrokenWire);
   return r;
 }
@@ -324,17 +323,15 @@ RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte*
     context.stream = backend.stream();
     Invocation invocation{request.variant, request.dtype, request.device, views.data(), nullptr, &context, {}, {}, {}, {}};
     invocation.base = backend.upload(image, request.image_bytes);
+    if (backend.tracks_arrays()) {
+      StagedViews copy = request.views;  // unpacking rebases them
+      backend.begin(entry.unpack(request.dtype, copy.data(), invocation.base), request.poison, request.schedule);
+    }
     Repetition repetition(request.timing, reply, backend);
     std::chrono::steady_clock::time_point start, preparing;
     bool prepares = false;
     std::size_t own_blocks = 0;  // of prepare(): kept by its plan, never handed out again
     invocation.before_prepare = [&] {
-    if (backend.tracks_arrays()) {
-      StagedViews copy = request.views;  // unpacking rebases them
-      backend.begin(entry.unpack(request.dtype, copy.data(), invocation.base), request.poison, request.schedule);
-    }
-    std::chrono::steady_clock::time_point start;
-    invocation.before_run = [&] {
       backend.synchronize();
       prepares = true;
       preparing = std::chrono::steady_clock::now();
