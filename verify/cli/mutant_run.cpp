@@ -48,7 +48,7 @@ struct Row {
 // A run that an instrument ended says nothing of what the numbers would have been.
 unsigned killer(const Record& r, Place place) {
   const bool finding = r.verdict == Verdict::race || (r.verdict == Verdict::error && !r.detail.empty());
-  if (place == Place::race) return finding ? kRace : 0;
+  if (place == Place::race) return finding ? unsigned{kRace} : 0U;
   if (place == Place::simt && finding) return kSimt;
   if (r.verdict == Verdict::race) return kRace;
   return r.verdict == Verdict::nondeterministic ? kRepeat : kNumeric;
