@@ -8,7 +8,7 @@
 #include "reference/core/operator.hpp"
 #include "reference/core/random.hpp"
 #include "reference/core/sparse_cases.hpp"
-#include "reference/ops/dense_products.hpp"
+#include "reference/core/dense_products.hpp"
 
 namespace plumb {
 

@@ -1,6 +1,6 @@
 // The blocked oracle of dense products: four rows of A against 64 columns of B, summed over k in order,
 // columns in SIMD lanes.
-#include "reference/ops/dense_products.hpp"
+#include "reference/core/dense_products.hpp"
 
 #include <algorithm>
 #include <cmath>
