@@ -52,14 +52,15 @@ std::string draw_map(const std::vector<bool>& miss, std::int64_t rows, std::int6
   return map;
 }
 
-// The first explanation that fits every listed miss.
+// The first explanation that fits every listed miss. It words a failure that is already certain, and decides nothing.
 std::string guess(const Segment& s, const std::vector<double>& want, const std::vector<Miss>& misses, Poison poison) {
   if (misses.empty() || s.kind == Segment::Kind::i32) return {};
   const auto all = [&](auto&& fits) { return std::all_of(misses.begin(), misses.end(), fits); };
   const auto expected = [&](std::int64_t i) {
     return i >= 0 && i < static_cast<std::int64_t>(want.size()) ? want[static_cast<std::size_t>(i)] : NAN;
   };
-  const auto close = [](double a, double b) { return std::fabs(a - b) <= 1e-6 * (std::fabs(a) + std::fabs(b)) && b != 0; };
+  constexpr double kAlike = 0x1p-20;  // of rounding, whatever the type: a resemblance, not a bound
+  const auto close = [](double a, double b) { return std::fabs(a - b) <= kAlike * (std::fabs(a) + std::fabs(b)) && b != 0; };
   const std::uint64_t bits = poison_bits(poison, s.element_bytes());
   double poison_value = 0;
   if (s.kind == Segment::Kind::f32) {
