@@ -139,6 +139,59 @@ Csr<T> power_law(const PowerLaw& what) {
 }
 
 template <class T>
+Csr<T> hub_graph(const HubGraph& what) {
+  check_shape("hub graph", what.vertices, what.vertices);
+  if (what.edges < 0 || what.edges > what.vertices * (what.vertices - 1) / 4) {
+    throw input_error("hub graph", 0, "edges do not fit the vertices", std::to_string(what.edges));
+  }
+  if (!(what.exponent >= 0 && what.exponent < 1)) {
+    throw input_error("hub graph", 0, "the exponent must be 0 or more, and below 1",
+                      std::to_string(what.exponent));
+  }
+  const auto n = static_cast<std::uint64_t>(what.vertices);
+  std::vector<std::int32_t> of_rank(static_cast<std::size_t>(n));
+  std::iota(of_rank.begin(), of_rank.end(), 0);
+  std::sort(of_rank.begin(), of_rank.end(), [&](std::int32_t a, std::int32_t b) {
+    const std::uint64_t x = random_bits(what.seed, 0x72616e6b, static_cast<std::uint64_t>(a)),
+                        y = random_bits(what.seed, 0x72616e6b, static_cast<std::uint64_t>(b));
+    return x != y ? x < y : a < b;
+  });
+  // Repeats and loops are drawn again, until there are as many distinct edges as wanted.
+  std::vector<std::uint64_t> drawn;  // lower vertex * n + higher
+  const auto wanted = static_cast<std::size_t>(what.edges);
+  for (std::uint64_t k = 0; drawn.size() < wanted;) {
+    for (std::size_t missing = wanted - drawn.size(); missing > 0; ++k) {
+      const double u = random_unit(what.seed, 0x687562, k);
+      const auto rank = std::min(
+          n - 1, static_cast<std::uint64_t>(static_cast<double>(n) * std::pow(u, 1 / (1 - what.exponent))));
+      const auto a = static_cast<std::uint64_t>(of_rank[static_cast<std::size_t>(rank)]),
+                 b = random_below(what.seed, 0x656e64, k, n);
+      if (a == b) continue;
+      drawn.push_back(std::min(a, b) * n + std::max(a, b));
+      --missing;
+    }
+    std::sort(drawn.begin(), drawn.end());
+    drawn.erase(std::unique(drawn.begin(), drawn.end()), drawn.end());
+  }
+  std::vector<Edge> edges;
+  edges.reserve(wanted);
+  for (const std::uint64_t e : drawn)
+    edges.push_back({static_cast<std::int32_t>(e / n), static_cast<std::int32_t>(e % n)});
+  GraphOptions options;
+  options.symmetric = options.ones = true;
+  options.loops = Loops::none;
+  return graph_from_edges<T>(what.vertices, std::move(edges), options);
+}
+
+HubGraph web_stanford_twin() {
+  HubGraph twin;
+  twin.vertices = 281903;
+  twin.edges = 1992636;   // (4,267,175 - 281,903) / 2
+  twin.exponent = 0.691;  // gives a longest row of 38 thousand
+  return twin;
+}
+
+template <class T>
 Csr<T> normalised_adjacency(const Csr<T>& a) {
   if (a.rows != a.cols) {
     throw input_error("adjacency", 0, "must be square, is",
@@ -213,14 +266,31 @@ Csr<T> normalised_adjacency(const Csr<T>& a) {
   return out;
 }
 
-template <class T>
-GcnSet<T> generated_gcn(const GcnShape& shape) {
+void check_widths(const GcnShape& shape) {
   if (shape.features < 1 || shape.hidden < 1 || shape.classes < 1 || shape.features > 1'000'000 ||
       shape.hidden > 65536 || shape.classes > 65536) {
     throw input_error("gcn", 0, "features, hidden units and classes must be 1..65536 (features 1..1000000)",
                       std::to_string(shape.features) + ", " + std::to_string(shape.hidden) + ", " +
                           std::to_string(shape.classes));
   }
+}
+
+template <class T>
+void draw_weights(GcnSet<T>& set, const GcnShape& shape) {
+  const auto glorot = [](std::int64_t in, std::int64_t out) {
+    return std::sqrt(6.0 / static_cast<double>(in + out));
+  };
+  set.w1 = uniform_dense<T>(shape.features, shape.hidden, glorot(shape.features, shape.hidden), shape.seed,
+                            0x7731);
+  set.w2 =
+      uniform_dense<T>(shape.hidden, shape.classes, glorot(shape.hidden, shape.classes), shape.seed, 0x7732);
+  set.b1 = uniform_dense<T>(1, shape.hidden, 0.1, shape.seed, 0x6231).data;
+  set.b2 = uniform_dense<T>(1, shape.classes, 0.1, shape.seed, 0x6232).data;
+}
+
+template <class T>
+GcnSet<T> generated_gcn(const GcnShape& shape) {
+  check_widths(shape);
   Rmat graph;
   graph.scale = shape.scale;
   graph.edge_factor = shape.edge_factor;
@@ -247,23 +317,28 @@ GcnSet<T> generated_gcn(const GcnShape& shape) {
       if (set_word(f)) row[f] = static_cast<T>(1.0 / static_cast<double>(words));
     }
   }
-  const auto glorot = [](std::int64_t in, std::int64_t out) {
-    return std::sqrt(6.0 / static_cast<double>(in + out));
-  };
-  set.w1 = uniform_dense<T>(shape.features, shape.hidden, glorot(shape.features, shape.hidden), shape.seed,
-                            0x7731);
-  set.w2 =
-      uniform_dense<T>(shape.hidden, shape.classes, glorot(shape.hidden, shape.classes), shape.seed, 0x7732);
-  set.b1 = uniform_dense<T>(1, shape.hidden, 0.1, shape.seed, 0x6231).data;
-  set.b2 = uniform_dense<T>(1, shape.classes, 0.1, shape.seed, 0x6232).data;
+  draw_weights(set, shape);
+  return set;
+}
+
+template <class T>
+GcnSet<T> generated_gcn(const Csr<double>& graph, const GcnShape& shape) {
+  check_widths(shape);
+  GcnSet<T> set;
+  const Csr<double> a = normalised_adjacency(graph);
+  set.a = {a.rows, a.cols, a.row_ptr, a.col, std::vector<T>(a.val.begin(), a.val.end())};
+  set.x = uniform_dense<T>(a.rows, shape.features, 1, shape.seed, 0x7878);
+  draw_weights(set, shape);
   return set;
 }
 
 #define PLUMB_INSTANTIATE(T)                                                                 \
   template Csr<T> graph_from_edges<T>(std::int64_t, std::vector<Edge>, const GraphOptions&); \
   template Csr<T> power_law<T>(const PowerLaw&);                                             \
+  template Csr<T> hub_graph<T>(const HubGraph&);                                             \
   template Csr<T> normalised_adjacency<T>(const Csr<T>&);                                    \
-  template GcnSet<T> generated_gcn<T>(const GcnShape&);
+  template GcnSet<T> generated_gcn<T>(const GcnShape&);                                      \
+  template GcnSet<T> generated_gcn<T>(const Csr<double>&, const GcnShape&);
 PLUMB_INSTANTIATE(float)
 PLUMB_INSTANTIATE(double)
 #undef PLUMB_INSTANTIATE

@@ -44,6 +44,21 @@ struct PowerLaw {
 template <class T>
 [[nodiscard]] Csr<T> power_law(const PowerLaw& what);
 
+/// A symmetric graph with hubs: exactly `edges` distinct undirected edges, no loops, values 1. One end of an
+/// edge is drawn alike from all vertices, the other by rank, as rank^-exponent; ranks lie at random among the
+/// vertices, so there is no locality that a cache could live on. Errors: throws Error where the edges do not
+/// fit.
+struct HubGraph {
+  std::int64_t vertices = 1000, edges = 5000;
+  double exponent = 0.7;
+  std::uint64_t seed = 1;
+};
+template <class T>
+[[nodiscard]] Csr<T> hub_graph(const HubGraph& what);
+/// With the vertices, edges and longest row (within some percent) of SNAP's web-Stanford: 281,903 vertices,
+/// and 4,267,175 entries of A + I.
+[[nodiscard]] HubGraph web_stanford_twin();
+
 /// A^ = D~^-1/2 (A + I) D~^-1/2, sums and roots in fp64, each value rounded once; D~ holds the row sums of A
 /// + I. A vertex that already has an entry (i, i) keeps it and gets no second loop; repeated entries add up.
 /// Columns ascend. Throws Error when A is not square or a row sum is not positive and finite.
@@ -69,5 +84,9 @@ struct GcnShape {
 };
 template <class T>
 [[nodiscard]] GcnSet<T> generated_gcn(const GcnShape& shape);
+/// The same on a given graph, A + I normalised, and with X uniform in [-1, 1), as embeddings are; of `shape`
+/// the widths and the seed count.
+template <class T>
+[[nodiscard]] GcnSet<T> generated_gcn(const Csr<double>& graph, const GcnShape& shape);
 
 }  // namespace plumb

@@ -200,6 +200,42 @@ TEST_CASE("a power law fills rows at most, and passes on what is cut") {
   CHECK_THROWS_AS((void)plumb::power_law<float>(what), plumb::Error);
 }
 
+TEST_CASE("a hub graph has exactly the edges asked for, both ways, no loops, and its hubs") {
+  plumb::HubGraph what;
+  what.vertices = 500, what.edges = 3000;
+  const Csr<float> a = plumb::hub_graph<float>(what);
+  CHECK(defect(a) == "");
+  CHECK(a.nnz() == 6000);
+  std::int64_t longest = 0;
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    const std::int64_t from = a.row_ptr[static_cast<std::size_t>(i)],
+                       to = a.row_ptr[static_cast<std::size_t>(i + 1)];
+    longest = std::max(longest, to - from);
+    for (std::int64_t e = from; e < to; ++e) {
+      const std::int32_t j = a.col[static_cast<std::size_t>(e)];
+      CHECK(j != i);
+      const auto begin = a.col.begin() + a.row_ptr[static_cast<std::size_t>(j)],
+                 end = a.col.begin() + a.row_ptr[static_cast<std::size_t>(j) + 1];
+      CHECK(std::binary_search(begin, end, static_cast<std::int32_t>(i)));
+    }
+  }
+  CHECK(longest > 100);  // 12 on average
+  CHECK(plumb::hub_graph<float>(what).col == a.col);
+  what.edges = 500 * 499;
+  CHECK_THROWS_AS((void)plumb::hub_graph<float>(what), plumb::Error);
+}
+
+TEST_CASE(
+    "the twin of web-Stanford has its vertices, its entries with loops, and a row as long as its longest") {
+  const Csr<double> a = plumb::normalised_adjacency(plumb::hub_graph<double>(plumb::web_stanford_twin()));
+  CHECK(a.rows == 281903);
+  CHECK(a.nnz() == 4267175);
+  std::int32_t longest = 0;
+  for (std::size_t i = 0; i < 281903; ++i) longest = std::max(longest, a.row_ptr[i + 1] - a.row_ptr[i]);
+  CHECK(longest > 37000);
+  CHECK(longest < 40000);
+}
+
 TEST_CASE("normalising a path of three vertices gives 1/sqrt(d_i d_j)") {
   // 0 - 1 - 2: with loops the degrees are 2 3 2.
   const Csr<double> path =
@@ -256,6 +292,21 @@ TEST_CASE("a made-up GCN has fitting shapes, and features whose rows sum to 1") 
   const plumb::GcnSet<float> f32 = plumb::generated_gcn<float>(shape);
   CHECK(f32.w1.data[5] == static_cast<float>(set.w1.data[5]));
   CHECK(f32.a.val[7] == static_cast<float>(set.a.val[7]));
+}
+
+TEST_CASE("a network on a given graph takes the graph with loops, and embeddings of either sign") {
+  plumb::HubGraph graph;
+  graph.vertices = 50, graph.edges = 100;
+  plumb::GcnShape shape;
+  shape.features = 6, shape.hidden = 4, shape.classes = 3;
+  const plumb::GcnSet<float> set = plumb::generated_gcn<float>(plumb::hub_graph<double>(graph), shape);
+  CHECK(set.a.nnz() == 250);
+  CHECK(set.x.rows == 50);
+  CHECK(set.x.cols == 6);
+  CHECK(*std::min_element(set.x.data.begin(), set.x.data.end()) < -0.5F);
+  CHECK(*std::max_element(set.x.data.begin(), set.x.data.end()) > 0.5F);
+  CHECK(set.w2.rows == 4);
+  CHECK(set.b1.size() == 4);
 }
 
 TEST_CASE("a tridiagonal band has 2 3 3 2 entries in its rows") {

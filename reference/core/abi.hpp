@@ -75,6 +75,7 @@ enum class Arithmetic : std::uint8_t {
   tf32x3,       // error-corrected tf32: three products, within the fp32 bound
   bf16,         // operands rounded to 8 bits, fp32 sums
   fp16,         // operands rounded to 11 bits with fp16 range, fp32 sums
+  winograd,     // own type, minimal filtering F(2x2, 3x3): errors grow with the terms of the transform, not of the sum
 };
 
 /// What a variant promises and needs. Chain the setters: Traits{}.not_reproducible().align(16).

@@ -40,7 +40,7 @@ constexpr std::pair<Tier, std::string_view> kTiers[] = {
 constexpr std::pair<Arithmetic, std::string_view> kArithmetics[] = {
     {Arithmetic::native, "native"},   {Arithmetic::pairwise, "pairwise"}, {Arithmetic::compensated, "compensated"},
     {Arithmetic::doubled, "doubled"}, {Arithmetic::tf32, "tf32"},         {Arithmetic::tf32x3, "tf32x3"},
-    {Arithmetic::bf16, "bf16"},       {Arithmetic::fp16, "fp16"}};
+    {Arithmetic::bf16, "bf16"},       {Arithmetic::fp16, "fp16"},         {Arithmetic::winograd, "winograd"}};
 
 Error bad_case(std::string_view id, std::string_view what) {
   return Error(fmt::format("case '{}': {}", printable(id, 200), what));

@@ -15,7 +15,9 @@ double sum_bound(const Tolerance& t, double value, double magnitude, std::int64_
   const double underflow = n * t.eta();
   const double doubled = u * std::fabs(value) + 8 * n * u * u * magnitude;
   switch (t.arithmetic) {
-    case Arithmetic::native: return native + underflow;
+    case Arithmetic::native:
+    case Arithmetic::winograd:  // the operator passes the transform's magnitude and the length of its longest chain
+      return native + underflow;
     // each operand keeps 22 bits (2 u each), and the product of the two low parts is dropped (4 u): 8 u per product, which shows
     // where there are few terms; from four terms on the fp32 bound holds it
     case Arithmetic::tf32x3: return std::max(native, 12 * u * magnitude) + underflow;

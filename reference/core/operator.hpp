@@ -43,7 +43,12 @@ struct Instance {
 /// The oracle's answer for one output array, packed row-major: value, magnitude M = sum |a||b|, and number of terms.
 struct ReferenceArray {
   std::vector<double> value, magnitude;
+  std::vector<double> transformed;  // the same sum over the terms of Arithmetic::winograd; empty where no variant may compute so
   std::vector<std::int32_t> terms;
+  /// What errors under `arithmetic` are measured against, per element; empty where the operator knows no such arithmetic.
+  [[nodiscard]] const std::vector<double>& magnitude_under(Arithmetic arithmetic) const {
+    return arithmetic == Arithmetic::winograd ? transformed : magnitude;
+  }
   void resize(std::int64_t n) {
     value.assign(static_cast<std::size_t>(n), 0.0);
     magnitude.assign(static_cast<std::size_t>(n), 0.0);

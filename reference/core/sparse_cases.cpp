@@ -29,24 +29,29 @@ void sample_columns(std::vector<std::int32_t>& out, std::int64_t cols, std::int6
     std::int64_t wanted = count;
     for (std::int64_t j = 0; j < cols && wanted > 0; ++j) {
       const auto left = static_cast<std::uint64_t>(cols - j);
-      if (random_below(seed, stream, base + static_cast<std::uint64_t>(j), left) < static_cast<std::uint64_t>(wanted)) {
+      if (random_below(seed, stream, base + static_cast<std::uint64_t>(j), left) <
+          static_cast<std::uint64_t>(wanted)) {
         out.push_back(static_cast<std::int32_t>(j));
         --wanted;
       }
     }
     return;
   }
+  constexpr std::int64_t kSearched = 32;  // up to here looking through the row beats a hash set
   std::unordered_set<std::int32_t> taken;
   for (std::int64_t j = cols - count; j < cols; ++j) {
     const auto pick = static_cast<std::int32_t>(
         random_below(seed, stream, base + static_cast<std::uint64_t>(j), static_cast<std::uint64_t>(j + 1)));
-    out.push_back(taken.insert(pick).second ? pick : (taken.insert(static_cast<std::int32_t>(j)), static_cast<std::int32_t>(j)));
+    const bool fresh = count <= kSearched ? std::find(out.begin() + start, out.end(), pick) == out.end()
+                                          : taken.insert(pick).second;
+    out.push_back(fresh ? pick : static_cast<std::int32_t>(j));
+    if (!fresh && count > kSearched) taken.insert(static_cast<std::int32_t>(j));
   }
   std::sort(out.begin() + start, out.end());
 }
 
-std::int64_t row_length(const std::string& pattern, std::int64_t i, std::int64_t rows, std::int64_t cols, double mean,
-                        std::uint64_t seed, std::uint64_t stream) {
+std::int64_t row_length(const std::string& pattern, std::int64_t i, std::int64_t rows, std::int64_t cols,
+                        double mean, std::uint64_t seed, std::uint64_t stream) {
   const auto row = static_cast<std::uint64_t>(i);
   const double r = random_unit(seed, stream, row);
   double length = 0;
@@ -66,6 +71,107 @@ std::int64_t row_length(const std::string& pattern, std::int64_t i, std::int64_t
   return std::min<std::int64_t>(cols, static_cast<std::int64_t>(whole) + (up ? 1 : 0));
 }
 
+// The patterns whose places follow from the sizes alone, or are drawn entry by entry: row_ptr and col at once.
+
+void add_row_end(const Case& c, std::vector<std::int32_t>& row_ptr, std::size_t entries) {
+  if (entries > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
+    throw Error(fmt::format("case '{}': more than 2^31 - 1 entries do not fit int32 offsets", c.id()));
+  }
+  row_ptr.push_back(static_cast<std::int32_t>(entries));
+}
+
+// The five-point stencil on a grid of floor(sqrt(rows)) points a line.
+template <class T>
+void place_stencil(const Case& c, Csr<T>& a) {
+  const auto line =
+      std::max<std::int64_t>(1, static_cast<std::int64_t>(std::sqrt(static_cast<double>(a.rows))));
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    const std::int64_t at = i % line;
+    const auto add = [&](std::int64_t j) {
+      if (j >= 0 && j < a.cols) a.col.push_back(static_cast<std::int32_t>(j));
+    };
+    if (line > 1) add(i - line);
+    if (at > 0) add(i - 1);
+    add(i);
+    if (at + 1 < line && i + 1 < a.rows) add(i + 1);
+    if (i + line < a.rows) add(i + line);
+    add_row_end(c, a.row_ptr, a.col.size());
+  }
+}
+
+// Row 0 holds every column; the others column 0 and the diagonal.
+template <class T>
+void place_arrow(const Case& c, Csr<T>& a) {
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    for (std::int64_t j = 0; j < (i == 0 ? a.cols : std::min<std::int64_t>(1, a.cols)); ++j) {
+      a.col.push_back(static_cast<std::int32_t>(j));
+    }
+    if (i > 0 && i < a.cols) a.col.push_back(static_cast<std::int32_t>(i));
+    add_row_end(c, a.row_ptr, a.col.size());
+  }
+}
+
+// R-MAT (Chakrabarti, Zhan and Faloutsos, SDM 2004) with the Graph500's 0.57, 0.19, 0.19, 0.05: density * rows * cols
+// draws; places outside a size that is no power of two are drawn anew, repeated ones dropped.
+template <class T>
+void place_rmat(const Case& c, Csr<T>& a, double density, std::uint64_t stream) {
+  const auto wanted =
+      static_cast<std::int64_t>(density * static_cast<double>(a.rows) * static_cast<double>(a.cols));
+  add_row_end(c, a.row_ptr, static_cast<std::size_t>(wanted));  // refuses too many
+  a.row_ptr.pop_back();
+  const auto levels_of = [](std::int64_t size) {
+    int levels = 0;
+    while ((std::int64_t{1} << levels) < size) ++levels;
+    return levels;
+  };
+  const int row_levels = levels_of(a.rows), col_levels = levels_of(a.cols),
+            levels = std::max(row_levels, col_levels);
+  std::vector<std::uint64_t> places(static_cast<std::size_t>(wanted));  // row * 2^32 + col
+  std::uint64_t draw = 0;
+  for (std::uint64_t& place : places) {
+    std::uint64_t row = 0, col = 0;
+    do {
+      row = col = 0;
+      std::uint64_t bits = 0;
+      for (int level = 0; level < levels; ++level) {
+        if (level % 4 == 0) bits = random_bits(c.seed, stream, draw++);
+        const std::uint64_t r = bits & 0xffff;  // in 65536ths: 0.57, 0.76, 0.95
+        bits >>= 16;
+        row = 2 * row + static_cast<std::uint64_t>(r >= 49807);
+        col = 2 * col + static_cast<std::uint64_t>((r >= 37355 && r < 49807) || r >= 62259);
+      }
+      row >>= levels - row_levels,
+          col >>= levels - col_levels;  // the shorter side takes its first levels only
+    } while (row >= static_cast<std::uint64_t>(a.rows) || col >= static_cast<std::uint64_t>(a.cols));
+    place = row << 32 | col;
+  }
+  std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  std::size_t at = 0;
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    for (; at < places.size() && places[at] >> 32 == static_cast<std::uint64_t>(i); ++at) {
+      a.col.push_back(static_cast<std::int32_t>(places[at] & 0xffffffffu));
+    }
+    add_row_end(c, a.row_ptr, a.col.size());
+  }
+}
+
+// True where `pattern` is one of these three, and A then has its places.
+template <class T>
+bool place_whole(const std::string& pattern, const Case& c, Csr<T>& a, double density, std::uint64_t stream) {
+  const bool stencil = pattern == "stencil", arrow = pattern == "arrow";
+  if (!stencil && !arrow && pattern != "rmat") return false;
+  a.row_ptr = {0};
+  if (stencil) {
+    place_stencil(c, a);
+  } else if (arrow) {
+    place_arrow(c, a);
+  } else {
+    place_rmat(c, a, density, stream);
+  }
+  return true;
+}
+
 }  // namespace
 
 void set_matrix_reader(std::function<Csr<double>(const std::string&)> f) { reader() = std::move(f); }
@@ -79,8 +185,8 @@ void fill_csr_values(Csr<T>& a, Fill fill, std::uint64_t seed, std::uint64_t str
       const std::int32_t begin = a.row_ptr[i], end = a.row_ptr[i + 1];
       if (begin == end) continue;
       const auto row = static_cast<std::uint64_t>(i);
-      const auto one = begin + static_cast<std::int32_t>(
-                                   random_below(seed, stream + 7, row, static_cast<std::uint64_t>(end - begin)));
+      const auto one = begin + static_cast<std::int32_t>(random_below(
+                                   seed, stream + 7, row, static_cast<std::uint64_t>(end - begin)));
       const int exponent = static_cast<int>(random_below(seed, stream + 9, row, 25)) - 12;
       for (std::int32_t k = begin; k < end; ++k) {
         a.val[k] = fill == Fill::index ? static_cast<T>(k == one) : std::ldexp(a.val[k], exponent);
@@ -106,8 +212,8 @@ Csr<T> make_sparse(const Case& c, std::uint64_t stream) {
     }
     return a;
   }
-  static const std::vector<std::string> kPatterns = {"uniform", "banded",   "powerlaw", "giant",
-                                                     "empty",   "unsorted", "diagonal"};
+  static const std::vector<std::string> kPatterns = {"uniform",  "banded",   "powerlaw", "giant", "empty",
+                                                     "unsorted", "diagonal", "stencil",  "arrow", "rmat"};
   const std::string pattern = c.text_or("pattern", "uniform");
   if (std::find(kPatterns.begin(), kPatterns.end(), pattern) == kPatterns.end()) {
     throw Error(fmt::format("case '{}': unknown pattern '{}'{} (known: {})", c.id(), pattern,
@@ -118,14 +224,20 @@ Csr<T> make_sparse(const Case& c, std::uint64_t stream) {
   const double density = c.number("density");
   if (density < 0 || density > 1) throw Error(fmt::format("case '{}': density is not in [0, 1]", c.id()));
   constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
-  if (a.rows >= kMax || a.cols >= kMax) throw Error(fmt::format("case '{}': rows and cols must fit int32", c.id()));
+  if (a.rows >= kMax || a.cols >= kMax)
+    throw Error(fmt::format("case '{}': rows and cols must fit int32", c.id()));
+  if (place_whole(pattern, c, a, density, stream + 24)) {
+    fill_csr_values(a, c.fill, c.seed, stream);
+    return a;
+  }
   a.row_ptr.assign(static_cast<std::size_t>(a.rows) + 1, 0);
   const double mean = density * static_cast<double>(a.cols);
   std::int64_t total = 0;
   for (std::int64_t i = 0; i < a.rows; ++i) {
     const std::int64_t length = row_length(pattern, i, a.rows, a.cols, mean, c.seed, stream + 20);
     total += length;
-    if (total > kMax) throw Error(fmt::format("case '{}': more than 2^31 - 1 entries do not fit int32 offsets", c.id()));
+    if (total > kMax)
+      throw Error(fmt::format("case '{}': more than 2^31 - 1 entries do not fit int32 offsets", c.id()));
     a.row_ptr[i + 1] = static_cast<std::int32_t>(total);
   }
   a.col.reserve(static_cast<std::size_t>(total));
@@ -135,13 +247,15 @@ Csr<T> make_sparse(const Case& c, std::uint64_t stream) {
     if (pattern == "diagonal") {
       if (length > 0) a.col.push_back(static_cast<std::int32_t>(i));
     } else if (pattern == "banded") {
-      const auto middle = static_cast<std::int64_t>(static_cast<double>(i) * static_cast<double>(a.cols) / static_cast<double>(a.rows));
+      const auto middle = static_cast<std::int64_t>(static_cast<double>(i) * static_cast<double>(a.cols) /
+                                                    static_cast<double>(a.rows));
       const std::int64_t first = std::clamp<std::int64_t>(middle - length / 2, 0, a.cols - length);
       for (std::int64_t k = 0; k < length; ++k) a.col.push_back(static_cast<std::int32_t>(first + k));
     } else if (pattern == "unsorted") {
       for (std::int64_t k = 0; k < length; ++k) {
-        a.col.push_back(static_cast<std::int32_t>(random_below(c.seed, stream + 22, row * 0x100000000u + static_cast<std::uint64_t>(k),
-                                                               static_cast<std::uint64_t>(a.cols))));
+        a.col.push_back(static_cast<std::int32_t>(
+            random_below(c.seed, stream + 22, row * 0x100000000u + static_cast<std::uint64_t>(k),
+                         static_cast<std::uint64_t>(a.cols))));
       }
       if (length > 1) a.col.back() = a.col[a.col.size() - 2];  // at least one repeated column per row
     } else {
@@ -154,14 +268,18 @@ Csr<T> make_sparse(const Case& c, std::uint64_t stream) {
 
 template <class T>
 void validate_csr(const CsrView<const T, Space::host>& a, const char* name) {
-  const auto bad = [&](const std::string& what) { throw Error(fmt::format("malformed CSR {}: {}", name, what)); };
+  const auto bad = [&](const std::string& what) {
+    throw Error(fmt::format("malformed CSR {}: {}", name, what));
+  };
   if (a.row_ptr[0] != 0) bad(fmt::format("row_ptr[0] is {}, not 0", a.row_ptr[0]));
   for (std::int64_t i = 0; i < a.rows; ++i) {
     if (a.row_ptr[i + 1] < a.row_ptr[i]) bad(fmt::format("row_ptr decreases at row {}", i));
   }
-  if (a.row_ptr[a.rows] != a.nnz) bad(fmt::format("row_ptr ends at {}, not at nnz = {}", a.row_ptr[a.rows], a.nnz));
+  if (a.row_ptr[a.rows] != a.nnz)
+    bad(fmt::format("row_ptr ends at {}, not at nnz = {}", a.row_ptr[a.rows], a.nnz));
   for (std::int64_t k = 0; k < a.nnz; ++k) {
-    if (a.col[k] < 0 || a.col[k] >= a.cols) bad(fmt::format("entry {} has column {} of {}", k, a.col[k], a.cols));
+    if (a.col[k] < 0 || a.col[k] >= a.cols)
+      bad(fmt::format("entry {} has column {} of {}", k, a.col[k], a.cols));
   }
 }
 
@@ -177,7 +295,8 @@ CsrView<const T, Space::host> keep(Arena& arena, const Csr<T>& a) {
 }
 
 template <class T>
-VecView<const T, Space::host> make_vector(Arena& arena, std::int64_t size, const Case& c, Role role, std::uint64_t stream) {
+VecView<const T, Space::host> make_vector(Arena& arena, std::int64_t size, const Case& c, Role role,
+                                          std::uint64_t stream) {
   T* data = arena.allocate<T>(size);
   // a right-hand vector is a column (rows, 1), a left-hand one a row (1, cols): fills speak of rows and columns
   const bool column = role != Role::left;
@@ -186,20 +305,22 @@ VecView<const T, Space::host> make_vector(Arena& arena, std::int64_t size, const
 }
 
 template <class T>
-DenseView<const T, Space::host> make_dense(Arena& arena, std::int64_t rows, std::int64_t cols, const Case& c, Role role,
-                                           std::uint64_t stream) {
+DenseView<const T, Space::host> make_dense(Arena& arena, std::int64_t rows, std::int64_t cols, const Case& c,
+                                           Role role, std::uint64_t stream) {
   T* data = arena.allocate<T>(rows * cols);
   fill_values(data, rows, cols, c.fill, role, c.seed, stream);
   return {data, rows, cols, cols};
 }
 
-#define PLUMB_INSTANTIATE(T)                                                                                              \
-  template void fill_csr_values<T>(Csr<T>&, Fill, std::uint64_t, std::uint64_t);                                          \
-  template Csr<T> make_sparse<T>(const Case&, std::uint64_t);                                                             \
-  template void validate_csr<T>(const CsrView<const T, Space::host>&, const char*);                                       \
-  template CsrView<const T, Space::host> keep<T>(Arena&, const Csr<T>&);                                                  \
-  template VecView<const T, Space::host> make_vector<T>(Arena&, std::int64_t, const Case&, Role, std::uint64_t);          \
-  template DenseView<const T, Space::host> make_dense<T>(Arena&, std::int64_t, std::int64_t, const Case&, Role, std::uint64_t);
+#define PLUMB_INSTANTIATE(T)                                                                              \
+  template void fill_csr_values<T>(Csr<T>&, Fill, std::uint64_t, std::uint64_t);                          \
+  template Csr<T> make_sparse<T>(const Case&, std::uint64_t);                                             \
+  template void validate_csr<T>(const CsrView<const T, Space::host>&, const char*);                       \
+  template CsrView<const T, Space::host> keep<T>(Arena&, const Csr<T>&);                                  \
+  template VecView<const T, Space::host> make_vector<T>(Arena&, std::int64_t, const Case&, Role,          \
+                                                        std::uint64_t);                                   \
+  template DenseView<const T, Space::host> make_dense<T>(Arena&, std::int64_t, std::int64_t, const Case&, \
+                                                         Role, std::uint64_t);
 PLUMB_INSTANTIATE(float)
 PLUMB_INSTANTIATE(double)
 

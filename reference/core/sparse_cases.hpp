@@ -16,9 +16,30 @@ namespace plumb {
 ///     powerlaw   few long rows, many short ones;    giant      one row holds every column, the others as uniform
 ///     empty      every third row and the first half hold nothing, the others twice as much
 ///     unsorted   columns unsorted and repeated;     diagonal   one entry per row
+///     stencil    five points of a square grid;      arrow      row 0, column 0 and the diagonal
+///     rmat       R-MAT of the Graph500: skewed rows and columns, density * rows * cols draws less the repeated
+///   diagonal, stencil and arrow take their places from the sizes; density is then not looked at.
 /// Throws Error for an unknown pattern (with the nearest), sizes above int32, or a density outside [0, 1].
 template <class T>
 [[nodiscard]] Csr<T> make_sparse(const Case& c, std::uint64_t stream);
+
+/// Nine matrices by which sparse kernels are compared at size: regular and skewed, local and scattered, fitting the
+/// second-level cache of a large GPU and not. Parameters of make_sparse, and what each stands for.
+struct SizedMatrix {
+  const char* parameters;
+  const char* why;
+};
+inline constexpr SizedMatrix kSizedMatrices[] = {
+    {"rows=281903,cols=281903,density=0.0000537,pattern=powerlaw", "a web graph: 4.3 M entries, skewed"},
+    {"rows=1000000,cols=1000000,density=0.000016,pattern=rmat", "R-MAT: 16 M entries, skewed both ways"},
+    {"rows=1440000,cols=1440000,density=0,pattern=stencil", "five points on a 1200 x 1200 grid"},
+    {"rows=300000,cols=300000,density=0.0002,pattern=banded", "FEM-like, 60 per row"},
+    {"rows=1000000,cols=1000000,density=0.000045,pattern=banded", "FEM-like, 45 per row, past the cache"},
+    {"rows=65536,cols=65536,density=0.00049", "uniform, 32 per row"},
+    {"rows=66463,cols=66463,density=0.0023,pattern=giant", "as mip1: 10 M entries and one row of everything"},
+    {"rows=8217820,cols=7591564,density=0.00000065", "as Hardesty3: 4.9 per row, 8 M rows"},
+    {"rows=1000000,cols=1000000,density=0,pattern=arrow", "one full row, one full column, the diagonal"},
+};
 
 /// Sets who reads matrix=FILE. verify and bench set it once; without it such a case is an error.
 void set_matrix_reader(std::function<Csr<double>(const std::string&)> reader);
@@ -37,10 +58,10 @@ template <class T>
 
 /// Allocates a filled vector or matrix in the arena.
 template <class T>
-[[nodiscard]] VecView<const T, Space::host> make_vector(Arena& arena, std::int64_t size, const Case& c, Role role,
-                                                        std::uint64_t stream);
+[[nodiscard]] VecView<const T, Space::host> make_vector(Arena& arena, std::int64_t size, const Case& c,
+                                                        Role role, std::uint64_t stream);
 template <class T>
-[[nodiscard]] DenseView<const T, Space::host> make_dense(Arena& arena, std::int64_t rows, std::int64_t cols, const Case& c,
-                                                         Role role, std::uint64_t stream);
+[[nodiscard]] DenseView<const T, Space::host> make_dense(Arena& arena, std::int64_t rows, std::int64_t cols,
+                                                         const Case& c, Role role, std::uint64_t stream);
 
 }  // namespace plumb

@@ -179,6 +179,7 @@ double LogSoftmax::bound(const Tolerance& t, int, double, double magnitude, std:
   const double u = t.unit();
   switch (t.arithmetic) {
     case Arithmetic::native:
+    case Arithmetic::winograd:
     case Arithmetic::tf32x3:
       return u * (magnitude + plain);
     case Arithmetic::pairwise:

@@ -42,11 +42,20 @@ void Sddmm::cases(CaseList& list) {
            "repeated columns: each gets the whole product");
   list.add(Tier::smoke, "rows=333,cols=333,k=64,density=0,pattern=diagonal", {exact, real},
            "one entry per row: attention with itself");
+  list.add(Tier::smoke, "rows=300,cols=300,k=32,density=0,pattern=arrow", {exact, real},
+           "one full row before short ones");
+  list.add(Tier::smoke, "rows=400,cols=250,k=20,density=0.03,pattern=rmat", {exact, real},
+           "rows and columns skewed");
+  list.add(Tier::smoke, "rows=301,cols=301,k=40,density=0.1,pattern=banded", {exact, real, hostile},
+           "neighbouring rows share their columns");
+  list.add(Tier::smoke, "rows=3000,cols=20,k=12,density=0.002", {exact, real},
+           "32 entries span hundreds of empty rows");
   list.add(Tier::smoke, "rows=3,cols=5000,k=16,density=0.9", {exact, positive},
            "long rows only, fewer than cores");
 
-  list.add(Tier::full, "rows=281903,cols=281903,k=16,density=0.00005,pattern=powerlaw", {exact, real},
-           "edge scores of a web graph");
+  for (const SizedMatrix& m : kSizedMatrices) {
+    list.add(Tier::full, std::string(m.parameters) + ",k=32", {real}, m.why);
+  }
   list.add(Tier::full, "rows=65536,cols=65536,k=64,density=0.0005", {exact, wide, real, positive, hostile},
            "32 per row");
   list.add(Tier::full, "rows=4096,cols=4096,k=128,density=0.1", {exact, real},

@@ -52,11 +52,22 @@ void Spmm::cases(CaseList& list) {
            "rows share columns of B");
   list.add(Tier::smoke, "rows=333,cols=333,n=40,density=0,pattern=diagonal", {exact, index},
            "C is B, row for row, scaled");
+  list.add(Tier::smoke, "rows=300,cols=300,n=32,density=0,pattern=arrow", {exact, real},
+           "one full row before short ones");
+  list.add(Tier::smoke, "rows=400,cols=250,n=20,density=0.03,pattern=rmat", {exact, real},
+           "rows and columns skewed");
   list.add(Tier::smoke, "rows=3,cols=6000,n=16,density=0.9", {exact, real, positive},
            "long rows only, fewer than cores");
 
-  list.add(Tier::full, "rows=281903,cols=281903,n=16,density=0.00005,pattern=powerlaw", {exact, real},
-           "the contest's graph, first layer");
+  list.add(Tier::smoke, "rows=12,cols=1500,n=41,density=0.4", {exact, real},
+           "every row long enough to be cut, and nothing aligned");
+  list.add(Tier::smoke, "rows=9,cols=1100,n=20,density=0.06,pattern=unsorted", {exact, hostile},
+           "rows of 33 to 99: on both sides of where variants stage, batch and cut");
+  list.add(Tier::smoke, "rows=2,cols=600000,n=1,density=0,pattern=arrow", {exact},
+           "a row of more entries than parts of one length are kept for");
+  for (const SizedMatrix& m : kSizedMatrices) {
+    list.add(Tier::full, std::string(m.parameters) + ",n=32", {real}, m.why);
+  }
   list.add(Tier::full, "rows=65536,cols=65536,n=32,density=0.0005", {exact, wide, real, positive, hostile},
            "32 per row");
   list.add(Tier::full, "rows=65536,cols=65536,n=41,density=0.0005", {exact, real}, "ragged width at size");

@@ -34,15 +34,14 @@ void Spmv::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=400,cols=300,density=0.05,pattern=unsorted", {exact, index, real}, "columns unsorted and repeated");
   list.add(Tier::smoke, "rows=2000,cols=2000,density=0.0035,pattern=banded", {exact, real}, "regular short rows, local columns");
   list.add(Tier::smoke, "rows=777,cols=777,density=0,pattern=diagonal", {exact, index}, "one entry per row");
+  list.add(Tier::smoke, "rows=1000,cols=1000,density=0,pattern=stencil", {exact, real}, "short rows of a grid whose last line is cut");
+  list.add(Tier::smoke, "rows=900,cols=900,density=0,pattern=arrow", {exact, real}, "one full row before short ones");
+  list.add(Tier::smoke, "rows=1100,cols=700,density=0.012,pattern=rmat", {exact, real}, "rows and columns skewed");
   list.add(Tier::smoke, "rows=3,cols=20000,density=0.9", {exact, real, positive}, "long rows only, fewer than cores");
 
-  list.add(Tier::full, "rows=65536,cols=65536,density=0.0005", {exact, wide, real, positive, hostile}, "32 per row");
-  list.add(Tier::full, "rows=281903,cols=281903,density=0.00003,pattern=powerlaw", {exact, real}, "web graph sized, skewed");
-  list.add(Tier::full, "rows=300000,cols=300000,density=0.0002,pattern=banded", {exact, real, positive}, "FEM-like, 60 per row");
-  list.add(Tier::full, "rows=66463,cols=66463,density=0.001,pattern=giant", {exact, real}, "as mip1: one row of everything");
+  list.add(Tier::full, "rows=65536,cols=65536,density=0.0005", {exact, wide, real, positive, hostile}, "every fill at size");
+  for (const SizedMatrix& m : kSizedMatrices) list.add(Tier::full, m.parameters, {exact, real}, m.why);
   list.add(Tier::full, "rows=1000000,cols=1000000,density=0,pattern=diagonal", {exact}, "a million rows of one entry");
-  list.add(Tier::full, "rows=8217820,cols=7591564,density=0.00000065,pattern=uniform", {exact}, "as Hardesty3: 4.9 per row, 8 M rows",
-           {Dtype::f64});
   list.add(Tier::stress, "rows=4194304,cols=4194304,density=0.0000114,pattern=powerlaw", {exact, real}, "200 M entries");
 }
 

@@ -1,0 +1,338 @@
+// conv2d: cases, data, oracle, bound and cost of the contract in conv2d.hpp.
+#include "reference/ops/conv2d.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "reference/core/dense_products.hpp"
+#include "reference/core/error.hpp"
+#include "reference/core/fills.hpp"
+#include "reference/core/operator.hpp"
+#include "reference/core/random.hpp"
+#include "reference/core/sparse_cases.hpp"
+
+namespace plumb {
+namespace {
+
+std::int32_t narrow(std::int64_t v, const char* what) {
+  if (v > std::numeric_limits<std::int32_t>::max())
+    throw Error(fmt::format("conv2d: {} = {} does not fit 32 bits", what, v));
+  return static_cast<std::int32_t>(v);
+}
+
+// The pixels under every place of the filter: (c r s, oh ow), zeros where it lies outside of the image.
+template <class T>
+std::vector<T> windows_of(const Conv2d::Problem<T>& p, const DenseView<const T, Space::host>& X,
+                          std::int64_t image) {
+  const std::int64_t pixels = static_cast<std::int64_t>(p.oh) * p.ow;
+  std::vector<T> windows;
+  windows.reserve(static_cast<std::size_t>(p.c * p.r * p.s * pixels));
+  for (std::int64_t ch = 0; ch < p.c; ++ch) {
+    for (std::int64_t a = 0; a < p.r; ++a) {
+      for (std::int64_t b = 0; b < p.s; ++b) {
+        for (std::int64_t y = 0; y < p.oh; ++y) {
+          for (std::int64_t x = 0; x < p.ow; ++x) {
+            const std::int64_t iy = y * p.stride_h + a * p.dilation_h - p.pad_h,
+                               ix = x * p.stride_w + b * p.dilation_w - p.pad_w;
+            const bool inside = iy >= 0 && iy < p.h && ix >= 0 && ix < p.w;
+            windows.push_back(inside ? X(image * p.c + ch, iy * p.w + ix) : T(0));
+          }
+        }
+      }
+    }
+  }
+  return windows;
+}
+
+// |G|, |B^T| and |A^T| of F(2, 3).
+constexpr double kG[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}, {0, 0, 1}};
+constexpr double kB[4][4] = {{1, 0, 1, 0}, {0, 1, 1, 0}, {0, 1, 1, 0}, {0, 1, 0, 1}};
+constexpr double kA[2][4] = {{1, 1, 1, 0}, {0, 1, 1, 1}};
+
+// to = M from M^T, for a (Rows, Inner) matrix M.
+template <int Rows, int Inner>
+void transform(const double (&m)[Rows][Inner], const double (&from)[Inner][Inner], double (&to)[Rows][Rows]) {
+  double half[Rows][Inner] = {};
+  for (int i = 0; i < Rows; ++i) {
+    for (int j = 0; j < Inner; ++j) {
+      for (int l = 0; l < Inner; ++l) half[i][j] += m[i][l] * from[l][j];
+    }
+  }
+  for (int i = 0; i < Rows; ++i) {
+    for (int j = 0; j < Rows; ++j) {
+      to[i][j] = 0;
+      for (int l = 0; l < Inner; ++l) to[i][j] += half[i][l] * m[j][l];
+    }
+  }
+}
+
+// W of the contract, packed as Y.
+template <class T>
+std::vector<double> winograd_magnitude(const Conv2d::Problem<T>& p, const Conv2d::In<T, Space::host>& in) {
+  constexpr std::int64_t kTiles = 32;  // of a block: their transforms stay in the second-level cache
+  const std::int64_t across = (p.ow + 1) / 2, tiles = across * ((p.oh + 1) / 2),
+                     blocks = (tiles + kTiles - 1) / kTiles;
+  std::vector<double> filters(static_cast<std::size_t>(16) * static_cast<std::size_t>(p.k) *
+                              static_cast<std::size_t>(p.c));  // (k, c, 16)
+#pragma omp parallel for
+  for (std::int64_t f = 0; f < p.k; ++f) {
+    for (std::int64_t ch = 0; ch < p.c; ++ch) {
+      double g[3][3], u[4][4];
+      for (int e = 0; e < 9; ++e) g[e / 3][e % 3] = std::fabs(static_cast<double>(in.F(f, ch * 9 + e)));
+      transform(kG, g, u);
+      for (int e = 0; e < 16; ++e)
+        filters[static_cast<std::size_t>((f * p.c + ch) * 16 + e)] = u[e / 4][e % 4];
+    }
+  }
+  std::vector<double> w(static_cast<std::size_t>(p.n) * static_cast<std::size_t>(p.k) *
+                        static_cast<std::size_t>(p.oh) * static_cast<std::size_t>(p.ow));
+#pragma omp parallel for collapse(2) schedule(dynamic)
+  for (std::int64_t image = 0; image < p.n; ++image) {
+    for (std::int64_t block = 0; block < blocks; ++block) {
+      std::vector<double> pixels(static_cast<std::size_t>(p.c * 16 * kTiles));  // (c, 16, kTiles)
+      for (std::int64_t ch = 0; ch < p.c; ++ch) {
+        for (std::int64_t t = 0; t < std::min(kTiles, tiles - block * kTiles); ++t) {
+          const std::int64_t y = (block * kTiles + t) / across * 2, x = (block * kTiles + t) % across * 2;
+          double d[4][4], v[4][4];
+          for (int e = 0; e < 16; ++e) {
+            const std::int64_t iy = y + e / 4 - p.pad_h, ix = x + e % 4 - p.pad_w;
+            const bool inside = iy >= 0 && iy < p.h && ix >= 0 && ix < p.w;
+            d[e / 4][e % 4] =
+                inside ? std::fabs(static_cast<double>(in.X(image * p.c + ch, iy * p.w + ix))) : 0;
+          }
+          transform(kB, d, v);
+          for (int e = 0; e < 16; ++e)
+            pixels[static_cast<std::size_t>((ch * 16 + e) * kTiles + t)] = v[e / 4][e % 4];
+        }
+      }
+      for (std::int64_t f = 0; f < p.k; ++f) {
+        double sum[16][kTiles] = {};
+        for (std::int64_t ch = 0; ch < p.c; ++ch) {
+          for (int e = 0; e < 16; ++e) {
+            const double u = filters[static_cast<std::size_t>((f * p.c + ch) * 16 + e)];
+            const double* v = &pixels[static_cast<std::size_t>((ch * 16 + e) * kTiles)];
+#pragma omp simd
+            for (std::int64_t t = 0; t < kTiles; ++t) sum[e][t] += u * v[t];
+          }
+        }
+        for (std::int64_t t = 0; t < std::min(kTiles, tiles - block * kTiles); ++t) {
+          const std::int64_t y = (block * kTiles + t) / across * 2, x = (block * kTiles + t) % across * 2;
+          for (std::int64_t i = 0; i < std::min<std::int64_t>(2, p.oh - y); ++i) {
+            for (std::int64_t j = 0; j < std::min<std::int64_t>(2, p.ow - x); ++j) {
+              double total = 0;
+              for (int e = 0; e < 16; ++e) total += kA[i][e / 4] * sum[e][t] * kA[j][e % 4];
+              w[static_cast<std::size_t>(((image * p.k + f) * p.oh + y + i) * p.ow + x + j)] = total;
+            }
+          }
+        }
+      }
+    }
+  }
+  return w;
+}
+
+// How many of `size` places lie under some window.
+std::int64_t places_used(std::int64_t size, std::int64_t outputs, std::int64_t window, std::int64_t stride,
+                         std::int64_t pad, std::int64_t dilation) {
+  std::vector<bool> used(static_cast<std::size_t>(size));
+  for (std::int64_t y = 0; y < outputs; ++y) {
+    for (std::int64_t a = 0; a < window; ++a) {
+      const std::int64_t at = y * stride + a * dilation - pad;
+      if (at >= 0 && at < size) used[static_cast<std::size_t>(at)] = true;
+    }
+  }
+  return std::count(used.begin(), used.end(), true);
+}
+
+}  // namespace
+
+void Conv2d::cases(CaseList& list) {
+  using enum Fill;
+  list.add(Tier::smoke, "n=0,c=3,h=5,w=5,k=4,r=3,s=3", {exact}, "no images: nothing may be touched");
+  list.add(Tier::smoke, "n=2,c=3,h=5,w=5,k=0,r=3,s=3", {exact}, "no filters: nothing may be touched");
+  list.add(Tier::smoke, "n=2,c=0,h=5,w=5,k=4,r=3,s=3,pad=1", {exact}, "no channels: +0 everywhere");
+  list.add(Tier::smoke, "n=2,c=3,h=2,w=5,k=4,r=3,s=3", {exact}, "a window higher than the image: no outputs");
+  list.add(Tier::smoke, "n=1,c=2,h=0,w=4,k=3,r=3,s=3,pad=2", {exact},
+           "an image of no rows in its padding: zeros");
+  list.add(Tier::smoke, "n=1,c=1,h=1,w=1,k=1,r=1,s=1", {exact, real}, "the smallest product");
+  list.add(Tier::smoke, "n=1,c=1,h=3,w=3,k=1,r=3,s=3", {exact, real},
+           "one window, one tile of Winograd mostly outside");
+  list.add(Tier::smoke, "n=1,c=1,h=1,w=40,k=2,r=3,s=3,pad=1", {exact, real},
+           "one row: two of three taps in padding");
+  list.add(Tier::smoke, "n=2,c=5,h=12,w=15,k=7,r=3,s=3,pad=1", {exact, index, wide, real, scaled, hostile},
+           "the layer of most networks, odd columns, odd channels and filters");
+  list.add(Tier::smoke, "n=1,c=4,h=9,w=11,k=9,r=3,s=3", {exact, index, real, hostile},
+           "no padding, 7 x 9 outputs: ragged tiles of Winograd both ways");
+  list.add(Tier::smoke, "n=3,c=8,h=8,w=8,k=8,r=3,s=3,pad=1", {exact, real, positive},
+           "powers of two: nothing ragged");
+  list.add(Tier::smoke, "n=1,c=3,h=17,w=33,k=33,r=3,s=3,pad=1", {exact, index, real},
+           "one more than a tile of 32 columns, of 8 and 16 rows, of 32 filters");
+  list.add(Tier::smoke, "n=1,c=2,h=31,w=63,k=5,r=3,s=3,pad=1", {exact, real}, "one less than tiles");
+  list.add(Tier::smoke, "n=1,c=17,h=6,w=7,k=65,r=3,s=3,pad=1", {exact, index, real},
+           "one more than a tile of 64 filters, channels past two stages of 8");
+  list.add(Tier::smoke, "n=9,c=3,h=5,w=5,k=4,r=3,s=3,pad=1", {exact, index, real, hostile},
+           "images smaller than a tile of pixels: a tile crosses them");
+  list.add(Tier::smoke, "n=1,c=129,h=6,w=6,k=3,r=3,s=3,pad=1", {exact, wide, real, positive},
+           "1161 terms: drift, and many stages of channels");
+  list.add(Tier::smoke, "n=1,c=3,h=10,w=9,k=4,r=3,s=3,pad=2", {exact, real, hostile},
+           "padding as wide as the window allows: corners see one pixel");
+  list.add(Tier::smoke, "n=1,c=2,h=4,w=5,k=3,r=3,s=3,pad=4", {exact, real},
+           "padding wider than the window: whole windows of zeros");
+  list.add(Tier::smoke, "n=2,c=3,h=11,w=13,k=6,r=3,s=3,pad_h=0,pad_w=2", {exact, index, real},
+           "paddings that differ: exchanged they give another shape's answer");
+  list.add(Tier::smoke, "n=2,c=17,h=13,w=11,k=19,r=1,s=1", {exact, index, wide, real, hostile},
+           "1 x 1: a product of matrices and nothing else");
+  list.add(Tier::smoke, "n=2,c=16,h=8,w=16,k=32,r=1,s=1", {exact, real}, "1 x 1, whole vectors");
+  list.add(Tier::smoke, "n=2,c=6,h=13,w=14,k=9,r=1,s=1,stride=2", {exact, index, real},
+           "1 x 1 with stride: most pixels are not read");
+  list.add(Tier::smoke, "n=1,c=3,h=7,w=9,k=4,r=1,s=1,pad=1", {exact, real},
+           "1 x 1 with padding: a frame of zeros");
+  list.add(Tier::smoke, "n=2,c=4,h=11,w=17,k=6,r=5,s=5,pad=2", {exact, index, real, hostile}, "5 x 5");
+  list.add(Tier::smoke, "n=2,c=3,h=29,w=31,k=5,r=7,s=7,stride=2,pad=3", {exact, index, real, hostile},
+           "a first layer: 7 x 7, stride 2, odd image");
+  list.add(Tier::smoke, "n=1,c=3,h=16,w=18,k=4,r=4,s=4,stride=4", {exact, index, real},
+           "patches: windows that do not overlap, an even filter");
+  list.add(Tier::smoke, "n=1,c=3,h=17,w=15,k=4,r=3,s=3,stride_h=2,stride_w=1,pad=1", {exact, index, real},
+           "strides that differ: down");
+  list.add(Tier::smoke, "n=1,c=3,h=15,w=17,k=4,r=3,s=3,stride_h=1,stride_w=2,pad=1", {exact, index, real},
+           "strides that differ: across");
+  list.add(Tier::smoke, "n=1,c=3,h=14,w=15,k=4,r=2,s=2,stride=3", {exact, real},
+           "a stride longer than the window: pixels that no window sees");
+  list.add(Tier::smoke, "n=2,c=3,h=9,w=12,k=5,r=1,s=5,pad_h=0,pad_w=2", {exact, index, real},
+           "a row as a filter: r and s exchanged show");
+  list.add(Tier::smoke, "n=2,c=3,h=12,w=9,k=5,r=5,s=1,pad_h=2,pad_w=0", {exact, index, real},
+           "a column as a filter");
+  list.add(Tier::smoke, "n=1,c=4,h=13,w=12,k=5,r=3,s=3,pad=2,dilation=2", {exact, index, real, hostile},
+           "dilation: windows with holes");
+  list.add(Tier::smoke, "n=1,c=2,h=15,w=17,k=3,r=3,s=2,stride=2,pad=1,dilation_h=1,dilation_w=3",
+           {exact, real}, "dilations that differ, with stride");
+  list.add(Tier::smoke, "n=2,c=4,h=9,w=8,k=6,r=3,s=3,pad=1,zeros=0.5", {real, hostile},
+           "pixels as after a ReLU: a zero that is skipped loses the NaN or Inf beside it");
+  list.add(Tier::smoke, "n=1,c=9,h=1,w=129,k=33,r=3,s=3,pad=1", {exact, real},
+           "one long row: one more than a tile of 32 filters, and than a stage of 8 channels");
+  list.add(Tier::smoke, "n=2,c=9,h=16,w=16,k=64,r=3,s=3,pad=1", {exact, index, real},
+           "whole tiles of outputs and of 64 filters, channels one past a stage");
+  list.add(Tier::smoke, "n=1,c=1,h=23,w=29,k=1,r=9,s=11,pad=1", {exact, real}, "one plane, a large filter");
+
+  list.add(Tier::full, "n=8,c=64,h=56,w=56,k=64,r=3,s=3,pad=1", {exact, wide, real, positive, hostile},
+           "the 3 x 3 layer of ResNet's first stage");
+  list.add(Tier::full, "n=8,c=3,h=224,w=224,k=64,r=7,s=7,stride=2,pad=3", {exact, real, hostile},
+           "ResNet's first layer");
+  list.add(Tier::full, "n=8,c=64,h=56,w=56,k=256,r=1,s=1", {exact, real, scaled}, "ResNet's widening 1 x 1");
+  list.add(Tier::full, "n=4,c=256,h=14,w=14,k=256,r=3,s=3,pad=1", {exact, real},
+           "deep and small: more sums than pixels");
+  list.add(Tier::full, "n=1,c=512,h=7,w=7,k=512,r=3,s=3,pad=1", {exact, real, positive},
+           "49 pixels: only filters and channels occupy a device");
+  list.add(Tier::full, "n=32,c=6,h=28,w=28,k=16,r=5,s=5", {exact, index, real}, "LeNet's second layer");
+  list.add(Tier::full, "n=3,c=37,h=101,w=103,k=41,r=3,s=3,pad=1", {exact, real, scaled, hostile},
+           "prime in every dimension");
+  list.add(Tier::full, "n=2,c=32,h=65,w=67,k=48,r=3,s=3,stride=2,pad=1", {exact, index, real},
+           "a reduction between stages, odd image");
+  list.add(Tier::stress, "n=33,c=65,h=1009,w=1009,k=2,r=3,s=3,stride=8,pad=1", {exact},
+           "2,183,803,745 pixels: a 32-bit plane * ld wraps", {Dtype::f32});
+}
+
+template <class T>
+void Conv2d::make(const Case& c, Instance<Conv2d, T>& instance) {
+  Problem<T>& p = instance.problem;
+  const auto size = [&](const char* key) { return narrow(c.integer(key), key); };
+  // "stride" sets both dimensions, "stride_h" and "stride_w" one each
+  const auto each_way = [&](const char* key, std::int64_t otherwise, std::int32_t& down,
+                            std::int32_t& across) {
+    const std::int64_t both = c.integer_or(key, otherwise);
+    down = narrow(c.integer_or(std::string(key) + "_h", both), key);
+    across = narrow(c.integer_or(std::string(key) + "_w", both), key);
+  };
+  p.n = size("n"), p.c = size("c"), p.h = size("h"), p.w = size("w");
+  p.k = size("k"), p.r = size("r"), p.s = size("s");
+  each_way("stride", 1, p.stride_h, p.stride_w);
+  each_way("pad", 0, p.pad_h, p.pad_w);
+  each_way("dilation", 1, p.dilation_h, p.dilation_w);
+  if (p.stride_h < 1 || p.stride_w < 1) throw Error("conv2d: a stride is less than 1");
+  p.oh = narrow(extent(p.h, p.r, p.stride_h, p.pad_h, p.dilation_h), "oh");
+  p.ow = narrow(extent(p.w, p.s, p.stride_w, p.pad_w, p.dilation_w), "ow");
+  const auto times = [](auto... v) { return (std::int64_t{1} * ... * v); };
+  const std::int64_t planes = times(p.n, p.c), pixels = times(p.h, p.w), outputs = times(p.oh, p.ow);
+  T* x = instance.arena.template allocate<T>(planes * pixels);
+  fill_values(x, planes, pixels, c.fill, Role::right, c.seed, 1000);
+  const double zeros = c.number_or("zeros", 0);  // the part of X's elements that are 0
+  for (std::int64_t i = 0; zeros > 0 && i < planes * pixels; ++i) {
+    if (random_unit(c.seed, 1200, static_cast<std::uint64_t>(i)) < zeros) x[i] = 0;
+  }
+  instance.in.X = {x, planes, pixels, pixels};
+  instance.in.F = make_dense<T>(instance.arena, p.k, times(p.c, p.r, p.s), c, Role::left, 2000);
+  instance.out.Y = {nullptr, times(p.n, p.k), outputs, outputs};
+  instance.degenerate = instance.out.Y.rows * outputs <= 1 || planes * pixels == 0;
+}
+
+template <class T>
+void Conv2d::validate(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>& out) {
+  if (std::min({p.n, p.c, p.h, p.w, p.k}) < 0) throw Error("conv2d: a size is negative");
+  if (p.r < 1 || p.s < 1) throw Error(fmt::format("conv2d: a filter of {} x {} has no place", p.r, p.s));
+  if (std::min({p.stride_h, p.stride_w, p.dilation_h, p.dilation_w}) < 1)
+    throw Error("conv2d: a stride or a dilation is less than 1");
+  if (p.pad_h < 0 || p.pad_w < 0) throw Error("conv2d: a padding is negative");
+  for (const std::int64_t framed : {p.h + std::int64_t{2} * p.pad_h, p.w + std::int64_t{2} * p.pad_w})
+    (void)narrow(framed, "an image's side with its padding");
+  if (p.oh != extent(p.h, p.r, p.stride_h, p.pad_h, p.dilation_h) ||
+      p.ow != extent(p.w, p.s, p.stride_w, p.pad_w, p.dilation_w))
+    throw Error(fmt::format("conv2d: outputs of {} x {} are not what the windows give", p.oh, p.ow));
+  const auto check = [](const char* name, const auto& view, std::int64_t rows, std::int64_t cols) {
+    if (view.rows != rows || view.cols != cols)
+      throw Error(
+          fmt::format("conv2d: {} is ({}, {}), not ({}, {})", name, view.rows, view.cols, rows, cols));
+    if (view.ld < cols)
+      throw Error(fmt::format("conv2d: {} has leading dimension {}, less than {}", name, view.ld, cols));
+  };
+  const std::int64_t n = p.n, c = p.c, h = p.h, k = p.k, oh = p.oh;
+  check("X", in.X, n * c, h * p.w);
+  check("F", in.F, k, c * p.r * p.s);
+  check("Y", out.Y, n * k, oh * p.ow);
+}
+
+template <class T>
+void Conv2d::oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>& out,
+                    Reference& reference) {
+  ReferenceArray& y = reference.outputs.emplace_back();
+  y.resize(out.Y.rows * out.Y.cols);
+  const std::int64_t terms = in.F.cols, pixels = out.Y.cols;
+  for (std::int64_t image = 0; image < p.n; ++image) {
+    // an image is one product of matrices: filters by windows
+    const std::vector<T> windows = windows_of(p, in.X, image);
+    ReferenceArray part;
+    oracle_dense_product<T>(T(1), in.F, {windows.data(), terms, pixels, pixels}, T(0),
+                            {nullptr, p.k, pixels, pixels}, part);
+    const std::ptrdiff_t at = image * p.k * pixels;
+    std::copy(part.value.begin(), part.value.end(), y.value.begin() + at);
+    std::copy(part.magnitude.begin(), part.magnitude.end(), y.magnitude.begin() + at);
+    std::copy(part.terms.begin(), part.terms.end(), y.terms.begin() + at);
+  }
+  if (winograd_applies(p)) y.transformed = winograd_magnitude(p, in);
+}
+
+template <class T>
+Cost Conv2d::cost(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>& out) {
+  const auto outputs = static_cast<double>(out.Y.rows) * static_cast<double>(out.Y.cols);
+  const std::int64_t used = places_used(p.h, p.oh, p.r, p.stride_h, p.pad_h, p.dilation_h) *
+                            places_used(p.w, p.ow, p.s, p.stride_w, p.pad_w, p.dilation_w);
+  const double pixels = p.k == 0 ? 0 : static_cast<double>(in.X.rows) * static_cast<double>(used);
+  const double filters = outputs == 0 ? 0 : static_cast<double>(in.F.rows) * static_cast<double>(in.F.cols);
+  return {2 * outputs * static_cast<double>(in.F.cols), sizeof(T) * (pixels + filters + outputs)};
+}
+
+double Conv2d::bound(const Tolerance& t, int, double value, double magnitude, std::int64_t terms) {
+  if (t.arithmetic != Arithmetic::winograd) return sum_bound(t, value, magnitude, terms);
+  // magnitude is W: multiples of 1/4 below 1 / (4 u) are exact
+  if (is_bitwise(t.fill) && 4 * magnitude * t.unit() <= 1) return 0;
+  Tolerance chain = t;
+  if (is_bitwise(t.fill)) chain.fill = Fill::positive;
+  return sum_bound(chain, value, magnitude, terms / 9 + 10) + static_cast<double>(terms) * t.eta();
+}
+
+PLUMB_INSTANTIATE_OPERATOR(Conv2d)
+
+}  // namespace plumb
