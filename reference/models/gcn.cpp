@@ -1,5 +1,6 @@
 #include "reference/models/gcn.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -102,6 +103,8 @@ std::vector<const GcnPipeline*> gcn_pipelines() {
   std::vector<const GcnPipeline*> all;
   for (const GcnPipeline* p = more_gcn_pipelines; p != nullptr; p = p->next) all.push_back(p);
   all.insert(all.end(), {&kGcnFused, &kGcnOpenBlas, &kGcnEigen});
+  std::stable_sort(all.begin(), all.end(),
+                   [](const GcnPipeline* a, const GcnPipeline* b) { return a->preference > b->preference; });
   return all;
 }
 

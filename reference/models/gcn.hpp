@@ -57,13 +57,23 @@ struct GcnStep {
   std::string name;
   double seconds = 0;
 };
+/// Where the time of a run on a device went; seconds. Of a run on the host `repeats` is 0, and none applies.
+struct GcnDeviceTimes {
+  std::int64_t repeats = 0;  // inferences that were timed after one to warm up
+  double plan = 0;           // formats, libraries' analysis, choice of kernels: once per graph and shape
+  double upload = 0;         // A, X, W and biases to the device
+  double kernels = 0;        // all steps, each its median: marks between them
+  double resident = 0;       // one inference, operands and answer in device memory: no marks within
+  double download = 0;       // LogSoftmax to the host
+};
 template <class T>
 struct GcnRun {
   Dense<T> hidden;       // (n, F1) after ReLU; (0, 0) of a one-layer network
   Dense<T> logits;       // (n, classes): Z
   Dense<T> log_softmax;  // (n, classes)
   std::vector<GcnStep> steps;
-  double seconds = 0;  // all steps; memory is taken inside
+  double seconds = 0;  // host to host: all steps, memory taken inside; on a device, transfers but no plan
+  GcnDeviceTimes device;
 };
 
 struct GcnPipeline {
@@ -73,6 +83,7 @@ struct GcnPipeline {
   const char* (*unsupported)();  // null: runs; else why not ("no device")
   GcnRun<float> (*run_f32)(const Gcn<float>&, GcnOrder);
   GcnRun<double> (*run_f64)(const Gcn<double>&, GcnOrder);
+  int preference = 0;  // of one space, the highest is the one to take unasked
   GcnPipeline* next = nullptr;
 };
 

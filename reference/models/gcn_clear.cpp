@@ -106,6 +106,11 @@ void apply_relu(Carried& z) {
   for (std::size_t at = 0; at < z.value.data.size(); ++at) {
     double& value = z.value.data[at];
     double& bound = z.bound.data[at];
+    if (std::isinf(value)) {  // cut off exactly, or judged by its class; an interval around it would be NaN
+      bound = 0;
+      if (value < 0) value = z.magnitude.data[at] = 0;
+      continue;
+    }
     const double high = gcn::relu(value + bound), low = gcn::relu(value - bound), middle = gcn::relu(value);
     value = middle;
     bound = std::max(high - middle, middle - low);  // the interval at the kink; 0 where it surely is cut off

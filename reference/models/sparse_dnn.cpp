@@ -1,7 +1,10 @@
 #include "reference/models/sparse_dnn.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -136,6 +139,10 @@ Csr<float> slice_rows(const Csr<float>& matrix, std::int64_t first, std::int64_t
 std::vector<const SdnnPipeline*> sdnn_pipelines() {
   std::vector<const SdnnPipeline*> all;
   for (const SdnnPipeline* p = more_sdnn_pipelines; p != nullptr; p = p->next) all.push_back(p);
+  std::sort(all.begin(), all.end(), [](const SdnnPipeline* a, const SdnnPipeline* b) {  // not by link order
+    return std::pair(-a->preference, std::string_view(a->name)) <
+           std::pair(-b->preference, std::string_view(b->name));
+  });
   all.insert(all.end(), {&kSdnnCarried, &kSdnnCsrSpmm, &kSdnnDenseHoisted, &kSdnnDenseAlloc, &kSdnnEigen});
   return all;
 }

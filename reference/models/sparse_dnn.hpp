@@ -84,6 +84,7 @@ struct SdnnPipeline {
   const char* about;
   const char* (*unsupported)(const SparseDnn&);  // null: runs; else the reason why not
   std::unique_ptr<SdnnPlan> (*plan)(const SparseDnn&);
+  int preference = 0;  // of equal class and space, the highest is the one to take unasked
   SdnnPipeline* next = nullptr;
 };
 

@@ -1,5 +1,5 @@
-// What the host pipelines of the sparse DNN share: the activation, a clock, and rows gathered into one CSR
-// answer.
+// What the pipelines of the sparse DNN share, on the host and on a device: the activation, a clock, and rows
+// gathered into one CSR answer.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -15,7 +15,7 @@
 namespace plumb::sdnn {
 
 /// min(cap, max(0, z + bias * (z != 0))), NaN kept: comparisons are written so that NaN falls through.
-[[nodiscard]] inline float activate(float z, float bias, float cap) {
+[[nodiscard]] PLUMB_HOST_DEVICE float activate(float z, float bias, float cap) {
   float y = z != 0 ? z + bias : 0;
   y = y <= 0 ? 0 : y;
   return y > cap ? cap : y;

@@ -154,6 +154,23 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a hidden -Inf is cut off to an exact 0, and a hidden +Inf stays") {
+  Gcn<double> net = by_hand();
+  net.x_dense.data[1] = -std::numeric_limits<double>::infinity();  // X W1: row 0 is (-Inf, -Inf)
+  const plumb::GcnReference reference = plumb::clear_gcn(net, Dtype::f64);
+  CHECK(reference.hidden.data == std::vector<double>{0, 0, 2, 3, 0, 0});
+  CHECK(reference.hidden_bound.data[0] == 0);
+  for (const double bound : reference.logits_bound.data) CHECK(std::isfinite(bound));
+  for (const auto* pipeline : host_pipelines()) {
+    if (pipeline != &plumb::kGcnFused) continue;  // a library may multiply the zeros of A's pattern
+    const auto run = pipeline->run_f64(net, GcnOrder::transform_first);
+    CHECK(plumb::judge_matrix(run.hidden, reference.hidden, reference.hidden_bound).misses == 0);
+    CHECK(plumb::judge_matrix(run.logits, reference.logits, reference.logits_bound).misses == 0);
+  }
+  net.x_dense.data[1] = std::numeric_limits<double>::infinity();
+  CHECK(plumb::clear_gcn(net, Dtype::f64).hidden.data[0] == std::numeric_limits<double>::infinity());
+}
+
 TEST_CASE("the judge notices a missing ReLU, swapped rows, a wrong edge value, a corrupted row and NaN") {
   const Gcn<double> net = random_network(301, 2);
   const Gcn<float> net32 = plumb::convert<float>(net);

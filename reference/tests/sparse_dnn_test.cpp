@@ -291,6 +291,11 @@ TEST_CASE("no rows, no neurons and no layers are networks too") {
   }
 }
 
+TEST_CASE("a row whose values sum to less than 1 is a category, and ids count from 1") {
+  CHECK(plumb::categories(csr(2, {{{0, 0.25F}}, {}, {{0, 0.5F}, {1, -0.5F}}, {{1, 0.0F}}})) ==
+        std::vector<std::int32_t>{1, 3});
+}
+
 TEST_CASE("validate names what is wrong") {
   SparseDnn net{2, -1, 32, {identity(2)}};
   CHECK_NOTHROW(plumb::validate(net));
