@@ -36,7 +36,8 @@ enum {
   PLUMB_TF32 = 4,        /* operands rounded to 11 bits, fp32 sums */
   PLUMB_TF32X3 = 5,      /* error-corrected tf32 */
   PLUMB_BF16 = 6,        /* operands rounded to 8 bits, fp32 sums */
-  PLUMB_FP16 = 7         /* operands rounded to 11 bits with fp16 range, fp32 sums */
+  PLUMB_FP16 = 7,        /* operands rounded to 11 bits with fp16 range, fp32 sums */
+  PLUMB_WINOGRAD = 8     /* own type, minimal filtering F(2x2, 3x3): conv2d */
 };
 
 /* Flags of a variant. */

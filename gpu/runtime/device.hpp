@@ -7,6 +7,9 @@
 #include "gpu/simt/shim.hpp"
 #else
 #include <cuda_runtime.h>
+#if defined(PLUMB_STRESS)
+#include "gpu/runtime/stress.hpp"
+#endif
 
 /// Declares `name` as a T* to the block's dynamic shared memory, aligned to 16 bytes; the same bytes for
 /// every T. Replaces `extern __shared__ T name[]`, which clashes in templates of several types.

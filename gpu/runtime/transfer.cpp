@@ -19,11 +19,18 @@ void device_write(void* device, const void* host, std::size_t bytes, void* strea
   PLUMB_CUDA(cudaStreamSynchronize(s));
 }
 
-long long device_l2_bytes() {
-  int device = 0, bytes = 0;
+namespace {
+
+long long attribute(cudaDeviceAttr which) {
+  int device = 0, value = 0;
   PLUMB_CUDA(cudaGetDevice(&device));
-  PLUMB_CUDA(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, device));
-  return bytes;
+  PLUMB_CUDA(cudaDeviceGetAttribute(&value, which, device));
+  return value;
 }
+
+}  // namespace
+
+long long device_l2_bytes() { return attribute(cudaDevAttrL2CacheSize); }
+long long device_shared_bytes() { return attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin); }
 
 }  // namespace plumb

@@ -13,6 +13,7 @@
 #include <sys/time.h>
 
 #include <algorithm>
+#include <atomic>
 #include <boost/context/detail/fcontext.hpp>
 #include <chrono>
 #include <cstring>
@@ -283,6 +284,9 @@ void check_gaps(Block& b) {
   engine.scheduler = from.fctx;
   g_in_kernel = 1;
   g_body(g_closure);
+  // the timer would queue a thread that has ended, and it would end twice: seen on a machine with far more work than cores
+  g_in_kernel = 0;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   me->state = State::done;
   for (;;) switch_out();
 }
@@ -1118,6 +1122,15 @@ void object_barrier_wait(const void* key, unsigned phase, Here here) {
     learn(t, b.objects[key].complete);
     ++t.step;
   }
+}
+
+unsigned object_barrier_phase(const void* key, Here here) {
+  const Busy busy;
+  Thread& t = *engine.current;
+  t.here = here;
+  // as arrivals do: another thread's initialisation must be ordered before
+  if (is_instrumented) access(const_cast<void*>(key), 8, Access::atomic_load, locate(here), Scope::block);
+  return t.block->objects[key].phase;
 }
 
 void object_barrier_copies(const void* key, Here) {

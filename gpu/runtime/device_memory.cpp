@@ -1,0 +1,105 @@
+// Memory, streams and marks of models, on a device.
+#include "gpu/runtime/device_memory.hpp"
+
+#include "gpu/runtime/check.hpp"
+#include "gpu/runtime/device_info.hpp"
+#include "reference/core/error.hpp"
+
+namespace plumb {
+namespace {
+
+std::string mebibytes(std::int64_t bytes) { return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MiB"; }
+
+Error too_little(std::int64_t bytes, const std::string& what) {
+  return Error("device memory: " + what + " needs " + mebibytes(bytes) + ", " +
+               mebibytes(device_memory_free()) + " are free: fewer --inputs or --layers fit");
+}
+
+}  // namespace
+
+void* device_allocate(std::size_t bytes, const char* what) {
+  void* p = nullptr;
+  const cudaError_t status = cudaMalloc(&p, bytes > 0 ? bytes : 1);
+  if (status == cudaErrorMemoryAllocation) {
+    ignore_cuda(status);
+    throw too_little(static_cast<std::int64_t>(bytes), what);
+  }
+  check_cuda(status, "cudaMalloc(&p, bytes)", __FILE__, __LINE__);
+  return p;
+}
+
+void device_release(void* p) noexcept { ignore_cuda(cudaFree(p)); }
+
+std::int64_t device_memory_free() {
+  std::size_t free_bytes = 0, total = 0;
+  PLUMB_CUDA(cudaMemGetInfo(&free_bytes, &total));
+  return static_cast<std::int64_t>(free_bytes);
+}
+
+void require_device_memory(std::int64_t bytes, const std::string& what) {
+  if (bytes > device_memory_free()) throw too_little(bytes, what);
+}
+
+const char* no_device() {
+  static const std::string reason = device_unavailable();
+  return reason.empty() ? nullptr : reason.c_str();
+}
+
+DeviceStream::DeviceStream() {
+  cudaStream_t stream = nullptr;
+  PLUMB_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  stream_ = stream;
+}
+DeviceStream::~DeviceStream() { ignore_cuda(cudaStreamDestroy(static_cast<cudaStream_t>(stream_))); }
+void DeviceStream::wait() const { PLUMB_CUDA(cudaStreamSynchronize(static_cast<cudaStream_t>(stream_))); }
+
+DeviceNumber::DeviceNumber() {
+  cudaEvent_t event = nullptr;
+  PLUMB_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  arrived_ = event;
+  const cudaError_t status = cudaMallocHost(&host_, sizeof(std::int32_t));
+  if (status != cudaSuccess) ignore_cuda(cudaEventDestroy(event));
+  check_cuda(status, "cudaMallocHost(&host_, sizeof(std::int32_t))", __FILE__, __LINE__);
+}
+DeviceNumber::~DeviceNumber() {
+  ignore_cuda(cudaEventDestroy(static_cast<cudaEvent_t>(arrived_)));
+  ignore_cuda(cudaFreeHost(host_));
+}
+void DeviceNumber::fetch(const std::int32_t* from, void* stream) {
+  auto* s = static_cast<cudaStream_t>(stream);
+  PLUMB_CUDA(cudaMemcpyAsync(host_, from, sizeof(std::int32_t), cudaMemcpyDeviceToHost, s));
+  PLUMB_CUDA(cudaEventRecord(static_cast<cudaEvent_t>(arrived_), s));
+}
+std::int32_t DeviceNumber::value() const {
+  PLUMB_CUDA(cudaEventSynchronize(static_cast<cudaEvent_t>(arrived_)));
+  return *host_;
+}
+
+DeviceMarks::DeviceMarks(std::int64_t most) {
+  for (std::int64_t i = 0; i < most; ++i) {
+    cudaEvent_t event = nullptr;
+    PLUMB_CUDA(cudaEventCreate(&event));
+    events_.push_back(event);
+  }
+}
+DeviceMarks::~DeviceMarks() {
+  for (void* event : events_) ignore_cuda(cudaEventDestroy(static_cast<cudaEvent_t>(event)));
+}
+void DeviceMarks::mark(void* stream) {
+  PLUMB_CUDA(
+      cudaEventRecord(static_cast<cudaEvent_t>(events_.at(used_++)), static_cast<cudaStream_t>(stream)));
+}
+std::vector<double> DeviceMarks::seconds() const {
+  std::vector<double> between;
+  if (used_ == 0) return between;
+  PLUMB_CUDA(cudaEventSynchronize(static_cast<cudaEvent_t>(events_[used_ - 1])));
+  for (std::size_t i = 1; i < used_; ++i) {
+    float ms = 0;
+    PLUMB_CUDA(cudaEventElapsedTime(&ms, static_cast<cudaEvent_t>(events_[i - 1]),
+                                    static_cast<cudaEvent_t>(events_[i])));
+    between.push_back(1e-3 * static_cast<double>(ms));
+  }
+  return between;
+}
+
+}  // namespace plumb

@@ -1,0 +1,117 @@
+// What a model's host half needs of the device beyond launching: arrays that it owns, a stream, and marks of
+// time. A variant's memory comes from its engine; a model is its own engine. On the CPU executor arrays are
+// watched host memory, so that a model's kernels are judged there as any other.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gpu/runtime/transfer.hpp"
+
+namespace plumb {
+
+/// `bytes` of device memory, uninitialised, 256-byte aligned, never null. Errors: throws Error with what it
+/// was for, what was wanted and what is free.
+[[nodiscard]] void* device_allocate(std::size_t bytes, const char* what);
+void device_release(void* p) noexcept;
+/// Bytes that can still be allocated.
+[[nodiscard]] std::int64_t device_memory_free();
+/// Throws Error, naming both numbers, where `bytes` will not fit: before the first of many allocations.
+void require_device_memory(std::int64_t bytes, const std::string& what);
+/// Why nothing can run on a device here; null where it can. The text lives as long as the program.
+[[nodiscard]] const char* no_device();
+
+/// An array of `size()` elements in device memory.
+template <class T>
+class DeviceArray {
+ public:
+  DeviceArray() = default;
+  DeviceArray(std::int64_t size, const char* what)
+      : data_(static_cast<T*>(device_allocate(static_cast<std::size_t>(size) * sizeof(T), what))),
+        size_(size) {}
+  /// A copy of `from`, there before this returns.
+  DeviceArray(const std::vector<T>& from, const char* what, void* stream)
+      : DeviceArray(static_cast<std::int64_t>(from.size()), what) {
+    device_write(data_, from.data(), from.size() * sizeof(T), stream);
+  }
+  DeviceArray(DeviceArray&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  DeviceArray& operator=(DeviceArray&& other) noexcept {
+    std::swap(data_, other.data_), std::swap(size_, other.size_);
+    return *this;
+  }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+  ~DeviceArray() {
+    if (data_ != nullptr) device_release(data_);
+  }
+  [[nodiscard]] T* data() const { return data_; }
+  [[nodiscard]] std::int64_t size() const { return size_; }
+  [[nodiscard]] std::int64_t bytes() const { return size_ * static_cast<std::int64_t>(sizeof(T)); }
+  /// The first `count` elements, after everything queued to `stream`.
+  [[nodiscard]] std::vector<T> read(std::int64_t count, void* stream) const {
+    std::vector<T> host(static_cast<std::size_t>(count));
+    device_read(host.data(), data_, host.size() * sizeof(T), stream);
+    return host;
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::int64_t size_ = 0;
+};
+
+/// A stream of its own, which waits for no other.
+class DeviceStream {
+ public:
+  DeviceStream();
+  DeviceStream(const DeviceStream&) = delete;
+  DeviceStream& operator=(const DeviceStream&) = delete;
+  ~DeviceStream();
+  [[nodiscard]] void* get() const { return stream_; }
+  /// Until everything queued has run. Errors: throws Error with what a kernel died of.
+  void wait() const;
+
+ private:
+  void* stream_ = nullptr;
+};
+
+/// A number that a kernel wrote, brought to the host while the stream goes on.
+class DeviceNumber {
+ public:
+  DeviceNumber();
+  DeviceNumber(const DeviceNumber&) = delete;
+  DeviceNumber& operator=(const DeviceNumber&) = delete;
+  ~DeviceNumber();
+  /// Queues the copy of what stands at `from` after everything queued so far.
+  void fetch(const std::int32_t* from, void* stream);
+  /// What the last fetch() brought; waits for it alone.
+  [[nodiscard]] std::int32_t value() const;
+
+ private:
+  std::int32_t* host_ = nullptr;
+  void* arrived_ = nullptr;
+};
+
+/// Moments in a stream. Made before the loop that is timed; marking costs the device next to nothing.
+class DeviceMarks {
+ public:
+  explicit DeviceMarks(std::int64_t most);
+  DeviceMarks(const DeviceMarks&) = delete;
+  DeviceMarks& operator=(const DeviceMarks&) = delete;
+  ~DeviceMarks();
+  void mark(void* stream);
+  /// Seconds between each mark and the next; waits for the last.
+  [[nodiscard]] std::vector<double> seconds() const;
+
+ private:
+  std::vector<void*> events_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace plumb
+
+#if defined(PLUMB_SIMT)
+#include "gpu/simt/device_memory.hpp"
+#endif
