@@ -39,26 +39,13 @@ __global__ void __launch_bounds__(kVectorThreads) spmv_vector_pipeline(Problem<T
   if (mine && lane == 0) finish_row(p, out.y.data, i, sum);
 }
 
-template <class T, int Width>
-void start(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  launch(spmv_vector_pipeline<T, Width>, ceil_div(in.A.rows, kVectorThreads / Width), kVectorThreads, 0,
-         context.stream, p, in, out);
-}
-
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  switch (vector_width(in.A.rows, in.A.nnz)) {
-    case 2:
-      return start<T, 2>(p, in, out, context);
-    case 4:
-      return start<T, 4>(p, in, out, context);
-    case 8:
-      return start<T, 8>(p, in, out, context);
-    case 16:
-      return start<T, 16>(p, in, out, context);
-    default:
-      return start<T, 32>(p, in, out, context);
-  }
+  with_lanes(vector_width(in.A.rows, in.A.nnz), [&](auto lanes) {
+    constexpr int kWidth = decltype(lanes)::value;
+    launch(spmv_vector_pipeline<T, kWidth>, ceil_div(in.A.rows, kVectorThreads / kWidth), kVectorThreads, 0,
+           context.stream, p, in, out);
+  });
 }
 
 const Register<Spmv, float, Space::device> f32{"06_vector_pipeline", run<float>};

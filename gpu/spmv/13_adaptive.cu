@@ -1,17 +1,19 @@
 // spmv, rung 13: the rung is chosen by what the matrix looks like, and the choice is printed.
 //
-// Change    prepare() measures mean, maximum and spread of the row lengths on the device, and the size
-//           against the L2 cache; run() is one of the rungs 4, 7 and 12.
-// Traffic   of the rung chosen; the features cost one pass over row_ptr, in prepare().
+// Change    prepare() measures mean, maximum and spread of the row lengths on the device, and, where the matrix
+//           is not small, how many entries of a row fall into one block of columns; run() is one of the rungs
+//           4, 8, 16 and 21.
+// Traffic   of the rung chosen; the features cost a pass over row_ptr and one over col, in prepare().
 // Limits    those of the rung chosen.
 // Fails at  matrices whose rows change character along the matrix: one choice is made for all of it.
 // Source    Greathouse and Daga, SC'14 (CSR-Adaptive), and its kin; thresholds our own.
 #include <cmath>
 #include <cstdio>
 
+#include "gpu/spmv/column_blocks.hpp"
 #include "gpu/spmv/features.hpp"
-#include "gpu/spmv/merge_path.hpp"
-#include "gpu/spmv/stream.hpp"
+#include "gpu/spmv/flat.hpp"
+#include "gpu/spmv/sell.hpp"
 #include "gpu/spmv/vector_per_row.hpp"
 
 namespace plumb {
@@ -53,17 +55,19 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-enum class Rung : std::uint8_t { vector, stream, merge_path };
+enum class Rung : std::uint8_t { vector, flat, sell, column_blocks };
 
 template <class T>
 struct Plan {
   Rung rung = Rung::vector;
   int width = 2;
-  const Index* starts = nullptr;
-  MergePlan<T> merge{};
-  char text[160];
+  FlatPlan<T> flat{};
+  Sell<T> sell{};
+  ColumnBlocks<T> blocks{};
+  char text[192];
 };
 
+// The thresholds lie between the measured cases of gpu/RESULTS.md.
 template <class T>
 void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& context) {
   const Index rows = in.A.rows, nnz = in.A.nnz;
@@ -78,36 +82,37 @@ void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& contex
   const double n = rows > 0 ? static_cast<double>(rows) : 1, mean = static_cast<double>(nnz) / n;
   const double variance = static_cast<double>(features.squares) / n - mean * mean;
   const double spread = mean > 0 && variance > 0 ? std::sqrt(variance) / mean : 0;
-  const double bytes = static_cast<double>(nnz) * (sizeof(T) + 4.0) + 4.0 * n +
-                       sizeof(T) * (n + static_cast<double>(in.A.cols));
-  const bool cached = bytes < static_cast<double>(device_l2_bytes());
 
   auto* plan = new Plan<T>;
   plan->width = vector_width(rows, nnz);
-  const char* why = "rows of much the same length";
-  constexpr double kSmall = 1 << 13;  // entries and rows: one launch costs as much as the work
-  constexpr int kGiant = 4096;        // entries: a row that one warp or block is too few for
-  if (static_cast<double>(nnz) + n < kSmall && features.longest < kGiant) {
-    why = "small: one launch";
-  } else if (features.longest >= kGiant && features.longest > 8 * mean) {
-    plan->rung = Rung::merge_path, why = "a giant row";
-  } else if (features.longest >= kGiant && rows < 64 * static_cast<Index>(device_multiprocessors())) {
-    plan->rung = Rung::merge_path, why = "fewer rows than warps";
-  } else if (spread > 1.5) {
-    plan->rung = Rung::merge_path, why = "skewed rows";
-  } else if (mean < 12 || spread > 0.5) {
-    plan->rung = Rung::stream, why = mean < 12 ? "short rows" : "rows of mixed length";
+  const char* why = "small: one launch";
+  double per_segment = 0;
+  const Index small =
+      2048 * static_cast<Index>(device_multiprocessors());  // entries: launches cost more than gathers
+  constexpr int kGiant = 4096;                              // entries: a row that one warp is too few for
+  if (nnz > small || features.longest >= kGiant) {
+    per_segment = static_cast<double>(nnz) / static_cast<double>(count_segments(in, context));
+    if (spread < 0.5 && (mean < 12 ? per_segment > 2 : per_segment > 12)) {
+      plan->rung = Rung::sell, why = "rows of one length, neighbouring columns";
+    } else if (per_segment > 1.4 && mean > 4) {
+      plan->rung = Rung::column_blocks, why = "rows find several columns in one block";
+    } else {
+      plan->rung = Rung::flat, why = "scattered beyond any block";
+    }
   }
-  if (plan->rung == Rung::stream) plan->starts = prepare_stream(in, context);
-  if (plan->rung == Rung::merge_path) plan->merge = prepare_merge_path(in, context);
+  if (plan->rung == Rung::flat) plan->flat = prepare_flat(in, context);
+  if (plan->rung == Rung::sell) plan->sell = prepare_sell(in, context);
+  if (plan->rung == Rung::column_blocks) plan->blocks = prepare_column_blocks(in, context);
   char rung[32];
   std::snprintf(rung, sizeof rung,
-                plan->rung == Rung::vector   ? "vector of %d lanes"
-                : plan->rung == Rung::stream ? "stream"
-                                             : "merge path",
+                plan->rung == Rung::vector ? "vector of %d lanes"
+                : plan->rung == Rung::flat ? "flat"
+                : plan->rung == Rung::sell ? "SELL-C-sigma"
+                                           : "column blocks",
                 plan->width);
-  std::snprintf(plan->text, sizeof plan->text, "%s: %s (mean %.3g, longest %d, spread %.2f, %d empty, %s L2)",
-                rung, why, mean, features.longest, spread, features.empty, cached ? "within" : "beyond");
+  std::snprintf(plan->text, sizeof plan->text,
+                "%s: %s (mean %.3g, longest %d, spread %.2f, %d empty, %.3g entries per segment)", rung, why,
+                mean, features.longest, spread, features.empty, per_segment);
   return plan;
 }
 
@@ -123,10 +128,12 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   switch (plan.rung) {
     case Rung::vector:
       return run_vector_per_row(plan.width, p, in, out, context);
-    case Rung::stream:
-      return run_stream(plan.starts, p, in, out, context);
-    case Rung::merge_path:
-      return run_merge_path(plan.merge, p, in, out, context);
+    case Rung::flat:
+      return run_flat(plan.flat, p, in, out, context);
+    case Rung::sell:
+      return run_sell(plan.sell, p, in, out, context);
+    case Rung::column_blocks:
+      return run_column_blocks(plan.blocks, p, in, out, context);
   }
 }
 

@@ -34,7 +34,7 @@ PLUMB_DEVICE T product(const In<T>& in, Index k) {
 
 /// Products of entries [begin, begin + count) into shared memory, by the whole block. The indices and values
 /// of four rounds are loaded before the first gather waits for one: a round alone has too few bytes in flight
-/// to hide memory.
+/// to hide memory. They are read once, and leave the second-level cache first: x stays.
 template <int Threads, class T>
 PLUMB_DEVICE void stage_products(const In<T>& in, Index begin, int count, T* staged /* (count), shared */) {
   constexpr int kBatch = 4;
@@ -45,7 +45,8 @@ PLUMB_DEVICE void stage_products(const In<T>& in, Index begin, int count, T* sta
     std::int32_t c[kBatch];
     T v[kBatch];
 #pragma unroll
-    for (int u = 0; u < kBatch; ++u) c[u] = __ldg(col + s + u * Threads), v[u] = __ldg(val + s + u * Threads);
+    for (int u = 0; u < kBatch; ++u)
+      c[u] = __ldcs(col + s + u * Threads), v[u] = __ldcs(val + s + u * Threads);
 #pragma unroll
     for (int u = 0; u < kBatch; ++u) staged[s + u * Threads] = v[u] * __ldg(in.x.data + c[u]);
   }
@@ -107,8 +108,19 @@ __global__ void __launch_bounds__(kCarryThreads)
   if (warp >= count) return;  // whole warps
   const Index row = carry[warp].row;
   if (row < 0 || (warp > 0 && carry[warp - 1].row == row)) return;
+  constexpr int kBatch = 4;  // loads under way at once: a row of a million entries leaves 488 carries
   T sum = T(0);
-  for (Index c = warp + lane; c < count && carry[c].row == row; c += 32) sum += carry[c].sum;
+  bool more = true;
+  for (Index c = warp + lane; more; c += kBatch * 32) {
+    Carry<T> of[kBatch];
+#pragma unroll
+    for (int u = 0; u < kBatch; ++u) of[u] = c + u * 32 < count ? carry[c + u * 32] : Carry<T>{-1, T(0)};
+#pragma unroll
+    for (int u = 0; u < kBatch; ++u) {
+      more = of[u].row == row;
+      if (more) sum += of[u].sum;
+    }
+  }
   sum = sum_lanes(sum, 32);
   if (lane == 0) y[row] += p.alpha * sum;
 }

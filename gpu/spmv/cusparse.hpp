@@ -1,24 +1,11 @@
 // cuSPARSE's SpMV behind the two vendor rungs: descriptors, buffer and analysis in prepare(), one call in
 // run().
 #pragma once
-#include <cusparse.h>
-
-#include <string>
-
-#include "gpu/runtime/check.hpp"
-#include "reference/core/error.hpp"
+#include "gpu/runtime/cusparse.hpp"
 #include "reference/ops/spmv.hpp"
 
 namespace plumb {
 namespace spmv {
-
-inline void check_cusparse(cusparseStatus_t status, const char* call, const char* file, int line) {
-  if (status != CUSPARSE_STATUS_SUCCESS) throw input_error(file, line, call, cusparseGetErrorString(status));
-}
-#define PLUMB_CUSPARSE(call) ::plumb::spmv::check_cusparse((call), #call, __FILE__, __LINE__)
-
-template <class T>
-constexpr cudaDataType kCudaType = sizeof(T) == 4 ? CUDA_R_32F : CUDA_R_64F;
 
 /// Everything of a call that does not depend on the values; destroyed with what it owns.
 template <class T>

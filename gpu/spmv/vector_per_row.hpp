@@ -1,5 +1,4 @@
-// The kernel of rungs 3 and 4: a group of lanes per row. Apart from them because the adaptive rung picks it
-// too.
+// The kernel of rungs 3 and 4, a group of lanes per row, and the choice of its width, which rungs 5 and 6 share.
 #pragma once
 #include "gpu/spmv/common.hpp"
 
@@ -23,12 +22,6 @@ __global__ void __launch_bounds__(kVectorThreads) spmv_vector_per_row(Problem<T>
   if (mine && lane == 0) finish_row(p, out.y.data, i, sum);
 }
 
-template <class T, int Width>
-void launch_vector_per_row(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  launch(spmv_vector_per_row<T, Width>, ceil_div(in.A.rows, kVectorThreads / Width), kVectorThreads, 0,
-         context.stream, p, in, out);
-}
-
 /// Lanes per row for a mean row length: the smallest power of two of 2..32 that covers it, so that one round
 /// suffices.
 inline int vector_width(Index rows, Index nnz) {
@@ -37,21 +30,36 @@ inline int vector_width(Index rows, Index nnz) {
   return width;
 }
 
+template <int N>
+struct Lanes {
+  static constexpr int value = N;
+};
+
+/// start(Lanes<width>{}) for a width that vector_width() gives: what is known at run time becomes a template's.
+template <class Start>
+void with_lanes(int width, Start start) {
+  switch (width) {
+    case 2:
+      return start(Lanes<2>{});
+    case 4:
+      return start(Lanes<4>{});
+    case 8:
+      return start(Lanes<8>{});
+    case 16:
+      return start(Lanes<16>{});
+    default:
+      return start(Lanes<32>{});
+  }
+}
+
 template <class T>
 void run_vector_per_row(int width, const Problem<T>& p, const In<T>& in, const Out<T>& out,
                         Context& context) {
-  switch (width) {
-    case 2:
-      return launch_vector_per_row<T, 2>(p, in, out, context);
-    case 4:
-      return launch_vector_per_row<T, 4>(p, in, out, context);
-    case 8:
-      return launch_vector_per_row<T, 8>(p, in, out, context);
-    case 16:
-      return launch_vector_per_row<T, 16>(p, in, out, context);
-    default:
-      return launch_vector_per_row<T, 32>(p, in, out, context);
-  }
+  with_lanes(width, [&](auto lanes) {
+    constexpr int kWidth = decltype(lanes)::value;
+    launch(spmv_vector_per_row<T, kWidth>, ceil_div(in.A.rows, kVectorThreads / kWidth), kVectorThreads, 0,
+           context.stream, p, in, out);
+  });
 }
 
 }  // namespace spmv
