@@ -1,0 +1,26 @@
+// dense_to_csr, rung 6: entries are gathered in shared memory and leave in whole lines.
+//
+// Change    rung 5, each warp compacting its entries in shared memory while the first looks back; then
+//           neighbouring lanes store neighbouring entries.
+// Traffic   compulsory bytes, and 8 per tile of 16 KB for its state.
+// Limits    48 registers, 32.0 KB in fp32, 24.0 KB of shared memory in fp64: 5 blocks of 256 per SM (sm_90,
+//           nvcc 13.0, ptxas -v).
+// Fails at  nothing by shape; where rows do not lie on 16 bytes, a tile is 4 KB and its state weighs more.
+// Source    as rung 5; the staging as in CUB's DeviceSelect.
+#include "gpu/dense_to_csr/look_back.hpp"
+
+namespace plumb {
+namespace {
+
+using namespace dense_to_csr;
+
+template <class T>
+void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+  run_look_back<true>(in, out, context);
+}
+
+const Register<DenseToCsr, float, Space::device> f32{"06_staged_writes", run<float>};
+const Register<DenseToCsr, double, Space::device> f64{"06_staged_writes", run<double>};
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,80 @@
+// What the rungs of the dense_to_csr ladder share: loads, counts and a scan over lanes. Header only, and as
+// lean as the ABI, because every rung includes it.
+#pragma once
+#include "gpu/runtime/device.hpp"
+#include "reference/ops/dense_to_csr.hpp"
+
+namespace plumb {
+namespace dense_to_csr {
+
+template <class T>
+using Problem = DenseToCsr::Problem<T>;
+template <class T>
+using In = DenseToCsr::In<T, Space::device>;
+template <class T>
+using Out = DenseToCsr::Out<T, Space::device>;
+using Index = std::int64_t;  // of elements: rows * ld is beyond 32 bits
+
+constexpr unsigned kAllLanes = 0xffffffffu;
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / 32;
+
+PLUMB_HOST_DEVICE constexpr Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
+
+/// Neighbours in a row: 16 bytes of them where rows lie on 16 bytes, else one.
+template <class T, int N>
+struct Piece {
+  T element[N];
+};
+template <class T>
+constexpr int kVector = 16 / sizeof(T);
+
+PLUMB_DEVICE Piece<float, 4> load_16(const float* p /* on 16 bytes */) {
+  const float4 v = __ldcs(reinterpret_cast<const float4*>(p));
+  return {{v.x, v.y, v.z, v.w}};
+}
+PLUMB_DEVICE Piece<double, 2> load_16(const double* p /* on 16 bytes */) {
+  const double2 v = __ldcs(reinterpret_cast<const double2*>(p));
+  return {{v.x, v.y}};
+}
+
+/// Elements [first, first + N) of a row; 0, which counts for nothing, from `cols` on.
+template <int N, class T>
+PLUMB_DEVICE Piece<T, N> load_piece(const T* row /* (cols) */, Index first, Index cols) {
+  if constexpr (N > 1) {
+    if (first + N <= cols) return load_16(row + first);
+  }
+  Piece<T, N> piece;
+#pragma unroll
+  for (int j = 0; j < N; ++j) piece.element[j] = first + j < cols ? row[first + j] : T(0);
+  return piece;
+}
+
+template <int N, class T>
+PLUMB_DEVICE int count_non_zeros(const Piece<T, N>& piece) {
+  int count = 0;
+#pragma unroll
+  for (int j = 0; j < N; ++j) count += piece.element[j] != T(0);  // true for NaN, false for -0
+  return count;
+}
+
+/// Whether every row begins on 16 bytes.
+template <class T>
+bool on_16_bytes(const In<T>& in) {
+  return ((reinterpret_cast<std::uintptr_t>(in.x.data) | (static_cast<std::uintptr_t>(in.x.ld) * sizeof(T))) &
+          15) == 0;
+}
+
+/// The sum of `value` over this lane and those before it. All 32 lanes call it.
+template <class I>
+PLUMB_DEVICE I scan_lanes(I value, int lane) {
+#pragma unroll
+  for (int d = 1; d < 32; d *= 2) {
+    const I before = __shfl_up_sync(kAllLanes, value, d);
+    if (lane >= d) value += before;
+  }
+  return value;
+}
+
+}  // namespace dense_to_csr
+}  // namespace plumb

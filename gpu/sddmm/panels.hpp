@@ -1,0 +1,238 @@
+// Row panels: eight neighbouring rows share what they can. Apart from rung 9 because the adaptive rung
+// picks them too.
+//
+// A panel is the sorted list of the columns that any of its rows holds, each with eight bits that say which
+// rows do: a unit. Per unit a row of Y is loaded once and multiplied with all eight rows of X, which stay
+// in registers: where rows of a panel look alike, as in finite elements, a row of Y passes through the L1
+// once instead of eight times. What bits do not ask for is computed and thrown away. The place of an entry
+// is its row's begin and the bits of its row so far, so the format holds no index of entries; this needs
+// columns that ascend in every row.
+#pragma once
+#include <cstdio>
+
+#include "gpu/runtime/transfer.hpp"
+#include "gpu/sddmm/steps.hpp"
+
+namespace plumb {
+namespace sddmm {
+
+constexpr int kPanelRows = 8;   // bits of a byte
+constexpr int kPanelUnits = 4;  // of a warp at once; panels are filled up with empty ones
+constexpr int kPanelThreads = 128;
+
+/// What a matrix looks like to the panels.
+struct PanelFeatures {
+  unsigned long long units;  // distinct columns of panels, summed
+  int longest;               // row
+  int descending;            // rows whose columns do not ascend
+};
+
+/// Goes along the panel's columns in ascending order; take(column, bits) per unit. Each row's place is a
+/// register.
+template <class Take>
+PLUMB_DEVICE void walk_panel(const std::int32_t* row_ptr, const std::int32_t* col, Index rows, Index panel,
+                             Take take) {
+  constexpr int kNone = 0x7fffffff;
+  std::int32_t at[kPanelRows], end[kPanelRows];
+  int next[kPanelRows];
+#pragma unroll
+  for (int r = 0; r < kPanelRows; ++r) {
+    const Index i = panel * kPanelRows + r;
+    at[r] = i < rows ? row_ptr[i] : 0;
+    end[r] = i < rows ? row_ptr[i + 1] : 0;
+    next[r] = at[r] < end[r] ? col[at[r]] : kNone;
+  }
+  for (;;) {
+    int column = kNone;
+#pragma unroll
+    for (int r = 0; r < kPanelRows; ++r) column = next[r] < column ? next[r] : column;
+    if (column == kNone) return;
+    unsigned bits = 0;
+#pragma unroll
+    for (int r = 0; r < kPanelRows; ++r) {
+      if (next[r] != column) continue;
+      bits |= 1u << r;
+      ++at[r];
+      next[r] = at[r] < end[r] ? col[at[r]] : kNone;
+    }
+    take(column, bits);
+  }
+}
+
+// A thread per row.
+static __global__ void __launch_bounds__(kThreads)
+    sddmm_row_features(const std::int32_t* row_ptr /* (rows + 1) */, const std::int32_t* col /* (nnz) */,
+                       Index rows, int most /* columns looked at of a row */,
+                       PanelFeatures* features /* (1) */) {
+  const Index i = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
+  if (i >= rows) return;
+  const std::int32_t begin = row_ptr[i], end = row_ptr[i + 1];
+  atomicMax(&features->longest, end - begin);
+  if (end - begin > most) return;
+  bool ascends = true;
+  for (std::int32_t e = begin + 1; e < end; ++e) ascends = ascends && col[e - 1] < col[e];
+  if (!ascends) atomicAdd(&features->descending, 1);
+}
+
+// A thread per panel.
+static __global__ void __launch_bounds__(kThreads)
+    sddmm_count_units(const std::int32_t* row_ptr /* (rows + 1) */, const std::int32_t* col /* (nnz) */,
+                      Index rows, Index panels, std::int32_t* quads /* (panels), of kPanelUnits units */,
+                      PanelFeatures* features /* (1) */) {
+  const Index panel = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
+  if (panel >= panels) return;
+  int units = 0;
+  walk_panel(row_ptr, col, rows, panel, [&units](int, unsigned) { ++units; });
+  quads[panel] = (units + kPanelUnits - 1) / kPanelUnits;
+  atomicAdd(&features->units, static_cast<unsigned long long>(units));
+}
+
+static __global__ void __launch_bounds__(kThreads)
+    sddmm_fill_units(const std::int32_t* row_ptr /* (rows + 1) */, const std::int32_t* col /* (nnz) */,
+                     Index rows, Index panels, const std::int32_t* quad_ptr /* (panels + 1) */,
+                     std::int32_t* unit_col /* (units) */, unsigned char* unit_bits /* (units) */) {
+  const Index panel = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
+  if (panel >= panels) return;
+  Index at = static_cast<Index>(quad_ptr[panel]) * kPanelUnits;
+  int last = 0;
+  walk_panel(row_ptr, col, rows, panel, [&](int column, unsigned bits) {
+    unit_col[at] = last = column;
+    unit_bits[at] = static_cast<unsigned char>(bits);
+    ++at;
+  });
+  for (; at < static_cast<Index>(quad_ptr[panel + 1]) * kPanelUnits; ++at)
+    unit_col[at] = last, unit_bits[at] = 0;
+}
+
+struct PanelPlan {
+  Index panels = 0;
+  const std::int32_t* quad_ptr = nullptr;  // (panels + 1)
+  const std::int32_t* unit_col = nullptr;  // (4 quads)
+  const unsigned* quad_bits = nullptr;     // (quads): a byte per unit
+  PanelFeatures features{0, 0, 0};
+  const char* refused = nullptr;  // why there are no panels
+};
+
+/// Panels of a matrix, or why not: `least` is the number of entries per unit below which they do not pay.
+/// Waits for the device: for prepare() only.
+template <class T>
+PanelPlan prepare_panels(const In<T>& in, double least, Context& context) {
+  constexpr int kMost = 4096;  // entries of a row that one thread goes along
+  const Index rows = in.A.rows, nnz = in.A.nnz;
+  PanelPlan plan;
+  plan.panels = ceil_div(rows, kPanelRows);
+  if (nnz == 0) return plan.refused = "no entries", plan;
+  if (in.X.cols > 32 * Piece<T>::kSize) return plan.refused = "k is beyond a warp's registers", plan;
+  auto* features = static_cast<PanelFeatures*>(context.workspace(sizeof(PanelFeatures)));
+  device_fill(features, 0, sizeof(PanelFeatures), context.stream);
+  launch(sddmm_row_features, ceil_div(rows, kThreads), kThreads, 0, context.stream, in.A.row_ptr, in.A.col,
+         rows, kMost, features);
+  device_read(&plan.features, features, sizeof(PanelFeatures), context.stream);
+  if (plan.features.longest > kMost) return plan.refused = "a giant row", plan;
+  if (plan.features.descending > 0) return plan.refused = "columns that do not ascend", plan;
+  auto* quad_ptr = static_cast<std::int32_t*>(
+      context.workspace((plan.panels + 1) * static_cast<Index>(sizeof(std::int32_t))));
+  launch(sddmm_count_units, ceil_div(plan.panels, kThreads), kThreads, 0, context.stream, in.A.row_ptr,
+         in.A.col, rows, plan.panels, quad_ptr + 1, features);
+  device_read(&plan.features, features, sizeof(PanelFeatures), context.stream);
+  if (static_cast<double>(nnz) < least * static_cast<double>(plan.features.units))
+    return plan.refused = "rows of a panel share few columns", plan;
+
+  auto* ends = new std::int32_t[static_cast<std::size_t>(plan.panels + 1)];
+  const auto bytes = static_cast<std::size_t>(plan.panels) * sizeof(std::int32_t);
+  device_read(ends + 1, quad_ptr + 1, bytes, context.stream);
+  ends[0] = 0;
+  for (Index p = 0; p < plan.panels; ++p) ends[p + 1] += ends[p];
+  const Index quads = ends[plan.panels];
+  device_write(quad_ptr, ends, bytes + sizeof(std::int32_t), context.stream);
+  delete[] ends;
+  auto* unit_col = static_cast<std::int32_t*>(
+      context.workspace(quads * kPanelUnits * static_cast<Index>(sizeof(std::int32_t))));
+  auto* quad_bits = static_cast<unsigned*>(context.workspace(quads * static_cast<Index>(sizeof(unsigned))));
+  launch(sddmm_fill_units, ceil_div(plan.panels, kThreads), kThreads, 0, context.stream, in.A.row_ptr,
+         in.A.col, rows, plan.panels, quad_ptr, unit_col, reinterpret_cast<unsigned char*>(quad_bits));
+  plan.quad_ptr = quad_ptr, plan.unit_col = unit_col, plan.quad_bits = quad_bits;
+  return plan;
+}
+
+// A warp per panel, four units at a time: a group of kWidth lanes takes kWidth / 8 of them. Lane l ends
+// with the product of unit l / 8 and row l % 8.
+template <class T, int kWidth, bool Aligned>
+__global__ void __launch_bounds__(kPanelThreads)
+    sddmm_panels(In<T> in, Out<T> out, Index panels, const std::int32_t* quad_ptr /* (panels + 1) */,
+                 const std::int32_t* unit_col /* (4 quads) */, const unsigned* quad_bits /* (quads) */,
+                 unsigned y_bytes) {
+  constexpr int kUnits = kWidth / kPanelRows, kBatch = 4 / kUnits;  // quads asked for together
+  static_assert(32 / kWidth * kUnits == kPanelUnits, "a unit per eight lanes");
+  const int lane = static_cast<int>(threadIdx.x) % 32, part = lane % kWidth, group = lane / kWidth;
+  const Index panel = (static_cast<Index>(blockIdx.x) * kPanelThreads + threadIdx.x) / 32;
+  if (panel >= panels) return;  // whole warps
+  const Index terms = in.X.cols;
+  Piece<T> x[kPanelRows];
+#pragma unroll
+  for (int r = 0; r < kPanelRows; ++r) {
+    const Index i = panel * kPanelRows + r;
+    x[r] = load_piece<Aligned>(in.X.data + (i < in.A.rows ? i : in.A.rows - 1) * in.X.ld, 0, part, kWidth,
+                               terms);
+  }
+  const Index own_row = panel * kPanelRows + lane % kPanelRows;
+  Index place = own_row < in.A.rows ? __ldg(in.A.row_ptr + own_row) : 0;
+  const unsigned own_bits = 0x01010101u << lane % kPanelRows;
+  const unsigned mine = 1u << lane, before = own_bits & (mine - 1);  // bit l: unit l / 8, row l % 8
+  const Index end = __ldg(quad_ptr + panel + 1);
+  for (Index quad = __ldg(quad_ptr + panel); quad < end; quad += kBatch) {
+    Piece<T> y[kBatch][kUnits];
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
+#pragma unroll
+      for (int v = 0; v < kUnits; ++v) {
+        const Index unit = (quad + b < end ? quad + b : end - 1) * kPanelUnits + group * kUnits + v;
+        y[b][v] =
+            load_piece<Aligned>(row_at(in.Y.data, __ldg(unit_col + unit), y_bytes), 0, part, kWidth, terms);
+      }
+    }
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
+      if (quad + b >= end) break;  // the same in all lanes
+      T sum[kWidth];
+#pragma unroll
+      for (int v = 0; v < kUnits; ++v) {
+#pragma unroll
+        for (int r = 0; r < kPanelRows; ++r) sum[v * kPanelRows + r] = add_product(T(0), x[r], y[b][v]);
+      }
+      const T total = transpose_sums<kWidth / 2>(sum, part);
+      const unsigned bits = __ldg(quad_bits + quad + b);
+      if ((bits & mine) != 0) out.s.data[place + __popc(bits & before)] = total;
+      place += __popc(bits & own_bits);
+    }
+  }
+}
+
+template <int kWidth, bool Aligned, class T>
+void run_panels_of(const PanelPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
+  launch(sddmm_panels<T, kWidth, Aligned>, ceil_div(plan.panels, kPanelThreads / 32), kPanelThreads, 0,
+         context.stream, in, out, plan.panels, plan.quad_ptr, plan.unit_col, plan.quad_bits,
+         static_cast<unsigned>(in.Y.ld * static_cast<Index>(sizeof(T))));
+}
+
+template <bool Aligned, class T>
+void run_panels_for_k(const PanelPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
+  constexpr int kSize = Piece<T>::kSize;
+  if (in.X.cols <= 8 * kSize)
+    run_panels_of<8, Aligned>(plan, in, out, context);
+  else if (in.X.cols <= 16 * kSize)
+    run_panels_of<16, Aligned>(plan, in, out, context);
+  else
+    run_panels_of<32, Aligned>(plan, in, out, context);
+}
+
+template <class T>
+void run_panels(const PanelPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
+  if (on_16_bytes(in))
+    run_panels_for_k<true>(plan, in, out, context);
+  else
+    run_panels_for_k<false>(plan, in, out, context);
+}
+
+}  // namespace sddmm
+}  // namespace plumb

@@ -1,0 +1,43 @@
+// spmm, rung 11: a group of lanes streams neighbouring rows without a break.
+//
+// Change    rung 9's batches end with their row, so a row of five is two batches of which one has one entry.
+//           Here prepare() deals rows out to groups by entries, and a group takes its entries four at a time
+//           whatever rows they belong to; a row that is complete is stored on the way. Indices and values are
+//           asked for one batch ahead. Long rows are cut as in rung 7.
+// Traffic   as rung 9, and 8 bytes per group.
+// Limits    48 registers in fp32, 64 in fp64, held there by launch bounds: 10 and 8 blocks of 128 per SM
+//           (sm_90, nvcc 13.0, ptxas -v). H200, fp32, 32 columns, warm: 117 us on a power law (1.32 of
+//           cuSPARSE's speed), 263 us on an FEM-like matrix (1.52 of cuSPARSE's speed), 148 us on a stencil
+//           (3.07 of cuSPARSE's speed).
+// Fails at  long rows next to each other that share columns: groups of a warp are far apart then, and read
+//           neighbours of B at different times, which slots (rung 10) read together.
+// Source    Merrill and Garland, SC'16, for equal shares of rows and entries.
+#include "gpu/spmm/ranges.hpp"
+
+namespace plumb {
+namespace {
+
+using namespace spmm;
+
+template <class T>
+void* prepare(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+  return prepare_stream(lanes_for(out.C.cols, vector_length(in, out)), in, out, context);
+}
+
+template <class T>
+void release(void* plan) {
+  delete static_cast<StreamPlan<T>*>(plan);
+}
+
+template <class T>
+void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+  run_ranges(vector_length(in, out), *static_cast<const StreamPlan<T>*>(context.plan), in, out, context);
+}
+
+const Register<Spmm, float, Space::device> f32{"11_streamed_rows", run<float>,    {}, nullptr,
+                                               prepare<float>,     release<float>};
+const Register<Spmm, double, Space::device> f64{"11_streamed_rows", run<double>,    {}, nullptr,
+                                                prepare<double>,    release<double>};
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,29 @@
+// spmm, vendor: cuSPARSE SpMM, CSR_ALG2, row-major B and C.
+//
+// Change    the library's own kernel; descriptors, buffer and analysis are made in prepare(), so only the
+//           product is timed. CSR_ALG1 is for column-major operands, and no rung.
+// Traffic   not published.
+// Limits    the library's.
+// Fails at  sizes of zero, which it refuses, and so do we: unsupported.
+// Source    cuSPARSE library, "cusparseSpMM()".
+#include "gpu/spmm/cusparse.hpp"
+
+namespace plumb {
+namespace {
+
+using namespace spmm;
+
+template <class T>
+void* prepare(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+  return new CusparseSpmm<T>(in, out, context, CUSPARSE_SPMM_CSR_ALG2);
+}
+
+const Register<Spmm, float, Space::device> f32{
+    "80_cusparse_alg2",       cusparse_run<float>, Traits{}.not_reproducible().align(16),
+    cusparse_supports<float>, prepare<float>,      cusparse_release<float>};
+const Register<Spmm, double, Space::device> f64{
+    "80_cusparse_alg2",        cusparse_run<double>, Traits{}.not_reproducible().align(16),
+    cusparse_supports<double>, prepare<double>,      cusparse_release<double>};
+
+}  // namespace
+}  // namespace plumb

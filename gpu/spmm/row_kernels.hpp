@@ -1,0 +1,125 @@
+// Sums over the entries of a row by groups of lanes, for kernels that end a row in their own way (store it,
+// add a bias, take a softmax). Apart from common.hpp because models include it too.
+//
+// A group of `lanes` lanes holds a row of B side by side, V columns a lane. `slots` groups, neighbours in the
+// warp, share the entries of one row of A: slot s takes entries s, s + slots, ... Both are powers of two, and
+// lanes * slots is at most 32; what is left of the warp works on other rows.
+#pragma once
+#include "gpu/spmm/common.hpp"
+
+namespace plumb {
+namespace spmm {
+
+/// sum[v] += A.val[k] * B[A.col[k]][column + v] for k = begin, begin + step, ... below end, in this order.
+/// The indices and values of Batch entries are loaded before the first row of B waits for one, and Batch rows
+/// of B are under way at once; the last, broken batch too, since short rows have no other. `step` is best a
+/// constant: with one, the loads of a batch share an address (`col + k + u * step`, not `col + (k + u *
+/// step)`, whose sum could wrap: 109 us against 152 on a banded matrix, H200).
+template <int V, int Batch, class T>
+PLUMB_DEVICE void add_entries(const In<T>& in, unsigned begin, unsigned end, unsigned step, Index column,
+                              T (&sum)[V]) {
+  const std::int32_t* col = in.A.col;
+  const T* val = in.A.val;
+  const T* b = in.B.data + column;
+  const Index ld = in.B.ld;
+  const auto row_of_b = [b, ld](std::int32_t c) {
+    return reinterpret_cast<const Pack<T, V>*>(b + static_cast<Index>(c) * ld);
+  };
+  unsigned k = begin;  // nnz < 2^31 and Batch * step <= 1024: k does not wrap
+  for (; k + (Batch - 1) * step < end; k += Batch * step) {
+    std::int32_t c[Batch];
+    T a[Batch];
+    Pack<T, V> x[Batch];
+#pragma unroll
+    for (int u = 0; u < Batch; ++u) c[u] = __ldg(col + k + u * step), a[u] = __ldg(val + k + u * step);
+#pragma unroll
+    for (int u = 0; u < Batch; ++u) x[u] = load_pack(row_of_b(c[u]));
+#pragma unroll
+    for (int u = 0; u < Batch; ++u) {
+#pragma unroll
+      for (int v = 0; v < V; ++v) sum[v] += a[u] * x[u].at[v];
+    }
+  }
+  if (Batch > 1 && k < end) {
+    constexpr int kMost = Batch > 1 ? Batch - 1 : 1;
+    std::int32_t c[kMost];
+    T a[kMost];
+    Pack<T, V> x[kMost];
+#pragma unroll
+    for (int u = 0; u < kMost; ++u) {
+      if (k + u * step < end) c[u] = __ldg(col + k + u * step), a[u] = __ldg(val + k + u * step);
+    }
+#pragma unroll
+    for (int u = 0; u < kMost; ++u) {
+      if (k + u * step < end) x[u] = load_pack(row_of_b(c[u]));
+    }
+#pragma unroll
+    for (int u = 0; u < kMost; ++u) {
+      if (k + u * step < end) {
+#pragma unroll
+        for (int v = 0; v < V; ++v) sum[v] += a[u] * x[u].at[v];
+      }
+    }
+  }
+}
+
+/// Adds the sums of a row's groups: afterwards every group has all of them. All 32 lanes call it.
+template <int V, class T>
+PLUMB_DEVICE void join_slots(T (&sum)[V], int lanes, int slots) {
+  for (int d = lanes; d < lanes * slots; d *= 2) {
+#pragma unroll
+    for (int v = 0; v < V; ++v) sum[v] += __shfl_xor_sync(kAllLanes, sum[v], d);
+  }
+}
+
+/// As join_slots, but at every step half the columns are handed over and half kept, while there are two: at
+/// most V - 1 shuffles and then one a step, not V a step. A group ends with kScattered columns of
+/// its lane's V; the place of the first is returned. Groups that would hold the same columns differ in the
+/// lowest bits of their slot: the one where these are 0 stores.
+template <int Lanes, int Slots, int V, class T>
+PLUMB_DEVICE int scatter_slots(T (&sum)[V], int lane) {
+  int first = 0, left = V;
+#pragma unroll
+  for (int d = Lanes * Slots / 2; d >= Lanes; d /= 2) {
+    if (left > 1) {
+      const bool upper = (lane & d) != 0;
+      left /= 2;
+#pragma unroll
+      for (int v = 0; v < V / 2; ++v) {
+        if (v < left) {
+          const T keep = upper ? sum[left + v] : sum[v], give = upper ? sum[v] : sum[left + v];
+          sum[v] = keep + __shfl_xor_sync(kAllLanes, give, d);
+        }
+      }
+      first += upper ? left : 0;
+    } else {
+      sum[0] += __shfl_xor_sync(kAllLanes, sum[0], d);
+    }
+  }
+  return first;
+}
+template <int Slots, int V>
+constexpr int kScattered = V > Slots ? V / Slots : 1;
+
+/// c[0..V) = sum in one store; c is aligned to it. `streamed` marks it as not read again soon, so that it
+/// leaves the caches to B.
+template <int V, class T>
+PLUMB_DEVICE void store_pack(T* c, const T* sum, bool streamed = true) {
+  if (!streamed) {
+    Pack<T, V> last;
+#pragma unroll
+    for (int v = 0; v < V; ++v) last.at[v] = sum[v];
+    *reinterpret_cast<Pack<T, V>*>(c) = last;
+  } else if constexpr (V == 1) {
+    __stcs(c, sum[0]);
+  } else if constexpr (V == 4) {
+    __stcs(reinterpret_cast<float4*>(c), make_float4(sum[0], sum[1], sum[2], sum[3]));
+  } else if constexpr (sizeof(T) == 4) {
+    __stcs(reinterpret_cast<float2*>(c), make_float2(sum[0], sum[1]));
+  } else {
+    __stcs(reinterpret_cast<double2*>(c), make_double2(sum[0], sum[1]));
+  }
+}
+
+}  // namespace spmm
+}  // namespace plumb

@@ -1,0 +1,177 @@
+// The kernel of the rungs that give a row of A to groups of lanes, in one piece or in parts (split.hpp). What
+// the rungs change is how many lanes, slots and entries in flight it has, and which rows it takes in what
+// order.
+#pragma once
+#include "gpu/spmm/row_kernels.hpp"
+
+namespace plumb {
+namespace spmm {
+
+constexpr int kRowThreads = 128;
+
+/// Part of a long row. place >= 0: its sums are row `place` of the partial sums; -1: it is the whole row.
+struct alignas(16) Part {
+  std::int32_t row, begin, end, place;
+};
+
+/// What is done and by how many lanes; the panels of columns of C are the grid's second extent.
+template <class T>
+struct Rows {
+  int lanes = 0, slots = 1;             // of a row
+  Index count = 0;                      // rows taken
+  const std::int32_t* order = nullptr;  // (count), or null: row i is the i-th
+  unsigned cut = ~0u;                   // longer rows are left to the parts
+  unsigned part_blocks = 0;             // blocks before those of rows: a warp per part, all of it slots
+  Index parts = 0;
+  const Part* part = nullptr;  // (parts)
+  T* partial = nullptr;        // (places, partial_ld)
+  Index partial_ld = 0;
+  Index first_panel = 0;
+};
+
+/// Entries [begin, end) by one slot of a group; the sums of all slots go to c[column ...], unless it is null.
+/// Lanes and Slots are 0 where `lanes` and `slots` are known at run time only. All 32 lanes call it.
+template <int V, int Lanes, int Slots, int Batch, class T>
+PLUMB_DEVICE void sum_and_store(const In<T>& in, unsigned begin, unsigned end, Index column, T* c, int lane,
+                                int lanes, int slots) {
+  const int slot = (lane >> (__ffs(lanes) - 1)) & (slots - 1);
+  T sum[V] = {};
+  if (c != nullptr) add_entries<V, Batch>(in, begin + slot, end, slots, column, sum);
+  if constexpr (Slots > 0) {
+    const int first = scatter_slots<Lanes, Slots>(sum, lane);
+    constexpr int kColumns = kScattered<Slots, V>, kSame = Slots > V ? Slots / V : 1;
+    if (c != nullptr && slot % kSame == 0) store_pack<kColumns>(c + column + first, sum, Slots == 1);
+  } else {
+    join_slots(sum, lanes, slots);
+    if (c != nullptr && slot == 0) store_pack<V>(c + column, sum);
+  }
+}
+
+/// Which of the teams of `size` threads, a power of two, the calling thread is in; those of parts not
+/// counted.
+template <class T>
+PLUMB_DEVICE Index team_of(const Rows<T>& work, int size) {
+  return (static_cast<Index>(blockIdx.x - work.part_blocks) * kRowThreads + threadIdx.x) >> (__ffs(size) - 1);
+}
+
+/// The part of a long row that is the calling warp's, by all its lanes.
+template <int V, int Lanes, int Batch, class T>
+PLUMB_DEVICE void sum_part(const In<T>& in, const Out<T>& out, const Rows<T>& work, Index column, bool inside,
+                           int lane) {
+  const int lanes = Lanes > 0 ? Lanes : work.lanes;
+  const Index p = static_cast<Index>(blockIdx.x) * (kRowThreads / 32) + threadIdx.x / 32;
+  Part part{0, 0, 0, 0};
+  T* c = nullptr;
+  if (p < work.parts && inside) {
+    part = work.part[p];
+    c = part.place < 0 ? out.C.data + part.row * out.C.ld : work.partial + part.place * work.partial_ld;
+  }
+  sum_and_store<V, Lanes, (Lanes > 0 ? 32 / Lanes : 0), Batch>(in, part.begin, part.end, column, c, lane,
+                                                               lanes, 32 / lanes);
+}
+
+template <class T, int V, int Lanes, int Slots, int Batch>
+__global__ void __launch_bounds__(kRowThreads) spmm_rows(In<T> in, Out<T> out, Rows<T> work) {
+  const int lanes = Lanes > 0 ? Lanes : work.lanes, slots = Slots > 0 ? Slots : work.slots;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const Index column = ((work.first_panel + blockIdx.y) * lanes + (lane & (lanes - 1))) * V;
+  const bool inside = column < out.C.cols;
+  if (blockIdx.x < work.part_blocks) return sum_part<V, Lanes, Batch>(in, out, work, column, inside, lane);
+  const Index at = team_of<T>(work, lanes * slots);
+  unsigned begin = 0, end = 0;
+  T* c = nullptr;
+  if (at < work.count && inside) {
+    const Index i = work.order != nullptr ? work.order[at] : at;
+    begin = in.A.row_ptr[i], end = in.A.row_ptr[i + 1];
+    if (end - begin <= work.cut) c = out.C.data + i * out.C.ld;
+  }
+  sum_and_store<V, Lanes, Slots, Batch>(in, begin, end, column, c, lane, lanes, slots);
+}
+
+/// Lanes that cover `columns` columns with V each: a power of two up to 32.
+inline int lanes_for(Index columns, int v) {
+  int lanes = 1;
+  while (lanes < 32 && static_cast<Index>(lanes) * v < columns) lanes *= 2;
+  return lanes;
+}
+
+/// As lanes_for, or fewer, where that makes panels of B of at most three fifths of a cache, at least 128 bytes of
+/// a row and equally wide: 40 columns as 32 and 8 took 228 us where 40 at once take 172 (power law, H200).
+template <class T>
+int panel_lanes(Index b_rows, Index columns, int v, long long cache) {
+  const auto pack = static_cast<int>(sizeof(T)) * v;
+  const int whole = lanes_for(columns, v);
+  for (int lanes = whole; lanes == whole || lanes * pack >= 128; lanes /= 2) {
+    const bool even = lanes == whole || columns % (lanes * v) == 0;
+    if (even && b_rows * lanes * pack <= cache / 5 * 3) return lanes;
+    if (lanes == 1) break;
+  }
+  return whole;
+}
+
+/// Groups of `lanes` lanes that share a row: four, or what fits a warp, where the mean row has six entries or
+/// more for each. (Two or eight are within 4 % of four or one.)
+inline int slots_for(Index rows, Index nnz, int lanes) {
+  const int most = lanes >= 32 ? 1 : lanes >= 16 ? 2 : 4;
+  return nnz >= 6 * most * rows ? most : 1;
+}
+
+/// Launches a kernel of these rungs: `blocks` blocks after those of parts, times the panels of C.
+template <int V, class T, class Kernel, class... More>
+void launch_panels(Kernel kernel, Index blocks, Rows<T> work, const In<T>& in, const Out<T>& out,
+                   Context& context, const More&... more) {
+  const Index panels = ceil_div(out.C.cols, static_cast<Index>(work.lanes) * V);
+  constexpr Index kMostPanels = 65535;  // of one grid
+  for (; work.first_panel < panels; work.first_panel += kMostPanels) {
+    const Index left = panels - work.first_panel;
+    launch(kernel,
+           dim3(static_cast<unsigned>(work.part_blocks + blocks),
+                static_cast<unsigned>(left < kMostPanels ? left : kMostPanels)),
+           kRowThreads, 0, context.stream, in, out, work, more...);
+  }
+}
+
+template <class T, int V, int Lanes, int Slots, int Batch>
+void launch_rows(const Rows<T>& work, const In<T>& in, const Out<T>& out, Context& context) {
+  launch_panels<V>(spmm_rows<T, V, Lanes, Slots, Batch>,
+                   ceil_div(work.count * work.lanes * work.slots, kRowThreads), work, in, out, context);
+}
+
+/// With lanes and slots of `work`, known at run time, and packs of V elements.
+template <int Batch, class T>
+void run_rows(int v, const Rows<T>& work, const In<T>& in, const Out<T>& out, Context& context) {
+  if constexpr (sizeof(T) == 4) {
+    if (v == 4) return launch_rows<T, 4, 0, 0, Batch>(work, in, out, context);
+  }
+  if (v == 2) return launch_rows<T, 2, 0, 0, Batch>(work, in, out, context);
+  return launch_rows<T, 1, 0, 0, Batch>(work, in, out, context);
+}
+
+/// As run_rows<4>, with the lanes and slots that lanes_for() and slots_for() give compiled in, where packs
+/// have 16 bytes and lanes are four or more.
+template <class T>
+void run_shaped_rows(int v, const Rows<T>& work, const In<T>& in, const Out<T>& out, Context& context) {
+  constexpr int kV = 16 / sizeof(T);
+  const int shape = v == kV ? work.lanes * 10 + work.slots : 0;
+  switch (shape) {
+    case 41:
+      return launch_rows<T, kV, 4, 1, 4>(work, in, out, context);
+    case 44:
+      return launch_rows<T, kV, 4, 4, 4>(work, in, out, context);
+    case 81:
+      return launch_rows<T, kV, 8, 1, 4>(work, in, out, context);
+    case 84:
+      return launch_rows<T, kV, 8, 4, 4>(work, in, out, context);
+    case 161:
+      return launch_rows<T, kV, 16, 1, 4>(work, in, out, context);
+    case 162:
+      return launch_rows<T, kV, 16, 2, 4>(work, in, out, context);
+    case 321:
+      return launch_rows<T, kV, 32, 1, 4>(work, in, out, context);
+    default:
+      return run_rows<4>(v, work, in, out, context);
+  }
+}
+
+}  // namespace spmm
+}  // namespace plumb
