@@ -11,11 +11,12 @@
 // Traffic   that of rung 10.
 // Limits    254 to 255 registers (64 x 128: 242 to 255), 146 (106) KiB shared: 1 block of 256 threads per SM,
 //           no spills (sm_90, nvcc 13.0, ptxas -v).
-// Fails at  the rate of mma.sync, about five eighths of what wgmma reaches on sm_90: three products leave
-//           about a third of that.
+// Fails at  the rate of products by a warp, about five eighths of what sm_90 has for groups of four warps:
+//           three products leave a third of that. Rung 17 answers.
 // Source    H. Ootomo and R. Yokota, "Recovering single precision accuracy from Tensor Cores" (2022);
 //           CUTLASS, 3xTF32 example.
 #include "gpu/gemm/tensor_tile.hpp"
+#include "gpu/runtime/tf32x3.hpp"
 
 namespace plumb {
 namespace {
@@ -25,33 +26,21 @@ using namespace gemm;
 using Large = TensorShape<float, 128, 128, 32, 2, 4, 1, 4>;
 using Halved = TensorShape<float, 64, 128, 32, 1, 4, 2, 4>;
 
-/// Sums of fewer terms are made plainly: their bound has no room for the 22 bits that are left of an operand.
-constexpr Index kLeastDepth = 16;
-/// Below this, 2^-100, the low part of an operand is not one of tf32 any more.
-constexpr unsigned kLeastSize = (127u - 100u) << 23;
-
 template <int Buffers>
 struct ThreeTf32 {
   static constexpr bool kWatches = true;
   static constexpr int kBuffers = Buffers, kHalves = 2;
-  unsigned least = 0xffffffffu;  // bits of the smallest operand but zero, less one
+  Tf32Splitter splitter;
 
-  PLUMB_DEVICE void split(float x, unsigned& hi, unsigned& lo) {
-    hi = to_tf32(x);
-    lo = to_tf32(x - __uint_as_float(hi));
-    least = min(least, (__float_as_uint(x) & 0x7fffffffu) - 1u);
-  }
-
-  /// Infinite and huge operands, and NaN, show in the sums.
   template <int M, int N>
   PLUMB_DEVICE bool outside(const float (&sum)[M][N][4], Index depth) const {
-    bool out = depth < kLeastDepth || least < kLeastSize - 1u;
+    bool out = depth < kLeastTf32x3Depth || splitter.too_small();
 #pragma unroll
     for (int m = 0; m < M; ++m) {
 #pragma unroll
       for (int n = 0; n < N; ++n) {
 #pragma unroll
-        for (int e = 0; e < 4; ++e) out |= (__float_as_uint(sum[m][n][e]) & 0x7f800000u) == 0x7f800000u;
+        for (int e = 0; e < 4; ++e) out |= not_finite(sum[m][n][e]);
       }
     }
     return out;
@@ -65,7 +54,7 @@ struct ThreeTf32 {
 #pragma unroll
       for (int n = 0; n < N; ++n) {
 #pragma unroll
-        for (int e = 0; e < 2; ++e) split(b[n][2 * f + e], b_hi[f][n][e], b_lo[f][n][e]);
+        for (int e = 0; e < 2; ++e) splitter.split(b[n][2 * f + e], b_hi[f][n][e], b_lo[f][n][e]);
       }
     }
 #pragma unroll
@@ -75,7 +64,7 @@ struct ThreeTf32 {
       for (int f = 0; f < 2; ++f) {
         unsigned a_hi[4], a_lo[4];
 #pragma unroll
-        for (int e = 0; e < 4; ++e) split(a[m][4 * f + e], a_hi[e], a_lo[e]);
+        for (int e = 0; e < 4; ++e) splitter.split(a[m][4 * f + e], a_hi[e], a_lo[e]);
 #pragma unroll
         for (int n = 0; n < N; ++n) mma_m16n8k8_tf32(step[n], a_lo, b_hi[f][n]);
 #pragma unroll

@@ -1,14 +1,16 @@
 // gemm, rung 14: fp64 on tensor cores (fp64).
 //
 // Change    rung 10's stages, with products by mma m16n8k8 in fp64: the tensor cores have twice the rate of
-//           the fp64 pipe and the same arithmetic, so nothing is declared. The form m8n8k4 gets half of that
-//           rate on sm_90. Small problems take 64 x 128 tiles whose depth is shared by two groups of warps.
+//           the fp64 pipe and the same arithmetic, so nothing is declared. The form m8n8k4 gets half of
+//           that rate on sm_90. Small problems take 64 x 128 tiles whose depth is shared by two groups of
+//           warps.
 // Traffic   that of rung 10: A is read n / 128 times, B m / 128 times.
 // Limits    234 registers with 16-byte copies, 255 without; 161 KiB shared (64 x 128: 158): 1 block of 256
 //           threads per SM, no spills (sm_90, nvcc 13.0, ptxas -v).
-// Fails at  devices before sm_90; C of a few tiles, as rung 12.
+// Fails at  devices before sm_90; C of a few tiles, as rung 12. Each step's loads are waited for: rung 16
+//           answers.
 // Source    PTX ISA, "Matrix Fragments for mma.m16n8k8"; CUTLASS, sm90 fp64 kernels.
-#include "gpu/gemm/tensor_tile.hpp"
+#include "gpu/gemm/fp64_tensor.hpp"
 
 namespace plumb {
 namespace {
@@ -18,26 +20,8 @@ using namespace gemm;
 using Large = TensorShape<double, 128, 128, 16, 2, 4, 1, 4>;
 using Halved = TensorShape<double, 64, 128, 32, 1, 4, 2, 3>;
 
-struct Fp64 {
-  static constexpr bool kWatches = false;
-  static constexpr int kHalves = 1;
-  static constexpr int kBuffers =
-      1;  // sums take 128 registers, a second set of fragments 48 more than there are
-  template <int M, int N>
-  PLUMB_DEVICE bool outside(const double (&)[M][N][4], Index) const {
-    return false;
-  }
-  template <int M, int N>
-  PLUMB_DEVICE void multiply_add(double (&sum)[M][N][4], const double (&a)[M][4], const double (&b)[N][2]) {
-#if defined(PLUMB_SIMT) || !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-#pragma unroll
-    for (int m = 0; m < M; ++m) {
-#pragma unroll
-      for (int n = 0; n < N; ++n) mma_m16n8k8_f64(sum[m][n], a[m], b[n]);
-    }
-#endif
-  }
-};
+/// Sums take 128 registers, a second set of fragments 48 more than there are.
+using Products = Fp64Products<1>;
 
 /// Share of its rate that the smaller tile reaches, with half the reuse.
 constexpr double kEfficiencyHalved = 0.95;
@@ -47,11 +31,11 @@ void run(const Problem<double>& p, const In<double>& in, const Out<double>& out,
   if (tile_cost(m, n, Large::BM, Large::BN, 1.0) <=
       tile_cost(m, n, Halved::BM, Halved::BN, kEfficiencyHalved)) {
     context.explain("128 x 128 tiles: fewest rounds for their size");
-    run_tensor<double, Large, Fp64>(p, in, out, context);
+    run_tensor<double, Large, Products>(p, in, out, context);
   } else {
     context.explain(
         "64 x 128 tiles, depth shared by two groups of warps: larger tiles leave multiprocessors idle");
-    run_tensor<double, Halved, Fp64>(p, in, out, context);
+    run_tensor<double, Halved, Products>(p, in, out, context);
   }
 }
 

@@ -10,13 +10,15 @@ namespace gemm {
 
 /// Tiles of C in bands of eight rows of tiles, columns of a band first: blocks that run together share rows
 /// of A and columns of B in the second-level cache.
-PLUMB_DEVICE TileIndex banded_tile_index(Index tiles_m, Index tiles_n) {
+PLUMB_DEVICE TileIndex banded_tile(unsigned b, Index tiles_m, Index tiles_n) {
   constexpr unsigned kBand = 8;
-  const auto b = static_cast<unsigned>(blockIdx.x), m = static_cast<unsigned>(tiles_m),
-             n = static_cast<unsigned>(tiles_n);
+  const auto m = static_cast<unsigned>(tiles_m), n = static_cast<unsigned>(tiles_n);
   const unsigned first = b / (kBand * n) * kBand, height = m - first < kBand ? m - first : kBand,
                  within = b - first * n;
   return {static_cast<Index>(first + within % height), static_cast<Index>(within / height)};
+}
+PLUMB_DEVICE TileIndex banded_tile_index(Index tiles_m, Index tiles_n) {
+  return banded_tile(static_cast<unsigned>(blockIdx.x), tiles_m, tiles_n);
 }
 
 /// Time of a problem in tiles of bm x bn: multiply-adds per step of K on the busiest multiprocessor, over the
@@ -53,11 +55,10 @@ PLUMB_DEVICE void copy_async(void* to, const void* from, int valid) {
   }
 }
 
-/// The calling thread's part of the copies of B's tiles, by vectors where Wide says that rows allow it.
-/// Columns past the end and everything past the depth become zero.
-template <class T, class S, bool Wide>
+/// The calling thread's part of the copies of B's tiles, kV elements at a time, as rows are aligned. Columns
+/// past the end and everything past the depth become zero.
+template <class T, class S, int kV>
 struct CopiesOfB {
-  static constexpr int kV = Wide ? Vector<T>::kLanes : 1;
   static constexpr int kPerRow = S::BN / kV, kRowStep = S::kThreads / kPerRow, kCopies = S::BK / kRowStep;
   static_assert(S::kThreads % kPerRow == 0 && S::BK % kRowStep == 0, "threads fill the tile");
 
@@ -174,7 +175,8 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
   T sum[S::TM][S::TN] = {};
 
   if (tiles > 0) {
-    StageCopies<T, S, TurnedCopiesOfA<T, S>, CopiesOfB<T, S, Wide>> copies(in, i0, j0, depth);
+    StageCopies<T, S, TurnedCopiesOfA<T, S>, CopiesOfB<T, S, Wide ? Vector<T>::kLanes : 1>> copies(in, i0, j0,
+                                                                                                   depth);
     for (int s = 0; s < S::kStages - 1; ++s) copies.start(shared + s * S::kStage);
     cp_async_wait<S::kStages - 2>();
     __syncthreads();

@@ -31,12 +31,11 @@ struct TensorShape {
   static_assert(BM == WM * MT * 16 && BN == WN * NT * 8 && BK % (16 * WK) == 0, "warps fill the tile");
 };
 
-/// The calling thread's part of the copies of A's tiles, which keep their rows; by vectors where Wide says
-/// that rows allow it. Rows past the end repeat the last one, whose products are not kept; everything past
+/// The calling thread's part of the copies of A's tiles, which keep their rows; kV elements at a time, as
+/// rows are aligned. Rows past the end repeat the last one, whose products are not kept; everything past
 /// the depth becomes zero.
-template <class T, class S, bool Wide>
+template <class T, class S, int kV>
 struct CopiesOfA {
-  static constexpr int kV = Wide ? Vector<T>::kLanes : 1;
   static constexpr int kPerRow = S::BK / kV, kRowStep = S::kThreads / kPerRow, kCopies = S::BM / kRowStep;
   static_assert(S::kThreads % kPerRow == 0 && S::BM % kRowStep == 0, "threads fill the tile");
 
@@ -78,13 +77,14 @@ __global__ void __launch_bounds__(S::kThreads, 1)
   const int warp = static_cast<int>(threadIdx.x) / 32, slice = warp / (S::WM * S::WN);
   const int wm = warp / S::WN % S::WM * (16 * S::MT), wn = warp % S::WN * (8 * S::NT);
   const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
+  constexpr int kV = Wide ? Vector<T>::kLanes : 1;  // elements that a copy moves
   constexpr int kHalves = Math::kHalves, kSteps = S::BK / (8 * kHalves) / S::WK;  // per warp and tile
   const int tiles = static_cast<int>(ceil_div(depth, S::BK));
   T sum[S::MT][S::NT][4] = {};
   Math math;
 
   if (tiles > 0) {
-    StageCopies<T, S, CopiesOfA<T, S, Wide>, CopiesOfB<T, S, Wide>> copies(in, i0, j0, depth);
+    StageCopies<T, S, CopiesOfA<T, S, kV>, CopiesOfB<T, S, kV>> copies(in, i0, j0, depth);
     for (int s = 0; s < S::kStages - 1; ++s) copies.start(shared + s * S::kStage);
     const int offset_a = (wm + g) * S::kPitchA + slice * (S::BK / S::WK) + 2 * t,
               offset_b = S::kStageA + (slice * (S::BK / S::WK) + 2 * t) * S::kPitchB + wn + g;

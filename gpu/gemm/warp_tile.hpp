@@ -46,7 +46,10 @@ struct LaneTile {
 #pragma unroll
     for (int r = 0; r < TM; ++r) {
 #pragma unroll
-      for (int c = 0; c < TN; ++c) sum[r][c] += fa[r] * fb[c];
+      for (int c = 0; c < TN; ++c) {
+        const int there = r % 2 == 0 ? c : TN - 1 - c;
+        sum[r][there] += fa[r] * fb[there];
+      }
     }
   }
 

@@ -1,0 +1,64 @@
+// gemm, rung 15: operands packed beforehand in panels, tiles of them by bulk copies, the last round in parts
+// (fp32).
+//
+// Change    rung 10 spends one copy instruction per element of A, because the turn must happen on the way
+//           to shared memory, and as many for B where its rows are not aligned. Here a first kernel lays
+//           both out in memory as panels of a tile's rows or columns, A turned, zeros past their ends: a
+//           tile of either is one bulk copy (cp.async.bulk) that one thread starts, and the loop is
+//           multiply-adds and loads. The tiles of a last round that is not full are each made by several
+//           blocks, which share the depth, and a third kernel adds their sums in its order. Many rounds take
+//           stages 32 deep; problems too small to pack take rung 12's tiles of 64 x 128.
+// Traffic   that of rung 10, and A and B through memory once more: O(n^2).
+// Limits    254 registers, 64 KiB shared (stages of 32: 253, 96 KiB): 2 blocks of 128 threads per SM, no
+//           spills (sm_90, nvcc 13.0, ptxas -v).
+//           The loop lives by where its registers lie: two operands of one bank in 12 % of its multiply-adds
+//           (stages of 32: 9), by the SASS. When the last of a tile's blocks to end added the sums in this
+//           kernel, it was 20 (15) %. H200, next to cuBLAS, then: 0.94 at 2044, 1.01 at 3135, 1.05 at 4088
+//           (50.5 TFLOP/s), 1.09 at 8176 (53.1), where rung 12 has 0.93, 0.78, 0.96 and 0.96. With B by
+//           cp.async, and so other registers, it was 89 (84) %: 0.85 at 2044, 0.96 at 4088, 0.98 at 8176.
+// Fails at  chips before sm_90; a single round of tiles, 2044: the same loop falls behind the library's, and
+//           packing shows.
+// Source    K. Goto and R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008); PTX
+//           ISA, "cp.async.bulk"; M. Osama et al., "Stream-K" (2023), for the last round.
+#include "gpu/gemm/packed.hpp"
+
+namespace plumb {
+namespace {
+
+using namespace gemm;
+
+/// 128 x 128 by four warps of 64 x 64, two blocks per multiprocessor, and the same in deeper stages.
+using Shallow = Square<float>;
+using Deep = Shape<float, 128, 128, 32, 2, 2, 1, 16, 8, 3, 2>;
+
+/// Rounds of tiles from which the deeper stages win; below, they lose.
+constexpr Index kManyRounds = 3;
+/// Share of the arithmetic rate that the smallest tiles reach, next to the larger ones'.
+constexpr double kEfficiencySliced = 0.92;
+
+void run(const Problem<float>& p, const In<float>& in, const Out<float>& out, Context& context) {
+  const Index m = out.C.rows, n = out.C.cols, tiles = ceil_div(m, Deep::BM) * ceil_div(n, Deep::BN);
+  const Plan plan = plan_of<Shallow>(in, out);
+  const double sliced =
+      tile_cost(m, n, Sliced::BM, Sliced::BN, kEfficiencySliced) * static_cast<double>(in.A.cols);
+  if (tiles >= kManyRounds * Deep::kBlocks * device_multiprocessors()) {
+    context.explain("packed, 128 x 128 tiles in stages of 32, a block for each: many rounds of them");
+    run_packed<Deep>(p, in, out, context, {static_cast<int>(tiles), 1});
+  } else if (plan.time > sliced) {
+    context.explain(
+        "not packed, 64 x 128 tiles, depth shared by four groups of warps: larger ones leave multiprocessors "
+        "idle");
+    run_multistage<float, Sliced>(p, in, out, context);
+  } else {
+    context.explain(
+        plan.division.parts == 1
+            ? "packed, 128 x 128 tiles in stages of 16, a block for each"
+            : "packed, 128 x 128 tiles in stages of 16, those of the last round in parts of the depth");
+    run_packed<Shallow>(p, in, out, context, plan.division);
+  }
+}
+
+const Register<Gemm, float, Space::device> f32{"15_packed", run, Traits{}.needs_sm(90)};
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,28 @@
+// gemm, rung 16: rung 14 in tiles of 128 x 64, fragments loaded a step ahead (fp64).
+//
+// Change    half the tile: a warp's sums take 64 registers instead of 128, and the room goes to a second
+//           set of fragments, loaded while the tensor cores work on the first. Two warps on a scheduler are
+//           too few to cover a load that each of them waits for. The smaller tile also fills the last round
+//           better: 128 tiles at 1022, for 132 multiprocessors.
+// Traffic   A is read n / 64 times, B m / 128 times: half as much again as rung 14's, from the second-level
+//           cache.
+// Limits    214 to 230 registers, 132 KiB shared: 1 block of 256 threads per SM, no spills (sm_90, nvcc
+//           13.0, ptxas -v).
+//           H200, next to cuBLAS: 1.00 at 1022, 1.32 at 2044, 1.20 at 3135, 1.31 at 4088 (59 TFLOP/s), 1.21
+//           at 6132, 1.14 at 8176; rung 14: 0.76, 1.00, 1.05, 0.93, 0.93, 0.93.
+// Fails at  C of a few tiles, as rung 12.
+// Source    as rung 14.
+#include "gpu/gemm/fp64_tensor.hpp"
+
+namespace plumb {
+namespace {
+
+using namespace gemm;
+
+using Tile = TensorShape<double, 128, 64, 16, 4, 2, 1, 4>;
+
+const Register<Gemm, double, Space::device> f64{
+    "16_fp64_fragments_ahead", run_tensor<double, Tile, Fp64Products<2>>, Traits{}.needs_sm(90)};
+
+}  // namespace
+}  // namespace plumb
