@@ -1,0 +1,395 @@
+// GCN, the fused kernel: a row of A S is summed in registers and finished there.
+//
+// Change    against a product and four element-wise passes: bias, ReLU and the next layer's H W2 are computed
+//           while the row is in registers, or bias and LogSoftmax; only what the next product gathers goes to
+//           memory.
+// Traffic   per entry 8 (fp64: 12) bytes of A, one row of S in 16-byte pieces; per row what is kept.
+// Limits    44 to 48 registers in fp32, 48 to 64 in fp64 up to 128 columns (96 and 102 at the widest), no
+//           spills; shared memory only for W and the rows that it multiplies (two layers of 16 and 8 in fp32:
+//           5.5 KB): 5 and 4 blocks of 256 per SM (sm_90, nvcc 13.0, ptxas -v).
+//           H200, a twin of web-Stanford: with each row's entries in one piece, 16 columns and LogSoftmax took
+//           120.5 us in fp64; 16 columns, ReLU and H W2 55.9, then 8 columns and LogSoftmax 47.7 us in fp32
+//           (cuSPARSE's products alone: 184, 140, 125). Groups of lanes asked for entries at eight places at
+//           once; in slices of 32 rows, whose entries they read as neighbours, the same take 115, 51 and 40.
+//           The rest is the gather: 546, 273 and 137 MB from the second-level cache, at 4.8, 5.4 and 3.4
+//           TB/s. In fp64 spmm's rung 13, which reads A as it is, takes 103 us for the product alone: S (36 MB)
+//           and A's stream may be too much for that cache together; not found out yet.
+// Fails at  rows of S beyond 512 (fp64: 256) columns, which it does not hold.
+// Source    Gale, Zaharia, Young and Elsen, SC'20 (rows by length); Pang et al., PPoPP'24 (long rows apart).
+#pragma once
+#include "gpu/log_softmax/common.hpp"
+#include "gpu/models/gcn/rows.hpp"
+#include "gpu/runtime/device.hpp"
+
+namespace plumb {
+namespace gcn {
+
+constexpr int kWarps = 8;  // of a block
+constexpr unsigned kAllLanes = 0xffffffffu;
+
+/// 16 bytes of neighbours.
+template <class T>
+struct alignas(16) Pack {
+  static constexpr int kV = 16 / sizeof(T);
+  T at[kV];
+};
+
+/// Columns that a matrix of `columns` takes in memory: whole packs.
+template <class T>
+PLUMB_HOST_DEVICE constexpr Index padded(Index columns) {
+  constexpr Index kV = Pack<T>::kV;
+  return columns < 1 ? kV : (columns + kV - 1) / kV * kV;
+}
+
+/// W (rows, columns of whole packs) row-major without gaps; null: there is none.
+template <class T>
+struct Weights {
+  const T* w = nullptr;
+  int rows = 0, columns = 0;
+  PLUMB_HOST_DEVICE int size() const { return w != nullptr ? rows * columns : 0; }
+};
+
+/// What becomes of a row y of A S: z = y [before] [+ bias], [ReLU]; z, z [after] and LogSoftmax(z) go where a
+/// pointer says. Matrices have whole packs of columns and no gaps; what stands in columns beyond the real
+/// ones is never read as a value.
+template <class T>
+struct Epilogue {
+  Weights<T> before;  // of (A X) W
+  const T* bias = nullptr;
+  bool relu = false;
+  int columns = 0, width = 0;  // of z: real, and of whole packs
+  T* z = nullptr;              // (n, width)
+  Weights<T> after;            // the next layer's
+  T* next = nullptr;           // (n, after.columns)
+  T* log_softmax = nullptr;    // (n, width)
+};
+
+/// What a test may replace, to see that a mistake there is found.
+struct Right {
+  template <class T>
+  PLUMB_DEVICE static T edge(T value) {
+    return value;
+  }
+  template <class T>
+  PLUMB_DEVICE static T relu(T x) {  // NaN passes
+    return x <= T(0) ? T(0) : x;
+  }
+  PLUMB_DEVICE static void sync() { __syncwarp(); }
+  PLUMB_HOST_DEVICE static int columns(int all) { return all; }  // that are kept
+};
+
+PLUMB_DEVICE Pack<float> gathered(const float* p) {
+  const float4 v = __ldg(reinterpret_cast<const float4*>(p));
+  return {{v.x, v.y, v.z, v.w}};
+}
+PLUMB_DEVICE Pack<double> gathered(const double* p) {
+  const double2 v = __ldg(reinterpret_cast<const double2*>(p));
+  return {{v.x, v.y}};
+}
+
+/// Four entries.
+template <class T>
+struct Quad {
+  std::int32_t col[4];
+  T val[4];
+};
+
+// Once through the cache: no other row reads these.
+PLUMB_DEVICE Quad<float> streamed(const RowsView<float>& a, unsigned q) {
+  const int4 c = __ldcs(reinterpret_cast<const int4*>(a.col) + q);
+  const float4 v = __ldcs(reinterpret_cast<const float4*>(a.val) + q);
+  return {{c.x, c.y, c.z, c.w}, {v.x, v.y, v.z, v.w}};
+}
+PLUMB_DEVICE Quad<double> streamed(const RowsView<double>& a, unsigned q) {
+  const int4 c = __ldcs(reinterpret_cast<const int4*>(a.col) + q);
+  const double2* const at = reinterpret_cast<const double2*>(a.val) + 2 * static_cast<Index>(q);
+  const double2 v = __ldcs(at), w = __ldcs(at + 1);
+  return {{c.x, c.y, c.z, c.w}, {v.x, v.y, w.x, w.y}};
+}
+
+template <class T>
+PLUMB_DEVICE void store(T* p, const Pack<T>& v) {
+  *reinterpret_cast<Pack<T>*>(p) = v;
+}
+// Past the second-level cache, which holds what the rows to come will gather.
+PLUMB_DEVICE void store_last(float* p, const Pack<float>& v) {
+  __stcs(reinterpret_cast<float4*>(p), float4{v.at[0], v.at[1], v.at[2], v.at[3]});
+}
+PLUMB_DEVICE void store_last(double* p, const Pack<double>& v) {
+  __stcs(reinterpret_cast<double2*>(p), double2{v.at[0], v.at[1]});
+}
+
+/// A row, or several, in the registers of a warp: groups of Lanes lanes hold one each, a lane Packs packs of
+/// it; pack p of lane l covers the columns from (p Lanes + l) kV.
+template <class T, int Lanes, int Packs, class Policy>
+struct Warp {
+  static constexpr int kV = Pack<T>::kV, kGroups = 32 / Lanes, kColumns = Lanes * Packs * kV;
+  static constexpr int kStaged = kColumns + kV;  // a pack more: groups then differ in their banks
+  int lane, group;
+  Pack<T> sum[Packs];
+
+  PLUMB_DEVICE int column(int p) const { return (p * Lanes + lane % Lanes) * kV; }
+  /// The column, or one that exists, for lanes whose result nobody wants.
+  PLUMB_DEVICE int column_within(int p, int width) const { return column(p) < width ? column(p) : 0; }
+
+  PLUMB_DEVICE void clear() {
+#pragma unroll
+    for (int p = 0; p < Packs; ++p) {
+#pragma unroll
+      for (int v = 0; v < kV; ++v) sum[p].at[v] = T(0);
+    }
+  }
+
+  /// Adds quads begin, begin + step, ... below end.
+  PLUMB_DEVICE void add_quads(const RowsView<T>& a, unsigned begin, unsigned end, unsigned step, const T* s,
+                              Index ld, int width) {
+    const T* from[Packs];
+#pragma unroll
+    for (int p = 0; p < Packs; ++p) from[p] = s + column_within(p, width);
+    if (begin >= end) return;
+    Quad<T> now = streamed(a, begin);
+    for (;;) {
+      const bool more = begin + step < end;
+      Quad<T> later = now;
+      if (more) later = streamed(a, begin + step);  // under way while this one is gathered
+      Pack<T> x[4][Packs];
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        const Index at = now.col[e] * ld;
+#pragma unroll
+        for (int p = 0; p < Packs; ++p) x[e][p] = gathered(from[p] + at);
+      }
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        const T value = Policy::edge(now.val[e]);
+#pragma unroll
+        for (int p = 0; p < Packs; ++p) {
+#pragma unroll
+          for (int v = 0; v < kV; ++v) sum[p].at[v] += value * x[e][p].at[v];
+        }
+      }
+      if (!more) return;
+      begin += step;
+      now = later;
+    }
+  }
+
+  /// The sum over the groups, in every group; always in the same order.
+  PLUMB_DEVICE void join_groups() {
+#pragma unroll
+    for (int d = Lanes; d < 32; d *= 2) {
+#pragma unroll
+      for (int p = 0; p < Packs; ++p) {
+#pragma unroll
+        for (int v = 0; v < kV; ++v) sum[p].at[v] += __shfl_xor_sync(kAllLanes, sum[p].at[v], d);
+      }
+    }
+  }
+
+  /// The row becomes its product with W; `staged` (kGroups, kStaged) is this warp's, w in shared memory.
+  PLUMB_DEVICE void times(const Weights<T>& w, int width, T* staged) {
+    T* const mine = staged + group * kStaged;
+    Policy::sync();  // what was read there before
+#pragma unroll
+    for (int p = 0; p < Packs; ++p) {
+      if (column(p) < width) store(mine + column(p), sum[p]);
+    }
+    Policy::sync();
+    clear();
+    for (int k = 0; k < w.rows; k += kV) {
+      const Pack<T> h = *reinterpret_cast<const Pack<T>*>(mine + k);
+#pragma unroll
+      for (int e = 0; e < kV; ++e) {
+        if (k + e >= w.rows) break;  // beyond the real columns may stand a NaN
+#pragma unroll
+        for (int p = 0; p < Packs; ++p) {
+          const Pack<T> of_w =
+              *reinterpret_cast<const Pack<T>*>(w.w + (k + e) * w.columns + column_within(p, w.columns));
+#pragma unroll
+          for (int v = 0; v < kV; ++v) sum[p].at[v] += h.at[e] * of_w.at[v];
+        }
+      }
+    }
+  }
+
+  /// To row `row` of (n, width); `gathered_next`: a product to come reads it.
+  PLUMB_DEVICE void write(T* to, Index row, int width, bool gathered_next) const {
+#pragma unroll
+    for (int p = 0; p < Packs; ++p) {
+      if (column(p) >= width) continue;
+      if (gathered_next) {
+        store(to + row * width + column(p), sum[p]);
+      } else {
+        store_last(to + row * width + column(p), sum[p]);
+      }
+    }
+  }
+
+  /// The row becomes its LogSoftmax over the first `columns`.
+  PLUMB_DEVICE void take_log_softmax(int columns) {
+    T m = log_softmax::lowest<T>(), total = T(0);
+#pragma unroll
+    for (int p = 0; p < Packs; ++p) {
+#pragma unroll
+      for (int v = 0; v < kV; ++v)
+        if (column(p) + v < columns) m = log_softmax::larger(m, sum[p].at[v]);
+    }
+#pragma unroll
+    for (int d = Lanes / 2; d > 0; d /= 2) m = log_softmax::larger(m, __shfl_xor_sync(kAllLanes, m, d));
+#pragma unroll
+    for (int p = 0; p < Packs; ++p) {
+#pragma unroll
+      for (int v = 0; v < kV; ++v)
+        if (column(p) + v < columns) total += log_softmax::exp_of(sum[p].at[v] - m);
+    }
+#pragma unroll
+    for (int d = Lanes / 2; d > 0; d /= 2) total += __shfl_xor_sync(kAllLanes, total, d);
+    const T log_sum = log_softmax::log_of(total);
+#pragma unroll
+    for (int p = 0; p < Packs; ++p) {
+#pragma unroll
+      for (int v = 0; v < kV; ++v) sum[p].at[v] = log_softmax::finish(sum[p].at[v], m, log_sum);
+    }
+  }
+};
+
+/// A copy in shared memory, from `at` on, which moves behind it. By the whole block; no barrier.
+template <class T>
+PLUMB_DEVICE Weights<T> to_shared(const Weights<T>& w, T*& at) {
+  T* const to = at;
+  for (int i = static_cast<int>(threadIdx.x); i < w.size(); i += 32 * kWarps) to[i] = w.w[i];
+  at += w.size();
+  return {to, w.rows, w.columns};
+}
+
+template <class T, int Lanes, int Packs, class Policy>
+__global__ void __launch_bounds__(32 * kWarps)
+    gcn_aggregate(RowsView<T> a, const T* s /* (columns of A + 1, ld), the last row zero */, Index ld,
+                  int width /* of s */, Epilogue<T> e) {
+  using W = Warp<T, Lanes, Packs, Policy>;
+  PLUMB_DYNAMIC_SHARED(T, shared);
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  T* free = shared;
+  const Weights<T> before = to_shared(e.before, free), after = to_shared(e.after, free);
+  T* const staged = free + warp * (W::kGroups * W::kStaged);
+  if (e.before.w != nullptr || e.after.w != nullptr) __syncthreads();
+
+  W mine;
+  mine.lane = static_cast<int>(threadIdx.x) % 32, mine.group = mine.lane / Lanes;
+  mine.clear();
+  const Index task = static_cast<Index>(blockIdx.x) * kWarps + warp;
+  Index row = -1;  // of this group; -1: none, or another's
+  if (task < a.parts) {
+    const Part part = a.part[task];
+    mine.add_quads(a, part.begin + mine.group, part.end, W::kGroups, s, ld, width);
+    mine.join_groups();
+    if (mine.group == 0) row = part.row;
+    if (part.cut >= 0) {
+      if (mine.group == 0) {
+#pragma unroll
+        for (int p = 0; p < Packs; ++p) {
+          if (mine.column(p) < width)
+            store(a.partial + part.place * a.partial_ld + mine.column(p), mine.sum[p]);
+        }
+      }
+      __threadfence();  // the sums before the count that announces them
+      __syncwarp();
+      unsigned others = 0;
+      if (mine.lane == 0) others = atomicAdd(a.arrived + part.cut, 1u);
+      others = __shfl_sync(kAllLanes, others, 0);
+      __threadfence();  // and the count before the others' sums
+      if (others + 1 == static_cast<unsigned>(part.count)) {
+        mine.clear();
+        for (int i = mine.group; i < part.count; i += W::kGroups) {
+          const T* const from = a.partial + (part.first + static_cast<Index>(i)) * a.partial_ld;
+#pragma unroll
+          for (int p = 0; p < Packs; ++p) {
+            const T* const at = from + mine.column_within(p, width);
+#pragma unroll
+            for (int v = 0; v < W::kV; ++v) mine.sum[p].at[v] += __ldcg(at + v);
+          }
+        }
+        mine.join_groups();
+        if (mine.lane == 0) a.arrived[part.cut] = 0;  // for the next launch
+      } else {
+        row = -1;
+      }
+    }
+  } else {
+    const Index slot = (task - a.parts) * W::kGroups + mine.group;
+    if (slot < a.slots) row = a.row[slot];
+    if (slot - mine.group < a.slots) {  // whole warps, whose slots are of one slice
+      const unsigned begin = a.slice[slot / kSlice], end = a.slice[slot / kSlice + 1];
+      mine.add_quads(a, begin + static_cast<unsigned>(slot % kSlice), end, kSlice, s, ld, width);
+    }
+  }
+
+  if (before.w != nullptr && e.before.w != nullptr) mine.times(before, width, staged);
+  if (e.bias != nullptr) {
+#pragma unroll
+    for (int p = 0; p < Packs; ++p) {
+      const Pack<T> b = gathered(e.bias + mine.column_within(p, e.width));
+#pragma unroll
+      for (int v = 0; v < W::kV; ++v) mine.sum[p].at[v] += b.at[v];
+    }
+  }
+  if (e.relu) {
+#pragma unroll
+    for (int p = 0; p < Packs; ++p) {
+#pragma unroll
+      for (int v = 0; v < W::kV; ++v) mine.sum[p].at[v] = Policy::relu(mine.sum[p].at[v]);
+    }
+  }
+  if (e.z != nullptr && row >= 0) {
+#pragma unroll
+    for (int p = 0; p < Packs; ++p) {
+      if (mine.column(p) < Policy::columns(e.width)) store(e.z + row * e.width + mine.column(p), mine.sum[p]);
+    }
+  }
+  if (e.after.w != nullptr) {
+    mine.times(after, e.width, staged);
+    if (row >= 0) mine.write(e.next, row, after.columns, true);
+  }
+  if (e.log_softmax != nullptr) {
+    mine.take_log_softmax(e.columns);
+    if (row >= 0) mine.write(e.log_softmax, row, e.width, false);
+  }
+}
+
+/// The most columns that a row may have anywhere on its way through the kernel.
+template <class T>
+constexpr Index kWidest = 32 * 4 * Pack<T>::kV;
+/// The most elements of W that are taken into shared memory.
+template <class T>
+constexpr Index kMostWeights = 64 * 1024 / static_cast<Index>(sizeof(T));
+
+template <class T, int Lanes, int Packs, class Policy>
+void launch_as(const RowsView<T>& a, const T* s, Index ld, int width, const Epilogue<T>& e, void* stream) {
+  using W = Warp<T, Lanes, Packs, Policy>;
+  const Index tasks = a.parts + (a.slots + W::kGroups - 1) / W::kGroups;
+  const bool multiplies = e.before.w != nullptr || e.after.w != nullptr;
+  const Index elements =
+      e.before.size() + e.after.size() + (multiplies ? kWarps * W::kGroups * W::kStaged : 0);
+  launch(gcn_aggregate<T, Lanes, Packs, Policy>, (tasks + kWarps - 1) / kWarps, 32 * kWarps,
+         static_cast<std::size_t>(elements) * sizeof(T), stream, a, s, ld, width, e);
+}
+
+/// A S with its epilogue; `s` has a row of zeros behind its last. Widths up to kWidest.
+template <class T, class Policy = Right>
+void launch_aggregate(const RowsView<T>& a, const T* s, Index ld, int width, const Epilogue<T>& e,
+                      void* stream) {
+  Index widest = width > e.width ? width : e.width;
+  if (e.after.columns > widest) widest = e.after.columns;
+  const Index packs = widest / Pack<T>::kV;
+  if (packs <= 1) return launch_as<T, 1, 1, Policy>(a, s, ld, width, e, stream);
+  if (packs <= 2) return launch_as<T, 2, 1, Policy>(a, s, ld, width, e, stream);
+  if (packs <= 4) return launch_as<T, 4, 1, Policy>(a, s, ld, width, e, stream);
+  if (packs <= 8) return launch_as<T, 8, 1, Policy>(a, s, ld, width, e, stream);
+  if (packs <= 16) return launch_as<T, 16, 1, Policy>(a, s, ld, width, e, stream);
+  if (packs <= 32) return launch_as<T, 32, 1, Policy>(a, s, ld, width, e, stream);
+  if (packs <= 64) return launch_as<T, 32, 2, Policy>(a, s, ld, width, e, stream);
+  return launch_as<T, 32, 4, Policy>(a, s, ld, width, e, stream);
+}
+
+}  // namespace gcn
+}  // namespace plumb

@@ -1,0 +1,47 @@
+// GCN on a device, a rung per product, nothing fused: by our ladders, and by cuBLAS and cuSPARSE with our
+// element-wise rungs. What the fused pipeline is compared with.
+#include "gpu/models/gcn/execution.hpp"
+#include "reference/ops/skinny_gemm.hpp"
+#include "reference/ops/spmm.hpp"
+
+namespace plumb {
+namespace gcn {
+
+namespace {
+
+template <class T, Ladder From>
+class Composed : public Execution<T> {
+ public:
+  Composed(const Gcn<T>& net, GcnOrder order) : Execution<T>(net, order) {
+    for (Index l = 0; l < this->layers(); ++l) this->add_composed_layer(From, l);
+  }
+};
+
+template <class Op>
+bool linked_in(Ladder ladder) {
+  for (const auto* v = variants<Op, float, Space::device>; v != nullptr; v = v->next) {
+    if ((v->name[0] >= '8') == (ladder == Ladder::vendor)) return true;
+  }
+  return false;
+}
+
+template <Ladder From>
+const char* unsupported() {
+  if (!linked_in<Spmm>(From) || !linked_in<SkinnyGemm>(From)) return "its rungs are not linked in";
+  return no_device();
+}
+
+const RegisterGcnPipeline vendor(
+    {"gpu_vendor", Space::device,
+     "cuBLAS and cuSPARSE (the fastest algorithm, preprocessed), our element-wise rungs",
+     unsupported<Ladder::vendor>, execute<Composed<float, Ladder::vendor>, float>,
+     execute<Composed<double, Ladder::vendor>, double>});
+const RegisterGcnPipeline ours({"gpu_unfused", Space::device,
+                                "our fastest rung for every product and element-wise pass, unfused",
+                                unsupported<Ladder::ours>, execute<Composed<float, Ladder::ours>, float>,
+                                execute<Composed<double, Ladder::ours>, double>, 1});
+
+}  // namespace
+
+}  // namespace gcn
+}  // namespace plumb

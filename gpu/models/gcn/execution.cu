@@ -1,0 +1,246 @@
+// The forward pass of a GCN on a device: operands up, steps run and timed, answer down.
+#include "gpu/models/gcn/execution.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "reference/models/gcn_parts.hpp"
+#include "reference/ops/bias_relu.hpp"
+#include "reference/ops/log_softmax.hpp"
+#include "reference/ops/skinny_gemm.hpp"
+#include "reference/ops/spmm.hpp"
+
+namespace plumb {
+namespace gcn {
+
+namespace {
+
+constexpr int kAlignment = 16;  // of everything here: bases by 256 bytes, rows by whole packs
+#if defined(PLUMB_SIMT)
+constexpr Index kTimed = 1;  // no clock worth asking
+#else
+constexpr Index kTimed = 20;
+#endif
+
+template <class V>
+bool all_finite(const V& values) {
+  return std::all_of(values.begin(), values.end(), [](auto x) { return std::isfinite(x); });
+}
+
+double median_of(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                   values.end());
+  return values[values.size() / 2];
+}
+
+}  // namespace
+
+template <class T>
+DeviceDense<T>::DeviceDense(const Dense<T>& m, const char* what, void* stream)
+    : rows(m.rows), cols(m.cols), ld(padded<T>(m.cols)), data((m.rows + 1) * ld, what) {
+  if (ld == cols) {
+    device_write(data.data(), m.data.data(), m.data.size() * sizeof(T), stream);
+    device_fill(data.data() + rows * ld, 0, static_cast<std::size_t>(ld) * sizeof(T), stream);
+    return;
+  }
+  std::vector<T> wide(static_cast<std::size_t>((rows + 1) * ld));
+  for (Index i = 0; i < rows; ++i) std::copy_n(m.data.begin() + i * cols, cols, wide.begin() + i * ld);
+  device_write(data.data(), wide.data(), wide.size() * sizeof(T), stream);
+}
+
+template <class T>
+Dense<T> DeviceDense<T>::fetch(void* stream) const {
+  std::vector<T> wide = data.read(rows * ld, stream);
+  if (ld == cols) return {rows, cols, std::move(wide)};
+  Dense<T> m = make_dense<T>(rows, cols);
+  for (Index i = 0; i < rows; ++i) std::copy_n(wide.begin() + i * ld, cols, m.data.begin() + i * cols);
+  return m;
+}
+
+template <class T>
+Execution<T>::Execution(const Gcn<T>& net, GcnOrder order) : net_(net), order_(order) {
+  finite_ = all_finite(net.a.val) && all_finite(net.sparse_features ? net.x_sparse.val : net.x_dense.data);
+  for (const Dense<T>& w : net.weights) finite_ = finite_ && all_finite(w.data);
+  for (const std::vector<T>& b : net.biases) finite_ = finite_ && all_finite(b);
+  const double start = now();
+  if (net.sparse_features) {
+    x_sparse_ = std::make_unique<DeviceCsr<T>>(net.x_sparse, stream());
+  } else {
+    x_ = DeviceDense<T>(net.x_dense, "X", stream());
+  }
+  for (Index l = 0; l < layers(); ++l) {
+    const auto at = static_cast<std::size_t>(l);
+    w_.emplace_back(net.weights[at], "W", stream());
+    std::vector<T> b = net.biases[at];
+    if (!b.empty()) b.resize(static_cast<std::size_t>(w_.back().ld));
+    b_.emplace_back(b, "bias", stream());
+  }
+  times_.upload = now() - start;
+  const Index n = net.vertices();
+  if (layers() == 2) hidden_ = DeviceDense<T>(n, net.weights[0].cols, "hidden layer", stream());
+  logits_ = DeviceDense<T>(n, net.classes(), "logits", stream());
+  answer_ = DeviceDense<T>(n, net.classes(), "LogSoftmax", stream());
+  begun_ = now();
+}
+
+template <class T>
+void Execution<T>::add(std::string name, std::function<void()> step) {
+  step();
+  steps_.push_back({std::move(name), std::move(step)});
+}
+
+template <class T>
+GcnOrder Execution<T>::order_of(Index l) const {
+  return order_ == GcnOrder::by_cost ? cheaper_order(net_, l) : order_;
+}
+
+template <class T>
+const DeviceDense<T>& Execution<T>::dense_input(Index l) {
+  if (l > 0) return hidden_;
+  if (!net_.sparse_features) return x_;
+  x_made_dense_ = DeviceDense<T>(net_.vertices(), net_.features(), "X made dense", stream());
+  add("X made dense", [this] {
+    device_fill(x_made_dense_.data.data(), 0, static_cast<std::size_t>(x_made_dense_.data.bytes()), stream());
+    scatter_rows(x_sparse_->view(), x_made_dense_.data.data(), x_made_dense_.ld, stream());
+  });
+  return x_made_dense_;
+}
+
+template <class T>
+DeviceDense<T>& Execution<T>::matrix(Index cols, const char* what) {
+  return matrices_.emplace_back(net_.vertices(), cols, what, stream());
+}
+
+template <class T>
+const T* Execution<T>::bias(Index l) const {
+  const DeviceArray<T>& b = b_[static_cast<std::size_t>(l)];
+  return b.size() > 0 ? b.data() : nullptr;
+}
+
+template <class T>
+const DeviceCsr<T>& Execution<T>::a() {
+  if (a_ == nullptr) {
+    const double start = now();
+    a_ = std::make_unique<DeviceCsr<T>>(net_.a, stream());
+    times_.upload += now() - start;
+    begun_ += now() - start;
+  }
+  return *a_;
+}
+
+template <class T>
+void Execution<T>::add_dense_product(Ladder ladder, const std::string& name, const DeviceDense<T>& x,
+                                     const DeviceDense<T>& w, DeviceDense<T>& y, bool wide) {
+  const std::shared_ptr<RungStep<SkinnyGemm, T>> rung = fastest_rung<SkinnyGemm, T>(
+      ladder, {}, {x.input(), w.input(wide)}, {y.view(wide)}, kAlignment, finite_, stream());
+  add(name + " (skinny_gemm " + rung->name() + ")", [rung] { rung->run(); });
+}
+
+template <class T>
+void Execution<T>::add_sparse_product(Ladder ladder, const std::string& name, const DeviceCsr<T>& m,
+                                      const DeviceDense<T>& b, DeviceDense<T>& c) {
+  const std::shared_ptr<RungStep<Spmm, T>> rung =
+      fastest_rung<Spmm, T>(ladder, {}, {m.view(), b.input()}, {c.view()}, kAlignment, finite_, stream());
+  add(name + " (spmm " + rung->name() + ")", [rung] { rung->run(); });
+}
+
+template <class T>
+void Execution<T>::add_composed_layer(Ladder ladder, Index l) {
+  const DeviceDense<T>& w = w_[static_cast<std::size_t>(l)];
+  DeviceDense<T>& z = last(l) ? logits_ : matrix(w.cols, "a layer before its ReLU");
+  const std::string in = input_name(l);
+  if (order_of(l) == GcnOrder::transform_first) {
+    DeviceDense<T>& s = matrix(w.cols, "X W");
+    if (sparse_input(l)) {
+      add_sparse_product(ladder, in + " W" + number(l), *x_sparse_, w, s);
+    } else {
+      add_dense_product(ladder, in + " W" + number(l), dense_input(l), w, s, false);
+    }
+    add_sparse_product(ladder, "A S" + number(l), a(), s, z);
+  } else {
+    const DeviceDense<T>& x = dense_input(l);
+    DeviceDense<T>& ax = matrix(w.rows, "A X");
+    add_sparse_product(ladder, "A " + in, a(), x, ax);
+    add_dense_product(ladder, "(A " + in + ") W" + number(l), ax, w, z, false);
+  }
+  if (!last(l)) {
+    const BiasRelu::Problem<T> problem{T(0), std::numeric_limits<T>::infinity()};
+    const DeviceArray<T>& b = b_[static_cast<std::size_t>(l)];
+    const std::shared_ptr<RungStep<BiasRelu, T>> rung =
+        fastest_rung<BiasRelu, T>(Ladder::ours, problem, {z.input(), {b.data(), b.size() > 0 ? w.cols : 0}},
+                                  {hidden_.view()}, kAlignment, finite_, stream());
+    return add(std::string("bias, ReLU (bias_relu ") + rung->name() + ")", [rung] { rung->run(); });
+  }
+  if (bias(l) != nullptr) {
+    const T* const b = bias(l);
+    // Its rows are overwritten by the product before it: adding twice does not happen.
+    add("bias",
+        [this, b] { add_bias(logits_.data.data(), logits_.rows, logits_.cols, logits_.ld, b, stream()); });
+  }
+  const std::shared_ptr<RungStep<LogSoftmax, T>> rung = fastest_rung<LogSoftmax, T>(
+      Ladder::ours, {}, {logits_.input()}, {answer_.view()}, kAlignment, finite_, stream());
+  add(std::string("LogSoftmax (log_softmax ") + rung->name() + ")", [rung] { rung->run(); });
+}
+
+template <class T>
+void Execution<T>::pass() const {
+  for (const Step& step : steps_) step.run();
+}
+
+template <class T>
+GcnRun<T> Execution<T>::run() {
+  stream_.wait();
+  times_.plan = now() - begun_;
+  const auto spoil = [&](DeviceDense<T>& m) {  // NaN: what no step writes is no answer
+    if (m.rows > 0)
+      device_fill(m.data.data(), 0xff, static_cast<std::size_t>(m.rows * m.ld) * sizeof(T), stream());
+  };
+  GcnRun<T> result;
+  spoil(hidden_), spoil(logits_), spoil(answer_);
+  keep_ = true;
+  pass();
+  if (layers() == 2) result.hidden = hidden_.fetch(stream());
+  result.logits = logits_.fetch(stream());
+
+  // The passes that are timed keep nothing more than they need; the answer is theirs.
+  keep_ = false;
+  spoil(answer_);
+  pass();
+  DeviceMarks ends(2);
+  ends.mark(stream());
+  for (Index r = 0; r < kTimed; ++r) pass();
+  ends.mark(stream());
+  times_.repeats = kTimed;
+  times_.resident = ends.seconds()[0] / static_cast<double>(kTimed);
+  std::vector<std::vector<double>> by_step(steps_.size());
+  for (Index r = 0; r < kTimed; ++r) {
+    DeviceMarks marks(static_cast<std::int64_t>(steps_.size()) + 1);
+    marks.mark(stream());
+    for (const Step& step : steps_) {
+      step.run();
+      marks.mark(stream());
+    }
+    const std::vector<double> seconds = marks.seconds();
+    for (std::size_t s = 0; s < steps_.size(); ++s) by_step[s].push_back(seconds[s]);
+  }
+  for (std::size_t s = 0; s < steps_.size(); ++s) {
+    result.steps.push_back({steps_[s].name, median_of(by_step[s])});
+    times_.kernels += result.steps.back().seconds;
+  }
+  stream_.wait();
+  const double start = now();
+  result.log_softmax = answer_.fetch(stream());
+  times_.download = now() - start;
+  result.seconds = times_.upload + times_.resident + times_.download;
+  result.device = times_;
+  return result;
+}
+
+template struct DeviceDense<float>;
+template struct DeviceDense<double>;
+template class Execution<float>;
+template class Execution<double>;
+
+}  // namespace gcn
+}  // namespace plumb

@@ -1,0 +1,137 @@
+// What the device pipelines of the GCN share: the network in device memory, a forward pass as a list of named
+// steps, how it is timed, and the layer composed of one rung per product. Apart from the pipelines because
+// the figures of all must be taken alike.
+#pragma once
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gpu/models/gcn/aggregate.hpp"
+#include "gpu/models/rungs.hpp"
+#include "reference/models/gcn.hpp"
+
+namespace plumb {
+namespace gcn {
+
+/// x(row, col) += val for every entry; x (rows, ld) is zero. Repeated columns add up in their order.
+template <class T>
+void scatter_rows(const CsrView<const T, Space::device>& from, T* x, Index ld, void* stream);
+/// x(i, j) += bias[j].
+template <class T>
+void add_bias(T* x, Index rows, Index columns, Index ld, const T* bias, void* stream);
+
+/// CSR in device memory.
+template <class T>
+struct DeviceCsr {
+  DeviceCsr(const Csr<T>& m, void* stream)
+      : rows(m.rows),
+        cols(m.cols),
+        row_ptr(m.row_ptr, "row pointers", stream),
+        col(m.col, "columns", stream),
+        val(m.val, "values", stream) {}
+  [[nodiscard]] CsrView<const T, Space::device> view() const {
+    return {rows, cols, col.size(), row_ptr.data(), col.data(), val.data()};
+  }
+  Index rows, cols;
+  DeviceArray<std::int32_t> row_ptr, col;
+  DeviceArray<T> val;
+};
+
+/// A dense matrix whose rows are whole packs and stand without gaps, one row of zeros behind the last.
+template <class T>
+struct DeviceDense {
+  Index rows = 0, cols = 0, ld = 0;
+  DeviceArray<T> data;
+  DeviceDense() = default;
+  /// Zeros.
+  DeviceDense(Index r, Index c, const char* what, void* stream)
+      : rows(r), cols(c), ld(padded<T>(c)), data((r + 1) * ld, what) {
+    device_fill(data.data(), 0, static_cast<std::size_t>(data.bytes()), stream);
+  }
+  DeviceDense(const Dense<T>& m, const char* what, void* stream);
+  /// `wide`: with the columns that fill up the packs.
+  [[nodiscard]] DenseView<T, Space::device> view(bool wide = false) const {
+    return {data.data(), rows, wide ? ld : cols, ld};
+  }
+  [[nodiscard]] DenseView<const T, Space::device> input(bool wide = false) const {
+    return {data.data(), rows, wide ? ld : cols, ld};
+  }
+  [[nodiscard]] Weights<T> weights() const {
+    return {data.data(), static_cast<int>(rows), static_cast<int>(ld)};
+  }
+  [[nodiscard]] Dense<T> fetch(void* stream) const;
+};
+
+/// One inference on a device. A derived class lists the steps in its constructor; every step is run once as
+/// it is added, so that what comes after it is chosen on real data.
+template <class T>
+class Execution {
+ public:
+  Execution(const Gcn<T>& net, GcnOrder order);
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
+  virtual ~Execution() = default;
+  /// Runs, times, and brings the answer back.
+  [[nodiscard]] GcnRun<T> run();
+
+ protected:
+  void add(std::string name, std::function<void()> step);
+  [[nodiscard]] GcnOrder order_of(Index l) const;
+  [[nodiscard]] Index layers() const { return static_cast<Index>(net_.weights.size()); }
+  [[nodiscard]] bool last(Index l) const { return l + 1 == layers(); }
+  [[nodiscard]] bool sparse_input(Index l) const { return l == 0 && net_.sparse_features; }
+  [[nodiscard]] void* stream() const { return stream_.get(); }
+  [[nodiscard]] static std::string number(Index l) { return std::to_string(l + 1); }
+  [[nodiscard]] static std::string input_name(Index l) { return l == 0 ? "X" : "H"; }
+
+  /// What layer l multiplies, dense: X, or H. Adds the step that makes a sparse X dense.
+  const DeviceDense<T>& dense_input(Index l);
+  /// A matrix of n rows that lives as long as this.
+  DeviceDense<T>& matrix(Index cols, const char* what);
+  [[nodiscard]] const T* bias(Index l) const;
+  /// A in CSR, uploaded when it is first asked for.
+  const DeviceCsr<T>& a();
+
+  /// y = x w by the fastest rung of a ladder; `wide`: with the columns that fill up the packs.
+  void add_dense_product(Ladder ladder, const std::string& name, const DeviceDense<T>& x,
+                         const DeviceDense<T>& w, DeviceDense<T>& y, bool wide);
+  void add_sparse_product(Ladder ladder, const std::string& name, const DeviceCsr<T>& m,
+                          const DeviceDense<T>& b, DeviceDense<T>& c);
+  /// Layer l, a rung per product and element-wise pass: from X or hidden_ to hidden_, or to logits_ and
+  /// answer_.
+  void add_composed_layer(Ladder ladder, Index l);
+
+  const Gcn<T>& net_;
+  GcnOrder order_;
+  DeviceStream stream_;
+  GcnDeviceTimes times_;
+  DeviceDense<T> x_, hidden_, logits_, answer_, x_made_dense_;
+  std::unique_ptr<DeviceCsr<T>> x_sparse_, a_;
+  std::vector<DeviceDense<T>> w_;
+  std::vector<DeviceArray<T>> b_;
+  std::list<DeviceDense<T>> matrices_;
+  bool keep_ = true;     // hidden layer and logits go to memory also where no step reads them
+  bool finite_ = false;  // A, X, W and biases are: rungs that promise nothing for NaN will do
+  double begun_ = 0;     // the plan
+
+ private:
+  struct Step {
+    std::string name;
+    std::function<void()> run;
+  };
+  void pass() const;
+  std::vector<Step> steps_;
+};
+
+/// For GcnPipeline: plan with `E`, run.
+template <class E, class T>
+GcnRun<T> execute(const Gcn<T>& net, GcnOrder order) {
+  E execution(net, order);
+  return execution.run();
+}
+
+}  // namespace gcn
+}  // namespace plumb

@@ -1,0 +1,16 @@
+// GCN on a device, fused: two or three kernels. The story and its figures stand in aggregate.hpp.
+#include "gpu/models/gcn/fused.hpp"
+
+namespace plumb {
+namespace gcn {
+
+namespace {
+
+const RegisterGcnPipeline fused({"gpu_fused", Space::device,
+                                 "bias, ReLU, the next product and LogSoftmax on the row just summed",
+                                 no_device, execute<Fused<float>, float>, execute<Fused<double>, double>, 2});
+
+}  // namespace
+
+}  // namespace gcn
+}  // namespace plumb

@@ -1,0 +1,144 @@
+// A step of a model that is a rung of an operator's ladder: found among those linked in, prepared, run, and
+// chosen by measuring. Apart from the models because each composes its slow pipelines from the ladders.
+#pragma once
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gpu/runtime/device_memory.hpp"
+#include "reference/core/abi.hpp"
+#include "reference/core/error.hpp"
+#if !defined(PLUMB_SIMT)
+#include "gpu/runtime/device_info.hpp"
+#endif
+
+namespace plumb {
+
+enum class Ladder { ours, vendor };  // files 01..79, files 80..99
+
+/// A variant with its operands, its plan and its memory.
+template <class Op, class T>
+class RungStep {
+ public:
+  using V = Variant<Op, T, Space::device>;
+  RungStep(const V& variant, const typename V::Problem& problem, const typename V::In& in,
+           const typename V::Out& out, void* stream)
+      : variant_(variant), problem_(problem), in_(in), out_(out) {
+    context_.stream = stream;
+    context_.owner = this;
+    context_.allocate = [](Context& context, std::int64_t bytes) -> void* {
+      auto* const self = static_cast<RungStep*>(context.owner);
+      if (self->running_) {  // the same requests in the same order every time: memory is kept between runs
+        if (self->next_ < self->memory_.size() && self->memory_[self->next_].size() >= bytes)
+          return self->memory_[self->next_++].data();
+        self->memory_.resize(self->next_);
+        self->memory_.emplace_back(bytes, "workspace of a rung");
+        return self->memory_[self->next_++].data();
+      }
+      self->of_plan_.emplace_back(bytes, "plan of a rung");
+      return self->of_plan_.back().data();
+    };
+    if (variant_.prepare != nullptr) context_.plan = variant_.prepare(problem_, in_, out_, context_);
+    running_ = true;
+  }
+  RungStep(const RungStep&) = delete;
+  RungStep& operator=(const RungStep&) = delete;
+  ~RungStep() {
+    if (variant_.release != nullptr && context_.plan != nullptr) variant_.release(context_.plan);
+  }
+  void run() {
+    next_ = 0;
+    variant_.run(problem_, in_, out_, context_);
+  }
+  [[nodiscard]] const char* name() const { return variant_.name; }
+
+ private:
+  const V& variant_;
+  typename V::Problem problem_;
+  typename V::In in_;
+  typename V::Out out_;
+  Context context_;
+  bool running_ = false;
+  std::size_t next_ = 0;
+  std::vector<DeviceArray<unsigned char>> memory_, of_plan_;
+};
+
+namespace detail {
+/// compute capability * 10 of the device; the CPU executor does what any rung that it can build needs.
+inline int device_sm() {
+#if defined(PLUMB_SIMT)
+  return 1000;
+#else
+  static const int sm = device_info().sm;
+  return sm;
+#endif
+}
+}  // namespace detail
+
+/// Whether a rung may stand in for any other in this type: its rounding is the operator's own, and it takes
+/// NaN and infinities unless the operands are `finite`.
+inline bool may_stand_in(const Traits& t, bool finite) {
+  const bool own = t.arithmetic == Arithmetic::native || t.arithmetic == Arithmetic::pairwise ||
+                   t.arithmetic == Arithmetic::compensated || t.arithmetic == Arithmetic::doubled;
+  return own && (finite || !t.finite_only) && t.min_sm <= detail::device_sm();
+}
+
+/// The rungs of one ladder that can do this, by name. `alignment`: of every base and leading dimension.
+template <class Op, class T>
+std::vector<const Variant<Op, T, Space::device>*> rungs_for(
+    Ladder ladder, const typename Op::template Problem<T>& problem,
+    const typename Op::template In<T, Space::device>& in,
+    const typename Op::template Out<T, Space::device>& out, int alignment, bool finite) {
+  std::vector<const Variant<Op, T, Space::device>*> all;
+  for (const auto* v = variants<Op, T, Space::device>; v != nullptr; v = v->next) {
+    const bool vendor = v->name[0] >= '8';
+    if (v->origin[0] != '\0' || vendor != (ladder == Ladder::vendor) || !may_stand_in(v->traits, finite))
+      continue;
+    if (v->traits.alignment > alignment) continue;
+    if (v->supports != nullptr && v->supports(problem, in, out) != nullptr) continue;
+    all.push_back(v);
+  }
+  std::sort(all.begin(), all.end(),
+            [](const auto* a, const auto* b) { return std::string(a->name) < std::string(b->name); });
+  return all;
+}
+
+/// The fastest rung of one ladder, prepared: each is run once to warm up and three times under the device's
+/// clock. The CPU executor has no clock worth asking: there the highest rung is taken. Errors: throws Error
+/// where the ladder has no rung for this.
+template <class Op, class T>
+std::unique_ptr<RungStep<Op, T>> fastest_rung(Ladder ladder, const typename Op::template Problem<T>& problem,
+                                              const typename Op::template In<T, Space::device>& in,
+                                              const typename Op::template Out<T, Space::device>& out,
+                                              int alignment, bool finite, void* stream) {
+  const auto all = rungs_for<Op, T>(ladder, problem, in, out, alignment, finite);
+  if (all.empty()) {
+    throw Error(std::string("no rung of ") + (ladder == Ladder::vendor ? "the vendor's " : "our ") +
+                Op::kName + " is linked in that takes these operands");
+  }
+  std::unique_ptr<RungStep<Op, T>> best;
+#if defined(PLUMB_SIMT)
+  best = std::make_unique<RungStep<Op, T>>(*all.back(), problem, in, out, stream);
+#else
+  double least = 0;
+  for (const auto* v : all) {
+    auto step = std::make_unique<RungStep<Op, T>>(*v, problem, in, out, stream);
+    constexpr int kRuns = 3;
+    DeviceMarks marks(kRuns + 1);
+    step->run();
+    marks.mark(stream);
+    for (int r = 0; r < kRuns; ++r) {
+      step->run();
+      marks.mark(stream);
+    }
+    const std::vector<double> seconds = marks.seconds();
+    const double time = *std::min_element(seconds.begin(), seconds.end());
+    if (best == nullptr || time < least) best = std::move(step), least = time;
+  }
+#endif
+  return best;
+}
+
+}  // namespace plumb

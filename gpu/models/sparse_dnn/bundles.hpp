@@ -1,0 +1,73 @@
+// A layer's weights as the tuned pipelines read them: 32 output neurons at a time, one lane each, their edges
+// in chunks of 8. Host code, made once per network; apart from the kernels because it is where the order of
+// neurons and edges is decided.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "reference/core/matrix.hpp"
+
+namespace plumb {
+namespace sdnn {
+
+constexpr int kLanes = 32;  // neurons of a bundle
+constexpr int kChunk = 8;   // edges of a lane that are loaded together
+constexpr int kLines = 64;  // input neurons that a warp holds at once
+
+/// Input neurons held at once, and the chunks of edges that read them.
+struct Stage {
+  std::int32_t feature_begin, features;
+  std::int32_t chunk_begin, chunks;
+};
+
+/// Edges name the line of shared memory where their input was put; line kLines holds zeros, for padding.
+struct StagedBundles {
+  std::vector<std::int32_t> neuron;       // (bundles, 32): the lane's output neuron, -1: none
+  std::vector<std::int32_t> stage_begin;  // (bundles + 1)
+  std::vector<Stage> stages;
+  std::vector<std::int32_t> feature;  // of all stages: input neurons
+  std::vector<std::uint8_t> line;     // (chunks, 32, 8)
+  std::vector<float> value;           // (chunks, 2, 32, 4)
+
+  [[nodiscard]] std::int64_t bundles() const { return static_cast<std::int64_t>(neuron.size()) / kLanes; }
+};
+
+/// Neurons that gather from the same inputs stand side by side, then those that share some: a bundle's inputs
+/// are then few. Any CSR: a bundle of strangers just has more stages.
+[[nodiscard]] StagedBundles staged_bundles(const Csr<float>& gather);
+
+/// Edges name input neurons themselves, all of which lie in shared memory; neuron `gather.cols` is a line of
+/// zeros, for padding.
+struct ResidentBundles {
+  std::vector<std::int32_t> neuron;       // (bundles, 32), -1: none
+  std::vector<std::int32_t> chunk_begin;  // (bundles + 1)
+  std::vector<std::uint16_t> line;        // (chunks, 32, 8)
+  std::vector<float> value;               // (chunks, 2, 32, 4)
+};
+
+/// Lanes i and i + 4 of a group of eight read inputs of opposite parity wherever their edges allow it: with
+/// lines of 64 bytes, that is what keeps two lanes that want the same 16 bytes of their lines from the same
+/// banks.
+[[nodiscard]] ResidentBundles resident_bundles(const Csr<float>& gather);
+
+constexpr int kGroup = 16;  // neurons of a group
+
+/// Neurons with the very same inputs, 16 at a time: their weights are dense blocks.
+struct SharedGroups {
+  std::vector<std::int32_t> neuron;       // (groups, 16), -1: none
+  std::vector<std::int32_t> input_begin;  // (groups + 1)
+  std::vector<std::int32_t> input;        // of all groups
+  std::vector<float> weight;              // (inputs of all groups, 16); weights of repeated edges added up
+
+  [[nodiscard]] std::int64_t groups() const { return static_cast<std::int64_t>(neuron.size()) / kGroup; }
+};
+
+/// Found by comparing inputs, never assumed: neurons that share with none are groups of one.
+[[nodiscard]] SharedGroups shared_groups(const Csr<float>& gather);
+
+/// work(i) for i in [0, count), on all the host's threads.
+void make_in_parallel(std::int64_t count, const std::function<void(std::int64_t)>& work);
+
+}  // namespace sdnn
+}  // namespace plumb

@@ -1,0 +1,58 @@
+// Whole rows on chip: tiles of rows whose every neuron lies in shared memory, carried through layers without
+// touching global memory. For networks of up to 1024 neurons.
+#pragma once
+#include "gpu/models/sparse_dnn/lines.hpp"
+
+namespace plumb {
+namespace sdnn {
+
+constexpr Index kResidentNeurons = 1024;
+constexpr Index kTileRows = 16;
+
+/// Layers of resident bundles in device memory; all have the same number of bundles.
+struct ResidentLayers {
+  int bundles;
+  const std::int32_t* neuron;       // (layers, bundles, 32)
+  const std::int32_t* chunk_begin;  // (layers, bundles + 1), each layer's from 0
+  const Index* first_chunk;         // (layers)
+  const uint4* line;                // (chunks, 32): 8 edges each
+  const float4* value;              // (chunks, 2, 32)
+};
+
+/// Where tiles come from: rows side by side in panels, or the inputs themselves, whose columns are distinct.
+struct TileSource {
+  const std::int32_t* rows;  // how many there are
+  const float* y;            // panels of 32 rows; null: the inputs
+  const std::int32_t* ids;   // of the rows; null: they count from 0
+  const std::int32_t* row_ptr;
+  const std::int32_t* col;
+  const float* val;
+};
+
+/// How many tiles there are for each multiprocessor: what the launch is shaped for. Any number is right.
+enum class Tiles { many, one };
+
+class ResidentNet {
+ public:
+  /// Whether a tile fits the chip.
+  [[nodiscard]] static bool fits(const SparseDnn& net);
+
+  ResidentNet(const SparseDnn& net, void* stream);
+  /// Carries rows through layers [first, last) in tiles of kTileRows; counts[i], 0 before,
+  /// becomes the number entering layer first + i, where i is 0 only if the source is the inputs. Survivors of
+  /// the last layer are appended to `out`, side by side in panels, their ids to `ids_out`, in any order.
+  void run(Index first, Index last, Tiles tiles, const TileSource& source, std::int32_t* counts, float* out,
+           std::int32_t* ids_out, void* stream) const;
+
+ private:
+  Index neurons_;
+  float bias_, cap_;
+  int bundles_;
+  DeviceArray<std::int32_t> neuron_, chunk_begin_;
+  DeviceArray<Index> first_chunk_;
+  DeviceArray<std::uint16_t> line_;
+  DeviceArray<float> value_;
+};
+
+}  // namespace sdnn
+}  // namespace plumb

@@ -1,0 +1,193 @@
+// The loop of the tuned pipelines: which kernels carry the rows through which layers. The host never waits for
+// a layer before it queues the next: it learns the number of living rows one layer late, which costs at most one
+// more launch.
+#pragma once
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "gpu/models/sparse_dnn/layer_kernels.hpp"
+#include "gpu/models/sparse_dnn/resident.hpp"
+
+namespace plumb {
+namespace sdnn {
+
+class TiledPlan final : public SdnnPlan {
+ public:
+  /// `make` gives the kernels of single layers, whole rows on chip where `may_reside` and they fit.
+  TiledPlan(const SparseDnn& net, bool may_reside,
+            std::unique_ptr<LayerKernels> (*make)(const SparseDnn&, void* stream))
+      : net_(net) {
+    if (may_reside && ResidentNet::fits(net)) {
+      resident_ = std::make_unique<ResidentNet>(net, stream_.get());
+    } else {
+      staged_ = make(net, stream_.get());
+    }
+  }
+
+  SdnnRun run(const Csr<float>& y, std::int64_t first, std::int64_t last) override {
+    const Layout layout{net_.neurons, kPanel};
+    require_device_memory(8 * y.nnz() + state_bytes(layout, y.rows),
+                          "sparse DNN: activations of " + std::to_string(y.rows) + " rows");
+    void* const stream = stream_.get();
+    State s{DeviceRows(y, stream),
+            LivingRows(y.rows, last - first, stream),
+            DeviceArray<float>(layout.size(y.rows), "activations"),
+            DeviceArray<float>(layout.size(y.rows), "activations"),
+            DeviceMarks(last - first + 2),
+            {}};
+    // As many words as settled layers can want: nothing is allocated in the loop.
+    if (staged_) {
+      s.settled_alive =
+          DeviceArray<unsigned>((last - first) * ceil_div(y.rows, kPanel), "bits of living rows");
+      device_fill(s.settled_alive.data(), 0, static_cast<std::size_t>(s.settled_alive.bytes()), stream);
+    }
+    SdnnRun result;
+    stream_.wait();
+
+    const double start = now();
+    s.marks.mark(stream);
+    if (resident_) {
+      run_resident(s, layout, first, last);
+    } else {
+      run_staged(s, layout, first, last);
+    }
+    stream_.wait();
+    result.seconds = now() - start;
+
+    const std::vector<std::int32_t> counts = s.living.counts.read(last - first + 2, stream);
+    result.alive.assign(counts.begin() + 1, counts.end());
+    result.layer_seconds = share_time(s.marks.seconds(), s.launches, result.alive);
+    const Index count = result.alive.back();
+    if (s.place != nullptr) {
+      move_rows(s.in.data(), layout, s.place, count, s.out.data(), layout, stream);
+      std::swap(s.in, s.out);
+    }
+    result.y = fetch_answer(s.in.data(), layout, s.living.ids.data(), count, y.rows, stream);
+    return result;
+  }
+
+ private:
+  struct State {
+    DeviceRows inputs;
+    LivingRows living;
+    DeviceArray<float> in, out;
+    DeviceMarks marks;
+    DeviceArray<unsigned> settled_alive;
+    std::vector<Index> launches = {};     // layers of each, in order
+    const std::int32_t* place = nullptr;  // where the living rows of `in` lie; null: side by side
+    DeviceNumber count;
+  };
+
+  /// The living inputs, listed, as panels in `in`.
+  void densify(State& s, const Layout& layout) {
+    s.living.list_inputs(s.inputs, stream_.get());
+    if (s.inputs.distinct) {
+      panel_inputs(s.inputs, s.living, net_.neurons, s.in.data(), stream_.get());
+      return;
+    }
+    device_fill(s.in.data(), 0, static_cast<std::size_t>(s.in.bytes()), stream_.get());
+    scatter_inputs(s.inputs, s.living, layout, s.in.data(), stream_.get());
+  }
+
+  void run_resident(State& s, const Layout& layout, Index first, Index last) {
+    void* const stream = stream_.get();
+    bool from_inputs = s.inputs.distinct && first < last;
+    if (!from_inputs) densify(s, layout);
+    const Index on_chip = device_multiprocessors() * kTileRows;
+    Index known = s.inputs.rows;  // rows entering some layer up to this one
+    for (Index l = first; l < last;) {
+      const bool tail = known <= on_chip;
+      // Nine of ten inputs survive the first layer: that is no reason to take them off the chip.
+      const Index end = tail ? last : l == first ? std::min(last, l + 2) : l + 1;
+      const TileSource source{from_inputs ? s.living.counts.data() : s.living.count(l - first),
+                              from_inputs ? nullptr : s.in.data(),
+                              from_inputs ? nullptr : s.living.ids.data(),
+                              s.inputs.row_ptr.data(),
+                              s.inputs.col.data(),
+                              s.inputs.val.data()};
+      if (!tail && l > first) s.count.fetch(s.living.count(l - first), stream);
+      resident_->run(l, end, tail ? Tiles::one : Tiles::many, source, s.living.count(l - first), s.out.data(),
+                     s.living.ids_before.data(), stream);
+      s.launches.push_back(end - l);
+      s.marks.mark(stream);
+      if (!tail && l > first) known = s.count.value();
+      std::swap(s.in, s.out);
+      std::swap(s.living.ids, s.living.ids_before);
+      from_inputs = false;
+      l = end;
+    }
+  }
+
+  void run_staged(State& s, const Layout& layout, Index first, Index last) {
+    void* const stream = stream_.get();
+    densify(s, layout);
+    Index known = s.inputs.rows, before = known;
+    int calm =
+        0;  // layers in a row, the last that the host knows of, that took less than a tenth of the rows
+    Index l = first;
+    for (; l < last && calm < 2; ++l) {
+      s.count.fetch(s.living.count(l - first), stream);
+      staged_->run(l, s.in.data(), s.place, s.living.count(l - first), s.out.data(), s.living.alive.data(),
+                   stream);
+      s.living.list(l - first, stream);
+      s.launches.push_back(1);
+      s.marks.mark(stream);
+      std::swap(s.in, s.out);
+      s.place = s.living.place.data();
+      before = known;
+      known = s.count.value();
+      calm = l > first && known * 10 >= before * 9 ? calm + 1 : 0;
+    }
+    // A tenth more rows than live costs less than listing them after every layer; now and then they are.
+    for (; l < last; l = std::min(last, l + kSettledLayers)) {
+      run_settled(s, l - first, l, std::min(last, l + kSettledLayers));
+      s.launches.push_back(std::min(last, l + kSettledLayers) - l);
+      s.marks.mark(stream);
+    }
+  }
+
+  static constexpr Index kSettledLayers = 64;
+
+  /// Layers [begin, end), `at` layers into the run, in one launch.
+  void run_settled(State& s, Index at, Index begin, Index end) {
+    void* const stream = stream_.get();
+    const Index rows = s.living.read_count(at, stream);
+    if (rows == 0 || net_.neurons == 0) return;  // and so it stays: counts are 0
+    const Index words = ceil_div(rows, kPanel), layers = end - begin;
+    unsigned* const alive = s.settled_alive.data() + at * ceil_div(s.inputs.rows, kPanel);
+    settle_rows(s.in.data(), s.place, s.living.count(at), net_.neurons, s.out.data(), stream);
+    staged_->run_settled(begin, end, rows, s.out.data(), s.in.data(), alive, stream);
+    if (layers % 2 == 0) std::swap(s.in, s.out);
+    count_living(alive, words, layers, s.living.count(at + 1), stream);
+    // The rows are still numbered as they were on entering `begin`.
+    device_copy(s.living.alive.data(), alive + (layers - 1) * words,
+                static_cast<std::size_t>(words) * sizeof(unsigned), stream);
+    s.living.relist(s.living.count(at), s.living.count(at + layers), stream);
+    s.place = s.living.place.data();
+  }
+
+  /// Times between marks as times of layers: the first holds the inputs' part too, and layers of one launch
+  /// share its time by what lives in them.
+  static std::vector<double> share_time(const std::vector<double>& between,
+                                        const std::vector<Index>& launches,
+                                        const std::vector<std::int64_t>& alive) {
+    std::vector<double> by_layer;
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+      const std::size_t begin = by_layer.size(), end = begin + static_cast<std::size_t>(launches[i]);
+      double work = 0;
+      for (std::size_t l = begin; l < end; ++l) work += static_cast<double>(alive[l]);
+      for (std::size_t l = begin; l < end; ++l)
+        by_layer.push_back(work > 0 ? between[i] * static_cast<double>(alive[l]) / work : 0);
+    }
+    return by_layer;
+  }
+
+  const SparseDnn& net_;
+  DeviceStream stream_;
+  std::unique_ptr<ResidentNet> resident_;  // or
+  std::unique_ptr<LayerKernels> staged_;
+};
+
+}  // namespace sdnn
+}  // namespace plumb
