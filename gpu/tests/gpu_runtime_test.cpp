@@ -2,6 +2,7 @@
 #include <cuda_runtime_api.h>
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -9,7 +10,9 @@
 
 #include "gpu/runtime/check.hpp"
 #include "gpu/runtime/device_info.hpp"
+#include "gpu/runtime/disturb.hpp"
 #include "gpu/runtime/handles.hpp"
+#include "gpu/runtime/launch_hook.hpp"
 #include "gpu/runtime/poison.hpp"
 #include "gpu/runtime/transfer.hpp"
 #include "reference/core/error.hpp"
@@ -133,6 +136,28 @@ TEST_CASE("a captured graph does its work at every launch, and a failing capture
   unsigned char back[4] = {};
   device_read(back, buffer.data(), 4, stream.get());
   CHECK(back[0] == 1);
+}
+
+TEST_CASE("a disturbed launch does its work, and the seam is left as it was") {
+  if (!device_here()) return;
+  Disturbance disturbance;
+  const std::int64_t bytes = 8 * 1000;
+  const DeviceBuffer<std::uint64_t> buffer(bytes / 8);
+  std::vector<cudaStream_t> streams;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    disturbance.begin(seed);
+    disturbance.start();
+    CHECK((launch_hook != nullptr));
+    streams.push_back(disturbance.stream());
+    fill_pattern(buffer.data(), seed, bytes, disturbance.stream());
+    disturbance.end();
+    CHECK((launch_hook == nullptr));
+    std::uint64_t last = 0;
+    device_read(&last, buffer.data() + bytes / 8 - 1, 8, disturbance.stream());
+    CHECK(last == seed);
+  }
+  std::sort(streams.begin(), streams.end());
+  CHECK(std::unique(streams.begin(), streams.end()) - streams.begin() > 1);
 }
 
 TEST_CASE("two recorded events lie in order") {

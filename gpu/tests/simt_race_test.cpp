@@ -2,7 +2,6 @@
 // silent.
 #include <doctest/doctest.h>
 
-#include <functional>
 #include <numeric>
 
 #include "gpu/tests/simt_support.hpp"
@@ -12,31 +11,6 @@ using plumb::simt::Finding;
 using plumb::simt::FindingKind;
 
 namespace {
-
-// Runs `launch` right and wrong over seeds. The right form must be silent and pass `check`; in the race build
-// the wrong one must be reported as a race between the lines marked so.
-void twin(const char* file, const char* one, const char* other, const std::function<void(Form, Run&)>& launch,
-          const std::function<bool()>& check) {
-  const int first = line_of(file, one);
-  const int second = line_of(file, other);
-  REQUIRE(first > 0);
-  REQUIRE(second > 0);
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-    CAPTURE(seed);
-    {
-      Run run(seed);
-      launch(Form::right, run);
-      const auto findings = Run::findings();
-      CHECK_MESSAGE(findings.empty(), all_of(findings));
-      CHECK(check());
-    }
-    if (!plumb::simt::instrumented()) continue;
-    Run run(seed);
-    launch(Form::wrong, run);
-    const auto findings = Run::findings();
-    CHECK_MESSAGE(reports(findings, FindingKind::race, first, second), all_of(findings));
-  }
-}
 
 std::vector<float> ones(int n) { return std::vector<float>(static_cast<std::size_t>(n), 1.0f); }
 const auto kAnything = [] { return true; };

@@ -1,6 +1,9 @@
 // What the executor's tests share: a run over named arrays, and the line that a finding must name.
 #pragma once
+#include <doctest/doctest.h>
+
 #include <fstream>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -62,5 +65,30 @@ inline bool reports(const std::vector<simt::Finding>& findings, simt::FindingKin
 
 inline const int kBlockSizes[] = {32, 64, 128, 256, 512, 1024};
 inline constexpr std::uint64_t kSeeds = 8;
+
+/// Runs `launch` right and wrong over seeds. The right form must be silent and pass `check`; in the race build
+/// the wrong one must be reported as a race between the lines marked so.
+inline void twin(const char* file, const char* one, const char* other,
+                 const std::function<void(Form, Run&)>& launch, const std::function<bool()>& check) {
+  const int first = line_of(file, one);
+  const int second = line_of(file, other);
+  REQUIRE(first > 0);
+  REQUIRE(second > 0);
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    CAPTURE(seed);
+    {
+      Run run(seed);
+      launch(Form::right, run);
+      const auto findings = Run::findings();
+      CHECK_MESSAGE(findings.empty(), all_of(findings));
+      CHECK(check());
+    }
+    if (!simt::instrumented()) continue;
+    Run run(seed);
+    launch(Form::wrong, run);
+    const auto findings = Run::findings();
+    CHECK_MESSAGE(reports(findings, simt::FindingKind::race, first, second), all_of(findings));
+  }
+}
 
 }  // namespace plumb::simt_test

@@ -83,6 +83,24 @@ void split_barrier(Form f, int threads, const int* in, int* out);
 void wide_tiles(Form f, const int* in, int* out);                         // 256 threads
 void large_structures(Form f, int threads, const float* in, float* out);  // 40 floats each
 
+// legal.cu
+void block_hand_over(Form f, int threads, int* data, int* flag, int* out);  // 2 blocks
+void relay(Form f, int* data, int* flags, int* out);                        // 3 blocks, 2 flags
+void work_queue(Form f, int blocks, int threads, int* next, int items, int* out);
+void aggregated(Form f, int blocks, const int* in, int n, int* count, int* out);  // keeps multiples of 3
+void shuffle_scan(Form f, int threads, const int* in, int* out);
+void block_pipeline(Form f, int threads, const int* in, int* out, int tiles);
+void thread_pipeline(Form f, int threads, const int* in, int* out, int tiles);
+void parity_ring(Form f, const int* in, int* out, int rounds);  // in: rounds x 32, out: 96
+void ordered_lock(Form f, int blocks, int threads, int* lock, int* words);  // 4 words
+void scoped_ticket(Form f, int blocks, unsigned* tickets, unsigned* serving, int* value);
+void counted_in(Form f, int blocks, const int* in, int* partial, unsigned* count, int* out);
+void grid_ping_pong(Form f, int blocks, int threads, int* a, int* b, int sweeps);
+void tile_exchange(Form f, int threads, const int* in, int* out);
+void half_warps(Form f, const int* in, int* out);  // in and out: 16
+void convergence(Form f, int threads, const int* in, int* out);
+void hash_claims(Form f, const int* in, int n, int* keys, int* values, int* seen);  // 16 keys; in >= 0
+
 // written.cu: launches as a user writes them
 void written_launches(const float* in, float* out, int n);
 

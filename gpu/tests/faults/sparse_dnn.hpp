@@ -1,0 +1,24 @@
+// Planted faults of the sparse DNN's device pipelines: what published codes got wrong, so that the judge is
+// seen to notice.
+#pragma once
+#include <memory>
+
+#include "reference/models/sparse_dnn.hpp"
+
+namespace plumb::sdnn_faults {
+
+enum class Fault {
+  none,
+  cap_before_bias,    // min(cap, z) + bias
+  bias_everywhere,    // where Z is 0 too
+  nan_lost,           // a maximum made of a comparison that is false for NaN
+  stale_places,       // the list of living rows of the layer before
+  whole_tiles_only,   // rows beyond a multiple of 32 are not computed
+  last_edge_dropped,  // degree - 1 edges
+  dead_rows_listed,   // a row's life is that of its first neuron
+};
+
+/// A plan that computes as gpu_fused_spmm does, but for the fault.
+[[nodiscard]] std::unique_ptr<SdnnPlan> faulty_plan(const SparseDnn& net, Fault fault);
+
+}  // namespace plumb::sdnn_faults

@@ -1,0 +1,239 @@
+// The device pipelines of the GCN on the CPU executor, plain and with every access checked: hidden layer,
+// logits and LogSoftmax against the host's reference, and what must not pass.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "gpu/simt/executor.hpp"
+#include "gpu/tests/faults/gcn.hpp"
+#include "reference/core/random.hpp"
+#include "reference/models/gcn.hpp"
+
+namespace {
+
+using plumb::Dense;
+using plumb::Dtype;
+using plumb::Gcn;
+using plumb::GcnOrder;
+using plumb::gcn::Fault;
+
+constexpr GcnOrder kOrders[] = {GcnOrder::transform_first, GcnOrder::aggregate_first};
+
+/// Widths from features to classes; `n` vertices with 0 to 90 entries, each thirteenth isolated, vertex 5 a
+/// hub of 1,300 (so cut in three), values of either sign; every second feature zero.
+Gcn<double> network(std::int64_t n, const std::vector<std::int64_t>& widths, bool sparse, bool biased) {
+  Gcn<double> net;
+  auto value = [at = std::uint64_t{0}]() mutable { return 2 * plumb::random_unit(23, 1, at++) - 1; };
+  net.a.rows = net.a.cols = n;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto row = static_cast<std::uint64_t>(i);
+    std::uint64_t degree = plumb::random_below(23, 2, row, i % 3 == 0 ? 91 : 9);
+    if (i % 13 == 7) degree = 0;
+    if (i == 5) degree = 1300;
+    for (std::uint64_t k = 0; k < degree; ++k) {
+      net.a.col.push_back(static_cast<std::int32_t>(
+          plumb::random_below(23, 3, row * 2048 + k, static_cast<std::uint64_t>(n))));
+      net.a.val.push_back(value() / (i == 5 ? 40 : 4));
+    }
+    net.a.row_ptr.push_back(static_cast<std::int32_t>(net.a.col.size()));
+  }
+  const std::int64_t features = widths[0];
+  net.sparse_features = sparse;
+  if (sparse) {
+    net.x_sparse = {n, features, {0}, {}, {}};
+  } else {
+    net.x_dense = {n, features, {}};
+  }
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t j = 0; j < features; ++j) {
+      const double x = (i + j) % 2 == 0 ? value() : 0;
+      if (!sparse) {
+        net.x_dense.data.push_back(x);
+      } else if (x != 0) {
+        net.x_sparse.col.push_back(static_cast<std::int32_t>(j));
+        net.x_sparse.val.push_back(x);
+      }
+    }
+    if (sparse) net.x_sparse.row_ptr.push_back(static_cast<std::int32_t>(net.x_sparse.col.size()));
+  }
+  for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
+    Dense<double> w{widths[l], widths[l + 1], {}};
+    for (std::int64_t i = 0; i < w.rows * w.cols; ++i) w.data.push_back(value());
+    std::vector<double> b;
+    for (std::int64_t j = 0; biased && j < w.cols; ++j) b.push_back(value());
+    net.weights.push_back(std::move(w));
+    net.biases.push_back(std::move(b));
+  }
+  return net;
+}
+
+std::vector<const plumb::GcnPipeline*> device_pipelines() {
+  std::vector<const plumb::GcnPipeline*> all;
+  for (const plumb::GcnPipeline* p : plumb::gcn_pipelines()) {
+    if (p->space == plumb::Space::device && p->unsupported() == nullptr) all.push_back(p);
+  }
+  return all;
+}
+
+/// Runs `work` on the executor; its findings, in words.
+template <class Work>
+std::string findings_of(std::uint64_t seed, Work&& work) {
+  plumb::simt::Options options;
+  options.seed = seed;
+  options.resident_blocks = 2;
+  plumb::simt::begin_run(options);
+  work();
+  std::string all;
+  for (const auto& finding : plumb::simt::end_run()) all += finding.describe();
+  return all;
+}
+
+template <class T>
+std::int64_t misses(const plumb::GcnRun<T>& run, const plumb::GcnReference& want) {
+  return plumb::judge_matrix(run.hidden, want.hidden, want.hidden_bound).misses +
+         plumb::judge_matrix(run.logits, want.logits, want.logits_bound).misses +
+         plumb::judge_matrix(run.log_softmax, want.log_softmax, want.log_softmax_bound).misses;
+}
+
+/// Every pipeline, order and type within the bounds, and nothing to find.
+void judge(const Gcn<double>& net) {
+  plumb::validate(net);
+  const Gcn<float> net32 = plumb::convert<float>(net);
+  const auto want64 = plumb::clear_gcn(net, Dtype::f64);
+  const auto want32 = plumb::clear_gcn(plumb::convert<double>(net32), Dtype::f32);
+  for (const auto* pipeline : device_pipelines()) {
+    for (const GcnOrder order : kOrders) {
+      CAPTURE(pipeline->name);
+      CAPTURE(plumb::to_string(order));
+      const std::string found = findings_of(static_cast<std::uint64_t>(net.features()), [&] {
+        CHECK(misses(pipeline->run_f32(net32, order), want32) == 0);
+        CHECK(misses(pipeline->run_f64(net, order), want64) == 0);
+      });
+      CHECK_MESSAGE(found.empty(), found);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("pipelines of three kinds are there; the vendor's needs libraries that run on no executor") {
+  std::vector<std::string> names;
+  for (const auto* p : device_pipelines()) names.emplace_back(p->name);
+  CHECK(names == std::vector<std::string>{"gpu_fused", "gpu_unfused"});
+}
+
+TEST_CASE("one and two layers of any width, isolated vertices, a hub, biases or none, X dense or CSR") {
+  const std::vector<std::vector<std::int64_t>> shapes = {{16, 16, 7}, {1, 3, 41}, {3, 41, 1}, {41, 7, 16},
+                                                         {7, 1},      {5, 16},    {33, 41}};
+  bool flip = false;
+  for (const auto& widths : shapes) {
+    for (const bool sparse : {false, true}) {
+      CAPTURE(widths.size());
+      CAPTURE(widths[0]);
+      CAPTURE(sparse);
+      judge(network(47, widths, sparse, flip = !flip));
+    }
+  }
+}
+
+TEST_CASE("layers wider than a row's registers are composed of rungs, and their neighbours still fused") {
+  judge(network(9, {530, 4}, false, true));
+  judge(network(9, {6, 530, 4}, false, false));
+}
+
+TEST_CASE("NaN and infinities stay in the rows that reach them, and show in all of such a row's answer") {
+  for (const double odd :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    for (const bool sparse : {false, true}) {
+      Gcn<double> net = network(47, {7, 5, 3}, sparse, true);
+      (sparse ? net.x_sparse.val : net.x_dense.data)[8] = odd;
+      judge(net);
+    }
+  }
+}
+
+TEST_CASE("a network by hand gives exact logits") {
+  // X W1 = [[1,-1],[1,1],[1,-3]];  A of it = [[2,0],[2,2],[2,-4]];  + b1, ReLU = [[2,1],[2,3],[2,0]]
+  // H W2 = [[2,2],[2,6],[2,0]];    A of it = [[4,8],[4,12],[4,2]]
+  Gcn<float> net;
+  net.a = {3, 3, {0, 2, 3, 5}, {0, 1, 1, 0, 2}, {1, 1, 2, 1, 1}};
+  net.x_dense = {3, 2, {1, 0, 0, 1, 2, -1}};
+  net.weights = {{2, 2, {1, -1, 1, 1}}, {2, 2, {1, 0, 0, 2}}};
+  net.biases = {{0, 1}, {}};
+  for (const auto* pipeline : device_pipelines()) {
+    CAPTURE(pipeline->name);
+    const std::string found = findings_of(1, [&] {
+      const auto run = pipeline->run_f32(net, GcnOrder::by_cost);
+      CHECK(run.hidden.data == std::vector<float>{2, 1, 2, 3, 2, 0});
+      CHECK(run.logits.data == std::vector<float>{4, 8, 4, 12, 4, 2});
+      CHECK(run.device.repeats > 0);
+      CHECK(run.steps.size() >= 3);
+    });
+    CHECK_MESSAGE(found.empty(), found);
+  }
+}
+
+TEST_CASE("a graph without vertices is a graph") {
+  Gcn<float> net;
+  net.a = {0, 0, {0}, {}, {}};
+  net.x_dense = {0, 2, {}};
+  net.weights = {{2, 2, {1, 1, 1, 1}}};
+  net.biases = {{}};
+  for (const auto* pipeline : device_pipelines()) {
+    CAPTURE(pipeline->name);
+    CHECK(findings_of(1, [&] { CHECK(pipeline->run_f32(net, GcnOrder::by_cost).logits.rows == 0); }).empty());
+  }
+}
+
+TEST_CASE("the judge sees edge values ignored, a missing ReLU, one that loses NaN, and columns left out") {
+  const Gcn<float> net = plumb::convert<float>(network(47, {7, 21, 6}, false, true));
+  const auto missed = [&](Fault fault, const Gcn<float>& of) {
+    const auto want = plumb::clear_gcn(plumb::convert<double>(of), Dtype::f32);
+    std::int64_t count = 0;
+    findings_of(
+        1, [&] { count = misses(plumb::gcn::run_with_fault(fault, of, GcnOrder::transform_first), want); });
+    return count;
+  };
+  CHECK(missed(Fault::none, net) == 0);
+  CHECK(missed(Fault::edge_values_ignored, net) > 0);
+  CHECK(missed(Fault::relu_left_out, net) > 0);
+  CHECK(missed(Fault::columns_beyond_sixteens, net) > 0);
+  Gcn<float> with_nan = net;
+  with_nan.x_dense.data[8] = std::numeric_limits<float>::quiet_NaN();
+  CHECK(missed(Fault::none, with_nan) == 0);
+  CHECK(missed(Fault::relu_loses_nan, with_nan) > 0);
+}
+
+TEST_CASE("the judge sees an A^ that is multiplied by the roots of the degrees instead of divided") {
+  Gcn<float> net = plumb::convert<float>(network(47, {7, 21, 6}, false, true)), wrong = net;
+  std::vector<float> degree(47, 1);
+  for (std::size_t i = 0; i < 47; ++i)
+    degree[i] += static_cast<float>(net.a.row_ptr[i + 1] - net.a.row_ptr[i]);
+  for (std::size_t i = 0; i < 47; ++i) {
+    for (std::int32_t k = net.a.row_ptr[i]; k < net.a.row_ptr[i + 1]; ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      const float roots = std::sqrt(degree[i] * degree[static_cast<std::size_t>(net.a.col[at])]);
+      net.a.val[at] = 1 / roots;
+      wrong.a.val[at] = roots;
+    }
+  }
+  const auto want = plumb::clear_gcn(plumb::convert<double>(net), Dtype::f32);
+  for (const auto* pipeline : device_pipelines()) {
+    findings_of(1, [&] {
+      CHECK(misses(pipeline->run_f32(net, GcnOrder::by_cost), want) == 0);
+      CHECK(misses(pipeline->run_f32(wrong, GcnOrder::by_cost), want) > 0);
+    });
+  }
+}
+
+TEST_CASE("an epilogue that does not order its shared memory is a race") {
+  if (!plumb::simt::instrumented()) return;
+  const Gcn<float> net = plumb::convert<float>(network(47, {7, 21, 6}, false, true));
+  const std::string found = findings_of(1, [&] {
+    (void)plumb::gcn::run_with_fault(Fault::shared_memory_not_ordered, net, GcnOrder::transform_first);
+  });
+  CHECK(found.find("race") != std::string::npos);
+}

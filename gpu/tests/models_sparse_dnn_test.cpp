@@ -1,0 +1,306 @@
+// The device pipelines of the sparse DNN on the CPU executor, plain and with every access checked: each layer
+// against the host's reference, under several schedules.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gpu/simt/executor.hpp"
+#include "gpu/tests/faults/sparse_dnn.hpp"
+#include "reference/core/random.hpp"
+#include "reference/models/sparse_dnn.hpp"
+
+namespace {
+
+using plumb::Csr;
+using plumb::SparseDnn;
+
+/// CSR from rows of (column, value).
+Csr<float> csr(std::int64_t cols, const std::vector<std::vector<std::pair<int, float>>>& rows) {
+  Csr<float> m;
+  m.rows = static_cast<std::int64_t>(rows.size());
+  m.cols = cols;
+  for (const auto& row : rows) {
+    for (const auto& [j, v] : row) {
+      m.col.push_back(j);
+      m.val.push_back(v);
+    }
+    m.row_ptr.push_back(static_cast<std::int32_t>(m.col.size()));
+  }
+  return m;
+}
+
+Csr<float> identity(std::int64_t n) {
+  std::vector<std::vector<std::pair<int, float>>> rows;
+  for (int i = 0; i < static_cast<int>(n); ++i) rows.push_back({{i, 1.0F}});
+  return csr(n, rows);
+}
+
+/// Degrees 0..`most`, weights in [-1, 1), repeated columns; W transposed.
+Csr<float> random_weights(std::int64_t n, std::uint64_t most, std::uint64_t seed) {
+  std::vector<std::vector<std::pair<int, float>>> rows;
+  std::uint64_t at = 0;
+  for (std::int64_t j = 0; j < n; ++j) {
+    auto& row = rows.emplace_back();
+    const auto degree = plumb::random_below(seed, 1, static_cast<std::uint64_t>(j), most + 1);
+    for (std::uint64_t k = 0; k < degree; ++k, ++at) {
+      row.emplace_back(static_cast<int>(plumb::random_below(seed, 2, at, static_cast<std::uint64_t>(n))),
+                       static_cast<float>(2 * plumb::random_unit(seed, 3, at) - 1));
+    }
+  }
+  return csr(n, rows);
+}
+
+/// Groups of 16 neurons that gather from the same 32 of 128 neurons, with weights of their own: what the
+/// challenge's networks look like.
+Csr<float> shared_weights(std::int64_t n, std::uint64_t seed) {
+  std::vector<std::vector<std::pair<int, float>>> rows;
+  for (std::int64_t j = 0; j < n; ++j) {
+    auto& row = rows.emplace_back();
+    const std::int64_t group = j % (n / 16);
+    for (std::int64_t k = 0; k < 32; ++k) {
+      row.emplace_back(
+          static_cast<int>((group + k * (n / 32) + k % 2) % n),
+          static_cast<float>(plumb::random_unit(seed, 6, static_cast<std::uint64_t>(j * 32 + k)) - 0.4));
+    }
+  }
+  return csr(n, rows);
+}
+
+Csr<float> random_inputs(std::int64_t rows, std::int64_t n, std::uint64_t seed) {
+  std::vector<std::vector<std::pair<int, float>>> all;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    auto& row = all.emplace_back();
+    for (std::int64_t j = 0; j < n; ++j) {
+      const auto index = static_cast<std::uint64_t>(i * n + j);
+      if (i % 7 == 3 || plumb::random_unit(seed, 4, index) < 0.6) continue;  // every seventh row is empty
+      row.emplace_back(static_cast<int>(j), static_cast<float>(3 * plumb::random_unit(seed, 5, index) - 0.5));
+    }
+  }
+  return csr(n, all);
+}
+
+std::vector<const plumb::SdnnPipeline*> device_pipelines() {
+  std::vector<const plumb::SdnnPipeline*> all;
+  for (const plumb::SdnnPipeline* p : plumb::sdnn_pipelines()) {
+    if (p->space == plumb::Space::device) all.push_back(p);
+  }
+  return all;
+}
+
+/// Runs `work` on the executor; its findings, if any, fail the test.
+template <class Work>
+void on_executor(std::uint64_t seed, Work&& work) {
+  plumb::simt::Options options;
+  options.seed = seed;
+  options.resident_blocks = 2;
+  plumb::simt::begin_run(options);
+  work();
+  for (const auto& finding : plumb::simt::end_run()) FAIL_CHECK(finding.describe());
+}
+
+/// All layers at once give the very bits of one after the other: whatever shares a launch, sums are made in
+/// the same order.
+bool same_as_chained(plumb::SdnnPlan& plan, const SparseDnn& net, const Csr<float>& y) {
+  Csr<float> chained = y;
+  for (std::int64_t l = 0; l < net.layers(); ++l) chained = plan.run(chained, l, l + 1).y;
+  const Csr<float> all = plan.run(y, 0, net.layers()).y;
+  bool same = all.row_ptr == chained.row_ptr && all.col == chained.col;
+  for (std::size_t k = 0; same && k < all.val.size(); ++k)
+    same = all.val[k] == chained.val[k] || (std::isnan(all.val[k]) && std::isnan(chained.val[k]));
+  return same;
+}
+
+/// Every layer on its own input within its bound, and a run through all of them that agrees with it. The
+/// networks are small enough that no value is undecidable.
+void judge(const plumb::SdnnPipeline& pipeline, const SparseDnn& net, const Csr<float>& y) {
+  CAPTURE(pipeline.name);
+  plumb::validate(net);
+  plumb::validate_inputs(net, y);
+  const auto plan = pipeline.plan(net);
+  const plumb::SdnnCheck check = plumb::check_run(net, *plan, y);
+  for (const auto& layer : check.layers) {
+    CHECK(layer.compared == y.rows * net.neurons);
+    CHECK(layer.misses == 0);
+  }
+  const plumb::SdnnRun run = plan->run(y, 0, net.layers());
+  CHECK(check.ids == plumb::categories(run.y));
+  REQUIRE(run.alive.size() == static_cast<std::size_t>(net.layers() + 1));
+  REQUIRE(run.layer_seconds.size() == static_cast<std::size_t>(net.layers()));
+  CHECK(run.alive.front() == static_cast<std::int64_t>(plumb::categories(y).size()));
+  CHECK(run.alive.back() == static_cast<std::int64_t>(check.ids.size()));
+  CHECK(same_as_chained(*plan, net, y));
+}
+
+}  // namespace
+
+TEST_CASE("random networks, biases of either sign, any cap, empty rows: every layer is within its bound") {
+  constexpr float kNoCap = std::numeric_limits<float>::infinity();
+  for (const auto& [bias, cap] : {std::pair{-0.05F, 32.0F}, {0.1F, 1.5F}, {0.0F, kNoCap}}) {
+    CAPTURE(bias);
+    SparseDnn net{37, bias, cap, {}};
+    for (std::uint64_t l = 0; l < 4; ++l) net.gather.push_back(random_weights(37, 9, 100 + l));
+    const Csr<float> y = random_inputs(71, 37, 7);
+    for (const auto* pipeline : device_pipelines())
+      on_executor(static_cast<std::uint64_t>(cap * 8), [&] { judge(*pipeline, net, y); });
+  }
+}
+
+TEST_CASE("neurons that share their inputs, and a last neuron that takes all there are") {
+  SparseDnn net{128, -0.3F, 4, {shared_weights(128, 1), shared_weights(128, 2), random_weights(128, 5, 3)}};
+  std::vector<std::vector<std::pair<int, float>>> rows(128);
+  for (int i = 0; i < 128; ++i) rows[127].emplace_back(i, 0.01F * static_cast<float>(i % 7));
+  net.gather.push_back(csr(128, rows));
+  const Csr<float> y = random_inputs(40, 128, 5);
+  for (const auto* pipeline : device_pipelines()) {
+    on_executor(3, [&] { judge(*pipeline, net, y); });
+  }
+}
+
+TEST_CASE("networks wider than a block, and wider than a tile, whose rows settle before the end") {
+  for (const std::int64_t n : {600, 1056}) {
+    CAPTURE(n);
+    SparseDnn net{n, -0.05F, 4, {shared_weights(n, 1)}};
+    for (std::uint64_t l = 0; l < 5; ++l) net.gather.push_back(random_weights(n, 6, 40 + l));
+    const Csr<float> y = random_inputs(70, n, 5);
+    for (const auto* pipeline : device_pipelines()) {
+      on_executor(3, [&] { judge(*pipeline, net, y); });
+    }
+  }
+}
+
+TEST_CASE("a positive bias goes only where Z is not 0: not to empty columns, dead rows or sums that cancel") {
+  SparseDnn net{3, 0.25F, 32, {csr(3, {{{0, 1}, {1, 1}}, {{0, 1}, {1, -1}}, {}})}};
+  const Csr<float> y = csr(3, {{{0, 1}, {1, 1}}, {}, {{1, 3}}, {{1, 0.125F}}});
+  for (const auto* pipeline : device_pipelines()) {
+    CAPTURE(pipeline->name);
+    on_executor(1, [&] {
+      const Csr<float> got = pipeline->plan(net)->run(y, 0, 1).y;
+      CHECK(got.row_ptr == std::vector<std::int32_t>{0, 1, 1, 2, 4});
+      CHECK(got.col == std::vector<std::int32_t>{0, 0, 0, 1});
+      CHECK(got.val == std::vector<float>{2.25F, 3.25F, 0.375F, 0.125F});
+    });
+  }
+}
+
+TEST_CASE("NaN stays NaN, counts as a non-zero, and stays in its row") {
+  SparseDnn net{2, -1, 32, {identity(2), identity(2)}};
+  const Csr<float> y = csr(2, {{{0, std::numeric_limits<float>::quiet_NaN()}}, {{1, 1}}});
+  for (const auto* pipeline : device_pipelines()) {
+    CAPTURE(pipeline->name);
+    on_executor(1, [&] {
+      const Csr<float> got = pipeline->plan(net)->run(y, 0, 2).y;
+      CHECK(got.row_ptr == std::vector<std::int32_t>{0, 1, 1});
+      REQUIRE(got.val.size() == 1);
+      CHECK(std::isnan(got.val[0]));
+    });
+  }
+}
+
+TEST_CASE("rows that die in different layers keep their own ids and values, whatever the batch and depth") {
+  for (const auto& [rows, layers] :
+       {std::pair<std::int64_t, std::int64_t>{1, 12}, {31, 12}, {32, 12}, {33, 12}, {130, 12}, {70, 150}}) {
+    SparseDnn net{5, -1, 999, {}};
+    for (std::int64_t l = 0; l < layers; ++l) net.gather.push_back(identity(5));
+    std::vector<std::vector<std::pair<int, float>>> in, want;
+    std::vector<std::int64_t> alive(static_cast<std::size_t>(layers) + 1, 0);
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const std::int64_t value = i * 7 % 17 * layers / 12;  // row i lives `value` layers
+      in.emplace_back();
+      want.emplace_back();
+      if (value > 0) in.back().emplace_back(static_cast<int>(i % 5), static_cast<float>(value));
+      if (value > layers)
+        want.back().emplace_back(static_cast<int>(i % 5), static_cast<float>(value - layers));
+      for (std::int64_t l = 0; l <= layers; ++l) alive[static_cast<std::size_t>(l)] += value > l;
+    }
+    const Csr<float> y = csr(5, in), expected = csr(5, want);
+    for (const auto* pipeline : device_pipelines()) {
+      CAPTURE(pipeline->name);
+      CAPTURE(rows);
+      CAPTURE(layers);
+      on_executor(static_cast<std::uint64_t>(rows), [&] {
+        const plumb::SdnnRun run = pipeline->plan(net)->run(y, 0, layers);
+        CHECK(run.y.row_ptr == expected.row_ptr);
+        CHECK(run.y.col == expected.col);
+        CHECK(run.y.val == expected.val);
+        CHECK(run.alive == alive);
+      });
+    }
+  }
+}
+
+TEST_CASE("repeated columns of an input add up, and an input of zeros does not live") {
+  SparseDnn net{2, -1, 32, {identity(2)}};
+  const Csr<float> y = csr(2, {{{0, 1}, {0, 2}, {1, 0}}, {{1, 0}}, {{1, 5}}});
+  for (const auto* pipeline : device_pipelines()) {
+    CAPTURE(pipeline->name);
+    on_executor(2, [&] {
+      const plumb::SdnnRun run = pipeline->plan(net)->run(y, 0, 1);
+      CHECK(run.alive == std::vector<std::int64_t>{2, 2});
+      CHECK(run.y.col == std::vector<std::int32_t>{0, 1});
+      CHECK(run.y.val == std::vector<float>{2, 4});
+    });
+  }
+}
+
+TEST_CASE("no rows, no neurons and no layers are networks too") {
+  const SparseDnn empty{0, -1, 32, {csr(0, {})}};
+  const SparseDnn shallow{2, -1, 32, {}};
+  const SparseDnn one{2, -1, 32, {identity(2)}};
+  for (const auto* pipeline : device_pipelines()) {
+    CAPTURE(pipeline->name);
+    on_executor(4, [&] {
+      CHECK(pipeline->plan(empty)->run(csr(0, {{}, {}}), 0, 1).y.rows == 2);
+      CHECK(pipeline->plan(shallow)->run(csr(2, {{{1, 7}}}), 0, 0).y.val == std::vector<float>{7});
+      CHECK(pipeline->plan(one)->run(csr(2, {}), 0, 1).y.rows == 0);
+    });
+  }
+}
+
+namespace {
+
+/// Rows that die one by one, a value that the cap cuts, sums that cancel, an empty neuron, a NaN: what each
+/// planted fault needs to show.
+struct Telling {
+  SparseDnn net{4, 0, 8, {}};
+  Csr<float> y;
+
+  explicit Telling(float bias) {
+    net.bias = bias;
+    for (int l = 0; l < 4; ++l)
+      net.gather.push_back(csr(4, {{{0, 1}}, {{1, 2}, {0, 0.25F}}, {{0, 1}, {0, -1}}, {}}));
+    std::vector<std::vector<std::pair<int, float>>> rows;
+    for (int i = 0; i < 45; ++i) rows.push_back({{i % 2, 0.6F * static_cast<float>(i % 9)}});
+    rows[7] = {{1, std::numeric_limits<float>::quiet_NaN()}};
+    y = csr(4, rows);
+  }
+};
+
+bool right(plumb::SdnnPlan& plan, const SparseDnn& net, const Csr<float>& y) {
+  for (const auto& layer : plumb::check_run(net, plan, y).layers) {
+    if (layer.misses > 0) return false;
+  }
+  return same_as_chained(plan, net, y);
+}
+
+}  // namespace
+
+TEST_CASE("every planted fault of a device pipeline is noticed, and the right one is not") {
+  using plumb::sdnn_faults::Fault;
+  for (const Fault fault :
+       {Fault::none, Fault::cap_before_bias, Fault::bias_everywhere, Fault::nan_lost, Fault::stale_places,
+        Fault::whole_tiles_only, Fault::last_edge_dropped, Fault::dead_rows_listed}) {
+    CAPTURE(static_cast<int>(fault));
+    bool noticed = false;
+    for (const float bias : {-0.5F, 0.25F}) {
+      const Telling telling(bias);
+      on_executor(5, [&] {
+        noticed |= !right(*plumb::sdnn_faults::faulty_plan(telling.net, fault), telling.net, telling.y);
+      });
+    }
+    CHECK(noticed == (fault != Fault::none));
+  }
+}
