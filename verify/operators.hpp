@@ -1,6 +1,7 @@
 // The one list of operators. A new operator is ops/<op>.hpp, ops/<op>.cpp and one line here (and its include).
 #pragma once
 #include "reference/ops/bias_relu.hpp"
+#include "reference/ops/conv2d.hpp"
 #include "reference/ops/dense_to_csr.hpp"
 #include "reference/ops/gemm.hpp"
 #include "reference/ops/gemv.hpp"
@@ -28,6 +29,7 @@ using Operators = OperatorList<
     Reduce,
     Spmm,
     Sddmm,
+    Conv2d,
     BiasRelu,
     LogSoftmax,
     DenseToCsr>;

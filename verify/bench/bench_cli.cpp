@@ -42,6 +42,7 @@ constexpr const char* kFooter =
     "  bench --case 'spmv.f64(matrix=web-Stanford.mtx.gz,fill=real,seed=1)'   a matrix of your own\n"
     "  bench roofs                                               what this machine reaches at best\n"
     "  bench compare before.json after.json --threshold 3        exit 1 when something became 3 % slower\n"
+    "  bench draw before.json --markdown tables.md --svg plots   tables and plots of a stored report\n"
     "a time is printed only where the variant is judged right before and after it, and where it is not "
     "below\n"
     "max(bytes / roof, flop / roof); what fails is named instead. traffic and work are the case's own, not "
@@ -59,7 +60,7 @@ struct Options {
   bool cold = false, warm = false, dry_run = false;
   int samples = 30;
   double budget = 10, timeout = 120;
-  std::string json, html, svg, command;
+  std::string json, html, svg, markdown, command;
 };
 
 std::vector<std::string> pieces(const std::vector<std::string>& given) {
@@ -157,14 +158,17 @@ class Progress {
   bool on_;
 };
 
+void write_text(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  file.flush();
+  if (!file) throw input_error(path, 0, "cannot be written", std::strerror(errno));
+}
+
 void write_outputs(const Options& o, const BenchReport& report) {
   if (!o.json.empty()) write_json(report, o.json);
-  if (!o.html.empty()) {
-    std::ofstream file(o.html);
-    file << bench_html(report);
-    file.flush();
-    if (!file) throw input_error(o.html, 0, "cannot be written", std::strerror(errno));
-  }
+  if (!o.html.empty()) write_text(o.html, bench_html(report));
+  if (!o.markdown.empty()) write_text(o.markdown, bench_markdown(report));
   if (!o.svg.empty()) write_svgs(report, o.svg);
 }
 
@@ -345,6 +349,40 @@ int roofs(const std::vector<std::string>& devices, const std::string& json, cons
   return kOk;
 }
 
+// Several reports as one: machine and roofs of the first, results in order, the last of equal ones. Throws Error where
+// they are of different devices or processors.
+BenchReport joined(const std::vector<std::string>& paths) {
+  const auto chip = [](const BenchReport& report) {
+    std::string names;
+    for (const auto& [key, value] : report.machine) {
+      if (key == "processor" || key == "device") names += (names.empty() ? "" : "; ") + value;
+    }
+    return names;
+  };
+  BenchReport all = read_json(paths.front());
+  for (std::size_t i = 1; i < paths.size(); ++i) {
+    BenchReport more = read_json(paths[i]);
+    if (chip(more) != chip(all)) throw input_error(paths[i], 0, "is of another machine", chip(more));
+    for (BenchResult& r : more.results) {
+      const auto same = std::find_if(all.results.begin(), all.results.end(), [&](const BenchResult& have) {
+        return have.case_id == r.case_id && have.variant == r.variant && have.device == r.device;
+      });
+      if (same != all.results.end())
+        *same = std::move(r);
+      else
+        all.results.push_back(std::move(r));
+    }
+  }
+  rate_against_vendor(all);
+  return all;
+}
+
+int draw(const BenchReport& report, const Options& o) {
+  if (o.html.empty() && o.svg.empty() && o.markdown.empty()) fmt::print("{}", bench_markdown(report));
+  write_outputs(o, report);
+  return report.results.empty() ? kNothingRan : kOk;
+}
+
 std::vector<std::string> checked_devices(const std::vector<std::string>& given) {
   std::vector<std::string> devices = pieces(given);
   for (const std::string& d : devices) {
@@ -387,7 +425,7 @@ int bench_checked(int argc, char** argv, const std::vector<std::string>& librari
       "bench: times kernels beside the vendor's, cold and warm, and quotes only what is judged right",
       "bench"};
   app.footer(kFooter);
-  std::vector<std::string> variants, fills, devices, roof_devices;
+  std::vector<std::string> variants, fills, devices, roof_devices, drawn;
   std::string roof_json, before, after;
   double threshold = 5;
   app.add_option("--case", o.cases, "all, or GLOB[,GLOB...] as for verify, or a whole id of any size");
@@ -412,6 +450,7 @@ int bench_checked(int argc, char** argv, const std::vector<std::string>& librari
   app.add_option("--json", o.json, "write the report with every sample; compare reads it");
   app.add_option("--html", o.html, "write the report as one page with its plots");
   app.add_option("--svg", o.svg, "write a plot of each case into this folder");
+  app.add_option("--markdown", o.markdown, "write tables: our fastest beside the vendor's, and each ladder");
   app.add_option("--plugin", o.plugins, "time the variants of this shared library too; repeatable")
       ->take_all();
   app.add_flag("--dry-run", o.dry_run, "say what would be timed, and time nothing");
@@ -430,6 +469,15 @@ int bench_checked(int argc, char** argv, const std::vector<std::string>& librari
       "example:\n  bench compare before.json after.json --threshold 3\n"
       "exit 1 when a result is slower by more than the threshold, and by more than chance:\n"
       "its 95 % interval lies apart from the other, or Mann-Whitney gives it less than 1 %\n");
+  CLI::App* draw_command = app.add_subcommand("draw", "tables, a page and plots from stored reports");
+  draw_command
+      ->add_option("REPORT", drawn, "reports of one machine, joined; of a result in several the last counts")
+      ->required();
+  draw_command->add_option("--markdown", o.markdown,
+                           "write tables: our fastest beside the vendor's, and each ladder");
+  draw_command->add_option("--html", o.html, "write one page with its plots");
+  draw_command->add_option("--svg", o.svg, "write a plot of each case into this folder");
+  draw_command->footer("example:\n  bench draw spmv.json spmm.json --markdown RESULTS.md --svg plots\n");
   app.require_subcommand(0, 1);
   try {
     app.parse(argc, argv);
@@ -444,6 +492,7 @@ int bench_checked(int argc, char** argv, const std::vector<std::string>& librari
     if (result.changes.empty()) return kNothingRan;
     return result.regressions > 0 ? kFailed : kOk;
   }
+  if (draw_command->parsed()) return draw(joined(drawn), o);
   refuse_changed_arithmetic();
   if (roofs_command->parsed()) return roofs(checked_devices(roof_devices), roof_json, o.command, libraries);
   if (o.cases.empty()) throw Error("say what to time: --case all, or --case GLOB (bench --help)");

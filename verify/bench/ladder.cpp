@@ -280,6 +280,64 @@ std::string ladder_svg(const BenchReport& report, const std::string& case_id) {
   return out + "</svg>\n";
 }
 
+std::string bench_markdown(const BenchReport& report) {
+  // The warm time where there is one: it is what vendors are compared by.
+  const auto quoted = [](const BenchResult& r) { return r.warm ? &*r.warm : r.cold ? &*r.cold : nullptr; };
+  struct Mean {
+    double logarithms = 0;
+    int count = 0;
+  };
+  std::vector<std::pair<std::string, Mean>> means;  // by operator and type, in the order of the report
+  std::string summary =
+      "| case | fastest of ours | | fastest of the vendor's | | speed / vendor "
+      "|\n|---|---|---|---|---|---|\n";
+  std::string ladders;
+  for (const std::string& id : cases_of(report)) {
+    const BenchResult *ours = nullptr, *vendor = nullptr;
+    ladders += fmt::format(
+        "\n## {}\n\n| variant | warm | cold | traffic | work | vendor | roof | prepare | notes |\n"
+        "|---|---|---|---|---|---|---|---|---|\n",
+        id);
+    for (const BenchResult* r : results_of(report, id)) {
+      const Measurement* m = quoted(*r);
+      const auto time = [](const std::optional<Measurement>& of) {
+        return of ? time_text(of->summary.median) : "-";
+      };
+      if (m == nullptr) {
+        ladders += fmt::format("| {} | - | - | - | - | - | - | - | {} |\n", r->variant, notes_of(*r));
+        continue;
+      }
+      const BenchResult*& best = is_vendor(r->variant) ? vendor : ours;
+      if (best == nullptr || m->summary.median < quoted(*best)->summary.median) best = r;
+      ladders += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", r->variant, time(r->warm),
+                             time(r->cold), rate_text(r->bytes / m->summary.median, "B/s"),
+                             rate_text(r->flop / m->summary.median, "FLOP/s"), times(m->vendor),
+                             percent(m->share_of_roof()), r->prepare >= 0 ? time_text(r->prepare) : "-",
+                             notes_of(*r));
+    }
+    if (ours == nullptr) continue;
+    const double ratio =
+        vendor == nullptr ? 0 : quoted(*vendor)->summary.median / quoted(*ours)->summary.median;
+    summary +=
+        fmt::format("| {} | {} | {} | {} | {} | {} |\n", id, ours->variant,
+                    time_text(quoted(*ours)->summary.median), vendor == nullptr ? "none" : vendor->variant,
+                    vendor == nullptr ? "-" : time_text(quoted(*vendor)->summary.median), times(ratio));
+    if (ratio <= 0) continue;
+    const std::string key = ours->op + "." + ours->dtype;
+    auto mean = std::find_if(means.begin(), means.end(), [&](const auto& m) { return m.first == key; });
+    if (mean == means.end()) mean = means.insert(means.end(), {key, {}});
+    mean->second.logarithms += std::log(ratio);
+    ++mean->second.count;
+  }
+  for (const auto& [key, mean] : means) {
+    summary += fmt::format("| {}, geometric mean of {} | | | | | {} |\n", key, mean.count,
+                           times(std::exp(mean.logarithms / mean.count)));
+  }
+  return fmt::format("{}\nmachine\n{}\nroofs\n{}", summary, machine_table(report),
+                     roofs_table(report.roofs)) +
+         ladders;
+}
+
 std::string bench_html(const BenchReport& report) {
   std::string out =
       "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "

@@ -20,6 +20,9 @@ namespace plumb {
 
 /// One picture: per variant its times cold and warm, its share of the vendor's speed and of the roof. Readable on light and dark pages.
 [[nodiscard]] std::string ladder_svg(const BenchReport&, const std::string& case_id);
+/// The cases as one Markdown table of our fastest against the vendor's, with the geometric mean by operator and type, and a
+/// table per case below it.
+[[nodiscard]] std::string bench_markdown(const BenchReport&);
 /// All of it in one file.
 [[nodiscard]] std::string bench_html(const BenchReport&);
 /// Writes ladder_svg of every case into a folder, which is made if need be. Returns the paths. Throws Error.

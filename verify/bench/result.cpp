@@ -35,7 +35,7 @@ Measurement measurement_of(const Json& j) {
 }
 
 Arithmetic arithmetic_of(const std::string& word) {
-  for (int a = 0; a <= static_cast<int>(Arithmetic::fp16); ++a) {
+  for (int a = 0; a <= static_cast<int>(Arithmetic::winograd); ++a) {
     if (name(static_cast<Arithmetic>(a)) == word) return static_cast<Arithmetic>(a);
   }
   throw Error(fmt::format("unknown arithmetic '{}'", printable(word)));

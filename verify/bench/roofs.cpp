@@ -81,7 +81,9 @@ double floor_seconds(const RoofSet& roofs, Dtype dtype, Arithmetic arithmetic, c
   const bool reduced = arithmetic == Arithmetic::tf32 || arithmetic == Arithmetic::tf32x3 ||
                        arithmetic == Arithmetic::bf16 || arithmetic == Arithmetic::fp16;
   const double rate = reduced ? roofs.reduced : dtype == Dtype::f32 ? roofs.fp32 : roofs.fp64;
-  return rate > 0 ? std::max(seconds, cost.flop / rate) : seconds;
+  // F(2x2, 3x3) makes four outputs of 16 products each where the sum takes 36
+  const double flop = arithmetic == Arithmetic::winograd ? cost.flop * 16 / 36 : cost.flop;
+  return rate > 0 ? std::max(seconds, flop / rate) : seconds;
 }
 
 std::vector<Roof> measure_roofs(Device device) {

@@ -7,6 +7,7 @@
 
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
+#include "verify/engine/sanitizer.hpp"
 #include "verify/engine/worker.hpp"
 #include "verify/judge/verdict.hpp"
 
@@ -64,9 +65,19 @@ constexpr std::pair<const char*, const char*> kWords[] = {
     {"numeric", "Instrument: comparison with the oracle, with poison, fences and input checks."},
     {"simt", "Instrument: the same .cu kernels on the CPU, threads as fibers in an order drawn from a seed; traps divergent barriers, bad shuffle "
              "masks, accesses out of bounds and reads of what nobody wrote."},
-    {"sanitizer", "Instrument: compute-sanitizer's memcheck, racecheck, initcheck and synccheck on each variant's smallest case of several tiles."},
+    {"race detection", "Instrument (race): the same kernels instrumented, every access checked against CUDA's own order of events; both lines are named."},
+    {"sanitizer", "Instrument: compute-sanitizer's memcheck, racecheck, initcheck and synccheck on each variant's smallest case of several tiles "
+                  "(--explain sanitize)."},
+    {"sanitize", kSanitizerBlindSpots},
+    {"archer", "Instrument: OpenMP code under ThreadSanitizer with Archer, in a build of its own (tools/ci/archer.sh)."},
+    {"stress", "Runs disturbed from a seed, 24 of them where --repeat does not say otherwise, compared as all runs are. On a GPU: other kernels take a "
+               "random share of the multiprocessors, launches are delayed, streams have other priorities, L2 holds something else; and "
+               "where plumb_stress_worker is built, barriers, fences and atomics wait a random while, each thread its own, and blocks are "
+               "numbered in another order. A library's kernels and plug-ins are disturbed from outside only: their barriers and the order of "
+               "their blocks are their own. On the CPU executor: another order of blocks, warps and lanes in every run."},
     {"mutant", "A kernel that is wrong on purpose, with what was changed and where it happens in the wild. verify --mutants must kill all of them."},
     {"killed", "Some instrument noticed the planted fault."},
+    {"not tried", "Another instrument killed the planted fault first; --all-instruments tries them all."},
     {"survived", "Nothing noticed the planted fault: the harness is broken (exit 4)."},
     {"oracle", "The trusted result: fp32 operators summed in fp64, fp64 ones in twice the working precision, in files built with strict flags."},
     {"reproducible", "Same input and layout, same bits. Assumed of every variant, and tested; Traits{}.not_reproducible() gives it up."},

@@ -15,6 +15,9 @@
 
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
+#include "verify/cli/sanitize_run.hpp"
+#include "verify/engine/confinement.hpp"
+#include "verify/engine/sanitizer.hpp"
 #include "verify/engine/simt_device.hpp"
 #include "verify/judge/self_test.hpp"
 #include "verify/report/mutant_report.hpp"
@@ -24,15 +27,19 @@
 namespace plumb {
 namespace {
 
-constexpr std::pair<Instrument, const char*> kInstruments[] = {
-    {kNumeric, "numeric"}, {kRepeat, "repeat"}, {kSimt, "simt"}, {kRace, "race"}, {kSanitizer, "sanitizer"}};
+// Of a host mutant kRace is Archer's: a column of its own.
+constexpr unsigned kArcher = kSanitizer << 1;
+
+constexpr std::pair<unsigned, const char*> kInstruments[] = {{kNumeric, "numeric"}, {kRepeat, "repeat"},       {kSimt, "simt"},
+                                                             {kRace, "race"},       {kSanitizer, "sanitizer"}, {kArcher, "archer"}};
 
 // Where a mutant is attacked. The CPU executor is two devices: its plain program, and the instrumented one.
-enum class Place : std::uint8_t { here, simt, race };
+enum class Place : std::uint8_t { host, gpu, simt, race, sanitizer };
 
 struct Row {
   std::string op, name;
   MutantInfo fault{0, "", "", 0};
+  unsigned declared = 0;         // instruments that can notice it
   std::map<Dtype, bool> killed;  // by anything, for every type that ran
   unsigned killed_by = 0;
   unsigned applied = 0;          // instruments that saw at least one case
@@ -40,32 +47,48 @@ struct Row {
   std::string how;               // the first kill, one line
   std::string repro;
 
-  [[nodiscard]] bool survived() const {
-    return std::any_of(killed.begin(), killed.end(), [](const auto& k) { return !k.second; });
+  // A fault that only the CPU executor is sure to notice is not judged where that did not run: a race need not show in numbers.
+  [[nodiscard]] bool judged() const {
+    const unsigned sure = declared & (kSimt | kRace);
+    return !killed.empty() && (killed_everywhere() || sure == 0 || (applied & sure) != 0);
   }
+  [[nodiscard]] bool killed_everywhere() const {
+    return std::all_of(killed.begin(), killed.end(), [](const auto& k) { return k.second; });
+  }
+  [[nodiscard]] bool survived() const { return judged() && !killed_everywhere(); }
 };
 
-// A run that an instrument ended says nothing of what the numbers would have been.
-unsigned killer(const Record& r, Place place) {
+constexpr const char* kArcherExit = "exited with code 66";  // TSAN_OPTIONS' exitcode, and ThreadSanitizer's own
+
+// The instruments that a record shows at work. A run that an instrument ended says nothing of what the numbers would have been.
+unsigned killers(const Record& r, Place place) {
   const bool finding = r.verdict == Verdict::race || (r.verdict == Verdict::error && !r.detail.empty());
   if (place == Place::race) return finding ? unsigned{kRace} : 0U;
   if (place == Place::simt && finding) return kSimt;
-  if (r.verdict == Verdict::race) return kRace;
-  return r.verdict == Verdict::nondeterministic ? kRepeat : kNumeric;
+  if (place == Place::host && is_thread_sanitized() && r.reason.rfind(kArcherExit, 0) == 0) return kArcher;
+  const unsigned repeat = r.differs || r.verdict == Verdict::nondeterministic ? unsigned{kRepeat} : 0U;
+  const unsigned numeric = r.verdict != Verdict::nondeterministic || r.worst.misses > 0 ? unsigned{kNumeric} : 0U;
+  return is_failed(r.verdict) ? numeric | repeat : 0U;
 }
 
 // What a place can show.
-constexpr unsigned instruments_of(Place place) {
-  return place == Place::race ? kRace : place == Place::simt ? kNumeric | kRepeat | kSimt : kNumeric | kRepeat;
+unsigned instruments_of(Place place) {
+  switch (place) {
+    case Place::host: return is_thread_sanitized() ? kNumeric | kRepeat | kArcher : kNumeric | kRepeat;
+    case Place::gpu: return kNumeric | kRepeat;
+    case Place::simt: return kNumeric | kRepeat | kSimt;
+    case Place::race: return kRace;
+    case Place::sanitizer: return kSanitizer;
+  }
+  return 0;
 }
 
-// "-": the fault is not of this instrument's kind, or another one struck first.
-std::string cell(const Row& row, Instrument instrument) {
+// "-": the fault is not of this instrument's kind. "not tried": another one struck first (--all-instruments tries them all).
+std::string cell(const Row& row, unsigned instrument) {
   if ((row.killed_by & instrument) != 0) return "killed";
-  if (row.killed.empty()) return "not run";
-  if ((row.fault.killed_by & instrument) == 0) return "-";
+  if ((row.declared & instrument) == 0) return "-";
   if ((row.outlived & instrument) != 0) return "survived";
-  return (row.applied & instrument) != 0 ? "-" : "not run";
+  return (row.applied & instrument) != 0 ? "not tried" : "not run";
 }
 
 struct Attack {
@@ -111,10 +134,13 @@ class Attackers {
     }
   }
 
-  // Runs one mutant on the operator's cases until something kills it.
+  // Runs one mutant on the operator's cases until something kills it; with --all-instruments until all that can have.
   void make_one(const Attack& attack, Runner& runner) {
     const VariantInfo& mutant = attack.mutant;
     if (progress_) fmt::print(stderr, "\r\033[K{} {} {}", mutant.op, mutant.name, name(mutant.dtype));
+    if (attack.place == Place::sanitizer) return under_sanitizer(attack, runner);
+    const unsigned shown = instruments_of(attack.place);
+    unsigned killed = 0;
     bool ran = false;
     for (const Case& c : attack.entry->cases()) {
       if (stop_signal != 0) return;
@@ -123,23 +149,62 @@ class Attackers {
       const Record r = runner.judge(c, *prepared, mutant);
       if (stop_signal != 0) return;
       const std::lock_guard lock(mutex_);
-      Row& row = rows_[attack.row];
       runs_ += r.runs;
       if (is_skipped(r.verdict)) continue;
       ran = true;
-      row.killed.emplace(mutant.dtype, false);
-      row.applied |= instruments_of(attack.place);
-      if (row.repro.empty()) row.repro = r.repro;
-      const unsigned by = is_failed(r.verdict) ? killer(r, attack.place) : 0;
-      if (by == 0) continue;
-      row.killed_by |= by;
-      row.killed[mutant.dtype] = true;
-      if (row.how.empty()) row.how = fmt::format("{}: {}", name(r.verdict), r.reason);
-      return;
+      killed |= note(attack, r, killers(r, attack.place));
+      const unsigned wanted = shown & rows_[attack.row].declared;
+      if (options_.all_instruments ? wanted != 0 && (killed & wanted) == wanted : killed != 0) return;
     }
     const std::lock_guard lock(mutex_);
-    if (ran) rows_[attack.row].outlived |= instruments_of(attack.place);
+    if (ran) rows_[attack.row].outlived |= shown & ~killed;
   }
+
+  // The smallest case of several tiles, and two more: a fault need not show on the first.
+  void under_sanitizer(const Attack& attack, Runner& runner) {
+    const std::vector<Case> cases = cases_for_tools(attack);
+    Case first;
+    Record why_not;
+    if (!choose_multi_tile(runner, attack.mutant, cases, first, why_not)) return;
+    auto at = std::find(cases.begin(), cases.end(), first);
+    const bool of_its_kind = (attack.mutant.fault.killed_by & kSanitizer) != 0;
+    for (int tried = 0; at != cases.end() && tried < (of_its_kind ? kSanitizedCases : 1); ++at, ++tried) {
+      for (const SanitizerTool tool : tools_) {
+        if (stop_signal != 0) return;
+        const SanitizedRun run = run_sanitized(sanitizer_, this_program(), tool, *at, attack.mutant, kSanitizedTimeout);
+        const std::lock_guard lock(mutex_);
+        runs_ += run.record.runs;
+        if (note(attack, run.record, run.findings > 0 ? unsigned{kSanitizer} : 0U) != 0) return;
+      }
+    }
+    const std::lock_guard lock(mutex_);
+    rows_[attack.row].outlived |= kSanitizer;
+  }
+
+  std::vector<Case> cases_for_tools(const Attack& attack) {
+    std::vector<Case> cases;
+    for (const Case& c : attack.entry->cases()) {
+      if (c.tier <= options_.tier && c.dtype == attack.mutant.dtype) cases.push_back(c);
+    }
+    const std::lock_guard lock(mutex_);
+    return by_cost_.ordered(cases);
+  }
+
+  // Under mutex_. Returns `by`.
+  unsigned note(const Attack& attack, const Record& r, unsigned by) {
+    Row& row = rows_[attack.row];
+    row.killed.emplace(attack.mutant.dtype, false);
+    row.applied |= instruments_of(attack.place);
+    if (row.repro.empty()) row.repro = r.repro;
+    if (by == 0) return by;
+    row.killed_by |= by;
+    row.killed[attack.mutant.dtype] = true;
+    if (row.how.empty()) row.how = fmt::format("{}: {}", name(r.verdict), r.reason);
+    return by;
+  }
+
+  static constexpr int kSanitizedCases = 3;
+  static constexpr double kSanitizedTimeout = 60;
 
   const VerifyOptions& options_;
   std::vector<Row>& rows_;
@@ -149,6 +214,10 @@ class Attackers {
   std::exception_ptr failure_;
   int runs_ = 0;
   bool progress_ = false;
+  std::string sanitizer_ = find_compute_sanitizer();
+  // the likeliest first
+  std::vector<SanitizerTool> tools_{SanitizerTool::racecheck, SanitizerTool::synccheck, SanitizerTool::memcheck, SanitizerTool::initcheck};
+  CasesByCost by_cost_;
 };
 
 }  // namespace
@@ -167,6 +236,9 @@ int run_mutants(const VerifyOptions& o) {
   RunOptions run_race = run;
   run.simt_program = simt_program(false), run.race = false;
   run_race.simt_program = simt_program(true), run_race.race = true;
+  const bool sanitizing = (!o.sanitize.empty() || o.all_instruments) && device_wanted(Device::gpu);
+  if (!o.sanitize.empty() && find_compute_sanitizer().empty()) throw Error(no_sanitizer());
+  const std::string stress_program = run.stress != 0 ? worker_beside("plumb_stress_worker") : "";
   std::vector<std::string> defects;
   std::vector<VariantInfo> of_simt;
   if (device_wanted(Device::simt) && !run.simt_program.empty()) of_simt = list_simt(run.simt_program, defects);
@@ -174,7 +246,7 @@ int run_mutants(const VerifyOptions& o) {
   if (!defects.empty()) return kBrokenHarness;
 
   std::vector<Row> rows;
-  std::vector<Attack> here, plain, race;
+  std::vector<Attack> here, plain, race, tools;
   for (const auto& entry : operators()) {
     if (std::none_of(filter.operator_globs().begin(), filter.operator_globs().end(),
                      [&](const std::string& g) { return glob_match(g, entry->name()); })) continue;
@@ -184,10 +256,19 @@ int run_mutants(const VerifyOptions& o) {
     for (const VariantInfo& v : all) {
       if (!v.mutant || !device_wanted(v.device)) continue;
       if (!o.variants.empty() && std::none_of(o.variants.begin(), o.variants.end(), [&](const std::string& g) { return glob_match(g, v.name); })) continue;
-      if (at.emplace(v.name, rows.size()).second) rows.push_back({entry->name(), v.name, v.fault, {}, 0, 0, 0, "", ""});
+      if (at.emplace(v.name, rows.size()).second) {
+        Row& added = rows.emplace_back();
+        added.op = entry->name(), added.name = v.name, added.fault = v.fault, added.declared = v.fault.killed_by;
+        if (v.device == Device::cpu && (added.declared & kRace) != 0) added.declared = (added.declared & ~unsigned{kRace}) | kArcher;
+      }
       const std::size_t row = at[v.name];
       if (v.device != Device::simt) {
-        here.push_back({entry.get(), v, Place::here, row});
+        here.push_back({entry.get(), v, v.device == Device::cpu ? Place::host : Place::gpu, row});
+        if (v.device == Device::gpu) here.back().mutant.program = stress_program;
+        const bool of_its_kind = o.all_instruments || (v.fault.killed_by & kSanitizer) != 0;
+        if (sanitizing && v.device == Device::gpu && v.dtype == Dtype::f32 && of_its_kind && !find_compute_sanitizer().empty()) {
+          tools.push_back({entry.get(), v, Place::sanitizer, row});
+        }
         continue;
       }
       if ((v.fault.killed_by & instruments_of(Place::simt)) != 0) plain.push_back({entry.get(), v, Place::simt, row});
@@ -196,9 +277,12 @@ int run_mutants(const VerifyOptions& o) {
   }
   Attackers attackers(o, rows);
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  attackers.make(std::move(here), o.jobs, run);
+  attackers.make(std::move(here), std::max(o.jobs, 1), run);
   attackers.make(std::move(plain), std::max(o.jobs, cores), run);
   attackers.make(std::move(race), std::max(o.jobs, cores), run_race);
+  RunOptions unstressed = run;
+  unstressed.stress = 0;
+  attackers.make(std::move(tools), std::clamp(cores / 2, 1, 8), unstressed);
 
   MutantTable table;
   table.command = o.command;
@@ -221,7 +305,7 @@ int run_mutants(const VerifyOptions& o) {
     }
     fmt::print("\n");
     if (json) json->append(line.dump() + "\n");
-    if (row.killed.empty()) {
+    if (!row.judged()) {
       ++absent;
       continue;
     }
@@ -241,7 +325,7 @@ int run_mutants(const VerifyOptions& o) {
     table.judges.emplace_back(fault.name, noticed.empty() ? "SURVIVED" : noticed.front());
     fmt::print("  {:<56}{}\n", fault.name, noticed.empty() ? "SURVIVED" : "noticed: " + noticed.front());
   }
-  if (absent > 0) fmt::print("\n{} planted faults were not run: their device is absent\n", absent);
+  if (absent > 0) fmt::print("\n{} planted faults were not judged: their device is absent, or an instrument that is sure to notice them\n", absent);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   fmt::print("\nmutants: {} of {} killed\n", killed, counted);
   Totals totals;

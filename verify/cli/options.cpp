@@ -11,6 +11,7 @@
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
 #include "tools/version.hpp"
+#include "verify/engine/sanitizer.hpp"
 
 namespace plumb {
 namespace {
@@ -24,6 +25,8 @@ constexpr const char* kFooter =
     "  verify --plugin ./libmine.so                        kernels of your own (tools/plumb new-plugin spmv mine)\n"
     "  verify --case all --html report.html --save-failing failing\n"
     "  verify --case 'spmv' --device simt --race           the GPU kernels without a GPU, every access checked for races\n"
+    "  verify --case all --stress                          the GPU kernels with delays at their barriers and load beside them\n"
+    "  verify --case all --sanitize memcheck,racecheck     the GPU kernels under compute-sanitizer\n"
     "  verify --mutants                                    does the judge kill every planted fault?\n"
     "  verify --list | --describe spmv | --explain nondeterministic\n"
     "exit codes: 0 all that ran passed, 1 a failure, 2 usage or bad input, 3 nothing ran, 4 the harness itself is broken,\n"
@@ -55,10 +58,12 @@ std::optional<int> parse_options(int argc, char** argv, VerifyOptions& o) {
   app.add_option("--tier", tier, "smoke, full or stress; a tier includes the ones before it")->capture_default_str();
   app.add_option("--fill", fills, "exact,wide,index,real,positive,scaled,hostile; default: all that a case names");
   app.add_option("--seed", seed, "data from this seed instead of the cases' own; 'fresh' draws one");
-  app.add_option("--repeat", o.run.repeat, "runs of each variant on each case, at least 2")->capture_default_str()->check(CLI::Range(2, 10000));
+  CLI::Option* const repeat =
+      app.add_option("--repeat", o.run.repeat, "runs of each variant on each case, at least 2; with --stress 24 where not given")
+          ->capture_default_str()->check(CLI::Range(2, 10000));
   app.add_option("--shard", shard, "I/N: the I-th of N parts, from 1");
   app.add_option("--jobs", o.jobs, "cases judged side by side; default: 1, and one per core with --device simt")->check(CLI::Range(1, 256));
-  app.add_option("--timeout", o.run.timeout, "seconds for one run")->capture_default_str()->check(CLI::PositiveNumber);
+  CLI::Option* const timeout = app.add_option("--timeout", o.run.timeout, "seconds for one run; with --sanitize 300 where not given")->capture_default_str()->check(CLI::PositiveNumber);
   app.add_flag("--fail-fast", o.fail_fast, "stop at the first failure");
   app.add_option("--first", o.run.first, "misses listed per failure, at most 10")->capture_default_str()->check(CLI::Range(0, 10));
   app.add_option("--isolate", isolate, "a child process per case, per variant, or none")->capture_default_str();
@@ -66,6 +71,14 @@ std::optional<int> parse_options(int argc, char** argv, VerifyOptions& o) {
   app.add_option("--plugin", o.plugins,
                  "judge the variants of this shared library, user/NAME (gpu/plugin/plugin_abi.h); repeatable. Alone, it selects them");
   app.add_flag("--race", o.run.race, "on the CPU executor with race detection; implies --device simt");
+  app.add_flag("--stress{1}", o.run.stress,
+               "--stress or --stress=SEED: runs are disturbed: on a GPU by load, delays and other orders of blocks, on the CPU executor by "
+               "other schedules; more of them, compared bit for bit. Implies --device gpu where none is named")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--sanitize", o.sanitize,
+                 "memcheck,racecheck,initcheck,synccheck or all: every GPU variant's smallest case of several tiles under compute-sanitizer");
+  app.add_flag("--all-instruments", o.all_instruments,
+               "with --mutants: try every instrument on every planted fault, also where another one has killed it");
   app.add_flag("--mutants", o.mutants, "run the planted faults; a survivor is exit 4");
   app.add_flag("--require-gpu", o.require_gpu, "no GPU is a failure (exit 1), not a skip (exit 77)");
   app.add_option("--json", o.json, "write a report, one JSON object per line");
@@ -113,6 +126,20 @@ std::optional<int> parse_options(int argc, char** argv, VerifyOptions& o) {
   }
   if (std::find(o.devices.begin(), o.devices.end(), "all") != o.devices.end()) o.devices = {"cpu", "gpu", "simt"};
   if (o.run.race && o.devices.empty() && !o.mutants) o.devices = {"simt"};
+  if (!o.sanitize.empty()) {
+    (void)parse_tools(o.sanitize);
+    if (o.run.race || o.run.stress != 0) throw Error("--sanitize goes alone: not with --race or --stress");
+    const bool others = std::any_of(o.devices.begin(), o.devices.end(), [](const std::string& d) { return d != "gpu"; });
+    if (others && !o.mutants) throw Error("--sanitize judges kernels on a GPU: --device gpu, or none named");
+    if (!o.mutants) o.devices = {"gpu"};
+    // the tools take their time, and several of them at once fit on a device
+    if (o.jobs == 0) o.jobs = static_cast<int>(std::clamp(std::thread::hardware_concurrency() / 2, 1u, 4u));
+    if (timeout->count() == 0) o.run.timeout = 300;
+  }
+  if (o.run.stress != 0) {
+    if (o.devices.empty() && !o.mutants) o.devices = {"gpu"};
+    if (repeat->count() == 0) o.run.repeat = 24;
+  }
   const bool simt = std::find(o.devices.begin(), o.devices.end(), "simt") != o.devices.end();
   if (o.run.race && !simt && !o.mutants) throw Error("--race judges kernels on the CPU executor: --device simt");
   if (o.jobs == 0) o.jobs = simt && o.devices.size() == 1 ? static_cast<int>(std::max(1u, std::thread::hardware_concurrency())) : 1;

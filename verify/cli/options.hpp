@@ -19,7 +19,8 @@ struct VerifyOptions {
   int jobs = 0;  // 0: one, and as many as there are cores on the CPU executor alone
   bool fail_fast = false;
   std::vector<std::string> matrices;
-  bool mutants = false, require_gpu = false;
+  bool mutants = false, all_instruments = false, require_gpu = false;
+  std::string sanitize;  // compute-sanitizer's tools; "": not under it
   std::vector<std::string> plugins;
   std::string json, junit, csv, html, markdown, save_failing;
   std::string list, describe, explain;

@@ -26,9 +26,11 @@
 #include "verify/cli/listing.hpp"
 #include "verify/cli/mutant_run.hpp"
 #include "verify/cli/options.hpp"
+#include "verify/cli/sanitize_run.hpp"
 #include "verify/engine/confinement.hpp"
 #include "verify/engine/manifest.hpp"
 #include "verify/engine/plugin_host.hpp"
+#include "verify/engine/sanitizer.hpp"
 #include "verify/engine/simt_device.hpp"
 #include "verify/report/failure_folder.hpp"
 #include "verify/report/reporter.hpp"
@@ -97,6 +99,8 @@ std::vector<Case> select_cases(const VerifyOptions& o) {
   return selected;
 }
 
+std::string type_key(const VariantInfo& v) { return fmt::format("{}|{}|{}", v.op, v.name, static_cast<int>(v.dtype)); }
+
 struct Job {
   Case c;
   std::vector<VariantInfo> variants;
@@ -115,8 +119,20 @@ class Session {
     for (std::thread& t : threads) t.join();
   }
 
+  void sanitize() {
+    std::vector<SanitizeTarget> targets;
+    std::map<std::string, std::size_t> at;
+    for (const Job& job : jobs_) {
+      for (const VariantInfo& v : job.variants) {
+        const auto [known, is_new] = at.emplace(type_key(v), targets.size());
+        if (is_new) targets.push_back({v, {}});
+        targets[known->second].cases.push_back(job.c);
+      }
+    }
+    plumb::sanitize(options_, std::move(targets), [this](const Record& r) { take(r); });
+  }
+
   [[nodiscard]] const Totals& totals() const { return totals_; }
-  [[nodiscard]] bool device_missing() const { return device_missing_; }
   [[nodiscard]] bool stopped() const { return stop_; }
 
  private:
@@ -153,7 +169,6 @@ class Session {
   void take(const Record& r) {
     const std::lock_guard lock(mutex_);
     totals_.count(r);
-    if (r.verdict == Verdict::skip) device_missing_ = true;
     for (const auto& reporter : reporters_) reporter->record(r);
     if (options_.fail_fast && is_failed(r.verdict)) stop_ = true;
   }
@@ -171,7 +186,6 @@ class Session {
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
   Totals totals_;
-  bool device_missing_ = false;
   std::exception_ptr failure_;
 };
 
@@ -204,6 +218,12 @@ int judge_cases(VerifyOptions o) {
     if (!defects.empty()) return kBrokenHarness;
     for (VariantInfo& v : absent_from_simt()) of_simt.push_back(std::move(v));
   }
+  std::set<std::string> stressed;  // what plumb_stress_worker holds
+  const std::string stress_program = o.run.stress != 0 && device_wanted(o, Device::gpu) ? worker_beside("plumb_stress_worker") : "";
+  if (!stress_program.empty()) {
+    std::vector<std::string> ignored;  // it holds a part of what the CPU executor's manifest lists
+    for (const VariantInfo& v : list_simt(stress_program, ignored)) stressed.insert(type_key(v));
+  }
   const std::vector<Case> cases = select_cases(o);
   std::vector<Job> jobs;
   std::int64_t planned = 0;
@@ -227,7 +247,9 @@ int judge_cases(VerifyOptions o) {
       all_variants.push_back(v.name);
       if (v.dtype != c.dtype || !variant_wanted(o, v.name)) continue;
       variant_matched = true;
-      if (device_wanted(o, v.device)) job.variants.push_back(v);
+      if (!device_wanted(o, v.device)) continue;
+      job.variants.push_back(v);
+      if (v.device == Device::gpu && stressed.count(type_key(v)) != 0) job.variants.back().program = stress_program;
     }
     if (position++ % o.shards != o.shard || job.variants.empty()) continue;
     planned += static_cast<std::int64_t>(job.variants.size());
@@ -260,12 +282,22 @@ int judge_cases(VerifyOptions o) {
     failures.emplace(o.save_failing);
     o.run.on_failure = [&](const Failure& f) { failures->save(f); };
   }
+  if (!o.sanitize.empty()) {
+    std::set<std::string> targets;
+    for (const Job& job : jobs) {
+      for (const VariantInfo& v : job.variants) targets.insert(type_key(v));
+    }
+    planned = static_cast<std::int64_t>(targets.size() * parse_tools(o.sanitize).size());
+  }
   RunInfo info{o.command, kVersion, make_backend(Device::cpu)->describe(), {}, planned};
   for (const auto& r : reporters) r->begin(info);
 
   const auto start = std::chrono::steady_clock::now();
+  if (o.run.stress != 0 && device_wanted(o, Device::gpu) && stress_program.empty() && !o.quiet) {
+    fmt::print(stderr, "--stress: plumb_stress_worker is not built, so nothing is delayed inside of kernels (tools/plumb verify --stress builds it)\n");
+  }
   Session session(o, std::move(jobs), reporters);
-  session.run();
+  o.sanitize.empty() ? session.run() : session.sanitize();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (const auto& r : reporters) r->end(session.totals(), seconds);
   bool trouble = false;
@@ -284,7 +316,7 @@ int judge_cases(VerifyOptions o) {
   session.rethrow();
   if (trouble) return kUsage;
   if (stop_signal != 0) return 128 + stop_signal;
-  const ExitCode code = exit_code(session.totals(), session.device_missing());
+  const ExitCode code = exit_code(session.totals());
   return code == kNoDevice && o.require_gpu ? kFailed : code;
 }
 
@@ -328,8 +360,11 @@ int verify_checked(int argc, char** argv) {
 
 int verify_main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--worker") == 0) return worker_main();
-  guard_judge();
+  // neither guarded nor confined: what injects itself to watch it must be able to
+  const bool watched = argc > 2 && std::strcmp(argv[1], "--sanitized") == 0;
+  if (!watched) guard_judge();
   try {
+    if (watched) return sanitized_main(argc, argv);
     const int code = verify_checked(argc, argv);
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
       if (errno == EPIPE) return 128 + SIGPIPE;

@@ -35,6 +35,8 @@ class Backend {
   [[nodiscard]] virtual std::string unavailable() const { return {}; }
   /// One line about the device: name, memory, driver.
   [[nodiscard]] virtual std::string describe() const = 0;
+  /// Compute capability * 10; 0: whatever a variant needs.
+  [[nodiscard]] virtual int sm() const { return 0; }
   /// Makes the image reachable by variants; returns its base there. The image stays valid until download().
   [[nodiscard]] virtual std::byte* upload(std::byte* image, std::int64_t bytes) = 0;
   /// Brings everything of the image back, fences included.
@@ -44,6 +46,13 @@ class Backend {
   [[nodiscard]] virtual bool tracks_arrays() const { return false; }
   /// Before everything else of a run: the arrays of the call, at their places in the uploaded image, and the schedule's seed.
   virtual void begin(const CallInfo&, Poison, std::uint64_t /*schedule*/) {}
+  /// Whether every array is to be put by place() into memory of its own, instead of all by upload() into one image.
+  [[nodiscard]] virtual bool apart() const { return false; }
+  /// Memory for one array of the image; `at_offset` is where it lies there, with its contents. An output that holds only poison is left as
+  /// memory comes. download() brings all of them back.
+  [[nodiscard]] virtual void* place(const ArrayInfo&, const std::byte* at_offset, Poison);
+  /// Disturbs the next run from this seed: load beside it, delays, another priority, other contents of caches. 0: no more.
+  virtual void disturb(std::uint64_t /*seed*/) {}
   /// Why the run just made says nothing (a problem too large for this device), or "".
   [[nodiscard]] virtual std::string declined() { return {}; }
   /// Fenced and poisoned, 256-byte aligned, kept until release_workspace().
@@ -73,6 +82,12 @@ inline std::unique_ptr<Backend> (*make_simt_backend)() = nullptr;
 
 /// The backend of a device in this build; its unavailable() says why where there is none.
 [[nodiscard]] std::unique_ptr<Backend> make_backend(Device);
+/// That of a GPU with every array in an allocation of its own, nothing poisoned and nothing guarded: a checker of memory then knows
+/// where each array ends and what was never written.
+[[nodiscard]] std::unique_ptr<Backend> make_apart_backend();
+
+/// Whether every element of the array, which lies in memory of the host, is this poison.
+[[nodiscard]] bool holds_only(const ArrayInfo&, Poison);
 
 /// Bytes of the host's last-level cache.
 [[nodiscard]] std::int64_t last_level_cache_bytes();

@@ -31,9 +31,22 @@
 #endif
 #endif
 
+#if defined(__SANITIZE_THREAD__)
+#define PLUMB_THREAD_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PLUMB_THREAD_SANITIZED 1
+#endif
+#endif
+
 namespace plumb {
 namespace {
 
+#if defined(PLUMB_THREAD_SANITIZED)
+constexpr bool kThreadSanitized = true;
+#else
+constexpr bool kThreadSanitized = false;
+#endif
 #if defined(PLUMB_SANITIZED)
 constexpr bool kSanitized = true;
 #else
@@ -158,6 +171,7 @@ void confine_worker(bool limit_memory) {
 }
 
 bool is_sanitized() { return kSanitized; }
+bool is_thread_sanitized() { return kThreadSanitized; }
 
 int count_threads() {
   int count = 0;

@@ -35,6 +35,7 @@ struct VariantInfo {
   MutantInfo fault{0, "", "", 0};
   std::string plugin = {};  // the shared library that holds it; "" for a registered one
   std::string absent = {};  // why its device cannot run it; "" where it can
+  std::string program = {};  // the worker that holds it; "" for the judge's own
 };
 
 /// The views of a case as bytes, pointers replaced by offsets: what a child process is sent beside the image.
@@ -77,6 +78,12 @@ struct ArrayInfo {
   bool output = false, vector = false;
   std::int64_t rows = 0, cols = 0, ld = 0;
   void* data = nullptr;
+
+  [[nodiscard]] std::int64_t element_bytes() const { return kind == Segment::Kind::f64 ? 8 : 4; }
+  /// From the first element to the end of the last, padding between rows included; 0 where there is none.
+  [[nodiscard]] std::int64_t span_bytes() const {
+    return rows > 0 && cols > 0 ? ((rows - 1) * ld + cols) * element_bytes() : 0;
+  }
 };
 
 /// A call with its types erased: arrays in the order of the contract, and every number beside them by name.
@@ -85,6 +92,9 @@ struct CallInfo {
   std::vector<std::pair<std::string, double>> scalars;  // "alpha", "A.rows"
   bool complete = true;  // false: Problem holds members that no name is known for
 };
+
+/// Where an array goes that lies at `offset` in the staged image.
+using Placer = std::function<void*(const ArrayInfo&, std::int64_t offset)>;
 
 class OperatorEntry {
  public:
@@ -97,9 +107,16 @@ class OperatorEntry {
   [[nodiscard]] virtual std::unique_ptr<PreparedCase> prepare(const Case&) const = 0;
   /// Calls a variant. Returns the reason when it does not support the problem, else "". Throws Error for an unknown variant.
   [[nodiscard]] virtual std::string invoke(const Invocation&) const = 0;
-  /// The arrays and numbers of a call, from its staged views; pointers are rebased to `base` in place.
-  [[nodiscard]] virtual CallInfo unpack(Dtype, std::byte* views, std::byte* base) const = 0;
+  /// The arrays and numbers of a call, from its staged views. Each array is put where `placer` says, in the views too.
+  [[nodiscard]] virtual CallInfo relocate(Dtype, std::byte* views, const Placer&) const = 0;
+  /// The same with all arrays in an image at `base`.
+  [[nodiscard]] CallInfo unpack(Dtype dtype, std::byte* views, std::byte* base) const {
+    return relocate(dtype, views, [base](const ArrayInfo&, std::int64_t offset) { return base + offset; });
+  }
 };
+
+/// Throws Error: the oracle of `op` gives no magnitude for variants that compute in `arithmetic`.
+[[noreturn]] void throw_no_bound(const std::string& op, Arithmetic arithmetic);
 
 namespace detail {
 
@@ -209,10 +226,12 @@ class PreparedCaseOf final : public PreparedCase {
     const ReferenceArray& array = reference().outputs[static_cast<std::size_t>(output)];
     if (bound.size() != array.value.size()) {
       const Tolerance tolerance{fill_, arithmetic, kDtype<T>};
+      const std::vector<double>& magnitude = array.magnitude_under(arithmetic);
+      if (magnitude.size() != array.value.size()) throw_no_bound(Op::kName, arithmetic);
       bound.resize(array.value.size());
       for (std::size_t i = 0; i < bound.size(); ++i) {
         // a NaN or an infinity is compared by class: its distance is 0 or infinite, and no magnitude speaks of it
-        bound[i] = std::isfinite(array.value[i]) ? Op::bound(tolerance, output, array.value[i], array.magnitude[i], array.terms[i]) : 0;
+        bound[i] = std::isfinite(array.value[i]) ? Op::bound(tolerance, output, array.value[i], magnitude[i], array.terms[i]) : 0;
       }
     }
     return bound;
@@ -306,8 +325,8 @@ class OperatorAdapter final : public OperatorEntry {
     return host ? call<double, Space::host>(i) : call<double, Space::device>(i);
   }
 
-  CallInfo unpack(Dtype dtype, std::byte* views, std::byte* base) const override {
-    return dtype == Dtype::f32 ? unpack_as<float>(views, base) : unpack_as<double>(views, base);
+  CallInfo relocate(Dtype dtype, std::byte* views, const Placer& placer) const override {
+    return dtype == Dtype::f32 ? unpack_as<float>(views, placer) : unpack_as<double>(views, placer);
   }
 
  private:
@@ -329,7 +348,7 @@ class OperatorAdapter final : public OperatorEntry {
 
   // Views of a device and of the host differ in what may index them, not in what they hold.
   template <class T>
-  CallInfo unpack_as(std::byte* bytes, std::byte* base) const {
+  CallInfo unpack_as(std::byte* bytes, const Placer& placer) const {
     CallInfo info;
     auto& views = *reinterpret_cast<detail::Views<Op, T, Space::host>*>(bytes);
     const auto number = [&](const std::string& name, double v) { info.scalars.emplace_back(name, v); };
@@ -344,9 +363,10 @@ class OperatorAdapter final : public OperatorEntry {
         detail::each_array(view_name, view, [&](const std::string& name, auto*& data, std::int64_t rows, std::int64_t cols,
                                                 std::int64_t& ld, bool vector) {
           using Element = std::remove_pointer_t<std::remove_reference_t<decltype(data)>>;
-          detail::set_pointer(data, reinterpret_cast<std::int64_t>(base) + reinterpret_cast<std::int64_t>(data));
-          info.arrays.push_back({name, detail::kind_of<Element>(), output, vector, rows, cols, ld,
-                                 const_cast<std::remove_const_t<Element>*>(data)});
+          ArrayInfo& array = info.arrays.emplace_back();
+          array = {name, detail::kind_of<Element>(), output, vector, rows, cols, ld, nullptr};
+          array.data = placer(array, reinterpret_cast<std::int64_t>(data));
+          detail::set_pointer(data, reinterpret_cast<std::int64_t>(array.data));
         });
       };
     };

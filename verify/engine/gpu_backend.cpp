@@ -6,16 +6,18 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "gpu/runtime/device_info.hpp"
+#include "gpu/runtime/disturb.hpp"
 #include "gpu/runtime/handles.hpp"
 #include "gpu/runtime/launch_log.hpp"
 #include "gpu/runtime/poison.hpp"
 #include "gpu/runtime/roofs.hpp"
 #include "reference/core/error.hpp"
-#include "verify/engine/backend.hpp"
+#include "verify/engine/gpu_backend.hpp"
 
 namespace plumb {
 namespace {
@@ -46,7 +48,15 @@ class GpuBackend final : public Backend {
 
   std::string unavailable() const override { return reason_; }
   std::string describe() const override { return reason_.empty() ? plumb::describe(info_) : reason_; }
-  void* stream() override { return stream_.get(); }
+  int sm() const override { return info_.sm; }
+  void* stream() override { return stream_now(); }
+
+  void disturb(std::uint64_t seed) override {
+    if (seed == 0 || !reason_.empty()) return;
+    if (!disturbance_) disturbance_.emplace();
+    disturbance_->begin(seed);
+    disturbed_ = true;
+  }
 
   std::byte* upload(std::byte* image, std::int64_t bytes) override {
     if (image_.capacity < bytes) {
@@ -60,7 +70,7 @@ class GpuBackend final : public Backend {
     poison_free_memory(run_poison_);
     guard(image_);
     PLUMB_CUDA(cudaMemcpyAsync(image_.base(), image, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice,
-                               stream_.get()));
+                               stream_now()));
     PLUMB_CUDA(cudaDeviceSynchronize());
     shared_poison_due_ = true;
     return image_.base();
@@ -68,9 +78,10 @@ class GpuBackend final : public Backend {
 
   void download(std::byte* image, std::int64_t bytes) override {
     synchronize();
+    settle();
     PLUMB_CUDA(cudaMemcpyAsync(image, image_.base(), static_cast<std::size_t>(bytes), cudaMemcpyDeviceToHost,
-                               stream_.get()));
-    PLUMB_CUDA(cudaStreamSynchronize(stream_.get()));
+                               stream_now()));
+    PLUMB_CUDA(cudaStreamSynchronize(stream_now()));
     if (const std::string wrong = damage(image_); !wrong.empty()) {
       trespass_ = fmt::format("{} the staged arrays of {} bytes, beyond their fences", wrong, bytes);
     }
@@ -92,12 +103,13 @@ class GpuBackend final : public Backend {
     GuardedBlock& block = used_.back();
     block.bytes = bytes;
     run_poison_ = poison_bits(poison, 8);
-    fill_pattern(block.base(), run_poison_, block.capacity, stream_.get());
+    fill_pattern(block.base(), run_poison_, block.capacity, stream_now());
     guard(block);
     return block.base();
   }
 
   std::string release_workspace() override {
+    settle();  // where the run threw
     std::string wrong = std::exchange(trespass_, {});
     for (GuardedBlock& block : used_) {
       if (const std::string text = damage(block); !text.empty() && wrong.empty()) {
@@ -116,7 +128,8 @@ class GpuBackend final : public Backend {
   void synchronize() override {
     if (shared_poison_due_) {  // right before the run: prepare() has launched kernels of its own
       shared_poison_due_ = false;
-      poison_shared_memory(run_poison_, info_.shared_per_block_bytes, stream_.get());
+      poison_shared_memory(run_poison_, info_.shared_per_block_bytes, stream_now());
+      if (disturbed_) disturbance_->start();
     }
     PLUMB_CUDA(cudaDeviceSynchronize());
     PLUMB_CUDA(cudaGetLastError());
@@ -148,29 +161,29 @@ class GpuBackend final : public Backend {
       kept_ = DeviceBuffer<std::byte>(bytes);
     }
     copy_kept(true);
-    PLUMB_CUDA(cudaStreamSynchronize(stream_.get()));
+    PLUMB_CUDA(cudaStreamSynchronize(stream_now()));
     if (begin_.get() == nullptr) {
       begin_ = make_event();
       end_ = make_event();
       flush_ = DeviceBuffer<std::byte>(4 * info_.l2_bytes / 16 * 16);
       sink_ = DeviceBuffer<unsigned>(1);
       PLUMB_CUDA(
-          cudaMemsetAsync(flush_.data(), 0x5a, static_cast<std::size_t>(flush_.size()), stream_.get()));
+          cudaMemsetAsync(flush_.data(), 0x5a, static_cast<std::size_t>(flush_.size()), stream_now()));
     }
     hold_microseconds_ = kShortestHold;
   }
 
   void begin_sample(bool cold) override {
     copy_kept(false);
-    if (cold) read_through(flush_.data(), flush_.size(), sink_.data(), stream_.get());
+    if (cold) read_through(flush_.data(), flush_.size(), sink_.data(), stream_now());
     // the clock must not run while the host is still queueing what is timed
-    hold_stream(hold_microseconds_, stream_.get());
-    PLUMB_CUDA(cudaEventRecord(begin_.get(), stream_.get()));
+    hold_stream(hold_microseconds_, stream_now());
+    PLUMB_CUDA(cudaEventRecord(begin_.get(), stream_now()));
     queued_from_ = std::chrono::steady_clock::now();
   }
 
   double end_sample() override {
-    PLUMB_CUDA(cudaEventRecord(end_.get(), stream_.get()));
+    PLUMB_CUDA(cudaEventRecord(end_.get(), stream_now()));
     const auto queued = std::chrono::steady_clock::now();
     double seconds = elapsed_ms(begin_, end_) / 1000.0;
     const auto finished = std::chrono::steady_clock::now();
@@ -187,22 +200,22 @@ class GpuBackend final : public Backend {
 
   void watch_launches() override { start_launch_log(); }
 
-  std::vector<KernelUse> watched_launches() override {
-    std::vector<KernelUse> used;
-    for (const LaunchedKernel& k : take_launch_log()) {
-      used.push_back({k.name, k.registers, k.shared_bytes, k.local_bytes, k.threads, k.blocks});
-    }
-    return used;
-  }
+  std::vector<KernelUse> watched_launches() override { return kernels_watched(); }
 
  private:
+  [[nodiscard]] cudaStream_t stream_now() const { return disturbed_ ? disturbance_->stream() : stream_.get(); }
+  void settle() {
+    if (disturbed_) disturbance_->end();
+    disturbed_ = false;
+  }
+
   // Outputs to or from their kept copy, in stream order.
   void copy_kept(bool out_of_image) {
     std::int64_t at = 0;
     for (const ByteRange& r : kept_ranges_) {
       std::byte *image = image_.base() + r.offset, *kept = kept_.data() + at;
       PLUMB_CUDA(cudaMemcpyAsync(out_of_image ? kept : image, out_of_image ? image : kept,
-                                 static_cast<std::size_t>(r.bytes), cudaMemcpyDeviceToDevice, stream_.get()));
+                                 static_cast<std::size_t>(r.bytes), cudaMemcpyDeviceToDevice, stream_now()));
       at += round_up(r.bytes);
     }
   }
@@ -216,13 +229,13 @@ class GpuBackend final : public Backend {
 
   // [bytes, capacity) and both guard zones hold the guard's pattern, to the byte.
   void guard(const GuardedBlock& block) {
-    fill_pattern(block.memory.data(), kGuardBits, kGuardBytes, stream_.get());
+    fill_pattern(block.memory.data(), kGuardBits, kGuardBytes, stream_now());
     const std::int64_t words_end = (block.bytes + 7) / 8 * 8;
     fill_pattern(block.base() + words_end, kGuardBits, block.capacity - words_end + kGuardBytes,
-                 stream_.get());
+                 stream_now());
     if (words_end != block.bytes) {
       PLUMB_CUDA(cudaMemsetAsync(block.base() + block.bytes, kGuardByte,
-                                 static_cast<std::size_t>(words_end - block.bytes), stream_.get()));
+                                 static_cast<std::size_t>(words_end - block.bytes), stream_now()));
     }
   }
 
@@ -234,8 +247,8 @@ class GpuBackend final : public Backend {
       return "wrote past the end of";
     std::byte tail[8] = {};
     const auto odd = static_cast<std::size_t>(words_end - block.bytes);
-    PLUMB_CUDA(cudaMemcpyAsync(tail, block.base() + block.bytes, odd, cudaMemcpyDeviceToHost, stream_.get()));
-    PLUMB_CUDA(cudaStreamSynchronize(stream_.get()));
+    PLUMB_CUDA(cudaMemcpyAsync(tail, block.base() + block.bytes, odd, cudaMemcpyDeviceToHost, stream_now()));
+    PLUMB_CUDA(cudaStreamSynchronize(stream_now()));
     for (std::size_t i = 0; i < odd; ++i) {
       if (tail[i] != std::byte{kGuardByte}) return "wrote past the end of";
     }
@@ -243,12 +256,12 @@ class GpuBackend final : public Backend {
   }
 
   bool differs(const std::byte* from, std::int64_t bytes) {
-    PLUMB_CUDA(cudaMemsetAsync(mismatches_.data(), 0, sizeof(unsigned long long), stream_.get()));
-    count_mismatches(from, kGuardBits, bytes, mismatches_.data(), stream_.get());
+    PLUMB_CUDA(cudaMemsetAsync(mismatches_.data(), 0, sizeof(unsigned long long), stream_now()));
+    count_mismatches(from, kGuardBits, bytes, mismatches_.data(), stream_now());
     unsigned long long count = 0;
     PLUMB_CUDA(
-        cudaMemcpyAsync(&count, mismatches_.data(), sizeof count, cudaMemcpyDeviceToHost, stream_.get()));
-    PLUMB_CUDA(cudaStreamSynchronize(stream_.get()));
+        cudaMemcpyAsync(&count, mismatches_.data(), sizeof count, cudaMemcpyDeviceToHost, stream_now()));
+    PLUMB_CUDA(cudaStreamSynchronize(stream_now()));
     return count != 0;
   }
 
@@ -260,8 +273,8 @@ class GpuBackend final : public Backend {
         std::min<std::int64_t>(kFreePoisonBytes, static_cast<std::int64_t>(free_bytes / 2)) / 256 * 256;
     if (bytes == 0) return;
     const DeviceBuffer<std::byte> pool(bytes);
-    fill_pattern(pool.data(), bits, bytes, stream_.get());
-    PLUMB_CUDA(cudaStreamSynchronize(stream_.get()));
+    fill_pattern(pool.data(), bits, bytes, stream_now());
+    PLUMB_CUDA(cudaStreamSynchronize(stream_now()));
   }
 
   static constexpr int kGuardByte = 0x5f;
@@ -271,6 +284,8 @@ class GpuBackend final : public Backend {
   std::string reason_, trespass_;
   DeviceInfo info_;
   UniqueStream stream_;
+  std::optional<Disturbance> disturbance_;  // of --stress
+  bool disturbed_ = false;
   GuardedBlock image_;
   std::vector<GuardedBlock> used_, idle_;
   DeviceBuffer<unsigned long long> mismatches_;
@@ -287,6 +302,14 @@ class GpuBackend final : public Backend {
 };
 
 }  // namespace
+
+std::vector<KernelUse> kernels_watched() {
+  std::vector<KernelUse> used;
+  for (const LaunchedKernel& k : take_launch_log()) {
+    used.push_back({k.name, k.registers, k.shared_bytes, k.local_bytes, k.threads, k.blocks});
+  }
+  return used;
+}
 
 std::unique_ptr<Backend> make_gpu_backend() { return std::make_unique<GpuBackend>(); }
 

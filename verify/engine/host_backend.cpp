@@ -12,6 +12,9 @@
 
 #include "reference/core/error.hpp"
 #include "verify/engine/backend.hpp"
+#if defined(PLUMB_WITH_CUDA)
+#include "verify/engine/gpu_backend.hpp"
+#endif
 
 namespace plumb {
 namespace {
@@ -114,6 +117,23 @@ class MissingBackend final : public Backend {
 
 }  // namespace
 
+bool holds_only(const ArrayInfo& a, Poison poison) {
+  const auto bytes = static_cast<std::size_t>(a.element_bytes());
+  const std::uint64_t want = poison_bits(poison, static_cast<int>(bytes));
+  const auto* from = static_cast<const std::byte*>(a.data);
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    for (std::int64_t j = 0; j < a.cols; ++j) {
+      std::uint64_t have = 0;
+      std::memcpy(&have, from + (i * a.ld + j) * a.element_bytes(), bytes);
+      if (have != want) return false;
+    }
+  }
+  return true;
+}
+
+void* Backend::place(const ArrayInfo&, const std::byte*, Poison) {
+  throw Error(fmt::format("arrays are not placed apart on this device: {}", describe()));
+}
 void Backend::keep(const std::vector<ByteRange>&) { throw Error(fmt::format("nothing is timed on this device: {}", describe())); }
 void Backend::begin_sample(bool) { throw Error(fmt::format("nothing is timed on this device: {}", describe())); }
 double Backend::end_sample() { throw Error(fmt::format("nothing is timed on this device: {}", describe())); }
@@ -133,8 +153,8 @@ std::int64_t last_level_cache_bytes() {
   return largest > 0 ? largest : std::int64_t{32} << 20;
 }
 
-#if defined(PLUMB_WITH_CUDA)
-std::unique_ptr<Backend> make_gpu_backend();  // gpu_backend.cpp
+#if !defined(PLUMB_WITH_CUDA)
+std::unique_ptr<Backend> make_apart_backend() { return make_backend(Device::gpu); }
 #endif
 
 std::unique_ptr<Backend> make_backend(Device device) {

@@ -41,4 +41,8 @@ void throw_unknown_variant(const std::string& op, const std::string& variant) {
   throw Error(fmt::format("{} has no variant '{}' in this process (verify --list variants)", op, variant));
 }
 
+void throw_no_bound(const std::string& op, Arithmetic arithmetic) {
+  throw Error(fmt::format("{}: no bound is known for variants that compute in {}", op, name(arithmetic)));
+}
+
 }  // namespace plumb

@@ -16,7 +16,8 @@
 namespace plumb {
 namespace {
 
-static_assert(static_cast<int>(Arithmetic::fp16) == PLUMB_FP16 &&
+static_assert(static_cast<int>(Arithmetic::winograd) == PLUMB_WINOGRAD &&
+                  static_cast<int>(Arithmetic::fp16) == PLUMB_FP16 &&
                   static_cast<int>(Arithmetic::tf32) == PLUMB_TF32 &&
                   static_cast<int>(Arithmetic::compensated) == PLUMB_COMPENSATED,
               "plugin_abi.h numbers arithmetic as abi.hpp does");

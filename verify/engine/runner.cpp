@@ -39,17 +39,26 @@ std::string describe_miss(const Segment& s, const Miss& m) {
   return text + fmt::format(", {} terms", m.terms);
 }
 
-std::string variant_key(const RunRequest& r) { return fmt::format("{}|{}|{}|{}", r.op, r.variant, static_cast<int>(r.device), r.plugin); }
+std::string variant_key(const RunRequest& r) {
+  return fmt::format("{}|{}|{}|{}|{}", r.op, r.variant, static_cast<int>(r.device), r.plugin, r.program);
+}
 
 // A CUDA context costs a third of a second and half a gigabyte: our own rungs of one operator share a child, which is ended as soon as
 // one of them fails. Everything else (host variants, a user's kernels, planted faults) has a child of its own.
 std::string worker_key(const RunRequest& r) {
   const bool shared = r.device != Device::cpu && r.variant.rfind("gpu/", 0) == 0;
-  return shared ? fmt::format("{}|gpu|{}", r.op, static_cast<int>(r.device)) : variant_key(r);
+  return shared ? fmt::format("{}|gpu|{}|{}", r.op, static_cast<int>(r.device), r.program) : variant_key(r);
 }
 
 // Once per variant and type, on its first small case, many more runs in a row: right for the first ten calls is not right.
 constexpr int kEnduranceRuns = 16;
+// Another seed for every run, never 0: 0 is no disturbance.
+std::uint64_t disturbance_of(std::uint64_t seed, int run) {
+  std::uint64_t h = seed * 0x9e3779b97f4a7c15ull + static_cast<std::uint64_t>(run) + 1;
+  h = (h ^ (h >> 32)) * 0xd6e8feb86659fd93ull;
+  return (h ^ (h >> 32)) | 1u;
+}
+
 constexpr std::int64_t kSmallImage = 256 << 10;  // bytes; larger cases are neither repeated so often nor given a twin
 
 // The smallest relative tolerance under which every listed output would have passed: what allclose would have needed.
@@ -103,7 +112,7 @@ Worker::Outcome Runner::execute(const RunRequest& request, const ImageLayout& la
   if (options_.isolation == Isolation::none && !simt) {
     local_image_.assign(before.begin(), before.end());
     std::unique_ptr<Backend>& backend = backends_[request.device];
-    if (!backend) backend = make_backend(request.device);
+    if (!backend) backend = options_.apart && request.device == Device::gpu ? make_apart_backend() : make_backend(request.device);
     // 256-byte alignment, as in a child
     local_image_.resize(static_cast<std::size_t>(bytes) + 256);
     const auto address = reinterpret_cast<std::uintptr_t>(local_image_.data());
@@ -117,7 +126,7 @@ Worker::Outcome Runner::execute(const RunRequest& request, const ImageLayout& la
   std::unique_ptr<Worker>& worker = workers_[key];
   if (options_.isolation == Isolation::run) worker.reset();
   if (!worker || !worker->alive()) {
-    worker = std::make_unique<Worker>(simt ? options_.simt_program : options_.program);
+    worker = std::make_unique<Worker>(!request.program.empty() ? request.program : simt ? options_.simt_program : options_.program);
   }
   after = worker->image(bytes);
   std::memcpy(after, before.data(), before.size());
@@ -191,6 +200,38 @@ std::string Runner::outlived(const std::string& key, int first_threads, int last
                      outcome.reply.threads);
 }
 
+// What is not there once is not there for the next thousand records.
+bool Runner::absent(const VariantInfo& variant, Record& record) {
+  const auto known = absent_.find(variant.device);
+  if (variant.absent.empty() && known == absent_.end()) return false;
+  record.verdict = Verdict::skip;
+  record.reason = variant.absent.empty() ? known->second : variant.absent;
+  record.wants_device = true;
+  return true;
+}
+
+std::int64_t Runner::largest_grid(const Case& c, PreparedCase& prepared, const VariantInfo& variant, Record& why_not) {
+  if (absent(variant, why_not)) return -1;
+  ImageLayout layout({Poison::nan_payload, false, variant.traits.alignment, false});
+  StagedViews views = prepared.place(layout);
+  RunRequest request{c.op, variant.name, c.dtype, variant.device, Poison::nan_payload, std::move(views), layout.bytes(), variant.plugin};
+  request.watch = true, request.min_sm = variant.traits.min_sm, request.program = variant.program;
+  std::vector<std::byte> before;
+  std::byte* after = nullptr;
+  const Worker::Outcome outcome = execute(request, layout, before, after);
+  const RunReply& reply = outcome.reply;
+  if (outcome.kind == Worker::Outcome::Kind::replied && reply.status == RunReply::Status::ok) {
+    std::int64_t blocks = 0;
+    for (const KernelUse& k : reply.timing.kernels) blocks = std::max(blocks, k.blocks);
+    return blocks;
+  }
+  why_not.verdict = Verdict::skip;
+  why_not.reason = outcome.kind == Worker::Outcome::Kind::replied ? reply.text : outcome.how;
+  why_not.wants_device = reply.status == RunReply::Status::unavailable || reply.status == RunReply::Status::too_old;
+  if (reply.status == RunReply::Status::unavailable) absent_[variant.device] = reply.text;
+  return -1;
+}
+
 Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& variant) {
   return judge(c, prepared, variant, options_.repeat, nullptr, nullptr);
 }
@@ -203,12 +244,13 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
                      Timing* timing) {
   Record record;
   record.case_id = c.id(), record.op = c.op, record.dtype = std::string(name(c.dtype)), record.variant = variant.name + (variant.device == Device::simt ? kOnSimt : "");
-  record.repro = fmt::format("verify --case '{}' --variant '{}'{}{}", record.case_id, variant.name,
+  record.repro = fmt::format("verify --case '{}' --variant '{}'{}{}{}", record.case_id, variant.name,
                              variant.device != Device::simt ? (variant.mutant ? " --mutants" : "")
                              : variant.mutant             ? " --mutants"
                              : options_.race              ? " --device simt --race"
                                                           : " --device simt",
-                             variant.plugin.empty() ? "" : fmt::format(" --plugin '{}'", variant.plugin));
+                             variant.plugin.empty() ? "" : fmt::format(" --plugin '{}'", variant.plugin),
+                             options_.stress == 0 ? "" : fmt::format(" --stress={} --repeat {}", options_.stress, repeat));
   const Tolerance tolerance{c.fill, variant.traits.arithmetic, c.dtype};
   std::vector<std::byte> before;
   std::optional<ImageLayout> staged, kept_layout;  // of the run in hand; of the run that a failure shows
@@ -231,7 +273,7 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
     return record;
   };
 
-  if (!variant.absent.empty()) return end(Verdict::skip, variant.absent);
+  if (absent(variant, record)) return end(Verdict::skip, record.reason);
   if (variant.device == Device::simt) {
     const Cost cost = prepared.cost();
     const double work = cost.flop + cost.bytes / 4;
@@ -243,9 +285,6 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
   if (c.fill == Fill::hostile && variant.traits.finite_only) {
     return end(Verdict::unsupported, "declares itself for finite inputs only: NaN and infinities may come out otherwise");
   }
-  // what is not there once is not there for the next thousand records
-  if (const auto absent = absent_.find(variant.device); absent != absent_.end()) return end(Verdict::skip, absent->second);
-
   std::vector<std::vector<bool>> untouched;  // per output element: still poison in every run so far
   std::vector<Run> runs;
   std::vector<Segment> outputs;
@@ -261,6 +300,12 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
     StagedViews views = prepared.place(layout);
     RunRequest request{c.op, variant.name, c.dtype, variant.device, placement.poison, std::move(views), layout.bytes(), variant.plugin};
     request.schedule = c.seed + static_cast<std::uint64_t>(r);
+    if (options_.stress != 0) {
+      request.disturbance = disturbance_of(options_.stress, r);
+      request.schedule = request.disturbance;
+    }
+    request.min_sm = variant.traits.min_sm;
+    request.program = variant.program;
     if (timing != nullptr && r == repeat - 1) {
       request.timing = *timing_request;
       for (const Segment& s : layout.segments()) {
@@ -277,6 +322,12 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
     if (reply.status == RunReply::Status::unavailable) {
       absent_[variant.device] = reply.text;
       --record.runs;
+      record.wants_device = true;
+      return end(Verdict::skip, reply.text);
+    }
+    if (reply.status == RunReply::Status::too_old) {
+      --record.runs;
+      record.wants_device = true;
       return end(Verdict::skip, reply.text);
     }
     if (reply.status == RunReply::Status::declined) return --record.runs, end(Verdict::skip, reply.text);
@@ -360,6 +411,9 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
     }
   }
 
+  // runs placed alike: 0 and 2, 1 and 3
+  for (std::size_t r = 2; r < runs.size() && !record.differs; ++r) record.differs = runs[r].bits != runs[r - 2].bits;
+
   const auto failures = std::count_if(runs.begin(), runs.end(), [](const Run& r) { return r.failed; });
   if (failures > 0) {
     const Segment& s = outputs[worst_output];
@@ -397,7 +451,8 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
   // emptying the caches takes every core: that pool is the backend's, not the variant's
   if (timing != nullptr) first_threads += omp_get_max_threads() - 1;
   Verdict verdict = Verdict::pass;
-  const RunRequest named{c.op, variant.name, c.dtype, variant.device, Poison::nan_payload, {}, 0, variant.plugin};
+  RunRequest named{c.op, variant.name, c.dtype, variant.device, Poison::nan_payload, {}, 0, variant.plugin};
+  named.program = variant.program;
   if (const std::string why = outlived(worker_key(named), first_threads, last_threads, verdict); !why.empty()) return end(verdict, why);
   return end(record.worst.max_ratio > 0.5 ? Verdict::marginal : Verdict::pass, {});
 }

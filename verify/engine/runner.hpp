@@ -33,6 +33,8 @@ struct RunOptions {
   std::string program;       // what children are started from; "" uses this executable
   std::string simt_program = {};  // the same for Device::simt (verify/engine/simt_device.hpp)
   bool race = false;         // simt_program's kernels are instrumented: for the repro line
+  std::uint64_t stress = 0;  // --stress: a seed of what disturbs every run, drawn anew for each; 0: nothing does
+  bool apart = false;        // every array in an allocation of its own, nothing poisoned (make_apart_backend); with Isolation::none
   std::function<void(const Failure&)> on_failure = {};  // told of every failing record, from the thread that judges it
 };
 
@@ -40,7 +42,7 @@ struct RunOptions {
 struct JudgeParts {
   Comparison (*compare)(const Segment&, const std::byte*, const Expected&, Poison) = plumb::compare;
   Trespass (*find_trespass)(const ImageLayout&, const std::byte*, const std::byte*) = plumb::find_trespass;
-  ExitCode (*exit_code)(const Totals&, bool) = plumb::exit_code;
+  ExitCode (*exit_code)(const Totals&) = plumb::exit_code;
 };
 
 /// Judges variants on cases. Not thread-safe: one Runner per thread.
@@ -52,6 +54,10 @@ class Runner {
   [[nodiscard]] std::string mistrust(const Case&, PreparedCase&);
 
   [[nodiscard]] Record judge(const Case&, PreparedCase&, const VariantInfo&);
+
+  /// Blocks of the largest grid that a run on this case launches; 0 where no launch was seen (libraries launch their own),
+  /// -1 where it did not run, with the reason in `why_not`.
+  [[nodiscard]] std::int64_t largest_grid(const Case&, PreparedCase&, const VariantInfo&, Record& why_not);
 
   /// As judge(), with the clock on the last run: two runs are judged before it, and what its last sample left is judged after it,
   /// all in the same process. `timing` is what the clock said, and worth something only where the record passes.
@@ -67,6 +73,7 @@ class Runner {
   struct Run;
   [[nodiscard]] Record judge(const Case&, PreparedCase&, const VariantInfo&, int repeat, const TimingRequest*, Timing*);
   [[nodiscard]] Worker::Outcome execute(const RunRequest&, const ImageLayout&, std::vector<std::byte>& before, std::byte*& after);
+  [[nodiscard]] bool absent(const VariantInfo&, Record&);
   [[nodiscard]] std::string outlived(const std::string& key, int first_threads, int last_threads, Verdict&);
 
   [[nodiscard]] std::string judge_twin(PreparedCase&, const VariantInfo&, const RunRequest& like, bool packed,

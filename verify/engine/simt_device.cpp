@@ -27,11 +27,14 @@ const char* kept(const std::string& text) {
 
 }  // namespace
 
-std::string simt_program(bool race) {
+std::string worker_beside(const std::string& name) {
   const std::string self = this_program();
-  const std::string beside =
-      self.substr(0, self.rfind('/') + 1) + (race ? "plumb_simt_race_worker" : "plumb_simt_worker");
+  const std::string beside = self.substr(0, self.rfind('/') + 1) + name;
   return access(beside.c_str(), X_OK) == 0 ? beside : "";
+}
+
+std::string simt_program(bool race) {
+  return worker_beside(race ? "plumb_simt_race_worker" : "plumb_simt_worker");
 }
 
 std::vector<std::string> describe_variants() {

@@ -13,7 +13,10 @@ inline constexpr const char* kOnSimt = " (simt)";
 
 /// Operations and 4-byte words moved (Cost) of one run; larger cases are skipped. An instrumented access costs about
 /// 60 ns, and each case is run by every rung several times over.
-inline constexpr double kMaxSimtWork = 6e6, kMaxSimtRaceWork = 1e6;
+inline constexpr double kMaxSimtWork = 6e6, kMaxSimtRaceWork = 2e6;
+
+/// The path of a worker of that name beside this program, or "".
+[[nodiscard]] std::string worker_beside(const std::string& name);
 
 /// The worker beside this program: plumb_simt_worker, or plumb_simt_race_worker. "" where there is none.
 [[nodiscard]] std::string simt_program(bool race);

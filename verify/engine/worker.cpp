@@ -134,6 +134,8 @@ Message encode(const RunRequest& r) {
   m.put_number(r.image_bytes);
   m.put(r.plugin);
   m.put_number(static_cast<std::int64_t>(r.schedule));
+  m.put_number(static_cast<std::int64_t>(r.disturbance));
+  m.put_number(r.min_sm), m.put_number(r.watch);
   m.put_number(r.ticket);
   m.put_number(r.timing.samples), m.put_number(r.timing.warm), m.put_number(r.timing.cold), m.put_real(r.timing.budget);
   m.put_number(static_cast<std::int64_t>(r.timing.outputs.size()));
@@ -151,6 +153,8 @@ RunRequest decode_request(Message& m) {
   r.image_bytes = m.number();
   r.plugin = m.text();
   r.schedule = static_cast<std::uint64_t>(m.number());
+  r.disturbance = static_cast<std::uint64_t>(m.number());
+  r.min_sm = static_cast<int>(m.number()), r.watch = m.number() != 0;
   r.ticket = m.number();
   r.timing.samples = static_cast<int>(m.number()), r.timing.warm = m.number() != 0, r.timing.cold = m.number() != 0;
   r.timing.budget = m.real();
@@ -202,7 +206,7 @@ RunReply decode_reply(Message& m) {
     for (int* v : {&k.registers, &k.shared_bytes, &k.local_bytes, &k.threads}) *v = static_cast<int>(m.number());
     k.blocks = m.number();
   }
-  if (!m.at_end() || r.status > RunReply::Status::declined) throw Error(kBrokenWire);
+  if (!m.at_end() || r.status > RunReply::Status::too_old) throw Error(kBrokenWire);
   return r;
 }
 
@@ -313,6 +317,11 @@ RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte*
     reply.text = reason;
     return reply;
   }
+  if (backend.sm() != 0 && request.min_sm > backend.sm()) {
+    reply.status = RunReply::Status::too_old;
+    reply.text = fmt::format("needs sm_{}, device is sm_{}", request.min_sm, backend.sm());
+    return reply;
+  }
   RunState state{&backend, request.poison, {}, {}, 0, false};
   try {
     StagedViews views = request.views;
@@ -320,9 +329,17 @@ RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte*
     context.allocate = allocate_workspace;
     context.say = record_choice;
     context.owner = &state;
+    backend.disturb(request.disturbance);
     context.stream = backend.stream();
     Invocation invocation{request.variant, request.dtype, request.device, views.data(), nullptr, &context, {}, {}, {}, {}};
-    invocation.base = backend.upload(image, request.image_bytes);
+    if (backend.apart()) {
+      // the views then hold addresses, to which no base is to be added
+      (void)entry.relocate(request.dtype, views.data(), [&](const ArrayInfo& a, std::int64_t offset) {
+        return backend.place(a, image + offset, request.poison);
+      });
+    } else {
+      invocation.base = backend.upload(image, request.image_bytes);
+    }
     if (backend.tracks_arrays()) {
       StagedViews copy = request.views;  // unpacking rebases them
       backend.begin(entry.unpack(request.dtype, copy.data(), invocation.base), request.poison, request.schedule);
@@ -346,12 +363,14 @@ RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte*
       backend.synchronize();
       if (prepares) reply.timing.prepare = std::chrono::duration<double>(std::chrono::steady_clock::now() - preparing).count();
       own_blocks = state.blocks.size();
+      if (request.watch) backend.watch_launches();
       start = std::chrono::steady_clock::now();
     };
     invocation.after_run = [&] {
       if (repetition.repeating()) return repetition.end();
       backend.synchronize();
       reply.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      if (request.watch) reply.timing.kernels = backend.watched_launches();
     };
     if (request.timing.samples > 0) {
       backend.keep(request.timing.outputs);

@@ -37,8 +37,12 @@ struct RunRequest {
   std::int64_t image_bytes = 0;  // the image lies in the shared block
   std::string plugin = {};       // the shared library that holds the variant; "" for a registered one
   std::uint64_t schedule = 0;    // of the CPU executor: the order of blocks, warps and lanes follows from it
+  std::uint64_t disturbance = 0; // seed of what --stress does beside the run; 0: nothing
+  int min_sm = 0;                // compute capability * 10 that the variant needs
+  bool watch = false;            // note the kernels that are launched, in the reply's timing
   std::int64_t ticket = 0;       // set by Worker::run; the reply carries it back
   TimingRequest timing = {};
+  std::string program = {};      // the worker to ask, where it is not the judge's own; not sent
 };
 
 /// In place of an operator's name: list the variants of `plugin`.
@@ -50,7 +54,7 @@ inline constexpr const char* kListVariants = "list-variants";
 [[nodiscard]] std::string this_program();
 
 struct RunReply {
-  enum class Status : std::uint8_t { ok, unsupported, error, unavailable, declined } status = Status::ok;
+  enum class Status : std::uint8_t { ok, unsupported, error, unavailable, declined, too_old } status = Status::ok;
   std::string text;        // reason or error
   std::string chosen;      // Context::explain
   std::string trespass;    // a damaged workspace fence

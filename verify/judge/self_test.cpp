@@ -108,11 +108,13 @@ std::vector<std::string> judge_self_test(const JudgeParts& parts) {
   }
   Totals totals;
   totals.passed = 9, totals.failed = 1;
-  expect(parts.exit_code(totals, false) == kFailed, "one failure among passes is exit code 1");
-  expect(parts.exit_code(Totals{}, false) == kNothingRan, "nothing run is not success");
+  expect(parts.exit_code(totals) == kFailed, "one failure among passes is exit code 1");
+  expect(parts.exit_code(Totals{}) == kNothingRan, "nothing run is not success");
   Totals skipped;
-  skipped.skipped = 5;
-  expect(parts.exit_code(skipped, true) == kNoDevice, "everything skipped for want of a GPU is 77");
+  skipped.skipped = 5, skipped.without_device = 5;
+  expect(parts.exit_code(skipped) == kNoDevice, "everything skipped for want of a GPU is 77");
+  skipped.without_device = 3, skipped.not_run = 2;
+  expect(parts.exit_code(skipped) == kNothingRan, "what is too large here is not for want of a GPU");
   return wrong;
 }
 
@@ -179,8 +181,8 @@ Trespass inputs_skipped(const ImageLayout& layout, const std::byte* before, cons
   const Trespass t = find_trespass(layout, before, after);
   return t.kind == Trespass::Kind::input ? Trespass{} : t;
 }
-ExitCode always_zero(const Totals&, bool) { return kOk; }
-ExitCode skip_is_success(const Totals& t, bool) { return t.failed > 0 ? kFailed : kOk; }
+ExitCode always_zero(const Totals&) { return kOk; }
+ExitCode skip_is_success(const Totals& t) { return t.failed > 0 ? kFailed : kOk; }
 
 }  // namespace
 

@@ -57,13 +57,15 @@ void Totals::count(const Record& record) {
   passed += is_passed(record.verdict) ? 1 : 0;
   failed += is_failed(record.verdict) ? 1 : 0;
   skipped += is_skipped(record.verdict) ? 1 : 0;
+  without_device += record.wants_device ? 1 : 0;
+  not_run += record.verdict == Verdict::skip && !record.wants_device ? 1 : 0;
   runs += record.runs;
 }
 
-ExitCode exit_code(const Totals& totals, bool device_missing) {
+ExitCode exit_code(const Totals& totals) {
   if (totals.failed > 0) return kFailed;
   if (totals.passed > 0) return kOk;
-  return device_missing && totals.skipped > 0 ? kNoDevice : kNothingRan;
+  return totals.without_device > 0 && totals.not_run == 0 ? kNoDevice : kNothingRan;
 }
 
 }  // namespace plumb

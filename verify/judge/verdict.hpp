@@ -52,6 +52,8 @@ struct Record {
   std::string output;               // that output's name
   double seconds = 0;               // the longest run, the kernel's call alone
   int runs = 0;
+  bool differs = false;             // two runs placed alike gave different bits, whatever the verdict
+  bool wants_device = false;        // skipped because there is no device that could run it
   std::string repro;                // the command that repeats it
 };
 
@@ -59,11 +61,12 @@ enum ExitCode : int { kOk = 0, kFailed = 1, kUsage = 2, kNothingRan = 3, kBroken
 
 struct Totals {
   std::int64_t passed = 0, failed = 0, skipped = 0, runs = 0;
+  std::int64_t without_device = 0, not_run = 0;  // of the skipped: for want of a device, and for another reason than the variant's own
   void count(const Record&);
   [[nodiscard]] std::int64_t all() const { return passed + failed + skipped; }
 };
 
 /// 0 all that ran passed; 1 a failure; 3 nothing ran; 77 everything was skipped for want of a device.
-[[nodiscard]] ExitCode exit_code(const Totals&, bool device_missing);
+[[nodiscard]] ExitCode exit_code(const Totals&);
 
 }  // namespace plumb

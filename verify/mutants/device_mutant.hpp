@@ -13,8 +13,10 @@ class DeviceMutant {
  public:
   DeviceMutant(const char* name, typename Variant<Op, float, Space::device>::Run run32,
                typename Variant<Op, double, Space::device>::Run run64, MutantInfo info,
-               Traits traits = Traits{}.not_reproducible())
-      : f32_(name, run32, info, traits), f64_(name, run64, info, traits) {}
+               Traits traits = Traits{}.not_reproducible(),
+               typename Variant<Op, float, Space::device>::Supports supports32 = nullptr,
+               typename Variant<Op, double, Space::device>::Supports supports64 = nullptr)
+      : f32_(name, run32, info, traits, supports32), f64_(name, run64, info, traits, supports64) {}
 
  private:
   RegisterMutant<Op, float, Space::device> f32_;

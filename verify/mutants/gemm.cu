@@ -35,6 +35,10 @@ enum class Fault {
   no_wait,
   commit_after_wait,
   tail_buffer_one,
+  padding_not_cleared,
+  parts_rounded_down,
+  no_barrier_before_count,
+  count_not_cleared,
 };
 
 template <class T, Fault F>
@@ -132,8 +136,88 @@ __global__ void gemm_mutant_async(P<T> p, In<T> in, Out<T> out) {
   *c = p.beta == T(0) ? product : product + p.beta * *c;
 }
 
+// The same product from operands padded to whole tiles, K shared by the blocks of the grid's z; the last of them to end adds their sums.
+template <class T, Fault F>
+__global__ void gemm_mutant_pad(DenseView<const T, Space::device> from, T* to, Index ld, Index count) {
+  const Index e = static_cast<Index>(blockIdx.x) * (kTile * kTile) + threadIdx.x, i = e / ld, j = e % ld;
+  if (e >= count) return;
+  if (i < from.rows && j < from.cols) {
+    to[e] = from.data[i * from.ld + j];
+  } else if (F != Fault::padding_not_cleared) {
+    to[e] = T(0);
+  }
+}
+
+template <class T, Fault F>
+__global__ void gemm_mutant_parts(P<T> p, const T* a, const T* b, Index padded_k, Index padded_n, T* sums,
+                                  unsigned* counts, Out<T> out) {
+  __shared__ T as[kTile][kTile], bs[kTile][kTile];
+  __shared__ bool last;
+  const int tx = static_cast<int>(threadIdx.x), ty = static_cast<int>(threadIdx.y);
+  const Index i = static_cast<Index>(blockIdx.y) * kTile + ty,
+              j = static_cast<Index>(blockIdx.x) * kTile + tx;
+  const Index tiles = p.alpha == T(0) ? 0 : padded_k / kTile, part = blockIdx.z, parts = gridDim.z;
+  const Index begin = F == Fault::parts_rounded_down ? part * (tiles / parts) : tiles * part / parts,
+              end =
+                  F == Fault::parts_rounded_down ? (part + 1) * (tiles / parts) : tiles * (part + 1) / parts;
+  T sum = T(0);
+  for (Index t = begin; t < end; ++t) {
+    __syncthreads();
+    as[ty][tx] = a[i * padded_k + t * kTile + tx], bs[ty][tx] = b[(t * kTile + ty) * padded_n + j];
+    __syncthreads();
+    for (int l = 0; l < kTile; ++l) sum += as[ty][l] * bs[l][tx];
+  }
+  const Index tile = static_cast<Index>(blockIdx.y) * gridDim.x + blockIdx.x;
+  T* const of_tile = sums + tile * parts * (kTile * kTile) + ty * kTile + tx;
+  of_tile[part * (kTile * kTile)] = sum;
+  if (F != Fault::no_barrier_before_count) __syncthreads();
+  if (tx == 0 && ty == 0) {
+    __threadfence();
+    last = atomicAdd(counts + tile, 1u) == static_cast<unsigned>(parts - 1);
+    __threadfence();
+  }
+  __syncthreads();
+  if (!last || i >= out.C.rows || j >= out.C.cols) return;
+  sum = T(0);
+  for (Index q = 0; q < parts; ++q) sum += of_tile[q * (kTile * kTile)];
+  T* c = &out.C.data[i * out.C.ld + j];
+  const T product = p.alpha == T(0) ? T(0) : p.alpha * sum;
+  *c = p.beta == T(0) ? product : product + p.beta * *c;
+}
+
+template <class T, Fault F>
+void run_parts(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  const auto up = [](Index n) { return (n + kTile - 1) / kTile * kTile; };
+  constexpr unsigned kParts = 3;
+  const Index m = up(out.C.rows), n = up(out.C.cols), k = up(in.A.cols), tiles = m / kTile * (n / kTile);
+  if (tiles == 0) return;
+  const auto elements = [&](Index count) {
+    return static_cast<T*>(context.workspace(count * static_cast<Index>(sizeof(T))));
+  };
+  T *const a = elements(m * k), *const b = elements(k * n),
+           *const sums = elements(tiles * kParts * kTile * kTile);
+  unsigned* const counts =
+      static_cast<unsigned*>(context.workspace(tiles * static_cast<Index>(sizeof(unsigned))));
+  const auto pad = [&](const DenseView<const T, Space::device>& from, T* to, Index ld, Index count) {
+    launch(gemm_mutant_pad<T, F>, (count + kTile * kTile - 1) / (kTile * kTile), kTile * kTile, 0,
+           context.stream, from, to, ld, count);
+  };
+  pad(in.A, a, k, m * k);
+  pad(in.B, b, n, k * n);
+  if (F != Fault::count_not_cleared)
+    device_fill(counts, 0, static_cast<std::size_t>(tiles) * sizeof(unsigned), context.stream);
+  launch(gemm_mutant_parts<T, F>,
+         dim3(static_cast<unsigned>(n / kTile), static_cast<unsigned>(m / kTile), kParts), dim3(kTile, kTile),
+         0, context.stream, p, static_cast<const T*>(a), static_cast<const T*>(b), k, n, sums, counts, out);
+}
+
 template <class T, Fault F>
 void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  if (F == Fault::padding_not_cleared || F == Fault::parts_rounded_down ||
+      F == Fault::no_barrier_before_count || F == Fault::count_not_cleared) {
+    run_parts<T, F>(p, in, out, context);
+    return;
+  }
   constexpr bool kAsync = F == Fault::no_wait || F == Fault::commit_after_wait || F == Fault::tail_buffer_one;
   const Index up = F == Fault::grid_floor ? 0 : kTile - 1;
   const dim3 grid(static_cast<unsigned>((out.C.cols + kTile - 1) / kTile),
@@ -199,6 +283,19 @@ PLUMB_GEMM_MUTANT(reads_c, "beta_zero_reads_c_on_device",
                   {23, "beta == 0 still multiplies C",
                    "beta * C, with C fresh from an allocator that returns zeros",
                    kNumeric | kRace | kSanitizer});
+PLUMB_GEMM_MUTANT(padding_not_cleared, "padding_not_cleared",
+                  {17,
+                   "operands are copied to whole tiles of K, and what lies past their ends is left as it was",
+                   "zero times what was there is taken for zero", kNumeric | kRace});
+PLUMB_GEMM_MUTANT(parts_rounded_down, "parts_of_k_rounded_down",
+                  {14, "each of three blocks takes a third of the tiles of K, rounded down",
+                   "a split tested with multiples of it", kNumeric});
+PLUMB_GEMM_MUTANT(no_barrier_before_count, "sums_counted_before_written",
+                  {21, "one thread counts the block as ended while others still write their sums",
+                   "a fence taken for a barrier", kRace});
+PLUMB_GEMM_MUTANT(count_not_cleared, "count_not_cleared",
+                  {22, "the count of ended blocks begins at what the workspace holds",
+                   "right in the first run on fresh memory, and never again", kNumeric | kRace});
 
 }  // namespace
 }  // namespace plumb

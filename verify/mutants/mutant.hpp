@@ -10,7 +10,7 @@ enum Instrument : unsigned {
   kNumeric = 1,    // judged against the oracle, with poison, fences and input checks
   kRepeat = 2,     // runs differ
   kSimt = 4,       // the CPU executor's traps
-  kRace = 8,       // race detection
+  kRace = 8,       // race detection: by the CPU executor; of a host mutant, by ThreadSanitizer with Archer (tools/ci/archer.sh)
   kSanitizer = 16, // compute-sanitizer
 };
 
@@ -36,8 +36,9 @@ template <class Op, class T, Space S>
 class RegisterMutant {
  public:
   using V = Variant<Op, T, S>;
-  RegisterMutant(const char* name, typename V::Run run, MutantInfo info, Traits traits = {})
-      : mutant_{{name, run, traits}, info, mutants<Op, T, S>} {
+  RegisterMutant(const char* name, typename V::Run run, MutantInfo info, Traits traits = {},
+                 typename V::Supports supports = nullptr)
+      : mutant_{{name, run, traits, supports}, info, mutants<Op, T, S>} {
     mutants<Op, T, S> = &mutant_;
   }
   RegisterMutant(const RegisterMutant&) = delete;

@@ -1,5 +1,6 @@
 // Planted faults of reductions on a device: a block sums its share by a tree in shared memory, by shuffles, or by atomics, and each
 // fault is one thing changed in it.
+#include "reference/core/error.hpp"
 #include "reference/ops/reduce.hpp"
 #include "verify/mutants/device_mutant.hpp"
 
@@ -27,6 +28,9 @@ enum class Fault {
   zeroed_by_first_block,
   plain_add,
   no_threadfence,
+  block_fence,
+  other_stream,
+  error_swallowed,
   not_cleared,
   loses_nan,
   sentinel,
@@ -128,15 +132,37 @@ __global__ void reduce_mutant_last_block(bool max, const T* x /* (n) */, Index n
   for (int d = 16; d > 0; d /= 2) mine = join(max, mine, __shfl_down_sync(kAllLanes, mine, d));
   if (threadIdx.x == 0) {  // blocks of one warp
     partial[blockIdx.x] = mine;
-    if (F != Fault::no_threadfence) __threadfence();
+    if (F == Fault::block_fence) __threadfence_block();
+    if (F == Fault::none) __threadfence();
     last = atomicAdd(finished, 1u) == gridDim.x - 1;
-    if (F != Fault::no_threadfence) __threadfence();
+    if (F == Fault::block_fence) __threadfence_block();
+    if (F == Fault::none) __threadfence();
   }
   __syncthreads();
   if (!last || threadIdx.x != 0) return;
   mine = nothing<T>(max);
   for (unsigned b = 0; b < gridDim.x; ++b) mine = join(max, mine, partial[b]);
   *result = mine;
+}
+
+// One block of as many threads as there are elements.
+template <class T>
+__global__ void reduce_mutant_tree_of_any_size(bool max, const T* x /* (n) */, Index n, T* result /* (1) */) {
+  __shared__ T scratch[32];
+  const int t = static_cast<int>(threadIdx.x);
+  T mine = t < n ? x[t] : nothing<T>(max);
+  for (int d = 16; d > 0; d /= 2) mine = join(max, mine, __shfl_down_sync(kAllLanes, mine, d));
+  if (t % 32 == 0) scratch[t / 32] = mine;
+  __syncthreads();
+  if (t != 0) return;
+  for (int w = 1; w < static_cast<int>(blockDim.x) / 32; ++w) mine = join(max, mine, scratch[w]);
+  *result = mine;
+}
+
+void* another_stream() {
+  cudaStream_t stream = nullptr;
+  if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess) return nullptr;
+  return stream;
 }
 
 template <class T, Fault F>
@@ -153,12 +179,28 @@ void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
     launch(reduce_mutant_atomic<T, F>, blocks, kThreads, 0, context.stream, in.x.data, n, out.result.data);
     return;
   }
-  if (F == Fault::no_threadfence) {
+  if (F == Fault::no_threadfence || F == Fault::block_fence) {
     auto* partial = static_cast<T*>(context.workspace(8 * static_cast<Index>(sizeof(T))));
     auto* finished = static_cast<unsigned*>(context.workspace(sizeof(unsigned)));
     device_fill(finished, 0, sizeof(unsigned), context.stream);
     launch(reduce_mutant_last_block<T, F>, 8, 32, 0, context.stream, max, in.x.data, n, partial, finished,
            out.result.data);
+    return;
+  }
+  if (F == Fault::error_swallowed) {
+    // all of it in one block: refused beyond 1024 threads, which nobody is told
+    try {
+      launch(reduce_mutant_tree_of_any_size<T>, 1, static_cast<int>(n < 1 ? 32 : (n + 31) / 32 * 32), 0, context.stream,
+             max, in.x.data, n, out.result.data);
+    } catch (const Error&) {}
+    return;
+  }
+  if (F == Fault::other_stream) {
+    // the copy of the result waits for nothing
+    static void* const copies = another_stream();
+    auto* sums = static_cast<T*>(context.workspace(2 * static_cast<Index>(sizeof(T))));
+    launch(reduce_mutant_tree<T, Fault::none>, 1, kThreads, 0, context.stream, max, in.x.data, n, sums);
+    device_copy(out.result.data, sums, sizeof(T), copies);
     return;
   }
   constexpr bool kShuffles =
@@ -203,6 +245,16 @@ PLUMB_REDUCE_MUTANT(plain_add, "plain_add_across_blocks",
 PLUMB_REDUCE_MUTANT(no_threadfence, "last_block_without_threadfence",
                     {21, "the last block reads the others' sums with no fence on either side",
                      "the pattern of threadFenceReduction without its name", kRepeat | kRace});
+PLUMB_REDUCE_MUTANT(block_fence, "last_block_with_fence_of_block_scope",
+                    {21, "the fences around the counter reach their own block only",
+                     "__threadfence_block, which is faster, and enough in every test of one block",
+                     kRepeat | kRace});
+PLUMB_REDUCE_MUTANT(other_stream, "result_copied_on_another_stream",
+                    {37, "the result is copied on a stream that waits for no event of the kernel's",
+                     "a stream for copies, added later", kNumeric | kRepeat | kRace});
+PLUMB_REDUCE_MUTANT(error_swallowed, "error_of_the_launch_swallowed",
+                    {41, "a launch that is refused is followed by a return, and the output stays as it was",
+                     "`return 0` under if (error != cudaSuccess)", kNumeric | kSimt});
 PLUMB_REDUCE_MUTANT(not_cleared, "atomic_adds_to_uncleared_result",
                     {22, "blocks add to a result that nobody cleared", "fresh memory was zero until today",
                      kNumeric | kRace | kSanitizer});

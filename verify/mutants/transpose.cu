@@ -13,7 +13,7 @@ using Out = Transpose::Out<T, Space::device>;
 
 constexpr int kTile = 16;
 
-enum class Fault { none, no_barrier, bounds_of_a, grid_floor };
+enum class Fault { none, no_barrier, bounds_of_a, grid_floor, narrow_offset, one_past, padding };
 
 template <class T, Fault F>
 __global__ void transpose_mutant(In<T> in, Out<T> out) {
@@ -27,7 +27,14 @@ __global__ void transpose_mutant(In<T> in, Out<T> out) {
               out_j = static_cast<Index>(blockIdx.y) * kTile + tx;
   const bool inside = F == Fault::bounds_of_a ? out_i < in.A.rows && out_j < in.A.cols
                                               : out_i < in.A.cols && out_j < in.A.rows;
-  if (inside) out.B.data[out_i * out.B.ld + out_j] = tile[tx][ty];
+  if (!inside) return;
+  // 12 bits stand for the 32 that overflow beyond 2^31 elements: the same mistake at a size that fits the CPU executor
+  const Index row = F == Fault::narrow_offset ? (out_i * out.B.ld) & 0xfff : out_i * out.B.ld;
+  out.B.data[row + out_j] = tile[tx][ty];
+  const bool last_column = out_j == in.A.rows - 1, last_row = out_i == in.A.cols - 1;
+  if (F == Fault::one_past && last_column && last_row) out.B.data[row + out_j + 1] = T(0);
+  if (F == Fault::padding && last_column && !last_row && out.B.ld > in.A.rows)
+    out.B.data[row + out_j + 1] = T(0);
 }
 
 template <class T, Fault F>
@@ -53,6 +60,16 @@ PLUMB_TRANSPOSE_MUTANT(bounds_of_a, "output_guarded_with_bounds_of_input",
 PLUMB_TRANSPOSE_MUTANT(grid_floor, "grid_is_cols_over_tile",
                        {15, "the grid has cols / 16 columns of blocks: the last columns are never read",
                         "a sample that only knew multiples", kNumeric});
+
+PLUMB_TRANSPOSE_MUTANT(narrow_offset, "row_times_ld_overflows",
+                       {24, "row * ld is computed in 12 bits (in the wild 32, beyond 2^31 elements)",
+                        "int rows and columns, right until the matrix of production", kNumeric});
+PLUMB_TRANSPOSE_MUTANT(one_past, "device_writes_one_past_the_end",
+                       {39, "one element is written behind the last", "a sentinel, or <= for <",
+                        kNumeric | kRace | kSanitizer});
+PLUMB_TRANSPOSE_MUTANT(padding, "device_writes_in_the_padding",
+                       {39, "the element behind each row is written, where ld leaves room for it",
+                        "vector stores that round the row's end up", kNumeric});
 
 }  // namespace
 }  // namespace plumb

@@ -1,7 +1,5 @@
 #include "verify/simt/simt_backend.hpp"
 
-#include <cstring>
-
 #include <fmt/format.h>
 
 #include "gpu/simt/executor.hpp"
@@ -9,21 +7,6 @@
 
 namespace plumb {
 namespace {
-
-// An output that holds poison everywhere has no contents yet; one that holds anything else was given some (beta != 0).
-bool is_poisoned(const ArrayInfo& a, Poison poison) {
-  const int bytes = a.kind == Segment::Kind::f64 ? 8 : 4;
-  const std::uint64_t want = poison_bits(poison, bytes);
-  for (std::int64_t i = 0; i < a.rows; ++i) {
-    for (std::int64_t j = 0; j < a.cols; ++j) {
-      std::uint64_t have = 0;
-      std::memcpy(&have, static_cast<const std::byte*>(a.data) + (i * a.ld + j) * bytes,
-                  static_cast<std::size_t>(bytes));
-      if (have != want) return false;
-    }
-  }
-  return true;
-}
 
 class SimtBackend final : public Backend {
  public:
@@ -43,14 +26,10 @@ class SimtBackend final : public Backend {
     simt::begin_run(options);
     under_way_ = true;
     for (const ArrayInfo& a : call.arrays) {
-      const std::int64_t elements = a.vector                   ? a.cols
-                                    : a.rows > 0 && a.cols > 0 ? (a.rows - 1) * a.ld + a.cols
-                                                               : 0;
-      if (elements <= 0) continue;
-      const bool initialised = !a.output || !is_poisoned(a, poison);
-      simt::add_array(a.name, a.data,
-                      static_cast<std::size_t>(elements) * (a.kind == Segment::Kind::f64 ? 8 : 4),
-                      initialised, a.output);
+      if (a.span_bytes() == 0) continue;
+      // an output that holds anything but poison was given contents (beta != 0)
+      const bool initialised = !a.output || !holds_only(a, poison);
+      simt::add_array(a.name, a.data, static_cast<std::size_t>(a.span_bytes()), initialised, a.output);
     }
   }
 

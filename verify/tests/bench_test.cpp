@@ -107,6 +107,8 @@ TEST_CASE(
         doctest::Approx(5e-6 + 1e-3));  // cold: only the 0.5 MB that are written may stay
   CHECK(floor(1e10, 1e6, false) == doctest::Approx(10e-3));
   CHECK(floor_seconds(roofs, Dtype::f64, Arithmetic::native, {1e10, 0}, 0, false) == doctest::Approx(20e-3));
+  CHECK(floor_seconds(roofs, Dtype::f32, Arithmetic::winograd, {9e10, 0}, 0, false) ==
+        doctest::Approx(40e-3));  // 16 products where the sum takes 36
   CHECK(floor_seconds(RoofSet{}, Dtype::f32, Arithmetic::native, {1e10, 1e10}, 0, false) == 0);
 }
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "reference/core/error.hpp"
 #include "reference/core/fills.hpp"
 #include "reference/core/sparse_cases.hpp"
 #include "verify/engine/manifest.hpp"
@@ -127,6 +128,14 @@ Record judge(const std::string& variant, const char* fill = "real") {
 
 }  // namespace
 
+TEST_CASE("an arithmetic for which the oracle gives no magnitude has no bound, and is not judged by another's") {
+  static const OperatorAdapter<Twice> adapter;
+  const auto prepared = adapter.prepare(parse_case("twice.f32(n=10,fill=real,seed=3)"));
+  CHECK(prepared->bounds(0, Arithmetic::native).size() == 10);
+  CHECK_THROWS_WITH_AS((void)prepared->bounds(0, Arithmetic::winograd),
+                       "twice: no bound is known for variants that compute in winograd", Error);
+}
+
 TEST_CASE("a right kernel passes in every run") {
   const Record r = judge("right");
   CHECK(r.verdict == Verdict::pass);
@@ -151,6 +160,37 @@ TEST_CASE("a kernel that gives other bits on the same data is nondeterministic, 
   const Record r = judge("drifts");  // the third call differs by one ulp from the first, placed alike
   CHECK(r.verdict == Verdict::nondeterministic);
   CHECK(r.worst.misses == 0);
+  CHECK(r.differs);
+}
+
+TEST_CASE("a variant that needs a later device than there is is not run, and the reply says which") {
+  struct OldDevice final : Backend {
+    std::string describe() const override { return "an old device"; }
+    int sm() const override { return 80; }
+    std::byte* upload(std::byte* image, std::int64_t) override { return image; }
+    void download(std::byte*, std::int64_t) override {}
+    void* workspace(std::int64_t, Poison) override { return nullptr; }
+    std::string release_workspace() override { return {}; }
+  } device;
+  static const OperatorAdapter<Twice> adapter;
+  const auto prepared = adapter.prepare(parse_case("twice.f32(n=100,fill=real,seed=3)"));
+  ImageLayout layout(Placement{});
+  RunRequest request;
+  request.op = "twice", request.variant = "cpu/right", request.views = prepared->place(layout);
+  request.image_bytes = layout.bytes();
+  std::vector<std::byte> image(static_cast<std::size_t>(layout.bytes()));
+  layout.write(image.data());
+  request.min_sm = 90;
+  const RunReply refused = serve(request, adapter, image.data(), device);
+  CHECK(refused.status == RunReply::Status::too_old);
+  CHECK(refused.text == "needs sm_90, device is sm_80");
+  request.min_sm = 80;
+  CHECK(serve(request, adapter, image.data(), device).status == RunReply::Status::ok);
+}
+
+TEST_CASE("runs that are wrong alike do not differ") {
+  CHECK_FALSE(judge("right").differs);
+  CHECK_FALSE(judge("off_by_little").differs);
 }
 
 TEST_CASE("the judge passes its own probes, and every planted fault of it is noticed") {

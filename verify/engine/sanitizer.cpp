@@ -1,0 +1,280 @@
+#include "verify/engine/sanitizer.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "reference/core/error.hpp"
+#include "reference/core/text.hpp"
+#include "verify/engine/plugin_host.hpp"
+#include "verify/engine/runner.hpp"
+#include "verify/engine/sanitizer_report.hpp"
+
+extern char** environ;
+
+namespace plumb {
+namespace {
+
+// Its flags: verification.md. A warning is a finding: racecheck calls a write after a read by another warp one.
+std::vector<std::string> flags_of(SanitizerTool tool) {
+  std::vector<std::string> flags{"--tool", std::string(name(tool))};
+  for (const char* f : {"--error-exitcode", "1", "--print-limit", "20", "--target-processes", "application-only", "--strip-paths", "no",
+                        "--check-warpgroup-mma", "yes"}) flags.emplace_back(f);
+  switch (tool) {
+    case SanitizerTool::memcheck:
+      for (const char* f : {"--leak-check", "full", "--padding", "512", "--track-stream-ordered-races", "all"}) flags.emplace_back(f);
+      break;
+    case SanitizerTool::racecheck:
+      for (const char* f : {"--racecheck-detect-level", "warn"}) flags.emplace_back(f);
+      break;
+    case SanitizerTool::initcheck: break;
+    case SanitizerTool::synccheck: break;
+  }
+  return flags;
+}
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream all;
+  all << file.rdbuf();
+  return all.str();
+}
+
+// A folder that goes with its owner.
+class Folder {
+ public:
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "plumb-sanitize-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw Error(fmt::format("{}: {}", name, std::strerror(errno)));
+    path_ = name;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  [[nodiscard]] std::filesystem::path operator/(const char* name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+enum class Ended : std::uint8_t { by_itself, too_late, interrupted };
+
+// Runs a command line in a group of its own, with its output in a file.
+Ended run_command(const std::vector<std::string>& command, const std::filesystem::path& log, double seconds, int& status) {
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  pid_t pid = -1;
+  const int failed = posix_spawn(&pid, command.front().c_str(), &actions, &attributes, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (failed != 0) throw Error(fmt::format("cannot start {}: {}", command.front(), std::strerror(failed)));
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (true) {
+    const pid_t done = waitpid(pid, &status, WNOHANG);
+    if (done == pid) break;
+    const bool late = std::chrono::steady_clock::now() > deadline;
+    if (late || stop_signal != 0) {
+      kill(-pid, SIGKILL);
+      while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+      return late ? Ended::too_late : Ended::interrupted;
+    }
+    usleep(5000);
+  }
+  kill(-pid, SIGKILL);  // what it may have left behind
+  return Ended::by_itself;
+}
+
+std::string last_line_of(const std::string& text) {
+  std::string last;
+  for (const std::string& line : split(text, '\n')) {
+    if (line.find_first_not_of(" =\t\r") != std::string::npos) last = line;
+  }
+  return printable(last, 300);
+}
+
+// racecheck speaks of races alone; of the others only an access where there is no memory has a verdict of its own.
+Verdict verdict_of(SanitizerTool tool, const SanitizerFinding& f) {
+  if (tool == SanitizerTool::racecheck) return Verdict::race;
+  const auto says = [&](const char* words) { return f.message.find(words) != std::string::npos; };
+  if (tool == SanitizerTool::memcheck && says("Invalid __") && !says("misaligned")) return Verdict::out_of_bounds;
+  if (says("race")) return Verdict::race;  // of allocations in stream order
+  return Verdict::error;
+}
+
+// A rung of 80 and above calls a library, whose kernels carry no lines.
+bool is_of_library(const VariantInfo& variant, const SanitizerFinding& f) {
+  const bool calls_one = variant.name.rfind("gpu/8", 0) == 0 || variant.name.rfind("gpu/9", 0) == 0;
+  return calls_one && f.file.empty() && !f.kernel.empty();
+}
+
+std::string in_one_line(const SanitizerFinding& f) {
+  std::string text = f.message;
+  if (!f.kernel.empty()) text += " in " + f.kernel;
+  if (!f.file.empty()) text += fmt::format(" at {}:{}", f.file, f.line);
+  return text;
+}
+
+}  // namespace
+
+std::string_view name(SanitizerTool tool) {
+  switch (tool) {
+    case SanitizerTool::memcheck: return "memcheck";
+    case SanitizerTool::racecheck: return "racecheck";
+    case SanitizerTool::initcheck: return "initcheck";
+    case SanitizerTool::synccheck: return "synccheck";
+  }
+  return "?";
+}
+
+std::vector<SanitizerTool> parse_tools(const std::string& words) {
+  std::vector<SanitizerTool> tools;
+  std::vector<std::string> known{"all"};
+  for (const SanitizerTool t : kAllTools) known.emplace_back(name(t));
+  for (const std::string& word : split(words, ',')) {
+    if (std::find(known.begin(), known.end(), word) == known.end()) {
+      throw Error(fmt::format("--sanitize: unknown tool '{}'{} (known: {})", printable(word), did_you_mean(word, known),
+                              fmt::join(known, ", ")));
+    }
+    for (const SanitizerTool t : kAllTools) {
+      if ((word == "all" || word == name(t)) && std::find(tools.begin(), tools.end(), t) == tools.end()) tools.push_back(t);
+    }
+  }
+  return tools;
+}
+
+std::string find_compute_sanitizer() {
+  std::vector<std::string> folders;
+  if (const char* path = getenv("PATH")) folders = split(path, ':');
+  for (const char* home : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* at = getenv(home)) {
+      folders.push_back(std::string(at) + "/bin");
+      folders.push_back(std::string(at) + "/compute-sanitizer");
+    }
+  }
+  folders.emplace_back("/usr/local/cuda/bin");
+  folders.emplace_back("/usr/local/cuda/compute-sanitizer");
+  for (const std::string& folder : folders) {
+    const std::string program = folder + "/compute-sanitizer";
+    if (!folder.empty() && std::filesystem::is_regular_file(program) && access(program.c_str(), X_OK) == 0) return program;
+  }
+  return {};
+}
+
+SanitizedRun run_sanitized(const std::string& sanitizer, const std::string& program, SanitizerTool tool, const Case& c,
+                           const VariantInfo& variant, double timeout) {
+  SanitizedRun run;
+  Record& r = run.record;
+  r.case_id = c.id(), r.op = c.op, r.dtype = std::string(name(c.dtype)), r.variant = fmt::format("{} ({})", variant.name, name(tool));
+  r.repro = fmt::format("verify --case '{}' --variant '{}' --sanitize {}{}{}", r.case_id, variant.name, name(tool),
+                        variant.mutant ? " --mutants" : "", variant.plugin.empty() ? "" : fmt::format(" --plugin '{}'", variant.plugin));
+  const Folder folder;
+  const auto xml = folder / "report.xml", log = folder / "log", answer = folder / "answer.json";
+  std::vector<std::string> command{sanitizer};
+  for (std::string& flag : flags_of(tool)) command.push_back(std::move(flag));
+  for (const std::string& word : {std::string("--xml"), std::string("--save"), xml.string(), program,
+                                  std::string("--sanitized"), r.case_id, variant.name, answer.string()}) command.push_back(word);
+  if (!variant.plugin.empty()) command.push_back(variant.plugin);
+  int status = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  const Ended ended = run_command(command, log, timeout, status);
+  r.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const auto end = [&](Verdict v, std::string reason) {
+    r.verdict = v, r.reason = std::move(reason);
+    return run;
+  };
+  if (ended == Ended::interrupted) return end(Verdict::skip, "interrupted");
+
+  const SanitizerReport report = read_sanitizer_report(contents(xml));
+  run.findings = static_cast<int>(report.findings.size());
+  for (const SanitizerFinding& f : report.findings) {
+    if (r.detail.size() >= 40) break;
+    r.detail.push_back(in_one_line(f));
+    for (const std::string& d : f.detail) r.detail.push_back("  " + d);
+  }
+  nlohmann::json said = nlohmann::json::parse(contents(answer), nullptr, false);
+  if (said.is_object()) r.runs = said.value("runs", 0);
+  if (!report.findings.empty()) {
+    // the gravest speaks: a race or an access out of bounds before anything else
+    const auto grave = std::find_if(report.findings.begin(), report.findings.end(),
+                                    [&](const SanitizerFinding& f) { return verdict_of(tool, f) != Verdict::error; });
+    const SanitizerFinding& f = grave != report.findings.end() ? *grave : report.findings.front();
+    if (std::all_of(report.findings.begin(), report.findings.end(), [&](const SanitizerFinding& each) { return is_of_library(variant, each); })) {
+      return end(Verdict::unsupported, fmt::format("{} has findings in the library's own {}: {}", name(tool), f.kernel, f.message));
+    }
+    return end(verdict_of(tool, f), fmt::format("{}: {}", name(tool), in_one_line(f)));
+  }
+  if (ended == Ended::too_late) return end(Verdict::timeout, fmt::format("did not end within {:g} s under {}", timeout, name(tool)));
+  if (!said.is_object()) {
+    return end(Verdict::error, fmt::format("{} gave no verdict; last words: {}", name(tool), last_line_of(contents(log))));
+  }
+  const std::string verdict = said.value("verdict", "");
+  for (const Verdict v : kAllVerdicts) {
+    if (name(v) != verdict) continue;
+    r.wants_device = said.value("wants_device", false);
+    r.worst.max_ratio = said.value("ratio", 0.0);
+    if (is_failed(v)) return end(v, fmt::format("under {}: {}", name(tool), said.value("reason", "")));
+    if (is_skipped(v)) return end(v, said.value("reason", ""));
+    // nothing found, but the tool itself says that something is wrong
+    if (!report.whole || status != 0) {
+      return end(Verdict::error, fmt::format("{} ended with an error of its own: {}", name(tool), last_line_of(contents(log))));
+    }
+    return end(v, {});
+  }
+  return end(Verdict::error, fmt::format("{} gave no verdict", name(tool)));
+}
+
+int sanitized_main(int argc, char** argv) {
+  if (argc != 5 && argc != 6) return kUsage;
+  const Case c = parse_case(argv[2]);
+  const OperatorEntry& entry = find_operator(c.op);
+  VariantInfo variant;
+  variant.op = c.op, variant.name = argv[3], variant.dtype = c.dtype, variant.device = Device::gpu;
+  if (argc == 6) variant.plugin = argv[5];
+  for (const VariantInfo& v : argc == 6 ? list_plugin(argv[5]) : entry.variants(Device::gpu)) {
+    if (v.op == c.op && v.name == variant.name && v.dtype == c.dtype && v.device == Device::gpu) variant = v;
+  }
+  RunOptions options;
+  options.isolation = Isolation::none;
+  options.apart = true;
+  options.repeat = 2;
+  Record r;
+  {
+    Runner runner(options);
+    const std::unique_ptr<PreparedCase> prepared = entry.prepare(c);
+    r = runner.judge(c, *prepared, variant);
+  }  // memory of the device is given back: what is left is the variant's leak
+  std::ofstream answer(argv[4]);
+  answer << nlohmann::json{{"verdict", name(r.verdict)}, {"reason", r.reason}, {"runs", r.runs}, {"wants_device", r.wants_device},
+                           {"ratio", std::isfinite(r.worst.max_ratio) ? r.worst.max_ratio : -1.0}}
+                .dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  return answer.good() ? kOk : kUsage;
+}
+
+}  // namespace plumb

@@ -1,0 +1,162 @@
+// Planted faults of conv2d: each is a right variant with one thing changed. `verify --mutants` must kill
+// every one of them.
+#include <algorithm>
+
+#include "reference/ops/conv2d.hpp"
+#include "verify/mutants/host_mutant.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+using P = Conv2d::Problem<T>;
+template <class T>
+using In = Conv2d::In<T, Space::host>;
+template <class T>
+using Out = Conv2d::Out<T, Space::host>;
+
+enum class Fault {
+  turned_filter,
+  stride_across_for_down,
+  dilation_ignored,
+  padding_clamped,
+  padding_skipped,
+  halo_short_by_one,
+  channel_tail,
+  paddings_exchanged,
+  batch_of_one,
+};
+
+template <class T, Fault F>
+void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const std::int64_t channels = F == Fault::channel_tail ? p.c / 4 * 4 : p.c;
+  const std::int64_t stride_h = F == Fault::stride_across_for_down ? p.stride_w : p.stride_h;
+  const std::int64_t dilation_h = F == Fault::dilation_ignored ? 1 : p.dilation_h,
+                     dilation_w = F == Fault::dilation_ignored ? 1 : p.dilation_w;
+  const std::int64_t pad_h = F == Fault::paddings_exchanged ? p.pad_w : p.pad_h,
+                     pad_w = F == Fault::paddings_exchanged ? p.pad_h : p.pad_w;
+  // the last column that a tile of 8 x 8 outputs may see, less one
+  const auto beyond_halo = [&](std::int64_t x, std::int64_t b) {
+    return F == Fault::halo_short_by_one && x % 8 == 7 && b == p.s - 1 && p.s > 1;
+  };
+  for (std::int64_t plane = 0; plane < out.Y.rows; ++plane) {
+    const std::int64_t image = F == Fault::batch_of_one ? 0 : plane / p.k, filter = plane % p.k;
+    for (std::int64_t at = 0; at < out.Y.cols; ++at) {
+      const std::int64_t y = at / p.ow, x = at % p.ow;
+      T sum = 0;
+      for (std::int64_t tap = 0; tap < channels * p.r * p.s; ++tap) {
+        const std::int64_t ch = tap / (p.r * p.s), a = tap / p.s % p.r, b = tap % p.s;
+        std::int64_t iy = y * stride_h + a * dilation_h - pad_h, ix = x * p.stride_w + b * dilation_w - pad_w;
+        bool inside = iy >= 0 && iy < p.h && ix >= 0 && ix < p.w;
+        if (F == Fault::padding_skipped && !inside) continue;
+        if (F == Fault::padding_clamped && p.h > 0 && p.w > 0) {
+          iy = std::clamp<std::int64_t>(iy, 0, p.h - 1), ix = std::clamp<std::int64_t>(ix, 0, p.w - 1);
+          inside = true;
+        }
+        const T pixel = inside && !beyond_halo(x, b) ? in.X(image * p.c + ch, iy * p.w + ix) : T(0);
+        const std::int64_t from =
+            F == Fault::turned_filter ? (ch + 1) * p.r * p.s - 1 - tap % (p.r * p.s) : tap;
+        sum += in.F(filter, from) * pixel;
+      }
+      out.Y(plane, at) = sum;
+    }
+  }
+}
+
+#define PLUMB_CONV2D_MUTANT(fault, name, ...)                              \
+  const HostMutant<Conv2d> fault##_m {                                     \
+    name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__ \
+  }
+
+PLUMB_CONV2D_MUTANT(turned_filter, "filter_turned",
+                    {0, "the filter is turned by 180 degrees",
+                     "convolution as mathematics has it, where networks mean cross-correlation", kNumeric});
+PLUMB_CONV2D_MUTANT(stride_across_for_down, "stride_across_used_down",
+                    {0, "the stride across is used down as well", "one stride in every test", kNumeric});
+PLUMB_CONV2D_MUTANT(dilation_ignored, "dilation_ignored",
+                    {0, "dilation is read and not used",
+                     "a parameter added to an interface before its kernel", kNumeric});
+PLUMB_CONV2D_MUTANT(padding_clamped, "padding_repeats_the_edge",
+                    {0, "places in the padding read the nearest pixel", "an index clamped to keep it inside",
+                     kNumeric});
+PLUMB_CONV2D_MUTANT(padding_skipped, "padding_does_not_multiply",
+                    {25, "taps in the padding are skipped: an infinite weight does not meet its zero",
+                     "bounds of the loops cut to the image", kNumeric});
+PLUMB_CONV2D_MUTANT(halo_short_by_one, "halo_short_by_one",
+                    {0, "the last column of a tile's halo is taken as zero",
+                     "tile + filter - 1 written as tile + filter - 2", kNumeric});
+PLUMB_CONV2D_MUTANT(channel_tail, "channel_tail_dropped",
+                    {14, "channels beyond a multiple of 4 are not added",
+                     "channels in every test a power of two", kNumeric});
+PLUMB_CONV2D_MUTANT(paddings_exchanged, "paddings_exchanged",
+                    {0, "pad_h is used across and pad_w down", "square filters in every test", kNumeric});
+PLUMB_CONV2D_MUTANT(batch_of_one, "every_image_is_the_first",
+                    {0, "all images of a batch give the first one's answer", "a batch of one in every test",
+                     kNumeric});
+
+// F(2x2, 3x3) on fp32 or fp64, right but for the fault, and declared.
+enum class WinogradFault { ragged_tile, half_for_quarter, undeclared };
+
+template <class T, WinogradFault F>
+void winograd(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  static constexpr T kG[4][3] = {{1, 0, 0}, {T(.5), T(.5), T(.5)}, {T(.5), T(-.5), T(.5)}, {0, 0, 1}};
+  static constexpr T kB[4][4] = {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}};
+  static constexpr T kA[2][4] = {{1, 1, 1, 0}, {0, 1, -1, -1}};
+  const std::int64_t up = F == WinogradFault::ragged_tile ? 0 : 1;
+  for (std::int64_t plane = 0; plane < out.Y.rows; ++plane) {
+    for (std::int64_t tile_y = 0; tile_y < (p.oh + up) / 2; ++tile_y) {
+      for (std::int64_t tile_x = 0; tile_x < (p.ow + up) / 2; ++tile_x) {
+        T m[4][4] = {};
+        for (std::int64_t ch = 0; ch < p.c; ++ch) {
+          T d[4][4], u[4][4] = {}, v[4][4] = {};
+          for (std::int64_t e = 0; e < 16; ++e) {
+            const std::int64_t iy = 2 * tile_y + e / 4 - p.pad_h, ix = 2 * tile_x + e % 4 - p.pad_w;
+            const bool inside = iy >= 0 && iy < p.h && ix >= 0 && ix < p.w;
+            d[e / 4][e % 4] = inside ? in.X(plane / p.k * p.c + ch, iy * p.w + ix) : T(0);
+          }
+          for (int i = 0; i < 4; ++i) {
+            for (int j = 0; j < 4; ++j) {
+              for (int e = 0; e < 9; ++e)
+                u[i][j] += kG[i][e / 3] * in.F(plane % p.k, ch * 9 + e) * kG[j][e % 3];
+              for (int e = 0; e < 16; ++e) v[i][j] += kB[i][e / 4] * d[e / 4][e % 4] * kB[j][e % 4];
+              if (F == WinogradFault::half_for_quarter && i == 1 && j == 2) u[i][j] *= 2;
+              m[i][j] += u[i][j] * v[i][j];
+            }
+          }
+        }
+        for (std::int64_t i = 0; i < std::min<std::int64_t>(2, p.oh - 2 * tile_y); ++i) {
+          for (std::int64_t j = 0; j < std::min<std::int64_t>(2, p.ow - 2 * tile_x); ++j) {
+            T sum = 0;
+            for (int e = 0; e < 16; ++e) sum += kA[i][e / 4] * m[e / 4][e % 4] * kA[j][e % 4];
+            out.Y(plane, (2 * tile_y + i) * p.ow + 2 * tile_x + j) = sum;
+          }
+        }
+      }
+    }
+  }
+}
+
+template <class T>
+const char* only_winograd(const P<T>& p, const In<T>&, const Out<T>&) {
+  return winograd_applies(p) ? nullptr : "F(2x2, 3x3) takes 3 x 3 filters with stride and dilation 1";
+}
+
+#define PLUMB_WINOGRAD_MUTANT(fault, name, traits, ...)                                               \
+  const HostMutant<Conv2d> winograd_##fault##_m {                                                     \
+    name, winograd<float, WinogradFault::fault>, winograd<double, WinogradFault::fault>, __VA_ARGS__, \
+        traits, only_winograd<float>, only_winograd<double>                                           \
+  }
+constexpr Traits kDeclared = Traits{}.computes_in(Arithmetic::winograd).for_finite_inputs();
+
+PLUMB_WINOGRAD_MUTANT(ragged_tile, "winograd_ragged_tile_dropped", kDeclared,
+                      {15, "the last tile of an odd output is not computed", "oh / 2 in place of its ceiling",
+                       kNumeric});
+PLUMB_WINOGRAD_MUTANT(half_for_quarter, "winograd_factor_in_one_place", kDeclared,
+                      {0, "one of the 16 transformed weights is doubled", "a transform unrolled by hand",
+                       kNumeric});
+PLUMB_WINOGRAD_MUTANT(undeclared, "winograd_undeclared", Traits{},
+                      {28, "minimal filtering that calls itself native",
+                       "a library that chooses its algorithm by size, and says nothing", kNumeric});
+
+}  // namespace
+}  // namespace plumb
