@@ -193,23 +193,29 @@ int run(int argc, char** argv) {
                 "graph: `v e` and edges as the contest's, or a sparse matrix used as it is");
   g->add_option("--features", gcn.features, "X: .npy, raw .bin beside --weights *.npy, or a sparse matrix");
   g->add_option("--weights", gcn.weights, "W1 [W2] as .npy")->expected(1, 2);
+  g->add_option("--twin", gcn.twin, "a generated graph with the shape of a real one: web-Stanford");
+  g->add_option("--widths", gcn.widths, "of --twin's network: F0-F1 or F0-F1-F2 (default 64-16-8)");
   sizes(g, "--layers", gcn.layers, "1 or 2 (default: as many as there are weights)");
   g->add_option("--dtype", gcn.dtype,
                 "f32, f64, or auto (default): f32, but f64 where the contest's files hold f64");
-  g->add_option("--pipeline", gcn.pipeline, "NAME or auto (default); a wrong name lists them");
+  g->add_option("--pipeline", gcn.pipeline,
+                "NAME, auto (default), or all: one after the other; a wrong name lists them");
   g->add_option("--device", gcn.device, "cpu (default) or gpu");
   sizes(g, "--repeat", gcn.repeat, "run the inference N times, report the median");
   g->add_flag("--check", gcn.check, "judge the result against the compensated reference, element by element");
   g->add_flag("-v,--verbose", gcn.verbose, "time by step");
   g->add_option("--out", gcn.out, "write the result (n, classes) there as .npy");
   g->add_option("--json", gcn.json, "write the result there as JSON");
-  g->footer(std::string("Without files, $PLUMB_DATA/gcn/cora_nobias is used, then the cache folder; else a "
-                        "graph is generated.\n"
-                        "examples:\n"
-                        "  infer gcn --data data/gcn/citeseer_nobias\n"
-                        "  infer gcn --data data/gcn/cora_nobias --dtype f64 --pipeline eigen --check\n"
-                        "  infer gcn --contest 64 16 graph.txt embedding.bin W_64_16.bin --dtype f64\n") +
-            kEnvironment);
+  g->footer(
+      std::string(
+          "Without files, $PLUMB_DATA/gcn/cora_nobias is used, then the cache folder; else a "
+          "graph is generated.\n"
+          "examples:\n"
+          "  infer gcn --data data/gcn/citeseer_nobias\n"
+          "  infer gcn --data data/gcn/cora_nobias --dtype f64 --pipeline eigen --check\n"
+          "  infer gcn --contest 64 16 graph.txt embedding.bin W_64_16.bin --dtype f64\n"
+          "  infer gcn --twin web-Stanford --widths 128-16 --dtype f64 --device gpu --pipeline all -v\n") +
+      kEnvironment);
 
   check_words(app, {argv + 1, argv + argc});
   try {

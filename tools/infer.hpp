@@ -26,7 +26,8 @@ struct GcnOptions {
   std::vector<std::string> contest;  // F0 F1 [F2] GRAPH X W1 [W2]
   std::string graph, features;
   std::vector<std::string> weights;
-  std::int64_t layers = 0;  // 0: as many as there are weights
+  std::string twin, widths = "64-16-8";  // a generated graph, and F0-F1 or F0-F1-F2 on it
+  std::int64_t layers = 0;               // 0: as many as there are weights
   std::string dtype = "auto", pipeline = "auto", device = "cpu";
   std::int64_t repeat = 1;
   bool check = false, verbose = false;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -150,10 +151,40 @@ Problem generate(const std::string& searched) {
   return p;
 }
 
+Problem generate_twin(const GcnOptions& o) {
+  if (o.twin != "web-Stanford")
+    throw Error(fmt::format("--twin '{}' is none of web-Stanford{}", printable(o.twin),
+                            did_you_mean(o.twin, {"web-Stanford"})));
+  std::vector<std::int64_t> widths;
+  for (std::size_t at = 0; at <= o.widths.size();) {
+    const std::size_t end = std::min(o.widths.find('-', at), o.widths.size());
+    widths.push_back(parse_size(o.widths.substr(at, end - at), "--widths"));
+    at = end + 1;
+  }
+  if (widths.size() < 2 || widths.size() > 3)
+    throw Error(fmt::format("--widths takes F0-F1 or F0-F1-F2: '{}'", printable(o.widths)));
+  GcnShape shape;
+  shape.features = widths[0], shape.hidden = widths[1], shape.classes = widths.back();
+  GcnSet<double> made = generated_gcn<double>(hub_graph<double>(web_stanford_twin()), shape);
+  Problem p;
+  p.from = fmt::format("generated: a twin of {} (seed {})", o.twin, shape.seed);
+  p.f64.a = std::move(made.a);
+  p.f64.x_dense = std::move(made.x);
+  p.f64.weights = {std::move(made.w1)};
+  p.f64.biases = {{}};  // as in the contest
+  if (widths.size() == 3) {
+    p.f64.weights.push_back(std::move(made.w2));
+    p.f64.biases.emplace_back();
+  }
+  p.f32 = convert<float>(p.f64);
+  return p;
+}
+
 Problem load(const GcnOptions& o) {
-  const int ways =
-      !o.data.empty() + !o.contest.empty() + (!o.graph.empty() || !o.features.empty() || !o.weights.empty());
-  if (ways > 1) throw Error("infer gcn: --data, --contest and --graph exclude each other");
+  const int ways = !o.data.empty() + !o.contest.empty() + !o.twin.empty() +
+                   (!o.graph.empty() || !o.features.empty() || !o.weights.empty());
+  if (ways > 1) throw Error("infer gcn: --data, --contest, --twin and --graph exclude each other");
+  if (!o.twin.empty()) return generate_twin(o);
   if (!o.contest.empty()) return read_contest(o.contest);
   if (!o.graph.empty() || !o.features.empty() || !o.weights.empty()) return read_files(o);
   if (!o.data.empty()) {
@@ -193,26 +224,34 @@ void keep_layers(Gcn<T>& net, std::int64_t layers) {
   net.biases.resize(static_cast<std::size_t>(layers));
 }
 
-const GcnPipeline* choose(const GcnOptions& o, int& exit_code) {
+/// One pipeline, or with "all" every one that runs here; none and an exit code where the device is missing.
+std::vector<const GcnPipeline*> choose(const GcnOptions& o, int& exit_code) {
   const Space space = o.device == "gpu" ? Space::device : Space::host;
+  std::vector<const GcnPipeline*> chosen;
   std::vector<std::string> names;
   std::string reason;
   for (const GcnPipeline* p : gcn_pipelines()) {
     if (p->space != space) continue;
     names.emplace_back(p->name);
-    if (o.pipeline != "auto" && o.pipeline != p->name) continue;
-    const char* const why = p->unsupported();
-    if (why == nullptr) return p;
-    reason = why;
+    const bool wanted =
+        o.pipeline == "all" || o.pipeline == p->name || (o.pipeline == "auto" && chosen.empty());
+    if (!wanted) continue;
+    if (const char* const why = p->unsupported(); why != nullptr) {
+      reason = why;
+    } else {
+      chosen.push_back(p);
+    }
   }
+  if (!chosen.empty()) return chosen;
   if (space == Space::device && (names.empty() || !reason.empty())) {
     fmt::print(stderr, "skip: {}; --device cpu runs here\n",
                names.empty() ? "this infer was built without a GPU side (no CUDA compiler at configure time)"
                              : reason);
     exit_code = kExitNoDevice;
-    return nullptr;
+    return {};
   }
   names.emplace_back("auto");
+  names.emplace_back("all");
   throw Error(fmt::format("pipeline '{}' is none of {}{}", printable(o.pipeline), fmt::join(names, ", "),
                           did_you_mean(o.pipeline, names)));
 }
@@ -258,9 +297,36 @@ GcnInputError input_error(const Gcn<double>& net, bool f32, bool stored) {
           error(fit_f32(net.sparse_features ? net.x_sparse.val : net.x_dense.data)), error(weights_fit)};
 }
 
+/// The reference, computed when it is first needed and kept for the pipelines that follow.
+struct References {
+  std::optional<GcnReference> own;     // of the inputs as they are
+  std::optional<GcnReference> stored;  // for bounds around an expectation made before the inputs were rounded
+};
+
+const GcnReference& reference_of(std::optional<GcnReference>& kept, const Problem& p, bool f32, bool stored) {
+  if (!kept) {
+    Progress progress;
+    progress.say("reference ...");
+    kept = clear_gcn(p.f64, f32 ? Dtype::f32 : Dtype::f64, input_error(p.f64, f32, stored));
+  }
+  return *kept;
+}
+
+/// Where the time went.
 template <class T>
-int run_typed(const GcnOptions& o, const Problem& p, const Gcn<T>& net, const GcnPipeline& pipeline,
-              double load_seconds) {
+std::string show_times(const GcnRun<T>& run) {
+  const GcnDeviceTimes& d = run.device;
+  return fmt::format(
+      "plan {}, inference {} in device memory (mean of {}; kernels {}), {} host to host (upload {}, download "
+      "{})",
+      show_seconds(d.plan), show_seconds(d.resident), d.repeats, show_seconds(d.kernels),
+      show_seconds(run.seconds), show_seconds(d.upload), show_seconds(d.download));
+}
+
+/// Runs and judges with one pipeline; adds what it found to `json`.
+template <class T>
+bool run_typed(const GcnOptions& o, const Problem& p, const Gcn<T>& net, const GcnPipeline& pipeline,
+               double load_seconds, References& references, nlohmann::json& json) {
   constexpr bool kF32 = sizeof(T) == 4;
   constexpr const char* kType = kF32 ? "f32" : "f64";
   const auto run_with = [&](GcnOrder order) {
@@ -277,6 +343,7 @@ int run_typed(const GcnOptions& o, const Problem& p, const Gcn<T>& net, const Gc
     times.push_back(run.seconds);
   }
   const double seconds = median(times);
+  const bool on_device = run.device.repeats > 0;
   const T row_sum = max_row_sum(run.log_softmax);
 
   // As the contest's programs print it: 8 digits in the first round (two layers), 6 in the final; fp64 has
@@ -303,21 +370,20 @@ int run_typed(const GcnOptions& o, const Problem& p, const Gcn<T>& net, const Gc
   double products = 0;
   for (std::size_t l = 0; l < net.weights.size(); ++l)
     products += gcn_products(net, static_cast<std::int64_t>(l), GcnOrder::by_cost);
-  fmt::print("time: load {}, inference {}{}, {:.3g} Gflop/s\n", show_seconds(load_seconds),
-             show_seconds(seconds),
+  fmt::print("time: load {}, {}{}, {:.3g} Gflop/s\n", show_seconds(load_seconds),
+             on_device ? show_times(run) : fmt::format("inference {}", show_seconds(seconds)),
              o.repeat > 1 ? fmt::format(" (median of {}; {} to {})", o.repeat,
                                         show_seconds(*std::min_element(times.begin(), times.end())),
                                         show_seconds(*std::max_element(times.begin(), times.end())))
                           : "",
-             2 * products / seconds / 1e9);
+             2 * products / (on_device ? run.device.resident : seconds) / 1e9);
   if (o.verbose) {
     for (const GcnStep& step : run.steps)
-      fmt::print("step: {:28} {}\n", step.name, show_seconds(step.seconds));
+      fmt::print("step: {:42} {}\n", step.name, show_seconds(step.seconds));
   }
   fmt::print("memory: peak {}\n", show_bytes(peak_memory()));
   fmt::print("maximum row sum: {}\n", shown_sum);
 
-  nlohmann::json json;
   json["command"] = "gcn";
   json["data"] = p.from;
   json["pipeline"] = {{"name", pipeline.name},
@@ -331,6 +397,13 @@ int run_typed(const GcnOptions& o, const Problem& p, const Gcn<T>& net, const Gc
                      {"layers", net.weights.size()}};
   json["seconds"] = {
       {"load", load_seconds}, {"inference", seconds}, {"runs", times}, {"normalise", p.normalise_seconds}};
+  if (on_device) {
+    json["seconds"]["plan"] = run.device.plan;
+    json["seconds"]["upload"] = run.device.upload;
+    json["seconds"]["kernels"] = run.device.kernels;
+    json["seconds"]["resident"] = run.device.resident;
+    json["seconds"]["download"] = run.device.download;
+  }
   for (const GcnStep& step : run.steps)
     json["steps"].push_back({{"name", step.name}, {"seconds", step.seconds}});
   json["maximum_row_sum"] = static_cast<double>(row_sum);
@@ -355,16 +428,10 @@ int run_typed(const GcnOptions& o, const Problem& p, const Gcn<T>& net, const Gc
   const bool expected = p.expected_logits.rows == run.logits.rows &&
                         p.expected_logits.cols == run.logits.cols && run.logits.rows > 0;
   if (expected || o.check || products < kReferenceProducts) {
-    Progress progress;
-    progress.say("reference ...");
-    constexpr Dtype kDtype = kF32 ? Dtype::f32 : Dtype::f64;
-    const GcnReference reference = clear_gcn(p.f64, kDtype, input_error(p.f64, kF32, false));
-    const GcnReference bounds =
-        expected ? clear_gcn(p.f64, kDtype, input_error(p.f64, kF32, true)) : GcnReference{};
-    progress.say("");
     // A fp64 expectation carries roundings of its own, as large as a fp64 candidate's.
     const double both = kF32 ? 1 : 2;
     if (expected) {
+      const GcnReference& bounds = reference_of(references.stored, p, kF32, true);
       const auto bound = [&](const Dense<double>& b) { return scaled(b, both); };
       if (o.check && p.expected_hidden.rows == run.hidden.rows && p.expected_hidden.cols == run.hidden.cols &&
           run.hidden.rows > 0) {
@@ -383,6 +450,7 @@ int run_typed(const GcnOptions& o, const Problem& p, const Gcn<T>& net, const Gc
       }
     }
     if (!expected || o.check) {
+      const GcnReference& reference = reference_of(references.own, p, kF32, false);
       if (o.check && run.hidden.rows > 0) {
         say("hidden", "hidden", judge_matrix(run.hidden, reference.hidden, reference.hidden_bound),
             "the compensated reference");
@@ -394,6 +462,7 @@ int run_typed(const GcnOptions& o, const Problem& p, const Gcn<T>& net, const Gc
           "the compensated reference");
     }
     if (o.check) {
+      const GcnReference& reference = reference_of(references.own, p, kF32, false);
       for (const GcnOrder order : {GcnOrder::transform_first, GcnOrder::aggregate_first}) {
         const GcnRun<T> other = run_with(order);
         say(order == GcnOrder::transform_first ? "transform_first" : "aggregate_first",
@@ -410,16 +479,15 @@ int run_typed(const GcnOptions& o, const Problem& p, const Gcn<T>& net, const Gc
   if (!o.out.empty()) write_npy(o.out, run.log_softmax);
   json["peak_bytes"] = peak_memory();
   json["right"] = !differs;
-  if (!o.json.empty()) write_text(o.json, json.dump(2) + "\n");
-  return differs ? kExitDiffers : kExitOk;
+  return !differs;
 }
 
 }  // namespace
 
 int infer_gcn(const GcnOptions& o) {
   int exit_code = kExitOk;
-  const GcnPipeline* const pipeline = choose(o, exit_code);
-  if (pipeline == nullptr) return exit_code;
+  const std::vector<const GcnPipeline*> pipelines = choose(o, exit_code);
+  if (pipelines.empty()) return exit_code;
   const double start = seconds_now();
   Problem p = load(o);
   if (o.layers != 0) {
@@ -437,8 +505,17 @@ int infer_gcn(const GcnOptions& o) {
   validate(p.f32);
   const double load_seconds = seconds_now() - start;
   const bool f64 = o.dtype == "f64" || (o.dtype == "auto" && p.f64_files);
-  return f64 ? run_typed(o, p, p.f64, *pipeline, load_seconds)
-             : run_typed(o, p, p.f32, *pipeline, load_seconds);
+  References references;
+  nlohmann::json all = nlohmann::json::array();
+  bool right = true;
+  for (const GcnPipeline* pipeline : pipelines) {
+    nlohmann::json json;
+    right &= f64 ? run_typed(o, p, p.f64, *pipeline, load_seconds, references, json)
+                 : run_typed(o, p, p.f32, *pipeline, load_seconds, references, json);
+    all.push_back(std::move(json));
+  }
+  if (!o.json.empty()) write_text(o.json, (all.size() == 1 ? all[0] : all).dump(2) + "\n");
+  return right ? kExitOk : kExitDiffers;
 }
 
 }  // namespace plumb

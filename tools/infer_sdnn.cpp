@@ -122,27 +122,29 @@ Csr<float> load_images(const Plan& plan, const SdnnOptions& o) {
 const SdnnPipeline* choose(const SdnnOptions& o, const SparseDnn& net, int& exit_code) {
   const Space space = o.device == "gpu" ? Space::device : Space::host;
   std::vector<std::string> names, reasons;
-  bool any_on_device = false;
+  const char* no_device = space == Space::device
+                              ? "this infer was built without a GPU side (no CUDA compiler at configure time)"
+                              : nullptr;
+  const SdnnPipeline* chosen = nullptr;
   for (const SdnnPipeline* p : sdnn_pipelines()) {
     if (p->space != space) continue;
-    any_on_device = true;
     names.emplace_back(p->name);
+    // What refuses even a network without neurons lacks a device, not a property of this network.
+    if (space == Space::device && names.size() == 1) no_device = p->unsupported({});
     const bool wanted = o.pipeline == "auto" ? p->structure == o.structure[0] : o.pipeline == p->name;
-    if (!wanted) continue;
+    if (!wanted || chosen != nullptr) continue;
     if (const char* const reason = p->unsupported(net); reason != nullptr) {
       reasons.push_back(fmt::format("{}: {}", p->name, reason));
-      continue;
+    } else {
+      chosen = p;
     }
-    return p;
   }
-  if (space == Space::device && (!any_on_device || !reasons.empty())) {
-    fmt::print(stderr, "skip: {}; --device cpu runs here\n",
-               any_on_device
-                   ? fmt::format("{}", fmt::join(reasons, "; "))
-                   : "this infer was built without a GPU side (no CUDA compiler at configure time)");
+  if (no_device != nullptr) {
+    fmt::print(stderr, "skip: {}; --device cpu runs here\n", no_device);
     exit_code = kExitNoDevice;
     return nullptr;
   }
+  if (chosen != nullptr) return chosen;
   if (!reasons.empty()) throw Error(fmt::format("pipeline {}", fmt::join(reasons, "; ")));
   if (o.pipeline == "auto") {
     throw Error(fmt::format("no pipeline of class {} on {}; there are: {}", o.structure, o.device,

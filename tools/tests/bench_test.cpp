@@ -1,5 +1,6 @@
 // The program bench as a person runs it: exit codes, refusals, and a report from one command compared by another.
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -83,4 +84,27 @@ TEST_CASE("emptying the caches is not held against a variant that uses one threa
 TEST_CASE("compare names a file that is not there, and one that is no report") {
   CHECK(bench("compare /nonexistent/a.json /nonexistent/b.json").exit_code == 2);
   CHECK(bench("compare /dev/null /dev/null").has("/dev/null: not a report of bench --json"));
+}
+
+TEST_CASE("stored reports are drawn again: tables with our fastest beside the vendor's, and plots") {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("plumb_draw_" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  const std::string a = (folder / "a.json").string(), b = (folder / "b.json").string();
+  REQUIRE(bench("--device cpu --warm --samples 20 --budget 0.05 --case " + kCase +
+                " --variant 'cpu/01*' --json " + a)
+              .exit_code == 0);
+  REQUIRE(bench("--device cpu --warm --samples 20 --budget 0.05 --case " + kCase +
+                " --variant 'cpu/81*' --json " + b)
+              .exit_code == 0);
+  const Outcome both = bench("draw " + a + " " + b + " --svg " + (folder / "plots").string());
+  CHECK(both.exit_code == 0);
+  CHECK(std::filesystem::exists(folder / "plots" /
+                                "spmv.f32_rows_300_cols_200_density_0.05_fill_real_seed_5.svg"));
+  const Outcome table = bench("draw " + a + " " + b);
+  CHECK(table.has("| cpu/01_serial |"));
+  CHECK(table.has("| cpu/81_eigen |"));
+  CHECK(table.has("spmv.f32, geometric mean of 1"));
+  CHECK(bench("draw " + (folder / "missing.json").string()).exit_code == 2);
+  std::filesystem::remove_all(folder);
 }

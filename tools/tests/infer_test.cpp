@@ -78,6 +78,21 @@ TEST_CASE("infer sdnn --check judges every layer of every pipeline") {
   }
 }
 
+TEST_CASE("infer sdnn on a device: every layer within its bound, or one line that says why not and exit 77") {
+  for (const std::string pipeline : {"auto --class A", "auto --class B", "gpu_fused_spmm", "gpu_cusparse",
+                                     "gpu_dense_hoisted", "gpu_dense_alloc"}) {
+    const Outcome o =
+        bare("sdnn --inputs 200 --layers 24 --check --bias -0.31 --device gpu --pipeline " + pipeline);
+    CAPTURE(o.text);
+    if (o.exit_code == 77) {
+      CHECK(o.has("skip: "));
+      continue;
+    }
+    CHECK(o.exit_code == 0);
+    CHECK(o.has(": 0 of 4915200 elements outside their bound"));
+  }
+}
+
 TEST_CASE("infer sdnn exits with 1 and names the ids where a list differs") {
   const std::string list = std::filesystem::temp_directory_path() / "plumb_infer_test_categories.tsv";
   std::ofstream(list) << "1\n2\n3\n";
@@ -118,6 +133,9 @@ TEST_CASE("usage and input errors are one line and exit with 2") {
   refuses("gcn --data /nonexistent", "/nonexistent: not a folder with A_indptr.npy");
   refuses("gcn --contest 64 16 graph.txt", "--contest");
   refuses("gcn --contest 64 16 /nonexistent/graph.txt x w", "/nonexistent/graph.txt");
+  refuses("gcn --twin web-stanford", "did you mean 'web-Stanford'");
+  refuses("gcn --twin web-Stanford --widths 64", "--widths takes");
+  refuses("gcn --twin web-Stanford --data x", "exclude each other");
   refuses("gcn --dtype f16", "--dtype 'f16' is none of");
 }
 
@@ -140,6 +158,31 @@ TEST_CASE("infer gcn with no data at hand generates it, says so first, and is wi
     CHECK(o.has("within bound"));
     CHECK_FALSE(o.has("outside"));
   }
+}
+
+TEST_CASE(
+    "infer gcn on a generated twin: widths as asked, all pipelines in turn, words it does not know refused") {
+  const Outcome o = bare("gcn --twin web-Stanford --widths 3-2 --pipeline all");
+  CAPTURE(o.text);
+  CHECK(o.exit_code == 0);
+  CHECK(o.line(0) == "data: generated: a twin of web-Stanford (seed 1)");
+  CHECK(o.has("281903 vertices, 4267175 entries in A, features 3 (dense), 3-2, 1 layer"));
+  for (const char* name : {"pipeline: fused", "pipeline: openblas", "pipeline: eigen"}) CHECK(o.has(name));
+  CHECK_FALSE(o.has("outside"));
+}
+
+TEST_CASE("infer gcn on a device: the same answers, or one line that says why not and exit 77") {
+  const Outcome o = bare("gcn --device gpu --pipeline all --check --dtype f64");
+  CAPTURE(o.text);
+  if (o.exit_code == 77) {
+    CHECK(o.has("skip: "));
+    return;
+  }
+  CHECK(o.exit_code == 0);
+  for (const char* name : {"pipeline: gpu_fused", "pipeline: gpu_unfused", "pipeline: gpu_vendor"})
+    CHECK(o.has(name));
+  CHECK(o.has("in device memory"));
+  CHECK_FALSE(o.has("outside"));
 }
 
 TEST_CASE("the official network answers with the published list") {
