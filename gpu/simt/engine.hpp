@@ -282,8 +282,8 @@ struct Engine {
   std::int64_t further_findings = 0;
 };
 extern Engine engine;
-/// Set before main by the instrumented object files; apart from `engine`, whose constructor may run later.
-inline constinit bool is_instrumented = false;
+/// Whether every access is looked at, and clocks are kept.
+inline bool checking() { return engine.options.check; }
 
 inline std::uint64_t next_random() {
   engine.rng ^= engine.rng << 13;

@@ -3,17 +3,13 @@
 // Why fibers and not threads: a barrier of 1024 threads costs two microseconds instead of milliseconds, and a
 // seed replays. Boost.Context's jump_fcontext does the switch (some ten nanoseconds). Threads switch only
 // where a device would let them meet (barriers, warp operations, atomics, fences): between those points a
-// race cannot show in the values, which is why the race build does not look at values at all. A polling loop
-// over a plain volatile has no such point in the plain build: a timer switches away from it.
+// race cannot show in the values, which is why Options::check looks at every access instead.
 #include "gpu/simt/executor.hpp"
 
 #include <fmt/core.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/time.h>
 
 #include <algorithm>
-#include <atomic>
 #include <boost/context/detail/fcontext.hpp>
 #include <chrono>
 #include <cstring>
@@ -40,7 +36,6 @@ constexpr unsigned char kGapByte = 0xfb;        // what they hold
 constexpr std::size_t kMaxShared = 227 * 1024;  // sm_90's limit per block
 constexpr std::int64_t kIdleLimit = 4'000'000;  // fruitless polls in a row before the launch counts as hung
 constexpr int kMaxResident = 64;
-constexpr int kPreemptMicroseconds = 20'000;
 
 // The launch under way.
 void (*g_body)(void*) = nullptr;
@@ -50,18 +45,10 @@ std::vector<Block*> g_resident;
 std::vector<std::unique_ptr<Block>> g_pool;
 std::int64_t g_idle = 0;                // polls since anything changed
 std::int64_t g_slice_idle = 0;          // in this block's slice
-volatile sig_atomic_t g_in_kernel = 0;  // the timer may switch
-std::int64_t g_switches_at_tick = -1;
 
 std::string show(uint3 v) { return fmt::format("({},{},{})", v.x, v.y, v.z); }
 
 // ---- switching ----
-
-// Held wherever the executor works on a kernel's behalf: the timer then keeps its hands off.
-struct Busy {
-  Busy() { g_in_kernel = 0; }
-  ~Busy() { g_in_kernel = 1; }
-};
 
 void switch_out() {
   const transfer_t t = jump_fcontext(static_cast<fcontext_t>(engine.scheduler), nullptr);
@@ -124,7 +111,7 @@ void complete_block_barrier(Block& b) {
     engine.is_stopped = true;
     return;
   }
-  if (is_instrumented) on_block_barrier(b);
+  if (checking()) on_block_barrier(b);
   ++b.generation;
   b.at_barrier = 0;
   unsigned count = 0;
@@ -180,7 +167,7 @@ bool try_complete_warp(Thread& t) {
   }
   if (t.combine != nullptr) t.combine(need, in, out);
   b.warp_waiting[t.warp] &= ~need;
-  if (is_instrumented) on_warp_sync(b, t.warp, need);
+  if (checking()) on_warp_sync(b, t.warp, need);
   const bool down = engine.order == Order::descending;
   for (int i = 0; i < kWarp; ++i) {
     const int lane = down ? kWarp - 1 - i : i;
@@ -193,7 +180,7 @@ bool try_complete_warp(Thread& t) {
 void complete_named(Block& b, NamedBarrier& barrier) {
   for (const std::uint16_t id : barrier.waiting) {
     Thread& t = b.threads[id];
-    if (is_instrumented) {
+    if (checking()) {
       learn(t, barrier.clock);
       ++t.step;
     }
@@ -256,7 +243,7 @@ unsigned char* place_piece(Block& b, const char* name, const void* slot, std::si
   return data;
 }
 
-// The plain build sees a write past a piece of shared memory only here.
+// Without Options::check a write past a piece of shared memory shows only here.
 void check_gaps(Block& b) {
   for (const SharedPiece& piece : b.pieces) {
     for (std::uint32_t i = 0; i < kGap; ++i) {
@@ -270,7 +257,7 @@ void check_gaps(Block& b) {
         f->finding.thread.block = b.index;
         f->finding.array = piece.name;
         f->finding.offset = piece.end - piece.begin + i;
-        f->finding.hint = "the race build names the line";
+        if (!checking()) f->finding.hint = "with every access checked (--race) its line is named";
       }
       return;
     }
@@ -282,11 +269,7 @@ void check_gaps(Block& b) {
 [[noreturn]] void fiber_main(transfer_t from) {
   auto* me = static_cast<Thread*>(from.data);
   engine.scheduler = from.fctx;
-  g_in_kernel = 1;
   g_body(g_closure);
-  // the timer would queue a thread that has ended, and it would end twice: seen on a machine with far more work than cores
-  g_in_kernel = 0;
-  std::atomic_signal_fence(std::memory_order_seq_cst);
   me->state = State::done;
   for (;;) switch_out();
 }
@@ -467,7 +450,7 @@ void report_deadlock(Block& b, const char* what) {
 }
 
 void release_grid_barrier() {
-  if (is_instrumented) on_grid_barrier(g_resident);
+  if (checking()) on_grid_barrier(g_resident);
   for (Block* b : g_resident) {
     b->at_grid_barrier = 0;
     ++b->generation;
@@ -544,44 +527,6 @@ void run_blocks(const Launch& launch, bool cooperative) {
   g_resident.clear();
 }
 
-// ---- the timer that breaks up polling loops without a switching point ----
-
-void on_timer(int) {
-  if (g_in_kernel == 0 || engine.current == nullptr) return;
-  if (g_switches_at_tick == engine.counters.switches) {
-    const Busy busy;
-    yield(true);
-  } else {
-    g_switches_at_tick = engine.counters.switches;
-  }
-}
-
-class Timer {
- public:
-  explicit Timer(bool wanted) : on_(wanted) {
-    if (!on_) return;
-    struct sigaction action {};
-    action.sa_handler = &on_timer;
-    action.sa_flags =
-        SA_NODEFER | SA_RESTART;  // the handler may leave for another fiber and return much later
-    sigaction(SIGALRM, &action, &before_);
-    const itimerval every{{0, kPreemptMicroseconds}, {0, kPreemptMicroseconds}};
-    setitimer(ITIMER_REAL, &every, nullptr);
-  }
-  ~Timer() {
-    if (!on_) return;
-    const itimerval never{};
-    setitimer(ITIMER_REAL, &never, nullptr);
-    sigaction(SIGALRM, &before_, nullptr);
-  }
-  Timer(const Timer&) = delete;
-  Timer& operator=(const Timer&) = delete;
-
- private:
-  bool on_;
-  struct sigaction before_ {};
-};
-
 }  // namespace
 
 static int stream_index(const void* stream) {
@@ -645,13 +590,9 @@ void run_launch(std::string name, const void* kernel, dim3 grid, dim3 block, std
   engine.cooperative = cooperative;
   engine.running = true;
   g_idle = 0;
-  {
-    const Timer timer(!is_instrumented);
-    run_blocks(launch, cooperative);
-  }
+  run_blocks(launch, cooperative);
   engine.running = false;
   engine.current = nullptr;
-  g_in_kernel = 0;
   if (engine.is_stopped) report_now();  // the program may abort on the error it is told
 }
 
@@ -681,7 +622,7 @@ void begin_run(const Options& options) {
   engine.findings.clear();
   engine.further_findings = 0;
   engine.doubt = Doubt{};
-  if (is_instrumented && engine.image.empty()) load_image();
+  if (checking() && engine.image.empty()) load_image();
   forget_marks();
   for (auto& b : g_pool) b->shadow.reset();  // block ids start again
 }
@@ -691,7 +632,6 @@ std::int64_t threads_refused() {
   const bool over = engine.options.max_threads > 0 && engine.counters.threads > engine.options.max_threads;
   return over ? engine.counters.threads : 0;
 }
-bool instrumented() { return is_instrumented; }
 Counters counters() { return engine.counters; }
 
 void add_array(const std::string& name, const void* data, std::size_t bytes, bool initialised,
@@ -764,7 +704,6 @@ uint3 grid_extent() noexcept {
 }
 
 int block_barrier(Vote vote, int predicate, Here here) {
-  const Busy busy;
   Thread& t = *engine.current;
   Block& b = *t.block;
   t.here = here;
@@ -803,7 +742,6 @@ int block_barrier(Vote vote, int predicate, Here here) {
 }
 
 void named_barrier(int id, int threads, bool wait, Here here) {
-  const Busy busy;
   Thread& t = *engine.current;
   Block& b = *t.block;
   if (id < 0 || id > 15) trap("named barriers are 0 to 15", here);
@@ -814,7 +752,7 @@ void named_barrier(int id, int threads, bool wait, Here here) {
     trap("threads disagree on a named barrier's count", here);
   barrier.expected = threads;
   ++barrier.arrived;
-  if (is_instrumented) barrier.clock = join(barrier.clock, snapshot(t));
+  if (checking()) barrier.clock = join(barrier.clock, snapshot(t));
   t.here = here;
   t.waits_for = "named barrier";
   t.mask = 0;
@@ -834,7 +772,6 @@ void named_barrier(int id, int threads, bool wait, Here here) {
 }
 
 void grid_barrier(Here here) {
-  const Busy busy;
   Thread& t = *engine.current;
   if (!engine.cooperative) trap("a grid barrier needs a cooperative launch", here);
   t.here = here;
@@ -846,7 +783,6 @@ void grid_barrier(Here here) {
 }
 
 void warp_exchange(unsigned mask, const char* name, Combine combine, void* in, void* out, Here here) {
-  const Busy busy;
   Thread& t = *engine.current;
   Block& b = *t.block;
   t.here = here;
@@ -875,7 +811,6 @@ void warp_exchange(unsigned mask, const char* name, Combine combine, void* in, v
 }
 
 unsigned active_mask(Here here) {
-  const Busy busy;
   Thread& t = *engine.current;
   t.here = here;
   t.waits_for = "__activemask";
@@ -898,15 +833,13 @@ void poison_value(void* out, std::size_t bytes) {
 void fence(Scope scope) {
   Thread* t = engine.current;
   if (t == nullptr) return;
-  const Busy busy;
-  if (is_instrumented) on_fence(*t, scope);
+  if (checking()) on_fence(*t, scope);
   if (engine.order != Order::ascending && one_in(4)) yield(false);
 }
 
 void atomic_begin(const volatile void* p, std::size_t bytes, Scope scope, Here here) {
   Thread* t = engine.current;
   if (t == nullptr) return;
-  g_in_kernel = 0;  // until atomic_end: the operation is indivisible
   t->here = here;
   t->waits_for = "an atomic operation";
   if (t->atomic_was_idle) {
@@ -920,7 +853,7 @@ void atomic_begin(const volatile void* p, std::size_t bytes, Scope scope, Here h
          locate(here));
     stop();
   }
-  if (is_instrumented) access(const_cast<void*>(p), bytes, Access::atomic_rmw, locate(here), scope);
+  if (checking()) access(const_cast<void*>(p), bytes, Access::atomic_rmw, locate(here), scope);
 }
 
 void atomic_end(bool changed) {
@@ -928,12 +861,10 @@ void atomic_end(bool changed) {
   if (t == nullptr) return;
   t->atomic_was_idle = !changed;
   if (changed) progress();
-  g_in_kernel = 1;
 }
 
 void pause() {
   if (engine.current == nullptr) return;
-  const Busy busy;
   engine.current->waits_for = "__nanosleep";
   yield(true);
 }
@@ -945,7 +876,6 @@ long long clock_ticks() {
 }
 
 void* SharedSlot::address(std::size_t bytes, std::size_t alignment) {
-  const Busy busy;
   Thread* t = engine.current;
   if (t == nullptr) throw input_error("gpu/simt", 0, "shared memory used outside of a kernel", name_);
   Block& b = *t->block;
@@ -963,7 +893,7 @@ void* dynamic_shared() {
     throw input_error("gpu/simt", 0, "dynamic shared memory used outside of a kernel");
   Block& b = *engine.current->block;
   // With no dynamic shared memory asked for, the first byte already lies outside.
-  return b.dynamic != nullptr ? b.dynamic : is_instrumented ? b.arena : nothing;
+  return b.dynamic != nullptr ? b.dynamic : checking() ? b.arena : nothing;
 }
 
 unsigned shared_offset(const void* p) {
@@ -988,14 +918,13 @@ void land(PendingCopy& c) {
 void finish(std::vector<PendingCopy>& group) {
   for (PendingCopy& c : group) {
     land(c);
-    if (is_instrumented) async_landed(c.to, static_cast<std::size_t>(c.bytes), c.location);
+    if (checking()) async_landed(c.to, static_cast<std::size_t>(c.bytes), c.location);
   }
 }
 
 }  // namespace
 
 void async_copy(void* shared_dst, const void* global_src, int bytes, int valid, Here here) {
-  const Busy busy;
   Thread& t = *engine.current;
   t.here = here;
   const auto to = reinterpret_cast<std::uintptr_t>(shared_dst);
@@ -1011,7 +940,7 @@ void async_copy(void* shared_dst, const void* global_src, int bytes, int valid, 
   }
   if (!is_shared(shared_dst)) trap("an asynchronous copy must go to shared memory", here);
   const Location location = locate(here);
-  if (is_instrumented)
+  if (checking())
     async_started(shared_dst, global_src, static_cast<std::size_t>(bytes), static_cast<std::size_t>(valid),
                   location);
   PendingCopy c{static_cast<unsigned char*>(shared_dst),
@@ -1029,7 +958,6 @@ void async_copy(void* shared_dst, const void* global_src, int bytes, int valid, 
 }
 
 void async_commit() {
-  const Busy busy;
   Thread& t = *engine.current;
   for (PendingCopy& c : t.open) {
     if (one_in(4)) land(c);
@@ -1039,7 +967,6 @@ void async_commit() {
 }
 
 void async_wait(int pending) {
-  const Busy busy;
   Thread& t = *engine.current;
   while (t.committed.size() > static_cast<std::size_t>(std::max(pending, 0))) {
     finish(t.committed.front());
@@ -1048,7 +975,6 @@ void async_wait(int pending) {
 }
 
 void async_wait_all() {
-  const Busy busy;
   async_wait(0);
   finish(engine.current->open);
   engine.current->open.clear();
@@ -1057,9 +983,8 @@ void async_wait_all() {
 // ---- barriers as objects, and atomics with an order ----
 
 void object_barrier_init(void* object, int expected, Here here) {
-  const Busy busy;
   Thread& t = *engine.current;
-  if (is_instrumented) access(object, 8, Access::write, locate(here));
+  if (checking()) access(object, 8, Access::write, locate(here));
   if (expected < 1 || expected > kMaxThreads) trap("a barrier expects between 1 and 1024 arrivals", here);
   ObjectBarrier& o = t.block->objects[object];
   o = ObjectBarrier{};
@@ -1067,12 +992,11 @@ void object_barrier_init(void* object, int expected, Here here) {
 }
 
 unsigned object_barrier_arrive(const void* key, int count, int expected, bool drop, Here here) {
-  const Busy busy;
   Thread& t = *engine.current;
   Block& b = *t.block;
   t.here = here;
   const bool object = expected == 0;
-  if (object && is_instrumented)
+  if (object && checking())
     access(const_cast<void*>(key), 8, Access::atomic_rmw, locate(here), Scope::block);
   ObjectBarrier& o = b.objects[key];
   if (o.expected == 0) o.expected = expected;
@@ -1086,7 +1010,7 @@ unsigned object_barrier_arrive(const void* key, int count, int expected, bool dr
     finish(t.bound[i].second);
     t.bound.erase(t.bound.begin() + static_cast<std::ptrdiff_t>(i));
   }
-  if (is_instrumented) {
+  if (checking()) {
     o.gathering = join(o.gathering, snapshot(t));
     ++t.step;
   }
@@ -1107,7 +1031,6 @@ unsigned object_barrier_arrive(const void* key, int count, int expected, bool dr
 }
 
 void object_barrier_wait(const void* key, unsigned phase, Here here) {
-  const Busy busy;
   Thread& t = *engine.current;
   Block& b = *t.block;
   t.here = here;
@@ -1118,23 +1041,21 @@ void object_barrier_wait(const void* key, unsigned phase, Here here) {
     t.state = State::named_barrier;
     switch_out();
   }
-  if (is_instrumented) {
+  if (checking()) {
     learn(t, b.objects[key].complete);
     ++t.step;
   }
 }
 
 unsigned object_barrier_phase(const void* key, Here here) {
-  const Busy busy;
   Thread& t = *engine.current;
   t.here = here;
   // as arrivals do: another thread's initialisation must be ordered before
-  if (is_instrumented) access(const_cast<void*>(key), 8, Access::atomic_load, locate(here), Scope::block);
+  if (checking()) access(const_cast<void*>(key), 8, Access::atomic_load, locate(here), Scope::block);
   return t.block->objects[key].phase;
 }
 
 void object_barrier_copies(const void* key, Here) {
-  const Busy busy;
   Thread& t = *engine.current;
   t.bound.emplace_back(key, std::move(t.open));
   t.open.clear();
@@ -1144,7 +1065,6 @@ void ordered_begin(const volatile void* p, std::size_t bytes, Ordered kind, Scop
                    Here here) {
   Thread* t = engine.current;
   if (t == nullptr) return;
-  g_in_kernel = 0;
   t->here = here;
   t->waits_for = "an atomic operation";
   if (t->atomic_was_idle) {
@@ -1152,7 +1072,7 @@ void ordered_begin(const volatile void* p, std::size_t bytes, Ordered kind, Scop
   } else if (engine.order != Order::ascending && one_in(8)) {
     yield(false);
   }
-  if (!is_instrumented) return;
+  if (!checking()) return;
   if (release) on_fence(*t, scope);
   const Access what = kind == Ordered::load    ? Access::atomic_load
                       : kind == Ordered::store ? Access::atomic_store
@@ -1163,7 +1083,7 @@ void ordered_begin(const volatile void* p, std::size_t bytes, Ordered kind, Scop
 void ordered_end(bool changed, Scope scope, bool acquire) {
   Thread* t = engine.current;
   if (t == nullptr) return;
-  if (acquire && is_instrumented) on_fence(*t, scope);
+  if (acquire && checking()) on_fence(*t, scope);
   atomic_end(changed);
 }
 

@@ -28,6 +28,7 @@ struct Options {
   int multiprocessors = 4;  // what device_multiprocessors() answers
   int max_findings = 32;    // distinct ones; further ones are counted only
   std::int64_t max_threads = 0;  // of all launches together; a launch beyond them stops the run. 0: any number
+  bool check = true;  // every access, for races, bounds and initialisation; false: only what shows by itself
 };
 
 enum class FindingKind : std::uint8_t {
@@ -90,10 +91,6 @@ bool stopped();
 
 /// Threads that a launch beyond Options::max_threads would have brought the run to; 0 where there was none.
 std::int64_t threads_refused();
-
-/// Whether kernels linked into this program are instrumented, and so races, bounds and initialisation are
-/// checked.
-bool instrumented();
 
 /// Makes [data, data + bytes) an array that kernels may touch. Where `initialised` is false, a read before a
 /// write is a finding; where `writable` is false, a write is. Memory outside every array, shared memory and

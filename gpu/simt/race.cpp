@@ -811,7 +811,7 @@ void async_landed(void* to, std::size_t bytes, Location location) {
 
 void host_operation(const char* what, void* stream, Here here, void* to, const void* from,
                     std::size_t bytes) {
-  if (!is_instrumented) return;
+  if (!checking()) return;
   Launch& l = open_launch(stream);
   l.kernel = what;
   l.host = true;

@@ -1,18 +1,23 @@
 // The functions that -fsanitize=thread makes a compiler call at every access, in place of ThreadSanitizer's
 // own runtime: that one knows threads and locks, not warps and barriers, and goes blind in large blocks. Also
-// the two that -fsanitize=alignment calls. Compiled without instrumentation. A program is instrumented when
-// its kernels' object files call __tsan_init before main.
+// the two that -fsanitize=alignment calls. Compiled without instrumentation. Without Options::check an access
+// passes at the price of a call; polling loops are broken up all the same.
 #include <fmt/core.h>
 
 #include "gpu/simt/engine.hpp"
 
 using plumb::simt::Access;
 using plumb::simt::access;
+using plumb::simt::checking;
 using plumb::simt::engine;
 using plumb::simt::locate;
 using plumb::simt::Location;
 
 namespace {
+
+void checked(void* p, std::size_t bytes, Access kind, const void* pc) {
+  if (checking() && bytes > 0) access(p, bytes, kind, locate(pc));
+}
 
 void volatile_read(void* p, std::size_t bytes, const void* pc) {
   plumb::simt::Thread* t = engine.current;
@@ -22,12 +27,12 @@ void volatile_read(void* p, std::size_t bytes, const void* pc) {
     t->here = {"", 0};
     plumb::simt::yield(true);
   }
-  access(p, bytes, Access::volatile_read, locate(pc));
+  checked(p, bytes, Access::volatile_read, pc);
 }
 
 void volatile_write(void* p, std::size_t bytes, const void* pc) {
   if (engine.current == nullptr) return;
-  access(p, bytes, Access::volatile_write, locate(pc));
+  checked(p, bytes, Access::volatile_write, pc);
   plumb::simt::progress();
 }
 
@@ -38,6 +43,7 @@ void before_atomic(volatile void* p, std::size_t bytes, Access kind, int order, 
   t->waits_for = "an atomic operation";
   t->here = {"", 0};
   if (kind == Access::atomic_load && plumb::simt::polling(*t)) plumb::simt::yield(true);
+  if (!checking()) return;
   const bool releases = order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
   if (releases && kind != Access::atomic_load) plumb::simt::on_fence(*t, plumb::simt::Scope::device);
   access(const_cast<void*>(p), bytes, kind, locate(pc));
@@ -51,28 +57,28 @@ void before_atomic(volatile void* p, std::size_t bytes, Access kind, int order, 
 
 extern "C" {
 
-void __tsan_init() { plumb::simt::is_instrumented = true; }
+void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
 void __tsan_vptr_read(void**) {}
 void __tsan_vptr_update(void**, void*) {}
 
-#define PLUMB_PLAIN(n)                                                                       \
-  void __tsan_read##n(void* p) { access(p, n, Access::read, locate(PLUMB_PC)); }             \
-  void __tsan_write##n(void* p) { access(p, n, Access::write, locate(PLUMB_PC)); }           \
-  void __tsan_unaligned_read##n(void* p) { access(p, n, Access::read, locate(PLUMB_PC)); }   \
-  void __tsan_unaligned_write##n(void* p) { access(p, n, Access::write, locate(PLUMB_PC)); } \
-  void __tsan_volatile_read##n(void* p) { volatile_read(p, n, PLUMB_PC); }                   \
-  void __tsan_volatile_write##n(void* p) { volatile_write(p, n, PLUMB_PC); }                 \
-  void __tsan_unaligned_volatile_read##n(void* p) { volatile_read(p, n, PLUMB_PC); }         \
-  void __tsan_unaligned_volatile_write##n(void* p) { volatile_write(p, n, PLUMB_PC); }       \
-  void __tsan_read_write##n(void* p) {                                                       \
-    access(p, n, Access::read, locate(PLUMB_PC));                                            \
-    access(p, n, Access::write, locate(PLUMB_PC));                                           \
-  }                                                                                          \
-  void __tsan_unaligned_read_write##n(void* p) {                                             \
-    access(p, n, Access::read, locate(PLUMB_PC));                                            \
-    access(p, n, Access::write, locate(PLUMB_PC));                                           \
+#define PLUMB_PLAIN(n)                                                                 \
+  void __tsan_read##n(void* p) { checked(p, n, Access::read, PLUMB_PC); }              \
+  void __tsan_write##n(void* p) { checked(p, n, Access::write, PLUMB_PC); }            \
+  void __tsan_unaligned_read##n(void* p) { checked(p, n, Access::read, PLUMB_PC); }    \
+  void __tsan_unaligned_write##n(void* p) { checked(p, n, Access::write, PLUMB_PC); }  \
+  void __tsan_volatile_read##n(void* p) { volatile_read(p, n, PLUMB_PC); }             \
+  void __tsan_volatile_write##n(void* p) { volatile_write(p, n, PLUMB_PC); }           \
+  void __tsan_unaligned_volatile_read##n(void* p) { volatile_read(p, n, PLUMB_PC); }   \
+  void __tsan_unaligned_volatile_write##n(void* p) { volatile_write(p, n, PLUMB_PC); } \
+  void __tsan_read_write##n(void* p) {                                                 \
+    checked(p, n, Access::read, PLUMB_PC);                                             \
+    checked(p, n, Access::write, PLUMB_PC);                                            \
+  }                                                                                    \
+  void __tsan_unaligned_read_write##n(void* p) {                                       \
+    checked(p, n, Access::read, PLUMB_PC);                                             \
+    checked(p, n, Access::write, PLUMB_PC);                                            \
   }
 PLUMB_PLAIN(1)
 PLUMB_PLAIN(2)
@@ -81,28 +87,20 @@ PLUMB_PLAIN(8)
 PLUMB_PLAIN(16)
 #undef PLUMB_PLAIN
 
-void __tsan_read_range(void* p, std::size_t n) {
-  if (n > 0) access(p, n, Access::read, locate(PLUMB_PC));
-}
-void __tsan_write_range(void* p, std::size_t n) {
-  if (n > 0) access(p, n, Access::write, locate(PLUMB_PC));
-}
+void __tsan_read_range(void* p, std::size_t n) { checked(p, n, Access::read, PLUMB_PC); }
+void __tsan_write_range(void* p, std::size_t n) { checked(p, n, Access::write, PLUMB_PC); }
 void* __tsan_memcpy(void* to, const void* from, std::size_t n) {
-  if (n > 0) {
-    access(const_cast<void*>(from), n, Access::read, locate(PLUMB_PC));
-    access(to, n, Access::write, locate(PLUMB_PC));
-  }
+  checked(const_cast<void*>(from), n, Access::read, PLUMB_PC);
+  checked(to, n, Access::write, PLUMB_PC);
   return __builtin_memcpy(to, from, n);
 }
 void* __tsan_memmove(void* to, const void* from, std::size_t n) {
-  if (n > 0) {
-    access(const_cast<void*>(from), n, Access::read, locate(PLUMB_PC));
-    access(to, n, Access::write, locate(PLUMB_PC));
-  }
+  checked(const_cast<void*>(from), n, Access::read, PLUMB_PC);
+  checked(to, n, Access::write, PLUMB_PC);
   return __builtin_memmove(to, from, n);
 }
 void* __tsan_memset(void* to, int byte, std::size_t n) {
-  if (n > 0) access(to, n, Access::write, locate(PLUMB_PC));
+  checked(to, n, Access::write, PLUMB_PC);
   return __builtin_memset(to, byte, n);
 }
 

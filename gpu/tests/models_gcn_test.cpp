@@ -1,4 +1,4 @@
-// The device pipelines of the GCN on the CPU executor, plain and with every access checked: hidden layer,
+// The device pipelines of the GCN on the CPU executor, checked and not: hidden layer,
 // logits and LogSoftmax against the host's reference, and what must not pass.
 #include <doctest/doctest.h>
 
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gpu/simt/executor.hpp"
+#include "gpu/tests/checked.hpp"
 #include "gpu/tests/faults/gcn.hpp"
 #include "reference/core/random.hpp"
 #include "reference/models/gcn.hpp"
@@ -84,6 +85,7 @@ std::string findings_of(std::uint64_t seed, Work&& work) {
   plumb::simt::Options options;
   options.seed = seed;
   options.resident_blocks = 2;
+  options.check = plumb::simt_test::checked();
   plumb::simt::begin_run(options);
   work();
   std::string all;
@@ -230,7 +232,7 @@ TEST_CASE("the judge sees an A^ that is multiplied by the roots of the degrees i
 }
 
 TEST_CASE("an epilogue that does not order its shared memory is a race") {
-  if (!plumb::simt::instrumented()) return;
+  if (!plumb::simt_test::checked()) return;
   const Gcn<float> net = plumb::convert<float>(network(47, {7, 21, 6}, false, true));
   const std::string found = findings_of(1, [&] {
     (void)plumb::gcn::run_with_fault(Fault::shared_memory_not_ordered, net, GcnOrder::transform_first);

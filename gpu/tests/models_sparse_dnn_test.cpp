@@ -1,4 +1,4 @@
-// The device pipelines of the sparse DNN on the CPU executor, plain and with every access checked: each layer
+// The device pipelines of the sparse DNN on the CPU executor, checked and not: each layer
 // against the host's reference, under several schedules.
 #include <doctest/doctest.h>
 
@@ -9,50 +9,20 @@
 #include <vector>
 
 #include "gpu/simt/executor.hpp"
+#include "gpu/tests/checked.hpp"
 #include "gpu/tests/faults/sparse_dnn.hpp"
 #include "reference/core/random.hpp"
 #include "reference/models/sparse_dnn.hpp"
+#include "reference/tests/sparse_dnn_inputs.hpp"
 
 namespace {
 
 using plumb::Csr;
 using plumb::SparseDnn;
-
-/// CSR from rows of (column, value).
-Csr<float> csr(std::int64_t cols, const std::vector<std::vector<std::pair<int, float>>>& rows) {
-  Csr<float> m;
-  m.rows = static_cast<std::int64_t>(rows.size());
-  m.cols = cols;
-  for (const auto& row : rows) {
-    for (const auto& [j, v] : row) {
-      m.col.push_back(j);
-      m.val.push_back(v);
-    }
-    m.row_ptr.push_back(static_cast<std::int32_t>(m.col.size()));
-  }
-  return m;
-}
-
-Csr<float> identity(std::int64_t n) {
-  std::vector<std::vector<std::pair<int, float>>> rows;
-  for (int i = 0; i < static_cast<int>(n); ++i) rows.push_back({{i, 1.0F}});
-  return csr(n, rows);
-}
-
-/// Degrees 0..`most`, weights in [-1, 1), repeated columns; W transposed.
-Csr<float> random_weights(std::int64_t n, std::uint64_t most, std::uint64_t seed) {
-  std::vector<std::vector<std::pair<int, float>>> rows;
-  std::uint64_t at = 0;
-  for (std::int64_t j = 0; j < n; ++j) {
-    auto& row = rows.emplace_back();
-    const auto degree = plumb::random_below(seed, 1, static_cast<std::uint64_t>(j), most + 1);
-    for (std::uint64_t k = 0; k < degree; ++k, ++at) {
-      row.emplace_back(static_cast<int>(plumb::random_below(seed, 2, at, static_cast<std::uint64_t>(n))),
-                       static_cast<float>(2 * plumb::random_unit(seed, 3, at) - 1));
-    }
-  }
-  return csr(n, rows);
-}
+using plumb::test::csr;
+using plumb::test::identity;
+using plumb::test::random_inputs;
+using plumb::test::random_weights;
 
 /// Groups of 16 neurons that gather from the same 32 of 128 neurons, with weights of their own: what the
 /// challenge's networks look like.
@@ -70,19 +40,6 @@ Csr<float> shared_weights(std::int64_t n, std::uint64_t seed) {
   return csr(n, rows);
 }
 
-Csr<float> random_inputs(std::int64_t rows, std::int64_t n, std::uint64_t seed) {
-  std::vector<std::vector<std::pair<int, float>>> all;
-  for (std::int64_t i = 0; i < rows; ++i) {
-    auto& row = all.emplace_back();
-    for (std::int64_t j = 0; j < n; ++j) {
-      const auto index = static_cast<std::uint64_t>(i * n + j);
-      if (i % 7 == 3 || plumb::random_unit(seed, 4, index) < 0.6) continue;  // every seventh row is empty
-      row.emplace_back(static_cast<int>(j), static_cast<float>(3 * plumb::random_unit(seed, 5, index) - 0.5));
-    }
-  }
-  return csr(n, all);
-}
-
 std::vector<const plumb::SdnnPipeline*> device_pipelines() {
   std::vector<const plumb::SdnnPipeline*> all;
   for (const plumb::SdnnPipeline* p : plumb::sdnn_pipelines()) {
@@ -97,6 +54,7 @@ void on_executor(std::uint64_t seed, Work&& work) {
   plumb::simt::Options options;
   options.seed = seed;
   options.resident_blocks = 2;
+  options.check = plumb::simt_test::checked();
   plumb::simt::begin_run(options);
   work();
   for (const auto& finding : plumb::simt::end_run()) FAIL_CHECK(finding.describe());

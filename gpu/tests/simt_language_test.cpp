@@ -152,7 +152,7 @@ TEST_CASE("asynchronous copies land by their wait, and a pipeline of them is cle
         CHECK_MESSAGE(findings.empty(), all_of(findings));
         CHECK(out == want);
       }
-      if (!plumb::simt::instrumented()) continue;
+      if (!plumb::simt_test::checked()) continue;
       for (const CopyFault fault : {CopyFault::no_wait, CopyFault::commit_after_wait}) {
         Run run(seed);
         pipelined(fault, threads, run.input(in), run.output(out), tiles);
@@ -177,7 +177,7 @@ TEST_CASE("asynchronous copies land by their wait, and a pipeline of them is cle
   }
 }
 
-TEST_CASE("a plain build shows a missing wait in the numbers of some schedule") {
+TEST_CASE("a missing wait shows in the numbers of some schedule") {
   const std::vector<float> in(4 * 64 * 5, 1.0f);
   const std::vector<float> want(64, 20.0f);
   int wrong = 0;

@@ -1,4 +1,4 @@
-// Synchronisation that is unusual and legal stays clean, in every schedule and instrumented; the mistake that looks like it is reported.
+// Synchronisation that is unusual and legal stays clean, in every schedule, checked and not; the mistake that looks like it is reported.
 #include <doctest/doctest.h>
 
 #include <numeric>
@@ -141,7 +141,7 @@ TEST_CASE("sweeps of a grid go to and fro between two buffers, not in place") {
         CHECK_MESSAGE(findings.empty(), all_of(findings));
         CHECK(a[0] == 4);
         CHECK(a[191] == 3);
-      } else if (plumb::simt::instrumented()) {
+      } else if (plumb::simt_test::checked()) {
         const int line = line_of("legal", "sweep");
         CHECK_MESSAGE(reports(findings, plumb::simt::FindingKind::race, line, line), all_of(findings));
       }

@@ -30,7 +30,7 @@ TEST_CASE("a tree sum with one barrier removed is reported at its line at every 
 }
 
 TEST_CASE("a finding says who did what to which element, and what would order it") {
-  if (!plumb::simt::instrumented()) return;
+  if (!plumb::simt_test::checked()) return;
   const auto in = ones(64);
   std::vector<float> out(1);
   Run run;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gpu/simt/executor.hpp"
+#include "gpu/tests/checked.hpp"
 #include "gpu/tests/kernels/simt_kernels.hpp"
 
 namespace plumb::simt_test {
@@ -31,6 +32,7 @@ class Run {
     simt::Options options;
     options.seed = seed;
     options.resident_blocks = resident;
+    options.check = checked();
     simt::begin_run(options);
   }
   template <class T>
@@ -66,7 +68,7 @@ inline bool reports(const std::vector<simt::Finding>& findings, simt::FindingKin
 inline const int kBlockSizes[] = {32, 64, 128, 256, 512, 1024};
 inline constexpr std::uint64_t kSeeds = 8;
 
-/// Runs `launch` right and wrong over seeds. The right form must be silent and pass `check`; in the race build
+/// Runs `launch` right and wrong over seeds. The right form must be silent and pass `check`; in checked runs
 /// the wrong one must be reported as a race between the lines marked so.
 inline void twin(const char* file, const char* one, const char* other,
                  const std::function<void(Form, Run&)>& launch, const std::function<bool()>& check) {
@@ -83,7 +85,7 @@ inline void twin(const char* file, const char* one, const char* other,
       CHECK_MESSAGE(findings.empty(), all_of(findings));
       CHECK(check());
     }
-    if (!simt::instrumented()) continue;
+    if (!checked()) continue;
     Run run(seed);
     launch(Form::wrong, run);
     const auto findings = Run::findings();

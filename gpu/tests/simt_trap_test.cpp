@@ -142,7 +142,7 @@ TEST_CASE("a vector access or copy at a misaligned address is reported; an align
   }
 }
 
-TEST_CASE("a write past shared memory is reported, with its line where accesses are instrumented") {
+TEST_CASE("a write past shared memory is reported, with its line where accesses are checked") {
   std::vector<float> out(33);
   {
     Run run;
@@ -156,7 +156,7 @@ TEST_CASE("a write past shared memory is reported, with its line where accesses 
   CHECK(findings[0].kind == FindingKind::out_of_bounds);
   CHECK(findings[0].array == "s");
   CHECK(findings[0].offset == 128);
-  if (plumb::simt::instrumented()) CHECK(findings[0].place.line == line_of("traps", "shared overrun"));
+  if (plumb::simt_test::checked()) CHECK(findings[0].place.line == line_of("traps", "shared overrun"));
 }
 
 TEST_CASE("a failed assertion and an impossible launch are findings, not crashes") {
@@ -183,7 +183,7 @@ TEST_CASE("a failed assertion and an impossible launch are findings, not crashes
 }
 
 TEST_CASE("accesses out of bounds, to inputs, and to what nobody wrote are reported at their lines") {
-  if (!plumb::simt::instrumented()) return;
+  if (!plumb::simt_test::checked()) return;
   const std::vector<float> in(32, 1.0f);
   std::vector<float> out(64);
   {

@@ -6,38 +6,16 @@
 #include <doctest/doctest.h>
 
 #include "reference/core/error.hpp"
-#include "reference/core/random.hpp"
+#include "reference/tests/sparse_dnn_inputs.hpp"
 
 namespace {
 
 using plumb::Csr;
 using plumb::SparseDnn;
-
-/// CSR from rows of (column, value).
-Csr<float> csr(std::int64_t cols, const std::vector<std::vector<std::pair<int, float>>>& rows) {
-  Csr<float> m;
-  m.rows = static_cast<std::int64_t>(rows.size());
-  m.cols = cols;
-  for (const auto& row : rows) {
-    for (const auto& [j, v] : row) {
-      m.col.push_back(j);
-      m.val.push_back(v);
-    }
-    m.row_ptr.push_back(static_cast<std::int32_t>(m.col.size()));
-  }
-  return m;
-}
-
-Csr<float> identity(std::int64_t n) {
-  Csr<float> m;
-  m.rows = m.cols = n;
-  for (std::int64_t i = 0; i < n; ++i) {
-    m.col.push_back(static_cast<std::int32_t>(i));
-    m.val.push_back(1);
-    m.row_ptr.push_back(static_cast<std::int32_t>(i + 1));
-  }
-  return m;
-}
+using plumb::test::csr;
+using plumb::test::identity;
+using plumb::test::random_inputs;
+using plumb::test::random_weights;
 
 std::vector<float> dense(const Csr<float>& m) {
   std::vector<float> d(static_cast<std::size_t>(m.rows * m.cols), 0.0F);
@@ -58,39 +36,6 @@ std::vector<const plumb::SdnnPipeline*> host_pipelines() {
 
 plumb::SdnnRun run(const plumb::SdnnPipeline& pipeline, const SparseDnn& net, const Csr<float>& y) {
   return pipeline.plan(net)->run(y, 0, net.layers());
-}
-
-/// Random degrees 0..9, weights in [-1, 1), repeated columns; W transposed.
-Csr<float> random_weights(std::int64_t n, std::uint64_t seed) {
-  Csr<float> m;
-  m.rows = m.cols = n;
-  std::uint64_t at = 0;
-  for (std::int64_t j = 0; j < n; ++j) {
-    const auto degree = plumb::random_below(seed, 1, static_cast<std::uint64_t>(j), 10);
-    for (std::uint64_t k = 0; k < degree; ++k, ++at) {
-      m.col.push_back(
-          static_cast<std::int32_t>(plumb::random_below(seed, 2, at, static_cast<std::uint64_t>(n))));
-      m.val.push_back(static_cast<float>(2 * plumb::random_unit(seed, 3, at) - 1));
-    }
-    m.row_ptr.push_back(static_cast<std::int32_t>(m.col.size()));
-  }
-  return m;
-}
-
-Csr<float> random_inputs(std::int64_t rows, std::int64_t n, std::uint64_t seed) {
-  Csr<float> y;
-  y.rows = rows;
-  y.cols = n;
-  for (std::int64_t i = 0; i < rows; ++i) {
-    for (std::int64_t j = 0; j < n; ++j) {
-      const auto index = static_cast<std::uint64_t>(i * n + j);
-      if (i % 7 == 3 || plumb::random_unit(seed, 4, index) < 0.6) continue;  // every seventh row is empty
-      y.col.push_back(static_cast<std::int32_t>(j));
-      y.val.push_back(static_cast<float>(3 * plumb::random_unit(seed, 5, index) - 0.5));
-    }
-    y.row_ptr.push_back(static_cast<std::int32_t>(y.col.size()));
-  }
-  return y;
 }
 
 }  // namespace
@@ -196,7 +141,7 @@ TEST_CASE(
   constexpr float kNoCap = std::numeric_limits<float>::infinity();
   for (const auto& [bias, cap] : {std::pair{-0.05F, 32.0F}, {0.1F, 1.5F}, {0.0F, kNoCap}}) {
     SparseDnn net{37, bias, cap, {}};
-    for (std::uint64_t l = 0; l < 5; ++l) net.gather.push_back(random_weights(37, 100 + l));
+    for (std::uint64_t l = 0; l < 5; ++l) net.gather.push_back(random_weights(37, 9, 100 + l));
     plumb::validate(net);
     const Csr<float> y = random_inputs(131, 37, 7);
     for (const auto* pipeline : host_pipelines()) {
@@ -216,7 +161,7 @@ TEST_CASE(
 TEST_CASE(
     "the judge notices a lost edge, a bias everywhere, a cap before the bias, swapped rows, NaN, and a "
     "negative value") {
-  SparseDnn net{37, 0.1F, 1.5F, {random_weights(37, 100)}};
+  SparseDnn net{37, 0.1F, 1.5F, {random_weights(37, 9, 100)}};
   const Csr<float> y = random_inputs(40, 37, 7);
   const Csr<float> right = run(plumb::kSdnnCarried, net, y).y;
   REQUIRE(plumb::judge_layer(net, 0, y, right, 0, 40).misses == 0);
@@ -267,7 +212,7 @@ TEST_CASE("an input on an unstable fixed point is undecidable, its neighbours ar
 
 TEST_CASE("the reference answers as the pipelines do where nothing is undecidable") {
   SparseDnn net{37, -0.05F, 32, {}};
-  for (std::uint64_t l = 0; l < 8; ++l) net.gather.push_back(random_weights(37, 300 + l));
+  for (std::uint64_t l = 0; l < 8; ++l) net.gather.push_back(random_weights(37, 9, 300 + l));
   const Csr<float> y = random_inputs(600, 37, 9);
   const plumb::SdnnAnswer answer = plumb::clear_run(net, y);
   REQUIRE(answer.undecidable.empty());

@@ -1,13 +1,13 @@
-# plumb_simt_kernels(NAME PLAIN|RACE sources.cu...): an OBJECT library of the kernels for the CPU executor.
+# plumb_simt_kernels(NAME sources.cu...): an OBJECT library of the kernels for the CPU executor; link it with plumb_simt.
+# plumb_simt_program(NAME sources.cu...): a program of them, with the user's own main().
 #
-# Each source is preprocessed against gpu/simt/shim.hpp, rewritten (launches, __shared__), and compiled by the host compiler: PLAIN
-# as it is, RACE with the thread-sanitizer's instrumentation, whose runtime gpu/simt itself provides (nothing links libtsan).
-# plumb_simt_program(NAME PLAIN|RACE sources.cu...): a program of them, with the user's own main().
+# Each source is preprocessed against gpu/simt/shim.hpp, rewritten (launches, __shared__), and compiled by the host compiler with the
+# thread-sanitizer's instrumentation, whose runtime gpu/simt itself provides (nothing links libtsan). Whether a run checks its
+# accesses is decided when it begins.
 #
 # PLUMB_SIMT_DEFINITIONS, where the caller sets it, holds further -D flags.
-# The rewritten text is shared between the two. Link NAME and plumb_simt; all kernels of one program are of one mode.
 
-function(plumb_simt_kernels name mode)
+function(plumb_simt_kernels name)
   find_package(Python3 COMPONENTS Interpreter QUIET)
   if(NOT Python3_Interpreter_FOUND)
     plumb_missing("Python 3" python3)
@@ -21,10 +21,10 @@ function(plumb_simt_kernels name mode)
     list(APPEND flags -march=native)
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    set(race_flags -fsanitize=thread --param=tsan-distinguish-volatile=1
+    list(APPEND flags -fsanitize=thread --param=tsan-distinguish-volatile=1
         --param=tsan-instrument-func-entry-exit=0)
   else()
-    set(race_flags -fsanitize=thread "SHELL:-mllvm -tsan-distinguish-volatile"
+    list(APPEND flags -fsanitize=thread "SHELL:-mllvm -tsan-distinguish-volatile"
         "SHELL:-mllvm -tsan-instrument-func-entry-exit=0"
         "SHELL:-mllvm -tsan-instrument-read-before-write")
   endif()
@@ -57,17 +57,12 @@ function(plumb_simt_kernels name mode)
   endforeach()
   set_source_files_properties(${rewritten} PROPERTIES GENERATED TRUE)
   add_library(${name} OBJECT ${rewritten})
-  add_dependencies(${name} ${steps})  # both modes wait for one rewriting instead of racing for the file
+  add_dependencies(${name} ${steps})  # two libraries of one source wait for one rewriting instead of racing for the file
   target_compile_options(${name} PRIVATE ${language} ${flags})
-  if(mode STREQUAL "RACE")
-    target_compile_options(${name} PRIVATE ${race_flags})
-  elseif(NOT mode STREQUAL "PLAIN")
-    message(FATAL_ERROR "plumb_simt_kernels(${name} ${mode}): the mode is PLAIN or RACE")
-  endif()
 endfunction()
 
-function(plumb_simt_program name mode)
-  plumb_simt_kernels(${name}_kernels ${mode} ${ARGN})
+function(plumb_simt_program name)
+  plumb_simt_kernels(${name}_kernels ${ARGN})
   add_executable(${name} $<TARGET_OBJECTS:${name}_kernels>)
   target_link_libraries(${name} PRIVATE plumb_simt)
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)

@@ -65,7 +65,7 @@ constexpr std::pair<const char*, const char*> kWords[] = {
     {"numeric", "Instrument: comparison with the oracle, with poison, fences and input checks."},
     {"simt", "Instrument: the same .cu kernels on the CPU, threads as fibers in an order drawn from a seed; traps divergent barriers, bad shuffle "
              "masks, accesses out of bounds and reads of what nobody wrote."},
-    {"race detection", "Instrument (race): the same kernels instrumented, every access checked against CUDA's own order of events; both lines are named."},
+    {"race detection", "Instrument (race): every access checked against CUDA's own order of events; both lines are named."},
     {"sanitizer", "Instrument: compute-sanitizer's memcheck, racecheck, initcheck and synccheck on each variant's smallest case of several tiles "
                   "(--explain sanitize)."},
     {"sanitize", kSanitizerBlindSpots},

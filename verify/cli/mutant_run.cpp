@@ -33,7 +33,7 @@ constexpr unsigned kArcher = kSanitizer << 1;
 constexpr std::pair<unsigned, const char*> kInstruments[] = {{kNumeric, "numeric"}, {kRepeat, "repeat"},       {kSimt, "simt"},
                                                              {kRace, "race"},       {kSanitizer, "sanitizer"}, {kArcher, "archer"}};
 
-// Where a mutant is attacked. The CPU executor is two devices: its plain program, and the instrumented one.
+// Where a mutant is attacked. The CPU executor is two: as it is, and checking every access.
 enum class Place : std::uint8_t { host, gpu, simt, race, sanitizer };
 
 struct Row {
@@ -44,13 +44,14 @@ struct Row {
   unsigned killed_by = 0;
   unsigned applied = 0;          // instruments that saw at least one case
   unsigned outlived = 0;         // instruments that saw every case and noticed nothing
+  bool cut_short = false;        // interrupted before every attack on it was over
   std::string how;               // the first kill, one line
   std::string repro;
 
   // A fault that only the CPU executor is sure to notice is not judged where that did not run: a race need not show in numbers.
   [[nodiscard]] bool judged() const {
     const unsigned sure = declared & (kSimt | kRace);
-    return !killed.empty() && (killed_everywhere() || sure == 0 || (applied & sure) != 0);
+    return !cut_short && !killed.empty() && (killed_everywhere() || sure == 0 || (applied & sure) != 0);
   }
   [[nodiscard]] bool killed_everywhere() const {
     return std::all_of(killed.begin(), killed.end(), [](const auto& k) { return k.second; });
@@ -134,11 +135,20 @@ class Attackers {
     }
   }
 
-  // Runs one mutant on the operator's cases until something kills it; with --all-instruments until all that can have.
+  // A row whose attack was interrupted, or never begun for an interrupt, says nothing.
   void make_one(const Attack& attack, Runner& runner) {
     const VariantInfo& mutant = attack.mutant;
-    if (progress_) fmt::print(stderr, "\r\033[K{} {} {}", mutant.op, mutant.name, name(mutant.dtype));
-    if (attack.place == Place::sanitizer) return under_sanitizer(attack, runner);
+    if (progress_ && stop_signal == 0) fmt::print(stderr, "\r\033[K{} {} {}", mutant.op, mutant.name, name(mutant.dtype));
+    if (attack.place == Place::sanitizer) under_sanitizer(attack, runner);
+    else run_on_cases(attack, runner);
+    if (stop_signal == 0) return;
+    const std::lock_guard lock(mutex_);
+    rows_[attack.row].cut_short = true;
+  }
+
+  // Runs one mutant on the operator's cases until something kills it; with --all-instruments until all that can have.
+  void run_on_cases(const Attack& attack, Runner& runner) {
+    const VariantInfo& mutant = attack.mutant;
     const unsigned shown = instruments_of(attack.place);
     unsigned killed = 0;
     bool ran = false;
@@ -234,8 +244,8 @@ int run_mutants(const VerifyOptions& o) {
   RunOptions run = o.run;
   run.timeout = std::min(run.timeout, 20.0);  // a hang is a kill; it need not take a minute
   RunOptions run_race = run;
-  run.simt_program = simt_program(false), run.race = false;
-  run_race.simt_program = simt_program(true), run_race.race = true;
+  run.simt_program = simt_program(), run.race = false;
+  run_race.simt_program = run.simt_program, run_race.race = true;
   const bool sanitizing = (!o.sanitize.empty() || o.all_instruments) && device_wanted(Device::gpu);
   if (!o.sanitize.empty() && find_compute_sanitizer().empty()) throw Error(no_sanitizer());
   const std::string stress_program = run.stress != 0 ? worker_beside("plumb_stress_worker") : "";
@@ -272,7 +282,7 @@ int run_mutants(const VerifyOptions& o) {
         continue;
       }
       if ((v.fault.killed_by & instruments_of(Place::simt)) != 0) plain.push_back({entry.get(), v, Place::simt, row});
-      if ((v.fault.killed_by & kRace) != 0 && !run_race.simt_program.empty()) race.push_back({entry.get(), v, Place::race, row});
+      if ((v.fault.killed_by & kRace) != 0) race.push_back({entry.get(), v, Place::race, row});
     }
   }
   Attackers attackers(o, rows);
@@ -325,7 +335,8 @@ int run_mutants(const VerifyOptions& o) {
     table.judges.emplace_back(fault.name, noticed.empty() ? "SURVIVED" : noticed.front());
     fmt::print("  {:<56}{}\n", fault.name, noticed.empty() ? "SURVIVED" : "noticed: " + noticed.front());
   }
-  if (absent > 0) fmt::print("\n{} planted faults were not judged: their device is absent, or an instrument that is sure to notice them\n", absent);
+  if (absent > 0) fmt::print("\n{} planted faults were not judged: their device is absent, or an instrument that is sure to notice them{}\n", absent,
+               stop_signal != 0 ? ", or they were interrupted" : "");
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   fmt::print("\nmutants: {} of {} killed\n", killed, counted);
   Totals totals;

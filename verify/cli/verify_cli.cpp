@@ -210,7 +210,7 @@ int judge_cases(VerifyOptions o) {
   }
   std::vector<VariantInfo> of_simt;
   if (!o.devices.empty() && device_wanted(o, Device::simt)) {
-    o.run.simt_program = simt_program(o.run.race);
+    o.run.simt_program = simt_program();
     if (o.run.simt_program.empty()) throw Error(fmt::format("--device simt: its worker is not beside {}", this_program()));
     std::vector<std::string> defects;
     of_simt = list_simt(o.run.simt_program, defects);

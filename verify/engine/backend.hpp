@@ -44,8 +44,9 @@ class Backend {
   [[nodiscard]] virtual void* stream() { return nullptr; }
   /// Whether begin() wants to be told what a run may touch.
   [[nodiscard]] virtual bool tracks_arrays() const { return false; }
-  /// Before everything else of a run: the arrays of the call, at their places in the uploaded image, and the schedule's seed.
-  virtual void begin(const CallInfo&, Poison, std::uint64_t /*schedule*/) {}
+  /// Before everything else of a run: the arrays of the call, at their places in the uploaded image; for the CPU executor, the
+  /// schedule's seed and whether every access is checked.
+  virtual void begin(const CallInfo&, Poison, std::uint64_t /*schedule*/, bool /*check_accesses*/) {}
   /// Whether every array is to be put by place() into memory of its own, instead of all by upload() into one image.
   [[nodiscard]] virtual bool apart() const { return false; }
   /// Memory for one array of the image; `at_offset` is where it lies there, with its contents. An output that holds only poison is left as

@@ -300,6 +300,7 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
     StagedViews views = prepared.place(layout);
     RunRequest request{c.op, variant.name, c.dtype, variant.device, placement.poison, std::move(views), layout.bytes(), variant.plugin};
     request.schedule = c.seed + static_cast<std::uint64_t>(r);
+    request.check_accesses = options_.race;
     if (options_.stress != 0) {
       request.disturbance = disturbance_of(options_.stress, r);
       request.schedule = request.disturbance;

@@ -32,7 +32,7 @@ struct RunOptions {
   int first = 10;            // misses listed
   std::string program;       // what children are started from; "" uses this executable
   std::string simt_program = {};  // the same for Device::simt (verify/engine/simt_device.hpp)
-  bool race = false;         // simt_program's kernels are instrumented: for the repro line
+  bool race = false;         // --race: the CPU executor checks every access
   std::uint64_t stress = 0;  // --stress: a seed of what disturbs every run, drawn anew for each; 0: nothing does
   bool apart = false;        // every array in an allocation of its own, nothing poisoned (make_apart_backend); with Isolation::none
   std::function<void(const Failure&)> on_failure = {};  // told of every failing record, from the thread that judges it

@@ -33,9 +33,7 @@ std::string worker_beside(const std::string& name) {
   return access(beside.c_str(), X_OK) == 0 ? beside : "";
 }
 
-std::string simt_program(bool race) {
-  return worker_beside(race ? "plumb_simt_race_worker" : "plumb_simt_worker");
-}
+std::string simt_program() { return worker_beside("plumb_simt_worker"); }
 
 std::vector<std::string> describe_variants() {
   std::vector<std::string> lines;

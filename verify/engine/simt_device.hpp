@@ -1,5 +1,5 @@
-// The CPU executor as a device of verify: GPU kernels compiled for the host live in two programs beside this one, plain and
-// instrumented, since all kernels of a program are of one mode. Here is how the judge finds them and learns what they hold.
+// The CPU executor as a device of verify: GPU kernels compiled for the host live in a program beside this one. Here is how
+// the judge finds it and learns what it holds.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,15 +11,15 @@ namespace plumb {
 /// Shown behind a variant's name where the CPU executor ran it.
 inline constexpr const char* kOnSimt = " (simt)";
 
-/// Operations and 4-byte words moved (Cost) of one run; larger cases are skipped. An instrumented access costs about
+/// Operations and 4-byte words moved (Cost) of one run; larger cases are skipped. An access that is checked costs about
 /// 60 ns, and each case is run by every rung several times over.
 inline constexpr double kMaxSimtWork = 6e6, kMaxSimtRaceWork = 2e6;
 
 /// The path of a worker of that name beside this program, or "".
 [[nodiscard]] std::string worker_beside(const std::string& name);
 
-/// The worker beside this program: plumb_simt_worker, or plumb_simt_race_worker. "" where there is none.
-[[nodiscard]] std::string simt_program(bool race);
+/// The worker beside this program, or "".
+[[nodiscard]] std::string simt_program();
 
 /// Variants and mutants that `program` holds, with Device::simt. Throws Error where it does not answer, and adds to `defects` what was
 /// compiled for it and did not register itself.

@@ -134,6 +134,7 @@ Message encode(const RunRequest& r) {
   m.put_number(r.image_bytes);
   m.put(r.plugin);
   m.put_number(static_cast<std::int64_t>(r.schedule));
+  m.put_number(r.check_accesses ? 1 : 0);
   m.put_number(static_cast<std::int64_t>(r.disturbance));
   m.put_number(r.min_sm), m.put_number(r.watch);
   m.put_number(r.ticket);
@@ -153,6 +154,7 @@ RunRequest decode_request(Message& m) {
   r.image_bytes = m.number();
   r.plugin = m.text();
   r.schedule = static_cast<std::uint64_t>(m.number());
+  r.check_accesses = m.number() != 0;
   r.disturbance = static_cast<std::uint64_t>(m.number());
   r.min_sm = static_cast<int>(m.number()), r.watch = m.number() != 0;
   r.ticket = m.number();
@@ -342,7 +344,7 @@ RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte*
     }
     if (backend.tracks_arrays()) {
       StagedViews copy = request.views;  // unpacking rebases them
-      backend.begin(entry.unpack(request.dtype, copy.data(), invocation.base), request.poison, request.schedule);
+      backend.begin(entry.unpack(request.dtype, copy.data(), invocation.base), request.poison, request.schedule, request.check_accesses);
     }
     Repetition repetition(request.timing, reply, backend);
     std::chrono::steady_clock::time_point start, preparing;

@@ -37,6 +37,7 @@ struct RunRequest {
   std::int64_t image_bytes = 0;  // the image lies in the shared block
   std::string plugin = {};       // the shared library that holds the variant; "" for a registered one
   std::uint64_t schedule = 0;    // of the CPU executor: the order of blocks, warps and lanes follows from it
+  bool check_accesses = false;   // of the CPU executor: --race
   std::uint64_t disturbance = 0; // seed of what --stress does beside the run; 0: nothing
   int min_sm = 0;                // compute capability * 10 that the variant needs
   bool watch = false;            // note the kernels that are launched, in the reply's timing

@@ -1,5 +1,5 @@
-// The program that holds GPU kernels compiled for the CPU executor: verify's child process for --device simt. Built twice, with plain
-// and with instrumented kernels. It has no command line of its own.
+// The program that holds GPU kernels compiled for the CPU executor: verify's child process for --device simt. It has no command
+// line of its own.
 #include <cstdio>
 #include <cstring>
 

@@ -11,18 +11,19 @@ namespace {
 class SimtBackend final : public Backend {
  public:
   std::string describe() const override {
-    return simt::instrumented() ? "CPU executor, with race detection" : "CPU executor";
+    return "CPU executor";
   }
   std::byte* upload(std::byte* image, std::int64_t) override { return image; }
   void download(std::byte*, std::int64_t) override {}
   void* stream() override { return nullptr; }
   bool tracks_arrays() const override { return true; }
 
-  void begin(const CallInfo& call, Poison poison, std::uint64_t schedule) override {
+  void begin(const CallInfo& call, Poison poison, std::uint64_t schedule, bool check_accesses) override {
     simt::Options options;
     options.seed = schedule;
     options.max_threads = kMaxSimtThreads;
     options.max_findings = 8;
+    options.check = check_accesses;
     simt::begin_run(options);
     under_way_ = true;
     for (const ArrayInfo& a : call.arrays) {

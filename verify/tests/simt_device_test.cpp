@@ -11,9 +11,9 @@
 namespace plumb {
 namespace {
 
-VariantInfo find_variant(const std::string& op, const std::string& variant, bool race) {
+VariantInfo find_variant(const std::string& op, const std::string& variant) {
   std::vector<std::string> defects;
-  for (const VariantInfo& v : list_simt(race ? PLUMB_SIMT_RACE_WORKER : PLUMB_SIMT_WORKER, defects)) {
+  for (const VariantInfo& v : list_simt(PLUMB_SIMT_WORKER, defects)) {
     if (v.op == op && v.name == variant && v.dtype == Dtype::f32) return v;
   }
   throw Error("no variant " + variant);
@@ -22,31 +22,28 @@ VariantInfo find_variant(const std::string& op, const std::string& variant, bool
 // Judges a variant in fp32 on a case of its operator, by its id.
 Record judge_on_simt(const std::string& id, const std::string& variant, bool race) {
   RunOptions options;
-  options.simt_program = race ? PLUMB_SIMT_RACE_WORKER : PLUMB_SIMT_WORKER;
+  options.simt_program = PLUMB_SIMT_WORKER;
   options.race = race;
   Runner runner(options);
   const Case c = parse_case(id);
   const std::unique_ptr<PreparedCase> prepared = find_operator(c.op).prepare(c);
-  return runner.judge(c, *prepared, find_variant(c.op, variant, race));
+  return runner.judge(c, *prepared, find_variant(c.op, variant));
 }
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST_CASE("both workers hold every rung that was compiled for them, and nothing of the host's") {
-  for (const char* program : {PLUMB_SIMT_WORKER, PLUMB_SIMT_RACE_WORKER}) {
-    std::vector<std::string> defects;
-    const std::vector<VariantInfo> all = list_simt(program, defects);
-    CHECK(defects.empty());
-    CHECK(
-        std::any_of(all.begin(), all.end(), [](const VariantInfo& v) { return v.name == "gpu/03_padded"; }));
-    CHECK(std::any_of(all.begin(), all.end(),
-                      [](const VariantInfo& v) { return v.mutant && v.fault.number == 2; }));
-    CHECK(std::all_of(all.begin(), all.end(), [](const VariantInfo& v) {
-      return v.device == Device::simt && v.name.rfind("cpu/", 0) != 0;
-    }));
-  }
+TEST_CASE("the worker holds every rung that was compiled for it, and nothing of the host's") {
+  std::vector<std::string> defects;
+  const std::vector<VariantInfo> all = list_simt(PLUMB_SIMT_WORKER, defects);
+  CHECK(defects.empty());
+  CHECK(std::any_of(all.begin(), all.end(), [](const VariantInfo& v) { return v.name == "gpu/03_padded"; }));
+  CHECK(std::any_of(all.begin(), all.end(),
+                    [](const VariantInfo& v) { return v.mutant && v.fault.number == 2; }));
+  CHECK(std::all_of(all.begin(), all.end(), [](const VariantInfo& v) {
+    return v.device == Device::simt && v.name.rfind("cpu/", 0) != 0;
+  }));
 }
 
 TEST_CASE("a right kernel passes, plain and with races looked for, and the report says where it ran") {

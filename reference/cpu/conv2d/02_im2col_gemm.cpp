@@ -32,7 +32,7 @@ void run(const Conv2d::Problem<T>& p, const Conv2d::In<T, Space::host>& in,
       for (std::int64_t f = 0; f < p.k; f += kRows) {
         alignas(kVectorBytes) T tile[kRows * kCols<T>];
         const std::int64_t rows = std::min<std::int64_t>(kRows, p.k - f);
-        multiply_panel(rows, depth, &in.F(f, 0), in.F.ld, panel, tile);
+        multiply_panel(rows, depth, in.F.data + f * in.F.ld, in.F.ld, panel, tile);
         for (std::int64_t i = 0; i < rows; ++i)
           std::copy_n(tile + i * kCols<T>, wide, &Y(image * p.k + f + i, first));
       }

@@ -4,7 +4,6 @@
 // Traffic   as rung 21.
 // Limits    its blocking, chosen from the cache sizes it reads at the first product.
 // Fails at  nothing by shape.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // gcc 12 warns inside its own AVX-512 header
 #include <Eigen/Core>
 
 #include "reference/cpu/gemm/loops.hpp"

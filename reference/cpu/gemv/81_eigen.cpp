@@ -4,7 +4,6 @@
 // Traffic   as rung 01.
 // Limits    one core: Eigen does not parallelise a dense matrix times a vector.
 // Fails at  nothing by shape.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // gcc 12 warns inside its own AVX-512 header
 #include <Eigen/Core>
 
 #include "reference/ops/gemv.hpp"

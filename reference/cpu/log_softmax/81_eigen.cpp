@@ -7,7 +7,6 @@
 //           clamp returns for NaN differs among its versions. The sum of x - x is 0 for finite rows and NaN
 //           otherwise: it is asked first.
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // gcc 12's own AVX-512 headers: PR 105593
 #endif
 #include <Eigen/Core>
 #include <cmath>

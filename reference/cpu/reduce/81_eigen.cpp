@@ -6,7 +6,6 @@
 // Limits    one core's memory bandwidth.
 // Fails at  [1, 1e20, 1, -1e20], as rung 01. The maximum of nothing is an assertion there, and is answered
 //           here.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // gcc 12 warns inside its own AVX-512 header
 #include <Eigen/Core>
 
 #include "reference/cpu/reduce/parts.hpp"

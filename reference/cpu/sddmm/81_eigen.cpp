@@ -6,7 +6,6 @@
 // Limits    as rung 03.
 // Fails at  skewed rows, as rung 02: chunks of whole rows.
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // gcc 12's own AVX-512 headers: PR 105593
 #endif
 #include <Eigen/Core>
 

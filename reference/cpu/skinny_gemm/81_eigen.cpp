@@ -4,7 +4,6 @@
 // Traffic   X is packed: written and read once more than needed.
 // Limits    the packing.
 // Fails at  nothing by shape.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // gcc 12 warns inside its own AVX-512 header
 #include <Eigen/Core>
 
 #include "reference/ops/skinny_gemm.hpp"

@@ -1,6 +1,6 @@
-# The two programs behind `verify --device simt`: every rung that the CPU executor can run, and the planted faults of kernels, with the
-# engine's worker; plain and instrumented. And the list of what was compiled into them, and of what was not, with its reason.
-function(plumb_simt_workers manifest)
+# The program behind `verify --device simt`: every rung that the CPU executor can run, and the planted faults of kernels, with the
+# engine's worker. And the list of what was compiled into it, and of what was not, with its reason.
+function(plumb_simt_worker manifest)
   file(GLOB rungs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/[a-z]*/[0-9][0-9]_*.cu)
   file(GLOB mutants CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/verify/mutants/*.cu)
   set(kernels ${mutants})
@@ -21,7 +21,7 @@ function(plumb_simt_workers manifest)
     string(APPEND lines "    {\"${op}\", \"gpu/${stem}\", \"${absent}\"},\n")
   endforeach()
   file(CONFIGURE OUTPUT ${manifest} CONTENT
-"// Written by CMake from the globs that compile the kernels of the CPU executor's workers.
+"// Written by CMake from the globs that compile the kernels of the CPU executor's worker.
 struct SimtManifestLine {
   const char* op;
   const char* variant;
@@ -35,25 +35,15 @@ ${lines}    {\"\", \"\", \"\"},
   if(PLUMB_EXTRA_KERNELS)
     file(GLOB user CONFIGURE_DEPENDS ${PLUMB_EXTRA_KERNELS}/*.cu)
   endif()
-  foreach(mode PLAIN RACE)
-    if(mode STREQUAL "RACE")
-      set(name plumb_simt_race_worker)
-    else()
-      set(name plumb_simt_worker)
-    endif()
-    add_executable(${name} simt/main.cpp simt/simt_backend.cpp)
-    if(kernels)
-      plumb_simt_kernels(${name}_kernels ${mode} ${kernels})
-      target_link_libraries(${name} PRIVATE ${name}_kernels)
-    endif()
-    if(user)
-      set(PLUMB_SIMT_DEFINITIONS "-DPLUMB_ORIGIN=\"user\"")
-      plumb_simt_kernels(${name}_user ${mode} ${user})
-      unset(PLUMB_SIMT_DEFINITIONS)
-      target_link_libraries(${name} PRIVATE ${name}_user)
-    endif()
-    target_link_libraries(${name} PRIVATE plumb_verify plumb_simt OpenMP::OpenMP_CXX)
-    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
-    install(TARGETS ${name})
-  endforeach()
+  add_executable(plumb_simt_worker simt/main.cpp simt/simt_backend.cpp)
+  plumb_simt_kernels(plumb_simt_worker_kernels ${kernels})
+  target_link_libraries(plumb_simt_worker PRIVATE plumb_simt_worker_kernels)
+  if(user)
+    set(PLUMB_SIMT_DEFINITIONS "-DPLUMB_ORIGIN=\"user\"")
+    plumb_simt_kernels(plumb_simt_worker_user ${user})
+    target_link_libraries(plumb_simt_worker PRIVATE plumb_simt_worker_user)
+  endif()
+  target_link_libraries(plumb_simt_worker PRIVATE plumb_verify plumb_simt OpenMP::OpenMP_CXX)
+  set_target_properties(plumb_simt_worker PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+  install(TARGETS plumb_simt_worker)
 endfunction()
