@@ -28,12 +28,12 @@ using Out = DenseToCsr::Out<T, Space::device>;
 
 template <class T>
 struct CusparseConversion {
-  cusparseHandle_t handle = nullptr;
-  cusparseDnMatDescr_t x = nullptr;
-  cusparseSpMatDescr_t a = nullptr;
-  cusparseMatDescr_t general = nullptr;      // what the sort wants to know: indices begin at 0
-  cusparseDnVecDescr_t converted = nullptr;  // values as they come out of the conversion
-  cusparseSpVecDescr_t sorted = nullptr;
+  CusparseHandle handle;
+  CusparseDnMat x;
+  CusparseSpMat a;
+  CusparseMat general;      // what the sort wants to know: indices begin at 0
+  CusparseDnVec converted;  // values as they come out of the conversion
+  CusparseSpVec sorted;
   void *buffer = nullptr, *sort_buffer = nullptr;
   T* values = nullptr;
   int *identity = nullptr, *permutation = nullptr;  // the sort starts from 0, 1, 2, ...
@@ -46,56 +46,42 @@ struct CusparseConversion {
     std::vector<int> ascending(static_cast<std::size_t>(nnz));
     std::iota(ascending.begin(), ascending.end(), 0);
     device_write(identity, ascending.data(), ascending.size() * sizeof(int), context.stream);
-    try {
-      PLUMB_CUSPARSE(cusparseCreate(&handle));
-      PLUMB_CUSPARSE(cusparseSetStream(handle, static_cast<cudaStream_t>(context.stream)));
-      PLUMB_CUSPARSE(cusparseCreateDnMat(&x, in.x.rows, in.x.cols, in.x.ld, const_cast<T*>(in.x.data),
-                                         kCudaType<T>, CUSPARSE_ORDER_ROW));
-      PLUMB_CUSPARSE(cusparseCreateCsr(&a, in.x.rows, in.x.cols, out.col.size, out.row_ptr.data, out.col.data,
-                                       values, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
+    handle = make_cusparse(context.stream);
+    x = describe(in.x);
+    a = describe_csr(in.x.rows, in.x.cols, nnz, out.row_ptr.data, out.col.data, values);
+    std::size_t bytes = 0;
+    PLUMB_CUSPARSE(cusparseDenseToSparse_bufferSize(handle.get(), x.get(), a.get(),
+                                                    CUSPARSE_DENSETOSPARSE_ALG_DEFAULT, &bytes));
+    buffer = context.workspace(static_cast<std::int64_t>(bytes));
+    cusparseMatDescr_t plain = nullptr;
+    PLUMB_CUSPARSE(cusparseCreateMatDescr(&plain));
+    general.reset(plain);
+    PLUMB_CUSPARSE(cusparseXcsrsort_bufferSizeExt(handle.get(), rows(in), cols(in), static_cast<int>(nnz),
+                                                  out.row_ptr.data, out.col.data, &bytes));
+    sort_buffer = context.workspace(static_cast<std::int64_t>(bytes));
+    converted = describe_vector(nnz, values);
+    cusparseSpVecDescr_t gathered = nullptr;
+    PLUMB_CUSPARSE(cusparseCreateSpVec(&gathered, nnz, nnz, permutation, out.val.data, CUSPARSE_INDEX_32I,
                                        CUSPARSE_INDEX_BASE_ZERO, kCudaType<T>));
-      std::size_t bytes = 0;
-      PLUMB_CUSPARSE(
-          cusparseDenseToSparse_bufferSize(handle, x, a, CUSPARSE_DENSETOSPARSE_ALG_DEFAULT, &bytes));
-      buffer = context.workspace(static_cast<std::int64_t>(bytes));
-      PLUMB_CUSPARSE(cusparseCreateMatDescr(&general));
-      PLUMB_CUSPARSE(cusparseXcsrsort_bufferSizeExt(handle, rows(in), cols(in), static_cast<int>(nnz),
-                                                    out.row_ptr.data, out.col.data, &bytes));
-      sort_buffer = context.workspace(static_cast<std::int64_t>(bytes));
-      PLUMB_CUSPARSE(cusparseCreateDnVec(&converted, nnz, values, kCudaType<T>));
-      PLUMB_CUSPARSE(cusparseCreateSpVec(&sorted, nnz, nnz, permutation, out.val.data, CUSPARSE_INDEX_32I,
-                                         CUSPARSE_INDEX_BASE_ZERO, kCudaType<T>));
-    } catch (...) {
-      destroy();
-      throw;
-    }
+    sorted.reset(gathered);
   }
-  CusparseConversion(const CusparseConversion&) = delete;
-  CusparseConversion& operator=(const CusparseConversion&) = delete;
-  ~CusparseConversion() { destroy(); }
 
   void run(const In<T>& in, const Out<T>& out, void* stream) {
     const int nnz = static_cast<int>(out.col.size);
-    PLUMB_CUSPARSE(cusparseDenseToSparse_analysis(handle, x, a, CUSPARSE_DENSETOSPARSE_ALG_DEFAULT, buffer));
-    PLUMB_CUSPARSE(cusparseCsrSetPointers(a, out.row_ptr.data, out.col.data, values));
-    PLUMB_CUSPARSE(cusparseDenseToSparse_convert(handle, x, a, CUSPARSE_DENSETOSPARSE_ALG_DEFAULT, buffer));
+    PLUMB_CUSPARSE(cusparseDenseToSparse_analysis(handle.get(), x.get(), a.get(),
+                                                  CUSPARSE_DENSETOSPARSE_ALG_DEFAULT, buffer));
+    PLUMB_CUSPARSE(cusparseCsrSetPointers(a.get(), out.row_ptr.data, out.col.data, values));
+    PLUMB_CUSPARSE(cusparseDenseToSparse_convert(handle.get(), x.get(), a.get(),
+                                                 CUSPARSE_DENSETOSPARSE_ALG_DEFAULT, buffer));
     device_copy(permutation, identity, static_cast<std::size_t>(nnz) * sizeof(int), stream);
-    PLUMB_CUSPARSE(cusparseXcsrsort(handle, rows(in), cols(in), nnz, general, out.row_ptr.data, out.col.data,
-                                    permutation, sort_buffer));
-    PLUMB_CUSPARSE(cusparseGather(handle, converted, sorted));
+    PLUMB_CUSPARSE(cusparseXcsrsort(handle.get(), rows(in), cols(in), nnz, general.get(), out.row_ptr.data,
+                                    out.col.data, permutation, sort_buffer));
+    PLUMB_CUSPARSE(cusparseGather(handle.get(), converted.get(), sorted.get()));
   }
 
  private:
   static int rows(const In<T>& in) { return static_cast<int>(in.x.rows); }
   static int cols(const In<T>& in) { return static_cast<int>(in.x.cols); }
-  void destroy() {
-    if (sorted != nullptr) (void)cusparseDestroySpVec(sorted);
-    if (converted != nullptr) (void)cusparseDestroyDnVec(converted);
-    if (general != nullptr) (void)cusparseDestroyMatDescr(general);
-    if (a != nullptr) (void)cusparseDestroySpMat(a);
-    if (x != nullptr) (void)cusparseDestroyDnMat(x);
-    if (handle != nullptr) (void)cusparseDestroy(handle);
-  }
 };
 
 template <class T>

@@ -22,53 +22,33 @@ using Out = Sddmm::Out<T, Space::device>;
 
 template <class T>
 struct CusparseSddmm {
-  cusparseHandle_t handle = nullptr;
-  cusparseDnMatDescr_t x = nullptr, y = nullptr;
-  cusparseSpMatDescr_t s = nullptr;
+  CusparseHandle handle;
+  CusparseDnMat x, y;
+  CusparseSpMat s;
   void* buffer = nullptr;
   T one = T(1), zero = T(0);
 
-  CusparseSddmm(const In<T>& in, const Out<T>& out, Context& context) {
-    try {
-      PLUMB_CUSPARSE(cusparseCreate(&handle));
-      PLUMB_CUSPARSE(cusparseSetStream(handle, static_cast<cudaStream_t>(context.stream)));
-      PLUMB_CUSPARSE(cusparseCreateDnMat(&x, in.X.rows, in.X.cols, in.X.ld, const_cast<T*>(in.X.data),
-                                         kCudaType<T>, CUSPARSE_ORDER_ROW));
-      PLUMB_CUSPARSE(cusparseCreateDnMat(&y, in.Y.rows, in.Y.cols, in.Y.ld, const_cast<T*>(in.Y.data),
-                                         kCudaType<T>, CUSPARSE_ORDER_ROW));
-      PLUMB_CUSPARSE(cusparseCreateCsr(&s, in.A.rows, in.A.cols, in.A.nnz,
-                                       const_cast<std::int32_t*>(in.A.row_ptr),
-                                       const_cast<std::int32_t*>(in.A.col), out.s.data, CUSPARSE_INDEX_32I,
-                                       CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, kCudaType<T>));
-      std::size_t bytes = 0;
-      PLUMB_CUSPARSE(cusparseSDDMM_bufferSize(handle, CUSPARSE_OPERATION_NON_TRANSPOSE,
-                                              CUSPARSE_OPERATION_TRANSPOSE, &one, x, y, &zero, s,
-                                              kCudaType<T>, CUSPARSE_SDDMM_ALG_DEFAULT, &bytes));
-      buffer = context.workspace(static_cast<std::int64_t>(bytes));
-      PLUMB_CUSPARSE(cusparseSDDMM_preprocess(handle, CUSPARSE_OPERATION_NON_TRANSPOSE,
-                                              CUSPARSE_OPERATION_TRANSPOSE, &one, x, y, &zero, s,
-                                              kCudaType<T>, CUSPARSE_SDDMM_ALG_DEFAULT, buffer));
-    } catch (...) {
-      destroy();
-      throw;
-    }
+  CusparseSddmm(const In<T>& in, const Out<T>& out, Context& context)
+      : handle(make_cusparse(context.stream)),
+        x(describe(in.X)),
+        y(describe(in.Y)),
+        s(describe_csr(in.A.rows, in.A.cols, in.A.nnz, in.A.row_ptr, in.A.col, out.s.data)) {
+    std::size_t bytes = 0;
+    PLUMB_CUSPARSE(cusparseSDDMM_bufferSize(handle.get(), kPlain, kTransposed, &one, x.get(), y.get(), &zero,
+                                            s.get(), kCudaType<T>, CUSPARSE_SDDMM_ALG_DEFAULT, &bytes));
+    buffer = context.workspace(static_cast<std::int64_t>(bytes));
+    PLUMB_CUSPARSE(cusparseSDDMM_preprocess(handle.get(), kPlain, kTransposed, &one, x.get(), y.get(), &zero,
+                                            s.get(), kCudaType<T>, CUSPARSE_SDDMM_ALG_DEFAULT, buffer));
   }
-  CusparseSddmm(const CusparseSddmm&) = delete;
-  CusparseSddmm& operator=(const CusparseSddmm&) = delete;
-  ~CusparseSddmm() { destroy(); }
 
   void run() {
-    PLUMB_CUSPARSE(cusparseSDDMM(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_TRANSPOSE, &one,
-                                 x, y, &zero, s, kCudaType<T>, CUSPARSE_SDDMM_ALG_DEFAULT, buffer));
+    PLUMB_CUSPARSE(cusparseSDDMM(handle.get(), kPlain, kTransposed, &one, x.get(), y.get(), &zero, s.get(),
+                                 kCudaType<T>, CUSPARSE_SDDMM_ALG_DEFAULT, buffer));
   }
 
  private:
-  void destroy() {
-    if (s != nullptr) (void)cusparseDestroySpMat(s);
-    if (y != nullptr) (void)cusparseDestroyDnMat(y);
-    if (x != nullptr) (void)cusparseDestroyDnMat(x);
-    if (handle != nullptr) (void)cusparseDestroy(handle);
-  }
+  static constexpr cusparseOperation_t kPlain = CUSPARSE_OPERATION_NON_TRANSPOSE,
+                                       kTransposed = CUSPARSE_OPERATION_TRANSPOSE;
 };
 
 template <class T>

@@ -83,6 +83,7 @@ class SharedSlot {
 };
 void* dynamic_shared();
 unsigned shared_offset(const void* p);
+void* shared_at(unsigned offset);
 bool is_shared(const void* p);
 
 void async_copy(void* shared_dst, const void* global_src, int bytes, int valid, Here here);

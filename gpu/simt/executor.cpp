@@ -899,6 +899,7 @@ void* dynamic_shared() {
 unsigned shared_offset(const void* p) {
   return static_cast<unsigned>(static_cast<const unsigned char*>(p) - engine.current->block->arena);
 }
+void* shared_at(unsigned offset) { return engine.current->block->arena + offset; }
 bool is_shared(const void* p) {
   const Block& b = *engine.current->block;
   return static_cast<std::size_t>(static_cast<const unsigned char*>(p) - b.arena) < kArenaBytes;

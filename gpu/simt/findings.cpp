@@ -51,9 +51,9 @@ std::string show(uint3 v) { return fmt::format("({},{},{})", v.x, v.y, v.z); }
 
 // Code of our own that stands between a kernel and what it does.
 bool is_ours(const std::string& file) {
-  static const char* const kOurs[] = {"gpu/simt/shim.hpp",   "gpu/simt/device_api.hpp",
-                                      "gpu/simt/groups.hpp", "gpu/runtime/async_copy.hpp",
-                                      "gpu/runtime/mma.hpp", "gpu/runtime/launch.hpp"};
+  static const char* const kOurs[] = {
+      "gpu/simt/shim.hpp",          "gpu/simt/device_api.hpp", "gpu/simt/groups.hpp",   "gpu/simt/ptx.hpp",
+      "gpu/runtime/async_copy.hpp", "gpu/runtime/mma.hpp",     "gpu/runtime/launch.hpp"};
   for (const char* own : kOurs) {
     const std::size_t n = std::strlen(own);
     if (file.size() >= n && file.compare(file.size() - n, n, own) == 0) return true;
@@ -258,7 +258,8 @@ std::vector<Finding> take_findings() {
         constexpr const char* kUnnamed = "(anonymous namespace)::";
         for (std::size_t at; (at = name.find(kUnnamed)) != std::string::npos;)
           name.erase(at, std::strlen(kUnnamed));
-        int depth = 0;  // the parameters say nothing here; a parenthesis among the template's arguments opens none
+        int depth =
+            0;  // the parameters say nothing here; a parenthesis among the template's arguments opens none
         for (std::size_t at = 0; at < name.size(); ++at) {
           if (name[at] == '<') ++depth;
           if (name[at] == '>') --depth;

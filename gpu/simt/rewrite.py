@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-# Turns CUDA that no host compiler parses into C++ that one does: kernel<<<...>>>(...), __shared__ variables, __noinline__.
+# Turns CUDA that no host compiler parses into C++ that one does: kernel<<<...>>>(...), __shared__ variables, inline PTX (ptx.py),
+# __noinline__.
 #
 #   g++ -E -DPLUMB_SIMT ... file.cu -o file.ii; rewrite.py file.ii file.simt.cpp    (or as a filter, with no arguments)
 #
@@ -9,12 +10,15 @@
 import re
 import sys
 
+sys.dont_write_bytecode = True
+import ptx  # noqa: E402
+
 TOKEN = re.compile(
     r'R"(?P<delim>[^()\\\s]{0,16})\((?:.|\n)*?\)(?P=delim)"'  # raw string
     r'|"(?:\\.|[^"\\\n])*"'
     r"|(?<![0-9A-Za-z_])(?:u8|u|U|L)?'(?:\\.|[^'\\\n])+'"
     r'|^\#[^\n]*'
-    r'|\b__plumb_shared__\b|\b__noinline__\b|<<<|[{}]', re.M)
+    r'|\b__plumb_shared__\b|\b__noinline__\b|\b(?:__asm__|__asm|asm)\b|<<<|[{}]', re.M)
 MARKER = re.compile(r'^#\s*(?:line\s+)?(\d+)\s+"((?:[^"\\]|\\.)*)"', re.M)
 ALIGN = re.compile(r'\balignas\s*\(|__attribute__\s*\(\s*\(\s*(?:aligned|__aligned__)\s*\(')
 OPEN, CLOSE = '([{', ')]}'
@@ -296,6 +300,26 @@ def in_function(text, at):
     return False
 
 
+def rewrite_asm(text, at):
+    """(start, end, replacement) for the asm statement at `at`, without its semicolon."""
+    m = ptx.STATEMENT.match(text, at)
+    if m.end() >= len(text) or text[m.end()] != '(':
+        raise Unreadable(at, "expected '(' after asm")
+    close = matching(text, m.end())
+    try:
+        new = ptx.Asm(no_markers(text[m.end() + 1:close])).rewritten()
+    except ptx.NotOffered as e:
+        raise Unreadable(at, 'inline PTX that the CPU executor does not offer: %s (guard it with #if !defined(PLUMB_SIMT))' % e)
+    return at, close + 1, flat(new) + lines_of(text[at:close + 1])
+
+
+def in_system_header(text, at):
+    """Whether the line marker before `at` says so: the C library's own asm is the host's."""
+    i = text.rfind('\n# ', 0, at) + 1
+    line = text[i:text.find('\n', i)]
+    return line.startswith('# ') and '3' in line[line.rfind('"') + 1:].split()
+
+
 def rewrite(text):
     edits = []
     number = 0
@@ -308,6 +332,10 @@ def rewrite(text):
             before = text[:m.start()][-40:].rstrip()
             if not before.endswith(('(', ',')):
                 edits.append((m.start(), m.end(), '__attribute__((noinline))'))
+        elif token in ('asm', '__asm__', '__asm'):
+            if not in_system_header(text, m.start()):
+                edits.append(rewrite_asm(text, m.start()))
+                done = edits[-1][1]
         elif token == '<<<':
             edits.append(rewrite_launch(text, m.start()))
         elif token == '__plumb_shared__':

@@ -24,6 +24,7 @@
 #include <type_traits>
 
 #include "gpu/simt/device_api.hpp"
+#include "gpu/simt/ptx.hpp"
 
 // ---- function and variable qualifiers ----
 #define __global__

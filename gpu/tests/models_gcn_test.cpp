@@ -129,15 +129,11 @@ TEST_CASE("pipelines of three kinds are there; the vendor's needs libraries that
 
 TEST_CASE("one and two layers of any width, isolated vertices, a hub, biases or none, X dense or CSR") {
   const std::vector<std::vector<std::int64_t>> shapes = {{16, 16, 7}, {1, 3, 41}, {3, 41, 1}, {41, 7, 16},
-                                                         {7, 1},      {5, 16},    {33, 41}};
-  bool flip = false;
-  for (const auto& widths : shapes) {
-    for (const bool sparse : {false, true}) {
-      CAPTURE(widths.size());
-      CAPTURE(widths[0]);
-      CAPTURE(sparse);
-      judge(network(47, widths, sparse, flip = !flip));
-    }
+                                                         {7, 1},      {5, 16},    {33, 41},   {2, 7}};
+  // with one hidden layer and with none, each of the four ways there are
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    CAPTURE(i);
+    judge(network(47, shapes[i], i % 2 == 0, i % 4 < 2));
   }
 }
 

@@ -106,5 +106,42 @@ class Shared(unittest.TestCase):
         self.assertEqual(rewrite.rewrite(text), text)
 
 
+class InlinePtx(unittest.TestCase):
+    def made(self, statement):
+        return rewrite.rewrite('void f() {\n' + statement + '\n}\n')
+
+    def refused(self, statement, what):
+        with self.assertRaises(rewrite.Unreadable) as caught:
+            rewrite.rewrite('# 7 "file.cu"\nvoid f() {\n' + statement + '\n}\n')
+        self.assertIn(what, str(caught.exception))
+        self.assertEqual(rewrite.place('# 7 "file.cu"\nvoid f() {\n' + statement, caught.exception.at), ('file.cu', 8))
+
+    def test_barriers(self):
+        self.assertIn('__syncthreads();', self.made('asm volatile("bar.sync 0;");'))
+        self.assertIn('in<int>(1), ::plumb::simt::ptx::block_size(), true,', self.made('asm volatile("bar.sync 1;" ::: "memory");'))
+        self.assertIn('named_barrier(::plumb::simt::ptx::in<int>(plumb_0), ::plumb::simt::ptx::in<int>(plumb_1), false,',
+                      self.made('__asm__ __volatile__("bar.arrive %0, %1;\\n" :: "r"(id), "r"(n));'))
+
+    def test_literals_that_stand_together_and_operands_with_brackets_and_colons(self):
+        made = self.made('asm("mov.b32 "\n  "%0, "\n  "%1;" : "=r"(a[i ? 1 : 0]) : "r"(b(1, "x:y", n::z)));')
+        self.assertIn('auto& plumb_0 = (a[i ? 1 : 0]);', made)
+        self.assertIn('const auto plumb_1 = (b(1, "x:y", n::z));', made)
+        self.assertEqual(made.count('\n'), 5)
+
+    def test_a_statement_stays_one(self):
+        self.assertRegex(self.made('if (x) asm("membar.gl;"); else g();'), r'if \(x\) do \{.*\} while \(0\); else g\(\);')
+
+    def test_what_is_not_offered_is_named_with_its_line(self):
+        self.refused('asm volatile("wgmma.fence.sync.aligned;");', 'wgmma.fence.sync.aligned')
+        self.refused('asm volatile("{ .reg .pred p; LOOP: bra LOOP; }");', 'LOOP: bra LOOP')
+        self.refused('asm volatile("cp.async.bulk.commit_group;");', 'cp.async.bulk.commit_group')
+        self.refused('asm volatile("mov.u32 %0, %%nothing;" : "=r"(x));', '%%nothing')
+        self.refused('asm volatile("mov.u32 %0, %3;" : "=r"(x) : "r"(y));', '%3')
+
+    def test_the_hosts_own_asm_is_left_alone(self):
+        text = '# 1 "/usr/include/x.h" 1 3 4\nextern int f(void) __asm__ ("" "g");\n# 2 "file.cu" 2\nint y;\n'
+        self.assertEqual(rewrite.rewrite(text), text)
+
+
 if __name__ == '__main__':
     unittest.main()

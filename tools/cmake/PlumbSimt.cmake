@@ -1,7 +1,7 @@
 # plumb_simt_kernels(NAME sources.cu...): an OBJECT library of the kernels for the CPU executor; link it with plumb_simt.
 # plumb_simt_program(NAME sources.cu...): a program of them, with the user's own main().
 #
-# Each source is preprocessed against gpu/simt/shim.hpp, rewritten (launches, __shared__), and compiled by the host compiler with the
+# Each source is preprocessed against gpu/simt/shim.hpp, rewritten (launches, __shared__, inline PTX), and compiled by the host compiler with the
 # thread-sanitizer's instrumentation, whose runtime gpu/simt itself provides (nothing links libtsan). Whether a run checks its
 # accesses is decided when it begins.
 #
@@ -46,7 +46,7 @@ function(plumb_simt_kernels name)
                 -include ${CMAKE_SOURCE_DIR}/gpu/simt/include/cuda_runtime.h  # as nvcc does
                 -MD -MF ${out}.d -MT ${out} -x c++ ${source} -o ${out}.ii
         COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/gpu/simt/rewrite.py ${out}.ii ${out}
-        DEPENDS ${source} ${CMAKE_SOURCE_DIR}/gpu/simt/rewrite.py DEPFILE ${out}.d VERBATIM
+        DEPENDS ${source} ${CMAKE_SOURCE_DIR}/gpu/simt/rewrite.py ${CMAKE_SOURCE_DIR}/gpu/simt/ptx.py DEPFILE ${out}.d VERBATIM
         COMMENT "Rewriting ${relative} for the CPU executor")
     endif()
     string(MAKE_C_IDENTIFIER "plumb_rewrite_${relative}" step)

@@ -27,17 +27,27 @@ endif()
 add_library(plumb_strict INTERFACE)
 target_compile_options(plumb_strict INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
 
-# plumb_eigen_sources(FILES...): files that are mostly Eigen's templates.
-function(plumb_eigen_sources)
-  set(options -Wno-maybe-uninitialized)  # gcc 12 sees it in its own AVX-512 header, through Eigen
-  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    set(options "")
-  endif()
+# Files that are mostly a library's templates. Built with the undefined-behaviour sanitizer such a file takes one or two minutes, for
+# checks of every pointer of the library's own; addresses still are checked.
+function(plumb_template_sources options)
   if(PLUMB_SANITIZE MATCHES undefined)
-    # a file takes two minutes with every pointer of Eigen's own checked; addresses still are
     list(APPEND options -fno-sanitize=undefined)
   endif()
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${options}")
+endfunction()
+
+# plumb_eigen_sources(FILES...): those that call Eigen.
+function(plumb_eigen_sources)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    plumb_template_sources(-Wno-maybe-uninitialized ${ARGN})  # gcc 12 sees it in its own AVX-512 header, through Eigen
+  else()
+    plumb_template_sources("" ${ARGN})
+  endif()
+endfunction()
+
+# plumb_library_templates(FILES...): those that read command lines (CLI11) or JSON, which nobody waits for but who compiles them.
+function(plumb_library_templates)
+  plumb_template_sources(-O1 ${ARGN})
 endfunction()
 
 # plumb_library(NAME sources... LINK libs...): a static library with our flags.
@@ -55,6 +65,7 @@ function(plumb_test name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE plumb_flags plumb_doctest ${ARG_LINK})
+  target_compile_options(${name} PRIVATE -O1)  # what is tested is optimised, not the asking
   add_test(NAME ${name} COMMAND ${name})
 endfunction()
 enable_testing()

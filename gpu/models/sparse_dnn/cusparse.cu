@@ -19,24 +19,11 @@ using namespace sdnn;
 class CusparseSpmm final : public ClassicPlan {
  public:
   explicit CusparseSpmm(const SparseDnn& net)
-      : ClassicPlan(net, Compaction::moved), weights_(net, stream_.get()) {
-    PLUMB_CUSPARSE(cusparseCreate(&handle_));
-    PLUMB_CUSPARSE(cusparseSetStream(handle_, static_cast<cudaStream_t>(stream_.get())));
-  }
-  ~CusparseSpmm() override { (void)cusparseDestroy(handle_); }
+      : ClassicPlan(net, Compaction::moved),
+        weights_(net, stream_.get()),
+        handle_(make_cusparse(stream_.get())) {}
 
  private:
-  /// Descriptors of one product, destroyed with what was made of them.
-  struct Product {
-    cusparseSpMatDescr_t w = nullptr;
-    cusparseDnMatDescr_t in = nullptr, out = nullptr;
-    ~Product() {
-      if (out != nullptr) (void)cusparseDestroyDnMat(out);
-      if (in != nullptr) (void)cusparseDestroyDnMat(in);
-      if (w != nullptr) (void)cusparseDestroySpMat(w);
-    }
-  };
-
   Layout layout_of(Index rows) const override {
     return {net_.neurons, std::max<Index>(ceil_div(rows, 32) * 32, 32)};
   }
@@ -45,30 +32,25 @@ class CusparseSpmm final : public ClassicPlan {
              unsigned* alive) override {
     const Index n = net_.neurons, nnz = net_.gather[static_cast<std::size_t>(l)].nnz();
     if (nnz == 0) return;  // nothing lives on, and the library takes no matrix without entries
-    Product p;
     const float one = 1, zero = 0;
-    PLUMB_CUSPARSE(cusparseCreateCsr(&p.w, n, n, nnz, const_cast<std::int32_t*>(weights_.row_ptr(l)),
-                                     const_cast<std::int32_t*>(weights_.col(l)),
-                                     const_cast<float*>(weights_.val(l)), CUSPARSE_INDEX_32I,
-                                     CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F));
-    PLUMB_CUSPARSE(cusparseCreateDnMat(&p.in, n, count, layout.panel, const_cast<float*>(in), CUDA_R_32F,
-                                       CUSPARSE_ORDER_ROW));
-    PLUMB_CUSPARSE(cusparseCreateDnMat(&p.out, n, count, layout.panel, out, CUDA_R_32F, CUSPARSE_ORDER_ROW));
+    const CusparseSpMat w = describe_csr(n, n, nnz, weights_.row_ptr(l), weights_.col(l), weights_.val(l));
+    const CusparseDnMat from = describe_dense(n, count, layout.panel, in);
+    const CusparseDnMat to = describe_dense(n, count, layout.panel, out);
     std::size_t bytes = 0;
     const auto plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
-    PLUMB_CUSPARSE(cusparseSpMM_bufferSize(handle_, plain, plain, &one, p.w, p.in, &zero, p.out, CUDA_R_32F,
-                                           CUSPARSE_SPMM_CSR_ALG2, &bytes));
+    PLUMB_CUSPARSE(cusparseSpMM_bufferSize(handle_.get(), plain, plain, &one, w.get(), from.get(), &zero,
+                                           to.get(), CUDA_R_32F, CUSPARSE_SPMM_CSR_ALG2, &bytes));
     if (buffer_.size() < static_cast<Index>(bytes) || buffer_.data() == nullptr) {
       stream_.wait();
       buffer_ = DeviceArray<unsigned char>(static_cast<Index>(bytes) + 1, "workspace of cuSPARSE");
     }
-    PLUMB_CUSPARSE(cusparseSpMM(handle_, plain, plain, &one, p.w, p.in, &zero, p.out, CUDA_R_32F,
-                                CUSPARSE_SPMM_CSR_ALG2, buffer_.data()));
+    PLUMB_CUSPARSE(cusparseSpMM(handle_.get(), plain, plain, &one, w.get(), from.get(), &zero, to.get(),
+                                CUDA_R_32F, CUSPARSE_SPMM_CSR_ALG2, buffer_.data()));
     activate_rows(out, layout, count, net_.bias, net_.cap, alive, stream_.get());
   }
 
   DeviceWeights weights_;
-  cusparseHandle_t handle_ = nullptr;
+  CusparseHandle handle_;
   DeviceArray<unsigned char> buffer_;
 };
 

@@ -101,6 +101,13 @@ void half_warps(Form f, const int* in, int* out);  // in and out: 16
 void convergence(Form f, int threads, const int* in, int* out);
 void hash_claims(Form f, const int* in, int n, int* keys, int* values, int* seen);  // 16 keys; in >= 0
 
+// ptx.cu
+void ptx_specialised(Form f, const int* in, int* out, int rounds);  // in: rounds x 32, out: 32
+void ptx_publish(Form f, int blocks, int* data, unsigned* flag, int* out);
+void ptx_count_in(Form f, int blocks, const int* in, int* partial, unsigned* count, int* out);
+void ptx_tiles(Form f, const int* in, int* out, int tiles);  // in: tiles x 64, out: 64
+void ptx_algebra(const float* in, unsigned* out);            // in: 4, 16-byte aligned; out: 32 x 24
+
 // written.cu: launches as a user writes them
 void written_launches(const float* in, float* out, int n);
 

@@ -1,0 +1,110 @@
+// What inline PTX becomes on the CPU executor: rewrite.py (ptx.py) writes these calls in place of asm statements. Only what a kernel
+// cannot say in plain C++ is here; loads and stores without an order are written out, so that a finding names the kernel's own line.
+#pragma once
+#include <cstring>
+#include <type_traits>
+
+#include "gpu/simt/device_api.hpp"
+
+namespace plumb::simt::ptx {
+
+/// An operand's bits as the instruction's type; integers and pointers are extended or cut as their own type says.
+template <class T, class V>
+T in(V v) {
+  if constexpr (std::is_pointer<V>::value) {
+    return static_cast<T>(reinterpret_cast<std::uintptr_t>(v));
+  } else if constexpr (std::is_floating_point<T>::value == std::is_floating_point<V>::value) {
+    return static_cast<T>(v);
+  } else {
+    static_assert(sizeof(T) == sizeof(V), "an operand of the instruction's size");
+    T out;
+    std::memcpy(&out, &v, sizeof out);
+    return out;
+  }
+}
+template <class V, class T>
+void out(V& to, T v) {
+  if constexpr (std::is_pointer<V>::value) {
+    to = reinterpret_cast<V>(static_cast<std::uintptr_t>(v));
+  } else {
+    to = in<V>(v);
+  }
+}
+
+/// Where an address operand points: generic and global ones are pointers, shared ones offsets into the block's shared memory.
+template <class T, class V>
+T* global(V address, long long offset = 0) {
+  return reinterpret_cast<T*>(in<std::uintptr_t>(address) + static_cast<std::uintptr_t>(offset));
+}
+template <class T, class V>
+T* shared(V address, long long offset = 0) {
+  return static_cast<T*>(shared_at(
+      static_cast<unsigned>(in<unsigned long long>(address) + static_cast<unsigned long long>(offset))));
+}
+
+template <class T>
+PLUMB_SIMT_UNTRACKED T load(const T* p, Scope scope, bool acquire, PLUMB_SIMT_HERE) {
+  ordered_begin(p, sizeof(T), Ordered::load, scope, false, here);
+  const T v = *p;
+  ordered_end(false, scope, acquire);
+  return v;
+}
+template <class T>
+PLUMB_SIMT_UNTRACKED void store(T* p, T v, Scope scope, bool release, PLUMB_SIMT_HERE) {
+  ordered_begin(p, sizeof(T), Ordered::store, scope, release, here);
+  *p = v;
+  ordered_end(true, scope, false);
+}
+/// *p becomes change(*p); what it was is returned.
+template <class T, class Change>
+PLUMB_SIMT_UNTRACKED T update(T* p, Scope scope, bool acquire, bool release, Change change, PLUMB_SIMT_HERE) {
+  ordered_begin(p, sizeof(T), Ordered::rmw, scope, release, here);
+  const T old = *p;
+  const T now = change(old);
+  *p = now;
+  ordered_end(std::memcmp(&old, &now, sizeof(T)) != 0, scope, acquire);
+  return old;
+}
+
+/// lop3.b32: bit by bit, the table's entry at (a, b, c).
+inline unsigned lop3(unsigned a, unsigned b, unsigned c, unsigned table) {
+  unsigned r = 0;
+  for (unsigned i = 0; i < 8; ++i) {
+    if ((table >> i & 1u) != 0)
+      r |= ((i & 4u) != 0 ? a : ~a) & ((i & 2u) != 0 ? b : ~b) & ((i & 1u) != 0 ? c : ~c);
+  }
+  return r;
+}
+inline unsigned bfe(unsigned a, unsigned at, unsigned bits) {
+  at &= 255u, bits &= 255u;
+  if (at > 31u || bits == 0) return 0;
+  return bits > 31u ? a >> at : a >> at & ((1u << bits) - 1u);
+}
+inline unsigned bfi(unsigned a, unsigned b, unsigned at, unsigned bits) {
+  at &= 255u, bits &= 255u;
+  if (at > 31u || bits == 0) return b;
+  const unsigned mask = (bits > 31u ? ~0u : (1u << bits) - 1u) << at;
+  return (b & ~mask) | (a << at & mask);
+}
+
+/// x rounded to tf32 (10 explicit mantissa bits), ties away from zero (cvt.rna); NaN and infinities keep their class.
+inline unsigned to_tf32(float x) {
+  const unsigned bits = bits_of(x);
+  if ((bits & 0x7f800000u) == 0x7f800000u) return (bits & 0x007fffffu) != 0 ? bits | 0x00400000u : bits;
+  return (bits + 0x1000u) & 0xffffe000u;
+}
+
+inline unsigned lane() {
+  const uint3 t = thread_index(), n = block_extent();
+  return (t.x + n.x * (t.y + n.y * t.z)) & 31u;
+}
+inline unsigned warp() {
+  const uint3 t = thread_index(), n = block_extent();
+  return (t.x + n.x * (t.y + n.y * t.z)) / 32u;
+}
+inline int block_size() {
+  const uint3 n = block_extent();
+  return static_cast<int>(n.x * n.y * n.z);
+}
+
+}  // namespace plumb::simt::ptx

@@ -1,0 +1,123 @@
+// Inline PTX on the executor: what it synchronises and moves is ordered and checked like the language's own, and it computes what it says.
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <numeric>
+
+#include "gpu/tests/simt_support.hpp"
+
+using namespace plumb::simt_test;
+
+namespace {
+
+std::vector<int> counting(int n) {
+  std::vector<int> v(static_cast<std::size_t>(n));
+  std::iota(v.begin(), v.end(), 0);
+  return v;
+}
+
+}  // namespace
+
+TEST_CASE("a producing and a consuming warp hand over by bar.sync and bar.arrive") {
+  const std::vector<int> in = counting(5 * 32);
+  std::vector<int> out(32);
+  twin(
+      "ptx", "ptx slot write", "ptx slot read",
+      [&](Form f, Run& run) { ptx_specialised(f, run.input(in), run.output(out), 5); },
+      [&] { return out[0] == 5 * 31 + 32 * 10 && out[31] == 32 * 10; });
+}
+
+TEST_CASE("a store that releases and loads that acquire order what went before") {
+  std::vector<int> data(1), out(3);
+  std::vector<unsigned> flag(1);
+  twin(
+      "ptx", "ptx publish write", "ptx publish read",
+      [&](Form f, Run& run) {
+        ptx_publish(f, 3, run.output(data, "data"), run.output(flag, "flag"), run.output(out));
+      },
+      [&] { return out[1] == 7 && out[2] == 7; });
+}
+
+TEST_CASE("a counter with acquire and release stands for the fences of the last block") {
+  const std::vector<int> in = counting(6);
+  std::vector<int> partial(6), out(1);
+  std::vector<unsigned> count(1);
+  twin(
+      "ptx", "ptx counted write", "ptx counted read",
+      [&](Form f, Run& run) {
+        ptx_count_in(f, 6, run.input(in), run.output(partial, "partial"), run.output(count, "count"),
+                     run.output(out));
+      },
+      [&] { return out[0] == 30; });
+}
+
+TEST_CASE("a copy by cp.async lands at its wait and no sooner") {
+  const std::vector<int> in = counting(4 * 64);
+  std::vector<int> out(64);
+  const int copy = line_of("ptx", "ptx tile copy"), use = line_of("ptx", "ptx tile use");
+  REQUIRE(copy > 0);
+  REQUIRE(use > 0);
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    CAPTURE(seed);
+    for (const Form form : {Form::right, Form::wrong}) {
+      Run run(seed);
+      ptx_tiles(form, run.input(in), run.output(out), 4);
+      const auto findings = Run::findings();
+      if (form == Form::right) {
+        CHECK_MESSAGE(findings.empty(), all_of(findings));
+        CHECK(out[0] == 4 * 63 + 64 * 6);
+      } else if (checked()) {
+        bool named = false;
+        for (const auto& f : findings) named = named || f.place.line == use || f.other_place.line == use;
+        CHECK_MESSAGE(named, all_of(findings));
+      }
+    }
+  }
+}
+
+TEST_CASE("registers, vectors, bits and votes") {
+  alignas(16) static const float in[4] = {2, 3, 5, 7};
+  std::vector<unsigned> out(32 * 24);
+  Run run(1);
+  plumb::simt::add_array("in", in, sizeof in, true, false);
+  ptx_algebra(in, run.output(out));
+  const auto findings = Run::findings();
+  CHECK_MESSAGE(findings.empty(), all_of(findings));
+  const auto bits = [](float x) {
+    unsigned b;
+    std::memcpy(&b, &x, sizeof b);
+    return b;
+  };
+  for (unsigned t = 0; t < 32; ++t) {
+    CAPTURE(t);
+    const unsigned* v = &out[t * 24];
+    const unsigned want[24] = {t,
+                               (1u << t) - 1u,
+                               0,
+                               bits(5),
+                               bits(2 * 3 + 5),
+                               t ^ 0xf0f0u ^ 0x3333u,
+                               0x05010400u,
+                               0xcdu,
+                               0xfffff5ffu,
+                               0xbbccdd11u,
+                               3,
+                               static_cast<unsigned>(-14),
+                               t < 16 ? 1u : 5u,
+                               16,
+                               bits(1.0009765625f),
+                               t ^ 1u,
+                               (t & ~7u) | 3u,
+                               0,
+                               static_cast<unsigned>(-2),
+                               static_cast<unsigned>(-7),
+                               0x40490fdbu,
+                               1,
+                               0xffffu,
+                               ~(1u << 5)};
+    for (int i = 0; i < 24; ++i) {
+      CAPTURE(i);
+      CHECK(v[i] == want[i]);
+    }
+  }
+}
