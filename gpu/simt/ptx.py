@@ -75,6 +75,7 @@ class Asm:
                 if m.group(1):
                     self.names[m.group(1)] = len(self.operands)
                 self.operands.append((kind, m.group(3).strip()))
+        self.fence = any(text_of(clobber) == 'memory' for part in parts[3:4] for clobber in part)  # for the compiler
         self.registers = set()
 
     def rewritten(self):
@@ -83,6 +84,8 @@ class Asm:
             lines.append(('auto& plumb_%d = (%s);' if kind == 'out' else 'const auto plumb_%d = (%s);') % (n, expression))
         text = re.sub(r'//[^\n]*|/\*.*?\*/', ' ', self.template, flags=re.S)
         lines += [self.instruction(s) for s in self.instructions(text)]
+        if self.fence:
+            lines.append('asm volatile("" ::: "memory");')
         return 'do { ' + ' '.join(lines) + ' } while (0)'
 
     @staticmethod
@@ -269,7 +272,7 @@ class Asm:
     def do_atom(self, words, args, result=True):
         kind = self.kind(words)
         change = next((w for w in words if w in UPDATE), None)
-        if kind is None or change is None or 'v2' in words or 'v4' in words:
+        if kind is None or change is None or {'v2', 'v4', 'async'} & set(words):
             return None
         if not result:
             args = ['_'] + args
@@ -294,6 +297,8 @@ class Asm:
             return '::plumb::simt::async_wait_all();'
         if 'wait_group' in words:
             return '::plumb::simt::async_wait(%s);' % self.value(args[0], 'int')
+        if any(w.endswith('~cache_hint') for w in words):
+            args = args[:-1]
         size = self.value(args[2], 'int')
         valid = self.value(args[3], 'int') if len(args) > 3 else size
         return '::plumb::simt::async_copy(%s, %s, %s, %s, ::plumb::simt::Here::at());' % (
@@ -368,7 +373,7 @@ class Asm:
         return self.assign(args[0], '%s %s %s' % (self.value(args[1], kind), BINARY[words[0]], self.value(args[2], kind)))
 
     def unary(self, words, args):
-        if self.kind(words) != 'float' or len(args) != 2 or set(words[1:-1]) - {'rn', 'approx'}:
+        if self.kind(words) != 'float' or len(args) != 2 or set(words[1:-1]) - {'rn', 'approx', 'ftz'}:
             return None
         return self.assign(args[0], '%s(%s)' % (UNARY_F32[words[0]], self.value(args[1], 'float')))
 

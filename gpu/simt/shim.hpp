@@ -368,6 +368,11 @@ void __stwt(T* p, ::plumb::simt::same_t<T> v) {
   *p = v;
 }
 inline unsigned __cvta_generic_to_shared(const void* p) { return ::plumb::simt::shared_offset(p); }
+inline std::size_t __cvta_generic_to_global(const void* p) { return reinterpret_cast<std::size_t>(p); }
+inline void* __cvta_shared_to_generic(std::size_t offset) {
+  return ::plumb::simt::shared_at(static_cast<unsigned>(offset));
+}
+inline void* __cvta_global_to_generic(std::size_t address) { return reinterpret_cast<void*>(address); }
 inline bool __isShared(const void* p) { return ::plumb::simt::is_shared(p); }
 inline bool __isGlobal(const void* p) { return !::plumb::simt::is_shared(p); }
 
