@@ -4,7 +4,7 @@ listed ones, runs every variant on them, and counts what fails; on a clean tree 
 
     tools/ci/clean_runs.py --verify build/gpu/bin/verify --runs 10000 --device cpu --device simt [--race] [--device gpu] [--seed 1]
 
-Prints a line per device: records judged (one variant on one case, each run several times over), and every failure with its repro line.
+Progress goes to stderr; prints a line per device: records judged (one variant on one case, each run several times over), and every failure with its repro line.
 Exit 0: enough records and no failure; 1: a failure; 2: usage."""
 import argparse
 import json
@@ -99,9 +99,12 @@ def main():
                         verdict = "fail"
                     totals[verdict] = totals.get(verdict, 0) + 1
                     judged += 1
+            judged_so_far = sum(totals.get(v, 0) for v in ("pass", "marginal", "fail"))
+            print(f"\r{place}: {judged_so_far} of {a.runs}, {len(failures)} failed ", end="", file=sys.stderr, flush=True)
             if judged == 0 or (totals.get("skip", 0) > 0 and len(totals) == 1):
                 print(f"{place}: nothing runs here ({totals.get('skip', 0)} records skipped)")
                 break
+        print(file=sys.stderr)
         good = totals.get("pass", 0) + totals.get("marginal", 0)
         print(f"{place}: {good} passed ({totals.get('marginal', 0)} marginal), {len(failures)} failed; {drawn_cases} cases drawn with seed {a.seed}, "
               f"{totals.get('mistrusted', 0)} prove nothing, {unmade} of no valid size, {totals.get('unsupported', 0) + totals.get('skip', 0)} "
