@@ -292,7 +292,11 @@ inline std::uint64_t next_random() {
   return engine.rng;
 }
 
+inline bool one_in(unsigned n) { return next_random() % n == 0; }
+
 // executor.cpp
+void switch_out();  // to the scheduler, until somebody wakes the running thread
+void wake(Thread& t);
 Launch& open_launch(void* stream);
 std::vector<int> knowledge_of(const void* stream);  // launches that its next one comes after, by stream
 void add_knowledge(const void* stream, const std::vector<int>& knows);
