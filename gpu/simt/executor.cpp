@@ -13,6 +13,7 @@
 #include <boost/context/detail/fcontext.hpp>
 #include <chrono>
 #include <cstring>
+#include <numeric>
 
 #include "gpu/runtime/launch.hpp"
 #include "gpu/simt/engine.hpp"
