@@ -377,6 +377,10 @@ int verify_main(int argc, char** argv) {
     fmt::print(stderr, "error: {}\n", e.what());
     return kUsage;
   } catch (const std::exception& e) {
+    if (stop_signal != 0) {  // a child that was being asked ended with us: no error of its own
+      fmt::print(stderr, "interrupted\n");
+      return 128 + stop_signal;
+    }
     fmt::print(stderr, "error: {}\n", e.what());
     return kUsage;
   }
