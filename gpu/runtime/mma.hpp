@@ -58,12 +58,7 @@ __device__ __forceinline__ void mma_m8n8k4_f64(double (&c)[2], const double (&a)
 
 #else
 
-/// Nearest tf32, ties away from zero; NaN and Inf keep their class.
-inline unsigned to_tf32(float x) {
-  const unsigned bits = simt::bits_of(x);
-  if ((bits & 0x7f800000u) == 0x7f800000u) return (bits & 0x007fffffu) != 0 ? bits | 0x00400000u : bits;
-  return (bits + 0x1000u) & 0xffffe000u;
-}
+using simt::ptx::to_tf32;
 inline void mma_m16n8k8_tf32(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2], PLUMB_SIMT_HERE) {
   simt::mma_tf32(c, a, b, here);
 }

@@ -94,14 +94,12 @@ inline unsigned to_tf32(float x) {
   return (bits + 0x1000u) & 0xffffe000u;
 }
 
-inline unsigned lane() {
+inline unsigned rank() {  // in the block
   const uint3 t = thread_index(), n = block_extent();
-  return (t.x + n.x * (t.y + n.y * t.z)) & 31u;
+  return t.x + n.x * (t.y + n.y * t.z);
 }
-inline unsigned warp() {
-  const uint3 t = thread_index(), n = block_extent();
-  return (t.x + n.x * (t.y + n.y * t.z)) / 32u;
-}
+inline unsigned lane() { return rank() & 31u; }
+inline unsigned warp() { return rank() / 32u; }
 inline int block_size() {
   const uint3 n = block_extent();
   return static_cast<int>(n.x * n.y * n.z);

@@ -7,16 +7,6 @@
 
 using namespace plumb::simt_test;
 
-namespace {
-
-std::vector<int> counting(int n, int from = 0) {
-  std::vector<int> v(static_cast<std::size_t>(n));
-  std::iota(v.begin(), v.end(), from);
-  return v;
-}
-
-}  // namespace
-
 TEST_CASE("a block hands over to another: all write, a barrier, one fence and one flag") {
   for (const int threads : {32, 128}) {
     CAPTURE(threads);

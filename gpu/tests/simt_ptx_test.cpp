@@ -2,21 +2,10 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
-#include <numeric>
 
 #include "gpu/tests/simt_support.hpp"
 
 using namespace plumb::simt_test;
-
-namespace {
-
-std::vector<int> counting(int n) {
-  std::vector<int> v(static_cast<std::size_t>(n));
-  std::iota(v.begin(), v.end(), 0);
-  return v;
-}
-
-}  // namespace
 
 TEST_CASE("a producing and a consuming warp hand over by bar.sync and bar.arrive") {
   const std::vector<int> in = counting(5 * 32);

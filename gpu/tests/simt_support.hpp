@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,13 @@ inline bool reports(const std::vector<simt::Finding>& findings, simt::FindingKin
     if (other != 0 && f.place.line == other && f.other_place.line == line) return true;
   }
   return false;
+}
+
+/// from, from + 1, ...: n values.
+inline std::vector<int> counting(int n, int from = 0) {
+  std::vector<int> v(static_cast<std::size_t>(n));
+  std::iota(v.begin(), v.end(), from);
+  return v;
 }
 
 inline const int kBlockSizes[] = {32, 64, 128, 256, 512, 1024};

@@ -4,7 +4,8 @@ listed ones, runs every variant on them, and counts what fails; on a clean tree 
 
     tools/ci/clean_runs.py --verify build/gpu/bin/verify --runs 10000 --device cpu --device simt [--race] [--device gpu] [--seed 1]
 
-Progress goes to stderr; prints a line per device: records judged (one variant on one case, each run several times over), and every failure with its repro line.
+Progress goes to a terminal. Prints a line per device: records judged (one variant on one case, each run several times over), and every
+failure with its repro line.
 Exit 0: enough records and no failure; 1: a failure; 2: usage."""
 import argparse
 import json
@@ -56,6 +57,11 @@ def judge(verify, ids, flags):
             return [r for r in map(json.loads, f) if "verdict" in r]
 
 
+def judged(totals):
+    """Records that were run and judged, of the totals by verdict."""
+    return sum(totals.get(v, 0) for v in ("pass", "marginal", "fail"))
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--verify", default="build/gpu/bin/verify")
@@ -77,10 +83,10 @@ def main():
         totals = {}
         failures = []
         drawn_cases = unmade = 0
-        while sum(totals.get(v, 0) for v in ("pass", "marginal", "fail")) < a.runs:
+        while judged(totals) < a.runs:
             ids = [drawn(rng, rng.choice(cases)) for _ in range(BATCH)]
             todo = [ids]
-            judged = 0
+            before = sum(totals.values())
             while todo:
                 batch = todo.pop()
                 records = judge(a.verify, batch, flags + ["--jobs", str(a.jobs)])
@@ -98,13 +104,13 @@ def main():
                         failures.append(r)
                         verdict = "fail"
                     totals[verdict] = totals.get(verdict, 0) + 1
-                    judged += 1
-            judged_so_far = sum(totals.get(v, 0) for v in ("pass", "marginal", "fail"))
-            print(f"\r{place}: {judged_so_far} of {a.runs}, {len(failures)} failed ", end="", file=sys.stderr, flush=True)
-            if judged == 0 or (totals.get("skip", 0) > 0 and len(totals) == 1):
+            if sys.stderr.isatty():
+                print(f"\r{place}: {judged(totals)} of {a.runs}, {len(failures)} failed ", end="", file=sys.stderr, flush=True)
+            if sum(totals.values()) == before or (totals.get("skip", 0) > 0 and len(totals) == 1):
                 print(f"{place}: nothing runs here ({totals.get('skip', 0)} records skipped)")
                 break
-        print(file=sys.stderr)
+        if sys.stderr.isatty():
+            print(file=sys.stderr)
         good = totals.get("pass", 0) + totals.get("marginal", 0)
         print(f"{place}: {good} passed ({totals.get('marginal', 0)} marginal), {len(failures)} failed; {drawn_cases} cases drawn with seed {a.seed}, "
               f"{totals.get('mistrusted', 0)} prove nothing, {unmade} of no valid size, {totals.get('unsupported', 0) + totals.get('skip', 0)} "
