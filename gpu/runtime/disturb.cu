@@ -76,6 +76,8 @@ void Disturbance::start() {
     default:
       break;  // as they are
   }
+  under_way = this;
+  launch_hook = before_launch;
 }
 
 void Disturbance::end() {
