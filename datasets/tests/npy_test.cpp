@@ -42,7 +42,9 @@ std::string zip(const std::vector<std::pair<std::string, std::string>>& members,
   const auto number = [](std::string& to, std::size_t value, int bytes) {
     for (int k = 0; k < bytes; ++k) to += static_cast<char>(value >> (8 * k) & 0xff);
   };
-  for (const auto& [name, content] : members) {
+  for (const auto& member : members) {
+    const std::string& name = member.first;  // clang 14 captures no structured bindings
+    const std::string& content = member.second;
     const std::string packed = deflated ? gzip(content).substr(10, gzip(content).size() - 18) : content;
     const std::size_t crc =
         crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(content.size()));

@@ -139,7 +139,8 @@ TEST_CASE("wide layers, whose tiles hold 32 or 16 rows, give the same") {
 TEST_CASE(
     "random networks, biases of either sign, any cap: every layer of every pipeline is within its bound") {
   constexpr float kNoCap = std::numeric_limits<float>::infinity();
-  for (const auto& [bias, cap] : {std::pair{-0.05F, 32.0F}, {0.1F, 1.5F}, {0.0F, kNoCap}}) {
+  for (const auto& settings : {std::pair{-0.05F, 32.0F}, {0.1F, 1.5F}, {0.0F, kNoCap}}) {
+    const float bias = settings.first, cap = settings.second;  // clang 14 captures no structured bindings
     SparseDnn net{37, bias, cap, {}};
     for (std::uint64_t l = 0; l < 5; ++l) net.gather.push_back(random_weights(37, 9, 100 + l));
     plumb::validate(net);

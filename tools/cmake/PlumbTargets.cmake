@@ -17,8 +17,17 @@ if(PLUMB_SANITIZE)
   target_link_options(plumb_flags INTERFACE -fsanitize=${PLUMB_SANITIZE})
 endif()
 
+# Code that nobody waits for: command lines, reports, tests. A sanitizer build (-O0 by its preset) leaves it at that.
+set(PLUMB_UNHURRIED -O1)
+if(PLUMB_SANITIZE)
+  set(PLUMB_UNHURRIED -O0)
+endif()
+
 # Flags of the fast host code: variants and models, never oracles or the judge.
 add_library(plumb_fast INTERFACE)
+if(PLUMB_SANITIZE)
+  target_compile_options(plumb_fast INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-O1>)
+endif()
 if(PLUMB_NATIVE)
   target_compile_options(plumb_fast INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=native>)
 endif()
@@ -47,7 +56,7 @@ endfunction()
 
 # plumb_library_templates(FILES...): those that read command lines (CLI11) or JSON, which nobody waits for but who compiles them.
 function(plumb_library_templates)
-  plumb_template_sources(-O1 ${ARGN})
+  plumb_template_sources(${PLUMB_UNHURRIED} ${ARGN})
 endfunction()
 
 # plumb_library(NAME sources... LINK libs...): a static library with our flags.
@@ -65,7 +74,7 @@ function(plumb_test name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE plumb_flags plumb_doctest ${ARG_LINK})
-  target_compile_options(${name} PRIVATE -O1)  # what is tested is optimised, not the asking
+  target_compile_options(${name} PRIVATE ${PLUMB_UNHURRIED})  # what is tested is optimised, not the asking
   add_test(NAME ${name} COMMAND ${name})
 endfunction()
 enable_testing()
