@@ -17,10 +17,12 @@ if(PLUMB_SANITIZE)
   target_link_options(plumb_flags INTERFACE -fsanitize=${PLUMB_SANITIZE})
 endif()
 
-# Code that nobody waits for: command lines, reports, tests. A sanitizer build (-O0 by its preset) leaves it at that.
+# Code that nobody waits for: command lines, reports, tests. A sanitizer build (-O0 by its preset) leaves it at that, and hurries less.
 set(PLUMB_UNHURRIED -O1)
+set(PLUMB_HURRIED -O3)
 if(PLUMB_SANITIZE)
   set(PLUMB_UNHURRIED -O0)
+  set(PLUMB_HURRIED -O1)
 endif()
 
 # Flags of the fast host code: variants and models, never oracles or the judge.
@@ -36,13 +38,18 @@ endif()
 add_library(plumb_strict INTERFACE)
 target_compile_options(plumb_strict INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
 
+# plumb_flagged_sources(OPTIONS FILES...): options for single files, which then cannot use what was compiled with others.
+function(plumb_flagged_sources options)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${options}" SKIP_PRECOMPILE_HEADERS ON)
+endfunction()
+
 # Files that are mostly a library's templates. Built with the undefined-behaviour sanitizer such a file takes one or two minutes, for
 # checks of every pointer of the library's own; addresses still are checked.
 function(plumb_template_sources options)
   if(PLUMB_SANITIZE MATCHES undefined)
     list(APPEND options -fno-sanitize=undefined)
   endif()
-  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${options}")
+  plumb_flagged_sources("${options}" ${ARGN})
 endfunction()
 
 # plumb_eigen_sources(FILES...): those that call Eigen.
@@ -59,11 +66,21 @@ function(plumb_library_templates)
   plumb_template_sources(${PLUMB_UNHURRIED} ${ARGN})
 endfunction()
 
+# plumb_precompile(TARGET HEADERS...): what nearly every file includes is parsed once for a target, with HEADERS. Not under a compiler
+# cache, which cannot see through it. Headers still have to compile alone (check_headers).
+function(plumb_precompile target)
+  if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    target_precompile_headers(${target} PRIVATE <algorithm> <cmath> <cstdint> <cstring> <filesystem> <fstream> <functional> <map> <memory>
+      <optional> <sstream> <string> <string_view> <vector> <fmt/format.h> ${ARGN})
+  endif()
+endfunction()
+
 # plumb_library(NAME sources... LINK libs...): a static library with our flags.
 function(plumb_library name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PUBLIC plumb_flags ${ARG_LINK})
+  plumb_precompile(${name})
 endfunction()
 
 # plumb_test(NAME sources... LINK libs...): a doctest program, registered with ctest.
@@ -75,6 +92,7 @@ function(plumb_test name)
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE plumb_flags plumb_doctest ${ARG_LINK})
   target_compile_options(${name} PRIVATE ${PLUMB_UNHURRIED})  # what is tested is optimised, not the asking
+  plumb_precompile(${name} <doctest/doctest.h>)
   add_test(NAME ${name} COMMAND ${name})
 endfunction()
 enable_testing()
