@@ -23,6 +23,8 @@ namespace sdnn {
 namespace {
 
 constexpr int kParts = kTileRows / 4;  // 16-byte parts of a line
+constexpr int kTiles = 3;              // read, written, and under way
+constexpr int kResidentThreads = 512;
 
 /// Chunks of a warp's bundle in one layer.
 struct Range {
@@ -35,135 +37,180 @@ PLUMB_DEVICE Range chunks_of(const ResidentLayers& w, Index layer, int bundle) {
   return {w.first_chunk[layer] + begin[0], w.first_chunk[layer] + begin[1]};
 }
 
-/// Fills the tile with rows [r0, r0 + kTileRows) of the source; rows from `rows` on are zeros. Bits of inputs with a
-/// non-zero are set in `living_inputs`, 0 before. Ends in a barrier.
-PLUMB_DEVICE void fill_tile(const TileSource& source, const Layout& layout, Index r0, Index rows,
-                            float4* lines /* (neurons + 1, kParts) */, unsigned* living_inputs) {
+/// An input's entries that a thread fetches before the tile that they go to is free.
+constexpr int kEarly = 4;
+struct Early {
+  std::int32_t col[kEarly];
+  float val[kEarly];
+  Index begin, end;  // of the thread's row
+};
+
+/// Begins to fill a tile with rows [r0, r0 + kTileRows) of the source; zeros from `rows` on.
+PLUMB_DEVICE void begin_tile(const TileSource& source, const Layout& layout, Index r0, Index rows,
+                             float4* lines /* (neurons + 1, kParts) */, Early& early) {
   float* const words = reinterpret_cast<float*>(lines);
   const int t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   const int neurons = static_cast<int>(layout.neurons);
   if (source.y == nullptr) {
-    for (int i = t; i < neurons * kParts; i += threads) lines[i] = {0, 0, 0, 0};
-    __syncthreads();
     const int per_row = threads / kTileRows, row = t / per_row;  // threads are a multiple of 32
+    early.begin = early.end = 0;
     if (r0 + row < rows) {
-      bool any = false;
-      for (Index k = source.row_ptr[r0 + row] + t % per_row; k < source.row_ptr[r0 + row + 1]; k += per_row) {
-        const float y = __ldg(source.val + k);
-        words[__ldg(source.col + k) * kTileRows + row] = y;
-        any |= y != 0;
-      }
-      if (any) atomicOr(living_inputs, 1u << row);
+      early.begin = source.row_ptr[r0 + row] + t % per_row;
+      early.end = source.row_ptr[r0 + row + 1];
     }
+#pragma unroll
+    for (int i = 0; i < kEarly; ++i) {
+      const Index k = early.begin + i * per_row;
+      if (k < early.end) {
+        early.col[i] = __ldg(source.col + k);
+        early.val[i] = __ldg(source.val + k);
+      }
+    }
+    for (int i = t; i < neurons * kParts; i += threads) lines[i] = {0, 0, 0, 0};
   } else if (r0 + kTileRows <= rows) {
     const float* const from = source.y + layout.row(r0);
     for (int i = t; i < neurons * kParts; i += threads)
       cp_async16(lines + i, from + i / kParts * kPanel + i % kParts * 4);
-    cp_async_commit();
-    cp_async_wait_all();
   } else {
     const int row = t % kTileRows;
     const float* const from = source.y + layout.row(r0 + row < rows ? r0 + row : r0);
     for (int f = t / kTileRows; f < neurons; f += threads / kTileRows)
       words[f * kTileRows + row] = r0 + row < rows ? from[f * kPanel] : 0.0f;
   }
-  __syncthreads();
+  cp_async_commit();
 }
 
-// A lane has the neurons of bundles warp, warp + warps ...
-// kAhead: the next chunk is under way across neurons, barriers and layers. It pays where a tile has many layers
-// before it, and the registers are there.
-template <int kThreads, int kBlocks, bool kAhead>
-__global__ void __launch_bounds__(kThreads, kBlocks)
+/// After a barrier behind begin_tile(): what is left to do. Bits of inputs with a non-zero are set in
+/// `living_inputs`.
+PLUMB_DEVICE void finish_tile(const TileSource& source, float4* lines, const Early& early,
+                              unsigned* living_inputs) {
+  if (source.y != nullptr) {
+    cp_async_wait_all();
+    return;
+  }
+  float* const words = reinterpret_cast<float*>(lines);
+  const int per_row = static_cast<int>(blockDim.x) / kTileRows, row = static_cast<int>(threadIdx.x) / per_row;
+  bool any = false;
+  const auto put = [&](std::int32_t col, float y) {
+    words[col * kTileRows + row] = y;
+    any |= y != 0;
+  };
+#pragma unroll
+  for (int i = 0; i < kEarly; ++i) {
+    if (early.begin + i * per_row < early.end) put(early.col[i], early.val[i]);
+  }
+  for (Index k = early.begin + kEarly * per_row; k < early.end; k += per_row)
+    put(__ldg(source.col + k), __ldg(source.val + k));
+  if (any) atomicOr(living_inputs, 1u << row);
+}
+
+// A lane has the neurons of bundles warp, warp + warps ...; the next chunk of edges is under way across neurons,
+// barriers, layers and tiles.
+__global__ void __launch_bounds__(kResidentThreads, 1)
     sdnn_resident_layers(ResidentLayers w, Index first, Index last, Layout layout, TileSource source,
                          std::int32_t* counts, float bias, float cap, float* out, std::int32_t* ids_out) {
-  constexpr int kSlots = static_cast<int>(kResidentNeurons) / kThreads;  // neurons of a lane, at most
-  PLUMB_DYNAMIC_SHARED(float4, lines);                                   // (neurons + 1, kParts)
-  __shared__ unsigned alive[2], living_inputs;
+  PLUMB_DYNAMIC_SHARED(float4, tiles);  // kTiles of (neurons + 1, kParts)
+  __shared__ unsigned alive[3], living_inputs[2];
   __shared__ std::int32_t base;
-  float* const words = reinterpret_cast<float*>(lines);
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const int warps = static_cast<int>(blockDim.x) / 32, neurons = static_cast<int>(layout.neurons);
-  const Index rows = *source.rows;
-  if (threadIdx.x < kTileRows) words[neurons * kTileRows + static_cast<int>(threadIdx.x)] = 0;
-  if (threadIdx.x == 0) alive[0] = alive[1] = living_inputs = 0;
-  for (Index r0 = static_cast<Index>(blockIdx.x) * kTileRows; r0 < rows;
-       r0 += static_cast<Index>(gridDim.x) * kTileRows) {
-    Range range = chunks_of(w, first, warp);
-    Chunk<uint4> ahead = {};
-    if (kAhead && range.begin < range.end) ahead = load_chunk(w.line, w.value, range.begin, lane);
-    __syncthreads();  // the tile before has been written out
-    fill_tile(source, layout, r0, rows, lines, &living_inputs);
+  const int tile_parts = (neurons + 1) * kParts;
+  const Index rows = *source.rows, stride = static_cast<Index>(gridDim.x) * kTileRows;
+  Index r0 = static_cast<Index>(blockIdx.x) * kTileRows;
+  if (r0 >= rows) return;
+  if (threadIdx.x < kTiles * kParts) {
+    tiles[static_cast<int>(threadIdx.x) / kParts * tile_parts + neurons * kParts +
+          static_cast<int>(threadIdx.x) % kParts] = {0, 0, 0, 0};
+  }
+  if (threadIdx.x == 0) alive[0] = alive[1] = alive[2] = living_inputs[0] = living_inputs[1] = 0;
+  float4 *lines = tiles, *other = tiles + tile_parts, *coming = tiles + 2 * tile_parts;
+  Early early = {};
+  begin_tile(source, layout, r0, rows, lines, early);
+  Range range = chunks_of(w, first, warp);
+  Chunk<uint4> ahead = {};
+  if (range.begin < range.end) ahead = load_chunk(w.line, w.value, range.begin, lane);
+  __syncthreads();
+  finish_tile(source, lines, early, &living_inputs[0]);
+  __syncthreads();
+  int at = 0;  // which of `alive`: one further with every layer
+  for (int tile = 0;; ++tile) {
+    if (r0 + stride < rows) begin_tile(source, layout, r0 + stride, rows, coming, early);
     unsigned living = 0;
     for (Index l = first; l < last; ++l) {
-      float4 result[kSlots][kParts];
       unsigned bits = 0;
-#pragma unroll
-      for (int k = 0; k < kSlots; ++k) {
-        const bool last_slot = k + 1 == kSlots;
-        const Range next = !last_slot     ? chunks_of(w, l, warp + (k + 1) * warps)
-                           : l + 1 < last ? chunks_of(w, l + 1, warp)
-                                          : Range{0, 0};
+      for (int bundle = warp; bundle < w.bundles; bundle += warps) {
+        const std::int32_t j = __ldg(w.neuron + (l * w.bundles + bundle) * kLanes + lane);
+        const Range next = bundle + warps < w.bundles ? chunks_of(w, l, bundle + warps)
+                                                      : chunks_of(w, l + 1 < last ? l + 1 : first, warp);
         float4 sum[kParts];
 #pragma unroll
         for (int t = 0; t < kParts; ++t) sum[t] = {0, 0, 0, 0};
-        if (kAhead && range.begin >= range.end && next.begin < next.end)
+        if (range.begin >= range.end && next.begin < next.end)
           ahead = load_chunk(w.line, w.value, next.begin, lane);
         for (Index c = range.begin; c < range.end; ++c) {
-          if (kAhead) {
-            const Chunk<uint4> chunk = ahead;
-            const Index then = c + 1 < range.end ? c + 1 : next.begin;
-            if (c + 1 < range.end || next.begin < next.end) ahead = load_chunk(w.line, w.value, then, lane);
-            gather_chunk<kParts>(chunk, lines, lane, sum);
-          } else {
-            gather_chunk<kParts>(load_chunk(w.line, w.value, c, lane), lines, lane, sum);
-          }
+          const Chunk<uint4> chunk = ahead;
+          const Index then = c + 1 < range.end ? c + 1 : next.begin;
+          if (c + 1 < range.end || next.begin < next.end) ahead = load_chunk(w.line, w.value, then, lane);
+          gather_chunk<kParts>(chunk, lines, lane, sum);
         }
         range = next;
+        if (j >= 0) {
 #pragma unroll
-        for (int t = 0; t < kParts; ++t) {
-          result[k][t] = activate4(sum[t], bias, cap);
-          bits |= nonzeros(result[k][t]) << (4 * part_of<kParts>(lane, t));
+          for (int t = 0; t < kParts; ++t) {
+            const int part = part_of<kParts>(lane, t);
+            const float4 y = activate4(sum[t], bias, cap);
+            bits |= nonzeros(y) << (4 * part);
+            other[j * kParts + part] = y;
+          }
         }
       }
       bits = __reduce_or_sync(kAllLanes, bits);
-      if (lane == 0 && bits != 0) atomicOr(&alive[l & 1], bits);
-      __syncthreads();  // all lines have been read, all bits set
-#pragma unroll
-      for (int k = 0; k < kSlots; ++k) {
-        const int bundle = warp + k * warps;
-        const std::int32_t j = bundle < w.bundles ? w.neuron[(l * w.bundles + bundle) * kLanes + lane] : -1;
-        if (j >= 0) {
-#pragma unroll
-          for (int t = 0; t < kParts; ++t) lines[j * kParts + part_of<kParts>(lane, t)] = result[k][t];
-        }
-      }
-      living = alive[l & 1];
-      if (threadIdx.x == 0) {
-        alive[(l + 1) & 1] = 0;
-        if (living != 0) {
-          const std::int32_t before = atomicAdd(counts + (l - first + 1), __popc(living));
-          if (l + 1 == last) base = before;
-        }
-      }
+      if (lane == 0 && bits != 0) atomicOr(&alive[at], bits);
+      const int then = at == 2 ? 0 : at + 1;
+      if (threadIdx.x == 0) alive[then] = 0;  // all have read it: it was of two layers ago
       __syncthreads();
-      if (living == 0) break;
+      living = alive[at];
+      at = then;
+      float4* const written = other;
+      other = lines;
+      lines = written;
+      if (threadIdx.x == 0 && living != 0) {
+        const std::int32_t before = atomicAdd(counts + (l - first + 1), __popc(living));
+        if (l + 1 == last) base = before;
+      }
+      if (living == 0) {
+        if (l + 1 < last) {
+          range = chunks_of(w, first, warp);
+          if (range.begin < range.end) ahead = load_chunk(w.line, w.value, range.begin, lane);
+        }
+        break;
+      }
     }
-    if (threadIdx.x == 0) {  // set again when the next tile is filled
-      if (living_inputs != 0) atomicAdd(counts, __popc(living_inputs));
-      alive[0] = alive[1] = living_inputs = 0;
+    const bool more = r0 + stride < rows;
+    if (more) finish_tile(source, coming, early, &living_inputs[(tile + 1) % 2]);
+    __syncthreads();
+    if (threadIdx.x == 0 && living_inputs[tile % 2] != 0) {
+      atomicAdd(counts, __popc(living_inputs[tile % 2]));
+      living_inputs[tile % 2] = 0;  // set again two tiles on
     }
     const int row = static_cast<int>(threadIdx.x) % kTileRows;
     if ((living >> row & 1u) != 0) {
+      const float* const words = reinterpret_cast<const float*>(lines);
       const Index to = base + __popc(living & ((1u << row) - 1));
-      float* const at = out + layout.row(to);
+      float* const at_row = out + layout.row(to);
       const int step = static_cast<int>(blockDim.x) / kTileRows;
 #pragma unroll 8
       for (int f = static_cast<int>(threadIdx.x) / kTileRows; f < neurons; f += step)
-        at[f * kPanel] = words[f * kTileRows + row];
+        at_row[f * kPanel] = words[f * kTileRows + row];
       if (threadIdx.x < kTileRows)
         ids_out[to] = source.ids != nullptr ? source.ids[r0 + row] : static_cast<std::int32_t>(r0 + row);
     }
+    if (!more) break;
+    __syncthreads();  // the tile has been written out
+    r0 += stride;
+    float4* const filled = coming;
+    coming = lines;
+    lines = filled;
   }
 }
 
@@ -173,7 +220,7 @@ Index tile_bytes(Index neurons) { return (neurons + 1) * kTileRows * 4; }
 
 bool ResidentNet::fits(const SparseDnn& net) {
   return net.neurons > 0 && net.neurons <= kResidentNeurons &&
-         tile_bytes(net.neurons) + 64 <= device_shared_bytes();
+         kTiles * tile_bytes(net.neurons) + 64 <= device_shared_bytes();
 }
 
 ResidentNet::ResidentNet(const SparseDnn& net, void* stream)
@@ -201,7 +248,7 @@ ResidentNet::ResidentNet(const SparseDnn& net, void* stream)
       parts, "edges, values", stream, [](const ResidentBundles& b) -> auto& { return b.value; });
 }
 
-void ResidentNet::run(Index first, Index last, Tiles tiles, const TileSource& source, std::int32_t* counts,
+void ResidentNet::run(Index first, Index last, const TileSource& source, std::int32_t* counts,
                       float* out, std::int32_t* ids_out, void* stream) const {
   const ResidentLayers w{bundles_,
                          neuron_.data(),
@@ -209,12 +256,9 @@ void ResidentNet::run(Index first, Index last, Tiles tiles, const TileSource& so
                          first_chunk_.data(),
                          reinterpret_cast<const uint4*>(line_.data()),
                          reinterpret_cast<const float4*>(value_.data())};
-  const bool many = tiles == Tiles::many;
-  const auto kernel = many ? sdnn_resident_layers<256, 2, false> : sdnn_resident_layers<512, 1, true>;
-  const int threads = std::min(bundles_ * kLanes, many ? 256 : 512);
-  launch(kernel, device_multiprocessors() * (many ? 2 : 1), threads,
-         static_cast<std::size_t>(tile_bytes(neurons_)), stream, w, first, last, Layout{neurons_, kPanel},
-         source, counts, bias_, cap_, out, ids_out);
+  launch(sdnn_resident_layers, device_multiprocessors(), std::min(bundles_ * kLanes, kResidentThreads),
+         static_cast<std::size_t>(kTiles * tile_bytes(neurons_)), stream, w, first, last,
+         Layout{neurons_, kPanel}, source, counts, bias_, cap_, out, ids_out);
 }
 
 }  // namespace sdnn

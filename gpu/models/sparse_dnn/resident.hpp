@@ -29,9 +29,6 @@ struct TileSource {
   const float* val;
 };
 
-/// How many tiles there are for each multiprocessor: what the launch is shaped for. Any number is right.
-enum class Tiles { many, one };
-
 class ResidentNet {
  public:
   /// Whether a tile fits the chip.
@@ -41,7 +38,7 @@ class ResidentNet {
   /// Carries rows through layers [first, last) in tiles of kTileRows; counts[i], 0 before,
   /// becomes the number entering layer first + i, where i is 0 only if the source is the inputs. Survivors of
   /// the last layer are appended to `out`, side by side in panels, their ids to `ids_out`, in any order.
-  void run(Index first, Index last, Tiles tiles, const TileSource& source, std::int32_t* counts, float* out,
+  void run(Index first, Index last, const TileSource& source, std::int32_t* counts, float* out,
            std::int32_t* ids_out, void* stream) const;
 
  private:

@@ -12,8 +12,10 @@
 //           way 4.8 and 12.7, and then 50 at 16,384.
 // Fails at  few rows: 128 per warp leave multiprocessors idle at 1024 neurons, where gpu_tiled is faster.
 #include <algorithm>
+#include <cstdlib>
 
 #include "gpu/models/sparse_dnn/tiled.hpp"
+#include "gpu/runtime/async_copy.hpp"
 #include "gpu/runtime/groups.hpp"
 
 namespace plumb {
@@ -23,7 +25,7 @@ using namespace sdnn;
 
 constexpr int kSharedThreads = 128;
 constexpr int kWarps = kSharedThreads / 32;
-constexpr int kSharedBlocks = 3;  // per multiprocessor: 168 registers, and four inputs under way
+
 constexpr int kPanels = 4;        // of a warp
 
 /// One layer in device memory.
@@ -35,93 +37,143 @@ struct SharedLayer {
   const float4* weight;  // (inputs, 4)
 };
 
-/// What a lane reads of 4 rows: through L2, since other multiprocessors may have written them in this launch.
-struct FourRows {
-  const float* row[kPanels];
-  bool valid[kPanels];
+/// What a warp keeps of the inputs under way: their rows, and the weights that go with them.
+template <int kStep, int kStages>
+struct Ring {
+  float4 y[kStages][kStep][32];
+  float4 weight[kStages][kStep][kGroup / 4];
 };
 
-PLUMB_DEVICE void group_of_panels(const SharedLayer& w, Index group, Index panel, Index panels, Index neurons,
-                                  const FourRows& rows, float bias, float cap, int lane, float* out,
-                                  unsigned* alive) {
-  float sum[kPanels][kGroup];
-#pragma unroll
-  for (int p = 0; p < kPanels; ++p) {
-#pragma unroll
-    for (int n = 0; n < kGroup; ++n) sum[p][n] = 0;
-  }
-  const std::int32_t end = w.input_begin[group + 1];
-#pragma unroll 4
-  for (std::int32_t k = w.input_begin[group]; k < end; ++k) {
-    const Index at = static_cast<Index>(__ldg(w.input + k)) * kPanel;
-    float y[kPanels];
-#pragma unroll
-    for (int p = 0; p < kPanels; ++p) y[p] = rows.valid[p] ? __ldcg(rows.row[p] + at) : 0.0f;
-#pragma unroll
-    for (int q = 0; q < kGroup / 4; ++q) {
-      const float4 v = __ldg(w.weight + static_cast<Index>(k) * (kGroup / 4) + q);
-#pragma unroll
-      for (int p = 0; p < kPanels; ++p) {
-#pragma unroll
-        for (int i = 0; i < 4; ++i) sum[p][4 * q + i] += element(v, i) * y[p];
-      }
-    }
-  }
-#pragma unroll
-  for (int p = 0; p < kPanels; ++p) {
-    if (panel + p >= panels) break;  // the same in all lanes
-    bool any = false;
-    float* const to = out + (panel + p) * neurons * kPanel + lane;
-#pragma unroll
-    for (int n = 0; n < kGroup; ++n) {
-      const Index j = __ldg(w.neuron + group * kGroup + n);
-      const float y = activate(sum[p][n], bias, cap);
-      if (j < 0) continue;
-      any |= y != 0;
-      to[j * kPanel] = y;
-    }
-    const unsigned bits = __ballot_sync(kAllLanes, any);
-    if (lane == 0 && bits != 0) atomicOr(alive + panel + p, bits);
-  }
-}
+/// Where a warp's 128 rows lie.
+struct Rows {
+  const float* in;
+  const std::int32_t* place;  // null: as they lie, to the panels' ends
+  Index rows, panels, neurons;
+};
 
-__global__ void __launch_bounds__(kSharedThreads, kSharedBlocks)
-    sdnn_shared_layer(SharedLayer w, Layout layout, const float* in, const std::int32_t* place,
-                      const std::int32_t* count, float bias, float cap, float* out, unsigned* alive) {
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const Index rows = *count, panels = ceil_div(rows, kPanel), items = ceil_div(panels, kPanels) * w.groups;
-  for (Index item = static_cast<Index>(blockIdx.x) * kWarps + warp; item < items;
-       item += static_cast<Index>(gridDim.x) * kWarps) {
-    const Index panel = item / w.groups * kPanels;
-    FourRows four;
+template <int kStep, int kStages>
+PLUMB_DEVICE void group_of_panels(const SharedLayer& w, int group, int panel, const Rows& rows,
+                                  float bias, float cap, int lane, Ring<kStep, kStages>& ring, float* out,
+                                  unsigned* alive) {
+  constexpr int kRowParts = kPanel / 4;
+  const int part = lane % kRowParts;
+  const int own = panel + lane / kRowParts;  // the panel of this lane's four sums
+  const std::int32_t begin = w.input_begin[group];
+  const int inputs = w.input_begin[group + 1] - begin, steps = (inputs + kStep - 1) / kStep;
+  const float* whole = rows.in + static_cast<Index>(own < rows.panels ? own : 0) * rows.neurons * kPanel + part * 4;
+  const float* listed[kPanels];
+  if (rows.place != nullptr) {
 #pragma unroll
     for (int p = 0; p < kPanels; ++p) {
       const Index r = (panel + p) * kPanel + lane;
-      four.valid[p] = r < rows;
-      four.row[p] = in + layout.row(r < rows ? (place != nullptr ? place[r] : r) : 0);
+      listed[p] = r < rows.rows ? rows.in + Layout{rows.neurons, kPanel}.row(rows.place[r]) : nullptr;
     }
-    group_of_panels(w, item % w.groups, panel, panels, layout.neurons, four, bias, cap, lane, out, alive);
+  }
+  std::int32_t mine = 0;  // of 32 inputs
+  const auto fetch = [&](int step) {
+    if (step < steps) {
+      const int stage = step % kStages;
+      if (step * kStep % 32 == 0)
+        mine = step * kStep + lane < inputs ? __ldg(w.input + begin + step * kStep + lane) : 0;
+#pragma unroll
+      for (int u = 0; u < kStep; ++u) {
+        const unsigned at = static_cast<unsigned>(__shfl_sync(kAllLanes, mine, (step * kStep + u) % 32)) * kPanel;
+        if (step * kStep + u >= inputs) break;
+        float4* const to = ring.y[stage][u];
+        if (rows.place == nullptr) {
+          cp_async16_zfill(to + lane, whole + at, own < rows.panels ? 16 : 0);
+        } else {
+#pragma unroll
+          for (int p = 0; p < kPanels; ++p)
+            cp_async_zfill<4>(reinterpret_cast<float*>(to) + p * kPanel + lane,
+                              listed[p] != nullptr ? listed[p] + at : rows.in, listed[p] != nullptr ? 4 : 0);
+        }
+      }
+      for (int i = lane; i < kStep * (kGroup / 4); i += 32) {
+        if (step * kStep + i / (kGroup / 4) < inputs)
+          cp_async16(&ring.weight[stage][0][0] + i,
+                     w.weight + static_cast<Index>(begin + step * kStep) * (kGroup / 4) + i);
+      }
+    }
+    cp_async_commit();
+  };
+  float4 sum[kGroup];
+#pragma unroll
+  for (int n = 0; n < kGroup; ++n) sum[n] = {0, 0, 0, 0};
+  __syncwarp();  // the ring's last readers
+#pragma unroll
+  for (int s = 0; s < kStages - 1; ++s) fetch(s);
+  for (int step = 0; step < steps; ++step) {
+    cp_async_wait<kStages - 2>();
+    __syncwarp();
+    fetch(step + kStages - 1);
+    const int stage = step % kStages;
+    const auto add = [&](int u) {
+      const float4 y = ring.y[stage][u][lane];
+#pragma unroll
+      for (int q = 0; q < kGroup / 4; ++q) {
+        const float4 v = ring.weight[stage][u][q];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) add_scaled(sum[4 * q + i], element(v, i), y);
+      }
+    };
+    if ((step + 1) * kStep <= inputs) {
+#pragma unroll
+      for (int u = 0; u < kStep; ++u) add(u);
+    } else {
+#pragma unroll 1
+      for (int u = 0; u < inputs - step * kStep; ++u) add(u);
+    }
+  }
+  cp_async_wait_all();
+  unsigned bits = 0;
+  float* const to = out + static_cast<Index>(own) * rows.neurons * kPanel + part * 4;
+#pragma unroll
+  for (int n = 0; n < kGroup; ++n) {
+    const std::int32_t j = __ldg(w.neuron + static_cast<Index>(group) * kGroup + n);
+    if (j < 0 || own >= rows.panels) continue;
+    const float4 y = activate4(sum[n], bias, cap);
+    bits |= nonzeros(y);
+    *reinterpret_cast<float4*>(to + static_cast<Index>(j) * kPanel) = y;
+  }
+  bits <<= 4 * part;
+#pragma unroll
+  for (int d = 1; d < kRowParts; d *= 2) bits |= __shfl_xor_sync(kAllLanes, bits, d);
+  if (part == 0 && bits != 0) atomicOr(alive + own, bits);
+}
+
+template <int kStep, int kStages, int kBlocks>
+__global__ void __launch_bounds__(kSharedThreads, kBlocks)
+    sdnn_shared_layer(SharedLayer w, Layout layout, const float* in, const std::int32_t* place,
+                      const std::int32_t* count, float bias, float cap, float* out, unsigned* alive) {
+  using R = Ring<kStep, kStages>;
+  PLUMB_DYNAMIC_SHARED(R, rings);
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const Index many = *count;
+  const Rows rows{in, place, many, ceil_div(many, kPanel), layout.neurons};
+  const Index items = ceil_div(rows.panels, kPanels) * w.groups;
+  for (Index item = static_cast<Index>(blockIdx.x) * kWarps + warp; item < items;
+       item += static_cast<Index>(gridDim.x) * kWarps) {
+    group_of_panels(w, static_cast<int>(item % w.groups), static_cast<int>(item / w.groups) * kPanels, rows, bias, cap, lane, rings[warp], out,
+                    alive);
   }
 }
 
-__global__ void __launch_bounds__(kSharedThreads, kSharedBlocks)
+template <int kStep, int kStages, int kBlocks>
+__global__ void __launch_bounds__(kSharedThreads, kBlocks)
     sdnn_shared_settled_layers(const SharedLayer* layers, Index first, Index last, Index neurons,
                                Index panels, float bias, float cap, float* in, float* out,
                                unsigned* alive /* (layers, panels) */) {
+  using R = Ring<kStep, kStages>;
+  PLUMB_DYNAMIC_SHARED(R, rings);
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   for (Index l = first; l < last; ++l) {
     const SharedLayer w = layers[l];
+    const Rows rows{in, nullptr, panels * kPanel, panels, neurons};
     const Index items = ceil_div(panels, kPanels) * w.groups;
     for (Index item = static_cast<Index>(blockIdx.x) * kWarps + warp; item < items;
          item += static_cast<Index>(gridDim.x) * kWarps) {
-      const Index panel = item / w.groups * kPanels;
-      FourRows four;
-#pragma unroll
-      for (int p = 0; p < kPanels; ++p) {
-        four.valid[p] = panel + p < panels;
-        four.row[p] = in + (panel + p < panels ? panel + p : 0) * neurons * kPanel + lane;
-      }
-      group_of_panels(w, item % w.groups, panel, panels, neurons, four, bias, cap, lane, out,
+      group_of_panels(w, static_cast<int>(item % w.groups), static_cast<int>(item / w.groups) * kPanels, rows, bias, cap, lane, rings[warp], out,
                       alive + (l - first) * panels);
     }
     float* const written = out;
@@ -158,18 +210,39 @@ class SharedNet final : public LayerKernels {
     device_layers_ = DeviceArray<SharedLayer>(layers_, "layers", stream);
   }
 
+  template <int kStep, int kStages, int kBlocks, class Use>
+  static void as(Use&& use) {
+    use(sdnn_shared_layer<kStep, kStages, kBlocks>, sdnn_shared_settled_layers<kStep, kStages, kBlocks>, kBlocks,
+        sizeof(Ring<kStep, kStages>) * kWarps);
+  }
+  template <class Use>
+  static void with(Use&& use) {
+    const char* const e = std::getenv("PLUMB_B");
+    switch (e != nullptr ? std::atoi(e) : 0) {
+      case 1: return as<4, 4, 3>(use);
+      case 2: return as<8, 3, 4>(use);
+      case 3: return as<4, 3, 4>(use);
+      case 4: return as<8, 4, 3>(use);
+      default: return as<4, 4, 4>(use);
+    }
+  }
+
   void run(Index l, const float* in, const std::int32_t* place, const std::int32_t* count, float* out,
            unsigned* alive, void* stream) const override {
-    launch(sdnn_shared_layer, device_multiprocessors() * kSharedBlocks, kSharedThreads, 0, stream,
-           layers_[static_cast<std::size_t>(l)], Layout{neurons_, kPanel}, in, place, count, bias_, cap_, out,
-           alive);
+    with([&](auto layer, auto, int blocks, std::size_t bytes) {
+      launch(layer, device_multiprocessors() * blocks, kSharedThreads, bytes, stream,
+             layers_[static_cast<std::size_t>(l)], Layout{neurons_, kPanel}, in, place, count, bias_, cap_, out,
+             alive);
+    });
   }
 
   void run_settled(Index first, Index last, Index rows, float* y, float* other, unsigned* alive,
                    void* stream) const override {
-    launch_cooperative(sdnn_shared_settled_layers, device_multiprocessors() * kSharedBlocks, kSharedThreads,
-                       0, stream, device_layers_.data(), first, last, neurons_, ceil_div(rows, kPanel), bias_,
-                       cap_, y, other, alive);
+    with([&](auto, auto layers, int blocks, std::size_t bytes) {
+      launch_cooperative(layers, device_multiprocessors() * blocks, kSharedThreads, bytes, stream,
+                         device_layers_.data(), first, last, neurons_, ceil_div(rows, kPanel), bias_, cap_, y,
+                         other, alive);
+    });
   }
 
  private:

@@ -83,6 +83,8 @@ PLUMB_DEVICE void bundle_of_panel(const StagedLayer& w, Index bundle, Index pane
   const std::int32_t last_stage = w.stage_begin[bundle + 1];
   for (std::int32_t s = w.stage_begin[bundle]; s < last_stage; ++s) {
     const Stage stage = w.stages[s];
+    Chunk<uint2> ahead = {};
+    if (stage.chunks > 0) ahead = load_chunk(w.line, w.value, stage.chunk_begin, lane);
     __syncwarp();  // what was in the lines has been read
     if (kListed) {
       stage_listed(w, stage, source, valid, lane, reinterpret_cast<float*>(lines));
@@ -91,8 +93,11 @@ PLUMB_DEVICE void bundle_of_panel(const StagedLayer& w, Index bundle, Index pane
     }
     __syncwarp();
     const Index end = stage.chunk_begin + stage.chunks;
-    for (Index c = stage.chunk_begin; c < end; ++c)
-      gather_chunk<kParts>(load_chunk(w.line, w.value, c, lane), lines, lane, sum);
+    for (Index c = stage.chunk_begin; c < end; ++c) {
+      const Chunk<uint2> chunk = ahead;
+      if (c + 1 < end) ahead = load_chunk(w.line, w.value, c + 1, lane);
+      gather_chunk<kParts>(chunk, lines, lane, sum);
+    }
   }
   unsigned bits = 0;
   __syncwarp();

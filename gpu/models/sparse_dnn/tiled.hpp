@@ -107,7 +107,7 @@ class TiledPlan final : public SdnnPlan {
                               s.inputs.col.data(),
                               s.inputs.val.data()};
       if (!tail && l > first) s.count.fetch(s.living.count(l - first), stream);
-      resident_->run(l, end, tail ? Tiles::one : Tiles::many, source, s.living.count(l - first), s.out.data(),
+      resident_->run(l, end, source, s.living.count(l - first), s.out.data(),
                      s.living.ids_before.data(), stream);
       s.launches.push_back(end - l);
       s.marks.mark(stream);
