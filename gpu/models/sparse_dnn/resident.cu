@@ -28,13 +28,26 @@ constexpr int kResidentThreads = 512;
 
 /// Chunks of a warp's bundle in one layer.
 struct Range {
-  Index begin, end;
+  std::int32_t begin, end;
 };
 
 PLUMB_DEVICE Range chunks_of(const ResidentLayers& w, Index layer, int bundle) {
   if (bundle >= w.bundles) return {0, 0};
   const std::int32_t* const begin = w.chunk_begin + layer * (w.bundles + 1) + bundle;
-  return {w.first_chunk[layer] + begin[0], w.first_chunk[layer] + begin[1]};
+  return {__ldg(begin), __ldg(begin + 1)};
+}
+
+/// Asks for a block's share of a layer's edges, which all blocks will want at once.
+PLUMB_DEVICE void bring_layer(const ResidentLayers& w, Index layer) {
+  constexpr Index kLine = 128;
+  const std::int32_t* const at = w.chunk_begin + layer * (w.bundles + 1);
+  const Index begin = __ldg(at), chunks = __ldg(at + w.bundles) - begin;
+  const Index lines = chunks * (kLanes * kChunk * 2 / kLine), values = 2 * lines;
+  for (Index i = blockIdx.x + static_cast<Index>(gridDim.x) * threadIdx.x; i < lines + values;
+       i += static_cast<Index>(gridDim.x) * blockDim.x) {
+    prefetch_l2(i < lines ? reinterpret_cast<const char*>(w.line + begin * kLanes) + i * kLine
+                          : reinterpret_cast<const char*>(w.value + begin * 2 * kLanes) + (i - lines) * kLine);
+  }
 }
 
 /// An input's entries that a thread fetches before the tile that they go to is free.
@@ -137,6 +150,7 @@ __global__ void __launch_bounds__(kResidentThreads, 1)
     if (r0 + stride < rows) begin_tile(source, layout, r0 + stride, rows, coming, early);
     unsigned living = 0;
     for (Index l = first; l < last; ++l) {
+      if (l + 1 < last && tile == 0) bring_layer(w, l + 1);
       unsigned bits = 0;
       for (int bundle = warp; bundle < w.bundles; bundle += warps) {
         const std::int32_t j = __ldg(w.neuron + (l * w.bundles + bundle) * kLanes + lane);
@@ -147,11 +161,17 @@ __global__ void __launch_bounds__(kResidentThreads, 1)
         for (int t = 0; t < kParts; ++t) sum[t] = {0, 0, 0, 0};
         if (range.begin >= range.end && next.begin < next.end)
           ahead = load_chunk(w.line, w.value, next.begin, lane);
-        for (Index c = range.begin; c < range.end; ++c) {
-          const Chunk<uint4> chunk = ahead;
-          const Index then = c + 1 < range.end ? c + 1 : next.begin;
-          if (c + 1 < range.end || next.begin < next.end) ahead = load_chunk(w.line, w.value, then, lane);
-          gather_chunk<kParts>(chunk, lines, lane, sum);
+        // Two chunks by turns: were it one, the compiler would fetch the next only when this one has been used.
+        const std::int32_t beyond = next.begin < next.end ? next.begin : range.begin;
+        for (std::int32_t c = range.begin; c < range.end; c += 2) {
+          const Chunk<uint4> second = load_chunk(w.line, w.value, c + 1 < range.end ? c + 1 : beyond, lane);
+          gather_chunk<kParts>(ahead, lines, lane, sum);
+          if (c + 1 == range.end) {
+            ahead = second;
+            break;
+          }
+          ahead = load_chunk(w.line, w.value, c + 2 < range.end ? c + 2 : beyond, lane);
+          gather_chunk<kParts>(second, lines, lane, sum);
         }
         range = next;
         if (j >= 0) {
@@ -229,19 +249,17 @@ ResidentNet::ResidentNet(const SparseDnn& net, void* stream)
       cap_(net.cap),
       bundles_(static_cast<int>(ceil_div(net.neurons, kLanes))) {
   const auto parts = make_parts<ResidentBundles>(net, resident_bundles);
-  std::vector<Index> first;
+  std::vector<std::int32_t> begin;
   Index chunks = 0;
   for (const ResidentBundles& b : parts) {
-    first.push_back(chunks);
+    for (const std::int32_t c : b.chunk_begin) begin.push_back(static_cast<std::int32_t>(chunks + c));
     chunks += b.chunk_begin.back();
   }
   require_device_memory(chunks * kLanes * kChunk * 6,
                         "sparse DNN: weights of " + std::to_string(net.layers()) + " layers");
   neuron_ = concatenate<std::int32_t>(
       parts, "bundles, neurons", stream, [](const ResidentBundles& b) -> auto& { return b.neuron; });
-  chunk_begin_ = concatenate<std::int32_t>(
-      parts, "bundles, chunks", stream, [](const ResidentBundles& b) -> auto& { return b.chunk_begin; });
-  first_chunk_ = DeviceArray<Index>(first, "layers, chunks", stream);
+  chunk_begin_ = DeviceArray<std::int32_t>(begin, "bundles, chunks", stream);
   line_ = concatenate<std::uint16_t>(
       parts, "edges, lines", stream, [](const ResidentBundles& b) -> auto& { return b.line; });
   value_ = concatenate<float>(
@@ -253,7 +271,6 @@ void ResidentNet::run(Index first, Index last, const TileSource& source, std::in
   const ResidentLayers w{bundles_,
                          neuron_.data(),
                          chunk_begin_.data(),
-                         first_chunk_.data(),
                          reinterpret_cast<const uint4*>(line_.data()),
                          reinterpret_cast<const float4*>(value_.data())};
   launch(sdnn_resident_layers, device_multiprocessors(), std::min(bundles_ * kLanes, kResidentThreads),

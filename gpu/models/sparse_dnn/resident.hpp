@@ -13,8 +13,7 @@ constexpr Index kTileRows = 16;
 struct ResidentLayers {
   int bundles;
   const std::int32_t* neuron;       // (layers, bundles, 32)
-  const std::int32_t* chunk_begin;  // (layers, bundles + 1), each layer's from 0
-  const Index* first_chunk;         // (layers)
+  const std::int32_t* chunk_begin;  // (layers, bundles + 1)
   const uint4* line;                // (chunks, 32): 8 edges each
   const float4* value;              // (chunks, 2, 32)
 };
@@ -46,7 +45,6 @@ class ResidentNet {
   float bias_, cap_;
   int bundles_;
   DeviceArray<std::int32_t> neuron_, chunk_begin_;
-  DeviceArray<Index> first_chunk_;
   DeviceArray<std::uint16_t> line_;
   DeviceArray<float> value_;
 };

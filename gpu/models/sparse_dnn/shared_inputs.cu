@@ -12,11 +12,10 @@
 //           way 4.8 and 12.7, and then 50 at 16,384.
 // Fails at  few rows: 128 per warp leave multiprocessors idle at 1024 neurons, where gpu_tiled is faster.
 #include <algorithm>
-#include <cstdlib>
 
+#include "gpu/models/sparse_dnn/settled.hpp"
 #include "gpu/models/sparse_dnn/tiled.hpp"
 #include "gpu/runtime/async_copy.hpp"
-#include "gpu/runtime/groups.hpp"
 
 namespace plumb {
 namespace {
@@ -26,7 +25,9 @@ using namespace sdnn;
 constexpr int kSharedThreads = 128;
 constexpr int kWarps = kSharedThreads / 32;
 
+constexpr int kSharedBlocks = 4;  // per multiprocessor: 128 registers
 constexpr int kPanels = 4;        // of a warp
+constexpr int kStep = 4, kStages = 4;  // inputs under way: kStep * (kStages - 1)
 
 /// One layer in device memory.
 struct SharedLayer {
@@ -44,74 +45,70 @@ struct Ring {
   float4 weight[kStages][kStep][kGroup / 4];
 };
 
-/// Where a warp's 128 rows lie.
+/// Where 128 rows come from: a lane copies one row of each of 4 panels through the list of rows, or 16 bytes of
+/// one panel as it lies.
+template <bool kListed>
 struct Rows {
-  const float* in;
-  const std::int32_t* place;  // null: as they lie, to the panels' ends
-  Index rows, panels, neurons;
-};
-
-template <int kStep, int kStages>
-PLUMB_DEVICE void group_of_panels(const SharedLayer& w, int group, int panel, const Rows& rows,
-                                  float bias, float cap, int lane, Ring<kStep, kStages>& ring, float* out,
-                                  unsigned* alive) {
-  constexpr int kRowParts = kPanel / 4;
-  const int part = lane % kRowParts;
-  const int own = panel + lane / kRowParts;  // the panel of this lane's four sums
-  const std::int32_t begin = w.input_begin[group];
-  const int inputs = w.input_begin[group + 1] - begin, steps = (inputs + kStep - 1) / kStep;
-  const float* whole = rows.in + static_cast<Index>(own < rows.panels ? own : 0) * rows.neurons * kPanel + part * 4;
-  const float* listed[kPanels];
-  if (rows.place != nullptr) {
+  static constexpr int kPointers = kListed ? kPanels : 1;
+  const float* from[kPointers];
+  /// Line f of all rows, to 32 lanes' shares side by side.
+  PLUMB_DEVICE void copy(unsigned f, int lane, float4* to) const {
+    const Index at = static_cast<Index>(f) * kPanel;
+    if (kListed) {
 #pragma unroll
-    for (int p = 0; p < kPanels; ++p) {
-      const Index r = (panel + p) * kPanel + lane;
-      listed[p] = r < rows.rows ? rows.in + Layout{rows.neurons, kPanel}.row(rows.place[r]) : nullptr;
+      for (int p = 0; p < kPointers; ++p)
+        cp_async<4>(reinterpret_cast<float*>(to) + p * kPanel + lane, from[p] + at);
+    } else {
+      cp_async16(to + lane, from[0] + at);
     }
   }
+};
+
+/// One group of neurons over panels [panel, panel + kPanels); those from `panels` on are not there. A lane has the
+/// four rows 4 * (lane % 8) of panel lane / 8; `living` tells which of them are rows.
+template <bool kListed, int kStep, int kStages>
+PLUMB_DEVICE void group_of_panels(const SharedLayer& w, int group, int panel, int panels, Index neurons,
+                                  const Rows<kListed>& rows, unsigned living, float bias, float cap, int lane,
+                                  Ring<kStep, kStages>& ring, float* out, unsigned* alive) {
+  static_assert(32 % kStep == 0, "a step's inputs are of one 32");
+  constexpr int kLineParts = kPanel / 4, kWeights = kGroup / 4;
+  const std::int32_t begin = __ldg(w.input_begin + group);
+  const int inputs = __ldg(w.input_begin + group + 1) - begin, steps = (inputs + kStep - 1) / kStep;
   std::int32_t mine = 0;  // of 32 inputs
-  const auto fetch = [&](int step) {
-    if (step < steps) {
-      const int stage = step % kStages;
-      if (step * kStep % 32 == 0)
-        mine = step * kStep + lane < inputs ? __ldg(w.input + begin + step * kStep + lane) : 0;
+  const auto fetch = [&](int step, int stage) {
+    const int k = step * kStep, here = inputs - k;
+    if (here > 0) {
+      if (k % 32 == 0) mine = lane < here ? __ldg(w.input + begin + k + lane) : 0;
+      if (here >= kStep) {
 #pragma unroll
-      for (int u = 0; u < kStep; ++u) {
-        const unsigned at = static_cast<unsigned>(__shfl_sync(kAllLanes, mine, (step * kStep + u) % 32)) * kPanel;
-        if (step * kStep + u >= inputs) break;
-        float4* const to = ring.y[stage][u];
-        if (rows.place == nullptr) {
-          cp_async16_zfill(to + lane, whole + at, own < rows.panels ? 16 : 0);
-        } else {
-#pragma unroll
-          for (int p = 0; p < kPanels; ++p)
-            cp_async_zfill<4>(reinterpret_cast<float*>(to) + p * kPanel + lane,
-                              listed[p] != nullptr ? listed[p] + at : rows.in, listed[p] != nullptr ? 4 : 0);
-        }
+        for (int u = 0; u < kStep; ++u)
+          rows.copy(static_cast<unsigned>(__shfl_sync(kAllLanes, mine, k % 32 + u)), lane, ring.y[stage][u]);
+      } else {
+#pragma unroll 1
+        for (int u = 0; u < here; ++u)
+          rows.copy(static_cast<unsigned>(__shfl_sync(kAllLanes, mine, k % 32 + u)), lane, ring.y[stage][u]);
       }
-      for (int i = lane; i < kStep * (kGroup / 4); i += 32) {
-        if (step * kStep + i / (kGroup / 4) < inputs)
-          cp_async16(&ring.weight[stage][0][0] + i,
-                     w.weight + static_cast<Index>(begin + step * kStep) * (kGroup / 4) + i);
-      }
+      const float4* const weight = w.weight + static_cast<Index>(begin + k) * kWeights;
+      if (lane < kStep * kWeights && lane < here * kWeights) cp_async16(&ring.weight[stage][0][0] + lane, weight + lane);
     }
     cp_async_commit();
   };
+  static_assert(kStep * kWeights <= 32, "a weight to a lane");
   float4 sum[kGroup];
 #pragma unroll
   for (int n = 0; n < kGroup; ++n) sum[n] = {0, 0, 0, 0};
   __syncwarp();  // the ring's last readers
 #pragma unroll
-  for (int s = 0; s < kStages - 1; ++s) fetch(s);
+  for (int s = 0; s < kStages - 1; ++s) fetch(s, s);
+  int stage = 0, filled = kStages - 1;
   for (int step = 0; step < steps; ++step) {
     cp_async_wait<kStages - 2>();
     __syncwarp();
-    fetch(step + kStages - 1);
-    const int stage = step % kStages;
+    fetch(step + kStages - 1, filled);
     const auto add = [&](int u) {
       const float4 y = ring.y[stage][u][lane];
 #pragma unroll
-      for (int q = 0; q < kGroup / 4; ++q) {
+      for (int q = 0; q < kWeights; ++q) {
         const float4 v = ring.weight[stage][u][q];
 #pragma unroll
         for (int i = 0; i < 4; ++i) add_scaled(sum[4 * q + i], element(v, i), y);
@@ -124,63 +121,81 @@ PLUMB_DEVICE void group_of_panels(const SharedLayer& w, int group, int panel, co
 #pragma unroll 1
       for (int u = 0; u < inputs - step * kStep; ++u) add(u);
     }
+    filled = stage;
+    stage = stage + 1 == kStages ? 0 : stage + 1;
   }
   cp_async_wait_all();
   unsigned bits = 0;
-  float* const to = out + static_cast<Index>(own) * rows.neurons * kPanel + part * 4;
+  const int part = lane % kLineParts, own = panel + lane / kLineParts;
+  float* const to = out + static_cast<Index>(own) * neurons * kPanel + part * 4;
+  const int4* const neuron = reinterpret_cast<const int4*>(w.neuron) + static_cast<Index>(group) * kWeights;
 #pragma unroll
-  for (int n = 0; n < kGroup; ++n) {
-    const std::int32_t j = __ldg(w.neuron + static_cast<Index>(group) * kGroup + n);
-    if (j < 0 || own >= rows.panels) continue;
-    const float4 y = activate4(sum[n], bias, cap);
-    bits |= nonzeros(y);
-    *reinterpret_cast<float4*>(to + static_cast<Index>(j) * kPanel) = y;
+  for (int q = 0; q < kWeights; ++q) {
+    const int4 j = __ldg(neuron + q);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const std::int32_t to_neuron = i == 0 ? j.x : i == 1 ? j.y : i == 2 ? j.z : j.w;
+      if (to_neuron < 0 || own >= panels) continue;
+      const float4 y = activate4(sum[4 * q + i], bias, cap);
+      bits |= nonzeros(y);
+      *reinterpret_cast<float4*>(to + static_cast<Index>(to_neuron) * kPanel) = y;
+    }
   }
-  bits <<= 4 * part;
+  bits = (bits & living) << (4 * part);
 #pragma unroll
-  for (int d = 1; d < kRowParts; d *= 2) bits |= __shfl_xor_sync(kAllLanes, bits, d);
+  for (int d = 1; d < kLineParts; d *= 2) bits |= __shfl_xor_sync(kAllLanes, bits, d);
   if (part == 0 && bits != 0) atomicOr(alive + own, bits);
 }
 
-template <int kStep, int kStages, int kBlocks>
-__global__ void __launch_bounds__(kSharedThreads, kBlocks)
+// Rows beyond the last are the first once more: nobody reads what becomes of them.
+template <bool kListed, int kStep, int kStages>
+__global__ void __launch_bounds__(kSharedThreads, kSharedBlocks)
     sdnn_shared_layer(SharedLayer w, Layout layout, const float* in, const std::int32_t* place,
                       const std::int32_t* count, float bias, float cap, float* out, unsigned* alive) {
   using R = Ring<kStep, kStages>;
   PLUMB_DYNAMIC_SHARED(R, rings);
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const Index many = *count;
-  const Rows rows{in, place, many, ceil_div(many, kPanel), layout.neurons};
-  const Index items = ceil_div(rows.panels, kPanels) * w.groups;
+  const int many = *count, panels = static_cast<int>(ceil_div(many, kPanel));
+  const Index items = ceil_div(panels, kPanels) * w.groups;
   for (Index item = static_cast<Index>(blockIdx.x) * kWarps + warp; item < items;
        item += static_cast<Index>(gridDim.x) * kWarps) {
-    group_of_panels(w, static_cast<int>(item % w.groups), static_cast<int>(item / w.groups) * kPanels, rows, bias, cap, lane, rings[warp], out,
-                    alive);
+    const int panel = static_cast<int>(item / w.groups) * kPanels;
+    Rows<kListed> rows;
+    if (kListed) {
+#pragma unroll
+      for (int p = 0; p < kPanels; ++p) {
+        const int r = (panel + p) * static_cast<int>(kPanel) + lane;
+        rows.from[p % Rows<kListed>::kPointers] = in + layout.row(place[r < many ? r : 0]);
+      }
+    } else {
+      const int own = panel + lane / 8;
+      rows.from[0] = in + (own < panels ? own : 0) * layout.neurons * kPanel + lane % 8 * 4;
+    }
+    const int first = (panel * static_cast<int>(kPanel)) + lane * 4;  // of this lane's four
+    const unsigned living = first >= many ? 0u : first + 4 <= many ? 15u : (1u << (many - first)) - 1;
+    group_of_panels(w, static_cast<int>(item % w.groups), panel, panels, layout.neurons, rows, living, bias, cap,
+                    lane, rings[warp], out, alive);
   }
 }
 
-template <int kStep, int kStages, int kBlocks>
-__global__ void __launch_bounds__(kSharedThreads, kBlocks)
-    sdnn_shared_settled_layers(const SharedLayer* layers, Index first, Index last, Index neurons,
-                               Index panels, float bias, float cap, float* in, float* out,
+template <int kStep, int kStages>
+__global__ void __launch_bounds__(kSharedThreads, kSharedBlocks)
+    sdnn_shared_settled_layers(const SharedLayer* layers, SettledOrder order, Index neurons, int panels,
+                               float bias, float cap, float* y, float* other,
                                unsigned* alive /* (layers, panels) */) {
   using R = Ring<kStep, kStages>;
   PLUMB_DYNAMIC_SHARED(R, rings);
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  for (Index l = first; l < last; ++l) {
-    const SharedLayer w = layers[l];
-    const Rows rows{in, nullptr, panels * kPanel, panels, neurons};
-    const Index items = ceil_div(panels, kPanels) * w.groups;
-    for (Index item = static_cast<Index>(blockIdx.x) * kWarps + warp; item < items;
-         item += static_cast<Index>(gridDim.x) * kWarps) {
-      group_of_panels(w, static_cast<int>(item % w.groups), static_cast<int>(item / w.groups) * kPanels, rows, bias, cap, lane, rings[warp], out,
-                      alive + (l - first) * panels);
-    }
-    float* const written = out;
-    out = in;
-    in = written;
-    if (l + 1 < last) cooperative_groups::this_grid().sync();
-  }
+  in_settled_order(
+      order, lane, [&](int l) { return static_cast<int>(layers[l].groups); },
+      [&](int l, int unit, int group) {
+        const bool even = (l - order.first) % 2 == 0;
+        const int panel = unit * kPanels, own = panel + lane / 8;
+        Rows<false> rows;
+        rows.from[0] = (even ? y : other) + (own < panels ? own : 0) * neurons * kPanel + lane % 8 * 4;
+        group_of_panels(layers[l], group, panel, panels, neurons, rows, 15u, bias, cap, lane, rings[warp],
+                        even ? other : y, alive + static_cast<Index>(l - order.first) * panels);
+      });
 }
 
 class SharedNet final : public LayerKernels {
@@ -210,39 +225,23 @@ class SharedNet final : public LayerKernels {
     device_layers_ = DeviceArray<SharedLayer>(layers_, "layers", stream);
   }
 
-  template <int kStep, int kStages, int kBlocks, class Use>
-  static void as(Use&& use) {
-    use(sdnn_shared_layer<kStep, kStages, kBlocks>, sdnn_shared_settled_layers<kStep, kStages, kBlocks>, kBlocks,
-        sizeof(Ring<kStep, kStages>) * kWarps);
-  }
-  template <class Use>
-  static void with(Use&& use) {
-    const char* const e = std::getenv("PLUMB_B");
-    switch (e != nullptr ? std::atoi(e) : 0) {
-      case 1: return as<4, 4, 3>(use);
-      case 2: return as<8, 3, 4>(use);
-      case 3: return as<4, 3, 4>(use);
-      case 4: return as<8, 4, 3>(use);
-      default: return as<4, 4, 4>(use);
-    }
-  }
-
   void run(Index l, const float* in, const std::int32_t* place, const std::int32_t* count, float* out,
            unsigned* alive, void* stream) const override {
-    with([&](auto layer, auto, int blocks, std::size_t bytes) {
-      launch(layer, device_multiprocessors() * blocks, kSharedThreads, bytes, stream,
-             layers_[static_cast<std::size_t>(l)], Layout{neurons_, kPanel}, in, place, count, bias_, cap_, out,
-             alive);
-    });
+    launch(place != nullptr ? sdnn_shared_layer<true, kStep, kStages> : sdnn_shared_layer<false, kStep, kStages>,
+           device_multiprocessors() * kSharedBlocks, kSharedThreads, sizeof(Ring<kStep, kStages>) * kWarps, stream,
+           layers_[static_cast<std::size_t>(l)], Layout{neurons_, kPanel}, in, place, count, bias_, cap_, out,
+           alive);
   }
 
-  void run_settled(Index first, Index last, Index rows, float* y, float* other, unsigned* alive,
+  void run_settled(Index first, Index last, Index rows, float* y, float* other, unsigned* alive, unsigned* zeros,
                    void* stream) const override {
-    with([&](auto, auto layers, int blocks, std::size_t bytes) {
-      launch_cooperative(layers, device_multiprocessors() * blocks, kSharedThreads, bytes, stream,
-                         device_layers_.data(), first, last, neurons_, ceil_div(rows, kPanel), bias_, cap_, y,
-                         other, alive);
-    });
+    const Index panels = ceil_div(rows, kPanel);
+    Index most = 1;  // groups of a layer
+    for (Index l = first; l < last; ++l) most = std::max(most, layers_[static_cast<std::size_t>(l)].groups);
+    launch(sdnn_shared_settled_layers<kStep, kStages>, device_multiprocessors() * kSharedBlocks, kSharedThreads,
+           sizeof(Ring<kStep, kStages>) * kWarps, stream, device_layers_.data(),
+           settled_order(first, last, ceil_div(panels, kPanels), neurons_ * kPanel * kPanels * 4, most, zeros),
+           neurons_, static_cast<int>(panels), bias_, cap_, y, other, alive);
   }
 
  private:

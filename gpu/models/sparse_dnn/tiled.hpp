@@ -35,12 +35,15 @@ class TiledPlan final : public SdnnPlan {
             DeviceArray<float>(layout.size(y.rows), "activations"),
             DeviceArray<float>(layout.size(y.rows), "activations"),
             DeviceMarks(last - first + 2),
+            {},
             {}};
     // As many words as settled layers can want: nothing is allocated in the loop.
     if (staged_) {
       s.settled_alive =
           DeviceArray<unsigned>((last - first) * ceil_div(y.rows, kPanel), "bits of living rows");
+      s.settled_zeros = DeviceArray<unsigned>((last - first) * settled_zeros(1, y.rows), "order of settled rows");
       device_fill(s.settled_alive.data(), 0, static_cast<std::size_t>(s.settled_alive.bytes()), stream);
+      device_fill(s.settled_zeros.data(), 0, static_cast<std::size_t>(s.settled_zeros.bytes()), stream);
     }
     SdnnRun result;
     stream_.wait();
@@ -73,7 +76,7 @@ class TiledPlan final : public SdnnPlan {
     LivingRows living;
     DeviceArray<float> in, out;
     DeviceMarks marks;
-    DeviceArray<unsigned> settled_alive;
+    DeviceArray<unsigned> settled_alive, settled_zeros;
     std::vector<Index> launches = {};     // layers of each, in order
     const std::int32_t* place = nullptr;  // where the living rows of `in` lie; null: side by side
     DeviceNumber count;
@@ -140,9 +143,12 @@ class TiledPlan final : public SdnnPlan {
       calm = l > first && known * 10 >= before * 9 ? calm + 1 : 0;
     }
     // A tenth more rows than live costs less than listing them after every layer; now and then they are.
-    for (; l < last; l = std::min(last, l + kSettledLayers)) {
-      run_settled(s, l - first, l, std::min(last, l + kSettledLayers));
-      s.launches.push_back(std::min(last, l + kSettledLayers) - l);
+    // Their items are counted in 31 bits.
+    const Index items = std::max<Index>(1, ceil_div(known, kPanel) * net_.neurons);
+    const Index most = std::clamp<Index>((Index{1} << 31) / items, 1, kSettledLayers);
+    for (; l < last; l = std::min(last, l + most)) {
+      run_settled(s, l - first, l, std::min(last, l + most));
+      s.launches.push_back(std::min(last, l + most) - l);
       s.marks.mark(stream);
     }
   }
@@ -157,7 +163,8 @@ class TiledPlan final : public SdnnPlan {
     const Index words = ceil_div(rows, kPanel), layers = end - begin;
     unsigned* const alive = s.settled_alive.data() + at * ceil_div(s.inputs.rows, kPanel);
     settle_rows(s.in.data(), s.place, s.living.count(at), net_.neurons, s.out.data(), stream);
-    staged_->run_settled(begin, end, rows, s.out.data(), s.in.data(), alive, stream);
+    staged_->run_settled(begin, end, rows, s.out.data(), s.in.data(), alive,
+                         s.settled_zeros.data() + at * settled_zeros(1, s.inputs.rows), stream);
     if (layers % 2 == 0) std::swap(s.in, s.out);
     count_living(alive, words, layers, s.living.count(at + 1), stream);
     // The rows are still numbered as they were on entering `begin`.
