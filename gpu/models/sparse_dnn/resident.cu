@@ -24,7 +24,6 @@ namespace {
 
 constexpr int kParts = kTileRows / 4;  // 16-byte parts of a line
 constexpr int kTiles = 3;              // read, written, and under way
-constexpr int kResidentThreads = 512;
 
 /// Chunks of a warp's bundle in one layer.
 struct Range {
@@ -37,18 +36,159 @@ PLUMB_DEVICE Range chunks_of(const ResidentLayers& w, Index layer, int bundle) {
   return {__ldg(begin), __ldg(begin + 1)};
 }
 
-/// Asks for a block's share of a layer's edges, which all blocks will want at once.
-PLUMB_DEVICE void bring_layer(const ResidentLayers& w, Index layer) {
+/// Asks for a block's share of some bytes, which all blocks will want at once.
+PLUMB_DEVICE void bring(const void* at, Index bytes) {
   constexpr Index kLine = 128;
-  const std::int32_t* const at = w.chunk_begin + layer * (w.bundles + 1);
-  const Index begin = __ldg(at), chunks = __ldg(at + w.bundles) - begin;
-  const Index lines = chunks * (kLanes * kChunk * 2 / kLine), values = 2 * lines;
-  for (Index i = blockIdx.x + static_cast<Index>(gridDim.x) * threadIdx.x; i < lines + values;
-       i += static_cast<Index>(gridDim.x) * blockDim.x) {
-    prefetch_l2(i < lines ? reinterpret_cast<const char*>(w.line + begin * kLanes) + i * kLine
-                          : reinterpret_cast<const char*>(w.value + begin * 2 * kLanes) + (i - lines) * kLine);
-  }
+  for (Index i = blockIdx.x + static_cast<Index>(gridDim.x) * threadIdx.x; i * kLine < bytes;
+       i += static_cast<Index>(gridDim.x) * blockDim.x)
+    prefetch_l2(static_cast<const char*>(at) + i * kLine);
 }
+
+/// Class A: a lane is a neuron and reads a line for each of its edges. Lanes have the neurons of bundles
+/// warp, warp + warps ...; the next chunk of edges is under way across neurons, barriers, layers and tiles.
+class EveryEdge {
+ public:
+  using Layers = ResidentLayers;
+  static constexpr int kThreads = 512;
+
+  PLUMB_DEVICE EveryEdge(const ResidentLayers& w, Index first, int warp, int lane)
+      : w_(w), warp_(warp), lane_(lane), warps_(static_cast<int>(blockDim.x) / 32) {
+    restart(first);
+  }
+  PLUMB_DEVICE void restart(Index layer) {
+    range_ = chunks_of(w_, layer, warp_);
+    if (range_.begin < range_.end) ahead_ = load_chunk(w_.line, w_.value, range_.begin, lane_);
+  }
+  PLUMB_DEVICE void bring_layer(Index layer) const {
+    const std::int32_t* const at = w_.chunk_begin + layer * (w_.bundles + 1);
+    const Index begin = __ldg(at), chunks = __ldg(at + w_.bundles) - begin;
+    bring(w_.line + begin * kLanes, chunks * kLanes * kChunk * 2);
+    bring(w_.value + begin * 2 * kLanes, chunks * kLanes * kChunk * 4);
+  }
+  /// other = the layer's answer to lines; `next` is the layer that follows. Returns the bits of the lane's rows that
+  /// are not 0.
+  PLUMB_DEVICE unsigned run(Index l, Index next_layer, const float4* lines, float4* other, float bias, float cap) {
+    unsigned bits = 0;
+    for (int bundle = warp_; bundle < w_.bundles; bundle += warps_) {
+      const std::int32_t j = __ldg(w_.neuron + (l * w_.bundles + bundle) * kLanes + lane_);
+      const Range next = bundle + warps_ < w_.bundles ? chunks_of(w_, l, bundle + warps_)
+                                                      : chunks_of(w_, next_layer, warp_);
+      float4 sum[kParts];
+#pragma unroll
+      for (int t = 0; t < kParts; ++t) sum[t] = {0, 0, 0, 0};
+      if (range_.begin >= range_.end && next.begin < next.end)
+        ahead_ = load_chunk(w_.line, w_.value, next.begin, lane_);
+      // Two chunks by turns: were it one, the compiler would fetch the next only when this one has been used.
+      const std::int32_t beyond = next.begin < next.end ? next.begin : range_.begin;
+      for (std::int32_t c = range_.begin; c < range_.end; c += 2) {
+        const Chunk<uint4> second = load_chunk(w_.line, w_.value, c + 1 < range_.end ? c + 1 : beyond, lane_);
+        gather_chunk<kParts>(ahead_, lines, lane_, sum);
+        if (c + 1 == range_.end) {
+          ahead_ = second;
+          break;
+        }
+        ahead_ = load_chunk(w_.line, w_.value, c + 2 < range_.end ? c + 2 : beyond, lane_);
+        gather_chunk<kParts>(second, lines, lane_, sum);
+      }
+      range_ = next;
+      if (j >= 0) {
+#pragma unroll
+        for (int t = 0; t < kParts; ++t) {
+          const int part = part_of<kParts>(lane_, t);
+          const float4 y = activate4(sum[t], bias, cap);
+          bits |= nonzeros(y) << (4 * part);
+          other[j * kParts + part] = y;
+        }
+      }
+    }
+    return bits;
+  }
+
+ private:
+  const ResidentLayers& w_;
+  int warp_, lane_, warps_;
+  Range range_ = {};
+  Chunk<uint4> ahead_ = {};
+};
+
+/// Class B: a lane has 16 neurons with the same inputs and 4 rows, so that a line is read once for all 16; a warp
+/// has 8 such groups and all 16 rows.
+class EveryGroup {
+ public:
+  using Layers = GroupLayers;
+  static constexpr int kThreads = 256;
+
+  PLUMB_DEVICE EveryGroup(const GroupLayers& w, Index, int warp, int lane)
+      : w_(w), warp_(warp), warps_(static_cast<int>(blockDim.x) / 32), group_(lane / kParts), part_(lane % kParts) {}
+  PLUMB_DEVICE void restart(Index) {}
+  PLUMB_DEVICE void bring_layer(Index layer) const {
+    const Index begin = w_.step_begin[w_.first_bundle[layer]], end = w_.step_begin[w_.first_bundle[layer + 1]];
+    bring(w_.line + begin * kTogether, (end - begin) * kTogether * 16);
+    bring(w_.weight + begin * kWeights, (end - begin) * kWeights * 16);
+  }
+  PLUMB_DEVICE unsigned run(Index l, Index, const float4* lines, float4* other, float bias, float cap) {
+    unsigned bits = 0;
+    const std::int32_t end = w_.first_bundle[l + 1];
+    for (std::int32_t bundle = w_.first_bundle[l] + warp_; bundle < end; bundle += warps_) {
+      float4 sum[kGroup];
+#pragma unroll
+      for (int n = 0; n < kGroup; ++n) sum[n] = {0, 0, 0, 0};
+      const std::int32_t last = __ldg(w_.step_begin + bundle + 1);
+      std::int32_t s = __ldg(w_.step_begin + bundle);
+      if (s < last) {
+        Step now = load(s);
+        for (; s < last; s += 2) {
+          const Step second = load(s + 1 < last ? s + 1 : s);
+          add(now, lines, sum);
+          if (s + 1 == last) break;
+          now = load(s + 2 < last ? s + 2 : s);
+          add(second, lines, sum);
+        }
+      }
+      const std::int32_t* const neuron = w_.neuron + (static_cast<Index>(bundle) * kTogether + group_) * kGroup;
+#pragma unroll
+      for (int n = 0; n < kGroup; ++n) {
+        const std::int32_t j = __ldg(neuron + n);
+        if (j < 0) continue;
+        const float4 y = activate4(sum[n], bias, cap);
+        bits |= nonzeros(y);
+        other[j * kParts + part_] = y;
+      }
+    }
+    return bits << (4 * part_);
+  }
+
+ private:
+  static constexpr int kWeights = kTogether * kAtOnce * kGroup / 4;  // float4 of a step
+
+  struct Step {
+    int4 line[kAtOnce / 4];
+    float4 weight[kAtOnce][kGroup / 4];
+  };
+  PLUMB_DEVICE Step load(std::int32_t s) const {
+    Step step;
+    static_assert(kAtOnce == 4, "one load of lines");
+    step.line[0] = __ldg(w_.line + static_cast<Index>(s) * kTogether + group_);
+    const float4* const weight = w_.weight + static_cast<Index>(s) * kWeights + group_;
+#pragma unroll
+    for (int u = 0; u < kAtOnce; ++u) {
+#pragma unroll
+      for (int q = 0; q < kGroup / 4; ++q) step.weight[u][q] = __ldg(weight + (u * (kGroup / 4) + q) * kTogether);
+    }
+    return step;
+  }
+  PLUMB_DEVICE void add(const Step& step, const float4* lines, float4 (&sum)[kGroup]) const {
+#pragma unroll
+    for (int u = 0; u < kAtOnce; ++u) {
+      const int4& l = step.line[0];
+      const float4 y = lines[(u == 0 ? l.x : u == 1 ? l.y : u == 2 ? l.z : l.w) * kParts + part_];
+#pragma unroll
+      for (int n = 0; n < kGroup; ++n) add_scaled(sum[n], element(step.weight[u][n / 4], n % 4), y);
+    }
+  }
+  const GroupLayers& w_;
+  int warp_, warps_, group_, part_;
+};
 
 /// An input's entries that a thread fetches before the tile that they go to is free.
 constexpr int kEarly = 4;
@@ -117,16 +257,16 @@ PLUMB_DEVICE void finish_tile(const TileSource& source, float4* lines, const Ear
   if (any) atomicOr(living_inputs, 1u << row);
 }
 
-// A lane has the neurons of bundles warp, warp + warps ...; the next chunk of edges is under way across neurons,
-// barriers, layers and tiles.
-__global__ void __launch_bounds__(kResidentThreads, 1)
-    sdnn_resident_layers(ResidentLayers w, Index first, Index last, Layout layout, TileSource source,
+// Any way of computing a layer of a tile: EveryEdge or EveryGroup.
+template <class Way>
+__global__ void __launch_bounds__(Way::kThreads, 1)
+    sdnn_resident_layers(typename Way::Layers w, Index first, Index last, Layout layout, TileSource source,
                          std::int32_t* counts, float bias, float cap, float* out, std::int32_t* ids_out) {
   PLUMB_DYNAMIC_SHARED(float4, tiles);  // kTiles of (neurons + 1, kParts)
   __shared__ unsigned alive[3], living_inputs[2];
   __shared__ std::int32_t base;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const int warps = static_cast<int>(blockDim.x) / 32, neurons = static_cast<int>(layout.neurons);
+  const int neurons = static_cast<int>(layout.neurons);
   const int tile_parts = (neurons + 1) * kParts;
   const Index rows = *source.rows, stride = static_cast<Index>(gridDim.x) * kTileRows;
   Index r0 = static_cast<Index>(blockIdx.x) * kTileRows;
@@ -139,9 +279,7 @@ __global__ void __launch_bounds__(kResidentThreads, 1)
   float4 *lines = tiles, *other = tiles + tile_parts, *coming = tiles + 2 * tile_parts;
   Early early = {};
   begin_tile(source, layout, r0, rows, lines, early);
-  Range range = chunks_of(w, first, warp);
-  Chunk<uint4> ahead = {};
-  if (range.begin < range.end) ahead = load_chunk(w.line, w.value, range.begin, lane);
+  Way way(w, first, warp, lane);
   __syncthreads();
   finish_tile(source, lines, early, &living_inputs[0]);
   __syncthreads();
@@ -150,40 +288,8 @@ __global__ void __launch_bounds__(kResidentThreads, 1)
     if (r0 + stride < rows) begin_tile(source, layout, r0 + stride, rows, coming, early);
     unsigned living = 0;
     for (Index l = first; l < last; ++l) {
-      if (l + 1 < last && tile == 0) bring_layer(w, l + 1);
-      unsigned bits = 0;
-      for (int bundle = warp; bundle < w.bundles; bundle += warps) {
-        const std::int32_t j = __ldg(w.neuron + (l * w.bundles + bundle) * kLanes + lane);
-        const Range next = bundle + warps < w.bundles ? chunks_of(w, l, bundle + warps)
-                                                      : chunks_of(w, l + 1 < last ? l + 1 : first, warp);
-        float4 sum[kParts];
-#pragma unroll
-        for (int t = 0; t < kParts; ++t) sum[t] = {0, 0, 0, 0};
-        if (range.begin >= range.end && next.begin < next.end)
-          ahead = load_chunk(w.line, w.value, next.begin, lane);
-        // Two chunks by turns: were it one, the compiler would fetch the next only when this one has been used.
-        const std::int32_t beyond = next.begin < next.end ? next.begin : range.begin;
-        for (std::int32_t c = range.begin; c < range.end; c += 2) {
-          const Chunk<uint4> second = load_chunk(w.line, w.value, c + 1 < range.end ? c + 1 : beyond, lane);
-          gather_chunk<kParts>(ahead, lines, lane, sum);
-          if (c + 1 == range.end) {
-            ahead = second;
-            break;
-          }
-          ahead = load_chunk(w.line, w.value, c + 2 < range.end ? c + 2 : beyond, lane);
-          gather_chunk<kParts>(second, lines, lane, sum);
-        }
-        range = next;
-        if (j >= 0) {
-#pragma unroll
-          for (int t = 0; t < kParts; ++t) {
-            const int part = part_of<kParts>(lane, t);
-            const float4 y = activate4(sum[t], bias, cap);
-            bits |= nonzeros(y) << (4 * part);
-            other[j * kParts + part] = y;
-          }
-        }
-      }
+      if (l + 1 < last && tile == 0) way.bring_layer(l + 1);
+      unsigned bits = way.run(l, l + 1 < last ? l + 1 : first, lines, other, bias, cap);
       bits = __reduce_or_sync(kAllLanes, bits);
       if (lane == 0 && bits != 0) atomicOr(&alive[at], bits);
       const int then = at == 2 ? 0 : at + 1;
@@ -199,10 +305,7 @@ __global__ void __launch_bounds__(kResidentThreads, 1)
         if (l + 1 == last) base = before;
       }
       if (living == 0) {
-        if (l + 1 < last) {
-          range = chunks_of(w, first, warp);
-          if (range.begin < range.end) ahead = load_chunk(w.line, w.value, range.begin, lane);
-        }
+        if (l + 1 < last) way.restart(first);
         break;
       }
     }
@@ -243,11 +346,16 @@ bool ResidentNet::fits(const SparseDnn& net) {
          kTiles * tile_bytes(net.neurons) + 64 <= device_shared_bytes();
 }
 
-ResidentNet::ResidentNet(const SparseDnn& net, void* stream)
+ResidentNet::ResidentNet(const SparseDnn& net, bool shared, void* stream)
     : neurons_(net.neurons),
       bias_(net.bias),
       cap_(net.cap),
-      bundles_(static_cast<int>(ceil_div(net.neurons, kLanes))) {
+      bundles_(static_cast<int>(ceil_div(net.neurons, kLanes))),
+      shared_(shared) {
+  if (shared) {
+    take_groups(net, stream);
+    return;
+  }
   const auto parts = make_parts<ResidentBundles>(net, resident_bundles);
   std::vector<std::int32_t> begin;
   Index chunks = 0;
@@ -266,16 +374,43 @@ ResidentNet::ResidentNet(const SparseDnn& net, void* stream)
       parts, "edges, values", stream, [](const ResidentBundles& b) -> auto& { return b.value; });
 }
 
+void ResidentNet::take_groups(const SparseDnn& net, void* stream) {
+  const auto parts = make_parts<GroupBundles>(net, group_bundles);
+  std::vector<std::int32_t> first{0}, begin{0};
+  Index steps = 0;
+  for (const GroupBundles& b : parts) {
+    first.push_back(first.back() + static_cast<std::int32_t>(b.bundles()));
+    for (std::size_t i = 1; i < b.step_begin.size(); ++i)
+      begin.push_back(static_cast<std::int32_t>(steps + b.step_begin[i]));
+    steps += b.step_begin.back();
+  }
+  require_device_memory(steps * kTogether * kAtOnce * (kGroup + 1) * 4,
+                        "sparse DNN: weights of " + std::to_string(net.layers()) + " layers");
+  neuron_ = concatenate<std::int32_t>(
+      parts, "groups, neurons", stream, [](const GroupBundles& b) -> auto& { return b.neuron; });
+  chunk_begin_ = DeviceArray<std::int32_t>(begin, "groups, steps", stream);
+  first_bundle_ = DeviceArray<std::int32_t>(first, "layers, groups", stream);
+  input_ = concatenate<std::int32_t>(
+      parts, "groups, lines", stream, [](const GroupBundles& b) -> auto& { return b.line; });
+  value_ = concatenate<float>(
+      parts, "groups, weights", stream, [](const GroupBundles& b) -> auto& { return b.weight; });
+}
+
 void ResidentNet::run(Index first, Index last, const TileSource& source, std::int32_t* counts,
                       float* out, std::int32_t* ids_out, void* stream) const {
-  const ResidentLayers w{bundles_,
-                         neuron_.data(),
-                         chunk_begin_.data(),
-                         reinterpret_cast<const uint4*>(line_.data()),
-                         reinterpret_cast<const float4*>(value_.data())};
-  launch(sdnn_resident_layers, device_multiprocessors(), std::min(bundles_ * kLanes, kResidentThreads),
-         static_cast<std::size_t>(kTiles * tile_bytes(neurons_)), stream, w, first, last,
-         Layout{neurons_, kPanel}, source, counts, bias_, cap_, out, ids_out);
+  const auto start = [&](auto kernel, int threads, const auto& w) {
+    launch(kernel, device_multiprocessors(), threads, static_cast<std::size_t>(kTiles * tile_bytes(neurons_)), stream,
+           w, first, last, Layout{neurons_, kPanel}, source, counts, bias_, cap_, out, ids_out);
+  };
+  if (shared_) {
+    start(sdnn_resident_layers<EveryGroup>, EveryGroup::kThreads,
+          GroupLayers{first_bundle_.data(), neuron_.data(), chunk_begin_.data(),
+                      reinterpret_cast<const int4*>(input_.data()), reinterpret_cast<const float4*>(value_.data())});
+  } else {
+    start(sdnn_resident_layers<EveryEdge>, std::min(bundles_ * kLanes, EveryEdge::kThreads),
+          ResidentLayers{bundles_, neuron_.data(), chunk_begin_.data(), reinterpret_cast<const uint4*>(line_.data()),
+                         reinterpret_cast<const float4*>(value_.data())});
+  }
 }
 
 }  // namespace sdnn

@@ -18,6 +18,15 @@ struct ResidentLayers {
   const float4* value;              // (chunks, 2, 32)
 };
 
+/// Layers of groups of neurons with the same inputs, kTogether side by side, in device memory.
+struct GroupLayers {
+  const std::int32_t* first_bundle;  // (layers + 1)
+  const std::int32_t* neuron;        // (bundles, kTogether, kGroup)
+  const std::int32_t* step_begin;    // (bundles + 1)
+  const int4* line;                  // (steps, kTogether): kAtOnce lines
+  const float4* weight;              // (steps, kAtOnce, kGroup / 4, kTogether)
+};
+
 /// Where tiles come from: rows side by side in panels, or the inputs themselves, whose columns are distinct.
 struct TileSource {
   const std::int32_t* rows;  // how many there are
@@ -33,7 +42,8 @@ class ResidentNet {
   /// Whether a tile fits the chip.
   [[nodiscard]] static bool fits(const SparseDnn& net);
 
-  ResidentNet(const SparseDnn& net, void* stream);
+  /// `shared`: neurons with the same inputs are computed together.
+  ResidentNet(const SparseDnn& net, bool shared, void* stream);
   /// Carries rows through layers [first, last) in tiles of kTileRows; counts[i], 0 before,
   /// becomes the number entering layer first + i, where i is 0 only if the source is the inputs. Survivors of
   /// the last layer are appended to `out`, side by side in panels, their ids to `ids_out`, in any order.
@@ -41,10 +51,13 @@ class ResidentNet {
            std::int32_t* ids_out, void* stream) const;
 
  private:
+  void take_groups(const SparseDnn& net, void* stream);
+
   Index neurons_;
   float bias_, cap_;
   int bundles_;
-  DeviceArray<std::int32_t> neuron_, chunk_begin_;
+  bool shared_;
+  DeviceArray<std::int32_t> neuron_, chunk_begin_, first_bundle_, input_;
   DeviceArray<std::uint16_t> line_;
   DeviceArray<float> value_;
 };

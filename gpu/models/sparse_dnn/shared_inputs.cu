@@ -259,7 +259,7 @@ const RegisterSdnnPipeline pipeline{
      [](const SparseDnn&) -> const char* { return no_device(); },
      [](const SparseDnn& net) -> std::unique_ptr<SdnnPlan> {
        return std::make_unique<TiledPlan>(
-           net, false, [](const SparseDnn& n, void* stream) -> std::unique_ptr<LayerKernels> {
+           net, true, [](const SparseDnn& n, void* stream) -> std::unique_ptr<LayerKernels> {
              return std::make_unique<SharedNet>(n, stream);
            });
      },

@@ -22,7 +22,7 @@ const RegisterSdnnPipeline pipeline{{"gpu_tiled", 'A', Space::device,
                                      "per launch; beyond, bundles of neurons stage their inputs",
                                      [](const SparseDnn&) -> const char* { return no_device(); },
                                      [](const SparseDnn& net) -> std::unique_ptr<SdnnPlan> {
-                                       return std::make_unique<TiledPlan>(net, true, staged_kernels);
+                                       return std::make_unique<TiledPlan>(net, false, staged_kernels);
                                      },
                                      10}};
 

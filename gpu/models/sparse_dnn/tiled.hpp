@@ -14,12 +14,13 @@ namespace sdnn {
 
 class TiledPlan final : public SdnnPlan {
  public:
-  /// `make` gives the kernels of single layers, whole rows on chip where `may_reside` and they fit.
-  TiledPlan(const SparseDnn& net, bool may_reside,
+  /// `make` gives the kernels of single layers where whole rows do not fit the chip; `shared`: neurons with the same
+  /// inputs are computed together.
+  TiledPlan(const SparseDnn& net, bool shared,
             std::unique_ptr<LayerKernels> (*make)(const SparseDnn&, void* stream))
       : net_(net) {
-    if (may_reside && ResidentNet::fits(net)) {
-      resident_ = std::make_unique<ResidentNet>(net, stream_.get());
+    if (ResidentNet::fits(net)) {
+      resident_ = std::make_unique<ResidentNet>(net, shared, stream_.get());
     } else {
       staged_ = make(net, stream_.get());
     }
