@@ -13,7 +13,8 @@ constexpr Index kTileRows = 16;
 struct ResidentLayers {
   int bundles;
   const std::int32_t* neuron;       // (layers, bundles, 32)
-  const std::int32_t* chunk_begin;  // (layers, bundles + 1)
+  const std::int32_t* chunk_begin;  // (layers, bundles + 1), each layer's from 0
+  const Index* first_chunk;         // (layers)
   const uint4* line;                // (chunks, 32): 8 edges each
   const float4* value;              // (chunks, 2, 32)
 };
@@ -37,29 +38,58 @@ struct TileSource {
   const float* val;
 };
 
-class ResidentNet {
+/// How many tiles there are for each multiprocessor: what the launch is shaped for. Any number is right.
+enum class Tiles { many, one };
+
+/// A network's layers, for tiles of whole rows.
+class ResidentKernels {
+ public:
+  ResidentKernels() = default;
+  ResidentKernels(const ResidentKernels&) = delete;
+  ResidentKernels& operator=(const ResidentKernels&) = delete;
+  virtual ~ResidentKernels() = default;
+
+  /// Carries rows through layers [first, last) in tiles of kTileRows; counts[i], 0 before,
+  /// becomes the number entering layer first + i, where i is 0 only if the source is the inputs. Survivors of
+  /// the last layer are appended to `out`, side by side in panels, their ids to `ids_out`, in any order.
+  virtual void run(Index first, Index last, Tiles tiles, const TileSource& source, std::int32_t* counts,
+                   float* out, std::int32_t* ids_out, void* stream) const = 0;
+};
+
+/// Class A: every edge by itself.
+class ResidentNet final : public ResidentKernels {
  public:
   /// Whether a tile fits the chip.
   [[nodiscard]] static bool fits(const SparseDnn& net);
 
-  /// `shared`: neurons with the same inputs are computed together.
-  ResidentNet(const SparseDnn& net, bool shared, void* stream);
-  /// Carries rows through layers [first, last) in tiles of kTileRows; counts[i], 0 before,
-  /// becomes the number entering layer first + i, where i is 0 only if the source is the inputs. Survivors of
-  /// the last layer are appended to `out`, side by side in panels, their ids to `ids_out`, in any order.
-  void run(Index first, Index last, const TileSource& source, std::int32_t* counts, float* out,
-           std::int32_t* ids_out, void* stream) const;
+  ResidentNet(const SparseDnn& net, void* stream);
+  void run(Index first, Index last, Tiles tiles, const TileSource& source, std::int32_t* counts, float* out,
+           std::int32_t* ids_out, void* stream) const override;
 
  private:
-  void take_groups(const SparseDnn& net, void* stream);
-
   Index neurons_;
   float bias_, cap_;
   int bundles_;
-  bool shared_;
-  DeviceArray<std::int32_t> neuron_, chunk_begin_, first_bundle_, input_;
+  DeviceArray<std::int32_t> neuron_, chunk_begin_;
+  DeviceArray<Index> first_chunk_;
   DeviceArray<std::uint16_t> line_;
   DeviceArray<float> value_;
+};
+
+/// Class B: neurons with the same inputs together.
+class ResidentGroups final : public ResidentKernels {
+ public:
+  [[nodiscard]] static bool fits(const SparseDnn& net);
+
+  ResidentGroups(const SparseDnn& net, void* stream);
+  void run(Index first, Index last, Tiles tiles, const TileSource& source, std::int32_t* counts, float* out,
+           std::int32_t* ids_out, void* stream) const override;
+
+ private:
+  Index neurons_;
+  float bias_, cap_;
+  DeviceArray<std::int32_t> neuron_, step_begin_, first_bundle_, line_;
+  DeviceArray<float> weight_;
 };
 
 }  // namespace sdnn

@@ -1,16 +1,20 @@
 // Sparse DNN on the device, tuned, neurons that share their inputs.
 //
 // Class     B: neurons with the very same inputs are found when the network is made ready, by comparison, and
-//           computed 16 at a time; their weights are read as they are. Any CSR runs: strangers are groups of one,
-//           and then 15 of 16 products are for nothing.
-// Idea      an input is fetched once for 16 neurons and stays in a register: a warp takes a group and 128 rows,
-//           a lane 4 of them, one in each of 4 panels, so that rows are fetched through their list or as they
-//           lie at the same cost. 64 sums per lane.
-// Traffic   an activation is read once per group that wants it (twice in the challenge's networks), written once.
-// Limits    loads: 4 of inputs and 4 of weights per 64 multiplications, and how many are under way. H200, 120
-//           layers: 3.6 ms at 1024 neurons and 11.3 at 4096; with 4 blocks of 128 registers and two inputs under
-//           way 4.8 and 12.7, and then 50 at 16,384.
-// Fails at  few rows: 128 per warp leave multiprocessors idle at 1024 neurons, where gpu_tiled is faster.
+//           computed 16 at a time; their weights are read as they are. Any CSR runs: strangers are groups of
+//           one, and then 15 of 16 products are for nothing.
+// Narrow    up to 1024 neurons: resident_groups.cu. Wide: this file.
+// Idea      an input is fetched once for 16 neurons: a warp takes a group and 128 rows, a lane 4 of them, 64
+//           sums. Inputs and the weights that go with them pass through a ring of the warp's own in shared
+//           memory, some steps ahead; copies take rows through their list, or 16 bytes of a panel as it lies.
+// Traffic   an activation is read once per group that wants it (twice in the challenge's networks), written
+//           once.
+// Limits    126 registers; 128 where rows are listed, and 44 bytes of spills (sm_90, nvcc 13.0, ptxas -v).
+//           Listed layers wait for L2 (74 % of its peak, issue slots 62 %). H200, 120 layers: 7.5 ms at 4096
+//           neurons, 29.4 at 16,384; 11.3 and 41.5 where a lane loaded its rows into registers, four inputs
+//           under way. Of the ring's shapes, steps x stages 4 x 4, 4 x 3, 8 x 3, 8 x 2 and 2 x 4, none was 3 %
+//           ahead of 4 x 4 (at 4096, in forms before this one).
+// Fails at  few rows: 128 per warp.
 #include <algorithm>
 
 #include "gpu/models/sparse_dnn/settled.hpp"
@@ -25,8 +29,8 @@ using namespace sdnn;
 constexpr int kSharedThreads = 128;
 constexpr int kWarps = kSharedThreads / 32;
 
-constexpr int kSharedBlocks = 4;  // per multiprocessor: 128 registers
-constexpr int kPanels = 4;        // of a warp
+constexpr int kSharedBlocks = 4;       // per multiprocessor: 128 registers
+constexpr int kPanels = 4;             // of a warp
 constexpr int kStep = 4, kStages = 4;  // inputs under way: kStep * (kStages - 1)
 
 /// One layer in device memory.
@@ -89,7 +93,8 @@ PLUMB_DEVICE void group_of_panels(const SharedLayer& w, int group, int panel, in
           rows.copy(static_cast<unsigned>(__shfl_sync(kAllLanes, mine, k % 32 + u)), lane, ring.y[stage][u]);
       }
       const float4* const weight = w.weight + static_cast<Index>(begin + k) * kWeights;
-      if (lane < kStep * kWeights && lane < here * kWeights) cp_async16(&ring.weight[stage][0][0] + lane, weight + lane);
+      if (lane < kStep * kWeights && lane < here * kWeights)
+        cp_async16(&ring.weight[stage][0][0] + lane, weight + lane);
     }
     cp_async_commit();
   };
@@ -173,8 +178,8 @@ __global__ void __launch_bounds__(kSharedThreads, kSharedBlocks)
     }
     const int first = (panel * static_cast<int>(kPanel)) + lane * 4;  // of this lane's four
     const unsigned living = first >= many ? 0u : first + 4 <= many ? 15u : (1u << (many - first)) - 1;
-    group_of_panels(w, static_cast<int>(item % w.groups), panel, panels, layout.neurons, rows, living, bias, cap,
-                    lane, rings[warp], out, alive);
+    group_of_panels(w, static_cast<int>(item % w.groups), panel, panels, layout.neurons, rows, living, bias,
+                    cap, lane, rings[warp], out, alive);
   }
 }
 
@@ -227,21 +232,22 @@ class SharedNet final : public LayerKernels {
 
   void run(Index l, const float* in, const std::int32_t* place, const std::int32_t* count, float* out,
            unsigned* alive, void* stream) const override {
-    launch(place != nullptr ? sdnn_shared_layer<true, kStep, kStages> : sdnn_shared_layer<false, kStep, kStages>,
-           device_multiprocessors() * kSharedBlocks, kSharedThreads, sizeof(Ring<kStep, kStages>) * kWarps, stream,
-           layers_[static_cast<std::size_t>(l)], Layout{neurons_, kPanel}, in, place, count, bias_, cap_, out,
-           alive);
+    launch(
+        place != nullptr ? sdnn_shared_layer<true, kStep, kStages> : sdnn_shared_layer<false, kStep, kStages>,
+        device_multiprocessors() * kSharedBlocks, kSharedThreads, sizeof(Ring<kStep, kStages>) * kWarps,
+        stream, layers_[static_cast<std::size_t>(l)], Layout{neurons_, kPanel}, in, place, count, bias_, cap_,
+        out, alive);
   }
 
-  void run_settled(Index first, Index last, Index rows, float* y, float* other, unsigned* alive, unsigned* zeros,
-                   void* stream) const override {
+  void run_settled(Index first, Index last, Index rows, float* y, float* other, unsigned* alive,
+                   unsigned* zeros, void* stream) const override {
     const Index panels = ceil_div(rows, kPanel);
     Index most = 1;  // groups of a layer
     for (Index l = first; l < last; ++l) most = std::max(most, layers_[static_cast<std::size_t>(l)].groups);
-    launch(sdnn_shared_settled_layers<kStep, kStages>, device_multiprocessors() * kSharedBlocks, kSharedThreads,
-           sizeof(Ring<kStep, kStages>) * kWarps, stream, device_layers_.data(),
-           settled_order(first, last, ceil_div(panels, kPanels), neurons_ * kPanel * kPanels * 4, most, zeros),
-           neurons_, static_cast<int>(panels), bias_, cap_, y, other, alive);
+    launch(sdnn_shared_settled_layers<kStep, kStages>, device_multiprocessors() * kSharedBlocks,
+           kSharedThreads, sizeof(Ring<kStep, kStages>) * kWarps, stream, device_layers_.data(),
+           settled_order(first, last, ceil_div(panels, kPanels), most, zeros), neurons_,
+           static_cast<int>(panels), bias_, cap_, y, other, alive);
   }
 
  private:
@@ -258,8 +264,8 @@ const RegisterSdnnPipeline pipeline{
      "neurons with the same inputs, found at load, 16 at a time: an input is fetched once for all of them",
      [](const SparseDnn&) -> const char* { return no_device(); },
      [](const SparseDnn& net) -> std::unique_ptr<SdnnPlan> {
-       return std::make_unique<TiledPlan>(
-           net, true, [](const SparseDnn& n, void* stream) -> std::unique_ptr<LayerKernels> {
+       return TiledPlan::with<ResidentGroups>(
+           net, [](const SparseDnn& n, void* stream) -> std::unique_ptr<LayerKernels> {
              return std::make_unique<SharedNet>(n, stream);
            });
      },

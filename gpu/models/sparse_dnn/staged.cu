@@ -2,16 +2,19 @@
 //
 // Idea      a warp takes a bundle of 32 neurons and a panel of 32 rows. Neurons with common inputs share a
 //           bundle (bundles.cpp), so that a line that was fetched once is read many times from shared memory.
-//           Bundles of a panel go to neighbouring warps, so that lines are found in L2. Where rows have died,
-//           lanes fetch through their list; once hardly any die, rows stay where they are: lines then come by
-//           16-byte copies that pass no register, and one cooperative launch runs all layers left.
+//           Bundles of a panel go to neighbouring warps, so that lines are found in L2. Lines come by copies that
+//           pass no register: where rows have died, element by element through the list of rows; once hardly any
+//           die, rows stay where they are, 16 bytes at a time, and one launch runs all layers left (settled.hpp).
 // Traffic   shared memory: 4 bytes per edge and row. L2: each line about as often as bundles want it, 5 bytes
 //           per edge and panel; global memory: a row in and out per layer.
 // Limits    the load and store units: besides the 1024 cycles of a bundle's and panel's lines they carry its
 //           edges, its staging and its answer. 4 blocks of 4 warps per multiprocessor, as many as 128 registers a
-//           lane allow; 5 make listed layers 4 % faster and settled ones 3 % slower, 6 lose a quarter to spills.
-//           H200, 120 layers: 14.4 ms at 4096 neurons, 54 at 16,384, 219 at 65,536; one settled layer of 4096
-//           neurons takes 56 us, listed 80.
+//           lane allow; before copies and tickets 5 made listed layers 4 % faster and settled ones 3 % slower, 6
+//           lost a quarter to spills.
+//           H200, 120 layers of 4096 neurons: 14.46 ms where lines came through registers, 16 at a time, and
+//           12.33 by copies, with the list of inputs held two to a lane (fetching the next edges early: nothing,
+//           14.41); 10.9 with tickets, and inputs made into panels faster. 42.7 at 16,384 (54.2). One settled layer
+//           of 4096 neurons takes 41 us, listed 75 to 80.
 // Fails at  bundles of strangers: a line is fetched for every edge.
 #include "gpu/models/sparse_dnn/staged.hpp"
 
@@ -76,7 +79,8 @@ PLUMB_DEVICE void stage_whole(const StagedLayer& w, const Stage& stage, const fl
 #pragma unroll 4
   for (int begin = 0; begin < stage.features; begin += 32 / kParts) {
     const int i = begin + lane / kParts;
-    const unsigned f = static_cast<unsigned>(__shfl_sync(kAllLanes, begin < 32 ? want.low : want.high, i % 32));
+    const unsigned f =
+        static_cast<unsigned>(__shfl_sync(kAllLanes, begin < 32 ? want.low : want.high, i % 32));
     const Index at = static_cast<Index>(f) * kPanel;
     if (i < stage.features) cp_async16(lines + i * kParts + lane % kParts, panel + at + lane % kParts * 4);
   }
@@ -165,9 +169,9 @@ __global__ void __launch_bounds__(kStagedThreads, kStagedBlocks)
       order, lane, [&](int) { return order.items; },
       [&](int l, int panel, int bundle) {
         const bool even = (l - order.first) % 2 == 0;
-        bundle_of_panel<false>(layers[l], bundle, panel, neurons, (even ? y : other) + panel * neurons * kPanel,
-                               true, bias, cap, lane, lines, even ? other : y,
-                               alive + static_cast<Index>(l - order.first) * order.units);
+        bundle_of_panel<false>(layers[l], bundle, panel, neurons,
+                               (even ? y : other) + panel * neurons * kPanel, true, bias, cap, lane, lines,
+                               even ? other : y, alive + static_cast<Index>(l - order.first) * order.units);
       });
 }
 
@@ -244,10 +248,9 @@ void StagedNet::run(Index l, const float* in, const std::int32_t* place, const s
 void StagedNet::run_settled(Index first, Index last, Index rows, float* y, float* other, unsigned* alive,
                             unsigned* zeros, void* stream) const {
   const Index panels = ceil_div(rows, kPanel);
-  launch(sdnn_settled_layers, device_multiprocessors() * blocks_per_multiprocessor(), kStagedThreads, 0, stream,
-         device_layers_.data(),
-         settled_order(first, last, panels, neurons_ * kPanel * 4, ceil_div(neurons_, kLanes), zeros), neurons_,
-         bias_, cap_, y, other, alive);
+  launch(sdnn_settled_layers, device_multiprocessors() * blocks_per_multiprocessor(), kStagedThreads, 0,
+         stream, device_layers_.data(), settled_order(first, last, panels, ceil_div(neurons_, kLanes), zeros),
+         neurons_, bias_, cap_, y, other, alive);
 }
 
 }  // namespace

@@ -14,16 +14,18 @@ namespace sdnn {
 
 class TiledPlan final : public SdnnPlan {
  public:
-  /// `make` gives the kernels of single layers where whole rows do not fit the chip; `shared`: neurons with the same
-  /// inputs are computed together.
-  TiledPlan(const SparseDnn& net, bool shared,
-            std::unique_ptr<LayerKernels> (*make)(const SparseDnn&, void* stream))
-      : net_(net) {
-    if (ResidentNet::fits(net)) {
-      resident_ = std::make_unique<ResidentNet>(net, shared, stream_.get());
+  /// `Resident` carries whole rows on chip where they fit; `make` gives the kernels of single layers where not.
+  template <class Resident>
+  static std::unique_ptr<SdnnPlan> with(const SparseDnn& net,
+                                        std::unique_ptr<LayerKernels> (*make)(const SparseDnn&,
+                                                                              void* stream)) {
+    std::unique_ptr<TiledPlan> plan(new TiledPlan(net));
+    if (Resident::fits(net)) {
+      plan->resident_ = std::make_unique<Resident>(net, plan->stream_.get());
     } else {
-      staged_ = make(net, stream_.get());
+      plan->staged_ = make(net, plan->stream_.get());
     }
+    return plan;
   }
 
   SdnnRun run(const Csr<float>& y, std::int64_t first, std::int64_t last) override {
@@ -42,7 +44,8 @@ class TiledPlan final : public SdnnPlan {
     if (staged_) {
       s.settled_alive =
           DeviceArray<unsigned>((last - first) * ceil_div(y.rows, kPanel), "bits of living rows");
-      s.settled_zeros = DeviceArray<unsigned>((last - first) * settled_zeros(1, y.rows), "order of settled rows");
+      s.settled_zeros =
+          DeviceArray<unsigned>((last - first) * settled_zeros(1, y.rows), "order of settled rows");
       device_fill(s.settled_alive.data(), 0, static_cast<std::size_t>(s.settled_alive.bytes()), stream);
       device_fill(s.settled_zeros.data(), 0, static_cast<std::size_t>(s.settled_zeros.bytes()), stream);
     }
@@ -72,6 +75,8 @@ class TiledPlan final : public SdnnPlan {
   }
 
  private:
+  explicit TiledPlan(const SparseDnn& net) : net_(net) {}
+
   struct State {
     DeviceRows inputs;
     LivingRows living;
@@ -111,7 +116,7 @@ class TiledPlan final : public SdnnPlan {
                               s.inputs.col.data(),
                               s.inputs.val.data()};
       if (!tail && l > first) s.count.fetch(s.living.count(l - first), stream);
-      resident_->run(l, end, source, s.living.count(l - first), s.out.data(),
+      resident_->run(l, end, tail ? Tiles::one : Tiles::many, source, s.living.count(l - first), s.out.data(),
                      s.living.ids_before.data(), stream);
       s.launches.push_back(end - l);
       s.marks.mark(stream);
@@ -193,7 +198,7 @@ class TiledPlan final : public SdnnPlan {
 
   const SparseDnn& net_;
   DeviceStream stream_;
-  std::unique_ptr<ResidentNet> resident_;  // or
+  std::unique_ptr<ResidentKernels> resident_;  // or
   std::unique_ptr<LayerKernels> staged_;
 };
 
