@@ -46,6 +46,11 @@ __device__ __forceinline__ void cp_async_wait() {
 /// Waits for all of the calling thread's copies.
 __device__ __forceinline__ void cp_async_wait_all() { asm volatile("cp.async.wait_all;\n" ::: "memory"); }
 
+/// Asks for the 128 bytes around an address to be brought into the second-level cache.
+__device__ __forceinline__ void prefetch_l2(const void* global_src) {
+  asm volatile("prefetch.global.L2 [%0];\n" ::"l"(global_src));
+}
+
 /// Barrier `id` (1..15; 0 is __syncthreads) among `threads` threads of the block, a multiple of 32, whole
 /// warps.
 __device__ __forceinline__ void named_barrier_sync(int id, int threads) {
@@ -80,6 +85,7 @@ void cp_async_wait() {
   simt::async_wait(N);
 }
 inline void cp_async_wait_all() { simt::async_wait_all(); }
+inline void prefetch_l2(const void*) {}
 inline void named_barrier_sync(int id, int threads, PLUMB_SIMT_HERE) {
   simt::named_barrier(id, threads, true, here);
 }

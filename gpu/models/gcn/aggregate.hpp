@@ -10,8 +10,11 @@
 //           H200, a twin of web-Stanford: with each row's entries in one piece, 16 columns and LogSoftmax took
 //           120.5 us in fp64; 16 columns, ReLU and H W2 55.9, then 8 columns and LogSoftmax 47.7 us in fp32
 //           (cuSPARSE's products alone: 184, 140, 125). Groups of lanes asked for entries at eight places at
-//           once; in slices of 32 rows, whose entries they read as neighbours, the same take 115, 51 and 40.
-//           The rest is the gather: 546, 273 and 137 MB from the second-level cache, at 4.8, 5.4 and 3.4
+//           once; in slices of 32 rows, whose entries they read as neighbours, the same took 115, 51 and 40.
+//           In fp64, 16 columns: four lanes to a row, two packs each, and two quads' rows under way take 88.6
+//           us, where eight lanes and one quad took 113.7 in that session; with registers for 3 blocks 97.2, for
+//           5 90.5; four lanes and one quad 113.0. In fp32 two quads do not help (53.2 us, 51.3 without).
+//           The rest is the gather: 546, 273 and 137 MB from the second-level cache, at 6.2, 5.4 and 3.4
 //           TB/s. In fp64 spmm's rung 13, which reads A as it is, takes 103 us for the product alone: S (36 MB)
 //           and A's stream may be too much for that cache together; not found out yet.
 // Fails at  rows of S beyond 512 (fp64: 256) columns, which it does not hold.
@@ -121,7 +124,7 @@ PLUMB_DEVICE void store_last(double* p, const Pack<double>& v) {
 
 /// A row, or several, in the registers of a warp: groups of Lanes lanes hold one each, a lane Packs packs of
 /// it; pack p of lane l covers the columns from (p Lanes + l) kV.
-template <class T, int Lanes, int Packs, class Policy>
+template <class T, int Lanes, int Packs, class Policy, bool kTwo>
 struct Warp {
   static constexpr int kV = Pack<T>::kV, kGroups = 32 / Lanes, kColumns = Lanes * Packs * kV;
   static constexpr int kStaged = kColumns + kV;  // a pack more: groups then differ in their banks
@@ -140,12 +143,45 @@ struct Warp {
     }
   }
 
+  PLUMB_DEVICE void add(const Quad<T>& quad, const Pack<T> (&x)[4][Packs]) {
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+      const T value = Policy::edge(quad.val[e]);
+#pragma unroll
+      for (int p = 0; p < Packs; ++p) {
+#pragma unroll
+        for (int v = 0; v < kV; ++v) sum[p].at[v] += value * x[e][p].at[v];
+      }
+    }
+  }
+  PLUMB_DEVICE static void gather(const Quad<T>& quad, const T* const (&from)[Packs], Index ld,
+                                  Pack<T> (&x)[4][Packs]) {
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+      const Index at = quad.col[e] * ld;
+#pragma unroll
+      for (int p = 0; p < Packs; ++p) x[e][p] = gathered(from[p] + at);
+    }
+  }
+
   /// Adds quads begin, begin + step, ... below end.
   PLUMB_DEVICE void add_quads(const RowsView<T>& a, unsigned begin, unsigned end, unsigned step, const T* s,
                               Index ld, int width) {
     const T* from[Packs];
 #pragma unroll
     for (int p = 0; p < Packs; ++p) from[p] = s + column_within(p, width);
+    if (kTwo) {  // two quads' rows under way
+      for (; begin < end; begin += 2 * step) {
+        const bool both = begin + step < end;
+        const Quad<T> one = streamed(a, begin), two = streamed(a, both ? begin + step : begin);
+        Pack<T> x[4][Packs], y[4][Packs];
+        gather(one, from, ld, x);
+        gather(two, from, ld, y);
+        add(one, x);
+        if (both) add(two, y);
+      }
+      return;
+    }
     if (begin >= end) return;
     Quad<T> now = streamed(a, begin);
     for (;;) {
@@ -153,21 +189,8 @@ struct Warp {
       Quad<T> later = now;
       if (more) later = streamed(a, begin + step);  // under way while this one is gathered
       Pack<T> x[4][Packs];
-#pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        const Index at = now.col[e] * ld;
-#pragma unroll
-        for (int p = 0; p < Packs; ++p) x[e][p] = gathered(from[p] + at);
-      }
-#pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        const T value = Policy::edge(now.val[e]);
-#pragma unroll
-        for (int p = 0; p < Packs; ++p) {
-#pragma unroll
-          for (int v = 0; v < kV; ++v) sum[p].at[v] += value * x[e][p].at[v];
-        }
-      }
+      gather(now, from, ld, x);
+      add(now, x);
       if (!more) return;
       begin += step;
       now = later;
@@ -262,11 +285,12 @@ PLUMB_DEVICE Weights<T> to_shared(const Weights<T>& w, T*& at) {
   return {to, w.rows, w.columns};
 }
 
-template <class T, int Lanes, int Packs, class Policy>
-__global__ void __launch_bounds__(32 * kWarps)
+/// kTwo: two quads' rows under way, in registers for 4 blocks.
+template <class T, int Lanes, int Packs, class Policy, bool kTwo>
+__global__ void __launch_bounds__(32 * kWarps, kTwo ? 4 : 0)
     gcn_aggregate(RowsView<T> a, const T* s /* (columns of A + 1, ld), the last row zero */, Index ld,
                   int width /* of s */, Epilogue<T> e) {
-  using W = Warp<T, Lanes, Packs, Policy>;
+  using W = Warp<T, Lanes, Packs, Policy, kTwo>;
   PLUMB_DYNAMIC_SHARED(T, shared);
   const int warp = static_cast<int>(threadIdx.x) / 32;
   T* free = shared;
@@ -363,14 +387,14 @@ constexpr Index kWidest = 32 * 4 * Pack<T>::kV;
 template <class T>
 constexpr Index kMostWeights = 64 * 1024 / static_cast<Index>(sizeof(T));
 
-template <class T, int Lanes, int Packs, class Policy>
+template <class T, int Lanes, int Packs, class Policy, bool kTwo = false>
 void launch_as(const RowsView<T>& a, const T* s, Index ld, int width, const Epilogue<T>& e, void* stream) {
-  using W = Warp<T, Lanes, Packs, Policy>;
+  using W = Warp<T, Lanes, Packs, Policy, kTwo>;
   const Index tasks = a.parts + (a.slots + W::kGroups - 1) / W::kGroups;
   const bool multiplies = e.before.w != nullptr || e.after.w != nullptr;
   const Index elements =
       e.before.size() + e.after.size() + (multiplies ? kWarps * W::kGroups * W::kStaged : 0);
-  launch(gcn_aggregate<T, Lanes, Packs, Policy>, (tasks + kWarps - 1) / kWarps, 32 * kWarps,
+  launch(gcn_aggregate<T, Lanes, Packs, Policy, kTwo>, (tasks + kWarps - 1) / kWarps, 32 * kWarps,
          static_cast<std::size_t>(elements) * sizeof(T), stream, a, s, ld, width, e);
 }
 
@@ -384,6 +408,7 @@ void launch_aggregate(const RowsView<T>& a, const T* s, Index ld, int width, con
   if (packs <= 1) return launch_as<T, 1, 1, Policy>(a, s, ld, width, e, stream);
   if (packs <= 2) return launch_as<T, 2, 1, Policy>(a, s, ld, width, e, stream);
   if (packs <= 4) return launch_as<T, 4, 1, Policy>(a, s, ld, width, e, stream);
+  if (packs <= 8 && sizeof(T) == 8) return launch_as<T, 4, 2, Policy, true>(a, s, ld, width, e, stream);
   if (packs <= 8) return launch_as<T, 8, 1, Policy>(a, s, ld, width, e, stream);
   if (packs <= 16) return launch_as<T, 16, 1, Policy>(a, s, ld, width, e, stream);
   if (packs <= 32) return launch_as<T, 32, 1, Policy>(a, s, ld, width, e, stream);

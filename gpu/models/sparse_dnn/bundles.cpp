@@ -265,5 +265,65 @@ SharedGroups shared_groups(const Csr<float>& gather) {
   return g;
 }
 
+GroupBundles group_bundles(const Csr<float>& gather) {
+  const SharedGroups groups = shared_groups(gather);
+  const auto input = [&](Size g) { return groups.input.data() + groups.input_begin[g]; };
+  const auto inputs = [&](Size g) {
+    return static_cast<Size>(groups.input_begin[g + 1] - groups.input_begin[g]);
+  };
+  const auto odd = [](std::int32_t i) { return i % 2 != 0; };
+  // Groups of few even inputs at even places, of many at odd ones; within either, long ones first.
+  std::vector<Size> order(static_cast<Size>(groups.groups()));
+  std::iota(order.begin(), order.end(), Size{0});
+  const auto evenness = [&](Size g) {
+    return static_cast<double>(inputs(g) -
+                               static_cast<Size>(std::count_if(input(g), input(g) + inputs(g), odd))) /
+           static_cast<double>(std::max<Size>(inputs(g), 1));
+  };
+  std::stable_sort(order.begin(), order.end(), [&](Size a, Size b) { return evenness(a) < evenness(b); });
+  const auto middle = order.begin() + static_cast<std::ptrdiff_t>((order.size() + 1) / 2);
+  const auto longer = [&](Size a, Size b) { return inputs(a) > inputs(b); };
+  std::stable_sort(order.begin(), middle, longer);
+  std::stable_sort(middle, order.end(), longer);
+
+  GroupBundles b;
+  b.step_begin.push_back(0);
+  std::vector<Size> by_parity;
+  for (Size first = 0; first < order.size(); first += kTogether) {
+    const auto step = static_cast<Size>(b.step_begin.back());
+    Size steps = 0;
+    const auto group_at = [&](Size place) {  // of a bundle; order.size(): none
+      const Size i = first + place, half = (order.size() + 1) / 2;
+      return i >= order.size() ? order.size() : i % 2 == 0 ? order[i / 2] : order[half + i / 2];
+    };
+    for (Size place = 0; place < kTogether; ++place) {
+      if (const Size g = group_at(place); g < order.size())
+        steps = std::max(steps, (inputs(g) + kAtOnce - 1) / kAtOnce);
+    }
+    b.line.resize((step + steps) * kTogether * kAtOnce, static_cast<std::int32_t>(gather.cols));
+    b.weight.resize((step + steps) * kTogether * kAtOnce * kGroup, 0.0F);
+    for (Size place = 0; place < kTogether; ++place) {
+      const Size g = group_at(place);
+      for (Size n = 0; n < kGroup; ++n)
+        b.neuron.push_back(g < order.size() ? groups.neuron[g * kGroup + n] : -1);
+      if (g == order.size()) continue;
+      by_parity.resize(inputs(g));
+      std::iota(by_parity.begin(), by_parity.end(), Size{0});
+      std::stable_partition(by_parity.begin(), by_parity.end(),
+                            [&](Size k) { return odd(input(g)[k]) == (place % 2 == 0); });
+      for (Size e = 0; e < by_parity.size(); ++e) {
+        const Size at = step + e / kAtOnce, u = e % kAtOnce, k = by_parity[e];
+        b.line[(at * kTogether + place) * kAtOnce + u] = input(g)[k];
+        for (Size n = 0; n < kGroup; ++n) {
+          b.weight[(((at * kAtOnce + u) * (kGroup / 4) + n / 4) * kTogether + place) * 4 + n % 4] =
+              groups.weight[(static_cast<Size>(groups.input_begin[g]) + k) * kGroup + n];
+        }
+      }
+    }
+    b.step_begin.push_back(static_cast<std::int32_t>(step + steps));
+  }
+  return b;
+}
+
 }  // namespace sdnn
 }  // namespace plumb

@@ -66,6 +66,22 @@ struct SharedGroups {
 /// Found by comparing inputs, never assumed: neurons that share with none are groups of one.
 [[nodiscard]] SharedGroups shared_groups(const Csr<float>& gather);
 
+constexpr int kTogether = 8;  // groups that a warp computes at once
+constexpr int kAtOnce = 4;    // inputs of a step
+
+/// Such groups for tiles in shared memory: a step is kAtOnce inputs of kTogether groups. Neighbours read inputs of
+/// opposite parity where they can, as in ResidentBundles; what is missing reads line `gather.cols`, with weights 0.
+struct GroupBundles {
+  std::vector<std::int32_t> neuron;      // (bundles, kTogether, kGroup), -1: none
+  std::vector<std::int32_t> step_begin;  // (bundles + 1)
+  std::vector<std::int32_t> line;        // (steps, kTogether, kAtOnce)
+  std::vector<float> weight;             // (steps, kAtOnce, kGroup / 4, kTogether, 4)
+
+  [[nodiscard]] std::int64_t bundles() const { return static_cast<std::int64_t>(step_begin.size()) - 1; }
+};
+
+[[nodiscard]] GroupBundles group_bundles(const Csr<float>& gather);
+
 /// work(i) for i in [0, count), on all the host's threads.
 void make_in_parallel(std::int64_t count, const std::function<void(std::int64_t)>& work);
 

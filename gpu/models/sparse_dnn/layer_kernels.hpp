@@ -6,6 +6,9 @@
 namespace plumb {
 namespace sdnn {
 
+/// Words that run_settled needs for so many layers and rows.
+inline Index settled_zeros(Index layers, Index rows) { return 1 + layers * ceil_div(rows, kPanel); }
+
 /// A network's layers, ready to run. Rows lie in panels of 32, and every panel is written to its end.
 class LayerKernels {
  public:
@@ -21,9 +24,9 @@ class LayerKernels {
 
   /// Layers [first, last) in one launch, rows [0, rows) staying where they are, the dead as zeros. Ends in `y`
   /// if last - first is even, else in `other`; `y` holds zeros or numbers to the end of the last panel.
-  /// alive (last - first, panels), 0 before.
+  /// alive (last - first, panels) and zeros (settled_zeros) are 0 before.
   virtual void run_settled(Index first, Index last, Index rows, float* y, float* other, unsigned* alive,
-                           void* stream) const = 0;
+                           unsigned* zeros, void* stream) const = 0;
 };
 
 /// The listed inputs, whose columns are distinct, as panels: every element of every panel is written, once.

@@ -1,20 +1,25 @@
 // Sparse DNN on the device, tuned, neurons that share their inputs.
 //
 // Class     B: neurons with the very same inputs are found when the network is made ready, by comparison, and
-//           computed 16 at a time; their weights are read as they are. Any CSR runs: strangers are groups of one,
-//           and then 15 of 16 products are for nothing.
-// Idea      an input is fetched once for 16 neurons and stays in a register: a warp takes a group and 128 rows,
-//           a lane 4 of them, one in each of 4 panels, so that rows are fetched through their list or as they
-//           lie at the same cost. 64 sums per lane.
-// Traffic   an activation is read once per group that wants it (twice in the challenge's networks), written once.
-// Limits    loads: 4 of inputs and 4 of weights per 64 multiplications, and how many are under way. H200, 120
-//           layers: 3.6 ms at 1024 neurons and 11.3 at 4096; with 4 blocks of 128 registers and two inputs under
-//           way 4.8 and 12.7, and then 50 at 16,384.
-// Fails at  few rows: 128 per warp leave multiprocessors idle at 1024 neurons, where gpu_tiled is faster.
+//           computed 16 at a time; their weights are read as they are. Any CSR runs: strangers are groups of
+//           one, and then 15 of 16 products are for nothing.
+// Narrow    up to 1024 neurons: resident_groups.cu. Wide: this file.
+// Idea      an input is fetched once for 16 neurons: a warp takes a group and 128 rows, a lane 4 of them, 64
+//           sums. Inputs and the weights that go with them pass through a ring of the warp's own in shared
+//           memory, some steps ahead; copies take rows through their list, or 16 bytes of a panel as it lies.
+// Traffic   an activation is read once per group that wants it (twice in the challenge's networks), written
+//           once.
+// Limits    126 registers; 128 where rows are listed, and 44 bytes of spills (sm_90, nvcc 13.0, ptxas -v).
+//           Listed layers wait for L2 (74 % of its peak, issue slots 62 %). H200, 120 layers: 7.5 ms at 4096
+//           neurons, 29.4 at 16,384; 11.3 and 41.5 where a lane loaded its rows into registers, four inputs
+//           under way. Of the ring's shapes, steps x stages 4 x 4, 4 x 3, 8 x 3, 8 x 2 and 2 x 4, none was 3 %
+//           ahead of 4 x 4 (at 4096, in forms before this one).
+// Fails at  few rows: 128 per warp.
 #include <algorithm>
 
+#include "gpu/models/sparse_dnn/settled.hpp"
 #include "gpu/models/sparse_dnn/tiled.hpp"
-#include "gpu/runtime/groups.hpp"
+#include "gpu/runtime/async_copy.hpp"
 
 namespace plumb {
 namespace {
@@ -23,8 +28,10 @@ using namespace sdnn;
 
 constexpr int kSharedThreads = 128;
 constexpr int kWarps = kSharedThreads / 32;
-constexpr int kSharedBlocks = 3;  // per multiprocessor: 168 registers, and four inputs under way
-constexpr int kPanels = 4;        // of a warp
+
+constexpr int kSharedBlocks = 4;       // per multiprocessor: 128 registers
+constexpr int kPanels = 4;             // of a warp
+constexpr int kStep = 4, kStages = 4;  // inputs under way: kStep * (kStages - 1)
 
 /// One layer in device memory.
 struct SharedLayer {
@@ -35,100 +42,165 @@ struct SharedLayer {
   const float4* weight;  // (inputs, 4)
 };
 
-/// What a lane reads of 4 rows: through L2, since other multiprocessors may have written them in this launch.
-struct FourRows {
-  const float* row[kPanels];
-  bool valid[kPanels];
+/// What a warp keeps of the inputs under way: their rows, and the weights that go with them.
+template <int kStep, int kStages>
+struct Ring {
+  float4 y[kStages][kStep][32];
+  float4 weight[kStages][kStep][kGroup / 4];
 };
 
-PLUMB_DEVICE void group_of_panels(const SharedLayer& w, Index group, Index panel, Index panels, Index neurons,
-                                  const FourRows& rows, float bias, float cap, int lane, float* out,
-                                  unsigned* alive) {
-  float sum[kPanels][kGroup];
+/// Where 128 rows come from: a lane copies one row of each of 4 panels through the list of rows, or 16 bytes of
+/// one panel as it lies.
+template <bool kListed>
+struct Rows {
+  static constexpr int kPointers = kListed ? kPanels : 1;
+  const float* from[kPointers];
+  /// Line f of all rows, to 32 lanes' shares side by side.
+  PLUMB_DEVICE void copy(unsigned f, int lane, float4* to) const {
+    const Index at = static_cast<Index>(f) * kPanel;
+    if (kListed) {
 #pragma unroll
-  for (int p = 0; p < kPanels; ++p) {
-#pragma unroll
-    for (int n = 0; n < kGroup; ++n) sum[p][n] = 0;
+      for (int p = 0; p < kPointers; ++p)
+        cp_async<4>(reinterpret_cast<float*>(to) + p * kPanel + lane, from[p] + at);
+    } else {
+      cp_async16(to + lane, from[0] + at);
+    }
   }
-  const std::int32_t end = w.input_begin[group + 1];
-#pragma unroll 4
-  for (std::int32_t k = w.input_begin[group]; k < end; ++k) {
-    const Index at = static_cast<Index>(__ldg(w.input + k)) * kPanel;
-    float y[kPanels];
+};
+
+/// One group of neurons over panels [panel, panel + kPanels); those from `panels` on are not there. A lane has the
+/// four rows 4 * (lane % 8) of panel lane / 8; `living` tells which of them are rows.
+template <bool kListed, int kStep, int kStages>
+PLUMB_DEVICE void group_of_panels(const SharedLayer& w, int group, int panel, int panels, Index neurons,
+                                  const Rows<kListed>& rows, unsigned living, float bias, float cap, int lane,
+                                  Ring<kStep, kStages>& ring, float* out, unsigned* alive) {
+  static_assert(32 % kStep == 0, "a step's inputs are of one 32");
+  constexpr int kLineParts = kPanel / 4, kWeights = kGroup / 4;
+  const std::int32_t begin = __ldg(w.input_begin + group);
+  const int inputs = __ldg(w.input_begin + group + 1) - begin, steps = (inputs + kStep - 1) / kStep;
+  std::int32_t mine = 0;  // of 32 inputs
+  const auto fetch = [&](int step, int stage) {
+    const int k = step * kStep, here = inputs - k;
+    if (here > 0) {
+      if (k % 32 == 0) mine = lane < here ? __ldg(w.input + begin + k + lane) : 0;
+      if (here >= kStep) {
 #pragma unroll
-    for (int p = 0; p < kPanels; ++p) y[p] = rows.valid[p] ? __ldcg(rows.row[p] + at) : 0.0f;
-#pragma unroll
-    for (int q = 0; q < kGroup / 4; ++q) {
-      const float4 v = __ldg(w.weight + static_cast<Index>(k) * (kGroup / 4) + q);
-#pragma unroll
-      for (int p = 0; p < kPanels; ++p) {
-#pragma unroll
-        for (int i = 0; i < 4; ++i) sum[p][4 * q + i] += element(v, i) * y[p];
+        for (int u = 0; u < kStep; ++u)
+          rows.copy(static_cast<unsigned>(__shfl_sync(kAllLanes, mine, k % 32 + u)), lane, ring.y[stage][u]);
+      } else {
+#pragma unroll 1
+        for (int u = 0; u < here; ++u)
+          rows.copy(static_cast<unsigned>(__shfl_sync(kAllLanes, mine, k % 32 + u)), lane, ring.y[stage][u]);
       }
+      const float4* const weight = w.weight + static_cast<Index>(begin + k) * kWeights;
+      if (lane < kStep * kWeights && lane < here * kWeights)
+        cp_async16(&ring.weight[stage][0][0] + lane, weight + lane);
+    }
+    cp_async_commit();
+  };
+  static_assert(kStep * kWeights <= 32, "a weight to a lane");
+  float4 sum[kGroup];
+#pragma unroll
+  for (int n = 0; n < kGroup; ++n) sum[n] = {0, 0, 0, 0};
+  __syncwarp();  // the ring's last readers
+#pragma unroll
+  for (int s = 0; s < kStages - 1; ++s) fetch(s, s);
+  int stage = 0, filled = kStages - 1;
+  for (int step = 0; step < steps; ++step) {
+    cp_async_wait<kStages - 2>();
+    __syncwarp();
+    fetch(step + kStages - 1, filled);
+    const auto add = [&](int u) {
+      const float4 y = ring.y[stage][u][lane];
+#pragma unroll
+      for (int q = 0; q < kWeights; ++q) {
+        const float4 v = ring.weight[stage][u][q];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) add_scaled(sum[4 * q + i], element(v, i), y);
+      }
+    };
+    if ((step + 1) * kStep <= inputs) {
+#pragma unroll
+      for (int u = 0; u < kStep; ++u) add(u);
+    } else {
+#pragma unroll 1
+      for (int u = 0; u < inputs - step * kStep; ++u) add(u);
+    }
+    filled = stage;
+    stage = stage + 1 == kStages ? 0 : stage + 1;
+  }
+  cp_async_wait_all();
+  unsigned bits = 0;
+  const int part = lane % kLineParts, own = panel + lane / kLineParts;
+  float* const to = out + static_cast<Index>(own) * neurons * kPanel + part * 4;
+  const int4* const neuron = reinterpret_cast<const int4*>(w.neuron) + static_cast<Index>(group) * kWeights;
+#pragma unroll
+  for (int q = 0; q < kWeights; ++q) {
+    const int4 j = __ldg(neuron + q);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const std::int32_t to_neuron = i == 0 ? j.x : i == 1 ? j.y : i == 2 ? j.z : j.w;
+      if (to_neuron < 0 || own >= panels) continue;
+      const float4 y = activate4(sum[4 * q + i], bias, cap);
+      bits |= nonzeros(y);
+      *reinterpret_cast<float4*>(to + static_cast<Index>(to_neuron) * kPanel) = y;
     }
   }
+  bits = (bits & living) << (4 * part);
 #pragma unroll
-  for (int p = 0; p < kPanels; ++p) {
-    if (panel + p >= panels) break;  // the same in all lanes
-    bool any = false;
-    float* const to = out + (panel + p) * neurons * kPanel + lane;
-#pragma unroll
-    for (int n = 0; n < kGroup; ++n) {
-      const Index j = __ldg(w.neuron + group * kGroup + n);
-      const float y = activate(sum[p][n], bias, cap);
-      if (j < 0) continue;
-      any |= y != 0;
-      to[j * kPanel] = y;
-    }
-    const unsigned bits = __ballot_sync(kAllLanes, any);
-    if (lane == 0 && bits != 0) atomicOr(alive + panel + p, bits);
-  }
+  for (int d = 1; d < kLineParts; d *= 2) bits |= __shfl_xor_sync(kAllLanes, bits, d);
+  if (part == 0 && bits != 0) atomicOr(alive + own, bits);
 }
 
+// Rows beyond the last are the first once more: nobody reads what becomes of them.
+template <bool kListed, int kStep, int kStages>
 __global__ void __launch_bounds__(kSharedThreads, kSharedBlocks)
     sdnn_shared_layer(SharedLayer w, Layout layout, const float* in, const std::int32_t* place,
                       const std::int32_t* count, float bias, float cap, float* out, unsigned* alive) {
+  using R = Ring<kStep, kStages>;
+  PLUMB_DYNAMIC_SHARED(R, rings);
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const Index rows = *count, panels = ceil_div(rows, kPanel), items = ceil_div(panels, kPanels) * w.groups;
+  const int many = *count, panels = static_cast<int>(ceil_div(many, kPanel));
+  const Index items = ceil_div(panels, kPanels) * w.groups;
   for (Index item = static_cast<Index>(blockIdx.x) * kWarps + warp; item < items;
        item += static_cast<Index>(gridDim.x) * kWarps) {
-    const Index panel = item / w.groups * kPanels;
-    FourRows four;
+    const int panel = static_cast<int>(item / w.groups) * kPanels;
+    Rows<kListed> rows;
+    if (kListed) {
 #pragma unroll
-    for (int p = 0; p < kPanels; ++p) {
-      const Index r = (panel + p) * kPanel + lane;
-      four.valid[p] = r < rows;
-      four.row[p] = in + layout.row(r < rows ? (place != nullptr ? place[r] : r) : 0);
+      for (int p = 0; p < kPanels; ++p) {
+        const int r = (panel + p) * static_cast<int>(kPanel) + lane;
+        rows.from[p % Rows<kListed>::kPointers] = in + layout.row(place[r < many ? r : 0]);
+      }
+    } else {
+      const int own = panel + lane / 8;
+      rows.from[0] = in + (own < panels ? own : 0) * layout.neurons * kPanel + lane % 8 * 4;
     }
-    group_of_panels(w, item % w.groups, panel, panels, layout.neurons, four, bias, cap, lane, out, alive);
+    const int first = (panel * static_cast<int>(kPanel)) + lane * 4;  // of this lane's four
+    const unsigned living = first >= many ? 0u : first + 4 <= many ? 15u : (1u << (many - first)) - 1;
+    group_of_panels(w, static_cast<int>(item % w.groups), panel, panels, layout.neurons, rows, living, bias,
+                    cap, lane, rings[warp], out, alive);
   }
 }
 
+template <int kStep, int kStages>
 __global__ void __launch_bounds__(kSharedThreads, kSharedBlocks)
-    sdnn_shared_settled_layers(const SharedLayer* layers, Index first, Index last, Index neurons,
-                               Index panels, float bias, float cap, float* in, float* out,
+    sdnn_shared_settled_layers(const SharedLayer* layers, SettledOrder order, Index neurons, int panels,
+                               float bias, float cap, float* y, float* other,
                                unsigned* alive /* (layers, panels) */) {
+  using R = Ring<kStep, kStages>;
+  PLUMB_DYNAMIC_SHARED(R, rings);
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  for (Index l = first; l < last; ++l) {
-    const SharedLayer w = layers[l];
-    const Index items = ceil_div(panels, kPanels) * w.groups;
-    for (Index item = static_cast<Index>(blockIdx.x) * kWarps + warp; item < items;
-         item += static_cast<Index>(gridDim.x) * kWarps) {
-      const Index panel = item / w.groups * kPanels;
-      FourRows four;
-#pragma unroll
-      for (int p = 0; p < kPanels; ++p) {
-        four.valid[p] = panel + p < panels;
-        four.row[p] = in + (panel + p < panels ? panel + p : 0) * neurons * kPanel + lane;
-      }
-      group_of_panels(w, item % w.groups, panel, panels, neurons, four, bias, cap, lane, out,
-                      alive + (l - first) * panels);
-    }
-    float* const written = out;
-    out = in;
-    in = written;
-    if (l + 1 < last) cooperative_groups::this_grid().sync();
-  }
+  in_settled_order(
+      order, lane, [&](int l) { return static_cast<int>(layers[l].groups); },
+      [&](int l, int unit, int group) {
+        const bool even = (l - order.first) % 2 == 0;
+        const int panel = unit * kPanels, own = panel + lane / 8;
+        Rows<false> rows;
+        rows.from[0] = (even ? y : other) + (own < panels ? own : 0) * neurons * kPanel + lane % 8 * 4;
+        group_of_panels(layers[l], group, panel, panels, neurons, rows, 15u, bias, cap, lane, rings[warp],
+                        even ? other : y, alive + static_cast<Index>(l - order.first) * panels);
+      });
 }
 
 class SharedNet final : public LayerKernels {
@@ -160,16 +232,22 @@ class SharedNet final : public LayerKernels {
 
   void run(Index l, const float* in, const std::int32_t* place, const std::int32_t* count, float* out,
            unsigned* alive, void* stream) const override {
-    launch(sdnn_shared_layer, device_multiprocessors() * kSharedBlocks, kSharedThreads, 0, stream,
-           layers_[static_cast<std::size_t>(l)], Layout{neurons_, kPanel}, in, place, count, bias_, cap_, out,
-           alive);
+    launch(
+        place != nullptr ? sdnn_shared_layer<true, kStep, kStages> : sdnn_shared_layer<false, kStep, kStages>,
+        device_multiprocessors() * kSharedBlocks, kSharedThreads, sizeof(Ring<kStep, kStages>) * kWarps,
+        stream, layers_[static_cast<std::size_t>(l)], Layout{neurons_, kPanel}, in, place, count, bias_, cap_,
+        out, alive);
   }
 
   void run_settled(Index first, Index last, Index rows, float* y, float* other, unsigned* alive,
-                   void* stream) const override {
-    launch_cooperative(sdnn_shared_settled_layers, device_multiprocessors() * kSharedBlocks, kSharedThreads,
-                       0, stream, device_layers_.data(), first, last, neurons_, ceil_div(rows, kPanel), bias_,
-                       cap_, y, other, alive);
+                   unsigned* zeros, void* stream) const override {
+    const Index panels = ceil_div(rows, kPanel);
+    Index most = 1;  // groups of a layer
+    for (Index l = first; l < last; ++l) most = std::max(most, layers_[static_cast<std::size_t>(l)].groups);
+    launch(sdnn_shared_settled_layers<kStep, kStages>, device_multiprocessors() * kSharedBlocks,
+           kSharedThreads, sizeof(Ring<kStep, kStages>) * kWarps, stream, device_layers_.data(),
+           settled_order(first, last, ceil_div(panels, kPanels), most, zeros), neurons_,
+           static_cast<int>(panels), bias_, cap_, y, other, alive);
   }
 
  private:
@@ -186,8 +264,8 @@ const RegisterSdnnPipeline pipeline{
      "neurons with the same inputs, found at load, 16 at a time: an input is fetched once for all of them",
      [](const SparseDnn&) -> const char* { return no_device(); },
      [](const SparseDnn& net) -> std::unique_ptr<SdnnPlan> {
-       return std::make_unique<TiledPlan>(
-           net, false, [](const SparseDnn& n, void* stream) -> std::unique_ptr<LayerKernels> {
+       return TiledPlan::with<ResidentGroups>(
+           net, [](const SparseDnn& n, void* stream) -> std::unique_ptr<LayerKernels> {
              return std::make_unique<SharedNet>(n, stream);
            });
      },

@@ -2,23 +2,26 @@
 //
 // Idea      a warp takes a bundle of 32 neurons and a panel of 32 rows. Neurons with common inputs share a
 //           bundle (bundles.cpp), so that a line that was fetched once is read many times from shared memory.
-//           Bundles of a panel go to neighbouring warps, so that lines are found in L2. Where rows have died,
-//           lanes fetch through their list; once hardly any die, rows stay where they are: lines then come by
-//           16-byte copies that pass no register, and one cooperative launch runs all layers left.
+//           Bundles of a panel go to neighbouring warps, so that lines are found in L2. Lines come by copies that
+//           pass no register: where rows have died, element by element through the list of rows; once hardly any
+//           die, rows stay where they are, 16 bytes at a time, and one launch runs all layers left (settled.hpp).
 // Traffic   shared memory: 4 bytes per edge and row. L2: each line about as often as bundles want it, 5 bytes
 //           per edge and panel; global memory: a row in and out per layer.
 // Limits    the load and store units: besides the 1024 cycles of a bundle's and panel's lines they carry its
 //           edges, its staging and its answer. 4 blocks of 4 warps per multiprocessor, as many as 128 registers a
-//           lane allow; 5 make listed layers 4 % faster and settled ones 3 % slower, 6 lose a quarter to spills.
-//           H200, 120 layers: 14.4 ms at 4096 neurons, 54 at 16,384, 219 at 65,536; one settled layer of 4096
-//           neurons takes 56 us, listed 80.
+//           lane allow; before copies and tickets 5 made listed layers 4 % faster and settled ones 3 % slower, 6
+//           lost a quarter to spills.
+//           H200, 120 layers of 4096 neurons: 14.46 ms where lines came through registers, 16 at a time, and
+//           12.33 by copies, with the list of inputs held two to a lane (fetching the next edges early: nothing,
+//           14.41); 10.9 with tickets, and inputs made into panels faster. 42.7 at 16,384 (54.2). One settled layer
+//           of 4096 neurons takes 41 us, listed 75 to 80.
 // Fails at  bundles of strangers: a line is fetched for every edge.
 #include "gpu/models/sparse_dnn/staged.hpp"
 
 #include <algorithm>
 
+#include "gpu/models/sparse_dnn/settled.hpp"
 #include "gpu/runtime/async_copy.hpp"
-#include "gpu/runtime/groups.hpp"
 
 namespace plumb {
 namespace sdnn {
@@ -41,32 +44,45 @@ constexpr int kWarps = kStagedThreads / 32;
 constexpr int kStagedBlocks = 4;                                    // per multiprocessor
 constexpr Index kStagedBytes = kWarps * (kLines + 1) * kPanel * 4;  // of lines, per block
 
-/// The stage's lines through the lane's own row: 16 loads under way, then as many stores.
+/// The stage's inputs, two to a lane.
+struct Wanted {
+  std::int32_t low, high;
+};
+PLUMB_DEVICE Wanted wanted(const StagedLayer& w, const Stage& stage, int lane) {
+  static_assert(kLines == 64, "two inputs to a lane");
+  const std::int32_t* const f = w.feature + stage.feature_begin;
+  return {lane < stage.features ? __ldg(f + lane) : 0, lane + 32 < stage.features ? __ldg(f + lane + 32) : 0};
+}
+
+/// The stage's lines, element by element, through the lane's own row.
 PLUMB_DEVICE void stage_listed(const StagedLayer& w, const Stage& stage, const float* row, bool valid,
                                int lane, float* words /* (kLines, 32) */) {
-  constexpr int kBatch = 16;
-  for (int i = 0; i < stage.features; i += kBatch) {
-    const int here = min(kBatch, stage.features - i);
-    const std::int32_t mine = lane < here ? w.feature[stage.feature_begin + i + lane] : 0;
-    float y[kBatch];
-#pragma unroll
-    for (int u = 0; u < kBatch; ++u) {
-      const Index f = __shfl_sync(kAllLanes, mine, u);
-      y[u] = valid && u < here ? __ldg(row + f * kPanel) : 0.0f;
-    }
-#pragma unroll
-    for (int u = 0; u < kBatch; ++u) {
-      if (u < here) words[(i + u) * kPanel + lane] = y[u];
+  const Wanted want = wanted(w, stage, lane);
+  for (int begin = 0; begin < stage.features; begin += 32) {
+    const std::int32_t mine = begin == 0 ? want.low : want.high;
+    const int here = min(32, stage.features - begin);
+#pragma unroll 8
+    for (int u = 0; u < here; ++u) {
+      const unsigned f = static_cast<unsigned>(__shfl_sync(kAllLanes, mine, u));
+      const Index at = static_cast<Index>(f) * kPanel;
+      cp_async_zfill<4>(words + (begin + u) * kPanel + lane, row + at, valid ? 4 : 0);
     }
   }
+  cp_async_commit();
+  cp_async_wait_all();
 }
 
 /// The stage's lines as they lie: four to a copy.
 PLUMB_DEVICE void stage_whole(const StagedLayer& w, const Stage& stage, const float* panel, int lane,
                               float4* lines) {
-  for (int i = lane / kParts; i < stage.features; i += 32 / kParts) {
-    const Index f = w.feature[stage.feature_begin + i];
-    cp_async16(lines + i * kParts + lane % kParts, panel + f * kPanel + lane % kParts * 4);
+  const Wanted want = wanted(w, stage, lane);
+#pragma unroll 4
+  for (int begin = 0; begin < stage.features; begin += 32 / kParts) {
+    const int i = begin + lane / kParts;
+    const unsigned f =
+        static_cast<unsigned>(__shfl_sync(kAllLanes, begin < 32 ? want.low : want.high, i % 32));
+    const Index at = static_cast<Index>(f) * kPanel;
+    if (i < stage.features) cp_async16(lines + i * kParts + lane % kParts, panel + at + lane % kParts * 4);
   }
   cp_async_commit();
   cp_async_wait_all();
@@ -83,6 +99,8 @@ PLUMB_DEVICE void bundle_of_panel(const StagedLayer& w, Index bundle, Index pane
   const std::int32_t last_stage = w.stage_begin[bundle + 1];
   for (std::int32_t s = w.stage_begin[bundle]; s < last_stage; ++s) {
     const Stage stage = w.stages[s];
+    Chunk<uint2> ahead = {};
+    if (stage.chunks > 0) ahead = load_chunk(w.line, w.value, stage.chunk_begin, lane);
     __syncwarp();  // what was in the lines has been read
     if (kListed) {
       stage_listed(w, stage, source, valid, lane, reinterpret_cast<float*>(lines));
@@ -91,8 +109,11 @@ PLUMB_DEVICE void bundle_of_panel(const StagedLayer& w, Index bundle, Index pane
     }
     __syncwarp();
     const Index end = stage.chunk_begin + stage.chunks;
-    for (Index c = stage.chunk_begin; c < end; ++c)
-      gather_chunk<kParts>(load_chunk(w.line, w.value, c, lane), lines, lane, sum);
+    for (Index c = stage.chunk_begin; c < end; ++c) {
+      const Chunk<uint2> chunk = ahead;
+      if (c + 1 < end) ahead = load_chunk(w.line, w.value, c + 1, lane);
+      gather_chunk<kParts>(chunk, lines, lane, sum);
+    }
   }
   unsigned bits = 0;
   __syncwarp();
@@ -138,27 +159,20 @@ __global__ void __launch_bounds__(kStagedThreads, kStagedBlocks)
 }
 
 __global__ void __launch_bounds__(kStagedThreads, kStagedBlocks)
-    sdnn_settled_layers(const StagedLayer* layers, Index first, Index last, Index neurons, Index panels,
-                        float bias, float cap, float* in, float* out,
-                        unsigned* alive /* (layers, panels) */) {
+    sdnn_settled_layers(const StagedLayer* layers, SettledOrder order, Index neurons, float bias, float cap,
+                        float* y, float* other, unsigned* alive /* (layers, panels) */) {
   __shared__ float4 shared_lines[kWarps][(kLines + 1) * kParts];
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   float4* const lines = shared_lines[warp];
   reinterpret_cast<float*>(lines)[kLines * kPanel + lane] = 0;
-  for (Index l = first; l < last; ++l) {
-    const StagedLayer w = layers[l];
-    const Index items = panels * w.bundles;
-    for (Index item = static_cast<Index>(blockIdx.x) * kWarps + warp; item < items;
-         item += static_cast<Index>(gridDim.x) * kWarps) {
-      const Index panel = item / w.bundles;
-      bundle_of_panel<false>(w, item % w.bundles, panel, neurons, in + panel * neurons * kPanel, true, bias,
-                             cap, lane, lines, out, alive + (l - first) * panels);
-    }
-    float* const written = out;
-    out = in;
-    in = written;
-    if (l + 1 < last) cooperative_groups::this_grid().sync();
-  }
+  in_settled_order(
+      order, lane, [&](int) { return order.items; },
+      [&](int l, int panel, int bundle) {
+        const bool even = (l - order.first) % 2 == 0;
+        bundle_of_panel<false>(layers[l], bundle, panel, neurons,
+                               (even ? y : other) + panel * neurons * kPanel, true, bias, cap, lane, lines,
+                               even ? other : y, alive + static_cast<Index>(l - order.first) * order.units);
+      });
 }
 
 /// Blocks that are resident at once on a multiprocessor.
@@ -175,7 +189,7 @@ class StagedNet final : public LayerKernels {
   void run(Index l, const float* in, const std::int32_t* place, const std::int32_t* count, float* out,
            unsigned* alive, void* stream) const override;
   void run_settled(Index first, Index last, Index rows, float* y, float* other, unsigned* alive,
-                   void* stream) const override;
+                   unsigned* zeros, void* stream) const override;
 
  private:
   Index neurons_;
@@ -232,10 +246,11 @@ void StagedNet::run(Index l, const float* in, const std::int32_t* place, const s
 }
 
 void StagedNet::run_settled(Index first, Index last, Index rows, float* y, float* other, unsigned* alive,
-                            void* stream) const {
-  launch_cooperative(sdnn_settled_layers, device_multiprocessors() * blocks_per_multiprocessor(),
-                     kStagedThreads, 0, stream, device_layers_.data(), first, last, neurons_,
-                     ceil_div(rows, kPanel), bias_, cap_, y, other, alive);
+                            unsigned* zeros, void* stream) const {
+  const Index panels = ceil_div(rows, kPanel);
+  launch(sdnn_settled_layers, device_multiprocessors() * blocks_per_multiprocessor(), kStagedThreads, 0,
+         stream, device_layers_.data(), settled_order(first, last, panels, ceil_div(neurons_, kLanes), zeros),
+         neurons_, bias_, cap_, y, other, alive);
 }
 
 }  // namespace

@@ -14,15 +14,18 @@ namespace sdnn {
 
 class TiledPlan final : public SdnnPlan {
  public:
-  /// `make` gives the kernels of single layers, whole rows on chip where `may_reside` and they fit.
-  TiledPlan(const SparseDnn& net, bool may_reside,
-            std::unique_ptr<LayerKernels> (*make)(const SparseDnn&, void* stream))
-      : net_(net) {
-    if (may_reside && ResidentNet::fits(net)) {
-      resident_ = std::make_unique<ResidentNet>(net, stream_.get());
+  /// `Resident` carries whole rows on chip where they fit; `make` gives the kernels of single layers where not.
+  template <class Resident>
+  static std::unique_ptr<SdnnPlan> with(const SparseDnn& net,
+                                        std::unique_ptr<LayerKernels> (*make)(const SparseDnn&,
+                                                                              void* stream)) {
+    std::unique_ptr<TiledPlan> plan(new TiledPlan(net));
+    if (Resident::fits(net)) {
+      plan->resident_ = std::make_unique<Resident>(net, plan->stream_.get());
     } else {
-      staged_ = make(net, stream_.get());
+      plan->staged_ = make(net, plan->stream_.get());
     }
+    return plan;
   }
 
   SdnnRun run(const Csr<float>& y, std::int64_t first, std::int64_t last) override {
@@ -35,12 +38,16 @@ class TiledPlan final : public SdnnPlan {
             DeviceArray<float>(layout.size(y.rows), "activations"),
             DeviceArray<float>(layout.size(y.rows), "activations"),
             DeviceMarks(last - first + 2),
+            {},
             {}};
     // As many words as settled layers can want: nothing is allocated in the loop.
     if (staged_) {
       s.settled_alive =
           DeviceArray<unsigned>((last - first) * ceil_div(y.rows, kPanel), "bits of living rows");
+      s.settled_zeros =
+          DeviceArray<unsigned>((last - first) * settled_zeros(1, y.rows), "order of settled rows");
       device_fill(s.settled_alive.data(), 0, static_cast<std::size_t>(s.settled_alive.bytes()), stream);
+      device_fill(s.settled_zeros.data(), 0, static_cast<std::size_t>(s.settled_zeros.bytes()), stream);
     }
     SdnnRun result;
     stream_.wait();
@@ -68,12 +75,14 @@ class TiledPlan final : public SdnnPlan {
   }
 
  private:
+  explicit TiledPlan(const SparseDnn& net) : net_(net) {}
+
   struct State {
     DeviceRows inputs;
     LivingRows living;
     DeviceArray<float> in, out;
     DeviceMarks marks;
-    DeviceArray<unsigned> settled_alive;
+    DeviceArray<unsigned> settled_alive, settled_zeros;
     std::vector<Index> launches = {};     // layers of each, in order
     const std::int32_t* place = nullptr;  // where the living rows of `in` lie; null: side by side
     DeviceNumber count;
@@ -140,9 +149,12 @@ class TiledPlan final : public SdnnPlan {
       calm = l > first && known * 10 >= before * 9 ? calm + 1 : 0;
     }
     // A tenth more rows than live costs less than listing them after every layer; now and then they are.
-    for (; l < last; l = std::min(last, l + kSettledLayers)) {
-      run_settled(s, l - first, l, std::min(last, l + kSettledLayers));
-      s.launches.push_back(std::min(last, l + kSettledLayers) - l);
+    // Their items are counted in 31 bits.
+    const Index items = std::max<Index>(1, ceil_div(known, kPanel) * net_.neurons);
+    const Index most = std::clamp<Index>((Index{1} << 31) / items, 1, kSettledLayers);
+    for (; l < last; l = std::min(last, l + most)) {
+      run_settled(s, l - first, l, std::min(last, l + most));
+      s.launches.push_back(std::min(last, l + most) - l);
       s.marks.mark(stream);
     }
   }
@@ -157,7 +169,8 @@ class TiledPlan final : public SdnnPlan {
     const Index words = ceil_div(rows, kPanel), layers = end - begin;
     unsigned* const alive = s.settled_alive.data() + at * ceil_div(s.inputs.rows, kPanel);
     settle_rows(s.in.data(), s.place, s.living.count(at), net_.neurons, s.out.data(), stream);
-    staged_->run_settled(begin, end, rows, s.out.data(), s.in.data(), alive, stream);
+    staged_->run_settled(begin, end, rows, s.out.data(), s.in.data(), alive,
+                         s.settled_zeros.data() + at * settled_zeros(1, s.inputs.rows), stream);
     if (layers % 2 == 0) std::swap(s.in, s.out);
     count_living(alive, words, layers, s.living.count(at + 1), stream);
     // The rows are still numbered as they were on entering `begin`.
@@ -185,7 +198,7 @@ class TiledPlan final : public SdnnPlan {
 
   const SparseDnn& net_;
   DeviceStream stream_;
-  std::unique_ptr<ResidentNet> resident_;  // or
+  std::unique_ptr<ResidentKernels> resident_;  // or
   std::unique_ptr<LayerKernels> staged_;
 };
 
