@@ -267,7 +267,7 @@ Csr<float> as_float(const std::string& path, const Csr<T>& a) {
 // One member of a ustar archive, owned by nobody in particular.
 std::string tar_header(const std::string& name, std::size_t bytes) {
   std::string h(512, '\0');
-  const auto text = [&h](std::size_t at, std::string_view s) { h.replace(at, s.size(), s); };
+  const auto text = [&h](std::size_t at, std::string_view s) { s.copy(h.data() + at, s.size()); };
   const auto octal = [&](std::size_t at, int digits, std::uint64_t value) {
     for (int k = digits - 1; k >= 0; --k, value >>= 3)
       h[at + static_cast<std::size_t>(k)] = static_cast<char>('0' + (value & 7));

@@ -53,9 +53,11 @@ PLUMB_DEVICE void in_settled_order(const SettledOrder& o, int lane, Items&& item
         __threadfence();  // the count before what it announces
       }
       work(l, static_cast<int>(unit), item);
-      __threadfence();  // what was written before the count
       __syncwarp();
-      if (lane == 0) atomicAdd(o.done + layer * o.units + unit, 1u);
+      if (lane == 0) {
+        __threadfence();  // what the warp has written before the count
+        atomicAdd(o.done + layer * o.units + unit, 1u);
+      }
     }
     ticket = __shfl_sync(kAllLanes, next, 0);
   }
