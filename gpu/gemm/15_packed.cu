@@ -7,20 +7,22 @@
 //           tile of either is one bulk copy (cp.async.bulk) that one thread starts, and the loop is
 //           multiply-adds and loads. The tiles of a last round that is not full are each made by several
 //           blocks, which share the depth, and a third kernel adds their sums in its order. Many rounds take
-//           stages 32 deep; problems too small to pack take rung 12's tiles of 64 x 128.
+//           stages 32 deep; problems too small to pack take rung 18's tiles of 64 x 128.
 // Traffic   that of rung 10, and A and B through memory once more: O(n^2).
-// Limits    254 registers, 64 KiB shared (stages of 32: 253, 96 KiB): 2 blocks of 128 threads per SM, no
+// Limits    210 registers, 64 KiB shared (stages of 32: 215, 96 KiB): 2 blocks of 128 threads per SM, no
 //           spills (sm_90, nvcc 13.0, ptxas -v).
-//           The loop lives by where its registers lie: two operands of one bank in 12 % of its multiply-adds
-//           (stages of 32: 9), by the SASS. When the last of a tile's blocks to end added the sums in this
-//           kernel, it was 20 (15) %. H200, next to cuBLAS, then: 0.94 at 2044, 1.01 at 3135, 1.05 at 4088
-//           (50.5 TFLOP/s), 1.09 at 8176 (53.1), where rung 12 has 0.93, 0.78, 0.96 and 0.96. With B by
-//           cp.async, and so other registers, it was 89 (84) %: 0.85 at 2044, 0.96 at 4088, 0.98 at 8176.
-// Fails at  chips before sm_90; a single round of tiles, 2044: the same loop falls behind the library's, and
-//           packing shows.
+//           Where the loop's registers lie shows: two operands of one bank in 12 % of its multiply-adds
+//           (stages of 32: 9), by the SASS; 20 (15) % when the last of a tile's blocks to end added the sums
+//           in this kernel. H200, next to cuBLAS: 0.96 at 2044 (47.1 TFLOP/s), 1.04 at 3135, 1.06 at 4088
+//           (51.1), 1.12 at 6132, 1.08 at 8176 (52.9), where rung 12 has 0.93, 0.78, 0.97, 1.00 and 0.96.
+//           Packing is 25 of the 362 us at 2044 and 46 of 1,362 at 3135, 60 % of it for B, whose blocks then
+//           went down its columns, not along its rows as now.
+// Fails at  chips before sm_90; a single round of tiles, 2044: the loop alone, 338 us, is 1.03 of the
+//           library's time, and packing shows.
 // Source    K. Goto and R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008); PTX
 //           ISA, "cp.async.bulk"; M. Osama et al., "Stream-K" (2023), for the last round.
 #include "gpu/gemm/packed.hpp"
+#include "gpu/gemm/slices.hpp"
 
 namespace plumb {
 namespace {
@@ -45,10 +47,7 @@ void run(const Problem<float>& p, const In<float>& in, const Out<float>& out, Co
     context.explain("packed, 128 x 128 tiles in stages of 32, a block for each: many rounds of them");
     run_packed<Deep>(p, in, out, context, {static_cast<int>(tiles), 1});
   } else if (plan.time > sliced) {
-    context.explain(
-        "not packed, 64 x 128 tiles, depth shared by four groups of warps: larger ones leave multiprocessors "
-        "idle");
-    run_multistage<float, Sliced>(p, in, out, context);
+    run_slices(p, in, out, context);  // says what it does
   } else {
     context.explain(
         plan.division.parts == 1

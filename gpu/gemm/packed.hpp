@@ -37,43 +37,86 @@ Plan plan_of(const In<float>& in, const Out<float>& out) {
   return {best, static_cast<double>(steps) * (S::BM * S::BN)};
 }
 
-constexpr int kPackThreads = 256, kPackRows = 64, kPackDepth = 32;
+constexpr int kPackThreads = 256, kPackDepth = 32;
+
+/// V elements that are moved at once.
+template <int V>
+struct alignas(4 * V) Piece {
+  float lane[V];
+};
+template <int V>
+PLUMB_DEVICE Piece<V> load_piece(const DenseView<const float, Space::device>& a, Index row, Index col,
+                                 Index rows, Index cols) {
+  if (row < rows && col + V <= cols) return *reinterpret_cast<const Piece<V>*>(a.data + row * a.ld + col);
+  Piece<V> piece;
+#pragma unroll
+  for (int l = 0; l < V; ++l) piece.lane[l] = load_or_zero(a, row, col + l, rows, cols);
+  return piece;
+}
+
+/// Rows [i0, i0 + BM) and columns [k0, k0 + kPackDepth) of A, turned; V elements at a time, as its rows are
+/// aligned.
+template <class S, int V>
+PLUMB_DEVICE void pack_a(const In<float>& in, Index i0, Index k0, Index depth,
+                         float (&turned)[S::BM][kPackDepth + 1], float* to /* (kPackDepth, BM) */) {
+  constexpr int kPerRow = kPackDepth / V, kRowStep = kPackThreads / kPerRow;
+  const int t = static_cast<int>(threadIdx.x), row = t / kPerRow, k = t % kPerRow * V;
+  Piece<V> x[S::BM / kRowStep];
+#pragma unroll
+  for (int u = 0; u < S::BM / kRowStep; ++u)
+    x[u] = load_piece<V>(in.A, i0 + row + u * kRowStep, k0 + k, in.A.rows, depth);
+#pragma unroll
+  for (int u = 0; u < S::BM / kRowStep; ++u) {
+#pragma unroll
+    for (int l = 0; l < V; ++l) turned[row + u * kRowStep][k + l] = x[u].lane[l];
+  }
+  __syncthreads();
+#pragma unroll
+  for (int u = 0; u < S::BM * kPackDepth / kPackThreads; ++u) {
+    const int e = t + u * kPackThreads;
+    to[e] = turned[e % S::BM][e / S::BM];
+  }
+}
+
+/// Rows [k0, k0 + kPackDepth) and columns [j0, j0 + BN) of B; V elements at a time, as its rows are aligned.
+template <class S, int V>
+PLUMB_DEVICE void pack_b(const In<float>& in, Index k0, Index j0, Index depth,
+                         float* to /* (kPackDepth, BN) */) {
+  constexpr int kPerRow = S::BN / V, kRowStep = kPackThreads / kPerRow;
+  const int t = static_cast<int>(threadIdx.x), row = t / kPerRow, col = t % kPerRow * V;
+  Piece<V> x[kPackDepth / kRowStep];
+#pragma unroll
+  for (int u = 0; u < kPackDepth / kRowStep; ++u)
+    x[u] = load_piece<V>(in.B, k0 + row + u * kRowStep, j0 + col, depth, in.B.cols);
+#pragma unroll
+  for (int u = 0; u < kPackDepth / kRowStep; ++u)
+    *reinterpret_cast<Piece<V>*>(to + (row + u * kRowStep) * S::BN + col) = x[u];
+}
 
 /// A turned, in panels of BM rows: (panels, padded, BM); B in panels of BN columns: (panels, padded, BN);
 /// zeros past their ends. The first `blocks_a` blocks take A.
 template <class S>
 __global__ void __launch_bounds__(kPackThreads)
-    gemm_pack(In<float> in, Index depth, Index padded, Index blocks_a, float* a, float* b) {
-  __shared__ float turned[kPackRows][kPackDepth + 1];
-  const int t = static_cast<int>(threadIdx.x);
-  const Index block = blockIdx.x, steps = padded / kPackDepth;
-  if (block >= blocks_a) {
-    constexpr int kAtOnce = kPackThreads / S::BN;
-    static_assert(kPackThreads % S::BN == 0 && kPackDepth % kAtOnce == 0, "threads fill the panel");
-    const Index panel = (block - blocks_a) / steps, k0 = (block - blocks_a) % steps * kPackDepth;
-    const int col = t % S::BN;
-    float* const to = b + (panel * padded + k0) * S::BN + col;
-#pragma unroll 8
-    for (int k = t / S::BN; k < kPackDepth; k += kAtOnce)
-      to[k * S::BN] = load_or_zero(in.B, k0 + k, panel * S::BN + col, depth, in.B.cols);
-    return;
-  }
-  const Index i0 = block / steps * kPackRows, k0 = block % steps * kPackDepth;
-  float x[kPackRows / 8];
-#pragma unroll
-  for (int u = 0; u < kPackRows / 8; ++u)
-    x[u] = load_or_zero(in.A, i0 + t / 32 + 8 * u, k0 + t % 32, in.A.rows, depth);
-#pragma unroll
-  for (int u = 0; u < kPackRows / 8; ++u) turned[t / 32 + 8 * u][t % 32] = x[u];
-  __syncthreads();
-  a += (i0 / S::BM * padded + k0) * S::BM + i0 % S::BM;
-#pragma unroll
-  for (int u = 0; u < 2; ++u) {
-    const int k = t / 16 + 16 * u, i = t % 16 * 4;
-    Vector<float> v;
-#pragma unroll
-    for (int l = 0; l < 4; ++l) v.lane[l] = turned[i + l][k];
-    *reinterpret_cast<Vector<float>*>(a + static_cast<Index>(k) * S::BM + i) = v;
+    gemm_pack(In<float> in, Index depth, unsigned steps /* of kPackDepth */, unsigned blocks_a, bool wide_a,
+              bool wide_b, float* a, float* b) {
+  __shared__ float turned[S::BM][kPackDepth + 1];
+  if (blockIdx.x < blocks_a) {  // neighbours take neighbouring columns of the same rows
+    const Index panel = blockIdx.x / steps, k0 = static_cast<Index>(blockIdx.x % steps) * kPackDepth;
+    float* const to = a + static_cast<Index>(blockIdx.x) * kPackDepth * S::BM;
+    if (wide_a) {
+      pack_a<S, 4>(in, panel * S::BM, k0, depth, turned, to);
+    } else {
+      pack_a<S, 1>(in, panel * S::BM, k0, depth, turned, to);
+    }
+  } else {
+    const unsigned block = blockIdx.x - blocks_a, panels = (gridDim.x - blocks_a) / steps;
+    const Index panel = block % panels, step = block / panels;
+    float* const to = b + (panel * steps + step) * kPackDepth * S::BN;
+    if (wide_b) {
+      pack_b<S, 4>(in, step * kPackDepth, panel * S::BN, depth, to);
+    } else {
+      pack_b<S, 1>(in, step * kPackDepth, panel * S::BN, depth, to);
+    }
   }
 }
 
@@ -189,10 +232,11 @@ void run_packed(const Problem<float>& p, const In<float>& in, const Out<float>& 
   float* const a = floats(panels_a * S::BM * padded);
   float* const b = floats(panels_b * S::BN * padded);
   float* const partial = floats(division.parts > 1 ? rest * division.parts * S::BM * S::BN : 0);
-  static_assert(S::BM % kPackRows == 0 && kPackDepth % S::BK == 0, "blocks of the packing fill the panels");
-  const Index steps = padded / kPackDepth, blocks_a = panels_a * S::BM / kPackRows * steps;
-  launch(gemm_pack<S>, blocks_a + panels_b * steps, kPackThreads, 0, context.stream, in, depth, padded,
-         blocks_a, a, b);
+  static_assert(kPackDepth % S::BK == 0, "the packed depth is whole stages");
+  const Index steps = padded / kPackDepth, blocks_a = panels_a * steps;
+  launch(gemm_pack<S>, blocks_a + panels_b * steps, kPackThreads, 0, context.stream, in, depth,
+         static_cast<unsigned>(steps), static_cast<unsigned>(blocks_a), rows_on_vectors(in.A),
+         rows_on_vectors(in.B), a, b);
   constexpr std::size_t kShared = sizeof(float) * S::kStages * S::BK * (S::BM + S::BN);
   launch(gemm_packed<S>, division.whole + rest * division.parts, S::kThreads, kShared, context.stream, p,
          static_cast<const float*>(a), static_cast<const float*>(b), padded, out, division, partial,

@@ -61,6 +61,20 @@ __device__ __forceinline__ void bulk_copy(void* shared_dst, const void* global_s
       "l"(global_src), "r"(bytes), "r"(shared_address(bar))
       : "memory");
 }
+/// As bulk_copy, of what is read once: it leaves the second-level cache before what others keep there.
+__device__ __forceinline__ void bulk_copy_once(void* shared_dst, const void* global_src, int bytes,
+                                               Mbarrier* bar) {
+  PLUMB_SM90(
+      "{\n"
+      ".reg .b64 first;\n"
+      "createpolicy.fractional.L2::evict_first.b64 first, 1.0;\n"
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, "
+      "[%3], "
+      "first;\n"
+      "}\n" ::"r"(shared_address(shared_dst)),
+      "l"(global_src), "r"(bytes), "r"(shared_address(bar))
+      : "memory");
+}
 
 #undef PLUMB_SM90
 
