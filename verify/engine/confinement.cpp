@@ -20,6 +20,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -128,6 +129,21 @@ void drop_capabilities() {
   syscall(SYS_capset, &header, data);
 }
 
+std::mutex started_mutex;
+std::vector<pid_t> started;  // by start_process, and not yet ended
+
+// False where it would not die: one in the middle of a driver's call may stay there, and must not hold up its judge.
+bool kill_and_reap(pid_t pid) {
+  kill(pid, SIGKILL);
+  constexpr int kBrief = 100, kPatience = 10'000;  // 20 us each, then 1 ms
+  for (int tries = 0; tries < kPatience; ++tries) {
+    const pid_t done = waitpid(pid, nullptr, WNOHANG);
+    if (done == pid || (done < 0 && errno != EINTR)) return true;
+    usleep(tries < kBrief ? 20 : 1000);
+  }
+  return false;
+}
+
 std::vector<int> children() {
   std::vector<int> all;
   DIR* threads = opendir("/proc/self/task");
@@ -188,15 +204,26 @@ bool has_children() {
   return pid == 0;
 }
 
-void end_strays(const int* pids, int count) {
-  // ending one orphans its own children, which then are ours
+int start_process(pid_t& pid, const char* program, const posix_spawn_file_actions_t& actions, const posix_spawnattr_t& attributes,
+                  char* const* arguments, char* const* environment) {
+  const std::lock_guard lock(started_mutex);
+  const int status = posix_spawn(&pid, program, &actions, &attributes, arguments, environment);
+  if (status == 0) started.push_back(pid);
+  return status;
+}
+
+void end_process(pid_t pid, bool reaped) {
+  if (!reaped) (void)kill_and_reap(pid);
+  kill(-pid, SIGKILL);
+  const std::lock_guard lock(started_mutex);
+  started.erase(std::remove(started.begin(), started.end(), pid), started.end());
+  // strays: ending one orphans its own children, which then are ours
   for (int round = 0; round < 100; ++round) {
     int found = 0;
-    for (const int pid : children()) {
-      if (std::find(pids, pids + count, pid) != pids + count) continue;
+    for (const int stray : children()) {
+      if (std::find(started.begin(), started.end(), stray) != started.end()) continue;
       ++found;
-      kill(pid, SIGKILL);
-      while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {}
+      if (!kill_and_reap(stray)) return;
     }
     if (found == 0) return;
   }

@@ -1,7 +1,8 @@
 // What keeps a variant away from its judge: limits of the child process, and what the judge does about itself. A wrong kernel is
 // met by the image's fences; this is for one that reaches further: signals, other processes' memory, processes left behind.
 #pragma once
-#include <cstdint>
+#include <spawn.h>
+#include <sys/types.h>
 
 namespace plumb {
 
@@ -27,7 +28,12 @@ void confine_worker(bool limit_memory);
 /// True when this process has living children or adopted orphans; ended ones are reaped.
 [[nodiscard]] bool has_children();
 
-/// Ends this process's children that are not in the list [pids, pids + count).
-void end_strays(const int* pids, int count);
+/// posix_spawn() of a child in a group of its own, which ends with end_process() and not before. Returns what posix_spawn does.
+int start_process(pid_t& pid, const char* program, const posix_spawn_file_actions_t& actions, const posix_spawnattr_t& attributes,
+                  char* const* arguments, char* const* environment);
+
+/// Ends a child of start_process() with its group, and every child of this process that came otherwise: what a variant left behind.
+/// `reaped`: it has ended by itself and was waited for. One that does not die (in a driver's call) is given up after ten seconds.
+void end_process(pid_t pid, bool reaped);
 
 }  // namespace plumb

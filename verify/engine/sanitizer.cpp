@@ -1,7 +1,6 @@
 #include "verify/engine/sanitizer.hpp"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +19,7 @@
 
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
+#include "verify/engine/confinement.hpp"
 #include "verify/engine/plugin_host.hpp"
 #include "verify/engine/runner.hpp"
 #include "verify/engine/sanitizer_report.hpp"
@@ -91,7 +91,7 @@ Ended run_command(const std::vector<std::string>& command, const std::filesystem
   posix_spawnattr_setpgroup(&attributes, 0);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   pid_t pid = -1;
-  const int failed = posix_spawn(&pid, command.front().c_str(), &actions, &attributes, arguments.data(), environ);
+  const int failed = start_process(pid, command.front().c_str(), actions, attributes, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (failed != 0) throw Error(fmt::format("cannot start {}: {}", command.front(), std::strerror(failed)));
@@ -101,13 +101,12 @@ Ended run_command(const std::vector<std::string>& command, const std::filesystem
     if (done == pid) break;
     const bool late = std::chrono::steady_clock::now() > deadline;
     if (late || stop_signal != 0) {
-      kill(-pid, SIGKILL);
-      while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+      end_process(pid, false);
       return late ? Ended::too_late : Ended::interrupted;
     }
     usleep(5000);
   }
-  kill(-pid, SIGKILL);  // what it may have left behind
+  end_process(pid, true);
   return Ended::by_itself;
 }
 

@@ -16,7 +16,6 @@
 #include <chrono>
 #include <cstring>
 #include <map>
-#include <mutex>
 #include <optional>
 
 #include <fmt/format.h>
@@ -35,10 +34,6 @@ constexpr int kWire = 3, kBlock = 4;
 constexpr std::uint64_t kLongest = std::uint64_t{1} << 24;  // bytes of a message
 constexpr const char* kBrokenWire = "wrote to the judge's wire: what came is no reply";
 constexpr const char* kSettle = "settle";  // in place of an operator's name
-
-// Children of this process that are workers: others are strays. Held while one is started, so that none is taken for one.
-std::mutex g_workers_mutex;
-std::vector<int> g_workers;
 
 // ---- the wire: a length, then fields ----
 
@@ -500,12 +495,7 @@ Worker::Worker(const std::string& program) {
   posix_spawnattr_setsigdefault(&attributes, &usual);
   posix_spawnattr_setpgroup(&attributes, 0);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
-  int status = 0;
-  {
-    const std::lock_guard lock(g_workers_mutex);
-    status = posix_spawn(&pid_, program.c_str(), &actions, &attributes, arguments, environment.data());
-    if (status == 0) g_workers.push_back(pid_);
-  }
+  const int status = start_process(pid_, program.c_str(), actions, attributes, arguments, environment.data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   close(child_wire), close(child_words);
@@ -519,16 +509,7 @@ Worker::Worker(const std::string& program) {
 Worker::~Worker() { end(); }
 
 void Worker::end() {
-  if (pid_ > 0) {
-    kill(pid_, SIGKILL);
-    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
-  }
-  if (group_ > 0) {
-    kill(-group_, SIGKILL);
-    const std::lock_guard lock(g_workers_mutex);
-    g_workers.erase(std::remove(g_workers.begin(), g_workers.end(), group_), g_workers.end());
-    end_strays(g_workers.data(), static_cast<int>(g_workers.size()));
-  }
+  if (group_ > 0) end_process(group_, pid_ < 0);
   pid_ = group_ = -1;
   if (window_ != nullptr) munmap(window_, static_cast<std::size_t>(mapped_));
   window_ = nullptr, mapped_ = 0;

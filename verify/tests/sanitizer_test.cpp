@@ -1,15 +1,20 @@
 // compute-sanitizer's reports read, from samples written by hand after what the tools write; and what becomes of them, with a program
 // in the tool's place.
 #include <doctest/doctest.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "reference/core/error.hpp"
 #include "verify/cli/sanitize_run.hpp"
+#include "verify/engine/confinement.hpp"
 #include "verify/engine/sanitizer.hpp"
 #include "verify/engine/sanitizer_report.hpp"
 
@@ -58,13 +63,13 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 // In compute-sanitizer's place: writes what it is to have found where --save says, and the answer of the run where that belongs.
 class FakeTool {
  public:
-  FakeTool(const std::string& report, const std::string& answer, int status = 0) {
+  FakeTool(const std::string& report, const std::string& answer, int status = 0, const std::string& first = "") {
     char name[] = "/tmp/plumb_fake_tool_XXXXXX";
     REQUIRE(mkdtemp(name) != nullptr);
     folder_ = name;
     std::ofstream(folder_ + "/report.xml") << report;
     std::ofstream(folder_ + "/answer.json") << answer;
-    std::ofstream(path()) << "#!/bin/sh\n"
+    std::ofstream(path()) << "#!/bin/sh\n" << first << "\n"
                           << "echo \"$@\" > " << folder_ << "/called\n"
                           << "while [ $# -gt 0 ]; do\n"
                           << "  case $1 in --save) cat " << folder_ << "/report.xml > \"$2\" ;;\n"
@@ -211,6 +216,29 @@ TEST_CASE("nothing found and passed is a pass; anything else in the way is not")
   const SanitizedRun absent = run_with(FakeTool(kNothing, R"({"verdict":"skip","reason":"no CUDA device","runs":0,"wants_device":true})"));
   CHECK(absent.record.verdict == Verdict::skip);
   CHECK(absent.record.wants_device);
+}
+
+TEST_CASE("a worker that ends meanwhile in another thread does not take the tool with it") {
+  SanitizedRun run;
+  const FakeTool tool(kNothing, kPassed, 0, "sleep 1");
+  std::thread under_tool([&] { run = run_with(tool); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  std::string program = "/bin/sleep", seconds = "30";
+  char* const arguments[] = {program.data(), seconds.data(), nullptr};
+  pid_t worker = -1;
+  REQUIRE(start_process(worker, program.c_str(), actions, attributes, arguments, environ) == 0);
+  end_process(worker, false);
+  CHECK(kill(worker, 0) != 0);
+  under_tool.join();
+  CHECK(run.record.verdict == Verdict::pass);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
 }
 
 TEST_CASE("tools are named in any number, and a wrong name is met with the nearest") {
