@@ -18,15 +18,20 @@ namespace {
 using namespace sddmm;
 
 struct Plan {
-  StepPlan steps;
+  StepPlan steps{};
   PanelPlan panels;
   char text[160];
 };
 
 template <class T>
 void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& context) {
-  auto* plan = new Plan{prepare_steps(in, context), prepare_panels(in, 0, context), {}};
+  auto* plan = new Plan{};
+  if (in.X.cols > 32 * Piece<T>::kSize)
+    plan->panels.refused = "k is beyond a warp's registers";
+  else
+    plan->panels = prepare_panels(in, 0, context);
   if (plan->panels.refused != nullptr) {
+    plan->steps = prepare_steps(in, context);
     std::snprintf(plan->text, sizeof plan->text, "steps: %s", plan->panels.refused);
   } else {
     std::snprintf(plan->text, sizeof plan->text, "panels: %.2f entries per distinct column of eight rows",
