@@ -49,7 +49,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   if (plan.panels.refused == nullptr)
     run_panels(plan.panels, in, out, context);
   else
-    run_specialised<true>(plan.steps, in, out, context);
+    run_specialised(plan.steps, in, out, context);
 }
 
 const Register<Sddmm, float, Space::device> f32{"09_row_panels",      run<float>,     {},

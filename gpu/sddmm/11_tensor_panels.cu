@@ -44,7 +44,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   if (plan.panels.refused == nullptr)
     run_tensor_panels(plan.panels, in, out, context);
   else
-    run_specialised<true>(plan.steps, in, out, context);
+    run_specialised(plan.steps, in, out, context);
 }
 
 const Register<Sddmm, float, Space::device> f32{"11_tensor_panels",   run<float>,     {},

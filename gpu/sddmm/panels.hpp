@@ -91,7 +91,7 @@ static __global__ void __launch_bounds__(kThreads)
     sddmm_fill_units(const std::int32_t* row_ptr /* (rows + 1) */, const std::int32_t* col /* (nnz) */,
                      Index rows, Index panels, const std::int32_t* group_ptr /* (panels + 1) */,
                      std::int32_t* unit_col /* (units) */,
-                     std::uint16_t* group_rows /* (groups * kPanelRows): bit u: the row holds unit u */) {
+                     std::uint32_t* group_rows /* (groups * kPanelRows / 2) */) {
   const Index panel = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
   if (panel >= panels) return;
   Index group = group_ptr[panel];
@@ -99,8 +99,10 @@ static __global__ void __launch_bounds__(kThreads)
   unsigned holds[kPanelRows] = {};
   const auto end_group = [&] {
 #pragma unroll
-    for (int r = 0; r < kPanelRows; ++r)
-      group_rows[group * kPanelRows + r] = static_cast<std::uint16_t>(holds[r]), holds[r] = 0;
+    for (int r = 0; r < kPanelRows; r += 2) {
+      group_rows[(group * kPanelRows + r) / 2] = holds[r] | holds[r + 1] << 16;
+      holds[r] = holds[r + 1] = 0;
+    }
     ++group, unit = 0;
   };
   walk_panel(row_ptr, col, rows, panel, [&](int column, unsigned bits) {
@@ -116,9 +118,10 @@ static __global__ void __launch_bounds__(kThreads)
 
 struct PanelPlan {
   Index panels = 0;
-  const std::int32_t* group_ptr = nullptr;    // (panels + 1)
-  const std::int32_t* unit_col = nullptr;     // (groups * kPanelUnits)
-  const std::uint16_t* group_rows = nullptr;  // (groups * kPanelRows): bit u: the row holds unit u
+  const std::int32_t* group_ptr = nullptr;  // (panels + 1)
+  const std::int32_t* unit_col = nullptr;   // (groups * kPanelUnits)
+  const std::uint32_t* group_rows =
+      nullptr;  // (groups * kPanelRows / 2): of two rows, 16 bits each; bit u: holds unit u
   PanelFeatures features{0, 0, 0};
   const char* refused = nullptr;  // why there are no panels
 };
@@ -157,8 +160,8 @@ PanelPlan prepare_panels(const In<T>& in, double least, Context& context) {
   delete[] ends;
   auto* unit_col = static_cast<std::int32_t*>(
       context.workspace(groups * kPanelUnits * static_cast<Index>(sizeof(std::int32_t))));
-  auto* group_rows = static_cast<std::uint16_t*>(
-      context.workspace(groups * kPanelRows * static_cast<Index>(sizeof(std::uint16_t))));
+  auto* group_rows = static_cast<std::uint32_t*>(
+      context.workspace(groups * kPanelRows / 2 * static_cast<Index>(sizeof(std::uint32_t))));
   launch(sddmm_fill_units, ceil_div(plan.panels, kThreads), kThreads, 0, context.stream, in.A.row_ptr,
          in.A.col, rows, plan.panels, group_ptr, unit_col, group_rows);
   plan.group_ptr = group_ptr, plan.unit_col = unit_col, plan.group_rows = group_rows;
@@ -171,7 +174,7 @@ template <class T, int kWidth, bool Aligned>
 __global__ void __launch_bounds__(kPanelThreads)
     sddmm_panels(In<T> in, Out<T> out, Index panels, const std::int32_t* group_ptr /* (panels + 1) */,
                  const std::int32_t* unit_col /* (groups * kPanelUnits) */,
-                 const std::uint16_t* group_rows /* (groups * kPanelRows) */, unsigned y_bytes) {
+                 const std::uint32_t* group_rows /* (groups * kPanelRows / 2) */, unsigned y_bytes) {
   constexpr int kUnits = kWidth / kPanelRows,
                 kBatch = 4 / kUnits;  // of a group of lanes; steps asked for together
   constexpr int kStepUnits = 32 / kPanelRows;
@@ -191,7 +194,8 @@ __global__ void __launch_bounds__(kPanelThreads)
   Index place = own_row < in.A.rows ? __ldg(in.A.row_ptr + own_row) : 0;
   const Index end = __ldg(group_ptr + panel + 1);
   for (Index group = __ldg(group_ptr + panel); group < end; ++group) {
-    const unsigned holds = __ldg(group_rows + group * kPanelRows + lane % kPanelRows);
+    const unsigned holds =
+        __ldg(group_rows + (group * kPanelRows + lane % kPanelRows) / 2) >> 16 * (lane % 2) & 0xffffu;
     const std::int32_t* column = unit_col + group * kPanelUnits + lane / kWidth * kUnits;
     for (int first = 0; first < kPanelUnits; first += kBatch * kStepUnits) {
       Piece<T> y[kBatch][kUnits];
