@@ -7,7 +7,8 @@
 // Limits    at k = 32 and 128, 80 and 96 registers in fp32: 6 and 5 blocks of 128 per SM; in fp64, 96 at k
 //           = 32 and 126 at 64: 5 and 4 blocks (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  rows that share nothing: eight products are then made for each one wanted. Where columns do not
-//           ascend, a row is giant or k exceeds 128 (fp64: 64), it is rung 8.
+//           ascend, a row is giant or k exceeds 128 (fp64: 64), it is rung 8. Half of its instructions are
+//           shuffles and selections: rung 11 answers that.
 // Source    Im and Yelick's register blocking (SPARSITY, 2004), for sampled products and columns without
 //           fill in memory.
 #include "gpu/sddmm/panels.hpp"

@@ -1,8 +1,8 @@
 // sddmm, rung 10: the kernel is chosen by what the matrix looks like, and the choice is printed.
 //
-// Change    prepare() asks whether eight neighbouring rows share columns, and takes rung 11 where an average
-//           column serves enough entries; else steps (rung 8), in slices of k where that keeps Y in the cache
-//           (rung 12).
+// Change    prepare() asks whether eight neighbouring rows share columns, and takes rung 11 where an
+//           average column serves enough entries; else steps (rung 8), in slices of k where that keeps Y
+//           in the cache (rung 12).
 // Traffic   of the kernel chosen; the features cost a pass over the columns, in prepare().
 // Limits    those of the kernel chosen.
 // Fails at  matrices whose rows change character along the matrix: one choice is made for all of it.

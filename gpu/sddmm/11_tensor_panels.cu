@@ -1,13 +1,15 @@
 // sddmm, rung 11: panels on the fp64 tensor cores.
 //
-// Change    rung 9 with its products and sums made by mma of 16 units by 8 rows: no shuffles, and a bit of a mask per
-//           row to place a result. fp32 is converted on the way: products are exact, and sums rounded once.
-// Traffic   as rung 9, with 5 bytes of format per unit.
-// Limits
-// Fails at  rows that share nothing, as rung 9, but an unwanted product costs a tenth. Where columns do not ascend
-//           or a row is giant, it is rung 8.
-// Source    the tiles of tensor cores on sparse rows are those of TC-GNN (Wang et al., USENIX ATC 2023), there in
-//           tf32.
+// Change    rung 9 with its products and sums made by mma of 16 units by 8 rows: no shuffles, and one
+//           mask per row and group to place results by. fp32 is converted on the way: products are exact,
+//           sums rounded once.
+// Traffic   as rung 9.
+// Limits    at k = 32 and 128, 80 and 126 registers in fp32, 72 and 150 in fp64: 6, 4, 7 and 3 blocks of
+//           128 per SM (sm_90, nvcc 13.0, ptxas -v).
+// Fails at  rows that share little: a unit costs as much as 2.5 entries in rung 8. Where columns do not
+//           ascend or a row is giant, it is rung 8.
+// Source    tensor cores on sparse rows with their columns condensed: TC-GNN, Wang et al., USENIX ATC
+//           2023, there in tf32.
 #include "gpu/sddmm/tensor_panels.hpp"
 
 namespace plumb {

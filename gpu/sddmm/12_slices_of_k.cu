@@ -1,10 +1,10 @@
-// sddmm, rung 12: k in slices of 128 bytes, one launch each, so that a slice of Y stays in the second-level cache.
+// sddmm, rung 12: k in slices of 128 bytes, so that a slice of Y stays in the second-level cache.
 //
-// Change    rung 8 for 32 terms at a time (fp64: 16); every launch but the first adds to s.
-// Traffic   a line of Y per entry and slice from L2 instead of memory; columns once per slice, s twice.
+// Change    rung 8 for 32 terms at a time (fp64: 16), a launch each; all but the first add to s.
+// Traffic   a line of Y per entry and slice, from L2 instead of memory; columns once per slice, s twice.
 // Limits    as rung 8.
 // Fails at  Y that fits the cache as it is, or does not even in slices.
-// Source    the column tiles of Y of Nisa et al., HiPC 2018, turned by 90 degrees.
+// Source    our own; tiles for a cache, though of rows of Y, are those of Nisa et al., HiPC 2018.
 #include "gpu/sddmm/steps.hpp"
 
 namespace plumb {

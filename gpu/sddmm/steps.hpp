@@ -1,5 +1,5 @@
-// The kernel of rungs 7 to 9: a warp goes over its share of the entries in steps of 32, whatever rows they
-// are in. Apart from them because the adaptive rung picks among its instances.
+// The kernel of rungs 7, 8 and 12: a warp goes over its share of the entries in steps of 32, whatever rows
+// they are in. Apart from them because the adaptive rung picks among its instances.
 //
 // A group of kWidth lanes takes kWidth consecutive entries of the step. All rows of Y of a batch are asked
 // for before the first is used. The sums of a group's entries are added across its lanes by a transposing
@@ -211,7 +211,8 @@ void* prepare_step_plan(const Problem<T>&, const In<T>& in, const Out<T>&, Conte
 
 inline void release_step_plan(void* plan) { delete static_cast<StepPlan*>(plan); }
 
-/// Steps of a warp: two where there are enough. More of them make the rows of Y that run together lie further apart.
+/// Steps of a warp: two where there are enough. With more, warps that run together are at rows further apart,
+/// and share less of Y.
 inline int steps_per_warp(Index nnz) {
   constexpr Index kWarps = 128;  // of a multiprocessor
   return nnz / kStep >= 2 * kWarps * device_multiprocessors() ? 2 : 1;
@@ -273,8 +274,8 @@ void run_slices(const StepPlan& plan, const In<T>& in, const Out<T>& out, Contex
   } while (at < terms);
 }
 
-/// Whether slices pay: Y does not stay in the second-level cache (a quarter of which X, columns and results pass
-/// through), a slice of it does, and its rows are asked for often.
+/// Whether slices pay: Y does not stay in the second-level cache (a quarter of which X, columns and results
+/// pass through), a slice of it does, and its rows are asked for often.
 template <class T>
 bool slices_pay(const In<T>& in) {
   const long long room = device_l2_bytes() / 4 * 3;

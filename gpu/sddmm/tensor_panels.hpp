@@ -1,10 +1,10 @@
 // The kernel of rung 11: the panels of rung 9 multiplied by the fp64 tensor cores. Apart from it because the
 // adaptive rung picks it too.
 //
-// A group's 16 units are the rows of A of an mma, the panel's eight rows of X the columns of B: no sum crosses
-// lanes but inside the mma. The four lanes of a unit or row take 16 bytes each of every 64 (which elements share
-// an mma is free, as long as X and Y agree). Elements of fp32 become fp64 in registers: their products are then
-// exact and the sum is rounded once, to the element type, at the end.
+// A group's 16 units are the rows of A of an mma, the panel's eight rows of X the columns of B: no sum
+// crosses lanes but inside the mma. The four lanes of a unit or row take 16 bytes each of every 64 (which
+// elements share an mma is free, as long as X and Y agree). Elements of fp32 become fp64 in registers: their
+// products are then exact, and the sum is rounded to fp32 once, at the end.
 #pragma once
 #include "gpu/runtime/mma.hpp"
 #include "gpu/sddmm/panels.hpp"
@@ -14,8 +14,8 @@ namespace sddmm {
 
 constexpr int kTensorThreads = 128;
 
-/// Keeps the compiler from converting an element of X ahead of the loop over groups, which would take twice the
-/// registers.
+/// Keeps the compiler from converting an element of X ahead of the loop over groups, which would take twice
+/// the registers.
 PLUMB_DEVICE void convert_late(float& x) {
 #if !defined(PLUMB_SIMT)
   asm volatile("" : "+f"(x));
@@ -25,8 +25,9 @@ PLUMB_DEVICE void convert_late(float& x) {
 }
 PLUMB_DEVICE void convert_late(double&) {}
 
-/// Pieces of 16 bytes of X in a lane's registers; whether they are all of it, else they are read anew for every
-/// group; pieces of a row of Y asked for together; blocks of a multiprocessor; and whether rows lie on 16 bytes.
+/// Pieces of 16 bytes of X in a lane's registers; whether they are all of it, else they are read anew for
+/// every group; pieces of a row of Y asked for together; blocks of a multiprocessor; and whether rows lie on
+/// 16 bytes.
 template <int Pieces, bool IsHeld, int Flight, int Blocks, bool IsAligned>
 struct TensorShape {
   static constexpr int kPieces = Pieces, kFlight = Flight, kBlocks = IsAligned ? Blocks : 1;

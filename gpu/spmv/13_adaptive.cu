@@ -1,8 +1,8 @@
 // spmv, rung 13: the rung is chosen by what the matrix looks like, and the choice is printed.
 //
-// Change    prepare() measures mean, maximum and spread of the row lengths on the device, and, where the matrix
-//           is not small, how many entries of a row fall into one block of columns; run() is one of the rungs
-//           4, 8, 16, 21 and 22.
+// Change    prepare() measures mean, maximum and spread of the row lengths on the device, and, where the
+//           matrix is not small, how many entries of a row fall into one block of columns; run() is one
+//           of the rungs 4, 8, 16, 21 and 22.
 // Traffic   of the rung chosen; the features cost a pass over row_ptr and one over col, in prepare().
 // Limits    those of the rung chosen.
 // Fails at  matrices whose rows change character along the matrix: one choice is made for all of it.

@@ -1,5 +1,5 @@
-// Long rows apart from the others: tiles of the long ones and groups of lanes on the rest, in one launch. Apart from
-// rung 22 because the adaptive rung picks it too.
+// Long rows apart from the others: tiles of the long ones and groups of lanes on the rest, in one launch.
+// Apart from rung 22 because the adaptive rung picks it too.
 #pragma once
 #include "gpu/runtime/host_array.hpp"
 #include "gpu/spmv/vector_per_row.hpp"
@@ -30,8 +30,9 @@ struct LongRowsPlan {
   unsigned* done = nullptr;  // tiles of each long row that are summed; 0 between runs
 };
 
-// The first blocks take a tile of a long row each; the one that finishes a row's last tile adds them up, always in
-// the same order. The others take rows that are not long, a group of Width lanes each, kLongRows at a time.
+// The first blocks take a tile of a long row each; the one that finishes a row's last tile adds them up,
+// always in the same order. The others take rows that are not long, a group of Width lanes each, kLongRows at
+// a time.
 template <class T, int Width>
 __global__ void __launch_bounds__(kLongThreads)
     spmv_long_rows(Problem<T> p, In<T> in, Out<T> out, LongRowsPlan<T> plan) {
