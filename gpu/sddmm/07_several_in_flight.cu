@@ -21,9 +21,9 @@ template <class T>
 void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
   const StepPlan& plan = *static_cast<const StepPlan*>(context.plan);
   if (on_16_bytes(in))
-    run_any_terms<true, true>(plan, in, out, context);
+    run_any_terms<true>(plan, in, out, context);
   else
-    run_any_terms<true, false>(plan, in, out, context);
+    run_any_terms<false>(plan, in, out, context);
 }
 
 const Register<Sddmm, float, Space::device> f32{

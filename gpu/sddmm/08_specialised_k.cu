@@ -1,15 +1,15 @@
-// sddmm, rung 8: k = 32, 64 and 128 known to the compiler, and whether X is worth holding.
+// sddmm, rung 8: k = 32, 64 and 128 known to the compiler.
 //
-// Change    rung 7 with loops over k unrolled whole and no test of their ends: the address of a row is made
-//           once and its pieces are fixed distances from it. Where rows have fewer than ten entries on
-//           average, X is asked for with each row of Y, so that no load waits for the end of a row to be
-//           noticed. 65,536 rows of 32, k = 32: 38.5 us in fp32, cuSPARSE 54.2; 71.5 and 95.1 in fp64 (H200).
-//           The gather alone, at what the L2 gives, is 29 us in fp32.
+// Change    rung 7 with loops over k unrolled whole and no test of their ends: the address of a row is
+//           made once and its pieces are fixed distances from it. Where rows have fewer than ten entries
+//           on average and k is a line, a group has four lanes and entries instead of eight, and waits
+//           less often at the end of a row.
 // Traffic   as rung 7.
-// Limits    at k = 32 and 128 with X held, 48 and 66 registers in fp32, 64 and 128 in fp64: 10, 7, 8 and 4
-//           blocks of 128 per SM (sm_90, nvcc 13.0, ptxas -v).
+// Limits    at k = 32 and 128, 56 and 80 registers in fp32, 56 and 128 in fp64: 9, 6, 9 and 4 blocks of
+//           128 per SM (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  every other k, and rows off 16 bytes, where it is rung 7.
-// Source    Hidayetoglu et al., "At-Scale Sparse Deep Neural Network Inference", HPEC 2020, for the habit.
+// Source    Hidayetoglu et al., "At-Scale Sparse Deep Neural Network Inference", HPEC 2020, for the
+//           habit.
 #include "gpu/sddmm/steps.hpp"
 
 namespace plumb {
@@ -19,11 +19,7 @@ using namespace sddmm;
 
 template <class T>
 void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
-  const StepPlan& plan = *static_cast<const StepPlan*>(context.plan);
-  if (rows_are_long(in))
-    run_specialised<true>(plan, in, out, context);
-  else
-    run_specialised<false>(plan, in, out, context);
+  run_specialised(*static_cast<const StepPlan*>(context.plan), in, out, context);
 }
 
 const Register<Sddmm, float, Space::device> f32{

@@ -7,7 +7,8 @@
 // Limits    at k = 32 and 128, 80 and 96 registers in fp32: 6 and 5 blocks of 128 per SM; in fp64, 96 at k
 //           = 32 and 126 at 64: 5 and 4 blocks (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  rows that share nothing: eight products are then made for each one wanted. Where columns do not
-//           ascend, a row is giant or k exceeds 128 (fp64: 64), it is rung 8.
+//           ascend, a row is giant or k exceeds 128 (fp64: 64), it is rung 8. Half of its instructions are
+//           shuffles and selections: rung 11 answers that.
 // Source    Im and Yelick's register blocking (SPARSITY, 2004), for sampled products and columns without
 //           fill in memory.
 #include "gpu/sddmm/panels.hpp"
@@ -18,15 +19,20 @@ namespace {
 using namespace sddmm;
 
 struct Plan {
-  StepPlan steps;
+  StepPlan steps{};
   PanelPlan panels;
   char text[160];
 };
 
 template <class T>
 void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& context) {
-  auto* plan = new Plan{prepare_steps(in, context), prepare_panels(in, 0, context), {}};
+  auto* plan = new Plan{};
+  if (in.X.cols > 32 * Piece<T>::kSize)
+    plan->panels.refused = "k is beyond a warp's registers";
+  else
+    plan->panels = prepare_panels(in, 0, context);
   if (plan->panels.refused != nullptr) {
+    plan->steps = prepare_steps(in, context);
     std::snprintf(plan->text, sizeof plan->text, "steps: %s", plan->panels.refused);
   } else {
     std::snprintf(plan->text, sizeof plan->text, "panels: %.2f entries per distinct column of eight rows",
@@ -44,7 +50,7 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   if (plan.panels.refused == nullptr)
     run_panels(plan.panels, in, out, context);
   else
-    run_specialised<true>(plan.steps, in, out, context);
+    run_specialised(plan.steps, in, out, context);
 }
 
 const Register<Sddmm, float, Space::device> f32{"09_row_panels",      run<float>,     {},

@@ -1,12 +1,12 @@
-// Row panels: eight neighbouring rows share what they can. Apart from rung 9 because the adaptive rung
-// picks them too.
+// Row panels: eight neighbouring rows share what they can. Their format, its preparation, and the kernel of
+// rung 9. Apart from it because rung 11 and the adaptive rung use them too.
 //
-// A panel is the sorted list of the columns that any of its rows holds, each with eight bits that say which
-// rows do: a unit. Per unit a row of Y is loaded once and multiplied with all eight rows of X, which stay
-// in registers: where rows of a panel look alike, as in finite elements, a row of Y passes through the L1
-// once instead of eight times. What bits do not ask for is computed and thrown away. The place of an entry
-// is its row's begin and the bits of its row so far, so the format holds no index of entries; this needs
-// columns that ascend in every row.
+// A panel is the sorted list of the columns that any of its rows holds: its units, in groups of 16; each of
+// the eight rows has a bit per unit that says whether it holds that column. Per unit a row of Y is loaded
+// once and multiplied with all eight rows of X, which stay in registers: where rows of a panel look alike,
+// as in finite elements, a row of Y passes through the L1 once instead of eight times. What bits do not ask
+// for is computed and thrown away. The place of an entry is its row's begin and the bits of its row so far,
+// so the format holds no index of entries; this needs columns that ascend in every row.
 #pragma once
 #include <cstdio>
 
@@ -16,8 +16,8 @@
 namespace plumb {
 namespace sddmm {
 
-constexpr int kPanelRows = 8;   // bits of a byte
-constexpr int kPanelUnits = 4;  // of a warp at once; panels are filled up with empty ones
+constexpr int kPanelRows = 8;
+constexpr int kPanelUnits = 16;  // of a group; the last one is filled up with units that no row holds
 constexpr int kPanelThreads = 128;
 
 /// What a matrix looks like to the panels.
@@ -77,38 +77,51 @@ static __global__ void __launch_bounds__(kThreads)
 // A thread per panel.
 static __global__ void __launch_bounds__(kThreads)
     sddmm_count_units(const std::int32_t* row_ptr /* (rows + 1) */, const std::int32_t* col /* (nnz) */,
-                      Index rows, Index panels, std::int32_t* quads /* (panels), of kPanelUnits units */,
+                      Index rows, Index panels, std::int32_t* groups /* (panels) */,
                       PanelFeatures* features /* (1) */) {
   const Index panel = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
   if (panel >= panels) return;
   int units = 0;
   walk_panel(row_ptr, col, rows, panel, [&units](int, unsigned) { ++units; });
-  quads[panel] = (units + kPanelUnits - 1) / kPanelUnits;
+  groups[panel] = (units + kPanelUnits - 1) / kPanelUnits;
   atomicAdd(&features->units, static_cast<unsigned long long>(units));
 }
 
 static __global__ void __launch_bounds__(kThreads)
     sddmm_fill_units(const std::int32_t* row_ptr /* (rows + 1) */, const std::int32_t* col /* (nnz) */,
-                     Index rows, Index panels, const std::int32_t* quad_ptr /* (panels + 1) */,
-                     std::int32_t* unit_col /* (units) */, unsigned char* unit_bits /* (units) */) {
+                     Index rows, Index panels, const std::int32_t* group_ptr /* (panels + 1) */,
+                     std::int32_t* unit_col /* (units) */,
+                     std::uint32_t* group_rows /* (groups * kPanelRows / 2) */) {
   const Index panel = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
   if (panel >= panels) return;
-  Index at = static_cast<Index>(quad_ptr[panel]) * kPanelUnits;
-  int last = 0;
+  Index group = group_ptr[panel];
+  int unit = 0, last = 0;
+  unsigned holds[kPanelRows] = {};
+  const auto end_group = [&] {
+#pragma unroll
+    for (int r = 0; r < kPanelRows; r += 2) {
+      group_rows[(group * kPanelRows + r) / 2] = holds[r] | holds[r + 1] << 16;
+      holds[r] = holds[r + 1] = 0;
+    }
+    ++group, unit = 0;
+  };
   walk_panel(row_ptr, col, rows, panel, [&](int column, unsigned bits) {
-    unit_col[at] = last = column;
-    unit_bits[at] = static_cast<unsigned char>(bits);
-    ++at;
+    unit_col[group * kPanelUnits + unit] = last = column;
+#pragma unroll
+    for (int r = 0; r < kPanelRows; ++r) holds[r] |= (bits >> r & 1u) << unit;
+    if (++unit == kPanelUnits) end_group();
   });
-  for (; at < static_cast<Index>(quad_ptr[panel + 1]) * kPanelUnits; ++at)
-    unit_col[at] = last, unit_bits[at] = 0;
+  if (unit == 0) return;
+  for (int u = unit; u < kPanelUnits; ++u) unit_col[group * kPanelUnits + u] = last;
+  end_group();
 }
 
 struct PanelPlan {
   Index panels = 0;
-  const std::int32_t* quad_ptr = nullptr;  // (panels + 1)
-  const std::int32_t* unit_col = nullptr;  // (4 quads)
-  const unsigned* quad_bits = nullptr;     // (quads): a byte per unit
+  const std::int32_t* group_ptr = nullptr;  // (panels + 1)
+  const std::int32_t* unit_col = nullptr;   // (groups * kPanelUnits)
+  const std::uint32_t* group_rows =
+      nullptr;  // (groups * kPanelRows / 2): of two rows, 16 bits each; bit u: holds unit u
   PanelFeatures features{0, 0, 0};
   const char* refused = nullptr;  // why there are no panels
 };
@@ -122,7 +135,6 @@ PanelPlan prepare_panels(const In<T>& in, double least, Context& context) {
   PanelPlan plan;
   plan.panels = ceil_div(rows, kPanelRows);
   if (nnz == 0) return plan.refused = "no entries", plan;
-  if (in.X.cols > 32 * Piece<T>::kSize) return plan.refused = "k is beyond a warp's registers", plan;
   auto* features = static_cast<PanelFeatures*>(context.workspace(sizeof(PanelFeatures)));
   device_fill(features, 0, sizeof(PanelFeatures), context.stream);
   launch(sddmm_row_features, ceil_div(rows, kThreads), kThreads, 0, context.stream, in.A.row_ptr, in.A.col,
@@ -130,41 +142,44 @@ PanelPlan prepare_panels(const In<T>& in, double least, Context& context) {
   device_read(&plan.features, features, sizeof(PanelFeatures), context.stream);
   if (plan.features.longest > kMost) return plan.refused = "a giant row", plan;
   if (plan.features.descending > 0) return plan.refused = "columns that do not ascend", plan;
-  auto* quad_ptr = static_cast<std::int32_t*>(
+  auto* group_ptr = static_cast<std::int32_t*>(
       context.workspace((plan.panels + 1) * static_cast<Index>(sizeof(std::int32_t))));
   launch(sddmm_count_units, ceil_div(plan.panels, kThreads), kThreads, 0, context.stream, in.A.row_ptr,
-         in.A.col, rows, plan.panels, quad_ptr + 1, features);
+         in.A.col, rows, plan.panels, group_ptr + 1, features);
   device_read(&plan.features, features, sizeof(PanelFeatures), context.stream);
   if (static_cast<double>(nnz) < least * static_cast<double>(plan.features.units))
     return plan.refused = "rows of a panel share few columns", plan;
 
   auto* ends = new std::int32_t[static_cast<std::size_t>(plan.panels + 1)];
   const auto bytes = static_cast<std::size_t>(plan.panels) * sizeof(std::int32_t);
-  device_read(ends + 1, quad_ptr + 1, bytes, context.stream);
+  device_read(ends + 1, group_ptr + 1, bytes, context.stream);
   ends[0] = 0;
   for (Index p = 0; p < plan.panels; ++p) ends[p + 1] += ends[p];
-  const Index quads = ends[plan.panels];
-  device_write(quad_ptr, ends, bytes + sizeof(std::int32_t), context.stream);
+  const Index groups = ends[plan.panels];
+  device_write(group_ptr, ends, bytes + sizeof(std::int32_t), context.stream);
   delete[] ends;
   auto* unit_col = static_cast<std::int32_t*>(
-      context.workspace(quads * kPanelUnits * static_cast<Index>(sizeof(std::int32_t))));
-  auto* quad_bits = static_cast<unsigned*>(context.workspace(quads * static_cast<Index>(sizeof(unsigned))));
+      context.workspace(groups * kPanelUnits * static_cast<Index>(sizeof(std::int32_t))));
+  auto* group_rows = static_cast<std::uint32_t*>(
+      context.workspace(groups * kPanelRows / 2 * static_cast<Index>(sizeof(std::uint32_t))));
   launch(sddmm_fill_units, ceil_div(plan.panels, kThreads), kThreads, 0, context.stream, in.A.row_ptr,
-         in.A.col, rows, plan.panels, quad_ptr, unit_col, reinterpret_cast<unsigned char*>(quad_bits));
-  plan.quad_ptr = quad_ptr, plan.unit_col = unit_col, plan.quad_bits = quad_bits;
+         in.A.col, rows, plan.panels, group_ptr, unit_col, group_rows);
+  plan.group_ptr = group_ptr, plan.unit_col = unit_col, plan.group_rows = group_rows;
   return plan;
 }
 
-// A warp per panel, four units at a time: a group of kWidth lanes takes kWidth / 8 of them. Lane l ends
-// with the product of unit l / 8 and row l % 8.
+// A warp per panel; a group of kWidth lanes takes kWidth / 8 units at a time, so that lane l ends with the
+// product of the step's unit l / 8 and row l % 8.
 template <class T, int kWidth, bool Aligned>
 __global__ void __launch_bounds__(kPanelThreads)
-    sddmm_panels(In<T> in, Out<T> out, Index panels, const std::int32_t* quad_ptr /* (panels + 1) */,
-                 const std::int32_t* unit_col /* (4 quads) */, const unsigned* quad_bits /* (quads) */,
-                 unsigned y_bytes) {
-  constexpr int kUnits = kWidth / kPanelRows, kBatch = 4 / kUnits;  // quads asked for together
-  static_assert(32 / kWidth * kUnits == kPanelUnits, "a unit per eight lanes");
-  const int lane = static_cast<int>(threadIdx.x) % 32, part = lane % kWidth, group = lane / kWidth;
+    sddmm_panels(In<T> in, Out<T> out, Index panels, const std::int32_t* group_ptr /* (panels + 1) */,
+                 const std::int32_t* unit_col /* (groups * kPanelUnits) */,
+                 const std::uint32_t* group_rows /* (groups * kPanelRows / 2) */, unsigned y_bytes) {
+  constexpr int kUnits = kWidth / kPanelRows,
+                kBatch = 4 / kUnits;  // of a group of lanes; steps asked for together
+  constexpr int kStepUnits = 32 / kPanelRows;
+  static_assert(32 / kWidth * kUnits == kStepUnits, "a unit per eight lanes");
+  const int lane = static_cast<int>(threadIdx.x) % 32, part = lane % kWidth, own = lane / kPanelRows;
   const Index panel = (static_cast<Index>(blockIdx.x) * kPanelThreads + threadIdx.x) / 32;
   if (panel >= panels) return;  // whole warps
   const Index terms = in.X.cols;
@@ -177,41 +192,43 @@ __global__ void __launch_bounds__(kPanelThreads)
   }
   const Index own_row = panel * kPanelRows + lane % kPanelRows;
   Index place = own_row < in.A.rows ? __ldg(in.A.row_ptr + own_row) : 0;
-  const unsigned own_bits = 0x01010101u << lane % kPanelRows;
-  const unsigned mine = 1u << lane, before = own_bits & (mine - 1);  // bit l: unit l / 8, row l % 8
-  const Index end = __ldg(quad_ptr + panel + 1);
-  for (Index quad = __ldg(quad_ptr + panel); quad < end; quad += kBatch) {
-    Piece<T> y[kBatch][kUnits];
+  const Index end = __ldg(group_ptr + panel + 1);
+  for (Index group = __ldg(group_ptr + panel); group < end; ++group) {
+    const unsigned holds =
+        __ldg(group_rows + (group * kPanelRows + lane % kPanelRows) / 2) >> 16 * (lane % 2) & 0xffffu;
+    const std::int32_t* column = unit_col + group * kPanelUnits + lane / kWidth * kUnits;
+    for (int first = 0; first < kPanelUnits; first += kBatch * kStepUnits) {
+      Piece<T> y[kBatch][kUnits];
 #pragma unroll
-    for (int b = 0; b < kBatch; ++b) {
+      for (int b = 0; b < kBatch; ++b) {
 #pragma unroll
-      for (int v = 0; v < kUnits; ++v) {
-        const Index unit = (quad + b < end ? quad + b : end - 1) * kPanelUnits + group * kUnits + v;
-        y[b][v] =
-            load_piece<Aligned>(row_at(in.Y.data, __ldg(unit_col + unit), y_bytes), 0, part, kWidth, terms);
+        for (int v = 0; v < kUnits; ++v) {
+          y[b][v] = load_piece<Aligned>(
+              row_at(in.Y.data, __ldg(column + first + b * kStepUnits + v), y_bytes), 0, part, kWidth, terms);
+        }
+      }
+#pragma unroll
+      for (int b = 0; b < kBatch; ++b) {
+        const int step = first + b * kStepUnits, unit = step + own;
+        if (!__any_sync(kAllLanes, holds >> step)) break;  // units that fill up the group
+        T sum[kWidth];
+#pragma unroll
+        for (int v = 0; v < kUnits; ++v) {
+#pragma unroll
+          for (int r = 0; r < kPanelRows; ++r) sum[v * kPanelRows + r] = add_product(T(0), x[r], y[b][v]);
+        }
+        const T total = transpose_sums<kWidth / 2>(sum, part);
+        if ((holds >> unit & 1u) != 0) out.s.data[place + __popc(holds & ((1u << unit) - 1))] = total;
       }
     }
-#pragma unroll
-    for (int b = 0; b < kBatch; ++b) {
-      if (quad + b >= end) break;  // the same in all lanes
-      T sum[kWidth];
-#pragma unroll
-      for (int v = 0; v < kUnits; ++v) {
-#pragma unroll
-        for (int r = 0; r < kPanelRows; ++r) sum[v * kPanelRows + r] = add_product(T(0), x[r], y[b][v]);
-      }
-      const T total = transpose_sums<kWidth / 2>(sum, part);
-      const unsigned bits = __ldg(quad_bits + quad + b);
-      if ((bits & mine) != 0) out.s.data[place + __popc(bits & before)] = total;
-      place += __popc(bits & own_bits);
-    }
+    place += __popc(holds);
   }
 }
 
 template <int kWidth, bool Aligned, class T>
 void run_panels_of(const PanelPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
   launch(sddmm_panels<T, kWidth, Aligned>, ceil_div(plan.panels, kPanelThreads / 32), kPanelThreads, 0,
-         context.stream, in, out, plan.panels, plan.quad_ptr, plan.unit_col, plan.quad_bits,
+         context.stream, in, out, plan.panels, plan.group_ptr, plan.unit_col, plan.group_rows,
          static_cast<unsigned>(in.Y.ld * static_cast<Index>(sizeof(T))));
 }
 

@@ -1,5 +1,5 @@
-// The kernel of rungs 7 to 9: a warp goes over its share of the entries in steps of 32, whatever rows they
-// are in. Apart from them because the adaptive rung picks among its instances.
+// The kernel of rungs 7, 8 and 12: a warp goes over its share of the entries in steps of 32, whatever rows
+// they are in. Apart from them because the adaptive rung picks among its instances.
 //
 // A group of kWidth lanes takes kWidth consecutive entries of the step. All rows of Y of a batch are asked
 // for before the first is used. The sums of a group's entries are added across its lanes by a transposing
@@ -10,6 +10,7 @@
 // rate or less. Hence columns are loaded by every lane of a group instead of handed around, addresses are
 // one multiply of 32 by 32 bits, and rows are searched only in steps that hold an end of one.
 #pragma once
+#include "gpu/runtime/transfer.hpp"
 #include "gpu/sddmm/common.hpp"
 
 namespace plumb {
@@ -66,13 +67,12 @@ PLUMB_DEVICE T transpose_sums(T (&sum)[kWidth], int part) {
   }
 }
 
-/// Lanes of an entry; terms if known (else 0); entries of a group whose rows of Y are in flight together;
-/// whether X stays in registers until a row ends, or is asked for with each row of Y, which waits less
-/// where rows are short.
-template <class T, int Width, int Terms, int Batch, bool IsHeld, bool IsAligned>
+/// Lanes of an entry; terms if known (else 0); entries of a group whose rows of Y are in flight together. X
+/// stays in registers until a row ends.
+template <class T, int Width, int Terms, int Batch, bool IsAligned>
 struct StepShape {
   static constexpr int kWidth = Width, kTerms = Terms, kBatch = Batch;
-  static constexpr bool kHeld = IsHeld, kAligned = IsAligned;
+  static constexpr bool kAligned = IsAligned;
   static constexpr int kStride = kWidth * Piece<T>::kSize;           // elements of a row taken at once
   static constexpr int kPieces = kTerms > 0 ? kTerms / kStride : 1;  // of a lane, in flight together
   static_assert(kTerms % kStride == 0 && kWidth % kBatch == 0, "whole pieces, whole batches");
@@ -92,7 +92,7 @@ PLUMB_DEVICE void load_columns(const std::int32_t* col, Index count, bool whole,
   if (kWidth % 4 == 0 && whole) {
 #pragma unroll
     for (int u = 0; u < kWidth; u += 4) {
-      const int4 c = __ldg(reinterpret_cast<const int4*>(col + u));
+      const int4 c = __ldcs(reinterpret_cast<const int4*>(col + u));  // read once: Y stays in the cache
       column[u] = c.x, column[(u + 1) % kWidth] = c.y, column[(u + 2) % kWidth] = c.z,
       column[(u + 3) % kWidth] = c.w;
     }
@@ -126,8 +126,8 @@ PLUMB_DEVICE void multiply_step(const T* x, unsigned x_bytes, const T* y, unsign
 #pragma unroll
       for (int b = 0; b < kBatch; ++b) {
         const int u = first + b;
-        const bool again = Shape::kTerms > 0 ? u == 0 : b == 0;        // what is held is of another piece
-        if (!Shape::kHeld || again || (begins & kFirsts << u) != 0) {  // the same in all lanes
+        const bool again = Shape::kTerms > 0 ? u == 0 : b == 0;  // what is held is of another piece
+        if (again || (begins & kFirsts << u) != 0) {             // the same in all lanes
           const T* x_row = row_at(x, __shfl_sync(kAllLanes, row, group * kWidth + u), x_bytes);
 #pragma unroll
           for (int p = 0; p < kPieces; ++p)
@@ -143,7 +143,7 @@ PLUMB_DEVICE void multiply_step(const T* x, unsigned x_bytes, const T* y, unsign
 template <class Shape, class T>
 __global__ void __launch_bounds__(kStepThreads)
     sddmm_steps(In<T> in, Out<T> out, const std::int32_t* step_row /* (all steps + 1) */,
-                int steps /* of a warp */, unsigned x_bytes, unsigned y_bytes) {
+                int steps /* of a warp */, unsigned x_bytes, unsigned y_bytes, bool add /* to s */) {
   constexpr int kWidth = Shape::kWidth;
   const int lane = static_cast<int>(threadIdx.x) % 32, group = lane / kWidth;
   const Index warp = (static_cast<Index>(blockIdx.x) * kStepThreads + threadIdx.x) / 32;
@@ -165,22 +165,22 @@ __global__ void __launch_bounds__(kStepThreads)
     if (from != next) {  // the same in all lanes
       row = rows_of_step(in.A.row_ptr, in.A.rows, from,
                          static_cast<int>(lane < left ? first + lane : nnz - 1), lane);
-      if (Shape::kHeld) {
-        const int before = __shfl_up_sync(kAllLanes, row, 1);
-        begins = __ballot_sync(kAllLanes, lane == 0 || row != before);
-      }
+      const int before = __shfl_up_sync(kAllLanes, row, 1);
+      begins = __ballot_sync(kAllLanes, lane == 0 || row != before);
     }
     from = next;
+    const T before = add && lane < left ? __ldcs(out.s.data + first + lane) : T(0);
     T sum[kWidth] = {};
     multiply_step<Shape>(in.X.data, x_bytes, in.Y.data, y_bytes, terms, row, begins, column, lane, sum);
     const T total = transpose_sums<kWidth / 2>(sum, lane % kWidth);
-    if (lane < left) out.s.data[first + lane] = total;
+    if (lane < left) __stcs(out.s.data + first + lane, before + total);
   }
 }
 
 /// What prepare() finds once for a pattern.
 struct StepPlan {
   const std::int32_t* step_row;
+  bool sliced = false, add = false;  // k is one of several slices; not the first, which add to s
 };
 
 template <class T>
@@ -211,11 +211,11 @@ void* prepare_step_plan(const Problem<T>&, const In<T>& in, const Out<T>&, Conte
 
 inline void release_step_plan(void* plan) { delete static_cast<StepPlan*>(plan); }
 
-/// Steps of a warp: one, until every multiprocessor has had some hundred warps.
+/// Steps of a warp: two where there are enough. With more, warps that run together are at rows further apart,
+/// and share less of Y.
 inline int steps_per_warp(Index nnz) {
-  constexpr Index kWarps = 128, kMost = 8;
-  const Index steps = nnz / kStep / (kWarps * device_multiprocessors());
-  return static_cast<int>(steps < 1 ? 1 : steps < kMost ? steps : kMost);
+  constexpr Index kWarps = 128;  // of a multiprocessor
+  return nnz / kStep >= 2 * kWarps * device_multiprocessors() ? 2 : 1;
 }
 
 template <class Shape, class T>
@@ -224,35 +224,65 @@ void run_steps(const StepPlan& plan, const In<T>& in, const Out<T>& out, Context
   launch(sddmm_steps<Shape, T>, ceil_div(in.A.nnz, static_cast<Index>(steps) * kStep * (kStepThreads / 32)),
          kStepThreads, 0, context.stream, in, out, plan.step_row, steps,
          static_cast<unsigned>(in.X.ld * static_cast<Index>(sizeof(T))),
-         static_cast<unsigned>(in.Y.ld * static_cast<Index>(sizeof(T))));
+         static_cast<unsigned>(in.Y.ld * static_cast<Index>(sizeof(T))), plan.add);
 }
 
-/// Rows of so many entries on average end seldom enough for X to be held.
+/// Rows end so often that the fewer entries are one group's, the less it waits at their ends.
 template <class T>
-bool rows_are_long(const In<T>& in) {
-  return in.A.nnz >= 10 * in.A.rows;
+bool rows_are_short(const In<T>& in) {
+  return in.A.nnz < 10 * in.A.rows;
 }
 
 /// Any k: two, four or eight lanes by its size.
-template <bool Held, bool Aligned, class T>
+template <bool Aligned, class T>
 void run_any_terms(const StepPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
   constexpr int kSize = Piece<T>::kSize;
-  if (in.X.cols <= 2 * kSize) return run_steps<StepShape<T, 2, 0, 2, Held, Aligned>>(plan, in, out, context);
-  if (in.X.cols <= 4 * kSize) return run_steps<StepShape<T, 4, 0, 4, Held, Aligned>>(plan, in, out, context);
-  run_steps<StepShape<T, 8, 0, 4, Held, Aligned>>(plan, in, out, context);
+  if (in.X.cols <= 2 * kSize) return run_steps<StepShape<T, 2, 0, 2, Aligned>>(plan, in, out, context);
+  if (in.X.cols <= 4 * kSize) return run_steps<StepShape<T, 4, 0, 4, Aligned>>(plan, in, out, context);
+  run_steps<StepShape<T, 8, 0, 4, Aligned>>(plan, in, out, context);
 }
 
+template <class T>
+constexpr int kSliceTerms = 128 / sizeof(T);  // of k: whole lines of Y
+
 /// The kernel for this k and these rows.
-template <bool Held, class T>
+template <class T>
 void run_specialised(const StepPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
   constexpr bool kWide = sizeof(T) == 8;  // twice the registers
-  if (!on_16_bytes(in)) return run_any_terms<Held, false>(plan, in, out, context);
-  if (in.X.cols == 32)
-    return run_steps<StepShape<T, 8, 32, kWide ? 2 : 4, Held, true>>(plan, in, out, context);
-  if (in.X.cols == 64)
-    return run_steps<StepShape<T, 8, 64, kWide ? 1 : 2, Held, true>>(plan, in, out, context);
-  if (in.X.cols == 128) return run_steps<StepShape<T, 8, 128, 1, Held, true>>(plan, in, out, context);
-  run_any_terms<Held, true>(plan, in, out, context);
+  if (!on_16_bytes(in)) return run_any_terms<false>(plan, in, out, context);
+  if (in.X.cols == kSliceTerms<T> && (rows_are_short(in) || plan.sliced))
+    return run_steps<StepShape<T, 4, kSliceTerms<T>, 4, true>>(plan, in, out, context);
+  if (in.X.cols == kSliceTerms<T>)
+    return run_steps<StepShape<T, 8, kSliceTerms<T>, 8, true>>(plan, in, out, context);
+  if (kWide && in.X.cols == 32) return run_steps<StepShape<T, 8, 32, 2, true>>(plan, in, out, context);
+  if (in.X.cols == 64) return run_steps<StepShape<T, 8, 64, kWide ? 1 : 2, true>>(plan, in, out, context);
+  if (in.X.cols == 128) return run_steps<StepShape<T, 8, 128, kWide ? 1 : 2, true>>(plan, in, out, context);
+  run_any_terms<true>(plan, in, out, context);
+}
+
+/// Slices of k one after the other, each a launch that adds to s.
+template <class T>
+void run_slices(const StepPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
+  const Index terms = in.X.cols;
+  Index at = 0;
+  do {
+    In<T> slice = in;
+    slice.X.data += at, slice.Y.data += at;
+    slice.X.cols = slice.Y.cols = terms - at < kSliceTerms<T> ? terms - at : kSliceTerms<T>;
+    run_specialised({plan.step_row, true, at > 0}, slice, out, context);
+    at += kSliceTerms<T>;
+  } while (at < terms);
+}
+
+/// Whether slices pay: Y does not stay in the second-level cache (a quarter of which X, columns and results
+/// pass through), a slice of it does, and its rows are asked for often.
+template <class T>
+bool slices_pay(const In<T>& in) {
+  const long long room = device_l2_bytes() / 4 * 3;
+  const auto bytes = [&](Index terms) {
+    return static_cast<long long>(in.A.cols) * terms * static_cast<Index>(sizeof(T));
+  };
+  return bytes(in.X.cols) > room && bytes(kSliceTerms<T>) <= room && in.A.nnz >= 8 * in.A.cols;
 }
 
 }  // namespace sddmm

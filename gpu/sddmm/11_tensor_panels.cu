@@ -1,0 +1,58 @@
+// sddmm, rung 11: panels on the fp64 tensor cores.
+//
+// Change    rung 9 with its products and sums made by mma of 16 units by 8 rows: no shuffles, and one
+//           mask per row and group to place results by. fp32 is converted on the way: products are exact,
+//           sums rounded once.
+// Traffic   as rung 9.
+// Limits    at k = 32 and 128, 80 and 126 registers in fp32, 72 and 150 in fp64: 6, 4, 7 and 3 blocks of
+//           128 per SM (sm_90, nvcc 13.0, ptxas -v).
+// Fails at  rows that share little: a unit costs as much as 2.5 entries in rung 8. Where columns do not
+//           ascend or a row is giant, it is rung 8.
+// Source    tensor cores on sparse rows with their columns condensed: TC-GNN, Wang et al., USENIX ATC
+//           2023, there in tf32.
+#include "gpu/sddmm/tensor_panels.hpp"
+
+namespace plumb {
+namespace {
+
+using namespace sddmm;
+
+struct Plan {
+  StepPlan steps{};
+  PanelPlan panels;
+  char text[160];
+};
+
+template <class T>
+void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& context) {
+  auto* plan = new Plan;
+  plan->panels = prepare_panels(in, 0, context);
+  if (plan->panels.refused != nullptr) {
+    plan->steps = prepare_steps(in, context);
+    std::snprintf(plan->text, sizeof plan->text, "steps: %s", plan->panels.refused);
+  } else {
+    std::snprintf(plan->text, sizeof plan->text, "panels: %.2f entries per distinct column of eight rows",
+                  static_cast<double>(in.A.nnz) / static_cast<double>(plan->panels.features.units));
+  }
+  return plan;
+}
+
+void release(void* plan) { delete static_cast<Plan*>(plan); }
+
+template <class T>
+void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+  const Plan& plan = *static_cast<const Plan*>(context.plan);
+  context.explain(plan.text);
+  if (plan.panels.refused == nullptr)
+    run_tensor_panels(plan.panels, in, out, context);
+  else
+    run_specialised(plan.steps, in, out, context);
+}
+
+const Register<Sddmm, float, Space::device> f32{"11_tensor_panels",   run<float>,     {},
+                                                steps_support<float>, prepare<float>, release};
+const Register<Sddmm, double, Space::device> f64{"11_tensor_panels",    run<double>,     {},
+                                                 steps_support<double>, prepare<double>, release};
+
+}  // namespace
+}  // namespace plumb

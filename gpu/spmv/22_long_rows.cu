@@ -1,0 +1,41 @@
+// spmv, rung 22: long rows are cut into tiles, all others go by groups of lanes, in one launch.
+//
+// Change    rung 4 for rows of fewer than 2048 entries, four of them under way per group; longer ones in
+//           tiles of 2048 entries, whose sums the block that finishes last adds up. prepare() finds the
+//           long rows. An arrow of a million rows, fp32: 12.4 us, rung 8 27.7, cuSPARSE 19.8 (H200).
+// Traffic   compulsory bytes; a partial sum and a count per tile.
+// Limits    40 registers in fp32, 48 in fp64, 65 bytes of shared memory at most: 6 and 5 blocks of 256
+//           per SM (sm_90, nvcc 13.0, ptxas -v).
+// Fails at  rows of many lengths below 2048, where groups wait for their longest. Rungs 8 and 21 answer
+//           that.
+// Source    CSR-Adaptive, Greathouse and Daga, SC'14, for the classes; the last block's sum is that of
+//           threadFenceReduction in the CUDA samples.
+#include "gpu/spmv/long_rows.hpp"
+
+namespace plumb {
+namespace {
+
+using namespace spmv;
+
+template <class T>
+void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& context) {
+  return new LongRowsPlan<T>(prepare_long_rows(in, context));
+}
+
+template <class T>
+void release(void* plan) {
+  delete static_cast<LongRowsPlan<T>*>(plan);
+}
+
+template <class T>
+void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  run_long_rows(*static_cast<const LongRowsPlan<T>*>(context.plan), p, in, out, context);
+}
+
+const Register<Spmv, float, Space::device> f32{"22_long_rows", run<float>,     {},
+                                               nullptr,        prepare<float>, release<float>};
+const Register<Spmv, double, Space::device> f64{"22_long_rows", run<double>,     {},
+                                                nullptr,        prepare<double>, release<double>};
+
+}  // namespace
+}  // namespace plumb
