@@ -66,6 +66,22 @@ function(plumb_library_templates)
   plumb_template_sources(${PLUMB_UNHURRIED} ${ARGN})
 endfunction()
 
+# plumb_take_sm90a(LIST OUT): moves the .cu files that say wgmma from LIST to OUT. They are for sm_90a, which is for compute capability
+# 9.0 alone, and are built for nothing else: for sm_90 such a kernel is empty.
+function(plumb_take_sm90a list out)
+  set(plain ${${list}})
+  set(taken "")
+  foreach(source IN LISTS ${list})
+    file(STRINGS ${source} found REGEX "wgmma" LIMIT_COUNT 1)
+    if(found)
+      list(REMOVE_ITEM plain ${source})
+      list(APPEND taken ${source})
+    endif()
+  endforeach()
+  set(${list} ${plain} PARENT_SCOPE)
+  set(${out} ${taken} PARENT_SCOPE)
+endfunction()
+
 # plumb_precompile(TARGET HEADERS...): what nearly every file includes is parsed once for a target, with HEADERS. Not under a compiler
 # cache, which cannot see through it. Headers still have to compile alone (check_headers).
 function(plumb_precompile target)
