@@ -8,11 +8,11 @@
 // Traffic   that of rung 12.
 // Limits    247 (B by 16 bytes) and 250 registers, 154 KiB shared: 1 block of 256 threads per SM, no spills
 //           (sm_90, nvcc 13.0, ptxas -v).
-//           H200, 1022, the prototype of this code: 56.8 us, 0.99 of cuBLAS, where rung 12 takes 64.1; with
-//           four stages 61.4. Sums put down as they are, and so with two operands of one bank in 86 % of the
-//           multiply-adds instead of 12: 59.7.
+//           H200, 1022: 57.3 us, 0.99 of cuBLAS (57.9 and 1.09 from cold caches), where rung 12 takes 64.3.
+//           Its prototypes: with four stages 61.4; sums put down as they are, and so with two operands of
+//           one bank in 86 % of the multiply-adds instead of 12: 59.7.
 // Fails at  rows of B that are not on 8 bytes (as rung 12 then: 64.7 us here with copies of one element);
-//           more tiles than multiprocessors: 2044 takes 417 us, 0.84 of cuBLAS. Rung 15 chooses.
+//           more tiles than multiprocessors: 2044 takes 394 us, 0.89 of cuBLAS. Rung 15 chooses.
 // Source    CUTLASS, "Efficient GEMM in CUDA", sliced-K; PTX ISA, "bar.sync".
 #include "gpu/gemm/slices.hpp"
 

@@ -10,10 +10,10 @@
 // Traffic   compulsory for up to 16 columns, in pieces of 8 KiB; X again for each further 16 columns.
 // Limits    193 registers (K of less than 128: 127 to 207), 136 KiB shared: 1 block of 256 threads per SM, no
 //           spills, 128 KiB of X in flight (sm_90, nvcc 13.0, ptxas -v).
-//           H200, 281,903 x 128 x 16, the prototype of this code: 43.8 us, 1.82 of cuBLAS, 41.9 from cold
-//           caches; without the word about the cache 51.0 and 46.0. The same copies without the products
-//           40.4, plain loads and stores of as many bytes 40.6. Tiles of 8 rows: 47.6. W fetched one element
-//           after the other behind X's first copies: 49.3.
+//           H200, 281,903 x 128 x 16: 42.2 us, 1.87 of cuBLAS, 41.6 from cold caches. Its prototypes: without
+//           the word about the cache 51.0 and 46.0; the same copies without the products 40.4, plain loads
+//           and stores of as many bytes 40.6; tiles of 8 rows 47.6; W fetched one element after the other
+//           behind X's first copies 49.3.
 // Fails at  K beyond 128, rows with a gap between them or not of whole 16 bytes: rung 11's streams, as
 //           before. The last tile's products, which nothing hides.
 // Source    PTX ISA, "cp.async.bulk", "createpolicy".
