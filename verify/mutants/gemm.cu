@@ -39,6 +39,8 @@ enum class Fault {
   parts_rounded_down,
   no_barrier_before_count,
   count_not_cleared,
+  one_barrier_for_both,
+  own_barrier_before_sums,
 };
 
 template <class T, Fault F>
@@ -136,6 +138,41 @@ __global__ void gemm_mutant_async(P<T> p, In<T> in, Out<T> out) {
   *c = p.beta == T(0) ? product : product + p.beta * *c;
 }
 
+// The same product by two halves of a block, which take the tiles of K by turns and meet at a named barrier each; their sums are added at
+// the end.
+template <class T, Fault F>
+__global__ void gemm_mutant_halves(P<T> p, In<T> in, Out<T> out) {
+  __shared__ T a[2][kTile][kTile], b[2][kTile][kTile];
+  const int tx = static_cast<int>(threadIdx.x), ty = static_cast<int>(threadIdx.y),
+            half = static_cast<int>(threadIdx.z);
+  const Index m = out.C.rows, n = out.C.cols, k = in.A.cols;
+  const Index i = static_cast<Index>(blockIdx.y) * kTile + ty,
+              j = static_cast<Index>(blockIdx.x) * kTile + tx;
+  const int tiles = p.alpha == T(0) ? 0 : static_cast<int>((k + kTile - 1) / kTile);
+  const auto meet = [&] {
+    named_barrier_sync(F == Fault::one_barrier_for_both ? 1 : half + 1, kTile * kTile);
+  };
+  T sum = T(0);
+  for (int t = half; t < tiles; t += 2) {
+    const Index ka = static_cast<Index>(t) * kTile + tx, kb = static_cast<Index>(t) * kTile + ty;
+    a[half][ty][tx] = i < m && ka < k ? in.A.data[i * in.A.ld + ka] : T(0);
+    b[half][ty][tx] = kb < k && j < n ? in.B.data[kb * in.B.ld + j] : T(0);
+    meet();
+    for (int l = 0; l < kTile; ++l) sum += a[half][ty][l] * b[half][l][tx];
+    meet();
+  }
+  if (half == 1) a[1][ty][tx] = sum;
+  if (F == Fault::own_barrier_before_sums)
+    meet();
+  else
+    __syncthreads();
+  if (half == 1 || i >= m || j >= n) return;
+  sum += a[1][ty][tx];
+  T* c = &out.C.data[i * out.C.ld + j];
+  const T product = p.alpha == T(0) ? T(0) : p.alpha * sum;
+  *c = p.beta == T(0) ? product : product + p.beta * *c;
+}
+
 // The same product from operands padded to whole tiles, K shared by the blocks of the grid's z; the last of them to end adds their sums.
 template <class T, Fault F>
 __global__ void gemm_mutant_pad(DenseView<const T, Space::device> from, T* to, Index ld, Index count) {
@@ -219,11 +256,12 @@ void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
     return;
   }
   constexpr bool kAsync = F == Fault::no_wait || F == Fault::commit_after_wait || F == Fault::tail_buffer_one;
+  constexpr bool kHalves = F == Fault::one_barrier_for_both || F == Fault::own_barrier_before_sums;
   const Index up = F == Fault::grid_floor ? 0 : kTile - 1;
   const dim3 grid(static_cast<unsigned>((out.C.cols + kTile - 1) / kTile),
                   static_cast<unsigned>((out.C.rows + up) / kTile));
-  auto* const kernel = kAsync ? gemm_mutant_async<T, F> : gemm_mutant<T, F>;
-  launch(kernel, grid, dim3(kTile, kTile), 0, context.stream, p, in, out);
+  auto* const kernel = kAsync ? gemm_mutant_async<T, F> : kHalves ? gemm_mutant_halves<T, F> : gemm_mutant<T, F>;
+  launch(kernel, grid, dim3(kTile, kTile, kHalves ? 2 : 1), 0, context.stream, p, in, out);
 }
 
 #define PLUMB_GEMM_MUTANT(fault, name, ...)                                \
@@ -296,6 +334,12 @@ PLUMB_GEMM_MUTANT(no_barrier_before_count, "sums_counted_before_written",
 PLUMB_GEMM_MUTANT(count_not_cleared, "count_not_cleared",
                   {22, "the count of ended blocks begins at what the workspace holds",
                    "right in the first run on fresh memory, and never again", kNumeric | kRace});
+PLUMB_GEMM_MUTANT(one_barrier_for_both, "halves_share_one_named_barrier",
+                  {0, "two groups of warps that work apart meet at one named barrier, each with its own count",
+                   "a barrier's number taken for a label: any warps make up its count", kRace});
+PLUMB_GEMM_MUTANT(own_barrier_before_sums, "named_barrier_in_place_of_the_blocks",
+                  {0, "a group's own named barrier stands where the whole block must meet, before sums change hands",
+                   "warps specialised in a kernel that had one barrier for all", kNumeric | kRepeat | kRace});
 
 }  // namespace
 }  // namespace plumb
