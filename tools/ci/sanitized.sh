@@ -4,6 +4,11 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 tools/plumb build --preset cpu-debug reference_tests datasets_tests verify
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
-ctest --test-dir build/cpu-debug --output-on-failure -R '^(reference|datasets)_tests$'
+ctest --test-dir build/cpu-debug --output-on-failure -R '^(reference|datasets)_tests$' >build/cpu-debug/tests.out 2>&1 &
+tests=$!
+status=0
 # every variant's code runs, in its own process; the judge's own runs are sanitized too
-build/cpu-debug/bin/verify --case all --fill hostile --repeat 2 --quiet
+build/cpu-debug/bin/verify --case all --fill hostile --repeat 2 --quiet || status=$?
+wait "$tests" || status=$?
+cat build/cpu-debug/tests.out
+exit "$status"
