@@ -37,7 +37,7 @@ void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& contex
   if (plan->panels.refused == nullptr) {
     std::snprintf(plan->text, sizeof plan->text,
                   "panels: %.2f entries per distinct column of eight rows (mean %.3g, longest %d)",
-                  static_cast<double>(in.A.nnz) / static_cast<double>(plan->panels.features.units), mean,
+                  entries_per_unit(in, plan->panels), mean,
                   plan->panels.features.longest);
     return plan;
   }

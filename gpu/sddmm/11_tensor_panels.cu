@@ -18,42 +18,20 @@ namespace {
 
 using namespace sddmm;
 
-struct Plan {
-  StepPlan steps{};
-  PanelPlan panels;
-  char text[160];
-};
-
 template <class T>
 void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& context) {
-  auto* plan = new Plan;
-  plan->panels = prepare_panels(in, 0, context);
-  if (plan->panels.refused != nullptr) {
-    plan->steps = prepare_steps(in, context);
-    std::snprintf(plan->text, sizeof plan->text, "steps: %s", plan->panels.refused);
-  } else {
-    std::snprintf(plan->text, sizeof plan->text, "panels: %.2f entries per distinct column of eight rows",
-                  static_cast<double>(in.A.nnz) / static_cast<double>(plan->panels.features.units));
-  }
-  return plan;
+  return panels_or_steps(prepare_panels(in, 0, context), in, context);
 }
-
-void release(void* plan) { delete static_cast<Plan*>(plan); }
 
 template <class T>
 void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
-  const Plan& plan = *static_cast<const Plan*>(context.plan);
-  context.explain(plan.text);
-  if (plan.panels.refused == nullptr)
-    run_tensor_panels(plan.panels, in, out, context);
-  else
-    run_specialised(plan.steps, in, out, context);
+  run_panels_or_steps(in, out, context, run_tensor_panels<T>);
 }
 
-const Register<Sddmm, float, Space::device> f32{"11_tensor_panels",   run<float>,     {},
-                                                steps_support<float>, prepare<float>, release};
-const Register<Sddmm, double, Space::device> f64{"11_tensor_panels",    run<double>,     {},
-                                                 steps_support<double>, prepare<double>, release};
+const Register<Sddmm, float, Space::device> f32{
+    "11_tensor_panels", run<float>, {}, steps_support<float>, prepare<float>, release_panels_or_steps};
+const Register<Sddmm, double, Space::device> f64{
+    "11_tensor_panels", run<double>, {}, steps_support<double>, prepare<double>, release_panels_or_steps};
 
 }  // namespace
 }  // namespace plumb

@@ -168,6 +168,46 @@ PanelPlan prepare_panels(const In<T>& in, double least, Context& context) {
   return plan;
 }
 
+/// Entries that a unit of the panels serves on average.
+template <class T>
+double entries_per_unit(const In<T>& in, const PanelPlan& plan) {
+  return static_cast<double>(in.A.nnz) / static_cast<double>(plan.features.units);
+}
+
+/// What rungs 9 and 11 prepare: panels, or steps where they were refused, and the words that say which.
+struct PanelsOrSteps {
+  StepPlan steps{};
+  PanelPlan panels;
+  char text[160];
+};
+
+template <class T>
+PanelsOrSteps* panels_or_steps(const PanelPlan& panels, const In<T>& in, Context& context) {
+  auto* plan = new PanelsOrSteps;
+  plan->panels = panels;
+  if (panels.refused != nullptr) {
+    plan->steps = prepare_steps(in, context);
+    std::snprintf(plan->text, sizeof plan->text, "steps: %s", panels.refused);
+  } else {
+    std::snprintf(plan->text, sizeof plan->text, "panels: %.2f entries per distinct column of eight rows",
+                  entries_per_unit(in, panels));
+  }
+  return plan;
+}
+
+inline void release_panels_or_steps(void* plan) { delete static_cast<PanelsOrSteps*>(plan); }
+
+/// Runs what was prepared; `run_them` is the rung's own kernel over panels.
+template <class T, class RunPanels>
+void run_panels_or_steps(const In<T>& in, const Out<T>& out, Context& context, RunPanels&& run_them) {
+  const auto& plan = *static_cast<const PanelsOrSteps*>(context.plan);
+  context.explain(plan.text);
+  if (plan.panels.refused == nullptr)
+    run_them(plan.panels, in, out, context);
+  else
+    run_specialised(plan.steps, in, out, context);
+}
+
 // A warp per panel; a group of kWidth lanes takes kWidth / 8 units at a time, so that lane l ends with the
 // product of the step's unit l / 8 and row l % 8.
 template <class T, int kWidth, bool Aligned>

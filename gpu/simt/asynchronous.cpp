@@ -166,13 +166,7 @@ void ordered_begin(const volatile void* p, std::size_t bytes, Ordered kind, Scop
                    Here here) {
   Thread* t = engine.current;
   if (t == nullptr) return;
-  t->here = here;
-  t->waits_for = "an atomic operation";
-  if (t->atomic_was_idle) {
-    yield(true);
-  } else if (engine.order != Order::ascending && one_in(8)) {
-    yield(false);
-  }
+  pause_before_atomic(*t, here);
   if (!checking()) return;
   if (release) on_fence(*t, scope);
   const Access what = kind == Ordered::load    ? Access::atomic_load

@@ -302,6 +302,9 @@ std::vector<int> knowledge_of(const void* stream);  // launches that its next on
 void add_knowledge(const void* stream, const std::vector<int>& knows);
 void begin_by_itself();  // begin_run() for a program that does not (host_api.cpp)
 void yield(bool spinning);
+
+/// Lets others run before an atomic or ordered access: always after one that changed nothing, else as the schedule draws.
+void pause_before_atomic(Thread& thread, Here here);
 void progress();           // something happened that a polling thread may be waiting for
 [[noreturn]] void stop();  // abandons the launch from inside a fiber
 

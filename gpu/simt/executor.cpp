@@ -842,16 +842,20 @@ void fence(Scope scope) {
   if (engine.order != Order::ascending && one_in(4)) yield(false);
 }
 
-void atomic_begin(const volatile void* p, std::size_t bytes, Scope scope, Here here) {
-  Thread* t = engine.current;
-  if (t == nullptr) return;
-  t->here = here;
-  t->waits_for = "an atomic operation";
-  if (t->atomic_was_idle) {
+void pause_before_atomic(Thread& thread, Here here) {
+  thread.here = here;
+  thread.waits_for = "an atomic operation";
+  if (thread.atomic_was_idle) {
     yield(true);
   } else if (engine.order != Order::ascending && one_in(8)) {
     yield(false);
   }
+}
+
+void atomic_begin(const volatile void* p, std::size_t bytes, Scope scope, Here here) {
+  Thread* t = engine.current;
+  if (t == nullptr) return;
+  pause_before_atomic(*t, here);
   if (reinterpret_cast<std::uintptr_t>(p) % bytes != 0) {
     note(FindingKind::misaligned,
          fmt::format("atomic operation on {} bytes at an address that is no multiple", bytes), t,
