@@ -1,8 +1,8 @@
 // sddmm, rung 9: eight neighbouring rows share the rows of Y that they have in common.
 //
 // Change    panels of eight rows with the union of their columns; a row of Y is loaded once per panel and
-//           multiplied with eight rows of X in registers. Banded rows of 60, k = 32, fp32: 59.2 us, rung 8
-//           71.8, cuSPARSE 112.5 (H200, 100,000 rows): one load of Y in place of 5.67 gains 1.21 x.
+//           multiplied with eight rows of X in registers. Banded rows of 60, k = 32, fp32: 148 us, rung 8
+//           193, cuSPARSE 318 (H200, 300,000 rows): one load of Y in place of 5.67 gains 1.30 x.
 // Traffic   k elements of Y per distinct column of a panel, 5 bytes of format each; k of X per row.
 // Limits    at k = 32 and 128, 80 and 96 registers in fp32: 6 and 5 blocks of 128 per SM; in fp64, 96 at k
 //           = 32 and 126 at 64: 5 and 4 blocks (sm_90, nvcc 13.0, ptxas -v).
