@@ -4,8 +4,8 @@
 //           multiplied with eight rows of X in registers. Banded rows of 60, k = 32, fp32: 148 us, rung 8
 //           193, cuSPARSE 318 (H200, 300,000 rows): one load of Y in place of 5.67 gains 1.30 x.
 // Traffic   k elements of Y per distinct column of a panel, 5 bytes of format each; k of X per row.
-// Limits    at k = 32 and 128, 80 and 96 registers in fp32: 6 and 5 blocks of 128 per SM; in fp64, 96 at k
-//           = 32 and 126 at 64: 5 and 4 blocks (sm_90, nvcc 13.0, ptxas -v).
+// Limits    at k = 32 and 128, 94 and 96 registers in fp32: 5 blocks of 128 per SM; in fp64, 96 at k = 32
+//           and 144 at 64: 5 and 3 blocks (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  rows that share nothing: eight products are then made for each one wanted. Where columns do not
 //           ascend, a row is giant or k exceeds 128 (fp64: 64), it is rung 8. Half of its instructions are
 //           shuffles and selections: rung 11 answers that.
