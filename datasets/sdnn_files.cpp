@@ -150,9 +150,8 @@ SdnnNetwork network_of(const std::string& path, LayerMap& found, std::int64_t ne
   return out;
 }
 
-// One thread steps through the archive and inflates; the others parse the members it hands out.
+// One thread at a time steps through the archive and inflates; the others parse the members they took.
 SdnnNetwork read_tar(ByteSource& source, std::int64_t neurons, std::int64_t layers) {
-  constexpr std::int64_t kInFlight = std::int64_t{256} << 20;  // bytes of text held, in sum
   struct Job {
     std::string label, text;
     Csr<float>* to = nullptr;
@@ -161,42 +160,30 @@ SdnnNetwork read_tar(ByteSource& source, std::int64_t neurons, std::int64_t laye
   LayerMap found;
   std::deque<Job> jobs;
   std::atomic<bool> failed{false};
-  std::atomic<std::int64_t> held{0};
-  std::exception_ptr unreadable;
-#pragma omp parallel
-#pragma omp single
-  {
+  TarReader tar(source);
+  TarReader::Member member;
+  const auto take = [&](Job*& job) {
+    while (!failed && (layers == 0 || static_cast<std::int64_t>(found.size()) < layers) && tar.next(member)) {
+      const auto name = layer_name(member.name);
+      if (!name || (layers > 0 && name->layer > layers)) continue;
+      check_neurons(tar.label(), name->neurons, neurons);
+      const auto [slot, fresh] = found.try_emplace(name->layer);
+      if (!fresh) throw input_error(tar.label(), 0, "layer is there twice", std::to_string(name->layer));
+      job = &jobs.emplace_back(Job{tar.label(), tar.content(), &slot->second, nullptr});
+      return true;
+    }
+    return false;
+  };
+  const auto work = [&](Job* job) noexcept {
     try {
-      TarReader tar(source);
-      TarReader::Member member;
-      while (!failed && (layers == 0 || static_cast<std::int64_t>(found.size()) < layers) &&
-             tar.next(member)) {
-        const auto name = layer_name(member.name);
-        if (!name || (layers > 0 && name->layer > layers)) continue;
-        check_neurons(tar.label(), name->neurons, neurons);
-        const auto [slot, fresh] = found.try_emplace(name->layer);
-        if (!fresh) throw input_error(tar.label(), 0, "layer is there twice", std::to_string(name->layer));
-        Job* job = &jobs.emplace_back();
-        job->label = tar.label();
-        job->text = tar.content();
-        job->to = &slot->second;
-        const auto bytes = static_cast<std::int64_t>(job->text.size());
-        const bool later = held + bytes <= kInFlight;
-        held += bytes;
-#pragma omp task firstprivate(job, bytes, neurons) shared(failed, held) if (later)
-        {
-          try {
-            *job->to = layer_of(job->text, job->label, neurons);
-          } catch (...) {
-            job->failed = std::current_exception();
-            failed = true;
-          }
-          std::string().swap(job->text);
-          held -= bytes;
-        }
-      }
-    } catch (...) { unreadable = std::current_exception(); }
-  }
+      *job->to = layer_of(job->text, job->label, neurons);
+    } catch (...) {
+      job->failed = std::current_exception();
+      failed = true;
+    }
+    std::string().swap(job->text);
+  };
+  const std::exception_ptr unreadable = text::deal<Job*>(take, work);
   for (const Job& job : jobs) {
     if (job.failed) std::rethrow_exception(job.failed);
   }

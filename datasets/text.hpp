@@ -1,5 +1,5 @@
-// Text to numbers, fast and exact, and the pipeline that feeds it: one thread reads and inflates while the
-// others parse. Internal to the readers of this room; every text format goes through it, so line numbers and
+// Text to numbers, fast and exact, and the pipeline that feeds it: one thread at a time reads and inflates while
+// the others parse. Internal to the readers of this room; every text format goes through it, so line numbers and
 // messages are of one kind.
 #pragma once
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include <exception>
 #include <functional>
 #include <limits>
-#include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -216,21 +216,62 @@ struct Parsed {
   std::exception_ptr broken;
 };
 
+/// Deals the pieces of one source to all threads, in order: take(piece) is called by one thread at a time and is
+/// false at the end; work(piece), which must not throw, runs outside. No more pieces are held than there are
+/// threads. Returns what take() threw, after which no piece is taken.
+///
+/// No OpenMP tasks here: LLVM's runtime (libomp 14) frees a thread's task memory when that thread ends, while
+/// the workers it lent still hold pieces of it, and a reader may well be called from a thread that ends.
+template <class Piece, class Take, class Work>
+std::exception_ptr deal(const Take& take, const Work& work) {
+  std::mutex source;
+  bool ended = false;
+  std::exception_ptr unreadable;
+#pragma omp parallel
+  for (;;) {
+    Piece piece{};
+    {
+      const std::lock_guard<std::mutex> one_at_a_time(source);
+      try {
+        ended = ended || !take(piece);
+      } catch (...) {
+        unreadable = std::current_exception();
+        ended = true;
+      }
+      if (ended) break;
+    }
+    work(piece);
+  }
+  return unreadable;
+}
+
 /// Parses all of `source` piece by piece on all threads: parse(piece, part) throws LineError. The first line
 /// of the source is number `line`. Throws the error of the earliest line, else what reading itself threw.
 template <class Part, class Parse>
 std::deque<Parsed<Part>> parse_lines(ByteSource& source, const Parse& parse, std::int64_t line = 1) {
+  struct Piece {
+    std::string text;
+    bool too_long = false;
+    Parsed<Part>* to = nullptr;
+  };
   std::deque<Parsed<Part>> parts;
   std::atomic<bool> failed{false};
-  std::atomic<int> waiting{0};
-  std::exception_ptr unreadable;
-  const auto run = [&](const std::string& piece, Parsed<Part>& to, bool too_long) noexcept {
+  Chunker chunks(source);
+  const auto take = [&](Piece& piece) {
+    if (failed || !chunks.next(piece.text, piece.too_long)) return false;
+    piece.to = &parts.emplace_back();
+    return true;
+  };
+  const auto work = [&](const Piece& piece) noexcept {
+    Parsed<Part>& to = *piece.to;
     try {
-      to.lines = std::count(piece.begin(), piece.end(), '\n');
-      if (too_long) throw LineError{piece.data(), "line is longer than 1 MiB", piece.substr(0, 100)};
-      parse(std::string_view(piece), to.part);
+      to.lines = std::count(piece.text.begin(), piece.text.end(), '\n');
+      if (piece.too_long) {
+        throw LineError{piece.text.data(), "line is longer than 1 MiB", piece.text.substr(0, 100)};
+      }
+      parse(std::string_view(piece.text), to.part);
     } catch (LineError& e) {
-      to.error_line = std::count(piece.data(), e.at, '\n');
+      to.error_line = std::count(piece.text.data(), e.at, '\n');
       to.error = std::move(e);
       failed = true;
     } catch (...) {
@@ -238,28 +279,7 @@ std::deque<Parsed<Part>> parse_lines(ByteSource& source, const Parse& parse, std
       failed = true;
     }
   };
-#pragma omp parallel
-#pragma omp single
-  {
-    try {
-      constexpr int kInFlight = 64;  // pieces: bounds memory where parsing is slower than reading
-      Chunker chunks(source);
-      std::string piece;
-      bool too_long = false;
-      while (!failed && chunks.next(piece, too_long)) {
-        auto text = std::make_shared<std::string>(std::move(piece));
-        Parsed<Part>* to = &parts.emplace_back();
-        const bool later = waiting < kInFlight;
-        ++waiting;
-#pragma omp task firstprivate(text, to, too_long) shared(run, waiting) if (later)
-        {
-          run(*text, *to, too_long);
-          text.reset();
-          --waiting;
-        }
-      }
-    } catch (...) { unreadable = std::current_exception(); }
-  }
+  const std::exception_ptr unreadable = deal<Piece>(take, work);
   for (Parsed<Part>& p : parts) {
     if (p.broken) std::rethrow_exception(p.broken);
     if (p.error_line >= 0) throw input_error(source.name(), line + p.error_line, p.error.what, p.error.value);
