@@ -39,12 +39,22 @@ void grid_barrier(Here here);
 /// Barriers that live in shared memory (cuda::barrier), or stand for a group of threads (a key that is no object): they are
 /// initialised with a count, arrived at, and waited for by phase. With `expected` > 0 the first to arrive initialises it.
 void object_barrier_init(void* object, int expected, Here here);
+void object_barrier_invalidate(const void* object, Here here);
 unsigned object_barrier_arrive(const void* key, int count, int expected, bool drop, Here here);
 void object_barrier_wait(const void* key, unsigned phase, Here here);
+/// Whether that phase is complete; with `may_wait` it usually waits until it is, and now and then, as on a device, does not.
+bool object_barrier_test(const void* key, unsigned phase, bool may_wait, Here here);
+/// The phase that is gathering arrivals waits for that many bytes of bulk copies more.
+void object_barrier_expect(const void* object, int bytes, Here here);
 /// The phase that is gathering arrivals now.
 unsigned object_barrier_phase(const void* key, Here here);
 /// Binds the calling thread's asynchronous copies since the last commit to its next arrival at that barrier.
 void object_barrier_copies(const void* key, Here here);
+/// Arrives once all of the calling thread's asynchronous copies so far have landed; the barrier's count knows of that arrival, or
+/// it is one more (not `counted`).
+void object_barrier_copies_arrive(const void* object, bool counted, Here here);
+/// Copies whole 16 bytes to shared memory in the background; the barrier's phase gets the bytes when they have landed.
+void bulk_copy(void* shared_dst, const void* global_src, int bytes, const void* object, Here here);
 
 /// An atomic access with C++ ordering, at a scope; the plain access itself follows, then atomic_end().
 enum class Ordered : unsigned char { load, store, rmw };

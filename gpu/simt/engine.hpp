@@ -171,10 +171,20 @@ struct NamedBarrier {
   std::vector<std::uint16_t> waiting;
 };
 
+/// Copies under way that complete on a barrier: by an arrival, or by their bytes.
+struct Flight {
+  const void* barrier = nullptr;
+  std::vector<PendingCopy> copies;
+  int arrivals = 0;
+  std::int64_t bytes = 0;
+  ClockPtr known;  // to the thread that started them, then
+};
+
 /// A barrier in shared memory, or of a group.
 struct ObjectBarrier {
   int expected = 0;
   int arrived = 0;
+  std::int64_t awaited = 0;  // bytes announced and not yet copied
   unsigned phase = 0;
   ClockPtr gathering, complete;
   std::vector<std::uint16_t> waiting;
@@ -204,6 +214,7 @@ struct Block {
   unsigned char* dynamic = nullptr;
   NamedBarrier named[16];
   std::unordered_map<const void*, ObjectBarrier> objects;
+  std::vector<Flight> flying;
   int at_grid_barrier = 0;
 
   unsigned char* stacks = nullptr;
@@ -302,6 +313,7 @@ std::vector<int> knowledge_of(const void* stream);  // launches that its next on
 void add_knowledge(const void* stream, const std::vector<int>& knows);
 void begin_by_itself();  // begin_run() for a program that does not (host_api.cpp)
 void yield(bool spinning);
+bool land_flights(Block& block);  // all there are; false: there were none (asynchronous.cpp)
 
 /// Lets others run before an atomic or ordered access: always after one that changed nothing, else as the schedule draws.
 void pause_before_atomic(Thread& thread, Here here);
@@ -334,7 +346,8 @@ enum class Access : std::uint8_t {
 };
 void access(void* p, std::size_t bytes, Access kind, Location location, Scope scope = Scope::device);
 void async_started(void* to, const void* from, std::size_t bytes, std::size_t valid, Location location);
-void async_landed(void* to, std::size_t bytes, Location location);
+/// The copy has come: for whoever waited (`taken`) a write of the running thread, else still one of the thread that started it.
+void async_landed(Block& block, void* to, std::size_t bytes, Location location, bool taken);
 void on_block_barrier(Block& block);  // before the generation rises
 void on_warp_sync(Block& block, int warp, unsigned mask);
 void on_fence(Thread& thread, Scope scope);

@@ -269,6 +269,17 @@ void check_gaps(Block& b) {
   }
 }
 
+// A block that ends gives its shared memory away: no copy may still be on its way there.
+void check_flights(const Block& b) {
+  if (b.flying.empty()) return;
+  RawFinding* f = note(FindingKind::async_copy_not_waited_for,
+                       fmt::format("block {} ended while a copy to its shared memory was under way", show(b.index)),
+                       nullptr, b.flying.front().copies.front().location);
+  if (f == nullptr) return;
+  f->finding.thread.block = b.index;
+  f->finding.hint = "wait for the barrier that the copy completes on";
+}
+
 // ---- blocks ----
 
 [[noreturn]] void fiber_main(transfer_t from) {
@@ -322,6 +333,7 @@ Block& admit(const Launch& launch, std::uint32_t linear) {
   b.more = nullptr;
   for (NamedBarrier& n : b.named) n = NamedBarrier{};
   b.objects.clear();
+  b.flying.clear();
   std::fill_n(b.piece_of.begin(), b.arena_used / 4 + 1, std::uint16_t{0});
   b.pieces.clear();
   b.arena_used = kGap;
@@ -492,10 +504,12 @@ void run_blocks(const Launch& launch, bool cooperative) {
     if (!run_slice(b)) break;
     if (b.done == b.size) {
       check_gaps(b);
+      check_flights(b);
       give_back(&b);
       g_resident.erase(g_resident.begin() + static_cast<std::ptrdiff_t>(at));
       continue;
     }
+    if (land_flights(b)) continue;
     const bool more_to_admit = next < total && g_resident.size() < limit;
     if (b.ready_count == 0) {
       if (resolve_active_masks(b)) continue;

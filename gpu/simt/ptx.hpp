@@ -66,6 +66,14 @@ PLUMB_SIMT_UNTRACKED T update(T* p, Scope scope, bool acquire, bool release, Cha
   return old;
 }
 
+/// mbarrier.*_wait: `phase` is an arrival's state or, by parity, one bit.
+inline bool barrier_test(const void* at, bool parity, unsigned long long phase, bool may_wait, PLUMB_SIMT_HERE) {
+  const unsigned now = object_barrier_phase(at, here);
+  unsigned wanted = static_cast<unsigned>(phase);
+  if (parity) wanted = now % 2 == (wanted & 1u) ? now : now - 1;
+  return object_barrier_test(at, wanted, may_wait, here);
+}
+
 /// lop3.b32: bit by bit, the table's entry at (a, b, c).
 inline unsigned lop3(unsigned a, unsigned b, unsigned c, unsigned table) {
   unsigned r = 0;

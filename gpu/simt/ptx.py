@@ -1,9 +1,10 @@
 # Inline PTX as C++: what rewrite.py puts in place of an asm statement in a kernel.
 #
 # Each instruction of the template becomes a statement over the asm's operands, in the shim's own words (gpu/simt/ptx.hpp for what has
-# none). Covered: what synchronises, moves data or reads special registers, and the arithmetic people reach for PTX for; registers and
-# predicates declared inside; no branches. What is not covered is an error that names it. Source: PTX ISA.
+# none). Covered: what synchronises, moves data or reads special registers, and the arithmetic people reach for PTX for; registers,
+# predicates, labels and branches inside one statement. What is not covered is an error that names it. Source: PTX ISA.
 import ast
+import itertools
 import re
 
 TYPES = {'u8': 'unsigned char', 's8': 'signed char', 'b8': 'unsigned char', 'u16': 'unsigned short', 's16': 'short',
@@ -61,6 +62,8 @@ def text_of(pieces):
 
 
 class Asm:
+    serial = itertools.count()  # C++ labels are of a whole function, PTX's of their statement
+
     def __init__(self, body):
         parts = sections(body)
         if not parts[0]:
@@ -76,24 +79,36 @@ class Asm:
                     self.names[m.group(1)] = len(self.operands)
                 self.operands.append((kind, m.group(3).strip()))
         self.fence = any(text_of(clobber) == 'memory' for part in parts[3:4] for clobber in part)  # for the compiler
-        self.registers = set()
+        self.registers, self.labels, self.number = {}, set(), next(self.serial)
 
     def rewritten(self):
         lines = []
         for n, (kind, expression) in enumerate(self.operands):
             lines.append(('auto& plumb_%d = (%s);' if kind == 'out' else 'const auto plumb_%d = (%s);') % (n, expression))
         text = re.sub(r'//[^\n]*|/\*.*?\*/', ' ', self.template, flags=re.S)
-        lines += [self.instruction(s) for s in self.instructions(text)]
+        instructions = list(self.instructions(text))
+        self.labels = {m.group(1) for m in map(self.LABEL.match, instructions) if m}
+        statements = [self.instruction(s) for s in instructions]
+        lines += ['%s plumb_%s{};' % (kind, name) for name, kind in self.registers.items()]  # first: no branch may cross them
+        lines += statements
         if self.fence:
             lines.append('asm volatile("" ::: "memory");')
         return 'do { ' + ' '.join(lines) + ' } while (0)'
 
-    @staticmethod
-    def instructions(text):
-        """Instructions in order. A scope's braces vanish: a register's name is taken once. A vector operand's stay."""
+    LABEL = re.compile(r'([A-Za-z_$%][\w$%=]*)\s*:(?!:)')
+
+    @classmethod
+    def instructions(cls, text):
+        """Instructions and labels in order. A scope's braces vanish: a register's name is taken once. A vector operand's stay."""
         for piece in text.split(';'):
             piece = ' '.join(piece.split())
-            piece = re.sub(r'^(?:[{}]\s*)+', '', piece)
+            while True:
+                piece = re.sub(r'^(?:[{}]\s*)+', '', piece)
+                m = cls.LABEL.match(piece)
+                if not m:
+                    break
+                yield m.group(0)
+                piece = piece[m.end():].strip()
             if piece.count('}') > piece.count('{'):
                 piece = piece[:piece.rindex('}')].strip()
             if piece:
@@ -139,7 +154,15 @@ class Asm:
             return '(void)(%s);' % expression
         return '%sout(%s, %s);' % (P, self.operand(word), expression)
 
+    def label(self, name):
+        if name not in self.labels:
+            raise NotOffered("a branch to '%s', which is not in the same asm statement" % name)
+        return 'plumb_%s_%d' % (re.sub(r'\W', '_', name), self.number)
+
     def instruction(self, text):
+        label = self.LABEL.fullmatch(text)
+        if label:
+            return self.label(label.group(1)) + ':;'
         guard = re.match(r'@(!?)\s*(%?\w+)\s+', text)
         if guard:
             return 'if (%s%s) { %s }' % (guard.group(1), self.operand(guard.group(2)), self.instruction(text[guard.end():]))
@@ -151,8 +174,10 @@ class Asm:
             for n in names:
                 if not re.fullmatch(r'[A-Za-z_]\w*', n):
                     raise NotOffered("the registers '%s'" % m.group(2))
-            self.registers.update(names)
-            return ' '.join('%s plumb_%s{};' % (TYPES[m.group(1)], n) for n in names)
+            for n in names:
+                if self.registers.setdefault(n, TYPES[m.group(1)]) != TYPES[m.group(1)]:
+                    raise NotOffered("the register '%s', of two types" % n)
+            return ''
         m = re.match(r'([a-z][\w.:]*)\s*(.*)$', text)
         if not m:
             raise NotOffered("'%s'" % text)
@@ -175,7 +200,8 @@ class Asm:
 
     @staticmethod
     def scope(words):
-        return '::plumb::simt::Scope::' + ('block' if 'cta' in words else 'device')
+        """No launch has clusters of more than a block."""
+        return '::plumb::simt::Scope::' + ('block' if 'cta' in words or 'cluster' in words else 'device')
 
     @staticmethod
     def space(words):
@@ -203,12 +229,56 @@ class Asm:
         return '::plumb::simt::fence(%s);' % self.scope(words)
 
     def do_fence(self, words, _args):
-        if 'proxy' in words or 'cluster' in words or 'mbarrier_init' in words:
-            return None
+        if words[1] == 'proxy':
+            return ';' if words[2] == 'async' else None  # copies to shared memory alone: they see what their thread sees
         return '::plumb::simt::fence(%s);' % self.scope(words)
 
     def do_nanosleep(self, _words, args):
         return '__nanosleep(%s);' % self.value(args[0], 'unsigned')
+
+    def do_bra(self, words, args):
+        return 'goto %s;' % self.label(args[0]) if words[1:] in ([], ['uni']) and len(args) == 1 else None
+
+    def do_elect(self, words, args):
+        names = args[0].split('|')
+        if words[1:] != ['sync'] or len(names) != 2 or len(args) != 2:
+            return None
+        leader = '__ffs(static_cast<int>(__ballot_sync(%s, 1))) - 1' % self.value(args[1], 'unsigned')  # the lowest lane
+        return '{ const unsigned plumb_leader = static_cast<unsigned>(%s); %s %s }' % (
+            leader, self.assign(names[0], 'plumb_leader'), self.assign(names[1], 'plumb_leader == %slane()' % P))
+
+    def do_setmaxnreg(self, _words, _args):
+        return ';'
+
+    def do_mbarrier(self, words, args):
+        what, words = words[1], words[2:]
+        if what in ('test_wait', 'try_wait'):
+            at, phase = args[1], args[2]
+            return self.assign(args[0], '%sbarrier_test(%s, %s, %s, %s, ::plumb::simt::Here::at())' % (
+                P, self.address(at, self.space(words), 'void'), str('parity' in words).lower(), self.value(phase, 'unsigned long long'),
+                str(what == 'try_wait').lower()))
+        if what in ('init', 'inval', 'expect_tx'):
+            at = self.address(args[0], self.space(words), 'void')
+            name = {'init': 'init', 'inval': 'invalidate', 'expect_tx': 'expect'}[what]
+            count = ', ' + self.value(args[1], 'int') if what != 'inval' else ''
+            return '::plumb::simt::object_barrier_%s(%s%s, ::plumb::simt::Here::at());' % (name, at, count)
+        if what not in ('arrive', 'arrive_drop') or {'noComplete', 'relaxed'} & set(words):
+            return None
+        if not args[0].startswith('['):  # a state, or none at all
+            state, args = args[0], args[1:]
+        else:
+            state = '_'
+        at = self.address(args[0], self.space(words), 'void')
+        count, expect = '1', ''
+        if 'expect_tx' in words:
+            expect = '::plumb::simt::object_barrier_expect(%s, %s, ::plumb::simt::Here::at()); ' % (at, self.value(args[1], 'int'))
+        elif len(args) == 2:
+            count = self.value(args[1], 'int')
+        return expect + self.assign(state, '::plumb::simt::object_barrier_arrive(%s, %s, 0, %s, ::plumb::simt::Here::at())' % (
+            at, count, str(what == 'arrive_drop').lower()))
+
+    def do_createpolicy(self, _words, args):
+        return self.assign(args[0], '0ull')
 
     def do_trap(self, _words, _args):
         return '::plumb::simt::trap("trap", ::plumb::simt::Here::at());'
@@ -289,8 +359,20 @@ class Asm:
         return self.do_atom(words, args, result=False)
 
     def do_cp(self, words, args):
-        if words[1] != 'async' or 'bulk' in words or 'mbarrier' in words:
+        if words[1] != 'async':
             return None
+        if words[2] == 'mbarrier':
+            return '::plumb::simt::object_barrier_copies_arrive(%s, %s, ::plumb::simt::Here::at());' % (
+                self.address(args[0], self.space(words), 'void'), str('noinc' in words).lower())
+        if words[2] == 'bulk':
+            if words[3] == 'prefetch' and 'tensor' not in words:
+                return ';'
+            if not words[3].startswith('shared') or words[4] != 'global' or 'mbarrier~complete_tx~bytes' not in words or \
+                    any('multicast' in w for w in words):
+                return None
+            return '::plumb::simt::bulk_copy(%s, %s, %s, %s, ::plumb::simt::Here::at());' % (
+                self.address(args[0], 'shared', 'void'), self.address(args[1], 'global', 'const void'), self.value(args[2], 'int'),
+                self.address(args[3], 'shared', 'const void'))
         if 'commit_group' in words:
             return '::plumb::simt::async_commit();'
         if 'wait_all' in words:

@@ -456,8 +456,9 @@ bool touch(Thread& t, Cell& c, const Mark& now, const Target& target, bool check
       f->finding.has_other = true;
       f->finding.other_thread = thread_of(c.write, static_cast<int>(engine.launches.size()) - 1);
       f->finding.hint = c.async_thread == t.id
-                            ? "wait for the group (cp.async.wait_group) before using its data"
-                            : "the copying thread must wait for its group, then a barrier publishes the data";
+                            ? "wait for the group (cp.async.wait_group) or its barrier before using its data"
+                            : "the copying thread must wait for its group, then a barrier publishes the data; or "
+                              "wait for the barrier that the copy completes on";
     }
     c.async_pending = 0;
     c.initialised = 1;
@@ -795,17 +796,15 @@ void async_started(void* to, const void* from, std::size_t bytes, std::size_t va
   }
 }
 
-void async_landed(void* to, std::size_t bytes, Location location) {
-  Thread& t = *engine.current;
-  Block& b = *t.block;
+void async_landed(Block& b, void* to, std::size_t bytes, Location location, bool taken) {
   const auto off = static_cast<std::size_t>(static_cast<unsigned char*>(to) - b.arena);
-  Mark now = mark_of(t, Access::write, location, Scope::device, true);
-  now.async = 1;
   for (std::size_t i = 0; i < bytes; i += b.shadow->granule()) {
     Cell& c = *b.shadow->at(off + i);
     if (c.async_pending == 0) continue;  // its early use was reported already
     c.async_pending = 0;
-    c.write = now;
+    if (!taken) continue;
+    c.write = mark_of(*engine.current, Access::write, location, Scope::device, true);
+    c.write.async = 1;
   }
 }
 

@@ -8,12 +8,13 @@
 //           quarters' sums meet by 3 shuffles for 128 multiply-adds; each lane's columns are permuted so that
 //           what it keeps needs no choosing. X is told to leave the second-level cache first, Y stays there.
 // Traffic   compulsory for up to 16 columns, in pieces of 8 KiB; X again for each further 16 columns.
-// Limits    193 registers (K of less than 128: 127 to 207), 136 KiB shared: 1 block of 256 threads per SM, no
+// Limits    189 registers (K of less than 128: 124 to 209), 136 KiB shared: 1 block of 256 threads per SM, no
 //           spills, 128 KiB of X in flight (sm_90, nvcc 13.0, ptxas -v).
 //           H200, 281,903 x 128 x 16: 42.2 us, 1.87 of cuBLAS, 41.6 from cold caches. Its prototypes: without
 //           the word about the cache 51.0 and 46.0; the same copies without the products 40.4, plain loads
 //           and stores of as many bytes 40.6; tiles of 8 rows 47.6; W fetched one element after the other
-//           behind X's first copies 49.3.
+//           behind X's first copies 49.3. All these read past a short last tile's rows, where nothing may ever
+//           have been written (the CPU executor's finding; the sums went nowhere): not measured since.
 // Fails at  K beyond 128, rows with a gap between them or not of whole 16 bytes: rung 11's streams, as
 //           before. The last tile's products, which nothing hides.
 // Source    PTX ISA, "cp.async.bulk", "createpolicy".
@@ -37,7 +38,7 @@ PLUMB_DEVICE int place_of_w(int k, int j) {
 /// Steps: of 16 along K. Whole: K is exactly that.
 template <int Steps, bool Whole>
 __global__ void __launch_bounds__(S::kThreads, 1) skinny_bulk_streams(In<float> in, Out<float> out) {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#if defined(PLUMB_SIMT) || !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   PLUMB_DYNAMIC_SHARED(float, shared);
   __shared__ Mbarrier full[S::kWarps * S::kStages];
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -79,12 +80,14 @@ __global__ void __launch_bounds__(S::kThreads, 1) skinny_bulk_streams(In<float> 
   Index row;
   const float* tile;
   while (const int rows = ring.get(row, tile)) {
-    const float* even = tile + r * (depth + 16) + 4 * quarter;  // steps s ^ r of an even s, and of an odd one
-    const float* odd = even - 32 * r;
+    const float* const even = tile + 16 * r + 4 * quarter;  // steps s ^ r of an even s, and of an odd one
+    const float* const odd = even - 32 * r;
+    int at = r * depth;
     float* y = out.Y.data + (row + r) * out.Y.ld + j0 + j;
-    // whole fours: rows past the last are of an older tile, and their sums go nowhere
+    // whole fours: in place of rows past the last the first one is read, and its sums go nowhere
 #pragma unroll 1
     for (int left = rows - r; left > -r; left -= 4) {
+      const int row_at[2] = {left > 0 ? at : 0, left > 2 ? at + 2 * depth : 0};
       float sum[2][4] = {};
 #pragma unroll
       for (int s = 0; s < Steps; ++s) {
@@ -92,7 +95,7 @@ __global__ void __launch_bounds__(S::kThreads, 1) skinny_bulk_streams(In<float> 
         for (int q = 0; q < 2; ++q) {
           Vector<float> v{};
           if (Whole || 16 * (s ^ r) + 4 * quarter < depth)
-            v = *reinterpret_cast<const Vector<float>*>((s % 2 == 0 ? even : odd) + 2 * q * depth + 16 * s);
+            v = *reinterpret_cast<const Vector<float>*>((s % 2 == 0 ? even : odd) + row_at[q] + 16 * s);
 #pragma unroll
           for (int l = 0; l < 4; ++l) {
 #pragma unroll
@@ -107,7 +110,7 @@ __global__ void __launch_bounds__(S::kThreads, 1) skinny_bulk_streams(In<float> 
                     all = low + __shfl_xor_sync(0xffffffffu, high, 8);
         if (mine && 2 * q < left) y[2 * q * out.Y.ld] = all;
       }
-      even += 4 * depth, odd += 4 * depth, y += 4 * out.Y.ld;
+      at += 4 * depth, y += 4 * out.Y.ld;
     }
     ring.release();
   }

@@ -64,6 +64,124 @@ TEST_CASE("a copy by cp.async lands at its wait and no sooner") {
   }
 }
 
+TEST_CASE("a ring of stages between a producing and a consuming warp is ordered by mbarriers") {
+  const std::vector<int> in = counting(7 * 32);
+  std::vector<int> out(32);
+  twin(
+      "mbarriers", "mbarrier write", "mbarrier read",
+      [&](Form f, Run& run) { mbarrier_ring(f, run.input(in), run.output(out), 7); },
+      [&] { return out[0] == 7 * 31 + 32 * 21 && out[31] == 32 * 21; });
+}
+
+TEST_CASE("bulk copies complete on their barrier, and a wait that gave up is no wait") {
+  std::vector<int> in(64 * 5 + 4);
+  std::iota(in.begin(), in.end(), 0);
+  const int use = line_of("mbarriers", "bulk use");
+  REQUIRE(use > 0);
+  int reported = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    CAPTURE(seed);
+    for (const Form form : {Form::right, Form::wrong}) {
+      std::vector<int> out(64);
+      Run run(seed);
+      const int* from = run.input(in);
+      mbarrier_bulk(form, from + (4 - reinterpret_cast<std::uintptr_t>(from) / 4 % 4) % 4, run.output(out), 5);
+      const int first = *(from + (4 - reinterpret_cast<std::uintptr_t>(from) / 4 % 4) % 4);
+      const auto findings = Run::findings();
+      if (form == Form::right) {
+        CHECK_MESSAGE(findings.empty(), all_of(findings));
+        CHECK(out[0] == 5 * (63 + first) + 64 * 10);
+        CHECK(out[63] == 5 * first + 64 * 10);
+      } else {
+        for (const auto& f : findings) {
+          if (f.place.line == use || f.other_place.line == use) {
+            ++reported;
+            break;
+          }
+        }
+      }
+    }
+  }
+  if (checked()) CHECK(reported > static_cast<int>(kSeeds) / 2);  // in the others no wait gave up
+}
+
+TEST_CASE("copies of cp.async arrive at an mbarrier by themselves, and not with their thread") {
+  alignas(16) static const std::vector<int> in = counting(128);
+  std::vector<int> out(32);
+  const int copy = line_of("mbarriers", "arriving copy"), read = line_of("mbarriers", "arriving read");
+  REQUIRE(copy > 0);
+  REQUIRE(read > 0);
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    CAPTURE(seed);
+    for (const bool counted : {true, false}) {
+      Run run(seed);
+      mbarrier_copies_arrive(Form::right, run.input(in), run.output(out), counted);
+      const auto findings = Run::findings();
+      CHECK_MESSAGE(findings.empty(), all_of(findings));
+      CHECK(out[31] == 31 + 63 + 95 + 127);
+    }
+    if (!checked()) continue;
+    Run run(seed);
+    mbarrier_copies_arrive(Form::wrong, run.input(in), run.output(out), true);
+    const auto findings = Run::findings();
+    bool named = false;
+    for (const auto& f : findings) named = named || f.place.line == read || f.other_place.line == read;
+    CHECK_MESSAGE(named, all_of(findings));
+  }
+}
+
+TEST_CASE("an arrival's state names its phase, and those who drop out are not waited for again") {
+  const std::vector<int> in = counting(64);
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    CAPTURE(seed);
+    std::vector<int> out(32);
+    Run run(seed);
+    mbarrier_states(run.input(in), run.output(out));
+    const auto findings = Run::findings();
+    CHECK_MESSAGE(findings.empty(), all_of(findings));
+    for (int t = 0; t < 32; ++t) CHECK(out[static_cast<std::size_t>(t)] == 2 * t + 32 + 3 * (2 * (31 - t) + 32));
+  }
+}
+
+TEST_CASE("branches inside an asm statement") {
+  std::vector<int> out(2);
+  Run run;
+  ptx_loop(run.output(out));
+  CHECK(Run::findings().empty());
+  CHECK(out == std::vector<int>{3628800, 3628800});
+}
+
+TEST_CASE("bulk copies that are misaligned, never waited for, or fewer than announced") {
+  alignas(16) static const int in[68] = {};
+  std::vector<int> out(1);
+  const auto begin = [&](Run&) { plumb::simt::add_array("in", in, sizeof in, true, false); };
+  {
+    Run run;
+    begin(run);
+    mbarrier_misaligned(in);
+    const auto findings = Run::findings();
+    CHECK_MESSAGE(reports(findings, plumb::simt::FindingKind::misaligned, line_of("mbarriers", "misaligned bulk")),
+                  all_of(findings));
+  }
+  int unfinished = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Run run(seed);
+    begin(run);
+    mbarrier_unfinished(in);
+    unfinished += reports(Run::findings(), plumb::simt::FindingKind::async_copy_not_waited_for,
+                          line_of("mbarriers", "unfinished copy"))
+                      ? 1
+                      : 0;
+  }
+  CHECK(unfinished > 0);
+  Run run;
+  begin(run);
+  mbarrier_bytes_missing(in, run.output(out));
+  const auto findings = Run::findings();
+  CHECK_MESSAGE(reports(findings, plumb::simt::FindingKind::deadlock, line_of("mbarriers", "missing bytes")),
+                all_of(findings));
+}
+
 TEST_CASE("registers, vectors, bits and votes") {
   alignas(16) static const float in[4] = {2, 3, 5, 7};
   std::vector<unsigned> out(32 * 24);

@@ -2,6 +2,8 @@
 // silent.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include <numeric>
 
 #include "gpu/tests/simt_support.hpp"
@@ -235,6 +237,32 @@ TEST_CASE("barriers as objects order what was written before an arrival with wha
       "objects", "wide write", "wide read",
       [&](Form f, Run& run) { wide_tiles(f, run.input(many), run.output(whole)); },
       [&] { return whole[64] == 127; });
+}
+
+TEST_CASE("a bulk copy that a barrier waits for is there after the wait, and not before") {
+  std::vector<int> in(132), out(128);
+  std::iota(in.begin(), in.end(), 0);
+  const auto skip = static_cast<int>((16 - reinterpret_cast<std::uintptr_t>(in.data()) % 16) % 16 / 4);
+  const int read = line_of("objects", "bulk tile read");
+  REQUIRE(read > 0);
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    CAPTURE(seed);
+    for (const Form form : {Form::right, Form::wrong}) {
+      if (form == Form::wrong && !checked()) continue;
+      Run run(seed);
+      bulk_tile(form, run.input(in) + skip, run.output(out));
+      const auto findings = Run::findings();
+      if (form == Form::right) {
+        CHECK_MESSAGE(findings.empty(), all_of(findings));
+        CHECK(out[0] == 127 + skip);
+      } else {
+        const auto at = std::count_if(findings.begin(), findings.end(), [&](const auto& f) {
+          return f.place.line == read || f.other_place.line == read;
+        });
+        CHECK_MESSAGE(at > 0, all_of(findings));
+      }
+    }
+  }
 }
 
 TEST_CASE("release and acquire hand a value on; relaxed does not") {

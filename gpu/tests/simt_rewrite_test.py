@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The rewriter: what it makes of launches and __shared__ declarations, and that it refuses what it cannot read."""
 import os
+import re
 import sys
 import unittest
 
@@ -133,10 +134,21 @@ class InlinePtx(unittest.TestCase):
 
     def test_what_is_not_offered_is_named_with_its_line(self):
         self.refused('asm volatile("wgmma.fence.sync.aligned;");', 'wgmma.fence.sync.aligned')
-        self.refused('asm volatile("{ .reg .pred p; LOOP: bra LOOP; }");', 'LOOP: bra LOOP')
+        self.refused('asm volatile("bra ELSEWHERE;");', 'ELSEWHERE')
+        self.refused('asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" '
+                     ':: "r"(a), "l"(b), "r"(c), "r"(d), "r"(e));', 'cp.async.bulk.tensor')
         self.refused('asm volatile("cp.async.bulk.commit_group;");', 'cp.async.bulk.commit_group')
         self.refused('asm volatile("mov.u32 %0, %%nothing;" : "=r"(x));', '%%nothing')
         self.refused('asm volatile("mov.u32 %0, %3;" : "=r"(x) : "r"(y));', '%3')
+
+    def test_branches_go_to_labels_of_their_own_statement(self):
+        text = 'asm volatile("{ .reg .pred p; LOOP: setp.eq.u32 p, %0, 0; @!p bra LOOP; }" :: "r"(x));'
+        one, other = self.made(text), self.made(text)
+        labels = [re.findall(r'(\w+):;', made) for made in (one, other)]
+        self.assertEqual([len(found) for found in labels], [1, 1])
+        self.assertNotEqual(labels[0], labels[1])
+        self.assertIn('goto %s;' % labels[0][0], one)
+        self.assertLess(one.index('bool plumb_p{};'), one.index(labels[0][0] + ':;'))
 
     def test_the_hosts_own_asm_is_left_alone(self):
         text = '# 1 "/usr/include/x.h" 1 3 4\nextern int f(void) __asm__ ("" "g");\n# 2 "file.cu" 2\nint y;\n'

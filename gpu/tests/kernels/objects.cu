@@ -50,6 +50,30 @@ __global__ void specialised_kernel(const int* in, int* out, int rounds) {
   }
 }
 
+// One thread brings a tile by a bulk copy whose bytes the barrier waits for. The fault does not wait.
+template <bool Right>
+__global__ void bulk_tile_kernel(const int* in, int* out) {
+#if !defined(PLUMB_SIMT)
+#pragma nv_diag_suppress static_var_with_dynamic_init
+#endif
+  __shared__ Barrier full;
+  alignas(16) __shared__ int tile[128];
+  if (threadIdx.x == 0) {
+    init(&full, static_cast<int>(blockDim.x));
+    cuda::device::experimental::fence_proxy_async_shared_cta();
+  }
+  __syncthreads();
+  Barrier::arrival_token token;
+  if (threadIdx.x == 0) {
+    cuda::device::memcpy_async_tx(tile, in, cuda::aligned_size_t<16>(sizeof(tile)), full);  // <- bulk tile copy
+    token = cuda::device::barrier_arrive_tx(full, 1, sizeof(tile));
+  } else {
+    token = full.arrive();
+  }
+  if (Right) full.wait(cuda::std::move(token));
+  out[threadIdx.x] = tile[127 - threadIdx.x];  // <- bulk tile read
+}
+
 // A value handed on with release and acquire; relaxed is not enough.
 template <bool Right>
 __global__ void ordered_flag_kernel(int* data, int* flag, int* out) {
@@ -122,6 +146,10 @@ void wide_tiles(Form f, const int* in, int* out) {
 void large_structures(Form f, int threads, const float* in, float* out) {
   launch(f == Form::right ? large_kernel<true> : large_kernel<false>, 1, threads, 0, nullptr,
          reinterpret_cast<const Large*>(in), reinterpret_cast<Large*>(out));
+}
+
+void bulk_tile(Form f, const int* in, int* out) {
+  launch(f == Form::right ? bulk_tile_kernel<true> : bulk_tile_kernel<false>, 1, 128, 0, nullptr, in, out);
 }
 
 }  // namespace plumb::simt_test

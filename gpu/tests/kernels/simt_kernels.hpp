@@ -78,6 +78,7 @@ void groups_copy(int threads, const float* in, float* out, int tiles);
 
 // objects.cu
 void specialised(Form f, const int* in, int* out, int rounds);  // in: rounds x 64, out: 64
+void bulk_tile(Form f, const int* in, int* out);                // 128 each, in 16-byte aligned
 void ordered_flag(Form f, int* data, int* flag, int* out);
 void split_barrier(Form f, int threads, const int* in, int* out);
 void wide_tiles(Form f, const int* in, int* out);                         // 256 threads
@@ -107,6 +108,16 @@ void ptx_publish(Form f, int blocks, int* data, unsigned* flag, int* out);
 void ptx_count_in(Form f, int blocks, const int* in, int* partial, unsigned* count, int* out);
 void ptx_tiles(Form f, const int* in, int* out, int tiles);  // in: tiles x 64, out: 64
 void ptx_algebra(const float* in, unsigned* out);            // in: 4, 16-byte aligned; out: 32 x 24
+
+// mbarriers.cu
+void mbarrier_ring(Form f, const int* in, int* out, int rounds);  // in: rounds x 32, out: 32
+void mbarrier_bulk(Form f, const int* in, int* out, int tiles);   // in: tiles x 64, 16-byte aligned; out: 64
+void mbarrier_copies_arrive(Form f, const int* in, int* out, bool counted);  // in: 128; out: 32
+void mbarrier_states(const int* in, int* out);                               // in: 64; out: 32
+void ptx_loop(int* out);                                                     // 2
+void mbarrier_unfinished(const int* in);                                     // 64, as below
+void mbarrier_misaligned(const int* in);
+void mbarrier_bytes_missing(const int* in, int* out);
 
 // written.cu: launches as a user writes them
 void written_launches(const float* in, float* out, int n);
