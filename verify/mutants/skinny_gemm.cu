@@ -1,0 +1,107 @@
+// Planted faults of a device's tall and skinny product whose rows arrive by bulk copies (cp.async.bulk, mbarrier): one right kernel, a
+// ring of two stages for a block, and each fault a thing changed in it. Fault::none is the right one; nothing registers it.
+#include "gpu/runtime/bulk_copy.hpp"
+#include "gpu/runtime/device.hpp"
+#include "reference/ops/skinny_gemm.hpp"
+#include "verify/mutants/device_mutant.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+using P = SkinnyGemm::Problem<T>;
+template <class T>
+using In = SkinnyGemm::In<T, Space::device>;
+template <class T>
+using Out = SkinnyGemm::Out<T, Space::device>;
+using Index = std::int64_t;
+
+constexpr int kRows = 4, kMostK = 128, kStages = 2, kThreads = 96, kBlocks = 2;
+
+enum class Fault { none, no_wait, parity_kept, refilled_early, announced_after, row_by_row };
+
+template <class T, Fault F>
+__global__ void skinny_mutant(In<T> in, Out<T> out, bool bulk) {
+#if defined(PLUMB_SIMT) || !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  alignas(128) __shared__ T stages[kStages][kRows * kMostK];
+  __shared__ Mbarrier full[kStages];
+  const Index tiles = (out.Y.rows + kRows - 1) / kRows;
+  const int k = static_cast<int>(in.X.cols), n = static_cast<int>(out.Y.cols);
+  const auto rows_of = [&](Index tile) {
+    const Index left = out.Y.rows - tile * kRows;
+    return left < kRows ? static_cast<int>(left) : kRows;
+  };
+  const auto start = [&](Index tile) {
+    if (tile >= tiles) return;
+    const int s = static_cast<int>(tile / gridDim.x % kStages), row = k * static_cast<int>(sizeof(T)),
+              bytes = rows_of(tile) * row;
+    const T* from = in.X.data + tile * kRows * k;
+    if (F == Fault::row_by_row) {  // all arrive for the first row, and so for the others
+      mbarrier_arrive_expect(full + s, row);
+      for (int r = 0; r < rows_of(tile); ++r) {
+        if (r > 0) mbarrier_arrive_expect(full + s, row);
+        bulk_copy(stages[s] + r * k, from + r * k, row, full + s);
+      }
+    } else if (F == Fault::announced_after) {
+      mbarrier_arrive(full + s);
+      bulk_copy(stages[s], from, bytes, full + s);
+    } else {
+      mbarrier_arrive_expect(full + s, bytes);
+      bulk_copy(stages[s], from, bytes, full + s);
+    }
+  };
+  if (bulk && threadIdx.x == 0) {
+    for (int s = 0; s < kStages; ++s) mbarrier_init(full + s, 1);
+    mbarrier_fence_init();
+    for (int s = 0; s < kStages; ++s) start(blockIdx.x + static_cast<Index>(s) * gridDim.x);
+  }
+  __syncthreads();
+  int round = 0;
+  for (Index tile = blockIdx.x; tile < tiles; tile += gridDim.x, ++round) {
+    const int s = round % kStages, parity = F == Fault::parity_kept ? 0 : round / kStages % 2;
+    if (bulk && (F != Fault::no_wait || round == 0)) mbarrier_wait(full + s, parity);
+    for (int e = static_cast<int>(threadIdx.x); e < rows_of(tile) * n; e += kThreads) {
+      const int r = e / n, j = e % n;
+      T sum = T(0);
+      for (int kk = 0; kk < k; ++kk)
+        sum += (bulk ? stages[s][r * k + kk] : in.X(tile * kRows + r, kk)) * in.W(kk, j);
+      out.Y(tile * kRows + r, j) = sum;
+    }
+    if (F != Fault::refilled_early) __syncthreads();
+    if (bulk && threadIdx.x == 0) start(tile + kStages * static_cast<Index>(gridDim.x));
+  }
+#endif
+}
+
+template <class T, Fault F>
+void run(const P<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+  const Index k = in.X.cols;
+  const bool bulk = reinterpret_cast<std::uintptr_t>(in.X.data) % 16 == 0 && in.X.ld == k && k > 0 &&
+                    k <= kMostK && k * static_cast<Index>(sizeof(T)) % 16 == 0;
+  launch(skinny_mutant<T, F>, kBlocks, kThreads, 0, context.stream, in, out, bulk);
+}
+
+#define PLUMB_SKINNY_MUTANT(fault, name, ...)                               \
+  const DeviceMutant<SkinnyGemm> fault##_m {                                \
+    name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__, \
+        Traits{}.not_reproducible().needs_sm(90).align(16)                  \
+  }
+
+PLUMB_SKINNY_MUTANT(no_wait, "bulk_copy_waited_for_once",
+                    {11, "only the first tile's bulk copy is waited for",
+                     "a wait hoisted out of a loop with its prologue", kSimt | kRace});
+PLUMB_SKINNY_MUTANT(parity_kept, "mbarrier_parity_not_flipped",
+                    {11, "the ring's second round waits for the parity of the first, which is over",
+                     "a ring tested with as many tiles as stages", kSimt | kRace});
+PLUMB_SKINNY_MUTANT(refilled_early, "bulk_stage_refilled_while_read",
+                    {2, "a stage is refilled by one thread while others still read it",
+                     "an empty barrier left out, for the copy takes long anyway", kSimt | kRace});
+PLUMB_SKINNY_MUTANT(announced_after, "bulk_bytes_never_announced",
+                    {11, "the barrier is arrived at without the bytes of the copy that completes on it",
+                     "arrive written for arrive.expect_tx", kSimt | kRace});
+PLUMB_SKINNY_MUTANT(row_by_row, "arrivals_for_every_row",
+                    {0, "each row of a tile arrives for itself at a barrier that expects one arrival",
+                     "one copy split into many, and the barrier's count left", kSimt | kRace});
+
+}  // namespace
+}  // namespace plumb
