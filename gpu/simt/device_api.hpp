@@ -20,13 +20,6 @@ struct Here {
   static constexpr Here at(const char* f = __builtin_FILE(), int l = __builtin_LINE()) { return {f, l}; }
 };
 
-// Pure in the fiber that calls them: a thread's indices never change, so the compiler may keep them across
-// barriers.
-__attribute__((const)) uint3 thread_index() noexcept;
-__attribute__((const)) uint3 block_index() noexcept;
-__attribute__((const)) uint3 block_extent() noexcept;
-__attribute__((const)) uint3 grid_extent() noexcept;
-
 enum class Scope : unsigned char { block, device };
 enum class Vote : unsigned char { none, count, all, any };
 /// __syncthreads and its voting kin. Traps where threads stand at different barriers or have exited.

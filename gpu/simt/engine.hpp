@@ -215,6 +215,7 @@ struct Block {
   NamedBarrier named[16];
   std::unordered_map<const void*, ObjectBarrier> objects;
   std::vector<Flight> flying;
+  Here met_at{"", 0}, met_at_too{"", 0};  // two barriers at which warps of the block met; line 0: none yet
   int at_grid_barrier = 0;
 
   unsigned char* stacks = nullptr;

@@ -17,6 +17,7 @@
 
 #include "gpu/runtime/launch.hpp"
 #include "gpu/simt/engine.hpp"
+#include "gpu/simt/indices.hpp"
 #include "reference/core/error.hpp"
 
 namespace plumb::simt {
@@ -98,21 +99,36 @@ void for_threads_in_order(Block& b, F f) {
 
 // ---- meeting points ----
 
-void complete_block_barrier(Block& b) {
-  const Thread& first = b.threads[0];
+bool same_place(Here a, Here b) {
+  return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
+}
+
+// Warps may meet from different statements, as PTX counts them (tools/docs/adr/0006); a warp's lanes may not, nor may votes of
+// different kinds.
+bool may_meet(Block& b) {
   for (const Thread& t : b.threads) {
-    if (t.here.line == first.here.line &&
-        (t.here.file == first.here.file || !std::strcmp(t.here.file, first.here.file)))
-      continue;
+    const Thread& warp = b.threads[static_cast<std::size_t>(t.warp) * kWarp];
+    const Thread& first = b.threads[0];
+    const bool apart = !same_place(t.here, warp.here), unlike = t.waits_for != first.waits_for;
+    if (!same_place(warp.here, first.here)) b.met_at = first.here, b.met_at_too = warp.here;
+    if (!apart && !unlike) continue;
+    const Thread& other = apart ? warp : first;
     RawFinding* f = note(FindingKind::divergent_barrier,
-                         fmt::format("threads of one block meet at different barriers: {} and {}",
-                                     first.waits_for, t.waits_for),
-                         &t, locate(t.here), locate(first.here));
+                         fmt::format("threads of one {} meet at different barriers: {} and {}",
+                                     apart ? "warp" : "block", other.waits_for, t.waits_for),
+                         &t, locate(t.here), locate(other.here));
     if (f != nullptr) {
       f->finding.has_other = true;
-      f->finding.other_thread = {b.index, first.index};
+      f->finding.other_thread = {b.index, other.index};
       f->finding.hint = "a barrier must be reached by all threads of the block or by none";
     }
+    return false;
+  }
+  return true;
+}
+
+void complete_block_barrier(Block& b) {
+  if (!may_meet(b)) {
     engine.is_stopped = true;
     return;
   }
@@ -137,6 +153,12 @@ void divergent_exit(const Block& b, const Thread& waiting, const Thread& gone) {
   if (f != nullptr) {
     f->finding.hint =
         fmt::format("thread {} has returned: let it fall through to the barrier instead", show(gone.index));
+    if (b.met_at.line != 0) {
+      f->finding.text += "; warps of the block had met at two different barriers before";
+      f->finding.has_other = true;
+      f->finding.other_thread = f->finding.thread;
+      f->other_location = locate(same_place(b.met_at, waiting.here) ? b.met_at_too : b.met_at);
+    }
   }
   engine.is_stopped = true;
 }
@@ -334,6 +356,7 @@ Block& admit(const Launch& launch, std::uint32_t linear) {
   for (NamedBarrier& n : b.named) n = NamedBarrier{};
   b.objects.clear();
   b.flying.clear();
+  b.met_at = b.met_at_too = Here{"", 0};
   std::fill_n(b.piece_of.begin(), b.arena_used / 4 + 1, std::uint16_t{0});
   b.pieces.clear();
   b.arena_used = kGap;
@@ -411,9 +434,11 @@ void on_thread_done(Thread& t) {
 bool run_slice(Block& b) {
   g_slice_idle = 0;
   const std::int64_t patience = 64 + 2 * static_cast<std::int64_t>(b.size);
+  set_block(b.index);
   while (b.ready_count > 0 && g_slice_idle <= patience) {
     Thread& t = pop_ready(b);
     engine.current = &t;
+    set_thread(t.index);
     ++engine.counters.switches;
     const transfer_t back = jump_fcontext(static_cast<fcontext_t>(t.context), &t);
     t.context = back.fctx;
@@ -609,6 +634,7 @@ void run_launch(std::string name, const void* kernel, dim3 grid, dim3 block, std
   engine.cooperative = cooperative;
   engine.running = true;
   g_idle = 0;
+  set_grid(launch.grid, launch.block);
   run_blocks(launch, cooperative);
   engine.running = false;
   engine.current = nullptr;
@@ -711,22 +737,13 @@ void stop() {
   for (;;) switch_out();
 }
 
-uint3 thread_index() noexcept { return engine.current != nullptr ? engine.current->index : uint3{0, 0, 0}; }
-uint3 block_index() noexcept {
-  return engine.current != nullptr ? engine.current->block->index : uint3{0, 0, 0};
-}
-uint3 block_extent() noexcept {
-  return engine.launches.empty() ? uint3{1, 1, 1} : engine.launches.back().block;
-}
-uint3 grid_extent() noexcept {
-  return engine.launches.empty() ? uint3{1, 1, 1} : engine.launches.back().grid;
-}
 
 int block_barrier(Vote vote, int predicate, Here here) {
   Thread& t = *engine.current;
   Block& b = *t.block;
+  static constexpr const char* kNames[] = {"__syncthreads", "__syncthreads_count", "__syncthreads_and", "__syncthreads_or"};
   t.here = here;
-  t.waits_for = "__syncthreads";
+  t.waits_for = kNames[static_cast<int>(vote)];
   t.mask = 0;
   t.answer = predicate != 0 ? 1u : 0u;
   t.state = State::block_barrier;

@@ -103,14 +103,12 @@ inline unsigned to_tf32(float x) {
 }
 
 inline unsigned rank() {  // in the block
-  const uint3 t = thread_index(), n = block_extent();
-  return t.x + n.x * (t.y + n.y * t.z);
+  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
 inline unsigned lane() { return rank() & 31u; }
 inline unsigned warp() { return rank() / 32u; }
 inline int block_size() {
-  const uint3 n = block_extent();
-  return static_cast<int>(n.x * n.y * n.z);
+  return static_cast<int>(blockDim.x * blockDim.y * blockDim.z);
 }
 
 }  // namespace plumb::simt::ptx

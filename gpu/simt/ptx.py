@@ -17,9 +17,9 @@ SPECIAL = {'laneid': '::plumb::simt::ptx::lane()', 'warpid': '::plumb::simt::ptx
            'clock64': 'clock64()', 'globaltimer': 'clock64()', 'lanemask_eq': '(1u << ::plumb::simt::ptx::lane())',
            'lanemask_lt': '((1u << ::plumb::simt::ptx::lane()) - 1u)', 'lanemask_le': '((2u << ::plumb::simt::ptx::lane()) - 1u)',
            'lanemask_gt': '~((2u << ::plumb::simt::ptx::lane()) - 1u)', 'lanemask_ge': '~((1u << ::plumb::simt::ptx::lane()) - 1u)'}
-for _name, _of in (('tid', 'thread_index'), ('ntid', 'block_extent'), ('ctaid', 'block_index'), ('nctaid', 'grid_extent')):
+for _name, _of in (('tid', 'threadIdx'), ('ntid', 'blockDim'), ('ctaid', 'blockIdx'), ('nctaid', 'gridDim')):
     for _axis in 'xyz':
-        SPECIAL['%s.%s' % (_name, _axis)] = '::plumb::simt::%s().%s' % (_of, _axis)
+        SPECIAL['%s.%s' % (_name, _axis)] = '::%s.%s' % (_of, _axis)
 
 P = '::plumb::simt::ptx::'
 STATEMENT = re.compile(r'\b(?:asm|__asm__|__asm)\b\s*(?:(?:volatile|__volatile__|__volatile|inline)\s*)*')

@@ -24,6 +24,12 @@
 #include <type_traits>
 
 #include "gpu/simt/device_api.hpp"
+
+// Variables, so that a program may have a gridDim of its own. Constant for the thread that reads them: the compiler may keep them
+// across barriers, and does not instrument them (indices.cpp).
+extern const uint3 threadIdx, blockIdx, blockDim, gridDim;
+constexpr int warpSize = 32;
+
 #include "gpu/simt/ptx.hpp"
 
 // ---- function and variable qualifiers ----
@@ -46,11 +52,6 @@
 #define __CUDA_ARCH__ 800
 #endif
 
-#define threadIdx (::plumb::simt::thread_index())
-#define blockIdx (::plumb::simt::block_index())
-#define blockDim (::plumb::simt::block_extent())
-#define gridDim (::plumb::simt::grid_extent())
-#define warpSize 32
 
 /// Declares `name` as a T* to the block's dynamic shared memory, aligned to 16 bytes (see
 /// gpu/runtime/device.hpp).

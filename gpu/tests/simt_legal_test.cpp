@@ -177,3 +177,12 @@ TEST_CASE("claims by compare-and-swap may be read plainly by the next launch, no
       },
       [&] { return std::accumulate(seen.begin(), seen.begin() + 16, 0) == 96; });
 }
+
+TEST_CASE("warps with roles have the block's barriers in their own branches") {
+  const std::vector<int> in = counting(5 * 32);
+  std::vector<int> out(32);
+  twin(
+      "legal", "role write", "role read",
+      [&](Form f, Run& run) { barriers_by_role(f, run.input(in), run.output(out), 5); },
+      [&] { return out[0] == 5 * 31 + 32 * 10 && out[31] == 32 * 10; });
+}

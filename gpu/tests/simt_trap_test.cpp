@@ -36,20 +36,33 @@ TEST_CASE("a barrier that some threads never reach is reported at its line") {
 TEST_CASE("threads that meet at two different barriers are reported with both lines") {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     CAPTURE(seed);
-    std::vector<float> out(64);
-    {
+    for (const int threads : {32, 64}) {  // lanes apart; and warps apart, one of them at a barrier more
+      CAPTURE(threads);
+      std::vector<float> out(64);
+      {
+        Run run(seed);
+        barrier_in_branch(Form::right, threads, run.output(out));
+        CHECK(Run::findings().empty());
+        CHECK(out[0] == 2.0f);
+      }
       Run run(seed);
-      barrier_in_branch(Form::right, 64, run.output(out));
-      CHECK(Run::findings().empty());
-      CHECK(out[0] == 2.0f);
+      barrier_in_branch(Form::wrong, threads, run.output(out));
+      const auto findings = Run::findings();
+      CHECK_MESSAGE(reports(findings, FindingKind::divergent_barrier, line_of("barriers", "branch one"),
+                            line_of("barriers", "branch two")),
+                    all_of(findings));
     }
-    Run run(seed);
-    barrier_in_branch(Form::wrong, 64, run.output(out));
-    const auto findings = Run::findings();
-    CHECK_MESSAGE(reports(findings, FindingKind::divergent_barrier, line_of("barriers", "branch one"),
-                          line_of("barriers", "branch two")),
-                  all_of(findings));
   }
+}
+
+TEST_CASE("a vote does not meet a barrier without one") {
+  std::vector<int> out(64);
+  Run run;
+  vote_meets_barrier(run.output(out));
+  const auto findings = Run::findings();
+  CHECK_MESSAGE(reports(findings, FindingKind::divergent_barrier, line_of("traps", "a vote"),
+                        line_of("traps", "no vote")),
+                all_of(findings));
 }
 
 TEST_CASE("a lane that its own mask leaves out is reported") {

@@ -293,6 +293,27 @@ __global__ void hash_kernel(const int* in, int n, int* keys, int* values, int* s
 }
 __global__ void hash_read_kernel(const int* values, int* seen) { seen[threadIdx.x] = values[threadIdx.x]; }
 
+// A producing and a consuming warp, each with the block's barriers in its own branch, equally many. The fault reads a round too soon.
+template <bool Right>
+__global__ void barriers_by_role_kernel(const int* in, int* out, int rounds) {
+  __shared__ int slot[2][32];
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  if (threadIdx.x < 32) {
+    for (int r = 0; r < rounds; ++r) {
+      slot[r % 2][lane] = in[r * 32 + lane];  // <- role write
+      __syncthreads();
+    }
+  } else {
+    int sum = 0;
+    for (int r = 0; r < rounds; ++r) {
+      if (Right) __syncthreads();
+      sum += slot[r % 2][31 - lane];  // <- role read
+      if (!Right) __syncthreads();
+    }
+    out[lane] = sum;
+  }
+}
+
 }  // namespace
 
 namespace plumb::simt_test {
@@ -370,6 +391,11 @@ void hash_claims(Form f, const int* in, int n, int* keys, int* values, int* seen
   launch(f == Form::right ? hash_kernel<true> : hash_kernel<false>, (n + 31) / 32, 32, 0, nullptr, in, n,
          keys, values, seen);
   if (f == Form::right) launch(hash_read_kernel, 1, 16, 0, nullptr, static_cast<const int*>(values), seen);
+}
+
+void barriers_by_role(Form f, const int* in, int* out, int rounds) {
+  launch(f == Form::right ? barriers_by_role_kernel<true> : barriers_by_role_kernel<false>, 1, 64, 0, nullptr, in, out,
+         rounds);
 }
 
 }  // namespace plumb::simt_test

@@ -68,6 +68,7 @@ void poll_forever(int* flag);
 void wrong_mask_pair(int* out);
 void failed_assert(int* out, int value);
 void too_many_threads(int* out);
+void vote_meets_barrier(int* out);  // 64
 
 // copies.cu: in holds tiles * threads * 4 floats, out one per thread
 enum class CopyFault { none, no_wait, commit_after_wait, no_barrier, reused_early };
@@ -100,6 +101,7 @@ void grid_ping_pong(Form f, int blocks, int threads, int* a, int* b, int sweeps)
 void tile_exchange(Form f, int threads, const int* in, int* out);
 void half_warps(Form f, const int* in, int* out);  // in and out: 16
 void convergence(Form f, int threads, const int* in, int* out);
+void barriers_by_role(Form f, const int* in, int* out, int rounds);  // in: rounds x 32, out: 32
 void hash_claims(Form f, const int* in, int n, int* keys, int* values, int* seen);  // 16 keys; in >= 0
 
 // ptx.cu

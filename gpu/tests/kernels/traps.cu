@@ -64,6 +64,15 @@ __global__ void failed_assert_kernel(int* out, int value) {
 }
 __global__ void idle_kernel(int* out) { out[0] = 1; }
 
+__global__ void vote_meets_barrier_kernel(int* out) {
+  if (threadIdx.x < 32) {
+    out[threadIdx.x] = __syncthreads_count(1);  // <- a vote
+  } else {
+    __syncthreads();  // <- no vote
+    out[threadIdx.x] = 0;
+  }
+}
+
 }  // namespace
 
 namespace plumb::simt_test {
@@ -90,5 +99,7 @@ void poll_forever(int* flag) { launch(poll_kernel, 1, 2, 0, nullptr, flag); }
 void wrong_mask_pair(int* out) { launch(wrong_mask_pair_kernel, 1, 32, 0, nullptr, out); }
 void failed_assert(int* out, int value) { launch(failed_assert_kernel, 1, 1, 0, nullptr, out, value); }
 void too_many_threads(int* out) { launch(idle_kernel, 1, 1025, 0, nullptr, out); }
+
+void vote_meets_barrier(int* out) { launch(vote_meets_barrier_kernel, 1, 64, 0, nullptr, out); }
 
 }  // namespace plumb::simt_test

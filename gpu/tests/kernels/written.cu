@@ -65,7 +65,9 @@ void written_launches(const float* in, float* out, int n) {
   void (*chosen)(float*) = user::pairs<float>;
   (*chosen)<<<1, 32>>>(out);
   user::pairs<<<dim3(1, (1 > 2) ? 3 : 1), 32>>>(out);
-  LAUNCH(doubled, n, out, n);
+  dim3 gridDim(BLOCKS(n, 64)), blockDim(2 * warpSize);  // names of its own
+  LAUNCH(doubled, n, out, n / 2);
+  doubled<<<gridDim, blockDim>>>(out + n / 2, n - n / 2);
 }
 
 }  // namespace plumb::simt_test
