@@ -714,6 +714,7 @@ void access(void* p, std::size_t bytes, Access kind, Location location, Scope sc
   engine.access_bytes = bytes;
   Block& b = *t.block;
   const bool strong = kind != Access::read && kind != Access::write;
+  const bool reads = kind != Access::write && kind != Access::volatile_write && kind != Access::atomic_store;
 
   const auto off = static_cast<std::size_t>(at - b.arena);
   if (off < kArenaBytes) {
@@ -735,7 +736,7 @@ void access(void* p, std::size_t bytes, Access kind, Location location, Scope sc
     const SharedPiece& piece = b.pieces[id - 1u];
     if (b.shadow == nullptr) b.shadow = std::make_unique<Shadow>(kArenaBytes);
     touch_range(t, *b.shadow, off, bytes, mark_of(t, kind, location, scope, true),
-                {piece.name, static_cast<std::int64_t>(off) - piece.begin, true}, true);
+                {piece.name, static_cast<std::int64_t>(off) - piece.begin, true}, reads);
     if (strong) pass_flag(t, p, kind, scope);
     return;
   }
@@ -776,7 +777,7 @@ void access(void* p, std::size_t bytes, Access kind, Location location, Scope sc
   }
   if (a->shadow == nullptr) a->shadow = std::make_unique<Shadow>(a->bytes);
   touch_range(t, *a->shadow, offset, bytes, mark_of(t, kind, location, scope, false),
-              {a->name.c_str(), static_cast<std::int64_t>(offset), false}, !a->initialised);
+              {a->name.c_str(), static_cast<std::int64_t>(offset), false}, reads && !a->initialised);
   if (strong) pass_flag(t, p, kind, scope);
 }
 

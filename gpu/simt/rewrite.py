@@ -261,9 +261,10 @@ def rewrite_shared(text, at, number, in_function):
             continue
         tag = 'plumb_%s_%d_%d' % (name, number, k)
         align = 'alignof(%s_t)' % tag
-        if alignment:
-            align = '(%s) > %s ? (%s) : %s' % (alignment, align, alignment, align)
         slot = 'static ::plumb::simt::SharedSlot %s("%s");' % (tag, name)
+        if alignment:  # a number or a type: alignas takes either
+            slot = 'struct %s_a { alignas(%s) alignas(%s_t) char c; }; ' % (tag, alignment, tag) + slot
+            align = 'alignof(%s_a)' % tag
         value = '*static_cast<%s_t*>(%s.address(sizeof(%s_t), %s));' % (tag, tag, tag, align)
         if in_function:
             out.append('using %s_t = %s%s; %s %s_t& %s = %s' % (tag, kind, dims, slot, tag, name, value))

@@ -265,6 +265,28 @@ TEST_CASE("a bulk copy that a barrier waits for is there after the wait, and not
   }
 }
 
+TEST_CASE("semaphores, latches and waits for an atomic order what they guard") {
+  const int read = line_of("objects", "semaphore read");
+  REQUIRE(read > 0);
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    CAPTURE(seed);
+    for (const Form form : {Form::right, Form::wrong}) {
+      std::vector<int> out(2);
+      Run run(seed);
+      semaphores(form, run.output(out));
+      const auto findings = Run::findings();
+      if (form == Form::right) {
+        CHECK_MESSAGE(findings.empty(), all_of(findings));
+        CHECK(out == std::vector<int>{1 + 33, 2 * 34});
+      } else if (checked()) {
+        CHECK_MESSAGE(std::any_of(findings.begin(), findings.end(),
+                                  [&](const auto& f) { return f.place.line == read || f.other_place.line == read; }),
+                      all_of(findings));
+      }
+    }
+  }
+}
+
 TEST_CASE("release and acquire hand a value on; relaxed does not") {
   std::vector<int> data(1), flag(1), out(1);
   twin(
@@ -290,6 +312,15 @@ TEST_CASE("several threads may store one value, but nobody may read it unordered
       "global", "raised", "raised read",
       [&](Form f, Run& run) { raised_flag(f, 64, run.input(in), run.output(out)); },
       [&] { return out[0] == 1 && out[63] == 1; });
+}
+
+TEST_CASE("a store that is volatile or atomic reads nothing") {
+  std::vector<int> flags(2), out(1);
+  Run run;
+  first_stores(run.output(flags, "flags"), run.output(out));
+  const auto findings = Run::findings();
+  CHECK_MESSAGE(findings.empty(), all_of(findings));
+  CHECK(out[0] == 6);
 }
 
 TEST_CASE("padding that nobody writes is nobody's mistake") {

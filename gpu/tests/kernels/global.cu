@@ -1,4 +1,6 @@
 // Test kernels whose blocks meet in global memory: atomics, fences and flags, scopes, launches and streams.
+#include <cuda/atomic>
+
 #include "gpu/runtime/groups.hpp"
 #include "gpu/tests/kernels/simt_kernels.hpp"
 
@@ -219,6 +221,17 @@ __global__ void add_kernel(int* data, int n) {
   if (i < n) atomicAdd(&data[i / 2], 1);
 }
 
+// Flags whose first access is a store that is no plain one, in memory that nothing has written.
+__global__ void first_stores_kernel(int* flags, int* out) {
+  __shared__ int told;
+  if (threadIdx.x == 0) {
+    reinterpret_cast<volatile int*>(flags)[0] = 1;
+    cuda::atomic_ref<int, cuda::thread_scope_device>(flags[1]).store(2, cuda::std::memory_order_relaxed);
+    cuda::atomic_ref<int, cuda::thread_scope_block>(told).store(3, cuda::std::memory_order_relaxed);
+    *out = flags[0] + flags[1] + told;
+  }
+}
+
 }  // namespace
 
 namespace plumb::simt_test {
@@ -295,5 +308,7 @@ void fill_then_add(int* data, int n, void* stream) {
   device_fill(data, 0, static_cast<std::size_t>(n) * sizeof(int), stream);
   launch(add_kernel, (n + 31) / 32, 32, 0, stream, data, n);
 }
+
+void first_stores(int* flags, int* out) { launch(first_stores_kernel, 1, 32, 0, nullptr, flags, out); }
 
 }  // namespace plumb::simt_test

@@ -1,6 +1,9 @@
 // Test kernels with barriers as objects, orders and scopes of libcu++, wide tiles, and large structures.
 #include <cuda/atomic>
 #include <cuda/barrier>
+#include <cuda/latch>
+#include <cuda/semaphore>
+#include <cuda/std/type_traits>
 
 #include "gpu/runtime/groups.hpp"
 #include "gpu/tests/kernels/simt_kernels.hpp"
@@ -88,6 +91,43 @@ __global__ void ordered_flag_kernel(int* data, int* flag, int* out) {
   }
 }
 
+// Threads take turns at a value behind a semaphore and count down a latch; another waits for it, and a last one for that. The fault does
+// not wait for the latch.
+template <bool Right>
+__global__ void semaphore_kernel(int* out) {
+#if !defined(PLUMB_SIMT)
+#pragma nv_diag_suppress static_var_with_dynamic_init
+#endif
+  using Sum = cuda::std::conditional_t<Right, int, int>;
+  __shared__ cuda::binary_semaphore<cuda::thread_scope_block> turn;
+  using Latch = cuda::latch<cuda::thread_scope_block>;
+  alignas(Latch) __shared__ unsigned char latch[sizeof(Latch)];
+  Latch& done = *reinterpret_cast<Latch*>(latch);
+  __shared__ Sum sum;
+  __shared__ cuda::atomic<int, cuda::thread_scope_block> told;
+  if (threadIdx.x == 0) {
+    new (&turn) cuda::binary_semaphore<cuda::thread_scope_block>(1);
+    new (latch) Latch(2);
+    told.store(0, cuda::std::memory_order_relaxed);
+    sum = 0;
+  }
+  __syncthreads();
+  if (threadIdx.x % 32 == 0 && threadIdx.x < 64) {
+    turn.acquire();
+    sum += static_cast<int>(threadIdx.x) + 1;
+    turn.release();
+    done.count_down();
+  } else if (threadIdx.x == 64) {
+    if (Right) done.wait();
+    out[0] = sum;  // <- semaphore read
+    told.store(1, cuda::std::memory_order_release);
+    told.notify_all();
+  } else if (threadIdx.x == 65) {
+    told.wait(0, cuda::std::memory_order_acquire);
+    out[1] = 2 * out[0];
+  }
+}
+
 template <bool Right>
 __global__ void split_barrier_kernel(const int* in, int* out) {
   __shared__ int s[256];
@@ -150,6 +190,10 @@ void large_structures(Form f, int threads, const float* in, float* out) {
 
 void bulk_tile(Form f, const int* in, int* out) {
   launch(f == Form::right ? bulk_tile_kernel<true> : bulk_tile_kernel<false>, 1, 128, 0, nullptr, in, out);
+}
+
+void semaphores(Form f, int* out) {
+  launch(f == Form::right ? semaphore_kernel<true> : semaphore_kernel<false>, 1, 96, 0, nullptr, out);
 }
 
 }  // namespace plumb::simt_test

@@ -53,6 +53,7 @@ void program_variable(Form f, int blocks, int* out);
 void histogram(Form f, int threads, const unsigned char* in, int n, unsigned* bins);  // 16 bins
 void raised_flag(Form f, int threads, const int* in, int* out);
 void best_of(int threads, const float* in, float* out);
+void first_stores(int* flags, int* out);
 void fill_then_add(int* data, int n, void* stream);
 
 // traps.cu
@@ -80,6 +81,7 @@ void groups_copy(int threads, const float* in, float* out, int tiles);
 // objects.cu
 void specialised(Form f, const int* in, int* out, int rounds);  // in: rounds x 64, out: 64
 void bulk_tile(Form f, const int* in, int* out);                // 128 each, in 16-byte aligned
+void semaphores(Form f, int* out);                              // 2
 void ordered_flag(Form f, int* data, int* flag, int* out);
 void split_barrier(Form f, int threads, const int* in, int* out);
 void wide_tiles(Form f, const int* in, int* out);                         // 256 threads

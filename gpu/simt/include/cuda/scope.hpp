@@ -1,5 +1,7 @@
-// Scopes and memory orders of libcu++, for the CPU executor's stand-ins <cuda/atomic> and <cuda/barrier>.
+// Scopes and memory orders of libcu++, for the CPU executor's stand-ins of its headers.
 #pragma once
+#include <utility>
+
 #include "gpu/simt/shim.hpp"
 
 namespace cuda {
@@ -20,10 +22,7 @@ enum memory_order {
   memory_order_acq_rel,
   memory_order_seq_cst
 };
-template <class T>
-constexpr ::std::remove_reference_t<T>&& move(T&& v) noexcept {
-  return static_cast<::std::remove_reference_t<T>&&>(v);
-}
+using namespace ::std;  // what libcu++ repeats of it; the names above hide the host's own
 }  // namespace std
 using std::memory_order;
 using std::memory_order_acq_rel;
