@@ -413,6 +413,28 @@ TEST_CASE("pairs and eights of halves load in one access, and must be aligned fo
   if (checked()) CHECK(reports(go(16, 8), FindingKind::out_of_bounds, line_of("half", "eight halves")));
 }
 
+TEST_CASE("words and halves cast into each other hold each other's bits") {
+  std::vector<float> in(64);
+  std::iota(in.begin(), in.end(), 1.0f);
+  std::vector<unsigned> out(128);
+  Run run(1);
+  half_punned(run.input(in), run.output(out));
+  const auto findings = Run::findings();
+  CHECK_MESSAGE(findings.empty(), all_of(findings));
+  const auto pair = [](float x, float y) {
+    return static_cast<unsigned>(bits_of_half(y)) << 16 | bits_of_half(x);
+  };
+  for (std::size_t t = 0; t < 32; ++t) {
+    const float x = in[2 * t], y = in[2 * t + 1];
+    CHECK(out[4 * t] == pair(x + 4 * y, y));
+    unsigned mixed = bits_of_half(1 - y);
+    for (int i = 0; i < 4; ++i) mixed ^= pair(x + static_cast<float>(i), x);
+    CHECK(out[4 * t + 1] == mixed);
+    CHECK(out[4 * t + 2] == pair(2 * (x + 2 * y), 2 * y));
+    CHECK(out[4 * t + 3] == pair(3 * (x + 3 * y), 3 * y));
+  }
+}
+
 TEST_CASE("products of halves across a warp equal the product by hand where all elements differ") {
   for (const int k : {8, 16}) {
     for (const HalfProduct what : {HalfProduct::f16, HalfProduct::bf16, HalfProduct::f16_in_f16}) {

@@ -89,6 +89,30 @@ __global__ void algebra_kernel(const half* in, const __nv_bfloat16* brain, unsig
   for (int i = 0; i < 12; ++i) out[t * 12 + i] = v[i];
 }
 
+// Words made of halves and halves of words, by the casts that such code is full of.
+__global__ void punned_kernel(const float* in, uint4* out) {
+  const int t = static_cast<int>(threadIdx.x);
+  half2 pair = __floats2half2_rn(in[2 * t], in[2 * t + 1]);
+  uint4 four;
+  half2* const halves = reinterpret_cast<half2*>(&four);
+  for (int i = 0; i < 4; ++i) {
+    halves[i] = __hmul2(pair, __float2half2_rn(static_cast<float>(i)));
+    pair.x = __hadd(pair.x, pair.y);
+  }
+  four.x = *reinterpret_cast<unsigned*>(&pair);
+  half2 swapped = __lowhigh2highlow(pair);
+  unsigned bits = reinterpret_cast<unsigned&>(swapped);
+  bits ^= 0x80008000u;
+  four.y = __half_as_ushort(__hadd(__low2half(reinterpret_cast<half2&>(bits)), half(1.0f)));
+  unsigned words[4];
+  for (int i = 0; i < 4; ++i) {
+    reinterpret_cast<half*>(words)[2 * i] = half(in[2 * t] + static_cast<float>(i));
+    reinterpret_cast<half*>(words)[2 * i + 1] = half(in[2 * t]);
+  }
+  four.y ^= words[0] ^ words[1] ^ words[2] ^ words[3];
+  out[t] = four;
+}
+
 // a: 16 x k row-major, b: k x 8 row-major; fragments gathered by the PTX ISA's tables.
 __device__ unsigned pair_of(const unsigned short* low, const unsigned short* high) {
   return *low | static_cast<unsigned>(*high) << 16;
@@ -270,6 +294,9 @@ void half_algebra(const void* in, const void* brain, unsigned* out, void* total,
   launch(algebra_kernel, 1, 32, 0, nullptr, static_cast<const half*>(in),
          static_cast<const __nv_bfloat16*>(brain), out, static_cast<half*>(total), static_cast<half2*>(pairs),
          static_cast<__nv_bfloat16*>(brains));
+}
+void half_punned(const float* in, unsigned* out) {
+  launch(punned_kernel, 1, 32, 0, nullptr, in, reinterpret_cast<uint4*>(out));
 }
 void half_product(HalfProduct what, int k, const unsigned short* a, const unsigned short* b, float* c) {
   if (what == HalfProduct::f16) product_of<HalfProduct::f16>(k, a, b, c);

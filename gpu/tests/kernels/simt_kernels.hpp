@@ -114,6 +114,7 @@ void half_pairs(Form f, int threads, void* out);
 void half_wide(const void* in, void* out, int threads, int offset, int halves);  // 2 or 8 halves per access
 void half_algebra(const void* in, const void* brain, unsigned* out, void* total, void* pairs,
                   void* brains);  // out: 32 x 12
+void half_punned(const float* in, unsigned* out);  // in: 32 x 2, out: 32 x 4
 enum class HalfProduct { f16, bf16, f16_in_f16 };
 void half_product(HalfProduct what, int k, const unsigned short* a, const unsigned short* b,
                   float* c);  // 16 x k, k x 8, 16 x 8 row-major; onto 1, 2, 3, 4 in each lane
