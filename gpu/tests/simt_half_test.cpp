@@ -493,6 +493,35 @@ TEST_CASE("ldmatrix gives each lane its pair of each matrix, or of its transpose
   }
 }
 
+TEST_CASE("a product by cp.async, ldmatrix and mma is right, and a race without its second barrier") {
+  const int k = 80;
+  std::vector<unsigned short> a(static_cast<std::size_t>(32 * k)), b(static_cast<std::size_t>(k * 16));
+  const auto a_at = [](int i) { return i * 7 % 61 - 30; };
+  const auto b_at = [](int i) { return i * 5 % 53 - 26; };
+  for (std::size_t i = 0; i < a.size(); ++i)
+    a[i] = bits_of_half(static_cast<float>(a_at(static_cast<int>(i))));
+  for (std::size_t i = 0; i < b.size(); ++i)
+    b[i] = bits_of_half(static_cast<float>(b_at(static_cast<int>(i))));
+  std::vector<float> c(32 * 16);
+  twin(
+      "half", "gemm copy", "gemm load",
+      [&](Form f, Run& run) {
+        plumb::simt::add_array("b", b.data(), b.size() * 2, true, false);
+        half_gemm(f, run.input(a), b.data(), run.output(c), k);
+      },
+      [&] {
+        int wrong = 0;
+        for (int i = 0; i < 32; ++i) {
+          for (int j = 0; j < 16; ++j) {
+            int want = 0;
+            for (int d = 0; d < k; ++d) want += a_at(i * k + d) * b_at(d * 16 + j);
+            wrong += c[static_cast<std::size_t>(i * 16 + j)] != static_cast<float>(want);
+          }
+        }
+        return wrong == 0;
+      });
+}
+
 TEST_CASE("ldmatrix reads as the lane whose row it is: races, bounds and alignment") {
   const std::vector<unsigned short> in(32 * 8, 1);
   std::vector<unsigned> out(32 * 4);

@@ -207,6 +207,60 @@ __global__ void rows_kernel(const unsigned short* in, unsigned* out) {
   for (int i = 0; i < Count; ++i) out[t * Count + i] = m[i];
 }
 
+// As such kernels are written: tiles by cp.async one step ahead, fragments by ldmatrix, products by mma. c (32 x 16) = a (32 x k) b (k x
+// 16), four warps of 16 x 8. The fault has no barrier between a tile's last use and the copy that replaces it.
+#define LOAD_X4(m, at)                                                            \
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" \
+               : "=r"(m[0]), "=r"(m[1]), "=r"(m[2]), "=r"(m[3])                   \
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(at))))
+#define LOAD_X2_TRANSPOSED(m, at)                                               \
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];" \
+               : "=r"(m[0]), "=r"(m[1])                                         \
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(at))))
+#define COPY_16(to, from)                                                \
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(        \
+                   static_cast<unsigned>(__cvta_generic_to_shared(to))), \
+               "l"(from)                                                 \
+               : "memory")
+template <bool Right>
+__global__ void gemm_kernel(const half* a, const half* b, float* c, int k) {
+  __shared__ alignas(16) half tile_a[2][32][16 + 8];
+  __shared__ alignas(16) half tile_b[2][16][16 + 8];
+  const int t = static_cast<int>(threadIdx.x), lane = t % 32, down = t / 64, across = t / 32 % 2;
+  const auto fetch = [&](int step) {
+    if (t < 64) {
+      COPY_16(&tile_a[step % 2][t / 2][t % 2 * 8], a + t / 2 * k + step * 16 + t % 2 * 8);  // <- gemm copy
+    } else if (t < 96) {
+      const int row = (t - 64) / 2, col = t % 2 * 8;
+      COPY_16(&tile_b[step % 2][row][col], b + (step * 16 + row) * 16 + col);
+    }
+    asm volatile("cp.async.commit_group;" ::: "memory");
+  };
+  float sum[4] = {};
+  fetch(0);
+  for (int step = 0; step < k / 16; ++step) {
+    if (step + 1 < k / 16) {
+      fetch(step + 1);
+      asm volatile("cp.async.wait_group 1;" ::: "memory");
+    } else {
+      asm volatile("cp.async.wait_group 0;" ::: "memory");
+    }
+    __syncthreads();
+    unsigned fa[4], fb[2];
+    LOAD_X4(fa, &tile_a[step % 2][down * 16 + lane % 16][lane / 16 * 8]);  // <- gemm load
+    LOAD_X2_TRANSPOSED(fb, &tile_b[step % 2][lane % 16][across * 8]);
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+        "{%0,%1,%2,%3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(fa[0]), "r"(fa[1]), "r"(fa[2]), "r"(fa[3]), "r"(fb[0]), "r"(fb[1]));
+    if (Right) __syncthreads();
+  }
+  float* const at = c + (down * 16 + lane / 4) * 16 + across * 8 + lane % 4 * 2;
+  *reinterpret_cast<float2*>(at) = make_float2(sum[0], sum[1]);
+  *reinterpret_cast<float2*>(at + 8 * 16) = make_float2(sum[2], sum[3]);
+}
+
 // c = a b + c; leading dimensions 8 beyond a line's length, or 16 in c.
 template <int M, int N, int K, class T, class C, class LayoutA, class LayoutB>
 __global__ void wmma_kernel(const void* a, const void* b, void* c, bool by_columns) {
@@ -302,6 +356,10 @@ void half_product(HalfProduct what, int k, const unsigned short* a, const unsign
   if (what == HalfProduct::f16) product_of<HalfProduct::f16>(k, a, b, c);
   if (what == HalfProduct::bf16) product_of<HalfProduct::bf16>(k, a, b, c);
   if (what == HalfProduct::f16_in_f16) product_of<HalfProduct::f16_in_f16>(k, a, b, c);
+}
+void half_gemm(Form f, const void* a, const void* b, float* c, int k) {
+  launch(f == Form::right ? gemm_kernel<true> : gemm_kernel<false>, 1, 128, 0, nullptr,
+         static_cast<const half*>(a), static_cast<const half*>(b), c, k);
 }
 void matrix_rows(RowFault fault, int count, bool transposed, const unsigned short* in, unsigned* out) {
   const auto go = [&](auto kernel) { launch(kernel, 1, 32, 0, nullptr, in, out); };

@@ -118,6 +118,7 @@ void half_punned(const float* in, unsigned* out);  // in: 32 x 2, out: 32 x 4
 enum class HalfProduct { f16, bf16, f16_in_f16 };
 void half_product(HalfProduct what, int k, const unsigned short* a, const unsigned short* b,
                   float* c);  // 16 x k, k x 8, 16 x 8 row-major; onto 1, 2, 3, 4 in each lane
+void half_gemm(Form f, const void* a, const void* b, float* c, int k);  // 32 x k, k x 16, 32 x 16 row-major
 enum class RowFault { none, no_barrier, misaligned, beyond };
 void matrix_rows(RowFault fault, int count, bool transposed, const unsigned short* in,
                  unsigned* out);  // in: 32 x 8; out: 32 x count
