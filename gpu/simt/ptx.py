@@ -394,7 +394,7 @@ class Asm:
             return None
 
         def narrowed(word):
-            x = '::plumb::simt::odd_double(%s)' % self.value(word, TYPES[of]) if of[0] != 'f' else 'static_cast<double>(%s)' % self.value(word, TYPES[of])
+            x = ('static_cast<double>(%s)' if of[0] == 'f' else '::plumb::simt::odd_double(%s)') % self.value(word, TYPES[of])
             return '::plumb::simt::narrow<::plumb::simt::%s>(%s, ::plumb::simt::Rounding::%s)' % (
                 HALVES[to][0], '::plumb::simt::rectified(%s)' % x if 'relu' in words else x, 'zero' if 'rz' in words else 'nearest')
         made = [narrowed(a) for a in args[1:]]
