@@ -120,6 +120,18 @@ inline double from_bits(unsigned long long b) {
 void mma_tf32(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2], Here here);
 /// c(m x 8) += a(m x k) b(k x 8) for m = 8 or 16, fragments as in gpu/runtime/mma.hpp.
 void mma_f64(double* c, const double* a, const double* b, int m, int k, Here here);
+/// c(16 x 8) += a(16 x k) b(k x 8) for k = 8 or 16: pairs of bfloat16 with `brain`, else of half, in the PTX ISA's fragments. The
+/// second form's accumulators are pairs of half.
+void mma_16bit(float* c, const unsigned* a, const unsigned* b, int k, bool brain, Here here);
+void mma_f16(unsigned* c, const unsigned* a, const unsigned* b, int k, Here here);
+/// ldmatrix: `count` 8 x 8 matrices of 16-bit elements, a row of 16 bytes from each address of the first 8 * count lanes.
+void ldmatrix(unsigned* out, const void* row, int count, bool transposed, Here here);
+
+/// warp_exchange of a whole warp, combined in place: `combine` sees 32 lanes, or it traps, since one has exited.
+void whole_warp_exchange(const char* name, Combine combine, void* in, Here here);
+/// An access that the executor makes for the calling thread, of at most 16 bytes, aligned to `alignment`; the copy itself is the
+/// caller's.
+void access_for(const char* what, const void* p, std::size_t bytes, std::size_t alignment, bool writes, Here here);
 
 /// A launch written as kernel<<<...>>>(...): `body` calls the kernel with its arguments on the calling
 /// thread.

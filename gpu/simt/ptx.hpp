@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "gpu/simt/device_api.hpp"
+#include "gpu/simt/rounding.hpp"
 
 namespace plumb::simt::ptx {
 
@@ -100,6 +101,29 @@ inline unsigned to_tf32(float x) {
   const unsigned bits = bits_of(x);
   if ((bits & 0x7f800000u) == 0x7f800000u) return (bits & 0x007fffffu) != 0 ? bits | 0x00400000u : bits;
   return (bits + 0x1000u) & 0xffffe000u;
+}
+
+/// Arithmetic on 16-bit floats as their bits, one or in pairs: op of each, rounded once.
+enum class HalfOp { add, sub, mul, fma, min, max, neg, abs, ex2, tanh };
+template <class F, HalfOp Op>
+inline unsigned short half_op(unsigned short a, unsigned short b = 0, unsigned short c = 0) {
+  if constexpr (Op == HalfOp::add) return sum<F>(a, b);
+  if constexpr (Op == HalfOp::sub) return difference<F>(a, b);
+  if constexpr (Op == HalfOp::mul) return product<F>(a, b);
+  if constexpr (Op == HalfOp::fma) return fused<F>(a, b, c);
+  if constexpr (Op == HalfOp::min) return extreme<F>(a, b, true);
+  if constexpr (Op == HalfOp::max) return extreme<F>(a, b, false);
+  if constexpr (Op == HalfOp::neg) return static_cast<unsigned short>(a ^ 0x8000u);
+  if constexpr (Op == HalfOp::abs) return static_cast<unsigned short>(a & 0x7fffu);
+  if constexpr (Op == HalfOp::ex2) return narrow<F>(std::exp2(static_cast<double>(widen<F>(a))));
+  if constexpr (Op == HalfOp::tanh) return narrow<F>(std::tanh(static_cast<double>(widen<F>(a))));
+}
+inline unsigned pair(unsigned short low, unsigned short high) { return low | static_cast<unsigned>(high) << 16; }
+inline unsigned short low(unsigned pair) { return static_cast<unsigned short>(pair); }
+inline unsigned short high(unsigned pair) { return static_cast<unsigned short>(pair >> 16); }
+template <class F, HalfOp Op>
+inline unsigned half_op2(unsigned a, unsigned b = 0, unsigned c = 0) {
+  return pair(half_op<F, Op>(low(a), low(b), low(c)), half_op<F, Op>(high(a), high(b), high(c)));
 }
 
 inline unsigned rank() {  // in the block

@@ -10,6 +10,9 @@ import re
 TYPES = {'u8': 'unsigned char', 's8': 'signed char', 'b8': 'unsigned char', 'u16': 'unsigned short', 's16': 'short',
          'b16': 'unsigned short', 'u32': 'unsigned', 's32': 'int', 'b32': 'unsigned', 'u64': 'unsigned long long',
          's64': 'long long', 'b64': 'unsigned long long', 'f32': 'float', 'f64': 'double', 'pred': 'bool'}
+# The 16-bit floats live in registers as bits. Not among TYPES: an instruction that knows nothing of them must refuse them, not add integers.
+HALVES = {'f16': ('Half', 'unsigned short'), 'bf16': ('Brain', 'unsigned short'), 'f16x2': ('Half', 'unsigned'), 'bf16x2': ('Brain', 'unsigned')}
+HALF_OPERANDS = {'add': 2, 'sub': 2, 'mul': 2, 'fma': 3, 'min': 2, 'max': 2, 'neg': 1, 'abs': 1, 'ex2': 1, 'tanh': 1}
 VECTORS = {'float': 'float', 'double': 'double', 'unsigned': 'uint', 'int': 'int', 'unsigned long long': 'ulonglong',
            'long long': 'longlong', 'unsigned char': 'uchar', 'signed char': 'char', 'unsigned short': 'ushort', 'short': 'short'}
 SPECIAL = {'laneid': '::plumb::simt::ptx::lane()', 'warpid': '::plumb::simt::ptx::warp()',
@@ -168,14 +171,15 @@ class Asm:
             return 'if (%s%s) { %s }' % (guard.group(1), self.operand(guard.group(2)), self.instruction(text[guard.end():]))
         m = re.match(r'\.reg\s+\.(\w+)\s+(.*)$', text)
         if m:
-            if m.group(1) not in TYPES:
+            kind = TYPES.get(m.group(1)) or HALVES.get(m.group(1), (None, None))[1]
+            if kind is None:
                 raise NotOffered("a register of type .%s" % m.group(1))
             names = [n.strip().lstrip('%') for n in m.group(2).split(',')]
             for n in names:
                 if not re.fullmatch(r'[A-Za-z_]\w*', n):
                     raise NotOffered("the registers '%s'" % m.group(2))
             for n in names:
-                if self.registers.setdefault(n, TYPES[m.group(1)]) != TYPES[m.group(1)]:
+                if self.registers.setdefault(n, kind) != kind:
                     raise NotOffered("the register '%s', of two types" % n)
             return ''
         m = re.match(r'([a-z][\w.:]*)\s*(.*)$', text)
@@ -184,6 +188,8 @@ class Asm:
         words = m.group(1).replace('::', '~').split('.')
         args = [a.strip() for a in re.findall(r'(?:\{[^}]*\}|\[[^\]]*\]|[^,])+', m.group(2))]
         how = getattr(self, 'do_' + words[0], None)
+        if words[-1] in HALVES and words[0] in HALF_OPERANDS:
+            how = self.half
         if how is None and words[0] in BINARY:
             how = self.binary
         if how is None and words[0] in UNARY_F32:
@@ -423,6 +429,13 @@ class Asm:
         if types == ['f32', 'tf32', 'tf32', 'f32'] and (m, k) == ('16', '8'):
             made = copy('float', 'c', c) + copy('unsigned', 'a', a) + copy('unsigned', 'b', b)
             made += '::plumb::simt::mma_tf32(plumb_c, plumb_a, plumb_b, ::plumb::simt::Here::at());'
+        elif types in (['f32', 'f16', 'f16', 'f32'], ['f32', 'bf16', 'bf16', 'f32'], ['f16'] * 4) and m == '16' and k in ('8', '16'):
+            wide = types[0] == 'f32'
+            if (len(a), len(b), len(c), len(d)) != (int(k) // 4, int(k) // 8, 4 if wide else 2, 4 if wide else 2):
+                return None
+            made = copy('float' if wide else 'unsigned', 'c', c) + copy('unsigned', 'a', a) + copy('unsigned', 'b', b)
+            made += '::plumb::simt::%s(plumb_c, plumb_a, plumb_b, %s, %s::plumb::simt::Here::at());' % (
+                'mma_16bit' if wide else 'mma_f16', k, ('true, ' if types[1] == 'bf16' else 'false, ') if wide else '')
         elif types == ['f64'] * 4:
             made = copy('double', 'c', c) + copy('double', 'a', a) + copy('double', 'b', b)
             made += '::plumb::simt::mma_f64(plumb_c, plumb_a, plumb_b, %s, %s, ::plumb::simt::Here::at());' % (m, k)
@@ -430,7 +443,45 @@ class Asm:
             return None
         return '{ %s %s }' % (made, ' '.join(self.assign(n, 'plumb_c[%d]' % i) for i, n in enumerate(d)))
 
+    def do_ldmatrix(self, words, args):
+        count = next((int(w[1]) for w in words if w in ('x1', 'x2', 'x4')), 0)
+        known = {'ldmatrix', 'sync', 'aligned', 'm8n8', 'x1', 'x2', 'x4', 'trans', 'shared', 'shared~cta', 'b16'}
+        names = [n.strip() for n in args[0].strip('{} ').split(',')]
+        if set(words) - known or 'm8n8' not in words or words[-1] != 'b16' or len(args) != 2 or count == 0 or len(names) != count:
+            return None
+        return '{ unsigned plumb_m[%d]; ::plumb::simt::ldmatrix(plumb_m, %s, %d, %s, ::plumb::simt::Here::at()); %s }' % (
+            count, self.address(args[1], self.space(words), 'const void'), count, 'true' if 'trans' in words else 'false',
+            ' '.join(self.assign(n, 'plumb_m[%d]' % i) for i, n in enumerate(names)))
+
     # ---- arithmetic ----
+    def half(self, words, args):
+        """Arithmetic on 16-bit floats, of one or of a pair."""
+        form, kind = HALVES[words[-1]]
+        if set(words[1:-1]) - {'rn', 'approx'} or len(args) != 1 + HALF_OPERANDS[words[0]]:
+            return None
+        return self.assign(args[0], '%shalf_op%s<::plumb::simt::%s, %sHalfOp::%s>(%s)' % (
+            P, '2' if kind == 'unsigned' else '', form, P, words[0], ', '.join(self.value(a, kind) for a in args[1:])))
+
+    def convert_half(self, words, args):
+        """cvt to or from the 16-bit floats: from float and double, from integers to nearest, two floats into a pair."""
+        to, of = words[-2:]
+        how = [w for w in words[1:-2] if w not in ('rn', 'rz', 'relu')]
+        if how or (to in HALVES) != ('rn' in words or 'rz' in words) or len(args) != (3 if to in ('f16x2', 'bf16x2') else 2):
+            return None
+        if to not in HALVES:
+            if of not in ('f16', 'bf16') or to not in ('f32', 'f64'):
+                return None
+            return self.assign(args[0], '::plumb::simt::widen<::plumb::simt::%s>(%s)' % (HALVES[of][0], self.value(args[1], 'unsigned short')))
+        if TYPES.get(of) in (None, 'bool') or of.startswith('b') or (len(args) == 3 and of != 'f32'):
+            return None
+
+        def narrowed(word):
+            x = ('static_cast<double>(%s)' if of[0] == 'f' else '::plumb::simt::odd_double(%s)') % self.value(word, TYPES[of])
+            return '::plumb::simt::narrow<::plumb::simt::%s>(%s, ::plumb::simt::Rounding::%s)' % (
+                HALVES[to][0], '::plumb::simt::rectified(%s)' % x if 'relu' in words else x, 'zero' if 'rz' in words else 'nearest')
+        made = [narrowed(a) for a in args[1:]]
+        return self.assign(args[0], made[0] if len(made) == 1 else '%spair(%s, %s)' % (P, made[1], made[0]))
+
     def do_mov(self, words, args):
         kind = self.kind(words)
         if kind is None or len(args) != 2 or '{' in args[0] + args[1]:
@@ -440,6 +491,8 @@ class Asm:
     def do_cvt(self, words, args):
         if words[1:] == ['rna', 'tf32', 'f32']:
             return self.assign(args[0], '%sto_tf32(%s)' % (P, self.value(args[1], 'float')))
+        if words[-2] in HALVES or words[-1] in HALVES:
+            return self.convert_half(words, args)
         to, of = TYPES.get(words[-2]), TYPES.get(words[-1])
         rounding = [w for w in words[1:-2] if w not in ('rn', 'rz')]
         if to is None or of is None or rounding or ('rn' in words and 'f' not in words[-2]):

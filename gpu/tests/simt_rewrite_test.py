@@ -150,6 +150,21 @@ class InlinePtx(unittest.TestCase):
         self.assertIn('goto %s;' % labels[0][0], one)
         self.assertLess(one.index('bool plumb_p{};'), one.index(labels[0][0] + ':;'))
 
+    def test_sixteen_bit_floats_are_never_taken_for_integers(self):
+        self.assertIn('half_op2<::plumb::simt::Brain, ::plumb::simt::ptx::HalfOp::fma>',
+                      self.made('asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));'))
+        self.refused('asm("setp.lt.f16 %0, %1, %2;" : "=r"(p) : "h"(a), "h"(b));', 'setp.lt.f16')
+        self.refused('asm("add.ftz.f16 %0, %1, %2;" : "=h"(d) : "h"(a), "h"(b));', 'add.ftz.f16')
+        self.refused('asm("fma.rn.sat.f16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));', 'fma.rn.sat.f16x2')
+        self.refused('asm("atom.add.noftz.f16 %0, [%1], %2;" : "=h"(d) : "l"(p), "h"(b));', 'atom.add.noftz.f16')
+        self.refused('asm("cvt.rni.s32.f16 %0, %1;" : "=r"(d) : "h"(a));', 'cvt.rni.s32.f16')
+        self.refused('asm("cvt.f16.f32 %0, %1;" : "=h"(d) : "f"(a));', 'cvt.f16.f32')
+
+    def test_fragments_of_another_size_are_refused(self):
+        self.refused('asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};" : "+f"(c[0]),'
+                     ' "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a), "r"(b), "r"(d));', 'm16n8k16')
+        self.refused('asm("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1}, [%2];" : "=r"(a), "=r"(b) : "r"(p));', 'ldmatrix')
+
     def test_the_hosts_own_asm_is_left_alone(self):
         text = '# 1 "/usr/include/x.h" 1 3 4\nextern int f(void) __asm__ ("" "g");\n# 2 "file.cu" 2\nint y;\n'
         self.assertEqual(rewrite.rewrite(text), text)

@@ -123,6 +123,27 @@ void mbarrier_unfinished(const int* in);                                     // 
 void mbarrier_misaligned(const int* in);
 void mbarrier_bytes_missing(const int* in, int* out);
 
+// half.cu: pointers are to halves where they are void
+void half_sum(Form f, int threads, const void* in, void* out);
+void half_pairs(Form f, int threads, void* out);
+void half_wide(const void* in, void* out, int threads, int offset, int halves);  // 2 or 8 halves per access
+void half_algebra(const void* in, const void* brain, unsigned* out, void* total, void* pairs,
+                  void* brains);  // out: 32 x 12
+void half_punned(const float* in, unsigned* out);  // in: 32 x 2, out: 32 x 4
+enum class HalfProduct { f16, bf16, f16_in_f16 };
+void half_product(HalfProduct what, int k, const unsigned short* a, const unsigned short* b,
+                  float* c);  // 16 x k, k x 8, 16 x 8 row-major; onto 1, 2, 3, 4 in each lane
+void half_gemm(Form f, const void* a, const void* b, float* c, int k);  // 32 x k, k x 16, 32 x 16 row-major
+enum class RowFault { none, no_barrier, misaligned, beyond };
+void matrix_rows(RowFault fault, int count, bool transposed, const unsigned short* in,
+                 unsigned* out);  // in: 32 x 8; out: 32 x count
+enum class WarpProduct { f16_f32, f16_f16, f16_tall, f16_wide, bf16, tf32, f64, s8 };
+void warp_product(WarpProduct what, bool a_by_columns, bool b_by_columns, bool c_by_columns, const void* a,
+                  const void* b, void* c);  // c += a b + 2; lines of a and b end 16 bytes later, of c 16 elements
+void warp_tile(Form f, const void* in, void* out);  // out: twice in's transpose, 16 x 16
+void warp_tile_absent(void* out);
+void warp_tile_misaligned(const void* in, void* out, int offset);
+
 // written.cu: launches as a user writes them
 void written_launches(const float* in, float* out, int n);
 
