@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <boost/context/detail/fcontext.hpp>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <numeric>
 
@@ -560,7 +561,9 @@ void run_launch(std::string name, const void* kernel, dim3 grid, dim3 block, std
                 void* stream, bool cooperative, Here here, void (*body)(void*), void* closure) {
   if (engine.current != nullptr) trap("a kernel launches a kernel: not supported by the CPU executor", here);
   begin_by_itself();
+  const auto lock = enter_engine();
   if (engine.is_stopped) return;
+  enter_stream(stream);
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
   Launch& launch = open_launch(stream);
   launch.kernel = std::move(name);
@@ -923,10 +926,20 @@ void trap(const char* what, Here here) {
 
 void launch_written(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes, void* stream,
                     void (*body)(void*), void* closure, std::size_t closure_bytes, Here here) {
-  engine.params_low = static_cast<const unsigned char*>(closure);
-  engine.params_high = engine.params_low + closure_bytes;
-  run_launch(name, nullptr, grid, block, shared_bytes, stream, false, here, body, closure);
-  engine.params_low = engine.params_high = nullptr;
+  const auto launch = [=](void* in_stream, void* arguments) {
+    const auto lock = enter_engine();
+    engine.params_low = static_cast<const unsigned char*>(arguments);
+    engine.params_high = engine.params_low + closure_bytes;
+    run_launch(name, nullptr, grid, block, shared_bytes, in_stream, false, here, body, arguments);
+    engine.params_low = engine.params_high = nullptr;
+  };
+  stream = launch_key(stream);
+  if (!is_captured(stream)) return launch(stream, closure);
+  // Arguments of a kernel are bytes: a graph keeps them.
+  const std::size_t bytes = (closure_bytes + 63) / 64 * 64;
+  const std::shared_ptr<void> kept(std::aligned_alloc(64, bytes), &std::free);
+  std::memcpy(kept.get(), closure, closure_bytes);
+  capture_launch(stream, [launch, kept](void* in_stream) { launch(in_stream, kept.get()); });
 }
 
 }  // namespace plumb::simt

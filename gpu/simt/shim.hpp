@@ -5,8 +5,8 @@
 // Why this way: every operation that synchronises, or that the executor must see, is a call into executor.cpp
 // with its file and line as default arguments; everything else is plain C++ that the optimiser and the
 // compiler's own thread-sanitizer instrumentation handle. Functions that touch a kernel's memory on its
-// behalf are PLUMB_SIMT_UNTRACKED, so that an atomic is reported once, as an atomic. __shared__ is left as a
-// marker for rewrite.py, which runs on the preprocessed text and so sees headers and macros alike. C++17;
+// behalf are PLUMB_SIMT_UNTRACKED, so that an atomic is reported once, as an atomic. __shared__ and __global__
+// are left as markers for rewrite.py, which runs on the preprocessed text and so sees headers and macros alike. C++17;
 // includes only what CUDA's own headers bring along.
 #pragma once
 #if !defined(PLUMB_SIMT)
@@ -27,7 +27,7 @@
 #include "gpu/simt/ptx.hpp"
 
 // ---- function and variable qualifiers ----
-#define __global__
+#define __global__ __plumb_global__
 #define __device__
 #define __host__
 #define __constant__
@@ -50,7 +50,7 @@
 #define blockIdx (::plumb::simt::block_index())
 #define blockDim (::plumb::simt::block_extent())
 #define gridDim (::plumb::simt::grid_extent())
-#define warpSize 32
+constexpr int warpSize = 32;
 
 /// Declares `name` as a T* to the block's dynamic shared memory, aligned to 16 bytes (see
 /// gpu/runtime/device.hpp).

@@ -12,7 +12,7 @@ function(plumb_simt_kernels name)
   if(NOT Python3_Interpreter_FOUND)
     plumb_missing("Python 3" python3)
   endif()
-  set(language -std=c++17 -DPLUMB_SIMT ${PLUMB_SIMT_DEFINITIONS})
+  set(language -std=c++17 -D__CUDACC__ -DPLUMB_SIMT ${PLUMB_SIMT_DEFINITIONS})
   # -O2 and no vectoriser: an instrumented access should be the kernel's own, not a merged one. -g1: lines for findings;
   # DWARF 4, since binutils 2.40 misnames the file of an inlined call in DWARF 5.
   set(flags -O2 -g1 -gdwarf-4 -fno-tree-vectorize -fsanitize=alignment -fno-sanitize-recover=undefined -ffp-contract=off
