@@ -41,6 +41,8 @@ void grid_barrier(Here here);
 void object_barrier_init(void* object, int expected, Here here);
 unsigned object_barrier_arrive(const void* key, int count, int expected, bool drop, Here here);
 void object_barrier_wait(const void* key, unsigned phase, Here here);
+/// A pointer for each thread of the group that `key` stands for, in the running block.
+void** meeting_place(const void* key);
 /// The phase that is gathering arrivals now.
 unsigned object_barrier_phase(const void* key, Here here);
 /// Binds the calling thread's asynchronous copies since the last commit to its next arrival at that barrier.

@@ -206,6 +206,7 @@ struct Block {
   unsigned char* dynamic = nullptr;
   NamedBarrier named[16];
   std::unordered_map<const void*, ObjectBarrier> objects;
+  std::unordered_map<const void*, std::vector<void*>> meetings;
   int at_grid_barrier = 0;
 
   unsigned char* stacks = nullptr;

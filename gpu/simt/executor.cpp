@@ -323,6 +323,7 @@ Block& admit(const Launch& launch, std::uint32_t linear) {
   b.more = nullptr;
   for (NamedBarrier& n : b.named) n = NamedBarrier{};
   b.objects.clear();
+  b.meetings.clear();
   std::fill_n(b.piece_of.begin(), b.arena_used / 4 + 1, std::uint16_t{0});
   b.pieces.clear();
   b.arena_used = kGap;
@@ -873,6 +874,12 @@ void atomic_end(bool changed) {
   if (t == nullptr) return;
   t->atomic_was_idle = !changed;
   if (changed) progress();
+}
+
+void** meeting_place(const void* key) {
+  std::vector<void*>& place = engine.current->block->meetings[key];
+  if (place.empty()) place.resize(kMaxThreads);
+  return place.data();
 }
 
 void pause() {
