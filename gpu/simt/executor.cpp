@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <numeric>
 
 #include "gpu/runtime/launch.hpp"
@@ -28,6 +29,16 @@ using boost::context::detail::make_fcontext;
 using boost::context::detail::transfer_t;
 
 Engine engine;
+
+// What the shim declares as constants.
+extern uint3 running_thread asm("threadIdx");
+extern uint3 running_block asm("blockIdx");
+extern dim3 running_block_extent asm("blockDim");
+extern dim3 running_grid_extent asm("gridDim");
+uint3 running_thread{0, 0, 0};
+uint3 running_block{0, 0, 0};
+dim3 running_block_extent;
+dim3 running_grid_extent;
 
 namespace {
 
@@ -404,6 +415,8 @@ bool run_slice(Block& b) {
   while (b.ready_count > 0 && g_slice_idle <= patience) {
     Thread& t = pop_ready(b);
     engine.current = &t;
+    running_thread = t.index;
+    running_block = b.index;
     ++engine.counters.switches;
     const transfer_t back = jump_fcontext(static_cast<fcontext_t>(t.context), &t);
     t.context = back.fctx;
@@ -596,6 +609,8 @@ void run_launch(std::string name, const void* kernel, dim3 grid, dim3 block, std
   g_body = body;
   g_closure = closure;
   g_dynamic_bytes = shared_bytes;
+  running_block_extent = block;
+  running_grid_extent = grid;
   engine.cooperative = cooperative;
   engine.running = true;
   g_idle = 0;
@@ -651,7 +666,9 @@ void add_array(const std::string& name, const void* data, std::size_t bytes, boo
   a->bytes = bytes;
   a->initialised = initialised;
   a->writable = writable;
-  engine.arrays.push_back(std::move(a));
+  const auto after = std::upper_bound(engine.arrays.begin(), engine.arrays.end(), a->base,
+                                      [](const unsigned char* base, const auto& b) { return base < b->base; });
+  engine.arrays.insert(after, std::move(a));
 }
 
 void remove_array(const void* data) {
@@ -876,6 +893,38 @@ void atomic_end(bool changed) {
   if (changed) progress();
 }
 
+// ---- the device's heap ----
+
+namespace {
+std::unordered_map<const void*, std::size_t> g_heap;
+std::size_t g_heap_used = 0;
+std::size_t g_heap_limit = std::size_t{8} << 20;
+}  // namespace
+
+void set_heap_limit(std::size_t bytes) { g_heap_limit = bytes; }
+
+void* heap_allocate(std::size_t bytes) {
+  if (g_heap_used + bytes > g_heap_limit) return nullptr;
+  void* p = std::aligned_alloc(16, (bytes + 31) / 16 * 16);
+  if (p == nullptr) return nullptr;
+  for (std::size_t i = 0; i + 4 <= bytes; i += 4)
+    std::memcpy(static_cast<unsigned char*>(p) + i, &engine.options.poison, 4);
+  g_heap[p] = bytes;
+  g_heap_used += bytes;
+  add_array(fmt::format("memory of {} bytes that a kernel allocated", bytes), p, bytes, false, true);
+  return p;
+}
+
+bool heap_release(void* p) {
+  const auto it = g_heap.find(p);
+  if (it == g_heap.end()) return false;
+  g_heap_used -= it->second;
+  g_heap.erase(it);
+  remove_array(p);
+  std::free(p);
+  return true;
+}
+
 void** meeting_place(const void* key) {
   std::vector<void*>& place = engine.current->block->meetings[key];
   if (place.empty()) place.resize(kMaxThreads);
@@ -889,6 +938,10 @@ void pause() {
 }
 
 long long clock_ticks() {
+  if (engine.current != nullptr) {  // threads that wait for time to pass wait together
+    engine.current->waits_for = "the clock";
+    yield(false);
+  }
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
@@ -950,6 +1003,33 @@ void launch_written(const char* name, dim3 grid, dim3 block, std::size_t shared_
 }
 
 }  // namespace plumb::simt
+
+// What rewritten files call for malloc and free, new and delete: the device's heap in a kernel, else the host's.
+extern "C" {
+void* plumb_simt_malloc(std::size_t bytes) {
+  return plumb::simt::engine.current != nullptr ? plumb::simt::heap_allocate(bytes) : std::malloc(bytes);
+}
+void plumb_simt_free(void* p) {
+  if (plumb::simt::engine.current == nullptr) return std::free(p);
+  if (p != nullptr && !plumb::simt::heap_release(p))
+    plumb::simt::trap("free of what no kernel allocated, or freed before", plumb::simt::Here{"", 0});
+}
+void* plumb_simt_new(std::size_t bytes) {
+  return plumb::simt::engine.current != nullptr ? plumb::simt::heap_allocate(bytes) : ::operator new(bytes);
+}
+void plumb_simt_delete(void* p) {
+  if (plumb::simt::engine.current == nullptr) return ::operator delete(p);
+  plumb_simt_free(p);
+}
+}
+
+// clock() counts a device's cycles in a kernel (cudaDeviceProp::clockRate: a thousand a microsecond), and the process' time in host code.
+extern "C" clock_t clock() noexcept {
+  if (plumb::simt::engine.current != nullptr) return static_cast<clock_t>(plumb::simt::clock_ticks());
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<clock_t>(used.tv_sec * CLOCKS_PER_SEC + used.tv_nsec / (1000000000 / CLOCKS_PER_SEC));
+}
 
 // A failed assert() in a kernel is a finding; in host code it is what it always was.
 extern "C" void __assert_fail(const char* expression, const char* file, unsigned line,

@@ -439,6 +439,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
   if (limit > cudaLimitPersistingL2CacheSize) return answer(cudaErrorInvalidValue);
   g_limits[limit] = value;
+  if (limit == cudaLimitMallocHeapSize) plumb::simt::set_heap_limit(value);
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {

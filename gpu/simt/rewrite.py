@@ -393,7 +393,7 @@ def rewrite(text):
 
 
 # The compiler turns copies of large structures into calls of memcpy, past its own instrumentation: in instrumented builds the
-# assembler is told another name for it.
+# assembler is told another name for it. Likewise malloc and new, which in a kernel are the device's.
 PROLOGUE = r"""#if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define PLUMB_SIMT_RENAME
@@ -401,6 +401,9 @@ PROLOGUE = r"""#if defined(__has_feature)
 #endif
 #if defined(__SANITIZE_THREAD__) || defined(PLUMB_SIMT_RENAME)
 asm(".set memcpy, __tsan_memcpy\n.set memmove, __tsan_memmove\n.set memset, __tsan_memset");
+asm(".set malloc, plumb_simt_malloc\n.set free, plumb_simt_free\n.set _Znwm, plumb_simt_new\n.set _Znam, plumb_simt_new\n"
+    ".set _ZdlPv, plumb_simt_delete\n.set _ZdlPvm, plumb_simt_delete\n.set _ZdaPv, plumb_simt_delete\n"
+    ".set _ZdaPvm, plumb_simt_delete");
 #endif
 """
 

@@ -47,10 +47,10 @@
 #define __CUDA_ARCH__ 800
 #endif
 
-#define threadIdx (::plumb::simt::thread_index())
-#define blockIdx (::plumb::simt::block_index())
-#define blockDim (::plumb::simt::block_extent())
-#define gridDim (::plumb::simt::grid_extent())
+// Variables, as in CUDA, so that others may have their names; the executor sets them whenever it switches. Constant to each of the fibers:
+// the compiler may keep them across barriers, and their reads are not instrumented.
+extern const uint3 threadIdx, blockIdx;
+extern const dim3 blockDim, gridDim;
 constexpr int warpSize = 32;
 
 /// Declares `name` as a T* to the block's dynamic shared memory, aligned to 16 bytes (see

@@ -108,6 +108,17 @@ void ptx_count_in(Form f, int blocks, const int* in, int* partial, unsigned* cou
 void ptx_tiles(Form f, const int* in, int* out, int tiles);  // in: tiles x 64, out: 64
 void ptx_algebra(const float* in, unsigned* out);            // in: 4, 16-byte aligned; out: 32 x 24
 
+// groups.cu
+void wide_tile(int size, int threads, const int* in, int* out);  // 8 results a thread
+void wide_tile_order(Form f, const int* in, int* out);           // 128
+void wide_tile_divergent(int* out);
+void scans(const int* in, int* out);  // 32; 6 results a thread
+void invoke_one(int blocks, int* count);
+
+// numbers.cu
+void rounded_intrinsics(const float* x, const double* y, float* f, double* d);  // 3, 4, 16, 10
+void packed_intrinsics(const unsigned* x, int* out);                            // 4, 19
+
 // written.cu: launches as a user writes them
 void written_launches(const float* in, float* out, int n);
 
