@@ -300,7 +300,7 @@ inline bool one_in(unsigned n) { return next_random() % n == 0; }
 
 // executor.cpp
 void set_heap_limit(std::size_t bytes);  // of what kernels allocate
-void switch_out();  // to the scheduler, until somebody wakes the running thread
+void switch_out();                       // to the scheduler, until somebody wakes the running thread
 void wake(Thread& t);
 Launch& open_launch(void* stream);
 std::vector<int> knowledge_of(const void* stream);  // launches that its next one comes after, by stream

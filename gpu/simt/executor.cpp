@@ -54,8 +54,8 @@ void* g_closure = nullptr;
 std::size_t g_dynamic_bytes = 0;
 std::vector<Block*> g_resident;
 std::vector<std::unique_ptr<Block>> g_pool;
-std::int64_t g_idle = 0;                // polls since anything changed
-std::int64_t g_slice_idle = 0;          // in this block's slice
+std::int64_t g_idle = 0;        // polls since anything changed
+std::int64_t g_slice_idle = 0;  // in this block's slice
 
 std::string show(uint3 v) { return fmt::format("({},{},{})", v.x, v.y, v.z); }
 
@@ -666,8 +666,9 @@ void add_array(const std::string& name, const void* data, std::size_t bytes, boo
   a->bytes = bytes;
   a->initialised = initialised;
   a->writable = writable;
-  const auto after = std::upper_bound(engine.arrays.begin(), engine.arrays.end(), a->base,
-                                      [](const unsigned char* base, const auto& b) { return base < b->base; });
+  const auto after =
+      std::upper_bound(engine.arrays.begin(), engine.arrays.end(), a->base,
+                       [](const unsigned char* base, const auto& b) { return base < b->base; });
   engine.arrays.insert(after, std::move(a));
 }
 
@@ -982,7 +983,6 @@ void trap(const char* what, Here here) {
   note(FindingKind::trap, what, engine.current, locate(here));
   stop();
 }
-
 
 void launch_written(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes, void* stream,
                     void (*body)(void*), void* closure, std::size_t closure_bytes, Here here) {

@@ -177,28 +177,34 @@ class thread_block_tile<Size, Parent, true> {
  public:
   static_assert(Size <= 1024 && (Size & (Size - 1)) == 0, "a tile is a power of two up to the block");
   static void sync(PLUMB_SIMT_HERE) {
-    const unsigned phase = ::plumb::simt::object_barrier_arrive(key(), 1, static_cast<int>(Size), false, here);
+    const unsigned phase =
+        ::plumb::simt::object_barrier_arrive(key(), 1, static_cast<int>(Size), false, here);
     ::plumb::simt::object_barrier_wait(key(), phase, here);
   }
   template <class T>
   static T shfl(T v, int rank, PLUMB_SIMT_HERE) {
-    return meet(v, [rank](void* const* all) { return value_of<T>(all, static_cast<unsigned>(rank) % Size); }, here);
+    return meet(
+        v, [rank](void* const* all) { return value_of<T>(all, static_cast<unsigned>(rank) % Size); }, here);
   }
   static int any(int p, PLUMB_SIMT_HERE) {
-    return folded(p != 0, [](int a, int b) { return a | b; }, here);
+    return folded(
+        p != 0, [](int a, int b) { return a | b; }, here);
   }
   static int all(int p, PLUMB_SIMT_HERE) {
-    return folded(p != 0, [](int a, int b) { return a & b; }, here);
+    return folded(
+        p != 0, [](int a, int b) { return a & b; }, here);
   }
   /// All values in one, and those of the ranks up to the caller's.
   template <class T, class Op>
   static T folded(T v, Op op, Here here) {
-    return meet(v, [&op](void* const* all) { return details::fold<T>(all, 0, Size, op); }, here);
+    return meet(
+        v, [&op](void* const* all) { return details::fold<T>(all, 0, Size, op); }, here);
   }
   template <class T, class Op>
   static T scanned(T v, Op op, bool inclusive, Here here) {
     const unsigned last = thread_rank() + (inclusive ? 1 : 0);
-    return meet(v, [&](void* const* all) { return last == 0 ? T{} : details::fold<T>(all, 0, last, op); }, here);
+    return meet(
+        v, [&](void* const* all) { return last == 0 ? T{} : details::fold<T>(all, 0, last, op); }, here);
   }
   static constexpr unsigned size() { return Size; }
   static constexpr unsigned num_threads() { return Size; }

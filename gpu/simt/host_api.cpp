@@ -549,14 +549,17 @@ cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* p, cudaStream_t stream, H
   return plumb::simt::copy(*p, stream, false, here);
 }
 cudaError_t cudaMemset(void* p, int byte, std::size_t bytes, Here here) {
-  return cudaMemset2DAsync(p, bytes, byte, bytes, 1, nullptr, here);
+  return cudaMemset2D(p, bytes, byte, bytes, 1, here);
 }
 cudaError_t cudaMemsetAsync(void* p, int byte, std::size_t bytes, cudaStream_t stream, Here here) {
   return cudaMemset2DAsync(p, bytes, byte, bytes, 1, stream, here);
 }
 cudaError_t cudaMemset2D(void* p, std::size_t pitch, int byte, std::size_t width, std::size_t height,
                          Here here) {
-  return cudaMemset2DAsync(p, pitch, byte, width, height, nullptr, here);
+  const cudaError_t e = cudaMemset2DAsync(p, pitch, byte, width, height, nullptr, here);
+  // Of the device's memory it is queued, and the host goes on; for the host's own it waits.
+  const auto lock = enter_engine();
+  return e == cudaSuccess && !plumb::simt::is_plain_device(p) ? plumb::simt::wait_for(nullptr) : e;
 }
 cudaError_t cudaMemset2DAsync(void* p, std::size_t pitch, int byte, std::size_t width, std::size_t height,
                               cudaStream_t stream, Here here) {

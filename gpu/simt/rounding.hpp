@@ -45,33 +45,33 @@ To to_integer(Round round, From x) {
 
 }  // namespace plumb::simt
 
-#define PLUMB_SIMT_ROUNDED_OF(T, letter, suffix, R)                                                       \
-  inline T __##letter##add_##suffix(T a, T b) {                                                           \
-    return ::plumb::simt::rounded(::plumb::simt::Arithmetic::add, ::plumb::simt::Round::R, a, b);         \
-  }                                                                                                       \
-  inline T __##letter##sub_##suffix(T a, T b) {                                                           \
-    return ::plumb::simt::rounded(::plumb::simt::Arithmetic::sub, ::plumb::simt::Round::R, a, b);         \
-  }                                                                                                       \
-  inline T __##letter##mul_##suffix(T a, T b) {                                                           \
-    return ::plumb::simt::rounded(::plumb::simt::Arithmetic::mul, ::plumb::simt::Round::R, a, b);         \
-  }                                                                                                       \
-  inline T __##letter##div_##suffix(T a, T b) {                                                           \
-    return ::plumb::simt::rounded(::plumb::simt::Arithmetic::div, ::plumb::simt::Round::R, a, b);         \
-  }                                                                                                       \
-  inline T __##letter##rcp_##suffix(T a) {                                                                \
-    return ::plumb::simt::rounded(::plumb::simt::Arithmetic::div, ::plumb::simt::Round::R, T(1), a);      \
-  }                                                                                                       \
-  inline T __##letter##sqrt_##suffix(T a) {                                                               \
-    return ::plumb::simt::rounded(::plumb::simt::Arithmetic::sqrt, ::plumb::simt::Round::R, a);           \
+#define PLUMB_SIMT_ROUNDED_OF(T, letter, suffix, R)                                                  \
+  inline T __##letter##add_##suffix(T a, T b) {                                                      \
+    return ::plumb::simt::rounded(::plumb::simt::Arithmetic::add, ::plumb::simt::Round::R, a, b);    \
+  }                                                                                                  \
+  inline T __##letter##sub_##suffix(T a, T b) {                                                      \
+    return ::plumb::simt::rounded(::plumb::simt::Arithmetic::sub, ::plumb::simt::Round::R, a, b);    \
+  }                                                                                                  \
+  inline T __##letter##mul_##suffix(T a, T b) {                                                      \
+    return ::plumb::simt::rounded(::plumb::simt::Arithmetic::mul, ::plumb::simt::Round::R, a, b);    \
+  }                                                                                                  \
+  inline T __##letter##div_##suffix(T a, T b) {                                                      \
+    return ::plumb::simt::rounded(::plumb::simt::Arithmetic::div, ::plumb::simt::Round::R, a, b);    \
+  }                                                                                                  \
+  inline T __##letter##rcp_##suffix(T a) {                                                           \
+    return ::plumb::simt::rounded(::plumb::simt::Arithmetic::div, ::plumb::simt::Round::R, T(1), a); \
+  }                                                                                                  \
+  inline T __##letter##sqrt_##suffix(T a) {                                                          \
+    return ::plumb::simt::rounded(::plumb::simt::Arithmetic::sqrt, ::plumb::simt::Round::R, a);      \
   }
-#define PLUMB_SIMT_ROUNDED(suffix, R)                                                                     \
-  PLUMB_SIMT_ROUNDED_OF(float, f, suffix, R)                                                              \
-  PLUMB_SIMT_ROUNDED_OF(double, d, suffix, R)                                                             \
-  inline float __fmaf_##suffix(float a, float b, float c) {                                               \
-    return ::plumb::simt::rounded(::plumb::simt::Arithmetic::fma, ::plumb::simt::Round::R, a, b, c);      \
-  }                                                                                                       \
-  inline double __fma_##suffix(double a, double b, double c) {                                            \
-    return ::plumb::simt::rounded(::plumb::simt::Arithmetic::fma, ::plumb::simt::Round::R, a, b, c);      \
+#define PLUMB_SIMT_ROUNDED(suffix, R)                                                                \
+  PLUMB_SIMT_ROUNDED_OF(float, f, suffix, R)                                                         \
+  PLUMB_SIMT_ROUNDED_OF(double, d, suffix, R)                                                        \
+  inline float __fmaf_##suffix(float a, float b, float c) {                                          \
+    return ::plumb::simt::rounded(::plumb::simt::Arithmetic::fma, ::plumb::simt::Round::R, a, b, c); \
+  }                                                                                                  \
+  inline double __fma_##suffix(double a, double b, double c) {                                       \
+    return ::plumb::simt::rounded(::plumb::simt::Arithmetic::fma, ::plumb::simt::Round::R, a, b, c); \
   }
 PLUMB_SIMT_ROUNDED(rz, zero)
 PLUMB_SIMT_ROUNDED(ru, up)
@@ -81,10 +81,10 @@ PLUMB_SIMT_ROUNDED(rd, down)
 
 #define PLUMB_SIMT_CONVERSION(from, F, to, T, call, suffix, R) \
   inline T __##from##2##to##_##suffix(F x) { return ::plumb::simt::call(::plumb::simt::Round::R, x); }
-#define PLUMB_SIMT_CONVERSIONS(from, F, to, T, call)             \
-  PLUMB_SIMT_CONVERSION(from, F, to, T, call, rn, nearest)       \
-  PLUMB_SIMT_CONVERSION(from, F, to, T, call, rz, zero)          \
-  PLUMB_SIMT_CONVERSION(from, F, to, T, call, ru, up)            \
+#define PLUMB_SIMT_CONVERSIONS(from, F, to, T, call)       \
+  PLUMB_SIMT_CONVERSION(from, F, to, T, call, rn, nearest) \
+  PLUMB_SIMT_CONVERSION(from, F, to, T, call, rz, zero)    \
+  PLUMB_SIMT_CONVERSION(from, F, to, T, call, ru, up)      \
   PLUMB_SIMT_CONVERSION(from, F, to, T, call, rd, down)
 PLUMB_SIMT_CONVERSIONS(float, float, int, int, to_integer<int>)
 PLUMB_SIMT_CONVERSIONS(float, float, uint, unsigned, to_integer<unsigned>)

@@ -490,7 +490,8 @@ unsigned by_parts(unsigned a, unsigned b, F f) {
   constexpr int bits = 8 * sizeof(Part);
   unsigned out = 0;
   for (int i = 0; i < 32; i += bits) {
-    const auto part = static_cast<std::make_unsigned_t<Part>>(f(static_cast<Part>(a >> i), static_cast<Part>(b >> i)));
+    const auto part =
+        static_cast<std::make_unsigned_t<Part>>(f(static_cast<Part>(a >> i), static_cast<Part>(b >> i)));
     out |= static_cast<unsigned>(part) << i;
   }
   return out;
@@ -507,12 +508,12 @@ C dot_of_bytes(unsigned a, unsigned b, C c, int parts, int first) {
   return static_cast<C>(sum);
 }
 }  // namespace plumb::simt
-#define PLUMB_SIMT_BY_PARTS(name, signed_or_not, expression)                                                \
-  inline unsigned __v##name##4(unsigned a, unsigned b) {                                                    \
-    return ::plumb::simt::by_parts<signed_or_not char>(a, b, [](int x, int y) { return expression; });      \
-  }                                                                                                         \
-  inline unsigned __v##name##2(unsigned a, unsigned b) {                                                    \
-    return ::plumb::simt::by_parts<signed_or_not short>(a, b, [](int x, int y) { return expression; });     \
+#define PLUMB_SIMT_BY_PARTS(name, signed_or_not, expression)                                            \
+  inline unsigned __v##name##4(unsigned a, unsigned b) {                                                \
+    return ::plumb::simt::by_parts<signed_or_not char>(a, b, [](int x, int y) { return expression; });  \
+  }                                                                                                     \
+  inline unsigned __v##name##2(unsigned a, unsigned b) {                                                \
+    return ::plumb::simt::by_parts<signed_or_not short>(a, b, [](int x, int y) { return expression; }); \
   }
 PLUMB_SIMT_BY_PARTS(add, unsigned, x + y)
 PLUMB_SIMT_BY_PARTS(sub, unsigned, x - y)
@@ -532,18 +533,20 @@ PLUMB_SIMT_BY_PARTS(cmplts, signed, x < y ? -1 : 0)
 PLUMB_SIMT_BY_PARTS(cmpltu, unsigned, x < y ? -1 : 0)
 #undef PLUMB_SIMT_BY_PARTS
 inline int __dp4a(int a, int b, int c) {
-  return ::plumb::simt::dot_of_bytes<signed char, signed char>(static_cast<unsigned>(a), static_cast<unsigned>(b), c, 4,
-                                                              0);
+  return ::plumb::simt::dot_of_bytes<signed char, signed char>(static_cast<unsigned>(a),
+                                                               static_cast<unsigned>(b), c, 4, 0);
 }
 inline unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
   return ::plumb::simt::dot_of_bytes<unsigned char, unsigned char>(a, b, c, 4, 0);
 }
 // Half words of the first with the low or the high bytes of the second.
 inline int __dp2a_lo(int a, int b, int c) {
-  return ::plumb::simt::dot_of_bytes<signed char, short>(static_cast<unsigned>(b), static_cast<unsigned>(a), c, 2, 0);
+  return ::plumb::simt::dot_of_bytes<signed char, short>(static_cast<unsigned>(b), static_cast<unsigned>(a),
+                                                         c, 2, 0);
 }
 inline int __dp2a_hi(int a, int b, int c) {
-  return ::plumb::simt::dot_of_bytes<signed char, short>(static_cast<unsigned>(b), static_cast<unsigned>(a), c, 2, 2);
+  return ::plumb::simt::dot_of_bytes<signed char, short>(static_cast<unsigned>(b), static_cast<unsigned>(a),
+                                                         c, 2, 2);
 }
 inline unsigned __dp2a_lo(unsigned a, unsigned b, unsigned c) {
   return ::plumb::simt::dot_of_bytes<unsigned char, unsigned short>(b, a, c, 2, 0);

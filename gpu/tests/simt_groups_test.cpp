@@ -1,4 +1,4 @@
-// Groups beyond a warp, and arithmetic intrinsics, as CUDA defines them.
+// Groups beyond a warp, arithmetic intrinsics and the device's heap, as CUDA defines them.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -159,4 +159,30 @@ TEST_CASE("products of bytes, bytes in a word, 24-bit products and saturating co
   CHECK(out[16] == 0);
   CHECK(out[17] == -3);
   CHECK(out[18] == 2);
+}
+
+TEST_CASE("kernels allocate, call virtual functions and release; what they get is watched like any array") {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    std::vector<int> out(32);
+    for (const int mistake : {0, 4, 1, 2, 3}) {
+      Run run(seed);
+      heap(mistake, run.output(out));
+      const auto findings = Run::findings();
+      if (mistake == 0 || mistake == 4) {
+        CHECK_MESSAGE(findings.empty(), all_of(findings));
+        for (int t = 0; t < 32; ++t)
+          CHECK(out[static_cast<std::size_t>(t)] == t + 3 + (t % 2 == 0 ? t * t : t) + t);
+      } else if (mistake == 3) {
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].kind == FindingKind::trap);
+      } else if (checked()) {
+        const FindingKind kind = mistake == 1 ? FindingKind::out_of_bounds : FindingKind::uninitialised;
+        CHECK_MESSAGE(reports(findings, kind, line_of("objects", "heap load")), all_of(findings));
+      }
+    }
+    Run run(seed);
+    heap_full(run.output(out));
+    CHECK(Run::findings().empty());
+    CHECK(out[31] == 1);
+  }
 }

@@ -63,7 +63,8 @@ __global__ void scans_kernel(const int* in, int* out) {
 
 __global__ void invoke_one_kernel(int* count) {
   const auto tile = cg::tiled_partition<16>(cg::this_thread_block());
-  cg::invoke_one(tile, [&](int by) { atomicAdd(count, by); }, 3);
+  cg::invoke_one(
+      tile, [&](int by) { atomicAdd(count, by); }, 3);
 }
 
 }  // namespace
@@ -78,7 +79,8 @@ void wide_tile(int size, int threads, const int* in, int* out) {
   launch(kernel, 1, threads, 0, nullptr, in, out);
 }
 void wide_tile_order(Form f, const int* in, int* out) {
-  launch(f == Form::right ? wide_tile_order_kernel<true> : wide_tile_order_kernel<false>, 1, 128, 0, nullptr, in, out);
+  launch(f == Form::right ? wide_tile_order_kernel<true> : wide_tile_order_kernel<false>, 1, 128, 0, nullptr,
+         in, out);
 }
 void wide_tile_divergent(int* out) { launch(wide_tile_divergent_kernel, 1, 128, 0, nullptr, out); }
 void scans(const int* in, int* out) { launch(scans_kernel, 1, 32, 0, nullptr, in, out); }

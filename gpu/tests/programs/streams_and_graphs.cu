@@ -11,20 +11,21 @@
 
 namespace cg = cooperative_groups;
 
-#define CHECK(call)                                                                                       \
-  do {                                                                                                    \
-    const cudaError_t status = (call);                                                                    \
-    if (status != cudaSuccess) {                                                                          \
-      std::printf("%s:%d: %s (%s)\n", __FILE__, __LINE__, cudaGetErrorName(status), cudaGetErrorString(status)); \
-      std::exit(2);                                                                                       \
-    }                                                                                                     \
+#define CHECK(call)                                                                 \
+  do {                                                                              \
+    const cudaError_t status = (call);                                              \
+    if (status != cudaSuccess) {                                                    \
+      std::printf("%s:%d: %s (%s)\n", __FILE__, __LINE__, cudaGetErrorName(status), \
+                  cudaGetErrorString(status));                                      \
+      std::exit(2);                                                                 \
+    }                                                                               \
   } while (0)
-#define EXPECT(condition)                                              \
-  do {                                                                 \
-    if (!(condition)) {                                                \
-      std::printf("%s:%d: not %s\n", __FILE__, __LINE__, #condition);  \
-      std::exit(3);                                                    \
-    }                                                                  \
+#define EXPECT(condition)                                             \
+  do {                                                                \
+    if (!(condition)) {                                               \
+      std::printf("%s:%d: not %s\n", __FILE__, __LINE__, #condition); \
+      std::exit(3);                                                   \
+    }                                                                 \
   } while (0)
 
 constexpr int kCount = 256;
@@ -50,8 +51,7 @@ __global__ void rotate(const T* from, T* to, int n) {  // twice, across the grid
 
 __global__ void wait_a_while(long long cycles, int* done) {
   const long long start = clock64();
-  while (clock64() - start < cycles) {
-  }
+  while (clock64() - start < cycles) {}
   if (blockIdx.x == 0 && threadIdx.x == 0) *done = 1;
 }
 
@@ -91,8 +91,7 @@ int main(int argc, char** argv) {
   }
   add<<<2, 128, 0, apart>>>(a, kCount, 4);
   if (std::strcmp(wrong, "query")) {
-    while (cudaStreamQuery(apart) == cudaErrorNotReady) {
-    }
+    while (cudaStreamQuery(apart) == cudaErrorNotReady) {}
   }
   add<<<2, 128, 0, blocking>>>(a, kCount, 5);
   EXPECT(value_of(a, 7) == 15);
@@ -108,9 +107,11 @@ int main(int argc, char** argv) {
   int n = kCount, by = 10;
   void* of_rotate[] = {&a, &b, &n};
   if (!std::strcmp(wrong, "grid")) {
-    CHECK(cudaLaunchKernel((void*)rotate<int>, dim3(2), dim3(128), of_rotate, 128 * 2 * sizeof(int), blocking));
+    CHECK(
+        cudaLaunchKernel((void*)rotate<int>, dim3(2), dim3(128), of_rotate, 128 * 2 * sizeof(int), blocking));
   } else {
-    CHECK(cudaLaunchCooperativeKernel((void*)rotate<int>, 2, 128, of_rotate, 128 * 2 * sizeof(int), blocking));
+    CHECK(
+        cudaLaunchCooperativeKernel((void*)rotate<int>, 2, 128, of_rotate, 128 * 2 * sizeof(int), blocking));
   }
   EXPECT(value_of(b, 0) == 2 && value_of(b, kCount - 1) == 1);
   void* of_add[] = {&b, &n, &by};
@@ -160,7 +161,8 @@ int main(int argc, char** argv) {
   cudaGraphNode_t filled, added, copied;
   CHECK(cudaGraphAddMemsetNode(&filled, graph, nullptr, 0, &fill));
   CHECK(cudaGraphAddKernelNode(&added, graph, &filled, std::strcmp(wrong, "nodes") ? 1 : 0, &kernel));
-  CHECK(cudaGraphAddMemcpyNode1D(&copied, graph, &added, 1, fetched.data(), b, kBytes, cudaMemcpyDeviceToHost));
+  CHECK(
+      cudaGraphAddMemcpyNode1D(&copied, graph, &added, 1, fetched.data(), b, kBytes, cudaMemcpyDeviceToHost));
   CHECK(cudaGraphInstantiate(&exec, graph, 0));
   CHECK(cudaGraphLaunch(exec, apart));
   CHECK(cudaStreamSynchronize(apart));
