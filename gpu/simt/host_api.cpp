@@ -1,4 +1,5 @@
-// Host side of a user's own program on the executor: errors, devices, memory, copies and kernels of host_api.hpp.
+// Host side of a user's own program on the executor: errors, devices, memory, copies and kernels of
+// host_api.hpp.
 #include "gpu/simt/host_api.hpp"
 
 #include <fmt/core.h>

@@ -1,7 +1,8 @@
-// The part of the CUDA runtime that a program's host code uses, over host memory: so that a user's own .cu, with its own main(),
-// runs on the CPU executor unchanged. Device memory is an array the executor watches; streams, events and graphs order launches as
-// CUDA says they do, and nothing else does. A program that never calls begin_run() gets one at its first launch or allocation, with
-// the seed in PLUMB_SIMT_SEED, and its findings on stderr when it exits, with exit code 1 if there are any.
+// The part of the CUDA runtime that a program's host code uses, over host memory: so that a user's own .cu,
+// with its own main(), runs on the CPU executor unchanged. Device memory is an array the executor watches;
+// streams, events and graphs order launches as CUDA says they do, and nothing else does. A program that never
+// calls begin_run() gets one at its first launch or allocation, with the seed in PLUMB_SIMT_SEED, and its
+// findings on stderr when it exits, with exit code 1 if there are any.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -253,7 +254,8 @@ char* symbol_address(T& symbol) {
 cudaError_t host_copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream,
                       bool waits, Here here);
 
-/// How a kernel that a program passes on as a void* is called: sizes of its parameters, and a call with pointers to them.
+/// How a kernel that a program passes on as a void* is called: sizes of its parameters, and a call with
+/// pointers to them.
 struct KernelShape {
   void (*invoke)(const void* kernel, void** arguments);
   const std::size_t* sizes;

@@ -1,5 +1,5 @@
-// What host_api.cpp and host_streams.cpp share: an operation of the host's is run where it is queued, or kept as a node of a graph
-// while its stream is being captured.
+// What host_api.cpp and host_streams.cpp share: an operation of the host's is run where it is queued, or kept
+// as a node of a graph while its stream is being captured.
 #pragma once
 #include <functional>
 

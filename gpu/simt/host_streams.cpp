@@ -1,6 +1,7 @@
-// Streams, events and graphs of host_api.hpp. Work runs when it is queued, which is one legal moment; what it is ordered after is CUDA's:
-// the stream's earlier work, what the host has waited for, events waited for, and the legacy default stream's rule. A graph runs its nodes
-// each in a stream of its own, after those it depends on and no others.
+// Streams, events and graphs of host_api.hpp. Work runs when it is queued, which is one legal moment; what it
+// is ordered after is CUDA's: the stream's earlier work, what the host has waited for, events waited for, and
+// the legacy default stream's rule. A graph runs its nodes each in a stream of its own, after those it
+// depends on and no others.
 #include <algorithm>
 #include <chrono>
 #include <cstring>

@@ -1,5 +1,5 @@
-// Arithmetic in a stated direction: the processor's own rounding mode, set around one operation on volatile operands, which no compiler
-// moves across the calls that set it.
+// Arithmetic in a stated direction: the processor's own rounding mode, set around one operation on volatile
+// operands, which no compiler moves across the calls that set it.
 #include "gpu/simt/rounding.hpp"
 
 #include <cfenv>

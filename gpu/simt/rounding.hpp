@@ -1,5 +1,5 @@
-// Intrinsics whose result is rounded in a stated direction, and conversions between numbers, as CUDA defines them: exact, and saturating
-// where an integer cannot hold the value.
+// Intrinsics whose result is rounded in a stated direction, and conversions between numbers, as CUDA defines
+// them: exact, and saturating where an integer cannot hold the value.
 #pragma once
 #include <cmath>
 #include <limits>
