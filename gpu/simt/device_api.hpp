@@ -39,6 +39,8 @@ void object_barrier_wait(const void* key, unsigned phase, Here here);
 bool object_barrier_test(const void* key, unsigned phase, bool may_wait, Here here);
 /// The phase that is gathering arrivals waits for that many bytes of bulk copies more.
 void object_barrier_expect(const void* object, int bytes, Here here);
+/// A pointer for each thread of the group that `key` stands for, in the running block.
+void** meeting_place(const void* key);
 /// The phase that is gathering arrivals now.
 unsigned object_barrier_phase(const void* key, Here here);
 /// Binds the calling thread's asynchronous copies since the last commit to its next arrival at that barrier.

@@ -11,7 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -216,6 +218,7 @@ struct Block {
   std::unordered_map<const void*, ObjectBarrier> objects;
   std::vector<Flight> flying;
   Here met_at{"", 0}, met_at_too{"", 0};  // two barriers at which warps of the block met; line 0: none yet
+  std::unordered_map<const void*, std::vector<void*>> meetings;
   int at_grid_barrier = 0;
 
   unsigned char* stacks = nullptr;
@@ -265,7 +268,8 @@ struct Engine {
   std::uint64_t rng = 1;
   Order order = Order::ascending;
 
-  Thread* current = nullptr;
+  // Of each of the host's threads: instrumented host code beside a launch is no fiber of it.
+  static inline thread_local Thread* current = nullptr;
   void* scheduler = nullptr;  // context to return to
   bool cooperative = false;
   std::uint32_t next_block_id = 1;
@@ -307,11 +311,21 @@ inline std::uint64_t next_random() {
 inline bool one_in(unsigned n) { return next_random() % n == 0; }
 
 // executor.cpp
-void switch_out();  // to the scheduler, until somebody wakes the running thread
+void set_heap_limit(std::size_t bytes);  // of what kernels allocate
+void switch_out();                       // to the scheduler, until somebody wakes the running thread
 void wake(Thread& t);
 Launch& open_launch(void* stream);
 std::vector<int> knowledge_of(const void* stream);  // launches that its next one comes after, by stream
 void add_knowledge(const void* stream, const std::vector<int>& knows);
+/// What an operation that is queued to `stream` now comes after: what the host has waited for, and by the legacy default stream's
+/// rule the null stream and the blocking streams (host_streams.cpp).
+void enter_stream(const void* stream);
+/// The executor's key of the stream that a launch names, whether that stream is being captured, and a launch kept as a graph's node.
+void* launch_key(void* stream);
+bool is_captured(void* stream);
+void capture_launch(void* stream, std::function<void(void* stream)> launch);
+/// One of the host's threads at a time.
+std::unique_lock<std::recursive_mutex> enter_engine();
 void begin_by_itself();  // begin_run() for a program that does not (host_api.cpp)
 void yield(bool spinning);
 bool land_flights(Block& block);  // all there are; false: there were none (asynchronous.cpp)

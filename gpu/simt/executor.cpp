@@ -12,12 +12,13 @@
 #include <algorithm>
 #include <boost/context/detail/fcontext.hpp>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <numeric>
 
 #include "gpu/runtime/launch.hpp"
 #include "gpu/simt/engine.hpp"
-#include "gpu/simt/indices.hpp"
 #include "reference/core/error.hpp"
 
 namespace plumb::simt {
@@ -28,6 +29,16 @@ using boost::context::detail::make_fcontext;
 using boost::context::detail::transfer_t;
 
 Engine engine;
+
+// What the shim declares as constants.
+extern uint3 running_thread asm("threadIdx");
+extern uint3 running_block asm("blockIdx");
+extern uint3 running_block_extent asm("blockDim");
+extern uint3 running_grid_extent asm("gridDim");
+uint3 running_thread{0, 0, 0};
+uint3 running_block{0, 0, 0};
+uint3 running_block_extent{1, 1, 1};
+uint3 running_grid_extent{1, 1, 1};
 
 namespace {
 
@@ -43,8 +54,8 @@ void* g_closure = nullptr;
 std::size_t g_dynamic_bytes = 0;
 std::vector<Block*> g_resident;
 std::vector<std::unique_ptr<Block>> g_pool;
-std::int64_t g_idle = 0;                // polls since anything changed
-std::int64_t g_slice_idle = 0;          // in this block's slice
+std::int64_t g_idle = 0;        // polls since anything changed
+std::int64_t g_slice_idle = 0;  // in this block's slice
 
 std::string show(uint3 v) { return fmt::format("({},{},{})", v.x, v.y, v.z); }
 
@@ -357,6 +368,7 @@ Block& admit(const Launch& launch, std::uint32_t linear) {
   b.objects.clear();
   b.flying.clear();
   b.met_at = b.met_at_too = Here{"", 0};
+  b.meetings.clear();
   std::fill_n(b.piece_of.begin(), b.arena_used / 4 + 1, std::uint16_t{0});
   b.pieces.clear();
   b.arena_used = kGap;
@@ -434,11 +446,11 @@ void on_thread_done(Thread& t) {
 bool run_slice(Block& b) {
   g_slice_idle = 0;
   const std::int64_t patience = 64 + 2 * static_cast<std::int64_t>(b.size);
-  set_block(b.index);
   while (b.ready_count > 0 && g_slice_idle <= patience) {
     Thread& t = pop_ready(b);
     engine.current = &t;
-    set_thread(t.index);
+    running_thread = t.index;
+    running_block = b.index;
     ++engine.counters.switches;
     const transfer_t back = jump_fcontext(static_cast<fcontext_t>(t.context), &t);
     t.context = back.fctx;
@@ -599,7 +611,9 @@ void run_launch(std::string name, const void* kernel, dim3 grid, dim3 block, std
                 void* stream, bool cooperative, Here here, void (*body)(void*), void* closure) {
   if (engine.current != nullptr) trap("a kernel launches a kernel: not supported by the CPU executor", here);
   begin_by_itself();
+  const auto lock = enter_engine();
   if (engine.is_stopped) return;
+  enter_stream(stream);
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
   Launch& launch = open_launch(stream);
   launch.kernel = std::move(name);
@@ -631,10 +645,11 @@ void run_launch(std::string name, const void* kernel, dim3 grid, dim3 block, std
   g_body = body;
   g_closure = closure;
   g_dynamic_bytes = shared_bytes;
+  running_block_extent = block;
+  running_grid_extent = grid;
   engine.cooperative = cooperative;
   engine.running = true;
   g_idle = 0;
-  set_grid(launch.grid, launch.block);
   run_blocks(launch, cooperative);
   engine.running = false;
   engine.current = nullptr;
@@ -687,7 +702,10 @@ void add_array(const std::string& name, const void* data, std::size_t bytes, boo
   a->bytes = bytes;
   a->initialised = initialised;
   a->writable = writable;
-  engine.arrays.push_back(std::move(a));
+  const auto after =
+      std::upper_bound(engine.arrays.begin(), engine.arrays.end(), a->base,
+                       [](const unsigned char* base, const auto& b) { return base < b->base; });
+  engine.arrays.insert(after, std::move(a));
 }
 
 void remove_array(const void* data) {
@@ -903,6 +921,44 @@ void atomic_end(bool changed) {
   if (changed) progress();
 }
 
+// ---- the device's heap ----
+
+namespace {
+std::unordered_map<const void*, std::size_t> g_heap;
+std::size_t g_heap_used = 0;
+std::size_t g_heap_limit = std::size_t{8} << 20;
+}  // namespace
+
+void set_heap_limit(std::size_t bytes) { g_heap_limit = bytes; }
+
+void* heap_allocate(std::size_t bytes) {
+  if (g_heap_used + bytes > g_heap_limit) return nullptr;
+  void* p = std::aligned_alloc(16, (bytes + 31) / 16 * 16);
+  if (p == nullptr) return nullptr;
+  for (std::size_t i = 0; i + 4 <= bytes; i += 4)
+    std::memcpy(static_cast<unsigned char*>(p) + i, &engine.options.poison, 4);
+  g_heap[p] = bytes;
+  g_heap_used += bytes;
+  add_array(fmt::format("memory of {} bytes that a kernel allocated", bytes), p, bytes, false, true);
+  return p;
+}
+
+bool heap_release(void* p) {
+  const auto it = g_heap.find(p);
+  if (it == g_heap.end()) return false;
+  g_heap_used -= it->second;
+  g_heap.erase(it);
+  remove_array(p);
+  std::free(p);
+  return true;
+}
+
+void** meeting_place(const void* key) {
+  std::vector<void*>& place = engine.current->block->meetings[key];
+  if (place.empty()) place.resize(kMaxThreads);
+  return place.data();
+}
+
 void pause() {
   if (engine.current == nullptr) return;
   engine.current->waits_for = "__nanosleep";
@@ -910,6 +966,10 @@ void pause() {
 }
 
 long long clock_ticks() {
+  if (engine.current != nullptr) {  // threads that wait for time to pass wait together
+    engine.current->waits_for = "the clock";
+    yield(false);
+  }
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
@@ -951,16 +1011,52 @@ void trap(const char* what, Here here) {
   stop();
 }
 
-
 void launch_written(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes, void* stream,
                     void (*body)(void*), void* closure, std::size_t closure_bytes, Here here) {
-  engine.params_low = static_cast<const unsigned char*>(closure);
-  engine.params_high = engine.params_low + closure_bytes;
-  run_launch(name, nullptr, grid, block, shared_bytes, stream, false, here, body, closure);
-  engine.params_low = engine.params_high = nullptr;
+  const auto launch = [=](void* in_stream, void* arguments) {
+    const auto lock = enter_engine();
+    engine.params_low = static_cast<const unsigned char*>(arguments);
+    engine.params_high = engine.params_low + closure_bytes;
+    run_launch(name, nullptr, grid, block, shared_bytes, in_stream, false, here, body, arguments);
+    engine.params_low = engine.params_high = nullptr;
+  };
+  stream = launch_key(stream);
+  if (!is_captured(stream)) return launch(stream, closure);
+  // Arguments of a kernel are bytes: a graph keeps them.
+  const std::size_t bytes = (closure_bytes + 63) / 64 * 64;
+  const std::shared_ptr<void> kept(std::aligned_alloc(64, bytes), &std::free);
+  std::memcpy(kept.get(), closure, closure_bytes);
+  capture_launch(stream, [launch, kept](void* in_stream) { launch(in_stream, kept.get()); });
 }
 
 }  // namespace plumb::simt
+
+// What rewritten files call for malloc and free, new and delete: the device's heap in a kernel, else the host's.
+extern "C" {
+void* plumb_simt_malloc(std::size_t bytes) {
+  return plumb::simt::engine.current != nullptr ? plumb::simt::heap_allocate(bytes) : std::malloc(bytes);
+}
+void plumb_simt_free(void* p) {
+  if (plumb::simt::engine.current == nullptr) return std::free(p);
+  if (p != nullptr && !plumb::simt::heap_release(p))
+    plumb::simt::trap("free of what no kernel allocated, or freed before", plumb::simt::Here{"", 0});
+}
+void* plumb_simt_new(std::size_t bytes) {
+  return plumb::simt::engine.current != nullptr ? plumb::simt::heap_allocate(bytes) : ::operator new(bytes);
+}
+void plumb_simt_delete(void* p) {
+  if (plumb::simt::engine.current == nullptr) return ::operator delete(p);
+  plumb_simt_free(p);
+}
+}
+
+// clock() counts a device's cycles in a kernel (cudaDeviceProp::clockRate: a thousand a microsecond), and the process' time in host code.
+extern "C" clock_t clock() noexcept {
+  if (plumb::simt::engine.current != nullptr) return static_cast<clock_t>(plumb::simt::clock_ticks());
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<clock_t>(used.tv_sec * CLOCKS_PER_SEC + used.tv_nsec / (1000000000 / CLOCKS_PER_SEC));
+}
 
 // A failed assert() in a kernel is a finding; in host code it is what it always was.
 extern "C" void __assert_fail(const char* expression, const char* file, unsigned line,

@@ -27,7 +27,8 @@ struct Options {
   int resident_blocks = 1;  // blocks under way at once; more are admitted where running ones wait for others
   int multiprocessors = 4;  // what device_multiprocessors() answers
   int max_findings = 32;    // distinct ones; further ones are counted only
-  std::int64_t max_threads = 0;  // of all launches together; a launch beyond them stops the run. 0: any number
+  std::int64_t max_threads =
+      0;              // of all launches together; a launch beyond them stops the run. 0: any number
   bool check = true;  // every access, for races, bounds and initialisation; false: only what shows by itself
 };
 

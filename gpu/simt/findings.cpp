@@ -53,7 +53,8 @@ std::string show(uint3 v) { return fmt::format("({},{},{})", v.x, v.y, v.z); }
 bool is_ours(const std::string& file) {
   static const char* const kOurs[] = {
       "gpu/simt/shim.hpp",          "gpu/simt/device_api.hpp", "gpu/simt/groups.hpp",   "gpu/simt/ptx.hpp",
-      "gpu/simt/rounding.hpp",      "gpu/simt/half.hpp",       "gpu/simt/small_float.inc", "gpu/simt/wmma.hpp",
+      "gpu/simt/rounding.hpp",      "gpu/simt/half.hpp",         "gpu/simt/half_bits.hpp",  "gpu/simt/small_float.inc",
+      "gpu/simt/wmma.hpp",
       "gpu/runtime/async_copy.hpp", "gpu/runtime/bulk_copy.hpp", "gpu/runtime/mma.hpp",    "gpu/runtime/launch.hpp"};
   for (const char* own : kOurs) {
     const std::size_t n = std::strlen(own);

@@ -1,7 +1,7 @@
 // Cooperative groups for the CPU executor, the subset kernels use: thread_block, thread_block_tile<N>,
-// coalesced_group, grid_group, sync/rank/size, shuffles, votes, match, reduce, memcpy_async with wait.
-// Everything ends in the operations of the shim, with a mask in place of the group. A tile of more than 32
-// threads offers sync and ranks only.
+// coalesced_group, grid_group, sync/rank/size, shuffles, votes, match, reduce, scans, invoke_one, memcpy_async with
+// wait. Everything ends in the operations of the shim, with a mask in place of the group; a tile of more than 32
+// threads meets at a barrier of its own, and reads there what each of them brought.
 #pragma once
 #include "gpu/simt/shim.hpp"
 
@@ -158,7 +158,17 @@ thread_block this_thread_block(block_tile_memory<Max>&) {
   return {};
 }
 
-/// Size consecutive lanes of a warp; or, above 32, of a block: those offer sync and ranks, and no shuffles.
+namespace details {
+/// Where the threads of a tile above 32 bring their values to: one pointer for each, by rank.
+template <class T, class Op>
+PLUMB_SIMT_UNTRACKED T fold(void* const* slots, unsigned first, unsigned last, const Op& op) {
+  T total = *static_cast<const T*>(slots[first]);
+  for (unsigned i = first + 1; i < last; ++i) total = op(total, *static_cast<const T*>(slots[i]));
+  return total;
+}
+}  // namespace details
+
+/// Size consecutive lanes of a warp; or, above 32, of a block: those shuffle by index only, as on a device.
 template <unsigned Size, class Parent = thread_block, bool Wide = (Size > 32)>
 class thread_block_tile;
 
@@ -167,16 +177,60 @@ class thread_block_tile<Size, Parent, true> {
  public:
   static_assert(Size <= 1024 && (Size & (Size - 1)) == 0, "a tile is a power of two up to the block");
   static void sync(PLUMB_SIMT_HERE) {
-    static const char keys[1024 / Size] = {};
-    const void* key = keys + meta_group_rank();
-    const unsigned phase = ::plumb::simt::object_barrier_arrive(key, 1, static_cast<int>(Size), false, here);
-    ::plumb::simt::object_barrier_wait(key, phase, here);
+    const unsigned phase =
+        ::plumb::simt::object_barrier_arrive(key(), 1, static_cast<int>(Size), false, here);
+    ::plumb::simt::object_barrier_wait(key(), phase, here);
+  }
+  template <class T>
+  static T shfl(T v, int rank, PLUMB_SIMT_HERE) {
+    return meet(
+        v, [rank](void* const* all) { return value_of<T>(all, static_cast<unsigned>(rank) % Size); }, here);
+  }
+  static int any(int p, PLUMB_SIMT_HERE) {
+    return folded(
+        p != 0, [](int a, int b) { return a | b; }, here);
+  }
+  static int all(int p, PLUMB_SIMT_HERE) {
+    return folded(
+        p != 0, [](int a, int b) { return a & b; }, here);
+  }
+  /// All values in one, and those of the ranks up to the caller's.
+  template <class T, class Op>
+  static T folded(T v, Op op, Here here) {
+    return meet(
+        v, [&op](void* const* all) { return details::fold<T>(all, 0, Size, op); }, here);
+  }
+  template <class T, class Op>
+  static T scanned(T v, Op op, bool inclusive, Here here) {
+    const unsigned last = thread_rank() + (inclusive ? 1 : 0);
+    return meet(
+        v, [&](void* const* all) { return last == 0 ? T{} : details::fold<T>(all, 0, last, op); }, here);
   }
   static constexpr unsigned size() { return Size; }
   static constexpr unsigned num_threads() { return Size; }
   static unsigned thread_rank() { return thread_block::thread_rank() % Size; }
   static unsigned meta_group_rank() { return thread_block::thread_rank() / Size; }
   static unsigned meta_group_size() { return (thread_block::size() + Size - 1) / Size; }
+
+ private:
+  static const void* key() {
+    static const char keys[1024 / Size] = {};
+    return keys + meta_group_rank();
+  }
+  template <class T>
+  PLUMB_SIMT_UNTRACKED static T value_of(void* const* all, unsigned rank) {
+    return *static_cast<const T*>(all[rank]);
+  }
+  // What `read` makes of all threads' values, between two barriers of the tile.
+  template <class T, class Read>
+  PLUMB_SIMT_UNTRACKED static T meet(T v, Read read, Here here) {
+    void** const all = ::plumb::simt::meeting_place(key());
+    all[thread_rank()] = &v;
+    sync(here);
+    const T out = read(all);
+    sync(here);
+    return out;
+  }
 };
 
 template <unsigned Size, class Parent>
@@ -281,6 +335,70 @@ PLUMB_SIMT_UNTRACKED T reduce(unsigned mask, T v, const Op& op, Here here) {
 template <class Group, class T, class Op>
 T reduce(const Group& group, T v, Op op, PLUMB_SIMT_HERE) {
   return details::reduce(group.mask(), v, op, here);
+}
+template <unsigned Size, class P, class T, class Op>
+T reduce(const thread_block_tile<Size, P, true>& tile, T v, Op op, PLUMB_SIMT_HERE) {
+  return tile.folded(v, op, here);
+}
+
+namespace details {
+template <class T, class Op, bool Inclusive>
+PLUMB_SIMT_UNTRACKED void scan_lanes(unsigned mask, void* const* in, void* const* out) {
+  T total{};
+  bool first = true;
+  for (unsigned rest = mask; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    const auto& mine = *static_cast<const Lane<T, Op>*>(in[lane]);
+    const T before = total;
+    total = first ? mine.value : (*mine.op)(total, mine.value);
+    *static_cast<T*>(out[lane]) = Inclusive ? total : before;  // nothing before the first: T{}
+    first = false;
+  }
+}
+template <bool Inclusive, class T, class Op>
+PLUMB_SIMT_UNTRACKED T scan(unsigned mask, T v, const Op& op, const char* name, Here here) {
+  Lane<T, Op> in{v, &op};
+  T out{};
+  ::plumb::simt::warp_exchange(mask, name, &scan_lanes<T, Op, Inclusive>, &in, &out, here);
+  return out;
+}
+}  // namespace details
+
+template <class Group, class T, class Op>
+T inclusive_scan(const Group& group, T v, Op op, PLUMB_SIMT_HERE) {
+  return details::scan<true>(group.mask(), v, op, "cooperative_groups::inclusive_scan", here);
+}
+template <unsigned Size, class P, class T, class Op>
+T inclusive_scan(const thread_block_tile<Size, P, true>& tile, T v, Op op, PLUMB_SIMT_HERE) {
+  return tile.scanned(v, op, true, here);
+}
+template <class Group, class T>
+T inclusive_scan(const Group& group, T v, PLUMB_SIMT_HERE) {
+  return inclusive_scan(group, v, plus<T>(), here);
+}
+template <class Group, class T, class Op>
+T exclusive_scan(const Group& group, T v, Op op, PLUMB_SIMT_HERE) {
+  return details::scan<false>(group.mask(), v, op, "cooperative_groups::exclusive_scan", here);
+}
+template <unsigned Size, class P, class T, class Op>
+T exclusive_scan(const thread_block_tile<Size, P, true>& tile, T v, Op op, PLUMB_SIMT_HERE) {
+  return tile.scanned(v, op, false, here);
+}
+template <class Group, class T>
+T exclusive_scan(const Group& group, T v, PLUMB_SIMT_HERE) {
+  return exclusive_scan(group, v, plus<T>(), here);
+}
+
+/// Calls `f` in one thread of the group; which one is open, so count on none.
+template <class Group, class F, class... A>
+void invoke_one(const Group& group, F&& f, A&&... arguments) {
+  if (group.thread_rank() == 0) static_cast<F&&>(f)(static_cast<A&&>(arguments)...);
+}
+template <class Group, class F, class... A>
+auto invoke_one_broadcast(const Group& group, F&& f, A&&... arguments) {
+  decltype(f(static_cast<A&&>(arguments)...)) v{};
+  if (group.thread_rank() == 0) v = static_cast<F&&>(f)(static_cast<A&&>(arguments)...);
+  return group.shfl(v, 0);
 }
 
 /// Copies `bytes` bytes to shared memory across the group, asynchronously; wait() makes them visible to the

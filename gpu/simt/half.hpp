@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "gpu/simt/rounding.hpp"
+#include "gpu/simt/half_bits.hpp"
 #include "gpu/simt/vector_types.hpp"
 
 #define PLUMB_JOIN3_(a, b, c) a##b##c

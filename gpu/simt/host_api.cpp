@@ -1,5 +1,5 @@
-// Host side of a user's own program on the executor: memory, streams and events of host_api.hpp.
-// Every copy that the host waits for orders everything before it, as the host's own program order does on a device.
+// Host side of a user's own program on the executor: errors, devices, memory, copies and kernels of
+// host_api.hpp.
 #include "gpu/simt/host_api.hpp"
 
 #include <fmt/core.h>
@@ -9,9 +9,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <unordered_map>
 #include <vector>
 
-#include "gpu/simt/engine.hpp"
+#include "gpu/runtime/launch.hpp"
+#include "gpu/simt/host_side.hpp"
 
 namespace plumb::simt {
 
@@ -19,16 +22,21 @@ namespace {
 
 constexpr std::size_t kDeviceMemory = std::size_t{8} << 30;
 constexpr std::size_t kPoisonLimit = std::size_t{1} << 28;  // more would only cost memory
+constexpr std::size_t kPitch = 512;
 
-struct Event {
-  std::vector<int> knows;
-  std::chrono::steady_clock::time_point when;
+struct Allocation {
+  std::size_t bytes;
+  cudaMemoryType type;
+  bool registered;  // the program's own memory
 };
 
 bool g_reporting = false;
-
 std::size_t g_reported = 0;
 int g_allocations = 0;
+cudaError_t g_last = cudaSuccess;
+cudaError_t g_stopped_by = cudaErrorLaunchFailure;
+std::map<const unsigned char*, Allocation> g_memory;
+std::unordered_map<const void*, KernelShape> g_kernels;
 
 void report_at_exit() {
   report_now();
@@ -38,6 +46,90 @@ void report_at_exit() {
   _exit(1);
 }
 
+cudaError_t error_of(const Finding& f) {
+  if (f.kind == FindingKind::trap && f.text.find("assertion failed") != std::string::npos)
+    return cudaErrorAssert;
+  if (f.kind == FindingKind::misaligned) return cudaErrorMisalignedAddress;
+  if (f.kind == FindingKind::bad_launch) return cudaErrorInvalidConfiguration;
+  return cudaErrorLaunchFailure;
+}
+
+const Allocation* allocation_of(const void* p) {
+  auto it = g_memory.upper_bound(static_cast<const unsigned char*>(p));
+  if (it == g_memory.begin()) return nullptr;
+  --it;
+  return static_cast<const unsigned char*>(p) < it->first + it->second.bytes ? &it->second : nullptr;
+}
+
+bool is_plain_device(const void* p) {
+  const Allocation* a = allocation_of(p);
+  return a != nullptr && a->type == cudaMemoryTypeDevice;
+}
+
+// A side that the copy calls a device's must not be memory of the host's alone, and the other way round.
+cudaError_t check_direction(const void* to, const void* from, cudaMemcpyKind kind) {
+  const bool to_host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost;
+  const bool from_host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice;
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+  if (kind == cudaMemcpyDefault) return cudaSuccess;
+  if ((to_host && is_plain_device(to)) || (from_host && is_plain_device(from))) return cudaErrorInvalidValue;
+  return cudaSuccess;
+}
+
+cudaError_t release(void* p, bool of_host, const char* what) {
+  if (p == nullptr) return cudaSuccess;
+  const auto it = g_memory.find(static_cast<const unsigned char*>(p));
+  if (it == g_memory.end() || it->second.registered || (it->second.type == cudaMemoryTypeHost) != of_host) {
+    std::fprintf(stderr, "%s: no pointer that such a call returned, or freed before\n", what);
+    return cudaErrorInvalidValue;
+  }
+  g_memory.erase(it);
+  remove_array(p);
+  std::free(p);
+  return cudaSuccess;
+}
+
+void move(const char* what, const void* stream, Here here, void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0 || engine.is_stopped) return;
+  host_operation(what, const_cast<void*>(stream), here, to, from, bytes);
+  if (!engine.is_stopped) std::memmove(to, from, bytes);
+}
+
+cudaMemcpy3DParms plane(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                        std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+  cudaMemcpy3DParms p{};
+  p.srcPtr = make_cudaPitchedPtr(const_cast<void*>(from), from_pitch, width, height);
+  p.dstPtr = make_cudaPitchedPtr(to, to_pitch, width, height);
+  p.extent = make_cudaExtent(width, height, 1);
+  p.kind = kind;
+  return p;
+}
+
+cudaError_t copy(const cudaMemcpy3DParms& p, cudaStream_t stream, bool waits, Here here) {
+  begin_by_itself();
+  const auto lock = enter_engine();
+  if (p.srcArray != nullptr || p.dstArray != nullptr) return answer(cudaErrorNotSupported);
+  if (p.extent.width == 0 || p.extent.height == 0 || p.extent.depth == 0) return host_status();
+  if (p.extent.height > 1 && (p.extent.width > p.srcPtr.pitch || p.extent.width > p.dstPtr.pitch))
+    return answer(cudaErrorInvalidPitchValue);
+  const cudaError_t bad = check_direction(p.dstPtr.ptr, p.srcPtr.ptr, p.kind);
+  if (bad != cudaSuccess) return answer(bad);
+  const cudaError_t e = queue(stream, cudaGraphNodeTypeMemcpy, copy_operation(p, here));
+  // Between two places of a device the host does not wait.
+  const bool in_device =
+      p.kind == cudaMemcpyDeviceToDevice ||
+      (p.kind == cudaMemcpyDefault && is_plain_device(p.dstPtr.ptr) && is_plain_device(p.srcPtr.ptr));
+  return e == cudaSuccess && waits && !in_device ? wait_for(stream) : e;
+}
+
+cudaError_t fill(const cudaMemsetParams& p, cudaStream_t stream, Here here) {
+  begin_by_itself();
+  const auto lock = enter_engine();
+  if (p.width == 0 || p.height == 0) return host_status();
+  if (p.height > 1 && p.width > p.pitch) return answer(cudaErrorInvalidPitchValue);
+  return queue(stream, cudaGraphNodeTypeMemset, fill_operation(p, here));
+}
+
 }  // namespace
 
 void report_now() {
@@ -45,10 +137,13 @@ void report_now() {
   for (const Finding& f : take_findings()) {
     std::fputs(f.describe().c_str(), stderr);
     ++g_reported;
+    if (engine.is_stopped) g_stopped_by = error_of(f);
   }
 }
 
 void begin_by_itself() {
+  if (engine.begun) return;
+  const auto lock = enter_engine();
   if (engine.begun) return;
   Options options;
   const char* seed = std::getenv("PLUMB_SIMT_SEED");
@@ -58,96 +153,214 @@ void begin_by_itself() {
   g_reporting = true;
 }
 
-cudaError_t host_status() { return engine.is_stopped ? cudaErrorLaunchFailure : cudaSuccess; }
+std::unique_lock<std::recursive_mutex> enter_engine() {
+  static std::recursive_mutex& mutex = *new std::recursive_mutex;  // outlives the program's own statics
+  return std::unique_lock<std::recursive_mutex>(mutex);
+}
 
-cudaError_t host_malloc(void** p, std::size_t bytes, bool watched) {
+cudaError_t answer(cudaError_t e) {
+  if (e != cudaSuccess) g_last = e;
+  return e;
+}
+
+cudaError_t host_status() { return engine.is_stopped ? answer(g_stopped_by) : cudaSuccess; }
+
+cudaError_t host_malloc(void** p, std::size_t bytes, Memory kind) {
   begin_by_itself();
-  if (bytes > kDeviceMemory) return cudaErrorMemoryAllocation;
+  const auto lock = enter_engine();
+  if (bytes > kDeviceMemory) return answer(cudaErrorMemoryAllocation);
   *p = std::aligned_alloc(256, (bytes + 511) / 256 * 256);
-  if (*p == nullptr) return cudaErrorMemoryAllocation;
-  // Pinned host memory is the program's to read and write: known, and initialised.
+  if (*p == nullptr) return answer(cudaErrorMemoryAllocation);
   if (bytes <= kPoisonLimit) std::memset(*p, 0xa5, bytes);
-  add_array(
-      fmt::format("{} #{} of {} bytes", watched ? "cudaMalloc" : "cudaMallocHost", ++g_allocations, bytes),
-      *p, bytes, !watched, true);
+  constexpr const char* kNames[] = {"cudaMalloc", "cudaMallocManaged", "cudaMallocHost"};
+  constexpr cudaMemoryType kTypes[] = {cudaMemoryTypeDevice, cudaMemoryTypeManaged, cudaMemoryTypeHost};
+  const auto k = static_cast<std::size_t>(kind);
+  // What the host may write by itself counts as initialised.
+  add_array(fmt::format("{} #{} of {} bytes", kNames[k], ++g_allocations, bytes), *p, bytes,
+            kind != Memory::device, true);
+  g_memory[static_cast<unsigned char*>(*p)] = {bytes, kTypes[k], false};
   return cudaSuccess;
 }
 
-cudaError_t host_free(void* p) {
-  remove_array(p);
-  std::free(p);
+cudaError_t host_malloc_pitch(void** p, std::size_t* pitch, std::size_t width, std::size_t height) {
+  *pitch = (width + kPitch - 1) / kPitch * kPitch;
+  return host_malloc(p, *pitch * height, Memory::device);
+}
+
+cudaError_t host_device_pointer(void** device, void* host) {
+  const auto lock = enter_engine();
+  const Allocation* a = allocation_of(host);
+  if (a == nullptr || a->type == cudaMemoryTypeDevice) return answer(cudaErrorInvalidValue);
+  *device = host;
   return cudaSuccess;
 }
 
-cudaError_t host_copy(void* to, const void* from, std::size_t bytes, void* stream, bool waits) {
+Operation copy_operation(const cudaMemcpy3DParms& p, Here here) {
+  return [p, here](const void* stream) {
+    const auto at = [](const cudaPitchedPtr& side, const cudaPos& pos, std::size_t y, std::size_t z) {
+      const std::size_t rows = (pos.z + z) * side.ysize + pos.y + y;
+      return static_cast<unsigned char*>(side.ptr) + rows * side.pitch + pos.x;
+    };
+    const cudaExtent& e = p.extent;
+    // Rows that follow each other without a gap on both sides are one copy.
+    const bool whole = e.depth == 1 && p.srcPtr.pitch == e.width && p.dstPtr.pitch == e.width;
+    for (std::size_t z = 0; z < e.depth; ++z) {
+      for (std::size_t y = 0; y < (whole ? 1 : e.height); ++y) {
+        move("cudaMemcpy", stream, here, at(p.dstPtr, p.dstPos, y, z), at(p.srcPtr, p.srcPos, y, z),
+             whole ? e.width * e.height : e.width);
+      }
+    }
+  };
+}
+
+Operation fill_operation(const cudaMemsetParams& p, Here here) {
+  return [p, here](const void* stream) {
+    for (std::size_t y = 0; y < p.height && !engine.is_stopped; ++y) {
+      auto* row = static_cast<unsigned char*>(p.dst) + y * p.pitch;
+      host_operation("cudaMemset", const_cast<void*>(stream), here, row, nullptr, p.width * p.elementSize);
+      if (engine.is_stopped) return;
+      for (std::size_t x = 0; x < p.width * p.elementSize; ++x)
+        row[x] = static_cast<unsigned char>(p.value >> 8 * (x % p.elementSize));
+    }
+  };
+}
+
+cudaError_t host_copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream,
+                      bool waits, Here here) {
+  return copy(plane(to, bytes, from, bytes, bytes, 1, kind), stream, waits, here);
+}
+
+void* know_kernel(const void* kernel, const KernelShape& shape) {
+  const auto lock = enter_engine();
+  g_kernels[kernel] = shape;
+  return const_cast<void*>(kernel);
+}
+
+cudaError_t check_kernel(const void* kernel) {
+  if (g_kernels.count(kernel) != 0) return cudaSuccess;
+  std::fputs(
+      "a kernel is launched by an address of which the executor never saw the parameters: cast the kernel's "
+      "name to void* where a "
+      ".cu file can see it, or pass the kernel itself\n",
+      stderr);
+  return cudaErrorInvalidDeviceFunction;
+}
+
+Operation kernel_operation(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                           std::size_t shared_bytes, bool cooperative, Here here) {
+  using Value = std::vector<std::max_align_t>;
+  const KernelShape shape = g_kernels.at(kernel);
+  auto values = std::make_shared<std::vector<Value>>();
+  for (std::size_t i = 0; i < shape.count; ++i) {
+    values->emplace_back(shape.sizes[i] / sizeof(std::max_align_t) + 1);
+    std::memcpy(values->back().data(), arguments[i], shape.sizes[i]);
+  }
+  return [=](const void* stream) {
+    std::vector<void*> pointers;
+    for (Value& v : *values) pointers.push_back(v.data());
+    launching::launch_packed(kernel, shape.invoke, Grid(grid, here.file, here.line), block, shared_bytes,
+                             const_cast<void*>(stream), pointers.data(),
+                             cooperative ? launching::Kind::cooperative : launching::Kind::ordinary);
+  };
+}
+
+cudaError_t launch_kernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                          std::size_t shared_bytes, cudaStream_t stream, bool cooperative, Here here) {
   begin_by_itself();
-  if (engine.is_stopped) return cudaErrorLaunchFailure;
-  if (waits) order_all();
-  host_operation("cudaMemcpy", stream, {"", 0}, to, from, bytes);
-  if (engine.is_stopped) return cudaErrorInvalidValue;
-  std::memmove(to, from, bytes);
-  if (waits) order_all();
-  return cudaSuccess;
-}
-
-cudaError_t host_fill(void* p, int byte, std::size_t bytes, void* stream, bool waits) {
-  begin_by_itself();
-  if (engine.is_stopped) return cudaErrorLaunchFailure;
-  if (waits) order_all();
-  host_operation("cudaMemset", stream, {"", 0}, p, nullptr, bytes);
-  if (engine.is_stopped) return cudaErrorInvalidValue;
-  std::memset(p, byte, bytes);
-  if (waits) order_all();
-  return cudaSuccess;
+  const auto lock = enter_engine();
+  const cudaError_t bad = check_kernel(kernel);
+  if (bad != cudaSuccess) return answer(bad);
+  return queue(stream, cudaGraphNodeTypeKernel,
+               kernel_operation(kernel, grid, block, arguments, shared_bytes, cooperative, here));
 }
 
 }  // namespace plumb::simt
 
+using plumb::simt::answer;
 using plumb::simt::engine;
-using plumb::simt::Event;
+using plumb::simt::enter_engine;
+using plumb::simt::Here;
 
-cudaError_t cudaDeviceSynchronize() {
-  plumb::simt::order_all();
-  return plumb::simt::host_status();
+// ---- errors ----
+
+cudaError_t cudaPeekAtLastError() {
+  const cudaError_t sticky = plumb::simt::host_status();
+  return sticky != cudaSuccess ? sticky : plumb::simt::g_last;
 }
-cudaError_t cudaDeviceReset() { return plumb::simt::host_status(); }
-cudaError_t cudaGetLastError() { return plumb::simt::host_status(); }
-cudaError_t cudaPeekAtLastError() { return plumb::simt::host_status(); }
+cudaError_t cudaGetLastError() {
+  const cudaError_t e = cudaPeekAtLastError();
+  plumb::simt::g_last = cudaSuccess;
+  return e;
+}
 const char* cudaGetErrorString(cudaError_t e) {
   switch (e) {
-    case cudaSuccess:
-      return "no error";
-    case cudaErrorInvalidValue:
-      return "invalid argument";
-    case cudaErrorMemoryAllocation:
-      return "out of memory";
-    case cudaErrorInvalidDevice:
-      return "invalid device ordinal";
-    case cudaErrorNotReady:
-      return "device not ready";
-    case cudaErrorLaunchFailure:
-      return "stopped by a finding of the CPU executor";
+#define PLUMB_CUDA_ERROR(name, value, text) \
+  case name:                                \
+    return text;
+    PLUMB_CUDA_ERRORS(PLUMB_CUDA_ERROR)
+#undef PLUMB_CUDA_ERROR
   }
-  return "unknown error";
+  return "unrecognized error code";
 }
 const char* cudaGetErrorName(cudaError_t e) {
   switch (e) {
-    case cudaSuccess:
-      return "cudaSuccess";
-    case cudaErrorInvalidValue:
-      return "cudaErrorInvalidValue";
-    case cudaErrorMemoryAllocation:
-      return "cudaErrorMemoryAllocation";
-    case cudaErrorInvalidDevice:
-      return "cudaErrorInvalidDevice";
-    case cudaErrorNotReady:
-      return "cudaErrorNotReady";
-    case cudaErrorLaunchFailure:
-      return "cudaErrorLaunchFailure";
+#define PLUMB_CUDA_ERROR(name, value, text) \
+  case name:                                \
+    return #name;
+    PLUMB_CUDA_ERRORS(PLUMB_CUDA_ERROR)
+#undef PLUMB_CUDA_ERROR
   }
-  return "cudaErrorUnknown";
+  return "unrecognized error code";
 }
-cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : cudaErrorInvalidValue; }
+
+// ---- devices ----
+
+namespace {
+
+std::size_t g_limits[] = {1024, 1 << 20, 8 << 20, 2, 2048, 128, 0};
+unsigned g_device_flags = 0;
+
+cudaDeviceProp device_properties() {
+  cudaDeviceProp p{};
+  std::snprintf(p.name, sizeof p.name, "Plumbline CPU executor");
+  p.totalGlobalMem = plumb::simt::kDeviceMemory;
+  p.sharedMemPerBlock = 48 * 1024;
+  p.sharedMemPerBlockOptin = 227 * 1024;
+  p.sharedMemPerMultiprocessor = 228 * 1024;
+  p.reservedSharedMemPerBlock = 1024;
+  p.totalConstMem = 64 * 1024;
+  p.memPitch = 0x7fffffff;
+  p.textureAlignment = plumb::simt::kPitch;
+  p.texturePitchAlignment = 32;
+  p.major = 8;
+  p.multiProcessorCount = engine.options.multiprocessors;
+  p.warpSize = 32;
+  p.maxThreadsPerBlock = 1024;
+  p.maxThreadsPerMultiProcessor = 2048;
+  p.maxBlocksPerMultiProcessor = 32;
+  p.cooperativeLaunch = 1;
+  p.clockRate = 1000000;
+  p.memoryClockRate = 1000000;
+  p.memoryBusWidth = 64;
+  p.l2CacheSize = 1 << 20;
+  p.maxThreadsDim[0] = p.maxThreadsDim[1] = 1024;
+  p.maxThreadsDim[2] = 64;
+  p.maxGridSize[0] = 0x7fffffff;
+  p.maxGridSize[1] = p.maxGridSize[2] = 65535;
+  p.regsPerBlock = p.regsPerMultiprocessor = 65536;
+  p.concurrentKernels = p.canMapHostMemory = p.unifiedAddressing = p.managedMemory =
+      p.concurrentManagedAccess = 1;
+  p.asyncEngineCount = 2;
+  p.deviceOverlap = p.streamPrioritiesSupported = p.hostRegisterSupported = p.memoryPoolsSupported = 1;
+  p.canUseHostPointerForRegisteredMem = p.hostNativeAtomicSupported = p.computePreemptionSupported = 1;
+  p.singleToDoublePrecisionPerfRatio = 2;
+  return p;
+}
+
+}  // namespace
+
+cudaError_t cudaDeviceReset() { return plumb::simt::host_status(); }
+cudaError_t cudaSetDevice(int device) { return answer(device == 0 ? cudaSuccess : cudaErrorInvalidDevice); }
 cudaError_t cudaGetDevice(int* device) {
   *device = 0;
   return cudaSuccess;
@@ -156,62 +369,97 @@ cudaError_t cudaGetDeviceCount(int* count) {
   *count = 1;
   return cudaSuccess;
 }
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int) {
-  *p = cudaDeviceProp{};
-  std::snprintf(p->name, sizeof p->name, "Plumbline CPU executor");
-  p->totalGlobalMem = plumb::simt::kDeviceMemory;
-  p->sharedMemPerBlock = 48 * 1024;
-  p->sharedMemPerBlockOptin = 227 * 1024;
-  p->major = 8;
-  p->multiProcessorCount = engine.options.multiprocessors;
-  p->warpSize = 32;
-  p->maxThreadsPerBlock = 1024;
-  p->maxThreadsPerMultiProcessor = 2048;
-  p->cooperativeLaunch = 1;
-  p->clockRate = 1000000;
-  p->maxThreadsDim[0] = p->maxThreadsDim[1] = 1024;
-  p->maxThreadsDim[2] = 64;
-  p->maxGridSize[0] = 0x7fffffff;
-  p->maxGridSize[1] = p->maxGridSize[2] = 65535;
-  p->regsPerBlock = 65536;
-  p->concurrentKernels = p->canMapHostMemory = p->unifiedAddressing = p->managedMemory = 1;
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
+  if (device != 0) return answer(cudaErrorInvalidDevice);
+  *p = device_properties();
   return cudaSuccess;
 }
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
-  switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock:
-      *value = 1024;
-      return cudaSuccess;
-    case cudaDevAttrMaxSharedMemoryPerBlock:
-      *value = 48 * 1024;
-      return cudaSuccess;
-    case cudaDevAttrWarpSize:
-      *value = 32;
-      return cudaSuccess;
-    case cudaDevAttrMultiProcessorCount:
-      *value = engine.options.multiprocessors;
-      return cudaSuccess;
-    case cudaDevAttrClockRate:
-      *value = 1000000;
-      return cudaSuccess;
-    case cudaDevAttrComputeMode:
-    case cudaDevAttrIntegrated:
-      *value = 0;
-      return cudaSuccess;
-    case cudaDevAttrComputeCapabilityMajor:
-      *value = 8;
-      return cudaSuccess;
-    case cudaDevAttrComputeCapabilityMinor:
-      *value = 0;
-      return cudaSuccess;
-    case cudaDevAttrCooperativeLaunch:
-      *value = 1;
-      return cudaSuccess;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-      *value = 227 * 1024;
-      return cudaSuccess;
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) { return cudaGetDevice(device); }
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  if (device != 0) return answer(cudaErrorInvalidDevice);
+  const cudaDeviceProp p = device_properties();
+  const std::pair<cudaDeviceAttr, std::size_t> known[] = {
+      {cudaDevAttrMaxThreadsPerBlock, p.maxThreadsPerBlock},
+      {cudaDevAttrMaxBlockDimX, p.maxThreadsDim[0]},
+      {cudaDevAttrMaxBlockDimY, p.maxThreadsDim[1]},
+      {cudaDevAttrMaxBlockDimZ, p.maxThreadsDim[2]},
+      {cudaDevAttrMaxGridDimX, p.maxGridSize[0]},
+      {cudaDevAttrMaxGridDimY, p.maxGridSize[1]},
+      {cudaDevAttrMaxGridDimZ, p.maxGridSize[2]},
+      {cudaDevAttrMaxSharedMemoryPerBlock, p.sharedMemPerBlock},
+      {cudaDevAttrTotalConstantMemory, p.totalConstMem},
+      {cudaDevAttrWarpSize, p.warpSize},
+      {cudaDevAttrMaxPitch, p.memPitch},
+      {cudaDevAttrMaxRegistersPerBlock, p.regsPerBlock},
+      {cudaDevAttrClockRate, p.clockRate},
+      {cudaDevAttrTextureAlignment, p.textureAlignment},
+      {cudaDevAttrGpuOverlap, p.deviceOverlap},
+      {cudaDevAttrMultiProcessorCount, p.multiProcessorCount},
+      {cudaDevAttrKernelExecTimeout, p.kernelExecTimeoutEnabled},
+      {cudaDevAttrIntegrated, p.integrated},
+      {cudaDevAttrCanMapHostMemory, p.canMapHostMemory},
+      {cudaDevAttrComputeMode, p.computeMode},
+      {cudaDevAttrConcurrentKernels, p.concurrentKernels},
+      {cudaDevAttrEccEnabled, p.ECCEnabled},
+      {cudaDevAttrMemoryClockRate, p.memoryClockRate},
+      {cudaDevAttrGlobalMemoryBusWidth, p.memoryBusWidth},
+      {cudaDevAttrL2CacheSize, p.l2CacheSize},
+      {cudaDevAttrMaxThreadsPerMultiProcessor, p.maxThreadsPerMultiProcessor},
+      {cudaDevAttrAsyncEngineCount, p.asyncEngineCount},
+      {cudaDevAttrUnifiedAddressing, p.unifiedAddressing},
+      {cudaDevAttrComputeCapabilityMajor, p.major},
+      {cudaDevAttrComputeCapabilityMinor, p.minor},
+      {cudaDevAttrStreamPrioritiesSupported, p.streamPrioritiesSupported},
+      {cudaDevAttrMaxSharedMemoryPerMultiprocessor, p.sharedMemPerMultiprocessor},
+      {cudaDevAttrMaxRegistersPerMultiprocessor, p.regsPerMultiprocessor},
+      {cudaDevAttrManagedMemory, p.managedMemory},
+      {cudaDevAttrIsMultiGpuBoard, p.isMultiGpuBoard},
+      {cudaDevAttrHostNativeAtomicSupported, p.hostNativeAtomicSupported},
+      {cudaDevAttrPageableMemoryAccess, p.pageableMemoryAccess},
+      {cudaDevAttrConcurrentManagedAccess, p.concurrentManagedAccess},
+      {cudaDevAttrComputePreemptionSupported, p.computePreemptionSupported},
+      {cudaDevAttrCanUseHostPointerForRegisteredMem, p.canUseHostPointerForRegisteredMem},
+      {cudaDevAttrCooperativeLaunch, p.cooperativeLaunch},
+      {cudaDevAttrMaxSharedMemoryPerBlockOptin, p.sharedMemPerBlockOptin},
+      {cudaDevAttrHostRegisterSupported, p.hostRegisterSupported},
+      {cudaDevAttrMaxBlocksPerMultiprocessor, p.maxBlocksPerMultiProcessor},
+      {cudaDevAttrMemoryPoolsSupported, p.memoryPoolsSupported},
+  };
+  for (const auto& [which, what] : known) {
+    if (which != attribute) continue;
+    *value = static_cast<int>(what);
+    return cudaSuccess;
   }
-  return cudaErrorInvalidValue;
+  return answer(cudaErrorInvalidValue);
+}
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  if (least != nullptr) *least = 0;
+  if (greatest != nullptr) *greatest = -5;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
+  if (limit > cudaLimitPersistingL2CacheSize) return answer(cudaErrorInvalidValue);
+  g_limits[limit] = value;
+  if (limit == cudaLimitMallocHeapSize) plumb::simt::set_heap_limit(value);
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
+  if (limit > cudaLimitPersistingL2CacheSize) return answer(cudaErrorInvalidValue);
+  *value = g_limits[limit];
+  return cudaSuccess;
+}
+cudaError_t cudaSetDeviceFlags(unsigned flags) {
+  g_device_flags = flags;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+  *flags = g_device_flags;
+  return cudaSuccess;
+}
+cudaError_t cudaDriverGetVersion(int* version) { return cudaRuntimeGetVersion(version); }
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  *version = CUDART_VERSION;
+  return cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   *free = *total = plumb::simt::kDeviceMemory;
@@ -219,50 +467,102 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
 }
 cudaError_t cudaProfilerStart() { return cudaSuccess; }
 cudaError_t cudaProfilerStop() { return cudaSuccess; }
-cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
+  *can = 0;
+  return cudaSuccess;
+}
+
+// ---- memory ----
+
+cudaError_t cudaFree(void* p) {
+  const auto lock = enter_engine();
+  return answer(plumb::simt::release(p, false, "cudaFree"));
+}
+cudaError_t cudaFreeHost(void* p) {
+  const auto lock = enter_engine();
+  return answer(plumb::simt::release(p, true, "cudaFreeHost"));
+}
+cudaError_t cudaFreeAsync(void* p, cudaStream_t stream, Here here) {
+  const auto lock = enter_engine();
+  const plumb::simt::Allocation* a = plumb::simt::allocation_of(p);
+  if (a == nullptr || !plumb::simt::is_stream(stream)) return answer(cudaErrorInvalidValue);
+  // In the order of its stream: who still uses the memory from elsewhere races with it.
+  const std::size_t bytes = a->bytes;
+  const cudaError_t e = plumb::simt::queue(stream, cudaGraphNodeTypeMemset, [=](const void* key) {
+    plumb::simt::host_operation("cudaFreeAsync", const_cast<void*>(key), here, p, nullptr, bytes);
+  });
+  return e != cudaSuccess ? e : answer(plumb::simt::release(p, false, "cudaFreeAsync"));
+}
+cudaError_t cudaHostRegister(void* p, std::size_t bytes, unsigned) {
   plumb::simt::begin_by_itself();
-  *stream = static_cast<cudaStream_t>(std::malloc(1));
-  plumb::simt::order_streams(*stream, nullptr);
+  const auto lock = enter_engine();
+  if (p == nullptr || bytes == 0) return answer(cudaErrorInvalidValue);
+  if (plumb::simt::allocation_of(p) != nullptr) return answer(cudaErrorHostMemoryAlreadyRegistered);
+  plumb::simt::add_array(fmt::format("cudaHostRegister #{} of {} bytes", ++plumb::simt::g_allocations, bytes),
+                         p, bytes, true, true);
+  plumb::simt::g_memory[static_cast<unsigned char*>(p)] = {bytes, cudaMemoryTypeHost, true};
   return cudaSuccess;
 }
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) { return cudaStreamCreate(stream); }
-cudaError_t cudaStreamDestroy(cudaStream_t) {
-  return cudaSuccess;
-}  // its address stays taken: a later stream is another one
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  // The host waits for it, and queues everything else afterwards.
-  const std::vector<const void*> all = engine.streams;
-  for (const void* other : all) plumb::simt::order_streams(other, stream);
-  return plumb::simt::host_status();
-}
-cudaError_t cudaEventCreate(cudaEvent_t* event) {
-  *event = reinterpret_cast<cudaEvent_t>(new Event);
+cudaError_t cudaHostUnregister(void* p) {
+  const auto lock = enter_engine();
+  const auto it = plumb::simt::g_memory.find(static_cast<const unsigned char*>(p));
+  if (it == plumb::simt::g_memory.end() || !it->second.registered)
+    return answer(cudaErrorHostMemoryNotRegistered);
+  plumb::simt::g_memory.erase(it);
+  plumb::simt::remove_array(p);
   return cudaSuccess;
 }
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return cudaEventCreate(event); }
-cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  delete reinterpret_cast<Event*>(event);
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* p) {
+  const auto lock = enter_engine();
+  *attributes = cudaPointerAttributes{};
+  const plumb::simt::Allocation* a = plumb::simt::allocation_of(p);
+  attributes->type = a != nullptr ? a->type : cudaMemoryTypeUnregistered;
+  attributes->device = a != nullptr ? 0 : cudaInvalidDeviceId;
+  void* const here = const_cast<void*>(p);
+  if (a != nullptr) attributes->devicePointer = here;
+  if (a == nullptr || a->type != cudaMemoryTypeDevice) attributes->hostPointer = here;
   return cudaSuccess;
 }
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  plumb::simt::begin_by_itself();
-  auto* e = reinterpret_cast<Event*>(event);
-  e->knows = plumb::simt::knowledge_of(stream);
-  e->when = std::chrono::steady_clock::now();
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  static char one;
+  if (device != 0) return answer(cudaErrorInvalidDevice);
+  *pool = reinterpret_cast<cudaMemPool_t>(&one);
   return cudaSuccess;
 }
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
-  plumb::simt::add_knowledge(stream, reinterpret_cast<Event*>(event)->knows);
-  return cudaSuccess;
+
+// ---- copies and fills ----
+
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t width, std::size_t height, cudaMemcpyKind kind, Here here) {
+  return plumb::simt::copy(plumb::simt::plane(to, to_pitch, from, from_pitch, width, height, kind), nullptr,
+                           true, here);
 }
-cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  const std::vector<const void*> all = engine.streams;
-  for (const void* stream : all) plumb::simt::add_knowledge(stream, reinterpret_cast<Event*>(event)->knows);
-  return plumb::simt::host_status();
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                              std::size_t width, std::size_t height, cudaMemcpyKind kind, cudaStream_t stream,
+                              Here here) {
+  return plumb::simt::copy(plumb::simt::plane(to, to_pitch, from, from_pitch, width, height, kind), stream,
+                           false, here);
 }
-cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
-  *milliseconds = std::chrono::duration<float, std::milli>(reinterpret_cast<Event*>(end)->when -
-                                                           reinterpret_cast<Event*>(start)->when)
-                      .count();
-  return cudaSuccess;
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* p, Here here) {
+  return plumb::simt::copy(*p, nullptr, true, here);
+}
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* p, cudaStream_t stream, Here here) {
+  return plumb::simt::copy(*p, stream, false, here);
+}
+cudaError_t cudaMemset(void* p, int byte, std::size_t bytes, Here here) {
+  return cudaMemset2D(p, bytes, byte, bytes, 1, here);
+}
+cudaError_t cudaMemsetAsync(void* p, int byte, std::size_t bytes, cudaStream_t stream, Here here) {
+  return cudaMemset2DAsync(p, bytes, byte, bytes, 1, stream, here);
+}
+cudaError_t cudaMemset2D(void* p, std::size_t pitch, int byte, std::size_t width, std::size_t height,
+                         Here here) {
+  const cudaError_t e = cudaMemset2DAsync(p, pitch, byte, width, height, nullptr, here);
+  // Of the device's memory it is queued, and the host goes on; for the host's own it waits.
+  const auto lock = enter_engine();
+  return e == cudaSuccess && !plumb::simt::is_plain_device(p) ? plumb::simt::wait_for(nullptr) : e;
+}
+cudaError_t cudaMemset2DAsync(void* p, std::size_t pitch, int byte, std::size_t width, std::size_t height,
+                              cudaStream_t stream, Here here) {
+  return plumb::simt::fill({p, pitch, static_cast<unsigned>(byte) & 0xffu, 1, width, height}, stream, here);
 }

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "gpu/simt/engine.hpp"
-#include "gpu/simt/rounding.hpp"
+#include "gpu/simt/half_bits.hpp"
 
 namespace plumb::simt {
 

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "gpu/simt/device_api.hpp"
-#include "gpu/simt/rounding.hpp"
+#include "gpu/simt/half_bits.hpp"
 
 namespace plumb::simt::ptx {
 

@@ -477,7 +477,7 @@ class Asm:
 
         def narrowed(word):
             x = ('static_cast<double>(%s)' if of[0] == 'f' else '::plumb::simt::odd_double(%s)') % self.value(word, TYPES[of])
-            return '::plumb::simt::narrow<::plumb::simt::%s>(%s, ::plumb::simt::Rounding::%s)' % (
+            return '::plumb::simt::narrow<::plumb::simt::%s>(%s, ::plumb::simt::Round::%s)' % (
                 HALVES[to][0], '::plumb::simt::rectified(%s)' % x if 'relu' in words else x, 'zero' if 'rz' in words else 'nearest')
         made = [narrowed(a) for a in args[1:]]
         return self.assign(args[0], made[0] if len(made) == 1 else '%spair(%s, %s)' % (P, made[1], made[0]))

@@ -591,10 +591,11 @@ void touch_range(Thread& t, Shadow& shadow, std::size_t offset, std::size_t byte
 Array* find_array(const unsigned char* p) {
   Array* last = engine.last_array;
   if (last != nullptr && static_cast<std::size_t>(p - last->base) < last->bytes) return last;
-  for (const auto& a : engine.arrays) {
-    if (static_cast<std::size_t>(p - a->base) < a->bytes) return engine.last_array = a.get();
-  }
-  return nullptr;
+  const auto after = std::upper_bound(engine.arrays.begin(), engine.arrays.end(), p,
+                                      [](const unsigned char* at, const auto& a) { return at < a->base; });
+  if (after == engine.arrays.begin()) return nullptr;
+  Array* a = std::prev(after)->get();
+  return static_cast<std::size_t>(p - a->base) < a->bytes ? engine.last_array = a : nullptr;
 }
 
 std::string nearest_array(const unsigned char* p) {

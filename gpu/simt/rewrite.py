@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Turns CUDA that no host compiler parses into C++ that one does: kernel<<<...>>>(...), __shared__ variables, inline PTX (ptx.py),
-# __noinline__.
+# __noinline__, casts of kernels to void*.
 #
 #   g++ -E -DPLUMB_SIMT ... file.cu -o file.ii; rewrite.py file.ii file.simt.cpp    (or as a filter, with no arguments)
 #
@@ -18,7 +18,7 @@ TOKEN = re.compile(
     r'|"(?:\\.|[^"\\\n])*"'
     r"|(?<![0-9A-Za-z_])(?:u8|u|U|L)?'(?:\\.|[^'\\\n])+'"
     r'|^\#[^\n]*'
-    r'|\b__plumb_shared__\b|\b__noinline__\b|\b(?:__asm__|__asm|asm)\b|<<<|[{}]', re.M)
+    r'|\b__plumb_shared__\b|\b__plumb_global__\b|\b__noinline__\b|\b(?:__asm__|__asm|asm)\b|<<<|[{}]', re.M)
 MARKER = re.compile(r'^#\s*(?:line\s+)?(\d+)\s+"((?:[^"\\]|\\.)*)"', re.M)
 ALIGN = re.compile(r'\balignas\s*\(|__attribute__\s*\(\s*\(\s*(?:aligned|__aligned__)\s*\(')
 OPEN, CLOSE = '([{', ')]}'
@@ -249,14 +249,20 @@ def rewrite_shared(text, at, number, in_function):
     macros = []
     for k, (name, dims) in enumerate(names):
         if extern:
-            if dims.replace(' ', '') != '[]':
-                raise Unreadable(at, 'extern __shared__ must be an array without a size')
+            first = re.match(r'\[\s*\]', dims)
+            if not first:
+                raise Unreadable(at, 'extern __shared__ must be an array without a first size')
+            tag = 'plumb_%s_%d_%d' % (name, number, k)
+            element = kind
+            if dims[first.end():].strip():  # rows of so many elements
+                element = tag + '_t'
+                out.append('using %s = %s%s;' % (element, kind, dims[first.end():].strip()))
             if in_function:
-                out.append('%s* const %s = static_cast<%s*>(::plumb::simt::dynamic_shared());' % (kind, name, kind))
+                out.append('%s* const %s = static_cast<%s*>(::plumb::simt::dynamic_shared());' %
+                           (element, name, element))
             else:
-                tag = 'plumb_%s_%d_%d' % (name, number, k)
                 out.append('static inline %s* %s() { return static_cast<%s*>(::plumb::simt::dynamic_shared()); }' %
-                           (kind, tag, kind))
+                           (element, tag, element))
                 macros.append((name, tag))
             continue
         tag = 'plumb_%s_%d_%d' % (name, number, k)
@@ -314,6 +320,34 @@ def rewrite_asm(text, at):
     return at, close + 1, flat(new) + lines_of(text[at:close + 1])
 
 
+KERNEL_NAME = re.compile(r'(?:__attribute__\s*\(\(.*?\)\)|[^()])*?\b(?!__attribute__)([A-Za-z_]\w*)\s*\(', re.S)
+CAST = (r'(?:\(\s*(?:const\s+)?void\s*(?:const\s*)?\*\s*\)\s*(?P<open>\(\s*)?|'
+        r'\breinterpret_cast\s*<\s*(?:const\s+)?void\s*(?:const\s*)?\*\s*>\s*\(\s*)(?P<name>&?\s*(?:[A-Za-z_]\w*\s*::\s*)*(?:%s)\b)')
+
+
+def rewrite_casts(text, kernels):
+    """Casts of kernels to void*, as cudaLaunchCooperativeKernel asks for: known_kernel() remembers what they take."""
+    edits = []
+    if not kernels:
+        return edits
+    for m in re.finditer(CAST % '|'.join(sorted(map(re.escape, kernels))), text):
+        end = m.end()
+        rest = re.match(r'\s*<', text[end:])
+        if rest:  # template arguments, to the > that closes them
+            depth, i = 0, end
+            while i < len(text):
+                c = text[i]
+                if c in OPEN:
+                    i = matching(text, i)
+                depth += (c == '<') - (c == '>')
+                i += 1
+                if c == '>' and depth == 0:
+                    break
+            end = i
+        edits.append((m.start('name'), end, '::plumb::simt::known_kernel(%s)' % text[m.start('name'):end]))
+    return edits
+
+
 def in_system_header(text, at):
     """Whether the line marker before `at` says so: the C library's own asm is the host's."""
     i = text.rfind('\n# ', 0, at) + 1
@@ -323,6 +357,7 @@ def in_system_header(text, at):
 
 def rewrite(text):
     edits = []
+    kernels = set()
     number = 0
     done = 0
     for m in TOKEN.finditer(text):
@@ -333,6 +368,11 @@ def rewrite(text):
             before = text[:m.start()][-40:].rstrip()
             if not before.endswith(('(', ',')):
                 edits.append((m.start(), m.end(), '__attribute__((noinline))'))
+        elif token == '__plumb_global__':
+            edits.append((m.start(), m.end(), ''))
+            named = KERNEL_NAME.match(text, m.end())
+            if named:
+                kernels.add(named.group(1))
         elif token in ('asm', '__asm__', '__asm'):
             if not in_system_header(text, m.start()):
                 edits.append(rewrite_asm(text, m.start()))
@@ -343,6 +383,7 @@ def rewrite(text):
             number += 1
             edits.append(rewrite_shared(text, m.start(), number, in_function(text, m.start())))
             done = edits[-1][1]
+    edits += rewrite_casts(text, kernels)
     out, last = [], 0
     for start, end, new in sorted(edits):
         if start < last:
@@ -353,7 +394,7 @@ def rewrite(text):
 
 
 # The compiler turns copies of large structures into calls of memcpy, past its own instrumentation: in instrumented builds the
-# assembler is told another name for it.
+# assembler is told another name for it. Likewise malloc and new, which in a kernel are the device's.
 PROLOGUE = r"""#if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define PLUMB_SIMT_RENAME
@@ -361,6 +402,9 @@ PROLOGUE = r"""#if defined(__has_feature)
 #endif
 #if defined(__SANITIZE_THREAD__) || defined(PLUMB_SIMT_RENAME)
 asm(".set memcpy, __tsan_memcpy\n.set memmove, __tsan_memmove\n.set memset, __tsan_memset");
+asm(".set malloc, plumb_simt_malloc\n.set free, plumb_simt_free\n.set _Znwm, plumb_simt_new\n.set _Znam, plumb_simt_new\n"
+    ".set _ZdlPv, plumb_simt_delete\n.set _ZdlPvm, plumb_simt_delete\n.set _ZdaPv, plumb_simt_delete\n"
+    ".set _ZdaPvm, plumb_simt_delete");
 #endif
 """
 

@@ -1,160 +1,107 @@
-// The two 16-bit formats as bits: exact widening, narrowing in IEEE's four directions, and arithmetic that rounds once. Apart from the
-// types (half.hpp), because inline PTX and the warp's matrix products work on bits.
-//
-// Why double is enough: a product of two such numbers is exact in it (at most 22 bits); a sum is made odd where it is inexact, which
-// keeps a tie from appearing or vanishing when it is rounded again (Boldo and Melquiond, IEEE Trans. Computers 57, 2008). Quotients and
-// square roots of 11-bit numbers are further from a tie than double's last place.
+// Intrinsics whose result is rounded in a stated direction, and conversions between numbers, as CUDA defines
+// them: exact, and saturating where an integer cannot hold the value.
 #pragma once
 #include <cmath>
-#include <cstring>
+#include <limits>
+#include <type_traits>
 
 namespace plumb::simt {
 
-struct Half {
-  static constexpr int kFraction = 10, kExponent = 5;  // bits
-};
-struct Brain {
-  static constexpr int kFraction = 7, kExponent = 8;
-};
+enum class Round : unsigned char { nearest, zero, up, down };
+enum class Arithmetic : unsigned char { add, sub, mul, div, fma, sqrt };
 
-enum class Rounding { nearest, zero, down, up };
-inline constexpr unsigned short kHalfNan = 0x7fff;  // what CUDA makes of any NaN, in both formats
-
-/// x in format F. NaN becomes kHalfNan; what is too large becomes infinity, or the largest number where the direction says so.
-template <class F>
-inline unsigned short narrow(double x, Rounding direction = Rounding::nearest) {
-  constexpr int kBias = (1 << (F::kExponent - 1)) - 1;
-  constexpr unsigned long long kInfinity = ((1ull << F::kExponent) - 1) << F::kFraction;
-  unsigned long long bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  const bool negative = bits >> 63 != 0;
-  const auto sign = static_cast<unsigned short>(negative ? 0x8000u : 0u);
-  const int exponent = static_cast<int>(bits >> 52 & 2047u) - 1023;
-  const unsigned long long fraction = bits & ((1ull << 52) - 1);
-  if (exponent == 1024) return fraction != 0 ? kHalfNan : static_cast<unsigned short>(sign | kInfinity);
-  if ((bits << 1) == 0) return sign;
-  const unsigned long long significand = fraction | 1ull << 52;
-  const int scale = exponent < 1 - kBias ? 1 - kBias : exponent;  // below it, places are lost
-  const int places = 52 - F::kFraction + (scale - exponent);
-  const int drop = places < 63 ? places : 63;  // from 54 on, nothing but a trace is left
-  const unsigned long long kept = significand >> drop;
-  const unsigned long long rest = significand & ((1ull << drop) - 1);
-  const unsigned long long tie = 1ull << (drop - 1);
-  bool away = false;
-  if (direction == Rounding::nearest) away = rest > tie || (rest == tie && (kept & 1u) != 0);
-  if (direction == Rounding::down) away = negative && rest != 0;
-  if (direction == Rounding::up) away = !negative && rest != 0;
-  // A carry out of the fraction is a carry into the exponent; a subnormal's exponent field is 0 by the same sum.
-  unsigned long long code =
-      (static_cast<unsigned long long>(scale + kBias - 1) << F::kFraction) + kept + (away ? 1u : 0u);
-  if (code >= kInfinity) {
-    const bool stays = direction == Rounding::zero || (direction == Rounding::down && !negative) ||
-                       (direction == Rounding::up && negative);
-    code = stays ? kInfinity - 1 : kInfinity;
-  }
-  return static_cast<unsigned short>(sign | code);
-}
-
-/// Exact. A half's NaN becomes CUDA's NaN; a bfloat16 is the upper half of a float, NaN or not.
-template <class F>
-inline float widen(unsigned short code) {
-  unsigned bits = static_cast<unsigned>(code & 0x8000u) << 16;
-  const unsigned magnitude = code & 0x7fffu;
-  if constexpr (F::kExponent == 8) {
-    bits |= magnitude << 16;
-  } else if (magnitude >= 0x7c00u) {
-    bits = magnitude > 0x7c00u ? 0x7fffffffu : bits | 0x7f800000u;
-  } else if (magnitude >= 0x0400u) {
-    bits |= (magnitude << 13) + (112u << 23);
-  } else {
-    const float small = static_cast<float>(magnitude) * 0x1p-24f;
-    unsigned raised;
-    std::memcpy(&raised, &small, sizeof raised);
-    bits |= raised;
-  }
-  float x;
-  std::memcpy(&x, &bits, sizeof x);
-  return x;
-}
-
-/// product + c, odd in the last place where that is not exact: rounding it once more equals rounding the sum itself.
-inline double sum_to_odd(double product, double c) {
-  const double sum = product + c;
-  if (!(std::fabs(sum) <= 0x1p1000)) return sum;  // infinite or NaN
-  const double back = sum - product;
-  const double error = (product - (sum - back)) + (c - back);
-  if (error == 0.0) return sum;
-  long long bits;
-  std::memcpy(&bits, &sum, sizeof bits);
-  if ((bits & 1) == 0) bits += (error > 0.0) == (sum > 0.0) ? 1 : -1;
-  double odd;
-  std::memcpy(&odd, &bits, sizeof odd);
-  return odd;
-}
-
-template <class F>
-inline unsigned short fused(unsigned short a, unsigned short b, unsigned short c) {
-  const double product = static_cast<double>(widen<F>(a)) * static_cast<double>(widen<F>(b));
-  return narrow<F>(sum_to_odd(product, static_cast<double>(widen<F>(c))));
-}
-template <class F>
-inline unsigned short sum(unsigned short a, unsigned short b) {
-  return narrow<F>(sum_to_odd(static_cast<double>(widen<F>(a)), static_cast<double>(widen<F>(b))));
-}
-template <class F>
-inline unsigned short difference(unsigned short a, unsigned short b) {
-  return narrow<F>(sum_to_odd(static_cast<double>(widen<F>(a)), -static_cast<double>(widen<F>(b))));
-}
-template <class F>
-inline unsigned short product(unsigned short a, unsigned short b) {
-  return narrow<F>(static_cast<double>(widen<F>(a)) * static_cast<double>(widen<F>(b)));
-}
-
-/// The larger, or with `least` the smaller: a NaN loses to a number unless `keep_nan`; +0 is above -0.
-template <class F>
-inline unsigned short extreme(unsigned short a, unsigned short b, bool least, bool keep_nan = false) {
-  const float x = widen<F>(a), y = widen<F>(b);
-  const bool nan_x = x != x, nan_y = y != y;
-  if ((nan_x && nan_y) || (keep_nan && (nan_x || nan_y))) return kHalfNan;
-  if (nan_x) return b;
-  if (nan_y) return a;
-  if (x == y) return ((a & 0x8000u) != 0) == least ? a : b;
-  return (x < y) == least ? a : b;
-}
-
-inline double saturated(double x) { return x > 0.0 ? (x < 1.0 ? x : 1.0) : 0.0; }  // NaN becomes 0
-inline double rectified(double x) { return x < 0.0 ? 0.0 : x; }
-
-/// An integer as a double that rounds to a 16-bit format as the integer would: beyond 53 bits, odd where places are lost.
 template <class T>
-inline double odd_double(T v) {
-  if constexpr (sizeof(T) < 8) {
-    return static_cast<double>(v);
-  } else {
-    const bool negative = v < 0;
-    unsigned long long magnitude = static_cast<unsigned long long>(v);
-    if (negative) magnitude = 0ull - magnitude;
-    if (magnitude >> 53 != 0 && (magnitude & 0x7ffu) != 0) magnitude = (magnitude | 0x800u) & ~0x7ffull;
-    return negative ? -static_cast<double>(magnitude) : static_cast<double>(magnitude);
-  }
-}
+T rounded(Arithmetic what, Round round, T a, T b = T(0), T c = T(0));
+extern template float rounded(Arithmetic, Round, float, float, float);
+extern template double rounded(Arithmetic, Round, double, double, double);
 
-/// x rounded to an integer in that direction and confined to T; NaN becomes 0.
-template <class T>
-inline T to_integer(double x, Rounding direction) {
-  if (x != x) return 0;
-  const double r = direction == Rounding::nearest ? std::nearbyint(x)
-                   : direction == Rounding::zero  ? std::trunc(x)
-                   : direction == Rounding::down  ? std::floor(x)
-                                                  : std::ceil(x);
-  constexpr bool kSigned = static_cast<T>(-1) < static_cast<T>(0);
-  constexpr int kBits = static_cast<int>(sizeof(T)) * 8 - (kSigned ? 1 : 0);
-  constexpr unsigned long long kLargest = kBits == 64 ? ~0ull : (1ull << (kBits % 64)) - 1;
-  const double end = std::ldexp(1.0, kBits);  // one past the largest
-  if (r >= end) return static_cast<T>(kLargest);
-  if (kSigned && r < -end) return static_cast<T>(~kLargest);
-  if (!kSigned && r < 0) return 0;
-  return static_cast<T>(r);
+/// `x` as a floating-point number that may be too narrow for it.
+template <class To, class From>
+To narrowed(Round round, From x);
+extern template float narrowed(Round, int);
+extern template float narrowed(Round, unsigned);
+extern template float narrowed(Round, long long);
+extern template float narrowed(Round, unsigned long long);
+extern template float narrowed(Round, double);
+extern template double narrowed(Round, long long);
+extern template double narrowed(Round, unsigned long long);
+
+/// The integer that `x` rounds to; the nearest there is, and for a NaN what the conversion instruction gives.
+template <class To, class From>
+To to_integer(Round round, From x) {
+  if (x != x) {
+    const bool wide = sizeof(From) == 8 || sizeof(To) == 8;
+    return wide ? static_cast<To>(static_cast<std::make_unsigned_t<To>>(1) << (8 * sizeof(To) - 1)) : To(0);
+  }
+  const From r = round == Round::nearest ? std::nearbyint(x)
+                 : round == Round::zero  ? std::trunc(x)
+                 : round == Round::up    ? std::ceil(x)
+                                         : std::floor(x);
+  // The largest integer may not be representable: compare with the power of two above it.
+  if (r >= std::ldexp(From(1), std::numeric_limits<To>::digits)) return std::numeric_limits<To>::max();
+  if (r <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
+  return static_cast<To>(r);
 }
 
 }  // namespace plumb::simt
+
+#define PLUMB_SIMT_ROUNDED_OF(T, letter, suffix, R)                                                  \
+  inline T __##letter##add_##suffix(T a, T b) {                                                      \
+    return ::plumb::simt::rounded(::plumb::simt::Arithmetic::add, ::plumb::simt::Round::R, a, b);    \
+  }                                                                                                  \
+  inline T __##letter##sub_##suffix(T a, T b) {                                                      \
+    return ::plumb::simt::rounded(::plumb::simt::Arithmetic::sub, ::plumb::simt::Round::R, a, b);    \
+  }                                                                                                  \
+  inline T __##letter##mul_##suffix(T a, T b) {                                                      \
+    return ::plumb::simt::rounded(::plumb::simt::Arithmetic::mul, ::plumb::simt::Round::R, a, b);    \
+  }                                                                                                  \
+  inline T __##letter##div_##suffix(T a, T b) {                                                      \
+    return ::plumb::simt::rounded(::plumb::simt::Arithmetic::div, ::plumb::simt::Round::R, a, b);    \
+  }                                                                                                  \
+  inline T __##letter##rcp_##suffix(T a) {                                                           \
+    return ::plumb::simt::rounded(::plumb::simt::Arithmetic::div, ::plumb::simt::Round::R, T(1), a); \
+  }                                                                                                  \
+  inline T __##letter##sqrt_##suffix(T a) {                                                          \
+    return ::plumb::simt::rounded(::plumb::simt::Arithmetic::sqrt, ::plumb::simt::Round::R, a);      \
+  }
+#define PLUMB_SIMT_ROUNDED(suffix, R)                                                                \
+  PLUMB_SIMT_ROUNDED_OF(float, f, suffix, R)                                                         \
+  PLUMB_SIMT_ROUNDED_OF(double, d, suffix, R)                                                        \
+  inline float __fmaf_##suffix(float a, float b, float c) {                                          \
+    return ::plumb::simt::rounded(::plumb::simt::Arithmetic::fma, ::plumb::simt::Round::R, a, b, c); \
+  }                                                                                                  \
+  inline double __fma_##suffix(double a, double b, double c) {                                       \
+    return ::plumb::simt::rounded(::plumb::simt::Arithmetic::fma, ::plumb::simt::Round::R, a, b, c); \
+  }
+PLUMB_SIMT_ROUNDED(rz, zero)
+PLUMB_SIMT_ROUNDED(ru, up)
+PLUMB_SIMT_ROUNDED(rd, down)
+#undef PLUMB_SIMT_ROUNDED
+#undef PLUMB_SIMT_ROUNDED_OF
+
+#define PLUMB_SIMT_CONVERSION(from, F, to, T, call, suffix, R) \
+  inline T __##from##2##to##_##suffix(F x) { return ::plumb::simt::call(::plumb::simt::Round::R, x); }
+#define PLUMB_SIMT_CONVERSIONS(from, F, to, T, call)       \
+  PLUMB_SIMT_CONVERSION(from, F, to, T, call, rn, nearest) \
+  PLUMB_SIMT_CONVERSION(from, F, to, T, call, rz, zero)    \
+  PLUMB_SIMT_CONVERSION(from, F, to, T, call, ru, up)      \
+  PLUMB_SIMT_CONVERSION(from, F, to, T, call, rd, down)
+PLUMB_SIMT_CONVERSIONS(float, float, int, int, to_integer<int>)
+PLUMB_SIMT_CONVERSIONS(float, float, uint, unsigned, to_integer<unsigned>)
+PLUMB_SIMT_CONVERSIONS(float, float, ll, long long, to_integer<long long>)
+PLUMB_SIMT_CONVERSIONS(float, float, ull, unsigned long long, to_integer<unsigned long long>)
+PLUMB_SIMT_CONVERSIONS(double, double, int, int, to_integer<int>)
+PLUMB_SIMT_CONVERSIONS(double, double, uint, unsigned, to_integer<unsigned>)
+PLUMB_SIMT_CONVERSIONS(double, double, ll, long long, to_integer<long long>)
+PLUMB_SIMT_CONVERSIONS(double, double, ull, unsigned long long, to_integer<unsigned long long>)
+PLUMB_SIMT_CONVERSIONS(int, int, float, float, narrowed<float>)
+PLUMB_SIMT_CONVERSIONS(uint, unsigned, float, float, narrowed<float>)
+PLUMB_SIMT_CONVERSIONS(ll, long long, float, float, narrowed<float>)
+PLUMB_SIMT_CONVERSIONS(ull, unsigned long long, float, float, narrowed<float>)
+PLUMB_SIMT_CONVERSIONS(double, double, float, float, narrowed<float>)
+PLUMB_SIMT_CONVERSIONS(ll, long long, double, double, narrowed<double>)
+PLUMB_SIMT_CONVERSIONS(ull, unsigned long long, double, double, narrowed<double>)
+#undef PLUMB_SIMT_CONVERSIONS
+#undef PLUMB_SIMT_CONVERSION
+inline double __int2double_rn(int x) { return x; }
+inline double __uint2double_rn(unsigned x) { return x; }

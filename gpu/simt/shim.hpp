@@ -5,8 +5,8 @@
 // Why this way: every operation that synchronises, or that the executor must see, is a call into executor.cpp
 // with its file and line as default arguments; everything else is plain C++ that the optimiser and the
 // compiler's own thread-sanitizer instrumentation handle. Functions that touch a kernel's memory on its
-// behalf are PLUMB_SIMT_UNTRACKED, so that an atomic is reported once, as an atomic. __shared__ is left as a
-// marker for rewrite.py, which runs on the preprocessed text and so sees headers and macros alike. C++17;
+// behalf are PLUMB_SIMT_UNTRACKED, so that an atomic is reported once, as an atomic. __shared__ and __global__
+// are left as markers for rewrite.py, which runs on the preprocessed text and so sees headers and macros alike. C++17;
 // includes only what CUDA's own headers bring along.
 #pragma once
 #if !defined(PLUMB_SIMT)
@@ -26,15 +26,16 @@
 
 #include "gpu/simt/device_api.hpp"
 
-// Variables, so that a program may have a gridDim of its own. Constant for the thread that reads them: the compiler may keep them
-// across barriers, and does not instrument them (indices.cpp).
+// Variables, so that a program may have a gridDim of its own; the executor sets them where it switches. Constant for the thread that
+// reads them: the compiler may keep them across barriers. Without a constructor, so that reads of them are not instrumented.
 extern const uint3 threadIdx, blockIdx, blockDim, gridDim;
 constexpr int warpSize = 32;
 
 #include "gpu/simt/ptx.hpp"
+#include "gpu/simt/rounding.hpp"
 
 // ---- function and variable qualifiers ----
-#define __global__
+#define __global__ __plumb_global__
 #define __device__
 #define __host__
 #define __constant__
@@ -411,7 +412,7 @@ inline float __fdiv_rn(float a, float b) { return a / b; }
 inline float __fdividef(float a, float b) { return a / b; }
 inline float __frcp_rn(float a) { return 1.0f / a; }
 inline float __fsqrt_rn(float a) { return sqrtf(a); }
-inline float __frsqrt_rn(float a) { return 1.0f / sqrtf(a); }
+inline float __frsqrt_rn(float a) { return static_cast<float>(1.0 / sqrt(static_cast<double>(a))); }
 inline double __dadd_rn(double a, double b) { return a + b; }
 inline double __dsub_rn(double a, double b) { return a - b; }
 inline double __dmul_rn(double a, double b) { return a * b; }
@@ -428,20 +429,38 @@ inline float __cosf(float x) { return cosf(x); }
 inline float __tanf(float x) { return tanf(x); }
 inline float __powf(float x, float y) { return powf(x, y); }
 inline float __saturatef(float x) { return !(x > 0.0f) ? 0.0f : x < 1.0f ? x : 1.0f; }
+inline void __sincosf(float x, float* s, float* c) {
+  *s = sinf(x);
+  *c = cosf(x);
+}
+inline float fdividef(float a, float b) { return a / b; }
+inline double sinpi(double x) {
+  const double r = x - 2.0 * nearbyint(0.5 * x);  // exact, as a multiple of pi should be
+  return sin(3.14159265358979323846 * (fabs(r) > 0.5 ? copysign(1.0, r) - r : r));
+}
+inline double cospi(double x) {
+  const double r = fabs(x - 2.0 * nearbyint(0.5 * x));
+  return r == 0.5 ? 0.0 : cos(3.14159265358979323846 * r);
+}
+inline float sinpif(float x) { return static_cast<float>(sinpi(x)); }
+inline float cospif(float x) { return static_cast<float>(cospi(x)); }
+inline void sincospif(float x, float* s, float* c) {
+  *s = sinpif(x);
+  *c = cospif(x);
+}
+inline float rcbrtf(float x) { return 1.0f / cbrtf(x); }
+inline float rhypotf(float x, float y) { return 1.0f / hypotf(x, y); }
+inline float norm3df(float x, float y, float z) { return hypotf(hypotf(x, y), z); }
+inline float normcdff(float x) { return 0.5f * erfcf(-x * 0.70710678f); }
+inline double normcdf(double x) { return 0.5 * erfc(-x * 0.70710678118654752440); }
 inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 inline double rsqrt(double x) { return 1.0 / sqrt(x); }
-inline int __float2int_rn(float x) { return static_cast<int>(rintf(x)); }
-inline int __float2int_rz(float x) { return static_cast<int>(x); }
-inline int __float2int_rd(float x) { return static_cast<int>(floorf(x)); }
-inline int __float2int_ru(float x) { return static_cast<int>(ceilf(x)); }
-inline unsigned __float2uint_rn(float x) { return static_cast<unsigned>(rintf(x)); }
-inline float __int2float_rn(int x) { return static_cast<float>(x); }
-inline float __uint2float_rn(unsigned x) { return static_cast<float>(x); }
-inline float __double2float_rn(double x) { return static_cast<float>(x); }
-inline double __int2double_rn(int x) { return static_cast<double>(x); }
-inline int __double2int_rn(double x) { return static_cast<int>(rint(x)); }
-inline int __mul24(int a, int b) { return a * b; }
-inline unsigned __umul24(unsigned a, unsigned b) { return a * b; }
+inline int __mul24(int a, int b) {  // of the low 24 bits
+  const int x = static_cast<int>(static_cast<unsigned>(a) << 8) >> 8;
+  const int y = static_cast<int>(static_cast<unsigned>(b) << 8) >> 8;
+  return static_cast<int>(static_cast<unsigned>(x) * static_cast<unsigned>(y));
+}
+inline unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffffu) * (b & 0xffffffu); }
 inline int __mulhi(int a, int b) { return static_cast<int>((static_cast<long long>(a) * b) >> 32); }
 inline unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>((static_cast<unsigned long long>(a) * b) >> 32);
@@ -449,7 +468,94 @@ inline unsigned __umulhi(unsigned a, unsigned b) {
 inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
   return static_cast<unsigned long long>((static_cast<unsigned __int128>(a) * b) >> 64);
 }
+inline long long __mul64hi(long long a, long long b) {
+  return static_cast<long long>((static_cast<__int128>(a) * b) >> 64);
+}
+inline int __hadd(int a, int b) { return static_cast<int>((static_cast<long long>(a) + b) >> 1); }
+inline int __rhadd(int a, int b) { return static_cast<int>((static_cast<long long>(a) + b + 1) >> 1); }
+inline unsigned __uhadd(unsigned a, unsigned b) {
+  return static_cast<unsigned>((static_cast<unsigned long long>(a) + b) >> 1);
+}
+inline unsigned __urhadd(unsigned a, unsigned b) {
+  return static_cast<unsigned>((static_cast<unsigned long long>(a) + b + 1) >> 1);
+}
+inline unsigned __sad(int a, int b, unsigned c) {
+  return c + (a < b ? static_cast<unsigned>(b) - static_cast<unsigned>(a)
+                    : static_cast<unsigned>(a) - static_cast<unsigned>(b));
+}
 inline unsigned __usad(unsigned a, unsigned b, unsigned c) { return c + (a < b ? b - a : a - b); }
+
+// Four bytes, or two half words, of a word at a time.
+namespace plumb::simt {
+template <class Part, class F>
+unsigned by_parts(unsigned a, unsigned b, F f) {
+  constexpr int bits = 8 * sizeof(Part);
+  unsigned out = 0;
+  for (int i = 0; i < 32; i += bits) {
+    const auto part =
+        static_cast<std::make_unsigned_t<Part>>(f(static_cast<Part>(a >> i), static_cast<Part>(b >> i)));
+    out |= static_cast<unsigned>(part) << i;
+  }
+  return out;
+}
+/// c plus the products of four bytes of a with bytes, or half words from `first` on, of b.
+template <class A, class B, class C>
+C dot_of_bytes(unsigned a, unsigned b, C c, int parts, int first) {
+  auto sum = static_cast<unsigned>(c);
+  for (int i = 0; i < parts; ++i) {
+    const int x = static_cast<A>(a >> 8 * (first + i));
+    const int y = static_cast<B>(b >> 8 * static_cast<int>(sizeof(B)) * i);
+    sum += static_cast<unsigned>(x) * static_cast<unsigned>(y);
+  }
+  return static_cast<C>(sum);
+}
+}  // namespace plumb::simt
+#define PLUMB_SIMT_BY_PARTS(name, signed_or_not, expression)                                            \
+  inline unsigned __v##name##4(unsigned a, unsigned b) {                                                \
+    return ::plumb::simt::by_parts<signed_or_not char>(a, b, [](int x, int y) { return expression; });  \
+  }                                                                                                     \
+  inline unsigned __v##name##2(unsigned a, unsigned b) {                                                \
+    return ::plumb::simt::by_parts<signed_or_not short>(a, b, [](int x, int y) { return expression; }); \
+  }
+PLUMB_SIMT_BY_PARTS(add, unsigned, x + y)
+PLUMB_SIMT_BY_PARTS(sub, unsigned, x - y)
+PLUMB_SIMT_BY_PARTS(maxs, signed, x < y ? y : x)
+PLUMB_SIMT_BY_PARTS(maxu, unsigned, x < y ? y : x)
+PLUMB_SIMT_BY_PARTS(mins, signed, y < x ? y : x)
+PLUMB_SIMT_BY_PARTS(minu, unsigned, y < x ? y : x)
+PLUMB_SIMT_BY_PARTS(avgs, signed, (x + y + (x + y >= 0)) >> 1)
+PLUMB_SIMT_BY_PARTS(avgu, unsigned, (x + y + 1) >> 1)
+PLUMB_SIMT_BY_PARTS(absdiffs, signed, x < y ? y - x : x - y)
+PLUMB_SIMT_BY_PARTS(absdiffu, unsigned, x < y ? y - x : x - y)
+PLUMB_SIMT_BY_PARTS(cmpeq, unsigned, x == y ? -1 : 0)
+PLUMB_SIMT_BY_PARTS(cmpne, unsigned, x != y ? -1 : 0)
+PLUMB_SIMT_BY_PARTS(cmpgts, signed, x > y ? -1 : 0)
+PLUMB_SIMT_BY_PARTS(cmpgtu, unsigned, x > y ? -1 : 0)
+PLUMB_SIMT_BY_PARTS(cmplts, signed, x < y ? -1 : 0)
+PLUMB_SIMT_BY_PARTS(cmpltu, unsigned, x < y ? -1 : 0)
+#undef PLUMB_SIMT_BY_PARTS
+inline int __dp4a(int a, int b, int c) {
+  return ::plumb::simt::dot_of_bytes<signed char, signed char>(static_cast<unsigned>(a),
+                                                               static_cast<unsigned>(b), c, 4, 0);
+}
+inline unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
+  return ::plumb::simt::dot_of_bytes<unsigned char, unsigned char>(a, b, c, 4, 0);
+}
+// Half words of the first with the low or the high bytes of the second.
+inline int __dp2a_lo(int a, int b, int c) {
+  return ::plumb::simt::dot_of_bytes<signed char, short>(static_cast<unsigned>(b), static_cast<unsigned>(a),
+                                                         c, 2, 0);
+}
+inline int __dp2a_hi(int a, int b, int c) {
+  return ::plumb::simt::dot_of_bytes<signed char, short>(static_cast<unsigned>(b), static_cast<unsigned>(a),
+                                                         c, 2, 2);
+}
+inline unsigned __dp2a_lo(unsigned a, unsigned b, unsigned c) {
+  return ::plumb::simt::dot_of_bytes<unsigned char, unsigned short>(b, a, c, 2, 0);
+}
+inline unsigned __dp2a_hi(unsigned a, unsigned b, unsigned c) {
+  return ::plumb::simt::dot_of_bytes<unsigned char, unsigned short>(b, a, c, 2, 2);
+}
 
 // ---- bit intrinsics ----
 inline int __popc(unsigned x) { return __builtin_popcount(x); }

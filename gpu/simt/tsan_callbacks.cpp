@@ -60,8 +60,9 @@ extern "C" {
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
-void __tsan_vptr_read(void**) {}
-void __tsan_vptr_update(void**, void*) {}
+// A constructor's write of the pointer to the virtual functions, and a call's read of it.
+void __tsan_vptr_read(void** p) { checked(p, sizeof *p, Access::read, PLUMB_PC); }
+void __tsan_vptr_update(void** p, void*) { checked(p, sizeof *p, Access::write, PLUMB_PC); }
 
 #define PLUMB_PLAIN(n)                                                                 \
   void __tsan_read##n(void* p) { checked(p, n, Access::read, PLUMB_PC); }              \

@@ -15,7 +15,7 @@ using plumb::simt::Brain;
 using plumb::simt::FindingKind;
 using plumb::simt::Half;
 using plumb::simt::narrow;
-using plumb::simt::Rounding;
+using plumb::simt::Round;
 using plumb::simt::widen;
 
 static_assert(std::is_trivially_copyable<__half>::value &&
@@ -25,7 +25,7 @@ static_assert(sizeof(__half) == 2 && sizeof(__half2) == 4 && alignof(__half2) ==
 
 namespace {
 
-constexpr Rounding kDirections[] = {Rounding::nearest, Rounding::zero, Rounding::down, Rounding::up};
+constexpr Round kDirections[] = {Round::nearest, Round::zero, Round::down, Round::up};
 
 template <class F>
 constexpr unsigned infinity_code() {
@@ -54,7 +54,7 @@ void all_codes() {
       wrong += !std::isnan(wide) || narrow<F>(static_cast<double>(wide)) != 0x7fff;
     } else {
       wrong += static_cast<double>(wide) != value || std::signbit(wide) != ((code & 0x8000u) != 0);
-      for (const Rounding r : kDirections) wrong += narrow<F>(value, r) != bits;
+      for (const Round r : kDirections) wrong += narrow<F>(value, r) != bits;
     }
   }
   CHECK(wrong == 0);
@@ -164,17 +164,17 @@ TEST_CASE("between any two neighbours, rounding goes to nearest even, to zero, d
 TEST_CASE("what is too large, too small or no number narrows as CUDA says") {
   CHECK(narrow<Half>(65519.0) == 0x7bff);
   CHECK(narrow<Half>(65520.0) == 0x7c00);
-  CHECK(narrow<Half>(1e300, Rounding::zero) == 0x7bff);
-  CHECK(narrow<Half>(-1e300, Rounding::up) == 0xfbff);
-  CHECK(narrow<Half>(-1e300, Rounding::down) == 0xfc00);
-  CHECK(narrow<Half>(1e-300, Rounding::up) == 1);
+  CHECK(narrow<Half>(1e300, Round::zero) == 0x7bff);
+  CHECK(narrow<Half>(-1e300, Round::up) == 0xfbff);
+  CHECK(narrow<Half>(-1e300, Round::down) == 0xfc00);
+  CHECK(narrow<Half>(1e-300, Round::up) == 1);
   CHECK(narrow<Half>(-1e-300) == 0x8000);
-  CHECK(narrow<Half>(5e-324, Rounding::up) == 1);
+  CHECK(narrow<Half>(5e-324, Round::up) == 1);
   CHECK(narrow<Half>(-0.0) == 0x8000);
   CHECK(narrow<Half>(-std::nan("")) == 0x7fff);
   CHECK(narrow<Brain>(std::nan("")) == 0x7fff);
   CHECK(narrow<Brain>(static_cast<double>(std::numeric_limits<float>::max())) == 0x7f80);
-  CHECK(narrow<Brain>(static_cast<double>(std::numeric_limits<float>::max()), Rounding::zero) == 0x7f7f);
+  CHECK(narrow<Brain>(static_cast<double>(std::numeric_limits<float>::max()), Round::zero) == 0x7f7f);
   CHECK(__half_as_ushort(__float2half_rd(-2049.0f)) == bits_of_half(-2050.0f));
   CHECK(__half_as_ushort(__float2half_ru(-2049.0f)) == bits_of_half(-2048.0f));
   CHECK(__bfloat16_as_ushort(__float2bfloat16_rz(1.9999f)) == 0x3fff);
@@ -374,7 +374,7 @@ TEST_CASE("halves shuffle, add atomically and convert in PTX") {
     float truncated;
     std::memcpy(&truncated, &v[9], 4);
     CHECK(truncated ==
-          widen<Half>(narrow<Half>(static_cast<double>(static_cast<float>(x) * 1.9996f), Rounding::zero)));
+          widen<Half>(narrow<Half>(static_cast<double>(static_cast<float>(x) * 1.9996f), Round::zero)));
     CHECK(v[10] == (bits_of_half(4.0f) << 16 | bits_of_half(9.0f)));
     CHECK(v[11] == narrow<Half>(widen<Half>(narrow<Half>(x * x)) - x));
   }

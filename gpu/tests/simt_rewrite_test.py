@@ -88,6 +88,13 @@ class Shared(unittest.TestCase):
         new = rewrite.rewrite('# 4 "x.cu"\nnamespace a {\nextern __plumb_shared__ float s[];\n}\n')
         self.assertIn('#define s (plumb_s_1_0())\n# 5 "x.cu"\n', new)
 
+    def test_dynamic_rows_point_to_arrays(self):
+        new = shared('extern __shared__ half s[][N + 2][3];')
+        self.assertIn('using plumb_s_1_0_t = half[N + 2][3];', new)
+        self.assertIn('plumb_s_1_0_t* const s = static_cast<plumb_s_1_0_t*>', new)
+        with self.assertRaises(rewrite.Unreadable):
+            shared('extern __shared__ float s[4];')
+
     def test_a_file_scope_variable_becomes_a_call(self):
         new = rewrite.rewrite('# 1 "x.cu"\n__plumb_shared__ int g[4], h;\nint after;\n')
         self.assertIn('_t& plumb_g_1_0_f() { static ::plumb::simt::SharedSlot', new)
@@ -105,6 +112,25 @@ class Shared(unittest.TestCase):
         self.assertEqual(rewrite.rewrite('__noinline__ void f();'), '__attribute__((noinline)) void f();')
         text = '__attribute__((__noinline__)) void f();'
         self.assertEqual(rewrite.rewrite(text), text)
+
+
+class Kernels(unittest.TestCase):
+    TEXT = ('template <class T> __plumb_global__ void __attribute__((used)) k(T* a);\n'
+            'namespace n { __plumb_global__ void other(int); }\n')
+
+    def test_casts_of_kernels_to_void_pointers_remember_their_parameters(self):
+        for cast, wanted in (('(void *)k<float>', '(void *)::plumb::simt::known_kernel(k<float>)'),
+                             ('(const void*) &k<pair<int, (3 > 2)>>;', 'known_kernel(&k<pair<int, (3 > 2)>>);'),
+                             ('(void*)n::other)', 'known_kernel(n::other))'),
+                             ('(void*)(other)', '(void*)(::plumb::simt::known_kernel(other))'),
+                             ('reinterpret_cast<const void*>(n :: other)', '>(::plumb::simt::known_kernel(n :: other))')):
+            new = rewrite.rewrite(self.TEXT + 'auto p = ' + cast)
+            self.assertIn(wanted, new)
+            self.assertNotIn('__plumb_global__', new)
+
+    def test_other_casts_are_left_alone(self):
+        for text in ('(void**)other;', '(void)other;', '(void*)others;', '(void*)p;', '(void*)m.other;'):
+            self.assertIn(text, rewrite.rewrite(self.TEXT + text))
 
 
 class InlinePtx(unittest.TestCase):

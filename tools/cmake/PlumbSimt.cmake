@@ -5,14 +5,17 @@
 # thread-sanitizer's instrumentation, whose runtime gpu/simt itself provides (nothing links libtsan). Whether a run checks its
 # accesses is decided when it begins.
 #
-# PLUMB_SIMT_DEFINITIONS, where the caller sets it, holds further -D flags.
+# PLUMB_SIMT_DEFINITIONS, where the caller sets it, holds further -D flags. plumb_simt_program() also takes host files (.cpp), which see
+# CUDA's headers as a host compiler does, FOLDERS to search for headers, and DEFINES (NAME or NAME=VALUE), which begin after the
+# executor's own headers: -DN=1024 must not reach them.
 
 function(plumb_simt_kernels name)
   find_package(Python3 COMPONENTS Interpreter QUIET)
   if(NOT Python3_Interpreter_FOUND)
     plumb_missing("Python 3" python3)
   endif()
-  set(language -std=c++17 -DPLUMB_SIMT ${PLUMB_SIMT_DEFINITIONS})
+  set(language -std=c++17 -D__CUDACC__ -DPLUMB_SIMT ${PLUMB_SIMT_DEFINITIONS})
+  list(TRANSFORM PLUMB_SIMT_FOLDERS PREPEND -I OUTPUT_VARIABLE folders)
   # -O2 and no vectoriser: an instrumented access should be the kernel's own, not a merged one. -g1: lines for findings;
   # DWARF 4, since binutils 2.40 misnames the file of an inlined call in DWARF 5. Kernels cast halves to words and back: clang 14 drops
   # such a store at -O2, where nvcc keeps it.
@@ -43,9 +46,9 @@ function(plumb_simt_kernels name)
       get_filename_component(folder ${out} DIRECTORY)
       file(MAKE_DIRECTORY ${folder})
       add_custom_command(OUTPUT ${out}
-        COMMAND ${CMAKE_CXX_COMPILER} -E ${language} -I${CMAKE_SOURCE_DIR} -isystem ${CMAKE_SOURCE_DIR}/gpu/simt/include
-                -include ${CMAKE_SOURCE_DIR}/gpu/simt/include/cuda_runtime.h  # as nvcc does
-                -MD -MF ${out}.d -MT ${out} -x c++ ${source} -o ${out}.ii
+        COMMAND ${CMAKE_CXX_COMPILER} -E ${language} ${folders} -I${CMAKE_SOURCE_DIR} -isystem ${CMAKE_SOURCE_DIR}/gpu/simt/include
+                -include ${CMAKE_SOURCE_DIR}/gpu/simt/include/cuda_runtime.h ${PLUMB_SIMT_AFTERWARDS}  # as nvcc does
+                -MD -MF ${out}.d -MQ ${out} -x c++ ${source} -o ${out}.ii
         COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/gpu/simt/rewrite.py ${out}.ii ${out}
         DEPENDS ${source} ${CMAKE_SOURCE_DIR}/gpu/simt/rewrite.py ${CMAKE_SOURCE_DIR}/gpu/simt/ptx.py DEPFILE ${out}.d VERBATIM
         COMMENT "Rewriting ${relative} for the CPU executor")
@@ -63,8 +66,26 @@ function(plumb_simt_kernels name)
 endfunction()
 
 function(plumb_simt_program name)
-  plumb_simt_kernels(${name}_kernels ${ARGN})
-  add_executable(${name} $<TARGET_OBJECTS:${name}_kernels>)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FOLDERS;DEFINES")
+  set(PLUMB_SIMT_FOLDERS ${arg_FOLDERS})
+  set(PLUMB_SIMT_AFTERWARDS)
+  if(arg_DEFINES)
+    list(TRANSFORM arg_DEFINES REPLACE "^([^=]+)$" "\\1=1" OUTPUT_VARIABLE defines)
+    list(TRANSFORM defines REPLACE "^([^=]+)=(.*)$" "#define \\1 \\2\n")
+    list(JOIN defines "" text)
+    file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}_defines.h CONTENT "${text}" @ONLY)
+    set(PLUMB_SIMT_AFTERWARDS -include ${CMAKE_CURRENT_BINARY_DIR}/${name}_defines.h)
+  endif()
+  set(kernels ${arg_UNPARSED_ARGUMENTS})
+  set(hosts ${arg_UNPARSED_ARGUMENTS})
+  list(FILTER kernels INCLUDE REGEX "\\.cu$")
+  list(FILTER hosts EXCLUDE REGEX "\\.cu$")
+  plumb_simt_kernels(${name}_kernels ${kernels})
+  add_executable(${name} $<TARGET_OBJECTS:${name}_kernels> ${hosts})
+  target_include_directories(${name} SYSTEM PRIVATE ${arg_FOLDERS} ${CMAKE_SOURCE_DIR}/gpu/simt/include)
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_compile_definitions(${name} PRIVATE ${arg_DEFINES})
+  target_compile_options(${name} PRIVATE -w)
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX CXX_STANDARD 17)
   target_link_libraries(${name} PRIVATE plumb_simt)
-  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
 endfunction()

@@ -163,9 +163,49 @@ __global__ void large_kernel(const Large* in, Large* out) {
   out[threadIdx.x] = slot;  // <- large read
 }
 
+struct Shape {
+  __device__ explicit Shape(int n) : sides(n) {}
+  __device__ virtual ~Shape() {}
+  __device__ virtual int area() const { return sides; }
+  int sides;
+};
+struct Square : Shape {
+  __device__ explicit Square(int n) : Shape(n) {}
+  __device__ int area() const override { return sides * sides; }
+};
+
+enum class Mistake : int { none, beyond, unwritten, freed_twice, kept };
+
+template <Mistake M>
+__global__ void heap_kernel(int* out) {
+  const int t = threadIdx.x;
+  int* const four = static_cast<int*>(malloc(4 * sizeof(int)));
+  for (int i = 0; i < (M == Mistake::unwritten ? 3 : 4); ++i) four[i] = t + i;
+  Shape* const shape = t % 2 == 0 ? new Square(t) : new Shape(t);
+  int* const more = new int[2]{t, t};
+  out[t] = four[M == Mistake::beyond ? 4 : 3] + shape->area() + more[1];  // <- heap load
+  free(four);
+  if (M == Mistake::freed_twice) free(four);
+  if (M != Mistake::kept) delete shape;
+  delete[] more;
+}
+
+__global__ void heap_full_kernel(int* out) {
+  void* const p = malloc(std::size_t{1} << 40);
+  out[threadIdx.x] = p == nullptr;
+}
+
 }  // namespace
 
 namespace plumb::simt_test {
+
+void heap(int mistake, int* out) {
+  constexpr void (*kKernels[])(int*) = {heap_kernel<Mistake::none>, heap_kernel<Mistake::beyond>,
+                                        heap_kernel<Mistake::unwritten>, heap_kernel<Mistake::freed_twice>,
+                                        heap_kernel<Mistake::kept>};
+  launch(kKernels[mistake], 1, 32, 0, nullptr, out);
+}
+void heap_full(int* out) { launch(heap_full_kernel, 1, 32, 0, nullptr, out); }
 
 void specialised(Form f, const int* in, int* out, int rounds) {
   launch(f == Form::right ? specialised_kernel<true> : specialised_kernel<false>, 1, 128, 0, nullptr, in, out,

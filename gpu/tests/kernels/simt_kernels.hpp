@@ -86,6 +86,8 @@ void ordered_flag(Form f, int* data, int* flag, int* out);
 void split_barrier(Form f, int threads, const int* in, int* out);
 void wide_tiles(Form f, const int* in, int* out);                         // 256 threads
 void large_structures(Form f, int threads, const float* in, float* out);  // 40 floats each
+void heap(int mistake, int* out);  // 32; 0: none, 1: beyond, 2: unwritten, 3: freed twice, 4: kept
+void heap_full(int* out);          // 32
 
 // legal.cu
 void block_hand_over(Form f, int threads, int* data, int* flag, int* out);  // 2 blocks
@@ -95,7 +97,7 @@ void aggregated(Form f, int blocks, const int* in, int n, int* count, int* out);
 void shuffle_scan(Form f, int threads, const int* in, int* out);
 void block_pipeline(Form f, int threads, const int* in, int* out, int tiles);
 void thread_pipeline(Form f, int threads, const int* in, int* out, int tiles);
-void parity_ring(Form f, const int* in, int* out, int rounds);  // in: rounds x 32, out: 96
+void parity_ring(Form f, const int* in, int* out, int rounds);              // in: rounds x 32, out: 96
 void ordered_lock(Form f, int blocks, int threads, int* lock, int* words);  // 4 words
 void scoped_ticket(Form f, int blocks, unsigned* tickets, unsigned* serving, int* value);
 void counted_in(Form f, int blocks, const int* in, int* partial, unsigned* count, int* out);
@@ -143,6 +145,17 @@ void warp_product(WarpProduct what, bool a_by_columns, bool b_by_columns, bool c
 void warp_tile(Form f, const void* in, void* out);  // out: twice in's transpose, 16 x 16
 void warp_tile_absent(void* out);
 void warp_tile_misaligned(const void* in, void* out, int offset);
+
+// groups.cu
+void wide_tile(int size, int threads, const int* in, int* out);  // 8 results a thread
+void wide_tile_order(Form f, const int* in, int* out);           // 128
+void wide_tile_divergent(int* out);
+void scans(const int* in, int* out);  // 32; 6 results a thread
+void invoke_one(int blocks, int* count);
+
+// numbers.cu
+void rounded_intrinsics(const float* x, const double* y, float* f, double* d);  // 3, 4, 16, 10
+void packed_intrinsics(const unsigned* x, int* out);                            // 4, 19
 
 // written.cu: launches as a user writes them
 void written_launches(const float* in, float* out, int n);
