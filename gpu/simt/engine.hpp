@@ -120,6 +120,11 @@ struct Mark {
   std::uint8_t writes = 0;
   std::uint8_t async = 0;  // of an asynchronous copy
 };
+/// Groups of reads or atomics of one granule, beyond the first.
+struct MarkSet {
+  std::vector<Mark> marks;
+  std::uint64_t warps = 0;  // a bit for each warp that may be among them (warp_bit)
+};
 /// Shadow of one granule (4 bytes, or 1 where an array is accessed in smaller pieces).
 struct Cell {
   Mark write;                     // the last plain write
@@ -284,7 +289,7 @@ struct Engine {
   std::vector<std::pair<const unsigned char*, const unsigned char*>> constants;  // its read-only segments
 
   std::unordered_map<const volatile void*, Flag> flags;
-  std::vector<std::vector<Mark>> mark_sets;  // [0] unused
+  std::vector<MarkSet> mark_sets;            // [0] unused
   std::vector<std::uint32_t> free_mark_sets;
 
   std::vector<const void*> streams;            // [0]: the null stream

@@ -229,7 +229,7 @@ void Shadow::refine() {
       Cell& fine = cells_[i * 4 + j];
       fine = c;
       if (c.more != 0) {  // each byte owns its set
-        const std::vector<Mark> copy = engine.mark_sets[c.more];
+        const MarkSet copy = engine.mark_sets[c.more];
         engine.mark_sets.push_back(copy);
         fine.more = static_cast<std::uint32_t>(engine.mark_sets.size() - 1);
       }
@@ -251,12 +251,13 @@ constexpr std::size_t kMaxMarks =
 
 void release_more(Cell& c) {
   if (c.more == 0) return;
-  engine.mark_sets[c.more].clear();
+  engine.mark_sets[c.more].marks.clear();
+  engine.mark_sets[c.more].warps = 0;
   engine.free_mark_sets.push_back(c.more);
   c.more = 0;
 }
 
-std::vector<Mark>& more_of(Cell& c) {
+MarkSet& more_of(Cell& c) {
   if (c.more == 0) {
     if (!engine.free_mark_sets.empty()) {
       c.more = engine.free_mark_sets.back();
@@ -268,6 +269,8 @@ std::vector<Mark>& more_of(Cell& c) {
   }
   return engine.mark_sets[c.more];
 }
+
+std::uint64_t warp_bit(const Mark& m) { return std::uint64_t{1} << ((m.block * 37 + m.warp) & 63u); }
 
 int launch_of(std::uint32_t block) {
   const auto it = std::upper_bound(engine.launches.begin(), engine.launches.end(), block,
@@ -432,7 +435,7 @@ bool touch(Thread& t, Cell& c, const Mark& now, const Target& target, bool check
           c.other = now;
           return true;
         }
-        std::vector<Mark>& more = engine.mark_sets[c.more];  // [0] is empty
+        std::vector<Mark>& more = engine.mark_sets[c.more].marks;  // [0] is empty
         Mark& last = more.empty() ? c.other : more.back();
         if (last.epoch == now.epoch && last.block == now.block && last.warp == now.warp &&
             last.strength == kPlain) {
@@ -474,8 +477,8 @@ bool touch(Thread& t, Cell& c, const Mark& now, const Target& target, bool check
       report_race(t, now, c.other, target);
       good = false;
     }
-    if (good && c.more != 0) {
-      for (const Mark& m : engine.mark_sets[c.more]) {
+    if (good && c.more != 0 && (now.writes != 0 || c.atomics != 0)) {
+      for (const Mark& m : engine.mark_sets[c.more].marks) {
         if (conflict(m, now) && !known(t, m)) {
           report_race(t, now, m, target);
           good = false;
@@ -525,25 +528,24 @@ bool touch(Thread& t, Cell& c, const Mark& now, const Target& target, bool check
   } else if (c.more == 0 && superseded(c.other)) {
     c.other = now;
   } else {
-    std::vector<Mark>& more = more_of(c);
-    if (!more.empty() && same_group(more.back())) {
-      more.back().lanes |= now.lanes;
-      more.back().location = now.location;
-      return good;
-    }
-    for (std::size_t i = 0; i < more.size();) {
-      if (same_group(more[i])) {
-        more[i].lanes |= now.lanes;
-        more[i].location = now.location;
+    MarkSet& set = more_of(c);
+    std::vector<Mark>& more = set.marks;
+    if ((set.warps & warp_bit(now)) != 0) {
+      for (Mark& m : more) {
+        if (!same_group(m)) continue;
+        m.lanes |= now.lanes;
+        m.location = now.location;
         return good;
       }
-      if (superseded(more[i])) {
-        more[i] = more.back();
-        more.pop_back();
-      } else {
-        ++i;
-      }
     }
+    // What may go does, but not at every access: as the list doubles, and where a barrier came between.
+    const bool doubled = more.size() < kMaxMarks ? (more.size() & (more.size() - 1)) == 0 : next_random() % 16 == 0;
+    if (doubled || (target.shared && static_cast<std::uint32_t>(c.other.epoch >> 32) < b.generation)) {
+      more.erase(std::remove_if(more.begin(), more.end(), superseded), more.end());
+      set.warps = 0;
+      for (const Mark& m : more) set.warps |= warp_bit(m);
+    }
+    set.warps |= warp_bit(now);
     if (superseded(c.other)) {
       c.other = now;
     } else if (more.size() < kMaxMarks) {
@@ -636,7 +638,7 @@ bool is_write(Access kind) {
   stop();
 }
 
-Mark mark_of(Thread& t, Access kind, Location location, Scope scope, bool shared) {
+inline Mark mark_of(Thread& t, Access kind, Location location, Scope scope, bool shared) {
   const Block& b = *t.block;
   Mark m;
   m.epoch = std::uint64_t{b.generation} << 32 | t.step;
