@@ -563,8 +563,9 @@ void touch_range(Thread& t, Shadow& shadow, std::size_t offset, std::size_t byte
   if (shadow.granule() != 1 && ((offset | bytes) & 3u) != 0) shadow.refine();
   const std::size_t step = shadow.granule();
   if (check_initialised && now.writes == 0 && bytes != step) {
-    // Up to 4 bytes are a number: all of it must be written. A structure read whole has padding that nobody wrote, and a vector may have components that nobody will use: up to 8 bytes any
-    // unwritten word is a finding, above only a read of nothing but unwritten words.
+    // Up to 4 bytes are a number: all of it must be written. A structure read whole has padding that nobody wrote,
+    // and a vector may have components that nobody will use: up to 8 bytes any unwritten word is a finding, above
+    // only a read of nothing but unwritten words.
     const std::size_t word = step == 1 ? 4 : 1;  // granules of a word
     bool all = true;
     bool any = false;
