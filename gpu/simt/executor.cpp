@@ -56,6 +56,7 @@ std::vector<Block*> g_resident;
 std::vector<std::unique_ptr<Block>> g_pool;
 std::int64_t g_idle = 0;        // polls since anything changed
 std::int64_t g_slice_idle = 0;  // in this block's slice
+bool g_turn_over = false;       // the slice ended by the schedule's draw
 
 std::string show(uint3 v) { return fmt::format("({},{},{})", v.x, v.y, v.z); }
 
@@ -442,9 +443,10 @@ void on_thread_done(Thread& t) {
   }
 }
 
-// Runs threads of one block until none is ready, or until its threads only poll. False: stop the launch.
+// Runs threads of one block until none is ready, its threads only poll, or the schedule draws another block. False: stop the launch.
 bool run_slice(Block& b) {
   g_slice_idle = 0;
+  g_turn_over = false;
   const std::int64_t patience = 64 + 2 * static_cast<std::int64_t>(b.size);
   while (b.ready_count > 0 && g_slice_idle <= patience) {
     Thread& t = pop_ready(b);
@@ -458,6 +460,10 @@ bool run_slice(Block& b) {
     if (t.state == State::done) on_thread_done(t);
     engine.current = nullptr;
     if (engine.is_stopped) return false;
+    if (g_resident.size() > 1 && engine.order == Order::random && one_in(32)) {
+      g_turn_over = true;
+      return true;
+    }
   }
   return true;
 }
@@ -532,6 +538,7 @@ void run_blocks(const Launch& launch, bool cooperative) {
   std::uint32_t next = 0;
   std::size_t at = 0;
   std::size_t wanted = static_cast<std::size_t>(std::max(1, engine.options.resident_blocks));
+  if (engine.order == Order::random) wanted = std::max<std::size_t>(wanted, 3);  // blocks interleave, too
   const std::size_t limit = cooperative ? total : std::max<std::size_t>(wanted, kMaxResident);
   while (!engine.is_stopped) {
     while (g_resident.size() < wanted && next < total) g_resident.push_back(&admit(launch, nth(next++)));
@@ -544,6 +551,10 @@ void run_blocks(const Launch& launch, bool cooperative) {
       check_flights(b);
       give_back(&b);
       g_resident.erase(g_resident.begin() + static_cast<std::ptrdiff_t>(at));
+      continue;
+    }
+    if (g_turn_over && b.ready_count > 0) {
+      ++at;
       continue;
     }
     if (land_flights(b)) continue;
