@@ -460,7 +460,7 @@ bool run_slice(Block& b) {
     if (t.state == State::done) on_thread_done(t);
     engine.current = nullptr;
     if (engine.is_stopped) return false;
-    if (g_resident.size() > 1 && engine.order == Order::random && one_in(32)) {
+    if (g_resident.size() > 1 && engine.order == Order::random && one_in(128)) {
       g_turn_over = true;
       return true;
     }
@@ -538,7 +538,7 @@ void run_blocks(const Launch& launch, bool cooperative) {
   std::uint32_t next = 0;
   std::size_t at = 0;
   std::size_t wanted = static_cast<std::size_t>(std::max(1, engine.options.resident_blocks));
-  if (engine.order == Order::random) wanted = std::max<std::size_t>(wanted, 3);  // blocks interleave, too
+  if (engine.order == Order::random) wanted = std::max<std::size_t>(wanted, 2);  // blocks interleave, too
   const std::size_t limit = cooperative ? total : std::max<std::size_t>(wanted, kMaxResident);
   while (!engine.is_stopped) {
     while (g_resident.size() < wanted && next < total) g_resident.push_back(&admit(launch, nth(next++)));
