@@ -99,7 +99,7 @@ inline void bulk_copy(void* shared_dst, const void* global_src, int bytes, Mbarr
 }
 inline void bulk_copy_once(void* shared_dst, const void* global_src, int bytes, Mbarrier* bar,
                            PLUMB_SIMT_HERE) {
-  simt::bulk_copy(shared_dst, global_src, bytes, bar, here);
+  bulk_copy(shared_dst, global_src, bytes, bar, here);
 }
 
 #endif

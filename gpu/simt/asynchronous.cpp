@@ -28,7 +28,7 @@ void must_be_multiple(const void* to, const void* from, int of, bool reads, Here
   const bool bad_to = reinterpret_cast<std::uintptr_t>(to) % static_cast<unsigned>(of) != 0;
   if (!bad_to && (!reads || reinterpret_cast<std::uintptr_t>(from) % static_cast<unsigned>(of) == 0)) return;
   note(FindingKind::misaligned,
-       fmt::format("asynchronous copy of {} bytes {} an address that is no multiple", of, bad_to ? "to" : "from"),
+       fmt::format("asynchronous copy {} an address that is no multiple of {} bytes", bad_to ? "to" : "from", of),
        engine.current, locate(here));
   stop();
 }

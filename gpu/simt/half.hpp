@@ -23,12 +23,6 @@
 #define PLUMB_SMALL_NAME half
 #define PLUMB_SMALL_FORMAT ::plumb::simt::Half
 #include "gpu/simt/small_float.inc"
-#undef PLUMB_SMALL
-#undef PLUMB_SMALL2
-#undef PLUMB_SMALL_RAW
-#undef PLUMB_SMALL2_RAW
-#undef PLUMB_SMALL_NAME
-#undef PLUMB_SMALL_FORMAT
 using half = __half;
 using half2 = __half2;
 using __nv_half = __half;
@@ -43,12 +37,6 @@ using nv_half2 = __half2;
 #define PLUMB_SMALL_NAME bfloat16
 #define PLUMB_SMALL_FORMAT ::plumb::simt::Brain
 #include "gpu/simt/small_float.inc"
-#undef PLUMB_SMALL
-#undef PLUMB_SMALL2
-#undef PLUMB_SMALL_RAW
-#undef PLUMB_SMALL2_RAW
-#undef PLUMB_SMALL_NAME
-#undef PLUMB_SMALL_FORMAT
 using nv_bfloat16 = __nv_bfloat16;
 using nv_bfloat162 = __nv_bfloat162;
 

@@ -67,12 +67,16 @@ PLUMB_SIMT_UNTRACKED T update(T* p, Scope scope, bool acquire, bool release, Cha
   return old;
 }
 
+/// The phase that a parity means: the one that is gathering arrivals, or the one before.
+inline unsigned phase_of_parity(const void* at, bool parity, Here here) {
+  const unsigned now = object_barrier_phase(at, here);
+  return now % 2 == (parity ? 1u : 0u) ? now : now - 1;
+}
 /// mbarrier.*_wait: `phase` is an arrival's state or, by parity, one bit.
 inline bool barrier_test(const void* at, bool parity, unsigned long long phase, bool may_wait, PLUMB_SIMT_HERE) {
-  const unsigned now = object_barrier_phase(at, here);
-  unsigned wanted = static_cast<unsigned>(phase);
-  if (parity) wanted = now % 2 == (wanted & 1u) ? now : now - 1;
-  return object_barrier_test(at, wanted, may_wait, here);
+  if (parity) return object_barrier_test(at, phase_of_parity(at, (phase & 1u) != 0, here), may_wait, here);
+  static_cast<void>(object_barrier_phase(at, here));  // an access like the others
+  return object_barrier_test(at, static_cast<unsigned>(phase), may_wait, here);
 }
 
 /// lop3.b32: bit by bit, the table's entry at (a, b, c).
