@@ -316,7 +316,7 @@ inline std::uint64_t next_random() {
 inline bool one_in(unsigned n) { return next_random() % n == 0; }
 
 // executor.cpp
-void set_heap_limit(std::size_t bytes);  // of what kernels allocate
+void set_heap_limit(std::size_t bytes);  // of what kernels allocate (device_heap.cpp)
 void switch_out();                       // to the scheduler, until somebody wakes the running thread
 void wake(Thread& t);
 Launch& open_launch(void* stream);

@@ -479,8 +479,7 @@ void report_deadlock(Block& b, const char* what) {
     if (t.state == State::done) continue;
     bool found = false;
     for (Group& g : groups) {
-      if (g.first->state == t.state && g.first->here.line == t.here.line &&
-          g.first->here.file == t.here.file && g.first->mask == t.mask) {
+      if (g.first->state == t.state && same_place(g.first->here, t.here) && g.first->mask == t.mask) {
         ++g.count;
         found = true;
         break;
@@ -932,38 +931,6 @@ void atomic_end(bool changed) {
   if (changed) progress();
 }
 
-// ---- the device's heap ----
-
-namespace {
-std::unordered_map<const void*, std::size_t> g_heap;
-std::size_t g_heap_used = 0;
-std::size_t g_heap_limit = std::size_t{8} << 20;
-}  // namespace
-
-void set_heap_limit(std::size_t bytes) { g_heap_limit = bytes; }
-
-void* heap_allocate(std::size_t bytes) {
-  if (g_heap_used + bytes > g_heap_limit) return nullptr;
-  void* p = std::aligned_alloc(16, (bytes + 31) / 16 * 16);
-  if (p == nullptr) return nullptr;
-  for (std::size_t i = 0; i + 4 <= bytes; i += 4)
-    std::memcpy(static_cast<unsigned char*>(p) + i, &engine.options.poison, 4);
-  g_heap[p] = bytes;
-  g_heap_used += bytes;
-  add_array(fmt::format("memory of {} bytes that a kernel allocated", bytes), p, bytes, false, true);
-  return p;
-}
-
-bool heap_release(void* p) {
-  const auto it = g_heap.find(p);
-  if (it == g_heap.end()) return false;
-  g_heap_used -= it->second;
-  g_heap.erase(it);
-  remove_array(p);
-  std::free(p);
-  return true;
-}
-
 void** meeting_place(const void* key) {
   std::vector<void*>& place = engine.current->block->meetings[key];
   if (place.empty()) place.resize(kMaxThreads);
@@ -1041,25 +1008,6 @@ void launch_written(const char* name, dim3 grid, dim3 block, std::size_t shared_
 }
 
 }  // namespace plumb::simt
-
-// What rewritten files call for malloc and free, new and delete: the device's heap in a kernel, else the host's.
-extern "C" {
-void* plumb_simt_malloc(std::size_t bytes) {
-  return plumb::simt::engine.current != nullptr ? plumb::simt::heap_allocate(bytes) : std::malloc(bytes);
-}
-void plumb_simt_free(void* p) {
-  if (plumb::simt::engine.current == nullptr) return std::free(p);
-  if (p != nullptr && !plumb::simt::heap_release(p))
-    plumb::simt::trap("free of what no kernel allocated, or freed before", plumb::simt::Here{"", 0});
-}
-void* plumb_simt_new(std::size_t bytes) {
-  return plumb::simt::engine.current != nullptr ? plumb::simt::heap_allocate(bytes) : ::operator new(bytes);
-}
-void plumb_simt_delete(void* p) {
-  if (plumb::simt::engine.current == nullptr) return ::operator delete(p);
-  plumb_simt_free(p);
-}
-}
 
 // clock() counts a device's cycles in a kernel (cudaDeviceProp::clockRate: a thousand a microsecond), and the process' time in host code.
 extern "C" clock_t clock() noexcept {

@@ -18,7 +18,7 @@ using Index = std::int64_t;
 
 constexpr int kRows = 4, kMostK = 128, kStages = 2, kThreads = 96, kBlocks = 2;
 
-enum class Fault { none, no_wait, parity_kept, refilled_early, announced_after, row_by_row };
+enum class Fault { none, no_wait, parity_kept, refilled_early, announced_after, row_by_row, whole_tiles };
 
 template <class T, Fault F>
 __global__ void skinny_mutant(In<T> in, Out<T> out, bool bulk) {
@@ -60,12 +60,13 @@ __global__ void skinny_mutant(In<T> in, Out<T> out, bool bulk) {
   for (Index tile = blockIdx.x; tile < tiles; tile += gridDim.x, ++round) {
     const int s = round % kStages, parity = F == Fault::parity_kept ? 0 : round / kStages % 2;
     if (bulk && (F != Fault::no_wait || round == 0)) mbarrier_wait(full + s, parity);
-    for (int e = static_cast<int>(threadIdx.x); e < rows_of(tile) * n; e += kThreads) {
+    const int rows = F == Fault::whole_tiles && bulk ? kRows : rows_of(tile);
+    for (int e = static_cast<int>(threadIdx.x); e < rows * n; e += kThreads) {
       const int r = e / n, j = e % n;
       T sum = T(0);
       for (int kk = 0; kk < k; ++kk)
         sum += (bulk ? stages[s][r * k + kk] : in.X(tile * kRows + r, kk)) * in.W(kk, j);
-      out.Y(tile * kRows + r, j) = sum;
+      if (r < rows_of(tile)) out.Y(tile * kRows + r, j) = sum;
     }
     if (F != Fault::refilled_early) __syncthreads();
     if (bulk && threadIdx.x == 0) start(tile + kStages * static_cast<Index>(gridDim.x));
@@ -102,6 +103,10 @@ PLUMB_SKINNY_MUTANT(announced_after, "bulk_bytes_never_announced",
 PLUMB_SKINNY_MUTANT(row_by_row, "arrivals_for_every_row",
                     {0, "each row of a tile arrives for itself at a barrier that expects one arrival",
                      "one copy split into many, and the barrier's count left", kSimt | kRace});
+PLUMB_SKINNY_MUTANT(
+    whole_tiles, "rows_past_the_last_read",
+    {0, "a short last tile is worked on whole: rows that nothing ever wrote are read, and their sums dropped",
+     "our own rung 14, until it ran on the CPU executor", kRace});
 
 }  // namespace
 }  // namespace plumb

@@ -98,12 +98,11 @@ __global__ void semaphore_kernel(int* out) {
 #if !defined(PLUMB_SIMT)
 #pragma nv_diag_suppress static_var_with_dynamic_init
 #endif
-  using Sum = cuda::std::conditional_t<Right, int, int>;
   __shared__ cuda::binary_semaphore<cuda::thread_scope_block> turn;
   using Latch = cuda::latch<cuda::thread_scope_block>;
   alignas(Latch) __shared__ unsigned char latch[sizeof(Latch)];
   Latch& done = *reinterpret_cast<Latch*>(latch);
-  __shared__ Sum sum;
+  __shared__ cuda::std::make_signed_t<unsigned> sum;
   __shared__ cuda::atomic<int, cuda::thread_scope_block> told;
   if (threadIdx.x == 0) {
     new (&turn) cuda::binary_semaphore<cuda::thread_scope_block>(1);
