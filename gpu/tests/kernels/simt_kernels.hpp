@@ -34,7 +34,8 @@ void tiles_of_8(const int* in, int* out, int threads);  // cooperative groups
 void coalesced(int* out);
 void warp_scan(const double* in, double* out);
 void tensor_tf32(const float* a, const float* b, float* c);                  // 16x8, 8x8, 16x8 row-major
-void tensor_f64(int m, int k, const double* a, const double* b, double* c);  // m x k, k x 8, m x 8 row-major
+void tensor_f64(int m, int k, bool whole, const double* a, const double* b,
+                double* c);  // m x k, k x 8, m x 8 row-major; not whole: by pieces of 8 x 4
 
 // global.cu
 void sum_zeroed_inside(Form f, int blocks, int threads, const float* in, float* out);  // mutant 19

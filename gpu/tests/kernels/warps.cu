@@ -150,7 +150,7 @@ __global__ void tensor_tf32_kernel(const float* a, const float* b, float* c) {
   c[(g + 8) * 8 + 2 * t + 1] = fc[3];
 }
 
-template <int K>
+template <int K, bool Whole>
 __global__ void tensor_f64_kernel(const double* a, const double* b, double* c) {
   const unsigned g = threadIdx.x / 4;
   const unsigned t = threadIdx.x % 4;
@@ -162,9 +162,10 @@ __global__ void tensor_f64_kernel(const double* a, const double* b, double* c) {
     fb[j] = b[(t + 4 * j) * 8 + g];
   }
   double fc[4] = {0, 0, 0, 0};
-  if constexpr (K == 4) plumb::mma_m16n8k4_f64(fc, fa, fb);
-  if constexpr (K == 8) plumb::mma_m16n8k8_f64(fc, fa, fb);
-  if constexpr (K == 16) plumb::mma_m16n8k16_f64(fc, fa, fb);
+  if constexpr (!Whole) plumb::mma_m16n8_by_pieces<K / 4>(fc, fa, fb);
+  if constexpr (Whole && K == 4) plumb::mma_m16n8k4_f64(fc, fa, fb);
+  if constexpr (Whole && K == 8) plumb::mma_m16n8k8_f64(fc, fa, fb);
+  if constexpr (Whole && K == 16) plumb::mma_m16n8k16_f64(fc, fa, fb);
   c[g * 8 + 2 * t] = fc[0];
   c[g * 8 + 2 * t + 1] = fc[1];
   c[(g + 8) * 8 + 2 * t] = fc[2];
@@ -211,11 +212,12 @@ void warp_scan(const double* in, double* out) { launch(warp_scan_kernel, 1, 32, 
 void tensor_tf32(const float* a, const float* b, float* c) {
   launch(tensor_tf32_kernel, 1, 32, 0, nullptr, a, b, c);
 }
-void tensor_f64(int m, int k, const double* a, const double* b, double* c) {
-  if (m == 8) launch(tensor_f64_small_kernel, 1, 32, 0, nullptr, a, b, c);
-  if (m == 16 && k == 4) launch(tensor_f64_kernel<4>, 1, 32, 0, nullptr, a, b, c);
-  if (m == 16 && k == 8) launch(tensor_f64_kernel<8>, 1, 32, 0, nullptr, a, b, c);
-  if (m == 16 && k == 16) launch(tensor_f64_kernel<16>, 1, 32, 0, nullptr, a, b, c);
+void tensor_f64(int m, int k, bool whole, const double* a, const double* b, double* c) {
+  auto* const kernel = m == 8    ? tensor_f64_small_kernel
+                       : k == 4  ? (whole ? tensor_f64_kernel<4, true> : tensor_f64_kernel<4, false>)
+                       : k == 8  ? (whole ? tensor_f64_kernel<8, true> : tensor_f64_kernel<8, false>)
+                                 : (whole ? tensor_f64_kernel<16, true> : tensor_f64_kernel<16, false>);
+  launch(kernel, 1, 32, 0, nullptr, a, b, c);
 }
 
 }  // namespace plumb::simt_test
