@@ -1,8 +1,6 @@
 // The program bench as a person runs it: exit codes, refusals, and a report from one command compared by another.
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -11,23 +9,14 @@
 
 #include <doctest/doctest.h>
 
+#include "tools/testing/shell.hpp"
+
 namespace {
 
-struct Outcome {
-  int exit_code = -1;
-  std::string text;  // stdout and stderr
-  [[nodiscard]] bool has(const std::string& part) const { return text.find(part) != std::string::npos; }
-};
+using plumb::testing::Outcome;
 
 Outcome bench(const std::string& arguments, const std::string& environment = "") {
-  Outcome outcome;
-  std::FILE* const pipe = popen((environment + " " PLUMB_BENCH " " + arguments + " 2>&1").c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  char buffer[4096];
-  while (std::fgets(buffer, sizeof buffer, pipe) != nullptr) outcome.text += buffer;
-  const int status = pclose(pipe);
-  outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return outcome;
+  return plumb::testing::shell(environment + " " PLUMB_BENCH " " + arguments);
 }
 
 const std::string kCase = "'spmv.f32(rows=300,cols=200,density=0.05,fill=real,seed=5)'";

@@ -1,8 +1,5 @@
 // The program infer as a person runs it: exit codes, first and last lines; and the real data sets where
 // PLUMB_DATA is set.
-#include <sys/wait.h>
-
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -12,34 +9,12 @@
 
 #include "datasets/gcn_folder.hpp"
 #include "reference/models/gcn.hpp"
+#include "tools/testing/shell.hpp"
 
 namespace {
 
-struct Outcome {
-  int exit_code = -1;
-  std::string text;  // stdout and stderr
-
-  [[nodiscard]] bool has(const std::string& part) const { return text.find(part) != std::string::npos; }
-  [[nodiscard]] std::string line(int index) const {  // from 0; -1: the last
-    std::string body = text;
-    while (!body.empty() && body.back() == '\n') body.pop_back();
-    if (index < 0) return body.substr(body.rfind('\n') + 1);
-    std::size_t begin = 0;
-    for (; index > 0; --index) begin = body.find('\n', begin) + 1;
-    return body.substr(begin, body.find('\n', begin) - begin);
-  }
-};
-
-Outcome shell(const std::string& command) {
-  Outcome outcome;
-  std::FILE* const pipe = popen((command + " 2>&1").c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  char buffer[4096];
-  while (std::fgets(buffer, sizeof buffer, pipe) != nullptr) outcome.text += buffer;
-  const int status = pclose(pipe);
-  outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return outcome;
-}
+using plumb::testing::Outcome;
+using plumb::testing::shell;
 
 /// With no data to be found anywhere.
 Outcome bare(const std::string& arguments) {

@@ -104,6 +104,11 @@ class Attackers {
  public:
   Attackers(const VerifyOptions& o, std::vector<Row>& rows) : options_(o), rows_(rows) {
     progress_ = isatty(STDERR_FILENO) != 0 && !o.quiet;
+    const std::vector<SanitizerTool> named = parse_tools(o.sanitize.empty() ? "all" : o.sanitize);
+    // the likeliest first
+    for (const SanitizerTool t : {SanitizerTool::racecheck, SanitizerTool::synccheck, SanitizerTool::memcheck, SanitizerTool::initcheck}) {
+      if (std::find(named.begin(), named.end(), t) != named.end()) tools_.push_back(t);
+    }
   }
 
   void make(std::vector<Attack> attacks, int threads, const RunOptions& run) {
@@ -225,8 +230,7 @@ class Attackers {
   int runs_ = 0;
   bool progress_ = false;
   std::string sanitizer_ = find_compute_sanitizer();
-  // the likeliest first
-  std::vector<SanitizerTool> tools_{SanitizerTool::racecheck, SanitizerTool::synccheck, SanitizerTool::memcheck, SanitizerTool::initcheck};
+  std::vector<SanitizerTool> tools_;
   CasesByCost by_cost_;
 };
 
@@ -285,6 +289,8 @@ int run_mutants(const VerifyOptions& o) {
       if ((v.fault.killed_by & kRace) != 0) race.push_back({entry.get(), v, Place::race, row});
     }
   }
+  // as without --mutants, --sanitize is the tools alone
+  if (!o.sanitize.empty()) here.clear();
   Attackers attackers(o, rows);
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   attackers.make(std::move(here), std::max(o.jobs, 1), run);

@@ -76,7 +76,8 @@ std::optional<int> parse_options(int argc, char** argv, VerifyOptions& o) {
                "other schedules; more of them, compared bit for bit. Implies --device gpu where none is named")
       ->check(CLI::PositiveNumber);
   app.add_option("--sanitize", o.sanitize,
-                 "memcheck,racecheck,initcheck,synccheck or all: every GPU variant's smallest case of several tiles under compute-sanitizer");
+                 "memcheck,racecheck,initcheck,synccheck or all: every GPU variant's smallest case of several tiles under "
+                 "compute-sanitizer; with --mutants, the planted faults'");
   app.add_flag("--all-instruments", o.all_instruments,
                "with --mutants: try every instrument on every planted fault, also where another one has killed it");
   app.add_flag("--mutants", o.mutants, "run the planted faults; a survivor is exit 4");
@@ -130,8 +131,8 @@ std::optional<int> parse_options(int argc, char** argv, VerifyOptions& o) {
     (void)parse_tools(o.sanitize);
     if (o.run.race || o.run.stress != 0) throw Error("--sanitize goes alone: not with --race or --stress");
     const bool others = std::any_of(o.devices.begin(), o.devices.end(), [](const std::string& d) { return d != "gpu"; });
-    if (others && !o.mutants) throw Error("--sanitize judges kernels on a GPU: --device gpu, or none named");
-    if (!o.mutants) o.devices = {"gpu"};
+    if (others) throw Error("--sanitize judges kernels on a GPU: --device gpu, or none named");
+    o.devices = {"gpu"};
     // the tools take their time, and several of them at once fit on a device
     if (o.jobs == 0) o.jobs = static_cast<int>(std::clamp(std::thread::hardware_concurrency() / 2, 1u, 4u));
     if (timeout->count() == 0) o.run.timeout = 300;

@@ -261,11 +261,21 @@ int judge_cases(VerifyOptions o) {
     throw Error(fmt::format("--variant '{}' matches no variant{} (verify --list variants)", printable(o.variants.front()),
                             did_you_mean(o.variants.front(), all_variants)));
   }
+  std::set<std::string> types;  // a variant in a type is what the tools check, each on a case they find
+  for (const Job& job : jobs) {
+    for (const VariantInfo& v : job.variants) types.insert(type_key(v));
+  }
+  const std::size_t tools = o.sanitize.empty() ? 0 : parse_tools(o.sanitize).size();
+  if (tools > 0) planned = static_cast<std::int64_t>(types.size() * tools);
   if (o.dry_run) {
     for (const Job& job : jobs) {
-      for (const VariantInfo& v : job.variants) fmt::print("{}  {}\n", job.c.id(), v.name);
+      for (const VariantInfo& v : job.variants) {
+        if (tools == 0) fmt::print("{}  {}\n", job.c.id(), v.name);
+        else if (types.erase(type_key(v)) > 0) fmt::print("{}.{}  {}  under {}\n", v.op, name(v.dtype), v.name, o.sanitize);
+      }
     }
-    fmt::print("would judge {} records on {} cases\n", planned, jobs.size());
+    if (tools == 0) fmt::print("would judge {} records on {} cases\n", planned, jobs.size());
+    else fmt::print("would judge {} records, each on the smallest case of several tiles\n", planned);
     return jobs.empty() ? kNothingRan : kOk;
   }
 
@@ -281,13 +291,6 @@ int judge_cases(VerifyOptions o) {
   if (!o.save_failing.empty()) {
     failures.emplace(o.save_failing);
     o.run.on_failure = [&](const Failure& f) { failures->save(f); };
-  }
-  if (!o.sanitize.empty()) {
-    std::set<std::string> targets;
-    for (const Job& job : jobs) {
-      for (const VariantInfo& v : job.variants) targets.insert(type_key(v));
-    }
-    planned = static_cast<std::int64_t>(targets.size() * parse_tools(o.sanitize).size());
   }
   RunInfo info{o.command, kVersion, make_backend(Device::cpu)->describe(), {}, planned};
   for (const auto& r : reporters) r->begin(info);

@@ -1,0 +1,55 @@
+// The program verify as a person runs it, and stops it.
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "tools/testing/shell.hpp"
+
+namespace {
+
+using plumb::testing::Outcome;
+
+Outcome verify(const std::string& arguments, const std::string& before = "") {
+  return plumb::testing::shell(before + " '" PLUMB_VERIFY "' " + arguments);
+}
+
+}  // namespace
+
+// A fault that only the last of its attacks notices: whoever stops before has seen it pass.
+TEST_CASE("an interrupted attack is no survivor: the fault was not judged") {
+  for (const std::string seconds : {"0.02", "0.05", "0.1", "0.3", "0.5", "0.7", "1.0"}) {
+    CAPTURE(seconds);
+    const Outcome stopped = verify("--mutants --device simt --variant mutant/look_back_state_not_cleared", "timeout --preserve-status -s INT " + seconds);
+    if (stopped.exit_code == 0) break;  // it was over before the signal came
+    INFO(stopped.text);
+    CHECK(stopped.exit_code == 128 + 2);
+    if (!stopped.has("planted fault")) continue;  // or the signal before it had begun
+    CHECK_FALSE(stopped.has("SURVIVED"));
+    CHECK(stopped.has("or they were interrupted"));
+  }
+}
+
+TEST_CASE("--dry-run says what would be judged: variants on cases, and under compute-sanitizer each variant once") {
+  const std::string spmv = "--case 'spmv.f32(rows=1*)' --dry-run ";
+  const Outcome plain = verify(spmv + "--variant 'cpu/01*'");
+  CHECK(plain.exit_code == 0);
+  CHECK(plain.line(-1).rfind("would judge ", 0) == 0);
+  CHECK(plain.has(")  cpu/01_serial\n"));
+  const Outcome tools = verify(spmv + "--sanitize memcheck,racecheck");
+  INFO(tools.text);
+  if (tools.exit_code == 3) {
+    MESSAGE("skipped: a build without CUDA has no variant for compute-sanitizer");
+    return;
+  }
+  CHECK(tools.exit_code == 0);
+  const std::string first = "spmv.f32  gpu/01_thread_per_row  under memcheck,racecheck\n";
+  REQUIRE(tools.has(first));
+  CHECK(tools.text.find(first) == tools.text.rfind(first));
+}
+
+TEST_CASE("--sanitize is for kernels on a GPU") {
+  const Outcome refused = verify("--case gemm --sanitize all --device simt");
+  CHECK(refused.exit_code == 2);
+  CHECK(refused.has("--sanitize judges kernels on a GPU"));
+  CHECK(verify("--mutants --sanitize all --device cpu").exit_code == 2);
+}
