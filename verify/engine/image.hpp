@@ -2,6 +2,7 @@
 // One block, because then "nothing else was touched" is one comparison with the block as it was, and because a block can be
 // shared with a child process, or copied to a device and back, whole.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -32,6 +33,17 @@ struct Segment {
   [[nodiscard]] int element_bytes() const { return kind == Kind::f64 ? 8 : 4; }
   [[nodiscard]] std::int64_t elements() const { return rows * cols; }
 };
+
+/// Calls f(index, address of its first byte) for the elements [begin, end) of `s`, in order.
+template <class F>
+void for_each_element(const Segment& s, const std::byte* image, std::int64_t begin, std::int64_t end, F&& f) {
+  const std::int64_t cols = std::max<std::int64_t>(s.cols, 1);
+  std::int64_t col = begin % cols;
+  for (std::int64_t row = begin / cols, i = begin; i < end; ++row, col = 0) {
+    const std::byte* at = image + s.offset + (row * s.ld + col) * s.element_bytes();
+    for (; col < cols && i < end; ++col, ++i, at += s.element_bytes()) f(i, at);
+  }
+}
 
 /// How one run's arrays are placed. Runs of a case differ in it, so that a kernel that needs more than it declares is seen.
 struct Placement {

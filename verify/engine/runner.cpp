@@ -59,6 +59,37 @@ std::uint64_t disturbance_of(std::uint64_t seed, int run) {
   return (h ^ (h >> 32)) | 1u;
 }
 
+constexpr std::int64_t kTouchedPiece = 1 << 16;  // elements; a multiple of 64, so that no two share a word of a vector<bool>
+
+// The elements of an array one after another, without its padding.
+std::vector<std::byte> elements_of(const Segment& s, const std::byte* image) {
+  const auto row = static_cast<std::size_t>(s.cols * s.element_bytes());
+  std::vector<std::byte> elements;
+  elements.reserve(row * static_cast<std::size_t>(s.rows));
+  for (std::int64_t i = 0; i < s.rows; ++i) {
+    const std::byte* const at = image + s.offset + i * s.ld * s.element_bytes();
+    elements.insert(elements.end(), at, at + row);
+  }
+  return elements;
+}
+
+// Clears the marks of elements that do not hold the poison.
+void forget_touched(const Segment& s, const std::byte* image, Poison poison, std::vector<bool>& untouched) {
+  if (std::find(untouched.begin(), untouched.end(), true) == untouched.end()) return;
+  const std::uint64_t held = poison_bits(poison, s.element_bytes());
+  const auto holds_poison = [&](const std::byte* at) {
+    return s.element_bytes() == 4 ? std::memcmp(at, &held, 4) == 0 : std::memcmp(at, &held, 8) == 0;
+  };
+  const std::int64_t pieces = (s.elements() + kTouchedPiece - 1) / kTouchedPiece;
+#pragma omp parallel for schedule(static) if (pieces > 8)
+  for (std::int64_t piece = 0; piece < pieces; ++piece) {
+    const std::int64_t begin = piece * kTouchedPiece, end = std::min(s.elements(), begin + kTouchedPiece);
+    for_each_element(s, image, begin, end, [&](std::int64_t i, const std::byte* at) {
+      if (!holds_poison(at)) untouched[static_cast<std::size_t>(i)] = false;
+    });
+  }
+}
+
 constexpr std::int64_t kSmallImage = 256 << 10;  // bytes; larger cases are neither repeated so often nor given a twin
 
 // The smallest relative tolerance under which every listed output would have passed: what allclose would have needed.
@@ -140,7 +171,7 @@ Worker::Outcome Runner::execute(const RunRequest& request, const ImageLayout& la
 struct Runner::Run {
   bool failed = false;
   std::vector<Comparison> outputs;
-  std::vector<std::vector<std::uint64_t>> bits;  // per output
+  std::vector<std::vector<std::byte>> bits;  // per output: its elements, without padding
 };
 
 // The twin in the same place as the run before: who remembers an answer by address, or by the first call, gives the old one.
@@ -364,13 +395,9 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
                               s.kind == Segment::Kind::i32 ? 0 : tolerance.unit()};
       run.outputs.push_back(parts_.compare(s, after, expected, placement.poison));
       misses += run.outputs.back().misses;
-      std::vector<std::uint64_t>& bits = run.bits.emplace_back(static_cast<std::size_t>(s.elements()));
-      if (r == 0) untouched[o].assign(bits.size(), s.source == nullptr);
-      const std::uint64_t poison = poison_bits(placement.poison, s.element_bytes());
-      for (std::size_t i = 0; i < bits.size(); ++i) {
-        bits[i] = element_bits(s, after, static_cast<std::int64_t>(i));
-        if (bits[i] != poison) untouched[o][i] = false;
-      }
+      run.bits.push_back(elements_of(s, after));
+      if (r == 0) untouched[o].assign(static_cast<std::size_t>(s.elements()), s.source == nullptr);
+      forget_touched(s, after, placement.poison, untouched[o]);
     }
     run.failed = misses > 0;
     if (misses > kept_misses) kept_misses = misses, keep();
@@ -439,13 +466,19 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
   if (variant.traits.reproducible) {
     for (std::size_t r = 2; r < runs.size(); ++r) {
       for (std::size_t o = 0; o < outputs.size(); ++o) {
-        for (std::size_t i = 0; i < runs[r].bits[o].size(); ++i) {
-          if (runs[r].bits[o][i] == runs[r - 2].bits[o][i]) continue;
-          const Segment& s = outputs[o];
-          return end(Verdict::nondeterministic,
-                     fmt::format("{} differs between two runs on the same data (bits {:#x} and {:#x}), and the variant declares itself reproducible",
-                                 place_of(s, static_cast<std::int64_t>(i)), runs[r - 2].bits[o][i], runs[r].bits[o][i]));
-        }
+        const std::vector<std::byte>&now = runs[r].bits[o], &then = runs[r - 2].bits[o];
+        const auto differs = std::mismatch(now.begin(), now.end(), then.begin()).first;
+        if (differs == now.end()) continue;
+        const Segment& s = outputs[o];
+        const std::int64_t i = (differs - now.begin()) / s.element_bytes();
+        const auto bits_in = [&](const std::vector<std::byte>& elements) {
+          std::uint64_t bits = 0;
+          std::memcpy(&bits, elements.data() + i * s.element_bytes(), static_cast<std::size_t>(s.element_bytes()));
+          return bits;
+        };
+        return end(Verdict::nondeterministic,
+                   fmt::format("{} differs between two runs on the same data (bits {:#x} and {:#x}), and the variant declares itself reproducible",
+                               place_of(s, i), bits_in(then), bits_in(now)));
       }
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -89,72 +90,109 @@ std::string guess(const Segment& s, const std::vector<double>& want, const std::
   return {};
 }
 
-}  // namespace
-
-std::uint64_t element_bits(const Segment& s, const std::byte* image, std::int64_t index) {
-  const std::int64_t at = s.offset + (index / std::max<std::int64_t>(s.cols, 1) * s.ld + index % std::max<std::int64_t>(s.cols, 1)) *
-                                         s.element_bytes();
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, image + at, static_cast<std::size_t>(s.element_bytes()));
-  return bits;
-}
-
-double element(const Segment& s, const std::byte* image, std::int64_t index) {
-  const std::uint64_t bits = element_bits(s, image, index);
-  switch (s.kind) {
-    case Segment::Kind::f32: {
-      float v;
-      std::memcpy(&v, &bits, 4);
-      return static_cast<double>(v);
-    }
-    case Segment::Kind::f64: {
-      double v;
-      std::memcpy(&v, &bits, 8);
-      return v;
-    }
-    case Segment::Kind::i32: {
-      std::int32_t v;
-      std::memcpy(&v, &bits, 4);
-      return v;
-    }
+double value_at(Segment::Kind kind, const std::byte* at) {
+  const auto as = [&](auto v) {
+    std::memcpy(&v, at, sizeof v);
+    return static_cast<double>(v);
+  };
+  switch (kind) {
+    case Segment::Kind::f32: return as(0.0F);
+    case Segment::Kind::f64: return as(0.0);
+    case Segment::Kind::i32: return as(std::int32_t{0});
   }
   return NAN;
 }
 
-Comparison compare(const Segment& s, const std::byte* image, const Expected& expected, Poison poison) {
-  Comparison result;
-  result.elements = s.elements();
-  const ReferenceArray& reference = *expected.reference;
-  std::vector<bool> missed(static_cast<std::size_t>(result.elements));
-  NeumaierSum<double> ratio_sum, error_l1, want_l1, error_l2, want_l2;
+constexpr std::size_t kFirst = 10;  // misses listed
+// Elements judged by one thread in one piece. The same on every machine, as the sums' order is; a multiple of 64, so that no two share
+// a word of a vector<bool>.
+constexpr std::int64_t kStretch = 1 << 16;
+
+// What a stretch of elements adds to a comparison. `Sum` is double within a stretch, of terms that are not negative and no more than
+// kStretch: 1e-11 of what is printed with three digits; and compensated over all stretches.
+template <class Sum>
+struct Tally {
+  Comparison found;
+  Sum ratio{}, error_l1{}, want_l1{}, error_l2{}, want_l2{};
   bool worst_is_miss = false;
-  for (std::int64_t i = 0; i < result.elements; ++i) {
-    const auto k = static_cast<std::size_t>(i);
-    const double got = element(s, image, i), want = reference.value[k], bound = (*expected.bound)[k];
-    const double err = distance(s.kind, got, want, bound);
-    const double ratio = err == 0 ? 0 : bound > 0 ? err / bound : kInf;
-    const bool miss = !(err <= bound);  // NaN is a miss
-    if (std::isfinite(ratio)) ratio_sum.add(ratio);
+
+  void count(std::int64_t index, double err, double want, double bound, double scale, bool miss) {
+    const double r = err == 0 ? 0 : bound > 0 ? err / bound : kInf;
+    if (std::isfinite(r)) ratio += r;
     if (std::isfinite(err) && std::isfinite(want)) {
-      error_l1.add(err), want_l1.add(std::fabs(want));
-      error_l2.add(err * err), want_l2.add(want * want);
-      const double scale = expected.unit * reference.magnitude[k];
-      if (scale > 0) result.max_unit_ratio = std::max(result.max_unit_ratio, err / scale);
+      error_l1 += err, want_l1 += std::fabs(want);
+      error_l2 += err * err, want_l2 += want * want;
+      if (err > 0 && scale > 0) found.max_unit_ratio = std::max(found.max_unit_ratio, err / scale);
     }
-    if (ratio > result.max_ratio || (miss && !worst_is_miss)) {
-      result.max_ratio = std::max(ratio, result.max_ratio);
-      result.worst = i;
-      worst_is_miss = worst_is_miss || miss;
-    }
-    if (miss) {
-      missed[k] = true;
-      ++result.misses;
-      if (result.first.size() < 10) result.first.push_back({i, got, want, err, bound, reference.terms[k]});
+    found.misses += miss ? 1 : 0;
+    note_worst(index, r, miss);
+  }
+
+  // `next` is of the elements after these.
+  void join(const Tally<double>& next) {
+    ratio.add(next.ratio);
+    error_l1.add(next.error_l1), want_l1.add(next.want_l1);
+    error_l2.add(next.error_l2), want_l2.add(next.want_l2);
+    found.max_unit_ratio = std::max(found.max_unit_ratio, next.found.max_unit_ratio);
+    found.misses += next.found.misses;
+    if (next.found.worst >= 0) note_worst(next.found.worst, next.found.max_ratio, next.worst_is_miss);
+    for (const Miss& m : next.found.first) {
+      if (found.first.size() < kFirst) found.first.push_back(m);
     }
   }
-  if (result.elements > 0) result.mean_ratio = ratio_sum.value() / static_cast<double>(result.elements);
-  if (want_l1.value() > 0) result.relative_l1 = error_l1.value() / want_l1.value();
-  if (want_l2.value() > 0) result.relative_l2 = std::sqrt(error_l2.value() / want_l2.value());
+
+  void note_worst(std::int64_t index, double r, bool miss) {
+    if (!(r > found.max_ratio || (miss && !worst_is_miss))) return;
+    found.max_ratio = std::max(r, found.max_ratio);
+    found.worst = index;
+    worst_is_miss = worst_is_miss || miss;
+  }
+};
+
+}  // namespace
+
+std::uint64_t element_bits(const Segment& s, const std::byte* image, std::int64_t index) {
+  std::uint64_t bits = 0;
+  for_each_element(s, image, index, index + 1, [&](std::int64_t, const std::byte* at) {
+    std::memcpy(&bits, at, static_cast<std::size_t>(s.element_bytes()));
+  });
+  return bits;
+}
+
+double element(const Segment& s, const std::byte* image, std::int64_t index) {
+  double value = NAN;
+  for_each_element(s, image, index, index + 1, [&](std::int64_t, const std::byte* at) { value = value_at(s.kind, at); });
+  return value;
+}
+
+Comparison compare(const Segment& s, const std::byte* image, const Expected& expected, Poison poison) {
+  const ReferenceArray& reference = *expected.reference;
+  const std::int64_t elements = s.elements(), stretches = (elements + kStretch - 1) / kStretch;
+  std::vector<bool> missed(static_cast<std::size_t>(elements));
+  std::vector<Tally<double>> tallies(static_cast<std::size_t>(stretches));
+#pragma omp parallel for schedule(static) if (stretches > 8)
+  for (std::int64_t stretch = 0; stretch < stretches; ++stretch) {
+    Tally<double> tally;
+    const std::int64_t begin = stretch * kStretch, end = std::min(elements, begin + kStretch);
+    for_each_element(s, image, begin, end, [&](std::int64_t i, const std::byte* at) {
+      const auto k = static_cast<std::size_t>(i);
+      const double got = value_at(s.kind, at), want = reference.value[k], bound = (*expected.bound)[k];
+      const double err = distance(s.kind, got, want, bound);
+      const bool miss = !(err <= bound);  // NaN is a miss
+      tally.count(i, err, want, bound, expected.unit * reference.magnitude[k], miss);
+      if (!miss) return;
+      missed[k] = true;
+      if (tally.found.first.size() < kFirst) tally.found.first.push_back({i, got, want, err, bound, reference.terms[k]});
+    });
+    tallies[static_cast<std::size_t>(stretch)] = std::move(tally);
+  }
+  Tally<NeumaierSum<double>> all;
+  for (const Tally<double>& tally : tallies) all.join(tally);
+  Comparison result = std::move(all.found);
+  result.elements = elements;
+  if (elements > 0) result.mean_ratio = all.ratio.value() / static_cast<double>(elements);
+  if (all.want_l1.value() > 0) result.relative_l1 = all.error_l1.value() / all.want_l1.value();
+  if (all.want_l2.value() > 0) result.relative_l2 = std::sqrt(all.error_l2.value() / all.want_l2.value());
   if (result.misses > 0) {
     result.map = draw_map(missed, s.rows, s.cols);
     result.guess = guess(s, reference.value, result.first, poison);

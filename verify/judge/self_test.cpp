@@ -84,6 +84,21 @@ std::vector<std::string> judge_self_test(const JudgeParts& parts) {
     p.set(2, kNan);
     expect(p.misses(parts) == 0, "NaN where NaN is due passes");
   }
+  {
+    // judged in pieces by several threads: wrong at both ends of what could be one
+    constexpr std::int64_t kLong = (10 << 16) + 17;
+    Probe p(kLong);
+    std::vector<std::int64_t> spoilt;
+    for (std::int64_t i = 0; i < kLong; i += 1 << 16) {
+      if (i > 0) spoilt.push_back(i - 1);
+      spoilt.push_back(i);
+    }
+    for (const std::int64_t i : spoilt) p.set(i, -1.0f);
+    const Comparison c = p.judged(parts);
+    bool in_order = c.first.size() == 10;
+    for (std::size_t k = 0; in_order && k < c.first.size(); ++k) in_order = c.first[k].index == spoilt[k];
+    expect(c.misses == static_cast<std::int64_t>(spoilt.size()) && in_order, "all misses of a long array are found, and listed in order");
+  }
   for (const Poison poison : {Poison::nan_payload, Poison::sentinel_a, Poison::sentinel_b}) {
     Probe p(kSize);
     for (std::int64_t i = 0; i < kSize; ++i) p.poison(i, poison);
