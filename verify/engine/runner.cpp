@@ -141,14 +141,16 @@ Worker::Outcome Runner::execute(const RunRequest& request, const ImageLayout& la
   layout.write(before.data());
   const bool simt = request.device == Device::simt;
   if (options_.isolation == Isolation::none && !simt) {
-    local_image_.assign(before.begin(), before.end());
     std::unique_ptr<Backend>& backend = backends_[request.device];
     if (!backend) backend = options_.apart && request.device == Device::gpu ? make_apart_backend() : make_backend(request.device);
     // 256-byte alignment, as in a child
-    local_image_.resize(static_cast<std::size_t>(bytes) + 256);
+    if (local_image_.size() < before.size() + 256) {
+      local_image_ = {};
+      local_image_.resize(before.size() + 256);
+    }
     const auto address = reinterpret_cast<std::uintptr_t>(local_image_.data());
     after = local_image_.data() + (256 - address % 256) % 256;
-    std::memmove(after, before.data(), before.size());
+    std::memcpy(after, before.data(), before.size());
     Worker::Outcome outcome;
     outcome.reply = serve(request, entry_ != nullptr ? *entry_ : find_operator(request.op), after, *backend);
     return outcome;
