@@ -3,6 +3,7 @@
 listed ones, runs every variant on them, and counts what fails; on a clean tree every failure is a false one.
 
     tools/ci/clean_runs.py --verify build/gpu/bin/verify --runs 10000 --device cpu --device simt [--race] [--device gpu] [--seed 1]
+                          [--isolate none]
 
 Progress goes to a terminal. Prints a line per device: records judged (one variant on one case, each run several times over), and every
 failure with its repro line.
@@ -70,6 +71,8 @@ def main():
     p.add_argument("--race", action="store_true", help="the CPU executor with race detection as well")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--jobs", type=int, default=os.cpu_count())
+    p.add_argument("--isolate", default="variant", choices=["case", "variant", "none"],
+                   help="as for verify; none is fastest on a GPU, and a crash ends the count")
     a = p.parse_args()
     cases = listed_cases(a.verify)
     if not cases:
@@ -89,7 +92,7 @@ def main():
             before = sum(totals.values())
             while todo:
                 batch = todo.pop()
-                records = judge(a.verify, batch, flags + ["--jobs", str(a.jobs)])
+                records = judge(a.verify, batch, flags + ["--jobs", str(a.jobs), "--isolate", a.isolate])
                 if records is None:  # a drawn size that the operator does not take
                     if len(batch) > 1:
                         todo += [batch[: len(batch) // 2], batch[len(batch) // 2:]]
