@@ -53,3 +53,13 @@ TEST_CASE("--sanitize is for kernels on a GPU") {
   CHECK(refused.has("--sanitize judges kernels on a GPU"));
   CHECK(verify("--mutants --sanitize all --device cpu").exit_code == 2);
 }
+
+TEST_CASE("without a GPU, the way to run its kernels is named") {
+  const Outcome run = verify("--case 'transpose.f32(rows=63*)' --variant '*/01*'");
+  if (!run.has("no CUDA device")) {
+    MESSAGE("skipped: a GPU is here, or a build without CUDA");
+    return;
+  }
+  CHECK(run.exit_code == 0);
+  CHECK(run.has("--device simt, and --race"));
+}

@@ -35,6 +35,7 @@ class Console final : public Reporter {
     row.absent += r.verdict == Verdict::skip ? 1 : 0;
     // a missing device is one line, not one per variant
     if (r.verdict == Verdict::skip) ++skips_[r.variant.substr(0, r.variant.find('/')) + "/*  " + r.reason];
+    wants_device_ = wants_device_ || r.wants_device;
     if (r.verdict == Verdict::unsupported) ++skips_[r.op + "  " + r.variant + "  " + r.reason];
     if (std::isfinite(r.worst.max_ratio)) row.ratio = std::max(row.ratio, r.worst.max_ratio);
     row.unit_ratio = std::max(row.unit_ratio, r.worst.max_unit_ratio);
@@ -73,6 +74,7 @@ class Console final : public Reporter {
     if (!skips_.empty()) {
       fmt::print("\nskipped, and not counted as passed:\n");
       for (const auto& [what, count] : skips_) fmt::print("  SKIP  {}  ({})\n", what, count == 1 ? "1 record" : fmt::format("{} records", count));
+      if (wants_device_) fmt::print("  GPU kernels run on the CPU too: --device simt, and --race to look for races\n");
     }
     fmt::print("\n");
   }
@@ -114,6 +116,7 @@ class Console final : public Reporter {
   bool line_ = false;
   std::map<std::string, std::map<std::string, Row>> tables_;
   std::map<std::string, int> skips_;
+  bool wants_device_ = false;
 };
 
 }  // namespace
