@@ -25,7 +25,8 @@ TEST_CASE("an interrupted attack is no survivor: the fault was not judged") {
     CHECK(stopped.exit_code == 128 + 2);
     if (!stopped.has("planted fault")) continue;  // or the signal before it had begun
     CHECK_FALSE(stopped.has("SURVIVED"));
-    CHECK(stopped.has("or they were interrupted"));
+    // or after the fault was dead, among those planted in the judge
+    CHECK((stopped.has("or they were interrupted") || stopped.has("mutants: 13 of 13 killed")));
   }
 }
 
