@@ -18,43 +18,21 @@
 //           Packing is 25 of the 363 us at 2044 and 46 of 1,360 at 3135; B by blocks along its rows instead
 //           of down its columns changed neither.
 // Fails at  chips before sm_90; a single round of tiles, 2044: the loop alone, 338 us, is 1.03 of the
-//           library's time, and packing shows.
+//           library's time, and packing shows. Rung 19 packs half as much.
 // Source    K. Goto and R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008); PTX
 //           ISA, "cp.async.bulk"; M. Osama et al., "Stream-K" (2023), for the last round.
 #include "gpu/gemm/packed.hpp"
-#include "gpu/gemm/slices.hpp"
 
 namespace plumb {
 namespace {
 
 using namespace gemm;
 
-/// 128 x 128 by four warps of 64 x 64, two blocks per multiprocessor, and the same in deeper stages.
-using Shallow = Square<float>;
-using Deep = Shape<float, 128, 128, 32, 2, 2, 1, 16, 8, 3, 2>;
-
-/// Rounds of tiles from which the deeper stages win; below, they lose.
-constexpr Index kManyRounds = 3;
-/// Share of the arithmetic rate that the smallest tiles reach, next to the larger ones'.
-constexpr double kEfficiencySliced = 0.92;
-
 void run(const Problem<float>& p, const In<float>& in, const Out<float>& out, Context& context) {
-  const Index m = out.C.rows, n = out.C.cols, tiles = ceil_div(m, Deep::BM) * ceil_div(n, Deep::BN);
-  const Plan plan = plan_of<Shallow>(in, out);
-  const double sliced =
-      tile_cost(m, n, Sliced::BM, Sliced::BN, kEfficiencySliced) * static_cast<double>(in.A.cols);
-  if (tiles >= kManyRounds * Deep::kBlocks * device_multiprocessors()) {
-    context.explain("packed, 128 x 128 tiles in stages of 32, a block for each: many rounds of them");
-    run_packed<Deep>(p, in, out, context, {static_cast<int>(tiles), 1});
-  } else if (plan.time > sliced) {
-    run_slices(p, in, out, context);  // says what it does
-  } else {
-    context.explain(
-        plan.division.parts == 1
-            ? "packed, 128 x 128 tiles in stages of 16, a block for each"
-            : "packed, 128 x 128 tiles in stages of 16, those of the last round in parts of the depth");
-    run_packed<Shallow>(p, in, out, context, plan.division);
-  }
+  run_by_shape(p, in, out, context, [&](auto shape, Division division) {
+    using S = decltype(shape);
+    run_packed<S>(p, in, out, context, division, PackedB<S>{});
+  });
 }
 
 const Register<Gemm, float, Space::device> f32{"15_packed", run, Traits{}.needs_sm(90)};

@@ -1,6 +1,6 @@
 // The body of rung 15: operands packed beforehand, tiles that arrive by bulk copies. Header only.
 #pragma once
-#include "gpu/gemm/multistage.hpp"
+#include "gpu/gemm/slices.hpp"
 #include "gpu/runtime/bulk_copy.hpp"
 
 namespace plumb {
@@ -35,6 +35,36 @@ Plan plan_of(const In<float>& in, const Out<float>& out) {
     if (divided < steps) steps = divided, best = {static_cast<int>(whole), parts};
   }
   return {best, static_cast<double>(steps) * (S::BM * S::BN)};
+}
+
+/// What the calling block makes: a tile, or a part of one's depth.
+struct PartOfTile {
+  TileIndex tile;
+  Index first, stages;  // of the depth
+  int rest, parts;      // its place among the parts of tiles; 1 for a whole tile
+};
+template <class S>
+PLUMB_DEVICE PartOfTile part_of_tile(const Division& division, const Out<float>& out, Index stages) {
+  const int rest = static_cast<int>(blockIdx.x) - division.whole;
+  const int part = rest < 0 ? 0 : rest % division.parts, parts = rest < 0 ? 1 : division.parts;
+  const TileIndex tile =
+      banded_tile(rest < 0 ? static_cast<int>(blockIdx.x) : division.whole + rest / division.parts,
+                  ceil_div(out.C.rows, S::BM), ceil_div(out.C.cols, S::BN));
+  const Index first = stages * part / parts;
+  return {tile, first, stages * (part + 1) / parts - first, rest, parts};
+}
+
+/// Writes a lane's sums, those of the warp at (wm, wn) of the tile: to C, or to the part's own memory.
+template <class S, class Lane>
+PLUMB_DEVICE void store_part(Problem<float> p, Out<float> out, const PartOfTile& of, int wm, int wn,
+                             const float (&sum)[S::TM][S::TN], LanePlace place,
+                             float* partial /* (parts of tiles, BM, BN) */, bool wide_c) {
+  Index i = of.tile.m * S::BM + wm, j = of.tile.n * S::BN + wn;
+  if (of.parts > 1) {  // a tile of its own, as it is
+    out.C = {partial + static_cast<Index>(of.rest) * (S::BM * S::BN), S::BM, S::BN, S::BN};
+    p = {1.0f, 0.0f}, i = wm, j = wn, wide_c = true;
+  }
+  Lane::store(p, out, i, j, sum, place, wide_c);
 }
 
 constexpr int kPackThreads = 256, kPackDepth = 32;
@@ -120,23 +150,40 @@ __global__ void __launch_bounds__(kPackThreads)
   }
 }
 
+/// Tiles of B from packed panels, one after the other along the depth.
 template <class S>
+struct PackedB {
+  static constexpr bool kPacked = true;
+  const float* panels;  // (panels, padded, BN)
+
+  struct Cursor {
+    const float* from;
+    PLUMB_DEVICE Cursor(const PackedB& b, Index tile, Index k, Index padded)
+        : from(b.panels + (tile * padded + k) * S::BN) {}
+    PLUMB_DEVICE void copy(float* to, Mbarrier* bar) {
+      bulk_copy(to, from, S::BK * S::BN * static_cast<int>(sizeof(float)), bar);
+      from += S::BK * S::BN;
+    }
+  };
+};
+
+/// Barriers of the stages; what follows them in shared memory begins on 128 bytes.
+template <class S>
+struct alignas(128) Barriers {
+  Mbarrier full[S::kStages];
+};
+
+template <class S, class OfB>
 __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
-    gemm_packed(Problem<float> p, const float* a /* (panels, padded, BM) */,
-                const float* b /* (panels, padded, BN) */, Index padded, Out<float> out, Division division,
+    gemm_packed(Problem<float> p, const float* a /* (panels, padded, BM) */, const __grid_constant__ OfB b,
+                Index padded, Out<float> out, Division division,
                 float* partial /* (parts of tiles, BM, BN) */, bool wide_c) {
   using Lane = LaneTile<float, S::TM, S::TN>;
   PLUMB_DYNAMIC_SHARED(float, shared);
-  __shared__ Mbarrier full[S::kStages];
-  const int rest = static_cast<int>(blockIdx.x) - division.whole;
-  const int part = rest < 0 ? 0 : rest % division.parts, parts = rest < 0 ? 1 : division.parts;
-  const TileIndex tile =
-      banded_tile(rest < 0 ? static_cast<int>(blockIdx.x) : division.whole + rest / division.parts,
-                  ceil_div(out.C.rows, S::BM), ceil_div(out.C.cols, S::BN));
-  const int all = static_cast<int>(padded / S::BK),
-            first = static_cast<int>(static_cast<Index>(all) * part / parts),
-            tiles = static_cast<int>(static_cast<Index>(all) * (part + 1) / parts) - first;
-  const Index i0 = tile.m * S::BM, j0 = tile.n * S::BN;
+  __shared__ Barriers<S> barriers;
+  Mbarrier* const full = barriers.full;
+  const PartOfTile of = part_of_tile<S>(division, out, padded / S::BK);
+  const int tiles = static_cast<int>(of.stages);
   const int warp = static_cast<int>(threadIdx.x) / 32, wm = warp / S::WN * Lane::kRows,
             wn = warp % S::WN * Lane::kCols;
   static_assert(S::WK == 1 && S::BK % 2 == 0,
@@ -146,15 +193,15 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
   float sum[S::TM][S::TN] = {};
 
   if (tiles > 0) {
-    const Index k0 = static_cast<Index>(first) * S::BK;
-    const float* from_a = a + (tile.m * padded + k0) * S::BM;
-    const float* from_b = b + (tile.n * padded + k0) * S::BN;
+    const Index k0 = of.first * S::BK;
+    const float* from_a = a + (of.tile.m * padded + k0) * S::BM;
+    typename OfB::Cursor from_b(b, of.tile.n, k0, padded);
     const auto start = [&](int stage) {
       float* const to = shared + stage * kStage;
       mbarrier_arrive_expect(full + stage, kBytesA + kBytesB);
       bulk_copy(to, from_a, kBytesA, full + stage);
-      bulk_copy(to + S::BK * S::BM, from_b, kBytesB, full + stage);
-      from_a += S::BK * S::BM, from_b += S::BK * S::BN;
+      from_b.copy(to + S::BK * S::BM, full + stage);
+      from_a += S::BK * S::BM;
     };
     if (threadIdx.x == 0) {
       for (int s = 0; s < S::kStages; ++s) mbarrier_init(full + s, 1);
@@ -190,12 +237,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
     }
   }
 
-  Index i = i0 + wm, j = j0 + wn;
-  if (parts > 1) {  // a tile of its own, as it is
-    out.C = {partial + static_cast<Index>(rest) * (S::BM * S::BN), S::BM, S::BN, S::BN};
-    p = {1.0f, 0.0f}, i = wm, j = wn, wide_c = true;
-  }
-  Lane::store(p, out, i, j, sum, place, wide_c);
+  store_part<S, Lane>(p, out, of, wm, wn, sum, place, partial, wide_c);
 }
 
 /// Adds the parts of the tiles from `whole` on, in the order of the depth.
@@ -216,34 +258,78 @@ __global__ void __launch_bounds__(kPackThreads)
   finish(p, &out.C(i, j), sum);
 }
 
-/// `whole` and `parts`: see Division.
-template <class S>
+/// Makes C: launch_tiles(blocks, partial) makes its tiles as `division` says, and parts are added here.
+template <class S, class LaunchTiles>
+void run_divided(const Problem<float>& p, const Out<float>& out, Context& context, Division division,
+                 LaunchTiles&& launch_tiles) {
+  const Index rest = ceil_div(out.C.rows, S::BM) * ceil_div(out.C.cols, S::BN) - division.whole;
+  auto* const partial = static_cast<float*>(context.workspace(
+      division.parts > 1 ? rest * division.parts * S::BM * S::BN * static_cast<Index>(sizeof(float)) : 0));
+  launch_tiles(division.whole + rest * division.parts, partial);
+  if (division.parts > 1) {
+    launch(gemm_add_parts<S>, rest * (S::BM * S::BN / kPackThreads), kPackThreads, 0, context.stream, p,
+           static_cast<const float*>(partial), out, division);
+  }
+}
+
+/// Tiles of B come as `b` says.
+template <class S, class OfB>
 void run_packed(const Problem<float>& p, const In<float>& in, const Out<float>& out, Context& context,
-                Division division) {
+                Division division, OfB b) {
   const Index depth = p.alpha == 0.0f ? 0 : in.A.cols, padded = ceil_div(depth, kPackDepth) * kPackDepth;
   const Index panels_a = ceil_div(out.C.rows, S::BM), panels_b = ceil_div(out.C.cols, S::BN),
-              tiles = panels_a * panels_b;
+              tiles = panels_a * panels_b, packed_b = OfB::kPacked ? panels_b : 0;
   if (tiles == 0) return;
   if (padded == 0) division = {static_cast<int>(tiles), 1};  // nothing to share
-  const Index rest = tiles - division.whole;
   const auto floats = [&](Index n) {
     return static_cast<float*>(context.workspace(n * static_cast<Index>(sizeof(float))));
   };
   float* const a = floats(panels_a * S::BM * padded);
-  float* const b = floats(panels_b * S::BN * padded);
-  float* const partial = floats(division.parts > 1 ? rest * division.parts * S::BM * S::BN : 0);
+  float* const of_b = floats(packed_b * S::BN * padded);
+  if constexpr (OfB::kPacked) b.panels = of_b;
   static_assert(kPackDepth % S::BK == 0, "the packed depth is whole stages");
   const Index steps = padded / kPackDepth, blocks_a = panels_a * steps;
-  launch(gemm_pack<S>, blocks_a + panels_b * steps, kPackThreads, 0, context.stream, in, depth,
+  launch(gemm_pack<S>, blocks_a + packed_b * steps, kPackThreads, 0, context.stream, in, depth,
          static_cast<unsigned>(steps), static_cast<unsigned>(blocks_a), rows_on_vectors(in.A),
-         rows_on_vectors(in.B), a, b);
+         rows_on_vectors(in.B), a, of_b);
   constexpr std::size_t kShared = sizeof(float) * S::kStages * S::BK * (S::BM + S::BN);
-  launch(gemm_packed<S>, division.whole + rest * division.parts, S::kThreads, kShared, context.stream, p,
-         static_cast<const float*>(a), static_cast<const float*>(b), padded, out, division, partial,
-         rows_on_vectors(out.C));
-  if (division.parts > 1) {
-    launch(gemm_add_parts<S>, rest * (S::BM * S::BN / kPackThreads), kPackThreads, 0, context.stream, p,
-           static_cast<const float*>(partial), out, division);
+  run_divided<S>(p, out, context, division, [&](Index blocks, float* partial) {
+    launch(gemm_packed<S, OfB>, blocks, S::kThreads, kShared, context.stream, p, static_cast<const float*>(a),
+           b, padded, out, division, partial, rows_on_vectors(out.C));
+  });
+}
+
+/// 128 x 128 by four warps of 64 x 64, two blocks per multiprocessor, and the same in deeper stages.
+using Shallow = Square<float>;
+using Deep = Shape<float, 128, 128, 32, 2, 2, 1, 16, 8, 3, 2>;
+
+/// Rounds of tiles from which the deeper stages win; below, they lose.
+constexpr Index kManyRounds = 3;
+/// Share of the arithmetic rate that the smallest tiles reach, next to the larger ones'.
+constexpr double kEfficiencySliced = 0.92;
+
+/// The time of run_slices, as a Plan's.
+inline double time_of_slices(const In<float>& in, const Out<float>& out) {
+  return tile_cost(out.C.rows, out.C.cols, Sliced::BM, Sliced::BN, kEfficiencySliced) *
+         static_cast<double>(in.A.cols);
+}
+
+/// run(shape, division) makes C by tiles of the shape that suits it; slices do where 128 x 128 are too few.
+template <class Run>
+void run_by_shape(const Problem<float>& p, const In<float>& in, const Out<float>& out, Context& context,
+                  Run&& run) {
+  const Index tiles = ceil_div(out.C.rows, Deep::BM) * ceil_div(out.C.cols, Deep::BN);
+  const Plan plan = plan_of<Shallow>(in, out);
+  if (tiles >= kManyRounds * Deep::kBlocks * device_multiprocessors()) {
+    context.explain("128 x 128 tiles in stages of 32, a block for each: many rounds of them");
+    run(Deep{}, Division{static_cast<int>(tiles), 1});
+  } else if (plan.time > time_of_slices(in, out)) {
+    run_slices(p, in, out, context);  // says what it does
+  } else {
+    context.explain(plan.division.parts == 1
+                        ? "128 x 128 tiles in stages of 16, a block for each"
+                        : "128 x 128 tiles in stages of 16, those of the last round in parts of the depth");
+    run(Shallow{}, plan.division);
   }
 }
 

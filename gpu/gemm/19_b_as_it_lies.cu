@@ -1,0 +1,57 @@
+// gemm, rung 19: only A is packed; the copy engine fetches tiles of B from B itself (fp32).
+//
+// Change    rung 15 with a map of B (cp.async.bulk.tensor) in place of packed panels: a tile of B, 16 or 32
+//           rows by 128 columns, lies in shared memory as a packed one does, zeros past its ends; the loop is
+//           the same, and half of the packing is not done.
+// Traffic   as rung 15, and B once less through memory, each way.
+// Limits    209 registers, 64 KiB shared (stages of 32: 213, 96 KiB): 2 blocks of 128 threads per SM, no spills
+//           (sm_90, nvcc 13.0, ptxas -v). H200, next to cuBLAS, rung 15 of the same run before it: 0.97, 1.00
+//           at 2044 (349 us), 1.09, 1.11 at 3136, 1.05, 1.07 at 4088, 1.12, 1.13 at 6132, 1.09, 1.11 at 8176
+//           (53.6 TFLOP/s).
+//           A as it lies as well, a lane taking four steps of K of a row at a time, loses: 367 us at 2044,
+//           9,050 at 6132; 25 to 40 % of its multiply-adds have two operands in one bank, here 11. Rows by a
+//           bulk copy each, without a map, are too many copies: 530 us at 2044.
+// Fails at  rows of B that do not lie on 16 bytes, where it is rung 15; 1022, too small to pack. Not on the CPU
+//           executor, which knows no maps.
+// Source    PTX ISA, "cp.async.bulk.tensor".
+#include "gpu/gemm/packed.hpp"
+#include "gpu/runtime/tensor_map.hpp"
+
+namespace plumb {
+namespace {
+
+using namespace gemm;
+
+/// Tiles of B from B.
+template <class S>
+struct MappedB {
+  static constexpr bool kPacked = false;
+  TensorMap map;
+
+  struct Cursor {
+    const TensorMap* map;
+    int row, col;
+    PLUMB_DEVICE Cursor(const MappedB& b, Index tile, Index k, Index)
+        : map(&b.map), row(static_cast<int>(k)), col(static_cast<int>(tile) * S::BN) {}
+    PLUMB_DEVICE void copy(float* to, Mbarrier* bar) {
+      copy_tile(to, map, row, col, bar);
+      row += S::BK;
+    }
+  };
+};
+
+void run(const Problem<float>& p, const In<float>& in, const Out<float>& out, Context& context) {
+  run_by_shape(p, in, out, context, [&](auto shape, Division division) {
+    using S = decltype(shape);
+    MappedB<S> b;
+    if (make_tensor_map(b.map, in.B.data, in.B.rows, in.B.cols, in.B.ld, S::BK, S::BN))
+      run_packed<S>(p, in, out, context, division, b);
+    else
+      run_packed<S>(p, in, out, context, division, PackedB<S>{});
+  });
+}
+
+const Register<Gemm, float, Space::device> f32{"19_b_as_it_lies", run, Traits{}.needs_sm(90)};
+
+}  // namespace
+}  // namespace plumb
