@@ -7,8 +7,8 @@
 // Limits    at k = 32 and 128, 94 and 96 registers in fp32: 5 blocks of 128 per SM; in fp64, 96 at k = 32
 //           and 144 at 64: 5 and 3 blocks (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  rows that share nothing: eight products are then made for each one wanted. Where columns do not
-//           ascend, a row is giant or k exceeds 128 (fp64: 64), it is rung 8. Half of its instructions are
-//           shuffles and selections: rung 11 answers that.
+//           ascend, giant rows hold most entries or k exceeds 128 (fp64: 64), it is rung 8. Half of its
+//           instructions are shuffles and selections: rung 11 answers that.
 // Source    Im and Yelick's register blocking (SPARSITY, 2004), for sampled products and columns without
 //           fill in memory.
 #include "gpu/sddmm/panels.hpp"
@@ -24,7 +24,7 @@ void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& contex
   if (in.X.cols > 32 * Piece<T>::kSize)
     panels.refused = "k is beyond a warp's registers";
   else
-    panels = prepare_panels(in, 0, context);
+    panels = prepare_panels<kPanelRows>(in, 0, context);
   return panels_or_steps(panels, in, context);
 }
 

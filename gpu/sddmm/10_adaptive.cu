@@ -1,8 +1,8 @@
 // sddmm, rung 10: the kernel is chosen by what the matrix looks like, and the choice is printed.
 //
-// Change    prepare() asks whether eight neighbouring rows share columns, and takes rung 11 where an
-//           average column serves enough entries; else steps (rung 8), in slices of k where that keeps Y
-//           in the cache (rung 12).
+// Change    prepare() asks whether 8 or 16 neighbouring rows share columns, and takes rung 11 where an average
+//           column serves enough entries and no panel is deep next to the whole; else steps (rung 8), in slices
+//           of k where that keeps Y in the cache (rung 12).
 // Traffic   of the kernel chosen; the features cost a pass over the columns, in prepare().
 // Limits    those of the kernel chosen.
 // Fails at  matrices whose rows change character along the matrix: one choice is made for all of it.
@@ -14,10 +14,11 @@ namespace {
 
 using namespace sddmm;
 
-// Entries per unit. On the H200, fp32, prototypes of both kernels took 85 and 193 us (panels, steps) on banded
-// rows of 5.67 at k = 32, 250 and 605 at 128; 179 and 141 on a stencil of 1.54, 555 and 521: a unit costs as
-// much as 2.4 entries.
-constexpr double kLeast = 2.5;
+// Entries per unit, of panels of 8 and 16 rows. On the H200, fp32, banded rows of 5.67 took 85 us in panels of
+// 8 and 193 in steps at k = 32, a stencil of 1.54 took 179 and 141: a unit costs as much as 2.4 entries. In
+// panels of 16 at k = 128, banded rows of 10.3 took 200 us and in steps 587, a stencil of 1.6 took 640 and 516;
+// near 2, 4,096 rows of 412 at random took 245 and 80, being too few for a warp to a panel.
+constexpr double kLeast = 2.5, kLeastOf16 = 3;
 
 enum class Kernel : std::uint8_t { panels, slices, steps };
 
@@ -33,12 +34,11 @@ void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& contex
   auto* plan = new Plan;
   const double mean =
       in.A.rows > 0 ? static_cast<double>(in.A.nnz) / static_cast<double>(in.A.rows) : 0;  // entries per row
-  plan->panels = prepare_panels(in, kLeast, context);
+  plan->panels = prepare_tensor_panels(in, panels_of_16(in) ? kLeastOf16 : kLeast, context);
   if (plan->panels.refused == nullptr) {
     std::snprintf(plan->text, sizeof plan->text,
-                  "panels: %.2f entries per distinct column of eight rows (mean %.3g, longest %d)",
-                  entries_per_unit(in, plan->panels), mean,
-                  plan->panels.features.longest);
+                  "panels of %d rows: %.2f entries per distinct column (mean %.3g, longest %d)",
+                  plan->panels.rows, entries_per_unit(in, plan->panels), mean, plan->panels.features.longest);
     return plan;
   }
   plan->steps = prepare_steps(in, context);

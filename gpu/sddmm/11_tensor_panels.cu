@@ -1,14 +1,17 @@
 // sddmm, rung 11: panels on the fp64 tensor cores.
 //
-// Change    rung 9 with its products and sums made by mma of 16 units by 8 rows: no shuffles, and one
-//           mask per row and group to place results by. fp32 is converted on the way: products are exact,
-//           sums rounded once.
+// Change    rung 9 with its products and sums made by mma: no shuffles, and one mask per row and group to place
+//           results by. fp32 is converted on the way: products are exact, sums rounded once. That runs at 16
+//           elements a clock, and took longer than the products when every panel of eight rows converted X for
+//           each group: hence X once, kept in shared memory as fp64, and where k > 32 panels of 16 rows, which
+//           halve the rows of Y asked for and converted. k = 32, 64 and 128 are known to the compiler: tests of
+//           a row's end around each load cost 281 us for 200.
 // Traffic   as rung 9.
-// Limits    at k = 32 and 128, 80 and 126 registers in fp32, 72 and 150 in fp64: 6, 4, 7 and 3 blocks of
-//           128 per SM (sm_90, nvcc 13.0, ptxas -v). H200, banded rows of 60, fp32: 86 us at k = 32 (rung 8
-//           223, cuSPARSE 319) and 253 at 128 (584, 900).
-// Fails at  rows that share little: a unit costs as much as 2.5 entries in rung 8. Where columns do not
-//           ascend or a row is giant, it is rung 8.
+// Limits    at k = 32 and 128, 68 and 155 registers in fp32, 68 and 157 in fp64, 8 and 64 KiB shared: 7 and 3
+//           blocks of 128 per SM (sm_90, nvcc 13.0, ptxas -v). H200, banded rows of 60, fp32: MEASURE
+// Fails at  rows that share little: a unit of 16 rows costs as much as three entries in rung 8. Few and deep
+//           panels, as one warp goes along each. Where columns do not ascend or giant rows hold most entries, it
+//           is rung 8.
 // Source    tensor cores on sparse rows with their columns condensed: TC-GNN, Wang et al., USENIX ATC
 //           2023, there in tf32.
 #include "gpu/sddmm/tensor_panels.hpp"
@@ -20,7 +23,7 @@ using namespace sddmm;
 
 template <class T>
 void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& context) {
-  return panels_or_steps(prepare_panels(in, 0, context), in, context);
+  return panels_or_steps(prepare_tensor_panels(in, 0, context), in, context);
 }
 
 template <class T>

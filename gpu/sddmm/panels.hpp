@@ -1,12 +1,13 @@
-// Row panels: eight neighbouring rows share what they can. Their format, its preparation, and the kernel of
+// Row panels: 8 or 16 neighbouring rows share what they can. Their format, its preparation, and the kernel of
 // rung 9. Apart from it because rung 11 and the adaptive rung use them too.
 //
-// A panel is the sorted list of the columns that any of its rows holds: its units, in groups of 16; each of
-// the eight rows has a bit per unit that says whether it holds that column. Per unit a row of Y is loaded
-// once and multiplied with all eight rows of X, which stay in registers: where rows of a panel look alike,
-// as in finite elements, a row of Y passes through the L1 once instead of eight times. What bits do not ask
-// for is computed and thrown away. The place of an entry is its row's begin and the bits of its row so far,
-// so the format holds no index of entries; this needs columns that ascend in every row.
+// A panel is the sorted list of the columns that any of its rows holds: its units, in groups of 16; each row
+// has a bit per unit that says whether it holds that column. Per unit a row of Y is loaded once and multiplied
+// with all rows of X: where rows of a panel look alike, as in finite elements, a row of Y passes through the L1
+// once instead of 8 or 16 times. What bits do not ask for is computed and thrown away. The place of an entry is
+// its row's begin and the bits of its row so far, so the format holds no index of entries; this needs columns
+// that ascend in every row. Giant rows, if they hold less than half of the entries, are left out of the panels,
+// and a kernel of their own takes them, 32 entries a warp.
 #pragma once
 #include <cstdio>
 
@@ -16,40 +17,45 @@
 namespace plumb {
 namespace sddmm {
 
-constexpr int kPanelRows = 8;
 constexpr int kPanelUnits = 16;  // of a group; the last one is filled up with units that no row holds
 constexpr int kPanelThreads = 128;
 
 /// What a matrix looks like to the panels.
 struct PanelFeatures {
-  unsigned long long units;  // distinct columns of panels, summed
-  int longest;               // row
-  int descending;            // rows whose columns do not ascend
+  unsigned long long units;    // distinct columns of panels, summed
+  unsigned long long entries;  // of rows left out
+  int longest;                 // row
+  int deepest;                 // groups of a panel
+  int descending;              // rows whose columns do not ascend
+  int giants;                  // rows left out
 };
+constexpr int kGiantRow = 4096;   // entries, more than which no thread goes along
+constexpr int kMostGiants = 256;  // rows
 
 /// Goes along the panel's columns in ascending order; take(column, bits) per unit. Each row's place is a
 /// register.
-template <class Take>
+template <int kRows, class Take>
 PLUMB_DEVICE void walk_panel(const std::int32_t* row_ptr, const std::int32_t* col, Index rows, Index panel,
                              Take take) {
   constexpr int kNone = 0x7fffffff;
-  std::int32_t at[kPanelRows], end[kPanelRows];
-  int next[kPanelRows];
+  std::int32_t at[kRows], end[kRows];
+  int next[kRows];
 #pragma unroll
-  for (int r = 0; r < kPanelRows; ++r) {
-    const Index i = panel * kPanelRows + r;
+  for (int r = 0; r < kRows; ++r) {
+    const Index i = panel * kRows + r;
     at[r] = i < rows ? row_ptr[i] : 0;
     end[r] = i < rows ? row_ptr[i + 1] : 0;
+    if (end[r] - at[r] > kGiantRow) end[r] = at[r];
     next[r] = at[r] < end[r] ? col[at[r]] : kNone;
   }
   for (;;) {
     int column = kNone;
 #pragma unroll
-    for (int r = 0; r < kPanelRows; ++r) column = next[r] < column ? next[r] : column;
+    for (int r = 0; r < kRows; ++r) column = next[r] < column ? next[r] : column;
     if (column == kNone) return;
     unsigned bits = 0;
 #pragma unroll
-    for (int r = 0; r < kPanelRows; ++r) {
+    for (int r = 0; r < kRows; ++r) {
       if (next[r] != column) continue;
       bits |= 1u << r;
       ++at[r];
@@ -62,53 +68,58 @@ PLUMB_DEVICE void walk_panel(const std::int32_t* row_ptr, const std::int32_t* co
 // A thread per row.
 static __global__ void __launch_bounds__(kThreads)
     sddmm_row_features(const std::int32_t* row_ptr /* (rows + 1) */, const std::int32_t* col /* (nnz) */,
-                       Index rows, int most /* columns looked at of a row */,
-                       PanelFeatures* features /* (1) */) {
+                       Index rows, PanelFeatures* features /* (1) */,
+                       std::int32_t* giant /* (kMostGiants) */) {
   const Index i = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= rows) return;
   const std::int32_t begin = row_ptr[i], end = row_ptr[i + 1];
   atomicMax(&features->longest, end - begin);
-  if (end - begin > most) return;
+  if (end - begin > kGiantRow) {
+    const int at = atomicAdd(&features->giants, 1);
+    if (at < kMostGiants) giant[at] = static_cast<std::int32_t>(i);
+    atomicAdd(&features->entries, static_cast<unsigned long long>(end - begin));
+    return;
+  }
   bool ascends = true;
   for (std::int32_t e = begin + 1; e < end; ++e) ascends = ascends && col[e - 1] < col[e];
   if (!ascends) atomicAdd(&features->descending, 1);
 }
 
 // A thread per panel.
-static __global__ void __launch_bounds__(kThreads)
+template <int kRows>
+__global__ void __launch_bounds__(kThreads)
     sddmm_count_units(const std::int32_t* row_ptr /* (rows + 1) */, const std::int32_t* col /* (nnz) */,
                       Index rows, Index panels, std::int32_t* groups /* (panels) */,
                       PanelFeatures* features /* (1) */) {
   const Index panel = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
   if (panel >= panels) return;
   int units = 0;
-  walk_panel(row_ptr, col, rows, panel, [&units](int, unsigned) { ++units; });
+  walk_panel<kRows>(row_ptr, col, rows, panel, [&units](int, unsigned) { ++units; });
   groups[panel] = (units + kPanelUnits - 1) / kPanelUnits;
+  atomicMax(&features->deepest, groups[panel]);
   atomicAdd(&features->units, static_cast<unsigned long long>(units));
 }
 
-static __global__ void __launch_bounds__(kThreads)
+template <int kRows>
+__global__ void __launch_bounds__(kThreads)
     sddmm_fill_units(const std::int32_t* row_ptr /* (rows + 1) */, const std::int32_t* col /* (nnz) */,
                      Index rows, Index panels, const std::int32_t* group_ptr /* (panels + 1) */,
                      std::int32_t* unit_col /* (units) */,
-                     std::uint32_t* group_rows /* (groups * kPanelRows / 2) */) {
+                     std::uint32_t* group_rows /* (groups * kRows / 2) */) {
   const Index panel = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
   if (panel >= panels) return;
   Index group = group_ptr[panel];
   int unit = 0, last = 0;
-  unsigned holds[kPanelRows] = {};
+  std::uint32_t holds[kRows / 2] = {};
   const auto end_group = [&] {
 #pragma unroll
-    for (int r = 0; r < kPanelRows; r += 2) {
-      group_rows[(group * kPanelRows + r) / 2] = holds[r] | holds[r + 1] << 16;
-      holds[r] = holds[r + 1] = 0;
-    }
+    for (int w = 0; w < kRows / 2; ++w) group_rows[group * (kRows / 2) + w] = holds[w], holds[w] = 0;
     ++group, unit = 0;
   };
-  walk_panel(row_ptr, col, rows, panel, [&](int column, unsigned bits) {
+  walk_panel<kRows>(row_ptr, col, rows, panel, [&](int column, unsigned bits) {
     unit_col[group * kPanelUnits + unit] = last = column;
 #pragma unroll
-    for (int r = 0; r < kPanelRows; ++r) holds[r] |= (bits >> r & 1u) << unit;
+    for (int r = 0; r < kRows; ++r) holds[r / 2] |= (bits >> r & 1u) << (r % 2 * 16 + unit);
     if (++unit == kPanelUnits) end_group();
   });
   if (unit == 0) return;
@@ -118,37 +129,79 @@ static __global__ void __launch_bounds__(kThreads)
 
 struct PanelPlan {
   Index panels = 0;
+  int rows = 0;                             // of a panel
   const std::int32_t* group_ptr = nullptr;  // (panels + 1)
   const std::int32_t* unit_col = nullptr;   // (groups * kPanelUnits)
   const std::uint32_t* group_rows =
-      nullptr;  // (groups * kPanelRows / 2): of two rows, 16 bits each; bit u: holds unit u
-  PanelFeatures features{0, 0, 0};
+      nullptr;     // (groups * rows / 2): of two rows, 16 bits each; bit u: it holds unit u
+  Index runs = 0;  // of 32 entries of giant rows
+  const std::int32_t* run = nullptr;  // (runs, 2): a row and an entry of it
+  PanelFeatures features{};
   const char* refused = nullptr;  // why there are no panels
 };
 
-/// Panels of a matrix, or why not: `least` is the number of entries per unit below which they do not pay.
-/// Waits for the device: for prepare() only.
+/// The runs of 32 entries that giant rows are made of.
 template <class T>
+void prepare_runs(const In<T>& in, const std::int32_t* giant, PanelPlan& plan, Context& context) {
+  std::int32_t row[kMostGiants], ends[kMostGiants][2];
+  const auto giants = static_cast<std::size_t>(plan.features.giants);
+  device_read(row, giant, giants * sizeof(std::int32_t), context.stream);
+  for (std::size_t g = 0; g < giants; ++g) {
+    device_read(ends[g], in.A.row_ptr + row[g], sizeof ends[g], context.stream);
+    plan.runs += ceil_div(ends[g][1] - ends[g][0], kStep);
+  }
+  const auto bytes = static_cast<std::size_t>(plan.runs) * 2 * sizeof(std::int32_t);
+  auto* const run = new std::int32_t[static_cast<std::size_t>(plan.runs) * 2];
+  std::int32_t* to = run;
+  for (std::size_t g = 0; g < giants; ++g) {
+    for (Index e = ends[g][0]; e < ends[g][1]; e += kStep)
+      *to++ = row[g], *to++ = static_cast<std::int32_t>(e);
+  }
+  auto* const kept = static_cast<std::int32_t*>(context.workspace(static_cast<Index>(bytes)));
+  device_write(kept, run, bytes, context.stream);
+  delete[] run;
+  plan.run = kept;
+}
+
+/// Entries that a unit of the panels serves on average.
+template <class T>
+double entries_per_unit(const In<T>& in, const PanelPlan& plan) {
+  return static_cast<double>(static_cast<unsigned long long>(in.A.nnz) - plan.features.entries) /
+         static_cast<double>(plan.features.units);
+}
+
+/// Whether a panel, which one warp goes along, is deep next to what all warps of the device have to do.
+inline bool panels_are_uneven(const PanelPlan& plan) {
+  constexpr Index kWarps = 12;  // of a multiprocessor
+  const auto units = static_cast<Index>(plan.features.units);
+  return plan.features.deepest > 16 + 4 * (units / kPanelUnits) / (kWarps * device_multiprocessors());
+}
+
+/// Panels of kRows rows of a matrix, or why not: `least` is the number of entries per unit below which they do
+/// not pay; where it is not 0, uneven panels do not either. Waits for the device: for prepare() only.
+template <int kRows, class T>
 PanelPlan prepare_panels(const In<T>& in, double least, Context& context) {
-  constexpr int kMost = 4096;  // entries of a row that one thread goes along
   const Index rows = in.A.rows, nnz = in.A.nnz;
   PanelPlan plan;
-  plan.panels = ceil_div(rows, kPanelRows);
+  plan.panels = ceil_div(rows, kRows), plan.rows = kRows;
   if (nnz == 0) return plan.refused = "no entries", plan;
   auto* features = static_cast<PanelFeatures*>(context.workspace(sizeof(PanelFeatures)));
+  auto* giant = static_cast<std::int32_t*>(context.workspace(kMostGiants * sizeof(std::int32_t)));
   device_fill(features, 0, sizeof(PanelFeatures), context.stream);
   launch(sddmm_row_features, ceil_div(rows, kThreads), kThreads, 0, context.stream, in.A.row_ptr, in.A.col,
-         rows, kMost, features);
+         rows, features, giant);
   device_read(&plan.features, features, sizeof(PanelFeatures), context.stream);
-  if (plan.features.longest > kMost) return plan.refused = "a giant row", plan;
+  if (plan.features.giants > kMostGiants || 2 * plan.features.entries > static_cast<unsigned long long>(nnz))
+    return plan.refused = "giant rows", plan;
   if (plan.features.descending > 0) return plan.refused = "columns that do not ascend", plan;
   auto* group_ptr = static_cast<std::int32_t*>(
       context.workspace((plan.panels + 1) * static_cast<Index>(sizeof(std::int32_t))));
-  launch(sddmm_count_units, ceil_div(plan.panels, kThreads), kThreads, 0, context.stream, in.A.row_ptr,
+  launch(sddmm_count_units<kRows>, ceil_div(plan.panels, kThreads), kThreads, 0, context.stream, in.A.row_ptr,
          in.A.col, rows, plan.panels, group_ptr + 1, features);
   device_read(&plan.features, features, sizeof(PanelFeatures), context.stream);
-  if (static_cast<double>(nnz) < least * static_cast<double>(plan.features.units))
-    return plan.refused = "rows of a panel share few columns", plan;
+  if (entries_per_unit(in, plan) < least) return plan.refused = "rows of a panel share few columns", plan;
+  if (least > 0 && panels_are_uneven(plan)) return plan.refused = "a deep panel", plan;
+  if (plan.features.giants > 0) prepare_runs(in, giant, plan, context);
 
   auto* ends = new std::int32_t[static_cast<std::size_t>(plan.panels + 1)];
   const auto bytes = static_cast<std::size_t>(plan.panels) * sizeof(std::int32_t);
@@ -161,17 +214,11 @@ PanelPlan prepare_panels(const In<T>& in, double least, Context& context) {
   auto* unit_col = static_cast<std::int32_t*>(
       context.workspace(groups * kPanelUnits * static_cast<Index>(sizeof(std::int32_t))));
   auto* group_rows = static_cast<std::uint32_t*>(
-      context.workspace(groups * kPanelRows / 2 * static_cast<Index>(sizeof(std::uint32_t))));
-  launch(sddmm_fill_units, ceil_div(plan.panels, kThreads), kThreads, 0, context.stream, in.A.row_ptr,
+      context.workspace(groups * (kRows / 2) * static_cast<Index>(sizeof(std::uint32_t))));
+  launch(sddmm_fill_units<kRows>, ceil_div(plan.panels, kThreads), kThreads, 0, context.stream, in.A.row_ptr,
          in.A.col, rows, plan.panels, group_ptr, unit_col, group_rows);
   plan.group_ptr = group_ptr, plan.unit_col = unit_col, plan.group_rows = group_rows;
   return plan;
-}
-
-/// Entries that a unit of the panels serves on average.
-template <class T>
-double entries_per_unit(const In<T>& in, const PanelPlan& plan) {
-  return static_cast<double>(in.A.nnz) / static_cast<double>(plan.features.units);
 }
 
 /// What rungs 9 and 11 prepare: panels, or steps where they were refused, and the words that say which.
@@ -189,8 +236,8 @@ PanelsOrSteps* panels_or_steps(const PanelPlan& panels, const In<T>& in, Context
     plan->steps = prepare_steps(in, context);
     std::snprintf(plan->text, sizeof plan->text, "steps: %s", panels.refused);
   } else {
-    std::snprintf(plan->text, sizeof plan->text, "panels: %.2f entries per distinct column of eight rows",
-                  entries_per_unit(in, panels));
+    std::snprintf(plan->text, sizeof plan->text, "panels of %d rows: %.2f entries per distinct column",
+                  panels.rows, entries_per_unit(in, panels));
   }
   return plan;
 }
@@ -207,6 +254,37 @@ void run_panels_or_steps(const In<T>& in, const Out<T>& out, Context& context, R
   else
     run_specialised(plan.steps, in, out, context);
 }
+
+// A warp per run.
+template <bool Aligned, class T>
+__global__ void __launch_bounds__(kStepThreads)
+    sddmm_runs(In<T> in, Out<T> out, Index runs, const std::int32_t* run /* (runs, 2) */, unsigned x_bytes,
+               unsigned y_bytes) {
+  using Shape = StepShape<T, 8, 0, 4, Aligned>;
+  const int lane = static_cast<int>(threadIdx.x) % 32, group = lane / Shape::kWidth;
+  const Index warp = (static_cast<Index>(blockIdx.x) * kStepThreads + threadIdx.x) / 32;
+  if (warp >= runs) return;  // whole warps
+  const int row = __ldg(run + 2 * warp);
+  const Index first = __ldg(run + 2 * warp + 1), left = __ldg(in.A.row_ptr + row + 1) - first;
+  const int skip = group * Shape::kWidth < left ? group * Shape::kWidth : 0;
+  int column[Shape::kWidth];
+  load_columns(in.A.col + first + skip, left - skip, false, column);
+  T sum[Shape::kWidth] = {};
+  multiply_step<Shape>(in.X.data, x_bytes, in.Y.data, y_bytes, in.X.cols, row, 1u, column, lane, sum);
+  const T total = transpose_sums<Shape::kWidth / 2>(sum, lane % Shape::kWidth);
+  if (lane < left) out.s.data[first + lane] = total;
+}
+
+template <class T>
+void run_giant_rows(const PanelPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
+  if (plan.runs == 0) return;
+  launch(on_16_bytes(in) ? sddmm_runs<true, T> : sddmm_runs<false, T>, ceil_div(plan.runs, kStepThreads / 32),
+         kStepThreads, 0, context.stream, in, out, plan.runs, plan.run,
+         static_cast<unsigned>(in.X.ld * static_cast<Index>(sizeof(T))),
+         static_cast<unsigned>(in.Y.ld * static_cast<Index>(sizeof(T))));
+}
+
+constexpr int kPanelRows = 8;  // of rung 9
 
 // A warp per panel; a group of kWidth lanes takes kWidth / 8 units at a time, so that lane l ends with the
 // product of the step's unit l / 8 and row l % 8.
@@ -289,6 +367,7 @@ void run_panels(const PanelPlan& plan, const In<T>& in, const Out<T>& out, Conte
     run_panels_for_k<true>(plan, in, out, context);
   else
     run_panels_for_k<false>(plan, in, out, context);
+  run_giant_rows(plan, in, out, context);
 }
 
 }  // namespace sddmm

@@ -1,10 +1,11 @@
-// The kernel of rung 11: the panels of rung 9 multiplied by the fp64 tensor cores. Apart from it because the
+// The kernel of rung 11: panels of 8 or 16 rows multiplied by the fp64 tensor cores. Apart from it because the
 // adaptive rung picks it too.
 //
-// A group's 16 units are the rows of A of an mma, the panel's eight rows of X the columns of B: no sum
-// crosses lanes but inside the mma. The four lanes of a unit or row take 16 bytes each of every 64 (which
-// elements share an mma is free, as long as X and Y agree). Elements of fp32 become fp64 in registers: their
-// products are then exact, and the sum is rounded to fp32 once, at the end.
+// A group's 16 units are the rows of A of an mma, each eight rows of X the columns of a B: no sum crosses lanes
+// but inside the mma. The four lanes of a unit or row take 16 bytes each of every 64 (which elements share an
+// mma is free, as long as X and Y agree). fp32 becomes fp64 on the way: X once, and each lane keeps what it will
+// need of it in shared memory; a row of Y once per panel. Products are then exact, and the sum is rounded to
+// fp32 once, at the end.
 #pragma once
 #include "gpu/runtime/mma.hpp"
 #include "gpu/sddmm/panels.hpp"
@@ -14,88 +15,92 @@ namespace sddmm {
 
 constexpr int kTensorThreads = 128;
 
-/// Keeps the compiler from converting an element of X ahead of the loop over groups, which would take twice
-/// the registers.
-PLUMB_DEVICE void convert_late(float& x) {
-#if !defined(PLUMB_SIMT)
-  asm volatile("" : "+f"(x));
-#else
-  (void)x;
-#endif
-}
-PLUMB_DEVICE void convert_late(double&) {}
+/// What is known of rows when a kernel is compiled: that they are as long as the pieces together; that they lie
+/// on 16 bytes and are whole pieces; nothing.
+enum class Known : std::uint8_t { length, pieces, nothing };
 
-/// Pieces of 16 bytes of X in a lane's registers; whether they are all of it, else they are read anew for
-/// every group; pieces of a row of Y asked for together; blocks of a multiprocessor; and whether rows lie on
-/// 16 bytes.
-template <int Pieces, bool IsHeld, int Flight, int Blocks, bool IsAligned>
+/// Tiles of eight rows of X; pieces of 16 bytes that a lane takes of a row at a time, and those of Y that it
+/// asks for together; blocks of a multiprocessor; whether rows are longer than the pieces, and taken in turns.
+template <class T, int Tiles, int Pieces, int Flight, int Blocks, bool InTurns, Known OfRows>
 struct TensorShape {
-  static constexpr int kPieces = Pieces, kFlight = Flight, kBlocks = IsAligned ? Blocks : 1;
-  static constexpr bool kHeld = IsHeld, kAligned = IsAligned;
+  static constexpr int kTiles = Tiles, kPieces = Pieces, kFlight = Flight,
+                       kBlocks = OfRows == Known::nothing ? 1 : Blocks;
+  static constexpr int kRows = 8 * Tiles, kTerms = Pieces * 4 * Piece<T>::kSize;
+  static constexpr bool kTurns = InTurns;
+  static constexpr Known kKnown = OfRows;
+  static constexpr std::size_t kShared =
+      static_cast<std::size_t>(Pieces) * Piece<T>::kSize * Tiles * kTensorThreads * sizeof(double);
   static_assert(kPieces % kFlight == 0, "whole flights");
+};
+
+/// Two elements of X of a step of the mma.
+struct alignas(16) Pair {
+  double element[2];
 };
 
 template <class Shape, class T>
 __global__ void __launch_bounds__(kTensorThreads, Shape::kBlocks)
     sddmm_tensor_panels(In<T> in, Out<T> out, Index panels, const std::int32_t* group_ptr /* (panels + 1) */,
                         const std::int32_t* unit_col /* (groups * kPanelUnits) */,
-                        const std::uint32_t* group_rows /* (groups * kPanelRows / 2): two rows each */,
-                        unsigned y_bytes) {
-  constexpr int kSize = Piece<T>::kSize, kLanes = 4, kStride = kLanes * kSize;
+                        const std::uint32_t* group_rows /* (groups * kRows / 2): two rows each */,
+                        unsigned x_bytes, unsigned y_bytes) {
+  constexpr int kSize = Piece<T>::kSize, kLanes = 4, kStride = kLanes * kSize, kTiles = Shape::kTiles;
   constexpr int kPieces = Shape::kPieces, kFlight = Shape::kFlight;
+  PLUMB_DYNAMIC_SHARED(Pair, of_x);
+  Pair* const x = of_x + threadIdx.x;  // (kPieces, kSize / 2, kTiles), kTensorThreads apart: the thread's own
   const int lane = static_cast<int>(threadIdx.x) % 32, own = lane / kLanes, part = lane % kLanes;
   const Index panel = (static_cast<Index>(blockIdx.x) * kTensorThreads + threadIdx.x) / 32;
   if (panel >= panels) return;  // whole warps
-  const Index terms = in.X.cols, rows = in.A.rows;
-  const Index x_row = panel * kPanelRows + own;
-  const T* x = in.X.data + (x_row < rows ? x_row : rows - 1) * in.X.ld;
-  T held[kPieces][kSize];
-  const auto hold = [&](Index at) {
-#pragma unroll
-    for (int p = 0; p < kPieces; ++p) {
-      const Piece<T> piece = load_piece<Shape::kAligned>(x, at + p * kStride, part, kLanes, terms);
-#pragma unroll
-      for (int j = 0; j < kSize; ++j) held[p][j] = piece.element[j];
-    }
+  const int begin = __ldg(group_ptr + panel), end = __ldg(group_ptr + panel + 1);
+  if (begin == end) return;
+  const auto column = [&](int group, int v) {
+    return __ldg(unit_col + static_cast<Index>(group < end ? group : begin) * kPanelUnits + own + 8 * v);
   };
-  if (Shape::kHeld) hold(0);
-  int place[2];  // of the two rows whose sums this lane gets
-#pragma unroll
-  for (int r = 0; r < 2; ++r) {
-    const Index i = panel * kPanelRows + 2 * part + r;
-    place[r] = i < rows ? __ldg(in.A.row_ptr + i) : 0;
-  }
-  int group = __ldg(group_ptr + panel);
-  const int end = __ldg(group_ptr + panel + 1);
-  if (group == end) return;
-  const auto column = [&](int of, int v) {
-    return __ldg(unit_col + static_cast<Index>(of) * kPanelUnits + own + v * (kPanelUnits / 2));
-  };
-  int next[2] = {column(group, 0), column(group, 1)};
-  for (; group < end; ++group) {
-    const T* y[2] = {row_at(in.Y.data, next[0], y_bytes), row_at(in.Y.data, next[1], y_bytes)};
-    const unsigned both = __ldg(group_rows + static_cast<Index>(group) * (kPanelRows / 2) + part);
-    const int after = group + 1 < end ? group + 1 : group;
-    next[0] = column(after, 0), next[1] = column(after, 1);
-    double sum[4] = {};
-    Index at = 0;
-    do {
-      if (!Shape::kHeld) hold(at);
-      if (kPieces * kSize >= 32) {
-#pragma unroll
-        for (int p = 0; p < kPieces; ++p) {
-#pragma unroll
-          for (int j = 0; j < kSize; ++j) convert_late(held[p][j]);
-        }
+  for (Index at = 0; at == 0 || (Shape::kTurns && at < in.X.cols); at += Shape::kTerms) {
+    const auto piece = [&](const T* row, int p) {
+      if constexpr (Shape::kKnown == Known::nothing) {
+        return load_piece<false>(row, at + p * kStride, part, kLanes, in.X.cols);
+      } else {
+        const Index first = at + p * kStride + part * kSize;
+        return Shape::kKnown == Known::length || first < in.X.cols ? load_16(row + first) : Piece<T>{};
       }
+    };
+    int next[2] = {column(begin, 0), column(begin, 1)};
+    std::int32_t place[kTiles][2];  // of the next entries of the rows whose sums this lane gets
+#pragma unroll
+    for (int n = 0; n < kTiles; ++n) {
+      const Index first = panel * Shape::kRows + n * 8, row = first + own;
+      const T* const x_row =
+          row_at(in.X.data, static_cast<int>(row < in.A.rows ? row : in.A.rows - 1), x_bytes);
+#pragma unroll
+      for (int p = 0; p < kPieces; ++p) {
+        const Piece<T> of_row = piece(x_row, p);
+#pragma unroll
+        for (int j = 0; j < kSize; j += 2)
+          x[((p * kSize + j) / 2 * kTiles + n) * kTensorThreads] = {
+              {static_cast<double>(of_row.element[j]), static_cast<double>(of_row.element[j + 1])}};
+      }
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        const Index i = first + 2 * part + r;
+        place[n][r] = __ldg(in.A.row_ptr + (i < in.A.rows ? i : in.A.rows));
+      }
+    }
+    for (int group = begin; group < end; ++group) {
+      const T* const y[2] = {row_at(in.Y.data, next[0], y_bytes), row_at(in.Y.data, next[1], y_bytes)};
+      std::uint32_t both[kTiles];
+#pragma unroll
+      for (int n = 0; n < kTiles; ++n)
+        both[n] = __ldg(group_rows + static_cast<Index>(group) * (Shape::kRows / 2) + 4 * n + part);
+      next[0] = column(group + 1, 0), next[1] = column(group + 1, 1);
+      double sum[kTiles][4] = {};
 #pragma unroll
       for (int first = 0; first < kPieces; first += kFlight) {
         Piece<T> of_y[kFlight][2];
 #pragma unroll
         for (int p = 0; p < kFlight; ++p) {
 #pragma unroll
-          for (int v = 0; v < 2; ++v)
-            of_y[p][v] = load_piece<Shape::kAligned>(y[v], at + (first + p) * kStride, part, kLanes, terms);
+          for (int v = 0; v < 2; ++v) of_y[p][v] = piece(y[v], first + p);
         }
 #pragma unroll
         for (int p = 0; p < kFlight; ++p) {
@@ -105,55 +110,77 @@ __global__ void __launch_bounds__(kTensorThreads, Shape::kBlocks)
                                  static_cast<double>(of_y[p][1].element[j]),
                                  static_cast<double>(of_y[p][0].element[j + 1]),
                                  static_cast<double>(of_y[p][1].element[j + 1])};
-            const double b[2] = {static_cast<double>(held[first + p][j]),
-                                 static_cast<double>(held[first + p][j + 1])};
-            mma_m16n8k8_f64(sum, a, b);
+#pragma unroll
+            for (int n = 0; n < kTiles; ++n) {
+              const Pair b = x[(((first + p) * kSize + j) / 2 * kTiles + n) * kTensorThreads];
+              mma_m16n8k8_f64(sum[n], a, b.element);
+            }
           }
         }
       }
-      at += kPieces * kStride;
-    } while (!Shape::kHeld && at < terms);
 #pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      const unsigned holds = both >> 16 * r & 0xffffu;
+      for (int n = 0; n < kTiles; ++n) {
 #pragma unroll
-      for (int v = 0; v < 2; ++v) {
-        const int unit = own + v * (kPanelUnits / 2);
-        if ((holds >> unit & 1u) != 0)
-          out.s.data[place[r] + __popc(holds & ((1u << unit) - 1))] = static_cast<T>(sum[2 * v + r]);
+        for (int r = 0; r < 2; ++r) {
+          const unsigned holds = both[n] >> 16 * r & 0xffffu;
+#pragma unroll
+          for (int v = 0; v < 2; ++v) {
+            const int unit = own + 8 * v;
+            const bool wanted = (holds >> unit & 1u) != 0;
+            const std::int32_t e = place[n][r] + __popc(holds & ((1u << unit) - 1));
+            T total = static_cast<T>(sum[n][2 * v + r]);
+            if (Shape::kTurns && at > 0 && wanted) total += out.s.data[e];
+            if (wanted) out.s.data[e] = total;
+          }
+          place[n][r] += __popc(holds);
+        }
       }
-      place[r] += __popc(holds);
     }
   }
 }
 
 template <class Shape, class T>
 void run_tensor_panels_of(const PanelPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
-  launch(sddmm_tensor_panels<Shape, T>, ceil_div(plan.panels, kTensorThreads / 32), kTensorThreads, 0,
-         context.stream, in, out, plan.panels, plan.group_ptr, plan.unit_col, plan.group_rows,
+  launch(sddmm_tensor_panels<Shape, T>, ceil_div(plan.panels, kTensorThreads / 32), kTensorThreads,
+         Shape::kShared, context.stream, in, out, plan.panels, plan.group_ptr, plan.unit_col, plan.group_rows,
+         static_cast<unsigned>(in.X.ld * static_cast<Index>(sizeof(T))),
          static_cast<unsigned>(in.Y.ld * static_cast<Index>(sizeof(T))));
 }
 
-template <bool Aligned, class T>
+/// Rows of a panel: 8 where k is short, and the rows of Y that 16 would save cost little.
+template <class T>
+bool panels_of_16(const In<T>& in) {
+  return in.X.cols > 32;
+}
+
+template <Known OfRows, class T>
 void run_tensor_panels_for_k(const PanelPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
   constexpr int kLine = 8 / Piece<T>::kSize;  // pieces of 32 terms
   if (in.X.cols <= 32)
-    return run_tensor_panels_of<TensorShape<kLine, true, 2, 6, Aligned>>(plan, in, out, context);
+    return run_tensor_panels_of<TensorShape<T, 1, kLine, 2, 6, false, OfRows>>(plan, in, out, context);
   if (in.X.cols <= 64)
-    return run_tensor_panels_of<TensorShape<2 * kLine, true, 4, 4, Aligned>>(plan, in, out, context);
-  if (in.X.cols <= 128) {
-    constexpr int kBlocks = sizeof(T) == 4 ? 4 : 3;
-    return run_tensor_panels_of<TensorShape<4 * kLine, true, 4, kBlocks, Aligned>>(plan, in, out, context);
-  }
-  run_tensor_panels_of<TensorShape<2 * kLine, false, 4, 3, Aligned>>(plan, in, out, context);
+    return run_tensor_panels_of<TensorShape<T, 2, 2 * kLine, 4, 4, false, OfRows>>(plan, in, out, context);
+  if (OfRows == Known::length || in.X.cols <= 128)
+    return run_tensor_panels_of<TensorShape<T, 2, 4 * kLine, 4, 3, false, OfRows>>(plan, in, out, context);
+  if constexpr (OfRows != Known::length)
+    run_tensor_panels_of<TensorShape<T, 2, 4 * kLine, 4, 2, true, OfRows>>(plan, in, out, context);
+}
+
+template <class T>
+PanelPlan prepare_tensor_panels(const In<T>& in, double least, Context& context) {
+  return panels_of_16(in) ? prepare_panels<16>(in, least, context) : prepare_panels<8>(in, least, context);
 }
 
 template <class T>
 void run_tensor_panels(const PanelPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
-  if (on_16_bytes(in))
-    run_tensor_panels_for_k<true>(plan, in, out, context);
+  const Index k = in.X.cols;
+  if (!on_16_bytes(in) || k % Piece<T>::kSize != 0)
+    run_tensor_panels_for_k<Known::nothing>(plan, in, out, context);
+  else if (k == 32 || k == 64 || k == 128)
+    run_tensor_panels_for_k<Known::length>(plan, in, out, context);
   else
-    run_tensor_panels_for_k<false>(plan, in, out, context);
+    run_tensor_panels_for_k<Known::pieces>(plan, in, out, context);
+  run_giant_rows(plan, in, out, context);
 }
 
 }  // namespace sddmm

@@ -52,6 +52,8 @@ void Sddmm::cases(CaseList& list) {
            "32 entries span hundreds of empty rows");
   list.add(Tier::smoke, "rows=3,cols=5000,k=16,density=0.9", {exact, positive},
            "long rows only, fewer than cores");
+  list.add(Tier::smoke, "rows=120,cols=4500,k=36,density=0.02,pattern=giant", {exact, real},
+           "one long row among those that share columns");
 
   for (const SizedMatrix& m : kSizedMatrices) {
     list.add(Tier::full, std::string(m.parameters) + ",k=32", {real}, m.why);
