@@ -54,21 +54,31 @@ DeviceStream::~DeviceStream() { ignore_cuda(cudaStreamDestroy(static_cast<cudaSt
 void DeviceStream::wait() const { PLUMB_CUDA(cudaStreamSynchronize(static_cast<cudaStream_t>(stream_))); }
 
 DeviceNumber::DeviceNumber() {
-  cudaEvent_t event = nullptr;
-  PLUMB_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
-  arrived_ = event;
-  const cudaError_t status = cudaMallocHost(&host_, sizeof(std::int32_t));
-  if (status != cudaSuccess) ignore_cuda(cudaEventDestroy(event));
-  check_cuda(status, "cudaMallocHost(&host_, sizeof(std::int32_t))", __FILE__, __LINE__);
+  try {
+    for (void** const event : {&written_, &arrived_}) {
+      cudaEvent_t made = nullptr;
+      PLUMB_CUDA(cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
+      *event = made;
+    }
+    PLUMB_CUDA(cudaMallocHost(&host_, sizeof(std::int32_t)));
+  } catch (...) {
+    release();
+    throw;
+  }
 }
-DeviceNumber::~DeviceNumber() {
-  ignore_cuda(cudaEventDestroy(static_cast<cudaEvent_t>(arrived_)));
-  ignore_cuda(cudaFreeHost(host_));
+DeviceNumber::~DeviceNumber() { release(); }
+void DeviceNumber::release() noexcept {
+  for (void* const event : {written_, arrived_}) {
+    if (event != nullptr) ignore_cuda(cudaEventDestroy(static_cast<cudaEvent_t>(event)));
+  }
+  if (host_ != nullptr) ignore_cuda(cudaFreeHost(host_));
 }
 void DeviceNumber::fetch(const std::int32_t* from, void* stream) {
-  auto* s = static_cast<cudaStream_t>(stream);
-  PLUMB_CUDA(cudaMemcpyAsync(host_, from, sizeof(std::int32_t), cudaMemcpyDeviceToHost, s));
-  PLUMB_CUDA(cudaEventRecord(static_cast<cudaEvent_t>(arrived_), s));
+  auto* const aside = static_cast<cudaStream_t>(aside_.get());
+  PLUMB_CUDA(cudaEventRecord(static_cast<cudaEvent_t>(written_), static_cast<cudaStream_t>(stream)));
+  PLUMB_CUDA(cudaStreamWaitEvent(aside, static_cast<cudaEvent_t>(written_)));
+  PLUMB_CUDA(cudaMemcpyAsync(host_, from, sizeof(std::int32_t), cudaMemcpyDeviceToHost, aside));
+  PLUMB_CUDA(cudaEventRecord(static_cast<cudaEvent_t>(arrived_), aside));
 }
 std::int32_t DeviceNumber::value() const {
   PLUMB_CUDA(cudaEventSynchronize(static_cast<cudaEvent_t>(arrived_)));

@@ -77,7 +77,7 @@ class DeviceStream {
   void* stream_ = nullptr;
 };
 
-/// A number that a kernel wrote, brought to the host while the stream goes on.
+/// A number that a kernel wrote, brought to the host beside the stream, which waits for no copy.
 class DeviceNumber {
  public:
   DeviceNumber();
@@ -90,8 +90,11 @@ class DeviceNumber {
   [[nodiscard]] std::int32_t value() const;
 
  private:
+  void release() noexcept;
+
+  DeviceStream aside_;
   std::int32_t* host_ = nullptr;
-  void* arrived_ = nullptr;
+  void *written_ = nullptr, *arrived_ = nullptr;
 };
 
 /// Moments in a stream. Made before the loop that is timed; marking costs the device next to nothing.

@@ -287,21 +287,25 @@ GroupBundles group_bundles(const Csr<float>& gather) {
   std::stable_sort(middle, order.end(), longer);
 
   GroupBundles b;
-  b.step_begin.push_back(0);
   std::vector<Size> by_parity;
   for (Size first = 0; first < order.size(); first += kTogether) {
-    const auto step = static_cast<Size>(b.step_begin.back());
+    std::vector<GroupStep>& stream = b.step[static_cast<Size>(b.bundles()) % kGroupWarps];
+    const Size begin = stream.size();
     Size steps = 0;
-    const auto group_at = [&](Size place) {  // of a bundle; order.size(): none
-      const Size i = first + place, half = (order.size() + 1) / 2;
-      return i >= order.size() ? order.size() : i % 2 == 0 ? order[i / 2] : order[half + i / 2];
+    const auto low = [](Size place) { return place % 4 < 2; };  // from the first half of the order
+    const auto group_at = [&](Size place) {                     // of a bundle; order.size(): none
+      const Size i = (first + place) / 4 * 2 + place % 2, half = (order.size() + 1) / 2;
+      return low(place) ? (i < half ? order[i] : order.size())
+                        : (half + i < order.size() ? order[half + i] : order.size());
     };
     for (Size place = 0; place < kTogether; ++place) {
       if (const Size g = group_at(place); g < order.size())
-        steps = std::max(steps, (inputs(g) + kAtOnce - 1) / kAtOnce);
+        steps = std::max(steps, (inputs(g) + kSteps * kAtOnce - 1) / (kSteps * kAtOnce) * kSteps);
     }
-    b.line.resize((step + steps) * kTogether * kAtOnce, static_cast<std::int32_t>(gather.cols));
-    b.weight.resize((step + steps) * kTogether * kAtOnce * kGroup, 0.0F);
+    GroupStep empty = {};
+    for (auto& line : empty.line)
+      std::fill(std::begin(line), std::end(line), static_cast<std::int32_t>(gather.cols));
+    stream.resize(begin + steps, empty);
     for (Size place = 0; place < kTogether; ++place) {
       const Size g = group_at(place);
       for (Size n = 0; n < kGroup; ++n)
@@ -310,17 +314,18 @@ GroupBundles group_bundles(const Csr<float>& gather) {
       by_parity.resize(inputs(g));
       std::iota(by_parity.begin(), by_parity.end(), Size{0});
       std::stable_partition(by_parity.begin(), by_parity.end(),
-                            [&](Size k) { return odd(input(g)[k]) == (place % 2 == 0); });
+                            [&](Size k) { return odd(input(g)[k]) == low(place); });
       for (Size e = 0; e < by_parity.size(); ++e) {
-        const Size at = step + e / kAtOnce, u = e % kAtOnce, k = by_parity[e];
-        b.line[(at * kTogether + place) * kAtOnce + u] = input(g)[k];
+        GroupStep& step = stream[begin + e / kAtOnce];
+        const Size u = e % kAtOnce, k = by_parity[e];
+        step.line[place][u] = input(g)[k];
         for (Size n = 0; n < kGroup; ++n) {
-          b.weight[(((at * kAtOnce + u) * (kGroup / 4) + n / 4) * kTogether + place) * 4 + n % 4] =
+          step.weight[u][n / 4 % 2][place][n / 8][n % 4] =
               groups.weight[(static_cast<Size>(groups.input_begin[g]) + k) * kGroup + n];
         }
       }
     }
-    b.step_begin.push_back(static_cast<std::int32_t>(step + steps));
+    b.steps.push_back(static_cast<std::int32_t>(steps));
   }
   return b;
 }

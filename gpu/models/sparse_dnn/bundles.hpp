@@ -66,18 +66,28 @@ struct SharedGroups {
 /// Found by comparing inputs, never assumed: neurons that share with none are groups of one.
 [[nodiscard]] SharedGroups shared_groups(const Csr<float>& gather);
 
-constexpr int kTogether = 8;  // groups that a warp computes at once
-constexpr int kAtOnce = 4;    // inputs of a step
+constexpr int kTogether = 8;    // groups that a warp computes at once
+constexpr int kAtOnce = 2;      // inputs of a step
+constexpr int kSteps = 2;       // that come together
+constexpr int kGroupWarps = 8;  // of a block
 
-/// Such groups for tiles in shared memory: a step is kAtOnce inputs of kTogether groups. Neighbours read inputs of
-/// opposite parity where they can, as in ResidentBundles; what is missing reads line `gather.cols`, with weights 0.
+/// What a warp needs for kAtOnce inputs of kTogether groups, as one piece of memory.
+struct GroupStep {
+  std::int32_t line[kTogether][kAtOnce];
+  float weight[kAtOnce][2][kTogether][2]
+              [4];  // input, quarter of the half, group, half of its neurons, neuron
+};
+static_assert(sizeof(GroupStep) == 4 * kTogether * kAtOnce * (1 + kGroup) && sizeof(GroupStep) % 16 == 0);
+
+/// Such groups for tiles in shared memory, dealt to the warps of a block. Groups 0 and 1 of four read inputs of
+/// opposite parity to 2 and 3 where they can, as in ResidentBundles; what is missing reads line `gather.cols`, with
+/// weights 0.
 struct GroupBundles {
-  std::vector<std::int32_t> neuron;      // (bundles, kTogether, kGroup), -1: none
-  std::vector<std::int32_t> step_begin;  // (bundles + 1)
-  std::vector<std::int32_t> line;        // (steps, kTogether, kAtOnce)
-  std::vector<float> weight;             // (steps, kAtOnce, kGroup / 4, kTogether, 4)
+  std::vector<std::int32_t> neuron;  // (bundles, kTogether, kGroup), -1: none; bundles in turn to the warps
+  std::vector<std::int32_t> steps;   // (bundles): multiples of kSteps
+  std::vector<GroupStep> step[kGroupWarps];  // of a warp's bundles, one after another
 
-  [[nodiscard]] std::int64_t bundles() const { return static_cast<std::int64_t>(step_begin.size()) - 1; }
+  [[nodiscard]] std::int64_t bundles() const { return static_cast<std::int64_t>(steps.size()); }
 };
 
 [[nodiscard]] GroupBundles group_bundles(const Csr<float>& gather);

@@ -9,8 +9,12 @@
 //           and out per launch.
 // Limits    shared memory at 128 bytes a cycle and multiprocessor: 8.4 us a layer for a full tile. H200: 11.6 us
 //           (12.0 with 1024 threads, or before the next chunk was fetched across barriers); what is above is
-//           the edges, which come through the same pipe. 1024 x 120: 3.0 ms; 3.1 where the many tiles have 32
-//           rows and a multiprocessor each, which halves the edges but leaves nothing to do while a tile is filled.
+//           the edges, which come through the same pipe and fill the first-level cache on their way: the profiler
+//           has that pipe at 82 % of its peak there. 1024 x 120: @A@ ms. Lost: many tiles of 32 rows and a
+//           multiprocessor each (3.1, when this took 3.0); three tiles and blocks of 512, rows coming in while others
+//           are at work (3.04 to 3.08, 2.95); the first layer entry by entry of the inputs, a tenth of which is not
+//           zero, into sums in shared memory (3.28, 2.87: sums are read and written, and an entry's 32 edges are
+//           fetched for a single row).
 // Fails at  more than 1024 neurons: the sums of a wider layer do not fit the registers.
 #include "gpu/models/sparse_dnn/resident.hpp"
 
@@ -48,10 +52,11 @@ PLUMB_DEVICE void fill_tile(const TileSource& source, const Layout& layout, Inde
     const int per_row = threads / kTileRows, row = t / per_row;  // threads are a multiple of 32
     if (r0 + row < rows) {
       bool any = false;
-      for (Index k = source.row_ptr[r0 + row] + t % per_row; k < source.row_ptr[r0 + row + 1]; k += per_row) {
-        const float y = __ldg(source.val + k);
-        words[__ldg(source.col + k) * kTileRows + row] = y;
-        any |= y != 0;
+      const Index end = source.row_ptr[r0 + row + 1];
+      Entries<8> some;
+      for (Index k = source.row_ptr[r0 + row] + t % per_row; k < end; k += 8 * per_row) {
+        some.fetch(source, k, per_row, end);
+        any |= some.put(words, row);
       }
       if (any) atomicOr(living_inputs, 1u << row);
     }
@@ -156,11 +161,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
     const int row = static_cast<int>(threadIdx.x) % kTileRows;
     if ((living >> row & 1u) != 0) {
       const Index to = base + __popc(living & ((1u << row) - 1));
-      float* const at = out + layout.row(to);
-      const int step = static_cast<int>(blockDim.x) / kTileRows;
-#pragma unroll 8
-      for (int f = static_cast<int>(threadIdx.x) / kTileRows; f < neurons; f += step)
-        at[f * kPanel] = words[f * kTileRows + row];
+      write_row(words, row, neurons, out + layout.row(to));
       if (threadIdx.x < kTileRows)
         ids_out[to] = source.ids != nullptr ? source.ids[r0 + row] : static_cast<std::int32_t>(r0 + row);
     }

@@ -19,13 +19,15 @@ struct ResidentLayers {
   const float4* value;              // (chunks, 2, 32)
 };
 
-/// Layers of groups of neurons with the same inputs, kTogether side by side, in device memory.
+/// Layers of groups of neurons with the same inputs, kTogether side by side, in device memory; all have the same
+/// number of bundles, which go to the block's warps in turn. A warp's steps of all layers are one piece of memory.
 struct GroupLayers {
-  const std::int32_t* first_bundle;  // (layers + 1)
-  const std::int32_t* neuron;        // (bundles, kTogether, kGroup)
-  const std::int32_t* step_begin;    // (bundles + 1)
-  const int4* line;                  // (steps, kTogether): kAtOnce lines
-  const float4* weight;              // (steps, kAtOnce, kGroup / 4, kTogether)
+  Index layers;
+  int bundles;
+  const std::int32_t* neuron;      // (layers, bundles, kTogether, kGroup)
+  const std::int32_t* steps;       // (layers, bundles)
+  const std::int32_t* step_begin;  // (kGroupWarps, layers + 1)
+  const GroupStep* step;
 };
 
 /// Where tiles come from: rows side by side in panels, or the inputs themselves, whose columns are distinct.
@@ -39,7 +41,47 @@ struct TileSource {
 };
 
 /// How many tiles there are for each multiprocessor: what the launch is shaped for. Any number is right.
-enum class Tiles { many, one };
+enum class Tiles { many, few };
+
+/// Appends the thread's share of a tile's `row` to rows that start at `to`: loads first, so that they wait together.
+PLUMB_DEVICE void write_row(const float* words /* (neurons, kTileRows) */, int row, int neurons, float* to) {
+  constexpr int kBatch = 8;
+  const int step = static_cast<int>(blockDim.x) / kTileRows;
+  int f = static_cast<int>(threadIdx.x) / kTileRows;
+  for (; f + (kBatch - 1) * step < neurons; f += kBatch * step) {
+    float y[kBatch];
+#pragma unroll
+    for (int i = 0; i < kBatch; ++i) y[i] = words[(f + i * step) * kTileRows + row];
+#pragma unroll
+    for (int i = 0; i < kBatch; ++i) to[(f + i * step) * kPanel] = y[i];
+  }
+  for (; f < neurons; f += step) to[f * kPanel] = words[f * kTileRows + row];
+}
+
+/// Some of the entries that a thread brings to a tile: those at, at + step ... below end.
+template <int kBatch>
+struct Entries {
+  std::int32_t col[kBatch];
+  float val[kBatch];
+  PLUMB_DEVICE void fetch(const TileSource& source, Index at, Index step, Index end) {
+#pragma unroll
+    for (int i = 0; i < kBatch; ++i) {
+      col[i] = at + i * step < end ? __ldg(source.col + at + i * step) : -1;
+      val[i] = at + i * step < end ? __ldg(source.val + at + i * step) : 0.0f;
+    }
+  }
+  /// Returns whether there was a non-zero.
+  PLUMB_DEVICE bool put(float* words /* (neurons, kTileRows) */, int row) const {
+    bool any = false;
+#pragma unroll
+    for (int i = 0; i < kBatch; ++i) {
+      if (col[i] < 0) continue;
+      words[col[i] * kTileRows + row] = val[i];
+      any |= val[i] != 0;
+    }
+    return any;
+  }
+};
 
 /// A network's layers, for tiles of whole rows.
 class ResidentKernels {
@@ -88,8 +130,10 @@ class ResidentGroups final : public ResidentKernels {
  private:
   Index neurons_;
   float bias_, cap_;
-  DeviceArray<std::int32_t> neuron_, step_begin_, first_bundle_, line_;
-  DeviceArray<float> weight_;
+  Index layers_;
+  int bundles_ = 0;
+  DeviceArray<std::int32_t> neuron_, steps_, step_begin_;
+  DeviceArray<GroupStep> step_;
 };
 
 }  // namespace sdnn

@@ -1,124 +1,44 @@
 // Sparse DNN on the device: tiles of whole rows in shared memory, neurons that share their inputs 16 at a time.
 //
-// Idea      as resident.cu, but a lane has 16 neurons of one group and 4 rows: a line is read once for 16
-//           neurons. Three tiles: one is read, one written, so that a layer ends in one barrier; the next rows
-//           come into the third meanwhile. Weights pass from L2 to registers a step ahead; while a layer is
-//           computed, blocks share in asking for the next one's.
-// Traffic   shared memory: 4 bytes per 16 edges and row. L2: the layer's weights per 16 rows. Global: a row in
-//           and out per launch.
-// Limits    252 registers, no spills, 197 KB shared: one block of 256 threads per multiprocessor (sm_90, nvcc
-//           13.0, ptxas -v). H200, 1024 x 120: 2.19 ms (3.57 where each layer went through memory); 6.9 us a
-//           layer from the eleventh on, of which products are 2.1. The first ten layers take 1.40 ms.
-// Fails at  strangers: groups of one, and then 15 of 16 products are for nothing; more than 1024 neurons.
+// Idea      as resident.cu, but a lane has 8 neurons of a group and 8 rows: a line is read once for 16 neurons.
+//           Tiles: one is read, one written, so that a layer ends in one barrier; where tiles follow each
+//           other, the next rows come into a third meanwhile. Lines and weights come by bulk copies into a ring
+//           of each warp's own, in the very order in which it wants them, across groups, layers and tiles.
+// Traffic   shared memory: 4 bytes per 16 edges and row, and the layer's weights. L2: the layer's weights per 16
+//           rows. Global: a row in and out per launch.
+// Limits    about 200 registers, no spills, 227 KB shared: one block of 256 threads per multiprocessor (sm_90,
+//           nvcc 13.0, ptxas -v). Issue slots: of 186 instructions of a step, 2 inputs, 128 are products.
+//           H200, 1024 x 120: @B@ ms (2.19, or 2.11 with the copies of counts beside the stream, where weights
+//           passed from L2 to registers, a lane had 16 neurons and 4 rows, and a launch one layer): 5.2 us a layer
+//           from the tenth on (6.9), of which products are 2.1. Steps one at a time: 1.64; four of an input's entries
+//           a thread, one after another where there are more: 1.80. Layers per launch: 1, 2, 3, 4, 5 took 1.90, 1.82,
+//           1.80, 1.84, 1.97 in that form.
+// Fails at  chips before sm_90; strangers: groups of one, and then 15 of 16 products are for nothing; more than
+//           1024 neurons.
 #include "gpu/models/sparse_dnn/resident.hpp"
 
 #include <algorithm>
 
 #include "gpu/runtime/async_copy.hpp"
+#include "gpu/runtime/bulk_copy.hpp"
+#if !defined(PLUMB_SIMT)
+#include "gpu/runtime/device_info.hpp"
+#endif
 
 namespace plumb {
 namespace sdnn {
 namespace {
 
+constexpr int kGroupThreads = 32 * kGroupWarps;
+constexpr Index kBrought = 16;  // layers that are brought near together
+
 constexpr int kParts = kTileRows / 4;  // 16-byte parts of a line
-constexpr int kTiles = 3;              // read, written, and under way
-constexpr int kGroupThreads = 256;
 
-/// Asks for a block's share of some bytes, which all blocks will want at once.
-PLUMB_DEVICE void bring(const void* at, Index bytes) {
-  constexpr Index kLine = 128;
-  for (Index i = blockIdx.x + static_cast<Index>(gridDim.x) * threadIdx.x; i * kLine < bytes;
-       i += static_cast<Index>(gridDim.x) * blockDim.x)
-    prefetch_l2(static_cast<const char*>(at) + i * kLine);
-}
-
-/// A lane has 16 neurons with the same inputs and 4 rows; a warp has 8 such groups and all 16 rows.
-class EveryGroup {
- public:
-  PLUMB_DEVICE EveryGroup(const GroupLayers& w, int warp, int lane)
-      : w_(w),
-        warp_(warp),
-        warps_(static_cast<int>(blockDim.x) / 32),
-        group_(lane / kParts),
-        part_(lane % kParts) {}
-  PLUMB_DEVICE void bring_layer(Index layer) const {
-    const Index begin = w_.step_begin[w_.first_bundle[layer]],
-                end = w_.step_begin[w_.first_bundle[layer + 1]];
-    bring(w_.line + begin * kTogether, (end - begin) * kTogether * 16);
-    bring(w_.weight + begin * kWeights, (end - begin) * kWeights * 16);
-  }
-  /// other = the layer's answer to lines. Returns the bits of the lane's rows that are not 0.
-  PLUMB_DEVICE unsigned run(Index l, const float4* lines, float4* other, float bias, float cap) {
-    unsigned bits = 0;
-    const std::int32_t end = w_.first_bundle[l + 1];
-    for (std::int32_t bundle = w_.first_bundle[l] + warp_; bundle < end; bundle += warps_) {
-      float4 sum[kGroup];
-#pragma unroll
-      for (int n = 0; n < kGroup; ++n) sum[n] = {0, 0, 0, 0};
-      const std::int32_t last = __ldg(w_.step_begin + bundle + 1);
-      std::int32_t s = __ldg(w_.step_begin + bundle);
-      if (s < last) {
-        Step now = load(s);
-        for (; s < last; s += 2) {
-          const Step second = load(s + 1 < last ? s + 1 : s);
-          add(now, lines, sum);
-          if (s + 1 == last) break;
-          now = load(s + 2 < last ? s + 2 : s);
-          add(second, lines, sum);
-        }
-      }
-      const std::int32_t* const neuron =
-          w_.neuron + (static_cast<Index>(bundle) * kTogether + group_) * kGroup;
-#pragma unroll
-      for (int n = 0; n < kGroup; ++n) {
-        const std::int32_t j = __ldg(neuron + n);
-        if (j < 0) continue;
-        const float4 y = activate4(sum[n], bias, cap);
-        bits |= nonzeros(y);
-        other[j * kParts + part_] = y;
-      }
-    }
-    return bits << (4 * part_);
-  }
-
- private:
-  static constexpr int kWeights = kTogether * kAtOnce * kGroup / 4;  // float4 of a step
-
-  struct Step {
-    int4 line[kAtOnce / 4];
-    float4 weight[kAtOnce][kGroup / 4];
-  };
-  PLUMB_DEVICE Step load(std::int32_t s) const {
-    Step step;
-    static_assert(kAtOnce == 4, "one load of lines");
-    step.line[0] = __ldg(w_.line + static_cast<Index>(s) * kTogether + group_);
-    const float4* const weight = w_.weight + static_cast<Index>(s) * kWeights + group_;
-#pragma unroll
-    for (int u = 0; u < kAtOnce; ++u) {
-#pragma unroll
-      for (int q = 0; q < kGroup / 4; ++q)
-        step.weight[u][q] = __ldg(weight + (u * (kGroup / 4) + q) * kTogether);
-    }
-    return step;
-  }
-  PLUMB_DEVICE void add(const Step& step, const float4* lines, float4 (&sum)[kGroup]) const {
-#pragma unroll
-    for (int u = 0; u < kAtOnce; ++u) {
-      const int4& l = step.line[0];
-      const float4 y = lines[(u == 0 ? l.x : u == 1 ? l.y : u == 2 ? l.z : l.w) * kParts + part_];
-#pragma unroll
-      for (int n = 0; n < kGroup; ++n) add_scaled(sum[n], element(step.weight[u][n / 4], n % 4), y);
-    }
-  }
-  const GroupLayers& w_;
-  int warp_, warps_, group_, part_;
-};
-
-/// An input's entries that a thread fetches before the tile that they go to is free.
-constexpr int kEarly = 4;
+/// A thread's share of an input. The first entries, of nine inputs in ten all, are fetched before the tile that they
+/// go to is free.
 struct Early {
-  std::int32_t col[kEarly];
-  float val[kEarly];
+  static constexpr int kEntries = 10;
+  Entries<kEntries> entries;
   Index begin, end;  // of the thread's row
 };
 
@@ -135,14 +55,7 @@ PLUMB_DEVICE void begin_tile(const TileSource& source, const Layout& layout, Ind
       early.begin = source.row_ptr[r0 + row] + t % per_row;
       early.end = source.row_ptr[r0 + row + 1];
     }
-#pragma unroll
-    for (int i = 0; i < kEarly; ++i) {
-      const Index k = early.begin + i * per_row;
-      if (k < early.end) {
-        early.col[i] = __ldg(source.col + k);
-        early.val[i] = __ldg(source.val + k);
-      }
-    }
+    early.entries.fetch(source, early.begin, per_row, early.end);
     for (int i = t; i < neurons * kParts; i += threads) lines[i] = {0, 0, 0, 0};
   } else if (r0 + kTileRows <= rows) {
     const float* const from = source.y + layout.row(r0);
@@ -167,51 +80,218 @@ PLUMB_DEVICE void finish_tile(const TileSource& source, float4* lines, const Ear
   }
   float* const words = reinterpret_cast<float*>(lines);
   const int per_row = static_cast<int>(blockDim.x) / kTileRows, row = static_cast<int>(threadIdx.x) / per_row;
-  bool any = false;
-  const auto put = [&](std::int32_t col, float y) {
-    words[col * kTileRows + row] = y;
-    any |= y != 0;
-  };
-#pragma unroll
-  for (int i = 0; i < kEarly; ++i) {
-    if (early.begin + i * per_row < early.end) put(early.col[i], early.val[i]);
+  bool any = early.entries.put(words, row);
+  Entries<4> some;
+  for (Index k = early.begin + Early::kEntries * per_row; k < early.end; k += 4 * per_row) {
+    some.fetch(source, k, per_row, early.end);
+    any |= some.put(words, row);
   }
-  for (Index k = early.begin + kEarly * per_row; k < early.end; k += per_row)
-    put(__ldg(source.col + k), __ldg(source.val + k));
   if (any) atomicOr(living_inputs, 1u << row);
 }
 
+/// Bits of the elements of which something but a sign is left.
+PLUMB_DEVICE unsigned nonzeros(const uint4& y) {
+  return (y.x << 1 != 0 ? 1u : 0u) | (y.y << 1 != 0 ? 2u : 0u) | (y.z << 1 != 0 ? 4u : 0u) |
+         (y.w << 1 != 0 ? 8u : 0u);
+}
+
+/// A lane has 8 of a group's neurons and two parts, 8 rows; four lanes have a group and all 16 rows, a warp 8 groups.
+/// Steps come into a ring of the warp's own, kSteps at a time, kStages of them ahead, across groups, layers and
+/// tiles.
+template <int kStages>
+class EveryGroup {
+ public:
+  static constexpr Index kBytes = kGroupWarps * kStages * (kSteps * sizeof(GroupStep) + sizeof(Mbarrier));
+
+  PLUMB_DEVICE EveryGroup(const GroupLayers& w, Index first, Index last, float4* memory)
+      : w_(w),
+        first_(first),
+        lane_(static_cast<int>(threadIdx.x) % 32),
+        warp_(static_cast<int>(threadIdx.x) / 32),
+        group_(lane_ / 4),
+        half_(lane_ / 2 % 2),
+        part_(lane_ % 2 * 2),
+        turn_(lane_ / 4 % 2),
+        ring_(reinterpret_cast<GroupStep*>(memory) + warp_ * kStages * kSteps),
+        full_(reinterpret_cast<Mbarrier*>(reinterpret_cast<GroupStep*>(memory) +
+                                          kGroupWarps * kStages * kSteps) +
+              warp_ * kStages),
+        pass_(w.step_begin[warp_ * (static_cast<int>(w.layers) + 1) + first]),
+        pass_end_(w.step_begin[warp_ * (static_cast<int>(w.layers) + 1) + last]) {
+    if (lane_ == 0) {
+      for (int i = 0; i < kStages; ++i) mbarrier_init(full_ + i, 1);
+      mbarrier_fence_init();
+    }
+    __syncwarp();
+  }
+
+  PLUMB_DEVICE void begin() {
+    end();
+    to_ = pass_;
+    under_way_ = pass_ < pass_end_;
+    for (int i = 0; i < kStages && under_way_; ++i) fetch((stage_ + i) % kStages);
+    if (warp_ < w_.bundles) ahead_ = load(first_, warp_);
+  }
+
+  PLUMB_DEVICE unsigned run(Index l, Index next_layer, const float4* lines, float4* other, float bias,
+                            float cap) {
+    unsigned bits = 0;
+    for (int bundle = warp_; bundle < w_.bundles; bundle += kGroupWarps) {
+      const Bundle now = ahead_;
+      if (bundle + kGroupWarps < w_.bundles) {
+        ahead_ = load(l, bundle + kGroupWarps);
+      } else if (next_layer >= 0) {
+        ahead_ = load(next_layer, warp_);
+      }
+      float4 sum[kGroup / 2][2];
+#pragma unroll
+      for (int n = 0; n < kGroup / 2; ++n) sum[n][0] = sum[n][1] = {0, 0, 0, 0};
+#pragma unroll 1
+      for (int s = 0; s < now.steps; s += kSteps) {
+        mbarrier_wait(full_ + stage_, parity_);
+#pragma unroll
+        for (int i = 0; i < kSteps; ++i) add(ring_[stage_ * kSteps + i], lines, sum);
+        __syncwarp();  // the steps have been read
+        fetch(stage_);
+        advance();
+      }
+      uint4 any[2] = {};
+#pragma unroll
+      for (int n = 0; n < kGroup / 2; ++n) {
+        const std::int32_t j = now.neuron[n];
+        if (j < 0) continue;
+#pragma unroll
+        for (int t = 0; t < 2; ++t) {
+          const float4 y = activate4(sum[n][t], bias, cap);
+          any[t].x |= __float_as_uint(y.x), any[t].y |= __float_as_uint(y.y);
+          any[t].z |= __float_as_uint(y.z), any[t].w |= __float_as_uint(y.w);
+          other[j * kParts + part(t)] = y;
+        }
+      }
+#pragma unroll
+      for (int t = 0; t < 2; ++t) bits |= nonzeros(any[t]) << (4 * part(t));
+    }
+    return bits;
+  }
+
+  /// Asks for layers [begin, end) to be brought to the second-level cache: a block's share, all will want them.
+  PLUMB_DEVICE void bring(Index begin, Index end) const {
+    if (begin >= end) return;
+    const std::int32_t* const at = w_.step_begin + warp_ * (w_.layers + 1);
+    const char* const from = reinterpret_cast<const char*>(w_.step + at[begin]);
+    const Index bytes = (at[end] - at[begin]) * static_cast<Index>(sizeof(GroupStep));
+    constexpr Index kLine = 128;
+    for (Index i = blockIdx.x + static_cast<Index>(gridDim.x) * lane_; i * kLine < bytes;
+         i += static_cast<Index>(gridDim.x) * 32)
+      prefetch_l2(from + i * kLine);
+  }
+
+  /// Waits for what is under way.
+  PLUMB_DEVICE void end() {
+    if (!under_way_) return;
+    for (int i = 0; i < kStages; ++i) {
+      mbarrier_wait(full_ + stage_, parity_);
+      advance();
+    }
+    __syncwarp();
+  }
+
+ private:
+  struct Bundle {
+    std::int32_t steps, neuron[kGroup / 2];
+  };
+  PLUMB_DEVICE Bundle load(Index layer, int bundle) const {
+    const Index at = layer * w_.bundles + bundle;
+    const int4* const neuron =
+        reinterpret_cast<const int4*>(w_.neuron + (at * kTogether + group_) * kGroup) + 2 * half_;
+    const int4 a = __ldg(neuron), b = __ldg(neuron + 1);
+    return {__ldg(w_.steps + at), {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w}};
+  }
+  /// The next steps, into a stage that is free; steps of a pass follow each other round and round.
+  PLUMB_DEVICE void fetch(int stage) {
+    if (lane_ == 0) {
+      mbarrier_arrive_expect(full_ + stage, kSteps * sizeof(GroupStep));
+      bulk_copy(ring_ + stage * kSteps, w_.step + to_, kSteps * sizeof(GroupStep), full_ + stage);
+    }
+    to_ += kSteps;
+    if (to_ >= pass_end_) to_ = pass_;
+  }
+  PLUMB_DEVICE void advance() {
+    if (++stage_ == kStages) stage_ = 0, parity_ ^= 1;
+  }
+  /// The part that sum[..][t] holds. Neighbouring groups begin with different ones, so that half a warp's 8 parts of
+  /// lines lie in different banks where lines of groups two apart have opposite parity.
+  PLUMB_DEVICE int part(int t) const { return part_ + (t ^ turn_); }
+  PLUMB_DEVICE void add(const GroupStep& step, const float4* lines, float4 (&sum)[kGroup / 2][2]) const {
+    static_assert(kAtOnce == 2, "lines as a pair");
+    const int2 line = *reinterpret_cast<const int2*>(step.line[group_]);
+#pragma unroll
+    for (int u = 0; u < kAtOnce; ++u) {
+      const float4* const at = lines + (u == 0 ? line.x : line.y) * kParts;
+      const float4 y0 = at[part(0)], y1 = at[part(1)];
+#pragma unroll
+      for (int q = 0; q < 2; ++q) {
+        const float4 v = *reinterpret_cast<const float4*>(step.weight[u][q][group_][half_]);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          add_scaled(sum[4 * q + i][0], element(v, i), y0);
+          add_scaled(sum[4 * q + i][1], element(v, i), y1);
+        }
+      }
+    }
+  }
+
+  const GroupLayers& w_;
+  Index first_;
+  int lane_, warp_, group_, half_, part_, turn_;
+  GroupStep* ring_;
+  Mbarrier* full_;
+  std::int32_t pass_, pass_end_, to_ = 0;
+  int stage_ = 0, parity_ = 0;
+  bool under_way_ = false;
+  Bundle ahead_ = {};
+};
+
+/// kHeld: tiles. With two of them, one is filled only when the one before has left.
+template <int kHeld, int kStages>
 __global__ void __launch_bounds__(kGroupThreads, 1)
-    sdnn_resident_groups(GroupLayers w, Index first, Index last, Layout layout, TileSource source,
+    sdnn_resident_groups(GroupLayers layers, Index first, Index last, Layout layout, TileSource source,
                          std::int32_t* counts, float bias, float cap, float* out, std::int32_t* ids_out) {
-  PLUMB_DYNAMIC_SHARED(float4, tiles);  // kTiles of (neurons + 1, kParts)
+  static_assert(kHeld == 2 || kHeld == 3, "read, written, and under way");
+  PLUMB_DYNAMIC_SHARED(float4, tiles);  // kHeld of (neurons + 1, kParts)
   __shared__ unsigned alive[3], living_inputs[2];
   __shared__ std::int32_t base;
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const int neurons = static_cast<int>(layout.neurons);
+  const int lane = static_cast<int>(threadIdx.x) % 32, neurons = static_cast<int>(layout.neurons);
   const int tile_parts = (neurons + 1) * kParts;
   const Index rows = *source.rows, stride = static_cast<Index>(gridDim.x) * kTileRows;
   Index r0 = static_cast<Index>(blockIdx.x) * kTileRows;
   if (r0 >= rows) return;
-  if (threadIdx.x < kTiles * kParts) {
+  if (threadIdx.x < kHeld * kParts) {
     tiles[static_cast<int>(threadIdx.x) / kParts * tile_parts + neurons * kParts +
           static_cast<int>(threadIdx.x) % kParts] = {0, 0, 0, 0};
   }
   if (threadIdx.x == 0) alive[0] = alive[1] = alive[2] = living_inputs[0] = living_inputs[1] = 0;
-  float4 *lines = tiles, *other = tiles + tile_parts, *coming = tiles + 2 * tile_parts;
+  float4 *lines = tiles, *other = tiles + tile_parts, *coming = tiles + (kHeld - 1) * tile_parts;
   Early early = {};
   begin_tile(source, layout, r0, rows, lines, early);
-  EveryGroup groups(w, warp, lane);
+  EveryGroup<kStages> work(layers, first, last, tiles + kHeld * tile_parts);
   __syncthreads();
   finish_tile(source, lines, early, &living_inputs[0]);
+  work.bring(first, min(layers.layers, first + kBrought));
+  work.begin();
   __syncthreads();
   int at = 0;  // which of `alive`: one further with every layer
   for (int tile = 0;; ++tile) {
-    if (r0 + stride < rows) begin_tile(source, layout, r0 + stride, rows, coming, early);
+    const bool more = r0 + stride < rows;
+    if (kHeld == 3 && more) begin_tile(source, layout, r0 + stride, rows, coming, early);
+    const int row = static_cast<int>(threadIdx.x) % kTileRows;
+    std::int32_t id = static_cast<std::int32_t>(r0 + row);
+    if (source.ids != nullptr && threadIdx.x < kTileRows && r0 + row < rows)
+      id = __ldg(source.ids + r0 + row);
     unsigned living = 0;
     for (Index l = first; l < last; ++l) {
-      if (l + 1 < last && tile == 0) groups.bring_layer(l + 1);
-      unsigned bits = groups.run(l, lines, other, bias, cap);
+      if (tile == 0 && (l - first) % kBrought == 0) work.bring(l + kBrought, min(last, l + 2 * kBrought));
+      unsigned bits = work.run(l, l + 1 < last ? l + 1 : more ? first : -1, lines, other, bias, cap);
       bits = __reduce_or_sync(kAllLanes, bits);
       if (lane == 0 && bits != 0) atomicOr(&alive[at], bits);
       const int then = at == 2 ? 0 : at + 1;
@@ -223,79 +303,110 @@ __global__ void __launch_bounds__(kGroupThreads, 1)
       other = lines;
       lines = written;
       if (threadIdx.x == 0 && living != 0) {
-        const std::int32_t before = atomicAdd(counts + (l - first + 1), __popc(living));
-        if (l + 1 == last) base = before;
+        if (l + 1 < last) {
+          atomicAdd(counts + (l - first + 1), __popc(living));  // nobody waits for what it returns
+        } else {
+          base = atomicAdd(counts + (l - first + 1), __popc(living));
+        }
       }
-      if (living == 0) break;
+      if (living == 0) {
+        if (l + 1 < last) work.begin();
+        break;
+      }
     }
-    const bool more = r0 + stride < rows;
-    if (more) finish_tile(source, coming, early, &living_inputs[(tile + 1) % 2]);
+    if (kHeld == 3 && more) finish_tile(source, coming, early, &living_inputs[(tile + 1) % 2]);
     __syncthreads();
     if (threadIdx.x == 0 && living_inputs[tile % 2] != 0) {
       atomicAdd(counts, __popc(living_inputs[tile % 2]));
       living_inputs[tile % 2] = 0;  // set again two tiles on
     }
-    const int row = static_cast<int>(threadIdx.x) % kTileRows;
     if ((living >> row & 1u) != 0) {
       const float* const words = reinterpret_cast<const float*>(lines);
       const Index to = base + __popc(living & ((1u << row) - 1));
-      float* const at_row = out + layout.row(to);
-      const int step = static_cast<int>(blockDim.x) / kTileRows;
-#pragma unroll 8
-      for (int f = static_cast<int>(threadIdx.x) / kTileRows; f < neurons; f += step)
-        at_row[f * kPanel] = words[f * kTileRows + row];
-      if (threadIdx.x < kTileRows)
-        ids_out[to] = source.ids != nullptr ? source.ids[r0 + row] : static_cast<std::int32_t>(r0 + row);
+      write_row(words, row, neurons, out + layout.row(to));
+      if (threadIdx.x < kTileRows) ids_out[to] = id;
     }
     if (!more) break;
     __syncthreads();  // the tile has been written out
     r0 += stride;
-    float4* const filled = coming;
-    coming = lines;
-    lines = filled;
+    if (kHeld == 3) {
+      float4* const filled = coming;
+      coming = lines;
+      lines = filled;
+    } else {
+      begin_tile(source, layout, r0, rows, lines, early);
+      __syncthreads();
+      finish_tile(source, lines, early, &living_inputs[(tile + 1) % 2]);
+      __syncthreads();
+    }
   }
+  work.end();
 }
 
-Index tiles_bytes(Index neurons) { return kTiles * (neurons + 1) * kTileRows * 4; }
+Index tile_bytes(Index neurons) { return (neurons + 1) * kTileRows * 4; }
+
+constexpr int kManyStages = 2, kFewStages = 5;
+
+template <int kHeld, int kStages>
+void launch_groups(const GroupLayers& w, Index first, Index last, Index neurons, const TileSource& source,
+                   std::int32_t* counts, float bias, float cap, float* out, std::int32_t* ids_out,
+                   void* stream) {
+  launch(sdnn_resident_groups<kHeld, kStages>, device_multiprocessors(), kGroupThreads,
+         static_cast<std::size_t>(kHeld * tile_bytes(neurons) + EveryGroup<kStages>::kBytes), stream, w,
+         first, last, Layout{neurons, kPanel}, source, counts, bias, cap, out, ids_out);
+}
+
+bool copies_in_bulk() {
+#if defined(PLUMB_SIMT)
+  return true;
+#else
+  static const bool can = device_info().sm >= 90;
+  return can;
+#endif
+}
 
 }  // namespace
 
 bool ResidentGroups::fits(const SparseDnn& net) {
-  return net.neurons > 0 && net.neurons <= kResidentNeurons &&
-         tiles_bytes(net.neurons) + 64 <= device_shared_bytes();
+  return copies_in_bulk() && net.neurons > 0 && net.neurons <= kResidentNeurons &&
+         std::max(3 * tile_bytes(net.neurons) + EveryGroup<kManyStages>::kBytes,
+                  2 * tile_bytes(net.neurons) + EveryGroup<kFewStages>::kBytes) +
+                 64 <=
+             device_shared_bytes();
 }
 
 ResidentGroups::ResidentGroups(const SparseDnn& net, void* stream)
-    : neurons_(net.neurons), bias_(net.bias), cap_(net.cap) {
-  const auto parts = make_parts<GroupBundles>(net, group_bundles);
-  std::vector<std::int32_t> first{0}, begin{0};
-  Index steps = 0;
-  for (const GroupBundles& b : parts) {
-    first.push_back(first.back() + static_cast<std::int32_t>(b.bundles()));
-    for (std::size_t i = 1; i < b.step_begin.size(); ++i)
-      begin.push_back(static_cast<std::int32_t>(steps + b.step_begin[i]));
-    steps += b.step_begin.back();
+    : neurons_(net.neurons), bias_(net.bias), cap_(net.cap), layers_(net.layers()) {
+  auto parts = make_parts<GroupBundles>(net, group_bundles);
+  std::vector<std::int32_t> begin;
+  std::vector<GroupStep> step;
+  for (const GroupBundles& b : parts) bundles_ = std::max(bundles_, static_cast<int>(b.bundles()));
+  for (GroupBundles& b : parts) {
+    b.neuron.resize(static_cast<std::size_t>(bundles_ * kTogether * kGroup), -1);
+    b.steps.resize(static_cast<std::size_t>(bundles_), 0);
   }
-  require_device_memory(steps * kTogether * kAtOnce * (kGroup + 1) * 4,
+  for (int warp = 0; warp < kGroupWarps; ++warp) {
+    for (const GroupBundles& b : parts) {
+      begin.push_back(static_cast<std::int32_t>(step.size()));
+      step.insert(step.end(), b.step[warp].begin(), b.step[warp].end());
+    }
+    begin.push_back(static_cast<std::int32_t>(step.size()));
+  }
+  require_device_memory(static_cast<Index>(step.size() * sizeof(GroupStep)),
                         "sparse DNN: weights of " + std::to_string(net.layers()) + " layers");
   neuron_ = concatenate<std::int32_t>(
       parts, "groups, neurons", stream, [](const GroupBundles& b) -> auto& { return b.neuron; });
-  step_begin_ = DeviceArray<std::int32_t>(begin, "groups, steps", stream);
-  first_bundle_ = DeviceArray<std::int32_t>(first, "layers, groups", stream);
-  line_ = concatenate<std::int32_t>(
-      parts, "groups, lines", stream, [](const GroupBundles& b) -> auto& { return b.line; });
-  weight_ = concatenate<float>(
-      parts, "groups, weights", stream, [](const GroupBundles& b) -> auto& { return b.weight; });
+  steps_ = concatenate<std::int32_t>(
+      parts, "groups, steps", stream, [](const GroupBundles& b) -> auto& { return b.steps; });
+  step_begin_ = DeviceArray<std::int32_t>(begin, "layers, steps", stream);
+  step_ = DeviceArray<GroupStep>(step, "groups, lines and weights", stream);
 }
 
-void ResidentGroups::run(Index first, Index last, Tiles, const TileSource& source, std::int32_t* counts,
+void ResidentGroups::run(Index first, Index last, Tiles tiles, const TileSource& source, std::int32_t* counts,
                          float* out, std::int32_t* ids_out, void* stream) const {
-  const GroupLayers w{first_bundle_.data(), neuron_.data(), step_begin_.data(),
-                      reinterpret_cast<const int4*>(line_.data()),
-                      reinterpret_cast<const float4*>(weight_.data())};
-  launch(sdnn_resident_groups, device_multiprocessors(), kGroupThreads,
-         static_cast<std::size_t>(tiles_bytes(neurons_)), stream, w, first, last, Layout{neurons_, kPanel},
-         source, counts, bias_, cap_, out, ids_out);
+  const GroupLayers w{layers_, bundles_, neuron_.data(), steps_.data(), step_begin_.data(), step_.data()};
+  const auto run = tiles == Tiles::many ? launch_groups<3, kManyStages> : launch_groups<2, kFewStages>;
+  run(w, first, last, neurons_, source, counts, bias_, cap_, out, ids_out, stream);
 }
 
 }  // namespace sdnn

@@ -13,7 +13,9 @@
 //           lost a quarter to spills.
 //           H200, 120 layers of 4096 neurons: 14.46 ms where lines came through registers, 16 at a time, and
 //           12.33 by copies, with the list of inputs held two to a lane (fetching the next edges early: nothing,
-//           14.41); 10.9 with tickets, and inputs made into panels faster. 42.7 at 16,384 (54.2). One settled layer
+//           14.41); 10.9 with tickets, and inputs made into panels faster. 42.7 at 16,384 (54.2);
+//           10.6 and 42.3 where the first two layers take rows as they lie. Rows moved together before every layer
+//           instead of listed: 12.2 and 49.2. One settled layer
 //           of 4096 neurons takes 41 us, listed 75 to 80.
 // Fails at  bundles of strangers: a line is fetched for every edge.
 #include "gpu/models/sparse_dnn/staged.hpp"
@@ -140,6 +142,8 @@ PLUMB_DEVICE void bundle_of_panel(const StagedLayer& w, Index bundle, Index pane
   }
 }
 
+// kListed: through the list of rows; else rows as they lie.
+template <bool kListed>
 __global__ void __launch_bounds__(kStagedThreads, kStagedBlocks)
     sdnn_staged_layer(StagedLayer w, Layout layout, const float* in, const std::int32_t* place,
                       const std::int32_t* count, float bias, float cap, float* out, unsigned* alive) {
@@ -152,9 +156,10 @@ __global__ void __launch_bounds__(kStagedThreads, kStagedBlocks)
        item += static_cast<Index>(gridDim.x) * kWarps) {
     const Index panel = item / w.bundles, r = panel * kPanel + lane;
     const bool valid = r < rows;
-    const float* const row = in + layout.row(valid ? (place != nullptr ? place[r] : r) : 0);
-    bundle_of_panel<true>(w, item % w.bundles, panel, layout.neurons, row, valid, bias, cap, lane, lines, out,
-                          alive);
+    const float* const source =
+        kListed ? in + layout.row(valid ? place[r] : 0) : in + panel * layout.neurons * kPanel;
+    bundle_of_panel<kListed>(w, item % w.bundles, panel, layout.neurons, source, valid, bias, cap, lane,
+                             lines, out, alive);
   }
 }
 
@@ -240,7 +245,8 @@ StagedNet::StagedNet(const SparseDnn& net, void* stream)
 
 void StagedNet::run(Index l, const float* in, const std::int32_t* place, const std::int32_t* count,
                     float* out, unsigned* alive, void* stream) const {
-  launch(sdnn_staged_layer, device_multiprocessors() * blocks_per_multiprocessor(), kStagedThreads, 0, stream,
+  launch(place != nullptr ? sdnn_staged_layer<true> : sdnn_staged_layer<false>,
+         device_multiprocessors() * blocks_per_multiprocessor(), kStagedThreads, 0, stream,
          layers_[static_cast<std::size_t>(l)], Layout{neurons_, kPanel}, in, place, count, bias_, cap_, out,
          alive);
 }

@@ -1,13 +1,13 @@
 // Sparse DNN on the device, tuned, general sparse fp32.
 //
 // Class     A: every edge's own index and value are read and used, any CSR; rows without a non-zero leave.
-// Narrow    up to 1024 neurons (resident.cu): tiles of 16 rows, the first two layers straight from the inputs,
-//           then a launch per layer, whose survivors are the next one's tiles; once a tile per multiprocessor
-//           holds them all, one launch for all layers left.
-// Wide      more neurons (staged.cu): a launch per layer, the living listed after each; once hardly any die,
+// Narrow    up to 1024 neurons (resident.cu): tiles of 16 rows, straight from the inputs, three layers per
+//           launch, whose survivors are the next one's tiles; once a tile per multiprocessor holds them all, one
+//           launch for all layers left.
+// Wide      more neurons (staged.cu): a launch per layer, the living listed after all but the first; once hardly any die,
 //           one launch for all layers left (settled.hpp).
-// Measured  H200, 120 layers, loop on the host clock: 3.0 / 10.9 / 42.7 ms at 1024 / 4096 / 16,384 neurons; shared
-//           memory alone would take 1.65 / 6.7 / 28. 65,536 is not timed in this form: 219 ms before tickets.
+// Measured  H200, 120 layers, loop on the host clock: @A@ / 10.6 / 42.3 ms at 1024 / 4096 / 16,384 neurons;
+//           shared memory alone would take 1.65 / 6.7 / 28. 65,536: 177 ms in an earlier session.
 #include "gpu/models/sparse_dnn/staged.hpp"
 #include "gpu/models/sparse_dnn/tiled.hpp"
 

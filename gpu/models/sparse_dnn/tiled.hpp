@@ -104,11 +104,13 @@ class TiledPlan final : public SdnnPlan {
     bool from_inputs = s.inputs.distinct && first < last;
     if (!from_inputs) densify(s, layout);
     const Index on_chip = device_multiprocessors() * kTileRows;
-    Index known = s.inputs.rows;  // rows entering some layer up to this one
+    Index known = s.inputs.rows, before = known;  // rows entering some layer up to this one
     for (Index l = first; l < last;) {
-      const bool tail = known <= on_chip;
-      // Nine of ten inputs survive the first layer: that is no reason to take them off the chip.
-      const Index end = tail ? last : l == first ? std::min(last, l + 2) : l + 1;
+      // The number is a launch old: at the rate at which they died in the one before, they have come to fit since,
+      // with half the room to spare. If not, a multiprocessor has more than one tile.
+      const bool tail = known <= on_chip || 2 * known * known <= on_chip * before;
+      // Written out and filled in again, a tile has cost as much as another layer or two: three are passed at once.
+      const Index end = tail ? last : std::min(last, l + 3);
       const TileSource source{from_inputs ? s.living.counts.data() : s.living.count(l - first),
                               from_inputs ? nullptr : s.in.data(),
                               from_inputs ? nullptr : s.living.ids.data(),
@@ -116,10 +118,11 @@ class TiledPlan final : public SdnnPlan {
                               s.inputs.col.data(),
                               s.inputs.val.data()};
       if (!tail && l > first) s.count.fetch(s.living.count(l - first), stream);
-      resident_->run(l, end, tail ? Tiles::one : Tiles::many, source, s.living.count(l - first), s.out.data(),
-                     s.living.ids_before.data(), stream);
+      resident_->run(l, end, tail || known <= 2 * on_chip ? Tiles::few : Tiles::many, source,
+                     s.living.count(l - first), s.out.data(), s.living.ids_before.data(), stream);
       s.launches.push_back(end - l);
       s.marks.mark(stream);
+      before = known;
       if (!tail && l > first) known = s.count.value();
       std::swap(s.in, s.out);
       std::swap(s.living.ids, s.living.ids_before);
@@ -135,15 +138,23 @@ class TiledPlan final : public SdnnPlan {
     int calm =
         0;  // layers in a row, the last that the host knows of, that took less than a tenth of the rows
     Index l = first;
+    const std::int32_t* lying = s.living.count(0);  // rows that `in` holds
     for (; l < last && calm < 2; ++l) {
       s.count.fetch(s.living.count(l - first), stream);
-      staged_->run(l, s.in.data(), s.place, s.living.count(l - first), s.out.data(), s.living.alive.data(),
-                   stream);
-      s.living.list(l - first, stream);
+      staged_->run(l, s.in.data(), s.place, lying, s.out.data(), s.living.alive.data(), stream);
+      if (l == first && l + 1 < last) {
+        // Nine of ten inputs survive the first layer, and rows that need no list are fetched faster.
+        const Index words = ceil_div(s.inputs.rows, kRowsPerWord);
+        count_living(s.living.alive.data(), words, 1, s.living.count(1), stream);
+        device_fill(s.living.alive.data(), 0, static_cast<std::size_t>(words) * sizeof(unsigned), stream);
+      } else {
+        s.living.relist(lying, s.living.count(l - first + 1), stream);
+        lying = s.living.count(l - first + 1);
+        s.place = s.living.place.data();
+      }
+      std::swap(s.in, s.out);
       s.launches.push_back(1);
       s.marks.mark(stream);
-      std::swap(s.in, s.out);
-      s.place = s.living.place.data();
       before = known;
       known = s.count.value();
       calm = l > first && known * 10 >= before * 9 ? calm + 1 : 0;
