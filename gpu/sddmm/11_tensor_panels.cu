@@ -8,7 +8,9 @@
 //           a row's end around each load cost 281 us for 200.
 // Traffic   as rung 9.
 // Limits    at k = 32 and 128, 68 and 155 registers in fp32, 68 and 157 in fp64, 8 and 64 KiB shared: 7 and 3
-//           blocks of 128 per SM (sm_90, nvcc 13.0, ptxas -v). H200, banded rows of 60, fp32: MEASURE
+//           blocks of 128 per SM (sm_90, nvcc 13.0, ptxas -v). H200, banded rows of 60, fp32: 79 us at k = 32
+//           and 209 at 128 (rung 8 225 and 587, cuSPARSE 319 and 901; with panels of 8 rows and X converted for
+//           every group 86 and 253).
 // Fails at  rows that share little: a unit of 16 rows costs as much as three entries in rung 8. Few and deep
 //           panels, as one warp goes along each. Where columns do not ascend or giant rows hold most entries, it
 //           is rung 8.

@@ -10,7 +10,7 @@
 // Limits    shared memory at 128 bytes a cycle and multiprocessor: 8.4 us a layer for a full tile. H200: 11.6 us
 //           (12.0 with 1024 threads, or before the next chunk was fetched across barriers); what is above is
 //           the edges, which come through the same pipe and fill the first-level cache on their way: the profiler
-//           has that pipe at 82 % of its peak there. 1024 x 120: @A@ ms. Lost: many tiles of 32 rows and a
+//           has that pipe at 82 % of its peak there. 1024 x 120: 2.82 ms. Lost: many tiles of 32 rows and a
 //           multiprocessor each (3.1, when this took 3.0); three tiles and blocks of 512, rows coming in while others
 //           are at work (3.04 to 3.08, 2.95); the first layer entry by entry of the inputs, a tenth of which is not
 //           zero, into sums in shared memory (3.28, 2.87: sums are read and written, and an entry's 32 edges are
