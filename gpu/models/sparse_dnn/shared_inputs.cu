@@ -10,9 +10,9 @@
 // Traffic   an activation is read once per group that wants it (twice in the challenge's networks), written
 //           once.
 // Limits    126 registers; 128 where rows are listed, and 44 bytes of spills (sm_90, nvcc 13.0, ptxas -v).
-//           Listed layers wait for L2 (74 % of its peak, issue slots 62 %). H200, 120 layers: 7.2 ms at 4096
-//           neurons, 28.9 at 16,384 (7.4 and 29.5 with the second layer's rows listed); 11.3 and 41.5 where a lane loaded its rows into registers, four inputs
-//           under way. Of the ring's shapes, steps x stages 4 x 4, 4 x 3, 8 x 3, 8 x 2 and 2 x 4, none was 3 %
+//           Listed layers wait for L2 (74 % of its peak, issue slots 62 %). H200, 120 layers: 7.1 ms at 4096
+//           neurons, 28.8 at 16,384, 123 at 65,536 (7.4 and 29.5 with the second layer's rows listed); 11.3 and
+//           41.5 where a lane loaded its rows into registers, four inputs under way. Of the ring's shapes, steps x stages 4 x 4, 4 x 3, 8 x 3, 8 x 2 and 2 x 4, none was 3 %
 //           ahead of 4 x 4 (at 4096, in forms before this one).
 // Fails at  few rows: 128 per warp.
 #include <algorithm>

@@ -4,8 +4,8 @@
 // Narrow    up to 1024 neurons (resident.cu): tiles of 16 rows, straight from the inputs, three layers per
 //           launch, whose survivors are the next one's tiles; once a tile per multiprocessor holds them all, one
 //           launch for all layers left.
-// Wide      more neurons (staged.cu): a launch per layer, the living listed after all but the first; once hardly any die,
-//           one launch for all layers left (settled.hpp).
+// Wide      more neurons (staged.cu): a launch per layer, the living listed after all but the first; once hardly
+//           any die, one launch for all layers left (settled.hpp).
 // Measured  H200, 120 layers, loop on the host clock: 2.82 / 10.5 / 42.1 ms at 1024 / 4096 / 16,384 neurons;
 //           shared memory alone would take 1.65 / 6.7 / 28. 65,536: 177 ms in an earlier session.
 #include "gpu/models/sparse_dnn/staged.hpp"
