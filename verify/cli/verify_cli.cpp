@@ -261,12 +261,14 @@ int judge_cases(VerifyOptions o) {
     throw Error(fmt::format("--variant '{}' matches no variant{} (verify --list variants)", printable(o.variants.front()),
                             did_you_mean(o.variants.front(), all_variants)));
   }
-  std::set<std::string> types;  // a variant in a type is what the tools check, each on a case they find
-  for (const Job& job : jobs) {
-    for (const VariantInfo& v : job.variants) types.insert(type_key(v));
-  }
   const std::size_t tools = o.sanitize.empty() ? 0 : parse_tools(o.sanitize).size();
-  if (tools > 0) planned = static_cast<std::int64_t>(types.size() * tools);
+  std::set<std::string> types;  // a variant in a type is what the tools check, each on a case they find
+  if (tools > 0) {
+    for (const Job& job : jobs) {
+      for (const VariantInfo& v : job.variants) types.insert(type_key(v));
+    }
+    planned = static_cast<std::int64_t>(types.size() * tools);
+  }
   if (o.dry_run) {
     for (const Job& job : jobs) {
       for (const VariantInfo& v : job.variants) {

@@ -34,6 +34,10 @@ struct Segment {
   [[nodiscard]] std::int64_t elements() const { return rows * cols; }
 };
 
+/// Elements that one thread takes in one piece. The same on every machine, as the order of sums is; a multiple of 64, so that no two pieces
+/// share a word of a vector<bool>.
+inline constexpr std::int64_t kStretch = 1 << 16;
+
 /// Calls f(index, address of its first byte) for the elements [begin, end) of `s`, in order.
 template <class F>
 void for_each_element(const Segment& s, const std::byte* image, std::int64_t begin, std::int64_t end, F&& f) {

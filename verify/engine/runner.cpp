@@ -59,8 +59,6 @@ std::uint64_t disturbance_of(std::uint64_t seed, int run) {
   return (h ^ (h >> 32)) | 1u;
 }
 
-constexpr std::int64_t kTouchedPiece = 1 << 16;  // elements; a multiple of 64, so that no two share a word of a vector<bool>
-
 // The elements of an array one after another, without its padding.
 std::vector<std::byte> elements_of(const Segment& s, const std::byte* image) {
   const auto row = static_cast<std::size_t>(s.cols * s.element_bytes());
@@ -80,10 +78,10 @@ void forget_touched(const Segment& s, const std::byte* image, Poison poison, std
   const auto holds_poison = [&](const std::byte* at) {
     return s.element_bytes() == 4 ? std::memcmp(at, &held, 4) == 0 : std::memcmp(at, &held, 8) == 0;
   };
-  const std::int64_t pieces = (s.elements() + kTouchedPiece - 1) / kTouchedPiece;
+  const std::int64_t pieces = (s.elements() + kStretch - 1) / kStretch;
 #pragma omp parallel for schedule(static) if (pieces > 8)
   for (std::int64_t piece = 0; piece < pieces; ++piece) {
-    const std::int64_t begin = piece * kTouchedPiece, end = std::min(s.elements(), begin + kTouchedPiece);
+    const std::int64_t begin = piece * kStretch, end = std::min(s.elements(), begin + kStretch);
     for_each_element(s, image, begin, end, [&](std::int64_t i, const std::byte* at) {
       if (!holds_poison(at)) untouched[static_cast<std::size_t>(i)] = false;
     });

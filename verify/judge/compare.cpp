@@ -104,9 +104,6 @@ double value_at(Segment::Kind kind, const std::byte* at) {
 }
 
 constexpr std::size_t kFirst = 10;  // misses listed
-// Elements judged by one thread in one piece. The same on every machine, as the sums' order is; a multiple of 64, so that no two share
-// a word of a vector<bool>.
-constexpr std::int64_t kStretch = 1 << 16;
 
 // What a stretch of elements adds to a comparison. `Sum` is double within a stretch, of terms that are not negative and no more than
 // kStretch: 1e-11 of what is printed with three digits; and compensated over all stretches.
