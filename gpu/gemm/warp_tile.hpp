@@ -17,10 +17,10 @@ PLUMB_DEVICE LanePlace lane_place() {
   return {(lane >> 1 & 1) | (lane >> 4 & 1) << 1, (lane & 1) | (lane >> 2 & 3) << 1};
 }
 
-/// A warp makes 4 TM x 8 TN elements; a lane has TM x TN of them, P rows and one vector of columns at a time:
-/// element (r, c) of the lane is at row (r / P) * 4 P + place.row * P + r % P of the warp's tile, and column
-/// (c / V) * 8 V + place.col * V + c % V.
-template <class T, int TM, int TN, int P = Vector<T>::kLanes>
+/// A warp makes 4 TM x 8 TN elements; a lane has TM x TN of them in pieces of one vector: element (r, c) of
+/// the lane is at row (r / V) * 4 V + place.row * V + r % V of the warp's tile, and column (c / V) * 8 V +
+/// place.col * V + c % V.
+template <class T, int TM, int TN>
 struct LaneTile {
   static constexpr int kV = Vector<T>::kLanes, kRows = 4 * TM, kCols = 8 * TN;
   static_assert(TM % kV == 0 && TN % kV == 0, "a lane's tile is made of vectors");
@@ -28,7 +28,6 @@ struct LaneTile {
   /// `a` points at (k, first row of the warp) of a turned tile, `b` at (k, first column of the warp); both on
   /// 16 bytes.
   static PLUMB_DEVICE void load(T (&fa)[TM], T (&fb)[TN], const T* a, const T* b, LanePlace place) {
-    static_assert(P == kV, "rows by vectors");
 #pragma unroll
     for (int r = 0; r < TM; r += kV) {
       const Vector<T> v = *reinterpret_cast<const Vector<T>*>(a + r * 4 + place.row * kV);
@@ -60,7 +59,7 @@ struct LaneTile {
                                  const T (&sum)[TM][TN], LanePlace place, bool wide) {
 #pragma unroll
     for (int r = 0; r < TM; ++r) {
-      const Index i = i0 + r / P * 4 * P + place.row * P + r % P;
+      const Index i = i0 + r / kV * 4 * kV + place.row * kV + r % kV;
       if (i >= out.C.rows) continue;
 #pragma unroll
       for (int c = 0; c < TN; c += kV) {

@@ -9,7 +9,7 @@
 // Limits    about 200 registers, no spills, 227 KB shared: one block of 256 threads per multiprocessor (sm_90,
 //           nvcc 13.0, ptxas -v). Issue slots: of 186 instructions of a step, 2 inputs, 128 are products.
 //           H200, 1024 x 120: 1.50 ms (2.19, or 2.11 with the copies of counts beside the stream, where weights
-//           passed from L2 to registers, a lane had 16 neurons and 4 rows, and a launch one layer): 5.2 us a layer
+//           passed from L2 to registers, a lane had 16 neurons and 4 rows, and a launch one layer): 5.4 us a layer
 //           from the tenth on (6.9), of which products are 2.1. Steps one at a time: 1.64; four of an input's entries
 //           a thread, one after another where there are more: 1.80. Layers per launch: 1, 2, 3, 4, 5 took 1.90, 1.82,
 //           1.80, 1.84, 1.97 in that form.
