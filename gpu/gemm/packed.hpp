@@ -258,20 +258,6 @@ __global__ void __launch_bounds__(kPackThreads)
   finish(p, &out.C(i, j), sum);
 }
 
-/// Makes C: launch_tiles(blocks, partial) makes its tiles as `division` says, and parts are added here.
-template <class S, class LaunchTiles>
-void run_divided(const Problem<float>& p, const Out<float>& out, Context& context, Division division,
-                 LaunchTiles&& launch_tiles) {
-  const Index rest = ceil_div(out.C.rows, S::BM) * ceil_div(out.C.cols, S::BN) - division.whole;
-  auto* const partial = static_cast<float*>(context.workspace(
-      division.parts > 1 ? rest * division.parts * S::BM * S::BN * static_cast<Index>(sizeof(float)) : 0));
-  launch_tiles(division.whole + rest * division.parts, partial);
-  if (division.parts > 1) {
-    launch(gemm_add_parts<S>, rest * (S::BM * S::BN / kPackThreads), kPackThreads, 0, context.stream, p,
-           static_cast<const float*>(partial), out, division);
-  }
-}
-
 /// Tiles of B come as `b` says.
 template <class S, class OfB>
 void run_packed(const Problem<float>& p, const In<float>& in, const Out<float>& out, Context& context,
@@ -281,11 +267,13 @@ void run_packed(const Problem<float>& p, const In<float>& in, const Out<float>& 
               tiles = panels_a * panels_b, packed_b = OfB::kPacked ? panels_b : 0;
   if (tiles == 0) return;
   if (padded == 0) division = {static_cast<int>(tiles), 1};  // nothing to share
+  const Index rest = tiles - division.whole;
   const auto floats = [&](Index n) {
     return static_cast<float*>(context.workspace(n * static_cast<Index>(sizeof(float))));
   };
   float* const a = floats(panels_a * S::BM * padded);
   float* const of_b = floats(packed_b * S::BN * padded);
+  float* const partial = floats(division.parts > 1 ? rest * division.parts * S::BM * S::BN : 0);
   if constexpr (OfB::kPacked) b.panels = of_b;
   static_assert(kPackDepth % S::BK == 0, "the packed depth is whole stages");
   const Index steps = padded / kPackDepth, blocks_a = panels_a * steps;
@@ -293,10 +281,12 @@ void run_packed(const Problem<float>& p, const In<float>& in, const Out<float>& 
          static_cast<unsigned>(steps), static_cast<unsigned>(blocks_a), rows_on_vectors(in.A),
          rows_on_vectors(in.B), a, of_b);
   constexpr std::size_t kShared = sizeof(float) * S::kStages * S::BK * (S::BM + S::BN);
-  run_divided<S>(p, out, context, division, [&](Index blocks, float* partial) {
-    launch(gemm_packed<S, OfB>, blocks, S::kThreads, kShared, context.stream, p, static_cast<const float*>(a),
-           b, padded, out, division, partial, rows_on_vectors(out.C));
-  });
+  launch(gemm_packed<S, OfB>, division.whole + rest * division.parts, S::kThreads, kShared, context.stream, p,
+         static_cast<const float*>(a), b, padded, out, division, partial, rows_on_vectors(out.C));
+  if (division.parts > 1) {
+    launch(gemm_add_parts<S>, rest * (S::BM * S::BN / kPackThreads), kPackThreads, 0, context.stream, p,
+           static_cast<const float*>(partial), out, division);
+  }
 }
 
 /// 128 x 128 by four warps of 64 x 64, two blocks per multiprocessor, and the same in deeper stages.

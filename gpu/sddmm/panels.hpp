@@ -11,7 +11,7 @@
 #pragma once
 #include <cstdio>
 
-#include "gpu/runtime/transfer.hpp"
+#include "gpu/runtime/host_array.hpp"
 #include "gpu/sddmm/steps.hpp"
 
 namespace plumb {
@@ -143,24 +143,19 @@ struct PanelPlan {
 /// The runs of 32 entries that giant rows are made of.
 template <class T>
 void prepare_runs(const In<T>& in, const std::int32_t* giant, PanelPlan& plan, Context& context) {
-  std::int32_t row[kMostGiants], ends[kMostGiants][2];
-  const auto giants = static_cast<std::size_t>(plan.features.giants);
-  device_read(row, giant, giants * sizeof(std::int32_t), context.stream);
-  for (std::size_t g = 0; g < giants; ++g) {
+  const HostCopy<std::int32_t> row(giant, plan.features.giants, context.stream);
+  std::int32_t ends[kMostGiants][2];
+  for (Index g = 0; g < row.size(); ++g) {
     device_read(ends[g], in.A.row_ptr + row[g], sizeof ends[g], context.stream);
     plan.runs += ceil_div(ends[g][1] - ends[g][0], kStep);
   }
-  const auto bytes = static_cast<std::size_t>(plan.runs) * 2 * sizeof(std::int32_t);
-  auto* const run = new std::int32_t[static_cast<std::size_t>(plan.runs) * 2];
-  std::int32_t* to = run;
-  for (std::size_t g = 0; g < giants; ++g) {
+  HostArray<std::int32_t> run(2 * plan.runs);
+  Index to = 0;
+  for (Index g = 0; g < row.size(); ++g) {
     for (Index e = ends[g][0]; e < ends[g][1]; e += kStep)
-      *to++ = row[g], *to++ = static_cast<std::int32_t>(e);
+      run[to++] = row[g], run[to++] = static_cast<std::int32_t>(e);
   }
-  auto* const kept = static_cast<std::int32_t*>(context.workspace(static_cast<Index>(bytes)));
-  device_write(kept, run, bytes, context.stream);
-  delete[] run;
-  plan.run = kept;
+  plan.run = upload(run, context);
 }
 
 /// Entries that a unit of the panels serves on average.
@@ -185,8 +180,8 @@ PanelPlan prepare_panels(const In<T>& in, double least, Context& context) {
   PanelPlan plan;
   plan.panels = ceil_div(rows, kRows), plan.rows = kRows;
   if (nnz == 0) return plan.refused = "no entries", plan;
-  auto* features = static_cast<PanelFeatures*>(context.workspace(sizeof(PanelFeatures)));
-  auto* giant = static_cast<std::int32_t*>(context.workspace(kMostGiants * sizeof(std::int32_t)));
+  auto* features = workspace_of<PanelFeatures>(1, context);
+  auto* giant = workspace_of<std::int32_t>(kMostGiants, context);
   device_fill(features, 0, sizeof(PanelFeatures), context.stream);
   launch(sddmm_row_features, ceil_div(rows, kThreads), kThreads, 0, context.stream, in.A.row_ptr, in.A.col,
          rows, features, giant);
@@ -194,8 +189,7 @@ PanelPlan prepare_panels(const In<T>& in, double least, Context& context) {
   if (plan.features.giants > kMostGiants || 2 * plan.features.entries > static_cast<unsigned long long>(nnz))
     return plan.refused = "giant rows", plan;
   if (plan.features.descending > 0) return plan.refused = "columns that do not ascend", plan;
-  auto* group_ptr = static_cast<std::int32_t*>(
-      context.workspace((plan.panels + 1) * static_cast<Index>(sizeof(std::int32_t))));
+  auto* group_ptr = workspace_of<std::int32_t>(plan.panels + 1, context);
   launch(sddmm_count_units<kRows>, ceil_div(plan.panels, kThreads), kThreads, 0, context.stream, in.A.row_ptr,
          in.A.col, rows, plan.panels, group_ptr + 1, features);
   device_read(&plan.features, features, sizeof(PanelFeatures), context.stream);
@@ -203,18 +197,15 @@ PanelPlan prepare_panels(const In<T>& in, double least, Context& context) {
   if (least > 0 && panels_are_uneven(plan)) return plan.refused = "a deep panel", plan;
   if (plan.features.giants > 0) prepare_runs(in, giant, plan, context);
 
-  auto* ends = new std::int32_t[static_cast<std::size_t>(plan.panels + 1)];
-  const auto bytes = static_cast<std::size_t>(plan.panels) * sizeof(std::int32_t);
-  device_read(ends + 1, group_ptr + 1, bytes, context.stream);
+  HostArray<std::int32_t> ends(plan.panels + 1);
+  device_read(ends.data() + 1, group_ptr + 1, static_cast<std::size_t>(plan.panels) * sizeof(std::int32_t),
+              context.stream);
   ends[0] = 0;
   for (Index p = 0; p < plan.panels; ++p) ends[p + 1] += ends[p];
   const Index groups = ends[plan.panels];
-  device_write(group_ptr, ends, bytes + sizeof(std::int32_t), context.stream);
-  delete[] ends;
-  auto* unit_col = static_cast<std::int32_t*>(
-      context.workspace(groups * kPanelUnits * static_cast<Index>(sizeof(std::int32_t))));
-  auto* group_rows = static_cast<std::uint32_t*>(
-      context.workspace(groups * (kRows / 2) * static_cast<Index>(sizeof(std::uint32_t))));
+  device_write(group_ptr, ends.data(), static_cast<std::size_t>(ends.bytes()), context.stream);
+  auto* unit_col = workspace_of<std::int32_t>(groups * kPanelUnits, context);
+  auto* group_rows = workspace_of<std::uint32_t>(groups * (kRows / 2), context);
   launch(sddmm_fill_units<kRows>, ceil_div(plan.panels, kThreads), kThreads, 0, context.stream, in.A.row_ptr,
          in.A.col, rows, plan.panels, group_ptr, unit_col, group_rows);
   plan.group_ptr = group_ptr, plan.unit_col = unit_col, plan.group_rows = group_rows;
