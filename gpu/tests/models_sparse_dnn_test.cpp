@@ -124,7 +124,7 @@ TEST_CASE("networks wider than a block, and wider than a tile, whose rows settle
     SparseDnn net{n, -0.05F, 4, {shared_weights(n, 1)}};
     // Three layers to find that the rows have settled, three in one launch.
     for (std::uint64_t l = 0; l < 5; ++l) net.gather.push_back(random_weights(n, 6, 40 + l));
-    const Csr<float> y = random_inputs(70, n, 5);
+    const Csr<float> y = random_inputs(35, n, 5);
     for (const auto* pipeline : device_pipelines()) {
       on_executor(3, [&] { judge(*pipeline, net, y); });
     }
