@@ -1,5 +1,6 @@
 #include "reference/core/fills.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -42,32 +43,34 @@ void sprinkle(T* data, std::int64_t rows, std::int64_t cols, Role role, std::uin
 template <class T>
 void fill_values(T* data, std::int64_t rows, std::int64_t cols, Fill fill, Role role, std::uint64_t seed,
                  std::uint64_t stream) {
-  for (std::int64_t i = 0; i < rows; ++i) {
-    const auto chosen = cols > 0 ? static_cast<std::int64_t>(random_below(seed, stream + 7, static_cast<std::uint64_t>(i),
-                                                                          static_cast<std::uint64_t>(cols)))
-                                 : 0;
-    for (std::int64_t j = 0; j < cols; ++j) {
-      const auto at = static_cast<std::uint64_t>(i * cols + j);
-      double v = 0;
-      switch (fill) {
-        case Fill::exact: v = static_cast<double>(random_below(seed, stream, at, 17)) - 8; break;
-        case Fill::wide:
-          v = role == Role::left ? static_cast<double>(2 * random_below(seed, stream, at, 8192) + 1) - 8192
-                                 : static_cast<double>(random_below(seed, stream, at, 3)) - 1;
-          break;
-        case Fill::index:
-          v = role == Role::left ? (j == chosen ? 1 : 0) : role == Role::right ? static_cast<double>(1 + at % 8388593u) : 0;
-          break;
-        case Fill::positive: v = random_unit(seed, stream, at) + 0x1p-54; break;
-        case Fill::scaled: {
-          const auto line = static_cast<std::uint64_t>(role == Role::right ? j : i);
-          v = std::ldexp(symmetric(seed, stream, at), static_cast<int>(random_below(seed, stream + 8, line, 25)) - 12);
-          break;
-        }
-        case Fill::real:
-        case Fill::hostile: v = symmetric(seed, stream, at); break;
+  const auto value = [&](std::int64_t i, std::int64_t j) -> double {
+    const auto row = static_cast<std::uint64_t>(i), at = static_cast<std::uint64_t>(i * cols + j);
+    switch (fill) {
+      case Fill::exact: return static_cast<double>(random_below(seed, stream, at, 17)) - 8;
+      case Fill::wide:
+        return role == Role::left ? static_cast<double>(2 * random_below(seed, stream, at, 8192) + 1) - 8192
+                                  : static_cast<double>(random_below(seed, stream, at, 3)) - 1;
+      case Fill::index:
+        if (role == Role::left) return j == static_cast<std::int64_t>(random_below(seed, stream + 7, row, static_cast<std::uint64_t>(cols)));
+        return role == Role::right ? static_cast<double>(1 + at % 8388593u) : 0;
+      case Fill::positive: return random_unit(seed, stream, at) + 0x1p-54;
+      case Fill::scaled: {
+        const auto line = static_cast<std::uint64_t>(role == Role::right ? j : i);
+        return std::ldexp(symmetric(seed, stream, at), static_cast<int>(random_below(seed, stream + 8, line, 25)) - 12);
       }
-      data[at] = static_cast<T>(v);
+      case Fill::real:
+      case Fill::hostile: return symmetric(seed, stream, at);
+    }
+    return 0;
+  };
+  constexpr std::int64_t kPiece = 1 << 16;  // elements
+  const std::int64_t elements = rows * cols, pieces = (elements + kPiece - 1) / kPiece;
+#pragma omp parallel for schedule(static) if (pieces > 8)
+  for (std::int64_t piece = 0; piece < pieces; ++piece) {
+    const std::int64_t begin = piece * kPiece, end = std::min(elements, begin + kPiece);
+    for (std::int64_t at = begin, i = begin / cols, j = begin % cols; at < end; ++at) {
+      data[at] = static_cast<T>(value(i, j));
+      if (++j == cols) j = 0, ++i;
     }
   }
   if (fill == Fill::hostile) sprinkle(data, rows, cols, role, seed, stream);

@@ -4,8 +4,10 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <initializer_list>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,17 +18,22 @@
 
 namespace plumb {
 
-/// Owns the arrays of one instance; freed together. Memory is zeroed.
+/// Owns the arrays of one instance; freed together. Memory is zeroed, by the system: gigabytes are first touched by who fills them.
 class Arena {
  public:
   template <class T>
   [[nodiscard]] T* allocate(std::int64_t count) {
-    blocks_.push_back(std::make_unique<std::byte[]>(static_cast<std::size_t>(count) * sizeof(T) + sizeof(T)));
-    return reinterpret_cast<T*>(blocks_.back().get());
+    void* const block = std::calloc(static_cast<std::size_t>(count) + 1, sizeof(T));
+    if (block == nullptr) throw std::bad_alloc();
+    blocks_.emplace_back(block);
+    return static_cast<T*>(block);
   }
 
  private:
-  std::vector<std::unique_ptr<std::byte[]>> blocks_;
+  struct Free {
+    void operator()(void* block) const { std::free(block); }
+  };
+  std::vector<std::unique_ptr<void, Free>> blocks_;
 };
 
 /// One case's data in one type: scalars, inputs, and the shapes of the outputs. An output whose data is not null is in-out:

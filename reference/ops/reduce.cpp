@@ -24,7 +24,7 @@ const std::vector<std::string> kSpecials = {"none",      "nan_first", "nan_last"
 template <class T>
 void place_special(T* x, std::int64_t n, const std::string& special) {
   constexpr T kInf = std::numeric_limits<T>::infinity(), kNan = std::numeric_limits<T>::quiet_NaN();
-  if (n == 0) return;
+  if (n == 0 || special == "none") return;
   if (special == "nan_first") x[0] = kNan;
   if (special == "nan_last") x[n - 1] = kNan;
   if (special == "inf" || special == "both_inf") x[n / 3] = kInf;

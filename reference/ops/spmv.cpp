@@ -40,7 +40,10 @@ void Spmv::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=3,cols=20000,density=0.9", {exact, real, positive}, "long rows only, fewer than cores");
 
   list.add(Tier::full, "rows=65536,cols=65536,density=0.0005", {exact, wide, real, positive, hostile}, "every fill at size");
-  for (const SizedMatrix& m : kSizedMatrices) list.add(Tier::full, m.parameters, {exact, real}, m.why);
+  for (const SizedMatrix& m : kSizedMatrices) {
+    if (m.exact) list.add(Tier::full, m.parameters, {exact}, m.why);
+    list.add(Tier::full, m.parameters, {real}, m.why);
+  }
   list.add(Tier::full, "rows=1000000,cols=1000000,density=0,pattern=diagonal", {exact}, "a million rows of one entry");
   list.add(Tier::stress, "rows=4194304,cols=4194304,density=0.0000114,pattern=powerlaw", {exact, real}, "200 M entries");
 }

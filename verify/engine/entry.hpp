@@ -229,7 +229,10 @@ class PreparedCaseOf final : public PreparedCase {
       const std::vector<double>& magnitude = array.magnitude_under(arithmetic);
       if (magnitude.size() != array.value.size()) throw_no_bound(Op::kName, arithmetic);
       bound.resize(array.value.size());
-      for (std::size_t i = 0; i < bound.size(); ++i) {
+      const auto elements = static_cast<std::int64_t>(bound.size());
+#pragma omp parallel for schedule(static) if (elements > 8 * kStretch)
+      for (std::int64_t at = 0; at < elements; ++at) {
+        const auto i = static_cast<std::size_t>(at);
         // a NaN or an infinity is compared by class: its distance is 0 or infinite, and no magnitude speaks of it
         bound[i] = std::isfinite(array.value[i]) ? Op::bound(tolerance, output, array.value[i], magnitude[i], array.terms[i]) : 0;
       }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -13,7 +14,14 @@ constexpr std::uint32_t kFenceWord = 0x7fb5f1ceu;  // a signalling NaN in fp32 a
 std::int64_t round_up(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 void fill_pattern(std::byte* to, std::int64_t elements, std::uint64_t bits, int element_bytes) {
-  for (std::int64_t i = 0; i < elements; ++i) std::memcpy(to + i * element_bytes, &bits, static_cast<std::size_t>(element_bytes));
+  const auto fill = [&](auto size) {  // constant: one store each
+    for (std::int64_t i = 0; i < elements; ++i) std::memcpy(to + i * size, &bits, size);
+  };
+  if (element_bytes == 4) {
+    fill(std::integral_constant<std::size_t, 4>{});
+  } else {
+    fill(std::integral_constant<std::size_t, 8>{});
+  }
 }
 
 }  // namespace
@@ -49,43 +57,82 @@ std::size_t ImageLayout::add(Segment segment, bool vector) {
   }
   // generous alignment in one run, exactly the declared one in the other
   segment.offset = round_up(next_, 256) + (placement_.tight && !placement_.packed ? needed % 256 : 0);
-  const std::int64_t extent = segment.rows > 0 ? ((segment.rows - 1) * segment.ld + segment.cols) * element : 0;
-  next_ = segment.offset + extent + kFenceBytes;
+  next_ = segment.offset + segment.extent() + kFenceBytes;
   segments_.push_back(std::move(segment));
   return segments_.size() - 1;
 }
 
 void ImageLayout::write(std::byte* image) const {
-  const std::int64_t total = bytes();
-  // fences lie around and between the segments; padded rows are fence too
-  std::int64_t at = 0;
-  const auto fence = [&](std::int64_t to) {
-    for (; at < to; ++at) {
-      image[at] = static_cast<std::byte>(kFenceWord >> (8 * (at % 4)));
-    }
+  const auto fence = [&](std::int64_t at, std::int64_t to) {
+    for (; at < to; ++at) image[at] = static_cast<std::byte>(kFenceWord >> (8 * (at % 4)));
   };
+  // fences lie around and between the segments; padded rows are fence too
+  std::int64_t written = 0;
   for (const Segment& s : segments_) {
+    if (s.elements() == 0) continue;
+    fence(written, s.offset);
     const int element = s.element_bytes();
-    for (std::int64_t i = 0; i < s.rows; ++i) {
-      const std::int64_t begin = s.offset + i * s.ld * element;
-      fence(begin);
-      if (s.source != nullptr) {
-        if (s.cols > 0) {
-          std::memcpy(image + begin, static_cast<const std::byte*>(s.source) + i * s.source_ld * element,
-                      static_cast<std::size_t>(s.cols * element));
+    const std::int64_t stretches = (s.elements() + kStretch - 1) / kStretch;
+#pragma omp parallel for schedule(static) if (stretches > 8)
+    for (std::int64_t n = 0; n < stretches; ++n) {
+      for_each_run(s, n * kStretch, std::min(s.elements(), (n + 1) * kStretch), [&](std::int64_t i, std::int64_t j, std::int64_t count) {
+        const std::int64_t at = s.place(i, j);
+        if (s.source != nullptr) {
+          std::memcpy(image + at, static_cast<const std::byte*>(s.source) + (i * s.source_ld + j) * element,
+                      static_cast<std::size_t>(count * element));
+        } else {
+          fill_pattern(image + at, count, poison_bits(placement_.poison, element), element);
         }
-      } else {
-        fill_pattern(image + begin, s.cols, poison_bits(placement_.poison, element), element);
-      }
-      at = begin + s.cols * element;
+        if (j + count == s.cols && i + 1 < s.rows) fence(at + count * element, s.place(i + 1, 0));
+      });
     }
+    written = s.offset + s.extent();
   }
-  fence(total);
+  fence(written, bytes());
 }
 
+void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) {
+  constexpr std::int64_t kPieceBytes = 1 << 20;
+  const std::int64_t pieces = (bytes + kPieceBytes - 1) / kPieceBytes;
+#pragma omp parallel for schedule(static) if (pieces > 8)
+  for (std::int64_t piece = 0; piece < pieces; ++piece) {
+    const std::int64_t begin = piece * kPieceBytes, count = std::min(bytes - begin, kPieceBytes);
+    std::memcpy(to + begin, from + begin, static_cast<std::size_t>(count));
+  }
+}
+
+namespace {
+
+// Everything but the outputs' elements is as it was.
+bool untouched(const ImageLayout& layout, const std::byte* before, const std::byte* after) {
+  const auto same = [&](std::int64_t begin, std::int64_t end) {
+    return begin >= end || std::memcmp(before + begin, after + begin, static_cast<std::size_t>(end - begin)) == 0;
+  };
+  std::int64_t seen = 0;
+  for (const Segment& s : layout.segments()) {
+    if (s.elements() == 0) continue;
+    bool clean = same(seen, s.offset);
+    const std::int64_t stretches = (s.elements() + kStretch - 1) / kStretch;
+#pragma omp parallel for schedule(static) reduction(&& : clean) if (stretches > 8)
+    for (std::int64_t n = 0; n < stretches; ++n) {
+      for_each_run(s, n * kStretch, std::min(s.elements(), (n + 1) * kStretch), [&](std::int64_t i, std::int64_t j, std::int64_t count) {
+        const std::int64_t begin = s.place(i, j), end = begin + count * s.element_bytes();
+        clean = clean && (s.output || same(begin, end));
+        if (j + count == s.cols && i + 1 < s.rows) clean = clean && same(end, s.place(i + 1, 0));
+      });
+    }
+    if (!clean) return false;
+    seen = s.offset + s.extent();
+  }
+  return same(seen, layout.bytes());
+}
+
+}  // namespace
+
 Trespass find_trespass(const ImageLayout& layout, const std::byte* before, const std::byte* after) {
-  const auto& segments = layout.segments();
   Trespass found;
+  if (untouched(layout, before, after)) return found;
+  const auto& segments = layout.segments();  // somewhere: one after the other, to say where first
   const auto first_difference = [&](std::int64_t begin, std::int64_t end) -> std::int64_t {
     if (begin >= end || std::memcmp(before + begin, after + begin, static_cast<std::size_t>(end - begin)) == 0) return -1;
     while (before[begin] == after[begin]) ++begin;

@@ -32,22 +32,40 @@ struct Segment {
 
   [[nodiscard]] int element_bytes() const { return kind == Kind::f64 ? 8 : 4; }
   [[nodiscard]] std::int64_t elements() const { return rows * cols; }
+  /// Bytes from the image's start to element (i, j).
+  [[nodiscard]] std::int64_t place(std::int64_t i, std::int64_t j) const { return offset + (i * ld + j) * element_bytes(); }
+  /// Bytes from the first element to the end of the last.
+  [[nodiscard]] std::int64_t extent() const { return rows > 0 ? ((rows - 1) * ld + cols) * element_bytes() : 0; }
 };
 
 /// Elements that one thread takes in one piece. The same on every machine, as the order of sums is; a multiple of 64, so that no two pieces
 /// share a word of a vector<bool>.
 inline constexpr std::int64_t kStretch = 1 << 16;
 
-/// Calls f(index, address of its first byte) for the elements [begin, end) of `s`, in order.
+/// Calls f(row, column of the first, how many) for the elements [begin, end) of `s`, as far as each row goes, in order.
 template <class F>
-void for_each_element(const Segment& s, const std::byte* image, std::int64_t begin, std::int64_t end, F&& f) {
+void for_each_run(const Segment& s, std::int64_t begin, std::int64_t end, F&& f) {
   const std::int64_t cols = std::max<std::int64_t>(s.cols, 1);
   std::int64_t col = begin % cols;
   for (std::int64_t row = begin / cols, i = begin; i < end; ++row, col = 0) {
-    const std::byte* at = image + s.offset + (row * s.ld + col) * s.element_bytes();
-    for (; col < cols && i < end; ++col, ++i, at += s.element_bytes()) f(i, at);
+    const std::int64_t count = std::min(cols - col, end - i);
+    f(row, col, count);
+    i += count;
   }
 }
+
+/// Calls f(index, address of its first byte) for the elements [begin, end) of `s`, in order.
+template <class F>
+void for_each_element(const Segment& s, const std::byte* image, std::int64_t begin, std::int64_t end, F&& f) {
+  std::int64_t index = begin;
+  for_each_run(s, begin, end, [&](std::int64_t row, std::int64_t col, std::int64_t count) {
+    const std::byte* at = image + s.place(row, col);
+    for (; count > 0; --count, ++index, at += s.element_bytes()) f(index, at);
+  });
+}
+
+/// memcpy on all threads where it is long.
+void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes);
 
 /// How one run's arrays are placed. Runs of a case differ in it, so that a kernel that needs more than it declares is seen.
 struct Placement {

@@ -60,13 +60,22 @@ std::uint64_t disturbance_of(std::uint64_t seed, int run) {
 }
 
 // The elements of an array one after another, without its padding.
-std::vector<std::byte> elements_of(const Segment& s, const std::byte* image) {
-  const auto row = static_cast<std::size_t>(s.cols * s.element_bytes());
-  std::vector<std::byte> elements;
-  elements.reserve(row * static_cast<std::size_t>(s.rows));
-  for (std::int64_t i = 0; i < s.rows; ++i) {
-    const std::byte* const at = image + s.offset + i * s.ld * s.element_bytes();
-    elements.insert(elements.end(), at, at + row);
+struct Elements {
+  std::unique_ptr<std::byte[]> data;
+  std::int64_t bytes = 0;
+  friend bool operator==(const Elements& a, const Elements& b) {
+    return a.bytes == b.bytes && (a.bytes == 0 || std::memcmp(a.data.get(), b.data.get(), static_cast<std::size_t>(a.bytes)) == 0);
+  }
+};
+
+Elements elements_of(const Segment& s, const std::byte* image) {
+  const std::int64_t element = s.element_bytes(), stretches = (s.elements() + kStretch - 1) / kStretch;
+  Elements elements{std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(s.elements() * element)), s.elements() * element};
+#pragma omp parallel for schedule(static) if (stretches > 8)
+  for (std::int64_t n = 0; n < stretches; ++n) {
+    for_each_run(s, n * kStretch, std::min(s.elements(), (n + 1) * kStretch), [&](std::int64_t i, std::int64_t j, std::int64_t count) {
+      std::memcpy(elements.data.get() + (i * s.cols + j) * element, image + s.place(i, j), static_cast<std::size_t>(count * element));
+    });
   }
   return elements;
 }
@@ -117,13 +126,19 @@ std::string Runner::mistrust(const Case& c, PreparedCase& prepared) {
     }
     elements += s.elements();
     const std::vector<double>& bound = prepared.bounds(static_cast<int>(o), Arithmetic::native);
-    for (std::size_t i = 0; i < array.value.size(); ++i) {
+    const bool exact = is_bitwise(c.fill) && s.kind != Segment::Kind::i32;
+    const std::int64_t n = s.elements();
+    std::int64_t inexact = n;  // the first, if any
+#pragma omp parallel for schedule(static) reduction(|| : varies) reduction(&& : nothing_passes) reduction(min : inexact) if (n > 8 * kStretch)
+    for (std::int64_t at = 0; at < n; ++at) {
+      const auto i = static_cast<std::size_t>(at);
       varies = varies || !(array.value[i] == array.value[0]);
       nothing_passes = nothing_passes && std::fabs(array.value[i]) <= bound[i];
-      if (is_bitwise(c.fill) && s.kind != Segment::Kind::i32 && array.magnitude[i] > exact_limit) {
-        return fmt::format("element {} of {} sums magnitudes to {:.3g}: its partial sums are not exact in {}", i, s.name,
-                           array.magnitude[i], name(c.dtype));
-      }
+      if (exact && array.magnitude[i] > exact_limit) inexact = std::min(inexact, at);
+    }
+    if (inexact < n) {
+      return fmt::format("element {} of {} sums magnitudes to {:.3g}: its partial sums are not exact in {}", inexact, s.name,
+                         array.magnitude[static_cast<std::size_t>(inexact)], name(c.dtype));
     }
     ++o;
   }
@@ -148,7 +163,7 @@ Worker::Outcome Runner::execute(const RunRequest& request, const ImageLayout& la
     }
     const auto address = reinterpret_cast<std::uintptr_t>(local_image_.data());
     after = local_image_.data() + (256 - address % 256) % 256;
-    std::memcpy(after, before.data(), before.size());
+    copy_bytes(after, before.data(), bytes);
     Worker::Outcome outcome;
     outcome.reply = serve(request, entry_ != nullptr ? *entry_ : find_operator(request.op), after, *backend);
     return outcome;
@@ -160,7 +175,7 @@ Worker::Outcome Runner::execute(const RunRequest& request, const ImageLayout& la
     worker = std::make_unique<Worker>(!request.program.empty() ? request.program : simt ? options_.simt_program : options_.program);
   }
   after = worker->image(bytes);
-  std::memcpy(after, before.data(), before.size());
+  copy_bytes(after, before.data(), bytes);
   // each kind's budget, as much again to warm up and for what is not under the clock
   Worker::Outcome outcome = worker->run(request, options_.timeout + 4 * request.timing.budget);
   if (outcome.kind == Worker::Outcome::Kind::replied && outcome.reply.status == RunReply::Status::error) worker->end();
@@ -171,7 +186,7 @@ Worker::Outcome Runner::execute(const RunRequest& request, const ImageLayout& la
 struct Runner::Run {
   bool failed = false;
   std::vector<Comparison> outputs;
-  std::vector<std::vector<std::byte>> bits;  // per output: its elements, without padding
+  std::vector<Elements> bits;  // per output; of runs that another is compared with
 };
 
 // The twin in the same place as the run before: who remembers an answer by address, or by the first call, gives the old one.
@@ -388,6 +403,9 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
       if (s.output) outputs.push_back(s);
     }
     untouched.resize(outputs.size());
+    const bool small = layout.bytes() <= kSmallImage && reply.seconds < 5e-3;
+    // with the run after the next; a small case may be given more runs yet, and its placements differ in size
+    const bool compared_later = r >= 2 || r + 2 < planned || layout.bytes() <= 4 * kSmallImage;
     std::int64_t misses = 0;
     for (std::size_t o = 0; o < outputs.size(); ++o) {
       const Segment& s = outputs[o];
@@ -395,13 +413,12 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
                               s.kind == Segment::Kind::i32 ? 0 : tolerance.unit()};
       run.outputs.push_back(parts_.compare(s, after, expected, placement.poison));
       misses += run.outputs.back().misses;
-      run.bits.push_back(elements_of(s, after));
+      if (compared_later) run.bits.push_back(elements_of(s, after));
       if (r == 0) untouched[o].assign(static_cast<std::size_t>(s.elements()), s.source == nullptr);
       forget_touched(s, after, placement.poison, untouched[o]);
     }
     run.failed = misses > 0;
     if (misses > kept_misses) kept_misses = misses, keep();
-    const bool small = layout.bytes() <= kSmallImage && reply.seconds < 5e-3;
     if (timing == nullptr && small && r + 1 == repeat && options_.isolation == Isolation::variant &&
         endured_.insert(fmt::format("{}|{}", variant_key(request), record.dtype)).second) {
       planned += kEnduranceRuns;
@@ -440,7 +457,7 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
   }
 
   // runs placed alike: 0 and 2, 1 and 3
-  for (std::size_t r = 2; r < runs.size() && !record.differs; ++r) record.differs = runs[r].bits != runs[r - 2].bits;
+  for (std::size_t r = 2; r < runs.size() && !record.differs; ++r) record.differs = !(runs[r].bits == runs[r - 2].bits);
 
   const auto failures = std::count_if(runs.begin(), runs.end(), [](const Run& r) { return r.failed; });
   if (failures > 0) {
@@ -466,14 +483,15 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
   if (variant.traits.reproducible) {
     for (std::size_t r = 2; r < runs.size(); ++r) {
       for (std::size_t o = 0; o < outputs.size(); ++o) {
-        const std::vector<std::byte>&now = runs[r].bits[o], &then = runs[r - 2].bits[o];
-        const auto differs = std::mismatch(now.begin(), now.end(), then.begin()).first;
-        if (differs == now.end()) continue;
+        const Elements &now = runs[r].bits[o], &then = runs[r - 2].bits[o];
+        if (now == then) continue;
+        const std::byte* const begin = now.data.get();
+        const std::byte* const differs = std::mismatch(begin, begin + now.bytes, then.data.get()).first;
         const Segment& s = outputs[o];
-        const std::int64_t i = (differs - now.begin()) / s.element_bytes();
-        const auto bits_in = [&](const std::vector<std::byte>& elements) {
+        const std::int64_t i = (differs - begin) / s.element_bytes();
+        const auto bits_in = [&](const Elements& elements) {
           std::uint64_t bits = 0;
-          std::memcpy(&bits, elements.data() + i * s.element_bytes(), static_cast<std::size_t>(s.element_bytes()));
+          std::memcpy(&bits, elements.data.get() + i * s.element_bytes(), static_cast<std::size_t>(s.element_bytes()));
           return bits;
         };
         return end(Verdict::nondeterministic,
