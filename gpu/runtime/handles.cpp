@@ -15,6 +15,12 @@ UniqueEvent make_event(bool timed) {
   return UniqueEvent(event);
 }
 
+PinnedMemory make_pinned(std::int64_t bytes) {
+  void* memory = nullptr;
+  PLUMB_CUDA(cudaMallocHost(&memory, static_cast<std::size_t>(bytes)));
+  return PinnedMemory(memory);
+}
+
 float elapsed_ms(const UniqueEvent& begin, const UniqueEvent& end) {
   PLUMB_CUDA(cudaEventSynchronize(end.get()));
   float ms = 0;

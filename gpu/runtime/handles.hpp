@@ -43,6 +43,10 @@ struct EventTraits {
   using Handle = cudaEvent_t;
   static cudaError_t destroy(Handle h) { return cudaEventDestroy(h); }
 };
+struct PinnedTraits {
+  using Handle = void*;
+  static cudaError_t destroy(Handle h) { return cudaFreeHost(h); }
+};
 struct GraphTraits {
   using Handle = cudaGraphExec_t;
   static cudaError_t destroy(Handle h) { return cudaGraphExecDestroy(h); }
@@ -52,11 +56,14 @@ struct GraphTraits {
 using UniqueStream = UniqueHandle<detail::StreamTraits>;
 using UniqueEvent = UniqueHandle<detail::EventTraits>;
 using UniqueGraph = UniqueHandle<detail::GraphTraits>;
+using PinnedMemory = UniqueHandle<detail::PinnedTraits>;  // of the host, page-locked
 
 /// A stream that does not wait for the default stream, nor the default stream for it.
 [[nodiscard]] UniqueStream make_stream();
 /// An event; `timed` ones can be the ends of elapsed_ms().
 [[nodiscard]] UniqueEvent make_event(bool timed = true);
+/// `bytes` of page-locked host memory.
+[[nodiscard]] PinnedMemory make_pinned(std::int64_t bytes);
 /// Milliseconds between two recorded events; waits for the later one.
 [[nodiscard]] float elapsed_ms(const UniqueEvent& begin, const UniqueEvent& end);
 

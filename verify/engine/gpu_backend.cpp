@@ -18,6 +18,7 @@
 #include "gpu/runtime/roofs.hpp"
 #include "reference/core/error.hpp"
 #include "verify/engine/gpu_backend.hpp"
+#include "verify/engine/image.hpp"
 
 namespace plumb {
 namespace {
@@ -69,8 +70,7 @@ class GpuBackend final : public Backend {
     run_poison_ = poison_bits(kKinds[uploads_++ % 3], 8);
     poison_free_memory(run_poison_);
     guard(image_);
-    PLUMB_CUDA(cudaMemcpyAsync(image_.base(), image, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice,
-                               stream_now()));
+    transfer(image, bytes, cudaMemcpyHostToDevice);
     PLUMB_CUDA(cudaDeviceSynchronize());
     shared_poison_due_ = true;
     return image_.base();
@@ -79,9 +79,7 @@ class GpuBackend final : public Backend {
   void download(std::byte* image, std::int64_t bytes) override {
     synchronize();
     settle();
-    PLUMB_CUDA(cudaMemcpyAsync(image, image_.base(), static_cast<std::size_t>(bytes), cudaMemcpyDeviceToHost,
-                               stream_now()));
-    PLUMB_CUDA(cudaStreamSynchronize(stream_now()));
+    transfer(image, bytes, cudaMemcpyDeviceToHost);
     if (const std::string wrong = damage(image_); !wrong.empty()) {
       trespass_ = fmt::format("{} the staged arrays of {} bytes, beyond their fences", wrong, bytes);
     }
@@ -209,6 +207,45 @@ class GpuBackend final : public Backend {
     disturbed_ = false;
   }
 
+  // The image up or down; it has arrived when this returns. Gigabytes of pageable memory would cross at the pace of one thread: a long image
+  // goes through two pinned pieces, which all threads fill or empty beside the copy of the other.
+  void transfer(std::byte* image, std::int64_t bytes, cudaMemcpyKind kind) {
+    const bool up = kind == cudaMemcpyHostToDevice;
+    const auto copy = [&](std::byte* host, std::int64_t at, std::int64_t count) {
+      std::byte* const device = image_.base() + at;
+      PLUMB_CUDA(cudaMemcpyAsync(up ? device : host, up ? host : device, static_cast<std::size_t>(count), kind, stream_now()));
+    };
+    if (bytes <= 2 * kPinnedBytes) {
+      copy(image, 0, bytes);
+      PLUMB_CUDA(cudaStreamSynchronize(stream_now()));
+      return;
+    }
+    for (PinnedPiece& p : pinned_) {
+      if (p.memory.get() == nullptr) p = {make_pinned(kPinnedBytes), make_event(false)};
+    }
+    const std::int64_t pieces = (bytes + kPinnedBytes - 1) / kPinnedBytes;
+    const auto length = [&](std::int64_t piece) { return std::min(kPinnedBytes, bytes - piece * kPinnedBytes); };
+    // piece n is copied while the one before, which lies in the other memory, is emptied, or the one after is filled
+    for (std::int64_t n = 0; n < pieces + (up ? 0 : 1); ++n) {
+      PinnedPiece& now = pinned_[n % 2];
+      auto* const host = static_cast<std::byte*>(now.memory.get());
+      if (up) {
+        PLUMB_CUDA(cudaEventSynchronize(now.copied.get()));
+        copy_bytes(host, image + n * kPinnedBytes, length(n));
+      }
+      if (n < pieces) {
+        copy(host, n * kPinnedBytes, length(n));
+        PLUMB_CUDA(cudaEventRecord(now.copied.get(), stream_now()));
+      }
+      if (!up && n > 0) {
+        const PinnedPiece& before = pinned_[(n - 1) % 2];
+        PLUMB_CUDA(cudaEventSynchronize(before.copied.get()));
+        copy_bytes(image + (n - 1) * kPinnedBytes, static_cast<const std::byte*>(before.memory.get()), length(n - 1));
+      }
+    }
+    PLUMB_CUDA(cudaStreamSynchronize(stream_now()));
+  }
+
   // Outputs to or from their kept copy, in stream order.
   void copy_kept(bool out_of_image) {
     std::int64_t at = 0;
@@ -281,12 +318,19 @@ class GpuBackend final : public Backend {
   static constexpr int kShortestHold = 10, kLongestHold = 200;  // microseconds
   static constexpr double kIdleAnswerSeconds = 50e-6;
 
+  static constexpr std::int64_t kPinnedBytes = 64 << 20;
+  struct PinnedPiece {
+    PinnedMemory memory;
+    UniqueEvent copied;
+  };
+
   std::string reason_, trespass_;
   DeviceInfo info_;
   UniqueStream stream_;
   std::optional<Disturbance> disturbance_;  // of --stress
   bool disturbed_ = false;
   GuardedBlock image_;
+  PinnedPiece pinned_[2];
   std::vector<GuardedBlock> used_, idle_;
   DeviceBuffer<unsigned long long> mismatches_;
   std::size_t persisting_bytes_ = 0;
