@@ -15,6 +15,7 @@
 #include "reference/core/abi.hpp"
 #include "reference/core/case_id.hpp"
 #include "reference/core/fp.hpp"
+#include "reference/core/large_array.hpp"
 
 namespace plumb {
 
@@ -49,17 +50,16 @@ struct Instance {
 
 /// The oracle's answer for one output array, packed row-major: value, magnitude M = sum |a||b|, and number of terms.
 struct ReferenceArray {
-  std::vector<double> value, magnitude;
-  std::vector<double> transformed;  // the same sum over the terms of Arithmetic::winograd; empty where no variant may compute so
-  std::vector<std::int32_t> terms;
+  LargeArray<double> value, magnitude;
+  LargeArray<double> transformed;  // the same sum over the terms of Arithmetic::winograd; empty where no variant may compute so
+  LargeArray<std::int32_t> terms;
   /// What errors under `arithmetic` are measured against, per element; empty where the operator knows no such arithmetic.
-  [[nodiscard]] const std::vector<double>& magnitude_under(Arithmetic arithmetic) const {
+  [[nodiscard]] const LargeArray<double>& magnitude_under(Arithmetic arithmetic) const {
     return arithmetic == Arithmetic::winograd ? transformed : magnitude;
   }
   void resize(std::int64_t n) {
-    value.assign(static_cast<std::size_t>(n), 0.0);
-    magnitude.assign(static_cast<std::size_t>(n), 0.0);
-    terms.assign(static_cast<std::size_t>(n), 0);
+    const auto size = static_cast<std::size_t>(n);
+    value = LargeArray<double>(size), magnitude = LargeArray<double>(size), terms = LargeArray<std::int32_t>(size);
   }
   /// Takes value, magnitude and terms of element i from an OracleDot.
   template <class Dot>

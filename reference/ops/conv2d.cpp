@@ -72,7 +72,7 @@ void transform(const double (&m)[Rows][Inner], const double (&from)[Inner][Inner
 
 // W of the contract, packed as Y.
 template <class T>
-std::vector<double> winograd_magnitude(const Conv2d::Problem<T>& p, const Conv2d::In<T, Space::host>& in) {
+LargeArray<double> winograd_magnitude(const Conv2d::Problem<T>& p, const Conv2d::In<T, Space::host>& in) {
   constexpr std::int64_t kTiles = 32;  // of a block: their transforms stay in the second-level cache
   const std::int64_t across = (p.ow + 1) / 2, tiles = across * ((p.oh + 1) / 2),
                      blocks = (tiles + kTiles - 1) / kTiles;
@@ -88,7 +88,7 @@ std::vector<double> winograd_magnitude(const Conv2d::Problem<T>& p, const Conv2d
         filters[static_cast<std::size_t>((f * p.c + ch) * 16 + e)] = u[e / 4][e % 4];
     }
   }
-  std::vector<double> w(static_cast<std::size_t>(p.n) * static_cast<std::size_t>(p.k) *
+  LargeArray<double> w(static_cast<std::size_t>(p.n) * static_cast<std::size_t>(p.k) *
                         static_cast<std::size_t>(p.oh) * static_cast<std::size_t>(p.ow));
 #pragma omp parallel for collapse(2) schedule(dynamic)
   for (std::int64_t image = 0; image < p.n; ++image) {

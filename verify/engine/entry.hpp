@@ -50,7 +50,7 @@ class PreparedCase {
   /// The oracle's answer, computed at first use.
   [[nodiscard]] virtual const Reference& reference() = 0;
   /// Bounds for every element of output `o` under `arithmetic`; kept for the next variant.
-  [[nodiscard]] virtual const std::vector<double>& bounds(int output, Arithmetic arithmetic) = 0;
+  [[nodiscard]] virtual const LargeArray<double>& bounds(int output, Arithmetic arithmetic) = 0;
   [[nodiscard]] virtual Cost cost() const = 0;
   [[nodiscard]] virtual bool degenerate() const = 0;
   /// The same case with one operand negated: as many bytes in the same places, another answer. Meets variants that remember an answer
@@ -221,14 +221,14 @@ class PreparedCaseOf final : public PreparedCase {
     return reference_;
   }
 
-  const std::vector<double>& bounds(int output, Arithmetic arithmetic) override {
-    std::vector<double>& bound = bounds_[{output, arithmetic}];
+  const LargeArray<double>& bounds(int output, Arithmetic arithmetic) override {
+    LargeArray<double>& bound = bounds_[{output, arithmetic}];
     const ReferenceArray& array = reference().outputs[static_cast<std::size_t>(output)];
     if (bound.size() != array.value.size()) {
       const Tolerance tolerance{fill_, arithmetic, kDtype<T>};
-      const std::vector<double>& magnitude = array.magnitude_under(arithmetic);
+      const LargeArray<double>& magnitude = array.magnitude_under(arithmetic);
       if (magnitude.size() != array.value.size()) throw_no_bound(Op::kName, arithmetic);
-      bound.resize(array.value.size());
+      bound = LargeArray<double>(array.value.size());
       const auto elements = static_cast<std::int64_t>(bound.size());
 #pragma omp parallel for schedule(static) if (elements > 8 * kStretch)
       for (std::int64_t at = 0; at < elements; ++at) {
@@ -291,7 +291,7 @@ class PreparedCaseOf final : public PreparedCase {
   Fill fill_ = Fill::real;
   Instance<Op, T> instance_;
   Reference reference_;
-  std::map<std::pair<int, Arithmetic>, std::vector<double>> bounds_;
+  std::map<std::pair<int, Arithmetic>, LargeArray<double>> bounds_;
   std::unique_ptr<PreparedCaseOf> twin_;
   bool twin_tried_ = false;
 };

@@ -97,6 +97,15 @@ void forget_touched(const Segment& s, const std::byte* image, Poison poison, std
   }
 }
 
+// At least `bytes`; what a case of gigabytes left is given back.
+void make_room(LargeArray<std::byte>& memory, std::int64_t bytes) {
+  constexpr std::size_t kLarge = std::size_t{1} << 30;
+  const auto needed = static_cast<std::size_t>(bytes);
+  if (memory.size() >= needed && (memory.size() < kLarge || memory.size() / 4 < needed)) return;
+  memory = {};
+  memory = LargeArray<std::byte>(needed);
+}
+
 constexpr std::int64_t kSmallImage = 256 << 10;  // bytes; larger cases are neither repeated so often nor given a twin
 
 // The smallest relative tolerance under which every listed output would have passed: what allclose would have needed.
@@ -125,7 +134,7 @@ std::string Runner::mistrust(const Case& c, PreparedCase& prepared) {
       return fmt::format("the oracle gives {} elements for {}, the contract {}", array.value.size(), s.name, s.elements());
     }
     elements += s.elements();
-    const std::vector<double>& bound = prepared.bounds(static_cast<int>(o), Arithmetic::native);
+    const LargeArray<double>& bound = prepared.bounds(static_cast<int>(o), Arithmetic::native);
     const bool exact = is_bitwise(c.fill) && s.kind != Segment::Kind::i32;
     const std::int64_t n = s.elements();
     std::int64_t inexact = n;  // the first, if any
@@ -148,22 +157,18 @@ std::string Runner::mistrust(const Case& c, PreparedCase& prepared) {
   return {};
 }
 
-Worker::Outcome Runner::execute(const RunRequest& request, const ImageLayout& layout, std::vector<std::byte>& before, std::byte*& after) {
+Worker::Outcome Runner::execute(const RunRequest& request, const ImageLayout& layout, std::byte*& after) {
   const std::int64_t bytes = layout.bytes();
-  before.resize(static_cast<std::size_t>(bytes));
-  layout.write(before.data());
+  make_room(before_, bytes);
+  layout.write(before_.data());
   const bool simt = request.device == Device::simt;
   if (options_.isolation == Isolation::none && !simt) {
     std::unique_ptr<Backend>& backend = backends_[request.device];
     if (!backend) backend = options_.apart && request.device == Device::gpu ? make_apart_backend() : make_backend(request.device);
-    // 256-byte alignment, as in a child
-    if (local_image_.size() < before.size() + 256) {
-      local_image_ = {};
-      local_image_.resize(before.size() + 256);
-    }
+    make_room(local_image_, bytes + 256);  // 256-byte alignment, as in a child
     const auto address = reinterpret_cast<std::uintptr_t>(local_image_.data());
     after = local_image_.data() + (256 - address % 256) % 256;
-    copy_bytes(after, before.data(), bytes);
+    copy_bytes(after, before_.data(), bytes);
     Worker::Outcome outcome;
     outcome.reply = serve(request, entry_ != nullptr ? *entry_ : find_operator(request.op), after, *backend);
     return outcome;
@@ -175,7 +180,7 @@ Worker::Outcome Runner::execute(const RunRequest& request, const ImageLayout& la
     worker = std::make_unique<Worker>(!request.program.empty() ? request.program : simt ? options_.simt_program : options_.program);
   }
   after = worker->image(bytes);
-  copy_bytes(after, before.data(), bytes);
+  copy_bytes(after, before_.data(), bytes);
   // each kind's budget, as much again to warm up and for what is not under the clock
   Worker::Outcome outcome = worker->run(request, options_.timeout + 4 * request.timing.budget);
   if (outcome.kind == Worker::Outcome::Kind::replied && outcome.reply.status == RunReply::Status::error) worker->end();
@@ -191,7 +196,7 @@ struct Runner::Run {
 
 // The twin in the same place as the run before: who remembers an answer by address, or by the first call, gives the old one.
 std::string Runner::judge_twin(PreparedCase& prepared, const VariantInfo& variant, const RunRequest& like, bool packed,
-                               const Tolerance& tolerance, std::vector<std::byte>& before, Record& record) {
+                               const Tolerance& tolerance, Record& record) {
   PreparedCase* twin = prepared.twin();
   if (twin == nullptr) return {};
   const Placement placement{like.poison, false, variant.traits.alignment, packed};
@@ -200,7 +205,7 @@ std::string Runner::judge_twin(PreparedCase& prepared, const VariantInfo& varian
   request.views = twin->place(layout);
   request.image_bytes = layout.bytes();
   std::byte* after = nullptr;
-  const Worker::Outcome outcome = execute(request, layout, before, after);
+  const Worker::Outcome outcome = execute(request, layout, after);
   ++record.runs;
   const auto ended = [&](Verdict v, const std::string& why) {
     outcome_of_twin_ = v;
@@ -211,7 +216,7 @@ std::string Runner::judge_twin(PreparedCase& prepared, const VariantInfo& varian
   if (outcome.kind == Worker::Outcome::Kind::timed_out) return ended(Verdict::timeout, outcome.how);
   if (outcome.reply.status == RunReply::Status::unsupported) return {};  // it may decline by value
   if (outcome.reply.status != RunReply::Status::ok) return ended(Verdict::error, outcome.reply.text);
-  const Trespass trespass = parts_.find_trespass(layout, before.data(), after);
+  const Trespass trespass = parts_.find_trespass(layout, before_.data(), after);
   if (trespass.kind == Trespass::Kind::fence) return ended(Verdict::out_of_bounds, trespass.text);
   if (trespass.kind == Trespass::Kind::input) return ended(Verdict::input_modified, trespass.text);
   std::size_t o = 0;
@@ -262,9 +267,8 @@ std::int64_t Runner::largest_grid(const Case& c, PreparedCase& prepared, const V
   StagedViews views = prepared.place(layout);
   RunRequest request{c.op, variant.name, c.dtype, variant.device, Poison::nan_payload, std::move(views), layout.bytes(), variant.plugin};
   request.watch = true, request.min_sm = variant.traits.min_sm, request.program = variant.program;
-  std::vector<std::byte> before;
   std::byte* after = nullptr;
-  const Worker::Outcome outcome = execute(request, layout, before, after);
+  const Worker::Outcome outcome = execute(request, layout, after);
   const RunReply& reply = outcome.reply;
   if (outcome.kind == Worker::Outcome::Kind::replied && reply.status == RunReply::Status::ok) {
     std::int64_t blocks = 0;
@@ -298,14 +302,14 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
                              variant.plugin.empty() ? "" : fmt::format(" --plugin '{}'", variant.plugin),
                              options_.stress == 0 ? "" : fmt::format(" --stress={} --repeat {}", options_.stress, repeat));
   const Tolerance tolerance{c.fill, variant.traits.arithmetic, c.dtype};
-  std::vector<std::byte> before;
   std::optional<ImageLayout> staged, kept_layout;  // of the run in hand; of the run that a failure shows
   std::vector<std::byte> kept_before, kept_after;
   std::byte* after = nullptr;
   bool returned = false;
   const auto keep = [&] {
     if (!options_.on_failure) return;
-    kept_layout = staged, kept_before = before;
+    kept_layout = staged;
+    kept_before.assign(before_.data(), before_.data() + staged->bytes());
     kept_after.assign(after, after + (returned ? staged->bytes() : 0));
   };
   const auto end = [&](Verdict v, std::string reason) {
@@ -360,7 +364,7 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
       }
     }
     returned = false;
-    Worker::Outcome outcome = execute(request, layout, before, after);
+    Worker::Outcome outcome = execute(request, layout, after);
     ++record.runs;
     if (outcome.kind == Worker::Outcome::Kind::interrupted) return --record.runs, end(Verdict::skip, outcome.how);
     if (outcome.kind == Worker::Outcome::Kind::died) return end(Verdict::crash, outcome.how);
@@ -392,7 +396,7 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
     record.seconds = std::max(record.seconds, reply.seconds);
     if (request.timing.samples > 0) *timing = reply.timing;
     if (!reply.chosen.empty()) record.chosen = reply.chosen;
-    const Trespass trespass = parts_.find_trespass(layout, before.data(), after);
+    const Trespass trespass = parts_.find_trespass(layout, before_.data(), after);
     if (trespass.kind == Trespass::Kind::fence) return end(Verdict::out_of_bounds, trespass.text);
     if (!reply.trespass.empty()) return end(Verdict::out_of_bounds, reply.trespass);
     if (trespass.kind == Trespass::Kind::input) return end(Verdict::input_modified, trespass.text);
@@ -424,7 +428,7 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
       planned += kEnduranceRuns;
     }
     if (r == 0 && small && !run.failed) {
-      if (const std::string reason = judge_twin(prepared, variant, request, placement.packed, tolerance, before, record); !reason.empty()) {
+      if (const std::string reason = judge_twin(prepared, variant, request, placement.packed, tolerance, record); !reason.empty()) {
         if (outcome_of_twin_ == Verdict::skip) return end(Verdict::skip, reason);
         kept_layout.reset();
         return end(outcome_of_twin_, reason);

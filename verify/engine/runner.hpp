@@ -72,12 +72,12 @@ class Runner {
  private:
   struct Run;
   [[nodiscard]] Record judge(const Case&, PreparedCase&, const VariantInfo&, int repeat, const TimingRequest*, Timing*);
-  [[nodiscard]] Worker::Outcome execute(const RunRequest&, const ImageLayout&, std::vector<std::byte>& before, std::byte*& after);
+  [[nodiscard]] Worker::Outcome execute(const RunRequest&, const ImageLayout&, std::byte*& after);
   [[nodiscard]] bool absent(const VariantInfo&, Record&);
   [[nodiscard]] std::string outlived(const std::string& key, int first_threads, int last_threads, Verdict&);
 
   [[nodiscard]] std::string judge_twin(PreparedCase&, const VariantInfo&, const RunRequest& like, bool packed,
-                                       const Tolerance&, std::vector<std::byte>& before, Record&);
+                                       const Tolerance&, Record&);
 
   Verdict outcome_of_twin_ = Verdict::pass;  // where judge_twin gave a reason
   RunOptions options_;
@@ -86,7 +86,7 @@ class Runner {
   std::map<std::string, std::unique_ptr<Worker>> workers_;
   std::set<std::string> endured_;  // variants and types that had their long row of runs
   std::map<Device, std::unique_ptr<Backend>> backends_;
-  std::vector<std::byte> local_image_;
+  LargeArray<std::byte> before_, local_image_;  // of the last run; memory for the next
   std::map<Device, std::string> absent_;  // devices that are not there, and why
 };
 

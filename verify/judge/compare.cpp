@@ -54,7 +54,7 @@ std::string draw_map(const std::vector<bool>& miss, std::int64_t rows, std::int6
 }
 
 // The first explanation that fits every listed miss. It words a failure that is already certain, and decides nothing.
-std::string guess(const Segment& s, const std::vector<double>& want, const std::vector<Miss>& misses, Poison poison) {
+std::string guess(const Segment& s, const LargeArray<double>& want, const std::vector<Miss>& misses, Poison poison) {
   if (misses.empty() || s.kind == Segment::Kind::i32) return {};
   const auto all = [&](auto&& fits) { return std::all_of(misses.begin(), misses.end(), fits); };
   const auto expected = [&](std::int64_t i) {

@@ -32,7 +32,7 @@ struct Comparison {
 /// The oracle of one array with its bounds, ready to be compared against.
 struct Expected {
   const ReferenceArray* reference = nullptr;
-  const std::vector<double>* bound = nullptr;  // per element
+  const LargeArray<double>* bound = nullptr;  // per element
   double unit = 0;            // u of the type; 0 for integers
 };
 

@@ -47,7 +47,7 @@ struct Probe {
   std::vector<float> input;
   std::vector<std::byte> before, after;
   ReferenceArray reference;
-  std::vector<double> bound;
+  LargeArray<double> bound;
 };
 
 }  // namespace

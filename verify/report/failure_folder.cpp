@@ -80,8 +80,11 @@ void FailureFolder::save(const Failure& f) {
         listing += fmt::format("    {}.got.npy  what the variant left{}\n", plain(s.name),
                                s.source == nullptr ? "; what it did not write is poison" : "");
       }
-      write_npy(file + ".expected.npy", shape, f.prepared.reference().outputs[o].value);
-      write_npy(file + ".bound.npy", shape, f.prepared.bounds(static_cast<int>(o), f.arithmetic));
+      const auto write_numbers = [&](const char* what, const LargeArray<double>& numbers) {
+        write_npy(file + what, shape, std::vector<double>(numbers.begin(), numbers.end()));
+      };
+      write_numbers(".expected.npy", f.prepared.reference().outputs[o].value);
+      write_numbers(".bound.npy", f.prepared.bounds(static_cast<int>(o), f.arithmetic));
       listing += fmt::format(
           "    {0}.expected.npy  the oracle's answer\n    {0}.bound.npy  largest allowed |got - expected|; "
           "0: equal\n",
