@@ -287,6 +287,31 @@ TEST_CASE("semaphores, latches and waits for an atomic order what they guard") {
   }
 }
 
+TEST_CASE("a barrier of device scope orders blocks, and what its last arrival does") {
+  const int write = line_of("objects", "meeting write"), read = line_of("objects", "meeting read");
+  REQUIRE(write > 0);
+  REQUIRE(read > 0);
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    CAPTURE(seed);
+    for (const Form form : {Form::right, Form::wrong}) {
+      std::vector<long long> meeting(static_cast<std::size_t>(meeting_bytes()));
+      std::vector<int> parts(3), sum(1), out(6);
+      Run run(seed, 3);
+      run.output(meeting, "meeting");
+      meetings(form, meeting.data(), run.output(parts, "parts"), run.output(sum, "sum"), run.output(out));
+      const auto findings = Run::findings();
+      if (form == Form::right) {
+        CHECK_MESSAGE(findings.empty(), all_of(findings));
+        CHECK(out == std::vector<int>{6, 6, 6, 21, 21, 21});
+      } else if (checked()) {
+        CHECK_MESSAGE(std::any_of(findings.begin(), findings.end(),
+                                  [&](const auto& f) { return f.place.line == read || f.other_place.line == read; }),
+                      all_of(findings));
+      }
+    }
+  }
+}
+
 TEST_CASE("release and acquire hand a value on; relaxed does not") {
   std::vector<int> data(1), flag(1), out(1);
   twin(

@@ -91,6 +91,34 @@ __global__ void ordered_flag_kernel(int* data, int* flag, int* out) {
   }
 }
 
+// Blocks meet at a barrier in device memory, at which the last to arrive adds up. The fault reads before it waits.
+struct AddUp {
+  int *parts, *sum;
+  __host__ __device__ void operator()() const {
+    *sum += parts[0] + parts[1] + parts[2];
+  }
+};
+using Meeting = cuda::barrier<cuda::thread_scope_device, AddUp>;
+
+__global__ void open_meeting_kernel(Meeting* meeting, int* parts, int* sum) {
+  init(meeting, 3, AddUp{parts, sum});
+  *sum = 0;
+}
+
+template <bool Right>
+__global__ void meeting_kernel(Meeting* meeting, int* parts, const int* sum, int* out) {
+  if (threadIdx.x != 0) return;
+  const auto b = static_cast<int>(blockIdx.x);
+  for (int round = 0; round < 2; ++round) {
+    parts[b] = b + 1 + round;  // <- meeting write
+    auto token = meeting->arrive();
+    if (Right) meeting->wait(cuda::std::move(token));
+    out[3 * round + b] = *sum;  // <- meeting read
+    if (!Right) meeting->wait(cuda::std::move(token));
+    meeting->arrive_and_wait();
+  }
+}
+
 // Threads take turns at a value behind a semaphore and count down a latch; another waits for it, and a last one for that. The fault does
 // not wait for the latch.
 template <bool Right>
@@ -231,6 +259,13 @@ void bulk_tile(Form f, const int* in, int* out) {
   launch(f == Form::right ? bulk_tile_kernel<true> : bulk_tile_kernel<false>, 1, 128, 0, nullptr, in, out);
 }
 
+int meeting_bytes() { return static_cast<int>(sizeof(Meeting)); }
+void meetings(Form f, void* meeting, int* parts, int* sum, int* out) {
+  auto* const m = static_cast<Meeting*>(meeting);
+  launch(open_meeting_kernel, 1, 1, 0, nullptr, m, parts, sum);
+  launch(f == Form::right ? meeting_kernel<true> : meeting_kernel<false>, 3, 32, 0, nullptr, m, parts,
+         static_cast<const int*>(sum), out);
+}
 void semaphores(Form f, int* out) {
   launch(f == Form::right ? semaphore_kernel<true> : semaphore_kernel<false>, 1, 96, 0, nullptr, out);
 }

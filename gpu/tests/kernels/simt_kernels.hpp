@@ -82,6 +82,8 @@ void groups_copy(int threads, const float* in, float* out, int tiles);
 // objects.cu
 void specialised(Form f, const int* in, int* out, int rounds);  // in: rounds x 64, out: 64
 void bulk_tile(Form f, const int* in, int* out);                // 128 each, in 16-byte aligned
+int meeting_bytes();
+void meetings(Form f, void* meeting, int* parts, int* sum, int* out);  // meeting_bytes(); 3, 1, 6
 void semaphores(Form f, int* out);                              // 2
 void ordered_flag(Form f, int* data, int* flag, int* out);
 void split_barrier(Form f, int threads, const int* in, int* out);
