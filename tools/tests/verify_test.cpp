@@ -55,6 +55,14 @@ TEST_CASE("--sanitize is for kernels on a GPU") {
   CHECK(verify("--mutants --sanitize all --device cpu").exit_code == 2);
 }
 
+TEST_CASE("a seed of --stress is a whole number from 1 on") {
+  for (const char* seed : {"0", "-1", "x", "3x"}) {
+    const Outcome refused = verify(std::string("--case spmv.f32 --stress=") + seed);
+    CHECK(refused.exit_code == 2);
+    CHECK(refused.has("whole number"));
+  }
+}
+
 TEST_CASE("without a GPU, the way to run its kernels is named") {
   const Outcome run = verify("--case 'transpose.f32(rows=63*)' --variant '*/01*'");
   if (!run.has("no CUDA device")) {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <thread>
 
 #include <CLI/CLI.hpp>
@@ -71,10 +72,10 @@ std::optional<int> parse_options(int argc, char** argv, VerifyOptions& o) {
   app.add_option("--plugin", o.plugins,
                  "judge the variants of this shared library, user/NAME (gpu/plugin/plugin_abi.h); repeatable. Alone, it selects them");
   app.add_flag("--race", o.run.race, "on the CPU executor with race detection; implies --device simt");
-  app.add_flag("--stress{1}", o.run.stress,
+  std::string stress;  // not a number: newer CLI11 counts a number's flag where it is not given
+  app.add_flag("--stress{1}", stress,
                "--stress or --stress=SEED: runs are disturbed: on a GPU by load, delays and other orders of blocks, on the CPU executor by "
-               "other schedules; more of them, compared bit for bit. Implies --device gpu where none is named")
-      ->check(CLI::PositiveNumber);
+               "other schedules; more of them, compared bit for bit. Implies --device gpu where none is named");
   app.add_option("--sanitize", o.sanitize,
                  "memcheck,racecheck,initcheck,synccheck or all: every GPU variant's smallest case of several tiles under "
                  "compute-sanitizer; with --mutants, the planted faults'");
@@ -117,6 +118,12 @@ std::optional<int> parse_options(int argc, char** argv, VerifyOptions& o) {
     return 2;
   }
 
+  if (!stress.empty()) {
+    const auto [end, status] = std::from_chars(stress.data(), stress.data() + stress.size(), o.run.stress);
+    if (status != std::errc() || end != stress.data() + stress.size() || o.run.stress == 0) {
+      throw Error(fmt::format("--stress={}: a seed is a whole number from 1 on", printable(stress)));
+    }
+  }
   o.variants = pieces(variants);
   o.devices = pieces(devices);
   for (const std::string& d : o.devices) {
