@@ -196,6 +196,26 @@ TEST_CASE("rows that die in different layers keep their own ids and values, what
   }
 }
 
+TEST_CASE("rows that die when the others have settled are counted in their layer") {
+  // The last width is too wide for whole rows to stay on chip. Two panels of a warp's four are there.
+  for (const std::int64_t neurons : {5, 1040}) {
+    constexpr std::int64_t kRows = 40, kLayers = 9, kLate = 7;
+    SparseDnn net{neurons, -1, 999, {}};
+    for (std::int64_t l = 0; l < kLayers; ++l) net.gather.push_back(identity(neurons));
+    std::vector<std::vector<std::pair<int, float>>> in;
+    for (std::int64_t i = 0; i < kRows; ++i)
+      in.push_back({{static_cast<int>(i % 5), static_cast<float>(i % 4 == 0 ? kLate : kLayers + 1)}});
+    std::vector<std::int64_t> alive(kLayers + 1, kRows);
+    for (std::int64_t l = kLate; l <= kLayers; ++l) alive[static_cast<std::size_t>(l)] -= kRows / 4;
+    const Csr<float> y = csr(neurons, in);
+    for (const auto* pipeline : device_pipelines()) {
+      CAPTURE(pipeline->name);
+      CAPTURE(neurons);
+      on_executor(1, [&] { CHECK(pipeline->plan(net)->run(y, 0, kLayers).alive == alive); });
+    }
+  }
+}
+
 TEST_CASE("repeated columns of an input add up, and an input of zeros does not live") {
   SparseDnn net{2, -1, 32, {identity(2)}};
   const Csr<float> y = csr(2, {{{0, 1}, {0, 2}, {1, 0}}, {{1, 0}}, {{1, 5}}});

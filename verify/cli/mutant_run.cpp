@@ -186,7 +186,8 @@ class Attackers {
     for (int tried = 0; at != cases.end() && tried < (of_its_kind ? kSanitizedCases : 1); ++at, ++tried) {
       for (const SanitizerTool tool : tools_) {
         if (stop_signal != 0) return;
-        const SanitizedRun run = run_sanitized(sanitizer_, this_program(), tool, *at, attack.mutant, kSanitizedTimeout);
+        const SanitizedRun run = run_sanitized(sanitizer_, this_program(), tool, *at, attack.mutant,
+                                               std::min(kSanitizedTimeout, options_.run.timeout));
         const std::lock_guard lock(mutex_);
         runs_ += run.record.runs;
         if (note(attack, run.record, run.findings > 0 ? unsigned{kSanitizer} : 0U) != 0) return;

@@ -68,7 +68,7 @@ struct LivingRows {
   LivingRows(Index rows, Index layers, void* stream);
   /// Lists the rows of `inputs` with a non-zero: those entering layer 0.
   void list_inputs(const DeviceRows& inputs, void* stream);
-  /// Lists the rows whose bits layer l has set, in ascending order, and clears the bits.
+  /// Lists the rows whose bits layer l has set, in ascending order; `alive` is clear for the next layer then.
   void list(Index l, void* stream);
   /// The same for rows that `before` counts, their ids as they are; `after` becomes the number of the living.
   void relist(const std::int32_t* before, std::int32_t* after, void* stream);
@@ -78,9 +78,14 @@ struct LivingRows {
   [[nodiscard]] Index read_count(Index l, void* stream) const;
 
   DeviceArray<unsigned> alive;  // bit r % 32 of alive[r / 32], r a row of the layer at work
+  DeviceArray<unsigned>
+      alive_next;  // zeros, but for what list() reads now and clears when it is called again
   DeviceArray<std::int32_t> ids, ids_before;
   DeviceArray<std::int32_t> place;   // of each living row among the rows before
   DeviceArray<std::int32_t> counts;  // (layers + 2): rows given; entering each layer; at the end
+
+ private:
+  void list_from(const std::int32_t* ids_in, const std::int32_t* before, std::int32_t* after, void* stream);
 };
 
 /// Adds the entries of the listed rows onto zeros; repeated columns add up.

@@ -20,12 +20,47 @@ PLUMB_DEVICE void add_scaled(float4& sum, float w, const float4& y) {
   sum.w += w * y.w;
 }
 
-PLUMB_DEVICE float4 activate4(const float4& z, float bias, float cap) {
-  return {activate(z.x, bias, cap), activate(z.y, bias, cap), activate(z.z, bias, cap),
-          activate(z.w, bias, cap)};
+/// Sums of 0 stay 0: what activate4() will add to them is taken off first. Only a bias above 0 asks for it, so
+/// that in most networks this is one test for all sums.
+template <int kSums>
+PLUMB_DEVICE void hold_zeros(float4 (&sum)[kSums], float bias) {
+  if (!(bias > 0)) return;
+  const auto hold = [bias](float& z) { z = z == 0 ? -bias : z; };
+#pragma unroll
+  for (int i = 0; i < kSums; ++i) hold(sum[i].x), hold(sum[i].y), hold(sum[i].z), hold(sum[i].w);
 }
 
-/// Bits of the elements that are not 0. NaN is not 0.
+/// The smaller one; NaN if x is. `cap` is a number.
+PLUMB_DEVICE float at_most(float x, float cap) {
+#if !defined(PLUMB_SIMT)
+  float y;  // one instruction; a comparison takes two
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(x), "f"(cap));
+  return y;
+#else
+  return x > cap ? cap : x;
+#endif
+}
+
+/// min(cap, max(0, z + bias)), NaN kept, of sums that hold_zeros() has seen.
+PLUMB_DEVICE float4 activate4(const float4& z, float bias, float cap) {
+  const auto activated = [bias, cap](float x) {
+    const float y = x + bias;
+    return at_most(y <= 0 ? 0 : y, cap);
+  };
+  return {activated(z.x), activated(z.y), activated(z.z), activated(z.w)};
+}
+
+/// The bits of four elements, collected: what is not 0 in any of them can be told of all at once.
+PLUMB_DEVICE void collect(uint4& any, const float4& y) {
+  any.x |= __float_as_uint(y.x), any.y |= __float_as_uint(y.y);
+  any.z |= __float_as_uint(y.z), any.w |= __float_as_uint(y.w);
+}
+
+/// Bits of the elements of which something but a sign is left. NaN is not 0.
+PLUMB_DEVICE unsigned nonzeros(const uint4& any) {
+  return (any.x << 1 != 0 ? 1u : 0u) | (any.y << 1 != 0 ? 2u : 0u) | (any.z << 1 != 0 ? 4u : 0u) |
+         (any.w << 1 != 0 ? 8u : 0u);
+}
 PLUMB_DEVICE unsigned nonzeros(const float4& y) {
   return (y.x != 0 ? 1u : 0u) | (y.y != 0 ? 2u : 0u) | (y.z != 0 ? 4u : 0u) | (y.w != 0 ? 8u : 0u);
 }

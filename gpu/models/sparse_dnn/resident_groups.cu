@@ -89,12 +89,6 @@ PLUMB_DEVICE void finish_tile(const TileSource& source, float4* lines, const Ear
   if (any) atomicOr(living_inputs, 1u << row);
 }
 
-/// Bits of the elements of which something but a sign is left.
-PLUMB_DEVICE unsigned nonzeros(const uint4& y) {
-  return (y.x << 1 != 0 ? 1u : 0u) | (y.y << 1 != 0 ? 2u : 0u) | (y.z << 1 != 0 ? 4u : 0u) |
-         (y.w << 1 != 0 ? 8u : 0u);
-}
-
 /// A lane has 8 of a group's neurons and two parts, 8 rows; four lanes have a group and all 16 rows, a warp 8 groups.
 /// Steps come into a ring of the warp's own, kSteps at a time, kStages of them ahead, across groups, layers and
 /// tiles.
@@ -158,13 +152,13 @@ class EveryGroup {
       uint4 any[2] = {};
 #pragma unroll
       for (int n = 0; n < kGroup / 2; ++n) {
+        hold_zeros(sum[n], bias);
         const std::int32_t j = now.neuron[n];
         if (j < 0) continue;
 #pragma unroll
         for (int t = 0; t < 2; ++t) {
           const float4 y = activate4(sum[n][t], bias, cap);
-          any[t].x |= __float_as_uint(y.x), any[t].y |= __float_as_uint(y.y);
-          any[t].z |= __float_as_uint(y.z), any[t].w |= __float_as_uint(y.w);
+          collect(any[t], y);
           other[j * kParts + part(t)] = y;
         }
       }

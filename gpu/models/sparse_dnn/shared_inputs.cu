@@ -69,7 +69,7 @@ struct Rows {
 };
 
 /// One group of neurons over panels [panel, panel + kPanels); those from `panels` on are not there. A lane has the
-/// four rows 4 * (lane % 8) of panel lane / 8; `living` tells which of them are rows.
+/// four rows 4 * (lane % 8) of panel lane / 8; `living` tells which of them are rows, and is 0 where there is no panel.
 template <bool kListed, int kStep, int kStages>
 PLUMB_DEVICE void group_of_panels(const SharedLayer& w, int group, int panel, int panels, Index neurons,
                                   const Rows<kListed>& rows, unsigned living, float bias, float cap, int lane,
@@ -130,7 +130,8 @@ PLUMB_DEVICE void group_of_panels(const SharedLayer& w, int group, int panel, in
     stage = stage + 1 == kStages ? 0 : stage + 1;
   }
   cp_async_wait_all();
-  unsigned bits = 0;
+  hold_zeros(sum, bias);
+  uint4 any = {};
   const int part = lane % kLineParts, own = panel + lane / kLineParts;
   float* const to = out + static_cast<Index>(own) * neurons * kPanel + part * 4;
   const int4* const neuron = reinterpret_cast<const int4*>(w.neuron) + static_cast<Index>(group) * kWeights;
@@ -140,13 +141,14 @@ PLUMB_DEVICE void group_of_panels(const SharedLayer& w, int group, int panel, in
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const std::int32_t to_neuron = i == 0 ? j.x : i == 1 ? j.y : i == 2 ? j.z : j.w;
-      if (to_neuron < 0 || own >= panels) continue;
+      if (to_neuron < 0) continue;
       const float4 y = activate4(sum[4 * q + i], bias, cap);
-      bits |= nonzeros(y);
-      *reinterpret_cast<float4*>(to + static_cast<Index>(to_neuron) * kPanel) = y;
+      collect(any, y);
+      // by a word of its own: an assignment became four stores of 4 bytes
+      if (own < panels) __stwb(reinterpret_cast<float4*>(to + static_cast<Index>(to_neuron) * kPanel), y);
     }
   }
-  bits = (bits & living) << (4 * part);
+  unsigned bits = (nonzeros(any) & living) << (4 * part);
 #pragma unroll
   for (int d = 1; d < kLineParts; d *= 2) bits |= __shfl_xor_sync(kAllLanes, bits, d);
   if (part == 0 && bits != 0) atomicOr(alive + own, bits);
@@ -198,8 +200,9 @@ __global__ void __launch_bounds__(kSharedThreads, kSharedBlocks)
         const int panel = unit * kPanels, own = panel + lane / 8;
         Rows<false> rows;
         rows.from[0] = (even ? y : other) + (own < panels ? own : 0) * neurons * kPanel + lane % 8 * 4;
-        group_of_panels(layers[l], group, panel, panels, neurons, rows, 15u, bias, cap, lane, rings[warp],
-                        even ? other : y, alive + static_cast<Index>(l - order.first) * panels);
+        group_of_panels(layers[l], group, panel, panels, neurons, rows, own < panels ? 15u : 0u, bias, cap,
+                        lane, rings[warp], even ? other : y,
+                        alive + static_cast<Index>(l - order.first) * panels);
       });
 }
 
@@ -249,6 +252,8 @@ class SharedNet final : public LayerKernels {
            settled_order(first, last, ceil_div(panels, kPanels), most, zeros), neurons_,
            static_cast<int>(panels), bias_, cap_, y, other, alive);
   }
+
+  [[nodiscard]] double listed_cost() const override { return 1.5; }  // H200, 4096 neurons: 17.2 ns for 11.1
 
  private:
   Index neurons_;

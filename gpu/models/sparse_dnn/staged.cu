@@ -118,6 +118,7 @@ PLUMB_DEVICE void bundle_of_panel(const StagedLayer& w, Index bundle, Index pane
     }
   }
   unsigned bits = 0;
+  hold_zeros(sum, bias);
   __syncwarp();
 #pragma unroll
   for (int t = 0; t < kParts; ++t) {
@@ -195,6 +196,7 @@ class StagedNet final : public LayerKernels {
            unsigned* alive, void* stream) const override;
   void run_settled(Index first, Index last, Index rows, float* y, float* other, unsigned* alive,
                    unsigned* zeros, void* stream) const override;
+  [[nodiscard]] double listed_cost() const override { return 1.1; }  // H200, 4096 neurons: 23.5 ns for 21.7
 
  private:
   Index neurons_;

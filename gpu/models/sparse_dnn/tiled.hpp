@@ -134,19 +134,26 @@ class TiledPlan final : public SdnnPlan {
   void run_staged(State& s, const Layout& layout, Index first, Index last) {
     void* const stream = stream_.get();
     densify(s, layout);
-    Index known = s.inputs.rows, before = known;
-    int calm =
-        0;  // layers in a row, the last that the host knows of, that took less than a tenth of the rows
+    Index known = s.inputs.rows, before = known;  // rows entering the layer just queued, and the one before
+    Index held = known;                           // rows it leaves side by side: some may be dead
+    int calm = 0;  // layers in a row, the last queued, before which less than a tenth of the rows died
     Index l = first;
-    const std::int32_t* lying = s.living.count(0);  // rows that `in` holds
+    const std::int32_t* lying = s.living.count(0);  // rows it reads
     for (; l < last && calm < 2; ++l) {
       s.count.fetch(s.living.count(l - first), stream);
       staged_->run(l, s.in.data(), s.place, lying, s.out.data(), s.living.alive.data(), stream);
-      if (l == first && l + 1 < last) {
-        // Nine of ten inputs survive the first layer, and rows that need no list are fetched faster.
+      before = known;
+      known = s.count.value();               // entering this layer: no wait for it
+      if (s.place != nullptr) held = known;  // which has put them side by side
+      calm = l > first && known * 10 >= before * 9 ? calm + 1 : 0;
+      // At the rate at which rows died in the layer before. The dead are zeros, and stay so.
+      const double living = static_cast<double>(known) * static_cast<double>(known) /
+                            static_cast<double>(std::max<Index>(before, 1));
+      if (l + 1 < last && calm < 2 && living * staged_->listed_cost() > static_cast<double>(held)) {
         const Index words = ceil_div(s.inputs.rows, kRowsPerWord);
-        count_living(s.living.alive.data(), words, 1, s.living.count(1), stream);
+        count_living(s.living.alive.data(), words, 1, s.living.count(l - first + 1), stream);
         device_fill(s.living.alive.data(), 0, static_cast<std::size_t>(words) * sizeof(unsigned), stream);
+        s.place = nullptr;
       } else {
         s.living.relist(lying, s.living.count(l - first + 1), stream);
         lying = s.living.count(l - first + 1);
@@ -155,9 +162,6 @@ class TiledPlan final : public SdnnPlan {
       std::swap(s.in, s.out);
       s.launches.push_back(1);
       s.marks.mark(stream);
-      before = known;
-      known = s.count.value();
-      calm = l > first && known * 10 >= before * 9 ? calm + 1 : 0;
     }
     // A tenth more rows than live costs less than listing them after every layer; now and then they are.
     // Their items are counted in 31 bits.
