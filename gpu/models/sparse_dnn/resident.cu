@@ -125,7 +125,6 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
           }
         }
         range = next;
-        hold_zeros(sum, bias);
 #pragma unroll
         for (int t = 0; t < kParts; ++t) {
           result[k][t] = activate4(sum[t], bias, cap);

@@ -157,7 +157,7 @@ class EveryGroup {
         if (j < 0) continue;
 #pragma unroll
         for (int t = 0; t < 2; ++t) {
-          const float4 y = activate4(sum[n][t], bias, cap);
+          const float4 y = activate_held(sum[n][t], bias, cap);
           collect(any[t], y);
           other[j * kParts + part(t)] = y;
         }

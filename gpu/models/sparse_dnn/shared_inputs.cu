@@ -74,66 +74,67 @@ template <bool kListed, int kStep, int kStages>
 PLUMB_DEVICE void group_of_panels(const SharedLayer& w, int group, int panel, int panels, Index neurons,
                                   const Rows<kListed>& rows, unsigned living, float bias, float cap, int lane,
                                   Ring<kStep, kStages>& ring, float* out, unsigned* alive) {
-  static_assert(32 % kStep == 0, "a step's inputs are of one 32");
+  static_assert(32 / kStep % kStages == 0, "the inputs of a 32 begin in stage 0");
   constexpr int kLineParts = kPanel / 4, kWeights = kGroup / 4;
+  static_assert(kStep * kWeights <= 32, "a weight to a lane");
   const std::int32_t begin = __ldg(w.input_begin + group);
-  const int inputs = __ldg(w.input_begin + group + 1) - begin, steps = (inputs + kStep - 1) / kStep;
+  const int inputs = __ldg(w.input_begin + group + 1) - begin, whole = inputs / kStep;
+  const std::int32_t* const input = kept(w.input + begin + lane);
+  const float4* const weight = kept(w.weight + static_cast<Index>(begin) * kWeights + lane);
   std::int32_t mine = 0;  // of 32 inputs
-  const auto fetch = [&](int step, int stage) {
+  const auto fetch = [&](int step, int stage /* step % kStages, known when this is compiled */) {
     const int k = step * kStep, here = inputs - k;
-    if (here > 0) {
-      if (k % 32 == 0) mine = lane < here ? __ldg(w.input + begin + k + lane) : 0;
-      if (here >= kStep) {
+    if (stage == 0 && k % 32 == 0) mine = lane < here ? __ldg(input + k) : 0;
+    if (here >= kStep) {
 #pragma unroll
-        for (int u = 0; u < kStep; ++u)
-          rows.copy(static_cast<unsigned>(__shfl_sync(kAllLanes, mine, k % 32 + u)), lane, ring.y[stage][u]);
-      } else {
+      for (int u = 0; u < kStep; ++u)
+        rows.copy(static_cast<unsigned>(__shfl_sync(kAllLanes, mine, k % 32 + u)), lane, ring.y[stage][u]);
+      if (lane < kStep * kWeights) cp_async16(&ring.weight[stage][0][0] + lane, weight + k * kWeights);
+    } else if (here > 0) {
 #pragma unroll 1
-        for (int u = 0; u < here; ++u)
-          rows.copy(static_cast<unsigned>(__shfl_sync(kAllLanes, mine, k % 32 + u)), lane, ring.y[stage][u]);
-      }
-      const float4* const weight = w.weight + static_cast<Index>(begin + k) * kWeights;
-      if (lane < kStep * kWeights && lane < here * kWeights)
-        cp_async16(&ring.weight[stage][0][0] + lane, weight + lane);
+      for (int u = 0; u < here; ++u)
+        rows.copy(static_cast<unsigned>(__shfl_sync(kAllLanes, mine, k % 32 + u)), lane, ring.y[stage][u]);
+      if (lane < here * kWeights) cp_async16(&ring.weight[stage][0][0] + lane, weight + k * kWeights);
     }
     cp_async_commit();
   };
-  static_assert(kStep * kWeights <= 32, "a weight to a lane");
   float4 sum[kGroup];
 #pragma unroll
   for (int n = 0; n < kGroup; ++n) sum[n] = {0, 0, 0, 0};
+  const auto add = [&](int stage, int u) {
+    const float4 y = ring.y[stage][u][lane];
+#pragma unroll
+    for (int q = 0; q < kWeights; ++q) {
+      const float4 v = ring.weight[stage][u][q];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) add_scaled(sum[4 * q + i], element(v, i), y);
+    }
+  };
   __syncwarp();  // the ring's last readers
 #pragma unroll
   for (int s = 0; s < kStages - 1; ++s) fetch(s, s);
-  int stage = 0, filled = kStages - 1;
-  for (int step = 0; step < steps; ++step) {
-    cp_async_wait<kStages - 2>();
-    __syncwarp();
-    fetch(step + kStages - 1, filled);
-    const auto add = [&](int u) {
-      const float4 y = ring.y[stage][u][lane];
+  for (int first = 0; first < whole; first += kStages) {
 #pragma unroll
-      for (int q = 0; q < kWeights; ++q) {
-        const float4 v = ring.weight[stage][u][q];
+    for (int s = 0; s < kStages; ++s) {
+      if (first + s >= whole) break;
+      cp_async_wait<kStages - 2>();
+      __syncwarp();
+      fetch(first + s + kStages - 1, (s + kStages - 1) % kStages);
 #pragma unroll
-        for (int i = 0; i < 4; ++i) add_scaled(sum[4 * q + i], element(v, i), y);
-      }
-    };
-    if ((step + 1) * kStep <= inputs) {
-#pragma unroll
-      for (int u = 0; u < kStep; ++u) add(u);
-    } else {
-#pragma unroll 1
-      for (int u = 0; u < inputs - step * kStep; ++u) add(u);
+      for (int u = 0; u < kStep; ++u) add(s, u);
     }
-    filled = stage;
-    stage = stage + 1 == kStages ? 0 : stage + 1;
   }
   cp_async_wait_all();
+  if (whole * kStep < inputs) {
+    __syncwarp();
+#pragma unroll 1
+    for (int u = 0; u < inputs - whole * kStep; ++u) add(whole % kStages, u);
+  }
+
   hold_zeros(sum, bias);
   uint4 any = {};
   const int part = lane % kLineParts, own = panel + lane / kLineParts;
-  float* const to = out + static_cast<Index>(own) * neurons * kPanel + part * 4;
+  float* const to = kept(out + static_cast<Index>(own) * neurons * kPanel + part * 4);
   const int4* const neuron = reinterpret_cast<const int4*>(w.neuron) + static_cast<Index>(group) * kWeights;
 #pragma unroll
   for (int q = 0; q < kWeights; ++q) {
@@ -141,8 +142,8 @@ PLUMB_DEVICE void group_of_panels(const SharedLayer& w, int group, int panel, in
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const std::int32_t to_neuron = i == 0 ? j.x : i == 1 ? j.y : i == 2 ? j.z : j.w;
+      const float4 y = activate_held(sum[4 * q + i], bias, cap);
       if (to_neuron < 0) continue;
-      const float4 y = activate4(sum[4 * q + i], bias, cap);
       collect(any, y);
       // by a word of its own: an assignment became four stores of 4 bytes
       if (own < panels) __stwb(reinterpret_cast<float4*>(to + static_cast<Index>(to_neuron) * kPanel), y);
@@ -172,11 +173,11 @@ __global__ void __launch_bounds__(kSharedThreads, kSharedBlocks)
 #pragma unroll
       for (int p = 0; p < kPanels; ++p) {
         const int r = (panel + p) * static_cast<int>(kPanel) + lane;
-        rows.from[p % Rows<kListed>::kPointers] = in + layout.row(place[r < many ? r : 0]);
+        rows.from[p % Rows<kListed>::kPointers] = kept(in + layout.row(place[r < many ? r : 0]));
       }
     } else {
       const int own = panel + lane / 8;
-      rows.from[0] = in + (own < panels ? own : 0) * layout.neurons * kPanel + lane % 8 * 4;
+      rows.from[0] = kept(in + (own < panels ? own : 0) * layout.neurons * kPanel + lane % 8 * 4);
     }
     const int first = (panel * static_cast<int>(kPanel)) + lane * 4;  // of this lane's four
     const unsigned living = first >= many ? 0u : first + 4 <= many ? 15u : (1u << (many - first)) - 1;
@@ -199,8 +200,10 @@ __global__ void __launch_bounds__(kSharedThreads, kSharedBlocks)
         const bool even = (l - order.first) % 2 == 0;
         const int panel = unit * kPanels, own = panel + lane / 8;
         Rows<false> rows;
-        rows.from[0] = (even ? y : other) + (own < panels ? own : 0) * neurons * kPanel + lane % 8 * 4;
-        group_of_panels(layers[l], group, panel, panels, neurons, rows, own < panels ? 15u : 0u, bias, cap,
+        rows.from[0] =
+            kept((even ? y : other) + (own < panels ? own : 0) * neurons * kPanel + lane % 8 * 4);
+        const SharedLayer layer = layers[l];
+        group_of_panels(layer, group, panel, panels, neurons, rows, own < panels ? 15u : 0u, bias, cap,
                         lane, rings[warp], even ? other : y,
                         alive + static_cast<Index>(l - order.first) * panels);
       });

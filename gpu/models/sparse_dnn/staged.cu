@@ -118,7 +118,6 @@ PLUMB_DEVICE void bundle_of_panel(const StagedLayer& w, Index bundle, Index pane
     }
   }
   unsigned bits = 0;
-  hold_zeros(sum, bias);
   __syncwarp();
 #pragma unroll
   for (int t = 0; t < kParts; ++t) {
