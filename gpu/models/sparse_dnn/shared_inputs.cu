@@ -200,12 +200,10 @@ __global__ void __launch_bounds__(kSharedThreads, kSharedBlocks)
         const bool even = (l - order.first) % 2 == 0;
         const int panel = unit * kPanels, own = panel + lane / 8;
         Rows<false> rows;
-        rows.from[0] =
-            kept((even ? y : other) + (own < panels ? own : 0) * neurons * kPanel + lane % 8 * 4);
+        rows.from[0] = kept((even ? y : other) + (own < panels ? own : 0) * neurons * kPanel + lane % 8 * 4);
         const SharedLayer layer = layers[l];
-        group_of_panels(layer, group, panel, panels, neurons, rows, own < panels ? 15u : 0u, bias, cap,
-                        lane, rings[warp], even ? other : y,
-                        alive + static_cast<Index>(l - order.first) * panels);
+        group_of_panels(layer, group, panel, panels, neurons, rows, own < panels ? 15u : 0u, bias, cap, lane,
+                        rings[warp], even ? other : y, alive + static_cast<Index>(l - order.first) * panels);
       });
 }
 
