@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <fstream>
 #include <limits>
 
 #include <fmt/format.h>
@@ -185,28 +186,71 @@ Case parse_case(std::string_view id) {
   return c;
 }
 
-CaseFilter::CaseFilter(std::string_view text) {
-  if (text.empty()) throw Error("--case: empty; 'all' takes every case");
-  for (const std::string& item : split(text, ',')) {
-    if (item == "all") {
-      parts_.push_back({"*", "*", {}});
-      operator_globs_.emplace_back("*");
+namespace {
+
+/// A part of what --case takes, and "FILE:LINE: " where it was read from a file.
+struct FilterItem {
+  std::string text, place;
+};
+
+std::vector<FilterItem> filter_items(std::string_view text) {
+  std::vector<FilterItem> items;
+  for (const std::string& part : split(text, ',')) {
+    if (part.empty() || part[0] != '@') {
+      items.push_back({part, ""});
       continue;
     }
-    IdParts parts = dissect(item);
-    operator_globs_.push_back(parts.op);
-    if (item.find('(') != std::string::npos && item.find_first_of("*?") == std::string::npos &&
-        item.find("..") == std::string::npos) {
-      const auto named = [&](std::string_view key) {
-        for (const auto& [k, v] : parts.params) {
-          if (k == key) return true;
-        }
-        return false;
-      };
-      if (named("fill") && named("seed")) whole_ids_.push_back(parse_case(item));
+    const std::string file = part.substr(1);
+    std::ifstream in(file);
+    if (!in) throw input_error(file, 0, "cannot be read, as the list of cases that --case names");
+    std::string line;
+    const std::size_t before = items.size();
+    for (std::int64_t number = 1; std::getline(in, line); ++number) {
+      for (std::size_t at = line.find('#'); at != std::string::npos; at = line.find('#', at + 1)) {
+        if (at == 0 || line[at - 1] == ' ' || line[at - 1] == '\t') line.erase(at);  // else it is of a file's name
+      }
+      line.erase(line.find_last_not_of(" \t\r") + 1);
+      line.erase(0, line.find_first_not_of(" \t"));
+      for (const std::string& item : split(line, ','))
+        items.push_back({item, fmt::format("{}:{}: ", printable(file, 200), number)});
     }
-    parts_.push_back({std::move(parts.op), std::move(parts.dtype), std::move(parts.params)});
+    if (items.size() == before) throw input_error(file, 0, "names no case");
   }
+  return items;
+}
+
+}  // namespace
+
+CaseFilter::CaseFilter(std::string_view text) {
+  if (text.empty()) throw Error("--case: empty; 'all' takes every case");
+  for (const auto& [item, place] : filter_items(text)) {
+    try {
+      take(item);
+    } catch (const Error& e) {
+      throw Error(place + e.what());
+    }
+  }
+}
+
+void CaseFilter::take(const std::string& item) {
+  if (item == "all") {
+    parts_.push_back({"*", "*", {}});
+    operator_globs_.emplace_back("*");
+    return;
+  }
+  IdParts parts = dissect(item);
+  operator_globs_.push_back(parts.op);
+  if (item.find('(') != std::string::npos && item.find_first_of("*?") == std::string::npos &&
+      item.find("..") == std::string::npos) {
+    const auto named = [&](std::string_view key) {
+      for (const auto& [k, v] : parts.params) {
+        if (k == key) return true;
+      }
+      return false;
+    };
+    if (named("fill") && named("seed")) whole_ids_.push_back(parse_case(item));
+  }
+  parts_.push_back({std::move(parts.op), std::move(parts.dtype), std::move(parts.params)});
 }
 
 bool CaseFilter::matches(const Case& c) const {

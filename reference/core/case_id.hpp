@@ -63,6 +63,9 @@ struct Case {
 
 /// What --case takes: "all", or globs separated by commas outside parentheses. A glob is OP[.DTYPE][(KEY=PATTERN,...)];
 /// OP and DTYPE are shell globs; a PATTERN is a glob, or a range "a..b" of numbers with '*' for an open end.
+/// @FILE stands for the globs of a file, on lines of their own or separated by commas; '#' begins a
+/// comment, first of its line or after a blank. Errors: a file that cannot be read or names nothing; what is no glob, with
+/// file and line.
 class CaseFilter {
  public:
   explicit CaseFilter(std::string_view text);
@@ -77,6 +80,7 @@ class CaseFilter {
     std::string op, dtype;
     std::vector<std::pair<std::string, std::string>> params;
   };
+  void take(const std::string& item);
   std::vector<Part> parts_;
   std::vector<std::string> operator_globs_;
   std::vector<Case> whole_ids_;

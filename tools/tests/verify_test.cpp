@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "datasets/tests/scratch.hpp"
 #include "tools/testing/shell.hpp"
 
 namespace {
@@ -61,6 +62,26 @@ TEST_CASE("a seed of --stress is a whole number from 1 on") {
     CHECK(refused.exit_code == 2);
     CHECK(refused.has("whole number"));
   }
+}
+
+TEST_CASE("--case @FILE takes the cases that a file names, and says where it went wrong") {
+  const plumb::test::Scratch scratch;
+  const auto judged = [&](const std::string& bytes) {
+    return verify("--dry-run --variant 'cpu/01*' --case '@" + scratch.write("my cases.txt", bytes) + "'");
+  };
+  const Outcome two = judged("# both\n\nspmv.f32(rows=1,fill=exact) # one\n  gemv.f64(rows=1,*),gemv.f64(rows=1)\r\n");
+  INFO(two.text);
+  CHECK(two.exit_code == 2);  // (rows=1,*) is no list of keys and patterns
+  CHECK(two.has("my cases.txt:4: "));
+  const Outcome right = judged("spmv.f32(rows=1,fill=exact) # one\n# two\n  gemv.f64(rows=1)\r\n");
+  INFO(right.text);
+  CHECK(right.exit_code == 0);
+  CHECK(right.has("spmv.f32(rows=1,"));
+  CHECK(right.has("gemv.f64(rows=1,"));
+  CHECK(judged("# nothing\n").exit_code == 2);
+  const Outcome gone = verify("--dry-run --case @/no/such/file");
+  CHECK(gone.exit_code == 2);
+  CHECK(gone.has("/no/such/file: "));
 }
 
 TEST_CASE("without a GPU, the way to run its kernels is named") {

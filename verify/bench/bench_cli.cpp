@@ -428,7 +428,7 @@ int bench_checked(int argc, char** argv, const std::vector<std::string>& librari
   std::vector<std::string> variants, fills, devices, roof_devices, drawn;
   std::string roof_json, before, after;
   double threshold = 5;
-  app.add_option("--case", o.cases, "all, or GLOB[,GLOB...] as for verify, or a whole id of any size");
+  app.add_option("--case", o.cases, "all, or GLOB[,GLOB...] as for verify, a whole id of any size, or @FILE with such on its lines");
   app.add_option("--variant", variants, "GLOB[,GLOB...] of variants: 'gpu/*', 'cpu/*', '*/80*'; repeatable");
   app.add_option("--device", devices, "cpu, gpu or all; default: all that are present");
   app.add_option("--tier", o.tier,

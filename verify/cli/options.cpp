@@ -53,7 +53,7 @@ std::optional<int> parse_options(int argc, char** argv, VerifyOptions& o) {
   std::string tier = "smoke", shard, isolate = "variant", seed;
   bool list = false;
   std::vector<std::string> positional;
-  app.add_option("--case", o.cases, "all, or GLOB[,GLOB...]: 'spmv.*', 'gemm.f32(m=1..*,n=7*)', or a whole id as printed");
+  app.add_option("--case", o.cases, "all, or GLOB[,GLOB...]: 'spmv.*', 'gemm.f32(m=1..*,n=7*)', a whole id as printed, or @FILE with such on its lines");
   app.add_option("--variant", variants, "GLOB[,GLOB...] of variants: 'gpu/*', 'cpu/*', 'user/*'");
   app.add_option("--device", devices, "cpu, gpu, simt (GPU kernels on the CPU executor: slow, needs no GPU) or all; default: cpu and gpu");
   app.add_option("--tier", tier, "smoke, full or stress; a tier includes the ones before it")->capture_default_str();

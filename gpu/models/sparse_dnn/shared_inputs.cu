@@ -29,9 +29,9 @@ using namespace sdnn;
 constexpr int kSharedThreads = 128;
 constexpr int kWarps = kSharedThreads / 32;
 
-constexpr int kSharedBlocks = 4;       // per multiprocessor: 128 registers
-constexpr int kPanels = 4;             // of a warp
-constexpr int kStep = 4, kStages = 4;  // inputs under way: kStep * (kStages - 1)
+constexpr int kSharedBlocks = 4;                        // per multiprocessor: 128 registers
+constexpr int kPanels = 4;                              // of a warp
+constexpr int kStages = 4, kStep = 4, kListedStep = 2;  // inputs under way: a step's times (kStages - 1)
 
 /// One layer in device memory.
 struct SharedLayer {
@@ -236,11 +236,12 @@ class SharedNet final : public LayerKernels {
 
   void run(Index l, const float* in, const std::int32_t* place, const std::int32_t* count, float* out,
            unsigned* alive, void* stream) const override {
-    launch(
-        place != nullptr ? sdnn_shared_layer<true, kStep, kStages> : sdnn_shared_layer<false, kStep, kStages>,
-        device_multiprocessors() * kSharedBlocks, kSharedThreads, sizeof(Ring<kStep, kStages>) * kWarps,
-        stream, layers_[static_cast<std::size_t>(l)], Layout{neurons_, kPanel}, in, place, count, bias_, cap_,
-        out, alive);
+    const bool listed = place != nullptr;
+    launch(listed ? sdnn_shared_layer<true, kListedStep, kStages> : sdnn_shared_layer<false, kStep, kStages>,
+           device_multiprocessors() * kSharedBlocks, kSharedThreads,
+           (listed ? sizeof(Ring<kListedStep, kStages>) : sizeof(Ring<kStep, kStages>)) * kWarps, stream,
+           layers_[static_cast<std::size_t>(l)], Layout{neurons_, kPanel}, in, place, count, bias_, cap_, out,
+           alive);
   }
 
   void run_settled(Index first, Index last, Index rows, float* y, float* other, unsigned* alive,
