@@ -94,6 +94,11 @@ TEST_CASE("stored reports are drawn again: tables with our fastest beside the ve
   CHECK(table.has("| cpu/01_serial |"));
   CHECK(table.has("| cpu/81_eigen |"));
   CHECK(table.has("spmv.f32, geometric mean of 1"));
+  // A page beside the plots' folder shows them by their way from there.
+  const std::string page = (folder / "page.md").string();
+  CHECK(bench("draw " + a + " --markdown " + page + " --svg " + (folder / "plots").string()).exit_code == 0);
+  CHECK(plumb::testing::shell("cat " + page)
+            .has("](plots/spmv.f32_rows_300_cols_200_density_0.05_fill_real_seed_5.svg)"));
   CHECK(bench("draw " + (folder / "missing.json").string()).exit_code == 2);
   std::filesystem::remove_all(folder);
 }

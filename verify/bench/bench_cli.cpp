@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -168,8 +169,12 @@ void write_text(const std::string& path, const std::string& text) {
 void write_outputs(const Options& o, const BenchReport& report) {
   if (!o.json.empty()) write_json(report, o.json);
   if (!o.html.empty()) write_text(o.html, bench_html(report));
-  if (!o.markdown.empty()) write_text(o.markdown, bench_markdown(report));
-  if (!o.svg.empty()) write_svgs(report, o.svg);
+  std::map<std::string, std::string> plots;
+  if (!o.svg.empty()) plots = write_svgs(report, o.svg);
+  if (o.markdown.empty()) return;
+  const auto page = std::filesystem::absolute(o.markdown).parent_path();
+  for (auto& [id, path] : plots) path = std::filesystem::absolute(path).lexically_relative(page).string();
+  write_text(o.markdown, bench_markdown(report, plots));
 }
 
 // Times below a floor are refused only after the roofs were measured again: a disturbed roof is low.
@@ -450,7 +455,7 @@ int bench_checked(int argc, char** argv, const std::vector<std::string>& librari
   app.add_option("--json", o.json, "write the report with every sample; compare reads it");
   app.add_option("--html", o.html, "write the report as one page with its plots");
   app.add_option("--svg", o.svg, "write a plot of each case into this folder");
-  app.add_option("--markdown", o.markdown, "write tables: our fastest beside the vendor's, and each ladder");
+  app.add_option("--markdown", o.markdown, "write tables: our fastest beside the vendor's, and each ladder, with its plot where --svg writes one");
   app.add_option("--plugin", o.plugins, "time the variants of this shared library too; repeatable")
       ->take_all();
   app.add_flag("--dry-run", o.dry_run, "say what would be timed, and time nothing");

@@ -280,7 +280,7 @@ std::string ladder_svg(const BenchReport& report, const std::string& case_id) {
   return out + "</svg>\n";
 }
 
-std::string bench_markdown(const BenchReport& report) {
+std::string bench_markdown(const BenchReport& report, const std::map<std::string, std::string>& plots) {
   // The warm time where there is one: it is what vendors are compared by.
   const auto quoted = [](const BenchResult& r) { return r.warm ? &*r.warm : r.cold ? &*r.cold : nullptr; };
   struct Mean {
@@ -308,13 +308,16 @@ std::string bench_markdown(const BenchReport& report) {
         continue;
       }
       const BenchResult*& best = is_vendor(r->variant) ? vendor : ours;
-      if (best == nullptr || m->summary.median < quoted(*best)->summary.median) best = r;
+      const bool alike = r->arithmetic == Arithmetic::native;  // tf32x3, Winograd: in the ladder alone
+      if (alike && (best == nullptr || m->summary.median < quoted(*best)->summary.median)) best = r;
       ladders += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", r->variant, time(r->warm),
                              time(r->cold), rate_text(r->bytes / m->summary.median, "B/s"),
                              rate_text(r->flop / m->summary.median, "FLOP/s"), times(m->vendor),
                              percent(m->share_of_roof()), r->prepare >= 0 ? time_text(r->prepare) : "-",
                              notes_of(*r));
     }
+    if (const auto plot = plots.find(id); plot != plots.end())
+      ladders += fmt::format("\n![times, speed beside the vendor's, share of the roof]({})\n", plot->second);
     if (ours == nullptr) continue;
     const double ratio =
         vendor == nullptr ? 0 : quoted(*vendor)->summary.median / quoted(*ours)->summary.median;
@@ -333,8 +336,12 @@ std::string bench_markdown(const BenchReport& report) {
     summary += fmt::format("| {}, geometric mean of {} | | | | | {} |\n", key, mean.count,
                            times(std::exp(mean.logarithms / mean.count)));
   }
-  return fmt::format("{}\nmachine\n{}\nroofs\n{}", summary, machine_table(report),
-                     roofs_table(report.roofs)) +
+  return fmt::format(
+             "Medians of event-timed runs, each variant judged before and after it was timed. `vendor`: speed beside the "
+             "fastest library variant's of the\nsame case; `vendor`, `traffic`, `work` and `roof` are of the warm time "
+             "where there is one. `prepare`: conversion and analysis, timed apart. The first\ntable leaves out variants that "
+             "compute in another arithmetic than the operator's, which the ladders name.\n\n{}\n```\n{}\n{}```\n",
+             summary, machine_table(report), roofs_table(report.roofs)) +
          ladders;
 }
 
@@ -401,11 +408,11 @@ std::string bench_html(const BenchReport& report) {
   return out + "</body></html>\n";
 }
 
-std::vector<std::string> write_svgs(const BenchReport& report, const std::string& folder) {
+std::map<std::string, std::string> write_svgs(const BenchReport& report, const std::string& folder) {
   std::error_code trouble;
   std::filesystem::create_directories(folder, trouble);
   if (trouble) throw input_error(folder, 0, "cannot be made", trouble.message());
-  std::vector<std::string> paths;
+  std::map<std::string, std::string> paths;
   for (const std::string& id : cases_of(report)) {
     std::string stem;
     for (const char c : id)
@@ -416,7 +423,7 @@ std::vector<std::string> write_svgs(const BenchReport& report, const std::string
     file << ladder_svg(report, id);
     file.flush();
     if (!file) throw input_error(path, 0, "cannot be written", std::strerror(errno));
-    paths.push_back(path);
+    paths[id] = path;
   }
   return paths;
 }

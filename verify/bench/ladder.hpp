@@ -1,5 +1,6 @@
 // The ladder of an operator on a case: as a table on a terminal, as SVG, and as a page that needs no other file.
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,11 +22,11 @@ namespace plumb {
 /// One picture: per variant its times cold and warm, its share of the vendor's speed and of the roof. Readable on light and dark pages.
 [[nodiscard]] std::string ladder_svg(const BenchReport&, const std::string& case_id);
 /// The cases as one Markdown table of our fastest against the vendor's, with the geometric mean by operator and type, and a
-/// table per case below it.
-[[nodiscard]] std::string bench_markdown(const BenchReport&);
+/// table per case below it, with its plot where `plots` (case id, path from the page) has one.
+[[nodiscard]] std::string bench_markdown(const BenchReport&, const std::map<std::string, std::string>& plots = {});
 /// All of it in one file.
 [[nodiscard]] std::string bench_html(const BenchReport&);
-/// Writes ladder_svg of every case into a folder, which is made if need be. Returns the paths. Throws Error.
-std::vector<std::string> write_svgs(const BenchReport&, const std::string& folder);
+/// Writes ladder_svg of every case into a folder, which is made if need be. Returns the paths by case. Throws Error.
+std::map<std::string, std::string> write_svgs(const BenchReport&, const std::string& folder);
 
 }  // namespace plumb
