@@ -1,7 +1,7 @@
 // conv2d, vendor: windows gathered as a matrix in workspace, and cuBLAS for the product of each image.
 //
 // Change    what a user composes from the vendor's BLAS: a kernel writes the windows of up to kColumnBytes of
-//           images, a strided batch of products follows, pedantic arithmetic. A 1 x 1 filter with stride 1
+//           images, a strided batch of products follows, in the operator's type. A 1 x 1 filter with stride 1
 //           and no padding needs no gather: an image's planes are the matrix.
 // Traffic   the matrix of windows, n c r s oh ow elements, is written and read: r s times X each way.
 // Limits    the library's.
@@ -58,7 +58,7 @@ const char* supports(const Problem<T>&, const In<T>& in, const Out<T>& out) {
 
 template <class T>
 void* prepare(const Problem<T>&, const In<T>&, const Out<T>&, Context& context) {
-  return new Cublas(context);
+  return new Cublas(context, kOwnMath<T>);
 }
 
 template <class T>

@@ -41,7 +41,7 @@ const char* cublas_supports(const Gemm::Problem<T>&, const Gemm::In<T, Space::de
 template <class T>
 void* cublas_prepare(const Gemm::Problem<T>&, const Gemm::In<T, Space::device>&,
                      const Gemm::Out<T, Space::device>&, Context& context) {
-  return new Cublas(context);
+  return new Cublas(context, kOwnMath<T>);
 }
 
 }  // namespace gemm

@@ -25,7 +25,7 @@ const char* supports(const Gemv::Problem<T>&, const In<T>& in, const Out<T>&) {
 
 template <class T>
 void* prepare(const Gemv::Problem<T>&, const In<T>&, const Out<T>&, Context& context) {
-  return new Cublas(context);
+  return new Cublas(context, kOwnMath<T>);
 }
 
 cublasStatus_t call(cublasHandle_t h, int m, int n, const float* alpha, const float* a, int lda,

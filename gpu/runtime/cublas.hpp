@@ -1,4 +1,4 @@
-// cuBLAS for the vendor rungs: a checked call, and a handle on the run's stream with pedantic arithmetic.
+// cuBLAS for the vendor rungs: a checked call, and a handle on the run's stream that computes in the operator's type.
 // Apart from check.hpp because only files numbered 80 and up may include a library's headers.
 #pragma once
 #include <cublas_v2.h>
@@ -15,12 +15,16 @@ inline void check_cublas(cublasStatus_t status, const char* call, const char* fi
 }
 #define PLUMB_CUBLAS(call) ::plumb::check_cublas((call), #call, __FILE__, __LINE__)
 
-/// Owns a cuBLAS handle. Arithmetic is the operator's own type: no TF32, no reduced-precision sums, no
-/// emulation. Errors: throws Error where the environment forces another arithmetic on the library, or it does
+/// The operator's own arithmetic. fp32 is pedantic: no TF32. fp64 is not: its default is whole fp64 too, and the
+/// library's fast kernels are only there (H200, 4088: 61 TFLOP/s; pedantic 44).
+template <class T>
+constexpr cublasMath_t kOwnMath = sizeof(T) == sizeof(float) ? CUBLAS_PEDANTIC_MATH : CUBLAS_DEFAULT_MATH;
+
+/// Owns a cuBLAS handle. `math`: kOwnMath of the operator's type. No emulation. Errors: throws Error where the environment forces another arithmetic on the library, or it does
 /// not start.
 class Cublas {
  public:
-  explicit Cublas(Context& context) {
+  Cublas(Context& context, cublasMath_t math) {
     for (const char* name : {"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION",
                              "CUBLAS_EMULATE_DOUBLE_PRECISION", "CUBLAS_EMULATION_STRATEGY"}) {
       if (std::getenv(name) != nullptr)
@@ -29,7 +33,7 @@ class Cublas {
     PLUMB_CUBLAS(cublasCreate(&handle_));
     try {
       PLUMB_CUBLAS(cublasSetStream(handle_, static_cast<cudaStream_t>(context.stream)));
-      PLUMB_CUBLAS(cublasSetMathMode(handle_, CUBLAS_PEDANTIC_MATH));
+      PLUMB_CUBLAS(cublasSetMathMode(handle_, math));
     } catch (...) {
       (void)cublasDestroy(handle_);
       throw;

@@ -1,7 +1,7 @@
 // skinny_gemm, vendor: cuBLAS gemm with the operands exchanged (row-major Y = X W is column-major Y^T = W^T
 // X^T).
 //
-// Change    the library's own kernels, pedantic arithmetic.
+// Change    the library's own kernels, arithmetic of the operator's type.
 // Traffic   the library's.
 // Limits    the library's.
 // Fails at  sizes of zero, which it refuses, and so do we: unsupported.
@@ -26,7 +26,7 @@ const char* supports(const SkinnyGemm::Problem<T>&, const In<T>& in, const Out<T
 
 template <class T>
 void* prepare(const SkinnyGemm::Problem<T>&, const In<T>&, const Out<T>&, Context& context) {
-  return new Cublas(context);
+  return new Cublas(context, kOwnMath<T>);
 }
 
 cublasStatus_t call(cublasHandle_t h, std::int64_t m, std::int64_t n, std::int64_t k, const float* a,

@@ -27,7 +27,7 @@ const char* supports(const Transpose::Problem<T>&, const In<T>& in, const Out<T>
 
 template <class T>
 void* prepare(const Transpose::Problem<T>&, const In<T>&, const Out<T>&, Context& context) {
-  return new Cublas(context);
+  return new Cublas(context, kOwnMath<T>);
 }
 
 cublasStatus_t geam(cublasHandle_t h, int m, int n, const float* one, const float* a, int lda,

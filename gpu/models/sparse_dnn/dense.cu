@@ -34,7 +34,7 @@ class Dense final : public ClassicPlan {
         hoisted_(hoisted),
         weights_(net, stream_.get()),
         context_{stream_.get()},
-        cublas_(context_) {}
+        cublas_(context_, kOwnMath<float>) {}
 
  private:
   Layout layout_of(Index) const override { return {net_.neurons, 1}; }
