@@ -9,11 +9,12 @@
 //           memory, some steps ahead; copies take rows through their list, or 16 bytes of a panel as it lies.
 // Traffic   an activation is read once per group that wants it (twice in the challenge's networks), written
 //           once.
-// Limits    126 registers; 128 where rows are listed, and 44 bytes of spills (sm_90, nvcc 13.0, ptxas -v).
-//           Listed layers wait for L2 (74 % of its peak, issue slots 62 %). H200, 120 layers: 7.1 ms at 4096
-//           neurons, 28.8 at 16,384, 123 at 65,536 (7.4 and 29.5 with the second layer's rows listed); 11.3 and
-//           41.5 where a lane loaded its rows into registers, four inputs under way. Of the ring's shapes, steps x stages 4 x 4, 4 x 3, 8 x 3, 8 x 2 and 2 x 4, none was 3 %
-//           ahead of 4 x 4 (at 4096, in forms before this one).
+// Limits    126 to 128 registers, 12 bytes of spills where rows lie as they are (sm_90, nvcc 13.0, ptxas -v).
+//           H200, 120 layers: 5.75 ms at 4096 neurons, 24.0 at 16,384, 109 at 65,536 (7.1, 28.8 and 123 with loops that
+//           were not unrolled by the stages, fences for the settled order, and 4-byte stores; 11.3 and 41.5 where a lane
+//           loaded its rows into registers). A settled layer at 4096: 21.4 us, second-level cache 85 % busy, issue slots 67 %.
+//           Of the ring's shapes, steps x stages, 2 x 4 is best for listed rows (428 us for 504 in layer 4), 4 x 4 for the others
+//           (611 us for 651 in layer 2; 4 x 2 718, 2 x 8 628). Copies through L1 instead of past it: the same.
 // Fails at  few rows: 128 per warp.
 #include <algorithm>
 
