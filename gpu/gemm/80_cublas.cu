@@ -1,8 +1,8 @@
 // gemm, vendor: cuBLAS gemm on row-major operands by exchanging them.
 //
-// Change    the library's own kernels, arithmetic of the operator's type. Row-major C = A B is column-major C^T = B^T A^T,
-//           and a row-major matrix is its own transpose in column-major eyes: exchange A and B, m and n, and
-//           nothing is copied.
+// Change    the library's own kernels, arithmetic of the operator's type. Row-major C = A B is column-major
+//           C^T = B^T A^T, and a row-major matrix is its own transpose in column-major eyes: exchange A and
+//           B, m and n, and nothing is copied.
 // Traffic   the library's.
 // Limits    the library's.
 // Fails at  sizes of zero, which it refuses, and so do we: unsupported. At k = 2 it pads k with zeros: an

@@ -20,8 +20,8 @@ inline void check_cublas(cublasStatus_t status, const char* call, const char* fi
 template <class T>
 constexpr cublasMath_t kOwnMath = sizeof(T) == sizeof(float) ? CUBLAS_PEDANTIC_MATH : CUBLAS_DEFAULT_MATH;
 
-/// Owns a cuBLAS handle. `math`: kOwnMath of the operator's type. No emulation. Errors: throws Error where the environment forces another arithmetic on the library, or it does
-/// not start.
+/// Owns a cuBLAS handle. `math`: kOwnMath of the operator's type. No emulation. Errors: throws Error where the
+/// environment forces another arithmetic on the library, or it does not start.
 class Cublas {
  public:
   Cublas(Context& context, cublasMath_t math) {

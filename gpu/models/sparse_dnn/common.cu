@@ -20,9 +20,9 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// Ids and places of the rows whose bit is set, ascending. A warp per word, a lane per row; what lives before a block's
-// words every block counts for itself. `next` (words_held) is cleared for the next layer: `alive` itself other
-// blocks still read. `ids_in` may be null: a row is its own id. One block, whose threads went
+// Ids and places of the rows whose bit is set, ascending. A warp per word, a lane per row; what lives before
+// a block's words every block counts for itself. `next` (words_held) is cleared for the next layer: `alive`
+// itself other blocks still read. `ids_in` may be null: a row is its own id. One block, whose threads went
 // through a word each, held up every layer: 166 us for 60,000 rows (H200, the profiler's clock).
 __global__ void __launch_bounds__(kListThreads)
     sdnn_list_living(const unsigned* alive, unsigned* next, Index words_held, const std::int32_t* count,

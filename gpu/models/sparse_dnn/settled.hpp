@@ -5,11 +5,11 @@
 // layers, innermost first. An item waits until its unit has left the layer before; that unit's items have
 // lower tickets, so that whoever holds the lowest ticket never waits, and blocks need not all be resident.
 //
-// H200, class A at 4096 neurons: 41 us a layer; 52 with the grid's barrier between layers, which held 15 %
-// of the samples; class B 29, from 32 (and with release and acquire in place of fences and an atomic read: class A 40,
-// class B, whose loop changed too, 21). At 16,384 class B loses (122, from 115). Chunks of units that fit the
-// second-level cache, each through all layers first, want for units to go on with: 182 us in class A and 237
-// in B at 16,384, 174 and 122 without.
+// H200, class A at 4096 neurons: 41 us a layer; 52 with the grid's barrier between layers, which held 15 % of
+// the samples; class B 29, from 32 (and with release and acquire in place of fences and an atomic read: class
+// A 40, class B, whose loop changed too, 21). At 16,384 class B loses (122, from 115). Chunks of units that
+// fit the second-level cache, each through all layers first, want for units to go on with: 182 us in class A
+// and 237 in B at 16,384, 174 and 122 without.
 #pragma once
 #include <cuda/atomic>
 

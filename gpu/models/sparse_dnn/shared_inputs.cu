@@ -10,11 +10,12 @@
 // Traffic   an activation is read once per group that wants it (twice in the challenge's networks), written
 //           once.
 // Limits    126 to 128 registers, 12 bytes of spills where rows lie as they are (sm_90, nvcc 13.0, ptxas -v).
-//           H200, 120 layers: 5.75 ms at 4096 neurons, 24.0 at 16,384, 109 at 65,536 (7.1, 28.8 and 123 with loops that
-//           were not unrolled by the stages, fences for the settled order, and 4-byte stores; 11.3 and 41.5 where a lane
-//           loaded its rows into registers). A settled layer at 4096: 21.4 us, second-level cache 85 % busy, issue slots 67 %.
-//           Of the ring's shapes, steps x stages, 2 x 4 is best for listed rows (428 us for 504 in layer 4), 4 x 4 for the others
-//           (611 us for 651 in layer 2; 4 x 2 718, 2 x 8 628). Copies through L1 instead of past it: the same.
+//           H200, 120 layers: 5.75 ms at 4096 neurons, 24.0 at 16,384, 109 at 65,536 (7.1, 28.8 and 123 with
+//           loops that were not unrolled by the stages, fences for the settled order, and 4-byte stores; 11.3
+//           and 41.5 where a lane loaded its rows into registers). A settled layer at 4096: 21.4 us,
+//           second-level cache 85 % busy, issue slots 67 %. Of the ring's shapes, steps x stages, 2 x 4 is
+//           best for listed rows (428 us for 504 in layer 4), 4 x 4 for the others (611 us for 651 in layer
+//           2; 4 x 2 718, 2 x 8 628). Copies through L1 instead of past it: the same.
 // Fails at  few rows: 128 per warp.
 #include <algorithm>
 
@@ -69,8 +70,9 @@ struct Rows {
   }
 };
 
-/// One group of neurons over panels [panel, panel + kPanels); those from `panels` on are not there. A lane has the
-/// four rows 4 * (lane % 8) of panel lane / 8; `living` tells which of them are rows, and is 0 where there is no panel.
+/// One group of neurons over panels [panel, panel + kPanels); those from `panels` on are not there. A lane
+/// has the four rows 4 * (lane % 8) of panel lane / 8; `living` tells which of them are rows, and is 0 where
+/// there is no panel.
 template <bool kListed, int kStep, int kStages>
 PLUMB_DEVICE void group_of_panels(const SharedLayer& w, int group, int panel, int panels, Index neurons,
                                   const Rows<kListed>& rows, unsigned living, float bias, float cap, int lane,
