@@ -209,9 +209,7 @@ std::vector<FilterItem> filter_items(std::string_view text) {
       for (std::size_t at = line.find('#'); at != std::string::npos; at = line.find('#', at + 1)) {
         if (at == 0 || line[at - 1] == ' ' || line[at - 1] == '\t') line.erase(at);  // else it is of a file's name
       }
-      line.erase(line.find_last_not_of(" \t\r") + 1);
-      line.erase(0, line.find_first_not_of(" \t"));
-      for (const std::string& item : split(line, ','))
+      for (const std::string& item : split(trimmed(line), ','))
         items.push_back({item, fmt::format("{}:{}: ", printable(file, 200), number)});
     }
     if (items.size() == before) throw input_error(file, 0, "names no case");

@@ -1,6 +1,7 @@
 #include "reference/core/text.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -105,6 +106,13 @@ std::vector<std::string> split(std::string_view text, char separator) {
   }
   parts.push_back(std::move(part));
   return parts;
+}
+
+std::string trimmed(std::string_view text) {
+  const auto space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
+  while (!text.empty() && space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && space(text.back())) text.remove_suffix(1);
+  return std::string(text);
 }
 
 }  // namespace plumb

@@ -24,4 +24,7 @@ namespace plumb {
 /// Splits at `separator` outside parentheses; no trimming; an empty text gives no parts.
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 
+/// The text without white space at either end.
+[[nodiscard]] std::string trimmed(std::string_view text);
+
 }  // namespace plumb

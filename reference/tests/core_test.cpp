@@ -35,6 +35,11 @@ TEST_CASE("split leaves commas inside parentheses alone") {
   CHECK(split("a(x=1,y=2),b", ',') == std::vector<std::string>{"a(x=1,y=2)", "b"});
 }
 
+TEST_CASE("trimmed takes white space off both ends, and only there") {
+  CHECK(trimmed(" \t a b\r\n") == "a b");
+  CHECK(trimmed(" \n").empty());
+}
+
 TEST_CASE("Neumaier and Dot2 keep the sum that Kahan loses") {
   KahanSum<double> kahan;
   NeumaierSum<double> neumaier;

@@ -1,7 +1,6 @@
 #include "verify/engine/sanitizer_report.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdint>
 #include <cstdlib>
 
@@ -11,13 +10,6 @@
 
 namespace plumb {
 namespace {
-
-std::string trimmed(std::string_view text) {
-  const auto space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
-  while (!text.empty() && space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && space(text.back())) text.remove_suffix(1);
-  return std::string(text);
-}
 
 // The five entities of XML and characters by number; anything else stays as it is written.
 std::string decoded(std::string_view text) {

@@ -77,9 +77,8 @@ struct LivingRows {
   [[nodiscard]] const std::int32_t* count(Index l) const { return counts.data() + l + 1; }
   [[nodiscard]] Index read_count(Index l, void* stream) const;
 
-  DeviceArray<unsigned> alive;  // bit r % 32 of alive[r / 32], r a row of the layer at work
-  DeviceArray<unsigned>
-      alive_next;  // zeros, but for what list() reads now and clears when it is called again
+  DeviceArray<unsigned> alive;       // bit r % 32 of alive[r / 32], r a row of the layer at work
+  DeviceArray<unsigned> alive_next;  // what was listed last; the next list() clears it and takes it
   DeviceArray<std::int32_t> ids, ids_before;
   DeviceArray<std::int32_t> place;   // of each living row among the rows before
   DeviceArray<std::int32_t> counts;  // (layers + 2): rows given; entering each layer; at the end

@@ -77,7 +77,8 @@ template <bool kListed, int kStep, int kStages>
 PLUMB_DEVICE void group_of_panels(const SharedLayer& w, int group, int panel, int panels, Index neurons,
                                   const Rows<kListed>& rows, unsigned living, float bias, float cap, int lane,
                                   Ring<kStep, kStages>& ring, float* out, unsigned* alive) {
-  static_assert(32 / kStep % kStages == 0, "the inputs of a 32 begin in stage 0");
+  static_assert(32 % kStep == 0, "a step's inputs are of one 32");
+  static_assert(32 / kStep % kStages == 0, "which begins in stage 0");
   constexpr int kLineParts = kPanel / 4, kWeights = kGroup / 4;
   static_assert(kStep * kWeights <= 32, "a weight to a lane");
   const std::int32_t begin = __ldg(w.input_begin + group);
