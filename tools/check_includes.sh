@@ -25,8 +25,42 @@ room reference/cpu reference/core/ reference/ops/ reference/cpu/
 room reference/models reference/core/ reference/ops/ reference/models/
 room reference/tests reference/
 room datasets datasets/ reference/core/
+# inside datasets: io <- formats <- { generators, remote } <- networks
+room datasets/io datasets/io/ reference/core/
+room datasets/formats datasets/io/ datasets/formats/ reference/core/
+room datasets/generators datasets/io/ datasets/formats/ datasets/generators/ reference/core/
+room datasets/networks datasets/ reference/core/
+room datasets/remote datasets/io/ datasets/formats/ datasets/remote/ reference/core/
 room gpu gpu/ reference/ plugin_abi.h  # a plug-in stands alone: its header lies beside it
-room verify verify/ reference/ gpu/runtime/ gpu/plugin/ gpu/simt/ datasets/ tools/version.hpp manifest.inc simt_manifest.inc
+room verify verify/ reference/ gpu/runtime/ gpu/plugin/ gpu/simt/ datasets/ tools/version.hpp tools/terminal.hpp manifest.inc simt_manifest.inc contracts.inc
+# inside verify: drawing, image <- engine <- judge, engine <- selection; { selection, judge } <- sweep;  judge <- report;  sweep, report <- bench, cli
+below="verify/image/ verify/drawing/ verify/engine/ verify/judge/ verify/mutants/ verify/operators.hpp reference/ datasets/"
+# shellcheck disable=SC2086
+{
+  room verify/drawing verify/drawing/ reference/
+  room verify/engine $below gpu/ manifest.inc simt_manifest.inc tools/
+  room verify/judge $below tools/
+  room verify/selection $below verify/selection/
+  room verify/sweep $below verify/selection/ verify/sweep/
+  room verify/report $below verify/report/
+  room verify/bench $below verify/selection/ verify/sweep/ verify/report/ verify/bench/ gpu/ tools/
+  room verify/cli $below verify/selection/ verify/sweep/ verify/report/ verify/cli/ tools/ contracts.inc
+}
+
+# inside gpu/simt: headers point  language <- race <- memory <- scheduler <- host;  a .cpp file may include state.hpp, which knows all
+simt() { # simt ROOM ALLOWED...
+  local place=gpu/simt/$1; shift
+  local allowed; allowed=$(printf 'gpu/simt/%s|' "$@")
+  local found
+  found=$(grep -rnE '^ *# *include *"gpu/simt/' "$place" --include='*.hpp' --include='*.cpp' --include='*.inc' |
+    grep -vE "#[[:space:]]*include *\"(${allowed}gpu/simt/executor.hpp)" | grep -vE '\.cpp:[0-9]+:#include "gpu/simt/state.hpp"|/touch.hpp:' || true)
+  [ -z "$found" ] || { printf 'includes that %s must not have (allowed: %s):\n%s\n' "$place" "$*" "$found" >&2; bad=1; }
+}
+simt language language/
+simt race language/ race/
+simt memory language/ race/ memory/
+simt scheduler language/ race/ memory/ scheduler/
+simt host language/ race/ memory/ scheduler/ host/
 
 # a contract and the ABI stay lean: no standard library beyond <cstdint>
 lean=$(grep -nE '^ *# *include *<' reference/core/abi.hpp reference/ops/*.hpp | grep -v '<cstdint>' || true)

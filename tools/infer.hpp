@@ -1,65 +1,92 @@
-// infer's two commands and what they share: options as parsed, progress on a terminal, exit codes.
+// infer's two commands, and what they share: options as parsed, the devices, timed runs. Each command is load -> plan ->
+// run -> judge -> report.
 #pragma once
 #include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
+#include "datasets/networks/gcn_data.hpp"
+#include "datasets/networks/sdnn_data.hpp"
+#include "reference/core/abi.hpp"
+#include "tools/model_report.hpp"
+
 namespace plumb {
 
-inline constexpr int kExitOk = 0, kExitDiffers = 1, kExitUsage = 2, kExitNoDevice = 77;
-
-struct SdnnOptions {
-  std::int64_t neurons = 1024, layers = 120;
-  std::int64_t inputs = 0;  // 0: all there are
-  std::string data, weights, images, categories;
-  bool bias_given = false;
-  float bias = 0, cap = 32;
-  std::string pipeline = "auto", device = "cpu", structure = "A";
+/// What both commands take.
+struct InferOptions {
+  std::string pipeline = "auto", device = "cpu";
   std::int64_t repeat = 1;
   bool check = false, verbose = false;
   std::string json;
 };
+
+struct SdnnOptions : InferOptions {
+  SdnnRequest data;
+  bool bias_given = false;
+  float bias = 0, cap = 32;
+  std::string structure = "general";  // or its letter
+};
 [[nodiscard]] int infer_sdnn(const SdnnOptions& options);
 
-struct GcnOptions {
-  std::string data;
-  std::vector<std::string> contest;  // F0 F1 [F2] GRAPH X W1 [W2]
-  std::string graph, features;
-  std::vector<std::string> weights;
-  std::string twin, widths = "64-16-8";  // a generated graph, and F0-F1 or F0-F1-F2 on it
-  std::int64_t layers = 0;               // 0: as many as there are weights
-  std::string dtype = "auto", pipeline = "auto", device = "cpu";
-  std::int64_t repeat = 1;
-  bool check = false, verbose = false;
-  std::string out, json;
+struct GcnOptions : InferOptions {
+  GcnRequest data;
+  std::string dtype = "auto";
+  std::string out;
 };
 [[nodiscard]] int infer_gcn(const GcnOptions& options);
 
-/// One line on stderr that is written over, and only on a terminal.
-class Progress {
- public:
-  Progress();
-  ~Progress();
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-  void say(const std::string& text);
-
- private:
-  bool terminal_;
-  bool said_ = false;
+/// The device asked for is not there: one line `skip: ...`, and Exit::no_device.
+struct NoDevice : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
+inline constexpr const char* kNoGpuSide =
+    "this infer was built without a GPU side (no CUDA compiler at configure time)";
 
-[[nodiscard]] double seconds_now();
-/// "1.23 s", "45.6 ms".
-[[nodiscard]] std::string show_seconds(double seconds);
-/// Peak resident memory of this process, in bytes; 0 where the system does not say.
-[[nodiscard]] std::int64_t peak_memory();
-[[nodiscard]] std::string show_bytes(std::int64_t bytes);
-/// The folder of `dataset fetch`: $PLUMB_CACHE, else $XDG_CACHE_HOME/plumbline, else ~/.cache/plumbline; ""
-/// without a home.
-[[nodiscard]] std::string cache_folder();
-[[nodiscard]] std::string environment(const char* name);
-[[nodiscard]] double median(std::vector<double> values);
-void write_text(const std::string& path, const std::string& text);
+/// Whose pipelines run: gpu and simt are both Space::device; the program infer_simt has the CPU executor there.
+[[nodiscard]] inline Space space_of(const InferOptions& o) {
+  return o.device == "cpu" ? Space::host : Space::device;
+}
+
+/// True in the program infer_simt, whose device is the CPU executor (infer_executor.cpp; else infer_no_executor.cpp).
+[[nodiscard]] bool has_executor();
+/// Runs `run()`, in infer_simt with every access of kernels watched: findings go to stderr, and make Exit::differs of
+/// Exit::ok.
+[[nodiscard]] int watched(const std::function<int()>& run);
+
+/// Where the words for a person go: to standard error where the JSON takes standard output.
+[[nodiscard]] std::FILE* output_for_words(const InferOptions& o);
+
+/// Errors: more multiplications on the CPU executor than it does in some minutes.
+void require_executor_can(const InferOptions& o, double products);
+
+/// Errors, before any work: a file that cannot be written.
+void require_outputs(const InferOptions& o);
+void write_json(const std::string& path, const nlohmann::json& json);
+
+/// Runs `run()`, whose result has `seconds`, `o.repeat` times after one run to warm up, and returns the last result. There
+/// is no run to warm up where it would take long, or on the CPU executor, whose times mean nothing.
+template <class Run>
+[[nodiscard]] auto timed_runs(const InferOptions& o, ModelTimes& times, Run&& run) {
+  constexpr double kLong = 2;  // seconds
+  auto result = run();
+  std::int64_t left = o.repeat;
+  if (result.seconds < kLong && o.device != "simt") {
+    times.cold = result.seconds;
+  } else {
+    times.runs.push_back(result.seconds);
+    --left;
+  }
+  for (; left > 0; --left) {
+    result = {};  // its memory is free for the next
+    result = run();
+    times.runs.push_back(result.seconds);
+  }
+  return result;
+}
 
 }  // namespace plumb

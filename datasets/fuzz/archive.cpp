@@ -1,6 +1,6 @@
 // Fuzzes gzip and tar.
-#include "datasets/byte_source.hpp"
 #include "datasets/fuzz/harness.hpp"
+#include "datasets/io/byte_source.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   return plumb::fuzz::run(data, size, [](std::string_view bytes) {

@@ -1,5 +1,5 @@
 // Fuzzes the binary cache: through a file in memory, since it is mapped.
-#include "datasets/binary_cache.hpp"
+#include "datasets/formats/binary_cache.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>

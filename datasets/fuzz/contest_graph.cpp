@@ -1,5 +1,5 @@
 // Fuzzes the reader of the GCN contest'\''s graphs.
-#include "datasets/contest.hpp"
+#include "datasets/formats/contest.hpp"
 #include "datasets/fuzz/harness.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

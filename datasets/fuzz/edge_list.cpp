@@ -1,5 +1,5 @@
 // Fuzzes the edge list reader.
-#include "datasets/edge_list.hpp"
+#include "datasets/formats/edge_list.hpp"
 #include "datasets/fuzz/harness.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,5 +1,5 @@
 // Fuzzes the Matrix Market reader and its conversions.
-#include "datasets/matrix_market.hpp"
+#include "datasets/formats/matrix_market.hpp"
 #include "datasets/fuzz/harness.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,5 +1,5 @@
 // Fuzzes the .npy reader and its conversions.
-#include "datasets/npy.hpp"
+#include "datasets/formats/npy.hpp"
 #include "datasets/fuzz/harness.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

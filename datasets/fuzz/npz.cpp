@@ -1,6 +1,6 @@
 // Fuzzes the .npz reader, zip included, and scipy.sparse matrices in it.
+#include "datasets/formats/npy.hpp"
 #include "datasets/fuzz/harness.hpp"
-#include "datasets/npy.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   return plumb::fuzz::run(data, size, [](std::string_view bytes) {

@@ -1,6 +1,6 @@
 // Fuzzes the sparse-DNN readers of layers, images and categories.
+#include "datasets/formats/sdnn_files.hpp"
 #include "datasets/fuzz/harness.hpp"
-#include "datasets/sdnn_files.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   return plumb::fuzz::run(data, size, [](std::string_view bytes) {

@@ -1,4 +1,4 @@
-#include "datasets/byte_source.hpp"
+#include "datasets/io/byte_source.hpp"
 
 #include <doctest/doctest.h>
 

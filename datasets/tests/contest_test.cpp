@@ -1,4 +1,4 @@
-#include "datasets/contest.hpp"
+#include "datasets/formats/contest.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "datasets/edge_list.hpp"
+#include "datasets/formats/edge_list.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
-#include "datasets/gcn_folder.hpp"
+#include "datasets/formats/gcn_folder.hpp"
 
 #include <doctest/doctest.h>
 
-#include "datasets/npy.hpp"
+#include "datasets/formats/npy.hpp"
 #include "datasets/tests/scratch.hpp"
 
 using namespace plumb;

@@ -1,9 +1,10 @@
-#include "datasets/load_matrix.hpp"
+#include "datasets/formats/load_matrix.hpp"
+#include "datasets/formats/inspect.hpp"
 
 #include <doctest/doctest.h>
 
-#include "datasets/binary_cache.hpp"
-#include "datasets/npy.hpp"
+#include "datasets/formats/binary_cache.hpp"
+#include "datasets/formats/npy.hpp"
 #include "datasets/tests/scratch.hpp"
 
 using namespace plumb;
@@ -38,7 +39,9 @@ TEST_CASE("an unknown kind of file lists what is known") {
   const Scratch dir;
   const std::string path = dir.write("a.xyz", "1 2 3\n");
   const std::string error = error_of([&] { return load_matrix<double>(path); });
-  CHECK(error.find(path + ": unknown kind of file; what is known: Matrix Market (.mtx)") == 0);
+  CHECK(error.find(path +
+                   ": unknown kind of file; what is known: binary cache (.plumb), Matrix Market (.mtx)") ==
+        0);
   CHECK(error_of([&] { return inspect(path); }) == error);
   CHECK(error_of([&] { return load_matrix<double>(dir.file("")); }).find("a folder is no matrix") !=
         std::string::npos);

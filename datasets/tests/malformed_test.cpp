@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "datasets/load_matrix.hpp"
+#include "datasets/formats/load_matrix.hpp"
 #include "datasets/tests/scratch.hpp"
 
 using namespace plumb;

@@ -6,11 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "datasets/banded.hpp"
-#include "datasets/graphs.hpp"
-#include "datasets/rmat.hpp"
-#include "datasets/twins.hpp"
+#include "datasets/generators/banded.hpp"
+#include "datasets/generators/graphs.hpp"
+#include "datasets/generators/lookalikes.hpp"
+#include "datasets/generators/pattern_matrix.hpp"
+#include "datasets/generators/rmat.hpp"
 #include "reference/core/error.hpp"
+#include "reference/core/sparse_cases.hpp"
 
 using plumb::Csr;
 using Ints = std::vector<std::int32_t>;
@@ -226,8 +228,10 @@ TEST_CASE("a hub graph has exactly the edges asked for, both ways, no loops, and
 }
 
 TEST_CASE(
-    "the twin of web-Stanford has its vertices, its entries with loops, and a row as long as its longest") {
-  const Csr<double> a = plumb::normalised_adjacency(plumb::hub_graph<double>(plumb::web_stanford_twin()));
+    "the look-alike of web-Stanford has its vertices, its entries with loops, and a row as long as its "
+    "longest") {
+  const Csr<double> a =
+      plumb::normalised_adjacency(plumb::hub_graph<double>(plumb::web_stanford_lookalike()));
   CHECK(a.rows == 281903);
   CHECK(a.nnz() == 4267175);
   std::int32_t longest = 0;
@@ -372,15 +376,15 @@ TEST_CASE("an arrow of width 1 has a full first row, a full first column and a d
   CHECK(a.col == Ints{0, 1, 2, 3, 0, 1, 0, 2, 0, 3});
 }
 
-TEST_CASE("every twin at a small scale has its entries, its longest row and a full diagonal") {
-  for (const plumb::TwinProfile& of : plumb::twin_profiles()) {
+TEST_CASE("every look-alike at a small scale has its entries, its longest row and a full diagonal") {
+  for (const plumb::LookalikeProfile& of : plumb::lookalike_profiles()) {
     CAPTURE(of.name);
-    plumb::TwinOptions options;
+    plumb::LookalikeOptions options;
     options.scale =
         of.max_row > 10000
             ? 1.0
             : std::max(0.002, 1.2 * static_cast<double>(of.max_row) / static_cast<double>(of.cols));
-    const Csr<float> a = plumb::twin<float>(of, options);
+    const Csr<float> a = plumb::lookalike<float>(of, options);
     CHECK(defect(a) == "");
     CHECK(a.rows == std::llround(static_cast<double>(of.rows) * options.scale));
     CHECK(a.nnz() == std::llround(static_cast<double>(of.nnz) * options.scale));
@@ -398,12 +402,12 @@ TEST_CASE("every twin at a small scale has its entries, its longest row and a fu
   }
 }
 
-TEST_CASE("the twin of a stored triangle stays below the diagonal") {
-  const plumb::TwinProfile& of = plumb::twin_profile("boneS10");
-  plumb::TwinOptions options;
+TEST_CASE("the look-alike of a stored triangle stays below the diagonal") {
+  const plumb::LookalikeProfile& of = plumb::lookalike_profile("boneS10");
+  plumb::LookalikeOptions options;
   options.scale = 0.01;
   options.lower = true;
-  const Csr<double> a = plumb::twin<double>(of, options);
+  const Csr<double> a = plumb::lookalike<double>(of, options);
   CHECK(defect(a) == "");
   CHECK(a.rows == 9149);
   CHECK(a.nnz() == (554684 + 9149) / 2);
@@ -413,12 +417,33 @@ TEST_CASE("the twin of a stored triangle stays below the diagonal") {
   }
 }
 
-TEST_CASE("twins refuse what they cannot be") {
-  CHECK(error_of([] { (void)plumb::twin_profile("boneS01"); }) ==
-        "twin: no matrix of this name has a twin; did you mean 'boneS10'?: boneS01");
+TEST_CASE("look-alikes refuse what they cannot be") {
+  CHECK(error_of([] { (void)plumb::lookalike_profile("boneS01"); }) ==
+        "lookalike: no matrix of this name has a look-alike; did you mean 'boneS10'?: boneS01");
   CHECK(error_of([] {
-          (void)plumb::twin<float>(plumb::twin_profile("mip1"), {.scale = 0.5});
+          (void)plumb::lookalike<float>(plumb::lookalike_profile("mip1"), {.scale = 0.5});
         }).find("the scale is too small") != std::string::npos);
-  CHECK_THROWS_AS((void)plumb::twin<float>(plumb::twin_profile("RM07R"), {.lower = true}), plumb::Error);
-  CHECK_THROWS_AS((void)plumb::twin<float>(plumb::twin_profile("RM07R"), {.scale = 2}), plumb::Error);
+  CHECK_THROWS_AS((void)plumb::lookalike<float>(plumb::lookalike_profile("RM07R"), {.lower = true}),
+                  plumb::Error);
+  CHECK_THROWS_AS((void)plumb::lookalike<float>(plumb::lookalike_profile("RM07R"), {.scale = 2}),
+                  plumb::Error);
+}
+
+TEST_CASE("generate pattern gives the matrix that a case has") {
+  for (const std::string& name : plumb::pattern_names()) {
+    CAPTURE(name);
+    plumb::Pattern pattern;
+    pattern.name = name;
+    pattern.rows = 60;
+    pattern.cols = 50;
+    pattern.density = 0.1;
+    pattern.seed = 7;
+    const plumb::Case c =
+        plumb::parse_case("spmv.f64(rows=60,cols=50,density=0.1,pattern=" + name + ",fill=real,seed=7)");
+    const Csr<double> want = plumb::make_sparse<double>(c, plumb::kMatrixStream);
+    const Csr<double> got = plumb::pattern_matrix<double>(pattern, plumb::Fill::real);
+    CHECK(got.row_ptr == want.row_ptr);
+    CHECK(got.col == want.col);
+    CHECK(got.val == want.val);
+  }
 }

@@ -1,4 +1,4 @@
-#include "datasets/matrix_market.hpp"
+#include "datasets/formats/matrix_market.hpp"
 
 #include <doctest/doctest.h>
 
@@ -183,4 +183,40 @@ TEST_CASE("a matrix of several pieces is read in order, and comes back from its 
   CHECK(a.row_ptr == b.row_ptr);
   CHECK(a.col == b.col);
   CHECK(a.val == b.val);
+}
+
+TEST_CASE("a broken %%GraphBLAS comment is an error with line and value") {
+  const auto error = [](const std::string& comment) {
+    const std::string text =
+        "%%MatrixMarket matrix coordinate real general\n% free text\n" + comment + "\n1 1 0\n";
+    return error_of([&] { return read_matrix_market(*memory_source("m", text)); });
+  };
+  CHECK(error("%%GraphBLAS type doubl").find("m:3: unknown type in a %%GraphBLAS comment") == 0);
+  CHECK(error("%%GraphBLAS type doubl").find(": doubl") != std::string::npos);
+  CHECK(error("%%GraphBLAS typ double") ==
+        "m:3: broken %%GraphBLAS comment: want %%GraphBLAS type T: %%GraphBLAS typ double");
+  CHECK(error("%%GraphBLAS").find("broken %%GraphBLAS comment") != std::string::npos);
+  CHECK(error("%%GraphBLAS type").find("unknown type") != std::string::npos);
+  CHECK(error("%%GraphBLAS type int32_t\n%%GraphBLAS type bool").find("m:4: second %%GraphBLAS comment") ==
+        0);
+  CHECK(error("%%GraphBLAS type double complex").empty());
+}
+
+TEST_CASE("CR line ends are named") {
+  CHECK(error_of([] {
+          return read_matrix_market(
+              *memory_source("m", "%%MatrixMarket matrix coordinate real general\r3 3 0\r"));
+        }).find("m:1: CR line ends") == 0);
+  const std::string longer =
+      "%%MatrixMarket matrix coordinate real general\r\n1 1 1\r\n1 1 2\r\n";  // CR LF is fine
+  CHECK(read_matrix_market(*memory_source("m", longer)).stored() == 1);
+}
+
+TEST_CASE("blank and comment lines between entries are counted, not kept") {
+  std::string text = "%%MatrixMarket matrix coordinate real general\n2 2 2\n\n\n% x\n1 1 1\n\n1 9 1\n";
+  CHECK(error_of([&] { return read_matrix_market(*memory_source("m", text)); }) ==
+        "m:8: column index is outside 1..2: 9");
+  text = "%%MatrixMarket matrix coordinate real general\n2 2 1\n\n\n1 1 1\n\n\n\n2 2 1\n";
+  CHECK(error_of([&] { return read_matrix_market(*memory_source("m", text)); }) ==
+        "m:9: more entries than announced: 1");
 }

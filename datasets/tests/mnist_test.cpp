@@ -1,4 +1,4 @@
-#include "datasets/mnist.hpp"
+#include "datasets/generators/mnist.hpp"
 
 #include <doctest/doctest.h>
 #include <zlib.h>
@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/digits.hpp"
+#include "datasets/generators/digits.hpp"
 #include "reference/core/error.hpp"
 
 using plumb::GreyImages;

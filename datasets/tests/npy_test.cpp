@@ -1,4 +1,4 @@
-#include "datasets/npy.hpp"
+#include "datasets/formats/npy.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "datasets/radixnet.hpp"
+#include "datasets/generators/radixnet.hpp"
 
 #include <doctest/doctest.h>
 #include <zlib.h>

@@ -6,11 +6,12 @@
 #include <filesystem>
 #include <string>
 
-#include "datasets/contest.hpp"
-#include "datasets/gcn_folder.hpp"
-#include "datasets/load_matrix.hpp"
-#include "datasets/matrix_market.hpp"
-#include "datasets/sdnn_files.hpp"
+#include "datasets/formats/contest.hpp"
+#include "datasets/formats/gcn_folder.hpp"
+#include "datasets/formats/inspect.hpp"
+#include "datasets/formats/load_matrix.hpp"
+#include "datasets/formats/matrix_market.hpp"
+#include "datasets/formats/sdnn_files.hpp"
 #include "datasets/tests/scratch.hpp"
 
 using namespace plumb;

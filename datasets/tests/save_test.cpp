@@ -1,24 +1,21 @@
-#include "datasets/save_matrix.hpp"
+#include "datasets/formats/save_matrix.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "datasets/atomic_file.hpp"
-#include "datasets/banded.hpp"
-#include "datasets/binary_cache.hpp"
-#include "datasets/digits.hpp"
-#include "datasets/fetch.hpp"
-#include "datasets/gcn_folder.hpp"
-#include "datasets/load_matrix.hpp"
-#include "datasets/manifest.hpp"
-#include "datasets/sdnn_files.hpp"
+#include "datasets/formats/binary_cache.hpp"
+#include "datasets/formats/gcn_folder.hpp"
+#include "datasets/formats/load_matrix.hpp"
+#include "datasets/formats/sdnn_files.hpp"
+#include "datasets/generators/banded.hpp"
+#include "datasets/generators/digits.hpp"
+#include "datasets/generators/save_generated.hpp"
 #include "reference/core/error.hpp"
 
 namespace fs = std::filesystem;
@@ -57,10 +54,6 @@ std::string text_of(const std::string& path) {
   std::stringstream text;
   text << in.rdbuf();
   return text.str();
-}
-
-void write(const std::string& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
 }
 
 // (0,1) 0.5  (1,0) -2  (1,2) 3, a last row and column that are empty
@@ -107,14 +100,17 @@ TEST_CASE("what is saved with its shape is loaded the same") {
 TEST_CASE("triples are one-based by column in .tsv, zero-based by row in .el") {
   const Folder folder;
   plumb::save_matrix(folder.file("a.tsv"), small());
-  CHECK(text_of(folder.file("a.tsv")) == "2\t1\t-2\n1\t2\t0.5\n2\t3\t3\n");
+  CHECK(text_of(folder.file("a.tsv")) ==
+        "# plumbline rows=3 cols=4 entries=3 base=1\n2\t1\t-2\n1\t2\t0.5\n2\t3\t3\n");
   plumb::save_matrix(folder.file("a.el"), small());
-  CHECK(text_of(folder.file("a.el")) == "0\t1\t0.5\n1\t0\t-2\n1\t2\t3\n");
+  CHECK(text_of(folder.file("a.el")) ==
+        "# plumbline rows=3 cols=4 entries=3 base=0\n0\t1\t0.5\n1\t0\t-2\n1\t2\t3\n");
 }
 
 TEST_CASE("a format that is not known lists those that are") {
   CHECK(error_of([] { plumb::save_matrix("a.xyz", small()); }) ==
-        "a.xyz: no format known for this ending; known are .mtx .npz .npy .plumb .tsv .tsv.gz .el");
+        "a.xyz: no format known for this ending; known are .plumb .mtx .mtx.gz .npz .npy .el .el.gz .tsv "
+        ".tsv.gz");
 }
 
 TEST_CASE("a value that fp32 does not hold is not written to a cache of fp32") {
@@ -126,18 +122,11 @@ TEST_CASE("a value that fp32 does not hold is not written to a cache of fp32") {
   CHECK(folder.entries() == 0);
 }
 
-TEST_CASE("an interrupted or impossible write leaves the old file and nothing else") {
+TEST_CASE("an impossible write leaves the old file and nothing else") {
   const Folder folder;
-  write(folder.file("a.mtx"), "old");
-  plumb::stop_writing = true;
-  CHECK_THROWS_AS(plumb::save_matrix(folder.file("a.mtx"), small()), plumb::Error);
-  CHECK_THROWS_AS(plumb::save_matrix(folder.file("a.tsv.gz"), small()), plumb::Error);
-  CHECK_THROWS_AS(plumb::save_network(folder.file("net"), plumb::radixnet(32, 2)), plumb::Error);
-  plumb::stop_writing = false;
-  CHECK(text_of(folder.file("a.mtx")) == "old");
-  CHECK(folder.entries() == 1);
-  CHECK(plumb::open_files == 0);
   CHECK_THROWS_AS(plumb::save_matrix(folder.file("none/a.mtx"), small()), plumb::Error);
+  CHECK_THROWS_AS(plumb::save_network(folder.file("none/net"), plumb::radixnet(32, 2)), plumb::Error);
+  CHECK(folder.entries() == 0);
 }
 
 TEST_CASE("a network is read back from a cache, an archive and a folder") {
@@ -190,103 +179,4 @@ TEST_CASE("a made-up GCN is read back") {
   CHECK(data.f64.w2.data == set.w2.data);
   CHECK(data.f64.b1 == set.b1);
   CHECK(data.features() == 128);
-}
-
-TEST_CASE("every set of the manifest has a name of its own, a licence and addresses") {
-  std::vector<std::string> names;
-  for (const plumb::RemoteSet& set : plumb::manifest()) {
-    CAPTURE(set.name);
-    for (const std::string& name : names) CHECK(name != set.name);
-    names.push_back(set.name);
-    CHECK(!set.licence.empty());
-    REQUIRE(!set.files.empty());
-    for (const plumb::RemoteFile& file : set.files) {
-      CHECK(file.url.rfind("https://", 0) == 0);
-      CHECK((file.sha256.empty() || file.sha256.size() == 64));
-    }
-  }
-  CHECK(error_of([] { (void)plumb::manifest_entry("bonesS10"); }) ==
-        "unknown data set 'bonesS10'; did you mean 'boneS10'? (dataset list)");
-}
-
-TEST_CASE("the cache folder follows PLUMB_CACHE, XDG_CACHE_HOME, HOME") {
-  const char* before = std::getenv("PLUMB_CACHE");
-  const std::string kept = before == nullptr ? "" : before;
-  ::setenv("PLUMB_CACHE", "/somewhere", 1);
-  CHECK(plumb::cache_folder() == "/somewhere");
-  ::unsetenv("PLUMB_CACHE");
-  const char* xdg = std::getenv("XDG_CACHE_HOME");
-  const std::string kept_xdg = xdg == nullptr ? "" : xdg;
-  ::setenv("XDG_CACHE_HOME", "/x", 1);
-  CHECK(plumb::cache_folder() == "/x/plumbline");
-  if (xdg != nullptr) {
-    ::setenv("XDG_CACHE_HOME", kept_xdg.c_str(), 1);
-  } else {
-    ::unsetenv("XDG_CACHE_HOME");
-  }
-  if (before != nullptr) ::setenv("PLUMB_CACHE", kept.c_str(), 1);
-}
-
-TEST_CASE("fetching from a mirror: arrives, is checked, is resumed, and is unpacked") {
-  if (!plumb::fetch_built()) {
-    MESSAGE("not run: this build has no libcurl");
-    return;
-  }
-  const Folder server, cache;
-  plumb::FetchOptions options;
-  options.folder = cache.path();
-  options.mirror = "file://" + server.path();
-
-  write(server.file("abc"), "abc");
-  // sha256("abc"), FIPS 180-2 appendix B.1
-  plumb::RemoteSet set{"s",
-                       "sub",
-                       "",
-                       "",
-                       {{"abc", "https://nowhere.invalid/x/abc",
-                         "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", 3, ""}}};
-  CHECK(plumb::fetch(set, options) == std::vector<std::string>{cache.file("sub/abc")});
-  CHECK(text_of(cache.file("sub/abc")) == "abc");
-
-  // What is there is checked too.
-  write(cache.file("sub/abc"), "abd");
-  CHECK(error_of([&] { plumb::fetch(set, options); }).find("sha256 differs") != std::string::npos);
-
-  // A part that an earlier call left is gone on from: its bytes stay.
-  fs::remove(cache.file("sub/abc"));
-  write(cache.file("sub/abc.part"), "ab");
-  write(server.file("abc"), "xxc");
-  plumb::fetch(set, options);
-  CHECK(text_of(cache.file("sub/abc")) == "abc");
-
-  // A wrong checksum leaves nothing.
-  fs::remove(cache.file("sub/abc"));
-  CHECK(error_of([&] { plumb::fetch(set, options); }).find("sha256 differs") != std::string::npos);
-  CHECK(fs::is_empty(cache.file("sub")));
-
-  // Without a checksum, gzip's own is verified.
-  plumb::save_matrix(server.file("m.tsv.gz"), small());
-  plumb::RemoteSet zipped{"z", "sub", "", "", {{"m.tsv.gz", "https://nowhere.invalid/m.tsv.gz", "", -1, ""}}};
-  plumb::fetch(zipped, options);
-  CHECK(text_of(cache.file("sub/m.tsv.gz")) == text_of(server.file("m.tsv.gz")));
-  fs::remove(cache.file("sub/m.tsv.gz"));
-  write(server.file("m.tsv.gz"), text_of(server.file("m.tsv.gz")).substr(0, 20));
-  CHECK_THROWS_AS(plumb::fetch(zipped, options), plumb::Error);
-  CHECK(fs::is_empty(cache.file("sub")));
-
-  // One member of an archive is kept, the archive is not.
-  plumb::save_network(server.file("n.tar.gz"), plumb::radixnet(32, 2));
-  plumb::RemoteSet packed{
-      "p", "sub", "", "", {{"layer2", "https://nowhere.invalid/n.tar.gz", "", -1, "neuron32/n32-l2.tsv"}}};
-  plumb::fetch(packed, options);
-  CHECK(text_of(cache.file("sub/layer2")) == plumb::radixnet_tsv(plumb::radixnet(32, 2), 1));
-  fs::remove(cache.file("sub/layer2"));
-  packed.files[0].member = "neuron32/n32-l3.tsv";
-  CHECK(error_of([&] { plumb::fetch(packed, options); }).find("no such member") != std::string::npos);
-  CHECK(fs::is_empty(cache.file("sub")));
-
-  // Nothing there.
-  plumb::RemoteSet missing{"m", "sub", "", "", {{"q", "https://nowhere.invalid/q", "", -1, ""}}};
-  CHECK(error_of([&] { plumb::fetch(missing, options); }).find("cannot fetch") != std::string::npos);
-  CHECK(fs::is_empty(cache.file("sub")));
 }

@@ -1,8 +1,8 @@
-#include "datasets/sdnn_files.hpp"
+#include "datasets/formats/sdnn_files.hpp"
 
 #include <doctest/doctest.h>
 
-#include "datasets/binary_cache.hpp"
+#include "datasets/formats/binary_cache.hpp"
 #include "datasets/tests/scratch.hpp"
 
 using namespace plumb;
@@ -146,16 +146,49 @@ TEST_CASE("an error in a tar names archive, member and line") {
                                        tar_member("neuron2/n2-l2.tsv", "1\t1\t1\n1\t9\t1\n") + tar_end()));
   CHECK(error_of([&] { return read_sdnn_weights(tar); }) ==
         tar + ":neuron2/n2-l2.tsv:2: output neuron is outside 1..2: 9");
-  CHECK(read_sdnn_weights(tar, 2, 1).layers.size() == 1);  // the damage is behind what was asked for
+  CHECK(read_sdnn_weights(tar, 2, 1).layers.size() == 1);  // layers that were not asked for are not parsed
 }
 
-TEST_CASE("reading the first layers stops before damage behind them; reading all does not") {
+TEST_CASE("damage behind the last layer wanted is found") {
   const Scratch dir;
-  const std::string good = tar_member("n2-l1.tsv", "1\t1\t1\n");
-  const std::string path =
-      dir.write("neuron2.tar", good + tar_member("n2-l2.tsv", "1\t1\t1\n").substr(0, 514));
-  CHECK(read_sdnn_weights(path, 2, 1).layers.size() == 1);
-  CHECK(error_of([&] { return read_sdnn_weights(path); }) == path + ":n2-l2.tsv: tar member is cut short");
+  const std::string layer = "1\t1\t0.5\n";
+  const std::string whole = tar_member("n2-l1.tsv", layer) + tar_member("n2-l2.tsv", layer) + tar_end();
+  const std::string path = dir.write("neuron2.tar", whole.substr(0, 1024 + 512 + 2));
+  CHECK(error_of([&] { return read_sdnn_weights(path, 2, 1); }) ==
+        path + ":n2-l2.tsv: tar member is cut short");
+
+  // Whatever bit flips in the gzipped archive: damage that zlib finds in the whole stream is found here too. (Some flips
+  // change nothing: the header's date, another distance into a run of zeros.)
+  const std::string packed = gzip(whole);
+  int damaged = 0, silent = 0;
+  for (std::size_t bit = 0; bit < packed.size() * 8; ++bit) {
+    std::string flipped = packed;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+    const bool sound = error_of([&] {
+                         if (read_all(*memory_source("m", flipped)) != whole) throw Error("other bytes");
+                       }).empty();
+    damaged += sound ? 0 : 1;
+    dir.write("neuron2.tar.gz", flipped);
+    if (!sound && error_of([&] { return read_sdnn_weights(dir.file("neuron2.tar.gz"), 2, 1); }).empty())
+      ++silent;
+  }
+  CHECK(damaged > 500);
+  CHECK(silent == 0);
+}
+
+TEST_CASE("images: a file without an entry, and an id far above the number of entries, are errors") {
+  const Scratch dir;
+  const std::string path = dir.file("sparse-images-5.tsv");
+  const auto error = [&](const char* text) {
+    return error_of([&] { return read_sdnn_images(dir.write("sparse-images-5.tsv", text), 5, 0); });
+  };
+  CHECK(error("") == path + ": no image in it: the file holds no entry");
+  CHECK(error("\n\n") == path + ": no image in it: the file holds no entry");
+  CHECK(error("2147483647\t5\t1\n") ==
+        path + ": largest image id is far above the number of entries (1): 2147483647");
+  CHECK(read_sdnn_images(dir.write("sparse-images-5.tsv", "1000000\t5\t1\n"), 5, 0).rows == 1000000);
+  CHECK(error_of([&] { return read_sdnn_categories(*memory_source("c", "3\n11\n"), 10); }) ==
+        "c:2: category id is outside 1..10: 11");
 }
 
 TEST_CASE("one layer's file alone is a network of one layer") {

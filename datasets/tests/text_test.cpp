@@ -1,4 +1,4 @@
-#include "datasets/text.hpp"
+#include "datasets/io/text.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // What the rungs of the bias_relu ladder share: the function of one element. Header only.
 #pragma once
-#include "gpu/runtime/device.hpp"
+#include "gpu/common/rung.hpp"
 #include "reference/ops/bias_relu.hpp"
 
 namespace plumb {
@@ -12,9 +12,6 @@ template <class T>
 using In = BiasRelu::In<T, Space::device>;
 template <class T>
 using Out = BiasRelu::Out<T, Space::device>;
-using Index = std::int64_t;
-
-constexpr Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
 
 /// min(max(x + b, 0), cap). A NaN fails both comparisons and stays: fmin() and fmax() would lose it.
 template <class T>

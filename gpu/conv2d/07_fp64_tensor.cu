@@ -76,6 +76,7 @@ __global__ void __launch_bounds__(kThreads, 2)
     copy(tile + kStages -
          1);  // into the stage, and by the taps, that all have left or made before the barrier
     prepare_taps(tile + kStages);
+#if defined(PLUMB_SIMT) || !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     const double* const f = shared + tile % kStages * kStage;
     const double* const x = f + kStageF;
 #pragma unroll
@@ -95,14 +96,13 @@ __global__ void __launch_bounds__(kThreads, 2)
 #pragma unroll
         for (int h = 0; h < 2; ++h) b[n][h] = x[(kk + 2 * l + h) * kPitchX + wn + 8 * n + g];
       }
-#if defined(PLUMB_SIMT) || !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 #pragma unroll
       for (int m = 0; m < kOfM; ++m) {
 #pragma unroll
         for (int n = 0; n < kOfN; ++n) mma_m16n8k8_f64(sum[m][n], a[m], b[n]);
       }
-#endif
     }
+#endif
   }
 
   // element e of a tile of 16 x 8 is at row g + e / 2 * 8, column 2 l + e % 2

@@ -1,3 +1,4 @@
+// requires: cublas
 // conv2d, vendor: windows gathered as a matrix in workspace, and cuBLAS for the product of each image.
 //
 // Change    what a user composes from the vendor's BLAS: a kernel writes the windows of up to kColumnBytes of
@@ -87,10 +88,10 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
 }
 
 const Register<Conv2d, float, Space::device> f32{
-    "80_cublas_im2col", run<float>,     Traits{}.for_finite_inputs(),
+    "80_cublas_im2col", run<float>,     Traits{}.of_library().for_finite_inputs(),
     supports<float>,    prepare<float>, release_cublas};
 const Register<Conv2d, double, Space::device> f64{
-    "80_cublas_im2col", run<double>,     Traits{}.for_finite_inputs(),
+    "80_cublas_im2col", run<double>,     Traits{}.of_library().for_finite_inputs(),
     supports<double>,   prepare<double>, release_cublas};
 
 }  // namespace

@@ -1,6 +1,6 @@
 // What the rungs of the conv2d ladder share: names, and the pixel under a tap. Header only.
 #pragma once
-#include "gpu/runtime/device.hpp"
+#include "gpu/common/rung.hpp"
 #include "reference/ops/conv2d.hpp"
 
 namespace plumb {
@@ -12,9 +12,6 @@ template <class T>
 using In = Conv2d::In<T, Space::device>;
 template <class T>
 using Out = Conv2d::Out<T, Space::device>;
-using Index = std::int64_t;
-
-PLUMB_HOST_DEVICE constexpr Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
 
 /// Whether an image has a pixel at (y, x).
 template <class T>

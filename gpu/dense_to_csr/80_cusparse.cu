@@ -1,3 +1,4 @@
+// requires: cusparse
 // dense_to_csr, vendor: cuSPARSE DenseToSparse, its only algorithm.
 //
 // Change    the library's own kernels. Descriptors and buffers are made in prepare(); analysis, which makes
@@ -107,10 +108,10 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
 }
 
 const Register<DenseToCsr, float, Space::device> f32{
-    "80_cusparse",   run<float>,     Traits{}.not_reproducible().align(16),
+    "80_cusparse",   run<float>,     Traits{}.of_library().not_reproducible().align(16),
     supports<float>, prepare<float>, release<float>};
 const Register<DenseToCsr, double, Space::device> f64{
-    "80_cusparse",    run<double>,     Traits{}.not_reproducible().align(16),
+    "80_cusparse",    run<double>,     Traits{}.of_library().not_reproducible().align(16),
     supports<double>, prepare<double>, release<double>};
 
 }  // namespace

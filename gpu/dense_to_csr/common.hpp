@@ -1,7 +1,7 @@
 // What the rungs of the dense_to_csr ladder share: loads, counts and a scan over lanes. Header only, and as
 // lean as the ABI, because every rung includes it.
 #pragma once
-#include "gpu/runtime/device.hpp"
+#include "gpu/common/rung.hpp"
 #include "reference/ops/dense_to_csr.hpp"
 
 namespace plumb {
@@ -13,13 +13,9 @@ template <class T>
 using In = DenseToCsr::In<T, Space::device>;
 template <class T>
 using Out = DenseToCsr::Out<T, Space::device>;
-using Index = std::int64_t;  // of elements: rows * ld is beyond 32 bits
 
-constexpr unsigned kAllLanes = 0xffffffffu;
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
-
-PLUMB_HOST_DEVICE constexpr Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
 
 /// Neighbours in a row: 16 bytes of them where rows lie on 16 bytes, else one.
 template <class T, int N>

@@ -11,7 +11,7 @@
 // Traffic   that of rung 10.
 // Limits    254 to 255 registers (64 x 128: 242 to 255), 146 (106) KiB shared: 1 block of 256 threads per SM,
 //           no spills (sm_90, nvcc 13.0, ptxas -v).
-// Fails at  the rate of products by a warp, about five eighths of what sm_90 has for groups of four warps:
+// Fails at  the rate of products by a warp, about five eighths of what sm_90 reaches with wgmma:
 //           three products leave a third of that. Rung 17 answers.
 // Source    H. Ootomo and R. Yokota, "Recovering single precision accuracy from Tensor Cores" (2022);
 //           CUTLASS, 3xTF32 example.

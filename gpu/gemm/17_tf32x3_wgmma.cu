@@ -1,3 +1,4 @@
+// requires: sm_90a
 // gemm, rung 17: rung 13's three tf32 products by groups of four warps, wgmma (fp32, declared tf32x3).
 //
 // Change    wgmma takes B from shared memory, K-major: a first kernel turns and splits B, x = hi + lo, and

@@ -1,3 +1,4 @@
+// requires: tensor_map
 // gemm, rung 19: only A is packed; the copy engine fetches tiles of B from B itself (fp32).
 //
 // Change    rung 15 with a map of B (cp.async.bulk.tensor) in place of packed panels: a tile of B, 16 or 32

@@ -1,3 +1,4 @@
+// requires: cublas
 // gemm, vendor: cuBLAS gemm on row-major operands by exchanging them.
 //
 // Change    the library's own kernels, arithmetic of the operator's type. Row-major C = A B is column-major
@@ -25,11 +26,14 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::device>& in,
 }
 
 const Register<Gemm, float, Space::device> f32{
-    "80_cublas",           run<float>,    Traits{}.for_finite_inputs(), cublas_supports<float>,
+    "80_cublas",           run<float>,    Traits{}.of_library().for_finite_inputs(), cublas_supports<float>,
     cublas_prepare<float>, release_cublas};
-const Register<Gemm, double, Space::device> f64{
-    "80_cublas",   run<double>, Traits{}.for_finite_inputs(), cublas_supports<double>, cublas_prepare<double>,
-    release_cublas};
+const Register<Gemm, double, Space::device> f64{"80_cublas",
+                                                run<double>,
+                                                Traits{}.of_library().for_finite_inputs(),
+                                                cublas_supports<double>,
+                                                cublas_prepare<double>,
+                                                release_cublas};
 
 }  // namespace
 }  // namespace plumb

@@ -1,3 +1,4 @@
+// requires: cublas
 // gemm, vendor: cuBLAS gemm on row-major operands by its transpose flags, and a transposition of the result.
 //
 // Change    the other way of using a column-major library: A and B are declared transposed, so that it
@@ -32,13 +33,13 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::device>& in,
 
 const Register<Gemm, float, Space::device> f32{"81_cublas_row_major_by_transpose",
                                                run<float>,
-                                               Traits{}.for_finite_inputs(),
+                                               Traits{}.of_library().for_finite_inputs(),
                                                cublas_supports<float>,
                                                cublas_prepare<float>,
                                                release_cublas};
 const Register<Gemm, double, Space::device> f64{"81_cublas_row_major_by_transpose",
                                                 run<double>,
-                                                Traits{}.for_finite_inputs(),
+                                                Traits{}.of_library().for_finite_inputs(),
                                                 cublas_supports<double>,
                                                 cublas_prepare<double>,
                                                 release_cublas};

@@ -1,7 +1,7 @@
 // What the rungs of the gemm ladder share: names, the end of an element, guarded loads, tiles of a
 // one-dimensional grid. Header only.
 #pragma once
-#include "gpu/runtime/device.hpp"
+#include "gpu/common/rung.hpp"
 #include "reference/ops/gemm.hpp"
 
 namespace plumb {
@@ -13,9 +13,6 @@ template <class T>
 using In = Gemm::In<T, Space::device>;
 template <class T>
 using Out = Gemm::Out<T, Space::device>;
-using Index = std::int64_t;
-
-PLUMB_HOST_DEVICE constexpr Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
 
 /// Terms per element: none where alpha is 0, so that NaN in A or B cannot come through.
 template <class T>

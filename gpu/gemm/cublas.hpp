@@ -1,3 +1,4 @@
+// requires: cublas
 // The calls of the vendor rungs, one name for both types. Header only.
 #pragma once
 #include "gpu/runtime/cublas.hpp"

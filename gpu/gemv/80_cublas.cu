@@ -1,3 +1,4 @@
+// requires: cublas
 // gemv, vendor: cuBLAS gemv.
 //
 // Change    the library's own kernel. It is column-major: our row-major A (rows, cols) is its (cols, rows),
@@ -44,9 +45,9 @@ void run(const Gemv::Problem<T>& p, const In<T>& in, const Out<T>& out, Context&
                     &p.beta, out.y.data));
 }
 
-const Register<Gemv, float, Space::device> f32{"80_cublas",     run<float>,     {},
+const Register<Gemv, float, Space::device> f32{"80_cublas",     run<float>,     Traits{}.of_library(),
                                                supports<float>, prepare<float>, release_cublas};
-const Register<Gemv, double, Space::device> f64{"80_cublas",      run<double>,     {},
+const Register<Gemv, double, Space::device> f64{"80_cublas",      run<double>,     Traits{}.of_library(),
                                                 supports<double>, prepare<double>, release_cublas};
 
 }  // namespace

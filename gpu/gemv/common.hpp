@@ -1,6 +1,6 @@
 // What the rungs of the gemv ladder share: the end of a row, and sums across lanes. Header only.
 #pragma once
-#include "gpu/runtime/device.hpp"
+#include "gpu/common/rung.hpp"
 #include "reference/ops/gemv.hpp"
 
 namespace plumb {
@@ -12,11 +12,6 @@ template <class T>
 using In = Gemv::In<T, Space::device>;
 template <class T>
 using Out = Gemv::Out<T, Space::device>;
-using Index = std::int64_t;
-
-constexpr unsigned kAllLanes = 0xffffffffu;
-
-constexpr Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
 
 /// Columns to read: none where alpha is 0, so that NaN in A or x cannot come through.
 template <class T>
@@ -28,12 +23,6 @@ PLUMB_DEVICE Index columns(const Problem<T>& p, const In<T>& in) {
 template <class T>
 PLUMB_DEVICE void finish_row(const Problem<T>& p, T* y /* (rows) */, Index i, T sum) {
   y[i] = p.alpha * sum + (p.beta == T(0) ? T(0) : p.beta * y[i]);
-}
-
-template <class T>
-PLUMB_DEVICE T sum_lanes(T value) {
-  for (int d = 16; d > 0; d /= 2) value += __shfl_xor_sync(kAllLanes, value, d);
-  return value;
 }
 
 /// The sum over the block, in thread 0; the last call of a kernel, since `scratch` is not free afterwards.

@@ -1,7 +1,7 @@
 // What the rungs of the log_softmax ladder share: names, the maximum that keeps NaN, sums of exponentials and
 // their merging. Header only.
 #pragma once
-#include "gpu/runtime/device.hpp"
+#include "gpu/common/rung.hpp"
 #include "reference/ops/log_softmax.hpp"
 
 namespace plumb {
@@ -13,11 +13,6 @@ template <class T>
 using In = LogSoftmax::In<T, Space::device>;
 template <class T>
 using Out = LogSoftmax::Out<T, Space::device>;
-using Index = std::int64_t;
-
-constexpr unsigned kAllLanes = 0xffffffffu;
-
-PLUMB_HOST_DEVICE constexpr Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
 
 template <class T>
 PLUMB_DEVICE T lowest() {  // what a maximum begins with
@@ -46,11 +41,6 @@ template <class T>
 PLUMB_DEVICE T max_lanes(T m) {
   for (int d = 16; d > 0; d /= 2) m = larger(m, __shfl_xor_sync(kAllLanes, m, d));
   return m;
-}
-template <class T>
-PLUMB_DEVICE T sum_lanes(T s) {
-  for (int d = 16; d > 0; d /= 2) s += __shfl_xor_sync(kAllLanes, s, d);
-  return s;
 }
 
 /// The maximum and the sum over the block of Threads, in every thread. `scratch` (Threads / 32) is free again

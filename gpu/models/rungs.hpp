@@ -16,7 +16,7 @@
 
 namespace plumb {
 
-enum class Ladder { ours, vendor };  // files 01..79, files 80..99
+enum class Ladder { ours, vendor };  // vendor: rungs that call a library
 
 /// A variant with its operands, its plan and its memory.
 template <class Op, class T>
@@ -80,8 +80,9 @@ inline int device_sm() {
 /// Whether a rung may stand in for any other in this type: its rounding is the operator's own, and it takes
 /// NaN and infinities unless the operands are `finite`.
 inline bool may_stand_in(const Traits& t, bool finite) {
-  const bool own = t.arithmetic == Arithmetic::native || t.arithmetic == Arithmetic::pairwise ||
-                   t.arithmetic == Arithmetic::compensated || t.arithmetic == Arithmetic::doubled;
+  const bool own = t.arithmetic == Arithmetic::native || t.arithmetic == Arithmetic::flushed ||
+                   t.arithmetic == Arithmetic::pairwise || t.arithmetic == Arithmetic::compensated ||
+                   t.arithmetic == Arithmetic::doubled;
   return own && (finite || !t.finite_only) && t.min_sm <= detail::device_sm();
 }
 
@@ -93,8 +94,8 @@ std::vector<const Variant<Op, T, Space::device>*> rungs_for(
     const typename Op::template Out<T, Space::device>& out, int alignment, bool finite) {
   std::vector<const Variant<Op, T, Space::device>*> all;
   for (const auto* v = variants<Op, T, Space::device>; v != nullptr; v = v->next) {
-    const bool vendor = v->name[0] >= '8';
-    if (v->origin[0] != '\0' || vendor != (ladder == Ladder::vendor) || !may_stand_in(v->traits, finite))
+    if (v->origin[0] != '\0' || v->traits.library != (ladder == Ladder::vendor) ||
+        !may_stand_in(v->traits, finite))
       continue;
     if (v->traits.alignment > alignment) continue;
     if (v->supports != nullptr && v->supports(problem, in, out) != nullptr) continue;

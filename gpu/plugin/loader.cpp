@@ -76,7 +76,7 @@ Plugin::Plugin(const std::string& path) {
       throw wrong(fmt::format("dtype {} is neither PLUMB_F32 nor PLUMB_F64", v.dtype));
     if (v.device != PLUMB_HOST && v.device != PLUMB_CUDA)
       throw wrong(fmt::format("device {} is neither PLUMB_HOST nor PLUMB_CUDA", v.device));
-    if (v.arithmetic < PLUMB_NATIVE || v.arithmetic > PLUMB_WINOGRAD)
+    if (v.arithmetic < PLUMB_NATIVE || v.arithmetic > PLUMB_FLUSHED)
       throw wrong(fmt::format("arithmetic {} is not known", v.arithmetic));
     if ((v.flags & ~static_cast<std::uint32_t>(PLUMB_NOT_REPRODUCIBLE)) != 0)
       throw wrong(fmt::format("flags {:#x} are not known", v.flags));

@@ -37,7 +37,8 @@ enum {
   PLUMB_TF32X3 = 5,      /* error-corrected tf32 */
   PLUMB_BF16 = 6,        /* operands rounded to 8 bits, fp32 sums */
   PLUMB_FP16 = 7,        /* operands rounded to 11 bits with fp16 range, fp32 sums */
-  PLUMB_WINOGRAD = 8     /* own type, minimal filtering F(2x2, 3x3): conv2d */
+  PLUMB_WINOGRAD = 8,    /* own type, minimal filtering F(2x2, 3x3): conv2d */
+  PLUMB_FLUSHED = 9 /* own type; additions flush subnormals to 0, as fp32 atomicAdd in global memory does */
 };
 
 /* Flags of a variant. */
@@ -45,19 +46,19 @@ enum { PLUMB_NOT_REPRODUCIBLE = 1 }; /* same input, other bits: atomics. Without
 
 /* One array. Element (i, j) is at data[i * ld + j]; a vector has rank 1 and ld = 1. Inputs must not be written. */
 typedef struct plumb_array {
-  const char *name;
+  const char* name;
   int32_t dtype;
   int32_t rank;     /* 1 or 2 */
   int64_t shape[2]; /* elements; a vector's length is shape[0], and shape[1] is 1 */
   int64_t ld;       /* elements from row to row, >= shape[1] */
   int32_t is_output;
   int32_t reserved;
-  void *data; /* host memory, or device memory for PLUMB_CUDA */
+  void* data; /* host memory, or device memory for PLUMB_CUDA */
 } plumb_array;
 
 /* One number of the problem: "alpha", and for every sparse matrix A "A.rows", "A.cols", "A.nnz". */
 typedef struct plumb_scalar {
-  const char *name;
+  const char* name;
   double value;
 } plumb_scalar;
 
@@ -65,30 +66,30 @@ typedef struct plumb_scalar {
 typedef struct plumb_context {
   uint32_t size; /* of this struct, in the program that calls */
   uint32_t reserved;
-  void *stream; /* cudaStream_t for PLUMB_CUDA: launch here and nowhere else; NULL on the host */
+  void* stream; /* cudaStream_t for PLUMB_CUDA: launch here and nowhere else; NULL on the host */
   /* Poisoned, fenced memory of `bytes`, 256-byte aligned, where the arrays lie; freed by the caller. NULL when there is none. */
-  void *(*workspace)(struct plumb_context *, int64_t bytes);
+  void* (*workspace)(struct plumb_context*, int64_t bytes);
   /* Says in the report what was chosen, and why. The text is copied. */
-  void (*explain)(struct plumb_context *, const char *text);
-  void *owner; /* the caller's */
+  void (*explain)(struct plumb_context*, const char* text);
+  void* owner; /* the caller's */
 } plumb_context;
 
 typedef struct plumb_call {
   uint32_t size; /* of this struct */
   int32_t dtype; /* of the values: PLUMB_F32 or PLUMB_F64 */
-  const char *op;
-  const plumb_array *arrays; /* inputs, then outputs, in the order of the contract */
-  const plumb_scalar *scalars;
+  const char* op;
+  const plumb_array* arrays; /* inputs, then outputs, in the order of the contract */
+  const plumb_scalar* scalars;
   int32_t array_count;
   int32_t scalar_count;
-  plumb_context *context;
+  plumb_context* context;
 } plumb_call;
 
 typedef struct plumb_variant {
-  uint32_t size; /* sizeof(plumb_variant) */
-  int32_t dtype; /* PLUMB_F32 or PLUMB_F64: one entry per type */
-  const char *op;   /* "spmv" */
-  const char *name; /* "01_mine", listed as user/01_mine: letters, digits, '_', '-', '.' */
+  uint32_t size;    /* sizeof(plumb_variant) */
+  int32_t dtype;    /* PLUMB_F32 or PLUMB_F64: one entry per type */
+  const char* op;   /* "spmv" */
+  const char* name; /* "01_mine", listed as user/01_mine: letters, digits, '_', '-', '.' */
   int32_t device;   /* PLUMB_HOST or PLUMB_CUDA */
   int32_t arithmetic;
   uint32_t flags;
@@ -96,24 +97,24 @@ typedef struct plumb_variant {
   int32_t min_sm;    /* compute capability * 10; 0: any */
   int32_t reserved;
   /* NULL: everything is supported. Returns NULL for yes, or the reason why not. */
-  const char *(*supports)(const plumb_call *);
+  const char* (*supports)(const plumb_call*);
   /* Returns NULL, or what went wrong: the verdict is then `error`, with that text. */
-  const char *(*run)(const plumb_call *);
+  const char* (*run)(const plumb_call*);
 } plumb_variant;
 
 typedef struct plumb_plugin {
   uint32_t version;      /* PLUMB_PLUGIN_VERSION */
   uint32_t variant_size; /* sizeof(plumb_variant) */
-  const char *name;
+  const char* name;
   int32_t count;
-  const plumb_variant *variants;
+  const plumb_variant* variants;
 } plumb_plugin;
 
 /* The one exported function. The result is static. */
-typedef const plumb_plugin *(*plumb_plugin_function)(void);
+typedef const plumb_plugin* (*plumb_plugin_function)(void);
 
 /* Helpers, for C and CUDA alike. */
-static inline const plumb_array *plumb_find_array(const plumb_call *call, const char *name) {
+static inline const plumb_array* plumb_find_array(const plumb_call* call, const char* name) {
   for (int32_t i = 0; i < call->array_count; ++i) {
     const char *a = call->arrays[i].name, *b = name;
     while (*a != '\0' && *a == *b) ++a, ++b;
@@ -122,7 +123,7 @@ static inline const plumb_array *plumb_find_array(const plumb_call *call, const 
   return NULL;
 }
 
-static inline double plumb_find_scalar(const plumb_call *call, const char *name, double otherwise) {
+static inline double plumb_find_scalar(const plumb_call* call, const char* name, double otherwise) {
   for (int32_t i = 0; i < call->scalar_count; ++i) {
     const char *a = call->scalars[i].name, *b = name;
     while (*a != '\0' && *a == *b) ++a, ++b;

@@ -4,8 +4,8 @@
 // Traffic   as rung 7, without partial results.
 // Limits    32 registers, 32 bytes in fp32, 64 bytes of shared memory in fp64: 8 blocks of 256 per SM (sm_90,
 //           nvcc 13.0, ptxas -v).
-// Fails at  reproducibility: the order of the blocks is the order of the additions, and it is declared not
-//           reproducible.
+// Fails at  reproducibility: the order of the blocks is the order of the additions. And, in fp32, subnormal
+//           sums, which atomicAdd in global memory flushes to 0. Both are declared.
 // Source    CUDA C++ Programming Guide, "Atomic Functions"; the maximum by compare-and-swap, as shown there.
 #include "gpu/reduce/two_pass.hpp"
 
@@ -74,7 +74,8 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
     run_as<Max>(in, out, context);
 }
 
-const Register<Reduce, float, Space::device> f32{"08_atomic", run<float>, Traits{}.not_reproducible()};
+const Register<Reduce, float, Space::device> f32{"08_atomic", run<float>,
+                                                 Traits{}.not_reproducible().flushes_subnormals()};
 const Register<Reduce, double, Space::device> f64{"08_atomic", run<double>, Traits{}.not_reproducible()};
 
 }  // namespace

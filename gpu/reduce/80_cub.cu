@@ -1,3 +1,4 @@
+// requires: cub
 // reduce, vendor: cub::DeviceReduce.
 //
 // Change    the library's two-pass reduction with its tuned tile sizes; the maximum with an operation of
@@ -43,8 +44,8 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
     run_as<Max>(in, out, context);
 }
 
-const Register<Reduce, float, Space::device> f32{"80_cub", run<float>};
-const Register<Reduce, double, Space::device> f64{"80_cub", run<double>};
+const Register<Reduce, float, Space::device> f32{"80_cub", run<float>, Traits{}.of_library()};
+const Register<Reduce, double, Space::device> f64{"80_cub", run<double>, Traits{}.of_library()};
 
 }  // namespace
 }  // namespace plumb

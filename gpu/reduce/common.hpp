@@ -1,7 +1,7 @@
 // What the rungs of the reduce ladder share: the two operations, and the passes from a vector to one number.
 // Header only, lean.
 #pragma once
-#include "gpu/runtime/device.hpp"
+#include "gpu/common/rung.hpp"
 #include "reference/ops/reduce.hpp"
 
 namespace plumb {
@@ -13,11 +13,6 @@ template <class T>
 using In = Reduce::In<T, Space::device>;
 template <class T>
 using Out = Reduce::Out<T, Space::device>;
-using Index = std::int64_t;
-
-constexpr unsigned kAllLanes = 0xffffffffu;
-
-constexpr Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
 
 struct Sum {
   template <class T>

@@ -1,3 +1,4 @@
+// requires: cublas
 // cuBLAS for the vendor rungs: a checked call, and a handle on the run's stream that computes in the operator's type.
 // Apart from check.hpp because only files numbered 80 and up may include a library's headers.
 #pragma once

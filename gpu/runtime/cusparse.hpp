@@ -1,3 +1,4 @@
+// requires: cusparse
 // What every rung and pipeline that calls cuSPARSE needs: its errors as exceptions, its names of our types, and owners of its objects.
 #pragma once
 #include <cusparse.h>

@@ -4,7 +4,7 @@
 #pragma once
 
 #if defined(PLUMB_SIMT)
-#include "gpu/simt/shim.hpp"
+#include "gpu/simt/language/shim.hpp"
 #else
 #include <cuda_runtime.h>
 #if defined(PLUMB_STRESS)

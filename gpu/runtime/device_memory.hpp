@@ -116,5 +116,5 @@ class DeviceMarks {
 }  // namespace plumb
 
 #if defined(PLUMB_SIMT)
-#include "gpu/simt/device_memory.hpp"
+#include "gpu/simt/host/device_memory.inc"
 #endif

@@ -3,14 +3,20 @@
 #include "gpu/runtime/launch.hpp"
 
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <string>
+#include <utility>
 
 #if __has_include(<nvtx3/nvToolsExt.h>)  // a package of its own in some distributions of the toolkit
 #include <nvtx3/nvToolsExt.h>
 #define PLUMB_NVTX 1
 #endif
 
+#include <fmt/format.h>
+
 #include "gpu/runtime/launch_hook.hpp"
+#include "gpu/runtime/launch_limits.hpp"
 #include "gpu/runtime/launch_log.hpp"
 #include "reference/core/error.hpp"
 
@@ -44,8 +50,46 @@ class Range {
   Range& operator=(const Range&) = delete;
 };
 
-std::string shape(dim3 d) {
-  return "(" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) + ")";
+std::string refused_launch(dim3 grid, dim3 block) {
+  return fmt::format("launch of grid ({}, {}, {}) block ({}, {}, {}) refused", grid.x, grid.y, grid.z,
+                     block.x, block.y, block.z);
+}
+
+int device_attribute(cudaDeviceAttr which, const Grid& at) {
+  int device = 0, value = 0;
+  check(cudaGetDevice(&device), "no current device", at.file, at.line);
+  check(cudaDeviceGetAttribute(&value, which, device), "device attribute refused", at.file, at.line);
+  return value;
+}
+
+// Bytes of static shared memory of a kernel on the current device. Asked of the runtime once: a kernel may be launched many
+// times per millisecond.
+std::size_t static_shared_bytes(const void* kernel, const Grid& at) {
+  static std::mutex mutex;
+  static std::map<std::pair<int, const void*>, std::size_t> known;
+  int device = 0;
+  check(cudaGetDevice(&device), "no current device", at.file, at.line);
+  const std::lock_guard lock(mutex);
+  const auto found = known.find({device, kernel});
+  if (found != known.end()) return found->second;
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, kernel), "kernel attributes refused", at.file, at.line);
+  return known[{device, kernel}] = attributes.sharedSizeBytes;
+}
+
+// A block may have 48 KiB of shared memory, static and dynamic together, and more only where the kernel's attribute says how
+// much of it is dynamic.
+void ask_for_shared_memory(const void* kernel, std::size_t dynamic_bytes, const Grid& at) {
+  if (dynamic_bytes == 0) return;  // nvcc refuses a kernel with more than 48 KiB of static shared memory
+  const std::size_t static_bytes = static_shared_bytes(kernel, at);
+  if (!launching::must_ask_for_shared_memory(static_bytes, dynamic_bytes)) return;
+  const int most = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, at);
+  const std::string refusal =
+      launching::shared_memory_refusal(static_bytes, dynamic_bytes, static_cast<std::size_t>(most));
+  if (!refusal.empty()) throw input_error(at.file, at.line, "launch refused", refusal);
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(dynamic_bytes)),
+        "dynamic shared memory refused", at.file, at.line);
 }
 
 }  // namespace
@@ -60,12 +104,7 @@ namespace launching {
 void launch_packed(const void* kernel, void (*)(const void*, void**), Grid grid, dim3 block,
                    std::size_t shared_bytes, void* stream, void** args, Kind kind) {
   if (grid.extent.x == 0 || grid.extent.y == 0 || grid.extent.z == 0) return;
-  constexpr std::size_t kSharedWithoutAsking = 48 * 1024;
-  if (shared_bytes > kSharedWithoutAsking) {
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(shared_bytes)),
-          "dynamic shared memory refused", grid.file, grid.line);
-  }
+  ask_for_shared_memory(kernel, shared_bytes, grid);
   if (launch_log_on()) log_launch(kernel, grid.extent, block, shared_bytes);
   if (launch_hook != nullptr) launch_hook(stream);
   const Range range(grid.file);
@@ -75,8 +114,7 @@ void launch_packed(const void* kernel, void (*)(const void*, void**), Grid grid,
           ? cudaLaunchCooperativeKernel(kernel, grid.extent, block, args, shared_bytes, s)
           : cudaLaunchKernel(kernel, grid.extent, block, args, shared_bytes, s);
   if (status != cudaSuccess) {
-    check(status, ("launch of grid " + shape(grid.extent) + " block " + shape(block) + " refused").c_str(),
-          grid.file, grid.line);
+    check(status, refused_launch(grid.extent, block).c_str(), grid.file, grid.line);
   }
 }
 

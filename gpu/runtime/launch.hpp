@@ -5,7 +5,7 @@
 #pragma once
 
 #if defined(PLUMB_SIMT)
-#include "gpu/simt/shim.hpp"
+#include "gpu/simt/language/shim.hpp"
 #else
 #include <cuda_runtime.h>
 #endif
@@ -95,8 +95,8 @@ void pack(void (*kernel)(P...), Grid grid, dim3 block, std::size_t shared_bytes,
 }  // namespace launching
 
 /// Launches kernel<<<grid, block, shared_bytes, stream>>>(args...), checked: a refused launch throws Error
-/// with the caller's line. Dynamic shared memory above 48 KiB is asked for on the kernel's behalf. An empty
-/// grid does nothing.
+/// with the caller's line. Where static and dynamic shared memory together exceed 48 KiB, the kernel's attribute
+/// is set first. An empty grid does nothing.
 ///   launch(gemm_tile<float>, dim3(n / 64, m / 64), 256, 0, ctx.stream, a, b, c);
 template <class... P, class... A>
 void launch(void (*kernel)(P...), Grid grid, dim3 block, std::size_t shared_bytes, void* stream,

@@ -1,3 +1,4 @@
+// requires: sm_90a
 // Warpgroup-wide matrix products (wgmma, sm_90a alone) for the shape in use, as functions around inline PTX.
 // Four consecutive warps, the first a multiple of four, call them together. The CPU executor does not offer
 // them. Fragment layouts: warp w of the group has rows 16 w.. of A and of the sums, laid out in each warp as

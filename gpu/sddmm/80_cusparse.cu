@@ -1,3 +1,4 @@
+// requires: cusparse
 // sddmm, vendor: cuSPARSE SDDMM on CSR, its only algorithm.
 //
 // Change    the library's own kernel. It writes alpha (X Y^T) .* A + beta C into C's values, with alpha 1 and
@@ -74,10 +75,10 @@ void run(const Problem<T>&, const In<T>&, const Out<T>&, Context& context) {
 }
 
 const Register<Sddmm, float, Space::device> f32{
-    "80_cusparse",   run<float>,     Traits{}.not_reproducible().align(16),
+    "80_cusparse",   run<float>,     Traits{}.of_library().not_reproducible().align(16),
     supports<float>, prepare<float>, release<float>};
 const Register<Sddmm, double, Space::device> f64{
-    "80_cusparse",    run<double>,     Traits{}.not_reproducible().align(16),
+    "80_cusparse",    run<double>,     Traits{}.of_library().not_reproducible().align(16),
     supports<double>, prepare<double>, release<double>};
 
 }  // namespace

@@ -1,7 +1,7 @@
 // What the rungs of the sddmm ladder share: the row of an entry, 16-byte pieces of a row of X or Y, and sums
 // across lanes. Header only, and as lean as the ABI, because every rung includes it.
 #pragma once
-#include "gpu/runtime/device.hpp"
+#include "gpu/common/rung.hpp"
 #include "reference/ops/sddmm.hpp"
 
 namespace plumb {
@@ -13,12 +13,8 @@ template <class T>
 using In = Sddmm::In<T, Space::device>;
 template <class T>
 using Out = Sddmm::Out<T, Space::device>;
-using Index = std::int64_t;  // of rows, entries and elements: a stride added to an int32 near 2^31 would wrap
 
-constexpr unsigned kAllLanes = 0xffffffffu;
 constexpr int kThreads = 256;
-
-PLUMB_HOST_DEVICE constexpr Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
 
 /// The row of entry e: the last one of [low, high) that starts at or before e, so never an empty one. Needs
 /// row_ptr[low] <= e < row_ptr[high].
@@ -71,14 +67,6 @@ PLUMB_DEVICE T add_product(T sum, const Piece<T>& x, const Piece<T>& y) {
 #pragma unroll
   for (int j = 0; j < Piece<T>::kSize; ++j) sum += x.element[j] * y.element[j];
   return sum;
-}
-
-/// The sum over aligned groups of `width` lanes (a power of two up to 32), in every lane. All 32 lanes call
-/// it.
-template <class T>
-PLUMB_DEVICE T sum_lanes(T value, int width) {
-  for (int d = width / 2; d > 0; d /= 2) value += __shfl_xor_sync(kAllLanes, value, d);
-  return value;
 }
 
 /// Whether every row of X and Y begins on 16 bytes.

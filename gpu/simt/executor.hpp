@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/simt/vector_types.hpp"
+#include "gpu/simt/language/vector_types.hpp"
 
 namespace plumb::simt {
 
@@ -29,6 +29,7 @@ struct Options {
   int max_findings = 32;    // distinct ones; further ones are counted only
   std::int64_t max_threads =
       0;              // of all launches together; a launch beyond them stops the run. 0: any number
+  int chip = 90;      // the compute capability whose launch limits apply: 90 is sm_90
   bool check = true;  // every access, for races, bounds and initialisation; false: only what shows by itself
 };
 
@@ -92,6 +93,10 @@ bool stopped();
 
 /// Threads that a launch beyond Options::max_threads would have brought the run to; 0 where there was none.
 std::int64_t threads_refused();
+
+/// What the executor itself ran out of, as "out of memory: ..."; empty where nothing. It says nothing about the kernel, whose run
+/// was given up.
+std::string shortage();
 
 /// Makes [data, data + bytes) an array that kernels may touch. Where `initialised` is false, a read before a
 /// write is a finding; where `writable` is false, a write is. Memory outside every array, shared memory and

@@ -1,3 +1,4 @@
+// requires: cublas
 // skinny_gemm, vendor: cuBLAS gemm with the operands exchanged (row-major Y = X W is column-major Y^T = W^T
 // X^T).
 //
@@ -46,10 +47,10 @@ void run(const SkinnyGemm::Problem<T>&, const In<T>& in, const Out<T>& out, Cont
                     in.W.ld, in.X.data, in.X.ld, out.Y.data, out.Y.ld));
 }
 
-const Register<SkinnyGemm, float, Space::device> f32{"80_cublas",     run<float>,     {},
+const Register<SkinnyGemm, float, Space::device> f32{"80_cublas",     run<float>,     Traits{}.of_library(),
                                                      supports<float>, prepare<float>, release_cublas};
-const Register<SkinnyGemm, double, Space::device> f64{"80_cublas",      run<double>,     {},
-                                                      supports<double>, prepare<double>, release_cublas};
+const Register<SkinnyGemm, double, Space::device> f64{
+    "80_cublas", run<double>, Traits{}.of_library(), supports<double>, prepare<double>, release_cublas};
 
 }  // namespace
 }  // namespace plumb

@@ -1,6 +1,6 @@
 // What the rungs of the skinny_gemm ladder share: names, and the staging of W in shared memory. Header only.
 #pragma once
-#include "gpu/runtime/device.hpp"
+#include "gpu/common/rung.hpp"
 #include "reference/ops/skinny_gemm.hpp"
 
 namespace plumb {
@@ -12,9 +12,6 @@ template <class T>
 using In = SkinnyGemm::In<T, Space::device>;
 template <class T>
 using Out = SkinnyGemm::Out<T, Space::device>;
-using Index = std::int64_t;
-
-PLUMB_HOST_DEVICE constexpr Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
 
 constexpr int kThreads = 256;  // rows per block of the rungs that give a thread a row
 

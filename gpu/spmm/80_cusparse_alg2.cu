@@ -1,3 +1,4 @@
+// requires: cusparse
 // spmm, vendor: cuSPARSE SpMM, CSR_ALG2, row-major B and C.
 //
 // Change    the library's own kernel; descriptors, buffer and analysis are made in prepare(), so only the
@@ -19,10 +20,14 @@ void* prepare(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& co
 }
 
 const Register<Spmm, float, Space::device> f32{
-    "80_cusparse_alg2",       cusparse_run<float>, Traits{}.not_reproducible().align(16),
-    cusparse_supports<float>, prepare<float>,      cusparse_release<float>};
+    "80_cusparse_alg2",
+    cusparse_run<float>,
+    Traits{}.of_library().flushes_subnormals().not_reproducible().align(16),
+    cusparse_supports<float>,
+    prepare<float>,
+    cusparse_release<float>};
 const Register<Spmm, double, Space::device> f64{
-    "80_cusparse_alg2",        cusparse_run<double>, Traits{}.not_reproducible().align(16),
+    "80_cusparse_alg2",        cusparse_run<double>, Traits{}.of_library().not_reproducible().align(16),
     cusparse_supports<double>, prepare<double>,      cusparse_release<double>};
 
 }  // namespace

@@ -1,3 +1,4 @@
+// requires: cusparse
 // spmm, vendor: cuSPARSE SpMM, CSR_ALG3, row-major B and C.
 //
 // Change    the library's own kernel; descriptors, buffer and analysis are made in prepare(), so only the
@@ -20,14 +21,19 @@ void* prepare(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& co
 }
 
 const Register<Spmm, float, Space::device> f32{
-    "81_cusparse_alg3",       cusparse_run<float>, Traits{}.not_reproducible().align(16).for_finite_inputs(),
-    cusparse_supports<float>, prepare<float>,      cusparse_release<float>};
-const Register<Spmm, double, Space::device> f64{"81_cusparse_alg3",
-                                                cusparse_run<double>,
-                                                Traits{}.not_reproducible().align(16).for_finite_inputs(),
-                                                cusparse_supports<double>,
-                                                prepare<double>,
-                                                cusparse_release<double>};
+    "81_cusparse_alg3",
+    cusparse_run<float>,
+    Traits{}.of_library().not_reproducible().align(16).for_finite_inputs(),
+    cusparse_supports<float>,
+    prepare<float>,
+    cusparse_release<float>};
+const Register<Spmm, double, Space::device> f64{
+    "81_cusparse_alg3",
+    cusparse_run<double>,
+    Traits{}.of_library().not_reproducible().align(16).for_finite_inputs(),
+    cusparse_supports<double>,
+    prepare<double>,
+    cusparse_release<double>};
 
 }  // namespace
 }  // namespace plumb

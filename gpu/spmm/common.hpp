@@ -1,7 +1,7 @@
 // What the rungs of the spmm ladder share: types, neighbours read together, and sums over the entries of a
 // row. Header only, and as lean as the ABI, because every rung includes it.
 #pragma once
-#include "gpu/runtime/device.hpp"
+#include "gpu/common/rung.hpp"
 #include "reference/ops/spmm.hpp"
 
 namespace plumb {
@@ -13,11 +13,6 @@ template <class T>
 using In = Spmm::In<T, Space::device>;
 template <class T>
 using Out = Spmm::Out<T, Space::device>;
-using Index = std::int64_t;  // of rows and entries: a stride added to an int32 near 2^31 would wrap
-
-constexpr unsigned kAllLanes = 0xffffffffu;
-
-constexpr Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
 
 /// A grid of `x` by `y` blocks; y is cut at what a device takes, so kernels stride over it by gridDim.y.
 inline dim3 grid_of(Index x, Index y) {

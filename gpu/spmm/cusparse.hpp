@@ -1,3 +1,4 @@
+// requires: cusparse
 // cuSPARSE's SpMM behind the two vendor rungs: descriptors, buffer and analysis in prepare(), one call in
 // run().
 #pragma once

@@ -85,7 +85,7 @@ struct Plan {
   char text[224];
 };
 
-// The thresholds lie between the measured cases of gpu/RESULTS.md.
+// The thresholds lie between the measured cases of docs/results/gpu.md.
 template <class T>
 void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& context) {
   const Index rows = in.A.rows, nnz = in.A.nnz;

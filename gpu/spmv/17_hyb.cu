@@ -5,7 +5,7 @@
 // Traffic   ELL with bounded padding, plus 12 or 16 bytes for each entry that sticks out.
 // Limits    34 registers in fp32, 32 in fp64, no shared memory: 6 and 8 blocks of 256 per SM (sm_90, nvcc
 //           13.0, ptxas -v).
-// Fails at  reproducibility, by the atomic additions of its COO part (declared).
+// Fails at  reproducibility and, in fp32, subnormal sums, by the atomic additions of its COO part (declared).
 // Source    Bell and Garland, SC'09 (HYB).
 #include "gpu/spmv/coo.hpp"
 #include "gpu/spmv/ell.hpp"
@@ -86,8 +86,9 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_coo(p.alpha, hyb.row, hyb.col, hyb.val, hyb.tail, in.x.data, out.y.data, context.stream);
 }
 
-const Register<Spmv, float, Space::device> f32{"17_hyb", run<float>,     Traits{}.not_reproducible(),
-                                               nullptr,  prepare<float>, release<float>};
+const Register<Spmv, float, Space::device> f32{
+    "17_hyb", run<float>,     Traits{}.not_reproducible().flushes_subnormals(),
+    nullptr,  prepare<float>, release<float>};
 const Register<Spmv, double, Space::device> f64{"17_hyb", run<double>,     Traits{}.not_reproducible(),
                                                 nullptr,  prepare<double>, release<double>};
 

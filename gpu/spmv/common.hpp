@@ -1,7 +1,7 @@
 // What the rungs of the spmv ladder share: the end of a row, sums across lanes and blocks, and the second
 // pass of the variants that cut rows. Header only, and as lean as the ABI, because every rung includes it.
 #pragma once
-#include "gpu/runtime/device.hpp"
+#include "gpu/common/rung.hpp"
 #include "reference/ops/spmv.hpp"
 
 namespace plumb {
@@ -13,17 +13,18 @@ template <class T>
 using In = Spmv::In<T, Space::device>;
 template <class T>
 using Out = Spmv::Out<T, Space::device>;
-using Index = std::int64_t;  // of rows and entries: a stride added to an int32 near 2^31 would wrap
 
-constexpr unsigned kAllLanes = 0xffffffffu;
-
-constexpr Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
+/// alpha sum; 0 where alpha is 0, whatever the sum: NaN in A or x does not count then.
+template <class T>
+PLUMB_DEVICE T scaled(const Problem<T>& p, T sum) {
+  return p.alpha == T(0) ? T(0) : p.alpha * sum;
+}
 
 /// y[i] = alpha sum + beta y[i]; y is not read where beta is 0. Adding +0 makes the -0 of an empty row and a
 /// negative alpha +0.
 template <class T>
 PLUMB_DEVICE void finish_row(const Problem<T>& p, T* y /* (rows) */, Index i, T sum) {
-  y[i] = p.alpha * sum + (p.beta == T(0) ? T(0) : p.beta * y[i]);
+  y[i] = scaled(p, sum) + (p.beta == T(0) ? T(0) : p.beta * y[i]);
 }
 
 /// Entry k's product, through the read-only path.
@@ -51,14 +52,6 @@ PLUMB_DEVICE void stage_products(const In<T>& in, Index begin, int count, T* sta
     for (int u = 0; u < kBatch; ++u) staged[s + u * Threads] = v[u] * __ldg(in.x.data + c[u]);
   }
   for (; s < count; s += Threads) staged[s] = __ldg(val + s) * __ldg(in.x.data + __ldg(col + s));
-}
-
-/// The sum over aligned groups of `width` lanes (a power of two up to 32), in every lane. All 32 lanes call
-/// it.
-template <class T>
-PLUMB_DEVICE T sum_lanes(T value, int width) {
-  for (int d = width / 2; d > 0; d /= 2) value += __shfl_xor_sync(kAllLanes, value, d);
-  return value;
 }
 
 /// The sum over the block, in thread 0. `scratch` has a place per warp; all threads call it, and it may be
@@ -122,7 +115,7 @@ __global__ void __launch_bounds__(kCarryThreads)
     }
   }
   sum = sum_lanes(sum, 32);
-  if (lane == 0) y[row] += p.alpha * sum;
+  if (lane == 0) y[row] += scaled(p, sum);
 }
 
 template <class T>

@@ -52,6 +52,7 @@ __global__ void __launch_bounds__(kCooThreads)
 template <class T>
 void run_coo(T alpha, const std::int32_t* row, const std::int32_t* col, const T* val, Index nnz, const T* x,
              T* y, void* stream) {
+  if (alpha == T(0)) return;  // NaN in A or x does not count
   launch(spmv_coo<T>, ceil_div(nnz, kCooThreads * kCooRounds), kCooThreads, 0, stream, alpha, row, col, val,
          nnz, x, y);
 }

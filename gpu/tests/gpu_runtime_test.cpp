@@ -13,6 +13,7 @@
 #include "gpu/runtime/disturb.hpp"
 #include "gpu/runtime/handles.hpp"
 #include "gpu/runtime/launch_hook.hpp"
+#include "gpu/runtime/launch_limits.hpp"
 #include "gpu/runtime/poison.hpp"
 #include "gpu/runtime/transfer.hpp"
 #include "reference/core/error.hpp"
@@ -84,6 +85,19 @@ TEST_CASE("where no kernel can run, the reason is one line and asking for the de
   CHECK_THROWS_WITH_AS((void)device_info(), reason.c_str(), Error);
   CHECK_THROWS_AS(DeviceBuffer<float>(4), Error);
   CHECK_THROWS_AS((void)make_stream(), Error);
+}
+
+TEST_CASE(
+    "static shared memory counts when more than 48 KiB are asked for, and both are named in a refusal") {
+  using namespace launching;
+  CHECK_FALSE(must_ask_for_shared_memory(0, 48 * 1024));
+  CHECK(must_ask_for_shared_memory(0, 48 * 1024 + 1));
+  CHECK(must_ask_for_shared_memory(33 * 1024, 24 * 1024));  // neither part alone exceeds it
+  CHECK_FALSE(must_ask_for_shared_memory(33 * 1024, 15 * 1024));
+  CHECK_FALSE(must_ask_for_shared_memory(48 * 1024, 0));
+  CHECK(shared_memory_refusal(33 * 1024, 194 * 1024, 227 * 1024).empty());
+  CHECK(shared_memory_refusal(33 * 1024, 194 * 1024 + 1, 227 * 1024) ==
+        "33792 bytes of static and 198657 of dynamic shared memory, but the device gives a block 232448");
 }
 
 TEST_CASE("what is written to a device is read back, in stream order") {

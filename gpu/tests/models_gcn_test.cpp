@@ -104,8 +104,8 @@ std::int64_t misses(const plumb::GcnRun<T>& run, const plumb::GcnReference& want
 void judge(const Gcn<double>& net) {
   plumb::validate(net);
   const Gcn<float> net32 = plumb::convert<float>(net);
-  const auto want64 = plumb::clear_gcn(net, Dtype::f64);
-  const auto want32 = plumb::clear_gcn(plumb::convert<double>(net32), Dtype::f32);
+  const auto want64 = plumb::reference_gcn(net, Dtype::f64);
+  const auto want32 = plumb::reference_gcn(plumb::convert<double>(net32), Dtype::f32);
   for (const auto* pipeline : device_pipelines()) {
     for (const GcnOrder order : kOrders) {
       CAPTURE(pipeline->name);
@@ -189,7 +189,7 @@ TEST_CASE("a graph without vertices is a graph") {
 TEST_CASE("the judge sees edge values ignored, a missing ReLU, one that loses NaN, and columns left out") {
   const Gcn<float> net = plumb::convert<float>(network(47, {7, 21, 6}, false, true));
   const auto missed = [&](Fault fault, const Gcn<float>& of) {
-    const auto want = plumb::clear_gcn(plumb::convert<double>(of), Dtype::f32);
+    const auto want = plumb::reference_gcn(plumb::convert<double>(of), Dtype::f32);
     std::int64_t count = 0;
     findings_of(
         1, [&] { count = misses(plumb::gcn::run_with_fault(fault, of, GcnOrder::transform_first), want); });
@@ -218,7 +218,7 @@ TEST_CASE("the judge sees an A^ that is multiplied by the roots of the degrees i
       wrong.a.val[at] = roots;
     }
   }
-  const auto want = plumb::clear_gcn(plumb::convert<double>(net), Dtype::f32);
+  const auto want = plumb::reference_gcn(plumb::convert<double>(net), Dtype::f32);
   for (const auto* pipeline : device_pipelines()) {
     findings_of(1, [&] {
       CHECK(misses(pipeline->run_f32(net, GcnOrder::by_cost), want) == 0);

@@ -86,10 +86,10 @@ void judge(const plumb::SdnnPipeline& pipeline, const SparseDnn& net, const Csr<
   }
   const plumb::SdnnRun run = plan->run(y, 0, net.layers());
   CHECK(check.ids == plumb::categories(run.y));
-  REQUIRE(run.alive.size() == static_cast<std::size_t>(net.layers() + 1));
+  REQUIRE(run.active.size() == static_cast<std::size_t>(net.layers() + 1));
   REQUIRE(run.layer_seconds.size() == static_cast<std::size_t>(net.layers()));
-  CHECK(run.alive.front() == static_cast<std::int64_t>(plumb::categories(y).size()));
-  CHECK(run.alive.back() == static_cast<std::int64_t>(check.ids.size()));
+  CHECK(run.active.front() == static_cast<std::int64_t>(plumb::categories(y).size()));
+  CHECK(run.active.back() == static_cast<std::int64_t>(check.ids.size()));
   CHECK(same_as_chained(*plan, net, y));
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("networks wider than a block, and wider than a tile, whose rows settle
   for (const std::int64_t n : {600, 1056}) {
     CAPTURE(n);
     SparseDnn net{n, -0.05F, 4, {shared_weights(n, 1)}};
-    // Three layers to find that the rows have settled, three in one launch.
+    // Three layers to find that the rows have steady-state, three in one launch.
     for (std::uint64_t l = 0; l < 5; ++l) net.gather.push_back(random_weights(n, 6, 40 + l));
     const Csr<float> y = random_inputs(35, n, 5);
     for (const auto* pipeline : device_pipelines()) {
@@ -131,7 +131,8 @@ TEST_CASE("networks wider than a block, and wider than a tile, whose rows settle
   }
 }
 
-TEST_CASE("a positive bias goes only where Z is not 0: not to empty columns, dead rows or sums that cancel") {
+TEST_CASE(
+    "a positive bias goes only where Z is not 0: not to empty columns, inactive rows or sums that cancel") {
   SparseDnn net{3, 0.25F, 32, {csr(3, {{{0, 1}, {1, 1}}, {{0, 1}, {1, -1}}, {}})}};
   const Csr<float> y = csr(3, {{{0, 1}, {1, 1}}, {}, {{1, 3}}, {{1, 0.125F}}});
   for (const auto* pipeline : device_pipelines()) {
@@ -170,7 +171,7 @@ TEST_CASE("rows that die in different layers keep their own ids and values, what
     SparseDnn net{neurons, -1, 999, {}};
     for (std::int64_t l = 0; l < layers; ++l) net.gather.push_back(identity(neurons));
     std::vector<std::vector<std::pair<int, float>>> in, want;
-    std::vector<std::int64_t> alive(static_cast<std::size_t>(layers) + 1, 0);
+    std::vector<std::int64_t> active(static_cast<std::size_t>(layers) + 1, 0);
     for (std::int64_t i = 0; i < rows; ++i) {
       const std::int64_t value = i * 7 % 17 * layers / 12;  // row i lives `value` layers
       in.emplace_back();
@@ -178,7 +179,7 @@ TEST_CASE("rows that die in different layers keep their own ids and values, what
       if (value > 0) in.back().emplace_back(static_cast<int>(i % 5), static_cast<float>(value));
       if (value > layers)
         want.back().emplace_back(static_cast<int>(i % 5), static_cast<float>(value - layers));
-      for (std::int64_t l = 0; l <= layers; ++l) alive[static_cast<std::size_t>(l)] += value > l;
+      for (std::int64_t l = 0; l <= layers; ++l) active[static_cast<std::size_t>(l)] += value > l;
     }
     const Csr<float> y = csr(neurons, in), expected = csr(neurons, want);
     for (const auto* pipeline : device_pipelines()) {
@@ -190,13 +191,13 @@ TEST_CASE("rows that die in different layers keep their own ids and values, what
         CHECK(run.y.row_ptr == expected.row_ptr);
         CHECK(run.y.col == expected.col);
         CHECK(run.y.val == expected.val);
-        CHECK(run.alive == alive);
+        CHECK(run.active == active);
       });
     }
   }
 }
 
-TEST_CASE("rows that die when the others have settled are counted in their layer") {
+TEST_CASE("rows that die when the others have steady-state are counted in their layer") {
   // The last width is too wide for whole rows to stay on chip. Two panels of a warp's four are there.
   for (const std::int64_t neurons : {5, 1040}) {
     constexpr std::int64_t kRows = 40, kLayers = 9, kLate = 7;
@@ -205,13 +206,13 @@ TEST_CASE("rows that die when the others have settled are counted in their layer
     std::vector<std::vector<std::pair<int, float>>> in;
     for (std::int64_t i = 0; i < kRows; ++i)
       in.push_back({{static_cast<int>(i % 5), static_cast<float>(i % 4 == 0 ? kLate : kLayers + 1)}});
-    std::vector<std::int64_t> alive(kLayers + 1, kRows);
-    for (std::int64_t l = kLate; l <= kLayers; ++l) alive[static_cast<std::size_t>(l)] -= kRows / 4;
+    std::vector<std::int64_t> active(kLayers + 1, kRows);
+    for (std::int64_t l = kLate; l <= kLayers; ++l) active[static_cast<std::size_t>(l)] -= kRows / 4;
     const Csr<float> y = csr(neurons, in);
     for (const auto* pipeline : device_pipelines()) {
       CAPTURE(pipeline->name);
       CAPTURE(neurons);
-      on_executor(1, [&] { CHECK(pipeline->plan(net)->run(y, 0, kLayers).alive == alive); });
+      on_executor(1, [&] { CHECK(pipeline->plan(net)->run(y, 0, kLayers).active == active); });
     }
   }
 }
@@ -223,7 +224,7 @@ TEST_CASE("repeated columns of an input add up, and an input of zeros does not l
     CAPTURE(pipeline->name);
     on_executor(2, [&] {
       const plumb::SdnnRun run = pipeline->plan(net)->run(y, 0, 1);
-      CHECK(run.alive == std::vector<std::int64_t>{2, 2});
+      CHECK(run.active == std::vector<std::int64_t>{2, 2});
       CHECK(run.y.col == std::vector<std::int32_t>{0, 1});
       CHECK(run.y.val == std::vector<float>{2, 4});
     });

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "gpu/simt/half.hpp"
+#include "gpu/simt/language/half.hpp"
 #include "gpu/tests/simt_support.hpp"
 
 using namespace plumb::simt_test;

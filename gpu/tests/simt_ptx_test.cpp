@@ -85,7 +85,8 @@ TEST_CASE("bulk copies complete on their barrier, and a wait that gave up is no 
       std::vector<int> out(64);
       Run run(seed);
       const int* from = run.input(in);
-      mbarrier_bulk(form, from + (4 - reinterpret_cast<std::uintptr_t>(from) / 4 % 4) % 4, run.output(out), 5);
+      mbarrier_bulk(form, from + (4 - reinterpret_cast<std::uintptr_t>(from) / 4 % 4) % 4, run.output(out),
+                    5);
       const int first = *(from + (4 - reinterpret_cast<std::uintptr_t>(from) / 4 % 4) % 4);
       const auto findings = Run::findings();
       if (form == Form::right) {
@@ -139,7 +140,8 @@ TEST_CASE("an arrival's state names its phase, and those who drop out are not wa
     mbarrier_states(run.input(in), run.output(out));
     const auto findings = Run::findings();
     CHECK_MESSAGE(findings.empty(), all_of(findings));
-    for (int t = 0; t < 32; ++t) CHECK(out[static_cast<std::size_t>(t)] == 2 * t + 32 + 3 * (2 * (31 - t) + 32));
+    for (int t = 0; t < 32; ++t)
+      CHECK(out[static_cast<std::size_t>(t)] == 2 * t + 32 + 3 * (2 * (31 - t) + 32));
   }
 }
 
@@ -160,8 +162,9 @@ TEST_CASE("bulk copies that are misaligned, never waited for, or fewer than anno
     begin(run);
     mbarrier_misaligned(in);
     const auto findings = Run::findings();
-    CHECK_MESSAGE(reports(findings, plumb::simt::FindingKind::misaligned, line_of("mbarriers", "misaligned bulk")),
-                  all_of(findings));
+    CHECK_MESSAGE(
+        reports(findings, plumb::simt::FindingKind::misaligned, line_of("mbarriers", "misaligned bulk")),
+        all_of(findings));
   }
   int unfinished = 0;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {

@@ -47,7 +47,7 @@ TEST_CASE("a finding says who did what to which element, and what would order it
   CHECK(f.has_other);
   CHECK(f.thread.thread.x != f.other_thread.thread.x);
   CHECK(f.place.file.find("barriers.cu") != std::string::npos);
-  CHECK(f.hint.find("between the two lines would order them") != std::string::npos);
+  CHECK(f.hint.find("(in a loop, between its passes) would order them") != std::string::npos);
 }
 
 TEST_CASE("tiles need a barrier after they are filled and one before they are filled again") {
@@ -279,9 +279,10 @@ TEST_CASE("semaphores, latches and waits for an atomic order what they guard") {
         CHECK_MESSAGE(findings.empty(), all_of(findings));
         CHECK(out == std::vector<int>{1 + 33, 2 * 34});
       } else if (checked()) {
-        CHECK_MESSAGE(std::any_of(findings.begin(), findings.end(),
-                                  [&](const auto& f) { return f.place.line == read || f.other_place.line == read; }),
-                      all_of(findings));
+        CHECK_MESSAGE(
+            std::any_of(findings.begin(), findings.end(),
+                        [&](const auto& f) { return f.place.line == read || f.other_place.line == read; }),
+            all_of(findings));
       }
     }
   }
@@ -304,9 +305,10 @@ TEST_CASE("a barrier of device scope orders blocks, and what its last arrival do
         CHECK_MESSAGE(findings.empty(), all_of(findings));
         CHECK(out == std::vector<int>{6, 6, 6, 21, 21, 21});
       } else if (checked()) {
-        CHECK_MESSAGE(std::any_of(findings.begin(), findings.end(),
-                                  [&](const auto& f) { return f.place.line == read || f.other_place.line == read; }),
-                      all_of(findings));
+        CHECK_MESSAGE(
+            std::any_of(findings.begin(), findings.end(),
+                        [&](const auto& f) { return f.place.line == read || f.other_place.line == read; }),
+            all_of(findings));
       }
     }
   }

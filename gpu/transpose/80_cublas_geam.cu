@@ -1,3 +1,4 @@
+// requires: cublas
 // transpose, vendor: cuBLAS geam with a transposed first operand.
 //
 // Change    the library's own kernel. It is column-major: our row-major A (rows, cols) is its (cols, rows),
@@ -47,9 +48,9 @@ void run(const Transpose::Problem<T>&, const In<T>& in, const Out<T>& out, Conte
                     out.B.data, static_cast<int>(out.B.ld)));
 }
 
-const Register<Transpose, float, Space::device> f32{"80_cublas_geam", run<float>,     {},
+const Register<Transpose, float, Space::device> f32{"80_cublas_geam", run<float>,     Traits{}.of_library(),
                                                     supports<float>,  prepare<float>, release_cublas};
-const Register<Transpose, double, Space::device> f64{"80_cublas_geam", run<double>,     {},
+const Register<Transpose, double, Space::device> f64{"80_cublas_geam", run<double>,     Traits{}.of_library(),
                                                      supports<double>, prepare<double>, release_cublas};
 
 }  // namespace

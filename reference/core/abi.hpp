@@ -75,21 +75,51 @@ enum class Arithmetic : std::uint8_t {
   tf32x3,       // error-corrected tf32: three products, within the fp32 bound
   bf16,         // operands rounded to 8 bits, fp32 sums
   fp16,         // operands rounded to 11 bits with fp16 range, fp32 sums
-  winograd,     // own type, minimal filtering F(2x2, 3x3): errors grow with the terms of the transform, not of the sum
+  winograd,  // own type, minimal filtering F(2x2, 3x3): errors grow with the terms of the transform, not of the sum
+  flushed,  // own type, any order; additions flush subnormals to 0, as fp32 atomicAdd in global memory does
 };
 
 /// What a variant promises and needs. Chain the setters: Traits{}.not_reproducible().align(16).
 struct Traits {
   Arithmetic arithmetic = Arithmetic::native;
-  bool reproducible = true;     // same input, same layout: same bits. The claim is tested.
-  std::int32_t alignment = 0;   // bytes every base pointer and ld must be a multiple of; 0: the element size
-  std::int32_t min_sm = 0;      // compute capability * 10; 0: any
-  bool finite_only = false;     // does not promise NaN and infinities as the contract has them: hostile cases are `unsupported`
-  constexpr Traits computes_in(Arithmetic a) const { Traits t = *this; t.arithmetic = a; return t; }
-  constexpr Traits not_reproducible() const { Traits t = *this; t.reproducible = false; return t; }
-  constexpr Traits align(std::int32_t bytes) const { Traits t = *this; t.alignment = bytes; return t; }
-  constexpr Traits for_finite_inputs() const { Traits t = *this; t.finite_only = true; return t; }
-  constexpr Traits needs_sm(std::int32_t sm) const { Traits t = *this; t.min_sm = sm; return t; }
+  bool reproducible = true;    // same input, same layout: same bits. The claim is tested.
+  std::int32_t alignment = 0;  // bytes every base pointer and ld must be a multiple of; 0: the element size
+  std::int32_t min_sm = 0;     // compute capability * 10; 0: any
+  bool finite_only =
+      false;  // does not promise NaN and infinities as the contract has them: hostile cases are `unsupported`
+  bool library =
+      false;  // calls a vendor's library: a yardstick, not one of ours; its kernels carry no source lines
+  constexpr Traits computes_in(Arithmetic a) const {
+    Traits t = *this;
+    t.arithmetic = a;
+    return t;
+  }
+  constexpr Traits not_reproducible() const {
+    Traits t = *this;
+    t.reproducible = false;
+    return t;
+  }
+  constexpr Traits align(std::int32_t bytes) const {
+    Traits t = *this;
+    t.alignment = bytes;
+    return t;
+  }
+  constexpr Traits for_finite_inputs() const {
+    Traits t = *this;
+    t.finite_only = true;
+    return t;
+  }
+  constexpr Traits flushes_subnormals() const { return computes_in(Arithmetic::flushed); }
+  constexpr Traits of_library() const {
+    Traits t = *this;
+    t.library = true;
+    return t;
+  }
+  constexpr Traits needs_sm(std::int32_t sm) const {
+    Traits t = *this;
+    t.min_sm = sm;
+    return t;
+  }
 };
 
 /// Handed to every call of a variant.
@@ -99,7 +129,9 @@ struct Context {
   /// Poisoned, fenced workspace of `bytes`, 256-byte aligned, in the variant's space; freed by the engine. Never null.
   void* workspace(std::int64_t bytes) { return allocate(*this, bytes); }
   /// Says in the report what an adaptive variant chose, and why. The text is copied.
-  void explain(const char* text) { if (say != nullptr) say(*this, text); }
+  void explain(const char* text) {
+    if (say != nullptr) say(*this, text);
+  }
 
   void* (*allocate)(Context&, std::int64_t bytes) = nullptr;
   void (*say)(Context&, const char* text) = nullptr;
@@ -113,7 +145,8 @@ struct Variant {
   using In = typename Op::template In<T, S>;
   using Out = typename Op::template Out<T, S>;
   using Run = void (*)(const Problem&, const In&, const Out&, Context&);
-  using Supports = const char* (*)(const Problem&, const In&, const Out&);  // null: yes; else the reason why not
+  using Supports = const char* (*)(const Problem&, const In&,
+                                   const Out&);  // null: yes; else the reason why not
   using Prepare = void* (*)(const Problem&, const In&, const Out&, Context&);  // analysis, timed apart
   using Release = void (*)(void* plan);
 
@@ -154,6 +187,7 @@ class Register {
 // Host-side companions of a contract, complete in operator.hpp; named here so that a contract stays lean.
 struct Case;
 class CaseList;
+class CaseSpace;
 struct Cost;
 struct Reference;
 struct Tolerance;

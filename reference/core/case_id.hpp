@@ -1,6 +1,7 @@
 // A case: which operator, which data. Its printed id is its filter, its repro line, and what a report is keyed by:
 //   spmv.f32(rows=65536,cols=65536,density=0.001,fill=real,seed=7)
-// parse_case(id(c)) == c, and is tested.
+// A parameter's value may be a file's name. Bytes that mean something in an id, a glob or a list of cases ( , ( ) * ? % and
+// control characters) are printed as %XX, two hexadecimal digits. parse_case(c.id()) == c, and is tested.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,12 +17,12 @@ namespace plumb {
 enum class Dtype : std::uint8_t { f32, f64 };
 
 /// How operands are filled; what each alone can see is told by describe(Fill).
-enum class Fill : std::uint8_t { exact, wide, index, real, positive, scaled, hostile };
+enum class Fill : std::uint8_t { exact, wide, index, real, positive, scaled, hostile, own };
 
 enum class Tier : std::uint8_t { smoke, full, stress };
 
-inline constexpr Fill kAllFills[] = {Fill::exact,    Fill::wide,   Fill::index,  Fill::real,
-                                     Fill::positive, Fill::scaled, Fill::hostile};
+inline constexpr Fill kAllFills[] = {Fill::exact,    Fill::wide,   Fill::index,   Fill::real,
+                                     Fill::positive, Fill::scaled, Fill::hostile, Fill::own};
 
 [[nodiscard]] std::string_view name(Dtype);
 [[nodiscard]] std::string_view name(Fill);
@@ -72,6 +73,9 @@ class CaseFilter {
   [[nodiscard]] bool matches(const Case&) const;
   /// The operator globs, one per part, for "matches no operator" messages.
   [[nodiscard]] const std::vector<std::string>& operator_globs() const { return operator_globs_; }
+  /// Why `cases`, the list of one operator, holds no match although a part names the operator: a type that does not exist, a
+  /// parameter the operator does not have, an empty range, a missing seed. "" where nothing of that kind is wrong.
+  [[nodiscard]] std::string why_none(const std::vector<Case>& cases) const;
   /// Parts that are whole ids (no wildcard, with fill and seed): run even if no operator lists them.
   [[nodiscard]] const std::vector<Case>& whole_ids() const { return whole_ids_; }
 

@@ -84,7 +84,7 @@ void oracle_dense_product(T alpha, const DenseView<const T, Space::host>& A,
           const auto at = static_cast<std::size_t>((i0 + r) * n + j0 + j);
           // alpha == 0: the empty sum, so that an infinite alpha * sum cannot arise from what was not read
           c.value[at] = combine(depth == 0 ? 0 : alpha, lanes[r].high(j), lanes[r].low(j), beta, before);
-          c.magnitude[at] = std::fabs(alpha) * lanes[r].magnitude[j] + std::fabs(beta * before);
+          c.magnitude[at] = affine_magnitude<T>(alpha, lanes[r].magnitude[j], beta * before, depth);
           c.terms[at] = static_cast<std::int32_t>(depth + (alpha == T(1) ? 0 : 1) + (beta == T(0) ? 0 : 1));
         }
       }

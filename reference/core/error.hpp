@@ -15,7 +15,8 @@ class Error : public std::runtime_error {
 
 /// "file:line: what: value"; line 0 leaves the line out, an empty value leaves the value out.
 /// Control characters in `value` are shown as \xNN and long values are cut, so a hostile file cannot garble a terminal.
-[[nodiscard]] Error input_error(std::string_view file, std::int64_t line, std::string_view what, std::string_view value = {});
+[[nodiscard]] Error input_error(std::string_view file, std::int64_t line, std::string_view what,
+                                std::string_view value = {});
 
 /// The text made safe to print on one line: control bytes as \xNN, at most `limit` characters.
 [[nodiscard]] std::string printable(std::string_view text, std::size_t limit = 60);

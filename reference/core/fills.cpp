@@ -14,13 +14,23 @@ double symmetric(std::uint64_t seed, std::uint64_t stream, std::uint64_t i) {
 }
 
 template <class T>
-void sprinkle(T* data, std::int64_t rows, std::int64_t cols, Role role, std::uint64_t seed, std::uint64_t stream) {
+void sprinkle(T* data, std::int64_t rows, std::int64_t cols, Role role, std::uint64_t seed,
+              std::uint64_t stream) {
   constexpr T kInf = std::numeric_limits<T>::infinity();
-  constexpr T kTiny = std::numeric_limits<T>::min();          // smallest normal
+  constexpr T kTiny = std::numeric_limits<T>::min();  // smallest normal
   constexpr T kSub = std::numeric_limits<T>::denorm_min();
-  const T huge = std::ldexp(T(1), std::numeric_limits<T>::max_exponent - 28);  // 2^100 in fp32: sums of 2^27 stay finite
-  const T specials[] = {std::numeric_limits<T>::quiet_NaN(), kInf, -kInf, T(-0.0), kSub, -kSub, kTiny, -kTiny,
-                        role == Role::left ? huge : T(0.5), role == Role::left ? -huge : T(-0.5)};
+  const T huge =
+      std::ldexp(T(1), std::numeric_limits<T>::max_exponent - 28);  // 2^100 in fp32: sums of 2^27 stay finite
+  const T specials[] = {std::numeric_limits<T>::quiet_NaN(),
+                        kInf,
+                        -kInf,
+                        T(-0.0),
+                        kSub,
+                        -kSub,
+                        kTiny,
+                        -kTiny,
+                        role == Role::left ? huge : T(0.5),
+                        role == Role::left ? -huge : T(-0.5)};
   const auto n = static_cast<std::uint64_t>(rows * cols);
   if (n == 0) return;
   // few enough to leave most answers finite: one place in 97 gets something, never less than one of the first three
@@ -33,7 +43,8 @@ void sprinkle(T* data, std::int64_t rows, std::int64_t cols, Role role, std::uin
     data[random_below(seed, stream + 102, s, n)] = specials[s < 1 ? 0 : kind];
   }
   if (rows > 3 && role == Role::left) {
-    const auto row = static_cast<std::int64_t>(random_below(seed, stream + 103, 0, static_cast<std::uint64_t>(rows)));
+    const auto row =
+        static_cast<std::int64_t>(random_below(seed, stream + 103, 0, static_cast<std::uint64_t>(rows)));
     for (std::int64_t j = 0; j < cols; ++j) data[row * cols + j] = kInf;
   }
 }
@@ -46,20 +57,27 @@ void fill_values(T* data, std::int64_t rows, std::int64_t cols, Fill fill, Role 
   const auto value = [&](std::int64_t i, std::int64_t j) -> double {
     const auto row = static_cast<std::uint64_t>(i), at = static_cast<std::uint64_t>(i * cols + j);
     switch (fill) {
-      case Fill::exact: return static_cast<double>(random_below(seed, stream, at, 17)) - 8;
+      case Fill::exact:
+        return static_cast<double>(random_below(seed, stream, at, 17)) - 8;
       case Fill::wide:
         return role == Role::left ? static_cast<double>(2 * random_below(seed, stream, at, 8192) + 1) - 8192
                                   : static_cast<double>(random_below(seed, stream, at, 3)) - 1;
       case Fill::index:
-        if (role == Role::left) return j == static_cast<std::int64_t>(random_below(seed, stream + 7, row, static_cast<std::uint64_t>(cols)));
+        if (role == Role::left)
+          return j == static_cast<std::int64_t>(
+                          random_below(seed, stream + 7, row, static_cast<std::uint64_t>(cols)));
         return role == Role::right ? static_cast<double>(1 + at % 8388593u) : 0;
-      case Fill::positive: return random_unit(seed, stream, at) + 0x1p-54;
+      case Fill::positive:
+        return random_unit(seed, stream, at) + 0x1p-54;
       case Fill::scaled: {
         const auto line = static_cast<std::uint64_t>(role == Role::right ? j : i);
-        return std::ldexp(symmetric(seed, stream, at), static_cast<int>(random_below(seed, stream + 8, line, 25)) - 12);
+        return std::ldexp(symmetric(seed, stream, at),
+                          static_cast<int>(random_below(seed, stream + 8, line, 25)) - 12);
       }
       case Fill::real:
-      case Fill::hostile: return symmetric(seed, stream, at);
+      case Fill::hostile:
+      case Fill::own:
+        return symmetric(seed, stream, at);
     }
     return 0;
   };
@@ -76,7 +94,17 @@ void fill_values(T* data, std::int64_t rows, std::int64_t cols, Fill fill, Role 
   if (fill == Fill::hostile) sprinkle(data, rows, cols, role, seed, stream);
 }
 
-template void fill_values<float>(float*, std::int64_t, std::int64_t, Fill, Role, std::uint64_t, std::uint64_t);
-template void fill_values<double>(double*, std::int64_t, std::int64_t, Fill, Role, std::uint64_t, std::uint64_t);
+template <class T>
+void make_subnormal(T* data, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i)
+    data[i] = std::ldexp(data[i], std::numeric_limits<T>::min_exponent - 1 - 6);
+}
+
+template void make_subnormal<float>(float*, std::int64_t);
+template void make_subnormal<double>(double*, std::int64_t);
+template void fill_values<float>(float*, std::int64_t, std::int64_t, Fill, Role, std::uint64_t,
+                                 std::uint64_t);
+template void fill_values<double>(double*, std::int64_t, std::int64_t, Fill, Role, std::uint64_t,
+                                  std::uint64_t);
 
 }  // namespace plumb

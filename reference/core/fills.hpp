@@ -10,6 +10,7 @@ namespace plumb {
 enum class Role : std::uint8_t { left, right, addend };
 
 /// Fills `data` (rows, cols), ld == cols, with f(fill, role, seed, stream, element). `stream` tells operands of one case apart.
+/// Sparse operands draw smaller integers for exact and wide in rows so long that their sums would not be exact.
 ///   exact     integers in [-8, 8], so that sums of up to 262,144 products are exact in fp32
 ///   wide      left: odd integers of 13 bits; right and addend: -1, 0, 1
 ///   index     left: one 1 per row, else 0; right: 1 + position code, below 2^23; addend: 0
@@ -17,8 +18,14 @@ enum class Role : std::uint8_t { left, right, addend };
 ///   scaled    real times 2^e, e in [-12, 12] drawn per row (left, addend) or per column (right)
 ///   hostile   real, with NaN, +Inf, -Inf, -0, subnormals and tiny values in single places, and one row of infinities;
 ///             huge values on the left side only, so that no product of finite operands overflows
+///   own       as real; the sparse operand keeps its file's values (make_sparse)
 template <class T>
 void fill_values(T* data, std::int64_t rows, std::int64_t cols, Fill fill, Role role, std::uint64_t seed,
                  std::uint64_t stream);
+
+/// Scales `count` values of (-1, 1) into the subnormal range of T: by 2^-6 times the smallest normal number, so that a sum
+/// of up to 64 of them is subnormal. What then computes with subnormals flushed to 0 loses all of its answer.
+template <class T>
+void make_subnormal(T* data, std::int64_t count);
 
 }  // namespace plumb

@@ -129,8 +129,8 @@ class OracleDot<double> {
 /// Distance in units in the last place of T between two finite numbers, saturating; 0 when equal, also for +0 and -0.
 template <class T>
 [[nodiscard]] inline double ulp_distance(T a, T b) {
-  const double spacing = static_cast<double>(
-      std::nextafter(std::fabs(b), std::numeric_limits<T>::infinity()) - std::fabs(b));
+  const double spacing =
+      static_cast<double>(std::nextafter(std::fabs(b), std::numeric_limits<T>::infinity()) - std::fabs(b));
   return std::fabs(static_cast<double>(a) - static_cast<double>(b)) / (spacing > 0 ? spacing : kEta<T>);
 }
 

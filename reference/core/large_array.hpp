@@ -2,12 +2,26 @@
 #pragma once
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <utility>
 #include <vector>
 
 namespace plumb {
+
+/// std::bad_alloc that says how much was asked for.
+class OutOfMemory : public std::bad_alloc {
+ public:
+  OutOfMemory(std::size_t count, std::size_t element_bytes) {
+    std::snprintf(what_, sizeof what_, "out of memory: %.0f MiB were asked for",
+                  static_cast<double>(count) * static_cast<double>(element_bytes) / (1 << 20));
+  }
+  [[nodiscard]] const char* what() const noexcept override { return what_; }
+
+ private:
+  char what_[64];
+};
 
 /// calloc's memory, and elements that are made without a value are left as it gives them: 0. A vector would write them on one thread; so
 /// whoever fills an array is the first to touch it, on all threads. T: arithmetic types and std::byte.
@@ -19,7 +33,7 @@ struct ZeroedAllocator {
   ZeroedAllocator(const ZeroedAllocator<U>&) {}
   [[nodiscard]] T* allocate(std::size_t count) {
     void* const memory = std::calloc(count, sizeof(T));
-    if (memory == nullptr) throw std::bad_alloc();
+    if (memory == nullptr) throw OutOfMemory(count, sizeof(T));
     return static_cast<T*>(memory);
   }
   void deallocate(T* memory, std::size_t) noexcept { std::free(memory); }

@@ -25,7 +25,7 @@ class Arena {
   template <class T>
   [[nodiscard]] T* allocate(std::int64_t count) {
     void* const block = std::calloc(static_cast<std::size_t>(count) + 1, sizeof(T));
-    if (block == nullptr) throw std::bad_alloc();
+    if (block == nullptr) throw OutOfMemory(static_cast<std::size_t>(count), sizeof(T));
     blocks_.emplace_back(block);
     return static_cast<T*>(block);
   }
@@ -45,13 +45,15 @@ struct Instance {
   typename Op::template In<T, Space::host> in{};
   typename Op::template Out<T, Space::host> out{};
   Arena arena;
-  bool degenerate = false;  // a constant or all-zero answer is right for this case (nothing to sum, zero sizes)
+  bool degenerate =
+      false;  // a constant or all-zero answer is right for this case (nothing to sum, zero sizes)
 };
 
 /// The oracle's answer for one output array, packed row-major: value, magnitude M = sum |a||b|, and number of terms.
 struct ReferenceArray {
   LargeArray<double> value, magnitude;
-  LargeArray<double> transformed;  // the same sum over the terms of Arithmetic::winograd; empty where no variant may compute so
+  LargeArray<double>
+      transformed;  // the same sum over the terms of Arithmetic::winograd; empty where no variant may compute so
   LargeArray<std::int32_t> terms;
   /// What errors under `arithmetic` are measured against, per element; empty where the operator knows no such arithmetic.
   [[nodiscard]] const LargeArray<double>& magnitude_under(Arithmetic arithmetic) const {
@@ -59,7 +61,8 @@ struct ReferenceArray {
   }
   void resize(std::int64_t n) {
     const auto size = static_cast<std::size_t>(n);
-    value = LargeArray<double>(size), magnitude = LargeArray<double>(size), terms = LargeArray<std::int32_t>(size);
+    value = LargeArray<double>(size), magnitude = LargeArray<double>(size),
+    terms = LargeArray<std::int32_t>(size);
   }
   /// Takes value, magnitude and terms of element i from an OracleDot.
   template <class Dot>
@@ -80,13 +83,30 @@ struct Tolerance {
   Arithmetic arithmetic = Arithmetic::native;
   Dtype dtype = Dtype::f32;
   [[nodiscard]] double unit() const { return dtype == Dtype::f32 ? kUnit<float> : kUnit<double>; }
+  [[nodiscard]] double smallest_normal() const { return eta() / (2 * unit()); }
   [[nodiscard]] double eta() const { return dtype == Dtype::f32 ? kEta<float> : kEta<double>; }
 };
 
 /// The bound of a sum of `terms` products with magnitude M: 0 (bitwise) for the exact, wide and index fills;
 /// min(4 sqrt(n), 16) u M for zero-mean data, 4 sqrt(n) u M for positive data, and what the declared arithmetic adds or takes.
 /// Underflow adds n eta. Measured: honest fp32 sums of zero-mean products stay under 6 u M for n from 16 to 8192.
+/// Arithmetic::flushed adds (n + 1) m, m the smallest normal number. Flushing a number to 0 errs by less than m. Each of the
+/// at most n additions flushes its addend or its result, never both: without the addend the result is the value in memory,
+/// which is normal or 0 after the first addition. The first may flush what lay in memory before, which is the 1 in n + 1.
 [[nodiscard]] double sum_bound(const Tolerance&, double value, double magnitude, std::int64_t terms);
+
+/// The magnitude that a bound of alpha * sum + addend is measured against, for a sum of `terms` products of magnitude `products`
+/// computed in T. Two parts exceed the plain |alpha| * products + |addend|:
+///   a kernel may start its sum at the addend, and then rounds `terms` times at the addend's size: a random walk, which
+///   sum_bound covers up to 16 u, hence the factor sqrt(terms) / 4;
+///   alpha multiplies what the products lost to underflow, terms * eta.
+template <class T>
+[[nodiscard]] double affine_magnitude(double alpha, double products, double addend, std::int64_t terms);
+
+/// sum_bound() for a sum whose terms have one sign whatever the fill draws, such as squares: roundings then drift as on
+/// positive data. At n u above 0.1 no bound of a plain sum holds: choose the exact fill, or fp64 alone, for such a case.
+[[nodiscard]] double sum_bound_of_one_sign(const Tolerance&, double value, double magnitude,
+                                           std::int64_t terms);
 
 /// True for fills whose answers are compared bit for bit (as numbers: -0 equals +0).
 [[nodiscard]] constexpr bool is_bitwise(Fill fill) {
@@ -114,25 +134,29 @@ class CaseList {
 
 /// What verify/operators.hpp accepts. A missing member is named by the failing line of this concept.
 template <class Op>
-concept Operator = requires(CaseList& list, const Case& c, Instance<Op, float>& instance, Reference& reference,
-                            const Tolerance& tolerance) {
+concept Operator = requires(CaseList& list, CaseSpace& space, const Case& c, Instance<Op, float>& instance,
+                            Reference& reference, const Tolerance& tolerance) {
   { Op::kName } -> std::convertible_to<const char*>;
   Op::cases(list);
+  Op::describe(space);
   Op::template make<float>(c, instance);
   Op::template validate<float>(instance.problem, instance.in, instance.out);
   Op::template oracle<float>(instance.problem, instance.in, instance.out, reference);
   { Op::template cost<float>(instance.problem, instance.in, instance.out) } -> std::same_as<Cost>;
   { Op::bound(tolerance, 0, 0.0, 0.0, std::int64_t{0}) } -> std::same_as<double>;
+  Op::each_scalar(instance.problem, [](const char*, auto) {});
   Op::each_input(instance.in, [](const char*, auto&) {});
   Op::each_output(instance.out, [](const char*, auto&) {});
 };
 
 /// Instantiates the host side of a contract for both types; the last line of ops/<op>.cpp.
-#define PLUMB_INSTANTIATE_OPERATOR(Op) PLUMB_INSTANTIATE_OPERATOR_FOR(Op, float) PLUMB_INSTANTIATE_OPERATOR_FOR(Op, double)
-#define PLUMB_INSTANTIATE_OPERATOR_FOR(Op, T)                                                                        \
-  template void Op::make<T>(const Case&, Instance<Op, T>&);                                                          \
-  template void Op::validate<T>(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);           \
-  template void Op::oracle<T>(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&); \
+#define PLUMB_INSTANTIATE_OPERATOR(Op) \
+  PLUMB_INSTANTIATE_OPERATOR_FOR(Op, float) PLUMB_INSTANTIATE_OPERATOR_FOR(Op, double)
+#define PLUMB_INSTANTIATE_OPERATOR_FOR(Op, T)                                                              \
+  template void Op::make<T>(const Case&, Instance<Op, T>&);                                                \
+  template void Op::validate<T>(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&); \
+  template void Op::oracle<T>(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&,    \
+                              Reference&);                                                                 \
   template Cost Op::cost<T>(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
 
 }  // namespace plumb

@@ -7,7 +7,8 @@ namespace plumb {
 
 /// 64 well mixed bits for (seed, stream, index). Source: the finaliser of Steele, Lea and Flood, "Fast splittable
 /// pseudorandom number generators", OOPSLA 2014 (variant 13 constants), applied once per key word.
-[[nodiscard]] constexpr std::uint64_t random_bits(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
+[[nodiscard]] constexpr std::uint64_t random_bits(std::uint64_t seed, std::uint64_t stream,
+                                                  std::uint64_t index) {
   constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15u;
   const auto mix = [](std::uint64_t z) {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -23,9 +24,10 @@ namespace plumb {
 }
 
 /// Uniform integer in [0, n); n > 0. Multiply-shift: the bias is below n * 2^-64.
-[[nodiscard]] constexpr std::uint64_t random_below(std::uint64_t seed, std::uint64_t stream, std::uint64_t index,
-                                                   std::uint64_t n) {
-  return static_cast<std::uint64_t>((static_cast<unsigned __int128>(random_bits(seed, stream, index)) * n) >> 64);
+[[nodiscard]] constexpr std::uint64_t random_below(std::uint64_t seed, std::uint64_t stream,
+                                                   std::uint64_t index, std::uint64_t n) {
+  return static_cast<std::uint64_t>((static_cast<unsigned __int128>(random_bits(seed, stream, index)) * n) >>
+                                    64);
 }
 
 }  // namespace plumb

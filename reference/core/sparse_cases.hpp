@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 
+#include "reference/core/csr.hpp"
 #include "reference/core/fills.hpp"
 #include "reference/core/matrix.hpp"
 #include "reference/core/operator.hpp"
@@ -11,17 +12,13 @@ namespace plumb {
 
 /// The sparse operand of a case, with values by c.fill (role left). Read from the parameters
 ///   matrix=FILE                              a user's own matrix, through the reader set by set_matrix_reader
-///   rows, cols, density, pattern=WORD        a generated one; pattern defaults to uniform:
-///     uniform    every entry alike;                 banded     columns next to the diagonal
-///     powerlaw   few long rows, many short ones;    giant      one row holds every column, the others as uniform
-///     empty      every third row and the first half hold nothing, the others twice as much
-///     unsorted   columns unsorted and repeated;     diagonal   one entry per row
-///     stencil    five points of a square grid;      arrow      row 0, column 0 and the diagonal
-///     rmat       R-MAT of the Graph500: skewed rows and columns, density * rows * cols draws less the repeated
-///   diagonal, stencil and arrow take their places from the sizes; density is then not looked at.
+///   rows, cols, density, pattern=WORD        a generated one (patterns.hpp); pattern defaults to uniform
 /// Throws Error for an unknown pattern (with the nearest), sizes above int32, or a density outside [0, 1].
 template <class T>
 [[nodiscard]] Csr<T> make_sparse(const Case& c, std::uint64_t stream);
+
+/// The stream of the sparse operand in every operator that has one.
+inline constexpr std::uint64_t kMatrixStream = 1000;
 
 /// Nine matrices by which sparse kernels are compared at size: regular and skewed, local and scattered, fitting the
 /// second-level cache of a large GPU and not. Parameters of make_sparse, and what each stands for.
@@ -39,7 +36,8 @@ inline constexpr SizedMatrix kSizedMatrices[] = {
     {"rows=65536,cols=65536,density=0.00049", "uniform, 32 per row"},
     {"rows=66463,cols=66463,density=0.0023,pattern=giant", "as mip1: 10 M entries and one row of everything"},
     {"rows=8217820,cols=7591564,density=0.00000065", "as Hardesty3: 4.9 per row, 8 M rows"},
-    {"rows=1000000,cols=1000000,density=0,pattern=arrow", "one full row, one full column, the diagonal", false},
+    {"rows=1000000,cols=1000000,density=0,pattern=arrow", "one full row, one full column, the diagonal",
+     false},
 };
 
 /// Sets who reads matrix=FILE. verify and bench set it once; without it such a case is an error.
@@ -48,10 +46,6 @@ void set_matrix_reader(std::function<Csr<double>(const std::string&)> reader);
 /// Fills the values of A as fill_values does: index leaves one 1 per row among the entries there are.
 template <class T>
 void fill_csr_values(Csr<T>& a, Fill fill, std::uint64_t seed, std::uint64_t stream);
-
-/// Throws Error naming the first defect: row_ptr not starting at 0, decreasing or not ending at nnz; a column outside.
-template <class T>
-void validate_csr(const CsrView<const T, Space::host>& a, const char* name);
 
 /// Copies an owning matrix into an instance's arena, and gives the view.
 template <class T>

@@ -78,8 +78,11 @@ std::int64_t parse_size(std::string_view text, std::string_view what) {
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (status != std::errc() || !std::isfinite(value)) throw refuse();
   const std::string_view suffix(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  static constexpr struct { std::string_view name; double factor; } kSuffixes[] = {
-      {"", 1}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"Ki", 1024.}, {"Mi", 1048576.}, {"Gi", 1073741824.}};
+  static constexpr struct {
+    std::string_view name;
+    double factor;
+  } kSuffixes[] = {{"", 1},    {"k", 1e3},    {"K", 1e3},       {"M", 1e6},
+                   {"G", 1e9}, {"Ki", 1024.}, {"Mi", 1048576.}, {"Gi", 1073741824.}};
   for (const auto& [name, factor] : kSuffixes) {
     if (suffix != name) continue;
     const double size = value * factor;
@@ -87,6 +90,16 @@ std::int64_t parse_size(std::string_view text, std::string_view what) {
     return static_cast<std::int64_t>(size);
   }
   throw refuse();
+}
+
+double parse_seconds(std::string_view text, std::string_view what) {
+  constexpr double kMost = 1e6;
+  double value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc() || end != text.data() + text.size() || !(value > 0 && value <= kMost))
+    throw Error(fmt::format("{}: not a number of seconds above 0 and up to {:.0f}: {}", what, kMost,
+                            printable(text)));
+  return value;
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {

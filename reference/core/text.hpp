@@ -21,6 +21,9 @@ namespace plumb {
 /// when written "Ki", "Mi", "Gi", else of 1000. Throws Error naming `what` on anything else or on overflow.
 [[nodiscard]] std::int64_t parse_size(std::string_view text, std::string_view what);
 
+/// A time limit in seconds: a number above 0 and up to 1e6. Throws Error naming `what` on anything else, NaN and infinity too.
+[[nodiscard]] double parse_seconds(std::string_view text, std::string_view what);
+
 /// Splits at `separator` outside parentheses; no trimming; an empty text gives no parts.
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 

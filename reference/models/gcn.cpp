@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "reference/core/csr.hpp"
 #include "reference/core/error.hpp"
 
 namespace plumb {
@@ -13,20 +14,9 @@ namespace plumb {
 namespace {
 
 template <class T>
-void validate_csr_of(const Csr<T>& m, const char* name) {
-  if (static_cast<std::int64_t>(m.row_ptr.size()) != m.rows + 1 || m.row_ptr.front() != 0 ||
-      m.row_ptr.back() != m.nnz() || m.val.size() != m.col.size()) {
-    throw Error(
-        fmt::format("gcn: {}: row pointers do not fit {} rows and {} entries", name, m.rows, m.nnz()));
-  }
-  for (std::int64_t i = 0; i < m.rows; ++i) {
-    if (m.row_ptr[i] > m.row_ptr[i + 1])
-      throw Error(fmt::format("gcn: {}: row pointers fall at row {}", name, i));
-  }
-  for (const std::int32_t j : m.col) {
-    if (j < 0 || j >= m.cols)
-      throw Error(fmt::format("gcn: {}: column {} lies outside 0..{}", name, j, m.cols - 1));
-  }
+void refuse_fault(const Csr<T>& m, const char* name) {
+  if (const std::string fault = csr_fault(m); !fault.empty())
+    throw Error(fmt::format("gcn: {}: {}", name, fault));
 }
 
 template <class T>
@@ -40,11 +30,11 @@ void validate_dense_of(const Dense<T>& m, const char* name) {
 
 template <class T>
 void validate(const Gcn<T>& net) {
-  validate_csr_of(net.a, "A");
+  refuse_fault(net.a, "A");
   if (net.a.rows != net.a.cols)
     throw Error(fmt::format("gcn: A is {} x {}, not square", net.a.rows, net.a.cols));
   if (net.sparse_features) {
-    validate_csr_of(net.x_sparse, "X");
+    refuse_fault(net.x_sparse, "X");
   } else {
     validate_dense_of(net.x_dense, "X");
   }

@@ -21,7 +21,7 @@ namespace plumb {
 ///           multiplications.
 /// Values    NaN passes ReLU; a row of Z of which one is NaN or +Inf answers NaN, a row of -Inf too.
 /// Bound     |A| (|X| |W1|) + |b1| carried through both layers, 4 sqrt(n) u of it per sum of n terms
-///           (clear_gcn).
+///           (reference_gcn).
 /// Cost      2 flop per product of the cheaper order (gcn_products).
 /// Errors    validate() refuses shapes that do not fit and malformed CSR.
 /// Source    T. N. Kipf and M. Welling, Semi-supervised classification with graph convolutional networks,
@@ -108,7 +108,7 @@ extern const GcnPipeline kGcnFused;     // gcn_fused.cpp
 extern const GcnPipeline kGcnOpenBlas;  // gcn_libraries.cpp
 extern const GcnPipeline kGcnEigen;     // gcn_libraries.cpp
 
-// The reference: gcn_clear.cpp.
+// The reference: gcn_reference.cpp.
 
 /// Values in at least fp64, and how far an honest computation of type `candidate` may be from each.
 struct GcnReference {
@@ -122,8 +122,8 @@ struct GcnReference {
 struct GcnInputError {
   double a = 0, x = 0, w = 0;  // w: weights and biases
 };
-[[nodiscard]] GcnReference clear_gcn(const Gcn<double>& net, Dtype candidate,
-                                     const GcnInputError& inputs = {});
+[[nodiscard]] GcnReference reference_gcn(const Gcn<double>& net, Dtype candidate,
+                                         const GcnInputError& inputs = {});
 
 /// One matrix against its expectation. NaN and infinities are compared by class.
 struct GcnVerdict {

@@ -6,9 +6,11 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reference/core/abi.hpp"
+#include "reference/core/csr.hpp"
 #include "reference/core/matrix.hpp"
 
 namespace plumb {
@@ -24,7 +26,7 @@ namespace plumb {
 ///           counts as a non-zero.
 /// Bound     per element of one layer 4 sqrt(n) u M, M = sum |y||w| + |bias|, n = terms + 1; the interval is
 ///           carried at the kinks 0 and cap, and at Z == 0 where bias > 0.
-/// Cost      2 flop per edge and alive row.
+/// Cost      2 flop per edge and active row.
 /// Errors    validate() refuses malformed CSR, weights and bias that are not finite, cap below 0 or NaN.
 /// Source    J. Kepner et al., Sparse Deep Neural Network Graph Challenge, HPEC 2019.
 struct SparseDnn {
@@ -34,12 +36,9 @@ struct SparseDnn {
   std::vector<Csr<float>> gather;  // (layers), each (neurons, neurons)
 
   [[nodiscard]] std::int64_t layers() const { return static_cast<std::int64_t>(gather.size()); }
-  /// Edges of layers [first, last): the multiplications that one row costs when it lives throughout.
+  /// Edges of layers [first, last): the multiplications that one row costs when it is active throughout.
   [[nodiscard]] std::int64_t edges(std::int64_t first, std::int64_t last) const;
 };
-
-/// The transpose, columns of each row ascending where the rows were visited in order (stable).
-[[nodiscard]] Csr<float> transpose(const Csr<float>& matrix);
 
 /// -0.30, -0.35, -0.40, -0.45 for the challenge's 1024, 4096, 16384, 65536 neurons; -0.30 for other sizes.
 [[nodiscard]] float official_bias(std::int64_t neurons);
@@ -54,7 +53,7 @@ void validate_inputs(const SparseDnn& net, const Csr<float>& y);
 struct SdnnRun {
   Csr<float> y;  // (inputs, neurons): the values that are not 0, columns ascending
   std::vector<std::int64_t>
-      alive;  // (layers run + 1): rows with a non-zero entering each layer, and at the end
+      active;  // (layers run + 1): rows with a non-zero entering each layer, and at the end
   std::vector<double>
       layer_seconds;   // (layers run): time in each layer, averaged over threads where they work apart
   double seconds = 0;  // the whole of it, conversions and compaction included
@@ -74,17 +73,28 @@ class SdnnPlan {
   [[nodiscard]] virtual SdnnRun run(const Csr<float>& y, std::int64_t first, std::int64_t last) = 0;
 };
 
-/// One way to run a network. `structure` says what it takes for granted: A, general sparse fp32, indices and
-/// values honoured, alive rows compacted; B, output neurons that share their inputs; C, rows at an absorbing
-/// state leave; D, equal neurons stored once. Only equal classes compare.
+/// What a pipeline takes for granted about a network; only pipelines of one structure compare. The letters are those of
+/// the published tables, and still taken by --class.
+enum class SdnnStructure : char {
+  general = 'A',            // general sparse fp32: indices and values honoured, only active rows are computed
+  shared_inputs = 'B',      // output neurons that read the same inputs are found and computed together
+  absorbing_rows = 'C',     // rows at an absorbing state are taken out
+  identical_columns = 'D',  // equal neurons are stored and computed once
+};
+/// "general" or "A", and so on. Errors: throws Error on anything else.
+[[nodiscard]] SdnnStructure parse_structure(std::string_view word);
+[[nodiscard]] const char* to_string(SdnnStructure structure);
+
+/// One way to run a network.
 struct SdnnPipeline {
   const char* name;
-  char structure;
+  SdnnStructure structure;
   Space space;
   const char* about;
   const char* (*unsupported)(const SparseDnn&);  // null: runs; else the reason why not
   std::unique_ptr<SdnnPlan> (*plan)(const SparseDnn&);
-  int preference = 0;  // of equal class and space, the highest is the one to take unasked
+  int preference = 0;            // of equal structure and space, the highest is the one to take unasked
+  const char* former = nullptr;  // a name it had in the version before
   SdnnPipeline* next = nullptr;
 };
 
@@ -107,13 +117,13 @@ class RegisterSdnnPipeline {
 [[nodiscard]] std::vector<const SdnnPipeline*> sdnn_pipelines();
 
 // The host's, each in the file of its idea.
-extern const SdnnPipeline kSdnnCarried;  // sparse_dnn_carried.cpp
-extern const SdnnPipeline kSdnnCsrSpmm;  // sparse_dnn_classic.cpp, as the rest
+extern const SdnnPipeline kSdnnCacheBlocked;  // sparse_dnn_cache_blocked.cpp
+extern const SdnnPipeline kSdnnCsrSpmm;       // sparse_dnn_layer_by_layer.cpp, as the rest
 extern const SdnnPipeline kSdnnDenseAlloc;
 extern const SdnnPipeline kSdnnDenseHoisted;
 extern const SdnnPipeline kSdnnEigen;
 
-// The reference: sparse_dnn_clear.cpp.
+// The reference: sparse_dnn_reference.cpp.
 
 /// Values of some rows with what an honest fp32 computation may have in their place: anything in [low, high],
 /// or 0 where `or_zero`. Feature-major: element (row r, neuron j) at [j * rows + r].
@@ -128,7 +138,7 @@ struct SdnnBand {
 
 /// Layer l in fp64: the value, and the band that follows from the band of the input and from fp32 rounding in
 /// any order.
-[[nodiscard]] SdnnBand clear_layer(const SparseDnn& net, std::int64_t l, const SdnnBand& y);
+[[nodiscard]] SdnnBand reference_layer(const SparseDnn& net, std::int64_t l, const SdnnBand& y);
 
 /// How one layer's answer compares with the reference of the same input.
 struct SdnnLayerVerdict {
@@ -152,8 +162,8 @@ struct SdnnAnswer {
   std::vector<std::int32_t> ids;          // 1-based, fp64
   std::vector<std::int32_t> undecidable;  // 1-based
 };
-[[nodiscard]] SdnnAnswer clear_run(const SparseDnn& net, const Csr<float>& images,
-                                   const std::function<void(std::int64_t rows_done)>& progress = {});
+[[nodiscard]] SdnnAnswer reference_run(const SparseDnn& net, const Csr<float>& images,
+                                       const std::function<void(std::int64_t rows_done)>& progress = {});
 
 /// Runs `plan` layer by layer and judges each layer on the very input it had (teacher forcing).
 struct SdnnCheck {
@@ -163,8 +173,5 @@ struct SdnnCheck {
 };
 [[nodiscard]] SdnnCheck check_run(const SparseDnn& net, SdnnPlan& plan, const Csr<float>& images,
                                   const std::function<void(std::int64_t rows_done)>& progress = {});
-
-/// Rows [first, last) of a matrix.
-[[nodiscard]] Csr<float> slice_rows(const Csr<float>& matrix, std::int64_t first, std::int64_t last);
 
 }  // namespace plumb

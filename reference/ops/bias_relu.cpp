@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "reference/core/case_space.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/fills.hpp"
 #include "reference/core/operator.hpp"
@@ -16,6 +17,23 @@ namespace plumb {
 
 // bias=column, or the scalar itself; cap=inf, or a number. Exact fills have x in [-8, 8]: a cap of 5 cuts
 // some of them.
+void BiasRelu::describe(CaseSpace& space) {
+  using enum Fill;
+  space.extent("rows").extent("cols");
+  space.words("bias", {"column", "0", "-2", "0.7310586", "-0.3"})
+      .words("cap", {"inf", "0", "5", "0.7310586", "123456.79"});
+  space.fills({exact, wide, index, real, positive, scaled, hostile});
+  space.work([](const Point& p) { return p["rows"] * p["cols"]; },
+             [](const Point& p) { return 2 * p["rows"] * p["cols"] + p["cols"]; });
+  space.where([](const Point& p) {  // -2 leaves zeros alone where every |x| is below 1
+    return p["bias"] != -2 || p.word("fill") == "exact" || p.word("fill") == "wide";
+  });
+  space.where([](const Point& p) {  // under bitwise fills the sums are whole numbers
+    const bool whole = p["bias"] == std::floor(p["bias"]) && p["cap"] == std::floor(p["cap"]);
+    return whole || !is_bitwise(parse_fill(p.word("fill"), "fill"));
+  });
+}
+
 void BiasRelu::cases(CaseList& list) {
   using enum Fill;
   list.add(Tier::smoke, "rows=0,cols=5,bias=column,cap=inf", {exact}, "no rows: nothing may be touched");
@@ -117,6 +135,7 @@ double BiasRelu::bound(const Tolerance& t, int, double value, double magnitude, 
     case Arithmetic::tf32:
     case Arithmetic::bf16:
     case Arithmetic::fp16:
+    case Arithmetic::flushed:
       return reduced;
     default:
       return t.unit() * magnitude;

@@ -49,7 +49,12 @@ struct BiasRelu {
   static void each_output(Views& out, F&& f) {
     f("y", out.y);
   }
+  template <class P, class F>
+  static void each_scalar(const P& p, F&& f) {
+    f("bias", p.bias), f("cap", p.cap);
+  }
 
+  static void describe(CaseSpace&);
   static void cases(CaseList&);
   template <class T>
   static void make(const Case&, Instance<BiasRelu, T>&);

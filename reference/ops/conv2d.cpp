@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "reference/core/case_space.hpp"
 #include "reference/core/dense_products.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/fills.hpp"
@@ -89,7 +90,7 @@ LargeArray<double> winograd_magnitude(const Conv2d::Problem<T>& p, const Conv2d:
     }
   }
   LargeArray<double> w(static_cast<std::size_t>(p.n) * static_cast<std::size_t>(p.k) *
-                        static_cast<std::size_t>(p.oh) * static_cast<std::size_t>(p.ow));
+                       static_cast<std::size_t>(p.oh) * static_cast<std::size_t>(p.ow));
 #pragma omp parallel for collapse(2) schedule(dynamic)
   for (std::int64_t image = 0; image < p.n; ++image) {
     for (std::int64_t block = 0; block < blocks; ++block) {
@@ -149,6 +150,30 @@ std::int64_t places_used(std::int64_t size, std::int64_t outputs, std::int64_t w
 }
 
 }  // namespace
+
+void Conv2d::describe(CaseSpace& space) {
+  using enum Fill;
+  space.small_extent("n", {0, 1, 2, 3, 9}).small_extent("c", {0, 1, 3, 8, 17, 32, 65, 129, 600});
+  space.small_extent("h", {0, 1, 2, 5, 8, 13, 16, 31, 33, 65, 600})
+      .small_extent("w", {1, 2, 7, 8, 15, 16, 32, 63, 129, 5000});
+  space.small_extent("k", {0, 1, 4, 9, 16, 33, 64, 65, 600}).small_extent("r", {1, 2, 3, 4, 5, 7});
+  space.small_extent("s", {1, 2, 3, 4, 5, 7})
+      .small_extent("stride", {1, 2, 3, 5})
+      .small_extent("pad", {0, 1, 2, 4});
+  space.small_extent("dilation", {1, 2, 3}).fills({exact, wide, index, real, positive, scaled, hostile});
+  const auto side = [](const Point& p, const char* image, const char* filter) {
+    const double free = p[image] + 2 * p["pad"] - p["dilation"] * (p[filter] - 1) - 1;
+    return free < 0 ? 0 : std::floor(free / p["stride"]) + 1;
+  };
+  const auto outputs = [side](const Point& p) {
+    return p["n"] * p["k"] * side(p, "h", "r") * side(p, "w", "s");
+  };
+  space.terms([](const Point& p) { return p["c"] * p["r"] * p["s"]; });
+  space.work([outputs](const Point& p) { return outputs(p) * p["c"] * p["r"] * p["s"]; },
+             [outputs](const Point& p) {
+               return p["n"] * p["c"] * p["h"] * p["w"] + p["k"] * p["c"] * p["r"] * p["s"] + outputs(p);
+             });
+}
 
 void Conv2d::cases(CaseList& list) {
   using enum Fill;

@@ -79,6 +79,7 @@ struct Conv2d {
     f("pad_w", p.pad_w), f("dilation_h", p.dilation_h), f("dilation_w", p.dilation_w);
   }
 
+  static void describe(CaseSpace&);
   static void cases(CaseList&);
   template <class T>
   static void make(const Case&, Instance<Conv2d, T>&);

@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "reference/core/case_space.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/fills.hpp"
 #include "reference/core/operator.hpp"
@@ -13,6 +14,13 @@
 namespace plumb {
 
 // The non-zeros stand where make_sparse's pattern has entries; every fifth of the zeros between them is a -0.
+void DenseToCsr::describe(CaseSpace& space) {
+  using enum Fill;
+  space.extent("rows").extent("cols").sparse("rows", "cols").fills({exact, real, hostile});
+  space.work([](const Point& p) { return p["rows"] * p["cols"]; },
+             [](const Point& p) { return p["rows"] * p["cols"] + expected_entries(p, "rows", "cols"); });
+}
+
 void DenseToCsr::cases(CaseList& list) {
   using enum Fill;
   list.add(Tier::smoke, "rows=0,cols=5,density=0", {exact}, "no rows: row_ptr is a single 0");
@@ -35,6 +43,8 @@ void DenseToCsr::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=300,cols=300,density=0.05,pattern=powerlaw", {exact},
            "rows of very different counts");
   list.add(Tier::smoke, "rows=200,cols=200,density=0,pattern=diagonal", {real}, "one entry per row");
+  list.add(Tier::smoke, "rows=101,cols=85,density=0.1,subnormal=1", {real},
+           "subnormal values are entries: a comparison that flushes them to 0 loses them");
   list.add(Tier::smoke, "rows=1,cols=65537,density=0.1", {exact, real}, "one long row");
   list.add(Tier::smoke, "rows=20011,cols=3,density=0.4", {exact},
            "tall and narrow: the scan of counts dominates");
@@ -48,7 +58,8 @@ void DenseToCsr::cases(CaseList& list) {
 
 template <class T>
 void DenseToCsr::make(const Case& c, Instance<DenseToCsr, T>& instance) {
-  const Csr<T> a = make_sparse<T>(c, 1000);
+  Csr<T> a = make_sparse<T>(c, kMatrixStream);
+  if (c.integer_or("subnormal", 0) != 0) make_subnormal(a.val.data(), a.nnz());
   T* x = instance.arena.template allocate<T>(a.rows * a.cols);
   for (std::int64_t at = 0; at < a.rows * a.cols; at += 5) x[at] = T(-0.0);
   for (std::int64_t i = 0; i < a.rows; ++i) {

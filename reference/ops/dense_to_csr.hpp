@@ -46,7 +46,10 @@ struct DenseToCsr {
   static void each_output(Views& out, F&& f) {
     f("row_ptr", out.row_ptr), f("col", out.col), f("val", out.val);
   }
+  template <class P, class F>
+  static void each_scalar(const P&, F&&) {}  // there are none
 
+  static void describe(CaseSpace&);
   static void cases(CaseList&);
   template <class T>
   static void make(const Case&, Instance<DenseToCsr, T>&);

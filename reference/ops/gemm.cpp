@@ -3,14 +3,29 @@
 
 #include <fmt/format.h>
 
+#include "reference/core/case_space.hpp"
+#include "reference/core/dense_products.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/fills.hpp"
 #include "reference/core/operator.hpp"
 #include "reference/core/random.hpp"
 #include "reference/core/sparse_cases.hpp"
-#include "reference/core/dense_products.hpp"
 
 namespace plumb {
+
+void Gemm::describe(CaseSpace& space) {
+  using enum Fill;
+  space.extent("m")
+      .extent("n")
+      .extent("k")
+      .scalar("alpha", "1")
+      .scalar("beta", "0")
+      .words("zeros", {"0", "0.5"});
+  space.fills({exact, wide, index, real, positive, scaled, hostile});
+  space.terms([](const Point& p) { return p["k"]; });
+  space.work([](const Point& p) { return p["m"] * p["n"] * p["k"]; },
+             [](const Point& p) { return p["m"] * p["k"] + p["k"] * p["n"] + p["m"] * p["n"]; });
+}
 
 void Gemm::cases(CaseList& list) {
   using enum Fill;
@@ -38,7 +53,8 @@ void Gemm::cases(CaseList& list) {
   list.add(Tier::smoke, "m=7,n=211,k=37", {exact, index, real}, "wide: guards of C are wrong for A and B");
   list.add(Tier::smoke, "m=211,n=7,k=37", {exact, index, scaled}, "tall");
   list.add(Tier::smoke, "m=13,n=20,k=1009", {exact},
-           "long and prime in K: many blocks of it; rows of B on 16 bytes in some runs, as copy engines want them");
+           "long and prime in K: many blocks of it; rows of B on 16 bytes in some runs, as copy engines want "
+           "them");
   list.add(Tier::smoke, "m=13,n=17,k=509", {wide, real, positive}, "drift along K, and several blocks of it");
   list.add(Tier::smoke, "m=101,n=103,k=97,alpha=2,beta=-1", {exact, real},
            "prime sizes, C read and subtracted");
@@ -51,6 +67,10 @@ void Gemm::cases(CaseList& list) {
            "subnormals beside infinities: alpha must not be worked into an operand");
   list.add(Tier::smoke, "m=65,n=63,k=65,zeros=0.5", {real, hostile},
            "A as after a ReLU: a zero that is skipped loses the NaN or Inf beside it");
+  list.add(Tier::smoke, "m=3,n=2,k=4099,alpha=-1,beta=2049", {scaled},
+           "C far above the product: a kernel may start at beta C, and round at its size k times");
+  list.add(Tier::smoke, "m=163,n=32,k=2,alpha=2049,beta=1,zeros=0.5", {hostile},
+           "alpha multiplies what products lost to underflow");
   list.add(Tier::smoke, "m=200,n=300,k=100", {exact, real},
            "the first size of the classical sweep, non-square");
 

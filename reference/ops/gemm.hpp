@@ -15,8 +15,8 @@ namespace plumb {
 ///           where beta == 0), even where A or B hold NaN. Otherwise NaN and Inf propagate as in IEEE 754: 0 *
 ///           Inf is NaN, no term is skipped. alpha scales products or their sum, never an operand: 0.5 *
 ///           subnormal is 0, and Inf times that NaN.
-/// Bound     |C[i, j] - ref| <= sum_bound(M, n), M = |alpha| sum |A[i, k] B[k, j]| + |beta C[i, j]|, n = k,
-///           and 1 more for each of alpha != 1 and beta != 0: they round too.
+/// Bound     |C[i, j] - ref| <= sum_bound(M, n), M = affine_magnitude(alpha, sum |A[i, k] B[k, j]|,
+///           beta C[i, j]) = |alpha| sum + |beta C[i, j]| max(1, sqrt(k) / 4): a kernel may start at beta C. n = k, and 1 more for each of alpha != 1 and beta != 0: they round too.
 /// Cost      2 m n k flop;  v (m k + k n + m n) bytes, and v m n more where C is read (v = bytes of T).
 /// Errors    shapes that do not fit are rejected by validate() before any variant runs; variants assume
 ///           fitting shapes.
@@ -46,7 +46,12 @@ struct Gemm {
   static void each_output(Views& out, F&& f) {
     f("C", out.C);
   }
+  template <class P, class F>
+  static void each_scalar(const P& p, F&& f) {
+    f("alpha", p.alpha), f("beta", p.beta);
+  }
 
+  static void describe(CaseSpace&);
   static void cases(CaseList&);
   template <class T>
   static void make(const Case&, Instance<Gemm, T>&);

@@ -5,12 +5,22 @@
 
 #include <fmt/format.h>
 
+#include "reference/core/case_space.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/fills.hpp"
 #include "reference/core/operator.hpp"
 #include "reference/core/sparse_cases.hpp"
 
 namespace plumb {
+
+void Gemv::describe(CaseSpace& space) {
+  using enum Fill;
+  space.extent("rows").extent("cols").scalar("alpha", "1").scalar("beta", "0");
+  space.fills({exact, wide, index, real, positive, scaled, hostile});
+  space.terms([](const Point& p) { return p["cols"]; });
+  space.work([](const Point& p) { return p["rows"] * p["cols"]; },
+             [](const Point& p) { return p["rows"] * p["cols"] + p["rows"] + p["cols"]; });
+}
 
 void Gemv::cases(CaseList& list) {
   using enum Fill;
@@ -94,8 +104,8 @@ void Gemv::oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out<T
     if (p.beta != T(0)) scaled.add_product(p.beta, out.y[i]);
     const auto at = static_cast<std::size_t>(i);
     y.value[at] = scaled.value();
-    y.magnitude[at] =
-        std::fabs(p.alpha) * dot.magnitude() + (p.beta == T(0) ? 0 : std::fabs(p.beta * out.y[i]));
+    const double addend = p.beta == T(0) ? 0 : static_cast<double>(p.beta) * static_cast<double>(out.y[i]);
+    y.magnitude[at] = affine_magnitude<T>(p.alpha, dot.magnitude(), addend, depth);
     y.terms[at] = static_cast<std::int32_t>(depth + (p.alpha == T(1) ? 0 : 1) + (p.beta == T(0) ? 0 : 1));
   }
 }

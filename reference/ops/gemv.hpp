@@ -14,8 +14,8 @@ namespace plumb {
 ///           where beta == 0). Otherwise NaN and Inf propagate as in IEEE 754: 0 * Inf is NaN, no term is
 ///           skipped. alpha scales products or their sum, never an operand: 0.5 * subnormal is 0, and Inf
 ///           times that NaN.
-/// Bound     |y[i] - ref| <= sum_bound(M, n), M = |alpha| sum |A[i, k] x[k]| + |beta y[i]|, n = cols, and 1
-///           more for each of alpha != 1 and beta != 0: they round too.
+/// Bound     |y[i] - ref| <= sum_bound(M, n), M = affine_magnitude(alpha, sum |A[i, k] x[k]|, beta y[i])
+///           = |alpha| sum + |beta y[i]| max(1, sqrt(cols) / 4): a kernel may start at beta y. n = cols, and 1 more for each of alpha != 1 and beta != 0: they round too.
 /// Cost      2 rows cols flop;  v (rows cols + cols + rows) bytes, and v rows more where y is read (v = bytes
 ///           of T).
 /// Errors    shapes that do not fit are rejected by validate() before any variant runs; variants assume
@@ -46,7 +46,12 @@ struct Gemv {
   static void each_output(Views& out, F&& f) {
     f("y", out.y);
   }
+  template <class P, class F>
+  static void each_scalar(const P& p, F&& f) {
+    f("alpha", p.alpha), f("beta", p.beta);
+  }
 
+  static void describe(CaseSpace&);
   static void cases(CaseList&);
   template <class T>
   static void make(const Case&, Instance<Gemv, T>&);

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "reference/core/case_space.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/fills.hpp"
 #include "reference/core/fp.hpp"
@@ -49,6 +50,17 @@ void make_special(T* row, std::int64_t cols, const std::string& special, bool od
 }  // namespace
 
 // scale=S multiplies the fill; special=WORD changes every third row (make_special).
+void LogSoftmax::describe(CaseSpace& space) {
+  using enum Fill;
+  space.extent("rows").extent("cols").words("scale", {"1", "10", "30.7310586", "1000"});
+  space.words("special", {"none", "neg_inf", "nan", "pos_inf", "equal", "shift"});
+  space.fills({real, positive, scaled, hostile});
+  // every third row is special; rows of equal elements alone have one answer
+  space.where([](const Point& p) { return p.word("special") == "none" || p["rows"] > 1; });
+  space.work([](const Point& p) { return 4 * p["rows"] * p["cols"]; },
+             [](const Point& p) { return 2 * p["rows"] * p["cols"]; });
+}
+
 void LogSoftmax::cases(CaseList& list) {
   using enum Fill;
   list.add(Tier::smoke, "rows=0,cols=5", {real}, "no rows: nothing may be touched");
@@ -67,6 +79,8 @@ void LogSoftmax::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=19,cols=1025,scale=30", {real}, "a few large terms and many that vanish");
   list.add(Tier::smoke, "rows=3,cols=65537", {real, positive}, "the widest: beyond any block, and odd");
   list.add(Tier::smoke, "rows=2,cols=65537,scale=100,special=shift", {real}, "the widest, far from zero");
+  list.add(Tier::smoke, "rows=12,cols=9195", {scaled},
+           "rows of near-equal elements: roundings of their sum all go one way");
   list.add(Tier::smoke, "rows=25,cols=41,special=neg_inf", {real},
            "rows of -Inf give NaN; rows that begin with -Inf do not");
   list.add(Tier::smoke, "rows=25,cols=41,special=nan", {real},
@@ -119,6 +133,15 @@ void LogSoftmax::validate(const Problem<T>&, const In<T, Space::host>& in, const
     throw Error("log_softmax: a leading dimension is less than the width");
 }
 
+// What a plain sum of near-equal terms may lose beyond the random walk, in units of rounding relative to the sum. Where the terms
+// differ by less than the last place of the running sum, every addition rounds the same way: u s_k each, n / 2 u s in all.
+template <class T>
+static double drift_of_near_equal(double sum, double squares, std::int64_t terms) {
+  const double n = static_cast<double>(terms), mean = sum / n;
+  const double deviation = std::sqrt(std::max(0.0, squares / n - mean * mean));
+  return deviation < 4 * kUnit<T> * sum ? n / 2 : 0;
+}
+
 template <class T>
 void LogSoftmax::oracle(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>& out,
                         Reference& reference) {
@@ -138,13 +161,16 @@ void LogSoftmax::oracle(const Problem<T>&, const In<T, Space::host>& in, const O
       equal = equal && in.x(i, j) == in.x(i, 0);
     }
     spoiled = spoiled || max == -kInf;
-    NeumaierSum<W> sum, weighted;
+    NeumaierSum<W> sum, weighted, squares;
     for (std::int64_t j = 0; j < cols && !spoiled; ++j) {
       const W d = in.x(i, j) - max, e = std::exp(d);
       sum.add(e);
+      squares.add(e * e);
       if (e > 0) weighted.add(e * -d);  // -Inf times 0 is no weight
     }
     const W log_sum = std::log(sum.value());
+    const double drift =
+        drift_of_near_equal<T>(static_cast<double>(sum.value()), static_cast<double>(squares.value()), cols);
     for (std::int64_t j = 0; j < cols; ++j) {
       const auto at = static_cast<std::size_t>(i * cols + j);
       y.terms[at] = static_cast<std::int32_t>(cols);
@@ -159,7 +185,7 @@ void LogSoftmax::oracle(const Problem<T>&, const In<T, Space::host>& in, const O
         y.terms[at] = 1;  // a sum of ones is exact: no rounding of it to allow for
       } else {
         y.magnitude[at] =
-            static_cast<double>(-2 * d + 3 * std::fabs(v) + 4 * log_sum + weighted.value() / sum.value() + 8);
+            static_cast<double>(magnitude<W>(d, v, log_sum, weighted.value() / sum.value())) + drift;
       }
     }
   }
@@ -181,6 +207,7 @@ double LogSoftmax::bound(const Tolerance& t, int, double, double magnitude, std:
     case Arithmetic::native:
     case Arithmetic::winograd:
     case Arithmetic::tf32x3:
+    case Arithmetic::flushed:  // exponentials sum to 1 or more, and nothing near 0 is left to flush
       return u * (magnitude + plain);
     case Arithmetic::pairwise:
       return u * (magnitude + std::min(plain, 2 * std::log2(additions + 1) + 1));

@@ -25,6 +25,8 @@ namespace plumb {
 ///             last subtraction: u |y|; the oracle's own rounding: u |y|. Far from the maximum only u |d| + u
 ///             |y| are left, and reach their worst case: each is allowed once more, so that an honest kernel
 ///             stays below half of the bound, and above half is news.
+///             Where the e_j deviate from their mean by less than 4 u s, roundings of the sum do not scatter but
+///             add up: n / 2 more.
 ///           A row of equal entries has exact e_j = 1 and an exact sum: 2 u |y|, one ulp, is all that is
 ///           allowed there.
 /// Cost      5 rows cols flop (comparison, exp, add, two subtractions), exp counted as one;  2 v rows cols
@@ -55,7 +57,10 @@ struct LogSoftmax {
   static void each_output(Views& out, F&& f) {
     f("y", out.y);
   }
+  template <class P, class F>
+  static void each_scalar(const P&, F&&) {}  // there are none
 
+  static void describe(CaseSpace&);
   static void cases(CaseList&);
   template <class T>
   static void make(const Case&, Instance<LogSoftmax, T>&);
@@ -65,6 +70,12 @@ struct LogSoftmax {
   static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
   template <class T>
   static Cost cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
+  /// What the bound takes u times, but for the sum's share: 2 |d| + 3 |y| + 4 |log s| + W + 8, where d <= 0 <= log s. Also
+  /// the GCN's (reference/models), whose rows end in this function.
+  template <class W>
+  static W magnitude(W d, W y, W log_sum, W weight) {
+    return -2 * d + 3 * (y < 0 ? -y : y) + 4 * log_sum + weight + 8;
+  }
   static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
 };
 

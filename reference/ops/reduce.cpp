@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "reference/core/case_space.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/fills.hpp"
 #include "reference/core/operator.hpp"
@@ -17,14 +18,15 @@
 namespace plumb {
 namespace {
 
-const std::vector<std::string> kSpecials = {"none",      "nan_first", "nan_last",      "inf",
-                                            "minus_inf", "both_inf",  "all_minus_inf", "negative"};
+const std::vector<std::string> kSpecials = {"none",     "nan_first",     "nan_last", "inf",      "minus_inf",
+                                            "both_inf", "all_minus_inf", "negative", "subnormal"};
 
 // Puts into x what the parameter `special` names: single values in places that a careless reduction loses.
 template <class T>
 void place_special(T* x, std::int64_t n, const std::string& special) {
   constexpr T kInf = std::numeric_limits<T>::infinity(), kNan = std::numeric_limits<T>::quiet_NaN();
   if (n == 0 || special == "none") return;
+  if (special == "subnormal") make_subnormal(x, n);
   if (special == "nan_first") x[0] = kNan;
   if (special == "nan_last") x[n - 1] = kNan;
   if (special == "inf" || special == "both_inf") x[n / 3] = kInf;
@@ -52,6 +54,20 @@ void keep_from_zero(T* x, std::int64_t n, Reduce::Kind kind) {
 
 }  // namespace
 
+void Reduce::describe(CaseSpace& space) {
+  using enum Fill;
+  space.words("kind", {"sum", "max"}).extent("n");
+  space.words("special", kSpecials);
+  space.fills({exact, wide, real, positive, scaled, hostile});
+  space.terms([](const Point& p) { return p["n"]; });
+  space.work([](const Point& p) { return p["n"]; }, [](const Point& p) { return p["n"]; });
+  space.where([](const Point& p) {  // an infinite sum is no integer below 2^24
+    const std::string& special = p.word("special");
+    const bool infinite = p.word("kind") == "sum" && special.find("inf") != std::string::npos;
+    return special == "none" || (p["n"] > 1 && !(infinite && is_bitwise(parse_fill(p.word("fill"), "fill"))));
+  });
+}
+
 void Reduce::cases(CaseList& list) {
   using enum Fill;
   list.add(Tier::smoke, "kind=sum,n=0", {exact}, "the empty sum is +0");
@@ -70,6 +86,9 @@ void Reduce::cases(CaseList& list) {
   list.add(Tier::smoke, "kind=sum,n=1000,special=minus_inf", {real}, "the other infinity");
   list.add(Tier::smoke, "kind=sum,n=1000,special=both_inf", {real}, "both infinities: NaN");
   list.add(Tier::smoke, "kind=sum,n=1000,special=nan_last", {real}, "NaN in the tail");
+  list.add(Tier::smoke, "kind=sum,n=1021,special=subnormal", {real},
+           "a subnormal sum: an addition that flushes it to 0 shows");
+  list.add(Tier::smoke, "kind=max,n=1021,special=subnormal", {real}, "a subnormal maximum");
   list.add(Tier::smoke, "kind=max,n=0", {exact}, "the empty maximum is -Inf");
   list.add(Tier::smoke, "kind=max,n=1", {exact, real}, "one term");
   list.add(Tier::smoke, "kind=max,n=33", {exact, real}, "one more than a warp");

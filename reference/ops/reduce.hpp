@@ -42,7 +42,12 @@ struct Reduce {
   static void each_output(Views& out, F&& f) {
     f("result", out.result);
   }
+  template <class P, class F>
+  static void each_scalar(const P& p, F&& f) {
+    f("kind", p.kind);
+  }
 
+  static void describe(CaseSpace&);
   static void cases(CaseList&);
   template <class T>
   static void make(const Case&, Instance<Reduce, T>&);

@@ -5,12 +5,24 @@
 
 #include <vector>
 
+#include "reference/core/case_space.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/fills.hpp"
 #include "reference/core/operator.hpp"
 #include "reference/core/sparse_cases.hpp"
 
 namespace plumb {
+
+void Sddmm::describe(CaseSpace& space) {
+  using enum Fill;
+  space.extent("rows").extent("cols").extent("k").sparse("rows", "cols");
+  space.fills({exact, wide, index, real, positive, scaled, hostile});
+  space.terms([](const Point& p) { return p["k"]; });
+  space.work([](const Point& p) { return expected_entries(p, "rows", "cols") * p["k"]; },
+             [](const Point& p) {
+               return expected_entries(p, "rows", "cols") + (p["rows"] + p["cols"]) * (p["k"] + 1);
+             });
+}
 
 void Sddmm::cases(CaseList& list) {
   using enum Fill;
@@ -48,6 +60,8 @@ void Sddmm::cases(CaseList& list) {
            "rows and columns skewed");
   list.add(Tier::smoke, "rows=301,cols=301,k=40,density=0.1,pattern=banded", {exact, real, hostile},
            "neighbouring rows share their columns");
+  list.add(Tier::smoke, "rows=211,cols=223,k=40,density=0.05,subnormal=1", {real},
+           "subnormal sums: an addition that flushes them to 0 shows");
   list.add(Tier::smoke, "rows=3000,cols=20,k=12,density=0.002", {exact, real},
            "32 entries span hundreds of empty rows");
   list.add(Tier::smoke, "rows=3,cols=5000,k=16,density=0.9", {exact, positive},
@@ -70,10 +84,13 @@ void Sddmm::cases(CaseList& list) {
 
 template <class T>
 void Sddmm::make(const Case& c, Instance<Sddmm, T>& instance) {
-  const Csr<T> a = make_sparse<T>(c, 1000);
+  const Csr<T> a = make_sparse<T>(c, kMatrixStream);
   const std::int64_t k = c.integer("k");
   instance.in.A = keep(instance.arena, a);
-  instance.in.X = make_dense<T>(instance.arena, a.rows, k, c, Role::left, 2000);
+  T* x = instance.arena.template allocate<T>(a.rows * k);
+  fill_values(x, a.rows, k, c.fill, Role::left, c.seed, 2000);
+  if (c.integer_or("subnormal", 0) != 0) make_subnormal(x, a.rows * k);
+  instance.in.X = {x, a.rows, k, k};
   instance.in.Y = make_dense<T>(instance.arena, a.cols, k, c, Role::right, 3000);
   instance.out.s.size = a.nnz();
   instance.degenerate = a.nnz() <= 1 || k == 0;

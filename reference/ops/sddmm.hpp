@@ -44,7 +44,10 @@ struct Sddmm {
   static void each_output(Views& out, F&& f) {
     f("s", out.s);
   }
+  template <class P, class F>
+  static void each_scalar(const P&, F&&) {}  // there are none
 
+  static void describe(CaseSpace&);
   static void cases(CaseList&);
   template <class T>
   static void make(const Case&, Instance<Sddmm, T>&);

@@ -3,13 +3,23 @@
 
 #include <fmt/format.h>
 
+#include "reference/core/case_space.hpp"
+#include "reference/core/dense_products.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/fills.hpp"
 #include "reference/core/operator.hpp"
 #include "reference/core/sparse_cases.hpp"
-#include "reference/core/dense_products.hpp"
 
 namespace plumb {
+
+void SkinnyGemm::describe(CaseSpace& space) {
+  using enum Fill;
+  space.extent("v").extent("k").extent("n");
+  space.fills({exact, wide, index, real, positive, scaled, hostile});
+  space.terms([](const Point& p) { return p["k"]; });
+  space.work([](const Point& p) { return p["v"] * p["n"] * p["k"]; },
+             [](const Point& p) { return p["v"] * p["k"] + p["k"] * p["n"] + p["v"] * p["n"]; });
+}
 
 void SkinnyGemm::cases(CaseList& list) {
   using enum Fill;

@@ -7,12 +7,24 @@
 
 #include <fmt/format.h>
 
+#include "reference/core/case_space.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/fills.hpp"
 #include "reference/core/operator.hpp"
 #include "reference/core/sparse_cases.hpp"
 
 namespace plumb {
+
+void Spmm::describe(CaseSpace& space) {
+  using enum Fill;
+  space.extent("rows").extent("cols").extent("n").sparse("rows", "cols");
+  space.fills({exact, wide, index, real, positive, scaled, hostile});
+  space.terms([](const Point& p) { return longest_row(p, "rows", "cols"); });
+  space.work([](const Point& p) { return expected_entries(p, "rows", "cols") * p["n"]; },
+             [](const Point& p) {
+               return expected_entries(p, "rows", "cols") + (p["rows"] + p["cols"]) * (p["n"] + 1);
+             });
+}
 
 void Spmm::cases(CaseList& list) {
   using enum Fill;
@@ -56,6 +68,10 @@ void Spmm::cases(CaseList& list) {
            "one full row before short ones");
   list.add(Tier::smoke, "rows=400,cols=250,n=20,density=0.03,pattern=rmat", {exact, real},
            "rows and columns skewed");
+  list.add(Tier::smoke, "rows=211,cols=223,n=20,density=0.05,subnormal=1", {real},
+           "subnormal sums: an addition that flushes them to 0 shows");
+  list.add(Tier::smoke, "rows=60,cols=1501,n=16,density=0.004,pattern=giant,subnormal=1", {real},
+           "subnormal sums of a row in parts");
   list.add(Tier::smoke, "rows=3,cols=6000,n=16,density=0.9", {exact, real, positive},
            "long rows only, fewer than cores");
 
@@ -83,7 +99,8 @@ void Spmm::cases(CaseList& list) {
 
 template <class T>
 void Spmm::make(const Case& c, Instance<Spmm, T>& instance) {
-  const Csr<T> a = make_sparse<T>(c, 1000);
+  Csr<T> a = make_sparse<T>(c, kMatrixStream);
+  if (c.integer_or("subnormal", 0) != 0) make_subnormal(a.val.data(), a.nnz());
   const std::int64_t n = c.integer("n");
   instance.in.A = keep(instance.arena, a);
   T* b = instance.arena.template allocate<T>(a.cols * n);

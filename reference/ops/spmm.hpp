@@ -42,7 +42,10 @@ struct Spmm {
   static void each_output(Views& out, F&& f) {
     f("C", out.C);
   }
+  template <class P, class F>
+  static void each_scalar(const P&, F&&) {}  // there are none
 
+  static void describe(CaseSpace&);
   static void cases(CaseList&);
   template <class T>
   static void make(const Case&, Instance<Spmm, T>&);

@@ -1,12 +1,13 @@
 // spmv: cases, data, oracle, bound and cost of the contract in spmv.hpp.
 #include "reference/ops/spmv.hpp"
 
-#include <limits>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "reference/core/case_space.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/fills.hpp"
 #include "reference/core/operator.hpp"
@@ -14,43 +15,84 @@
 
 namespace plumb {
 
+void Spmv::describe(CaseSpace& space) {
+  using enum Fill;
+  space.extent("rows").extent("cols").sparse("rows", "cols").scalar("alpha", "1").scalar("beta", "0");
+  space.fills({exact, wide, index, real, positive, scaled, hostile});
+  space.terms([](const Point& p) { return longest_row(p, "rows", "cols"); });
+  space.work([](const Point& p) { return expected_entries(p, "rows", "cols"); },
+             [](const Point& p) { return expected_entries(p, "rows", "cols") + p["rows"] + p["cols"]; });
+}
+
 void Spmv::cases(CaseList& list) {
   using enum Fill;
   list.add(Tier::smoke, "rows=0,cols=5,density=0", {exact}, "no rows: nothing may be touched");
   list.add(Tier::smoke, "rows=5,cols=0,density=0", {exact}, "no columns: every row is empty");
   list.add(Tier::smoke, "rows=1,cols=1,density=1", {exact, real}, "the smallest product");
-  list.add(Tier::smoke, "rows=37,cols=53,density=0", {exact, hostile}, "nnz == 0: y = +0 even where x holds NaN");
-  list.add(Tier::smoke, "rows=219,cols=85,density=0.024", {exact, index, real, hostile}, "tall, two entries per row (as ash219)");
+  list.add(Tier::smoke, "rows=37,cols=53,density=0", {exact, hostile},
+           "nnz == 0: y = +0 even where x holds NaN");
+  list.add(Tier::smoke, "rows=219,cols=85,density=0.024", {exact, index, real, hostile},
+           "tall, two entries per row (as ash219)");
   list.add(Tier::smoke, "rows=85,cols=219,density=0.1", {exact, real, scaled}, "wide");
-  list.add(Tier::smoke, "rows=255,cols=255,density=0.12", {exact, wide, real, positive}, "one less than a block of 256 rows");
+  list.add(Tier::smoke, "rows=255,cols=255,density=0.12", {exact, wide, real, positive},
+           "one less than a block of 256 rows");
   list.add(Tier::smoke, "rows=257,cols=511,density=0.07", {exact, hostile}, "one more than a block");
-  list.add(Tier::smoke, "rows=1009,cols=1013,density=0.03,alpha=2,beta=-1", {exact, real}, "prime sizes, y read and scaled");
-  list.add(Tier::smoke, "rows=1009,cols=1013,density=0.03,alpha=0,beta=1", {exact, real}, "alpha == 0 leaves y");
+  list.add(Tier::smoke, "rows=1009,cols=1013,density=0.03,alpha=2,beta=-1", {exact, real},
+           "prime sizes, y read and scaled");
+  list.add(Tier::smoke, "rows=1009,cols=1013,density=0.03,alpha=0,beta=1", {exact, real},
+           "alpha == 0 leaves y");
+  list.add(Tier::smoke, "rows=219,cols=85,density=0.1,alpha=0,beta=0", {exact, hostile},
+           "alpha == 0: zeros, even where A and x hold NaN");
+  list.add(Tier::smoke, "rows=219,cols=85,density=0.1,alpha=0,beta=2", {exact, hostile},
+           "alpha == 0: y is scaled, NaN in A and x does not count");
+  list.add(Tier::smoke, "rows=400,cols=4000,density=0.003,pattern=giant,alpha=0,beta=2", {hostile},
+           "alpha == 0, also where a row's parts are added to y");
+  list.add(Tier::smoke, "rows=219,cols=85,density=0.1,alpha=0.5,beta=2", {hostile},
+           "NaN and infinities in y propagate where beta is not 0");
+  list.add(Tier::smoke, "rows=701,cols=499,density=0.02,subnormal=1", {real},
+           "subnormal sums: an addition that flushes them to 0 shows");
+  list.add(Tier::smoke, "rows=40,cols=4001,density=0.004,pattern=giant,subnormal=1", {real},
+           "subnormal sums of a row in parts");
   list.add(Tier::smoke, "rows=600,cols=4000,density=0.003,pattern=giant", {exact, wide, real, positive},
            "one row holds everything: it spans blocks of a non-zero split");
-  list.add(Tier::smoke, "rows=1500,cols=1500,density=0.008,pattern=powerlaw", {exact, real, scaled}, "skewed rows");
+  list.add(Tier::smoke, "rows=1500,cols=1500,density=0.008,pattern=powerlaw", {exact, real, scaled},
+           "skewed rows");
   list.add(Tier::smoke, "rows=1200,cols=900,density=0.01,pattern=empty", {exact, real, hostile},
            "the first half and every third row empty: an adaptive split divides by zero");
-  list.add(Tier::smoke, "rows=400,cols=300,density=0.05,pattern=unsorted", {exact, index, real}, "columns unsorted and repeated");
-  list.add(Tier::smoke, "rows=2000,cols=2000,density=0.0035,pattern=banded", {exact, real}, "regular short rows, local columns");
+  list.add(Tier::smoke, "rows=400,cols=300,density=0.05,pattern=unsorted", {exact, index, real},
+           "columns unsorted and repeated");
+  list.add(Tier::smoke, "rows=2000,cols=2000,density=0.0035,pattern=banded", {exact, real},
+           "regular short rows, local columns");
   list.add(Tier::smoke, "rows=777,cols=777,density=0,pattern=diagonal", {exact, index}, "one entry per row");
-  list.add(Tier::smoke, "rows=1000,cols=1000,density=0,pattern=stencil", {exact, real}, "short rows of a grid whose last line is cut");
-  list.add(Tier::smoke, "rows=900,cols=900,density=0,pattern=arrow", {exact, real}, "one full row before short ones");
-  list.add(Tier::smoke, "rows=1100,cols=700,density=0.012,pattern=rmat", {exact, real}, "rows and columns skewed");
-  list.add(Tier::smoke, "rows=3,cols=20000,density=0.9", {exact, real, positive}, "long rows only, fewer than cores");
+  list.add(Tier::smoke, "rows=1000,cols=1000,density=0,pattern=stencil", {exact, real},
+           "short rows of a grid whose last line is cut");
+  list.add(Tier::smoke, "rows=900,cols=900,density=0,pattern=arrow", {exact, real},
+           "one full row before short ones");
+  list.add(Tier::smoke, "rows=1100,cols=700,density=0.012,pattern=rmat", {exact, real},
+           "rows and columns skewed");
+  list.add(Tier::smoke, "rows=3,cols=20000,density=0.9", {exact, wide, real, positive},
+           "long rows only, fewer than cores");
+  list.add(Tier::smoke, "rows=300,cols=6000,density=0.02", {real},
+           "part of x and static buffers share 48 KiB on a small device: neither exceeds it alone");
 
-  list.add(Tier::full, "rows=65536,cols=65536,density=0.0005", {exact, wide, real, positive, hostile}, "every fill at size");
+  list.add(Tier::full, "rows=6000,cols=6000,density=0.02", {real},
+           "part of x and static buffers share 48 KiB on a large device: neither exceeds it alone");
+  list.add(Tier::full, "rows=65536,cols=65536,density=0.0005", {exact, wide, real, positive, hostile},
+           "every fill at size");
   for (const SizedMatrix& m : kSizedMatrices) {
     if (m.exact) list.add(Tier::full, m.parameters, {exact}, m.why);
     list.add(Tier::full, m.parameters, {real}, m.why);
   }
-  list.add(Tier::full, "rows=1000000,cols=1000000,density=0,pattern=diagonal", {exact}, "a million rows of one entry");
-  list.add(Tier::stress, "rows=4194304,cols=4194304,density=0.0000114,pattern=powerlaw", {exact, real}, "200 M entries");
+  list.add(Tier::full, "rows=1000000,cols=1000000,density=0,pattern=diagonal", {exact},
+           "a million rows of one entry");
+  list.add(Tier::stress, "rows=4194304,cols=4194304,density=0.0000114,pattern=powerlaw", {exact, real},
+           "200 M entries");
 }
 
 template <class T>
 void Spmv::make(const Case& c, Instance<Spmv, T>& instance) {
-  const Csr<T> a = make_sparse<T>(c, 1000);
+  Csr<T> a = make_sparse<T>(c, kMatrixStream);
+  if (c.integer_or("subnormal", 0) != 0) make_subnormal(a.val.data(), a.nnz());
   instance.in.A = keep(instance.arena, a);
   T* x = instance.arena.template allocate<T>(a.cols);
   fill_values(x, a.cols, 1, c.fill, Role::right, c.seed, 2000);
@@ -66,29 +108,35 @@ void Spmv::make(const Case& c, Instance<Spmv, T>& instance) {
     fill_values(y, a.rows, 1, c.fill, Role::addend, c.seed, 3000);
     instance.out.y.data = y;
   }
-  instance.degenerate = a.rows <= 1 || a.nnz() == 0 || a.cols <= 1;
+  const bool zeros = instance.problem.alpha == T(0) && instance.problem.beta == T(0);
+  instance.degenerate = a.rows <= 1 || a.nnz() == 0 || a.cols <= 1 || zeros;
 }
 
 template <class T>
 void Spmv::validate(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>& out) {
   validate_csr(in.A, "A");
-  if (in.x.size != in.A.cols) throw Error(fmt::format("spmv: x has {} elements, A {} columns", in.x.size, in.A.cols));
-  if (out.y.size != in.A.rows) throw Error(fmt::format("spmv: y has {} elements, A {} rows", out.y.size, in.A.rows));
+  if (in.x.size != in.A.cols)
+    throw Error(fmt::format("spmv: x has {} elements, A {} columns", in.x.size, in.A.cols));
+  if (out.y.size != in.A.rows)
+    throw Error(fmt::format("spmv: y has {} elements, A {} rows", out.y.size, in.A.rows));
 }
 
 template <class T>
-void Spmv::oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>& out, Reference& reference) {
+void Spmv::oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>& out,
+                  Reference& reference) {
   ReferenceArray& y = reference.outputs.emplace_back();
   y.resize(in.A.rows);
 #pragma omp parallel for schedule(dynamic, 64)
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     OracleDot<T> products;
-    for (std::int32_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k) products.add_product(in.A.val[k], in.x[in.A.col[k]]);
+    const std::int32_t begin = in.A.row_ptr[i], end = p.alpha == T(0) ? begin : in.A.row_ptr[i + 1];
+    for (std::int32_t k = begin; k < end; ++k) products.add_product(in.A.val[k], in.x[in.A.col[k]]);
     // alpha multiplies the sum, not the entries: 0.5 times a subnormal entry would be 0, and 0 * Inf a NaN nobody else gets
     const auto at = static_cast<std::size_t>(i);
-    const double alpha = static_cast<double>(p.alpha), beta_y = p.beta == T(0) ? 0 : static_cast<double>(p.beta) * static_cast<double>(out.y[i]);
+    const double alpha = static_cast<double>(p.alpha),
+                 beta_y = p.beta == T(0) ? 0 : static_cast<double>(p.beta) * static_cast<double>(out.y[i]);
     y.value[at] = p.beta == T(0) ? alpha * products.value() : alpha * products.value() + beta_y;
-    y.magnitude[at] = std::fabs(alpha) * products.magnitude() + std::fabs(beta_y);
+    y.magnitude[at] = affine_magnitude<T>(alpha, products.magnitude(), beta_y, products.terms());
     y.terms[at] = static_cast<std::int32_t>(products.terms()) + (p.beta == T(0) ? 0 : 1);
   }
 }
@@ -98,7 +146,8 @@ Cost Spmv::cost(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, 
   std::vector<bool> used(static_cast<std::size_t>(in.A.cols));
   std::int64_t columns = 0;
   for (std::int64_t k = 0; k < in.A.nnz; ++k) {
-    if (!used[static_cast<std::size_t>(in.A.col[k])]) used[static_cast<std::size_t>(in.A.col[k])] = true, ++columns;
+    if (!used[static_cast<std::size_t>(in.A.col[k])])
+      used[static_cast<std::size_t>(in.A.col[k])] = true, ++columns;
   }
   constexpr double v = sizeof(T);
   const auto rows = static_cast<double>(in.A.rows), nnz = static_cast<double>(in.A.nnz);

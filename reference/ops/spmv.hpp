@@ -9,9 +9,11 @@ namespace plumb {
 /// Shapes    A (rows, cols), nnz = row_ptr[rows];  x (cols);  y (rows). Any of them may be 0.
 /// Layout    zero-based int32 CSR. Columns may be unsorted and may repeat; repeats add up.
 /// Aliasing  y overlaps neither A nor x. With beta == 0, y is written and never read.
-/// Values    an empty row yields beta * y[i], and +0.0 where beta == 0, even where x holds NaN; NaN and Inf of the terms
-///           propagate as in IEEE 754.
-/// Bound     |y[i] - ref[i]| <= sum_bound(M_i, n_i), M_i = sum |alpha val x| + |beta y|, n_i = entries of row i (+ 1).
+/// Values    an empty row yields beta * y[i], and +0.0 where beta == 0, even where x holds NaN. beta == 0: NaN in y does
+///           not survive. alpha == 0: neither A's values nor x count, y = beta * y (+0.0 where beta == 0), even where they
+///           hold NaN. Otherwise NaN and Inf of the terms propagate as in IEEE 754, and alpha scales the sum of a row.
+/// Bound     |y[i] - ref[i]| <= sum_bound(M_i, n_i), M_i = affine_magnitude(alpha, sum |val x|, beta y[i])
+///           = |alpha| sum + |beta y[i]| max(1, sqrt(n_i) / 4): a kernel may start at beta y. n_i = entries of row i (+ 1).
 /// Cost      2 nnz flop;  nnz (v + 4) + 4 (rows + 1) + v (distinct columns + rows) bytes, x read once (v = bytes of T).
 /// Errors    a malformed CSR is rejected by validate() before any variant runs; variants assume a valid A.
 /// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.1.
@@ -24,19 +26,28 @@ struct Spmv {
   };
   template <class T, Space S>
   struct In {
-    CsrView<const T, S> A;   // (rows, cols)
-    VecView<const T, S> x;   // (cols)
+    CsrView<const T, S> A;  // (rows, cols)
+    VecView<const T, S> x;  // (cols)
   };
   template <class T, Space S>
   struct Out {
-    VecView<T, S> y;         // (rows)
+    VecView<T, S> y;  // (rows)
   };
 
   template <class Views, class F>
-  static void each_input(Views& in, F&& f) { f("A", in.A), f("x", in.x); }
+  static void each_input(Views& in, F&& f) {
+    f("A", in.A), f("x", in.x);
+  }
   template <class Views, class F>
-  static void each_output(Views& out, F&& f) { f("y", out.y); }
+  static void each_output(Views& out, F&& f) {
+    f("y", out.y);
+  }
+  template <class P, class F>
+  static void each_scalar(const P& p, F&& f) {
+    f("alpha", p.alpha), f("beta", p.beta);
+  }
 
+  static void describe(CaseSpace&);
   static void cases(CaseList&);
   template <class T>
   static void make(const Case&, Instance<Spmv, T>&);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "reference/core/case_space.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/fills.hpp"
 #include "reference/core/operator.hpp"
@@ -12,6 +13,13 @@ namespace plumb {
 
 // No case uses the exact fill: its 17 values repeat, and a value from the wrong place would often be right.
 // index holds another number in every place.
+void Transpose::describe(CaseSpace& space) {
+  using enum Fill;
+  space.extent("rows").extent("cols").fills({index, real, scaled, hostile});
+  space.work([](const Point& p) { return p["rows"] * p["cols"]; },
+             [](const Point& p) { return 2 * p["rows"] * p["cols"]; });
+}
+
 void Transpose::cases(CaseList& list) {
   using enum Fill;
   list.add(Tier::smoke, "rows=0,cols=5", {index}, "no rows: nothing may be touched");

@@ -39,7 +39,10 @@ struct Transpose {
   static void each_output(Views& out, F&& f) {
     f("B", out.B);
   }
+  template <class P, class F>
+  static void each_scalar(const P&, F&&) {}  // there are none
 
+  static void describe(CaseSpace&);
   static void cases(CaseList&);
   template <class T>
   static void make(const Case&, Instance<Transpose, T>&);

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "reference/core/case_id.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/fp.hpp"
 #include "reference/core/random.hpp"
@@ -65,4 +66,20 @@ TEST_CASE("random numbers depend on seed, stream and index alone, and look unifo
   for (std::uint64_t i = 0; i < 10000; ++i) sum += random_unit(7, 0, i);
   CHECK(sum == doctest::Approx(5000).epsilon(0.02));  // 3.5 standard deviations are 1 %
   for (std::uint64_t i = 0; i < 1000; ++i) CHECK(random_below(7, 1, i, 10) < 10);
+}
+
+TEST_CASE("an id with any file's name in it is read back as it was") {
+  for (const std::string name : {"plain.mtx", "../up/x.mtx", "a,b(c)*?.mtx", "it's", "50%", "%2C", "1..2",
+                                 "a #b", "tab\tnew\nline", "x=y", "\xc3\xa4.mtx", "a b", ")(", "%"}) {
+    plumb::Case c = plumb::parse_case("spmv.f32(matrix=x,fill=own,seed=7)");
+    c.params[0].second = name;
+    CAPTURE(c.id());
+    CHECK(plumb::parse_case(c.id()) == c);
+    CHECK(plumb::parse_case(c.id()).id() == c.id());
+    const plumb::CaseFilter filter(c.id());
+    REQUIRE(filter.whole_ids().size() == 1);
+    CHECK(filter.whole_ids()[0] == c);
+    CHECK(filter.matches(c));
+  }
+  CHECK(plumb::parse_case("spmv.f32(matrix=../a%b.mtx,fill=own,seed=7)").text("matrix") == "../a%b.mtx");
 }

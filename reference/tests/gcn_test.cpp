@@ -107,7 +107,7 @@ TEST_CASE("two layers by hand, dense and CSR features, both orders, both types, 
   for (const bool sparse : {false, true}) {
     const Gcn<double> net = sparse ? with_sparse_features(by_hand()) : by_hand();
     plumb::validate(net);
-    const plumb::GcnReference reference = plumb::clear_gcn(net, Dtype::f64);
+    const plumb::GcnReference reference = plumb::reference_gcn(net, Dtype::f64);
     CHECK(reference.hidden.data == hidden);
     CHECK(reference.logits.data == logits);
     CHECK(reference.log_softmax.data[0] == doctest::Approx(-4 - std::log(1 + std::exp(-4.0))).epsilon(1e-14));
@@ -119,7 +119,8 @@ TEST_CASE("two layers by hand, dense and CSR features, both orders, both types, 
         CHECK(f64.logits.data == logits);
         const plumb::GcnRun<float> f32 = pipeline->run_f32(plumb::convert<float>(net), order);
         CHECK(std::vector<double>(f32.logits.data.begin(), f32.logits.data.end()) == logits);
-        CHECK(std::fabs(f32.log_softmax.data[5] - (-2 - std::log(1 + std::exp(-2.0)))) <= log_softmax_bound({4, 2}, 1));
+        CHECK(std::fabs(f32.log_softmax.data[5] - (-2 - std::log(1 + std::exp(-2.0)))) <=
+              log_softmax_bound({4, 2}, 1));
       }
     }
   }
@@ -146,10 +147,10 @@ TEST_CASE(
       const Gcn<double> net =
           sparse ? with_sparse_features(random_network(301, layers)) : random_network(301, layers);
       const Gcn<float> net32 = plumb::convert<float>(net);
-      const auto exact = plumb::clear_gcn(net, Dtype::f64);
-      const auto of_rounded = plumb::clear_gcn(plumb::convert<double>(net32), Dtype::f32);
+      const auto exact = plumb::reference_gcn(net, Dtype::f64);
+      const auto of_rounded = plumb::reference_gcn(plumb::convert<double>(net32), Dtype::f32);
       constexpr double kU = 0x1p-24 * 1.01;
-      const auto rounded = plumb::clear_gcn(net, Dtype::f32, {kU, kU, kU});
+      const auto rounded = plumb::reference_gcn(net, Dtype::f32, {kU, kU, kU});
       for (const auto* pipeline : host_pipelines()) {
         for (const GcnOrder order : kOrders) {
           CAPTURE(pipeline->name);
@@ -172,7 +173,7 @@ TEST_CASE(
 TEST_CASE("a hidden -Inf is cut off to an exact 0, and a hidden +Inf stays") {
   Gcn<double> net = by_hand();
   net.x_dense.data[1] = -std::numeric_limits<double>::infinity();  // X W1: row 0 is (-Inf, -Inf)
-  const plumb::GcnReference reference = plumb::clear_gcn(net, Dtype::f64);
+  const plumb::GcnReference reference = plumb::reference_gcn(net, Dtype::f64);
   CHECK(reference.hidden.data == std::vector<double>{0, 0, 2, 3, 0, 0});
   CHECK(reference.hidden_bound.data[0] == 0);
   for (const double bound : reference.logits_bound.data) CHECK(std::isfinite(bound));
@@ -183,13 +184,13 @@ TEST_CASE("a hidden -Inf is cut off to an exact 0, and a hidden +Inf stays") {
     CHECK(plumb::judge_matrix(run.logits, reference.logits, reference.logits_bound).misses == 0);
   }
   net.x_dense.data[1] = std::numeric_limits<double>::infinity();
-  CHECK(plumb::clear_gcn(net, Dtype::f64).hidden.data[0] == std::numeric_limits<double>::infinity());
+  CHECK(plumb::reference_gcn(net, Dtype::f64).hidden.data[0] == std::numeric_limits<double>::infinity());
 }
 
 TEST_CASE("the judge notices a missing ReLU, swapped rows, a wrong edge value, a corrupted row and NaN") {
   const Gcn<double> net = random_network(301, 2);
   const Gcn<float> net32 = plumb::convert<float>(net);
-  const auto want = plumb::clear_gcn(plumb::convert<double>(net32), Dtype::f32);
+  const auto want = plumb::reference_gcn(plumb::convert<double>(net32), Dtype::f32);
   const Dense<float> right = plumb::kGcnFused.run_f32(net32, GcnOrder::by_cost).logits;
   const auto misses = [&](const Dense<float>& got) {
     return plumb::judge_matrix(got, want.logits, want.logits_bound).misses;

@@ -3,13 +3,17 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
 namespace {
 
-plumb::Csr<double> made(const std::string& parameters) {
-  const plumb::Case c = plumb::parse_case("spmv.f64(" + parameters + ",fill=exact,seed=1)");
+plumb::Csr<double> made(const std::string& parameters, int seed = 1) {
+  const plumb::Case c =
+      plumb::parse_case("spmv.f64(" + parameters + ",fill=exact,seed=" + std::to_string(seed) + ")");
   return plumb::make_sparse<double>(c, 1000);
 }
 
@@ -17,7 +21,61 @@ std::vector<int> columns(const plumb::Csr<double>& a, int row) {
   return {a.col.begin() + a.row_ptr[row], a.col.begin() + a.row_ptr[row + 1]};
 }
 
+// FNV-1a over bytes.
+std::uint64_t folded(std::uint64_t hash, const void* data, std::size_t bytes) {
+  const auto* from = static_cast<const unsigned char*>(data);
+  for (std::size_t k = 0; k < bytes; ++k) hash = (hash ^ from[k]) * 1099511628211U;
+  return hash;
+}
+
 }  // namespace
+
+TEST_CASE("the bits of every pattern stay what stored case ids mean by them") {
+  struct Known {
+    const char *pattern, *size;
+    std::uint64_t hash;
+  };
+  const Known kKnown[] = {
+      {"uniform", "rows=97,cols=61,density=0.13", 0x79de5fb737ed7931U},
+      {"uniform", "rows=300,cols=1000,density=0.004", 0x51252925ac8f52b9U},
+      {"uniform", "rows=64,cols=64,density=0.5", 0xc0de44470e734b84U},
+      {"banded", "rows=97,cols=61,density=0.13", 0xe87d0f86d07378d9U},
+      {"banded", "rows=300,cols=1000,density=0.004", 0x285416ec13f8f256U},
+      {"banded", "rows=64,cols=64,density=0.5", 0xfa2ca6dc1281dc29U},
+      {"powerlaw", "rows=97,cols=61,density=0.13", 0xaeaf5ece1f467a1eU},
+      {"powerlaw", "rows=300,cols=1000,density=0.004", 0xed9d48b00d52b52aU},
+      {"powerlaw", "rows=64,cols=64,density=0.5", 0x27d90cfe74117ef1U},
+      {"giant", "rows=97,cols=61,density=0.13", 0x1958fe39fa8680c9U},
+      {"giant", "rows=300,cols=1000,density=0.004", 0xc0484fbc3e3ba419U},
+      {"giant", "rows=64,cols=64,density=0.5", 0xf3de33f6d7a26a17U},
+      {"empty", "rows=97,cols=61,density=0.13", 0x85c383d17926f26aU},
+      {"empty", "rows=300,cols=1000,density=0.004", 0x7edb05aa8a7f52c9U},
+      {"empty", "rows=64,cols=64,density=0.5", 0x9d8907f7eb05c862U},
+      {"unsorted", "rows=97,cols=61,density=0.13", 0x913ddbe4983eb74aU},
+      {"unsorted", "rows=300,cols=1000,density=0.004", 0x9d8dddc5f67ad7dfU},
+      {"unsorted", "rows=64,cols=64,density=0.5", 0x8465b043b29ad333U},
+      {"diagonal", "rows=97,cols=61,density=0.13", 0x3a1b4ba8478f0748U},
+      {"diagonal", "rows=300,cols=1000,density=0.004", 0xfd138151aec1c10bU},
+      {"diagonal", "rows=64,cols=64,density=0.5", 0x39709e3472dfddc1U},
+      {"stencil", "rows=97,cols=61,density=0.13", 0xcff3830657a34ea4U},
+      {"stencil", "rows=300,cols=1000,density=0.004", 0x56b73d15d594ce01U},
+      {"stencil", "rows=64,cols=64,density=0.5", 0x31fea61aa4373363U},
+      {"arrow", "rows=97,cols=61,density=0.13", 0xf5f21e1ea5bb5625U},
+      {"arrow", "rows=300,cols=1000,density=0.004", 0x6ae3b476f21f4e8cU},
+      {"arrow", "rows=64,cols=64,density=0.5", 0xdf64b4f28069198dU},
+      {"rmat", "rows=97,cols=61,density=0.13", 0xfb4764926bd23648U},
+      {"rmat", "rows=300,cols=1000,density=0.004", 0xd3aac65e068074e1U},
+      {"rmat", "rows=64,cols=64,density=0.5", 0x7b514c8ce169df8fU},
+  };
+  for (const Known& k : kKnown) {
+    CAPTURE(k.pattern);
+    CAPTURE(k.size);
+    const auto a = made(std::string(k.size) + ",pattern=" + k.pattern, 7);
+    std::uint64_t hash = folded(14695981039346656037U, a.row_ptr.data(), a.row_ptr.size() * 4);
+    hash = folded(hash, a.col.data(), a.col.size() * 4);
+    CHECK(folded(hash, a.val.data(), a.val.size() * 8) == k.hash);
+  }
+}
 
 TEST_CASE(
     "a stencil's point knows its neighbours above, left, right and below, and none across a line's end") {
@@ -72,4 +130,58 @@ TEST_CASE("a sized matrix that small integers are listed for has no row whose su
     CHECK(m.exact == (static_cast<double>(c.integer("cols")) * (72.0 / 17) * (72.0 / 17) < 0x1p24));
   }
   CHECK(long_rows == 2);
+}
+
+TEST_CASE(
+    "long rows draw smaller integers, so that their sums stay within fp32's 24 bits; short rows do not") {
+  const auto magnitude_of_row = [](const plumb::Csr<float>& a, int row) {
+    double sum = 0;
+    for (int k = a.row_ptr[row]; k < a.row_ptr[row + 1]; ++k) sum += std::fabs(static_cast<double>(a.val[k]));
+    return sum;
+  };
+  const auto made_as = [](const std::string& parameters) {
+    return plumb::make_sparse<float>(plumb::parse_case("spmv.f32(" + parameters + ",seed=1)"), 1000);
+  };
+  const auto wide = made_as("rows=3,cols=20000,density=1,fill=wide");
+  for (int i = 0; i < 3; ++i) CHECK(magnitude_of_row(wide, i) < 0x1p24);
+  for (const float v : wide.val) CHECK(static_cast<int>(v) % 2 != 0);
+  const auto exact = made_as("rows=2,cols=1500000,density=0,pattern=arrow,fill=exact");
+  CHECK(magnitude_of_row(exact, 0) * 8 < 0x1p24);
+  CHECK(magnitude_of_row(exact, 0) > 0);
+  const auto brief = made_as("rows=3,cols=2000,density=1,fill=wide");
+  CHECK(*std::max_element(brief.val.begin(), brief.val.end()) > 8000);
+}
+
+TEST_CASE("a bound of flushed additions covers a sum that became 0, and the native bound does not") {
+  const plumb::Tolerance native{plumb::Fill::real, plumb::Arithmetic::native, plumb::Dtype::f32};
+  const plumb::Tolerance flushed{plumb::Fill::real, plumb::Arithmetic::flushed, plumb::Dtype::f32};
+  CHECK(native.smallest_normal() == 0x1p-126);
+  const double sum = 0x1p-128;  // of four terms: flushed to 0 it errs by itself
+  CHECK(plumb::sum_bound(native, sum, sum, 4) < sum);
+  CHECK(plumb::sum_bound(flushed, sum, sum, 4) >= sum);
+  CHECK(plumb::sum_bound(flushed, 1, 1, 4) < plumb::sum_bound(native, 1, 1, 4) * 1.0000001);
+  CHECK(plumb::sum_bound({plumb::Fill::exact, plumb::Arithmetic::flushed, plumb::Dtype::f32}, 1, 1, 4) == 0);
+}
+
+TEST_CASE("terms of one sign have the bound of positive data under every fill that rounds") {
+  const plumb::Tolerance real{plumb::Fill::real, plumb::Arithmetic::native, plumb::Dtype::f32};
+  const plumb::Tolerance positive{plumb::Fill::positive, plumb::Arithmetic::native, plumb::Dtype::f32};
+  CHECK(plumb::sum_bound_of_one_sign(real, 1, 1, 40009) == plumb::sum_bound(positive, 1, 1, 40009));
+  CHECK(plumb::sum_bound_of_one_sign(real, 1, 1, 40009) > plumb::sum_bound(real, 1, 1, 40009));
+  CHECK(plumb::sum_bound_of_one_sign({plumb::Fill::exact, plumb::Arithmetic::native, plumb::Dtype::f32}, 1, 1,
+                                     9) == 0);
+}
+
+TEST_CASE("subnormal values of both types are subnormal, and sums of 64 of them too") {
+  const auto a = plumb::make_sparse<double>(
+      plumb::parse_case("spmv.f64(rows=1,cols=64,density=1,fill=real,seed=1)"), 1000);
+  std::vector<double> wide(a.val);
+  std::vector<float> narrow(a.val.begin(), a.val.end());
+  plumb::make_subnormal(wide.data(), 64), plumb::make_subnormal(narrow.data(), 64);
+  double sum = 0, narrow_sum = 0;
+  for (int k = 0; k < 64; ++k) sum += std::fabs(wide[k]), narrow_sum += std::fabs(narrow[k]);
+  CHECK(sum > 0);
+  CHECK(sum < std::numeric_limits<double>::min());
+  CHECK(narrow_sum > 0);
+  CHECK(narrow_sum < std::numeric_limits<float>::min());
 }

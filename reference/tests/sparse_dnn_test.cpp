@@ -1,4 +1,5 @@
 #include "reference/models/sparse_dnn.hpp"
+#include "reference/core/csr.hpp"
 
 #include <cmath>
 #include <limits>
@@ -49,7 +50,7 @@ TEST_CASE("one layer by hand: sum, bias, ReLU and cap, in every pipeline") {
     const plumb::SdnnRun result = run(*pipeline, net, y);
     // Z = (4, -2, 20, none) and (4, 0, 40, none)
     CHECK(dense(result.y) == std::vector<float>{3.5F, 0, 19.5F, 0, 0, 0, 0, 0, 3.5F, 0, 32, 0});
-    CHECK(result.alive == std::vector<std::int64_t>{2, 2});
+    CHECK(result.active == std::vector<std::int64_t>{2, 2});
     CHECK(plumb::categories(result.y) == std::vector<std::int32_t>{1, 3});
   }
 }
@@ -87,7 +88,7 @@ TEST_CASE("rows that die in different layers: row i with input v loses 1 per lay
     y.rows = rows;
     y.cols = 5;
     std::vector<float> want(static_cast<std::size_t>(rows * 5), 0.0F);
-    std::vector<std::int64_t> alive(kLayers + 1, 0);
+    std::vector<std::int64_t> active(kLayers + 1, 0);
     for (std::int64_t i = 0; i < rows; ++i) {
       const std::int64_t value = i * 37 % 101;  // 0..100, scattered
       if (value > 0) {
@@ -95,7 +96,7 @@ TEST_CASE("rows that die in different layers: row i with input v loses 1 per lay
         y.val.push_back(static_cast<float>(value));
       }
       y.row_ptr.push_back(static_cast<std::int32_t>(y.col.size()));
-      for (std::int64_t l = 0; l <= kLayers; ++l) alive[static_cast<std::size_t>(l)] += value > l;
+      for (std::int64_t l = 0; l <= kLayers; ++l) active[static_cast<std::size_t>(l)] += value > l;
       if (value > kLayers)
         want[static_cast<std::size_t>(i * 5 + i % 5)] = static_cast<float>(value - kLayers);
     }
@@ -104,7 +105,7 @@ TEST_CASE("rows that die in different layers: row i with input v loses 1 per lay
       CAPTURE(rows);
       const plumb::SdnnRun result = run(*pipeline, net, y);
       CHECK(dense(result.y) == want);
-      CHECK(result.alive == alive);
+      CHECK(result.active == active);
     }
   }
 }
@@ -124,7 +125,7 @@ TEST_CASE("wide layers, whose tiles hold 32 or 16 rows, give the same") {
       y.val.push_back(static_cast<float>(i % 6));
       y.row_ptr.push_back(i + 1);
     }
-    const plumb::SdnnRun result = run(plumb::kSdnnCarried, net, y);
+    const plumb::SdnnRun result = run(plumb::kSdnnCacheBlocked, net, y);
     std::vector<std::int32_t> want;
     for (std::int32_t i = 0; i < 70; ++i) {
       if (i % 6 > 3) want.push_back(i + 1);
@@ -164,13 +165,13 @@ TEST_CASE(
     "negative value") {
   SparseDnn net{37, 0.1F, 1.5F, {random_weights(37, 9, 100)}};
   const Csr<float> y = random_inputs(40, 37, 7);
-  const Csr<float> right = run(plumb::kSdnnCarried, net, y).y;
+  const Csr<float> right = run(plumb::kSdnnCacheBlocked, net, y).y;
   REQUIRE(plumb::judge_layer(net, 0, y, right, 0, 40).misses == 0);
   const auto judge = [&](const Csr<float>& wrong) { return plumb::judge_layer(net, 0, y, wrong, 0, 40); };
 
   SparseDnn fault = net;
   fault.gather[0].val[20] = 0;
-  CHECK(judge(run(plumb::kSdnnCarried, fault, y).y).misses > 0);
+  CHECK(judge(run(plumb::kSdnnCacheBlocked, fault, y).y).misses > 0);
 
   Csr<float> everywhere = right;  // the bias also where there is nothing: an empty row gets values
   everywhere.col.insert(everywhere.col.begin() + everywhere.row_ptr[3], 5);
@@ -206,7 +207,7 @@ TEST_CASE("an input on an unstable fixed point is undecidable, its neighbours ar
   SparseDnn net{1, -0.25F, 32, {}};
   for (int l = 0; l < 40; ++l) net.gather.push_back(csr(1, {{{0, 2}}}));
   const Csr<float> y = csr(1, {{{0, 0.25F}}, {{0, 0.249F}}, {{0, 0.251F}}, {}});
-  const plumb::SdnnAnswer answer = plumb::clear_run(net, y);
+  const plumb::SdnnAnswer answer = plumb::reference_run(net, y);
   CHECK(answer.ids == std::vector<std::int32_t>{1, 3});
   CHECK(answer.undecidable == std::vector<std::int32_t>{1});
 }
@@ -215,7 +216,7 @@ TEST_CASE("the reference answers as the pipelines do where nothing is undecidabl
   SparseDnn net{37, -0.05F, 32, {}};
   for (std::uint64_t l = 0; l < 8; ++l) net.gather.push_back(random_weights(37, 9, 300 + l));
   const Csr<float> y = random_inputs(600, 37, 9);
-  const plumb::SdnnAnswer answer = plumb::clear_run(net, y);
+  const plumb::SdnnAnswer answer = plumb::reference_run(net, y);
   REQUIRE(answer.undecidable.empty());
   CHECK(answer.ids.size() > 100);
   CHECK(answer.ids.size() < 600);
@@ -261,8 +262,8 @@ TEST_CASE("validate names what is wrong") {
 
 TEST_CASE("transpose twice is the same matrix") {
   const Csr<float> m = csr(3, {{{0, 1}, {2, 2}}, {{1, 3}}});
-  const Csr<float> t = plumb::transpose(m);
+  const Csr<float> t = plumb::transposed(m);
   CHECK(t.rows == 3);
   CHECK(dense(t) == std::vector<float>{1, 0, 0, 3, 2, 0});
-  CHECK(dense(plumb::transpose(t)) == dense(m));
+  CHECK(dense(plumb::transposed(t)) == dense(m));
 }

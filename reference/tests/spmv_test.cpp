@@ -54,6 +54,19 @@ TEST_CASE("with beta == 0 the y there was is not read, not even NaN") {
   CHECK(s.run().outputs[0].value == std::vector<double>{7, 0, 18});
 }
 
+TEST_CASE("with alpha == 0 neither A nor x counts, not even NaN") {
+  Small s;
+  s.alpha = 0, s.beta = 2;
+  s.x.assign(3, std::numeric_limits<double>::quiet_NaN());
+  s.a.val[0] = std::numeric_limits<double>::infinity();
+  const Reference r = s.run();
+  CHECK(r.outputs[0].value == std::vector<double>{20, 40, 60});
+  CHECK(r.outputs[0].magnitude == std::vector<double>{20, 40, 60});
+  CHECK(r.outputs[0].terms == std::vector<std::int32_t>{1, 1, 1});
+  s.beta = 0;
+  CHECK(s.run().outputs[0].value == std::vector<double>{0, 0, 0});
+}
+
 TEST_CASE("a row without entries yields +0 even when x holds NaN") {
   Small s;
   s.x.assign(3, std::numeric_limits<double>::quiet_NaN());

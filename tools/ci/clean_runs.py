@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""The other half of the promise: a right kernel never fails. Draws cases of every operator, with other sizes and other seeds than the
-listed ones, runs every variant on them, and counts what fails; on a clean tree every failure is a false one.
+"""The other half of the promise: a right kernel never fails. Draws cases of every operator, with other sizes
+and other seeds than the listed ones, runs every variant on them, and counts what fails; on a clean tree every
+failure is a false one.
 
-    tools/ci/clean_runs.py --verify build/gpu/bin/verify --runs 10000 --device cpu --device simt [--race] [--device gpu] [--seed 1]
-                          [--isolate none]
+    tools/ci/clean_runs.py --verify build/gpu/bin/verify --runs 10000 --device cpu --device simt [--race]
+                          [--device gpu] [--seed 1] [--isolate none]
 
-Progress goes to a terminal. Prints a line per device: records judged (one variant on one case, each run several times over), and every
-failure with its repro line.
+Progress goes to a terminal. Prints a line per device: records judged (one variant on one case, each run
+several times over), and every failure with its repro line.
 Exit 0: enough records and no failure; 1: a failure; 2: usage."""
+
 import argparse
 import json
 import os
@@ -23,7 +25,9 @@ BATCH = 60
 
 def listed_cases(verify):
     ids = []
-    for line in subprocess.run([verify, "--list", "cases"], capture_output=True, text=True, check=True).stdout.splitlines():
+    for line in subprocess.run(
+        [verify, "--list", "cases"], capture_output=True, text=True, check=True
+    ).stdout.splitlines():
         m = re.match(r"\s+smoke\s+(\S+\(.*\))\s", line)
         if m:
             ids.append(m.group(1))
@@ -49,7 +53,12 @@ def judge(verify, ids, flags):
     """The records of one call, or None where a case cannot be made."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "records")
-        run = subprocess.run([verify, "--case", ",".join(ids), "--quiet", "--no-color", "--json", path] + flags, capture_output=True, text=True)
+        run = subprocess.run(
+            [verify, "--case", ",".join(ids), "--quiet", "--no-color", "--json", path] + flags,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         if run.returncode == 2:
             return None
         if run.returncode not in (0, 1, 3, 77):
@@ -71,8 +80,12 @@ def main():
     p.add_argument("--race", action="store_true", help="the CPU executor with race detection as well")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--jobs", type=int, default=os.cpu_count())
-    p.add_argument("--isolate", default="variant", choices=["case", "variant", "none"],
-                   help="as for verify; none is fastest on a GPU, and a crash ends the count")
+    p.add_argument(
+        "--isolate",
+        default="variant",
+        choices=["case", "variant", "none"],
+        help="as for verify; none is fastest on a GPU, and a crash ends the count",
+    )
     a = p.parse_args()
     cases = listed_cases(a.verify)
     if not cases:
@@ -95,7 +108,7 @@ def main():
                 records = judge(a.verify, batch, flags + ["--jobs", str(a.jobs), "--isolate", a.isolate])
                 if records is None:  # a drawn size that the operator does not take
                     if len(batch) > 1:
-                        todo += [batch[: len(batch) // 2], batch[len(batch) // 2:]]
+                        todo += [batch[: len(batch) // 2], batch[len(batch) // 2 :]]
                     else:
                         unmade += 1
                     continue
@@ -108,16 +121,25 @@ def main():
                         verdict = "fail"
                     totals[verdict] = totals.get(verdict, 0) + 1
             if sys.stderr.isatty():
-                print(f"\r{place}: {judged(totals)} of {a.runs}, {len(failures)} failed ", end="", file=sys.stderr, flush=True)
+                print(
+                    f"\r{place}: {judged(totals)} of {a.runs}, {len(failures)} failed ",
+                    end="",
+                    file=sys.stderr,
+                    flush=True,
+                )
             if sum(totals.values()) == before or (totals.get("skip", 0) > 0 and len(totals) == 1):
                 print(f"{place}: nothing runs here ({totals.get('skip', 0)} records skipped)")
                 break
         if sys.stderr.isatty():
             print(file=sys.stderr)
         good = totals.get("pass", 0) + totals.get("marginal", 0)
-        print(f"{place}: {good} passed ({totals.get('marginal', 0)} marginal), {len(failures)} failed; {drawn_cases} cases drawn with seed {a.seed}, "
-              f"{totals.get('mistrusted', 0)} prove nothing, {unmade} of no valid size, {totals.get('unsupported', 0) + totals.get('skip', 0)} "
-              "records declined or too large", flush=True)
+        print(
+            f"{place}: {good} passed ({totals.get('marginal', 0)} marginal), {len(failures)} failed; "
+            f"{drawn_cases} cases drawn with seed {a.seed}, "
+            f"{totals.get('mistrusted', 0)} prove nothing, {unmade} of no valid size, "
+            f"{totals.get('unsupported', 0) + totals.get('skip', 0)} records declined or too large",
+            flush=True,
+        )
         for r in failures:
             print(f"  {r['verdict']}  {r['variant']}  {r['reason']}\n    {r['repro']}", flush=True)
         failed += len(failures)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """One table of planted faults from runs on several machines: what each instrument did, wherever it ran.
 
-    tools/ci/merge_mutants.py verify/mutants/RESULTS.md h200.md [...] > merged.md
+    tools/ci/merge_mutants.py docs/results/mutants.md h200.md [...] > merged.md
 
-Each file is what `verify --mutants --markdown FILE` wrote. Text and rows are the first file's; a cell is what says most in any of them:
-killed, then survived, not tried, not run, and - (not of its kind). A fault that the first file does not know is an error.
-Exit 0; 2: a file that is not such a table."""
+Each file is what `verify --mutants --markdown FILE` wrote. Text and rows are the first file's; a cell is what
+says most in any of them: killed, then survived, not tried, not run, and - (not of its kind). A fault that the
+first file does not know is an error. Exit 0; 2: a file that is not such a table."""
+
 import sys
 
 SAYS_MOST = ["killed", "**survived**", "not tried", "not run", "-"]

@@ -12,10 +12,6 @@ function(plumb_manifest output)
       string(APPEND lines "    {\"${op}\", \"cpu/${stem}\"},\n")
     endif()
   endforeach()
-  foreach(source IN LISTS PLUMB_USER_SOURCES)
-    get_filename_component(stem ${source} NAME_WE)
-    string(APPEND lines "    {\"*\", \"user/${stem}\"},\n")
-  endforeach()
   file(CONFIGURE OUTPUT ${output} CONTENT
 "// Written by CMake from the globs that compile the variants.
 inline constexpr plumb::ManifestLine kManifest[] = {

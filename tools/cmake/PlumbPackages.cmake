@@ -50,7 +50,7 @@ else()
 endif()
 
 # OpenBLAS's pthread build, told to use one thread per caller: we parallelise over row blocks with OpenMP ourselves. The serial
-# build is not safe to call from several threads (docs/adr/0003); it is taken where it is the only one, and then has one caller.
+# build is not safe to call from several threads (docs/decisions/0003); it is taken where it is the only one, and then has one caller.
 find_library(PLUMB_OPENBLAS_LIBRARY NAMES openblas PATH_SUFFIXES openblas-pthread openblas-openmp openblas-serial)
 find_path(PLUMB_OPENBLAS_INCLUDE cblas.h PATH_SUFFIXES
           ${CMAKE_LIBRARY_ARCHITECTURE}/openblas-pthread ${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp

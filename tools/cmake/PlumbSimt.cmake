@@ -1,7 +1,7 @@
 # plumb_simt_kernels(NAME sources.cu...): an OBJECT library of the kernels for the CPU executor; link it with plumb_simt.
 # plumb_simt_program(NAME sources.cu...): a program of them, with the user's own main().
 #
-# Each source is preprocessed against gpu/simt/shim.hpp, rewritten (launches, __shared__, inline PTX), and compiled by the host compiler with the
+# Each source is preprocessed against gpu/simt/language/shim.hpp, rewritten (launches, __shared__, inline PTX), and compiled by the host compiler with the
 # thread-sanitizer's instrumentation, whose runtime gpu/simt itself provides (nothing links libtsan). Whether a run checks its
 # accesses is decided when it begins.
 #
@@ -48,11 +48,11 @@ function(plumb_simt_kernels name)
       get_filename_component(folder ${out} DIRECTORY)
       file(MAKE_DIRECTORY ${folder})
       add_custom_command(OUTPUT ${out}
-        COMMAND ${CMAKE_CXX_COMPILER} -E ${language} ${folders} -I${CMAKE_SOURCE_DIR} -isystem ${CMAKE_SOURCE_DIR}/gpu/simt/include
-                -include ${CMAKE_SOURCE_DIR}/gpu/simt/include/cuda_runtime.h ${PLUMB_SIMT_AFTERWARDS}  # as nvcc does
+        COMMAND ${CMAKE_CXX_COMPILER} -E ${language} ${folders} -I${CMAKE_SOURCE_DIR} -isystem ${CMAKE_SOURCE_DIR}/gpu/simt/language/include
+                -include ${CMAKE_SOURCE_DIR}/gpu/simt/language/include/cuda_runtime.h ${PLUMB_SIMT_AFTERWARDS}  # as nvcc does
                 -MD -MF ${out}.d -MQ ${out} -x c++ ${source} -o ${out}.ii
-        COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/gpu/simt/rewrite.py ${out}.ii ${out}
-        DEPENDS ${source} ${CMAKE_SOURCE_DIR}/gpu/simt/rewrite.py ${CMAKE_SOURCE_DIR}/gpu/simt/ptx.py DEPFILE ${out}.d VERBATIM
+        COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/gpu/simt/rewrite/rewrite.py ${out}.ii ${out}
+        DEPENDS ${source} ${CMAKE_SOURCE_DIR}/gpu/simt/rewrite/rewrite.py ${CMAKE_SOURCE_DIR}/gpu/simt/rewrite/ptx.py DEPFILE ${out}.d VERBATIM
         COMMENT "Rewriting ${relative} for the CPU executor")
     endif()
     string(MAKE_C_IDENTIFIER "plumb_rewrite_${relative}" step)
@@ -84,7 +84,7 @@ function(plumb_simt_program name)
   list(FILTER hosts EXCLUDE REGEX "\\.cu$")
   plumb_simt_kernels(${name}_kernels ${kernels})
   add_executable(${name} $<TARGET_OBJECTS:${name}_kernels> ${hosts})
-  target_include_directories(${name} SYSTEM PRIVATE ${arg_FOLDERS} ${CMAKE_SOURCE_DIR}/gpu/simt/include)
+  target_include_directories(${name} SYSTEM PRIVATE ${arg_FOLDERS} ${CMAKE_SOURCE_DIR}/gpu/simt/language/include)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
   target_compile_definitions(${name} PRIVATE ${arg_DEFINES})
   target_compile_options(${name} PRIVATE -w)

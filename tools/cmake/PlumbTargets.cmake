@@ -1,4 +1,5 @@
-# The words every room's CMakeLists.txt is written with.
+# The functions every room's CMakeLists.txt is written with.
+include(${CMAKE_CURRENT_LIST_DIR}/PlumbRequirements.cmake)
 
 # Flags every target of ours carries: warnings, C++20, the include root, sanitizers.
 add_library(plumb_flags INTERFACE)
@@ -62,22 +63,6 @@ endfunction()
 # plumb_library_templates(FILES...): those that read command lines (CLI11) or JSON, which nobody waits for but who compiles them.
 function(plumb_library_templates)
   plumb_template_sources(${PLUMB_UNHURRIED} ${ARGN})
-endfunction()
-
-# plumb_take_sm90a(LIST OUT): moves the .cu files that say wgmma from LIST to OUT. They are for sm_90a, which is for compute capability
-# 9.0 alone, and are built for nothing else: for sm_90 such a kernel is empty.
-function(plumb_take_sm90a list out)
-  set(plain ${${list}})
-  set(taken "")
-  foreach(source IN LISTS ${list})
-    file(STRINGS ${source} found REGEX "wgmma" LIMIT_COUNT 1)
-    if(found)
-      list(REMOVE_ITEM plain ${source})
-      list(APPEND taken ${source})
-    endif()
-  endforeach()
-  set(${list} ${plain} PARENT_SCOPE)
-  set(${out} ${taken} PARENT_SCOPE)
 endfunction()
 
 # plumb_precompile(TARGET HEADERS...): what nearly every file includes is parsed once for a target, with HEADERS. Not under a compiler

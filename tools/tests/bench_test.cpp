@@ -21,6 +21,19 @@ Outcome bench(const std::string& arguments, const std::string& environment = "")
 
 const std::string kCase = "'spmv.f32(rows=300,cols=200,density=0.05,fill=real,seed=5)'";
 
+// A report of bench --json with 20 equal samples of one variant, so that no figure depends on this machine.
+std::string stored(const std::string& variant) {
+  std::string samples = "0.001";
+  for (int i = 1; i < 20; ++i) samples += ",0.001";
+  const std::string head =
+      R"json({"plumbline_bench": 1, "version": "0", "command": "", "machine": {}, "roofs": [],
+    "results": [{"case": "spmv.f32(rows=300,cols=200,density=0.05,fill=real,seed=5)", "op": "spmv", "dtype": "f32",
+    "device": "cpu", "arithmetic": "native", "verdict": "pass", "reason": "", "chosen": "",
+    "flop": 6000, "bytes": 30000, "output_bytes": 1200, "variant": ")json";
+  return head + variant + R"json(", "warm": {"floor_s": 0, "vendor_ratio": 0, "samples_s": [)json" + samples +
+         "]}}]}";
+}
+
 }  // namespace
 
 TEST_CASE("unknown words end with exit 2 and the nearest right one") {
@@ -80,12 +93,8 @@ TEST_CASE("stored reports are drawn again: tables with our fastest beside the ve
       std::filesystem::temp_directory_path() / ("plumb_draw_" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
   const std::string a = (folder / "a.json").string(), b = (folder / "b.json").string();
-  REQUIRE(bench("--device cpu --warm --samples 20 --budget 0.05 --case " + kCase +
-                " --variant 'cpu/01*' --json " + a)
-              .exit_code == 0);
-  REQUIRE(bench("--device cpu --warm --samples 20 --budget 0.05 --case " + kCase +
-                " --variant 'cpu/81*' --json " + b)
-              .exit_code == 0);
+  std::ofstream(a) << stored("cpu/01_serial");
+  std::ofstream(b) << stored("cpu/81_eigen");
   const Outcome both = bench("draw " + a + " " + b + " --svg " + (folder / "plots").string());
   CHECK(both.exit_code == 0);
   CHECK(std::filesystem::exists(folder / "plots" /
@@ -101,4 +110,13 @@ TEST_CASE("stored reports are drawn again: tables with our fastest beside the ve
             .has("](plots/spmv.f32_rows_300_cols_200_density_0.05_fill_real_seed_5.svg)"));
   CHECK(bench("draw " + (folder / "missing.json").string()).exit_code == 2);
   std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("bench: a limit is a number of seconds above 0, and a full standard output is an error") {
+  for (const char* option : {"--timeout", "--budget"}) {
+    const Outcome run = bench("--case spmv " + std::string(option) + "=nan");
+    CHECK(run.exit_code == 2);
+    CHECK(run.has(std::string(option) + ": not a number of seconds"));
+  }
+  CHECK(plumb::testing::shell("{ " PLUMB_BENCH " --help; } > /dev/full").exit_code == 2);
 }

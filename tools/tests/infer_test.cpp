@@ -1,13 +1,19 @@
 // The program infer as a person runs it: exit codes, first and last lines; and the real data sets where
 // PLUMB_DATA is set.
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include "datasets/gcn_folder.hpp"
+#include "datasets/formats/gcn_folder.hpp"
 #include "reference/models/gcn.hpp"
 #include "tools/testing/shell.hpp"
 
@@ -53,6 +59,14 @@ TEST_CASE("infer sdnn --check judges every layer of every pipeline") {
   }
 }
 
+TEST_CASE("the names that pipelines and classes had before still work, with a note") {
+  const Outcome o = bare("sdnn --inputs 20 --layers 2 --class A --pipeline carried_tiles");
+  CAPTURE(o.text);
+  CHECK(o.exit_code == 0);
+  CHECK(o.has("note: pipeline carried_tiles is called cache_blocked now"));
+  CHECK(o.has("pipeline: cache_blocked (class A: general, "));
+}
+
 TEST_CASE("infer sdnn on a device: every layer within its bound, or one line that says why not and exit 77") {
   for (const std::string pipeline : {"auto --class A", "auto --class B", "gpu_fused_spmm", "gpu_cusparse",
                                      "gpu_dense_hoisted", "gpu_dense_alloc"}) {
@@ -88,6 +102,156 @@ TEST_CASE("infer writes its result as JSON") {
   std::filesystem::remove(path);
 }
 
+namespace {
+
+/// A folder that is removed again.
+class Scratch {
+ public:
+  Scratch() : path_(std::filesystem::temp_directory_path() / fmt::format("plumb_infer_test_{}", getpid())) {
+    std::filesystem::remove_all(path_);
+    std::filesystem::create_directory(path_);
+  }
+  ~Scratch() { std::filesystem::remove_all(path_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  [[nodiscard]] std::string operator()(const std::string& name) const { return path_ / name; }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ / name, std::ios::binary) << text;
+    return path_ / name;
+  }
+  [[nodiscard]] std::size_t files() const {
+    std::size_t count = 0;
+    for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(path_)) ++count;
+    return count;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Four neurons, one layer, three inputs that all stay active, with values between 0 and the cap.
+std::string small_network(const Scratch& scratch) {
+  return "sdnn --neurons 4 --layers 1 --bias -0.1 --weights " +
+         scratch.write("n4-l1.tsv", "1\t1\t0.5\n2\t2\t0.5\n3\t4\t0.25\n") + " --images " +
+         scratch.write("images.tsv", "1\t1\t3\n2\t2\t1\n3\t3\t2\n");
+}
+
+}  // namespace
+
+TEST_CASE("a correct network whose final values lie between 0 and the cap passes --check") {
+  const Scratch scratch;
+  const Outcome o =
+      bare(small_network(scratch) + " --check --categories " + scratch.write("list.tsv", "1\n2\n3\n"));
+  CAPTURE(o.text);
+  CHECK(o.exit_code == 0);
+  CHECK(o.has("check: 3 final values are neither 0 nor 32"));
+  CHECK(o.line(-1).find("categories: 3 of 3, equal to ") == 0);
+}
+
+TEST_CASE("a list with an id above the number of inputs is an error, unless --inputs left those inputs out") {
+  const Scratch scratch;
+  const std::string network = small_network(scratch);
+  const std::string list = scratch.write("list.tsv", "1\n2\n3\n4\n");
+  const Outcome above = bare(network + " --categories " + list);
+  CAPTURE(above.text);
+  CHECK(above.exit_code == 2);
+  CHECK(above.has(list + ":4: "));
+  const Outcome cut = bare(network + " --inputs 2 --categories " + scratch.write("list.tsv", "1\n2\n3\n"));
+  CAPTURE(cut.text);
+  CHECK(cut.exit_code == 0);
+  CHECK(cut.line(-1).find("categories: 2 of 2, equal to ") == 0);
+}
+
+TEST_CASE("nothing computed is no success: no inputs, no weights") {
+  const Scratch scratch;
+  const std::string network = small_network(scratch);
+  const std::string empty = scratch.write("empty.tsv", "");
+  const Outcome no_inputs =
+      bare(network + " --categories " + scratch.write("list.tsv", "") + " --images " + empty);
+  CAPTURE(no_inputs.text);
+  CHECK(no_inputs.exit_code == 2);
+  scratch.write("n4-l1.tsv", "");
+  const Outcome no_weights = bare(network);
+  CAPTURE(no_weights.text);
+  CHECK(no_weights.exit_code == 2);
+  CHECK(no_weights.has("no weights in it"));
+}
+
+TEST_CASE("more memory than there is, is refused with what is needed, before it is taken") {
+  const Scratch scratch;
+  const std::string network = small_network(scratch);
+  scratch.write("images.tsv", "2147483647\t4\t1\n");
+  // 4 GiB of address space: the row pointers alone would be 8
+  const Outcome inputs = shell(
+      "ulimit -v 4000000; env -u PLUMB_DATA PLUMB_CACHE=/nonexistent OMP_NUM_THREADS=2 '" PLUMB_INFER "' " +
+      network);
+  CAPTURE(inputs.text);
+  CHECK(inputs.exit_code == 2);
+  CHECK(inputs.has("images.tsv"));
+  CHECK(inputs.has("largest image id is far above the number of entries (1): 2147483647"));
+  const Outcome weights =
+      shell("ulimit -v 4000000; env -u PLUMB_DATA PLUMB_CACHE=/nonexistent OMP_NUM_THREADS=2 '" PLUMB_INFER
+            "' sdnn --neurons 65536 --layers 1920 --inputs 1");
+  CAPTURE(weights.text);
+  CHECK(weights.exit_code == 2);
+  CHECK(weights.has("weights of 1920 layers of 65536 neurons: about 30.5 GiB of memory are needed"));
+}
+
+TEST_CASE("outputs that cannot be written are found before the work; a device stays a device") {
+  for (const std::string option : {"sdnn --json ", "gcn --json ", "gcn --out "}) {
+    const Outcome o = bare(option + "/nonexistent/x");
+    CAPTURE(o.text);
+    CHECK(o.exit_code == 2);
+    CHECK(o.text.find("error: /nonexistent/x: cannot write") == 0);
+  }
+  const Outcome device = bare("gcn --out /dev/null --json /dev/null");
+  CHECK(device.exit_code == 0);
+  CHECK(std::filesystem::is_character_file("/dev/null"));
+  const Outcome full = bare("gcn --json /dev/full");
+  CHECK(full.exit_code == 2);
+  CHECK(full.line(-1).find("error: /dev/full: cannot write") == 0);
+  const Outcome help = shell("'" PLUMB_INFER "' --help > /dev/full");
+  CHECK(help.exit_code == 2);
+}
+
+TEST_CASE("--json /dev/stdout is JSON alone; the words go to standard error") {
+  const Outcome o = shell("env -u PLUMB_DATA PLUMB_CACHE=/nonexistent '" PLUMB_INFER
+                          "' gcn --json /dev/stdout 2>/dev/null | cat");
+  CHECK(nlohmann::json::accept(o.text));
+}
+
+TEST_CASE("a signal in the middle of writing leaves no file, and the exit code names it") {
+  const Scratch scratch;
+  const Outcome o =
+      shell("ulimit -f 8; env -u PLUMB_DATA PLUMB_CACHE=/nonexistent '" PLUMB_INFER "' gcn --out " +
+            scratch("answer.npy"));
+  CAPTURE(o.text);
+  CHECK(o.exit_code == 128 + SIGXFSZ);
+  CHECK(scratch.files() == 0);
+}
+
+TEST_CASE("a program short of address space ends after its answer") {
+  // OpenBLAS cannot start its threads, and its destructor would wait for them
+  const Outcome o = shell(
+      "ulimit -v 150000; env -u PLUMB_DATA PLUMB_CACHE=/nonexistent OMP_NUM_THREADS=1 timeout 300 "
+      "'" PLUMB_INFER "' gcn --layers 1");
+  CAPTURE(o.text);
+  CHECK(o.exit_code != 124);
+}
+
+TEST_CASE("a number of threads beyond all reason is cut, with a note") {
+  const Outcome o = shell("env -u PLUMB_DATA PLUMB_CACHE=/nonexistent OMP_NUM_THREADS=100000 '" PLUMB_INFER
+                          "' gcn --layers 1");
+  CAPTURE(o.text);
+  CHECK(o.exit_code == 0);
+  CHECK(o.has("note: OMP_NUM_THREADS=100000"));
+}
+
+TEST_CASE("the time reported is that of a warm run, or says that it is not") {
+  CHECK(bare("gcn --layers 1").has("(second run; the first, cold: "));
+  CHECK(bare("gcn --layers 1 --repeat 2").has("(median of 2; "));
+}
+
 TEST_CASE("usage and input errors are one line and exit with 2") {
   const auto refuses = [](const std::string& arguments, const std::string& message) {
     const Outcome o = bare(arguments);
@@ -99,7 +263,8 @@ TEST_CASE("usage and input errors are one line and exit with 2") {
   refuses("sdn", "unknown command 'sdn'; did you mean 'sdnn'?");
   refuses("sdnn --neuron 1024", "unknown option '--neuron'; did you mean '--neurons'?");
   refuses("sdnn --pipeline csr_spm", "did you mean 'csr_spmm'?");
-  refuses("sdnn --class E", "--class 'E' is none of A, B, C, D");
+  refuses("sdnn --class E", "--class 'E' is none of general (A), shared_inputs (B)");
+  refuses("sdnn --class shared_input", "did you mean 'shared_inputs'?");
   refuses("sdnn --class B", "no pipeline of class B on cpu");
   refuses("sdnn --weights /nonexistent/w.tar", "/nonexistent/w.tar: no such file");
   refuses("sdnn --data /nonexistent", "/nonexistent: not a folder");
@@ -111,6 +276,7 @@ TEST_CASE("usage and input errors are one line and exit with 2") {
   refuses("gcn --twin web-stanford", "did you mean 'web-Stanford'");
   refuses("gcn --twin web-Stanford --widths 64", "--widths takes");
   refuses("gcn --twin web-Stanford --data x", "exclude each other");
+  refuses("gcn --widths 3-2", "--widths requires --twin");
   refuses("gcn --dtype f16", "--dtype 'f16' is none of");
 }
 
@@ -144,6 +310,24 @@ TEST_CASE(
   CHECK(o.has("281903 vertices, 4267175 entries in A, features 3 (dense), 3-2, 1 layer"));
   for (const char* name : {"pipeline: fused", "pipeline: openblas", "pipeline: eigen"}) CHECK(o.has(name));
   CHECK_FALSE(o.has("outside"));
+}
+
+TEST_CASE("--device simt runs the device pipelines on the CPU executor; what would take hours is refused") {
+  if (!std::filesystem::exists(std::filesystem::path(PLUMB_INFER).parent_path() / "infer_simt")) {
+    MESSAGE("skipped: infer_simt is not built here");
+    return;
+  }
+  for (const std::string command : {"sdnn --inputs 33 --layers 3",
+                                    "sdnn --inputs 33 --layers 3 --class shared_inputs", "gcn --layers 1"}) {
+    const Outcome o = bare(command + " --device simt --check");
+    CAPTURE(o.text);
+    CHECK(o.exit_code == 0);
+    CHECK(o.has("pipeline: gpu_"));
+    CHECK(o.has(", simt): "));
+  }
+  const Outcome o = bare("sdnn --layers 120 --device simt");
+  CHECK(o.exit_code == 2);
+  CHECK(o.has("would take hours on the CPU executor"));
 }
 
 TEST_CASE("infer gcn on a device: the same answers, or one line that says why not and exit 77") {
@@ -185,6 +369,29 @@ TEST_CASE("trained networks: 815 and 709 of 1000, logits within their bound, in 
   }
 }
 
+TEST_CASE("an accuracy that rounding does not explain exits with 1, though the logits agree") {
+  const std::string folder = data("/gcn/cora_nobias");
+  if (folder.empty()) return;
+  const Scratch scratch;
+  std::filesystem::copy(folder, scratch("cora"), std::filesystem::copy_options::recursive);
+  std::filesystem::permissions(scratch("cora/labels.npy"), std::filesystem::perms::owner_all);
+  const plumb::GcnData read = plumb::read_gcn_folder(folder);
+  std::vector<std::int32_t> labels = read.labels;
+  for (std::size_t k = 0; k < 20; ++k) {
+    auto& label = labels[static_cast<std::size_t>(read.idx_test[k])];
+    label = (label + 1) % 7;
+  }
+  std::fstream file(scratch("cora/labels.npy"), std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(-static_cast<std::streamoff>(4 * labels.size()), std::ios::end);
+  file.write(reinterpret_cast<const char*>(labels.data()), static_cast<std::streamsize>(4 * labels.size()));
+  file.close();
+  const Outcome o = infer("gcn --data " + scratch("cora"));
+  CAPTURE(o.text);
+  CHECK(o.exit_code == 1);
+  CHECK(o.has("recorded with the weights: 815, which rounding does not explain"));
+  CHECK_FALSE(o.has("outside"));
+}
+
 TEST_CASE("the contest's files give the contest's lines") {
   const std::string folder = data("/gcn/contest_1024");
   if (folder.empty()) return;
@@ -218,7 +425,7 @@ TEST_CASE("leaving out ReLU leaves Cora's accuracy as it is, and the logits catc
   net.weights.push_back(read.f32.w2);
   net.biases.emplace_back();
   const plumb::GcnReference reference =
-      plumb::clear_gcn(plumb::convert<double>(net), plumb::Dtype::f32, {0x1p-23, 0x1p-23, 0x1p-23});
+      plumb::reference_gcn(plumb::convert<double>(net), plumb::Dtype::f32, {0x1p-23, 0x1p-23, 0x1p-23});
   const plumb::Dense<float> right = plumb::kGcnFused.run_f32(net, plumb::GcnOrder::by_cost).logits;
   const auto accuracy = plumb::count_right(wrong, read.labels, read.idx_test);
   CHECK(plumb::count_right(right, read.labels, read.idx_test) == 815);

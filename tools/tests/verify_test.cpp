@@ -1,7 +1,10 @@
 // The program verify as a person runs it, and stops it.
+#include <fstream>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include "datasets/tests/scratch.hpp"
 #include "tools/testing/shell.hpp"
@@ -14,24 +17,49 @@ Outcome verify(const std::string& arguments, const std::string& before = "") {
   return plumb::testing::shell(before + " '" PLUMB_VERIFY "' " + arguments);
 }
 
+using Json = nlohmann::json;
+
+// The records of a report of --json.
+std::vector<Json> records(const std::string& path) {
+  std::vector<Json> all;
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) {
+    Json j = Json::parse(line, nullptr, false);
+    if (j.is_object() && j.contains("verdict")) all.push_back(std::move(j));
+  }
+  return all;
+}
+
+// For a shell.
+std::string quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+constexpr const char* kMatrix =
+    "%%MatrixMarket matrix coordinate real general\n3 4 3\n1 1 2.5\n2 3 -1\n3 4 0.125\n";
+
 }  // namespace
 
 // A fault that only the last of its attacks notices: whoever stops before has seen it pass.
-TEST_CASE("an interrupted attack is no survivor: the fault was not judged") {
+TEST_CASE("an interrupted attack is no survivor: the mutant was not judged") {
   for (const std::string seconds : {"0.02", "0.05", "0.1", "0.3", "0.5", "0.7", "1.0"}) {
     CAPTURE(seconds);
-    const Outcome stopped = verify("--mutants --device simt --variant mutant/look_back_state_not_cleared", "timeout --preserve-status -s INT " + seconds);
+    const Outcome stopped = verify("--mutants --device simt --variant mutant/look_back_state_not_cleared",
+                                   "timeout --preserve-status -s INT " + seconds);
     if (stopped.exit_code == 0) break;  // it was over before the signal came
     INFO(stopped.text);
     CHECK(stopped.exit_code == 128 + 2);
-    if (!stopped.has("planted fault")) continue;  // or the signal before it had begun
+    if (!stopped.has("mutants of the judge")) continue;  // or the signal before it had begun
     CHECK_FALSE(stopped.has("SURVIVED"));
-    // or after the fault was dead, among those planted in the judge
+    // or after the mutant was dead, among those of the judge
     CHECK((stopped.has("or they were interrupted") || stopped.has("mutants: 13 of 13 killed")));
   }
 }
 
-TEST_CASE("--dry-run says what would be judged: variants on cases, and under compute-sanitizer each variant once") {
+TEST_CASE(
+    "--dry-run says what would be judged: variants on cases, and under compute-sanitizer each variant once") {
   const std::string spmv = "--case 'spmv.f32(rows=1*)' --dry-run ";
   const Outcome plain = verify(spmv + "--variant 'cpu/01*'");
   CHECK(plain.exit_code == 0);
@@ -69,7 +97,8 @@ TEST_CASE("--case @FILE takes the cases that a file names, and says where it wen
   const auto judged = [&](const std::string& bytes) {
     return verify("--dry-run --variant 'cpu/01*' --case '@" + scratch.write("my cases.txt", bytes) + "'");
   };
-  const Outcome two = judged("# both\n\nspmv.f32(rows=1,fill=exact) # one\n  gemv.f64(rows=1,*),gemv.f64(rows=1)\r\n");
+  const Outcome two =
+      judged("# both\n\nspmv.f32(rows=1,fill=exact) # one\n  gemv.f64(rows=1,*),gemv.f64(rows=1)\r\n");
   INFO(two.text);
   CHECK(two.exit_code == 2);  // (rows=1,*) is no list of keys and patterns
   CHECK(two.has("my cases.txt:4: "));
@@ -92,4 +121,180 @@ TEST_CASE("without a GPU, the way to run its kernels is named") {
   }
   CHECK(run.exit_code == 0);
   CHECK(run.has("--device simt, and --race"));
+}
+
+TEST_CASE("a repro line pasted into a shell reruns its record, whatever the file is called") {
+  const plumb::test::Scratch scratch;
+  scratch.write("sub/x", "");
+  for (const std::string name : {"plain.mtx", "a b.mtx", "../up.mtx", "it's,(odd)*?.mtx", "50%.mtx",
+                                 "1..2.mtx", "a #b.mtx", "tab\there.mtx", "$HOME`id`\".mtx", "x=y[1].mtx"}) {
+    CAPTURE(name);
+    scratch.write("sub/" + name, kMatrix);
+    const std::string in = "unset PLUMB_COMMAND; cd " + quoted(scratch.file("sub")) + " && ";
+    const Outcome first = plumb::testing::shell(
+        in +
+        "'" PLUMB_VERIFY
+        "' --case 'spmv.f32(alpha=2)' --fill own --variant cpu/01_serial --repeat 4 --timeout 50 "
+        "--isolate case --json first.json --matrix " +
+        quoted(name));
+    CHECK_MESSAGE(first.exit_code == 0, first.text);
+    const std::vector<Json> before = records(scratch.file("sub/first.json"));
+    REQUIRE(before.size() == 1);
+    const std::string line = before[0]["repro"];
+    CAPTURE(line);
+    for (const char* flag : {" --repeat 4", " --timeout 50", " --isolate case"})
+      CHECK(line.find(flag) != std::string::npos);
+    const Outcome again = plumb::testing::shell(in + line + " --json second.json");
+    CHECK_MESSAGE(again.exit_code == 0, again.text);
+    const std::vector<Json> after = records(scratch.file("sub/second.json"));
+    REQUIRE(after.size() == 1);
+    CHECK(after[0]["case"] == before[0]["case"]);
+    CHECK(after[0]["variant"] == before[0]["variant"]);
+    CHECK(after[0]["repro"] == before[0]["repro"]);
+  }
+}
+
+TEST_CASE("a repro line begins with the words of the front end that started verify") {
+  const plumb::test::Scratch scratch;
+  const Outcome run =
+      verify("--case 'transpose.f32(rows=1,fill=index)' --variant 'cpu/01*' --json " + scratch.file("r.json"),
+             "PLUMB_COMMAND=\"tools/plumb --extra 'my kernels'\"");
+  CHECK_MESSAGE(run.exit_code == 0, run.text);
+  const std::vector<Json> all = records(scratch.file("r.json"));
+  REQUIRE_FALSE(all.empty());
+  CHECK(all[0]["repro"].get<std::string>().rfind("tools/plumb --extra 'my kernels' verify --case ", 0) == 0);
+}
+
+TEST_CASE("a report goes to a pipe, a device and through a link; words for people then go to stderr") {
+  const plumb::test::Scratch scratch;
+  const std::string one = "--case 'transpose.f32(rows=1,fill=index)' --variant 'cpu/01*' ";
+  const Outcome piped =
+      plumb::testing::shell("'" PLUMB_VERIFY "' " + one +
+                            "--json /dev/stdout 2>/dev/null | python3 -c "
+                            "'import json,sys; print(len([json.loads(l) for l in sys.stdin]) > 2)'");
+  CHECK_MESSAGE(piped.has("True"), piped.text);
+  for (const std::string option : {"--json", "--junit", "--csv", "--html", "--markdown"}) {
+    CAPTURE(option);
+    CHECK(verify(one + option + " /dev/null").exit_code == 0);
+    CHECK(plumb::testing::shell("test -c /dev/null").exit_code == 0);
+    const std::string target = scratch.write("target", "old"), link = scratch.file("link");
+    CHECK(plumb::testing::shell("ln -sf target " + link).exit_code == 0);
+    CHECK(verify(one + option + " " + link).exit_code == 0);
+    CHECK(plumb::testing::shell("test -L " + link + " && ! grep -qx old " + target).exit_code == 0);
+    const Outcome page =
+        plumb::testing::shell("'" PLUMB_VERIFY "' " + one + option + " /dev/stdout 2>/dev/null | cat");
+    CHECK_MESSAGE(page.has("transpose"), page.text);
+    CHECK_FALSE(page.has("verify: 1 passed, 0 failed, 0 skipped (5"));
+  }
+  CHECK(verify(one + "--json a --junit a").exit_code == 2);
+  CHECK(verify(one + "--json a --junit ./a").has("two reports cannot be written to one file"));
+}
+
+TEST_CASE("two programs do not write one report at a time") {
+  const plumb::test::Scratch scratch;
+  const std::string file = scratch.write("r.json", "kept");
+  const Outcome second =
+      plumb::testing::shell("{ flock " + file + " '" PLUMB_VERIFY "' --case 'transpose.f32(rows=1)' --json " +
+                            file + "; cat " + file + "; }");
+  CHECK(second.has("another report is being written to this file"));
+  CHECK(second.has("kept"));
+}
+
+TEST_CASE("a matrix is judged alone, with its own values too; --listed-too adds the operators' cases") {
+  const plumb::test::Scratch scratch;
+  const std::string file = scratch.write("m.mtx", kMatrix);
+  const std::string dry = "--dry-run --variant 'cpu/01*' --case 'spmv.*' --matrix " + file;
+  const Outcome alone = verify(dry);
+  CHECK(alone.has("fill=own,seed=1)"));
+  CHECK_FALSE(alone.has("rows="));
+  CHECK(verify(dry + " --listed-too").has("rows="));
+  const Outcome run = verify("--case 'sp*,sddmm' --fill own --variant 'cpu/*' --matrix " + file);
+  CHECK_MESSAGE(run.exit_code == 0, run.text);
+  const std::string huge =
+      scratch.write("h.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1e200\n");
+  const Outcome beyond = verify("--case spmv --fill own --variant 'cpu/01*' --matrix " + huge);
+  CHECK(beyond.exit_code == 0);
+  CHECK(beyond.has("fill=own of f32 is left out"));
+  CHECK(verify("--case 'gemm.f32(m=2,n=2,k=2,fill=own,seed=1)'").has("fill=own takes the values of a file"));
+}
+
+TEST_CASE("nothing to judge says why, and a word that is not known is an error") {
+  const auto none = [](const std::string& arguments, const std::string& why) {
+    const Outcome run = verify(arguments);
+    CAPTURE(arguments);
+    CHECK_MESSAGE(run.exit_code == 3, run.text);
+    CHECK_MESSAGE(run.has(why), run.text);
+  };
+  none("--case spmv.f16", "no type is called 'f16'");
+  none("--case 'spmv.f32(rows=abc)'", "no listed case has these values");
+  none("--case 'spmv.f32(rows=5..1)'", "the range rows=5..1 is empty");
+  none("--case 'spmv.f32(row=5)'", "did you mean 'rows'?");
+  none("--case 'spmv.f32(rows=7,cols=7,density=0.5,fill=real)'", "ends in ,seed=1)");
+  const plumb::test::Scratch scratch;
+  none("--case gemm --matrix " + scratch.write("m.mtx", kMatrix), "--matrix is for sparse operators");
+  CHECK(verify("--case 'spmv.*' --variant 'cpu/0[1-4]*'").has("a glob knows * and ?"));
+  CHECK(verify("--mutants --case spvm").exit_code == 2);
+  CHECK(verify("--mutants --case spvm").has("did you mean 'spmv'?"));
+  CHECK(verify("--list cases --case spvm").exit_code == 2);
+  const Outcome gpu = verify("--mutants --device gpu --case reduce");
+  if (gpu.exit_code != 0) CHECK_MESSAGE(gpu.exit_code == 77, gpu.text);
+}
+
+TEST_CASE("a time limit is a number of seconds above 0") {
+  for (const char* text : {"nan", "inf", "0", "-1", "1e9", "x"}) {
+    CAPTURE(text);
+    const Outcome run = verify(std::string("--case spmv --timeout=") + text);
+    CHECK(run.exit_code == 2);
+    CHECK(run.has("--timeout: not a number of seconds above 0"));
+    CHECK(run.text.size() < 200);
+  }
+}
+
+TEST_CASE("more OpenMP threads than a process can have are refused") {
+  const Outcome run = verify("--case spmv", "OMP_NUM_THREADS=100000");
+  CHECK(run.exit_code == 2);
+  CHECK(run.has("OMP_NUM_THREADS=100000"));
+}
+
+TEST_CASE(
+    "--describe prints the contract, and GPU rungs of a build without CUDA are listed as the executor's") {
+  const Outcome spmv = verify("--describe spmv");
+  CHECK(spmv.has("y[i] = alpha * sum_k A.val[k] * x[A.col[k]] + beta * y[i]"));
+  CHECK(spmv.has("VecView<T, S> y;  // (rows)"));
+  CHECK(spmv.has("gpu/01_thread_per_row"));
+  CHECK(verify("--list variants").has("gpu/01_thread_per_row"));
+  const Outcome rung = verify("--case spmv --variant gpu/01_thread_per_row");
+  if (rung.exit_code == 2) CHECK_MESSAGE(rung.has("add --device simt"), rung.text);
+  CHECK(verify("--explain uM").exit_code == 0);
+}
+
+TEST_CASE("a failure and a report that cannot be written: both are said, and the failure decides") {
+  const plumb::test::Scratch scratch;
+  // two equal rows: an answer that is constant proves nothing, and is counted as failed
+  const std::string constant = scratch.write(
+      "c.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 1\n2 1 1\n2 2 1\n");
+  const auto judged = [](const std::string& file) {
+    return verify("--case 'spmv.f32(matrix=" + file +
+                  ",fill=own,seed=1)' --variant 'cpu/01*' --json /dev/full");
+  };
+  const Outcome both = judged(constant);
+  CHECK(both.exit_code == 1);
+  CHECK(both.has("MISTRUSTED"));
+  CHECK(both.has("error: /dev/full"));
+  CHECK(both.has("leave that fill out (--fill)"));
+  const Outcome full = judged(scratch.write("m.mtx", kMatrix));
+  CHECK(full.exit_code == 2);
+  CHECK(verify("--help > /dev/full").exit_code == 2);
+}
+
+TEST_CASE("--require-gpu without a GPU is a failure, also where CPU kernels would pass") {
+  const Outcome run = verify("--case 'transpose.f32(rows=1)' --require-gpu");
+  if (run.exit_code != 0) CHECK_MESSAGE(run.exit_code == 1, run.text);
+  if (run.exit_code != 0) CHECK(run.has("--require-gpu: "));
+}
+
+TEST_CASE("a glob that matches no mutant is an error") {
+  const Outcome run = verify("--mutants --device cpu --case 'gemm' --variant 'mutant/no_such'");
+  CHECK(run.exit_code == 2);
+  CHECK(run.has("matches no mutant"));
 }

@@ -1,25 +1,19 @@
 #include "verify/bench/bench_cli.hpp"
 
-#include <signal.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "datasets/load_matrix.hpp"
+#include "datasets/io/output_file.hpp"
 #include "reference/core/error.hpp"
-#include "reference/core/sparse_cases.hpp"
 #include "reference/core/text.hpp"
+#include "tools/terminal.hpp"
 #include "tools/version.hpp"
 #include "verify/bench/compare.hpp"
 #include "verify/bench/ladder.hpp"
@@ -27,13 +21,12 @@
 #include "verify/bench/result.hpp"
 #include "verify/engine/confinement.hpp"
 #include "verify/engine/manifest.hpp"
-#include "verify/engine/plugin_host.hpp"
 #include "verify/engine/runner.hpp"
+#include "verify/selection/selection.hpp"
+#include "verify/sweep/sweep.hpp"
 
 namespace plumb {
 namespace {
-
-void on_interrupt(int signal) { stop_signal = signal; }
 
 constexpr const char* kFooter =
     "examples:\n"
@@ -72,113 +65,42 @@ std::vector<std::string> pieces(const std::vector<std::string>& given) {
   return all;
 }
 
-bool any_matches(const std::vector<std::string>& globs, const std::string& text) {
-  return globs.empty() ||
-         std::any_of(globs.begin(), globs.end(), [&](const std::string& g) { return glob_match(g, text); });
-}
-
-struct Job {
-  Case c;
-  std::vector<VariantInfo> variants;
-};
-
 // Cases of exactly one tier: the small ones of tier smoke exist to find faults, not to be timed. A whole id is taken as it is.
-std::vector<Case> select_cases(const Options& o) {
-  const CaseFilter filter(o.cases);
-  const Tier tier = parse_tier(o.tier, "--tier");
-  std::vector<Fill> fills;
-  for (const std::string& word : o.fills) fills.push_back(parse_fill(word, "--fill"));
-  if (fills.empty()) fills.push_back(Fill::real);
-  std::vector<std::string> known;
-  for (const auto& entry : operators()) known.push_back(entry->name());
-  for (const std::string& glob : filter.operator_globs()) {
-    if (std::none_of(known.begin(), known.end(), [&](const std::string& k) { return glob_match(glob, k); })) {
-      throw Error(fmt::format("case '{}' matches no operator{} (verify --list)", printable(glob),
-                              did_you_mean(glob, known)));
-    }
-  }
-  std::vector<Case> selected;
-  for (const auto& entry : operators()) {
-    for (const Case& c : entry->cases()) {
-      if (filter.matches(c) && c.tier == tier && std::find(fills.begin(), fills.end(), c.fill) != fills.end())
-        selected.push_back(c);
-    }
-    for (const Case& c : filter.whole_ids()) {
-      if (c.op == entry->name() && std::find(selected.begin(), selected.end(), c) == selected.end())
-        selected.push_back(c);
-    }
-  }
-  return selected;
+Plan plan(const Options& o) {
+  CaseChoice cases;
+  cases.cases = o.cases, cases.tier = parse_tier(o.tier, "--tier"), cases.this_tier_only = true;
+  for (const std::string& word : o.fills) cases.fills.push_back(parse_fill(word, "--fill"));
+  if (cases.fills.empty()) cases.fills.push_back(Fill::real);
+  VariantChoice variants;
+  variants.globs = o.variants, variants.devices = o.devices;
+  variants.more = variants_of_plugins(o.plugins);
+  return plan_jobs(select_cases(cases), variants);
 }
 
-std::vector<Job> plan(const Options& o) {
-  std::vector<Job> jobs;
-  std::vector<std::string> all;
-  std::vector<VariantInfo> of_plugins;
-  for (const std::string& path : o.plugins) {
-    for (VariantInfo& v : list_plugin(path)) of_plugins.push_back(std::move(v));
-  }
-  bool matched = false;
-  for (const Case& c : select_cases(o)) {
-    Job job{c, {}};
-    std::vector<VariantInfo> variants = find_operator(c.op).variants(Device::gpu);
-    std::copy_if(of_plugins.begin(), of_plugins.end(), std::back_inserter(variants),
-                 [&](const VariantInfo& v) { return v.op == c.op; });
-    for (const VariantInfo& v : variants) {
-      if (v.mutant) continue;
-      all.push_back(v.name);
-      if (!any_matches(o.variants, v.name)) continue;
-      matched = true;
-      if (v.dtype == c.dtype && (o.devices.empty() || std::find(o.devices.begin(), o.devices.end(),
-                                                                name(v.device)) != o.devices.end())) {
-        job.variants.push_back(v);
-      }
-    }
-    if (!job.variants.empty()) jobs.push_back(std::move(job));
-  }
-  if (!matched && !all.empty()) {
-    throw Error(fmt::format("--variant '{}' matches no variant{} (verify --list variants)",
-                            printable(o.variants.front()), did_you_mean(o.variants.front(), all)));
-  }
-  return jobs;
+// Where words for a person go: not where a report takes standard output.
+std::FILE* console_of(std::initializer_list<std::string> reports) {
+  const bool taken = std::any_of(reports.begin(), reports.end(),
+                                 [](const std::string& p) { return !p.empty() && is_standard_output(p); });
+  return taken ? stderr : stdout;
 }
 
-class Progress {
- public:
-  Progress() : on_(isatty(STDERR_FILENO) != 0) {}
-  ~Progress() { clear(); }
-  void say(const std::string& text) const {
-    if (on_) fmt::print(stderr, "\r\033[K{}", printable(text, 150));
-    if (on_) std::fflush(stderr);
-  }
-  void clear() const {
-    if (on_) fmt::print(stderr, "\r\033[K");
-  }
-
- private:
-  bool on_;
-};
-
-void write_text(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  file.flush();
-  if (!file) throw input_error(path, 0, "cannot be written", std::strerror(errno));
-}
-
-void write_outputs(const Options& o, const BenchReport& report) {
-  if (!o.json.empty()) write_json(report, o.json);
-  if (!o.html.empty()) write_text(o.html, bench_html(report));
+// Files are replaced after every case; what cannot be replaced (a pipe, a device) is written once, at the end.
+void write_outputs(const Options& o, const BenchReport& report, bool last) {
+  const auto due = [&](const std::string& path) {
+    return !path.empty() && (last || is_regular_output(path));
+  };
+  if (due(o.json)) write_json(report, o.json);
+  if (due(o.html)) write_text(o.html, bench_html(report));
   std::map<std::string, std::string> plots;
   if (!o.svg.empty()) plots = write_svgs(report, o.svg);
-  if (o.markdown.empty()) return;
+  if (!due(o.markdown)) return;
   const auto page = std::filesystem::absolute(o.markdown).parent_path();
   for (auto& [id, path] : plots) path = std::filesystem::absolute(path).lexically_relative(page).string();
   write_text(o.markdown, bench_markdown(report, plots));
 }
 
 // Times below a floor are refused only after the roofs were measured again: a disturbed roof is low.
-void refuse(BenchReport& report, const Progress& progress) {
+void refuse(BenchReport& report, Progress& progress) {
   BenchReport trial = report;
   if (refuse_impossible(trial) > 0) {
     std::vector<std::string> devices;
@@ -224,107 +146,139 @@ double output_bytes_of(const PreparedCase& prepared) {
   return bytes;
 }
 
-int run(const Options& o, const std::vector<std::string>& libraries) {
-  std::vector<Job> jobs = plan(o);
-  if (jobs.empty()) {
-    fmt::print("bench: nothing to time: no case of tier {} matches '{}' (verify --list cases)\n", o.tier,
-               printable(o.cases));
-    return kNothingRan;
+// One run of bench: machine and roofs, then every job under the clock.
+class BenchRun {
+ public:
+  BenchRun(const Options& o, const std::vector<std::string>& libraries, std::vector<Job> jobs)
+      : options_(o), libraries_(libraries), jobs_(std::move(jobs)) {}
+
+  int run() {
+    if (const int code = leave_out_absent(); code != kOk) return code;
+    describe();
+    TimingRequest timing;
+    timing.samples = options_.samples, timing.budget = options_.budget;
+    timing.cold = options_.cold || !options_.warm, timing.warm = options_.warm || !options_.cold;
+    RunOptions run_options;
+    run_options.timeout = options_.timeout;
+    Sweep sweep(1, run_options);  // one at a time: another would disturb the clock
+    const std::exception_ptr failure = sweep.run(
+        jobs_.size(), [&](std::size_t j) { return jobs_[j].c.op; },
+        [&](Runner& runner, std::size_t j) { time_job(runner, jobs_[j], timing); });
+    write_outputs(options_, report_, true);
+    if (failure) std::rethrow_exception(failure);
+    return finish();
   }
-  if (o.dry_run) {
-    for (const Job& job : jobs) {
-      for (const VariantInfo& v : job.variants) fmt::print("{}  {}\n", job.c.id(), v.name);
-    }
-    return kOk;
-  }
-  const std::string absent = make_backend(Device::gpu)->unavailable();
-  bool wanted = false, cpu = false, gpu = false;
-  std::size_t planned = 0;
-  for (Job& job : jobs) {
+
+ private:
+  // Without a GPU its rungs are one line, not a record each.
+  int leave_out_absent() {
+    const std::string absent = make_backend(Device::gpu)->unavailable();
     const auto on_gpu = [](const VariantInfo& v) { return v.device == Device::gpu; };
-    wanted = wanted || std::any_of(job.variants.begin(), job.variants.end(), on_gpu);
-    if (!absent.empty())
-      job.variants.erase(std::remove_if(job.variants.begin(), job.variants.end(), on_gpu),
-                         job.variants.end());
-    for (const VariantInfo& v : job.variants) (v.device == Device::gpu ? gpu : cpu) = true;
-    planned += job.variants.size();
+    bool wanted = false;
+    for (Job& job : jobs_) {
+      wanted = wanted || std::any_of(job.variants.begin(), job.variants.end(), on_gpu);
+      if (!absent.empty()) std::erase_if(job.variants, on_gpu);
+      for (const VariantInfo& v : job.variants) (v.device == Device::gpu ? gpu_ : cpu_) = true;
+      planned_ += job.variants.size();
+    }
+    std::erase_if(jobs_, [](const Job& job) { return job.variants.empty(); });
+    if (wanted && !absent.empty()) fmt::print(out_, "skipped: gpu/*: {}\n", absent);
+    if (planned_ > 0) return kOk;
+    return absent.empty() ? kNothingRan : kNoDevice;
   }
-  if (wanted && !absent.empty()) fmt::print("skipped: gpu/*: {}\n", absent);
-  if (planned == 0) return absent.empty() ? kNothingRan : kNoDevice;
 
-  const Progress progress;
-  BenchReport report;
-  report.version = kVersion, report.command = o.command;
-  report.machine = describe_machine(libraries, gpu);
-  progress.say("measuring roofs");
-  for (const auto& [used, device] : {std::pair{cpu, Device::cpu}, {gpu, Device::gpu}}) {
-    if (!used) continue;
-    for (Roof& r : measure_roofs(device)) report.roofs.push_back(std::move(r));
+  void describe() {
+    report_.version = kVersion, report_.command = options_.command;
+    report_.machine = describe_machine(libraries_, gpu_);
+    progress_.say("measuring roofs");
+    for (const auto& [used, device] : {std::pair{cpu_, Device::cpu}, {gpu_, Device::gpu}}) {
+      if (!used) continue;
+      for (Roof& r : measure_roofs(device)) report_.roofs.push_back(std::move(r));
+    }
+    report_.machine.emplace_back("clocks before", clocks_now(gpu_));
+    report_.machine.emplace_back("clocks after", "");
+    progress_.clear();
+    fmt::print(out_, "{}\nroofs, measured now\n{}", machine_table(report_), roofs_table(report_.roofs));
+    std::fflush(out_);
   }
-  report.machine.emplace_back("clocks before", clocks_now(gpu));
-  report.machine.emplace_back("clocks after", "");
-  progress.clear();
-  fmt::print("{}\nroofs, measured now\n{}", machine_table(report), roofs_table(report.roofs));
-  std::fflush(stdout);
 
-  TimingRequest timing;
-  timing.samples = o.samples, timing.budget = o.budget;
-  timing.cold = o.cold || !o.warm, timing.warm = o.warm || !o.cold;
-  RunOptions run_options;
-  run_options.timeout = o.timeout;
-  Runner runner(run_options);
-  std::size_t at = 0;
-  int wrong = 0, timed = 0;
-  std::string op;
-  for (const Job& job : jobs) {
-    if (stop_signal != 0) break;
-    if (job.variants.empty()) continue;
-    if (job.c.op != op) runner.forget_workers();
-    op = job.c.op;
+  void time_job(Runner& runner, const Job& job, const TimingRequest& timing) {
     const std::string id = job.c.id();
-    progress.say(fmt::format("[{}/{}] {}: data and reference", at, planned, id));
-    const std::unique_ptr<PreparedCase> prepared = find_operator(op).prepare(job.c);
+    progress_.say(fmt::format("[{}/{}] {}: data and reference", at_, planned_, id));
+    const std::unique_ptr<PreparedCase> prepared = find_operator(job.c.op).prepare(job.c);
     if (const std::string mistrust = runner.mistrust(job.c, *prepared); !mistrust.empty()) {
-      fmt::print("\n{}\n  not timed: mistrusted: {}\n", id, mistrust);
-      at += job.variants.size(), ++wrong;
-      continue;
+      progress_.clear();
+      fmt::print(out_, "\n{}\n  not timed: mistrusted: {}\n", id, mistrust);
+      at_ += job.variants.size(), ++wrong_;
+      return;
     }
     const double output_bytes = output_bytes_of(*prepared);
     for (const VariantInfo& v : job.variants) {
       if (stop_signal != 0) break;
-      progress.say(fmt::format("[{}/{}] {}  {}", ++at, planned, v.name, id));
+      progress_.say(fmt::format("[{}/{}] {}  {}", ++at_, planned_, v.name, id));
       Timing measured;
       const Record record = runner.judge_timed(job.c, *prepared, v, timing, measured);
-      // a host variant's idle threads would spin under the next one's clock
+      // idle threads of a host variant would spin while the next variant is timed
       if (v.device == Device::cpu) runner.forget_workers();
       if (stop_signal != 0) break;  // its run ended early: what it said is worth nothing
-      report.results.push_back(result_of(job.c, v, prepared->cost(), output_bytes, record, measured));
+      report_.results.push_back(result_of(job.c, v, prepared->cost(), output_bytes, record, measured));
     }
-    refuse(report, progress);
-    rate_against_vendor(report);
-    report.machine.back().second = clocks_now(gpu);
-    progress.clear();
-    fmt::print("{}", ladder_table(report, id));
-    std::fflush(stdout);
-    write_outputs(o, report);  // after every case: what ended early is a report of what had run
+    refuse(report_, progress_);
+    rate_against_vendor(report_);
+    report_.machine.back().second = clocks_now(gpu_);
+    progress_.clear();
+    fmt::print(out_, "{}", ladder_table(report_, id));
+    std::fflush(out_);
+    write_outputs(options_, report_,
+                  false);  // after every case: what ended early is a report of what had run
   }
-  std::map<std::string, int> failures;
-  for (const BenchResult& r : report.results) {
-    if (r.has_times()) {
-      ++timed;
-    } else if (r.verdict != name(Verdict::unsupported) && r.verdict != name(Verdict::skip)) {
-      ++wrong, ++failures[r.verdict];
+
+  int finish() {
+    std::map<std::string, int> failures;
+    int timed = 0;
+    for (const BenchResult& r : report_.results) {
+      if (r.has_times()) {
+        ++timed;
+      } else if (r.verdict != name(Verdict::unsupported) && r.verdict != name(Verdict::skip)) {
+        ++wrong_, ++failures[r.verdict];
+      }
     }
+    std::string what;
+    for (const auto& [verdict, count] : failures)
+      what += fmt::format("{}{} {}", what.empty() ? ": " : ", ", count, verdict);
+    fmt::print(out_, "\nclocks before: {}\nclocks after:  {}\n",
+               report_.machine[report_.machine.size() - 2].second, report_.machine.back().second);
+    if (stop_signal != 0)
+      fmt::print(out_, "interrupted: {} of {} variants\n", report_.results.size(), planned_);
+    fmt::print(out_, "bench: {} timed, {} not timed because wrong{}\n", timed, wrong_, what);
+    if (stop_signal != 0) return 128 + stop_signal;
+    return wrong_ > 0 ? kFailed : timed > 0 ? kOk : kNothingRan;
   }
-  std::string what;
-  for (const auto& [verdict, count] : failures)
-    what += fmt::format("{}{} {}", what.empty() ? ": " : ", ", count, verdict);
-  fmt::print("\nclocks before: {}\nclocks after:  {}\n", report.machine[report.machine.size() - 2].second,
-             report.machine.back().second);
-  if (stop_signal != 0) fmt::print("interrupted: {} of {} variants\n", report.results.size(), planned);
-  fmt::print("bench: {} timed, {} not timed because wrong{}\n", timed, wrong, what);
-  if (stop_signal != 0) return 128 + stop_signal;
-  return wrong > 0 ? kFailed : timed > 0 ? kOk : kNothingRan;
+
+  const Options& options_;
+  const std::vector<std::string>& libraries_;
+  std::vector<Job> jobs_;
+  BenchReport report_;
+  Progress progress_;
+  bool cpu_ = false, gpu_ = false;
+  std::size_t planned_ = 0, at_ = 0;
+  int wrong_ = 0;
+  std::FILE* out_ = console_of({options_.json, options_.html, options_.markdown});
+};
+
+int run(const Options& o, const std::vector<std::string>& libraries) {
+  Plan planned = plan(o);
+  if (planned.jobs.empty()) {
+    fmt::print("bench: nothing to time: {}\n", planned.why_none);
+    return kNothingRan;
+  }
+  if (o.dry_run) {
+    for (const Job& job : planned.jobs) {
+      for (const VariantInfo& v : job.variants) fmt::print("{}  {}\n", job.c.id(), v.name);
+    }
+    return kOk;
+  }
+  return BenchRun(o, libraries, std::move(planned.jobs)).run();
 }
 
 int roofs(const std::vector<std::string>& devices, const std::string& json, const std::string& command,
@@ -341,7 +295,7 @@ int roofs(const std::vector<std::string>& devices, const std::string& json, cons
   BenchReport report;
   report.version = kVersion, report.command = command;
   report.machine = describe_machine(libraries, gpu);
-  const Progress progress;
+  Progress progress;
   progress.say("measuring roofs");
   if (wanted("cpu")) report.roofs = measure_roofs(Device::cpu);
   if (gpu) {
@@ -349,7 +303,7 @@ int roofs(const std::vector<std::string>& devices, const std::string& json, cons
   }
   report.machine.emplace_back("clocks after", clocks_now(gpu));
   progress.clear();
-  fmt::print("{}\n{}", machine_table(report), roofs_table(report.roofs));
+  fmt::print(console_of({json}), "{}\n{}", machine_table(report), roofs_table(report.roofs));
   if (!json.empty()) write_json(report, json);
   return kOk;
 }
@@ -384,7 +338,7 @@ BenchReport joined(const std::vector<std::string>& paths) {
 
 int draw(const BenchReport& report, const Options& o) {
   if (o.html.empty() && o.svg.empty() && o.markdown.empty()) fmt::print("{}", bench_markdown(report));
-  write_outputs(o, report);
+  write_outputs(o, report, true);
   return report.results.empty() ? kNothingRan : kOk;
 }
 
@@ -423,97 +377,116 @@ int usage_error(const CLI::App& app, const CLI::ParseError& e) {
   return kUsage;
 }
 
-int bench_checked(int argc, char** argv, const std::vector<std::string>& libraries) {
-  Options o;
-  for (int i = 0; i < argc; ++i) o.command += fmt::format("{}{}", i > 0 ? " " : "", argv[i]);
-  CLI::App app{
-      "bench: times kernels beside the vendor's, cold and warm, and quotes only what is judged right",
-      "bench"};
-  app.footer(kFooter);
+// Options as typed, and the subcommand.
+struct Typed {
   std::vector<std::string> variants, fills, devices, roof_devices, drawn;
-  std::string roof_json, before, after;
+  std::string roof_json, before, after, timeout, budget;
   double threshold = 5;
-  app.add_option("--case", o.cases, "all, or GLOB[,GLOB...] as for verify, a whole id of any size, or @FILE with such on its lines");
-  app.add_option("--variant", variants, "GLOB[,GLOB...] of variants: 'gpu/*', 'cpu/*', '*/80*'; repeatable");
-  app.add_option("--device", devices, "cpu, gpu or all; default: all that are present");
+  CLI::App *roofs = nullptr, *compare = nullptr, *draw = nullptr;
+};
+
+void declare_timing(CLI::App& app, Options& o, Typed& typed) {
+  app.add_option(
+      "--case", o.cases,
+      "all, or GLOB[,GLOB...] as for verify, a whole id of any size, or @FILE with such on its lines");
+  app.add_option("--variant", typed.variants,
+                 "GLOB[,GLOB...] of variants: 'gpu/*', 'cpu/*', '*/80*'; repeatable");
+  app.add_option("--device", typed.devices, "cpu, gpu or all; default: all that are present");
   app.add_option("--tier", o.tier,
                  "smoke, full or stress: cases of exactly this tier; a whole id is taken as it is")
       ->capture_default_str();
-  app.add_option("--fill", fills, "fills of the cases taken; default real");
+  app.add_option("--fill", typed.fills, "fills of the cases taken; default real");
   app.add_flag("--cold", o.cold, "caches emptied before every sample (neither --cold nor --warm: both)");
   app.add_flag("--warm", o.warm, "sample after sample");
   app.add_option("--samples", o.samples, "samples of each kind, at least 20")
       ->capture_default_str()
       ->check(CLI::Range(kFewestSamples, 100000));
-  app.add_option("--budget", o.budget,
+  app.add_option("--budget", typed.budget,
                  "seconds of samples of each kind per variant; one that is cut short is marked noisy")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  app.add_option("--timeout", o.timeout, "seconds for a single run, beside the budget")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->default_str("10");
+  app.add_option("--timeout", typed.timeout, "seconds for a single run, beside the budget; default 120");
   app.add_option("--json", o.json, "write the report with every sample; compare reads it");
   app.add_option("--html", o.html, "write the report as one page with its plots");
   app.add_option("--svg", o.svg, "write a plot of each case into this folder");
-  app.add_option("--markdown", o.markdown, "write tables: our fastest beside the vendor's, and each ladder, with its plot where --svg writes one");
+  app.add_option(
+      "--markdown", o.markdown,
+      "write tables: our fastest beside the vendor's, and each ladder, with its plot where --svg writes one");
   app.add_option("--plugin", o.plugins, "time the variants of this shared library too; repeatable")
       ->take_all();
   app.add_flag("--dry-run", o.dry_run, "say what would be timed, and time nothing");
   app.set_version_flag("--version", std::string("plumbline ") + kVersion);
-  CLI::App* roofs_command = app.add_subcommand("roofs", "measure what this machine reaches at best");
-  roofs_command->add_option("--device", roof_devices, "cpu, gpu or all; default: all that are present");
-  roofs_command->add_option("--json", roof_json, "write them as a report without results");
-  roofs_command->footer("example:\n  bench roofs --device gpu --json roofs.json\n");
-  CLI::App* compare_command = app.add_subcommand("compare", "compare two reports, result by result");
-  compare_command->add_option("A", before, "the report before")->required();
-  compare_command->add_option("B", after, "the report after")->required();
-  compare_command->add_option("--threshold", threshold, "per cent by which a result may become slower")
+}
+
+void declare_commands(CLI::App& app, Options& o, Typed& typed) {
+  typed.roofs = app.add_subcommand("roofs", "measure what this machine reaches at best");
+  typed.roofs->add_option("--device", typed.roof_devices, "cpu, gpu or all; default: all that are present");
+  typed.roofs->add_option("--json", typed.roof_json, "write them as a report without results");
+  typed.compare = app.add_subcommand("compare", "compare two reports, result by result");
+  typed.compare->add_option("A", typed.before, "the report before")->required();
+  typed.compare->add_option("B", typed.after, "the report after")->required();
+  typed.compare->add_option("--threshold", typed.threshold, "per cent by which a result may become slower")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1e6));
-  compare_command->footer(
+  typed.compare->footer(
       "example:\n  bench compare before.json after.json --threshold 3\n"
       "exit 1 when a result is slower by more than the threshold, and by more than chance:\n"
       "its 95 % interval lies apart from the other, or Mann-Whitney gives it less than 1 %\n");
-  CLI::App* draw_command = app.add_subcommand("draw", "tables, a page and plots from stored reports");
-  draw_command
-      ->add_option("REPORT", drawn, "reports of one machine, joined; of a result in several the last counts")
+  typed.draw = app.add_subcommand("draw", "tables, a page and plots from stored reports");
+  typed.draw
+      ->add_option("REPORT", typed.drawn,
+                   "reports of one machine, joined; of a result in several the last counts")
       ->required();
-  draw_command->add_option("--markdown", o.markdown,
-                           "write tables: our fastest beside the vendor's, and each ladder");
-  draw_command->add_option("--html", o.html, "write one page with its plots");
-  draw_command->add_option("--svg", o.svg, "write a plot of each case into this folder");
-  draw_command->footer("example:\n  bench draw spmv.json spmm.json --markdown RESULTS.md --svg plots\n");
+  typed.draw->add_option("--markdown", o.markdown,
+                         "write tables: our fastest beside the vendor's, and each ladder");
+  typed.draw->add_option("--html", o.html, "write one page with its plots");
+  typed.draw->add_option("--svg", o.svg, "write a plot of each case into this folder");
+  typed.draw->footer("example:\n  bench draw spmv.json spmm.json --markdown RESULTS.md --svg plots\n");
   app.require_subcommand(0, 1);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);
-    return usage_error(app, e);
-  }
-  if (compare_command->parsed()) {
-    const BenchReport a = read_json(before), b = read_json(after);
-    const CompareResult result = compare_reports(a, b, threshold / 100);
-    fmt::print("{}", compare_table(result, a, b, threshold / 100));
-    if (result.changes.empty()) return kNothingRan;
-    return result.regressions > 0 ? kFailed : kOk;
-  }
-  if (draw_command->parsed()) return draw(joined(drawn), o);
-  refuse_changed_arithmetic();
-  if (roofs_command->parsed()) return roofs(checked_devices(roof_devices), roof_json, o.command, libraries);
-  if (o.cases.empty()) throw Error("say what to time: --case all, or --case GLOB (bench --help)");
-  o.variants = pieces(variants), o.fills = pieces(fills), o.devices = checked_devices(devices);
+}
 
+bool harness_is_broken() {
   std::vector<std::string> defects = manifest_defects();
   if (!arithmetic_self_test())
     defects.push_back(
         "this build's arithmetic fails the self-test: compensated sums or NaN comparisons are broken");
   for (const std::string& d : defects) fmt::print(stderr, "broken harness: {}\n", d);
-  if (!defects.empty()) return kBrokenHarness;
-  struct sigaction action {};
-  action.sa_handler = on_interrupt;
-  action.sa_flags = SA_RESETHAND;  // a second Ctrl-C ends at once
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
-  // children wait as OpenMP does by default: asleep at once, every parallel region would begin with a wake-up
+  return !defects.empty();
+}
+
+int compare_files(const Typed& typed) {
+  const BenchReport a = read_json(typed.before), b = read_json(typed.after);
+  const CompareResult result = compare_reports(a, b, typed.threshold / 100);
+  fmt::print("{}", compare_table(result, a, b, typed.threshold / 100));
+  if (result.changes.empty()) return kNothingRan;
+  return result.regressions > 0 ? kFailed : kOk;
+}
+
+int bench_checked(int argc, char** argv, const std::vector<std::string>& libraries) {
+  Options o;
+  Typed typed;
+  for (int i = 0; i < argc; ++i) o.command += fmt::format("{}{}", i > 0 ? " " : "", argv[i]);
+  CLI::App app{
+      "bench: times kernels beside the vendor's, cold and warm, and quotes only what is judged right",
+      "bench"};
+  app.footer(kFooter);
+  declare_timing(app, o, typed);
+  declare_commands(app, o, typed);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) { return e.get_exit_code() == 0 ? app.exit(e) : usage_error(app, e); }
+  if (typed.compare->parsed()) return compare_files(typed);
+  if (typed.draw->parsed()) return draw(joined(typed.drawn), o);
+  refuse_changed_arithmetic();
+  if (typed.roofs->parsed())
+    return roofs(checked_devices(typed.roof_devices), typed.roof_json, o.command, libraries);
+  if (o.cases.empty()) throw Error("say what to time: --case all, or --case GLOB (bench --help)");
+  if (!typed.timeout.empty()) o.timeout = parse_seconds(typed.timeout, "--timeout");
+  if (!typed.budget.empty()) o.budget = parse_seconds(typed.budget, "--budget");
+  o.variants = pieces(typed.variants), o.fills = pieces(typed.fills);
+  o.devices = checked_devices(typed.devices);
+  if (harness_is_broken()) return kBrokenHarness;
+  end_on_interrupt();
+  // threads of children spin between parallel regions, as OpenMP's do by default: waking them would be timed
   setenv("GOMP_SPINCOUNT", "300000", 0);
   return run(o, libraries);
 }
@@ -521,18 +494,18 @@ int bench_checked(int argc, char** argv, const std::vector<std::string>& librari
 }  // namespace
 
 int bench_main(int argc, char** argv, const std::vector<std::string>& libraries) {
-  const auto matrices = std::make_shared<std::map<std::string, Csr<double>>>();
-  set_matrix_reader([matrices](const std::string& path) {
-    const auto known = matrices->find(path);
-    return known != matrices->end() ? known->second
-                                    : matrices->emplace(path, load_matrix<double>(path)).first->second;
-  });
   try {
     if (argc == 2 && std::strcmp(argv[1], "--worker") == 0) return worker_main();
     guard_judge();
-    return bench_checked(argc, argv, libraries);
+    check_threads();
+    read_matrices_once();
+    const int code = bench_checked(argc, argv, libraries);
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+    std::fputs("error: standard output: cannot write\n", stderr);
+    return code == kOk ? kUsage : code;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "error: {}\n", e.what());
+    std::fputs(fmt::format("error: {}\n", e.what()).c_str(),
+               stderr);  // fmt throws where stderr cannot be written
     return kUsage;
   }
 }

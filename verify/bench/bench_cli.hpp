@@ -1,4 +1,4 @@
-// The program `bench`: times variants beside the vendor's, between two judgements of what they compute.
+// The program `bench`: times variants beside the vendor's. Each is judged before and after it is timed.
 #pragma once
 #include <string>
 #include <vector>

@@ -146,7 +146,7 @@ std::uint64_t read(const std::uint64_t* p, std::int64_t words) {
   return read_baseline(p, words);
 }
 
-// Results go here: a value nobody reads is a loop the compiler may drop.
+// Results are stored here: the compiler may remove a loop whose result is never read.
 volatile double g_sink = 0;
 
 using Clock = std::chrono::steady_clock;
@@ -155,7 +155,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Rounds of a measurement: a roof is the best that is reached, and a neighbour's load hides it for some milliseconds at a time.
+// Rounds of a measurement: a roof is the best rate reached; load from other processes lowers it for milliseconds at a time.
 constexpr int kFewestRounds = 15, kMostRounds = 2000;
 constexpr double kOwnSeconds = 0.3, kSharedSeconds = 0.8;
 
@@ -204,8 +204,8 @@ double own_rate(double amount, const Work& work) {
   return rate;
 }
 
-// Where the machine is another's too, threads hardly ever run side by side, and what is timed together says nothing; the sum of
-// what each reached then is the roof, somewhat high.
+// On a shared machine threads rarely run at the same time, and a common time means little; the sum of what each thread
+// reached is then the roof, somewhat too high.
 template <class Work>
 double undisturbed_rate(double amount, const Work& work) {
   const double together = shared_rate(amount, work), apart = own_rate(amount, work);

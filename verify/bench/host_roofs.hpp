@@ -1,4 +1,4 @@
-// What the host's cores reach at best. Apart from roofs.cpp because it is compiled for speed and picks its instructions when run.
+// Highest rates of the host's cores. Apart from roofs.cpp because it is compiled for speed and selects instructions at run time.
 #pragma once
 #include <cstdint>
 

@@ -2,42 +2,18 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "reference/core/error.hpp"
+#include "verify/report/page.hpp"
 
 namespace plumb {
 namespace {
-
-// For XML and HTML; control characters become spaces, except the ends of lines where `lines` keeps them.
-std::string escaped(const std::string& text, bool lines = false) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += static_cast<unsigned char>(c) >= 0x20 || (lines && c == '\n') ? c : ' ';
-    }
-  }
-  return out;
-}
 
 std::vector<const BenchResult*> results_of(const BenchReport& report, const std::string& case_id) {
   std::vector<const BenchResult*> rows;
@@ -47,7 +23,7 @@ std::vector<const BenchResult*> results_of(const BenchReport& report, const std:
   return rows;
 }
 
-// The kind a single figure is quoted from: cold where there is one.
+// The measurement that single figures are quoted from: cold where there is one, else warm.
 const Measurement* main_of(const BenchResult& r) { return r.cold ? &*r.cold : r.warm ? &*r.warm : nullptr; }
 
 std::string interval_text(const Measurement& m) {
@@ -87,9 +63,21 @@ std::string notes_of(const BenchResult& r) {
             ? fmt::format("noisy {} (only {} samples)", kind, (*m)->summary.count)
             : fmt::format("noisy {}", kind));
   }
+  if (r.warm && r.cold && r.warm->summary.low > r.cold->summary.high) add("warm is slower than cold");
   add(kernels_text(r));
   add(r.chosen);
   return notes;
+}
+
+// The library variants that ratios are taken to: those that are as fast as the fastest.
+std::set<std::string> vendors_of(const std::vector<const BenchResult*>& rows) {
+  std::set<std::string> names;
+  for (const BenchResult* r : rows) {
+    for (const auto* m : {&r->cold, &r->warm}) {
+      if (*m && (*m)->vendor == 1 && is_vendor(r->variant)) names.insert(r->variant);
+    }
+  }
+  return names;
 }
 
 struct Columns {
@@ -110,7 +98,7 @@ std::string work_text(const BenchResult& r) {
                      rate_text(r.bytes, "B"));
 }
 
-// One colour per thing, legible on white and on black alike; text takes the page's own colour scheme.
+// One colour per quantity, legible on white and on black; text follows the page's colour scheme.
 constexpr const char* kSvgStyle =
     "<style>"
     ".t{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#24292f}"
@@ -118,6 +106,130 @@ constexpr const char* kSvgStyle =
     ".c{fill:#2f81f7}.w{fill:#76a9f5}.v{fill:#b58105}.r{fill:#2da44e}.l{fill:#8b949e}"
     "@media(prefers-color-scheme:dark){.t{fill:#e6edf3}.f{fill:#9198a1}}"
     "</style>";
+
+std::string html_row(const BenchResult& r, const Columns& c) {
+  std::string out = fmt::format("<tr{}><td>{}</td>", is_vendor(r.variant) ? " class=\"vendor\"" : "",
+                                escape_markup(r.variant));
+  for (const auto& [m, shown] : {std::pair{&r.cold, c.cold}, {&r.warm, c.warm}}) {
+    if (!shown) continue;
+    out += *m ? fmt::format("<td>{}</td><td>{}</td>", time_text((*m)->summary.median), interval_text(**m))
+              : "<td>-</td><td></td>";
+  }
+  const Measurement* m = main_of(r);
+  out += m == nullptr ? "<td>-</td><td>-</td><td>-</td><td>-</td>"
+                      : fmt::format("<td>{}</td><td>{}</td><td>{}</td><td>{}</td>",
+                                    rate_text(r.bytes / m->summary.median, "B/s"),
+                                    rate_text(r.flop / m->summary.median, "FLOP/s"), times(m->vendor),
+                                    percent(m->share_of_roof()));
+  if (c.prepare)
+    out += fmt::format("<td>{}</td>", r.prepare >= 0 && r.has_times() ? time_text(r.prepare) : "-");
+  return out + fmt::format("<td{}>{}</td></tr>\n", r.has_times() ? "" : " class=\"bad\"",
+                           escape_markup(notes_of(r)));
+}
+
+// One picture of a ladder: a row per variant with its times, its speed beside the vendor's, and its share of the roof.
+class Drawing {
+ public:
+  Drawing(const BenchReport& report, const std::string& case_id)
+      : report_(report), case_id_(case_id), rows_(results_of(report, case_id)) {
+    std::size_t name_length = 8;
+    for (const BenchResult* r : rows_) {
+      longest_ = std::max(longest_, longer_of(*r));
+      if (const Measurement* m = main_of(*r)) best_ratio_ = std::max(best_ratio_, m->vendor);
+      name_length = std::max(name_length, r->variant.size());
+    }
+    times_at_ = 16 + kChar * static_cast<double>(name_length) + 10;
+    vendor_at_ = times_at_ + kBars + kText, roof_at_ = vendor_at_ + kShare + kText;
+    bottom_ = kTop + kRow * static_cast<double>(rows_.size());
+  }
+
+  std::string svg() {
+    const double width =
+        std::max(roof_at_ + kShare + kText, 16 + kChar * static_cast<double>(case_id_.size()));
+    out_ = fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
+        "height=\"{1:.0f}\" role=\"img\">",
+        width, bottom_ + 34);
+    out_ += fmt::format("<title>{}</title>{}", escape_markup(case_id_), kSvgStyle);
+    text(8, 20, case_id_, "h");
+    text(8, 46, "variant", "f"), text(times_at_, 46, "time (cold, and warm below it)", "f");
+    text(vendor_at_, 46, "speed / vendor", "f"), text(roof_at_, 46, "share of roof", "f");
+    for (std::size_t i = 0; i < rows_.size(); ++i) row(*rows_[i], kTop + kRow * static_cast<double>(i));
+    mark(vendor_at_ + kShare / best_ratio_), mark(roof_at_ + kShare);  // the vendor's own speed, and the roof
+    text(8, bottom_ + 20, where(), "f");
+    return out_ + "</svg>\n";
+  }
+
+ private:
+  static constexpr double kRow = 30, kTop = 66, kBars = 250, kText = 80, kShare = 110, kChar = 7.3;
+
+  static double longer_of(const BenchResult& r) {
+    double longer = 0;
+    for (const auto* m : {&r.cold, &r.warm}) longer = *m ? std::max(longer, (*m)->summary.median) : longer;
+    return longer;
+  }
+
+  void text(double x, double y, const std::string& what, const char* more = "") {
+    out_ += fmt::format("<text class=\"t {}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", more, x, y,
+                        escape_markup(what));
+  }
+
+  void bar(double x, double y, double w, double h, const char* kind) {
+    out_ += fmt::format(
+        "<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"2\"/>", kind, x,
+        y, std::max(w, 1.0), h);
+  }
+
+  void mark(double x) {
+    out_ += fmt::format(
+        "<line class=\"g\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\" stroke-dasharray=\"3 "
+        "3\"/>",
+        x, kTop - 6, bottom_);
+  }
+
+  [[nodiscard]] double length(double seconds) const { return longest_ > 0 ? kBars * seconds / longest_ : 0; }
+
+  void row(const BenchResult& r, double y) {
+    text(8, y + 14, r.variant, is_vendor(r.variant) ? "h" : "");
+    const Measurement* main = main_of(r);
+    if (main == nullptr) return text(times_at_, y + 14, fmt::format("{}, not timed", r.verdict), "f");
+    double at = y + 2;
+    const double thick = r.cold && r.warm ? 9 : 18;
+    for (const auto& [m, kind] : {std::pair{&r.cold, "c"}, {&r.warm, "w"}}) {
+      if (!*m) continue;
+      bar(times_at_, at, length((*m)->summary.median), thick, kind);
+      at += thick + 1;
+    }
+    // behind the longer bar, whichever of the two it names
+    text(times_at_ + length(longer_of(r)) + 6, y + 14, time_text(main->summary.median));
+    if (main->vendor > 0) {
+      const double speed = kShare * main->vendor / best_ratio_;
+      bar(vendor_at_, y + 2, speed, 18, is_vendor(r.variant) ? "l" : "v");
+      text(vendor_at_ + speed + 6, y + 14, times(main->vendor));
+    }
+    if (main->floor > 0) {
+      const double share = kShare * std::min(main->share_of_roof(), 1.0);
+      bar(roof_at_, y + 2, share, 18, "r");
+      text(roof_at_ + share + 6, y + 14, percent(main->share_of_roof()));
+    }
+  }
+
+  [[nodiscard]] std::string where() const {
+    const bool gpu = !rows_.empty() && rows_.front()->device == "gpu";
+    std::string words;
+    for (const auto& [key, value] : report_.machine) {
+      if (key == (gpu ? "device" : "processor") || (key == "threads" && !gpu))
+        words += (words.empty() ? "" : ", ") + (key == "threads" ? value + " threads" : value);
+    }
+    return words;
+  }
+
+  const BenchReport& report_;
+  const std::string& case_id_;
+  std::vector<const BenchResult*> rows_;
+  std::string out_;
+  double longest_ = 0, best_ratio_ = 1, times_at_ = 0, vendor_at_ = 0, roof_at_ = 0, bottom_ = 0;
+};
 
 }  // namespace
 
@@ -198,90 +310,18 @@ std::string ladder_table(const BenchReport& report, const std::string& case_id) 
       out += fmt::format("{:>12}", r->prepare >= 0 && r->has_times() ? time_text(r->prepare) : "-");
     out += "   " + notes_of(*r) + "\n";
   }
+  const std::set<std::string> vendors = vendors_of(rows);
+  if (!vendors.empty())
+    out += fmt::format("  vendor: {}, the fastest library variant here\n", fmt::join(vendors, ", "));
   return out;
 }
 
 std::string ladder_svg(const BenchReport& report, const std::string& case_id) {
-  const std::vector<const BenchResult*> rows = results_of(report, case_id);
-  double longest = 0, best_ratio = 1;
-  std::size_t name_length = 8;
-  for (const BenchResult* r : rows) {
-    for (const auto* m : {&r->cold, &r->warm}) {
-      if (*m) longest = std::max(longest, (*m)->summary.median);
-    }
-    if (const Measurement* m = main_of(*r)) best_ratio = std::max(best_ratio, m->vendor);
-    name_length = std::max(name_length, r->variant.size());
-  }
-  constexpr double kRow = 30, kTop = 66, kBars = 250, kText = 80, kShare = 110, kChar = 7.3;
-  const double names = 16 + kChar * static_cast<double>(name_length) + 10;
-  const double vendor_at = names + kBars + kText, roof_at = vendor_at + kShare + kText;
-  const double width = std::max(roof_at + kShare + kText, 16 + kChar * static_cast<double>(case_id.size()));
-  const double height = kTop + kRow * static_cast<double>(rows.size()) + 34;
-  std::string out = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
-      "height=\"{1:.0f}\" role=\"img\">",
-      width, height);
-  out += fmt::format("<title>{}</title>{}", escaped(case_id), kSvgStyle);
-  const auto text = [&](double x, double y, const std::string& what, const char* more = "") {
-    out += fmt::format("<text class=\"t {}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", more, x, y, escaped(what));
-  };
-  const auto bar = [&](double x, double y, double w, double h, const char* kind) {
-    out += fmt::format(
-        "<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"2\"/>", kind, x,
-        y, std::max(w, 1.0), h);
-  };
-  text(8, 20, case_id, "h");
-  text(8, 46, "variant", "f"), text(names, 46, "time (cold, and warm below it)", "f");
-  text(vendor_at, 46, "speed / vendor", "f"), text(roof_at, 46, "share of roof", "f");
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const BenchResult& r = *rows[i];
-    const double y = kTop + kRow * static_cast<double>(i);
-    text(8, y + 14, r.variant, is_vendor(r.variant) ? "h" : "");
-    const Measurement* main = main_of(r);
-    if (main == nullptr) {
-      text(names, y + 14, fmt::format("{}, not timed", r.verdict), "f");
-      continue;
-    }
-    double at = y + 2;
-    const double thick = r.cold && r.warm ? 9 : 18;
-    for (const auto& [m, kind] : {std::pair{&r.cold, "c"}, {&r.warm, "w"}}) {
-      if (!*m) continue;
-      const double length = longest > 0 ? kBars * (*m)->summary.median / longest : 0;
-      bar(names, at, length, thick, kind);
-      at += thick + 1;
-    }
-    text(names + (longest > 0 ? kBars * main->summary.median / longest : 0) + 6, y + 14,
-         time_text(main->summary.median));
-    if (main->vendor > 0) {
-      bar(vendor_at, y + 2, kShare * main->vendor / best_ratio, 18, is_vendor(r.variant) ? "l" : "v");
-      text(vendor_at + kShare * main->vendor / best_ratio + 6, y + 14, times(main->vendor));
-    }
-    if (main->floor > 0) {
-      const double share = std::min(main->share_of_roof(), 1.0);
-      bar(roof_at, y + 2, kShare * share, 18, "r");
-      text(roof_at + kShare * share + 6, y + 14, percent(main->share_of_roof()));
-    }
-  }
-  // the vendor's own speed, and the roof
-  const double bottom = kTop + kRow * static_cast<double>(rows.size());
-  for (const double x : {vendor_at + kShare / best_ratio, roof_at + kShare}) {
-    out += fmt::format(
-        "<line class=\"g\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\" stroke-dasharray=\"3 "
-        "3\"/>",
-        x, kTop - 6, bottom);
-  }
-  std::string where;
-  for (const auto& [key, value] : report.machine) {
-    const bool gpu = !rows.empty() && rows.front()->device == "gpu";
-    if (key == (gpu ? "device" : "processor") || (key == "threads" && !gpu))
-      where += (where.empty() ? "" : ", ") + (key == "threads" ? value + " threads" : value);
-  }
-  text(8, bottom + 20, where, "f");
-  return out + "</svg>\n";
+  return Drawing(report, case_id).svg();
 }
 
 std::string bench_markdown(const BenchReport& report, const std::map<std::string, std::string>& plots) {
-  // The warm time where there is one: it is what vendors are compared by.
+  // The warm time where there is one: vendors are compared by it.
   const auto quoted = [](const BenchResult& r) { return r.warm ? &*r.warm : r.cold ? &*r.cold : nullptr; };
   struct Mean {
     double logarithms = 0;
@@ -319,8 +359,9 @@ std::string bench_markdown(const BenchReport& report, const std::map<std::string
     if (const auto plot = plots.find(id); plot != plots.end())
       ladders += fmt::format("\n![times, speed beside the vendor's, share of the roof]({})\n", plot->second);
     if (ours == nullptr) continue;
-    const double ratio =
-        vendor == nullptr ? 0 : quoted(*vendor)->summary.median / quoted(*ours)->summary.median;
+    const double ratio = vendor == nullptr || quoted(*vendor)->summary.wide() || quoted(*ours)->summary.wide()
+                             ? 0
+                             : quoted(*vendor)->summary.median / quoted(*ours)->summary.median;
     summary +=
         fmt::format("| {} | {} | {} | {} | {} | {} |\n", id, ours->variant,
                     time_text(quoted(*ours)->summary.median), vendor == nullptr ? "none" : vendor->variant,
@@ -337,10 +378,14 @@ std::string bench_markdown(const BenchReport& report, const std::map<std::string
                            times(std::exp(mean.logarithms / mean.count)));
   }
   return fmt::format(
-             "Medians of event-timed runs, each variant judged before and after it was timed. `vendor`: speed beside the "
-             "fastest library variant's of the\nsame case; `vendor`, `traffic`, `work` and `roof` are of the warm time "
-             "where there is one. `prepare`: conversion and analysis, timed apart. The first\ntable leaves out variants that "
-             "compute in another arithmetic than the operator's, which the ladders name.\n\n{}\n```\n{}\n{}```\n",
+             "Medians of event-timed runs, each variant judged before and after it was timed. `vendor`: "
+             "speed beside the "
+             "fastest library variant's of the\nsame case; `vendor`, `traffic`, `work` and `roof` are of the "
+             "warm time "
+             "where there is one. `prepare`: conversion and analysis, timed apart. The first\ntable leaves "
+             "out variants that "
+             "compute in another arithmetic than the operator's, which the ladders "
+             "name.\n\n{}\n```\n{}\n{}```\n",
              summary, machine_table(report), roofs_table(report.roofs)) +
          ladders;
 }
@@ -368,41 +413,23 @@ std::string bench_html(const BenchReport& report) {
       "after it was taken. "
       "Medians; +- is half the 95 % interval; traffic, work, vendor and roof are of the cold time where "
       "there is one.</p>\n",
-      escaped(report.command), escaped(report.version));
+      escape_markup(report.command), escape_markup(report.version));
   out += "<details open><summary>machine and roofs</summary><table>";
   for (const auto& [key, value] : report.machine)
-    out += fmt::format("<tr><td>{}</td><td>{}</td></tr>", escaped(key), escaped(value));
-  out += fmt::format("</table><pre>{}</pre></details>\n", escaped(roofs_table(report.roofs), true));
+    out += fmt::format("<tr><td>{}</td><td>{}</td></tr>", escape_markup(key), escape_markup(value));
+  out += fmt::format("</table><pre>{}</pre></details>\n", escape_markup(roofs_table(report.roofs)));
   for (const std::string& id : cases_of(report)) {
     const std::vector<const BenchResult*> rows = results_of(report, id);
     const Columns c = columns_of(rows);
     out += fmt::format(
         "<h2>{}</h2><p>{}</p><div class=\"scroll\">{}</div><div class=\"scroll\"><table><tr><th>variant</th>",
-        escaped(id), escaped(work_text(*rows.front())), ladder_svg(report, id));
+        escape_markup(id), escape_markup(work_text(*rows.front())), ladder_svg(report, id));
     if (c.cold) out += "<th>cold</th><th>+-</th>";
     if (c.warm) out += "<th>warm</th><th>+-</th>";
     out += "<th>traffic</th><th>work</th><th>vendor</th><th>roof</th>";
     if (c.prepare) out += "<th>prepare</th>";
     out += "<th>notes</th></tr>\n";
-    for (const BenchResult* r : rows) {
-      out += fmt::format("<tr{}><td>{}</td>", is_vendor(r->variant) ? " class=\"vendor\"" : "",
-                         escaped(r->variant));
-      for (const auto& [m, shown] : {std::pair{&r->cold, c.cold}, {&r->warm, c.warm}}) {
-        if (!shown) continue;
-        out += *m ? fmt::format("<td>{}</td><td>{}</td>", time_text((*m)->summary.median), interval_text(**m))
-                  : "<td>-</td><td></td>";
-      }
-      const Measurement* m = main_of(*r);
-      out += m == nullptr ? "<td>-</td><td>-</td><td>-</td><td>-</td>"
-                          : fmt::format("<td>{}</td><td>{}</td><td>{}</td><td>{}</td>",
-                                        rate_text(r->bytes / m->summary.median, "B/s"),
-                                        rate_text(r->flop / m->summary.median, "FLOP/s"), times(m->vendor),
-                                        percent(m->share_of_roof()));
-      if (c.prepare)
-        out += fmt::format("<td>{}</td>", r->prepare >= 0 && r->has_times() ? time_text(r->prepare) : "-");
-      out +=
-          fmt::format("<td{}>{}</td></tr>\n", r->has_times() ? "" : " class=\"bad\"", escaped(notes_of(*r)));
-    }
+    for (const BenchResult* r : rows) out += html_row(*r, c);
     out += "</table></div>\n";
   }
   return out + "</body></html>\n";
@@ -419,10 +446,7 @@ std::map<std::string, std::string> write_svgs(const BenchReport& report, const s
       stem += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' ? c : '_';
     while (!stem.empty() && stem.back() == '_') stem.pop_back();
     const std::string path = (std::filesystem::path(folder) / (stem.substr(0, 200) + ".svg")).string();
-    std::ofstream file(path);
-    file << ladder_svg(report, id);
-    file.flush();
-    if (!file) throw input_error(path, 0, "cannot be written", std::strerror(errno));
+    write_text(path, ladder_svg(report, id));
     paths[id] = path;
   }
   return paths;

@@ -23,7 +23,8 @@ namespace plumb {
 [[nodiscard]] std::string ladder_svg(const BenchReport&, const std::string& case_id);
 /// The cases as one Markdown table of our fastest against the vendor's, with the geometric mean by operator and type, and a
 /// table per case below it, with its plot where `plots` (case id, path from the page) has one.
-[[nodiscard]] std::string bench_markdown(const BenchReport&, const std::map<std::string, std::string>& plots = {});
+[[nodiscard]] std::string bench_markdown(const BenchReport&,
+                                         const std::map<std::string, std::string>& plots = {});
 /// All of it in one file.
 [[nodiscard]] std::string bench_html(const BenchReport&);
 /// Writes ladder_svg of every case into a folder, which is made if need be. Returns the paths by case. Throws Error.

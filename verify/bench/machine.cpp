@@ -21,8 +21,6 @@
 #include "gpu/runtime/device_info.hpp"
 #endif
 
-extern char** environ;
-
 namespace plumb {
 namespace {
 

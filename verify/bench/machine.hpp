@@ -1,4 +1,4 @@
-// What a time is worth nothing without: chip, clocks, driver, library versions, compiler, threads.
+// What every time must be reported with: chip, clocks, driver, library versions, compiler, threads.
 #pragma once
 #include <string>
 #include <utility>

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "datasets/io/output_file.hpp"
 #include "reference/core/error.hpp"
 
 namespace plumb {
@@ -35,7 +36,7 @@ Measurement measurement_of(const Json& j) {
 }
 
 Arithmetic arithmetic_of(const std::string& word) {
-  for (int a = 0; a <= static_cast<int>(Arithmetic::winograd); ++a) {
+  for (int a = 0; a <= static_cast<int>(Arithmetic::flushed); ++a) {
     if (name(static_cast<Arithmetic>(a)) == word) return static_cast<Arithmetic>(a);
   }
   throw Error(fmt::format("unknown arithmetic '{}'", printable(word)));
@@ -85,12 +86,17 @@ void rate_against_vendor(BenchReport& report) {
     for (BenchResult& r : report.results) {
       if (!times(r)) continue;
       double best = 0;
+      bool wide = times(r)->summary.wide();
       for (BenchResult& v : report.results) {
         if (v.case_id != r.case_id || v.device != r.device || !is_vendor(v.variant) || !times(v)) continue;
         const double median = times(v)->summary.median;
-        best = best > 0 ? std::min(best, median) : median;
+        if (best > 0 && median >= best) continue;
+        best = median;
+        wide = times(r)->summary.wide() || times(v)->summary.wide();
       }
-      times(r)->vendor = best > 0 && times(r)->summary.median > 0 ? best / times(r)->summary.median : 0;
+      times(r)->vendor = wide                                       ? 0
+                         : best > 0 && times(r)->summary.median > 0 ? best / times(r)->summary.median
+                                                                    : 0;
     }
   }
 }
@@ -179,12 +185,13 @@ BenchReport from_json(const std::string& text, const std::string& file) {
   return report;
 }
 
-void write_json(const BenchReport& report, const std::string& path) {
-  std::ofstream file(path);
-  file << to_json(report);
-  file.flush();
-  if (!file) throw input_error(path, 0, "cannot be written", std::strerror(errno));
+void write_text(const std::string& path, const std::string& text) {
+  OutputFile file(path);
+  file.write(text);
+  file.commit();
 }
+
+void write_json(const BenchReport& report, const std::string& path) { write_text(path, to_json(report)); }
 
 BenchReport read_json(const std::string& path) {
   std::ifstream file(path);

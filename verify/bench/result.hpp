@@ -1,4 +1,4 @@
-// What a bench says: the machine, its roofs, and one result per case and variant. Written as JSON, read back by compare.
+// A report of bench: the machine, its roofs, one result per case and variant. Written as JSON, read back by compare.
 #pragma once
 #include <optional>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace plumb {
 
-/// One kind of cache state.
+/// Times in one cache state: warm or cold.
 struct Measurement {
   std::vector<double> samples;  // seconds, in the order taken
   Summary summary;
@@ -33,7 +33,7 @@ struct BenchResult {
   std::vector<KernelUse> kernels;
   std::optional<Measurement> warm, cold;
 
-  /// Only these have times: what fails its judgement, and what is impossible, is named and not quoted.
+  /// False for what failed its judgement and for what is impossible: it is named, and its times are not quoted.
   [[nodiscard]] bool has_times() const { return warm.has_value() || cold.has_value(); }
 };
 
@@ -47,12 +47,14 @@ struct BenchReport {
 /// True for cpu/80_x .. gpu/99_x.
 [[nodiscard]] bool is_vendor(const std::string& variant);
 
-/// Fills in floors, and refuses what lies below: its measurements go, its verdict becomes "impossible". Returns how many.
+/// Fills in floors. A result below its floor loses its measurements, and its verdict becomes "impossible". Returns how many.
 int refuse_impossible(BenchReport&);
-/// Fills in the vendor ratios: fastest verified library variant of the same case and device.
+/// Fills in the vendor ratios: fastest verified library variant of the same case and device. 0 where the interval of either
+/// time is too wide for a ratio.
 void rate_against_vendor(BenchReport&);
 
-/// Errors: both throw Error naming the file and what is wrong.
+/// Errors: each throws Error naming the file and what is wrong.
+void write_text(const std::string& path, const std::string& text);
 void write_json(const BenchReport&, const std::string& path);
 [[nodiscard]] BenchReport read_json(const std::string& path);
 [[nodiscard]] std::string to_json(const BenchReport&);

@@ -19,7 +19,7 @@ namespace {
 
 std::vector<Roof> host_roofs() {
   const auto threads = static_cast<std::int64_t>(omp_get_max_threads());
-  // half of what a level holds: the other half is what else a core keeps there
+  // half of what a level holds: the other half is left for what else a core keeps there
   const auto own = [](int name, std::int64_t fallback) {
     const long bytes = sysconf(name);
     return bytes > 0 ? static_cast<std::int64_t>(bytes) : fallback;

@@ -22,6 +22,8 @@ int order_of_interval(int n) {
 
 }  // namespace
 
+bool Summary::wide() const { return !(high - low <= kNoisyWidth * median); }
+
 Summary summarise(std::vector<double> samples) {
   Summary s;
   if (samples.empty()) return s;
@@ -35,7 +37,7 @@ Summary summarise(std::vector<double> samples) {
       n <= 1000 ? order_of_interval(s.count) : static_cast<int>(0.5 * s.count - 0.98 * std::sqrt(s.count));
   const auto order = static_cast<std::size_t>(std::max(k, 0));
   s.low = samples[order], s.high = samples[n - 1 - order];
-  s.noisy = s.count < kFewestSamples || !(s.high - s.low <= kNoisyWidth * s.median);
+  s.noisy = s.count < kFewestSamples || s.wide();
   return s;
 }
 

@@ -15,6 +15,8 @@ struct Summary {
   double low = 0,
          high = 0;  // 95 % interval of the median, from order statistics; the extremes below 6 samples
   double least = 0, most = 0;
+  [[nodiscard]] bool wide()
+      const;           // the interval exceeds kNoisyWidth of the median: no ratio can be quoted from it
   bool noisy = false;  // fewer than kFewestSamples, or an interval wider than kNoisyWidth of the median
 };
 

@@ -4,15 +4,16 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <thread>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
+#include "datasets/io/output_file.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
 #include "tools/version.hpp"
-#include "verify/engine/sanitizer.hpp"
 
 namespace plumb {
 namespace {
@@ -22,19 +23,32 @@ constexpr const char* kFooter =
     "  verify --case all                                   every operator, every variant, tier smoke\n"
     "  verify --case 'spmv.*' --variant 'cpu/*merge*'      one variant of one operator\n"
     "  verify --case 'spmv.f32(rows=1..1000,fill=exact)'   cases by their parameters\n"
-    "  verify --case spmv --matrix web-Stanford.mtx.gz     a matrix of your own\n"
-    "  verify --plugin ./libmine.so                        kernels of your own (tools/plumb new-plugin spmv mine)\n"
+    "  verify --case spmv --matrix web-Stanford.mtx.gz     a matrix of your own, alone: its pattern with "
+    "drawn\n"
+    "                                                      values, and its own values (fill=own)\n"
+    "  verify --case gemm --drawn 200 --seed fresh         cases nobody listed; a failing one is made small\n"
+    "  verify --plugin ./libmine.so                        kernels of your own (tools/plumb new-plugin spmv "
+    "mine)\n"
     "  verify --case all --html report.html --save-failing failing\n"
-    "  verify --case 'spmv' --device simt --race           the GPU kernels without a GPU, every access checked for races\n"
-    "  verify --case all --stress                          the GPU kernels with delays at their barriers and load beside them\n"
+    "  verify --case all --quiet --json /dev/stdout | jq   a report goes to a pipe, all else to stderr\n"
+    "  verify --case 'spmv' --device simt --race           the GPU kernels without a GPU, every access "
+    "checked for races\n"
+    "  verify --case all --stress                          the GPU kernels with delays at their barriers and "
+    "load beside them\n"
     "  verify --case all --sanitize memcheck,racecheck     the GPU kernels under compute-sanitizer\n"
-    "  verify --mutants                                    does the judge kill every planted fault?\n"
+    "  verify --mutants                                    does the judge kill every mutant?\n"
     "  verify --list | --describe spmv | --explain nondeterministic\n"
-    "exit codes: 0 all that ran passed, 1 a failure, 2 usage or bad input, 3 nothing ran, 4 the harness itself is broken,\n"
-    "            77 everything was skipped for want of a GPU\n"
+    "globs: * is any text, ? any one character; in parameters a..b is a range of numbers, * an open end. No "
+    "[..] "
+    "and no {..}\n"
+    "exit codes: 0 all that ran passed, 1 a failure, 2 usage or bad input, 3 nothing ran, 4 the harness "
+    "itself is broken,\n"
+    "            77 everything was skipped for want of a GPU. Where several hold: 1 before 2\n"
     "environment: OMP_NUM_THREADS  threads of the OpenMP variants and of the oracles\n"
-    "             PLUMB_DEBUGGABLE the judge's process may be read by a debugger, and by the kernels it judges\n"
-    "             PLUMB_DATA       folder of real data, for tools that read some\n";
+    "             PLUMB_DEBUGGABLE the judge's process may be read by a debugger, and by the kernels it "
+    "judges\n"
+    "             PLUMB_DATA       folder of real data, for tools that read some\n"
+    "             PLUMB_COMMAND    how repro lines call verify's front end (set by tools/plumb)\n";
 
 std::vector<std::string> pieces(const std::vector<std::string>& given) {
   std::vector<std::string> all;
@@ -44,144 +58,251 @@ std::vector<std::string> pieces(const std::vector<std::string>& given) {
   return all;
 }
 
-}  // namespace
+// Options as typed, for what takes more than one step to understand.
+struct Typed {
+  std::vector<std::string> fills, variants, devices, what;
+  std::string tier = "smoke", shard, isolate = "variant", seed, timeout, stress;
+  bool list = false, repeat = false;
+};
 
-std::optional<int> parse_options(int argc, char** argv, VerifyOptions& o) {
-  CLI::App app{"verify: judges kernels element by element against a reference, with error bounds", "verify"};
-  app.footer(kFooter);
-  std::vector<std::string> fills, variants, devices;
-  std::string tier = "smoke", shard, isolate = "variant", seed;
-  bool list = false;
-  std::vector<std::string> positional;
-  app.add_option("--case", o.cases, "all, or GLOB[,GLOB...]: 'spmv.*', 'gemm.f32(m=1..*,n=7*)', a whole id as printed, or @FILE with such on its lines");
-  app.add_option("--variant", variants, "GLOB[,GLOB...] of variants: 'gpu/*', 'cpu/*', 'user/*'");
-  app.add_option("--device", devices, "cpu, gpu, simt (GPU kernels on the CPU executor: slow, needs no GPU) or all; default: cpu and gpu");
-  app.add_option("--tier", tier, "smoke, full or stress; a tier includes the ones before it")->capture_default_str();
-  app.add_option("--fill", fills, "exact,wide,index,real,positive,scaled,hostile; default: all that a case names");
-  app.add_option("--seed", seed, "data from this seed instead of the cases' own; 'fresh' draws one");
-  CLI::Option* const repeat =
-      app.add_option("--repeat", o.run.repeat, "runs of each variant on each case, at least 2; with --stress 24 where not given")
-          ->capture_default_str()->check(CLI::Range(2, 10000));
-  app.add_option("--shard", shard, "I/N: the I-th of N parts, from 1");
-  app.add_option("--jobs", o.jobs, "cases judged side by side; default: 1, and one per core with --device simt")->check(CLI::Range(1, 256));
-  CLI::Option* const timeout = app.add_option("--timeout", o.run.timeout, "seconds for one run; with --sanitize 300 where not given")->capture_default_str()->check(CLI::PositiveNumber);
-  app.add_flag("--fail-fast", o.fail_fast, "stop at the first failure");
-  app.add_option("--first", o.run.first, "misses listed per failure, at most 10")->capture_default_str()->check(CLI::Range(0, 10));
-  app.add_option("--isolate", isolate, "a child process per case, per variant, or none")->capture_default_str();
-  app.add_option("--matrix", o.matrices, "judge the sparse operators on this file too (.mtx, .mtx.gz, .npz, edge list); repeatable");
+void declare_selection(CLI::App& app, VerifyOptions& o, Typed& typed) {
+  app.add_option("--case", o.cases,
+                 "all, or GLOB[,GLOB...]: 'spmv.*', 'gemm.f32(m=1..*,n=7*)', a whole id as printed, or @FILE "
+                 "with such on its lines");
+  app.add_option("--variant", typed.variants, "GLOB[,GLOB...] of variants: 'gpu/*', 'cpu/*', 'user/*'");
+  app.add_option(
+      "--device", typed.devices,
+      "cpu, gpu, simt (GPU kernels on the CPU executor: slow, needs no GPU) or all; default: cpu and gpu");
+  app.add_option("--tier", typed.tier, "smoke, full or stress; a tier includes the ones before it")
+      ->capture_default_str();
+  app.add_option("--fill", typed.fills,
+                 "exact,wide,index,real,positive,scaled,hostile,own; default: all that a case names");
+  app.add_option("--seed", typed.seed, "data from this seed instead of the cases' own; 'fresh' draws one");
+  app.add_option(
+      "--matrix", o.matrices,
+      "judge the sparse operators on this file (.mtx, .mtx.gz, .npz, edge list) and on nothing else; "
+      "repeatable. Values are drawn by fill, and fill=own takes those of the file");
+  app.add_flag("--listed-too", o.listed_too, "with --matrix: the operators' own cases as well");
+  app.add_option("--drawn", o.drawn,
+                 "N cases of each operator of --case (default: all), drawn from the description of its "
+                 "parameters by --seed "
+                 "(default 1; fresh draws one and prints it), in place of the listed ones; implies --shrink")
+      ->check(CLI::Range(1, 1000000));
+  app.add_flag("--shrink", o.shrink,
+               "for the first failure of each variant: the smallest case that still fails in the same way");
   app.add_option("--plugin", o.plugins,
-                 "judge the variants of this shared library, user/NAME (gpu/plugin/plugin_abi.h); repeatable. Alone, it selects them");
-  app.add_flag("--race", o.run.race, "on the CPU executor with race detection; implies --device simt");
-  std::string stress;  // not a number: newer CLI11 counts a number's flag where it is not given
-  app.add_flag("--stress{1}", stress,
-               "--stress or --stress=SEED: runs are disturbed: on a GPU by load, delays and other orders of blocks, on the CPU executor by "
-               "other schedules; more of them, compared bit for bit. Implies --device gpu where none is named");
-  app.add_option("--sanitize", o.sanitize,
-                 "memcheck,racecheck,initcheck,synccheck or all: every GPU variant's smallest case of several tiles under "
-                 "compute-sanitizer; with --mutants, the planted faults'");
-  app.add_flag("--all-instruments", o.all_instruments,
-               "with --mutants: try every instrument on every planted fault, also where another one has killed it");
-  app.add_flag("--mutants", o.mutants, "run the planted faults; a survivor is exit 4");
+                 "judge the variants of this shared library, user/NAME (gpu/plugin/plugin_abi.h); "
+                 "repeatable. Alone, it selects them");
+  app.add_option("--shard", typed.shard, "I/N: the I-th of N parts, from 1");
+}
+
+CLI::Option* declare_run(CLI::App& app, VerifyOptions& o, Typed& typed) {
+  CLI::Option* const repeat =
+      app.add_option("--repeat", o.run.repeat,
+                     "runs of each variant on each case, at least 2; with --stress 24 where not given")
+          ->capture_default_str()
+          ->check(CLI::Range(2, 10000));
+  app.add_option("--jobs", o.jobs,
+                 "cases judged side by side; default: 1, and one per core with --device simt")
+      ->check(CLI::Range(1, 256));
+  app.add_option("--timeout", typed.timeout, "seconds for one run; default 60, with --sanitize 300");
+  app.add_flag("--fail-fast", o.fail_fast, "stop at the first failure");
+  app.add_flag("--all", o.all,
+               "judge a variant on every case, also after three timeouts, crashes or errors in a row");
+  app.add_option("--first", o.run.first, "misses listed per failure, at most 10")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 10));
+  app.add_option("--isolate", typed.isolate, "a child process per case, per variant, or none")
+      ->capture_default_str();
   app.add_flag("--require-gpu", o.require_gpu, "no GPU is a failure (exit 1), not a skip (exit 77)");
+  app.add_flag("--dry-run", o.dry_run, "say what would be judged, and judge nothing");
+  return repeat;
+}
+
+void declare_instruments(CLI::App& app, VerifyOptions& o, Typed& typed) {
+  app.add_flag("--race", o.run.race, "on the CPU executor with race detection; implies --device simt");
+  // not a number: newer CLI11 counts a number's flag where it is not given
+  app.add_flag(
+      "--stress{1}", typed.stress,
+      "--stress or --stress=SEED: runs are disturbed: on a GPU by load, delays and other orders of blocks, "
+      "on the CPU executor by "
+      "other schedules; more of them, compared bit for bit. Implies --device gpu where none is named");
+  app.add_option("--sanitize", o.sanitize,
+                 "memcheck,racecheck,initcheck,synccheck or all: every GPU variant's smallest case of "
+                 "several tiles under compute-sanitizer; with --mutants, the mutants'");
+  app.add_flag("--mutants", o.mutants,
+               "run the kernels that are wrong on purpose; one that survives is exit 4");
+  app.add_flag("--all-instruments", o.all_instruments,
+               "with --mutants: try every instrument on every mutant, also where another one has killed it");
+}
+
+void declare_reports(CLI::App& app, VerifyOptions& o, Typed& typed) {
   app.add_option("--json", o.json, "write a report, one JSON object per line");
   app.add_option("--junit", o.junit, "write a report as JUnit XML");
   app.add_option("--csv", o.csv, "write a report as CSV");
   app.add_option("--html", o.html, "write a report as one self-contained page");
-  app.add_option("--markdown", o.markdown, "write a report as Markdown: a table per operator, for a pull request");
+  app.add_option("--markdown", o.markdown,
+                 "write a report as Markdown: a table per operator, for a pull request");
   app.add_option("--save-failing", o.save_failing,
                  "a folder: inputs, outputs, expected values and bounds of every failing record, as .npy");
-  app.add_flag("--list", list, "list operators; or name what: --list ops | variants | cases | OPERATOR");
-  app.add_option("--describe", o.describe, "one operator: cases with their reasons, variants, planted faults");
-  app.add_option("--explain", o.explain, "a verdict, a fill, an instrument, or a word such as bound or poison");
-  app.add_flag("--dry-run", o.dry_run, "say what would be judged, and judge nothing");
+  app.add_flag("--list", typed.list,
+               "list operators; or name what: --list ops | variants | cases | OPERATOR");
+  app.add_option("--describe", o.describe,
+                 "one operator: its contract, cases with their reasons, variants, mutants");
+  app.add_option("--explain", o.explain,
+                 "a verdict, a fill, an instrument, or a word such as bound or poison");
   app.add_flag("-v,--verbose", o.verbose, "a line for every record");
   app.add_flag("-q,--quiet", o.quiet, "failures and the last line only");
   app.add_flag("--no-color", o.no_color, "no colours, also on a terminal");
   app.set_version_flag("--version", std::string("plumbline ") + kVersion);
-  app.add_option("what", positional, "for --list");
-  for (int i = 0; i < argc; ++i) o.command += fmt::format("{}{}", i > 0 ? " " : "", argv[i]);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);
-    std::string hint;
-    if (dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr) {
-      std::vector<std::string> known;
-      for (const CLI::Option* option : app.get_options()) {
-        for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-      }
-      for (const std::string& extra : app.remaining()) {
-        if (hint.empty()) hint = did_you_mean(extra, known);
-      }
-    }
-    fmt::print(stderr, "error: {}{} (verify --help)\n", e.what(), hint);
-    return 2;
-  }
+  app.add_option("what", typed.what, "for --list");
+}
 
-  if (!stress.empty()) {
-    const auto [end, status] = std::from_chars(stress.data(), stress.data() + stress.size(), o.run.stress);
-    if (status != std::errc() || end != stress.data() + stress.size() || o.run.stress == 0) {
-      throw Error(fmt::format("--stress={}: a seed is a whole number from 1 on", printable(stress)));
+int usage_error(const CLI::App& app, const CLI::ParseError& e) {
+  if (e.get_exit_code() == 0) return app.exit(e);
+  std::string hint;
+  if (dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr) {
+    std::vector<std::string> known;
+    for (const CLI::Option* option : app.get_options()) {
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    }
+    for (const std::string& extra : app.remaining()) {
+      if (hint.empty()) hint = did_you_mean(extra, known);
     }
   }
-  o.variants = pieces(variants);
-  o.devices = pieces(devices);
-  for (const std::string& d : o.devices) {
-    static const std::vector<std::string> kDevices = {"cpu", "gpu", "simt", "all"};
-    if (std::find(kDevices.begin(), kDevices.end(), d) == kDevices.end()) {
-      throw Error(fmt::format("--device: unknown word '{}'{} (known: cpu, gpu, simt, all)", printable(d), did_you_mean(d, kDevices)));
-    }
+  fmt::print(stderr, "error: {}{} (verify --help)\n", e.what(), hint);
+  return kUsage;
+}
+
+bool names(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+std::vector<std::string> checked_devices(const std::vector<std::string>& given) {
+  static const std::vector<std::string> kDevices = {"cpu", "gpu", "simt", "all"};
+  std::vector<std::string> devices = pieces(given);
+  for (const std::string& d : devices) {
+    if (!names(kDevices, d))
+      throw Error(fmt::format("--device: unknown word '{}'{} (known: cpu, gpu, simt, all)", printable(d),
+                              did_you_mean(d, kDevices)));
   }
-  if (std::find(o.devices.begin(), o.devices.end(), "all") != o.devices.end()) o.devices = {"cpu", "gpu", "simt"};
+  if (names(devices, "all")) return {"cpu", "gpu", "simt"};
+  return devices;
+}
+
+std::uint64_t stress_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (status != std::errc() || end != text.data() + text.size() || seed == 0)
+    throw Error(fmt::format("--stress={}: a seed is a whole number from 1 on", printable(text)));
+  return seed;
+}
+
+std::uint64_t data_seed(const std::string& text) {
+  if (text != "fresh") return static_cast<std::uint64_t>(parse_size(text, "--seed"));
+  std::uint64_t drawn = 0;
+  if (getentropy(&drawn, sizeof drawn) != 0) throw Error("--seed fresh: getentropy failed");
+  return drawn >> 16;
+}
+
+Isolation isolation_of(const std::string& word) {
+  if (word == "none") return Isolation::none;
+  if (word == "variant") return Isolation::variant;
+  if (word == "case") return Isolation::run;
+  throw Error(fmt::format("--isolate: unknown word '{}'{} (known: case, variant, none)", printable(word),
+                          did_you_mean(word, {"case", "variant", "none"})));
+}
+
+void take_shard(const std::string& text, VerifyOptions& o) {
+  int consumed = 0;
+  if (std::sscanf(text.c_str(), "%d/%d%n", &o.shard, &o.shards, &consumed) != 2 ||
+      consumed != static_cast<int>(text.size()) || o.shard < 1 || o.shard > o.shards) {
+    throw Error(fmt::format("--shard: not I/N with 1 <= I <= N: {}", printable(text)));
+  }
+  --o.shard;
+}
+
+// What --sanitize, --stress and --race imply, and what they go with.
+void settle_instruments(VerifyOptions& o, const Typed& typed) {
+  const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   if (o.run.race && o.devices.empty() && !o.mutants) o.devices = {"simt"};
   if (!o.sanitize.empty()) {
-    (void)parse_tools(o.sanitize);
+    o.tools = parse_tools(o.sanitize);
     if (o.run.race || o.run.stress != 0) throw Error("--sanitize goes alone: not with --race or --stress");
-    const bool others = std::any_of(o.devices.begin(), o.devices.end(), [](const std::string& d) { return d != "gpu"; });
+    const bool others =
+        std::any_of(o.devices.begin(), o.devices.end(), [](const std::string& d) { return d != "gpu"; });
     if (others) throw Error("--sanitize judges kernels on a GPU: --device gpu, or none named");
     o.devices = {"gpu"};
     // the tools take their time, and several of them at once fit on a device
-    if (o.jobs == 0) o.jobs = static_cast<int>(std::clamp(std::thread::hardware_concurrency() / 2, 1u, 4u));
-    if (timeout->count() == 0) o.run.timeout = 300;
+    if (o.jobs == 0) o.jobs = std::clamp(cores / 2, 1, 4);
+    if (typed.timeout.empty()) o.run.timeout = 300;
   }
   if (o.run.stress != 0) {
     if (o.devices.empty() && !o.mutants) o.devices = {"gpu"};
-    if (repeat->count() == 0) o.run.repeat = 24;
+    if (!typed.repeat) o.run.repeat = 24;
   }
-  const bool simt = std::find(o.devices.begin(), o.devices.end(), "simt") != o.devices.end();
-  if (o.run.race && !simt && !o.mutants) throw Error("--race judges kernels on the CPU executor: --device simt");
-  if (o.jobs == 0) o.jobs = simt && o.devices.size() == 1 ? static_cast<int>(std::max(1u, std::thread::hardware_concurrency())) : 1;
-  for (const std::string& word : pieces(fills)) o.fills.push_back(parse_fill(word, "--fill"));
-  o.tier = parse_tier(tier, "--tier");
-  if (isolate == "none") {
-    o.run.isolation = Isolation::none;
-  } else if (isolate == "variant") {
-    o.run.isolation = Isolation::variant;
-  } else if (isolate == "case") {
-    o.run.isolation = Isolation::run;
-  } else {
-    throw Error(fmt::format("--isolate: unknown word '{}'{} (known: case, variant, none)", printable(isolate),
-                            did_you_mean(isolate, {"case", "variant", "none"})));
+  const bool simt = names(o.devices, "simt");
+  if (o.run.race && !simt && !o.mutants)
+    throw Error("--race judges kernels on the CPU executor: --device simt");
+  if (o.jobs == 0) o.jobs = simt && o.devices.size() == 1 ? cores : 1;
+}
+
+// Two reports in one file would overwrite each other.
+void check_reports(const VerifyOptions& o) {
+  std::vector<std::string> places;
+  for (const std::string& path : o.reports()) {
+    std::error_code failed;
+    const std::string place =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(path), failed).string();
+    if (names(places, place) && path != "/dev/null")
+      throw Error(fmt::format("{}: two reports cannot be written to one file", printable(path, 200)));
+    places.push_back(place);
   }
-  if (seed == "fresh") {
-    std::uint64_t drawn = 0;
-    if (getentropy(&drawn, sizeof drawn) != 0) throw Error("--seed fresh: no randomness to be had");
-    o.seed = drawn >> 16;
-  } else if (!seed.empty()) {
-    o.seed = static_cast<std::uint64_t>(parse_size(seed, "--seed"));
+}
+
+}  // namespace
+
+std::vector<std::string> VerifyOptions::reports() const {
+  std::vector<std::string> paths;
+  for (const std::string* path : {&json, &junit, &csv, &html, &markdown}) {
+    if (!path->empty()) paths.push_back(*path);
   }
-  if (!shard.empty()) {
-    int consumed = 0;
-    if (std::sscanf(shard.c_str(), "%d/%d%n", &o.shard, &o.shards, &consumed) != 2 || consumed != static_cast<int>(shard.size()) ||
-        o.shard < 1 || o.shard > o.shards) {
-      throw Error(fmt::format("--shard: not I/N with 1 <= I <= N: {}", printable(shard)));
-    }
-    --o.shard;
-  }
-  if (list) o.list = positional.empty() ? "ops" : positional.front();
-  if (!list && !positional.empty()) {
-    throw Error(fmt::format("unexpected word '{}' (verify --help)", printable(positional.front())));
-  }
+  return paths;
+}
+
+bool VerifyOptions::report_on_stdout() const {
+  const std::vector<std::string> paths = reports();
+  return std::any_of(paths.begin(), paths.end(), is_standard_output);
+}
+
+std::optional<int> parse_options(int argc, char** argv, VerifyOptions& o) {
+  CLI::App app{"verify: judges kernels element by element against a reference, with error bounds", "verify"};
+  app.footer(kFooter);
+  Typed typed;
+  declare_selection(app, o, typed);
+  const CLI::Option* const repeat = declare_run(app, o, typed);
+  declare_instruments(app, o, typed);
+  declare_reports(app, o, typed);
+  for (int i = 0; i < argc; ++i) o.command += fmt::format("{}{}", i > 0 ? " " : "", argv[i]);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) { return usage_error(app, e); }
+
+  typed.repeat = repeat->count() > 0;
+  if (!typed.timeout.empty()) o.run.timeout = parse_seconds(typed.timeout, "--timeout");
+  if (!typed.stress.empty()) o.run.stress = stress_seed(typed.stress);
+  o.variants = pieces(typed.variants);
+  o.devices = checked_devices(typed.devices);
+  settle_instruments(o, typed);
+  for (const std::string& word : pieces(typed.fills)) o.fills.push_back(parse_fill(word, "--fill"));
+  o.tier = parse_tier(typed.tier, "--tier");
+  o.run.isolation = isolation_of(typed.isolate);
+  if (!typed.seed.empty()) o.seed = data_seed(typed.seed);
+  if (!typed.shard.empty()) take_shard(typed.shard, o);
+  if (typed.list) o.list = typed.what.empty() ? "ops" : typed.what.front();
+  if (!typed.list && !typed.what.empty())
+    throw Error(fmt::format("unexpected word '{}' (verify --help)", printable(typed.what.front())));
+  check_reports(o);
   return std::nullopt;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "verify/engine/runner.hpp"
+#include "verify/engine/sanitizer.hpp"
 
 namespace plumb {
 
@@ -17,16 +18,25 @@ struct VerifyOptions {
   std::optional<std::uint64_t> seed;
   int shard = 0, shards = 1;
   int jobs = 0;  // 0: one, and as many as there are cores on the CPU executor alone
-  bool fail_fast = false;
+  bool fail_fast = false, all = false;
   std::vector<std::string> matrices;
+  bool listed_too = false;
+  int drawn = 0;        // --drawn: cases of each operator
+  bool shrink = false;  // reduce a failing case to the smallest that still fails
   bool mutants = false, all_instruments = false, require_gpu = false;
-  std::string sanitize;  // compute-sanitizer's tools; "": not under it
+  std::string sanitize;              // as typed; "": not under compute-sanitizer
+  std::vector<SanitizerTool> tools;  // of --sanitize
   std::vector<std::string> plugins;
   std::string json, junit, csv, html, markdown, save_failing;
   std::string list, describe, explain;
   bool dry_run = false, verbose = false, quiet = false, no_color = false;
   RunOptions run;
   std::string command;  // as typed
+
+  /// The files of reports that are asked for.
+  [[nodiscard]] std::vector<std::string> reports() const;
+  /// True where a report takes standard output: words for a person then go to standard error.
+  [[nodiscard]] bool report_on_stdout() const;
 };
 
 /// Parses argv. Returns an exit code when there is nothing left to do (help, version, a usage error already printed).

@@ -20,10 +20,10 @@ struct ByteRange {
 /// What one kernel of a run took of the device; sizes in bytes. Library kernels do not pass the launch seam and are not seen.
 struct KernelUse {
   std::string name;
-  int registers = 0;      // per thread
-  int shared_bytes = 0;   // per block, static and dynamic
-  int local_bytes = 0;    // per thread: spills and indexed arrays
-  int threads = 0;        // per block
+  int registers = 0;     // per thread
+  int shared_bytes = 0;  // per block, static and dynamic
+  int local_bytes = 0;   // per thread: spills and indexed arrays
+  int threads = 0;       // per block
   std::int64_t blocks = 0;
 };
 

@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <initializer_list>
 #include <mutex>
 #include <string>
@@ -39,6 +40,9 @@
 #define PLUMB_THREAD_SANITIZED 1
 #endif
 #endif
+
+#include "verify/engine/resources.hpp"
+#include "verify/engine/worker.hpp"
 
 namespace plumb {
 namespace {
@@ -161,7 +165,26 @@ std::vector<int> children() {
 
 }  // namespace
 
+namespace {
+
+// OpenBLAS starts its threads while it is loaded, before main(). Where `ulimit -v` leaves no room for their buffers one of them spins, and
+// exit waits for it for ever. Its number of threads is read from the environment, so the program is started once more with one.
+void restart_with_one_openblas_thread() {
+  if (!address_space_is_limited() || std::getenv("OPENBLAS_NUM_THREADS") != nullptr) return;
+  setenv("OPENBLAS_NUM_THREADS", "1", 1);
+  std::ifstream file("/proc/self/cmdline");
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  if (!words.empty()) execv(this_program().c_str(), arguments.data());
+}
+
+}  // namespace
+
 void guard_judge() {
+  restart_with_one_openblas_thread();
   for (int fd = 0; fd <= 2; ++fd) {
     // a report must not be opened as what printing writes to
     if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR) != fd) _exit(2);
@@ -169,6 +192,7 @@ void guard_judge() {
   signal(SIGXFSZ, SIG_IGN);
   signal(SIGPIPE, SIG_IGN);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
+  limit_threads_to_what_can_be_had();
   if (!kSanitized && std::getenv("PLUMB_DEBUGGABLE") == nullptr) prctl(PR_SET_DUMPABLE, 0);
 }
 
@@ -204,8 +228,8 @@ bool has_children() {
   return pid == 0;
 }
 
-int start_process(pid_t& pid, const char* program, const posix_spawn_file_actions_t& actions, const posix_spawnattr_t& attributes,
-                  char* const* arguments, char* const* environment) {
+int start_process(pid_t& pid, const char* program, const posix_spawn_file_actions_t& actions,
+                  const posix_spawnattr_t& attributes, char* const* arguments, char* const* environment) {
   const std::lock_guard lock(started_mutex);
   const int status = posix_spawn(&pid, program, &actions, &attributes, arguments, environment);
   if (status == 0) started.push_back(pid);

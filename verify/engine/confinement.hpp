@@ -29,8 +29,8 @@ void confine_worker(bool limit_memory);
 [[nodiscard]] bool has_children();
 
 /// posix_spawn() of a child in a group of its own, which ends with end_process() and not before. Returns what posix_spawn does.
-int start_process(pid_t& pid, const char* program, const posix_spawn_file_actions_t& actions, const posix_spawnattr_t& attributes,
-                  char* const* arguments, char* const* environment);
+int start_process(pid_t& pid, const char* program, const posix_spawn_file_actions_t& actions,
+                  const posix_spawnattr_t& attributes, char* const* arguments, char* const* environment);
 
 /// Ends a child of start_process() with its group, and every child of this process that came otherwise: what a variant left behind.
 /// `reaped`: it has ended by itself and was waited for. One that does not die (in a driver's call) is given up after ten seconds.

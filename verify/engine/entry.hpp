@@ -9,11 +9,15 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "reference/core/case_space.hpp"
 #include "reference/core/operator.hpp"
 #include "verify/engine/image.hpp"
 #include "verify/judge/compare.hpp"
@@ -33,8 +37,8 @@ struct VariantInfo {
   Traits traits;
   bool mutant = false;
   MutantInfo fault{0, "", "", 0};
-  std::string plugin = {};  // the shared library that holds it; "" for a registered one
-  std::string absent = {};  // why its device cannot run it; "" where it can
+  std::string plugin = {};   // the shared library that holds it; "" for a registered one
+  std::string absent = {};   // why its device cannot run it; "" where it can
   std::string program = {};  // the worker that holds it; "" for the judge's own
 };
 
@@ -67,8 +71,8 @@ struct Invocation {
   std::byte* base = nullptr;   // of the image, in the variant's space
   Context* context = nullptr;
   std::function<void()> before_run, after_run;  // around the variant's call alone: clocks and synchronisation
-  std::function<void()> before_prepare;         // where the variant has a prepare() that may be timed; may be empty
-  std::function<bool()> again;                  // after each run: shall there be another? empty: no
+  std::function<void()> before_prepare;  // where the variant has a prepare() that may be timed; may be empty
+  std::function<bool()> again;           // after each run: shall there be another? empty: no
 };
 
 /// One array of a call, as a plug-in sees it.
@@ -90,7 +94,6 @@ struct ArrayInfo {
 struct CallInfo {
   std::vector<ArrayInfo> arrays;
   std::vector<std::pair<std::string, double>> scalars;  // "alpha", "A.rows"
-  bool complete = true;  // false: Problem holds members that no name is known for
 };
 
 /// Where an array goes that lies at `offset` in the staged image.
@@ -101,6 +104,8 @@ class OperatorEntry {
   virtual ~OperatorEntry() = default;
   [[nodiscard]] virtual std::string name() const = 0;
   [[nodiscard]] virtual std::vector<Case> cases() const = 0;
+  /// The parameters of its cases and their classes: what drawn cases come from.
+  [[nodiscard]] virtual CaseSpace space() const = 0;
   /// Every registered variant and mutant of this process.
   [[nodiscard]] virtual std::vector<VariantInfo> variants(Device device_of_device_space) const = 0;
   /// Makes and validates the data of a case. Throws Error on a case that cannot be made.
@@ -115,6 +120,9 @@ class OperatorEntry {
   }
 };
 
+/// Throws ResourceError: the memory for this case ran out.
+[[noreturn]] void throw_no_memory(const Case&, const std::bad_alloc&);
+
 /// Throws Error: the oracle of `op` gives no magnitude for variants that compute in `arithmetic`.
 [[noreturn]] void throw_no_bound(const std::string& op, Arithmetic arithmetic);
 
@@ -123,9 +131,14 @@ namespace detail {
 template <class E>
 constexpr Segment::Kind kind_of() {
   using Plain = std::remove_const_t<E>;
-  if constexpr (std::is_same_v<Plain, float>) return Segment::Kind::f32;
-  else if constexpr (std::is_same_v<Plain, double>) return Segment::Kind::f64;
-  else { static_assert(std::is_same_v<Plain, std::int32_t>, "arrays hold float, double or int32"); return Segment::Kind::i32; }
+  if constexpr (std::is_same_v<Plain, float>)
+    return Segment::Kind::f32;
+  else if constexpr (std::is_same_v<Plain, double>)
+    return Segment::Kind::f64;
+  else {
+    static_assert(std::is_same_v<Plain, std::int32_t>, "arrays hold float, double or int32");
+    return Segment::Kind::i32;
+  }
 }
 
 // f(name, pointer, rows, cols, ld&, is_vector) for every array of a view. Pointers are passed by reference.
@@ -154,31 +167,10 @@ struct Views {
   typename Op::template Out<T, S> out;
 };
 
-// f(name, value) for every member of a Problem, and true if that was all of it. An operator may name its members itself, by
-// Op::each_scalar(problem, f); these are the names the contracts use.
-template <class Op, class P, class F>
-bool each_scalar(const P& p, F&& f) {
-  if constexpr (requires { Op::each_scalar(p, f); }) {
-    Op::each_scalar(p, f);
-    return true;
-  } else {
-    std::size_t covered = 0;
-    const auto put = [&](const char* name, const auto& v) {
-      f(name, static_cast<double>(v));
-      covered += sizeof v;
-    };
-    if constexpr (requires { p.alpha; }) put("alpha", p.alpha);
-    if constexpr (requires { p.beta; }) put("beta", p.beta);
-    if constexpr (requires { p.bias; }) put("bias", p.bias);
-    if constexpr (requires { p.cap; }) put("cap", p.cap);
-    if constexpr (requires { p.kind; }) put("kind", p.kind);
-    if constexpr (requires { p.n; }) put("n", p.n);
-    return std::is_empty_v<P> || covered == sizeof p;
-  }
-}
-
 template <class P>
-void set_pointer(P*& pointer, std::int64_t value) { pointer = reinterpret_cast<P*>(value); }
+void set_pointer(P*& pointer, std::int64_t value) {
+  pointer = reinterpret_cast<P*>(value);
+}
 
 }  // namespace detail
 
@@ -192,21 +184,24 @@ class PreparedCaseOf final : public PreparedCase {
 
   StagedViews place(ImageLayout& layout) const override {
     detail::Views<Op, T, Space::host> views{instance_.problem, instance_.in, instance_.out};
-    static_assert(std::is_trivially_copyable_v<decltype(views)>, "Problem, In and Out travel to child processes as bytes");
+    static_assert(std::is_trivially_copyable_v<decltype(views)>,
+                  "Problem, In and Out travel to child processes as bytes");
     const auto add = [&](bool output) {
       return [&layout, output](const char* view_name, auto& view) {
-        detail::each_array(view_name, view, [&](const std::string& name, auto*& data, std::int64_t rows, std::int64_t cols,
-                                                std::int64_t& ld, bool vector) {
-          Segment s;
-          s.name = name;
-          s.kind = detail::kind_of<std::remove_pointer_t<std::remove_reference_t<decltype(data)>>>();
-          s.output = output;
-          s.rows = rows, s.cols = cols;
-          s.source = data, s.source_ld = ld;
-          const Segment& placed = layout.segments()[layout.add(std::move(s), vector)];
-          ld = placed.ld;
-          detail::set_pointer(data, placed.offset);
-        });
+        detail::each_array(
+            view_name, view,
+            [&](const std::string& name, auto*& data, std::int64_t rows, std::int64_t cols, std::int64_t& ld,
+                bool vector) {
+              Segment s;
+              s.name = name;
+              s.kind = detail::kind_of<std::remove_pointer_t<std::remove_reference_t<decltype(data)>>>();
+              s.output = output;
+              s.rows = rows, s.cols = cols;
+              s.source = data, s.source_ld = ld;
+              const Segment& placed = layout.segments()[layout.add(std::move(s), vector)];
+              ld = placed.ld;
+              detail::set_pointer(data, placed.offset);
+            });
       };
     };
     Op::each_input(views.in, add(false));
@@ -217,7 +212,8 @@ class PreparedCaseOf final : public PreparedCase {
   }
 
   const Reference& reference() override {
-    if (reference_.outputs.empty()) Op::template oracle<T>(instance_.problem, instance_.in, instance_.out, reference_);
+    if (reference_.outputs.empty())
+      Op::template oracle<T>(instance_.problem, instance_.in, instance_.out, reference_);
     return reference_;
   }
 
@@ -234,7 +230,9 @@ class PreparedCaseOf final : public PreparedCase {
       for (std::int64_t at = 0; at < elements; ++at) {
         const auto i = static_cast<std::size_t>(at);
         // a NaN or an infinity is compared by class: its distance is 0 or infinite, and no magnitude speaks of it
-        bound[i] = std::isfinite(array.value[i]) ? Op::bound(tolerance, output, array.value[i], magnitude[i], array.terms[i]) : 0;
+        bound[i] = std::isfinite(array.value[i])
+                       ? Op::bound(tolerance, output, array.value[i], magnitude[i], array.terms[i])
+                       : 0;
       }
     }
     return bound;
@@ -255,19 +253,23 @@ class PreparedCaseOf final : public PreparedCase {
   std::unique_ptr<PreparedCaseOf> make_twin() const {
     std::unique_ptr<PreparedCaseOf> other(new PreparedCaseOf);
     other->fill_ = fill_;
-    other->instance_.problem = instance_.problem, other->instance_.in = instance_.in, other->instance_.out = instance_.out;
+    other->instance_.problem = instance_.problem, other->instance_.in = instance_.in,
+    other->instance_.out = instance_.out;
     other->instance_.degenerate = instance_.degenerate;
     int last = -1, at = 0;  // the last operand of values: its sign shows in every answer
     const auto each_operand = [&](auto&& f) {
       at = 0;
       Op::each_input(other->instance_.in, [&](const char* view_name, auto& view) {
-        detail::each_array(view_name, view, [&](const std::string&, auto*& data, std::int64_t rows, std::int64_t cols, std::int64_t& ld,
-                                                bool) {
-          if constexpr (std::is_floating_point_v<std::remove_pointer_t<std::remove_reference_t<decltype(data)>>>) {
-            if (data != nullptr && rows * cols > 0) f(data, rows, cols, ld);
-            ++at;
-          }
-        });
+        detail::each_array(
+            view_name, view,
+            [&](const std::string&, auto*& data, std::int64_t rows, std::int64_t cols, std::int64_t& ld,
+                bool) {
+              if constexpr (std::is_floating_point_v<
+                                std::remove_pointer_t<std::remove_reference_t<decltype(data)>>>) {
+                if (data != nullptr && rows * cols > 0) f(data, rows, cols, ld);
+                ++at;
+              }
+            });
       });
     };
     each_operand([&](auto*&, std::int64_t, std::int64_t, std::int64_t) { last = at; });
@@ -307,6 +309,12 @@ class OperatorAdapter final : public OperatorEntry {
     return list.all();
   }
 
+  CaseSpace space() const override {
+    CaseSpace described(Op::kName);
+    Op::describe(described);
+    return described;
+  }
+
   std::vector<VariantInfo> variants(Device device) const override {
     std::vector<VariantInfo> all;
     collect<float, Space::host>(all, Device::cpu), collect<double, Space::host>(all, Device::cpu);
@@ -318,8 +326,10 @@ class OperatorAdapter final : public OperatorEntry {
   }
 
   std::unique_ptr<PreparedCase> prepare(const Case& c) const override {
-    if (c.dtype == Dtype::f32) return std::make_unique<PreparedCaseOf<Op, float>>(c);
-    return std::make_unique<PreparedCaseOf<Op, double>>(c);
+    try {
+      if (c.dtype == Dtype::f32) return std::make_unique<PreparedCaseOf<Op, float>>(c);
+      return std::make_unique<PreparedCaseOf<Op, double>>(c);
+    } catch (const std::bad_alloc& e) { throw_no_memory(c, e); }
   }
 
   std::string invoke(const Invocation& i) const override {
@@ -345,7 +355,8 @@ class OperatorAdapter final : public OperatorEntry {
       all.push_back({Op::kName, full_name(*v, device), kDtype<T>, device, v->traits, false, {0, "", "", 0}});
     }
     for (const auto* m = mutants<Op, T, S>; m != nullptr; m = m->next) {
-      all.push_back({Op::kName, std::string("mutant/") + m->variant.name, kDtype<T>, device, m->variant.traits, true, m->info});
+      all.push_back({Op::kName, std::string("mutant/") + m->variant.name, kDtype<T>, device,
+                     m->variant.traits, true, m->info});
     }
   }
 
@@ -355,7 +366,7 @@ class OperatorAdapter final : public OperatorEntry {
     CallInfo info;
     auto& views = *reinterpret_cast<detail::Views<Op, T, Space::host>*>(bytes);
     const auto number = [&](const std::string& name, double v) { info.scalars.emplace_back(name, v); };
-    info.complete = detail::each_scalar<Op>(views.problem, number);
+    Op::each_scalar(views.problem, [&](const char* name, auto v) { number(name, static_cast<double>(v)); });
     const auto add = [&](bool output) {
       return [&, output](const char* view_name, auto& view) {
         if constexpr (requires { view.nnz; }) {
@@ -363,14 +374,16 @@ class OperatorAdapter final : public OperatorEntry {
           number(std::string(view_name) + ".cols", static_cast<double>(view.cols));
           number(std::string(view_name) + ".nnz", static_cast<double>(view.nnz));
         }
-        detail::each_array(view_name, view, [&](const std::string& name, auto*& data, std::int64_t rows, std::int64_t cols,
-                                                std::int64_t& ld, bool vector) {
-          using Element = std::remove_pointer_t<std::remove_reference_t<decltype(data)>>;
-          ArrayInfo& array = info.arrays.emplace_back();
-          array = {name, detail::kind_of<Element>(), output, vector, rows, cols, ld, nullptr};
-          array.data = placer(array, reinterpret_cast<std::int64_t>(data));
-          detail::set_pointer(data, reinterpret_cast<std::int64_t>(array.data));
-        });
+        detail::each_array(view_name, view,
+                           [&](const std::string& name, auto*& data, std::int64_t rows, std::int64_t cols,
+                               std::int64_t& ld, bool vector) {
+                             using Element = std::remove_pointer_t<std::remove_reference_t<decltype(data)>>;
+                             ArrayInfo& array = info.arrays.emplace_back();
+                             array = {name,   detail::kind_of<Element>(), output, vector, rows, cols, ld,
+                                      nullptr};
+                             array.data = placer(array, reinterpret_cast<std::int64_t>(data));
+                             detail::set_pointer(data, reinterpret_cast<std::int64_t>(array.data));
+                           });
       };
     };
     Op::each_input(views.in, add(false));
@@ -391,9 +404,12 @@ class OperatorAdapter final : public OperatorEntry {
     if (variant == nullptr) throw_unknown(i.variant);
     auto& views = *reinterpret_cast<detail::Views<Op, T, S>*>(i.views);
     const auto rebase = [&](const char* view_name, auto& view) {
-      detail::each_array(view_name, view, [&](const std::string&, auto*& data, std::int64_t, std::int64_t, std::int64_t&, bool) {
-        detail::set_pointer(data, reinterpret_cast<std::int64_t>(i.base) + reinterpret_cast<std::int64_t>(data));
-      });
+      detail::each_array(
+          view_name, view,
+          [&](const std::string&, auto*& data, std::int64_t, std::int64_t, std::int64_t&, bool) {
+            detail::set_pointer(
+                data, reinterpret_cast<std::int64_t>(i.base) + reinterpret_cast<std::int64_t>(data));
+          });
     };
     Op::each_input(views.in, rebase);
     Op::each_output(views.out, rebase);
@@ -420,6 +436,8 @@ class OperatorAdapter final : public OperatorEntry {
 [[noreturn]] void throw_unknown_variant(const std::string& op, const std::string& variant);
 
 template <Operator Op>
-void OperatorAdapter<Op>::throw_unknown(const std::string& variant) { throw_unknown_variant(Op::kName, variant); }
+void OperatorAdapter<Op>::throw_unknown(const std::string& variant) {
+  throw_unknown_variant(Op::kName, variant);
+}
 
 }  // namespace plumb

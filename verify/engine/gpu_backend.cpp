@@ -165,8 +165,7 @@ class GpuBackend final : public Backend {
       end_ = make_event();
       flush_ = DeviceBuffer<std::byte>(4 * info_.l2_bytes / 16 * 16);
       sink_ = DeviceBuffer<unsigned>(1);
-      PLUMB_CUDA(
-          cudaMemsetAsync(flush_.data(), 0x5a, static_cast<std::size_t>(flush_.size()), stream_now()));
+      PLUMB_CUDA(cudaMemsetAsync(flush_.data(), 0x5a, static_cast<std::size_t>(flush_.size()), stream_now()));
     }
     hold_microseconds_ = kShortestHold;
   }
@@ -201,7 +200,9 @@ class GpuBackend final : public Backend {
   std::vector<KernelUse> watched_launches() override { return kernels_watched(); }
 
  private:
-  [[nodiscard]] cudaStream_t stream_now() const { return disturbed_ ? disturbance_->stream() : stream_.get(); }
+  [[nodiscard]] cudaStream_t stream_now() const {
+    return disturbed_ ? disturbance_->stream() : stream_.get();
+  }
   void settle() {
     if (disturbed_) disturbance_->end();
     disturbed_ = false;
@@ -213,7 +214,8 @@ class GpuBackend final : public Backend {
     const bool up = kind == cudaMemcpyHostToDevice;
     const auto copy = [&](std::byte* host, std::int64_t at, std::int64_t count) {
       std::byte* const device = image_.base() + at;
-      PLUMB_CUDA(cudaMemcpyAsync(up ? device : host, up ? host : device, static_cast<std::size_t>(count), kind, stream_now()));
+      PLUMB_CUDA(cudaMemcpyAsync(up ? device : host, up ? host : device, static_cast<std::size_t>(count),
+                                 kind, stream_now()));
     };
     if (bytes <= 2 * kPinnedBytes) {
       copy(image, 0, bytes);
@@ -224,7 +226,9 @@ class GpuBackend final : public Backend {
       if (p.memory.get() == nullptr) p = {make_pinned(kPinnedBytes), make_event(false)};
     }
     const std::int64_t pieces = (bytes + kPinnedBytes - 1) / kPinnedBytes;
-    const auto length = [&](std::int64_t piece) { return std::min(kPinnedBytes, bytes - piece * kPinnedBytes); };
+    const auto length = [&](std::int64_t piece) {
+      return std::min(kPinnedBytes, bytes - piece * kPinnedBytes);
+    };
     // piece n is copied while the one before, which lies in the other memory, is emptied, or the one after is filled
     for (std::int64_t n = 0; n < pieces + (up ? 0 : 1); ++n) {
       PinnedPiece& now = pinned_[n % 2];
@@ -240,7 +244,8 @@ class GpuBackend final : public Backend {
       if (!up && n > 0) {
         const PinnedPiece& before = pinned_[(n - 1) % 2];
         PLUMB_CUDA(cudaEventSynchronize(before.copied.get()));
-        copy_bytes(image + (n - 1) * kPinnedBytes, static_cast<const std::byte*>(before.memory.get()), length(n - 1));
+        copy_bytes(image + (n - 1) * kPinnedBytes, static_cast<const std::byte*>(before.memory.get()),
+                   length(n - 1));
       }
     }
     PLUMB_CUDA(cudaStreamSynchronize(stream_now()));

@@ -11,7 +11,9 @@
 #include <fmt/format.h>
 
 #include "reference/core/error.hpp"
+#include "reference/core/resource_error.hpp"
 #include "verify/engine/backend.hpp"
+#include "verify/engine/resources.hpp"
 #if defined(PLUMB_WITH_CUDA)
 #include "verify/engine/gpu_backend.hpp"
 #endif
@@ -21,7 +23,9 @@ namespace {
 
 class HostBackend final : public Backend {
  public:
-  std::string describe() const override { return fmt::format("host, {} cores", sysconf(_SC_NPROCESSORS_ONLN)); }
+  std::string describe() const override {
+    return fmt::format("host, {} cores", sysconf(_SC_NPROCESSORS_ONLN));
+  }
   std::byte* upload(std::byte* image, std::int64_t) override { return image_ = image; }
   void download(std::byte*, std::int64_t) override {}
 
@@ -31,7 +35,11 @@ class HostBackend final : public Backend {
     block.bytes = bytes;
     const auto whole = static_cast<std::size_t>((bytes + 2 * kFenceBytes + 255) / 256 * 256);
     block.memory.reset(static_cast<std::byte*>(std::aligned_alloc(256, whole)));
-    if (!block.memory) throw Error(fmt::format("no memory for a workspace of {} bytes", bytes));
+    if (!block.memory) {
+      const std::string what = fmt::format("out of memory: a workspace of {} bytes", bytes);
+      if (address_space_is_limited()) throw ResourceError(what + " (ulimit -v)");
+      throw Error(what);
+    }
     const std::uint64_t bits = poison_bits(poison, 8);
     for (std::size_t i = 0; i + 8 <= whole; i += 8) std::memcpy(block.memory.get() + i, &bits, 8);
     block.whole = static_cast<std::int64_t>(whole);
@@ -48,7 +56,8 @@ class HostBackend final : public Backend {
         }
         return false;
       };
-      if (damaged(0, kFenceBytes)) wrong = fmt::format("wrote before the start of a workspace of {} bytes", block.bytes);
+      if (damaged(0, kFenceBytes))
+        wrong = fmt::format("wrote before the start of a workspace of {} bytes", block.bytes);
       if (damaged(kFenceBytes + block.bytes, block.whole)) {
         wrong = fmt::format("wrote past the end of a workspace of {} bytes", block.bytes);
       }
@@ -59,7 +68,8 @@ class HostBackend final : public Backend {
 
   void keep(const std::vector<ByteRange>& ranges) override {
     kept_.clear();
-    for (const ByteRange& r : ranges) kept_.push_back({r.offset, {image_ + r.offset, image_ + r.offset + r.bytes}});
+    for (const ByteRange& r : ranges)
+      kept_.push_back({r.offset, {image_ + r.offset, image_ + r.offset + r.bytes}});
   }
 
   void begin_sample(bool cold) override {
@@ -134,8 +144,12 @@ bool holds_only(const ArrayInfo& a, Poison poison) {
 void* Backend::place(const ArrayInfo&, const std::byte*, Poison) {
   throw Error(fmt::format("arrays are not placed apart on this device: {}", describe()));
 }
-void Backend::keep(const std::vector<ByteRange>&) { throw Error(fmt::format("nothing is timed on this device: {}", describe())); }
-void Backend::begin_sample(bool) { throw Error(fmt::format("nothing is timed on this device: {}", describe())); }
+void Backend::keep(const std::vector<ByteRange>&) {
+  throw Error(fmt::format("nothing is timed on this device: {}", describe()));
+}
+void Backend::begin_sample(bool) {
+  throw Error(fmt::format("nothing is timed on this device: {}", describe()));
+}
 double Backend::end_sample() { throw Error(fmt::format("nothing is timed on this device: {}", describe())); }
 
 std::int64_t last_level_cache_bytes() {
@@ -159,12 +173,14 @@ std::unique_ptr<Backend> make_apart_backend() { return make_backend(Device::gpu)
 
 std::unique_ptr<Backend> make_backend(Device device) {
   switch (device) {
-    case Device::cpu: return std::make_unique<HostBackend>();
+    case Device::cpu:
+      return std::make_unique<HostBackend>();
     case Device::gpu:
 #if defined(PLUMB_WITH_CUDA)
       return make_gpu_backend();
 #else
-      return std::make_unique<MissingBackend>("this build has no GPU side (configured without nvcc)");
+      return std::make_unique<MissingBackend>(
+          "this build has no GPU side (where nvcc is installed, PLUMB_PRESET=gpu builds one)");
 #endif
     case Device::simt:
       if (make_simt_backend != nullptr) return make_simt_backend();

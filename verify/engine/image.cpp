@@ -9,9 +9,12 @@
 namespace plumb {
 namespace {
 
-constexpr std::uint32_t kFenceWord = 0x7fb5f1ceu;  // a signalling NaN in fp32 and in fp64, and a large odd integer
+constexpr std::uint32_t kFenceWord =
+    0x7fb5f1ceu;  // a signalling NaN in fp32 and in fp64, and a large odd integer
 
-std::int64_t round_up(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
 
 void fill_pattern(std::byte* to, std::int64_t elements, std::uint64_t bits, int element_bytes) {
   const auto fill = [&](auto size) {  // constant: one store each
@@ -29,15 +32,21 @@ void fill_pattern(std::byte* to, std::int64_t elements, std::uint64_t bits, int 
 std::uint64_t poison_bits(Poison poison, int element_bytes) {
   if (element_bytes == 4) {
     switch (poison) {
-      case Poison::nan_payload: return 0x7fd1ab5eu;
-      case Poison::sentinel_a: return 0x3ad3c52bu;   // 0.0016: small, so that a kernel which adds to it is seen to have written
-      case Poison::sentinel_b: return 0xbeb7e6d1u;   // -0.36
+      case Poison::nan_payload:
+        return 0x7fd1ab5eu;
+      case Poison::sentinel_a:
+        return 0x3ad3c52bu;  // 0.0016: small, so that a kernel which adds to it is seen to have written
+      case Poison::sentinel_b:
+        return 0xbeb7e6d1u;  // -0.36
     }
   }
   switch (poison) {
-    case Poison::nan_payload: return 0x7ffad1ab5e0ddba1u;
-    case Poison::sentinel_a: return 0x3f5a78a56f77d1e5u;
-    case Poison::sentinel_b: return 0xbfd6fcda3b5aa9c3u;
+    case Poison::nan_payload:
+      return 0x7ffad1ab5e0ddba1u;
+    case Poison::sentinel_a:
+      return 0x3f5a78a56f77d1e5u;
+    case Poison::sentinel_b:
+      return 0xbfd6fcda3b5aa9c3u;
   }
   return 0;
 }
@@ -75,16 +84,19 @@ void ImageLayout::write(std::byte* image) const {
     const std::int64_t stretches = (s.elements() + kStretch - 1) / kStretch;
 #pragma omp parallel for schedule(static) if (stretches > 8)
     for (std::int64_t n = 0; n < stretches; ++n) {
-      for_each_run(s, n * kStretch, std::min(s.elements(), (n + 1) * kStretch), [&](std::int64_t i, std::int64_t j, std::int64_t count) {
-        const std::int64_t at = s.place(i, j);
-        if (s.source != nullptr) {
-          std::memcpy(image + at, static_cast<const std::byte*>(s.source) + (i * s.source_ld + j) * element,
-                      static_cast<std::size_t>(count * element));
-        } else {
-          fill_pattern(image + at, count, poison_bits(placement_.poison, element), element);
-        }
-        if (j + count == s.cols && i + 1 < s.rows) fence(at + count * element, s.place(i + 1, 0));
-      });
+      for_each_run(s, n * kStretch, std::min(s.elements(), (n + 1) * kStretch),
+                   [&](std::int64_t i, std::int64_t j, std::int64_t count) {
+                     const std::int64_t at = s.place(i, j);
+                     if (s.source != nullptr) {
+                       std::memcpy(image + at,
+                                   static_cast<const std::byte*>(s.source) + (i * s.source_ld + j) * element,
+                                   static_cast<std::size_t>(count * element));
+                     } else {
+                       fill_pattern(image + at, count, poison_bits(placement_.poison, element), element);
+                     }
+                     if (j + count == s.cols && i + 1 < s.rows)
+                       fence(at + count * element, s.place(i + 1, 0));
+                   });
     }
     written = s.offset + s.extent();
   }
@@ -106,7 +118,8 @@ namespace {
 // Everything but the outputs' elements is as it was.
 bool untouched(const ImageLayout& layout, const std::byte* before, const std::byte* after) {
   const auto same = [&](std::int64_t begin, std::int64_t end) {
-    return begin >= end || std::memcmp(before + begin, after + begin, static_cast<std::size_t>(end - begin)) == 0;
+    return begin >= end ||
+           std::memcmp(before + begin, after + begin, static_cast<std::size_t>(end - begin)) == 0;
   };
   std::int64_t seen = 0;
   for (const Segment& s : layout.segments()) {
@@ -115,16 +128,34 @@ bool untouched(const ImageLayout& layout, const std::byte* before, const std::by
     const std::int64_t stretches = (s.elements() + kStretch - 1) / kStretch;
 #pragma omp parallel for schedule(static) reduction(&& : clean) if (stretches > 8)
     for (std::int64_t n = 0; n < stretches; ++n) {
-      for_each_run(s, n * kStretch, std::min(s.elements(), (n + 1) * kStretch), [&](std::int64_t i, std::int64_t j, std::int64_t count) {
-        const std::int64_t begin = s.place(i, j), end = begin + count * s.element_bytes();
-        clean = clean && (s.output || same(begin, end));
-        if (j + count == s.cols && i + 1 < s.rows) clean = clean && same(end, s.place(i + 1, 0));
-      });
+      for_each_run(s, n * kStretch, std::min(s.elements(), (n + 1) * kStretch),
+                   [&](std::int64_t i, std::int64_t j, std::int64_t count) {
+                     const std::int64_t begin = s.place(i, j), end = begin + count * s.element_bytes();
+                     clean = clean && (s.output || same(begin, end));
+                     if (j + count == s.cols && i + 1 < s.rows) clean = clean && same(end, s.place(i + 1, 0));
+                   });
     }
     if (!clean) return false;
     seen = s.offset + s.extent();
   }
   return same(seen, layout.bytes());
+}
+
+// "the first place" or "place 7".
+std::string place_number(std::int64_t n) { return n == 1 ? "the first place" : fmt::format("place {}", n); }
+
+// Of a write `bytes` bytes after the end of `s`.
+std::string behind_end(const Segment& s, std::int64_t bytes) {
+  const std::int64_t n = bytes / s.element_bytes();
+  if (s.rows != 1) return fmt::format("wrote {} behind the end of {}", place_number(n + 1), s.name);
+  return fmt::format("wrote {}[{}], {} behind its end", s.name, s.cols + n, place_number(n + 1));
+}
+
+// Of a write whose first byte is `bytes` bytes before the start of `s`.
+std::string before_start(const Segment& s, std::int64_t bytes) {
+  const std::int64_t n = (bytes + s.element_bytes() - 1) / s.element_bytes();
+  if (s.rows != 1) return fmt::format("wrote {} before the start of {}", place_number(n), s.name);
+  return fmt::format("wrote {}[{}], {} before its start", s.name, -n, place_number(n));
 }
 
 }  // namespace
@@ -134,7 +165,9 @@ Trespass find_trespass(const ImageLayout& layout, const std::byte* before, const
   if (untouched(layout, before, after)) return found;
   const auto& segments = layout.segments();  // somewhere: one after the other, to say where first
   const auto first_difference = [&](std::int64_t begin, std::int64_t end) -> std::int64_t {
-    if (begin >= end || std::memcmp(before + begin, after + begin, static_cast<std::size_t>(end - begin)) == 0) return -1;
+    if (begin >= end ||
+        std::memcmp(before + begin, after + begin, static_cast<std::size_t>(end - begin)) == 0)
+      return -1;
     while (before[begin] == after[begin]) ++begin;
     return begin;
   };
@@ -146,18 +179,19 @@ Trespass find_trespass(const ImageLayout& layout, const std::byte* before, const
       const std::int64_t begin = s.offset + i * s.ld * element, end = begin + s.cols * element;
       if (const std::int64_t d = first_difference(at, begin); d >= 0) {
         const std::string text =
-            i > 0 ? fmt::format("wrote in the padding of {}, row {}, element {} past its end", s.name, i - 1,
-                                (d - at) / element)
-            : n > 0 && d - at < kFenceBytes / 2
-                ? fmt::format("wrote {} bytes past the end of {}", d - at, segments[n - 1].name)
-                : fmt::format("wrote {} bytes before the start of {}", begin - d, s.name);
+            i > 0 ? fmt::format("wrote {}({}, {}), in the padding behind a row of {} elements", s.name, i - 1,
+                                s.cols + (d - at) / element, s.cols)
+            : n > 0 && d - at < kFenceBytes / 2 ? behind_end(segments[n - 1], d - at)
+                                                : before_start(s, begin - d);
         return {Trespass::Kind::fence, text};
       }
       if (!s.output) {
-        if (const std::int64_t d = first_difference(begin, end); d >= 0 && found.kind == Trespass::Kind::none) {
+        if (const std::int64_t d = first_difference(begin, end);
+            d >= 0 && found.kind == Trespass::Kind::none) {
           const std::int64_t j = (d - begin) / element;
-          found = {Trespass::Kind::input, s.rows == 1 ? fmt::format("input {}[{}] was changed", s.name, j)
-                                                      : fmt::format("input {}({}, {}) was changed", s.name, i, j)};
+          found = {Trespass::Kind::input, s.rows == 1
+                                              ? fmt::format("input {}[{}] was changed", s.name, j)
+                                              : fmt::format("input {}({}, {}) was changed", s.name, i, j)};
         }
       }
       at = end;
@@ -165,7 +199,7 @@ Trespass find_trespass(const ImageLayout& layout, const std::byte* before, const
   }
   if (const std::int64_t d = first_difference(at, layout.bytes()); d >= 0) {
     return {Trespass::Kind::fence,
-            fmt::format("wrote {} bytes past the end of {}", d - at, segments.empty() ? "nothing" : segments.back().name)};
+            segments.empty() ? "wrote where there is no array" : behind_end(segments.back(), d - at)};
   }
   return found;
 }

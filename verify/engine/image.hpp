@@ -22,10 +22,10 @@ enum class Poison : std::uint8_t { nan_payload, sentinel_a, sentinel_b };
 /// One array inside an image.
 struct Segment {
   enum class Kind : std::uint8_t { f32, f64, i32 };
-  std::string name;           // "A.val", "y"
+  std::string name;  // "A.val", "y"
   Kind kind = Kind::f32;
   bool output = false;
-  std::int64_t offset = 0;    // bytes from the image's start to element (0, 0)
+  std::int64_t offset = 0;                  // bytes from the image's start to element (0, 0)
   std::int64_t rows = 0, cols = 0, ld = 0;  // elements; a vector is one row
   const void* source = nullptr;             // packed contents, or null: poison
   std::int64_t source_ld = 0;
@@ -33,9 +33,13 @@ struct Segment {
   [[nodiscard]] int element_bytes() const { return kind == Kind::f64 ? 8 : 4; }
   [[nodiscard]] std::int64_t elements() const { return rows * cols; }
   /// Bytes from the image's start to element (i, j).
-  [[nodiscard]] std::int64_t place(std::int64_t i, std::int64_t j) const { return offset + (i * ld + j) * element_bytes(); }
+  [[nodiscard]] std::int64_t place(std::int64_t i, std::int64_t j) const {
+    return offset + (i * ld + j) * element_bytes();
+  }
   /// Bytes from the first element to the end of the last.
-  [[nodiscard]] std::int64_t extent() const { return rows > 0 ? ((rows - 1) * ld + cols) * element_bytes() : 0; }
+  [[nodiscard]] std::int64_t extent() const {
+    return rows > 0 ? ((rows - 1) * ld + cols) * element_bytes() : 0;
+  }
 };
 
 /// Elements that one thread takes in one piece. The same on every machine, as the order of sums is; a multiple of 64, so that no two pieces
@@ -70,9 +74,9 @@ void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes);
 /// How one run's arrays are placed. Runs of a case differ in it, so that a kernel that needs more than it declares is seen.
 struct Placement {
   Poison poison = Poison::nan_payload;
-  bool tight = false;        // ld == cols where alignment allows, and bases at the smallest allowed alignment
+  bool tight = false;  // ld == cols where alignment allows, and bases at the smallest allowed alignment
   std::int32_t alignment = 0;  // bytes the variant declared; 0: the element size
-  bool packed = false;       // as data lies in practice, for timing: ld as if tight, bases generously aligned
+  bool packed = false;  // as data lies in practice, for timing: ld as if tight, bases generously aligned
 };
 
 inline constexpr std::int64_t kFenceBytes = 1024;
@@ -99,7 +103,8 @@ class ImageLayout {
 /// What a run changed that it had no business to change.
 struct Trespass {
   enum class Kind : std::uint8_t { none, input, fence } kind = Kind::none;
-  std::string text;  // "x[17] changed", "wrote 4 bytes after the end of y", "wrote in the padding of C, row 3"
+  std::string
+      text;  // "x[17] changed", "wrote 4 bytes after the end of y", "wrote in the padding of C, row 3"
 };
 
 /// Compares an image after a run with the same image before it. Only output elements may differ.

@@ -1,9 +1,10 @@
 // Compares what registered itself with what CMake compiled.
 #pragma once
+#include <set>
 #include <string>
 #include <vector>
 
-#include "verify/engine/entry.hpp"
+#include "verify/engine/user_files.hpp"
 
 namespace plumb {
 
@@ -11,6 +12,11 @@ struct ManifestLine {
   const char* op;
   const char* variant;
 };
+
+/// One line per defect among a user's files compiled `in` (&UserFile::here or &UserFile::simt), whose variants registered themselves
+/// as `registered` ("user/NAME").
+[[nodiscard]] std::vector<std::string> user_defects(bool UserFile::*in,
+                                                    const std::set<std::string>& registered);
 
 /// One line per defect: compiled but not registered, registered under another name. Empty: all is well.
 [[nodiscard]] std::vector<std::string> manifest_defects();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "reference/core/error.hpp"
+#include "reference/core/resource_error.hpp"
 #include "reference/core/text.hpp"
 #include "verify/engine/worker.hpp"
 
@@ -34,11 +35,16 @@ const OperatorEntry& find_operator(std::string_view name) {
     if (entry->name() == name) return *entry;
     known.push_back(entry->name());
   }
-  throw Error(fmt::format("no operator is called '{}'{} (verify --list)", printable(name), did_you_mean(name, known)));
+  throw Error(fmt::format("no operator is called '{}'{} (verify --list)", printable(name),
+                          did_you_mean(name, known)));
 }
 
 void throw_unknown_variant(const std::string& op, const std::string& variant) {
   throw Error(fmt::format("{} has no variant '{}' in this process (verify --list variants)", op, variant));
+}
+
+void throw_no_memory(const Case& c, const std::bad_alloc& e) {
+  throw ResourceError(fmt::format("{}: {}", c.id(), e.what()));
 }
 
 void throw_no_bound(const std::string& op, Arithmetic arithmetic) {

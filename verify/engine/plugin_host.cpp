@@ -16,7 +16,8 @@
 namespace plumb {
 namespace {
 
-static_assert(static_cast<int>(Arithmetic::winograd) == PLUMB_WINOGRAD &&
+static_assert(static_cast<int>(Arithmetic::flushed) == PLUMB_FLUSHED &&
+                  static_cast<int>(Arithmetic::winograd) == PLUMB_WINOGRAD &&
                   static_cast<int>(Arithmetic::fp16) == PLUMB_FP16 &&
                   static_cast<int>(Arithmetic::tf32) == PLUMB_TF32 &&
                   static_cast<int>(Arithmetic::compensated) == PLUMB_COMPENSATED,
@@ -101,12 +102,6 @@ std::string invoke_plugin(const std::string& path, const OperatorEntry& entry, c
     throw input_error(path, 0,
                       fmt::format("has no variant {} of {} in {}", bare, entry.name(), name(i.dtype)));
   const CallInfo info = entry.unpack(i.dtype, i.views, i.base);
-  if (!info.complete) {
-    throw Error(
-        fmt::format("{}: its Problem has members that plug-ins know no name for; give it a static "
-                    "each_scalar(problem, f)",
-                    entry.name()));
-  }
   std::vector<plumb_array> arrays;
   for (const ArrayInfo& a : info.arrays) {
     arrays.push_back({a.name.c_str(),

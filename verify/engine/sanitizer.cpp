@@ -21,10 +21,9 @@
 #include "reference/core/text.hpp"
 #include "verify/engine/confinement.hpp"
 #include "verify/engine/plugin_host.hpp"
+#include "verify/engine/repro.hpp"
 #include "verify/engine/runner.hpp"
 #include "verify/engine/sanitizer_report.hpp"
-
-extern char** environ;
 
 namespace plumb {
 namespace {
@@ -32,17 +31,21 @@ namespace {
 // Its flags: verification.md. A warning is a finding: racecheck calls a write after a read by another warp one.
 std::vector<std::string> flags_of(SanitizerTool tool) {
   std::vector<std::string> flags{"--tool", std::string(name(tool))};
-  for (const char* f : {"--error-exitcode", "1", "--print-limit", "20", "--target-processes", "application-only", "--strip-paths", "no",
-                        "--check-warpgroup-mma", "yes"}) flags.emplace_back(f);
+  for (const char* f : {"--error-exitcode", "1", "--print-limit", "20", "--target-processes",
+                        "application-only", "--strip-paths", "no", "--check-warpgroup-mma", "yes"})
+    flags.emplace_back(f);
   switch (tool) {
     case SanitizerTool::memcheck:
-      for (const char* f : {"--leak-check", "full", "--padding", "512", "--track-stream-ordered-races", "all"}) flags.emplace_back(f);
+      for (const char* f :
+           {"--leak-check", "full", "--padding", "512", "--track-stream-ordered-races", "all"})
+        flags.emplace_back(f);
       break;
     case SanitizerTool::racecheck:
       for (const char* f : {"--racecheck-detect-level", "warn"}) flags.emplace_back(f);
       break;
-    case SanitizerTool::initcheck: break;
-    case SanitizerTool::synccheck: break;
+    case SanitizerTool::initcheck:
+    case SanitizerTool::synccheck:
+      break;
   }
   return flags;
 }
@@ -77,7 +80,8 @@ class Folder {
 enum class Ended : std::uint8_t { by_itself, too_late, interrupted };
 
 // Runs a command line in a group of its own, with its output in a file.
-Ended run_command(const std::vector<std::string>& command, const std::filesystem::path& log, double seconds, int& status) {
+Ended run_command(const std::vector<std::string>& command, const std::filesystem::path& log, double seconds,
+                  int& status) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -91,7 +95,8 @@ Ended run_command(const std::vector<std::string>& command, const std::filesystem
   posix_spawnattr_setpgroup(&attributes, 0);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   pid_t pid = -1;
-  const int failed = start_process(pid, command.front().c_str(), actions, attributes, arguments.data(), environ);
+  const int failed =
+      start_process(pid, command.front().c_str(), actions, attributes, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (failed != 0) throw Error(fmt::format("cannot start {}: {}", command.front(), std::strerror(failed)));
@@ -122,15 +127,15 @@ std::string last_line_of(const std::string& text) {
 Verdict verdict_of(SanitizerTool tool, const SanitizerFinding& f) {
   if (tool == SanitizerTool::racecheck) return Verdict::race;
   const auto says = [&](const char* words) { return f.message.find(words) != std::string::npos; };
-  if (tool == SanitizerTool::memcheck && says("Invalid __") && !says("misaligned")) return Verdict::out_of_bounds;
+  if (tool == SanitizerTool::memcheck && says("Invalid __") && !says("misaligned"))
+    return Verdict::out_of_bounds;
   if (says("race")) return Verdict::race;  // of allocations in stream order
   return Verdict::error;
 }
 
-// A rung of 80 and above calls a library, whose kernels carry no lines.
+// A library's kernels carry no lines.
 bool is_of_library(const VariantInfo& variant, const SanitizerFinding& f) {
-  const bool calls_one = variant.name.rfind("gpu/8", 0) == 0 || variant.name.rfind("gpu/9", 0) == 0;
-  return calls_one && f.file.empty() && !f.kernel.empty();
+  return variant.traits.library && f.file.empty() && !f.kernel.empty();
 }
 
 std::string in_one_line(const SanitizerFinding& f) {
@@ -144,10 +149,14 @@ std::string in_one_line(const SanitizerFinding& f) {
 
 std::string_view name(SanitizerTool tool) {
   switch (tool) {
-    case SanitizerTool::memcheck: return "memcheck";
-    case SanitizerTool::racecheck: return "racecheck";
-    case SanitizerTool::initcheck: return "initcheck";
-    case SanitizerTool::synccheck: return "synccheck";
+    case SanitizerTool::memcheck:
+      return "memcheck";
+    case SanitizerTool::racecheck:
+      return "racecheck";
+    case SanitizerTool::initcheck:
+      return "initcheck";
+    case SanitizerTool::synccheck:
+      return "synccheck";
   }
   return "?";
 }
@@ -158,11 +167,12 @@ std::vector<SanitizerTool> parse_tools(const std::string& words) {
   for (const SanitizerTool t : kAllTools) known.emplace_back(name(t));
   for (const std::string& word : split(words, ',')) {
     if (std::find(known.begin(), known.end(), word) == known.end()) {
-      throw Error(fmt::format("--sanitize: unknown tool '{}'{} (known: {})", printable(word), did_you_mean(word, known),
-                              fmt::join(known, ", ")));
+      throw Error(fmt::format("--sanitize: unknown tool '{}'{} (known: {})", printable(word),
+                              did_you_mean(word, known), fmt::join(known, ", ")));
     }
     for (const SanitizerTool t : kAllTools) {
-      if ((word == "all" || word == name(t)) && std::find(tools.begin(), tools.end(), t) == tools.end()) tools.push_back(t);
+      if ((word == "all" || word == name(t)) && std::find(tools.begin(), tools.end(), t) == tools.end())
+        tools.push_back(t);
     }
   }
   return tools;
@@ -180,25 +190,27 @@ std::string find_compute_sanitizer() {
   folders.emplace_back("/usr/local/cuda/bin");
   folders.emplace_back("/usr/local/cuda/compute-sanitizer");
   for (const std::string& folder : folders) {
-    const std::string program = folder + "/compute-sanitizer";
-    if (!folder.empty() && std::filesystem::is_regular_file(program) && access(program.c_str(), X_OK) == 0) return program;
+    std::string program = folder + "/compute-sanitizer";
+    if (!folder.empty() && std::filesystem::is_regular_file(program) && access(program.c_str(), X_OK) == 0)
+      return program;
   }
   return {};
 }
 
-SanitizedRun run_sanitized(const std::string& sanitizer, const std::string& program, SanitizerTool tool, const Case& c,
-                           const VariantInfo& variant, double timeout) {
+SanitizedRun run_sanitized(const std::string& sanitizer, const std::string& program, SanitizerTool tool,
+                           const Case& c, const VariantInfo& variant, double timeout) {
   SanitizedRun run;
   Record& r = run.record;
-  r.case_id = c.id(), r.op = c.op, r.dtype = std::string(name(c.dtype)), r.variant = fmt::format("{} ({})", variant.name, name(tool));
-  r.repro = fmt::format("verify --case '{}' --variant '{}' --sanitize {}{}{}", r.case_id, variant.name, name(tool),
-                        variant.mutant ? " --mutants" : "", variant.plugin.empty() ? "" : fmt::format(" --plugin '{}'", variant.plugin));
+  r.case_id = c.id(), r.op = c.op, r.dtype = std::string(name(c.dtype)),
+  r.variant = fmt::format("{} ({})", variant.name, name(tool));
+  r.repro = repro_line_sanitized(c, variant, name(tool), timeout);
   const Folder folder;
   const auto xml = folder / "report.xml", log = folder / "log", answer = folder / "answer.json";
   std::vector<std::string> command{sanitizer};
   for (std::string& flag : flags_of(tool)) command.push_back(std::move(flag));
   for (const std::string& word : {std::string("--xml"), std::string("--save"), xml.string(), program,
-                                  std::string("--sanitized"), r.case_id, variant.name, answer.string()}) command.push_back(word);
+                                  std::string("--sanitized"), r.case_id, variant.name, answer.string()})
+    command.push_back(word);
   if (!variant.plugin.empty()) command.push_back(variant.plugin);
   int status = 0;
   const auto begin = std::chrono::steady_clock::now();
@@ -221,17 +233,22 @@ SanitizedRun run_sanitized(const std::string& sanitizer, const std::string& prog
   if (said.is_object()) r.runs = said.value("runs", 0);
   if (!report.findings.empty()) {
     // the gravest speaks: a race or an access out of bounds before anything else
-    const auto grave = std::find_if(report.findings.begin(), report.findings.end(),
-                                    [&](const SanitizerFinding& f) { return verdict_of(tool, f) != Verdict::error; });
+    const auto grave =
+        std::find_if(report.findings.begin(), report.findings.end(),
+                     [&](const SanitizerFinding& f) { return verdict_of(tool, f) != Verdict::error; });
     const SanitizerFinding& f = grave != report.findings.end() ? *grave : report.findings.front();
-    if (std::all_of(report.findings.begin(), report.findings.end(), [&](const SanitizerFinding& each) { return is_of_library(variant, each); })) {
-      return end(Verdict::unsupported, fmt::format("{} has findings in the library's own {}: {}", name(tool), f.kernel, f.message));
+    if (std::all_of(report.findings.begin(), report.findings.end(),
+                    [&](const SanitizerFinding& each) { return is_of_library(variant, each); })) {
+      return end(Verdict::unsupported,
+                 fmt::format("{} has findings in the library's own {}: {}", name(tool), f.kernel, f.message));
     }
     return end(verdict_of(tool, f), fmt::format("{}: {}", name(tool), in_one_line(f)));
   }
-  if (ended == Ended::too_late) return end(Verdict::timeout, fmt::format("did not end within {:g} s under {}", timeout, name(tool)));
+  if (ended == Ended::too_late)
+    return end(Verdict::timeout, fmt::format("did not end within {:g} s under {}", timeout, name(tool)));
   if (!said.is_object()) {
-    return end(Verdict::error, fmt::format("{} gave no verdict; last words: {}", name(tool), last_line_of(contents(log))));
+    return end(Verdict::error,
+               fmt::format("{} gave no verdict; last words: {}", name(tool), last_line_of(contents(log))));
   }
   const std::string verdict = said.value("verdict", "");
   for (const Verdict v : kAllVerdicts) {
@@ -242,7 +259,8 @@ SanitizedRun run_sanitized(const std::string& sanitizer, const std::string& prog
     if (is_skipped(v)) return end(v, said.value("reason", ""));
     // nothing found, but the tool itself says that something is wrong
     if (!report.whole || status != 0) {
-      return end(Verdict::error, fmt::format("{} ended with an error of its own: {}", name(tool), last_line_of(contents(log))));
+      return end(Verdict::error, fmt::format("{} ended with an error of its own: {}", name(tool),
+                                             last_line_of(contents(log))));
     }
     return end(v, {});
   }
@@ -270,7 +288,10 @@ int sanitized_main(int argc, char** argv) {
     r = runner.judge(c, *prepared, variant);
   }  // memory of the device is given back: what is left is the variant's leak
   std::ofstream answer(argv[4]);
-  answer << nlohmann::json{{"verdict", name(r.verdict)}, {"reason", r.reason}, {"runs", r.runs}, {"wants_device", r.wants_device},
+  answer << nlohmann::json{{"verdict", name(r.verdict)},
+                           {"reason", r.reason},
+                           {"runs", r.runs},
+                           {"wants_device", r.wants_device},
                            {"ratio", std::isfinite(r.worst.max_ratio) ? r.worst.max_ratio : -1.0}}
                 .dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   return answer.good() ? kOk : kUsage;

@@ -13,7 +13,8 @@ namespace {
 
 // The five entities of XML and characters by number; anything else stays as it is written.
 std::string decoded(std::string_view text) {
-  static constexpr std::pair<std::string_view, char> kEntities[] = {{"lt", '<'}, {"gt", '>'}, {"amp", '&'}, {"quot", '"'}, {"apos", '\''}};
+  static constexpr std::pair<std::string_view, char> kEntities[] = {
+      {"lt", '<'}, {"gt", '>'}, {"amp", '&'}, {"quot", '"'}, {"apos", '\''}};
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const std::size_t end = text[i] == '&' ? text.find(';', i) : std::string_view::npos;
@@ -22,7 +23,8 @@ std::string decoded(std::string_view text) {
       continue;
     }
     const std::string_view word = text.substr(i + 1, end - i - 1);
-    const auto* known = std::find_if(std::begin(kEntities), std::end(kEntities), [&](const auto& e) { return e.first == word; });
+    const auto* known = std::find_if(std::begin(kEntities), std::end(kEntities),
+                                     [&](const auto& e) { return e.first == word; });
     if (known != std::end(kEntities)) {
       out += known->second;
     } else if (word.size() > 1 && word.front() == '#') {
@@ -111,7 +113,8 @@ class Reader {
       std::size_t end = at_ + 1;
       char quote = '\0';
       while (end < text_.size() && (quote != '\0' || text_[end] != '>')) {
-        if (quote != '\0' ? text_[end] == quote : text_[end] == '"' || text_[end] == '\'') quote = quote != '\0' ? '\0' : text_[end];
+        if (quote != '\0' ? text_[end] == quote : text_[end] == '"' || text_[end] == '\'')
+          quote = quote != '\0' ? '\0' : text_[end];
         ++end;
       }
       if (end >= text_.size()) break;
@@ -151,7 +154,8 @@ class Reader {
 
 // "void plumb::(anonymous namespace)::gemm_tile<float, 32>(float const*, long)" as "gemm_tile<float, 32>".
 std::string short_kernel(std::string name) {
-  static constexpr std::string_view kUnnamed[] = {"(anonymous namespace)::", "<unnamed>::", "_NV_ANON_NAMESPACE::"};
+  static constexpr std::string_view kUnnamed[] = {
+      "(anonymous namespace)::", "<unnamed>::", "_NV_ANON_NAMESPACE::"};
   for (const std::string_view u : kUnnamed) {
     for (std::size_t at; (at = name.find(u)) != std::string::npos;) name.erase(at, u.size());
   }
@@ -228,21 +232,27 @@ SanitizerReport read_sanitizer_report(std::string_view xml) {
       f.kernel = short_kernel(where->text_of("func"));
       f.file = path_of(*where), f.line = std::atoi(where->text_of("line").c_str());
     }
-    if (const std::string size = record.text_of("size"); !size.empty()) f.detail.push_back(fmt::format("{} bytes", size));
+    if (const std::string size = record.text_of("size"); !size.empty())
+      f.detail.push_back(fmt::format("{} bytes", size));
     if (const XmlNode* who = record.find("who")) {
-      f.detail.push_back(fmt::format("block {} thread {}", axes(who->find("blockIdx")), axes(who->find("threadIdx"))));
+      f.detail.push_back(
+          fmt::format("block {} thread {}", axes(who->find("blockIdx")), axes(who->find("threadIdx"))));
     }
     for (const char* end : {"source", "destination"}) {
       const XmlNode* node = record.find(end);
       if (node == nullptr) continue;
       const std::string count = node->text_of("count");
-      f.detail.push_back(fmt::format("{}{}{}", node->text_of("direction"), path_of(*node).empty() ? "" : fmt::format(" at {}:{}", path_of(*node), node->text_of("line")),
-                                     count.empty() ? "" : fmt::format(", {} times", count)));
+      f.detail.push_back(fmt::format(
+          "{}{}{}", node->text_of("direction"),
+          path_of(*node).empty() ? "" : fmt::format(" at {}:{}", path_of(*node), node->text_of("line")),
+          count.empty() ? "" : fmt::format(", {} times", count)));
     }
     // one line of a kernel speaks once, however many threads and launches met it
-    const auto same = std::find_if(report.findings.begin(), report.findings.end(), [&](const SanitizerFinding& other) {
-      return other.message == f.message && other.kernel == f.kernel && other.file == f.file && other.line == f.line;
-    });
+    const auto same =
+        std::find_if(report.findings.begin(), report.findings.end(), [&](const SanitizerFinding& other) {
+          return other.message == f.message && other.kernel == f.kernel && other.file == f.file &&
+                 other.line == f.line;
+        });
     if (same == report.findings.end()) {
       report.findings.push_back(std::move(f));
       times.push_back(1);

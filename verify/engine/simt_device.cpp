@@ -10,6 +10,7 @@
 
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
+#include "verify/engine/manifest.hpp"
 #include "verify/engine/worker.hpp"
 
 #include "simt_manifest.inc"
@@ -23,6 +24,30 @@ const char* kept(const std::string& text) {
   static std::deque<std::string> all;
   const std::lock_guard lock(mutex);
   return all.emplace_back(text).c_str();
+}
+
+// The variants and mutants that `program` says it holds.
+std::vector<VariantInfo> ask(const std::string& program) {
+  Worker worker(program);
+  RunRequest request;
+  request.op = kListVariants;
+  const Worker::Outcome outcome = worker.run(request, 60);
+  if (outcome.kind != Worker::Outcome::Kind::replied)
+    throw Error(fmt::format("{} does not answer: {}", program, outcome.how));
+  std::vector<VariantInfo> all;
+  for (const std::string& line : outcome.reply.findings) {
+    const std::vector<std::string> field = split(line, '\t');
+    if (field.size() != 13) throw Error(fmt::format("{}: its list of variants is malformed", program));
+    const auto number = [&](std::size_t i) { return std::stoi(field[i]); };
+    VariantInfo v;
+    v.op = field[0], v.name = field[1], v.dtype = static_cast<Dtype>(number(2)), v.device = Device::simt;
+    v.traits = Traits{static_cast<Arithmetic>(number(3)), number(4) != 0, number(5), number(6)};
+    v.traits.finite_only = number(12) != 0;
+    v.mutant = number(7) != 0;
+    if (v.mutant) v.fault = {number(8), kept(field[10]), kept(field[11]), static_cast<unsigned>(number(9))};
+    all.push_back(std::move(v));
+  }
+  return all;
 }
 
 }  // namespace
@@ -51,26 +76,10 @@ std::vector<std::string> describe_variants() {
 }
 
 std::vector<VariantInfo> list_simt(const std::string& program, std::vector<std::string>& defects) {
-  Worker worker(program);
-  RunRequest request;
-  request.op = kListVariants;
-  const Worker::Outcome outcome = worker.run(request, 60);
-  if (outcome.kind != Worker::Outcome::Kind::replied)
-    throw Error(fmt::format("{} does not answer: {}", program, outcome.how));
-  std::vector<VariantInfo> all;
+  std::vector<VariantInfo> all = ask(program);
   std::set<std::string> registered;
-  for (const std::string& line : outcome.reply.findings) {
-    const std::vector<std::string> field = split(line, '\t');
-    if (field.size() != 13) throw Error(fmt::format("{}: its list came garbled", program));
-    const auto number = [&](std::size_t i) { return std::stoi(field[i]); };
-    VariantInfo v;
-    v.op = field[0], v.name = field[1], v.dtype = static_cast<Dtype>(number(2)), v.device = Device::simt;
-    v.traits = Traits{static_cast<Arithmetic>(number(3)), number(4) != 0, number(5), number(6)};
-    v.traits.finite_only = number(12) != 0;
-    v.mutant = number(7) != 0;
-    if (v.mutant) v.fault = {number(8), kept(field[10]), kept(field[11]), static_cast<unsigned>(number(9))};
+  for (const VariantInfo& v : all) {
     if (!v.mutant) registered.insert(v.op + "|" + v.name);
-    all.push_back(std::move(v));
   }
   for (const SimtManifestLine& line : kSimtManifest) {
     if (line.op[0] == '\0' || line.absent[0] != '\0') continue;
@@ -80,6 +89,19 @@ std::vector<VariantInfo> list_simt(const std::string& program, std::vector<std::
           line.variant, line.op));
     }
   }
+  return all;
+}
+
+std::vector<VariantInfo> list_user_simt(std::vector<std::string>& defects) {
+  const std::string program = worker_beside("plumb_user_simt_worker");
+  if (program.empty()) return {};
+  std::vector<VariantInfo> all = ask(program);
+  std::set<std::string> registered;
+  for (VariantInfo& v : all) {
+    v.program = program;
+    registered.insert(v.name);
+  }
+  for (std::string& d : user_defects(&UserFile::simt, registered)) defects.push_back(std::move(d));
   return all;
 }
 
@@ -95,5 +117,16 @@ std::vector<VariantInfo> absent_from_simt() {
   }
   return all;
 }
+
+std::vector<std::string> names_on_simt(const std::string& op) {
+  std::vector<std::string> names;
+  for (const SimtManifestLine& line : kSimtManifest) {
+    if (line.op[0] != '\0' && line.absent[0] == '\0' && (op.empty() || op == line.op))
+      names.emplace_back(line.variant);
+  }
+  return names;
+}
+
+std::vector<std::string> names_on_simt() { return names_on_simt(""); }
 
 }  // namespace plumb

@@ -26,8 +26,17 @@ inline constexpr double kMaxSimtWork = 6e6, kMaxSimtRaceWork = 2e6;
 [[nodiscard]] std::vector<VariantInfo> list_simt(const std::string& program,
                                                  std::vector<std::string>& defects);
 
+/// The variants of a user's .cu files (tools/plumb --extra), which a worker of their own holds: VariantInfo::program names it. Empty where
+/// there is none. Adds to `defects` as list_simt() does.
+[[nodiscard]] std::vector<VariantInfo> list_user_simt(std::vector<std::string>& defects);
+
 /// Rungs that the CPU executor cannot run, one VariantInfo per type, with VariantInfo::absent saying why.
 [[nodiscard]] std::vector<VariantInfo> absent_from_simt();
+
+/// Names of the rungs that the CPU executor's worker holds once it is built, whether it is or not; no plug-in's and no user's.
+[[nodiscard]] std::vector<std::string> names_on_simt();
+/// Those of one operator.
+[[nodiscard]] std::vector<std::string> names_on_simt(const std::string& op);
 
 /// In the worker: the lines of its list.
 [[nodiscard]] std::vector<std::string> describe_variants();

@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,20 +20,20 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include "reference/core/error.hpp"
+#include "reference/core/resource_error.hpp"
 #include "verify/engine/confinement.hpp"
 #include "verify/engine/plugin_host.hpp"
 #include "verify/engine/simt_device.hpp"
-
-extern char** environ;
 
 namespace plumb {
 namespace {
 
 constexpr int kWire = 3, kBlock = 4;
 constexpr std::uint64_t kLongest = std::uint64_t{1} << 24;  // bytes of a message
-constexpr const char* kBrokenWire = "wrote to the judge's wire: what came is no reply";
+constexpr const char* kBrokenWire = "protocol error: the variant wrote to the control socket";
 constexpr const char* kSettle = "settle";  // in place of an operator's name
 
 // ---- the wire: a length, then fields ----
@@ -124,7 +125,8 @@ class Message {
 Message encode(const RunRequest& r) {
   Message m;
   m.put(r.op), m.put(r.variant);
-  m.put_number(static_cast<int>(r.dtype)), m.put_number(static_cast<int>(r.device)), m.put_number(static_cast<int>(r.poison));
+  m.put_number(static_cast<int>(r.dtype)), m.put_number(static_cast<int>(r.device)),
+      m.put_number(static_cast<int>(r.poison));
   m.put(r.views.data(), r.views.size());
   m.put_number(r.image_bytes);
   m.put(r.plugin);
@@ -133,7 +135,8 @@ Message encode(const RunRequest& r) {
   m.put_number(static_cast<std::int64_t>(r.disturbance));
   m.put_number(r.min_sm), m.put_number(r.watch);
   m.put_number(r.ticket);
-  m.put_number(r.timing.samples), m.put_number(r.timing.warm), m.put_number(r.timing.cold), m.put_real(r.timing.budget);
+  m.put_number(r.timing.samples), m.put_number(r.timing.warm), m.put_number(r.timing.cold),
+      m.put_real(r.timing.budget);
   m.put_number(static_cast<std::int64_t>(r.timing.outputs.size()));
   for (const ByteRange& o : r.timing.outputs) m.put_number(o.offset), m.put_number(o.bytes);
   return m;
@@ -142,7 +145,8 @@ Message encode(const RunRequest& r) {
 RunRequest decode_request(Message& m) {
   RunRequest r;
   r.op = m.text(), r.variant = m.text();
-  r.dtype = static_cast<Dtype>(m.number()), r.device = static_cast<Device>(m.number()), r.poison = static_cast<Poison>(m.number());
+  r.dtype = static_cast<Dtype>(m.number()), r.device = static_cast<Device>(m.number()),
+  r.poison = static_cast<Poison>(m.number());
   const std::string views = m.text();
   r.views.resize(views.size());
   std::memcpy(r.views.data(), views.data(), views.size());
@@ -153,7 +157,8 @@ RunRequest decode_request(Message& m) {
   r.disturbance = static_cast<std::uint64_t>(m.number());
   r.min_sm = static_cast<int>(m.number()), r.watch = m.number() != 0;
   r.ticket = m.number();
-  r.timing.samples = static_cast<int>(m.number()), r.timing.warm = m.number() != 0, r.timing.cold = m.number() != 0;
+  r.timing.samples = static_cast<int>(m.number()), r.timing.warm = m.number() != 0,
+  r.timing.cold = m.number() != 0;
   r.timing.budget = m.real();
   for (std::int64_t n = m.number(); n > 0; --n) {
     const std::int64_t offset = m.number();
@@ -179,8 +184,9 @@ Message encode(const RunReply& r) {
   m.put_number(static_cast<std::int64_t>(r.timing.kernels.size()));
   for (const KernelUse& k : r.timing.kernels) {
     m.put(k.name);
-    for (const std::int64_t v : {std::int64_t{k.registers}, std::int64_t{k.shared_bytes}, std::int64_t{k.local_bytes},
-                                 std::int64_t{k.threads}, k.blocks}) m.put_number(v);
+    for (const std::int64_t v : {std::int64_t{k.registers}, std::int64_t{k.shared_bytes},
+                                 std::int64_t{k.local_bytes}, std::int64_t{k.threads}, k.blocks})
+      m.put_number(v);
   }
   return m;
 }
@@ -200,10 +206,11 @@ RunReply decode_reply(Message& m) {
   for (std::int64_t n = m.number(); n > 0; --n) {
     KernelUse& k = r.timing.kernels.emplace_back();
     k.name = m.text();
-    for (int* v : {&k.registers, &k.shared_bytes, &k.local_bytes, &k.threads}) *v = static_cast<int>(m.number());
+    for (int* v : {&k.registers, &k.shared_bytes, &k.local_bytes, &k.threads})
+      *v = static_cast<int>(m.number());
     k.blocks = m.number();
   }
-  if (!m.at_end() || r.status > RunReply::Status::too_old) throw Error(kBrokenWire);
+  if (!m.at_end() || r.status > RunReply::Status::no_resource) throw Error(kBrokenWire);
   return r;
 }
 
@@ -234,7 +241,8 @@ void record_choice(Context& c, const char* text) { static_cast<RunState*>(c.owne
 // The one timing loop: after the first, untimed run come, for each kind of cache, runs to warm up and then the samples.
 class Repetition {
  public:
-  Repetition(const TimingRequest& request, RunReply& reply, Backend& backend) : request_(request), reply_(reply), backend_(backend) {}
+  Repetition(const TimingRequest& request, RunReply& reply, Backend& backend)
+      : request_(request), reply_(reply), backend_(backend) {}
 
   [[nodiscard]] bool repeating() const { return kind_ > 0; }
 
@@ -273,7 +281,9 @@ class Repetition {
 
   [[nodiscard]] bool cold() const { return kind_ == kCold; }
   [[nodiscard]] std::vector<double>& times() { return cold() ? reply_.timing.cold : reply_.timing.warm; }
-  [[nodiscard]] double elapsed() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - since_).count(); }
+  [[nodiscard]] double elapsed() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - since_).count();
+  }
   [[nodiscard]] bool warming() {
     if (!times().empty()) return false;
     const double spent = elapsed();
@@ -328,7 +338,8 @@ RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte*
     context.owner = &state;
     backend.disturb(request.disturbance);
     context.stream = backend.stream();
-    Invocation invocation{request.variant, request.dtype, request.device, views.data(), nullptr, &context, {}, {}, {}, {}};
+    Invocation invocation{
+        request.variant, request.dtype, request.device, views.data(), nullptr, &context, {}, {}, {}, {}};
     if (backend.apart()) {
       // the views then hold addresses, to which no base is to be added
       (void)entry.relocate(request.dtype, views.data(), [&](const ArrayInfo& a, std::int64_t offset) {
@@ -339,7 +350,8 @@ RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte*
     }
     if (backend.tracks_arrays()) {
       StagedViews copy = request.views;  // unpacking rebases them
-      backend.begin(entry.unpack(request.dtype, copy.data(), invocation.base), request.poison, request.schedule, request.check_accesses);
+      backend.begin(entry.unpack(request.dtype, copy.data(), invocation.base), request.poison,
+                    request.schedule, request.check_accesses);
     }
     Repetition repetition(request.timing, reply, backend);
     std::chrono::steady_clock::time_point start, preparing;
@@ -358,7 +370,9 @@ RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte*
         return;
       }
       backend.synchronize();
-      if (prepares) reply.timing.prepare = std::chrono::duration<double>(std::chrono::steady_clock::now() - preparing).count();
+      if (prepares)
+        reply.timing.prepare =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - preparing).count();
       own_blocks = state.blocks.size();
       if (request.watch) backend.watch_launches();
       start = std::chrono::steady_clock::now();
@@ -373,9 +387,18 @@ RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte*
       backend.keep(request.timing.outputs);
       invocation.again = [&] { return repetition.again(); };
     }
-    reply.text = request.plugin.empty() ? entry.invoke(invocation) : invoke_plugin(request.plugin, entry, invocation);
+    reply.text =
+        request.plugin.empty() ? entry.invoke(invocation) : invoke_plugin(request.plugin, entry, invocation);
     if (!reply.text.empty()) reply.status = RunReply::Status::unsupported;
     backend.download(image, request.image_bytes);
+  } catch (const ResourceError& e) {
+    reply.status = RunReply::Status::no_resource;
+    reply.text = e.what();
+  } catch (const std::bad_alloc&) {
+    // under `ulimit -v` an allocation fails for its user's limit; otherwise the variant asked for most of the machine's memory
+    reply.status = address_space_is_limited() ? RunReply::Status::no_resource : RunReply::Status::error;
+    reply.text =
+        address_space_is_limited() ? "out of address space (ulimit -v)" : "out of memory (std::bad_alloc)";
   } catch (const std::exception& e) {
     reply.status = RunReply::Status::error;
     reply.text = e.what();
@@ -395,13 +418,23 @@ RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte*
   return reply;
 }
 
+namespace {
+
+// Address space for images: as much as any may need, or half of what `ulimit -v` leaves.
+std::int64_t window_size() {
+  const std::int64_t half = address_space_left() / 2 / 4096 * 4096;
+  return std::min(kWindowBytes, std::max<std::int64_t>(half, 4096));
+}
+
+}  // namespace
+
 int worker_main() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // the judge gone, nobody waits for an answer
-  void* window = mmap(nullptr, static_cast<std::size_t>(kWindowBytes), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (window == MAP_FAILED) {
-    std::fprintf(stderr, "no address space for the image window: %s\n", std::strerror(errno));
-    return kWire;
-  }
+  const std::int64_t window_bytes = window_size();
+  void* window = mmap(nullptr, static_cast<std::size_t>(window_bytes), PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const std::string no_window =
+      window != MAP_FAILED ? "" : fmt::format("out of address space: {}", std::strerror(errno));
   std::map<Device, std::unique_ptr<Backend>> backends;
   bool confined = false;
   Message message;
@@ -409,7 +442,7 @@ int worker_main() {
     const RunRequest request = decode_request(message);
     RunReply reply;
     if (request.op == kSettle) {
-      for (int tries = 0; tries < 100 && count_threads() > request.image_bytes; ++tries) usleep(2000);
+      for (int tries = 0; tries < 1000 && count_threads() > request.image_bytes; ++tries) usleep(2000);
     } else if (request.op == kListPlugin) {
       confine_worker(true);
       confined = true;
@@ -418,10 +451,23 @@ int worker_main() {
       reply.findings = describe_variants();
     } else {
       const auto pages = static_cast<std::size_t>((request.image_bytes + 4095) / 4096 * 4096);
+      std::string missing = no_window;
+      if (missing.empty() && static_cast<std::int64_t>(pages) > window_bytes) {
+        missing = fmt::format("out of address space: an image of {} MiB, {} MiB are left (ulimit -v)",
+                              pages >> 20, window_bytes >> 20);
+      }
+      if (missing.empty() && !confined) missing = missing_resources(omp_get_max_threads());
       // always at the same address: a kernel that caches by pointer meets new data there, and what lies past it cannot be touched
-      if (mmap(window, pages, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, kBlock, 0) == MAP_FAILED) {
-        std::fprintf(stderr, "cannot map an image of %zu bytes: %s\n", pages, std::strerror(errno));
-        return 1;
+      if (missing.empty() &&
+          mmap(window, pages, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, kBlock, 0) == MAP_FAILED) {
+        missing = fmt::format("cannot map an image of {} bytes: {}", pages, std::strerror(errno));
+      }
+      if (!missing.empty()) {
+        reply.status = RunReply::Status::no_resource;
+        reply.text = missing;
+        reply.ticket = request.ticket;
+        if (!encode(reply).send(kWire)) return 1;
+        continue;
       }
       std::unique_ptr<Backend>& backend = backends[request.device];
       try {
@@ -435,9 +481,10 @@ int worker_main() {
         prctl(PR_SET_PDEATHSIG, SIGKILL);  // a change of rights may have cleared it
         confined = true;
       }
-      if (backend) reply = serve(request, find_operator(request.op), static_cast<std::byte*>(window), *backend);
+      if (backend)
+        reply = serve(request, find_operator(request.op), static_cast<std::byte*>(window), *backend);
       // out of reach until the next run: a thread still writing when its variant has returned is a crash
-      mmap(window, pages, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+      (void)mmap(window, pages, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
       if (has_children() && reply.status == RunReply::Status::ok) {
         reply.status = RunReply::Status::error;
         reply.text = "left a process running after it had returned";
@@ -446,38 +493,63 @@ int worker_main() {
     reply.threads = count_threads();
     reply.ticket = request.ticket;
     if (!encode(reply).send(kWire)) {
-      std::fprintf(stderr, "cannot answer: the wire to the judge is closed\n");
+      std::fprintf(stderr, "cannot answer: the control socket to the judge is closed\n");
       return 1;
     }
   }
   return 0;
 }
 
-Worker::Worker(const std::string& program) {
-  // descriptors above 10, so that dup2 onto 0..4 in the child cannot overwrite one that is still needed
-  const auto raise = [](int fd) {
-    const int high = fcntl(fd, F_DUPFD_CLOEXEC, 10);
-    close(fd);
-    return high;
-  };
-  int wire[2], words[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, wire) != 0 || pipe2(words, O_CLOEXEC) != 0) {
-    throw Error(fmt::format("cannot start a child process: {}", std::strerror(errno)));
-  }
-  wire_ = raise(wire[0]), words_ = raise(words[0]);
-  const int child_wire = raise(wire[1]), child_words = raise(words[1]);
-  block_ = raise(memfd_create("plumbline-image", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+namespace {
+
+// The error for a descriptor or a process that could not be had.
+ResourceError cannot_start(int code) {
+  rlimit limit{};
+  // EINVAL: of F_DUPFD with a first number beyond the limit
+  const bool files = (code == EMFILE || code == EINVAL) && getrlimit(RLIMIT_NOFILE, &limit) == 0;
+  return ResourceError(fmt::format("cannot start a child process: {}{}", std::strerror(files ? EMFILE : code),
+                                   files ? fmt::format(" (ulimit -n is {})", limit.rlim_cur) : ""));
+}
+
+// The same descriptor with a number of at least 10, so that dup2 onto 0..4 in the child cannot overwrite one that is still needed.
+Descriptor raised(const Descriptor& low) {
+  Descriptor high(fcntl(low.get(), F_DUPFD_CLOEXEC, 10));
+  if (high.get() < 0) throw cannot_start(errno);
+  return high;
+}
+
+struct DescriptorPair {
+  Descriptor first, second;
+};
+DescriptorPair raised(const int (&pair)[2]) {
+  const Descriptor low[2] = {Descriptor(pair[0]), Descriptor(pair[1])};
+  return {raised(low[0]), raised(low[1])};
+}
+
+}  // namespace
+
+Worker::Worker(const std::string& program, OomCounter oom_counter)
+    : oom_counter_(std::move(oom_counter)), oom_kills_before_(oom_counter_()) {
+  int pair[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) throw cannot_start(errno);
+  DescriptorPair wire = raised(pair);
+  if (pipe2(pair, O_CLOEXEC) != 0) throw cannot_start(errno);
+  DescriptorPair words = raised(pair);
+  Descriptor block(memfd_create("plumbline-image", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (block.get() < 0) throw cannot_start(errno);
+  wire_ = std::move(wire.first), words_ = std::move(words.first), block_ = raised(block);
+  const Descriptor child_wire = std::move(wire.second), child_words = std::move(words.second);
   // it may grow but never shrink: a child that truncated it would end the judge with SIGBUS
-  fcntl(block_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL);
-  fcntl(words_, F_SETFL, O_NONBLOCK);
+  fcntl(block_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL);
+  fcntl(words_.get(), F_SETFL, O_NONBLOCK);
 
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, child_words, 1);
-  posix_spawn_file_actions_adddup2(&actions, child_words, 2);
-  posix_spawn_file_actions_adddup2(&actions, child_wire, kWire);
-  posix_spawn_file_actions_adddup2(&actions, block_, kBlock);
+  posix_spawn_file_actions_adddup2(&actions, child_words.get(), 1);
+  posix_spawn_file_actions_adddup2(&actions, child_words.get(), 2);
+  posix_spawn_file_actions_adddup2(&actions, child_wire.get(), kWire);
+  posix_spawn_file_actions_adddup2(&actions, block_.get(), kBlock);
   std::string name = program, flag = "--worker";
   char* arguments[] = {name.data(), flag.data(), nullptr};
   // idle OpenMP threads of one child would spin against the next: 12 times slower on two cores
@@ -498,12 +570,16 @@ Worker::Worker(const std::string& program) {
   const int status = start_process(pid_, program.c_str(), actions, attributes, arguments, environment.data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
-  close(child_wire), close(child_words);
   if (status != 0) {
     pid_ = -1;
+    if (status == EAGAIN || status == ENOMEM || status == EMFILE) throw cannot_start(status);
     throw Error(fmt::format("cannot start a child process: {}: {}", program, std::strerror(status)));
   }
   group_ = pid_;
+}
+
+Descriptor::~Descriptor() {
+  if (fd_ >= 0) close(fd_);
 }
 
 Worker::~Worker() { end(); }
@@ -513,24 +589,26 @@ void Worker::end() {
   pid_ = group_ = -1;
   if (window_ != nullptr) munmap(window_, static_cast<std::size_t>(mapped_));
   window_ = nullptr, mapped_ = 0;
-  for (int* fd : {&wire_, &block_, &words_}) {
-    if (*fd >= 0) close(*fd);
-    *fd = -1;
-  }
+  wire_ = Descriptor(), block_ = Descriptor(), words_ = Descriptor();
 }
 
 std::byte* Worker::image(std::int64_t bytes) {
   const std::int64_t pages = (bytes + 4095) / 4096 * 4096;
-  if (pages > kWindowBytes) throw Error(fmt::format("a case of {} GiB is larger than the image window", pages >> 30));
+  if (pages > kWindowBytes)
+    throw Error(fmt::format("a case of {} GiB is larger than the image window", pages >> 30));
   if (mapped_ < pages) {
     if (window_ != nullptr) munmap(window_, static_cast<std::size_t>(mapped_));
     window_ = nullptr, mapped_ = 0;
     // fallocate rather than ftruncate: too little memory is an error here, not a SIGBUS later
-    if (fallocate(block_, 0, 0, pages) != 0) {
-      throw Error(fmt::format("no memory for an image of {} MiB: {}", pages >> 20, std::strerror(errno)));
+    if (fallocate(block_.get(), 0, 0, pages) != 0) {
+      throw ResourceError(
+          fmt::format("out of memory: an image of {} MiB: {}", pages >> 20, std::strerror(errno)));
     }
-    void* at = mmap(nullptr, static_cast<std::size_t>(pages), PROT_READ | PROT_WRITE, MAP_SHARED, block_, 0);
-    if (at == MAP_FAILED) throw Error(fmt::format("cannot map an image of {} MiB: {}", pages >> 20, std::strerror(errno)));
+    void* at =
+        mmap(nullptr, static_cast<std::size_t>(pages), PROT_READ | PROT_WRITE, MAP_SHARED, block_.get(), 0);
+    if (at == MAP_FAILED)
+      throw ResourceError(fmt::format("out of memory: an image of {} MiB cannot be mapped: {}", pages >> 20,
+                                      std::strerror(errno)));
     window_ = static_cast<std::byte*>(at), mapped_ = pages;
   }
   return window_;
@@ -539,7 +617,7 @@ std::byte* Worker::image(std::int64_t bytes) {
 std::string Worker::last_words() {
   std::string said;
   char buffer[4096];
-  for (ssize_t n; (n = read(words_, buffer, sizeof buffer)) > 0;) {
+  for (ssize_t n; (n = read(words_.get(), buffer, sizeof buffer)) > 0;) {
     said.append(buffer, static_cast<std::size_t>(n));
     if (said.size() > 65536) said.erase(0, said.size() - 4096);
   }
@@ -552,7 +630,7 @@ Worker::Outcome Worker::settle(int threads) {
   RunRequest request;
   request.op = kSettle;
   request.image_bytes = threads;
-  return exchange(std::move(request), 10);
+  return exchange(std::move(request), 60);
 }
 
 Worker::Outcome Worker::exchange(RunRequest request, double seconds) {
@@ -571,37 +649,46 @@ Worker::Outcome Worker::exchange(RunRequest request, double seconds) {
   };
   const auto died = [&](const char* when) {
     int status = 0;
-    // the wire closes a moment before the process is gone
-    for (int tries = 0; tries < 500; ++tries) {
+    // the socket closes a moment before the process is gone; on a busy machine that can be seconds
+    const auto patience = Clock::now() + std::chrono::seconds(10);
+    while (Clock::now() < patience) {
       const pid_t done = waitpid(pid_, &status, WNOHANG);
       if (done == pid_) {
         pid_ = -1;
-        if (!WIFSIGNALED(status)) return finish(Outcome::Kind::died, fmt::format("exited with code {} {}", WEXITSTATUS(status), when));
+        if (!WIFSIGNALED(status))
+          return finish(Outcome::Kind::died,
+                        fmt::format("exited with code {} {}", WEXITSTATUS(status), when));
         const int signal = WTERMSIG(status);
-        return finish(Outcome::Kind::died, fmt::format("killed by SIG{} {}{}", sigabbrev_np(signal), when,
-                                                       signal == SIGSYS ? ": it reached for another process" : ""));
+        if (signal == SIGKILL && oom_counter_() != oom_kills_before_)
+          return finish(Outcome::Kind::out_of_memory, "out of memory: the kernel killed the child process");
+        return finish(Outcome::Kind::died,
+                      fmt::format("killed by SIG{} {}{}", sigabbrev_np(signal), when,
+                                  signal == SIGSYS
+                                      ? ": by seccomp, it called a forbidden system call on another process"
+                                      : ""));
       }
       usleep(1000);
     }
-    return finish(Outcome::Kind::died, "closed its wire to the judge");
+    return finish(Outcome::Kind::died, "closed its control socket to the judge");
   };
   constexpr const char* kDuring = "in the middle of a run";
-  constexpr const char* kAfter = "after it had returned: something it left behind was still at work";
+  constexpr const char* kAfter = "after it had returned: a thread that it left running was still working";
   std::byte unasked;
-  const ssize_t early = recv(wire_, &unasked, 1, MSG_DONTWAIT | MSG_PEEK);
+  const ssize_t early = recv(wire_.get(), &unasked, 1, MSG_DONTWAIT | MSG_PEEK);
   if (early > 0) return finish(Outcome::Kind::died, kBrokenWire);
   if (early == 0) return died(kAfter);
   const bool settling = request.op == kSettle;
   request.ticket = ++tickets_;
-  if (!encode(request).send(wire_)) return died(kAfter);
-  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  if (!encode(request).send(wire_.get())) return died(kAfter);
+  const auto deadline =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   std::vector<std::byte> inbox;
   bool listening = true;
   while (true) {
     if (stop_signal != 0) return finish(Outcome::Kind::interrupted, "interrupted");
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) return finish(Outcome::Kind::timed_out, fmt::format("did not end within {:g} s", seconds));
-    std::array<pollfd, 2> fds{{{wire_, POLLIN, 0}, {listening ? words_ : -1, POLLIN, 0}}};
+    std::array<pollfd, 2> fds{{{wire_.get(), POLLIN, 0}, {listening ? words_.get() : -1, POLLIN, 0}}};
     const int ready = poll(fds.data(), fds.size(), static_cast<int>(std::min<long long>(left, 100)));
     if (ready < 0 && errno != EINTR) return finish(Outcome::Kind::died, "poll failed");
     if (ready <= 0) continue;
@@ -614,7 +701,7 @@ Worker::Outcome Worker::exchange(RunRequest request, double seconds) {
     if ((fds[0].revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
     // never waited for: half a message and then silence must not hold up the judge
     std::array<std::byte, 65536> part;
-    const ssize_t n = recv(wire_, part.data(), part.size(), MSG_DONTWAIT);
+    const ssize_t n = recv(wire_.get(), part.data(), part.size(), MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (n <= 0) return died(settling ? kAfter : kDuring);
     inbox.insert(inbox.end(), part.begin(), part.begin() + n);
@@ -623,9 +710,7 @@ Worker::Outcome Worker::exchange(RunRequest request, double seconds) {
       if (!message.take_from(inbox)) continue;
       outcome.reply = decode_reply(message);
       if (outcome.reply.ticket != request.ticket) throw Error(kBrokenWire);
-    } catch (const Error& e) {
-      return finish(Outcome::Kind::died, e.what());
-    }
+    } catch (const Error& e) { return finish(Outcome::Kind::died, e.what()); }
     return outcome;
   }
 }

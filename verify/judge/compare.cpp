@@ -54,14 +54,17 @@ std::string draw_map(const std::vector<bool>& miss, std::int64_t rows, std::int6
 }
 
 // The first explanation that fits every listed miss. It words a failure that is already certain, and decides nothing.
-std::string guess(const Segment& s, const LargeArray<double>& want, const std::vector<Miss>& misses, Poison poison) {
+std::string guess(const Segment& s, const LargeArray<double>& want, const std::vector<Miss>& misses,
+                  Poison poison) {
   if (misses.empty() || s.kind == Segment::Kind::i32) return {};
   const auto all = [&](auto&& fits) { return std::all_of(misses.begin(), misses.end(), fits); };
   const auto expected = [&](std::int64_t i) {
     return i >= 0 && i < static_cast<std::int64_t>(want.size()) ? want[static_cast<std::size_t>(i)] : NAN;
   };
   constexpr double kAlike = 0x1p-20;  // of rounding, whatever the type: a resemblance, not a bound
-  const auto close = [](double a, double b) { return std::fabs(a - b) <= kAlike * (std::fabs(a) + std::fabs(b)) && b != 0; };
+  const auto close = [](double a, double b) {
+    return std::fabs(a - b) <= kAlike * (std::fabs(a) + std::fabs(b)) && b != 0;
+  };
   const std::uint64_t bits = poison_bits(poison, s.element_bytes());
   double poison_value = 0;
   if (s.kind == Segment::Kind::f32) {
@@ -71,20 +74,29 @@ std::string guess(const Segment& s, const LargeArray<double>& want, const std::v
   } else {
     std::memcpy(&poison_value, &bits, 8);
   }
-  if (all([&](const Miss& m) { return std::isnan(poison_value) ? std::isnan(m.got) && std::isfinite(m.want) : m.got == poison_value; })) {
-    return std::isnan(poison_value) ? "NaN, as the poison is: never written, or computed from something never written"
-                                    : "the poison: never written";
+  if (all([&](const Miss& m) {
+        return std::isnan(poison_value) ? std::isnan(m.got) && std::isfinite(m.want) : m.got == poison_value;
+      })) {
+    return std::isnan(poison_value)
+               ? "NaN, as the poison is: never written, or computed from something never written"
+               : "the poison: never written";
   }
   if (all([](const Miss& m) { return std::isnan(m.want) && !std::isnan(m.got); })) return "a NaN was lost";
   if (all([](const Miss& m) { return m.got == 0; })) return "zero";
   if (all([&](const Miss& m) { return close(m.got, -m.want); })) return "the sign is flipped";
-  if (all([&](const Miss& m) { return close(m.got, 2 * m.want); })) return "twice the reference: counted double, or added to itself";
-  if (all([&](const Miss& m) { return close(m.got, expected(m.index + 1)); })) return "equals its right neighbour's reference";
-  if (all([&](const Miss& m) { return close(m.got, expected(m.index - 1)); })) return "equals its left neighbour's reference";
-  if (s.rows > 1 && all([&](const Miss& m) { return close(m.got, expected(m.index + s.cols)); })) return "equals the reference of the row below";
-  if (s.rows > 1 && all([&](const Miss& m) { return close(m.got, expected(m.index - s.cols)); })) return "equals the reference of the row above";
-  if (s.rows > 1 && s.rows == s.cols &&
-      all([&](const Miss& m) { return close(m.got, expected(m.index % s.cols * s.cols + m.index / s.cols)); })) {
+  if (all([&](const Miss& m) { return close(m.got, 2 * m.want); }))
+    return "twice the reference: counted double, or added to itself";
+  if (all([&](const Miss& m) { return close(m.got, expected(m.index + 1)); }))
+    return "equals its right neighbour's reference";
+  if (all([&](const Miss& m) { return close(m.got, expected(m.index - 1)); }))
+    return "equals its left neighbour's reference";
+  if (s.rows > 1 && all([&](const Miss& m) { return close(m.got, expected(m.index + s.cols)); }))
+    return "equals the reference of the row below";
+  if (s.rows > 1 && all([&](const Miss& m) { return close(m.got, expected(m.index - s.cols)); }))
+    return "equals the reference of the row above";
+  if (s.rows > 1 && s.rows == s.cols && all([&](const Miss& m) {
+        return close(m.got, expected(m.index % s.cols * s.cols + m.index / s.cols));
+      })) {
     return "transposed";
   }
   return {};
@@ -96,9 +108,12 @@ double value_at(Segment::Kind kind, const std::byte* at) {
     return static_cast<double>(v);
   };
   switch (kind) {
-    case Segment::Kind::f32: return as(0.0F);
-    case Segment::Kind::f64: return as(0.0);
-    case Segment::Kind::i32: return as(std::int32_t{0});
+    case Segment::Kind::f32:
+      return as(0.0F);
+    case Segment::Kind::f64:
+      return as(0.0);
+    case Segment::Kind::i32:
+      return as(std::int32_t{0});
   }
   return NAN;
 }
@@ -158,7 +173,8 @@ std::uint64_t element_bits(const Segment& s, const std::byte* image, std::int64_
 
 double element(const Segment& s, const std::byte* image, std::int64_t index) {
   double value = NAN;
-  for_each_element(s, image, index, index + 1, [&](std::int64_t, const std::byte* at) { value = value_at(s.kind, at); });
+  for_each_element(s, image, index, index + 1,
+                   [&](std::int64_t, const std::byte* at) { value = value_at(s.kind, at); });
   return value;
 }
 
@@ -176,10 +192,13 @@ Comparison compare(const Segment& s, const std::byte* image, const Expected& exp
       const double got = value_at(s.kind, at), want = reference.value[k], bound = (*expected.bound)[k];
       const double err = distance(s.kind, got, want, bound);
       const bool miss = !(err <= bound);  // NaN is a miss
-      tally.count(i, err, want, bound, expected.unit * reference.magnitude[k], miss);
+      const double rounding = expected.unit * reference.magnitude[k];
+      const bool underflows = rounding <= expected.eta * reference.terms[k];
+      tally.count(i, err, want, bound, underflows ? 0 : rounding, miss);
       if (!miss) return;
       missed[k] = true;
-      if (tally.found.first.size() < kFirst) tally.found.first.push_back({i, got, want, err, bound, reference.terms[k]});
+      if (tally.found.first.size() < kFirst)
+        tally.found.first.push_back({i, got, want, err, bound, reference.terms[k]});
     });
     tallies[static_cast<std::size_t>(stretch)] = std::move(tally);
   }

@@ -41,7 +41,9 @@ struct Probe {
   [[nodiscard]] Comparison judged(const JudgeParts& parts, Poison p = Poison::nan_payload) const {
     return parts.compare(y(), after.data(), {&reference, &bound, kUnit<float>}, p);
   }
-  [[nodiscard]] std::int64_t misses(const JudgeParts& parts, Poison p = Poison::nan_payload) const { return judged(parts, p).misses; }
+  [[nodiscard]] std::int64_t misses(const JudgeParts& parts, Poison p = Poison::nan_payload) const {
+    return judged(parts, p).misses;
+  }
 
   ImageLayout layout;
   std::vector<float> input;
@@ -53,7 +55,8 @@ struct Probe {
 }  // namespace
 
 std::vector<std::string> judge_self_test(const JudgeParts& parts) {
-  constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN(),
+                  kInf = std::numeric_limits<float>::infinity();
   constexpr std::int64_t kSize = 5000;
   std::vector<std::string> wrong;
   const auto expect = [&](bool holds, const char* probe) {
@@ -62,7 +65,8 @@ std::vector<std::string> judge_self_test(const JudgeParts& parts) {
   {
     const Probe right(kSize);
     expect(right.misses(parts) == 0, "the right answer passes");
-    expect(parts.find_trespass(right.layout, right.before.data(), right.after.data()).kind == Trespass::Kind::none,
+    expect(parts.find_trespass(right.layout, right.before.data(), right.after.data()).kind ==
+               Trespass::Kind::none,
            "writing outputs alone is no trespass");
   }
   const auto one_wrong = [&](std::int64_t i, float v) {
@@ -75,7 +79,8 @@ std::vector<std::string> judge_self_test(const JudgeParts& parts) {
   expect(one_wrong(6, -7.0f) == 1, "the negated value is a miss");
   expect(one_wrong(6, 7.0f * 1.01f) == 1, "an error of 1 % is a miss where the bound is 0.2 %");
   expect(one_wrong(6, 7.0f * 1.001f) == 0, "an error of 0.1 % is none");
-  expect(one_wrong(6, 1e30f) == 1, "an enormous value is a miss, however large a tolerance it would earn itself");
+  expect(one_wrong(6, 1e30f) == 1,
+         "an enormous value is a miss, however large a tolerance it would earn itself");
   expect(one_wrong(kSize - 1, 0.0f) == 1, "a wrong last element is a miss");
   {
     Probe p(kSize);
@@ -97,7 +102,8 @@ std::vector<std::string> judge_self_test(const JudgeParts& parts) {
     const Comparison c = p.judged(parts);
     bool in_order = c.first.size() == 10;
     for (std::size_t k = 0; in_order && k < c.first.size(); ++k) in_order = c.first[k].index == spoilt[k];
-    expect(c.misses == static_cast<std::int64_t>(spoilt.size()) && in_order, "all misses of a long array are found, and listed in order");
+    expect(c.misses == static_cast<std::int64_t>(spoilt.size()) && in_order,
+           "all misses of a long array are found, and listed in order");
   }
   for (const Poison poison : {Poison::nan_payload, Poison::sentinel_a, Poison::sentinel_b}) {
     Probe p(kSize);
@@ -107,7 +113,8 @@ std::vector<std::string> judge_self_test(const JudgeParts& parts) {
   {
     const Probe empty(0);
     const Comparison c = empty.judged(parts);
-    expect(c.misses == 0 && std::isfinite(c.max_ratio) && c.max_ratio == 0, "an empty output has ratio 0, not the maximum of nothing");
+    expect(c.misses == 0 && std::isfinite(c.max_ratio) && c.max_ratio == 0,
+           "an empty output has ratio 0, not the maximum of nothing");
   }
   {
     Probe p(kSize);
@@ -119,7 +126,8 @@ std::vector<std::string> judge_self_test(const JudgeParts& parts) {
   {
     Probe p(kSize);
     p.after[static_cast<std::size_t>(p.x().offset + 4 * 17)] ^= std::byte{1};
-    expect(parts.find_trespass(p.layout, p.before.data(), p.after.data()).kind == Trespass::Kind::input, "a changed input is found");
+    expect(parts.find_trespass(p.layout, p.before.data(), p.after.data()).kind == Trespass::Kind::input,
+           "a changed input is found");
   }
   Totals totals;
   totals.passed = 9, totals.failed = 1;
@@ -143,7 +151,8 @@ Comparison edit_misses(const Segment& s, const std::byte* image, const Expected&
   c.misses = 0;
   for (std::int64_t i = 0; i < s.elements(); ++i) {
     const auto k = static_cast<std::size_t>(i);
-    const double got = element(s, image, i), want = expected.reference->value[k], bound = (*expected.bound)[k];
+    const double got = element(s, image, i), want = expected.reference->value[k],
+                 bound = (*expected.bound)[k];
     const bool miss = !(std::fabs(got - want) <= bound) && !(std::isnan(got) && std::isnan(want));
     if (miss && !excused(got, want, bound, expected.reference->terms[k])) ++c.misses;
   }
@@ -151,7 +160,9 @@ Comparison edit_misses(const Segment& s, const std::byte* image, const Expected&
 }
 
 Comparison nan_passes(const Segment& s, const std::byte* image, const Expected& e, Poison p) {
-  return edit_misses(s, image, e, p, [](double got, double want, double bound, std::int32_t) { return !(std::fabs(got - want) > bound); });
+  return edit_misses(s, image, e, p, [](double got, double want, double bound, std::int32_t) {
+    return !(std::fabs(got - want) > bound);
+  });
 }
 Comparison signs_ignored(const Segment& s, const std::byte* image, const Expected& e, Poison p) {
   return edit_misses(s, image, e, p, [](double got, double want, double bound, std::int32_t) {
@@ -159,7 +170,9 @@ Comparison signs_ignored(const Segment& s, const std::byte* image, const Expecte
   });
 }
 Comparison five_percent(const Segment& s, const std::byte* image, const Expected& e, Poison p) {
-  return edit_misses(s, image, e, p, [](double got, double want, double, std::int32_t) { return std::fabs(got - want) <= 0.05 * std::fabs(want); });
+  return edit_misses(s, image, e, p, [](double got, double want, double, std::int32_t) {
+    return std::fabs(got - want) <= 0.05 * std::fabs(want);
+  });
 }
 Comparison error_over_k(const Segment& s, const std::byte* image, const Expected& e, Poison p) {
   return edit_misses(s, image, e, p, [](double got, double want, double bound, std::int32_t terms) {

@@ -14,23 +14,23 @@ enum class Verdict : std::uint8_t {
   marginal,          // within the bound, but beyond half of it somewhere
   fail,              // an element beyond its bound
   nondeterministic,  // runs on the same data differ although the variant says they do not, or some fail and some pass
-  out_of_bounds,     // a fence or padding was written
-  input_modified,    // an input was changed
-  unwritten,         // an output element was never written
-  race,              // a race was reported
-  crash,             // the process died
-  timeout,           // it did not return in time
-  error,             // it reported an error
-  skip,              // not run; the reason says why
-  unsupported,       // the variant declines this problem, with its reason
-  mistrusted,        // the case itself proves nothing: its reference is constant, or a kernel that does nothing would pass
-  undecidable,       // the answer hangs on less than the bound
+  out_of_bounds,   // a fence or padding was written
+  input_modified,  // an input was changed
+  unwritten,       // an output element was never written
+  race,            // a race was reported
+  crash,           // the process died
+  timeout,         // it did not return in time
+  error,           // it reported an error
+  skip,            // not run; the reason says why
+  unsupported,     // the variant declines this problem, with its reason
+  mistrusted,  // the case itself proves nothing: its reference is constant, or a kernel that does nothing would pass
 };
 
 inline constexpr Verdict kAllVerdicts[] = {
-    Verdict::pass,    Verdict::marginal, Verdict::fail,  Verdict::nondeterministic, Verdict::out_of_bounds, Verdict::input_modified,
-    Verdict::unwritten, Verdict::race,   Verdict::crash, Verdict::timeout,          Verdict::error,         Verdict::skip,
-    Verdict::unsupported, Verdict::mistrusted, Verdict::undecidable};
+    Verdict::pass,          Verdict::marginal,       Verdict::fail,      Verdict::nondeterministic,
+    Verdict::out_of_bounds, Verdict::input_modified, Verdict::unwritten, Verdict::race,
+    Verdict::crash,         Verdict::timeout,        Verdict::error,     Verdict::skip,
+    Verdict::unsupported,   Verdict::mistrusted};
 
 [[nodiscard]] std::string_view name(Verdict);
 /// One paragraph for --explain.
@@ -52,16 +52,18 @@ struct Record {
   std::string output;               // that output's name
   double seconds = 0;               // the longest run, the kernel's call alone
   int runs = 0;
-  bool differs = false;             // two runs placed alike gave different bits, whatever the verdict
-  bool wants_device = false;        // skipped because there is no device that could run it
-  std::string repro;                // the command that repeats it
+  bool differs = false;       // two runs placed alike gave different bits, whatever the verdict
+  bool wants_device = false;  // skipped because there is no device that could run it
+  std::string repro;          // the command that repeats it
 };
 
 enum ExitCode : int { kOk = 0, kFailed = 1, kUsage = 2, kNothingRan = 3, kBrokenHarness = 4, kNoDevice = 77 };
 
 struct Totals {
   std::int64_t passed = 0, failed = 0, skipped = 0, runs = 0;
-  std::int64_t without_device = 0, not_run = 0;  // of the skipped: for want of a device, and for another reason than the variant's own
+  std::int64_t without_device = 0,
+               not_run =
+                   0;  // of the skipped: for want of a device, and for another reason than the variant's own
   void count(const Record&);
   [[nodiscard]] std::int64_t all() const { return passed + failed + skipped; }
 };

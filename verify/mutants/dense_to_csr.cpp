@@ -140,6 +140,17 @@ const HostMutant<DenseToCsr> m30{
      "the second phase of a scan, forgotten: right for up to 256 rows", kNumeric}};
 
 template <class T>
+void flush(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  convert(
+      in, out, [](T v) { return flushed(v) != T(0); }, as_it_is, in.x.ld);
+}
+const HostMutant<DenseToCsr> flush_m{"subnormal_values_are_zeros",
+                                     flush<float>,
+                                     flush<double>,
+                                     {0, "a comparison flushes its operand: subnormal values are no entries",
+                                      "-ftz=true, -use_fast_math", kNumeric}};
+
+template <class T>
 void last_pointer(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
   convert(
       in, out, [](T v) { return v != T(0); }, as_it_is, in.x.ld);

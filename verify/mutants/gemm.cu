@@ -260,7 +260,9 @@ void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   const Index up = F == Fault::grid_floor ? 0 : kTile - 1;
   const dim3 grid(static_cast<unsigned>((out.C.cols + kTile - 1) / kTile),
                   static_cast<unsigned>((out.C.rows + up) / kTile));
-  auto* const kernel = kAsync ? gemm_mutant_async<T, F> : kHalves ? gemm_mutant_halves<T, F> : gemm_mutant<T, F>;
+  auto* const kernel = kAsync    ? gemm_mutant_async<T, F>
+                       : kHalves ? gemm_mutant_halves<T, F>
+                                 : gemm_mutant<T, F>;
   launch(kernel, grid, dim3(kTile, kTile, kHalves ? 2 : 1), 0, context.stream, p, in, out);
 }
 
@@ -335,11 +337,13 @@ PLUMB_GEMM_MUTANT(count_not_cleared, "count_not_cleared",
                   {22, "the count of ended blocks begins at what the workspace holds",
                    "right in the first run on fresh memory, and never again", kNumeric | kRace});
 PLUMB_GEMM_MUTANT(one_barrier_for_both, "halves_share_one_named_barrier",
-                  {0, "two groups of warps that work apart meet at one named barrier, each with its own count",
+                  {0,
+                   "two groups of warps that work apart meet at one named barrier, each with its own count",
                    "a barrier's number taken for a label: any warps make up its count", kRace});
-PLUMB_GEMM_MUTANT(own_barrier_before_sums, "named_barrier_in_place_of_the_blocks",
-                  {0, "a group's own named barrier stands where the whole block must meet, before sums change hands",
-                   "warps specialised in a kernel that had one barrier for all", kNumeric | kRepeat | kRace});
+PLUMB_GEMM_MUTANT(
+    own_barrier_before_sums, "named_barrier_in_place_of_the_blocks",
+    {0, "a group's own named barrier stands where the whole block must meet, before sums change hands",
+     "warps specialised in a kernel that had one barrier for all", kNumeric | kRepeat | kRace});
 
 }  // namespace
 }  // namespace plumb

@@ -1,9 +1,18 @@
 // One planted fault of a host operator, in both types at once. Apart from mutant.hpp, which device files
 // include as well.
 #pragma once
+#include <cmath>
+#include <limits>
+
 #include "verify/mutants/mutant.hpp"
 
 namespace plumb {
+
+/// What arithmetic that flushes subnormals makes of a value.
+template <class T>
+T flushed(T value) {
+  return std::fabs(value) < std::numeric_limits<T>::min() ? T(0) : value;
+}
 
 /// const HostMutant<Spmv> cut{"rows_cut_at_32", rows_cut<float>, rows_cut<double>, {35, "fault", "incident",
 /// kNumeric}};

@@ -7,11 +7,12 @@ namespace plumb {
 
 /// Bits: the instruments that can kill a mutant.
 enum Instrument : unsigned {
-  kNumeric = 1,    // judged against the oracle, with poison, fences and input checks
-  kRepeat = 2,     // runs differ
-  kSimt = 4,       // the CPU executor's traps
-  kRace = 8,       // race detection: by the CPU executor; of a host mutant, by ThreadSanitizer with Archer (tools/ci/archer.sh)
-  kSanitizer = 16, // compute-sanitizer
+  kNumeric = 1,  // judged against the oracle, with poison, fences and input checks
+  kRepeat = 2,   // runs differ
+  kSimt = 4,     // the CPU executor's traps
+  kRace =
+      8,  // race detection: by the CPU executor; of a host mutant, by ThreadSanitizer with Archer (tools/ci/archer.sh)
+  kSanitizer = 16,  // compute-sanitizer
 };
 
 struct MutantInfo {

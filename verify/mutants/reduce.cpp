@@ -169,6 +169,16 @@ const RegisterMutant<Reduce, double, Space::host> float_sum_m{
     {28, "doubles are reduced in a float", "an accumulator spelled float in a template", kNumeric}};
 
 template <class T>
+void flush(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  out.result[0] = flushed(reduce(p, in, 0, in.x.size, start_of(p)));
+}
+const HostMutant<Reduce> flush_m{"subnormal_results_flushed",
+                                 flush<float>,
+                                 flush<double>,
+                                 {0, "a subnormal result becomes 0, and the variant does not say so",
+                                  "fp32 atomicAdd in global memory; -ftz=true", kNumeric}};
+
+template <class T>
 void plain_add(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
   T all = start_of(p);  // right: one per thread, combined afterwards
 #pragma omp parallel for num_threads(4) schedule(static, 1)

@@ -190,8 +190,8 @@ void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   if (F == Fault::error_swallowed) {
     // all of it in one block: refused beyond 1024 threads, which nobody is told
     try {
-      launch(reduce_mutant_tree_of_any_size<T>, 1, static_cast<int>(n < 1 ? 32 : (n + 31) / 32 * 32), 0, context.stream,
-             max, in.x.data, n, out.result.data);
+      launch(reduce_mutant_tree_of_any_size<T>, 1, static_cast<int>(n < 1 ? 32 : (n + 31) / 32 * 32), 0,
+             context.stream, max, in.x.data, n, out.result.data);
     } catch (const Error&) {}
     return;
   }

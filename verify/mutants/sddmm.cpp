@@ -53,6 +53,18 @@ const HostMutant<Sddmm> m14{
     {14, "terms beyond a multiple of 8 are not added", "vectorised products without a remainder", kNumeric}};
 
 template <class T>
+void flush(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  each_entry(in, [&](std::int64_t i, std::int32_t e) {
+    out.s[e] = flushed(product(in, i, in.A.col[e], in.X.cols));
+  });
+}
+const HostMutant<Sddmm> flush_m{"subnormal_sums_flushed",
+                                flush<float>,
+                                flush<double>,
+                                {0, "a subnormal sum becomes 0, and the variant does not say so",
+                                 "fp32 atomicAdd in global memory; -ftz=true", kNumeric}};
+
+template <class T>
 void k_over_1000(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
   each_entry(in, [&](std::int64_t i, std::int32_t e) {
     out.s[e] = product(in, i, in.A.col[e], in.X.cols > 256 ? in.X.cols - 1 : in.X.cols);

@@ -117,8 +117,7 @@ void padded_slots(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     right_row(in, out, i);
     if ((in.A.row_ptr[i + 1] - in.A.row_ptr[i]) % 4 == 0 && in.A.row_ptr[i + 1] > in.A.row_ptr[i]) continue;
-    for (std::int64_t j = 0; j < out.C.cols && in.B.rows > 0; ++j)
-      out.C(i, j) += T(0) * in.B(0, j);
+    for (std::int64_t j = 0; j < out.C.cols && in.B.rows > 0; ++j) out.C(i, j) += T(0) * in.B(0, j);
   }
 }
 const HostMutant<Spmm> m0b{
@@ -197,6 +196,20 @@ const HostMutant<Spmm> m28{"tf32_undeclared",
                            reduced<double>,
                            {28, "operands are cut to 10 bits of fraction, and the variant does not say so",
                             "libraries whose default math mode allows tf32", kNumeric}};
+
+template <class T>
+void flush(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    right_row(in, out, i);
+    for (std::int64_t j = 0; j < out.C.cols; ++j) out.C(i, j) = flushed(out.C(i, j));
+  }
+}
+const HostMutant<Spmm> flush_m{
+    "subnormal_sums_flushed",
+    flush<float>,
+    flush<double>,
+    {0, "a subnormal sum becomes 0, and the variant does not say so",
+     "fp32 atomicAdd in global memory, as in a library's algorithm; -ftz=true", kNumeric}};
 
 template <class T>
 void shared_sums(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {

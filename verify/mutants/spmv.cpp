@@ -26,8 +26,14 @@ T row_sum(const In<T>& in, std::int64_t begin, std::int64_t end) {
 }
 
 template <class T>
+T scaled(const P<T>& p, T sum) {
+  return p.alpha == T(0) ? T(0) : p.alpha * sum;
+}
+
+template <class T>
 void store(const P<T>& p, const Out<T>& out, std::int64_t i, T sum) {
-  out.y[i] = p.beta == T(0) ? p.alpha * sum : p.alpha * sum + p.beta * out.y[i];
+  const T product = scaled(p, sum);
+  out.y[i] = p.beta == T(0) ? product : product + p.beta * out.y[i];
 }
 
 template <class T>
@@ -51,11 +57,12 @@ void flat(const P<T>& p, const In<T>& in, const Out<T>& out, Lost lost) {
     for (std::int64_t k = begin; k < end; ++i) {
       const std::int64_t stop = std::min<std::int64_t>(end, A.row_ptr[i + 1]);
       if (stop <= k) continue;
-      const bool starts_before = A.row_ptr[i]<begin, ends_after = A.row_ptr[i + 1]> end;
+      const bool starts_before = A.row_ptr[i] < begin;
+      const bool ends_after = end < A.row_ptr[i + 1];
       const bool dropped = (lost == Lost::first_partial && starts_before && !ends_after) ||
                            (lost == Lost::last_partial && ends_after && !starts_before) ||
                            (lost == Lost::whole_block && starts_before && ends_after);
-      if (!dropped) out.y[i] += p.alpha * row_sum(in, k, stop);
+      if (!dropped) out.y[i] += scaled(p, row_sum(in, k, stop));
       k = stop;
     }
   }
@@ -175,7 +182,7 @@ template <class T>
 void accumulates(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     out.y[i] = (p.beta == T(0) ? out.y[i] : p.beta * out.y[i]) +
-               p.alpha * row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1]);
+               scaled(p, row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1]));
   }
 }
 const HostMutant<Spmv> m22{
@@ -185,9 +192,36 @@ const HostMutant<Spmv> m22{
     {22, "adds to y without clearing it first", "kernels tested on freshly zeroed memory only", kNumeric}};
 
 template <class T>
+void alpha_zero(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    const T product = p.alpha * row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1]);
+    out.y[i] = p.beta == T(0) ? product : product + p.beta * out.y[i];
+  }
+}
+const HostMutant<Spmv> alpha_zero_m{"alpha_zero_multiplies",
+                                    alpha_zero<float>,
+                                    alpha_zero<double>,
+                                    {0, "alpha == 0 still multiplies the row's sum: 0 * NaN is NaN",
+                                     "BLAS look-alikes without the branch on alpha", kNumeric}};
+
+template <class T>
+void flush(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    store(p, out, i, row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1]));
+    out.y[i] = flushed(out.y[i]);
+  }
+}
+const HostMutant<Spmv> flush_m{
+    "subnormal_sums_flushed",
+    flush<float>,
+    flush<double>,
+    {0, "a subnormal sum becomes 0, and the variant does not say so",
+     "fp32 atomicAdd in global memory; -ftz=true; _MM_SET_FLUSH_ZERO_MODE", kNumeric}};
+
+template <class T>
 void beta_zero(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
-    out.y[i] = p.alpha * row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1]) + p.beta * out.y[i];
+    out.y[i] = scaled(p, row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1])) + p.beta * out.y[i];
   }
 }
 const HostMutant<Spmv> m23{"beta_zero_reads_y",
@@ -300,7 +334,7 @@ void plain_add(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
     const T old = out.y[i];
     if (k % 64 == 0)
       std::this_thread::yield();  // opens the window: a lost update shows in every run, not in one of twenty
-    out.y[i] = old + p.alpha * A.val[k] * in.x[A.col[k]];
+    out.y[i] = old + scaled(p, A.val[k] * in.x[A.col[k]]);
   }
 }
 const HostMutant<Spmv> m20{

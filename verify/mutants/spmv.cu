@@ -15,6 +15,11 @@ template <class T>
 using Out = Spmv::Out<T, Space::device>;
 using Index = std::int64_t;
 
+template <class T>
+PLUMB_DEVICE T scaled(const P<T>& p, T sum) {
+  return p.alpha == T(0) ? T(0) : p.alpha * sum;
+}
+
 constexpr int kShare = 64;       // entries and threads of a block of the flat kernel
 constexpr int kStreamRows = 32;  // rows and threads of a block of the stream kernel
 constexpr int kBuffer = 256;     // products that it holds
@@ -53,14 +58,15 @@ __global__ void spmv_mutant_flat(P<T> p, In<T> in, Out<T> out) {
   const Index row = row_of[t];
   T sum = T(0);
   for (int u = t; u < count && row_of[u] == row; ++u) sum += product[u];
-  const bool from_before = in.A.row_ptr[row]<begin, goes_on = in.A.row_ptr[row + 1]> begin + count;
+  const bool from_before = in.A.row_ptr[row] < begin;
+  const bool goes_on = begin + count < in.A.row_ptr[row + 1];
   if (F == Fault::first_row_lost && from_before) return;
   if (F == Fault::last_row_lost && goes_on) return;
   if (F == Fault::middle_lost && from_before && goes_on) return;
   if (from_before || goes_on)
-    atomicAdd(out.y.data + row, p.alpha * sum);
+    atomicAdd(out.y.data + row, scaled(p, sum));
   else
-    out.y.data[row] += p.alpha * sum;
+    out.y.data[row] += scaled(p, sum);
 }
 
 // Products of the block's rows side by side in shared memory, then one thread per row.
@@ -81,7 +87,7 @@ __global__ void spmv_mutant_stream(P<T> p, In<T> in, Out<T> out) {
   T sum = T(0);
   for (Index k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k)
     sum += fits ? product[k - begin] : in.A.val[k] * in.x.data[in.A.col[k]];
-  out.y.data[i] = p.alpha * sum + (p.beta == T(0) ? T(0) : p.beta * out.y.data[i]);
+  out.y.data[i] = scaled(p, sum) + (p.beta == T(0) ? T(0) : p.beta * out.y.data[i]);
 }
 
 // A warp per row, each lane an entry of it.
@@ -95,7 +101,7 @@ __global__ void spmv_mutant_warp(P<T> p, In<T> in, Out<T> out) {
   for (Index k = begin + lane; k < (F == Fault::cut_at_32 && begin + 32 < end ? begin + 32 : end); k += 32)
     sum += in.A.val[k] * in.x.data[in.A.col[k]];
   for (int d = 16; d > 0; d /= 2) sum += __shfl_down_sync(0xffffffffu, sum, d);
-  if (lane == 0) out.y.data[i] = p.alpha * sum + (p.beta == T(0) ? T(0) : p.beta * out.y.data[i]);
+  if (lane == 0) out.y.data[i] = scaled(p, sum) + (p.beta == T(0) ? T(0) : p.beta * out.y.data[i]);
 }
 
 template <class T, Fault F>

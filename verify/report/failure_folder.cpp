@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "datasets/npy.hpp"
+#include "datasets/formats/npy.hpp"
 #include "reference/core/error.hpp"
 
 namespace plumb {

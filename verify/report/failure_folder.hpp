@@ -1,4 +1,4 @@
-// --save-failing: what a failing record was given and what it gave back, as .npy, one folder each. Nothing is overwritten.
+// --save-failing: inputs, outputs and expected values of failing records as .npy, one folder each. Nothing is overwritten.
 #pragma once
 #include <mutex>
 #include <string>
@@ -11,7 +11,7 @@ class FailureFolder {
  public:
   /// Makes the folder. Throws Error when it cannot.
   explicit FailureFolder(std::string path);
-  /// Saves one failure; may be called from several threads. What goes wrong is kept in trouble(), and nothing more is saved.
+  /// Saves one failure; may be called from several threads. After an error trouble() holds it, and nothing more is saved.
   void save(const Failure&);
   [[nodiscard]] std::string trouble() const { return trouble_; }
   [[nodiscard]] int saved() const { return saved_; }

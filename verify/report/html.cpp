@@ -1,5 +1,5 @@
-// One self-contained page: totals, who passes where, failures with what is known of them, and how near the bound each variant comes.
-// Written whole under another name and renamed, at intervals and at the end: at every moment there is a valid page.
+// One self-contained page: totals, a matrix of variants and cases, failures with details, errors relative to the bounds.
+// Replaced whole at intervals and at the end, so that there is a valid page at every moment.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "verify/report/common.hpp"
 #include "verify/report/page.hpp"
 #include "verify/report/reporter.hpp"
 
@@ -35,7 +36,7 @@ std::string bin_name(int bin) {
 char class_of(Verdict v) {
   if (v == Verdict::pass) return 'p';
   if (v == Verdict::marginal) return 'm';
-  return is_skipped(v) ? 's' : v == Verdict::mistrusted || v == Verdict::undecidable ? 'u' : 'f';
+  return is_skipped(v) ? 's' : v == Verdict::mistrusted ? 'u' : 'f';
 }
 
 class Html final : public Reporter {
@@ -50,6 +51,7 @@ class Html final : public Reporter {
 
   void record(const Record& r) override {
     totals_.count(r);
+    common_.count(r);
     ++verdicts_[r.verdict];
     Operator& op = operator_of(r.op);
     const auto [at, is_new] = op.case_at.emplace(r.case_id, op.cases.size());
@@ -63,7 +65,7 @@ class Html final : public Reporter {
       if (failures_.size() < kShownFailures) failures_.push_back(r);
     }
     const auto now = std::chrono::steady_clock::now();
-    // a page grows with the run: spend a few percent of the time on it
+    // writing takes longer as the page grows: limit it to a few percent of the run
     if (now - last_ > std::max<std::chrono::steady_clock::duration>(std::chrono::seconds(3), 40 * cost_)) {
       write(false);
       last_ = std::chrono::steady_clock::now();
@@ -119,66 +121,75 @@ class Html final : public Reporter {
     return svg + fmt::format("<path d='M{0} 0V24'/></svg>", (kBins - 1) * 8 - 1);
   }
 
-  void write(bool whole) {
+  [[nodiscard]] std::string summary(bool whole) const {
     const double elapsed =
         whole ? seconds_ : std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    std::string out = page_head("Plumbline verify");
-    out += fmt::format(
+    std::string state =
+        fmt::format("<b>Unfinished</b>: {} of {} records so far.", totals_.all(), info_.planned);
+    if (whole) state = fmt::format("Ended early: {} of {} records.", totals_.all(), info_.planned);
+    if (whole && totals_.all() == info_.planned) state = "Complete.";
+    std::string out = fmt::format(
         "<h1>verify: <b class=pt>{}</b> passed, <b class={}>{}</b> failed, <b class=st>{}</b> skipped</h1>\n",
         totals_.passed, totals_.failed > 0 ? "ft" : "pt", totals_.failed, totals_.skipped);
-    out += fmt::format(
-        "<p>{} runs, {:.1f} s. {}<br><code>{}</code><br>plumbline {}, {}</p>\n", totals_.runs, elapsed,
-        whole ? (totals_.all() == info_.planned
-                     ? "Complete."
-                     : fmt::format("Ended early: {} of {} records.", totals_.all(), info_.planned))
-              : fmt::format("<b>Unfinished</b>: {} of {} records so far.", totals_.all(), info_.planned),
-        escape_markup(info_.command), escape_markup(info_.version), escape_markup(info_.host));
-    out += "<p>";
+    out += fmt::format("<p>{} runs, {:.1f} s. {}<br><code>{}</code><br>plumbline {}, {}</p>\n<p>",
+                       totals_.runs, elapsed, state, escape_markup(info_.command),
+                       escape_markup(info_.version), escape_markup(info_.host));
     for (const auto& [verdict, count] : verdicts_) {
       out += fmt::format("<span class=chip title=\"{}\"><i class={}></i>{} {}</span> ",
                          escape_markup(explain(verdict)), class_of(verdict), count, name(verdict));
     }
-    out += "</p>\n<p id=at>Point at a cell.</p>\n";
-    for (const Operator& op : operators_) {
-      out += fmt::format("<h2 id='{0}'>{0}</h2>\n<div class=wide><table class=matrix data-cases='{1}'>\n",
-                         escape_markup(op.name), case_list(op));
-      for (const auto& [variant, row] : op.rows) {
-        out += fmt::format("<tr><th>{}</th><td class=k>{}</td><td class=n>{}</td><td class=c>",
-                           escape_markup(variant), histogram(row), ratio(row.worst));
-        std::size_t next = 0;
-        for (const auto& [at, cell] : row.cells) {
-          for (; next < at; ++next) out += "<i></i>";
-          out += fmt::format("<i class={} title=\"{}: {}, {} of the bound, {:.3g} ms\"></i>",
-                             class_of(cell.verdict), at + 1, name(cell.verdict), ratio(cell.ratio),
-                             cell.seconds * 1e3);
-          ++next;
-        }
-        out += "</td></tr>\n";
-      }
-      out += fmt::format(
-          "</table></div>\n<details><summary>the {} cases of {}, in the order of the cells</summary><ol>",
-          op.cases.size(), escape_markup(op.name));
-      for (const std::string& id : op.cases) out += fmt::format("<li><code>{}</code>", escape_markup(id));
-      out += "</ol></details>\n";
+    return out + "</p>\n<p id=at>Point at a cell, or tap it: its case and its numbers are shown here.</p>\n";
+  }
+
+  static std::string matrix_row(const std::string& variant, const Row& row) {
+    std::string out = fmt::format("<tr><th>{}</th><td class=k>{}</td><td class=n>{}</td><td class=c>",
+                                  escape_markup(variant), histogram(row), ratio(row.worst));
+    std::size_t next = 0;
+    for (const auto& [at, cell] : row.cells) {
+      for (; next < at; ++next) out += "<i></i>";
+      out +=
+          fmt::format("<i class={} title=\"{}: {}, {} of the bound, {:.3g} ms\"></i>", class_of(cell.verdict),
+                      at + 1, name(cell.verdict), ratio(cell.ratio), cell.seconds * 1e3);
+      ++next;
     }
+    return out + "</td></tr>\n";
+  }
+
+  static std::string matrix(const Operator& op) {
+    std::string out =
+        fmt::format("<h2 id='{0}'>{0}</h2>\n<div class=wide><table class=matrix data-cases='{1}'>\n",
+                    escape_markup(op.name), case_list(op));
+    for (const auto& [variant, row] : op.rows) out += matrix_row(variant, row);
+    out += fmt::format(
+        "</table></div>\n<details><summary>the {} cases of {}, in the order of the cells</summary><ol>",
+        op.cases.size(), escape_markup(op.name));
+    for (const std::string& id : op.cases) out += fmt::format("<li><code>{}</code>", escape_markup(id));
+    return out + "</ol></details>\n";
+  }
+
+  static std::string failure(const Record& r) {
+    std::string out = fmt::format(
+        "<details open class=failure><summary><b class=ft>{}</b> <b>{}</b> {}: {}</summary>\n<pre>",
+        name(r.verdict), escape_markup(r.variant), escape_markup(r.case_id), escape_markup(r.reason));
+    for (const std::string& line : further_lines(r, false)) out += escape_markup(line) + "\n";
+    return out + fmt::format("</pre>{}<p>repro: <code>{}</code></p></details>\n", tiles(r.worst.map),
+                             escape_markup(r.repro));
+  }
+
+  void write(bool whole) {
+    std::string out = page_head("Plumbline verify") + summary(whole);
+    for (const Operator& op : operators_) out += matrix(op);
     out +=
         "<p class=k>Columns: ratios of the largest error to its bound, one bar per power of two, the line is "
         "the bound; the worst ratio; one cell per case.</p>\n";
+    for (const std::string& line : common_.lines())
+      out += fmt::format("<p><b>{}</b></p>\n", escape_markup(line));
     if (failing_ > 0) out += fmt::format("<h2>failures ({})</h2>\n", failing_);
     if (failing_ > failures_.size())
       out += fmt::format("<p>The first {} of them; all are in --json.</p>\n", failures_.size());
-    for (const Record& r : failures_) {
-      out += fmt::format(
-          "<details open class=failure><summary><b class=ft>{}</b> {}.{} <b>{}</b>: {}</summary>\n<pre>",
-          name(r.verdict), escape_markup(r.op), escape_markup(r.dtype), escape_markup(r.variant),
-          escape_markup(r.reason));
-      for (const std::string& line : r.detail) {
-        if (line != r.reason) out += escape_markup(line) + "\n";
-      }
-      out += fmt::format("</pre>{}<p>repro: <code>{}</code></p></details>\n", tiles(r.worst.map),
-                         escape_markup(r.repro));
-    }
-    page_.write(out + page_foot());
+    for (const Record& r : failures_) out += failure(r);
+    out += page_foot();
+    whole ? page_.finish(out) : page_.write(out);
   }
 
   static std::string ratio(double r) { return std::isfinite(r) ? fmt::format("{:.2g}", r) : "beyond"; }
@@ -189,7 +200,7 @@ class Html final : public Reporter {
     return all;
   }
 
-  // Where in the output the misses are: a picture of the character map.
+  // Where in the output the misses are: the character map as SVG.
   static std::string tiles(const std::string& map) {
     if (map.empty()) return {};
     std::string svg;
@@ -214,6 +225,7 @@ class Html final : public Reporter {
   PageFile page_;
   RunInfo info_;
   Totals totals_;
+  CommonParameters common_;
   std::map<Verdict, int> verdicts_;
   std::vector<Operator> operators_;
   std::vector<Record> failures_;

@@ -44,7 +44,7 @@ class Markdown final : public Reporter {
       write("unfinished");
     }
   }
-  void end(const Totals&, double seconds) override { write(fmt::format("{:.1f} s", seconds)); }
+  void end(const Totals&, double seconds) override { write(fmt::format("{:.1f} s", seconds), true); }
   std::string trouble() const override { return page_.trouble(); }
 
  private:
@@ -53,7 +53,7 @@ class Markdown final : public Reporter {
     double ratio = 0;
   };
 
-  void write(const std::string& how) {
+  void write(const std::string& how, bool last = false) {
     std::string out =
         fmt::format("**verify: {} passed, {} failed, {} skipped** ({} of {} records, {} runs, {})\n\n`{}`\n",
                     totals_.passed, totals_.failed, totals_.skipped, totals_.all(), info_.planned,
@@ -65,18 +65,18 @@ class Markdown final : public Reporter {
       for (const auto& [variant, row] : rows_[op]) {
         out += fmt::format("| {} | {} | {} | {} | {} | {} |\n", cell(variant), row.passed, row.marginal,
                            row.failed > 0 ? fmt::format("**{}**", row.failed) : "0", row.skipped,
-                           std::isfinite(row.ratio) ? fmt::format("{:.3f}", row.ratio) : "beyond");
+                           ratio_words(row.ratio));
       }
     }
     if (!failures_.empty()) out += "\n### Failures\n\n";
     for (const Record& r : failures_) {
-      out += fmt::format("- **{}** {}.{} `{}`: {}\n  <br>`{}`\n", name(r.verdict), r.op, r.dtype, r.variant,
+      out += fmt::format("- **{}** `{}` {}: {}\n  <br>`{}`\n", name(r.verdict), r.variant, r.case_id,
                          escape_markup(r.reason), r.repro);
     }
     if (totals_.failed > static_cast<std::int64_t>(failures_.size())) {
       out += fmt::format("- and {} more\n", totals_.failed - static_cast<std::int64_t>(failures_.size()));
     }
-    page_.write(out);
+    last ? page_.finish(out) : page_.write(out);
   }
 
   PageFile page_;

@@ -2,48 +2,114 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
+#include "reference/core/error.hpp"
 #include "verify/report/page.hpp"
+#include "verify/report/record_file.hpp"
 
 namespace plumb {
+namespace {
 
-std::string write_mutant_page(const std::string& path, const MutantTable& t) {
+std::string number_of(const MutantLine& line) { return line.number > 0 ? std::to_string(line.number) : ""; }
+
+std::string page_of(const MutantTable& t) {
   std::string out = page_head("Plumbline mutants");
-  out += fmt::format("<h1>mutants: <b class={}>{} of {}</b> killed</h1>\n<p><code>{}</code></p>\n<div class=wide><table class=rows>\n<tr><th>operator<th>planted fault<th>no.",
-                     t.killed == t.counted ? "pt" : "ft", t.killed, t.counted, escape_markup(t.command));
+  out += fmt::format(
+      "<h1>mutants: <b class={}>{} of {}</b> killed</h1>\n<p><code>{}</code></p>\n<div class=wide><table "
+      "class=rows>\n<tr><th>operator<th>mutant<th>no.",
+      t.killed == t.counted ? "pt" : "ft", t.killed, t.counted, escape_markup(t.command));
   for (const std::string& i : t.instruments) out += "<th>" + escape_markup(i);
   out += "<th>what was changed</tr>\n";
   for (const MutantLine& line : t.lines) {
-    out += fmt::format("<tr><td>{}<th title=\"seen in: {}\">{}<td class=n>{}", escape_markup(line.op), escape_markup(line.incident), escape_markup(line.name),
-                       escape_markup(line.number));
+    out += fmt::format("<tr><td>{}<th title=\"seen in: {}\">{}<td class=n>{}", escape_markup(line.op),
+                       escape_markup(line.incident), escape_markup(line.name), number_of(line));
     for (const std::string& c : line.cells) {
-      out += fmt::format("<td class={} title=\"{}\">{}", c == "killed" ? "p" : c == "survived" ? "f" : "k", escape_markup(c == "killed" ? line.how : ""),
-                         escape_markup(c));
+      out += fmt::format("<td class={} title=\"{}\">{}",
+                         c == "killed"     ? "p"
+                         : c == "survived" ? "f"
+                                           : "k",
+                         escape_markup(c == "killed" ? line.how : ""), escape_markup(c));
     }
     out += fmt::format("<td>{}</tr>\n", escape_markup(line.fault));
   }
-  out += "</table></div>\n<h2>planted in the judge itself</h2>\n<table class=rows>\n";
+  out += "</table></div>\n<h2>mutants of the judge itself</h2>\n<table class=rows>\n";
   for (const auto& [fault, noticed] : t.judges) {
-    out += fmt::format("<tr><th>{}<td class={}>{}</tr>\n", escape_markup(fault), noticed == "SURVIVED" ? "f" : "k", escape_markup(noticed));
+    out += fmt::format("<tr><th>{}<td class={}>{}</tr>\n", escape_markup(fault),
+                       noticed == "SURVIVED" ? "f" : "k", escape_markup(noticed));
   }
-  PageFile page(path);
-  page.write(out + "</table>\n" + page_foot());
-  return page.trouble();
+  return out + "</table>\n" + page_foot();
 }
 
-std::string write_mutant_markdown(const std::string& path, const MutantTable& t) {
-  std::string out = fmt::format("**mutants: {} of {} killed**\n\n| operator | planted fault | no. |", t.killed, t.counted), rule = "|---|---|---:|";
+std::string markdown_of(const MutantTable& t) {
+  std::string out = fmt::format("**mutants: {} of {} killed**\n\n| operator | mutant | no. |", t.killed,
+                                t.counted),
+              rule = "|---|---|---:|";
   for (const std::string& i : t.instruments) out += " " + i + " |", rule += "---|";
   out += "\n" + rule + "\n";
   for (const MutantLine& line : t.lines) {
-    out += fmt::format("| {} | {} | {} |", line.op, line.name, line.number);
+    out += fmt::format("| {} | {} | {} |", line.op, line.name, number_of(line));
     for (const std::string& c : line.cells) out += c == "survived" ? " **survived** |" : " " + c + " |";
     out += "\n";
   }
-  out += "\n| planted in the judge | noticed by |\n|---|---|\n";
+  out += "\n| mutant of the judge | noticed by |\n|---|---|\n";
   for (const auto& [fault, noticed] : t.judges) out += fmt::format("| {} | {} |\n", fault, noticed);
+  return out;
+}
+
+std::string json_line(const MutantTable& t, const MutantLine& line) {
+  nlohmann::json j{{"operator", line.op},
+                   {"mutant", line.name},
+                   {"number", line.number},
+                   {"fault", line.fault},
+                   {"how", line.how}};
+  for (std::size_t i = 0; i < line.cells.size(); ++i) j[t.instruments[i]] = line.cells[i];
+  return j.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+void write_json(const std::string& path, const MutantTable& t, std::vector<std::string>& troubles) {
+  RecordFile file(path, "", "");
+  for (const MutantLine& line : t.lines) file.append(json_line(t, line));
+  if (!file.trouble().empty()) troubles.push_back(file.trouble());
+}
+
+void write_page(const std::string& path, const std::string& text, std::vector<std::string>& troubles) {
   PageFile page(path);
-  page.write(out);
-  return page.trouble();
+  page.finish(text);
+  if (!page.trouble().empty()) troubles.push_back(page.trouble());
+}
+
+}  // namespace
+
+void print_mutant_table(const MutantTable& t, bool verbose) {
+  fmt::print("{:<14}{:<44}{:>4}", "operator", "mutant", "no.");
+  for (const std::string& title : t.instruments) fmt::print("{:>11}", title);
+  fmt::print("\n");
+  for (const MutantLine& line : t.lines) {
+    fmt::print("{:<14}{:<44}{:>4}", line.op, line.name, number_of(line));
+    for (const std::string& cell : line.cells) fmt::print("{:>11}", cell);
+    fmt::print("\n");
+    if (verbose && line.judged && !line.how.empty()) fmt::print("{:<14}  {}\n", "", line.how);
+    if (line.survived)
+      fmt::print("SURVIVED  {}  {}: {}\n          repro: {}\n", line.op, line.name, line.fault, line.repro);
+  }
+  fmt::print("\nmutants of the judge itself\n");
+  for (const auto& [fault, noticed] : t.judges)
+    fmt::print("  {:<56}{}\n", fault, noticed == "SURVIVED" ? noticed : "noticed: " + noticed);
+}
+
+std::vector<std::string> write_mutant_reports(const MutantReports& to, const MutantTable& t) {
+  std::vector<std::string> troubles;
+  const auto attempt = [&](const std::string& path, const auto& write) {
+    if (path.empty()) return;
+    try {
+      write();
+    } catch (const Error& e) { troubles.emplace_back(e.what()); }
+  };
+  attempt(to.json, [&] { write_json(to.json, t, troubles); });
+  attempt(to.html, [&] { write_page(to.html, page_of(t), troubles); });
+  attempt(to.markdown, [&] { write_page(to.markdown, markdown_of(t), troubles); });
+  return troubles;
 }
 
 }  // namespace plumb

@@ -1,14 +1,8 @@
 #include "verify/report/page.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-
 #include <fmt/format.h>
 
+#include "datasets/io/output_file.hpp"
 #include "reference/core/error.hpp"
 
 namespace plumb {
@@ -59,6 +53,7 @@ td{padding:1px .5em}td.n{text-align:right}td.c{line-height:11px;max-width:80em}
 td.c i,.chip i{display:inline-block;width:10px;height:10px;margin-right:1px;border-radius:2px}
 .chip{margin-right:1em;white-space:nowrap}svg.h path{stroke:currentColor;opacity:.5}
 #at{position:sticky;top:0;background:Canvas;border-bottom:1px solid var(--line);padding:.4em 0;min-height:1.5em;z-index:1}
+@media print{#at{display:none}}
 .k{opacity:.8}.failure{border-left:3px solid var(--f);padding-left:1em;margin:1em 0}
 </style>
 )";
@@ -66,37 +61,30 @@ td.c i,.chip i{display:inline-block;width:10px;height:10px;margin-right:1px;bord
 
 std::string page_foot() {
   return R"(<script>
-document.addEventListener('mouseover',e=>{const c=e.target.closest('td.c i[title]');if(!c)return;
+const show=e=>{const c=e.target.closest('td.c i[title]');if(!c)return;
 const t=c.closest('table'),k=[...c.parentNode.children].indexOf(c),v=c.closest('tr').firstChild.textContent;
-document.getElementById('at').textContent=v+'   '+t.dataset.cases.split('|')[k]+'   '+c.title.replace(/^\d+: /,'')})
+document.getElementById('at').textContent=v+'   '+t.dataset.cases.split('|')[k]+'   '+c.title.replace(/^\d+: /,'')};
+for(const kind of ['mouseover','click','focusin'])document.addEventListener(kind,show);
 </script>
 </html>
 )";
 }
 
-PageFile::PageFile(std::string path) : path_(std::move(path)) {
-  write("");
-  if (!trouble_.empty()) throw Error(trouble_);
+PageFile::PageFile(std::string path) : path_(std::move(path)), replaceable_(is_regular_output(path_)) {
+  require_writable(path_);
 }
 
 void PageFile::write(std::string_view contents) {
-  const std::string temporary = fmt::format("{}.{}.tmp", path_, getpid());
-  const auto failed = [&](int fd) {
-    trouble_ = fmt::format("{}: cannot write the report: {}", path_, std::strerror(errno));
-    if (fd >= 0) close(fd);
-    unlink(temporary.c_str());
-  };
-  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd < 0) return failed(fd);
-  while (!contents.empty()) {
-    const ssize_t n = ::write(fd, contents.data(), contents.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return failed(fd);
-    contents.remove_prefix(static_cast<std::size_t>(n));
-  }
-  if (close(fd) != 0) return failed(-1);
-  if (std::rename(temporary.c_str(), path_.c_str()) != 0) return failed(-1);
-  trouble_.clear();
+  if (replaceable_) finish(contents);
+}
+
+void PageFile::finish(std::string_view contents) {
+  try {
+    OutputFile file(path_);
+    file.write(contents);
+    file.commit();
+    trouble_.clear();
+  } catch (const Error& e) { trouble_ = e.what(); }
 }
 
 }  // namespace plumb

@@ -1,5 +1,5 @@
-// What every page of ours is made of: the head with its style (light and dark, nothing fetched from elsewhere), the foot, escaping,
-// and a file that is replaced whole.
+// Parts of every HTML page: the head with its style (light and dark, nothing fetched from elsewhere), the foot, escaping, and
+// the file it is written to.
 #pragma once
 #include <string>
 #include <string_view>
@@ -12,17 +12,21 @@ namespace plumb {
 [[nodiscard]] std::string page_head(std::string_view title);
 [[nodiscard]] std::string page_foot();
 
-/// A file that always holds one whole state: written under another name in the same folder, then renamed.
+/// One whole page. A regular file always holds one whole state: each write() replaces it. What cannot be replaced (a device, a
+/// pipe, /dev/stdout) gets the finished page alone.
 class PageFile {
  public:
-  /// Throws Error when the folder cannot be written to.
+  /// Throws Error when the place cannot be written to.
   explicit PageFile(std::string path);
-  /// Replaces the contents; on failure the old ones stay, and trouble() says why.
+  /// A state that may be followed by others; on failure the old one stays, and trouble() says why.
   void write(std::string_view contents);
+  /// The last state.
+  void finish(std::string_view contents);
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:
   std::string path_, trouble_;
+  bool replaceable_ = true;
 };
 
 }  // namespace plumb

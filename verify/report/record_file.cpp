@@ -1,6 +1,7 @@
 #include "verify/report/record_file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,18 +13,54 @@
 
 namespace plumb {
 
-RecordFile::RecordFile(std::string path, std::string_view head, std::string tail) : path_(std::move(path)), tail_(std::move(tail)) {
-  fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd_ < 0) throw Error(fmt::format("{}: cannot write the report: {}", path_, std::strerror(errno)));
+RecordFile::RecordFile(std::string path, std::string_view head, std::string tail)
+    : path_(std::move(path)), tail_(std::move(tail)) {
+  if (is_regular_output(path_)) {
+    open_regular();
+  } else {
+    stream_.emplace(path_);
+  }
   append(head);
 }
 
 RecordFile::~RecordFile() {
+  finish();
   if (fd_ >= 0) close(fd_);
+}
+
+void RecordFile::open_regular() {
+  const auto refuse = [&](const char* why) {
+    if (fd_ >= 0) close(fd_);
+    throw Error(fmt::format("{}: cannot write the report: {}", path_, why));
+  };
+  fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  if (fd_ < 0) refuse(std::strerror(errno));
+  if (flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    refuse("another report is being written to this file");
+  if (ftruncate(fd_, 0) != 0) refuse(std::strerror(errno));
 }
 
 void RecordFile::append(std::string_view record) {
   if (!trouble_.empty()) return;
+  stream_ ? send(record) : append_whole(record);
+}
+
+void RecordFile::finish() {
+  if (!stream_) return;
+  if (trouble_.empty()) send(tail_);
+  try {
+    if (trouble_.empty()) stream_->commit();
+  } catch (const Error& e) { trouble_ = e.what(); }
+  stream_.reset();
+}
+
+void RecordFile::send(std::string_view text) {
+  try {
+    stream_->write(text);
+  } catch (const Error& e) { trouble_ = fmt::format("{}; the report ends early", e.what()); }
+}
+
+void RecordFile::append_whole(std::string_view record) {
   std::string text(record);
   text += tail_;
   std::size_t done = 0;
@@ -32,8 +69,9 @@ void RecordFile::append(std::string_view record) {
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
       trouble_ = fmt::format("{}: the report ends early: {}", path_, std::strerror(n < 0 ? errno : ENOSPC));
-      // back to the last whole document; its tail fitted there before
-      if (ftruncate(fd_, end_) == 0 && pwrite(fd_, tail_.data(), tail_.size(), end_) != static_cast<ssize_t>(tail_.size())) {
+      // cut back to the last whole document; its tail fitted before
+      if (ftruncate(fd_, end_) == 0 &&
+          pwrite(fd_, tail_.data(), tail_.size(), end_) != static_cast<ssize_t>(tail_.size())) {
         trouble_ += ", and could not be closed";
       }
       return;

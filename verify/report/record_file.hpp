@@ -1,25 +1,37 @@
-// A file that is whole after every record: the tail (what closes the document) is written again behind each record, in one
-// write, at the place where the last tail began. A kill leaves a valid file; a full disk is cut back to the last whole state.
+// A report that grows by records. A regular file is whole after every one: the tail (what closes the document) is written again behind
+// each record, in one write, where the last tail began, so that a kill leaves a valid file and a full disk is cut back to the last
+// whole state. A device, a pipe or /dev/stdout gets every record once, and the tail at the end.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "datasets/io/output_file.hpp"
 
 namespace plumb {
 
 class RecordFile {
  public:
-  /// Creates or empties the file. Throws Error when it cannot.
+  /// Creates or empties the file, links followed. Throws Error when it cannot, or when another report is being written to it.
   RecordFile(std::string path, std::string_view head, std::string tail);
   ~RecordFile();
   RecordFile(const RecordFile&) = delete;
   RecordFile& operator=(const RecordFile&) = delete;
 
   void append(std::string_view record);
+  /// No record follows.
+  void finish();
+  /// What went wrong while writing, or "".
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:
+  void open_regular();
+  void send(std::string_view text);
+  void append_whole(std::string_view record);
+
   std::string path_, tail_, trouble_;
+  std::optional<OutputFile> stream_;
   int fd_ = -1;
   std::int64_t end_ = 0;  // where the tail begins
 };

@@ -1,5 +1,6 @@
-// Where verdicts go. A reporter is told of every record as it falls, and of the totals at the end.
+// Reporters: each receives every record when it is made, and the totals at the end.
 #pragma once
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,10 +11,11 @@ namespace plumb {
 
 /// What a report says of the whole run.
 struct RunInfo {
-  std::string command;   // as typed
-  std::string version;   // of Plumbline
-  std::string host;      // cores, compiler
-  std::vector<std::string> devices;
+  std::string command;  // as typed
+  std::string version;  // of Plumbline
+  std::string host;     // cores, compiler
+  std::vector<std::string>
+      devices;               // what runs the variants, a line each: "cpu: ...", "gpu: ...", "simt: ..."
   std::int64_t planned = 0;  // records to come
 };
 
@@ -23,12 +25,13 @@ class Reporter {
   virtual void begin(const RunInfo&) {}
   virtual void record(const Record&) = 0;
   virtual void end(const Totals&, double seconds) { (void)seconds; }
-  /// What went wrong while writing ("report.json: No space left on device"), or "". The judging goes on regardless.
+  /// What went wrong while writing ("report.json: No space left on device"), or "". The judging goes on nevertheless.
   [[nodiscard]] virtual std::string trouble() const { return {}; }
 };
 
 struct ConsoleOptions {
   bool color = false, progress = false, verbose = false, quiet = false;
+  std::FILE* out = stdout;  // stderr where a report takes standard output
 };
 [[nodiscard]] std::unique_ptr<Reporter> make_console(ConsoleOptions);
 /// One JSON object per line, written whole and at once: after a kill -9 every line is a record, and none is half.
@@ -40,6 +43,12 @@ struct ConsoleOptions {
 [[nodiscard]] std::unique_ptr<Reporter> make_html(const std::string& path);
 /// A table per operator, for a pull request.
 [[nodiscard]] std::unique_ptr<Reporter> make_markdown(const std::string& path);
+
+/// An error divided by its bound, for people: "0.25", "7.5e+14", "infinite (the bound is 0)".
+[[nodiscard]] std::string ratio_words(double ratio);
+
+/// A failure's further lines, without what the reason has said already; and without the map, where `map` is false.
+[[nodiscard]] std::vector<std::string> further_lines(const Record&, bool map = true);
 
 /// "verify: P passed, F failed, S skipped (N runs, T s)".
 [[nodiscard]] std::string last_line(const Totals&, double seconds);

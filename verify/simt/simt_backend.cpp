@@ -10,9 +10,7 @@ namespace {
 
 class SimtBackend final : public Backend {
  public:
-  std::string describe() const override {
-    return "CPU executor";
-  }
+  std::string describe() const override { return "CPU executor"; }
   std::byte* upload(std::byte* image, std::int64_t) override { return image; }
   void download(std::byte*, std::int64_t) override {}
   void* stream() override { return nullptr; }
@@ -53,6 +51,7 @@ class SimtBackend final : public Backend {
     if (!under_way_) return;
     under_way_ = false;
     const std::int64_t refused = simt::threads_refused();
+    const std::string shortage = simt::shortage();
     // races first: they name the verdict
     std::vector<std::string> others;
     for (const simt::Finding& f : simt::end_run()) {
@@ -61,8 +60,11 @@ class SimtBackend final : public Backend {
       (f.kind == simt::FindingKind::race ? found_ : others).push_back(std::move(text));
     }
     found_.insert(found_.end(), others.begin(), others.end());
-    if (refused > 0 && found_.empty()) {
-      declined_ = fmt::format("too large for the CPU executor: more than {} simulated threads", kMaxSimtThreads);
+    if (!shortage.empty() && found_.empty()) {
+      declined_ = "the CPU executor is " + shortage;
+    } else if (refused > 0 && found_.empty()) {
+      declined_ =
+          fmt::format("too large for the CPU executor: more than {} simulated threads", kMaxSimtThreads);
     }
   }
 

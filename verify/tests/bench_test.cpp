@@ -148,6 +148,34 @@ TEST_CASE("the vendor is the fastest verified variant numbered 80 to 99 of the s
   CHECK(report.results[2].warm->vendor == doctest::Approx(1));
 }
 
+TEST_CASE("no ratio is quoted from an interval too wide, of the variant's or of the vendor's") {
+  BenchReport report;
+  report.results = {timed("cpu/01_a", 1e-3), timed("cpu/02_wide", 1e-3), timed("cpu/80_vendor", 2e-3)};
+  const auto widen = [](BenchResult& r) {
+    r.warm->samples.assign(10, 0.5e-3);
+    r.warm->samples.insert(r.warm->samples.end(), 10, 1.5e-3);
+    r.warm->summary = summarise(r.warm->samples);
+  };
+  widen(report.results[1]);
+  rate_against_vendor(report);
+  CHECK(report.results[0].warm->vendor == doctest::Approx(2));
+  CHECK(report.results[1].warm->vendor == 0);
+  CHECK(ladder_table(report, report.results[0].case_id).find("vendor: cpu/80_vendor") != std::string::npos);
+  widen(report.results[2]);
+  rate_against_vendor(report);
+  CHECK(report.results[0].warm->vendor == 0);
+}
+
+TEST_CASE("a warm time that is above the cold one is marked") {
+  BenchReport report;
+  report.results = {timed("cpu/01_a", 2e-3)};
+  report.results[0].cold = measured(1e-3);
+  CHECK(ladder_table(report, report.results[0].case_id).find("warm is slower than cold") !=
+        std::string::npos);
+  report.results[0].cold = measured(3e-3);
+  CHECK(ladder_table(report, report.results[0].case_id).find("warm is slower") == std::string::npos);
+}
+
 TEST_CASE(
     "compare finds a regression above the threshold, calls equal results chance, and names what is missing") {
   BenchReport a, b;
@@ -249,6 +277,10 @@ struct Update {
   struct Out {
     VecView<T, S> y;
   };
+  template <class P, class F>
+  static void each_scalar(const P& p, F&& f) {
+    f("n", p.n);
+  }
   template <class V, class F>
   static void each_input(V& in, F&& f) {
     f("x", in.x);
@@ -257,6 +289,7 @@ struct Update {
   static void each_output(V& out, F&& f) {
     f("y", out.y);
   }
+  static void describe(CaseSpace&) {}
   static void cases(CaseList& list) { list.add(Tier::smoke, "n=100", {Fill::exact}, "the only one"); }
   template <class T>
   static void make(const Case& c, Instance<Update, T>& i) {
@@ -325,7 +358,8 @@ Record time_variant(const std::string& variant, Timing& timing, bool cold) {
   const Case c = parse_case("update.f32(n=100,fill=exact,seed=3)");
   const auto prepared = adapter.prepare(c);
   TimingRequest request;
-  request.samples = 25, request.budget = 5, request.cold = cold;
+  request.samples = 25, request.cold = cold;
+  request.budget = 1e9;  // seconds: however slow the machine, all samples are taken
   for (const VariantInfo& v : adapter.variants(Device::gpu)) {
     if (v.name == "cpu/" + variant) return runner.judge_timed(c, *prepared, v, request, timing);
   }

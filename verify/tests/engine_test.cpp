@@ -1,5 +1,8 @@
 // The engine's safeguards, each tried with a kernel that breaks it. Variants are registered in a list of their own operator.
 #include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -9,6 +12,7 @@
 #include "reference/core/fills.hpp"
 #include "reference/core/sparse_cases.hpp"
 #include "verify/engine/manifest.hpp"
+#include "verify/engine/resources.hpp"
 #include "verify/engine/runner.hpp"
 #include "verify/judge/self_test.hpp"
 
@@ -20,16 +24,33 @@ namespace {
 struct Twice {
   static constexpr const char* kName = "twice";
   template <class T>
-  struct Problem { std::int64_t n; };
+  struct Problem {
+    std::int64_t n;
+  };
   template <class T, Space S>
-  struct In { VecView<const T, S> x; };
+  struct In {
+    VecView<const T, S> x;
+  };
   template <class T, Space S>
-  struct Out { VecView<T, S> y; };
+  struct Out {
+    VecView<T, S> y;
+  };
+  template <class P, class F>
+  static void each_scalar(const P& p, F&& f) {
+    f("n", p.n);
+  }
   template <class V, class F>
-  static void each_input(V& in, F&& f) { f("x", in.x); }
+  static void each_input(V& in, F&& f) {
+    f("x", in.x);
+  }
   template <class V, class F>
-  static void each_output(V& out, F&& f) { f("y", out.y); }
-  static void cases(CaseList& list) { list.add(Tier::smoke, "n=100", {Fill::exact, Fill::real}, "the only one"); }
+  static void each_output(V& out, F&& f) {
+    f("y", out.y);
+  }
+  static void describe(CaseSpace&) {}
+  static void cases(CaseList& list) {
+    list.add(Tier::smoke, "n=100", {Fill::exact, Fill::real}, "the only one");
+  }
   template <class T>
   static void make(const Case& c, Instance<Twice, T>& i) {
     i.problem.n = c.integer("n");
@@ -39,7 +60,8 @@ struct Twice {
   template <class T>
   static void validate(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&) {}
   template <class T>
-  static void oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>&, Reference& r) {
+  static void oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>&,
+                     Reference& r) {
     r.outputs.emplace_back().resize(p.n);
     for (std::int64_t i = 0; i < p.n; ++i) {
       OracleDot<T> d;
@@ -51,7 +73,9 @@ struct Twice {
   static Cost cost(const Problem<T>& p, const In<T, Space::host>&, const Out<T, Space::host>&) {
     return {static_cast<double>(p.n), static_cast<double>(2 * p.n) * sizeof(T)};
   }
-  static double bound(const Tolerance& t, int, double v, double m, std::int64_t n) { return sum_bound(t, v, m, n); }
+  static double bound(const Tolerance& t, int, double v, double m, std::int64_t n) {
+    return sum_bound(t, v, m, n);
+  }
 };
 
 using P = Twice::Problem<float>;
@@ -94,7 +118,8 @@ void off_by_little(const P& p, const I& in, const O& out, Context& c) {
   out.y[3] *= 1 + 0x1p-20f;
 }
 
-#define TWICE(name) const Register<Twice, float, Space::host> r_##name{#name, name}
+#define TWICE(name) \
+  const Register<Twice, float, Space::host> r_##name { #name, name }
 TWICE(right);
 TWICE(one_short);
 TWICE(one_past);
@@ -128,7 +153,8 @@ Record judge(const std::string& variant, const char* fill = "real") {
 
 }  // namespace
 
-TEST_CASE("an arithmetic for which the oracle gives no magnitude has no bound, and is not judged by another's") {
+TEST_CASE(
+    "an arithmetic for which the oracle gives no magnitude has no bound, and is not judged by another's") {
   static const OperatorAdapter<Twice> adapter;
   const auto prepared = adapter.prepare(parse_case("twice.f32(n=10,fill=real,seed=3)"));
   CHECK(prepared->bounds(0, Arithmetic::native).size() == 10);
@@ -213,4 +239,45 @@ TEST_CASE("ids round-trip for every case of every operator, and no two cases sha
 
 TEST_CASE("every compiled variant registered itself") {
   for (const std::string& defect : manifest_defects()) FAIL_CHECK(defect);
+}
+
+TEST_CASE("threads that cannot be started are named, with the limit") {
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit few{1, 1};
+    const bool limited = setrlimit(RLIMIT_NPROC, &few) == 0 && (getuid() != 0 || setuid(65534) == 0);
+    const std::string text = limited ? missing_resources(3) : "no limit could be set";
+    (void)!write(ends[1], text.data(), text.size());
+    _exit(0);
+  }
+  close(ends[1]);
+  char text[256] = {};
+  (void)!read(ends[0], text, sizeof text - 1);
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  CHECK(std::string(text).rfind("out of threads: thread ", 0) == 0);
+  CHECK(std::string(text).find("(ulimit -u is 1)") != std::string::npos);
+  CHECK(missing_resources(3).empty());
+}
+
+TEST_CASE("a write beside an array is told by its index") {
+  CHECK(judge("one_past").reason == "wrote y[100], the first place behind its end");
+  CHECK(judge("one_before").reason == "wrote y[-1], the first place before its start");
+}
+
+TEST_CASE("an element whose rounding is mostly underflow does not count for err/(uM)") {
+  ReferenceArray reference;
+  reference.resize(2);
+  reference.value[0] = 0x1p-148, reference.magnitude[0] = 0x1p-148, reference.terms[0] = 4;
+  reference.value[1] = 1, reference.magnitude[1] = 1, reference.terms[1] = 4;
+  LargeArray<double> bound{1e-40, 1e-6};
+  Segment s;
+  s.name = "y", s.output = true, s.rows = 1, s.cols = s.ld = 2;
+  const float got[2] = {0, 1 + 0x1p-22f};
+  const Comparison c = compare(s, reinterpret_cast<const std::byte*>(got),
+                               {&reference, &bound, kUnit<float>, kEta<float>}, Poison::nan_payload);
+  CHECK(c.misses == 0);
+  CHECK(c.max_unit_ratio == doctest::Approx(0x1p-22 / kUnit<float>));
 }

@@ -47,7 +47,7 @@ TEST_CASE("a plug-in's kernels are judged as any other: right, short, failing an
   INFO(right.reason);
   CHECK(right.verdict == Verdict::pass);
   CHECK(right.chosen == "chose the plain loop");
-  CHECK(contains(right.repro, "--plugin '" + library("good") + "'"));
+  CHECK(contains(right.repro, " --plugin " + library("good")));
   CHECK(judge("short").verdict == Verdict::unwritten);
   CHECK(judge("fails").verdict == Verdict::error);
   CHECK(judge("fails").reason == "the plug-in says: no luck today");
@@ -71,7 +71,6 @@ TEST_CASE("the arrays and numbers of every operator have names for plug-ins") {
     ImageLayout layout{Placement{}};
     StagedViews views = prepared->place(layout);
     const CallInfo info = entry->unpack(c.dtype, views.data(), nullptr);
-    CHECK_MESSAGE(info.complete, entry->name());
     REQUIRE(info.arrays.size() == layout.segments().size());
     for (std::size_t i = 0; i < info.arrays.size(); ++i) {
       CHECK(info.arrays[i].name == layout.segments()[i].name);

@@ -1,16 +1,21 @@
 // Reports: whole after every record, also on a full disk; and what they hold.
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <string>
 
-#include "datasets/npy.hpp"
+#include "datasets/formats/npy.hpp"
 #include "reference/core/error.hpp"
+#include "verify/report/common.hpp"
 #include "verify/report/failure_folder.hpp"
 #include "verify/report/page.hpp"
 #include "verify/report/record_file.hpp"
@@ -94,7 +99,7 @@ TEST_CASE("a page is replaced whole or not at all") {
   {
     const FullDisk disk(3);
     page.write("second");
-    CHECK(contains(page.trouble(), "cannot write the report"));
+    CHECK(contains(page.trouble(), "p.html: cannot write"));
   }
   CHECK(contents(folder.path + "/p.html") == "first");
   page.write("third");
@@ -133,7 +138,7 @@ TEST_CASE("the Markdown report has a row per variant and the failures with their
   markdown->record(failing());
   markdown->end({}, 1);
   const std::string text = contents(folder.path + "/r.md");
-  CHECK(contains(text, "| user/<odd> | 0 | 0 | **1** | 0 | 3.000 |"));
+  CHECK(contains(text, "| user/<odd> | 0 | 0 | **1** | 0 | 3 |"));
   CHECK(contains(text, "`verify --case 'x'`"));
 }
 
@@ -171,4 +176,72 @@ TEST_CASE("a failing record is saved with its arrays, never over another, and ne
   }
   CHECK(contains(saver.trouble(), "2 failures saved before it"));
   CHECK(std::distance(fs::directory_iterator(folder.path + "/failing"), fs::directory_iterator()) == 2);
+}
+
+TEST_CASE("what the failures of a variant have in common is named, where passes do not have it") {
+  CommonParameters common;
+  const auto add = [&](Verdict verdict, const std::string& parameters, const char* variant = "user/x") {
+    Record r;
+    r.case_id = "spmv.f32(" + parameters + ",fill=real,seed=1)", r.op = "spmv", r.dtype = "f32",
+    r.variant = variant;
+    r.verdict = verdict;
+    common.count(r);
+  };
+  for (int i = 1; i <= 8; ++i) add(Verdict::pass, "rows=" + std::to_string(i) + ",pattern=uniform");
+  CHECK(common.lines().empty());
+  add(Verdict::fail, "rows=3,pattern=unsorted");
+  CHECK(common.lines().empty());  // one failure has everything in common with itself
+  add(Verdict::fail, "rows=5,pattern=unsorted");
+  REQUIRE(common.lines().size() == 1);
+  CHECK(common.lines()[0] == "2 of 2 failures and 0 of 8 passes of spmv user/x have pattern=unsorted");
+  for (const char* rows : {"1", "2", "256", "300"}) add(Verdict::pass, "rows=" + std::string(rows), "user/y");
+  for (const char* rows : {"301", "512"}) add(Verdict::crash, "rows=" + std::string(rows), "user/y");
+  REQUIRE(common.lines().size() == 2);
+  CHECK(common.lines()[1] == "2 of 2 failures and 0 of 4 passes of spmv user/y have rows >= 301");
+}
+
+TEST_CASE("the headline of a failure names its case; an infinite ratio is words") {
+  CHECK(ratio_words(745729975497929.125) == "7.46e+14");
+  CHECK(ratio_words(std::numeric_limits<double>::infinity()) == "infinite (the bound is 0)");
+  const Folder folder;
+  std::FILE* const out = std::fopen((folder.path + "/console").c_str(), "w");
+  const auto console = make_console({false, false, false, false, out});
+  console->begin({"verify", "1", "host", {}, 1});
+  console->record(failing());
+  console->end({}, 1);
+  std::fclose(out);
+  CHECK(contains(contents(folder.path + "/console"),
+                 "FAIL  user/<odd>  spmv.f32(rows=2,cols=2,fill=real,seed=1)\n      y[1]: got 1 & want 2\n"));
+}
+
+TEST_CASE("a report to a pipe gets every record once and its tail at the end") {
+  const Folder folder;
+  const std::string pipe = folder.path + "/pipe";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  REQUIRE(reader >= 0);
+  {
+    RecordFile file(pipe, "<a>", "</a>");
+    file.append("<b/>");
+    file.append("<c/>");
+    file.finish();
+    CHECK(file.trouble().empty());
+  }
+  char text[64] = {};
+  CHECK(read(reader, text, sizeof text - 1) == 15);
+  close(reader);
+  CHECK(std::string(text) == "<a><b/><c/></a>");
+}
+
+TEST_CASE("two reports are not written to one file") {
+  const Folder folder;
+  const RecordFile first(folder.path + "/r", "", "");
+  CHECK_THROWS_WITH_AS(RecordFile(folder.path + "/r", "", ""), doctest::Contains("another report"), Error);
+}
+
+TEST_CASE("the first line of a finding is not said twice") {
+  Record r = failing();
+  r.reason = "race: two writes", r.detail = {"race: two writes\nhere\nand there", "map (. none):\n.#\n"};
+  CHECK(further_lines(r) == std::vector<std::string>{"here", "and there", "map (. none):", ".#"});
+  CHECK(further_lines(r, false) == std::vector<std::string>{"here", "and there"});
 }

@@ -13,10 +13,10 @@
 #include <thread>
 
 #include "reference/core/error.hpp"
-#include "verify/cli/sanitize_run.hpp"
 #include "verify/engine/confinement.hpp"
 #include "verify/engine/sanitizer.hpp"
 #include "verify/engine/sanitizer_report.hpp"
+#include "verify/sweep/sanitize_sweep.hpp"
 
 using namespace plumb;
 namespace fs = std::filesystem;
@@ -55,25 +55,31 @@ constexpr const char* kRaceReport = R"(<?xml version="1.0" encoding="utf-8"?>
 )";
 
 SanitizerReport of_record(const std::string& inside) {
-  return read_sanitizer_report("<ComputeSanitizerOutput><record>" + inside + "</record></ComputeSanitizerOutput>");
+  return read_sanitizer_report("<ComputeSanitizerOutput><record>" + inside +
+                               "</record></ComputeSanitizerOutput>");
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 // In compute-sanitizer's place: writes what it is to have found where --save says, and the answer of the run where that belongs.
 class FakeTool {
  public:
-  FakeTool(const std::string& report, const std::string& answer, int status = 0, const std::string& first = "") {
+  FakeTool(const std::string& report, const std::string& answer, int status = 0,
+           const std::string& first = "") {
     char name[] = "/tmp/plumb_fake_tool_XXXXXX";
     REQUIRE(mkdtemp(name) != nullptr);
     folder_ = name;
     std::ofstream(folder_ + "/report.xml") << report;
     std::ofstream(folder_ + "/answer.json") << answer;
-    std::ofstream(path()) << "#!/bin/sh\n" << first << "\n"
+    std::ofstream(path()) << "#!/bin/sh\n"
+                          << first << "\n"
                           << "echo \"$@\" > " << folder_ << "/called\n"
                           << "while [ $# -gt 0 ]; do\n"
                           << "  case $1 in --save) cat " << folder_ << "/report.xml > \"$2\" ;;\n"
-                          << "  --sanitized) [ -s " << folder_ << "/answer.json ] && cat " << folder_ << "/answer.json > \"$4\" ;;\n"
+                          << "  --sanitized) [ -s " << folder_ << "/answer.json ] && cat " << folder_
+                          << "/answer.json > \"$4\" ;;\n"
                           << "  esac; shift\ndone\necho '========= last words'\nexit " << status << "\n";
     chmod(path().c_str(), 0700);
   }
@@ -92,21 +98,28 @@ class FakeTool {
   std::string folder_;
 };
 
-SanitizedRun run_with(const FakeTool& tool, SanitizerTool which = SanitizerTool::racecheck, const std::string& variant = "gpu/02_shared_tile") {
+SanitizedRun run_with(const FakeTool& tool, SanitizerTool which = SanitizerTool::racecheck,
+                      const std::string& variant = "gpu/02_shared_tile") {
   VariantInfo v;
   v.op = "transpose", v.name = variant, v.device = Device::gpu;
-  return run_sanitized(tool.path(), "/bin/true", which, parse_case("transpose.f32(rows=63,cols=65,fill=index,seed=1)"), v, 20);
+  v.traits.library = variant == "gpu/80_library";
+  return run_sanitized(tool.path(), "/bin/true", which,
+                       parse_case("transpose.f32(rows=63,cols=65,fill=index,seed=1)"), v, 20);
 }
 
 constexpr const char* kNothing = "<?xml version=\"1.0\"?>\n<ComputeSanitizerOutput/>\n";
-constexpr const char* kPassed = R"({"verdict":"pass","reason":"","runs":3,"wants_device":false,"ratio":0.25})";
+constexpr const char* kPassed =
+    R"({"verdict":"pass","reason":"","runs":3,"wants_device":false,"ratio":0.25})";
 
 }  // namespace
 
 TEST_CASE("elements, entities, comments, CDATA and attributes are read") {
   bool whole = false;
-  const XmlNode root = read_xml("<?xml version='1.0'?><!DOCTYPE a><!-- <b> --><a k='>'><b>1 &lt; 2 &amp;&amp; &#51; &gt; x</b><c/><d><![CDATA[<&>]]></d>"
-                                "<b> second </b></a>", &whole);
+  const XmlNode root = read_xml(
+      "<?xml version='1.0'?><!DOCTYPE a><!-- <b> --><a k='>'><b>1 &lt; 2 &amp;&amp; &#51; &gt; "
+      "x</b><c/><d><![CDATA[<&>]]></d>"
+      "<b> second </b></a>",
+      &whole);
   CHECK(whole);
   CHECK(root.name == "a");
   REQUIRE(root.children.size() == 4);
@@ -127,7 +140,8 @@ TEST_CASE("a report that ends early is read as far as it goes, and says so") {
     // past the end of the root nothing is missing but a line break
     if (n < text.find("</ComputeSanitizerOutput>")) CHECK_FALSE(cut.whole);
   }
-  for (const char* broken : {"", "no xml at all", "<", "<a", "<a><b></a>", "</a>", "<![CDATA[", "<a>&#xffffffffff;</a>", "<!--"}) {
+  for (const char* broken :
+       {"", "no xml at all", "<", "<a", "<a><b></a>", "</a>", "<![CDATA[", "<a>&#xffffffffff;</a>", "<!--"}) {
     CHECK(read_sanitizer_report(broken).findings.empty());
   }
   std::string deep;
@@ -149,9 +163,13 @@ TEST_CASE("a race names its kernel, both lines and what each did") {
 }
 
 TEST_CASE("one line of one kernel speaks once, and says how often") {
-  const std::string one = "<kind>K</kind><what><text>Invalid __global__ read of size 4 bytes</text></what><where><func>k</func><path>a.cu</path>"
-                          "<line>3</line></where>";
-  const SanitizerReport r = read_sanitizer_report("<ComputeSanitizerOutput><record>" + one + "</record><record>" + one + "</record></ComputeSanitizerOutput>");
+  const std::string one =
+      "<kind>K</kind><what><text>Invalid __global__ read of size 4 "
+      "bytes</text></what><where><func>k</func><path>a.cu</path>"
+      "<line>3</line></where>";
+  const SanitizerReport r =
+      read_sanitizer_report("<ComputeSanitizerOutput><record>" + one + "</record><record>" + one +
+                            "</record></ComputeSanitizerOutput>");
   REQUIRE(r.findings.size() == 1);
   CHECK(r.findings[0].detail.back() == "reported 2 times");
 }
@@ -167,19 +185,29 @@ TEST_CASE("a finding under a tool is a verdict with kernel, place and tool, what
   CHECK(run.findings == 1);
   CHECK(run.record.verdict == Verdict::race);
   CHECK(run.record.variant == "gpu/02_shared_tile (racecheck)");
-  CHECK(run.record.reason == "racecheck: Race condition in tile_mutant<float, (Fault)3> at /home/me/mine/tile.cu:41");
+  CHECK(run.record.reason ==
+        "racecheck: Race condition in tile_mutant<float, (Fault)3> at /home/me/mine/tile.cu:41");
   CHECK(contains(run.record.repro, "--sanitize racecheck"));
-  const std::string invalid = "<ComputeSanitizerOutput><record><kind>K</kind><what><text>Invalid __global__ write of size 4 bytes</text></what></record></ComputeSanitizerOutput>";
-  CHECK(run_with(FakeTool(invalid, kPassed), SanitizerTool::memcheck).record.verdict == Verdict::out_of_bounds);
+  const std::string invalid =
+      "<ComputeSanitizerOutput><record><kind>K</kind><what><text>Invalid __global__ write of size 4 "
+      "bytes</text></what></record></ComputeSanitizerOutput>";
+  CHECK(run_with(FakeTool(invalid, kPassed), SanitizerTool::memcheck).record.verdict ==
+        Verdict::out_of_bounds);
   CHECK(run_with(FakeTool(invalid, kPassed), SanitizerTool::initcheck).record.verdict == Verdict::error);
 }
 
 TEST_CASE("an inlined call is found in the kernel around it") {
-  const SanitizerFinding f = of_record("<kind>Initcheck</kind><who><threadIdx><x>96</x><y>0</y><z>0</z></threadIdx><blockIdx><x>1</x><y>2</y><z>0</z>"
-                                       "</blockIdx></who><what><text>Uninitialized __global__ memory read of size 4 bytes</text><size>4</size></what>"
-                                       "<where><func>atomicAdd</func><path>/usr/include/atomics.hpp</path><line>84</line></where><deviceStack><frame>"
-                                       "<func>sum</func><path>/mine/sum.cu</path><line>119</line></frame></deviceStack><hostStack><frame><func>main</func>"
-                                       "</frame></hostStack>").findings.front();
+  const SanitizerFinding f = of_record(
+                                 "<kind>Initcheck</kind><who><threadIdx><x>96</x><y>0</y><z>0</z></"
+                                 "threadIdx><blockIdx><x>1</x><y>2</y><z>0</z>"
+                                 "</blockIdx></who><what><text>Uninitialized __global__ memory read of size "
+                                 "4 bytes</text><size>4</size></what>"
+                                 "<where><func>atomicAdd</func><path>/usr/include/atomics.hpp</"
+                                 "path><line>84</line></where><deviceStack><frame>"
+                                 "<func>sum</func><path>/mine/sum.cu</path><line>119</line></frame></"
+                                 "deviceStack><hostStack><frame><func>main</func>"
+                                 "</frame></hostStack>")
+                                 .findings.front();
   CHECK(f.kernel == "sum");
   CHECK(f.file == "/mine/sum.cu");
   CHECK(f.line == 119);
@@ -188,12 +216,18 @@ TEST_CASE("an inlined call is found in the kernel around it") {
   CHECK(f.detail[2] == "block (1, 2, 0) thread (96, 0, 0)");
 }
 
-TEST_CASE("what a tool finds in a library's own kernel is told and not judged; in a kernel with lines it is") {
-  const std::string of_library = "<ComputeSanitizerOutput><record><kind>Analysis</kind><what><text>Race condition</text><source><where><func>csrmv</func>"
-                                 "<pc>0x1</pc></where></source></what></record></ComputeSanitizerOutput>";
-  CHECK(run_with(FakeTool(of_library, kPassed), SanitizerTool::racecheck, "gpu/80_library").record.verdict == Verdict::unsupported);
-  CHECK(run_with(FakeTool(of_library, kPassed), SanitizerTool::racecheck, "gpu/07_ours").record.verdict == Verdict::race);
-  CHECK(run_with(FakeTool(kRaceReport, kPassed), SanitizerTool::racecheck, "gpu/80_library").record.verdict == Verdict::race);
+TEST_CASE(
+    "what a tool finds in a library's own kernel is told and not judged; in a kernel with lines it is") {
+  const std::string of_library =
+      "<ComputeSanitizerOutput><record><kind>Analysis</kind><what><text>Race "
+      "condition</text><source><where><func>csrmv</func>"
+      "<pc>0x1</pc></where></source></what></record></ComputeSanitizerOutput>";
+  CHECK(run_with(FakeTool(of_library, kPassed), SanitizerTool::racecheck, "gpu/80_library").record.verdict ==
+        Verdict::unsupported);
+  CHECK(run_with(FakeTool(of_library, kPassed), SanitizerTool::racecheck, "gpu/07_ours").record.verdict ==
+        Verdict::race);
+  CHECK(run_with(FakeTool(kRaceReport, kPassed), SanitizerTool::racecheck, "gpu/80_library").record.verdict ==
+        Verdict::race);
 }
 
 TEST_CASE("nothing found and passed is a pass; anything else in the way is not") {
@@ -204,16 +238,19 @@ TEST_CASE("nothing found and passed is a pass; anything else in the way is not")
     CHECK(run.record.runs == 3);
     CHECK(contains(tool.called(), "--tool memcheck"));
     CHECK(contains(tool.called(), "--leak-check full --padding 512 --track-stream-ordered-races all"));
-    CHECK(contains(tool.called(), "--sanitized transpose.f32(rows=63,cols=65,fill=index,seed=1) gpu/02_shared_tile"));
+    CHECK(contains(tool.called(),
+                   "--sanitized transpose.f32(rows=63,cols=65,fill=index,seed=1) gpu/02_shared_tile"));
   }
   CHECK(run_with(FakeTool(kNothing, "")).record.verdict == Verdict::error);
   CHECK(contains(run_with(FakeTool(kNothing, "")).record.reason, "last words"));
   CHECK(run_with(FakeTool("", kPassed)).record.verdict == Verdict::error);
   CHECK(run_with(FakeTool(kNothing, kPassed, 1)).record.verdict == Verdict::error);
-  const SanitizedRun wrong = run_with(FakeTool(kNothing, R"({"verdict":"fail","reason":"y[3]: got 1, want 2","runs":2})", 0));
+  const SanitizedRun wrong =
+      run_with(FakeTool(kNothing, R"({"verdict":"fail","reason":"y[3]: got 1, want 2","runs":2})", 0));
   CHECK(wrong.record.verdict == Verdict::fail);
   CHECK(wrong.findings == 0);
-  const SanitizedRun absent = run_with(FakeTool(kNothing, R"({"verdict":"skip","reason":"no CUDA device","runs":0,"wants_device":true})"));
+  const SanitizedRun absent = run_with(
+      FakeTool(kNothing, R"({"verdict":"skip","reason":"no CUDA device","runs":0,"wants_device":true})"));
   CHECK(absent.record.verdict == Verdict::skip);
   CHECK(absent.record.wants_device);
 }
@@ -247,15 +284,15 @@ TEST_CASE("tools are named in any number, and a wrong name is met with the neare
   try {
     (void)parse_tools("racechek");
     FAIL("no error");
-  } catch (const Error& e) {
-    CHECK(contains(e.what(), "'racecheck'"));
-  }
+  } catch (const Error& e) { CHECK(contains(e.what(), "'racecheck'")); }
 }
 
 TEST_CASE("cases are tried from the cheapest, and those with nothing to check are left out") {
   std::vector<Case> cases;
-  for (const char* id : {"transpose.f32(rows=127,cols=129,fill=index,seed=1)", "transpose.f32(rows=0,cols=5,fill=index,seed=1)",
-                         "transpose.f32(rows=31,cols=33,fill=index,seed=1)", "transpose.f32(rows=31,cols=33,fill=hostile,seed=1)"}) {
+  for (const char* id :
+       {"transpose.f32(rows=127,cols=129,fill=index,seed=1)",
+        "transpose.f32(rows=0,cols=5,fill=index,seed=1)", "transpose.f32(rows=31,cols=33,fill=index,seed=1)",
+        "transpose.f32(rows=31,cols=33,fill=hostile,seed=1)"}) {
     cases.push_back(parse_case(id));
   }
   CasesByCost by_cost;

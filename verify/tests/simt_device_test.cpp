@@ -51,8 +51,8 @@ TEST_CASE("a right kernel passes, plain and with races looked for, and the repor
     const Record r = judge_on_simt("transpose.f32(rows=33,cols=17,fill=index,seed=1)", "gpu/03_padded", race);
     CHECK(r.verdict == Verdict::pass);
     CHECK(r.variant == "gpu/03_padded (simt)");
-    CHECK(contains(r.repro, race ? "--variant 'gpu/03_padded' --device simt --race"
-                                 : "--variant 'gpu/03_padded' --device simt"));
+    CHECK(contains(r.repro, race ? "--variant gpu/03_padded --device simt --race"
+                                 : "--variant gpu/03_padded --device simt"));
   }
 }
 

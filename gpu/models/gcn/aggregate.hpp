@@ -31,7 +31,6 @@ namespace plumb {
 namespace gcn {
 
 constexpr int kWarps = 8;  // of a block
-constexpr unsigned kAllLanes = 0xffffffffu;
 
 /// 16 bytes of neighbours.
 template <class T>
@@ -71,7 +70,7 @@ struct Epilogue {
 };
 
 /// What a test may replace, to see that a mistake there is found.
-struct Right {
+struct Unmodified {
   template <class T>
   PLUMB_DEVICE static T edge(T value) {
     return value;
@@ -402,7 +401,7 @@ void launch_as(const RowsView<T>& a, const T* s, Index ld, int width, const Epil
 }
 
 /// A S with its epilogue; `s` has a row of zeros behind its last. Widths up to kWidest.
-template <class T, class Policy = Right>
+template <class T, class Policy = Unmodified>
 void launch_aggregate(const RowsView<T>& a, const T* s, Index ld, int width, const Epilogue<T>& e,
                       void* stream) {
   Index widest = width > e.width ? width : e.width;

@@ -20,7 +20,7 @@ class Composed : public Execution<T> {
 template <class Op>
 bool linked_in(Ladder ladder) {
   for (const auto* v = variants<Op, float, Space::device>; v != nullptr; v = v->next) {
-    if ((v->name[0] >= '8') == (ladder == Ladder::vendor)) return true;
+    if (v->traits.library == (ladder == Ladder::vendor)) return true;
   }
   return false;
 }

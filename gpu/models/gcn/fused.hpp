@@ -6,7 +6,7 @@
 namespace plumb {
 namespace gcn {
 
-template <class T, class Policy = Right>
+template <class T, class Policy = Unmodified>
 class Fused : public Execution<T> {
  public:
   Fused(const Gcn<T>& net, GcnOrder order) : Execution<T>(net, order) {

@@ -1,14 +1,16 @@
-// Sparse DNN on the device by the vendor's sparse product: Z^T = W^T Y^T in cuSPARSE, one kernel for bias, ReLU,
-// cap and life, the living moved together. What a user of libraries writes, and the baseline of the tuned ones.
+// requires: cusparse
+// Sparse DNN on the device by the vendor's sparse product: Z^T = W^T Y^T in cuSPARSE, one kernel for bias,
+// ReLU, cap and life, the active rows moved together. What a user of libraries writes, and the baseline of
+// the tuned ones.
 //
-// Class     A: indices and values honoured; rows without a non-zero leave.
+// Class     general (A): indices and values honoured; rows without a non-zero leave.
 // Layout    Y^T row-major (neurons, rows): the library's fast side (CSR_ALG2).
 // Traffic   the library's gather, then activations read and written once more for the activation, and again
-//           where rows have died.
+//           where rows are inactive.
 // Measured  H200, 1024 x 120: 15.5 ms; 4096 x 120: 57.
 // Fails at  feature traffic: every product goes through memory three times.
 // Source    cuSPARSE library, "cusparseSpMM()".
-#include "gpu/models/sparse_dnn/classic.hpp"
+#include "gpu/models/sparse_dnn/layer_by_layer.hpp"
 #include "gpu/runtime/cusparse.hpp"
 
 namespace plumb {
@@ -16,10 +18,10 @@ namespace {
 
 using namespace sdnn;
 
-class CusparseSpmm final : public ClassicPlan {
+class CusparseSpmm final : public LayerByLayerPlan {
  public:
   explicit CusparseSpmm(const SparseDnn& net)
-      : ClassicPlan(net, Compaction::moved),
+      : LayerByLayerPlan(net, Compaction::moved),
         weights_(net, stream_.get()),
         handle_(make_cusparse(stream_.get())) {}
 
@@ -29,7 +31,7 @@ class CusparseSpmm final : public ClassicPlan {
   }
 
   void layer(Index l, const Layout& layout, const float* in, const std::int32_t*, Index count, float* out,
-             unsigned* alive) override {
+             unsigned* active_bits) override {
     const Index n = net_.neurons, nnz = net_.gather[static_cast<std::size_t>(l)].nnz();
     if (nnz == 0) return;  // nothing lives on, and the library takes no matrix without entries
     const float one = 1, zero = 0;
@@ -46,7 +48,7 @@ class CusparseSpmm final : public ClassicPlan {
     }
     PLUMB_CUSPARSE(cusparseSpMM(handle_.get(), plain, plain, &one, w.get(), from.get(), &zero, to.get(),
                                 CUDA_R_32F, CUSPARSE_SPMM_CSR_ALG2, buffer_.data()));
-    activate_rows(out, layout, count, net_.bias, net_.cap, alive, stream_.get());
+    activate_rows(out, layout, count, net_.bias, net_.cap, active_bits, stream_.get());
   }
 
   DeviceWeights weights_;
@@ -55,8 +57,9 @@ class CusparseSpmm final : public ClassicPlan {
 };
 
 const RegisterSdnnPipeline pipeline{
-    {"gpu_cusparse", 'A', Space::device,
-     "cuSPARSE SpMM W^T Y^T per layer, then one kernel for bias, ReLU and cap, the living moved together",
+    {"gpu_cusparse", SdnnStructure::general, Space::device,
+     "cuSPARSE SpMM W^T Y^T per layer, then one kernel for bias, ReLU and cap, the active rows moved "
+     "together",
      [](const SparseDnn&) -> const char* { return no_device(); },
      [](const SparseDnn& net) -> std::unique_ptr<SdnnPlan> { return std::make_unique<CusparseSpmm>(net); },
      2}};

@@ -1,13 +1,14 @@
-// Sparse DNN on the device, dense: one sgemm of the vendor's per layer, weights made dense inside the loop. The
-// classical pipeline, once as it was first written, with memory made and dropped in the loop, and once with it
-// hoisted.
+// requires: cublas
+// Sparse DNN on the device, dense: one sgemm of the vendor's per layer, weights made dense inside the loop.
+// The classical pipeline, once as it was first written, with memory made and dropped in the loop, and once
+// with it hoisted.
 //
-// Class     A: indices and values honoured; rows without a non-zero leave.
+// Class     general (A): indices and values honoured; rows without a non-zero leave.
 // Traffic   N^2 weights written and read per layer, and 2 N^2 flop per row where 64 N count.
 // Limits    the library's; pedantic fp32, since TF32 misses the official answer.
 // Measured  H200, 1024 x 120: 27 ms hoisted, 53 with memory made in the loop.
 // Fails at  sparsity: 31 of 32 products are with 0 at 1024 neurons. NaN spreads over its row: 0 NaN is NaN.
-#include "gpu/models/sparse_dnn/classic.hpp"
+#include "gpu/models/sparse_dnn/layer_by_layer.hpp"
 #include "gpu/runtime/cublas.hpp"
 
 namespace plumb {
@@ -27,10 +28,10 @@ __global__ void __launch_bounds__(kThreads)
     atomicAdd(dense + j * neurons + col[k], val[k]);
 }
 
-class Dense final : public ClassicPlan {
+class Dense final : public LayerByLayerPlan {
  public:
   Dense(const SparseDnn& net, bool hoisted)
-      : ClassicPlan(net, Compaction::moved),
+      : LayerByLayerPlan(net, Compaction::moved),
         hoisted_(hoisted),
         weights_(net, stream_.get()),
         context_{stream_.get()},
@@ -46,7 +47,7 @@ class Dense final : public ClassicPlan {
   }
 
   void layer(Index l, const Layout& layout, const float* in, const std::int32_t*, Index count, float* out,
-             unsigned* alive) override {
+             unsigned* active_bits) override {
     const Index n = net_.neurons;
     DeviceArray<float> own, z;
     if (!hoisted_) {  // as the classical code does it
@@ -62,7 +63,7 @@ class Dense final : public ClassicPlan {
     const float one = 1, zero = 0;
     PLUMB_CUBLAS(cublasSgemm_64(cublas_.get(), CUBLAS_OP_T, CUBLAS_OP_N, n, count, n, &one, dense, n, in, n,
                                 &zero, product, n));
-    activate_rows(product, layout, count, net_.bias, net_.cap, alive, stream_.get());
+    activate_rows(product, layout, count, net_.bias, net_.cap, active_bits, stream_.get());
     if (!hoisted_) {
       device_copy(out, product, static_cast<std::size_t>(count * n) * 4, stream_.get());
       stream_.wait();  // the memory is dropped
@@ -82,11 +83,11 @@ const char* unsupported(const SparseDnn& net) {
 }
 
 const RegisterSdnnPipeline alloc{
-    {"gpu_dense_alloc", 'A', Space::device,
+    {"gpu_dense_alloc", SdnnStructure::general, Space::device,
      "one cuBLAS sgemm per layer, weights made dense and memory allocated inside the loop", unsupported,
      [](const SparseDnn& net) -> std::unique_ptr<SdnnPlan> { return std::make_unique<Dense>(net, false); }}};
 const RegisterSdnnPipeline hoisted{
-    {"gpu_dense_hoisted", 'A', Space::device,
+    {"gpu_dense_hoisted", SdnnStructure::general, Space::device,
      "one cuBLAS sgemm per layer, weights made dense inside the loop, memory allocated before it",
      unsupported,
      [](const SparseDnn& net) -> std::unique_ptr<SdnnPlan> { return std::make_unique<Dense>(net, true); },

@@ -1,13 +1,13 @@
-// Sparse DNN on the device, fused: one gather SpMM per layer that also does bias, ReLU, cap and life, over the
-// living rows through their list, so that nothing is moved.
+// Sparse DNN on the device, fused: one gather SpMM per layer that also does bias, ReLU, cap and life, over
+// the active rows through their list, so that nothing is moved.
 //
-// Class     A: indices and values honoured, any CSR; rows without a non-zero leave.
+// Class     general (A): indices and values honoured, any CSR; rows without a non-zero leave.
 // Layout    feature-major: the 32 rows of a warp lie side by side, an edge is one line of 128 bytes.
-// Traffic   4 bytes from L2 or memory per edge and living row; activations written once.
-// Limits    one load of 4 bytes a lane and edge, each after its index: 26 ms for 1024 x 120 on an H200, behind
-//           cuSPARSE, which keeps more of them under way (15.5 ms).
-// Fails at  reuse: each of the 32 edges out of a neuron fetches its line anew. gpu_tiled answers that.
-#include "gpu/models/sparse_dnn/classic.hpp"
+// Traffic   4 bytes from L2 or memory per edge and active row; activations written once.
+// Limits    one load of 4 bytes a lane and edge, each after its index: 26 ms for 1024 x 120 on an H200,
+//           behind cuSPARSE, which keeps more of them under way (15.5 ms).
+// Fails at  reuse: each of the 32 edges out of a neuron fetches its line anew. gpu_general answers that.
+#include "gpu/models/sparse_dnn/layer_by_layer.hpp"
 
 namespace plumb {
 namespace {
@@ -20,7 +20,7 @@ constexpr Index kNeurons = 16;  // per warp: one atomic for the life of 32 rows 
 __global__ void __launch_bounds__(kThreads)
     sdnn_gather_layer(const std::int32_t* row_ptr /* (neurons + 1) */, const std::int32_t* col,
                       const float* val, Layout layout, const float* in, const std::int32_t* place,
-                      Index count, float bias, float cap, float* out, unsigned* alive) {
+                      Index count, float bias, float cap, float* out, unsigned* active_bits) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const Index first = (static_cast<Index>(blockIdx.x) * (kThreads / 32) + threadIdx.x / 32) * kNeurons;
   const Index last = min(layout.neurons, first + kNeurons);
@@ -39,14 +39,14 @@ __global__ void __launch_bounds__(kThreads)
       }
     }
     const unsigned bits = __ballot_sync(kAllLanes, any);
-    if (bits != 0 && lane == 0) atomicOr(alive + word, bits);
+    if (bits != 0 && lane == 0) atomicOr(active_bits + word, bits);
   }
 }
 
-class FusedSpmm final : public ClassicPlan {
+class FusedSpmm final : public LayerByLayerPlan {
  public:
   explicit FusedSpmm(const SparseDnn& net)
-      : ClassicPlan(net, Compaction::listed), weights_(net, stream_.get()) {}
+      : LayerByLayerPlan(net, Compaction::listed), weights_(net, stream_.get()) {}
 
  private:
   Layout layout_of(Index rows) const override {
@@ -54,19 +54,19 @@ class FusedSpmm final : public ClassicPlan {
   }
 
   void layer(Index l, const Layout& layout, const float* in, const std::int32_t* place, Index count,
-             float* out, unsigned* alive) override {
+             float* out, unsigned* active_bits) override {
     const auto blocks = static_cast<unsigned>(ceil_div(net_.neurons, kNeurons * (kThreads / 32)));
     const auto words = static_cast<unsigned>(std::min<Index>(ceil_div(count, kRowsPerWord), 65535));
     launch(sdnn_gather_layer, dim3(blocks, words), kThreads, 0, stream_.get(), weights_.row_ptr(l),
-           weights_.col(l), weights_.val(l), layout, in, place, count, net_.bias, net_.cap, out, alive);
+           weights_.col(l), weights_.val(l), layout, in, place, count, net_.bias, net_.cap, out, active_bits);
   }
 
   DeviceWeights weights_;
 };
 
 const RegisterSdnnPipeline pipeline{
-    {"gpu_fused_spmm", 'A', Space::device,
-     "one gather SpMM per layer fused with bias, ReLU and cap, over a list of the living rows",
+    {"gpu_fused_spmm", SdnnStructure::general, Space::device,
+     "one gather SpMM per layer fused with bias, ReLU and cap, over a list of the active rows",
      [](const SparseDnn&) -> const char* { return no_device(); },
      [](const SparseDnn& net) -> std::unique_ptr<SdnnPlan> { return std::make_unique<FusedSpmm>(net); }, 3}};
 

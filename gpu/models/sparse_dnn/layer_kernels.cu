@@ -1,4 +1,4 @@
-// What stands between layers of any width: rows settled side by side, and the living counted.
+// What stands between layers of any width: rows put side by side, and the active rows counted.
 #include "gpu/models/sparse_dnn/layer_kernels.hpp"
 
 #include <algorithm>
@@ -10,9 +10,10 @@ namespace {
 constexpr int kInputLines = 256;  // of a panel, put together in shared memory: 32 KiB
 constexpr int kPanelThreads = 256;
 
-// A block fills a panel from its first line to its last, 256 lines at a time. Columns ascend, so each of the 8
-// threads of a row just goes on from where it stopped, with its next kBatch entries in registers. Zeros and entries leave together: filling memory with
-// zeros and adding the entries one by one takes four times as long at 65,536 neurons.
+// A block fills a panel from its first line to its last, 256 lines at a time. Columns ascend, so each of the
+// 8 threads of a row just goes on from where it stopped, with its next kBatch entries in registers. Zeros and
+// entries leave together: filling memory with zeros and adding the entries one by one takes four times as
+// long at 65,536 neurons.
 __global__ void __launch_bounds__(kPanelThreads)
     sdnn_panel_inputs(const std::int32_t* row_ptr, const std::int32_t* col, const float* val,
                       const std::int32_t* ids, const std::int32_t* count, Index neurons, float* y) {
@@ -77,32 +78,33 @@ __global__ void __launch_bounds__(kThreads)
 
 // A warp per layer.
 __global__ void __launch_bounds__(kThreads)
-    sdnn_count_living(const unsigned* alive, Index words, Index layers, std::int32_t* counts) {
+    sdnn_count_active(const unsigned* active_bits, Index words, Index layers, std::int32_t* counts) {
   const Index l = (static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x) / 32;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   if (l >= layers) return;  // whole warps
   std::int32_t sum = 0;
-  for (Index i = lane; i < words; i += 32) sum += __popc(alive[l * words + i]);
+  for (Index i = lane; i < words; i += 32) sum += __popc(active_bits[l * words + i]);
   sum = __reduce_add_sync(kAllLanes, sum);
   if (lane == 0) counts[l] = sum;
 }
 
 }  // namespace
 
-void panel_inputs(const DeviceRows& inputs, const LivingRows& living, Index neurons, float* y, void* stream) {
+void panel_inputs(const DeviceRows& inputs, const ActiveRows& active, Index neurons, float* y, void* stream) {
   const Index blocks = std::min<Index>(ceil_div(inputs.rows, kPanel), device_multiprocessors() * Index{8});
   launch(sdnn_panel_inputs, blocks, kPanelThreads, 0, stream, inputs.row_ptr.data(), inputs.col.data(),
-         inputs.val.data(), living.ids.data(), living.count(0), neurons, y);
+         inputs.val.data(), active.ids.data(), active.count(0), neurons, y);
 }
 
-void settle_rows(const float* from, const std::int32_t* place, const std::int32_t* count, Index neurons,
-                 float* to, void* stream) {
+void compact_rows(const float* from, const std::int32_t* place, const std::int32_t* count, Index neurons,
+                  float* to, void* stream) {
   launch(sdnn_settle_rows, device_multiprocessors() * 8, kThreads, 0, stream, from, place, count, neurons,
          to);
 }
 
-void count_living(const unsigned* alive, Index words, Index layers, std::int32_t* counts, void* stream) {
-  launch(sdnn_count_living, ceil_div(layers, kThreads / 32), kThreads, 0, stream, alive, words, layers,
+void count_active(const unsigned* active_bits, Index words, Index layers, std::int32_t* counts,
+                  void* stream) {
+  launch(sdnn_count_active, ceil_div(layers, kThreads / 32), kThreads, 0, stream, active_bits, words, layers,
          counts);
 }
 

@@ -1,13 +1,13 @@
-// Kernels of single layers for networks of any width, as the loop of the tuned pipelines (tiled.hpp) asks for
-// them, and what stands between such layers.
+// Kernels of single layers for networks of any width, as the loop of the tuned pipelines (tuned_loop.hpp)
+// asks for them, and what stands between such layers.
 #pragma once
-#include "gpu/models/sparse_dnn/lines.hpp"
+#include "gpu/models/sparse_dnn/lane_gather.hpp"
 
 namespace plumb {
 namespace sdnn {
 
-/// Words that run_settled needs for so many layers and rows.
-inline Index settled_zeros(Index layers, Index rows) { return 1 + layers * ceil_div(rows, kPanel); }
+/// Words that run_steady needs for so many layers and rows.
+inline Index steady_zeros(Index layers, Index rows) { return 1 + layers * ceil_div(rows, kPanel); }
 
 /// A network's layers, ready to run. Rows lie in panels of 32, and every panel is written to its end.
 class LayerKernels {
@@ -17,30 +17,30 @@ class LayerKernels {
   LayerKernels& operator=(const LayerKernels&) = delete;
   virtual ~LayerKernels() = default;
 
-  /// out(r) = layer l of in(place[r]), or of in(r) where place is null, r in [0, *count); the bits of rows with
-  /// a non-zero are set.
+  /// out(r) = layer l of in(place[r]), or of in(r) where place is null, r in [0, *count); the bits of rows
+  /// with a non-zero are set.
   virtual void run(Index l, const float* in, const std::int32_t* place, const std::int32_t* count, float* out,
-                   unsigned* alive, void* stream) const = 0;
+                   unsigned* active_bits, void* stream) const = 0;
 
-  /// Layers [first, last) in one launch, rows [0, rows) staying where they are, the dead as zeros. Ends in `y`
-  /// if last - first is even, else in `other`; `y` holds zeros or numbers to the end of the last panel.
-  /// alive (last - first, panels) and zeros (settled_zeros) are 0 before.
-  virtual void run_settled(Index first, Index last, Index rows, float* y, float* other, unsigned* alive,
-                           unsigned* zeros, void* stream) const = 0;
+  /// Layers [first, last) in one launch, rows [0, rows) staying where they are, inactive ones as zeros. Ends
+  /// in `y` if last - first is even, else in `other`; `y` holds zeros or numbers to the end of the last
+  /// panel. active_bits (last - first, panels) and zeros (steady_zeros) are 0 before.
+  virtual void run_steady(Index first, Index last, Index rows, float* y, float* other, unsigned* active_bits,
+                          unsigned* zeros, void* stream) const = 0;
 
   /// Time that run() takes for a row read through `place`, over that for one read where it lies.
   [[nodiscard]] virtual double listed_cost() const = 0;
 };
 
 /// The listed inputs, whose columns are distinct, as panels: every element of every panel is written, once.
-void panel_inputs(const DeviceRows& inputs, const LivingRows& living, Index neurons, float* y, void* stream);
+void panel_inputs(const DeviceRows& inputs, const ActiveRows& active, Index neurons, float* y, void* stream);
 
 /// to(r) = from(place[r]) for r in [0, *count), both in panels; zeros from there to the panel's end.
-void settle_rows(const float* from, const std::int32_t* place, const std::int32_t* count, Index neurons,
-                 float* to, void* stream);
+void compact_rows(const float* from, const std::int32_t* place, const std::int32_t* count, Index neurons,
+                  float* to, void* stream);
 
 /// counts[i] = bits set in words [i * words, (i + 1) * words), i in [0, layers).
-void count_living(const unsigned* alive, Index words, Index layers, std::int32_t* counts, void* stream);
+void count_active(const unsigned* active_bits, Index words, Index layers, std::int32_t* counts, void* stream);
 
 }  // namespace sdnn
 }  // namespace plumb

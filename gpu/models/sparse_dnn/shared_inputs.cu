@@ -1,9 +1,9 @@
 // Sparse DNN on the device, tuned, neurons that share their inputs.
 //
-// Class     B: neurons with the very same inputs are found when the network is made ready, by comparison, and
-//           computed 16 at a time; their weights are read as they are. Any CSR runs: strangers are groups of
-//           one, and then 15 of 16 products are for nothing.
-// Narrow    up to 1024 neurons: resident_groups.cu. Wide: this file.
+// Class     shared_inputs (B): neurons with the very same inputs are found when the network is made ready, by
+//           comparison, and computed 16 at a time; their weights are read as they are. Any CSR runs: neurons
+//           that share no input are groups of one, and then 15 of 16 products are for nothing.
+// Narrow    up to 1024 neurons: whole_rows_shared.cu. Wide: this file.
 // Idea      an input is fetched once for 16 neurons: a warp takes a group and 128 rows, a lane 4 of them, 64
 //           sums. Inputs and the weights that go with them pass through a ring of the warp's own in shared
 //           memory, some steps ahead; copies take rows through their list, or 16 bytes of a panel as it lies.
@@ -11,16 +11,16 @@
 //           once.
 // Limits    126 to 128 registers, 12 bytes of spills where rows lie as they are (sm_90, nvcc 13.0, ptxas -v).
 //           H200, 120 layers: 5.75 ms at 4096 neurons, 24.0 at 16,384, 109 at 65,536 (7.1, 28.8 and 123 with
-//           loops that were not unrolled by the stages, fences for the settled order, and 4-byte stores; 11.3
-//           and 41.5 where a lane loaded its rows into registers). A settled layer at 4096: 21.4 us,
-//           second-level cache 85 % busy, issue slots 67 %. Of the ring's shapes, steps x stages, 2 x 4 is
-//           best for listed rows (428 us for 504 in layer 4), 4 x 4 for the others (611 us for 651 in layer
-//           2; 4 x 2 718, 2 x 8 628). Copies through L1 instead of past it: the same.
+//           loops that were not unrolled by the stages, fences for the steady-state order, and 4-byte stores;
+//           11.3 and 41.5 where a lane loaded its rows into registers). A steady-state layer at 4096: 21.4
+//           us, second-level cache 85 % busy, issue slots 67 %. Of the ring's shapes, steps x stages, 2 x 4
+//           is best for listed rows (428 us for 504 in layer 4), 4 x 4 for the others (611 us for 651 in
+//           layer 2; 4 x 2 718, 2 x 8 628). Copies through L1 instead of past it: the same.
 // Fails at  few rows: 128 per warp.
 #include <algorithm>
 
-#include "gpu/models/sparse_dnn/settled.hpp"
-#include "gpu/models/sparse_dnn/tiled.hpp"
+#include "gpu/models/sparse_dnn/steady_state.hpp"
+#include "gpu/models/sparse_dnn/tuned_loop.hpp"
 #include "gpu/runtime/async_copy.hpp"
 
 namespace plumb {
@@ -51,8 +51,8 @@ struct Ring {
   float4 weight[kStages][kStep][kGroup / 4];
 };
 
-/// Where 128 rows come from: a lane copies one row of each of 4 panels through the list of rows, or 16 bytes of
-/// one panel as it lies.
+/// Where 128 rows come from: a lane copies one row of each of 4 panels through the list of rows, or 16 bytes
+/// of one panel as it lies.
 template <bool kListed>
 struct Rows {
   static constexpr int kPointers = kListed ? kPanels : 1;
@@ -71,12 +71,12 @@ struct Rows {
 };
 
 /// One group of neurons over panels [panel, panel + kPanels); those from `panels` on are not there. A lane
-/// has the four rows 4 * (lane % 8) of panel lane / 8; `living` tells which of them are rows, and is 0 where
+/// has the four rows 4 * (lane % 8) of panel lane / 8; `active` tells which of them are rows, and is 0 where
 /// there is no panel.
 template <bool kListed, int kStep, int kStages>
 PLUMB_DEVICE void group_of_panels(const SharedLayer& w, int group, int panel, int panels, Index neurons,
-                                  const Rows<kListed>& rows, unsigned living, float bias, float cap, int lane,
-                                  Ring<kStep, kStages>& ring, float* out, unsigned* alive) {
+                                  const Rows<kListed>& rows, unsigned active, float bias, float cap, int lane,
+                                  Ring<kStep, kStages>& ring, float* out, unsigned* active_bits) {
   static_assert(32 % kStep == 0, "a step's inputs are of one 32");
   static_assert(32 / kStep % kStages == 0, "which begins in stage 0");
   constexpr int kLineParts = kPanel / 4, kWeights = kGroup / 4;
@@ -153,17 +153,17 @@ PLUMB_DEVICE void group_of_panels(const SharedLayer& w, int group, int panel, in
       if (own < panels) __stwb(reinterpret_cast<float4*>(to + static_cast<Index>(to_neuron) * kPanel), y);
     }
   }
-  unsigned bits = (nonzeros(any) & living) << (4 * part);
+  unsigned bits = (nonzeros(any) & active) << (4 * part);
 #pragma unroll
   for (int d = 1; d < kLineParts; d *= 2) bits |= __shfl_xor_sync(kAllLanes, bits, d);
-  if (part == 0 && bits != 0) atomicOr(alive + own, bits);
+  if (part == 0 && bits != 0) atomicOr(active_bits + own, bits);
 }
 
 // Rows beyond the last are the first once more: nobody reads what becomes of them.
 template <bool kListed, int kStep, int kStages>
 __global__ void __launch_bounds__(kSharedThreads, kSharedBlocks)
     sdnn_shared_layer(SharedLayer w, Layout layout, const float* in, const std::int32_t* place,
-                      const std::int32_t* count, float bias, float cap, float* out, unsigned* alive) {
+                      const std::int32_t* count, float bias, float cap, float* out, unsigned* active_bits) {
   using R = Ring<kStep, kStages>;
   PLUMB_DYNAMIC_SHARED(R, rings);
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
@@ -184,21 +184,21 @@ __global__ void __launch_bounds__(kSharedThreads, kSharedBlocks)
       rows.from[0] = kept(in + (own < panels ? own : 0) * layout.neurons * kPanel + lane % 8 * 4);
     }
     const int first = (panel * static_cast<int>(kPanel)) + lane * 4;  // of this lane's four
-    const unsigned living = first >= many ? 0u : first + 4 <= many ? 15u : (1u << (many - first)) - 1;
-    group_of_panels(w, static_cast<int>(item % w.groups), panel, panels, layout.neurons, rows, living, bias,
-                    cap, lane, rings[warp], out, alive);
+    const unsigned active = first >= many ? 0u : first + 4 <= many ? 15u : (1u << (many - first)) - 1;
+    group_of_panels(w, static_cast<int>(item % w.groups), panel, panels, layout.neurons, rows, active, bias,
+                    cap, lane, rings[warp], out, active_bits);
   }
 }
 
 template <int kStep, int kStages>
 __global__ void __launch_bounds__(kSharedThreads, kSharedBlocks)
-    sdnn_shared_settled_layers(const SharedLayer* layers, SettledOrder order, Index neurons, int panels,
-                               float bias, float cap, float* y, float* other,
-                               unsigned* alive /* (layers, panels) */) {
+    sdnn_shared_steady_layers(const SharedLayer* layers, SteadyOrder order, Index neurons, int panels,
+                              float bias, float cap, float* y, float* other,
+                              unsigned* active_bits /* (layers, panels) */) {
   using R = Ring<kStep, kStages>;
   PLUMB_DYNAMIC_SHARED(R, rings);
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  in_settled_order(
+  in_steady_order(
       order, lane, [&](int l) { return static_cast<int>(layers[l].groups); },
       [&](int l, int unit, int group) {
         const bool even = (l - order.first) % 2 == 0;
@@ -207,7 +207,8 @@ __global__ void __launch_bounds__(kSharedThreads, kSharedBlocks)
         rows.from[0] = kept((even ? y : other) + (own < panels ? own : 0) * neurons * kPanel + lane % 8 * 4);
         const SharedLayer layer = layers[l];
         group_of_panels(layer, group, panel, panels, neurons, rows, own < panels ? 15u : 0u, bias, cap, lane,
-                        rings[warp], even ? other : y, alive + static_cast<Index>(l - order.first) * panels);
+                        rings[warp], even ? other : y,
+                        active_bits + static_cast<Index>(l - order.first) * panels);
       });
 }
 
@@ -239,24 +240,24 @@ class SharedNet final : public LayerKernels {
   }
 
   void run(Index l, const float* in, const std::int32_t* place, const std::int32_t* count, float* out,
-           unsigned* alive, void* stream) const override {
+           unsigned* active_bits, void* stream) const override {
     const bool listed = place != nullptr;
     launch(listed ? sdnn_shared_layer<true, kListedStep, kStages> : sdnn_shared_layer<false, kStep, kStages>,
            device_multiprocessors() * kSharedBlocks, kSharedThreads,
            (listed ? sizeof(Ring<kListedStep, kStages>) : sizeof(Ring<kStep, kStages>)) * kWarps, stream,
            layers_[static_cast<std::size_t>(l)], Layout{neurons_, kPanel}, in, place, count, bias_, cap_, out,
-           alive);
+           active_bits);
   }
 
-  void run_settled(Index first, Index last, Index rows, float* y, float* other, unsigned* alive,
-                   unsigned* zeros, void* stream) const override {
+  void run_steady(Index first, Index last, Index rows, float* y, float* other, unsigned* active_bits,
+                  unsigned* zeros, void* stream) const override {
     const Index panels = ceil_div(rows, kPanel);
     Index most = 1;  // groups of a layer
     for (Index l = first; l < last; ++l) most = std::max(most, layers_[static_cast<std::size_t>(l)].groups);
-    launch(sdnn_shared_settled_layers<kStep, kStages>, device_multiprocessors() * kSharedBlocks,
+    launch(sdnn_shared_steady_layers<kStep, kStages>, device_multiprocessors() * kSharedBlocks,
            kSharedThreads, sizeof(Ring<kStep, kStages>) * kWarps, stream, device_layers_.data(),
-           settled_order(first, last, ceil_div(panels, kPanels), most, zeros), neurons_,
-           static_cast<int>(panels), bias_, cap_, y, other, alive);
+           steady_order(first, last, ceil_div(panels, kPanels), most, zeros), neurons_,
+           static_cast<int>(panels), bias_, cap_, y, other, active_bits);
   }
 
   [[nodiscard]] double listed_cost() const override { return 1.5; }  // H200, 4096 neurons: 17.2 ns for 11.1
@@ -271,11 +272,11 @@ class SharedNet final : public LayerKernels {
 };
 
 const RegisterSdnnPipeline pipeline{
-    {"gpu_shared_inputs", 'B', Space::device,
+    {"gpu_shared_inputs", SdnnStructure::shared_inputs, Space::device,
      "neurons with the same inputs, found at load, 16 at a time: an input is fetched once for all of them",
      [](const SparseDnn&) -> const char* { return no_device(); },
      [](const SparseDnn& net) -> std::unique_ptr<SdnnPlan> {
-       return TiledPlan::with<ResidentGroups>(
+       return TunedPlan::with<WholeRowGroups>(
            net, [](const SparseDnn& n, void* stream) -> std::unique_ptr<LayerKernels> {
              return std::make_unique<SharedNet>(n, stream);
            });

@@ -1,7 +1,7 @@
 /* spmv on the host: y = alpha A x + beta y, one row after another. */
 #include "plugin_abi.h"
 
-/* With beta == 0, y is written and never read: what lies there may be NaN. */
+/* With beta == 0, y is written and never read: what lies there may be NaN. With alpha == 0, A and x do not count. */
 #define SPMV(T, function)                                                            \
   const char *function(const plumb_call *call) {                                     \
     const plumb_array *row_ptr = plumb_find_array(call, "A.row_ptr");                \
@@ -18,7 +18,8 @@
     T *out = (T *)y->data;                                                           \
     for (int64_t i = 0; i < y->shape[0]; ++i) {                                      \
       T sum = 0;                                                                     \
-      for (int32_t k = begin[i]; k < begin[i + 1]; ++k) sum += a[k] * in[c[k]];      \
+      const int32_t end = alpha == 0 ? begin[i] : begin[i + 1];                      \
+      for (int32_t k = begin[i]; k < end; ++k) sum += a[k] * in[c[k]];               \
       out[i] = beta == 0 ? alpha * sum : alpha * sum + beta * out[i];                \
     }                                                                                \
     return NULL;                                                                     \

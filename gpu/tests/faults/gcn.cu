@@ -7,28 +7,28 @@ namespace gcn {
 
 namespace {
 
-struct EdgeValuesIgnored : Right {
+struct EdgeValuesIgnored : Unmodified {
   template <class T>
   PLUMB_DEVICE static T edge(T value) {
     return value == T(0) ? T(0) : T(1);
   }
 };
-struct ReluLeftOut : Right {
+struct ReluLeftOut : Unmodified {
   template <class T>
   PLUMB_DEVICE static T relu(T x) {
     return x;
   }
 };
-struct ReluLosesNan : Right {
+struct ReluLosesNan : Unmodified {
   template <class T>
   PLUMB_DEVICE static T relu(T x) {
     return x > T(0) ? x : T(0);
   }
 };
-struct ColumnsBeyondSixteens : Right {
+struct ColumnsBeyondSixteens : Unmodified {
   PLUMB_HOST_DEVICE static int columns(int all) { return all / 16 * 16; }
 };
-struct SharedMemoryNotOrdered : Right {
+struct SharedMemoryNotOrdered : Unmodified {
   PLUMB_DEVICE static void sync() {}
 };
 

@@ -1,7 +1,7 @@
-// One gather kernel, right or with one planted fault, in the loop of the classical pipelines.
+// One gather kernel, right or with one planted fault, in the loop of the layer-by-layer pipelines.
 #include "gpu/tests/faults/sparse_dnn.hpp"
 
-#include "gpu/models/sparse_dnn/classic.hpp"
+#include "gpu/models/sparse_dnn/layer_by_layer.hpp"
 
 namespace plumb::sdnn_faults {
 namespace {
@@ -11,7 +11,7 @@ using namespace sdnn;
 template <Fault kFault>
 __global__ void faulty_layer(const std::int32_t* row_ptr, const std::int32_t* col, const float* val,
                              Layout layout, const float* in, const std::int32_t* place, Index count,
-                             float bias, float cap, float* out, unsigned* alive) {
+                             float bias, float cap, float* out, unsigned* active_bits) {
   const Index r = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
   const bool computed = kFault == Fault::whole_tiles_only ? r < count / 32 * 32 : r < count;
   bool any = false;
@@ -39,14 +39,14 @@ __global__ void faulty_layer(const std::int32_t* row_ptr, const std::int32_t* co
     }
   }
   const unsigned bits = __ballot_sync(kAllLanes, any);
-  if (bits != 0 && threadIdx.x % 32 == 0) atomicOr(alive + r / kRowsPerWord, bits);
+  if (bits != 0 && threadIdx.x % 32 == 0) atomicOr(active_bits + r / kRowsPerWord, bits);
 }
 
 template <Fault kFault>
-class Faulty final : public ClassicPlan {
+class Faulty final : public LayerByLayerPlan {
  public:
   explicit Faulty(const SparseDnn& net)
-      : ClassicPlan(net, Compaction::listed), weights_(net, stream_.get()) {}
+      : LayerByLayerPlan(net, Compaction::listed), weights_(net, stream_.get()) {}
 
  private:
   Layout layout_of(Index rows) const override {
@@ -58,11 +58,11 @@ class Faulty final : public ClassicPlan {
     stale_ = DeviceArray<std::int32_t>(own, "stale places", stream_.get());
   }
   void layer(Index l, const Layout& layout, const float* in, const std::int32_t* place, Index count,
-             float* out, unsigned* alive) override {
+             float* out, unsigned* active_bits) override {
     launch(faulty_layer<kFault>, ceil_div(count, 64), 64, 0, stream_.get(), weights_.row_ptr(l),
            weights_.col(l), weights_.val(l), layout, in,
            kFault == Fault::stale_places && place != nullptr ? stale_.data() : place, count, net_.bias,
-           net_.cap, out, alive);
+           net_.cap, out, active_bits);
     if (kFault == Fault::stale_places && place != nullptr) {
       device_copy(stale_.data(), place, static_cast<std::size_t>(count) * sizeof(std::int32_t),
                   stream_.get());

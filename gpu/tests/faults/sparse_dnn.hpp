@@ -12,7 +12,7 @@ enum class Fault {
   cap_before_bias,    // min(cap, z) + bias
   bias_everywhere,    // where Z is 0 too
   nan_lost,           // a maximum made of a comparison that is false for NaN
-  stale_places,       // the list of living rows of the layer before
+  stale_places,       // the list of active rows of the layer before
   whole_tiles_only,   // rows beyond a multiple of 32 are not computed
   last_edge_dropped,  // degree - 1 edges
   dead_rows_listed,   // a row's life is that of its first neuron

@@ -394,8 +394,8 @@ void hash_claims(Form f, const int* in, int n, int* keys, int* values, int* seen
 }
 
 void barriers_by_role(Form f, const int* in, int* out, int rounds) {
-  launch(f == Form::right ? barriers_by_role_kernel<true> : barriers_by_role_kernel<false>, 1, 64, 0, nullptr, in, out,
-         rounds);
+  launch(f == Form::right ? barriers_by_role_kernel<true> : barriers_by_role_kernel<false>, 1, 64, 0, nullptr,
+         in, out, rounds);
 }
 
 }  // namespace plumb::simt_test

@@ -12,7 +12,8 @@ __device__ __forceinline__ void init(unsigned long long* bar, int arrivals) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(bar)), "r"(arrivals) : "memory");
 }
 __device__ __forceinline__ void arrive(unsigned long long* bar) {
-  asm volatile("{ .reg .b64 state; mbarrier.arrive.release.cta.shared::cta.b64 state, [%0]; }" ::"r"(shared_address(bar))
+  asm volatile("{ .reg .b64 state; mbarrier.arrive.release.cta.shared::cta.b64 state, [%0]; }" ::"r"(
+                   shared_address(bar))
                : "memory");
 }
 // As CUTLASS writes it, with two labels.
@@ -66,18 +67,19 @@ __global__ void bulk_kernel(const int* in, int* out, int tiles) {
   __shared__ unsigned long long full[2];
   unsigned leader = 0;
   if (threadIdx.x < 32) {
-    asm volatile(
-        "{ .reg .pred P; .reg .b32 lane; elect.sync lane|P, %1; selp.u32 %0, 1, 0, P; }"
-        : "=r"(leader)
-        : "r"(0xffffffffu));
+    asm volatile("{ .reg .pred P; .reg .b32 lane; elect.sync lane|P, %1; selp.u32 %0, 1, 0, P; }"
+                 : "=r"(leader)
+                 : "r"(0xffffffffu));
   }
   const auto start = [&](int t) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(full + t % 2)), "r"(256)
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(full + t % 2)),
+                 "r"(256)
                  : "memory");
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                     shared_address(tile[t % 2])),
-                 "l"(in + 64 * t), "r"(256), "r"(shared_address(full + t % 2))
-                 : "memory");
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+            shared_address(tile[t % 2])),
+        "l"(in + 64 * t), "r"(256), "r"(shared_address(full + t % 2))
+        : "memory");
   };
   if (leader != 0) {
     init(full, 1), init(full + 1, 1);
@@ -111,7 +113,8 @@ __global__ void copies_arrive_kernel(const int* in, int* out, int counted) {
   if (threadIdx.x == 0) init(&full, 32);
   __syncthreads();
   if (threadIdx.x < 32) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(tile + 4 * threadIdx.x)),  // <- arriving copy
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+                     shared_address(tile + 4 * threadIdx.x)),  // <- arriving copy
                  "l"(in + 4 * threadIdx.x)
                  : "memory");
     if (!Right) {
@@ -143,7 +146,10 @@ __global__ void states_kernel(const int* in, int* out) {
   if (t < 32) {
     asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(state) : "r"(shared_address(&bar)) : "memory");
   } else {
-    asm volatile("mbarrier.arrive_drop.shared.b64 %0, [%1];" : "=l"(state) : "r"(shared_address(&bar)) : "memory");
+    asm volatile("mbarrier.arrive_drop.shared.b64 %0, [%1];"
+                 : "=l"(state)
+                 : "r"(shared_address(&bar))
+                 : "memory");
     return;
   }
   asm volatile(
@@ -167,7 +173,8 @@ __global__ void loop_kernel(T* out) {
   for (int twice = 0; twice < 2; ++twice) {
     unsigned product;
     asm("{\n\t.reg .u32 n; .reg .pred more;\n\tmov.u32 n, 10; mov.u32 %0, 1;\n"
-        "$L__%=:\n\tmul.lo.u32 %0, %0, n;\n\tsub.u32 n, n, 1;\n\tsetp.gt.u32 more, n, 1;\n\t@more bra $L__%=;\n\t}"
+        "$L__%=:\n\tmul.lo.u32 %0, %0, n;\n\tsub.u32 n, n, 1;\n\tsetp.gt.u32 more, n, 1;\n\t@more bra "
+        "$L__%=;\n\t}"
         : "=r"(product));
     out[twice] = static_cast<T>(product);
   }
@@ -212,13 +219,15 @@ void mbarrier_bulk(Form f, const int* in, int* out, int tiles) {
   launch(f == Form::right ? bulk_kernel<true> : bulk_kernel<false>, 1, 64, 0, nullptr, in, out, tiles);
 }
 void mbarrier_copies_arrive(Form f, const int* in, int* out, bool counted) {
-  launch(f == Form::right ? copies_arrive_kernel<true> : copies_arrive_kernel<false>, 1, 64, 0, nullptr, in, out,
-         counted ? 1 : 0);
+  launch(f == Form::right ? copies_arrive_kernel<true> : copies_arrive_kernel<false>, 1, 64, 0, nullptr, in,
+         out, counted ? 1 : 0);
 }
 void mbarrier_states(const int* in, int* out) { launch(states_kernel, 1, 64, 0, nullptr, in, out); }
 void ptx_loop(int* out) { launch(loop_kernel<int>, 1, 1, 0, nullptr, out); }
 void mbarrier_unfinished(const int* in) { launch(unfinished_kernel, 1, 1, 0, nullptr, in); }
 void mbarrier_misaligned(const int* in) { launch(misaligned_bulk_kernel, 1, 1, 0, nullptr, in); }
-void mbarrier_bytes_missing(const int* in, int* out) { launch(bytes_missing_kernel, 1, 1, 0, nullptr, in, out); }
+void mbarrier_bytes_missing(const int* in, int* out) {
+  launch(bytes_missing_kernel, 1, 1, 0, nullptr, in, out);
+}
 
 }  // namespace plumb::simt_test

@@ -68,7 +68,8 @@ __global__ void bulk_tile_kernel(const int* in, int* out) {
   __syncthreads();
   Barrier::arrival_token token;
   if (threadIdx.x == 0) {
-    cuda::device::memcpy_async_tx(tile, in, cuda::aligned_size_t<16>(sizeof(tile)), full);  // <- bulk tile copy
+    cuda::device::memcpy_async_tx(tile, in, cuda::aligned_size_t<16>(sizeof(tile)),
+                                  full);  // <- bulk tile copy
     token = cuda::device::barrier_arrive_tx(full, 1, sizeof(tile));
   } else {
     token = full.arrive();
@@ -94,9 +95,7 @@ __global__ void ordered_flag_kernel(int* data, int* flag, int* out) {
 // Blocks meet at a barrier in device memory, at which the last to arrive adds up. The fault reads before it waits.
 struct AddUp {
   int *parts, *sum;
-  __host__ __device__ void operator()() const {
-    *sum += parts[0] + parts[1] + parts[2];
-  }
+  __host__ __device__ void operator()() const { *sum += parts[0] + parts[1] + parts[2]; }
 };
 using Meeting = cuda::barrier<cuda::thread_scope_device, AddUp>;
 

@@ -33,7 +33,7 @@ void exited_lanes(int* out, int n);                     // lanes >= n return bef
 void tiles_of_8(const int* in, int* out, int threads);  // cooperative groups
 void coalesced(int* out);
 void warp_scan(const double* in, double* out);
-void tensor_tf32(const float* a, const float* b, float* c);                  // 16x8, 8x8, 16x8 row-major
+void tensor_tf32(const float* a, const float* b, float* c);  // 16x8, 8x8, 16x8 row-major
 void tensor_f64(int m, int k, bool whole, const double* a, const double* b,
                 double* c);  // m x k, k x 8, m x 8 row-major; not whole: by pieces of 8 x 4
 
@@ -84,7 +84,7 @@ void specialised(Form f, const int* in, int* out, int rounds);  // in: rounds x 
 void bulk_tile(Form f, const int* in, int* out);                // 128 each, in 16-byte aligned
 int meeting_bytes();
 void meetings(Form f, void* meeting, int* parts, int* sum, int* out);  // meeting_bytes(); 3, 1, 6
-void semaphores(Form f, int* out);                              // 2
+void semaphores(Form f, int* out);                                     // 2
 void ordered_flag(Form f, int* data, int* flag, int* out);
 void split_barrier(Form f, int threads, const int* in, int* out);
 void wide_tiles(Form f, const int* in, int* out);                         // 256 threads
@@ -133,7 +133,7 @@ void half_sum(Form f, int threads, const void* in, void* out);
 void half_pairs(Form f, int threads, void* out);
 void half_wide(const void* in, void* out, int threads, int offset, int halves);  // 2 or 8 halves per access
 void half_algebra(const void* in, const void* brain, unsigned* out, void* total, void* pairs,
-                  void* brains);  // out: 32 x 12
+                  void* brains);                   // out: 32 x 12
 void half_punned(const float* in, unsigned* out);  // in: 32 x 2, out: 32 x 4
 enum class HalfProduct { f16, bf16, f16_in_f16 };
 void half_product(HalfProduct what, int k, const unsigned short* a, const unsigned short* b,
@@ -144,7 +144,8 @@ void matrix_rows(RowFault fault, int count, bool transposed, const unsigned shor
                  unsigned* out);  // in: 32 x 8; out: 32 x count
 enum class WarpProduct { f16_f32, f16_f16, f16_tall, f16_wide, bf16, tf32, f64, s8 };
 void warp_product(WarpProduct what, bool a_by_columns, bool b_by_columns, bool c_by_columns, const void* a,
-                  const void* b, void* c);  // c += a b + 2; lines of a and b end 16 bytes later, of c 16 elements
+                  const void* b,
+                  void* c);  // c += a b + 2; lines of a and b end 16 bytes later, of c 16 elements
 void warp_tile(Form f, const void* in, void* out);  // out: twice in's transpose, 16 x 16
 void warp_tile_absent(void* out);
 void warp_tile_misaligned(const void* in, void* out, int offset);
@@ -159,6 +160,19 @@ void invoke_one(int blocks, int* count);
 // numbers.cu
 void rounded_intrinsics(const float* x, const double* y, float* f, double* d);  // 3, 4, 16, 10
 void packed_intrinsics(const unsigned* x, int* out);                            // 4, 19
+
+// limits.cu
+int static_shared_bytes();
+void static_and_dynamic(int* out, int bytes);          // through the seam; 32
+void static_and_dynamic_written(int* out, int bytes);  // as kernel<<<...>>>
+const void* static_and_dynamic_address();
+void bounded(int threads, int* out);  // __launch_bounds__(128)
+void cooperative_blocks(int blocks, int threads, int* out);
+void shaped(unsigned grid_x, unsigned grid_y, unsigned threads, int* out);
+void atomic_sums(const float* terms, float* global, float* shared, double* wide);  // 8, 4, 4, 4
+void ptx_sums(const float* terms, float* global, float* shared);                   // 8, 4, 4
+void updated(int* sum);
+void shifted(int* out);  // 64
 
 // written.cu: launches as a user writes them
 void written_launches(const float* in, float* out, int n);

@@ -213,10 +213,10 @@ void tensor_tf32(const float* a, const float* b, float* c) {
   launch(tensor_tf32_kernel, 1, 32, 0, nullptr, a, b, c);
 }
 void tensor_f64(int m, int k, bool whole, const double* a, const double* b, double* c) {
-  auto* const kernel = m == 8    ? tensor_f64_small_kernel
-                       : k == 4  ? (whole ? tensor_f64_kernel<4, true> : tensor_f64_kernel<4, false>)
-                       : k == 8  ? (whole ? tensor_f64_kernel<8, true> : tensor_f64_kernel<8, false>)
-                                 : (whole ? tensor_f64_kernel<16, true> : tensor_f64_kernel<16, false>);
+  auto* const kernel = m == 8   ? tensor_f64_small_kernel
+                       : k == 4 ? (whole ? tensor_f64_kernel<4, true> : tensor_f64_kernel<4, false>)
+                       : k == 8 ? (whole ? tensor_f64_kernel<8, true> : tensor_f64_kernel<8, false>)
+                                : (whole ? tensor_f64_kernel<16, true> : tensor_f64_kernel<16, false>);
   launch(kernel, 1, 32, 0, nullptr, a, b, c);
 }
 

@@ -5,13 +5,13 @@
 #include <cstdio>
 #include <vector>
 
-#define CHECK(call)                                                              \
-  do {                                                                           \
-    const cudaError_t status = (call);                                           \
-    if (status != cudaSuccess) {                                                 \
+#define CHECK(call)                                                               \
+  do {                                                                            \
+    const cudaError_t status = (call);                                            \
+    if (status != cudaSuccess) {                                                  \
       std::printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(status)); \
-      return 2;                                                                  \
-    }                                                                            \
+      return 2;                                                                   \
+    }                                                                             \
   } while (0)
 
 __global__ void dot(const float* a, const float* b, float* sum, int n, bool racy) {

@@ -29,8 +29,8 @@ void run(const BiasRelu::Problem<T>& p, const BiasRelu::In<T, Space::host>& in,
   y = (y > p.cap).select(p.cap, y);
 }
 
-const Register<BiasRelu, float, Space::host> f32{"81_eigen", run<float>};
-const Register<BiasRelu, double, Space::host> f64{"81_eigen", run<double>};
+const Register<BiasRelu, float, Space::host> f32{"81_eigen", run<float>, Traits{}.of_library()};
+const Register<BiasRelu, double, Space::host> f64{"81_eigen", run<double>, Traits{}.of_library()};
 
 }  // namespace
 }  // namespace plumb

@@ -32,8 +32,8 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Ge
   }
 }
 
-const Register<Gemm, float, Space::host> f32{"81_eigen", run<float>};
-const Register<Gemm, double, Space::host> f64{"81_eigen", run<double>};
+const Register<Gemm, float, Space::host> f32{"81_eigen", run<float>, Traits{}.of_library()};
+const Register<Gemm, double, Space::host> f64{"81_eigen", run<double>, Traits{}.of_library()};
 
 }  // namespace
 }  // namespace plumb

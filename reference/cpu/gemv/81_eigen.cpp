@@ -28,8 +28,8 @@ void run(const Gemv::Problem<T>& p, const Gemv::In<T, Space::host>& in, const Ge
   if (p.alpha != T(0)) y.noalias() += p.alpha * (a * x);
 }
 
-const Register<Gemv, float, Space::host> f32{"81_eigen", run<float>};
-const Register<Gemv, double, Space::host> f64{"81_eigen", run<double>};
+const Register<Gemv, float, Space::host> f32{"81_eigen", run<float>, Traits{}.of_library()};
+const Register<Gemv, double, Space::host> f64{"81_eigen", run<double>, Traits{}.of_library()};
 
 }  // namespace
 }  // namespace plumb

@@ -39,8 +39,8 @@ void run(const LogSoftmax::Problem<T>&, const LogSoftmax::In<T, Space::host>& in
   }
 }
 
-const Register<LogSoftmax, float, Space::host> f32{"81_eigen", run<float>};
-const Register<LogSoftmax, double, Space::host> f64{"81_eigen", run<double>};
+const Register<LogSoftmax, float, Space::host> f32{"81_eigen", run<float>, Traits{}.of_library()};
+const Register<LogSoftmax, double, Space::host> f64{"81_eigen", run<double>, Traits{}.of_library()};
 
 }  // namespace
 }  // namespace plumb

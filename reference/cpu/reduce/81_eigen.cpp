@@ -25,8 +25,8 @@ void run(const Reduce::Problem<T>& p, const Reduce::In<T, Space::host>& in,
   }
 }
 
-const Register<Reduce, float, Space::host> f32{"81_eigen", run<float>};
-const Register<Reduce, double, Space::host> f64{"81_eigen", run<double>};
+const Register<Reduce, float, Space::host> f32{"81_eigen", run<float>, Traits{}.of_library()};
+const Register<Reduce, double, Space::host> f64{"81_eigen", run<double>, Traits{}.of_library()};
 
 }  // namespace
 }  // namespace plumb

@@ -55,8 +55,10 @@ void run(const SkinnyGemm::Problem<T>&, const SkinnyGemm::In<T, Space::host>& in
   }
 }
 
-const Register<SkinnyGemm, float, Space::host> f32{"80_openblas", run<float>, {}, supports<float>};
-const Register<SkinnyGemm, double, Space::host> f64{"80_openblas", run<double>, {}, supports<double>};
+const Register<SkinnyGemm, float, Space::host> f32{"80_openblas", run<float>, Traits{}.of_library(),
+                                                   supports<float>};
+const Register<SkinnyGemm, double, Space::host> f64{"80_openblas", run<double>, Traits{}.of_library(),
+                                                    supports<double>};
 
 }  // namespace
 }  // namespace plumb

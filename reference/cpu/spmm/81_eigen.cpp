@@ -24,8 +24,8 @@ void run(const Spmm::Problem<T>&, const Spmm::In<T, Space::host>& in, const Spmm
   c.noalias() = a * b;
 }
 
-const Register<Spmm, float, Space::host> f32{"81_eigen", run<float>};
-const Register<Spmm, double, Space::host> f64{"81_eigen", run<double>};
+const Register<Spmm, float, Space::host> f32{"81_eigen", run<float>, Traits{}.of_library()};
+const Register<Spmm, double, Space::host> f64{"81_eigen", run<double>, Traits{}.of_library()};
 
 }  // namespace
 }  // namespace plumb

@@ -4,17 +4,20 @@
 // Traffic   compulsory bytes; x gathered through the cache.
 // Limits    one core; the chain of dependent adds (4 cycles each) on short rows.
 // Fails at  nothing, slowly.
+#include "reference/cpu/spmv/finish_row.hpp"
 #include "reference/ops/spmv.hpp"
 
 namespace plumb {
 namespace {
 
 template <class T>
-void run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in, const Spmv::Out<T, Space::host>& out, Context&) {
+void run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in, const Spmv::Out<T, Space::host>& out,
+         Context&) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     T sum = 0;
-    for (std::int32_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k) sum += in.A.val[k] * in.x[in.A.col[k]];
-    out.y[i] = p.beta == T(0) ? p.alpha * sum : p.alpha * sum + p.beta * out.y[i];
+    for (std::int32_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k)
+      sum += in.A.val[k] * in.x[in.A.col[k]];
+    spmv::finish_row(p, sum, out.y[i]);
   }
 }
 

@@ -9,13 +9,15 @@
 
 #include <algorithm>
 
+#include "reference/cpu/spmv/finish_row.hpp"
 #include "reference/ops/spmv.hpp"
 
 namespace plumb {
 namespace {
 
 template <class T>
-void run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in, const Spmv::Out<T, Space::host>& out, Context&) {
+void run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in, const Spmv::Out<T, Space::host>& out,
+         Context&) {
   const auto A = in.A;
   const T* x = in.x.data;
 #pragma omp parallel
@@ -27,16 +29,20 @@ void run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in, const Sp
       std::int64_t low = 0, high = A.rows;
       while (low < high) {
         const std::int64_t middle = (low + high) / 2;
-        if (A.row_ptr[middle] + middle < target) low = middle + 1; else high = middle;
+        if (A.row_ptr[middle] + middle < target)
+          low = middle + 1;
+        else
+          high = middle;
       }
       return low;
     };
-    const std::int64_t begin = first_row(thread), end = thread + 1 == threads ? A.rows : first_row(thread + 1);
+    const std::int64_t begin = first_row(thread),
+                       end = thread + 1 == threads ? A.rows : first_row(thread + 1);
     for (std::int64_t i = begin; i < end; ++i) {
       T sum = 0;
 #pragma omp simd reduction(+ : sum)
       for (std::int32_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) sum += A.val[k] * x[A.col[k]];
-      out.y[i] = p.beta == T(0) ? p.alpha * sum : p.alpha * sum + p.beta * out.y[i];
+      spmv::finish_row(p, sum, out.y[i]);
     }
   }
 }

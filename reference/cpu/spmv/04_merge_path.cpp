@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "reference/cpu/spmv/finish_row.hpp"
 #include "reference/ops/spmv.hpp"
 
 namespace plumb {
@@ -24,7 +25,10 @@ Position search(std::int64_t d, const std::int32_t* row_end, std::int64_t rows, 
   std::int64_t low = std::max<std::int64_t>(0, d - nnz), high = std::min(d, rows);
   while (low < high) {
     const std::int64_t middle = (low + high) / 2;
-    if (row_end[middle] <= d - middle - 1) low = middle + 1; else high = middle;
+    if (row_end[middle] <= d - middle - 1)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return {low, d - low};
 }
@@ -36,11 +40,13 @@ struct Carry {
 };
 
 template <class T>
-void run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in, const Spmv::Out<T, Space::host>& out, Context& context) {
+void run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in, const Spmv::Out<T, Space::host>& out,
+         Context& context) {
   const auto A = in.A;
   const std::int32_t* row_end = A.row_ptr + 1;
   const std::int64_t threads = omp_get_max_threads();
-  auto* carry = static_cast<Carry<T>*>(context.workspace(threads * static_cast<std::int64_t>(sizeof(Carry<T>))));
+  auto* carry =
+      static_cast<Carry<T>*>(context.workspace(threads * static_cast<std::int64_t>(sizeof(Carry<T>))));
 #pragma omp parallel for schedule(static, 1)
   for (std::int64_t t = 0; t < threads; ++t) {
     const std::int64_t steps = A.rows + A.nnz;
@@ -49,7 +55,7 @@ void run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in, const Sp
     for (; at.row < end.row; ++at.row) {
       T sum = 0;
       for (; at.entry < row_end[at.row]; ++at.entry) sum += A.val[at.entry] * in.x[A.col[at.entry]];
-      out.y[at.row] = p.beta == T(0) ? p.alpha * sum : p.alpha * sum + p.beta * out.y[at.row];
+      spmv::finish_row(p, sum, out.y[at.row]);
     }
     T rest = 0;
     for (; at.entry < end.entry; ++at.entry) rest += A.val[at.entry] * in.x[A.col[at.entry]];
@@ -57,7 +63,7 @@ void run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in, const Sp
   }
   // the row's last thread wrote it with its own part and beta; what earlier threads had of it is added here
   for (std::int64_t t = 0; t < threads; ++t) {
-    if (carry[t].row < A.rows) out.y[carry[t].row] += p.alpha * carry[t].sum;
+    if (carry[t].row < A.rows) out.y[carry[t].row] += spmv::scaled(p, carry[t].sum);
   }
 }
 

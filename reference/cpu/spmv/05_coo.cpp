@@ -8,6 +8,7 @@
 
 #include <vector>
 
+#include "reference/cpu/spmv/finish_row.hpp"
 #include "reference/ops/spmv.hpp"
 
 namespace plumb {
@@ -27,7 +28,8 @@ void* prepare(const Spmv::Problem<T>&, const In<T>& in, const Out<T>&, Context&)
   auto* plan = new Coo;
   plan->row.resize(static_cast<std::size_t>(in.A.nnz));
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
-    for (std::int32_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k) plan->row[k] = static_cast<std::int32_t>(i);
+    for (std::int32_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k)
+      plan->row[k] = static_cast<std::int32_t>(i);
   }
   return plan;
 }
@@ -60,14 +62,14 @@ void run(const Spmv::Problem<T>& p, const In<T>& in, const Out<T>& out, Context&
       } else if (k == end) {
         mine.last_row = i, mine.last = sum;
       } else {
-        out.y[i] += p.alpha * sum;
+        out.y[i] += spmv::scaled(p, sum);
       }
     }
     ends[t] = mine;
   }
   for (std::int64_t t = 0; t < threads; ++t) {
-    if (ends[t].first_row >= 0) out.y[ends[t].first_row] += p.alpha * ends[t].first;
-    if (ends[t].last_row >= 0) out.y[ends[t].last_row] += p.alpha * ends[t].last;
+    if (ends[t].first_row >= 0) out.y[ends[t].first_row] += spmv::scaled(p, ends[t].first);
+    if (ends[t].last_row >= 0) out.y[ends[t].last_row] += spmv::scaled(p, ends[t].last);
   }
 }
 

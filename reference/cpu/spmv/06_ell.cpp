@@ -7,6 +7,7 @@
 // Source    Kincaid, Oppe and Young, ITPACKV 2D user's guide (1989).
 #include <vector>
 
+#include "reference/cpu/spmv/finish_row.hpp"
 #include "reference/ops/spmv.hpp"
 
 namespace plumb {
@@ -61,7 +62,9 @@ void* prepare(const Spmv::Problem<T>&, const In<T>& in, const Out<T>&, Context&)
 }
 
 template <class T>
-void release(void* plan) { delete static_cast<Ell<T>*>(plan); }
+void release(void* plan) {
+  delete static_cast<Ell<T>*>(plan);
+}
 
 template <class T>
 void run(const Spmv::Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
@@ -80,14 +83,14 @@ void run(const Spmv::Problem<T>& p, const In<T>& in, const Out<T>& out, Context&
 #pragma omp simd
       for (std::int64_t r = 0; r < count; ++r) sum[r] += s < length[r] ? val[r] * in.x.data[col[r]] : T(0);
     }
-    for (std::int64_t r = 0; r < count; ++r) {
-      out.y[begin + r] = p.beta == T(0) ? p.alpha * sum[r] : p.alpha * sum[r] + p.beta * out.y[begin + r];
-    }
+    for (std::int64_t r = 0; r < count; ++r) { spmv::finish_row(p, sum[r], out.y[begin + r]); }
   }
 }
 
-const Register<Spmv, float, Space::host> f32{"06_ell", run<float>, {}, supports<float>, prepare<float>, release<float>};
-const Register<Spmv, double, Space::host> f64{"06_ell", run<double>, {}, supports<double>, prepare<double>, release<double>};
+const Register<Spmv, float, Space::host> f32{"06_ell",        run<float>,     {},
+                                             supports<float>, prepare<float>, release<float>};
+const Register<Spmv, double, Space::host> f64{"06_ell",         run<double>,     {},
+                                              supports<double>, prepare<double>, release<double>};
 
 }  // namespace
 }  // namespace plumb

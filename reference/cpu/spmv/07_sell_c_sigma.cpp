@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "reference/cpu/simd.hpp"
+#include "reference/cpu/spmv/finish_row.hpp"
 #include "reference/ops/spmv.hpp"
 
 namespace plumb {
@@ -138,7 +139,7 @@ void run(const Spmv::Problem<T>& p, const In<T>& in, const Out<T>& out, Context&
     }
     for (std::int64_t r = 0; r < rows; ++r) {
       const std::int32_t i = sell.row[first + r];
-      out.y[i] = p.beta == T(0) ? p.alpha * sum[r] : p.alpha * sum[r] + p.beta * out.y[i];
+      spmv::finish_row(p, sum[r], out.y[i]);
     }
   }
 }

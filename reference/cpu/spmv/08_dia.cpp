@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "reference/cpu/spmv/finish_row.hpp"
 #include "reference/ops/spmv.hpp"
 
 namespace plumb {
@@ -98,9 +99,7 @@ void run(const Spmv::Problem<T>& p, const In<T>& in, const Out<T>& out, Context&
 #pragma omp simd
       for (std::int64_t i = first; i < last; ++i) sum[i - begin] += there[i] != 0 ? val[i] * x[i] : T(0);
     }
-    for (std::int64_t i = begin; i < end; ++i) {
-      out.y[i] = p.beta == T(0) ? p.alpha * sum[i - begin] : p.alpha * sum[i - begin] + p.beta * out.y[i];
-    }
+    for (std::int64_t i = begin; i < end; ++i) { spmv::finish_row(p, sum[i - begin], out.y[i]); }
   }
 }
 

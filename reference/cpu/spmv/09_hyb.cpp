@@ -11,6 +11,7 @@
 #include <functional>
 #include <vector>
 
+#include "reference/cpu/spmv/finish_row.hpp"
 #include "reference/ops/spmv.hpp"
 
 namespace plumb {
@@ -87,9 +88,7 @@ void run(const Spmv::Problem<T>& p, const In<T>& in, const Out<T>& out, Context&
 #pragma omp simd
       for (std::int64_t r = 0; r < count; ++r) sum[r] += s < length[r] ? val[r] * in.x.data[col[r]] : T(0);
     }
-    for (std::int64_t r = 0; r < count; ++r) {
-      out.y[begin + r] = p.beta == T(0) ? p.alpha * sum[r] : p.alpha * sum[r] + p.beta * out.y[begin + r];
-    }
+    for (std::int64_t r = 0; r < count; ++r) { spmv::finish_row(p, sum[r], out.y[begin + r]); }
   }
   // each tail is one row, and no two threads share it
 #pragma omp parallel for schedule(dynamic, 8)
@@ -99,7 +98,7 @@ void run(const Spmv::Problem<T>& p, const In<T>& in, const Out<T>& out, Context&
 #pragma omp simd reduction(+ : sum)
     for (std::int64_t k = A.row_ptr[i] + hyb.width; k < A.row_ptr[i + 1]; ++k)
       sum += A.val[k] * in.x.data[A.col[k]];
-    out.y[i] += p.alpha * sum;
+    out.y[i] += spmv::scaled(p, sum);
   }
 }
 

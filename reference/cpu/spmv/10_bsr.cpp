@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "reference/cpu/spmv/finish_row.hpp"
 #include "reference/ops/spmv.hpp"
 
 namespace plumb {
@@ -113,7 +114,7 @@ void run(const Spmv::Problem<T>& p, const In<T>& in, const Out<T>& out, Context&
     for (std::int64_t r = 0; r < std::min(kEdge, in.A.rows - b * kEdge); ++r) {
       const T total = (sum[r * kEdge] + sum[r * kEdge + 1]) + (sum[r * kEdge + 2] + sum[r * kEdge + 3]);
       T& y = out.y[b * kEdge + r];
-      y = p.beta == T(0) ? p.alpha * total : p.alpha * total + p.beta * y;
+      spmv::finish_row(p, total, y);
     }
   }
 }

@@ -12,22 +12,31 @@ namespace plumb {
 namespace {
 
 template <class T>
-void run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in, const Spmv::Out<T, Space::host>& out, Context&) {
+void run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in, const Spmv::Out<T, Space::host>& out,
+         Context& context) {
   using Matrix = Eigen::SparseMatrix<T, Eigen::RowMajor, std::int32_t>;
   using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
   const Eigen::Map<const Matrix> a(in.A.rows, in.A.cols, in.A.nnz, in.A.row_ptr, in.A.col, in.A.val);
   const Eigen::Map<const Vector> x(in.x.data, in.x.size);
   Eigen::Map<Vector> y(out.y.data, out.y.size);
-  if (p.beta == T(0)) {
-    y.noalias() = p.alpha * (a * x);
-  } else {
+  if (p.beta == T(0))
+    y.setZero();
+  else
     y *= p.beta;
-    y.noalias() += p.alpha * (a * x);
+  if (p.alpha == T(0)) return;  // the contract: NaN in A or x does not count then
+  if (p.alpha == T(1)) {
+    y.noalias() += a * x;
+    return;
   }
+  // alpha (a x) is computed as (alpha a) x, where 0.5 * subnormal is 0 and that times an infinity NaN
+  auto* rows = static_cast<T*>(context.workspace(in.A.rows * static_cast<std::int64_t>(sizeof(T))));
+  Eigen::Map<Vector> product(rows, in.A.rows);
+  product.noalias() = a * x;
+  y += p.alpha * product;
 }
 
-const Register<Spmv, float, Space::host> f32{"81_eigen", run<float>};
-const Register<Spmv, double, Space::host> f64{"81_eigen", run<double>};
+const Register<Spmv, float, Space::host> f32{"81_eigen", run<float>, Traits{}.of_library()};
+const Register<Spmv, double, Space::host> f64{"81_eigen", run<double>, Traits{}.of_library()};
 
 }  // namespace
 }  // namespace plumb

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -137,6 +138,14 @@ void eats_memory(const P&, const I& in, const O& out, Context&) {
   for (;;)
     std::memset(new char[std::size_t{1} << 30], 1, 4096);  // a page of each: what is limited is the claim
 }
+// Killed as by the kernel for want of memory, as often as the file named by PLUMB_TEST_KILLS has bytes.
+void killed(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  const char* path = std::getenv("PLUMB_TEST_KILLS");
+  struct stat file {};
+  if (path == nullptr || stat(path, &file) != 0 || file.st_size == 0) return;
+  if (truncate(path, file.st_size - 1) == 0) kill(getpid(), SIGKILL);
+}
 void garbage_on_the_wire(const P&, const I& in, const O& out, Context&) {
   transpose(in, out);
   char noise[64];
@@ -220,6 +229,7 @@ ADVERSARY(reads_the_judge);
 ADVERSARY(attaches_to_the_judge);
 ADVERSARY(copies_from_the_judge);
 ADVERSARY(eats_memory);
+ADVERSARY(killed);
 ADVERSARY(garbage_on_the_wire);
 ADVERSARY(half_a_message);
 ADVERSARY(closes_the_wire);

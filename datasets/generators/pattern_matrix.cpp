@@ -1,0 +1,28 @@
+#include "datasets/generators/pattern_matrix.hpp"
+
+#include <utility>
+
+#include "reference/core/error.hpp"
+#include "reference/core/sparse_cases.hpp"
+
+namespace plumb {
+
+template <class T>
+Csr<T> pattern_matrix(const Pattern& what, Fill fill) {
+  if (fill == Fill::own) throw Error("pattern: fill own takes the values of a file, a pattern has none");
+  Pattern pattern = what;
+  pattern.stream = kMatrixStream;
+  Places places = place(pattern, "pattern");
+  Csr<T> a;
+  a.rows = what.rows;
+  a.cols = what.cols;
+  a.row_ptr = std::move(places.row_ptr);
+  a.col = std::move(places.col);
+  fill_csr_values(a, fill, what.seed, kMatrixStream);
+  return a;
+}
+
+template Csr<float> pattern_matrix(const Pattern&, Fill);
+template Csr<double> pattern_matrix(const Pattern&, Fill);
+
+}  // namespace plumb

@@ -1,0 +1,219 @@
+#include "datasets/networks/gcn_data.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "datasets/formats/contest.hpp"
+#include "datasets/formats/gcn_folder.hpp"
+#include "datasets/formats/load_matrix.hpp"
+#include "datasets/formats/npy.hpp"
+#include "datasets/generators/graphs.hpp"
+#include "datasets/remote/manifest.hpp"
+#include "reference/core/error.hpp"
+#include "reference/core/text.hpp"
+
+namespace plumb {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+template <class T>
+GcnParts<T> parts_of(GcnInputs<T>&& in, bool has_b1, bool has_b2) {
+  GcnParts<T> parts;
+  parts.a = std::move(in.a);
+  parts.sparse_features = true;
+  parts.x_sparse = std::move(in.x);
+  parts.weights = {std::move(in.w1), std::move(in.w2)};
+  parts.biases = {has_b1 ? std::move(in.b1) : std::vector<T>{}, has_b2 ? std::move(in.b2) : std::vector<T>{}};
+  return parts;
+}
+
+LoadedGcn read_folder(const std::string& folder) {
+  GcnData data = read_gcn_folder(folder);
+  LoadedGcn net;
+  net.from = folder;
+  net.f64 = parts_of(std::move(data.f64), data.has_b1, data.has_b2);
+  net.f32 = parts_of(std::move(data.f32), data.has_b1, data.has_b2);
+  net.labels = std::move(data.labels);
+  net.idx_test = std::move(data.idx_test);
+  net.expected_hidden = std::move(data.expected_hidden);
+  net.expected_logits = std::move(data.expected_logits);
+  net.expected_log_softmax = std::move(data.expected_logsoftmax);
+  if (const auto found = data.meta_numbers.find("test_correct"); found != data.meta_numbers.end())
+    net.test_correct = static_cast<std::int64_t>(found->second);
+  return net;
+}
+
+/// --data: the folder, or an error that names the folders of the kind below it.
+LoadedGcn read_given_folder(const std::string& folder) {
+  if (is_gcn_folder(folder)) return read_folder(folder);
+  std::vector<std::string> below;
+  if (fs::is_directory(folder)) {
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (is_gcn_folder(entry.path().string())) below.push_back(entry.path().string());
+    }
+    std::sort(below.begin(), below.end());
+  }
+  throw input_error(folder, 0,
+                    below.empty() ? "not a folder with A_indptr.npy"
+                                  : fmt::format("not a folder with A_indptr.npy, but these below it are: {}",
+                                                fmt::join(below, ", ")));
+}
+
+std::int64_t contest_width(const std::string& text, const char* name) {
+  const std::int64_t width = parse_size(text, name);
+  if (width < 1) throw Error(fmt::format("--contest: {} must be at least 1: {}", name, width));
+  return width;
+}
+
+LoadedGcn read_contest(const std::vector<std::string>& words) {
+  if (words.size() != 5 && words.size() != 7) {
+    throw Error(fmt::format(
+        "--contest takes F0 F1 GRAPH X W1, or F0 F1 F2 GRAPH X W1 W2: {} words were given", words.size()));
+  }
+  const bool two = words.size() == 7;
+  const std::int64_t f0 = contest_width(words[0], "F0"), f1 = contest_width(words[1], "F1");
+  const std::int64_t f2 = two ? contest_width(words[2], "F2") : 0;
+  const std::size_t files = two ? 3 : 2;
+  LoadedGcn net;
+  net.from = fmt::format("contest files {}",
+                         fmt::join(words.begin() + static_cast<std::ptrdiff_t>(files), words.end(), ", "));
+  const ContestGraph graph = read_contest_graph(words[files]);
+  const RawMatrix x = read_raw_matrix(words[files + 1], graph.vertices, f0);
+  net.f64_files = x.is_f64;
+  net.f64.x_dense = x.as<double>();
+  net.f64.weights = {read_raw_matrix(words[files + 2], f0, f1).as<double>()};
+  if (two) net.f64.weights.push_back(read_raw_matrix(words[files + 3], f1, f2).as<double>());
+  net.f64.biases.resize(net.f64.weights.size());
+  const auto start = std::chrono::steady_clock::now();
+  net.f64.a = normalised_adjacency<double>(graph);
+  net.normalise_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return net;
+}
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+LoadedGcn read_files(const GcnRequest& r) {
+  if (r.graph.empty() || r.features.empty() || r.weights.empty())
+    throw Error("infer gcn: --graph, --features and --weights belong together");
+  LoadedGcn net;
+  net.from =
+      fmt::format("graph {}, features {}, weights {}", r.graph, r.features, fmt::join(r.weights, ", "));
+  GcnParts<double>& parts = net.f64;
+  parts.a = ends_with(r.graph, ".txt") || ends_with(r.graph, ".txt.gz")
+                ? normalised_adjacency<double>(read_contest_graph(r.graph))
+                : normalised_adjacency<double>(load_matrix<double>(r.graph));
+  for (const std::string& path : r.weights) parts.weights.push_back(npy_dense<double>(read_npy(path)));
+  parts.biases.resize(parts.weights.size());
+  if (ends_with(r.features, ".npy")) {
+    parts.x_dense = npy_dense<double>(read_npy(r.features));
+  } else if (ends_with(r.features, ".bin")) {
+    parts.x_dense = read_raw_matrix(r.features, parts.a.rows, parts.weights.front().rows).as<double>();
+  } else {
+    parts.sparse_features = true;
+    parts.x_sparse = load_matrix<double>(r.features);
+  }
+  return net;
+}
+
+LoadedGcn generate(const std::string& searched) {
+  const GcnShape shape;
+  GcnSet<double> made = generated_gcn<double>(shape);
+  LoadedGcn net;
+  net.from = fmt::format("{}: generated, an R-MAT graph of 2^{} vertices, {}-{}-{} (seed {})", searched,
+                         shape.scale, shape.features, shape.hidden, shape.classes, shape.seed);
+  net.f64.a = std::move(made.a);
+  net.f64.x_dense = std::move(made.x);
+  net.f64.weights = {std::move(made.w1), std::move(made.w2)};
+  net.f64.biases = {std::move(made.b1), std::move(made.b2)};
+  return net;
+}
+
+std::vector<std::int64_t> parse_widths(const std::string& text) {
+  std::vector<std::int64_t> widths;
+  for (const std::string& part : split(text, '-')) widths.push_back(parse_size(part, "--widths"));
+  if (widths.size() < 2 || widths.size() > 3)
+    throw Error(fmt::format("--widths takes F0-F1 or F0-F1-F2: '{}'", printable(text)));
+  return widths;
+}
+
+LoadedGcn generate_twin(const GcnRequest& r) {
+  if (r.twin != "web-Stanford") {
+    throw Error(fmt::format("--twin '{}' is none of web-Stanford{}", printable(r.twin),
+                            did_you_mean(r.twin, {"web-Stanford"})));
+  }
+  const std::vector<std::int64_t> widths = parse_widths(r.widths);
+  GcnShape shape;
+  shape.features = widths[0], shape.hidden = widths[1], shape.classes = widths.back();
+  GcnSet<double> made = generated_gcn<double>(hub_graph<double>(web_stanford_lookalike()), shape);
+  LoadedGcn net;
+  net.from = fmt::format("generated: a twin of {} (seed {})", r.twin, shape.seed);
+  net.f64.a = std::move(made.a);
+  net.f64.x_dense = std::move(made.x);
+  net.f64.weights = {std::move(made.w1)};
+  if (widths.size() == 3) net.f64.weights.push_back(std::move(made.w2));
+  net.f64.biases.resize(net.f64.weights.size());  // none, as in the contest
+  return net;
+}
+
+/// Without a word of the user's: Cora where it lies, else a generated graph.
+LoadedGcn find_or_generate() {
+  std::vector<std::string> tried;
+  if (const char* const data = std::getenv("PLUMB_DATA"); data != nullptr && *data != '\0')
+    tried.push_back(std::string(data) + "/gcn/cora_nobias");
+  if (const auto cache = find_cache_folder()) {
+    tried.push_back(*cache + "/gcn/cora_nobias");
+    tried.push_back(*cache + "/cora_nobias");
+  }
+  for (const std::string& folder : tried) {
+    if (is_gcn_folder(folder)) return read_folder(folder);
+  }
+  return generate(fmt::format("nothing under {}", fmt::join(tried, ", ")));
+}
+
+LoadedGcn load_whole(const GcnRequest& r) {
+  const bool files = !r.graph.empty() || !r.features.empty() || !r.weights.empty();
+  if (!r.data.empty() + !r.contest.empty() + !r.twin.empty() + files > 1)
+    throw Error("infer gcn: --data, --contest, --twin and --graph exclude each other");
+  if (!r.twin.empty()) return generate_twin(r);
+  if (!r.contest.empty()) return read_contest(r.contest);
+  if (files) return read_files(r);
+  return r.data.empty() ? find_or_generate() : read_given_folder(r.data);
+}
+
+/// Cuts a two-layer network to its first layer; what is expected of the whole does not apply then.
+void keep_layers(LoadedGcn& net, std::int64_t layers) {
+  const auto keep = static_cast<std::size_t>(layers);
+  net.f64.weights.resize(keep);
+  net.f64.biases.resize(keep);
+  if (net.f32) {
+    net.f32->weights.resize(keep);
+    net.f32->biases.resize(keep);
+  }
+  net.expected_logits = net.expected_log_softmax = {};
+  net.labels.clear();
+}
+
+}  // namespace
+
+LoadedGcn load_gcn(const GcnRequest& request) {
+  LoadedGcn net = load_whole(request);
+  const auto there = static_cast<std::int64_t>(net.f64.weights.size());
+  if (request.layers < 0 || request.layers > there)
+    throw Error(fmt::format("--layers {}: there are weights for {}", request.layers, there));
+  if (request.layers > 0 && request.layers < there) keep_layers(net, request.layers);
+  if (net.f64.a.rows == 0) throw Error(fmt::format("{}: the graph has no vertices", net.from));
+  return net;
+}
+
+}  // namespace plumb

@@ -1,0 +1,50 @@
+// Finds and loads what one run of a GCN needs: a folder of .npy files, the contest's files, files named one by one, or a
+// generated graph.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reference/core/matrix.hpp"
+
+namespace plumb {
+
+/// At most one of `data`, `contest`, `twin` and the three of `graph`, `features`, `weights`; none: $PLUMB_DATA, the cache
+/// folder, else generated.
+struct GcnRequest {
+  std::string data;                  // folder of .npy files (gcn_folder.hpp)
+  std::vector<std::string> contest;  // F0 F1 [F2] GRAPH X W1 [W2]
+  std::string graph, features;
+  std::vector<std::string> weights;
+  std::string twin,
+      widths = "64-16-8";   // a generated graph with the shape of a real one, and F0-F1[-F2] on it
+  std::int64_t layers = 0;  // 0: as many as there are weights
+};
+
+/// What a forward pass takes, in one type; n vertices, as reference/models/gcn.hpp lays it out.
+template <class T>
+struct GcnParts {
+  Csr<T> a;                            // (n, n), normalised
+  bool sparse_features = false;        // which of the two holds X
+  Csr<T> x_sparse;                     // (n, F0)
+  Dense<T> x_dense;                    // (n, F0)
+  std::vector<Dense<T>> weights;       // (F0, F1), (F1, F2)
+  std::vector<std::vector<T>> biases;  // one per weights, each empty or (columns)
+};
+
+struct LoadedGcn {
+  std::string from;  // where it comes from, in words
+  GcnParts<double> f64;
+  std::optional<GcnParts<float>> f32;  // where the files hold it; else f64 rounded
+  double normalise_seconds = 0;        // of the edges, which the contest counts
+  bool f64_files = false;              // the contest's files hold fp64
+  std::vector<std::int32_t> labels, idx_test;
+  Dense<double> expected_hidden, expected_logits, expected_log_softmax;  // (0, 0) where there are none
+  std::optional<std::int64_t> test_correct;                              // recorded with the weights
+};
+
+/// Errors    those of the readers; several sources at once; `layers` beyond the weights; a graph without vertices.
+[[nodiscard]] LoadedGcn load_gcn(const GcnRequest& request);
+
+}  // namespace plumb

@@ -1,0 +1,177 @@
+#include "datasets/networks/sdnn_data.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <string_view>
+#include <thread>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "datasets/generators/digits.hpp"
+#include "datasets/generators/mnist.hpp"
+#include "datasets/generators/radixnet.hpp"
+#include "datasets/remote/manifest.hpp"
+#include "reference/core/csr.hpp"
+#include "reference/core/error.hpp"
+#include "reference/core/memory.hpp"
+
+namespace plumb {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> folders_of(const SdnnRequest& r) {
+  if (!r.data.empty()) {
+    if (!fs::is_directory(r.data)) throw input_error(r.data, 0, "not a folder");
+    return {r.data};
+  }
+  std::vector<std::string> folders;
+  if (const char* const data = std::getenv("PLUMB_DATA"); data != nullptr && *data != '\0')
+    folders.push_back(std::string(data) + "/sdnn");
+  if (const auto cache = find_cache_folder()) {
+    folders.push_back(*cache + "/sdnn");
+    folders.push_back(*cache);
+  }
+  return folders;
+}
+
+/// The first of each part over all folders.
+void search(const std::vector<std::string>& folders, const SdnnRequest& r, SdnnSources& s) {
+  for (const std::string& folder : folders) {
+    if (!fs::is_directory(folder)) continue;
+    const SdnnPaths found = find_sdnn(folder, r.neurons, r.layers);
+    if (s.paths.weights.empty()) s.paths.weights = found.weights;
+    if (s.paths.images.empty()) s.paths.images = found.images;
+    if (s.paths.categories.empty()) s.paths.categories = found.categories;
+    for (const char* name : {"train-images-idx3-ubyte.gz", "train-images-idx3-ubyte"}) {
+      const std::string path = folder + "/" + name;
+      if (s.mnist.empty() && fs::exists(path)) s.mnist = path;
+    }
+  }
+}
+
+/// Generated layers hold 32 entries of 8 bytes per neuron, and a row pointer.
+void require_memory_for_generated(const SdnnRequest& r) {
+  constexpr double kBytesPerNeuron = 8.0 * kRadixNetDegree + 4;
+  require_memory(fmt::format("weights of {} layers of {} neurons", r.layers, r.neurons),
+                 static_cast<double>(r.layers) * static_cast<double>(r.neurons) * kBytesPerNeuron);
+}
+
+std::vector<Csr<float>> load_weights(const SdnnSources& s, const SdnnRequest& r) {
+  if (s.paths.weights.empty()) {
+    require_memory_for_generated(r);
+    const RadixNet made = radixnet(r.neurons, r.layers);
+    std::vector<Csr<float>> gather(static_cast<std::size_t>(r.layers));
+#pragma omp parallel for schedule(dynamic)
+    for (std::int64_t l = 0; l < r.layers; ++l)
+      gather[static_cast<std::size_t>(l)] = radixnet_layer_transposed(made, l);
+    return gather;
+  }
+  SdnnNetwork read = read_sdnn_weights(s.paths.weights, r.neurons, r.layers);
+  if (static_cast<std::int64_t>(read.layers.size()) < r.layers) {
+    throw input_error(s.paths.weights, 0,
+                      fmt::format("holds {} layers, {} are wanted", read.layers.size(), r.layers));
+  }
+  read.layers.resize(static_cast<std::size_t>(r.layers));
+  if (std::all_of(read.layers.begin(), read.layers.end(), [](const Csr<float>& w) { return w.nnz() == 0; }))
+    throw input_error(s.paths.weights, 0, "no weights in it");
+#pragma omp parallel for schedule(dynamic)
+  for (std::int64_t l = 0; l < r.layers; ++l) {
+    Csr<float>& w = read.layers[static_cast<std::size_t>(l)];
+    w = transposed(w);
+  }
+  return std::move(read.layers);
+}
+
+/// Images, and how many the source holds: 0 where it is generated and has no end.
+struct Images {
+  Csr<float> matrix;
+  std::int64_t there = 0;
+};
+
+Images load_images(const SdnnSources& s, const SdnnRequest& r) {
+  Images images;
+  if (!s.paths.images.empty()) {
+    images.matrix = read_sdnn_images(s.paths.images, r.neurons, 0);
+    images.there = images.matrix.rows;
+    if (images.matrix.nnz() == 0) throw input_error(s.paths.images, 0, "no inputs in it");
+    if (r.inputs > 0 && r.inputs < images.there) images.matrix = slice_rows(images.matrix, 0, r.inputs);
+    return images;
+  }
+  if (!s.mnist.empty()) {
+    // Neighbours leak into each other: all images are resized, however few are wanted.
+    const PixelMask mask = fourier_inputs(read_idx_images(s.mnist), image_side(r.neurons));
+    images.there = mask.rows;
+    images.matrix = to_csr(mask, 0, r.inputs > 0 ? std::min(r.inputs, mask.rows) : mask.rows);
+    return images;
+  }
+  const std::int64_t count = r.inputs > 0 ? r.inputs : kSdnnInputs;
+  // The resized picture in single precision complex numbers is the largest array by far (mnist.hpp).
+  require_memory(fmt::format("{} inputs of {} neurons", count, r.neurons),
+                 8.0 * 28 * static_cast<double>(count) * static_cast<double>(image_side(r.neurons)));
+  images.matrix = to_csr(digit_inputs(count, r.neurons, 1));
+  return images;
+}
+
+std::vector<std::int32_t> load_categories(const SdnnSources& s, const Images& images) {
+  if (s.paths.categories.empty()) return {};
+  const bool cut = images.there == 0 || images.matrix.rows < images.there;
+  std::vector<std::int32_t> ids = read_sdnn_categories(s.paths.categories, images.there);
+  if (cut) {
+    const auto last = static_cast<std::int32_t>(images.matrix.rows);
+    ids.erase(std::upper_bound(ids.begin(), ids.end(), last), ids.end());
+  }
+  return ids;
+}
+
+}  // namespace
+
+SdnnSources find_sdnn_sources(const SdnnRequest& r) {
+  SdnnSources s;
+  const std::vector<std::string> folders = folders_of(r);
+  search(folders, r, s);
+  s.searched = folders.empty() ? "no --data, PLUMB_DATA or cache folder"
+                               : fmt::format("nothing under {}", fmt::join(folders, ", "));
+  SdnnPaths& p = s.paths;
+  if (!r.weights.empty()) p.weights = r.weights;
+  if (!r.images.empty()) p.images = r.images;
+  s.official_inputs = r.images.empty() && (!p.images.empty() || !s.mnist.empty());
+  // A list that lies beside the data is of that data with the challenge's own bias and cap, and of nothing else.
+  if (!r.weights.empty() || !s.official_inputs || !r.official_terms) p.categories.clear();
+  if (!r.categories.empty()) p.categories = r.categories;
+  for (const std::string* path : {&p.weights, &p.images, &p.categories}) {
+    if (!path->empty() && !fs::exists(*path)) throw input_error(*path, 0, "no such file");
+  }
+  if (!p.images.empty()) s.mnist.clear();
+  s.anything_found = !p.weights.empty() || !p.images.empty() || !s.mnist.empty();
+  s.weights_from = p.weights.empty() ? "official weights generated (RadiX-Net)" : "weights " + p.weights;
+  s.images_from = !p.images.empty()  ? "inputs " + p.images
+                  : !s.mnist.empty() ? "official inputs made from " + s.mnist
+                                     : "inputs generated (drawn digits, seed 1)";
+  return s;
+}
+
+SdnnData load_sdnn(const SdnnSources& sources, const SdnnRequest& request) {
+  SdnnData data;
+  Images images;
+  std::exception_ptr weights_error, images_error;
+  const auto guarded = [](std::exception_ptr& error, auto&& work) {
+    try {
+      work();
+    } catch (...) { error = std::current_exception(); }
+  };
+  std::thread beside([&] { guarded(images_error, [&] { images = load_images(sources, request); }); });
+  guarded(weights_error, [&] { data.gather = load_weights(sources, request); });
+  beside.join();
+  if (weights_error) std::rethrow_exception(weights_error);
+  if (images_error) std::rethrow_exception(images_error);
+  data.categories = load_categories(sources, images);
+  data.images = std::move(images.matrix);
+  return data;
+}
+
+}  // namespace plumb

@@ -1,0 +1,48 @@
+// Finds and loads what one run of the Sparse DNN Graph Challenge needs: weights, inputs and the published list, from
+// files where there are any, else generated.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "datasets/formats/sdnn_files.hpp"
+#include "reference/core/matrix.hpp"
+
+namespace plumb {
+
+/// Inputs that are generated where none are found: as many as the challenge has.
+inline constexpr std::int64_t kSdnnInputs = 60000;
+
+struct SdnnRequest {
+  std::int64_t neurons = 1024, layers = 120;
+  std::int64_t inputs = 0;                  // the first so many; 0: all
+  std::string data;                         // folder; "": $PLUMB_DATA/sdnn, then the cache folder
+  std::string weights, images, categories;  // files that go before what a folder holds
+  bool official_terms = true;  // bias and cap are the challenge's: else a list in a folder does not apply
+};
+
+/// Where each part comes from; nothing is read yet.
+struct SdnnSources {
+  SdnnPaths paths;    // "": generated, or for categories: none
+  std::string mnist;  // images that inputs are made from; "" where inputs are read or drawn
+  bool official_inputs = false;
+  bool anything_found = false;
+  std::string weights_from, images_from;  // in words
+  std::string searched;                   // "nothing under A, B"
+};
+/// Errors: `data` is no folder; a file given by name does not exist.
+[[nodiscard]] SdnnSources find_sdnn_sources(const SdnnRequest& request);
+
+struct SdnnData {
+  std::vector<Csr<float>> gather;  // (layers) of (neurons, neurons): W transposed, row j holds what j reads
+  Csr<float> images;               // (inputs, neurons)
+  std::vector<std::int32_t> categories;  // 1-based, of these inputs; empty where paths.categories is ""
+};
+/// Weights and inputs are read at the same time.
+///
+/// Errors    those of the readers, the weights' first; fewer layers than wanted; no inputs, or no weights in any layer;
+///           a list with an id above the number of inputs, unless `request.inputs` cut them; more memory needed than
+///           there is.
+[[nodiscard]] SdnnData load_sdnn(const SdnnSources& sources, const SdnnRequest& request);
+
+}  // namespace plumb

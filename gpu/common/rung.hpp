@@ -1,0 +1,23 @@
+// What every ladder's kernels are written with: the index type, rounding up, the full warp and its sum. Header only, and as
+// lean as the ABI, because every rung includes it.
+#pragma once
+#include "gpu/runtime/device.hpp"
+#include "reference/core/abi.hpp"
+
+namespace plumb {
+
+using Index = std::int64_t;  // of rows, entries and elements: a stride added to an int32 near 2^31 would wrap
+
+constexpr unsigned kAllLanes = 0xffffffffu;  // mask of the 32 lanes of a warp
+
+/// a / b rounded up, for a >= 0 and b > 0.
+PLUMB_HOST_DEVICE constexpr Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
+
+/// The sum over aligned groups of `width` lanes (a power of two up to 32), in every lane. All 32 lanes call it.
+template <class T>
+PLUMB_DEVICE T sum_lanes(T value, int width = 32) {
+  for (int d = width / 2; d > 0; d /= 2) value += __shfl_xor_sync(kAllLanes, value, d);
+  return value;
+}
+
+}  // namespace plumb

@@ -1,0 +1,275 @@
+// Sparse DNN on the device: layers of any width, inputs staged by the warp that needs them.
+//
+// Idea      a warp takes a neuron tile of 32 neurons and a panel of 32 rows. Neurons with common inputs share
+//           a neuron tile (neuron_tiles.cpp), so that a line that was fetched once is read many times from
+//           shared memory. Neuron tiles of a panel go to neighbouring warps, so that lines are found in L2.
+//           Lines come by copies that pass no register: where rows are inactive, element by element through
+//           the list of rows; once hardly any die, rows stay where they are, 16 bytes at a time, and one
+//           launch runs all layers left (steady_state.hpp).
+// Traffic   shared memory: 4 bytes per edge and row. L2: each line about as often as neuron tiles want it, 5
+//           bytes per edge and panel; global memory: a row in and out per layer.
+// Limits    the load and store units: besides the 1024 cycles of a neuron tile's and panel's lines they carry
+//           its edges, its staging and its answer. 4 blocks of 4 warps per multiprocessor, as many as 128
+//           registers a lane allow; before copies and work indices 5 made listed layers 4 % faster and
+//           steady-state ones 3 % slower, 6 lost a quarter to spills.
+//           H200, 120 layers of 4096 neurons: 14.46 ms where lines came through registers, 16 at a time, and
+//           12.33 by copies, with the list of inputs held two to a lane (fetching the next edges early:
+//           nothing, 14.41); 10.9 with work indices, and inputs made into panels faster. 42.7 at 16,384
+//           (54.2); 10.6 and 42.3 where the first two layers take rows as they lie. Rows moved together
+//           before every layer instead of listed: 12.2 and 49.2. One steady-state layer
+//           of 4096 neurons takes 41 us, listed 75 to 80.
+// Fails at  tiles of neurons that share no input: a line is fetched for every edge.
+#include "gpu/models/sparse_dnn/staged_inputs.hpp"
+
+#include <algorithm>
+
+#include "gpu/models/sparse_dnn/steady_state.hpp"
+#include "gpu/runtime/async_copy.hpp"
+
+namespace plumb {
+namespace sdnn {
+namespace {
+
+/// One layer of staged neuron tiles in device memory.
+struct StagedLayer {
+  Index neuron_tiles;
+  const std::int32_t* neuron;       // (neuron tiles, 32)
+  const std::int32_t* stage_begin;  // (neuron tiles + 1)
+  const Stage* stages;
+  const std::int32_t* feature;
+  const uint2* line;    // (chunks, 32): 8 edges each
+  const float4* value;  // (chunks, 2, 32)
+};
+
+constexpr int kParts = kPanel / 4;  // 16-byte parts of a line
+constexpr int kStagedThreads = 128;
+constexpr int kWarps = kStagedThreads / 32;
+constexpr int kStagedBlocks = 4;                                    // per multiprocessor
+constexpr Index kStagedBytes = kWarps * (kLines + 1) * kPanel * 4;  // of lines, per block
+
+/// The stage's inputs, two to a lane.
+struct Wanted {
+  std::int32_t low, high;
+};
+PLUMB_DEVICE Wanted wanted(const StagedLayer& w, const Stage& stage, int lane) {
+  static_assert(kLines == 64, "two inputs to a lane");
+  const std::int32_t* const f = w.feature + stage.feature_begin;
+  return {lane < stage.features ? __ldg(f + lane) : 0, lane + 32 < stage.features ? __ldg(f + lane + 32) : 0};
+}
+
+/// The stage's lines, element by element, through the lane's own row.
+PLUMB_DEVICE void stage_listed(const StagedLayer& w, const Stage& stage, const float* row, bool valid,
+                               int lane, float* words /* (kLines, 32) */) {
+  const Wanted want = wanted(w, stage, lane);
+  for (int begin = 0; begin < stage.features; begin += 32) {
+    const std::int32_t mine = begin == 0 ? want.low : want.high;
+    const int here = min(32, stage.features - begin);
+#pragma unroll 8
+    for (int u = 0; u < here; ++u) {
+      const unsigned f = static_cast<unsigned>(__shfl_sync(kAllLanes, mine, u));
+      const Index at = static_cast<Index>(f) * kPanel;
+      cp_async_zfill<4>(words + (begin + u) * kPanel + lane, row + at, valid ? 4 : 0);
+    }
+  }
+  cp_async_commit();
+  cp_async_wait_all();
+}
+
+/// The stage's lines as they lie: four to a copy.
+PLUMB_DEVICE void stage_whole(const StagedLayer& w, const Stage& stage, const float* panel, int lane,
+                              float4* lines) {
+  const Wanted want = wanted(w, stage, lane);
+#pragma unroll 4
+  for (int begin = 0; begin < stage.features; begin += 32 / kParts) {
+    const int i = begin + lane / kParts;
+    const unsigned f =
+        static_cast<unsigned>(__shfl_sync(kAllLanes, begin < 32 ? want.low : want.high, i % 32));
+    const Index at = static_cast<Index>(f) * kPanel;
+    if (i < stage.features) cp_async16(lines + i * kParts + lane % kParts, panel + at + lane % kParts * 4);
+  }
+  cp_async_commit();
+  cp_async_wait_all();
+}
+
+/// What a warp does with a neuron tile and a panel. kListed: lanes fetch their own rows, else the panel as it
+/// lies.
+template <bool kListed>
+PLUMB_DEVICE void neuron_tile_of_panel(const StagedLayer& w, Index neuron_tile, Index panel, Index neurons,
+                                       const float* source, bool valid, float bias, float cap, int lane,
+                                       float4* lines /* (kLines + 1, kParts) */, float* out,
+                                       unsigned* active_bits) {
+  float4 sum[kParts];
+#pragma unroll
+  for (int t = 0; t < kParts; ++t) sum[t] = {0, 0, 0, 0};
+  const std::int32_t last_stage = w.stage_begin[neuron_tile + 1];
+  for (std::int32_t s = w.stage_begin[neuron_tile]; s < last_stage; ++s) {
+    const Stage stage = w.stages[s];
+    Chunk<uint2> ahead = {};
+    if (stage.chunks > 0) ahead = load_chunk(w.line, w.value, stage.chunk_begin, lane);
+    __syncwarp();  // what was in the lines has been read
+    if (kListed) {
+      stage_listed(w, stage, source, valid, lane, reinterpret_cast<float*>(lines));
+    } else {
+      stage_whole(w, stage, source, lane, lines);
+    }
+    __syncwarp();
+    const Index end = stage.chunk_begin + stage.chunks;
+    for (Index c = stage.chunk_begin; c < end; ++c) {
+      const Chunk<uint2> chunk = ahead;
+      if (c + 1 < end) ahead = load_chunk(w.line, w.value, c + 1, lane);
+      gather_chunk<kParts>(chunk, lines, lane, sum);
+    }
+  }
+  unsigned bits = 0;
+  __syncwarp();
+#pragma unroll
+  for (int t = 0; t < kParts; ++t) {
+    const int part = part_of<kParts>(lane, t);
+    const float4 y = activate4(sum[t], bias, cap);
+    bits |= nonzeros(y) << (4 * part);
+    lines[lane * kParts + part] = y;
+  }
+  bits = __reduce_or_sync(kAllLanes, bits);
+  if (lane == 0 && bits != 0) atomicOr(active_bits + panel, bits);
+  __syncwarp();
+  // Whole lines to global memory, four at a time.
+  const std::int32_t mine = w.neuron[neuron_tile * kLanes + lane];
+#pragma unroll
+  for (int s = 0; s < kLanes; s += 32 / kParts) {
+    const int l = s + lane / kParts;
+    const Index j = __shfl_sync(kAllLanes, mine, l);
+    if (j >= 0) {
+      reinterpret_cast<float4*>(out + (panel * neurons + j) * kPanel)[lane % kParts] =
+          lines[l * kParts + lane % kParts];
+    }
+  }
+}
+
+// kListed: through the list of rows; else rows as they lie.
+template <bool kListed>
+__global__ void __launch_bounds__(kStagedThreads, kStagedBlocks)
+    sdnn_staged_layer(StagedLayer w, Layout layout, const float* in, const std::int32_t* place,
+                      const std::int32_t* count, float bias, float cap, float* out, unsigned* active_bits) {
+  __shared__ float4 shared_lines[kWarps][(kLines + 1) * kParts];
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  float4* const lines = shared_lines[warp];
+  reinterpret_cast<float*>(lines)[kLines * kPanel + lane] = 0;
+  const Index rows = *count, items = ceil_div(rows, kPanel) * w.neuron_tiles;
+  for (Index item = static_cast<Index>(blockIdx.x) * kWarps + warp; item < items;
+       item += static_cast<Index>(gridDim.x) * kWarps) {
+    const Index panel = item / w.neuron_tiles, r = panel * kPanel + lane;
+    const bool valid = r < rows;
+    const float* const source =
+        kListed ? in + layout.row(valid ? place[r] : 0) : in + panel * layout.neurons * kPanel;
+    neuron_tile_of_panel<kListed>(w, item % w.neuron_tiles, panel, layout.neurons, source, valid, bias, cap,
+                                  lane, lines, out, active_bits);
+  }
+}
+
+__global__ void __launch_bounds__(kStagedThreads, kStagedBlocks)
+    sdnn_steady_layers(const StagedLayer* layers, SteadyOrder order, Index neurons, float bias, float cap,
+                       float* y, float* other, unsigned* active_bits /* (layers, panels) */) {
+  __shared__ float4 shared_lines[kWarps][(kLines + 1) * kParts];
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  float4* const lines = shared_lines[warp];
+  reinterpret_cast<float*>(lines)[kLines * kPanel + lane] = 0;
+  in_steady_order(
+      order, lane, [&](int) { return order.items; },
+      [&](int l, int panel, int neuron_tile) {
+        const bool even = (l - order.first) % 2 == 0;
+        neuron_tile_of_panel<false>(layers[l], neuron_tile, panel, neurons,
+                                    (even ? y : other) + panel * neurons * kPanel, true, bias, cap, lane,
+                                    lines, even ? other : y,
+                                    active_bits + static_cast<Index>(l - order.first) * order.units);
+      });
+}
+
+/// Blocks that are resident at once on a multiprocessor.
+int blocks_per_multiprocessor() {
+  constexpr Index kReserved = 1024;  // per block, by the driver
+  const Index fit = device_shared_bytes() / (kStagedBytes + kReserved);
+  return static_cast<int>(std::clamp<Index>(fit, 1, kStagedBlocks));
+}
+
+class StagedNet final : public LayerKernels {
+ public:
+  StagedNet(const SparseDnn& net, void* stream);
+
+  void run(Index l, const float* in, const std::int32_t* place, const std::int32_t* count, float* out,
+           unsigned* active_bits, void* stream) const override;
+  void run_steady(Index first, Index last, Index rows, float* y, float* other, unsigned* active_bits,
+                  unsigned* zeros, void* stream) const override;
+  [[nodiscard]] double listed_cost() const override { return 1.1; }  // H200, 4096 neurons: 23.5 ns for 21.7
+
+ private:
+  Index neurons_;
+  float bias_, cap_;
+  std::vector<StagedLayer> layers_;
+  DeviceArray<StagedLayer> device_layers_;
+  DeviceArray<std::int32_t> neuron_, stage_begin_, feature_;
+  DeviceArray<Stage> stages_;
+  DeviceArray<std::uint8_t> line_;
+  DeviceArray<float> value_;
+};
+
+StagedNet::StagedNet(const SparseDnn& net, void* stream)
+    : neurons_(net.neurons), bias_(net.bias), cap_(net.cap) {
+  const auto parts = make_parts<StagedNeuronTiles>(net, staged_neuron_tiles);
+  Index chunks = 0, features = 0, stages = 0, neurons = 0, begins = 0;
+  const auto size = [](const auto& v) { return static_cast<Index>(v.size()); };
+  for (const StagedNeuronTiles& b : parts) {
+    chunks += size(b.line) / (kLanes * kChunk);
+    features += size(b.feature), stages += size(b.stages), neurons += size(b.neuron);
+  }
+  require_device_memory(chunks * kLanes * kChunk * 5 + features * 4 + stages * 16 + neurons * 4,
+                        "sparse DNN: weights of " + std::to_string(net.layers()) + " layers");
+  neuron_ = concatenate<std::int32_t>(
+      parts, "neuron tiles, neurons", stream, [](const StagedNeuronTiles& b) -> auto& { return b.neuron; });
+  stage_begin_ = concatenate<std::int32_t>(
+      parts, "neuron tiles, stages", stream,
+      [](const StagedNeuronTiles& b) -> auto& { return b.stage_begin; });
+  stages_ = concatenate<Stage>(
+      parts, "stages", stream, [](const StagedNeuronTiles& b) -> auto& { return b.stages; });
+  feature_ = concatenate<std::int32_t>(
+      parts, "stages, inputs", stream, [](const StagedNeuronTiles& b) -> auto& { return b.feature; });
+  line_ = concatenate<std::uint8_t>(
+      parts, "edges, lines", stream, [](const StagedNeuronTiles& b) -> auto& { return b.line; });
+  value_ = concatenate<float>(
+      parts, "edges, values", stream, [](const StagedNeuronTiles& b) -> auto& { return b.value; });
+  chunks = features = stages = neurons = 0;
+  for (const StagedNeuronTiles& b : parts) {
+    layers_.push_back({b.neuron_tiles(), neuron_.data() + neurons, stage_begin_.data() + begins,
+                       stages_.data() + stages, feature_.data() + features,
+                       reinterpret_cast<const uint2*>(line_.data()) + chunks * kLanes,
+                       reinterpret_cast<const float4*>(value_.data()) + chunks * 2 * kLanes});
+    chunks += size(b.line) / (kLanes * kChunk);
+    features += size(b.feature), stages += size(b.stages), neurons += size(b.neuron);
+    begins += size(b.stage_begin);
+  }
+  device_layers_ = DeviceArray<StagedLayer>(layers_, "layers", stream);
+}
+
+void StagedNet::run(Index l, const float* in, const std::int32_t* place, const std::int32_t* count,
+                    float* out, unsigned* active_bits, void* stream) const {
+  launch(place != nullptr ? sdnn_staged_layer<true> : sdnn_staged_layer<false>,
+         device_multiprocessors() * blocks_per_multiprocessor(), kStagedThreads, 0, stream,
+         layers_[static_cast<std::size_t>(l)], Layout{neurons_, kPanel}, in, place, count, bias_, cap_, out,
+         active_bits);
+}
+
+void StagedNet::run_steady(Index first, Index last, Index rows, float* y, float* other, unsigned* active_bits,
+                           unsigned* zeros, void* stream) const {
+  const Index panels = ceil_div(rows, kPanel);
+  launch(sdnn_steady_layers, device_multiprocessors() * blocks_per_multiprocessor(), kStagedThreads, 0,
+         stream, device_layers_.data(), steady_order(first, last, panels, ceil_div(neurons_, kLanes), zeros),
+         neurons_, bias_, cap_, y, other, active_bits);
+}
+
+}  // namespace
+
+std::unique_ptr<LayerKernels> staged_kernels(const SparseDnn& net, void* stream) {
+  return std::make_unique<StagedNet>(net, stream);
+}
+
+}  // namespace sdnn
+}  // namespace plumb

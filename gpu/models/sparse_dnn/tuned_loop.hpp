@@ -1,0 +1,226 @@
+// The loop of the tuned pipelines: which kernels carry the rows through which layers. The host never waits
+// for a layer before it queues the next: it learns the number of active rows one layer late, which costs at
+// most one more launch.
+#pragma once
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "gpu/models/sparse_dnn/layer_kernels.hpp"
+#include "gpu/models/sparse_dnn/whole_rows.hpp"
+
+namespace plumb {
+namespace sdnn {
+
+class TunedPlan final : public SdnnPlan {
+ public:
+  /// `WholeRows` carries whole rows on chip where they fit; `make` gives the kernels of single layers where
+  /// not.
+  template <class WholeRows>
+  static std::unique_ptr<SdnnPlan> with(const SparseDnn& net,
+                                        std::unique_ptr<LayerKernels> (*make)(const SparseDnn&,
+                                                                              void* stream)) {
+    std::unique_ptr<TunedPlan> plan(new TunedPlan(net));
+    if (WholeRows::fits(net)) {
+      plan->whole_rows_ = std::make_unique<WholeRows>(net, plan->stream_.get());
+    } else {
+      plan->staged_ = make(net, plan->stream_.get());
+    }
+    return plan;
+  }
+
+  SdnnRun run(const Csr<float>& y, std::int64_t first, std::int64_t last) override {
+    const Layout layout{net_.neurons, kPanel};
+    require_device_memory(8 * y.nnz() + state_bytes(layout, y.rows),
+                          "sparse DNN: activations of " + std::to_string(y.rows) + " rows");
+    void* const stream = stream_.get();
+    State s{DeviceRows(y, stream),
+            ActiveRows(y.rows, last - first, stream),
+            DeviceArray<float>(layout.size(y.rows), "activations"),
+            DeviceArray<float>(layout.size(y.rows), "activations"),
+            DeviceMarks(last - first + 2),
+            {},
+            {}};
+    // As many words as steady-state layers can want: nothing is allocated in the loop.
+    if (staged_) {
+      s.steady_active_bits =
+          DeviceArray<unsigned>((last - first) * ceil_div(y.rows, kPanel), "bits of active rows");
+      s.steady_zeros = DeviceArray<unsigned>((last - first) * steady_zeros(1, y.rows),
+                                             "order of rows of steady-state layers");
+      device_fill(s.steady_active_bits.data(), 0, static_cast<std::size_t>(s.steady_active_bits.bytes()),
+                  stream);
+      device_fill(s.steady_zeros.data(), 0, static_cast<std::size_t>(s.steady_zeros.bytes()), stream);
+    }
+    SdnnRun result;
+    stream_.wait();
+
+    const double start = now();
+    s.marks.mark(stream);
+    if (whole_rows_) {
+      run_whole_rows(s, layout, first, last);
+    } else {
+      run_staged(s, layout, first, last);
+    }
+    stream_.wait();
+    result.seconds = now() - start;
+
+    const std::vector<std::int32_t> counts = s.active.counts.read(last - first + 2, stream);
+    result.active.assign(counts.begin() + 1, counts.end());
+    result.layer_seconds = share_time(s.marks.seconds(), s.launches, result.active);
+    const Index count = result.active.back();
+    if (s.place != nullptr) {
+      move_rows(s.in.data(), layout, s.place, count, s.out.data(), layout, stream);
+      std::swap(s.in, s.out);
+    }
+    result.y = fetch_answer(s.in.data(), layout, s.active.ids.data(), count, y.rows, stream);
+    return result;
+  }
+
+ private:
+  explicit TunedPlan(const SparseDnn& net) : net_(net) {}
+
+  struct State {
+    DeviceRows inputs;
+    ActiveRows active;
+    DeviceArray<float> in, out;
+    DeviceMarks marks;
+    DeviceArray<unsigned> steady_active_bits, steady_zeros;
+    std::vector<Index> launches = {};     // layers of each, in order
+    const std::int32_t* place = nullptr;  // where the active rows of `in` lie; null: side by side
+    DeviceNumber count;
+  };
+
+  /// The active inputs, listed, as panels in `in`.
+  void densify(State& s, const Layout& layout) {
+    s.active.list_inputs(s.inputs, stream_.get());
+    if (s.inputs.distinct) {
+      panel_inputs(s.inputs, s.active, net_.neurons, s.in.data(), stream_.get());
+      return;
+    }
+    device_fill(s.in.data(), 0, static_cast<std::size_t>(s.in.bytes()), stream_.get());
+    scatter_inputs(s.inputs, s.active, layout, s.in.data(), stream_.get());
+  }
+
+  void run_whole_rows(State& s, const Layout& layout, Index first, Index last) {
+    void* const stream = stream_.get();
+    bool from_inputs = s.inputs.distinct && first < last;
+    if (!from_inputs) densify(s, layout);
+    const Index on_chip = device_multiprocessors() * kTileRows;
+    Index known = s.inputs.rows, before = known;  // rows entering some layer up to this one
+    for (Index l = first; l < last;) {
+      // The number is a launch old: at the rate at which they became inactive in the one before, they have
+      // come to fit since, with half the room to spare. If not, a multiprocessor has more than one tile.
+      const bool tail = known <= on_chip || 2 * known * known <= on_chip * before;
+      // Written out and filled in again, a tile has cost as much as another layer or two: three are passed at
+      // once.
+      const Index end = tail ? last : std::min(last, l + 3);
+      const TileSource source{from_inputs ? s.active.counts.data() : s.active.count(l - first),
+                              from_inputs ? nullptr : s.in.data(),
+                              from_inputs ? nullptr : s.active.ids.data(),
+                              s.inputs.row_ptr.data(),
+                              s.inputs.col.data(),
+                              s.inputs.val.data()};
+      if (!tail && l > first) s.count.fetch(s.active.count(l - first), stream);
+      whole_rows_->run(l, end, tail || known <= 2 * on_chip ? Tiles::few : Tiles::many, source,
+                       s.active.count(l - first), s.out.data(), s.active.ids_before.data(), stream);
+      s.launches.push_back(end - l);
+      s.marks.mark(stream);
+      before = known;
+      if (!tail && l > first) known = s.count.value();
+      std::swap(s.in, s.out);
+      std::swap(s.active.ids, s.active.ids_before);
+      from_inputs = false;
+      l = end;
+    }
+  }
+
+  void run_staged(State& s, const Layout& layout, Index first, Index last) {
+    void* const stream = stream_.get();
+    densify(s, layout);
+    Index known = s.inputs.rows, before = known;  // rows entering the layer just queued, and the one before
+    Index held = known;                           // rows it leaves side by side: some may be inactive
+    int calm =
+        0;  // layers in a row, the last queued, before which less than a tenth of the rows became inactive
+    Index l = first;
+    const std::int32_t* lying = s.active.count(0);  // rows it reads
+    for (; l < last && calm < 2; ++l) {
+      s.count.fetch(s.active.count(l - first), stream);
+      staged_->run(l, s.in.data(), s.place, lying, s.out.data(), s.active.active_bits.data(), stream);
+      before = known;
+      known = s.count.value();               // entering this layer: no wait for it
+      if (s.place != nullptr) held = known;  // which has put them side by side
+      calm = l > first && known * 10 >= before * 9 ? calm + 1 : 0;
+      // At the rate at which rows became inactive in the layer before. Inactive rows are zeros, and stay so.
+      const double active = static_cast<double>(known) * static_cast<double>(known) /
+                            static_cast<double>(std::max<Index>(before, 1));
+      if (l + 1 < last && calm < 2 && active * staged_->listed_cost() > static_cast<double>(held)) {
+        const Index words = ceil_div(s.inputs.rows, kRowsPerWord);
+        count_active(s.active.active_bits.data(), words, 1, s.active.count(l - first + 1), stream);
+        device_fill(s.active.active_bits.data(), 0, static_cast<std::size_t>(words) * sizeof(unsigned),
+                    stream);
+        s.place = nullptr;
+      } else {
+        s.active.relist(lying, s.active.count(l - first + 1), stream);
+        lying = s.active.count(l - first + 1);
+        s.place = s.active.place.data();
+      }
+      std::swap(s.in, s.out);
+      s.launches.push_back(1);
+      s.marks.mark(stream);
+    }
+    // A tenth more rows than live costs less than listing them after every layer; now and then they are.
+    // Their items are counted in 31 bits.
+    const Index items = std::max<Index>(1, ceil_div(known, kPanel) * net_.neurons);
+    const Index most = std::clamp<Index>((Index{1} << 31) / items, 1, kSteadyLayers);
+    for (; l < last; l = std::min(last, l + most)) {
+      run_steady(s, l - first, l, std::min(last, l + most));
+      s.launches.push_back(std::min(last, l + most) - l);
+      s.marks.mark(stream);
+    }
+  }
+
+  static constexpr Index kSteadyLayers = 64;
+
+  /// Layers [begin, end), `at` layers into the run, in one launch.
+  void run_steady(State& s, Index at, Index begin, Index end) {
+    void* const stream = stream_.get();
+    const Index rows = s.active.read_count(at, stream);
+    if (rows == 0 || net_.neurons == 0) return;  // and so it stays: counts are 0
+    const Index words = ceil_div(rows, kPanel), layers = end - begin;
+    unsigned* const active_bits = s.steady_active_bits.data() + at * ceil_div(s.inputs.rows, kPanel);
+    compact_rows(s.in.data(), s.place, s.active.count(at), net_.neurons, s.out.data(), stream);
+    staged_->run_steady(begin, end, rows, s.out.data(), s.in.data(), active_bits,
+                        s.steady_zeros.data() + at * steady_zeros(1, s.inputs.rows), stream);
+    if (layers % 2 == 0) std::swap(s.in, s.out);
+    count_active(active_bits, words, layers, s.active.count(at + 1), stream);
+    // The rows are still numbered as they were on entering `begin`.
+    device_copy(s.active.active_bits.data(), active_bits + (layers - 1) * words,
+                static_cast<std::size_t>(words) * sizeof(unsigned), stream);
+    s.active.relist(s.active.count(at), s.active.count(at + layers), stream);
+    s.place = s.active.place.data();
+  }
+
+  /// Times between marks as times of layers: the first holds the inputs' part too, and layers of one launch
+  /// share its time by what lives in them.
+  static std::vector<double> share_time(const std::vector<double>& between,
+                                        const std::vector<Index>& launches,
+                                        const std::vector<std::int64_t>& active) {
+    std::vector<double> by_layer;
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+      const std::size_t begin = by_layer.size(), end = begin + static_cast<std::size_t>(launches[i]);
+      double work = 0;
+      for (std::size_t l = begin; l < end; ++l) work += static_cast<double>(active[l]);
+      for (std::size_t l = begin; l < end; ++l)
+        by_layer.push_back(work > 0 ? between[i] * static_cast<double>(active[l]) / work : 0);
+    }
+    return by_layer;
+  }
+
+  const SparseDnn& net_;
+  DeviceStream stream_;
+  std::unique_ptr<WholeRowKernels> whole_rows_;  // or
+  std::unique_ptr<LayerKernels> staged_;
+};
+
+}  // namespace sdnn
+}  // namespace plumb

@@ -1,0 +1,56 @@
+// The program's side of a run: begun, looked at, ended.
+#include "gpu/simt/executor.hpp"
+
+#include "gpu/simt/state.hpp"
+
+namespace plumb::simt {
+
+void begin_run(const Options& options) {
+  current().run.options = options;
+  current().run.begun = true;
+  current().run.is_stopped = false;
+  current().run.counters = {};
+  current().run.rng = (options.seed + 1) * 0x9e3779b97f4a7c15u;
+  for (int i = 0; i < 4; ++i) next_random();
+  current().run.order = options.order;
+  if (options.order == Order::from_seed) {
+    constexpr Order kOrders[] = {Order::ascending, Order::random, Order::descending, Order::by_warp};
+    current().run.order = kOrders[options.seed % 4];
+  }
+  current().schedule.next_block_id = 1;
+  current().schedule.launches.clear();
+  current().memory.arrays.clear();
+  current().memory.last_array = nullptr;
+  current().race.flags.clear();
+  current().streams.keys.clear();
+  current().streams.knows.clear();
+  current().report.findings.clear();
+  current().report.further_findings = 0;
+  current().race.doubt = Doubt{};
+  current().run.chip = &limits_of(options.chip);
+  current().run.refusal = Refusal{};
+  current().run.shortage.clear();
+  current().run.skipped = 0;
+  if (checking() && current().memory.image.empty()) load_image();
+  forget_marks();
+  for (auto& b : current().schedule.pool) b->shadow.reset();  // block ids start again
+}
+
+bool stopped() { return current().run.is_stopped; }
+std::string shortage() { return current().run.shortage; }
+std::int64_t threads_refused() {
+  const bool over = current().run.options.max_threads > 0 &&
+                    current().run.counters.threads > current().run.options.max_threads;
+  return over ? current().run.counters.threads : 0;
+}
+
+Counters counters() { return current().run.counters; }
+
+std::vector<Finding> end_run() {
+  std::vector<Finding> out = take_findings();
+  current().memory.arrays.clear();
+  current().memory.last_array = nullptr;
+  return out;
+}
+
+}  // namespace plumb::simt

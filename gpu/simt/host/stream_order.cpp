@@ -1,0 +1,56 @@
+// Which launches each stream comes after: launches of one stream, and what events and synchronisation join.
+#include "gpu/simt/host/stream_order.hpp"
+
+#include <algorithm>
+
+#include "gpu/simt/state.hpp"
+
+namespace plumb::simt {
+
+namespace {
+
+int stream_index(const void* stream) {
+  const auto it = std::find(current().streams.keys.begin(), current().streams.keys.end(), stream);
+  if (it != current().streams.keys.end()) return static_cast<int>(it - current().streams.keys.begin());
+  current().streams.keys.push_back(stream);
+  current().streams.knows.emplace_back();
+  return static_cast<int>(current().streams.keys.size()) - 1;
+}
+
+}  // namespace
+
+Launch& open_launch(void* stream) {
+  Launch launch;
+  launch.stream = stream_index(stream);
+  auto& knows = current().streams.knows[static_cast<std::size_t>(launch.stream)];
+  knows.resize(current().streams.keys.size());
+  launch.knows = knows;
+  launch.first_block = current().schedule.next_block_id;
+  current().schedule.launches.push_back(std::move(launch));
+  knows[static_cast<std::size_t>(current().schedule.launches.back().stream)] =
+      static_cast<int>(current().schedule.launches.size());
+  return current().schedule.launches.back();
+}
+
+std::vector<int> knowledge_of(const void* stream) {
+  return current().streams.knows[static_cast<std::size_t>(stream_index(stream))];
+}
+
+void add_knowledge(const void* stream, const std::vector<int>& more) {
+  auto& knows = current().streams.knows[static_cast<std::size_t>(stream_index(stream))];
+  knows.resize(std::max(current().streams.keys.size(), more.size()));
+  for (std::size_t i = 0; i < more.size(); ++i) knows[i] = std::max(knows[i], more[i]);
+}
+
+void order_streams(const void* later, const void* earlier) {
+  stream_index(later);
+  add_knowledge(later, knowledge_of(earlier));
+}
+
+void order_all() {
+  std::vector<int> everything(current().streams.keys.size(),
+                              static_cast<int>(current().schedule.launches.size()));
+  for (auto& knows : current().streams.knows) knows = everything;
+}
+
+}  // namespace plumb::simt

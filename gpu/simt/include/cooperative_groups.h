@@ -1,3 +1,0 @@
-// Stands in for CUDA's header of this name where kernels are built for the CPU executor.
-#pragma once
-#include "gpu/runtime/groups.hpp"

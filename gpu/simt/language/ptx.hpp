@@ -1,0 +1,143 @@
+// What inline PTX becomes on the CPU executor: rewrite.py (ptx.py) writes these calls in place of asm statements. Only what a kernel
+// cannot say in plain C++ is here; loads and stores without an order are written out, so that a finding names the kernel's own line.
+#pragma once
+#include <cstring>
+#include <type_traits>
+
+#include "gpu/simt/language/device_api.hpp"
+#include "gpu/simt/language/half_bits.hpp"
+
+namespace plumb::simt::ptx {
+
+/// An operand's bits as the instruction's type; integers and pointers are extended or cut as their own type says.
+template <class T, class V>
+T in(V v) {
+  if constexpr (std::is_pointer<V>::value) {
+    return static_cast<T>(reinterpret_cast<std::uintptr_t>(v));
+  } else if constexpr (std::is_floating_point<T>::value == std::is_floating_point<V>::value) {
+    return static_cast<T>(v);
+  } else {
+    static_assert(sizeof(T) == sizeof(V), "an operand of the instruction's size");
+    T out;
+    std::memcpy(&out, &v, sizeof out);
+    return out;
+  }
+}
+template <class V, class T>
+void out(V& to, T v) {
+  if constexpr (std::is_pointer<V>::value) {
+    to = reinterpret_cast<V>(static_cast<std::uintptr_t>(v));
+  } else {
+    to = in<V>(v);
+  }
+}
+
+/// Where an address operand points: generic and global ones are pointers, shared ones offsets into the block's shared memory.
+template <class T, class V>
+T* global(V address, long long offset = 0) {
+  return reinterpret_cast<T*>(in<std::uintptr_t>(address) + static_cast<std::uintptr_t>(offset));
+}
+template <class T, class V>
+T* shared(V address, long long offset = 0) {
+  return static_cast<T*>(shared_at(
+      static_cast<unsigned>(in<unsigned long long>(address) + static_cast<unsigned long long>(offset))));
+}
+
+template <class T>
+PLUMB_SIMT_UNTRACKED T load(const T* p, Scope scope, bool acquire, PLUMB_SIMT_HERE) {
+  ordered_begin(p, sizeof(T), Ordered::load, scope, false, here);
+  const T v = *p;
+  ordered_end(false, scope, acquire);
+  return v;
+}
+template <class T>
+PLUMB_SIMT_UNTRACKED void store(T* p, T v, Scope scope, bool release, PLUMB_SIMT_HERE) {
+  ordered_begin(p, sizeof(T), Ordered::store, scope, release, here);
+  *p = v;
+  ordered_end(true, scope, false);
+}
+/// *p becomes change(*p); what it was is returned.
+template <class T, class Change>
+PLUMB_SIMT_UNTRACKED T update(T* p, Scope scope, bool acquire, bool release, Change change, PLUMB_SIMT_HERE) {
+  ordered_begin(p, sizeof(T), Ordered::rmw, scope, release, here);
+  const T old = *p;
+  const T now = change(old);
+  *p = now;
+  ordered_end(std::memcmp(&old, &now, sizeof(T)) != 0, scope, acquire);
+  return old;
+}
+
+/// The phase that a parity means: the one that is gathering arrivals, or the one before.
+inline unsigned phase_of_parity(const void* at, bool parity, Here here) {
+  const unsigned now = object_barrier_phase(at, here);
+  return now % 2 == (parity ? 1u : 0u) ? now : now - 1;
+}
+/// mbarrier.*_wait: `phase` is an arrival's state or, by parity, one bit.
+inline bool barrier_test(const void* at, bool parity, unsigned long long phase, bool may_wait,
+                         PLUMB_SIMT_HERE) {
+  if (parity) return object_barrier_test(at, phase_of_parity(at, (phase & 1u) != 0, here), may_wait, here);
+  static_cast<void>(object_barrier_phase(at, here));  // an access like the others
+  return object_barrier_test(at, static_cast<unsigned>(phase), may_wait, here);
+}
+
+/// lop3.b32: bit by bit, the table's entry at (a, b, c).
+inline unsigned lop3(unsigned a, unsigned b, unsigned c, unsigned table) {
+  unsigned r = 0;
+  for (unsigned i = 0; i < 8; ++i) {
+    if ((table >> i & 1u) != 0)
+      r |= ((i & 4u) != 0 ? a : ~a) & ((i & 2u) != 0 ? b : ~b) & ((i & 1u) != 0 ? c : ~c);
+  }
+  return r;
+}
+inline unsigned bfe(unsigned a, unsigned at, unsigned bits) {
+  at &= 255u, bits &= 255u;
+  if (at > 31u || bits == 0) return 0;
+  return bits > 31u ? a >> at : a >> at & ((1u << bits) - 1u);
+}
+inline unsigned bfi(unsigned a, unsigned b, unsigned at, unsigned bits) {
+  at &= 255u, bits &= 255u;
+  if (at > 31u || bits == 0) return b;
+  const unsigned mask = (bits > 31u ? ~0u : (1u << bits) - 1u) << at;
+  return (b & ~mask) | (a << at & mask);
+}
+
+/// x rounded to tf32 (10 explicit mantissa bits), ties away from zero (cvt.rna); NaN and infinities keep their class.
+inline unsigned to_tf32(float x) {
+  const unsigned bits = bits_of(x);
+  if ((bits & 0x7f800000u) == 0x7f800000u) return (bits & 0x007fffffu) != 0 ? bits | 0x00400000u : bits;
+  return (bits + 0x1000u) & 0xffffe000u;
+}
+
+/// Arithmetic on 16-bit floats as their bits, one or in pairs: op of each, rounded once.
+enum class HalfOp { add, sub, mul, fma, min, max, neg, abs, ex2, tanh };
+template <class F, HalfOp Op>
+inline unsigned short half_op(unsigned short a, unsigned short b = 0, unsigned short c = 0) {
+  if constexpr (Op == HalfOp::add) return sum<F>(a, b);
+  if constexpr (Op == HalfOp::sub) return difference<F>(a, b);
+  if constexpr (Op == HalfOp::mul) return product<F>(a, b);
+  if constexpr (Op == HalfOp::fma) return fused<F>(a, b, c);
+  if constexpr (Op == HalfOp::min) return extreme<F>(a, b, true);
+  if constexpr (Op == HalfOp::max) return extreme<F>(a, b, false);
+  if constexpr (Op == HalfOp::neg) return static_cast<unsigned short>(a ^ 0x8000u);
+  if constexpr (Op == HalfOp::abs) return static_cast<unsigned short>(a & 0x7fffu);
+  if constexpr (Op == HalfOp::ex2) return narrow<F>(std::exp2(static_cast<double>(widen<F>(a))));
+  if constexpr (Op == HalfOp::tanh) return narrow<F>(std::tanh(static_cast<double>(widen<F>(a))));
+}
+inline unsigned pair(unsigned short low, unsigned short high) {
+  return low | static_cast<unsigned>(high) << 16;
+}
+inline unsigned short low(unsigned pair) { return static_cast<unsigned short>(pair); }
+inline unsigned short high(unsigned pair) { return static_cast<unsigned short>(pair >> 16); }
+template <class F, HalfOp Op>
+inline unsigned half_op2(unsigned a, unsigned b = 0, unsigned c = 0) {
+  return pair(half_op<F, Op>(low(a), low(b), low(c)), half_op<F, Op>(high(a), high(b), high(c)));
+}
+
+inline unsigned rank() {  // in the block
+  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
+inline unsigned lane() { return rank() & 31u; }
+inline unsigned warp() { return rank() / 32u; }
+inline int block_size() { return static_cast<int>(blockDim.x * blockDim.y * blockDim.z); }
+
+}  // namespace plumb::simt::ptx

@@ -1,0 +1,624 @@
+// The CUDA language for a host compiler: what a kernel file sees instead of <cuda_runtime.h> when it is built
+// for the CPU executor (-DPLUMB_SIMT). Index variables, vector types, barriers, warp operations, atomics,
+// fences, intrinsics.
+//
+// Why this way: every operation that synchronises, or that the executor must see, is a call into executor.cpp
+// with its file and line as default arguments; everything else is plain C++ that the optimiser and the
+// compiler's own thread-sanitizer instrumentation handle. Functions that touch a kernel's memory on its
+// behalf are PLUMB_SIMT_UNTRACKED, so that an atomic is reported once, as an atomic. __shared__ and __global__
+// are left as markers for rewrite.py, which runs on the preprocessed text and so sees headers and macros alike. C++17;
+// includes only what CUDA's own headers bring along.
+#pragma once
+#if !defined(PLUMB_SIMT)
+#error \
+    "gpu/simt/language/shim.hpp is for the CPU executor: compile with -DPLUMB_SIMT (plumb_simt_kernels() in CMake does)"
+#endif
+
+#include <cassert>
+#include <climits>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <type_traits>
+
+#include "gpu/simt/language/device_api.hpp"
+
+// Variables, so that a program may have a gridDim of its own; the executor sets them where it switches. Constant for the thread that
+// reads them: the compiler may keep them across barriers. Without a constructor, so that reads of them are not instrumented.
+extern const uint3 threadIdx, blockIdx, blockDim, gridDim;
+constexpr int warpSize = 32;
+
+#include "gpu/simt/language/ptx.hpp"
+#include "gpu/simt/language/rounding.hpp"
+
+// ---- function and variable qualifiers ----
+#define __global__ __plumb_global__
+#define __device__
+#define __host__
+#define __constant__
+#define __managed__
+#define __grid_constant__
+#define __shared__ __plumb_shared__
+#define __launch_bounds__(...) __plumb_launch_bounds__(__VA_ARGS__)
+#define __forceinline__ inline
+// __noinline__ is no macro: standard headers spell an attribute that way. rewrite.py takes it out where it
+// stands alone.
+#define __align__(n) __attribute__((aligned(n)))
+#if !defined(__restrict__)
+#define __restrict__ __restrict
+#endif
+#if !defined(__CUDA_ARCH__)
+#define __CUDA_ARCH__ 800
+#endif
+
+/// Declares `name` as a T* to the block's dynamic shared memory, aligned to 16 bytes (see
+/// gpu/runtime/device.hpp).
+#define PLUMB_DYNAMIC_SHARED(T, name) T* const name = static_cast<T*>(::plumb::simt::dynamic_shared())
+
+#define __trap() ::plumb::simt::trap("__trap()", ::plumb::simt::Here::at())
+#define __brkpt() ::plumb::simt::trap("__brkpt()", ::plumb::simt::Here::at())
+
+namespace plumb::simt {
+template <class T>
+struct same {
+  using type = T;
+};
+template <class T>
+using same_t = typename same<T>::type;  // a parameter that converts instead of deducing
+
+/// rewrite.py puts a call of it at the start of a kernel that has __launch_bounds__.
+inline void launch_bounds(unsigned most_threads) {
+  if (blockDim.x * blockDim.y * blockDim.z > most_threads) refuse_block(most_threads);
+}
+}  // namespace plumb::simt
+
+// ---- block barriers ----
+inline void __syncthreads(PLUMB_SIMT_HERE) {
+  ::plumb::simt::block_barrier(::plumb::simt::Vote::none, 0, here);
+}
+inline int __syncthreads_count(int p, PLUMB_SIMT_HERE) {
+  return ::plumb::simt::block_barrier(::plumb::simt::Vote::count, p != 0, here);
+}
+inline int __syncthreads_and(int p, PLUMB_SIMT_HERE) {
+  return ::plumb::simt::block_barrier(::plumb::simt::Vote::all, p != 0, here);
+}
+inline int __syncthreads_or(int p, PLUMB_SIMT_HERE) {
+  return ::plumb::simt::block_barrier(::plumb::simt::Vote::any, p != 0, here);
+}
+
+// ---- fences ----
+inline void __threadfence_block() { ::plumb::simt::fence(::plumb::simt::Scope::block); }
+inline void __threadfence() { ::plumb::simt::fence(::plumb::simt::Scope::device); }
+inline void __threadfence_system() { ::plumb::simt::fence(::plumb::simt::Scope::device); }
+inline void __nanosleep(unsigned) { ::plumb::simt::pause(); }
+inline long long clock64() { return ::plumb::simt::clock_ticks(); }
+
+// ---- warp operations ----
+namespace plumb::simt {
+
+enum class Shuffle : int { index, up, down, exclusive };
+
+template <class T>
+struct ShuffleLane {
+  T value;
+  int operand;
+  int width;
+};
+
+// Lane `lane`'s value after a shuffle; what a lane outside the mask or an exited one holds is poison, as on a
+// device.
+template <class T, Shuffle S>
+PLUMB_SIMT_UNTRACKED void shuffle_lanes(unsigned mask, void* const* in, void* const* out) {
+  for (int lane = 0; lane < 32; ++lane) {
+    if ((mask >> lane & 1u) == 0) continue;
+    const auto& mine = *static_cast<const ShuffleLane<T>*>(in[lane]);
+    const int width = mine.width;
+    const int first = lane & ~(width - 1);
+    int source = lane;
+    if (S == Shuffle::index) source = first | (mine.operand & (width - 1));
+    if (S == Shuffle::up && lane - mine.operand >= first) source = lane - mine.operand;
+    if (S == Shuffle::down && lane + mine.operand < first + width) source = lane + mine.operand;
+    if (S == Shuffle::exclusive && (lane ^ mine.operand) < first + width) source = (lane ^ mine.operand) & 31;
+    if ((mask >> source & 1u) != 0) {
+      std::memcpy(out[lane], &static_cast<const ShuffleLane<T>*>(in[source])->value, sizeof(T));
+    } else {
+      poison_value(out[lane], sizeof(T));
+    }
+  }
+}
+
+template <Shuffle S, class T>
+PLUMB_SIMT_UNTRACKED T shuffle(unsigned mask, T value, int operand, int width, const char* name, Here here) {
+  static_assert(std::is_trivially_copyable<T>::value, "a shuffle moves bits");
+  if (width < 1 || width > 32 || (width & (width - 1)) != 0)
+    trap("shuffle width is no power of two up to 32", here);
+  ShuffleLane<T> in{value, operand, width};
+  T out{};
+  warp_exchange(mask, name, &shuffle_lanes<T, S>, &in, &out, here);
+  return out;
+}
+
+template <class T>
+struct Add {
+  static T of(T a, T b) { return a + b; }
+};
+template <class T>
+struct Min {
+  static T of(T a, T b) { return b < a ? b : a; }
+};
+template <class T>
+struct Max {
+  static T of(T a, T b) { return a < b ? b : a; }
+};
+template <class T>
+struct And {
+  static T of(T a, T b) { return a & b; }
+};
+template <class T>
+struct Or {
+  static T of(T a, T b) { return a | b; }
+};
+template <class T>
+struct Xor {
+  static T of(T a, T b) { return a ^ b; }
+};
+
+template <class T, class Op>
+PLUMB_SIMT_UNTRACKED void reduce_lanes(unsigned mask, void* const* in, void* const* out) {
+  T total{};
+  bool first = true;
+  for (int lane = 0; lane < 32; ++lane) {
+    if ((mask >> lane & 1u) == 0) continue;
+    const T v = *static_cast<const T*>(in[lane]);
+    total = first ? v : Op::of(total, v);
+    first = false;
+  }
+  for (int lane = 0; lane < 32; ++lane) {
+    if ((mask >> lane & 1u) != 0) *static_cast<T*>(out[lane]) = total;
+  }
+}
+
+template <class Op, class T>
+PLUMB_SIMT_UNTRACKED T warp_reduce(unsigned mask, T value, const char* name, Here here) {
+  T out{};
+  warp_exchange(mask, name, &reduce_lanes<T, Op>, &value, &out, here);
+  return out;
+}
+
+PLUMB_SIMT_UNTRACKED inline void ballot_lanes(unsigned mask, void* const* in, void* const* out) {
+  unsigned votes = 0;
+  for (int lane = 0; lane < 32; ++lane) {
+    if ((mask >> lane & 1u) != 0 && *static_cast<const int*>(in[lane]) != 0) votes |= 1u << lane;
+  }
+  for (int lane = 0; lane < 32; ++lane) {
+    if ((mask >> lane & 1u) != 0) *static_cast<unsigned*>(out[lane]) = votes;
+  }
+}
+
+PLUMB_SIMT_UNTRACKED inline unsigned ballot(unsigned mask, int predicate, const char* name, Here here) {
+  unsigned out = 0;
+  warp_exchange(mask, name, &ballot_lanes, &predicate, &out, here);
+  return out;
+}
+
+template <class T>
+PLUMB_SIMT_UNTRACKED void match_lanes(unsigned mask, void* const* in, void* const* out) {
+  for (int lane = 0; lane < 32; ++lane) {
+    if ((mask >> lane & 1u) == 0) continue;
+    unsigned equal = 0;
+    for (int other = 0; other < 32; ++other) {
+      if ((mask >> other & 1u) != 0 && std::memcmp(in[lane], in[other], sizeof(T)) == 0) equal |= 1u << other;
+    }
+    *static_cast<unsigned*>(out[lane]) = equal;
+  }
+}
+
+template <class T>
+PLUMB_SIMT_UNTRACKED unsigned match(unsigned mask, T value, const char* name, Here here) {
+  unsigned out = 0;
+  warp_exchange(mask, name, &match_lanes<T>, &value, &out, here);
+  return out;
+}
+
+}  // namespace plumb::simt
+
+inline void __syncwarp(unsigned mask = 0xffffffffu, PLUMB_SIMT_HERE) {
+  ::plumb::simt::warp_exchange(mask, "__syncwarp", nullptr, nullptr, nullptr, here);
+}
+template <class T>
+T __shfl_sync(unsigned mask, T v, int source, int width = 32, PLUMB_SIMT_HERE) {
+  return ::plumb::simt::shuffle<::plumb::simt::Shuffle::index>(mask, v, source, width, "__shfl_sync", here);
+}
+template <class T>
+T __shfl_up_sync(unsigned mask, T v, unsigned delta, int width = 32, PLUMB_SIMT_HERE) {
+  return ::plumb::simt::shuffle<::plumb::simt::Shuffle::up>(mask, v, static_cast<int>(delta & 63u), width,
+                                                            "__shfl_up_sync", here);
+}
+template <class T>
+T __shfl_down_sync(unsigned mask, T v, unsigned delta, int width = 32, PLUMB_SIMT_HERE) {
+  return ::plumb::simt::shuffle<::plumb::simt::Shuffle::down>(mask, v, static_cast<int>(delta & 63u), width,
+                                                              "__shfl_down_sync", here);
+}
+template <class T>
+T __shfl_xor_sync(unsigned mask, T v, int lane_mask, int width = 32, PLUMB_SIMT_HERE) {
+  return ::plumb::simt::shuffle<::plumb::simt::Shuffle::exclusive>(mask, v, lane_mask & 31, width,
+                                                                   "__shfl_xor_sync", here);
+}
+inline unsigned __ballot_sync(unsigned mask, int p, PLUMB_SIMT_HERE) {
+  return ::plumb::simt::ballot(mask, p, "__ballot_sync", here);
+}
+inline int __any_sync(unsigned mask, int p, PLUMB_SIMT_HERE) {
+  return ::plumb::simt::ballot(mask, p, "__any_sync", here) != 0;
+}
+inline int __all_sync(unsigned mask, int p, PLUMB_SIMT_HERE) {
+  return ::plumb::simt::ballot(mask, p == 0, "__all_sync", here) == 0;
+}
+inline unsigned __activemask(PLUMB_SIMT_HERE) { return ::plumb::simt::active_mask(here); }
+template <class T>
+T __reduce_add_sync(unsigned mask, T v, PLUMB_SIMT_HERE) {
+  return ::plumb::simt::warp_reduce<::plumb::simt::Add<T>>(mask, v, "__reduce_add_sync", here);
+}
+template <class T>
+T __reduce_min_sync(unsigned mask, T v, PLUMB_SIMT_HERE) {
+  return ::plumb::simt::warp_reduce<::plumb::simt::Min<T>>(mask, v, "__reduce_min_sync", here);
+}
+template <class T>
+T __reduce_max_sync(unsigned mask, T v, PLUMB_SIMT_HERE) {
+  return ::plumb::simt::warp_reduce<::plumb::simt::Max<T>>(mask, v, "__reduce_max_sync", here);
+}
+inline unsigned __reduce_and_sync(unsigned mask, unsigned v, PLUMB_SIMT_HERE) {
+  return ::plumb::simt::warp_reduce<::plumb::simt::And<unsigned>>(mask, v, "__reduce_and_sync", here);
+}
+inline unsigned __reduce_or_sync(unsigned mask, unsigned v, PLUMB_SIMT_HERE) {
+  return ::plumb::simt::warp_reduce<::plumb::simt::Or<unsigned>>(mask, v, "__reduce_or_sync", here);
+}
+inline unsigned __reduce_xor_sync(unsigned mask, unsigned v, PLUMB_SIMT_HERE) {
+  return ::plumb::simt::warp_reduce<::plumb::simt::Xor<unsigned>>(mask, v, "__reduce_xor_sync", here);
+}
+template <class T>
+unsigned __match_any_sync(unsigned mask, T v, PLUMB_SIMT_HERE) {
+  return ::plumb::simt::match(mask, v, "__match_any_sync", here);
+}
+template <class T>
+unsigned __match_all_sync(unsigned mask, T v, int* all, PLUMB_SIMT_HERE) {
+  const unsigned equal = ::plumb::simt::match(mask, v, "__match_all_sync", here);
+  *all = equal == ::plumb::simt::present(mask);
+  return *all != 0 ? equal : 0u;
+}
+
+// ---- atomics: relaxed, at the scope in the name; sequenced by the executor, which may switch threads before
+// each ----
+#define PLUMB_SIMT_ATOMIC(name, suffix, scope, expression)                                 \
+  template <class T>                                                                       \
+  PLUMB_SIMT_UNTRACKED T name##suffix(T* p, ::plumb::simt::same_t<T> v, PLUMB_SIMT_HERE) { \
+    ::plumb::simt::atomic_begin(p, sizeof(T), ::plumb::simt::Scope::scope, here);          \
+    const T old = *p;                                                                      \
+    const T now = expression;                                                              \
+    *p = now;                                                                              \
+    ::plumb::simt::atomic_end(std::memcmp(&old, &now, sizeof(T)) != 0);                    \
+    return old;                                                                            \
+  }
+#define PLUMB_SIMT_ATOMICS(name, expression)           \
+  PLUMB_SIMT_ATOMIC(name, , device, expression)        \
+  PLUMB_SIMT_ATOMIC(name, _system, device, expression) \
+  PLUMB_SIMT_ATOMIC(name, _block, block, expression)
+PLUMB_SIMT_ATOMICS(atomicAdd, ::plumb::simt::atomic_sum(p, old, v))
+PLUMB_SIMT_ATOMICS(atomicSub, static_cast<T>(old - v))
+PLUMB_SIMT_ATOMICS(atomicMin, v < old ? v : old)
+PLUMB_SIMT_ATOMICS(atomicMax, old < v ? v : old)
+PLUMB_SIMT_ATOMICS(atomicExch, v)
+PLUMB_SIMT_ATOMICS(atomicAnd, old& v)
+PLUMB_SIMT_ATOMICS(atomicOr, old | v)
+PLUMB_SIMT_ATOMICS(atomicXor, old ^ v)
+PLUMB_SIMT_ATOMICS(atomicInc, old >= v ? T{0} : static_cast<T>(old + 1))
+PLUMB_SIMT_ATOMICS(atomicDec, old == 0 || old > v ? v : static_cast<T>(old - 1))
+#undef PLUMB_SIMT_ATOMICS
+#undef PLUMB_SIMT_ATOMIC
+#define PLUMB_SIMT_CAS(suffix, scope)                                                           \
+  template <class T>                                                                            \
+  PLUMB_SIMT_UNTRACKED T atomicCAS##suffix(T* p, ::plumb::simt::same_t<T> expected,             \
+                                           ::plumb::simt::same_t<T> desired, PLUMB_SIMT_HERE) { \
+    ::plumb::simt::atomic_begin(p, sizeof(T), ::plumb::simt::Scope::scope, here);               \
+    const T old = *p;                                                                           \
+    const bool hit = std::memcmp(&old, &expected, sizeof(T)) == 0;                              \
+    if (hit) *p = desired;                                                                      \
+    ::plumb::simt::atomic_end(hit&& std::memcmp(&old, &desired, sizeof(T)) != 0);               \
+    return old;                                                                                 \
+  }
+PLUMB_SIMT_CAS(, device)
+PLUMB_SIMT_CAS(_system, device)
+PLUMB_SIMT_CAS(_block, block)
+#undef PLUMB_SIMT_CAS
+
+// ---- loads and stores with cache hints: plain accesses of the named type ----
+template <class T>
+T __ldg(const T* p) {
+  return *p;
+}
+template <class T>
+T __ldca(const T* p) {
+  return *p;
+}
+template <class T>
+T __ldcg(const T* p) {
+  return *p;
+}
+template <class T>
+T __ldcs(const T* p) {
+  return *p;
+}
+template <class T>
+T __ldlu(const T* p) {
+  return *p;
+}
+template <class T>
+T __ldcv(const T* p) {
+  return *const_cast<const volatile T*>(p);
+}
+template <class T>
+void __stwb(T* p, ::plumb::simt::same_t<T> v) {
+  *p = v;
+}
+template <class T>
+void __stcg(T* p, ::plumb::simt::same_t<T> v) {
+  *p = v;
+}
+template <class T>
+void __stcs(T* p, ::plumb::simt::same_t<T> v) {
+  *p = v;
+}
+template <class T>
+void __stwt(T* p, ::plumb::simt::same_t<T> v) {
+  *p = v;
+}
+inline unsigned __cvta_generic_to_shared(const void* p) { return ::plumb::simt::shared_offset(p); }
+inline std::size_t __cvta_generic_to_global(const void* p) { return reinterpret_cast<std::size_t>(p); }
+inline void* __cvta_shared_to_generic(std::size_t offset) {
+  return ::plumb::simt::shared_at(static_cast<unsigned>(offset));
+}
+inline void* __cvta_global_to_generic(std::size_t address) { return reinterpret_cast<void*>(address); }
+inline bool __isShared(const void* p) { return ::plumb::simt::is_shared(p); }
+inline bool __isGlobal(const void* p) { return !::plumb::simt::is_shared(p); }
+
+// ---- pipeline primitives (<cuda_pipeline.h>) ----
+inline void __pipeline_memcpy_async(void* shared_dst, const void* global_src, std::size_t bytes,
+                                    std::size_t zfill = 0, PLUMB_SIMT_HERE) {
+  ::plumb::simt::async_copy(shared_dst, global_src, static_cast<int>(bytes), static_cast<int>(bytes - zfill),
+                            here);
+}
+inline void __pipeline_commit() { ::plumb::simt::async_commit(); }
+inline void __pipeline_wait_prior(int n) { ::plumb::simt::async_wait(n); }
+
+// ---- arithmetic intrinsics ----
+inline unsigned __float_as_uint(float x) { return ::plumb::simt::bits_of(x); }
+inline int __float_as_int(float x) { return static_cast<int>(::plumb::simt::bits_of(x)); }
+inline float __uint_as_float(unsigned x) { return ::plumb::simt::from_bits(x); }
+inline float __int_as_float(int x) { return ::plumb::simt::from_bits(static_cast<unsigned>(x)); }
+inline long long __double_as_longlong(double x) { return static_cast<long long>(::plumb::simt::bits_of(x)); }
+inline double __longlong_as_double(long long x) {
+  return ::plumb::simt::from_bits(static_cast<unsigned long long>(x));
+}
+inline int __double2loint(double x) { return static_cast<int>(::plumb::simt::bits_of(x)); }
+inline int __double2hiint(double x) { return static_cast<int>(::plumb::simt::bits_of(x) >> 32); }
+inline double __hiloint2double(int hi, int lo) {
+  return ::plumb::simt::from_bits(static_cast<unsigned long long>(static_cast<unsigned>(hi)) << 32 |
+                                  static_cast<unsigned>(lo));
+}
+inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
+inline double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
+inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fsub_rn(float a, float b) { return a - b; }
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline float __fdiv_rn(float a, float b) { return a / b; }
+inline float __fdividef(float a, float b) { return a / b; }
+inline float __frcp_rn(float a) { return 1.0f / a; }
+inline float __fsqrt_rn(float a) { return sqrtf(a); }
+inline float __frsqrt_rn(float a) { return static_cast<float>(1.0 / sqrt(static_cast<double>(a))); }
+inline double __dadd_rn(double a, double b) { return a + b; }
+inline double __dsub_rn(double a, double b) { return a - b; }
+inline double __dmul_rn(double a, double b) { return a * b; }
+inline double __ddiv_rn(double a, double b) { return a / b; }
+inline double __drcp_rn(double a) { return 1.0 / a; }
+inline double __dsqrt_rn(double a) { return sqrt(a); }
+inline float __expf(float x) { return expf(x); }
+inline float __exp10f(float x) { return powf(10.0f, x); }
+inline float __logf(float x) { return logf(x); }
+inline float __log2f(float x) { return log2f(x); }
+inline float __log10f(float x) { return log10f(x); }
+inline float __sinf(float x) { return sinf(x); }
+inline float __cosf(float x) { return cosf(x); }
+inline float __tanf(float x) { return tanf(x); }
+inline float __powf(float x, float y) { return powf(x, y); }
+inline float __saturatef(float x) { return !(x > 0.0f) ? 0.0f : x < 1.0f ? x : 1.0f; }
+inline void __sincosf(float x, float* s, float* c) {
+  *s = sinf(x);
+  *c = cosf(x);
+}
+inline float fdividef(float a, float b) { return a / b; }
+inline double sinpi(double x) {
+  const double r = x - 2.0 * nearbyint(0.5 * x);  // exact, as a multiple of pi should be
+  return sin(3.14159265358979323846 * (fabs(r) > 0.5 ? copysign(1.0, r) - r : r));
+}
+inline double cospi(double x) {
+  const double r = fabs(x - 2.0 * nearbyint(0.5 * x));
+  return r == 0.5 ? 0.0 : cos(3.14159265358979323846 * r);
+}
+inline float sinpif(float x) { return static_cast<float>(sinpi(x)); }
+inline float cospif(float x) { return static_cast<float>(cospi(x)); }
+inline void sincospif(float x, float* s, float* c) {
+  *s = sinpif(x);
+  *c = cospif(x);
+}
+inline float rcbrtf(float x) { return 1.0f / cbrtf(x); }
+inline float rhypotf(float x, float y) { return 1.0f / hypotf(x, y); }
+inline float norm3df(float x, float y, float z) { return hypotf(hypotf(x, y), z); }
+inline float normcdff(float x) { return 0.5f * erfcf(-x * 0.70710678f); }
+inline double normcdf(double x) { return 0.5 * erfc(-x * 0.70710678118654752440); }
+inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
+inline double rsqrt(double x) { return 1.0 / sqrt(x); }
+inline int __mul24(int a, int b) {  // of the low 24 bits
+  const int x = static_cast<int>(static_cast<unsigned>(a) << 8) >> 8;
+  const int y = static_cast<int>(static_cast<unsigned>(b) << 8) >> 8;
+  return static_cast<int>(static_cast<unsigned>(x) * static_cast<unsigned>(y));
+}
+inline unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffffu) * (b & 0xffffffu); }
+inline int __mulhi(int a, int b) { return static_cast<int>((static_cast<long long>(a) * b) >> 32); }
+inline unsigned __umulhi(unsigned a, unsigned b) {
+  return static_cast<unsigned>((static_cast<unsigned long long>(a) * b) >> 32);
+}
+inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+  return static_cast<unsigned long long>((static_cast<unsigned __int128>(a) * b) >> 64);
+}
+inline long long __mul64hi(long long a, long long b) {
+  return static_cast<long long>((static_cast<__int128>(a) * b) >> 64);
+}
+inline int __hadd(int a, int b) { return static_cast<int>((static_cast<long long>(a) + b) >> 1); }
+inline int __rhadd(int a, int b) { return static_cast<int>((static_cast<long long>(a) + b + 1) >> 1); }
+inline unsigned __uhadd(unsigned a, unsigned b) {
+  return static_cast<unsigned>((static_cast<unsigned long long>(a) + b) >> 1);
+}
+inline unsigned __urhadd(unsigned a, unsigned b) {
+  return static_cast<unsigned>((static_cast<unsigned long long>(a) + b + 1) >> 1);
+}
+inline unsigned __sad(int a, int b, unsigned c) {
+  return c + (a < b ? static_cast<unsigned>(b) - static_cast<unsigned>(a)
+                    : static_cast<unsigned>(a) - static_cast<unsigned>(b));
+}
+inline unsigned __usad(unsigned a, unsigned b, unsigned c) { return c + (a < b ? b - a : a - b); }
+
+// Four bytes, or two half words, of a word at a time.
+namespace plumb::simt {
+template <class Part, class F>
+unsigned by_parts(unsigned a, unsigned b, F f) {
+  constexpr int bits = 8 * sizeof(Part);
+  unsigned out = 0;
+  for (int i = 0; i < 32; i += bits) {
+    const auto part =
+        static_cast<std::make_unsigned_t<Part>>(f(static_cast<Part>(a >> i), static_cast<Part>(b >> i)));
+    out |= static_cast<unsigned>(part) << i;
+  }
+  return out;
+}
+/// c plus the products of four bytes of a with bytes, or half words from `first` on, of b.
+template <class A, class B, class C>
+C dot_of_bytes(unsigned a, unsigned b, C c, int parts, int first) {
+  auto sum = static_cast<unsigned>(c);
+  for (int i = 0; i < parts; ++i) {
+    const int x = static_cast<A>(a >> 8 * (first + i));
+    const int y = static_cast<B>(b >> 8 * static_cast<int>(sizeof(B)) * i);
+    sum += static_cast<unsigned>(x) * static_cast<unsigned>(y);
+  }
+  return static_cast<C>(sum);
+}
+}  // namespace plumb::simt
+#define PLUMB_SIMT_BY_PARTS(name, signed_or_not, expression)                                            \
+  inline unsigned __v##name##4(unsigned a, unsigned b) {                                                \
+    return ::plumb::simt::by_parts<signed_or_not char>(a, b, [](int x, int y) { return expression; });  \
+  }                                                                                                     \
+  inline unsigned __v##name##2(unsigned a, unsigned b) {                                                \
+    return ::plumb::simt::by_parts<signed_or_not short>(a, b, [](int x, int y) { return expression; }); \
+  }
+PLUMB_SIMT_BY_PARTS(add, unsigned, x + y)
+PLUMB_SIMT_BY_PARTS(sub, unsigned, x - y)
+PLUMB_SIMT_BY_PARTS(maxs, signed, x < y ? y : x)
+PLUMB_SIMT_BY_PARTS(maxu, unsigned, x < y ? y : x)
+PLUMB_SIMT_BY_PARTS(mins, signed, y < x ? y : x)
+PLUMB_SIMT_BY_PARTS(minu, unsigned, y < x ? y : x)
+PLUMB_SIMT_BY_PARTS(avgs, signed, (x + y + (x + y >= 0)) >> 1)
+PLUMB_SIMT_BY_PARTS(avgu, unsigned, (x + y + 1) >> 1)
+PLUMB_SIMT_BY_PARTS(absdiffs, signed, x < y ? y - x : x - y)
+PLUMB_SIMT_BY_PARTS(absdiffu, unsigned, x < y ? y - x : x - y)
+PLUMB_SIMT_BY_PARTS(cmpeq, unsigned, x == y ? -1 : 0)
+PLUMB_SIMT_BY_PARTS(cmpne, unsigned, x != y ? -1 : 0)
+PLUMB_SIMT_BY_PARTS(cmpgts, signed, x > y ? -1 : 0)
+PLUMB_SIMT_BY_PARTS(cmpgtu, unsigned, x > y ? -1 : 0)
+PLUMB_SIMT_BY_PARTS(cmplts, signed, x < y ? -1 : 0)
+PLUMB_SIMT_BY_PARTS(cmpltu, unsigned, x < y ? -1 : 0)
+#undef PLUMB_SIMT_BY_PARTS
+inline int __dp4a(int a, int b, int c) {
+  return ::plumb::simt::dot_of_bytes<signed char, signed char>(static_cast<unsigned>(a),
+                                                               static_cast<unsigned>(b), c, 4, 0);
+}
+inline unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
+  return ::plumb::simt::dot_of_bytes<unsigned char, unsigned char>(a, b, c, 4, 0);
+}
+// Half words of the first with the low or the high bytes of the second.
+inline int __dp2a_lo(int a, int b, int c) {
+  return ::plumb::simt::dot_of_bytes<signed char, short>(static_cast<unsigned>(b), static_cast<unsigned>(a),
+                                                         c, 2, 0);
+}
+inline int __dp2a_hi(int a, int b, int c) {
+  return ::plumb::simt::dot_of_bytes<signed char, short>(static_cast<unsigned>(b), static_cast<unsigned>(a),
+                                                         c, 2, 2);
+}
+inline unsigned __dp2a_lo(unsigned a, unsigned b, unsigned c) {
+  return ::plumb::simt::dot_of_bytes<unsigned char, unsigned short>(b, a, c, 2, 0);
+}
+inline unsigned __dp2a_hi(unsigned a, unsigned b, unsigned c) {
+  return ::plumb::simt::dot_of_bytes<unsigned char, unsigned short>(b, a, c, 2, 2);
+}
+
+// ---- bit intrinsics ----
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
+inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(x)); }
+inline int __ffs(int x) { return __builtin_ffs(x); }
+inline int __ffsll(long long x) { return __builtin_ffsll(x); }
+inline unsigned __brev(unsigned x) {
+  x = (x >> 1 & 0x55555555u) | (x & 0x55555555u) << 1;
+  x = (x >> 2 & 0x33333333u) | (x & 0x33333333u) << 2;
+  x = (x >> 4 & 0x0f0f0f0fu) | (x & 0x0f0f0f0fu) << 4;
+  return __builtin_bswap32(x);
+}
+inline unsigned long long __brevll(unsigned long long x) {
+  return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 |
+         __brev(static_cast<unsigned>(x >> 32));
+}
+inline unsigned __funnelshift_l(unsigned lo, unsigned hi, unsigned shift) {
+  const unsigned long long both = static_cast<unsigned long long>(hi) << 32 | lo;
+  return static_cast<unsigned>(both << (shift & 31u) >> 32);
+}
+inline unsigned __funnelshift_r(unsigned lo, unsigned hi, unsigned shift) {
+  const unsigned long long both = static_cast<unsigned long long>(hi) << 32 | lo;
+  return static_cast<unsigned>(both >> (shift & 31u));
+}
+inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
+  const unsigned long long both = static_cast<unsigned long long>(y) << 32 | x;
+  unsigned out = 0;
+  for (int i = 0; i < 4; ++i) {
+    const unsigned s = selector >> (4 * i) & 0xfu;
+    unsigned byte = static_cast<unsigned>(both >> (8 * (s & 7u))) & 0xffu;
+    if ((s & 8u) != 0) byte = (byte & 0x80u) != 0 ? 0xffu : 0u;
+    out |= byte << (8 * i);
+  }
+  return out;
+}
+
+inline unsigned umin(unsigned a, unsigned b) { return a < b ? a : b; }
+inline unsigned umax(unsigned a, unsigned b) { return a < b ? b : a; }
+
+// ---- min and max as CUDA overloads them: any two arithmetic types, in their common type ----
+template <class A, class B,
+          class = std::enable_if_t<std::is_arithmetic<A>::value && std::is_arithmetic<B>::value>>
+constexpr std::common_type_t<A, B> min(A a, B b) {
+  using C = std::common_type_t<A, B>;
+  if constexpr (std::is_floating_point<C>::value) {
+    return static_cast<C>(fmin(static_cast<C>(a), static_cast<C>(b)));
+  } else {
+    return static_cast<C>(b) < static_cast<C>(a) ? static_cast<C>(b) : static_cast<C>(a);
+  }
+}
+template <class A, class B,
+          class = std::enable_if_t<std::is_arithmetic<A>::value && std::is_arithmetic<B>::value>>
+constexpr std::common_type_t<A, B> max(A a, B b) {
+  using C = std::common_type_t<A, B>;
+  if constexpr (std::is_floating_point<C>::value) {
+    return static_cast<C>(fmax(static_cast<C>(a), static_cast<C>(b)));
+  } else {
+    return static_cast<C>(a) < static_cast<C>(b) ? static_cast<C>(b) : static_cast<C>(a);
+  }
+}

@@ -1,0 +1,261 @@
+// nvcuda::wmma for the CPU executor: what <mma.h> stands for. Matrices in pieces across a warp, of half, bfloat16, tf32, double and
+// 8-bit integers.
+//
+// A fragment's layout is nobody's business, so it is the simplest: a matrix's elements in the order of its lines in memory, an equal run
+// of them to each lane. Loads and stores are each lane's own accesses at the caller's line; a product is one where all lanes have met,
+// summed in double precision and rounded once.
+#pragma once
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "gpu/simt/language/device_api.hpp"
+#include "gpu/simt/language/half.hpp"
+#include "gpu/simt/language/ptx.hpp"
+
+namespace nvcuda::wmma {
+
+struct matrix_a;
+struct matrix_b;
+struct accumulator;
+struct row_major;
+struct col_major;
+enum layout_t { mem_row_major, mem_col_major };
+namespace precision {
+struct tf32;
+}
+
+namespace of_plumb {
+
+template <class T>
+struct Storage {
+  using type = T;
+};
+template <>
+struct Storage<precision::tf32> {
+  using type = float;
+};
+
+// Operands of type T in an m x n x k product.
+template <class T, int M, int N, int K>
+struct Offered {
+  static constexpr bool kSquare = M == 16 && N == 16 && K == 16;
+  static constexpr bool kOblong = (M == 32 && N == 8 && K == 16) || (M == 8 && N == 32 && K == 16);
+  static constexpr bool kSmall = std::is_same<T, __half>::value || std::is_same<T, __nv_bfloat16>::value ||
+                                 std::is_same<T, signed char>::value || std::is_same<T, unsigned char>::value;
+  static constexpr bool value = (kSmall && (kSquare || kOblong)) ||
+                                (std::is_same<T, precision::tf32>::value && M == 16 && N == 16 && K == 8) ||
+                                (std::is_same<T, double>::value && M == 8 && N == 8 && K == 4);
+};
+
+template <class Use, int M, int N, int K>
+struct Extent {
+  static constexpr int rows = std::is_same<Use, matrix_b>::value ? K : M;
+  static constexpr int cols = std::is_same<Use, matrix_a>::value ? K : N;
+};
+
+// The value as the product takes it. By bits where it is a class: an inlined member function would be watched as the kernel's code.
+template <class T, class S>
+PLUMB_SIMT_UNTRACKED double value_of(const S& stored) {
+  if constexpr (std::is_same<T, precision::tf32>::value) {
+    unsigned bits;
+    std::memcpy(&bits, &stored, sizeof bits);
+    return static_cast<double>(::plumb::simt::from_bits(bits & 0xffffe000u));
+  } else if constexpr (std::is_arithmetic<S>::value) {
+    return static_cast<double>(stored);
+  } else {
+    unsigned short bits;
+    std::memcpy(&bits, &stored, sizeof bits);
+    using Format =
+        std::conditional_t<std::is_same<S, __half>::value, ::plumb::simt::Half, ::plumb::simt::Brain>;
+    return static_cast<double>(::plumb::simt::widen<Format>(bits));
+  }
+}
+
+template <class T>
+PLUMB_SIMT_UNTRACKED void set_value(T& to, double value, bool saturate) {
+  if (saturate && value != value) value = 0.0;
+  if constexpr (std::is_integral<T>::value) {
+    if (saturate) value = std::fmin(std::fmax(value, -2147483648.0), 2147483647.0);
+    to = static_cast<T>(static_cast<long long>(value));
+  } else if constexpr (std::is_arithmetic<T>::value) {
+    to = static_cast<T>(value);
+    if (saturate && std::isinf(to)) to = std::copysign(std::numeric_limits<T>::max(), to);
+  } else {
+    unsigned short bits = ::plumb::simt::narrow<::plumb::simt::Half>(value);
+    if (saturate && (bits & 0x7fffu) == 0x7c00u) --bits;
+    std::memcpy(&to, &bits, sizeof bits);
+  }
+}
+
+}  // namespace of_plumb
+
+template <class Use, int M, int N, int K, class T, class Layout = void>
+struct fragment {
+  static constexpr bool kAccumulates = std::is_same<Use, accumulator>::value;
+  static_assert(kAccumulates
+                    ? std::is_same<Layout, void>::value
+                    : std::is_same<Layout, row_major>::value || std::is_same<Layout, col_major>::value,
+                "operands have a layout in memory, accumulators none");
+  static_assert(kAccumulates || of_plumb::Offered<T, M, N, K>::value,
+                "no product of this shape and type on the CPU executor");
+  using element_type = T;
+  using storage_element_type = typename of_plumb::Storage<T>::type;
+  static constexpr int rows = of_plumb::Extent<Use, M, N, K>::rows;
+  static constexpr int cols = of_plumb::Extent<Use, M, N, K>::cols;
+  static constexpr int num_elements = rows * cols / 32;
+  static constexpr int num_storage_elements = num_elements;
+  static constexpr bool kByColumns = std::is_same<Layout, col_major>::value;
+  storage_element_type x[num_elements];
+};
+
+/// x rounded to tf32, to nearest with ties away from zero.
+inline float __float_to_tf32(float x) {
+  const unsigned bits = ::plumb::simt::bits_of(x);
+  if ((bits & 0x7f800000u) == 0x7f800000u) return x;
+  return ::plumb::simt::from_bits((bits + 0x1000u) & 0xffffe000u);
+}
+
+namespace of_plumb {
+
+// The calling lane's run of elements between registers and memory, in pieces that are adjacent there.
+template <class F, class T>
+PLUMB_SIMT_UNTRACKED void move(F& f, T* memory, unsigned leading, bool by_columns, bool store,
+                               const char* what, ::plumb::simt::Here here) {
+  using S = std::remove_const_t<T>;
+  static_assert(std::is_same<S, typename F::storage_element_type>::value,
+                "memory of the fragment's own type");
+  // The warp meets, and no more: what others wrote before a load, or read after a store, needs a barrier to be seen.
+  if (store) ::plumb::simt::whole_warp_exchange(what, nullptr, nullptr, here);
+  if (reinterpret_cast<std::uintptr_t>(memory) % 16 != 0)
+    ::plumb::simt::access_for(what, memory, sizeof(S), 16, store, here);
+  if (leading * sizeof(S) % 16 != 0)
+    ::plumb::simt::trap("the leading dimension of a wmma load or store is no multiple of 16 bytes", here);
+  // Adjacent in memory are elements of a row, or of a column; adjacent in the fragment likewise, by F's own layout.
+  const int line = F::kByColumns ? F::rows : F::cols;
+  constexpr int kPiece = static_cast<int>(16 / sizeof(S));
+  const bool runs = by_columns == F::kByColumns;
+  const int first = static_cast<int>(::plumb::simt::ptx::lane()) * F::num_elements;
+  for (int i = 0; i < F::num_elements;) {
+    const int n = runs ? (F::num_elements - i < kPiece ? F::num_elements - i : kPiece) : 1;
+    const std::size_t major = static_cast<std::size_t>((first + i) / line);
+    const std::size_t minor = static_cast<std::size_t>((first + i) % line);
+    T* const at = memory + (runs ? major * leading + minor : minor * leading + major);
+    const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(S);
+    ::plumb::simt::access_for(what, at, bytes, sizeof(S), store, here);
+    if constexpr (std::is_const<T>::value) {
+      std::memcpy(&f.x[i], at, bytes);
+    } else {
+      std::memcpy(at, &f.x[i], bytes);
+    }
+    i += n;
+  }
+  if (!store) ::plumb::simt::whole_warp_exchange(what, nullptr, nullptr, here);
+}
+
+template <class A, class B, class C, class D>
+struct ProductLane {
+  const A* a;
+  const B* b;
+  const C* c;
+  D* d;
+  bool saturate;
+};
+
+template <class A, class B, class C, class D>
+PLUMB_SIMT_UNTRACKED void multiply(unsigned, void* const* in, void* const*) {
+  using Lane = ProductLane<A, B, C, D>;
+  constexpr int kRows = A::rows, kCols = B::cols, kDepth = A::cols;
+  double a[kRows][kDepth];
+  double b[kCols][kDepth];
+  for (int lane = 0; lane < 32; ++lane) {
+    const Lane& mine = *static_cast<const Lane*>(in[lane]);
+    for (int i = 0; i < A::num_elements; ++i) {
+      const int e = lane * A::num_elements + i;
+      const double v = value_of<typename A::element_type>(mine.a->x[i]);
+      (A::kByColumns ? a[e % kRows][e / kRows] : a[e / kDepth][e % kDepth]) = v;
+    }
+    for (int i = 0; i < B::num_elements; ++i) {
+      const int e = lane * B::num_elements + i;
+      const double v = value_of<typename B::element_type>(mine.b->x[i]);
+      (B::kByColumns ? b[e / kDepth][e % kDepth] : b[e % kCols][e / kCols]) = v;
+    }
+  }
+  for (int lane = 0; lane < 32; ++lane) {
+    const Lane& mine = *static_cast<const Lane*>(in[lane]);
+    for (int i = 0; i < C::num_elements; ++i) {
+      const int e = lane * C::num_elements + i;
+      const double* const row = a[e / kCols];
+      const double* const col = b[e % kCols];
+      const double start = value_of<typename C::element_type>(mine.c->x[i]);
+      double sum = std::is_same<typename A::element_type, double>::value ? start : 0.0;
+      for (int k = 0; k < kDepth; ++k) {
+        if constexpr (std::is_same<typename A::element_type, double>::value) {
+          sum = std::fma(row[k], col[k], sum);
+        } else {
+          sum += row[k] * col[k];
+        }
+      }
+      if constexpr (!std::is_same<typename A::element_type, double>::value) sum += start;
+      set_value(mine.d->x[i], sum, mine.saturate);
+    }
+  }
+}
+
+template <class T, class D>
+constexpr bool accumulates_in() {
+  using std::is_same;
+  return (is_same<T, __half>::value && (is_same<D, float>::value || is_same<D, __half>::value)) ||
+         ((is_same<T, __nv_bfloat16>::value || is_same<T, precision::tf32>::value) &&
+          is_same<D, float>::value) ||
+         (is_same<T, double>::value && is_same<D, double>::value) ||
+         ((is_same<T, signed char>::value || is_same<T, unsigned char>::value) && is_same<D, int>::value);
+}
+
+}  // namespace of_plumb
+
+template <class Use, int M, int N, int K, class T, class Layout>
+void fill_fragment(fragment<Use, M, N, K, T, Layout>& f,
+                   const typename fragment<Use, M, N, K, T, Layout>::storage_element_type& v) {
+  for (auto& x : f.x) x = v;
+}
+
+template <class Use, int M, int N, int K, class T, class Layout>
+void load_matrix_sync(fragment<Use, M, N, K, T, Layout>& f,
+                      const typename fragment<Use, M, N, K, T, Layout>::storage_element_type* p,
+                      unsigned leading, PLUMB_SIMT_HERE) {
+  static_assert(!std::is_same<Use, accumulator>::value, "an accumulator's load says how it lies in memory");
+  of_plumb::move(f, p, leading, f.kByColumns, false, "wmma::load_matrix_sync", here);
+}
+template <int M, int N, int K, class T>
+void load_matrix_sync(fragment<accumulator, M, N, K, T>& f, const T* p, unsigned leading, layout_t layout,
+                      PLUMB_SIMT_HERE) {
+  of_plumb::move(f, p, leading, layout == mem_col_major, false, "wmma::load_matrix_sync", here);
+}
+template <int M, int N, int K, class T>
+void store_matrix_sync(T* p, const fragment<accumulator, M, N, K, T>& f, unsigned leading, layout_t layout,
+                       PLUMB_SIMT_HERE) {
+  of_plumb::move(f, p, leading, layout == mem_col_major, true, "wmma::store_matrix_sync", here);
+}
+
+/// d = a b + c.
+template <int M, int N, int K, class T, class LayoutA, class LayoutB, class C, class D>
+PLUMB_SIMT_UNTRACKED void mma_sync(fragment<accumulator, M, N, K, D>& d,
+                                   const fragment<matrix_a, M, N, K, T, LayoutA>& a,
+                                   const fragment<matrix_b, M, N, K, T, LayoutB>& b,
+                                   const fragment<accumulator, M, N, K, C>& c, bool saturate = false,
+                                   PLUMB_SIMT_HERE) {
+  static_assert(of_plumb::accumulates_in<T, C>() && of_plumb::accumulates_in<T, D>(),
+                "operands of this type are accumulated in another");
+  using Lane = of_plumb::ProductLane<std::decay_t<decltype(a)>, std::decay_t<decltype(b)>,
+                                     std::decay_t<decltype(c)>, std::decay_t<decltype(d)>>;
+  Lane mine{&a, &b, &c, &d, saturate};
+  ::plumb::simt::whole_warp_exchange(
+      "wmma::mma_sync",
+      &of_plumb::multiply<std::decay_t<decltype(a)>, std::decay_t<decltype(b)>, std::decay_t<decltype(c)>,
+                          std::decay_t<decltype(d)>>,
+      &mine, here);
+}
+
+}  // namespace nvcuda::wmma

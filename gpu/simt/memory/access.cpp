@@ -1,0 +1,250 @@
+// Every access of a kernel: to shared memory, to an array or to a variable of the program; in bounds, initialised, and ordered.
+#include <fmt/core.h>
+
+#include <new>
+
+#include "gpu/simt/race/touch.hpp"
+#include "gpu/simt/state.hpp"
+
+namespace plumb::simt {
+
+namespace {
+
+Array* find_array(const unsigned char* p) {
+  Array* last = current().memory.last_array;
+  if (last != nullptr && static_cast<std::size_t>(p - last->base) < last->bytes) return last;
+  const auto after = std::upper_bound(current().memory.arrays.begin(), current().memory.arrays.end(), p,
+                                      [](const unsigned char* at, const auto& a) { return at < a->base; });
+  if (after == current().memory.arrays.begin()) return nullptr;
+  Array* a = std::prev(after)->get();
+  return static_cast<std::size_t>(p - a->base) < a->bytes ? current().memory.last_array = a : nullptr;
+}
+
+// Whether a read of `bytes` bytes must find them written. Up to 4 bytes are a number: all of it must be. A structure read whole has
+// padding that nobody wrote, and a vector may have components that nobody will use: up to 8 bytes any unwritten word is a finding, above
+// only a read of nothing but unwritten words.
+bool must_be_written(const Thread& t, Shadow& shadow, std::size_t offset, std::size_t bytes, bool shared) {
+  const std::size_t step = shadow.granule();
+  const std::size_t word = step == 1 ? 4 : 1;  // granules of a word
+  bool all = true;
+  bool any = false;
+  for (std::size_t i = 0; i < bytes; i += step * word) {
+    bool unwritten = true;
+    for (std::size_t j = i; j < i + step * word && j < bytes; j += step) {
+      const Cell& c = *shadow.at(offset + j);
+      if (c.initialised != 0 && (!shared || c.owner_block == t.block->id)) unwritten = false;
+    }
+    all = all && unwritten;
+    any = any || unwritten;
+  }
+  return bytes <= 4 || (bytes <= 8 ? any : all);
+}
+
+// Marks all granules of [offset, offset + bytes).
+void touch_range(Thread& t, Shadow& shadow, std::size_t offset, std::size_t bytes, const Mark& now,
+                 Target target, bool check_initialised) {
+  if (shadow.granule() != 1 && ((offset | bytes) & 3u) != 0) shadow.refine();
+  const std::size_t step = shadow.granule();
+  if (check_initialised && now.writes == 0 && bytes != step) {
+    check_initialised = must_be_written(t, shadow, offset, bytes, target.shared);
+  }
+  if (bytes == step) {
+    touch(t, *shadow.at(offset), now, target, check_initialised);
+    return;
+  }
+  const std::int64_t first = target.offset;
+  for (std::size_t i = 0; i < bytes; i += step) {
+    target.offset = first + static_cast<std::int64_t>(i);
+    if (!touch(t, *shadow.at(offset + i), now, target, check_initialised)) return;
+  }
+}
+
+[[noreturn]] void out_of_bounds(const Thread& t, Access kind, Location location, std::size_t bytes,
+                                const std::string& where, const std::string& array, std::int64_t offset) {
+  RawFinding* f =
+      note(FindingKind::out_of_bounds,
+           fmt::format("{} of {} bytes{}", is_write(kind) ? "write" : "read", bytes, where), &t, location);
+  if (f != nullptr) {
+    f->finding.array = array;
+    f->finding.offset = offset;
+  }
+  stop();
+}
+
+[[noreturn]] void out_of_shared(const Thread& t, std::size_t off, std::uint16_t id, std::size_t bytes,
+                                Access kind, Location location) {
+  const Block& b = *t.block;
+  // Name the piece before it: most overruns leave an array at its end.
+  const SharedPiece* piece = id != 0 ? &b.pieces[id - 1u] : nullptr;
+  for (const SharedPiece& candidate : b.pieces) {
+    if (id == 0 && candidate.end <= off && (piece == nullptr || candidate.end > piece->end))
+      piece = &candidate;
+  }
+  const std::string where = piece != nullptr
+                                ? fmt::format(" at byte {} of shared '{}', which has {}", off - piece->begin,
+                                              piece->name, piece->end - piece->begin)
+                                : " of shared memory that nobody asked for";
+  out_of_bounds(t, kind, location, bytes, where, piece != nullptr ? piece->name : "",
+                piece != nullptr ? static_cast<std::int64_t>(off) - piece->begin : -1);
+}
+
+void access_shared(Thread& t, std::size_t off, std::size_t bytes, Access kind, Location location,
+                   Scope scope) {
+  Block& b = *t.block;
+  const bool reads = kind != Access::write && kind != Access::volatile_write && kind != Access::atomic_store;
+  const std::uint16_t id = b.piece_of[off / 4];
+  if (id == 0 || off + bytes > b.pieces[id - 1u].end) out_of_shared(t, off, id, bytes, kind, location);
+  const SharedPiece& piece = b.pieces[id - 1u];
+  if (b.shadow == nullptr) b.shadow = std::make_unique<Shadow>(kArenaBytes);
+  touch_range(t, *b.shadow, off, bytes, mark_of(t, kind, location, scope, true),
+              {piece.name, static_cast<std::int64_t>(off) - piece.begin, true}, reads);
+}
+
+// The array or program variable that `at` lies in. Null: in neither, and reading there is harmless.
+Array* array_at(const Thread& t, unsigned char* at, std::size_t bytes, Access kind, Location location) {
+  Array* a = find_array(at);
+  if (a == nullptr) {
+    for (const auto& segment : current().memory.image) {
+      if (static_cast<std::size_t>(at - segment->base) < segment->bytes) a = segment.get();
+    }
+  }
+  if (a == nullptr) {
+    if (!is_write(kind)) {
+      if (at >= current().schedule.params_low && at < current().schedule.params_high) return nullptr;
+      for (const auto& [low, high] : current().memory.constants) {
+        if (at >= low && at < high) return nullptr;
+      }
+    }
+    out_of_bounds(t, kind, location, bytes, nearest_array(at), "", -1);
+  }
+  return a;
+}
+
+// False: nothing can be wrong with the access, or it is not looked at.
+bool access_global(Thread& t, unsigned char* at, std::size_t bytes, Access kind, Location location,
+                   Scope scope) {
+  const bool reads = kind != Access::write && kind != Access::volatile_write && kind != Access::atomic_store;
+  Array* a = array_at(t, at, bytes, kind, location);
+  if (a == nullptr) return false;
+  const auto offset = static_cast<std::size_t>(at - a->base);
+  if (offset + bytes > a->bytes) {
+    out_of_bounds(t, kind, location, bytes,
+                  fmt::format(" at byte {} of '{}', which has {}", offset, a->name, a->bytes), a->name,
+                  static_cast<std::int64_t>(a->bytes));
+  }
+  if (!a->writable) {
+    if (is_write(kind)) {
+      RawFinding* f =
+          note(FindingKind::read_only_written,
+               fmt::format("'{}' is an input and is written at byte {}", a->name, offset), &t, location);
+      if (f != nullptr) {
+        f->finding.array = a->name;
+        f->finding.offset = static_cast<std::int64_t>(offset);
+      }
+      stop();
+    }
+    if (a->initialised) return false;  // nothing can be wrong with reading it
+  }
+  if (a->shadow == nullptr) a->shadow = std::make_unique<Shadow>(a->bytes);
+  touch_range(t, *a->shadow, offset, bytes, mark_of(t, kind, location, scope, false),
+              {a->name.c_str(), static_cast<std::int64_t>(offset), false}, reads && !a->initialised);
+  return true;
+}
+
+}  // namespace
+
+void access(void* p, std::size_t bytes, Access kind, Location location, Scope scope) {
+  Thread* const running = current().schedule.thread;
+  if (running == nullptr) return;
+  Thread& t = *running;
+  auto* const at = static_cast<unsigned char*>(p);
+  if (static_cast<std::size_t>(at - t.stack_low) < kStackBytes) return;
+  ++current().run.counters.accesses;
+  resolve_pending();
+  current().race.access_at = at;
+  current().race.access_bytes = bytes;
+  const bool strong = kind != Access::read && kind != Access::write;
+  const auto off = static_cast<std::size_t>(at - t.block->arena);
+  if (off < kArenaBytes) {
+    access_shared(t, off, bytes, kind, location, scope);
+  } else if (!access_global(t, at, bytes, kind, location, scope)) {
+    return;
+  }
+  if (strong) pass_flag(t, p, kind, scope);
+}
+
+bool polling(Thread& t) { return (++t.volatile_reads & 3u) == 0; }
+
+void async_started(void* to, const void* from, std::size_t bytes, std::size_t valid, Location location) {
+  Thread& t = *current().schedule.thread;
+  if (valid > 0) access(const_cast<void*>(from), valid, Access::read, location, Scope::device);
+  access(to, bytes, Access::write, location, Scope::device);
+  Block& b = *t.block;
+  const auto off = static_cast<std::size_t>(static_cast<unsigned char*>(to) - b.arena);
+  for (std::size_t i = 0; i < bytes; i += b.shadow->granule()) {
+    Cell& c = *b.shadow->at(off + i);
+    c.write.async = 1;
+    c.async_pending = 1;
+    c.async_thread = t.id;
+  }
+}
+
+void async_landed(Block& b, void* to, std::size_t bytes, Location location, bool taken) {
+  const auto off = static_cast<std::size_t>(static_cast<unsigned char*>(to) - b.arena);
+  for (std::size_t i = 0; i < bytes; i += b.shadow->granule()) {
+    Cell& c = *b.shadow->at(off + i);
+    if (c.async_pending == 0) continue;  // its early use was reported already
+    c.async_pending = 0;
+    if (!taken) continue;
+    c.write = mark_of(*current().schedule.thread, Access::write, location, Scope::device, true);
+    c.write.async = 1;
+  }
+}
+
+void host_operation(const char* what, void* stream, Here here, void* to, const void* from,
+                    std::size_t bytes) {
+  if (!checking()) return;
+  Launch& l = open_launch(stream);
+  l.kernel = what;
+  l.host = true;
+  l.here = here;
+  l.blocks = 1;
+  const std::uint32_t id = current().schedule.next_block_id++;
+  const Location location = locate(here);
+  const auto range = [&](const void* p, bool writes) {
+    Array* a = find_array(static_cast<const unsigned char*>(p));
+    if (a == nullptr) return;  // host memory of the program, or memory it did not name
+    const auto offset = static_cast<std::size_t>(static_cast<const unsigned char*>(p) - a->base);
+    if (offset + bytes > a->bytes || (writes && !a->writable)) {
+      RawFinding* f = note(
+          offset + bytes > a->bytes ? FindingKind::out_of_bounds : FindingKind::read_only_written,
+          fmt::format("{} of {} bytes at byte {} of '{}' ({} bytes)", what, bytes, offset, a->name, a->bytes),
+          nullptr, location);
+      if (f != nullptr) f->finding.array = a->name;
+      current().run.is_stopped = true;
+      return;
+    }
+    if (!a->writable) return;
+    if (a->shadow == nullptr) a->shadow = std::make_unique<Shadow>(a->bytes);
+    if (a->shadow->granule() != 1 && ((offset | bytes) & 3u) != 0) a->shadow->refine();
+    current().race.access_at = static_cast<const unsigned char*>(p);
+    current().race.access_bytes = bytes;
+    Block pseudo;  // stands in for the thread that does it
+    pseudo.id = id;
+    Thread t;
+    t.block = &pseudo;
+    Mark now = mark_of(t, writes ? Access::write : Access::read, location, Scope::device, false);
+    for (std::size_t i = 0; i < bytes; i += a->shadow->granule()) {
+      if (!touch(t, *a->shadow->at(offset + i), now,
+                 {a->name.c_str(), static_cast<std::int64_t>(offset + i), false}, !writes && !a->initialised))
+        break;
+      if (writes) a->shadow->at(offset + i)->initialised = 1;
+    }
+  };
+  try {
+    if (from != nullptr) range(from, false);
+    range(to, true);
+  } catch (const std::bad_alloc&) { run_short("the shadow of an array"); }
+}
+
+}  // namespace plumb::simt

@@ -1,0 +1,75 @@
+// The arrays that a kernel may touch, and the program's own segments.
+#include <fmt/core.h>
+#include <link.h>
+
+#include <algorithm>
+
+#include "gpu/simt/state.hpp"
+
+namespace plumb::simt {
+
+void add_array(const std::string& name, const void* data, std::size_t bytes, bool initialised,
+               bool writable) {
+  auto a = std::make_unique<Array>();
+  a->name = name;
+  a->base = static_cast<unsigned char*>(const_cast<void*>(data));
+  a->bytes = bytes;
+  a->initialised = initialised;
+  a->writable = writable;
+  const auto after =
+      std::upper_bound(current().memory.arrays.begin(), current().memory.arrays.end(), a->base,
+                       [](const unsigned char* base, const auto& b) { return base < b->base; });
+  current().memory.arrays.insert(after, std::move(a));
+}
+
+void remove_array(const void* data) {
+  current().memory.last_array = nullptr;
+  auto& all = current().memory.arrays;
+  all.erase(std::remove_if(all.begin(), all.end(), [&](const auto& a) { return a->base == data; }),
+            all.end());
+}
+
+std::string nearest_array(const unsigned char* p) {
+  const Array* best = nullptr;
+  std::uint64_t best_distance = ~std::uint64_t{0};
+  bool before = false;
+  for (const auto& a : current().memory.arrays) {
+    const bool left = p < a->base;
+    const std::uint64_t distance =
+        left ? static_cast<std::uint64_t>(a->base - p) : static_cast<std::uint64_t>(p - a->base - a->bytes);
+    if (distance < best_distance) {
+      best = a.get();
+      best_distance = distance;
+      before = left;
+    }
+  }
+  if (best == nullptr) return ": no array is known";
+  if (best_distance > (std::uint64_t{1} << 32)) return " near no array";
+  if (before) return fmt::format(" {} bytes before the start of '{}'", best_distance, best->name);
+  return fmt::format(" at byte {} of '{}', which has {}", best->bytes + best_distance, best->name,
+                     best->bytes);
+}
+
+void load_image() {
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void*) {
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const auto& h = info->dlpi_phdr[i];
+          if (h.p_type != PT_LOAD) continue;
+          auto* base = reinterpret_cast<unsigned char*>(info->dlpi_addr + h.p_vaddr);
+          if ((h.p_flags & PF_W) != 0) {
+            auto a = std::make_unique<Array>();
+            a->name = "program variable";
+            a->base = base;
+            a->bytes = h.p_memsz;
+            current().memory.image.push_back(std::move(a));
+          } else {
+            current().memory.constants.emplace_back(base, base + h.p_memsz);
+          }
+        }
+        return 0;
+      },
+      nullptr);
+}
+
+}  // namespace plumb::simt

@@ -1,0 +1,77 @@
+// The memory that kernels may touch: arrays, their shadow, and the checks of every access.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gpu/simt/race/race.hpp"
+
+namespace plumb::simt {
+
+constexpr std::size_t kStackBytes = 128 * 1024;
+constexpr std::size_t kArenaBytes = 256 * 1024;  // shared memory with the gaps between its pieces
+
+/// Shadow of one granule (4 bytes, or 1 where an array is accessed in smaller pieces).
+struct Cell {
+  Mark write;                     // the last plain write
+  Mark other;                     // one group of reads or atomics since
+  std::uint32_t more = 0;         // index of further ones, 0: none
+  std::uint32_t owner_block = 0;  // shared memory: whose contents these are; older ones are nothing
+  std::uint8_t initialised = 0;
+  std::uint8_t async_pending = 0;
+  std::uint16_t async_thread = 0;
+  std::uint8_t atomics = 0;  // some mark beside `write` is a write
+};
+
+/// The shadow of a contiguous range of memory. Pages come into being when touched.
+class Shadow {
+ public:
+  explicit Shadow(std::size_t bytes);
+  ~Shadow();
+  Shadow(const Shadow&) = delete;
+  Shadow& operator=(const Shadow&) = delete;
+  Cell* at(std::size_t offset) { return cells_ + (offset >> shift_); }
+  std::size_t granule() const { return std::size_t{1} << shift_; }
+  void refine();  // from 4-byte to 1-byte granules
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::size_t bytes_;
+  int shift_ = 2;
+  Cell* cells_;
+};
+
+struct Array {
+  std::string name;
+  unsigned char* base = nullptr;
+  std::size_t bytes = 0;
+  bool initialised = true;
+  bool writable = true;
+  std::unique_ptr<Shadow> shadow;  // made at the first access that needs it
+};
+
+/// A piece of a block's shared memory.
+struct SharedPiece {
+  const char* name;
+  const void* slot;          // who asked for it
+  std::uint32_t begin, end;  // bytes in the arena
+};
+
+// arrays.cpp
+/// Where `p` lies beside the nearest array, as the end of a sentence.
+std::string nearest_array(const unsigned char* p);
+void load_image();  // finds the program's segments
+
+// access.cpp: what instrumented code and the executor's own operations do to memory
+void access(void* p, std::size_t bytes, Access kind, Location location, Scope scope = Scope::device);
+void async_started(void* to, const void* from, std::size_t bytes, std::size_t valid, Location location);
+/// The copy has come: for whoever waited (`taken`) a write of the running thread, else still one of the thread that started it.
+void async_landed(Block& block, void* to, std::size_t bytes, Location location, bool taken);
+/// A fill (from null) or copy in stream order: checks bounds and leaves its mark.
+void host_operation(const char* what, void* stream, Here here, void* to, const void* from, std::size_t bytes);
+/// True where the executor should let others run: the thread polls.
+bool polling(Thread& thread);
+
+}  // namespace plumb::simt

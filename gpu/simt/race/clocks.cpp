@@ -1,0 +1,278 @@
+// What happens to memory: bounds, initialisation, and whether two accesses are ordered by anything CUDA
+// promises.
+//
+// The order: block barriers by generation; __syncwarp, shuffles, votes and the other *_sync operations among
+// the lanes of their mask; a fence followed by an atomic or volatile store, seen by an atomic or volatile
+// load followed by a fence or a barrier, at the narrower of their scopes; launches of one stream; streams
+// where an event or a synchronisation joins them. Nothing else: no lockstep in a warp, no order between
+// blocks, and a relaxed atomic orders nothing. Two accesses to one granule race when one writes, they are by
+// different threads, none is ordered before the other, and they are not both atomic (or volatile) at a scope
+// that holds both threads.
+//
+// Two plain writes of one value race by the letter, and can do no harm: a flag that several threads raise. They are not reported;
+// a read of it that is not ordered after them is.
+//
+// Volatile in shared memory counts as plain unless its writer has executed a fence since the last barrier:
+// this is how a flag with a fence is told from the old warp-synchronous reduction, which is wrong since Volta
+// and must be reported. The consumer's side may use a barrier in place of its fence, as the programming
+// guide's own threadFenceReduction does.
+#include <algorithm>
+#include <cstring>
+
+#include "gpu/simt/state.hpp"
+
+namespace plumb::simt {
+
+namespace {
+
+Known merge(const Known& a, const Known& b) {
+  if (a.generation != b.generation) return a.generation > b.generation ? a : b;
+  Known out{a.block, a.generation, {}};
+  out.threads.reserve(a.threads.size() + b.threads.size());
+  auto i = a.threads.begin();
+  auto j = b.threads.begin();
+  while (i != a.threads.end() || j != b.threads.end()) {
+    if (j == b.threads.end() || (i != a.threads.end() && i->first < j->first)) {
+      out.threads.push_back(*i++);
+    } else if (i == a.threads.end() || j->first < i->first) {
+      out.threads.push_back(*j++);
+    } else {
+      out.threads.emplace_back(i->first, std::max(i->second, j->second));
+      ++i;
+      ++j;
+    }
+  }
+  return out;
+}
+
+const Known* find(const ClockPtr& clock, std::uint32_t block) {
+  if (clock == nullptr) return nullptr;
+  const auto it = std::lower_bound(clock->blocks.begin(), clock->blocks.end(), block,
+                                   [](const Known& k, std::uint32_t b) { return k.block < b; });
+  return it != clock->blocks.end() && it->block == block ? &*it : nullptr;
+}
+
+bool covers(const Known* k, std::uint32_t generation, std::uint16_t thread, std::uint32_t step) {
+  if (k == nullptr) return false;
+  if (k->generation != generation) return k->generation > generation;
+  const auto it = std::lower_bound(k->threads.begin(), k->threads.end(), thread,
+                                   [](const auto& e, std::uint16_t t) { return e.first < t; });
+  return it != k->threads.end() && it->first == thread && it->second >= step;
+}
+
+bool launch_known(std::uint32_t block) {
+  const Launch& now = current().schedule.launches.back();
+  const int then = launch_of(block);
+  const auto stream =
+      static_cast<std::size_t>(current().schedule.launches[static_cast<std::size_t>(then)].stream);
+  return stream < now.knows.size() && now.knows[stream] > then;
+}
+
+}  // namespace
+
+int launch_of(std::uint32_t block) {
+  const auto it = std::upper_bound(current().schedule.launches.begin(), current().schedule.launches.end(),
+                                   block, [](std::uint32_t b, const Launch& l) { return b < l.first_block; });
+  return static_cast<int>(it - current().schedule.launches.begin()) - 1;
+}
+
+ClockPtr join(const ClockPtr& a, const ClockPtr& b) {
+  if (a == nullptr || a == b) return b;
+  if (b == nullptr) return a;
+  auto out = std::make_shared<Clock>();
+  out->blocks.reserve(a->blocks.size() + b->blocks.size());
+  auto i = a->blocks.begin();
+  auto j = b->blocks.begin();
+  while (i != a->blocks.end() || j != b->blocks.end()) {
+    if (j == b->blocks.end() || (i != a->blocks.end() && i->block < j->block)) {
+      out->blocks.push_back(*i++);
+    } else if (i == a->blocks.end() || j->block < i->block) {
+      out->blocks.push_back(*j++);
+    } else {
+      out->blocks.push_back(merge(*i++, *j++));
+    }
+  }
+  return out;
+}
+
+ClockPtr snapshot(Thread& t) {
+  Block& b = *t.block;
+  auto own = std::make_shared<Clock>();
+  Known k{b.id, b.generation, {}};
+  const bool valid = t.warp_generation == b.generation;
+  for (int lane = 0; lane < kWarp; ++lane) {
+    const auto id = static_cast<std::uint16_t>(t.warp * kWarp + lane);
+    if (lane == t.lane) {
+      k.threads.emplace_back(id, t.step);
+    } else if (valid && t.warp_step[lane] != 0) {
+      k.threads.emplace_back(id, t.warp_step[lane]);
+    }
+  }
+  own->blocks.push_back(std::move(k));
+  return join(join(own, t.more), b.more);
+}
+
+void learn(Thread& t, const ClockPtr& clock) {
+  if (clock == nullptr) return;
+  t.more = join(t.more, clock);
+  t.has_clocks = true;
+}
+
+void on_fence(Thread& t, Scope scope) {
+  learn(t, t.seen_block);
+  t.seen_block = nullptr;
+  if (scope == Scope::device) {
+    learn(t, t.seen_device);
+    t.seen_device = nullptr;
+  }
+  t.fenced_block = snapshot(t);
+  if (scope == Scope::device) t.fenced_device = t.fenced_block;
+  t.has_clocks = true;
+  t.fenced_generation = t.block->generation;
+  t.fence_epoch = std::uint64_t{t.block->generation} << 32 | t.step;
+  ++t.step;
+}
+
+void on_block_barrier(Block& b) {
+  ClockPtr more = b.more;
+  ClockPtr device;
+  ClockPtr block;
+  bool any = false;
+  for (Thread& t : b.threads) {
+    if (!t.has_clocks) continue;
+    any = true;
+    more = join(join(more, t.more), join(t.seen_device, t.seen_block));
+    device = join(device, t.fenced_device);
+    block = join(block, t.fenced_block);
+  }
+  if (!any) return;
+  b.more = more;
+  for (Thread& t : b.threads) {
+    t.more = t.seen_device = t.seen_block = nullptr;
+    t.fenced_device =
+        device;  // what each has fenced is published by whoever stores the flag after the barrier
+    t.fenced_block = block;
+    t.has_clocks = device != nullptr || block != nullptr;
+  }
+}
+
+void on_grid_barrier(std::vector<Block*>& blocks) {
+  ClockPtr all;
+  for (Block* b : blocks) {
+    on_block_barrier(*b);
+    auto own = std::make_shared<Clock>();
+    own->blocks.push_back({b->id, b->generation + 1, {}});
+    all = join(all, join(own, b->more));
+  }
+  for (Block* b : blocks) b->more = all;
+}
+
+void on_warp_sync(Block& b, int warp, unsigned mask) {
+  Thread* lanes = &b.threads[static_cast<std::size_t>(warp) * kWarp];
+  std::uint32_t joined[kWarp] = {};
+  bool clocks = false;
+  for (unsigned rest = mask; rest != 0; rest &= rest - 1) {
+    Thread& t = lanes[__builtin_ctz(rest)];
+    if (t.warp_generation == b.generation) {
+      for (int i = 0; i < kWarp; ++i) joined[i] = std::max(joined[i], t.warp_step[i]);
+    }
+    clocks = clocks || t.has_clocks;
+  }
+  for (unsigned rest = mask; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    joined[lane] = std::max(joined[lane], lanes[lane].step);
+  }
+  ClockPtr more;
+  ClockPtr device;
+  ClockPtr block;
+  if (clocks) {
+    for (unsigned rest = mask; rest != 0; rest &= rest - 1) {
+      const Thread& t = lanes[__builtin_ctz(rest)];
+      more = join(join(more, t.more), join(t.seen_device, t.seen_block));
+      device = join(device, t.fenced_device);
+      block = join(block, t.fenced_block);
+    }
+  }
+  for (unsigned rest = mask; rest != 0; rest &= rest - 1) {
+    Thread& t = lanes[__builtin_ctz(rest)];
+    std::memcpy(t.warp_step, joined, sizeof joined);
+    t.warp_generation = b.generation;
+    ++t.step;
+    if (clocks) {
+      t.more = more;
+      t.seen_device = t.seen_block = nullptr;
+      t.fenced_device = device;
+      t.fenced_block = block;
+      t.has_clocks = true;
+    }
+  }
+}
+
+// Whether everything `m` stands for happened before the thread's next access.
+bool known(const Thread& t, const Mark& m) {
+  const Block& b = *t.block;
+  const auto generation = static_cast<std::uint32_t>(m.epoch >> 32);
+  const auto step = static_cast<std::uint32_t>(m.epoch);
+  if (m.block == b.id) {
+    if (generation < b.generation) return true;
+    const Known* sparse = nullptr;
+    bool looked = false;
+    for (unsigned rest = m.lanes; rest != 0; rest &= rest - 1) {
+      const int lane = __builtin_ctz(rest);
+      if (m.warp == t.warp) {
+        if (lane == t.lane) continue;
+        if (t.warp_generation == b.generation && t.warp_step[lane] >= step) continue;
+      }
+      if (!looked) {
+        sparse = find(t.more, b.id);
+        looked = true;
+      }
+      if (!covers(sparse, generation, static_cast<std::uint16_t>(m.warp * kWarp + lane), step)) return false;
+    }
+    return true;
+  }
+  if (m.block < current().schedule.launches.back().first_block) return launch_known(m.block);
+  const Known* mine = find(t.more, m.block);
+  const Known* all = find(b.more, m.block);
+  if (mine == nullptr && all == nullptr) return false;
+  for (unsigned rest = m.lanes; rest != 0; rest &= rest - 1) {
+    const auto id = static_cast<std::uint16_t>(m.warp * kWarp + __builtin_ctz(rest));
+    if (!covers(mine, generation, id, step) && !covers(all, generation, id, step)) return false;
+  }
+  return true;
+}
+
+// What a flag carries from those who fenced before writing it to those who fence after reading it.
+void pass_flag(Thread& t, const void* p, Access kind, Scope scope) {
+  const std::uint32_t block = t.block->id;
+  const bool reads = kind != Access::volatile_write && kind != Access::atomic_store;
+  const bool publishes = is_write(kind) && (t.fenced_block != nullptr || t.fenced_device != nullptr);
+  if (!publishes && current().race.flags.empty()) return;
+  if (reads) {
+    const auto it = current().race.flags.find(p);
+    if (it != current().race.flags.end()) {
+      const Flag& flag = it->second;
+      if (scope == Scope::device && flag.device != nullptr) {
+        t.seen_device = join(t.seen_device, flag.device);
+        t.has_clocks = true;
+      }
+      if (flag.block != nullptr && flag.block_id == block) {
+        t.seen_block = join(t.seen_block, flag.block);
+        t.has_clocks = true;
+      }
+    }
+  }
+  if (!is_write(kind)) return;
+  if (kind != Access::atomic_rmw && !publishes) {
+    current().race.flags.erase(p);  // a store heads no release sequence but its own
+    return;
+  }
+  if (!publishes) return;
+  Flag& flag = current().race.flags[p];
+  if (kind != Access::atomic_rmw) flag = Flag{};
+  if (scope == Scope::device) flag.device = join(flag.device, t.fenced_device);
+  flag.block = flag.block_id == block ? join(flag.block, t.fenced_block) : t.fenced_block;
+  flag.block_id = block;
+}
+
+}  // namespace plumb::simt

@@ -1,0 +1,215 @@
+// From addresses to sentences: findings are noted with program addresses while kernels run, and given their
+// source lines at the end of a run, by one call of addr2line. Binutils is there wherever a compiler is, so no
+// library is needed for it.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "gpu/simt/race/symbols.hpp"
+#include "gpu/simt/state.hpp"
+
+namespace plumb::simt {
+
+namespace {
+
+using Frames = std::map<std::uintptr_t, std::vector<Frame>>;
+
+Frames frames_of_findings(const std::vector<Module>& all) {
+  std::vector<std::uintptr_t> wanted;
+  const auto want = [&](Location l) {
+    if (l != 0 && (l & kHereBit) == 0) wanted.push_back(whole_address(l, all));
+  };
+  for (const RawFinding& f : current().report.findings) {
+    want(f.location);
+    want(f.other_location);
+    if (f.launch >= 0) {
+      const void* kernel = current().schedule.launches[static_cast<std::size_t>(f.launch)].kernel_address;
+      if (kernel != nullptr) wanted.push_back(reinterpret_cast<std::uintptr_t>(kernel));
+    }
+  }
+  std::sort(wanted.begin(), wanted.end());
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  return wanted.empty() ? Frames{} : symbolise(wanted);
+}
+
+Place place_of(Location l, const Frames& frames, const std::vector<Module>& all) {
+  if (l == 0) return {};
+  if ((l & kHereBit) != 0) {
+    const Here& here = current().report.heres[l & ~kHereBit];
+    return {here.file, here.line};
+  }
+  const auto it = frames.find(whole_address(l, all));
+  if (it == frames.end()) return {};
+  for (const Frame& f : it->second) {
+    if (f.place.line != 0 && !is_ours(f.place.file) && f.function.rfind("plumb_", 0) != 0) return f.place;
+  }
+  return it->second.empty() ? Place{} : it->second.front().place;
+}
+
+// A kernel's name without its parameters, return type and unnamed namespaces.
+std::string short_name(std::string name) {
+  constexpr const char* kUnnamed = "(anonymous namespace)::";
+  for (std::size_t at; (at = name.find(kUnnamed)) != std::string::npos;)
+    name.erase(at, std::strlen(kUnnamed));
+  int depth = 0;  // the parameters say nothing here; a parenthesis among the template's arguments opens none
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    if (name[at] == '<') ++depth;
+    if (name[at] == '>') --depth;
+    if (name[at] == '(' && depth == 0 && at > 0) name.erase(at);
+  }
+  if (name.rfind("void ", 0) == 0) name.erase(0, 5);
+  return name;
+}
+
+bool same_finding(const Finding& a, const Finding& b) {
+  return a.kind == b.kind && a.kernel == b.kernel && a.array == b.array && a.place.line == b.place.line &&
+         a.place.file == b.place.file && a.other_place.line == b.other_place.line &&
+         a.other_place.file == b.other_place.file;
+}
+
+std::string kernel_of(const RawFinding& f, const Frames& frames) {
+  if (f.launch < 0) return f.finding.kernel;
+  const Launch& launch = current().schedule.launches[static_cast<std::size_t>(f.launch)];
+  const auto it = frames.find(reinterpret_cast<std::uintptr_t>(launch.kernel_address));
+  if (!launch.kernel.empty() || it == frames.end() || it->second.empty()) return launch.kernel;
+  return short_name(it->second.back().function);
+}
+
+// The two accesses of a race stand on one line: nothing can be put between them. An update (x += y) is told by its read and its
+// write racing with the other thread's write.
+void advise_on_one_line(Finding& f, unsigned pairs) {
+  const bool one_line =
+      f.place.line != 0 && f.place.line == f.other_place.line && f.place.file == f.other_place.file;
+  if (f.kind != FindingKind::race || !one_line || pairs == RawFinding::kOther) return;
+  if (pairs == (RawFinding::kReadWrite | RawFinding::kWriteWrite)) {
+    f.hint = "several threads update the same element on this line: atomicAdd, or one copy per thread";
+  } else if (pairs == RawFinding::kWriteWrite) {
+    f.hint =
+        "several threads write the same element on this line: let one of them write it, or give each its own";
+  } else {
+    f.hint =
+        "one thread reads on this line what another writes there: a __syncthreads() between the two (in a "
+        "loop, "
+        "between its passes) would order them";
+  }
+}
+
+}  // namespace
+
+const char* name_of(FindingKind kind) {
+  switch (kind) {
+    case FindingKind::race:
+      return "race";
+    case FindingKind::out_of_bounds:
+      return "out of bounds";
+    case FindingKind::read_only_written:
+      return "input written";
+    case FindingKind::uninitialised:
+      return "uninitialised read";
+    case FindingKind::misaligned:
+      return "misaligned access";
+    case FindingKind::divergent_barrier:
+      return "divergent barrier";
+    case FindingKind::lane_outside_mask:
+      return "warp mask";
+    case FindingKind::deadlock:
+      return "deadlock";
+    case FindingKind::async_copy_not_waited_for:
+      return "asynchronous copy not waited for";
+    case FindingKind::trap:
+      return "trap";
+    case FindingKind::bad_launch:
+      return "bad launch";
+  }
+  return "finding";
+}
+
+Location locate(Here here) {
+  struct Entry {
+    const char* file;
+    int line;
+    Location location;
+  };
+  static Entry cache[256];
+  const std::size_t slot =
+      (reinterpret_cast<std::uintptr_t>(here.file) / 8 + static_cast<std::size_t>(here.line) * 31) % 256;
+  Entry& e = cache[slot];
+  if (e.file == here.file && e.line == here.line && e.location != 0) return e.location;
+  for (std::size_t i = 0; i < current().report.heres.size(); ++i) {
+    if (current().report.heres[i].file == here.file && current().report.heres[i].line == here.line)
+      return (e = {here.file, here.line, static_cast<Location>(i) | kHereBit}).location;
+  }
+  current().report.heres.push_back(here);
+  return (e = {here.file, here.line, static_cast<Location>(current().report.heres.size() - 1) | kHereBit})
+      .location;
+}
+
+RawFinding* note(FindingKind kind, const std::string& text, const Thread* thread, Location location,
+                 Location other) {
+  for (RawFinding& f : current().report.findings) {
+    if (f.finding.kind != kind) continue;
+    if ((f.location == location && f.other_location == other) ||
+        (f.location == other && f.other_location == location)) {
+      ++f.finding.repeats;
+      return nullptr;
+    }
+  }
+  if (current().report.findings.size() >=
+      static_cast<std::size_t>(std::max(1, current().run.options.max_findings))) {
+    ++current().report.further_findings;
+    return nullptr;
+  }
+  RawFinding f;
+  f.finding.kind = kind;
+  f.finding.text = text;
+  if (thread != nullptr) f.finding.thread = {thread->block->index, thread->index};
+  f.location = location;
+  f.other_location = other;
+  f.launch = f.other_launch = static_cast<int>(current().schedule.launches.size()) - 1;
+  current().report.findings.push_back(std::move(f));
+  return &current().report.findings.back();
+}
+
+std::vector<Finding> take_findings() {
+  resolve_pending();
+  const std::vector<Module> all = modules();
+  const Frames frames = frames_of_findings(all);
+  std::vector<Finding> out;
+  std::vector<unsigned> pairs;  // by finding of `out`: the kinds of Pair it was made of
+  for (RawFinding& f : current().report.findings) {
+    f.finding.place = place_of(f.location, frames, all);
+    f.finding.other_place = place_of(f.other_location, frames, all);
+    f.finding.kernel = kernel_of(f, frames);
+    // One source line may have been many instructions (an unrolled loop): one finding is enough.
+    const auto same =
+        std::find_if(out.begin(), out.end(), [&](const Finding& k) { return same_finding(k, f.finding); });
+    if (same != out.end()) {
+      same->repeats += f.finding.repeats;
+      pairs[static_cast<std::size_t>(same - out.begin())] |= f.pair;
+    } else {
+      out.push_back(f.finding);
+      pairs.push_back(f.pair);
+    }
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) advise_on_one_line(out[i], pairs[i]);
+  current().report.findings.clear();
+  return out;
+}
+
+std::string Finding::describe() const {
+  const auto at = [](const Place& p) {
+    return p.line == 0 ? std::string("an unknown line") : fmt::format("{}:{}", p.file, p.line);
+  };
+  std::string out = fmt::format("{} in {}: {}\n", name_of(kind), kernel.empty() ? "a kernel" : kernel, text);
+  out += fmt::format("  at {}, block {} thread {}\n", at(place), show(thread.block), show(thread.thread));
+  if (has_other)
+    out += fmt::format("  and {}, block {} thread {}\n", at(other_place), show(other_thread.block),
+                       show(other_thread.thread));
+  if (repeats > 1) out += fmt::format("  seen {} times\n", repeats);
+  if (!hint.empty()) out += "  " + hint + "\n";
+  return out;
+}
+
+}  // namespace plumb::simt

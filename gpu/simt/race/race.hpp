@@ -1,0 +1,143 @@
+// What happened before what: clocks, marks of accesses, and the rules of the race detector.
+//
+// Why clocks of this shape: nearly all CUDA code synchronises by block barriers, then by warps, then by
+// flags. An event is (block, thread, generation, step): the generation counts the block's barriers, the step
+// a thread's own releases since the last one. All of an earlier generation is known to the whole block, so a
+// thread carries 32 words for its own warp and nothing else, until it meets a fence and a flag, or a named
+// barrier: only then is there a sparse clock (Clock) over threads and blocks. This is exact: no sync object
+// is shared by two generations, and the cost of a barrier does not grow with the square of a block.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gpu/simt/executor.hpp"
+#include "gpu/simt/language/device_api.hpp"
+
+namespace plumb::simt {
+
+struct Thread;
+struct Block;
+struct Cell;
+
+constexpr int kWarp = 32;
+
+/// A place in the code in 32 bits: the low 31 bits of an instruction's address, or with the top bit an index
+/// of a Here.
+using Location = std::uint32_t;
+constexpr Location kHereBit = 0x80000000u;
+Location locate(Here here);
+inline Location locate(const void* pc) {
+  return static_cast<Location>(reinterpret_cast<std::uintptr_t>(pc)) & ~kHereBit;
+}
+
+/// What is known of other blocks' and other warps' threads. Immutable once shared.
+struct Known {
+  std::uint32_t block = 0;
+  std::uint32_t generation = 0;                                  // all of its earlier generations are known
+  std::vector<std::pair<std::uint16_t, std::uint32_t>> threads;  // and of this one: (thread, step), by thread
+};
+struct Clock {
+  std::vector<Known> blocks;  // by block
+};
+using ClockPtr = std::shared_ptr<const Clock>;
+ClockPtr join(const ClockPtr& a, const ClockPtr& b);
+
+/// One access, as the shadow keeps it.
+enum Strength : std::uint8_t { kPlain = 0, kBlockScope = 1, kDeviceScope = 2 };
+struct Mark {
+  std::uint64_t epoch = 0;  // generation << 32 | step
+  std::uint32_t block = 0;  // 0: no access
+  Location location = 0;
+  std::uint32_t lanes = 0;  // of the warp; several where they stood at the same step
+  std::uint8_t warp = 0;
+  std::uint8_t strength = kPlain;
+  std::uint8_t writes = 0;
+  std::uint8_t async = 0;  // of an asynchronous copy
+};
+/// Groups of reads or atomics of one granule, beyond the first.
+struct MarkSet {
+  std::vector<Mark> marks;
+  std::uint64_t warps = 0;  // a bit for each warp that may be among them (warp_bit)
+};
+/// A flag: what those who wrote it had published.
+struct Flag {
+  ClockPtr device;
+  ClockPtr block;
+  std::uint32_t block_id = 0;
+};
+
+/// A finding whose places are still addresses.
+struct RawFinding {
+  Finding finding;
+  Location location = 0, other_location = 0;
+  int launch = 0, other_launch = 0;
+  /// Of a race between plain accesses: what the two do.
+  enum Pair : std::uint8_t { kOther = 0, kReadWrite = 1, kWriteWrite = 2 } pair = kOther;
+};
+
+/// Two unordered plain writes that may have stored the same value: decided once the second has been executed.
+struct Doubt {
+  const unsigned char* at = nullptr;  // null: none
+  std::size_t bytes = 0;
+  unsigned char before[16] = {};
+};
+
+/// Where an access falls.
+struct Target {
+  const char* array;
+  std::int64_t offset;
+  bool shared;
+};
+
+enum class Access : std::uint8_t {
+  read,
+  write,
+  volatile_read,
+  volatile_write,
+  atomic_load,
+  atomic_store,
+  atomic_rmw
+};
+inline bool is_write(Access kind) {
+  return kind == Access::write || kind == Access::volatile_write || kind == Access::atomic_store ||
+         kind == Access::atomic_rmw;
+}
+
+// clocks.cpp: what a thread knows, and what it learns where it meets others
+ClockPtr snapshot(Thread& thread);
+void learn(Thread& thread, const ClockPtr& clock);
+void on_block_barrier(Block& block);  // before the generation rises
+void on_warp_sync(Block& block, int warp, unsigned mask);
+void on_fence(Thread& thread, Scope scope);
+void on_grid_barrier(std::vector<Block*>& blocks);
+/// The index of the launch that a block belongs to.
+int launch_of(std::uint32_t block);
+/// Whether everything `mark` stands for happened before the thread's next access.
+bool known(const Thread& thread, const Mark& mark);
+/// What a flag carries from those who fenced before writing it to those who fence after reading it.
+void pass_flag(Thread& thread, const void* p, Access kind, Scope scope);
+
+// touch.cpp: one access to one granule
+bool touch_slowly(Thread& thread, Cell& cell, const Mark& now, const Target& target, bool check_initialised);
+void release_more(Cell& cell);
+void forget_marks();
+
+// report.cpp: sentences about a race
+void report_race(const Thread& thread, const Mark& now, const Mark& then, const Target& target);
+void report_early_use(const Thread& thread, const Cell& cell, const Mark& now, const Target& target);
+void report_uninitialised(const Thread& thread, const Mark& now, const Target& target);
+/// Decides the doubt there may be; call when the write in question has been executed.
+void resolve_doubt();
+
+// findings.cpp
+RawFinding* note(FindingKind kind, const std::string& text, const Thread* thread, Location location,
+                 Location other_location = 0);
+/// The findings so far, resolved, and forgotten: end_run() without the end.
+std::vector<Finding> take_findings();
+std::string show(uint3 v);
+
+}  // namespace plumb::simt

@@ -1,0 +1,119 @@
+// Sentences about accesses that race, come too early, or read what nobody wrote.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "gpu/simt/state.hpp"
+
+namespace plumb::simt {
+
+namespace {
+
+ThreadId thread_of(const Mark& m, int launch) {
+  const Launch& l = current().schedule.launches[static_cast<std::size_t>(launch)];
+  ThreadId id;
+  if (l.host) return id;
+  const std::uint32_t linear = m.block - l.first_block;
+  id.block = {linear % l.grid.x, linear / l.grid.x % l.grid.y, linear / l.grid.x / l.grid.y};
+  const unsigned n =
+      m.warp * static_cast<unsigned>(kWarp) + static_cast<unsigned>(__builtin_ctz(m.lanes | 1u << 31));
+  id.thread = {n % l.block.x, n / l.block.x % l.block.y, n / l.block.x / l.block.y};
+  return id;
+}
+
+const char* verb(const Mark& m) {
+  if (m.async != 0) return "written by an asynchronous copy";
+  if (m.strength != kPlain) return m.writes != 0 ? "written atomically" : "read as volatile";
+  return m.writes != 0 ? "written" : "read";
+}
+
+}  // namespace
+
+void resolve_doubt() {
+  if (std::memcmp(current().race.doubt.at, current().race.doubt.before, current().race.doubt.bytes) != 0)
+    current().report.findings.push_back(std::move(current().race.doubtful));
+  current().race.doubt.at = nullptr;
+}
+
+void report_race(const Thread& t, const Mark& now, const Mark& then, const Target& target) {
+  // Noted now, and moved aside where the two may prove to store the same value.
+  const bool both_write = now.writes != 0 && then.writes != 0 && now.strength == kPlain &&
+                          then.strength == kPlain && now.async == 0 && then.async == 0;
+  const std::size_t before = current().report.findings.size();
+  const int launch = launch_of(then.block);
+  const bool same_launch = launch == static_cast<int>(current().schedule.launches.size()) - 1;
+  const bool host = current().schedule.launches[static_cast<std::size_t>(launch)].host;
+  const std::string where =
+      fmt::format("{}'{}' at byte {}", target.shared ? "shared " : "", target.array, target.offset);
+  RawFinding* f =
+      note(FindingKind::race,
+           fmt::format("{} is {} here and {} there{}, and nothing orders the two", where, verb(now),
+                       verb(then), then.block != now.block && same_launch ? " by another block" : ""),
+           &t, now.location, then.location);
+  if (f == nullptr) return;
+  f->finding.array = target.array;
+  f->finding.offset = target.offset;
+  f->finding.has_other = true;
+  f->other_launch = launch;
+  if (now.strength == kPlain && then.strength == kPlain && now.async == 0 && then.async == 0)
+    f->pair = both_write ? RawFinding::kWriteWrite : RawFinding::kReadWrite;
+  f->finding.other_thread = thread_of(then, launch);
+  if (!same_launch || host) {
+    f->finding.hint = "the two are in different streams: an event, waited for, would order them";
+  } else if (then.block != now.block) {
+    f->finding.hint =
+        now.strength != kPlain && then.strength != kPlain
+            ? "a block-scope atomic does not reach another block: use device scope"
+        : now.writes != 0 && then.writes != 0
+            ? "no barrier reaches another block: atomicAdd, or one launch per phase, would order them"
+            : "no barrier reaches another block: the writer needs __threadfence() before an atomic flag, the "
+              "reader the flag and a fence or barrier";
+  } else if (then.warp == t.warp) {
+    f->finding.hint = "a __syncwarp() or __syncthreads() between the two lines would order them";
+  } else {
+    f->finding.hint = "a __syncthreads() between the two lines would order them";
+  }
+  if (both_write && current().race.access_bytes <= sizeof current().race.doubt.before &&
+      current().report.findings.size() > before) {
+    current().race.doubtful = std::move(current().report.findings.back());
+    current().report.findings.pop_back();
+    current().race.doubt.at = current().race.access_at;
+    current().race.doubt.bytes = current().race.access_bytes;
+    std::memcpy(current().race.doubt.before, current().race.access_at, current().race.access_bytes);
+  }
+}
+
+void report_early_use(const Thread& t, const Cell& c, const Mark& now, const Target& target) {
+  RawFinding* f =
+      note(FindingKind::async_copy_not_waited_for,
+           fmt::format("shared '{}' at byte {} is {} here while an asynchronous copy to it is under way",
+                       target.array, target.offset, verb(now)),
+           &t, now.location, c.write.location);
+  if (f != nullptr) {
+    f->finding.array = target.array;
+    f->finding.offset = target.offset;
+    f->finding.has_other = true;
+    f->finding.other_thread = thread_of(c.write, static_cast<int>(current().schedule.launches.size()) - 1);
+    f->finding.hint =
+        c.async_thread == t.id
+            ? "wait for the group (cp.async.wait_group) or its barrier before using its data"
+            : "the copying thread must wait for its group, then a barrier publishes the data; or "
+              "wait for the barrier that the copy completes on";
+  }
+}
+
+void report_uninitialised(const Thread& t, const Mark& now, const Target& target) {
+  RawFinding* f = note(FindingKind::uninitialised,
+                       fmt::format("{}'{}' at byte {} is read before anything wrote it",
+                                   target.shared ? "shared " : "", target.array, target.offset),
+                       &t, now.location);
+  if (f != nullptr) {
+    f->finding.array = target.array;
+    f->finding.offset = target.offset;
+  }
+}
+
+std::string show(uint3 v) { return fmt::format("({},{},{})", v.x, v.y, v.z); }
+
+}  // namespace plumb::simt

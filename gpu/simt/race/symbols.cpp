@@ -1,0 +1,127 @@
+// Binutils is there wherever a compiler is, so no library is needed to find lines.
+#include "gpu/simt/race/symbols.hpp"
+
+#include <dlfcn.h>
+#include <fmt/core.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace plumb::simt {
+
+namespace {
+
+// The lines that addr2line prints for addresses of one module; none where it cannot be run.
+std::vector<std::string> lines_of(const std::string& path, std::uintptr_t base,
+                                  const std::vector<std::uintptr_t>& list) {
+  std::string file = path;
+  if (file == "/proc/self/exe") {
+    char buffer[4096];
+    const ssize_t n = readlink("/proc/self/exe", buffer, sizeof buffer);
+    if (n > 0) file.assign(buffer, static_cast<std::size_t>(n));
+  }
+  std::string quoted = "'";
+  for (const char c : file) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  std::string command = "addr2line -a -i -f -C -e " + quoted + "'";
+  for (const std::uintptr_t a : list) command += fmt::format(" {:#x}", a - base);
+  command += " 2>/dev/null";
+  std::FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return {};
+  std::vector<std::string> lines;
+  char* line = nullptr;
+  std::size_t room = 0;
+  ssize_t n = 0;
+  while ((n = getline(&line, &room, pipe)) > 0) {
+    if (line[n - 1] == '\n') --n;
+    lines.emplace_back(line, static_cast<std::size_t>(n));
+  }
+  std::free(line);
+  pclose(pipe);
+  return lines;
+}
+
+}  // namespace
+
+// Code of our own that stands between a kernel and what it does.
+bool is_ours(const std::string& file) {
+  static const char* const kOurs[] = {"gpu/runtime/async_copy.hpp", "gpu/runtime/bulk_copy.hpp",
+                                      "gpu/runtime/mma.hpp", "gpu/runtime/launch.hpp"};
+  if (file.find("gpu/simt/language/") != std::string::npos) return true;
+  for (const char* own : kOurs) {
+    const std::size_t n = std::strlen(own);
+    if (file.size() >= n && file.compare(file.size() - n, n, own) == 0) return true;
+  }
+  return file.rfind("/usr/", 0) == 0;
+}
+
+std::vector<Module> modules() {
+  std::vector<Module> out;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* list) {
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const auto& h = info->dlpi_phdr[i];
+          if (h.p_type != PT_LOAD || (h.p_flags & PF_X) == 0) continue;
+          const std::uintptr_t low = info->dlpi_addr + h.p_vaddr;
+          const char* name = info->dlpi_name;
+          static_cast<std::vector<Module>*>(list)->push_back(
+              {name != nullptr && *name != 0 ? name : "/proc/self/exe", info->dlpi_addr, low,
+               low + h.p_memsz});
+        }
+        return 0;
+      },
+      &out);
+  return out;
+}
+
+// Frames of each address, innermost first.
+std::map<std::uintptr_t, std::vector<Frame>> symbolise(const std::vector<std::uintptr_t>& addresses) {
+  std::map<std::uintptr_t, std::vector<Frame>> out;
+  std::map<std::string, std::vector<std::uintptr_t>> by_module;
+  std::map<std::string, std::uintptr_t> bases;
+  const std::vector<Module> all = modules();
+  for (const std::uintptr_t a : addresses) {
+    for (const Module& m : all) {
+      if (a < m.low || a >= m.high) continue;
+      by_module[m.path].push_back(a);
+      bases[m.path] = m.base;
+    }
+  }
+  for (const auto& [path, list] : by_module) {
+    const std::vector<std::string> lines = lines_of(path, bases[path], list);
+    std::uintptr_t at = 0;
+    for (std::size_t i = 0; i < lines.size();) {
+      if (lines[i].rfind("0x", 0) == 0) {
+        at = std::strtoull(lines[i].c_str(), nullptr, 16) + bases[path];
+        ++i;
+        continue;
+      }
+      if (i + 1 >= lines.size()) break;
+      Frame frame;
+      frame.function = lines[i];
+      const std::string& where = lines[i + 1];
+      const std::size_t colon = where.rfind(':');
+      if (colon != std::string::npos && where.compare(0, 2, "??") != 0) {
+        frame.place.file = where.substr(0, colon);
+        frame.place.line = std::atoi(where.c_str() + colon + 1);
+      }
+      out[at].push_back(std::move(frame));
+      i += 2;
+    }
+  }
+  return out;
+}
+
+// A return address in full: the one in some module whose low 31 bits fit.
+std::uintptr_t whole_address(Location location, const std::vector<Module>& all) {
+  for (const Module& m : all) {
+    std::uintptr_t a = (m.low & ~std::uintptr_t{0x7fffffff}) | location;
+    if (a < m.low) a += std::uintptr_t{1} << 31;
+    if (a < m.high) return a - 1;  // inside the call
+  }
+  return 0;
+}
+
+}  // namespace plumb::simt

@@ -1,0 +1,30 @@
+// From program addresses to functions and lines.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "gpu/simt/race/race.hpp"
+
+namespace plumb::simt {
+
+/// A piece of the program's code: an executable or a library, mapped.
+struct Module {
+  std::string path;
+  std::uintptr_t base;
+  std::uintptr_t low, high;  // of its code
+};
+struct Frame {
+  std::string function;
+  Place place;
+};
+std::vector<Module> modules();
+/// Frames of each address, innermost first, by one call of addr2line for each module.
+std::map<std::uintptr_t, std::vector<Frame>> symbolise(const std::vector<std::uintptr_t>& addresses);
+/// A return address in full: the one in some module whose low 31 bits fit; 0 where there is none.
+std::uintptr_t whole_address(Location location, const std::vector<Module>& all);
+/// Code of our own that stands between a kernel and what it does.
+bool is_ours(const std::string& file);
+
+}  // namespace plumb::simt

@@ -1,0 +1,151 @@
+// One access to one granule, the slow path: races, early use of a copy, reads of nothing, and which marks are kept.
+#include "gpu/simt/race/touch.hpp"
+
+#include <algorithm>
+
+namespace plumb::simt {
+
+namespace {
+
+constexpr std::size_t kMaxMarks =
+    64;  // groups of unordered readers kept for one granule; beyond them a sample
+
+MarkSet& more_of(Cell& c) {
+  if (c.more == 0) {
+    if (!current().race.free_mark_sets.empty()) {
+      c.more = current().race.free_mark_sets.back();
+      current().race.free_mark_sets.pop_back();
+    } else {
+      current().race.mark_sets.emplace_back();
+      c.more = static_cast<std::uint32_t>(current().race.mark_sets.size() - 1);
+    }
+  }
+  return current().race.mark_sets[c.more];
+}
+
+std::uint64_t warp_bit(const Mark& m) { return std::uint64_t{1} << ((m.block * 37 + m.warp) & 63u); }
+
+// Whether the two would race if unordered.
+bool conflict(const Mark& a, const Mark& b) {
+  if (a.writes == 0 && b.writes == 0) return false;
+  if (a.strength == kPlain || b.strength == kPlain) return true;
+  return (a.strength == kBlockScope || b.strength == kBlockScope) && a.block != b.block;
+}
+
+// Reports the first race of the access with what the granule's marks stand for. False: there was one.
+bool check_races(const Thread& t, const Cell& c, const Mark& now, const Target& target) {
+  const auto races = [&](const Mark& m) { return conflict(m, now) && !known(t, m); };
+  const auto report = [&](const Mark& m) {
+    report_race(t, now, m, target);
+    return false;
+  };
+  if (c.write.block != 0 && races(c.write)) return report(c.write);
+  if (c.other.block == 0) return true;
+  if (races(c.other)) return report(c.other);
+  if (c.more == 0 || (now.writes == 0 && c.atomics == 0)) return true;
+  for (const Mark& m : current().race.mark_sets[c.more].marks) {
+    if (races(m)) return report(m);
+  }
+  return true;
+}
+
+bool same_group(const Mark& m, const Mark& now) {
+  return m.block == now.block && m.epoch == now.epoch && m.warp == now.warp && m.strength == now.strength &&
+         m.writes == now.writes;
+}
+
+// An older mark may go when all who come after this one also come after it, and this one conflicts with as much.
+bool superseded(const Mark& m, const Thread& t, const Mark& now, bool shared) {
+  if (shared && static_cast<std::uint32_t>(m.epoch >> 32) < t.block->generation) return true;
+  return now.writes >= m.writes && now.strength <= m.strength && known(t, m);
+}
+
+// Adds the mark to the granule's further ones.
+void add_mark(const Thread& t, Cell& c, const Mark& now, bool shared) {
+  const auto old = [&](const Mark& m) { return superseded(m, t, now, shared); };
+  MarkSet& set = more_of(c);
+  std::vector<Mark>& more = set.marks;
+  if ((set.warps & warp_bit(now)) != 0) {
+    for (Mark& m : more) {
+      if (!same_group(m, now)) continue;
+      m.lanes |= now.lanes;
+      m.location = now.location;
+      return;
+    }
+  }
+  // What may go does, but not at every access: as the list doubles, and where a barrier came between.
+  const bool doubled =
+      more.size() < kMaxMarks ? (more.size() & (more.size() - 1)) == 0 : next_random() % 16 == 0;
+  if (doubled || (shared && static_cast<std::uint32_t>(c.other.epoch >> 32) < t.block->generation)) {
+    more.erase(std::remove_if(more.begin(), more.end(), old), more.end());
+    set.warps = 0;
+    for (const Mark& m : more) set.warps |= warp_bit(m);
+  }
+  set.warps |= warp_bit(now);
+  if (superseded(c.other, t, now, shared)) {
+    c.other = now;
+  } else if (more.size() < kMaxMarks) {
+    more.push_back(now);
+  } else {
+    more[next_random() % kMaxMarks] = now;
+  }
+}
+
+// Keeps a read's or an atomic's mark beside the last plain write.
+void keep_mark(const Thread& t, Cell& c, const Mark& now, bool shared) {
+  if (now.writes != 0) c.atomics = 1;
+  const bool empty = c.other.block == 0;
+  if (!empty && same_group(c.other, now)) {
+    c.other.lanes |= now.lanes;
+    c.other.location = now.location;
+  } else if (empty || (c.more == 0 && superseded(c.other, t, now, shared))) {
+    c.other = now;
+  } else {
+    add_mark(t, c, now, shared);
+  }
+}
+
+}  // namespace
+
+void release_more(Cell& c) {
+  if (c.more == 0) return;
+  current().race.mark_sets[c.more].marks.clear();
+  current().race.mark_sets[c.more].warps = 0;
+  current().race.free_mark_sets.push_back(c.more);
+  c.more = 0;
+}
+
+void forget_marks() {
+  current().race.mark_sets.assign(1, {});
+  current().race.free_mark_sets.clear();
+  for (auto& a : current().memory.image) a->shadow.reset();
+}
+
+bool touch_slowly(Thread& t, Cell& c, const Mark& now, const Target& target, bool check_initialised) {
+  bool good = true;
+  if (c.async_pending != 0 && now.async == 0) {
+    report_early_use(t, c, now, target);
+    c.async_pending = 0;
+    c.initialised = 1;
+    c.write = Mark{};
+    good = false;
+  }
+  good = good && check_races(t, c, now, target);
+  const bool needs_value = now.writes == 0 || now.strength != kPlain;
+  if (good && needs_value && check_initialised && c.initialised == 0 && now.async == 0) {
+    report_uninitialised(t, now, target);
+    good = false;
+  }
+  if (now.writes != 0 || !good) c.initialised = 1;
+  if (now.writes == 0 || now.strength != kPlain) {
+    keep_mark(t, c, now, target.shared);
+    return good;
+  }
+  c.write = now;
+  c.other.block = 0;
+  c.atomics = 0;
+  release_more(c);
+  return good;
+}
+
+}  // namespace plumb::simt

@@ -1,0 +1,88 @@
+// One access to one granule, the fast path: what nearly every access is, plain, and after a barrier or the thread's own.
+#pragma once
+#include "gpu/simt/state.hpp"
+
+namespace plumb::simt {
+
+/// The mark that an access of the thread leaves.
+inline Mark mark_of(Thread& t, Access kind, Location location, Scope scope, bool shared) {
+  const Block& b = *t.block;
+  Mark m;
+  m.epoch = std::uint64_t{b.generation} << 32 | t.step;
+  if (t.fence_epoch != 0 && is_write(kind) && kind != Access::write) {
+    // The flag that publishes a fence is known to whoever knows the fence: the last block may reset the counter it drew from.
+    m.epoch = t.fence_epoch;
+    t.fence_epoch = 0;
+  }
+  m.block = b.id;
+  m.location = location;
+  m.lanes = 1u << t.lane;
+  m.warp = t.warp;
+  m.writes = is_write(kind) ? 1 : 0;
+  switch (kind) {
+    case Access::read:
+    case Access::write:
+      m.strength = kPlain;
+      break;
+    case Access::volatile_read:
+      m.strength = shared ? kBlockScope : kDeviceScope;
+      break;
+    case Access::volatile_write:
+      m.strength = !shared ? kDeviceScope : t.fenced_generation == b.generation ? kBlockScope : kPlain;
+      break;
+    default:
+      m.strength = scope == Scope::block ? kBlockScope : kDeviceScope;
+      break;
+  }
+  return m;
+}
+
+/// Leaves the access's mark where nothing can be wrong with it. False: it is for touch_slowly().
+inline bool touch_fast(const Block& b, Cell& c, const Mark& now, const Target& target,
+                       bool check_initialised) {
+  if (now.strength != kPlain || c.async_pending != 0) return false;
+  if (c.initialised == 0 && now.writes == 0 && check_initialised) return false;
+  const auto behind = [&](const Mark& m) {
+    return m.block == b.id && (static_cast<std::uint32_t>(m.epoch >> 32) < b.generation ||
+                               (m.warp == now.warp && m.lanes == now.lanes));
+  };
+  if (c.write.block == 0 || behind(c.write)) {
+    if (now.writes != 0) {
+      if (c.other.block == 0 || (c.more == 0 && behind(c.other))) {
+        c.write = now;
+        c.other.block = 0;
+        c.atomics = 0;
+        c.initialised = 1;
+        return true;
+      }
+    } else if (c.atomics == 0) {
+      if (c.other.block == 0 || (target.shared && c.more == 0 && behind(c.other))) {
+        c.other = now;
+        return true;
+      }
+      std::vector<Mark>& more = current().race.mark_sets[c.more].marks;  // [0] is empty
+      Mark& last = more.empty() ? c.other : more.back();
+      if (last.epoch == now.epoch && last.block == now.block && last.warp == now.warp &&
+          last.strength == kPlain) {
+        last.lanes |= now.lanes;
+        last.location = now.location;
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/// One granule. Returns false once something was reported, so that one access is one finding.
+inline bool touch(Thread& t, Cell& c, const Mark& now, const Target& target, bool check_initialised) {
+  const Block& b = *t.block;
+  if (target.shared && c.owner_block != b.id) {
+    release_more(c);
+    c = Cell{};
+    c.owner_block = b.id;
+  }
+  return touch_fast(b, c, now, target, check_initialised) ||
+         touch_slowly(t, c, now, target, check_initialised);
+}
+
+}  // namespace plumb::simt

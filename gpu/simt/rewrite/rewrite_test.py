@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+"""The rewriter: what it makes of launches and __shared__ declarations, and that it refuses what it cannot read."""
+import os
+import re
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True
+import rewrite  # noqa: E402
+
+
+def shared(text):
+    """Rewrites declarations inside of a function body."""
+    return rewrite.rewrite('void f() {\n' + text.replace('__shared__', '__plumb_shared__') + '\n}\n')
+
+
+class Launches(unittest.TestCase):
+    def check(self, text, kernel, config, arguments):
+        new = rewrite.rewrite(text)
+        self.assertIn('Written("%s", ::plumb::simt::Here::at(), %s)' % (kernel.replace('"', '\\"'), config), new)
+        self.assertIn('(plumb_a...); }); }' + arguments, new)
+        self.assertNotIn('<<<', new)
+
+    def test_a_plain_launch(self):
+        self.check('void f() { k<<<1, 2>>>(a, b); }', 'k', '1, 2', '(a, b)')
+
+    def test_template_arguments_with_brackets_and_comparisons(self):
+        self.check('void f() { k<T, (N > 2), sizeof(int[3])><<<g, b, s, st>>>(a); }', 'k<T, (N > 2), sizeof(int[3])>',
+                   'g, b, s, st', '(a)')
+
+    def test_qualified_names_and_whole_expressions(self):
+        self.check('void f() { ::a::b<1>::k<float><<<1, 2>>>(); }', '::a::b<1>::k<float>', '1, 2', '()')
+        self.check('void f() { (*table[i])<<<1, 2>>>(x); }', '(*table[i])', '1, 2', '(x)')
+        self.check('void f() { return o.kernels[2]<<<1, 2>>>(x); }', 'o.kernels[2]', '1, 2', '(x)')
+        self.check('void f() { if (x) k<<<1, 2>>>(x); else ::k<<<1, 2>>>(y); }', 'k', '1, 2', '(x)')
+
+    def test_configurations_with_nested_brackets(self):
+        self.check('void f() { k<<<dim3((n + 1) / 2, max(a, (b >> 3))), {32, 2}>>>(x); }', 'k',
+                   'dim3((n + 1) / 2, max(a, (b >> 3))), {32, 2}', '(x)')
+
+    def test_a_launch_over_several_lines_keeps_the_lines(self):
+        text = 'void f() {\n  k\n    <<<1,\n       2>>>\n    (x);\n}\nint after;\n'
+        new = rewrite.rewrite(text)
+        self.assertEqual(new[:new.index('int after')].count('\n'), text[:text.index('int after')].count('\n'))
+
+    def test_strings_and_characters_are_left_alone(self):
+        for text in ('const char* s = "k<<<1, 2>>>(x)";', "char c = '<'; auto d = R\"x(k<<<1>>>)x\";",
+                     'int n = 1\'000\'000; const char* t = "\\"<<<";'):
+            self.assertEqual(rewrite.rewrite(text), text)
+
+    def test_shifts_are_no_launches(self):
+        text = 'auto x = a << b << c >> d; std::vector<std::vector<std::vector<int>>> v;'
+        self.assertEqual(rewrite.rewrite(text), text)
+
+    def test_what_cannot_be_read_is_an_error_with_its_line(self):
+        text = '# 7 "file.cu"\nvoid f() {\n  k<<<1, 2;\n}\n'
+        with self.assertRaises(rewrite.Unreadable) as caught:
+            rewrite.rewrite(text)
+        self.assertEqual(rewrite.place(text, caught.exception.at), ('file.cu', 8))
+
+
+class Bounds(unittest.TestCase):
+    def test_a_kernel_begins_with_a_check_of_its_bounds(self):
+        new = rewrite.rewrite('template <int N> __plumb_global__ void __plumb_launch_bounds__(pick<N, 2>(3), 2) k(int (*f)(int))\n{ g(); }')
+        self.assertIn('k(int (*f)(int))\n{ ::plumb::simt::launch_bounds(static_cast<unsigned>(pick<N, 2>(3))); g(); }', new)
+        self.assertNotIn('__plumb_launch_bounds__', new)
+
+    def test_a_declaration_has_nothing_to_check(self):
+        new = rewrite.rewrite('__plumb_global__ void __plumb_launch_bounds__(256)\nk(int);')
+        self.assertEqual(' '.join(new.split()), 'void k(int);')
+
+    def test_a_shared_variable_may_come_first(self):
+        new = rewrite.rewrite('__plumb_global__ void __plumb_launch_bounds__(8) k() { __plumb_shared__ int s[3]; }')
+        self.assertIn('{ ::plumb::simt::launch_bounds(static_cast<unsigned>(8)); using plumb_s_1_0_t', new)
+
+
+class Shared(unittest.TestCase):
+    def test_arrays_scalars_and_lists(self):
+        new = shared('__shared__ float a[2][N + 1], b, c[3];')
+        for wanted in ('_t = float[2][N + 1];', '_t& a = ', '_t = float;', '_t& b = ', '_t = float[3];', '_t& c = '):
+            self.assertIn(wanted, new)
+
+    def test_types_with_template_arguments_and_commas(self):
+        new = shared('__shared__ typename Sort<T, 128>::Storage storage;')
+        self.assertIn('_t = typename Sort<T, 128>::Storage;', new)
+        self.assertIn('_t& storage = ', new)
+
+    def test_alignment_goes_to_the_slot(self):
+        for text in ('__shared__ alignas(128) float a[4];', 'alignas(128) __shared__ float a[4];',
+                     '__shared__ __attribute__((aligned(128))) float a[4];', 'static __shared__ alignas(64 + 64) float a[4];'):
+            new = shared(text)
+            self.assertRegex(new, r'_t = float\[4\];')
+            self.assertRegex(new, r'alignas\((128|64 \+ 64)\)')
+
+    def test_volatile_and_pointers_stay_with_the_type(self):
+        self.assertIn('_t = volatile int;', shared('volatile __shared__ int flag;'))
+        self.assertIn('_t = const float*[4];', shared('__shared__ const float* rows[4];'))
+
+    def test_dynamic_memory_inside_and_outside_of_functions(self):
+        self.assertIn('float* const s = static_cast<float*>(::plumb::simt::dynamic_shared());',
+                      shared('extern __shared__ float s[];'))
+        new = rewrite.rewrite('# 4 "x.cu"\nnamespace a {\nextern __plumb_shared__ float s[];\n}\n')
+        self.assertIn('#define s (plumb_s_1_0())\n# 5 "x.cu"\n', new)
+
+    def test_dynamic_rows_point_to_arrays(self):
+        new = shared('extern __shared__ half s[][N + 2][3];')
+        self.assertIn('using plumb_s_1_0_t = half[N + 2][3];', new)
+        self.assertIn('plumb_s_1_0_t* const s = static_cast<plumb_s_1_0_t*>', new)
+        with self.assertRaises(rewrite.Unreadable):
+            shared('extern __shared__ float s[4];')
+
+    def test_a_file_scope_variable_becomes_a_call(self):
+        new = rewrite.rewrite('# 1 "x.cu"\n__plumb_shared__ int g[4], h;\nint after;\n')
+        self.assertIn('_t& plumb_g_1_0_f() { static ::plumb::simt::SharedSlot', new)
+        self.assertIn('#define h (plumb_h_1_1_f())\n# 1 "x.cu"\n\nint after;', new)
+
+    def test_a_declaration_it_cannot_read_is_refused(self):
+        with self.assertRaises(rewrite.Unreadable):
+            rewrite.rewrite('void f() { __plumb_shared__ float (*rows)[4]; }')
+
+    def test_declarations_after_labels_and_markers_keep_their_place(self):
+        new = rewrite.rewrite('void f() {\nagain:\n# 3 "x.cu"\n  __plumb_shared__ int a;\n  a = 1;\n}\n')
+        self.assertIn('again:\n# 3 "x.cu"\n  using ', new)
+
+    def test_noinline_becomes_an_attribute_only_where_it_stands_alone(self):
+        self.assertEqual(rewrite.rewrite('__noinline__ void f();'), '__attribute__((noinline)) void f();')
+        text = '__attribute__((__noinline__)) void f();'
+        self.assertEqual(rewrite.rewrite(text), text)
+
+
+class Kernels(unittest.TestCase):
+    TEXT = ('template <class T> __plumb_global__ void __attribute__((used)) k(T* a);\n'
+            'namespace n { __plumb_global__ void other(int); }\n')
+
+    def test_casts_of_kernels_to_void_pointers_remember_their_parameters(self):
+        for cast, wanted in (('(void *)k<float>', '(void *)::plumb::simt::known_kernel(k<float>)'),
+                             ('(const void*) &k<pair<int, (3 > 2)>>;', 'known_kernel(&k<pair<int, (3 > 2)>>);'),
+                             ('(void*)n::other)', 'known_kernel(n::other))'),
+                             ('(void*)(other)', '(void*)(::plumb::simt::known_kernel(other))'),
+                             ('reinterpret_cast<const void*>(n :: other)', '>(::plumb::simt::known_kernel(n :: other))')):
+            new = rewrite.rewrite(self.TEXT + 'auto p = ' + cast)
+            self.assertIn(wanted, new)
+            self.assertNotIn('__plumb_global__', new)
+
+    def test_other_casts_are_left_alone(self):
+        for text in ('(void**)other;', '(void)other;', '(void*)others;', '(void*)p;', '(void*)m.other;'):
+            self.assertIn(text, rewrite.rewrite(self.TEXT + text))
+
+
+class InlinePtx(unittest.TestCase):
+    def made(self, statement):
+        return rewrite.rewrite('void f() {\n' + statement + '\n}\n')
+
+    def refused(self, statement, what):
+        with self.assertRaises(rewrite.Unreadable) as caught:
+            rewrite.rewrite('# 7 "file.cu"\nvoid f() {\n' + statement + '\n}\n')
+        self.assertIn(what, str(caught.exception))
+        self.assertEqual(rewrite.place('# 7 "file.cu"\nvoid f() {\n' + statement, caught.exception.at), ('file.cu', 8))
+
+    def test_barriers(self):
+        self.assertIn('__syncthreads();', self.made('asm volatile("bar.sync 0;");'))
+        self.assertIn('in<int>(1), ::plumb::simt::ptx::block_size(), true,', self.made('asm volatile("bar.sync 1;" ::: "memory");'))
+        self.assertIn('named_barrier(::plumb::simt::ptx::in<int>(plumb_0), ::plumb::simt::ptx::in<int>(plumb_1), false,',
+                      self.made('__asm__ __volatile__("bar.arrive %0, %1;\\n" :: "r"(id), "r"(n));'))
+
+    def test_literals_that_stand_together_and_operands_with_brackets_and_colons(self):
+        made = self.made('asm("mov.b32 "\n  "%0, "\n  "%1;" : "=r"(a[i ? 1 : 0]) : "r"(b(1, "x:y", n::z)));')
+        self.assertIn('auto& plumb_0 = (a[i ? 1 : 0]);', made)
+        self.assertIn('const auto plumb_1 = (b(1, "x:y", n::z));', made)
+        self.assertEqual(made.count('\n'), 5)
+
+    def test_a_statement_stays_one(self):
+        self.assertRegex(self.made('if (x) asm("membar.gl;"); else g();'), r'if \(x\) do \{.*\} while \(0\); else g\(\);')
+
+    def test_what_is_not_offered_is_named_with_its_line(self):
+        self.refused('asm volatile("wgmma.fence.sync.aligned;");', 'wgmma.fence.sync.aligned')
+        self.refused('asm volatile("bra ELSEWHERE;");', 'ELSEWHERE')
+        self.refused('asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" '
+                     ':: "r"(a), "l"(b), "r"(c), "r"(d), "r"(e));', 'cp.async.bulk.tensor')
+        self.refused('asm volatile("cp.async.bulk.commit_group;");', 'cp.async.bulk.commit_group')
+        self.refused('asm volatile("mov.u32 %0, %%nothing;" : "=r"(x));', '%%nothing')
+        self.refused('asm volatile("mov.u32 %0, %3;" : "=r"(x) : "r"(y));', '%3')
+
+    def test_branches_go_to_labels_of_their_own_statement(self):
+        text = 'asm volatile("{ .reg .pred p; LOOP: setp.eq.u32 p, %0, 0; @!p bra LOOP; }" :: "r"(x));'
+        one, other = self.made(text), self.made(text)
+        labels = [re.findall(r'(\w+):;', made) for made in (one, other)]
+        self.assertEqual([len(found) for found in labels], [1, 1])
+        self.assertNotEqual(labels[0], labels[1])
+        self.assertIn('goto %s;' % labels[0][0], one)
+        self.assertLess(one.index('bool plumb_p{};'), one.index(labels[0][0] + ':;'))
+
+    def test_sixteen_bit_floats_are_never_taken_for_integers(self):
+        self.assertIn('half_op2<::plumb::simt::Brain, ::plumb::simt::ptx::HalfOp::fma>',
+                      self.made('asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));'))
+        self.refused('asm("setp.lt.f16 %0, %1, %2;" : "=r"(p) : "h"(a), "h"(b));', 'setp.lt.f16')
+        self.refused('asm("add.ftz.f16 %0, %1, %2;" : "=h"(d) : "h"(a), "h"(b));', 'add.ftz.f16')
+        self.refused('asm("fma.rn.sat.f16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));', 'fma.rn.sat.f16x2')
+        self.refused('asm("atom.add.noftz.f16 %0, [%1], %2;" : "=h"(d) : "l"(p), "h"(b));', 'atom.add.noftz.f16')
+        self.refused('asm("cvt.rni.s32.f16 %0, %1;" : "=r"(d) : "h"(a));', 'cvt.rni.s32.f16')
+        self.refused('asm("cvt.f16.f32 %0, %1;" : "=h"(d) : "f"(a));', 'cvt.f16.f32')
+
+    def test_fragments_of_another_size_are_refused(self):
+        self.refused('asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};" : "+f"(c[0]),'
+                     ' "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a), "r"(b), "r"(d));', 'm16n8k16')
+        self.refused('asm("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1}, [%2];" : "=r"(a), "=r"(b) : "r"(p));', 'ldmatrix')
+
+    def test_the_hosts_own_asm_is_left_alone(self):
+        text = '# 1 "/usr/include/x.h" 1 3 4\nextern int f(void) __asm__ ("" "g");\n# 2 "file.cu" 2\nint y;\n'
+        self.assertEqual(rewrite.rewrite(text), text)
+
+
+if __name__ == '__main__':
+    unittest.main()

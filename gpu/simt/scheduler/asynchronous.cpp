@@ -1,0 +1,333 @@
+// What goes on beside a thread: asynchronous copies, which land at their wait or at a random earlier moment; barriers that live in shared
+// memory or stand for a group, arrived at and waited for apart; atomics with an order.
+#include <fmt/core.h>
+
+#include <cstring>
+
+#include "gpu/simt/state.hpp"
+
+namespace plumb::simt {
+
+namespace {
+
+void land(PendingCopy& c) {
+  if (c.landed) return;
+  std::memcpy(c.to, c.from, static_cast<std::size_t>(c.valid));
+  std::memset(c.to + c.valid, 0, static_cast<std::size_t>(c.bytes - c.valid));
+  c.landed = true;
+}
+
+void finish(Block& b, std::vector<PendingCopy>& group, bool taken) {
+  for (PendingCopy& c : group) {
+    land(c);
+    if (checking()) async_landed(b, c.to, static_cast<std::size_t>(c.bytes), c.location, taken);
+  }
+}
+
+void must_be_multiple(const void* to, const void* from, int of, bool reads, Here here) {
+  const bool bad_to = reinterpret_cast<std::uintptr_t>(to) % static_cast<unsigned>(of) != 0;
+  if (!bad_to && (!reads || reinterpret_cast<std::uintptr_t>(from) % static_cast<unsigned>(of) == 0)) return;
+  note(FindingKind::misaligned,
+       fmt::format("asynchronous copy {} an address that is no multiple of {} bytes", bad_to ? "to" : "from",
+                   of),
+       current().schedule.thread, locate(here));
+  stop();
+}
+
+// Marks the copy's places. It lands now, or leaves poison there until it does.
+PendingCopy start(void* shared_dst, const void* global_src, int bytes, int valid, Here here) {
+  if (!is_shared(shared_dst)) trap("an asynchronous copy must go to shared memory", here);
+  const Location location = locate(here);
+  if (checking())
+    async_started(shared_dst, global_src, static_cast<std::size_t>(bytes), static_cast<std::size_t>(valid),
+                  location);
+  PendingCopy c{static_cast<unsigned char*>(shared_dst),
+                static_cast<const unsigned char*>(global_src),
+                bytes,
+                valid,
+                location,
+                false};
+  if (one_in(4)) {
+    land(c);
+  } else {
+    for (int i = 0; i < bytes; i += 4) std::memcpy(c.to + i, &current().run.options.poison, 4);
+  }
+  return c;
+}
+
+}  // namespace
+
+void async_copy(void* shared_dst, const void* global_src, int bytes, int valid, Here here) {
+  Thread& t = *current().schedule.thread;
+  t.here = here;
+  if (bytes != 4 && bytes != 8 && bytes != 16) trap("an asynchronous copy moves 4, 8 or 16 bytes", here);
+  if (valid < 0 || valid > bytes) trap("an asynchronous copy reads between no and all of its bytes", here);
+  must_be_multiple(shared_dst, global_src, bytes, valid > 0, here);
+  t.open.push_back(start(shared_dst, global_src, bytes, valid, here));
+}
+
+void async_commit() {
+  Thread& t = *current().schedule.thread;
+  for (PendingCopy& c : t.open) {
+    if (one_in(4)) land(c);
+  }
+  t.committed.push_back(std::move(t.open));
+  t.open.clear();
+}
+
+void async_wait(int pending) {
+  Thread& t = *current().schedule.thread;
+  while (t.committed.size() > static_cast<std::size_t>(std::max(pending, 0))) {
+    finish(*t.block, t.committed.front(), true);
+    t.committed.pop_front();
+  }
+}
+
+void async_wait_all() {
+  async_wait(0);
+  finish(*current().schedule.thread->block, current().schedule.thread->open, true);
+  current().schedule.thread->open.clear();
+}
+
+// ---- barriers as objects, which copies may be bound to, and atomics with an order ----
+
+namespace {
+
+constexpr std::int64_t kMostAwaited = (1 << 20) - 1;  // bytes, PTX ISA, "mbarrier": the range of tx-count
+
+void complete_if_due(Block& b, ObjectBarrier& o) {
+  if (o.arrived != o.expected || o.awaited != 0) return;
+  ++o.phase;
+  o.arrived = 0;
+  o.complete = join(o.complete, o.gathering);
+  o.gathering = nullptr;
+  for (const std::uint16_t id : o.waiting) wake(b.threads[id]);
+  o.waiting.clear();
+  progress();
+}
+
+ObjectBarrier& initialised(Block& b, const void* key, Here here) {
+  ObjectBarrier& o = b.objects[key];
+  if (o.expected == 0) trap("arrival at a barrier that nobody initialised", here);
+  return o;
+}
+
+void await_bytes(ObjectBarrier& o, std::int64_t more, Here here) {
+  o.awaited += more;
+  if (o.awaited > kMostAwaited || o.awaited < -kMostAwaited)
+    trap("a barrier awaits more bytes than it can count (1048575)", here);
+}
+
+void land_flight(Block& b, std::size_t at) {
+  Flight f = std::move(b.flying[at]);
+  b.flying.erase(b.flying.begin() + static_cast<std::ptrdiff_t>(at));
+  finish(b, f.copies, false);
+  const auto found = b.objects.find(f.barrier);
+  if (found == b.objects.end()) return;  // invalidated meanwhile
+  ObjectBarrier& o = found->second;
+  o.gathering = join(o.gathering, f.known);
+  o.arrived += f.arrivals;
+  o.awaited -= f.bytes;
+  complete_if_due(b, o);
+}
+
+// Copies land at a moment that the schedule draws, at the latest when no thread of the block can go on without them.
+void land_some(Block& b) {
+  for (std::size_t i = 0; i < b.flying.size();) {
+    if (one_in(32)) {
+      land_flight(b, i);
+    } else {
+      ++i;
+    }
+  }
+}
+
+void send(Thread& t, Flight flight) {
+  if (checking()) {
+    flight.known = snapshot(t);
+    ++t.step;
+  }
+  Block& b = *t.block;
+  b.flying.push_back(std::move(flight));
+  if (one_in(4)) land_flight(b, b.flying.size() - 1);
+}
+
+}  // namespace
+
+// A block that ends gives its shared memory away: no copy may still be on its way there.
+void check_flights(const Block& b) {
+  if (b.flying.empty()) return;
+  RawFinding* f =
+      note(FindingKind::async_copy_not_waited_for,
+           fmt::format("block {} ended while a copy to its shared memory was under way", show(b.index)),
+           nullptr, b.flying.front().copies.front().location);
+  if (f == nullptr) return;
+  f->finding.thread.block = b.index;
+  f->finding.hint = "wait for the barrier that the copy completes on";
+}
+
+bool land_flights(Block& b) {
+  if (b.flying.empty()) return false;
+  while (!b.flying.empty()) land_flight(b, 0);
+  return true;
+}
+
+void object_barrier_init(void* object, int expected, Here here) {
+  Thread& t = *current().schedule.thread;
+  if (checking()) access(object, 8, Access::write, locate(here));
+  if (expected < 1 || expected > kMaxThreads) trap("a barrier expects between 1 and 1024 arrivals", here);
+  ObjectBarrier& o = t.block->objects[object];
+  o = ObjectBarrier{};
+  o.expected = expected;
+}
+
+unsigned object_barrier_arrive(const void* key, int count, int expected, bool drop, Here here) {
+  Thread& t = *current().schedule.thread;
+  Block& b = *t.block;
+  t.here = here;
+  const bool object = expected == 0;
+  if (object && checking()) access(const_cast<void*>(key), 8, Access::atomic_rmw, locate(here), Scope::block);
+  if (expected > 0 && b.objects[key].expected == 0) b.objects[key].expected = expected;
+  ObjectBarrier& o = initialised(b, key, here);
+  if (o.arrived + count > o.expected) trap("more arrivals at a barrier than it expects", here);
+  for (std::size_t i = 0; i < t.bound.size();) {
+    if (t.bound[i].first != key) {
+      ++i;
+      continue;
+    }
+    finish(b, t.bound[i].second, true);
+    t.bound.erase(t.bound.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  if (checking()) {
+    o.gathering = join(o.gathering, snapshot(t));
+    ++t.step;
+  }
+  const unsigned phase = o.phase;
+  o.arrived += count;
+  complete_if_due(b, o);
+  if (drop) {
+    --o.expected;
+    if (o.phase == phase) --o.arrived;
+  }
+  return phase;
+}
+
+void object_barrier_invalidate(const void* object, Here here) {
+  Thread& t = *current().schedule.thread;
+  t.here = here;
+  if (checking()) access(const_cast<void*>(object), 8, Access::write, locate(here));
+  if (!t.block->objects[object].waiting.empty())
+    trap("a barrier is invalidated while threads wait for it", here);
+  t.block->objects.erase(object);
+}
+
+void object_barrier_expect(const void* object, int bytes, Here here) {
+  Thread& t = *current().schedule.thread;
+  t.here = here;
+  if (checking()) access(const_cast<void*>(object), 8, Access::atomic_rmw, locate(here), Scope::block);
+  await_bytes(initialised(*t.block, object, here), bytes, here);
+}
+
+void object_barrier_wait(const void* key, unsigned phase, Here here) {
+  Thread& t = *current().schedule.thread;
+  Block& b = *t.block;
+  t.here = here;
+  t.waits_for = "a barrier's wait";
+  t.mask = 0;
+  land_some(b);
+  if (b.objects[key].phase == phase) {
+    b.objects[key].waiting.push_back(t.id);
+    t.state = ThreadState::named_barrier;
+    switch_out();
+  }
+  if (checking()) {
+    learn(t, b.objects[key].complete);
+    ++t.step;
+  }
+}
+
+bool object_barrier_test(const void* key, unsigned phase, bool may_wait, Here here) {
+  Thread& t = *current().schedule.thread;
+  // a wait with a time limit ends without its phase now and then
+  if (may_wait && !one_in(4)) {
+    object_barrier_wait(key, phase, here);
+    return true;
+  }
+  t.here = here;
+  t.waits_for = "a barrier's test";
+  Block& b = *t.block;
+  if (b.objects[key].phase == phase) {
+    if (one_in(2)) return false;
+    yield(true);
+    land_some(b);
+    if (b.objects[key].phase == phase) return false;
+  }
+  object_barrier_wait(key, phase, here);
+  return true;
+}
+
+unsigned object_barrier_phase(const void* key, Here here) {
+  Thread& t = *current().schedule.thread;
+  t.here = here;
+  // as arrivals do: another thread's initialisation must be ordered before
+  if (checking()) access(const_cast<void*>(key), 8, Access::atomic_load, locate(here), Scope::block);
+  return t.block->objects[key].phase;
+}
+
+void object_barrier_copies(const void* key, Here) {
+  Thread& t = *current().schedule.thread;
+  t.bound.emplace_back(key, std::move(t.open));
+  t.open.clear();
+}
+
+void object_barrier_copies_arrive(const void* object, bool counted, Here here) {
+  Thread& t = *current().schedule.thread;
+  t.here = here;
+  if (checking()) access(const_cast<void*>(object), 8, Access::atomic_rmw, locate(here), Scope::block);
+  if (!counted) --initialised(*t.block, object, here).arrived;
+  Flight f;
+  f.barrier = object;
+  f.arrivals = 1;
+  for (auto& group : t.committed) f.copies.insert(f.copies.end(), group.begin(), group.end());
+  t.committed.clear();
+  f.copies.insert(f.copies.end(), t.open.begin(), t.open.end());
+  t.open.clear();
+  send(t, std::move(f));
+}
+
+void bulk_copy(void* shared_dst, const void* global_src, int bytes, const void* object, Here here) {
+  Thread& t = *current().schedule.thread;
+  t.here = here;
+  if (bytes < 1 || bytes % 16 != 0) trap("a bulk copy moves a multiple of 16 bytes, and some", here);
+  must_be_multiple(shared_dst, global_src, 16, true, here);
+  if (!is_shared(object)) trap("a bulk copy completes on a barrier in shared memory", here);
+  if (checking()) access(const_cast<void*>(object), 8, Access::atomic_rmw, locate(here), Scope::block);
+  (void)initialised(*t.block, object, here);
+  Flight f;
+  f.barrier = object;
+  f.bytes = bytes;
+  f.copies.push_back(start(shared_dst, global_src, bytes, bytes, here));
+  send(t, std::move(f));
+}
+
+void ordered_begin(const volatile void* p, std::size_t bytes, Ordered kind, Scope scope, bool release,
+                   Here here) {
+  Thread* t = current().schedule.thread;
+  if (t == nullptr) return;
+  pause_before_atomic(*t, here);
+  if (!checking()) return;
+  if (release) on_fence(*t, scope);
+  const Access what = kind == Ordered::load    ? Access::atomic_load
+                      : kind == Ordered::store ? Access::atomic_store
+                                               : Access::atomic_rmw;
+  access(const_cast<void*>(p), bytes, what, locate(here), scope);
+}
+
+void ordered_end(bool changed, Scope scope, bool acquire) {
+  Thread* t = current().schedule.thread;
+  if (t == nullptr) return;
+  if (acquire && checking()) on_fence(*t, scope);
+  atomic_end(changed);
+}
+
+}  // namespace plumb::simt

@@ -1,0 +1,95 @@
+// Fences, atomics and time: where a thread may be switched though it waits for nobody.
+#include <fmt/core.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include "gpu/simt/state.hpp"
+#include "reference/core/error.hpp"
+
+namespace plumb::simt {
+
+void fence(Scope scope) {
+  Thread* t = current().schedule.thread;
+  if (t == nullptr) return;
+  if (checking()) on_fence(*t, scope);
+  if (current().run.order != Order::ascending && one_in(4)) yield(false);
+}
+
+void pause_before_atomic(Thread& thread, Here here) {
+  thread.here = here;
+  thread.waits_for = "an atomic operation";
+  if (thread.atomic_was_idle) {
+    yield(true);
+  } else if (current().run.order != Order::ascending && one_in(8)) {
+    yield(false);
+  }
+}
+
+void atomic_begin(const volatile void* p, std::size_t bytes, Scope scope, Here here) {
+  Thread* t = current().schedule.thread;
+  if (t == nullptr) return;
+  pause_before_atomic(*t, here);
+  if (reinterpret_cast<std::uintptr_t>(p) % bytes != 0) {
+    note(FindingKind::misaligned,
+         fmt::format("atomic operation on {} bytes at an address that is no multiple", bytes), t,
+         locate(here));
+    stop();
+  }
+  if (checking()) access(const_cast<void*>(p), bytes, Access::atomic_rmw, locate(here), scope);
+}
+
+void atomic_end(bool changed) {
+  Thread* t = current().schedule.thread;
+  if (t == nullptr) return;
+  t->atomic_was_idle = !changed;
+  if (changed) progress();
+}
+
+void pause() {
+  if (current().schedule.thread == nullptr) return;
+  current().schedule.thread->waits_for = "__nanosleep";
+  yield(true);
+}
+
+long long clock_ticks() {
+  if (current().schedule.thread != nullptr) {  // threads that wait for time to pass wait together
+    current().schedule.thread->waits_for = "the clock";
+    yield(false);
+  }
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+void trap(const char* what, Here here) {
+  if (current().schedule.thread == nullptr) throw input_error(here.file, here.line, what);
+  note(FindingKind::trap, what, current().schedule.thread, locate(here));
+  stop();
+}
+
+}  // namespace plumb::simt
+
+// clock() counts a device's cycles in a kernel (cudaDeviceProp::clockRate: a thousand a microsecond), and the process' time in host code.
+extern "C" clock_t clock() noexcept {
+  if (plumb::simt::current().schedule.thread != nullptr)
+    return static_cast<clock_t>(plumb::simt::clock_ticks());
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<clock_t>(used.tv_sec * CLOCKS_PER_SEC + used.tv_nsec / (1000000000 / CLOCKS_PER_SEC));
+}
+
+// A failed assert() in a kernel is a finding; in host code it is what it always was.
+// NOLINTNEXTLINE(bugprone-exception-escape): trap() leaves the fiber, it does not throw through here
+extern "C" void __assert_fail(const char* expression, const char* file, unsigned line,
+                              const char* function) noexcept {
+  if (plumb::simt::current().schedule.thread != nullptr) {
+    plumb::simt::trap((std::string("assertion failed: ") + expression).c_str(),
+                      {file, static_cast<int>(line)});
+  }
+  std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, expression);
+  std::abort();
+}

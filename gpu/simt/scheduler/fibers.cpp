@@ -1,0 +1,101 @@
+// Fibers: a thread of a kernel is one, and the scheduler switches between them.
+//
+// Why fibers and not threads: a barrier of 1024 threads costs two microseconds instead of milliseconds, and a
+// seed replays. Boost.Context's jump_fcontext does the switch (some ten nanoseconds). Threads switch only
+// where a device would let them meet (barriers, warp operations, atomics, fences): between those points a
+// race cannot show in the values, which is why Options::check looks at every access instead.
+#include <fmt/core.h>
+
+#include <boost/context/detail/fcontext.hpp>
+#include <new>
+
+#include "gpu/simt/state.hpp"
+
+namespace plumb::simt {
+
+namespace {
+
+using boost::context::detail::fcontext_t;
+using boost::context::detail::jump_fcontext;
+using boost::context::detail::make_fcontext;
+using boost::context::detail::transfer_t;
+
+void push_ready(Block& b, const Thread& t) {
+  std::size_t at = b.ready_head + b.ready_count++;
+  if (at >= b.ready.size()) at -= b.ready.size();
+  b.ready[at] = t.id;
+}
+
+[[noreturn]] void fiber_main(transfer_t from) {
+  auto* me = static_cast<Thread*>(from.data);
+  current().schedule.scheduler = from.fctx;
+  try {
+    current().schedule.body(current().schedule.closure);
+  } catch (const std::bad_alloc&) {  // the executor's own, on this thread's behalf
+    run_short("what is kept of memory accesses");
+  }
+  me->state = ThreadState::done;
+  for (;;) switch_out();
+}
+
+}  // namespace
+
+Executor the_executor;
+
+void switch_out() {
+  const transfer_t t = jump_fcontext(static_cast<fcontext_t>(current().schedule.scheduler), nullptr);
+  current().schedule.scheduler = t.fctx;
+}
+
+void switch_to(Thread& t) {
+  const transfer_t back = jump_fcontext(static_cast<fcontext_t>(t.context), &t);
+  t.context = back.fctx;
+}
+
+void make_fiber(Thread& t, unsigned char* top, std::size_t bytes) {
+  t.context = make_fcontext(top, bytes, &fiber_main);
+}
+
+void wake(Thread& t) {
+  t.state = ThreadState::ready;
+  push_ready(*t.block, t);
+}
+
+Thread& pop_ready(Block& b) {
+  const bool stay = current().run.order == Order::ascending || current().run.order == Order::descending ||
+                    (current().run.order == Order::by_warp && (next_random() & 7u) != 0);
+  if (!stay && b.ready_count > 1) {
+    std::size_t at = b.ready_head + next_random() % b.ready_count;
+    if (at >= b.ready.size()) at -= b.ready.size();
+    std::swap(b.ready[at], b.ready[b.ready_head]);
+  }
+  const std::uint16_t id = b.ready[b.ready_head];
+  if (++b.ready_head == b.ready.size()) b.ready_head = 0;
+  --b.ready_count;
+  return b.threads[id];
+}
+
+void progress() { current().schedule.idle = current().schedule.slice_idle = 0; }
+
+void yield(bool spinning) {
+  Thread* t = current().schedule.thread;
+  if (t == nullptr) return;
+  if (spinning) {
+    ++current().schedule.idle;
+    ++current().schedule.slice_idle;
+  }
+  push_ready(*t->block, *t);
+  switch_out();
+}
+
+void run_short(const std::string& what) {
+  if (current().run.shortage.empty()) current().run.shortage = "out of memory: " + what;
+  current().run.is_stopped = true;
+}
+
+void stop() {
+  current().run.is_stopped = true;
+  for (;;) switch_out();
+}
+
+}  // namespace plumb::simt

@@ -1,0 +1,195 @@
+// Launches: what a device refuses, and the launch seam (gpu/runtime/launch.hpp) in the executor's world.
+#include "gpu/runtime/launch.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "gpu/runtime/launch_limits.hpp"
+#include "gpu/simt/scheduler/index_variables.hpp"
+#include "gpu/simt/state.hpp"
+#include "reference/core/error.hpp"
+
+namespace plumb::simt {
+
+namespace {
+
+std::size_t dynamic_allowed(const LaunchOrder& order) {
+  if (order.kernel == nullptr) return current().schedule.most_dynamic_allowed;
+  const auto it = current().schedule.dynamic_allowed.find(order.kernel);
+  return it != current().schedule.dynamic_allowed.end() ? it->second : 0;
+}
+
+// Opens the launch. False: a device refuses it, or it is too large for the executor.
+bool begin_launch(const LaunchOrder& order) {
+  Launch& launch = open_launch(order.stream);
+  launch.kernel = order.name;
+  launch.kernel_address = order.kernel;
+  launch.grid = order.grid;
+  launch.block = order.block;
+  launch.here = order.here;
+  current().schedule.by_seam = order.by_seam;
+  const int multiprocessors =
+      runs_by_itself() ? current().run.options.multiprocessors : current().run.chip->multiprocessors;
+  current().schedule.shape = {
+      order.grid,        order.block,    order.dynamic_shared, 0, dynamic_allowed(order),
+      order.cooperative, multiprocessors};
+  if (refuse_launch()) return false;
+  const std::uint64_t total = std::uint64_t{order.grid.x} * order.grid.y * order.grid.z;
+  const std::uint64_t threads = std::uint64_t{order.block.x} * order.block.y * order.block.z;
+  current().run.counters.threads +=
+      static_cast<std::int64_t>(std::min(total, std::uint64_t{1} << 40) * threads);
+  if (current().run.options.max_threads > 0 &&
+      current().run.counters.threads > current().run.options.max_threads) {
+    current().run.is_stopped = true;
+    return false;
+  }
+  if (total > 0x7fffffffu - current().schedule.next_block_id) {
+    run_short(fmt::format("numbers for the blocks of a run: {} are more than 2147483647", total));
+    return false;
+  }
+  launch.blocks = static_cast<std::uint32_t>(total);
+  current().schedule.next_block_id += launch.blocks;
+  ++current().run.counters.launches;
+  return true;
+}
+
+}  // namespace
+
+uint3 running_thread{0, 0, 0};
+uint3 running_block{0, 0, 0};
+uint3 running_block_extent{1, 1, 1};
+uint3 running_grid_extent{1, 1, 1};
+
+// Whether a device refuses the launch under way; noted, and the run stopped, where it does.
+bool refuse_launch() {
+  LaunchShape& shape = current().schedule.shape;
+  if (current().schedule.by_seam &&
+      launching::must_ask_for_shared_memory(shape.static_shared, shape.dynamic_shared))
+    shape.dynamic_allowed = shape.dynamic_shared;
+  current().run.refusal = why_refused(shape, *current().run.chip);
+  if (current().run.refusal.text.empty()) return false;
+  note(FindingKind::bad_launch, "a device refuses " + current().run.refusal.text, nullptr,
+       locate(current().schedule.launches.back().here));
+  current().run.is_stopped = true;
+  return true;
+}
+
+void refuse_block(unsigned most_threads) {
+  current().run.refusal = {LaunchError::invalid_value,
+                           fmt::format("a block of {} threads: the kernel's __launch_bounds__ allows {}",
+                                       show(running_block_extent), most_threads)};
+  note(FindingKind::bad_launch, "a device refuses " + current().run.refusal.text, nullptr,
+       locate(current().schedule.launches.back().here));
+  stop();
+}
+
+void run_launch(const LaunchOrder& order) {
+  if (current().schedule.thread != nullptr)
+    trap("a kernel launches a kernel: not supported by the CPU executor", order.here);
+  begin_by_itself();
+  const auto lock = enter_engine();
+  if (current().run.is_stopped) {
+    ++current().run.skipped;
+    return;
+  }
+  enter_stream(order.stream);
+  if (begin_launch(order)) {
+    current().schedule.body = order.body;
+    current().schedule.closure = order.closure;
+    current().schedule.short_of.clear();
+    current().schedule.idle = 0;
+    running_block_extent = order.block;
+    running_grid_extent = order.grid;
+    current().schedule.cooperative = order.cooperative;
+    run_blocks(current().schedule.launches.back(), order.cooperative);
+    current().schedule.thread = nullptr;
+  }
+  if (!current().run.is_stopped) return;
+  if (!current().run.shortage.empty()) current().schedule.pool.clear();  // what follows may need the memory
+  report_now();  // the program may abort on the error it is told
+  // A device that refuses a launch is as good as before: the program is told and goes on.
+  if (!current().run.refusal.text.empty() && runs_by_itself()) current().run.is_stopped = false;
+}
+
+void launch_packed(const void* kernel, void (*invoke)(const void*, void**), void** args, LaunchOrder order) {
+  struct Call {
+    const void* kernel;
+    void (*invoke)(const void*, void**);
+    void** args;
+  } call{kernel, invoke, args};
+  order.body = [](void* c) {
+    const auto* what = static_cast<const Call*>(c);
+    what->invoke(what->kernel, what->args);
+  };
+  order.closure = &call;
+  run_launch(order);
+}
+
+void launch_written(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes, void* stream,
+                    void (*body)(void*), void* closure, std::size_t closure_bytes, Here here) {
+  const auto launch = [=](void* in_stream, void* arguments) {
+    const auto lock = enter_engine();
+    current().schedule.params_low = static_cast<const unsigned char*>(arguments);
+    current().schedule.params_high = current().schedule.params_low + closure_bytes;
+    LaunchOrder order{name,  nullptr, grid, block, shared_bytes, in_stream,
+                      false, false,   here, body,  arguments};
+    run_launch(order);
+    current().schedule.params_low = current().schedule.params_high = nullptr;
+  };
+  stream = launch_key(stream);
+  if (!is_captured(stream)) return launch(stream, closure);
+  // Arguments of a kernel are bytes: a graph keeps them.
+  const std::size_t bytes = (closure_bytes + 63) / 64 * 64;
+  const std::shared_ptr<void> kept(std::aligned_alloc(64, bytes), &std::free);
+  std::memcpy(kept.get(), closure, closure_bytes);
+  capture_launch(stream, [launch, kept](void* in_stream) { launch(in_stream, kept.get()); });
+}
+
+}  // namespace plumb::simt
+
+namespace plumb {
+
+void Grid::narrow(long long x) {
+  if (x < 0 || x > 0x7fffffffLL) throw input_error(file, line, "grid extent out of range", std::to_string(x));
+  extent.x = static_cast<unsigned>(x);
+}
+
+namespace launching {
+
+void launch_packed(const void* kernel, void (*invoke)(const void*, void**), Grid grid, dim3 block,
+                   std::size_t shared_bytes, void* stream, void** args, Kind kind) {
+  if (grid.extent.x == 0 || grid.extent.y == 0 || grid.extent.z == 0) return;
+  simt::launch_packed(kernel, invoke, args,
+                      {{},
+                       kernel,
+                       grid.extent,
+                       block,
+                       shared_bytes,
+                       stream,
+                       kind == Kind::cooperative,
+                       true,
+                       {grid.file, grid.line},
+                       nullptr,
+                       nullptr});
+}
+
+}  // namespace launching
+
+void device_fill(void* ptr, int byte, std::size_t bytes, void* stream, const char* file, int line) {
+  if (bytes == 0 || simt::stopped()) return;
+  simt::host_operation("device_fill", stream, {file, line}, ptr, nullptr, bytes);
+  if (!simt::stopped()) std::memset(ptr, byte, bytes);
+}
+
+void device_copy(void* to, const void* from, std::size_t bytes, void* stream, const char* file, int line) {
+  if (bytes == 0 || simt::stopped()) return;
+  simt::host_operation("device_copy", stream, {file, line}, to, from, bytes);
+  if (!simt::stopped()) std::memcpy(to, from, bytes);
+}
+
+int device_multiprocessors() { return simt::current().run.options.multiprocessors; }
+
+}  // namespace plumb

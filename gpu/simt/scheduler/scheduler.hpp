@@ -1,0 +1,239 @@
+// Threads, blocks and launches, and what the files of the scheduler ask of each other.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "gpu/simt/memory/memory.hpp"
+#include "gpu/simt/scheduler/launch_limits.hpp"
+
+namespace plumb::simt {
+
+constexpr int kMaxThreads = 1024;
+constexpr std::uint32_t kGap = 64;        // bytes between pieces of shared memory
+constexpr unsigned char kGapByte = 0xfb;  // what they hold
+
+struct PendingCopy {
+  unsigned char* to;
+  const unsigned char* from;
+  int bytes, valid;
+  Location location;
+  bool landed;  // the bytes are there already; only the wait is missing
+};
+
+enum class ThreadState : std::uint8_t {
+  ready,
+  block_barrier,
+  warp,
+  active_mask,
+  named_barrier,
+  grid_barrier,
+  done
+};
+
+struct Thread {
+  void* context = nullptr;  // where the fiber stands
+  Block* block = nullptr;
+  uint3 index{0, 0, 0};
+  std::uint16_t id = 0;  // linear in the block
+  std::uint8_t lane = 0, warp = 0;
+  ThreadState state = ThreadState::ready;
+  unsigned char* stack_low = nullptr;
+
+  // What it waits for.
+  Here here{"", 0};
+  const char* waits_for = "";
+  unsigned mask = 0;
+  Combine combine = nullptr;
+  void* in = nullptr;
+  void* out = nullptr;
+  unsigned answer = 0;
+  int barrier_id = 0;
+
+  // What it knows.
+  std::uint32_t step = 1;  // counts its own releases, never back
+  std::uint32_t warp_step[kWarp] =
+      {};  // of the lanes of its warp, in warp_generation; older ones say nothing
+  std::uint32_t warp_generation = 0;
+  ClockPtr more;                         // beyond its generation and its warp
+  ClockPtr fenced_device, fenced_block;  // what its next flag store publishes
+  ClockPtr seen_device, seen_block;  // what flags it read carried, effective from its next fence or barrier
+  bool has_clocks = false;           // any of the above is set
+  std::uint32_t fenced_generation = 0;  // when it last executed a fence
+
+  std::vector<PendingCopy> open;                                        // started, not committed
+  std::deque<std::vector<PendingCopy>> committed;                       // groups, oldest first
+  std::vector<std::pair<const void*, std::vector<PendingCopy>>> bound;  // to an object barrier's next arrival
+  std::uint64_t fence_epoch = 0;  // of its last fence, until an atomic has published it
+  unsigned volatile_reads = 0;
+  bool atomic_was_idle = false;  // its last atomic changed nothing: it may be polling
+};
+
+struct NamedBarrier {
+  int expected = 0;
+  int arrived = 0;
+  ClockPtr clock;
+  std::vector<std::uint16_t> waiting;
+};
+
+/// Copies under way that complete on a barrier: by an arrival, or by their bytes.
+struct Flight {
+  const void* barrier = nullptr;
+  std::vector<PendingCopy> copies;
+  int arrivals = 0;
+  std::int64_t bytes = 0;
+  ClockPtr known;  // to the thread that started them, then
+};
+
+/// A barrier in shared memory, or of a group.
+struct ObjectBarrier {
+  int expected = 0;
+  int arrived = 0;
+  std::int64_t awaited = 0;  // bytes announced and not yet copied
+  unsigned phase = 0;
+  ClockPtr gathering, complete;
+  std::vector<std::uint16_t> waiting;
+};
+
+struct Block {
+  Block() = default;
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+  ~Block();  // unmaps its arena and stacks
+
+  uint3 index{0, 0, 0};
+  std::uint32_t id = 0;  // unique in the run, rising
+  std::uint32_t generation = 1;
+  int size = 0;
+  int done = 0;
+  int at_barrier = 0;
+  int warps = 0;
+  std::vector<Thread> threads;
+  std::vector<std::uint16_t> ready;  // ring
+  std::size_t ready_head = 0, ready_count = 0;
+  unsigned warp_done[kWarp] = {};     // lanes that exited or never were
+  unsigned warp_waiting[kWarp] = {};  // lanes in warp_exchange
+  unsigned long long serial = 0;      // of this running of a block, for SharedSlot
+  ClockPtr more;                      // known to all of its threads
+
+  unsigned char* arena = nullptr;
+  std::uint32_t arena_used = 0;
+  std::size_t static_shared = 0;  // bytes of its __shared__ variables so far
+  std::vector<SharedPiece> pieces;
+  std::vector<std::uint16_t> piece_of;  // by 4 bytes: 1 + index of the piece, 0: none
+  std::unique_ptr<Shadow> shadow;
+  unsigned char* dynamic = nullptr;
+  NamedBarrier named[16];
+  std::unordered_map<const void*, ObjectBarrier> objects;
+  std::vector<Flight> flying;
+  Here met_at{"", 0}, met_at_too{"", 0};  // two barriers at which warps of the block met; line 0: none yet
+  std::unordered_map<const void*, std::vector<void*>> meetings;
+  int at_grid_barrier = 0;
+
+  unsigned char* stacks = nullptr;
+  std::size_t stack_count = 0;
+};
+
+struct Launch {
+  std::string kernel;
+  const void* kernel_address = nullptr;  // where the name is to be looked up
+  std::uint32_t first_block = 0;         // id of its block 0
+  std::uint32_t blocks = 0;
+  uint3 grid{1, 1, 1}, block{1, 1, 1};
+  int stream = 0;
+  std::vector<int> knows;  // by stream: launches before this index happened before
+  bool host = false;       // a fill or copy
+  Here here{"", 0};
+};
+
+/// A launch as it was asked for.
+struct LaunchOrder {
+  std::string name;              // empty: looked up by the kernel's address
+  const void* kernel = nullptr;  // null: not known
+  uint3 grid{1, 1, 1}, block{1, 1, 1};
+  std::size_t dynamic_shared = 0;  // bytes
+  void* stream = nullptr;
+  bool cooperative = false, by_seam = false;
+  Here here{"", 0};
+  void (*body)(void*) = nullptr;
+  void* closure = nullptr;
+};
+
+// fibers.cpp
+void switch_out();  // to the scheduler, until somebody wakes the running thread
+void switch_to(Thread& thread);
+void make_fiber(Thread& thread, unsigned char* top, std::size_t bytes);
+void wake(Thread& thread);
+Thread& pop_ready(Block& block);
+void yield(bool spinning);
+void progress();  // something happened that a polling thread may be waiting for
+/// The executor itself ran out of `what`: the run ends, and nothing is said about the kernel.
+void run_short(const std::string& what);
+[[noreturn]] void stop();  // abandons the launch from inside a fiber
+template <class F>
+void for_threads_in_order(Block& b, F f);
+
+// blocks.cpp
+std::unique_ptr<Block> admit(const Launch& launch, std::uint32_t linear);
+/// Whether a further block could be made. Where it could not and others are under way that need not be joined, they go on
+/// without it; else the run is given up.
+bool admit_or_run_short(const Launch& launch, std::uint32_t linear, bool needed);
+void give_back(Block* block);
+
+// meetings.cpp, warps.cpp: where threads wait for each other
+bool same_place(Here a, Here b);
+void divergent_exit(const Block& block, const Thread& waiting, const Thread& gone);
+/// Completes the exchange that `thread` waits in, if all lanes it needs are there. True if it did.
+bool try_complete_warp(Thread& thread);
+/// Lanes that asked for the active mask and whose warp cannot run on: those at one place form one group.
+bool resolve_active_masks(Block& block);
+void release_grid_barrier();
+
+// shared.cpp
+unsigned char* place_piece(Block& block, const char* name, const void* slot, std::size_t bytes,
+                           std::size_t alignment);
+void check_gaps(Block& block);
+
+// run.cpp
+void run_blocks(const Launch& launch, bool cooperative);
+
+// launch.cpp
+/// Whether a device refuses the launch under way; noted, and the run stopped, where it does.
+bool refuse_launch();
+void run_launch(const LaunchOrder& order);
+/// The same of a kernel whose arguments are packed: `invoke` calls it with them.
+void launch_packed(const void* kernel, void (*invoke)(const void*, void**), void** args, LaunchOrder order);
+
+// asynchronous.cpp
+bool land_flights(Block& block);  // all there are; false: there were none
+void check_flights(const Block& block);
+
+// atomics.cpp
+/// Lets others run before an atomic or ordered access: always after one that changed nothing, else as the schedule draws.
+void pause_before_atomic(Thread& thread, Here here);
+
+// What the scheduler asks of the host room.
+Launch& open_launch(void* stream);
+/// What an operation that is queued to `stream` now comes after: what the host has waited for, and by the legacy default stream's
+/// rule the null stream and the blocking streams (host_streams.cpp).
+void enter_stream(const void* stream);
+/// The executor's key of the stream that a launch names, whether that stream is being captured, and a launch kept as a graph's node.
+void* launch_key(void* stream);
+bool is_captured(void* stream);
+void capture_launch(void* stream, std::function<void(void* stream)> launch);
+/// One of the host's threads at a time.
+std::unique_lock<std::recursive_mutex> enter_engine();
+void begin_by_itself();  // begin_run() for a program that does not
+/// Whether the program began the run by itself: it is told of a refused launch by an error code and goes on.
+bool runs_by_itself();
+/// Prints what a program that runs by itself has found so far.
+void report_now();
+
+}  // namespace plumb::simt

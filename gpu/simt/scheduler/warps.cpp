@@ -1,0 +1,123 @@
+// Where the lanes of a warp wait for each other, and what they exchange there.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "gpu/simt/state.hpp"
+
+namespace plumb::simt {
+
+// Completes the exchange that `t` waits in, if all lanes it needs are there. True if it did.
+bool try_complete_warp(Thread& t) {
+  Block& b = *t.block;
+  const unsigned need = t.mask & ~b.warp_done[t.warp];
+  if ((need & ~b.warp_waiting[t.warp]) != 0) return false;
+  void* in[kWarp] = {};
+  void* out[kWarp] = {};
+  Thread* lanes = &b.threads[static_cast<std::size_t>(t.warp) * kWarp];
+  for (unsigned rest = need; rest != 0; rest &= rest - 1) {
+    Thread& other = lanes[__builtin_ctz(rest)];
+    if (other.mask != t.mask ||
+        (other.waits_for != t.waits_for && std::strcmp(other.waits_for, t.waits_for) != 0)) {
+      RawFinding* f = note(
+          FindingKind::lane_outside_mask,
+          fmt::format("lanes of one warp do not agree: lane {} is at {} with mask {:#x}, lane {} at {} with "
+                      "mask {:#x}",
+                      t.lane, t.waits_for, t.mask, other.lane, other.waits_for, other.mask),
+          &t, locate(t.here), locate(other.here));
+      if (f != nullptr) {
+        f->finding.has_other = true;
+        f->finding.other_thread = {b.index, other.index};
+        f->finding.hint = "all lanes named in a mask must execute the same operation with the same mask";
+      }
+      current().run.is_stopped = true;
+      return false;
+    }
+    in[other.lane] = other.in;
+    out[other.lane] = other.out;
+  }
+  if (t.combine != nullptr) t.combine(need, in, out);
+  b.warp_waiting[t.warp] &= ~need;
+  if (checking()) on_warp_sync(b, t.warp, need);
+  const bool down = current().run.order == Order::descending;
+  for (int i = 0; i < kWarp; ++i) {
+    const int lane = down ? kWarp - 1 - i : i;
+    if ((need >> lane & 1u) != 0 && &lanes[lane] != current().schedule.thread) wake(lanes[lane]);
+  }
+  progress();
+  return true;
+}
+
+// Lanes that asked for the active mask and whose warp cannot run on: those at one place form one group.
+bool resolve_active_masks(Block& b) {
+  bool any = false;
+  for (Thread& t : b.threads) {
+    if (t.state != ThreadState::active_mask) continue;
+    unsigned group = 0;
+    Thread* lanes = &b.threads[static_cast<std::size_t>(t.warp) * kWarp];
+    const int count = std::min(kWarp, b.size - t.warp * kWarp);
+    for (int i = 0; i < count; ++i) {
+      if (lanes[i].state == ThreadState::active_mask && lanes[i].here.line == t.here.line &&
+          lanes[i].here.file == t.here.file)
+        group |= 1u << i;
+    }
+    for (int i = 0; i < count; ++i) {
+      if ((group >> i & 1u) == 0) continue;
+      lanes[i].answer = group;
+      wake(lanes[i]);
+    }
+    any = true;
+  }
+  return any;
+}
+
+void warp_exchange(unsigned mask, const char* name, Combine combine, void* in, void* out, Here here) {
+  Thread& t = *current().schedule.thread;
+  Block& b = *t.block;
+  t.here = here;
+  t.waits_for = name;
+  t.mask = mask;
+  if ((mask >> t.lane & 1u) == 0) {
+    RawFinding* f =
+        note(FindingKind::lane_outside_mask,
+             fmt::format("lane {} calls {} with mask {:#x}, which does not name it", t.lane, name, mask), &t,
+             locate(here));
+    if (f != nullptr) f->finding.hint = "every lane that makes the call must be in its mask";
+    stop();
+  }
+  t.combine = combine;
+  t.in = in;
+  t.out = out;
+  t.state = ThreadState::warp;
+  b.warp_waiting[t.warp] |= 1u << t.lane;
+  if (try_complete_warp(t)) {
+    t.state = ThreadState::ready;
+    if (current().run.order == Order::random && one_in(4)) yield(false);
+    return;
+  }
+  if (current().run.is_stopped) stop();
+  switch_out();
+}
+
+unsigned active_mask(Here here) {
+  Thread& t = *current().schedule.thread;
+  t.here = here;
+  t.waits_for = "__activemask";
+  t.mask = 0;
+  t.state = ThreadState::active_mask;
+  switch_out();
+  return t.answer;
+}
+
+unsigned present(unsigned mask) {
+  const Thread& t = *current().schedule.thread;
+  return mask & ~t.block->warp_done[t.warp];
+}
+
+void poison_value(void* out, std::size_t bytes) {
+  constexpr unsigned char kNan[8] = {0xad, 0xde, 0xc0, 0x7f, 0xad, 0xde, 0xf8, 0x7f};
+  std::memcpy(out, kNan, std::min<std::size_t>(bytes, 8));
+}
+
+}  // namespace plumb::simt

@@ -1,0 +1,113 @@
+// The state of the executor: one struct for each concern, behind current(). One per process: instrumented code finds it without an
+// argument. Included by .cpp files alone; a header of a room knows the types of its own room and of those before it.
+#pragma once
+#include <unordered_map>
+
+#include "gpu/simt/host/stream_order.hpp"
+#include "gpu/simt/scheduler/scheduler.hpp"
+
+namespace plumb::simt {
+
+/// The run: what it was asked for, and how it stands.
+struct RunState {
+  Options options;
+  const ChipLimits* chip = nullptr;
+  bool begun = false;       // begin_run() was called
+  bool is_stopped = false;  // launches do nothing
+  Counters counters;
+  std::uint64_t rng = 1;
+  Order order = Order::ascending;
+  Refusal refusal;           // of the last launch
+  std::string shortage;      // what the executor itself ran out of
+  std::int64_t skipped = 0;  // launches after the run was stopped
+};
+
+/// The launch under way and its blocks.
+struct ScheduleState {
+  // Of each of the host's threads: instrumented host code beside a launch is no fiber of it.
+  static inline thread_local Thread* thread = nullptr;
+  void* scheduler = nullptr;  // context to return to
+  bool cooperative = false;
+  bool by_seam = false;  // launched through the seam, which asks for shared memory on the kernel's behalf
+  LaunchShape shape;
+  void (*body)(void*) = nullptr;
+  void* closure = nullptr;
+  const unsigned char* params_low = nullptr;  // the launch's arguments, on the launching thread's stack
+  const unsigned char* params_high = nullptr;
+  std::uint32_t next_block_id = 1;
+  unsigned long long block_serial = 0;
+  std::vector<Launch> launches;
+  std::vector<Block*> resident;
+  std::vector<std::unique_ptr<Block>> pool;  // blocks for use again
+  std::int64_t idle = 0;                     // polls since anything changed
+  std::int64_t slice_idle = 0;               // in this block's slice
+  bool turn_over = false;                    // the slice ended by the schedule's draw
+  std::string short_of;  // what a further block of the launch under way would have needed and did not get
+  // cudaFuncAttributeMaxDynamicSharedMemorySize by kernel, and the greatest of them: a launch written as
+  // kernel<<<...>>> does not say which kernel's address it is of.
+  std::unordered_map<const void*, std::size_t> dynamic_allowed;
+  std::size_t most_dynamic_allowed = 0;
+};
+
+/// What kernels may touch.
+struct MemoryState {
+  std::vector<std::unique_ptr<Array>> arrays;
+  Array* last_array = nullptr;
+  std::vector<std::unique_ptr<Array>> image;  // writable segments of the program: __device__ variables
+  std::vector<std::pair<const unsigned char*, const unsigned char*>> constants;  // its read-only segments
+};
+
+/// What the race detector keeps beside the marks in the shadow.
+struct RaceState {
+  std::unordered_map<const volatile void*, Flag> flags;
+  std::vector<MarkSet> mark_sets;  // [0] unused
+  std::vector<std::uint32_t> free_mark_sets;
+  Doubt doubt;
+  RawFinding doubtful;
+  const unsigned char* access_at = nullptr;  // the access being looked at
+  std::size_t access_bytes = 0;
+};
+
+struct ReportState {
+  std::vector<RawFinding> findings;
+  std::int64_t further_findings = 0;
+  std::vector<Here> heres;  // what Locations with the top bit stand for
+};
+
+struct Executor {
+  RunState run;
+  ScheduleState schedule;
+  MemoryState memory;
+  RaceState race;
+  ReportState report;
+  StreamOrder streams;
+};
+extern Executor the_executor;
+inline Executor& current() { return the_executor; }
+
+/// Whether every access is looked at, and clocks are kept.
+inline bool checking() { return current().run.options.check; }
+
+inline std::uint64_t next_random() {
+  std::uint64_t& rng = current().run.rng;
+  rng ^= rng << 13;
+  rng ^= rng >> 7;
+  rng ^= rng << 17;
+  return rng;
+}
+inline bool one_in(unsigned n) { return next_random() % n == 0; }
+
+inline void resolve_pending() {
+  if (current().race.doubt.at != nullptr) resolve_doubt();
+}
+
+template <class F>
+void for_threads_in_order(Block& b, F f) {
+  if (current().run.order == Order::descending) {
+    for (int i = b.size - 1; i >= 0; --i) f(b.threads[static_cast<std::size_t>(i)]);
+  } else {
+    for (int i = 0; i < b.size; ++i) f(b.threads[static_cast<std::size_t>(i)]);
+  }
+}
+
+}  // namespace plumb::simt

@@ -1,0 +1,233 @@
+// Launches that a device refuses, resources that the executor runs out of, and atomic sums as a device rounds them.
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cfloat>
+#include <cmath>
+#include <cstdio>
+
+#include "gpu/simt/host/host_api.hpp"
+#include "gpu/simt/scheduler/launch_limits.hpp"
+#include "gpu/tests/simt_support.hpp"
+#include "reference/core/error.hpp"
+
+using namespace plumb::simt_test;
+namespace simt = plumb::simt;
+using simt::FindingKind;
+
+namespace {
+
+// The one finding of a run, a refused launch; "" where the launch was not refused.
+std::string refusal() {
+  const auto findings = Run::findings();
+  if (findings.empty()) return "";
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].kind == FindingKind::bad_launch);
+  return findings[0].text;
+}
+
+simt::LaunchShape shape(dim3 grid, dim3 block, std::size_t fixed = 0, std::size_t asked = 0) {
+  simt::LaunchShape s;
+  s.grid = grid;
+  s.block = block;
+  s.static_shared = fixed;
+  s.dynamic_shared = asked;
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("static and dynamic shared memory count together") {
+  std::vector<int> out(32);
+  const int fixed = static_shared_bytes();
+  const int limit = 48 * 1024;
+  {
+    Run run;
+    static_and_dynamic_written(run.output(out), limit - fixed);
+    CHECK(refusal() == "");
+    CHECK(out[31] == 32);
+  }
+  {
+    Run run;
+    static_and_dynamic_written(run.output(out), limit - fixed + 4);
+    const std::string said = refusal();
+    CHECK_MESSAGE(said.find("16384 bytes of static and 32772 of dynamic shared memory") != std::string::npos,
+                  said);
+  }
+  {
+    Run run;  // the seam asks for what is above the limit, static memory counted
+    static_and_dynamic(run.output(out), limit - fixed + 4);
+    CHECK(refusal() == "");
+    CHECK(out[31] == 32);
+  }
+  Run run;
+  static_and_dynamic(run.output(out), 227 * 1024 - fixed + 4);
+  CHECK(refusal().find("at most 232448 together on sm_90") != std::string::npos);
+}
+
+TEST_CASE("cudaFuncSetAttribute allows a kernel more dynamic shared memory, up to the chip's limit") {
+  std::vector<int> out(32);
+  Run run;
+  const void* kernel = static_and_dynamic_address();
+  CHECK(simt::allow_dynamic_shared(kernel, 228 * 1024) == cudaErrorInvalidValue);
+  CHECK(simt::allow_dynamic_shared(kernel, 64 * 1024) == cudaSuccess);
+  static_and_dynamic_written(run.output(out), 64 * 1024);
+  CHECK(refusal() == "");
+  Run again;
+  static_and_dynamic_written(again.output(out), 64 * 1024 + 4);
+  CHECK(refusal().find("which is 65536, allows more") != std::string::npos);
+}
+
+TEST_CASE("more threads than __launch_bounds__ allows are refused") {
+  for (const int threads : {32, 128, 129, 256}) {
+    CAPTURE(threads);
+    std::vector<int> out(1);
+    Run run;
+    bounded(threads, run.output(out));
+    const std::string said = refusal();
+    CHECK((said == "") == (threads <= 128));
+    if (threads > 128) CHECK(said.find("__launch_bounds__ allows 128") != std::string::npos);
+    CHECK(out[0] == (threads <= 128 ? threads : 0));
+  }
+}
+
+TEST_CASE("extents of blocks and grids are limited one by one") {
+  const simt::ChipLimits& chip = simt::limits_of(90);
+  const auto error = [&](dim3 grid, dim3 block) { return simt::why_refused(shape(grid, block), chip).error; };
+  using E = simt::LaunchError;
+  CHECK(error(1, dim3(1024, 1, 1)) == E::none);
+  CHECK(error(1, dim3(1, 1024, 1)) == E::none);
+  CHECK(error(1, dim3(1, 1, 64)) == E::none);
+  CHECK(error(1, dim3(1, 1, 65)) == E::invalid_configuration);
+  CHECK(error(1, dim3(2048, 1, 1)) == E::invalid_configuration);
+  CHECK(error(1, dim3(32, 33, 1)) == E::invalid_configuration);
+  CHECK(error(1, dim3(0, 1, 1)) == E::invalid_configuration);
+  CHECK(error(dim3(0x7fffffffu, 65535, 65535), 1) == E::none);
+  CHECK(error(0x80000000u, 1) == E::invalid_configuration);
+  CHECK(error(dim3(1, 65536, 1), 1) == E::invalid_configuration);
+  CHECK(error(dim3(1, 1, 65536), 1) == E::invalid_configuration);
+  CHECK(error(dim3(1, 0, 1), 1) == E::invalid_configuration);
+  // through a launch
+  std::vector<int> out(1);
+  Run run;
+  shaped(1, 70000, 1, run.output(out));
+  CHECK(refusal().find("a grid of (1,70000,1) blocks") != std::string::npos);
+}
+
+TEST_CASE("a cooperative launch must fit the chip at once") {
+  const simt::ChipLimits& chip = simt::limits_of(90);
+  const auto error = [&](unsigned blocks, unsigned threads, std::size_t shared) {
+    simt::LaunchShape s = shape(blocks, threads, 0, shared);
+    s.dynamic_allowed = shared;
+    s.cooperative = true;
+    s.multiprocessors = chip.multiprocessors;
+    return simt::why_refused(s, chip).error;
+  };
+  using E = simt::LaunchError;
+  CHECK(error(132 * 32, 64, 0) == E::none);
+  CHECK(error(132 * 32 + 1, 64, 0) == E::cooperative_too_large);
+  CHECK(error(132 * 2, 1024, 0) == E::none);
+  CHECK(error(132 * 2 + 1, 1024, 0) == E::cooperative_too_large);
+  CHECK(error(132 * 2, 32, 113 * 1024) == E::none);
+  CHECK(error(132 * 2, 32, 114 * 1024) == E::cooperative_too_large);
+  std::vector<int> out(132 * 32 + 1);
+  Run run;
+  cooperative_blocks(132 * 32 + 1, 32, run.output(out));
+  CHECK(refusal().find("hold 4224 of them at once") != std::string::npos);
+}
+
+TEST_CASE("each chip has limits of its own, and an unknown one is an error") {
+  CHECK(simt::limits_of(80).shared_opt_in == 163 * 1024);
+  CHECK(simt::limits_of(86).threads_per_multiprocessor == 1536);
+  CHECK(simt::why_refused(shape(1, 32, 0, 100 * 1024), simt::limits_of(80)).error ==
+        simt::LaunchError::invalid_value);
+  CHECK_THROWS_AS(static_cast<void>(simt::limits_of(11)), plumb::Error);
+  simt::Options options;
+  options.chip = 86;
+  simt::begin_run(options);
+  std::vector<int> out(32);
+  simt::add_array("out", out.data(), 128, false, true);
+  static_and_dynamic(out.data(), 100 * 1024);
+  CHECK(refusal().find("together on sm_86") != std::string::npos);
+}
+
+TEST_CASE("atomicAdd of floats flushes subnormals in global memory and keeps them in shared memory") {
+  // normal + normal with a subnormal sum; subnormal + 0; subnormal + normal; -subnormal + 0
+  const float tiny = FLT_MIN / 4;
+  const std::vector<float> terms{1.5f * FLT_MIN, tiny, tiny, -tiny, -FLT_MIN, 0.0f, FLT_MIN, -0.0f};
+  std::vector<float> global(4), shared(4);
+  std::vector<double> wide(4);
+  for (const bool ptx : {false, true}) {
+    CAPTURE(ptx);
+    Run run;
+    if (ptx) {
+      ptx_sums(run.input(terms), run.output(global, "global"), run.output(shared, "shared"));
+    } else {
+      atomic_sums(run.input(terms), run.output(global, "global"), run.output(shared, "shared"),
+                  run.output(wide, "wide"));
+      CHECK(wide[0] == 8e-320);
+    }
+    const auto findings = Run::findings();
+    CHECK_MESSAGE(findings.empty(), all_of(findings));
+    CHECK(global[0] == 0.0f);
+    CHECK(global[1] == 0.0f);
+    CHECK(global[2] == FLT_MIN);
+    CHECK(global[3] == 0.0f);
+    CHECK(std::signbit(global[3]));
+    CHECK(shared[0] == FLT_MIN / 2);
+    CHECK(shared[1] == tiny);
+    CHECK(shared[2] == FLT_MIN + tiny);
+    CHECK(shared[3] == -tiny);
+  }
+}
+
+TEST_CASE("the executor's own lack of memory is told as such, and says nothing about the kernel") {
+  // In a child, whose address space is limited to what it has and a little: the stacks of 1009 blocks do not fit.
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    std::vector<int> out(1009);
+    long pages = 0;
+    std::FILE* statm = std::fopen("/proc/self/statm", "r");
+    if (statm == nullptr || std::fscanf(statm, "%ld", &pages) != 1) _exit(10);
+    const rlim_t most = static_cast<rlim_t>(pages) * 4096 + (rlim_t{256} << 20);
+    const rlimit limit{most, most};
+    if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(11);
+    {
+      Run run;
+      cooperative_blocks(1009, 256, run.output(out));
+      const auto findings = Run::findings();
+      if (!findings.empty() || !simt::stopped()) _exit(12);
+      if (simt::shortage().find("out of memory: the stacks and shared memory of") != 0) _exit(13);
+    }
+    Run run;  // what the first took is given back: the next one has room
+    bounded(32, run.output(out));
+    if (!Run::findings().empty() || !simt::shortage().empty() || out[0] != 32) _exit(14);
+    _exit(0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
+TEST_CASE("a race on one line is told from two lines: an update wants atomicAdd") {
+  if (!checked()) return;
+  std::vector<int> out(64);
+  {
+    Run run;
+    updated(run.output(out));
+    const auto findings = Run::findings();
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].place.line == line_of("limits", "updated"));
+    CHECK(findings[0].hint.find("several threads update the same element on this line: atomicAdd") == 0);
+  }
+  Run run;
+  shifted(run.output(out));
+  const auto findings = Run::findings();
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].place.line == line_of("limits", "shifted"));
+  CHECK(findings[0].hint.find("one thread reads on this line what another writes there") == 0);
+}

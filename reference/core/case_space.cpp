@@ -1,0 +1,271 @@
+#include "reference/core/case_space.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "reference/core/error.hpp"
+#include "reference/core/random.hpp"
+
+namespace plumb {
+namespace {
+
+constexpr std::string_view kFillKey = "fill", kDtypeKey = "dtype", kPatternKey = "pattern",
+                           kRowMeanKey = "row_mean";
+
+ValueClass range(std::string name, std::int64_t low, std::int64_t high, double weight = 1) {
+  return {std::move(name), {}, low, high, weight};
+}
+ValueClass listed(std::string name, const std::vector<std::int64_t>& values, double weight = 1) {
+  ValueClass c{std::move(name), {}, 0, 0, weight};
+  for (const std::int64_t v : values) c.words.push_back(std::to_string(v));
+  return c;
+}
+
+double number_of(const std::string& word) {
+  double value = 0;
+  const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
+  return status == std::errc() && end == word.data() + word.size() ? value : 0;
+}
+
+// Integers of 12 bits are exact in fp32 but in no 16-bit type, nor in tf32: they stand in for fractions under bitwise fills.
+std::vector<ValueClass> scalar_classes() {
+  return {{"zero", {"0"}, 0, 0, 0.5},
+          {"minus zero", {"-0"}, 0, 0, 0.25},
+          {"one", {"1"}, 0, 0, 1},
+          {"minus one", {"-1"}, 0, 0, 0.5},
+          {"small integer", {"3", "-2"}, 0, 0, 0.5},
+          {"integer of 12 bits", {"2049", "-2051"}, 0, 0, 1},
+          {"fraction of 24 bits", {"0.7310586", "-1.6180339", "2.7182819"}, 0, 0, 2},
+          {"large", {"123456.79"}, 0, 0, 0.5},
+          {"small", {"0.00012207123"}, 0, 0, 0.5}};
+}
+
+// Numbers that went through a printed density come back within its six digits.
+bool contains(const ValueClass& c, const std::string& word) {
+  const double v = number_of(word);
+  if (c.words.empty()) return v > static_cast<double>(c.low) - 0.5 && v < static_cast<double>(c.high) + 0.5;
+  return std::any_of(c.words.begin(), c.words.end(), [&](const std::string& known) {
+    const double k = number_of(known);
+    return known == word || (k != 0 && std::fabs(k - v) < 1e-4 * std::fabs(k));
+  });
+}
+
+}  // namespace
+
+double Point::operator[](std::string_view key) const {
+  for (std::size_t i = 0; i < parameters->size(); ++i) {
+    if ((*parameters)[i].key == key) return numbers[i];
+  }
+  throw Error(fmt::format("a case space has no parameter '{}'", key));
+}
+
+const std::string& Point::word(std::string_view key) const {
+  for (std::size_t i = 0; i < parameters->size(); ++i) {
+    if ((*parameters)[i].key == key) return words[i];
+  }
+  throw Error(fmt::format("a case space has no parameter '{}'", key));
+}
+
+CaseSpace::CaseSpace(std::string op) : op_(std::move(op)) {
+  parameters_.push_back(
+      {std::string(kDtypeKey), ParameterKind::word, {{"f32", {"f32"}}, {"f64", {"f64"}}}, "f32"});
+}
+
+CaseSpace& CaseSpace::extent(std::string key, std::int64_t least) {
+  Parameter p{std::move(key), ParameterKind::extent, {}, ""};
+  if (least <= 0) p.classes.push_back(listed("zero", {0}, 0.15));
+  if (least <= 1) p.classes.push_back(listed("one", {1}, 0.5));
+  p.classes.push_back(range("few", 2, 7));
+  p.classes.push_back(range("ragged", 9, 23));
+  p.classes.push_back(listed("warp edge", {31, 32, 33}));
+  p.classes.push_back(range("beyond a warp", 35, 61));
+  p.classes.push_back(listed("block edge", {63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513}));
+  p.classes.push_back(range("beyond any tile", 600, 5000));
+  p.classes.push_back(range("beyond shared memory", 12289, 20011));
+  p.classes.push_back(listed("16-bit edge", {65535, 65536, 65537, 70001}, 0.5));
+  parameters_.push_back(std::move(p));
+  return *this;
+}
+
+CaseSpace& CaseSpace::small_extent(std::string key, const std::vector<std::int64_t>& values) {
+  Parameter p{std::move(key), ParameterKind::extent, {}, ""};
+  for (const std::int64_t v : values) p.classes.push_back(listed(std::to_string(v), {v}));
+  parameters_.push_back(std::move(p));
+  return *this;
+}
+
+CaseSpace& CaseSpace::sparse(std::string_view rows, std::string_view cols) {
+  sparse_rows_ = rows, sparse_cols_ = cols;
+  words(std::string(kPatternKey), {"uniform", "banded", "powerlaw", "giant", "empty", "unsorted", "diagonal",
+                                   "stencil", "arrow", "rmat"});
+  Parameter p{std::string(kRowMeanKey), ParameterKind::extent, {}, ""};
+  p.classes = {listed("no entries", {0}, 0.15), {"below one", {"0.3"}, 0, 0, 1}, range("few", 1, 5),
+               range("around a warp", 24, 40),  range("beyond a warp", 65, 300), range("long", 1000, 3000)};
+  parameters_.push_back(std::move(p));
+  return *this;
+}
+
+CaseSpace& CaseSpace::scalar(std::string key, std::string simplest) {
+  parameters_.push_back({std::move(key), ParameterKind::scalar, scalar_classes(), std::move(simplest)});
+  return *this;
+}
+
+CaseSpace& CaseSpace::words(std::string key, const std::vector<std::string>& values) {
+  Parameter p{std::move(key), ParameterKind::word, {}, values.front()};
+  for (const std::string& v : values) p.classes.push_back({v, {v}});
+  parameters_.push_back(std::move(p));
+  return *this;
+}
+
+CaseSpace& CaseSpace::fills(const std::vector<Fill>& fills) {
+  std::vector<std::string> names;
+  for (const Fill f : fills) names.emplace_back(name(f));
+  return words(std::string(kFillKey), names);
+}
+
+CaseSpace& CaseSpace::work(std::function<double(const Point&)> multiply_adds,
+                           std::function<double(const Point&)> elements) {
+  multiply_adds_ = std::move(multiply_adds), elements_ = std::move(elements);
+  return *this;
+}
+CaseSpace& CaseSpace::terms(std::function<double(const Point&)> most) {
+  terms_ = std::move(most);
+  return *this;
+}
+CaseSpace& CaseSpace::where(std::function<bool(const Point&)> holds) {
+  conditions_.push_back(std::move(holds));
+  return *this;
+}
+
+std::size_t CaseSpace::index(std::string_view key) const {
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (parameters_[i].key == key) return i;
+  }
+  throw Error(fmt::format("{}: the case space has no parameter '{}'", op_, key));
+}
+
+// Bitwise fills are made of integers: every partial sum, times the scalars, must stay below 2^24 (fp32).
+bool CaseSpace::keeps_exact(const Point& p) const {
+  const std::string& fill = p.word(kFillKey);
+  const bool exact = fill == "exact", wide = fill == "wide", index = fill == "index";
+  if (!exact && !wide && !index) return true;
+  double factor = 1;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (parameters_[i].kind != ParameterKind::scalar) continue;
+    if (p.numbers[i] != std::floor(p.numbers[i])) return false;
+    factor = std::max(factor, std::fabs(p.numbers[i]));
+  }
+  if (index) return factor <= 1;  // codes of positions take 23 bits already
+  const double per_term = exact ? 64 : 8192, terms = terms_ ? terms_(p) : 1;
+  return per_term * (terms + 1) * factor < 0x1p24;
+}
+
+bool CaseSpace::valid(const Point& p, const CaseLimit& limit) const {
+  if (multiply_adds_ && multiply_adds_(p) > limit.work) return false;
+  if (elements_ && elements_(p) > limit.elements) return false;
+  if (!keeps_exact(p)) return false;
+  if (!sparse_rows_.empty()) {  // a class of row lengths must be one that the row has room for
+    const double mean = p[kRowMeanKey], cols = p[sparse_cols_];
+    if (mean > cols && (mean > 1 || cols == 0)) return false;
+    if (p.word(kPatternKey) == "rmat" && p[sparse_rows_] * cols == 0 && mean > 0) return false;
+  }
+  return std::all_of(conditions_.begin(), conditions_.end(), [&](const auto& holds) { return holds(p); });
+}
+
+Case CaseSpace::make(const Point& p, std::uint64_t seed) const {
+  Case c;
+  c.op = op_;
+  c.seed = seed;
+  c.why = "drawn";
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const std::string& key = parameters_[i].key;
+    if (key == kDtypeKey) {
+      c.dtype = p.words[i] == "f64" ? Dtype::f64 : Dtype::f32;
+    } else if (key == kFillKey) {
+      c.fill = parse_fill(p.words[i], key);
+    } else if (key == kRowMeanKey) {
+      const double cols = p[sparse_cols_];
+      const double density = cols > 0 ? std::min(1.0, p.numbers[i] / cols) : 0;
+      c.params.emplace_back("density", fmt::format("{:.6g}", density));
+    } else {
+      c.params.emplace_back(key, p.words[i]);
+    }
+  }
+  return c;
+}
+
+std::optional<Point> CaseSpace::locate(const Case& c) const {
+  Point p{&parameters_, std::vector<std::size_t>(parameters_.size()),
+          std::vector<std::string>(parameters_.size()), std::vector<double>(parameters_.size())};
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const std::string& key = parameters_[i].key;
+    if (key == kDtypeKey) {
+      set(p, i, std::string(name(c.dtype)));
+    } else if (key == kFillKey) {
+      set(p, i, std::string(name(c.fill)));
+    } else if (key == kRowMeanKey) {
+      if (!c.has("density")) return std::nullopt;
+      set(p, i, fmt::format("{:.6g}", c.number("density") * static_cast<double>(c.integer(sparse_cols_))));
+      ++found;
+    } else if (c.has(key)) {
+      set(p, i, c.text(key));
+      ++found;
+    } else if (parameters_[i].kind == ParameterKind::extent) {
+      return std::nullopt;
+    } else {
+      set(p, i, parameters_[i].simplest);
+    }
+  }
+  if (found != c.params.size()) return std::nullopt;
+  return p;
+}
+
+void CaseSpace::set(Point& p, std::size_t parameter, std::string word) const {
+  const auto& classes = parameters_[parameter].classes;
+  p.numbers[parameter] = number_of(word);
+  const auto at =
+      std::find_if(classes.begin(), classes.end(), [&](const ValueClass& c) { return contains(c, word); });
+  p.classes[parameter] = static_cast<std::size_t>(at - classes.begin());  // classes.size(): of no class
+  p.words[parameter] = std::move(word);
+}
+
+void CaseSpace::draw_value(Point& p, std::size_t parameter, std::size_t value_class, std::uint64_t seed,
+                           std::uint64_t index) const {
+  const ValueClass& c = parameters_[parameter].classes[value_class];
+  std::string word;
+  if (!c.words.empty()) {
+    word = c.words[random_below(seed, 31, index, c.words.size())];
+  } else {
+    const double low = std::log(static_cast<double>(c.low)), high = std::log(static_cast<double>(c.high) + 1);
+    const double drawn = std::exp(low + (high - low) * random_unit(seed, 32, index));
+    word = std::to_string(std::clamp(static_cast<std::int64_t>(drawn), c.low, c.high));
+  }
+  p.classes[parameter] = value_class;
+  p.numbers[parameter] = number_of(word);
+  p.words[parameter] = std::move(word);
+}
+
+double expected_entries(const Point& p, std::string_view rows, std::string_view cols) {
+  const double r = p[rows], c = p[cols], mean = std::min(p[kRowMeanKey], c);
+  const std::string& pattern = p.word(kPatternKey);
+  if (pattern == "diagonal") return std::min(r, c);
+  if (pattern == "stencil") return 5 * r;
+  if (pattern == "arrow") return c + 2 * r;
+  return mean * r + (pattern == "giant" ? c : 0) + (pattern == "powerlaw" ? mean * std::sqrt(r) : 0);
+}
+
+double longest_row(const Point& p, std::string_view rows, std::string_view cols) {
+  const double r = p[rows], c = p[cols], mean = std::min(p[kRowMeanKey], c);
+  const std::string& pattern = p.word(kPatternKey);
+  if (pattern == "diagonal") return 1;
+  if (pattern == "stencil") return 5;
+  if (pattern == "arrow" || pattern == "giant") return c;
+  if (pattern == "powerlaw" || pattern == "rmat") return std::min(c, mean * std::max(8.0, std::sqrt(r)));
+  return std::min(c, 3 * mean + 1);
+}
+
+}  // namespace plumb

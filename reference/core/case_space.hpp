@@ -1,0 +1,108 @@
+// The space of an operator's cases: its parameters, and the classes into which the values of each parameter fall. Tiers, drawn
+// cases, shrinking and the coverage test all read this one description.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reference/core/case_id.hpp"
+
+namespace plumb {
+
+/// Values of one parameter that implementations tend to treat alike. Either a list of words, or a range of integers.
+struct ValueClass {
+  std::string name;                // "warp edge"
+  std::vector<std::string> words;  // the values as a case id prints them; empty where the class is a range
+  std::int64_t low = 0, high = 0;  // the range, both ends inside; values are drawn log-uniformly
+  double weight = 1;               // how often a draw takes this class, relative to the others
+};
+
+enum class ParameterKind : std::uint8_t { extent, scalar, word };
+
+/// One parameter of a case id. Classes of an extent stand in ascending order.
+struct Parameter {
+  std::string key;
+  ParameterKind kind = ParameterKind::extent;
+  std::vector<ValueClass> classes;
+  std::string simplest;  // where shrinking ends: "1" for alpha, "uniform" for pattern; unused for extents
+};
+
+/// One value for each parameter of a space, in its order, with the class that each value belongs to.
+struct Point {
+  const std::vector<Parameter>* parameters = nullptr;
+  std::vector<std::size_t> classes;
+  std::vector<std::string> words;
+  std::vector<double> numbers;  // words read as numbers; 0 for those that are none
+
+  /// The value of `key` as a number or a word. Throws Error naming a key that the space lacks.
+  [[nodiscard]] double operator[](std::string_view key) const;
+  [[nodiscard]] const std::string& word(std::string_view key) const;
+};
+
+/// What one case may cost. Elements count all arrays together; work counts multiply-adds.
+struct CaseLimit {
+  double elements = 2e6;
+  double work = 2e7;
+};
+
+class CaseSpace {
+ public:
+  explicit CaseSpace(std::string op);
+
+  /// A size that may be any number >= `least` (0 unless said): zero, one, few, around a warp, around a block, ragged,
+  /// beyond any tile, beyond shared memory, around 16 bits.
+  CaseSpace& extent(std::string key, std::int64_t least = 0);
+  /// A size with a list of its own, such as a filter's side or a stride. Ascending.
+  CaseSpace& small_extent(std::string key, const std::vector<std::int64_t>& values);
+  /// A sparse operand with `rows` and `cols` (extents declared before): its pattern, and the mean length of its rows, from
+  /// which the id's density follows. Also the share of stored zeros where the contract lets a sparse operand have them.
+  CaseSpace& sparse(std::string_view rows, std::string_view cols);
+  /// A factor of the contract: 0, -0, 1, -1, integers, fractions that no 16-bit type and no tf32 holds, a large and a small
+  /// value. Bitwise fills meet the integers alone: only those keep an answer exact.
+  CaseSpace& scalar(std::string key, std::string simplest);
+  /// One of some words, each a class of its own; the first is the simplest.
+  CaseSpace& words(std::string key, const std::vector<std::string>& values);
+  /// The fills that this operator's oracle and bound are made for; the first is the simplest.
+  CaseSpace& fills(const std::vector<Fill>& fills);
+  /// Multiply-adds, and elements of all arrays together, of one case.
+  CaseSpace& work(std::function<double(const Point&)> multiply_adds,
+                  std::function<double(const Point&)> elements);
+  /// The most terms that one output element sums: keeps the exact and wide fills exact.
+  CaseSpace& terms(std::function<double(const Point&)> most);
+  /// What else must hold, such as a filter that fits its padded image.
+  CaseSpace& where(std::function<bool(const Point&)> holds);
+
+  [[nodiscard]] const std::string& op() const { return op_; }
+  [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
+  [[nodiscard]] std::size_t index(std::string_view key) const;  // throws Error for an unknown key
+
+  /// True where the point is a case that can be made and judged within `limit`.
+  [[nodiscard]] bool valid(const Point&, const CaseLimit& limit) const;
+  /// The case of a point: extents, pattern, density, scalars, in the order of the description.
+  [[nodiscard]] Case make(const Point&, std::uint64_t seed) const;
+  /// The point of a case, or nothing where it has a parameter that this space does not know (matrix=FILE).
+  [[nodiscard]] std::optional<Point> locate(const Case&) const;
+  /// Sets the value of one parameter; its class is found again.
+  void set(Point&, std::size_t parameter, std::string word) const;
+  /// Draws a value for one parameter from one of its classes.
+  void draw_value(Point&, std::size_t parameter, std::size_t value_class, std::uint64_t seed,
+                  std::uint64_t index) const;
+
+ private:
+  [[nodiscard]] bool keeps_exact(const Point&) const;
+  std::string op_;
+  std::vector<Parameter> parameters_;
+  std::function<double(const Point&)> multiply_adds_, elements_, terms_;
+  std::vector<std::function<bool(const Point&)>> conditions_;
+  std::string sparse_rows_, sparse_cols_;  // "" where there is no sparse operand
+};
+
+/// Entries of the sparse operand, and of its longest row, as the patterns of sparse cases make them.
+[[nodiscard]] double expected_entries(const Point&, std::string_view rows, std::string_view cols);
+[[nodiscard]] double longest_row(const Point&, std::string_view rows, std::string_view cols);
+
+}  // namespace plumb

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# What needs no build: clang-format, ruff, shellcheck, the arrows between the rooms. Installs the tools where they are missing
+# (Debian's packages; ruff from PyPI, into build/ruff).
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+ruff_version=0.17.6
+
+missing=()
+command -v clang-format-14 >/dev/null || missing+=(clang-format-14)
+command -v shellcheck >/dev/null || missing+=(shellcheck)
+command -v ruff >/dev/null || [ -x build/ruff/bin/ruff ] || python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
+if [ ${#missing[@]} -gt 0 ]; then
+  root=()
+  if [ "$(id -u)" != 0 ]; then root=(sudo -n); fi
+  "${root[@]}" apt-get update -qq || true
+  "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+fi
+ruff=ruff
+if ! command -v ruff >/dev/null; then
+  ruff=build/ruff/bin/ruff
+  [ -x "$ruff" ] || { python3 -m venv build/ruff && build/ruff/bin/pip install --quiet "ruff==$ruff_version"; }
+fi
+
+status=0
+tools/check_includes.sh || status=1
+tools/plumb fmt --check || status=1
+"$ruff" check --quiet . || status=1
+# every tracked file that begins as a script of a shell; SC2016: words for a message, in single quotes
+mapfile -t scripts < <(git ls-files -z | xargs -0 awk 'FNR == 1 { if ($0 ~ /^#!.*(bash|\/sh)/) print FILENAME; nextfile }')
+shellcheck --exclude=SC2016 "${scripts[@]}" || status=1
+[ "$status" != 0 ] || echo "formatted, and nothing found by ruff in the Python and by shellcheck in ${#scripts[@]} scripts"
+exit "$status"

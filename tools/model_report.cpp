@@ -1,0 +1,324 @@
+#include "tools/model_report.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "tools/terminal.hpp"
+
+namespace plumb {
+
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t n = values.size();
+  return n == 0 ? 0 : n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+/// "3 (11, 12, 90)", at most ten of them.
+std::string show_ids(const Ids& ids) {
+  constexpr std::size_t kShown = 10;
+  if (ids.empty()) return "none";
+  const auto end = ids.begin() + static_cast<std::ptrdiff_t>(std::min(ids.size(), kShown));
+  return fmt::format("{} ({}{})", ids.size(), fmt::join(ids.begin(), end, ", "),
+                     ids.size() > kShown ? ", ..." : "");
+}
+
+std::string show_tera(double edges, double seconds) {
+  return fmt::format("{:.4g} TeraEdges/s", edges / seconds / 1e12);
+}
+
+/// What the reported time is the time of: never a first run without a word, whose threads and memory are new.
+std::string show_spread(const ModelTimes& t) {
+  if (t.runs.size() > 1) {
+    const auto [least, most] = std::minmax_element(t.runs.begin(), t.runs.end());
+    return fmt::format(" (median of {}; {} to {}{})", t.runs.size(), show_seconds(*least),
+                       show_seconds(*most),
+                       t.cold ? fmt::format("; first run {}", show_seconds(*t.cold)) : "");
+  }
+  return t.cold ? fmt::format(" (second run; the first, cold: {})", show_seconds(*t.cold))
+                : " (first run, not warmed up)";
+}
+
+std::string show_threads(const ModelReport& r) {
+  return r.on_host ? fmt::format(", {} threads", r.threads) : "";
+}
+
+// ---- sparse DNN ---------------------------------------------------------------------------------------------------
+
+double all_edges(const SdnnFacts& s) { return static_cast<double>(s.inputs) * static_cast<double>(s.edges); }
+
+void print_layers(const SdnnFacts& s, std::FILE* to) {
+  for (std::size_t l = 0; l < s.layer_seconds.size(); ++l) {
+    fmt::print(to, "layer {:4}: {:6} rows active, {}\n", l + 1, s.active_rows[l],
+               show_seconds(s.layer_seconds[l]));
+  }
+  fmt::print(to, "at the end: {} rows active\n", s.active_rows.back());
+}
+
+void print_check(const SdnnFacts& s, std::FILE* to) {
+  const SdnnFullCheck& c = *s.judgement.check;
+  fmt::print(
+      to,
+      "check: {} layers, each against the fp64 reference on the same input: {} of {} elements outside their "
+      "bound, max err/bound {:.2g} (layer {}, input {}, neuron {}: got {:.9g}, want {:.9g})\n",
+      s.layers, c.all.misses, c.all.compared, c.all.worst, c.worst_layer + 1, c.all.row + 1, c.all.neuron + 1,
+      c.all.got, c.all.want);
+  fmt::print(to, "check: {} categories in fp64, {} in this run; undecidable within fp32 rounding: {}\n",
+             c.fp64_categories, s.judgement.ids.size(), show_ids(c.undecidable));
+  if (!c.decidable.none()) {
+    fmt::print(to, "check: decidable ids differ from the reference: missing {}, extra {}\n",
+               show_ids(c.decidable.missing), show_ids(c.decidable.extra));
+  }
+  if (!c.unsteady.empty())
+    fmt::print(to, "check: run layer by layer, the pipeline decides otherwise on {}\n", show_ids(c.unsteady));
+  fmt::print(to, "check: {}\n",
+             c.unsaturated == 0 ? fmt::format("final values are only 0 or {}", s.cap)
+                                : fmt::format("{} final values are neither 0 nor {}", c.unsaturated, s.cap));
+}
+
+std::string show_list_verdict(const SdnnFacts& s, const std::string& head) {
+  const SdnnJudgement& j = s.judgement;
+  if (j.answer_differs) {
+    return fmt::format("{}, differs from {}: missing {}, extra {}", head, s.list,
+                       show_ids(j.difference.missing), show_ids(j.difference.extra));
+  }
+  std::string text = fmt::format("{}, equal to {}", head, s.list);
+  if (j.undecidable.empty()) return text;
+  Ids listed;  // the list equals the ids of the run
+  std::set_intersection(j.undecidable.begin(), j.undecidable.end(), j.ids.begin(), j.ids.end(),
+                        std::back_inserter(listed));
+  return text + fmt::format(", which has {} of the {} undecidable ids", listed.size(), j.undecidable.size());
+}
+
+std::string show_sample_verdict(const SdnnJudgement& j, const std::string& head) {
+  std::string text = fmt::format(
+      "{}; no published list: the first {} inputs compared with the fp64 reference, {}", head, j.sample,
+      j.difference.none() ? "equal"
+                          : fmt::format("missing {}, extra {}", show_ids(j.difference.missing),
+                                        show_ids(j.difference.extra)));
+  if (!j.undecidable.empty()) text += fmt::format(", undecidable {}", show_ids(j.undecidable));
+  return text;
+}
+
+/// The last line: the answer, and what it was compared with.
+std::string verdict_of(const SdnnFacts& s) {
+  const SdnnJudgement& j = s.judgement;
+  const std::string head = fmt::format("categories: {} of {}", j.ids.size(), s.inputs);
+  switch (j.basis) {
+    case SdnnBasis::list:
+      return show_list_verdict(s, head);
+    case SdnnBasis::count:
+      return fmt::format("{}, {} the published count{} (no list of ids at hand)", head,
+                         j.answer_differs ? "differs from" : "equal to",
+                         j.answer_differs ? fmt::format(" {}", j.count) : "");
+    case SdnnBasis::reference:
+      return fmt::format("{}, {} the fp64 reference (no published list)", head,
+                         j.answer_differs ? "differs from" : "equal to");
+    case SdnnBasis::sample:
+      break;
+  }
+  return show_sample_verdict(j, head);
+}
+
+void print_sdnn(const ModelReport& r, std::FILE* to) {
+  const SdnnFacts& s = *r.sdnn;
+  const double seconds = r.times.inference();
+  fmt::print(to, "data: {}{}, {}\n", s.searched.empty() ? "" : s.searched + ": ", s.weights_from,
+             s.images_from);
+  fmt::print(to, "network: {} neurons, {} layers, {} edges, bias {}, cap {}; {} inputs with {} non-zeros\n",
+             s.neurons, s.layers, s.edges, s.bias, s.cap, s.inputs, s.input_nonzeros);
+  fmt::print(to, "pipeline: {} (class {}: {}, {}{}): {}\n", r.pipeline, static_cast<char>(r.structure),
+             to_string(r.structure), r.device, show_threads(r), r.about);
+  fmt::print(to, "time: load {}, plan {}, inference {}{}\n", show_seconds(r.times.load),
+             show_seconds(r.times.plan.value_or(0)), show_seconds(seconds), show_spread(r.times));
+  fmt::print(to, "rate: {} (all edges), {} (active edges, {:.1f} % of all)\n",
+             show_tera(all_edges(s), seconds), show_tera(s.active_edges, seconds),
+             all_edges(s) > 0 ? 100 * s.active_edges / all_edges(s) : 0.0);
+  fmt::print(to, "memory: peak {}\n", show_bytes(r.peak_bytes));
+  if (r.verbose) print_layers(s, to);
+  if (s.judgement.check) print_check(s, to);
+  fmt::print(to, "{}\n", verdict_of(s));
+}
+
+nlohmann::json json_of_check(const SdnnFullCheck& c) {
+  return {{"compared", c.all.compared},           {"misses", c.all.misses},
+          {"max_err_over_bound", c.all.worst},    {"worst_layer", c.worst_layer + 1},
+          {"fp64_categories", c.fp64_categories}, {"undecidable", c.undecidable},
+          {"unsaturated", c.unsaturated}};
+}
+
+void add_sdnn(const ModelReport& r, nlohmann::json& json) {
+  const SdnnFacts& s = *r.sdnn;
+  const double seconds = r.times.inference();
+  json["command"] = "sdnn";
+  json["data"] = {{"weights", s.weights_from}, {"inputs", s.images_from}};
+  json["pipeline"] = {{"name", r.pipeline},
+                      {"class", std::string(1, static_cast<char>(r.structure))},
+                      {"structure", to_string(r.structure)},
+                      {"device", r.device},
+                      {"threads", r.threads}};
+  json["network"] = {{"neurons", s.neurons},
+                     {"layers", s.layers},
+                     {"edges", s.edges},
+                     {"bias", s.bias},
+                     {"cap", s.cap},
+                     {"inputs", s.inputs},
+                     {"input_nonzeros", s.input_nonzeros}};
+  json["tera_edges_per_second"] = {{"all", all_edges(s) / seconds / 1e12},
+                                   {"active", s.active_edges / seconds / 1e12}};
+  json["alive_rows"] = s.active_rows;
+  json["layer_seconds"] = s.layer_seconds;
+  if (s.judgement.check) json["check"] = json_of_check(*s.judgement.check);
+  json["categories"] = {
+      {"count", s.judgement.ids.size()}, {"ids", s.judgement.ids}, {"verdict", verdict_of(s)}};
+}
+
+// ---- GCN ----------------------------------------------------------------------------------------------------------
+
+std::string show_gcn_times(const ModelReport& r) {
+  const GcnFacts& g = *r.gcn;
+  if (g.device.repeats == 0) return fmt::format("inference {}", show_seconds(r.times.inference()));
+  const GcnDeviceTimes& d = g.device;
+  return fmt::format(
+      "plan {}, inference {} in device memory (mean of {}; kernels {}), {} host to host (upload {}, download "
+      "{})",
+      show_seconds(d.plan), show_seconds(d.resident), d.repeats, show_seconds(d.kernels),
+      show_seconds(r.times.inference()), show_seconds(d.upload), show_seconds(d.download));
+}
+
+/// "logits: max err/bound 0.03, within bound (the folder's expectation)".
+std::string show_check(const GcnCheck& check) {
+  const GcnVerdict& v = check.verdict;
+  if (v.misses == 0)
+    return fmt::format("{}: max err/bound {:.2g}, within bound ({})", check.what, v.worst, check.against);
+  return fmt::format(
+      "{}: {} of {} elements outside their bound, worst at ({}, {}): got {:.9g}, want {:.9g}, bound {:.2g} "
+      "({:.3g}x) "
+      "({})",
+      check.what, v.misses, v.compared, v.row, v.col, v.got, v.want, v.bound, v.worst, check.against);
+}
+
+std::string show_recorded(const GcnAccuracy& a) {
+  if (!a.recorded) return "";
+  if (a.right == *a.recorded) return ", as recorded with the weights";
+  std::string text = fmt::format(", recorded with the weights: {}", *a.recorded);
+  if (!a.fewest) return text;
+  return text + fmt::format(", {} ({} to {} within the bounds)",
+                            a.differs() ? "which rounding does not explain" : "which rounding may explain",
+                            *a.fewest, *a.most);
+}
+
+std::string show_row_sum(const GcnFacts& g) {
+  return fmt::format("{:.{}f}", g.maximum_row_sum, g.row_sum_digits);
+}
+
+void print_gcn_checks(const GcnFacts& g, std::FILE* to) {
+  if (g.judgement.accuracy) {
+    const GcnAccuracy& a = *g.judgement.accuracy;
+    fmt::print(to, "accuracy: {} of {} ({:.4f}){}\n", a.right, a.of,
+               static_cast<double>(a.right) / static_cast<double>(a.of), show_recorded(a));
+  }
+  for (const GcnCheck& check : g.judgement.checks) fmt::print(to, "{}\n", show_check(check));
+  if (g.judgement.checks.empty()) {
+    fmt::print(to,
+               "logits: not compared: no expectation at hand, and the reference would take a while (--check "
+               "runs it)\n");
+  }
+}
+
+void print_gcn(const ModelReport& r, std::FILE* to) {
+  const GcnFacts& g = *r.gcn;
+  const double seconds = r.times.inference();
+  if (g.contest)  // its programs print these two lines, and nothing before them
+    fmt::print(to, "{}\n{:.8f}\n", show_row_sum(g), (seconds + g.normalise_seconds) * 1e3);
+  fmt::print(to, "data: {}\n", g.from);
+  fmt::print(to, "network: {} vertices, {} entries in A, features {} ({}), {}, {} layer{}\n", g.vertices,
+             g.entries, g.features, g.features_format, g.widths, g.layers, g.layers == 1 ? "" : "s");
+  fmt::print(to, "pipeline: {} ({}, {}{}): {}; order by cost: {}\n", r.pipeline, r.dtype, r.device,
+             show_threads(r), r.about, fmt::join(g.orders, ", "));
+  fmt::print(to, "time: load {}, {}{}, {:.3g} Gflop/s\n", show_seconds(r.times.load), show_gcn_times(r),
+             show_spread(r.times),
+             2 * g.products / (g.device.repeats > 0 ? g.device.resident : seconds) / 1e9);
+  if (r.verbose) {
+    for (const GcnStep& step : g.steps)
+      fmt::print(to, "step: {:42} {}\n", step.name, show_seconds(step.seconds));
+  }
+  fmt::print(to, "memory: peak {}\n", show_bytes(r.peak_bytes));
+  fmt::print(to, "maximum row sum: {}\n", show_row_sum(g));
+  print_gcn_checks(g, to);
+}
+
+void add_gcn_checks(const GcnJudgement& judgement, nlohmann::json& json) {
+  for (const GcnCheck& check : judgement.checks) {
+    const GcnVerdict& v = check.verdict;
+    json["checks"][check.key] = {{"compared", v.compared},
+                                 {"misses", v.misses},
+                                 {"max_err_over_bound", v.worst},
+                                 {"mean_err_over_bound", v.mean}};
+  }
+  if (!judgement.accuracy) return;
+  const GcnAccuracy& a = *judgement.accuracy;
+  json["accuracy"] = {{"right", a.right}, {"of", a.of}};
+  if (a.recorded) json["accuracy"]["recorded"] = *a.recorded;
+  if (a.fewest) json["accuracy"]["within_bounds"] = {*a.fewest, *a.most};
+}
+
+void add_gcn(const ModelReport& r, nlohmann::json& json) {
+  const GcnFacts& g = *r.gcn;
+  json["command"] = "gcn";
+  json["data"] = g.from;
+  json["pipeline"] = {{"name", r.pipeline},
+                      {"device", r.device},
+                      {"dtype", r.dtype},
+                      {"threads", r.threads},
+                      {"orders", g.orders}};
+  json["network"] = {
+      {"vertices", g.vertices}, {"entries", g.entries}, {"widths", g.widths}, {"layers", g.layers}};
+  json["seconds"]["normalise"] = g.normalise_seconds;
+  if (const GcnDeviceTimes& d = g.device; d.repeats > 0) {
+    json["seconds"].update({{"plan", d.plan},
+                            {"upload", d.upload},
+                            {"kernels", d.kernels},
+                            {"resident", d.resident},
+                            {"download", d.download}});
+  }
+  for (const GcnStep& step : g.steps)
+    json["steps"].push_back({{"name", step.name}, {"seconds", step.seconds}});
+  json["maximum_row_sum"] = g.maximum_row_sum;
+  add_gcn_checks(g.judgement, json);
+}
+
+}  // namespace
+
+double ModelTimes::inference() const { return median(runs); }
+
+bool ModelReport::differs() const {
+  return sdnn ? sdnn->judgement.differs() : gcn && gcn->judgement.differs();
+}
+
+void print(const ModelReport& report, std::FILE* to) {
+  if (report.sdnn) print_sdnn(report, to);
+  if (report.gcn) print_gcn(report, to);
+}
+
+nlohmann::json to_json(const ModelReport& report) {
+  nlohmann::json json;
+  json["seconds"] = {
+      {"load", report.times.load}, {"inference", report.times.inference()}, {"runs", report.times.runs}};
+  if (report.times.plan) json["seconds"]["plan"] = *report.times.plan;
+  if (report.times.cold) json["seconds"]["cold"] = *report.times.cold;
+  if (report.sdnn) add_sdnn(report, json);
+  if (report.gcn) add_gcn(report, json);
+  json["peak_bytes"] = report.peak_bytes;
+  json["right"] = !report.differs();
+  return json;
+}
+
+}  // namespace plumb

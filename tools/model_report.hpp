@@ -1,0 +1,70 @@
+// What infer found out about one run of one pipeline. One set of facts: print() and to_json() only read it, so that text
+// and JSON cannot disagree.
+#pragma once
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "reference/models/gcn_judge.hpp"
+#include "reference/models/sparse_dnn_judge.hpp"
+
+namespace plumb {
+
+/// Where the time went, in seconds.
+struct ModelTimes {
+  double load = 0;
+  std::optional<double> plan;  // of a pipeline that plans apart from its runs
+  std::optional<double> cold;  // the first run, where others were timed after it
+  std::vector<double> runs;    // what is reported is their median
+  [[nodiscard]] double inference() const;
+};
+
+struct SdnnFacts {
+  std::string weights_from, images_from, searched;  // searched: "" where something was found
+  std::int64_t neurons = 0, layers = 0, edges = 0, inputs = 0, input_nonzeros = 0;
+  float bias = 0, cap = 0;
+  std::vector<std::int64_t> active_rows;  // (layers + 1)
+  std::vector<double> layer_seconds;      // (layers)
+  double active_edges = 0;
+  std::string list;  // what the ids were compared with, in words
+  SdnnJudgement judgement;
+};
+
+struct GcnFacts {
+  std::string from, widths, features_format;  // "CSR, 5 entries" or "dense"
+  std::int64_t vertices = 0, entries = 0, features = 0, layers = 0;
+  std::vector<std::string> orders;  // of each layer
+  double products = 0;
+  double normalise_seconds = 0;  // of the edges, which the contest counts
+  GcnDeviceTimes device;         // repeats 0: the run was on the host
+  std::vector<GcnStep> steps;
+  double maximum_row_sum = 0;
+  int row_sum_digits = 0;
+  bool contest = false;
+  GcnJudgement judgement;
+};
+
+struct ModelReport {
+  bool verbose = false;
+  std::string pipeline, about, device, dtype;        // dtype: of the GCN
+  SdnnStructure structure = SdnnStructure::general;  // of the sparse DNN
+  bool on_host = true;
+  int threads = 0;
+  ModelTimes times;
+  std::int64_t peak_bytes = 0;
+  std::optional<SdnnFacts> sdnn;  // one of the two
+  std::optional<GcnFacts> gcn;
+
+  /// The answer differs from something it was compared with.
+  [[nodiscard]] bool differs() const;
+};
+
+/// For a person. `to`: stdout, or stderr where the JSON takes stdout.
+void print(const ModelReport& report, std::FILE* to);
+[[nodiscard]] nlohmann::json to_json(const ModelReport& report);
+
+}  // namespace plumb

@@ -1,0 +1,59 @@
+"""A folder outside of the tree with kernels as a shared library, for verify --plugin."""
+
+import re
+from pathlib import Path
+
+from .tree import check_name
+
+VIEW = re.compile(r"^ *(Csr|Vec|Dense)View<(?:const )?(?:T|std::int32_t), S> (\w+); *(?://(.*))?$", re.M)
+# what a CsrView holds: the part, the end of a C name, its length
+CSR_PARTS = [(".row_ptr", "_row_ptr", "(rows + 1)"), (".col", "_col", "(nnz)"), (".val", "_val", "(nnz)")]
+
+
+def arrays(contract):
+    """(name in a call, name in C, remark) of every array of a contract, in its order."""
+    for view, name, note in VIEW.findall(contract):
+        if view == "Csr":
+            yield from ((name + part, name + end, remark) for part, end, remark in CSR_PARTS)
+        else:
+            yield name, name, note.strip()
+
+
+def fetched(contract, cuda):
+    """The lines of a skeleton that fetch each array: of a C macro, or of a CUDA function."""
+    lines = []
+    for called, name, note in arrays(contract):
+        find = f'const plumb_array* {name} = plumb_find_array(call, "{called}");'
+        missing = f'if (!{name}) return "{called} is missing";'
+        if cuda:
+            lines += [f"  {find}  // {note}" if note else f"  {find}", f"  {missing}"]
+        else:
+            lines += [f"    {find}" + (f" /* {note} */" if note else "") + " \\", f"    {missing} \\"]
+    return "\n".join(lines)
+
+
+def new_plugin(tree, op, name, place="."):
+    """The folder NAME in `place`: a C interface, host and CUDA kernels, and what builds them. Returns what to
+    tell the user."""
+    tree.check_operator(op)
+    check_name(name, "mine")
+    folder = Path(place).resolve() / name
+    template = tree.root / "gpu/plugin/template"
+    files = {folder / "plugin_abi.h": (tree.root / "gpu/plugin/plugin_abi.h").read_text()}
+    for end in ("CMakeLists.txt", "README.md", "plugin.c"):
+        text = (template / end).read_text().replace("spmv", op)
+        files[folder / end] = re.sub(r"\btemplate\b", name, text).replace("libtemplate", f"lib{name}")
+    for stem, end in (("host", "c"), ("cuda", "cu")):
+        if op == "spmv":
+            text = (template / f"{stem}.{end}").read_text()
+        else:
+            find = fetched(tree.contract(op), end == "cu")
+            text = tree.template(f"plugin_{stem}.{end}", op=op, Op=tree.struct(op), find=find)
+        files[folder / f"{stem}.{end}"] = text
+    tree.write(files)
+    ready = "; its kernels are correct as they are" if op == "spmv" else ""
+    return (
+        f"wrote {name}/: plugin.c (the list), host.c, cuda.cu, CMakeLists.txt, plugin_abi.h{ready}\n"
+        f"now: cmake -S {name} -B {name}/build && cmake --build {name}/build && "
+        f"tools/plumb verify --plugin {name}/build/lib{name}.so"
+    )

@@ -1,0 +1,132 @@
+// What the programs share on a terminal: exit codes, one line of progress, times and sizes in words, and an end that
+// notices a full disk. Header only, so that a program links nothing for it.
+#pragma once
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "reference/core/error.hpp"
+
+namespace plumb {
+
+/// Exit codes of every program. A program that a signal ends uses 128 + the signal's number.
+struct Exit {
+  enum : int {
+    ok = 0,
+    differs = 1,  // an answer is wrong
+    usage = 2,    // wrong options, bad input, an output that cannot be written
+    nothing_ran = 3,
+    broken_harness = 4,
+    no_device = 77,
+    signal = 128,
+  };
+};
+
+/// One line on stderr that is written over, and only on a terminal.
+class Progress {
+ public:
+  explicit Progress(bool quiet = false) : on_(!quiet && isatty(STDERR_FILENO) != 0) {}
+  ~Progress() { clear(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  void say(const std::string& text) {
+    if (!on_) return;
+    fmt::print(stderr, "\r\x1b[K{}", printable(text, kColumns));
+    std::fflush(stderr);
+    shown_ = true;
+  }
+  void clear() {
+    if (shown_) fmt::print(stderr, "\r\x1b[K");
+    shown_ = false;
+  }
+
+ private:
+  static constexpr std::size_t kColumns = 150;
+  bool on_, shown_ = false;
+};
+
+/// Seconds since it was made.
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// "1.23 s", "45.6 ms", "7.8 us".
+[[nodiscard]] inline std::string show_seconds(double seconds) {
+  if (seconds >= 1) return fmt::format("{:.2f} s", seconds);
+  if (seconds >= 1e-3) return fmt::format("{:.1f} ms", seconds * 1e3);
+  return fmt::format("{:.1f} us", seconds * 1e6);
+}
+
+/// Memory: "812 B", "5 KiB", "812 MiB", "12.3 GiB".
+[[nodiscard]] inline std::string show_bytes(std::int64_t bytes) {
+  constexpr std::int64_t kLimit = 10240;  // of one unit, before the next larger one is used
+  if (bytes < kLimit) return fmt::format("{} B", bytes);
+  const double kib = static_cast<double>(bytes) / 1024;
+  if (kib < kLimit) return fmt::format("{:.0f} KiB", kib);
+  const double mib = kib / 1024;
+  return mib < kLimit ? fmt::format("{:.0f} MiB", mib) : fmt::format("{:.1f} GiB", mib / 1024);
+}
+
+/// "1,234,567".
+[[nodiscard]] inline std::string show_grouped(std::int64_t n) {
+  std::string text = std::to_string(n);
+  for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > (n < 0 ? 1 : 0); at -= 3)
+    text.insert(static_cast<std::size_t>(at), 1, ',');
+  return text;
+}
+
+/// Peak resident memory of this process in bytes; 0 where the system does not tell.
+[[nodiscard]] inline std::int64_t peak_memory() {
+  rusage usage{};
+  return getrusage(RUSAGE_SELF, &usage) == 0 ? static_cast<std::int64_t>(usage.ru_maxrss) * 1024 : 0;
+}
+
+/// An environment variable, "" where it is not set.
+[[nodiscard]] inline std::string environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// "error: WHAT" on stderr. Unlike fmt::print it does not throw where stderr cannot be written.
+inline void say_error(const char* what) { std::fprintf(stderr, "error: %s\n", what); }
+
+/// Flushes standard output and ends the program at once with `code`; with Exit::usage where standard output could not
+/// be written. Libraries' destructors do not run: OpenBLAS would wait there for threads that the system refused to start.
+[[noreturn]] inline void end_program(int code) {
+  const bool failed_before = std::ferror(stdout) != 0;
+  if (std::fflush(stdout) != 0 || failed_before) {
+    say_error("standard output: cannot write");
+    code = code == Exit::ok ? static_cast<int>(Exit::usage) : code;
+  }
+  std::fflush(stderr);
+  _exit(code);
+}
+
+/// Runs `run()` and ends the program with what it returns; an exception is one line `error: ...` and Exit::usage.
+template <class Run>
+[[noreturn]] void run_program(Run&& run, const char* out_of_memory = "out of memory") {
+  int code = Exit::usage;
+  try {
+    code = run();
+  } catch (const std::bad_alloc&) { say_error(out_of_memory); } catch (const std::exception& e) {
+    say_error(e.what());
+  }
+  end_program(code);
+}
+
+}  // namespace plumb

@@ -1,0 +1,197 @@
+"""tools/plumb as a person types it, with cmake, ninja and dpkg-query played by scripts: what it builds, says
+and hands over."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 120  # seconds after which a test gives up; nothing is measured
+
+CMAKE = """#!/bin/bash
+while [ $# -gt 0 ]; do
+  case $1 in
+    -B) dir=$2; shift ;;
+    -DPLUMB_EXTRA_KERNELS:*) extra=${1#-D} ;;
+  esac
+  shift
+done
+mkdir -p "$dir"
+printf '%s\\n' "${extra:-PLUMB_EXTRA_KERNELS:STRING=}" >"$dir/CMakeCache.txt"
+printf 'build %s: x\\n' bin/plumb_simt_worker >"$dir/build.ninja"
+sed -n 's/^PLUMB_EXTRA_KERNELS:STRING=//p' "$dir/CMakeCache.txt" | tr ';' '\\n' |
+  while IFS= read -r folder; do
+  printf 'build extra/%s/plumb_user_simt_worker: x\\n' "$(printf %s "$folder" | sha1sum | cut -c1-10)" \\
+    >>"$dir/build.ninja"
+done
+echo cmake >>"$PLAY/log"
+"""
+
+# Notes its targets, and makes each a program that says how it was called. It waits while there is a file
+# `hold`.
+NINJA = """#!/bin/bash
+echo "ninja ${*:3}" >>"$PLAY/log"
+while [ -e "$PLAY/hold" ]; do sleep 0.05; done
+for target in "${@:3}"; do
+  mkdir -p "$2/$(dirname "$target")"
+  cat >"$2/$target" <<'END'
+#!/bin/bash
+if [ "$1" = --needs ]; then cat "$PLAY/needs" 2>/dev/null; exit 0; fi
+printf '%s\\n' "$0 $*" "command: $PLUMB_COMMAND"
+END
+  chmod +x "$2/$target"
+done
+"""
+
+
+class Plumb(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(
+            tempfile.mkdtemp(prefix="plumb test ")
+        )  # with a space: paths are quoted everywhere
+        self.addCleanup(shutil.rmtree, self.folder)
+        for part in ("CMakePresets.json", "tools/plumb"):
+            (self.folder / part).parent.mkdir(exist_ok=True)
+            shutil.copy(ROOT / part, self.folder / part)
+        shutil.copytree(ROOT / "tools/scaffold", self.folder / "tools/scaffold")
+        self.play = self.folder / "play"
+        self.play.mkdir()
+        for name, text in (("cmake", CMAKE), ("ninja", NINJA), ("dpkg-query", "#!/bin/bash\nprintf 'ii '\n")):
+            (self.play / name).write_text(text)
+            (self.play / name).chmod(0o755)
+        self.environment = dict(
+            os.environ, PLAY=str(self.play), PATH=f"{self.play}:{os.environ['PATH']}", PLUMB_PRESET="cpu"
+        )
+        for name in ("PLUMB_COMMAND", "PLUMB_DATA"):
+            self.environment.pop(name, None)
+
+    def plumb(self, *words, preset="cpu"):
+        return subprocess.run(
+            ["tools/plumb", *words],
+            cwd=self.folder,
+            env=dict(self.environment, PLUMB_PRESET=preset),
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+
+    def log(self):
+        return (self.play / "log").read_text().splitlines() if (self.play / "log").exists() else []
+
+    def folder_of_kernels(self, name, *files):
+        (self.folder / name).mkdir()
+        for file in files:
+            (self.folder / name / file).write_text("")
+
+    def test_second_build_waits_for_the_first(self):
+        self.plumb("build", "verify")
+        (self.play / "log").unlink()
+        (self.play / "hold").touch()
+
+        def start():
+            return subprocess.Popen(
+                ["tools/plumb", "build", "verify"],
+                cwd=self.folder,
+                env=self.environment,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+
+        first = start()
+        try:
+            while not self.log():
+                self.assertIsNone(first.poll())
+            second = start()
+            said = second.stderr.readline()  # what a second ninja would say comes only after the hold
+            self.assertIn("waiting for another tools/plumb", said)
+            self.assertEqual(self.log(), ["ninja verify"])
+        finally:
+            (self.play / "hold").unlink()
+            first.communicate(timeout=PATIENCE)
+        second.communicate(timeout=PATIENCE)
+        self.assertEqual((first.returncode, second.returncode), (0, 0))
+        self.assertEqual(self.log(), ["ninja verify", "ninja verify"])
+
+    def test_unknown_preset_is_refused_and_leaves_nothing(self):
+        for preset in ("../x", "cpuu", "base"):
+            for command in (
+                ["dataset", "list"],
+                ["verify"],
+                ["build"],
+                ["test"],
+                ["setup"],
+                ["simt", "a.cu"],
+            ):
+                got = self.plumb(*command, preset=preset)
+                self.assertEqual(got.returncode, 2, command)
+                if command[0] != "simt":
+                    self.assertIn(f"no preset is called '{preset}'", got.stderr)
+        self.assertFalse((self.folder / "build").exists())
+        self.assertIn("did you mean 'cpu'?", self.plumb("build", preset="cpuu").stderr)
+
+    def test_workers_that_verify_asks_for_are_built(self):
+        (self.play / "needs").write_text("needs: plumb_simt_worker\nneeds: plumb_stress_worker\n")
+        got = self.plumb("verify", "--case", "a b", "--device", "simt")
+        self.assertEqual(got.returncode, 0, got.stderr)
+        self.assertIn("build/cpu/bin/verify --case a b --device simt", got.stdout)
+        self.assertEqual(
+            self.log(), ["cmake", "ninja bin/verify", "ninja bin/plumb_simt_worker"]
+        )  # this build has no other
+
+    def test_extra_builds_beside_the_usual_programs(self):
+        self.folder_of_kernels("mine", "a.cpp", "b.cu")
+        self.folder_of_kernels("yours", "a.cpp")
+        (self.play / "needs").write_text("needs: plumb_user_simt_worker\n")
+        got = self.plumb("--extra", "mine", "verify", "--case", "x")
+        place = [line.split()[1] for line in self.log() if line.startswith("ninja")]
+        self.assertRegex(place[0], r"^extra/[0-9a-f]{10}/verify$")
+        self.assertEqual(place[1], place[0].replace("/verify", "/plumb_user_simt_worker"))
+        self.assertIn(f"build/cpu/{place[0]} --case x", got.stdout)
+        self.assertIn("command: tools/plumb --extra mine\n", got.stdout)
+        self.plumb("--extra", "yours", "verify", "--case", "x")
+        cache = (self.folder / "build/cpu/CMakeCache.txt").read_text()
+        self.assertEqual(
+            sorted(Path(f).name for f in cache.strip().partition("=")[2].split(";")), ["mine", "yours"]
+        )
+        configured = self.log().count("cmake")
+        self.plumb("--extra", "mine", "verify", "--case", "x")
+        self.assertEqual(self.log().count("cmake"), configured)
+        shutil.rmtree(self.folder / "yours")
+        self.folder_of_kernels("third one", "a.cu")
+        got = self.plumb("--extra", "third one", "build")
+        self.assertNotIn("yours", (self.folder / "build/cpu/CMakeCache.txt").read_text())
+        self.assertRegex(
+            got.stderr, r"build/cpu/extra/[0-9a-f]{10} is up to date, with the kernels of .*/third one"
+        )
+
+    def test_extra_refuses_what_cannot_be_a_folder_of_kernels(self):
+        self.folder_of_kernels("a;b", "a.cpp")
+        self.folder_of_kernels("empty")
+        for name, reason in (
+            ("a;b", "may hold none of ;"),
+            ("empty", "holds no .cpp or .cu file"),
+            ("absent", "no such folder"),
+        ):
+            got = self.plumb("--extra", name, "verify")
+            self.assertEqual(got.returncode, 2)
+            self.assertIn(reason, got.stderr)
+        self.assertEqual(self.log(), [])
+
+    def test_repro_lines_begin_with_what_was_typed(self):
+        self.folder_of_kernels("it's mine", "a.cpp")
+        got = self.plumb("--extra", "it's mine", "bench")
+        self.assertIn("command: tools/plumb --extra it\\'s\\ mine\n", got.stdout)
+        self.assertIn("command: tools/plumb\n", self.plumb("infer").stdout)
+
+    def test_unknown_command_names_the_nearest(self):
+        got = self.plumb("verfy")
+        self.assertEqual(got.returncode, 2)
+        self.assertIn("did you mean 'verify'?", got.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

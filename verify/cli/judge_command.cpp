@@ -1,0 +1,240 @@
+#include "verify/cli/judge_command.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "reference/core/error.hpp"
+#include "tools/version.hpp"
+#include "verify/cli/needs.hpp"
+#include "verify/engine/simt_device.hpp"
+#include "verify/engine/user_files.hpp"
+#include "verify/report/failure_folder.hpp"
+#include "verify/report/reporter.hpp"
+#include "verify/selection/selection.hpp"
+#include "verify/sweep/judge_sweep.hpp"
+#include "verify/sweep/sanitize_sweep.hpp"
+#include "verify/sweep/shrink_sweep.hpp"
+
+namespace plumb {
+namespace {
+
+// A plug-in alone is what is judged: its operators, its variants.
+void select_plugins(VerifyOptions& o, const std::vector<VariantInfo>& of_plugins) {
+  if (of_plugins.empty()) return;
+  if (o.devices == std::vector<std::string>{"simt"})
+    throw Error(
+        "--plugin and --device simt: a plug-in holds compiled device code, which the CPU executor cannot "
+        "run; give "
+        "it the source: tools/plumb --extra DIR verify, or tools/plumb simt FILES.cu");
+  if (o.variants.empty()) o.variants = {"user/*"};
+  if (!o.cases.empty()) return;
+  std::set<std::string> ops;
+  for (const VariantInfo& v : of_plugins) ops.insert(v.op);
+  o.cases = fmt::format("{}", fmt::join(ops, ","));
+}
+
+// What the CPU executor holds: rungs of this tree, and a user's. False where its build is defective.
+bool add_simt(VerifyOptions& o, std::vector<VariantInfo>& more) {
+  std::vector<std::string> defects;
+  for (VariantInfo& v : list_user_simt(defects)) more.push_back(std::move(v));
+  if (rungs_wanted(o.variants)) {
+    o.run.simt_program = simt_program();
+    if (o.run.simt_program.empty())
+      throw Error(
+          fmt::format("--device simt: its worker is not beside {} (tools/plumb build plumb_simt_worker)",
+                      this_program()));
+    for (VariantInfo& v : list_simt(o.run.simt_program, defects)) more.push_back(std::move(v));
+    for (VariantInfo& v : absent_from_simt()) more.push_back(std::move(v));
+  }
+  for (const std::string& d : defects) fmt::print(stderr, "broken harness: {}\n", d);
+  return defects.empty();
+}
+
+void add_stress(const VerifyOptions& o, VariantChoice& choice) {
+  if (o.run.stress == 0 || !device_wanted(o.devices, Device::gpu)) return;
+  for (const char* worker : {"plumb_stress_worker", "plumb_user_stress_worker"}) {
+    const std::string program = worker_beside(worker);
+    if (program.empty()) continue;
+    std::vector<std::string> ignored;  // it holds a part of what the CPU executor's manifest lists
+    for (const VariantInfo& v : list_simt(program, ignored)) choice.stressed[type_key(v)] = program;
+  }
+  if (choice.stressed.empty() && !o.quiet && !o.dry_run)
+    fmt::print(stderr,
+               "--stress: plumb_stress_worker is not built, so nothing is delayed inside of kernels "
+               "(tools/plumb verify --stress builds it)\n");
+}
+
+// What compute-sanitizer checks: variants in a type, each on a case that is found for it.
+std::set<std::string> types_of(const std::vector<Job>& jobs) {
+  std::set<std::string> types;
+  for (const Job& job : jobs) {
+    for (const VariantInfo& v : job.variants) types.insert(type_key(v));
+  }
+  return types;
+}
+
+int dry_run(const VerifyOptions& o, const Plan& plan) {
+  if (o.tools.empty()) {
+    for (const Job& job : plan.jobs) {
+      for (const VariantInfo& v : job.variants) fmt::print("{}  {}\n", job.c.id(), v.name);
+    }
+    fmt::print("would judge {} records on {} cases\n", plan.records, plan.jobs.size());
+    return kOk;
+  }
+  std::set<std::string> types = types_of(plan.jobs);
+  const std::size_t records = types.size() * o.tools.size();
+  for (const Job& job : plan.jobs) {
+    for (const VariantInfo& v : job.variants) {
+      if (types.erase(type_key(v)) > 0)
+        fmt::print("{}.{}  {}  under {}\n", v.op, name(v.dtype), v.name, o.sanitize);
+    }
+  }
+  fmt::print("would judge {} records, each on the smallest case of several tiles\n", records);
+  return kOk;
+}
+
+std::vector<std::string> devices_of(const std::vector<Job>& jobs) {
+  std::set<Device> used;
+  for (const Job& job : jobs) {
+    for (const VariantInfo& v : job.variants) used.insert(v.device);
+  }
+  std::vector<std::string> lines;
+  for (const Device d : used) {
+    if (d == Device::simt) {
+      lines.emplace_back("simt: the CPU executor");
+      continue;
+    }
+    const std::unique_ptr<Backend> backend = make_backend(d);
+    const std::string absent = backend->unavailable();
+    lines.push_back(fmt::format("{}: {}", name(d), absent.empty() ? backend->describe() : absent));
+  }
+  return lines;
+}
+
+// The reports of one run: all that are asked for, and the console.
+class Reports {
+ public:
+  Reports(const VerifyOptions& o, const RunInfo& info) {
+    out_ = o.report_on_stdout() ? stderr : stdout;
+    const bool color = !o.no_color && isatty(fileno(out_)) != 0;
+    const bool progress = isatty(STDERR_FILENO) != 0 && !o.quiet;
+    all_.push_back(make_console({color, progress, o.verbose, o.quiet, out_}));
+    if (!o.json.empty()) all_.push_back(make_json_lines(o.json));
+    if (!o.junit.empty()) all_.push_back(make_junit(o.junit));
+    if (!o.csv.empty()) all_.push_back(make_csv(o.csv));
+    if (!o.html.empty()) all_.push_back(make_html(o.html));
+    if (!o.markdown.empty()) all_.push_back(make_markdown(o.markdown));
+    if (!o.save_failing.empty()) failures_.emplace(o.save_failing);
+    planned_ = info.planned;
+    for (const auto& r : all_) r->begin(info);
+  }
+
+  void save_failures(RunOptions& run) {
+    if (failures_) run.on_failure = [this](const Failure& f) { failures_->save(f); };
+  }
+
+  void take(const Record& r) {
+    totals_.count(r);
+    for (const auto& reporter : all_) reporter->record(r);
+  }
+
+  // Ends every report. Returns false where one could not be written.
+  bool end(double seconds) {
+    for (const auto& r : all_) r->end(totals_, seconds);
+    std::vector<std::string> troubles;
+    for (const auto& r : all_) troubles.push_back(r->trouble());
+    if (failures_) troubles.push_back(failures_->trouble());
+    bool whole = true;
+    for (const std::string& what : troubles) {
+      if (!what.empty()) fmt::print(stderr, "error: {}\n", what), whole = false;
+    }
+    if (stop_signal != 0) fmt::print(out_, "interrupted: {} of {} records\n", totals_.all(), planned_);
+    fmt::print(out_, "{}\n", last_line(totals_, seconds));
+    std::fflush(out_);
+    return whole;
+  }
+
+  [[nodiscard]] const Totals& totals() const { return totals_; }
+
+ private:
+  std::FILE* out_ = stdout;
+  std::vector<std::unique_ptr<Reporter>> all_;
+  std::optional<FailureFolder> failures_;
+  Totals totals_;
+  std::int64_t planned_ = 0;
+};
+
+void shrink(const VerifyOptions& o, const FirstFailures& first, const RunOptions& run) {
+  std::FILE* const out = o.report_on_stdout() ? stderr : stdout;
+  shrink_failures(first.all(), run, [&](const SmallerCase& s) {
+    fmt::print(out, "smallest case on which {} fails alike ({}, of {}; {} cases judged):\n      repro: {}\n",
+               s.failing.variant.name, name(s.failing.verdict), s.failing.c.id(), s.runs, s.repro);
+    std::fflush(out);
+  });
+}
+
+int judge(const VerifyOptions& o, const Plan& plan) {
+  RunOptions run = o.run;
+  const std::int64_t planned =
+      o.tools.empty() ? plan.records : static_cast<std::int64_t>(types_of(plan.jobs).size() * o.tools.size());
+  Reports reports(
+      o, {o.command, kVersion, make_backend(Device::cpu)->describe(), devices_of(plan.jobs), planned});
+  reports.save_failures(run);
+  const auto start = std::chrono::steady_clock::now();
+  std::optional<FirstFailures> first;
+  if ((o.shrink || o.drawn > 0) && o.tools.empty()) first.emplace(plan.jobs);
+  const auto take = [&](const Record& r) {
+    reports.take(r);
+    if (first) first->take(r);
+  };
+  const std::exception_ptr failure =
+      o.tools.empty() ? judge_jobs(plan.jobs, run, {o.jobs, o.fail_fast, o.all, o.drawn > 0}, take)
+                      : sanitize_jobs(plan.jobs, run, {o.tools, o.jobs, o.fail_fast}, take);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!failure && first) shrink(o, *first, run);
+  const bool whole = reports.end(seconds);
+  if (failure) std::rethrow_exception(failure);
+  const ExitCode code = exit_code(reports.totals());
+  if (code == kFailed && stop_signal == 0) return kFailed;
+  if (!whole) return kUsage;
+  return stop_signal != 0 ? 128 + stop_signal : code;
+}
+
+}  // namespace
+
+int run_judging(VerifyOptions o) {
+  VariantChoice choice;
+  choice.more = variants_of_plugins(o.plugins);
+  select_plugins(o, choice.more);
+  if (o.drawn > 0 && !o.matrices.empty()) throw Error("--drawn and --matrix: choose one");
+  if (o.cases.empty() && (!o.matrices.empty() || o.drawn > 0)) o.cases = "all";
+  if (o.cases.empty()) throw Error("say what to judge: --case all, or --case GLOB (verify --help)");
+  if (!user_files().empty() && o.variants.empty()) o.variants = {"user/*"};
+  if (device_wanted(o.devices, Device::simt) && !add_simt(o, choice.more)) return kBrokenHarness;
+  add_stress(o, choice);
+  choice.globs = o.variants, choice.devices = o.devices;
+
+  CaseChoice cases;
+  cases.cases = o.cases, cases.tier = o.tier, cases.fills = o.fills, cases.seed = o.seed;
+  cases.matrices = o.matrices, cases.listed_too = o.listed_too, cases.drawn = o.drawn;
+  // the executor is some hundred times slower than a device
+  if (device_wanted(o.devices, Device::simt)) cases.limit = {5e4, 3e5};
+  const ChosenCases chosen = select_cases(cases);
+  if (!o.quiet) {
+    for (const std::string& note : chosen.notes) fmt::print(stderr, "note: {}\n", note);
+  }
+  const Plan plan = plan_jobs(chosen, choice, o.shard, o.shards);
+  if (plan.jobs.empty()) {
+    fmt::print(o.report_on_stdout() ? stderr : stdout, "verify: nothing to judge: {}\n", plan.why_none);
+    return kNothingRan;
+  }
+  return o.dry_run ? dry_run(o, plan) : judge(o, plan);
+}
+
+}  // namespace plumb

@@ -1,0 +1,29 @@
+// Resources that a run needs from the machine and that are not the variant's fault when they run out: memory, address space, threads.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace plumb {
+
+/// Reads how many processes the kernel has killed so far because memory ran out.
+using OomCounter = std::function<std::int64_t()>;
+
+/// The sum of the kernel's counters that can be read here: oom_kill of /proc/vmstat (the machine), and that of this process's control
+/// group (memory.events of version 2, memory.oom_control of version 1). Only a change of it means something.
+[[nodiscard]] std::int64_t oom_kills();
+
+/// Bytes of address space this process may still map under RLIMIT_AS (`ulimit -v`); the largest number where there is no limit.
+[[nodiscard]] std::int64_t address_space_left();
+
+/// True where `ulimit -v` limits this process.
+[[nodiscard]] bool address_space_is_limited();
+
+/// Tries to get what every variant may take for granted: `threads` threads at once, their stacks, and some address space. Returns ""
+/// or one line that names the resource and its limit.
+[[nodiscard]] std::string missing_resources(int threads);
+
+/// Makes OpenMP in this process use no more threads than can be started. Returns how many that are.
+int limit_threads_to_what_can_be_had();
+
+}  // namespace plumb

@@ -1,0 +1,26 @@
+#include "verify/selection/drawn_cases.hpp"
+
+#include <algorithm>
+
+#include "reference/core/text.hpp"
+#include "verify/drawing/draw.hpp"
+
+namespace plumb {
+
+std::vector<Case> drawn_cases(const CaseSpace& space, const CaseFilter& filter, const CaseChoice& choice) {
+  std::vector<Case> cases;
+  if (!std::any_of(filter.operator_globs().begin(), filter.operator_globs().end(),
+                   [&](const std::string& glob) { return glob_match(glob, space.op()); }))
+    return cases;
+  const std::uint64_t draws = 64 * static_cast<std::uint64_t>(choice.drawn);
+  for (std::uint64_t number = 0; number < draws && cases.size() < static_cast<std::size_t>(choice.drawn);
+       ++number) {
+    Case c = draw_case(space, choice.seed.value_or(1), number, choice.limit);
+    const bool fill = choice.fills.empty() ||
+                      std::find(choice.fills.begin(), choice.fills.end(), c.fill) != choice.fills.end();
+    if (fill && filter.matches(c)) cases.push_back(std::move(c));
+  }
+  return cases;
+}
+
+}  // namespace plumb

@@ -1,0 +1,88 @@
+#include "verify/selection/matrix_cases.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "datasets/formats/load_matrix.hpp"
+#include "reference/core/error.hpp"
+#include "reference/core/sparse_cases.hpp"
+#include "verify/selection/selection.hpp"
+
+namespace plumb {
+namespace {
+
+// Files read by this process, each once, however many cases are made of it.
+const Csr<double>& matrix(const std::string& path) {
+  static std::mutex reading;
+  static std::map<std::string, std::unique_ptr<Csr<double>>> known;
+  const std::lock_guard lock(reading);
+  std::unique_ptr<Csr<double>>& a = known[path];
+  if (!a) {
+    try {
+      a = std::make_unique<Csr<double>>(load_matrix<double>(path));
+    } catch (const std::bad_alloc&) { throw input_error(path, 0, "out of memory while reading it"); }
+  }
+  return *a;
+}
+
+// Why the file's own values cannot be judged in `dtype`, or "". Sums stay below 2^27 times the largest value.
+std::string unfit(const Csr<double>& a, Dtype dtype) {
+  const double limit = dtype == Dtype::f32 ? 0x1p100 : 0x1p996;
+  for (const double v : a.val) {
+    if (!std::isfinite(v)) return "it holds NaN or infinities";
+    if (std::fabs(v) > limit)
+      return fmt::format("sums with its value {} leave the range of {}", v, name(dtype));
+  }
+  return {};
+}
+
+Case on_file(const Case& listed, const std::string& file) {
+  Case c = listed;
+  c.params = {{"matrix", file}};
+  for (const auto& [key, value] : listed.params) {
+    if (key != "rows" && key != "cols" && key != "density" && key != "pattern")
+      c.params.emplace_back(key, value);
+  }
+  c.tier = Tier::smoke;
+  c.why = "the user's own matrix";
+  return c;
+}
+
+}  // namespace
+
+std::vector<Case> cases_on_matrices(const std::vector<Case>& listed, const std::vector<std::string>& files,
+                                    std::vector<std::string>& notes) {
+  std::vector<Case> all;
+  std::set<std::string> seen;
+  const auto add = [&](const Case& c) {
+    if (seen.insert(c.id()).second) all.push_back(c);
+  };
+  for (const std::string& file : files) {
+    for (const Case& from : listed) {
+      if (!from.has("density") || from.fill == Fill::index) continue;
+      Case c = on_file(from, file);
+      add(c);
+      if (c.fill != Fill::real) continue;
+      c.fill = Fill::own, c.why = "the user's own matrix, with its own values";
+      if (const std::string why = unfit(matrix(file), c.dtype); why.empty()) {
+        add(c);
+      } else {
+        notes.push_back(fmt::format("{}: fill=own of {} is left out: {}", file, name(c.dtype), why));
+      }
+    }
+  }
+  return all;
+}
+
+void read_matrices_once() {
+  set_matrix_reader([](const std::string& path) { return matrix(path); });
+}
+
+}  // namespace plumb

@@ -1,0 +1,18 @@
+// Cases on a user's own matrix: --matrix F.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "reference/core/case_id.hpp"
+
+namespace plumb {
+
+/// The sparse ones among `listed`, each with its matrix replaced by each of `files`; beside every fill of theirs, fill=own with the
+/// file's values. Fill index is left out: it needs a pattern of its own making. fill=own is left out, with a note, where the
+/// file holds NaN or infinities, or numbers whose sums leave the type's range. Empty for operators without a sparse operand.
+/// Errors: a file that cannot be read.
+[[nodiscard]] std::vector<Case> cases_on_matrices(const std::vector<Case>& listed,
+                                                  const std::vector<std::string>& files,
+                                                  std::vector<std::string>& notes);
+
+}  // namespace plumb

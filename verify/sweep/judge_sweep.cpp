@@ -1,0 +1,110 @@
+#include "verify/sweep/judge_sweep.hpp"
+
+#include <map>
+#include <new>
+
+#include <fmt/format.h>
+
+#include "reference/core/error.hpp"
+#include "verify/engine/repro.hpp"
+#include "verify/engine/simt_device.hpp"
+
+namespace plumb {
+namespace {
+
+// How often in a row a variant ended in the same one of the verdicts that cost a child process.
+class Endings {
+ public:
+  void count(const VariantInfo& v, Verdict verdict) {
+    const std::lock_guard lock(mutex_);
+    Ending& e = of_[type_key(v)];
+    const bool fatal = verdict == Verdict::timeout || verdict == Verdict::crash ||
+                       verdict == Verdict::error || verdict == Verdict::out_of_bounds;
+    e.times = !fatal ? 0 : verdict == e.verdict ? e.times + 1 : 1;
+    e.verdict = verdict;
+  }
+  // Why a variant is not judged on further cases, or "".
+  [[nodiscard]] std::string given_up(const VariantInfo& v) {
+    const std::lock_guard lock(mutex_);
+    const Ending& e = of_[type_key(v)];
+    if (e.times < kGiveUpAfter) return {};
+    return fmt::format("{} ended in {} on {} cases in a row (--all judges the others too)", v.name,
+                       name(e.verdict), kGiveUpAfter);
+  }
+
+ private:
+  struct Ending {
+    Verdict verdict = Verdict::pass;
+    int times = 0;
+  };
+  std::mutex mutex_;
+  std::map<std::string, Ending> of_;
+};
+
+Record record_of(const Case& c) {
+  Record r;
+  r.case_id = c.id(), r.op = c.op, r.dtype = std::string(name(c.dtype));
+  return r;
+}
+
+Record mistrusted(const Case& c, const std::string& why, bool drawn) {
+  Record r = record_of(c);
+  r.variant = "(the case itself)";
+  r.verdict = drawn ? Verdict::skip : Verdict::mistrusted;
+  r.reason = drawn ? "a drawn case that proves nothing: " + why : why;
+  r.detail = {c.has("matrix")
+                  ? fmt::format("this matrix cannot be judged with fill={}: leave that fill out (--fill)",
+                                name(c.fill))
+                  : "no variant is at fault: change the case's data, or mark the instance degenerate in "
+                    "make()"};
+  r.repro = fmt::format("{} --case {}", called_as(), shell_word(r.case_id));
+  return r;
+}
+
+Record skipped(const Case& c, const VariantInfo& v, const RunOptions& run, const std::string& why) {
+  Record r = record_of(c);
+  r.variant = v.name + (v.device == Device::simt ? kOnSimt : "");
+  r.verdict = Verdict::skip, r.reason = why;
+  r.repro = repro_line(c, v, run, run.repeat);
+  return r;
+}
+
+}  // namespace
+
+std::exception_ptr judge_jobs(const std::vector<Job>& jobs, const RunOptions& run,
+                              const JudgeSweepOptions& options,
+                              const std::function<void(const Record&)>& take) {
+  Sweep sweep(options.workers, run);
+  Endings endings;
+  std::mutex telling;
+  const auto tell = [&](const Record& r) {
+    const std::lock_guard lock(telling);
+    take(r);
+    if (options.fail_fast && is_failed(r.verdict)) sweep.stop();
+  };
+  const auto judge_job = [&](Runner& runner, std::size_t j) {
+    const Job& job = jobs[j];
+    try {
+      const std::unique_ptr<PreparedCase> prepared = find_operator(job.c.op).prepare(job.c);
+      if (const std::string why = runner.mistrust(job.c, *prepared); !why.empty())
+        return tell(mistrusted(job.c, why, options.drawn));
+      for (const VariantInfo& v : job.variants) {
+        if (sweep.stopped()) return;
+        if (const std::string why = options.all ? "" : endings.given_up(v); !why.empty()) {
+          tell(skipped(job.c, v, run, why));
+          continue;
+        }
+        const Record record = runner.judge(job.c, *prepared, v);
+        endings.count(v, record.verdict);
+        if (stop_signal == 0) tell(record);
+      }
+    } catch (const std::bad_alloc&) {
+      throw Error(fmt::format("case '{}': out of memory for its data, its expected result or its bounds",
+                              printable(job.c.id(), 200)));
+    }
+  };
+  return sweep.run(
+      jobs.size(), [&](std::size_t j) { return jobs[j].c.op; }, judge_job);
+}
+
+}  // namespace plumb

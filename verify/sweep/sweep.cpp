@@ -1,0 +1,69 @@
+#include "verify/sweep/sweep.hpp"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "reference/core/error.hpp"
+
+namespace plumb {
+namespace {
+
+void on_interrupt(int signal) { stop_signal = signal; }
+
+}  // namespace
+
+bool Sweep::stopped() const { return stopped_ || stop_signal != 0; }
+
+std::exception_ptr Sweep::run(std::size_t count, const OperatorOf& operator_of, const Work& work) {
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto share = [&] {
+    try {
+      Runner runner(run_);
+      std::string op;
+      for (std::size_t i; (i = next++) < count && !stopped();) {
+        if (std::string now = operator_of(i); now != op) {
+          runner.forget_workers();
+          op = std::move(now);
+        }
+        work(runner, i);
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+      stop();
+    }
+  };
+  std::vector<std::thread> others;
+  for (int t = 1; t < workers_; ++t) others.emplace_back(share);
+  share();
+  for (std::thread& t : others) t.join();
+  return failure;
+}
+
+void end_on_interrupt() {
+  struct sigaction action {};
+  action.sa_handler = on_interrupt;
+  action.sa_flags = SA_RESETHAND;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+}
+
+void check_threads() {
+  const char* const given = std::getenv("OMP_NUM_THREADS");
+  if (given == nullptr) return;
+  // OpenMP's library keeps a table of its threads on a stack, and ends in SIGSEGV where that is too small
+  const long most = std::max(1024L, 8L * static_cast<long>(std::thread::hardware_concurrency()));
+  const long threads = std::strtol(given, nullptr, 10);
+  if (threads > most)
+    throw Error(
+        fmt::format("OMP_NUM_THREADS={}: at most {} threads on this machine", printable(given), most));
+}
+
+}  // namespace plumb
