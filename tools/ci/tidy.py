@@ -94,9 +94,17 @@ class Memory:
         return self.folder / hashlib.sha256(text.encode()).hexdigest()
 
 
-def check(tool, build, name, checks):
+def write_database(build, folder):
+    """compile_commands.json in a folder, without the precompiled header: clang cannot read gcc's."""
+    database = json.loads((build / "compile_commands.json").read_text())
+    for entry in database:
+        entry["command"] = re.sub(r" -include \S*/cmake_pch\.hxx", "", entry["command"])
+    (folder / "compile_commands.json").write_text(json.dumps(database))
+
+
+def check(tool, database, name, checks):
     """What clang-tidy finds in a file: "" where it finds nothing."""
-    command = [tool, "-p", str(build), "--quiet", *checks, str(ROOT / name)]
+    command = [tool, "-p", str(database), "--quiet", *checks, str(ROOT / name)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     found = run.stdout.strip()
     return found or (run.stderr.strip() if run.returncode != 0 else "")
@@ -120,6 +128,7 @@ def main():
     names = wanted or sorted(n for n in known if a.tests or "/tests/" not in n)
     checks = ["--checks=clang-analyzer-*"] if a.deep else []
     memory = Memory(build / "tidy", "\n".join([version, (ROOT / ".clang-tidy").read_text(), *checks]))
+    write_database(build, memory.folder)
     of_object = headers(build)
     findings = checked = 0
 
@@ -128,7 +137,7 @@ def main():
         mark = memory.mark(command, [ROOT / name, *of_object.get(output, [])])
         if mark.exists():
             return None
-        found = check(tool, build, name, checks)
+        found = check(tool, memory.folder, name, checks)
         if not found:
             mark.touch()
         return found
