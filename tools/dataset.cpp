@@ -221,10 +221,10 @@ int run(int argc, char** argv) {
   for (const Command& command : commands) {
     if (!command.app->parsed()) continue;
     command.run();
-    return plumb::Exit::ok;
+    return plumb::kOk;
   }
   std::fputs(app.help().c_str(), stdout);
-  return plumb::Exit::ok;
+  return plumb::kOk;
 }
 
 }  // namespace

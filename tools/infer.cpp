@@ -231,7 +231,7 @@ int run(int argc, char** argv) {
     return watched([&] { return s->parsed() ? infer_sdnn(sdnn) : infer_gcn(gcn); });
   } catch (const NoDevice& e) {
     fmt::print(stderr, "skip: {}; --device cpu runs here\n", e.what());
-    return Exit::no_device;
+    return kNoDevice;
   }
 }
 

@@ -40,7 +40,7 @@ struct GcnOptions : InferOptions {
 };
 [[nodiscard]] int infer_gcn(const GcnOptions& options);
 
-/// The device asked for is not there: one line `skip: ...`, and Exit::no_device.
+/// The device asked for is not there: one line `skip: ...`, and kNoDevice.
 struct NoDevice : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -54,8 +54,8 @@ inline constexpr const char* kNoGpuSide =
 
 /// True in the program infer_simt, whose device is the CPU executor (infer_executor.cpp; else infer_no_executor.cpp).
 [[nodiscard]] bool has_executor();
-/// Runs `run()`, in infer_simt with every access of kernels watched: findings go to stderr, and make Exit::differs of
-/// Exit::ok.
+/// Runs `run()`, in infer_simt with every access of kernels watched: findings go to stderr, and make kFailed of
+/// kOk.
 [[nodiscard]] int watched(const std::function<int()>& run);
 
 /// Where the words for a person go: to standard error where the JSON takes standard output.

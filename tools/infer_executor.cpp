@@ -15,7 +15,7 @@ int watched(const std::function<int()>& run) {
   const int code = run();
   const std::vector<simt::Finding> findings = simt::end_run();
   for (const simt::Finding& finding : findings) std::fprintf(stderr, "%s\n", finding.describe().c_str());
-  return code == Exit::ok && !findings.empty() ? static_cast<int>(Exit::differs) : code;
+  return code == kOk && !findings.empty() ? static_cast<int>(kFailed) : code;
 }
 
 }  // namespace plumb

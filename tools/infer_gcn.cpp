@@ -180,7 +180,7 @@ int infer_gcn(const GcnOptions& o) {
     differs |= report.differs();
   }
   if (!o.json.empty()) write_json(o.json, all.size() == 1 ? all[0] : all);
-  return differs ? Exit::differs : Exit::ok;
+  return differs ? kFailed : kOk;
 }
 
 }  // namespace plumb

@@ -152,7 +152,7 @@ int infer_sdnn(const SdnnOptions& o) {
   report.threads = omp_get_max_threads();
   print(report, output_for_words(o));
   if (!o.json.empty()) write_json(o.json, to_json(report));
-  return report.differs() ? Exit::differs : Exit::ok;
+  return report.differs() ? kFailed : kOk;
 }
 
 }  // namespace plumb

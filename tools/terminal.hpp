@@ -1,4 +1,4 @@
-// What the programs share on a terminal: exit codes, one line of progress, times and sizes in words, and an end that
+// What the programs share on a terminal: one line of progress, times and sizes in words, and an end that
 // notices a full disk. Header only, so that a program links nothing for it.
 #pragma once
 #include <sys/resource.h>
@@ -15,21 +15,9 @@
 #include <fmt/format.h>
 
 #include "reference/core/error.hpp"
+#include "reference/core/exit_code.hpp"
 
 namespace plumb {
-
-/// Exit codes of every program. A program that a signal ends uses 128 + the signal's number.
-struct Exit {
-  enum : int {
-    ok = 0,
-    differs = 1,  // an answer is wrong
-    usage = 2,    // wrong options, bad input, an output that cannot be written
-    nothing_ran = 3,
-    broken_harness = 4,
-    no_device = 77,
-    signal = 128,
-  };
-};
 
 /// One line on stderr that is written over, and only on a terminal.
 class Progress {
@@ -105,22 +93,22 @@ class Stopwatch {
 /// "error: WHAT" on stderr. Unlike fmt::print it does not throw where stderr cannot be written.
 inline void say_error(const char* what) { std::fprintf(stderr, "error: %s\n", what); }
 
-/// Flushes standard output and ends the program at once with `code`; with Exit::usage where standard output could not
+/// Flushes standard output and ends the program at once with `code`; with kUsage where standard output could not
 /// be written. Libraries' destructors do not run: OpenBLAS would wait there for threads that the system refused to start.
 [[noreturn]] inline void end_program(int code) {
   const bool failed_before = std::ferror(stdout) != 0;
   if (std::fflush(stdout) != 0 || failed_before) {
     say_error("standard output: cannot write");
-    code = code == Exit::ok ? static_cast<int>(Exit::usage) : code;
+    code = code == kOk ? static_cast<int>(kUsage) : code;
   }
   std::fflush(stderr);
   _exit(code);
 }
 
-/// Runs `run()` and ends the program with what it returns; an exception is one line `error: ...` and Exit::usage.
+/// Runs `run()` and ends the program with what it returns; an exception is one line `error: ...` and kUsage.
 template <class Run>
 [[noreturn]] void run_program(Run&& run, const char* out_of_memory = "out of memory") {
-  int code = Exit::usage;
+  int code = kUsage;
   try {
     code = run();
   } catch (const std::bad_alloc&) { say_error(out_of_memory); } catch (const std::exception& e) {

@@ -21,6 +21,7 @@
 
 #include "datasets/io/places.hpp"
 #include "reference/core/error.hpp"
+#include "reference/core/exit_code.hpp"
 
 namespace plumb {
 namespace {
@@ -139,7 +140,7 @@ void end_now(int signal) {
     constexpr char kText[] = "\ninterrupted\n";
     (void)!::write(2, kText, sizeof kText - 1);
   }
-  ::_exit(128 + signal);
+  ::_exit(kSignalled + signal);
 }
 
 // ---- where a path leads --------------------------------------------------------------------------------------------

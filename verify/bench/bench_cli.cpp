@@ -121,7 +121,7 @@ BenchResult result_of(const Case& c, const VariantInfo& v, const Cost& cost, dou
   BenchResult r;
   r.case_id = c.id(), r.op = c.op, r.dtype = std::string(name(c.dtype)), r.variant = v.name,
   r.device = std::string(name(v.device));
-  r.arithmetic = v.traits.arithmetic;
+  r.arithmetic = v.traits.arithmetic, r.library = v.traits.library;
   r.verdict = std::string(name(record.verdict)), r.reason = record.reason, r.chosen = record.chosen;
   r.flop = cost.flop, r.bytes = cost.bytes, r.output_bytes = output_bytes;
   if (!is_passed(record.verdict)) return r;  // an unverified time is not quoted
@@ -251,7 +251,7 @@ class BenchRun {
     if (stop_signal != 0)
       fmt::print(out_, "interrupted: {} of {} variants\n", report_.results.size(), planned_);
     fmt::print(out_, "bench: {} timed, {} not timed because wrong{}\n", timed, wrong_, what);
-    if (stop_signal != 0) return 128 + stop_signal;
+    if (stop_signal != 0) return kSignalled + stop_signal;
     return wrong_ > 0 ? kFailed : timed > 0 ? kOk : kNothingRan;
   }
 
@@ -442,15 +442,6 @@ void declare_commands(CLI::App& app, Options& o, Typed& typed) {
   typed.draw->add_option("--svg", o.svg, "write a plot of each case into this folder");
   typed.draw->footer("example:\n  bench draw spmv.json spmm.json --markdown RESULTS.md --svg plots\n");
   app.require_subcommand(0, 1);
-}
-
-bool harness_is_broken() {
-  std::vector<std::string> defects = manifest_defects();
-  if (!arithmetic_self_test())
-    defects.push_back(
-        "this build's arithmetic fails the self-test: compensated sums or NaN comparisons are broken");
-  for (const std::string& d : defects) fmt::print(stderr, "broken harness: {}\n", d);
-  return !defects.empty();
 }
 
 int compare_files(const Typed& typed) {

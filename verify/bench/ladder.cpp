@@ -74,7 +74,7 @@ std::set<std::string> vendors_of(const std::vector<const BenchResult*>& rows) {
   std::set<std::string> names;
   for (const BenchResult* r : rows) {
     for (const auto* m : {&r->cold, &r->warm}) {
-      if (*m && (*m)->vendor == 1 && is_vendor(r->variant)) names.insert(r->variant);
+      if (*m && (*m)->vendor == 1 && r->library) names.insert(r->variant);
     }
   }
   return names;
@@ -108,8 +108,8 @@ constexpr const char* kSvgStyle =
     "</style>";
 
 std::string html_row(const BenchResult& r, const Columns& c) {
-  std::string out = fmt::format("<tr{}><td>{}</td>", is_vendor(r.variant) ? " class=\"vendor\"" : "",
-                                escape_markup(r.variant));
+  std::string out =
+      fmt::format("<tr{}><td>{}</td>", r.library ? " class=\"vendor\"" : "", escape_markup(r.variant));
   for (const auto& [m, shown] : {std::pair{&r.cold, c.cold}, {&r.warm, c.warm}}) {
     if (!shown) continue;
     out += *m ? fmt::format("<td>{}</td><td>{}</td>", time_text((*m)->summary.median), interval_text(**m))
@@ -190,7 +190,7 @@ class Drawing {
   [[nodiscard]] double length(double seconds) const { return longest_ > 0 ? kBars * seconds / longest_ : 0; }
 
   void row(const BenchResult& r, double y) {
-    text(8, y + 14, r.variant, is_vendor(r.variant) ? "h" : "");
+    text(8, y + 14, r.variant, r.library ? "h" : "");
     const Measurement* main = main_of(r);
     if (main == nullptr) return text(times_at_, y + 14, fmt::format("{}, not timed", r.verdict), "f");
     double at = y + 2;
@@ -204,7 +204,7 @@ class Drawing {
     text(times_at_ + length(longer_of(r)) + 6, y + 14, time_text(main->summary.median));
     if (main->vendor > 0) {
       const double speed = kShare * main->vendor / best_ratio_;
-      bar(vendor_at_, y + 2, speed, 18, is_vendor(r.variant) ? "l" : "v");
+      bar(vendor_at_, y + 2, speed, 18, r.library ? "l" : "v");
       text(vendor_at_ + speed + 6, y + 14, times(main->vendor));
     }
     if (main->floor > 0) {
@@ -347,7 +347,7 @@ std::string bench_markdown(const BenchReport& report, const std::map<std::string
         ladders += fmt::format("| {} | - | - | - | - | - | - | - | {} |\n", r->variant, notes_of(*r));
         continue;
       }
-      const BenchResult*& best = is_vendor(r->variant) ? vendor : ours;
+      const BenchResult*& best = r->library ? vendor : ours;
       const bool alike = r->arithmetic == Arithmetic::native;  // tf32x3, Winograd: in the ladder alone
       if (alike && (best == nullptr || m->summary.median < quoted(*best)->summary.median)) best = r;
       ladders += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", r->variant, time(r->warm),

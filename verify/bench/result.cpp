@@ -44,15 +44,16 @@ Arithmetic arithmetic_of(const std::string& word) {
 
 Device device_of(const std::string& word) { return word == "gpu" ? Device::gpu : Device::cpu; }
 
-}  // namespace
-
-bool is_vendor(const std::string& variant) {
+// For reports of 0.1, which lack the key "library": a number from 80 stands for a library there.
+bool is_numbered_as_library(const std::string& variant) {
   const std::size_t slash = variant.find('/');
   if (slash == std::string::npos || slash + 2 >= variant.size()) return false;
   if (variant.compare(0, slash, "cpu") != 0 && variant.compare(0, slash, "gpu") != 0) return false;
   const char tens = variant[slash + 1];
   return (tens == '8' || tens == '9') && std::isdigit(static_cast<unsigned char>(variant[slash + 2])) != 0;
 }
+
+}  // namespace
 
 int refuse_impossible(BenchReport& report) {
   int refused = 0;
@@ -88,7 +89,7 @@ void rate_against_vendor(BenchReport& report) {
       double best = 0;
       bool wide = times(r)->summary.wide();
       for (BenchResult& v : report.results) {
-        if (v.case_id != r.case_id || v.device != r.device || !is_vendor(v.variant) || !times(v)) continue;
+        if (v.case_id != r.case_id || v.device != r.device || !v.library || !times(v)) continue;
         const double median = times(v)->summary.median;
         if (best > 0 && median >= best) continue;
         best = median;
@@ -107,10 +108,19 @@ std::string to_json(const BenchReport& report) {
   for (const Roof& r : report.roofs)
     roofs.push_back({{"device", r.device}, {"name", r.name}, {"value", r.value}, {"unit", r.unit}});
   for (const BenchResult& r : report.results) {
-    Json j{{"case", r.case_id},    {"op", r.op},         {"dtype", r.dtype},
-           {"variant", r.variant}, {"device", r.device}, {"arithmetic", std::string(name(r.arithmetic))},
-           {"verdict", r.verdict}, {"reason", r.reason}, {"chosen", r.chosen},
-           {"flop", r.flop},       {"bytes", r.bytes},   {"output_bytes", r.output_bytes}};
+    Json j{{"case", r.case_id},
+           {"op", r.op},
+           {"dtype", r.dtype},
+           {"variant", r.variant},
+           {"device", r.device},
+           {"arithmetic", std::string(name(r.arithmetic))},
+           {"library", r.library},
+           {"verdict", r.verdict},
+           {"reason", r.reason},
+           {"chosen", r.chosen},
+           {"flop", r.flop},
+           {"bytes", r.bytes},
+           {"output_bytes", r.output_bytes}};
     if (r.prepare >= 0) j["prepare_s"] = r.prepare;
     Json kernels = Json::array();
     for (const KernelUse& k : r.kernels) {
@@ -166,6 +176,7 @@ BenchReport from_json(const std::string& text, const std::string& file) {
         *to = j.at(key).get<std::string>();
       }
       r.arithmetic = arithmetic_of(j.at("arithmetic").get<std::string>());
+      r.library = j.contains("library") ? j.at("library").get<bool>() : is_numbered_as_library(r.variant);
       r.flop = j.at("flop").get<double>(), r.bytes = j.at("bytes").get<double>(),
       r.output_bytes = j.at("output_bytes").get<double>();
       r.prepare = j.value("prepare_s", -1.0);

@@ -26,6 +26,7 @@ struct Measurement {
 struct BenchResult {
   std::string case_id, op, dtype, variant, device;
   Arithmetic arithmetic = Arithmetic::native;
+  bool library = false;         // Traits: calls a vendor's library
   std::string verdict, reason;  // of the judge, around the timing
   std::string chosen;           // what an adaptive variant said
   double flop = 0, bytes = 0, output_bytes = 0;
@@ -43,9 +44,6 @@ struct BenchReport {
   std::vector<Roof> roofs;
   std::vector<BenchResult> results;
 };
-
-/// True for cpu/80_x .. gpu/99_x.
-[[nodiscard]] bool is_vendor(const std::string& variant);
 
 /// Fills in floors. A result below its floor loses its measurements, and its verdict becomes "impossible". Returns how many.
 int refuse_impossible(BenchReport&);

@@ -203,7 +203,7 @@ int judge(const VerifyOptions& o, const Plan& plan) {
   const ExitCode code = exit_code(reports.totals());
   if (code == kFailed && stop_signal == 0) return kFailed;
   if (!whole) return kUsage;
-  return stop_signal != 0 ? 128 + stop_signal : code;
+  return stop_signal != 0 ? kSignalled + stop_signal : code;
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ int run_mutants(const VerifyOptions& o) {
   const bool survived = table.killed < table.counted || !broken.empty();
   if (survived && stop_signal == 0) return kBrokenHarness;
   if (!troubles.empty()) return kUsage;
-  if (stop_signal != 0) return 128 + stop_signal;
+  if (stop_signal != 0) return kSignalled + stop_signal;
   return nothing ? *nothing : kOk;
 }
 

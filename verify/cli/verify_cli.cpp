@@ -26,15 +26,6 @@
 namespace plumb {
 namespace {
 
-bool harness_is_broken() {
-  std::vector<std::string> defects = manifest_defects();
-  if (!arithmetic_self_test())
-    defects.push_back(
-        "this build's arithmetic fails the self-test: compensated sums or NaN comparisons are broken");
-  for (const std::string& d : defects) fmt::print(stderr, "broken harness: {}\n", d);
-  return !defects.empty();
-}
-
 int verify_checked(int argc, char** argv) {
   VerifyOptions o;
   if (const auto done = parse_options(argc, argv, o)) return *done;
@@ -59,10 +50,10 @@ void say(const std::string& line) { std::fputs((line + "\n").c_str(), stderr); }
 int report_error(const std::exception& e) {
   if (const auto* system = dynamic_cast<const std::system_error*>(&e);
       system != nullptr && system->code().value() == EPIPE)
-    return 128 + SIGPIPE;  // nobody listens: as quiet as any other program in a pipe
-  if (stop_signal != 0) {  // a child that was being asked ended with us: no error of its own
+    return kSignalled + SIGPIPE;  // nobody listens: as quiet as any other program in a pipe
+  if (stop_signal != 0) {         // a child that was being asked ended with us: no error of its own
     say("interrupted");
-    return 128 + stop_signal;
+    return kSignalled + stop_signal;
   }
   const bool memory = dynamic_cast<const std::bad_alloc*>(&e) != nullptr;
   say(fmt::format("error: {}", memory ? "out of memory" : e.what()));
@@ -81,7 +72,7 @@ int verify_main(int argc, char** argv) {
     if (argc > 1 && std::strcmp(argv[1], "--needs") == 0) return print_needs(argc - 1, argv + 1);
     const int code = verify_checked(argc, argv);
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-      if (errno == EPIPE) return 128 + SIGPIPE;
+      if (errno == EPIPE) return kSignalled + SIGPIPE;
       say(fmt::format("error: standard output: {}", std::strerror(errno)));
       return code == kFailed ? kFailed : kUsage;
     }

@@ -1,11 +1,13 @@
 #include "verify/engine/manifest.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <iterator>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "reference/core/fp.hpp"
 #include "verify/engine/worker.hpp"
 
 #include "manifest.inc"
@@ -75,6 +77,15 @@ std::vector<std::string> manifest_defects() {
   }
   for (std::string& d : user_defects(&UserFile::here, of_user)) defects.push_back(std::move(d));
   return defects;
+}
+
+bool harness_is_broken() {
+  std::vector<std::string> defects = manifest_defects();
+  if (!arithmetic_self_test())
+    defects.push_back(
+        "this build's arithmetic fails the self-test: compensated sums or NaN comparisons are broken");
+  for (const std::string& d : defects) fmt::print(stderr, "broken harness: {}\n", d);
+  return !defects.empty();
 }
 
 }  // namespace plumb

@@ -21,4 +21,7 @@ struct ManifestLine {
 /// One line per defect: compiled but not registered, registered under another name. Empty: all is well.
 [[nodiscard]] std::vector<std::string> manifest_defects();
 
+/// True where there are such defects, or where the compiler broke compensated sums or NaN comparisons. Prints each on stderr.
+[[nodiscard]] bool harness_is_broken();
+
 }  // namespace plumb

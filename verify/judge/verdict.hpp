@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "reference/core/exit_code.hpp"
 #include "verify/judge/compare.hpp"
 
 namespace plumb {
@@ -56,8 +57,6 @@ struct Record {
   bool wants_device = false;  // skipped because there is no device that could run it
   std::string repro;          // the command that repeats it
 };
-
-enum ExitCode : int { kOk = 0, kFailed = 1, kUsage = 2, kNothingRan = 3, kBrokenHarness = 4, kNoDevice = 77 };
 
 struct Totals {
   std::int64_t passed = 0, failed = 0, skipped = 0, runs = 0;
