@@ -1,10 +1,6 @@
 #include "datasets/formats/binary_cache.hpp"
 
 #include <doctest/doctest.h>
-#include <sys/resource.h>
-
-#include <csignal>
-
 #include "datasets/tests/scratch.hpp"
 
 using namespace plumb;
@@ -97,14 +93,10 @@ TEST_CASE("right checksums over a malformed matrix do not help it") {
 TEST_CASE("a write that fails half-way names the file and leaves neither it nor its beginning") {
   const Scratch dir;
   const std::string path = dir.file("c.plumb");
-  struct rlimit before {};
-  getrlimit(RLIMIT_FSIZE, &before);
-  const struct rlimit small { 100, before.rlim_max };  // bytes: stands in for a full disk
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  setrlimit(RLIMIT_FSIZE, &small);
-  const std::string error = error_of([&] { return write_cache(path, CacheKind::images, {kSmall}); });
-  setrlimit(RLIMIT_FSIZE, &before);
-  std::signal(SIGXFSZ, handler);
+  const std::string error = [&] {
+    const plumb::test::FullDisk after(100);
+    return error_of([&] { return write_cache(path, CacheKind::images, {kSmall}); });
+  }();
   CHECK(error == path + ": cannot write: File too large");
   CHECK(std::filesystem::is_empty(dir.file("")));
 }

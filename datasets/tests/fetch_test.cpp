@@ -1,13 +1,10 @@
 #include "datasets/remote/fetch.hpp"
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,55 +17,11 @@
 
 namespace fs = std::filesystem;
 using plumb::Csr;
+using plumb::test::error_of;
+using plumb::test::Scratch;
+using plumb::test::slurp;
 
-namespace {
-
-// A folder that is gone when the test is over.
-class Folder {
- public:
-  Folder()
-      : path_(fs::temp_directory_path() /
-              ("plumb_save_" + std::to_string(++count_) + "_" + std::to_string(::getpid()))) {
-    fs::remove_all(path_);
-    fs::create_directories(path_);
-  }
-  ~Folder() {
-    std::error_code none;
-    fs::remove_all(path_, none);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
-  [[nodiscard]] std::string path() const { return path_.string(); }
-  [[nodiscard]] std::size_t entries() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), fs::directory_iterator{}));
-  }
-
- private:
-  static inline int count_ = 0;
-  fs::path path_;
-};
-
-std::string text_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-void write(const std::string& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
-
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const plumb::Error& e) { return e.what(); }
-  return "no error";
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("every set of the manifest has a name of its own, a licence and addresses") {
   std::vector<std::string> names;
@@ -114,12 +67,12 @@ TEST_CASE("fetching from a mirror: arrives, is checked, is resumed, and is unpac
     MESSAGE("not run: this build has no libcurl");
     return;
   }
-  const Folder server, cache;
+  const Scratch server, cache;
   plumb::FetchOptions options;
   options.folder = cache.path();
   options.mirror = "file://" + server.path();
 
-  write(server.file("abc"), "abc");
+  server.write("abc", "abc");
   // sha256("abc"), FIPS 180-2 appendix B.1
   plumb::RemoteSet set{"s",
                        "sub",
@@ -128,18 +81,18 @@ TEST_CASE("fetching from a mirror: arrives, is checked, is resumed, and is unpac
                        {{"abc", "https://nowhere.invalid/x/abc",
                          "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", 3, ""}}};
   CHECK(plumb::fetch(set, options) == std::vector<std::string>{cache.file("sub/abc")});
-  CHECK(text_of(cache.file("sub/abc")) == "abc");
+  CHECK(slurp(cache.file("sub/abc")) == "abc");
 
   // What is there is checked too.
-  write(cache.file("sub/abc"), "abd");
+  cache.write("sub/abc", "abd");
   CHECK(error_of([&] { plumb::fetch(set, options); }).find("sha256 differs") != std::string::npos);
 
   // A part that an earlier call left is gone on from: its bytes stay.
   fs::remove(cache.file("sub/abc"));
-  write(cache.file("sub/abc.part"), "ab");
-  write(server.file("abc"), "xxc");
+  cache.write("sub/abc.part", "ab");
+  server.write("abc", "xxc");
   plumb::fetch(set, options);
-  CHECK(text_of(cache.file("sub/abc")) == "abc");
+  CHECK(slurp(cache.file("sub/abc")) == "abc");
 
   // A wrong checksum leaves nothing.
   fs::remove(cache.file("sub/abc"));
@@ -150,9 +103,9 @@ TEST_CASE("fetching from a mirror: arrives, is checked, is resumed, and is unpac
   plumb::save_matrix(server.file("m.tsv.gz"), Csr<double>{3, 4, {0, 1, 3, 3}, {1, 0, 2}, {0.5, -2, 3}});
   plumb::RemoteSet zipped{"z", "sub", "", "", {{"m.tsv.gz", "https://nowhere.invalid/m.tsv.gz", "", -1, ""}}};
   plumb::fetch(zipped, options);
-  CHECK(text_of(cache.file("sub/m.tsv.gz")) == text_of(server.file("m.tsv.gz")));
+  CHECK(slurp(cache.file("sub/m.tsv.gz")) == slurp(server.file("m.tsv.gz")));
   fs::remove(cache.file("sub/m.tsv.gz"));
-  write(server.file("m.tsv.gz"), text_of(server.file("m.tsv.gz")).substr(0, 20));
+  server.write("m.tsv.gz", slurp(server.file("m.tsv.gz")).substr(0, 20));
   CHECK_THROWS_AS(plumb::fetch(zipped, options), plumb::Error);
   CHECK(fs::is_empty(cache.file("sub")));
 
@@ -161,7 +114,7 @@ TEST_CASE("fetching from a mirror: arrives, is checked, is resumed, and is unpac
   plumb::RemoteSet packed{
       "p", "sub", "", "", {{"layer2", "https://nowhere.invalid/n.tar.gz", "", -1, "neuron32/n32-l2.tsv"}}};
   plumb::fetch(packed, options);
-  CHECK(text_of(cache.file("sub/layer2")) == plumb::radixnet_tsv(plumb::radixnet(32, 2), 1));
+  CHECK(slurp(cache.file("sub/layer2")) == plumb::radixnet_tsv(plumb::radixnet(32, 2), 1));
   fs::remove(cache.file("sub/layer2"));
   packed.files[0].member = "neuron32/n32-l3.tsv";
   CHECK(error_of([&] { plumb::fetch(packed, options); }).find("no such member") != std::string::npos);
@@ -187,7 +140,7 @@ plumb::RemoteSet set_of(const std::string& file, plumb::Content content, std::in
 
 TEST_CASE("a web page is taken for no data, whatever was asked for, and leaves nothing") {
   if (!plumb::fetch_built()) return;
-  const Folder server, cache;
+  const Scratch server, cache;
   plumb::FetchOptions options;
   options.folder = cache.path();
   options.mirror = "file://" + server.path();
@@ -205,11 +158,11 @@ TEST_CASE("a web page is taken for no data, whatever was asked for, and leaves n
     const Content content = asked.content;
     CAPTURE(name);
     for (const std::string& body : {page, plumb::test::gzip(page)}) {
-      write(server.file(name), body);
+      server.write(name, body);
       const std::string error = error_of(
           [&] { plumb::fetch(set_of(name, content, 16, name == "b.tar.gz" ? "m/x.mtx" : ""), options); });
       if (content == Content::any && body != page) {
-        CHECK(error == "no error");  // nothing is known of it
+        CHECK(error == "");  // nothing is known of it
         fs::remove(cache.file("sub/" + name));
         continue;
       }
@@ -222,14 +175,14 @@ TEST_CASE("a web page is taken for no data, whatever was asked for, and leaves n
 
 TEST_CASE("what is called .gz must be gzip, lists must parse, archives must hold their layers") {
   if (!plumb::fetch_built()) return;
-  const Folder server, cache;
+  const Scratch server, cache;
   plumb::FetchOptions options;
   options.folder = cache.path();
   options.mirror = "file://" + server.path();
   using plumb::Content;
   using plumb::test::gzip;
   const auto error = [&](const std::string& name, const std::string& bytes, Content content) {
-    write(server.file(name), bytes);
+    server.write(name, bytes);
     return error_of([&] { plumb::fetch(set_of(name, content, 32), options); });
   };
   CHECK(error("a.txt.gz", "0 1\n", Content::edge_list).find("is called .gz and is no gzip") !=
@@ -244,7 +197,7 @@ TEST_CASE("what is called .gz must be gzip, lists must parse, archives must hold
         std::string::npos);
   CHECK(fs::is_empty(cache.file("sub")));
   plumb::save_network(server.file("w.tar.gz"), plumb::radixnet(32, 2));
-  CHECK(error_of([&] { plumb::fetch(set_of("w.tar.gz", Content::weights, 32), options); }) == "no error");
+  CHECK(error_of([&] { plumb::fetch(set_of("w.tar.gz", Content::weights, 32), options); }) == "");
   CHECK(error_of([&] {
           plumb::fetch(set_of("w.tar.gz", Content::weights, 64), options);
         }).find("layer of another size") != std::string::npos);
@@ -252,28 +205,28 @@ TEST_CASE("what is called .gz must be gzip, lists must parse, archives must hold
 
 TEST_CASE("a file at hand is checked as a download is, and --force is named") {
   if (!plumb::fetch_built()) return;
-  const Folder server, cache;
+  const Scratch server, cache;
   plumb::FetchOptions options;
   options.folder = cache.path();
   options.mirror = "file://" + server.path();
   fs::create_directories(cache.file("sub"));
-  write(server.file("c.tsv"), "1\n5\n");
-  write(cache.file("sub/c.tsv"), "<html>login</html>");
+  server.write("c.tsv", "1\n5\n");
+  cache.write("sub/c.tsv", "<html>login</html>");
   const plumb::RemoteSet set = set_of("c.tsv", plumb::Content::categories);
   const std::string error = error_of([&] { plumb::fetch(set, options); });
   CHECK(error.find(cache.file("sub/c.tsv") + ": is a web page, not data") == 0);
   CHECK(error.find("--force") != std::string::npos);
   options.force = true;
   plumb::fetch(set, options);
-  CHECK(text_of(cache.file("sub/c.tsv")) == "1\n5\n");
+  CHECK(slurp(cache.file("sub/c.tsv")) == "1\n5\n");
 }
 
 TEST_CASE("fetches of one file at once leave one whole file") {
   if (!plumb::fetch_built()) return;
-  const Folder server, cache;
+  const Scratch server, cache;
   std::string list;
   for (int id = 1; id <= 200000; ++id) list += std::to_string(id) + "\n";
-  write(server.file("c.tsv"), list);
+  server.write("c.tsv", list);
   const plumb::RemoteSet set = set_of("c.tsv", plumb::Content::categories);
   std::vector<std::string> errors(6);
   std::vector<std::thread> fetches;
@@ -286,7 +239,7 @@ TEST_CASE("fetches of one file at once leave one whole file") {
     });
   }
   for (std::thread& fetch : fetches) fetch.join();
-  for (const std::string& error : errors) CHECK(error == "no error");
-  CHECK(text_of(cache.file("sub/c.tsv")) == list);
+  for (const std::string& error : errors) CHECK(error == "");
+  CHECK(slurp(cache.file("sub/c.tsv")) == list);
   CHECK(std::distance(fs::directory_iterator(cache.file("sub")), fs::directory_iterator{}) == 1);
 }

@@ -9,35 +9,19 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <numbers>
 #include <string>
 #include <vector>
 
 #include "datasets/generators/digits.hpp"
+#include "datasets/tests/scratch.hpp"
 #include "reference/core/error.hpp"
 
 using plumb::GreyImages;
 using plumb::PixelMask;
+using plumb::test::Scratch;
 
 namespace {
-
-// A file that is gone when the test is over.
-class Scratch {
- public:
-  explicit Scratch(const std::string& bytes)
-      : path_(std::filesystem::temp_directory_path() / ("plumb_mnist_" + std::to_string(++count_))) {
-    std::ofstream(path_, std::ios::binary) << bytes;
-  }
-  ~Scratch() { std::filesystem::remove(path_); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  [[nodiscard]] std::string path() const { return path_.string(); }
-
- private:
-  static inline int count_ = 0;
-  std::filesystem::path path_;
-};
 
 std::string idx(std::uint32_t magic, std::uint32_t count, std::uint32_t rows, std::uint32_t cols) {
   std::string out;
@@ -48,11 +32,10 @@ std::string idx(std::uint32_t magic, std::uint32_t count, std::uint32_t rows, st
 }
 
 std::string error_of(const std::string& bytes) {
-  const Scratch file(bytes);
-  try {
-    (void)plumb::read_idx_images(file.path());
-  } catch (const plumb::Error& e) { return std::string(e.what()).substr(file.path().size()); }
-  return "no error";
+  const Scratch dir;
+  const std::string file = dir.write("images", bytes);
+  const std::string error = plumb::test::error_of([&] { (void)plumb::read_idx_images(file); });
+  return error.empty() ? "no error" : error.substr(file.size());
 }
 
 GreyImages noise(std::int64_t count, std::int64_t side) {
@@ -128,8 +111,9 @@ void check_against_definition(const GreyImages& images, std::int64_t side) {
 }  // namespace
 
 TEST_CASE("an idx file of two images of 1 x 2 is read in order") {
-  const Scratch file(idx(2051, 2, 1, 2) + std::string("\x01\x02\x03\xff", 4));
-  const GreyImages images = plumb::read_idx_images(file.path());
+  const Scratch dir;
+  const std::string file = dir.write("images", idx(2051, 2, 1, 2) + std::string("\x01\x02\x03\xff", 4));
+  const GreyImages images = plumb::read_idx_images(file);
   CHECK(images.count == 2);
   CHECK(images.rows == 1);
   CHECK(images.cols == 2);

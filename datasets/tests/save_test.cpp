@@ -1,11 +1,7 @@
 #include "datasets/formats/save_matrix.hpp"
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -16,45 +12,15 @@
 #include "datasets/generators/banded.hpp"
 #include "datasets/generators/digits.hpp"
 #include "datasets/generators/save_generated.hpp"
+#include "datasets/tests/scratch.hpp"
 #include "reference/core/error.hpp"
 
-namespace fs = std::filesystem;
 using plumb::Csr;
+using plumb::test::error_of;
+using plumb::test::Scratch;
+using plumb::test::slurp;
 
 namespace {
-
-// A folder that is gone when the test is over.
-class Folder {
- public:
-  Folder()
-      : path_(fs::temp_directory_path() /
-              ("plumb_save_" + std::to_string(++count_) + "_" + std::to_string(::getpid()))) {
-    fs::remove_all(path_);
-    fs::create_directories(path_);
-  }
-  ~Folder() {
-    std::error_code none;
-    fs::remove_all(path_, none);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
-  [[nodiscard]] std::string path() const { return path_.string(); }
-  [[nodiscard]] std::size_t entries() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), fs::directory_iterator{}));
-  }
-
- private:
-  static inline int count_ = 0;
-  fs::path path_;
-};
-
-std::string text_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 // (0,1) 0.5  (1,0) -2  (1,2) 3, a last row and column that are empty
 Csr<double> small() {
@@ -67,18 +33,10 @@ Csr<double> small() {
   return a;
 }
 
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const plumb::Error& e) { return e.what(); }
-  return "no error";
-}
-
 }  // namespace
 
 TEST_CASE("what is saved with its shape is loaded the same") {
-  const Folder folder;
+  const Scratch folder;
   const Csr<double> a = small();
   for (const char* name : {"a.mtx", "a.npz", "a.npy"}) {
     CAPTURE(name);
@@ -98,12 +56,12 @@ TEST_CASE("what is saved with its shape is loaded the same") {
 }
 
 TEST_CASE("triples are one-based by column in .tsv, zero-based by row in .el") {
-  const Folder folder;
+  const Scratch folder;
   plumb::save_matrix(folder.file("a.tsv"), small());
-  CHECK(text_of(folder.file("a.tsv")) ==
+  CHECK(slurp(folder.file("a.tsv")) ==
         "# plumbline rows=3 cols=4 entries=3 base=1\n2\t1\t-2\n1\t2\t0.5\n2\t3\t3\n");
   plumb::save_matrix(folder.file("a.el"), small());
-  CHECK(text_of(folder.file("a.el")) ==
+  CHECK(slurp(folder.file("a.el")) ==
         "# plumbline rows=3 cols=4 entries=3 base=0\n0\t1\t0.5\n1\t0\t-2\n1\t2\t3\n");
 }
 
@@ -114,7 +72,7 @@ TEST_CASE("a format that is not known lists those that are") {
 }
 
 TEST_CASE("a value that fp32 does not hold is not written to a cache of fp32") {
-  const Folder folder;
+  const Scratch folder;
   Csr<double> a = small();
   a.val[0] = 0.1;
   CHECK(error_of([&] { plumb::save_matrix(folder.file("a.plumb"), a); }).find("not exact in it") !=
@@ -123,14 +81,14 @@ TEST_CASE("a value that fp32 does not hold is not written to a cache of fp32") {
 }
 
 TEST_CASE("an impossible write leaves the old file and nothing else") {
-  const Folder folder;
+  const Scratch folder;
   CHECK_THROWS_AS(plumb::save_matrix(folder.file("none/a.mtx"), small()), plumb::Error);
   CHECK_THROWS_AS(plumb::save_network(folder.file("none/net"), plumb::radixnet(32, 2)), plumb::Error);
   CHECK(folder.entries() == 0);
 }
 
 TEST_CASE("a network is read back from a cache, an archive and a folder") {
-  const Folder folder;
+  const Scratch folder;
   const plumb::RadixNet net = plumb::radixnet(64, 3);
   for (const char* name : {"neuron64.plumb", "neuron64.tar", "neuron64.tar.gz", "neuron64"}) {
     CAPTURE(name);
@@ -142,13 +100,13 @@ TEST_CASE("a network is read back from a cache, an archive and a folder") {
       CHECK(read.layers[static_cast<std::size_t>(l)].val == plumb::radixnet_layer(net, l).val);
     }
   }
-  CHECK(text_of(folder.file("neuron64/n64-l2.tsv")) == plumb::radixnet_tsv(net, 1));
+  CHECK(slurp(folder.file("neuron64/n64-l2.tsv")) == plumb::radixnet_tsv(net, 1));
   CHECK(error_of([&] { plumb::save_network(folder.file("neuron64"), net); }).find("not an empty folder") !=
         std::string::npos);
 }
 
 TEST_CASE("inputs are read back from both formats") {
-  const Folder folder;
+  const Scratch folder;
   const plumb::PixelMask mask = plumb::digit_inputs(50, 256, 3);
   const Csr<float> y = plumb::to_csr(mask);
   for (const char* name : {"sparse-images-256.plumb", "sparse-images-256.tsv", "sparse-images-256.tsv.gz"}) {
@@ -162,14 +120,14 @@ TEST_CASE("inputs are read back from both formats") {
 }
 
 TEST_CASE("greyscale images are read back") {
-  const Folder folder;
+  const Scratch folder;
   const plumb::GreyImages images = plumb::digit_images(3, 1);
   plumb::save_idx_images(folder.file("a.gz"), images);
   CHECK(plumb::read_idx_images(folder.file("a.gz")).pixels == images.pixels);
 }
 
 TEST_CASE("a made-up GCN is read back") {
-  const Folder folder;
+  const Scratch folder;
   plumb::GcnShape shape;
   shape.scale = 5;
   const plumb::GcnSet<double> set = plumb::generated_gcn<double>(shape);

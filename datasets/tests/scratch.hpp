@@ -1,12 +1,16 @@
-// What tests of readers need: a folder that goes away, gzip and tar made by hand, and the message an error
-// carries.
+// What tests share that read and write files: a folder that is removed again, a limit on the size of files, gzip and tar
+// made by hand, and the message of an error.
 #pragma once
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <zlib.h>
 
+#include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -28,6 +32,7 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
+  [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
   std::string write(const std::string& name, std::string_view bytes) const {
     const std::filesystem::path path = file(name);
@@ -35,9 +40,35 @@ class Scratch {
     std::ofstream(path, std::ios::binary) << bytes;
     return path.string();
   }
+  /// Number of files and folders directly in it.
+  [[nodiscard]] std::size_t entries() const {
+    return static_cast<std::size_t>(
+        std::distance(std::filesystem::directory_iterator(path_), std::filesystem::directory_iterator{}));
+  }
 
  private:
   std::string path_;
+};
+
+/// No file of this process grows beyond `bytes` while it exists: what a full disk does to a regular file. A write beyond
+/// fails with EFBIG.
+class FullDisk {
+ public:
+  explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit now{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &now);
+  }
+  ~FullDisk() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+
+ private:
+  void (*handler_)(int);
+  rlimit before_{};
 };
 
 inline std::string slurp(const std::string& path) {

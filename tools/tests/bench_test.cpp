@@ -1,18 +1,16 @@
 // The program bench as a person runs it: exit codes, refusals, and a report from one command compared by another.
-#include <unistd.h>
-
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include <doctest/doctest.h>
 
+#include "datasets/tests/scratch.hpp"
 #include "tools/testing/shell.hpp"
 
 namespace {
 
+using plumb::test::Scratch;
+using plumb::test::slurp;
 using plumb::testing::Outcome;
 
 Outcome bench(const std::string& arguments, const std::string& environment = "") {
@@ -55,26 +53,21 @@ TEST_CASE("an environment that changes the vendor's arithmetic is refused") {
 }
 
 TEST_CASE("a timed case is written as JSON, page and picture, and does not differ from itself") {
-  const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / ("plumb_bench_" + std::to_string(std::rand()));
-  const std::string json = (folder / "a.json").string(), html = (folder / "a.html").string();
-  std::filesystem::create_directories(folder);
+  const Scratch folder;
+  const std::string json = folder.file("a.json"), html = folder.file("a.html"), svg = folder.file("svg");
   const Outcome run =
       bench("--case " + kCase + " --variant 'cpu/01*' --variant 'cpu/8*' --warm --samples 20 --json " + json +
-            " --html " + html + " --svg " + (folder / "svg").string());
+            " --html " + html + " --svg " + svg);
   CHECK_MESSAGE(run.exit_code == 0, run.text);
   CHECK(run.has("cpu/01_serial"));
   CHECK(run.has("bench: 2 timed, 0 not timed because wrong"));
-  CHECK(std::distance(std::filesystem::directory_iterator(folder / "svg"), {}) == 1);
-  std::ifstream page(html);
-  std::stringstream text;
-  text << page.rdbuf();
-  CHECK(text.str().find("</svg>") != std::string::npos);
-  CHECK(text.str().find("cpu/81_eigen") != std::string::npos);
+  CHECK(std::distance(std::filesystem::directory_iterator(svg), {}) == 1);
+  const std::string page = slurp(html);
+  CHECK(page.find("</svg>") != std::string::npos);
+  CHECK(page.find("cpu/81_eigen") != std::string::npos);
   const Outcome same = bench("compare " + json + " " + json);
   CHECK(same.exit_code == 0);
   CHECK(same.has("0 slower by more than 5 %"));
-  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("emptying the caches is not held against a variant that uses one thread") {
@@ -89,27 +82,22 @@ TEST_CASE("compare names a file that is not there, and one that is no report") {
 }
 
 TEST_CASE("stored reports are drawn again: tables with our fastest beside the vendor's, and plots") {
-  const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / ("plumb_draw_" + std::to_string(getpid()));
-  std::filesystem::create_directories(folder);
-  const std::string a = (folder / "a.json").string(), b = (folder / "b.json").string();
-  std::ofstream(a) << stored("cpu/01_serial");
-  std::ofstream(b) << stored("cpu/81_eigen");
-  const Outcome both = bench("draw " + a + " " + b + " --svg " + (folder / "plots").string());
+  const Scratch folder;
+  const std::string a = folder.write("a.json", stored("cpu/01_serial")),
+                    b = folder.write("b.json", stored("cpu/81_eigen")), plots = folder.file("plots");
+  const Outcome both = bench("draw " + a + " " + b + " --svg " + plots);
   CHECK(both.exit_code == 0);
-  CHECK(std::filesystem::exists(folder / "plots" /
-                                "spmv.f32_rows_300_cols_200_density_0.05_fill_real_seed_5.svg"));
+  CHECK(std::filesystem::exists(plots + "/spmv.f32_rows_300_cols_200_density_0.05_fill_real_seed_5.svg"));
   const Outcome table = bench("draw " + a + " " + b);
   CHECK(table.has("| cpu/01_serial |"));
   CHECK(table.has("| cpu/81_eigen |"));
   CHECK(table.has("spmv.f32, geometric mean of 1"));
   // A page beside the plots' folder shows them by their way from there.
-  const std::string page = (folder / "page.md").string();
-  CHECK(bench("draw " + a + " --markdown " + page + " --svg " + (folder / "plots").string()).exit_code == 0);
-  CHECK(plumb::testing::shell("cat " + page)
-            .has("](plots/spmv.f32_rows_300_cols_200_density_0.05_fill_real_seed_5.svg)"));
-  CHECK(bench("draw " + (folder / "missing.json").string()).exit_code == 2);
-  std::filesystem::remove_all(folder);
+  const std::string page = folder.file("page.md");
+  CHECK(bench("draw " + a + " --markdown " + page + " --svg " + plots).exit_code == 0);
+  CHECK(slurp(page).find("](plots/spmv.f32_rows_300_cols_200_density_0.05_fill_real_seed_5.svg)") !=
+        std::string::npos);
+  CHECK(bench("draw " + folder.file("missing.json")).exit_code == 2);
 }
 
 TEST_CASE("bench: a limit is a number of seconds above 0, and a full standard output is an error") {

@@ -1,6 +1,5 @@
 // The program infer as a person runs it: exit codes, first and last lines; and the real data sets where
 // PLUMB_DATA is set.
-#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -10,15 +9,16 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "datasets/formats/gcn_folder.hpp"
+#include "datasets/tests/scratch.hpp"
 #include "reference/models/gcn.hpp"
 #include "tools/testing/shell.hpp"
 
 namespace {
 
+using plumb::test::Scratch;
 using plumb::testing::Outcome;
 using plumb::testing::shell;
 
@@ -83,51 +83,24 @@ TEST_CASE("infer sdnn on a device: every layer within its bound, or one line tha
 }
 
 TEST_CASE("infer sdnn exits with 1 and names the ids where a list differs") {
-  const std::string list = std::filesystem::temp_directory_path() / "plumb_infer_test_categories.tsv";
-  std::ofstream(list) << "1\n2\n3\n";
+  const Scratch scratch;
+  const std::string list = scratch.write("categories.tsv", "1\n2\n3\n");
   const Outcome o = bare("sdnn --inputs 3 --layers 120 --categories " + list);
   CAPTURE(o.text);
   CHECK(o.exit_code == 1);
   CHECK(o.line(-1).find("differs from " + list + ": missing ") != std::string::npos);
-  std::filesystem::remove(list);
 }
 
 TEST_CASE("infer writes its result as JSON") {
-  const std::string path = std::filesystem::temp_directory_path() / "plumb_infer_test.json";
+  const Scratch scratch;
+  const std::string path = scratch.file("result.json");
   CHECK(bare("sdnn --inputs 50 --layers 3 --json " + path).exit_code == 0);
-  std::ifstream file(path);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string text = plumb::test::slurp(path);
   CHECK(text.find("\"right\": true") != std::string::npos);
   CHECK(text.find("\"alive_rows\"") != std::string::npos);
-  std::filesystem::remove(path);
 }
 
 namespace {
-
-/// A folder that is removed again.
-class Scratch {
- public:
-  Scratch() : path_(std::filesystem::temp_directory_path() / fmt::format("plumb_infer_test_{}", getpid())) {
-    std::filesystem::remove_all(path_);
-    std::filesystem::create_directory(path_);
-  }
-  ~Scratch() { std::filesystem::remove_all(path_); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  [[nodiscard]] std::string operator()(const std::string& name) const { return path_ / name; }
-  std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name, std::ios::binary) << text;
-    return path_ / name;
-  }
-  [[nodiscard]] std::size_t files() const {
-    std::size_t count = 0;
-    for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(path_)) ++count;
-    return count;
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// Four neurons, one layer, three inputs that all stay active, with values between 0 and the cap.
 std::string small_network(const Scratch& scratch) {
@@ -224,10 +197,10 @@ TEST_CASE("a signal in the middle of writing leaves no file, and the exit code n
   const Scratch scratch;
   const Outcome o =
       shell("ulimit -f 8; env -u PLUMB_DATA PLUMB_CACHE=/nonexistent '" PLUMB_INFER "' gcn --out " +
-            scratch("answer.npy"));
+            scratch.file("answer.npy"));
   CAPTURE(o.text);
   CHECK(o.exit_code == 128 + SIGXFSZ);
-  CHECK(scratch.files() == 0);
+  CHECK(scratch.entries() == 0);
 }
 
 TEST_CASE("a program short of address space ends after its answer") {
@@ -373,19 +346,19 @@ TEST_CASE("an accuracy that rounding does not explain exits with 1, though the l
   const std::string folder = data("/gcn/cora_nobias");
   if (folder.empty()) return;
   const Scratch scratch;
-  std::filesystem::copy(folder, scratch("cora"), std::filesystem::copy_options::recursive);
-  std::filesystem::permissions(scratch("cora/labels.npy"), std::filesystem::perms::owner_all);
+  std::filesystem::copy(folder, scratch.file("cora"), std::filesystem::copy_options::recursive);
+  std::filesystem::permissions(scratch.file("cora/labels.npy"), std::filesystem::perms::owner_all);
   const plumb::GcnData read = plumb::read_gcn_folder(folder);
   std::vector<std::int32_t> labels = read.labels;
   for (std::size_t k = 0; k < 20; ++k) {
     auto& label = labels[static_cast<std::size_t>(read.idx_test[k])];
     label = (label + 1) % 7;
   }
-  std::fstream file(scratch("cora/labels.npy"), std::ios::in | std::ios::out | std::ios::binary);
+  std::fstream file(scratch.file("cora/labels.npy"), std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(-static_cast<std::streamoff>(4 * labels.size()), std::ios::end);
   file.write(reinterpret_cast<const char*>(labels.data()), static_cast<std::streamsize>(4 * labels.size()));
   file.close();
-  const Outcome o = infer("gcn --data " + scratch("cora"));
+  const Outcome o = infer("gcn --data " + scratch.file("cora"));
   CAPTURE(o.text);
   CHECK(o.exit_code == 1);
   CHECK(o.has("recorded with the weights: 815, which rounding does not explain"));

@@ -1,19 +1,15 @@
 // Reports: whole after every record, also on a full disk; and what they hold.
 #include <doctest/doctest.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <limits>
-#include <sstream>
 #include <string>
 
 #include "datasets/formats/npy.hpp"
+#include "datasets/tests/scratch.hpp"
 #include "reference/core/error.hpp"
 #include "verify/report/common.hpp"
 #include "verify/report/failure_folder.hpp"
@@ -22,38 +18,12 @@
 #include "verify/report/reporter.hpp"
 
 using namespace plumb;
+using plumb::test::FullDisk;
+using plumb::test::Scratch;
+using plumb::test::slurp;
 namespace fs = std::filesystem;
 
 namespace {
-
-struct Folder {
-  std::string path;
-  Folder() {
-    char name[] = "/tmp/plumb_report_XXXXXX";
-    REQUIRE(mkdtemp(name) != nullptr);
-    path = name;
-  }
-  ~Folder() { fs::remove_all(path); }
-};
-
-// No file may grow beyond so many bytes: a full disk without one.
-struct FullDisk {
-  rlimit before{};
-  explicit FullDisk(rlim_t bytes) {
-    signal(SIGXFSZ, SIG_IGN);
-    getrlimit(RLIMIT_FSIZE, &before);
-    const rlimit now{bytes, before.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &now);
-  }
-  ~FullDisk() { setrlimit(RLIMIT_FSIZE, &before); }
-};
-
-std::string contents(const std::string& path) {
-  std::ifstream in(path);
-  std::stringstream all;
-  all << in.rdbuf();
-  return all.str();
-}
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -71,57 +41,57 @@ Record failing() {
 }  // namespace
 
 TEST_CASE("a record file is closed again after every record") {
-  const Folder folder;
-  RecordFile file(folder.path + "/r.xml", "<a>", "</a>");
-  CHECK(contents(folder.path + "/r.xml") == "<a></a>");
+  const Scratch folder;
+  RecordFile file(folder.path() + "/r.xml", "<a>", "</a>");
+  CHECK(slurp(folder.path() + "/r.xml") == "<a></a>");
   file.append("<b/>");
-  CHECK(contents(folder.path + "/r.xml") == "<a><b/></a>");
+  CHECK(slurp(folder.path() + "/r.xml") == "<a><b/></a>");
   file.append("<c/>");
-  CHECK(contents(folder.path + "/r.xml") == "<a><b/><c/></a>");
+  CHECK(slurp(folder.path() + "/r.xml") == "<a><b/><c/></a>");
   CHECK(file.trouble().empty());
 }
 
 TEST_CASE("on a full disk a record file ends, whole, after the last record that fitted, and says so") {
-  const Folder folder;
-  RecordFile file(folder.path + "/r.xml", "<a>", "</a>");
+  const Scratch folder;
+  RecordFile file(folder.path() + "/r.xml", "<a>", "</a>");
   {
     const FullDisk disk(20);
     for (int i = 0; i < 5; ++i) file.append("<b1234/>");  // 3 + 8 + 4 fit; 3 + 16 + 4 do not
   }
-  CHECK(contents(folder.path + "/r.xml") == "<a><b1234/></a>");
+  CHECK(slurp(folder.path() + "/r.xml") == "<a><b1234/></a>");
   CHECK(contains(file.trouble(), "the report ends early"));
 }
 
 TEST_CASE("a page is replaced whole or not at all") {
-  const Folder folder;
-  PageFile page(folder.path + "/p.html");
+  const Scratch folder;
+  PageFile page(folder.path() + "/p.html");
   page.write("first");
   {
     const FullDisk disk(3);
     page.write("second");
     CHECK(contains(page.trouble(), "p.html: cannot write"));
   }
-  CHECK(contents(folder.path + "/p.html") == "first");
+  CHECK(slurp(folder.path() + "/p.html") == "first");
   page.write("third");
   CHECK(page.trouble().empty());
-  CHECK(contents(folder.path + "/p.html") == "third");
-  CHECK(std::distance(fs::directory_iterator(folder.path), fs::directory_iterator()) ==
+  CHECK(slurp(folder.path() + "/p.html") == "third");
+  CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) ==
         1);  // nothing left beside it
   CHECK_THROWS_AS(PageFile("/nowhere/p.html"), Error);
 }
 
 TEST_CASE("the page is whole before, during and after a run, and escapes what it shows") {
-  const Folder folder;
-  const std::string path = folder.path + "/p.html";
+  const Scratch folder;
+  const std::string path = folder.path() + "/p.html";
   const auto html = make_html(path);
   html->begin({"verify --case 'a<b'", "1", "host", {}, 1});
-  CHECK(contains(contents(path), "Unfinished"));
-  CHECK(contains(contents(path), "</html>"));
+  CHECK(contains(slurp(path), "Unfinished"));
+  CHECK(contains(slurp(path), "</html>"));
   html->record(failing());
   Totals totals;
   totals.count(failing());
   html->end(totals, 1.5);
-  const std::string page = contents(path);
+  const std::string page = slurp(path);
   CHECK(contains(page, "Complete."));
   CHECK(contains(page, "user/&lt;odd&gt;"));
   CHECK(contains(page, "got 1 &amp; want 2"));
@@ -132,18 +102,18 @@ TEST_CASE("the page is whole before, during and after a run, and escapes what it
 }
 
 TEST_CASE("the Markdown report has a row per variant and the failures with their repro lines") {
-  const Folder folder;
-  const auto markdown = make_markdown(folder.path + "/r.md");
+  const Scratch folder;
+  const auto markdown = make_markdown(folder.path() + "/r.md");
   markdown->begin({"verify", "1", "host", {}, 1});
   markdown->record(failing());
   markdown->end({}, 1);
-  const std::string text = contents(folder.path + "/r.md");
+  const std::string text = slurp(folder.path() + "/r.md");
   CHECK(contains(text, "| user/<odd> | 0 | 0 | **1** | 0 | 3 |"));
   CHECK(contains(text, "`verify --case 'x'`"));
 }
 
 TEST_CASE("a failing record is saved with its arrays, never over another, and never half") {
-  const Folder folder;
+  const Scratch folder;
   const OperatorEntry& entry = find_operator("transpose");
   const Case c = parse_case("transpose.f32(rows=2,cols=3,fill=index,seed=1)");
   const auto prepared = entry.prepare(c);
@@ -154,14 +124,14 @@ TEST_CASE("a failing record is saved with its arrays, never over another, and ne
   Record record = failing();
   record.case_id = c.id();
   const Failure failure{record, layout, image.data(), image.data(), *prepared, Arithmetic::native};
-  FailureFolder saver(folder.path + "/failing");
+  FailureFolder saver(folder.path() + "/failing");
   saver.save(failure);
   saver.save(failure);
   CHECK(saver.saved() == 2);
   CHECK(saver.trouble().empty());
   std::string first;
   int folders = 0;
-  for (const auto& e : fs::directory_iterator(folder.path + "/failing")) first = e.path(), ++folders;
+  for (const auto& e : fs::directory_iterator(folder.path() + "/failing")) first = e.path(), ++folders;
   REQUIRE(folders == 2);
   const auto expected = read_npy(first + "/B.expected.npy");
   CHECK(expected.shape == std::vector<std::int64_t>{3, 2});
@@ -169,13 +139,13 @@ TEST_CASE("a failing record is saved with its arrays, never over another, and ne
   CHECK(read_npy(first + "/A.npy").type() == "f4");
   CHECK(read_npy(first + "/B.got.npy").count() == 6);
   CHECK(npy_values<double>(read_npy(first + "/B.bound.npy")) == std::vector<double>(6, 0.0));
-  CHECK(contains(contents(first + "/README"), "verify --case 'x'"));
+  CHECK(contains(slurp(first + "/README"), "verify --case 'x'"));
   {
     const FullDisk disk(40);
     saver.save(failure);
   }
   CHECK(contains(saver.trouble(), "2 failures saved before it"));
-  CHECK(std::distance(fs::directory_iterator(folder.path + "/failing"), fs::directory_iterator()) == 2);
+  CHECK(std::distance(fs::directory_iterator(folder.path() + "/failing"), fs::directory_iterator()) == 2);
 }
 
 TEST_CASE("what the failures of a variant have in common is named, where passes do not have it") {
@@ -203,20 +173,20 @@ TEST_CASE("what the failures of a variant have in common is named, where passes 
 TEST_CASE("the headline of a failure names its case; an infinite ratio is words") {
   CHECK(ratio_words(745729975497929.125) == "7.46e+14");
   CHECK(ratio_words(std::numeric_limits<double>::infinity()) == "infinite (the bound is 0)");
-  const Folder folder;
-  std::FILE* const out = std::fopen((folder.path + "/console").c_str(), "w");
+  const Scratch folder;
+  std::FILE* const out = std::fopen((folder.path() + "/console").c_str(), "w");
   const auto console = make_console({false, false, false, false, out});
   console->begin({"verify", "1", "host", {}, 1});
   console->record(failing());
   console->end({}, 1);
   std::fclose(out);
-  CHECK(contains(contents(folder.path + "/console"),
+  CHECK(contains(slurp(folder.path() + "/console"),
                  "FAIL  user/<odd>  spmv.f32(rows=2,cols=2,fill=real,seed=1)\n      y[1]: got 1 & want 2\n"));
 }
 
 TEST_CASE("a report to a pipe gets every record once and its tail at the end") {
-  const Folder folder;
-  const std::string pipe = folder.path + "/pipe";
+  const Scratch folder;
+  const std::string pipe = folder.path() + "/pipe";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
   REQUIRE(reader >= 0);
@@ -234,9 +204,9 @@ TEST_CASE("a report to a pipe gets every record once and its tail at the end") {
 }
 
 TEST_CASE("two reports are not written to one file") {
-  const Folder folder;
-  const RecordFile first(folder.path + "/r", "", "");
-  CHECK_THROWS_WITH_AS(RecordFile(folder.path + "/r", "", ""), doctest::Contains("another report"), Error);
+  const Scratch folder;
+  const RecordFile first(folder.path() + "/r", "", "");
+  CHECK_THROWS_WITH_AS(RecordFile(folder.path() + "/r", "", ""), doctest::Contains("another report"), Error);
 }
 
 TEST_CASE("the first line of a finding is not said twice") {

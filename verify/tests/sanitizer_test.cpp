@@ -2,16 +2,15 @@
 // in the tool's place.
 #include <doctest/doctest.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
 
+#include "datasets/tests/scratch.hpp"
 #include "reference/core/error.hpp"
 #include "verify/engine/confinement.hpp"
 #include "verify/engine/sanitizer.hpp"
@@ -19,7 +18,6 @@
 #include "verify/sweep/sanitize_sweep.hpp"
 
 using namespace plumb;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -68,34 +66,28 @@ class FakeTool {
  public:
   FakeTool(const std::string& report, const std::string& answer, int status = 0,
            const std::string& first = "") {
-    char name[] = "/tmp/plumb_fake_tool_XXXXXX";
-    REQUIRE(mkdtemp(name) != nullptr);
-    folder_ = name;
-    std::ofstream(folder_ + "/report.xml") << report;
-    std::ofstream(folder_ + "/answer.json") << answer;
+    folder_.write("report.xml", report);
+    folder_.write("answer.json", answer);
     std::ofstream(path()) << "#!/bin/sh\n"
                           << first << "\n"
-                          << "echo \"$@\" > " << folder_ << "/called\n"
+                          << "echo \"$@\" > " << folder_.path() << "/called\n"
                           << "while [ $# -gt 0 ]; do\n"
-                          << "  case $1 in --save) cat " << folder_ << "/report.xml > \"$2\" ;;\n"
-                          << "  --sanitized) [ -s " << folder_ << "/answer.json ] && cat " << folder_
-                          << "/answer.json > \"$4\" ;;\n"
+                          << "  case $1 in --save) cat " << folder_.path() << "/report.xml > \"$2\" ;;\n"
+                          << "  --sanitized) [ -s " << folder_.path() << "/answer.json ] && cat "
+                          << folder_.path() << "/answer.json > \"$4\" ;;\n"
                           << "  esac; shift\ndone\necho '========= last words'\nexit " << status << "\n";
     chmod(path().c_str(), 0700);
   }
-  ~FakeTool() { fs::remove_all(folder_); }
-  FakeTool(const FakeTool&) = delete;
-  FakeTool& operator=(const FakeTool&) = delete;
-  [[nodiscard]] std::string path() const { return folder_ + "/compute-sanitizer"; }
+  [[nodiscard]] std::string path() const { return folder_.file("compute-sanitizer"); }
   [[nodiscard]] std::string called() const {
-    std::ifstream in(folder_ + "/called");
+    std::ifstream in(folder_.file("called"));
     std::string line;
     std::getline(in, line);
     return line;
   }
 
  private:
-  std::string folder_;
+  plumb::test::Scratch folder_;
 };
 
 SanitizedRun run_with(const FakeTool& tool, SanitizerTool which = SanitizerTool::racecheck,
