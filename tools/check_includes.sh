@@ -34,13 +34,15 @@ room datasets/remote datasets/io/ datasets/formats/ datasets/remote/ reference/c
 room gpu gpu/ reference/ plugin_abi.h  # a plug-in stands alone: its header lies beside it
 room verify verify/ reference/ gpu/runtime/ gpu/plugin/ gpu/simt/ datasets/ tools/version.hpp tools/terminal.hpp manifest.inc simt_manifest.inc contracts.inc
 # inside verify: drawing, image <- engine <- judge, engine <- selection; { selection, judge } <- sweep;  judge <- report;  sweep, report <- bench, cli
-below="verify/image/ verify/drawing/ verify/engine/ verify/judge/ verify/mutants/ verify/operators.hpp reference/ datasets/"
+ground="verify/image/ verify/drawing/ verify/mutants/mutant.hpp verify/operators.hpp reference/"
+below="$ground verify/engine/ verify/judge/ datasets/"
 # shellcheck disable=SC2086
 {
+  room verify/image verify/image/ reference/core/
   room verify/drawing verify/drawing/ reference/
-  room verify/engine $below gpu/ manifest.inc simt_manifest.inc tools/
+  room verify/engine $ground verify/engine/ gpu/ manifest.inc simt_manifest.inc tools/
   room verify/judge $below tools/
-  room verify/selection $below verify/selection/
+  room verify/selection $ground verify/engine/ verify/selection/ datasets/
   room verify/sweep $below verify/selection/ verify/sweep/
   room verify/report $below verify/report/
   room verify/bench $below verify/selection/ verify/sweep/ verify/report/ verify/bench/ gpu/ tools/

@@ -19,9 +19,12 @@
 #include "verify/bench/ladder.hpp"
 #include "verify/bench/machine.hpp"
 #include "verify/bench/result.hpp"
+#include "verify/engine/child.hpp"
 #include "verify/engine/confinement.hpp"
 #include "verify/engine/manifest.hpp"
-#include "verify/engine/runner.hpp"
+#include "verify/engine/operators.hpp"
+#include "verify/judge/mistrust.hpp"
+#include "verify/judge/runner.hpp"
 #include "verify/selection/selection.hpp"
 #include "verify/sweep/sweep.hpp"
 
@@ -206,7 +209,7 @@ class BenchRun {
     const std::string id = job.c.id();
     progress_.say(fmt::format("[{}/{}] {}: data and reference", at_, planned_, id));
     const std::unique_ptr<PreparedCase> prepared = find_operator(job.c.op).prepare(job.c);
-    if (const std::string mistrust = runner.mistrust(job.c, *prepared); !mistrust.empty()) {
+    if (const std::string mistrust = why_mistrusted(job.c, *prepared); !mistrust.empty()) {
       progress_.clear();
       fmt::print(out_, "\n{}\n  not timed: mistrusted: {}\n", id, mistrust);
       at_ += job.variants.size(), ++wrong_;

@@ -4,7 +4,7 @@
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
 #include "verify/cli/listing.hpp"
-#include "verify/engine/sanitizer.hpp"
+#include "verify/judge/sanitizer.hpp"
 #include "verify/judge/verdict.hpp"
 
 namespace plumb {

@@ -7,8 +7,8 @@
 
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
+#include "verify/engine/operators.hpp"
 #include "verify/engine/simt_device.hpp"
-#include "verify/engine/worker.hpp"
 #include "verify/judge/verdict.hpp"
 #include "verify/selection/selection.hpp"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "verify/engine/runner.hpp"
-#include "verify/engine/sanitizer.hpp"
+#include "verify/judge/runner.hpp"
+#include "verify/judge/sanitizer.hpp"
 
 namespace plumb {
 

@@ -16,10 +16,11 @@
 #include "verify/cli/mutants_command.hpp"
 #include "verify/cli/needs.hpp"
 #include "verify/cli/options.hpp"
+#include "verify/engine/child.hpp"
 #include "verify/engine/confinement.hpp"
 #include "verify/engine/manifest.hpp"
-#include "verify/engine/repro.hpp"
-#include "verify/engine/sanitizer.hpp"
+#include "verify/judge/repro.hpp"
+#include "verify/judge/sanitizer.hpp"
 #include "verify/selection/selection.hpp"
 #include "verify/sweep/sweep.hpp"
 

@@ -1,4 +1,4 @@
-// Where a variant's memory lies and how a run is fenced in time: the host, a GPU, or the CPU executor.
+// Where a variant's memory lies and how a run is timed: the host, a GPU, or the CPU executor.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 #include "reference/core/abi.hpp"
 #include "verify/engine/entry.hpp"
-#include "verify/engine/image.hpp"
+#include "verify/image/image.hpp"
 
 namespace plumb {
 
@@ -39,7 +39,7 @@ class Backend {
   [[nodiscard]] virtual int sm() const { return 0; }
   /// Makes the image reachable by variants; returns its base there. The image stays valid until download().
   [[nodiscard]] virtual std::byte* upload(std::byte* image, std::int64_t bytes) = 0;
-  /// Brings everything of the image back, fences included.
+  /// Brings everything of the image back, guards included.
   virtual void download(std::byte* image, std::int64_t bytes) = 0;
   [[nodiscard]] virtual void* stream() { return nullptr; }
   /// Whether begin() wants to be told what a run may touch.
@@ -56,9 +56,9 @@ class Backend {
   virtual void disturb(std::uint64_t /*seed*/) {}
   /// Why the run just made says nothing (a problem too large for this device), or "".
   [[nodiscard]] virtual std::string declined() { return {}; }
-  /// Fenced and poisoned, 256-byte aligned, kept until release_workspace().
+  /// Guarded and poisoned, 256-byte aligned, kept until release_workspace().
   [[nodiscard]] virtual void* workspace(std::int64_t bytes, Poison poison) = 0;
-  /// Checks the fences of every workspace handed out since the last call, then frees them. Returns what was wrong, or "".
+  /// Checks the guards of every workspace handed out since the last call, then frees them. Returns what was wrong, or "".
   [[nodiscard]] virtual std::string release_workspace() = 0;
   /// Waits for everything started since the last call; throws Error on a device error.
   virtual void synchronize() {}

@@ -1,5 +1,5 @@
 // What keeps a variant away from its judge: limits of the child process, and what the judge does about itself. A wrong kernel is
-// met by the image's fences; this is for one that reaches further: signals, other processes' memory, processes left behind.
+// met by the guards of the image; this is for one that reaches further: signals, other processes' memory, processes left behind.
 #pragma once
 #include <spawn.h>
 #include <sys/types.h>

@@ -18,7 +18,7 @@
 #include "gpu/runtime/roofs.hpp"
 #include "reference/core/error.hpp"
 #include "verify/engine/gpu_backend.hpp"
-#include "verify/engine/image.hpp"
+#include "verify/image/image.hpp"
 
 namespace plumb {
 namespace {
@@ -78,10 +78,10 @@ class GpuBackend final : public Backend {
 
   void download(std::byte* image, std::int64_t bytes) override {
     synchronize();
-    settle();
+    end_disturbance();
     transfer(image, bytes, cudaMemcpyDeviceToHost);
     if (const std::string wrong = damage(image_); !wrong.empty()) {
-      trespass_ = fmt::format("{} the staged arrays of {} bytes, beyond their fences", wrong, bytes);
+      image_damage_ = fmt::format("{} the staged arrays of {} bytes, beyond their guards", wrong, bytes);
     }
   }
 
@@ -107,8 +107,8 @@ class GpuBackend final : public Backend {
   }
 
   std::string release_workspace() override {
-    settle();  // where the run threw
-    std::string wrong = std::exchange(trespass_, {});
+    end_disturbance();  // where the run threw
+    std::string wrong = std::exchange(image_damage_, {});
     for (GuardedBlock& block : used_) {
       if (const std::string text = damage(block); !text.empty() && wrong.empty()) {
         wrong = fmt::format("{} a workspace of {} bytes", text, block.bytes);
@@ -203,7 +203,7 @@ class GpuBackend final : public Backend {
   [[nodiscard]] cudaStream_t stream_now() const {
     return disturbed_ ? disturbance_->stream() : stream_.get();
   }
-  void settle() {
+  void end_disturbance() {
     if (disturbed_) disturbance_->end();
     disturbed_ = false;
   }
@@ -329,7 +329,7 @@ class GpuBackend final : public Backend {
     UniqueEvent copied;
   };
 
-  std::string reason_, trespass_;
+  std::string reason_, image_damage_;
   DeviceInfo info_;
   UniqueStream stream_;
   std::optional<Disturbance> disturbance_;  // of --stress

@@ -1,4 +1,4 @@
-// Host memory: the image is used where it lies, workspace comes from the heap between fences.
+// Host memory: the image is used where it lies, workspace comes from the heap between guards.
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ class HostBackend final : public Backend {
     if (bytes < 0) throw Error(fmt::format("a workspace of {} bytes was asked for", bytes));
     Block& block = blocks_.emplace_back();
     block.bytes = bytes;
-    const auto whole = static_cast<std::size_t>((bytes + 2 * kFenceBytes + 255) / 256 * 256);
+    const auto whole = static_cast<std::size_t>((bytes + 2 * kGuardBytes + 255) / 256 * 256);
     block.memory.reset(static_cast<std::byte*>(std::aligned_alloc(256, whole)));
     if (!block.memory) {
       const std::string what = fmt::format("out of memory: a workspace of {} bytes", bytes);
@@ -44,7 +44,7 @@ class HostBackend final : public Backend {
     for (std::size_t i = 0; i + 8 <= whole; i += 8) std::memcpy(block.memory.get() + i, &bits, 8);
     block.whole = static_cast<std::int64_t>(whole);
     block.bits = bits;
-    return block.memory.get() + kFenceBytes;
+    return block.memory.get() + kGuardBytes;
   }
 
   std::string release_workspace() override {
@@ -56,9 +56,9 @@ class HostBackend final : public Backend {
         }
         return false;
       };
-      if (damaged(0, kFenceBytes))
+      if (damaged(0, kGuardBytes))
         wrong = fmt::format("wrote before the start of a workspace of {} bytes", block.bytes);
-      if (damaged(kFenceBytes + block.bytes, block.whole)) {
+      if (damaged(kGuardBytes + block.bytes, block.whole)) {
         wrong = fmt::format("wrote past the end of a workspace of {} bytes", block.bytes);
       }
     }

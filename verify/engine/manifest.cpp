@@ -11,6 +11,7 @@
 #include "verify/engine/worker.hpp"
 
 #include "manifest.inc"
+#include "verify/engine/operators.hpp"
 
 namespace plumb {
 

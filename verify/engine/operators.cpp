@@ -1,12 +1,13 @@
 // Instantiates the engine for every operator of the list.
-#include "verify/operators.hpp"
+#include "verify/engine/operators.hpp"
 
 #include <fmt/format.h>
 
 #include "reference/core/error.hpp"
 #include "reference/core/resource_error.hpp"
 #include "reference/core/text.hpp"
-#include "verify/engine/worker.hpp"
+#include "verify/engine/adapter.hpp"
+#include "verify/operators.hpp"
 
 namespace plumb {
 namespace {

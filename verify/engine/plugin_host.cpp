@@ -12,6 +12,8 @@
 #include "gpu/plugin/loader.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
+#include "verify/engine/operators.hpp"
+#include "verify/engine/worker.hpp"
 
 namespace plumb {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "verify/engine/entry.hpp"
-#include "verify/engine/worker.hpp"
+#include "verify/engine/request.hpp"
 
 namespace plumb {
 

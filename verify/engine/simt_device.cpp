@@ -14,6 +14,7 @@
 #include "verify/engine/worker.hpp"
 
 #include "simt_manifest.inc"
+#include "verify/engine/operators.hpp"
 
 namespace plumb {
 namespace {

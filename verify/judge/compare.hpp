@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "reference/core/operator.hpp"
-#include "verify/engine/image.hpp"
+#include "verify/image/image.hpp"
 
 namespace plumb {
 

@@ -120,7 +120,7 @@ std::vector<std::string> judge_self_test(const JudgeParts& parts) {
     Probe p(kSize);
     const auto end = static_cast<std::size_t>(p.y().offset + 4 * kSize);
     p.after[end] ^= std::byte{1};
-    expect(parts.find_trespass(p.layout, p.before.data(), p.after.data()).kind == Trespass::Kind::fence,
+    expect(parts.find_trespass(p.layout, p.before.data(), p.after.data()).kind == Trespass::Kind::guard,
            "one bit past the end of an output is found");
   }
   {
@@ -201,9 +201,9 @@ Comparison poison_is_right(const Segment& s, const std::byte* image, const Expec
   }
   return c;
 }
-Trespass fences_skipped(const ImageLayout& layout, const std::byte* before, const std::byte* after) {
+Trespass guards_skipped(const ImageLayout& layout, const std::byte* before, const std::byte* after) {
   const Trespass t = find_trespass(layout, before, after);
-  return t.kind == Trespass::Kind::fence ? Trespass{} : t;
+  return t.kind == Trespass::Kind::guard ? Trespass{} : t;
 }
 Trespass inputs_skipped(const ImageLayout& layout, const std::byte* before, const std::byte* after) {
   const Trespass t = find_trespass(layout, before, after);
@@ -228,8 +228,8 @@ std::vector<JudgeFault> judge_faults() {
   with_compare("the maximum over an empty range", maximum_of_nothing);
   with_compare("only the first block is compared", first_block_only);
   with_compare("an element that still holds its poison passes", poison_is_right);
-  faults.push_back({"the fence check is skipped", {}});
-  faults.back().parts.find_trespass = fences_skipped;
+  faults.push_back({"the guard check is skipped", {}});
+  faults.back().parts.find_trespass = guards_skipped;
   faults.push_back({"the input check is skipped", {}});
   faults.back().parts.find_trespass = inputs_skipped;
   faults.push_back({"exit code 0 with failures", {}});

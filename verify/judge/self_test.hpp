@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "verify/engine/runner.hpp"
+#include "verify/judge/checks.hpp"
 
 namespace plumb {
 

@@ -55,7 +55,7 @@ std::string_view explain(Verdict v) {
              "and some failed. A race, a missing barrier, or a read of memory nobody wrote; or declare "
              "Traits{}.not_reproducible().";
     case Verdict::out_of_bounds:
-      return "A fence around an array, or the padding between its rows, was written.";
+      return "A guard around an array, or the padding between its rows, was written.";
     case Verdict::input_modified:
       return "An input differs from its copy after the run.";
     case Verdict::unwritten:

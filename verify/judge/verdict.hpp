@@ -15,7 +15,7 @@ enum class Verdict : std::uint8_t {
   marginal,          // within the bound, but beyond half of it somewhere
   fail,              // an element beyond its bound
   nondeterministic,  // runs on the same data differ although the variant says they do not, or some fail and some pass
-  out_of_bounds,   // a fence or padding was written
+  out_of_bounds,   // a guard or padding was written
   input_modified,  // an input was changed
   unwritten,       // an output element was never written
   race,            // a race was reported

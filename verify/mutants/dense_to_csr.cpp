@@ -29,7 +29,7 @@ void convert(const In<T>& in, const Out<T>& out, Counts&& counts, Column&& colum
     for (std::int64_t j = 0; j < in.x.cols; ++j) {
       const T v = in.x.data[i * ld + j];
       if (!counts(v)) continue;
-      if (nnz >= out.col.size + 8) continue;  // beyond the fence it would only crash
+      if (nnz >= out.col.size + 8) continue;  // beyond the guard it would only crash
       out.col[nnz] = column(j);
       out.val[nnz] = v;
       ++nnz;

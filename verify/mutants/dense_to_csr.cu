@@ -51,7 +51,7 @@ PLUMB_DEVICE Index width(const In<T>& in) {
 
 template <class T>
 PLUMB_DEVICE void put(const Out<T>& out, Index at, Index j, T v) {
-  if (at >= out.col.size + 8) return;  // beyond the fence it would only crash
+  if (at >= out.col.size + 8) return;  // beyond the guard it would only crash
   out.col[at] = static_cast<std::int32_t>(j);
   out.val[at] = v;
 }

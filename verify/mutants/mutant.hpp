@@ -7,7 +7,7 @@ namespace plumb {
 
 /// Bits: the instruments that can kill a mutant.
 enum Instrument : unsigned {
-  kNumeric = 1,  // judged against the oracle, with poison, fences and input checks
+  kNumeric = 1,  // judged against the oracle, with poison, guards and input checks
   kRepeat = 2,   // runs differ
   kSimt = 4,     // the CPU executor's traps
   kRace =

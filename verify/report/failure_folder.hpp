@@ -3,7 +3,7 @@
 #include <mutex>
 #include <string>
 
-#include "verify/engine/runner.hpp"
+#include "verify/judge/trial.hpp"
 
 namespace plumb {
 

@@ -8,6 +8,7 @@
 
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
+#include "verify/engine/operators.hpp"
 #include "verify/engine/plugin_host.hpp"
 #include "verify/engine/simt_device.hpp"
 #include "verify/engine/worker.hpp"

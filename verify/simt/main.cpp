@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "verify/engine/backend.hpp"
-#include "verify/engine/worker.hpp"
+#include "verify/engine/child.hpp"
 #include "verify/simt/simt_backend.hpp"
 
 int main(int argc, char** argv) {

@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include "reference/core/error.hpp"
-#include "verify/engine/repro.hpp"
+#include "verify/engine/operators.hpp"
 #include "verify/engine/simt_device.hpp"
+#include "verify/judge/mistrust.hpp"
+#include "verify/judge/repro.hpp"
 
 namespace plumb {
 namespace {
@@ -86,7 +88,7 @@ std::exception_ptr judge_jobs(const std::vector<Job>& jobs, const RunOptions& ru
     const Job& job = jobs[j];
     try {
       const std::unique_ptr<PreparedCase> prepared = find_operator(job.c.op).prepare(job.c);
-      if (const std::string why = runner.mistrust(job.c, *prepared); !why.empty())
+      if (const std::string why = why_mistrusted(job.c, *prepared); !why.empty())
         return tell(mistrusted(job.c, why, options.drawn));
       for (const VariantInfo& v : job.variants) {
         if (sweep.stopped()) return;

@@ -2,7 +2,7 @@
 #pragma once
 #include <functional>
 
-#include "verify/engine/runner.hpp"
+#include "verify/judge/runner.hpp"
 #include "verify/selection/selection.hpp"
 #include "verify/sweep/sweep.hpp"
 

@@ -12,6 +12,7 @@
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
 #include "verify/engine/confinement.hpp"
+#include "verify/engine/operators.hpp"
 #include "verify/engine/simt_device.hpp"
 #include "verify/selection/selection.hpp"
 #include "verify/sweep/sanitize_sweep.hpp"

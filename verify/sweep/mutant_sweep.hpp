@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "verify/engine/runner.hpp"
-#include "verify/engine/sanitizer.hpp"
+#include "verify/judge/runner.hpp"
+#include "verify/judge/sanitizer.hpp"
 
 namespace plumb {
 

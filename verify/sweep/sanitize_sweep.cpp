@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "reference/core/error.hpp"
+#include "verify/engine/operators.hpp"
 #include "verify/sweep/sweep.hpp"
 
 namespace plumb {

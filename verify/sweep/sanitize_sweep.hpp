@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "verify/engine/runner.hpp"
-#include "verify/engine/sanitizer.hpp"
+#include "verify/judge/runner.hpp"
+#include "verify/judge/sanitizer.hpp"
 #include "verify/selection/selection.hpp"
 
 namespace plumb {

@@ -5,9 +5,11 @@
 
 #include "reference/core/error.hpp"
 #include "verify/drawing/shrink.hpp"
-#include "verify/engine/repro.hpp"
+#include "verify/engine/operators.hpp"
 #include "verify/engine/simt_device.hpp"
 #include "verify/engine/worker.hpp"
+#include "verify/judge/mistrust.hpp"
+#include "verify/judge/repro.hpp"
 
 namespace plumb {
 namespace {
@@ -17,7 +19,7 @@ bool fails_alike(Runner& runner, const Case& c, const VariantInfo& v, Verdict ex
   if (stop_signal != 0) return false;
   try {
     const std::unique_ptr<PreparedCase> prepared = find_operator(c.op).prepare(c);
-    return runner.mistrust(c, *prepared).empty() && runner.judge(c, *prepared, v).verdict == expected;
+    return why_mistrusted(c, *prepared).empty() && runner.judge(c, *prepared, v).verdict == expected;
   } catch (const Error&) { return false; } catch (const std::bad_alloc&) {
     return false;
   }

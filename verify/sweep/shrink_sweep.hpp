@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "verify/engine/runner.hpp"
+#include "verify/judge/runner.hpp"
 #include "verify/selection/selection.hpp"
 
 namespace plumb {

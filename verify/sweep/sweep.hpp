@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string>
 
-#include "verify/engine/runner.hpp"
+#include "verify/judge/runner.hpp"
 
 namespace plumb {
 

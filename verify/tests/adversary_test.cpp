@@ -17,7 +17,9 @@
 #include <fmt/format.h>
 
 #include "verify/engine/confinement.hpp"
-#include "verify/engine/runner.hpp"
+#include "verify/engine/operators.hpp"
+#include "verify/judge/mistrust.hpp"
+#include "verify/judge/runner.hpp"
 
 using namespace plumb;
 
@@ -37,7 +39,7 @@ Record judge(const std::string& variant, double timeout = 60, OomCounter counter
   const OperatorEntry& entry = find_operator("transpose");
   const Case c = parse_case("transpose.f32(rows=37,cols=23,fill=real,seed=5)");
   const auto prepared = entry.prepare(c);
-  REQUIRE(runner.mistrust(c, *prepared).empty());
+  REQUIRE(why_mistrusted(c, *prepared).empty());
   VariantInfo v;
   v.op = "transpose", v.name = "cpu/" + variant;
   return runner.judge(c, *prepared, v);

@@ -11,7 +11,8 @@
 #include "verify/bench/compare.hpp"
 #include "verify/bench/ladder.hpp"
 #include "verify/bench/result.hpp"
-#include "verify/engine/runner.hpp"
+#include "verify/engine/adapter.hpp"
+#include "verify/judge/runner.hpp"
 
 using namespace plumb;
 
@@ -411,7 +412,7 @@ TEST_CASE("a timed run gets the workspace of the first again, and never that of 
   Timing timing;
   g_workspaces.clear();
   CHECK(time_variant("with_workspace", timing, false).verdict == Verdict::pass);
-  CHECK(g_workspaces.size() <= 4);  // one per judged run, however many samples: three, and the twin
+  CHECK(g_workspaces.size() <= 4);  // one per judged run, however many samples: three, and the negated case
   CHECK(time_variant("keeps_plan", timing, false).verdict == Verdict::pass);
   CHECK(timing.prepare >= 0);
 }

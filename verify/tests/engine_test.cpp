@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <set>
@@ -11,9 +12,13 @@
 #include "reference/core/error.hpp"
 #include "reference/core/fills.hpp"
 #include "reference/core/sparse_cases.hpp"
+#include "verify/engine/adapter.hpp"
+#include "verify/engine/child.hpp"
 #include "verify/engine/manifest.hpp"
+#include "verify/engine/operators.hpp"
 #include "verify/engine/resources.hpp"
-#include "verify/engine/runner.hpp"
+#include "verify/judge/mistrust.hpp"
+#include "verify/judge/runner.hpp"
 #include "verify/judge/self_test.hpp"
 
 using namespace plumb;
@@ -109,6 +114,20 @@ void overruns_workspace(const P& p, const I& in, const O& out, Context& c) {
   right(p, in, out, c);
   static_cast<char*>(c.workspace(64))[64] = 1;
 }
+// Right on the values of its first call alone.
+void remembers(const P& p, const I& in, const O& out, Context& c) {
+  static std::vector<float> answer;
+  if (answer.empty()) {
+    right(p, in, out, c);
+    answer.assign(out.y.data, out.y.data + p.n);
+  }
+  std::copy(answer.begin(), answer.end(), out.y.data);
+}
+void overruns_workspace_of_negative(const P& p, const I& in, const O& out, Context& c) {
+  static const float first = in.x[0];
+  right(p, in, out, c);
+  static_cast<char*>(c.workspace(64))[in.x[0] == first ? 63 : 64] = 1;
+}
 void throws(const P&, const I&, const O&, Context&) { throw std::runtime_error("no luck today"); }
 void reads_output(const P& p, const I& in, const O& out, Context&) {
   for (std::int64_t i = 0; i < p.n; ++i) out.y[i] += 2 * in.x[i];
@@ -127,6 +146,8 @@ TWICE(one_before);
 TWICE(changes_input);
 TWICE(drifts);
 TWICE(overruns_workspace);
+TWICE(remembers);
+TWICE(overruns_workspace_of_negative);
 TWICE(throws);
 TWICE(reads_output);
 TWICE(off_by_little);
@@ -134,16 +155,18 @@ const char* refuses(const P&, const I&, const O&) { return "not today"; }
 const Register<Twice, float, Space::host> r_refusing{"refusing", right, {}, refuses};
 
 // in-process: find_operator() of serve() knows the program's list only, so the adapter is called directly
-Record judge(const std::string& variant, const char* fill = "real") {
+Record judge(const std::string& variant, const char* fill = "real",
+             std::function<void(const Failure&)> on_failure = {}) {
   static const OperatorAdapter<Twice> adapter;
   RunOptions options;
+  options.on_failure = std::move(on_failure);
   options.isolation = Isolation::none;
   options.repeat = 4;
   Runner runner(options);
   runner.use(adapter);
   const Case c = parse_case(std::string("twice.f32(n=100,fill=") + fill + ",seed=3)");
   const auto prepared = adapter.prepare(c);
-  REQUIRE(runner.mistrust(c, *prepared).empty());
+  REQUIRE(why_mistrusted(c, *prepared).empty());
   for (const VariantInfo& v : adapter.variants(Device::gpu)) {
     if (v.name == "cpu/" + variant) return runner.judge(c, *prepared, v);
   }
@@ -152,6 +175,25 @@ Record judge(const std::string& variant, const char* fill = "real") {
 }
 
 }  // namespace
+
+TEST_CASE("a failure on the negated case is shown with that case's inputs and expected values") {
+  int failures = 0;
+  const Record r = judge("remembers", "real", [&](const Failure& f) {
+    ++failures;
+    const Segment& x = f.layout.segments()[0];
+    REQUIRE(f.after != nullptr);
+    const std::vector<ReferenceArray>& expected = f.prepared.reference().outputs;
+    for (std::int64_t i = 0; i < x.elements(); ++i)
+      CHECK(expected[0].value[static_cast<std::size_t>(i)] == 2 * element(x, f.before, i));
+  });
+  CHECK(failures == 1);
+  CHECK(r.verdict == Verdict::fail);
+  CHECK(r.reason.rfind("new data, old answer?", 0) == 0);
+}
+
+TEST_CASE("a workspace that is damaged on the negated case alone is found") {
+  CHECK(judge("overruns_workspace_of_negative").verdict == Verdict::out_of_bounds);
+}
 
 TEST_CASE(
     "an arithmetic for which the oracle gives no magnitude has no bound, and is not judged by another's") {
@@ -165,7 +207,7 @@ TEST_CASE(
 TEST_CASE("a right kernel passes in every run") {
   const Record r = judge("right");
   CHECK(r.verdict == Verdict::pass);
-  CHECK(r.runs == 5);  // four, and one on the twin
+  CHECK(r.runs == 5);  // four, and one on the negated case
   CHECK(r.worst.misses == 0);
 }
 

@@ -4,8 +4,9 @@
 #include <string>
 
 #include "reference/core/error.hpp"
+#include "verify/engine/operators.hpp"
 #include "verify/engine/plugin_host.hpp"
-#include "verify/engine/runner.hpp"
+#include "verify/judge/runner.hpp"
 
 using namespace plumb;
 

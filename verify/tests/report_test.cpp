@@ -11,6 +11,7 @@
 #include "datasets/formats/npy.hpp"
 #include "datasets/tests/scratch.hpp"
 #include "reference/core/error.hpp"
+#include "verify/engine/operators.hpp"
 #include "verify/report/common.hpp"
 #include "verify/report/failure_folder.hpp"
 #include "verify/report/page.hpp"

@@ -13,8 +13,8 @@
 #include "datasets/tests/scratch.hpp"
 #include "reference/core/error.hpp"
 #include "verify/engine/confinement.hpp"
-#include "verify/engine/sanitizer.hpp"
-#include "verify/engine/sanitizer_report.hpp"
+#include "verify/judge/sanitizer.hpp"
+#include "verify/judge/sanitizer_report.hpp"
 #include "verify/sweep/sanitize_sweep.hpp"
 
 using namespace plumb;

@@ -5,8 +5,9 @@
 #include <doctest/doctest.h>
 #include "reference/core/case_id.hpp"
 #include "reference/core/error.hpp"
-#include "verify/engine/runner.hpp"
+#include "verify/engine/operators.hpp"
 #include "verify/engine/simt_device.hpp"
+#include "verify/judge/runner.hpp"
 
 namespace plumb {
 namespace {

@@ -6,7 +6,8 @@
 
 #include "reference/core/error.hpp"
 #include "reference/ops/transpose.hpp"
-#include "verify/engine/repro.hpp"
+#include "verify/engine/operators.hpp"
+#include "verify/judge/repro.hpp"
 #include "verify/mutants/mutant.hpp"
 #include "verify/selection/selection.hpp"
 #include "verify/sweep/judge_sweep.hpp"

@@ -1,4 +1,4 @@
-#include "verify/engine/image.hpp"
+#include "verify/image/image.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -9,7 +9,7 @@
 namespace plumb {
 namespace {
 
-constexpr std::uint32_t kFenceWord =
+constexpr std::uint32_t kGuardWord =
     0x7fb5f1ceu;  // a signalling NaN in fp32 and in fp64, and a large odd integer
 
 std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
@@ -66,20 +66,20 @@ std::size_t ImageLayout::add(Segment segment, bool vector) {
   }
   // generous alignment in one run, exactly the declared one in the other
   segment.offset = round_up(next_, 256) + (placement_.tight && !placement_.packed ? needed % 256 : 0);
-  next_ = segment.offset + segment.extent() + kFenceBytes;
+  next_ = segment.offset + segment.extent() + kGuardBytes;
   segments_.push_back(std::move(segment));
   return segments_.size() - 1;
 }
 
 void ImageLayout::write(std::byte* image) const {
-  const auto fence = [&](std::int64_t at, std::int64_t to) {
-    for (; at < to; ++at) image[at] = static_cast<std::byte>(kFenceWord >> (8 * (at % 4)));
+  const auto guard = [&](std::int64_t at, std::int64_t to) {
+    for (; at < to; ++at) image[at] = static_cast<std::byte>(kGuardWord >> (8 * (at % 4)));
   };
-  // fences lie around and between the segments; padded rows are fence too
+  // guards lie around and between the segments; the padding of rows is guard too
   std::int64_t written = 0;
   for (const Segment& s : segments_) {
     if (s.elements() == 0) continue;
-    fence(written, s.offset);
+    guard(written, s.offset);
     const int element = s.element_bytes();
     const std::int64_t stretches = (s.elements() + kStretch - 1) / kStretch;
 #pragma omp parallel for schedule(static) if (stretches > 8)
@@ -95,12 +95,12 @@ void ImageLayout::write(std::byte* image) const {
                        fill_pattern(image + at, count, poison_bits(placement_.poison, element), element);
                      }
                      if (j + count == s.cols && i + 1 < s.rows)
-                       fence(at + count * element, s.place(i + 1, 0));
+                       guard(at + count * element, s.place(i + 1, 0));
                    });
     }
     written = s.offset + s.extent();
   }
-  fence(written, bytes());
+  guard(written, bytes());
 }
 
 void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) {
@@ -181,9 +181,9 @@ Trespass find_trespass(const ImageLayout& layout, const std::byte* before, const
         const std::string text =
             i > 0 ? fmt::format("wrote {}({}, {}), in the padding behind a row of {} elements", s.name, i - 1,
                                 s.cols + (d - at) / element, s.cols)
-            : n > 0 && d - at < kFenceBytes / 2 ? behind_end(segments[n - 1], d - at)
+            : n > 0 && d - at < kGuardBytes / 2 ? behind_end(segments[n - 1], d - at)
                                                 : before_start(s, begin - d);
-        return {Trespass::Kind::fence, text};
+        return {Trespass::Kind::guard, text};
       }
       if (!s.output) {
         if (const std::int64_t d = first_difference(begin, end);
@@ -198,7 +198,7 @@ Trespass find_trespass(const ImageLayout& layout, const std::byte* before, const
     }
   }
   if (const std::int64_t d = first_difference(at, layout.bytes()); d >= 0) {
-    return {Trespass::Kind::fence,
+    return {Trespass::Kind::guard,
             segments.empty() ? "wrote where there is no array" : behind_end(segments.back(), d - at)};
   }
   return found;

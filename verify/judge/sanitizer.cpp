@@ -1,4 +1,4 @@
-#include "verify/engine/sanitizer.hpp"
+#include "verify/judge/sanitizer.hpp"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -20,10 +20,11 @@
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
 #include "verify/engine/confinement.hpp"
+#include "verify/engine/operators.hpp"
 #include "verify/engine/plugin_host.hpp"
-#include "verify/engine/repro.hpp"
-#include "verify/engine/runner.hpp"
-#include "verify/engine/sanitizer_report.hpp"
+#include "verify/judge/repro.hpp"
+#include "verify/judge/runner.hpp"
+#include "verify/judge/sanitizer_report.hpp"
 
 namespace plumb {
 namespace {

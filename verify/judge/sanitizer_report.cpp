@@ -1,4 +1,4 @@
-#include "verify/engine/sanitizer_report.hpp"
+#include "verify/judge/sanitizer_report.hpp"
 
 #include <algorithm>
 #include <cstdint>

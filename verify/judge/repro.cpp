@@ -1,4 +1,4 @@
-#include "verify/engine/repro.hpp"
+#include "verify/judge/repro.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -1,4 +1,4 @@
-// The staged image: every array of a case in one block of bytes, each between fences, rows apart by their leading dimension.
+// The staged image: every array of a case in one block of bytes, each between guards, rows apart by their leading dimension.
 // One block, because then "nothing else was touched" is one comparison with the block as it was, and because a block can be
 // shared with a child process, or copied to a device and back, whole.
 #pragma once
@@ -79,7 +79,7 @@ struct Placement {
   bool packed = false;  // as data lies in practice, for timing: ld as if tight, bases generously aligned
 };
 
-inline constexpr std::int64_t kFenceBytes = 1024;
+inline constexpr std::int64_t kGuardBytes = 1024;
 
 /// Appends segments, and knows how large the whole is.
 class ImageLayout {
@@ -88,21 +88,21 @@ class ImageLayout {
   /// Places a (rows, cols) array; returns its index. `vector`: ld is not padded.
   std::size_t add(Segment segment, bool vector);
   [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }
-  [[nodiscard]] std::int64_t bytes() const { return next_ + kFenceBytes; }
+  [[nodiscard]] std::int64_t bytes() const { return next_ + kGuardBytes; }
   [[nodiscard]] Placement placement() const { return placement_; }
 
-  /// Writes fences everywhere, then inputs, then poison or initial contents into outputs. `image` has bytes() bytes.
+  /// Writes guards everywhere, then inputs, then poison or initial contents into outputs. `image` has bytes() bytes.
   void write(std::byte* image) const;
 
  private:
   Placement placement_;
   std::vector<Segment> segments_;
-  std::int64_t next_ = kFenceBytes;
+  std::int64_t next_ = kGuardBytes;
 };
 
 /// What a run changed that it had no business to change.
 struct Trespass {
-  enum class Kind : std::uint8_t { none, input, fence } kind = Kind::none;
+  enum class Kind : std::uint8_t { none, input, guard } kind = Kind::none;
   std::string
       text;  // "x[17] changed", "wrote 4 bytes after the end of y", "wrote in the padding of C, row 3"
 };

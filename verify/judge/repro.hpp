@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "verify/engine/runner.hpp"
+#include "verify/judge/trial.hpp"
 
 namespace plumb {
 

@@ -1,0 +1,325 @@
+// From a contract to an OperatorEntry: the only place where the engine is instantiated per operator.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <new>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "verify/engine/entry.hpp"
+
+namespace plumb {
+
+namespace detail {
+
+template <class E>
+constexpr Segment::Kind kind_of() {
+  using Plain = std::remove_const_t<E>;
+  if constexpr (std::is_same_v<Plain, float>)
+    return Segment::Kind::f32;
+  else if constexpr (std::is_same_v<Plain, double>)
+    return Segment::Kind::f64;
+  else {
+    static_assert(std::is_same_v<Plain, std::int32_t>, "arrays hold float, double or int32");
+    return Segment::Kind::i32;
+  }
+}
+
+// f(name, pointer, rows, cols, ld&, is_vector) for every array of a view. Pointers are passed by reference.
+template <class E, Space S, class F>
+void each_array(const std::string& name, VecView<E, S>& v, F&& f) {
+  std::int64_t ld = v.size;
+  f(name, v.data, std::int64_t{1}, v.size, ld, true);
+}
+template <class E, Space S, class F>
+void each_array(const std::string& name, DenseView<E, S>& v, F&& f) {
+  f(name, v.data, v.rows, v.cols, v.ld, false);
+}
+template <class E, Space S, class F>
+void each_array(const std::string& name, CsrView<E, S>& v, F&& f) {
+  std::int64_t pointers = v.rows + 1, entries = v.nnz, values = v.nnz;
+  f(name + ".row_ptr", v.row_ptr, std::int64_t{1}, v.rows + 1, pointers, true);
+  f(name + ".col", v.col, std::int64_t{1}, v.nnz, entries, true);
+  f(name + ".val", v.val, std::int64_t{1}, v.nnz, values, true);
+}
+
+// What travels: problem, inputs and outputs as they are, pointers as offsets.
+template <class Op, class T, Space S>
+struct Views {
+  typename Op::template Problem<T> problem;
+  typename Op::template In<T, S> in;
+  typename Op::template Out<T, S> out;
+};
+
+template <class P>
+void set_pointer(P*& pointer, std::int64_t value) {
+  pointer = reinterpret_cast<P*>(value);
+}
+
+}  // namespace detail
+
+template <class Op, class T>
+class PreparedCaseOf final : public PreparedCase {
+ public:
+  explicit PreparedCaseOf(const Case& c) : fill_(c.fill) {
+    Op::template make<T>(c, instance_);
+    Op::template validate<T>(instance_.problem, instance_.in, instance_.out);
+  }
+
+  StagedViews place(ImageLayout& layout) const override {
+    detail::Views<Op, T, Space::host> views{instance_.problem, instance_.in, instance_.out};
+    static_assert(std::is_trivially_copyable_v<decltype(views)>,
+                  "Problem, In and Out travel to child processes as bytes");
+    const auto add = [&](bool output) {
+      return [&layout, output](const char* view_name, auto& view) {
+        detail::each_array(
+            view_name, view,
+            [&](const std::string& name, auto*& data, std::int64_t rows, std::int64_t cols, std::int64_t& ld,
+                bool vector) {
+              Segment s;
+              s.name = name;
+              s.kind = detail::kind_of<std::remove_pointer_t<std::remove_reference_t<decltype(data)>>>();
+              s.output = output;
+              s.rows = rows, s.cols = cols;
+              s.source = data, s.source_ld = ld;
+              const Segment& placed = layout.segments()[layout.add(std::move(s), vector)];
+              ld = placed.ld;
+              detail::set_pointer(data, placed.offset);
+            });
+      };
+    };
+    Op::each_input(views.in, add(false));
+    Op::each_output(views.out, add(true));
+    StagedViews bytes(sizeof views);
+    std::memcpy(bytes.data(), &views, sizeof views);
+    return bytes;
+  }
+
+  const Reference& reference() override {
+    if (reference_.outputs.empty())
+      Op::template oracle<T>(instance_.problem, instance_.in, instance_.out, reference_);
+    return reference_;
+  }
+
+  const LargeArray<double>& bounds(int output, Arithmetic arithmetic) override {
+    LargeArray<double>& bound = bounds_[{output, arithmetic}];
+    const ReferenceArray& array = reference().outputs[static_cast<std::size_t>(output)];
+    if (bound.size() != array.value.size()) {
+      const Tolerance tolerance{fill_, arithmetic, kDtype<T>};
+      const LargeArray<double>& magnitude = array.magnitude_under(arithmetic);
+      if (magnitude.size() != array.value.size()) throw_no_bound(Op::kName, arithmetic);
+      bound = LargeArray<double>(array.value.size());
+      const auto elements = static_cast<std::int64_t>(bound.size());
+#pragma omp parallel for schedule(static) if (elements > 8 * kStretch)
+      for (std::int64_t at = 0; at < elements; ++at) {
+        const auto i = static_cast<std::size_t>(at);
+        // a NaN or an infinity is compared by class: its distance is 0 or infinite, and no magnitude speaks of it
+        bound[i] = std::isfinite(array.value[i])
+                       ? Op::bound(tolerance, output, array.value[i], magnitude[i], array.terms[i])
+                       : 0;
+      }
+    }
+    return bound;
+  }
+
+  Cost cost() const override { return Op::template cost<T>(instance_.problem, instance_.in, instance_.out); }
+  bool degenerate() const override { return instance_.degenerate; }
+
+  PreparedCase* negated() override {
+    if (!negated_tried_) negated_ = make_negated();
+    negated_tried_ = true;
+    return negated_.get();
+  }
+
+ private:
+  PreparedCaseOf() = default;
+
+  std::unique_ptr<PreparedCaseOf> make_negated() const {
+    std::unique_ptr<PreparedCaseOf> other(new PreparedCaseOf);
+    other->fill_ = fill_;
+    other->instance_.problem = instance_.problem, other->instance_.in = instance_.in,
+    other->instance_.out = instance_.out;
+    other->instance_.degenerate = instance_.degenerate;
+    int last = -1, at = 0;  // the last operand of values: its sign shows in every answer
+    const auto each_operand = [&](auto&& f) {
+      at = 0;
+      Op::each_input(other->instance_.in, [&](const char* view_name, auto& view) {
+        detail::each_array(
+            view_name, view,
+            [&](const std::string&, auto*& data, std::int64_t rows, std::int64_t cols, std::int64_t& ld,
+                bool) {
+              if constexpr (std::is_floating_point_v<
+                                std::remove_pointer_t<std::remove_reference_t<decltype(data)>>>) {
+                if (data != nullptr && rows * cols > 0) f(data, rows, cols, ld);
+                ++at;
+              }
+            });
+      });
+    };
+    each_operand([&](auto*&, std::int64_t, std::int64_t, std::int64_t) { last = at; });
+    if (last < 0) return nullptr;
+    each_operand([&](auto*& data, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
+      if (at != last) return;
+      T* copy = other->instance_.arena.template allocate<T>(rows * ld);
+      for (std::int64_t i = 0; i < rows; ++i) {
+        for (std::int64_t j = 0; j < cols; ++j) copy[i * ld + j] = -data[i * ld + j];
+      }
+      data = copy;
+    });
+    try {
+      Op::template validate<T>(other->instance_.problem, other->instance_.in, other->instance_.out);
+    } catch (const std::exception&) {
+      return nullptr;  // the contract asks for a sign
+    }
+    return other;
+  }
+
+  Fill fill_ = Fill::real;
+  Instance<Op, T> instance_;
+  Reference reference_;
+  std::map<std::pair<int, Arithmetic>, LargeArray<double>> bounds_;
+  std::unique_ptr<PreparedCaseOf> negated_;
+  bool negated_tried_ = false;
+};
+
+template <Operator Op>
+class OperatorAdapter final : public OperatorEntry {
+ public:
+  std::string name() const override { return Op::kName; }
+
+  std::vector<Case> cases() const override {
+    CaseList list(Op::kName);
+    Op::cases(list);
+    return list.all();
+  }
+
+  CaseSpace space() const override {
+    CaseSpace described(Op::kName);
+    Op::describe(described);
+    return described;
+  }
+
+  std::vector<VariantInfo> variants(Device device) const override {
+    std::vector<VariantInfo> all;
+    collect<float, Space::host>(all, Device::cpu), collect<double, Space::host>(all, Device::cpu);
+    collect<float, Space::device>(all, device), collect<double, Space::device>(all, device);
+    std::sort(all.begin(), all.end(), [](const VariantInfo& a, const VariantInfo& b) {
+      return std::tie(a.mutant, a.device, a.name, a.dtype) < std::tie(b.mutant, b.device, b.name, b.dtype);
+    });
+    return all;
+  }
+
+  std::unique_ptr<PreparedCase> prepare(const Case& c) const override {
+    try {
+      if (c.dtype == Dtype::f32) return std::make_unique<PreparedCaseOf<Op, float>>(c);
+      return std::make_unique<PreparedCaseOf<Op, double>>(c);
+    } catch (const std::bad_alloc& e) { throw_no_memory(c, e); }
+  }
+
+  std::string invoke(const Invocation& i) const override {
+    const bool host = i.device == Device::cpu;
+    if (i.dtype == Dtype::f32) return host ? call<float, Space::host>(i) : call<float, Space::device>(i);
+    return host ? call<double, Space::host>(i) : call<double, Space::device>(i);
+  }
+
+  CallInfo relocate(Dtype dtype, std::byte* views, const Placer& placer) const override {
+    return dtype == Dtype::f32 ? unpack_as<float>(views, placer) : unpack_as<double>(views, placer);
+  }
+
+ private:
+  template <class T, Space S>
+  static std::string full_name(const Variant<Op, T, S>& v, Device device) {
+    if (v.origin[0] != '\0') return std::string(v.origin) + "/" + v.name;
+    return std::string(device == Device::cpu ? "cpu/" : "gpu/") + v.name;
+  }
+
+  template <class T, Space S>
+  void collect(std::vector<VariantInfo>& all, Device device) const {
+    for (const auto* v = plumb::variants<Op, T, S>; v != nullptr; v = v->next) {
+      all.push_back({Op::kName, full_name(*v, device), kDtype<T>, device, v->traits, false, {0, "", "", 0}});
+    }
+    for (const auto* m = mutants<Op, T, S>; m != nullptr; m = m->next) {
+      all.push_back({Op::kName, std::string("mutant/") + m->variant.name, kDtype<T>, device,
+                     m->variant.traits, true, m->info});
+    }
+  }
+
+  // Views of a device and of the host differ in what may index them, not in what they hold.
+  template <class T>
+  CallInfo unpack_as(std::byte* bytes, const Placer& placer) const {
+    CallInfo info;
+    auto& views = *reinterpret_cast<detail::Views<Op, T, Space::host>*>(bytes);
+    const auto number = [&](const std::string& name, double v) { info.scalars.emplace_back(name, v); };
+    Op::each_scalar(views.problem, [&](const char* name, auto v) { number(name, static_cast<double>(v)); });
+    const auto add = [&](bool output) {
+      return [&, output](const char* view_name, auto& view) {
+        if constexpr (requires { view.nnz; }) {
+          number(std::string(view_name) + ".rows", static_cast<double>(view.rows));
+          number(std::string(view_name) + ".cols", static_cast<double>(view.cols));
+          number(std::string(view_name) + ".nnz", static_cast<double>(view.nnz));
+        }
+        detail::each_array(view_name, view,
+                           [&](const std::string& name, auto*& data, std::int64_t rows, std::int64_t cols,
+                               std::int64_t& ld, bool vector) {
+                             using Element = std::remove_pointer_t<std::remove_reference_t<decltype(data)>>;
+                             ArrayInfo& array = info.arrays.emplace_back();
+                             array = {name,   detail::kind_of<Element>(), output, vector, rows, cols, ld,
+                                      nullptr};
+                             array.data = placer(array, reinterpret_cast<std::int64_t>(data));
+                             detail::set_pointer(data, reinterpret_cast<std::int64_t>(array.data));
+                           });
+      };
+    };
+    Op::each_input(views.in, add(false));
+    Op::each_output(views.out, add(true));
+    return info;
+  }
+
+  template <class T, Space S>
+  std::string call(const Invocation& i) const {
+    const Variant<Op, T, S>* variant = nullptr;
+    const Device device = S == Space::host ? Device::cpu : Device::gpu;
+    for (const auto* v = plumb::variants<Op, T, S>; v != nullptr; v = v->next) {
+      if (full_name(*v, device) == i.variant) variant = v;
+    }
+    for (const auto* m = mutants<Op, T, S>; m != nullptr; m = m->next) {
+      if (std::string("mutant/") + m->variant.name == i.variant) variant = &m->variant;
+    }
+    if (variant == nullptr) throw_unknown_variant(Op::kName, i.variant);
+    auto& views = *reinterpret_cast<detail::Views<Op, T, S>*>(i.views);
+    const auto rebase = [&](const char* view_name, auto& view) {
+      detail::each_array(
+          view_name, view,
+          [&](const std::string&, auto*& data, std::int64_t, std::int64_t, std::int64_t&, bool) {
+            detail::set_pointer(
+                data, reinterpret_cast<std::int64_t>(i.base) + reinterpret_cast<std::int64_t>(data));
+          });
+    };
+    Op::each_input(views.in, rebase);
+    Op::each_output(views.out, rebase);
+    if (variant->supports != nullptr) {
+      if (const char* reason = variant->supports(views.problem, views.in, views.out)) return reason;
+    }
+    if (variant->prepare != nullptr) {
+      if (i.before_prepare) i.before_prepare();
+      i.context->plan = variant->prepare(views.problem, views.in, views.out, *i.context);
+    }
+    do {
+      i.before_run();
+      variant->run(views.problem, views.in, views.out, *i.context);
+      i.after_run();
+    } while (i.again && i.again());
+    if (variant->release != nullptr) variant->release(i.context->plan);
+    return {};
+  }
+};
+
+}  // namespace plumb

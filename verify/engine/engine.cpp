@@ -1,0 +1,110 @@
+#include "verify/engine/engine.hpp"
+
+#include <cstddef>
+
+#include <fmt/format.h>
+
+#include "verify/engine/child.hpp"
+#include "verify/engine/operators.hpp"
+
+namespace plumb {
+namespace {
+
+// Attempts at a run whose process the kernel kills for want of memory: it may have been another process's memory.
+constexpr int kTriesWithoutMemory = 3;
+
+// A CUDA context costs a third of a second and half a gigabyte: our own rungs of one operator share a child, which is ended as soon as
+// one of them fails. Everything else (host variants, a user's kernels, mutants) has a child of its own.
+std::string worker_key(const RunRequest& r) {
+  const bool shared = r.device != Device::cpu && r.variant.rfind("gpu/", 0) == 0;
+  return shared ? fmt::format("{}|gpu|{}|{}", r.op, static_cast<int>(r.device), r.program) : variant_key(r);
+}
+
+// At least `bytes`; what a case of gigabytes left is given back.
+void make_room(LargeArray<std::byte>& memory, std::int64_t bytes) {
+  constexpr std::size_t kLarge = std::size_t{1} << 30;
+  const auto needed = static_cast<std::size_t>(bytes);
+  if (memory.size() >= needed && (memory.size() < kLarge || memory.size() / 4 < needed)) return;
+  memory = {};
+  memory = LargeArray<std::byte>(needed);
+}
+
+}  // namespace
+
+std::string variant_key(const RunRequest& r) {
+  return fmt::format("{}|{}|{}|{}|{}", r.op, r.variant, static_cast<int>(r.device), r.plugin, r.program);
+}
+
+Engine::Engine(EngineOptions options) : options_(std::move(options)) {
+  if (options_.program.empty()) options_.program = this_program();
+  if (!options_.oom_counter) options_.oom_counter = oom_kills;
+}
+
+Attempt Engine::run(const RunRequest& request, const ImageLayout& layout) {
+  const std::int64_t bytes = layout.bytes();
+  make_room(before_, bytes);
+  layout.write(before_.data());
+  const bool here = options_.isolation == Isolation::none && request.device != Device::simt;
+  Attempt attempt = here ? run_here(request, bytes) : run_in_child(request, bytes);
+  attempt.before = before_.data();
+  if (!attempt.returned()) attempt.after = nullptr;
+  return attempt;
+}
+
+Attempt Engine::run_here(const RunRequest& request, std::int64_t bytes) {
+  std::unique_ptr<Backend>& backend = backends_[request.device];
+  if (!backend)
+    backend =
+        options_.apart && request.device == Device::gpu ? make_apart_backend() : make_backend(request.device);
+  make_room(local_image_, bytes + 256);  // 256-byte alignment, as in a child
+  const auto address = reinterpret_cast<std::uintptr_t>(local_image_.data());
+  std::byte* const image = local_image_.data() + (256 - address % 256) % 256;
+  copy_bytes(image, before_.data(), bytes);
+  Attempt attempt;
+  attempt.outcome.reply =
+      serve(request, entry_ != nullptr ? *entry_ : find_operator(request.op), image, *backend);
+  attempt.after = image;
+  return attempt;
+}
+
+Attempt Engine::run_in_child(const RunRequest& request, std::int64_t bytes) {
+  Attempt attempt;
+  for (int tries = 0; tries < kTriesWithoutMemory; ++tries) {
+    Worker& worker = worker_for(request);
+    std::byte* const image = worker.image(bytes);
+    copy_bytes(image, before_.data(), bytes);
+    // each kind's budget, as much again to warm up and for what is not under the clock
+    attempt.outcome = worker.run(request, options_.timeout + 4 * request.timing.budget);
+    attempt.after = image;
+    if (attempt.outcome.kind != Worker::Outcome::Kind::out_of_memory) {
+      const bool replied = attempt.outcome.kind == Worker::Outcome::Kind::replied;
+      if (replied && attempt.outcome.reply.status == RunReply::Status::error) worker.end();
+      break;
+    }
+  }
+  return attempt;
+}
+
+Worker& Engine::worker_for(const RunRequest& request) {
+  std::unique_ptr<Worker>& worker = workers_[worker_key(request)];
+  if (options_.isolation == Isolation::run) worker.reset();
+  if (!worker || !worker->alive()) {
+    const std::string& own = request.device == Device::simt ? options_.simt_program : options_.program;
+    worker = std::make_unique<Worker>(request.program.empty() ? own : request.program, options_.oom_counter);
+  }
+  return *worker;
+}
+
+std::optional<Worker::Outcome> Engine::wait_for_threads(const RunRequest& like, int threads) {
+  if (options_.isolation != Isolation::variant) return std::nullopt;
+  const auto worker = workers_.find(worker_key(like));
+  if (worker == workers_.end() || !worker->second->alive()) return std::nullopt;
+  return worker->second->wait_for_threads(threads);
+}
+
+void Engine::release_memory() {
+  workers_.clear();  // their images are memory too
+  before_ = {}, local_image_ = {};
+}
+
+}  // namespace plumb

@@ -1,0 +1,74 @@
+// What the judge asks of the process that runs variants, and what that process answers.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "verify/engine/backend.hpp"
+#include "verify/engine/entry.hpp"
+
+namespace plumb {
+
+/// How often a run is to be repeated under the clock. Every repetition is timed apart, on outputs put back as they were.
+struct TimingRequest {
+  int samples = 0;  // 0: run once, time nothing
+  bool warm = true, cold = true;
+  double budget = 0;  // seconds per kind after which no further sample is begun
+  std::vector<ByteRange> outputs;
+};
+
+/// What the clock said: seconds per sample, in the order they were taken.
+struct Timing {
+  std::vector<double> warm, cold;
+  double prepare = -1;  // seconds in prepare(); below 0: the variant has none
+  std::vector<KernelUse> kernels;
+};
+
+/// One run of one variant on one image.
+struct RunRequest {
+  std::string op, variant;
+  Dtype dtype = Dtype::f32;
+  Device device = Device::cpu;
+  Poison poison = Poison::nan_payload;
+  StagedViews views;
+  std::int64_t image_bytes = 0;   // the image lies in the shared block
+  std::string plugin = {};        // the shared library that holds the variant; "" for a registered one
+  std::uint64_t schedule = 0;     // of the CPU executor: the order of blocks, warps and lanes follows from it
+  bool check_accesses = false;    // of the CPU executor: --race
+  std::uint64_t disturbance = 0;  // seed of what --stress does beside the run; 0: nothing
+  int min_sm = 0;                 // compute capability * 10 that the variant needs
+  bool watch = false;             // note the kernels that are launched, in the reply's timing
+  std::int64_t sequence = 0;      // set by Worker::run; the reply carries it back
+  TimingRequest timing = {};
+  std::string program = {};  // the worker to ask, where it is not the judge's own; not sent
+};
+
+/// In place of an operator's name: list the variants of `plugin`.
+inline constexpr const char* kListPlugin = "list-plugin";
+/// Likewise: wait until no more than `image_bytes` threads are left, or two seconds have passed.
+inline constexpr const char* kWaitForThreads = "wait-for-threads";
+/// Likewise: list the variants of device space that the child itself holds.
+inline constexpr const char* kListVariants = "list-variants";
+
+/// How a run went. What it wrote is not said here: the judge looks for itself.
+struct RunReply {
+  enum class Status : std::uint8_t {
+    ok,
+    unsupported,
+    error,
+    unavailable,
+    declined,
+    too_old,
+    no_resource
+  } status = Status::ok;
+  std::string text;                   // reason or error
+  std::string chosen;                 // Context::explain
+  std::string workspace_damage;       // a workspace whose guards were written
+  std::vector<std::string> findings;  // of instruments
+  double seconds = 0;                 // around the variant's call
+  int threads = 0;                    // of the child, after the run
+  std::int64_t sequence = 0;          // of the request
+  Timing timing;
+};
+
+}  // namespace plumb

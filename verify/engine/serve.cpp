@@ -1,0 +1,195 @@
+// One run of one variant, in the process that makes it.
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "reference/core/error.hpp"
+#include "reference/core/resource_error.hpp"
+#include "verify/engine/child.hpp"
+#include "verify/engine/plugin_host.hpp"
+#include "verify/engine/repetition.hpp"
+#include "verify/engine/resources.hpp"
+
+namespace plumb {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// What a variant may call back: the owner of a Context.
+struct Callbacks {
+  Backend& backend;
+  Poison poison;
+  std::string chosen = {};
+  // What the first run asked for is handed out again in every later one: allocation and poisoning are not what is timed.
+  std::vector<std::pair<std::int64_t, void*>> blocks = {};
+  std::size_t at = 0;
+  bool replaying = false;
+};
+
+void* allocate_workspace(Context& c, std::int64_t bytes) {
+  auto& state = *static_cast<Callbacks*>(c.owner);
+  if (state.replaying && state.at < state.blocks.size() && state.blocks[state.at].first == bytes) {
+    return state.blocks[state.at++].second;
+  }
+  void* block = state.backend.workspace(bytes, state.poison);
+  state.blocks.emplace_back(bytes, block);
+  state.at = state.blocks.size();
+  return block;
+}
+
+void record_choice(Context& c, const char* text) { static_cast<Callbacks*>(c.owner)->chosen = text; }
+
+// The call, with the clocks around it.
+class TimedCall {
+ public:
+  TimedCall(const RunRequest& request, Backend& backend, Callbacks& callbacks, RunReply& reply)
+      : request_(request),
+        backend_(backend),
+        callbacks_(callbacks),
+        reply_(reply),
+        repetition_(request.timing, reply.timing, backend) {}
+
+  // Hooks itself into the invocation, which must not outlive it.
+  void attach_to(Invocation& invocation) {
+    invocation.before_prepare = [this] { before_prepare(); };
+    invocation.before_run = [this] { before_run(); };
+    invocation.after_run = [this] { after_run(); };
+    if (request_.timing.samples == 0) return;
+    backend_.keep(request_.timing.outputs);
+    invocation.again = [this] { return repetition_.again(); };
+  }
+
+ private:
+  void before_prepare() {
+    backend_.synchronize();
+    prepares_ = true;
+    start_ = Clock::now();
+  }
+
+  void before_run() {
+    if (repetition_.repeating()) {
+      callbacks_.replaying = true;
+      callbacks_.at = blocks_of_plan_;
+      repetition_.begin();
+      return;
+    }
+    backend_.synchronize();
+    if (prepares_) reply_.timing.prepare = seconds_since(start_);
+    blocks_of_plan_ = callbacks_.blocks.size();
+    if (request_.watch) backend_.watch_launches();
+    start_ = Clock::now();
+  }
+
+  void after_run() {
+    if (repetition_.repeating()) return repetition_.end();
+    backend_.synchronize();
+    reply_.seconds = seconds_since(start_);
+    if (request_.watch) reply_.timing.kernels = backend_.watched_launches();
+  }
+
+  const RunRequest& request_;
+  Backend& backend_;
+  Callbacks& callbacks_;
+  RunReply& reply_;
+  Repetition repetition_;
+  Clock::time_point start_;
+  bool prepares_ = false;
+  std::size_t blocks_of_plan_ =
+      0;  // workspaces of prepare(): its plan keeps them, no run is handed them again
+};
+
+// Stages, calls the variant, and brings the image back. Throws what the variant or the device throws.
+void make_run(const RunRequest& request, const OperatorEntry& entry, std::byte* image, Backend& backend,
+              Callbacks& callbacks, RunReply& reply) {
+  StagedViews views = request.views;
+  Context context;
+  context.allocate = allocate_workspace;
+  context.say = record_choice;
+  context.owner = &callbacks;
+  backend.disturb(request.disturbance);
+  context.stream = backend.stream();
+  Invocation invocation{
+      request.variant, request.dtype, request.device, views.data(), nullptr, &context, {}, {}, {}, {}};
+  if (backend.apart()) {
+    // the views then hold addresses, to which no base is to be added
+    (void)entry.relocate(request.dtype, views.data(), [&](const ArrayInfo& a, std::int64_t offset) {
+      return backend.place(a, image + offset, request.poison);
+    });
+  } else {
+    invocation.base = backend.upload(image, request.image_bytes);
+  }
+  if (backend.tracks_arrays()) {
+    StagedViews copy = request.views;  // unpacking rebases them
+    backend.begin(entry.unpack(request.dtype, copy.data(), invocation.base), request.poison, request.schedule,
+                  request.check_accesses);
+  }
+  TimedCall call(request, backend, callbacks, reply);
+  call.attach_to(invocation);
+  reply.text =
+      request.plugin.empty() ? entry.invoke(invocation) : invoke_plugin(request.plugin, entry, invocation);
+  if (!reply.text.empty()) reply.status = RunReply::Status::unsupported;
+  backend.download(image, request.image_bytes);
+}
+
+// Of the exception in flight.
+void report_exception(RunReply& reply) {
+  try {
+    throw;
+  } catch (const ResourceError& e) {
+    reply.status = RunReply::Status::no_resource;
+    reply.text = e.what();
+  } catch (const std::bad_alloc&) {
+    // under `ulimit -v` an allocation fails for its user's limit; otherwise the variant asked for most of the machine's memory
+    const bool limited = address_space_is_limited();
+    reply.status = limited ? RunReply::Status::no_resource : RunReply::Status::error;
+    reply.text = limited ? "out of address space (ulimit -v)" : "out of memory (std::bad_alloc)";
+  } catch (const std::exception& e) {
+    reply.status = RunReply::Status::error;
+    reply.text = e.what();
+  }
+}
+
+// What the backend and its instruments say after a run.
+void ask_instruments(Backend& backend, RunReply& reply) {
+  try {
+    reply.workspace_damage = backend.release_workspace();
+    reply.findings = backend.findings();
+    if (const std::string why = backend.declined(); !why.empty() && reply.status == RunReply::Status::ok) {
+      reply.status = RunReply::Status::declined;
+      reply.text = why;
+    }
+  } catch (const std::exception& e) {
+    reply.status = RunReply::Status::error;
+    if (reply.text.empty()) reply.text = e.what();
+  }
+}
+
+}  // namespace
+
+RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte* image, Backend& backend) {
+  RunReply reply;
+  if (const std::string reason = backend.unavailable(); !reason.empty()) {
+    reply.status = RunReply::Status::unavailable;
+    reply.text = reason;
+    return reply;
+  }
+  if (backend.sm() != 0 && request.min_sm > backend.sm()) {
+    reply.status = RunReply::Status::too_old;
+    reply.text = fmt::format("needs sm_{}, device is sm_{}", request.min_sm, backend.sm());
+    return reply;
+  }
+  Callbacks callbacks{backend, request.poison};
+  try {
+    make_run(request, entry, image, backend, callbacks, reply);
+  } catch (const std::exception&) { report_exception(reply); }
+  reply.chosen = callbacks.chosen;
+  ask_instruments(backend, reply);
+  return reply;
+}
+
+}  // namespace plumb

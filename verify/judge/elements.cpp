@@ -1,0 +1,80 @@
+#include "verify/judge/elements.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace plumb {
+
+bool operator==(const Elements& a, const Elements& b) {
+  return a.bytes == b.bytes &&
+         (a.bytes == 0 || std::memcmp(a.data.get(), b.data.get(), static_cast<std::size_t>(a.bytes)) == 0);
+}
+
+std::uint64_t Elements::bits(std::int64_t at, int element_bytes) const {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, data.get() + at, static_cast<std::size_t>(element_bytes));
+  return bits;
+}
+
+Elements elements_of(const Segment& s, const std::byte* image) {
+  const std::int64_t element = s.element_bytes(), stretches = (s.elements() + kStretch - 1) / kStretch;
+  Elements elements{
+      std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(s.elements() * element)),
+      s.elements() * element};
+#pragma omp parallel for schedule(static) if (stretches > 8)
+  for (std::int64_t n = 0; n < stretches; ++n) {
+    for_each_run(s, n * kStretch, std::min(s.elements(), (n + 1) * kStretch),
+                 [&](std::int64_t i, std::int64_t j, std::int64_t count) {
+                   std::memcpy(elements.data.get() + (i * s.cols + j) * element, image + s.place(i, j),
+                               static_cast<std::size_t>(count * element));
+                 });
+  }
+  return elements;
+}
+
+void clear_written(const Segment& s, const std::byte* image, Poison poison, std::vector<bool>& unwritten) {
+  if (std::find(unwritten.begin(), unwritten.end(), true) == unwritten.end()) return;
+  const std::uint64_t held = poison_bits(poison, s.element_bytes());
+  const auto holds_poison = [&](const std::byte* at) {
+    return s.element_bytes() == 4 ? std::memcmp(at, &held, 4) == 0 : std::memcmp(at, &held, 8) == 0;
+  };
+  const std::int64_t pieces = (s.elements() + kStretch - 1) / kStretch;
+#pragma omp parallel for schedule(static) if (pieces > 8)
+  for (std::int64_t piece = 0; piece < pieces; ++piece) {
+    const std::int64_t begin = piece * kStretch, end = std::min(s.elements(), begin + kStretch);
+    for_each_element(s, image, begin, end, [&](std::int64_t i, const std::byte* at) {
+      if (!holds_poison(at)) unwritten[static_cast<std::size_t>(i)] = false;
+    });
+  }
+}
+
+std::string place_of(const Segment& s, std::int64_t index) {
+  if (s.rows == 1) return fmt::format("{}[{}]", s.name, index);
+  return fmt::format("{}({}, {})", s.name, index / s.cols, index % s.cols);
+}
+
+std::string ratio_text(double ratio) {
+  return std::isfinite(ratio) ? fmt::format("{:.3g}x", ratio) : "infinite (the bound is 0)";
+}
+
+std::string describe_miss(const Segment& s, const Miss& m) {
+  const bool single = s.kind == Segment::Kind::f32;
+  std::string text = single
+                         ? fmt::format("{}: got {:.8g}, want {:.8g}", place_of(s, m.index), m.got, m.want)
+                         : fmt::format("{}: got {:.16g}, want {:.16g}", place_of(s, m.index), m.got, m.want);
+  if (std::isfinite(m.error)) {
+    const double ulp = single ? ulp_distance(static_cast<float>(m.got), static_cast<float>(m.want))
+                              : ulp_distance(m.got, m.want);
+    text += fmt::format(", |err| {:.2g} > bound {:.2g}", m.error, m.bound);
+    if (m.bound > 0) text += fmt::format(" ({})", ratio_text(m.error / m.bound));
+    if (s.kind != Segment::Kind::i32) text += fmt::format(", {:.3g} ulp", ulp);
+  } else {
+    text += ", of another class";
+  }
+  return text + fmt::format(", {} terms", m.terms);
+}
+
+}  // namespace plumb

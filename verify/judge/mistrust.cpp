@@ -1,0 +1,82 @@
+#include "verify/judge/mistrust.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+
+#include <fmt/format.h>
+
+namespace plumb {
+namespace {
+
+// What one output's reference shows.
+struct Survey {
+  bool varies = false;        // two elements differ
+  bool zeros_pass = true;     // every element is within its bound of 0
+  std::int64_t inexact = -1;  // the first element whose partial sums cannot be exact
+};
+
+Survey survey(const ReferenceArray& array, const LargeArray<double>& bound, double exact_limit) {
+  const auto n = static_cast<std::int64_t>(array.value.size());
+  bool varies = false, zeros_pass = true;
+  std::int64_t inexact = n;
+#pragma omp parallel for schedule(static) reduction(|| : varies) reduction(&& : zeros_pass) reduction(min : inexact) if (n > 8 * kStretch)
+  for (std::int64_t at = 0; at < n; ++at) {
+    const auto i = static_cast<std::size_t>(at);
+    varies = varies || !(array.value[i] == array.value[0]);
+    zeros_pass = zeros_pass && std::fabs(array.value[i]) <= bound[i];
+    if (array.magnitude[i] > exact_limit) inexact = std::min(inexact, at);
+  }
+  return {varies, zeros_pass, inexact < n ? inexact : -1};
+}
+
+// Sums of integers are exact up to here; there is no limit where bits are not compared.
+double exact_limit(const Case& c, const Segment& s) {
+  if (!is_bitwise(c.fill) || s.kind == Segment::Kind::i32) return HUGE_VAL;
+  return c.dtype == Dtype::f32 ? 0x1p24 : 0x1p53;
+}
+
+std::string survey_all(const Case& c, PreparedCase& prepared) {
+  const Reference& reference = prepared.reference();
+  ImageLayout layout{Placement{}};
+  (void)prepared.place(layout);
+  std::size_t o = 0;
+  std::int64_t elements = 0;
+  bool varies = false, zeros_pass = true;
+  for (const Segment& s : layout.segments()) {
+    if (!s.output) continue;
+    if (o >= reference.outputs.size()) return "the oracle has fewer outputs than the contract";
+    const ReferenceArray& array = reference.outputs[o];
+    if (static_cast<std::int64_t>(array.value.size()) != s.elements()) {
+      return fmt::format("the oracle gives {} elements for {}, the contract {}", array.value.size(), s.name,
+                         s.elements());
+    }
+    elements += s.elements();
+    const Survey seen =
+        survey(array, prepared.bounds(static_cast<int>(o), Arithmetic::native), exact_limit(c, s));
+    if (seen.inexact >= 0) {
+      return fmt::format(
+          "element {} of {} sums magnitudes to {:.3g}: its partial sums are not exact in {}: draw smaller "
+          "numbers or fewer terms in make()",
+          seen.inexact, s.name, array.magnitude[static_cast<std::size_t>(seen.inexact)], name(c.dtype));
+    }
+    varies = varies || seen.varies, zeros_pass = zeros_pass && seen.zeros_pass;
+    ++o;
+  }
+  if (elements == 0 || prepared.degenerate()) return {};
+  if (!varies && elements > 1)
+    return "the reference is constant: change the data, or mark the instance degenerate in make()";
+  if (zeros_pass)
+    return "an output of zeros would pass: change the data, or mark the instance degenerate in make()";
+  return {};
+}
+
+}  // namespace
+
+std::string why_mistrusted(const Case& c, PreparedCase& prepared) {
+  try {
+    return survey_all(c, prepared);
+  } catch (const std::bad_alloc& e) { throw_no_memory(c, e); }
+}
+
+}  // namespace plumb

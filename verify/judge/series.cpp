@@ -1,0 +1,49 @@
+#include <algorithm>
+
+#include "verify/judge/checks.hpp"
+
+namespace plumb {
+
+void Series::add(const ImageLayout& layout, const std::byte* after, bool keep_bits) {
+  outputs.clear();  // a placement of its own: other leading dimensions
+  for (const Segment& s : layout.segments()) {
+    if (s.output) outputs.push_back(s);
+  }
+  if (runs.empty()) {
+    for (const Segment& s : outputs)
+      unwritten.emplace_back(static_cast<std::size_t>(s.elements()), s.source == nullptr);
+  }
+  const Poison poison = layout.placement().poison;
+  JudgedRun& run = runs.emplace_back();
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    const Segment& s = outputs[o];
+    const Expected expected{&prepared.reference().outputs[o],
+                            &prepared.bounds(static_cast<int>(o), traits.arithmetic),
+                            s.kind == Segment::Kind::i32 ? 0 : tolerance.unit(), tolerance.eta()};
+    run.outputs.push_back(parts.compare(s, after, expected, poison));
+    run.failed = run.failed || run.outputs.back().misses > 0;
+    if (keep_bits) run.bits.push_back(elements_of(s, after));
+    clear_written(s, after, poison, unwritten[o]);
+  }
+}
+
+Series::Worst Series::worst() const {
+  Worst worst{&runs.front(), 0};
+  for (const JudgedRun& run : runs) {
+    for (std::size_t o = 0; o < run.outputs.size(); ++o) {
+      const Comparison &now = run.outputs[o], &best = worst.run->outputs[worst.output];
+      if (now.misses > best.misses || (now.misses == best.misses && now.max_ratio > best.max_ratio))
+        worst = {&run, o};
+    }
+  }
+  return worst;
+}
+
+bool Series::differs() const {
+  for (std::size_t r = 2; r < runs.size(); ++r) {
+    if (!(runs[r].bits == runs[r - 2].bits)) return true;
+  }
+  return false;
+}
+
+}  // namespace plumb

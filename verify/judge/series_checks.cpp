@@ -1,0 +1,119 @@
+// Checks of all runs of one variant on one case.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "verify/judge/checks.hpp"
+
+namespace plumb {
+namespace {
+
+std::optional<Finding> unwritten(const Series& s) {
+  for (std::size_t o = 0; o < s.outputs.size(); ++o) {
+    const std::vector<bool>& marks = s.unwritten[o];
+    const auto count = std::count(marks.begin(), marks.end(), true);
+    if (count == 0) continue;
+    const auto at = std::find(marks.begin(), marks.end(), true) - marks.begin();
+    return Finding{Verdict::unwritten,
+                   fmt::format("{} of {} elements of {} were never written, the first is {}", count,
+                               marks.size(), s.outputs[o].name, place_of(s.outputs[o], at))};
+  }
+  return std::nullopt;
+}
+
+// An element beyond its bound. Runs that were placed alike must fail alike; otherwise the variant is not deterministic.
+std::optional<Finding> above_bound(const Series& s) {
+  const auto failed =
+      std::count_if(s.runs.begin(), s.runs.end(), [](const JudgedRun& r) { return r.failed; });
+  if (failed == 0) return std::nullopt;
+  const Series::Worst worst = s.worst();
+  std::vector<std::string> detail =
+      describe_misses(s, s.outputs[worst.output], worst.run->outputs[worst.output], failed);
+  bool flips = false;
+  for (std::size_t r = 2; r < s.runs.size(); ++r) flips = flips || s.runs[r].failed != s.runs[r - 2].failed;
+  std::string reason = detail.front();
+  return Finding{flips ? Verdict::nondeterministic : Verdict::fail, std::move(reason), std::move(detail)};
+}
+
+// "y[3] differs ...", of two arrays that differ.
+std::string describe_difference(const Segment& s, const Elements& then, const Elements& now) {
+  const std::byte* const begin = now.data.get();
+  const std::byte* const differs = std::mismatch(begin, begin + now.bytes, then.data.get()).first;
+  const std::int64_t i = (differs - begin) / s.element_bytes(), at = i * s.element_bytes();
+  return fmt::format(
+      "{} differs between two runs on the same data (bits {:#x} and {:#x}), and the variant declares itself "
+      "reproducible",
+      place_of(s, i), then.bits(at, s.element_bytes()), now.bits(at, s.element_bytes()));
+}
+
+std::optional<Finding> not_reproducible(const Series& s) {
+  if (!s.traits.reproducible) return std::nullopt;
+  for (std::size_t r = 2; r < s.runs.size(); ++r) {
+    for (std::size_t o = 0; o < s.outputs.size(); ++o) {
+      const Elements &now = s.runs[r].bits[o], &then = s.runs[r - 2].bits[o];
+      if (!(now == then))
+        return Finding{Verdict::nondeterministic, describe_difference(s.outputs[o], then, now)};
+    }
+  }
+  return std::nullopt;
+}
+
+// Pools of threads grow in the first call; what grows in later calls was started there and left. Last, because it waits.
+std::optional<Finding> left_threads(const Series& s) {
+  if (s.last_threads <= s.first_threads || !s.wait_for_threads) return std::nullopt;
+  const std::optional<Worker::Outcome> outcome = s.wait_for_threads(s.first_threads);
+  if (!outcome) return std::nullopt;
+  using Kind = Worker::Outcome::Kind;
+  if (outcome->kind == Kind::died) return Finding{Verdict::crash, outcome->how};
+  if (outcome->kind != Kind::replied) return Finding{Verdict::skip, outcome->how};
+  const int left = outcome->reply.threads;
+  if (left <= s.first_threads) return std::nullopt;
+  return Finding{
+      Verdict::error,
+      fmt::format("leaves threads running after it has returned: {} after its first run, {} after its last",
+                  s.first_threads, left)};
+}
+
+constexpr std::array kChecks{unwritten, above_bound, not_reproducible, left_threads};
+
+// True where no element is smaller than the sum of its terms' sizes: nothing cancels, and a bound for zero-mean data is too small.
+bool has_terms_of_one_sign(const Reference& reference) {
+  bool sums = false;
+  for (const ReferenceArray& array : reference.outputs) {
+    for (std::size_t i = 0; i < array.value.size(); ++i) {
+      if (std::fabs(array.value[i]) != array.magnitude[i]) return false;
+      sums = sums || array.terms[i] > 1;
+    }
+  }
+  return sums;
+}
+
+// The smallest relative tolerance under which every listed output would have passed: what allclose would have needed.
+double tightest_tolerance(const Comparison& c, const Tolerance& t) { return c.max_unit_ratio * t.unit(); }
+
+}  // namespace
+
+std::span<const SeriesCheck> series_checks() { return kChecks; }
+
+std::vector<std::string> describe_misses(const Series& series, const Segment& s, const Comparison& c,
+                                         std::int64_t failed_runs) {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < c.first.size() && i < static_cast<std::size_t>(series.listed); ++i)
+    lines.push_back(describe_miss(s, c.first[i]));
+  lines.push_back(fmt::format(
+      "{} of {} elements of {} above bound in {} of {} runs; max err/bound: {}, err/(uM) {:.3g}", c.misses,
+      c.elements, s.name, failed_runs, series.runs.size(), ratio_text(c.max_ratio), c.max_unit_ratio));
+  if (c.max_unit_ratio > 0) {
+    lines.push_back(fmt::format("tightest tolerance relative to M that would pass: {:.3g}",
+                                tightest_tolerance(c, series.tolerance)));
+  }
+  if (!c.guess.empty()) lines.push_back("looks like: " + c.guess);
+  if (series.tolerance.fill == Fill::real && has_terms_of_one_sign(series.prepared.reference()))
+    lines.push_back("every term has one sign: is the bound that of positive data?");
+  if (c.elements > 1) lines.push_back("map (. none, + some, # all missed):\n" + c.map);
+  return lines;
+}
+
+}  // namespace plumb

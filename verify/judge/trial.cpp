@@ -1,0 +1,263 @@
+#include "verify/judge/trial.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include "verify/engine/simt_device.hpp"
+#include "verify/judge/repro.hpp"
+
+namespace plumb {
+namespace {
+
+// Once per variant and type, on its first small case, many more runs in a row: a kernel may be right for the first ten calls only.
+constexpr int kSoakRuns = 16;
+// Bytes; larger cases are neither repeated so often nor run negated.
+constexpr std::int64_t kSmallImage = 256 << 10;
+constexpr double kShortRun = 5e-3;  // seconds
+constexpr double kMarginalRatio = 0.5;
+
+constexpr Poison kPoisons[] = {Poison::nan_payload, Poison::sentinel_a, Poison::sentinel_b};
+
+// Another seed for every run, never 0: 0 is no disturbance.
+std::uint64_t disturbance_of(std::uint64_t seed, int run) {
+  std::uint64_t h = seed * 0x9e3779b97f4a7c15ull + static_cast<std::uint64_t>(run) + 1;
+  h = (h ^ (h >> 32)) * 0xd6e8feb86659fd93ull;
+  return (h ^ (h >> 32)) | 1u;
+}
+
+// The bytes of every output, padding included: what a timed run begins with again and again.
+std::vector<ByteRange> output_ranges(const ImageLayout& layout) {
+  std::vector<ByteRange> ranges;
+  for (const Segment& s : layout.segments()) {
+    if (s.output && s.elements() > 0) ranges.push_back({s.offset, s.extent()});
+  }
+  return ranges;
+}
+
+}  // namespace
+
+Record record_of(const Case& c, const VariantInfo& variant, const RunOptions& options, int repeat) {
+  Record record;
+  record.case_id = c.id(), record.op = c.op, record.dtype = std::string(name(c.dtype));
+  record.variant = variant.name + (variant.device == Device::simt ? kOnSimt : "");
+  record.repro = repro_line(c, variant, options, repeat);
+  return record;
+}
+
+std::optional<Finding> device_absent(const VariantInfo& variant,
+                                     const std::map<Device, std::string>& absent) {
+  const auto known = absent.find(variant.device);
+  if (variant.absent.empty() && known == absent.end()) return std::nullopt;
+  return Finding{Verdict::skip, variant.absent.empty() ? known->second : variant.absent, {}, true, true};
+}
+
+Trial::Trial(const TrialContext& context, const Case& c, PreparedCase& prepared, const VariantInfo& variant,
+             int repeat)
+    : context_(context),
+      case_(c),
+      prepared_(prepared),
+      variant_(variant),
+      repeat_(repeat),
+      planned_(repeat),
+      record_(record_of(c, variant, context.options, repeat)),
+      series_{prepared,
+              variant.traits,
+              {c.fill, variant.traits.arithmetic, c.dtype},
+              context.parts,
+              context.options.first} {}
+
+Record Trial::judge() {
+  if (const std::optional<Finding> finding = why_not()) return ended(*finding);
+  if (const std::optional<Finding> finding = make_runs()) return ended(*finding);
+  if (const std::optional<Finding> finding = check_series()) return ended(*finding);
+  return ended({record_.worst.max_ratio > kMarginalRatio ? Verdict::marginal : Verdict::pass, {}});
+}
+
+// Known before any run.
+std::optional<Finding> Trial::why_not() const {
+  if (std::optional<Finding> absent = device_absent(variant_, context_.absent)) return absent;
+  if (variant_.device == Device::simt) {
+    const Cost cost = prepared_.cost();
+    const double limit = context_.options.race ? kMaxSimtRaceWork : kMaxSimtWork;
+    if (cost.flop + cost.bytes / 4 > limit) {
+      return Finding{
+          Verdict::skip,
+          fmt::format("too large for the CPU executor: more than {:.0f} operations and words", limit)};
+    }
+  }
+  if (case_.fill == Fill::hostile && variant_.traits.finite_only) {
+    return Finding{Verdict::unsupported,
+                   "declares itself for finite inputs only: NaN and infinities may come out otherwise"};
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> Trial::make_runs() {
+  for (int r = 0; r < planned_; ++r) {
+    if (std::optional<Finding> finding = make_run(r)) return finding;
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> Trial::make_run(int r) {
+  // the timed run is placed as the first one, whose bits it must repeat
+  const Placement placement{kPoisons[r % 3], r % 2 == 1, variant_.traits.alignment,
+                            timing_ != nullptr && r % 2 == 0};
+  ImageLayout layout(placement);
+  const RunRequest request = request_for(r, placement, layout);
+  const Attempt attempt = context_.engine.run(request, layout);
+  if (std::optional<Finding> finding = check(attempt, layout, prepared_)) return finding;
+  const RunReply& reply = attempt.outcome.reply;
+  note(reply, r);
+  last_.emplace(Last{attempt, layout});
+
+  const bool small = is_small(layout, reply);
+  // with the run after the next; a small case may be given more runs yet, and its placements differ in size
+  const bool keep_bits = r >= 2 || r + 2 < planned_ || layout.bytes() <= 4 * kSmallImage;
+  series_.add(layout, attempt.after, keep_bits);
+  const JudgedRun& run = series_.runs.back();
+  std::int64_t misses = 0;
+  for (const Comparison& c : run.outputs) misses += c.misses;
+  if (misses > kept_misses_) kept_misses_ = misses, keep(attempt, layout, prepared_);
+  if (small && r + 1 == repeat_) plan_soak(request);
+  if (r == 0 && small && !run.failed) return run_negated_case(request, placement);
+  return std::nullopt;
+}
+
+RunRequest Trial::request_for(int r, const Placement& placement, ImageLayout& layout) const {
+  StagedViews views = prepared_.place(layout);
+  RunRequest request{case_.op,         variant_.name,    case_.dtype,    variant_.device,
+                     placement.poison, std::move(views), layout.bytes(), variant_.plugin};
+  request.schedule = case_.seed + static_cast<std::uint64_t>(r);
+  request.check_accesses = context_.options.race;
+  if (context_.options.stress != 0) {
+    request.disturbance = disturbance_of(context_.options.stress, r);
+    request.schedule = request.disturbance;
+  }
+  request.min_sm = variant_.traits.min_sm;
+  request.program = variant_.program;
+  if (is_timed(r)) {
+    request.timing = *request_;
+    request.timing.outputs = output_ranges(layout);
+  }
+  return request;
+}
+
+std::optional<Finding> Trial::check(const Attempt& attempt, const ImageLayout& layout,
+                                    PreparedCase& prepared) {
+  const RunReply& reply = attempt.outcome.reply;
+  if (reply.status == RunReply::Status::unavailable) context_.absent[variant_.device] = reply.text;
+  for (const AttemptCheck check : attempt_checks()) {
+    std::optional<Finding> finding = check({attempt, layout, context_.parts});
+    if (!finding) continue;
+    record_.runs += finding->says_nothing ? 0 : 1;
+    if (is_failed(finding->verdict) && (!kept_ || &prepared != &prepared_)) keep(attempt, layout, prepared);
+    return finding;
+  }
+  ++record_.runs;
+  return std::nullopt;
+}
+
+bool Trial::is_small(const ImageLayout& layout, const RunReply& reply) const {
+  return layout.bytes() <= kSmallImage && reply.seconds < kShortRun;
+}
+
+// What a run that returned says beside its image.
+void Trial::note(const RunReply& reply, int r) {
+  if (r == 0) series_.first_threads = reply.threads;
+  series_.last_threads = reply.threads;
+  record_.seconds = std::max(record_.seconds, reply.seconds);
+  if (is_timed(r)) *timing_ = reply.timing;
+  if (!reply.chosen.empty()) record_.chosen = reply.chosen;
+}
+
+void Trial::plan_soak(const RunRequest& request) {
+  if (timing_ != nullptr || context_.options.isolation != Isolation::variant) return;
+  if (context_.soaked.insert(fmt::format("{}|{}", variant_key(request), record_.dtype)).second)
+    planned_ += kSoakRuns;
+}
+
+// The same addresses and other data: a kernel that keeps an answer by address, or from its first call, gives the old one.
+std::optional<Finding> Trial::run_negated_case(const RunRequest& like, const Placement& placement) {
+  PreparedCase* const negated = prepared_.negated();
+  if (negated == nullptr) return std::nullopt;
+  ImageLayout layout(placement);
+  RunRequest request = like;
+  request.views = negated->place(layout);
+  request.image_bytes = layout.bytes();
+  const Attempt attempt = context_.engine.run(request, layout);
+  std::optional<Finding> finding = check(attempt, layout, *negated);
+  if (finding && finding->verdict == Verdict::unsupported) return std::nullopt;  // it may decline by value
+  if (finding) return finding;
+
+  Series alone{*negated, variant_.traits, series_.tolerance, context_.parts, context_.options.first};
+  alone.add(layout, attempt.after, false);
+  const Series::Worst worst = alone.worst();
+  const Comparison& found = worst.run->outputs[worst.output];
+  if (found.misses == 0) return std::nullopt;
+  const Segment& s = alone.outputs[worst.output];
+  record_.worst = found, record_.output = s.name;
+  keep(attempt, layout, *negated);
+  finding =
+      Finding{Verdict::fail, fmt::format("new data, old answer? {}", describe_miss(s, found.first.front()))};
+  finding->detail.push_back(
+      "on the same case with one operand negated, at the same addresses; right before. Does it remember an "
+      "answer?");
+  for (std::size_t i = 0; i < found.first.size() && i < static_cast<std::size_t>(context_.options.first); ++i)
+    finding->detail.push_back(describe_miss(s, found.first[i]));
+  return finding;
+}
+
+std::optional<Finding> Trial::check_series() {
+  if (!series_.outputs.empty()) {
+    const Series::Worst worst = series_.worst();
+    record_.worst = worst.run->outputs[worst.output];
+    record_.output = series_.outputs[worst.output].name;
+  }
+  record_.differs = series_.differs();
+  // emptying the caches takes every core: that pool is the backend's, not the variant's
+  if (timing_ != nullptr) series_.first_threads += omp_get_max_threads() - 1;
+  RunRequest like{case_.op, variant_.name,  case_.dtype, variant_.device, Poison::nan_payload, {},
+                  0,        variant_.plugin};
+  like.program = variant_.program;
+  series_.wait_for_threads = [this, like](int threads) {
+    keep_last();  // the child may die while it is waited for, and the image with it
+    return context_.engine.wait_for_threads(like, threads);
+  };
+  for (const SeriesCheck check : series_checks()) {
+    std::optional<Finding> finding = check(series_);
+    if (!finding) continue;
+    keep_last();
+    return finding;
+  }
+  return std::nullopt;
+}
+
+void Trial::keep(const Attempt& attempt, const ImageLayout& layout, PreparedCase& prepared) {
+  if (!context_.options.on_failure) return;
+  const std::int64_t bytes = layout.bytes();
+  kept_.emplace(Kept{layout, {attempt.before, attempt.before + bytes}, {}, prepared});
+  if (attempt.after != nullptr) kept_->after.assign(attempt.after, attempt.after + bytes);
+}
+
+// Where no run is kept, for a failure that none of them shows alone.
+void Trial::keep_last() {
+  if (!kept_) keep(last_->attempt, last_->layout, prepared_);
+}
+
+Record Trial::ended(const Finding& finding) {
+  record_.verdict = finding.verdict;
+  record_.reason = finding.reason;
+  record_.detail.insert(record_.detail.end(), finding.detail.begin(), finding.detail.end());
+  record_.wants_device = finding.wants_device;
+  if (is_failed(finding.verdict) && kept_) {
+    context_.options.on_failure({record_, kept_->layout, kept_->before.data(),
+                                 kept_->after.empty() ? nullptr : kept_->after.data(), kept_->prepared,
+                                 variant_.traits.arithmetic});
+  }
+  return record_;
+}
+
+}  // namespace plumb

@@ -1,0 +1,106 @@
+// One variant on one case: runs that differ in poison and placement, one on the negated case, and the checks of all of them.
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "verify/engine/engine.hpp"
+#include "verify/judge/checks.hpp"
+#include "verify/judge/verdict.hpp"
+
+namespace plumb {
+
+/// What a failing record leaves behind, for as long as the call lasts.
+struct Failure {
+  const Record& record;
+  const ImageLayout& layout;          // of the run that is shown
+  const std::byte* before = nullptr;  // its image as staged
+  const std::byte* after = nullptr;   // and as it was left; null where it did not return
+  PreparedCase& prepared;             // expected values and bounds: the negated case's where that is shown
+  Arithmetic arithmetic = Arithmetic::native;
+};
+
+struct RunOptions : EngineOptions {
+  int repeat = 3;     // at least 2: two poisons
+  int first = 10;     // misses listed
+  bool race = false;  // --race: the CPU executor checks every access
+  std::uint64_t stress =
+      0;  // --stress: a seed of what disturbs every run, drawn anew for each; 0: nothing does
+  std::function<void(const Failure&)> on_failure =
+      {};  // told of every failing record, from the thread that judges it
+};
+
+/// What a Runner keeps from one trial to the next.
+struct TrialContext {
+  Engine& engine;
+  const RunOptions& options;
+  const JudgeParts& parts;
+  std::set<std::string>& soaked;          // variants and types that had their soak
+  std::map<Device, std::string>& absent;  // devices that are not there, and why
+};
+
+/// A record with its names and its repro line, and no verdict yet.
+[[nodiscard]] Record record_of(const Case&, const VariantInfo&, const RunOptions&, int repeat);
+
+/// Why the device of the variant is known not to be there, or nothing.
+[[nodiscard]] std::optional<Finding> device_absent(const VariantInfo&,
+                                                   const std::map<Device, std::string>& absent);
+
+class Trial {
+ public:
+  /// `repeat`: runs, at least 2. Everything handed over outlives the trial.
+  Trial(const TrialContext&, const Case&, PreparedCase&, const VariantInfo&, int repeat);
+
+  /// Puts the clock on the last run; `timing` is what it said.
+  void time_last_run(const TimingRequest& request, Timing& timing) { request_ = &request, timing_ = &timing; }
+
+  [[nodiscard]] Record judge();
+
+ private:
+  // A run as a failure shows it.
+  struct Kept {
+    ImageLayout layout;
+    std::vector<std::byte> before, after;
+    PreparedCase& prepared;
+  };
+
+  // The last run that returned; its image is valid until the engine's next run.
+  struct Last {
+    Attempt attempt;
+    ImageLayout layout;
+  };
+
+  [[nodiscard]] std::optional<Finding> why_not() const;
+  [[nodiscard]] std::optional<Finding> make_runs();
+  [[nodiscard]] std::optional<Finding> make_run(int r);
+  [[nodiscard]] std::optional<Finding> run_negated_case(const RunRequest& like, const Placement&);
+  [[nodiscard]] std::optional<Finding> check(const Attempt&, const ImageLayout&, PreparedCase&);
+  [[nodiscard]] std::optional<Finding> check_series();
+  [[nodiscard]] RunRequest request_for(int r, const Placement&, ImageLayout&) const;
+  [[nodiscard]] bool is_timed(int r) const { return timing_ != nullptr && r == repeat_ - 1; }
+  [[nodiscard]] bool is_small(const ImageLayout&, const RunReply&) const;
+  void note(const RunReply&, int r);
+  void plan_soak(const RunRequest&);
+  void keep(const Attempt&, const ImageLayout&, PreparedCase&);
+  void keep_last();
+  [[nodiscard]] Record ended(const Finding&);
+
+  TrialContext context_;
+  const Case& case_;
+  PreparedCase& prepared_;
+  const VariantInfo& variant_;
+  int repeat_, planned_;
+  const TimingRequest* request_ = nullptr;
+  Timing* timing_ = nullptr;
+  Record record_;
+  Series series_;
+  std::optional<Last> last_;
+  std::optional<Kept> kept_;
+  std::int64_t kept_misses_ = 0;
+};
+
+}  // namespace plumb
