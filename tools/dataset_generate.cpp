@@ -13,6 +13,7 @@
 #include "datasets/formats/save_matrix.hpp"
 #include "datasets/generators/banded.hpp"
 #include "datasets/generators/digits.hpp"
+#include "datasets/generators/gcn.hpp"
 #include "datasets/generators/graphs.hpp"
 #include "datasets/generators/lookalikes.hpp"
 #include "datasets/generators/mnist.hpp"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "datasets/generators/row_builder.hpp"
+#include "reference/core/pattern_rows.hpp"
 
 namespace plumb {
 namespace {
@@ -65,26 +66,17 @@ template <class T>
 Csr<T> stencil(std::int64_t nx, std::int64_t ny, std::int64_t nz) {
   check_grid("stencil", nx, ny, nz, 1);
   const std::int64_t rows = nx * ny * nz;
-  const auto each = [&](std::int64_t i, auto&& take) {
-    const std::int64_t x = i % nx, y = i / nx % ny, z = i / nx / ny;
-    if (z > 0) take(i - nx * ny);
-    if (y > 0) take(i - nx);
-    if (x > 0) take(i - 1);
-    take(i);
-    if (x + 1 < nx) take(i + 1);
-    if (y + 1 < ny) take(i + nx);
-    if (z + 1 < nz) take(i + nx * ny);
-  };
+  const Grid grid{nx, nx * ny, rows};
   const double diagonal = nz > 1 ? 6 : 4;
   return build_rows<T>(
       "stencil", rows, rows,
       [&](std::int64_t i) {
         std::int64_t n = 0;
-        each(i, [&n](std::int64_t) { ++n; });
+        each_neighbour(grid, i, [&n](std::int64_t) { ++n; });
         return n;
       },
       [&](std::int64_t i, std::int32_t* out, std::int64_t) {
-        each(i, [&](std::int64_t j) { *out++ = static_cast<std::int32_t>(j); });
+        each_neighbour(grid, i, [&](std::int64_t j) { *out++ = static_cast<std::int32_t>(j); });
       },
       [&](std::int64_t i, std::int64_t j) { return i == j ? diagonal : -1.0; });
 }
@@ -142,9 +134,8 @@ Csr<T> arrow(std::int64_t n, std::int64_t width, std::uint64_t seed) {
     throw input_error("arrow", 0, "the head's width must be 0..n, is", std::to_string(width));
   return build_rows<T>(
       "arrow", n, n, [&](std::int64_t i) { return i < width ? n : width + 1; },
-      [&](std::int64_t i, std::int32_t* out, std::int64_t count) {
-        for (std::int64_t k = 0; k < count; ++k) out[k] = static_cast<std::int32_t>(k);
-        if (i >= width) out[count - 1] = static_cast<std::int32_t>(i);
+      [&](std::int64_t i, std::int32_t* out, std::int64_t) {
+        each_of_arrow(n, width, i, [&](std::int64_t j) { *out++ = static_cast<std::int32_t>(j); });
       },
       [&](std::int64_t i, std::int64_t j) { return entry_value(seed, i, j); });
 }

@@ -1,10 +1,12 @@
 #include "datasets/generators/rmat.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "datasets/generators/graphs.hpp"
+#include "datasets/generators/edges.hpp"
 #include "datasets/generators/row_builder.hpp"
+#include "reference/core/pattern_rows.hpp"
 
 namespace plumb {
 namespace {
@@ -41,7 +43,7 @@ Csr<T> rmat(const Rmat& what) {
   }
   const std::int64_t edges = vertices * what.edge_factor;
   const auto limit = [](double p) { return static_cast<std::uint64_t>(p * 0x1p32); };
-  const std::uint64_t a = limit(what.a), ab = limit(what.a + what.b), abc = limit(what.a + what.b + what.c);
+  const RmatLimits limits{limit(what.a), limit(what.a + what.b), limit(what.a + what.b + what.c)};
 
   std::vector<Edge> list(static_cast<std::size_t>(edges));
 #pragma omp parallel for schedule(static)
@@ -52,9 +54,7 @@ Csr<T> rmat(const Rmat& what) {
       bits = level % 2 == 0
                  ? random_bits(what.seed, static_cast<std::uint64_t>(level), static_cast<std::uint64_t>(e))
                  : bits >> 32;
-      const std::uint64_t draw = bits & 0xffffffffU;
-      row = row << 1 | (draw >= ab ? 1U : 0U);
-      col = col << 1 | ((draw >= a && draw < ab) || draw >= abc ? 1U : 0U);
+      limits.descend(bits & 0xffffffffU, row, col);
     }
     if (what.shuffle) {
       list[static_cast<std::size_t>(e)] = {renumber(row, what.scale, what.seed),

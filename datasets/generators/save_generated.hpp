@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "datasets/generators/graphs.hpp"
+#include "datasets/generators/gcn.hpp"
 #include "datasets/generators/mnist.hpp"
 #include "datasets/generators/radixnet.hpp"
 

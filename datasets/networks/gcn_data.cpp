@@ -14,6 +14,7 @@
 #include "datasets/formats/gcn_folder.hpp"
 #include "datasets/formats/load_matrix.hpp"
 #include "datasets/formats/npy.hpp"
+#include "datasets/generators/gcn.hpp"
 #include "datasets/generators/graphs.hpp"
 #include "datasets/remote/manifest.hpp"
 #include "reference/core/error.hpp"

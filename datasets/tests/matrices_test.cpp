@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "datasets/generators/banded.hpp"
+#include "datasets/generators/edges.hpp"
+#include "datasets/generators/gcn.hpp"
 #include "datasets/generators/graphs.hpp"
 #include "datasets/generators/lookalikes.hpp"
 #include "datasets/generators/pattern_matrix.hpp"

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "reference/core/error.hpp"
+#include "reference/core/pattern_rows.hpp"
 #include "reference/core/random.hpp"
 #include "reference/core/text.hpp"
 
@@ -97,15 +98,11 @@ void place_stencil(const Pattern& p, Builder& a) {
   const auto line =
       std::max<std::int64_t>(1, static_cast<std::int64_t>(std::sqrt(static_cast<double>(p.rows))));
   for (std::int64_t i = 0; i < p.rows; ++i) {
-    const std::int64_t at = i % line;
-    const auto add = [&](std::int64_t j) {
-      if (j >= 0 && j < p.cols) a.add(j);
-    };
-    if (line > 1) add(i - line);
-    if (at > 0) add(i - 1);
-    add(i);
-    if (at + 1 < line && i + 1 < p.rows) add(i + 1);
-    if (i + line < p.rows) add(i + line);
+    each_neighbour({line, p.rows, p.rows}, i, [&](std::int64_t j) {
+      const bool left_out =
+          line == 1 && j < i;  // stored case ids mean two and three rows without these entries
+      if (j < p.cols && !left_out) a.add(j);
+    });
     a.end_row();
   }
 }
@@ -113,13 +110,12 @@ void place_stencil(const Pattern& p, Builder& a) {
 // Row 0 holds every column; the others column 0 and the diagonal.
 void place_arrow(const Pattern& p, Builder& a) {
   for (std::int64_t i = 0; i < p.rows; ++i) {
-    for (std::int64_t j = 0; j < (i == 0 ? p.cols : std::min<std::int64_t>(1, p.cols)); ++j) { a.add(j); }
-    if (i > 0 && i < p.cols) a.add(i);
+    each_of_arrow(p.cols, 1, i, [&](std::int64_t j) { a.add(j); });
     a.end_row();
   }
 }
 
-// R-MAT (Chakrabarti, Zhan and Faloutsos, SDM 2004) with the Graph500's 0.57, 0.19, 0.19, 0.05: density * rows * cols
+// R-MAT with the Graph500's 0.57, 0.19, 0.19, 0.05: density * rows * cols
 // draws; places outside a size that is no power of two are drawn anew, repeated ones dropped.
 void place_rmat(const Pattern& p, Builder& a) {
   const auto wanted =
@@ -134,6 +130,7 @@ void place_rmat(const Pattern& p, Builder& a) {
             levels = std::max(row_levels, col_levels);
   std::vector<std::uint64_t> places(static_cast<std::size_t>(wanted));  // row * 2^32 + col
   std::uint64_t draw = 0;
+  constexpr RmatLimits kLimits{37355, 49807, 62259};  // of 65536: 0.57, 0.76, 0.95
   for (std::uint64_t& place : places) {
     std::uint64_t row = 0, col = 0;
     do {
@@ -141,10 +138,8 @@ void place_rmat(const Pattern& p, Builder& a) {
       std::uint64_t bits = 0;
       for (int level = 0; level < levels; ++level) {
         if (level % 4 == 0) bits = random_bits(p.seed, p.stream + 24, draw++);
-        const std::uint64_t r = bits & 0xffff;  // in 65536ths: 0.57, 0.76, 0.95
+        kLimits.descend(bits & 0xffff, row, col);
         bits >>= 16;
-        row = 2 * row + static_cast<std::uint64_t>(r >= 49807);
-        col = 2 * col + static_cast<std::uint64_t>((r >= 37355 && r < 49807) || r >= 62259);
       }
       row >>= levels - row_levels,
           col >>= levels - col_levels;  // the shorter side takes its first levels only

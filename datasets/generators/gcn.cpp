@@ -1,0 +1,178 @@
+#include "datasets/generators/gcn.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "datasets/generators/rmat.hpp"
+#include "reference/core/error.hpp"
+#include "reference/core/random.hpp"
+
+namespace plumb {
+namespace {
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+
+template <class T>
+Dense<T> uniform_dense(std::int64_t rows, std::int64_t cols, double limit, std::uint64_t seed,
+                       std::uint64_t stream) {
+  Dense<T> m{rows, cols, std::vector<T>(static_cast<std::size_t>(rows * cols))};
+  for (std::size_t i = 0; i < m.data.size(); ++i) {
+    m.data[i] = static_cast<T>(limit * (2.0 * random_unit(seed, stream, i) - 1.0));
+  }
+  return m;
+}
+
+void check_widths(const GcnShape& shape) {
+  if (shape.features < 1 || shape.hidden < 1 || shape.classes < 1 || shape.features > 1'000'000 ||
+      shape.hidden > 65536 || shape.classes > 65536) {
+    throw input_error("gcn", 0, "features, hidden units and classes must be 1..65536 (features 1..1000000)",
+                      std::to_string(shape.features) + ", " + std::to_string(shape.hidden) + ", " +
+                          std::to_string(shape.classes));
+  }
+}
+
+template <class T>
+void draw_weights(GcnSet<T>& set, const GcnShape& shape) {
+  const auto glorot = [](std::int64_t in, std::int64_t out) {
+    return std::sqrt(6.0 / static_cast<double>(in + out));
+  };
+  set.w1 = uniform_dense<T>(shape.features, shape.hidden, glorot(shape.features, shape.hidden), shape.seed,
+                            0x7731);
+  set.w2 =
+      uniform_dense<T>(shape.hidden, shape.classes, glorot(shape.hidden, shape.classes), shape.seed, 0x7732);
+  set.b1 = uniform_dense<T>(1, shape.hidden, 0.1, shape.seed, 0x6231).data;
+  set.b2 = uniform_dense<T>(1, shape.classes, 0.1, shape.seed, 0x6232).data;
+}
+
+}  // namespace
+
+template <class T>
+Csr<T> normalised_adjacency(const Csr<T>& a) {
+  if (a.rows != a.cols) {
+    throw input_error("adjacency", 0, "must be square, is",
+                      std::to_string(a.rows) + " x " + std::to_string(a.cols));
+  }
+  struct Entry {
+    std::int32_t col;
+    double val;
+  };
+  // One row of A + I with repeats added up and columns ascending.
+  const auto row_of = [&](std::int64_t i) {
+    std::vector<Entry> row;
+    bool loop = false;
+    for (std::int64_t e = a.row_ptr[static_cast<std::size_t>(i)];
+         e < a.row_ptr[static_cast<std::size_t>(i + 1)]; ++e) {
+      row.push_back(
+          {a.col[static_cast<std::size_t>(e)], static_cast<double>(a.val[static_cast<std::size_t>(e)])});
+      loop = loop || row.back().col == i;
+    }
+    if (!loop) row.push_back({static_cast<std::int32_t>(i), 1.0});
+    std::stable_sort(row.begin(), row.end(), [](const Entry& x, const Entry& y) { return x.col < y.col; });
+    std::size_t kept = 0;
+    for (std::size_t k = 1; k < row.size(); ++k) {
+      if (row[k].col == row[kept].col) {
+        row[kept].val += row[k].val;
+      } else {
+        row[++kept] = row[k];
+      }
+    }
+    row.resize(kept + 1);
+    return row;
+  };
+  const auto n = static_cast<std::size_t>(a.rows);
+  std::vector<double> root(n);
+  std::vector<std::int64_t> length(n);
+#pragma omp parallel for schedule(dynamic, 256)
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    const std::vector<Entry> row = row_of(i);
+    double sum = 0;
+    for (const Entry& e : row) sum += e.val;
+    root[static_cast<std::size_t>(i)] =
+        std::sqrt(sum);  // checked below: an exception must not leave a parallel region
+    length[static_cast<std::size_t>(i)] = static_cast<std::int64_t>(row.size());
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!(root[i] > 0) || !std::isfinite(root[i])) {
+      throw input_error("adjacency", 0, "the row sum of A + I must be positive and finite, row",
+                        std::to_string(i));
+    }
+  }
+  Csr<T> out;
+  out.rows = out.cols = a.rows;
+  out.row_ptr.resize(n + 1);
+  std::int64_t nnz = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    nnz += length[i];
+    if (nnz > kMost) throw input_error("adjacency", 0, "more than 2147483647 entries with the loops");
+    out.row_ptr[i + 1] = static_cast<std::int32_t>(nnz);
+  }
+  out.col.resize(static_cast<std::size_t>(nnz));
+  out.val.resize(static_cast<std::size_t>(nnz));
+#pragma omp parallel for schedule(dynamic, 256)
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    auto at = static_cast<std::size_t>(out.row_ptr[static_cast<std::size_t>(i)]);
+    for (const Entry& e : row_of(i)) {
+      // one product of roots, not two divisions: a symmetric A stays symmetric to the bit
+      out.col[at] = e.col;
+      out.val[at++] =
+          static_cast<T>(e.val / (root[static_cast<std::size_t>(i)] * root[static_cast<std::size_t>(e.col)]));
+    }
+  }
+  return out;
+}
+
+template <class T>
+GcnSet<T> generated_gcn(const GcnShape& shape) {
+  check_widths(shape);
+  Rmat graph;
+  graph.scale = shape.scale;
+  graph.edge_factor = shape.edge_factor;
+  graph.seed = shape.seed;
+  graph.symmetric = true;
+  graph.ones = true;
+  GcnSet<T> set;
+  // Normalised in fp64 whatever T is, so that both types start from the same numbers.
+  const Csr<double> a = normalised_adjacency(rmat<double>(graph));
+  set.a = {a.rows, a.cols, a.row_ptr, a.col, std::vector<T>(a.val.begin(), a.val.end())};
+  const std::int64_t v = a.rows;
+  set.x = {v, shape.features, std::vector<T>(static_cast<std::size_t>(v * shape.features), T{0})};
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < v; ++i) {
+    T* row = set.x.data.data() + i * shape.features;
+    std::int64_t words = 0;
+    const auto set_word = [&](std::int64_t f) {
+      if (f == i % shape.features) return true;  // no row is empty
+      return random_below(shape.seed, 0x78000000 + static_cast<std::uint64_t>(i),
+                          static_cast<std::uint64_t>(f), 8) == 0;
+    };
+    for (std::int64_t f = 0; f < shape.features; ++f) words += set_word(f) ? 1 : 0;
+    for (std::int64_t f = 0; f < shape.features; ++f) {
+      if (set_word(f)) row[f] = static_cast<T>(1.0 / static_cast<double>(words));
+    }
+  }
+  draw_weights(set, shape);
+  return set;
+}
+
+template <class T>
+GcnSet<T> generated_gcn(const Csr<double>& graph, const GcnShape& shape) {
+  check_widths(shape);
+  GcnSet<T> set;
+  const Csr<double> a = normalised_adjacency(graph);
+  set.a = {a.rows, a.cols, a.row_ptr, a.col, std::vector<T>(a.val.begin(), a.val.end())};
+  set.x = uniform_dense<T>(a.rows, shape.features, 1, shape.seed, 0x7878);
+  draw_weights(set, shape);
+  return set;
+}
+
+#define PLUMB_INSTANTIATE(T)                              \
+  template Csr<T> normalised_adjacency<T>(const Csr<T>&); \
+  template GcnSet<T> generated_gcn<T>(const GcnShape&);   \
+  template GcnSet<T> generated_gcn<T>(const Csr<double>&, const GcnShape&);
+PLUMB_INSTANTIATE(float)
+PLUMB_INSTANTIATE(double)
+#undef PLUMB_INSTANTIATE
+
+}  // namespace plumb
