@@ -190,6 +190,7 @@ std::string unknown_words(const CLI::App& app, const std::vector<std::string>& e
 int run(int argc, char** argv) {
   CLI::App app("The data a person needs: by name, by recipe, or converted.", "dataset");
   app.set_version_flag("--version", std::string("plumbline ") + plumb::kVersion);
+  app.require_subcommand(0, 1);  // a file may be called what a command is called
   app.footer(
       "Examples:\n"
       "  dataset list\n"

@@ -446,6 +446,7 @@ std::string renamed_generator(const std::string& word) {
 
 void add_generate(CLI::App& app, std::vector<Command>& commands) {
   CLI::App* generate = app.add_subcommand("generate", "make data: networks, inputs, graphs, matrices");
+  generate->require_subcommand(0, 1);  // a pattern may be called what a generator is called
   generate->footer(
       "Examples:\n"
       "  dataset generate radixnet --neurons 1024 --layers 120 -o neuron1024.plumb\n"

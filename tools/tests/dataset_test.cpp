@@ -164,6 +164,21 @@ TEST_CASE("half a gigabyte of blank lines is an error, within a limit of memory"
   CHECK(outcome.has("file ends early: entries found, entries announced: 0, 5"));
 }
 
+TEST_CASE("a pattern and a file may be called what a command is called") {
+  const Scratch dir;
+  for (const std::string name : {"uniform", "banded", "stencil", "arrow", "rmat"}) {
+    CAPTURE(name);
+    const Outcome outcome = shell(kDataset + " generate pattern " + name +
+                                  " --rows 20 --cols 20 --density 0.1 -o " + dir.file(name + ".mtx"));
+    CHECK(outcome.exit_code == 0);
+    CHECK(outcome.has("20 x 20"));
+  }
+  dir.write("list", kMatrix);
+  const Outcome outcome = shell("cd " + dir.path() + " && " + kDataset + " convert list fetch --format mtx");
+  CHECK(outcome.exit_code == 0);
+  CHECK(slurp(dir.file("fetch")).find("3 4 2") != std::string::npos);
+}
+
 TEST_CASE("generators under their old names run, with a note") {
   const Scratch dir;
   const Outcome outcome =
