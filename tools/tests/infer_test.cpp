@@ -150,6 +150,80 @@ TEST_CASE("nothing computed is no success: no inputs, no weights") {
   CHECK(no_weights.has("no weights in it"));
 }
 
+TEST_CASE("infer sdnn reads weights, inputs and a list from pipes, plain and packed") {
+  const Scratch scratch;
+  small_network(scratch);
+  scratch.write("list.tsv", "1\n2\n3\n");
+  const std::string in = "cd " + scratch.path() +
+                         " && env -u PLUMB_DATA PLUMB_CACHE=/nonexistent '" PLUMB_INFER
+                         "' sdnn --neurons 4 --layers 1 --bias -0.1 ";
+  for (const std::string weights :
+       {"cat n4-l1.tsv", "gzip -c n4-l1.tsv", "tar cf - n4-l1.tsv", "tar cf - n4-l1.tsv | gzip"}) {
+    CAPTURE(weights);
+    const Outcome o = shell("bash -c \"" + in + "--weights <(" + weights +
+                            ") --images <(cat images.tsv) --categories <(cat list.tsv)\"");
+    CAPTURE(o.text);
+    CHECK(o.exit_code == 0);
+    CHECK(o.line(-1).find("categories: 3 of 3, equal to ") == 0);
+  }
+}
+
+TEST_CASE("infer sdnn refuses an archive whose gzip sum is wrong, from a file and from a pipe") {
+  const Scratch scratch;
+  small_network(scratch);
+  const std::string member = plumb::test::slurp(scratch.file("n4-l1.tsv"));
+  // a member after the last layer: the layers are read before the damage
+  std::string packed = plumb::test::gzip(plumb::test::tar_member("n4-l1.tsv", member) +
+                                         plumb::test::tar_member("readme", "x") + plumb::test::tar_end());
+  packed[packed.size() - 6] ^= 1;  // of the sum, which is followed by four bytes of the length
+  scratch.write("w.tgz", packed);
+  for (const std::string weights : {"w.tgz", "<(cat w.tgz)"}) {
+    CAPTURE(weights);
+    const Outcome o = shell(
+        "bash -c \"cd " + scratch.path() +
+        " && '" PLUMB_INFER "' sdnn --neurons 4 --layers 1 --images images.tsv --weights " + weights + "\"");
+    CAPTURE(o.text);
+    CHECK(o.exit_code == 2);
+    CHECK(o.has(": gzip data is corrupt: incorrect data check"));
+  }
+}
+
+TEST_CASE("a disk that fills up leaves neither half a result nor the old one changed, and is exit code 2") {
+  const Scratch scratch;
+  scratch.write("kept.json", "kept");
+  scratch.write("kept.npy", "kept");
+  for (const std::string output : {"sdnn --inputs 5 --layers 3 --json ", "gcn --json ", "gcn --out "}) {
+    for (const std::string name : {"kept", "new"}) {
+      const std::string path =
+          scratch.file(name + (output.find("--out") == std::string::npos ? ".json" : ".npy"));
+      CAPTURE(output + path);
+      const plumb::test::FullDisk after(100);  // inherited by the program
+      const Outcome o = bare(output + path);
+      CAPTURE(o.text);
+      CHECK(o.exit_code == 2);
+      CHECK(o.has("error: " + path + ": cannot write: File too large"));
+    }
+  }
+  CHECK(plumb::test::slurp(scratch.file("kept.json")) == "kept");
+  CHECK(plumb::test::slurp(scratch.file("kept.npy")) == "kept");
+  CHECK(scratch.entries() == 2);
+}
+
+TEST_CASE("a file system without room: no file is left, and the reason is named") {
+  const Scratch scratch;
+  const std::string mount = "mount -t tmpfs -o size=4k none " + scratch.path();
+  if (shell("unshare -rm sh -c '" + mount + "'").exit_code != 0) {
+    MESSAGE("skipped: no file system can be mounted here (unshare -rm)");
+    return;
+  }
+  const Outcome o = shell("unshare -rm sh -c '" + mount +
+                          " && env -u PLUMB_DATA PLUMB_CACHE=/nonexistent " PLUMB_INFER " gcn --out " +
+                          scratch.file("a.npy") + "; echo code $?; ls -A " + scratch.path() + "'");
+  CAPTURE(o.text);
+  CHECK(o.has("a.npy: cannot write: No space left on device"));
+  CHECK(o.line(-1) == "code 2");  // and ls names nothing after it
+}
+
 TEST_CASE("more memory than there is, is refused with what is needed, before it is taken") {
   const Scratch scratch;
   const std::string network = small_network(scratch);

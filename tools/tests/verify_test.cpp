@@ -298,3 +298,12 @@ TEST_CASE("a glob that matches no mutant is an error") {
   CHECK(run.exit_code == 2);
   CHECK(run.has("matches no mutant"));
 }
+
+TEST_CASE("a case whose operands do not fit in memory is named, with what they need") {
+  const std::string id = "gemm.f32(m=100000,n=100000,k=1,fill=exact,seed=1)";
+  const Outcome o = verify("--case '" + id + "' --variant 'cpu/01*'", "ulimit -v 8000000; OMP_NUM_THREADS=2");
+  CAPTURE(o.text);
+  CHECK(o.exit_code == 2);
+  CHECK(o.has("error: " + id + ": out of memory: "));
+  CHECK(o.has(" MiB were asked for"));
+}
