@@ -231,6 +231,76 @@ class Drawing {
   double longest_ = 0, best_ratio_ = 1, times_at_ = 0, vendor_at_ = 0, roof_at_ = 0, bottom_ = 0;
 };
 
+// The time that vendors are compared by: the warm one where there is one.
+const Measurement* quoted(const BenchResult& r) { return r.warm ? &*r.warm : r.cold ? &*r.cold : nullptr; }
+
+// One line of a case's table.
+std::string markdown_row(const BenchResult& r) {
+  const Measurement* m = quoted(r);
+  if (m == nullptr) return fmt::format("| {} | - | - | - | - | - | - | - | {} |\n", r.variant, notes_of(r));
+  const auto time = [](const std::optional<Measurement>& of) {
+    return of ? time_text(of->summary.median) : "-";
+  };
+  return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", r.variant, time(r.warm),
+                     time(r.cold), rate_text(r.bytes / m->summary.median, "B/s"),
+                     rate_text(r.flop / m->summary.median, "FLOP/s"), times(m->vendor),
+                     percent(m->share_of_roof()), r.prepare >= 0 ? time_text(r.prepare) : "-", notes_of(r));
+}
+
+// Our fastest and the vendor's fastest on one case, of those that compute in the operator's arithmetic; null: there is none.
+struct Fastest {
+  const BenchResult *ours = nullptr, *vendor = nullptr;
+
+  explicit Fastest(const std::vector<const BenchResult*>& results) {
+    for (const BenchResult* r : results) {
+      if (quoted(*r) == nullptr || r->arithmetic != Arithmetic::native) continue;
+      const BenchResult*& best = r->library ? vendor : ours;
+      if (best == nullptr || quoted(*r)->summary.median < quoted(*best)->summary.median) best = r;
+    }
+  }
+  // Vendor's time over ours; 0 where there is none, or a time is too noisy.
+  [[nodiscard]] double ratio() const {
+    if (vendor == nullptr || quoted(*vendor)->summary.wide() || quoted(*ours)->summary.wide()) return 0;
+    return quoted(*vendor)->summary.median / quoted(*ours)->summary.median;
+  }
+};
+
+// Geometric means by operator and type, in the order of the report.
+class Means {
+ public:
+  void add(const std::string& key, double ratio) {
+    auto mean = std::find_if(means_.begin(), means_.end(), [&](const auto& m) { return m.key == key; });
+    if (mean == means_.end()) mean = means_.insert(means_.end(), {key});
+    mean->logarithms += std::log(ratio);
+    ++mean->count;
+  }
+  [[nodiscard]] std::string markdown() const {
+    std::string rows;
+    for (const Mean& m : means_) {
+      rows += fmt::format("| {}, geometric mean of {} | | | | | {} |\n", m.key, m.count,
+                          times(std::exp(m.logarithms / m.count)));
+    }
+    return rows;
+  }
+
+ private:
+  struct Mean {
+    std::string key;
+    double logarithms = 0;
+    int count = 0;
+  };
+  std::vector<Mean> means_;
+};
+
+constexpr const char* kMarkdownHead =
+    "Medians of event-timed runs, each variant judged before and after it was timed. `vendor`: speed beside "
+    "the "
+    "fastest library variant's of the\nsame case; `vendor`, `traffic`, `work` and `roof` are of the warm "
+    "time "
+    "where there is one. `prepare`: conversion and analysis, timed apart. The first\ntable leaves out "
+    "variants "
+    "that compute in another arithmetic than the operator's, which the ladders name.";
+
 }  // namespace
 
 std::string time_text(double seconds) {
@@ -321,72 +391,32 @@ std::string ladder_svg(const BenchReport& report, const std::string& case_id) {
 }
 
 std::string bench_markdown(const BenchReport& report, const std::map<std::string, std::string>& plots) {
-  // The warm time where there is one: vendors are compared by it.
-  const auto quoted = [](const BenchResult& r) { return r.warm ? &*r.warm : r.cold ? &*r.cold : nullptr; };
-  struct Mean {
-    double logarithms = 0;
-    int count = 0;
-  };
-  std::vector<std::pair<std::string, Mean>> means;  // by operator and type, in the order of the report
+  Means means;
   std::string summary =
       "| case | fastest of ours | | fastest of the vendor's | | speed / vendor "
       "|\n|---|---|---|---|---|---|\n";
   std::string ladders;
   for (const std::string& id : cases_of(report)) {
-    const BenchResult *ours = nullptr, *vendor = nullptr;
     ladders += fmt::format(
         "\n## {}\n\n| variant | warm | cold | traffic | work | vendor | roof | prepare | notes |\n"
         "|---|---|---|---|---|---|---|---|---|\n",
         id);
-    for (const BenchResult* r : results_of(report, id)) {
-      const Measurement* m = quoted(*r);
-      const auto time = [](const std::optional<Measurement>& of) {
-        return of ? time_text(of->summary.median) : "-";
-      };
-      if (m == nullptr) {
-        ladders += fmt::format("| {} | - | - | - | - | - | - | - | {} |\n", r->variant, notes_of(*r));
-        continue;
-      }
-      const BenchResult*& best = r->library ? vendor : ours;
-      const bool alike = r->arithmetic == Arithmetic::native;  // tf32x3, Winograd: in the ladder alone
-      if (alike && (best == nullptr || m->summary.median < quoted(*best)->summary.median)) best = r;
-      ladders += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", r->variant, time(r->warm),
-                             time(r->cold), rate_text(r->bytes / m->summary.median, "B/s"),
-                             rate_text(r->flop / m->summary.median, "FLOP/s"), times(m->vendor),
-                             percent(m->share_of_roof()), r->prepare >= 0 ? time_text(r->prepare) : "-",
-                             notes_of(*r));
-    }
+    const std::vector<const BenchResult*> results = results_of(report, id);
+    for (const BenchResult* r : results) ladders += markdown_row(*r);
     if (const auto plot = plots.find(id); plot != plots.end())
       ladders += fmt::format("\n![times, speed beside the vendor's, share of the roof]({})\n", plot->second);
-    if (ours == nullptr) continue;
-    const double ratio = vendor == nullptr || quoted(*vendor)->summary.wide() || quoted(*ours)->summary.wide()
-                             ? 0
-                             : quoted(*vendor)->summary.median / quoted(*ours)->summary.median;
+    const Fastest fastest(results);
+    if (fastest.ours == nullptr) continue;
+    const BenchResult &ours = *fastest.ours, *vendor = fastest.vendor;
+    const double ratio = fastest.ratio();
     summary +=
-        fmt::format("| {} | {} | {} | {} | {} | {} |\n", id, ours->variant,
-                    time_text(quoted(*ours)->summary.median), vendor == nullptr ? "none" : vendor->variant,
+        fmt::format("| {} | {} | {} | {} | {} | {} |\n", id, ours.variant,
+                    time_text(quoted(ours)->summary.median), vendor == nullptr ? "none" : vendor->variant,
                     vendor == nullptr ? "-" : time_text(quoted(*vendor)->summary.median), times(ratio));
-    if (ratio <= 0) continue;
-    const std::string key = ours->op + "." + ours->dtype;
-    auto mean = std::find_if(means.begin(), means.end(), [&](const auto& m) { return m.first == key; });
-    if (mean == means.end()) mean = means.insert(means.end(), {key, {}});
-    mean->second.logarithms += std::log(ratio);
-    ++mean->second.count;
+    if (ratio > 0) means.add(ours.op + "." + ours.dtype, ratio);
   }
-  for (const auto& [key, mean] : means) {
-    summary += fmt::format("| {}, geometric mean of {} | | | | | {} |\n", key, mean.count,
-                           times(std::exp(mean.logarithms / mean.count)));
-  }
-  return fmt::format(
-             "Medians of event-timed runs, each variant judged before and after it was timed. `vendor`: "
-             "speed beside the "
-             "fastest library variant's of the\nsame case; `vendor`, `traffic`, `work` and `roof` are of the "
-             "warm time "
-             "where there is one. `prepare`: conversion and analysis, timed apart. The first\ntable leaves "
-             "out variants that "
-             "compute in another arithmetic than the operator's, which the ladders "
-             "name.\n\n{}\n```\n{}\n{}```\n",
-             summary, machine_table(report), roofs_table(report.roofs)) +
+  return fmt::format("{}\n\n{}\n```\n{}\n{}```\n", kMarkdownHead, summary + means.markdown(),
+                     machine_table(report), roofs_table(report.roofs)) +
          ladders;
 }
 

@@ -147,11 +147,11 @@ class Reports {
   // Ends every report. Returns false where one could not be written.
   bool end(double seconds) {
     for (const auto& r : all_) r->end(totals_, seconds);
-    std::vector<std::string> troubles;
-    for (const auto& r : all_) troubles.push_back(r->trouble());
-    if (failures_) troubles.push_back(failures_->trouble());
+    std::vector<std::string> write_errors;
+    for (const auto& r : all_) write_errors.push_back(r->write_error());
+    if (failures_) write_errors.push_back(failures_->write_error());
     bool whole = true;
-    for (const std::string& what : troubles) {
+    for (const std::string& what : write_errors) {
       if (!what.empty()) fmt::print(stderr, "error: {}\n", what), whole = false;
     }
     if (stop_signal != 0) fmt::print(out_, "interrupted: {} of {} records\n", totals_.all(), planned_);

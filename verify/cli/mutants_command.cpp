@@ -103,14 +103,14 @@ int run_mutants(const VerifyOptions& o) {
   const std::vector<std::string> broken = judge_the_judge(table);
   for (const std::string& probe : broken) fmt::print("BROKEN    the judge as it is fails: {}\n", probe);
   if (!o.report_on_stdout()) print_mutant_table(table, o.verbose);
-  const std::vector<std::string> troubles = write_mutant_reports({o.json, o.html, o.markdown}, table);
-  for (const std::string& what : troubles) fmt::print(stderr, "error: {}\n", what);
+  const std::vector<std::string> write_errors = write_mutant_reports({o.json, o.html, o.markdown}, table);
+  for (const std::string& what : write_errors) fmt::print(stderr, "error: {}\n", what);
   if (!o.report_on_stdout())
     print_score(table, outcome.runs,
                 std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   const bool survived = table.killed < table.counted || !broken.empty();
   if (survived && stop_signal == 0) return kBrokenHarness;
-  if (!troubles.empty()) return kUsage;
+  if (!write_errors.empty()) return kUsage;
   if (stop_signal != 0) return kSignalled + stop_signal;
   return nothing ? *nothing : kOk;
 }

@@ -23,7 +23,7 @@
 namespace plumb {
 namespace {
 
-constexpr std::int64_t kGuardBytes = 64 << 10;        // on both sides of the image and of every workspace
+constexpr std::int64_t kDeviceGuardBytes = 64 << 10;  // on both sides of the image and of every workspace
 constexpr std::int64_t kFreePoisonBytes = 128 << 20;  // of free memory poisoned before a run
 constexpr std::uint64_t kGuardBits = 0x7ff5f1ce7fb5f1ceull;  // signalling NaNs in fp32 and fp64
 
@@ -34,7 +34,7 @@ struct GuardedBlock {
   DeviceBuffer<std::byte> memory;
   std::int64_t capacity = 0;  // bytes between the guards
   std::int64_t bytes = 0;     // of it in use
-  [[nodiscard]] std::byte* base() const { return memory.data() + kGuardBytes; }
+  [[nodiscard]] std::byte* base() const { return memory.data() + kDeviceGuardBytes; }
 };
 
 class GpuBackend final : public Backend {
@@ -265,15 +265,15 @@ class GpuBackend final : public Backend {
   GuardedBlock make_block(std::int64_t bytes) {
     GuardedBlock block;
     block.capacity = round_up(std::max<std::int64_t>(bytes, 1));
-    block.memory = DeviceBuffer<std::byte>(block.capacity + 2 * kGuardBytes);
+    block.memory = DeviceBuffer<std::byte>(block.capacity + 2 * kDeviceGuardBytes);
     return block;
   }
 
   // [bytes, capacity) and both guard zones hold the guard's pattern, to the byte.
   void guard(const GuardedBlock& block) {
-    fill_pattern(block.memory.data(), kGuardBits, kGuardBytes, stream_now());
+    fill_pattern(block.memory.data(), kGuardBits, kDeviceGuardBytes, stream_now());
     const std::int64_t words_end = (block.bytes + 7) / 8 * 8;
-    fill_pattern(block.base() + words_end, kGuardBits, block.capacity - words_end + kGuardBytes,
+    fill_pattern(block.base() + words_end, kGuardBits, block.capacity - words_end + kDeviceGuardBytes,
                  stream_now());
     if (words_end != block.bytes) {
       PLUMB_CUDA(cudaMemsetAsync(block.base() + block.bytes, kGuardByte,
@@ -284,8 +284,8 @@ class GpuBackend final : public Backend {
   // "", or "wrote before the start of" or "wrote past the end of".
   std::string damage(const GuardedBlock& block) {
     const std::int64_t words_end = (block.bytes + 7) / 8 * 8;
-    if (differs(block.memory.data(), kGuardBytes)) return "wrote before the start of";
-    if (differs(block.base() + words_end, block.capacity - words_end + kGuardBytes))
+    if (differs(block.memory.data(), kDeviceGuardBytes)) return "wrote before the start of";
+    if (differs(block.base() + words_end, block.capacity - words_end + kDeviceGuardBytes))
       return "wrote past the end of";
     std::byte tail[8] = {};
     const auto odd = static_cast<std::size_t>(words_end - block.bytes);

@@ -22,6 +22,7 @@
 #include "verify/engine/confinement.hpp"
 #include "verify/engine/operators.hpp"
 #include "verify/engine/plugin_host.hpp"
+#include "verify/judge/checks.hpp"
 #include "verify/judge/repro.hpp"
 #include "verify/judge/runner.hpp"
 #include "verify/judge/sanitizer_report.hpp"
@@ -146,6 +147,59 @@ std::string in_one_line(const SanitizerFinding& f) {
   return text;
 }
 
+// The command line of one run under a tool.
+std::vector<std::string> command_of(const std::string& sanitizer, const std::string& program,
+                                    SanitizerTool tool, const VariantInfo& variant, const std::string& id,
+                                    const std::string& xml, const std::string& answer) {
+  std::vector<std::string> command{sanitizer};
+  for (std::string& flag : flags_of(tool)) command.push_back(std::move(flag));
+  for (const std::string& word : {std::string("--xml"), std::string("--save"), xml, program,
+                                  std::string("--sanitized"), id, variant.name, answer})
+    command.push_back(word);
+  if (!variant.plugin.empty()) command.push_back(variant.plugin);
+  return command;
+}
+
+// At most 40 lines of what the tool found.
+std::vector<std::string> details_of(const std::vector<SanitizerFinding>& findings) {
+  std::vector<std::string> detail;
+  for (const SanitizerFinding& f : findings) {
+    if (detail.size() >= 40) break;
+    detail.push_back(in_one_line(f));
+    for (const std::string& d : f.detail) detail.push_back("  " + d);
+  }
+  return detail;
+}
+
+// Of at least one finding: a race or an access out of bounds decides before anything else. Findings in a library's own kernels alone
+// say nothing about the variant.
+Finding finding_of(SanitizerTool tool, const VariantInfo& variant,
+                   const std::vector<SanitizerFinding>& findings) {
+  const auto grave = std::find_if(findings.begin(), findings.end(), [&](const SanitizerFinding& f) {
+    return verdict_of(tool, f) != Verdict::error;
+  });
+  const SanitizerFinding& f = grave != findings.end() ? *grave : findings.front();
+  if (std::all_of(findings.begin(), findings.end(),
+                  [&](const SanitizerFinding& each) { return is_of_library(variant, each); })) {
+    return {Verdict::unsupported,
+            fmt::format("{} has findings in the library's own {}: {}", name(tool), f.kernel, f.message)};
+  }
+  return {verdict_of(tool, f), fmt::format("{}: {}", name(tool), in_one_line(f))};
+}
+
+// What the judge in the process under the tool said, where the tool found nothing. `tool_error`: what the tool says is wrong, or "".
+Finding finding_of_judge(SanitizerTool tool, const nlohmann::json& said, const std::string& tool_error) {
+  const std::string verdict = said.value("verdict", ""), reason = said.value("reason", "");
+  const auto* const known = std::find_if(std::begin(kAllVerdicts), std::end(kAllVerdicts),
+                                         [&](Verdict v) { return name(v) == verdict; });
+  if (known == std::end(kAllVerdicts)) return {Verdict::error, fmt::format("{} gave no verdict", name(tool))};
+  if (is_failed(*known)) return {*known, fmt::format("under {}: {}", name(tool), reason)};
+  if (is_skipped(*known)) return {*known, reason};
+  if (!tool_error.empty())
+    return {Verdict::error, fmt::format("{} ended with an error of its own: {}", name(tool), tool_error)};
+  return {*known, {}};
+}
+
 }  // namespace
 
 std::string_view name(SanitizerTool tool) {
@@ -207,65 +261,32 @@ SanitizedRun run_sanitized(const std::string& sanitizer, const std::string& prog
   r.repro = repro_line_sanitized(c, variant, name(tool), timeout);
   const Folder folder;
   const auto xml = folder / "report.xml", log = folder / "log", answer = folder / "answer.json";
-  std::vector<std::string> command{sanitizer};
-  for (std::string& flag : flags_of(tool)) command.push_back(std::move(flag));
-  for (const std::string& word : {std::string("--xml"), std::string("--save"), xml.string(), program,
-                                  std::string("--sanitized"), r.case_id, variant.name, answer.string()})
-    command.push_back(word);
-  if (!variant.plugin.empty()) command.push_back(variant.plugin);
   int status = 0;
   const auto begin = std::chrono::steady_clock::now();
-  const Ended ended = run_command(command, log, timeout, status);
+  const Ended ended =
+      run_command(command_of(sanitizer, program, tool, variant, r.case_id, xml.string(), answer.string()),
+                  log, timeout, status);
   r.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  const auto end = [&](Verdict v, std::string reason) {
-    r.verdict = v, r.reason = std::move(reason);
+  const auto end = [&](const Finding& finding) {
+    r.verdict = finding.verdict, r.reason = finding.reason;
     return run;
   };
-  if (ended == Ended::interrupted) return end(Verdict::skip, "interrupted");
+  if (ended == Ended::interrupted) return end({Verdict::skip, "interrupted"});
 
   const SanitizerReport report = read_sanitizer_report(contents(xml));
   run.findings = static_cast<int>(report.findings.size());
-  for (const SanitizerFinding& f : report.findings) {
-    if (r.detail.size() >= 40) break;
-    r.detail.push_back(in_one_line(f));
-    for (const std::string& d : f.detail) r.detail.push_back("  " + d);
-  }
-  nlohmann::json said = nlohmann::json::parse(contents(answer), nullptr, false);
+  r.detail = details_of(report.findings);
+  const nlohmann::json said = nlohmann::json::parse(contents(answer), nullptr, false);
   if (said.is_object()) r.runs = said.value("runs", 0);
-  if (!report.findings.empty()) {
-    // the gravest speaks: a race or an access out of bounds before anything else
-    const auto grave =
-        std::find_if(report.findings.begin(), report.findings.end(),
-                     [&](const SanitizerFinding& f) { return verdict_of(tool, f) != Verdict::error; });
-    const SanitizerFinding& f = grave != report.findings.end() ? *grave : report.findings.front();
-    if (std::all_of(report.findings.begin(), report.findings.end(),
-                    [&](const SanitizerFinding& each) { return is_of_library(variant, each); })) {
-      return end(Verdict::unsupported,
-                 fmt::format("{} has findings in the library's own {}: {}", name(tool), f.kernel, f.message));
-    }
-    return end(verdict_of(tool, f), fmt::format("{}: {}", name(tool), in_one_line(f)));
-  }
+  if (!report.findings.empty()) return end(finding_of(tool, variant, report.findings));
   if (ended == Ended::too_late)
-    return end(Verdict::timeout, fmt::format("did not end within {:g} s under {}", timeout, name(tool)));
-  if (!said.is_object()) {
-    return end(Verdict::error,
-               fmt::format("{} gave no verdict; last words: {}", name(tool), last_line_of(contents(log))));
-  }
-  const std::string verdict = said.value("verdict", "");
-  for (const Verdict v : kAllVerdicts) {
-    if (name(v) != verdict) continue;
-    r.wants_device = said.value("wants_device", false);
-    r.worst.max_ratio = said.value("ratio", 0.0);
-    if (is_failed(v)) return end(v, fmt::format("under {}: {}", name(tool), said.value("reason", "")));
-    if (is_skipped(v)) return end(v, said.value("reason", ""));
-    // nothing found, but the tool itself says that something is wrong
-    if (!report.whole || status != 0) {
-      return end(Verdict::error, fmt::format("{} ended with an error of its own: {}", name(tool),
-                                             last_line_of(contents(log))));
-    }
-    return end(v, {});
-  }
-  return end(Verdict::error, fmt::format("{} gave no verdict", name(tool)));
+    return end({Verdict::timeout, fmt::format("did not end within {:g} s under {}", timeout, name(tool))});
+  const std::string last = last_line_of(contents(log));
+  if (!said.is_object())
+    return end({Verdict::error, fmt::format("{} gave no verdict; last words: {}", name(tool), last)});
+  r.wants_device = said.value("wants_device", false);
+  r.worst.max_ratio = said.value("ratio", 0.0);
+  return end(finding_of_judge(tool, said, !report.whole || status != 0 ? last : ""));
 }
 
 int sanitized_main(int argc, char** argv) {

@@ -188,6 +188,56 @@ std::string path_of(const XmlNode& node) {
   return path.empty() ? node.text_of("file") : path;
 }
 
+bool same_place(const SanitizerFinding& a, const SanitizerFinding& b) {
+  return a.message == b.message && a.kernel == b.kernel && a.file == b.file && a.line == b.line;
+}
+
+std::string message_of(const XmlNode& record, const SanitizerFinding& f) {
+  const XmlNode* what = record.find("what");
+  std::string message;
+  if (what != nullptr) message = what->text_of("text").empty() ? what->text : what->text_of("text");
+  if (message.empty()) message = fmt::format("{} {}", f.kind, f.level);
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  return message;
+}
+
+// Kernel, file and line. An inlined call stands in `where`, the kernel at the end of the stack around it.
+void take_place(const XmlNode& record, SanitizerFinding& f) {
+  const XmlNode* where = record.find("where");
+  if (const XmlNode* stack = record.find("deviceStack"); stack != nullptr && !stack->children.empty()) {
+    if (where != nullptr) f.detail.push_back("within " + where->text_of("func"));
+    where = &stack->children.back();
+  }
+  if (where == nullptr) return;
+  f.kernel = short_kernel(where->text_of("func"));
+  f.file = path_of(*where), f.line = std::atoi(where->text_of("line").c_str());
+}
+
+// "read at FILE:LINE, 12 times", of one end of a race.
+std::string describe_end(const XmlNode& node) {
+  const std::string file = path_of(node), count = node.text_of("count");
+  const std::string place = file.empty() ? "" : fmt::format(" at {}:{}", file, node.text_of("line"));
+  return fmt::format("{}{}{}", node.text_of("direction"), place,
+                     count.empty() ? "" : fmt::format(", {} times", count));
+}
+
+SanitizerFinding finding_of(const XmlNode& record) {
+  SanitizerFinding f;
+  f.kind = record.text_of("kind"), f.level = record.text_of("level");
+  f.message = message_of(record, f);
+  take_place(record, f);
+  if (const std::string size = record.text_of("size"); !size.empty())
+    f.detail.push_back(fmt::format("{} bytes", size));
+  if (const XmlNode* who = record.find("who")) {
+    f.detail.push_back(
+        fmt::format("block {} thread {}", axes(who->find("blockIdx")), axes(who->find("threadIdx"))));
+  }
+  for (const char* end : {"source", "destination"}) {
+    if (const XmlNode* node = record.find(end)) f.detail.push_back(describe_end(*node));
+  }
+  return f;
+}
+
 }  // namespace
 
 const XmlNode* XmlNode::find(std::string_view wanted) const {
@@ -216,43 +266,10 @@ SanitizerReport read_sanitizer_report(std::string_view xml) {
   std::vector<int> times;
   for (const XmlNode& record : root.children) {
     if (record.name != "record") continue;
-    SanitizerFinding f;
-    f.kind = record.text_of("kind"), f.level = record.text_of("level");
-    const XmlNode* what = record.find("what");
-    f.message = what == nullptr ? "" : !what->text_of("text").empty() ? what->text_of("text") : what->text;
-    if (f.message.empty()) f.message = fmt::format("{} {}", f.kind, f.level);
-    for (char& c : f.message) c = c == '\n' ? ' ' : c;
-    // an inlined call stands in `where`, the kernel at the end of the stack around it
-    const XmlNode* where = record.find("where");
-    if (const XmlNode* stack = record.find("deviceStack"); stack != nullptr && !stack->children.empty()) {
-      if (where != nullptr) f.detail.push_back("within " + where->text_of("func"));
-      where = &stack->children.back();
-    }
-    if (where != nullptr) {
-      f.kernel = short_kernel(where->text_of("func"));
-      f.file = path_of(*where), f.line = std::atoi(where->text_of("line").c_str());
-    }
-    if (const std::string size = record.text_of("size"); !size.empty())
-      f.detail.push_back(fmt::format("{} bytes", size));
-    if (const XmlNode* who = record.find("who")) {
-      f.detail.push_back(
-          fmt::format("block {} thread {}", axes(who->find("blockIdx")), axes(who->find("threadIdx"))));
-    }
-    for (const char* end : {"source", "destination"}) {
-      const XmlNode* node = record.find(end);
-      if (node == nullptr) continue;
-      const std::string count = node->text_of("count");
-      f.detail.push_back(fmt::format(
-          "{}{}{}", node->text_of("direction"),
-          path_of(*node).empty() ? "" : fmt::format(" at {}:{}", path_of(*node), node->text_of("line")),
-          count.empty() ? "" : fmt::format(", {} times", count)));
-    }
-    // one line of a kernel speaks once, however many threads and launches met it
-    const auto same =
-        std::find_if(report.findings.begin(), report.findings.end(), [&](const SanitizerFinding& other) {
-          return other.message == f.message && other.kernel == f.kernel && other.file == f.file &&
-                 other.line == f.line;
-        });
+    SanitizerFinding f = finding_of(record);
+    // a line of a kernel is reported once, however many threads and launches met it
+    const auto same = std::find_if(report.findings.begin(), report.findings.end(),
+                                   [&](const SanitizerFinding& other) { return same_place(other, f); });
     if (same == report.findings.end()) {
       report.findings.push_back(std::move(f));
       times.push_back(1);

@@ -52,45 +52,54 @@ struct Probe {
   LargeArray<double> bound;
 };
 
-}  // namespace
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr std::int64_t kSize = 5000;
 
-std::vector<std::string> judge_self_test(const JudgeParts& parts) {
-  constexpr float kNan = std::numeric_limits<float>::quiet_NaN(),
-                  kInf = std::numeric_limits<float>::infinity();
-  constexpr std::int64_t kSize = 5000;
-  std::vector<std::string> wrong;
-  const auto expect = [&](bool holds, const char* probe) {
-    if (!holds) wrong.emplace_back(probe);
-  };
-  {
-    const Probe right(kSize);
-    expect(right.misses(parts) == 0, "the right answer passes");
-    expect(parts.find_trespass(right.layout, right.before.data(), right.after.data()).kind ==
-               Trespass::Kind::none,
-           "writing outputs alone is no trespass");
+// The probes, by what they look at. Each adds the names of those that were answered wrongly.
+class SelfTest {
+ public:
+  explicit SelfTest(const JudgeParts& parts) : parts_(parts) {}
+
+  std::vector<std::string> run() {
+    single_elements();
+    every_miss_of_a_long_array();
+    outputs_never_written();
+    memory();
+    exit_codes();
+    return wrong_;
   }
-  const auto one_wrong = [&](std::int64_t i, float v) {
+
+ private:
+  void expect(bool holds, const char* probe) {
+    if (!holds) wrong_.emplace_back(probe);
+  }
+
+  [[nodiscard]] std::int64_t misses_with(std::int64_t i, float v) const {
     Probe p(kSize);
     p.set(i, v);
-    return p.misses(parts);
-  };
-  expect(one_wrong(3, kNan) == 1, "a NaN where a number is due is a miss");
-  expect(one_wrong(3, kInf) == 1, "an infinity where a number is due is a miss");
-  expect(one_wrong(6, -7.0f) == 1, "the negated value is a miss");
-  expect(one_wrong(6, 7.0f * 1.01f) == 1, "an error of 1 % is a miss where the bound is 0.2 %");
-  expect(one_wrong(6, 7.0f * 1.001f) == 0, "an error of 0.1 % is none");
-  expect(one_wrong(6, 1e30f) == 1,
-         "an enormous value is a miss, however large a tolerance it would earn itself");
-  expect(one_wrong(kSize - 1, 0.0f) == 1, "a wrong last element is a miss");
-  {
+    return p.misses(parts_);
+  }
+
+  void single_elements() {
+    expect(Probe(kSize).misses(parts_) == 0, "the right answer passes");
+    expect(misses_with(3, kNan) == 1, "a NaN where a number is due is a miss");
+    expect(misses_with(3, kInfinity) == 1, "an infinity where a number is due is a miss");
+    expect(misses_with(6, -7.0f) == 1, "the negated value is a miss");
+    expect(misses_with(6, 7.0f * 1.01f) == 1, "an error of 1 % is a miss where the bound is 0.2 %");
+    expect(misses_with(6, 7.0f * 1.001f) == 0, "an error of 0.1 % is none");
+    expect(misses_with(6, 1e30f) == 1,
+           "an enormous value is a miss, however large a tolerance it would earn itself");
+    expect(misses_with(kSize - 1, 0.0f) == 1, "a wrong last element is a miss");
     Probe p(kSize);
     p.reference.value[2] = NAN;
-    expect(p.misses(parts) == 1, "a number where NaN is due is a miss");
+    expect(p.misses(parts_) == 1, "a number where NaN is due is a miss");
     p.set(2, kNan);
-    expect(p.misses(parts) == 0, "NaN where NaN is due passes");
+    expect(p.misses(parts_) == 0, "NaN where NaN is due passes");
   }
-  {
-    // judged in pieces by several threads: wrong at both ends of what could be one
+
+  // Judged in pieces by several threads: wrong at both ends of what could be one piece.
+  void every_miss_of_a_long_array() {
     constexpr std::int64_t kLong = (10 << 16) + 17;
     Probe p(kLong);
     std::vector<std::int64_t> spoilt;
@@ -99,47 +108,58 @@ std::vector<std::string> judge_self_test(const JudgeParts& parts) {
       spoilt.push_back(i);
     }
     for (const std::int64_t i : spoilt) p.set(i, -1.0f);
-    const Comparison c = p.judged(parts);
+    const Comparison c = p.judged(parts_);
     bool in_order = c.first.size() == 10;
     for (std::size_t k = 0; in_order && k < c.first.size(); ++k) in_order = c.first[k].index == spoilt[k];
     expect(c.misses == static_cast<std::int64_t>(spoilt.size()) && in_order,
            "all misses of a long array are found, and listed in order");
   }
-  for (const Poison poison : {Poison::nan_payload, Poison::sentinel_a, Poison::sentinel_b}) {
-    Probe p(kSize);
-    for (std::int64_t i = 0; i < kSize; ++i) p.poison(i, poison);
-    expect(p.misses(parts, poison) == kSize, "an output that was never written is all misses");
-  }
-  {
-    const Probe empty(0);
-    const Comparison c = empty.judged(parts);
+
+  void outputs_never_written() {
+    for (const Poison poison : {Poison::nan_payload, Poison::sentinel_a, Poison::sentinel_b}) {
+      Probe p(kSize);
+      for (std::int64_t i = 0; i < kSize; ++i) p.poison(i, poison);
+      expect(p.misses(parts_, poison) == kSize, "an output that was never written is all misses");
+    }
+    const Comparison c = Probe(0).judged(parts_);
     expect(c.misses == 0 && std::isfinite(c.max_ratio) && c.max_ratio == 0,
            "an empty output has ratio 0, not the maximum of nothing");
   }
-  {
-    Probe p(kSize);
-    const auto end = static_cast<std::size_t>(p.y().offset + 4 * kSize);
-    p.after[end] ^= std::byte{1};
-    expect(parts.find_trespass(p.layout, p.before.data(), p.after.data()).kind == Trespass::Kind::guard,
-           "one bit past the end of an output is found");
+
+  [[nodiscard]] Trespass::Kind trespass_of(const Probe& p) const {
+    return parts_.find_trespass(p.layout, p.before.data(), p.after.data()).kind;
   }
-  {
-    Probe p(kSize);
-    p.after[static_cast<std::size_t>(p.x().offset + 4 * 17)] ^= std::byte{1};
-    expect(parts.find_trespass(p.layout, p.before.data(), p.after.data()).kind == Trespass::Kind::input,
-           "a changed input is found");
+
+  void memory() {
+    const Probe right(kSize);
+    expect(trespass_of(right) == Trespass::Kind::none, "writing outputs alone is no trespass");
+    Probe past(kSize);
+    past.after[static_cast<std::size_t>(past.y().offset + 4 * kSize)] ^= std::byte{1};
+    expect(trespass_of(past) == Trespass::Kind::guard, "one bit past the end of an output is found");
+    Probe changed(kSize);
+    changed.after[static_cast<std::size_t>(changed.x().offset + 4 * 17)] ^= std::byte{1};
+    expect(trespass_of(changed) == Trespass::Kind::input, "a changed input is found");
   }
-  Totals totals;
-  totals.passed = 9, totals.failed = 1;
-  expect(parts.exit_code(totals) == kFailed, "one failure among passes is exit code 1");
-  expect(parts.exit_code(Totals{}) == kNothingRan, "nothing run is not success");
-  Totals skipped;
-  skipped.skipped = 5, skipped.without_device = 5;
-  expect(parts.exit_code(skipped) == kNoDevice, "everything skipped for want of a GPU is 77");
-  skipped.without_device = 3, skipped.not_run = 2;
-  expect(parts.exit_code(skipped) == kNothingRan, "what is too large here is not for want of a GPU");
-  return wrong;
-}
+
+  void exit_codes() {
+    Totals totals;
+    totals.passed = 9, totals.failed = 1;
+    expect(parts_.exit_code(totals) == kFailed, "one failure among passes is exit code 1");
+    expect(parts_.exit_code(Totals{}) == kNothingRan, "nothing run is not success");
+    Totals skipped;
+    skipped.skipped = 5, skipped.without_device = 5;
+    expect(parts_.exit_code(skipped) == kNoDevice, "everything skipped for want of a GPU is 77");
+    skipped.without_device = 3, skipped.not_run = 2;
+    expect(parts_.exit_code(skipped) == kNothingRan, "what is too large here is not for want of a GPU");
+  }
+
+  const JudgeParts& parts_;
+  std::vector<std::string> wrong_;
+};
+
+}  // namespace
+
+std::vector<std::string> judge_self_test(const JudgeParts& parts) { return SelfTest(parts).run(); }
 
 namespace {
 

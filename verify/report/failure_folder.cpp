@@ -14,6 +14,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::vector<std::int64_t> shape_of(const Segment& s) {
+  if (s.rows == 1) return {s.cols};
+  return {s.rows, s.cols};
+}
+
 template <class T>
 void write_segment(const std::string& path, const Segment& s, const std::byte* image) {
   std::vector<T> packed(static_cast<std::size_t>(s.elements()));
@@ -22,8 +27,7 @@ void write_segment(const std::string& path, const Segment& s, const std::byte* i
     std::memcpy(packed.data() + i * s.cols, image + s.offset + i * s.ld * s.element_bytes(),
                 static_cast<std::size_t>(s.cols) * sizeof(T));
   }
-  write_npy(path, s.rows == 1 ? std::vector<std::int64_t>{s.cols} : std::vector<std::int64_t>{s.rows, s.cols},
-            packed);
+  write_npy(path, shape_of(s), packed);
 }
 
 void write_array(const std::string& path, const Segment& s, const std::byte* image) {
@@ -44,6 +48,53 @@ std::string plain(const std::string& text) {
   return out;
 }
 
+// A new folder beside those that are there.
+std::string make_folder(const std::string& base) {
+  std::string folder = base;
+  for (int n = 2; !fs::create_directory(folder); ++n) folder = fmt::format("{}-{}", base, n);
+  return folder;
+}
+
+// Writes what there is of one array. Returns its lines of the list.
+std::string write_files(const std::string& folder, const Segment& s, const Failure& f, std::size_t output) {
+  const std::string array = plain(s.name), file = folder + "/" + array;
+  std::string listing;
+  if (!s.output || s.source != nullptr) {
+    const char* const initial = s.output ? ".initial" : "";
+    write_array(file + initial + ".npy", s, f.before);
+    listing +=
+        fmt::format("    {}{}.npy  {}\n", array, initial, s.output ? "contents before the run" : "input");
+  }
+  if (!s.output) return listing;
+  if (f.after != nullptr) {
+    write_array(file + ".got.npy", s, f.after);
+    listing += fmt::format("    {}.got.npy  what the variant left{}\n", array,
+                           s.source == nullptr ? "; what it did not write is poison" : "");
+  }
+  const auto write_numbers = [&](const char* what, const LargeArray<double>& numbers) {
+    write_npy(file + what, shape_of(s), std::vector<double>(numbers.begin(), numbers.end()));
+  };
+  write_numbers(".expected.npy", f.prepared.reference().outputs[output].value);
+  write_numbers(".bound.npy", f.prepared.bounds(static_cast<int>(output), f.arithmetic));
+  return listing + fmt::format(
+                       "    {0}.expected.npy  the oracle's answer\n    {0}.bound.npy  largest allowed |got - "
+                       "expected|; 0: equal\n",
+                       array);
+}
+
+void write_readme(const std::string& folder, const Record& record, const std::string& listing) {
+  std::string text = fmt::format("{}: {}  {}\n{}\n\nrepro: {}\n\nfiles\n{}", name(record.verdict),
+                                 record.case_id, record.variant, record.reason, record.repro, listing);
+  if (!record.detail.empty()) text += "\ndetails\n";
+  for (const std::string& line : record.detail) text += "    " + line + "\n";
+  std::FILE* readme = std::fopen((folder + "/README").c_str(), "wxe");
+  const bool opened = readme != nullptr;
+  const bool wrote = opened && std::fwrite(text.data(), 1, text.size(), readme) == text.size();
+  const int code = errno;
+  if ((opened && std::fclose(readme) != 0) || !wrote)
+    throw Error(fmt::format("{}/README: {}", folder, std::strerror(wrote ? errno : code)));
+}
+
 }  // namespace
 
 FailureFolder::FailureFolder(std::string path) : path_(std::move(path)) {
@@ -56,55 +107,20 @@ FailureFolder::FailureFolder(std::string path) : path_(std::move(path)) {
 
 void FailureFolder::save(const Failure& f) {
   const std::lock_guard lock(mutex_);
-  if (!trouble_.empty()) return;
+  if (!write_error_.empty()) return;
   std::string folder;
   try {
-    const std::string base = fmt::format("{}/{}-{}", path_, plain(f.record.case_id), plain(f.record.variant));
-    folder = base;
-    for (int n = 2; !fs::create_directory(folder); ++n)
-      folder = fmt::format("{}-{}", base, n);  // never over what is there
+    folder = make_folder(fmt::format("{}/{}-{}", path_, plain(f.record.case_id), plain(f.record.variant)));
     std::string listing;
-    std::size_t o = 0;
+    std::size_t output = 0;
     for (const Segment& s : f.layout.segments()) {
-      const std::vector<std::int64_t> shape =
-          s.rows == 1 ? std::vector<std::int64_t>{s.cols} : std::vector<std::int64_t>{s.rows, s.cols};
-      const std::string file = folder + "/" + plain(s.name);
-      if (!s.output || s.source != nullptr) {
-        write_array(file + (s.output ? ".initial.npy" : ".npy"), s, f.before);
-        listing += fmt::format("    {}{}.npy  {}\n", plain(s.name), s.output ? ".initial" : "",
-                               s.output ? "contents before the run" : "input");
-      }
-      if (!s.output) continue;
-      if (f.after != nullptr) {
-        write_array(file + ".got.npy", s, f.after);
-        listing += fmt::format("    {}.got.npy  what the variant left{}\n", plain(s.name),
-                               s.source == nullptr ? "; what it did not write is poison" : "");
-      }
-      const auto write_numbers = [&](const char* what, const LargeArray<double>& numbers) {
-        write_npy(file + what, shape, std::vector<double>(numbers.begin(), numbers.end()));
-      };
-      write_numbers(".expected.npy", f.prepared.reference().outputs[o].value);
-      write_numbers(".bound.npy", f.prepared.bounds(static_cast<int>(o), f.arithmetic));
-      listing += fmt::format(
-          "    {0}.expected.npy  the oracle's answer\n    {0}.bound.npy  largest allowed |got - expected|; "
-          "0: equal\n",
-          plain(s.name));
-      ++o;
+      listing += write_files(folder, s, f, output);
+      output += s.output ? 1 : 0;
     }
-    std::string text =
-        fmt::format("{}: {}  {}\n{}\n\nrepro: {}\n\nfiles\n{}", name(f.record.verdict), f.record.case_id,
-                    f.record.variant, f.record.reason, f.record.repro, listing);
-    if (!f.record.detail.empty()) text += "\ndetails\n";
-    for (const std::string& line : f.record.detail) text += "    " + line + "\n";
-    std::FILE* readme = std::fopen((folder + "/README").c_str(), "wxe");
-    const bool opened = readme != nullptr;
-    const bool wrote = opened && std::fwrite(text.data(), 1, text.size(), readme) == text.size();
-    const int code = errno;
-    if ((opened && std::fclose(readme) != 0) || !wrote)
-      throw Error(fmt::format("{}/README: {}", folder, std::strerror(wrote ? errno : code)));
+    write_readme(folder, f.record, listing);
     ++saved_;
   } catch (const std::exception& e) {
-    trouble_ = fmt::format("--save-failing: {} ({} failures saved before it)", e.what(), saved_);
+    write_error_ = fmt::format("--save-failing: {} ({} failures saved before it)", e.what(), saved_);
     std::error_code ignored;
     if (!folder.empty()) fs::remove_all(folder, ignored);  // half a record is none; the folder was made here
   }

@@ -57,7 +57,7 @@ class JsonLines final : public Reporter {
                        {"total_seconds", seconds}}));
     file_.finish();
   }
-  std::string trouble() const override { return file_.trouble(); }
+  std::string write_error() const override { return file_.write_error(); }
 
  private:
   RecordFile file_;
@@ -97,7 +97,7 @@ class JUnit final : public Reporter {
     file_.append(text);
   }
   void end(const Totals&, double) override { file_.finish(); }
-  std::string trouble() const override { return file_.trouble(); }
+  std::string write_error() const override { return file_.write_error(); }
 
  private:
   RecordFile file_;
@@ -121,7 +121,7 @@ class Csv final : public Reporter {
                              r.worst.max_unit_ratio, r.worst.misses, r.worst.elements, r.runs, r.seconds));
   }
   void end(const Totals&, double) override { file_.finish(); }
-  std::string trouble() const override { return file_.trouble(); }
+  std::string write_error() const override { return file_.write_error(); }
 
  private:
   RecordFile file_;

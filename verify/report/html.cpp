@@ -78,7 +78,7 @@ class Html final : public Reporter {
     write(true);
   }
 
-  std::string trouble() const override { return page_.trouble(); }
+  std::string write_error() const override { return page_.write_error(); }
 
  private:
   struct Cell {

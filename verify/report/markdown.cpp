@@ -45,7 +45,7 @@ class Markdown final : public Reporter {
     }
   }
   void end(const Totals&, double seconds) override { write(fmt::format("{:.1f} s", seconds), true); }
-  std::string trouble() const override { return page_.trouble(); }
+  std::string write_error() const override { return page_.write_error(); }
 
  private:
   struct Row {

@@ -67,16 +67,16 @@ std::string json_line(const MutantTable& t, const MutantLine& line) {
   return j.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-void write_json(const std::string& path, const MutantTable& t, std::vector<std::string>& troubles) {
+void write_json(const std::string& path, const MutantTable& t, std::vector<std::string>& write_errors) {
   RecordFile file(path, "", "");
   for (const MutantLine& line : t.lines) file.append(json_line(t, line));
-  if (!file.trouble().empty()) troubles.push_back(file.trouble());
+  if (!file.write_error().empty()) write_errors.push_back(file.write_error());
 }
 
-void write_page(const std::string& path, const std::string& text, std::vector<std::string>& troubles) {
+void write_page(const std::string& path, const std::string& text, std::vector<std::string>& write_errors) {
   PageFile page(path);
   page.finish(text);
-  if (!page.trouble().empty()) troubles.push_back(page.trouble());
+  if (!page.write_error().empty()) write_errors.push_back(page.write_error());
 }
 
 }  // namespace
@@ -99,17 +99,17 @@ void print_mutant_table(const MutantTable& t, bool verbose) {
 }
 
 std::vector<std::string> write_mutant_reports(const MutantReports& to, const MutantTable& t) {
-  std::vector<std::string> troubles;
+  std::vector<std::string> write_errors;
   const auto attempt = [&](const std::string& path, const auto& write) {
     if (path.empty()) return;
     try {
       write();
-    } catch (const Error& e) { troubles.emplace_back(e.what()); }
+    } catch (const Error& e) { write_errors.emplace_back(e.what()); }
   };
-  attempt(to.json, [&] { write_json(to.json, t, troubles); });
-  attempt(to.html, [&] { write_page(to.html, page_of(t), troubles); });
-  attempt(to.markdown, [&] { write_page(to.markdown, markdown_of(t), troubles); });
-  return troubles;
+  attempt(to.json, [&] { write_json(to.json, t, write_errors); });
+  attempt(to.html, [&] { write_page(to.html, page_of(t), write_errors); });
+  attempt(to.markdown, [&] { write_page(to.markdown, markdown_of(t), write_errors); });
+  return write_errors;
 }
 
 }  // namespace plumb

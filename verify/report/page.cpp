@@ -83,8 +83,8 @@ void PageFile::finish(std::string_view contents) {
     OutputFile file(path_);
     file.write(contents);
     file.commit();
-    trouble_.clear();
-  } catch (const Error& e) { trouble_ = e.what(); }
+    write_error_.clear();
+  } catch (const Error& e) { write_error_ = e.what(); }
 }
 
 }  // namespace plumb

@@ -18,14 +18,14 @@ class PageFile {
  public:
   /// Throws Error when the place cannot be written to.
   explicit PageFile(std::string path);
-  /// A state that may be followed by others; on failure the old one stays, and trouble() says why.
+  /// A state that may be followed by others; on failure the old one stays, and write_error() says why.
   void write(std::string_view contents);
   /// The last state.
   void finish(std::string_view contents);
-  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+  [[nodiscard]] const std::string& write_error() const { return write_error_; }
 
  private:
-  std::string path_, trouble_;
+  std::string path_, write_error_;
   bool replaceable_ = true;
 };
 

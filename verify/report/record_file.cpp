@@ -41,23 +41,23 @@ void RecordFile::open_regular() {
 }
 
 void RecordFile::append(std::string_view record) {
-  if (!trouble_.empty()) return;
+  if (!write_error_.empty()) return;
   stream_ ? send(record) : append_whole(record);
 }
 
 void RecordFile::finish() {
   if (!stream_) return;
-  if (trouble_.empty()) send(tail_);
+  if (write_error_.empty()) send(tail_);
   try {
-    if (trouble_.empty()) stream_->commit();
-  } catch (const Error& e) { trouble_ = e.what(); }
+    if (write_error_.empty()) stream_->commit();
+  } catch (const Error& e) { write_error_ = e.what(); }
   stream_.reset();
 }
 
 void RecordFile::send(std::string_view text) {
   try {
     stream_->write(text);
-  } catch (const Error& e) { trouble_ = fmt::format("{}; the report ends early", e.what()); }
+  } catch (const Error& e) { write_error_ = fmt::format("{}; the report ends early", e.what()); }
 }
 
 void RecordFile::append_whole(std::string_view record) {
@@ -68,11 +68,12 @@ void RecordFile::append_whole(std::string_view record) {
     const ssize_t n = pwrite(fd_, text.data() + done, text.size() - done, end_ + static_cast<off_t>(done));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
-      trouble_ = fmt::format("{}: the report ends early: {}", path_, std::strerror(n < 0 ? errno : ENOSPC));
+      write_error_ =
+          fmt::format("{}: the report ends early: {}", path_, std::strerror(n < 0 ? errno : ENOSPC));
       // cut back to the last whole document; its tail fitted before
       if (ftruncate(fd_, end_) == 0 &&
           pwrite(fd_, tail_.data(), tail_.size(), end_) != static_cast<ssize_t>(tail_.size())) {
-        trouble_ += ", and could not be closed";
+        write_error_ += ", and could not be closed";
       }
       return;
     }

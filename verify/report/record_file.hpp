@@ -23,14 +23,14 @@ class RecordFile {
   /// No record follows.
   void finish();
   /// What went wrong while writing, or "".
-  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+  [[nodiscard]] const std::string& write_error() const { return write_error_; }
 
  private:
   void open_regular();
   void send(std::string_view text);
   void append_whole(std::string_view record);
 
-  std::string path_, tail_, trouble_;
+  std::string path_, tail_, write_error_;
   std::optional<OutputFile> stream_;
   int fd_ = -1;
   std::int64_t end_ = 0;  // where the tail begins

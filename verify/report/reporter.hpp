@@ -26,7 +26,7 @@ class Reporter {
   virtual void record(const Record&) = 0;
   virtual void end(const Totals&, double seconds) { (void)seconds; }
   /// What went wrong while writing ("report.json: No space left on device"), or "". The judging goes on nevertheless.
-  [[nodiscard]] virtual std::string trouble() const { return {}; }
+  [[nodiscard]] virtual std::string write_error() const { return {}; }
 };
 
 struct ConsoleOptions {

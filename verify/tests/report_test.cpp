@@ -49,7 +49,7 @@ TEST_CASE("a record file is closed again after every record") {
   CHECK(slurp(folder.path() + "/r.xml") == "<a><b/></a>");
   file.append("<c/>");
   CHECK(slurp(folder.path() + "/r.xml") == "<a><b/><c/></a>");
-  CHECK(file.trouble().empty());
+  CHECK(file.write_error().empty());
 }
 
 TEST_CASE("on a full disk a record file ends, whole, after the last record that fitted, and says so") {
@@ -60,7 +60,7 @@ TEST_CASE("on a full disk a record file ends, whole, after the last record that 
     for (int i = 0; i < 5; ++i) file.append("<b1234/>");  // 3 + 8 + 4 fit; 3 + 16 + 4 do not
   }
   CHECK(slurp(folder.path() + "/r.xml") == "<a><b1234/></a>");
-  CHECK(contains(file.trouble(), "the report ends early"));
+  CHECK(contains(file.write_error(), "the report ends early"));
 }
 
 TEST_CASE("a page is replaced whole or not at all") {
@@ -70,11 +70,11 @@ TEST_CASE("a page is replaced whole or not at all") {
   {
     const FullDisk disk(3);
     page.write("second");
-    CHECK(contains(page.trouble(), "p.html: cannot write"));
+    CHECK(contains(page.write_error(), "p.html: cannot write"));
   }
   CHECK(slurp(folder.path() + "/p.html") == "first");
   page.write("third");
-  CHECK(page.trouble().empty());
+  CHECK(page.write_error().empty());
   CHECK(slurp(folder.path() + "/p.html") == "third");
   CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) ==
         1);  // nothing left beside it
@@ -129,7 +129,7 @@ TEST_CASE("a failing record is saved with its arrays, never over another, and ne
   saver.save(failure);
   saver.save(failure);
   CHECK(saver.saved() == 2);
-  CHECK(saver.trouble().empty());
+  CHECK(saver.write_error().empty());
   std::string first;
   int folders = 0;
   for (const auto& e : fs::directory_iterator(folder.path() + "/failing")) first = e.path(), ++folders;
@@ -145,7 +145,7 @@ TEST_CASE("a failing record is saved with its arrays, never over another, and ne
     const FullDisk disk(40);
     saver.save(failure);
   }
-  CHECK(contains(saver.trouble(), "2 failures saved before it"));
+  CHECK(contains(saver.write_error(), "2 failures saved before it"));
   CHECK(std::distance(fs::directory_iterator(folder.path() + "/failing"), fs::directory_iterator()) == 2);
 }
 
@@ -196,7 +196,7 @@ TEST_CASE("a report to a pipe gets every record once and its tail at the end") {
     file.append("<b/>");
     file.append("<c/>");
     file.finish();
-    CHECK(file.trouble().empty());
+    CHECK(file.write_error().empty());
   }
   char text[64] = {};
   CHECK(read(reader, text, sizeof text - 1) == 15);
