@@ -9,24 +9,24 @@ function(plumb_simt_worker manifest)
     get_filename_component(folder ${source} DIRECTORY)
     get_filename_component(op ${folder} NAME)
     get_filename_component(stem ${source} NAME_WE)
-    set(absent "")
+    set(why_not "")
     plumb_requires(${source} library ${PLUMB_LIBRARY_WORDS})
     plumb_requires(${source} beyond ${PLUMB_CHIP_WORDS})
     if(library)
-      set(absent "a vendor's library needs a device")
+      set(why_not "a vendor's library needs a device")
     elseif(beyond)
-      set(absent "uses wgmma or tensor maps, which the CPU executor does not offer")
+      set(why_not "uses wgmma or tensor maps, which the CPU executor does not offer")
     else()
       list(APPEND kernels ${source})
     endif()
-    string(APPEND lines "    {\"${op}\", \"gpu/${stem}\", \"${absent}\"},\n")
+    string(APPEND lines "    {\"${op}\", \"gpu/${stem}\", \"${why_not}\"},\n")
   endforeach()
   file(CONFIGURE OUTPUT ${manifest} CONTENT
 "// Written by CMake from the globs that compile the kernels of the CPU executor's worker.
 struct SimtManifestLine {
   const char* op;
   const char* variant;
-  const char* absent;  // why it is not in them, or \"\"
+  const char* why_not;  // why it is not in them, or \"\"
 };
 inline constexpr SimtManifestLine kSimtManifest[] = {
 ${lines}    {\"\", \"\", \"\"},

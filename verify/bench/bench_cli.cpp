@@ -175,7 +175,7 @@ class BenchRun {
  private:
   // Without a GPU its rungs are one line, not a record each.
   int leave_out_absent() {
-    const std::string absent = make_backend(Device::gpu)->unavailable();
+    const std::string absent = make_backend(Device::gpu)->why_not();
     const auto on_gpu = [](const VariantInfo& v) { return v.device == Device::gpu; };
     bool wanted = false;
     for (Job& job : jobs_) {
@@ -289,7 +289,7 @@ int roofs(const std::vector<std::string>& devices, const std::string& json, cons
   const auto wanted = [&](const char* d) {
     return devices.empty() || std::find(devices.begin(), devices.end(), d) != devices.end();
   };
-  const std::string absent = make_backend(Device::gpu)->unavailable();
+  const std::string absent = make_backend(Device::gpu)->why_not();
   if (!absent.empty() && !devices.empty() && wanted("gpu")) {
     fmt::print("skipped: gpu: {}\n", absent);
     if (!wanted("cpu")) return kNoDevice;

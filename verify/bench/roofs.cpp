@@ -59,7 +59,7 @@ std::vector<Roof> gpu_roofs() {
       {"gpu", "empty launch", r.empty_launch, "s"},
   };
 #else
-  throw Error(make_backend(Device::gpu)->unavailable());
+  throw Error(make_backend(Device::gpu)->why_not());
 #endif
 }
 

@@ -111,7 +111,7 @@ std::vector<std::string> devices_of(const std::vector<Job>& jobs) {
       continue;
     }
     const std::unique_ptr<Backend> backend = make_backend(d);
-    const std::string absent = backend->unavailable();
+    const std::string absent = backend->why_not();
     lines.push_back(fmt::format("{}: {}", name(d), absent.empty() ? backend->describe() : absent));
   }
   return lines;

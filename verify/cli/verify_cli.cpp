@@ -36,7 +36,7 @@ int verify_checked(int argc, char** argv) {
   if (!o.explain.empty()) return print_explanation(o.explain);
   check_threads();
   if (harness_is_broken()) return kBrokenHarness;
-  if (const std::string why = o.require_gpu ? make_backend(Device::gpu)->unavailable() : ""; !why.empty()) {
+  if (const std::string why = o.require_gpu ? make_backend(Device::gpu)->why_not() : ""; !why.empty()) {
     fmt::print(stderr, "failed: --require-gpu: {}\n", why);
     return kFailed;
   }

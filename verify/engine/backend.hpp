@@ -31,8 +31,8 @@ struct KernelUse {
 class Backend {
  public:
   virtual ~Backend() = default;
-  /// Why nothing can run here ("no CUDA device"), or "".
-  [[nodiscard]] virtual std::string unavailable() const { return {}; }
+  /// Why nothing can run here: "no CUDA device".
+  [[nodiscard]] virtual Reason why_not() const { return {}; }
   /// One line about the device: name, memory, driver.
   [[nodiscard]] virtual std::string describe() const = 0;
   /// Compute capability * 10; 0: whatever a variant needs.
@@ -54,8 +54,8 @@ class Backend {
   [[nodiscard]] virtual void* place(const ArrayInfo&, const std::byte* at_offset, Poison);
   /// Disturbs the next run from this seed: load beside it, delays, another priority, other contents of caches. 0: no more.
   virtual void disturb(std::uint64_t /*seed*/) {}
-  /// Why the run just made says nothing (a problem too large for this device), or "".
-  [[nodiscard]] virtual std::string declined() { return {}; }
+  /// Why the last run says nothing: the problem is too large for this device.
+  [[nodiscard]] virtual Reason why_void() { return {}; }
   /// Guarded and poisoned, 256-byte aligned, kept until release_workspace().
   [[nodiscard]] virtual void* workspace(std::int64_t bytes, Poison poison) = 0;
   /// Checks the guards of every workspace handed out since the last call, then frees them. Returns what was wrong, or "".
@@ -81,7 +81,7 @@ class Backend {
 /// Set by the programs that hold kernels for the CPU executor (verify/simt); null in all others.
 inline std::unique_ptr<Backend> (*make_simt_backend)() = nullptr;
 
-/// The backend of a device in this build; its unavailable() says why where there is none.
+/// The backend of a device in this build; its why_not() says why where there is none.
 [[nodiscard]] std::unique_ptr<Backend> make_backend(Device);
 /// That of a GPU with every array in an allocation of its own, nothing poisoned and nothing guarded: a checker of memory then knows
 /// where each array ends and what was never written.

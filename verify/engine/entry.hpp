@@ -12,6 +12,7 @@
 
 #include "reference/core/case_space.hpp"
 #include "reference/core/operator.hpp"
+#include "reference/core/reason.hpp"
 #include "verify/image/image.hpp"
 #include "verify/mutants/mutant.hpp"
 
@@ -30,7 +31,7 @@ struct VariantInfo {
   bool mutant = false;
   MutantInfo fault{0, "", "", 0};
   std::string plugin = {};   // the shared library that holds it; "" for a registered one
-  std::string absent = {};   // why its device cannot run it; "" where it can
+  Reason why_not = {};       // why its device cannot run it
   std::string program = {};  // the worker that holds it; "" for the judge's own
 };
 

@@ -24,7 +24,7 @@ class ApartBackend final : public Backend {
     info_ = device_info();
   }
 
-  std::string unavailable() const override { return reason_; }
+  Reason why_not() const override { return reason_; }
   std::string describe() const override { return reason_.empty() ? plumb::describe(info_) : reason_; }
   int sm() const override { return info_.sm; }
   void* stream() override { return stream_.get(); }

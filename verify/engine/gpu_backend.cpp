@@ -47,7 +47,7 @@ class GpuBackend final : public Backend {
     PLUMB_CUDA(cudaDeviceGetLimit(&persisting_bytes_, cudaLimitPersistingL2CacheSize));
   }
 
-  std::string unavailable() const override { return reason_; }
+  Reason why_not() const override { return reason_; }
   std::string describe() const override { return reason_.empty() ? plumb::describe(info_) : reason_; }
   int sm() const override { return info_.sm; }
   void* stream() override { return stream_now(); }

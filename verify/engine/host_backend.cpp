@@ -114,7 +114,7 @@ class HostBackend final : public Backend {
 class MissingBackend final : public Backend {
  public:
   explicit MissingBackend(std::string reason) : reason_(std::move(reason)) {}
-  std::string unavailable() const override { return reason_; }
+  Reason why_not() const override { return reason_; }
   std::string describe() const override { return reason_; }
   std::byte* upload(std::byte*, std::int64_t) override { throw Error(reason_); }
   void download(std::byte*, std::int64_t) override { throw Error(reason_); }

@@ -159,7 +159,7 @@ void ask_instruments(Backend& backend, RunReply& reply) {
   try {
     reply.workspace_damage = backend.release_workspace();
     reply.findings = backend.findings();
-    if (const std::string why = backend.declined(); !why.empty() && reply.status == RunReply::Status::ok) {
+    if (const std::string why = backend.why_void(); !why.empty() && reply.status == RunReply::Status::ok) {
       reply.status = RunReply::Status::declined;
       reply.text = why;
     }
@@ -173,7 +173,7 @@ void ask_instruments(Backend& backend, RunReply& reply) {
 
 RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte* image, Backend& backend) {
   RunReply reply;
-  if (const std::string reason = backend.unavailable(); !reason.empty()) {
+  if (const std::string reason = backend.why_not(); !reason.empty()) {
     reply.status = RunReply::Status::unavailable;
     reply.text = reason;
     return reply;

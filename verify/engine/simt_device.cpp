@@ -83,7 +83,7 @@ std::vector<VariantInfo> list_simt(const std::string& program, std::vector<std::
     if (!v.mutant) registered.insert(v.op + "|" + v.name);
   }
   for (const SimtManifestLine& line : kSimtManifest) {
-    if (line.op[0] == '\0' || line.absent[0] != '\0') continue;
+    if (line.op[0] == '\0' || line.why_not[0] != '\0') continue;
     if (registered.count(fmt::format("{}|{}", line.op, line.variant)) == 0) {
       defects.push_back(fmt::format(
           "{} of {} was compiled for the CPU executor but did not register itself under its file's name",
@@ -109,10 +109,11 @@ std::vector<VariantInfo> list_user_simt(std::vector<std::string>& defects) {
 std::vector<VariantInfo> absent_from_simt() {
   std::vector<VariantInfo> all;
   for (const SimtManifestLine& line : kSimtManifest) {
-    if (line.absent[0] == '\0') continue;
+    if (line.why_not[0] == '\0') continue;
     for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
       VariantInfo v;
-      v.op = line.op, v.name = line.variant, v.dtype = dtype, v.device = Device::simt, v.absent = line.absent;
+      v.op = line.op, v.name = line.variant, v.dtype = dtype, v.device = Device::simt,
+      v.why_not = line.why_not;
       all.push_back(std::move(v));
     }
   }
@@ -122,7 +123,7 @@ std::vector<VariantInfo> absent_from_simt() {
 std::vector<std::string> names_on_simt(const std::string& op) {
   std::vector<std::string> names;
   for (const SimtManifestLine& line : kSimtManifest) {
-    if (line.op[0] != '\0' && line.absent[0] == '\0' && (op.empty() || op == line.op))
+    if (line.op[0] != '\0' && line.why_not[0] == '\0' && (op.empty() || op == line.op))
       names.emplace_back(line.variant);
   }
   return names;

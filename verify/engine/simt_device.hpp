@@ -30,7 +30,7 @@ inline constexpr double kMaxSimtWork = 6e6, kMaxSimtRaceWork = 2e6;
 /// there is none. Adds to `defects` as list_simt() does.
 [[nodiscard]] std::vector<VariantInfo> list_user_simt(std::vector<std::string>& defects);
 
-/// Rungs that the CPU executor cannot run, one VariantInfo per type, with VariantInfo::absent saying why.
+/// Rungs that the CPU executor cannot run, one VariantInfo per type, with VariantInfo::why_not saying why.
 [[nodiscard]] std::vector<VariantInfo> absent_from_simt();
 
 /// Names of the rungs that the CPU executor's worker holds once it is built, whether it is or not; no plug-in's and no user's.

@@ -49,8 +49,8 @@ Record record_of(const Case& c, const VariantInfo& variant, const RunOptions& op
 std::optional<Finding> device_absent(const VariantInfo& variant,
                                      const std::map<Device, std::string>& absent) {
   const auto known = absent.find(variant.device);
-  if (variant.absent.empty() && known == absent.end()) return std::nullopt;
-  return Finding{Verdict::skip, variant.absent.empty() ? known->second : variant.absent, {}, true, true};
+  if (variant.why_not.empty() && known == absent.end()) return std::nullopt;
+  return Finding{Verdict::skip, variant.why_not.empty() ? known->second : variant.why_not, {}, true, true};
 }
 
 Trial::Trial(const TrialContext& context, const Case& c, PreparedCase& prepared, const VariantInfo& variant,
@@ -149,8 +149,8 @@ std::optional<Finding> Trial::check(const Attempt& attempt, const ImageLayout& l
                                     PreparedCase& prepared) {
   const RunReply& reply = attempt.outcome.reply;
   if (reply.status == RunReply::Status::unavailable) context_.absent[variant_.device] = reply.text;
-  for (const AttemptCheck check : attempt_checks()) {
-    std::optional<Finding> finding = check({attempt, layout, context_.parts});
+  for (const AttemptCheck finds : attempt_checks()) {
+    std::optional<Finding> finding = finds({attempt, layout, context_.parts});
     if (!finding) continue;
     record_.runs += finding->says_nothing ? 0 : 1;
     if (is_failed(finding->verdict) && (!kept_ || &prepared != &prepared_)) keep(attempt, layout, prepared);
@@ -226,8 +226,8 @@ std::optional<Finding> Trial::check_series() {
     keep_last();  // the child may die while it is waited for, and the image with it
     return context_.engine.wait_for_threads(like, threads);
   };
-  for (const SeriesCheck check : series_checks()) {
-    std::optional<Finding> finding = check(series_);
+  for (const SeriesCheck finds : series_checks()) {
+    std::optional<Finding> finding = finds(series_);
     if (!finding) continue;
     keep_last();
     return finding;

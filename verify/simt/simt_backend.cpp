@@ -43,7 +43,7 @@ class SimtBackend final : public Backend {
   }
 
   std::vector<std::string> findings() override { return std::move(found_); }
-  std::string declined() override { return std::move(declined_); }
+  Reason why_void() override { return std::move(declined_); }
 
  private:
   void collect() {

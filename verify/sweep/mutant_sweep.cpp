@@ -332,8 +332,7 @@ MutantOutcome attack_mutants(const MutantSweepOptions& o) {
   }
   planner.check_matched();
   if (outcome.rows.empty()) {
-    const std::string absent =
-        planner.device_wanted(Device::gpu) ? make_backend(Device::gpu)->unavailable() : "";
+    const std::string absent = planner.device_wanted(Device::gpu) ? make_backend(Device::gpu)->why_not() : "";
     outcome.wants_device = !absent.empty();
     outcome.why_none =
         outcome.wants_device ? absent : "no mutant of these operators on the devices asked for";
