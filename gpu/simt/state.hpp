@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "gpu/simt/host/stream_order.hpp"
+#include "gpu/simt/race/history.hpp"
 #include "gpu/simt/scheduler/scheduler.hpp"
 
 namespace plumb::simt {
@@ -59,7 +60,12 @@ struct MemoryState {
 
 /// What the race detector keeps beside the marks in the shadow.
 struct RaceState {
-  std::unordered_map<const volatile void*, Flag> flags;
+  std::unordered_map<const unsigned char*, History> histories;  // of atomic and volatile accesses
+  FenceLog fences;  // sequentially consistent ones of device scope
+  Unfinished unfinished;
+  ClockPtr taken;  // what the last atomic or volatile access read carries
+  std::uint64_t draws = 1;
+  unsigned stale_of_16 = 0;        // how often a load or store prefers what is not newest
   std::vector<MarkSet> mark_sets;  // [0] unused
   std::vector<std::uint32_t> free_mark_sets;
   Doubt doubt;
@@ -99,6 +105,7 @@ inline bool one_in(unsigned n) { return next_random() % n == 0; }
 
 inline void resolve_pending() {
   if (current().race.doubt.at != nullptr) resolve_doubt();
+  if (current().race.unfinished.history != nullptr) finish_access();
 }
 
 template <class F>

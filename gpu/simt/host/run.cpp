@@ -21,7 +21,7 @@ void begin_run(const Options& options) {
   current().schedule.launches.clear();
   current().memory.arrays.clear();
   current().memory.last_array = nullptr;
-  current().race.flags.clear();
+  forget_histories(options.seed);
   current().streams.keys.clear();
   current().streams.knows.clear();
   current().report.findings.clear();

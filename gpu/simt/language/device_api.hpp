@@ -55,7 +55,10 @@ void bulk_copy(void* shared_dst, const void* global_src, int bytes, const void* 
 enum class Ordered : unsigned char { load, store, rmw };
 void ordered_begin(const volatile void* p, std::size_t bytes, Ordered kind, Scope scope, bool release,
                    Here here);
-void ordered_end(bool changed, Scope scope, bool acquire);
+void ordered_end(bool changed, bool acquire);
+
+/// Whether an operation that may fail for no reason, as a weak compare-and-exchange, does so now.
+bool fails_for_no_reason();
 
 /// Computes all lanes' results at once: `in` and `out` hold 32 pointers, null for lanes outside `mask`.
 using Combine = void (*)(unsigned mask, void* const* in, void* const* out);
@@ -66,7 +69,8 @@ unsigned active_mask(Here here);
 unsigned present(unsigned mask);  // the lanes of `mask` that have not exited
 void poison_value(void* out, std::size_t bytes);
 
-void fence(Scope scope);
+/// Sequentially consistent, as __threadfence() is, or acquire and release alone.
+void fence(Scope scope, bool sequential = true);
 /// Before and after the plain code of an atomic operation; nothing runs in between.
 void atomic_begin(const volatile void* p, std::size_t bytes, Scope scope, Here here);
 void atomic_end(bool changed);

@@ -47,14 +47,14 @@ template <class T>
 PLUMB_SIMT_UNTRACKED T load(const T* p, Scope scope, bool acquire, PLUMB_SIMT_HERE) {
   ordered_begin(p, sizeof(T), Ordered::load, scope, false, here);
   const T v = *p;
-  ordered_end(false, scope, acquire);
+  ordered_end(false, acquire);
   return v;
 }
 template <class T>
 PLUMB_SIMT_UNTRACKED void store(T* p, T v, Scope scope, bool release, PLUMB_SIMT_HERE) {
   ordered_begin(p, sizeof(T), Ordered::store, scope, release, here);
   *p = v;
-  ordered_end(true, scope, false);
+  ordered_end(true, false);
 }
 /// *p becomes change(*p); what it was is returned.
 template <class T, class Change>
@@ -63,7 +63,7 @@ PLUMB_SIMT_UNTRACKED T update(T* p, Scope scope, bool acquire, bool release, Cha
   const T old = *p;
   const T now = change(old);
   *p = now;
-  ordered_end(std::memcmp(&old, &now, sizeof(T)) != 0, scope, acquire);
+  ordered_end(std::memcmp(&old, &now, sizeof(T)) != 0, acquire);
   return old;
 }
 

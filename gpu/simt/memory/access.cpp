@@ -164,13 +164,15 @@ void access(void* p, std::size_t bytes, Access kind, Location location, Scope sc
   current().race.access_at = at;
   current().race.access_bytes = bytes;
   const bool strong = kind != Access::read && kind != Access::write;
+  bool shared = false;
   const auto off = static_cast<std::size_t>(at - t.block->arena);
   if (off < kArenaBytes) {
     access_shared(t, off, bytes, kind, location, scope);
+    shared = true;
   } else if (!access_global(t, at, bytes, kind, location, scope)) {
     return;
   }
-  if (strong) pass_flag(t, p, kind, scope);
+  if (strong) pass_value(t, at, bytes, kind, scope, shared);
 }
 
 bool polling(Thread& t) { return (++t.volatile_reads & 3u) == 0; }

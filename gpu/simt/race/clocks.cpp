@@ -7,7 +7,7 @@
 // where an event or a synchronisation joins them. Nothing else: no lockstep in a warp, no order between
 // blocks, and a relaxed atomic orders nothing. Two accesses to one granule race when one writes, they are by
 // different threads, none is ordered before the other, and they are not both atomic (or volatile) at a scope
-// that holds both threads.
+// that holds both threads and of the same bytes.
 //
 // Two plain writes of one value race by the letter, and can do no harm: a flag that several threads raise. They are not reported;
 // a read of it that is not ordered after them is.
@@ -80,6 +80,14 @@ ClockPtr join(const ClockPtr& a, const ClockPtr& b) {
   if (a == nullptr || a == b) return b;
   if (b == nullptr) return a;
   auto out = std::make_shared<Clock>();
+  out->fences = std::max(a->fences, b->fences);
+  const Clock& in_block =
+      b->block_fences != 0 && (a->block_fences == 0 || b->fences_block != a->fences_block ||
+                               b->block_fences > a->block_fences)
+          ? *b
+          : *a;
+  out->fences_block = in_block.fences_block;
+  out->block_fences = in_block.block_fences;
   out->blocks.reserve(a->blocks.size() + b->blocks.size());
   auto i = a->blocks.begin();
   auto j = b->blocks.begin();
@@ -133,6 +141,18 @@ void on_fence(Thread& t, Scope scope) {
   ++t.step;
 }
 
+void on_release(Thread& t) {
+  t.releasing = snapshot(t);
+  // its store is known to whoever knows what it released
+  t.fence_epoch = std::uint64_t{t.block->generation} << 32 | t.step;
+  ++t.step;
+}
+
+void on_acquire(Thread& t) {
+  learn(t, current().race.taken);
+  current().race.taken = nullptr;
+}
+
 void on_block_barrier(Block& b) {
   ClockPtr more = b.more;
   ClockPtr device;
@@ -146,6 +166,8 @@ void on_block_barrier(Block& b) {
     block = join(block, t.fenced_block);
   }
   if (!any) return;
+  b.fences.forget();
+  b.fences_since.clear();
   b.more = more;
   for (Thread& t : b.threads) {
     t.more = t.seen_device = t.seen_block = nullptr;
@@ -242,37 +264,15 @@ bool known(const Thread& t, const Mark& m) {
   return true;
 }
 
-// What a flag carries from those who fenced before writing it to those who fence after reading it.
-void pass_flag(Thread& t, const void* p, Access kind, Scope scope) {
-  const std::uint32_t block = t.block->id;
-  const bool reads = kind != Access::volatile_write && kind != Access::atomic_store;
-  const bool publishes = is_write(kind) && (t.fenced_block != nullptr || t.fenced_device != nullptr);
-  if (!publishes && current().race.flags.empty()) return;
-  if (reads) {
-    const auto it = current().race.flags.find(p);
-    if (it != current().race.flags.end()) {
-      const Flag& flag = it->second;
-      if (scope == Scope::device && flag.device != nullptr) {
-        t.seen_device = join(t.seen_device, flag.device);
-        t.has_clocks = true;
-      }
-      if (flag.block != nullptr && flag.block_id == block) {
-        t.seen_block = join(t.seen_block, flag.block);
-        t.has_clocks = true;
-      }
-    }
+bool reaches(const ClockPtr& clock, const Mark& m) {
+  const Known* k = find(clock, m.block);
+  if (k == nullptr) return false;
+  for (unsigned rest = m.lanes; rest != 0; rest &= rest - 1) {
+    const auto id = static_cast<std::uint16_t>(m.warp * kWarp + __builtin_ctz(rest));
+    if (covers(k, static_cast<std::uint32_t>(m.epoch >> 32), id, static_cast<std::uint32_t>(m.epoch)))
+      return true;
   }
-  if (!is_write(kind)) return;
-  if (kind != Access::atomic_rmw && !publishes) {
-    current().race.flags.erase(p);  // a store heads no release sequence but its own
-    return;
-  }
-  if (!publishes) return;
-  Flag& flag = current().race.flags[p];
-  if (kind != Access::atomic_rmw) flag = Flag{};
-  if (scope == Scope::device) flag.device = join(flag.device, t.fenced_device);
-  flag.block = flag.block_id == block ? join(flag.block, t.fenced_block) : t.fenced_block;
-  flag.block_id = block;
+  return false;
 }
 
 }  // namespace plumb::simt

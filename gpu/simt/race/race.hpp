@@ -42,6 +42,11 @@ struct Known {
 };
 struct Clock {
   std::vector<Known> blocks;  // by block
+  // Sequentially consistent fences that came before, by number (history.hpp): of device scope, and of one block's own. They order
+  // what a load may return, and no accesses: which of two such fences comes first is the schedule's choice.
+  std::uint32_t fences = 0;
+  std::uint32_t fences_block = 0;  // the block's id
+  std::uint32_t block_fences = 0;
 };
 using ClockPtr = std::shared_ptr<const Clock>;
 ClockPtr join(const ClockPtr& a, const ClockPtr& b);
@@ -55,21 +60,21 @@ struct Mark {
   std::uint32_t lanes = 0;  // of the warp; several where they stood at the same step
   std::uint8_t warp = 0;
   std::uint8_t strength = kPlain;
-  std::uint8_t writes = 0;
-  std::uint8_t async = 0;  // of an asynchronous copy
+  std::uint8_t writes : 1;
+  std::uint8_t async : 1;  // of an asynchronous copy
+  std::uint8_t extent;     // of an atomic or volatile access: where in 16 bytes it begins, and its size
+  Mark() : writes(0), async(0), extent(0) {}
 };
+static_assert(sizeof(Mark) == 24, "the shadow holds two for each granule");
+inline std::uint8_t extent_of(const void* p, std::size_t bytes) {
+  const auto log = static_cast<unsigned>(__builtin_ctzll(bytes | 16u));
+  return static_cast<std::uint8_t>((reinterpret_cast<std::uintptr_t>(p) & 15u) << 3 | log);
+}
 /// Groups of reads or atomics of one granule, beyond the first.
 struct MarkSet {
   std::vector<Mark> marks;
   std::uint64_t warps = 0;  // a bit for each warp that may be among them (warp_bit)
 };
-/// A flag: what those who wrote it had published.
-struct Flag {
-  ClockPtr device;
-  ClockPtr block;
-  std::uint32_t block_id = 0;
-};
-
 /// A finding whose places are still addresses.
 struct RawFinding {
   Finding finding;
@@ -113,13 +118,17 @@ void learn(Thread& thread, const ClockPtr& clock);
 void on_block_barrier(Block& block);  // before the generation rises
 void on_warp_sync(Block& block, int warp, unsigned mask);
 void on_fence(Thread& thread, Scope scope);
+/// A release store or an acquire load: the order of that one access, not of those around it. The first before the access, the
+/// second after it.
+void on_release(Thread& thread);
+void on_acquire(Thread& thread);
 void on_grid_barrier(std::vector<Block*>& blocks);
 /// The index of the launch that a block belongs to.
 int launch_of(std::uint32_t block);
 /// Whether everything `mark` stands for happened before the thread's next access.
 bool known(const Thread& thread, const Mark& mark);
-/// What a flag carries from those who fenced before writing it to those who fence after reading it.
-void pass_flag(Thread& thread, const void* p, Access kind, Scope scope);
+/// Whether the clock reaches what any of the mark's threads did.
+bool reaches(const ClockPtr& clock, const Mark& mark);
 
 // touch.cpp: one access to one granule
 bool touch_slowly(Thread& thread, Cell& cell, const Mark& now, const Target& target, bool check_initialised);

@@ -59,12 +59,15 @@ void report_race(const Thread& t, const Mark& now, const Mark& then, const Targe
   if (now.strength == kPlain && then.strength == kPlain && now.async == 0 && then.async == 0)
     f->pair = both_write ? RawFinding::kWriteWrite : RawFinding::kReadWrite;
   f->finding.other_thread = thread_of(then, launch);
-  if (!same_launch || host) {
+  const bool both_strong = now.strength != kPlain && then.strength != kPlain;
+  if (both_strong && now.extent != then.extent) {
+    f->finding.hint =
+        "atomic and volatile accesses of different bytes are not atomic to each other: use one size";
+  } else if (!same_launch || host) {
     f->finding.hint = "the two are in different streams: an event, waited for, would order them";
   } else if (then.block != now.block) {
     f->finding.hint =
-        now.strength != kPlain && then.strength != kPlain
-            ? "a block-scope atomic does not reach another block: use device scope"
+        both_strong ? "a block-scope atomic does not reach another block: use device scope"
         : now.writes != 0 && then.writes != 0
             ? "no barrier reaches another block: atomicAdd, or one launch per phase, would order them"
             : "no barrier reaches another block: the writer needs __threadfence() before an atomic flag, the "

@@ -28,7 +28,7 @@ std::uint64_t warp_bit(const Mark& m) { return std::uint64_t{1} << ((m.block * 3
 // Whether the two would race if unordered.
 bool conflict(const Mark& a, const Mark& b) {
   if (a.writes == 0 && b.writes == 0) return false;
-  if (a.strength == kPlain || b.strength == kPlain) return true;
+  if (a.strength == kPlain || b.strength == kPlain || a.extent != b.extent) return true;
   return (a.strength == kBlockScope || b.strength == kBlockScope) && a.block != b.block;
 }
 
@@ -51,13 +51,14 @@ bool check_races(const Thread& t, const Cell& c, const Mark& now, const Target& 
 
 bool same_group(const Mark& m, const Mark& now) {
   return m.block == now.block && m.epoch == now.epoch && m.warp == now.warp && m.strength == now.strength &&
-         m.writes == now.writes;
+         m.extent == now.extent && m.writes == now.writes;
 }
 
 // An older mark may go when all who come after this one also come after it, and this one conflicts with as much.
 bool superseded(const Mark& m, const Thread& t, const Mark& now, bool shared) {
   if (shared && static_cast<std::uint32_t>(m.epoch >> 32) < t.block->generation) return true;
-  return now.writes >= m.writes && now.strength <= m.strength && known(t, m);
+  const bool as_wide = now.strength == kPlain || now.extent == m.extent;
+  return now.writes >= m.writes && now.strength <= m.strength && as_wide && known(t, m);
 }
 
 // Adds the mark to the granule's further ones.

@@ -19,6 +19,8 @@ inline Mark mark_of(Thread& t, Access kind, Location location, Scope scope, bool
   m.lanes = 1u << t.lane;
   m.warp = t.warp;
   m.writes = is_write(kind) ? 1 : 0;
+  if (kind != Access::read && kind != Access::write)
+    m.extent = extent_of(current().race.access_at, current().race.access_bytes);
   switch (kind) {
     case Access::read:
     case Access::write:

@@ -45,10 +45,12 @@ void before_atomic(volatile void* p, std::size_t bytes, Access kind, int order, 
   if (kind == Access::atomic_load && plumb::simt::polling(*t)) plumb::simt::yield(true);
   if (!checking()) return;
   const bool releases = order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
-  if (releases && kind != Access::atomic_load) plumb::simt::on_fence(*t, plumb::simt::Scope::device);
+  if (order == __ATOMIC_SEQ_CST) plumb::simt::on_ordered_fence(*t, plumb::simt::Scope::device);
+  if (releases && kind != Access::atomic_load) plumb::simt::on_release(*t);
   access(const_cast<void*>(p), bytes, kind, locate(pc));
+  t->releasing = nullptr;
   const bool acquires = order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE;
-  if (acquires && kind != Access::atomic_store) plumb::simt::on_fence(*t, plumb::simt::Scope::device);
+  if (acquires && kind != Access::atomic_store) plumb::simt::on_acquire(*t);
 }
 
 }  // namespace
@@ -135,6 +137,10 @@ void* __tsan_memset(void* to, int byte, std::size_t n) {
   }                                                                                                          \
   int __tsan_atomic##bits##_compare_exchange_weak(volatile T* p, T* expected, T desired, int order,          \
                                                   int failure) {                                             \
+    if (plumb::simt::fails_for_no_reason()) {                                                                \
+      *expected = __tsan_atomic##bits##_load(p, failure);                                                    \
+      return 0;                                                                                              \
+    }                                                                                                        \
     return __tsan_atomic##bits##_compare_exchange_strong(p, expected, desired, order, failure);              \
   }                                                                                                          \
   T __tsan_atomic##bits##_compare_exchange_val(volatile T* p, T expected, T desired, int order,              \
@@ -158,7 +164,8 @@ PLUMB_ATOMIC(64, unsigned long long)
 #undef PLUMB_RMW
 
 void __tsan_atomic_thread_fence(int order) {
-  if (order != __ATOMIC_RELAXED) plumb::simt::fence(plumb::simt::Scope::device);
+  if (order == __ATOMIC_RELAXED) return;
+  plumb::simt::fence(plumb::simt::Scope::device, order == __ATOMIC_SEQ_CST);
 }
 void __tsan_atomic_signal_fence(int) {}
 

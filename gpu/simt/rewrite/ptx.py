@@ -237,7 +237,7 @@ class Asm:
     def do_fence(self, words, _args):
         if words[1] == 'proxy':
             return ';' if words[2] == 'async' else None  # copies to shared memory alone: they see what their thread sees
-        return '::plumb::simt::fence(%s);' % self.scope(words)
+        return '::plumb::simt::fence(%s, %s);' % (self.scope(words), 'true' if 'sc' in words else 'false')
 
     def do_nanosleep(self, _words, args):
         return '__nanosleep(%s);' % self.value(args[0], 'unsigned')

@@ -316,17 +316,18 @@ void ordered_begin(const volatile void* p, std::size_t bytes, Ordered kind, Scop
   if (t == nullptr) return;
   pause_before_atomic(*t, here);
   if (!checking()) return;
-  if (release) on_fence(*t, scope);
+  if (release) on_release(*t);
   const Access what = kind == Ordered::load    ? Access::atomic_load
                       : kind == Ordered::store ? Access::atomic_store
                                                : Access::atomic_rmw;
   access(const_cast<void*>(p), bytes, what, locate(here), scope);
 }
 
-void ordered_end(bool changed, Scope scope, bool acquire) {
+void ordered_end(bool changed, bool acquire) {
   Thread* t = current().schedule.thread;
   if (t == nullptr) return;
-  if (acquire && checking()) on_fence(*t, scope);
+  if (acquire && checking()) on_acquire(*t);
+  t->releasing = nullptr;
   atomic_end(changed);
 }
 

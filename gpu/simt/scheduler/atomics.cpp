@@ -12,10 +12,10 @@
 
 namespace plumb::simt {
 
-void fence(Scope scope) {
+void fence(Scope scope, bool sequential) {
   Thread* t = current().schedule.thread;
   if (t == nullptr) return;
-  if (checking()) on_fence(*t, scope);
+  if (checking()) sequential ? on_ordered_fence(*t, scope) : on_fence(*t, scope);
   if (current().run.order != Order::ascending && one_in(4)) yield(false);
 }
 
@@ -47,6 +47,10 @@ void atomic_end(bool changed) {
   if (t == nullptr) return;
   t->atomic_was_idle = !changed;
   if (changed) progress();
+}
+
+bool fails_for_no_reason() {
+  return current().schedule.thread != nullptr && current().run.order != Order::ascending && one_in(8);
 }
 
 void pause() {

@@ -83,6 +83,7 @@ void begin_thread(Block& b, Thread& t, uint3 s) {
     t.more = t.fenced_device = t.fenced_block = t.seen_device = t.seen_block = nullptr;
     t.has_clocks = false;
   }
+  t.releasing = nullptr;
   t.open.clear();
   t.committed.clear();
   t.bound.clear();
@@ -106,6 +107,9 @@ std::unique_ptr<Block> admit(const Launch& launch, std::uint32_t linear) {
   b.warps = (b.size + kWarp - 1) / kWarp;
   b.serial = ++current().schedule.block_serial;
   b.more = nullptr;
+  b.fences = FenceLog{};
+  b.fences_since.clear();
+  b.last_fence = 0;
   for (NamedBarrier& n : b.named) n = NamedBarrier{};
   b.objects.clear();
   b.flying.clear();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "gpu/simt/memory/memory.hpp"
+#include "gpu/simt/race/history.hpp"
 #include "gpu/simt/scheduler/launch_limits.hpp"
 
 namespace plumb::simt {
@@ -66,6 +67,7 @@ struct Thread {
   ClockPtr fenced_device, fenced_block;  // what its next flag store publishes
   ClockPtr seen_device, seen_block;  // what flags it read carried, effective from its next fence or barrier
   bool has_clocks = false;           // any of the above is set
+  ClockPtr releasing;                // what its release store under way publishes
   std::uint32_t fenced_generation = 0;  // when it last executed a fence
 
   std::vector<PendingCopy> open;                                        // started, not committed
@@ -118,10 +120,13 @@ struct Block {
   std::vector<Thread> threads;
   std::vector<std::uint16_t> ready;  // ring
   std::size_t ready_head = 0, ready_count = 0;
-  unsigned warp_done[kWarp] = {};     // lanes that exited or never were
-  unsigned warp_waiting[kWarp] = {};  // lanes in warp_exchange
-  unsigned long long serial = 0;      // of this running of a block, for SharedSlot
-  ClockPtr more;                      // known to all of its threads
+  unsigned warp_done[kWarp] = {};      // lanes that exited or never were
+  unsigned warp_waiting[kWarp] = {};   // lanes in warp_exchange
+  unsigned long long serial = 0;       // of this running of a block, for SharedSlot
+  ClockPtr more;                       // known to all of its threads
+  FenceLog fences;                     // its sequentially consistent ones of block scope
+  std::vector<ClockPtr> fences_since;  // those of them since its last one of device scope
+  std::uint32_t last_fence = 0;        // the number of that one
 
   unsigned char* arena = nullptr;
   std::uint32_t arena_used = 0;

@@ -49,7 +49,18 @@ bool try_complete_warp(Thread& t) {
   return true;
 }
 
-// Lanes that asked for the active mask and whose warp cannot run on: those at one place form one group.
+namespace {
+
+// Lanes at one place need not run together: CUDA promises a lane its own bit and no other. Those whose mask this draws do.
+unsigned draw_active(unsigned group, unsigned lane) {
+  if (current().run.order == Order::ascending || !one_in(2)) return group;
+  const auto drawn = static_cast<unsigned>(next_random() >> 16);
+  return (drawn >> lane & 1u) != 0 ? group & drawn : group & ~drawn;
+}
+
+}  // namespace
+
+// Lanes that asked for the active mask and whose warp cannot run on: those at one place form one group or several.
 bool resolve_active_masks(Block& b) {
   bool any = false;
   for (Thread& t : b.threads) {
@@ -62,6 +73,7 @@ bool resolve_active_masks(Block& b) {
           lanes[i].here.file == t.here.file)
         group |= 1u << i;
     }
+    group = draw_active(group, t.lane);
     for (int i = 0; i < count; ++i) {
       if ((group >> i & 1u) == 0) continue;
       lanes[i].answer = group;

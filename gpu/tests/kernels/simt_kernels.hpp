@@ -174,6 +174,19 @@ void ptx_sums(const float* terms, float* global, float* shared);                
 void updated(int* sum);
 void shifted(int* out);  // 64
 
+// weak.cu: right where memory is strong, lanes stay together and nothing fails for no reason; flags and counters start as zeros
+void relaxed_message(Form f, int* data, int* flag, int* out);         // 2 blocks
+void volatile_message(Form f, int* data, int* flag, int* out);        // 2 blocks
+void look_back(Form f, int blocks, int* sums, int* flags, int* out);  // block b: 1 + ... + (b + 1)
+void two_flags(Form f, int* flags, int* inside);                      // 2 blocks, 2 flags; inside <= 1
+void locked_count(Form f, int blocks, int* lock, int* count);         // counts its blocks
+void hand_made_barrier(Form f, int blocks, int* data, int* arrived,
+                       int* out);  // each block: the sum of 1 .. blocks
+void acquire_is_no_release(Form f, int* data, int* seen, int* flag, int* out);  // 2 blocks
+void branch_sum(Form f, const int* in, int* out);                               // of 32 values, those above 3
+void claimed_slots(Form f, int threads, int* slots, int* count);                // counts its threads
+void half_of_a_word(Form f, unsigned* word);                                    // 2 blocks
+
 // written.cu: launches as a user writes them
 void written_launches(const float* in, float* out, int n);
 
