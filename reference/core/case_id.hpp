@@ -44,6 +44,7 @@ struct Case {
   std::uint64_t seed = 1;
   Tier tier = Tier::smoke;  // where it is run; not part of the identity
   std::string why;          // the reason it exists; not part of the identity
+  bool drawn = false;       // made from a description, not listed; not part of the identity
 
   [[nodiscard]] std::string id() const;
   [[nodiscard]] bool has(std::string_view key) const;

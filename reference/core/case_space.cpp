@@ -31,6 +31,7 @@ double number_of(const std::string& word) {
 }
 
 // Integers of 12 bits are exact in fp32 but in no 16-bit type, nor in tf32: they stand in for fractions under bitwise fills.
+// Those of 25 bits are exact in fp64 alone. No decimal fraction here is exact in fp32: in fp64 each has 53 bits.
 std::vector<ValueClass> scalar_classes() {
   return {{"zero", {"0"}, 0, 0, 0.5},
           {"minus zero", {"-0"}, 0, 0, 0.25},
@@ -38,6 +39,7 @@ std::vector<ValueClass> scalar_classes() {
           {"minus one", {"-1"}, 0, 0, 0.5},
           {"small integer", {"3", "-2"}, 0, 0, 0.5},
           {"integer of 12 bits", {"2049", "-2051"}, 0, 0, 1},
+          {"integer of 25 bits", {"16777217"}, 0, 0, 0.5},
           {"fraction of 24 bits", {"0.7310586", "-1.6180339", "2.7182819"}, 0, 0, 2},
           {"large", {"123456.79"}, 0, 0, 0.5},
           {"small", {"0.00012207123"}, 0, 0, 0.5}};
@@ -100,10 +102,16 @@ CaseSpace& CaseSpace::small_extent(std::string key, const std::vector<std::int64
 CaseSpace& CaseSpace::sparse(std::string_view rows, std::string_view cols) {
   sparse_rows_ = rows, sparse_cols_ = cols;
   words(std::string(kPatternKey), {"uniform", "banded", "powerlaw", "giant", "empty", "unsorted", "diagonal",
-                                   "stencil", "arrow", "rmat"});
+                                   "stencil", "arrow", "rmat", "last", "ends"});
   Parameter p{std::string(kRowMeanKey), ParameterKind::extent, {}, ""};
-  p.classes = {listed("no entries", {0}, 0.15), {"below one", {"0.3"}, 0, 0, 1}, range("few", 1, 5),
-               range("around a warp", 24, 40),  range("beyond a warp", 65, 300), range("long", 1000, 3000)};
+  p.classes = {listed("no entries", {0}, 0.15),
+               {"below one", {"0.3"}, 0, 0, 1},
+               range("few", 1, 5),
+               range("around a warp", 24, 40),
+               range("beyond a warp", 65, 300),
+               range("long", 1000, 3000),
+               range("beyond shared memory", 9000, 12000),
+               listed("beyond 16 bits", {69000}, 0.25)};
   parameters_.push_back(std::move(p));
   return *this;
 }
@@ -147,7 +155,7 @@ std::size_t CaseSpace::index(std::string_view key) const {
   throw Error(fmt::format("{}: the case space has no parameter '{}'", op_, key));
 }
 
-// Bitwise fills are made of integers: every partial sum, times the scalars, must stay below 2^24 (fp32).
+// Bitwise fills are made of integers: every partial sum, times the scalars, must stay below 2^24 in fp32, 2^53 in fp64.
 bool CaseSpace::keeps_exact(const Point& p) const {
   const std::string& fill = p.word(kFillKey);
   const bool exact = fill == "exact", wide = fill == "wide", index = fill == "index";
@@ -160,7 +168,7 @@ bool CaseSpace::keeps_exact(const Point& p) const {
   }
   if (index) return factor <= 1;  // codes of positions take 23 bits already
   const double per_term = exact ? 64 : 8192, terms = terms_ ? terms_(p) : 1;
-  return per_term * (terms + 1) * factor < 0x1p24;
+  return per_term * (terms + 1) * factor < (p.word(kDtypeKey) == "f64" ? 0x1p53 : 0x1p24);
 }
 
 bool CaseSpace::valid(const Point& p, const CaseLimit& limit) const {
@@ -179,7 +187,7 @@ Case CaseSpace::make(const Point& p, std::uint64_t seed) const {
   Case c;
   c.op = op_;
   c.seed = seed;
-  c.why = "drawn";
+  c.why = "drawn", c.drawn = true;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const std::string& key = parameters_[i].key;
     if (key == kDtypeKey) {
@@ -224,6 +232,17 @@ std::optional<Point> CaseSpace::locate(const Case& c) const {
   return p;
 }
 
+std::string CaseSpace::class_names(const Point& p) const {
+  std::string text;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const auto& [key, kind, classes, simplest] = parameters_[i];
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", key,
+                        p.classes[i] < classes.size() ? classes[p.classes[i]].name
+                                                      : fmt::format("{} (of no class)", p.words[i]));
+  }
+  return text;
+}
+
 void CaseSpace::set(Point& p, std::size_t parameter, std::string word) const {
   const auto& classes = parameters_[parameter].classes;
   p.numbers[parameter] = number_of(word);
@@ -255,7 +274,8 @@ double expected_entries(const Point& p, std::string_view rows, std::string_view 
   if (pattern == "diagonal") return std::min(r, c);
   if (pattern == "stencil") return 5 * r;
   if (pattern == "arrow") return c + 2 * r;
-  return mean * r + (pattern == "giant" ? c : 0) + (pattern == "powerlaw" ? mean * std::sqrt(r) : 0);
+  return mean * r + (pattern == "giant" || pattern == "last" ? c : 0) +
+         (pattern == "powerlaw" ? mean * std::sqrt(r) : 0);
 }
 
 double longest_row(const Point& p, std::string_view rows, std::string_view cols) {
@@ -263,7 +283,7 @@ double longest_row(const Point& p, std::string_view rows, std::string_view cols)
   const std::string& pattern = p.word(kPatternKey);
   if (pattern == "diagonal") return 1;
   if (pattern == "stencil") return 5;
-  if (pattern == "arrow" || pattern == "giant") return c;
+  if (pattern == "arrow" || pattern == "giant" || pattern == "last") return c;
   if (pattern == "powerlaw" || pattern == "rmat") return std::min(c, mean * std::max(8.0, std::sqrt(r)));
   return std::min(c, 3 * mean + 1);
 }

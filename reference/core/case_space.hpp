@@ -86,6 +86,8 @@ class CaseSpace {
   [[nodiscard]] Case make(const Point&, std::uint64_t seed) const;
   /// The point of a case, or nothing where it has a parameter that this space does not know (matrix=FILE).
   [[nodiscard]] std::optional<Point> locate(const Case&) const;
+  /// "dtype: f32, rows: warp edge, cols: 219 (of no class), fill: exact".
+  [[nodiscard]] std::string class_names(const Point&) const;
   /// Sets the value of one parameter; its class is found again.
   void set(Point&, std::size_t parameter, std::string word) const;
   /// Draws a value for one parameter from one of its classes.

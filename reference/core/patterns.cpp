@@ -82,7 +82,9 @@ std::int64_t row_length(const Pattern& p, std::int64_t i) {
     length = 0.5 * mean / std::sqrt(1 - r);  // Pareto with exponent 2: mean `mean`, unbounded variance
   } else if (pattern == "empty") {
     length = i < p.rows / 2 || i % 3 == 0 ? 0 : 2 * mean * (0.5 + r);
-  } else if (pattern == "giant" && i == p.rows / 2) {
+  } else if (pattern == "ends") {
+    length = i < p.rows / 3 || i >= p.rows - p.rows / 3 ? 0 : 3 * mean * (0.5 + r);
+  } else if ((pattern == "giant" && i == p.rows / 2) || (pattern == "last" && i + 1 == p.rows)) {
     length = static_cast<double>(p.cols);
   } else {
     length = mean * (0.5 + r);
@@ -197,8 +199,9 @@ void place_by_row(const Pattern& p, Places& to, const Builder& builder) {
 }  // namespace
 
 const std::vector<std::string>& pattern_names() {
-  static const std::vector<std::string> kNames = {"uniform",  "banded",   "powerlaw", "giant", "empty",
-                                                  "unsorted", "diagonal", "stencil",  "arrow", "rmat"};
+  static const std::vector<std::string> kNames = {"uniform", "banded",   "powerlaw", "giant",
+                                                  "empty",   "unsorted", "diagonal", "stencil",
+                                                  "arrow",   "rmat",     "last",     "ends"};
   return kNames;
 }
 

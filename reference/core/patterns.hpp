@@ -12,6 +12,7 @@ namespace plumb {
 ///   empty      every third row and the first half hold nothing, the others twice as much
 ///   unsorted   columns unsorted and repeated;     diagonal   one entry per row
 ///   stencil    five points of a square grid;      arrow      row 0, column 0 and the diagonal
+///   last       as giant, the long row last;      ends       the first and the last third of rows hold nothing, the others three times as much
 ///   rmat       R-MAT of the Graph500: skewed rows and columns, density * rows * cols draws less the repeated
 /// diagonal, stencil and arrow take their places from the sizes; density is then not looked at.
 struct Pattern {

@@ -66,6 +66,12 @@ TEST_CASE("the bits of every pattern stay what stored case ids mean by them") {
       {"rmat", "rows=97,cols=61,density=0.13", 0xfb4764926bd23648U},
       {"rmat", "rows=300,cols=1000,density=0.004", 0xd3aac65e068074e1U},
       {"rmat", "rows=64,cols=64,density=0.5", 0x7b514c8ce169df8fU},
+      {"last", "rows=97,cols=61,density=0.13", 0xbc22d82ae5ea75c0U},
+      {"last", "rows=300,cols=1000,density=0.004", 0x92777a4168aa9208U},
+      {"last", "rows=64,cols=64,density=0.5", 0x89e7fc732c89aab6U},
+      {"ends", "rows=97,cols=61,density=0.13", 0x308068698c8030c4U},
+      {"ends", "rows=300,cols=1000,density=0.004", 0x56b7359f444b8c29U},
+      {"ends", "rows=64,cols=64,density=0.5", 0x913c262c4061f077U},
   };
   for (const Known& k : kKnown) {
     CAPTURE(k.pattern);

@@ -10,4 +10,4 @@ awake=$("${run[@]}" build/archer/bin/verify --mutants -v --variant 'mutant/*open
 if [ "$awake" -lt 5 ]; then echo "only $awake racy mutants were reported by ThreadSanitizer: the detector sleeps" >&2; exit 1; fi
 echo "$awake racy mutants reported by ThreadSanitizer"
 # libraries' own threads are not instrumented. Half of the cases: a race is in the code that all of them run
-"${run[@]}" build/archer/bin/verify --case all --variant 'cpu/*' --fill exact --repeat 2 --shard 1/2 --timeout 300 --quiet
+"${run[@]}" build/archer/bin/verify --case all --listed --variant 'cpu/*' --fill exact --repeat 2 --shard 1/2 --timeout 300 --quiet

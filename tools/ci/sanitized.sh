@@ -10,7 +10,7 @@ export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
 tests=$!
 status=0
 # every variant's code runs, in its own process; the judge's own runs are sanitized too
-build/cpu-debug/bin/verify --case all --fill hostile --repeat 2 --quiet || status=$?
+build/cpu-debug/bin/verify --case all --listed --fill hostile --repeat 2 --quiet || status=$?
 wait "$tests" || status=$?
 cat build/cpu-debug/tests.out
 exit "$status"

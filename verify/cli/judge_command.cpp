@@ -194,7 +194,7 @@ int judge(const VerifyOptions& o, const Plan& plan) {
     if (first) first->take(r);
   };
   const std::exception_ptr failure =
-      o.tools.empty() ? judge_jobs(plan.jobs, run, {o.jobs, o.fail_fast, o.all, o.drawn > 0}, take)
+      o.tools.empty() ? judge_jobs(plan.jobs, run, {o.jobs, o.fail_fast, o.all}, take)
                       : sanitize_jobs(plan.jobs, run, {o.tools, o.jobs, o.fail_fast}, take);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!failure && first) shrink(o, *first, run);
@@ -223,8 +223,9 @@ int run_judging(VerifyOptions o) {
   CaseChoice cases;
   cases.cases = o.cases, cases.tier = o.tier, cases.fills = o.fills, cases.seed = o.seed;
   cases.matrices = o.matrices, cases.listed_too = o.listed_too, cases.drawn = o.drawn;
-  // the executor is some hundred times slower than a device
-  if (device_wanted(o.devices, Device::simt)) cases.limit = {5e4, 3e5};
+  const CaseSpeed speed = speed_of(o.devices);
+  if (!o.listed) cases.covers = speed;
+  if (speed == CaseSpeed::executor) cases.limit = {5e4, 3e5};
   const ChosenCases chosen = select_cases(cases);
   if (!o.quiet) {
     for (const std::string& note : chosen.notes) fmt::print(stderr, "note: {}\n", note);

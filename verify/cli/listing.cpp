@@ -1,6 +1,9 @@
 #include "verify/cli/listing.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -69,17 +72,40 @@ void print_contract(const std::string& op) {
   }
 }
 
-void print_cases(const OperatorEntry& entry, const CaseFilter* filter) {
-  for (const Case& c : entry.cases()) {
+void print_case(const Case& c) { fmt::print("  {:<7}{:<90}  {}\n", name(c.tier), c.id(), c.why); }
+
+// How many pairs of classes the tiers up to `most` meet, and how many lie beyond their limit.
+void print_pairs(const CaseSpace& space, const std::vector<Case>& cases, Tier most) {
+  std::vector<Case> judged;
+  std::copy_if(cases.begin(), cases.end(), std::back_inserter(judged),
+               [&](const Case& c) { return c.tier <= most; });
+  const std::vector<Combination> pairs = parameter_pairs(space);
+  const std::size_t all = tuples_not_met(space, pairs, {}).size(),
+                    open = tuples_not_met(space, pairs, judged).size();
+  fmt::print(
+      "  {}: {} of {} pairs of classes are met at tier {}; no case within the tier's limit has the others\n",
+      space.op(), all - open, all, name(most));
+}
+
+void print_cases(const OperatorEntry& entry, const ListOptions& options, const CaseFilter* filter) {
+  if (filter != nullptr && !matches_any(filter->operator_globs(), entry.name())) return;
+  const CaseSpace space = entry.space();
+  const std::vector<Case> cases = tier_cases(entry, options.tier, options.speed);
+  for (const Case& c : cases) {
     if (filter != nullptr && !filter->matches(c)) continue;
-    fmt::print("  {:<7}{:<90}  {}\n", name(c.tier), c.id(), c.why);
+    print_case(c);
+    if (!options.why) continue;
+    const std::optional<Point> p = space.locate(c);
+    fmt::print("         {}\n",
+               p ? space.class_names(*p) : "has a parameter that is not described: covers no class");
   }
+  if (options.why) print_pairs(space, cases, options.tier);
 }
 
 }  // namespace
 
-int print_list(const std::string& what, const std::string& case_filter) {
-  const CaseFilter all(case_filter.empty() ? "all" : case_filter);
+int print_list(const std::string& what, const ListOptions& options) {
+  const CaseFilter all(options.cases.empty() ? "all" : options.cases);
   check_operators(all);
   if (what == "ops") {
     for (const auto& entry : operators()) {
@@ -94,7 +120,7 @@ int print_list(const std::string& what, const std::string& case_filter) {
   }
   if (what == "variants" || what == "cases") {
     for (const auto& entry : operators()) {
-      what == "variants" ? print_variants(*entry) : print_cases(*entry, &all);
+      what == "variants" ? print_variants(*entry) : print_cases(*entry, options, &all);
     }
     return kOk;
   }
@@ -102,7 +128,7 @@ int print_list(const std::string& what, const std::string& case_filter) {
   for (const auto& entry : operators()) {
     if (entry->name() == what) {
       print_variants(*entry);
-      print_cases(*entry, nullptr);
+      print_cases(*entry, options, nullptr);
       return kOk;
     }
     known.push_back(entry->name());
@@ -122,7 +148,7 @@ int print_description(const std::string& op) {
     fmt::print("  {:<44}{}\n  {:<44}seen in: {}\n", name_, f.fault, "", f.incident);
   }
   fmt::print("\ncases\n");
-  print_cases(entry, nullptr);
+  for (const Case& c : entry.cases()) print_case(c);
   return kOk;
 }
 

@@ -82,6 +82,9 @@ void declare_selection(CLI::App& app, VerifyOptions& o, Typed& typed) {
       "--matrix", o.matrices,
       "judge the sparse operators on this file (.mtx, .mtx.gz, .npz, edge list) and on nothing else; "
       "repeatable. Values are drawn by fill, and fill=own takes those of the file");
+  app.add_flag(
+      "--listed", o.listed,
+      "only the cases that contracts list, without the tiers' covering arrays: for slow instruments");
   app.add_flag("--listed-too", o.listed_too, "with --matrix: the operators' own cases as well");
   app.add_option("--drawn", o.drawn,
                  "N cases of each operator of --case (default: all), drawn from the description of its "
@@ -147,6 +150,7 @@ void declare_reports(CLI::App& app, VerifyOptions& o, Typed& typed) {
                  "a folder: inputs, outputs, expected values and bounds of every failing record, as .npy");
   app.add_flag("--list", typed.list,
                "list operators; or name what: --list ops | variants | cases | OPERATOR");
+  app.add_flag("--why", o.why, "with --list cases: the class that each case covers, per parameter");
   app.add_option("--describe", o.describe,
                  "one operator: its contract, cases with their reasons, variants, mutants");
   app.add_option("--explain", o.explain,

@@ -20,6 +20,7 @@ struct VerifyOptions {
   int jobs = 0;  // 0: one, and as many as there are cores on the CPU executor alone
   bool fail_fast = false, all = false;
   std::vector<std::string> matrices;
+  bool listed = false;  // only cases of the contracts' lists, none of the covering arrays
   bool listed_too = false;
   int drawn = 0;        // --drawn: cases of each operator
   bool shrink = false;  // reduce a failing case to the smallest that still fails
@@ -29,6 +30,7 @@ struct VerifyOptions {
   std::vector<std::string> plugins;
   std::string json, junit, csv, html, markdown, save_failing;
   std::string list, describe, explain;
+  bool why = false;  // with --list cases: the classes that each covers
   bool dry_run = false, verbose = false, quiet = false, no_color = false;
   RunOptions run;
   std::string command;  // as typed

@@ -51,6 +51,13 @@ void take_cases(const CaseChoice& choice, const CaseFilter& filter, const Operat
   }
 }
 
+// With the tiers' arrays. They take a moment to make: not for an operator that no glob names.
+std::vector<Case> listed_for(const CaseChoice& choice, const CaseFilter& filter, const OperatorEntry& entry) {
+  if (!matches_any(filter.operator_globs(), entry.name()) || !choice.covers || !choice.matrices.empty())
+    return entry.cases();
+  return tier_cases(entry, choice.tier, *choice.covers);
+}
+
 std::string why_no_case(const CaseChoice& choice, const CaseFilter& filter) {
   std::map<Tier, int> tiers;
   int other_fill = 0;
@@ -171,7 +178,7 @@ ChosenCases select_cases(const CaseChoice& choice) {
       chosen.cases.insert(chosen.cases.end(), drawn.begin(), drawn.end());
       continue;
     }
-    std::vector<Case> listed = entry->cases();
+    std::vector<Case> listed = listed_for(choice, filter, *entry);
     if (!choice.matrices.empty()) {
       std::vector<Case> own = cases_on_matrices(listed, choice.matrices, chosen.notes);
       if (choice.listed_too) own.insert(own.end(), listed.begin(), listed.end());

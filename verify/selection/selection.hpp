@@ -8,6 +8,7 @@
 
 #include "reference/core/case_space.hpp"
 #include "verify/engine/entry.hpp"
+#include "verify/selection/tier_cases.hpp"
 
 namespace plumb {
 
@@ -27,6 +28,7 @@ struct CaseChoice {
   bool listed_too = false;            // with matrices: the listed cases as well
   int drawn = 0;    // so many drawn cases of each operator in place of the listed ones; 0: none
   CaseLimit limit;  // of a drawn case
+  std::optional<CaseSpeed> covers;  // the tiers' covering arrays too, for this speed
 };
 
 struct ChosenCases {

@@ -49,11 +49,11 @@ Record record_of(const Case& c) {
   return r;
 }
 
-Record mistrusted(const Case& c, const std::string& why, bool drawn) {
+Record mistrusted(const Case& c, const std::string& why) {
   Record r = record_of(c);
   r.variant = "(the case itself)";
-  r.verdict = drawn ? Verdict::skip : Verdict::mistrusted;
-  r.reason = drawn ? "a drawn case that proves nothing: " + why : why;
+  r.verdict = c.drawn ? Verdict::skip : Verdict::mistrusted;
+  r.reason = c.drawn ? "a drawn case that proves nothing: " + why : why;
   r.detail = {c.has("matrix")
                   ? fmt::format("this matrix cannot be judged with fill={}: leave that fill out (--fill)",
                                 name(c.fill))
@@ -89,7 +89,7 @@ std::exception_ptr judge_jobs(const std::vector<Job>& jobs, const RunOptions& ru
     try {
       const std::unique_ptr<PreparedCase> prepared = find_operator(job.c.op).prepare(job.c);
       if (const std::string why = why_mistrusted(job.c, *prepared); !why.empty())
-        return tell(mistrusted(job.c, why, options.drawn));
+        return tell(mistrusted(job.c, why));
       for (const VariantInfo& v : job.variants) {
         if (sweep.stopped()) return;
         if (const std::string why = options.all ? "" : endings.given_up(v); !why.empty()) {

@@ -13,7 +13,6 @@ struct JudgeSweepOptions {
   bool fail_fast = false;
   bool all =
       false;  // a variant is judged on every case, also after kGiveUpAfter timeouts or crashes in a row
-  bool drawn = false;  // a case that proves nothing is skipped: nobody chose it
 };
 
 /// After so many equal verdicts in a row, of timeout, crash, error and out_of_bounds, a variant is skipped on later cases.

@@ -157,9 +157,12 @@ class Attackers {
     rows_[attack.row].outlived |= kSanitizer;
   }
 
-  [[nodiscard]] std::vector<Case> cases_for(const Attack& attack) const {
+  // Those that the contract lists, and last the arrays'.
+  std::vector<Case> cases_for(const Attack& attack) {
+    const CaseSpeed speed =
+        attack.place == Place::simt || attack.place == Place::race ? CaseSpeed::executor : CaseSpeed::device;
     std::vector<Case> cases;
-    for (const Case& c : attack.entry->cases()) {
+    for (const Case& c : tier_cases_once(*attack.entry, speed)) {
       if (c.tier <= options_.tier && c.dtype == attack.mutant.dtype && filter_.matches(c)) cases.push_back(c);
     }
     for (const Case& c : filter_.whole_ids()) {
@@ -170,9 +173,18 @@ class Attackers {
     return cases;
   }
 
-  std::vector<Case> cases_for_tools(const Attack& attack) {
+  const std::vector<Case>& tier_cases_once(const OperatorEntry& entry, CaseSpeed speed) {
     const std::lock_guard lock(mutex_);
-    return by_cost_.ordered(cases_for(attack));
+    std::vector<Case>& cases = tier_cases_[{entry.name(), speed}];
+    if (cases.empty()) cases = tier_cases(entry, options_.tier, speed);
+    return cases;
+  }
+
+  std::vector<Case> cases_for_tools(const Attack& attack) {
+    std::vector<Case> cases = cases_for(attack);
+    std::erase_if(cases, [](const Case& c) { return c.drawn; });  // one at a time: the listed ones will do
+    const std::lock_guard lock(mutex_);
+    return by_cost_.ordered(std::move(cases));
   }
 
   // Under mutex_.
@@ -203,6 +215,7 @@ class Attackers {
   CaseFilter filter_;
   std::mutex mutex_;
   int runs_ = 0;
+  std::map<std::pair<std::string, CaseSpeed>, std::vector<Case>> tier_cases_;  // under mutex_
   std::string sanitizer_ = find_compute_sanitizer();
   std::vector<SanitizerTool> tools_;
   CasesByCost by_cost_;

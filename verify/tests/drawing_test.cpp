@@ -70,45 +70,6 @@ TEST_CASE("a drawn case lies in the space, within its limit, and is the same for
   });
 }
 
-TEST_CASE("a cover meets every pair of classes but the ones it calls impossible") {
-  each_operator(Operators{}, []<class Op>() {
-    const CaseSpace space = space_of<Op>();
-    const Cover cover = cover_pairs(space, 1, kSmall);
-    const std::vector<ClassPair> met = pairs_met(space, cover.cases);
-    CAPTURE(space.op());
-    std::size_t missing = 0;
-    for (std::size_t a = 0; a < space.parameters().size(); ++a) {
-      for (std::size_t b = a + 1; b < space.parameters().size(); ++b) {
-        for (std::size_t ca = 0; ca < space.parameters()[a].classes.size(); ++ca) {
-          for (std::size_t cb = 0; cb < space.parameters()[b].classes.size(); ++cb) {
-            const ClassPair pair{a, ca, b, cb};
-            const auto in = [&](const std::vector<ClassPair>& list) {
-              return std::find(list.begin(), list.end(), pair) != list.end();
-            };
-            if (!in(met) && !in(cover.impossible)) ++missing;
-          }
-        }
-      }
-    }
-    CHECK(missing == 0);
-  });
-}
-
-TEST_CASE("no drawn case meets a pair that the cover calls impossible") {
-  each_operator(Operators{}, []<class Op>() {
-    const CaseSpace space = space_of<Op>();
-    const Cover cover = cover_pairs(space, 1, kSmall);
-    for (std::uint64_t number = 0; number < 400; ++number) {
-      const Case c = draw_case(space, 23, number, kSmall);
-      for (const ClassPair& pair : pairs_met(space, {c})) {
-        CAPTURE(c.id());
-        CAPTURE(describe(space, pair));
-        CHECK(std::find(cover.impossible.begin(), cover.impossible.end(), pair) == cover.impossible.end());
-      }
-    }
-  });
-}
-
 TEST_CASE("bitwise fills meet no scalar that is not an integer") {
   const CaseSpace space = space_of<Gemm>();
   for (std::uint64_t number = 0; number < 300; ++number) {

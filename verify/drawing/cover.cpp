@@ -1,0 +1,302 @@
+#include "verify/drawing/cover.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "verify/drawing/draws.hpp"
+
+namespace plumb {
+namespace {
+
+// A flag for every tuple of some combinations.
+class OpenTuples {
+ public:
+  OpenTuples(const CaseSpace& space, std::vector<Combination> combinations)
+      : space_(space), combinations_(std::move(combinations)) {
+    std::size_t total = 0;
+    for (const Combination& c : combinations_) {
+      first_.push_back(total);
+      std::size_t tuples = 1;
+      for (const std::size_t parameter : c) tuples *= classes(parameter);
+      total += tuples;
+    }
+    open_.assign(total, 1);
+  }
+  [[nodiscard]] bool open(std::size_t index) const { return open_[index] != 0; }
+  /// Closes what `p` meets; returns how many were open.
+  std::size_t close_all(const Point& p) {
+    std::size_t closed = 0;
+    for_each_met(p.classes, [&](std::size_t i) { closed += open_[i], open_[i] = 0; });
+    return closed;
+  }
+  [[nodiscard]] std::size_t open_of(const std::vector<std::size_t>& vector) const {
+    std::size_t n = 0;
+    for_each_met(vector, [&](std::size_t i) { n += open_[i]; });
+    return n;
+  }
+  /// f(tuple, index) for every open tuple.
+  template <class F>
+  void for_each_open(F&& f) const {
+    for (std::size_t c = 0; c < combinations_.size(); ++c) {
+      const std::size_t end = c + 1 < first_.size() ? first_[c + 1] : open_.size();
+      for (std::size_t i = first_[c]; i < end; ++i) {
+        if (open_[i] != 0) f(tuple(combinations_[c], i - first_[c]), i);
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] std::size_t classes(std::size_t parameter) const {
+    return space_.parameters()[parameter].classes.size();
+  }
+  // A value of no class meets nothing.
+  template <class F>
+  void for_each_met(const std::vector<std::size_t>& vector, F&& f) const {
+    for (std::size_t c = 0; c < combinations_.size(); ++c) {
+      std::size_t index = 0;
+      bool within = true;
+      for (const std::size_t parameter : combinations_[c]) {
+        within = within && vector[parameter] < classes(parameter);
+        index = index * classes(parameter) + vector[parameter];
+      }
+      if (within) f(first_[c] + index);
+    }
+  }
+  [[nodiscard]] ClassTuple tuple(const Combination& c, std::size_t index) const {
+    ClassTuple t{c.size(), {}, {}};
+    for (std::size_t k = c.size(); k-- > 0;) {
+      t.parameter[k] = c[k], t.value_class[k] = index % classes(c[k]);
+      index /= classes(c[k]);
+    }
+    return t;
+  }
+  const CaseSpace& space_;
+  std::vector<Combination> combinations_;
+  std::vector<std::size_t> first_;  // of each combination, in open_
+  std::vector<std::uint8_t> open_;
+};
+
+// The first class of an extent with a value above `least`.
+std::size_t smallest_class_above(std::int64_t least, const Parameter& parameter) {
+  for (std::size_t c = 0; c < parameter.classes.size(); ++c) {
+    const ValueClass& v = parameter.classes[c];
+    const bool words = !v.words.empty(),
+               small = words && (v.words.front() == "0" || (least == 1 && v.words.front() == "1"));
+    if (words ? !small : v.low > least) return c;
+  }
+  return 0;
+}
+
+// Builds the cases of one layer, around one open tuple at a time.
+class CoverBuilder {
+ public:
+  CoverBuilder(const CaseSpace& space, const CoverLayer& layer, std::uint64_t seed)
+      : space_(space), seed_(seed), limit_(layer.limit), open_(space, layer.combinations) {}
+
+  void know(const std::vector<Case>& cases) {
+    for (const Case& c : cases) {
+      if (const std::optional<Point> p = space_.locate(c)) open_.close_all(*p);
+    }
+  }
+  void add_to(Cover& cover) {
+    open_.for_each_open([&](const ClassTuple& tuple, std::size_t index) {
+      if (!open_.open(index) || has_impossible_pair(tuple)) return;
+      const std::optional<Point> p = around(tuple);
+      if (!p) return;  // impossible, unless a case for another tuple happens to meet it
+      cover.tuples += open_.close_all(*p);
+      Case c = space_.make(*p, cover.cases.size() + 1);
+      c.why = "covers " + describe(space_, tuple);
+      cover.cases.push_back(std::move(c));
+    });
+    open_.for_each_open([&](const ClassTuple& tuple, std::size_t) { cover.impossible.push_back(tuple); });
+  }
+
+ private:
+  static constexpr int kTries = 300;     // starts per tuple before it is called impossible
+  static constexpr int kRaises = 12;     // of one extent, per start
+  static constexpr int kCandidates = 8;  // points made for a tuple, of which one becomes a case
+
+  // Thousands of triples fail for one of their pairs: a pair is searched for once.
+  bool has_impossible_pair(const ClassTuple& tuple) {
+    if (tuple.size < 3) return false;
+    for (std::size_t left_out = 0; left_out < tuple.size; ++left_out) {
+      ClassTuple pair{2, {}, {}};
+      for (std::size_t k = 0, to = 0; k < tuple.size; ++k) {
+        if (k == left_out) continue;
+        pair.parameter[to] = tuple.parameter[k], pair.value_class[to++] = tuple.value_class[k];
+      }
+      const auto [at, fresh] = possible_.try_emplace({pair.parameter, pair.value_class}, true);
+      if (fresh) at->second = around(pair).has_value();
+      if (!at->second) return true;
+    }
+    return false;
+  }
+
+  // The best of some points that have the tuple.
+  std::optional<Point> around(const ClassTuple& tuple) {
+    std::optional<Point> best;
+    std::size_t most = 0;
+    for (int attempt = 0, found = 0; attempt < kTries && found < kCandidates; ++attempt) {
+      Draws draws(seed_, ++drawn_);
+      std::vector<bool> kept(space_.parameters().size());
+      Point p = start(tuple, attempt, kept, draws);
+      if (attempt % 4 == 1 ? !raise_one(p, kept, draws) : !shrink_to_limit(space_, p, kept, limit_, draws))
+        continue;
+      improve(p, kept, draws);
+      ++found;
+      if (const std::size_t met = open_.open_of(p.classes); met > most) best = std::move(p), most = met;
+    }
+    return best;
+  }
+
+  // The tuple's classes, with small, smallest and drawn extents in turn.
+  Point start(const ClassTuple& tuple, int attempt, std::vector<bool>& kept, Draws& draws) {
+    Point p = empty_point(space_);
+    for (std::size_t i = 0; i < p.classes.size(); ++i) {
+      const Parameter& parameter = space_.parameters()[i];
+      std::size_t c = 0;
+      const auto* const end = tuple.parameter.begin() + tuple.size;
+      const auto* const at = std::find(tuple.parameter.begin(), end, i);
+      if (at != end) {
+        c = tuple.value_class[static_cast<std::size_t>(at - tuple.parameter.begin())], kept[i] = true;
+      } else if (parameter.kind == ParameterKind::extent && attempt % 4 < 2) {
+        c = smallest_class_above(attempt % 4 == 0 || attempt % 8 == 5 ? 1 : 0, parameter);
+      } else if (attempt > 0) {
+        c = draws.below(parameter.classes.size());
+      }
+      draws.value(space_, p, i, c);
+    }
+    if (attempt % 4 == 3) kept[draws.below(kept.size())] = true;  // an extreme beside which the others shrink
+    return p;
+  }
+
+  // Tries larger classes for one free extent at a time until the point is valid: a long row needs many columns.
+  bool raise_one(Point& p, const std::vector<bool>& kept, Draws& draws) {
+    std::vector<std::size_t> free;
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      if (!kept[i] && space_.parameters()[i].kind == ParameterKind::extent) free.push_back(i);
+    }
+    for (int step = 0; step < kRaises && !free.empty() && !space_.valid(p, limit_); ++step) {
+      Point raised = p;
+      const std::size_t parameter = free[draws.below(free.size())];
+      draws.value(space_, raised, parameter, draws.below(space_.parameters()[parameter].classes.size()));
+      if (space_.valid(raised, limit_)) p = std::move(raised);
+    }
+    return space_.valid(p, limit_);
+  }
+
+  // Each free parameter in a drawn order takes the class that meets the most open tuples and leaves the point valid.
+  void improve(Point& p, const std::vector<bool>& kept, Draws& draws) {
+    std::vector<std::size_t> order(p.classes.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[draws.below(i)]);
+    for (const std::size_t parameter : order) {
+      if (!kept[parameter]) improve(p, parameter, draws);
+    }
+  }
+  void improve(Point& p, std::size_t parameter, Draws& draws) {
+    const std::size_t classes = space_.parameters()[parameter].classes.size(), first = draws.below(classes),
+                      now = open_.open_of(p.classes);
+    std::vector<std::pair<std::size_t, std::size_t>> better;  // how many open tuples, by which class
+    std::vector<std::size_t> vector = p.classes;
+    for (std::size_t k = 0; k < classes; ++k) {
+      vector[parameter] = (first + k) % classes;
+      if (const std::size_t met = open_.open_of(vector); met > now)
+        better.emplace_back(met, vector[parameter]);
+    }
+    std::stable_sort(better.begin(), better.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (const auto& [met, value_class] : better) {
+      Point other = p;
+      draws.value(space_, other, parameter, value_class);
+      if (!space_.valid(other, limit_)) continue;
+      p = std::move(other);
+      return;
+    }
+  }
+
+  const CaseSpace& space_;
+  std::uint64_t seed_, drawn_ = 0;
+  CaseLimit limit_;
+  OpenTuples open_;
+  std::map<std::pair<std::array<std::size_t, 3>, std::array<std::size_t, 3>>, bool> possible_;
+};
+
+}  // namespace
+
+std::string describe(const CaseSpace& space, const ClassTuple& tuple) {
+  std::string text;
+  for (std::size_t k = 0; k < tuple.size; ++k) {
+    const Parameter& p = space.parameters()[tuple.parameter[k]];
+    text += fmt::format("{}{}: {}", k == 0 ? "" : " with ", p.key, p.classes[tuple.value_class[k]].name);
+  }
+  return text;
+}
+
+std::vector<Combination> single_parameters(const CaseSpace& space) {
+  std::vector<Combination> all;
+  for (std::size_t a = 0; a < space.parameters().size(); ++a) all.push_back({a});
+  return all;
+}
+std::vector<Combination> parameter_pairs(const CaseSpace& space) {
+  std::vector<Combination> all;
+  for (std::size_t a = 0; a < space.parameters().size(); ++a) {
+    for (std::size_t b = a + 1; b < space.parameters().size(); ++b) all.push_back({a, b});
+  }
+  return all;
+}
+std::vector<Combination> parameter_triples(const CaseSpace& space) {
+  std::vector<Combination> all;
+  for (const Combination& pair : parameter_pairs(space)) {
+    for (std::size_t c = pair[1] + 1; c < space.parameters().size(); ++c)
+      all.push_back({pair[0], pair[1], c});
+  }
+  return all;
+}
+std::vector<Combination> fill_scalar_size_triples(const CaseSpace& space) {
+  const auto kind_of = [&](std::size_t i) {
+    const Parameter& p = space.parameters()[i];
+    return p.key == "fill"                                         ? 0
+           : p.kind == ParameterKind::scalar                       ? 1
+           : p.kind == ParameterKind::extent || p.key == "pattern" ? 2
+                                                                   : 3;
+  };
+  std::vector<Combination> all;
+  for (const Combination& triple : parameter_triples(space)) {
+    std::array<int, 3> kinds{};
+    std::transform(triple.begin(), triple.end(), kinds.begin(), kind_of);
+    std::sort(kinds.begin(), kinds.end());
+    if (kinds == std::array<int, 3>{0, 1, 2}) all.push_back(triple);
+  }
+  return all;
+}
+
+Cover cover(const CaseSpace& space, const std::vector<CoverLayer>& layers, const std::vector<Case>& known,
+            std::uint64_t seed) {
+  Cover all;
+  for (const CoverLayer& layer : layers) {
+    CoverBuilder builder(space, layer, seed);
+    builder.know(known);
+    builder.know(all.cases);
+    builder.add_to(all);
+  }
+  return all;
+}
+
+std::vector<ClassTuple> tuples_not_met(const CaseSpace& space, const std::vector<Combination>& combinations,
+                                       const std::vector<Case>& cases) {
+  OpenTuples tuples(space, combinations);
+  for (const Case& c : cases) {
+    if (const std::optional<Point> p = space.locate(c)) tuples.close_all(*p);
+  }
+  std::vector<ClassTuple> open;
+  tuples.for_each_open([&](const ClassTuple& tuple, std::size_t) { open.push_back(tuple); });
+  return open;
+}
+
+}  // namespace plumb

@@ -1,0 +1,29 @@
+#include "verify/drawing/draws.hpp"
+
+#include <string>
+
+namespace plumb {
+
+Point empty_point(const CaseSpace& space) {
+  const std::size_t n = space.parameters().size();
+  return {&space.parameters(), std::vector<std::size_t>(n), std::vector<std::string>(n),
+          std::vector<double>(n)};
+}
+
+bool shrink_to_limit(const CaseSpace& space, Point& p, const std::vector<bool>& kept, const CaseLimit& limit,
+                     Draws& draws) {
+  const auto& parameters = space.parameters();
+  while (!space.valid(p, limit)) {
+    std::size_t largest = parameters.size();
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (kept[i] || parameters[i].kind != ParameterKind::extent || p.classes[i] == 0 || p.numbers[i] <= 1)
+        continue;
+      if (largest == parameters.size() || p.numbers[i] > p.numbers[largest]) largest = i;
+    }
+    if (largest == parameters.size()) return false;
+    draws.value(space, p, largest, draws.below(p.classes[largest]));
+  }
+  return true;
+}
+
+}  // namespace plumb

@@ -1,0 +1,55 @@
+#include "verify/selection/tier_cases.hpp"
+
+#include <algorithm>
+
+namespace plumb {
+namespace {
+
+constexpr std::uint64_t kCoverSeed = 1;
+
+// What one case may cost: `thin` has room for one extreme extent beside small ones, `small` for a few tiles each way.
+struct Limits {
+  CaseLimit small, thin;
+};
+constexpr Limits kDeviceLimits{{5e4, 2e5}, {3e5, 1e6}};
+constexpr Limits kExecutorLimits{{6e3, 2e4}, {3e5, 2.2e5}};
+constexpr CaseLimit kFullLimit{2e6, 2e7};
+
+}  // namespace
+
+CaseSpeed speed_of(const std::vector<std::string>& devices) {
+  const bool simt = std::find(devices.begin(), devices.end(), name(Device::simt)) != devices.end();
+  return simt ? CaseSpeed::executor : CaseSpeed::device;
+}
+
+std::vector<CoverLayer> cover_layers(const CaseSpace& space, Tier tier, CaseSpeed speed) {
+  if (tier == Tier::stress) return {};
+  if (tier == Tier::full) {
+    if (speed == CaseSpeed::executor) return {{parameter_pairs(space), kDeviceLimits.small}};
+    return {{parameter_triples(space), kDeviceLimits.small}, {parameter_pairs(space), kFullLimit}};
+  }
+  if (speed == CaseSpeed::executor)
+    return {{parameter_pairs(space), kExecutorLimits.small},
+            {single_parameters(space), kExecutorLimits.thin}};
+  return {{fill_scalar_size_triples(space), kDeviceLimits.small},
+          {parameter_pairs(space), kDeviceLimits.thin}};
+}
+
+std::vector<Case> tier_cases(const OperatorEntry& entry, Tier most, CaseSpeed speed) {
+  std::vector<Case> all = entry.cases();
+  const CaseSpace space = entry.space();
+  for (const Tier tier : {Tier::smoke, Tier::full}) {
+    if (tier > most) break;
+    std::vector<Case> known;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(known),
+                 [&](const Case& c) { return c.tier <= tier; });
+    Cover made = cover(space, cover_layers(space, tier, speed), known, kCoverSeed);
+    for (Case& c : made.cases) {
+      c.tier = tier;
+      if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(std::move(c));
+    }
+  }
+  return all;
+}
+
+}  // namespace plumb

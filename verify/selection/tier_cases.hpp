@@ -1,0 +1,25 @@
+// The cases of the tiers: those that contracts list, each with its reason, and arrays that cover the descriptions' classes.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "verify/drawing/cover.hpp"
+#include "verify/engine/entry.hpp"
+
+namespace plumb {
+
+/// Who runs the cases. The CPU executor is some hundred times slower than a device: it gets the same classes in thinner cases.
+enum class CaseSpeed : std::uint8_t { device, executor };
+
+/// The executor's where `devices`, as typed, name it.
+[[nodiscard]] CaseSpeed speed_of(const std::vector<std::string>& devices);
+
+/// What the covering array of a tier is to meet: smoke and full. Empty for stress, which is listed by hand.
+[[nodiscard]] std::vector<CoverLayer> cover_layers(const CaseSpace& space, Tier tier, CaseSpeed speed);
+
+/// All that the contract lists, of every tier, then what the arrays add: of tier smoke, and of tier full where `most` reaches
+/// there. Made cases are marked `drawn`: where one proves nothing it is skipped, with the reason.
+[[nodiscard]] std::vector<Case> tier_cases(const OperatorEntry& entry, Tier most, CaseSpeed speed);
+
+}  // namespace plumb

@@ -1,0 +1,86 @@
+// The tiers against the descriptions: what a covering array forgets, and what it covers by cases that notice nothing.
+#include <algorithm>
+
+#include <doctest/doctest.h>
+
+#include "verify/drawing/cover.hpp"
+#include "verify/drawing/draw.hpp"
+#include "verify/engine/entry.hpp"
+#include "verify/engine/operators.hpp"
+#include "verify/selection/tier_cases.hpp"
+
+namespace plumb {
+namespace {
+
+std::vector<Case> smoke_cases(const OperatorEntry& entry, CaseSpeed speed) {
+  std::vector<Case> cases = tier_cases(entry, Tier::smoke, speed);
+  std::erase_if(cases, [](const Case& c) { return c.tier != Tier::smoke; });
+  return cases;
+}
+
+template <class F>
+void each_smoke_tier(F&& f) {
+  for (const auto& entry : operators()) {
+    for (const CaseSpeed speed : {CaseSpeed::device, CaseSpeed::executor}) {
+      CAPTURE(entry->name());
+      CAPTURE(static_cast<int>(speed));
+      f(*entry, speed);
+    }
+  }
+}
+
+TEST_CASE("every class of every parameter is in a case of tier smoke, on a device and on the executor") {
+  each_smoke_tier([](const OperatorEntry& entry, CaseSpeed speed) {
+    const CaseSpace space = entry.space();
+    for (const ClassTuple& t : tuples_not_met(space, single_parameters(space), smoke_cases(entry, speed)))
+      FAIL_CHECK(describe(space, t));
+  });
+}
+
+TEST_CASE("no drawn case within a layer's limit meets classes that tier smoke does not") {
+  each_smoke_tier([](const OperatorEntry& entry, CaseSpeed speed) {
+    const CaseSpace space = entry.space();
+    const std::vector<Case> tier = smoke_cases(entry, speed);
+    for (const CoverLayer& layer : cover_layers(space, Tier::smoke, speed)) {
+      std::vector<Case> drawn;
+      for (std::uint64_t number = 0; number < 600; ++number)
+        drawn.push_back(draw_case(space, 23, number, layer.limit));
+      const std::vector<ClassTuple> not_drawn = tuples_not_met(space, layer.combinations, drawn);
+      for (const ClassTuple& t : tuples_not_met(space, layer.combinations, tier)) {
+        if (std::find(not_drawn.begin(), not_drawn.end(), t) == not_drawn.end())
+          FAIL_CHECK(describe(space, t));
+      }
+    }
+  });
+}
+
+TEST_CASE("a pair that no case is left for is missed") {
+  const CaseSpace space = find_operator("gemv").space();
+  const Cover full = cover(space, {{parameter_pairs(space), {5e4, 2e5}}}, {}, 1);
+  REQUIRE(full.cases.size() > 1);
+  std::vector<Case> fewer(full.cases.begin() + 1, full.cases.end());
+  CHECK(tuples_not_met(space, parameter_pairs(space), fewer).size() >
+        tuples_not_met(space, parameter_pairs(space), full.cases).size());
+  CHECK(tuples_not_met(space, parameter_pairs(space), full.cases) == full.impossible);
+}
+
+TEST_CASE("every class is drawn by --drawn") {
+  for (const auto& entry : operators()) {
+    CAPTURE(entry->name());
+    const CaseSpace space = entry->space();
+    std::vector<Case> drawn;
+    for (std::uint64_t number = 0; number < 3000; ++number) drawn.push_back(draw_case(space, 1, number, {}));
+    for (const ClassTuple& t : tuples_not_met(space, single_parameters(space), drawn))
+      FAIL_CHECK(describe(space, t));
+  }
+}
+
+TEST_CASE("arrays are the same every time, and their ids are read back") {
+  const OperatorEntry& entry = find_operator("spmv");
+  const std::vector<Case> cases = tier_cases(entry, Tier::smoke, CaseSpeed::device);
+  CHECK(tier_cases(entry, Tier::smoke, CaseSpeed::device) == cases);
+  for (const Case& c : cases) CHECK(parse_case(c.id()) == c);
+}
+
+}  // namespace
+}  // namespace plumb
