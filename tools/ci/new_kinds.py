@@ -1,11 +1,19 @@
 #!/usr/bin/env python3
-"""One of each kind that tools/plumb writes the beginning of, generated in a copy of the tree, filled in,
-built and run.
+"""One of each kind of addition, made in a copy of the tree, built and run.
 
     tools/ci/new_kinds.py [--keep]
 
+What tools/plumb writes the beginning of (an operator, variants, a rung, mutants, plug-ins) is generated and
+filled in. The rest (a file format, a report, a check of the judge, an instruction of inline PTX, a model
+pipeline) is taken from the examples of docs/contributing, whose steps read
+
+    New file `PATH`:                    and a block of code
+    In `PATH`, after `TEXT`:            the block follows the line that holds TEXT
+    In `PATH`, before `TEXT`:           the block precedes it
+    In `PATH`, in place of `TEXT`:      the block replaces it
+
 The copy (build/new_kinds) holds the whole judge, and of the ladders, host variants and mutants only the first
-few, so that it builds in a minute or two. Exit 0: every kind was judged as it should be; 1: not, with what
+few, so that it builds in minutes. Exit 0: every kind was judged as it should be; 1: not, with what
 was wrong; --keep leaves the copy."""
 
 import argparse
@@ -70,13 +78,6 @@ def fill(path, old, text):
     (COPY / path).write_text(before.replace(old, text))
 
 
-INSTRUCTION = """    def do_cnot(self, words, args):  # cnot.b32 d, a;  d is 1 where a is 0, else 0
-        kind = self.kind(words)
-        if kind is None or len(args) != 2:
-            return None
-        return self.assign(args[0], '!%s' % self.value(args[1], kind))
-
-"""
 USE_OF_IT = """  unsigned one, zero;
   asm("cnot.b32 %0, %1;" : "=r"(one) : "r"(0u));
   asm("cnot.b32 %0, %1;" : "=r"(zero) : "r"(blockDim.x));
@@ -86,8 +87,35 @@ USE_OF_IT = """  unsigned one, zero;
   // Until this writes"""
 
 
+STEP = re.compile(
+    r"(?:New file|In) `([^`]+)`(?:, (after|before|in place of) `([^`]+)`)?:\n\n```\w*\n(.*?)```\n", re.DOTALL
+)
+
+
+def apply_page(name):
+    """Applies the steps of docs/contributing/NAME.md to the copy."""
+    steps = STEP.findall((ROOT / "docs/contributing" / f"{name}.md").read_text())
+    if not steps:
+        failures.append(f"docs/contributing/{name}.md: holds no step")
+    for path, where, text, block in steps:
+        file = COPY / path
+        if not where:
+            file.write_text(block)
+            continue
+        lines = file.read_text().splitlines(keepends=True)
+        at = [n for n, line in enumerate(lines) if text in line]
+        if len(at) != 1:
+            failures.append(f"docs/contributing/{name}.md: {path}: {len(at)} lines hold '{text}', expected 1")
+            continue
+        begin = at[0] + (where == "after")
+        lines[begin : begin + (where == "in place of")] = [block]
+        file.write_text("".join(lines))
+
+
 def generate():
     """Writes one of each kind; returns the names of the variants that judge() asks for."""
+    for page in ("format", "report", "check", "ptx", "model"):
+        apply_page(page)
     new("op", "axpy")
     new("op", "row_product", "--like", "gemv")
     unwritten = new("variant", "axpy", "not_filled_in")
@@ -114,8 +142,6 @@ def generate():
     new("mutant", "axpy", "nothing_written_at_all")
     ptx = new("variant", "axpy", "by_a_new_instruction", "--cuda")
     fill(ptx, "  // Until this writes", USE_OF_IT)
-    reader = next(COPY.glob("gpu/simt/**/ptx.py")).relative_to(COPY)
-    fill(reader, "    def do_popc(", INSTRUCTION + "    def do_popc(")
     return [Path(f).stem for f in (unwritten, variant, rung, racy, ptx)]
 
 
@@ -146,6 +172,29 @@ def judge(unwritten, variant, rung, racy, ptx):
         run(title, [*VERIFY, "--case", case, "--variant", variants, *device], expected, *said)
     mutants = [*VERIFY, "--mutants", "--case", "axpy.*", *on_cpu]
     run("mutants", mutants, 0, "nothing_written_at_all", "last_element_left_out")
+
+
+def judge_pages():
+    """Runs what the pages added."""
+    (COPY / "d.diag").write_text("1.5\n\n-2\n")
+    (COPY / "bad.diag").write_text("1.5\nx\n")
+    dataset = "build/kinds/bin/dataset"
+    run("file format", [dataset, "info", "d.diag"], 0, "kind: diagonal", "rows: 2", "entries: 2")
+    convert = [dataset, "convert", "d.diag", "/dev/stdout", "--format", "el"]
+    run("file format, converted", convert, 0, "1\t1\t-2")
+    run("file format, an error", [dataset, "info", "bad.diag"], 2, "bad.diag:2: value")
+    words = ["--case", "axpy.*", "--variant", "*/01_serial", "--device", "cpu"]
+    run("report", [*VERIFY, *words, "--tap", "r.tap"], 0, ", 0 failed")
+    tap = (COPY / "r.tap").read_text() if (COPY / "r.tap").is_file() else ""
+    if not re.fullmatch(r"TAP version 13\n(ok \d+ - axpy\.\S+ cpu/01_serial\n)+1\.\.\d+\n", tap):
+        failures.append(f"report: r.tap holds\n{tap[:2000]}")
+    mutants = [*VERIFY, "--mutants", "--case", "gemv.*", "--device", "cpu", "-v"]
+    run("check of the judge", mutants, 0, "choice_explained_in_two_lines", "in more than one line")
+    correct = [*VERIFY, "--case", "gemv.*", "--device", "cpu"]
+    run("check of the judge, correct kernels", correct, 0, ", 0 failed")
+    infer = ["build/kinds/bin/infer", "sdnn", "--pipeline", "row_by_row", "--check"]
+    network = ["--neurons", "1024", "--layers", "6", "--inputs", "20"]
+    run("model pipeline", [*infer, *network], 0, "pipeline: row_by_row", ": 0 of 122880 elements outside")
 
 
 def plugins():
@@ -181,9 +230,10 @@ def main():
         "configuring",
         ["cmake", "-S", ".", "-B", "build/kinds", "-G", "Ninja", "-DPLUMB_GPU=OFF", "-DPLUMB_TESTS=OFF"],
     )
-    run("building", ["ninja", "-C", "build/kinds", "verify", "plumb_simt_worker"])
+    run("building", ["ninja", "-C", "build/kinds", "verify", "plumb_simt_worker", "dataset", "infer"])
     if not failures:
         judge(*names)
+        judge_pages()
         plugins()
     if not keep:
         shutil.rmtree(COPY, ignore_errors=True)
