@@ -18,6 +18,7 @@
 #include "reference/core/text.hpp"
 #include "tools/dataset_commands.hpp"
 #include "tools/terminal.hpp"
+#include "tools/threads.hpp"
 #include "tools/version.hpp"
 
 namespace {
@@ -221,6 +222,7 @@ int run(int argc, char** argv) {
   }
   for (const Command& command : commands) {
     if (!command.app->parsed()) continue;
+    plumb::limit_threads();
     command.run();
     return plumb::kOk;
   }

@@ -5,7 +5,6 @@
 #include <deque>
 #include <exception>
 #include <filesystem>
-#include <future>
 #include <map>
 #include <optional>
 
@@ -17,6 +16,7 @@
 #include "datasets/io/text.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/memory.hpp"
+#include "reference/core/threads.hpp"
 
 namespace plumb {
 namespace {
@@ -419,10 +419,8 @@ SdnnPaths find_sdnn(const std::string& folder, std::int64_t neurons, std::int64_
 SdnnProblem read_sdnn(const SdnnPaths& paths, std::int64_t neurons, std::int64_t layers,
                       std::int64_t inputs) {
   SdnnProblem out;
-  auto images =
-      std::async(std::launch::async, [&] { return read_sdnn_images(paths.images, neurons, inputs); });
-  out.network = read_sdnn_weights(paths.weights, neurons, layers);
-  out.images = images.get();
+  run_side_by_side([&] { out.network = read_sdnn_weights(paths.weights, neurons, layers); },
+                   [&] { out.images = read_sdnn_images(paths.images, neurons, inputs); });
   if (!paths.categories.empty()) out.categories = read_sdnn_categories(paths.categories, out.images.rows);
   return out;
 }

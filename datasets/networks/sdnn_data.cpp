@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <exception>
 #include <filesystem>
 #include <string_view>
-#include <thread>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,6 +15,7 @@
 #include "reference/core/csr.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/memory.hpp"
+#include "reference/core/threads.hpp"
 
 namespace plumb {
 
@@ -158,17 +157,8 @@ SdnnSources find_sdnn_sources(const SdnnRequest& r) {
 SdnnData load_sdnn(const SdnnSources& sources, const SdnnRequest& request) {
   SdnnData data;
   Images images;
-  std::exception_ptr weights_error, images_error;
-  const auto guarded = [](std::exception_ptr& error, auto&& work) {
-    try {
-      work();
-    } catch (...) { error = std::current_exception(); }
-  };
-  std::thread beside([&] { guarded(images_error, [&] { images = load_images(sources, request); }); });
-  guarded(weights_error, [&] { data.gather = load_weights(sources, request); });
-  beside.join();
-  if (weights_error) std::rethrow_exception(weights_error);
-  if (images_error) std::rethrow_exception(images_error);
+  run_side_by_side([&] { data.gather = load_weights(sources, request); },
+                   [&] { images = load_images(sources, request); });
   data.categories = load_categories(sources, images);
   data.images = std::move(images.matrix);
   return data;

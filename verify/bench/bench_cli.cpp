@@ -281,6 +281,7 @@ int run(const Options& o, const std::vector<std::string>& libraries) {
     }
     return kOk;
   }
+  require_child({});
   return BenchRun(o, libraries, std::move(planned.jobs)).run();
 }
 

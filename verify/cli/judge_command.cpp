@@ -20,6 +20,7 @@
 #include "verify/sweep/judge_sweep.hpp"
 #include "verify/sweep/sanitize_sweep.hpp"
 #include "verify/sweep/shrink_sweep.hpp"
+#include "verify/sweep/sweep.hpp"
 
 namespace plumb {
 namespace {
@@ -181,6 +182,7 @@ void shrink(const VerifyOptions& o, const FirstFailures& first, const RunOptions
 
 int judge(const VerifyOptions& o, const Plan& plan) {
   RunOptions run = o.run;
+  require_child(run);
   const std::int64_t planned =
       o.tools.empty() ? plan.records : static_cast<std::int64_t>(types_of(plan.jobs).size() * o.tools.size());
   Reports reports(

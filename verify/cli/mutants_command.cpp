@@ -13,6 +13,7 @@
 #include "verify/report/mutant_report.hpp"
 #include "verify/report/reporter.hpp"
 #include "verify/sweep/mutant_sweep.hpp"
+#include "verify/sweep/sweep.hpp"
 
 namespace plumb {
 namespace {
@@ -94,6 +95,7 @@ int run_mutants(const VerifyOptions& o) {
         "--matrix");
   }
   for (const std::string& path : o.reports()) require_writable(path);
+  require_child(o.run);
   const MutantOutcome outcome = attack_mutants(sweep_options(o));
   for (const std::string& d : outcome.defects) fmt::print(stderr, "broken harness: {}\n", d);
   if (!outcome.defects.empty()) return kBrokenHarness;

@@ -42,8 +42,8 @@ class ImageWindow {
   // Why an image of so many bytes cannot be mapped, or "".
   [[nodiscard]] std::string why_not(std::int64_t bytes) const {
     if (!missing_.empty() || whole_pages(bytes) <= bytes_) return missing_;
-    return fmt::format("out of address space: an image of {} MiB, {} MiB are left (ulimit -v)",
-                       whole_pages(bytes) >> 20, bytes_ >> 20);
+    return fmt::format("out of address space: an image of {} MiB, {} MiB are left{}",
+                       whole_pages(bytes) >> 20, bytes_ >> 20, address_limit_text());
   }
 
   // Maps the judge's image. Returns why it cannot, or "".
@@ -81,6 +81,11 @@ class Child {
  public:
   RunReply answer(const RunRequest& request) {
     if (request.op == kWaitForThreads) return wait_for_threads(request);
+    if (request.op == kMissingResources) {
+      const std::string missing = window_.why_not(0);
+      return failed(RunReply::Status::no_resource,
+                    missing.empty() ? missing_resources(omp_get_max_threads()) : missing);
+    }
     if (request.op == kListPlugin) {
       confine(true);
       return describe_plugin(request.plugin);

@@ -19,11 +19,12 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <initializer_list>
 #include <mutex>
 #include <string>
 #include <vector>
+
+#include <omp.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define PLUMB_SANITIZED 1
@@ -41,8 +42,7 @@
 #endif
 #endif
 
-#include "verify/engine/resources.hpp"
-#include "verify/engine/worker.hpp"
+#include "reference/core/threads.hpp"
 
 namespace plumb {
 namespace {
@@ -165,26 +165,7 @@ std::vector<int> children() {
 
 }  // namespace
 
-namespace {
-
-// OpenBLAS starts its threads while it is loaded, before main(). Where `ulimit -v` leaves no room for their buffers one of them spins, and
-// exit waits for it for ever. Its number of threads is read from the environment, so the program is started once more with one.
-void restart_with_one_openblas_thread() {
-  if (!address_space_is_limited() || std::getenv("OPENBLAS_NUM_THREADS") != nullptr) return;
-  setenv("OPENBLAS_NUM_THREADS", "1", 1);
-  std::ifstream file("/proc/self/cmdline");
-  std::vector<std::string> words;
-  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  if (!words.empty()) execv(this_program().c_str(), arguments.data());
-}
-
-}  // namespace
-
 void guard_judge() {
-  restart_with_one_openblas_thread();
   for (int fd = 0; fd <= 2; ++fd) {
     // a report must not be opened as what printing writes to
     if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR) != fd) _exit(2);
@@ -192,7 +173,9 @@ void guard_judge() {
   signal(SIGXFSZ, SIG_IGN);
   signal(SIGPIPE, SIG_IGN);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  limit_threads_to_what_can_be_had();
+  const int wanted = omp_get_max_threads();
+  const int threads = limit_openmp_threads(1 + wanted);  // beside a child and its threads
+  if (threads < wanted) setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);  // for children
   if (!kSanitized && std::getenv("PLUMB_DEBUGGABLE") == nullptr) prctl(PR_SET_DUMPABLE, 0);
 }
 

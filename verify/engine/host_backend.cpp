@@ -37,7 +37,7 @@ class HostBackend final : public Backend {
     block.memory.reset(static_cast<std::byte*>(std::aligned_alloc(256, whole)));
     if (!block.memory) {
       const std::string what = fmt::format("out of memory: a workspace of {} bytes", bytes);
-      if (address_space_is_limited()) throw ResourceError(what + " (ulimit -v)");
+      if (address_space_is_limited()) throw ResourceError(what + address_limit_text());
       throw Error(what);
     }
     const std::uint64_t bits = poison_bits(poison, 8);

@@ -47,6 +47,8 @@ struct RunRequest {
 inline constexpr const char* kListPlugin = "list-plugin";
 /// Likewise: wait until no more than `image_bytes` threads are left, or two seconds have passed.
 inline constexpr const char* kWaitForThreads = "wait-for-threads";
+/// Likewise: whether the child can have what every variant may take for granted. The reply's text is what missing_resources() says.
+inline constexpr const char* kMissingResources = "missing-resources";
 /// Likewise: list the variants of device space that the child itself holds.
 inline constexpr const char* kListVariants = "list-variants";
 

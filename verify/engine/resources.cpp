@@ -1,18 +1,15 @@
 #include "verify/engine/resources.hpp"
 
-#include <pthread.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <fstream>
 #include <limits>
 #include <sstream>
-#include <vector>
 
 #include <fmt/format.h>
-#include <omp.h>
+
+#include "reference/core/threads.hpp"
 
 namespace plumb {
 namespace {
@@ -38,42 +35,6 @@ std::int64_t stack_bytes() {
   const bool known = getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
   return known ? static_cast<std::int64_t>(limit.rlim_cur) : kStackBytes;
 }
-
-std::string limit_text(int resource, const char* flag, std::int64_t unit) {
-  rlimit limit{};
-  if (getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-    return {};
-  return fmt::format(" (ulimit {} is {})", flag, static_cast<std::int64_t>(limit.rlim_cur) / unit);
-}
-
-// Threads that all wait until released, so that they exist at the same time.
-class WaitingThreads {
- public:
-  WaitingThreads() { pthread_mutex_lock(&gate_); }
-  ~WaitingThreads() {
-    pthread_mutex_unlock(&gate_);
-    for (const pthread_t thread : threads_) pthread_join(thread, nullptr);
-  }
-  WaitingThreads(const WaitingThreads&) = delete;
-  WaitingThreads& operator=(const WaitingThreads&) = delete;
-
-  // 0 or an error number, as pthread_create returns it.
-  int start_one() {
-    pthread_t thread{};
-    const int status = pthread_create(&thread, nullptr, pass_gate, &gate_);
-    if (status == 0) threads_.push_back(thread);
-    return status;
-  }
-
- private:
-  static void* pass_gate(void* gate) {
-    pthread_mutex_lock(static_cast<pthread_mutex_t*>(gate));
-    pthread_mutex_unlock(static_cast<pthread_mutex_t*>(gate));
-    return nullptr;
-  }
-  pthread_mutex_t gate_ = PTHREAD_MUTEX_INITIALIZER;
-  std::vector<pthread_t> threads_;
-};
 
 }  // namespace
 
@@ -106,33 +67,24 @@ std::int64_t address_space_left() {
   return static_cast<std::int64_t>(limit.rlim_cur) - pages * sysconf(_SC_PAGESIZE);
 }
 
+std::string address_limit_text() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
+  return fmt::format(" (ulimit -v is {})", limit.rlim_cur / 1024);
+}
+
 std::string missing_resources(int threads) {
   if (address_space_is_limited()) {
     const std::int64_t needed = kSpareBytes + threads * stack_bytes();
     if (const std::int64_t left = address_space_left(); left < needed) {
       return fmt::format("out of address space: {} MiB are left, {} threads and a heap need {} MiB{}",
-                         left >> 20, threads, needed >> 20, limit_text(RLIMIT_AS, "-v", 1024));
+                         left >> 20, threads, needed >> 20, address_limit_text());
     }
   }
-  WaitingThreads waiting;
-  for (int t = 1; t < threads; ++t) {
-    if (const int status = waiting.start_one(); status != 0) {
-      return fmt::format("out of threads: thread {} of {} cannot be started: {}{}", t + 1, threads,
-                         std::strerror(status), limit_text(RLIMIT_NPROC, "-u", 1));
-    }
-  }
-  return {};
-}
-
-int limit_threads_to_what_can_be_had() {
-  const int wanted = omp_get_max_threads();
-  int threads = 1;
-  {
-    WaitingThreads waiting;
-    while (threads < wanted && waiting.start_one() == 0) ++threads;
-  }
-  if (threads < wanted) omp_set_num_threads(threads);
-  return threads;
+  const int had = startable_threads(threads);
+  if (had == threads) return {};
+  return fmt::format("out of threads: thread {} of {} cannot be started{}", had + 1, threads,
+                     process_limit_text());
 }
 
 }  // namespace plumb

@@ -19,11 +19,11 @@ using OomCounter = std::function<std::int64_t()>;
 /// True where `ulimit -v` limits this process.
 [[nodiscard]] bool address_space_is_limited();
 
+/// " (ulimit -v is 1000000)"; "" where nothing limits the address space.
+[[nodiscard]] std::string address_limit_text();
+
 /// Tries to get what every variant may take for granted: `threads` threads at once, their stacks, and some address space. Returns ""
 /// or one line that names the resource and its limit.
 [[nodiscard]] std::string missing_resources(int threads);
-
-/// Makes OpenMP in this process use no more threads than can be started. Returns how many that are.
-int limit_threads_to_what_can_be_had();
 
 }  // namespace plumb

@@ -147,7 +147,7 @@ void report_exception(RunReply& reply) {
     // under `ulimit -v` an allocation fails for its user's limit; otherwise the variant asked for most of the machine's memory
     const bool limited = address_space_is_limited();
     reply.status = limited ? RunReply::Status::no_resource : RunReply::Status::error;
-    reply.text = limited ? "out of address space (ulimit -v)" : "out of memory (std::bad_alloc)";
+    reply.text = limited ? "out of address space" + address_limit_text() : "out of memory (std::bad_alloc)";
   } catch (const std::exception& e) {
     reply.status = RunReply::Status::error;
     reply.text = e.what();

@@ -24,6 +24,7 @@
 #include "reference/core/error.hpp"
 #include "reference/core/resource_error.hpp"
 #include "reference/core/text.hpp"
+#include "reference/core/threads.hpp"
 #include "verify/engine/confinement.hpp"
 #include "verify/engine/wire.hpp"
 
@@ -32,11 +33,13 @@ namespace {
 
 // The error for a descriptor or a process that could not be had.
 ResourceError cannot_start(int code) {
-  rlimit limit{};
+  rlimit files{};
+  std::string limit;
+  if (code == EAGAIN) limit = process_limit_text();
   // EINVAL: of F_DUPFD with a first number beyond the limit
-  const bool files = (code == EMFILE || code == EINVAL) && getrlimit(RLIMIT_NOFILE, &limit) == 0;
-  return ResourceError(fmt::format("cannot start a child process: {}{}", std::strerror(files ? EMFILE : code),
-                                   files ? fmt::format(" (ulimit -n is {})", limit.rlim_cur) : ""));
+  if ((code == EMFILE || code == EINVAL) && getrlimit(RLIMIT_NOFILE, &files) == 0)
+    code = EMFILE, limit = fmt::format(" (ulimit -n is {})", files.rlim_cur);
+  return ResourceError(fmt::format("cannot start a child process: {}{}", std::strerror(code), limit));
 }
 
 // The same descriptor with a number of at least 10, so that dup2 onto 0..4 in the child cannot overwrite one that is still needed.
@@ -154,6 +157,11 @@ std::byte* Worker::image(std::int64_t bytes) {
     window_ = nullptr, mapped_ = 0;
     // fallocate rather than ftruncate: too little memory is an error here, not a SIGBUS later
     if (fallocate(image_.get(), 0, 0, pages) != 0) {
+      rlimit limit{};
+      if (errno == EFBIG && getrlimit(RLIMIT_FSIZE, &limit) == 0)  // memory shared with a child is a file too
+        throw ResourceError(
+            fmt::format("an image of {} KiB is larger than the limit of files (ulimit -f is {})", pages >> 10,
+                        limit.rlim_cur >> 10));
       throw ResourceError(
           fmt::format("out of memory: an image of {} MiB: {}", pages >> 20, std::strerror(errno)));
     }
@@ -290,6 +298,12 @@ class Worker::Exchange {
 
 Worker::Outcome Worker::run(const RunRequest& request, double seconds) {
   return Exchange(*this, request, seconds).make();
+}
+
+Worker::Outcome Worker::missing_resources() {
+  RunRequest request;
+  request.op = kMissingResources;
+  return Exchange(*this, std::move(request), 60).make();
 }
 
 Worker::Outcome Worker::wait_for_threads(int threads) {

@@ -62,6 +62,8 @@ class Worker {
   /// Gives threads that a variant left behind a moment to end, or to be caught writing where they must not.
   /// The reply's `threads` is how many are left; more than `threads` of them is too many.
   [[nodiscard]] Outcome wait_for_threads(int threads);
+  /// Asks the child what it cannot have that every variant may take for granted: the reply's `text`, or "".
+  [[nodiscard]] Outcome missing_resources();
   [[nodiscard]] bool alive() const { return pid_ > 0; }
   /// Kills and reaps the child.
   void end();

@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include "reference/core/error.hpp"
+#include "reference/core/resource_error.hpp"
+#include "reference/core/threads.hpp"
 
 namespace plumb {
 namespace {
@@ -24,7 +28,14 @@ std::exception_ptr Sweep::run(std::size_t count, const OperatorOf& operator_of, 
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::exception_ptr failure;
+  const int threads = omp_get_max_threads(), threads_each = std::max(1, threads / workers_);
+  const auto take_threads = [&] {  // a new thread would take OpenMP's default
+    const std::lock_guard lock(mutex);
+    omp_set_num_threads(threads_each);
+    limit_openmp_threads();
+  };
   const auto share = [&] {
+    take_threads();
     try {
       Runner runner(run_);
       std::string op;
@@ -42,9 +53,12 @@ std::exception_ptr Sweep::run(std::size_t count, const OperatorOf& operator_of, 
     }
   };
   std::vector<std::thread> others;
-  for (int t = 1; t < workers_; ++t) others.emplace_back(share);
+  try {
+    for (int t = 1; t < workers_; ++t) others.emplace_back(share);
+  } catch (const std::system_error&) {}  // with the workers that could be started
   share();
   for (std::thread& t : others) t.join();
+  omp_set_num_threads(threads);
   return failure;
 }
 
@@ -64,6 +78,14 @@ void check_threads() {
   if (threads > most)
     throw Error(
         fmt::format("OMP_NUM_THREADS={}: at most {} threads on this machine", printable(given), most));
+}
+
+void require_child(const RunOptions& run) {
+  if (run.isolation == Isolation::none) return;
+  Worker child(this_program());
+  const Worker::Outcome outcome = child.missing_resources();
+  if (outcome.kind != Worker::Outcome::Kind::replied || outcome.reply.text.empty()) return;
+  throw ResourceError(outcome.reply.text + "; OMP_NUM_THREADS=1 asks for less");
 }
 
 }  // namespace plumb

@@ -41,4 +41,8 @@ void end_on_interrupt();
 /// Checks the environment that all judging depends on. Throws Error: OMP_NUM_THREADS asks for more threads than a process can have.
 void check_threads();
 
+/// Starts one child process and asks what it cannot have. Throws ResourceError where none can be started, or not with its threads:
+/// every record would be skipped for that. In programs that are their own workers.
+void require_child(const RunOptions& run);
+
 }  // namespace plumb

@@ -1,0 +1,100 @@
+// Every program where a resource of the process is scarce: it works with less, or it ends with exit code 2 and names the limit. No
+// program ends by a signal, in libgomp, or in OpenBLAS.
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tools/testing/shell.hpp"
+
+namespace {
+
+using plumb::testing::Outcome;
+using plumb::testing::shell;
+
+// RLIMIT_NPROC does not hold for root, and counts all of a user's processes: root takes a user of its own for each test process.
+// "" where that cannot be had.
+std::string as_limited_user() {
+  if (geteuid() != 0) return "env";
+  const std::string id = std::to_string(60000 + getpid() % 5000);
+  const std::string prefix = "setpriv --reuid " + id + " --regid " + id + " --clear-groups";
+  return shell(prefix + " test -x '" PLUMB_VERIFY "'").exit_code == 0 ? prefix : "";
+}
+
+Outcome limited(const std::string& limit, const std::string& command, const std::string& user = "env") {
+  return shell(
+      "env -u PLUMB_DATA -u OMP_NUM_THREADS -u OPENBLAS_NUM_THREADS PLUMB_CACHE=/nonexistent timeout 300 " +
+      user + " bash -c '" + limit + "; exec " + command + "'");
+}
+
+// One short run of each program.
+const std::vector<std::string> kPrograms = {
+    PLUMB_VERIFY " --case \"spmv.f32(rows=1*)\" --variant \"cpu/0*\" --device cpu",
+    PLUMB_VERIFY " --list ops",
+    PLUMB_INFER " gcn --layers 1",
+    PLUMB_INFER " sdnn --inputs 64 --layers 3",
+    PLUMB_BENCH
+    " --case \"spmv.f32(rows=300,cols=200,density=0.05,fill=real,seed=5)\" --variant cpu/01_serial --budget "
+    "0.01",
+    PLUMB_DATASET " generate banded --help",
+};
+
+void works_or_names(const Outcome& o, const std::string& limit) {
+  CAPTURE(o.text);
+  CHECK_FALSE(o.has("libgomp"));
+  CHECK_FALSE(o.has("OpenBLAS blas_thread_init"));
+  CHECK_FALSE(o.has("failed: 1"));
+  CHECK((o.exit_code == 0 || o.exit_code == 2 || o.exit_code == 3));
+  if (o.exit_code != 0) CHECK(o.has(limit));
+}
+
+}  // namespace
+
+TEST_CASE("few processes: fewer threads, or exit code 2 with the limit") {
+  const std::string user = as_limited_user();
+  if (user.empty()) {
+    MESSAGE("skipped: limits of processes do not hold for root, and setpriv cannot make another user here");
+    return;
+  }
+  for (const std::string processes : {"1", "3", "6"}) {
+    for (const std::string& program : kPrograms) {
+      CAPTURE(processes);
+      CAPTURE(program);
+      works_or_names(limited("ulimit -u " + processes, program, user), "ulimit -u is " + processes);
+    }
+  }
+  const Outcome alone =
+      limited("ulimit -u 2", kPrograms.front(), user);  // a judge and a child of one thread each
+  CAPTURE(alone.text);
+  CHECK(alone.exit_code == 0);
+  // a child process is more than one process
+  const Outcome none = limited("ulimit -u 1", kPrograms.front(), user);
+  CAPTURE(none.text);
+  CHECK(none.exit_code == 2);
+  CHECK(none.has("error: cannot start a child process: Resource temporarily unavailable (ulimit -u is 1"));
+}
+
+TEST_CASE("few descriptors, small stacks, small files: the same") {
+  for (const std::string& program : kPrograms) {
+    CAPTURE(program);
+    works_or_names(limited("ulimit -n 11", program), "ulimit -n is 11");
+    works_or_names(limited("ulimit -s 256", program), "ulimit -s is 256");
+    works_or_names(limited("ulimit -f 8", program), "ulimit -f is 8");
+  }
+}
+
+TEST_CASE("little address space: the same") {
+  for (const std::string mib : {"150", "250", "1000"}) {
+    for (const std::string& program : kPrograms) {
+      CAPTURE(mib);
+      CAPTURE(program);
+      const Outcome o = limited("ulimit -v " + mib + "000", program);
+      // a build with CUDA's libraries takes more than that before main()
+      if (o.has("error while loading shared libraries")) continue;
+      const bool names_memory = o.has("out of memory") || o.has("memory are needed");
+      works_or_names(o, names_memory ? "memory" : "ulimit -v is " + mib + "000");
+    }
+  }
+}
