@@ -124,6 +124,14 @@ CLI::Option* declare_run(CLI::App& app, VerifyOptions& o, Typed& typed) {
 
 void declare_instruments(CLI::App& app, VerifyOptions& o, Typed& typed) {
   app.add_flag("--race", o.run.race, "on the CPU executor with race detection; implies --device simt");
+  app.add_option("--seeds", o.run.seeds,
+                 "N schedules of each case on the CPU executor: orders of threads, moments of copies and, "
+                 "with --race, "
+                 "the values that CUDA's memory allows; findings of all, each with its schedule. Implies "
+                 "--device simt")
+      ->check(CLI::Range(2, 100000));
+  app.add_option("--schedule", o.run.schedule,
+                 "the first schedule of each case on the CPU executor, as a repro line names it");
   // not a number: newer CLI11 counts a number's flag where it is not given
   app.add_flag(
       "--stress{1}", typed.stress,
@@ -251,6 +259,20 @@ void settle_instruments(VerifyOptions& o, const Typed& typed) {
   if (o.jobs == 0) o.jobs = simt && o.devices.size() == 1 ? cores : 1;
 }
 
+// What --seeds and --schedule imply, and what they go with.
+void settle_schedules(VerifyOptions& o, const Typed& typed) {
+  if (o.run.seeds == 0 && !o.run.schedule) return;
+  const char* const given = o.run.seeds != 0 ? "--seeds" : "--schedule";
+  if (o.devices.empty()) o.devices = {"simt"};
+  if (!names(o.devices, "simt") || o.mutants)
+    throw Error(fmt::format("{} is of the CPU executor: --device simt, without --mutants", given));
+  if (o.run.stress != 0)
+    throw Error(fmt::format("{} goes without --stress, which draws schedules itself", given));
+  if (o.run.seeds == 0) return;
+  if (typed.repeat) throw Error("--seeds N is N runs: without --repeat");
+  o.run.repeat = o.run.seeds;
+}
+
 // Two reports in one file would overwrite each other.
 void check_reports(const VerifyOptions& o) {
   std::vector<std::string> places;
@@ -297,6 +319,7 @@ std::optional<int> parse_options(int argc, char** argv, VerifyOptions& o) {
   if (!typed.stress.empty()) o.run.stress = stress_seed(typed.stress);
   o.variants = pieces(typed.variants);
   o.devices = checked_devices(typed.devices);
+  settle_schedules(o, typed);
   settle_instruments(o, typed);
   for (const std::string& word : pieces(typed.fills)) o.fills.push_back(parse_fill(word, "--fill"));
   o.tier = parse_tier(typed.tier, "--tier");

@@ -52,7 +52,12 @@ std::string repro_line(const Case& c, const VariantInfo& variant, const RunOptio
   std::string line = judged(c, variant);
   if (options.race && variant.device == Device::simt && !variant.mutant) line += " --race";
   if (options.stress != 0) line += fmt::format(" --stress={}", options.stress);
-  if (options.stress != 0 || repeat != kDefaults.repeat) line += fmt::format(" --repeat {}", repeat);
+  const bool on_simt = variant.device == Device::simt;
+  if (on_simt && options.schedule) line += fmt::format(" --schedule {}", *options.schedule);
+  if (on_simt && options.seeds != 0) line += fmt::format(" --seeds {}", options.seeds);
+  const bool by_seeds = on_simt && repeat == options.seeds;
+  if (options.stress != 0 || (!by_seeds && repeat != kDefaults.repeat))
+    line += fmt::format(" --repeat {}", repeat);
   if (options.isolation == Isolation::none) line += " --isolate none";
   if (options.isolation == Isolation::run) line += " --isolate case";
   if (options.timeout != kDefaults.timeout) line += fmt::format(" --timeout {}", options.timeout);

@@ -96,9 +96,18 @@ std::optional<Finding> Trial::why_not() const {
 
 std::optional<Finding> Trial::make_runs() {
   for (int r = 0; r < planned_; ++r) {
-    if (std::optional<Finding> finding = make_run(r)) return finding;
+    if (std::optional<Finding> finding = make_run(r)) {
+      shown_ = schedule_of(r);
+      return finding;
+    }
   }
-  return std::nullopt;
+  if (found_.empty()) return std::nullopt;
+  shown_ = found_.schedule();
+  return found_.all();
+}
+
+std::uint64_t Trial::schedule_of(int r) const {
+  return context_.options.schedule.value_or(case_.seed) + static_cast<std::uint64_t>(r);
 }
 
 std::optional<Finding> Trial::make_run(int r) {
@@ -108,8 +117,12 @@ std::optional<Finding> Trial::make_run(int r) {
   ImageLayout layout(placement);
   const RunRequest request = request_for(r, placement, layout);
   const Attempt attempt = context_.engine.run(request, layout);
-  if (std::optional<Finding> finding = check(attempt, layout, prepared_)) return finding;
   const RunReply& reply = attempt.outcome.reply;
+  if (std::optional<Finding> finding = check(attempt, layout, prepared_)) {
+    if (!takes_seeds() || reply.findings.empty()) return finding;
+    found_.add(reply.findings, request.schedule);
+    return std::nullopt;
+  }
   note(reply, r);
   last_.emplace(Last{attempt, layout});
 
@@ -130,7 +143,7 @@ RunRequest Trial::request_for(int r, const Placement& placement, ImageLayout& la
   StagedViews views = prepared_.place(layout);
   RunRequest request{case_.op,         variant_.name,    case_.dtype,    variant_.device,
                      placement.poison, std::move(views), layout.bytes(), variant_.plugin};
-  request.schedule = case_.seed + static_cast<std::uint64_t>(r);
+  request.schedule = schedule_of(r);
   request.check_accesses = context_.options.race;
   if (context_.options.stress != 0) {
     request.disturbance = disturbance_of(context_.options.stress, r);
@@ -215,6 +228,7 @@ std::optional<Finding> Trial::check_series() {
     const Series::Worst worst = series_.worst();
     record_.worst = worst.run->outputs[worst.output];
     record_.output = series_.outputs[worst.output].name;
+    shown_ = schedule_of(static_cast<int>(worst.run - series_.runs.data()));
   }
   record_.differs = series_.differs();
   // emptying the caches takes every core: that pool is the backend's, not the variant's
@@ -252,6 +266,11 @@ Record Trial::ended(const Finding& finding) {
   record_.reason = finding.reason;
   record_.detail.insert(record_.detail.end(), finding.detail.begin(), finding.detail.end());
   record_.wants_device = finding.wants_device;
+  if (takes_seeds() && shown_ && is_failed(finding.verdict)) {
+    RunOptions alone = context_.options;
+    alone.seeds = 0, alone.schedule = shown_;
+    record_.repro = repro_line(case_, variant_, alone, RunOptions{}.repeat);
+  }
   if (is_failed(finding.verdict) && kept_) {
     context_.options.on_failure({record_, kept_->layout, kept_->before.data(),
                                  kept_->after.empty() ? nullptr : kept_->after.data(), kept_->prepared,

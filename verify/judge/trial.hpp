@@ -10,6 +10,7 @@
 
 #include "verify/engine/engine.hpp"
 #include "verify/judge/checks.hpp"
+#include "verify/judge/schedule_findings.hpp"
 #include "verify/judge/verdict.hpp"
 
 namespace plumb {
@@ -30,6 +31,9 @@ struct RunOptions : EngineOptions {
   bool race = false;  // --race: the CPU executor checks every access
   std::uint64_t stress =
       0;  // --stress: a seed of what disturbs every run, drawn anew for each; 0: nothing does
+  int seeds =
+      0;  // --seeds: schedules of the CPU executor, all of them run and their findings joined; 0: `repeat`
+  std::optional<std::uint64_t> schedule = {};  // --schedule: the first of them; nothing: by the case's seed
   std::function<void(const Failure&)> on_failure =
       {};  // told of every failing record, from the thread that judges it
 };
@@ -81,6 +85,10 @@ class Trial {
   [[nodiscard]] std::optional<Finding> check(const Attempt&, const ImageLayout&, PreparedCase&);
   [[nodiscard]] std::optional<Finding> check_series();
   [[nodiscard]] RunRequest request_for(int r, const Placement&, ImageLayout&) const;
+  [[nodiscard]] bool takes_seeds() const {
+    return context_.options.seeds > 0 && variant_.device == Device::simt;
+  }
+  [[nodiscard]] std::uint64_t schedule_of(int r) const;
   [[nodiscard]] bool is_timed(int r) const { return timing_ != nullptr && r == repeat_ - 1; }
   [[nodiscard]] bool is_small(const ImageLayout&, const RunReply&) const;
   void note(const RunReply&, int r);
@@ -101,6 +109,8 @@ class Trial {
   std::optional<Last> last_;
   std::optional<Kept> kept_;
   std::int64_t kept_misses_ = 0;
+  ScheduleFindings found_;                   // with --seeds
+  std::optional<std::uint64_t> shown_ = {};  // the schedule that the failure is of
 };
 
 }  // namespace plumb

@@ -21,8 +21,7 @@ VariantInfo find_variant(const std::string& op, const std::string& variant) {
 }
 
 // Judges a variant in fp32 on a case of its operator, by its id.
-Record judge_on_simt(const std::string& id, const std::string& variant, bool race) {
-  RunOptions options;
+Record judge_on_simt(const std::string& id, const std::string& variant, bool race, RunOptions options = {}) {
   options.simt_program = PLUMB_SIMT_WORKER;
   options.race = race;
   Runner runner(options);
@@ -76,6 +75,57 @@ TEST_CASE("a missing barrier is a race, reported with both lines") {
   const std::size_t first = text.find("mutants/transpose.cu:");
   REQUIRE(first != std::string::npos);
   CHECK(text.find("mutants/transpose.cu:", first + 1) != std::string::npos);
+}
+
+TEST_CASE("findings of several schedules are joined, and each replays by its schedule") {
+  const std::string id = "transpose.f32(rows=33,cols=17,fill=index,seed=1)";
+  const std::string variant = "mutant/tile_read_without_barrier";
+  RunOptions many;
+  many.seeds = many.repeat = 5;
+  many.schedule = 40;
+  const Record all = judge_on_simt(id, variant, true, many);
+  CHECK(all.verdict == Verdict::race);
+  CHECK(all.runs >= 5);
+  // in some schedules the tile is read before it was written, in others not: a second finding
+  const auto race = std::find_if(all.detail.begin(), all.detail.end(),
+                                 [](const std::string& text) { return text.rfind("race", 0) == 0; });
+  REQUIRE(race != all.detail.end());
+  CHECK(contains(*race, "first in --schedule 40"));
+  CHECK(std::all_of(all.detail.begin(), all.detail.end(),
+                    [](const std::string& text) { return contains(text, "first in --schedule 4"); }));
+  CHECK(contains(all.repro, " --schedule 40"));
+  CHECK_FALSE(contains(all.repro, "--seeds"));
+
+  RunOptions one;
+  one.schedule = 40;
+  const Record replayed = judge_on_simt(id, variant, true, one);
+  CHECK(replayed.verdict == Verdict::race);
+  CHECK(replayed.reason == all.reason);
+
+  const Record right = judge_on_simt(id, "gpu/03_padded", true, many);
+  CHECK(right.verdict == Verdict::pass);
+  CHECK(contains(right.repro, "--schedule 40 --seeds 5"));
+}
+
+TEST_CASE("findings between the same two lines are one, whichever came first, and races name the verdict") {
+  ScheduleFindings found;
+  CHECK(found.empty());
+  found.add({"deadlock in k: nobody goes on\n  at a.cu:9, block (0,0,0) thread (0,0,0)"}, 3);
+  found.add({"race in k: 'x' is written here and read there\n  at a.cu:1, block (0,0,0) thread (1,0,0)\n"
+             "  and a.cu:2, block (0,0,0) thread (2,0,0)"},
+            4);
+  found.add({"race in k: 'x' is read here and written there\n  at a.cu:2, block (1,0,0) thread (7,0,0)\n"
+             "  and a.cu:1, block (0,0,0) thread (5,0,0)",
+             "race in k: 'x' is read here and written there\n  at a.cu:2, block (1,0,0) thread (7,0,0)\n"
+             "  and a.cu:3, block (0,0,0) thread (5,0,0)"},
+            5);
+  CHECK(found.schedule() == 4);
+  const Finding all = found.all();
+  CHECK(all.verdict == Verdict::race);
+  CHECK(all.reason == "race in k: 'x' is written here and read there");
+  REQUIRE(all.detail.size() == 3);
+  CHECK(contains(all.detail[1], "found in 2 schedules, first in --schedule 4"));
+  CHECK(contains(all.detail[2], "found in 1 schedule, first in --schedule 5"));
 }
 
 TEST_CASE("a barrier that some threads never reach is an error of the plain executor") {
