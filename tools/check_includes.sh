@@ -32,7 +32,21 @@ room datasets/generators datasets/io/ datasets/formats/ datasets/generators/ ref
 room datasets/networks datasets/ reference/core/
 room datasets/remote datasets/io/ datasets/formats/ datasets/remote/ reference/core/
 room gpu gpu/ reference/ plugin_abi.h  # a plug-in stands alone: its header lies beside it
-room verify verify/ reference/ gpu/runtime/ gpu/plugin/ gpu/simt/ datasets/ tools/version.hpp tools/terminal.hpp manifest.inc simt_manifest.inc contracts.inc
+# inside gpu: common -> device <- { runtime, simt }, which define on a GPU and on the CPU what device declares; of runtime, kernels and models
+# include what rungs of a library need alone
+vendors="gpu/runtime/check.hpp gpu/runtime/cublas.hpp gpu/runtime/cusparse.hpp"
+room gpu/device gpu/device/ reference/core/
+room gpu/common gpu/common/ gpu/device/ reference/core/
+room gpu/runtime gpu/runtime/ gpu/device/ reference/core/
+room gpu/simt gpu/simt/ gpu/device/ reference/core/
+# shellcheck disable=SC2086
+{
+  room gpu/models gpu/models/ gpu/common/ gpu/device/ gpu/log_softmax/ reference/ $vendors
+  for op in $(printf '%s\n' gpu/*/[0-9][0-9]_*.cu | cut -d/ -f2 | sort -u); do
+    room "gpu/$op" "gpu/$op/" gpu/gemm/ gpu/common/ gpu/device/ reference/ $vendors
+  done
+}
+room verify verify/ reference/ gpu/device/ gpu/runtime/ gpu/plugin/ gpu/simt/ datasets/ tools/version.hpp tools/terminal.hpp manifest.inc simt_manifest.inc contracts.inc
 # inside verify: drawing, image <- engine <- judge, engine <- selection; { selection, judge } <- sweep;  judge <- report;  sweep, report <- bench, cli
 ground="verify/image/ verify/drawing/ verify/mutants/mutant.hpp verify/operators.hpp reference/"
 below="$ground verify/engine/ verify/judge/ datasets/"
@@ -63,6 +77,19 @@ simt race language/ race/
 simt memory language/ race/ memory/
 simt scheduler language/ race/ memory/ scheduler/
 simt host language/ race/ memory/ scheduler/ host/
+
+# A kernel, a model or a test does not ask in which world it is built: the seam headers language.hpp and launch.hpp do, nobody else.
+world=$(git grep -nE '^ *# *(el)?if.*PLUMB_SIMT\b' -- gpu verify datasets tools ':!gpu/simt' ':!gpu/device/language.hpp' ':!gpu/device/launch.hpp' || true)
+if [ -n "$world" ]; then
+  printf 'only gpu/device/language.hpp and launch.hpp may ask for PLUMB_SIMT:\n%s\n' "$world" >&2
+  bad=1
+fi
+# and what a GPU alone understands comes through language.hpp
+ptx=$(git grep -nE '^ *# *include *"gpu/device/(ptx/|stress[.]hpp)' -- '*.cu' '*.hpp' '*.cpp' ':!gpu/device/language.hpp' || true)
+if [ -n "$ptx" ]; then
+  printf 'include gpu/device/kernel.hpp, which brings these on a GPU and their like on the CPU executor:\n%s\n' "$ptx" >&2
+  bad=1
+fi
 
 # a contract and the ABI stay lean: no standard library beyond <cstdint>
 lean=$(grep -nE '^ *# *include *<' reference/core/abi.hpp reference/ops/*.hpp | grep -v '<cstdint>' || true)

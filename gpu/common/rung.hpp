@@ -1,7 +1,7 @@
 // What every ladder's kernels are written with: the index type, rounding up, the full warp and its sum. Header only, and as
 // lean as the ABI, because every rung includes it.
 #pragma once
-#include "gpu/runtime/device.hpp"
+#include "gpu/device/kernel.hpp"
 #include "reference/core/abi.hpp"
 
 namespace plumb {

@@ -21,7 +21,6 @@
 //           on GPUs", PPoPP 2020 (64 filters x 32 tiles x 8 channels by 256 threads).
 #include "gpu/conv2d/common.hpp"
 #include "gpu/gemm/warp_tile.hpp"
-#include "gpu/runtime/async_copy.hpp"
 #include "reference/core/winograd.hpp"
 
 namespace plumb {

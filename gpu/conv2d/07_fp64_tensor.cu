@@ -10,7 +10,6 @@
 // Fails at  devices before sm_90; addresses, which now stand beside products of twice the rate.
 // Source    PTX ISA, "Matrix Fragments for mma.m16n8k8"; gemm's rung 14.
 #include "gpu/conv2d/implicit_gemm.hpp"
-#include "gpu/runtime/mma.hpp"
 
 namespace plumb {
 namespace {
@@ -76,7 +75,7 @@ __global__ void __launch_bounds__(kThreads, 2)
     copy(tile + kStages -
          1);  // into the stage, and by the taps, that all have left or made before the barrier
     prepare_taps(tile + kStages);
-#if defined(PLUMB_SIMT) || !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#if PLUMB_SM_AT_LEAST(90)
     const double* const f = shared + tile % kStages * kStage;
     const double* const x = f + kStageF;
 #pragma unroll

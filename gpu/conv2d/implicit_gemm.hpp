@@ -6,7 +6,6 @@
 #pragma once
 #include "gpu/conv2d/common.hpp"
 #include "gpu/gemm/warp_tile.hpp"
-#include "gpu/runtime/async_copy.hpp"
 
 namespace plumb {
 namespace conv2d {

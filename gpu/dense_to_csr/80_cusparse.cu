@@ -13,8 +13,8 @@
 #include <numeric>
 #include <vector>
 
+#include "gpu/device/memory.hpp"
 #include "gpu/runtime/cusparse.hpp"
-#include "gpu/runtime/transfer.hpp"
 #include "reference/ops/dense_to_csr.hpp"
 
 namespace plumb {

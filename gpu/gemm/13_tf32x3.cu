@@ -15,8 +15,8 @@
 //           three products leave a third of that. Rung 17 answers.
 // Source    H. Ootomo and R. Yokota, "Recovering single precision accuracy from Tensor Cores" (2022);
 //           CUTLASS, 3xTF32 example.
+#include "gpu/device/tf32x3.hpp"
 #include "gpu/gemm/tensor_tile.hpp"
-#include "gpu/runtime/tf32x3.hpp"
 
 namespace plumb {
 namespace {

@@ -23,10 +23,10 @@
 //           132 multiprocessors: 0.6 of cuBLAS fp32, where rung 13 reaches 0.93).
 // Source    PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"; H. Ootomo and R. Yokota (2022), as
 //           rung 13.
+#include "gpu/device/memory.hpp"
+#include "gpu/device/tf32x3.hpp"
+#include "gpu/device/wgmma.hpp"
 #include "gpu/gemm/multistage.hpp"
-#include "gpu/runtime/device_info.hpp"
-#include "gpu/runtime/tf32x3.hpp"
-#include "gpu/runtime/wgmma.hpp"
 
 namespace plumb {
 namespace {
@@ -233,7 +233,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 }
 
 const char* supports(const Problem<float>&, const In<float>&, const Out<float>&) {
-  return device_info().sm == 90 ? nullptr : "wgmma is an instruction of compute capability 9.0 alone";
+  return device_sm() == 90 ? nullptr : "wgmma is an instruction of compute capability 9.0 alone";
 }
 
 void run(const Problem<float>& p, const In<float>& in, const Out<float>& out, Context& context) {

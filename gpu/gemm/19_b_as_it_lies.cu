@@ -15,8 +15,8 @@
 // Fails at  rows of B that do not lie on 16 bytes, where it is rung 15; 1022, too small to pack. Not on the CPU
 //           executor, which knows no maps.
 // Source    PTX ISA, "cp.async.bulk.tensor".
+#include "gpu/device/tensor_map.hpp"
 #include "gpu/gemm/packed.hpp"
-#include "gpu/runtime/tensor_map.hpp"
 
 namespace plumb {
 namespace {

@@ -16,7 +16,7 @@ struct Fp64Products {
   }
   template <int M, int N>
   PLUMB_DEVICE void multiply_add(double (&sum)[M][N][4], const double (&a)[M][4], const double (&b)[N][2]) {
-#if defined(PLUMB_SIMT) || !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#if PLUMB_SM_AT_LEAST(90)
 #pragma unroll
     for (int m = 0; m < M; ++m) {
 #pragma unroll

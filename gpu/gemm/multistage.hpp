@@ -3,7 +3,6 @@
 // Header only.
 #pragma once
 #include "gpu/gemm/warp_tile.hpp"
-#include "gpu/runtime/async_copy.hpp"
 
 namespace plumb {
 namespace gemm {

@@ -1,7 +1,6 @@
 // The body of rung 15: operands packed beforehand, tiles that arrive by bulk copies. Header only.
 #pragma once
 #include "gpu/gemm/slices.hpp"
-#include "gpu/runtime/bulk_copy.hpp"
 
 namespace plumb {
 namespace gemm {

@@ -5,7 +5,6 @@
 // A's rows and B's columns: two of A's come in one shared load.
 #pragma once
 #include "gpu/gemm/multistage.hpp"
-#include "gpu/runtime/mma.hpp"
 
 namespace plumb {
 namespace gemm {

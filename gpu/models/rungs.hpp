@@ -7,12 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/runtime/device_memory.hpp"
+#include "gpu/device/resources.hpp"
 #include "reference/core/abi.hpp"
 #include "reference/core/error.hpp"
-#if !defined(PLUMB_SIMT)
-#include "gpu/runtime/device_info.hpp"
-#endif
 
 namespace plumb {
 
@@ -65,25 +62,13 @@ class RungStep {
   std::vector<DeviceArray<unsigned char>> memory_, of_plan_;
 };
 
-namespace detail {
-/// compute capability * 10 of the device; the CPU executor does what any rung that it can build needs.
-inline int device_sm() {
-#if defined(PLUMB_SIMT)
-  return 1000;
-#else
-  static const int sm = device_info().sm;
-  return sm;
-#endif
-}
-}  // namespace detail
-
 /// Whether a rung may stand in for any other in this type: its rounding is the operator's own, and it takes
 /// NaN and infinities unless the operands are `finite`.
 inline bool may_stand_in(const Traits& t, bool finite) {
   const bool own = t.arithmetic == Arithmetic::native || t.arithmetic == Arithmetic::flushed ||
                    t.arithmetic == Arithmetic::pairwise || t.arithmetic == Arithmetic::compensated ||
                    t.arithmetic == Arithmetic::doubled;
-  return own && (finite || !t.finite_only) && t.min_sm <= detail::device_sm();
+  return own && (finite || !t.finite_only) && t.min_sm <= device_sm();
 }
 
 /// The rungs of one ladder that can do this, by name. `alignment`: of every base and leading dimension.
@@ -107,8 +92,8 @@ std::vector<const Variant<Op, T, Space::device>*> rungs_for(
 }
 
 /// The fastest rung of one ladder, prepared: each is run once to warm up and three times under the device's
-/// clock. The CPU executor has no clock worth asking: there the highest rung is taken. Errors: throws Error
-/// where the ladder has no rung for this.
+/// clock. Without a clock (device_has_clock) the highest rung is taken. Errors: throws Error where the ladder has
+/// no rung for this.
 template <class Op, class T>
 std::unique_ptr<RungStep<Op, T>> fastest_rung(Ladder ladder, const typename Op::template Problem<T>& problem,
                                               const typename Op::template In<T, Space::device>& in,
@@ -119,10 +104,8 @@ std::unique_ptr<RungStep<Op, T>> fastest_rung(Ladder ladder, const typename Op::
     throw Error(std::string("no rung of ") + (ladder == Ladder::vendor ? "the vendor's " : "our ") +
                 Op::kName + " is linked in that takes these operands");
   }
+  if (!device_has_clock()) return std::make_unique<RungStep<Op, T>>(*all.back(), problem, in, out, stream);
   std::unique_ptr<RungStep<Op, T>> best;
-#if defined(PLUMB_SIMT)
-  best = std::make_unique<RungStep<Op, T>>(*all.back(), problem, in, out, stream);
-#else
   double least = 0;
   for (const auto* v : all) {
     auto step = std::make_unique<RungStep<Op, T>>(*v, problem, in, out, stream);
@@ -138,7 +121,6 @@ std::unique_ptr<RungStep<Op, T>> fastest_rung(Ladder ladder, const typename Op::
     const double time = *std::min_element(seconds.begin(), seconds.end());
     if (best == nullptr || time < least) best = std::move(step), least = time;
   }
-#endif
   return best;
 }
 

@@ -15,5 +15,5 @@ void ignore_cuda(cudaError_t status) noexcept;
 
 }  // namespace plumb
 
-/// PLUMB_CUDA(cudaMalloc(&p, n)): a checked call. Every CUDA runtime call of host code stands in one.
+/// PLUMB_CUDA(cudaMalloc(&p, n)): a checked call. Host code makes every call of the CUDA runtime so.
 #define PLUMB_CUDA(call) ::plumb::check_cuda((call), #call, __FILE__, __LINE__)

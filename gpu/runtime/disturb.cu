@@ -1,12 +1,12 @@
 // The load, and when it comes.
 #include "gpu/runtime/disturb.hpp"
 
+#include "gpu/device/kernel.hpp"
+#include "gpu/device/stress_seed.hpp"
 #include "gpu/runtime/check.hpp"
-#include "gpu/runtime/device.hpp"
 #include "gpu/runtime/device_info.hpp"
 #include "gpu/runtime/launch_hook.hpp"
 #include "gpu/runtime/roofs.hpp"
-#include "gpu/runtime/stress_seed.hpp"
 
 namespace plumb {
 namespace {
@@ -35,14 +35,14 @@ Disturbance::Disturbance() {
   int least = 0, greatest = 0;
   PLUMB_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
   for (int priority = greatest; priority <= least; ++priority) {
-    for (std::vector<UniqueStream>* streams : {&streams_, &loads_}) {
+    for (std::vector<DeviceStream>* streams : {&streams_, &loads_}) {
       cudaStream_t stream = nullptr;
       PLUMB_CUDA(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority));
       streams->emplace_back(stream);
     }
   }
-  cache_ = DeviceBuffer<std::byte>(info.l2_bytes / 16 * 16);
-  sink_ = DeviceBuffer<unsigned>(1);
+  cache_ = DeviceArray<std::byte>(info.l2_bytes / 16 * 16, "a load on L2");
+  sink_ = DeviceArray<unsigned>(1, "a sink of sums");
   PLUMB_CUDA(cudaMemset(cache_.data(), 0, static_cast<std::size_t>(cache_.size())));
 }
 
@@ -56,7 +56,7 @@ std::uint64_t Disturbance::draw() {
 
 void Disturbance::begin(std::uint64_t seed) {
   state_ = seed;
-  chosen_ = streams_[draw() % streams_.size()].get();
+  chosen_ = static_cast<cudaStream_t>(streams_[draw() % streams_.size()].get());
   left_ = kMostLoads;
   for (const StressSeed* s = stress_seeds; s != nullptr; s = s->next) {
     const auto word = static_cast<unsigned>(seed * 2654435761u) | 1u;  // 0 means: no delays

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "gpu/runtime/handles.hpp"
+#include "gpu/device/resources.hpp"
 
 namespace plumb {
 
@@ -21,7 +21,7 @@ class Disturbance {
 
   /// Draws a stream, and sets the seeds of kernels built with PLUMB_STRESS. Done when the device is next waited for.
   void begin(std::uint64_t seed);
-  /// Fills L2 with clean lines of nobody's, or with dirty ones, or leaves it; from now on until end() every launch through the seam may be
+  /// Fills L2 with clean lines that no kernel reads, or with dirty ones, or leaves it. From now on until end() every launch through the seam may be
   /// delayed or find the device busy.
   void start();
   /// Kernels under way end by themselves, within a millisecond.
@@ -35,10 +35,10 @@ class Disturbance {
   void occupy(std::uint64_t draw);
   [[nodiscard]] std::uint64_t draw();
 
-  std::vector<UniqueStream> streams_;  // one per priority
-  std::vector<UniqueStream> loads_;
-  DeviceBuffer<std::byte> cache_;  // as large as L2
-  DeviceBuffer<unsigned> sink_;
+  std::vector<DeviceStream> streams_;  // one per priority
+  std::vector<DeviceStream> loads_;
+  DeviceArray<std::byte> cache_;  // as large as L2
+  DeviceArray<unsigned> sink_;
   cudaStream_t chosen_ = nullptr;
   std::uint64_t state_ = 0;
   int multiprocessors_ = 0, shared_bytes_ = 0, left_ = 0;

@@ -1,6 +1,6 @@
 // The CUDA side of the launch seam: cudaLaunchKernel with its errors turned into one line that names the
 // caller, in a range that profilers show under the file that launched.
-#include "gpu/runtime/launch.hpp"
+#include "gpu/device/launch.hpp"
 
 #include <cstring>
 #include <map>
@@ -15,8 +15,8 @@
 
 #include <fmt/format.h>
 
+#include "gpu/device/launch_limits.hpp"
 #include "gpu/runtime/launch_hook.hpp"
-#include "gpu/runtime/launch_limits.hpp"
 #include "gpu/runtime/launch_log.hpp"
 #include "reference/core/error.hpp"
 

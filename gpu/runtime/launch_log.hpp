@@ -1,5 +1,5 @@
-// Which kernels were launched, and what each takes of the device. Apart from launch.hpp because only a bench asks: kernel
-// files stay lean, and a launch that nobody watches pays one load.
+// Which kernels were launched, and what each takes of the device. Apart from gpu/device/launch.hpp because only benches read
+// it: kernel files stay lean, and a launch that is not logged costs one load more.
 #pragma once
 #include <cuda_runtime_api.h>
 

@@ -1,7 +1,7 @@
 // The kernels behind poison.hpp.
 #include "gpu/runtime/poison.hpp"
 
-#include "gpu/runtime/device.hpp"
+#include "gpu/device/kernel.hpp"
 
 namespace plumb {
 namespace {

@@ -1,4 +1,4 @@
-// Poison for device memory: what a kernel finds where nobody wrote. Apart from the backend because these are
+// Poison for device memory: the values that a kernel reads where nothing was written. Apart from the backend because these are
 // kernels.
 #pragma once
 #include <cstdint>

@@ -2,9 +2,9 @@
 // never holds and that the compiler cannot know, so that nothing is optimised away and nothing else is written.
 #include "gpu/runtime/roofs.hpp"
 
-#include "gpu/runtime/device.hpp"
+#include "gpu/device/kernel.hpp"
+#include "gpu/device/resources.hpp"
 #include "gpu/runtime/handles.hpp"
-#include "gpu/runtime/mma.hpp"
 
 namespace plumb {
 namespace {
@@ -187,64 +187,79 @@ void hold_stream(int microseconds, void* stream) {
   launch(roof_hold, 1, 1, 0, stream, 1000LL * microseconds);
 }
 
-DeviceRoofs measure_device_roofs() {
-  constexpr std::int64_t kBytes = std::int64_t{512} << 20;
-  constexpr std::int64_t kGatherBytes = std::int64_t{18} << 20;
-  int device = 0, l2 = 0, major = 0;
-  PLUMB_CUDA(cudaGetDevice(&device));
-  PLUMB_CUDA(cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, device));
-  PLUMB_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  const int blocks = 8 * device_multiprocessors();
-  const UniqueStream owned = make_stream();
-  void* const stream = owned.get();
-  const DeviceBuffer<std::byte> from(kBytes), to(kBytes);
-  const DeviceBuffer<unsigned> sink(1);
-  PLUMB_CUDA(cudaMemsetAsync(from.data(), 0x5a, static_cast<std::size_t>(kBytes), owned.get()));
-  const auto* words = reinterpret_cast<const uint4*>(from.data());
-  auto* target = reinterpret_cast<uint4*>(to.data());
-  const double lanes = static_cast<double>(blocks) * kThreads;
+namespace {
 
-  DeviceRoofs roofs;
-  roofs.read = kBytes / best_seconds(stream, [&] { read_through(from.data(), kBytes, sink.data(), stream); });
-  const double by_kernel = best_seconds(stream, [&] {
-    launch(roof_copy, blocks, kThreads, 0, stream, words, target, static_cast<long long>(kBytes / 16));
-  });
-  const double by_library = best_seconds(
-      stream, [&] { device_copy(to.data(), from.data(), static_cast<std::size_t>(kBytes), stream); });
-  roofs.copy = 2.0 * kBytes / (by_kernel < by_library ? by_kernel : by_library);
+constexpr std::int64_t kBytes = std::int64_t{512} << 20;
+
+// What the kernels of a measurement are given.
+struct Bench {
+  void* stream;
+  int blocks;
+  unsigned* sink;
+};
+
+void measure_memory(DeviceRoofs& roofs, const Bench& on, const std::byte* from, std::byte* to) {
+  constexpr std::int64_t kGatherBytes = std::int64_t{18} << 20;
   constexpr int kRounds = 32, kGathers = 512;
-  const std::int64_t resident = l2 / 3 / 16 * 16;
-  roofs.l2_read = static_cast<double>(resident) * kRounds / best_seconds(stream, [&] {
-                    launch(roof_read, blocks, kThreads, 0, stream, words,
-                           static_cast<long long>(resident / 16), kRounds, sink.data());
+  const auto* words = reinterpret_cast<const uint4*>(from);
+  auto* target = reinterpret_cast<uint4*>(to);
+  roofs.read = kBytes / best_seconds(on.stream, [&] { read_through(from, kBytes, on.sink, on.stream); });
+  const double by_kernel = best_seconds(on.stream, [&] {
+    launch(roof_copy, on.blocks, kThreads, 0, on.stream, words, target, static_cast<long long>(kBytes / 16));
+  });
+  const double by_library =
+      best_seconds(on.stream, [&] { device_copy(to, from, static_cast<std::size_t>(kBytes), on.stream); });
+  roofs.copy = 2.0 * kBytes / (by_kernel < by_library ? by_kernel : by_library);
+  const std::int64_t resident = device_l2_bytes() / 3 / 16 * 16;
+  roofs.l2_read = static_cast<double>(resident) * kRounds / best_seconds(on.stream, [&] {
+                    launch(roof_read, on.blocks, kThreads, 0, on.stream, words,
+                           static_cast<long long>(resident / 16), kRounds, on.sink);
                   });
-  roofs.l2_gather = lanes * 16 * kGathers / best_seconds(stream, [&] {
-                      launch(roof_gather, blocks, kThreads, 0, stream, words,
-                             static_cast<unsigned>(kGatherBytes / 128), kGathers, sink.data());
+  roofs.l2_gather = static_cast<double>(on.blocks) * kThreads * 16 * kGathers / best_seconds(on.stream, [&] {
+                      launch(roof_gather, on.blocks, kThreads, 0, on.stream, words,
+                             static_cast<unsigned>(kGatherBytes / 128), kGathers, on.sink);
                     });
+}
+
+void measure_arithmetic(DeviceRoofs& roofs, const Bench& on) {
+  const double lanes = static_cast<double>(on.blocks) * kThreads, warps = lanes / 32;
   const double chained = 2.0 * lanes * kChains * kSteps;
-  roofs.fp32 = chained / best_seconds(stream, [&] {
-                 launch(roof_fma<float>, blocks, kThreads, 0, stream, 0.5f, 0.25f, sink.data());
+  roofs.fp32 = chained / best_seconds(on.stream, [&] {
+                 launch(roof_fma<float>, on.blocks, kThreads, 0, on.stream, 0.5f, 0.25f, on.sink);
                });
-  roofs.fp64 = chained / best_seconds(stream, [&] {
-                 launch(roof_fma<double>, blocks, kThreads, 0, stream, 0.5, 0.25, sink.data());
+  roofs.fp64 = chained / best_seconds(on.stream, [&] {
+                 launch(roof_fma<double>, on.blocks, kThreads, 0, on.stream, 0.5, 0.25, on.sink);
                });
-  const double warps = lanes / 32;
+  const int sm = device_sm() / 10 * 10;
   // how many accumulators hide the latency best differs between chips
   const auto mma_f64 = [&](void (*kernel)(double, unsigned*), int tiles) {
-    const double rate = warps * flop_of_mma_f64(10 * major, tiles) / best_seconds(stream, [&] {
-                          launch(kernel, blocks, kThreads, 0, stream, 0.5, sink.data());
+    const double rate = warps * flop_of_mma_f64(sm, tiles) / best_seconds(on.stream, [&] {
+                          launch(kernel, on.blocks, kThreads, 0, on.stream, 0.5, on.sink);
                         });
     if (rate > roofs.fp64_tensor) roofs.fp64_tensor = rate;
   };
   mma_f64(roof_mma_f64<2>, 2);
   mma_f64(roof_mma_f64<4>, 4);
   mma_f64(roof_mma_f64<8>, 8);
-  roofs.tf32_tensor = warps * 2.0 * 16 * 8 * 8 * kSteps * kTiles / best_seconds(stream, [&] {
-                        launch(roof_mma_tf32, blocks, kThreads, 0, stream, 0.5f, sink.data());
+  roofs.tf32_tensor = warps * 2.0 * 16 * 8 * 8 * kSteps * kTiles / best_seconds(on.stream, [&] {
+                        launch(roof_mma_tf32, on.blocks, kThreads, 0, on.stream, 0.5f, on.sink);
                       });
-  roofs.empty_launch = best_seconds(stream, [&] { launch(roof_nothing, 1, 32, 0, stream); });
-  PLUMB_CUDA(cudaStreamSynchronize(owned.get()));
+}
+
+}  // namespace
+
+DeviceRoofs measure_device_roofs() {
+  const DeviceStream stream;
+  const DeviceArray<std::byte> from(kBytes, "a buffer to measure with"),
+      to(kBytes, "a buffer to measure with");
+  const DeviceArray<unsigned> sink(1, "a sink of sums");
+  device_fill(from.data(), 0x5a, static_cast<std::size_t>(kBytes), stream.get());
+  const Bench on{stream.get(), 8 * device_multiprocessors(), sink.data()};
+  DeviceRoofs roofs;
+  measure_memory(roofs, on, from.data(), to.data());
+  measure_arithmetic(roofs, on);
+  roofs.empty_launch = best_seconds(on.stream, [&] { launch(roof_nothing, 1, 32, 0, on.stream); });
+  stream.wait();
   return roofs;
 }
 

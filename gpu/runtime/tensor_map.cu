@@ -1,4 +1,4 @@
-#include "gpu/runtime/tensor_map.hpp"
+#include "gpu/device/tensor_map.hpp"
 
 #include <cuda.h>
 

@@ -11,7 +11,7 @@
 #pragma once
 #include <cstdio>
 
-#include "gpu/runtime/host_array.hpp"
+#include "gpu/device/host_array.hpp"
 #include "gpu/sddmm/steps.hpp"
 
 namespace plumb {

@@ -10,7 +10,7 @@
 // rate or less. Hence columns are loaded by every lane of a group instead of handed around, addresses are
 // one multiply of 32 by 32 bits, and rows are searched only in steps that hold an end of one.
 #pragma once
-#include "gpu/runtime/transfer.hpp"
+#include "gpu/device/memory.hpp"
 #include "gpu/sddmm/common.hpp"
 
 namespace plumb {

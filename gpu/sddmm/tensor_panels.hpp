@@ -7,7 +7,6 @@
 // need of it in shared memory; a row of Y once per panel. Products are then exact, and the sum is rounded to
 // fp32 once, at the end.
 #pragma once
-#include "gpu/runtime/mma.hpp"
 #include "gpu/sddmm/panels.hpp"
 
 namespace plumb {

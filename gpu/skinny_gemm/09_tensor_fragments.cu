@@ -12,7 +12,6 @@
 // Fails at  K beyond 128: W is loaded anew for each panel and 16 rows (from the cache); N beyond 16: X is
 //           read again per 16 columns. Needs sm_90.
 // Source    PTX ISA, "Matrix Fragments for mma.m16n8k8"; Little's law for the loads in flight.
-#include "gpu/runtime/mma.hpp"
 #include "gpu/skinny_gemm/common.hpp"
 
 namespace plumb {
@@ -34,7 +33,7 @@ template <int Steps, int Tiles, bool Plain>
 __global__ void __launch_bounds__(32 * kWarps, 1)
     skinny_tensor_fragments(In<double> in, Out<double> out, bool wide_y) {
   static_assert(Steps % kAhead == 0, "the ring of steps keeps its places from panel to panel");
-#if defined(PLUMB_SIMT) || !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#if PLUMB_SM_AT_LEAST(90)
   constexpr int kPanelDepth = 8 * Steps;
   const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
   const Index warp = static_cast<Index>(blockIdx.x) * kWarps + threadIdx.x / 32,

@@ -12,7 +12,6 @@
 // Fails at  nothing by design at N <= 64; fp64 arithmetic outside of the tensor cores has half of rung 9's
 //           rate, which shows from N = 32.
 // Source    PTX ISA, "cp.async"; Little's law for the bytes in flight.
-#include "gpu/runtime/async_copy.hpp"
 #include "gpu/skinny_gemm/common.hpp"
 
 namespace plumb {

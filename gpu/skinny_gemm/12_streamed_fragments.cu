@@ -11,7 +11,6 @@
 //           each copy told to let X leave the second-level cache first: 91.2 us.
 // Fails at  as rung 9: K beyond 128, N beyond 16.
 // Source    as rungs 9 and 10.
-#include "gpu/runtime/mma.hpp"
 #include "gpu/skinny_gemm/row_copies.hpp"
 
 namespace plumb {
@@ -24,7 +23,7 @@ using S = RowStages<double, 64, 8, 3>;
 template <int V>
 __global__ void __launch_bounds__(S::kThreads, 1)
     skinny_streamed_fragments(In<double> in, Out<double> out, bool wide_y) {
-#if defined(PLUMB_SIMT) || !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#if PLUMB_SM_AT_LEAST(90)
   PLUMB_DYNAMIC_SHARED(double, shared);
   const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
   const int my_warp = static_cast<int>(threadIdx.x) / 32;

@@ -15,7 +15,7 @@
 // Fails at  K beyond 128: W is loaded and split anew for each panel and 16 rows; N beyond 16: X is read
 //           again.
 // Source    H. Ootomo and R. Yokota, "Recovering single precision accuracy from Tensor Cores" (2022).
-#include "gpu/runtime/tf32x3.hpp"
+#include "gpu/device/tf32x3.hpp"
 #include "gpu/skinny_gemm/row_copies.hpp"
 
 namespace plumb {

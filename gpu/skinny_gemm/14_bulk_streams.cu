@@ -38,7 +38,7 @@ PLUMB_DEVICE int place_of_w(int k, int j) {
 /// Steps: of 16 along K. Whole: K is exactly that.
 template <int Steps, bool Whole>
 __global__ void __launch_bounds__(S::kThreads, 1) skinny_bulk_streams(In<float> in, Out<float> out) {
-#if defined(PLUMB_SIMT) || !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#if PLUMB_SM_AT_LEAST(90)
   PLUMB_DYNAMIC_SHARED(float, shared);
   __shared__ Mbarrier full[S::kWarps * S::kStages];
   const int lane = static_cast<int>(threadIdx.x) % 32;

@@ -1,7 +1,6 @@
 // A warp's rows of X, brought by bulk copies to a ring of stages of its own. The staging of rung 14. Header
 // only.
 #pragma once
-#include "gpu/runtime/bulk_copy.hpp"
 #include "gpu/skinny_gemm/common.hpp"
 
 namespace plumb {

@@ -1,6 +1,5 @@
 // What rungs 12 and 13 share: a warp's copies of its rows of X into stages of its own. Header only.
 #pragma once
-#include "gpu/runtime/async_copy.hpp"
 #include "gpu/skinny_gemm/common.hpp"
 
 namespace plumb {

@@ -1,7 +1,6 @@
 // The body of rung 11, which rung 14 falls back to: each warp streams its own rows of X through its own
 // stages. Header only.
 #pragma once
-#include "gpu/runtime/async_copy.hpp"
 #include "gpu/skinny_gemm/common.hpp"
 
 namespace plumb {

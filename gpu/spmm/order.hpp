@@ -1,6 +1,6 @@
 // Rows in the order of their lengths, for the rungs whose warps take several rows at once.
 #pragma once
-#include "gpu/runtime/host_array.hpp"
+#include "gpu/device/host_array.hpp"
 #include "gpu/spmm/common.hpp"
 
 namespace plumb {

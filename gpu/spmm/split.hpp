@@ -1,7 +1,7 @@
 // Long rows cut into parts, for the rungs in which they must not wait for one group of lanes: the analysis on
 // the host, and the second pass that adds the parts of a row, always in the same order.
 #pragma once
-#include "gpu/runtime/host_array.hpp"
+#include "gpu/device/host_array.hpp"
 #include "gpu/spmm/rows.hpp"
 
 namespace plumb {

@@ -1,7 +1,7 @@
 // Features of a matrix by which a rung chooses or refuses, from row lengths on the host. For supports() and
 // prepare() only.
 #pragma once
-#include "gpu/runtime/host_array.hpp"
+#include "gpu/device/host_array.hpp"
 #include "gpu/spmv/common.hpp"
 
 namespace plumb {

@@ -1,7 +1,7 @@
 // Long rows apart from the others: tiles of the long ones and groups of lanes on the rest, in one launch.
 // Apart from rung 22 because the adaptive rung picks it too.
 #pragma once
-#include "gpu/runtime/host_array.hpp"
+#include "gpu/device/host_array.hpp"
 #include "gpu/spmv/vector_per_row.hpp"
 
 namespace plumb {

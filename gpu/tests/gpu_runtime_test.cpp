@@ -8,14 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "gpu/device/launch_limits.hpp"
+#include "gpu/device/memory.hpp"
 #include "gpu/runtime/check.hpp"
 #include "gpu/runtime/device_info.hpp"
 #include "gpu/runtime/disturb.hpp"
 #include "gpu/runtime/handles.hpp"
 #include "gpu/runtime/launch_hook.hpp"
-#include "gpu/runtime/launch_limits.hpp"
 #include "gpu/runtime/poison.hpp"
-#include "gpu/runtime/transfer.hpp"
 #include "reference/core/error.hpp"
 
 namespace plumb {
@@ -83,8 +83,8 @@ TEST_CASE("where no kernel can run, the reason is one line and asking for the de
   }
   CHECK(reason.find('\n') == std::string::npos);
   CHECK_THROWS_WITH_AS((void)device_info(), reason.c_str(), Error);
-  CHECK_THROWS_AS(DeviceBuffer<float>(4), Error);
-  CHECK_THROWS_AS((void)make_stream(), Error);
+  CHECK_THROWS_AS(DeviceArray<float>(4, "a test"), Error);
+  CHECK_THROWS_AS(DeviceStream(), Error);
 }
 
 TEST_CASE(
@@ -102,8 +102,8 @@ TEST_CASE(
 
 TEST_CASE("what is written to a device is read back, in stream order") {
   if (!device_here()) return;
-  const UniqueStream stream = make_stream();
-  const DeviceBuffer<int> buffer(3), copy(3);
+  const DeviceStream stream;
+  const DeviceArray<int> buffer(3, "a test"), copy(3, "a test");
   const std::vector<int> sent = {1, 2, 3};
   device_write(buffer.data(), sent.data(), sizeof(int) * 3, stream.get());
   device_copy(copy.data(), buffer.data(), sizeof(int) * 3, stream.get());
@@ -114,10 +114,10 @@ TEST_CASE("what is written to a device is read back, in stream order") {
 
 TEST_CASE("poison reaches every word, and one changed word is counted") {
   if (!device_here()) return;
-  const UniqueStream stream = make_stream();
+  const DeviceStream stream;
   const std::int64_t bytes = 8 * 100003;
-  const DeviceBuffer<std::uint64_t> buffer(bytes / 8);
-  const DeviceBuffer<unsigned long long> count(1);
+  const DeviceArray<std::uint64_t> buffer(bytes / 8, "a test");
+  const DeviceArray<unsigned long long> count(1, "a test");
   const std::uint64_t bits = 0x7ff5f1ce7fb5f1ceull, other = 1;
   fill_pattern(buffer.data(), bits, bytes, stream.get());
   const auto mismatches = [&] {
@@ -132,31 +132,11 @@ TEST_CASE("poison reaches every word, and one changed word is counted") {
   CHECK(mismatches() == 1);
 }
 
-TEST_CASE("a captured graph does its work at every launch, and a failing capture leaves the stream usable") {
-  if (!device_here()) return;
-  const UniqueStream stream = make_stream();
-  const DeviceBuffer<unsigned char> buffer(4);
-  const UniqueGraph graph =
-      capture_graph(stream.get(), [&] { device_fill(buffer.data(), 7, 4, stream.get()); });
-  for (int round = 0; round < 2; ++round) {
-    device_fill(buffer.data(), 0, 4, stream.get());
-    PLUMB_CUDA(cudaGraphLaunch(graph.get(), stream.get()));
-    unsigned char back[4] = {};
-    device_read(back, buffer.data(), 4, stream.get());
-    CHECK(back[3] == 7);
-  }
-  CHECK_THROWS_AS((void)capture_graph(stream.get(), [] { throw Error("no"); }), Error);
-  device_fill(buffer.data(), 1, 4, stream.get());
-  unsigned char back[4] = {};
-  device_read(back, buffer.data(), 4, stream.get());
-  CHECK(back[0] == 1);
-}
-
 TEST_CASE("a disturbed launch does its work, and the seam is left as it was") {
   if (!device_here()) return;
   Disturbance disturbance;
   const std::int64_t bytes = 8 * 1000;
-  const DeviceBuffer<std::uint64_t> buffer(bytes / 8);
+  const DeviceArray<std::uint64_t> buffer(bytes / 8, "a test");
   std::vector<cudaStream_t> streams;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     disturbance.begin(seed);
@@ -176,10 +156,11 @@ TEST_CASE("a disturbed launch does its work, and the seam is left as it was") {
 
 TEST_CASE("two recorded events lie in order") {
   if (!device_here()) return;
-  const UniqueStream stream = make_stream();
+  const DeviceStream owned;
+  auto* const stream = static_cast<cudaStream_t>(owned.get());
   const UniqueEvent begin = make_event(), end = make_event();
-  PLUMB_CUDA(cudaEventRecord(begin.get(), stream.get()));
-  PLUMB_CUDA(cudaEventRecord(end.get(), stream.get()));
+  PLUMB_CUDA(cudaEventRecord(begin.get(), stream));
+  PLUMB_CUDA(cudaEventRecord(end.get(), stream));
   CHECK(elapsed_ms(begin, end) >= 0);
 }
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "gpu/simt/host/host_api.hpp"
+#include "gpu/simt/host/api.hpp"
 #include "gpu/simt/scheduler/launch_limits.hpp"
 #include "gpu/tests/simt_support.hpp"
 #include "reference/core/error.hpp"

@@ -5,7 +5,7 @@
 // Limits    16 registers, no shared memory: 8 blocks of 256 per SM (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  the writes: 32 sectors per warp. Rung 2 answers that.
 // Source    G. Ruetsch and P. Micikevicius, "Optimizing Matrix Transpose in CUDA" (2009).
-#include "gpu/runtime/device.hpp"
+#include "gpu/device/kernel.hpp"
 #include "reference/ops/transpose.hpp"
 
 namespace plumb {

@@ -1,7 +1,7 @@
 // The tiled transpose of rungs 2 to 4: they differ in the tile's pitch and in how much a thread moves. Header
 // only.
 #pragma once
-#include "gpu/runtime/device.hpp"
+#include "gpu/device/kernel.hpp"
 #include "reference/ops/transpose.hpp"
 
 namespace plumb {

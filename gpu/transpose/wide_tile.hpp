@@ -1,7 +1,7 @@
 // The kernel of the transpose rungs with 64 x 64 tiles: a block of 32 x Rows threads, each two elements wide.
 // Header only.
 #pragma once
-#include "gpu/runtime/device.hpp"
+#include "gpu/device/kernel.hpp"
 #include "reference/ops/transpose.hpp"
 
 namespace plumb {

@@ -34,7 +34,7 @@ const Register<Gemv, double, Space::host> f64{"mine", run<double>};
 }  // namespace
 }  // namespace plumb
 """
-DEVICE = """#include "gpu/runtime/device.hpp"
+DEVICE = """#include "gpu/device/kernel.hpp"
 #include "reference/ops/gemv.hpp"
 
 namespace plumb {

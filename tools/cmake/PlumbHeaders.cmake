@@ -37,7 +37,7 @@ function(plumb_check_gpu_headers)
     set(source ${CMAKE_BINARY_DIR}/headers/${stem}.cu)
     file(CONFIGURE OUTPUT ${source} CONTENT "#include \"${header}\"\n#include \"${header}\"\n" @ONLY)
     plumb_requirements(${CMAKE_SOURCE_DIR}/${header} words)
-    if(words OR header MATCHES "/stress[.]hpp$")  # stress.hpp stands in for CUDA's own functions
+    if(words OR header MATCHES "^gpu/device/(stress[.]hpp|ptx/)")  # what language.hpp includes for a GPU alone
       list(APPEND beyond ${source})
     else()
       list(APPEND kernels ${source})

@@ -78,7 +78,7 @@ def new_variant(tree, op, idea, cuda=False):
     number = tree.next_number(f"{room}/{op}")
     name = f"{number}_{idea}"
     common = f"gpu/{op}/common.hpp"
-    include = common if (tree.root / common).exists() else "gpu/runtime/device.hpp"
+    include = common if (tree.root / common).exists() else "gpu/device/kernel.hpp"
     text = tree.template(
         f"variant_of.{end}",
         op=op,

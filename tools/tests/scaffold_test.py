@@ -85,7 +85,7 @@ class Scaffold(unittest.TestCase):
         self.assertIn('#include "gpu/spmv/common.hpp"', self.read(path))
         kernels.new_op(self.tree, "axpy")
         kernels.new_variant(self.tree, "axpy", "idea", cuda=True)
-        self.assertIn('#include "gpu/runtime/device.hpp"', self.read("gpu/axpy/01_idea.cu"))
+        self.assertIn('#include "gpu/device/kernel.hpp"', self.read("gpu/axpy/01_idea.cu"))
         for key in ("Change", "Traffic", "Limits", "Fails at", "Source"):
             self.assertIn(f"// {key}", self.read(path))
 

@@ -4,11 +4,13 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "gpu/device/resources.hpp"
+#include "gpu/runtime/check.hpp"
 #include "gpu/runtime/device_info.hpp"
-#include "gpu/runtime/handles.hpp"
 #include "gpu/runtime/launch_log.hpp"
 #include "reference/core/error.hpp"
 #include "verify/engine/gpu_backend.hpp"
@@ -20,14 +22,14 @@ class ApartBackend final : public Backend {
  public:
   ApartBackend() : reason_(device_unavailable()) {
     if (!reason_.empty()) return;
-    stream_ = make_stream();
+    stream_.emplace();
     info_ = device_info();
   }
 
   Reason why_not() const override { return reason_; }
   std::string describe() const override { return reason_.empty() ? plumb::describe(info_) : reason_; }
   int sm() const override { return info_.sm; }
-  void* stream() override { return stream_.get(); }
+  void* stream() override { return stream_->get(); }
   bool apart() const override { return true; }
   // never asked: all arrays are placed
   std::byte* upload(std::byte*, std::int64_t) override { return nullptr; }
@@ -36,12 +38,12 @@ class ApartBackend final : public Backend {
     Placed& placed = placed_.emplace_back();
     placed.array = array;
     placed.host = const_cast<std::byte*>(at_offset);
-    placed.memory = DeviceBuffer<std::byte>(array.span_bytes());
+    placed.memory = DeviceArray<std::byte>(array.span_bytes(), "an array of the case");
     placed.array.data = placed.host;
     if (array.span_bytes() > 0 && !(array.output && holds_only(placed.array, poison))) {
       copy(placed, placed.memory.data(), placed.host, cudaMemcpyHostToDevice);
     }
-    PLUMB_CUDA(cudaStreamSynchronize(stream_.get()));
+    stream_->wait();
     return placed.memory.data();
   }
 
@@ -52,13 +54,13 @@ class ApartBackend final : public Backend {
       if (placed.array.span_bytes() > 0)
         copy(placed, placed.host, placed.memory.data(), cudaMemcpyDeviceToHost);
     }
-    PLUMB_CUDA(cudaStreamSynchronize(stream_.get()));
+    stream_->wait();
     placed_.clear();
   }
 
   void* workspace(std::int64_t bytes, Poison) override {
     if (bytes < 0) throw Error(fmt::format("a workspace of {} bytes was asked for", bytes));
-    return workspace_.emplace_back(bytes).data();
+    return workspace_.emplace_back(bytes, "a workspace").data();
   }
 
   std::string release_workspace() override {
@@ -79,7 +81,7 @@ class ApartBackend final : public Backend {
   struct Placed {
     ArrayInfo array;
     std::byte* host = nullptr;
-    DeviceBuffer<std::byte> memory;
+    DeviceArray<std::byte> memory;
   };
 
   // Elements alone: the padding between rows stays as memory comes.
@@ -87,14 +89,15 @@ class ApartBackend final : public Backend {
     const ArrayInfo& a = placed.array;
     const auto pitch = static_cast<std::size_t>(a.ld * a.element_bytes());
     PLUMB_CUDA(cudaMemcpy2DAsync(to, pitch, from, pitch, static_cast<std::size_t>(a.cols * a.element_bytes()),
-                                 static_cast<std::size_t>(a.rows), kind, stream_.get()));
+                                 static_cast<std::size_t>(a.rows), kind,
+                                 static_cast<cudaStream_t>(stream_->get())));
   }
 
   std::string reason_;
   DeviceInfo info_;
-  UniqueStream stream_;
+  std::optional<DeviceStream> stream_;  // none without a device
   std::vector<Placed> placed_;
-  std::vector<DeviceBuffer<std::byte>> workspace_;
+  std::vector<DeviceArray<std::byte>> workspace_;
 };
 
 }  // namespace

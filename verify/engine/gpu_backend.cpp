@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "gpu/device/resources.hpp"
 #include "gpu/runtime/device_info.hpp"
 #include "gpu/runtime/disturb.hpp"
 #include "gpu/runtime/handles.hpp"
@@ -31,7 +32,7 @@ std::int64_t round_up(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
 
 // Device memory between two guard zones, kept for the next run: cudaMalloc inside a run would be timed.
 struct GuardedBlock {
-  DeviceBuffer<std::byte> memory;
+  DeviceArray<std::byte> memory;
   std::int64_t capacity = 0;  // bytes between the guards
   std::int64_t bytes = 0;     // of it in use
   [[nodiscard]] std::byte* base() const { return memory.data() + kDeviceGuardBytes; }
@@ -42,8 +43,8 @@ class GpuBackend final : public Backend {
   GpuBackend() : reason_(device_unavailable()) {
     if (!reason_.empty()) return;
     info_ = device_info();
-    stream_ = make_stream();
-    mismatches_ = DeviceBuffer<unsigned long long>(1);
+    stream_.emplace();
+    mismatches_ = DeviceArray<unsigned long long>(1, "a count of mismatches");
     PLUMB_CUDA(cudaDeviceGetLimit(&persisting_bytes_, cudaLimitPersistingL2CacheSize));
   }
 
@@ -156,15 +157,15 @@ class GpuBackend final : public Backend {
     for (const ByteRange& r : ranges) bytes += round_up(r.bytes);
     if (kept_.size() < bytes || kept_.size() > std::max<std::int64_t>(2 * bytes, kFreePoisonBytes)) {
       kept_ = {};
-      kept_ = DeviceBuffer<std::byte>(bytes);
+      kept_ = DeviceArray<std::byte>(bytes, "a copy of the outputs");
     }
     copy_kept(true);
     PLUMB_CUDA(cudaStreamSynchronize(stream_now()));
     if (begin_.get() == nullptr) {
       begin_ = make_event();
       end_ = make_event();
-      flush_ = DeviceBuffer<std::byte>(4 * info_.l2_bytes / 16 * 16);
-      sink_ = DeviceBuffer<unsigned>(1);
+      flush_ = DeviceArray<std::byte>(4 * info_.l2_bytes / 16 * 16, "what empties L2");
+      sink_ = DeviceArray<unsigned>(1, "a sink of sums");
       PLUMB_CUDA(cudaMemsetAsync(flush_.data(), 0x5a, static_cast<std::size_t>(flush_.size()), stream_now()));
     }
     hold_microseconds_ = kShortestHold;
@@ -201,7 +202,7 @@ class GpuBackend final : public Backend {
 
  private:
   [[nodiscard]] cudaStream_t stream_now() const {
-    return disturbed_ ? disturbance_->stream() : stream_.get();
+    return disturbed_ ? disturbance_->stream() : static_cast<cudaStream_t>(stream_->get());
   }
   void end_disturbance() {
     if (disturbed_) disturbance_->end();
@@ -265,7 +266,8 @@ class GpuBackend final : public Backend {
   GuardedBlock make_block(std::int64_t bytes) {
     GuardedBlock block;
     block.capacity = round_up(std::max<std::int64_t>(bytes, 1));
-    block.memory = DeviceBuffer<std::byte>(block.capacity + 2 * kDeviceGuardBytes);
+    block.memory = DeviceArray<std::byte>(block.capacity + 2 * kDeviceGuardBytes,
+                                          "an image or a workspace with its guards");
     return block;
   }
 
@@ -314,7 +316,7 @@ class GpuBackend final : public Backend {
     const std::int64_t bytes =
         std::min<std::int64_t>(kFreePoisonBytes, static_cast<std::int64_t>(free_bytes / 2)) / 256 * 256;
     if (bytes == 0) return;
-    const DeviceBuffer<std::byte> pool(bytes);
+    const DeviceArray<std::byte> pool(bytes, "poisoned memory");
     fill_pattern(pool.data(), bits, bytes, stream_now());
     PLUMB_CUDA(cudaStreamSynchronize(stream_now()));
   }
@@ -331,20 +333,20 @@ class GpuBackend final : public Backend {
 
   std::string reason_, image_damage_;
   DeviceInfo info_;
-  UniqueStream stream_;
+  std::optional<DeviceStream> stream_;      // none without a device
   std::optional<Disturbance> disturbance_;  // of --stress
   bool disturbed_ = false;
   GuardedBlock image_;
   PinnedPiece pinned_[2];
   std::vector<GuardedBlock> used_, idle_;
-  DeviceBuffer<unsigned long long> mismatches_;
+  DeviceArray<unsigned long long> mismatches_;
   std::size_t persisting_bytes_ = 0;
   std::uint64_t run_poison_ = 0;
   int uploads_ = 0;
   bool shared_poison_due_ = false;
   std::vector<ByteRange> kept_ranges_;
-  DeviceBuffer<std::byte> kept_, flush_;
-  DeviceBuffer<unsigned> sink_;
+  DeviceArray<std::byte> kept_, flush_;
+  DeviceArray<unsigned> sink_;
   UniqueEvent begin_, end_;
   std::chrono::steady_clock::time_point queued_from_;
   int hold_microseconds_ = kShortestHold;

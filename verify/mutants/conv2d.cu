@@ -1,6 +1,6 @@
 // Planted faults of conv2d's kernels: a right kernel of 8 x 8 tiles with their halo in shared memory and one
 // of Winograd's tiles, and each fault a thing changed in them.
-#include "gpu/runtime/device.hpp"
+#include "gpu/device/kernel.hpp"
 #include "reference/core/winograd.hpp"
 #include "reference/ops/conv2d.hpp"
 #include "verify/mutants/device_mutant.hpp"

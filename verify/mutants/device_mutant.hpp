@@ -1,7 +1,7 @@
 // One planted fault of a kernel, in both types at once; its kernels run on a GPU and on the CPU executor. C++17: device files include
 // it.
 #pragma once
-#include "gpu/runtime/device.hpp"
+#include "gpu/device/kernel.hpp"
 #include "verify/mutants/mutant.hpp"
 
 namespace plumb {

@@ -1,7 +1,6 @@
 // Planted faults of the tiled matrix product on a device: one right kernel of 16 x 16 tiles, and each fault a thing changed in it.
 // Fault::none is the right one; nothing registers it.
-#include "gpu/runtime/async_copy.hpp"
-#include "gpu/runtime/device.hpp"
+#include "gpu/device/kernel.hpp"
 #include "reference/ops/gemm.hpp"
 #include "verify/mutants/device_mutant.hpp"
 

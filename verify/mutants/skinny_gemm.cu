@@ -1,7 +1,6 @@
 // Planted faults of a device's tall and skinny product whose rows arrive by bulk copies (cp.async.bulk, mbarrier): one right kernel, a
 // ring of two stages for a block, and each fault a thing changed in it. Fault::none is the right one; nothing registers it.
-#include "gpu/runtime/bulk_copy.hpp"
-#include "gpu/runtime/device.hpp"
+#include "gpu/device/kernel.hpp"
 #include "reference/ops/skinny_gemm.hpp"
 #include "verify/mutants/device_mutant.hpp"
 
@@ -22,7 +21,7 @@ enum class Fault { none, no_wait, parity_kept, refilled_early, announced_after, 
 
 template <class T, Fault F>
 __global__ void skinny_mutant(In<T> in, Out<T> out, bool bulk) {
-#if defined(PLUMB_SIMT) || !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#if PLUMB_SM_AT_LEAST(90)
   alignas(128) __shared__ T stages[kStages][kRows * kMostK];
   __shared__ Mbarrier full[kStages];
   const Index tiles = (out.Y.rows + kRows - 1) / kRows;

@@ -1,6 +1,6 @@
 // Planted faults of sparse matrix times dense matrix on a device: rows staged by warps, rows read as vectors
 // by groups of lanes, rows shared by the groups of a warp, and long rows in parts.
-#include "gpu/runtime/device.hpp"
+#include "gpu/device/kernel.hpp"
 #include "reference/ops/spmm.hpp"
 #include "verify/mutants/device_mutant.hpp"
 

@@ -1,6 +1,6 @@
 // Planted faults of sparse matrix times vector on a device: entries dealt out in equal shares with rows cut at their borders ("flat"),
 // rows gathered in a shared buffer ("stream"), and the choice between kernels.
-#include "gpu/runtime/transfer.hpp"
+#include "gpu/device/memory.hpp"
 #include "reference/ops/spmv.hpp"
 #include "verify/mutants/device_mutant.hpp"
 

@@ -23,9 +23,9 @@
 // Fails at  rows of S beyond 512 (fp64: 256) columns, which it does not hold.
 // Source    Gale, Zaharia, Young and Elsen, SC'20 (rows by length); Pang et al., PPoPP'24 (long rows apart).
 #pragma once
+#include "gpu/device/kernel.hpp"
 #include "gpu/log_softmax/common.hpp"
 #include "gpu/models/gcn/rows.hpp"
-#include "gpu/runtime/device.hpp"
 
 namespace plumb {
 namespace gcn {

@@ -17,16 +17,14 @@ namespace gcn {
 namespace {
 
 constexpr int kAlignment = 16;  // of everything here: bases by 256 bytes, rows by whole packs
-#if defined(PLUMB_SIMT)
-constexpr Index kTimed = 1;  // no clock worth asking
-#else
-constexpr Index kTimed = 20;
-#endif
 
 template <class V>
 bool all_finite(const V& values) {
   return std::all_of(values.begin(), values.end(), [](auto x) { return std::isfinite(x); });
 }
+
+/// How often the whole pass is run for its time.
+Index timed_runs() { return device_has_clock() ? 20 : 1; }
 
 double median_of(std::vector<double> values) {
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
@@ -207,14 +205,15 @@ GcnRun<T> Execution<T>::run() {
   keep_ = false;
   spoil(answer_);
   pass();
+  const Index runs = timed_runs();
   DeviceMarks ends(2);
   ends.mark(stream());
-  for (Index r = 0; r < kTimed; ++r) pass();
+  for (Index r = 0; r < runs; ++r) pass();
   ends.mark(stream());
-  times_.repeats = kTimed;
-  times_.resident = ends.seconds()[0] / static_cast<double>(kTimed);
+  times_.repeats = runs;
+  times_.resident = ends.seconds()[0] / static_cast<double>(runs);
   std::vector<std::vector<double>> by_step(steps_.size());
-  for (Index r = 0; r < kTimed; ++r) {
+  for (Index r = 0; r < runs; ++r) {
     DeviceMarks marks(static_cast<std::int64_t>(steps_.size()) + 1);
     marks.mark(stream());
     for (const Step& step : steps_) {

@@ -4,7 +4,7 @@
 #pragma once
 #include <cstdint>
 
-#include "gpu/runtime/device_memory.hpp"
+#include "gpu/device/resources.hpp"
 #include "reference/core/matrix.hpp"
 
 namespace plumb {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gpu/common/rung.hpp"
-#include "gpu/runtime/device_memory.hpp"
+#include "gpu/device/resources.hpp"
 #include "reference/core/error.hpp"
 #include "reference/models/sparse_dnn.hpp"
 #include "reference/models/sparse_dnn_parts.hpp"

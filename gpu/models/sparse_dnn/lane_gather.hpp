@@ -20,15 +20,6 @@ PLUMB_DEVICE void add_scaled(float4& sum, float w, const float4& y) {
   sum.w += w * y.w;
 }
 
-/// `p` as a register: what it was made of is not gone through again wherever it is used.
-template <class T>
-PLUMB_DEVICE T* kept(T* p) {
-#if !defined(PLUMB_SIMT)
-  asm("" : "+l"(p));
-#endif
-  return p;
-}
-
 PLUMB_DEVICE float4 activate4(const float4& z, float bias, float cap) {
   return {activate(z.x, bias, cap), activate(z.y, bias, cap), activate(z.z, bias, cap),
           activate(z.w, bias, cap)};
@@ -44,23 +35,12 @@ PLUMB_DEVICE void hold_zeros(float4 (&sum)[kSums], float bias) {
   for (int i = 0; i < kSums; ++i) hold(sum[i].x), hold(sum[i].y), hold(sum[i].z), hold(sum[i].w);
 }
 
-/// The smaller one; NaN if x is. `cap` is a number.
-PLUMB_DEVICE float at_most(float x, float cap) {
-#if !defined(PLUMB_SIMT)
-  float y;  // one instruction; a comparison takes two
-  asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(x), "f"(cap));
-  return y;
-#else
-  return x > cap ? cap : x;
-#endif
-}
-
 /// activate4() of sums that hold_zeros() has seen: half the instructions. Where a lane has few sums (class A)
 /// they are not missed, and the registers for it are: 44 us a layer for 42 at 4096 neurons on the H200.
 PLUMB_DEVICE float4 activate_held(const float4& z, float bias, float cap) {
   const auto activated = [bias, cap](float x) {
     const float y = x + bias;
-    return at_most(y <= 0 ? 0 : y, cap);
+    return min_or_nan(y <= 0 ? 0 : y, cap);
   };
   return {activated(z.x), activated(z.y), activated(z.z), activated(z.w)};
 }

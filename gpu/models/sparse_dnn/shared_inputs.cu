@@ -21,7 +21,6 @@
 
 #include "gpu/models/sparse_dnn/steady_state.hpp"
 #include "gpu/models/sparse_dnn/tuned_loop.hpp"
-#include "gpu/runtime/async_copy.hpp"
 
 namespace plumb {
 namespace {
@@ -83,8 +82,8 @@ PLUMB_DEVICE void group_of_panels(const SharedLayer& w, int group, int panel, in
   static_assert(kStep * kWeights <= 32, "a weight to a lane");
   const std::int32_t begin = __ldg(w.input_begin + group);
   const int inputs = __ldg(w.input_begin + group + 1) - begin, whole = inputs / kStep;
-  const std::int32_t* const input = kept(w.input + begin + lane);
-  const float4* const weight = kept(w.weight + static_cast<Index>(begin) * kWeights + lane);
+  const std::int32_t* const input = opaque(w.input + begin + lane);
+  const float4* const weight = opaque(w.weight + static_cast<Index>(begin) * kWeights + lane);
   std::int32_t mine = 0;  // of 32 inputs
   const auto fetch = [&](int step, int stage /* step % kStages, known when this is compiled */) {
     const int k = step * kStep, here = inputs - k;
@@ -138,7 +137,7 @@ PLUMB_DEVICE void group_of_panels(const SharedLayer& w, int group, int panel, in
   hold_zeros(sum, bias);
   uint4 any = {};
   const int part = lane % kLineParts, own = panel + lane / kLineParts;
-  float* const to = kept(out + static_cast<Index>(own) * neurons * kPanel + part * 4);
+  float* const to = opaque(out + static_cast<Index>(own) * neurons * kPanel + part * 4);
   const int4* const neuron = reinterpret_cast<const int4*>(w.neuron) + static_cast<Index>(group) * kWeights;
 #pragma unroll
   for (int q = 0; q < kWeights; ++q) {
@@ -177,11 +176,11 @@ __global__ void __launch_bounds__(kSharedThreads, kSharedBlocks)
 #pragma unroll
       for (int p = 0; p < kPanels; ++p) {
         const int r = (panel + p) * static_cast<int>(kPanel) + lane;
-        rows.from[p % Rows<kListed>::kPointers] = kept(in + layout.row(place[r < many ? r : 0]));
+        rows.from[p % Rows<kListed>::kPointers] = opaque(in + layout.row(place[r < many ? r : 0]));
       }
     } else {
       const int own = panel + lane / 8;
-      rows.from[0] = kept(in + (own < panels ? own : 0) * layout.neurons * kPanel + lane % 8 * 4);
+      rows.from[0] = opaque(in + (own < panels ? own : 0) * layout.neurons * kPanel + lane % 8 * 4);
     }
     const int first = (panel * static_cast<int>(kPanel)) + lane * 4;  // of this lane's four
     const unsigned active = first >= many ? 0u : first + 4 <= many ? 15u : (1u << (many - first)) - 1;
@@ -204,7 +203,8 @@ __global__ void __launch_bounds__(kSharedThreads, kSharedBlocks)
         const bool even = (l - order.first) % 2 == 0;
         const int panel = unit * kPanels, own = panel + lane / 8;
         Rows<false> rows;
-        rows.from[0] = kept((even ? y : other) + (own < panels ? own : 0) * neurons * kPanel + lane % 8 * 4);
+        rows.from[0] =
+            opaque((even ? y : other) + (own < panels ? own : 0) * neurons * kPanel + lane % 8 * 4);
         const SharedLayer layer = layers[l];
         group_of_panels(layer, group, panel, panels, neurons, rows, own < panels ? 15u : 0u, bias, cap, lane,
                         rings[warp], even ? other : y,

@@ -24,7 +24,6 @@
 #include <algorithm>
 
 #include "gpu/models/sparse_dnn/steady_state.hpp"
-#include "gpu/runtime/async_copy.hpp"
 
 namespace plumb {
 namespace sdnn {

@@ -21,8 +21,6 @@
 
 #include <algorithm>
 
-#include "gpu/runtime/async_copy.hpp"
-
 namespace plumb {
 namespace sdnn {
 namespace {

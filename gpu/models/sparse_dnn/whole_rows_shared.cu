@@ -21,12 +21,6 @@
 
 #include <algorithm>
 
-#include "gpu/runtime/async_copy.hpp"
-#include "gpu/runtime/bulk_copy.hpp"
-#if !defined(PLUMB_SIMT)
-#include "gpu/runtime/device_info.hpp"
-#endif
-
 namespace plumb {
 namespace sdnn {
 namespace {
@@ -357,14 +351,7 @@ void launch_groups(const GroupLayers& w, Index first, Index last, Index neurons,
          w, first, last, Layout{neurons, kPanel}, source, counts, bias, cap, out, ids_out);
 }
 
-bool copies_in_bulk() {
-#if defined(PLUMB_SIMT)
-  return true;
-#else
-  static const bool can = device_info().sm >= 90;
-  return can;
-#endif
-}
+bool copies_in_bulk() { return device_sm() >= 90; }
 
 }  // namespace
 

@@ -141,7 +141,7 @@ PLUMB_SIMT_UNTRACKED inline float atomic_sum(const volatile void* at, float old,
 }
 
 void mma_tf32(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2], Here here);
-/// c(m x 8) += a(m x k) b(k x 8) for m = 8 or 16, fragments as in gpu/runtime/mma.hpp.
+/// c(m x 8) += a(m x k) b(k x 8) for m = 8 or 16, fragments as in gpu/device/ptx/mma.hpp.
 void mma_f64(double* c, const double* a, const double* b, int m, int k, Here here);
 /// c(16 x 8) += a(16 x k) b(k x 8) for k = 8 or 16: pairs of bfloat16 with `brain`, else of half, in the PTX ISA's fragments. The
 /// second form's accumulators are pairs of half.

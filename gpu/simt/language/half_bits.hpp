@@ -21,6 +21,18 @@ struct Brain {
 
 inline constexpr unsigned short kHalfNan = 0x7fff;  // what CUDA makes of any NaN, in both formats
 
+/// Whether that direction leads away from zero; `nearest` leads nowhere by itself.
+inline bool leads_away(Round direction, bool negative) {
+  return (direction == Round::down && negative) || (direction == Round::up && !negative);
+}
+
+/// Whether a magnitude is rounded up that was cut to `kept` and lost `rest` of 2 `half`.
+inline bool rounds_up(unsigned long long kept, unsigned long long rest, unsigned long long half,
+                      Round direction, bool negative) {
+  if (direction == Round::nearest) return rest > half || (rest == half && (kept & 1u) != 0);
+  return rest != 0 && leads_away(direction, negative);
+}
+
 /// x in format F. NaN becomes kHalfNan; what is too large becomes infinity, or the largest number where the direction says so.
 template <class F>
 inline unsigned short narrow(double x, Round direction = Round::nearest) {
@@ -40,18 +52,13 @@ inline unsigned short narrow(double x, Round direction = Round::nearest) {
   const int drop = places < 63 ? places : 63;  // from 54 on, nothing but a trace is left
   const unsigned long long kept = significand >> drop;
   const unsigned long long rest = significand & ((1ull << drop) - 1);
-  const unsigned long long tie = 1ull << (drop - 1);
-  bool away = false;
-  if (direction == Round::nearest) away = rest > tie || (rest == tie && (kept & 1u) != 0);
-  if (direction == Round::down) away = negative && rest != 0;
-  if (direction == Round::up) away = !negative && rest != 0;
+  const bool up = rounds_up(kept, rest, 1ull << (drop - 1), direction, negative);
   // A carry out of the fraction is a carry into the exponent; a subnormal's exponent field is 0 by the same sum.
   unsigned long long code =
-      (static_cast<unsigned long long>(scale + kBias - 1) << F::kFraction) + kept + (away ? 1u : 0u);
+      (static_cast<unsigned long long>(scale + kBias - 1) << F::kFraction) + kept + (up ? 1u : 0u);
   if (code >= kInfinity) {
-    const bool stays = direction == Round::zero || (direction == Round::down && !negative) ||
-                       (direction == Round::up && negative);
-    code = stays ? kInfinity - 1 : kInfinity;
+    const bool infinite = direction == Round::nearest || leads_away(direction, negative);
+    code = infinite ? kInfinity : kInfinity - 1;
   }
   return static_cast<unsigned short>(sign | code);
 }

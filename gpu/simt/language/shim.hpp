@@ -2,7 +2,7 @@
 // for the CPU executor (-DPLUMB_SIMT). Index variables, vector types, barriers, warp operations, atomics,
 // fences, intrinsics.
 //
-// Why this way: every operation that synchronises, or that the executor must see, is a call into executor.cpp
+// Why this way: every operation that synchronises, or that the executor must see, is a call into scheduler/
 // with its file and line as default arguments; everything else is plain C++ that the optimiser and the
 // compiler's own thread-sanitizer instrumentation handle. Functions that touch a kernel's memory on its
 // behalf are PLUMB_SIMT_UNTRACKED, so that an atomic is reported once, as an atomic. __shared__ and __global__
@@ -31,6 +31,7 @@
 extern const uint3 threadIdx, blockIdx, blockDim, gridDim;
 constexpr int warpSize = 32;
 
+#include "gpu/simt/language/instructions.hpp"
 #include "gpu/simt/language/ptx.hpp"
 #include "gpu/simt/language/rounding.hpp"
 
@@ -53,10 +54,6 @@ constexpr int warpSize = 32;
 #if !defined(__CUDA_ARCH__)
 #define __CUDA_ARCH__ 800
 #endif
-
-/// Declares `name` as a T* to the block's dynamic shared memory, aligned to 16 bytes (see
-/// gpu/runtime/device.hpp).
-#define PLUMB_DYNAMIC_SHARED(T, name) T* const name = static_cast<T*>(::plumb::simt::dynamic_shared())
 
 #define __trap() ::plumb::simt::trap("__trap()", ::plumb::simt::Here::at())
 #define __brkpt() ::plumb::simt::trap("__brkpt()", ::plumb::simt::Here::at())

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 namespace plumb::simt {
 
@@ -47,13 +48,11 @@ std::vector<std::string> lines_of(const std::string& path, std::uintptr_t base,
 
 // Code of our own that stands between a kernel and what it does.
 bool is_ours(const std::string& file) {
-  static const char* const kOurs[] = {"gpu/runtime/async_copy.hpp", "gpu/runtime/bulk_copy.hpp",
-                                      "gpu/runtime/mma.hpp", "gpu/runtime/launch.hpp"};
   if (file.find("gpu/simt/language/") != std::string::npos) return true;
-  for (const char* own : kOurs) {
-    const std::size_t n = std::strlen(own);
-    if (file.size() >= n && file.compare(file.size() - n, n, own) == 0) return true;
-  }
+  constexpr std::string_view kLaunch = "gpu/device/launch.hpp";
+  if (file.size() >= kLaunch.size() &&
+      file.compare(file.size() - kLaunch.size(), kLaunch.size(), kLaunch) == 0)
+    return true;
   return file.rfind("/usr/", 0) == 0;
 }
 

@@ -1,16 +1,13 @@
-// Launches: what a device refuses, and the launch seam (gpu/runtime/launch.hpp) in the executor's world.
-#include "gpu/runtime/launch.hpp"
-
+// Launches: what a device refuses, and a launch from its order to its end.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
-#include "gpu/runtime/launch_limits.hpp"
+#include "gpu/device/launch_limits.hpp"
 #include "gpu/simt/scheduler/index_variables.hpp"
 #include "gpu/simt/state.hpp"
-#include "reference/core/error.hpp"
 
 namespace plumb::simt {
 
@@ -149,47 +146,3 @@ void launch_written(const char* name, dim3 grid, dim3 block, std::size_t shared_
 }
 
 }  // namespace plumb::simt
-
-namespace plumb {
-
-void Grid::narrow(long long x) {
-  if (x < 0 || x > 0x7fffffffLL) throw input_error(file, line, "grid extent out of range", std::to_string(x));
-  extent.x = static_cast<unsigned>(x);
-}
-
-namespace launching {
-
-void launch_packed(const void* kernel, void (*invoke)(const void*, void**), Grid grid, dim3 block,
-                   std::size_t shared_bytes, void* stream, void** args, Kind kind) {
-  if (grid.extent.x == 0 || grid.extent.y == 0 || grid.extent.z == 0) return;
-  simt::launch_packed(kernel, invoke, args,
-                      {{},
-                       kernel,
-                       grid.extent,
-                       block,
-                       shared_bytes,
-                       stream,
-                       kind == Kind::cooperative,
-                       true,
-                       {grid.file, grid.line},
-                       nullptr,
-                       nullptr});
-}
-
-}  // namespace launching
-
-void device_fill(void* ptr, int byte, std::size_t bytes, void* stream, const char* file, int line) {
-  if (bytes == 0 || simt::stopped()) return;
-  simt::host_operation("device_fill", stream, {file, line}, ptr, nullptr, bytes);
-  if (!simt::stopped()) std::memset(ptr, byte, bytes);
-}
-
-void device_copy(void* to, const void* from, std::size_t bytes, void* stream, const char* file, int line) {
-  if (bytes == 0 || simt::stopped()) return;
-  simt::host_operation("device_copy", stream, {file, line}, to, from, bytes);
-  if (!simt::stopped()) std::memcpy(to, from, bytes);
-}
-
-int device_multiprocessors() { return simt::current().run.options.multiprocessors; }
-
-}  // namespace plumb

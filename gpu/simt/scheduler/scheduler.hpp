@@ -227,7 +227,7 @@ void pause_before_atomic(Thread& thread, Here here);
 // What the scheduler asks of the host room.
 Launch& open_launch(void* stream);
 /// What an operation that is queued to `stream` now comes after: what the host has waited for, and by the legacy default stream's
-/// rule the null stream and the blocking streams (host_streams.cpp).
+/// rule the null stream and the blocking streams (host/api/streams.cpp).
 void enter_stream(const void* stream);
 /// The executor's key of the stream that a launch names, whether that stream is being captured, and a launch kept as a graph's node.
 void* launch_key(void* stream);

@@ -1,6 +1,5 @@
 // Test kernels that synchronise by barriers: right, and with one barrier missing or in the wrong place.
-#include "gpu/runtime/async_copy.hpp"
-#include "gpu/runtime/device.hpp"
+#include "gpu/device/kernel.hpp"
 #include "gpu/tests/kernels/simt_kernels.hpp"
 
 namespace {

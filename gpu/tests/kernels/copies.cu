@@ -1,8 +1,7 @@
 // Test kernels with asynchronous copies: a two-stage pipeline, right and with each of its usual mistakes.
 #include <cuda_pipeline_primitives.h>
 
-#include "gpu/runtime/async_copy.hpp"
-#include "gpu/runtime/groups.hpp"
+#include "gpu/device/groups.hpp"
 #include "gpu/tests/kernels/simt_kernels.hpp"
 
 namespace {

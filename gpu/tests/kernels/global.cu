@@ -1,7 +1,7 @@
 // Test kernels whose blocks meet in global memory: atomics, fences and flags, scopes, launches and streams.
 #include <cuda/atomic>
 
-#include "gpu/runtime/groups.hpp"
+#include "gpu/device/groups.hpp"
 #include "gpu/tests/kernels/simt_kernels.hpp"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <cuda_fp16.h>
 #include <mma.h>
 
-#include "gpu/runtime/device.hpp"
+#include "gpu/device/kernel.hpp"
 #include "gpu/tests/kernels/simt_kernels.hpp"
 
 namespace {

@@ -4,16 +4,14 @@
 #include <cuda/barrier>
 #include <cuda/pipeline>
 
-#include "gpu/runtime/groups.hpp"
+#include "gpu/device/groups.hpp"
 #include "gpu/tests/kernels/simt_kernels.hpp"
 
 namespace cg = cooperative_groups;
 
 namespace {
 
-#if !defined(PLUMB_SIMT)
 #pragma nv_diag_suppress static_var_with_dynamic_init
-#endif
 
 // A whole block hands its values to the next: all write, one raises the flag; one polls, all read.
 template <bool Right>

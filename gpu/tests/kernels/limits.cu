@@ -1,8 +1,8 @@
 // Test kernels of launches that a device refuses, and of atomic additions that it rounds its own way.
 #include <cooperative_groups.h>
 
-#include "gpu/runtime/device.hpp"
-#include "gpu/runtime/launch.hpp"
+#include "gpu/device/kernel.hpp"
+#include "gpu/device/launch.hpp"
 #include "gpu/tests/kernels/simt_kernels.hpp"
 
 namespace {

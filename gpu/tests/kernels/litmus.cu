@@ -3,7 +3,7 @@
 
 #include <cuda/atomic>
 
-#include "gpu/runtime/device.hpp"
+#include "gpu/device/kernel.hpp"
 
 namespace {
 

@@ -1,7 +1,6 @@
 // Test kernels that hand data from warp to warp through mbarriers in inline PTX, as producers and consumers do since Ampere and Hopper,
 // each with the mistake that looks like it.
-#include "gpu/runtime/bulk_copy.hpp"
-#include "gpu/runtime/device.hpp"
+#include "gpu/device/kernel.hpp"
 #include "gpu/tests/kernels/simt_kernels.hpp"
 
 namespace {

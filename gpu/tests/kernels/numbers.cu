@@ -1,5 +1,5 @@
 // Test kernel of arithmetic intrinsics: one thread, one value each.
-#include "gpu/runtime/device.hpp"
+#include "gpu/device/kernel.hpp"
 #include "gpu/tests/kernels/simt_kernels.hpp"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <cuda/semaphore>
 #include <cuda/std/type_traits>
 
-#include "gpu/runtime/groups.hpp"
+#include "gpu/device/groups.hpp"
 #include "gpu/tests/kernels/simt_kernels.hpp"
 
 namespace cg = cooperative_groups;
@@ -17,9 +17,7 @@ using Barrier = cuda::barrier<cuda::thread_scope_block>;
 // Half of the block produces and half consumes, over a double buffer: each buffer has a barrier that says full and one that says empty.
 template <bool Right>
 __global__ void specialised_kernel(const int* in, int* out, int rounds) {
-#if !defined(PLUMB_SIMT)
 #pragma nv_diag_suppress static_var_with_dynamic_init
-#endif
   __shared__ Barrier full[2], empty[2];
   __shared__ int buffer[2][64];
   const int t = static_cast<int>(threadIdx.x) % 64;
@@ -56,9 +54,7 @@ __global__ void specialised_kernel(const int* in, int* out, int rounds) {
 // One thread brings a tile by a bulk copy whose bytes the barrier waits for. The fault does not wait.
 template <bool Right>
 __global__ void bulk_tile_kernel(const int* in, int* out) {
-#if !defined(PLUMB_SIMT)
 #pragma nv_diag_suppress static_var_with_dynamic_init
-#endif
   __shared__ Barrier full;
   alignas(16) __shared__ int tile[128];
   if (threadIdx.x == 0) {
@@ -122,9 +118,7 @@ __global__ void meeting_kernel(Meeting* meeting, int* parts, const int* sum, int
 // not wait for the latch.
 template <bool Right>
 __global__ void semaphore_kernel(int* out) {
-#if !defined(PLUMB_SIMT)
 #pragma nv_diag_suppress static_var_with_dynamic_init
-#endif
   __shared__ cuda::binary_semaphore<cuda::thread_scope_block> turn;
   using Latch = cuda::latch<cuda::thread_scope_block>;
   alignas(Latch) __shared__ unsigned char latch[sizeof(Latch)];

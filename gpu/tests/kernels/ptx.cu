@@ -1,6 +1,6 @@
 // Test kernels that synchronise and move data by inline PTX, as people write it, each with the mistake that looks like it; and one of
 // everything that PTX computes.
-#include "gpu/runtime/device.hpp"
+#include "gpu/device/kernel.hpp"
 #include "gpu/tests/kernels/simt_kernels.hpp"
 
 namespace {

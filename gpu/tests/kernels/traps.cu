@@ -1,7 +1,7 @@
 // Test kernels that do one forbidden thing each.
 #include <cassert>
 
-#include "gpu/runtime/async_copy.hpp"
+#include "gpu/device/kernel.hpp"
 #include "gpu/tests/kernels/simt_kernels.hpp"
 
 namespace {

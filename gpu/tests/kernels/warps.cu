@@ -1,6 +1,6 @@
 // Test kernels of warp operations: shuffles, votes, masks, tiles, and matrix products across a warp.
-#include "gpu/runtime/groups.hpp"
-#include "gpu/runtime/mma.hpp"
+#include "gpu/device/groups.hpp"
+#include "gpu/device/mma_by_pieces.hpp"
 #include "gpu/tests/kernels/simt_kernels.hpp"
 
 namespace cg = cooperative_groups;
@@ -162,7 +162,11 @@ __global__ void tensor_f64_kernel(const double* a, const double* b, double* c) {
     fb[j] = b[(t + 4 * j) * 8 + g];
   }
   double fc[4] = {0, 0, 0, 0};
-  if constexpr (!Whole) plumb::mma_m16n8_by_pieces<K / 4>(fc, fa, fb);
+  if constexpr (!Whole) {
+    plumb::mma_m16n8_by_pieces<K / 4>(
+        fc, fa, fb,
+        [](double(&sum)[2], const double(&x)[1], const double(&y)[1]) { plumb::mma_m8n8k4_f64(sum, x, y); });
+  }
   if constexpr (Whole && K == 4) plumb::mma_m16n8k4_f64(fc, fa, fb);
   if constexpr (Whole && K == 8) plumb::mma_m16n8k8_f64(fc, fa, fb);
   if constexpr (Whole && K == 16) plumb::mma_m16n8k16_f64(fc, fa, fb);

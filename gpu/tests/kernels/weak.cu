@@ -2,7 +2,7 @@
 // that another thread's could meet is atomic or volatile, so that most have no race to report: their results are wrong.
 #include <cuda/atomic>
 
-#include "gpu/runtime/device.hpp"
+#include "gpu/device/kernel.hpp"
 #include "gpu/tests/kernels/simt_kernels.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // Kernels and launches as a user writes them, without the seam: what rewrite.py must read.
-#include "gpu/runtime/device.hpp"
+#include "gpu/device/kernel.hpp"
 #include "gpu/tests/kernels/simt_kernels.hpp"
 
 #define BLOCKS(n, b) (((n) + (b)-1) / (b))

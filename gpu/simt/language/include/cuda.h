@@ -1,6 +1,6 @@
 // Stands in for CUDA's header of this name where kernels are built for the CPU executor.
 #pragma once
-#include "gpu/simt/host/host_api.hpp"
+#include "gpu/simt/host/api.hpp"
 #if defined(__CUDACC__)
-#include "gpu/runtime/device.hpp"
+#include "gpu/simt/language/shim.hpp"
 #endif

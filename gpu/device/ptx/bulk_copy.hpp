@@ -1,8 +1,8 @@
-// Bulk copies from global to shared memory (cp.async.bulk, sm_90) and the barriers in shared memory that they
-// complete on (mbarrier), as functions: inline PTX on a device, events of the executor on the CPU. Source: PTX
-// ISA, "cp.async.bulk", "mbarrier".
+// Bulk copies from global to shared memory (cp.async.bulk, sm_90) and the barriers in shared memory that they complete on (mbarrier), as
+// functions around inline PTX. For language.hpp, which kernels include; the CPU executor has its own
+// (gpu/simt/language/instructions.hpp). Source: PTX ISA, "cp.async.bulk", "mbarrier".
 #pragma once
-#include "gpu/runtime/device.hpp"
+#include <cuda_runtime.h>
 
 namespace plumb {
 
@@ -13,8 +13,6 @@ using Mbarrier = unsigned long long;
 __device__ __forceinline__ unsigned shared_address(const void* p) {
   return static_cast<unsigned>(__cvta_generic_to_shared(p));
 }
-
-#if !defined(PLUMB_SIMT)
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 #define PLUMB_SM90(...) asm volatile(__VA_ARGS__)
@@ -77,31 +75,5 @@ __device__ __forceinline__ void bulk_copy_once(void* shared_dst, const void* glo
 }
 
 #undef PLUMB_SM90
-
-#else
-
-inline void mbarrier_init(Mbarrier* bar, int arrivals, PLUMB_SIMT_HERE) {
-  simt::object_barrier_init(bar, arrivals, here);
-}
-inline void mbarrier_fence_init() { simt::fence(simt::Scope::block); }
-inline void mbarrier_arrive(Mbarrier* bar, PLUMB_SIMT_HERE) {
-  (void)simt::object_barrier_arrive(bar, 1, 0, false, here);
-}
-inline void mbarrier_arrive_expect(Mbarrier* bar, int bytes, PLUMB_SIMT_HERE) {
-  simt::object_barrier_expect(bar, bytes, here);
-  mbarrier_arrive(bar, here);
-}
-inline void mbarrier_wait(Mbarrier* bar, int parity, PLUMB_SIMT_HERE) {
-  while (!simt::ptx::barrier_test(bar, true, static_cast<unsigned>(parity), true, here)) {}
-}
-inline void bulk_copy(void* shared_dst, const void* global_src, int bytes, Mbarrier* bar, PLUMB_SIMT_HERE) {
-  simt::bulk_copy(shared_dst, global_src, bytes, bar, here);
-}
-inline void bulk_copy_once(void* shared_dst, const void* global_src, int bytes, Mbarrier* bar,
-                           PLUMB_SIMT_HERE) {
-  bulk_copy(shared_dst, global_src, bytes, bar, here);
-}
-
-#endif
 
 }  // namespace plumb

@@ -1,5 +1,5 @@
-// Memory, streams and marks of models, on a device.
-#include "gpu/runtime/device_memory.hpp"
+// Memory, streams and marks with an owner, on a GPU.
+#include "gpu/device/resources.hpp"
 
 #include "gpu/runtime/check.hpp"
 #include "gpu/runtime/device_info.hpp"
@@ -12,7 +12,7 @@ std::string mebibytes(std::int64_t bytes) { return std::to_string((bytes + (1 <<
 
 Error too_little(std::int64_t bytes, const std::string& what) {
   return Error("device memory: " + what + " needs " + mebibytes(bytes) + ", " +
-               mebibytes(device_memory_free()) + " are free: fewer --inputs or --layers fit");
+               mebibytes(device_memory_free()) + " are free");
 }
 
 }  // namespace
@@ -37,7 +37,8 @@ std::int64_t device_memory_free() {
 }
 
 void require_device_memory(std::int64_t bytes, const std::string& what) {
-  if (bytes > device_memory_free()) throw too_little(bytes, what);
+  if (bytes > device_memory_free())
+    throw Error(too_little(bytes, what).what() + std::string(": fewer --inputs or --layers fit"));
 }
 
 const char* no_device() {
@@ -50,7 +51,9 @@ DeviceStream::DeviceStream() {
   PLUMB_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   stream_ = stream;
 }
-DeviceStream::~DeviceStream() { ignore_cuda(cudaStreamDestroy(static_cast<cudaStream_t>(stream_))); }
+DeviceStream::~DeviceStream() {
+  if (stream_ != nullptr) ignore_cuda(cudaStreamDestroy(static_cast<cudaStream_t>(stream_)));
+}
 void DeviceStream::wait() const { PLUMB_CUDA(cudaStreamSynchronize(static_cast<cudaStream_t>(stream_))); }
 
 DeviceNumber::DeviceNumber() {

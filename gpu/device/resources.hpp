@@ -1,6 +1,6 @@
-// What a model's host half needs of the device beyond launching: arrays that it owns, a stream, and marks of
-// time. A variant's memory comes from its engine; a model is its own engine. On the CPU executor arrays are
-// watched host memory, so that a model's kernels are judged there as any other.
+// Device memory, streams and marks of time with an owner, for host code that brings its own: models, the judge's backends, benches. A
+// variant's memory comes from its engine instead. gpu/runtime/resources.cpp defines these for a GPU, gpu/simt/host/device.cpp for the CPU
+// executor, where arrays are watched host memory, so that a model's kernels are judged there as any other.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/runtime/transfer.hpp"
+#include "gpu/device/memory.hpp"
 
 namespace plumb {
 
@@ -18,9 +18,9 @@ namespace plumb {
 void device_release(void* p) noexcept;
 /// Bytes that can still be allocated.
 [[nodiscard]] std::int64_t device_memory_free();
-/// Throws Error, naming both numbers, where `bytes` will not fit: before the first of many allocations.
+/// Throws Error, naming both numbers, where a network's `bytes` will not fit: before the first of many allocations.
 void require_device_memory(std::int64_t bytes, const std::string& what);
-/// Why nothing can run on a device here; null where it can. The text lives as long as the program.
+/// Why nothing can run on a device here; null where it can. The text is valid until the program ends.
 [[nodiscard]] const char* no_device();
 
 /// An array of `size()` elements in device memory.
@@ -66,9 +66,16 @@ class DeviceArray {
 class DeviceStream {
  public:
   DeviceStream();
+  /// Takes over a stream that was made otherwise: of another priority.
+  explicit DeviceStream(void* made) : stream_(made) {}
+  DeviceStream(DeviceStream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
+  DeviceStream& operator=(DeviceStream&& other) noexcept {
+    std::swap(stream_, other.stream_);
+    return *this;
+  }
   DeviceStream(const DeviceStream&) = delete;
   DeviceStream& operator=(const DeviceStream&) = delete;
-  ~DeviceStream();
+  ~DeviceStream();  // NOLINT(performance-trivially-destructible): it is not on a GPU
   [[nodiscard]] void* get() const { return stream_; }
   /// Until everything queued has run. Errors: throws Error with what a kernel died of.
   void wait() const;
@@ -84,7 +91,7 @@ class DeviceNumber {
   DeviceNumber(const DeviceNumber&) = delete;
   DeviceNumber& operator=(const DeviceNumber&) = delete;
   ~DeviceNumber();
-  /// Queues the copy of what stands at `from` after everything queued so far.
+  /// Queues a copy of the number at `from` behind everything queued so far.
   void fetch(const std::int32_t* from, void* stream);
   /// What the last fetch() brought; waits for it alone.
   [[nodiscard]] std::int32_t value() const;
@@ -114,7 +121,3 @@ class DeviceMarks {
 };
 
 }  // namespace plumb
-
-#if defined(PLUMB_SIMT)
-#include "gpu/simt/host/device_memory.inc"
-#endif

@@ -3,7 +3,7 @@
 // (cp.async.bulk.tensor, sm_90): one thread starts a whole tile, and what is past the matrix arrives as zeros.
 // Not on the CPU executor. Source: PTX ISA, "cp.async.bulk.tensor"; CUDA driver API, "cuTensorMapEncodeTiled".
 #pragma once
-#include "gpu/runtime/bulk_copy.hpp"
+#include "gpu/device/language.hpp"
 
 namespace plumb {
 

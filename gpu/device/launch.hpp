@@ -1,14 +1,10 @@
-// The launch seam: every kernel, and every device memset and copy that belongs to a variant, goes through
-// here and nowhere else. One place therefore checks errors, names ranges, injects perturbation, and (with
-// PLUMB_SIMT) runs the kernel on the CPU executor over host memory instead of on a device. Stands apart from
-// the rest of the runtime because kernel files include it: C++17, no standard library, cheap for nvcc.
+// Launches: every kernel, and every fill and copy of device memory that belongs to a variant, goes through here and nowhere else. So
+// one place checks errors, names ranges for profilers, and disturbs launches on request. One of the three headers in which kernels meet
+// a world: gpu/runtime defines these functions for a GPU, gpu/simt/host/device.cpp for the CPU executor; the program's libraries choose.
+// Kernel files include this: C++17, no standard library, cheap for nvcc.
 #pragma once
 
-#if defined(PLUMB_SIMT)
-#include "gpu/simt/language/shim.hpp"
-#else
 #include <cuda_runtime.h>
-#endif
 
 namespace plumb {
 
@@ -46,8 +42,8 @@ namespace launching {
 /// What kind of launch: blocks of a cooperative one may wait for each other, so all must be resident at once.
 enum class Kind : unsigned char { ordinary, cooperative };
 
-/// One launch with its arguments packed. Defined by the CUDA runtime, or by the CPU executor.
-/// `invoke` calls `kernel` with the packed arguments on the calling (simulated) thread; null in CUDA builds.
+/// One launch with its arguments packed. `invoke` calls `kernel` with the packed arguments on the calling (simulated) thread; null in
+/// builds for a GPU.
 void launch_packed(const void* kernel, void (*invoke)(const void* kernel, void** args), Grid grid, dim3 block,
                    std::size_t shared_bytes, void* stream, void** args, Kind kind);
 
@@ -64,6 +60,7 @@ struct make_indices<0, I...> {
   using type = indices<I...>;
 };
 
+/// How the launching side calls a kernel by itself: on the CPU executor. A GPU's runtime is given the address alone.
 #if defined(PLUMB_SIMT)
 template <class... P>
 struct Invoker {
@@ -77,19 +74,19 @@ struct Invoker {
     with(kernel, args, typename make_indices<sizeof...(P)>::type{});
   }
 };
+#else
+template <class...>
+struct Invoker {
+  static constexpr void (*invoke)(const void*, void**) = nullptr;
+};
 #endif
 
 template <class... P>
 void pack(void (*kernel)(P...), Grid grid, dim3 block, std::size_t shared_bytes, void* stream, Kind kind,
           typename identity<P>::type... params) {
   void* args[] = {const_cast<void*>(static_cast<const volatile void*>(&params))..., nullptr};
-#if defined(PLUMB_SIMT)
-  launch_packed(reinterpret_cast<const void*>(kernel), &Invoker<P...>::invoke, grid, block, shared_bytes,
+  launch_packed(reinterpret_cast<const void*>(kernel), Invoker<P...>::invoke, grid, block, shared_bytes,
                 stream, args, kind);
-#else
-  launch_packed(reinterpret_cast<const void*>(kernel), nullptr, grid, block, shared_bytes, stream, args,
-                kind);
-#endif
 }
 
 }  // namespace launching

@@ -1,7 +1,7 @@
 // Splitting fp32 operands into two tf32 numbers, x = hi + lo, for products by tensor cores within the fp32
-// bound, and what that cannot represent. Stands apart from mma.hpp because plain tf32 needs none of it.
+// bound, and what that cannot represent. Apart from language.hpp because plain tf32 needs none of it.
 #pragma once
-#include "gpu/runtime/mma.hpp"
+#include "gpu/device/language.hpp"
 #include "reference/core/abi.hpp"
 
 namespace plumb {

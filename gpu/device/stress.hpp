@@ -1,11 +1,11 @@
 // The words of the CUDA language that a stress build (-DPLUMB_STRESS) replaces: barriers, fences, atomics and shuffles wait a random
 // while before and after, each thread its own, and blockIdx numbers the grid's blocks in another order. Delays that all threads share
-// hide as much as they show; these expose a barrier that is missing next to one that is there. device.hpp includes this in place of
-// nothing, after CUDA's own headers, so that kernels are compiled as they stand.
+// hide as much as they show. Delays per thread show a missing barrier also beside one that is there. language.hpp includes this after
+// CUDA's own headers, so the kernels' source does not change.
 #pragma once
 #include <cuda_runtime.h>
 
-#include "gpu/runtime/stress_seed.hpp"
+#include "gpu/device/stress_seed.hpp"
 
 namespace plumb {
 namespace stress {
@@ -64,7 +64,7 @@ struct Pauses {
 }  // namespace stress
 }  // namespace plumb
 
-// `call` between two pauses, with its value. The words on the right are CUDA's own: a macro does not expand within itself.
+// `call` between two pauses, with its value. On the right the names are CUDA's own: a macro does not expand within itself.
 #define PLUMB_STRESSED(call) (::plumb::stress::Pauses{}, call)
 #define __syncthreads() PLUMB_STRESSED(__syncthreads())
 #define __syncthreads_count(p) PLUMB_STRESSED(__syncthreads_count(p))

@@ -2,11 +2,9 @@
 // Warpgroup-wide matrix products (wgmma, sm_90a alone) for the shape in use, as functions around inline PTX.
 // Four consecutive warps, the first a multiple of four, call them together. The CPU executor does not offer
 // them. Fragment layouts: warp w of the group has rows 16 w.. of A and of the sums, laid out in each warp as
-// mma.hpp has them. Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions".
+// ptx/mma.hpp has them. Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions".
 #pragma once
-#include "gpu/runtime/bulk_copy.hpp"
-
-#if !defined(PLUMB_SIMT)
+#include "gpu/device/language.hpp"
 
 namespace plumb {
 
@@ -67,5 +65,3 @@ __device__ __forceinline__ void wgmma_m64n128k8_tf32(float (&d)[64], const unsig
 #undef PLUMB_WGMMA
 
 }  // namespace plumb
-
-#endif

@@ -1,13 +1,13 @@
-// Warp-wide matrix products (mma.sync) for the shapes in use, as functions: inline PTX on a device, computed
-// across the warp on the CPU executor. Fragment layouts are those of the PTX ISA, "Matrix Fragments for
-// mma.m16n8k*": with g = lane / 4 and t = lane % 4, row-major A holds (g | g + 8, t + 4 j), column-major B (t
-// + 4 j, g), and the accumulators C are (g, 2 t), (g, 2 t + 1), (g + 8, 2 t), (g + 8, 2 t + 1).
+// Warp-wide matrix products (mma.sync) for the shapes in use, as functions around inline PTX. Fragment layouts are those of the PTX ISA,
+// "Matrix Fragments for mma.m16n8k*": with g = lane / 4 and t = lane % 4, row-major A holds (g | g + 8, t + 4 j), column-major B (t
+// + 4 j, g), and the accumulators C are (g, 2 t), (g, 2 t + 1), (g + 8, 2 t), (g + 8, 2 t + 1). For language.hpp, which kernels
+// include; the CPU executor has its own (gpu/simt/language/instructions.hpp).
 #pragma once
-#include "gpu/runtime/device.hpp"
+#include <cuda_runtime.h>
+
+#include "gpu/device/mma_by_pieces.hpp"
 
 namespace plumb {
-
-#if !defined(PLUMB_SIMT)
 
 /// x rounded to tf32 (10 explicit mantissa bits, nearest, ties away), as the bits mma takes.
 __device__ __forceinline__ unsigned to_tf32(float x) {
@@ -32,44 +32,15 @@ __device__ __forceinline__ void mma_m8n8k4_f64(double (&c)[2], const double (&a)
                : "d"(a[0]), "d"(b[0]));
 }
 
-#else
-
-using simt::ptx::to_tf32;
-inline void mma_m16n8k8_tf32(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2], PLUMB_SIMT_HERE) {
-  simt::mma_tf32(c, a, b, here);
-}
-inline void mma_m16n8k4_f64(double (&c)[4], const double (&a)[2], const double (&b)[1], PLUMB_SIMT_HERE) {
-  simt::mma_f64(c, a, b, 16, 4, here);
-}
-inline void mma_m16n8k8_f64(double (&c)[4], const double (&a)[4], const double (&b)[2], PLUMB_SIMT_HERE) {
-  simt::mma_f64(c, a, b, 16, 8, here);
-}
-inline void mma_m16n8k16_f64(double (&c)[4], const double (&a)[8], const double (&b)[4], PLUMB_SIMT_HERE) {
-  simt::mma_f64(c, a, b, 16, 16, here);
-}
-inline void mma_m8n8k4_f64(double (&c)[2], const double (&a)[1], const double (&b)[1], PLUMB_SIMT_HERE) {
-  simt::mma_f64(c, a, b, 8, 4, here);
-}
-
-#endif
-
-/// The product of 16 rows as products of 8 x 4, which sm_80 has: pieces of 4 along k, operands as below.
-template <int Pieces>
-__device__ __forceinline__ void mma_m16n8_by_pieces(double (&c)[4], const double (&a)[2 * Pieces],
-                                                    const double (&b)[Pieces]) {
-  double half[2][2] = {{c[0], c[1]}, {c[2], c[3]}};
-#pragma unroll
-  for (int j = 0; j < Pieces; ++j) {
-#pragma unroll
-    for (int h = 0; h < 2; ++h) mma_m8n8k4_f64(half[h], {a[2 * j + h]}, {b[j]});
+struct MmaM8N8K4F64 {
+  __device__ __forceinline__ void operator()(double (&c)[2], const double (&a)[1],
+                                             const double (&b)[1]) const {
+    mma_m8n8k4_f64(c, a, b);
   }
-  c[0] = half[0][0], c[1] = half[0][1], c[2] = half[1][0], c[3] = half[1][1];
-}
-
-#if !defined(PLUMB_SIMT)
+};
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-#define PLUMB_M16N8(pieces, ...) mma_m16n8_by_pieces<pieces>(c, a, b)
+#define PLUMB_M16N8(pieces, ...) mma_m16n8_by_pieces<pieces>(c, a, b, MmaM8N8K4F64{})
 #else
 #define PLUMB_M16N8(pieces, ...) asm volatile(__VA_ARGS__)
 #endif
@@ -100,7 +71,5 @@ __device__ __forceinline__ void mma_m16n8k16_f64(double (&c)[4], const double (&
 }
 
 #undef PLUMB_M16N8
-
-#endif
 
 }  // namespace plumb

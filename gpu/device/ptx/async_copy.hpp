@@ -1,12 +1,10 @@
-// Asynchronous copies from global to shared memory (cp.async, sm_80) and named barriers (bar.sync id), as
-// functions: inline PTX on a device, events of the executor on the CPU, where a copy lands at its wait or at
-// a random earlier moment. Source: PTX ISA, "cp.async", "cp.async.wait_group", "bar.sync", "bar.arrive".
+// Asynchronous copies from global to shared memory (cp.async, sm_80) and named barriers (bar.sync id), as functions around inline PTX.
+// For language.hpp, which kernels include; the CPU executor has its own (gpu/simt/language/instructions.hpp). Source: PTX ISA,
+// "cp.async", "cp.async.wait_group", "bar.sync", "bar.arrive".
 #pragma once
-#include "gpu/runtime/device.hpp"
+#include <cuda_runtime.h>
 
 namespace plumb {
-
-#if !defined(PLUMB_SIMT)
 
 /// Starts copying 16 bytes to shared memory, past L1. Both addresses are multiples of 16.
 __device__ __forceinline__ void cp_async16(void* shared_dst, const void* global_src) {
@@ -60,39 +58,5 @@ __device__ __forceinline__ void named_barrier_sync(int id, int threads) {
 __device__ __forceinline__ void named_barrier_arrive(int id, int threads) {
   asm volatile("bar.arrive %0, %1;\n" ::"r"(id), "r"(threads) : "memory");
 }
-
-#else
-
-inline void cp_async16(void* shared_dst, const void* global_src, PLUMB_SIMT_HERE) {
-  simt::async_copy(shared_dst, global_src, 16, 16, here);
-}
-inline void cp_async16_zfill(void* shared_dst, const void* global_src, int valid, PLUMB_SIMT_HERE) {
-  simt::async_copy(shared_dst, global_src, 16, valid, here);
-}
-template <int Bytes>
-void cp_async(void* shared_dst, const void* global_src, PLUMB_SIMT_HERE) {
-  static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp.async copies 4, 8 or 16 bytes");
-  simt::async_copy(shared_dst, global_src, Bytes, Bytes, here);
-}
-template <int Bytes>
-void cp_async_zfill(void* shared_dst, const void* global_src, int valid, PLUMB_SIMT_HERE) {
-  static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp.async copies 4, 8 or 16 bytes");
-  simt::async_copy(shared_dst, global_src, Bytes, valid, here);
-}
-inline void cp_async_commit() { simt::async_commit(); }
-template <int N>
-void cp_async_wait() {
-  simt::async_wait(N);
-}
-inline void cp_async_wait_all() { simt::async_wait_all(); }
-inline void prefetch_l2(const void*) {}
-inline void named_barrier_sync(int id, int threads, PLUMB_SIMT_HERE) {
-  simt::named_barrier(id, threads, true, here);
-}
-inline void named_barrier_arrive(int id, int threads, PLUMB_SIMT_HERE) {
-  simt::named_barrier(id, threads, false, here);
-}
-
-#endif
 
 }  // namespace plumb

@@ -1,7 +1,7 @@
 // Arrays on the host for the analysis of an operand in prepare() and supports(): owned, copied from a device,
 // copied to one. No <vector>: it would triple the compile time of a rung. What copies waits for the device.
 #pragma once
-#include "gpu/runtime/transfer.hpp"
+#include "gpu/device/memory.hpp"
 #include "reference/core/abi.hpp"
 
 namespace plumb {

@@ -1,0 +1,40 @@
+// The language of kernel files: CUDA C++, and words of our own for the instructions that CUDA C++ has no name for. One of the three
+// headers in which kernels meet a world (language, launch, memory): a GPU, or the CPU executor.
+//
+// The include path of the build chooses <cuda_runtime.h>. The executor's header of this name (gpu/simt/language/include) brings its own
+// definition of every word below; so this file is the only place where a build for a GPU differs.
+//
+//   ptx/async_copy.hpp   cp_async16, cp_async<Bytes>, ..._zfill, cp_async_commit, cp_async_wait<N>, prefetch_l2, named_barrier_*
+//   ptx/bulk_copy.hpp    mbarrier_*, bulk_copy, bulk_copy_once
+//   ptx/mma.hpp          to_tf32, mma_m16n8k8_tf32, mma_m8n8k4_f64, mma_m16n8k{4,8,16}_f64
+//   ptx/arithmetic.hpp   min_or_nan, opaque
+#pragma once
+#include <cuda_runtime.h>
+
+#if defined(__CUDACC__)  // host files see types and launches only
+
+#if !defined(PLUMB_SIMT)
+#include "gpu/device/ptx/arithmetic.hpp"
+#include "gpu/device/ptx/async_copy.hpp"
+#include "gpu/device/ptx/bulk_copy.hpp"
+#include "gpu/device/ptx/mma.hpp"
+#if defined(PLUMB_STRESS)
+#include "gpu/device/stress.hpp"
+#endif
+
+/// Whether this compilation may use the instructions of compute capability sm / 10. Kernels that need them have no body otherwise; a
+/// variant says in its traits what it needs (min_sm), so that nobody launches an empty one.
+#if defined(__CUDA_ARCH__)
+#define PLUMB_SM_AT_LEAST(sm) (__CUDA_ARCH__ >= 10 * (sm))
+#else
+#define PLUMB_SM_AT_LEAST(sm) 1
+#endif
+
+/// Declares `name` as a T* to the block's dynamic shared memory, aligned to 16 bytes; the same bytes for every T. Replaces
+/// `extern __shared__ T name[]`, which clashes in templates of several types.
+#define PLUMB_DYNAMIC_SHARED(T, name)                                    \
+  extern __shared__ __align__(16) unsigned char plumb_dynamic_shared_[]; \
+  T* const name = reinterpret_cast<T*>(plumb_dynamic_shared_)
+#endif
+
+#endif

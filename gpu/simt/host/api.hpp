@@ -1,0 +1,10 @@
+// The part of the CUDA runtime that a program's host code uses, over host memory: so that a user's own .cu, with its own main(), runs on
+// the CPU executor unchanged. Device memory is an array the executor watches; streams, events and graphs order launches as CUDA says they
+// do, and nothing else does. A program that never calls begin_run() gets a run at its first launch or allocation, with the seed in
+// PLUMB_SIMT_SEED, and its findings on stderr when it exits, with exit code 1 if there are any.
+#pragma once
+#include "gpu/simt/host/api/devices.hpp"
+#include "gpu/simt/host/api/graphs.hpp"
+#include "gpu/simt/host/api/kernels.hpp"
+#include "gpu/simt/host/api/memory.hpp"
+#include "gpu/simt/host/api/streams.hpp"

@@ -1,0 +1,133 @@
+// Copies and fills, in the order of a stream.
+#include <cstring>
+
+#include "gpu/simt/host/api/memory.hpp"
+#include "gpu/simt/host/api/operations.hpp"
+#include "gpu/simt/state.hpp"
+
+namespace plumb::simt {
+
+namespace {
+
+// A side that the copy calls a device's must not be memory of the host's alone, and the other way round.
+cudaError_t check_direction(const void* to, const void* from, cudaMemcpyKind kind) {
+  const bool to_host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost;
+  const bool from_host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice;
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+  if (kind == cudaMemcpyDefault) return cudaSuccess;
+  if ((to_host && is_plain_device(to)) || (from_host && is_plain_device(from))) return cudaErrorInvalidValue;
+  return cudaSuccess;
+}
+
+void move(const char* what, const void* stream, Here here, void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0 || current().run.is_stopped) return;
+  host_operation(what, const_cast<void*>(stream), here, to, from, bytes);
+  if (!current().run.is_stopped) std::memmove(to, from, bytes);
+}
+
+cudaMemcpy3DParms plane(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                        std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+  cudaMemcpy3DParms p{};
+  p.srcPtr = make_cudaPitchedPtr(const_cast<void*>(from), from_pitch, width, height);
+  p.dstPtr = make_cudaPitchedPtr(to, to_pitch, width, height);
+  p.extent = make_cudaExtent(width, height, 1);
+  p.kind = kind;
+  return p;
+}
+
+cudaError_t copy(const cudaMemcpy3DParms& p, cudaStream_t stream, bool waits, Here here) {
+  begin_by_itself();
+  const auto lock = enter_engine();
+  if (p.srcArray != nullptr || p.dstArray != nullptr) return answer(cudaErrorNotSupported);
+  if (p.extent.width == 0 || p.extent.height == 0 || p.extent.depth == 0) return host_status();
+  if (p.extent.height > 1 && (p.extent.width > p.srcPtr.pitch || p.extent.width > p.dstPtr.pitch))
+    return answer(cudaErrorInvalidPitchValue);
+  const cudaError_t bad = check_direction(p.dstPtr.ptr, p.srcPtr.ptr, p.kind);
+  if (bad != cudaSuccess) return answer(bad);
+  const cudaError_t e = queue(stream, cudaGraphNodeTypeMemcpy, copy_operation(p, here));
+  // Between two places of a device the host does not wait.
+  const bool in_device =
+      p.kind == cudaMemcpyDeviceToDevice ||
+      (p.kind == cudaMemcpyDefault && is_plain_device(p.dstPtr.ptr) && is_plain_device(p.srcPtr.ptr));
+  return e == cudaSuccess && waits && !in_device ? wait_for(stream) : e;
+}
+
+cudaError_t fill(const cudaMemsetParams& p, cudaStream_t stream, Here here) {
+  begin_by_itself();
+  const auto lock = enter_engine();
+  if (p.width == 0 || p.height == 0) return host_status();
+  if (p.height > 1 && p.width > p.pitch) return answer(cudaErrorInvalidPitchValue);
+  return queue(stream, cudaGraphNodeTypeMemset, fill_operation(p, here));
+}
+
+}  // namespace
+
+Operation copy_operation(const cudaMemcpy3DParms& p, Here here) {
+  return [p, here](const void* stream) {
+    const auto at = [](const cudaPitchedPtr& side, const cudaPos& pos, std::size_t y, std::size_t z) {
+      const std::size_t rows = (pos.z + z) * side.ysize + pos.y + y;
+      return static_cast<unsigned char*>(side.ptr) + rows * side.pitch + pos.x;
+    };
+    const cudaExtent& e = p.extent;
+    // Rows that follow each other without a gap on both sides are one copy.
+    const bool whole = e.depth == 1 && p.srcPtr.pitch == e.width && p.dstPtr.pitch == e.width;
+    for (std::size_t z = 0; z < e.depth; ++z) {
+      for (std::size_t y = 0; y < (whole ? 1 : e.height); ++y) {
+        move("cudaMemcpy", stream, here, at(p.dstPtr, p.dstPos, y, z), at(p.srcPtr, p.srcPos, y, z),
+             whole ? e.width * e.height : e.width);
+      }
+    }
+  };
+}
+
+Operation fill_operation(const cudaMemsetParams& p, Here here) {
+  return [p, here](const void* stream) {
+    for (std::size_t y = 0; y < p.height && !current().run.is_stopped; ++y) {
+      auto* row = static_cast<unsigned char*>(p.dst) + y * p.pitch;
+      host_operation("cudaMemset", const_cast<void*>(stream), here, row, nullptr, p.width * p.elementSize);
+      if (current().run.is_stopped) return;
+      for (std::size_t x = 0; x < p.width * p.elementSize; ++x)
+        row[x] = static_cast<unsigned char>(p.value >> 8 * (x % p.elementSize));
+    }
+  };
+}
+
+cudaError_t host_copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream,
+                      bool waits, Here here) {
+  return copy(plane(to, bytes, from, bytes, bytes, 1, kind), stream, waits, here);
+}
+
+}  // namespace plumb::simt
+
+using namespace plumb::simt;
+
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t width, std::size_t height, cudaMemcpyKind kind, Here here) {
+  return copy(plane(to, to_pitch, from, from_pitch, width, height, kind), nullptr, true, here);
+}
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                              std::size_t width, std::size_t height, cudaMemcpyKind kind, cudaStream_t stream,
+                              Here here) {
+  return copy(plane(to, to_pitch, from, from_pitch, width, height, kind), stream, false, here);
+}
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* p, Here here) { return copy(*p, nullptr, true, here); }
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* p, cudaStream_t stream, Here here) {
+  return copy(*p, stream, false, here);
+}
+cudaError_t cudaMemset(void* p, int byte, std::size_t bytes, Here here) {
+  return cudaMemset2D(p, bytes, byte, bytes, 1, here);
+}
+cudaError_t cudaMemsetAsync(void* p, int byte, std::size_t bytes, cudaStream_t stream, Here here) {
+  return cudaMemset2DAsync(p, bytes, byte, bytes, 1, stream, here);
+}
+cudaError_t cudaMemset2D(void* p, std::size_t pitch, int byte, std::size_t width, std::size_t height,
+                         Here here) {
+  const cudaError_t e = cudaMemset2DAsync(p, pitch, byte, width, height, nullptr, here);
+  // Of the device's memory it is queued, and the host goes on; for the host's own it waits.
+  const auto lock = enter_engine();
+  return e == cudaSuccess && !is_plain_device(p) ? wait_for(nullptr) : e;
+}
+cudaError_t cudaMemset2DAsync(void* p, std::size_t pitch, int byte, std::size_t width, std::size_t height,
+                              cudaStream_t stream, Here here) {
+  return fill({p, pitch, static_cast<unsigned>(byte) & 0xffu, 1, width, height}, stream, here);
+}

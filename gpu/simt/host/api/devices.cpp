@@ -1,0 +1,173 @@
+// The one device: its properties are those of the chip that the executor stands in for.
+#include "gpu/simt/host/api/devices.hpp"
+
+#include <cstdio>
+#include <utility>
+
+#include "gpu/simt/host/api/operations.hpp"
+#include "gpu/simt/state.hpp"
+
+using plumb::simt::answer;
+using plumb::simt::current;
+
+namespace {
+
+struct Settings {
+  std::size_t limits[7] = {1024, 1 << 20, 8 << 20, 2, 2048, 128, 0};  // by cudaLimit
+  unsigned flags = 0;
+};
+Settings settings;
+
+cudaDeviceProp device_properties() {
+  cudaDeviceProp p{};
+  std::snprintf(p.name, sizeof p.name, "Plumbline CPU executor");
+  p.totalGlobalMem = plumb::simt::kDeviceMemory;
+  plumb::simt::begin_by_itself();
+  const plumb::simt::ChipLimits& chip = *current().run.chip;
+  p.sharedMemPerBlock = chip.shared_default;
+  p.sharedMemPerBlockOptin = chip.shared_opt_in;
+  p.sharedMemPerMultiprocessor = chip.shared_per_multiprocessor;
+  p.reservedSharedMemPerBlock = chip.shared_reserved_per_block;
+  p.totalConstMem = 64 * 1024;
+  p.memPitch = 0x7fffffff;
+  p.textureAlignment = plumb::simt::kPitch;
+  p.texturePitchAlignment = 32;
+  p.major = 8;  // of the language that kernels are compiled as: no wgmma, tensor maps or clusters
+  p.multiProcessorCount = current().run.options.multiprocessors;
+  p.warpSize = 32;
+  p.maxThreadsPerBlock = chip.threads_per_block;
+  p.maxThreadsPerMultiProcessor = chip.threads_per_multiprocessor;
+  p.maxBlocksPerMultiProcessor = chip.blocks_per_multiprocessor;
+  p.cooperativeLaunch = 1;
+  p.clockRate = 1000000;
+  p.memoryClockRate = 1000000;
+  p.memoryBusWidth = 64;
+  p.l2CacheSize = 1 << 20;
+  p.maxThreadsDim[0] = p.maxThreadsDim[1] = 1024;
+  p.maxThreadsDim[2] = 64;
+  p.maxGridSize[0] = 0x7fffffff;
+  p.maxGridSize[1] = p.maxGridSize[2] = 65535;
+  p.regsPerBlock = p.regsPerMultiprocessor = 65536;
+  p.concurrentKernels = p.canMapHostMemory = p.unifiedAddressing = p.managedMemory =
+      p.concurrentManagedAccess = 1;
+  p.asyncEngineCount = 2;
+  p.deviceOverlap = p.streamPrioritiesSupported = p.hostRegisterSupported = p.memoryPoolsSupported = 1;
+  p.canUseHostPointerForRegisteredMem = p.hostNativeAtomicSupported = p.computePreemptionSupported = 1;
+  p.singleToDoublePrecisionPerfRatio = 2;
+  return p;
+}
+
+}  // namespace
+
+cudaError_t cudaDeviceReset() { return plumb::simt::host_status(); }
+cudaError_t cudaSetDevice(int device) { return answer(device == 0 ? cudaSuccess : cudaErrorInvalidDevice); }
+cudaError_t cudaGetDevice(int* device) {
+  *device = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 1;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
+  if (device != 0) return answer(cudaErrorInvalidDevice);
+  *p = device_properties();
+  return cudaSuccess;
+}
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) { return cudaGetDevice(device); }
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  if (device != 0) return answer(cudaErrorInvalidDevice);
+  const cudaDeviceProp p = device_properties();
+  const std::pair<cudaDeviceAttr, std::size_t> known[] = {
+      {cudaDevAttrMaxThreadsPerBlock, p.maxThreadsPerBlock},
+      {cudaDevAttrMaxBlockDimX, p.maxThreadsDim[0]},
+      {cudaDevAttrMaxBlockDimY, p.maxThreadsDim[1]},
+      {cudaDevAttrMaxBlockDimZ, p.maxThreadsDim[2]},
+      {cudaDevAttrMaxGridDimX, p.maxGridSize[0]},
+      {cudaDevAttrMaxGridDimY, p.maxGridSize[1]},
+      {cudaDevAttrMaxGridDimZ, p.maxGridSize[2]},
+      {cudaDevAttrMaxSharedMemoryPerBlock, p.sharedMemPerBlock},
+      {cudaDevAttrTotalConstantMemory, p.totalConstMem},
+      {cudaDevAttrWarpSize, p.warpSize},
+      {cudaDevAttrMaxPitch, p.memPitch},
+      {cudaDevAttrMaxRegistersPerBlock, p.regsPerBlock},
+      {cudaDevAttrClockRate, p.clockRate},
+      {cudaDevAttrTextureAlignment, p.textureAlignment},
+      {cudaDevAttrGpuOverlap, p.deviceOverlap},
+      {cudaDevAttrMultiProcessorCount, p.multiProcessorCount},
+      {cudaDevAttrKernelExecTimeout, p.kernelExecTimeoutEnabled},
+      {cudaDevAttrIntegrated, p.integrated},
+      {cudaDevAttrCanMapHostMemory, p.canMapHostMemory},
+      {cudaDevAttrComputeMode, p.computeMode},
+      {cudaDevAttrConcurrentKernels, p.concurrentKernels},
+      {cudaDevAttrEccEnabled, p.ECCEnabled},
+      {cudaDevAttrMemoryClockRate, p.memoryClockRate},
+      {cudaDevAttrGlobalMemoryBusWidth, p.memoryBusWidth},
+      {cudaDevAttrL2CacheSize, p.l2CacheSize},
+      {cudaDevAttrMaxThreadsPerMultiProcessor, p.maxThreadsPerMultiProcessor},
+      {cudaDevAttrAsyncEngineCount, p.asyncEngineCount},
+      {cudaDevAttrUnifiedAddressing, p.unifiedAddressing},
+      {cudaDevAttrComputeCapabilityMajor, p.major},
+      {cudaDevAttrComputeCapabilityMinor, p.minor},
+      {cudaDevAttrStreamPrioritiesSupported, p.streamPrioritiesSupported},
+      {cudaDevAttrMaxSharedMemoryPerMultiprocessor, p.sharedMemPerMultiprocessor},
+      {cudaDevAttrMaxRegistersPerMultiprocessor, p.regsPerMultiprocessor},
+      {cudaDevAttrManagedMemory, p.managedMemory},
+      {cudaDevAttrIsMultiGpuBoard, p.isMultiGpuBoard},
+      {cudaDevAttrHostNativeAtomicSupported, p.hostNativeAtomicSupported},
+      {cudaDevAttrPageableMemoryAccess, p.pageableMemoryAccess},
+      {cudaDevAttrConcurrentManagedAccess, p.concurrentManagedAccess},
+      {cudaDevAttrComputePreemptionSupported, p.computePreemptionSupported},
+      {cudaDevAttrCanUseHostPointerForRegisteredMem, p.canUseHostPointerForRegisteredMem},
+      {cudaDevAttrCooperativeLaunch, p.cooperativeLaunch},
+      {cudaDevAttrMaxSharedMemoryPerBlockOptin, p.sharedMemPerBlockOptin},
+      {cudaDevAttrHostRegisterSupported, p.hostRegisterSupported},
+      {cudaDevAttrMaxBlocksPerMultiprocessor, p.maxBlocksPerMultiProcessor},
+      {cudaDevAttrMemoryPoolsSupported, p.memoryPoolsSupported},
+  };
+  for (const auto& [which, what] : known) {
+    if (which != attribute) continue;
+    *value = static_cast<int>(what);
+    return cudaSuccess;
+  }
+  return answer(cudaErrorInvalidValue);
+}
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  if (least != nullptr) *least = 0;
+  if (greatest != nullptr) *greatest = -5;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
+  if (limit > cudaLimitPersistingL2CacheSize) return answer(cudaErrorInvalidValue);
+  settings.limits[limit] = value;
+  if (limit == cudaLimitMallocHeapSize) plumb::simt::set_heap_limit(value);
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
+  if (limit > cudaLimitPersistingL2CacheSize) return answer(cudaErrorInvalidValue);
+  *value = settings.limits[limit];
+  return cudaSuccess;
+}
+cudaError_t cudaSetDeviceFlags(unsigned flags) {
+  settings.flags = flags;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+  *flags = settings.flags;
+  return cudaSuccess;
+}
+cudaError_t cudaDriverGetVersion(int* version) { return cudaRuntimeGetVersion(version); }
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  *free = *total = plumb::simt::kDeviceMemory;
+  return cudaSuccess;
+}
+cudaError_t cudaProfilerStart() { return cudaSuccess; }
+cudaError_t cudaProfilerStop() { return cudaSuccess; }
+cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
+  *can = 0;
+  return cudaSuccess;
+}

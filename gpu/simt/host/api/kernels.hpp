@@ -1,0 +1,101 @@
+// Kernels: launches by address, attributes, occupancy.
+#pragma once
+#include "gpu/simt/host/api/types.hpp"
+
+namespace plumb::simt {
+/// Sets cudaFuncAttributeMaxDynamicSharedMemorySize of a kernel. Errors: cudaErrorInvalidValue above the chip's limit.
+cudaError_t allow_dynamic_shared(const void* kernel, int bytes);
+int dynamic_shared_of(const void* kernel);
+/// Blocks of `threads` threads and `shared` bytes of shared memory that one multiprocessor holds at once.
+cudaError_t resident_blocks_of(int* blocks, int threads, std::size_t shared);
+template <class K>
+const void* kernel_address(K* kernel) {
+  return reinterpret_cast<const void*>(kernel);
+}
+
+/// How a kernel that a program passes on as a void* is called: sizes of its parameters, and a call with
+/// pointers to them.
+struct KernelShape {
+  void (*invoke)(const void* kernel, void** arguments);
+  const std::size_t* sizes;
+  std::size_t count;
+};
+void* know_kernel(const void* kernel, const KernelShape& shape);
+
+template <class... P>
+struct KernelCall {
+  template <std::size_t... I>
+  PLUMB_SIMT_UNTRACKED static void with(const void* kernel, void** arguments, std::index_sequence<I...>) {
+    (void)arguments;
+    reinterpret_cast<void (*)(P...)>(const_cast<void*>(kernel))(*static_cast<P*>(arguments[I])...);
+  }
+  PLUMB_SIMT_UNTRACKED static void invoke(const void* kernel, void** arguments) {
+    with(kernel, arguments, std::index_sequence_for<P...>{});
+  }
+};
+/// A kernel as a void*, its parameters remembered. rewrite.py puts it into every cast of a kernel to void*.
+template <class... P>
+void* known_kernel(void (*kernel)(P...)) {
+  static const std::size_t sizes[] = {sizeof(P)..., 0};
+  return know_kernel(reinterpret_cast<const void*>(kernel), {&KernelCall<P...>::invoke, sizes, sizeof...(P)});
+}
+inline void* known_kernel(const void* kernel) { return const_cast<void*>(kernel); }
+
+cudaError_t launch_kernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                          std::size_t shared_bytes, cudaStream_t stream, bool cooperative, Here here);
+}  // namespace plumb::simt
+
+template <class K>
+cudaError_t cudaLaunchKernel(K kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes = 0,
+                             cudaStream_t stream = nullptr, PLUMB_SIMT_HERE) {
+  return plumb::simt::launch_kernel(plumb::simt::known_kernel(kernel), grid, block, arguments, shared_bytes,
+                                    stream, false, here);
+}
+template <class K>
+cudaError_t cudaLaunchCooperativeKernel(K kernel, dim3 grid, dim3 block, void** arguments,
+                                        std::size_t shared_bytes = 0, cudaStream_t stream = nullptr,
+                                        PLUMB_SIMT_HERE) {
+  return plumb::simt::launch_kernel(plumb::simt::known_kernel(kernel), grid, block, arguments, shared_bytes,
+                                    stream, true, here);
+}
+template <class K>
+cudaError_t cudaFuncSetAttribute(K kernel, cudaFuncAttribute attribute, int value) {
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
+  return plumb::simt::allow_dynamic_shared(plumb::simt::kernel_address(kernel), value);
+}
+template <class K>
+cudaError_t cudaFuncSetCacheConfig(K, cudaFuncCache) {
+  return cudaSuccess;
+}
+template <class K>
+cudaError_t cudaFuncSetSharedMemConfig(K, cudaSharedMemConfig) {
+  return cudaSuccess;
+}
+template <class K>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* a, K kernel) {
+  *a = cudaFuncAttributes{};
+  a->maxThreadsPerBlock = 1024;
+  a->numRegs = 32;
+  a->ptxVersion = a->binaryVersion = 80;
+  a->maxDynamicSharedSizeBytes = plumb::simt::dynamic_shared_of(plumb::simt::kernel_address(kernel));
+  return cudaSuccess;
+}
+template <class K>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, K, int threads, std::size_t shared) {
+  return plumb::simt::resident_blocks_of(blocks, threads, shared);
+}
+template <class K>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, K k, int threads,
+                                                                   std::size_t shared, unsigned) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, k, threads, shared);
+}
+template <class K>
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, K, std::size_t = 0, int limit = 0) {
+  *grid = 8;
+  *block = limit > 0 && limit < 256 ? limit : 256;
+  return cudaSuccess;
+}
+template <class K, class F>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block, K k, F, int limit = 0) {
+  return cudaOccupancyMaxPotentialBlockSize(grid, block, k, 0, limit);
+}

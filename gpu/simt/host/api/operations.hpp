@@ -1,0 +1,64 @@
+// What the files of this folder share: an operation of the host's is run where it is queued, or kept as a node of a graph while its stream
+// is being captured.
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "gpu/simt/host/api/graphs.hpp"
+#include "gpu/simt/host/api/memory.hpp"
+#include "gpu/simt/host/api/streams.hpp"
+#include "gpu/simt/scheduler/scheduler.hpp"
+
+namespace plumb::simt {
+
+constexpr std::size_t kDeviceMemory = std::size_t{8} << 30;  // bytes that the device says it has
+constexpr std::size_t kPitch = 512;
+
+/// Work in the order of a stream, given by the executor's key for it.
+using Operation = std::function<void(const void* stream)>;
+
+// ---- program.cpp ----
+/// Remembers `e` for cudaGetLastError() where it is no success.
+cudaError_t answer(cudaError_t e);
+/// What every call answers once a finding has stopped the run.
+cudaError_t host_status();
+
+// ---- streams.cpp ----
+bool is_stream(cudaStream_t stream);
+/// Runs `operation` in `stream`, or keeps it where the stream is being captured.
+cudaError_t queue(cudaStream_t stream, cudaGraphNodeType type, Operation operation);
+/// The host waits for all that `stream` holds.
+cudaError_t wait_for(cudaStream_t stream);
+
+// ---- memory.cpp ----
+/// Whether `p` lies in memory that the host may not touch by itself.
+bool is_plain_device(const void* p);
+
+// ---- copies.cpp, kernels.cpp ----
+Operation copy_operation(const cudaMemcpy3DParms& p, Here here);
+Operation fill_operation(const cudaMemsetParams& p, Here here);
+Operation kernel_operation(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                           std::size_t shared_bytes, bool cooperative, Here here);
+cudaError_t check_kernel(const void* kernel);
+
+// ---- device_heap.cpp ----
+void set_heap_limit(std::size_t bytes);  // of what kernels allocate
+
+}  // namespace plumb::simt
+
+// A graph as it is made; streams.cpp adds to it what a captured stream is given.
+struct CUgraphNode_st {
+  cudaGraphNodeType type;
+  plumb::simt::Operation operation;
+  std::vector<CUgraphNode_st*> after;
+};
+struct CUgraph_st {
+  std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
+  CUgraphNode_st* add(cudaGraphNodeType type, plumb::simt::Operation operation,
+                      std::vector<CUgraphNode_st*> after) {
+    nodes.emplace_back(new CUgraphNode_st{type, std::move(operation), std::move(after)});
+    return nodes.back().get();
+  }
+};

@@ -1,0 +1,124 @@
+// A program's run on the executor: begun by its first call, its findings told when it ends; and the error that each call answers with.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+
+#include "gpu/simt/host/api/devices.hpp"
+#include "gpu/simt/host/api/operations.hpp"
+#include "gpu/simt/state.hpp"
+
+namespace plumb::simt {
+
+namespace {
+
+struct Program {
+  bool reporting = false;  // the program began the run by itself
+  std::size_t reported = 0;
+  cudaError_t last = cudaSuccess;
+  cudaError_t stopped_by = cudaErrorLaunchFailure;
+};
+Program the_program;
+Program& program() { return the_program; }
+
+void report_at_exit() {
+  report_now();
+  if (current().run.skipped > 0) {
+    std::fprintf(stderr,
+                 "%lld later launch%s did nothing: the program was stopped, as after an error on a device\n",
+                 static_cast<long long>(current().run.skipped), current().run.skipped == 1 ? "" : "es");
+  }
+  if (program().reported == 0 && !current().run.shortage.empty()) {
+    std::fprintf(stderr, "stopped: the CPU executor is %s; this says nothing about the kernels\n",
+                 current().run.shortage.c_str());
+    std::fflush(nullptr);
+    _exit(2);
+  }
+  if (program().reported == 0) return;
+  std::fprintf(stderr, "%zu finding%s\n", program().reported, program().reported == 1 ? "" : "s");
+  std::fflush(nullptr);
+  _exit(1);
+}
+
+cudaError_t error_of(const Finding& f) {
+  if (f.kind == FindingKind::trap && f.text.find("assertion failed") != std::string::npos)
+    return cudaErrorAssert;
+  if (f.kind == FindingKind::misaligned) return cudaErrorMisalignedAddress;
+  return cudaErrorLaunchFailure;
+}
+
+}  // namespace
+
+void report_now() {
+  if (!program().reporting) return;
+  for (const Finding& f : take_findings()) {
+    std::fputs(f.describe().c_str(), stderr);
+    ++program().reported;
+    if (current().run.is_stopped) program().stopped_by = error_of(f);
+  }
+  if (!current().run.shortage.empty()) program().stopped_by = cudaErrorMemoryAllocation;
+  if (!current().run.refusal.text.empty()) answer(static_cast<cudaError_t>(current().run.refusal.error));
+}
+
+bool runs_by_itself() { return program().reporting; }
+
+void begin_by_itself() {
+  if (current().run.begun) return;
+  const auto lock = enter_engine();
+  if (current().run.begun) return;
+  Options options;
+  const char* seed = std::getenv("PLUMB_SIMT_SEED");
+  if (seed != nullptr) options.seed = std::strtoull(seed, nullptr, 10);
+  const char* chip = std::getenv("PLUMB_SIMT_CHIP");
+  if (chip != nullptr) options.chip = std::atoi(chip);
+  begin_run(options);
+  if (!program().reporting) std::atexit(&report_at_exit);
+  program().reporting = true;
+}
+
+std::unique_lock<std::recursive_mutex> enter_engine() {
+  static std::recursive_mutex& mutex = *new std::recursive_mutex;  // outlives the program's own statics
+  return std::unique_lock<std::recursive_mutex>(mutex);
+}
+
+cudaError_t answer(cudaError_t e) {
+  if (e != cudaSuccess) program().last = e;
+  return e;
+}
+
+cudaError_t host_status() { return current().run.is_stopped ? answer(program().stopped_by) : cudaSuccess; }
+
+}  // namespace plumb::simt
+
+// ---- errors ----
+
+cudaError_t cudaPeekAtLastError() {
+  const cudaError_t sticky = plumb::simt::host_status();
+  return sticky != cudaSuccess ? sticky : plumb::simt::program().last;
+}
+cudaError_t cudaGetLastError() {
+  const cudaError_t e = cudaPeekAtLastError();
+  plumb::simt::program().last = cudaSuccess;
+  return e;
+}
+const char* cudaGetErrorString(cudaError_t e) {
+  switch (e) {
+#define PLUMB_CUDA_ERROR(name, value, text) \
+  case name:                                \
+    return text;
+    PLUMB_CUDA_ERRORS(PLUMB_CUDA_ERROR)
+#undef PLUMB_CUDA_ERROR
+  }
+  return "unrecognized error code";
+}
+const char* cudaGetErrorName(cudaError_t e) {
+  switch (e) {
+#define PLUMB_CUDA_ERROR(name, value, text) \
+  case name:                                \
+    return #name;
+    PLUMB_CUDA_ERRORS(PLUMB_CUDA_ERROR)
+#undef PLUMB_CUDA_ERROR
+  }
+  return "unrecognized error code";
+}

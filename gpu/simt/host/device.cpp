@@ -1,0 +1,113 @@
+// gpu/device on the executor: its launches, copies, memory and streams. gpu/runtime holds the same functions for a GPU.
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "gpu/device/launch.hpp"
+#include "gpu/device/memory.hpp"
+#include "gpu/device/resources.hpp"
+#include "gpu/simt/executor.hpp"
+#include "gpu/simt/state.hpp"
+#include "reference/core/error.hpp"
+
+namespace plumb {
+
+// ---- launch.hpp and memory.hpp ----
+
+void Grid::narrow(long long x) {
+  if (x < 0 || x > 0x7fffffffLL) throw input_error(file, line, "grid extent out of range", std::to_string(x));
+  extent.x = static_cast<unsigned>(x);
+}
+
+namespace launching {
+
+void launch_packed(const void* kernel, void (*invoke)(const void*, void**), Grid grid, dim3 block,
+                   std::size_t shared_bytes, void* stream, void** args, Kind kind) {
+  if (grid.extent.x == 0 || grid.extent.y == 0 || grid.extent.z == 0) return;
+  simt::launch_packed(kernel, invoke, args,
+                      {{},
+                       kernel,
+                       grid.extent,
+                       block,
+                       shared_bytes,
+                       stream,
+                       kind == Kind::cooperative,
+                       true,
+                       {grid.file, grid.line},
+                       nullptr,
+                       nullptr});
+}
+
+}  // namespace launching
+
+void device_fill(void* ptr, int byte, std::size_t bytes, void* stream, const char* file, int line) {
+  if (bytes == 0 || simt::stopped()) return;
+  simt::host_operation("device_fill", stream, {file, line}, ptr, nullptr, bytes);
+  if (!simt::stopped()) std::memset(ptr, byte, bytes);
+}
+
+void device_copy(void* to, const void* from, std::size_t bytes, void* stream, const char* file, int line) {
+  if (bytes == 0 || simt::stopped()) return;
+  simt::host_operation("device_copy", stream, {file, line}, to, from, bytes);
+  if (!simt::stopped()) std::memcpy(to, from, bytes);
+}
+
+void device_read(void* host, const void* device, std::size_t bytes, void* stream, const char* file,
+                 int line) {
+  device_copy(host, device, bytes, stream, file, line);
+}
+void device_write(void* device, const void* host, std::size_t bytes, void* stream, const char* file,
+                  int line) {
+  device_copy(device, host, bytes, stream, file, line);
+}
+
+int device_multiprocessors() { return simt::current().run.options.multiprocessors; }
+int device_sm() { return 1000; }
+long long device_l2_bytes() { return 4LL << 20; }
+long long device_shared_bytes() { return 227LL << 10; }  // of sm_90
+bool device_has_clock() { return false; }
+
+// ---- resources.hpp ----
+
+void* device_allocate(std::size_t bytes, const char* what) {
+  void* const p = std::aligned_alloc(256, (bytes + 511) / 256 * 256);
+  if (p == nullptr) throw std::bad_alloc();
+  simt::add_array(what, p, bytes, false, true);
+  return p;
+}
+void device_release(void* p) noexcept {
+  simt::remove_array(p);
+  std::free(p);
+}
+std::int64_t device_memory_free() { return std::int64_t{1} << 34; }
+void require_device_memory(std::int64_t, const std::string&) {}
+const char* no_device() { return nullptr; }
+
+DeviceStream::DeviceStream() = default;
+DeviceStream::~DeviceStream() = default;
+void DeviceStream::wait() const { simt::order_all(); }
+
+DeviceNumber::DeviceNumber() : host_(new std::int32_t(0)) {}
+DeviceNumber::~DeviceNumber() { delete host_; }
+void DeviceNumber::fetch(const std::int32_t* from, void* stream) {
+  device_read(host_, from, sizeof(std::int32_t), stream);
+}
+std::int32_t DeviceNumber::value() const { return *host_; }
+
+DeviceMarks::DeviceMarks(std::int64_t most) : events_(static_cast<std::size_t>(most)) {}
+DeviceMarks::~DeviceMarks() = default;
+void DeviceMarks::mark(void*) {
+  const auto nanoseconds = std::chrono::steady_clock::now().time_since_epoch().count();
+  events_.at(used_++) = reinterpret_cast<void*>(nanoseconds);
+}
+std::vector<double> DeviceMarks::seconds() const {
+  std::vector<double> between;
+  for (std::size_t i = 1; i < used_; ++i) {
+    between.push_back(1e-9 * static_cast<double>(reinterpret_cast<std::intptr_t>(events_[i]) -
+                                                 reinterpret_cast<std::intptr_t>(events_[i - 1])));
+  }
+  return between;
+}
+
+}  // namespace plumb
