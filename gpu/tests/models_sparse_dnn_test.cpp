@@ -231,6 +231,25 @@ TEST_CASE("repeated columns of an input add up, and an input of zeros does not l
   }
 }
 
+TEST_CASE("subnormal inputs count, also where columns are repeated, near and far") {
+  // 2^-130 is subnormal; the weight of 2^100 makes a normal number of it, and nothing of a zero.
+  const float tiny = std::ldexp(1.0F, -130), large = std::ldexp(1.0F, 100), product = std::ldexp(1.0F, -30);
+  const SparseDnn net{2, 0, 32, {csr(2, {{{0, large}}, {{1, large}}})}};
+  std::vector<std::pair<int, float>> many;  // more than a warp has lanes
+  for (int i = 0; i < 70; ++i) many.emplace_back(i % 2, tiny);
+  const Csr<float> distinct = csr(2, {{{0, tiny}, {1, 2 * tiny}}});
+  const Csr<float> repeated = csr(2, {{{1, tiny}, {0, tiny}, {1, tiny}}, many});
+  for (const auto* pipeline : device_pipelines()) {
+    CAPTURE(pipeline->name);
+    on_executor(6, [&] {
+      const auto plan = pipeline->plan(net);
+      CHECK(plan->run(distinct, 0, 1).y.val == std::vector<float>{product, 2 * product});
+      CHECK(plan->run(repeated, 0, 1).y.val ==
+            std::vector<float>{product, 2 * product, 35 * product, 35 * product});
+    });
+  }
+}
+
 TEST_CASE("no rows, no neurons and no layers are networks too") {
   const SparseDnn empty{0, -1, 32, {csr(0, {})}};
   const SparseDnn shallow{2, -1, 32, {}};

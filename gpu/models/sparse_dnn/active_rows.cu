@@ -1,6 +1,8 @@
 // The shared kernels of the sparse DNN's pipelines, and the host half around them.
 #include "gpu/models/sparse_dnn/active_rows.hpp"
 
+#include "gpu/models/sparse_dnn/add_entries.hpp"
+
 namespace plumb {
 namespace sdnn {
 namespace {
@@ -52,17 +54,20 @@ __global__ void __launch_bounds__(kListThreads)
   if (blockIdx.x == gridDim.x - 1 && t == kListThreads - 1) *count_out = base + own[warp];
 }
 
-// A warp per listed row.
+// A warp per listed row. `distinct`: no row repeats a column.
 __global__ void __launch_bounds__(kThreads)
-    sdnn_scatter_inputs(const std::int32_t* row_ptr, const std::int32_t* col, const float* val,
+    sdnn_scatter_inputs(const std::int32_t* row_ptr, const std::int32_t* col, const float* val, bool distinct,
                         const std::int32_t* ids, const std::int32_t* count, Layout layout, float* y) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const Index warps = static_cast<Index>(gridDim.x) * kThreads / 32, rows = *count;
   for (Index r = (static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x) / 32; r < rows; r += warps) {
     float* const row = y + layout.row(r);
     const std::int32_t id = ids[r];
-    for (Index k = row_ptr[id] + lane; k < row_ptr[id + 1]; k += 32)
-      atomicAdd(row + col[k] * layout.panel, val[k]);
+    if (!distinct) {
+      add_entries(col, val, row_ptr[id], row_ptr[id + 1], layout.panel, row);
+      continue;
+    }
+    for (Index k = row_ptr[id] + lane; k < row_ptr[id + 1]; k += 32) row[col[k] * layout.panel] = val[k];
   }
 }
 
@@ -192,8 +197,8 @@ Index ActiveRows::read_count(Index l, void* stream) const {
 void scatter_inputs(const DeviceRows& inputs, const ActiveRows& active, const Layout& layout, float* y,
                     void* stream) {
   launch(sdnn_scatter_inputs, ceil_div(inputs.rows, kThreads / 32), kThreads, 0, stream,
-         inputs.row_ptr.data(), inputs.col.data(), inputs.val.data(), active.ids.data(), active.count(0),
-         layout, y);
+         inputs.row_ptr.data(), inputs.col.data(), inputs.val.data(), inputs.distinct, active.ids.data(),
+         active.count(0), layout, y);
 }
 
 void move_rows(const float* from, const Layout& from_layout, const std::int32_t* place, Index count,
