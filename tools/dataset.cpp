@@ -85,7 +85,7 @@ void fetch(const std::string& name, plumb::FetchOptions options, bool quiet) {
 }
 
 void add_list(CLI::App& app, std::vector<Command>& commands) {
-  CLI::App* cmd = app.add_subcommand("list", "what can be fetched, imitated, generated");
+  CLI::App* cmd = app.add_subcommand("list", "lists what can be fetched, generated, or generated with the statistics of a known matrix");
   cmd->footer("Example:\n  dataset list");
   commands.push_back({cmd, [&app] { list(*app.get_subcommand("generate")); }});
 }
@@ -99,7 +99,7 @@ void add_info(CLI::App& app, std::vector<Command>& commands) {
   CLI::App* cmd = app.add_subcommand("info", "what a file holds: kind, shape, entries, row lengths, defects");
   cmd->add_option("file", job->paths, "files or folders")->type_name("F");
   cmd->add_option("--from", job->from,
-                  "what F is, where neither content nor name say it: " + plumb::input_format_names())
+                  "format of F, where neither content nor name tell it: " + plumb::input_format_names())
       ->type_name("FORMAT");
   cmd->footer("Examples:\n  dataset info matrix.mtx.gz\n  dataset info neuron1024.tar.gz");
   commands.push_back({cmd, [job] {
@@ -124,7 +124,7 @@ void add_fetch(CLI::App& app, std::vector<Command>& commands) {
   cmd->add_option("--mirror", job->options.mirror, "take every file from URL/FILE: http, https or file")
       ->type_name("URL");
   cmd->add_option("--to", job->options.folder, "folder instead of the cache folder")->type_name("DIR");
-  cmd->add_flag("--force", job->options.force, "fetch again what is there");
+  cmd->add_flag("--force", job->options.force, "download again files that exist");
   cmd->add_flag("-q,--quiet", job->quiet, "print the paths only");
   cmd->footer(
       "Examples:\n  dataset fetch mnist\n  dataset fetch sdnn-1024\n  dataset fetch boneS10 --mirror "
@@ -141,10 +141,10 @@ void add_convert(CLI::App& app, std::vector<Command>& commands) {
   cmd->add_option("in", job->in, plumb::known_inputs())->type_name("IN");
   cmd->add_option("out", job->out, "by ending: " + plumb::known_outputs())->type_name("OUT");
   cmd->add_option("--from", job->from,
-                  "what IN is, where neither content nor name say it: " + plumb::input_format_names())
+                  "format of IN, where neither content nor name tell it: " + plumb::input_format_names())
       ->type_name("FORMAT");
   cmd->add_option("--format", job->format,
-                  "what OUT becomes, where its name does not say it: " + plumb::output_format_names())
+                  "format of OUT, where its name does not tell it: " + plumb::output_format_names())
       ->type_name("FORMAT");
   cmd->add_option("--dtype", job->type, "f32 or f64 [f64; f32 for .plumb]")->type_name("T");
   cmd->footer(
@@ -189,7 +189,7 @@ std::string unknown_words(const CLI::App& app, const std::vector<std::string>& e
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("The data a person needs: by name, by recipe, or converted.", "dataset");
+  CLI::App app("Finds, downloads, generates and converts data.", "dataset");
   app.set_version_flag("--version", std::string("plumbline ") + plumb::kVersion);
   app.require_subcommand(0, 1);  // a file may be called what a command is called
   app.footer(

@@ -46,7 +46,7 @@ CLI::Option* size_option(CLI::App* cmd, const std::string& names, std::int64_t& 
 }
 
 CLI::Option* seed_option(CLI::App* cmd, std::uint64_t& seed) {
-  return cmd->add_option("--seed", seed, fmt::format("data = f(seed), the same on every machine [{}]", seed))
+  return cmd->add_option("--seed", seed, fmt::format("seed of the random numbers; the same data on every machine [{}]", seed))
       ->type_name("N");
 }
 
@@ -78,7 +78,7 @@ struct MatrixJob {
   void options(CLI::App* cmd, bool seeded) {
     output_option(cmd, output, plumb::known_outputs());
     cmd->add_option("--format", format,
-                    "the format, where the name does not say it: " + plumb::output_format_names())
+                    "format of the file, where its name does not tell it: " + plumb::output_format_names())
         ->type_name("FORMAT");
     cmd->add_option("--dtype", type, "f32 or f64: the type of values, where the format has one [f64]")
         ->type_name("T");
@@ -121,7 +121,7 @@ void add_sdnn_generators(CLI::App* generate, std::vector<plumb::Command>& comman
     CLI::App* cmd =
         generate->add_subcommand("radixnet", "weights of the Sparse DNN Graph Challenge, bit for bit");
     size_option(cmd, "-n,--neurons", job->neurons,
-                "1024, 4096, 16384, 65536 are official; also 16 * 2^d for small ones");
+                "1024, 4096, 16384, 65536 are official; 16 * 2^d is accepted too, for small networks");
     size_option(cmd, "-l,--layers", job->layers, "layers; official: 120, 480, 1920");
     output_option(cmd, job->output, ".plumb, .tar, .tar.gz, or a folder for nN-lK.tsv files");
     cmd->footer(
@@ -166,7 +166,7 @@ void add_sdnn_generators(CLI::App* generate, std::vector<plumb::Command>& comman
     size_option(cmd, "-m,--inputs", job->inputs, "images");
     seed_option(cmd, job->seed);
     output_option(cmd, job->output, ".plumb, .tsv, .tsv.gz");
-    cmd->add_option("--grey", job->grey, "also write the 28 x 28 greyscale images, idx3-ubyte (.gz)")
+    cmd->add_option("--grey", job->grey, "write the 28 x 28 greyscale images too, idx3-ubyte (.gz)")
         ->type_name("F");
     cmd->footer(
         "Examples:\n  dataset generate digits --neurons 1024 -o sparse-images-1024.plumb\n"
@@ -200,7 +200,7 @@ void add_sdnn_generators(CLI::App* generate, std::vector<plumb::Command>& comman
              job->images = plumb::cache_folder() + "/sdnn/train-images-idx3-ubyte.gz";
              if (!fs::exists(job->images)) {
                throw plumb::input_error(job->images, 0,
-                                        "MNIST is not there; `dataset fetch mnist`, or give --images F");
+                                        "the MNIST images are missing: run `dataset fetch mnist`, or give --images F");
              }
            }
            const plumb::Stopwatch clock;
@@ -240,7 +240,7 @@ void add_graph_generators(CLI::App* generate, std::vector<plumb::Command>& comma
       plumb::PowerLaw what;
     };
     auto job = std::make_shared<Job>();
-    CLI::App* cmd = generate->add_subcommand("power-law", "row lengths that fall like rank^-exponent");
+    CLI::App* cmd = generate->add_subcommand("power-law", "a graph whose row lengths fall as rank^-exponent");
     size_option(cmd, "--rows", job->what.rows, "rows");
     size_option(cmd, "--cols", job->what.cols, "columns");
     size_option(cmd, "--nnz", job->what.nnz, "entries");
@@ -262,7 +262,7 @@ void add_graph_generators(CLI::App* generate, std::vector<plumb::Command>& comma
     };
     auto job = std::make_shared<Job>();
     CLI::App* cmd =
-        generate->add_subcommand("gcn", "a graph, features and weights for `infer gcn --data DIR`");
+        generate->add_subcommand("gcn", "a graph with features and weights, for `infer gcn --data DIR`");
     size_option(cmd, "--scale", job->shape.scale, "2^N vertices");
     size_option(cmd, "--edge-factor", job->shape.edge_factor, "edges drawn per vertex");
     size_option(cmd, "--features", job->shape.features, "features per vertex");
@@ -325,12 +325,12 @@ void add_matrix_generators(CLI::App* generate, std::vector<plumb::Command>& comm
       std::int64_t width = -1;
     };
     auto job = std::make_shared<Job>();
-    CLI::App* cmd = generate->add_subcommand("band", "diagonals around the main one, full or thinned");
+    CLI::App* cmd = generate->add_subcommand("band", "a band around the diagonal, full or with some entries left out");
     size_option(cmd, "--rows", job->what.rows, "rows");
     size_option(cmd, "--cols", job->what.cols, "columns");
     size_option(cmd, "--lower", job->what.lower, "diagonals below");
     size_option(cmd, "--upper", job->what.upper, "diagonals above");
-    cmd->add_option("--density", job->what.density, "probability that an entry of the band is there [1]");
+    cmd->add_option("--density", job->what.density, "probability of each entry of the band [1]");
     job->options(cmd, true);
     cmd->footer("Example:\n  dataset generate band --rows 10k --cols 10k --lower 3 --upper 3 -o band.mtx");
     commands.push_back({cmd, [job] {
@@ -378,7 +378,7 @@ void add_matrix_generators(CLI::App* generate, std::vector<plumb::Command>& comm
       std::int64_t rows = 1000, cols = 1000, per_row = 8, width = 1;
     };
     auto job = std::make_shared<Job>();
-    CLI::App* cmd = generate->add_subcommand("regular", "the same number of entries in every row, anywhere");
+    CLI::App* cmd = generate->add_subcommand("regular", "the same number of entries in every row, in random columns");
     size_option(cmd, "--rows", job->rows, "rows");
     size_option(cmd, "--cols", job->cols, "columns");
     size_option(cmd, "--per-row", job->per_row, "entries per row");
@@ -391,7 +391,7 @@ void add_matrix_generators(CLI::App* generate, std::vector<plumb::Command>& comm
                         }});
 
     auto head = std::make_shared<Job>();
-    cmd = generate->add_subcommand("arrowhead", "full first rows and columns, and a diagonal");
+    cmd = generate->add_subcommand("arrowhead", "some full rows and columns, and the diagonal");
     size_option(cmd, "--rows", head->rows, "rows and columns");
     size_option(cmd, "--width", head->width, "full rows and columns");
     head->options(cmd, true);
@@ -409,7 +409,7 @@ void add_matrix_generators(CLI::App* generate, std::vector<plumb::Command>& comm
     };
     auto job = std::make_shared<Job>();
     CLI::App* cmd =
-        generate->add_subcommand("lookalike", "a made-up matrix with the statistics of a well-known one");
+        generate->add_subcommand("lookalike", "a generated matrix with the statistics of a well-known one");
     cmd->add_option("name", job->name, "which; see `dataset list`")->type_name("NAME");
     cmd->add_option("--scale", job->options_.scale,
                     "rows, columns and entries times this, above 0 and at most 1 [1]");

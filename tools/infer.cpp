@@ -52,7 +52,7 @@ namespace {
 
 constexpr const char* kEnvironment =
     "environment:\n"
-    "  PLUMB_DATA         folder of the data: sdnn/ and gcn/ lie under it\n"
+    "  PLUMB_DATA         folder of the data: it holds sdnn/ and gcn/\n"
     "  PLUMB_CACHE        where `dataset fetch` keeps what it fetched (else XDG_CACHE_HOME/plumbline, "
     "~/.cache/plumbline)\n"
     "  OMP_NUM_THREADS    threads to compute with\n"
@@ -69,14 +69,14 @@ void add_size(CLI::App* app, const std::string& name, std::int64_t& to, const st
 
 void add_common(CLI::App* app, InferOptions& o) {
   app->add_option("--device", o.device,
-                  "cpu (default), gpu, or simt: the GPU's pipelines on the CPU, accesses watched");
+                  "cpu (default), gpu, or simt: the GPU's pipelines on the CPU, with every memory access checked");
   add_size(app, "--repeat", o.repeat, "time N runs after one to warm up, report the median (default 1)");
-  app->add_option("--json", o.json, "write the result there as JSON");
+  app->add_option("--json", o.json, "write the result as JSON into this file");
 }
 
 CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
   CLI::App* const s =
-      app.add_subcommand("sdnn", "the Sparse DNN Graph Challenge: which inputs keep a non-zero to the end");
+      app.add_subcommand("sdnn", "the Sparse DNN Graph Challenge: finds the inputs that keep a non-zero value through all layers");
   SdnnRequest& data = o.data;
   add_size(s, "--neurons", data.neurons,
            "neurons per layer: 1024 (default), 4096, 16384, 65536, or what your files hold");
@@ -90,16 +90,16 @@ CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
   s->add_option_function<float>(
       "--bias", [&o](const float& b) { o.bias = b, o.bias_given = true; },
       "bias (default: the challenge's for the size: -0.30, -0.35, -0.40, -0.45)");
-  s->add_option("--cap", o.cap, "values are cut at this (default 32)");
+  s->add_option("--cap", o.cap, "upper limit of values (default 32)");
   s->add_option("--pipeline", o.pipeline, "NAME or auto (default); a wrong name lists them");
   s->add_option(
       "--class", o.structure,
-      "what the pipeline may take for granted: general (default, A), shared_inputs (B), absorbing_rows (C), "
+      "what the pipeline may assume of the network: general (default, A), shared_inputs (B), absorbing_rows (C), "
       "identical_columns (D)");
   s->add_flag("--check", o.check, "judge every layer against the fp64 reference on the same input");
   s->add_flag("-v,--verbose", o.verbose, "active rows and time by layer");
   add_common(s, o);
-  s->footer(std::string("Without --data, files are looked for in $PLUMB_DATA/sdnn, then in the cache folder; "
+  s->footer(std::string("Without --data, files are searched in $PLUMB_DATA/sdnn, then in the cache folder; "
                         "what is not found "
                         "is\ngenerated (official weights; inputs from MNIST where its images lie there, else "
                         "drawn digits).\n"
@@ -135,7 +135,7 @@ CLI::App* add_gcn(CLI::App& app, GcnOptions& o) {
                 "NAME, auto (default), or all: one after the other; a wrong name lists them");
   g->add_flag("--check", o.check, "judge the result against the compensated reference, element by element");
   g->add_flag("-v,--verbose", o.verbose, "time by step");
-  g->add_option("--out", o.out, "write the result (n, classes) there as .npy");
+  g->add_option("--out", o.out, "write the result (n, classes) as .npy into this file");
   add_common(g, o);
   g->footer(
       std::string(
@@ -201,7 +201,7 @@ void check_values(const SdnnOptions& sdnn, const GcnOptions& gcn) {
   static_cast<void>(parse_structure(sdnn.structure));
   require_one_of("--dtype", gcn.dtype, {"auto", "f32", "f64"});
   if (!arithmetic_self_test())
-    throw Error("infer: this build's arithmetic is broken (fast-math?), it cannot judge");
+    throw Error("infer: the arithmetic of this build is broken (built with -ffast-math?): results cannot be judged");
 }
 
 int run(int argc, char** argv) {

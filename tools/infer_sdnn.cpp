@@ -38,7 +38,7 @@ bool is_named(const SdnnPipeline& p, const std::string& name) {
                          const std::vector<std::string>& reasons) {
   if (!reasons.empty()) throw Error(fmt::format("pipeline {}", fmt::join(reasons, "; ")));
   if (o.pipeline == "auto") {
-    throw Error(fmt::format("no pipeline of class {} on {}; there are: {}", o.structure, o.device,
+    throw Error(fmt::format("no pipeline of class {} on {}; known are: {}", o.structure, o.device,
                             fmt::join(names, ", ")));
   }
   names.emplace_back("auto");

@@ -115,7 +115,7 @@ std::string verdict_of(const SdnnFacts& s) {
     case SdnnBasis::list:
       return show_list_verdict(s, head);
     case SdnnBasis::count:
-      return fmt::format("{}, {} the published count{} (no list of ids at hand)", head,
+      return fmt::format("{}, {} the published count{} (no list of ids was found)", head,
                          j.answer_differs ? "differs from" : "equal to",
                          j.answer_differs ? fmt::format(" {}", j.count) : "");
     case SdnnBasis::reference:
@@ -228,7 +228,7 @@ void print_gcn_checks(const GcnFacts& g, std::FILE* to) {
   for (const GcnCheck& check : g.judgement.checks) fmt::print(to, "{}\n", show_check(check));
   if (g.judgement.checks.empty()) {
     fmt::print(to,
-               "logits: not compared: no expectation at hand, and the reference would take a while (--check "
+               "logits: not compared: no expected values were found, and the reference would take long (--check "
                "runs it)\n");
   }
 }

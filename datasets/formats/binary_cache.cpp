@@ -153,7 +153,7 @@ BinaryCache::BinaryCache(ByteSource& source) : mapping_(std::make_unique<Mapping
   }
   if (header.byte_order != kByteOrder) throw input_error(path, 0, "binary cache of another byte order");
   if (header.version != kVersion) {
-    throw input_error(path, 0, "binary cache of another version than 1: make it anew",
+    throw input_error(path, 0, "binary cache has another version than 1: write it again",
                       std::to_string(header.version));
   }
   if (header.file_bytes != bytes) {

@@ -64,7 +64,7 @@ template <class T>
 Csr<T> load_cache(ByteSource& source) {
   const BinaryCache cache(source);
   if (cache.size() != 1) {
-    throw input_error(source.name(), 0, "binary cache of several matrices is no matrix",
+    throw input_error(source.name(), 0, "binary cache holds several matrices, expected one",
                       std::to_string(cache.size()));
   }
   return converted<T>(cache.copy(0));
@@ -72,7 +72,7 @@ Csr<T> load_cache(ByteSource& source) {
 
 template <class T>
 Csr<T> refuse_tar(ByteSource& source) {
-  throw input_error(source.name(), 0, "a tar archive is no matrix; what is known: " + known_inputs());
+  throw input_error(source.name(), 0, "a tar archive is not a matrix; known formats: " + known_inputs());
 }
 
 template <class T>
@@ -235,7 +235,7 @@ const Format& format_of_input(ByteSource& source, const std::string& name) {
     const auto fits = [&path](std::string_view ending) { return ends_with(path, ending); };
     if (std::any_of(f.reads.begin(), f.reads.end(), fits)) return f;
   }
-  throw input_error(source.name(), 0, "unknown kind of file; what is known: " + known_inputs());
+  throw input_error(source.name(), 0, "unknown kind of file; known formats: " + known_inputs());
 }
 
 OutputFormat format_of_output(const std::string& path, const std::string& name) {

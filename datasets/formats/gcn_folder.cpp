@@ -44,7 +44,7 @@ class Folder {
 };
 
 [[noreturn]] void wrong_shape(const NpyArray& array, const std::string& want) {
-  throw input_error(array.name, 0, "shape does not fit the others: want " + want + ", found",
+  throw input_error(array.name, 0, "shape does not fit the others: expected " + want + ", found",
                     array.shape_text());
 }
 

@@ -11,7 +11,7 @@ namespace plumb {
 template <class T>
 Csr<T> load_matrix(const std::string& path) {
   if (std::filesystem::is_directory(path)) {
-    throw input_error(path, 0, "a folder is no matrix; what is known: " + known_inputs());
+    throw input_error(path, 0, "a folder is not a matrix; known formats: " + known_inputs());
   }
   const auto source = open_source(path);
   const Format& format = format_of_input(*source);

@@ -85,11 +85,11 @@ void read_banner(const ByteSource& source, const std::string& line, Mm& out) {
   const std::vector<std::string> words = words_of(line);
   const std::string banner = words.empty() ? "" : lower(words[0]);
   if (banner != "%%matrixmarket" && banner != "%matrixmarket") {
-    throw input_error(source.name(), 1, "not Matrix Market: the first line begins with no %%MatrixMarket",
+    throw input_error(source.name(), 1, "not Matrix Market: the first line does not begin with %%MatrixMarket",
                       line);
   }
   if (words.size() < 5) {
-    throw input_error(source.name(), 1, "banner is cut short: want object format field symmetry", line);
+    throw input_error(source.name(), 1, "banner is cut short: expected object format field symmetry", line);
   }
   if (words.size() > 5) throw input_error(source.name(), 1, "text after the banner's symmetry", words[5]);
   using Object = Mm::Object;
@@ -134,7 +134,7 @@ void read_graphblas(const ByteSource& source, const std::vector<std::string>& wo
       "uint16_t",      "uint32_t",       "uint64_t",       "float",          "double",  "complex",
       "float complex", "double complex", "float _Complex", "double _Complex"};
   if (words.size() < 2 || lower(words[1]) != "type") {
-    throw input_error(source.name(), number, "broken %%GraphBLAS comment: want %%GraphBLAS type T", line);
+    throw input_error(source.name(), number, "broken %%GraphBLAS comment: expected %%GraphBLAS type T", line);
   }
   std::string type;
   for (std::size_t k = 2; k < words.size(); ++k) type += (k > 2 ? " " : "") + words[k];
@@ -396,7 +396,7 @@ MatrixMarket read_matrix_market(ByteSource& source) {
   text::refuse_cr_line_ends(source);
   HeaderLines header(source);
   std::string line;
-  if (!header.next(line)) throw input_error(source.name(), 0, "file is empty, Matrix Market is wanted");
+  if (!header.next(line)) throw input_error(source.name(), 0, "file is empty, expected Matrix Market");
   read_banner(source, line, out);
   bool sized = false;
   while (!sized && header.next(line)) {

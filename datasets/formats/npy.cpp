@@ -66,13 +66,13 @@ class HeaderParser {
     return true;
   }
   void want(char c) {
-    if (!take(c)) fail(std::string("malformed .npy header: want ") + c, in_);
+    if (!take(c)) fail(std::string("malformed .npy header: expected ") + c, in_);
   }
   std::string_view quoted() {
     skip();
     const char quote = in_.empty() ? '\0' : in_[0];
     const std::size_t end = quote == '\'' || quote == '"' ? in_.find(quote, 1) : std::string_view::npos;
-    if (end == std::string_view::npos) fail("malformed .npy header: want a quoted word", in_);
+    if (end == std::string_view::npos) fail("malformed .npy header: expected a quoted word", in_);
     const std::string_view word = in_.substr(1, end - 1);
     in_.remove_prefix(end + 1);
     return word;
@@ -86,7 +86,7 @@ class HeaderParser {
         return value;
       }
     }
-    fail("malformed .npy header: want True or False", in_);
+    fail("malformed .npy header: expected True or False", in_);
   }
   std::int64_t number(std::string_view what) {
     skip();
@@ -258,7 +258,7 @@ NpyArray read_npy(ByteSource& source) {
     const auto read =
         static_cast<std::int64_t>(source.read(out.bytes.data() + done, static_cast<std::size_t>(n)));
     if (read != n) {
-      throw input_error(source.name(), 0, ".npy data is cut short: bytes found, bytes wanted",
+      throw input_error(source.name(), 0, ".npy data is cut short: bytes found, bytes expected",
                         std::to_string(done + read) + ", " + std::to_string(bytes));
     }
     done += n;
@@ -294,15 +294,15 @@ std::vector<T> npy_values(const NpyArray& a) {
     if (type == "f8") return values_as<double, T>(a);
   }
   throw input_error(a.name, 0,
-                    std::is_floating_point_v<T> ? "numbers are wanted, the array holds"
-                                                : "integers are wanted, the array holds",
+                    std::is_floating_point_v<T> ? "expected numbers, the array holds"
+                                                : "expected integers, the array holds",
                     type);
 }
 
 template <class T>
 Dense<T> npy_dense(const NpyArray& array) {
   if (array.shape.size() != 2)
-    throw input_error(array.name, 0, "a matrix is wanted, the shape is", array.shape_text());
+    throw input_error(array.name, 0, "expected a matrix, the shape is", array.shape_text());
   Dense<T> out;
   out.rows = array.shape[0];
   out.cols = array.shape[1];

@@ -155,7 +155,7 @@ std::vector<std::int64_t> indices_of(const std::string& file, const std::map<std
                                      const char* name, std::int64_t limit) {
   const NpyArray& array = array_of(file, arrays, name);
   if (array.shape.size() != 1)
-    throw input_error(array.name, 0, "a vector is wanted, the shape is", array.shape_text());
+    throw input_error(array.name, 0, "expected a vector, the shape is", array.shape_text());
   std::vector<std::int64_t> out = npy_values<std::int64_t>(array);
   for (const std::int64_t v : out) {
     if (v < 0 || v >= limit)
@@ -180,7 +180,7 @@ std::map<std::string, NpyArray> read_npz(ByteSource& source) {
     }
     const auto inner = memory_source(source.name() + ":" + member.name, content);
     if (!out.emplace(name, read_npy(*inner)).second) {
-      throw input_error(source.name(), 0, "array is there twice in the .npz", member.name);
+      throw input_error(source.name(), 0, "array is repeated in the .npz", member.name);
     }
   }
   return out;
@@ -205,7 +205,7 @@ template <class T>
 Csr<T> scipy_matrix(const std::string& file, const std::map<std::string, NpyArray>& arrays) {
   const std::string format = scipy_format(arrays);
   if (format.empty())
-    throw input_error(file, 0, "no scipy.sparse matrix: the .npz has no array 'format' of text");
+    throw input_error(file, 0, "not a scipy.sparse matrix: the .npz has no array 'format' of text");
   if (format != "csr" && format != "csc" && format != "coo") {
     throw input_error(
         file, 0, "scipy.sparse format is not read (csr, csc, coo are): convert it with .tocsr()", format);
@@ -213,12 +213,12 @@ Csr<T> scipy_matrix(const std::string& file, const std::map<std::string, NpyArra
   const std::vector<std::int64_t> shape = npy_values<std::int64_t>(array_of(file, arrays, "shape"));
   if (shape.size() != 2 || shape[0] < 0 || shape[1] < 0 || shape[0] > kLargestIndex ||
       shape[1] > kLargestIndex) {
-    throw input_error(file, 0, "shape is no pair of numbers in 0..2147483647",
+    throw input_error(file, 0, "shape is not a pair of numbers in 0..2147483647",
                       array_of(file, arrays, "shape").shape_text());
   }
   const NpyArray& data = array_of(file, arrays, "data");
   if (data.shape.size() != 1)
-    throw input_error(data.name, 0, "a vector is wanted, the shape is", data.shape_text());
+    throw input_error(data.name, 0, "expected a vector, the shape is", data.shape_text());
   const auto to_index = [](const std::vector<std::int64_t>& from) {
     return std::vector<std::int32_t>(from.begin(), from.end());
   };

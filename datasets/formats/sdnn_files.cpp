@@ -91,7 +91,7 @@ Csr<float> build(const std::string& name, const Parts& parts, std::int64_t rows,
   Csr<float> out = csr_of<float>(name, rows, cols, pieces);
   const Repeat repeat = find_repeat(out);
   if (repeat.row >= 0) {
-    throw input_error(name, line_of_repeat(parts, repeat), "entry is there twice",
+    throw input_error(name, line_of_repeat(parts, repeat), "entry is repeated",
                       std::to_string(repeat.row + 1) + " " + std::to_string(repeat.col + 1));
   }
   return out;
@@ -112,7 +112,7 @@ Csr<float> layer_of(const std::string& content, const std::string& name, std::in
 void check_neurons(const std::string& label, std::int64_t found, std::int64_t& neurons) {
   if (neurons == 0) neurons = found;
   if (found != neurons) {
-    throw input_error(label, 0, "layer of another size: neurons in the name, neurons wanted",
+    throw input_error(label, 0, "layer of another size: neurons in the name, neurons asked for",
                       std::to_string(found) + ", " + std::to_string(neurons));
   }
 }
@@ -123,7 +123,7 @@ std::optional<ShapeComment> take_checked_shape(ByteSource& source, std::int64_t 
   if (!shape) return shape;
   if (shape->base != 1 || shape->cols != cols || (rows != 0 && shape->rows != rows)) {
     throw input_error(source.name(), 1,
-                      "list of another shape, or not counted from 1; columns wanted: " + std::to_string(cols),
+                      "list of another shape, or not counted from 1; columns expected: " + std::to_string(cols),
                       to_text(*shape).substr(2, to_text(*shape).size() - 3));
   }
   return shape;
@@ -227,7 +227,7 @@ SdnnNetwork from_cache(ByteSource& source, std::int64_t neurons, std::int64_t la
   if (cache.kind() != CacheKind::weights) throw input_error(path, 0, "binary cache holds no weights");
   const std::int64_t want = layers > 0 ? layers : cache.size();
   if (want > cache.size() || want == 0) {
-    throw input_error(path, 0, "binary cache holds fewer layers than wanted",
+    throw input_error(path, 0, "binary cache holds fewer layers than asked for",
                       std::to_string(cache.size()) + ", want " + std::to_string(want));
   }
   SdnnNetwork out;
@@ -298,7 +298,7 @@ SdnnNetwork read_sdnn_weights(ByteSource& source, std::int64_t neurons, std::int
     throw input_error(
         path, 0, "neither a tar nor a folder nor a layer named nN-lK.tsv: the number of neurons is unknown");
   }
-  if (layers > 1) throw input_error(path, 0, "one layer only, layers wanted", std::to_string(layers));
+  if (layers > 1) throw input_error(path, 0, "the file holds one layer, layers asked for", std::to_string(layers));
   SdnnNetwork out;
   out.neurons = neurons;
   out.layers.push_back(read_sdnn_layer(source, neurons));
@@ -387,7 +387,7 @@ std::vector<std::int32_t> read_sdnn_categories(ByteSource& source, std::int64_t 
   std::vector<std::int32_t> ids;
   for (const auto& [id, line] : all) {
     if (!ids.empty() && ids.back() == id) {
-      throw input_error(source.name(), line, "category id is there twice", std::to_string(id));
+      throw input_error(source.name(), line, "category id is repeated", std::to_string(id));
     }
     ids.push_back(id);
   }

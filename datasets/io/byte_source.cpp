@@ -29,7 +29,7 @@ class FileSource final : public ByteSource {
     const bool known = ::fstat(fd_, &about) == 0;
     if (known && S_ISDIR(about.st_mode)) {
       ::close(fd_);
-      throw input_error(path, 0, "is a folder, a file is wanted");
+      throw input_error(path, 0, "is a folder, expected a file");
     }
     regular_ = known && S_ISREG(about.st_mode) && ::lseek(fd_, 0, SEEK_CUR) == 0;
   }

@@ -158,7 +158,7 @@ LoadedGcn generate_twin(const GcnRequest& r) {
   shape.features = widths[0], shape.hidden = widths[1], shape.classes = widths.back();
   GcnSet<double> made = generated_gcn<double>(hub_graph<double>(web_stanford_lookalike()), shape);
   LoadedGcn net;
-  net.from = fmt::format("generated: a twin of {} (seed {})", r.twin, shape.seed);
+  net.from = fmt::format("generated: a look-alike of {} (seed {})", r.twin, shape.seed);
   net.f64.a = std::move(made.a);
   net.f64.x_dense = std::move(made.x);
   net.f64.weights = {std::move(made.w1)};

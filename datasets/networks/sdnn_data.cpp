@@ -73,7 +73,7 @@ std::vector<Csr<float>> load_weights(const SdnnSources& s, const SdnnRequest& r)
   SdnnNetwork read = read_sdnn_weights(s.paths.weights, r.neurons, r.layers);
   if (static_cast<std::int64_t>(read.layers.size()) < r.layers) {
     throw input_error(s.paths.weights, 0,
-                      fmt::format("holds {} layers, {} are wanted", read.layers.size(), r.layers));
+                      fmt::format("holds {} layers, expected {}", read.layers.size(), r.layers));
   }
   read.layers.resize(static_cast<std::size_t>(r.layers));
   if (std::all_of(read.layers.begin(), read.layers.end(), [](const Csr<float>& w) { return w.nnz() == 0; }))

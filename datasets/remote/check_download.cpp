@@ -152,7 +152,7 @@ void check_download(const RemoteFile& file, const std::string& shown, const std:
     return;
   }
   if (ends_with(file.url, ".gz") && first.substr(0, 2) != "\x1f\x8b") {
-    throw input_error(shown, 0, "is called .gz and is no gzip; it begins with", first.substr(0, 20));
+    throw input_error(shown, 0, "the name ends in .gz, but the content is not gzip; it begins with", first.substr(0, 20));
   }
   Renamed source(open_source(path), shown);
   check_content(file, source);
@@ -162,7 +162,7 @@ void check_unpacked(const RemoteFile& file, const std::string& path) {
   const std::string first = first_bytes(path);
   refuse_web_page(first, path);
   if (ends_with(file.file, ".mtx") && first.rfind("%%MatrixMarket", 0) != 0) {
-    throw input_error(path, 1, "not Matrix Market: the first line begins with no %%MatrixMarket",
+    throw input_error(path, 1, "not Matrix Market: the first line does not begin with %%MatrixMarket",
                       first.substr(0, 40));
   }
 }

@@ -50,7 +50,7 @@ TEST_CASE("a flipped bit in gzip's checksum is corruption") {
 TEST_CASE("a file that is not there and a folder are named") {
   CHECK(error_of([] { return open_source("/no/such/file"); }) ==
         "/no/such/file: cannot open: No such file or directory");
-  CHECK(error_of([] { return open_source("/"); }) == "/: is a folder, a file is wanted");
+  CHECK(error_of([] { return open_source("/"); }) == "/: is a folder, expected a file");
 }
 
 TEST_CASE("a tar yields its regular files in order and steps over the rest") {

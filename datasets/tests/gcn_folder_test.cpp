@@ -109,16 +109,16 @@ TEST_CASE("each inconsistency names its file") {
         }) == "X_indices.npy: element 0 is outside 0..2: -1");
   CHECK(with([](const Scratch& d) {
           write_npy<double>(d.file("A_values_f64.npy"), {2}, {1, 2});
-        }) == "A_values_f64.npy: shape does not fit the others: want (3,), found: (2,)");
+        }) == "A_values_f64.npy: shape does not fit the others: expected (3,), found: (2,)");
   CHECK(with([](const Scratch& d) {
           write_npy<float>(d.file("W2.npy"), {3, 1}, {1, 2, 3});
-        }) == "W2.npy: shape does not fit the others: want (2, any), found: (3, 1)");
+        }) == "W2.npy: shape does not fit the others: expected (2, any), found: (3, 1)");
   CHECK(with([](const Scratch& d) {
           write_npy<std::int32_t>(d.file("X_indptr.npy"), {2}, {0, 2});
-        }) == "X_indptr.npy: shape does not fit the others: want (3,), found: (2,)");
+        }) == "X_indptr.npy: shape does not fit the others: expected (3,), found: (2,)");
   CHECK(with([](const Scratch& d) {
           write_npy<float>(d.file("b2.npy"), {3}, {1, 2, 3});
-        }) == "b2.npy: shape does not fit the others: want (2,), found: (3,)");
+        }) == "b2.npy: shape does not fit the others: expected (2,), found: (3,)");
   CHECK(with([](const Scratch& d) {
           write_npy<std::int32_t>(d.file("labels.npy"), {2}, {0, 2});
         }) == "labels.npy: label 1 is outside -1..1: 2");
@@ -126,7 +126,7 @@ TEST_CASE("each inconsistency names its file") {
         "idx_test.npy: element 0 is outside 0..1: 2");
   CHECK(with([](const Scratch& d) {
           write_npy<double>(d.file("expected_hidden_f64.npy"), {2, 3}, {1, 2, 3, 4, 5, 6});
-        }) == "expected_hidden_f64.npy: shape does not fit the others: want (2, 2), found: (2, 3)");
+        }) == "expected_hidden_f64.npy: shape does not fit the others: expected (2, 2), found: (2, 3)");
   CHECK(with([](const Scratch& d) { d.write("meta.json", "{"); }) == "meta.json: not a JSON object");
   CHECK(error_of([] { return read_gcn_folder("/no/such"); }) == "/no/such: no such folder");
 }

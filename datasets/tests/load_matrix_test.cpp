@@ -40,14 +40,14 @@ TEST_CASE("an unknown kind of file lists what is known") {
   const std::string path = dir.write("a.xyz", "1 2 3\n");
   const std::string error = error_of([&] { return load_matrix<double>(path); });
   CHECK(error.find(path +
-                   ": unknown kind of file; what is known: binary cache (.plumb), Matrix Market (.mtx)") ==
+                   ": unknown kind of file; known formats: binary cache (.plumb), Matrix Market (.mtx)") ==
         0);
   CHECK(error_of([&] { return inspect(path); }) == error);
-  CHECK(error_of([&] { return load_matrix<double>(dir.file("")); }).find("a folder is no matrix") !=
+  CHECK(error_of([&] { return load_matrix<double>(dir.file("")); }).find("a folder is not a matrix") !=
         std::string::npos);
   CHECK(error_of([&] {
           return load_matrix<double>(dir.write("t.tar", tar_member("a", "b") + tar_end()));
-        }).find("a tar archive is no matrix") != std::string::npos);
+        }).find("a tar archive is not a matrix") != std::string::npos);
 }
 
 TEST_CASE("an inspection counts rows, repeats and order") {

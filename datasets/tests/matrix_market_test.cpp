@@ -159,7 +159,7 @@ TEST_CASE("entries and lines are counted to the last") {
         "m.mtx:5: more entries than announced: 1");
   CHECK(error("matrix coordinate real general", "2 2 2\n1 1 1\n") ==
         "m.mtx:4: file ends early: entries found, entries announced: 1, 2");
-  CHECK(error_of([] { return read(""); }) == "m.mtx: file is empty, Matrix Market is wanted");
+  CHECK(error_of([] { return read(""); }) == "m.mtx: file is empty, expected Matrix Market");
 }
 
 TEST_CASE("GraphBLAS type lines are kept") {
@@ -194,7 +194,7 @@ TEST_CASE("a broken %%GraphBLAS comment is an error with line and value") {
   CHECK(error("%%GraphBLAS type doubl").find("m:3: unknown type in a %%GraphBLAS comment") == 0);
   CHECK(error("%%GraphBLAS type doubl").find(": doubl") != std::string::npos);
   CHECK(error("%%GraphBLAS typ double") ==
-        "m:3: broken %%GraphBLAS comment: want %%GraphBLAS type T: %%GraphBLAS typ double");
+        "m:3: broken %%GraphBLAS comment: expected %%GraphBLAS type T: %%GraphBLAS typ double");
   CHECK(error("%%GraphBLAS").find("broken %%GraphBLAS comment") != std::string::npos);
   CHECK(error("%%GraphBLAS type").find("unknown type") != std::string::npos);
   CHECK(error("%%GraphBLAS type int32_t\n%%GraphBLAS type bool").find("m:4: second %%GraphBLAS comment") ==

@@ -127,7 +127,7 @@ TEST_CASE("conversions are exact or refused, but for fp64 to fp32, which rounds"
   const NpyArray third = read(npy(header("<f8", "(1,)"), raw<double>({1.0 / 3})));
   CHECK(npy_values<float>(third)[0] == 1.0F / 3);
   CHECK(error_of([&] { return npy_values<std::int32_t>(third); }) ==
-        "a.npy: integers are wanted, the array holds: f8");
+        "a.npy: expected integers, the array holds: f8");
   const NpyArray huge = read(npy(header("<f8", "(1,)"), raw<double>({1e300})));
   CHECK(error_of([&] { return npy_values<float>(huge); }).find("overflows fp32") != std::string::npos);
 }
@@ -142,7 +142,7 @@ TEST_CASE("what holds no plain numbers is refused with its reason") {
       std::string::npos);
   const NpyArray text = read(npy(header("<U2", "(1,)"), std::string(8, 'x')));
   CHECK(error_of([&] { return npy_values<double>(text); }) ==
-        "a.npy: numbers are wanted, the array holds: U8");
+        "a.npy: expected numbers, the array holds: U8");
 }
 
 TEST_CASE("a file cut anywhere, or too long, is refused") {
@@ -153,7 +153,7 @@ TEST_CASE("a file cut anywhere, or too long, is refused") {
   }
   CHECK(error(whole + "x") == "a.npy: bytes after the .npy data");
   CHECK(error(whole.substr(0, whole.size() - 1)) ==
-        "a.npy: .npy data is cut short: bytes found, bytes wanted: 15, 16");
+        "a.npy: .npy data is cut short: bytes found, bytes expected: 15, 16");
 }
 
 TEST_CASE("a header that is no such dictionary, or a shape beyond reason, is refused") {
@@ -168,7 +168,7 @@ TEST_CASE("a header that is no such dictionary, or a shape beyond reason, is ref
   CHECK(error(npy(header("<f8", "(4000000000, 4000000000)"), "")) ==
         "a.npy: shape is too large: (4000000000, 4000000000)");
   CHECK(error(npy(header("<f8", "(1000000000,)"), "x"))
-            .find("cut short: bytes found, bytes wanted: 1, 8000000000") != std::string::npos);
+            .find("cut short: bytes found, bytes expected: 1, 8000000000") != std::string::npos);
   CHECK(read(npy(header("<f8", "(4000000000, 4000000000, 0)"), "")).count() == 0);
 }
 
@@ -220,7 +220,7 @@ TEST_CASE("an .npz that is no sound sparse matrix is refused with its reason") {
   CHECK(npz_error(scipy_csr("bsr", {1, 0, 2}, false)).find("format is not read (csr, csc, coo are)") !=
         std::string::npos);
   CHECK(npz_error(scipy_csr("csr", {1, 0, 3}, false)) == "a.npz:indices.npy: index is outside 0..2: 3");
-  CHECK(npz_error(zip({})).find("no scipy.sparse matrix") != std::string::npos);
+  CHECK(npz_error(zip({})).find("not a scipy.sparse matrix") != std::string::npos);
   CHECK(npz_error("PK\x03\x04").find("not a zip: too short") != std::string::npos);
   CHECK(npz_error(std::string(100, 'x')).find("its end record is missing") != std::string::npos);
 }

@@ -64,7 +64,7 @@ TEST_CASE("each malformed line of a layer is named with its number, what is wron
 
 TEST_CASE("an entry that is there twice is named with the line of the second, blank lines counted") {
   CHECK(layer_error("1\t1\t1\n\n2\t3\t1\n\n\n1\t2\t1\n2\t3\t4\n") ==
-        "n3-l1.tsv:7: entry is there twice: 2 3");
+        "n3-l1.tsv:7: entry is repeated: 2 3");
 }
 
 TEST_CASE("a line longer than a mebibyte is refused by its number") {
@@ -84,7 +84,7 @@ TEST_CASE("a text of many pieces is read whole, and errors deep inside name thei
   CHECK(error_of([&] { return images(text + "1\t3\t1\n" + text); }) ==
         "i.tsv:300001: feature is outside 1..2: 3");
   CHECK(error_of([&] { return images(text + "1\t2\t1\n7\t1\t1\n"); }) ==
-        "i.tsv:300002: entry is there twice: 7 1");
+        "i.tsv:300002: entry is repeated: 7 1");
   CHECK(images(gzip(text)).nnz() == kRows);
 }
 
@@ -113,7 +113,7 @@ TEST_CASE("categories come out ascending, and an id there twice or out of range 
   CHECK(read("7\n3\n\n10\r\n") == Ints{3, 7, 10});
   CHECK(read("").empty());
   CHECK(error_of([&] { return read("3\n11\n"); }) == "c.tsv:2: category id is outside 1..10: 11");
-  CHECK(error_of([&] { return read("3\n4\n3\n"); }) == "c.tsv:3: category id is there twice: 3");
+  CHECK(error_of([&] { return read("3\n4\n3\n"); }) == "c.tsv:3: category id is repeated: 3");
   CHECK(error_of([&] { return read("3 4\n"); }) == "c.tsv:1: text after the id: 4");
 }
 
@@ -196,7 +196,7 @@ TEST_CASE("one layer's file alone is a network of one layer") {
   const std::string path = dir.write("n2-l5.tsv", "1\t2\t1\n");
   CHECK(read_sdnn_weights(path).layers.size() == 1);
   CHECK(error_of([&] { return read_sdnn_weights(path, 2, 2); }) ==
-        path + ": one layer only, layers wanted: 2");
+        path + ": the file holds one layer, layers asked for: 2");
   CHECK(error_of([&] {
           return read_sdnn_weights(dir.write("x.bin", "1\t2\t1\n"));
         }).find("neither a tar nor a folder") != std::string::npos);

@@ -353,7 +353,7 @@ TEST_CASE(
   const Outcome o = bare("gcn --twin web-Stanford --widths 3-2 --pipeline all");
   CAPTURE(o.text);
   CHECK(o.exit_code == 0);
-  CHECK(o.line(0) == "data: generated: a twin of web-Stanford (seed 1)");
+  CHECK(o.line(0) == "data: generated: a look-alike of web-Stanford (seed 1)");
   CHECK(o.has("281903 vertices, 4267175 entries in A, features 3 (dense), 3-2, 1 layer"));
   for (const char* name : {"pipeline: fused", "pipeline: openblas", "pipeline: eigen"}) CHECK(o.has(name));
   CHECK_FALSE(o.has("outside"));
