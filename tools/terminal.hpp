@@ -1,5 +1,5 @@
-// What the programs share on a terminal: one line of progress, times and sizes in words, and an end that
-// notices a full disk. Header only, so that a program links nothing for it.
+// What the programs share on a terminal: one line of progress, times and sizes as text, and an end that
+// reports a full disk. Header only, so that a program links nothing for it.
 #pragma once
 #include <sys/resource.h>
 #include <unistd.h>

@@ -2,13 +2,11 @@
 // checksummed, versioned.
 //
 // Layout, little-endian, every section at a multiple of 64 bytes:
-//   header   64 bytes   "PLUMBCSR"; u32 version = 1; u32 byte order mark 0x01020304; u32 kind (0 matrices, 1
-//   weights,
-//                       2 images); u32 CRC-32 of the table; i64 number of matrices; i64 bytes of the file;
-//                       zeros
-//   table    64 bytes per matrix: i64 rows, cols, nnz; i64 offset of row_ptr, of col, of val; u32 CRC-32 of
-//   row_ptr, of col,
-//                       of val (zlib's crc32); u32 value type (4: fp32)
+//   header   64 bytes   "PLUMBCSR"; u32 version = 1; u32 byte order mark 0x01020304; u32 kind (0 matrices,
+//                       1 weights, 2 images); u32 CRC-32 of the table; i64 number of matrices; i64 bytes of
+//                       the file; zeros
+//   table    64 bytes   per matrix: i64 rows, cols, nnz; i64 offset of row_ptr, of col, of val; u32 CRC-32 of
+//                       row_ptr, of col, of val (zlib's crc32); u32 value type (4: fp32)
 //   sections            row_ptr i32 (rows + 1), col i32 (nnz), val f32 (nnz)
 #pragma once
 #include <cstdint>

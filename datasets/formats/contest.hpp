@@ -27,7 +27,7 @@ struct ContestGraph {
 template <class T>
 [[nodiscard]] Csr<T> normalised_adjacency(const ContestGraph& graph);
 
-/// A raw matrix. Exactly one of the two is filled; the file's size told which.
+/// A raw matrix. Exactly one of the two is filled; the size of the file decides which.
 struct RawMatrix {
   bool is_f64 = false;
   Dense<float> f32;   // (rows, cols)

@@ -10,7 +10,7 @@ struct Conversion {
   std::string type;  // "f32" or "f64": the type of values read; empty: fp32 where `out` holds fp32, else fp64
 };
 
-/// Reads, writes, and says in words what was written. To .plumb, the challenge's networks (a tar, a folder) and inputs
+/// Reads, writes, and returns a description of what was written. To .plumb, the challenge's networks (a tar, a folder) and inputs
 /// (sparse-images-N) keep what they are; every other input is one matrix.
 /// Errors: those of load_matrix, save_matrix, read_sdnn_weights; a binary cache of several matrices; no such type.
 [[nodiscard]] std::string convert(const Conversion& job);

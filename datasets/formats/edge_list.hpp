@@ -7,14 +7,13 @@
 
 namespace plumb {
 
-/// Where the first line is a comment with the shape (shape_comment.hpp), as in files that save_matrix wrote: a matrix of that
-/// shape, indices from its base, the number of entries checked. Else
-/// a square matrix: row `from`, column `to`, the weight or 1; its size is the largest id + 1. Ids are kept as
-/// they are (less `base`, where the list counts from 1). Columns of a row ascend; a repeated edge stays repeated (operators add them up).
+/// A file whose first line is a comment with the shape (shape_comment.hpp), as save_matrix writes it, is a matrix of that shape,
+/// with indices from its base and a number of entries that is checked. Any other file is a square matrix: row `from`, column
+/// `to`, the weight or 1; its size is the largest id + 1. Ids are kept (less `base`, where the list counts from 1). Columns of a
+/// row ascend; a repeated edge stays repeated (operators add them up).
 ///
-/// Errors    an id that is no integer, negative, or above `largest_id`; a weight that is no number or
-/// overflows; a line of
-///           more than three columns; weights on some lines only; no edge at all.
+/// Errors    an id that is not an integer, is negative, or is above `largest_id`; a weight that is not a number or overflows; a
+///           line of more than three columns; weights on some lines only; no edge at all.
 template <class T>
 [[nodiscard]] Csr<T> read_edge_list(const std::string& path);
 template <class T>

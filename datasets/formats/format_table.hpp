@@ -1,5 +1,5 @@
 // Every format of one matrix in a file: how it is recognised, read, described and written. load_matrix, save_matrix, inspect,
-// the help texts and the error messages all ask this table; a new format is one line of it.
+// the help texts and the error messages are made from this table; a new format is one entry of it.
 #pragma once
 #include <string>
 #include <string_view>

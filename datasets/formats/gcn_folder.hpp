@@ -41,15 +41,14 @@ struct GcnData {
 };
 
 /// Reads A_indptr, A_indices, A_values_f64 or A_values_f32 (or A_values); X_indptr, X_indices, X_values_* or
-/// a dense X.npy (zeros left out; -0 too); W1, W2; and what there is of b1, b2, labels, idx_*,
+/// a dense X.npy (zeros left out; -0 too); W1, W2; and, where they exist, b1, b2, labels, idx_*,
 /// expected_*_f64, magnitude_logits_f64, meta.json. Each name may also end in _f32 or _f64. Where both types
-/// of a part exist, each fills its own type; else the one there is converted: fp32 exactly to fp64, fp64
-/// rounded to fp32.
+/// of a part exist, each fills its own type; otherwise the existing one is converted: fp32 exactly to fp64,
+/// fp64 rounded to fp32.
 ///
 /// Errors    a required file missing; a shape that does not fit the others; an indptr that does not start at
-/// 0, falls, or ends
-///           elsewhere than at the number of indices; an index out of range; a split or label out of range.
-///           The file is named.
+///           0, falls, or does not end at the number of indices; an index out of range; a split or label out of
+///           range. The file is named.
 [[nodiscard]] GcnData read_gcn_folder(const std::string& path);
 
 /// True where `path` is a folder with an A_indptr.npy.

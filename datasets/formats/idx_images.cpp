@@ -40,7 +40,7 @@ GreyImages read_idx_images(const std::string& path) {
   if (images.count > 100'000'000) {
     throw input_error(path, 0, "more than 100 million images", std::to_string(images.count));
   }
-  // Grown as bytes arrive: a header that lies about the count costs what the file holds, not what it claims.
+  // Memory grows as bytes are read: a header with a wrong count costs memory for the bytes of the file only.
   const auto want = static_cast<std::size_t>(images.count * images.rows * images.cols);
   std::size_t got = 0;
   while (got < want) {

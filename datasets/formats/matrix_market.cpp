@@ -19,7 +19,7 @@ using Mm = MatrixMarket;
 
 // ---- header -----------------------------------------------------------------------------------------------
 
-// Reads single lines off a source: the header is a few lines, the body is parsed in pieces.
+// Reads single lines from a source: the header is a few lines, the body is parsed in pieces.
 class HeaderLines {
  public:
   explicit HeaderLines(ByteSource& source) : source_(source) {}
@@ -85,8 +85,8 @@ void read_banner(const ByteSource& source, const std::string& line, Mm& out) {
   const std::vector<std::string> words = words_of(line);
   const std::string banner = words.empty() ? "" : lower(words[0]);
   if (banner != "%%matrixmarket" && banner != "%matrixmarket") {
-    throw input_error(source.name(), 1, "not Matrix Market: the first line does not begin with %%MatrixMarket",
-                      line);
+    throw input_error(source.name(), 1,
+                      "not Matrix Market: the first line does not begin with %%MatrixMarket", line);
   }
   if (words.size() < 5) {
     throw input_error(source.name(), 1, "banner is cut short: expected object format field symmetry", line);
@@ -126,7 +126,7 @@ void read_banner(const ByteSource& source, const std::string& line, Mm& out) {
   }
 }
 
-// "%%GraphBLAS type T" (LAGraph's extension). Other comments are free text, but a line that claims to be this one must be it.
+// "%%GraphBLAS type T" (LAGraph's extension). Other comments are free text, but a line that begins like this one must have this form.
 void read_graphblas(const ByteSource& source, const std::vector<std::string>& words, const std::string& line,
                     std::int64_t number, Mm& out) {
   static const std::array<const char*, 16> kTypes{
@@ -300,8 +300,8 @@ std::int64_t line_of(const text::Parsed<Part>& p, std::int64_t k) {
   return p.first_line + p.part.skipped.line_of(k);
 }
 
-// A file that stores both (i, j) and (j, i) of a symmetric matrix means something else than it says:
-// mirroring would double the entry. Only files with entries on both sides of the diagonal are searched.
+// A file that stores both (i, j) and (j, i) of a symmetric matrix contradicts its banner: mirroring would
+// double the entry. Only files with entries on both sides of the diagonal are searched.
 void refuse_both_triangles(const std::string& name, const Parts& parts) {
   const bool above =
       std::any_of(parts.begin(), parts.end(), [](const auto& p) { return p.part.first_above >= 0; });

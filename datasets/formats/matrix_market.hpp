@@ -1,5 +1,5 @@
 // Matrix Market files, all of them: formats, fields, symmetries, matrices and vectors. Read as stored;
-// conversions are apart, so that nothing is lost before the caller says what it wants.
+// conversions are apart, so that nothing is lost before the caller chooses a type.
 #pragma once
 #include <complex>
 #include <cstdint>
@@ -40,9 +40,8 @@ struct MatrixMarket {
 /// Reads the file. Banner words are read in any case, blank lines and comment lines anywhere, indented lines,
 /// CR LF; the banner may be indented or begin with one %. inf and nan are values.
 ///
-/// Errors    `FILE:LINE: what: value`: an unknown banner word; a size line missing or malformed; rows or
-/// columns above
-///           2^31 - 1; an index outside the matrix; a value that is no number, or overflows fp64, or is an
+/// Errors    `FILE:LINE: what: value`: an unknown banner word; a size line missing or malformed; rows or columns
+///           above 2^31 - 1; an index outside the matrix; a value that is not a number, or overflows fp64, or is an
 ///           integer that fp64 cannot hold exactly; text after the value; more or fewer entries than
 ///           announced; a symmetric matrix that is not square, or that stores both (i, j) and (j, i); a
 ///           skew-symmetric one with a diagonal entry other than 0; a hermitian one with a diagonal entry

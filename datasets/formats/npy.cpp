@@ -250,7 +250,7 @@ NpyArray read_npy(ByteSource& source) {
     }
     bytes *= extent;
   }
-  // Grows as the data come, so that a shape that lies costs an error and not all of the memory.
+  // Memory grows as data are read, so that a wrong shape ends in an error before it fills the memory.
   constexpr std::int64_t kStep = std::int64_t{4} << 20;
   for (std::int64_t done = 0; done < bytes;) {
     const std::int64_t n = std::min(bytes - done, std::max(kStep, done));

@@ -1,5 +1,5 @@
-// NumPy's .npy arrays, read and written, and scipy.sparse matrices in .npz. Numbers only: what holds Python
-// objects is refused.
+// NumPy's .npy arrays, read and written, and scipy.sparse matrices in .npz. Numbers only: arrays of Python
+// objects are refused.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace plumb {
 
-/// An array as it lies in the file. `kind` is numpy's letter: b, i, u, f, and S or U for text.
+/// An array as the file stores it. `kind` is numpy's letter: b, i, u, f, and S or U for text.
 struct NpyArray {
   std::string name;  // the file, for messages
   char kind = 'f';
@@ -28,7 +28,7 @@ struct NpyArray {
 };
 
 /// Versions 1 to 3, little-endian b1, i1..i8, u1..u8, f4, f8 (and S, U, which only values of text use), C or
-/// Fortran order. Errors: not .npy; a header that is no such dictionary; big-endian, objects, structures, f2,
+/// Fortran order. Errors: not .npy; a header that is not such a dictionary; big-endian, objects, structures, f2,
 /// f16, complex, dates; cut short; bytes after the data; a shape whose size overflows.
 [[nodiscard]] NpyArray read_npy(const std::string& path);
 [[nodiscard]] NpyArray read_npy(ByteSource& source);
@@ -52,8 +52,8 @@ void write_npy(const std::string& path, const Dense<T>& matrix) {
 }
 
 /// All arrays of an .npz, by name without ".npy". Members are stored or deflated, zip64 too.
-/// Errors: not a zip; cut short; a CRC that differs; encrypted; another compression; a name that is there
-/// twice.
+/// Errors: not a zip; cut short; a CRC that differs; encrypted; another compression; a repeated
+/// name.
 [[nodiscard]] std::map<std::string, NpyArray> read_npz(const std::string& path);
 [[nodiscard]] std::map<std::string, NpyArray> read_npz(ByteSource& source);
 

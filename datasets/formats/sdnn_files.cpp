@@ -23,8 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The entries of one piece of text; lines that gave none are remembered, so that an entry's line can be told
-// later.
+// The entries of one piece of text. Lines without an entry are recorded, so that the line of an entry can be
+// computed later.
 struct Part {
   Triplets<float> entries;
   text::SkippedLines skipped;  // blank lines
@@ -122,9 +122,10 @@ std::optional<ShapeComment> take_checked_shape(ByteSource& source, std::int64_t 
   std::optional<ShapeComment> shape = take_shape_comment(source);
   if (!shape) return shape;
   if (shape->base != 1 || shape->cols != cols || (rows != 0 && shape->rows != rows)) {
-    throw input_error(source.name(), 1,
-                      "list of another shape, or not counted from 1; columns expected: " + std::to_string(cols),
-                      to_text(*shape).substr(2, to_text(*shape).size() - 3));
+    throw input_error(
+        source.name(), 1,
+        "list of another shape, or not counted from 1; columns expected: " + std::to_string(cols),
+        to_text(*shape).substr(2, to_text(*shape).size() - 3));
   }
   return shape;
 }
@@ -158,7 +159,7 @@ SdnnNetwork read_tar(ByteSource& source, std::int64_t neurons, std::int64_t laye
   TarReader::Member member;
   const auto take = [&](Job*& job) {
     while (!failed &&
-           tar.next(member)) {  // to the end, also past the last layer wanted: damage there is damage
+           tar.next(member)) {  // to the end, also past the last layer asked for: damage there is an error
       if (layers > 0 && static_cast<std::int64_t>(found.size()) == layers) continue;
       const auto name = sdnn_layer_name(member.name);
       if (!name || (layers > 0 && name->layer > layers)) continue;
@@ -298,7 +299,8 @@ SdnnNetwork read_sdnn_weights(ByteSource& source, std::int64_t neurons, std::int
     throw input_error(
         path, 0, "neither a tar nor a folder nor a layer named nN-lK.tsv: the number of neurons is unknown");
   }
-  if (layers > 1) throw input_error(path, 0, "the file holds one layer, layers asked for", std::to_string(layers));
+  if (layers > 1)
+    throw input_error(path, 0, "the file holds one layer, layers asked for", std::to_string(layers));
   SdnnNetwork out;
   out.neurons = neurons;
   out.layers.push_back(read_sdnn_layer(source, neurons));
@@ -353,7 +355,7 @@ Csr<float> read_sdnn_images(ByteSource& source, std::int64_t neurons, std::int64
     for (const auto& p : parts) rows = std::max<std::int64_t>(rows, p.part.largest_row + 1);
     check_image_count(source, rows, entries);
   }
-  // A large number on one line is cheap to write: row pointers here, and in the answer of whoever computes with them.
+  // One line with a large number asks for much memory: row pointers here, and in the answer of a program that uses them.
   constexpr double kBytesPerInput = 16;
   require_memory(fmt::format("{}: {} inputs", source.name(), rows),
                  kBytesPerInput * static_cast<double>(rows));

@@ -28,15 +28,13 @@ struct SdnnLayerName {
 
 /// The first `layers` layers (0: all there are) from a tar(.gz) with members `.../nN-lK.tsv`, from a folder
 /// of such files (.tsv or .tsv.gz), from one such file, or from a binary cache of them (binary_cache.hpp). Layers beyond
-/// those wanted are passed over, but the source is read to its end, so that its checksum is verified. `neurons` 0: taken
+/// these are skipped, but the source is read to its end, so that its checksum is verified. `neurons` 0: taken
 /// from the names.
 ///
-/// Errors    `FILE:LINE: what: value`; a layer missing or there twice; an index outside 1..N; an entry there
-/// twice; a value
-///           that is no finite number or does not fit float; more or fewer than three columns; a line over 1
-///           MiB.
-/// Values    rounded once, to nearest, from the text. Blank lines and CR LF are read over; any order of lines
-/// is accepted.
+/// Errors    `FILE:LINE: what: value`; a layer that is missing or repeated; an index outside 1..N; a repeated
+///           entry; a value that is not a finite number or does not fit float; more or fewer than three columns; a
+///           line over 1 MiB.
+/// Values    rounded once, to nearest, from the text. Blank lines and CR LF are accepted, and any order of lines.
 [[nodiscard]] SdnnNetwork read_sdnn_weights(const std::string& path, std::int64_t neurons = 0,
                                             std::int64_t layers = 0);
 [[nodiscard]] SdnnNetwork read_sdnn_weights(ByteSource& source, std::int64_t neurons = 0,
@@ -53,7 +51,7 @@ struct SdnnLayerName {
 [[nodiscard]] Csr<float> read_sdnn_images(ByteSource& source, std::int64_t neurons, std::int64_t inputs);
 
 /// The published answer: ids as printed (1-based), ascending. `inputs` 0: no upper limit is checked.
-/// Errors: an id that is no positive number, above `inputs`, or there twice.
+/// Errors: an id that is not a positive number, is above `inputs`, or is repeated.
 [[nodiscard]] std::vector<std::int32_t> read_sdnn_categories(const std::string& path,
                                                              std::int64_t inputs = 0);
 [[nodiscard]] std::vector<std::int32_t> read_sdnn_categories(ByteSource& source, std::int64_t inputs);
@@ -65,14 +63,14 @@ struct SdnnProblem {
   std::vector<std::int32_t> categories;  // empty where none was asked for
 };
 
-/// Where the parts lie; an empty categories path reads none.
+/// The paths of the parts; an empty path of the categories reads none.
 struct SdnnPaths {
   std::string weights, images, categories;
 };
 
 /// The official names under a folder: neuronN.tar.gz | neuronN.tar | neuronN/, sparse-images-N.tsv[.gz],
-/// neuronN-lL-categories.tsv[.gz]; a binary cache (neuronN.plumb, sparse-images-N.plumb) wins where there is
-/// one. Parts that are not there stay empty.
+/// neuronN-lL-categories.tsv[.gz]; a binary cache (neuronN.plumb, sparse-images-N.plumb) is preferred where there
+/// is one. Parts that do not exist stay empty.
 [[nodiscard]] SdnnPaths find_sdnn(const std::string& folder, std::int64_t neurons, std::int64_t layers);
 
 /// All of it; weights and images at the same time, on two threads. Errors: as above, of the part that failed

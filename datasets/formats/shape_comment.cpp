@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kStart = "# plumbline rows";
 
-// Takes `word` off the front.
+// Removes `word` from the front.
 bool take_word(std::string_view& text, std::string_view word) {
   if (text.substr(0, word.size()) != word) return false;
   text.remove_prefix(word.size());

@@ -1,5 +1,5 @@
-// The first line of lists of entries that this program writes. Such lists say neither their shape nor whether they count from
-// 0 or from 1; this comment does, and readers of other programs pass over it.
+// The first line of lists of entries that this program writes. Such lists contain neither their shape nor their first index
+// (0 or 1); this comment does, and the readers of other programs skip it.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -18,7 +18,7 @@ struct ShapeComment {
 /// "# plumbline rows=3 cols=4 entries=5 base=1\n".
 [[nodiscard]] std::string to_text(const ShapeComment& shape);
 
-/// Takes the comment off the source where it stands first; else takes nothing.
+/// Reads the comment where the source begins with it; else reads nothing.
 /// Errors: a line that begins with "# plumbline rows" and is not of this form.
 [[nodiscard]] std::optional<ShapeComment> take_shape_comment(ByteSource& source);
 

@@ -44,8 +44,8 @@ Csr<T> csr_of(std::string_view name, std::int64_t rows, std::int64_t cols,
   }
   const std::string shape =
       std::to_string(rows) + " x " + std::to_string(cols) + ", " + std::to_string(nnz) + " entries";
-  // One line with a huge index can ask for more memory than there is; asking the system first beats being
-  // killed by it.
+  // One line with a huge index can ask for more memory than there is; asking the system first is better than
+  // being killed by it.
   const std::int64_t need = (rows + 1) * 4 + nnz * static_cast<std::int64_t>(4 + sizeof(T));
   const std::int64_t present = std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
   if (need > present / 2) throw input_error(name, 0, "not enough memory for a matrix of this shape", shape);

@@ -1,4 +1,4 @@
-// (row, column, value) lists in pieces, and their way into CSR: stable, on all threads. Internal to the
+// (row, column, value) lists in pieces, and their conversion to CSR: stable, on all threads. Internal to the
 // readers of this room.
 #pragma once
 #include <cstdint>

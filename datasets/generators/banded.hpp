@@ -1,5 +1,5 @@
-// Regular matrices: bands, stencils, finite-element-like blocks, arrows, uniform sparsity. The other end from
-// rmat.hpp.
+// Regular matrices: bands, stencils, finite-element-like blocks, arrows, uniform sparsity. rmat.hpp has the
+// irregular ones.
 #pragma once
 #include <cstdint>
 

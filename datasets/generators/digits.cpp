@@ -75,8 +75,8 @@ const std::array<std::vector<Stroke>, 10>& shapes() {
 class Hand {
  public:
   Hand(std::uint64_t seed, std::int64_t image) : seed_(seed), image_(static_cast<std::uint64_t>(image)) {}
-  /// Mean 0, deviation 1, within +-3.5: the sum of four uniforms, for want of a logarithm that is the same
-  /// everywhere.
+  /// Mean 0, deviation 1, within +-3.5: the sum of four uniforms, because logarithms differ between
+  /// machines.
   double normal() { return (unit() + unit() + unit() + unit() - 2.0) * 1.7320508075688772; }
 
  private:
@@ -119,7 +119,7 @@ void draw(std::uint64_t seed, std::int64_t image, std::uint8_t* pixels) {
   const double aspect = 0.82 + 0.12 * hand.normal();
   const double turn = 0.08 * hand.normal();
   const double pen_deviate = hand.normal();
-  // Skewed to the right, as pens are: most are thin, and the few broad ones are the rows that outlive a
+  // Skewed to the right: most pens are thin, and the few broad ones give the rows that stay active through a
   // network.
   const double pen = std::max(1.0, 2.15 + 0.84 * pen_deviate + 0.30 * pen_deviate * pen_deviate);
 

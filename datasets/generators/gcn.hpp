@@ -1,4 +1,4 @@
-// What a graph convolutional network multiplies: the normalised adjacency matrix, features and weights.
+// The operands of a graph convolutional network: the normalised adjacency matrix, features and weights.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -16,7 +16,7 @@ namespace plumb {
 template <class T>
 [[nodiscard]] Csr<T> normalised_adjacency(const Csr<T>& a);
 
-/// What a two-layer GCN multiplies: made up, but shaped like the real thing.
+/// The operands of a two-layer GCN: generated, with the shapes of real data.
 template <class T>
 struct GcnSet {
   Csr<T> a;               // (vertices, vertices), normalised

@@ -67,7 +67,7 @@ Csr<T> power_law(const PowerLaw& what) {
         }
         std::sort(out, out + n);
         for (std::int64_t k = 1; k < n; ++k) out[k] = std::max(out[k], out[k - 1] + 1);
-        // Pushed over the edge: push back from the right.
+        // Columns beyond the last one move back, from the right.
         std::int64_t most = what.cols - 1;
         for (std::int64_t k = n - 1; k >= 0 && out[k] > most; --k) out[k] = static_cast<std::int32_t>(most--);
       },

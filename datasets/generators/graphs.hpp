@@ -20,7 +20,7 @@ template <class T>
 [[nodiscard]] Csr<T> power_law(const PowerLaw& what);
 
 /// A symmetric graph with hubs: exactly `edges` distinct undirected edges, no loops, values 1. One end of an
-/// edge is drawn alike from all vertices, the other by rank, as rank^-exponent; ranks lie at random among the
+/// edge is drawn alike from all vertices, the other by rank, as rank^-exponent; ranks are assigned at random to the
 /// vertices, so there is no locality that a cache could live on. Errors: throws Error where the edges do not
 /// fit.
 struct HubGraph {

@@ -45,7 +45,7 @@ std::vector<std::int32_t> draw_lengths(const LookalikeProfile& of, const Lengths
   sum += want.longest - length[static_cast<std::size_t>(peak)];
   length[static_cast<std::size_t>(peak)] = static_cast<std::int32_t>(want.longest);
 
-  // Sampling misses the sum by a little: rows give or take one entry each, in an order that jumps about the
+  // The drawn lengths miss the sum by a little: rows gain or lose one entry each, in an order that is spread over the
   // matrix.
   std::int64_t stride =
       std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(rows) * 0.6180339887));

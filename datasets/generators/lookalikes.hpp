@@ -1,4 +1,4 @@
-// Look-alikes: made-up matrices with the shape, number of entries, longest row, row-length profile and bandwidth of
+// Look-alikes: generated matrices with the shape, number of entries, longest row, row-length profile and bandwidth of
 // well-known ones. They stand in for matrices of hundreds of MB where only the structure's statistics matter.
 // They are not the matrices.
 #pragma once
@@ -12,8 +12,8 @@ namespace plumb {
 
 /// What is known of the original, and how its look-alike is drawn. Shape, entries and longest row are published;
 /// the shortest row, run, group and band are estimates from the kind of problem. Between shortest and
-/// longest, lengths follow the power of a uniform number that has the right mean: regular meshes crowd at the
-/// longest row, skewed matrices at the shortest.
+/// longest, lengths follow the power of a uniform number that has the right mean: most rows of
+/// regular meshes are near the longest, most rows of skewed matrices near the shortest.
 struct LookalikeProfile {
   const char* name;
   const char* kind;

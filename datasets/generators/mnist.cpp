@@ -91,7 +91,7 @@ Rows resize_along(const GreyImages& images, std::int64_t side) {
       std::copy(from, from + images.cols, x + m * images.cols);
     }
     fftw_execute_dft_r2c(forward.get(), x, f);
-    // The term at -nyquist is the conjugate of the one at +nyquist; it goes on alone, as the wave w.
+    // The term at -nyquist is the conjugate of the one at +nyquist; it is kept apart, as the wave w.
     const double scale = 1.0 / static_cast<double>(wide_in);
     rows.wave[static_cast<std::size_t>(r)] = {f[nyquist][0] * scale, -f[nyquist][1] * scale};
     std::fill(&f[nyquist][0], &f[0][0] + 2 * spectrum, 0.0);

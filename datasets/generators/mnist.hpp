@@ -1,5 +1,5 @@
-// Images of the sparse-DNN challenge: the Fourier resizing that makes sparse inputs of MNIST's images. Stands apart because neighbouring images leak into each other: the inputs are a property of the
-// whole set, not of an image.
+// Images of the sparse-DNN challenge: the Fourier resizing that makes sparse inputs of MNIST's images. A file of its own,
+// because neighbouring images influence each other: the inputs are a property of the whole set, not of an image.
 #pragma once
 #include <cstdint>
 #include <string>

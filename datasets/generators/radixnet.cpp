@@ -126,7 +126,7 @@ Csr<float> radixnet_layer_transposed(const RadixNet& net, std::int64_t layer) {
   check_layer(net, layer);
   const std::uint16_t* label = net.label(layer);
   const std::int64_t step = net.step(layer);
-  // Each label is worn by exactly 16 inputs; list them in ascending order.
+  // Exactly 16 inputs have each label; list them in ascending order.
   std::vector<std::int32_t> wearers(static_cast<std::size_t>(net.neurons));
   std::vector<std::int32_t> worn(static_cast<std::size_t>(net.period), 0);
   for (std::int64_t i = 0; i < net.neurons; ++i) {

@@ -1,5 +1,5 @@
 // RadiX-Net: the weights of the Sparse DNN Graph Challenge, regenerated bit for bit from a few MB of labels.
-// Stands apart because an official network is never read where it can be made: 137 GB of text become seconds.
+// The official networks (137 GB of text) are generated in seconds instead of read.
 #pragma once
 #include <cstdint>
 #include <string>

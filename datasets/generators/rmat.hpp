@@ -1,4 +1,4 @@
-// R-MAT graphs: the skewed, hub-ridden matrices that break kernels tuned on regular ones.
+// R-MAT graphs: skewed matrices with hubs, on which kernels tuned for regular matrices fail or are slow.
 #pragma once
 #include <cstdint>
 

@@ -21,7 +21,7 @@ bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
-// One member of a ustar archive, owned by nobody in particular.
+// One member of a ustar archive, with no particular owner.
 std::string tar_header(const std::string& name, std::size_t bytes) {
   std::string h(512, '\0');
   const auto text = [&h](std::size_t at, std::string_view s) { s.copy(h.data() + at, s.size()); };

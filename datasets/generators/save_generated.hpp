@@ -1,4 +1,4 @@
-// What the generators make, into files: networks, inputs, GCNs. Every regular file and folder appears whole or not at all.
+// Writes generated data to files: networks, inputs, GCNs. Every regular file and folder appears whole or not at all.
 #pragma once
 #include <string>
 

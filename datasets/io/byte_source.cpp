@@ -333,7 +333,7 @@ void TarReader::skip(std::int64_t bytes) {
   }
 }
 
-// Grows as the bytes come, so that a size that lies costs an error and not all of the memory.
+// Memory grows as bytes are read, so that a wrong size ends in an error before it fills the memory.
 std::string TarReader::take(std::int64_t bytes) {
   constexpr std::int64_t kStep = std::int64_t{4} << 20;
   std::string out;

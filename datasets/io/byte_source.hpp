@@ -19,7 +19,7 @@ class ByteSource {
   /// Up to `bytes` bytes into `to`; fewer only at the end, 0 from then on. Throws Error on damage.
   std::size_t read(char* to, std::size_t bytes);
   /// The next bytes without taking them, as many as there are up to `bytes`: what a format is recognised by. A pipe cannot be
-  /// opened twice, so whoever looks at the first bytes hands on the same source. Valid until the next call.
+  /// opened twice, so code that looks at the first bytes passes the same source on. Valid until the next call.
   [[nodiscard]] std::string_view peek(std::size_t bytes);
   [[nodiscard]] const std::string& name() const { return name_; }
   /// The descriptor of a regular file that is read as it stands, for mmap; -1 for everything else.

@@ -1,4 +1,4 @@
-// Whether this is a fuzzer's build: checksums then count as right, or no random input would ever get past
+// Whether this is a fuzzer's build: checksums then count as correct, or no random input would ever get past
 // them.
 #pragma once
 

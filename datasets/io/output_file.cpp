@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 // ---- what a signal must remove ------------------------------------------------------------------------------------
 
-// A handler may call little, so the names lie in static memory. mkstemp writes the name into the slot before it creates the
+// A signal handler may call few functions, so the names are in static memory. mkstemp writes the name into the slot before it creates the
 // file, so there is no moment at which a temporary file is not in the table.
 struct Unfinished {
   std::atomic<bool> taken{false};

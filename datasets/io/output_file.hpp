@@ -20,7 +20,7 @@ namespace plumb {
 class OutputFile {
  public:
   /// Errors: `PATH: cannot write: reason` where the folder or the existing file cannot be written to, where the path is a
-  /// folder, where nobody listens on the socket. Opening a FIFO waits for its reader.
+  /// folder, where no process listens on the socket. Opening a FIFO waits for its reader.
   explicit OutputFile(std::string path);
   /// Without commit() a temporary file is removed, and what was at `path` stays.
   ~OutputFile();

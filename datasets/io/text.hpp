@@ -137,7 +137,7 @@ inline std::int64_t take_index(Cursor& in, const char* what, std::int64_t first,
 
 enum class Real : std::uint8_t { ok, not_a_number, overflow };
 
-/// Correctly rounded decimal to T, in full; underflow gives a zero of the right sign. inf and nan are read.
+/// Correctly rounded decimal to T, in full; underflow gives a zero of the correct sign. inf and nan are read.
 /// T is float or double.
 template <class T>
 [[nodiscard]] Real parse_real(const char* first, const char* last, T& out);

@@ -167,7 +167,7 @@ LoadedGcn generate_twin(const GcnRequest& r) {
   return net;
 }
 
-/// Without a word of the user's: Cora where it lies, else a generated graph.
+/// Where the user names nothing: Cora where it is found, else a generated graph.
 LoadedGcn find_or_generate() {
   std::vector<std::string> tried;
   if (const char* const data = std::getenv("PLUMB_DATA"); data != nullptr && *data != '\0')

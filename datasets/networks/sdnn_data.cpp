@@ -102,7 +102,7 @@ Images load_images(const SdnnSources& s, const SdnnRequest& r) {
     return images;
   }
   if (!s.mnist.empty()) {
-    // Neighbours leak into each other: all images are resized, however few are wanted.
+    // Neighbouring images influence each other: all images are resized, however few are asked for.
     const PixelMask mask = fourier_inputs(read_idx_images(s.mnist), image_side(r.neurons));
     images.there = mask.rows;
     images.matrix = to_csr(mask, 0, r.inputs > 0 ? std::min(r.inputs, mask.rows) : mask.rows);
@@ -139,7 +139,7 @@ SdnnSources find_sdnn_sources(const SdnnRequest& r) {
   if (!r.weights.empty()) p.weights = r.weights;
   if (!r.images.empty()) p.images = r.images;
   s.official_inputs = r.images.empty() && (!p.images.empty() || !s.mnist.empty());
-  // A list that lies beside the data is of that data with the challenge's own bias and cap, and of nothing else.
+  // A list beside the data holds for that data with the bias and cap of the challenge, and for nothing else.
   if (!r.weights.empty() || !s.official_inputs || !r.official_terms) p.categories.clear();
   if (!r.categories.empty()) p.categories = r.categories;
   for (const std::string* path : {&p.weights, &p.images, &p.categories}) {

@@ -12,7 +12,7 @@ namespace plumb {
 struct FetchOptions {
   std::string folder;  // cache folder; the set's own folder is made below it
   std::string mirror;  // non-empty: every file comes from MIRROR/<last part of its url> (http, https or file)
-  bool force = false;  // fetch again what is there
+  bool force = false;  // download again files that exist
   /// Called now and then: file, bytes so far, bytes in all (-1: not known).
   std::function<void(const std::string&, std::int64_t, std::int64_t)> progress;
   std::function<void(const std::string&)> say;  // one line per step

@@ -19,7 +19,7 @@ RemoteSet challenge(std::int64_t neurons) {
   const auto add = [&](const std::string& file, const std::string& under, Content content, const char* sum) {
     set.files.push_back({file, base + under + file, "", -1, "", content, neurons, sum});
   };
-  // Small first, so that a missing network shows at once. Sums where official files were at hand; they are of the text, since
+  // Small first, so that a missing network shows at once. Checksums where official files were available; they are of the text, since
   // one text may be packed in many ways.
   const bool known = neurons == 1024;
   for (const char* layers : {"120", "480", "1920"})

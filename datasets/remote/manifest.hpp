@@ -45,7 +45,7 @@ struct RemoteSet {
 /// Throws Error with the nearest name when there is no such set.
 [[nodiscard]] const RemoteSet& manifest_entry(const std::string& name);
 
-/// Where fetched data lies: $PLUMB_CACHE, else $XDG_CACHE_HOME/plumbline, else $HOME/.cache/plumbline. Not
+/// The folder of fetched data: $PLUMB_CACHE, else $XDG_CACHE_HOME/plumbline, else $HOME/.cache/plumbline. Not
 /// created here. Nothing when none of the three is set.
 [[nodiscard]] std::optional<std::string> find_cache_folder();
 /// The same; throws Error when none of the three is set.

@@ -16,7 +16,7 @@ namespace plumb {
 
 enum class Dtype : std::uint8_t { f32, f64 };
 
-/// How operands are filled; what each alone can see is told by describe(Fill).
+/// How operands are filled; describe(Fill) says which faults each of them alone can show.
 enum class Fill : std::uint8_t { exact, wide, index, real, positive, scaled, hostile, own };
 
 enum class Tier : std::uint8_t { smoke, full, stress };

@@ -55,7 +55,7 @@ class KahanSum {
   T sum_ = 0, compensation_ = 0;
 };
 
-/// Neumaier's improvement: right also where a term is larger than the running sum. Z. angew. Math. Mech. 54 (1974).
+/// Neumaier's improvement: correct also where a term is larger than the running sum. Z. angew. Math. Mech. 54 (1974).
 template <class T>
 class NeumaierSum {
  public:

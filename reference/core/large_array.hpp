@@ -24,7 +24,7 @@ class OutOfMemory : public std::bad_alloc {
 };
 
 /// calloc's memory, and elements that are made without a value are left as it gives them: 0. A vector would write them on one thread; so
-/// whoever fills an array is the first to touch it, on all threads. T: arithmetic types and std::byte.
+/// the threads that fill an array are the first to touch its pages. T: arithmetic types and std::byte.
 template <class T>
 struct ZeroedAllocator {
   using value_type = T;
@@ -44,7 +44,7 @@ struct ZeroedAllocator {
   friend bool operator==(const ZeroedAllocator&, const ZeroedAllocator&) { return true; }
 };
 
-/// Made anew with its size (`a = LargeArray<double>(n)`), all elements are 0; what grows again after it shrank holds what was there.
+/// A new array (`a = LargeArray<double>(n)`) holds zeros; an array that grows again after it shrank holds its former elements.
 template <class T>
 using LargeArray = std::vector<T, ZeroedAllocator<T>>;
 

@@ -1,5 +1,5 @@
 // How OpenBLAS is called: which kernels it runs, and from how many threads. Stands apart because every
-// 80_openblas variant must settle both before its first call.
+// 80_openblas variant must set both before its first call.
 #pragma once
 #include <cblas.h>
 #include <omp.h>
@@ -24,7 +24,7 @@ namespace plumb {
 /// Threads   the serial build hands out its packing buffers without a lock: called by two threads at once it
 /// multiplies the
 ///           wrong operands (3 to 13 of 108 gemm cases on two cores, 0.3.21; OpenBLAS issues 2126 and 2711),
-///           so it gets one caller. The pthread build is told to use no threads of its own; the OpenMP build
+///           so it gets one caller. The pthread build is set to use no threads of its own; the OpenMP build
 ///           sees our parallel region by itself.
 inline int openblas_callers() {
   static const int callers = [] {

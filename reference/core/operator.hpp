@@ -19,7 +19,7 @@
 
 namespace plumb {
 
-/// Owns the arrays of one instance; freed together. Memory is zeroed, by the system: gigabytes are first touched by who fills them.
+/// Owns the arrays of one instance; freed together. The system zeroes the pages when the threads that fill an array touch them first.
 class Arena {
  public:
   template <class T>
@@ -46,7 +46,7 @@ struct Instance {
   typename Op::template Out<T, Space::host> out{};
   Arena arena;
   bool degenerate =
-      false;  // a constant or all-zero answer is right for this case (nothing to sum, zero sizes)
+      false;  // a constant or all-zero answer is correct for this case (nothing to sum, zero sizes)
 };
 
 /// The oracle's answer for one output array, packed row-major: value, magnitude M = sum |a||b|, and number of terms.

@@ -118,7 +118,7 @@ void place_arrow(const Pattern& p, Builder& a) {
 }
 
 // R-MAT with the Graph500's 0.57, 0.19, 0.19, 0.05: density * rows * cols
-// draws; places outside a size that is no power of two are drawn anew, repeated ones dropped.
+// draws; places outside a size that is not a power of two are drawn again, repeated ones are dropped.
 void place_rmat(const Pattern& p, Builder& a) {
   const auto wanted =
       static_cast<std::int64_t>(p.density * static_cast<double>(p.rows) * static_cast<double>(p.cols));

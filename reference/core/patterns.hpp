@@ -31,7 +31,7 @@ struct Places {
 
 [[nodiscard]] const std::vector<std::string>& pattern_names();
 
-/// Throws Error `WHAT: unknown pattern 'X'...` with the nearest name. `what` says who asks.
+/// Throws Error `WHAT: unknown pattern 'X'...` with the nearest name. `what` names the caller.
 void require_pattern(const std::string& name, const std::string& what);
 
 /// The places. The same on every machine; bits never change, since stored case ids mean them.

@@ -1,4 +1,4 @@
-// Sparse operands of cases: a pattern by name, or a user's own file. Shared by spmv, spmm, sddmm and whoever comes next.
+// Sparse operands of cases: a pattern by name, or a user's own file. Shared by the sparse operators.
 #pragma once
 #include <functional>
 #include <string>
@@ -40,7 +40,7 @@ inline constexpr SizedMatrix kSizedMatrices[] = {
      false},
 };
 
-/// Sets who reads matrix=FILE. verify and bench set it once; without it such a case is an error.
+/// Sets the function that reads matrix=FILE. verify and bench set it once; without it such a case is an error.
 void set_matrix_reader(std::function<Csr<double>(const std::string&)> reader);
 
 /// Fills the values of A as fill_values does: index leaves one 1 per row among the entries there are.

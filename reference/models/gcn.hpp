@@ -57,7 +57,7 @@ struct GcnStep {
   std::string name;
   double seconds = 0;
 };
-/// Where the time of a run on a device went; seconds. Of a run on the host `repeats` is 0, and none applies.
+/// The parts of a run's time on a device; seconds. For a run on the host `repeats` is 0, and the others do not apply.
 struct GcnDeviceTimes {
   std::int64_t repeats = 0;  // inferences that were timed after one to warm up
   double plan = 0;           // formats, libraries' analysis, choice of kernels: once per graph and shape
@@ -137,7 +137,7 @@ template <class T>
                                       const Dense<double>& bound);
 
 /// Rows of `vertices` whose largest logit stands at their label. Ties go to the lowest class; NaN is never
-/// right.
+/// correct.
 template <class T>
 [[nodiscard]] std::int64_t count_right(const Dense<T>& logits, const std::vector<std::int32_t>& labels,
                                        const std::vector<std::int32_t>& vertices);

@@ -1,6 +1,6 @@
 // Sparse DNN: the forward pass of the Sparse DNN Graph Challenge. The network, the pipelines that run it, and
-// the reference that judges them. Stands apart from ops/ because a network decides: its answer is a list of
-// ids, and errors double per layer.
+// the reference that judges them. Not in ops/, because the answer of a network is a decision: a list of ids; and errors
+// double per layer.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -73,7 +73,7 @@ class SdnnPlan {
   [[nodiscard]] virtual SdnnRun run(const Csr<float>& y, std::int64_t first, std::int64_t last) = 0;
 };
 
-/// What a pipeline takes for granted about a network; only pipelines of one structure compare. The letters are those of
+/// What a pipeline assumes of a network; only pipelines of one structure can be compared. The letters are those of
 /// the published tables, and still taken by --class.
 enum class SdnnStructure : char {
   general = 'A',            // general sparse fp32: indices and values honoured, only active rows are computed
@@ -157,7 +157,7 @@ struct SdnnLayerVerdict {
                                            const Csr<float>& got, std::int64_t first, std::int64_t last);
 
 /// Free-running reference: categories in fp64, and the ids that fp32 rounding may decide either way (an input
-/// on an unstable fixed point of the network). `progress` may be empty; it is told the rows done so far.
+/// on an unstable fixed point of the network). `progress` may be empty; it is called with the number of rows done so far.
 struct SdnnAnswer {
   std::vector<std::int32_t> ids;          // 1-based, fp64
   std::vector<std::int32_t> undecidable;  // 1-based

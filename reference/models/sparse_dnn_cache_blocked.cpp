@@ -1,5 +1,5 @@
 // Sparse DNN, the host's fast pipeline: rows are independent, so a chunk of rows goes through many layers while
-// it lies in cache; 16 rows are the lanes of a vector, so an edge is one multiply-add of 16 rows.
+// it is in cache; 16 rows are the lanes of a vector, so an edge is one multiply-add of 16 rows.
 //
 // Class     general (A): indices and values honoured, any CSR; rows without a non-zero leave.
 // Layout    tiles of `lanes` rows, feature-major: element (row r, neuron i) at [i * lanes + r]. W transposed is

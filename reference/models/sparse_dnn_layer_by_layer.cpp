@@ -1,6 +1,5 @@
 // Sparse DNN, the pipelines that work layer by layer: one library or SpMM call per layer for all active rows, compaction
-// between layers. Kept apart from the carried one because they are what it is compared with. All are of class
-// A.
+// between layers. cache_blocked is compared with these. All assume the structure general.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -89,7 +88,7 @@ class CsrSpmm final : public SdnnPlan {
         result.active[static_cast<std::size_t>(l - first)] += rows;
         std::vector<std::uint8_t> active(static_cast<std::size_t>(rows), 0);
         multiply(l, in.data(), out.data(), ld, rows, active);
-        // Active rows move together, in place: targets never lie behind their sources.
+        // Active rows are compacted in place: a target is never behind its source.
         std::vector<std::int64_t> keep;
         for (std::int64_t r = 0; r < rows; ++r) {
           if (active[static_cast<std::size_t>(r)] != 0) keep.push_back(r);
@@ -190,7 +189,7 @@ class DenseLibrary final : public SdnnPlan {
         const double clock = now();
         const auto rows = static_cast<std::int64_t>(id.size());
         result.active[static_cast<std::size_t>(l - first)] += rows;
-        if (!hoisted_) {  // as the classical code does it: memory is made and dropped in the loop
+        if (!hoisted_) {  // as in the usual code: memory is allocated and freed in the loop
           buffer_out = std::make_unique<AlignedFloats>(rows * n);
           weights = std::make_unique<AlignedFloats>(n * n);
         }

@@ -50,7 +50,7 @@ bool surely_active(const SdnnBand& y, std::int64_t r) {
 void select_rows(SdnnBand& y, const std::vector<std::int64_t>& keep) {
   const auto n = static_cast<std::int64_t>(keep.size());
   for (std::int64_t i = 0; i < y.neurons; ++i) {
-    for (std::int64_t r = 0; r < n; ++r) {  // in place: the target never lies behind the source
+    for (std::int64_t r = 0; r < n; ++r) {  // in place: the target is never behind the source
       const std::int64_t to = i * n + r, from = i * y.rows + keep[static_cast<std::size_t>(r)];
       y.value[to] = y.value[from];
       y.low[to] = y.low[from];
@@ -229,7 +229,7 @@ SdnnAnswer reference_run(const SparseDnn& net, const Csr<float>& images,
         if (keep.empty()) break;
       }
       y = reference_layer(net, l, y);
-      for (std::size_t at = 0; at < y.or_zero.size(); ++at) {  // carried as one interval, from 0 on
+      for (std::size_t at = 0; at < y.or_zero.size(); ++at) {  // kept as one interval that begins at 0
         if (y.or_zero[at] != 0) y.low[at] = 0;
       }
       y.or_zero.clear();

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The other half of the promise: a right kernel never fails. Draws cases of every operator, with other sizes
+"""A correct kernel never fails. Draws cases of every operator, with other sizes
 and other seeds than the listed ones, runs every variant on them, and counts what fails; on a clean tree every
 failure is a false one.
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One table of planted faults from runs on several machines: what each instrument did, wherever it ran.
+"""One table of mutants from runs on several machines: what each instrument did, wherever it ran.
 
     tools/ci/merge_mutants.py docs/results/mutants.md h200.md [...] > merged.md
 
@@ -26,7 +26,7 @@ def lines_of(path):
 
 
 def cells_of(line):
-    """The cells of a row of the table of planted faults; none of any other line."""
+    """The cells of a row of the table of mutants; an empty list for any other line."""
     cells = [c.strip() for c in line.strip().strip("|").split("|")]
     return cells if line.startswith("|") and len(cells) > 3 and cells[1].startswith("mutant/") else []
 

@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.."
 tools/plumb build --preset cpu-debug reference_tests datasets_tests verify
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
 { build/cpu-debug/reference/reference_tests
-  # the same code as for the other twins, at full size
+  # the same code as for the other look-alikes, at full size
   build/cpu-debug/datasets/datasets_tests --test-case-exclude='the look-alike of web-Stanford*'; } >build/cpu-debug/tests.out 2>&1 &
 tests=$!
 status=0

@@ -1,6 +1,6 @@
 # Kernels of a user's own folders (tools/plumb --extra DIR): for every folder of PLUMB_EXTRA_KERNELS, the programs verify and bench once
 # more, with every .cpp of the folder (and every .cu where there is nvcc) compiled in as user/NAME, and workers for the folder's .cu files
-# on the CPU executor and under --stress. They lie in extra/ID of the build folder, are linked from the libraries of the usual build and
+# on the CPU executor and under --stress. They are in extra/ID of the build folder, are linked from the libraries of the usual build and
 # are built when asked for, so that a folder costs the compilation of its files and one link each.
 
 # plumb_extra_id(OUT FOLDER): the name of a folder's own place in the build folder.

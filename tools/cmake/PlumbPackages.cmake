@@ -49,7 +49,7 @@ else()
   message(STATUS "dataset fetch: built without it (apt-get install libcurl4-openssl-dev libssl-dev)")
 endif()
 
-# OpenBLAS's pthread build, told to use one thread per caller: we parallelise over row blocks with OpenMP ourselves. The serial
+# OpenBLAS's pthread build, set to one thread per caller: we parallelise over row blocks with OpenMP ourselves. The serial
 # build is not safe to call from several threads (docs/decisions/0003); it is taken where it is the only one, and then has one caller.
 find_library(PLUMB_OPENBLAS_LIBRARY NAMES openblas PATH_SUFFIXES openblas-pthread openblas-openmp openblas-serial)
 find_path(PLUMB_OPENBLAS_INCLUDE cblas.h PATH_SUFFIXES

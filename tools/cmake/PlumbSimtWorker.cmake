@@ -1,4 +1,4 @@
-# The program behind `verify --device simt`: every rung that the CPU executor can run, and the planted faults of kernels, with the
+# The program behind `verify --device simt`: every rung that the CPU executor can run, and the mutants of kernels, with the
 # engine's worker. And the list of what was compiled into it, and of what was not, with its reason.
 function(plumb_simt_worker manifest)
   file(GLOB rungs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/[a-z]*/[0-9][0-9]_*.cu)

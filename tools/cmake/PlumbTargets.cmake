@@ -18,7 +18,7 @@ if(PLUMB_SANITIZE)
   target_link_options(plumb_flags INTERFACE -fsanitize=${PLUMB_SANITIZE})
 endif()
 
-# Code that nobody waits for (command lines, reports, tests), and code that all data passes through. A sanitizer build is -O0 by its
+# Cold code (command lines, reports, tests), and hot code, which processes all data. A sanitizer build is -O0 by its
 # preset and stays so: it takes longer to compile than to run.
 set(PLUMB_UNHURRIED -O1)
 set(PLUMB_HURRIED -O3)
@@ -60,7 +60,7 @@ function(plumb_eigen_sources)
   endif()
 endfunction()
 
-# plumb_library_templates(FILES...): those that read command lines (CLI11) or JSON, which nobody waits for but who compiles them.
+# plumb_library_templates(FILES...): files that read command lines (CLI11) or JSON: cold code that is slow to compile.
 function(plumb_library_templates)
   plumb_template_sources(${PLUMB_UNHURRIED} ${ARGN})
 endfunction()

@@ -118,7 +118,7 @@ def new_mutant(tree, op, idea):
             raise Refused(f"{path} holds '{idea}' already")
         end = re.search(r"\n}  // namespace\n}  // namespace plumb\n*$", text)
         if end is None:
-            raise Refused(f"{path} does not end in '}}  // namespace' twice: write the mutant by hand")
+            raise Refused(f"{path} does not end in '}}  // namespace' twice: add the mutant yourself")
         body = re.search(r"namespace \{\n(.*)\n}  // namespace\n}  // namespace plumb", whole, re.S).group(1)
         tree.write({path: text[: end.start()] + body + text[end.start() :]}, replaced=[path])
     return (

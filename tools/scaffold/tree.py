@@ -12,7 +12,7 @@ CLANG_FORMAT = "14"  # as in tools/plumb: other versions format otherwise
 
 
 class Refused(Exception):
-    """Something that was asked for and cannot be done; the text says why, and what would be right."""
+    """Something that was asked for and cannot be done; the text says why, and what would be accepted."""
 
 
 def distance(a, b):
