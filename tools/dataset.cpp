@@ -85,7 +85,8 @@ void fetch(const std::string& name, plumb::FetchOptions options, bool quiet) {
 }
 
 void add_list(CLI::App& app, std::vector<Command>& commands) {
-  CLI::App* cmd = app.add_subcommand("list", "lists what can be fetched, generated, or generated with the statistics of a known matrix");
+  CLI::App* cmd = app.add_subcommand(
+      "list", "lists what can be fetched, generated, or generated with the statistics of a known matrix");
   cmd->footer("Example:\n  dataset list");
   commands.push_back({cmd, [&app] { list(*app.get_subcommand("generate")); }});
 }

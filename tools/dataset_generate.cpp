@@ -46,7 +46,9 @@ CLI::Option* size_option(CLI::App* cmd, const std::string& names, std::int64_t& 
 }
 
 CLI::Option* seed_option(CLI::App* cmd, std::uint64_t& seed) {
-  return cmd->add_option("--seed", seed, fmt::format("seed of the random numbers; the same data on every machine [{}]", seed))
+  return cmd
+      ->add_option("--seed", seed,
+                   fmt::format("seed of the random numbers; the same data on every machine [{}]", seed))
       ->type_name("N");
 }
 
@@ -199,8 +201,9 @@ void add_sdnn_generators(CLI::App* generate, std::vector<plumb::Command>& comman
            if (job->images.empty()) {
              job->images = plumb::cache_folder() + "/sdnn/train-images-idx3-ubyte.gz";
              if (!fs::exists(job->images)) {
-               throw plumb::input_error(job->images, 0,
-                                        "the MNIST images are missing: run `dataset fetch mnist`, or give --images F");
+               throw plumb::input_error(
+                   job->images, 0,
+                   "the MNIST images are missing: run `dataset fetch mnist`, or give --images F");
              }
            }
            const plumb::Stopwatch clock;
@@ -325,7 +328,8 @@ void add_matrix_generators(CLI::App* generate, std::vector<plumb::Command>& comm
       std::int64_t width = -1;
     };
     auto job = std::make_shared<Job>();
-    CLI::App* cmd = generate->add_subcommand("band", "a band around the diagonal, full or with some entries left out");
+    CLI::App* cmd =
+        generate->add_subcommand("band", "a band around the diagonal, full or with some entries left out");
     size_option(cmd, "--rows", job->what.rows, "rows");
     size_option(cmd, "--cols", job->what.cols, "columns");
     size_option(cmd, "--lower", job->what.lower, "diagonals below");
@@ -378,7 +382,8 @@ void add_matrix_generators(CLI::App* generate, std::vector<plumb::Command>& comm
       std::int64_t rows = 1000, cols = 1000, per_row = 8, width = 1;
     };
     auto job = std::make_shared<Job>();
-    CLI::App* cmd = generate->add_subcommand("regular", "the same number of entries in every row, in random columns");
+    CLI::App* cmd =
+        generate->add_subcommand("regular", "the same number of entries in every row, in random columns");
     size_option(cmd, "--rows", job->rows, "rows");
     size_option(cmd, "--cols", job->cols, "columns");
     size_option(cmd, "--per-row", job->per_row, "entries per row");

@@ -68,15 +68,17 @@ void add_size(CLI::App* app, const std::string& name, std::int64_t& to, const st
 }
 
 void add_common(CLI::App* app, InferOptions& o) {
-  app->add_option("--device", o.device,
-                  "cpu (default), gpu, or simt: the GPU's pipelines on the CPU, with every memory access checked");
+  app->add_option(
+      "--device", o.device,
+      "cpu (default), gpu, or simt: the GPU's pipelines on the CPU, with every memory access checked");
   add_size(app, "--repeat", o.repeat, "time N runs after one to warm up, report the median (default 1)");
   app->add_option("--json", o.json, "write the result as JSON into this file");
 }
 
 CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
-  CLI::App* const s =
-      app.add_subcommand("sdnn", "the Sparse DNN Graph Challenge: finds the inputs that keep a non-zero value through all layers");
+  CLI::App* const s = app.add_subcommand(
+      "sdnn",
+      "the Sparse DNN Graph Challenge: finds the inputs that keep a non-zero value through all layers");
   SdnnRequest& data = o.data;
   add_size(s, "--neurons", data.neurons,
            "neurons per layer: 1024 (default), 4096, 16384, 65536, or what your files hold");
@@ -92,10 +94,10 @@ CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
       "bias (default: the challenge's for the size: -0.30, -0.35, -0.40, -0.45)");
   s->add_option("--cap", o.cap, "upper limit of values (default 32)");
   s->add_option("--pipeline", o.pipeline, "NAME or auto (default); a wrong name lists them");
-  s->add_option(
-      "--class", o.structure,
-      "what the pipeline may assume of the network: general (default, A), shared_inputs (B), absorbing_rows (C), "
-      "identical_columns (D)");
+  s->add_option("--class", o.structure,
+                "what the pipeline may assume of the network: general (default, A), shared_inputs (B), "
+                "absorbing_rows (C), "
+                "identical_columns (D)");
   s->add_flag("--check", o.check, "judge every layer against the fp64 reference on the same input");
   s->add_flag("-v,--verbose", o.verbose, "active rows and time by layer");
   add_common(s, o);
@@ -201,7 +203,8 @@ void check_values(const SdnnOptions& sdnn, const GcnOptions& gcn) {
   static_cast<void>(parse_structure(sdnn.structure));
   require_one_of("--dtype", gcn.dtype, {"auto", "f32", "f64"});
   if (!arithmetic_self_test())
-    throw Error("infer: the arithmetic of this build is broken (built with -ffast-math?): results cannot be judged");
+    throw Error(
+        "infer: the arithmetic of this build is broken (built with -ffast-math?): results cannot be judged");
 }
 
 int run(int argc, char** argv) {

@@ -227,9 +227,10 @@ void print_gcn_checks(const GcnFacts& g, std::FILE* to) {
   }
   for (const GcnCheck& check : g.judgement.checks) fmt::print(to, "{}\n", show_check(check));
   if (g.judgement.checks.empty()) {
-    fmt::print(to,
-               "logits: not compared: no expected values were found, and the reference would take long (--check "
-               "runs it)\n");
+    fmt::print(
+        to,
+        "logits: not compared: no expected values were found, and the reference would take long (--check "
+        "runs it)\n");
   }
 }
 

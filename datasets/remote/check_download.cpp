@@ -152,7 +152,8 @@ void check_download(const RemoteFile& file, const std::string& shown, const std:
     return;
   }
   if (ends_with(file.url, ".gz") && first.substr(0, 2) != "\x1f\x8b") {
-    throw input_error(shown, 0, "the name ends in .gz, but the content is not gzip; it begins with", first.substr(0, 20));
+    throw input_error(shown, 0, "the name ends in .gz, but the content is not gzip; it begins with",
+                      first.substr(0, 20));
   }
   Renamed source(open_source(path), shown);
   check_content(file, source);

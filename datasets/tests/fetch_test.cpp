@@ -185,8 +185,8 @@ TEST_CASE("what is called .gz must be gzip, lists must parse, archives must hold
     server.write(name, bytes);
     return error_of([&] { plumb::fetch(set_of(name, content, 32), options); });
   };
-  CHECK(error("a.txt.gz", "0 1\n", Content::edge_list).find("the name ends in .gz, but the content is not gzip") !=
-        std::string::npos);
+  CHECK(error("a.txt.gz", "0 1\n", Content::edge_list)
+            .find("the name ends in .gz, but the content is not gzip") != std::string::npos);
   CHECK(error("a.txt.gz", gzip("# SNAP\n0 1\nx y\n"), Content::edge_list).find(":3: source vertex") !=
         std::string::npos);
   CHECK(error("c.tsv", "1\n2\nNotFound\n", Content::categories)

@@ -141,8 +141,7 @@ TEST_CASE("what holds no plain numbers is refused with its reason") {
       error(npy("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1,)}", "")).find("structured") !=
       std::string::npos);
   const NpyArray text = read(npy(header("<U2", "(1,)"), std::string(8, 'x')));
-  CHECK(error_of([&] { return npy_values<double>(text); }) ==
-        "a.npy: expected numbers, the array holds: U8");
+  CHECK(error_of([&] { return npy_values<double>(text); }) == "a.npy: expected numbers, the array holds: U8");
 }
 
 TEST_CASE("a file cut anywhere, or too long, is refused") {

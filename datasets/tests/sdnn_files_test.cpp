@@ -63,8 +63,7 @@ TEST_CASE("each malformed line of a layer is named with its number, what is wron
 }
 
 TEST_CASE("an entry that is there twice is named with the line of the second, blank lines counted") {
-  CHECK(layer_error("1\t1\t1\n\n2\t3\t1\n\n\n1\t2\t1\n2\t3\t4\n") ==
-        "n3-l1.tsv:7: entry is repeated: 2 3");
+  CHECK(layer_error("1\t1\t1\n\n2\t3\t1\n\n\n1\t2\t1\n2\t3\t4\n") == "n3-l1.tsv:7: entry is repeated: 2 3");
 }
 
 TEST_CASE("a line longer than a mebibyte is refused by its number") {

@@ -2,7 +2,7 @@
 //
 // Change    the bias is loaded once per thread, and no division is left: the next row is one addition away.
 // Traffic   compulsory bytes, coalesced where rows are wide.
-// Limits    26 registers in fp32, 28 in fp64, no shared memory: 8 blocks of 256 per SM (sm_90, nvcc 13.0,
+// Limits    30 registers in fp32, 29 in fp64, no shared memory: 8 blocks of 256 per SM (sm_90, nvcc 13.0,
 //           ptxas -v).
 // Fails at  rows narrower than a warp: lanes beyond the last column idle. Rung 3 answers that.
 // Source    grid-stride loops: M. Harris, "CUDA Pro Tip" (2013).

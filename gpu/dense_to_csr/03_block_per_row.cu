@@ -2,7 +2,7 @@
 //
 // Change    a block reads 4 KB of a row at once; places come from a scan over the block.
 // Traffic   x twice, coalesced; where rows do not lie on 16 bytes, single elements.
-// Limits    30 registers, 32 bytes of shared memory: 8 blocks of 256 per SM (sm_90, nvcc 13.0, ptxas -v).
+// Limits    31 registers, 32 bytes of shared memory: 8 blocks of 256 per SM (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  narrow rows, most of whose block has nothing to do, and every tile waits for two barriers.
 //           Rungs 4 and 5 answer these.
 // Source    Blelloch, "Prefix Sums and Their Applications" (1990).

@@ -4,7 +4,7 @@
 //           skips empty ones and loads the elements whose bit is set.
 // Traffic   x once, the mask once each way, and again the sectors of x that hold an entry: few where one
 //           element in a hundred counts, nearly all where one in four does.
-// Limits    35 registers in fp32, 32 in fp64, no shared memory in the first pass: 6 and 8 blocks of 256 per
+// Limits    36 registers, no shared memory in the first pass: 6 blocks of 256 per
 //           SM (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  dense x, which is read twice after all; few rows. Rung 5 answers both.
 // Source    bitmaps as in Zhu et al., "Sparse Tensor Core" (MICRO 2019), and kin.

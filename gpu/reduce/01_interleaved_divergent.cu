@@ -2,7 +2,7 @@
 //
 // Change    first rung: one element per thread, a tree in shared memory whose active threads lie 2^k apart.
 // Traffic   x once, then n / 256 partial results per pass.
-// Limits    12 and 16 registers, 1024 bytes in fp32, 2 KB of shared memory in fp64: 8 blocks of 256 per SM
+// Limits    15 registers, 1024 bytes in fp32, 2 KB of shared memory in fp64: 8 blocks of 256 per SM
 //           (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  divergence: after the first steps every warp still runs, for ever fewer of its lanes. Rung 2
 //           answers that.

@@ -2,7 +2,7 @@
 //
 // Change    each thread loads two elements, so half as many blocks do the same work.
 // Traffic   as rung 1, with half the partial results.
-// Limits    12 and 16 registers, 1024 bytes in fp32, 2 KB of shared memory in fp64: 8 blocks of 256 per SM
+// Limits    15 registers, 1024 bytes in fp32, 2 KB of shared memory in fp64: 8 blocks of 256 per SM
 //           (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  the last six steps: one warp works, and all eight wait at barriers. Rung 5 answers that.
 // Source    M. Harris, "Optimizing Parallel Reduction in CUDA" (2007), kernel 4.

@@ -3,7 +3,7 @@
 // Change    a thread folds many elements in a register before any tree; eight blocks per multiprocessor,
 //           whatever n is. Reproducible.
 // Traffic   x once; the partial results fit any cache.
-// Limits    26 and 30 registers, 32 bytes in fp32, 64 bytes of shared memory in fp64: 8 blocks of 256 per SM
+// Limits    22 to 32 registers, 32 bytes in fp32, 64 bytes of shared memory in fp64: 8 blocks of 256 per SM
 //           (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  4-byte loads: more instructions in flight than bytes. Rung 7 answers that.
 // Source    Harris (2007), kernel 7; grid-stride loops: M. Harris, "CUDA Pro Tip" (2013).

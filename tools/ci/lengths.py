@@ -40,7 +40,7 @@ def without_text(source):
 
 
 def functions(source):
-    """(name, line, lines, decisions) of every function body; functions within it are counted by themselves."""
+    """(name, line, lines, decisions) of every function body; functions within it are counted apart."""
     text = without_text(source)
     depth_of_body, found, start, name, depth = None, [], 0, "", 0
     since = 0  # where the statement before a brace begins
