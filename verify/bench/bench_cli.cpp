@@ -80,7 +80,7 @@ Plan plan(const Options& o) {
   return plan_jobs(select_cases(cases), variants);
 }
 
-// Where words for a person go: not where a report takes standard output.
+// The stream for messages to a person: stderr where a report takes standard output.
 std::FILE* console_of(std::initializer_list<std::string> reports) {
   const bool taken = std::any_of(reports.begin(), reports.end(),
                                  [](const std::string& p) { return !p.empty() && is_standard_output(p); });
@@ -127,7 +127,7 @@ BenchResult result_of(const Case& c, const VariantInfo& v, const Cost& cost, dou
   r.arithmetic = v.traits.arithmetic, r.library = v.traits.library;
   r.verdict = std::string(name(record.verdict)), r.reason = record.reason, r.chosen = record.chosen;
   r.flop = cost.flop, r.bytes = cost.bytes, r.output_bytes = output_bytes;
-  if (!is_passed(record.verdict)) return r;  // an unverified time is not quoted
+  if (!is_passed(record.verdict)) return r;  // the time of a variant that failed is not quoted
   r.prepare = timing.prepare;
   r.kernels = timing.kernels;
   for (const auto& [samples, to] : {std::pair{&timing.warm, &r.warm}, {&timing.cold, &r.cold}}) {
@@ -221,9 +221,9 @@ class BenchRun {
       progress_.say(fmt::format("[{}/{}] {}  {}", ++at_, planned_, v.name, id));
       Timing measured;
       const Record record = runner.judge_timed(job.c, *prepared, v, timing, measured);
-      // idle threads of a host variant would spin while the next variant is timed
+      // otherwise idle threads of a host variant spin while the next variant is timed
       if (v.device == Device::cpu) runner.forget_workers();
-      if (stop_signal != 0) break;  // its run ended early: what it said is worth nothing
+      if (stop_signal != 0) break;  // its run ended early: its times mean nothing
       report_.results.push_back(result_of(job.c, v, prepared->cost(), output_bytes, record, measured));
     }
     refuse(report_, progress_);
@@ -233,7 +233,7 @@ class BenchRun {
     fmt::print(out_, "{}", ladder_table(report_, id));
     std::fflush(out_);
     write_outputs(options_, report_,
-                  false);  // after every case: what ended early is a report of what had run
+                  false);  // after every case, so that a run that ends early leaves a report
   }
 
   int finish() {

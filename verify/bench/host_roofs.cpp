@@ -159,7 +159,7 @@ double seconds_since(Clock::time_point start) {
 constexpr int kFewestRounds = 15, kMostRounds = 2000;
 constexpr double kOwnSeconds = 0.3, kSharedSeconds = 0.8;
 
-// Rate of `amount` per call of `work(thread)` on all threads at once, of what they share: from the first to start to the last to end.
+// Rate of `amount` per call of `work(thread)` on all threads at once, of something they share: from the start of the first thread to the end of the last.
 template <class Work>
 double shared_rate(double amount, const Work& work) {
   const Clock::time_point begin = Clock::now();
@@ -182,7 +182,7 @@ double shared_rate(double amount, const Work& work) {
   return amount * threads / best;
 }
 
-// The same of what each core has for itself: the sum of every thread's own best, reached while the others work as well.
+// The same for something that each core has for itself: the sum of each thread's best rate while the others work too.
 template <class Work>
 double own_rate(double amount, const Work& work) {
   const Clock::time_point begin = Clock::now();

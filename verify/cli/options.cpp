@@ -235,7 +235,7 @@ void take_shard(const std::string& text, VerifyOptions& o) {
 }
 
 // What --sanitize, --stress and --race imply, and what they go with.
-void settle_instruments(VerifyOptions& o, const Typed& typed) {
+void apply_instruments(VerifyOptions& o, const Typed& typed) {
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   if (o.run.race && o.devices.empty() && !o.mutants) o.devices = {"simt"};
   if (!o.sanitize.empty()) {
@@ -260,7 +260,7 @@ void settle_instruments(VerifyOptions& o, const Typed& typed) {
 }
 
 // What --seeds and --schedule imply, and what they go with.
-void settle_schedules(VerifyOptions& o, const Typed& typed) {
+void apply_schedules(VerifyOptions& o, const Typed& typed) {
   if (o.run.seeds == 0 && !o.run.schedule) return;
   const char* const given = o.run.seeds != 0 ? "--seeds" : "--schedule";
   if (o.devices.empty()) o.devices = {"simt"};
@@ -319,8 +319,8 @@ std::optional<int> parse_options(int argc, char** argv, VerifyOptions& o) {
   if (!typed.stress.empty()) o.run.stress = stress_seed(typed.stress);
   o.variants = pieces(typed.variants);
   o.devices = checked_devices(typed.devices);
-  settle_schedules(o, typed);
-  settle_instruments(o, typed);
+  apply_schedules(o, typed);
+  apply_instruments(o, typed);
   for (const std::string& word : pieces(typed.fills)) o.fills.push_back(parse_fill(word, "--fill"));
   o.tier = parse_tier(typed.tier, "--tier");
   o.run.isolation = isolation_of(typed.isolate);

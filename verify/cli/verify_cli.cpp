@@ -51,8 +51,8 @@ void say(const std::string& line) { std::fputs((line + "\n").c_str(), stderr); }
 int report_error(const std::exception& e) {
   if (const auto* system = dynamic_cast<const std::system_error*>(&e);
       system != nullptr && system->code().value() == EPIPE)
-    return kSignalled + SIGPIPE;  // nobody listens: as quiet as any other program in a pipe
-  if (stop_signal != 0) {         // a child that was being asked ended with us: no error of its own
+    return kSignalled + SIGPIPE;  // the reader of the pipe has gone: end silently, as other programs do
+  if (stop_signal != 0) {         // the signal also ended the child that was asked: no error of its own
     say("interrupted");
     return kSignalled + stop_signal;
   }
@@ -65,7 +65,7 @@ int report_error(const std::exception& e) {
 
 int verify_main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--worker") == 0) return worker_main();
-  // neither guarded nor confined: what injects itself to watch it must be able to
+  // neither guarded nor confined: compute-sanitizer must be able to inject itself
   const bool watched = argc > 2 && std::strcmp(argv[1], "--sanitized") == 0;
   if (!watched) guard_judge();
   try {

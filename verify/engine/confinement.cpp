@@ -73,7 +73,7 @@ void limit_memory_use() {
   if (sysinfo(&info) != 0) return;
   const std::uint64_t machine = static_cast<std::uint64_t>(info.totalram) * info.mem_unit;
   const std::uint64_t bytes = std::min(machine, number_in("/sys/fs/cgroup/memory.max", machine)) / 4 * 3;
-  // RLIMIT_DATA counts private writable memory: neither the window of the image nor what is only reserved
+  // RLIMIT_DATA counts private writable memory; it counts neither the window of the image nor reserved address space
   const rlimit limit{bytes, RLIM_INFINITY};
   setrlimit(RLIMIT_DATA, &limit);
 }
@@ -106,7 +106,7 @@ void refuse_other_processes() {
     add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(never), 0, 1));
     add(end);
   }
-  // to this very process (raise, abort), or to 0, which is this process or its own group
+  // allowed: a signal to this process (raise, abort), or to 0, which means this process or its group
   for (const long own : std::initializer_list<long>{SYS_kill, SYS_tkill, SYS_tgkill, SYS_rt_sigqueueinfo,
                                                     SYS_rt_tgsigqueueinfo, SYS_prlimit64}) {
     add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(own), 0, 5));
@@ -118,11 +118,12 @@ void refuse_other_processes() {
   }
   add(allow);
   const sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};
-  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0) return;  // root needs no promise
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0)
+    return;  // root need not set PR_SET_NO_NEW_PRIVS
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0) prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-// Root's powers over other processes; those over files stay, a plug-in may lie in a folder of its owner's.
+// Drops the capabilities that act on other processes. Those for files stay: a plug-in may lie in a folder that only its owner can read.
 void drop_capabilities() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct data[2]{};
@@ -134,9 +135,9 @@ void drop_capabilities() {
 }
 
 std::mutex started_mutex;
-std::vector<pid_t> started;  // by start_process, and not yet ended
+std::vector<pid_t> started;  // started by start_process() and not yet ended
 
-// False where it would not die: one in the middle of a driver's call may stay there, and must not hold up its judge.
+// Returns false where the process does not die: a process inside a driver's call may stay there, and the judge must go on.
 bool kill_and_reap(pid_t pid) {
   kill(pid, SIGKILL);
   constexpr int kBrief = 100, kPatience = 10'000;  // 20 us each, then 1 ms
@@ -167,7 +168,7 @@ std::vector<int> children() {
 
 void guard_judge() {
   for (int fd = 0; fd <= 2; ++fd) {
-    // a report must not be opened as what printing writes to
+    // otherwise a report that is opened later gets the number of standard output
     if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR) != fd) _exit(2);
   }
   signal(SIGXFSZ, SIG_IGN);
@@ -186,7 +187,7 @@ void confine_worker(bool limit_memory) {
   }
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);
-  prctl(PR_SET_CHILD_SUBREAPER, 1);  // processes that a variant starts and disowns are seen by has_children()
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // has_children() then sees processes that a variant has started and left
   if (kSanitized) return;
   if (limit_memory) limit_memory_use();
   refuse_other_processes();
@@ -224,7 +225,7 @@ void end_process(pid_t pid, bool reaped) {
   kill(-pid, SIGKILL);
   const std::lock_guard lock(started_mutex);
   started.erase(std::remove(started.begin(), started.end(), pid), started.end());
-  // strays: ending one orphans its own children, which then are ours
+  // processes that a variant left: when one ends, its own children become children of this process
   for (int round = 0; round < 100; ++round) {
     int found = 0;
     for (const int stray : children()) {

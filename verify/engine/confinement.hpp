@@ -1,5 +1,5 @@
-// What keeps a variant away from its judge: limits of the child process, and what the judge does about itself. A wrong kernel is
-// met by the guards of the image; this is for one that reaches further: signals, other processes' memory, processes left behind.
+// Keeps a variant away from its judge: limits of the child process, and settings of the judge's own process. The guards of the image
+// find a wrong kernel's stray stores; this file is about kernels that send signals, read other processes' memory or leave processes.
 #pragma once
 #include <spawn.h>
 #include <sys/types.h>
@@ -12,8 +12,8 @@ namespace plumb {
 void guard_judge();
 
 /// For a child process, before its first run. A signal to another process, ptrace, and reading another process's memory end it with
-/// SIGSYS; a host variant's memory is limited to three quarters of the machine's; it is the first to go where memory runs out
-/// nevertheless. In builds with sanitizers, whose runtimes need some of these, only the last holds.
+/// SIGSYS. A host variant's memory is limited to three quarters of the machine's. Where memory runs out nevertheless, the kernel ends
+/// this process first. In builds with sanitizers, whose runtimes need some of these, only the last holds.
 void confine_worker(bool limit_memory);
 
 /// True in builds with sanitizers.
@@ -32,8 +32,8 @@ void confine_worker(bool limit_memory);
 int start_process(pid_t& pid, const char* program, const posix_spawn_file_actions_t& actions,
                   const posix_spawnattr_t& attributes, char* const* arguments, char* const* environment);
 
-/// Ends a child of start_process() with its group, and every child of this process that came otherwise: what a variant left behind.
-/// `reaped`: it has ended by itself and was waited for. One that does not die (in a driver's call) is given up after ten seconds.
+/// Ends a child of start_process() with its group, and every other child of this process: those are what a variant left.
+/// `reaped`: the child has ended by itself and was waited for. After ten seconds a child that does not die is given up.
 void end_process(pid_t pid, bool reaped);
 
 }  // namespace plumb

@@ -1,6 +1,5 @@
-// The GPU as a checker of memory wants it: every array in an allocation of its own, exactly as long as it is, what a variant must write
-// and its workspace as memory comes. The other backend's one image, its guards and its poison would hide from the tools where an array
-// ends and what nobody wrote.
+// The GPU for a memory checker: every array has an allocation of its own, exactly as long as the array; outputs and workspace are left
+// uninitialised. The other backend's image, guards and poison would hide from the tools where an array ends and what was never written.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
@@ -84,7 +83,7 @@ class ApartBackend final : public Backend {
     DeviceArray<std::byte> memory;
   };
 
-  // Elements alone: the padding between rows stays as memory comes.
+  // Copies the elements alone; the padding between rows stays uninitialised.
   void copy(const Placed& placed, void* to, const void* from, cudaMemcpyKind kind) {
     const ArrayInfo& a = placed.array;
     const auto pitch = static_cast<std::size_t>(a.ld * a.element_bytes());

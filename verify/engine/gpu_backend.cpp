@@ -1,6 +1,5 @@
-// The GPU's backend: the staged image in guarded device memory, poison in every memory a kernel could find an
-// answer in, a non-blocking stream, and a device-wide wait, so that work queued elsewhere cannot end after
-// the judge has looked.
+// The GPU's backend: the staged image lies in guarded device memory; every memory that could hold an old answer is poisoned; runs go
+// to a non-blocking stream; and a wait for the whole device follows, so that no work on another stream ends after the judge has looked.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
@@ -62,11 +61,11 @@ class GpuBackend final : public Backend {
 
   std::byte* upload(std::byte* image, std::int64_t bytes) override {
     if (image_.capacity < bytes) {
-      image_ = {};  // first freed, then allocated: two images at once may not fit
+      image_ = {};  // freed before the next allocation: two images at once may not fit
       image_ = make_block(bytes);
     }
     image_.bytes = bytes;
-    // three kinds in turn, as the runs of a case have them; a workspace then says which it is
+    // three kinds in turn, as the runs of a case use them; workspace() is told which one it is
     static constexpr Poison kKinds[] = {Poison::nan_payload, Poison::sentinel_a, Poison::sentinel_b};
     run_poison_ = poison_bits(kKinds[uploads_++ % 3], 8);
     poison_free_memory(run_poison_);
@@ -125,7 +124,7 @@ class GpuBackend final : public Backend {
   }
 
   void synchronize() override {
-    if (shared_poison_due_) {  // right before the run: prepare() has launched kernels of its own
+    if (shared_poison_due_) {  // directly before the run: prepare() has launched kernels of its own
       shared_poison_due_ = false;
       poison_shared_memory(run_poison_, info_.shared_per_block_bytes, stream_now());
       if (disturbed_) disturbance_->start();
@@ -174,7 +173,7 @@ class GpuBackend final : public Backend {
   void begin_sample(bool cold) override {
     copy_kept(false);
     if (cold) read_through(flush_.data(), flush_.size(), sink_.data(), stream_now());
-    // the clock must not run while the host is still queueing what is timed
+    // otherwise the clock would count the time in which the host queues the work
     hold_stream(hold_microseconds_, stream_now());
     PLUMB_CUDA(cudaEventRecord(begin_.get(), stream_now()));
     queued_from_ = std::chrono::steady_clock::now();
@@ -187,7 +186,7 @@ class GpuBackend final : public Backend {
     const auto finished = std::chrono::steady_clock::now();
     PLUMB_CUDA(cudaDeviceSynchronize());
     PLUMB_CUDA(cudaGetLastError());
-    // work a variant left on another stream is its work too; an idle device answers within some microseconds
+    // work that a variant left on another stream belongs to the time; an idle device answers within some microseconds
     const double later = std::chrono::duration<double>(std::chrono::steady_clock::now() - finished).count();
     if (later > kIdleAnswerSeconds) seconds += later;
     const double queueing = std::chrono::duration<double, std::micro>(queued - queued_from_).count();
@@ -209,8 +208,8 @@ class GpuBackend final : public Backend {
     disturbed_ = false;
   }
 
-  // The image up or down; it has arrived when this returns. Gigabytes of pageable memory would cross at the pace of one thread: a long image
-  // goes through two pinned pieces, which all threads fill or empty beside the copy of the other.
+  // Copies the image to the device or back, and waits. A copy of pageable memory runs at the speed of one thread, so a long image goes
+  // through two pinned buffers: all threads fill or empty one of them while the other is copied.
   void transfer(std::byte* image, std::int64_t bytes, cudaMemcpyKind kind) {
     const bool up = kind == cudaMemcpyHostToDevice;
     const auto copy = [&](std::byte* host, std::int64_t at, std::int64_t count) {
@@ -230,7 +229,7 @@ class GpuBackend final : public Backend {
     const auto length = [&](std::int64_t piece) {
       return std::min(kPinnedBytes, bytes - piece * kPinnedBytes);
     };
-    // piece n is copied while the one before, which lies in the other memory, is emptied, or the one after is filled
+    // piece n is copied while the piece before it is emptied from the other buffer, or the next piece is filled into it
     for (std::int64_t n = 0; n < pieces + (up ? 0 : 1); ++n) {
       PinnedPiece& now = pinned_[n % 2];
       auto* const host = static_cast<std::byte*>(now.memory.get());
@@ -309,7 +308,7 @@ class GpuBackend final : public Backend {
     return count != 0;
   }
 
-  // What a variant allocates by itself comes from here: no earlier answer may lie in it.
+  // A variant's own allocations come from this memory, so no earlier answer may be in it.
   void poison_free_memory(std::uint64_t bits) {
     std::size_t free_bytes = 0, total = 0;
     PLUMB_CUDA(cudaMemGetInfo(&free_bytes, &total));

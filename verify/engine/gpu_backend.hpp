@@ -7,7 +7,7 @@
 
 namespace plumb {
 
-/// Everything staged in one guarded image, with poison wherever a kernel could find an answer.
+/// One guarded image holds all arrays; every memory that could hold an old answer is poisoned.
 [[nodiscard]] std::unique_ptr<Backend> make_gpu_backend();
 
 /// The kernels launched since start_launch_log(), in the engine's words.

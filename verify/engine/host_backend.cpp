@@ -1,4 +1,4 @@
-// Host memory: the image is used where it lies, workspace comes from the heap between guards.
+// The host: variants use the image in place; workspaces come from the heap, with guards around them.
 #include <sys/utsname.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// A user's shared library in the engine: asked for its variants in a child process, and called there like any other variant.
+// A user's shared library (--plugin). A child process asks it for its variants, and calls them like any other variant.
 #pragma once
 #include <string>
 #include <vector>

@@ -22,7 +22,7 @@ using OomCounter = std::function<std::int64_t()>;
 /// " (ulimit -v is 1000000)"; "" where nothing limits the address space.
 [[nodiscard]] std::string address_limit_text();
 
-/// Tries to get what every variant may take for granted: `threads` threads at once, their stacks, and some address space. Returns ""
+/// Tries to get what every variant needs: `threads` threads at once, their stacks, and some address space. Returns ""
 /// or one line that names the resource and its limit.
 [[nodiscard]] std::string missing_resources(int threads);
 

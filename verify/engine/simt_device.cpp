@@ -19,7 +19,7 @@
 namespace plumb {
 namespace {
 
-// A mutant's texts are literals where it is registered; those that come over the wire are kept here as long as the program runs.
+// The texts of a registered mutant are literals. The texts that come over the wire are kept here as long as the program runs.
 const char* kept(const std::string& text) {
   static std::mutex mutex;
   static std::deque<std::string> all;

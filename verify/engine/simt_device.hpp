@@ -1,5 +1,5 @@
-// The CPU executor as a device of verify: GPU kernels compiled for the host live in a program beside this one. Here is how
-// the judge finds it and learns what it holds.
+// The CPU executor as a device of verify. GPU kernels that are compiled for the host are in a program beside this one; the functions
+// here find that program and ask it for its variants.
 #pragma once
 #include <string>
 #include <vector>

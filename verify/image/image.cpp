@@ -35,7 +35,7 @@ std::uint64_t poison_bits(Poison poison, int element_bytes) {
       case Poison::nan_payload:
         return 0x7fd1ab5eu;
       case Poison::sentinel_a:
-        return 0x3ad3c52bu;  // 0.0016: small, so that a kernel which adds to it is seen to have written
+        return 0x3ad3c52bu;  // 0.0016: small, so that the sum of a kernel that adds to it differs from it
       case Poison::sentinel_b:
         return 0xbeb7e6d1u;  // -0.36
     }
@@ -59,12 +59,12 @@ std::size_t ImageLayout::add(Segment segment, bool vector) {
   } else {
     const std::int64_t per_unit = std::max<std::int64_t>(1, needed / element);
     segment.ld = round_up(segment.cols, per_unit);
-    // each array its own padding: a leading dimension taken from another of the same width must show
+    // each array has its own padding: a kernel that takes the leading dimension of another array of the same width must fail
     const auto index = static_cast<std::int64_t>(segments_.size());
     if (!placement_.tight && !placement_.packed) segment.ld += per_unit * ((per_unit > 1 ? 1 : 3) + index);
     segment.ld = std::max<std::int64_t>(segment.ld, 1);
   }
-  // generous alignment in one run, exactly the declared one in the other
+  // one run has a large alignment, the other exactly the declared one
   segment.offset = round_up(next_, 256) + (placement_.tight && !placement_.packed ? needed % 256 : 0);
   next_ = segment.offset + segment.extent() + kGuardBytes;
   segments_.push_back(std::move(segment));
@@ -115,7 +115,7 @@ void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) {
 
 namespace {
 
-// Everything but the outputs' elements is as it was.
+// Whether everything but the elements of outputs is unchanged.
 bool untouched(const ImageLayout& layout, const std::byte* before, const std::byte* after) {
   const auto same = [&](std::int64_t begin, std::int64_t end) {
     return begin >= end ||
@@ -163,7 +163,7 @@ std::string before_start(const Segment& s, std::int64_t bytes) {
 Trespass find_trespass(const ImageLayout& layout, const std::byte* before, const std::byte* after) {
   Trespass found;
   if (untouched(layout, before, after)) return found;
-  const auto& segments = layout.segments();  // somewhere: one after the other, to say where first
+  const auto& segments = layout.segments();  // something was written: find the first place
   const auto first_difference = [&](std::int64_t begin, std::int64_t end) -> std::int64_t {
     if (begin >= end ||
         std::memcmp(before + begin, after + begin, static_cast<std::size_t>(end - begin)) == 0)

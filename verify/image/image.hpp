@@ -71,7 +71,7 @@ void for_each_element(const Segment& s, const std::byte* image, std::int64_t beg
 /// memcpy on all threads where it is long.
 void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes);
 
-/// How one run's arrays are placed. Runs of a case differ in it, so that a kernel that needs more than it declares is seen.
+/// How one run's arrays are placed. The runs of a case differ in it, so that a kernel fails that needs more than it declares.
 struct Placement {
   Poison poison = Poison::nan_payload;
   bool tight = false;  // ld == cols where alignment allows, and bases at the smallest allowed alignment
@@ -81,7 +81,7 @@ struct Placement {
 
 inline constexpr std::int64_t kGuardBytes = 1024;
 
-/// Appends segments, and knows how large the whole is.
+/// Places arrays one after another.
 class ImageLayout {
  public:
   explicit ImageLayout(Placement placement) : placement_(placement) {}
@@ -100,7 +100,7 @@ class ImageLayout {
   std::int64_t next_ = kGuardBytes;
 };
 
-/// What a run changed that it had no business to change.
+/// A store outside the outputs.
 struct Trespass {
   enum class Kind : std::uint8_t { none, input, guard } kind = Kind::none;
   std::string

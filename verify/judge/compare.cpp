@@ -53,7 +53,7 @@ std::string draw_map(const std::vector<bool>& miss, std::int64_t rows, std::int6
   return map;
 }
 
-// The first explanation that fits every listed miss. It words a failure that is already certain, and decides nothing.
+// The first explanation that fits every listed miss. It is a hint for a person; no verdict depends on it.
 std::string guess(const Segment& s, const LargeArray<double>& want, const std::vector<Miss>& misses,
                   Poison poison) {
   if (misses.empty() || s.kind == Segment::Kind::i32) return {};
@@ -61,7 +61,8 @@ std::string guess(const Segment& s, const LargeArray<double>& want, const std::v
   const auto expected = [&](std::int64_t i) {
     return i >= 0 && i < static_cast<std::int64_t>(want.size()) ? want[static_cast<std::size_t>(i)] : NAN;
   };
-  constexpr double kAlike = 0x1p-20;  // of rounding, whatever the type: a resemblance, not a bound
+  constexpr double kAlike =
+      0x1p-20;  // relative difference up to which two values count as alike; not a bound
   const auto close = [](double a, double b) {
     return std::fabs(a - b) <= kAlike * (std::fabs(a) + std::fabs(b)) && b != 0;
   };

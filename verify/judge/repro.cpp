@@ -20,7 +20,7 @@ std::string judged(const Case& c, const VariantInfo& variant) {
   std::string line =
       fmt::format("{} --case {} --variant {}", called_as(), shell_word(c.id()), shell_word(variant.name));
   if (variant.mutant) line += " --mutants";
-  // a name of ours says where it runs; a user's may exist on several devices
+  // our names say on which device a variant runs; a user's name may exist on several devices
   const bool named = variant.name.rfind("cpu/", 0) == 0 || variant.name.rfind("gpu/", 0) == 0;
   if (!named || variant.device == Device::simt) line += fmt::format(" --device {}", name(variant.device));
   if (!variant.plugin.empty()) line += " --plugin " + shell_word(variant.plugin);

@@ -30,7 +30,7 @@
 namespace plumb {
 namespace {
 
-// Its flags: verification.md. A warning is a finding: racecheck calls a write after a read by another warp one.
+// A warning counts as a finding: racecheck reports a write after a read by another warp as a warning.
 std::vector<std::string> flags_of(SanitizerTool tool) {
   std::vector<std::string> flags{"--tool", std::string(name(tool))};
   for (const char* f : {"--error-exitcode", "1", "--print-limit", "20", "--target-processes",
@@ -59,7 +59,7 @@ std::string contents(const std::filesystem::path& path) {
   return all.str();
 }
 
-// A folder that goes with its owner.
+// A temporary folder; removed when destroyed.
 class Folder {
  public:
   Folder() {
@@ -125,7 +125,7 @@ std::string last_line_of(const std::string& text) {
   return printable(last, 300);
 }
 
-// racecheck speaks of races alone; of the others only an access where there is no memory has a verdict of its own.
+// racecheck reports races alone. Of the other tools' findings only an access outside of memory has a verdict of its own.
 Verdict verdict_of(SanitizerTool tool, const SanitizerFinding& f) {
   if (tool == SanitizerTool::racecheck) return Verdict::race;
   const auto says = [&](const char* words) { return f.message.find(words) != std::string::npos; };
@@ -135,7 +135,7 @@ Verdict verdict_of(SanitizerTool tool, const SanitizerFinding& f) {
   return Verdict::error;
 }
 
-// A library's kernels carry no lines.
+// The kernels of a library have no line information.
 bool is_of_library(const VariantInfo& variant, const SanitizerFinding& f) {
   return variant.traits.library && f.file.empty() && !f.kernel.empty();
 }
@@ -308,7 +308,7 @@ int sanitized_main(int argc, char** argv) {
     Runner runner(options);
     const std::unique_ptr<PreparedCase> prepared = entry.prepare(c);
     r = runner.judge(c, *prepared, variant);
-  }  // memory of the device is given back: what is left is the variant's leak
+  }  // the judge's device memory is freed here, so what memcheck still finds is the variant's leak
   std::ofstream answer(argv[4]);
   answer << nlohmann::json{{"verdict", name(r.verdict)},
                            {"reason", r.reason},

@@ -1,5 +1,5 @@
-// compute-sanitizer as an instrument: one variant on one case in a process of its own under one tool, and what the tool said made a
-// verdict. The process judges as well, so that a right kernel must also come out right there.
+// compute-sanitizer as an instrument: one variant on one case runs in a process of its own under one tool, and the tool's findings
+// become a verdict. That process judges the results as well.
 #pragma once
 #include <cstdint>
 #include <string>

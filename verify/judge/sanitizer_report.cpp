@@ -62,7 +62,7 @@ class Reader {
 
  private:
   enum class Kind : std::uint8_t { text, open, close, closed_at_once };
-  static constexpr int kDeepest = 200;  // a hostile file must not end the judge
+  static constexpr int kDeepest = 200;  // a file with deeper nesting must not overflow the stack
 
   XmlNode element() {
     XmlNode node;
@@ -76,7 +76,7 @@ class Reader {
       }
       if (kind_ == Kind::close) {
         if (name_ == node.name) break;
-        whole_ = false;  // a stray end: passed over
+        whole_ = false;  // an end tag without its start: ignored
       } else if (kind_ == Kind::text) {
         raw += piece_;
       } else if (kind_ == Kind::closed_at_once) {

@@ -1,5 +1,5 @@
-// What compute-sanitizer wrote with --xml, read: findings with kernel, place and threads. The format has no published schema and grows
-// with every release, so what is not known is kept as text and never an error, and a file that ends early counts as far as it goes.
+// Reads what compute-sanitizer writes with --xml: findings with kernel, place and threads. The format has no published schema and grows
+// with every release: unknown elements are kept as text and are never an error, and a file that ends early counts up to its end.
 #pragma once
 #include <string>
 #include <string_view>

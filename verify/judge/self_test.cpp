@@ -163,7 +163,7 @@ std::vector<std::string> judge_self_test(const JudgeParts& parts) { return SelfT
 
 namespace {
 
-// Judges wrong in one way each: the real one with one thing changed.
+// Wrong judges: the real one with one change each.
 
 Comparison edit_misses(const Segment& s, const std::byte* image, const Expected& expected, Poison poison,
                        bool (*excused)(double got, double want, double bound, std::int32_t terms)) {

@@ -1,4 +1,4 @@
-// The judge judged: probes whose right answer is known by hand, and the faults planted in the judge that they must notice.
+// Tests of the judge itself: probes whose correct answer is known by hand, and wrong judges that the probes must notice.
 #pragma once
 #include <string>
 #include <vector>

@@ -122,7 +122,8 @@ void FailureFolder::save(const Failure& f) {
   } catch (const std::exception& e) {
     write_error_ = fmt::format("--save-failing: {} ({} failures saved before it)", e.what(), saved_);
     std::error_code ignored;
-    if (!folder.empty()) fs::remove_all(folder, ignored);  // half a record is none; the folder was made here
+    if (!folder.empty())
+      fs::remove_all(folder, ignored);  // half a record is worthless; this function made the folder
   }
 }
 

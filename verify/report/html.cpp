@@ -1,5 +1,5 @@
 // One self-contained page: totals, a matrix of variants and cases, failures with details, errors relative to the bounds.
-// Replaced whole at intervals and at the end, so that there is a valid page at every moment.
+// The whole file is replaced at intervals and at the end, so that there is always a valid page.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -1,4 +1,4 @@
-// A table per operator and the failures, in Markdown: for a pull request's comment. Written at the end and at intervals, whole.
+// A table per operator and the failures, in Markdown, for a comment on a pull request. The whole file is written at intervals and at the end.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -18,9 +18,9 @@ struct MutantLine {
 struct MutantTable {
   std::string command;
   std::vector<std::string> instruments;
-  std::vector<MutantLine> lines;  // planted in operators
+  std::vector<MutantLine> lines;  // of operators
   std::vector<std::pair<std::string, std::string>>
-      judges;  // planted in the judge: fault, what noticed it or "SURVIVED"
+      judges;  // of the judge: its name, and what noticed it or "SURVIVED"
   int killed = 0, counted = 0, not_judged = 0;
 };
 

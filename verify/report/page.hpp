@@ -12,8 +12,8 @@ namespace plumb {
 [[nodiscard]] std::string page_head(std::string_view title);
 [[nodiscard]] std::string page_foot();
 
-/// One whole page. A regular file always holds one whole state: each write() replaces it. What cannot be replaced (a device, a
-/// pipe, /dev/stdout) gets the finished page alone.
+/// One whole page. A regular file always holds one whole state: each write() replaces it. A device, a pipe or /dev/stdout cannot be
+/// replaced and gets the finished page alone.
 class PageFile {
  public:
   /// Throws Error when the place cannot be written to.

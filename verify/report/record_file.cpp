@@ -70,7 +70,7 @@ void RecordFile::append_whole(std::string_view record) {
     if (n <= 0) {
       write_error_ =
           fmt::format("{}: the report ends early: {}", path_, std::strerror(n < 0 ? errno : ENOSPC));
-      // cut back to the last whole document; its tail fitted before
+      // cut back to the last whole document, whose tail has fitted before
       if (ftruncate(fd_, end_) == 0 &&
           pwrite(fd_, tail_.data(), tail_.size(), end_) != static_cast<ssize_t>(tail_.size())) {
         write_error_ += ", and could not be closed";

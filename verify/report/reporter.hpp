@@ -9,7 +9,7 @@
 
 namespace plumb {
 
-/// What a report says of the whole run.
+/// What a report says about the whole run.
 struct RunInfo {
   std::string command;  // as typed
   std::string version;  // of Plumbline

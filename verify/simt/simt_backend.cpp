@@ -38,7 +38,7 @@ class SimtBackend final : public Backend {
     return at;
   }
   std::string release_workspace() override {
-    collect();  // the arrays are the executor's until it has ended its run
+    collect();  // the executor owns the arrays until its run has ended
     return host_->release_workspace();
   }
 
@@ -52,7 +52,7 @@ class SimtBackend final : public Backend {
     under_way_ = false;
     const std::int64_t refused = simt::threads_refused();
     const std::string shortage = simt::shortage();
-    // races first: they name the verdict
+    // races first: the first finding gives the verdict
     std::vector<std::string> others;
     for (const simt::Finding& f : simt::end_run()) {
       std::string text = f.describe();

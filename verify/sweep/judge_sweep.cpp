@@ -14,7 +14,7 @@
 namespace plumb {
 namespace {
 
-// How often in a row a variant ended in the same one of the verdicts that cost a child process.
+// How many records in a row ended in the same verdict, of those verdicts that end a child process.
 class Endings {
  public:
   void count(const VariantInfo& v, Verdict verdict) {

@@ -1,4 +1,4 @@
-// verify's sweep: every variant of every job judged, and a record of each told.
+// verify's sweep: judges every variant of every job and hands over a record of each.
 #pragma once
 #include <functional>
 
@@ -18,8 +18,8 @@ struct JudgeSweepOptions {
 /// After so many equal verdicts in a row, of timeout, crash, error and out_of_bounds, a variant is skipped on later cases.
 inline constexpr int kGiveUpAfter = 3;
 
-/// Calls `take` with every record, from any thread, one at a time. Returns the first exception, or null; `take` has then had
-/// every record made before it.
+/// Calls `take` with every record, from any thread, one at a time. Returns the first exception, or null; `take` has been
+/// called with every record made before it.
 [[nodiscard]] std::exception_ptr judge_jobs(const std::vector<Job>&, const RunOptions&,
                                             const JudgeSweepOptions&,
                                             const std::function<void(const Record&)>& take);

@@ -21,13 +21,13 @@
 namespace plumb {
 namespace {
 
-// Where a mutant is attacked. The CPU executor is two: as it is, and checking every access.
+// Where a mutant is attacked. The CPU executor counts twice: without and with checks of every access.
 enum class Place : std::uint8_t { host, gpu, simt, race, sanitizer };
 
 constexpr const char* kArcherExit =
     "exited with code 66";  // TSAN_OPTIONS' exitcode, and ThreadSanitizer's own
 
-// The instruments that a record shows at work. Where an instrument ended the run, nothing is known about the numbers.
+// The instruments that were used in a record. Where an instrument ended the run, nothing is known about the numbers.
 unsigned killers(const Record& r, Place place) {
   const bool finding = r.verdict == Verdict::race || (r.verdict == Verdict::error && !r.detail.empty());
   if (place == Place::race) return finding ? unsigned{kRace} : 0U;
@@ -109,7 +109,7 @@ class Attackers {
     rows_[attack.row].cut_short = true;
   }
 
-  // Runs one mutant on the operator's cases until something kills it; with --all-instruments until all that can have.
+  // Runs one mutant on the operator's cases until an instrument kills it; with --all-instruments until each of its instruments has.
   void run_on_cases(const Attack& attack, Runner& runner) {
     const VariantInfo& mutant = attack.mutant;
     const unsigned shown = instruments_of(attack.place);
@@ -132,10 +132,10 @@ class Attackers {
       if (options_.all_instruments ? wanted != 0 && (killed & wanted) == wanted : killed != 0) return;
     }
     const std::lock_guard lock(mutex_);
-    if (ran) rows_[attack.row].outlived |= shown & ~killed;
+    if (ran) rows_[attack.row].unnoticed_by |= shown & ~killed;
   }
 
-  // The smallest case of several tiles, and two more: a fault may not show on the first.
+  // The smallest case of several tiles, and two more: a mutant need not be visible on the first.
   void under_sanitizer(const Attack& attack, Runner& runner) {
     const std::vector<Case> cases = cases_for_tools(attack);
     Case first;
@@ -154,7 +154,7 @@ class Attackers {
       }
     }
     const std::lock_guard lock(mutex_);
-    rows_[attack.row].outlived |= kSanitizer;
+    rows_[attack.row].unnoticed_by |= kSanitizer;
   }
 
   // Those that the contract lists, and last the arrays'.
@@ -300,7 +300,8 @@ void make_attacks(const MutantSweepOptions& o, RunOptions run, Attacks attacks, 
   run.race = false;
   RunOptions racing = run, unstressed = run;
   racing.race = true, unstressed.stress = 0;
-  if (!o.sanitize.empty()) attacks.here.clear();  // as without --mutants, --sanitize is the tools alone
+  if (!o.sanitize.empty())
+    attacks.here.clear();  // --sanitize runs the tools alone, as it does without --mutants
   attackers.make(attacks.here, std::max(o.jobs, 1), run);
   attackers.make(attacks.plain, std::max(o.jobs, cores), run);
   attackers.make(attacks.race, std::max(o.jobs, cores), racing);
@@ -321,7 +322,7 @@ bool MutantRow::killed_everywhere() const {
 std::string MutantRow::cell(unsigned instrument) const {
   if ((killed_by & instrument) != 0) return "killed";
   if ((declared & instrument) == 0) return "-";
-  if ((outlived & instrument) != 0) return "survived";
+  if ((unnoticed_by & instrument) != 0) return "survived";
   return (applied & instrument) != 0 ? "not tried" : "not run";
 }
 

@@ -11,7 +11,7 @@
 
 namespace plumb {
 
-/// Of a host mutant kRace is Archer's: an instrument of its own.
+/// For a host mutant, kRace means Archer: an instrument of its own.
 inline constexpr unsigned kArcher = kSanitizer << 1;
 
 /// In the order of the table's columns.
@@ -38,10 +38,10 @@ struct MutantRow {
   unsigned declared = 0;         // instruments that can notice it
   std::map<Dtype, bool> killed;  // by anything, for every type that ran
   unsigned killed_by = 0;
-  unsigned applied = 0;    // instruments that saw at least one case
-  unsigned outlived = 0;   // instruments that saw every case and noticed nothing
-  bool cut_short = false;  // interrupted before every attack on it was over
-  std::string how;         // the first kill, one line
+  unsigned applied = 0;       // instruments that ran at least one case
+  unsigned unnoticed_by = 0;  // instruments that ran every case and noticed nothing
+  bool cut_short = false;     // interrupted before every attack on it was over
+  std::string how;            // the first kill, one line
   std::string repro;
   std::string not_run;        // why it was skipped, where it was
   bool wants_device = false;  // for want of a device

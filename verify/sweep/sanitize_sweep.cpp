@@ -65,7 +65,7 @@ bool choose_multi_tile(Runner& runner, const VariantInfo& variant, const std::ve
       const std::int64_t blocks = runner.largest_grid(c, *prepared, variant, why_not);
       if (why_not.wants_device) return false;
       if (blocks > most) most = blocks, chosen = c;
-      // launches of a library are not seen: a sizable case is taken to have several
+      // the launches of a library are not seen: a large case is assumed to have several blocks
       if (blocks > 1 || (blocks == 0 && sizable)) return true;
     }
   }

@@ -72,7 +72,7 @@ void end_on_interrupt() {
 void check_threads() {
   const char* const given = std::getenv("OMP_NUM_THREADS");
   if (given == nullptr) return;
-  // OpenMP's library keeps a table of its threads on a stack, and ends in SIGSEGV where that is too small
+  // libgomp keeps a table of its threads on a stack, and ends in SIGSEGV where that stack is too small
   const long most = std::max(1024L, 8L * static_cast<long>(std::thread::hardware_concurrency()));
   const long threads = std::strtol(given, nullptr, 10);
   if (threads > most)

@@ -24,7 +24,7 @@ class Sweep {
   /// Returns when every thread has ended: null, or the first exception, after which no further item is begun.
   [[nodiscard]] std::exception_ptr run(std::size_t count, const OperatorOf&, const Work&);
 
-  /// No further item is begun. From any thread.
+  /// No further item is begun. May be called from any thread.
   void stop() { stopped_ = true; }
   /// True after stop(), an exception or a signal. Work of several steps checks it between them.
   [[nodiscard]] bool stopped() const;
@@ -35,7 +35,7 @@ class Sweep {
   std::atomic<bool> stopped_{false};
 };
 
-/// Ctrl-C, SIGTERM and SIGHUP end sweeps after the run in hand; a second one ends the program at once.
+/// Ctrl-C, SIGTERM and SIGHUP end sweeps after the current run; a second one ends the program at once.
 void end_on_interrupt();
 
 /// Checks the environment that all judging depends on. Throws Error: OMP_NUM_THREADS asks for more threads than a process can have.
