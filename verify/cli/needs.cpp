@@ -25,6 +25,8 @@ bool judges(const VerifyOptions& o) {
 }  // namespace
 
 std::vector<std::string> workers_wanted(const VerifyOptions& o) {
+  if (!o.schemata.empty())
+    return {"plumb_user_simt_worker"};  // which holds the schemata of kernels, where there are some
   if (!judges(o)) return {};
   const auto named = [&](Device d) {
     return std::find(o.devices.begin(), o.devices.end(), name(d)) != o.devices.end();

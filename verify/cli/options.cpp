@@ -37,6 +37,7 @@ constexpr const char* kFooter =
     "load beside them\n"
     "  verify --case all --sanitize memcheck,racecheck     the GPU kernels under compute-sanitizer\n"
     "  verify --mutants                                    does the judge kill every mutant?\n"
+    "  verify --mutate 'spmv/cpu/*' --sample 200           machine-made mutants of those variants\n"
     "  verify --list | --describe spmv | --explain nondeterministic\n"
     "globs: * is any text, ? any one character; in parameters a..b is a range of numbers, * an open end. No "
     "[..] "
@@ -143,6 +144,11 @@ void declare_instruments(CLI::App& app, VerifyOptions& o, Typed& typed) {
                  "several tiles under compute-sanitizer; with --mutants, the mutants'");
   app.add_flag("--mutants", o.mutants,
                "run the kernels that are wrong on purpose; one that survives is exit 4");
+  app.add_option(
+      "--mutate", o.mutate,
+      "GLOB of variants whose sources are mutated by machine, every mutant judged: with tools/plumb "
+      "(tools/plumb verify --mutate help)");
+  app.add_option("--schemata", o.schemata, "what --mutate runs: a file of lines 'NUMBER VARIANT'")->group("");
   app.add_flag("--all-instruments", o.all_instruments,
                "with --mutants: try every instrument on every mutant, also where another one has killed it");
 }
@@ -237,6 +243,10 @@ void take_shard(const std::string& text, VerifyOptions& o) {
 // What --sanitize, --stress and --race imply, and what they go with.
 void apply_instruments(VerifyOptions& o, const Typed& typed) {
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  if (!o.mutate.empty())
+    throw Error(
+        "--mutate compiles what it judges: tools/plumb verify --mutate GLOB, with no word before it but "
+        "--extra DIR");
   if (o.run.race && o.devices.empty() && !o.mutants) o.devices = {"simt"};
   if (!o.sanitize.empty()) {
     o.tools = parse_tools(o.sanitize);

@@ -16,6 +16,7 @@
 #include "verify/cli/mutants_command.hpp"
 #include "verify/cli/needs.hpp"
 #include "verify/cli/options.hpp"
+#include "verify/cli/schemata_command.hpp"
 #include "verify/engine/child.hpp"
 #include "verify/engine/confinement.hpp"
 #include "verify/engine/manifest.hpp"
@@ -42,6 +43,7 @@ int verify_checked(int argc, char** argv) {
   }
   read_matrices_once();
   end_on_interrupt();
+  if (!o.schemata.empty()) return run_schemata(o);
   return o.mutants ? run_mutants(o) : run_judging(std::move(o));
 }
 

@@ -68,13 +68,14 @@ Attempt Engine::run_here(const RunRequest& request, std::int64_t bytes) {
 }
 
 Attempt Engine::run_in_child(const RunRequest& request, std::int64_t bytes) {
+  const double timeout = request.timeout > 0 ? request.timeout : options_.timeout;
   Attempt attempt;
   for (int tries = 0; tries < kTriesWithoutMemory; ++tries) {
     Worker& worker = worker_for(request);
     std::byte* const image = worker.image(bytes);
     copy_bytes(image, before_.data(), bytes);
     // each kind's budget, as much again to warm up and for what is not under the clock
-    attempt.outcome = worker.run(request, options_.timeout + 4 * request.timing.budget);
+    attempt.outcome = worker.run(request, timeout + 4 * request.timing.budget);
     attempt.after = image;
     if (attempt.outcome.kind != Worker::Outcome::Kind::out_of_memory) {
       const bool replied = attempt.outcome.kind == Worker::Outcome::Kind::replied;

@@ -6,6 +6,7 @@
 
 #include "verify/engine/backend.hpp"
 #include "verify/engine/entry.hpp"
+#include "verify/engine/mutants_in_force.hpp"
 
 namespace plumb {
 
@@ -38,9 +39,12 @@ struct RunRequest {
   std::uint64_t disturbance = 0;  // seed of what --stress does beside the run; 0: nothing
   int min_sm = 0;                 // compute capability * 10 that the variant needs
   bool watch = false;             // note the kernels that are launched, in the reply's timing
+  int mutant = 0;                 // of a schema, in force during the run; 0: the original
+  bool note_places = false;       // of mutants that the run reaches, in the reply
   std::int64_t sequence = 0;      // set by Worker::run; the reply carries it back
   TimingRequest timing = {};
   std::string program = {};  // the worker to ask, where it is not the judge's own; not sent
+  double timeout = 0;        // seconds, where not the engine's; not sent
 };
 
 /// In place of an operator's name: list the variants of `plugin`.
@@ -71,6 +75,7 @@ struct RunReply {
   int threads = 0;                    // of the child, after the run
   std::int64_t sequence = 0;          // of the request
   Timing timing;
+  std::vector<SeenMutant> places = {};  // where asked for
 };
 
 }  // namespace plumb

@@ -184,11 +184,13 @@ RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte*
     return reply;
   }
   Callbacks callbacks{backend, request.poison};
+  put_mutant_in_force(request.mutant);
   try {
     make_run(request, entry, image, backend, callbacks, reply);
   } catch (const std::exception&) { report_exception(reply); }
   reply.chosen = callbacks.chosen;
   ask_instruments(backend, reply);
+  if (request.note_places) reply.places = seen_mutants();
   return reply;
 }
 

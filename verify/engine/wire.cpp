@@ -109,6 +109,7 @@ Message encode(const RunRequest& r) {
   m.put_number(r.check_accesses ? 1 : 0);
   m.put_number(static_cast<std::int64_t>(r.disturbance));
   m.put_number(r.min_sm), m.put_number(r.watch);
+  m.put_number(r.mutant), m.put_number(r.note_places);
   m.put_number(r.sequence);
   m.put_number(r.timing.samples), m.put_number(r.timing.warm), m.put_number(r.timing.cold),
       m.put_real(r.timing.budget);
@@ -131,6 +132,7 @@ RunRequest decode_request(Message& m) {
   r.check_accesses = m.number() != 0;
   r.disturbance = static_cast<std::uint64_t>(m.number());
   r.min_sm = static_cast<int>(m.number()), r.watch = m.number() != 0;
+  r.mutant = static_cast<int>(m.number()), r.note_places = m.number() != 0;
   r.sequence = m.number();
   r.timing.samples = static_cast<int>(m.number()), r.timing.warm = m.number() != 0,
   r.timing.cold = m.number() != 0;
@@ -163,6 +165,7 @@ Message encode(const RunReply& r) {
                                  std::int64_t{k.local_bytes}, std::int64_t{k.threads}, k.blocks})
       m.put_number(v);
   }
+  m.put(r.places.data(), r.places.size() * sizeof(SeenMutant));
   return m;
 }
 
@@ -185,6 +188,9 @@ RunReply decode_reply(Message& m) {
       *v = static_cast<int>(m.number());
     k.blocks = m.number();
   }
+  const std::string places = m.text();
+  r.places.resize(places.size() / sizeof(SeenMutant));
+  std::memcpy(r.places.data(), places.data(), r.places.size() * sizeof(SeenMutant));
   if (!m.at_end() || r.status > RunReply::Status::no_resource) throw Error(kBrokenWire);
   return r;
 }

@@ -19,6 +19,12 @@ std::uint64_t Elements::bits(std::int64_t at, int element_bytes) const {
   return bits;
 }
 
+std::uint64_t hash_of(const Elements& elements, std::uint64_t h) {
+  for (std::int64_t at = 0; at + 4 <= elements.bytes; at += 4)
+    h = (h ^ elements.bits(at, 4)) * 0x100000001b3u;
+  return h;
+}
+
 Elements elements_of(const Segment& s, const std::byte* image) {
   const std::int64_t element = s.element_bytes(), stretches = (s.elements() + kStretch - 1) / kStretch;
   Elements elements{

@@ -23,6 +23,9 @@ struct Elements {
 /// Those of segment `s` of `image`.
 [[nodiscard]] Elements elements_of(const Segment& s, const std::byte* image);
 
+/// A hash of their bits, begun with `h` (FNV-1a over words of 4 bytes).
+[[nodiscard]] std::uint64_t hash_of(const Elements&, std::uint64_t h);
+
 /// Clears the marks of elements that do not hold the poison.
 void clear_written(const Segment& s, const std::byte* image, Poison poison, std::vector<bool>& unwritten);
 

@@ -14,21 +14,26 @@ Runner::Runner(const RunOptions& options, JudgeParts parts)
 }
 
 Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& variant) {
-  return judge_or_skip(c, prepared, variant, options_.repeat, nullptr, nullptr);
+  return judge_or_skip(c, prepared, variant, options_.repeat, [](Trial&) {});
+}
+
+Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& variant, SchemaTrial& schema) {
+  return judge_or_skip(c, prepared, variant, options_.repeat,
+                       [&](Trial& trial) { trial.put_in_force(schema); });
 }
 
 Record Runner::judge_timed(const Case& c, PreparedCase& prepared, const VariantInfo& variant,
                            const TimingRequest& request, Timing& timing) {
-  return judge_or_skip(c, prepared, variant, 3, &request, &timing);
+  return judge_or_skip(c, prepared, variant, 3, [&](Trial& trial) { trial.time_last_run(request, timing); });
 }
 
 // A resource of the judge that runs out says nothing about the variant.
 Record Runner::judge_or_skip(const Case& c, PreparedCase& prepared, const VariantInfo& variant, int repeat,
-                             const TimingRequest* request, Timing* timing) {
+                             const std::function<void(Trial&)>& prepare_trial) {
   std::string why;
   try {
     Trial trial({engine_, options_, parts_, soaked_, absent_}, c, prepared, variant, repeat);
-    if (request != nullptr) trial.time_last_run(*request, *timing);
+    prepare_trial(trial);
     return trial.judge();
   } catch (const ResourceError& e) { why = e.what(); } catch (const std::bad_alloc& e) {
     why = e.what();

@@ -1,6 +1,7 @@
 // Judges variants on cases: attempts, checks, and a record of each.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -19,6 +20,9 @@ class Runner {
 
   [[nodiscard]] Record judge(const Case&, PreparedCase&, const VariantInfo&);
 
+  /// The same with a mutant of the variant's schema in force.
+  [[nodiscard]] Record judge(const Case&, PreparedCase&, const VariantInfo&, SchemaTrial&);
+
   /// Blocks of the largest grid that a run on this case launches; 0 where no launch was seen (libraries launch their own),
   /// -1 where it did not run, with the reason in `why_not`.
   [[nodiscard]] std::int64_t largest_grid(const Case&, PreparedCase&, const VariantInfo&, Record& why_not);
@@ -36,7 +40,7 @@ class Runner {
 
  private:
   [[nodiscard]] Record judge_or_skip(const Case&, PreparedCase&, const VariantInfo&, int repeat,
-                                     const TimingRequest*, Timing*);
+                                     const std::function<void(Trial&)>& prepare_trial);
 
   RunOptions options_;
   JudgeParts parts_;

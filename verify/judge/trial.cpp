@@ -134,6 +134,11 @@ std::optional<Finding> Trial::make_run(int r) {
   std::int64_t misses = 0;
   for (const Comparison& c : run.outputs) misses += c.misses;
   if (misses > kept_misses_) kept_misses_ = misses, keep(attempt, layout, prepared_);
+  if (schema_ != nullptr) {
+    note_mutant(reply);
+    if (run.failed) planned_ = r + 1;
+    return std::nullopt;
+  }
   if (small && r + 1 == repeat_) plan_soak(request);
   if (r == 0 && small && !run.failed) return run_negated_case(request, placement);
   return std::nullopt;
@@ -151,6 +156,10 @@ RunRequest Trial::request_for(int r, const Placement& placement, ImageLayout& la
   }
   request.min_sm = variant_.traits.min_sm;
   request.program = variant_.program;
+  if (schema_ != nullptr) {
+    request.mutant = schema_->mutant, request.note_places = schema_->mutant == 0;
+    request.timeout = schema_->timeout;
+  }
   if (is_timed(r)) {
     request.timing = *request_;
     request.timing.outputs = output_ranges(layout);
@@ -184,6 +193,12 @@ void Trial::note(const RunReply& reply, int r) {
   record_.seconds = std::max(record_.seconds, reply.seconds);
   if (is_timed(r)) *timing_ = reply.timing;
   if (!reply.chosen.empty()) record_.chosen = reply.chosen;
+}
+
+void Trial::note_mutant(const RunReply& reply) {
+  for (const SeenMutant& m : reply.places) schema_->places[m.number] |= m.seen;
+  for (const Segment& s : series_.outputs)
+    schema_->bits = hash_of(elements_of(s, last_->attempt.after), schema_->bits);
 }
 
 void Trial::plan_soak(const RunRequest& request) {

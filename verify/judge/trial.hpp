@@ -1,6 +1,7 @@
 // One variant on one case: runs that differ in poison and placement, one on the negated case, and the checks of all of them.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -38,6 +39,14 @@ struct RunOptions : EngineOptions {
       {};  // told of every failing record, from the thread that judges it
 };
 
+/// A trial of a schema: the mutant that is in force, and what its runs showed.
+struct SchemaTrial {
+  int mutant = 0;                            // 0: the original
+  double timeout = 0;                        // seconds per run
+  std::map<int, int> places = {};            // of the original: numbers of mutants, and PlaceSeen
+  std::uint64_t bits = 0xcbf29ce484222325u;  // a hash of every output of every run
+};
+
 /// What a Runner keeps from one trial to the next.
 struct TrialContext {
   Engine& engine;
@@ -61,6 +70,9 @@ class Trial {
 
   /// Puts the clock on the last run; `timing` is what it said.
   void time_last_run(const TimingRequest& request, Timing& timing) { request_ = &request, timing_ = &timing; }
+
+  /// Puts a mutant in force: neither a soak nor the negated case is run, and no run after one that fails.
+  void put_in_force(SchemaTrial& schema) { schema_ = &schema; }
 
   [[nodiscard]] Record judge();
 
@@ -92,6 +104,7 @@ class Trial {
   [[nodiscard]] bool is_timed(int r) const { return timing_ != nullptr && r == repeat_ - 1; }
   [[nodiscard]] bool is_small(const ImageLayout&, const RunReply&) const;
   void note(const RunReply&, int r);
+  void note_mutant(const RunReply&);
   void plan_soak(const RunRequest&);
   void keep(const Attempt&, const ImageLayout&, PreparedCase&);
   void keep_last();
@@ -104,6 +117,7 @@ class Trial {
   int repeat_, planned_;
   const TimingRequest* request_ = nullptr;
   Timing* timing_ = nullptr;
+  SchemaTrial* schema_ = nullptr;
   Record record_;
   Series series_;
   std::optional<Last> last_;

@@ -1,0 +1,70 @@
+"""Builds a folder of schemata and has verify attack it."""
+
+import os
+import re
+import subprocess
+import sys
+
+from . import schemata
+from .parse import Refused
+
+ROUNDS = 8  # of leaving out what does not compile
+ERROR = re.compile(
+    r"^(?:\S+ )?(/[^:\n]+):(\d+)(?::\d+)?: (?:fatal )?error:|^(/[^:\n]+):(\d+):\d+:\s+required from", re.M
+)
+
+
+def blamed(log, files):
+    """(file, line) of the schemata's originals that the compiler complains of."""
+    found = set()
+    for m in ERROR.finditer(log):
+        file, line = m.group(1) or m.group(3), m.group(2) or m.group(4)
+        if os.path.realpath(file) in files:
+            found.add((os.path.realpath(file), int(line)))
+    return found
+
+
+def leave_out(written, log):
+    """Marks the places on the blamed lines as not made. False: there is none to blame."""
+    files = {file for s in written for file in s.finders}
+    lines, hit = blamed(log, files), False
+    for schema in written:
+        for file, finder in schema.finders.items():
+            source = schema.unit.files[file]
+            for place in finder.places:
+                span = range(source.line(place.start), source.line(place.end) + 1)
+                if place.made and any((file, n) in lines for n in span):
+                    place.made, hit = False, True
+    return hit
+
+
+def attack(plumb, folder, written, chosen, options):
+    """Returns {number: fate} of the mutants in `chosen`, {number: (schema, place, mutant)}."""
+    fates = os.path.join(folder, "fates.json")
+    command = [
+        plumb,
+        "--extra",
+        folder,
+        "verify",
+        "--schemata",
+        os.path.join(folder, schemata.LIST),
+        "--json",
+        fates,
+        *options,
+    ]
+    env = dict(os.environ, OMP_WAIT_POLICY=os.environ.get("OMP_WAIT_POLICY", "passive"))
+    for _ in range(ROUNDS):
+        alive = {n: known for n, known in chosen.items() if known[1].made}
+        schemata.write_folder(folder, written, alive)
+        if not alive:
+            return {}
+        run = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
+        log = run.stdout + run.stderr
+        with open(os.path.join(folder, "attack.log"), "w", encoding="utf-8") as file:
+            file.write(log)
+        if run.returncode == 0:
+            return {fate["number"]: fate for fate in schemata.read_fates(fates)}
+        if "building failed" not in log or not leave_out(written, log):
+            break
+    print("\n".join(log.strip().split("\n")[-12:]), file=sys.stderr)
+    raise Refused(f"the schemata in {folder} cannot be attacked; the whole log is {folder}/attack.log")

@@ -1,0 +1,25 @@
+// Which mutant of a schema is in force in this process, and which places its run has reached (mutant_points.hpp).
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace plumb {
+
+/// Mutants of one build are numbered from 1 to this.
+inline constexpr int kMostMutants = 1 << 17;
+
+/// What a run showed of a mutant's place. Reached in one instantiation and absent from another: reached.
+enum PlaceSeen : std::uint8_t { kPlaceReached = 1, kPlaceAbsent = 2 };
+
+struct SeenMutant {
+  std::int32_t number;
+  std::int32_t seen;  // PlaceSeen, or both
+};
+
+/// From here on; 0: the original. Forgets what was reached.
+void put_mutant_in_force(int number);
+
+/// Every mutant whose place was reached or found absent since then.
+[[nodiscard]] std::vector<SeenMutant> seen_mutants();
+
+}  // namespace plumb
