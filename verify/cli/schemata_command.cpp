@@ -39,7 +39,7 @@ int run_schemata(const VerifyOptions& o) {
   OutputFile file(o.json);
   for (const MutantFate& f : outcome.fates) file.write(json_of(f));
   file.commit();
-  if (stop_signal != 0) return 128 + stop_signal;
+  if (stop_signal != 0) return kSignalled + stop_signal;
   return outcome.defects.empty() ? kOk : kBrokenHarness;
 }
 

@@ -44,9 +44,10 @@ std::vector<VariantInfo> all_variants(const SchemaSweepOptions& o) {
   return all;
 }
 
-// Cases of an operator by how much they cost.
-std::vector<Case> by_cost(const OperatorEntry& entry, CaseChoice choice) {
+// Cases of an operator by how much they cost: those that verify judges the device on.
+std::vector<Case> by_cost(const OperatorEntry& entry, Device device, CaseChoice choice) {
   if (choice.cases.empty()) choice.cases = entry.name();
+  choice.covers = speed_of({std::string(name(device))});
   std::vector<std::pair<double, Case>> priced;
   for (Case& c : select_cases(choice).cases) {
     if (c.op != entry.name()) continue;
@@ -232,7 +233,7 @@ std::vector<Schema> read_schemata(const std::string& path) {
 
 SchemaOutcome attack_schemata(const std::vector<Schema>& schemata, const SchemaSweepOptions& o) {
   SchemaOutcome outcome;
-  std::map<std::string, std::vector<Case>> cases;
+  std::map<std::pair<std::string, Device>, std::vector<Case>> cases;
   std::vector<Target> targets;
   const std::vector<VariantInfo> variants = all_variants(o);
   for (const Schema& s : schemata) {
@@ -241,9 +242,10 @@ SchemaOutcome attack_schemata(const std::vector<Schema>& schemata, const SchemaS
       if (v.name == s.variant) target.types[v.dtype] = v;
     }
     if (target.types.empty()) throw Error(fmt::format("no variant '{}' in this build", printable(s.variant)));
-    const std::string& op = target.types.begin()->second.op;
-    if (cases.count(op) == 0) cases[op] = by_cost(find_operator(op), o.cases);
-    target.cases = &cases[op];
+    const VariantInfo& any = target.types.begin()->second;
+    const auto [chosen, fresh] = cases.try_emplace({any.op, any.device});
+    if (fresh) chosen->second = by_cost(find_operator(any.op), any.device, o.cases);
+    target.cases = &chosen->second;
     targets.push_back(std::move(target));
   }
   Attack attack(o, targets, outcome);
