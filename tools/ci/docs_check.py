@@ -7,12 +7,15 @@
 - every path in backquotes that begins with a room's name exists (pages of decisions and changes speak of the past);
 - every `tools/plumb WORD` is a command, and every option of a program is in its --help (where the programs are built);
 - the README of a room has at most 40 lines of at most 110 columns;
+- the line that a step of an example names (docs/contributing, see new_kinds.py) is in its file, once;
 - every page of docs/ is in the navigation of mkdocs.yml.
 """
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+import new_kinds
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("reference", "gpu", "verify", "datasets", "tools", "docs")
@@ -136,6 +139,18 @@ def check_commands(file, outside, inside, help_of):
                 problem(file, number, f"{word} --help does not know {option}")
 
 
+def check_steps(file, text):
+    """The steps of an example, where the file that a step changes is the tree's own."""
+    for path, where, line, _ in new_kinds.STEP.findall(text):
+        if not where:
+            continue
+        number = text[: text.index(f"`{path}`, {where} `{line}`")].count("\n") + 1
+        held = (ROOT / path).read_text().split("\n") if (ROOT / path).is_file() else []
+        count = sum(line in other for other in held)
+        if count != 1:
+            problem(file, number, f"{path}: {count} lines hold '{line}', expected 1")
+
+
 def check_navigation(files):
     named = set(re.findall(r":\s*([\w./-]+\.md)\s*$", (ROOT / "mkdocs.yml").read_text(), re.M))
     for file in files:
@@ -154,6 +169,7 @@ def main():
         check_paths(file, outside)
         check_size(file, text.rstrip("\n").split("\n"))
         check_commands(file, outside, inside, help_of)
+        check_steps(file, text)
     check_navigation(files)
     missing = [p for p in PROGRAMS if p not in help_of]
     if missing:
