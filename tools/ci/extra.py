@@ -138,7 +138,9 @@ def main():
             ),
             *own,
         )
-        (yours / "kernel.cu").write_text(DEVICE.replace("SHORT", "1"))
+        # with the include of 0.1, which works for one version more
+        edited = DEVICE.replace("SHORT", "1").replace("gpu/device/kernel.hpp", "gpu/runtime/device.hpp")
+        (yours / "kernel.cu").write_text(edited)
         plumb(
             "kernel on the CPU executor, after an edit",
             1,
