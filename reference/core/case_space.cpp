@@ -13,7 +13,7 @@ namespace plumb {
 namespace {
 
 constexpr std::string_view kFillKey = "fill", kDtypeKey = "dtype", kPatternKey = "pattern",
-                           kRowMeanKey = "row_mean";
+                           kRowMeanKey = "row_mean", kLayoutKey = "layout";
 
 ValueClass range(std::string name, std::int64_t low, std::int64_t high, double weight = 1) {
   return {std::move(name), {}, low, high, weight};
@@ -74,6 +74,7 @@ const std::string& Point::word(std::string_view key) const {
 CaseSpace::CaseSpace(std::string op) : op_(std::move(op)) {
   parameters_.push_back(
       {std::string(kDtypeKey), ParameterKind::word, {{"f32", {"f32"}}, {"f64", {"f64"}}}, "f32"});
+  words(std::string(kLayoutKey), {"apart", "wide", "narrow", "only_1", "only_2", "only_3"});
 }
 
 CaseSpace& CaseSpace::extent(std::string key, std::int64_t least) {
@@ -111,7 +112,7 @@ CaseSpace& CaseSpace::sparse(std::string_view rows, std::string_view cols) {
                range("beyond a warp", 65, 300),
                range("long", 1000, 3000),
                range("beyond shared memory", 9000, 12000),
-               listed("beyond 16 bits", {69000}, 0.25)};
+               listed("beyond 16 bits", {69000})};
   parameters_.push_back(std::move(p));
   return *this;
 }
@@ -188,12 +189,15 @@ Case CaseSpace::make(const Point& p, std::uint64_t seed) const {
   c.op = op_;
   c.seed = seed;
   c.why = "drawn", c.drawn = true;
+  std::string layout;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const std::string& key = parameters_[i].key;
     if (key == kDtypeKey) {
       c.dtype = p.words[i] == "f64" ? Dtype::f64 : Dtype::f32;
     } else if (key == kFillKey) {
       c.fill = parse_fill(p.words[i], key);
+    } else if (key == kLayoutKey) {
+      layout = p.words[i];
     } else if (key == kRowMeanKey) {
       const double cols = p[sparse_cols_];
       const double density = cols > 0 ? std::min(1.0, p.numbers[i] / cols) : 0;
@@ -202,6 +206,7 @@ Case CaseSpace::make(const Point& p, std::uint64_t seed) const {
       c.params.emplace_back(key, p.words[i]);
     }
   }
+  if (layout != "apart") c.params.emplace_back(kLayoutKey, layout);  // last: ids of old have none
   return c;
 }
 

@@ -15,6 +15,18 @@
 
 namespace plumb {
 
+namespace {
+
+// True where the sum lies so far below 0 or beyond the cap that no declared arithmetic leaves it inside: bf16 errs most, by 2^-6 of `size`
+// and some units, fp16 by 2^-23 where it underflows. The answer is then 0 or the cap itself; the size of an x of 2^100, or of an
+// infinite one, says nothing about it.
+bool clamped_in_any_arithmetic(double sum, double size, double cap) {
+  const double reach = 0x1p-5 * size + 0x1p-22;
+  return sum <= -reach || sum - cap >= reach;
+}
+
+}  // namespace
+
 // bias=column, or the scalar itself; cap=inf, or a number. Exact fills have x in [-8, 8]: a cap of 5 cuts
 // some of them.
 void BiasRelu::describe(CaseSpace& space) {
@@ -115,7 +127,9 @@ void BiasRelu::oracle(const Problem<T>& p, const In<T, Space::host>& in, const O
       if (v > p.cap) v = p.cap;
       const auto at = static_cast<std::size_t>(i * cols + j);
       y.value[at] = v;
-      y.magnitude[at] = std::fabs(x) + std::fabs(b);
+      const double size = std::fabs(x) + std::fabs(b);
+      if (clamped_in_any_arithmetic(x + b, size, p.cap)) continue;  // no magnitude, no terms: a bound of 0
+      y.magnitude[at] = size;
       y.terms[at] = 2;
     }
   }

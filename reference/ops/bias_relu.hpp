@@ -14,7 +14,8 @@ namespace plumb {
 ///           left alone.
 /// Values    NaN in x or b, and -Inf + Inf, give NaN, whatever the cap; cap may be +Inf, and then +Inf stays
 ///           +Inf. The sign of a zero is free.
-/// Bound     |y - ref| <= u (|x| + |b|): one rounding, and max and min have Lipschitz constant 1. The
+/// Bound     |y - ref| <= u (|x| + |b|): one rounding, and max and min have Lipschitz constant 1; 0 where x + b
+///           is below 0 or above cap by (|x| + |b|) / 32 + 2^-22, so that every arithmetic is clamped. The
 ///           reference is the correctly rounded sum, so exact fills are compared bit for bit, also with a
 ///           bias like -0.3.
 /// Cost      3 rows cols flop (an add and two comparisons);  2 v rows cols + v size(b) bytes (v = bytes of

@@ -38,7 +38,12 @@ Reference layer(const std::vector<float>& x, std::int64_t cols, const std::vecto
 TEST_CASE("a bias per column is added before the rectifier, and the cap comes last") {
   const Reference r = layer({-3, 1, 40, 2, -1, 30}, 3, {1, -2, 4}, 99, 32);
   CHECK(r.outputs.at(0).value == std::vector<double>{0, 0, 32, 3, 0, 32});
-  CHECK(r.outputs.at(0).magnitude == std::vector<double>{4, 3, 44, 3, 3, 34});
+  CHECK(r.outputs.at(0).magnitude == std::vector<double>{0, 0, 0, 3, 0, 0});
+}
+TEST_CASE("far beyond the cap, or below 0, the answer is exact; near them it has the sum's rounding") {
+  const Reference r = layer({0x1p100f, -0x1p100f, kInf, 4.99f, 5.01f, -0.01f}, 6, {}, 0, 5);
+  CHECK(r.outputs.at(0).value[0] == 5);
+  CHECK(r.outputs.at(0).magnitude == std::vector<double>{0, 0, 0, 4.99f, 5.01f, 0});
 }
 
 TEST_CASE("without a bias vector the scalar is added to every element") {

@@ -117,7 +117,7 @@ class CoverBuilder {
   }
 
  private:
-  static constexpr int kTries = 300;     // starts per tuple before it is called impossible
+  static constexpr int kTries = 400;     // starts per tuple before it is called impossible
   static constexpr int kRaises = 12;     // of one extent, per start
   static constexpr int kCandidates = 8;  // points made for a tuple, of which one becomes a case
 

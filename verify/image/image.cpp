@@ -6,11 +6,16 @@
 
 #include <fmt/format.h>
 
+#include "reference/core/error.hpp"
+#include "reference/core/text.hpp"
+
 namespace plumb {
 namespace {
 
 constexpr std::uint32_t kGuardWord =
     0x7fb5f1ceu;  // a signalling NaN in fp32 and in fp64, and a large odd integer
+
+constexpr std::int64_t kWideBytes = 16;  // of one vector access
 
 std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
@@ -51,9 +56,49 @@ std::uint64_t poison_bits(Poison poison, int element_bytes) {
   return 0;
 }
 
+WideArrays parse_layout(const std::string& word, const std::string& what) {
+  static const std::vector<std::string> kWords = {"apart", "wide", "narrow", "only_1", "only_2", "only_3"};
+  const auto at = std::find(kWords.begin(), kWords.end(), word);
+  if (at == kWords.end())
+    throw Error(fmt::format("{}: unknown layout '{}'{} (known: {})", what, printable(word),
+                            did_you_mean(word, kWords), fmt::join(kWords, ", ")));
+  return static_cast<WideArrays>(at - kWords.begin());
+}
+
+bool ImageLayout::is_wide(const Segment& segment) const {
+  if (placement_.wide == WideArrays::all || placement_.wide == WideArrays::none)
+    return placement_.wide == WideArrays::all;
+  const auto before = std::count_if(segments_.begin(), segments_.end(),
+                                    [](const Segment& s) { return s.kind != Segment::Kind::i32; });
+  return segment.kind != Segment::Kind::i32 &&
+         before == static_cast<int>(placement_.wide) - static_cast<int>(WideArrays::first);
+}
+
+// In both, each array has its own padding: a leading dimension taken from another of the same width must show.
+void ImageLayout::place_wide(Segment& segment, bool vector, std::int64_t needed) {
+  const std::int64_t unit = std::max(needed, kWideBytes) / segment.element_bytes(),
+                     index = static_cast<std::int64_t>(segments_.size());
+  segment.ld = vector ? segment.cols : round_up(segment.cols, unit) + unit * (1 + index);
+  segment.offset = round_up(next_, 256);
+}
+// As far as the alignment that the variant declares leaves room to be narrow.
+void ImageLayout::place_narrow(Segment& segment, bool vector, std::int64_t needed) {
+  const std::int64_t element = segment.element_bytes(), unit = std::max<std::int64_t>(1, needed / element),
+                     index = static_cast<std::int64_t>(segments_.size());
+  segment.ld = vector ? segment.cols : round_up(segment.cols, unit) + unit * (1 + 2 * index);
+  if (!vector && segment.ld * element % kWideBytes == 0) segment.ld += unit;
+  segment.offset = round_up(next_, 256) + needed % 256;
+}
+
 std::size_t ImageLayout::add(Segment segment, bool vector) {
   const int element = segment.element_bytes();
   const std::int64_t needed = std::max<std::int64_t>(placement_.alignment, element);
+  if (placement_.wide != WideArrays::unsaid && !placement_.tight && !placement_.packed) {
+    is_wide(segment) ? place_wide(segment, vector, needed) : place_narrow(segment, vector, needed);
+    next_ = segment.offset + segment.extent() + kGuardBytes;
+    segments_.push_back(std::move(segment));
+    return segments_.size() - 1;
+  }
   if (vector) {
     segment.ld = segment.cols;
   } else {

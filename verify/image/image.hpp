@@ -71,12 +71,27 @@ void for_each_element(const Segment& s, const std::byte* image, std::int64_t beg
 /// memcpy on all threads where it is long.
 void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes);
 
+/// Which arrays allow 16-byte accesses on every row: their base and their leading dimension are multiples of 16 bytes. Kernels test
+/// two or three pointers before they take their wide path: some case must pass each test, and fail each for one array alone.
+enum class WideArrays : std::uint8_t {
+  unsaid,  // bases are wide in one run and narrow in the next; leading dimensions as the widths have it
+  all,
+  none,
+  first,  // it alone, counting arrays of values
+  second,
+  third
+};
+/// The value of a case's parameter `layout`: apart (unsaid), wide, narrow, only_1, only_2, only_3. Throws Error for another word,
+/// with the nearest.
+[[nodiscard]] WideArrays parse_layout(const std::string& word, const std::string& what);
+
 /// How one run's arrays are placed. The runs of a case differ in it, so that a kernel fails that needs more than it declares.
 struct Placement {
   Poison poison = Poison::nan_payload;
   bool tight = false;  // ld == cols where alignment allows, and bases at the smallest allowed alignment
   std::int32_t alignment = 0;  // bytes the variant declared; 0: the element size
   bool packed = false;  // as data lies in practice, for timing: ld as if tight, bases generously aligned
+  WideArrays wide = WideArrays::unsaid;  // of a run that is neither tight nor packed
 };
 
 inline constexpr std::int64_t kGuardBytes = 1024;
@@ -95,6 +110,9 @@ class ImageLayout {
   void write(std::byte* image) const;
 
  private:
+  [[nodiscard]] bool is_wide(const Segment& segment) const;
+  void place_wide(Segment& segment, bool vector, std::int64_t needed);
+  void place_narrow(Segment& segment, bool vector, std::int64_t needed);
   Placement placement_;
   std::vector<Segment> segments_;
   std::int64_t next_ = kGuardBytes;

@@ -113,7 +113,8 @@ std::uint64_t Trial::schedule_of(int r) const {
 std::optional<Finding> Trial::make_run(int r) {
   // the timed run is placed as the first one, whose bits it must repeat
   const Placement placement{kPoisons[r % 3], r % 2 == 1, variant_.traits.alignment,
-                            timing_ != nullptr && r % 2 == 0};
+                            timing_ != nullptr && r % 2 == 0,
+                            parse_layout(case_.text_or("layout", "apart"), case_.id())};
   ImageLayout layout(placement);
   const RunRequest request = request_for(r, placement, layout);
   const Attempt attempt = context_.engine.run(request, layout);

@@ -1,0 +1,150 @@
+// Class mutants: faults that exist in one class, or in one pair of classes, of an operator's description. Each is a right variant whose
+// answer has one spoiled element where the problem lies in that class. They measure the cases alone: a survivor names the class that
+// no case of the tier can show. No mutant is run by itself: whether a case shows a spoiled element does not depend on why it was
+// spoiled, so each case is judged once, and kills the mutants of all classes that it meets.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "verify/drawing/cover.hpp"
+#include "verify/engine/operators.hpp"
+#include "verify/judge/runner.hpp"
+#include "verify/selection/tier_cases.hpp"
+
+namespace plumb {
+namespace {
+
+// One element of one output, the largest, off by one part in 128, which is what a scalar or a term narrowed to bf16 may do. Where there is
+// none but zeros, NaN and infinities, the first is replaced. Where nothing is to be written, the first place behind is written.
+template <class T>
+void spoil_values(const ArrayInfo& a) {
+  T* const data = static_cast<T*>(a.data);
+  T* largest = data;
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    for (std::int64_t j = 0; j < a.cols; ++j) {
+      T* const v = data + i * a.ld + j;
+      if (std::isfinite(*v) && (!std::isfinite(*largest) || std::fabs(*v) > std::fabs(*largest))) largest = v;
+    }
+  }
+  *largest = !std::isfinite(*largest) || a.span_bytes() == 0 ? T(0)
+             : *largest == T(0)                              ? T(1)
+                                                             : *largest * T(1.0078125);
+}
+
+void spoil(const CallInfo& call) {
+  const ArrayInfo* chosen = nullptr;
+  for (const ArrayInfo& a : call.arrays) {
+    if (a.output && (chosen == nullptr || a.span_bytes() > 0)) chosen = &a;
+  }
+  REQUIRE(chosen != nullptr);
+  if (chosen->kind == Segment::Kind::f64) return spoil_values<double>(*chosen);
+  if (chosen->kind == Segment::Kind::f32) return spoil_values<float>(*chosen);
+  ++*static_cast<std::int32_t*>(chosen->data);
+}
+
+// An operator whose variants spoil one element after they have run.
+class Spoiled final : public OperatorEntry {
+ public:
+  explicit Spoiled(const OperatorEntry& right) : right_(right) {}
+  std::string name() const override { return right_.name(); }
+  std::vector<Case> cases() const override { return right_.cases(); }
+  CaseSpace space() const override { return right_.space(); }
+  std::vector<VariantInfo> variants(Device device) const override { return right_.variants(device); }
+  std::unique_ptr<PreparedCase> prepare(const Case& c) const override { return right_.prepare(c); }
+  std::string invoke(const Invocation& i) const override {
+    std::string why_not = right_.invoke(i);
+    // the run has put addresses where offsets were
+    if (why_not.empty())
+      spoil(right_.relocate(i.dtype, i.views, [](const ArrayInfo&, std::int64_t address) {
+        return reinterpret_cast<void*>(address);
+      }));
+    return why_not;
+  }
+  CallInfo relocate(Dtype dtype, std::byte* views, const Placer& placer) const override {
+    return right_.relocate(dtype, views, placer);
+  }
+
+ private:
+  const OperatorEntry& right_;
+};
+
+// Judges right variants whose answer is spoiled.
+class Teller {
+ public:
+  explicit Teller(const OperatorEntry& entry) : entry_(entry), spoiled_(entry), runner_(options()) {
+    runner_.use(spoiled_);
+    variants_ = entry.variants(Device::gpu);
+    std::erase_if(variants_, [](const VariantInfo& v) { return v.mutant || v.device != Device::cpu; });
+  }
+  /// Those cases on which a spoiled element is noticed.
+  std::vector<Case> telling(std::vector<Case> cases) {
+    std::erase_if(cases, [&](const Case& c) {
+      const auto [at, fresh] = known_.try_emplace(c.id(), false);
+      if (fresh) at->second = tells(c);
+      return !at->second;
+    });
+    return cases;
+  }
+
+ private:
+  static RunOptions options() {
+    RunOptions options;
+    options.isolation = Isolation::none, options.repeat = 2;
+    return options;
+  }
+  bool tells(const Case& c) {
+    const std::unique_ptr<PreparedCase> prepared = entry_.prepare(c);
+    for (const VariantInfo& v : variants_) {
+      if (v.dtype != c.dtype) continue;
+      const Record record = runner_.judge(c, *prepared, v);
+      if (!is_skipped(record.verdict)) return is_failed(record.verdict);
+    }
+    return false;
+  }
+  const OperatorEntry& entry_;
+  Spoiled spoiled_;
+  Runner runner_;
+  std::vector<VariantInfo> variants_;
+  std::map<std::string, bool> known_;  // by id
+};
+
+void check_tier(const OperatorEntry& entry, CaseSpeed speed, Teller& teller) {
+  const CaseSpace space = entry.space();
+  std::vector<Case> cases = tier_cases(entry, Tier::smoke, speed);
+  std::erase_if(cases, [](const Case& c) { return c.tier != Tier::smoke; });
+  const std::vector<Case> telling = teller.telling(cases);
+  for (const CoverLayer& layer : cover_layers(space, Tier::smoke, speed)) {
+    const std::vector<ClassTuple> beyond = tuples_not_met(space, layer.combinations, cases);
+    for (const ClassTuple& t : tuples_not_met(space, layer.combinations, telling)) {
+      if (std::find(beyond.begin(), beyond.end(), t) == beyond.end())
+        FAIL_CHECK("survivor: wrong where " << describe(space, t));
+    }
+  }
+}
+
+TEST_CASE("every class mutant of every operator is killed by tier smoke, on a device and on the executor") {
+  for (const auto& entry : operators()) {
+    CAPTURE(entry->name());
+    Teller teller(*entry);
+    check_tier(*entry, CaseSpeed::device, teller);
+    check_tier(*entry, CaseSpeed::executor, teller);
+  }
+}
+
+TEST_CASE("a class mutant survives where no case meets its class") {
+  const OperatorEntry& entry = find_operator("transpose");
+  const CaseSpace space = entry.space();
+  const std::vector<Case> listed = entry.cases();
+  std::vector<Case> few(listed.begin(), listed.begin() + 6);
+  const std::vector<Case> telling = Teller(entry).telling(few);
+  CHECK(telling.size() == few.size());
+  const std::vector<ClassTuple> survivors = tuples_not_met(space, single_parameters(space), telling);
+  CHECK(std::any_of(survivors.begin(), survivors.end(),
+                    [&](const ClassTuple& t) { return describe(space, t) == "rows: 16-bit edge"; }));
+}
+
+}  // namespace
+}  // namespace plumb

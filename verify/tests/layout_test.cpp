@@ -1,0 +1,59 @@
+// Which arrays of a placement allow 16-byte accesses.
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "reference/core/error.hpp"
+#include "verify/image/image.hpp"
+
+namespace plumb {
+namespace {
+
+// One letter for each of three matrices of values after one array of indices: w where base and rows are on 16 bytes.
+std::string placed(const std::string& layout, Segment::Kind kind, std::int64_t cols, int alignment,
+                   bool tight) {
+  Placement placement;
+  placement.alignment = alignment, placement.tight = tight;
+  placement.wide = parse_layout(layout, "test");
+  ImageLayout image(placement);
+  Segment s;
+  s.kind = Segment::Kind::i32, s.rows = 1, s.cols = 5;
+  image.add(s, true);
+  s.kind = kind, s.rows = 3, s.cols = cols;
+  std::string letters;
+  for (int i = 0; i < 3; ++i) {
+    const Segment& at = image.segments()[image.add(s, false)];
+    CHECK(at.ld >= cols);
+    letters += at.offset % 16 == 0 && at.ld * at.element_bytes() % 16 == 0 ? 'w' : 'n';
+  }
+  return letters;
+}
+
+TEST_CASE("a layout makes wide the arrays that it names, and no other") {
+  for (const Segment::Kind kind : {Segment::Kind::f32, Segment::Kind::f64}) {
+    for (const std::int64_t cols : {1, 7, 8, 64}) {
+      CAPTURE(cols);
+      CHECK(placed("wide", kind, cols, 0, false) == "www");
+      CHECK(placed("narrow", kind, cols, 0, false) == "nnn");
+      CHECK(placed("only_1", kind, cols, 0, false) == "wnn");
+      CHECK(placed("only_2", kind, cols, 0, false) == "nwn");
+      CHECK(placed("only_3", kind, cols, 0, false) == "nnw");
+    }
+  }
+}
+
+TEST_CASE("a declared alignment of 16 bytes holds in every layout, and a tight run is placed as ever") {
+  CHECK(placed("narrow", Segment::Kind::f32, 7, 16, false) == "www");
+  CHECK(placed("wide", Segment::Kind::f32, 7, 0, true) == "nnn");
+}
+
+TEST_CASE("an unknown layout is an error with the nearest") {
+  CHECK_THROWS_WITH_AS(
+      (void)parse_layout("wid", "case 'x'"),
+      "case 'x': unknown layout 'wid'; did you mean 'wide'? (known: apart, wide, narrow, only_1, "
+      "only_2, only_3)",
+      Error);
+}
+
+}  // namespace
+}  // namespace plumb
