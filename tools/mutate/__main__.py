@@ -152,7 +152,8 @@ def mutate(arguments):
             for i in sorted(random.Random(arguments.seed).sample(range(len(every)), arguments.sample))
         ]
     results = [c.result(report.EQUIVALENT, reason=marked[c.key]) for c in every if c.key in marked]
-    for op, group in groupby((c for c in every if c.key not in marked), key=lambda c: c.variant.op):
+    faults = sorted((c for c in every if c.key not in marked), key=lambda c: c.variant.op)
+    for op, group in groupby(faults, key=lambda c: c.variant.op):
         results += attack_operator(op, list(group), extra, arguments)
     not_made = sum(s.unswitchable() for s in all_of.values())
     print(report.text(results, not_made))
