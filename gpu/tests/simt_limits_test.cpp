@@ -116,6 +116,31 @@ TEST_CASE("extents of blocks and grids are limited one by one") {
   CHECK(refusal().find("a grid of (1,70000,1) blocks") != std::string::npos);
 }
 
+TEST_CASE("shared memory has one code, whichever part is too large; the first reason decides") {
+  const simt::ChipLimits& chip = simt::limits_of(90);
+  const auto error = [&](std::size_t fixed, std::size_t asked, std::size_t allowed, unsigned threads = 32) {
+    simt::LaunchShape s = shape(1, threads, fixed, asked);
+    s.dynamic_allowed = allowed;
+    return simt::why_refused(s, chip).error;
+  };
+  using E = simt::LaunchError;
+  constexpr std::size_t kKiB = 1024;
+  CHECK(error(48 * kKiB, 0, 0) == E::none);
+  CHECK(error(48 * kKiB + 1, 0, 0) == E::invalid_value);
+  CHECK(error(0, 48 * kKiB, 0) == E::none);
+  CHECK(error(0, 48 * kKiB + 1, 0) == E::invalid_value);
+  CHECK(error(16 * kKiB, 211 * kKiB, 211 * kKiB) == E::none);
+  CHECK(error(16 * kKiB, 211 * kKiB + 1, 227 * kKiB) == E::invalid_value);
+  CHECK(error(0, 228 * kKiB, 228 * kKiB, 2048) == E::invalid_configuration);
+}
+
+TEST_CASE("the codes are CUDA's") {
+  CHECK(static_cast<int>(simt::LaunchError::invalid_value) == cudaErrorInvalidValue);
+  CHECK(static_cast<int>(simt::LaunchError::out_of_memory) == cudaErrorMemoryAllocation);
+  CHECK(static_cast<int>(simt::LaunchError::invalid_configuration) == cudaErrorInvalidConfiguration);
+  CHECK(static_cast<int>(simt::LaunchError::cooperative_too_large) == cudaErrorCooperativeLaunchTooLarge);
+}
+
 TEST_CASE("a cooperative launch must fit the chip at once") {
   const simt::ChipLimits& chip = simt::limits_of(90);
   const auto error = [&](unsigned blocks, unsigned threads, std::size_t shared) {

@@ -55,6 +55,7 @@ struct ReferenceArray {
   LargeArray<double>
       transformed;  // the same sum over the terms of Arithmetic::winograd; empty where no variant may compute so
   LargeArray<std::int32_t> terms;
+  bool moved = false;  // copies of inputs: a zero has the sign of the value that it is a copy of
   /// What errors under `arithmetic` are measured against, per element; empty where the operator knows no such arithmetic.
   [[nodiscard]] const LargeArray<double>& magnitude_under(Arithmetic arithmetic) const {
     return arithmetic == Arithmetic::winograd ? transformed : magnitude;

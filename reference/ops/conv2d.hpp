@@ -16,8 +16,8 @@ namespace plumb {
 ///           leading dimension; a plane is contiguous. What lies between planes is not touched.
 /// Aliasing  Y overlaps neither X nor F. Y is written and never read.
 /// Values    the zeros around an image multiply as its pixels do: where F holds NaN or Inf, a place in the
-///           padding gives NaN. c == 0 yields +0.0. NaN and Inf otherwise propagate as in IEEE 754: no term
-///           is skipped.
+///           padding gives NaN. c == 0 yields 0. NaN and Inf otherwise propagate as in IEEE 754: no term
+///           is skipped. The sign of a zero is free.
 /// Bound     |Y - ref| <= sum_bound(M, c r s), M = sum |F| |X|. Arithmetic::winograd, F(2x2, 3x3) on tiles of
 ///           2 x 2 outputs that begin at even places: with d the 4 x 4 inputs of a tile and g a filter, Y =
 ///           A^T (sum_ch (G g G^T) . (B^T d B)) A. Each sum in a transform of one dimension has at most two

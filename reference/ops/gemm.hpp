@@ -11,10 +11,10 @@ namespace plumb {
 /// Layout    row-major, each matrix with its own leading dimension ld >= cols. What lies between cols and ld
 ///           is not touched.
 /// Aliasing  C overlaps neither A nor B. With beta == 0, C is written and never read.
-/// Values    beta == 0: NaN in C does not survive. alpha == 0: neither A nor B is read, C = beta * C (+0.0
+/// Values    beta == 0: NaN in C does not survive. alpha == 0: neither A nor B is read, C = beta * C (0
 ///           where beta == 0), even where A or B hold NaN. Otherwise NaN and Inf propagate as in IEEE 754: 0 *
 ///           Inf is NaN, no term is skipped. alpha scales products or their sum, never an operand: 0.5 *
-///           subnormal is 0, and Inf times that NaN.
+///           subnormal is 0, and Inf times that NaN. The sign of a zero is free.
 /// Bound     |C[i, j] - ref| <= sum_bound(M, n), M = affine_magnitude(alpha, sum |A[i, k] B[k, j]|,
 ///           beta C[i, j]) = |alpha| sum + |beta C[i, j]| max(1, sqrt(k) / 4): a kernel may start at beta C. n = k, and 1 more for each of alpha != 1 and beta != 0: they round too.
 /// Cost      2 m n k flop;  v (m k + k n + m n) bytes, and v m n more where C is read (v = bytes of T).

@@ -10,10 +10,10 @@ namespace plumb {
 /// Shapes    A (rows, cols);  x (cols);  y (rows). Any of them may be 0; cols == 0 gives beta * y.
 /// Layout    A row-major with its leading dimension ld >= cols; x and y contiguous.
 /// Aliasing  y overlaps neither A nor x. With beta == 0, y is written and never read.
-/// Values    beta == 0: NaN in y does not survive. alpha == 0: neither A nor x is read, y = beta * y (+0.0
+/// Values    beta == 0: NaN in y does not survive. alpha == 0: neither A nor x is read, y = beta * y (0
 ///           where beta == 0). Otherwise NaN and Inf propagate as in IEEE 754: 0 * Inf is NaN, no term is
 ///           skipped. alpha scales products or their sum, never an operand: 0.5 * subnormal is 0, and Inf
-///           times that NaN.
+///           times that NaN. The sign of a zero is free.
 /// Bound     |y[i] - ref| <= sum_bound(M, n), M = affine_magnitude(alpha, sum |A[i, k] x[k]|, beta y[i])
 ///           = |alpha| sum + |beta y[i]| max(1, sqrt(cols) / 4): a kernel may start at beta y. n = cols, and 1 more for each of alpha != 1 and beta != 0: they round too.
 /// Cost      2 rows cols flop;  v (rows cols + cols + rows) bytes, and v rows more where y is read (v = bytes

@@ -14,7 +14,7 @@ namespace plumb {
 /// Values    NaN or +Inf anywhere in a row gives NaN in the whole row, and so does a row of -Inf only. -Inf
 ///           beside a finite entry gives -Inf there and counts nothing in the sum. Equal entries give
 ///           -log(cols) to one ulp. Adding a constant to a row changes nothing beyond the bound: x - (m + log
-///           s) does not comply.
+///           s) does not comply. The sign of a zero is free.
 /// Bound     |y - ref| <= u (2 |d| + 3 |y| + 4 |log s| + W + 8 + min(n - 1, 4 sqrt(n - 1))), d = x - m, n =
 ///           cols, W = sum_j e_j |d_j| / s with e_j = exp(d_j). To first order in u:
 ///             d is rounded once: u |d|. Its error d_j u in the argument makes e_j wrong by a factor 1 + u

@@ -9,9 +9,9 @@ namespace plumb {
 /// Shapes    x (n);  result (1). n may be 0.
 /// Layout    contiguous.
 /// Aliasing  result does not overlap x; it is written and never read.
-/// Values    sum: of nothing +0.0; NaN anywhere, or both infinities, give NaN; one infinity alone gives that
+/// Values    sum: of nothing 0; NaN anywhere, or both infinities, give NaN; one infinity alone gives that
 ///           infinity, also where errors are compensated. max: of nothing -Inf; NaN anywhere gives NaN (a
-///           comparison loses it); -0 equals +0.
+///           comparison loses it). The sign of a zero is free.
 /// Bound     sum: |result - ref| <= sum_bound(sum |x[i]|, n) of the declared arithmetic. max: 0.
 /// Cost      n flop;  v (n + 1) bytes (v = bytes of T).
 /// Errors    a result of another size than 1 is rejected by validate() before any variant runs.

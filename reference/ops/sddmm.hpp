@@ -11,8 +11,8 @@ namespace plumb {
 /// Layout    zero-based int32 CSR, columns may be unsorted and may repeat (each repeat gets the same value);
 ///           X and Y row-major, ld >= k each. s is the value array of A's pattern, entry for entry.
 /// Aliasing  s overlaps none of the inputs. s is written and never read.
-/// Values    only A's pattern counts: its values do not multiply and are not read. k == 0 yields +0.0; NaN
-///           and Inf of the terms propagate as in IEEE 754.
+/// Values    only A's pattern counts: its values do not multiply and are not read. k == 0 yields 0; NaN
+///           and Inf of the terms propagate as in IEEE 754. The sign of a zero is free.
 /// Bound     |s[e] - ref| <= sum_bound(M_e, k), M_e = sum_k |X[i][k] Y[col][k]|.
 /// Cost      2 nnz k flop;  4 nnz + 4 (rows + 1) + v k (used rows of X + used rows of Y) + v nnz bytes (v =
 ///           bytes of T).

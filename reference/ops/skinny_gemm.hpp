@@ -12,7 +12,8 @@ namespace plumb {
 /// Layout    row-major, each matrix with its own leading dimension ld >= cols. What lies between cols and ld
 ///           is not touched.
 /// Aliasing  Y overlaps neither X nor W. Y is written and never read.
-/// Values    k == 0 gives +0.0. NaN and Inf propagate as in IEEE 754: 0 * Inf is NaN, no term is skipped.
+/// Values    k == 0 gives 0. NaN and Inf propagate as in IEEE 754: 0 * Inf is NaN, no term is skipped.
+///           The sign of a zero is free.
 /// Bound     |Y[i, j] - ref| <= sum_bound(M, k), M = sum |X[i, k] W[k, j]|.
 /// Cost      2 v k n flop;  b (v k + k n + v n) bytes (b = bytes of T): bound by the stream of X below n =
 ///           100 or so.

@@ -12,8 +12,8 @@ namespace plumb {
 ///           with ld >= n each.
 /// Aliasing  C overlaps neither A nor B. C is written and never read; its padding (columns n..ld-1) is left
 ///           alone.
-/// Values    an empty row yields +0.0 even where B holds NaN; NaN and Inf of the terms propagate as in IEEE
-///           754.
+/// Values    an empty row yields 0 even where B holds NaN; NaN and Inf of the terms propagate as in IEEE
+///           754. The sign of a zero is free.
 /// Bound     |C[i][j] - ref| <= sum_bound(M_ij, n_i), M_ij = sum |val B|, n_i = entries of row i.
 /// Cost      2 nnz n flop;  nnz (v + 4) + 4 (rows + 1) + v n (distinct columns + rows) bytes, B read once (v
 ///           = bytes of T).

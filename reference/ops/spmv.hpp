@@ -9,9 +9,10 @@ namespace plumb {
 /// Shapes    A (rows, cols), nnz = row_ptr[rows];  x (cols);  y (rows). Any of them may be 0.
 /// Layout    zero-based int32 CSR. Columns may be unsorted and may repeat; repeats add up.
 /// Aliasing  y overlaps neither A nor x. With beta == 0, y is written and never read.
-/// Values    an empty row yields beta * y[i], and +0.0 where beta == 0, even where x holds NaN. beta == 0: NaN in y does
-///           not survive. alpha == 0: neither A's values nor x count, y = beta * y (+0.0 where beta == 0), even where they
+/// Values    an empty row yields beta * y[i], and 0 where beta == 0, even where x holds NaN. beta == 0: NaN in y does
+///           not survive. alpha == 0: neither A's values nor x count, y = beta * y (0 where beta == 0), even where they
 ///           hold NaN. Otherwise NaN and Inf of the terms propagate as in IEEE 754, and alpha scales the sum of a row.
+///           The sign of a zero is free.
 /// Bound     |y[i] - ref[i]| <= sum_bound(M_i, n_i), M_i = affine_magnitude(alpha, sum |val x|, beta y[i])
 ///           = |alpha| sum + |beta y[i]| max(1, sqrt(n_i) / 4): a kernel may start at beta y. n_i = entries of row i (+ 1).
 /// Cost      2 nnz flop;  nnz (v + 4) + 4 (rows + 1) + v (distinct columns + rows) bytes, x read once (v = bytes of T).

@@ -76,6 +76,7 @@ void Transpose::oracle(const Problem<T>&, const In<T, Space::host>& in, const Ou
                        Reference& reference) {
   ReferenceArray& b = reference.outputs.emplace_back();
   b.resize(in.A.rows * in.A.cols);
+  b.moved = true;
 #pragma omp parallel for schedule(static)
   for (std::int64_t j = 0; j < in.A.cols; ++j) {
     for (std::int64_t i = 0; i < in.A.rows; ++i)

@@ -10,8 +10,8 @@ namespace plumb {
 /// Layout    row-major, each matrix with its own leading dimension ld >= cols. What lies between cols and ld
 ///           is not touched.
 /// Aliasing  B does not overlap A: this is not the transpose in place. B is written and never read.
-/// Values    every value arrives as it is: infinities and subnormals included, a NaN as a NaN (its payload is
-///           not judged).
+/// Values    every value arrives as it is: infinities and subnormals included, -0 as -0, a NaN as a NaN (its
+///           payload is not judged).
 /// Bound     0: nothing is computed.
 /// Cost      0 flop;  2 v rows cols bytes (v = bytes of T).
 /// Errors    shapes that do not fit are rejected by validate() before any variant runs; variants assume

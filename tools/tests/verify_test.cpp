@@ -218,6 +218,20 @@ TEST_CASE("a matrix is judged alone, with its own values too; --listed-too adds 
   CHECK(verify("--case 'gemm.f32(m=2,n=2,k=2,fill=own,seed=1)'").has("fill=own takes the values of a file"));
 }
 
+TEST_CASE(
+    "a matrix with a long row is judged on every fill: integers small enough for exact sums are drawn") {
+  const plumb::test::Scratch scratch;
+  std::string text = "%%MatrixMarket matrix coordinate real general\n2 20000 20001\n2 5 1\n";
+  for (int j = 1; j <= 20000; ++j) text += "1 " + std::to_string(j) + " 1\n";
+  const Outcome run =
+      verify("--case 'sp*.f32,sddmm.f32' --variant 'cpu/01*' --matrix " + scratch.write("long.mtx", text));
+  INFO(run.text);
+  CHECK(run.exit_code == 0);
+  CHECK_FALSE(run.has("MISTRUSTED"));
+  CHECK(verify("--case 'spmv.f32' --variant 'cpu/01*' --dry-run --matrix " + scratch("long.mtx"))
+            .has("fill=wide"));
+}
+
 TEST_CASE("nothing to judge says why, and a word that is not known is an error") {
   const auto none = [](const std::string& arguments, const std::string& why) {
     const Outcome run = verify(arguments);

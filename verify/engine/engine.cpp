@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "reference/core/resource_error.hpp"
 #include "verify/engine/child.hpp"
 #include "verify/engine/operators.hpp"
 
@@ -91,7 +92,13 @@ Worker& Engine::worker_for(const RunRequest& request) {
   if (options_.isolation == Isolation::run) worker.reset();
   if (!worker || !worker->alive()) {
     const std::string& own = request.device == Device::simt ? options_.simt_program : options_.program;
-    worker = std::make_unique<Worker>(request.program.empty() ? own : request.program, options_.oom_counter);
+    const std::string& program = request.program.empty() ? own : request.program;
+    try {
+      worker = std::make_unique<Worker>(program, options_.oom_counter);
+    } catch (const ResourceError&) {  // children of other variants only wait for their next run
+      for (auto& [key, other] : workers_) other.reset();
+      worker = std::make_unique<Worker>(program, options_.oom_counter);
+    }
   }
   return *worker;
 }
@@ -99,7 +106,7 @@ Worker& Engine::worker_for(const RunRequest& request) {
 std::optional<Worker::Outcome> Engine::wait_for_threads(const RunRequest& like, int threads) {
   if (options_.isolation != Isolation::variant) return std::nullopt;
   const auto worker = workers_.find(worker_key(like));
-  if (worker == workers_.end() || !worker->second->alive()) return std::nullopt;
+  if (worker == workers_.end() || !worker->second || !worker->second->alive()) return std::nullopt;
   return worker->second->wait_for_threads(threads);
 }
 

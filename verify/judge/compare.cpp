@@ -23,6 +23,12 @@ double representable(Segment::Kind kind, double want) {
   return kind == Segment::Kind::f32 ? static_cast<double>(static_cast<float>(want)) : want;
 }
 
+// Distance of a copy: bits decide, except those of a NaN.
+double distance_of_copy(double got, double want) {
+  if (std::isnan(got) && std::isnan(want)) return 0;
+  return got == want && std::signbit(got) == std::signbit(want) ? 0 : kInf;
+}
+
 // Distance of got from want; 0 when both are NaN or the same infinity, infinite when their classes differ.
 double distance(Segment::Kind kind, double got, double want, double bound) {
   if (std::isfinite(got) && std::isfinite(want)) {
@@ -83,6 +89,7 @@ std::string guess(const Segment& s, const LargeArray<double>& want, const std::v
                : "the poison: never written";
   }
   if (all([](const Miss& m) { return std::isnan(m.want) && !std::isnan(m.got); })) return "a NaN was lost";
+  if (all([](const Miss& m) { return m.got == 0 && m.want == 0; })) return "the sign of a zero is lost";
   if (all([](const Miss& m) { return m.got == 0; })) return "zero";
   if (all([&](const Miss& m) { return close(m.got, -m.want); })) return "the sign is flipped";
   if (all([&](const Miss& m) { return close(m.got, 2 * m.want); }))
@@ -191,7 +198,7 @@ Comparison compare(const Segment& s, const std::byte* image, const Expected& exp
     for_each_element(s, image, begin, end, [&](std::int64_t i, const std::byte* at) {
       const auto k = static_cast<std::size_t>(i);
       const double got = value_at(s.kind, at), want = reference.value[k], bound = (*expected.bound)[k];
-      const double err = distance(s.kind, got, want, bound);
+      const double err = reference.moved ? distance_of_copy(got, want) : distance(s.kind, got, want, bound);
       const bool miss = !(err <= bound);  // NaN is a miss
       const double rounding = expected.unit * reference.magnitude[k];
       const bool underflows = rounding <= expected.eta * reference.terms[k];

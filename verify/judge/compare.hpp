@@ -40,7 +40,7 @@ struct Expected {
 };
 
 /// Compares the output segment `s` of `image` with what is expected. NaN is equal to NaN alone, an infinity to the same infinity;
-/// a reference beyond the type's range may come out as that infinity.
+/// a reference beyond the type's range may come out as that infinity. -0 is equal to +0, except in a copy (ReferenceArray::moved).
 [[nodiscard]] Comparison compare(const Segment& s, const std::byte* image, const Expected& expected,
                                  Poison poison);
 

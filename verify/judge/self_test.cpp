@@ -96,6 +96,12 @@ class SelfTest {
     expect(p.misses(parts_) == 1, "a number where NaN is due is a miss");
     p.set(2, kNan);
     expect(p.misses(parts_) == 0, "NaN where NaN is due passes");
+    p.reference.value[4] = 0, p.set(4, -0.0f);
+    expect(p.misses(parts_) == 0, "-0 is 0 where a result is computed");
+    p.reference.moved = true;
+    expect(p.misses(parts_) == 1, "-0 is not 0 in a copy");
+    p.reference.value[4] = -0.0;
+    expect(p.misses(parts_) == 0, "-0 is -0 in a copy, and NaN is NaN");
   }
 
   // Judged in pieces by several threads: wrong at both ends of what could be one piece.

@@ -28,6 +28,18 @@ const HostMutant<Transpose> last_m{"last_tiles_never_written",
                                    {15, "only whole tiles are turned", "a grid of N / TILE", kNumeric}};
 
 template <class T>
+void rounds(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    for (std::int64_t j = 0; j < in.A.cols; ++j) out.B(j, i) = in.A(i, j) + T(0);  // -0 + 0 is +0
+  }
+}
+const HostMutant<Transpose> rounds_m{
+    "sign_of_zero_lost",
+    rounds<float>,
+    rounds<double>,
+    {0, "every value passes an addition of 0", "an epilogue alpha * A + beta * B", kNumeric}};
+
+template <class T>
 void guard(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
   const std::int64_t n = std::min(in.A.rows, in.A.cols);
   for (std::int64_t i = 0; i < n; ++i) {

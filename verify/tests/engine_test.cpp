@@ -154,17 +154,46 @@ TWICE(off_by_little);
 const char* refuses(const P&, const I&, const O&) { return "not today"; }
 const Register<Twice, float, Space::host> r_refusing{"refusing", right, {}, refuses};
 
+// y = |x| + |x|, on values that a test chooses: sums of terms of one sign.
+struct Sizes : Twice {
+  static constexpr const char* kName = "sizes";
+  static inline double (*value)(std::int64_t) = nullptr;
+  template <class T>
+  static void make(const Case& c, Instance<Sizes, T>& i) {
+    i.problem.n = c.integer("n");
+    T* const x = i.arena.template allocate<T>(i.problem.n);
+    for (std::int64_t k = 0; k < i.problem.n; ++k) x[k] = static_cast<T>(value(k));
+    i.in.x = {x, i.problem.n};
+    i.out.y.size = i.problem.n;
+  }
+  template <class T>
+  static void oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>&,
+                     Reference& r) {
+    r.outputs.emplace_back().resize(p.n);
+    for (std::int64_t i = 0; i < p.n; ++i) {
+      OracleDot<T> d;
+      for (int term = 0; term < 2; ++term) d.add(std::fabs(in.x[i]));
+      r.outputs[0].take(i, d);
+    }
+  }
+};
+void one_percent_off(const P& p, const I& in, const O& out, Context&) {
+  for (std::int64_t i = 0; i < p.n; ++i) out.y[i] = 2.02f * std::fabs(in.x[i]);
+}
+const Register<Sizes, float, Space::host> r_one_percent_off{"one_percent_off", one_percent_off};
+
 // in-process: find_operator() of serve() knows the program's list only, so the adapter is called directly
+template <class Op = Twice>
 Record judge(const std::string& variant, const char* fill = "real",
              std::function<void(const Failure&)> on_failure = {}) {
-  static const OperatorAdapter<Twice> adapter;
+  static const OperatorAdapter<Op> adapter;
   RunOptions options;
   options.on_failure = std::move(on_failure);
   options.isolation = Isolation::none;
   options.repeat = 4;
   Runner runner(options);
   runner.use(adapter);
-  const Case c = parse_case(std::string("twice.f32(n=100,fill=") + fill + ",seed=3)");
+  const Case c = parse_case(std::string(Op::kName) + ".f32(n=100,fill=" + fill + ",seed=3)");
   const auto prepared = adapter.prepare(c);
   REQUIRE(why_mistrusted(c, *prepared).empty());
   for (const VariantInfo& v : adapter.variants(Device::gpu)) {
@@ -202,6 +231,35 @@ TEST_CASE(
   CHECK(prepared->bounds(0, Arithmetic::native).size() == 10);
   CHECK_THROWS_WITH_AS((void)prepared->bounds(0, Arithmetic::winograd),
                        "twice: no bound is known for variants that compute in winograd", Error);
+}
+
+TEST_CASE("a failure where every term has one sign asks for that bound") {
+  Sizes::value = [](std::int64_t i) { return i % 2 == 0 ? 1.0 + static_cast<double>(i) : -3.0; };
+  const std::string notice = "every term has one sign: is the bound that of positive data?";
+  const auto says = [&](const Record& r) {
+    CHECK(r.verdict == Verdict::fail);
+    return std::find(r.detail.begin(), r.detail.end(), notice) != r.detail.end();
+  };
+  CHECK(says(judge<Sizes>("one_percent_off", "real")));
+  CHECK_FALSE(says(judge<Sizes>("one_percent_off", "exact")));  // its bound is 0 whatever the signs
+  CHECK_FALSE(says(judge("off_by_little")));                    // single terms are no sums
+}
+
+TEST_CASE("a case that proves nothing says why, and what to change") {
+  static const OperatorAdapter<Sizes> adapter;
+  const auto why = [](const char* fill, double (*value)(std::int64_t)) {
+    Sizes::value = value;
+    const Case c = parse_case(std::string("sizes.f32(n=100,fill=") + fill + ",seed=3)");
+    return why_mistrusted(c, *adapter.prepare(c));
+  };
+  CHECK(why("real", [](std::int64_t) { return 1.5; }) ==
+        "the reference is constant: change the data, or mark the instance degenerate in make()");
+  CHECK(why("real", [](std::int64_t i) { return static_cast<double>(i % 2) * 0x1p-149; }) ==
+        "an output of zeros would pass: change the data, or mark the instance degenerate in make()");
+  CHECK(why("wide", [](std::int64_t i) { return i == 7 ? 0x1p24 : static_cast<double>(i); }) ==
+        "element 7 of y sums magnitudes to 3.36e+07: its partial sums are not exact in f32: draw smaller "
+        "numbers or fewer terms in make()");
+  CHECK(why("wide", [](std::int64_t i) { return static_cast<double>(i); }).empty());
 }
 
 TEST_CASE("a right kernel passes in every run") {

@@ -22,7 +22,13 @@ inline constexpr int kDefaultChip = 90;
 /// The limits of `chip`. Errors: throws Error where the table has no such chip.
 const ChipLimits& limits_of(int chip);
 
-/// The runtime's error codes that a refused launch ends with; the values are CUDA's.
+/// The runtime's error codes that a refused launch ends with; the values are CUDA's. What each stands for, and how that is known:
+///   invalid_configuration   blocks and grids with an extent of 0 or beyond its limit. From the documentation of
+///                           cudaErrorInvalidConfiguration ("too many threads or blocks"), not measured.
+///   invalid_value           static and dynamic shared memory beyond what is allowed: measured on an H200 for dynamic memory without
+///                           the attribute. The documentation of cudaErrorInvalidConfiguration names shared memory beyond the device's
+///                           too. More threads than __launch_bounds__: not measured, and the documentation names no code.
+///   cooperative_too_large   from the documentation of cudaErrorCooperativeLaunchTooLarge, not measured.
 enum class LaunchError : int {
   none = 0,
   invalid_value = 1,
