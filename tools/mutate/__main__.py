@@ -127,6 +127,9 @@ def attack_operator(op, chosen, extra, arguments):
     options = ["--tier", arguments.tier, "--jobs", str(arguments.jobs)]
     if arguments.case:
         options += ["--case", arguments.case]
+    devices = {c.variant.device for c in chosen}
+    if len(devices) == 1:  # an earlier sample's program of the other kind may lie in the same folder
+        options += ["--device", *devices]
     print(f"mutate: {op}: {len(chosen)} mutants of {len(written)} variants", file=sys.stderr)
     fates = attack.attack(
         os.path.join(TREE, "tools/plumb"), folder_of(op, extra), written, by_number, options
