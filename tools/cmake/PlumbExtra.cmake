@@ -77,7 +77,7 @@ function(plumb_extra_folder folder)
     target_link_libraries(${kernels} PRIVATE plumb_flags plumb_fast OpenMP::OpenMP_CXX plumb_openblas Eigen3::Eigen
                           $<TARGET_NAME_IF_EXISTS:plumb_gpu_runtime>)
   endif()
-  set(parts plumb_cpu $<TARGET_NAME_IF_EXISTS:plumb_gpu> ${kernels} plumb_openblas Eigen3::Eigen)
+  set(parts $<TARGET_NAME_IF_EXISTS:plumb_gpu_backends> plumb_cpu $<TARGET_NAME_IF_EXISTS:plumb_gpu> ${kernels} plumb_openblas Eigen3::Eigen)
   plumb_extra_program(verify_${id} verify ${place} ${CMAKE_SOURCE_DIR}/verify/main.cpp ${place}/files.cpp
                       LINK plumb_verify ${parts} plumb_mutants $<TARGET_NAME_IF_EXISTS:plumb_device_mutants>)
   plumb_extra_program(bench_${id} bench ${place} ${CMAKE_SOURCE_DIR}/tools/bench.cpp ${place}/files.cpp
@@ -98,7 +98,7 @@ function(plumb_extra_folder folder)
     plumb_stress_kernels(plumb_user_stress_${id} "" ${device})
     target_compile_definitions(plumb_user_stress_${id} PRIVATE PLUMB_ORIGIN="user")
     plumb_extra_program(plumb_user_stress_worker_${id} plumb_user_stress_worker ${place}
-                        ${CMAKE_SOURCE_DIR}/verify/stress/main.cpp LINK plumb_user_stress_${id} plumb_verify)
+                        ${CMAKE_SOURCE_DIR}/verify/stress/main.cpp LINK plumb_user_stress_${id} plumb_gpu_backends plumb_verify)
   endif()
 endfunction()
 

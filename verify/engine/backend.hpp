@@ -78,10 +78,14 @@ class Backend {
   [[nodiscard]] virtual std::vector<KernelUse> watched_launches() { return {}; }
 };
 
+/// Set by gpu_backend.cpp and gpu_apart_backend.cpp in the programs that are linked with them; null in all others.
+inline std::unique_ptr<Backend> (*make_gpu_backend)() = nullptr;
+inline std::unique_ptr<Backend> (*make_gpu_apart_backend)() = nullptr;
+
 /// Set by the programs that hold kernels for the CPU executor (verify/simt); null in all others.
 inline std::unique_ptr<Backend> (*make_simt_backend)() = nullptr;
 
-/// The backend of a device in this build; its why_not() says why where there is none.
+/// The backend of a device in this program; its why_not() says why where there is none.
 [[nodiscard]] std::unique_ptr<Backend> make_backend(Device);
 /// That of a GPU with every array in an allocation of its own, nothing poisoned and nothing guarded: a checker of memory then knows
 /// where each array ends and what was never written.

@@ -101,6 +101,13 @@ class ApartBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_apart_backend() { return std::make_unique<ApartBackend>(); }
+namespace {
+
+[[maybe_unused]] const bool registered = [] {
+  make_gpu_apart_backend = []() -> std::unique_ptr<Backend> { return std::make_unique<ApartBackend>(); };
+  return true;
+}();
+
+}  // namespace
 
 }  // namespace plumb

@@ -361,6 +361,14 @@ std::vector<KernelUse> kernels_watched() {
   return used;
 }
 
-std::unique_ptr<Backend> make_gpu_backend() { return std::make_unique<GpuBackend>(); }
+namespace {
+
+// One guarded image holds all arrays; every memory that could hold an old answer is poisoned.
+[[maybe_unused]] const bool registered = [] {
+  make_gpu_backend = []() -> std::unique_ptr<Backend> { return std::make_unique<GpuBackend>(); };
+  return true;
+}();
+
+}  // namespace
 
 }  // namespace plumb

@@ -14,9 +14,6 @@
 #include "reference/core/resource_error.hpp"
 #include "verify/engine/backend.hpp"
 #include "verify/engine/resources.hpp"
-#if defined(PLUMB_WITH_CUDA)
-#include "verify/engine/gpu_backend.hpp"
-#endif
 
 namespace plumb {
 namespace {
@@ -167,21 +164,18 @@ std::int64_t last_level_cache_bytes() {
   return largest > 0 ? largest : std::int64_t{32} << 20;
 }
 
-#if !defined(PLUMB_WITH_CUDA)
-std::unique_ptr<Backend> make_apart_backend() { return make_backend(Device::gpu); }
-#endif
+std::unique_ptr<Backend> make_apart_backend() {
+  return make_gpu_apart_backend != nullptr ? make_gpu_apart_backend() : make_backend(Device::gpu);
+}
 
 std::unique_ptr<Backend> make_backend(Device device) {
   switch (device) {
     case Device::cpu:
       return std::make_unique<HostBackend>();
     case Device::gpu:
-#if defined(PLUMB_WITH_CUDA)
-      return make_gpu_backend();
-#else
+      if (make_gpu_backend != nullptr) return make_gpu_backend();
       return std::make_unique<MissingBackend>(
           "this build has no GPU side (where nvcc is installed, PLUMB_PRESET=gpu builds one)");
-#endif
     case Device::simt:
       if (make_simt_backend != nullptr) return make_simt_backend();
       return std::make_unique<MissingBackend>("the CPU executor runs in a worker of its own");
