@@ -228,7 +228,7 @@ TEST_CASE(
   INFO(run.text);
   CHECK(run.exit_code == 0);
   CHECK_FALSE(run.has("MISTRUSTED"));
-  CHECK(verify("--case 'spmv.f32' --variant 'cpu/01*' --dry-run --matrix " + scratch("long.mtx"))
+  CHECK(verify("--case 'spmv.f32' --variant 'cpu/01*' --dry-run --matrix " + scratch.file("long.mtx"))
             .has("fill=wide"));
 }
 
