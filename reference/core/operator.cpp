@@ -8,8 +8,12 @@
 namespace plumb {
 
 double sum_bound(const Tolerance& t, double value, double magnitude, std::int64_t terms) {
-  if (is_bitwise(t.fill)) return 0;
   const double n = static_cast<double>(terms), u = t.unit();
+  if (is_bitwise(t.fill)) {
+    // integers are exact; integers scaled into the subnormals are, up to what is flushed
+    const double flushed = t.arithmetic == Arithmetic::flushed ? (n + 1) * t.smallest_normal() : 0;
+    return magnitude > 0 && magnitude < flushed ? flushed : 0;
+  }
   const double drift =
       4 * std::sqrt(n);  // random walk of n roundings, measured 1.0 to 1.5 sqrt(n) on positive data
   // a user's values may differ by any factor: after one large term every later addition rounds at its size

@@ -94,6 +94,7 @@ struct Tolerance {
 /// Arithmetic::flushed adds (n + 1) m, m the smallest normal number. Flushing a number to 0 errs by less than m. Each of the
 /// at most n additions flushes its addend or its result, never both: without the addend the result is the value in memory,
 /// which is normal or 0 after the first addition. The first may flush what lay in memory before, which is the 1 in n + 1.
+/// Exact fills keep that part where M is so small that subnormals may be among the terms.
 [[nodiscard]] double sum_bound(const Tolerance&, double value, double magnitude, std::int64_t terms);
 
 /// The magnitude that a bound of alpha * sum + addend is measured against, for a sum of `terms` products of magnitude `products`

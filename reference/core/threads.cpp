@@ -7,6 +7,7 @@
 #include <exception>
 #include <fstream>
 #include <future>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -69,6 +70,10 @@ std::string process_limit_text() {
   if (const std::string most = pids_of_control_group(); !most.empty())
     text += fmt::format("{}pids.max of the control group is {}", text.empty() ? "" : ", ", most);
   return text.empty() ? text : fmt::format(" ({})", text);
+}
+
+int most_openmp_threads() {
+  return std::max(1024, 8 * static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 int startable_threads(int wanted) {

@@ -5,6 +5,10 @@
 
 namespace plumb {
 
+/// The most OpenMP threads that a process is given: libgomp keeps a table of its threads on a stack, and ends in SIGSEGV where that
+/// stack is too small for them.
+[[nodiscard]] int most_openmp_threads();
+
 /// " (ulimit -u is 3)", or with pids.max of the control group; "" where neither limits processes.
 [[nodiscard]] std::string process_limit_text();
 

@@ -166,7 +166,12 @@ TEST_CASE("a bound of flushed additions covers a sum that became 0, and the nati
   CHECK(plumb::sum_bound(native, sum, sum, 4) < sum);
   CHECK(plumb::sum_bound(flushed, sum, sum, 4) >= sum);
   CHECK(plumb::sum_bound(flushed, 1, 1, 4) < plumb::sum_bound(native, 1, 1, 4) * 1.0000001);
-  CHECK(plumb::sum_bound({plumb::Fill::exact, plumb::Arithmetic::flushed, plumb::Dtype::f32}, 1, 1, 4) == 0);
+  const plumb::Tolerance exact{plumb::Fill::exact, plumb::Arithmetic::flushed, plumb::Dtype::f32};
+  CHECK(plumb::sum_bound(exact, 1, 1, 4) == 0);
+  CHECK(plumb::sum_bound(exact, sum, sum, 4) >= sum);  // integers scaled into the subnormals
+  CHECK(plumb::sum_bound(exact, 0, 0, 4) == 0);
+  CHECK(plumb::sum_bound({plumb::Fill::exact, plumb::Arithmetic::native, plumb::Dtype::f32}, sum, sum, 4) ==
+        0);
 }
 
 TEST_CASE("terms of one sign have the bound of positive data under every fill that rounds") {

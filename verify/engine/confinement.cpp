@@ -175,8 +175,10 @@ void guard_judge() {
   signal(SIGPIPE, SIG_IGN);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const int wanted = omp_get_max_threads();
-  const int threads = limit_openmp_threads(1 + wanted);  // beside a child and its threads
-  if (threads < wanted) setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);  // for children
+  if (wanted <= most_openmp_threads()) {                   // check_threads() refuses more
+    const int threads = limit_openmp_threads(1 + wanted);  // beside a child and its threads
+    if (threads < wanted) setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);  // for children
+  }
   if (!kSanitized && std::getenv("PLUMB_DEBUGGABLE") == nullptr) prctl(PR_SET_DUMPABLE, 0);
 }
 

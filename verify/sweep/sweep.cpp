@@ -72,12 +72,10 @@ void end_on_interrupt() {
 void check_threads() {
   const char* const given = std::getenv("OMP_NUM_THREADS");
   if (given == nullptr) return;
-  // libgomp keeps a table of its threads on a stack, and ends in SIGSEGV where that stack is too small
-  const long most = std::max(1024L, 8L * static_cast<long>(std::thread::hardware_concurrency()));
-  const long threads = std::strtol(given, nullptr, 10);
-  if (threads > most)
-    throw Error(
-        fmt::format("OMP_NUM_THREADS={}: at most {} threads on this machine", printable(given), most));
+  if (std::strtol(given, nullptr, 10) > most_openmp_threads()) {
+    throw Error(fmt::format("OMP_NUM_THREADS={}: at most {} threads on this machine", printable(given),
+                            most_openmp_threads()));
+  }
 }
 
 void require_child(const RunOptions& run) {
