@@ -31,7 +31,8 @@ Outcome limited(const std::string& limit, const std::string& command, const std:
 
 // One short run of each program.
 const std::vector<std::string> kPrograms = {
-    PLUMB_VERIFY " --case \"spmv.f32(rows=1*)\" --variant \"cpu/0*\" --device cpu",
+    PLUMB_VERIFY
+    " --case \"spmv.f32(rows=30,cols=20,density=0.2,fill=real,seed=5)\" --variant \"cpu/0*\" --device cpu",
     PLUMB_VERIFY " --list ops",
     PLUMB_INFER " gcn --layers 1",
     PLUMB_INFER " sdnn --inputs 64 --layers 3",
