@@ -44,7 +44,7 @@ void Message::append(const void* data, std::size_t n) {
 
 void Message::take(void* out, std::size_t n) {
   if (bytes_.size() - at_ < n) throw Error(kBrokenWire);
-  std::memcpy(out, bytes_.data() + at_, n);
+  if (n > 0) std::memcpy(out, bytes_.data() + at_, n);
   at_ += n;
 }
 
@@ -125,7 +125,7 @@ RunRequest decode_request(Message& m) {
   r.poison = static_cast<Poison>(m.number());
   const std::string views = m.text();
   r.views.resize(views.size());
-  std::memcpy(r.views.data(), views.data(), views.size());
+  if (!views.empty()) std::memcpy(r.views.data(), views.data(), views.size());
   r.image_bytes = m.number();
   r.plugin = m.text();
   r.schedule = static_cast<std::uint64_t>(m.number());
@@ -190,7 +190,7 @@ RunReply decode_reply(Message& m) {
   }
   const std::string places = m.text();
   r.places.resize(places.size() / sizeof(SeenMutant));
-  std::memcpy(r.places.data(), places.data(), r.places.size() * sizeof(SeenMutant));
+  if (!r.places.empty()) std::memcpy(r.places.data(), places.data(), r.places.size() * sizeof(SeenMutant));
   if (!m.at_end() || r.status > RunReply::Status::no_resource) throw Error(kBrokenWire);
   return r;
 }
