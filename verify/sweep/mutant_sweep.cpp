@@ -184,7 +184,7 @@ class Attackers {
     std::vector<Case> cases = cases_for(attack);
     std::erase_if(cases, [](const Case& c) { return c.drawn; });  // one at a time: the listed ones will do
     const std::lock_guard lock(mutex_);
-    return by_cost_.ordered(std::move(cases));
+    return by_cost_.ordered(cases);
   }
 
   // Under mutex_.
