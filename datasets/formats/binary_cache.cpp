@@ -54,7 +54,21 @@ struct BinaryCache::Mapping {
   void* base = nullptr;  // mapped, or the beginning of `read`
   std::size_t bytes = 0;
   std::string read;
-  Mapping() = default;
+  // Maps a regular file; reads anything else (a pipe, gzip) whole.
+  explicit Mapping(ByteSource& source) {
+    struct stat about {};
+    if (const int fd = source.mappable(); fd < 0 || ::fstat(fd, &about) != 0) {
+      read = read_all(source);
+      base = read.data();
+      bytes = read.size();
+    } else if (about.st_size > 0) {
+      void* mapped = ::mmap(nullptr, static_cast<std::size_t>(about.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
+      if (mapped == MAP_FAILED)
+        throw input_error(source.name(), 0, "cannot map into memory", std::strerror(errno));
+      base = mapped;
+      bytes = static_cast<std::size_t>(about.st_size);
+    }
+  }
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
   ~Mapping() {
@@ -125,26 +139,14 @@ bool is_cache(ByteSource& source) {
 
 BinaryCache::BinaryCache(const std::string& path) : BinaryCache(*open_source(path)) {}
 
-BinaryCache::BinaryCache(ByteSource& source) : mapping_(std::make_unique<Mapping>()) {
-  const std::string& path = source.name();
-  struct stat about {};
-  if (const int fd = source.mappable(); fd >= 0 && ::fstat(fd, &about) == 0) {
-    if (about.st_size > 0) {
-      void* base = ::mmap(nullptr, static_cast<std::size_t>(about.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
-      if (base == MAP_FAILED) throw input_error(path, 0, "cannot map into memory", std::strerror(errno));
-      mapping_->base = base;
-      mapping_->bytes = static_cast<std::size_t>(about.st_size);
-    }
-  } else {  // a pipe, or gzip
-    mapping_->read = read_all(source);
-    mapping_->base = mapping_->read.data();
-    mapping_->bytes = mapping_->read.size();
-  }
-  const auto bytes = static_cast<std::int64_t>(mapping_->bytes);
-  if (bytes < static_cast<std::int64_t>(sizeof(Header)))
-    throw input_error(path, 0, "not a binary cache: too short");
+namespace {
 
-  const char* const base = static_cast<const char*>(mapping_->base);
+constexpr auto kHeaderBytes = static_cast<std::int64_t>(sizeof(Header));
+constexpr auto kEntryBytes = static_cast<std::int64_t>(sizeof(Entry));
+
+// The header of a cache of that many bytes. Throws where it is no header, or of another file.
+Header checked_header(const std::string& path, const char* base, std::int64_t bytes) {
+  if (bytes < kHeaderBytes) throw input_error(path, 0, "not a binary cache: too short");
   Header header{};
   std::memcpy(&header, base, sizeof(header));
   if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0) {
@@ -162,22 +164,24 @@ BinaryCache::BinaryCache(ByteSource& source) : mapping_(std::make_unique<Mapping
   }
   if (header.kind > 2)
     throw input_error(path, 0, "unknown kind in a binary cache", std::to_string(header.kind));
-  const auto header_bytes = static_cast<std::int64_t>(sizeof(Header));
-  const auto entry_bytes = static_cast<std::int64_t>(sizeof(Entry));
-  if (header.matrices < 0 || header.matrices > (bytes - header_bytes) / entry_bytes) {
+  if (header.matrices < 0 || header.matrices > (bytes - kHeaderBytes) / kEntryBytes) {
     throw input_error(path, 0, "impossible number of matrices in a binary cache",
                       std::to_string(header.matrices));
   }
-  kind_ = static_cast<CacheKind>(header.kind);
+  return header;
+}
+
+// The table of matrices; each entry has sizes that int32 can index, and sections that lie in the file.
+std::vector<Entry> checked_table(const std::string& path, const Header& header, const char* base,
+                                 std::int64_t bytes) {
   std::vector<Entry> table(static_cast<std::size_t>(header.matrices));
   if (!table.empty()) std::memcpy(table.data(), base + sizeof(Header), table.size() * sizeof(Entry));
-  if (crc(table.data(), header.matrices * entry_bytes) != header.table_crc && !kFuzzing) {
+  if (crc(table.data(), header.matrices * kEntryBytes) != header.table_crc && !kFuzzing) {
     throw input_error(path, 0, "checksum of the table differs: the binary cache is damaged");
   }
-  const auto inside = [&](std::int64_t at, std::int64_t count) {  // of 4-byte elements
-    return at >= header_bytes && at % kAlign == 0 && at <= bytes && count >= 0 && count <= (bytes - at) / 4;
+  const auto inside = [bytes](std::int64_t at, std::int64_t count) {  // of 4-byte elements
+    return at >= kHeaderBytes && at % kAlign == 0 && at <= bytes && count >= 0 && count <= (bytes - at) / 4;
   };
-  std::vector<std::string> faults(table.size());
   for (const Entry& e : table) {
     if (e.rows < 0 || e.cols < 0 || e.rows >= (std::int64_t{1} << 31) || e.cols >= (std::int64_t{1} << 31) ||
         e.value_type != kFp32 || !inside(e.row_ptr_at, e.rows + 1) || !inside(e.col_at, e.nnz) ||
@@ -185,21 +189,41 @@ BinaryCache::BinaryCache(ByteSource& source) : mapping_(std::make_unique<Mapping
       throw input_error(path, 0, "malformed table entry in a binary cache, matrix",
                         std::to_string(&e - table.data()));
     }
+  }
+  return table;
+}
+
+// What is wrong with the content of one matrix, in words; empty: nothing.
+std::string fault_of(const Entry& e, const CsrView<const float, Space::host>& a) {
+  if (!kFuzzing) {
+    const char* differs = crc(a.row_ptr, (e.rows + 1) * 4) != e.row_ptr_crc ? "row_ptr"
+                          : crc(a.col, e.nnz * 4) != e.col_crc              ? "col"
+                          : crc(a.val, e.nnz * 4) != e.val_crc              ? "val"
+                                                                            : nullptr;
+    if (differs != nullptr) return std::string("checksum of ") + differs + " differs";
+  }
+  return csr_fault(a);
+}
+
+}  // namespace
+
+BinaryCache::BinaryCache(ByteSource& source) : mapping_(std::make_unique<Mapping>(source)) {
+  const std::string& path = source.name();
+  const auto bytes = static_cast<std::int64_t>(mapping_->bytes);
+  const char* const base = static_cast<const char*>(mapping_->base);
+  const Header header = checked_header(path, base, bytes);
+  const std::vector<Entry> table = checked_table(path, header, base, bytes);
+  kind_ = static_cast<CacheKind>(header.kind);
+  for (const Entry& e : table) {
     views_.push_back({e.rows, e.cols, e.nnz, reinterpret_cast<const std::int32_t*>(base + e.row_ptr_at),
                       reinterpret_cast<const std::int32_t*>(base + e.col_at),
                       reinterpret_cast<const float*>(base + e.val_at)});
   }
+  std::vector<std::string> faults(table.size());
 #pragma omp parallel for schedule(dynamic, 1)
   for (std::int64_t m = 0; m < header.matrices; ++m) {
     const auto k = static_cast<std::size_t>(m);
-    const Entry& e = table[k];
-    const char* differs = crc(views_[k].row_ptr, (e.rows + 1) * 4) != e.row_ptr_crc ? "row_ptr"
-                          : crc(views_[k].col, e.nnz * 4) != e.col_crc              ? "col"
-                          : crc(views_[k].val, e.nnz * 4) != e.val_crc              ? "val"
-                                                                                    : nullptr;
-    if (kFuzzing) differs = nullptr;
-    faults[k] =
-        differs != nullptr ? std::string("checksum of ") + differs + " differs" : csr_fault(views_[k]);
+    faults[k] = fault_of(table[k], views_[k]);
   }
   for (std::size_t k = 0; k < faults.size(); ++k) {
     if (!faults[k].empty()) {

@@ -28,13 +28,10 @@ void sort_row(std::int32_t* col, T* val, std::int64_t n, std::vector<std::pair<s
   }
 }
 
-}  // namespace
-
+// A matrix with room for its entries and with row_ptr 0. Throws where int32 cannot index it, or where the
+// memory is missing.
 template <class T>
-Csr<T> csr_of(std::string_view name, std::int64_t rows, std::int64_t cols,
-              const std::vector<const Triplets<T>*>& pieces) {
-  std::int64_t nnz = 0;
-  for (const auto* piece : pieces) nnz += static_cast<std::int64_t>(piece->size());
+Csr<T> with_room(std::string_view name, std::int64_t rows, std::int64_t cols, std::int64_t nnz) {
   if (nnz > kLargestIndex) {
     throw input_error(name, 0, "more entries than int32 can count (2147483647)", std::to_string(nnz));
   }
@@ -59,27 +56,27 @@ Csr<T> csr_of(std::string_view name, std::int64_t rows, std::int64_t cols,
   } catch (const std::bad_alloc&) {
     throw input_error(name, 0, "not enough memory for a matrix of this shape", shape);
   }
-  // Each thread owns a range of rows and reads all entries: no atomics, and the order of the pieces is kept.
-  // Cheap where a scan of the row indices is: a thread per 2^17 entries is the point where that pays.
-  const int threads = static_cast<int>(std::clamp<std::int64_t>(nnz >> 17, 1, omp_get_max_threads()));
-  std::vector<std::int64_t> bounds(static_cast<std::size_t>(threads) + 1, rows);
-  // after[r] is row_ptr[r + 1]: first the count of row r, then where its next entry goes, and so in the end
-  // where it ends.
-  std::int32_t* const after = out.row_ptr.data() + 1;
-  const auto for_own_rows = [&](std::int64_t first, std::int64_t last, auto&& visit) {
-    for (const auto* piece : pieces) {
-      const std::size_t n = piece->size();
-      const std::int32_t* const r = piece->row.data();
-      for (std::size_t k = 0; k < n; ++k) {
-        if (r[k] >= first && r[k] < last) visit(*piece, k, r[k]);
-      }
+  return out;
+}
+
+// visit(piece, k, row) of every entry k whose row is in [first, last), in the order of the pieces.
+template <class T, class Visit>
+void for_rows(const std::vector<const Triplets<T>*>& pieces, std::int64_t first, std::int64_t last,
+              Visit&& visit) {
+  for (const auto* piece : pieces) {
+    const std::size_t n = piece->size();
+    const std::int32_t* const r = piece->row.data();
+    for (std::size_t k = 0; k < n; ++k) {
+      if (r[k] >= first && r[k] < last) visit(*piece, k, r[k]);
     }
-  };
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (int t = 0; t < threads; ++t) {
-    for_own_rows(rows * t / threads, rows * (t + 1) / threads,
-                 [&](const Triplets<T>&, std::size_t, std::int32_t r) { ++after[r]; });
   }
+}
+
+// Turns the counts of rows into the place of each row's first entry. Returns, per thread, its first row:
+// every thread gets about the same number of entries. One more element: the number of rows.
+std::vector<std::int64_t> places_of_rows(std::int32_t* after, std::int64_t rows, std::int64_t nnz,
+                                         int threads) {
+  std::vector<std::int64_t> bounds(static_cast<std::size_t>(threads) + 1, rows);
   bounds[0] = 0;
   int boundary = 1;
   std::int64_t begin = 0;
@@ -90,16 +87,39 @@ Csr<T> csr_of(std::string_view name, std::int64_t rows, std::int64_t cols,
     after[i] = static_cast<std::int32_t>(begin);
     begin += count;
   }
+  return bounds;
+}
+
+}  // namespace
+
+template <class T>
+Csr<T> csr_of(std::string_view name, std::int64_t rows, std::int64_t cols,
+              const std::vector<const Triplets<T>*>& pieces) {
+  std::int64_t nnz = 0;
+  for (const auto* piece : pieces) nnz += static_cast<std::int64_t>(piece->size());
+  Csr<T> out = with_room<T>(name, rows, cols, nnz);
+  // Each thread owns a range of rows and reads the row indices of all entries. This needs no atomics and
+  // keeps the order of the pieces. It pays from about 2^17 entries per thread on.
+  const int threads = static_cast<int>(std::clamp<std::int64_t>(nnz >> 17, 1, omp_get_max_threads()));
+  // after[r] is row_ptr[r + 1]. It holds the count of row r, then the place of the row's next entry, and at
+  // the end the place after its last entry.
+  std::int32_t* const after = out.row_ptr.data() + 1;
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int t = 0; t < threads; ++t) {
+    for_rows(pieces, rows * t / threads, rows * (t + 1) / threads,
+             [&](const Triplets<T>&, std::size_t, std::int32_t r) { ++after[r]; });
+  }
+  const std::vector<std::int64_t> bounds = places_of_rows(after, rows, nnz, threads);
 #pragma omp parallel num_threads(threads)
   {
 #pragma omp for schedule(static)
     for (int t = 0; t < threads; ++t) {
-      for_own_rows(bounds[static_cast<std::size_t>(t)], bounds[static_cast<std::size_t>(t) + 1],
-                   [&](const Triplets<T>& piece, std::size_t k, std::int32_t r) {
-                     const auto to = static_cast<std::size_t>(after[r]++);
-                     out.col[to] = piece.col[k];
-                     out.val[to] = piece.val.empty() ? T{1} : piece.val[k];
-                   });
+      for_rows(pieces, bounds[static_cast<std::size_t>(t)], bounds[static_cast<std::size_t>(t) + 1],
+               [&](const Triplets<T>& piece, std::size_t k, std::int32_t r) {
+                 const auto to = static_cast<std::size_t>(after[r]++);
+                 out.col[to] = piece.col[k];
+                 out.val[to] = piece.val.empty() ? T{1} : piece.val[k];
+               });
     }
     std::vector<std::pair<std::int32_t, T>> scratch;
 #pragma omp for schedule(static)

@@ -113,18 +113,22 @@ double distance_squared(Point p, Point a, Point b) {
   return ex * ex + ey * ey;
 }
 
-void draw(std::uint64_t seed, std::int64_t image, std::uint8_t* pixels) {
-  Hand hand(seed, image);
-  const double slant = 0.15 + 0.20 * hand.normal();
-  const double aspect = 0.82 + 0.12 * hand.normal();
-  const double turn = 0.08 * hand.normal();
-  const double pen_deviate = hand.normal();
-  // Skewed to the right: most pens are thin, and the few broad ones give the rows that stay active through a
-  // network.
-  const double pen = std::max(1.0, 2.15 + 0.84 * pen_deviate + 0.30 * pen_deviate * pen_deviate);
+// How one image deviates from its shape.
+struct Style {
+  explicit Style(Hand& hand)
+      : slant(0.15 + 0.20 * hand.normal()), aspect(0.82 + 0.12 * hand.normal()), turn(0.08 * hand.normal()) {
+    const double deviate = hand.normal();
+    pen = std::max(1.0, 2.15 + 0.84 * deviate + 0.30 * deviate * deviate);
+  }
+  double slant, aspect, turn;
+  // Width in pixels. Skewed to the right: most pens are thin, and the few broad ones give the rows that stay
+  // active through a network.
+  double pen;
+};
 
+// The curves of a digit, each control point moved by a random amount.
+std::vector<Stroke> strokes_of(std::int64_t image, const Style& style, Hand& hand) {
   std::vector<Stroke> strokes;
-  Point low{1e9, 1e9}, high{-1e9, -1e9};
   for (const Stroke& shape : shapes()[static_cast<std::size_t>(image % 10)]) {
     Stroke control;
     Point before{-1, -1};
@@ -135,19 +139,24 @@ void draw(std::uint64_t seed, std::int64_t image, std::uint8_t* pixels) {
         continue;
       }
       before = p;
-      const double x = (p.x - 0.5 + 0.035 * hand.normal()) * aspect, y = p.y - 0.5 + 0.035 * hand.normal();
-      control.push_back({x - slant * y - turn * y, y + turn * x});
+      const double x = (p.x - 0.5 + 0.035 * hand.normal()) * style.aspect;
+      const double y = p.y - 0.5 + 0.035 * hand.normal();
+      control.push_back({x - style.slant * y - style.turn * y, y + style.turn * x});
     }
     strokes.push_back(smooth(control));
-    for (const Point& p : strokes.back()) {
+  }
+  return strokes;
+}
+
+// Scales the curves to the box, and moves their centre of mass to the middle of the image, as MNIST does.
+void place(std::vector<Stroke>& strokes, double pen) {
+  Point low{1e9, 1e9}, high{-1e9, -1e9};
+  double mass = 0, mx = 0, my = 0;
+  for (const Stroke& stroke : strokes) {
+    for (const Point& p : stroke) {
       low = {std::min(low.x, p.x), std::min(low.y, p.y)};
       high = {std::max(high.x, p.x), std::max(high.y, p.y)};
     }
-  }
-
-  const double scale = (kBox - pen) / std::max(high.x - low.x, high.y - low.y);
-  double mass = 0, mx = 0, my = 0;
-  for (const Stroke& stroke : strokes) {
     for (std::size_t i = 1; i < stroke.size(); ++i) {
       const Point a = stroke[i - 1], b = stroke[i];
       const double length = std::sqrt((b.x - a.x) * (b.x - a.x) + (b.y - a.y) * (b.y - a.y));
@@ -156,17 +165,21 @@ void draw(std::uint64_t seed, std::int64_t image, std::uint8_t* pixels) {
       my += length * (a.y + b.y) / 2;
     }
   }
+  const double scale = (kBox - pen) / std::max(high.x - low.x, high.y - low.y);
   const Point middle{mx / mass, my / mass};
-  const auto place = [&](Point p) {
-    return Point{14 + (p.x - middle.x) * scale, 14 + (p.y - middle.y) * scale};
-  };
+  for (Stroke& stroke : strokes) {
+    for (Point& p : stroke) p = {14 + (p.x - middle.x) * scale, 14 + (p.y - middle.y) * scale};
+  }
+}
 
+// The squared distance of each pixel from the nearest curve; of pixels out of the pen's reach, a large number.
+std::array<double, kSide * kSide> squared_distances(const std::vector<Stroke>& strokes, double pen) {
   std::array<double, kSide * kSide> nearest;
   nearest.fill(1e9);
   const double reach = pen / 2 + 1;
   for (const Stroke& stroke : strokes) {
     for (std::size_t i = 1; i < stroke.size(); ++i) {
-      const Point a = place(stroke[i - 1]), b = place(stroke[i]);
+      const Point a = stroke[i - 1], b = stroke[i];
       const auto from = [](double v) {
         return std::clamp<std::int64_t>(static_cast<std::int64_t>(v), 0, kSide - 1);
       };
@@ -181,9 +194,18 @@ void draw(std::uint64_t seed, std::int64_t image, std::uint8_t* pixels) {
       }
     }
   }
+  return nearest;
+}
+
+void draw(std::uint64_t seed, std::int64_t image, std::uint8_t* pixels) {
+  Hand hand(seed, image);
+  const Style style(hand);
+  std::vector<Stroke> strokes = strokes_of(image, style, hand);
+  place(strokes, style.pen);
+  const std::array<double, kSide* kSide> nearest = squared_distances(strokes, style.pen);
   for (std::size_t i = 0; i < nearest.size(); ++i) {
     // An edge two pixels wide, as MNIST's smoothing leaves it.
-    const double ink = std::clamp((pen / 2 + 0.5 - std::sqrt(nearest[i])) / 1.1, 0.0, 1.0);
+    const double ink = std::clamp((style.pen / 2 + 0.5 - std::sqrt(nearest[i])) / 1.1, 0.0, 1.0);
     pixels[i] = static_cast<std::uint8_t>(std::min(255.0, 280.0 * ink));
   }
 }

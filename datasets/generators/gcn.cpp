@@ -46,6 +46,63 @@ void draw_weights(GcnSet<T>& set, const GcnShape& shape) {
   set.b2 = uniform_dense<T>(1, shape.classes, 0.1, shape.seed, 0x6232).data;
 }
 
+struct Entry {
+  std::int32_t col;
+  double val;
+};
+
+// Row i of A + I with repeats added up and columns ascending.
+template <class T>
+std::vector<Entry> row_with_loop(const Csr<T>& a, std::int64_t i) {
+  std::vector<Entry> row;
+  bool loop = false;
+  for (std::int64_t e = a.row_ptr[static_cast<std::size_t>(i)];
+       e < a.row_ptr[static_cast<std::size_t>(i + 1)]; ++e) {
+    row.push_back(
+        {a.col[static_cast<std::size_t>(e)], static_cast<double>(a.val[static_cast<std::size_t>(e)])});
+    loop = loop || row.back().col == i;
+  }
+  if (!loop) row.push_back({static_cast<std::int32_t>(i), 1.0});
+  std::stable_sort(row.begin(), row.end(), [](const Entry& x, const Entry& y) { return x.col < y.col; });
+  std::size_t kept = 0;
+  for (std::size_t k = 1; k < row.size(); ++k) {
+    if (row[k].col == row[kept].col) {
+      row[kept].val += row[k].val;
+    } else {
+      row[++kept] = row[k];
+    }
+  }
+  row.resize(kept + 1);
+  return row;
+}
+
+// Of every row of A + I: the root of its sum, and its number of entries.
+struct Degrees {
+  std::vector<double> root;
+  std::vector<std::int64_t> length;
+};
+
+template <class T>
+Degrees degrees(const Csr<T>& a) {
+  const auto n = static_cast<std::size_t>(a.rows);
+  Degrees d{std::vector<double>(n), std::vector<std::int64_t>(n)};
+#pragma omp parallel for schedule(dynamic, 256)
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    const std::vector<Entry> row = row_with_loop(a, i);
+    double sum = 0;
+    for (const Entry& e : row) sum += e.val;
+    d.root[static_cast<std::size_t>(i)] = std::sqrt(sum);
+    d.length[static_cast<std::size_t>(i)] = static_cast<std::int64_t>(row.size());
+  }
+  for (std::size_t i = 0; i < n; ++i) {  // after the loop: an exception must not leave a parallel region
+    if (!(d.root[i] > 0) || !std::isfinite(d.root[i])) {
+      throw input_error("adjacency", 0, "the row sum of A + I must be positive and finite, row",
+                        std::to_string(i));
+    }
+  }
+  return d;
+}
+
 }  // namespace
 
 template <class T>
@@ -54,57 +111,14 @@ Csr<T> normalised_adjacency(const Csr<T>& a) {
     throw input_error("adjacency", 0, "must be square, is",
                       std::to_string(a.rows) + " x " + std::to_string(a.cols));
   }
-  struct Entry {
-    std::int32_t col;
-    double val;
-  };
-  // One row of A + I with repeats added up and columns ascending.
-  const auto row_of = [&](std::int64_t i) {
-    std::vector<Entry> row;
-    bool loop = false;
-    for (std::int64_t e = a.row_ptr[static_cast<std::size_t>(i)];
-         e < a.row_ptr[static_cast<std::size_t>(i + 1)]; ++e) {
-      row.push_back(
-          {a.col[static_cast<std::size_t>(e)], static_cast<double>(a.val[static_cast<std::size_t>(e)])});
-      loop = loop || row.back().col == i;
-    }
-    if (!loop) row.push_back({static_cast<std::int32_t>(i), 1.0});
-    std::stable_sort(row.begin(), row.end(), [](const Entry& x, const Entry& y) { return x.col < y.col; });
-    std::size_t kept = 0;
-    for (std::size_t k = 1; k < row.size(); ++k) {
-      if (row[k].col == row[kept].col) {
-        row[kept].val += row[k].val;
-      } else {
-        row[++kept] = row[k];
-      }
-    }
-    row.resize(kept + 1);
-    return row;
-  };
+  const Degrees of = degrees(a);
   const auto n = static_cast<std::size_t>(a.rows);
-  std::vector<double> root(n);
-  std::vector<std::int64_t> length(n);
-#pragma omp parallel for schedule(dynamic, 256)
-  for (std::int64_t i = 0; i < a.rows; ++i) {
-    const std::vector<Entry> row = row_of(i);
-    double sum = 0;
-    for (const Entry& e : row) sum += e.val;
-    root[static_cast<std::size_t>(i)] =
-        std::sqrt(sum);  // checked below: an exception must not leave a parallel region
-    length[static_cast<std::size_t>(i)] = static_cast<std::int64_t>(row.size());
-  }
-  for (std::size_t i = 0; i < n; ++i) {
-    if (!(root[i] > 0) || !std::isfinite(root[i])) {
-      throw input_error("adjacency", 0, "the row sum of A + I must be positive and finite, row",
-                        std::to_string(i));
-    }
-  }
   Csr<T> out;
   out.rows = out.cols = a.rows;
   out.row_ptr.resize(n + 1);
   std::int64_t nnz = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    nnz += length[i];
+    nnz += of.length[i];
     if (nnz > kMost) throw input_error("adjacency", 0, "more than 2147483647 entries with the loops");
     out.row_ptr[i + 1] = static_cast<std::int32_t>(nnz);
   }
@@ -113,11 +127,11 @@ Csr<T> normalised_adjacency(const Csr<T>& a) {
 #pragma omp parallel for schedule(dynamic, 256)
   for (std::int64_t i = 0; i < a.rows; ++i) {
     auto at = static_cast<std::size_t>(out.row_ptr[static_cast<std::size_t>(i)]);
-    for (const Entry& e : row_of(i)) {
+    for (const Entry& e : row_with_loop(a, i)) {
       // one product of roots, not two divisions: a symmetric A stays symmetric to the bit
       out.col[at] = e.col;
-      out.val[at++] =
-          static_cast<T>(e.val / (root[static_cast<std::size_t>(i)] * root[static_cast<std::size_t>(e.col)]));
+      out.val[at++] = static_cast<T>(
+          e.val / (of.root[static_cast<std::size_t>(i)] * of.root[static_cast<std::size_t>(e.col)]));
     }
   }
   return out;

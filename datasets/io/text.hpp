@@ -158,14 +158,35 @@ struct ExactPowers<float> {
   static constexpr std::uint64_t integers = std::uint64_t{1} << 24;
 };
 
+/// take_real() where the fast path does not apply: from_chars over the whole word. The cursor is at the word.
+template <class T>
+inline T take_any_real(Cursor& in, const char* what, bool finite) {
+  const char* const start = in.at;
+  if (start == in.end || *start == '\n') throw LineError{start, std::string(what) + " is missing", ""};
+  const char* stop = start;
+  while (stop != in.end && !is_blank(*stop) && *stop != '\n') ++stop;
+  T value{};
+  switch (parse_real(start, stop, value)) {
+    case Real::not_a_number:
+      in.fail(std::string(what) + " is not a number");
+    case Real::overflow:
+      in.fail(std::string(what) + (sizeof(T) == 4 ? " overflows fp32" : " overflows fp64"));
+    case Real::ok:
+      break;
+  }
+  // x - x is 0 for every finite x and NaN for the others.
+  if (finite && !(value - value == T{0})) in.fail(std::string(what) + " is not finite");
+  in.at = stop;
+  return value;
+}
+
 /// A number followed by a blank or the end of the line, rounded once. Short decimals take Clinger's fast
 /// path: both operands of one multiplication or division are exact, so its result is the rounded value. (W.
 /// Clinger, PLDI 1990.) `finite`: inf and nan are errors.
 template <class T>
 inline T take_real(Cursor& in, const char* what, bool finite) {
   in.skip_blanks();
-  const char* const start = in.at;
-  const char* p = start;
+  const char* p = in.at;
   const bool negative = *p == '-';
   if (negative || *p == '+') ++p;
   std::uint64_t mantissa = 0;
@@ -206,23 +227,7 @@ inline T take_real(Cursor& in, const char* what, bool finite) {
       return negative ? -value : value;
     }
   }
-  // The long way: from_chars over the whole word.
-  if (start == in.end || *start == '\n') throw LineError{start, std::string(what) + " is missing", ""};
-  const char* stop = start;
-  while (stop != in.end && !is_blank(*stop) && *stop != '\n') ++stop;
-  T value{};
-  switch (parse_real(start, stop, value)) {
-    case Real::not_a_number:
-      in.fail(std::string(what) + " is not a number");
-    case Real::overflow:
-      in.fail(std::string(what) + (sizeof(T) == 4 ? " overflows fp32" : " overflows fp64"));
-    case Real::ok:
-      break;
-  }
-  // x - x is 0 for every finite x and NaN for the others.
-  if (finite && !(value - value == T{0})) in.fail(std::string(what) + " is not finite");
-  in.at = stop;
-  return value;
+  return take_any_real<T>(in, what, finite);
 }
 
 /// Cuts a source into pieces of whole lines. The last line may lack its newline.
