@@ -8,11 +8,12 @@
 //           32 where that leaves fewer multiprocessors idle.
 // Traffic   X is read k / 64 or k / 32 times, each pixel about four times from the first-level cache;
 //           transformed filters, 16 / 9 of F, once per block from the second level.
-// Limits    fp32, 32 filters: 124 registers, 64.5 KiB shared, 2 blocks of 256 threads per SM; 64 filters:
-//           210, 96.5 KiB, 1 block; fp64, 32 filters: 225, 128.5 KiB, 1 block; no spills (sm_90, nvcc 13.0,
-//           ptxas -v). The loop over the channels of a stage is unrolled twice: unrolled wholly, 32 filters
-//           spill. H200, the case of rung 1: 39 us (fp64 66 us), 47 TFLOP/s by the count of the sum, which is
-//           32 % of what 16 products in place of 36 allow; an earlier form, 64
+// Limits    fp32 / fp64: conv2d_winograd 124 to 210 / 225 registers, 512 bytes of static shared memory;
+//           conv2d_winograd_filters 32 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 32 filters in fp32:
+//           64 KiB of dynamic shared memory, 2 blocks of 256 threads per SM; 64 filters: 96 KiB, 1 block; 32
+//           filters in fp64: 128 KiB, 1 block. The loop over the channels of a stage is unrolled twice:
+//           unrolled wholly, 32 filters spill. H200, the case of rung 1: 39 us (fp64 66 us), 47 TFLOP/s by
+//           the count of the sum, which is 32 % of what 16 products in place of 36 allow; an earlier form, 64
 //           filters by a block, took 44 us there: 196 blocks are two rounds of 132.
 // Fails at  anything but 3 x 3 with stride and dilation 1: unsupported. NaN and infinities spread over the
 //           four outputs of a tile, so it declares itself for finite inputs; its bound is the contract's for

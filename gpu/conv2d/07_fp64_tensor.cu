@@ -5,8 +5,9 @@
 //           run in any order, so positions (t, t + 4) of a fragment take terms (2 t, 2 t + 1), and two of a
 //           filter come in one load.
 // Traffic   that of rung 4.
-// Limits    234 registers, 85.7 KiB shared: 2 blocks of 128 threads per SM (sm_90, nvcc 13.0, ptxas -v).
-//           H200, the case of rung 1: 81 us, 23 TFLOP/s, a third of the tensor pipe.
+// Limits    fp64: 234 registers, 512 bytes of static shared memory, no spills (sm_90, nvcc 13.0, ptxas -v). 2
+//           blocks of 128 threads per SM, 85.7 KiB of shared memory. H200, the case of rung 1: 81 us, 23
+//           TFLOP/s, a third of the tensor pipe.
 // Fails at  devices before sm_90; addresses, which now stand beside products of twice the rate.
 // Source    PTX ISA, "Matrix Fragments for mma.m16n8k8"; gemm's rung 14.
 #include "gpu/conv2d/implicit_gemm.hpp"

@@ -5,8 +5,8 @@
 //           that rate on sm_90. Small problems take 64 x 128 tiles whose depth is shared by two groups of
 //           warps.
 // Traffic   that of rung 10: A is read n / 128 times, B m / 128 times.
-// Limits    234 registers with 16-byte copies, 255 without; 161 KiB shared (64 x 128: 158): 1 block of 256
-//           threads per SM, no spills (sm_90, nvcc 13.0, ptxas -v).
+// Limits    fp64: 232 to 255 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 1 block of 256 threads per
+//           SM, 161 KiB of dynamic shared memory (tiles of 64 x 128: 158).
 // Fails at  devices before sm_90; C of a few tiles, as rung 12. Each step's loads are waited for: rung 16
 //           answers.
 // Source    PTX ISA, "Matrix Fragments for mma.m16n8k8"; CUTLASS, sm90 fp64 kernels.

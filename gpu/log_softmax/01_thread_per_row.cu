@@ -3,8 +3,7 @@
 // Change    first rung: the row loop is the grid. Three passes over the row: maximum, sum, result.
 // Traffic   x three times and y once, in loads that lie a row apart: a sector each, of which the caches must
 //           keep the rest.
-// Limits    fp32 / fp64: 32 / 32 registers, no shared memory: 16 blocks of 128 threads per SM (sm_90, nvcc
-//           13.0, ptxas -v).
+// Limits    32 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 16 blocks of 128 per SM.
 // Fails at  wide rows and few rows alike. Rung 2 answers that.
 // Source    the definition.
 #include "gpu/log_softmax/common.hpp"

@@ -3,8 +3,8 @@
 // Change    a counter tells a block that all others have stored theirs; it reads them in their own order, so
 //           the answer is reproducible though the launch is one.
 // Traffic   as rung 7.
-// Limits    32 registers, 33 bytes in fp32, 65 bytes of shared memory in fp64: 8 blocks of 256 per SM (sm_90,
-//           nvcc 13.0, ptxas -v).
+// Limits    fp32 / fp64: 32 registers, 33 / 65 bytes of static shared memory, no spills (sm_90, nvcc 13.0,
+//           ptxas -v). 8 blocks of 256 per SM.
 // Fails at  nothing by size; the counter must be zero at the start, which costs a 4-byte fill.
 // Source    CUDA samples, "threadFenceReduction"; CUDA C++ Programming Guide, "Memory Fence Functions".
 #include "gpu/reduce/two_pass.hpp"

@@ -6,9 +6,9 @@
 //           apart and 4 columns from shared memory, so that each load of X serves 16 multiply-adds and each
 //           of W 32 (fp64: 8 and 8). Each block has one contiguous share of the rows.
 // Traffic   compulsory for up to 64 columns, coalesced; W from the second-level cache, 6 (fp64: 12) % of X's.
-// Limits    fp32 / fp64: 117 / 142 registers for N <= 16 (N = 64: 252 / 242), no spills, 63 / 60 KiB shared
-//           (N = 64: 72 / 78): 3 (N > 16: 2) blocks of 128 threads per SM, each with 32 KiB of X in flight
-//           (sm_90, nvcc 13.0, ptxas -v).
+// Limits    fp32 / fp64: 114 to 252 / 126 to 242 registers, no spills (sm_90, nvcc 13.0, ptxas -v). For N <=
+//           16: 63 / 60 KiB of dynamic shared memory (N = 64: 72 / 78) and 3 (N > 16: 2) blocks of 128
+//           threads per SM, each with 32 KiB of X in flight.
 // Fails at  nothing by design at N <= 64; fp64 arithmetic outside of the tensor cores has half of rung 9's
 //           rate, which shows from N = 32.
 // Source    PTX ISA, "cp.async"; Little's law for the bytes in flight.

@@ -2,7 +2,7 @@
 //
 // Change    prepare() sorts the rows, so that the rows of a warp are equally long, and none starts late.
 // Traffic   4 bytes more per row; neighbours in C and in A are neighbours no more, unless equally long.
-// Limits    30 registers, no shared memory: 16 blocks of 128 per SM (sm_90, nvcc 13.0, ptxas -v). H200, fp32,
+// Limits    28 to 30 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 16 blocks of 128 per SM. H200, fp32,
 //           32 columns, warm: 1897 us on a power law (0.08 of cuSPARSE's speed), 368 us on an FEM-like matrix
 //           (1.09 of cuSPARSE's speed), 169 us on a stencil (2.67 of cuSPARSE's speed).
 // Fails at  matrices whose neighbouring rows share columns: the cache loses what the order was worth. A giant

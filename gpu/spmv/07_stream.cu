@@ -4,8 +4,8 @@
 //           shared memory fully coalesced whatever the row lengths; then 1 to 32 lanes per row sum them
 //           there.
 // Traffic   compulsory bytes, coalesced, plus one 8-byte break point per 2048 entries and rows.
-// Limits    32 registers, 8.03 KB in fp32, 16.1 KB of shared memory in fp64: 8 blocks of 256 per SM (sm_90,
-//           nvcc 13.0, ptxas -v).
+// Limits    fp32 / fp64: spmv_stream 32 registers, 8224 / 16448 bytes of static shared memory;
+//           spmv_stream_starts 18 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  a giant row: it stays in one block. Rung 8 answers that.
 // Source    Greathouse and Daga, "Efficient sparse matrix-vector multiplication on GPUs using the CSR storage
 //           format", SC'14. There the host packs rows greedily; here row i goes to tile (row_ptr[i] + i) /

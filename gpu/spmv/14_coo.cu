@@ -4,8 +4,8 @@
 //           addition per row and warp.
 // Traffic   4 bytes per entry more than CSR: 12 instead of 8 in fp32; y read and written once more, to scale
 //           it.
-// Limits    25 registers in fp32, 29 in fp64, no shared memory: 8 blocks of 256 per SM (sm_90, nvcc 13.0,
-//           ptxas -v).
+// Limits    fp32 / fp64: spmv_coo 25 / 29 registers; spmv_coo_rows 14 registers; spmv_scale 8 registers, no
+//           spills (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  reproducibility and, in fp32, subnormal sums, which atomicAdd in global memory flushes to 0 (both
 //           declared); speed, by the row index. Rows of every shape are the same to it.
 // Source    Bell and Garland, SC'09 (COO kernel); Blelloch, Heroux and Zagha, CMU-CS-93-173.

@@ -4,7 +4,8 @@
 //           neighbouring x.
 // Traffic   one value per row and diagonal, padding included, and one bit that says whether there is an
 //           entry; x coalesced.
-// Limits    32 registers, no shared memory: 8 blocks of 256 per SM (sm_90, nvcc 13.0, ptxas -v).
+// Limits    fp32 / fp64: spmv_dia 32 registers; spmv_dia_fill 28 / 32 registers, no spills (sm_90, nvcc 13.0,
+//           ptxas -v). 8 blocks of 256 per SM.
 // Fails at  entries off a few diagonals: refused beyond three times the entries. Repeated columns are added
 //           up beforehand.
 // Source    Y. Saad, "Iterative Methods for Sparse Linear Systems", 2nd ed. (2003), section 3.4; Bell and

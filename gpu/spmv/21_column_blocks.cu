@@ -8,8 +8,9 @@
 //           warps, and joined per row by a second kernel, always in the same order.
 // Traffic   per entry the value, 2 bytes of column and 1/8 of flag (CSR: 4 of column); per segment a value written
 //           and read; x once per thread block, which holds 224 KiB of it.
-// Limits    61 registers in fp32, 59 in fp64, 33 KB of static shared memory beside the slice: one block of 1024
-//           threads per SM (sm_90, nvcc 13.0, ptxas -v).
+// Limits    fp32 / fp64: spmv_column_block 61 / 59 registers, 33152 / 33408 bytes of static shared memory;
+//           spmv_join_segments 32 registers; spmv_gather_values 12 / 14 registers, no spills (sm_90, nvcc
+//           13.0, ptxas -v). One block of 1,024 threads per SM; its slice of x is in dynamic shared memory.
 // Measured  H200, warm, against cuSPARSE's better algorithm: mip1-like 2.3x, uniform 1.7x, power law 1.7x, R-MAT
 //           1.4x in fp32; 1.8, 1.6, 1.1, 1.1x in fp64, where a slice holds half the columns and segments are
 //           shorter. Stores of segments lane by lane touched a sector each: through shared memory in whole lines

@@ -7,51 +7,57 @@ import limits
 
 HEADER = """// spmv, rung 14: coordinate format.
 //
-// Limits    {}
-//           continued (sm_90, nvcc 13.0, ptxas -v). H200: 40 registers of something else.
+// Limits    {} (sm_90, nvcc 13.0,
+//           ptxas -v). {}
 // Fails at  nothing.
 """
 
 LOG = """ptxas info    : 0 bytes gmem
-ptxas info    : Compiling entry function '_Zdouble' for 'sm_90'
-ptxas info    : Function properties for _Zdouble
+ptxas info    : Compiling entry function '_Z4packIdEvT_' for 'sm_90'
+ptxas info    : Function properties for _Z4packIdEvT_
     16 bytes stack frame, 16 bytes spill stores, 16 bytes spill loads
 ptxas info    : Used 255 registers, used 1 barriers, 16 bytes cumulative stack size, 33792 bytes smem
-ptxas info    : Compiling entry function '_Zfloat' for 'sm_90'
-ptxas info    : Function properties for _Zfloat
+ptxas info    : Compiling entry function '_Z4packIfEvT_' for 'sm_90'
+ptxas info    : Function properties for _Z4packIfEvT_
     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 ptxas info    : Used 128 registers, used 1 barriers
-ptxas info    : Compiling entry function '_Zdouble' for 'sm_80'
+ptxas info    : Compiling entry function '_Z4packIdEvT_' for 'sm_80'
 ptxas info    : Used 254 registers, used 1 barriers, 33792 bytes smem, 464 bytes cmem[0]
 """
 
 
-def stated(text):
-    return limits.limits_of(HEADER.format(text))
+AGREES = (
+    "fp32 / fp64: 128 / 255 registers, 0 / 33792 bytes of static shared memory, "
+    "0 / 16 bytes spilled per thread"
+)
+
+
+def stated(text, rest=""):
+    return limits.limits_of(HEADER.format(text, rest))
+
+
+def kernel(name, registers, shared=0, spilled=0):
+    return limits.Kernel(name, registers, shared, spilled)
 
 
 class Headers(unittest.TestCase):
-    def test_figures_of_registers_are_read_in_every_form_in_use(self):
-        for text, expected in [
-            ("18 registers, no shared memory:", [(18, 18)]),
-            ("26 registers in fp32, 28 in fp64, no shared memory:", [(26, 26), (28, 28)]),
-            ("22 to 24 registers:", [(22, 24)]),
-            ("fp32 / fp64: 128 / 232 registers, 8.25 / 16.5 KiB shared:", [(128, 128), (232, 232)]),
-            ("34 and 32 registers, 32 bytes in fp32:", [(34, 34), (32, 32)]),
-            ("254 to 255 registers (64 x 128: 242 to 255), 146 KiB:", [(254, 255)]),
-            ("247 (B by 16 bytes) and 250 registers, 154 KiB shared:", [(247, 247), (250, 250)]),
-        ]:
-            with self.subTest(text):
-                self.assertEqual(stated(text).registers, expected)
-
-    def test_shared_memory_and_spills(self):
-        self.assertTrue(stated("18 registers, no shared memory:").no_shared)
-        self.assertFalse(stated("35 registers, no shared memory in the first pass:").no_shared)
-        self.assertEqual(stated("127 registers; fp64 spills 40 bytes per thread").spilled, 40)
-        self.assertEqual(stated("127 registers, no spills").spilled, 0)
+    def test_the_sentence_ends_at_the_chip_and_what_a_person_adds_follows(self):
+        said = stated("18 registers, no spills", "8 blocks of 256 per SM.")
+        self.assertEqual(
+            (said.said, said.chip, said.rest), ("18 registers, no spills", "sm_90", "8 blocks of 256 per SM.")
+        )
 
     def test_a_rung_that_points_to_another_states_nothing(self):
         self.assertIsNone(limits.limits_of("// Limits    those of the rung chosen.\n// Fails at  x\n"))
+
+    def test_a_header_without_the_sentence_or_of_another_nvcc_differs(self):
+        for text in ("TODO", "18 registers, no spills (sm_90, nvcc 12.9, ptxas -v)."):
+            source = f"// Limits    {text}\n// Fails at  x\n"
+            said = limits.limits_of(source)
+            kernels = [kernel("f<float>()", 18)]
+            self.assertEqual(len(limits.differences(said, kernels)), 1)
+            mended = limits.limits_of(limits.rewritten(source, said, kernels))
+            self.assertEqual(limits.differences(mended, kernels), [])
 
 
 class Ptxas(unittest.TestCase):
@@ -59,23 +65,61 @@ class Ptxas(unittest.TestCase):
         kernels = limits.kernels_of(LOG, "sm_90")
         self.assertEqual(
             [(k.name, k.registers, k.shared, k.spilled) for k in kernels],
-            [("_Zdouble", 255, 33792, 16), ("_Zfloat", 128, 0, 0)],
+            [("void pack<double>(double)", 255, 33792, 16), ("void pack<float>(float)", 128, 0, 0)],
+        )
+
+    def test_the_types_are_told_apart(self):
+        self.assertEqual(limits.sentence(limits.kernels_of(LOG, "sm_90")), AGREES)
+
+    def test_the_first_type_in_a_name_is_the_kernels(self):
+        self.assertEqual(kernel("void a::sum<plumb::Kahan<float>, double>(double)", 1).types(), ["fp32"])
+        self.assertEqual(kernel("starts(int const*)", 1).types(), ["fp32", "fp64"])
+
+    def test_instances_that_differ_are_a_range_and_alike_types_one_figure(self):
+        kernels = [kernel(f"void a::f<{t}, {n}>()", r) for t, n, r in (("float", 1, 22), ("float", 2, 24))]
+        self.assertEqual(limits.sentence(kernels), "fp32: 22 to 24 registers, no spills")
+        kernels = [kernel(f"void a::f<{t}>()", 18) for t in ("float", "double")]
+        self.assertEqual(limits.sentence(kernels), "18 registers, no spills")
+
+    def test_each_kernel_of_several_is_named(self):
+        kernels = [
+            kernel("void plumb::(anonymous namespace)::fill<float>(float*)", 28),
+            kernel("void plumb::(anonymous namespace)::fill<double>(double*)", 30),
+            kernel("plumb::scan(int*)", 24, 32),
+        ]
+        self.assertEqual(
+            limits.sentence(kernels),
+            "fp32 / fp64: fill 28 / 30 registers; "
+            "scan 24 registers, 32 bytes of static shared memory, no spills",
         )
 
     def test_what_agrees_is_silent(self):
-        said = stated("fp32 / fp64: 128 / 255 registers; fp64 spills 16 bytes per thread")
-        self.assertEqual(limits.differences(said, limits.kernels_of(LOG, "sm_90")), [])
+        self.assertEqual(limits.differences(stated(AGREES), limits.kernels_of(LOG, "sm_90")), [])
 
-    def test_what_differs_is_named(self):
-        said = stated("fp32 / fp64: 127 / 254 registers, no shared memory, no spills")
-        found = "\n".join(limits.differences(said, limits.kernels_of(LOG, "sm_90")))
-        for words in (
-            "the most registers are 255, stated are 127, 254",
-            "no kernel takes 127 registers",
-            "gives a kernel 33792 bytes",
-            "the most bytes spilled are 16, stated are 0",
-        ):
-            self.assertIn(words, found)
+    def test_what_differs_is_named_with_both_sentences(self):
+        other = AGREES.replace("128 / 255", "128 / 254")
+        found = limits.differences(stated(other), limits.kernels_of(LOG, "sm_90"))
+        self.assertEqual(found, [f"Limits say '{other}', ptxas: '{AGREES}'"])
+
+    def test_more_blocks_than_the_registers_allow_are_named_with_the_type(self):
+        kernels = limits.kernels_of(LOG, "sm_90")
+        self.assertEqual(limits.differences(stated(AGREES, "2 / 1 blocks of 256 per SM."), kernels), [])
+        found = limits.differences(stated(AGREES, "2 / 2 blocks of 256 per SM."), kernels)
+        self.assertEqual(found, ["fp64: 2 blocks of 256 are stated, 255 registers allow 1"])
+
+    def test_write_mends_the_sentence_and_keeps_the_rest(self):
+        kernels = limits.kernels_of(LOG, "sm_90")
+        source = HEADER.format("1 register", "2 / 1 blocks of 256 per SM.")
+        mended = limits.rewritten(source, limits.limits_of(source), kernels)
+        self.assertEqual(limits.differences(limits.limits_of(mended), kernels), [])
+        self.assertIn("2 / 1 blocks of 256 per SM.\n// Fails at  nothing.", mended)
+        self.assertEqual(limits.rewritten(mended, limits.limits_of(mended), kernels), mended)
+
+    def test_builds_of_stress_are_left_out_their_kernels_have_delays(self):
+        plain = {"file": "/a.cu", "command": "nvcc -c /a.cu", "directory": "/"}
+        stress = {"file": "/a.cu", "command": "nvcc -DPLUMB_STRESS -c /a.cu", "directory": "/"}
+        for listing in ([plain, stress], [stress, plain]):
+            self.assertEqual(list(limits.rung_entries(listing).values()), [plain])
 
     def test_the_command_is_the_builds_for_one_chip(self):
         entry = {
