@@ -103,7 +103,7 @@ class Candidate:
         fate = fate or {}
         name, file = f"{self.variant.op}/{self.variant.name}", relative(self.place.file)
         line = self.source.line(self.mutant.start)
-        said = {key: fate[key] for key in ("verdict", "case", "race", "how") if key in fate}
+        said = {key: fate[key] for key in ("verdict", "case", "race", "how", "felt") if key in fate}
         return report.Result(name, file, line, self.mutant.family, self.diff, state, reason=reason, **said)
 
 

@@ -1,8 +1,8 @@
 """Mutants that a person has found to be no faults, with their reasons: verify/mutants/equivalent.txt.
 
-An entry is a paragraph: the file, the line as it is behind '- ', the mutated one behind '+ ', a sentence.
+An entry is a paragraph: the file, its lines behind '- ', the mutated ones behind '+ ', a sentence.
 Lines that begin with # are comments. Lines, not numbers: an entry outlives changes elsewhere in its file, and
-counts for nothing where its own line has changed.
+counts for nothing where its own lines have changed.
 """
 
 from .parse import Refused
@@ -10,8 +10,12 @@ from .parse import Refused
 NAME = "verify/mutants/equivalent.txt"
 
 
+def one_line(lines):
+    return " ".join(" ".join(lines).split())
+
+
 def read(path):
-    """{(file, old line, new line): reason}"""
+    """{(file, old lines, new lines): reason}; lines in one, with single spaces"""
     entries, block, begun = {}, [], 0
     with open(path, encoding="utf-8") as file:
         lines = [*file.read().split("\n"), ""]
@@ -23,16 +27,20 @@ def read(path):
             block.append(line)
             continue
         if block:
-            if len(block) < 4 or block[1][:2] != "- " or block[2][:2] != "+ ":
+            old = [text[1:] for text in block[1:] if text[:1] == "-"]
+            new = [text[1:] for text in block[1:] if text[:1] == "+"]
+            reason = one_line([text for text in block[1:] if text[:1] not in "-+"])
+            if not old or not new or not reason or block[0][:1] in "-+":
                 raise Refused(f"{path}:{begun}: an entry is a file, '- line', '+ line' and a reason")
-            key = (block[0].strip(), block[1][2:].strip(), block[2][2:].strip())
-            entries[key] = " ".join(text.strip() for text in block[3:])
+            entries[block[0].strip(), one_line(old), one_line(new)] = reason
         block, begun = [], 0
     return entries
 
 
 def key(file, changed):
-    """Of a mutant: `changed` is its diff. None where it changes several lines."""
-    if len(changed) != 2:
-        return None
-    return file, changed[0][1:].strip(), changed[1][1:].strip()
+    """Of a mutant: `changed` is its diff."""
+    return (
+        file,
+        one_line(d[1:] for d in changed if d[0] == "-"),
+        one_line(d[1:] for d in changed if d[0] == "+"),
+    )

@@ -4,23 +4,19 @@ import re
 
 from . import operators as ops
 from .calls import Calls
+from .openmp import OpenMp
 from .place import FIXED, M, Mutant, Place, wrapped
+from .ptx import InlinePtx
+from .ranges import CASTS, Ranges
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 ZERO = re.compile(r"(?:\w+\s*[({]\s*)?0(?:\.0*)?[fFuUlL]*\s*[)}]?$")
 SHORT = {"SHORT", "USHORT", "CHAR_S", "CHAR_U", "SCHAR", "UCHAR"}
 BINARIES = ("BINARY_OPERATOR", "COMPOUND_ASSIGNMENT_OPERATOR")
 COUNTED = ("INTEGER_LITERAL", "FLOATING_LITERAL", *BINARIES)
-CASTS = (
-    "CXX_STATIC_CAST_EXPR",
-    "CSTYLE_CAST_EXPR",
-    "CXX_FUNCTIONAL_CAST_EXPR",
-    "CXX_REINTERPRET_CAST_EXPR",
-    "CXX_CONST_CAST_EXPR",
-)
 
 
-class Finder(Calls):
+class Finder(Calls, OpenMp, InlinePtx, Ranges):
     """Walks a file of a unit: `places` is what it found; `unswitchable`: so much is used at compile time."""
 
     def __init__(self, unit, file):
@@ -28,8 +24,16 @@ class Finder(Calls):
         self.macros = unit.macros[file]
         self.places, self.namespaces, self.unswitchable = [], [], 0
         self.functions = []  # (name, start, end) of each body
+        self.written = None  # what the expression at hand assigns to
+        self.canonical = 0  # loops further in keep the form that OpenMP asks for
+        self.capacity = False  # within a call that asks for memory
+        self.counters = {}  # of the loops around: what they stay below
+        self.own = set(unit.files)
         for node in unit.top(file):
             self.declaration(node)
+
+    def is_own(self, file):
+        return file in self.own
 
     # ---- text ----
     def span(self, node):
@@ -87,10 +91,20 @@ class Finder(Calls):
         self.add((start, end), (f"{M}{function}({{first}}, ", f"{more})"), made)
 
     def narrowed(self, node):
-        text = self.of(node)
-        self.wrap(
-            node, "narrow", [(ops.NARROWED, f"narrower({text})"), (ops.NARROWED_TO_32, f"int32({text})")]
-        )
+        """Through a narrower type; not where the value is known to be one of that type."""
+        text, size = self.of(node), self.size(node)
+        function = "narrow_constant" if self.constant(node) else "narrow"
+        mutants = [(ops.NARROWED, f"narrower({text})"), (ops.NARROWED_TO_32, f"int32({text})")]
+        if function == "narrow" and size is not None:
+            if re.fullmatch(r"\d+", size) and int(size) <= 1 << 15:
+                return
+            self.wrap(node, "narrow_within", mutants, more=f", {size}")
+        else:
+            self.wrap(node, function, mutants)
+
+    def alternative(self, span, text, mutant):
+        """`text` instead of a statement, chosen by a number."""
+        self.add(span, (f"if ({M}at({{first}}, 1) == 0) {{ {text} }} else {{ ", " }"), [mutant])
 
     def skip(self, node):
         """Used at compile time: counted, not made."""
@@ -121,6 +135,8 @@ class Finder(Calls):
                     self.body = self.of(child)
                     self.functions.append((node.spelling, *self.span(child)))
                     self.statement(child)
+                    self.alone(*self.span(child))
+                    self.asm_statements(*self.span(child))
         elif kind in (
             "CLASS_DECL",
             "STRUCT_DECL",
@@ -169,10 +185,13 @@ class Finder(Calls):
         return re.search(rf"\b{n}\s*(?:\+=|\|=)|\b{n}\s*=[^=;]*\b{n}\b|\+\+{n}\b", self.body) is not None
 
     # ---- statements ----
-    def statement(self, node, deletable=True):
+    def statement(self, node, deletable=True, last=False):
+        """last: nothing follows it in the statement around it."""
         kind = node.kind.name
         if self.in_macro(node) or kind == "UNEXPOSED_STMT" and not list(node.get_children()):
             return
+        if self.pragma_above(node.extent.start.offset):
+            self.shared_out(node, last)
         if kind in ("BREAK_STMT", "CONTINUE_STMT") or (
             kind == "RETURN_STMT" and not list(node.get_children())
         ):
@@ -216,8 +235,33 @@ class Finder(Calls):
         self.add((start, end), (f"{{ if (!{M}deleted({{first}})) ", " }"), [Mutant(family, start, end, ";")])
 
     def on_compound_stmt(self, node):
-        for child in node.get_children():
-            self.statement(child)
+        children = list(node.get_children())
+        for n, child in enumerate(children):
+            for beside in (children[max(n - 1, 0) : n], children[n + 1 : n + 2]):
+                self.moved(child, *beside)
+            self.statement(child, last=n + 1 == len(children))
+
+    def moved(self, node, beside=None):
+        """A barrier into the branch beside it, whose condition is read once more and must change nothing."""
+        if (
+            beside is None
+            or beside.kind.name != "IF_STMT"
+            or node.kind.name != "CALL_EXPR"
+            or self.in_macro(node)
+        ):
+            return
+        test = next(iter(beside.get_children()))
+        text = self.of(test)
+        calls = re.sub(r"\b(?:static_cast<[^<>]*>|T|int|float|double)\s*\(", "", text)
+        if not re.search(r"sync|barrier", self.callee(node)[0], re.I) or not test.kind.is_expression():
+            return
+        if re.search(r"\w\s*\(|\+\+|--|(?<![=!<>])=(?!=)", calls) or "constexpr" in self.of(beside)[:16]:
+            return
+        start, end = self.span(node)
+        if after := re.match(r"\s*;", self.text[end:]):
+            end += after.end()
+            mutant = Mutant(ops.MOVED_BARRIER, start, end, f"if ({text}) {self.text[start:end]}")
+            self.add((start, end), (f"{{ if ({M}at({{first}}, 1) != 0 || ({text})) ", " }"), [mutant])
 
     def on_decl_stmt(self, node):
         self.each(node)
@@ -276,21 +320,47 @@ class Finder(Calls):
         pragma = self.pragma_above(node.extent.start.offset)
         shared = re.search(r"\bomp\b.*\b(for|simd|distribute|taskloop)\b", pragma) is not None
         collapse = re.search(r"collapse\s*\(\s*(\d+)", pragma)
-        depth_left = int(collapse.group(1)) if collapse else 1 if shared else getattr(self, "canonical", 0)
-        for child in node.get_children():
+        depth_left = int(collapse.group(1)) if collapse else 1 if shared else self.canonical
+        children = list(node.get_children())
+        parts = self.parts_of_loop(children, marks, close)
+        for child in children:
             at = child.extent.start.offset
             if at >= close:
-                kept, self.canonical = getattr(self, "canonical", 0), max(depth_left - 1, 0)
+                kept, self.canonical = self.canonical, max(depth_left - 1, 0)
+                known = self.counters
+                if counter := self.counter(*parts, self.of(child)):
+                    self.counters = known | dict([counter])
                 self.statement(child)
-                self.canonical = kept
+                self.canonical, self.counters = kept, known
             elif len(marks) == 2 and marks[0] < at < marks[1]:
-                self.loop_bound(child, depth_left > 0)
+                self.loop_bound(child, depth_left > 0, parts[2])
             elif child.kind.is_expression() and not depth_left:
                 self.expression(child, top=True)
             elif child.kind.name == "DECL_STMT":
                 self.each(child)
 
-    def loop_bound(self, node, canonical):
+    def parts_of_loop(self, children, marks, close):
+        """A, B, C of for (A; B; C); None for what is not there."""
+        parts = [None, None, None]
+        for child in children:
+            at = child.extent.start.offset
+            if at < close and len(marks) == 2:
+                parts[(at > marks[0]) + (at > marks[1])] = child
+        return parts
+
+    def further(self, bound, step):
+        """Once too often, where the counter moves by more than one: the bound a step further."""
+        step = self.core(step) if step is not None else None
+        if step is None or step.kind.name != "COMPOUND_ASSIGNMENT_OPERATOR":
+            return
+        left, right = step.get_children()
+        sign, by = self.between(left, right)[2], self.of(right)
+        if sign in ("+=", "-=") and self.numeric(bound) and not self.in_macro(bound):
+            given = by if sign == "+=" else f"-{wrapped(by)}"
+            text = f"{wrapped(self.of(bound))} {sign[0]} {wrapped(by)}"
+            self.wrap(bound, "by", [(ops.FURTHER, text)], more=f", {given}, 1")
+
+    def loop_bound(self, node, canonical, step=None):
         """Off by one on the bound's side; the comparison itself stays, as OpenMP wants it."""
         inner = self.core(node)
         if inner.kind.name == "BINARY_OPERATOR":
@@ -299,6 +369,7 @@ class Finder(Calls):
             if sign in ops.RELATIONS and not self.in_macro(right):
                 if not canonical:
                     self.expression(left)
+                self.further(right, step)
                 self.expression(right, off=ops.BOUND, narrow=True)
                 return
         if not canonical:
@@ -348,9 +419,14 @@ class Finder(Calls):
             self.wrap(node, "off", [(off, f"{wrapped(text)} + 1"), (off, f"{wrapped(text)} - 1")])
             plain = True
         if kind in ("INTEGER_LITERAL", "FLOATING_LITERAL"):
-            if not plain:
+            if not plain and self.capacity:
+                self.wrap(node, "by", [(ops.CONSTANT, f"({text} - 1)")], more=", -1, 1")
+            elif not plain:
                 self.wrap(node, "off", [(ops.CONSTANT, f"({text} + 1)"), (ops.CONSTANT, f"({text} - 1)")])
             return
+        read = self.written is None or node != self.written
+        if read and self.is_volatile(node) and self.numeric(node):
+            self.wrap(node, "plainly", [(ops.VOLATILE, f"plain({text})")])
         how = getattr(self, "on_" + kind.lower(), None)
         if kind in BINARIES:
             left, right = node.get_children()
@@ -377,15 +453,16 @@ class Finder(Calls):
                 swapped = Mutant(ops.ASSIGNMENT, *span, f"{self.of(left)} = {self.of(right)}")
                 around = (f"{M}update<{M}{ops.UPDATES[sign]}>({{first}}, ", ")")
                 self.add(span, around, [swapped], cut)
-            self.expression(left)
+            self.changed(left)
             self.expression(right, narrow=True)
         elif sign in ("&&", "||"):
             other = "||" if sign == "&&" else "&&"
             swapped = Mutant(ops.LOGICAL, *span, f"{self.of(left)} {other} {self.of(right)}")
+            alone = [Mutant(ops.DROPPED, *span, self.of(side)) for side in (left, right)]
             function = "both" if sign == "&&" else "either"
             around = (f"{M}{function}({{first}}, static_cast<bool>(", "); })")
             lazily = "), [&]() -> bool { return static_cast<bool>("
-            self.add(span, around, [swapped], [(start, end, lazily)])
+            self.add(span, around, [swapped, *alone], [(start, end, lazily)])
             self.expression(left)
             self.expression(right)
         elif sign in ops.FUNCTORS:
@@ -398,10 +475,11 @@ class Finder(Calls):
         left, right = operands
         span = self.span(node)
         family = ops.RELATIONAL if sign in ops.RELATIONS else ops.ARITHMETIC
-        others = ops.RELATIONS.get(sign) or ops.ARITHMETICS[sign]
+        others = self.relations(left, sign, right) if sign in ops.RELATIONS else ops.ARITHMETICS[sign]
         mutants = [Mutant(family, *span, f"{self.of(left)} {other} {self.of(right)}") for other in others]
         names = ", ".join(M + ops.FUNCTORS[s] for s in [sign, *others])
-        self.add(span, (f"{M}binary<{names}>({{first}}, ", ")"), mutants, cut)
+        if mutants:
+            self.add(span, (f"{M}binary<{names}>({{first}}, ", ")"), mutants, cut)
         turning = sign == "%" or (sign in "&^" and re.fullmatch(r"1u?", self.of(right)))
         for child in (left, right):
             if child is left and turning and self.numeric(child):
@@ -414,10 +492,26 @@ class Finder(Calls):
         span, inner = self.span(node), self.core(right)
         braced = inner.kind.name == "INIT_LIST_EXPR"
         if not braced and self.numeric(left) and self.numeric(right) and not self.pragma_above(span[0]):
-            swapped = Mutant(ops.ASSIGNMENT, *span, f"{self.of(left)} += {self.of(right)}")
-            self.add(span, (f"{M}assign({{first}}, ", ")"), [swapped], cut)
-        self.expression(left)
+            mutants = [Mutant(ops.ASSIGNMENT, *span, f"{self.of(left)} += {self.of(right)}")]
+            volatile = self.is_volatile(left)
+            if volatile:
+                mutants.append(Mutant(ops.VOLATILE, *span, f"plain({self.of(left)}) = {self.of(right)}"))
+            function = "assign_volatile" if volatile else "assign"
+            self.add(span, (f"{M}{function}({{first}}, ", ")"), mutants, cut)
+        self.changed(left)
         self.expression(right, narrow=not braced)
+
+    def changed(self, node):
+        """An expression that is written to: its value is not read."""
+        kept, self.written = self.written, self.core(node)
+        self.expression(node)
+        self.written = kept
+
+    def is_volatile(self, node):
+        node = self.core(node)
+        return node.kind.name in ("ARRAY_SUBSCRIPT_EXPR", "UNARY_OPERATOR") and (
+            node.type.is_volatile_qualified()
+        )
 
     def scalar(self, node):
         """A factor of the contract: alpha, p.beta."""
@@ -444,7 +538,9 @@ class Finder(Calls):
             begin = child.extent.start.offset
             around = (f"{M}negative({{first}}, ", ")")
             self.add(span, around, [Mutant(ops.SIGN, *span, self.of(child))], [(span[0], begin, "")])
-        if not (sign == "-" and literal):
+        if sign in "&+" or self.text[node.extent.end.offset - 2 : node.extent.end.offset] in ("++", "--"):
+            self.changed(child)
+        elif not (sign == "-" and literal):
             self.expression(child)
 
     def on_array_subscript_expr(self, node):

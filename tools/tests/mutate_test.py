@@ -23,6 +23,7 @@ except Refused:
     PARSER = False
 
 KERNEL = """#pragma once
+#include <atomic>
 namespace mine {
 constexpr int kTile = 4 + 4;
 template <int N>
@@ -42,6 +43,20 @@ inline int clamp(int v) {
   return low;
 }
 inline int of_others(int v) { return v + 31; }
+inline int counted(const int* x, std::atomic<int>& ready) {
+  constexpr int kFew = 3, kMany = 70000;
+  int whole = 0;
+#pragma omp parallel for reduction(+ : whole) schedule(static)
+  for (int i = 0; i < 4; ++i) {
+    whole += x[i];  // of each
+  }
+  int far = kMany;
+  for (int i = 0; i + 2 <= kFew; i += 2) whole += x[i];
+  unsigned n = 0;
+  if (n == 0) ready.store(whole, std::memory_order_release);
+#pragma omp barrier
+  return ready.load() + far - far;
+}
 }  // namespace mine
 """
 MAIN = """#include <cstdio>
@@ -49,13 +64,33 @@ MAIN = """#include <cstdio>
 #include "kernel.hpp"
 int main(int argc, char** argv) {
   int x[8] = {5, -1, 7, 200, 1, 0, 0, 0};
-  std::printf("%d %d", mine::sum<3>(x, 4), mine::clamp(argc > 9 ? 1 : 8));
+  std::atomic<int> ready{0};
+  std::printf("%d %d %d", mine::sum<3>(x, 4), mine::clamp(argc > 9 ? 1 : 8), mine::counted(x, ready));
+}
+"""
+DEVICE = """#include "gpu/device/kernel.hpp"
+__global__ void copy(volatile int* to, const int* from, int n) {
+  __shared__ int staged[64];
+  const int t = static_cast<int>(threadIdx.x);
+  plumb::cp_async<4>(staged + t, from + t);
+  plumb::cp_async_commit();
+  plumb::cp_async_wait<0>();
+  __syncthreads();
+  if (t < n) {
+    to[t] = staged[t];
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    asm volatile("cp.async.wait_group 1;" ::: "memory");
+  }
+  while (to[0] == 0) {}
+  atomicAdd(staged, __ldcg(from));
 }
 """
 DRIVER = """#include <cstdlib>
 static int force() { const char* t = std::getenv("MUTANT"); return t ? std::atoi(t) : 0; }
 extern "C" int plumb_mutant_at(int first, int count) noexcept {
   const int w = force() - first; return w >= 0 && w < count ? w : -1; }
+extern "C" int plumb_mutant_asked(int first, int count) noexcept { return plumb_mutant_at(first, count); }
+extern "C" void plumb_mutant_felt(int) noexcept {}
 extern "C" void plumb_mutant_absent(int, int) noexcept {}
 """
 
@@ -87,6 +122,7 @@ class Reports(unittest.TestCase):
             report.KILLED,
             report.KILLED,
             report.NOT_COVERED,
+            report.DECLINED,
             report.EQUIVALENT,
             report.NOT_MADE,
         ]
@@ -104,12 +140,29 @@ class Reports(unittest.TestCase):
             path.write_text("\na.cpp\n-   x = 1;\n", encoding="utf-8")
             with self.assertRaisesRegex(Refused, r"e\.txt:2: an entry is"):
                 equivalents.read(path)
+            path.write_text("a.cpp\n- if (x\n-     && y) {\n+ if (x) {\ny is true\nthere\n", encoding="utf-8")
+            two_lines = ["-   if (x", "-   && y) {", "+  if (x) {"]
+            known = equivalents.read(path)
+            self.assertEqual(known[equivalents.key("a.cpp", two_lines)], "y is true there")
 
-    def test_every_entry_of_the_tree_names_a_line_of_its_file(self):
-        for file, old, _ in equivalents.read(ROOT / equivalents.NAME):
-            self.assertIn(
-                old, [line.strip() for line in (ROOT / file).read_text(encoding="utf-8").split("\n")]
-            )
+    def test_every_entry_of_the_tree_names_lines_of_its_file(self):
+        texts = {}
+        for file, old, new in equivalents.read(ROOT / equivalents.NAME):
+            if file not in texts:
+                texts[file] = " ".join((ROOT / file).read_text(encoding="utf-8").split())
+            self.assertIn(old, texts[file], file)
+            self.assertNotEqual(old, new)
+
+    def test_what_killed_is_counted_by_mutation_operator(self):
+        killed = self.result(report.KILLED)
+        killed.verdict = "fail"
+        raced = self.result(report.KILLED, "g")
+        raced.verdict, raced.race = "race", True
+        lines = report.kills([killed, killed, raced])
+        self.assertEqual(
+            [line.split() for line in lines],
+            [["killed", "by", "fail", "race"], ["f", "2", "0"], ["g", "0", "1"]],
+        )
 
     def test_globs_name_variants_with_and_without_their_operator(self):
         names = [v.name for v in variants.choose(ROOT, "", ["spmv/cpu/0*"], "", {})]
@@ -152,18 +205,62 @@ class Schemata(unittest.TestCase):
 
     def test_what_is_used_at_compile_time_is_counted_and_not_made(self):
         lines = {self.source.line(m.start) for _, p, m in self.mutants.values() if p.file == self.source.path}
-        self.assertNotIn(3, lines)
+        self.assertNotIn(4, lines)
         self.assertGreaterEqual(self.schema.unswitchable(), 3)
 
     def test_functions_of_a_header_that_the_variant_does_not_use_are_left_to_others(self):
         texts = [m.text for _, p, m in self.mutants.values() if p.file == self.source.path]
         self.assertFalse([t for t in texts if "31" in t])
 
+    def test_constants_that_fit_and_bounded_values_are_not_narrowed(self):
+        narrowed = [
+            (self.source.text[m.start : m.end], place.before)
+            for _, place, m in self.mutants.values()
+            if m.family == ops.NARROWED and place.file == self.source.path
+        ]
+        self.assertIn("narrow_constant", dict(narrowed)["kMany"])
+        lines = [
+            self.source.text.split("\n")[self.source.line(p.start) - 1]
+            for p in self.schema.places()
+            if "narrow" in p.before
+        ]
+        self.assertFalse([line for line in lines if "of each" in line and "x[i]" not in line], lines)
+
+    def test_relations_that_are_the_same_for_unsigned_values_are_not_made(self):
+        texts = [m.text for _, _, m in self.mutants.values() if m.family == ops.RELATIONAL]
+        self.assertIn("n >= 0", texts)
+        self.assertNotIn("n <= 0", texts)
+
+    def test_directives_that_stand_alone_are_left_out(self):
+        self.number_of(ops.OPENMP, "omp barrier")
+
+    def test_copies_barriers_and_inline_ptx_of_a_kernel(self):
+        path = self.folder / "device.cu"
+        path.write_text(DEVICE, encoding="utf-8")
+        unit = Unit(str(ROOT), str(path))
+        found = {(m.family, m.text) for p in schemata.schema_of(unit, str(path)).places() for m in p.mutants}
+        for family, text in (
+            (ops.COPY, "plumb::cp_async_wait<0 + 1>()"),
+            (ops.BARRIER, ";"),
+            (ops.NARROWED_BARRIER, "__syncwarp()"),
+            (ops.MOVED_BARRIER, "if (t < n) __syncthreads();"),
+            (ops.VOLATILE, "plain(to[t]) = staged[t]"),
+            (ops.VOLATILE, "plain(to[0])"),
+            (ops.LOAD, "__ldg(from)"),
+            (ops.ATOMIC, "plain_atomicAdd(staged, __ldcg(from))"),
+            (ops.SCOPE, "atomicAdd_block(staged, __ldcg(from))"),
+            (ops.PTX, ";"),
+            (ops.PTX, 'asm volatile("fence.relaxed.gpu;" ::: "memory");'),
+            (ops.PTX, 'asm volatile("fence.acq_rel.cta;" ::: "memory");'),
+            (ops.PTX, 'asm volatile("cp.async.wait_group 2;" ::: "memory");'),
+        ):
+            self.assertIn((family, text), found)
+
     def test_a_loop_of_openmp_keeps_its_form(self):
         bounds = [
             m.text
             for _, p, m in self.mutants.values()
-            if self.source.line(m.start) == 15 and p.file == self.source.path
+            if self.source.line(m.start) == 16 and p.file == self.source.path
         ]
         self.assertIn("2 + 1", bounds)
         self.assertFalse([t for t in bounds if "!(" in t or "<=" in t], bounds)
@@ -183,13 +280,19 @@ class Schemata(unittest.TestCase):
             )
             return run.stdout
 
-        self.assertEqual(output(0), "12 8")
-        self.assertEqual(output(self.number_of(ops.BOUND, "i < n - 1")), "12 8")
-        self.assertEqual(output(self.number_of(ops.BOUND, "i < n + 1")), "13 8")
-        self.assertEqual(output(self.number_of(ops.LOGICAL, "||")), "211 8")
-        self.assertEqual(output(self.number_of(ops.ASSIGNMENT, "total = x[i]")), "7 8")
-        self.assertEqual(output(self.number_of(ops.UNCLEARED, "total = 1")), "13 8")
-        self.assertEqual(output(self.number_of(ops.NEGATED, "!(v < 3)")), "12 3")
+        self.assertEqual(output(0), "12 8 216")
+        self.assertEqual(output(self.number_of(ops.BOUND, "i < n - 1")), "12 8 216")
+        self.assertEqual(output(self.number_of(ops.BOUND, "i < n + 1")), "13 8 216")
+        self.assertEqual(output(self.number_of(ops.LOGICAL, "||")), "211 8 216")
+        self.assertEqual(output(self.number_of(ops.DROPPED, "if (x[i] < 100)")), "11 8 216")
+        self.assertEqual(output(self.number_of(ops.ASSIGNMENT, "total = x[i]")), "7 8 216")
+        self.assertEqual(output(self.number_of(ops.NEGATED, "!(v < 3)")), "12 3 216")
+        self.assertEqual(output(self.number_of(ops.OPENMP, "shared(whole)")), "12 8 216")
+        self.assertEqual(output(self.number_of(ops.FURTHER, "i + 2 <= kFew + 2")), "12 8 223")
+        self.assertEqual(output(self.number_of(ops.ORDER, "whole, std::memory_order_relaxed")), "12 8 216")
+        self.assertEqual(
+            output(self.number_of(ops.ORDER, "ready.load(std::memory_order_relaxed)")), "12 8 216"
+        )
 
 
 if __name__ == "__main__":

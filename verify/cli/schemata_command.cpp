@@ -13,11 +13,8 @@ namespace plumb {
 namespace {
 
 std::string json_of(const MutantFate& f) {
-  nlohmann::json line = {{"number", f.number},
-                         {"variant", f.variant},
-                         {"operator", f.op},
-                         {"state", name(f.state)},
-                         {"cases", f.judged}};
+  nlohmann::json line = {{"number", f.number},     {"variant", f.variant}, {"operator", f.op},
+                         {"state", name(f.state)}, {"cases", f.judged},    {"felt", f.felt}};
   if (f.state == MutantState::killed) {
     line["verdict"] = name(f.verdict), line["case"] = f.case_id, line["race"] = f.race;
     line["how"] = printable(f.how, 300);

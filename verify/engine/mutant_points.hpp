@@ -11,8 +11,13 @@
 #include <type_traits>
 
 extern "C" {
-/// Notes that the places were reached. Returns which of the `count` mutants is in force, or -1.
+/// Notes that the places were reached and that each of their mutants does something. Returns which of the `count` mutants is in force,
+/// or -1.
 int plumb_mutant_at(int first, int count) noexcept;
+/// Notes that the places were reached. As above; kAsking where the original runs: the place then says by plumb_mutant_felt which of its
+/// mutants would have given something else, so that no run is spent on those that would not.
+int plumb_mutant_asked(int first, int count) noexcept;
+void plumb_mutant_felt(int number) noexcept;
 /// Notes that these mutants do not apply to the types at hand.
 void plumb_mutant_absent(int first, int count) noexcept;
 }
@@ -21,11 +26,40 @@ void plumb_mutant_absent(int first, int count) noexcept;
 
 namespace plumb::mutate {
 
+inline constexpr int kAsking = -2;
+
 PLUMB_MUTATE_INLINE int at(int first, int count) {
   return __builtin_is_constant_evaluated() ? -1 : plumb_mutant_at(first, count);
 }
 PLUMB_MUTATE_INLINE void absent(int first, int count) {
   if (!__builtin_is_constant_evaluated()) plumb_mutant_absent(first, count);
+}
+
+PLUMB_MUTATE_INLINE int asked(int first, int count) {
+  return __builtin_is_constant_evaluated() ? -1 : plumb_mutant_asked(first, count);
+}
+
+/// Where the original runs: mutant `number` would have given `other` instead of `value`. Values of classes count as different.
+template <class V>
+PLUMB_MUTATE_INLINE void compare(int number, const V& value, const V& other) {
+  if constexpr (std::is_scalar_v<V>) {
+    if (__builtin_memcmp(&value, &other, sizeof(V)) == 0) return;
+  }
+  plumb_mutant_felt(number);
+}
+
+/// The value that `which` chooses among a mutant's and the next's, down to the original.
+template <class V>
+PLUMB_MUTATE_INLINE V choose(int first, int which, const V& value, const V& other) {
+  if (which == 0) return other;
+  if (which == kAsking) compare(first, value, other);
+  return value;
+}
+template <class V>
+PLUMB_MUTATE_INLINE V choose(int first, int which, const V& value, const V& other, const V& second) {
+  if (which == 1) return second;
+  if (which == kAsking) compare(first + 1, value, second);
+  return choose(first, which, value, other);
 }
 
 /// One mutant: the statement or the operand is left out.
@@ -60,17 +94,18 @@ PLUMB_MUTATE_OPERATOR(Right, >>)
 #undef PLUMB_MUTATE_OPERATOR
 
 /// What a mutant of these operands gives, as the original's type R; with none in force, or one that does not apply, the original.
-template <class R, class Original, class Next, class... Rest, class A, class B>
-PLUMB_MUTATE_INLINE R pick(int which, int number, const A& a, const B& b) {
+template <class R, class Next, class... Rest, class A, class B>
+PLUMB_MUTATE_INLINE R pick(int which, int place, int number, const R& original, const A& a, const B& b) {
   if constexpr (std::is_invocable_r_v<R, Next, const A&, const B&>) {
-    if (which == 0) return static_cast<R>(Next{}(a, b));
+    if (which == place) return static_cast<R>(Next{}(a, b));
+    if (which == kAsking) compare(number, original, static_cast<R>(Next{}(a, b)));
   } else {
     absent(number, 1);
   }
   if constexpr (sizeof...(Rest) > 0)
-    return pick<R, Original, Rest...>(which - 1, number + 1, a, b);
+    return pick<R, Rest...>(which, place + 1, number + 1, original, a, b);
   else
-    return Original{}(a, b);
+    return original;
 }
 
 /// a Original b; each of Others is a mutant.
@@ -78,17 +113,38 @@ template <class Original, class... Others, class A, class B>
 PLUMB_MUTATE_INLINE auto binary(int first, const A& a, const B& b)
     -> std::decay_t<decltype(Original{}(a, b))> {
   using R = std::decay_t<decltype(Original{}(a, b))>;
-  return pick<R, Original, Others...>(at(first, sizeof...(Others)), first, a, b);
+  return pick<R, Others...>(asked(first, sizeof...(Others)), 0, first, Original{}(a, b), a, b);
 }
 
-/// a && b(), or with the mutant a || b(); b() is called where the operator in force calls for it.
+/// a && b(), or with the mutants a || b(), a, b(); b() is called where the operator in force calls for it.
 template <class B>
 PLUMB_MUTATE_INLINE bool both(int first, bool a, const B& b) {
-  return at(first, 1) == 0 ? a || b() : a && b();
+  const int which = asked(first, 3);
+  if (which == 0) return a || b();
+  if (which == 1) return a;
+  if (which == 2) return b();
+  const bool value = a && b();
+  if (which == kAsking) {  // what b() would be where a is false is not asked
+    if (!a || !value) plumb_mutant_felt(first);
+    if (a && !value) plumb_mutant_felt(first + 1);
+    if (!a) plumb_mutant_felt(first + 2);
+  }
+  return value;
 }
+/// a || b(), or with the mutants a && b(), a, b().
 template <class B>
 PLUMB_MUTATE_INLINE bool either(int first, bool a, const B& b) {
-  return at(first, 1) == 0 ? a && b() : a || b();
+  const int which = asked(first, 3);
+  if (which == 0) return a && b();
+  if (which == 1) return a;
+  if (which == 2) return b();
+  const bool value = a || b();
+  if (which == kAsking) {
+    if (a || value) plumb_mutant_felt(first);
+    if (!a && value) plumb_mutant_felt(first + 1);
+    if (a) plumb_mutant_felt(first + 2);
+  }
+  return value;
 }
 
 /// Original(arguments), or with the mutant Other(arguments).
@@ -98,24 +154,51 @@ PLUMB_MUTATE_INLINE auto call(int first, const Original& original, const Other& 
   using R = std::decay_t<decltype(original(a...))>;
   return at(first, 1) == 0 ? static_cast<R>(other(a...)) : static_cast<R>(original(a...));
 }
+/// The same with two mutants.
+template <class Original, class Other, class Second, class... A>
+PLUMB_MUTATE_INLINE auto call2(int first, const Original& original, const Other& other, const Second& second,
+                               const A&... a) -> std::decay_t<decltype(original(a...))> {
+  using R = std::decay_t<decltype(original(a...))>;
+  const int which = at(first, 2);
+  return which == 0   ? static_cast<R>(other(a...))
+         : which == 1 ? static_cast<R>(second(a...))
+                      : static_cast<R>(original(a...));
+}
+/// The same of functions that change nothing: both are called where the original runs.
+template <class Original, class Other, class... A>
+PLUMB_MUTATE_INLINE auto pure(int first, const Original& original, const Other& other, const A&... a)
+    -> std::decay_t<decltype(original(a...))> {
+  using R = std::decay_t<decltype(original(a...))>;
+  const int which = asked(first, 1);
+  if (which == 0) return static_cast<R>(other(a...));
+  const R value = original(a...);
+  if (which == kAsking) compare(first, value, static_cast<R>(other(a...)));
+  return value;
+}
 
 // ---- values ----
 
 template <class V>
 inline constexpr bool is_number_v = std::is_arithmetic_v<V> && !std::is_same_v<V, bool>;
 
+/// `step` more; with the second mutant, where there are two, `step` less.
+template <class V, class S>
+PLUMB_MUTATE_INLINE std::decay_t<const V> by(int first, const V& v, const S& step, int count = 2) {
+  using R = std::decay_t<const V>;
+  if constexpr (is_number_v<R> && is_number_v<S>) {
+    const int which = asked(first, count);
+    if (count > 1) return choose<R>(first, which, v, static_cast<R>(v + step), static_cast<R>(v - step));
+    return choose<R>(first, which, v, static_cast<R>(v + step));
+  } else {
+    absent(first, count);
+    return v;
+  }
+}
+
 /// One more; with the second mutant one less.
 template <class V>
 PLUMB_MUTATE_INLINE std::decay_t<const V> off(int first, const V& v, int count = 2) {
-  using R = std::decay_t<const V>;
-  if constexpr (is_number_v<R>) {
-    const int which = at(first, count);
-    if (which == 0) return static_cast<R>(v + 1);
-    if (which == 1) return static_cast<R>(v - 1);
-  } else {
-    absent(first, count);
-  }
-  return v;
+  return by(first, v, 1, count);
 }
 
 /// Where a sum begins: one instead of nothing.
@@ -126,20 +209,25 @@ PLUMB_MUTATE_INLINE std::decay_t<const V> uncleared(int first, const V& v) {
 
 /// Half of a width of lanes.
 template <class V>
-PLUMB_MUTATE_INLINE V halved(int first, const V& v) {
-  return at(first, 1) == 0 ? static_cast<V>(v / 2) : v;
+PLUMB_MUTATE_INLINE std::decay_t<const V> halved(int first, const V& v) {
+  return choose<std::decay_t<const V>>(first, asked(first, 1), v, v / 2);
+}
+
+/// The other parity of a phase.
+template <class V>
+PLUMB_MUTATE_INLINE std::decay_t<const V> flipped(int first, const V& v) {
+  return choose<std::decay_t<const V>>(first, asked(first, 1), v, v ^ 1);
 }
 
 /// A mask of lanes without its last, or without its first.
 PLUMB_MUTATE_INLINE unsigned mask(int first, unsigned v) {
-  const int which = at(first, 2);
-  return which == 0 ? v & 0x7fffffffu : which == 1 ? v & ~1u : v;
+  return choose(first, asked(first, 2), v, v & 0x7fffffffu, v & ~1u);
 }
 
 /// A condition: negated, always true.
 PLUMB_MUTATE_INLINE bool condition(int first, bool v, int count) {
-  const int which = at(first, count);
-  return which == 0 ? !v : which == 1 || v;
+  const int which = asked(first, count);
+  return count > 1 ? choose<bool>(first, which, v, !v, true) : choose<bool>(first, which, v, !v);
 }
 
 /// Minus v, or v.
@@ -147,11 +235,11 @@ template <class V>
 PLUMB_MUTATE_INLINE auto negative(int first, const V& v) {
   using R = std::decay_t<decltype(-v)>;
   if constexpr (is_number_v<R>) {
-    if (at(first, 1) == 0) return static_cast<R>(v);
+    return choose(first, asked(first, 1), static_cast<R>(-v), static_cast<R>(v));
   } else {
     absent(first, 1);
+    return static_cast<R>(-v);
   }
-  return static_cast<R>(-v);
 }
 
 /// A scalar of the contract: ignored (1), applied twice.
@@ -159,13 +247,23 @@ template <class V>
 PLUMB_MUTATE_INLINE std::decay_t<const V> scalar(int first, const V& v) {
   using R = std::decay_t<const V>;
   if constexpr (is_number_v<R>) {
-    const int which = at(first, 2);
-    if (which == 0) return R(1);
-    if (which == 1) return static_cast<R>(v * v);
+    return choose<R>(first, asked(first, 2), v, R(1), static_cast<R>(v * v));
   } else {
     absent(first, 2);
+    return v;
   }
-  return v;
+}
+
+/// An order of memory, or with the mutant a weaker one.
+template <class Order>
+PLUMB_MUTATE_INLINE Order order(int first, Order v, Order weaker) {
+  return at(first, 1) == 0 ? weaker : v;
+}
+
+/// What a volatile variable holds, read plainly with the mutant.
+template <class V>
+PLUMB_MUTATE_INLINE V plainly(int first, const volatile V& v) {
+  return at(first, 1) == 0 ? const_cast<const V&>(v) : v;
 }
 
 /// Rounded to half precision: 11 bits, infinite beyond 65504, nothing below 2^-25.
@@ -191,27 +289,59 @@ PLUMB_MUTATE_INLINE V through(const V& v) {
     return static_cast<V>(static_cast<std::make_unsigned_t<Narrow>>(v));
 }
 
-/// Through a narrower type: int to 16 bits, double to float, float to half. The second mutant: int64 to 32 bits.
+/// The value through the next narrower type that the mutants are made for: int to 16 bits, double to float, float to half.
+template <class V>
+PLUMB_MUTATE_INLINE V narrower(const V& v) {
+  if constexpr (std::is_integral_v<V>)
+    return through<std::int16_t>(v);
+  else if constexpr (std::is_same_v<V, float>)
+    return to_half(v);
+  else
+    return static_cast<float>(v);
+}
+
+/// Through a narrower type. The second mutant: int64 to 32 bits.
 template <class V>
 PLUMB_MUTATE_INLINE std::decay_t<const V> narrow(int first, const V& v) {
   using R = std::decay_t<const V>;
-  if constexpr (std::is_integral_v<R> && sizeof(R) >= 4) {
-    const int which = at(first, sizeof(R) == 8 ? 2 : 1);
-    if constexpr (sizeof(R) == 4) absent(first + 1, 1);
-    if (which == 0) return through<std::int16_t>(v);
-    if (which == 1) return through<std::int32_t>(v);
-  } else if constexpr (std::is_same_v<R, double> || std::is_same_v<R, float>) {
+  constexpr bool whole = std::is_integral_v<R> && sizeof(R) >= 4;
+  if constexpr (whole && sizeof(R) == 8) {
+    return choose<R>(first, asked(first, 2), v, narrower<R>(v), through<std::int32_t, R>(v));
+  } else if constexpr (whole || std::is_same_v<R, double> || std::is_same_v<R, float>) {
     absent(first + 1, 1);
-    if (at(first, 1) == 0) {
-      if constexpr (std::is_same_v<R, float>)
-        return to_half(v);
-      else
-        return static_cast<float>(v);
-    }
+    const int which = asked(first, 1);
+    return which == -1 ? v : choose<R>(first, which, v, narrower<R>(v));
   } else {
     absent(first, 2);
+    return v;
   }
-  return v;
+}
+/// The same of a constant: one that the narrower type holds has no such mutant.
+template <class V>
+PLUMB_MUTATE_INLINE std::decay_t<const V> narrow_constant(int first, const V& v) {
+  using R = std::decay_t<const V>;
+  if constexpr (is_number_v<R>) {
+    if (__builtin_is_constant_evaluated()) return v;
+    if constexpr (sizeof(R) >= 4 && (std::is_integral_v<R> || sizeof(R) <= 8)) {
+      if (narrower<R>(v) == v) {
+        absent(first, 2);
+        return v;
+      }
+    }
+  }
+  return narrow(first, v);
+}
+/// The same of a value whose size is at most `size`, which is constant.
+template <class V, class S>
+PLUMB_MUTATE_INLINE std::decay_t<const V> narrow_within(int first, const V& v, const S& size) {
+  if constexpr (std::is_integral_v<std::decay_t<const V>> && std::is_integral_v<S>) {
+    if (!__builtin_is_constant_evaluated() &&
+        through<std::int16_t>(static_cast<std::int64_t>(size)) == size) {
+      absent(first, 2);
+      return v;
+    }
+  }
+  return narrow(first, v);
 }
 
 // ---- assignments ----
@@ -228,14 +358,28 @@ PLUMB_MUTATE_INLINE To& assign(int first, To& to, const V& v) {
   return to;
 }
 
+/// The same of a volatile variable; the second mutant writes it plainly.
+template <class To, class V>
+PLUMB_MUTATE_INLINE void assign_volatile(int first, volatile To& to, const V& v) {
+  const int which = at(first, 2);
+  if (which == 0)
+    to = static_cast<To>(to + v);
+  else if (which == 1)
+    const_cast<To&>(to) = v;
+  else
+    to = v;
+}
+
 /// to = to Operation v; with the mutant to = v.
 template <class Operation, class To, class V>
 PLUMB_MUTATE_INLINE To& update(int first, To& to, const V& v) {
-  if constexpr (is_number_v<std::remove_cv_t<To>> && is_number_v<V>) {
-    if (at(first, 1) == 0)
-      to = static_cast<To>(v);
-    else
-      to = static_cast<To>(Operation{}(to, v));
+  using R = std::remove_cv_t<To>;
+  if constexpr (is_number_v<R> && is_number_v<V>) {
+    const int which = asked(first, 1);
+    if (which == 0) return to = static_cast<R>(v);
+    const R value = static_cast<R>(Operation{}(to, v));
+    if (which == kAsking) compare(first, value, static_cast<R>(v));
+    to = value;
   } else {
     absent(first, 1);
     to = Operation{}(to, v);

@@ -43,10 +43,19 @@ std::vector<SeenMutant> seen_mutants() {
 }  // namespace plumb
 
 extern "C" int plumb_mutant_at(int first, int count) noexcept {
-  plumb::note(first, count, plumb::kPlaceReached);
+  plumb::note(first, count, plumb::kPlaceReached | plumb::kPlaceFelt);
   const int which = plumb::in_force.load(std::memory_order_relaxed) - first;
   return which >= 0 && which < count ? which : -1;
 }
+
+extern "C" int plumb_mutant_asked(int first, int count) noexcept {
+  plumb::note(first, count, plumb::kPlaceReached);
+  const int number = plumb::in_force.load(std::memory_order_relaxed), which = number - first;
+  if (number == 0) return plumb::mutate::kAsking;
+  return which >= 0 && which < count ? which : -1;
+}
+
+extern "C" void plumb_mutant_felt(int number) noexcept { plumb::note(number, 1, plumb::kPlaceFelt); }
 
 extern "C" void plumb_mutant_absent(int first, int count) noexcept {
   plumb::note(first, count, plumb::kPlaceAbsent);

@@ -8,8 +8,9 @@ namespace plumb {
 /// Mutants of one build are numbered from 1 to this.
 inline constexpr int kMostMutants = 1 << 17;
 
-/// What a run showed of a mutant's place. Reached in one instantiation and absent from another: reached.
-enum PlaceSeen : std::uint8_t { kPlaceReached = 1, kPlaceAbsent = 2 };
+/// What a run of the original showed of a mutant's place. Reached in one instantiation and absent from another: reached. Felt: the
+/// mutant would have changed something there; where it is not felt, its run is the original's.
+enum PlaceSeen : std::uint8_t { kPlaceReached = 1, kPlaceAbsent = 2, kPlaceFelt = 4 };
 
 struct SeenMutant {
   std::int32_t number;

@@ -119,6 +119,7 @@ std::optional<Finding> Trial::make_run(int r) {
   const RunRequest request = request_for(r, placement, layout);
   const Attempt attempt = context_.engine.run(request, layout);
   const RunReply& reply = attempt.outcome.reply;
+  note_places(reply);
   if (std::optional<Finding> finding = check(attempt, layout, prepared_)) {
     if (!takes_seeds() || reply.findings.empty()) return finding;
     found_.add(reply.findings, request.schedule);
@@ -136,7 +137,7 @@ std::optional<Finding> Trial::make_run(int r) {
   for (const Comparison& c : run.outputs) misses += c.misses;
   if (misses > kept_misses_) kept_misses_ = misses, keep(attempt, layout, prepared_);
   if (schema_ != nullptr) {
-    note_mutant(reply);
+    note_bits();
     if (run.failed) planned_ = r + 1;
     return std::nullopt;
   }
@@ -196,8 +197,11 @@ void Trial::note(const RunReply& reply, int r) {
   if (!reply.chosen.empty()) record_.chosen = reply.chosen;
 }
 
-void Trial::note_mutant(const RunReply& reply) {
+void Trial::note_places(const RunReply& reply) {
+  if (schema_ == nullptr) return;
   for (const SeenMutant& m : reply.places) schema_->places[m.number] |= m.seen;
+}
+void Trial::note_bits() {
   for (const Segment& s : series_.outputs)
     schema_->bits = hash_of(elements_of(s, last_->attempt.after), schema_->bits);
 }

@@ -104,7 +104,8 @@ class Trial {
   [[nodiscard]] bool is_timed(int r) const { return timing_ != nullptr && r == repeat_ - 1; }
   [[nodiscard]] bool is_small(const ImageLayout&, const RunReply&) const;
   void note(const RunReply&, int r);
-  void note_mutant(const RunReply&);
+  void note_places(const RunReply&);
+  void note_bits();
   void plan_soak(const RunRequest&);
   void keep(const Attempt&, const ImageLayout&, PreparedCase&);
   void keep_last();

@@ -122,9 +122,16 @@ class Attack {
                const std::vector<MutantFate*>& alive, bool race, const Sweep& sweep) {
     const std::unique_ptr<PreparedCase> prepared = find_operator(c.op).prepare(c);
     SchemaTrial trial{0, options_.run.timeout};
-    const Record original = runner.judge(c, *prepared, variant, trial);
+    Record original = runner.judge(c, *prepared, variant, trial);
     count(original);
-    if (sweep.stopped() || is_skipped(original.verdict)) return true;
+    if (is_failed(original.verdict) && !sweep.stopped()) {
+      // a mutant of the case before may have spoiled the heap of their process and passed
+      runner.forget_workers();
+      trial = {0, options_.run.timeout};
+      original = runner.judge(c, *prepared, variant, trial);
+      count(original);
+    }
+    if (sweep.stopped()) return true;
     if (is_failed(original.verdict)) {
       const std::lock_guard lock(mutex_);
       outcome_.defects.push_back(fmt::format("{} with no mutant in force: {}: {} ({})", variant.name,
@@ -142,7 +149,10 @@ class Attack {
         continue;
       }
       if (fate->state < MutantState::same) fate->state = MutantState::same;
-      judge(runner, c, *prepared, variant, {limit, trial.bits, race}, shared, *fate);
+      if ((place->second & kPlaceFelt) == 0) continue;
+      fate->felt = true;
+      judge(runner, c, *prepared, variant, {limit, trial.bits, is_skipped(original.verdict), race}, shared,
+            *fate);
     }
     return true;
   }
@@ -151,6 +161,7 @@ class Attack {
   struct Terms {
     double seconds;      // for a run
     std::uint64_t bits;  // of the original
+    bool skipped;        // it declines the case
     bool race;
   };
 
@@ -174,7 +185,9 @@ class Attack {
       runner.forget_workers();
       fate.state = MutantState::killed, fate.verdict = record.verdict, fate.race = terms.race;
       fate.case_id = record.case_id, fate.how = record.reason;
-    } else if (is_skipped(record.verdict) || trial.bits != terms.bits) {
+    } else if (is_skipped(record.verdict) != terms.skipped) {
+      fate.state = std::max(fate.state, MutantState::declined);
+    } else if (!terms.skipped && trial.bits != terms.bits) {
       fate.state = MutantState::survived;
     }
   }
@@ -203,6 +216,8 @@ std::string_view name(MutantState s) {
       return "not made";
     case MutantState::same:
       return "no difference seen";
+    case MutantState::declined:
+      return "declines others";
     case MutantState::survived:
       return "survived";
     case MutantState::killed:

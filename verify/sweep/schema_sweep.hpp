@@ -31,6 +31,7 @@ enum class MutantState : std::uint8_t {
   not_covered,  // no case reaches its place
   not_made,     // it applies to no type that its place is instantiated with
   same,         // every output of every run has the original's bits
+  declined,     // the same but for cases that it declines and the original takes, or the other way round
   survived,     // some bits differ, and every case passes
   killed
 };
@@ -40,6 +41,7 @@ struct MutantFate {
   int number = 0;
   std::string variant, op;
   MutantState state = MutantState::not_covered;
+  bool felt = false;                // in some case it changes a value at its place
   Verdict verdict = Verdict::pass;  // of the kill
   bool race = false;                // killed where the CPU executor checked every access
   std::string case_id, how, repro;

@@ -1,6 +1,7 @@
 // Schemata: what a place does with none of its mutants in force, and with each; what is noted of it; the sweep over a schema.
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <cstdio>
 #include <fstream>
 #include <string>
@@ -50,7 +51,7 @@ TEST_CASE("pointers keep what applies to them, and the rest is noted as absent")
   const std::vector<SeenMutant> seen = seen_mutants();
   REQUIRE(seen.size() == 2);
   CHECK((seen[0].number == 5 && (seen[0].seen & kPlaceAbsent) != 0));
-  CHECK((seen[1].number == 6 && seen[1].seen == kPlaceReached));
+  CHECK((seen[1].number == 6 && (seen[1].seen & kPlaceReached) != 0));
   put_mutant_in_force(0);
   CHECK(seen_mutants().empty());
 }
@@ -69,6 +70,79 @@ TEST_CASE("the right side of && is evaluated where the operator in force asks fo
   CHECK(asked == 1);
   CHECK(with(5, [&] { return both(true); }));
   CHECK(asked == 1);
+}
+
+TEST_CASE("the original notes which mutants would have changed something") {
+  const auto felt = [](const auto& place) {
+    put_mutant_in_force(0);
+    place();
+    std::vector<int> numbers;
+    for (const SeenMutant& m : seen_mutants()) {
+      if ((m.seen & kPlaceFelt) != 0) numbers.push_back(m.number);
+    }
+    put_mutant_in_force(0);
+    return numbers;
+  };
+  using Numbers = std::vector<int>;
+  CHECK(
+      felt([] { (void)mutate::binary<mutate::Less, mutate::LessEqual, mutate::NotEqual>(5, 2, 3); }).empty());
+  CHECK(felt([] { (void)mutate::binary<mutate::Less, mutate::LessEqual, mutate::NotEqual>(5, 3, 3); }) ==
+        Numbers{5});
+  CHECK(felt([] { (void)mutate::narrow(5, 32767); }).empty());
+  CHECK(felt([] { (void)mutate::narrow(5, std::int64_t{32768}); }) == Numbers{5});
+  CHECK(felt([] { (void)mutate::narrow(5, std::int64_t{1} << 33); }) == Numbers{5, 6});
+  CHECK(felt([] { (void)mutate::narrow(5, 0.5f); }).empty());
+  CHECK(felt([] { (void)mutate::narrow(5, 1e-9f); }) == Numbers{5});
+  CHECK(felt([] { (void)mutate::scalar(5, 1.0); }).empty());
+  CHECK(felt([] { (void)mutate::off(5, 1); }) == Numbers{5, 6});
+  CHECK(felt([] { (void)mutate::both(5, true, [] { return true; }); }).empty());
+  CHECK(felt([] { (void)mutate::both(5, true, [] { return false; }); }) == Numbers{5, 6});
+  CHECK(felt([] { (void)mutate::both(5, false, [] { return true; }); }) == Numbers{5, 7});
+  CHECK(felt([] { (void)mutate::either(5, false, [] { return true; }); }) == Numbers{5, 6});
+  CHECK(felt([] { (void)mutate::either(5, true, [] { return true; }); }) == Numbers{5, 7});
+  CHECK(felt([] { (void)mutate::deleted(5); }) == Numbers{5});
+  int sum = 0;
+  CHECK(felt([&] { mutate::update<mutate::Plus>(5, sum, 3); }).empty());
+  CHECK(felt([&] { mutate::update<mutate::Plus>(5, sum, 3); }) == Numbers{5});
+  CHECK(sum == 6);
+}
+
+TEST_CASE("a constant or a bounded value that the narrower type holds has no such mutant") {
+  const auto absent = [](const auto& place) {
+    put_mutant_in_force(0);
+    place();
+    const std::vector<SeenMutant> seen = seen_mutants();
+    put_mutant_in_force(0);
+    return !seen.empty() && (seen[0].seen & kPlaceReached) == 0;
+  };
+  CHECK(absent([] { (void)mutate::narrow_constant(5, 256); }));
+  CHECK(absent([] { (void)mutate::narrow_constant(5, 0.5); }));
+  CHECK(!absent([] { (void)mutate::narrow_constant(5, 70001); }));
+  CHECK(!absent([] { (void)mutate::narrow_constant(5, 0.1); }));
+  CHECK(absent([] { (void)mutate::narrow_within(5, 3, 1023); }));
+  CHECK(!absent([] { (void)mutate::narrow_within(5, 3, 40000); }));
+  CHECK(with(5, [] { return mutate::narrow_constant(5, 70001); }) == 70001 - 65536);
+  CHECK(with(5, [] { return mutate::narrow_within(5, 70001, 100000); }) == 70001 - 65536);
+}
+
+TEST_CASE(
+    "each side of a condition alone, a step more, another parity, a weaker order, a volatile read plainly") {
+  CHECK(with(6, [] { return mutate::both(5, true, [] { return false; }); }));
+  CHECK(with(7, [] { return mutate::both(5, false, [] { return true; }); }));
+  CHECK(!with(6, [] { return mutate::either(5, false, [] { return true; }); }));
+  CHECK(!with(7, [] { return mutate::either(5, true, [] { return false; }); }));
+  CHECK(with(5, [] { return mutate::by(5, 10, 16); }) == 26);
+  CHECK(with(6, [] { return mutate::by(5, 10, 16); }) == -6);
+  CHECK(with(6, [] { return mutate::by(5, 10, 16, 1); }) == 10);
+  CHECK(with(5, [] { return mutate::flipped(5, 1u); }) == 0u);
+  CHECK(with(5, [] { return mutate::order(5, std::memory_order_acquire, std::memory_order_relaxed); }) ==
+        std::memory_order_relaxed);
+  volatile int there = 7;
+  CHECK(with(5, [&] { return mutate::plainly(5, there); }) == 7);
+  CHECK(with(6, [&] {
+          mutate::assign_volatile(5, there, 4);
+          return static_cast<int>(there);
+        }) == 4);
 }
 
 TEST_CASE("values: off by one, half a width, a lane less, a scalar ignored or twice, a sign") {
