@@ -5,48 +5,13 @@
 #include <limits>
 
 #include "reference/core/random.hpp"
+#include "reference/core/special_values.hpp"
 
 namespace plumb {
 namespace {
 
 double symmetric(std::uint64_t seed, std::uint64_t stream, std::uint64_t i) {
   return 2 * random_unit(seed, stream, i) - 1 + 0x1p-54;  // never exactly 0 or -1
-}
-
-template <class T>
-void sprinkle(T* data, std::int64_t rows, std::int64_t cols, Role role, std::uint64_t seed,
-              std::uint64_t stream) {
-  constexpr T kInf = std::numeric_limits<T>::infinity();
-  constexpr T kTiny = std::numeric_limits<T>::min();  // smallest normal
-  constexpr T kSub = std::numeric_limits<T>::denorm_min();
-  const T huge =
-      std::ldexp(T(1), std::numeric_limits<T>::max_exponent - 28);  // 2^100 in fp32: sums of 2^27 stay finite
-  const T specials[] = {std::numeric_limits<T>::quiet_NaN(),
-                        kInf,
-                        -kInf,
-                        T(-0.0),
-                        kSub,
-                        -kSub,
-                        kTiny,
-                        -kTiny,
-                        role == Role::left ? huge : T(0.5),
-                        role == Role::left ? -huge : T(-0.5)};
-  const auto n = static_cast<std::uint64_t>(rows * cols);
-  if (n == 0) return;
-  // few enough to leave most answers finite: one place in 97 gets something, never less than one of the first three
-  const std::uint64_t places = n / 97 + 1;
-  for (std::uint64_t s = 0; s < places; ++s) {
-    const std::uint64_t kind = random_below(seed, stream + 101, s, std::size(specials));
-    // NaN and infinities spread over whole rows and columns of the answer: keep them rare
-    const bool spreads = kind < 3;
-    if (spreads && s >= 3) continue;
-    data[random_below(seed, stream + 102, s, n)] = specials[s < 1 ? 0 : kind];
-  }
-  if (rows > 3 && role == Role::left) {
-    const auto row =
-        static_cast<std::int64_t>(random_below(seed, stream + 103, 0, static_cast<std::uint64_t>(rows)));
-    for (std::int64_t j = 0; j < cols; ++j) data[row * cols + j] = kInf;
-  }
 }
 
 }  // namespace
@@ -91,7 +56,7 @@ void fill_values(T* data, std::int64_t rows, std::int64_t cols, Fill fill, Role 
       if (++j == cols) j = 0, ++i;
     }
   }
-  if (fill == Fill::hostile) sprinkle(data, rows, cols, role, seed, stream);
+  if (fill == Fill::hostile) place_specials(data, rows, cols, role, seed, stream);
 }
 
 template <class T>

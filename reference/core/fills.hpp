@@ -16,8 +16,7 @@ enum class Role : std::uint8_t { left, right, addend };
 ///   index     left: one 1 per row, else 0; right: 1 + position code, below 2^23; addend: 0
 ///   real      uniform (-1, 1);  positive  uniform (0, 1)
 ///   scaled    real times 2^e, e in [-12, 12] drawn per row (left, addend) or per column (right)
-///   hostile   real, with NaN, +Inf, -Inf, -0, subnormals and tiny values in single places, and one row of infinities;
-///             huge values on the left side only, so that no product of finite operands overflows
+///   hostile   real, with special values at each class of position (special_values.hpp)
 ///   own       as real; the sparse operand keeps its file's values (make_sparse)
 template <class T>
 void fill_values(T* data, std::int64_t rows, std::int64_t cols, Fill fill, Role role, std::uint64_t seed,

@@ -89,4 +89,12 @@ void CaseList::add(Tier tier, std::string_view params, std::initializer_list<Fil
   }
 }
 
+void CaseList::add_hostile(Tier tier, std::string_view params, std::uint64_t seeds, std::string_view why) {
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    const std::size_t before = cases_.size();
+    add(tier, params, {Fill::hostile}, why);
+    for (std::size_t i = before; i < cases_.size(); ++i) cases_[i].seed = seed;
+  }
+}
+
 }  // namespace plumb

@@ -127,6 +127,8 @@ class CaseList {
   /// params: "rows=7,cols=5,density=0.3" in the order they are to be printed.
   void add(Tier tier, std::string_view params, std::initializer_list<Fill> fills, std::string_view why,
            std::initializer_list<Dtype> dtypes = {Dtype::f32, Dtype::f64});
+  /// The fill hostile with the seeds 1 to `seeds`: every special value meets every class of position that the shape has.
+  void add_hostile(Tier tier, std::string_view params, std::uint64_t seeds, std::string_view why);
   [[nodiscard]] const std::vector<Case>& all() const { return cases_; }
 
  private:

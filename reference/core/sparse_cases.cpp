@@ -9,6 +9,7 @@
 #include "reference/core/fills.hpp"
 #include "reference/core/patterns.hpp"
 #include "reference/core/random.hpp"
+#include "reference/core/special_values.hpp"
 
 namespace plumb {
 namespace {
@@ -53,6 +54,7 @@ void fill_csr_values(Csr<T>& a, Fill fill, std::uint64_t seed, std::uint64_t str
   a.val.resize(a.col.size());
   fill_values(a.val.data(), 1, a.nnz(), fill == Fill::index ? Fill::exact : fill, Role::left, seed, stream);
   if (fill == Fill::wide || fill == Fill::exact) shrink_long_rows(a, fill);
+  if (fill == Fill::hostile) place_row_specials(a, seed, stream + 1);
   if (fill == Fill::scaled || fill == Fill::index) {  // these two speak of rows, and here a row is ragged
     for (std::int64_t i = 0; i < a.rows; ++i) {
       const std::int32_t begin = a.row_ptr[i], end = a.row_ptr[i + 1];

@@ -12,6 +12,7 @@
 #include "reference/core/fills.hpp"
 #include "reference/core/operator.hpp"
 #include "reference/core/sparse_cases.hpp"
+#include "reference/core/special_values.hpp"
 
 namespace plumb {
 
@@ -71,6 +72,8 @@ void BiasRelu::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=100,cols=100,bias=0.25,cap=0", {real},
            "cap 0: all zero but for NaN, so x must be looked at");
   list.add(Tier::smoke, "rows=100,cols=100,bias=0.25,cap=0", {hostile}, "cap 0 keeps NaN");
+  list.add_hostile(Tier::smoke, "rows=35,cols=37,bias=column,cap=2", 14,
+                   "every special value at every class of position");
 
   list.add(Tier::full, "rows=60000,cols=1024,bias=-0.3,cap=32", {exact, real},
            "the sparse-DNN layer at size");
@@ -85,7 +88,12 @@ void BiasRelu::make(const Case& c, Instance<BiasRelu, T>& instance) {
   const std::int64_t rows = c.integer("rows"), cols = c.integer("cols");
   instance.in.x = make_dense<T>(instance.arena, rows, cols, c, Role::left, 1000);
   const bool per_column = c.text_or("bias", "column") == "column";
-  if (per_column) instance.in.b = make_vector<T>(instance.arena, cols, c, Role::right, 2000);
+  if (per_column) {
+    T* b = instance.arena.template allocate<T>(cols);
+    fill_values(b, cols, 1, c.fill, Role::right, c.seed, 2000);
+    if (c.fill == Fill::hostile) place_specials(b, cols, 1, Role::addend, c.seed, 2001);
+    instance.in.b = {b, cols};
+  }
   instance.problem.bias = per_column ? T(0) : static_cast<T>(c.number("bias"));
   instance.problem.cap =
       c.text_or("cap", "inf") == "inf" ? std::numeric_limits<T>::infinity() : static_cast<T>(c.number("cap"));

@@ -242,6 +242,8 @@ void Conv2d::cases(CaseList& list) {
   list.add(Tier::smoke, "n=2,c=9,h=16,w=16,k=64,r=3,s=3,pad=1", {exact, index, real},
            "whole tiles of outputs and of 64 filters, channels one past a stage");
   list.add(Tier::smoke, "n=1,c=1,h=23,w=29,k=1,r=9,s=11,pad=1", {exact, real}, "one plane, a large filter");
+  list.add_hostile(Tier::smoke, "n=2,c=3,h=7,w=9,k=35,r=3,s=3,pad=1", 7,
+                   "every special value at every class of position");
 
   list.add(Tier::full, "n=8,c=64,h=56,w=56,k=64,r=3,s=3,pad=1", {exact, wide, real, positive, hostile},
            "the 3 x 3 layer of ResNet's first stage");

@@ -10,6 +10,7 @@
 #include "reference/core/fills.hpp"
 #include "reference/core/operator.hpp"
 #include "reference/core/sparse_cases.hpp"
+#include "reference/core/special_values.hpp"
 
 namespace plumb {
 
@@ -48,6 +49,8 @@ void DenseToCsr::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=1,cols=65537,density=0.1", {exact, real}, "one long row");
   list.add(Tier::smoke, "rows=20011,cols=3,density=0.4", {exact},
            "tall and narrow: the scan of counts dominates");
+  list.add_hostile(Tier::smoke, "rows=35,cols=37,density=0.3", 14,
+                   "every special value at every class of position");
 
   list.add(Tier::full, "rows=60000,cols=1024,density=0.25", {exact, real}, "the sparse-DNN layer at size");
   list.add(Tier::full, "rows=8192,cols=4096,density=0.01,pattern=powerlaw", {exact, hostile},
@@ -67,6 +70,7 @@ void DenseToCsr::make(const Case& c, Instance<DenseToCsr, T>& instance) {
   }
   if (a.nnz() > 0)
     x[a.rows * a.cols - 1] = T(3);  // the last element of all counts: a cut column or a lost tail shows
+  if (c.fill == Fill::hostile) place_specials(x, a.rows, a.cols, Role::left, c.seed, kMatrixStream + 2);
   std::int64_t nnz = 0;
   for (std::int64_t at = 0; at < a.rows * a.cols; ++at) nnz += x[at] != T(0) ? 1 : 0;
   instance.in.x = {x, a.rows, a.cols, a.cols};

@@ -73,6 +73,8 @@ void Gemm::cases(CaseList& list) {
            "alpha multiplies what products lost to underflow");
   list.add(Tier::smoke, "m=200,n=300,k=100", {exact, real},
            "the first size of the classical sweep, non-square");
+  list.add_hostile(Tier::smoke, "m=35,n=37,k=41,alpha=0.5,beta=2", 7,
+                   "every special value at every class of position");
 
   list.add(Tier::full, "m=1022,n=1022,k=1022", {exact, wide, real, positive, hostile},
            "the classical ladder, two short of 1024");

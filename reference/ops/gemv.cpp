@@ -50,6 +50,8 @@ void Gemv::cases(CaseList& list) {
            "alpha == 0: zeros, even where A and x hold NaN");
   list.add(Tier::smoke, "rows=101,cols=103,alpha=0,beta=2", {exact, hostile},
            "alpha == 0: y is scaled, A and x are not read");
+  list.add_hostile(Tier::smoke, "rows=67,cols=41,alpha=0.5,beta=2", 28,
+                   "every special value at every class of position");
 
   list.add(Tier::full, "rows=8192,cols=8192", {exact, real, positive}, "square, past every cache");
   list.add(Tier::full, "rows=281903,cols=128", {exact, wide, real, hostile}, "tall: the contest's features");

@@ -93,6 +93,7 @@ void LogSoftmax::cases(CaseList& list) {
            "a shift by 1e4 and by -1e4 changes nothing");
   list.add(Tier::smoke, "rows=13,cols=300,special=neg_inf", {real}, "-Inf across several vectors or warps");
   list.add(Tier::smoke, "rows=13,cols=300,special=pos_inf", {real}, "+Inf across several vectors or warps");
+  list.add_hostile(Tier::smoke, "rows=67,cols=37", 14, "every special value at every class of position");
 
   list.add(Tier::full, "rows=281903,cols=16,scale=10", {real, hostile}, "the contest's output layer at size");
   list.add(Tier::full, "rows=60000,cols=100,scale=10", {real, positive}, "many rows, ragged width");

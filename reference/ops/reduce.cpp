@@ -103,6 +103,8 @@ void Reduce::cases(CaseList& list) {
            "NaN last: lost where the comparison favours the older value");
   list.add(Tier::smoke, "kind=max,n=1000,special=both_inf", {real}, "both infinities: +Inf");
   list.add(Tier::smoke, "kind=max,n=262147", {real, positive}, "prime, many blocks");
+  list.add_hostile(Tier::smoke, "kind=sum,n=1035", 7, "every special value at every class of position");
+  list.add_hostile(Tier::smoke, "kind=max,n=1035", 56, "every special value at every class of position");
 
   list.add(Tier::full, "kind=sum,n=1000000", {exact, real, positive, scaled}, "a million");
   list.add(Tier::full, "kind=sum,n=10000019", {real, positive},

@@ -72,6 +72,8 @@ void Sddmm::cases(CaseList& list) {
   for (const SizedMatrix& m : kSizedMatrices) {
     list.add(Tier::full, std::string(m.parameters) + ",k=32", {real}, m.why);
   }
+  list.add_hostile(Tier::smoke, "rows=67,cols=35,k=37,density=0.1", 14,
+                   "every special value at every class of position");
   list.add(Tier::full, std::string(kSizedMatrices[0].parameters) + ",k=128", {real},
            "Y three times the size of the cache, and often used");
   list.add(Tier::full, "rows=65536,cols=65536,k=64,density=0.0005", {exact, wide, real, positive, hostile},

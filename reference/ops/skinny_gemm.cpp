@@ -48,6 +48,7 @@ void SkinnyGemm::cases(CaseList& list) {
   list.add(Tier::smoke, "v=333,k=100,n=24", {exact, real, positive}, "K ends inside a tile");
   list.add(Tier::smoke, "v=101,k=1433,n=16", {exact, wide, real},
            "the features of Cora: W no longer fits near memory");
+  list.add_hostile(Tier::smoke, "v=67,k=41,n=19", 14, "every special value at every class of position");
 
   list.add(Tier::full, "v=281903,k=128,n=16", {exact, wide, real, positive, hostile},
            "the contest's product, ragged for every power of two");

@@ -12,6 +12,7 @@
 #include "reference/core/fills.hpp"
 #include "reference/core/operator.hpp"
 #include "reference/core/sparse_cases.hpp"
+#include "reference/core/special_values.hpp"
 
 namespace plumb {
 
@@ -74,6 +75,8 @@ void Spmv::cases(CaseList& list) {
            "long rows only, fewer than cores");
   list.add(Tier::smoke, "rows=300,cols=6000,density=0.02", {real},
            "part of x and static buffers share 48 KiB on a small device: neither exceeds it alone");
+  list.add_hostile(Tier::smoke, "rows=133,cols=67,density=0.05,alpha=0.5,beta=2", 14,
+                   "every special value at every class of position");
 
   list.add(Tier::full, "rows=6000,cols=6000,density=0.02", {real},
            "part of x and static buffers share 48 KiB on a large device: neither exceeds it alone");
@@ -96,9 +99,13 @@ void Spmv::make(const Case& c, Instance<Spmv, T>& instance) {
   instance.in.A = keep(instance.arena, a);
   T* x = instance.arena.template allocate<T>(a.cols);
   fill_values(x, a.cols, 1, c.fill, Role::right, c.seed, 2000);
-  if (c.fill == Fill::hostile && a.cols > 0) {  // where padded slots of sparse formats point
-    x[0] = std::numeric_limits<T>::quiet_NaN();
-    x[a.cols - 1] = std::numeric_limits<T>::infinity();
+  if (c.fill == Fill::hostile && a.cols > 0) {
+    place_specials(x, a.cols, 1, Role::addend, c.seed,
+                   2001);       // each spoils the few rows that have its column
+    if (c.seed / 7 % 2 == 0) {  // where padded slots of sparse formats point
+      x[0] = std::numeric_limits<T>::quiet_NaN();
+      x[a.cols - 1] = std::numeric_limits<T>::infinity();
+    }
   }
   instance.in.x = {x, a.cols};
   instance.problem = {static_cast<T>(c.number_or("alpha", 1)), static_cast<T>(c.number_or("beta", 0))};
@@ -106,6 +113,7 @@ void Spmv::make(const Case& c, Instance<Spmv, T>& instance) {
   if (instance.problem.beta != T(0)) {
     T* y = instance.arena.template allocate<T>(a.rows);
     fill_values(y, a.rows, 1, c.fill, Role::addend, c.seed, 3000);
+    if (c.fill == Fill::hostile) place_addend_specials(y, a, c.seed, 3000);
     instance.out.y.data = y;
   }
   const bool zeros = instance.problem.alpha == T(0) && instance.problem.beta == T(0);

@@ -36,6 +36,7 @@ void Transpose::cases(CaseList& list) {
            "tall: a guard with the other matrix's bounds loses rows");
   list.add(Tier::smoke, "rows=7,cols=211", {index, real}, "wide");
   list.add(Tier::smoke, "rows=1009,cols=1013", {index, real, hostile}, "prime sizes");
+  list.add_hostile(Tier::smoke, "rows=35,cols=37", 7, "every special value at every class of position");
 
   list.add(Tier::full, "rows=4096,cols=4096", {real},
            "rows a power of two apart: every row of a tile meets the same cache set");

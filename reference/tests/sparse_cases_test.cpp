@@ -6,8 +6,11 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
+
+#include "reference/core/special_values.hpp"
 
 namespace {
 
@@ -195,4 +198,36 @@ TEST_CASE("subnormal values of both types are subnormal, and sums of 64 of them 
   CHECK(sum < std::numeric_limits<double>::min());
   CHECK(narrow_sum > 0);
   CHECK(narrow_sum < std::numeric_limits<float>::min());
+}
+
+TEST_CASE("every special value meets every class of rows, and zeros lie in the first and the last column") {
+  std::set<plumb::Special> first, last, single, behind_empty, empty_addend;
+  for (std::uint64_t seed = 1; seed <= 7; ++seed) {
+    const auto c = plumb::parse_case(
+        "spmv.f64(rows=900,cols=70,density=0.02,pattern=empty,fill=hostile,seed=" + std::to_string(seed) +
+        ")");
+    const plumb::Csr<double> a = plumb::make_sparse<double>(c, 1000);
+    std::vector<double> addend(900, 0.25);
+    plumb::place_addend_specials(addend.data(), a, seed, 3000);
+    int longest = 0;
+    for (int i = 0; i < 900; ++i) {
+      const std::int32_t begin = a.row_ptr[i], length = a.row_ptr[i + 1] - begin;
+      if (length > a.row_ptr[longest + 1] - a.row_ptr[longest]) longest = i;
+      const auto note = [](std::set<plumb::Special>& met, double value) {
+        if (const auto special = plumb::special_of(value)) met.insert(*special);
+      };
+      if (length == 1) note(single, a.val[begin]);
+      if (length > 0 && i > 0 && a.row_ptr[i - 1] == begin) note(behind_empty, a.val[begin]);
+      if (length == 0) note(empty_addend, addend[i]);
+    }
+    if (const auto special = plumb::special_of(a.val[a.row_ptr[longest]])) first.insert(*special);
+    if (const auto special = plumb::special_of(a.val[a.row_ptr[longest + 1] - 1])) last.insert(*special);
+    for (const std::int32_t column : {0, 69}) {
+      bool zero = false;
+      for (std::int64_t k = 0; k < a.nnz(); ++k) zero = zero || (a.col[k] == column && a.val[k] == 0);
+      CHECK(zero);
+    }
+  }
+  for (const auto* met : {&first, &last, &single, &behind_empty, &empty_addend})
+    CHECK(met->size() == plumb::kSpecials);
 }

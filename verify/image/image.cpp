@@ -12,8 +12,20 @@
 namespace plumb {
 namespace {
 
-constexpr std::uint32_t kGuardWord =
-    0x7fb5f1ceu;  // a signalling NaN in fp32 and in fp64, and a large odd integer
+// What lies beside an array, by the run's poison. A read beyond the end is harmless where the guard happens to be: a maximum ignores a
+// NaN, an end of a row is clamped, an empty row before the first one is skipped. No kind of array has a value that is harmless three times.
+std::uint64_t guard_bits(Segment::Kind kind, Poison poison) {
+  const auto twice = [](std::uint64_t word) { return word << 32 | word; };
+  switch (poison) {
+    case Poison::nan_payload:  // a signalling NaN; a large index
+      return kind == Segment::Kind::f64 ? 0x7ff5f1ce7fb5f1ceull : twice(0x7fb5f1ceu);
+    case Poison::sentinel_a:  // 1.0e30 in fp32, 5.3e237 in fp64; index 0
+      return kind == Segment::Kind::i32 ? 0 : twice(0x7149f2cau);
+    case Poison::sentinel_b:  // the same values, negative; index -7
+      return twice(kind == Segment::Kind::i32 ? 0xfffffff9u : 0xf149f2cau);
+  }
+  return 0;
+}
 
 constexpr std::int64_t kWideBytes = 16;  // of one vector access
 
@@ -117,14 +129,19 @@ std::size_t ImageLayout::add(Segment segment, bool vector) {
 }
 
 void ImageLayout::write(std::byte* image) const {
-  const auto guard = [&](std::int64_t at, std::int64_t to) {
-    for (; at < to; ++at) image[at] = static_cast<std::byte>(kGuardWord >> (8 * (at % 4)));
+  const auto guard = [&](Segment::Kind kind, std::int64_t at, std::int64_t to) {
+    const std::uint64_t bits = guard_bits(kind, placement_.poison);
+    for (; at < to; ++at) image[at] = static_cast<std::byte>(bits >> (8 * (at % 8)));
   };
-  // guards lie around and between the segments; the padding of rows is guard too
+  // guards lie around and between the segments, half of each gap for either neighbour; the padding of rows is guard too
   std::int64_t written = 0;
+  Segment::Kind before = Segment::Kind::f32;
   for (const Segment& s : segments_) {
     if (s.elements() == 0) continue;
-    guard(written, s.offset);
+    const std::int64_t middle = written + (s.offset - written) / 16 * 8;
+    guard(before, written, middle);
+    guard(s.kind, middle, s.offset);
+    before = s.kind;
     const int element = s.element_bytes();
     const std::int64_t stretches = (s.elements() + kStretch - 1) / kStretch;
 #pragma omp parallel for schedule(static) if (stretches > 8)
@@ -140,12 +157,12 @@ void ImageLayout::write(std::byte* image) const {
                        fill_pattern(image + at, count, poison_bits(placement_.poison, element), element);
                      }
                      if (j + count == s.cols && i + 1 < s.rows)
-                       guard(at + count * element, s.place(i + 1, 0));
+                       guard(s.kind, at + count * element, s.place(i + 1, 0));
                    });
     }
     written = s.offset + s.extent();
   }
-  guard(written, bytes());
+  guard(before, written, bytes());
 }
 
 void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) {

@@ -113,6 +113,18 @@ const HostMutant<Reduce> forgets_nan_m{"max_forgets_nan",
                                         "m > x ? m : x keeps a NaN only in the last place", kNumeric}};
 
 template <class T>
+void one_behind(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const T result = reduce(p, in, 0, in.x.size, start_of(p));
+  out.result[0] = p.kind == Reduce::Kind::max ? std::fmax(result, in.x.data[in.x.size]) : result;
+}
+const HostMutant<Reduce> one_behind_m{
+    "maximum_reads_one_behind_and_drops_nan",
+    one_behind<float>,
+    one_behind<double>,
+    {0, "the maximum takes the element behind the last one by fmax, which drops a NaN",
+     "a loop to n inclusive; what lies there is a NaN, or small, until it is not", kNumeric}};
+
+template <class T>
 void not_cleared(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
   out.result[0] = reduce(p, in, 0, in.x.size, out.result[0]);
 }

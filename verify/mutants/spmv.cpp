@@ -42,6 +42,21 @@ void right(const P<T>& p, const In<T>& in, const Out<T>& out) {
     store(p, out, i, row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1]));
 }
 
+template <class T>
+void end_behind(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const auto A = in.A;
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    const std::int64_t begin = A.row_ptr[i], end = i + 1 < A.rows ? A.row_ptr[i + 1] : A.row_ptr[A.rows + 1];
+    store(p, out, i, row_sum(in, begin, std::clamp(end, begin, A.nnz)));
+  }
+}
+const HostMutant<Spmv> end_behind_m{
+    "last_row_ends_behind_row_ptr",
+    end_behind<float>,
+    end_behind<double>,
+    {0, "the end of the last row is the element behind row_ptr, clamped to [begin, nnz]",
+     "off by one in a segmented loop: right as long as a large number lies there", kNumeric}};
+
 // Flat spmv: blocks of 64 entries; the rows a block begins or ends inside are shared with its neighbours and
 // added.
 enum class Lost { first_partial, last_partial, whole_block };

@@ -1,8 +1,12 @@
 // The tiers against the descriptions: what a covering array forgets, and what it covers by cases that notice nothing.
 #include <algorithm>
+#include <array>
+#include <map>
+#include <string>
 
 #include <doctest/doctest.h>
 
+#include "reference/core/special_values.hpp"
 #include "verify/drawing/cover.hpp"
 #include "verify/drawing/draw.hpp"
 #include "verify/engine/entry.hpp"
@@ -73,6 +77,54 @@ TEST_CASE("every class is drawn by --drawn") {
     for (const ClassTuple& t : tuples_not_met(space, single_parameters(space), drawn))
       FAIL_CHECK(describe(space, t));
   }
+}
+
+// Which special values met which classes of position in one operand of an operator, over all cases.
+struct Meetings {
+  std::array<bool, kPositions> possible{};
+  std::array<std::array<bool, kSpecials>, kPositions> met{};
+
+  void add(const Segment& s) {
+    const auto* data = static_cast<const float*>(s.source);
+    for (std::int64_t i = 0; i < s.rows; ++i) {
+      for (std::int64_t j = 0; j < s.cols; ++j) {
+        const auto special = special_of(data[i * s.source_ld + j]);
+        for (std::size_t p = 0; p < kPositions; ++p) {
+          if (!stands_at(static_cast<Position>(p), i, j, s.rows, s.cols)) continue;
+          possible[p] = true;
+          if (special) met[p][static_cast<std::size_t>(*special)] = true;
+        }
+      }
+    }
+  }
+};
+
+TEST_CASE(
+    "every special value meets every class of position in every operand, on a device and on the executor") {
+  each_smoke_tier([](const OperatorEntry& entry, CaseSpeed speed) {
+    std::map<std::string, Meetings> operands;
+    for (const Case& c : smoke_cases(entry, speed)) {
+      if (c.fill != Fill::hostile || c.dtype != Dtype::f32) continue;
+      const auto prepared = entry.prepare(c);
+      ImageLayout layout{Placement{}};
+      (void)prepared->place(layout);
+      for (const Segment& s : layout.segments()) {
+        const bool by_rows = s.name == "A.val";  // sparse_cases_test.cpp: its classes are those of rows
+        if (s.source != nullptr && s.kind == Segment::Kind::f32 && !by_rows) operands[s.name].add(s);
+      }
+    }
+    for (const auto& [operand, meetings] : operands) {
+      CAPTURE(operand);
+      const bool has_huge = meetings.met[static_cast<std::size_t>(Position::interior)][kSpecials - 1];
+      for (std::size_t p = 0; p < kPositions; ++p) {
+        for (std::size_t k = 0; meetings.possible[p] && k < kSpecials - (has_huge ? 0 : 1); ++k) {
+          CAPTURE(name(static_cast<Position>(p)));
+          CAPTURE(name(static_cast<Special>(k)));
+          CHECK(meetings.met[p][k]);
+        }
+      }
+    }
+  });
 }
 
 TEST_CASE("arrays are the same every time, and their ids are read back") {

@@ -1,5 +1,9 @@
 // Which arrays of a placement allow 16-byte accesses.
+#include <bit>
+#include <cmath>
+#include <cstring>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -45,6 +49,38 @@ TEST_CASE("a layout makes wide the arrays that it names, and no other") {
 TEST_CASE("a declared alignment of 16 bytes holds in every layout, and a tight run is placed as ever") {
   CHECK(placed("narrow", Segment::Kind::f32, 7, 16, false) == "www");
   CHECK(placed("wide", Segment::Kind::f32, 7, 0, true) == "nnn");
+}
+
+TEST_CASE("what lies behind an array differs from run to run, and differs between indices and values") {
+  const auto bits_behind = [](Segment::Kind kind, Poison poison) {
+    Placement placement;
+    placement.poison = poison;
+    ImageLayout layout(placement);
+    const std::vector<double> contents(8);
+    Segment s;
+    s.kind = kind, s.rows = 1, s.cols = 3, s.source = contents.data(), s.source_ld = 3;
+    layout.add(s, true);
+    layout.add(s, true);
+    std::vector<std::byte> image(static_cast<std::size_t>(layout.bytes()));
+    layout.write(image.data());
+    std::uint64_t bits = 0;
+    const Segment& first = layout.segments()[0];
+    std::memcpy(&bits, &image[static_cast<std::size_t>(first.offset + first.extent())], sizeof(bits));
+    return bits;
+  };
+  const auto word_behind = [&](Segment::Kind kind, Poison poison) {
+    return static_cast<std::int32_t>(bits_behind(kind, poison));
+  };
+  CHECK(word_behind(Segment::Kind::i32, Poison::nan_payload) > 1'000'000);
+  CHECK(word_behind(Segment::Kind::i32, Poison::sentinel_a) == 0);
+  CHECK(word_behind(Segment::Kind::i32, Poison::sentinel_b) < 0);
+  const auto value_behind = [&](Poison poison) {
+    return std::bit_cast<float>(word_behind(Segment::Kind::f32, poison));
+  };
+  CHECK(std::isnan(value_behind(Poison::nan_payload)));
+  CHECK(value_behind(Poison::sentinel_a) > 1e29f);
+  CHECK(value_behind(Poison::sentinel_b) < -1e29f);
+  CHECK(std::isnan(std::bit_cast<double>(bits_behind(Segment::Kind::f64, Poison::nan_payload))));
 }
 
 TEST_CASE("an unknown layout is an error with the nearest") {

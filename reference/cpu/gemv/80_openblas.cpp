@@ -3,8 +3,8 @@
 // Change    the library's own kernels, called from our threads: its pool and ours would fight over the cores.
 // Traffic   as rung 01.
 // Limits    the serial build, which takes one caller at a time (reference/core/openblas.hpp).
-// Fails at  fewer rows than cores; 32-bit sizes only. With beta == 0 the library multiplies y by 0 in some
-//           versions, where NaN survives, so y is cleared here.
+// Fails at  fewer rows than cores; 32-bit sizes only. With beta == 0 the library multiplies y by 0 in some versions, where NaN
+//           survives, and it multiplies x by alpha: y is scaled here, before the call, and the sums after it.
 #include <omp.h>
 
 #include <limits>
@@ -15,11 +15,12 @@
 namespace plumb {
 namespace {
 
-void multiply(int m, int n, float alpha, const float* a, int lda, const float* x, float beta, float* y) {
-  cblas_sgemv(CblasRowMajor, CblasNoTrans, m, n, alpha, a, lda, x, 1, beta, y, 1);
+// sums += A x
+void multiply(int m, int n, const float* a, int lda, const float* x, float* sums) {
+  cblas_sgemv(CblasRowMajor, CblasNoTrans, m, n, 1, a, lda, x, 1, 1, sums, 1);
 }
-void multiply(int m, int n, double alpha, const double* a, int lda, const double* x, double beta, double* y) {
-  cblas_dgemv(CblasRowMajor, CblasNoTrans, m, n, alpha, a, lda, x, 1, beta, y, 1);
+void multiply(int m, int n, const double* a, int lda, const double* x, double* sums) {
+  cblas_dgemv(CblasRowMajor, CblasNoTrans, m, n, 1, a, lda, x, 1, 1, sums, 1);
 }
 
 template <class T>
@@ -34,23 +35,29 @@ const char* supports(const Gemv::Problem<T>&, const Gemv::In<T, Space::host>& in
 template <class T>
 void run(const Gemv::Problem<T>& p, const Gemv::In<T, Space::host>& in, const Gemv::Out<T, Space::host>& out,
          Context& context) {
-  const std::int64_t rows = in.A.rows;
-  T beta = p.beta;
-  if (p.alpha == T(0) || in.A.cols == 0 || beta == T(0)) {
-    for (std::int64_t i = 0; i < rows; ++i) out.y[i] = beta == T(0) ? T(0) : beta * out.y[i];
-    if (p.alpha == T(0) || in.A.cols == 0) return;
-    beta = 1;
-  }
+  const std::int64_t rows = in.A.rows, cols = in.A.cols;
+  // the library multiplies x by alpha, where small products are lost: any other alpha than 1 is ours
+  const bool scaled = p.alpha != T(1) && p.alpha != T(0) && cols > 0;
+  T* sums =
+      scaled ? static_cast<T*>(context.workspace(rows * static_cast<std::int64_t>(sizeof(T)))) : &out.y[0];
   const int callers = openblas_callers();
   if (callers == 1) context.explain(kOpenblasIsSerial);
 #pragma omp parallel num_threads(callers)
   {
     const std::int64_t threads = omp_get_num_threads(), thread = omp_get_thread_num();
     const std::int64_t begin = rows * thread / threads, end = rows * (thread + 1) / threads;
-    if (begin < end) {
-      multiply(static_cast<int>(end - begin), static_cast<int>(in.A.cols), p.alpha, &in.A(begin, 0),
-               static_cast<int>(in.A.ld), in.x.data, beta, &out.y[begin]);
+    for (std::int64_t i = begin; i < end; ++i) {
+      if (p.beta == T(0)) {
+        out.y[i] = 0;
+      } else {
+        out.y[i] *= p.beta;
+      }
+      if (scaled) sums[i] = 0;
     }
+    if (begin < end && p.alpha != T(0) && cols > 0)
+      multiply(static_cast<int>(end - begin), static_cast<int>(cols), &in.A(begin, 0),
+               static_cast<int>(in.A.ld), in.x.data, &sums[begin]);
+    for (std::int64_t i = begin; scaled && i < end; ++i) out.y[i] += p.alpha * sums[i];
   }
 }
 
