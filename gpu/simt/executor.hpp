@@ -45,6 +45,7 @@ enum class FindingKind : std::uint8_t {
   async_copy_not_waited_for,
   trap,
   bad_launch,
+  device_memory_on_host,
 };
 const char* name_of(FindingKind kind);
 
@@ -54,10 +55,11 @@ struct Place {
   int line = 0;
 };
 
-/// A thread of a launch.
+/// A thread of a launch, or the host: its code, or its copies and fills.
 struct ThreadId {
   uint3 block{0, 0, 0};
   uint3 thread{0, 0, 0};
+  bool host = false;
 };
 
 /// One thing that is wrong with a kernel. For a race, `place`/`thread` is the access that came second in this
@@ -100,8 +102,10 @@ std::string shortage();
 
 /// Makes [data, data + bytes) an array that kernels may touch. Where `initialised` is false, a read before a
 /// write is a finding; where `writable` is false, a write is. Memory outside every array, shared memory and
-/// program variables is out of bounds.
-void add_array(const std::string& name, const void* data, std::size_t bytes, bool initialised, bool writable);
+/// program variables is out of bounds. Where `device_only` is true, an access by instrumented host code is a finding, as it is an
+/// error on a device.
+void add_array(const std::string& name, const void* data, std::size_t bytes, bool initialised, bool writable,
+               bool device_only = false);
 void remove_array(const void* data);
 
 /// Work queued to `later` from here on starts after everything queued to `earlier` so far (an event and its

@@ -18,8 +18,10 @@ struct RunState {
   Counters counters;
   std::uint64_t rng = 1;
   Order order = Order::ascending;
-  Refusal refusal;           // of the last launch
-  std::string shortage;      // what the executor itself ran out of
+  Refusal refusal;       // of the last launch
+  std::string shortage;  // what the executor itself ran out of
+  // Of this of the host's threads: it runs a function that a stream calls, which comes after the stream's work by that alone.
+  static inline thread_local int host_functions = 0;
   std::int64_t skipped = 0;  // launches after the run was stopped
 };
 
@@ -54,7 +56,8 @@ struct ScheduleState {
 struct MemoryState {
   std::vector<std::unique_ptr<Array>> arrays;
   Array* last_array = nullptr;
-  std::vector<std::unique_ptr<Array>> image;  // writable segments of the program: __device__ variables
+  std::uintptr_t lowest = UINTPTR_MAX, highest = 0;  // what all arrays of the run lay between
+  std::vector<std::unique_ptr<Array>> image;         // writable segments of the program: __device__ variables
   std::vector<std::pair<const unsigned char*, const unsigned char*>> constants;  // its read-only segments
 };
 

@@ -24,7 +24,16 @@ constexpr int kShare = 64;       // entries and threads of a block of the flat k
 constexpr int kStreamRows = 32;  // rows and threads of a block of the stream kernel
 constexpr int kBuffer = 256;     // products that it holds
 
-enum class Fault { none, first_row_lost, last_row_lost, middle_lost, overflow, divides_by_zero, cut_at_32 };
+enum class Fault {
+  none,
+  first_row_lost,
+  last_row_lost,
+  middle_lost,
+  overflow,
+  divides_by_zero,
+  cut_at_32,
+  read_on_host
+};
 
 template <class T>
 __global__ void spmv_mutant_begin(P<T> p, Out<T> out) {
@@ -115,10 +124,13 @@ void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
     const std::int32_t rest = static_cast<std::int32_t>(in.A.nnz) - in_first_half;
     stream = rest / in_first_half < 2;  // as much in the second half as in the first: short rows everywhere
   }
+  // volatile: the value is not used where the type has one kernel alone
+  if (F == Fault::read_on_host)
+    stream = *static_cast<const volatile std::int32_t*>(in.A.row_ptr + rows) < 32 * rows;
   if (stream) {
     launch(spmv_mutant_stream<T, F>, (rows + kStreamRows - 1) / kStreamRows, kStreamRows, 0, context.stream,
            p, in, out);
-  } else if (F == Fault::cut_at_32 || F == Fault::divides_by_zero) {
+  } else if (F == Fault::cut_at_32 || F == Fault::divides_by_zero || F == Fault::read_on_host) {
     launch(spmv_mutant_warp<T, F>, (rows + 1) / 2, 64, 0, context.stream, p, in, out);
   } else {
     launch(spmv_mutant_begin<T>, (rows + 255) / 256, 256, 0, context.stream, p, out);
@@ -149,6 +161,9 @@ PLUMB_SPMV_MUTANT(divides_by_zero, "adaptive_divides_by_empty_half",
 PLUMB_SPMV_MUTANT(cut_at_32, "device_rows_cut_at_32",
                   {35, "a warp takes 32 entries of a row and no more", "rows of a banded matrix are short",
                    kNumeric});
+PLUMB_SPMV_MUTANT(read_on_host, "row_ptr_read_by_host_code",
+                  {0, "the choice between kernels reads row_ptr[rows] in host code",
+                   "device memory read as if it were the host's: right wherever the two are one", kRace});
 
 }  // namespace
 }  // namespace plumb

@@ -28,13 +28,13 @@ class SimtBackend final : public Backend {
       if (a.span_bytes() == 0) continue;
       // an output that holds anything but poison was given contents (beta != 0)
       const bool initialised = !a.output || !holds_only(a, poison);
-      simt::add_array(a.name, a.data, static_cast<std::size_t>(a.span_bytes()), initialised, a.output);
+      simt::add_array(a.name, a.data, static_cast<std::size_t>(a.span_bytes()), initialised, a.output, true);
     }
   }
 
   void* workspace(std::int64_t bytes, Poison poison) override {
     void* at = host_->workspace(bytes, poison);
-    if (bytes > 0) simt::add_array("workspace", at, static_cast<std::size_t>(bytes), false, true);
+    if (bytes > 0) simt::add_array("workspace", at, static_cast<std::size_t>(bytes), false, true, true);
     return at;
   }
   std::string release_workspace() override {

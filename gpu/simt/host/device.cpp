@@ -73,7 +73,7 @@ bool device_has_clock() { return false; }
 void* device_allocate(std::size_t bytes, const char* what) {
   void* const p = std::aligned_alloc(256, (bytes + 511) / 256 * 256);
   if (p == nullptr) throw std::bad_alloc();
-  simt::add_array(what, p, bytes, false, true);
+  simt::add_array(what, p, bytes, false, true, true);
   return p;
 }
 void device_release(void* p) noexcept {

@@ -21,6 +21,7 @@ void begin_run(const Options& options) {
   current().schedule.launches.clear();
   current().memory.arrays.clear();
   current().memory.last_array = nullptr;
+  current().memory.lowest = UINTPTR_MAX, current().memory.highest = 0;
   forget_histories(options.seed);
   current().streams.keys.clear();
   current().streams.knows.clear();
@@ -50,6 +51,7 @@ std::vector<Finding> end_run() {
   std::vector<Finding> out = take_findings();
   current().memory.arrays.clear();
   current().memory.last_array = nullptr;
+  current().memory.lowest = UINTPTR_MAX, current().memory.highest = 0;
   return out;
 }
 

@@ -9,6 +9,8 @@ struct StreamOrder {
   std::vector<std::vector<int>> knows;  // by stream: what its next launch knows
 };
 
+const void* host_key();                             // stands for the host
+const std::vector<int>& host_knowledge();           // launches that the host has waited for, by stream
 std::vector<int> knowledge_of(const void* stream);  // launches that its next one comes after, by stream
 void add_knowledge(const void* stream, const std::vector<int>& knows);
 

@@ -8,9 +8,7 @@
 
 namespace plumb::simt {
 
-namespace {
-
-Array* find_array(const unsigned char* p) {
+Array* array_of(const unsigned char* p) {
   Array* last = current().memory.last_array;
   if (last != nullptr && static_cast<std::size_t>(p - last->base) < last->bytes) return last;
   const auto after = std::upper_bound(current().memory.arrays.begin(), current().memory.arrays.end(), p,
@@ -19,6 +17,8 @@ Array* find_array(const unsigned char* p) {
   Array* a = std::prev(after)->get();
   return static_cast<std::size_t>(p - a->base) < a->bytes ? current().memory.last_array = a : nullptr;
 }
+
+namespace {
 
 // Whether a read of `bytes` bytes must find them written. Up to 4 bytes are a number: all of it must be. A structure read whole has
 // padding that nobody wrote, and a vector may have components that nobody will use: up to 8 bytes any unwritten word is a finding, above
@@ -102,7 +102,7 @@ void access_shared(Thread& t, std::size_t off, std::size_t bytes, Access kind, L
 
 // The array or program variable that `at` lies in. Null: in neither, and reading there is harmless.
 Array* array_at(const Thread& t, unsigned char* at, std::size_t bytes, Access kind, Location location) {
-  Array* a = find_array(at);
+  Array* a = array_of(at);
   if (a == nullptr) {
     for (const auto& segment : current().memory.image) {
       if (static_cast<std::size_t>(at - segment->base) < segment->bytes) a = segment.get();
@@ -155,9 +155,9 @@ bool access_global(Thread& t, unsigned char* at, std::size_t bytes, Access kind,
 
 void access(void* p, std::size_t bytes, Access kind, Location location, Scope scope) {
   Thread* const running = current().schedule.thread;
-  if (running == nullptr) return;
-  Thread& t = *running;
   auto* const at = static_cast<unsigned char*>(p);
+  if (running == nullptr) return host_access(at, bytes, kind, location);
+  Thread& t = *running;
   if (static_cast<std::size_t>(at - t.stack_low) < kStackBytes) return;
   ++current().run.counters.accesses;
   resolve_pending();
@@ -214,7 +214,7 @@ void host_operation(const char* what, void* stream, Here here, void* to, const v
   const std::uint32_t id = current().schedule.next_block_id++;
   const Location location = locate(here);
   const auto range = [&](const void* p, bool writes) {
-    Array* a = find_array(static_cast<const unsigned char*>(p));
+    Array* a = array_of(static_cast<const unsigned char*>(p));
     if (a == nullptr) return;  // host memory of the program, or memory it did not name
     const auto offset = static_cast<std::size_t>(static_cast<const unsigned char*>(p) - a->base);
     if (offset + bytes > a->bytes || (writes && !a->writable)) {

@@ -8,14 +8,19 @@
 
 namespace plumb::simt {
 
-void add_array(const std::string& name, const void* data, std::size_t bytes, bool initialised,
-               bool writable) {
+void add_array(const std::string& name, const void* data, std::size_t bytes, bool initialised, bool writable,
+               bool device_only) {
   auto a = std::make_unique<Array>();
   a->name = name;
   a->base = static_cast<unsigned char*>(const_cast<void*>(data));
   a->bytes = bytes;
   a->initialised = initialised;
   a->writable = writable;
+  a->device_only = device_only;
+  auto& memory = current().memory;
+  memory.lowest = std::min<std::uintptr_t>(memory.lowest, reinterpret_cast<std::uintptr_t>(a->base));
+  memory.highest =
+      std::max<std::uintptr_t>(memory.highest, reinterpret_cast<std::uintptr_t>(a->base + bytes));
   const auto after =
       std::upper_bound(current().memory.arrays.begin(), current().memory.arrays.end(), a->base,
                        [](const unsigned char* base, const auto& b) { return base < b->base; });

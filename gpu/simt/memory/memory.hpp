@@ -49,6 +49,7 @@ struct Array {
   std::size_t bytes = 0;
   bool initialised = true;
   bool writable = true;
+  bool device_only = false;        // the host may not touch it by itself
   std::unique_ptr<Shadow> shadow;  // made at the first access that needs it
 };
 
@@ -71,6 +72,10 @@ void async_started(void* to, const void* from, std::size_t bytes, std::size_t va
 void async_landed(Block& block, void* to, std::size_t bytes, Location location, bool taken);
 /// A fill (from null) or copy in stream order: checks bounds and leaves its mark.
 void host_operation(const char* what, void* stream, Here here, void* to, const void* from, std::size_t bytes);
+/// The array that holds `p`; null where none does.
+Array* array_of(const unsigned char* p);
+/// What instrumented code of the host does to memory that the device knows (host/host_code.cpp).
+void host_access(unsigned char* at, std::size_t bytes, Access kind, Location location);
 /// True where the executor should let others run: the thread polls.
 bool polling(Thread& thread);
 

@@ -120,6 +120,8 @@ const char* name_of(FindingKind kind) {
       return "asynchronous copy not waited for";
     case FindingKind::trap:
       return "trap";
+    case FindingKind::device_memory_on_host:
+      return "device memory touched by the host";
     case FindingKind::bad_launch:
       return "bad launch";
   }
@@ -164,7 +166,9 @@ RawFinding* note(FindingKind kind, const std::string& text, const Thread* thread
   RawFinding f;
   f.finding.kind = kind;
   f.finding.text = text;
-  if (thread != nullptr) f.finding.thread = {thread->block->index, thread->index};
+  const auto& launches = current().schedule.launches;
+  if (thread != nullptr)
+    f.finding.thread = {thread->block->index, thread->index, !launches.empty() && launches.back().host};
   f.location = location;
   f.other_location = other;
   f.launch = f.other_launch = static_cast<int>(current().schedule.launches.size()) - 1;
@@ -202,11 +206,13 @@ std::string Finding::describe() const {
   const auto at = [](const Place& p) {
     return p.line == 0 ? std::string("an unknown line") : fmt::format("{}:{}", p.file, p.line);
   };
+  const auto by = [](const ThreadId& id) {
+    return id.host ? std::string("the host")
+                   : fmt::format("block {} thread {}", show(id.block), show(id.thread));
+  };
   std::string out = fmt::format("{} in {}: {}\n", name_of(kind), kernel.empty() ? "a kernel" : kernel, text);
-  out += fmt::format("  at {}, block {} thread {}\n", at(place), show(thread.block), show(thread.thread));
-  if (has_other)
-    out += fmt::format("  and {}, block {} thread {}\n", at(other_place), show(other_thread.block),
-                       show(other_thread.thread));
+  out += fmt::format("  at {}, {}\n", at(place), by(thread));
+  if (has_other) out += fmt::format("  and {}, {}\n", at(other_place), by(other_thread));
   if (repeats > 1) out += fmt::format("  seen {} times\n", repeats);
   if (!hint.empty()) out += "  " + hint + "\n";
   return out;

@@ -136,6 +136,8 @@ void release_more(Cell& cell);
 void forget_marks();
 
 // report.cpp: sentences about a race
+/// Who left the mark, a block of that launch's.
+ThreadId thread_of(const Mark& mark, int launch);
 void report_race(const Thread& thread, const Mark& now, const Mark& then, const Target& target);
 void report_early_use(const Thread& thread, const Cell& cell, const Mark& now, const Target& target);
 void report_uninitialised(const Thread& thread, const Mark& now, const Target& target);

@@ -8,11 +8,10 @@
 
 namespace plumb::simt {
 
-namespace {
-
 ThreadId thread_of(const Mark& m, int launch) {
   const Launch& l = current().schedule.launches[static_cast<std::size_t>(launch)];
   ThreadId id;
+  id.host = l.host;
   if (l.host) return id;
   const std::uint32_t linear = m.block - l.first_block;
   id.block = {linear % l.grid.x, linear / l.grid.x % l.grid.y, linear / l.grid.x / l.grid.y};
@@ -21,6 +20,8 @@ ThreadId thread_of(const Mark& m, int launch) {
   id.thread = {n % l.block.x, n / l.block.x % l.block.y, n / l.block.x / l.block.y};
   return id;
 }
+
+namespace {
 
 const char* verb(const Mark& m) {
   if (m.async != 0) return "written by an asynchronous copy";

@@ -21,8 +21,7 @@ void checked(void* p, std::size_t bytes, Access kind, const void* pc) {
 
 void volatile_read(void* p, std::size_t bytes, const void* pc) {
   plumb::simt::Thread* t = current().schedule.thread;
-  if (t == nullptr) return;
-  if (plumb::simt::polling(*t)) {
+  if (t != nullptr && plumb::simt::polling(*t)) {
     t->waits_for = "a volatile read";
     t->here = {"", 0};
     plumb::simt::yield(true);
@@ -31,15 +30,14 @@ void volatile_read(void* p, std::size_t bytes, const void* pc) {
 }
 
 void volatile_write(void* p, std::size_t bytes, const void* pc) {
-  if (current().schedule.thread == nullptr) return;
   checked(p, bytes, Access::volatile_write, pc);
-  plumb::simt::progress();
+  if (current().schedule.thread != nullptr) plumb::simt::progress();
 }
 
 // C++ atomics (std::atomic, __atomic builtins): a fence on the side the order asks for, then the access.
 void before_atomic(volatile void* p, std::size_t bytes, Access kind, int order, const void* pc) {
   plumb::simt::Thread* t = current().schedule.thread;
-  if (t == nullptr) return;
+  if (t == nullptr) return checked(const_cast<void*>(p), bytes, kind, pc);
   t->waits_for = "an atomic operation";
   t->here = {"", 0};
   if (kind == Access::atomic_load && plumb::simt::polling(*t)) plumb::simt::yield(true);

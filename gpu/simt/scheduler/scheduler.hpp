@@ -235,7 +235,8 @@ bool is_captured(void* stream);
 void capture_launch(void* stream, std::function<void(void* stream)> launch);
 /// One of the host's threads at a time.
 std::unique_lock<std::recursive_mutex> enter_engine();
-void begin_by_itself();  // begin_run() for a program that does not
+std::unique_lock<std::recursive_mutex> try_enter_engine();  // owns nothing where another thread is inside
+void begin_by_itself();                                     // begin_run() for a program that does not
 /// Whether the program began the run by itself: it is told of a refused launch by an error code and goes on.
 bool runs_by_itself();
 /// Prints what a program that runs by itself has found so far.

@@ -69,7 +69,8 @@ cudaError_t host_malloc(void** p, std::size_t bytes, Memory kind) {
   constexpr cudaMemoryType kTypes[] = {cudaMemoryTypeDevice, cudaMemoryTypeManaged, cudaMemoryTypeHost};
   const auto k = static_cast<std::size_t>(kind);
   // What the host may write by itself counts as initialised.
-  add_array(fmt::format("{} #{}", kNames[k], ++given().allocations), *p, bytes, kind != Memory::device, true);
+  add_array(fmt::format("{} #{}", kNames[k], ++given().allocations), *p, bytes, kind != Memory::device, true,
+            kind == Memory::device);
   given().memory[static_cast<unsigned char*>(*p)] = {bytes, kTypes[k], false};
   return cudaSuccess;
 }

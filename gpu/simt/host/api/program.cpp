@@ -77,9 +77,21 @@ void begin_by_itself() {
   program().reporting = true;
 }
 
-std::unique_lock<std::recursive_mutex> enter_engine() {
+namespace {
+
+std::recursive_mutex& engine() {
   static std::recursive_mutex& mutex = *new std::recursive_mutex;  // outlives the program's own statics
-  return std::unique_lock<std::recursive_mutex>(mutex);
+  return mutex;
+}
+
+}  // namespace
+
+std::unique_lock<std::recursive_mutex> enter_engine() {
+  return std::unique_lock<std::recursive_mutex>(engine());
+}
+
+std::unique_lock<std::recursive_mutex> try_enter_engine() {
+  return std::unique_lock<std::recursive_mutex>(engine(), std::try_to_lock);
 }
 
 cudaError_t answer(cudaError_t e) {

@@ -47,8 +47,7 @@ namespace {
 std::set<cudaStream_t>& g_streams = *new std::set<cudaStream_t>;  // outlive the program's own statics
 std::set<const void*>& g_blocking = *new std::set<const void*>;
 std::set<cudaEvent_t>& g_events = *new std::set<cudaEvent_t>;
-int g_captures = 0;     // streams under capture
-const char g_host = 0;  // the executor's key of what the host has waited for
+int g_captures = 0;  // streams under capture
 
 // One for all of the host's threads: that orders more than a device does.
 CUstream_st& per_thread() {
@@ -67,11 +66,19 @@ CUstream_st* object_of(cudaStream_t stream) {
   return stream == cudaStreamPerThread ? &per_thread() : stream;
 }
 
-void host_learns(const Knowledge& knows) { plumb::simt::add_knowledge(&g_host, knows); }
+void host_learns(const Knowledge& knows) { plumb::simt::add_knowledge(plumb::simt::host_key(), knows); }
 
 void append(NodeList& list, const NodeList& more) {
   for (CUgraphNode_st* n : more)
     if (std::find(list.begin(), list.end(), n) == list.end()) list.push_back(n);
+}
+
+// A function of the host's that a stream calls.
+template <class F>
+void call_in_stream(F&& function) {
+  ++current().run.host_functions;
+  function();
+  --current().run.host_functions;
 }
 
 // The legacy stream may not be used while a blocking stream is captured, since it would wait for it.
@@ -101,7 +108,7 @@ bool is_stream(cudaStream_t stream) {
 }
 
 void enter_stream(const void* stream) {
-  add_knowledge(stream, knowledge_of(&g_host));
+  add_knowledge(stream, knowledge_of(host_key()));
   if (stream == nullptr) {
     for (const void* other : g_blocking) add_knowledge(nullptr, knowledge_of(other));
   } else if (g_blocking.count(stream) != 0) {
@@ -227,10 +234,13 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
     if (!is_stream(stream)) return answer(cudaErrorInvalidResourceHandle);
     const CUstream_st* s = object_of(stream);
     captured = s != nullptr && s->capture != nullptr;
-    if (captured) return queue(stream, cudaGraphNodeTypeHost, [=](const void*) { function(data); });
+    if (captured)
+      return queue(stream, cudaGraphNodeTypeHost,
+                   [=](const void*) { call_in_stream([&] { function(data); }); });
     if (host_status() != cudaSuccess) return host_status();
   }
-  function(data);  // outside of the lock: it may wait for another of the host's threads
+  call_in_stream(
+      [&] { function(data); });  // outside of the lock: it may wait for another of the host's threads
   return cudaSuccess;
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
@@ -245,7 +255,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
     if (s != nullptr && s->capture != nullptr) return answer(cudaErrorStreamCaptureUnsupported);
     status = host_status();
   }
-  callback(stream, status, data);
+  call_in_stream([&] { callback(stream, status, data); });
   return cudaSuccess;
 }
 

@@ -1,0 +1,87 @@
+// A user's program whose host code touches memory that kernels and copies use. Right as it is; with an argument, one thing in it is wrong.
+#include <cuda_runtime.h>
+
+#include <cstdio>
+#include <cstring>
+
+#define EXPECT(condition)                                             \
+  do {                                                                \
+    if (!(condition)) {                                               \
+      std::printf("%s:%d: not %s\n", __FILE__, __LINE__, #condition); \
+      return 3;                                                       \
+    }                                                                 \
+  } while (0)
+
+constexpr int kCount = 64;
+constexpr size_t kBytes = kCount * sizeof(int);
+
+__global__ void add(int* a, int n, int by) {
+  const int i = threadIdx.x;
+  if (i < n) a[i] += by;
+}
+
+__global__ void hand_over(int* data, volatile int* ready) {
+  if (threadIdx.x != 0) return;
+  data[0] = 41;
+  __threadfence_system();
+  *ready = 1;
+}
+
+void CUDART_CB take(void* data) { ++static_cast<int*>(data)[0]; }
+
+int main(int argc, char** argv) {
+  const char* wrong = argc > 1 ? argv[1] : "";
+  const auto is = [&](const char* what) { return std::strcmp(wrong, what) == 0; };
+  cudaStream_t stream, other;
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
+  int *device, *managed, *pinned;
+  cudaMalloc(&device, kBytes);
+  cudaMallocManaged(&managed, 2 * kBytes);
+  cudaMallocHost(&pinned, kBytes);
+  for (int i = 0; i < 2 * kCount; ++i) managed[i] = i;
+
+  // Managed memory: written before the launch, read after the wait; elements that the kernel leaves alone at any time.
+  add<<<1, kCount, 0, stream>>>(managed, kCount, 1);
+  managed[kCount + 3] = 7;
+  if (is("managed")) std::printf("%d\n", managed[5]);
+  if (is("managed_write")) managed[5] = 1;
+  cudaStreamSynchronize(is("other_stream") ? other : stream);
+  EXPECT(managed[5] == 6 && managed[kCount + 3] == 7);
+
+  // Pinned memory, source and target of copies under way.
+  cudaMemsetAsync(device, 0, kBytes, stream);
+  for (int i = 0; i < kCount; ++i) pinned[i] = i;
+  cudaMemcpyAsync(device, pinned, kBytes, cudaMemcpyHostToDevice, stream);
+  EXPECT(pinned[2] == 2);  // two reads are no race
+  if (is("source")) pinned[2] = 9;
+  cudaStreamSynchronize(stream);
+  pinned[2] = 9;
+  add<<<1, kCount, 0, stream>>>(device, kCount, 10);
+  cudaMemcpyAsync(pinned, device, kBytes, cudaMemcpyDeviceToHost, stream);
+  cudaEvent_t copied;
+  cudaEventCreate(&copied);
+  cudaEventRecord(copied, stream);
+  if (!is("event")) cudaEventSynchronize(copied);
+  EXPECT(pinned[3] == 13);
+
+  // A host function comes after the work before it in its stream.
+  cudaMemcpyAsync(pinned, device, kBytes, cudaMemcpyDeviceToHost, stream);
+  cudaLaunchHostFunc(stream, take, pinned);
+  cudaStreamSynchronize(stream);
+  EXPECT(pinned[0] == 11);
+
+  // Mapped memory that a kernel hands over by a flag while the host polls.
+  volatile int* ready = pinned + 1;
+  *ready = 0;
+  hand_over<<<1, 32, 0, stream>>>(pinned, ready);
+  while (!is("no_poll") && *ready == 0) {}
+  EXPECT(pinned[0] == 41);
+  cudaDeviceSynchronize();
+
+  if (is("device")) std::printf("%d\n", device[0]);
+  if (is("device_copy")) std::memcpy(pinned, device, kBytes);
+  cudaFree(device), cudaFree(managed), cudaFreeHost(pinned);
+  std::puts("every access was in order");
+  return 0;
+}
