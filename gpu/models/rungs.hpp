@@ -1,5 +1,6 @@
-// A step of a model that is a rung of an operator's ladder: found among those linked in, prepared, run, and
-// chosen by measuring. Apart from the models because each composes its slow pipelines from the ladders.
+// A step of a model that is a rung of an operator's ladder: found among the rungs that are linked in,
+// prepared, run, and chosen by measurement. It stands apart from the models because each composes its slow
+// pipelines from the ladders.
 #pragma once
 #include <algorithm>
 #include <memory>
@@ -62,8 +63,8 @@ class RungStep {
   std::vector<DeviceArray<unsigned char>> memory_, of_plan_;
 };
 
-/// Whether a rung may stand in for any other in this type: its rounding is the operator's own, and it takes
-/// NaN and infinities unless the operands are `finite`.
+/// Whether a rung may replace any other in this type: its rounding is that of the operator's type, and it
+/// accepts NaN and infinities unless the operands are `finite`.
 inline bool may_stand_in(const Traits& t, bool finite) {
   const bool own = t.arithmetic == Arithmetic::native || t.arithmetic == Arithmetic::flushed ||
                    t.arithmetic == Arithmetic::pairwise || t.arithmetic == Arithmetic::compensated ||
@@ -71,7 +72,8 @@ inline bool may_stand_in(const Traits& t, bool finite) {
   return own && (finite || !t.finite_only) && t.min_sm <= device_sm();
 }
 
-/// The rungs of one ladder that can do this, by name. `alignment`: of every base and leading dimension.
+/// The rungs of one ladder that can run these operands, by name. `alignment`: bytes, of every base and
+/// leading dimension.
 template <class Op, class T>
 std::vector<const Variant<Op, T, Space::device>*> rungs_for(
     Ladder ladder, const typename Op::template Problem<T>& problem,
@@ -91,9 +93,9 @@ std::vector<const Variant<Op, T, Space::device>*> rungs_for(
   return all;
 }
 
-/// The fastest rung of one ladder, prepared: each is run once to warm up and three times under the device's
-/// clock. Without a clock (device_has_clock) the highest rung is taken. Errors: throws Error where the ladder has
-/// no rung for this.
+/// The fastest rung of one ladder, prepared. Each rung is run once to warm up and three times under the
+/// device's clock. Without a clock (device_has_clock) the rung with the highest number is taken. Errors:
+/// throws Error where the ladder has no rung for these operands.
 template <class Op, class T>
 std::unique_ptr<RungStep<Op, T>> fastest_rung(Ladder ladder, const typename Op::template Problem<T>& problem,
                                               const typename Op::template In<T, Space::device>& in,

@@ -22,9 +22,8 @@ bool valid_name(const char* name) {
   return true;
 }
 
-}  // namespace
-
-Plugin::Plugin(const std::string& path) {
+// The library's function that lists its variants.
+plumb_plugin_function plugin_function(const std::string& path) {
   char* whole = realpath(path.c_str(), nullptr);  // a bare name would be searched for where libraries lie
   if (whole == nullptr) throw input_error(path, 0, "cannot open the plug-in", std::strerror(errno));
   void* library = dlopen(whole, RTLD_NOW | RTLD_LOCAL);
@@ -41,7 +40,11 @@ Plugin::Plugin(const std::string& path) {
                       "is no plug-in: it does not export " PLUMB_PLUGIN_SYMBOL
                       "() (gpu/plugin/plugin_abi.h; in C++ inside extern \"C\")");
   }
-  const plumb_plugin* plugin = reinterpret_cast<plumb_plugin_function>(symbol)();
+  return reinterpret_cast<plumb_plugin_function>(symbol);
+}
+
+// Whether the list is one of this version of the interface. Errors: throws Error with what differs.
+void check_list(const std::string& path, const plumb_plugin* plugin) {
   if (plugin == nullptr) throw input_error(path, 0, PLUMB_PLUGIN_SYMBOL "() returned NULL");
   if (plugin->version != PLUMB_PLUGIN_VERSION) {
     throw input_error(
@@ -60,31 +63,43 @@ Plugin::Plugin(const std::string& path) {
   if (plugin->count < 0 || plugin->count > 100000 || (plugin->count > 0 && plugin->variants == nullptr)) {
     throw input_error(path, 0, fmt::format("lists {} variants", plugin->count));
   }
+}
+
+// What is wrong with one variant's description, in words; empty: nothing.
+std::string fault_of(const plumb_variant& v) {
+  if (v.size != sizeof(plumb_variant))
+    return fmt::format("size is {}, not sizeof(plumb_variant) = {}", v.size, sizeof(plumb_variant));
+  if (!valid_name(v.name)) return "its name must be of letters, digits, '_', '-' and '.'";
+  if (v.op == nullptr || v.run == nullptr) return v.op == nullptr ? "op is NULL" : "run is NULL";
+  if (v.dtype != PLUMB_F32 && v.dtype != PLUMB_F64)
+    return fmt::format("dtype {} is neither PLUMB_F32 nor PLUMB_F64", v.dtype);
+  if (v.device != PLUMB_HOST && v.device != PLUMB_CUDA)
+    return fmt::format("device {} is neither PLUMB_HOST nor PLUMB_CUDA", v.device);
+  if (v.arithmetic < PLUMB_NATIVE || v.arithmetic > PLUMB_FLUSHED)
+    return fmt::format("arithmetic {} is not known", v.arithmetic);
+  if ((v.flags & ~static_cast<std::uint32_t>(PLUMB_NOT_REPRODUCIBLE)) != 0)
+    return fmt::format("flags {:#x} are not known", v.flags);
+  if (v.alignment < 0 || v.alignment > 256 || (v.alignment & (v.alignment - 1)) != 0)
+    return fmt::format("alignment {} is not 0 or a power of two up to 256", v.alignment);
+  return "";
+}
+
+}  // namespace
+
+Plugin::Plugin(const std::string& path) {
+  const plumb_plugin* plugin = plugin_function(path)();
+  check_list(path, plugin);
   std::set<std::string> seen;
   for (std::int32_t i = 0; i < plugin->count; ++i) {
     const plumb_variant& v = plugin->variants[i];
-    const auto wrong = [&](const std::string& what) {
-      return input_error(
+    std::string wrong = fault_of(v);
+    if (wrong.empty() && !seen.insert(fmt::format("{}|{}|{}", v.op, v.name, v.dtype)).second)
+      wrong = fmt::format("is listed twice for {} in this type", printable(v.op));
+    if (!wrong.empty()) {
+      throw input_error(
           path, 0,
-          fmt::format("variant {} ({}): {}", i, v.name != nullptr ? printable(v.name) : "no name", what));
-    };
-    if (v.size != sizeof(plumb_variant))
-      throw wrong(fmt::format("size is {}, not sizeof(plumb_variant) = {}", v.size, sizeof(plumb_variant)));
-    if (!valid_name(v.name)) throw wrong("its name must be of letters, digits, '_', '-' and '.'");
-    if (v.op == nullptr || v.run == nullptr) throw wrong(v.op == nullptr ? "op is NULL" : "run is NULL");
-    if (v.dtype != PLUMB_F32 && v.dtype != PLUMB_F64)
-      throw wrong(fmt::format("dtype {} is neither PLUMB_F32 nor PLUMB_F64", v.dtype));
-    if (v.device != PLUMB_HOST && v.device != PLUMB_CUDA)
-      throw wrong(fmt::format("device {} is neither PLUMB_HOST nor PLUMB_CUDA", v.device));
-    if (v.arithmetic < PLUMB_NATIVE || v.arithmetic > PLUMB_FLUSHED)
-      throw wrong(fmt::format("arithmetic {} is not known", v.arithmetic));
-    if ((v.flags & ~static_cast<std::uint32_t>(PLUMB_NOT_REPRODUCIBLE)) != 0)
-      throw wrong(fmt::format("flags {:#x} are not known", v.flags));
-    if (v.alignment < 0 || v.alignment > 256 || (v.alignment & (v.alignment - 1)) != 0) {
-      throw wrong(fmt::format("alignment {} is not 0 or a power of two up to 256", v.alignment));
+          fmt::format("variant {} ({}): {}", i, v.name != nullptr ? printable(v.name) : "no name", wrong));
     }
-    if (!seen.insert(fmt::format("{}|{}|{}", v.op, v.name, v.dtype)).second)
-      throw wrong(fmt::format("is listed twice for {} in this type", printable(v.op)));
     variants_.push_back(&v);
   }
   if (variants_.empty()) throw input_error(path, 0, "lists no variant");

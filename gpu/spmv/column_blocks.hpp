@@ -107,104 +107,172 @@ Index count_segments(const In<T>& in, Context& context) {
   return segments;
 }
 
-/// The conversion, on the host; the arrays are workspace of `context`.
-template <class T>
-ColumnBlocks<T> prepare_column_blocks(const In<T>& in, Context& context) {
-  constexpr Index kSlots = kLaneSlots<T>, kStep = kChunk<T>;
-  ColumnBlocks<T> m;
-  const Index rows = in.A.rows, nnz = in.A.nnz;
-  m.rows = rows, m.cols = in.A.cols, m.words = ceil_div(rows, 32);
-  m.width = column_block_width<T>(in.A.cols, nnz);
-  m.blocks = ceil_div(in.A.cols, m.width);
-  const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, rows + 1, context.stream);
-  const HostCopy<std::int32_t> col(in.A.col, nnz, context.stream);
+/// What the conversion counts first, for each block of columns.
+struct BlockCounts {
+  explicit BlockCounts(Index blocks) : entries(blocks), segments(blocks) {
+    entries.fill(0), segments.fill(0);
+  }
+  HostArray<Index> entries, segments;
+  Index joins = 0;  // of all blocks: (block, word of rows) pairs
+};
 
-  HostArray<Index> entries(m.blocks), segments(m.blocks), last_row(m.blocks);
-  entries.fill(0), segments.fill(0), last_row.fill(-1);
-  Index joins = 0;
-  for (Index i = 0; i < rows; ++i) {
+template <class T>
+void count_blocks(const ColumnBlocks<T>& m, const HostCopy<std::int32_t>& row_ptr,
+                  const HostCopy<std::int32_t>& col, BlockCounts& counts) {
+  HostArray<Index> last_row(m.blocks);
+  last_row.fill(-1);
+  for (Index i = 0; i < m.rows; ++i) {
     for (Index k = row_ptr[i]; k < row_ptr[i + 1]; ++k) {
       const Index b = col[k] / m.width;
-      ++entries[b];
-      segments[b] += last_row[b] != i;
-      joins += last_row[b] < 0 || last_row[b] / 32 != i / 32;
+      ++counts.entries[b];
+      counts.segments[b] += last_row[b] != i;
+      counts.joins += last_row[b] < 0 || last_row[b] / 32 != i / 32;
       last_row[b] = i;
     }
   }
-  const Index target = range_target(entries, nnz, kStep);
-  HostArray<Index> cursor(m.blocks), next_segment(m.blocks), range_begin(m.blocks);
-  Index slots = 0, most_ranges = 0;
-  for (Index b = 0; b < m.blocks; ++b) {
-    cursor[b] = slots, range_begin[b] = -1;
-    next_segment[b] = m.segments;
-    m.segments += segments[b];
-    const Index ranges = ceil_div(entries[b], target);
-    most_ranges += ranges;
-    slots += ceil_div(entries[b], kStep) * kStep + ranges * kStep;
+}
+
+/// Where each block of columns puts its next entry and its next segment, and how many there are in all.
+struct BlockPlaces {
+  BlockPlaces(const BlockCounts& counts, Index target, Index step)
+      : cursor(counts.entries.size()),
+        next_segment(counts.entries.size()),
+        range_begin(counts.entries.size()) {
+    for (Index b = 0; b < counts.entries.size(); ++b) {
+      cursor[b] = slots, range_begin[b] = -1;
+      next_segment[b] = segments;
+      segments += counts.segments[b];
+      const Index of_block = ceil_div(counts.entries[b], target);
+      ranges += of_block;
+      slots += ceil_div(counts.entries[b], step) * step + of_block * step;
+    }
+  }
+  HostArray<Index> cursor, next_segment;
+  HostArray<Index> range_begin;  // of the block's open range; -1: none
+  Index slots = 0, segments = 0;
+  Index ranges = 0;  // at most
+};
+
+/// The arrays of the conversion, on the host, filled row by row.
+template <class T>
+class ColumnBlockArrays {
+ public:
+  ColumnBlockArrays(ColumnBlocks<T>& m, const BlockCounts& counts, Index target)
+      : m_(m),
+        target_(target),
+        places_(counts, target, kStep),
+        range_(places_.ranges),
+        slot_col_(places_.slots),
+        flags_(places_.slots / kSlots),
+        source_(places_.slots),
+        first_segment_(places_.slots / kStep),
+        join_ptr_(m.words + 1),
+        join_(counts.joins),
+        of_word_(m.blocks),
+        last_row_(m.blocks) {
+    m_.segments = places_.segments;
+    slot_col_.fill(0), flags_.fill(0), source_.fill(-1), first_segment_.fill(0), last_row_.fill(-1);
+    of_word_.fill({0, 0});
   }
 
-  HostArray<SlotRange> range(most_ranges);
-  HostArray<std::uint16_t> slot_col(slots);
-  HostArray<std::uint8_t> flags(slots / kSlots);
-  HostArray<std::int32_t> source(slots), first_segment(slots / kStep), join_ptr(m.words + 1);
-  HostArray<SegmentJoin> join(joins);
-  HostArray<SegmentJoin> of_word(m.blocks);  // of the 32 rows at hand
-  slot_col.fill(0), flags.fill(0), source.fill(-1), first_segment.fill(0), last_row.fill(-1);
-  of_word.fill({0, 0});
-  Index joined = 0;
-  const auto end_range = [&](Index b) {
-    range[m.ranges++] = {range_begin[b], cursor[b], static_cast<std::int32_t>(b)};
-  };
-  for (Index word = 0; word < m.words; ++word) {
-    join_ptr[word] = static_cast<std::int32_t>(joined);
-    Index low = m.blocks, high = -1;  // blocks touched
-    for (Index i = 32 * word; i < 32 * word + 32 && i < rows; ++i) {
-      for (Index k = row_ptr[i]; k < row_ptr[i + 1]; ++k) {
-        const Index b = col[k] / m.width;
-        const bool starts = last_row[b] != i;
-        if (starts && range_begin[b] >= 0 && cursor[b] - range_begin[b] >= target) {
-          end_range(b);
-          cursor[b] = ceil_div(cursor[b], kStep) * kStep;
-          range_begin[b] = -1;
-        }
-        if (range_begin[b] < 0) range_begin[b] = cursor[b];
-        const Index at = cursor[b]++;
-        if (at % kStep == 0) first_segment[at / kStep] = static_cast<std::int32_t>(next_segment[b]);
-        if (starts) {
-          last_row[b] = i;
-          flags[at / kSlots] = static_cast<std::uint8_t>(flags[at / kSlots] | 1u << at % kSlots);
-          if (of_word[b].rows == 0) of_word[b].segment = static_cast<std::int32_t>(next_segment[b]);
-          of_word[b].rows |= 1u << i % 32;
-          low = b < low ? b : low, high = b > high ? b : high;
-          ++next_segment[b];
-        }
-        slot_col[at] = static_cast<std::uint16_t>(col[k] - b * m.width);
-        source[at] = static_cast<std::int32_t>(k);
+  void fill(const HostCopy<std::int32_t>& row_ptr, const HostCopy<std::int32_t>& col) {
+    for (Index word = 0; word < m_.words; ++word) {
+      join_ptr_[word] = static_cast<std::int32_t>(joined_);
+      low_ = m_.blocks, high_ = -1;
+      for (Index i = 32 * word; i < 32 * word + 32 && i < m_.rows; ++i) {
+        for (Index k = row_ptr[i]; k < row_ptr[i + 1]; ++k) put(i, k, col[k]);
+      }
+      for (Index b = low_; b <= high_; ++b) {
+        if (of_word_[b].rows == 0) continue;
+        join_[joined_++] = of_word_[b];
+        of_word_[b] = {0, 0};
       }
     }
-    for (Index b = low; b <= high; ++b) {
-      if (of_word[b].rows == 0) continue;
-      join[joined++] = of_word[b];
-      of_word[b] = {0, 0};
+    join_ptr_[m_.words] = static_cast<std::int32_t>(joined_);
+    for (Index b = 0; b < m_.blocks; ++b) {
+      if (places_.range_begin[b] >= 0) end_range(b);
     }
   }
-  join_ptr[m.words] = static_cast<std::int32_t>(joined);
-  for (Index b = 0; b < m.blocks; ++b) {
-    if (range_begin[b] >= 0) end_range(b);
+
+  void to_device(const T* values, Context& context) {
+    m_.range = upload(range_, context);
+    m_.col = upload(slot_col_, context);
+    m_.flags = upload(flags_, context);
+    m_.first_segment = upload(first_segment_, context);
+    m_.join_ptr = upload(join_ptr_, context);
+    m_.join = upload(join_, context);
+    m_.partial = workspace_of<T>(m_.segments, context);
+    const std::int32_t* device_source = upload(source_, context);
+    T* val = workspace_of<T>(places_.slots, context);
+    launch(spmv_gather_values<T>, ceil_div(places_.slots, 256), 256, 0, context.stream, values, device_source,
+           places_.slots, val);
+    m_.val = val;
   }
 
-  m.range = upload(range, context);
-  m.col = upload(slot_col, context);
-  m.flags = upload(flags, context);
-  m.first_segment = upload(first_segment, context);
-  m.join_ptr = upload(join_ptr, context);
-  m.join = upload(join, context);
-  m.partial = workspace_of<T>(m.segments, context);
-  const std::int32_t* device_source = upload(source, context);
-  T* val = workspace_of<T>(slots, context);
-  launch(spmv_gather_values<T>, ceil_div(slots, 256), 256, 0, context.stream, in.A.val, device_source, slots,
-         val);
-  m.val = val;
+ private:
+  static constexpr Index kSlots = kLaneSlots<T>, kStep = kChunk<T>;
+
+  /// Entry k, in row i and column `col`, to the next slot of its block.
+  void put(Index i, Index k, std::int32_t col) {
+    const Index b = col / m_.width;
+    Index& cursor = places_.cursor[b];
+    Index& begin = places_.range_begin[b];
+    const bool starts = last_row_[b] != i;
+    if (starts && begin >= 0 && cursor - begin >= target_) {
+      end_range(b);
+      cursor = ceil_div(cursor, kStep) * kStep;
+      begin = -1;
+    }
+    if (begin < 0) begin = cursor;
+    const Index at = cursor++;
+    if (at % kStep == 0) first_segment_[at / kStep] = static_cast<std::int32_t>(places_.next_segment[b]);
+    if (starts) start_segment(i, b, at);
+    slot_col_[at] = static_cast<std::uint16_t>(col - b * m_.width);
+    source_[at] = static_cast<std::int32_t>(k);
+  }
+
+  void start_segment(Index i, Index b, Index at) {
+    last_row_[b] = i;
+    flags_[at / kSlots] = static_cast<std::uint8_t>(flags_[at / kSlots] | 1u << at % kSlots);
+    SegmentJoin& join = of_word_[b];
+    if (join.rows == 0) join.segment = static_cast<std::int32_t>(places_.next_segment[b]);
+    join.rows |= 1u << i % 32;
+    low_ = b < low_ ? b : low_, high_ = b > high_ ? b : high_;
+    ++places_.next_segment[b];
+  }
+
+  void end_range(Index b) {
+    range_[m_.ranges++] = {places_.range_begin[b], places_.cursor[b], static_cast<std::int32_t>(b)};
+  }
+
+  ColumnBlocks<T>& m_;
+  Index target_;  // entries per range
+  BlockPlaces places_;
+  HostArray<SlotRange> range_;
+  HostArray<std::uint16_t> slot_col_;
+  HostArray<std::uint8_t> flags_;
+  HostArray<std::int32_t> source_, first_segment_, join_ptr_;
+  HostArray<SegmentJoin> join_;
+  HostArray<SegmentJoin> of_word_;  // (blocks): of the current 32 rows
+  HostArray<Index> last_row_;       // (blocks)
+  Index joined_ = 0;
+  Index low_ = 0, high_ = -1;  // blocks that the current 32 rows have entries in
+};
+
+/// The conversion, on the host; the arrays are workspace of `context`.
+template <class T>
+ColumnBlocks<T> prepare_column_blocks(const In<T>& in, Context& context) {
+  ColumnBlocks<T> m;
+  m.rows = in.A.rows, m.cols = in.A.cols, m.words = ceil_div(m.rows, 32);
+  m.width = column_block_width<T>(in.A.cols, in.A.nnz);
+  m.blocks = ceil_div(in.A.cols, m.width);
+  const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, m.rows + 1, context.stream);
+  const HostCopy<std::int32_t> col(in.A.col, in.A.nnz, context.stream);
+  BlockCounts counts(m.blocks);
+  count_blocks(m, row_ptr, col, counts);
+  ColumnBlockArrays<T> arrays(m, counts, range_target(counts.entries, in.A.nnz, kChunk<T>));
+  arrays.fill(row_ptr, col);
+  arrays.to_device(in.A.val, context);
   return m;
 }
 
@@ -274,7 +342,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
   const Index stop = (warp + 1) * share < chunks ? (warp + 1) * share : chunks;
   const unsigned below = (1u << lane) - 1;
 
-  // The next chunk is under way while this one is summed; the first while x is copied.
+  // The next chunk is in flight while this one is summed; the first while x is copied.
   LaneSlots<T> next;
   unsigned next_flags = 0;
   int next_first = 0;

@@ -78,88 +78,118 @@ Dense<T> transform(const Gcn<T>& net) {
   return s;
 }
 
+/// The operands and results of the passes; one layer or two.
 template <class T>
-GcnRun<T> run_fused(const Gcn<T>& net, GcnOrder order) {
-  GcnRun<T> run;
-  gcn::StepClock clock(run.steps);
-  const std::int64_t n = net.vertices();
-  const bool two = net.weights.size() == 2;
-  const auto chosen = [&](std::int64_t l) {
-    return order == GcnOrder::by_cost ? cheaper_order(net, l) : order;
-  };
-  const GcnOrder first = chosen(0), second = two ? chosen(1) : first;
-  const Dense<T>& w1 = net.weights[0];
-  const Dense<T>& w_last = net.weights.back();
-  const std::vector<T>& b1 = net.biases[0];
-  const std::vector<T>& b_last = net.biases.back();
+class FusedPasses {
+ public:
+  FusedPasses(const Gcn<T>& net, GcnOrder order)
+      : net_(net),
+        two_(net.weights.size() == 2),
+        first_(chosen(order, 0)),
+        second_(two_ ? chosen(order, 1) : first_),
+        w1_(net.weights[0]),
+        w_last_(net.weights.back()) {}
 
-  Dense<T> s1, s2;
-  if (first == GcnOrder::transform_first) {
-    s1 = transform(net);
-    clock.step("X W1");
-  }
-  run.logits = make_dense<T>(n, w_last.cols);
-  run.log_softmax = make_dense<T>(n, w_last.cols);
-  if (two) {
-    run.hidden = make_dense<T>(n, w1.cols);
-    if (second == GcnOrder::transform_first) s2 = make_dense<T>(n, w_last.cols);
-  }
-  const auto finish = [&](std::int64_t i) {  // bias and LogSoftmax of a row of logits
-    T* const z = run.logits.data.data() + i * w_last.cols;
-    if (!b_last.empty()) {
-      for (std::int64_t j = 0; j < w_last.cols; ++j) z[j] += b_last[static_cast<std::size_t>(j)];
+  GcnRun<T> run() {
+    gcn::StepClock clock(run_.steps);
+    if (transforms_first()) {
+      s1_ = transform(net_);
+      clock.step("X W1");
     }
-    gcn::log_softmax_row(z, run.log_softmax.data.data() + i * w_last.cols, w_last.cols);
-  };
+    const std::int64_t n = net_.vertices();
+    run_.logits = make_dense<T>(n, w_last_.cols);
+    run_.log_softmax = make_dense<T>(n, w_last_.cols);
+    if (two_) {
+      run_.hidden = make_dense<T>(n, w1_.cols);
+      if (transforms_second()) s2_ = make_dense<T>(n, w_last_.cols);
+    }
+    first_pass();
+    std::string name = transforms_first() ? "A S1" : "(A X) W1";
+    name += !two_ ? ", LogSoftmax" : transforms_second() ? ", ReLU, H W2" : ", ReLU";
+    clock.step(std::move(name));
+    if (two_) {
+      second_pass();
+      clock.step(transforms_second() ? "A S2, LogSoftmax" : "(A H) W2, LogSoftmax");
+    }
+    run_.seconds = clock.total();
+    return std::move(run_);
+  }
 
-#pragma omp parallel
-  {
-    std::vector<T> gathered(static_cast<std::size_t>(net.features()));
-#pragma omp for schedule(dynamic, 64)
-    for (std::int64_t i = 0; i < n; ++i) {
-      T* const z = two ? run.hidden.data.data() + i * w1.cols : run.logits.data.data() + i * w_last.cols;
-      if (first == GcnOrder::transform_first) {
-        gather(net.a, i, s1, z);
+ private:
+  [[nodiscard]] GcnOrder chosen(GcnOrder order, std::int64_t layer) const {
+    return order == GcnOrder::by_cost ? cheaper_order(net_, layer) : order;
+  }
+  [[nodiscard]] bool transforms_first() const { return first_ == GcnOrder::transform_first; }
+  [[nodiscard]] bool transforms_second() const { return second_ == GcnOrder::transform_first; }
+  [[nodiscard]] T* logits(std::int64_t i) { return run_.logits.data.data() + i * w_last_.cols; }
+
+  /// Row i of layer 1, with all that can be done while it is in the cache. `gathered` (features) is scratch.
+  void first_row(std::int64_t i, T* gathered) {
+    T* const z = two_ ? run_.hidden.data.data() + i * w1_.cols : logits(i);
+    if (transforms_first()) {
+      gather(net_.a, i, s1_, z);
+    } else {
+      if (net_.sparse_features) {
+        gather(net_.a, i, net_.x_sparse, gathered);
       } else {
-        if (net.sparse_features) {
-          gather(net.a, i, net.x_sparse, gathered.data());
-        } else {
-          gather(net.a, i, net.x_dense, gathered.data());
-        }
-        times(gathered.data(), w1, z);
+        gather(net_.a, i, net_.x_dense, gathered);
       }
-      if (!two) {
-        finish(i);
-        continue;
-      }
-      for (std::int64_t j = 0; j < w1.cols; ++j)
-        z[j] = gcn::relu(b1.empty() ? z[j] : z[j] + b1[static_cast<std::size_t>(j)]);
-      if (second == GcnOrder::transform_first) times(z, w_last, s2.data.data() + i * w_last.cols);
+      times(gathered, w1_, z);
     }
+    if (!two_) return finish(i);
+    const std::vector<T>& bias = net_.biases[0];
+    for (std::int64_t j = 0; j < w1_.cols; ++j)
+      z[j] = gcn::relu(bias.empty() ? z[j] : z[j] + bias[static_cast<std::size_t>(j)]);
+    if (transforms_second()) times(z, w_last_, s2_.data.data() + i * w_last_.cols);
   }
-  std::string name = first == GcnOrder::transform_first ? "A S1" : "(A X) W1";
-  name += !two ? ", LogSoftmax" : second == GcnOrder::transform_first ? ", ReLU, H W2" : ", ReLU";
-  clock.step(std::move(name));
-  if (two) {
+
+  void first_pass() {
 #pragma omp parallel
     {
-      std::vector<T> gathered(static_cast<std::size_t>(w1.cols));
+      std::vector<T> gathered(static_cast<std::size_t>(net_.features()));
 #pragma omp for schedule(dynamic, 64)
-      for (std::int64_t i = 0; i < n; ++i) {
-        T* const z = run.logits.data.data() + i * w_last.cols;
-        if (second == GcnOrder::transform_first) {
-          gather(net.a, i, s2, z);
+      for (std::int64_t i = 0; i < net_.vertices(); ++i) first_row(i, gathered.data());
+    }
+  }
+
+  void second_pass() {
+#pragma omp parallel
+    {
+      std::vector<T> gathered(static_cast<std::size_t>(w1_.cols));
+#pragma omp for schedule(dynamic, 64)
+      for (std::int64_t i = 0; i < net_.vertices(); ++i) {
+        if (transforms_second()) {
+          gather(net_.a, i, s2_, logits(i));
         } else {
-          gather(net.a, i, run.hidden, gathered.data());
-          times(gathered.data(), w_last, z);
+          gather(net_.a, i, run_.hidden, gathered.data());
+          times(gathered.data(), w_last_, logits(i));
         }
         finish(i);
       }
     }
-    clock.step(second == GcnOrder::transform_first ? "A S2, LogSoftmax" : "(A H) W2, LogSoftmax");
   }
-  run.seconds = clock.total();
-  return run;
+
+  /// Bias and LogSoftmax of a row of logits.
+  void finish(std::int64_t i) {
+    T* const z = logits(i);
+    const std::vector<T>& bias = net_.biases.back();
+    if (!bias.empty()) {
+      for (std::int64_t j = 0; j < w_last_.cols; ++j) z[j] += bias[static_cast<std::size_t>(j)];
+    }
+    gcn::log_softmax_row(z, run_.log_softmax.data.data() + i * w_last_.cols, w_last_.cols);
+  }
+
+  const Gcn<T>& net_;
+  const bool two_;
+  const GcnOrder first_, second_;
+  const Dense<T>&w1_, &w_last_;
+  Dense<T> s1_, s2_;  // X W1; H W2
+  GcnRun<T> run_;
+};
+
+template <class T>
+GcnRun<T> run_fused(const Gcn<T>& net, GcnOrder order) {
+  return FusedPasses<T>(net, order).run();
 }
 
 }  // namespace

@@ -289,37 +289,11 @@ class EigenSparse final : public SdnnPlan {
 #pragma omp parallel for schedule(dynamic)
     for (std::int64_t b = 0; b < blocks; ++b) {
       std::vector<std::int32_t> id = active_rows(y, b * kBlock, std::min(y.rows, (b + 1) * kBlock));
-      std::vector<Eigen::Triplet<float, std::int32_t>> entries;
-      for (std::size_t r = 0; r < id.size(); ++r) {
-        for (std::int32_t k = y.row_ptr[id[r]]; k < y.row_ptr[id[r] + 1]; ++k) {
-          entries.emplace_back(static_cast<std::int32_t>(r), y.col[k], y.val[k]);
-        }
-      }
-      Matrix in(static_cast<Eigen::Index>(id.size()), net_.neurons);
-      in.setFromTriplets(entries.begin(), entries.end());
+      Matrix in = rows_of(y, id);
       for (std::int64_t l = first; l < last && !id.empty(); ++l) {
         const double clock = now();
         const auto rows = static_cast<std::int64_t>(id.size());
-        const Matrix z = in * weights_[static_cast<std::size_t>(l)];
-        Matrix out(z.rows(), z.cols());
-        out.reserve(z.nonZeros());
-        std::size_t kept = 0;
-        for (Eigen::Index r = 0; r < z.rows(); ++r) {
-          bool any = false;
-          for (Matrix::InnerIterator it(z, r); it; ++it) {
-            const float v = activate(it.value(), net_.bias, net_.cap);
-            if (v != 0) {
-              if (!any) out.startVec(static_cast<Eigen::Index>(kept));
-              out.insertBackByOuterInner(static_cast<Eigen::Index>(kept), it.index()) = v;
-              any = true;
-            }
-          }
-          if (any) id[kept++] = id[static_cast<std::size_t>(r)];
-        }
-        out.finalize();
-        id.resize(kept);
-        out.conservativeResize(static_cast<Eigen::Index>(kept), out.cols());
-        in.swap(out);
+        in = activated(in * weights_[static_cast<std::size_t>(l)], id);
         const double seconds = (now() - clock) / threads;
 #pragma omp critical(plumb_sdnn_eigen)
         {
@@ -329,14 +303,7 @@ class EigenSparse final : public SdnnPlan {
       }
 #pragma omp critical(plumb_sdnn_eigen)
       result.active.back() += static_cast<std::int64_t>(id.size());
-      sdnn::FinishedRows& done = parts[static_cast<std::size_t>(b)];
-      for (std::size_t r = 0; r < id.size(); ++r) {
-        std::vector<float> row(static_cast<std::size_t>(net_.neurons), 0.0F);
-        for (Matrix::InnerIterator it(in, static_cast<Eigen::Index>(r)); it; ++it) {
-          row[static_cast<std::size_t>(it.index())] = it.value();
-        }
-        done.append(id[r], net_.neurons, [&](std::int64_t j) { return row[static_cast<std::size_t>(j)]; });
-      }
+      finish(in, id, parts[static_cast<std::size_t>(b)]);
     }
     result.y = sdnn::build(parts, y.rows, net_.neurons);
     result.seconds = now() - start;
@@ -344,6 +311,53 @@ class EigenSparse final : public SdnnPlan {
   }
 
  private:
+  /// The listed rows of y.
+  [[nodiscard]] Matrix rows_of(const Csr<float>& y, const std::vector<std::int32_t>& id) const {
+    std::vector<Eigen::Triplet<float, std::int32_t>> entries;
+    for (std::size_t r = 0; r < id.size(); ++r) {
+      for (std::int32_t k = y.row_ptr[id[r]]; k < y.row_ptr[id[r] + 1]; ++k) {
+        entries.emplace_back(static_cast<std::int32_t>(r), y.col[k], y.val[k]);
+      }
+    }
+    Matrix rows(static_cast<Eigen::Index>(id.size()), net_.neurons);
+    rows.setFromTriplets(entries.begin(), entries.end());
+    return rows;
+  }
+
+  /// The activations of z; rows without a non-zero are left out, and their ids too.
+  [[nodiscard]] Matrix activated(const Matrix& z, std::vector<std::int32_t>& id) const {
+    Matrix out(z.rows(), z.cols());
+    out.reserve(z.nonZeros());
+    std::size_t kept = 0;
+    for (Eigen::Index r = 0; r < z.rows(); ++r) {
+      bool any = false;
+      for (Matrix::InnerIterator it(z, r); it; ++it) {
+        const float v = activate(it.value(), net_.bias, net_.cap);
+        if (v != 0) {
+          if (!any) out.startVec(static_cast<Eigen::Index>(kept));
+          out.insertBackByOuterInner(static_cast<Eigen::Index>(kept), it.index()) = v;
+          any = true;
+        }
+      }
+      if (any) id[kept++] = id[static_cast<std::size_t>(r)];
+    }
+    out.finalize();
+    id.resize(kept);
+    out.conservativeResize(static_cast<Eigen::Index>(kept), out.cols());
+    return out;
+  }
+
+  /// Appends the rows that are still active to the answer.
+  void finish(const Matrix& rows, const std::vector<std::int32_t>& id, sdnn::FinishedRows& done) const {
+    for (std::size_t r = 0; r < id.size(); ++r) {
+      std::vector<float> row(static_cast<std::size_t>(net_.neurons), 0.0F);
+      for (Matrix::InnerIterator it(rows, static_cast<Eigen::Index>(r)); it; ++it) {
+        row[static_cast<std::size_t>(it.index())] = it.value();
+      }
+      done.append(id[r], net_.neurons, [&](std::int64_t j) { return row[static_cast<std::size_t>(j)]; });
+    }
+  }
+
   const SparseDnn& net_;
   std::vector<Matrix> weights_;
 };

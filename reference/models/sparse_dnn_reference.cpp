@@ -82,6 +82,47 @@ SdnnBand SdnnBand::exact(const Csr<float>& y, std::int64_t first, std::int64_t l
   return band;
 }
 
+namespace {
+
+// The sums of one neuron over its inputs, for every row: in fp64, the ends of their intervals, and the sum of
+// the magnitudes.
+struct NeuronSums {
+  explicit NeuronSums(std::int64_t rows) : z(static_cast<std::size_t>(rows)), low(z), high(z), magnitude(z) {}
+  std::vector<double> z, low, high, magnitude;
+};
+
+// exact_input: the ends of the inputs' intervals are equal.
+void sum_inputs(const Csr<float>& w, std::int64_t j, const SdnnBand& y, bool exact_input, NeuronSums& sums) {
+  const std::int64_t rows = y.rows;
+  auto& [z, low, high, magnitude] = sums;
+  for (std::vector<double>* of : {&z, &low, &high, &magnitude}) std::fill(of->begin(), of->end(), 0.0);
+  for (std::int32_t k = w.row_ptr[j]; k < w.row_ptr[j + 1]; ++k) {
+    const double a = static_cast<double>(w.val[k]), size = std::fabs(a);
+    const double* const value = y.value.data() + w.col[k] * rows;
+    if (exact_input) {
+      for (std::int64_t r = 0; r < rows; ++r) {
+        z[r] += a * value[r];
+        magnitude[r] += size * std::fabs(value[r]);
+      }
+      continue;
+    }
+    // Activations are never negative below the first layer; inputs may be, hence the larger of both ends.
+    const double* const y_low = y.low.data() + w.col[k] * rows;
+    const double* const y_high = y.high.data() + w.col[k] * rows;
+    const double* const at_low = a >= 0 ? y_low : y_high;
+    const double* const at_high = a >= 0 ? y_high : y_low;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      z[r] += a * value[r];
+      low[r] += a * at_low[r];
+      high[r] += a * at_high[r];
+      magnitude[r] += size * std::max(std::fabs(y_low[r]), std::fabs(y_high[r]));
+    }
+  }
+  if (exact_input) low = high = z;
+}
+
+}  // namespace
+
 SdnnBand reference_layer(const SparseDnn& net, std::int64_t l, const SdnnBand& y) {
   const Csr<float>& w = net.gather[static_cast<std::size_t>(l)];
   const std::int64_t rows = y.rows;
@@ -95,36 +136,10 @@ SdnnBand reference_layer(const SparseDnn& net, std::int64_t l, const SdnnBand& y
   out.high.resize(out.value.size());
   if (bias > 0) out.or_zero.assign(out.value.size(), 0);
 
-  std::vector<double> z(static_cast<std::size_t>(rows)), low(z), high(z), magnitude(z);
+  NeuronSums sums(rows);
+  const auto& [z, low, high, magnitude] = sums;
   for (std::int64_t j = 0; j < y.neurons; ++j) {
-    std::fill(z.begin(), z.end(), 0.0);
-    std::fill(low.begin(), low.end(), 0.0);
-    std::fill(high.begin(), high.end(), 0.0);
-    std::fill(magnitude.begin(), magnitude.end(), 0.0);
-    for (std::int32_t k = w.row_ptr[j]; k < w.row_ptr[j + 1]; ++k) {
-      const double a = static_cast<double>(w.val[k]), size = std::fabs(a);
-      const double* const value = y.value.data() + w.col[k] * rows;
-      if (exact_input) {
-        for (std::int64_t r = 0; r < rows; ++r) {
-          z[r] += a * value[r];
-          magnitude[r] += size * std::fabs(value[r]);
-        }
-        continue;
-      }
-      // Activations are never negative below the first layer; inputs may be, hence the larger of both ends.
-      const double* const y_low = y.low.data() + w.col[k] * rows;
-      const double* const y_high = y.high.data() + w.col[k] * rows;
-      const double* const at_low = a >= 0 ? y_low : y_high;
-      const double* const at_high = a >= 0 ? y_high : y_low;
-      for (std::int64_t r = 0; r < rows; ++r) {
-        z[r] += a * value[r];
-        low[r] += a * at_low[r];
-        high[r] += a * at_high[r];
-        magnitude[r] += size * std::max(std::fabs(y_low[r]), std::fabs(y_high[r]));
-      }
-    }
-    if (exact_input) low = high = z;
-
+    sum_inputs(w, j, y, exact_input, sums);
     const std::int64_t terms = w.row_ptr[j + 1] - w.row_ptr[j] + 1;  // the bias is one
     for (std::int64_t r = 0; r < rows; ++r) {
       const std::int64_t at = j * rows + r;

@@ -25,7 +25,7 @@ std::int32_t narrow(std::int64_t v, const char* what) {
   return static_cast<std::int32_t>(v);
 }
 
-// The pixels under every place of the filter: (c r s, oh ow), zeros where it lies outside of the image.
+// The pixels under every place of the filter: (c r s, oh ow), zeros where the place lies outside the image.
 template <class T>
 std::vector<T> windows_of(const Conv2d::Problem<T>& p, const DenseView<const T, Space::host>& X,
                           std::int64_t image) {
@@ -71,14 +71,30 @@ void transform(const double (&m)[Rows][Inner], const double (&from)[Inner][Inner
   }
 }
 
-// W of the contract, packed as Y.
+// Tiles of 2 x 2 outputs of an image, in blocks whose transforms stay in the second-level cache.
+struct Tiles {
+  template <class T>
+  explicit Tiles(const Conv2d::Problem<T>& p)
+      : across((p.ow + 1) / 2), count(across * ((p.oh + 1) / 2)), blocks((count + kBlock - 1) / kBlock) {}
+  static constexpr std::int64_t kBlock = 32;
+  std::int64_t across, count, blocks;
+  // Of a block; and the first output of its tile t.
+  [[nodiscard]] std::int64_t tiles(std::int64_t block) const {
+    return std::min(kBlock, count - block * kBlock);
+  }
+  [[nodiscard]] std::int64_t y(std::int64_t block, std::int64_t t) const {
+    return (block * kBlock + t) / across * 2;
+  }
+  [[nodiscard]] std::int64_t x(std::int64_t block, std::int64_t t) const {
+    return (block * kBlock + t) % across * 2;
+  }
+};
+
+// |G| |g| |G^T| of every filter and channel: (k, c, 16).
 template <class T>
-LargeArray<double> winograd_magnitude(const Conv2d::Problem<T>& p, const Conv2d::In<T, Space::host>& in) {
-  constexpr std::int64_t kTiles = 32;  // of a block: their transforms stay in the second-level cache
-  const std::int64_t across = (p.ow + 1) / 2, tiles = across * ((p.oh + 1) / 2),
-                     blocks = (tiles + kTiles - 1) / kTiles;
+std::vector<double> filter_magnitudes(const Conv2d::Problem<T>& p, const Conv2d::In<T, Space::host>& in) {
   std::vector<double> filters(static_cast<std::size_t>(16) * static_cast<std::size_t>(p.k) *
-                              static_cast<std::size_t>(p.c));  // (k, c, 16)
+                              static_cast<std::size_t>(p.c));
 #pragma omp parallel for
   for (std::int64_t f = 0; f < p.k; ++f) {
     for (std::int64_t ch = 0; ch < p.c; ++ch) {
@@ -89,39 +105,55 @@ LargeArray<double> winograd_magnitude(const Conv2d::Problem<T>& p, const Conv2d:
         filters[static_cast<std::size_t>((f * p.c + ch) * 16 + e)] = u[e / 4][e % 4];
     }
   }
+  return filters;
+}
+
+// |B^T| |d| |B| of every channel and tile of a block: (c, 16, Tiles::kBlock).
+template <class T>
+std::vector<double> pixel_magnitudes(const Conv2d::Problem<T>& p, const Conv2d::In<T, Space::host>& in,
+                                     const Tiles& tiles, std::int64_t image, std::int64_t block) {
+  std::vector<double> pixels(static_cast<std::size_t>(p.c * 16 * Tiles::kBlock));
+  for (std::int64_t ch = 0; ch < p.c; ++ch) {
+    for (std::int64_t t = 0; t < tiles.tiles(block); ++t) {
+      const std::int64_t y = tiles.y(block, t), x = tiles.x(block, t);
+      double d[4][4], v[4][4];
+      for (int e = 0; e < 16; ++e) {
+        const std::int64_t iy = y + e / 4 - p.pad_h, ix = x + e % 4 - p.pad_w;
+        const bool inside = iy >= 0 && iy < p.h && ix >= 0 && ix < p.w;
+        d[e / 4][e % 4] = inside ? std::fabs(static_cast<double>(in.X(image * p.c + ch, iy * p.w + ix))) : 0;
+      }
+      transform(kB, d, v);
+      for (int e = 0; e < 16; ++e)
+        pixels[static_cast<std::size_t>((ch * 16 + e) * Tiles::kBlock + t)] = v[e / 4][e % 4];
+    }
+  }
+  return pixels;
+}
+
+// W of the contract, packed as Y.
+template <class T>
+LargeArray<double> winograd_magnitude(const Conv2d::Problem<T>& p, const Conv2d::In<T, Space::host>& in) {
+  constexpr std::int64_t kBlock = Tiles::kBlock;
+  const Tiles tiles(p);
+  const std::vector<double> filters = filter_magnitudes(p, in);
   LargeArray<double> w(static_cast<std::size_t>(p.n) * static_cast<std::size_t>(p.k) *
                        static_cast<std::size_t>(p.oh) * static_cast<std::size_t>(p.ow));
 #pragma omp parallel for collapse(2) schedule(dynamic)
   for (std::int64_t image = 0; image < p.n; ++image) {
-    for (std::int64_t block = 0; block < blocks; ++block) {
-      std::vector<double> pixels(static_cast<std::size_t>(p.c * 16 * kTiles));  // (c, 16, kTiles)
-      for (std::int64_t ch = 0; ch < p.c; ++ch) {
-        for (std::int64_t t = 0; t < std::min(kTiles, tiles - block * kTiles); ++t) {
-          const std::int64_t y = (block * kTiles + t) / across * 2, x = (block * kTiles + t) % across * 2;
-          double d[4][4], v[4][4];
-          for (int e = 0; e < 16; ++e) {
-            const std::int64_t iy = y + e / 4 - p.pad_h, ix = x + e % 4 - p.pad_w;
-            const bool inside = iy >= 0 && iy < p.h && ix >= 0 && ix < p.w;
-            d[e / 4][e % 4] =
-                inside ? std::fabs(static_cast<double>(in.X(image * p.c + ch, iy * p.w + ix))) : 0;
-          }
-          transform(kB, d, v);
-          for (int e = 0; e < 16; ++e)
-            pixels[static_cast<std::size_t>((ch * 16 + e) * kTiles + t)] = v[e / 4][e % 4];
-        }
-      }
+    for (std::int64_t block = 0; block < tiles.blocks; ++block) {
+      const std::vector<double> pixels = pixel_magnitudes(p, in, tiles, image, block);
       for (std::int64_t f = 0; f < p.k; ++f) {
-        double sum[16][kTiles] = {};
+        double sum[16][kBlock] = {};
         for (std::int64_t ch = 0; ch < p.c; ++ch) {
           for (int e = 0; e < 16; ++e) {
             const double u = filters[static_cast<std::size_t>((f * p.c + ch) * 16 + e)];
-            const double* v = &pixels[static_cast<std::size_t>((ch * 16 + e) * kTiles)];
+            const double* v = &pixels[static_cast<std::size_t>((ch * 16 + e) * kBlock)];
 #pragma omp simd
-            for (std::int64_t t = 0; t < kTiles; ++t) sum[e][t] += u * v[t];
+            for (std::int64_t t = 0; t < kBlock; ++t) sum[e][t] += u * v[t];
           }
         }
-        for (std::int64_t t = 0; t < std::min(kTiles, tiles - block * kTiles); ++t) {
-          const std::int64_t y = (block * kTiles + t) / across * 2, x = (block * kTiles + t) % across * 2;
+        for (std::int64_t t = 0; t < tiles.tiles(block); ++t) {
+          const std::int64_t y = tiles.y(block, t), x = tiles.x(block, t);
           for (std::int64_t i = 0; i < std::min<std::int64_t>(2, p.oh - y); ++i) {
             for (std::int64_t j = 0; j < std::min<std::int64_t>(2, p.ow - x); ++j) {
               double total = 0;
@@ -328,7 +360,7 @@ void Conv2d::oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out
   y.resize(out.Y.rows * out.Y.cols);
   const std::int64_t terms = in.F.cols, pixels = out.Y.cols;
   for (std::int64_t image = 0; image < p.n; ++image) {
-    // an image is one product of matrices: filters by windows
+    // the oracle computes each image as one product of matrices: filters by windows
     const std::vector<T> windows = windows_of(p, in.X, image);
     ReferenceArray part;
     oracle_dense_product<T>(T(1), in.F, {windows.data(), terms, pixels, pixels}, T(0),

@@ -1,25 +1,25 @@
 // GCN, the fused kernel: a row of A S is summed in registers and finished there.
 //
-// Change    against a product and four element-wise passes: bias, ReLU and the next layer's H W2 are computed
-//           while the row is in registers, or bias and LogSoftmax; only what the next product gathers goes to
-//           memory.
+// Change    against a product and four element-wise passes: while a row is in registers, bias, ReLU and the
+//           next layer's H W2, or bias and LogSoftmax, are computed. Only what the next product gathers is
+//           written to memory.
 // Traffic   per entry 8 (fp64: 12) bytes of A, one row of S in 16-byte pieces; per row what is kept.
 // Limits    44 to 48 registers in fp32, 48 to 64 in fp64 up to 128 columns (96 and 102 at the widest), no
 //           spills; shared memory only for W and the rows that it multiplies (two layers of 16 and 8 in fp32:
 //           5.5 KB): 5 and 4 blocks of 256 per SM (sm_90, nvcc 13.0, ptxas -v).
-//           H200, a twin of web-Stanford: with each row's entries in one piece, 16 columns and LogSoftmax took
-//           120.5 us in fp64; 16 columns, ReLU and H W2 55.9, then 8 columns and LogSoftmax 47.7 us in fp32
-//           (cuSPARSE's products alone: 184, 140, 125). Groups of lanes asked for entries at eight places at
-//           once; in slices of 32 rows, whose entries they read as neighbours, the same took 115, 51 and 40.
-//           In fp64, 16 columns: four lanes to a row, two packs each, and two quads' rows under way take 88.6
-//           us, where eight lanes and one quad took 113.7 in that session; with registers for 3 blocks 97.2, for
-//           5 90.5; four lanes and one quad 113.0. In fp32 two quads do not help (53.2 us, 51.3 without).
-//           The rest is the gather: 546, 273 and 137 MB from the second-level cache, at 6.2, 5.4 and 3.4
-//           TB/s. In fp64 spmm's rung 13, which reads A as it is, takes 103 us for the product alone: S (36 MB)
-//           is too much for that cache. The profiler (caches flushed before): 64 % hits there, 12 % in the
-//           first level, 87 % of the second level's throughput, and 240 MB from memory where A, S and the
-//           answer are 123. Lost, in fp64: warps that go on from rows to rows with the next entries under way,
-//           eight shapes of nine, 94 to 126 us.
+//           H200, synthetic web-Stanford. With each row's entries in one piece: 16 columns and LogSoftmax in
+//           fp64 120.5 us; 16 columns, ReLU and H W2 in fp32 55.9 us; then 8 columns and LogSoftmax 47.7 us
+//           (the products of cuSPARSE alone: 184, 140, 125). Groups of lanes then read entries at eight
+//           places at once. In slices of 32 rows the groups read neighbouring entries: 115, 51 and 40 us. In
+//           fp64 with 16 columns, four lanes to a row, two packs each, and two quads of rows in flight take
+//           88.6 us; eight lanes and one quad take 113.7; registers for 3 blocks give 97.2, for 5 blocks
+//           90.5; four lanes and one quad 113.0. In fp32 two quads do not help (53.2 us, 51.3 without). The
+//           gather takes the rest of the time: 546, 273 and 137 MB from the second-level cache at 6.2, 5.4
+//           and 3.4 TB/s. In fp64 spmm's rung 13, which reads A as it is, takes 103 us for the product alone:
+//           S (36 MB) is larger than that cache holds. Profiler, caches flushed before: 64 % hits in the
+//           second level, 12 % in the first; 87 % of the second level's throughput; 240 MB from memory, where
+//           A, S and the answer have 123 MB. Tried without gain in fp64: warps that continue with further
+//           rows while their next entries are in flight: eight of nine shapes were slower, 94 to 126 us.
 // Fails at  rows of S beyond 512 (fp64: 256) columns, which it does not hold.
 // Source    Gale, Zaharia, Young and Elsen, SC'20 (rows by length); Pang et al., PPoPP'24 (long rows apart).
 #pragma once
@@ -54,9 +54,9 @@ struct Weights {
   PLUMB_HOST_DEVICE int size() const { return w != nullptr ? rows * columns : 0; }
 };
 
-/// What becomes of a row y of A S: z = y [before] [+ bias], [ReLU]; z, z [after] and LogSoftmax(z) go where a
-/// pointer says. Matrices have whole packs of columns and no gaps; what stands in columns beyond the real
-/// ones is never read as a value.
+/// What is done with a row y of A S: z = y [before] [+ bias], [ReLU]. z, z [after] and LogSoftmax(z) are
+/// written where a pointer is given. Matrices have whole packs of columns and no gaps. Columns beyond the
+/// real ones are never read as values.
 template <class T>
 struct Epilogue {
   Weights<T> before;  // of (A X) W
@@ -99,7 +99,7 @@ struct Quad {
   T val[4];
 };
 
-// Once through the cache: no other row reads these.
+// Read once through the cache: no other row reads these.
 PLUMB_DEVICE Quad<float> streamed(const RowsView<float>& a, unsigned q) {
   const int4 c = __ldcs(reinterpret_cast<const int4*>(a.col) + q);
   const float4 v = __ldcs(reinterpret_cast<const float4*>(a.val) + q);
@@ -116,7 +116,7 @@ template <class T>
 PLUMB_DEVICE void store(T* p, const Pack<T>& v) {
   *reinterpret_cast<Pack<T>*>(p) = v;
 }
-// Past the second-level cache, which holds what the rows to come will gather.
+// Written past the second-level cache, which holds what later rows gather.
 PLUMB_DEVICE void store_last(float* p, const Pack<float>& v) {
   __stcs(reinterpret_cast<float4*>(p), float4{v.at[0], v.at[1], v.at[2], v.at[3]});
 }
@@ -124,8 +124,8 @@ PLUMB_DEVICE void store_last(double* p, const Pack<double>& v) {
   __stcs(reinterpret_cast<double2*>(p), double2{v.at[0], v.at[1]});
 }
 
-/// A row, or several, in the registers of a warp: groups of Lanes lanes hold one each, a lane Packs packs of
-/// it; pack p of lane l covers the columns from (p Lanes + l) kV.
+/// A row, or several, in the registers of a warp. Each group of Lanes lanes holds one row, a lane holds Packs
+/// packs of it; pack p of lane l covers the columns from (p Lanes + l) kV.
 template <class T, int Lanes, int Packs, class Policy, bool kTwo>
 struct Warp {
   static constexpr int kV = Pack<T>::kV, kGroups = 32 / Lanes, kColumns = Lanes * Packs * kV;
@@ -134,7 +134,7 @@ struct Warp {
   Pack<T> sum[Packs];
 
   PLUMB_DEVICE int column(int p) const { return (p * Lanes + lane % Lanes) * kV; }
-  /// The column, or one that exists, for lanes whose result nobody wants.
+  /// The column; for lanes whose result is not used, a column that exists.
   PLUMB_DEVICE int column_within(int p, int width) const { return column(p) < width ? column(p) : 0; }
 
   PLUMB_DEVICE void clear() {
@@ -172,7 +172,7 @@ struct Warp {
     const T* from[Packs];
 #pragma unroll
     for (int p = 0; p < Packs; ++p) from[p] = s + column_within(p, width);
-    if (kTwo) {  // two quads' rows under way
+    if (kTwo) {  // two quads of rows in flight
       for (; begin < end; begin += 2 * step) {
         const bool both = begin + step < end;
         const Quad<T> one = streamed(a, begin), two = streamed(a, both ? begin + step : begin);
@@ -189,7 +189,7 @@ struct Warp {
     for (;;) {
       const bool more = begin + step < end;
       Quad<T> later = now;
-      if (more) later = streamed(a, begin + step);  // under way while this one is gathered
+      if (more) later = streamed(a, begin + step);  // in flight while this one is gathered
       Pack<T> x[4][Packs];
       gather(now, from, ld, x);
       add(now, x);
@@ -199,7 +199,7 @@ struct Warp {
     }
   }
 
-  /// The sum over the groups, in every group; always in the same order.
+  /// The sum over the groups, in every group, always in the same order.
   PLUMB_DEVICE void join_groups() {
 #pragma unroll
     for (int d = Lanes; d < 32; d *= 2) {
@@ -211,10 +211,10 @@ struct Warp {
     }
   }
 
-  /// The row becomes its product with W; `staged` (kGroups, kStaged) is this warp's, w in shared memory.
+  /// Multiplies the row by W; `staged` (kGroups, kStaged) belongs to this warp, w is in shared memory.
   PLUMB_DEVICE void times(const Weights<T>& w, int width, T* staged) {
     T* const mine = staged + group * kStaged;
-    Policy::sync();  // what was read there before
+    Policy::sync();  // earlier reads of `staged` are done
 #pragma unroll
     for (int p = 0; p < Packs; ++p) {
       if (column(p) < width) store(mine + column(p), sum[p]);
@@ -225,7 +225,7 @@ struct Warp {
       const Pack<T> h = *reinterpret_cast<const Pack<T>*>(mine + k);
 #pragma unroll
       for (int e = 0; e < kV; ++e) {
-        if (k + e >= w.rows) break;  // beyond the real columns may stand a NaN
+        if (k + e >= w.rows) break;  // columns beyond the real ones may hold NaN
 #pragma unroll
         for (int p = 0; p < Packs; ++p) {
           const Pack<T> of_w =
@@ -237,7 +237,7 @@ struct Warp {
     }
   }
 
-  /// To row `row` of (n, width); `gathered_next`: a product to come reads it.
+  /// Stores to row `row` of (n, width). `gathered_next`: a later product reads it.
   PLUMB_DEVICE void write(T* to, Index row, int width, bool gathered_next) const {
 #pragma unroll
     for (int p = 0; p < Packs; ++p) {
@@ -250,7 +250,7 @@ struct Warp {
     }
   }
 
-  /// The row becomes its LogSoftmax over the first `columns`.
+  /// Replaces the row by its LogSoftmax over the first `columns`.
   PLUMB_DEVICE void take_log_softmax(int columns) {
     T m = log_softmax::lowest<T>(), total = T(0);
 #pragma unroll
@@ -278,7 +278,8 @@ struct Warp {
   }
 };
 
-/// A copy in shared memory, from `at` on, which moves behind it. By the whole block; no barrier.
+/// A copy in shared memory at `at`, which is advanced behind it. The whole block calls it; no barrier is
+/// included.
 template <class T>
 PLUMB_DEVICE Weights<T> to_shared(const Weights<T>& w, T*& at) {
   T* const to = at;
@@ -287,7 +288,7 @@ PLUMB_DEVICE Weights<T> to_shared(const Weights<T>& w, T*& at) {
   return {to, w.rows, w.columns};
 }
 
-/// kTwo: two quads' rows under way, in registers for 4 blocks.
+/// kTwo: two quads of rows in flight, with registers for 4 blocks.
 template <class T, int Lanes, int Packs, class Policy, bool kTwo>
 __global__ void __launch_bounds__(32 * kWarps, kTwo ? 4 : 0)
     gcn_aggregate(RowsView<T> a, const T* s /* (columns of A + 1, ld), the last row zero */, Index ld,
@@ -304,7 +305,7 @@ __global__ void __launch_bounds__(32 * kWarps, kTwo ? 4 : 0)
   mine.lane = static_cast<int>(threadIdx.x) % 32, mine.group = mine.lane / Lanes;
   mine.clear();
   const Index task = static_cast<Index>(blockIdx.x) * kWarps + warp;
-  Index row = -1;  // of this group; -1: none, or another's
+  Index row = -1;  // of this group; -1: none, or another group has it
   if (task < a.parts) {
     const Part part = a.part[task];
     mine.add_quads(a, part.begin + mine.group, part.end, W::kGroups, s, ld, width);
@@ -318,12 +319,12 @@ __global__ void __launch_bounds__(32 * kWarps, kTwo ? 4 : 0)
             store(a.partial + part.place * a.partial_ld + mine.column(p), mine.sum[p]);
         }
       }
-      __threadfence();  // the sums before the count that announces them
+      __threadfence();  // orders the sums before the count that announces them
       __syncwarp();
       unsigned others = 0;
       if (mine.lane == 0) others = atomicAdd(a.arrived + part.cut, 1u);
       others = __shfl_sync(kAllLanes, others, 0);
-      __threadfence();  // and the count before the others' sums
+      __threadfence();  // orders the count before the reads of the other sums
       if (others + 1 == static_cast<unsigned>(part.count)) {
         mine.clear();
         for (int i = mine.group; i < part.count; i += W::kGroups) {
@@ -344,7 +345,7 @@ __global__ void __launch_bounds__(32 * kWarps, kTwo ? 4 : 0)
   } else {
     const Index slot = (task - a.parts) * W::kGroups + mine.group;
     if (slot < a.slots) row = a.row[slot];
-    if (slot - mine.group < a.slots) {  // whole warps, whose slots are of one slice
+    if (slot - mine.group < a.slots) {  // uniform per warp: its slots are of one slice
       const unsigned begin = a.slice[slot / kSlice], end = a.slice[slot / kSlice + 1];
       mine.add_quads(a, begin + static_cast<unsigned>(slot % kSlice), end, kSlice, s, ld, width);
     }
@@ -382,7 +383,7 @@ __global__ void __launch_bounds__(32 * kWarps, kTwo ? 4 : 0)
   }
 }
 
-/// The most columns that a row may have anywhere on its way through the kernel.
+/// The most columns that a row may have at any step of the kernel.
 template <class T>
 constexpr Index kWidest = 32 * 4 * Pack<T>::kV;
 /// The most elements of W that are taken into shared memory.
@@ -400,7 +401,7 @@ void launch_as(const RowsView<T>& a, const T* s, Index ld, int width, const Epil
          static_cast<std::size_t>(elements) * sizeof(T), stream, a, s, ld, width, e);
 }
 
-/// A S with its epilogue; `s` has a row of zeros behind its last. Widths up to kWidest.
+/// A S with its epilogue; row s.rows of `s` holds zeros. Widths up to kWidest.
 template <class T, class Policy = Unmodified>
 void launch_aggregate(const RowsView<T>& a, const T* s, Index ld, int width, const Epilogue<T>& e,
                       void* stream) {

@@ -1,5 +1,5 @@
-// GCN on a device, a rung per product, nothing fused: by our ladders, and by cuBLAS and cuSPARSE with our
-// element-wise rungs. What the fused pipeline is compared with.
+// GCN on a device, one rung per product, nothing fused: with our ladders, and with cuBLAS and cuSPARSE and
+// our element-wise rungs. The fused pipeline is compared with these.
 #include "gpu/models/gcn/execution.hpp"
 #include "reference/ops/skinny_gemm.hpp"
 #include "reference/ops/spmm.hpp"

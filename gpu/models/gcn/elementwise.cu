@@ -1,7 +1,8 @@
-// GCN: the two small passes that no operator's ladder has: a sparse X made dense, and a bias without a ReLU.
+// GCN: the two small passes that are in no operator's ladder: a sparse X made dense, and a bias without a
+// ReLU.
 //
 // Change    a warp per row; a thread per element.
-// Traffic   compulsory, but for the scattered writes.
+// Traffic   compulsory, except for the scattered writes.
 // Limits    both are bound by memory; neither is part of the fused pipeline's usual pass.
 // Fails at  nothing by design.
 // Source    the definitions.
@@ -14,7 +15,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// One lane adds the entries of a row, as columns may repeat: the order is that of the row.
+// Columns may repeat, so one lane adds the entries of a row, in the order of the row.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     gcn_scatter_rows(CsrView<const T, Space::device> from, T* x /* (rows, ld) */, Index ld) {

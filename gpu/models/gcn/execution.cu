@@ -1,4 +1,5 @@
-// The forward pass of a GCN on a device: operands up, steps run and timed, answer down.
+// The forward pass of a GCN on a device: operands are uploaded, steps are run and timed, the answer is
+// downloaded.
 #include "gpu/models/gcn/execution.hpp"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace gcn {
 
 namespace {
 
-constexpr int kAlignment = 16;  // of everything here: bases by 256 bytes, rows by whole packs
+constexpr int kAlignment = 16;  // bytes, of every array here: bases lie at 256 bytes, rows are whole packs
 
 template <class V>
 bool all_finite(const V& values) {
@@ -172,7 +173,7 @@ void Execution<T>::add_composed_layer(Ladder ladder, Index l) {
   }
   if (bias(l) != nullptr) {
     const T* const b = bias(l);
-    // Its rows are overwritten by the product before it: adding twice does not happen.
+    // The product before this step overwrites the rows, so a repeated run does not add twice.
     add("bias",
         [this, b] { add_bias(logits_.data.data(), logits_.rows, logits_.cols, logits_.ld, b, stream()); });
   }
@@ -190,7 +191,7 @@ template <class T>
 GcnRun<T> Execution<T>::run() {
   stream_.wait();
   times_.plan = now() - begun_;
-  const auto spoil = [&](DeviceDense<T>& m) {  // NaN: what no step writes is no answer
+  const auto spoil = [&](DeviceDense<T>& m) {  // NaN: an element that no step writes stays NaN
     if (m.rows > 0)
       device_fill(m.data.data(), 0xff, static_cast<std::size_t>(m.rows * m.ld) * sizeof(T), stream());
   };
@@ -201,7 +202,7 @@ GcnRun<T> Execution<T>::run() {
   if (layers() == 2) result.hidden = hidden_.fetch(stream());
   result.logits = logits_.fetch(stream());
 
-  // The passes that are timed keep nothing more than they need; the answer is theirs.
+  // Timed passes keep only what they need. The answer is that of the last one.
   keep_ = false;
   spoil(answer_);
   pass();

@@ -1,6 +1,6 @@
 // What the device pipelines of the GCN share: the network in device memory, a forward pass as a list of named
-// steps, how it is timed, and the layer composed of one rung per product. Apart from the pipelines because
-// the figures of all must be taken alike.
+// steps, its timing, and the layer composed of one rung per product. It stands apart from the pipelines so
+// that all are measured in the same way.
 #pragma once
 #include <functional>
 #include <list>
@@ -40,7 +40,7 @@ struct DeviceCsr {
   DeviceArray<T> val;
 };
 
-/// A dense matrix whose rows are whole packs and stand without gaps, one row of zeros behind the last.
+/// A dense matrix. Rows are whole packs without gaps; one row of zeros follows the last.
 template <class T>
 struct DeviceDense {
   Index rows = 0, cols = 0, ld = 0;
@@ -52,7 +52,7 @@ struct DeviceDense {
     device_fill(data.data(), 0, static_cast<std::size_t>(data.bytes()), stream);
   }
   DeviceDense(const Dense<T>& m, const char* what, void* stream);
-  /// `wide`: with the columns that fill up the packs.
+  /// `wide`: includes the columns that fill up the packs.
   [[nodiscard]] DenseView<T, Space::device> view(bool wide = false) const {
     return {data.data(), rows, wide ? ld : cols, ld};
   }
@@ -65,8 +65,8 @@ struct DeviceDense {
   [[nodiscard]] Dense<T> fetch(void* stream) const;
 };
 
-/// One inference on a device. A derived class lists the steps in its constructor; every step is run once as
-/// it is added, so that what comes after it is chosen on real data.
+/// One inference on a device. A derived class lists the steps in its constructor. Each step is run once when
+/// it is added, so that the choice of later steps is measured on real data.
 template <class T>
 class Execution {
  public:
@@ -74,7 +74,7 @@ class Execution {
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
   virtual ~Execution() = default;
-  /// Runs, times, and brings the answer back.
+  /// Runs all steps, times them, and downloads the answer.
   [[nodiscard]] GcnRun<T> run();
 
  protected:
@@ -87,20 +87,20 @@ class Execution {
   [[nodiscard]] static std::string number(Index l) { return std::to_string(l + 1); }
   [[nodiscard]] static std::string input_name(Index l) { return l == 0 ? "X" : "H"; }
 
-  /// What layer l multiplies, dense: X, or H. Adds the step that makes a sparse X dense.
+  /// The dense left operand of layer l: X, or H. Adds the step that makes a sparse X dense.
   const DeviceDense<T>& dense_input(Index l);
-  /// A matrix of n rows that lives as long as this.
+  /// A matrix of n rows that lives as long as this object.
   DeviceDense<T>& matrix(Index cols, const char* what);
   [[nodiscard]] const T* bias(Index l) const;
-  /// A in CSR, uploaded when it is first asked for.
+  /// A in CSR; uploaded at the first call.
   const DeviceCsr<T>& a();
 
-  /// y = x w by the fastest rung of a ladder; `wide`: with the columns that fill up the packs.
+  /// y = x w by the fastest rung of a ladder; `wide`: includes the columns that fill up the packs.
   void add_dense_product(Ladder ladder, const std::string& name, const DeviceDense<T>& x,
                          const DeviceDense<T>& w, DeviceDense<T>& y, bool wide);
   void add_sparse_product(Ladder ladder, const std::string& name, const DeviceCsr<T>& m,
                           const DeviceDense<T>& b, DeviceDense<T>& c);
-  /// Layer l, a rung per product and element-wise pass: from X or hidden_ to hidden_, or to logits_ and
+  /// Layer l with one rung per product and element-wise pass: from X or hidden_ to hidden_, or to logits_ and
   /// answer_.
   void add_composed_layer(Ladder ladder, Index l);
 
@@ -113,8 +113,8 @@ class Execution {
   std::vector<DeviceDense<T>> w_;
   std::vector<DeviceArray<T>> b_;
   std::list<DeviceDense<T>> matrices_;
-  bool keep_ = true;     // hidden layer and logits go to memory also where no step reads them
-  bool finite_ = false;  // A, X, W and biases are: rungs that promise nothing for NaN will do
+  bool keep_ = true;     // hidden layer and logits are stored even if no step reads them
+  bool finite_ = false;  // A, X, W and biases are finite: rungs for finite inputs are allowed
   double begun_ = 0;     // the plan
 
  private:

@@ -1,4 +1,4 @@
-// GCN on a device, fused: two or three kernels. The story and its figures stand in aggregate.hpp.
+// GCN on a device, fused: two or three kernels. aggregate.hpp describes the kernel and has its figures.
 #include "gpu/models/gcn/fused.hpp"
 
 namespace plumb {

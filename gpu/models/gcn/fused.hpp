@@ -1,5 +1,5 @@
-// GCN on a device, fused: which products the kernel of aggregate.hpp takes, and with which epilogue. A header
-// because the tests run the same plan with kernels that are wrong on purpose.
+// GCN on a device, fused: which products the kernel of aggregate.hpp computes, and with which epilogue. It is
+// a header because the tests run the same plan with kernels that are wrong on purpose.
 #pragma once
 #include "gpu/models/gcn/execution.hpp"
 
@@ -10,7 +10,7 @@ template <class T, class Policy = Unmodified>
 class Fused : public Execution<T> {
  public:
   Fused(const Gcn<T>& net, GcnOrder order) : Execution<T>(net, order) {
-    const DeviceDense<T>* s = nullptr;  // X W or H W of this layer, where the layer before has left it
+    const DeviceDense<T>* s = nullptr;  // X W or H W of this layer, if the layer before has computed it
     for (Index l = 0; l < this->layers(); ++l) {
       if (!fusable(l)) {
         this->add_composed_layer(Ladder::ours, l);
@@ -70,7 +70,7 @@ class Fused : public Execution<T> {
     return &s;
   }
 
-  /// Layer l with all that can be done on its rows; returns H W of the next layer, or null.
+  /// Layer l with everything that its epilogue can compute; returns H W of the next layer, or null.
   const DeviceDense<T>* add_layer(Index l, const DeviceDense<T>* s) {
     const bool transform = this->order_of(l) == GcnOrder::transform_first, last = this->last(l);
     if (transform && s == nullptr) s = add_transform(l);

@@ -14,85 +14,122 @@ namespace {
 
 Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
 
+template <class T>
+Index begin_of(const Csr<T>& a, Index i) {
+  return a.row_ptr[static_cast<std::size_t>(i)];
+}
+template <class T>
+Index entries_of(const Csr<T>& a, Index i) {
+  return begin_of(a, i + 1) - begin_of(a, i);
+}
+template <class T>
+Index quads_of(const Csr<T>& a, Index i) {
+  return ceil_div(entries_of(a, i), 4);
+}
+
+/// Where the quads of each row go, and how the rows are shared out. Made before the entries are moved, so that
+/// these are moved in parallel.
+struct Places {
+  explicit Places(Index rows) : at(static_cast<std::size_t>(rows)), step(static_cast<std::size_t>(rows), 1) {}
+  std::vector<Index> at;           // of each row's first quad
+  std::vector<std::int32_t> step;  // from a quad to the row's next
+  std::vector<Part> parts;         // of long rows
+  std::vector<std::int32_t> rows;  // short ones
+  std::vector<std::int32_t> slices;
+  Index total = 0;  // quads
+  std::int32_t cuts = 0, partial = 0;
+};
+
+/// Rows by descending number of quads. Stable, so that rows of one length keep their order and the locality of
+/// the numbering.
+template <class T>
+std::vector<std::int32_t> by_length(const Csr<T>& a) {
+  std::vector<std::int32_t> order(static_cast<std::size_t>(a.rows));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::int32_t x, std::int32_t y) { return quads_of(a, x) > quads_of(a, y); });
+  return order;
+}
+
+/// Places a long row: its quads are contiguous, and cut into parts of kPartLength entries.
+template <class T>
+void place_long(const Csr<T>& a, std::int32_t i, Places& to) {
+  const Index pieces = ceil_div(entries_of(a, i), kPartLength), count = quads_of(a, i);
+  to.at[static_cast<std::size_t>(i)] = to.total;
+  for (Index p = 0; p < pieces; ++p) {
+    Part part{i,
+              static_cast<std::int32_t>(to.total + count * p / pieces),
+              static_cast<std::int32_t>(to.total + count * (p + 1) / pieces),
+              0,
+              -1,
+              0,
+              static_cast<std::int32_t>(pieces),
+              0};
+    if (pieces > 1) {
+      part.cut = to.cuts;
+      part.first = to.partial;
+      part.place = to.partial + static_cast<std::int32_t>(p);
+    }
+    to.parts.push_back(part);
+  }
+  if (pieces > 1) ++to.cuts, to.partial += static_cast<std::int32_t>(pieces);
+  to.total += count;
+}
+
+/// Places the short rows, which are sorted by length, in slices of kSlice.
+template <class T>
+void place_short(const Csr<T>& a, Places& to) {
+  for (std::size_t s = 0; s < to.rows.size(); s += kSlice) {
+    to.slices.push_back(static_cast<std::int32_t>(to.total));
+    for (std::size_t r = s; r < std::min(s + kSlice, to.rows.size()); ++r) {
+      to.at[static_cast<std::size_t>(to.rows[r])] = to.total + static_cast<Index>(r - s);
+      to.step[static_cast<std::size_t>(to.rows[r])] = kSlice;
+    }
+    to.total += kSlice * quads_of(a, to.rows[s]);  // the longest of the slice
+  }
+  if (to.total > 0x7fffffff) throw Error("gcn: A has too many entries for 32-bit places of quads");
+  to.slices.push_back(static_cast<std::int32_t>(to.total));
+}
+
+template <class T>
+Places places_of(const Csr<T>& a) {
+  const std::vector<std::int32_t> order = by_length(a);
+  const auto first_short = std::partition_point(
+      order.begin(), order.end(), [&](std::int32_t i) { return quads_of(a, i) > kLongRow / 4; });
+  Places to(a.rows);
+  for (auto i = order.begin(); i != first_short; ++i) place_long(a, *i, to);
+  to.rows.assign(first_short, order.end());
+  place_short(a, to);
+  return to;
+}
+
 }  // namespace
 
 template <class T>
 DeviceRows<T>::DeviceRows(const Csr<T>& a, Index widest, void* stream) {
-  const auto begin = [&](Index i) { return Index{a.row_ptr[static_cast<std::size_t>(i)]}; };
-  const auto entries = [&](Index i) { return begin(i + 1) - begin(i); };
-  const auto quads_of = [&](Index i) { return ceil_div(entries(i), 4); };
-  // Stable, so that rows of one length keep their order and what locality the numbering has.
-  std::vector<std::int32_t> order(static_cast<std::size_t>(a.rows));
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::int32_t x, std::int32_t y) { return quads_of(x) > quads_of(y); });
-  const auto first_short = static_cast<std::size_t>(
-      std::partition_point(order.begin(), order.end(),
-                           [&](std::int32_t i) { return quads_of(i) > kLongRow / 4; }) -
-      order.begin());
-  const std::vector<std::int32_t> rows(order.begin() + static_cast<std::ptrdiff_t>(first_short), order.end());
-
-  // Places first, then the entries into them, in parallel.
-  std::vector<Index> at(static_cast<std::size_t>(a.rows));              // of each row's first quad
-  std::vector<std::int32_t> step(static_cast<std::size_t>(a.rows), 1);  // to its next
-  std::vector<Part> parts;
-  std::vector<std::int32_t> slices;
-  Index total = 0;
-  std::int32_t cuts = 0, places = 0;
-  for (std::size_t o = 0; o < first_short; ++o) {
-    const std::int32_t i = order[o];
-    const Index pieces = ceil_div(entries(i), kPartLength), count = quads_of(i);
-    at[static_cast<std::size_t>(i)] = total;
-    for (Index p = 0; p < pieces; ++p) {
-      Part part_of{i,
-                   static_cast<std::int32_t>(total + count * p / pieces),
-                   static_cast<std::int32_t>(total + count * (p + 1) / pieces),
-                   0,
-                   -1,
-                   0,
-                   static_cast<std::int32_t>(pieces),
-                   0};
-      if (pieces > 1) {
-        part_of.cut = cuts;
-        part_of.first = places;
-        part_of.place = places + static_cast<std::int32_t>(p);
-      }
-      parts.push_back(part_of);
-    }
-    if (pieces > 1) ++cuts, places += static_cast<std::int32_t>(pieces);
-    total += count;
-  }
-  for (std::size_t s = 0; s < rows.size(); s += kSlice) {
-    slices.push_back(static_cast<std::int32_t>(total));
-    for (std::size_t r = s; r < std::min(s + kSlice, rows.size()); ++r) {
-      at[static_cast<std::size_t>(rows[r])] = total + static_cast<Index>(r - s);
-      step[static_cast<std::size_t>(rows[r])] = kSlice;
-    }
-    total += kSlice * quads_of(rows[s]);  // the longest of the slice
-  }
-  if (total > 0x7fffffff) throw Error("gcn: A has too many entries for 32-bit places of quads");
-  slices.push_back(static_cast<std::int32_t>(total));
-
-  std::vector<std::int32_t> columns(static_cast<std::size_t>(4 * total), static_cast<std::int32_t>(a.cols));
-  std::vector<T> values(static_cast<std::size_t>(4 * total));
+  const Places places = places_of(a);
+  std::vector<std::int32_t> columns(static_cast<std::size_t>(4 * places.total),
+                                    static_cast<std::int32_t>(a.cols));
+  std::vector<T> values(static_cast<std::size_t>(4 * places.total));
 #pragma omp parallel for schedule(dynamic, 1024)
   for (Index i = 0; i < a.rows; ++i) {
-    for (Index e = 0; e < entries(i); ++e) {
-      const auto to = static_cast<std::size_t>(
-          4 * (at[static_cast<std::size_t>(i)] + e / 4 * step[static_cast<std::size_t>(i)]) + e % 4);
-      columns[to] = a.col[static_cast<std::size_t>(begin(i) + e)];
-      values[to] = a.val[static_cast<std::size_t>(begin(i) + e)];
+    const Index begin = begin_of(a, i), entries = entries_of(a, i);
+    const Index at = places.at[static_cast<std::size_t>(i)], step = places.step[static_cast<std::size_t>(i)];
+    for (Index e = 0; e < entries; ++e) {
+      const auto to = static_cast<std::size_t>(4 * (at + e / 4 * step) + e % 4);
+      columns[to] = a.col[static_cast<std::size_t>(begin + e)];
+      values[to] = a.val[static_cast<std::size_t>(begin + e)];
     }
   }
   col = DeviceArray<std::int32_t>(columns, "A's columns in quads", stream);
   val = DeviceArray<T>(values, "A's values in quads", stream);
-  part = DeviceArray<Part>(parts, "parts of long rows", stream);
-  row = DeviceArray<std::int32_t>(rows, "short rows", stream);
-  slice = DeviceArray<std::int32_t>(slices, "slices of short rows", stream);
-  arrived = DeviceArray<unsigned>(cuts, "arrivals at long rows");
+  part = DeviceArray<Part>(places.parts, "parts of long rows", stream);
+  row = DeviceArray<std::int32_t>(places.rows, "short rows", stream);
+  slice = DeviceArray<std::int32_t>(places.slices, "slices of short rows", stream);
+  arrived = DeviceArray<unsigned>(places.cuts, "arrivals at long rows");
   device_fill(arrived.data(), 0, static_cast<std::size_t>(arrived.bytes()), stream);
   partial_ld = widest;
-  partial = DeviceArray<T>(places * widest, "partial sums of long rows");
+  partial = DeviceArray<T>(places.partial * widest, "partial sums of long rows");
 }
 
 template struct DeviceRows<float>;

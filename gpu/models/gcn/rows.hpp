@@ -1,6 +1,6 @@
-// A of a GCN as the fused kernel walks it: entries in fours, rows sorted by length, short ones in slices,
-// long ones cut into parts. Apart from spmm's ladder, which takes CSR as it is: a graph is multiplied with
-// again and again, so that a conversion pays.
+// A of a GCN in the order in which the fused kernel reads it: entries in fours, rows sorted by length, short
+// rows in slices, long rows cut into parts. spmm's ladder takes CSR as it is; a graph is multiplied many
+// times, so a conversion pays here.
 #pragma once
 #include <cstdint>
 
@@ -12,22 +12,22 @@ namespace gcn {
 
 using Index = std::int64_t;
 
-/// Quads [begin, end) of a long row, by a whole warp. A row of several parts: the sums go to row `place` of
-/// the partial ones, whose rows [first, first + count) are this row's, and to count `cut` of arrivals; else
-/// cut is -1.
+/// Quads [begin, end) of a long row, for a whole warp. For a row of several parts: the sums are stored in row
+/// `place` of the partial sums, whose rows [first, first + count) belong to this row, and arrivals are
+/// counted in `cut`. For a row of one part, cut is -1.
 struct alignas(16) Part {
   std::int32_t row, begin, end, place, cut, first, count, unused;
 };
 
-constexpr Index kLongRow = 64;  // entries that a group of lanes takes; longer rows are a warp's or several
+constexpr Index kLongRow = 64;      // entries, the most for a group of lanes; longer rows take whole warps
 constexpr Index kPartLength = 512;  // entries per warp of a long row
 constexpr int kSlice = 32;          // short rows stored together
 
-/// What the kernel is handed. A quad is four entries of a row. What is missing at a row's end has value 0 and
-/// the column past the last, where the multiplied matrix has a row of zeros: no comparison in the loop, and
-/// no NaN that 0 times NaN would bring. The quads of a long row stand one after another. Short rows, sorted
-/// by length, stand kSlice together: first quads, second quads, and so on to the longest of the slice, so
-/// that groups of a warp, at work on neighbouring rows, read neighbours.
+/// The operand of the kernel. A quad is four entries of a row. Missing entries at a row's end have value 0
+/// and the column past the last, where the multiplied matrix has a row of zeros: the loop needs no
+/// comparison, and 0 times NaN does not occur. The quads of a long row are contiguous. Short rows are sorted
+/// by length and stored kSlice together: all first quads, then all second quads, up to the longest row of the
+/// slice. Groups of a warp work on neighbouring rows, so they read neighbouring quads.
 template <class T>
 struct RowsView {
   const std::int32_t* col;    // (quads, 4)
@@ -41,7 +41,7 @@ struct RowsView {
   Index partial_ld;
 };
 
-/// The converted matrix in device memory. `widest`: columns that partial sums must hold.
+/// The converted matrix in device memory. `widest`: columns that the partial sums must hold.
 template <class T>
 struct DeviceRows {
   DeviceRows(const Csr<T>& a, Index widest, void* stream);

@@ -1,4 +1,4 @@
-// The shared kernels of the sparse DNN's pipelines, and the host half around them.
+// The shared kernels of the sparse DNN's pipelines, and their host side.
 #include "gpu/models/sparse_dnn/active_rows.hpp"
 
 #include "gpu/models/sparse_dnn/add_entries.hpp"
@@ -9,12 +9,12 @@ namespace {
 
 constexpr int kListThreads = 1024;
 
-// A warp per input row. Rows of zeros, and rows without an entry, do not live.
+// A warp per input row. Rows of zeros and rows without an entry are inactive.
 __global__ void __launch_bounds__(kThreads)
     sdnn_active_inputs(const std::int32_t* row_ptr, const float* val, Index rows, unsigned* active_bits) {
   const Index row = (static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x) / 32;
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  if (row >= rows) return;  // whole warps
+  if (row >= rows) return;  // uniform per warp
   bool any = false;
   for (Index k = row_ptr[row] + lane; k < row_ptr[row + 1]; k += 32) any |= val[k] != 0;
   if (__ballot_sync(kAllLanes, any) != 0 && lane == 0) {
@@ -22,10 +22,11 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// Ids and places of the rows whose bit is set, ascending. A warp per word, a lane per row; what lives before
-// a block's words every block counts for itself. `next` (words_held) is cleared for the next layer: `active_bits`
-// itself other blocks still read. `ids_in` may be null: a row is its own id. One block, whose threads went
-// through a word each, held up every layer: 166 us for 60,000 rows (H200, the profiler's clock).
+// Ids and places of the rows whose bit is set, ascending. A warp per word, a lane per row. Every block counts
+// the active rows before its own words itself. The kernel clears `next` (words_held) for the next layer; it
+// cannot clear `active_bits`, which other blocks still read. `ids_in` may be null: a row is then its own id.
+// A version with one block, whose threads read one word after another, delayed every layer: 166 us for 60,000
+// rows (H200, the profiler's clock).
 __global__ void __launch_bounds__(kListThreads)
     sdnn_list_active(const unsigned* active_bits, unsigned* next, Index words_held, const std::int32_t* count,
                      const std::int32_t* ids_in, std::int32_t* ids_out, std::int32_t* place,
@@ -74,7 +75,7 @@ __global__ void __launch_bounds__(kThreads)
 __global__ void __launch_bounds__(kThreads)
     sdnn_move_rows(const float* from, Layout from_layout, const std::int32_t* place, Index count, float* to,
                    Layout to_layout) {
-  // Neighbouring threads take neighbouring rows where a panel holds several, else neighbouring features.
+  // Neighbouring threads take neighbouring rows where a panel has several, otherwise neighbouring features.
   const bool along_rows = to_layout.panel > 1;
   const Index inner = along_rows ? count : to_layout.neurons, all = count * to_layout.neurons;
   const Index stride = static_cast<Index>(gridDim.x) * kThreads;
@@ -103,7 +104,7 @@ __global__ void __launch_bounds__(kThreads)
     }
     return;
   }
-  constexpr Index kFeatures = 64;  // per warp: one atomic for so many
+  constexpr Index kFeatures = 64;  // per warp, which issues one atomic for all of them
   const Index words = ceil_div(count, kRowsPerWord), items = words * ceil_div(layout.neurons, kFeatures);
   for (Index item = warp; item < items; item += warps) {
     const Index r = item % words * kRowsPerWord + lane, first = item / words * kFeatures;

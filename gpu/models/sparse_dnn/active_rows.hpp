@@ -1,6 +1,6 @@
-// What the device pipelines of the sparse DNN share: where an activation lies, how inputs come in, how the
-// active rows are found and listed, how the answer goes back. Apart from the pipelines because a compaction
-// that is wrong is wrong in all of them.
+// What the device pipelines of the sparse DNN share: the layout of activations, the upload of inputs, the
+// search for active rows and their lists, the download of the answer. It stands apart from the pipelines
+// because all of them need one correct compaction.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace plumb {
 namespace sdnn {
 
-constexpr int kRowsPerWord = 32;  // rows whose life is told by one word of bits
+constexpr int kRowsPerWord = 32;  // rows whose activity one word of bits holds
 constexpr int kThreads = 256;
 
 /// Where element (row r, neuron j) lies: rows in panels of `panel`, feature-major within each. A panel of 1
@@ -63,9 +63,10 @@ struct ActiveRows {
   ActiveRows(Index rows, Index layers, void* stream);
   /// Lists the rows of `inputs` with a non-zero: those entering layer 0.
   void list_inputs(const DeviceRows& inputs, void* stream);
-  /// Lists the rows whose bits layer l has set, in ascending order; `active_bits` is clear for the next layer then.
+  /// Lists the rows whose bits layer l has set, in ascending order, and clears `active_bits` for the next
+  /// layer.
   void list(Index l, void* stream);
-  /// The same for rows that `before` counts, their ids as they are; `after` becomes the number of active
+  /// The same for the rows that `before` counts, with unchanged ids; `after` becomes the number of active
   /// rows.
   void relist(const std::int32_t* before, std::int32_t* after, void* stream);
   /// Rows entering layer l of this run; l == layers: rows at the end.
@@ -74,7 +75,7 @@ struct ActiveRows {
   [[nodiscard]] Index read_count(Index l, void* stream) const;
 
   DeviceArray<unsigned> active_bits;       // bit r % 32 of active_bits[r / 32], r a row of the layer at work
-  DeviceArray<unsigned> active_bits_next;  // what was listed last; the next list() clears it and takes it
+  DeviceArray<unsigned> active_bits_next;  // listed last; the next list() clears it and swaps it in
   DeviceArray<std::int32_t> ids, ids_before;
   DeviceArray<std::int32_t> place;   // of each active row among the rows before
   DeviceArray<std::int32_t> counts;  // (layers + 2): rows given; entering each layer; at the end

@@ -1,5 +1,5 @@
-// Entries of a sparse row added onto a dense one by a warp, without atomics: on a GPU, fp32 atomicAdd in global memory turns subnormal
-// numbers into zeros (PTX ISA, "atom.add.f32").
+// Entries of a sparse row added onto a dense one by a warp, without atomics: on a GPU, fp32 atomicAdd in
+// global memory turns subnormal numbers into zeros (PTX ISA, "atom.add.f32").
 #pragma once
 #include "gpu/common/rung.hpp"
 

@@ -1,9 +1,9 @@
 // requires: cusparse
-// Sparse DNN on the device by the vendor's sparse product: Z^T = W^T Y^T in cuSPARSE, one kernel for bias,
-// ReLU, cap and life, the active rows moved together. What a user of libraries writes, and the baseline of
-// the tuned ones.
+// Sparse DNN on the device by the vendor's sparse product: Z^T = W^T Y^T in cuSPARSE, then one kernel for
+// bias, ReLU, cap and the bits of active rows; active rows are moved together. This is what a user of
+// libraries writes, and the baseline of the tuned pipelines.
 //
-// Class     general (A): indices and values honoured; rows without a non-zero leave.
+// Class     general (A): indices and values are read; rows without a non-zero are dropped.
 // Layout    Y^T row-major (neurons, rows): the library's fast side (CSR_ALG2).
 // Traffic   the library's gather, then activations read and written once more for the activation, and again
 //           where rows are inactive.
@@ -33,7 +33,7 @@ class CusparseSpmm final : public LayerByLayerPlan {
   void layer(Index l, const Layout& layout, const float* in, const std::int32_t*, Index count, float* out,
              unsigned* active_bits) override {
     const Index n = net_.neurons, nnz = net_.gather[static_cast<std::size_t>(l)].nnz();
-    if (nnz == 0) return;  // nothing lives on, and the library takes no matrix without entries
+    if (nnz == 0) return;  // no active row, and the library takes no matrix without entries
     const float one = 1, zero = 0;
     const CusparseSpMat w = describe_csr(n, n, nnz, weights_.row_ptr(l), weights_.col(l), weights_.val(l));
     const CusparseDnMat from = describe_dense(n, count, layout.panel, in);

@@ -1,12 +1,12 @@
 // requires: cublas
-// Sparse DNN on the device, dense: one sgemm of the vendor's per layer, weights made dense inside the loop.
-// The classical pipeline, once as it was first written, with memory made and dropped in the loop, and once
-// with it hoisted.
+// Sparse DNN on the device, dense: one sgemm of the vendor per layer; weights are made dense inside the loop.
+// The classical pipeline, once with its memory allocated and freed in the loop, as it was first written, and
+// once with the memory hoisted.
 //
-// Class     general (A): indices and values honoured; rows without a non-zero leave.
+// Class     general (A): indices and values are read; rows without a non-zero are dropped.
 // Traffic   N^2 weights written and read per layer, and 2 N^2 flop per row where 64 N count.
 // Limits    the library's; pedantic fp32, since TF32 misses the official answer.
-// Measured  H200, 1024 x 120: 27 ms hoisted, 53 with memory made in the loop.
+// Measured  H200, 1024 x 120: 27 ms hoisted, 53 ms with memory allocated in the loop.
 // Fails at  sparsity: 31 of 32 products are with 0 at 1024 neurons. NaN spreads over its row: 0 NaN is NaN.
 #include "gpu/models/sparse_dnn/add_entries.hpp"
 #include "gpu/models/sparse_dnn/layer_by_layer.hpp"
@@ -50,7 +50,7 @@ class Dense final : public LayerByLayerPlan {
              unsigned* active_bits) override {
     const Index n = net_.neurons;
     DeviceArray<float> own, z;
-    if (!hoisted_) {  // as the classical code does it
+    if (!hoisted_) {  // as in the classical code
       own = DeviceArray<float>(n * n, "dense weights");
       z = DeviceArray<float>(count * n, "dense products");
     }
@@ -59,14 +59,14 @@ class Dense final : public LayerByLayerPlan {
     device_fill(dense, 0, static_cast<std::size_t>(n * n) * 4, stream_.get());
     launch(sdnn_densify, ceil_div(n, kThreads / 32), kThreads, 0, stream_.get(), weights_.row_ptr(l),
            weights_.col(l), weights_.val(l), n, dense);
-    // Row-major Z = Y W is column-major Z^T = W^T Y^T; `dense` holds W^T row-major, W in column-major eyes.
+    // Row-major Z = Y W is column-major Z^T = W^T Y^T. `dense` holds W^T row-major, which is W column-major.
     const float one = 1, zero = 0;
     PLUMB_CUBLAS(cublasSgemm_64(cublas_.get(), CUBLAS_OP_T, CUBLAS_OP_N, n, count, n, &one, dense, n, in, n,
                                 &zero, product, n));
     activate_rows(product, layout, count, net_.bias, net_.cap, active_bits, stream_.get());
     if (!hoisted_) {
       device_copy(out, product, static_cast<std::size_t>(count * n) * 4, stream_.get());
-      stream_.wait();  // the memory is dropped
+      stream_.wait();  // before the memory is freed
     }
   }
 

@@ -1,12 +1,12 @@
-// Sparse DNN on the device, fused: one gather SpMM per layer that also does bias, ReLU, cap and life, over
-// the active rows through their list, so that nothing is moved.
+// Sparse DNN on the device, fused: one gather SpMM per layer that also computes bias, ReLU, cap and the bits
+// of active rows. It reads the active rows through their list, so that nothing is moved.
 //
-// Class     general (A): indices and values honoured, any CSR; rows without a non-zero leave.
+// Class     general (A): indices and values are read, any CSR; rows without a non-zero are dropped.
 // Layout    feature-major: the 32 rows of a warp lie side by side, an edge is one line of 128 bytes.
 // Traffic   4 bytes from L2 or memory per edge and active row; activations written once.
-// Limits    one load of 4 bytes a lane and edge, each after its index: 26 ms for 1024 x 120 on an H200,
-//           behind cuSPARSE, which keeps more of them under way (15.5 ms).
-// Fails at  reuse: each of the 32 edges out of a neuron fetches its line anew. gpu_general answers that.
+// Limits    one load of 4 bytes per lane and edge, each after its index: 26 ms for 1024 x 120 on an H200.
+//           cuSPARSE keeps more loads in flight (15.5 ms).
+// Fails at  reuse: each of the 32 edges out of a neuron fetches its line again. gpu_general answers that.
 #include "gpu/models/sparse_dnn/layer_by_layer.hpp"
 
 namespace plumb {
@@ -14,7 +14,7 @@ namespace {
 
 using namespace sdnn;
 
-constexpr Index kNeurons = 16;  // per warp: one atomic for the life of 32 rows in so many neurons
+constexpr Index kNeurons = 16;  // per warp, which issues one atomic for the bits of 32 rows
 
 // A warp: 32 rows, kNeurons neurons. Warps of a block share the rows' lines.
 __global__ void __launch_bounds__(kThreads)

@@ -1,9 +1,10 @@
-// What the tuned kernels of the sparse DNN share: how lines of rows lie, and how a lane gathers from them.
+// What the tuned kernels of the sparse DNN share: the layout of lines of rows, and how a lane gathers from
+// them.
 //
-// A lane is an output neuron and holds all rows of a tile of it in registers; an input neuron is a line, its
+// A lane is an output neuron and holds all rows of a tile of it in registers. An input neuron is a line: its
 // rows side by side, so that one index and one value serve all rows. Lane n reads the 16-byte parts of its
-// lines in the order n ^ t: with lines of 128 bytes eight lanes then never meet in a bank, whatever lines
-// they want.
+// lines in the order n ^ t. With lines of 128 bytes, eight lanes then never read the same bank, whichever
+// lines they read.
 #pragma once
 #include "gpu/models/sparse_dnn/active_rows.hpp"
 #include "gpu/models/sparse_dnn/neuron_tiles.hpp"
@@ -25,8 +26,8 @@ PLUMB_DEVICE float4 activate4(const float4& z, float bias, float cap) {
           activate(z.w, bias, cap)};
 }
 
-/// Sums of 0 stay 0: what activate_held() will add to them is taken off first. Only a bias above 0 asks for
-/// it, so that in most networks this is one test for all sums.
+/// Keeps sums of 0 at 0: subtracts from them beforehand what activate_held() adds. Only a bias above 0 needs
+/// this, so in most networks it is one test for all sums.
 template <int kSums>
 PLUMB_DEVICE void hold_zeros(float4 (&sum)[kSums], float bias) {
   if (!(bias > 0)) return;
@@ -35,8 +36,9 @@ PLUMB_DEVICE void hold_zeros(float4 (&sum)[kSums], float bias) {
   for (int i = 0; i < kSums; ++i) hold(sum[i].x), hold(sum[i].y), hold(sum[i].z), hold(sum[i].w);
 }
 
-/// activate4() of sums that hold_zeros() has seen: half the instructions. Where a lane has few sums (class A)
-/// they are not missed, and the registers for it are: 44 us a layer for 42 at 4096 neurons on the H200.
+/// activate4() of sums that hold_zeros() has prepared: half the instructions. Where a lane has few sums
+/// (class A), the saved instructions do not matter and the extra registers do: 44 us a layer in place of 42
+/// at 4096 neurons on the H200.
 PLUMB_DEVICE float4 activate_held(const float4& z, float bias, float cap) {
   const auto activated = [bias, cap](float x) {
     const float y = x + bias;
@@ -45,13 +47,13 @@ PLUMB_DEVICE float4 activate_held(const float4& z, float bias, float cap) {
   return {activated(z.x), activated(z.y), activated(z.z), activated(z.w)};
 }
 
-/// The bits of four elements, collected: what is not 0 in any of them can be told of all at once.
+/// The bits of four elements combined: one test shows whether any of them is not 0.
 PLUMB_DEVICE void collect(uint4& any, const float4& y) {
   any.x |= __float_as_uint(y.x), any.y |= __float_as_uint(y.y);
   any.z |= __float_as_uint(y.z), any.w |= __float_as_uint(y.w);
 }
 
-/// Bits of the elements of which something but a sign is left. NaN is not 0.
+/// Bits of the elements that hold more than a sign. NaN counts as non-zero.
 PLUMB_DEVICE unsigned nonzeros(const uint4& any) {
   return (any.x << 1 != 0 ? 1u : 0u) | (any.y << 1 != 0 ? 2u : 0u) | (any.z << 1 != 0 ? 4u : 0u) |
          (any.w << 1 != 0 ? 8u : 0u);
@@ -60,7 +62,7 @@ PLUMB_DEVICE unsigned nonzeros(const float4& y) {
   return (y.x != 0 ? 1u : 0u) | (y.y != 0 ? 2u : 0u) | (y.z != 0 ? 4u : 0u) | (y.w != 0 ? 8u : 0u);
 }
 
-/// i is known at compile time where loops are unrolled.
+/// i is known at compile time because the loops are unrolled.
 PLUMB_DEVICE float element(const float4& v, int i) {
   return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
 }

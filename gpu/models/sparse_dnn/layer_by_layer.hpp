@@ -1,5 +1,5 @@
-// The loop of the layer-by-layer pipelines: one layer for all active rows at a time, and the host told how
-// many live after each. Apart from the tuned ones, which never ask the host.
+// The loop of the layer-by-layer pipelines: one layer for all active rows at a time; the host reads the
+// number of active rows after each. The tuned pipelines never wait for the host.
 #pragma once
 #include <algorithm>
 #include <utility>
@@ -11,7 +11,7 @@ namespace sdnn {
 
 /// How a layer reads rows of which some are inactive.
 enum class Compaction {
-  moved,   // the active rows are moved together first: for libraries, which know no list of rows
+  moved,   // the active rows are moved together first: for libraries, which take no list of rows
   listed,  // the layer gathers through active.place
 };
 
@@ -36,7 +36,7 @@ class LayerByLayerPlan : public SdnnPlan {
     device_fill(in.data(), 0, static_cast<std::size_t>(in.bytes()), stream);
     scatter_inputs(inputs, active, layout, in.data(), stream);
     Index count = active.read_count(0, stream);
-    const std::int32_t* place = nullptr;  // the rows of `in` are those that live
+    const std::int32_t* place = nullptr;  // the rows of `in` are the active ones
     for (Index l = first; l < last; ++l) {
       const double clock = now();
       result.active.push_back(count);
@@ -70,7 +70,7 @@ class LayerByLayerPlan : public SdnnPlan {
   [[nodiscard]] virtual Layout layout_of(Index rows) const = 0;
   /// Device memory beside inputs and activations.
   [[nodiscard]] virtual Index extra_bytes(Index) const { return 0; }
-  /// What may be made before the loop.
+  /// What may be allocated before the loop.
   virtual void begin(const Layout&, Index /*rows*/) {}
   /// out(r) = layer l of in(place[r]), or of in(r) where place is null, r in [0, count); bits of rows with a
   /// non-zero are set.

@@ -1,4 +1,4 @@
-// What stands between layers of any width: rows put side by side, and the active rows counted.
+// The kernels between layers of any width: rows put side by side, and the active rows counted.
 #include "gpu/models/sparse_dnn/layer_kernels.hpp"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ constexpr int kInputLines = 256;  // of a panel, put together in shared memory: 
 constexpr int kPanelThreads = 256;
 
 // A block fills a panel from its first line to its last, 256 lines at a time. Columns ascend, so each of the
-// 8 threads of a row just goes on from where it stopped, with its next kBatch entries in registers. Zeros and
-// entries leave together: filling memory with zeros and adding the entries one by one takes four times as
+// 8 threads of a row continues where it stopped, with its next kBatch entries in registers. Zeros and entries
+// are written together: filling memory with zeros and then adding the entries one by one takes four times as
 // long at 65,536 neurons.
 __global__ void __launch_bounds__(kPanelThreads)
     sdnn_panel_inputs(const std::int32_t* row_ptr, const std::int32_t* col, const float* val,
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(kPanelThreads)
       __syncthreads();
       for (;;) {
 #pragma unroll
-        for (int i = 0; i < kBatch; ++i) {  // those of tiles before are not in this one
+        for (int i = 0; i < kBatch; ++i) {  // entries of earlier tiles are not in this one
           const Index line = next[i] - first;
           if (line >= 0 && line < here) words[line * kPanel + row] = value[i];
         }

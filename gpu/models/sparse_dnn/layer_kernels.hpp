@@ -1,12 +1,12 @@
 // Kernels of single layers for networks of any width, as the loop of the tuned pipelines (tuned_loop.hpp)
-// asks for them, and what stands between such layers.
+// needs them, and the kernels between such layers.
 #pragma once
 #include "gpu/models/sparse_dnn/lane_gather.hpp"
 
 namespace plumb {
 namespace sdnn {
 
-/// Words that run_steady needs for so many layers and rows.
+/// 32-bit words that run_steady needs for this many layers and rows.
 inline Index steady_zeros(Index layers, Index rows) { return 1 + layers * ceil_div(rows, kPanel); }
 
 /// A network's layers, ready to run. Rows lie in panels of 32, and every panel is written to its end.
@@ -22,17 +22,17 @@ class LayerKernels {
   virtual void run(Index l, const float* in, const std::int32_t* place, const std::int32_t* count, float* out,
                    unsigned* active_bits, void* stream) const = 0;
 
-  /// Layers [first, last) in one launch, rows [0, rows) staying where they are, inactive ones as zeros. Ends
-  /// in `y` if last - first is even, else in `other`; `y` holds zeros or numbers to the end of the last
-  /// panel. active_bits (last - first, panels) and zeros (steady_zeros) are 0 before.
+  /// Layers [first, last) in one launch; rows [0, rows) stay where they are, inactive ones as zeros. The
+  /// result is in `y` if last - first is even, otherwise in `other`. `y` holds zeros or numbers to the end of
+  /// the last panel. active_bits (last - first, panels) and zeros (steady_zeros) are 0 before the call.
   virtual void run_steady(Index first, Index last, Index rows, float* y, float* other, unsigned* active_bits,
                           unsigned* zeros, void* stream) const = 0;
 
-  /// Time that run() takes for a row read through `place`, over that for one read where it lies.
+  /// Time of run() for a row read through `place`, relative to a row read where it lies.
   [[nodiscard]] virtual double listed_cost() const = 0;
 };
 
-/// The listed inputs, whose columns are distinct, as panels: every element of every panel is written, once.
+/// The listed inputs, whose columns are distinct, as panels; every element of every panel is written once.
 void panel_inputs(const DeviceRows& inputs, const ActiveRows& active, Index neurons, float* y, void* stream);
 
 /// to(r) = from(place[r]) for r in [0, *count), both in panels; zeros from there to the panel's end.

@@ -47,13 +47,14 @@ struct InputSets {
   }
 };
 
-/// Neurons with equal inputs side by side, and each such group followed by the one that shares most with it.
-std::vector<std::int32_t> order_by_inputs(const Csr<float>& w) {
-  const InputSets sets(w);
+using Groups = std::vector<std::vector<std::int32_t>>;
+
+/// Neurons with equal inputs, group by group; groups by their first neuron.
+Groups groups_of_equal_inputs(const InputSets& sets, std::int64_t neurons) {
   std::vector<std::pair<std::uint64_t, std::int32_t>> by_hash;
-  for (std::int32_t j = 0; j < w.rows; ++j) by_hash.emplace_back(sets.hash(j), j);
+  for (std::int32_t j = 0; j < neurons; ++j) by_hash.emplace_back(sets.hash(j), j);
   std::sort(by_hash.begin(), by_hash.end());
-  std::vector<std::vector<std::int32_t>> groups;
+  Groups groups;
   for (Size i = 0; i < by_hash.size(); ++i) {
     const std::int32_t j = by_hash[i].second;
     const bool joins = i > 0 && by_hash[i - 1].first == by_hash[i].first && sets.equal(groups.back()[0], j);
@@ -61,61 +62,96 @@ std::vector<std::int32_t> order_by_inputs(const Csr<float>& w) {
     groups.back().push_back(j);
   }
   std::sort(groups.begin(), groups.end());
+  return groups;
+}
+
+/// Finds, among the groups that were not taken yet, the one that shares most inputs with a given group.
+class NeighbourSearch {
+ public:
+  NeighbourSearch(const InputSets& sets, const Groups& groups, std::int64_t inputs)
+      : sets_(sets),
+        groups_(groups),
+        readers_(static_cast<Size>(inputs)),
+        taken_(groups.size(), 0),
+        shared_(groups.size(), 0) {
+    for (Size g = 0; g < groups.size(); ++g) {
+      for (const std::int32_t* p = sets.first(groups[g][0]); p != sets.last(groups[g][0]); ++p)
+        readers_[static_cast<Size>(*p)].push_back(static_cast<std::int32_t>(g));
+    }
+  }
+
+  /// The group after `current` (-1: the first of all), which is then taken. Ties: the lowest number; where no
+  /// group shares an input, the first that was not taken.
+  std::int64_t take_after(std::int64_t current) {
+    std::int64_t best = current >= 0 ? most_shared(static_cast<Size>(current)) : -1;
+    if (best < 0) {
+      while (taken_[next_free_] != 0) ++next_free_;
+      best = static_cast<std::int64_t>(next_free_);
+    }
+    taken_[static_cast<Size>(best)] = 1;
+    return best;
+  }
+
+ private:
+  std::int64_t most_shared(Size current) {
+    touched_.clear();
+    const std::int32_t head = groups_[current][0];
+    for (const std::int32_t* p = sets_.first(head); p != sets_.last(head); ++p) {
+      for (const std::int32_t g : readers_[static_cast<Size>(*p)]) {
+        if (taken_[static_cast<Size>(g)] != 0) continue;
+        if (shared_[static_cast<Size>(g)]++ == 0) touched_.push_back(g);
+      }
+    }
+    std::int64_t best = -1;
+    for (const std::int32_t g : touched_) {
+      const std::int32_t s = shared_[static_cast<Size>(g)];
+      const std::int32_t most = best < 0 ? 0 : shared_[static_cast<Size>(best)];
+      if (s > most || (s == most && g < best)) best = g;
+    }
+    for (const std::int32_t g : touched_) shared_[static_cast<Size>(g)] = 0;
+    return best;
+  }
+
+  const InputSets& sets_;
+  const Groups& groups_;
+  std::vector<std::vector<std::int32_t>> readers_;  // groups, by input
+  std::vector<std::uint8_t> taken_;
+  std::vector<std::int32_t> shared_,
+      touched_;  // inputs shared with the current group; groups that share some
+  Size next_free_ = 0;
+};
+
+/// Orders neurons: those with equal inputs side by side, and after each such group the group that shares most
+/// inputs with it.
+std::vector<std::int32_t> order_by_inputs(const Csr<float>& w) {
+  const InputSets sets(w);
+  const Groups groups = groups_of_equal_inputs(sets, w.rows);
   std::vector<std::int32_t> order;
   order.reserve(static_cast<Size>(w.rows));
-  if (static_cast<std::int64_t>(groups.size()) * 2 >
-      w.rows) {  // neurons that share no input: the search would not pay
-    for (const auto& group : groups) order.insert(order.end(), group.begin(), group.end());
+  const auto append = [&](const std::vector<std::int32_t>& group) {
+    order.insert(order.end(), group.begin(), group.end());
+  };
+  if (static_cast<std::int64_t>(groups.size()) * 2 > w.rows) {  // few neurons share inputs: no search
+    for (const auto& group : groups) append(group);
     return order;
   }
-  std::vector<std::vector<std::int32_t>> readers(static_cast<Size>(w.cols));  // groups, by input
-  for (Size g = 0; g < groups.size(); ++g) {
-    for (const std::int32_t* p = sets.first(groups[g][0]); p != sets.last(groups[g][0]); ++p)
-      readers[static_cast<Size>(*p)].push_back(static_cast<std::int32_t>(g));
-  }
-  std::vector<std::uint8_t> taken(groups.size(), 0);
-  std::vector<std::int32_t> shared(groups.size(), 0), touched;
-  Size next_free = 0;
+  NeighbourSearch search(sets, groups, w.cols);
   std::int64_t current = -1;
   for (Size step = 0; step < groups.size(); ++step) {
-    std::int64_t best = -1;
-    if (current >= 0) {
-      touched.clear();
-      const std::int32_t head = groups[static_cast<Size>(current)][0];
-      for (const std::int32_t* p = sets.first(head); p != sets.last(head); ++p) {
-        for (const std::int32_t g : readers[static_cast<Size>(*p)]) {
-          if (taken[static_cast<Size>(g)] != 0) continue;
-          if (shared[static_cast<Size>(g)]++ == 0) touched.push_back(g);
-        }
-      }
-      for (const std::int32_t g : touched) {
-        const std::int32_t s = shared[static_cast<Size>(g)];
-        const std::int32_t most = best < 0 ? 0 : shared[static_cast<Size>(best)];
-        if (s > most || (s == most && g < best)) best = g;
-      }
-      for (const std::int32_t g : touched)
-        if (g != best) shared[static_cast<Size>(g)] = 0;
-      if (best >= 0) shared[static_cast<Size>(best)] = 0;
-    }
-    if (best < 0) {
-      while (taken[next_free] != 0) ++next_free;
-      best = static_cast<std::int64_t>(next_free);
-    }
-    taken[static_cast<Size>(best)] = 1;
-    order.insert(order.end(), groups[static_cast<Size>(best)].begin(), groups[static_cast<Size>(best)].end());
-    current = best;
+    current = search.take_after(current);
+    append(groups[static_cast<Size>(current)]);
   }
   return order;
 }
 
-/// One more chunk: 32 lanes of 8 edges, padding everywhere.
+/// Appends a chunk: 32 lanes of 8 edges, all padding.
 template <class Line>
 void add_chunk(std::vector<Line>& line, std::vector<float>& value, Line padding) {
   line.insert(line.end(), kLanes * kChunk, padding);
   value.insert(value.end(), kLanes * kChunk, 0.0F);
 }
 
-/// Edge e of a lane, counted from chunk `chunk_begin` on.
+/// Sets edge e of a lane, counted from chunk `chunk_begin` on.
 template <class Line>
 void set_edge(std::vector<Line>& line, std::vector<float>& value, std::int64_t chunk_begin, std::int64_t lane,
               std::int64_t e, Line to, float v) {
@@ -191,7 +227,8 @@ StagedNeuronTiles staged_neuron_tiles(const Csr<float>& gather) {
 
 WholeRowNeuronTiles whole_row_neuron_tiles(const Csr<float>& gather) {
   WholeRowNeuronTiles b;
-  // Pairs that complement each other: the neuron with the fewest even inputs beside the one with the most.
+  // Pairs neurons that complement each other: the one with the fewest even inputs beside the one with the
+  // most.
   std::vector<std::int32_t> by_even(static_cast<Size>(gather.rows));
   std::iota(by_even.begin(), by_even.end(), 0);
   std::vector<std::int64_t> even(by_even.size(), 0);
@@ -268,66 +305,91 @@ SharedGroups shared_groups(const Csr<float>& gather) {
   return g;
 }
 
-GroupNeuronTiles group_neuron_tiles(const Csr<float>& gather) {
-  const SharedGroups groups = shared_groups(gather);
-  const auto input = [&](Size g) { return groups.input.data() + groups.input_begin[g]; };
-  const auto inputs = [&](Size g) {
-    return static_cast<Size>(groups.input_begin[g + 1] - groups.input_begin[g]);
-  };
-  const auto odd = [](std::int32_t i) { return i % 2 != 0; };
-  // Groups of few even inputs at even places, of many at odd ones; within either, long ones first.
+namespace {
+
+bool odd(std::int32_t i) { return i % 2 != 0; }
+
+const std::int32_t* inputs_begin(const SharedGroups& groups, Size g) {
+  return groups.input.data() + groups.input_begin[g];
+}
+Size inputs_count(const SharedGroups& groups, Size g) {
+  return static_cast<Size>(groups.input_begin[g + 1] - groups.input_begin[g]);
+}
+
+/// Groups with few even inputs in the first half, with many in the second; in each half long groups first.
+std::vector<Size> order_by_evenness(const SharedGroups& groups) {
   std::vector<Size> order(static_cast<Size>(groups.groups()));
   std::iota(order.begin(), order.end(), Size{0});
   const auto evenness = [&](Size g) {
-    return static_cast<double>(inputs(g) -
-                               static_cast<Size>(std::count_if(input(g), input(g) + inputs(g), odd))) /
-           static_cast<double>(std::max<Size>(inputs(g), 1));
+    const std::int32_t* const input = inputs_begin(groups, g);
+    const Size count = inputs_count(groups, g);
+    return static_cast<double>(count - static_cast<Size>(std::count_if(input, input + count, odd))) /
+           static_cast<double>(std::max<Size>(count, 1));
   };
   std::stable_sort(order.begin(), order.end(), [&](Size a, Size b) { return evenness(a) < evenness(b); });
   const auto middle = order.begin() + static_cast<std::ptrdiff_t>((order.size() + 1) / 2);
-  const auto longer = [&](Size a, Size b) { return inputs(a) > inputs(b); };
+  const auto longer = [&](Size a, Size b) { return inputs_count(groups, a) > inputs_count(groups, b); };
   std::stable_sort(order.begin(), middle, longer);
   std::stable_sort(middle, order.end(), longer);
+  return order;
+}
 
+/// Whether the group at a place of a neuron tile is from the first half of the order.
+bool from_first_half(Size place) { return place % 4 < 2; }
+
+/// The group at a place of the neuron tile that begins at `first` of the order; order.size(): none.
+Size group_at(const std::vector<Size>& order, Size first, Size place) {
+  const Size i = (first + place) / 4 * 2 + place % 2, half = (order.size() + 1) / 2;
+  if (from_first_half(place)) return i < half ? order[i] : order.size();
+  return half + i < order.size() ? order[half + i] : order.size();
+}
+
+/// Writes the inputs and weights of group g to its place in the steps: inputs of the parity that this half of
+/// the order prefers come first. `order` is scratch.
+void put_group(const SharedGroups& groups, Size g, Size place, GroupStep* steps, std::vector<Size>& order) {
+  const std::int32_t* const input = inputs_begin(groups, g);
+  order.resize(inputs_count(groups, g));
+  std::iota(order.begin(), order.end(), Size{0});
+  std::stable_partition(order.begin(), order.end(),
+                        [&](Size k) { return odd(input[k]) == from_first_half(place); });
+  for (Size e = 0; e < order.size(); ++e) {
+    GroupStep& step = steps[e / kInputsPerStep];
+    const Size u = e % kInputsPerStep, k = order[e];
+    step.line[place][u] = input[k];
+    for (Size n = 0; n < kGroup; ++n) {
+      step.weight[u][n / 4 % 2][place][n / 8][n % 4] =
+          groups.weight[(static_cast<Size>(groups.input_begin[g]) + k) * kGroup + n];
+    }
+  }
+}
+
+}  // namespace
+
+GroupNeuronTiles group_neuron_tiles(const Csr<float>& gather) {
+  constexpr Size kInputsPerCopy = kStepsPerCopy * kInputsPerStep;
+  const SharedGroups groups = shared_groups(gather);
+  const std::vector<Size> order = order_by_evenness(groups);
+  GroupStep empty = {};
+  for (auto& line : empty.line)
+    std::fill(std::begin(line), std::end(line), static_cast<std::int32_t>(gather.cols));
   GroupNeuronTiles b;
   std::vector<Size> by_parity;
   for (Size first = 0; first < order.size(); first += kGroupsPerWarp) {
     std::vector<GroupStep>& stream = b.step[static_cast<Size>(b.neuron_tiles()) % kGroupWarps];
     const Size begin = stream.size();
     Size steps = 0;
-    const auto low = [](Size place) { return place % 4 < 2; };  // from the first half of the order
-    const auto group_at = [&](Size place) {                     // of a neuron tile; order.size(): none
-      const Size i = (first + place) / 4 * 2 + place % 2, half = (order.size() + 1) / 2;
-      return low(place) ? (i < half ? order[i] : order.size())
-                        : (half + i < order.size() ? order[half + i] : order.size());
-    };
     for (Size place = 0; place < kGroupsPerWarp; ++place) {
-      if (const Size g = group_at(place); g < order.size())
-        steps = std::max(steps, (inputs(g) + kStepsPerCopy * kInputsPerStep - 1) /
-                                    (kStepsPerCopy * kInputsPerStep) * kStepsPerCopy);
+      const Size g = group_at(order, first, place);
+      if (g == order.size()) continue;
+      const Size copies = (inputs_count(groups, g) + kInputsPerCopy - 1) / kInputsPerCopy;
+      steps = std::max(steps, copies * kStepsPerCopy);
     }
-    GroupStep empty = {};
-    for (auto& line : empty.line)
-      std::fill(std::begin(line), std::end(line), static_cast<std::int32_t>(gather.cols));
     stream.resize(begin + steps, empty);
     for (Size place = 0; place < kGroupsPerWarp; ++place) {
-      const Size g = group_at(place);
+      const Size g = group_at(order, first, place);
       for (Size n = 0; n < kGroup; ++n)
         b.neuron.push_back(g < order.size() ? groups.neuron[g * kGroup + n] : -1);
-      if (g == order.size()) continue;
-      by_parity.resize(inputs(g));
-      std::iota(by_parity.begin(), by_parity.end(), Size{0});
-      std::stable_partition(by_parity.begin(), by_parity.end(),
-                            [&](Size k) { return odd(input(g)[k]) == low(place); });
-      for (Size e = 0; e < by_parity.size(); ++e) {
-        GroupStep& step = stream[begin + e / kInputsPerStep];
-        const Size u = e % kInputsPerStep, k = by_parity[e];
-        step.line[place][u] = input(g)[k];
-        for (Size n = 0; n < kGroup; ++n) {
-          step.weight[u][n / 4 % 2][place][n / 8][n % 4] =
-              groups.weight[(static_cast<Size>(groups.input_begin[g]) + k) * kGroup + n];
-        }
-      }
+      if (g < order.size()) put_group(groups, g, place, stream.data() + begin, by_parity);
     }
     b.steps.push_back(static_cast<std::int32_t>(steps));
   }

@@ -1,6 +1,5 @@
 // A layer's weights as the tuned pipelines read them: 32 output neurons at a time, one lane each, their edges
-// in chunks of 8. Host code, made once per network; apart from the kernels because it is where the order of
-// neurons and edges is decided.
+// in chunks of 8. Host code that runs once per network; it decides the order of neurons and edges.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -21,7 +20,7 @@ struct Stage {
   std::int32_t chunk_begin, chunks;
 };
 
-/// Edges name the line of shared memory where their input was put; line kLines holds zeros, for padding.
+/// Edges hold the line of shared memory in which their input lies; line kLines holds zeros, for padding.
 struct StagedNeuronTiles {
   std::vector<std::int32_t> neuron;       // (neuron tiles, 32): the lane's output neuron, -1: none
   std::vector<std::int32_t> stage_begin;  // (neuron tiles + 1)
@@ -35,12 +34,12 @@ struct StagedNeuronTiles {
   }
 };
 
-/// Neurons that gather from the same inputs stand side by side, then those that share some: a neuron tile's
-/// inputs are then few. Any CSR: a tile of neurons that share no input just has more stages.
+/// Places neurons with the same inputs side by side, then those that share some, so that a neuron tile has
+/// few inputs. Any CSR works: a tile of neurons that share no input has more stages.
 [[nodiscard]] StagedNeuronTiles staged_neuron_tiles(const Csr<float>& gather);
 
-/// Edges name input neurons themselves, all of which lie in shared memory; neuron `gather.cols` is a line of
-/// zeros, for padding.
+/// Edges hold the number of the input neuron; all of them lie in shared memory. Neuron `gather.cols` is a
+/// line of zeros, for padding.
 struct WholeRowNeuronTiles {
   std::vector<std::int32_t> neuron;       // (neuron tiles, 32), -1: none
   std::vector<std::int32_t> chunk_begin;  // (neuron tiles + 1)
@@ -48,14 +47,13 @@ struct WholeRowNeuronTiles {
   std::vector<float> value;               // (chunks, 2, 32, 4)
 };
 
-/// Lanes i and i + 4 of a group of eight read inputs of opposite parity wherever their edges allow it: with
-/// lines of 64 bytes, that is what keeps two lanes that want the same 16 bytes of their lines from the same
-/// banks.
+/// Lanes i and i + 4 of a group of eight read inputs of opposite parity wherever their edges allow it. With
+/// lines of 64 bytes, two lanes that read the same 16 bytes of their lines then use different banks.
 [[nodiscard]] WholeRowNeuronTiles whole_row_neuron_tiles(const Csr<float>& gather);
 
 constexpr int kGroup = 16;  // neurons of a group
 
-/// Neurons with the very same inputs, 16 at a time: their weights are dense blocks.
+/// Neurons with exactly the same inputs, 16 at a time: their weights are dense blocks.
 struct SharedGroups {
   std::vector<std::int32_t> neuron;       // (groups, 16), -1: none
   std::vector<std::int32_t> input_begin;  // (groups + 1)
@@ -65,12 +63,13 @@ struct SharedGroups {
   [[nodiscard]] std::int64_t groups() const { return static_cast<std::int64_t>(neuron.size()) / kGroup; }
 };
 
-/// Found by comparing inputs, never assumed: neurons that share with none are groups of one.
+/// The groups of a layer, found by comparing inputs. A neuron that shares its inputs with no other is a group
+/// of one.
 [[nodiscard]] SharedGroups shared_groups(const Csr<float>& gather);
 
 constexpr int kGroupsPerWarp = 8;  // groups that a warp computes at once
 constexpr int kInputsPerStep = 2;  // inputs of a step
-constexpr int kStepsPerCopy = 2;   // that come together
+constexpr int kStepsPerCopy = 2;   // steps that one copy fetches
 constexpr int kGroupWarps = 8;     // of a block
 
 /// What a warp needs for kInputsPerStep inputs of kGroupsPerWarp groups, as one piece of memory.
@@ -83,7 +82,7 @@ static_assert(sizeof(GroupStep) == 4 * kGroupsPerWarp * kInputsPerStep * (1 + kG
               sizeof(GroupStep) % 16 == 0);
 
 /// Such groups for tiles in shared memory, dealt to the warps of a block. Groups 0 and 1 of four read inputs
-/// of opposite parity to 2 and 3 where they can, as in WholeRowNeuronTiles; what is missing reads line
+/// of opposite parity to groups 2 and 3 where they can, as in WholeRowNeuronTiles. Missing inputs read line
 /// `gather.cols`, with weights 0.
 struct GroupNeuronTiles {
   std::vector<std::int32_t>

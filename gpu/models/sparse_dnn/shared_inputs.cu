@@ -1,14 +1,14 @@
 // Sparse DNN on the device, tuned, neurons that share their inputs.
 //
-// Class     shared_inputs (B): neurons with the very same inputs are found when the network is made ready, by
-//           comparison, and computed 16 at a time; their weights are read as they are. Any CSR runs: neurons
-//           that share no input are groups of one, and then 15 of 16 products are for nothing.
+// Class     shared_inputs (B): neurons with exactly the same inputs are found by comparison when the network
+//           is prepared, and computed 16 at a time; every weight is read. Any CSR runs: neurons that share no
+//           input are groups of one, and then 15 of 16 products are wasted.
 // Narrow    up to 1024 neurons: whole_rows_shared.cu. Wide: this file.
-// Idea      an input is fetched once for 16 neurons: a warp takes a group and 128 rows, a lane 4 of them, 64
-//           sums. Inputs and the weights that go with them pass through a ring of the warp's own in shared
-//           memory, some steps ahead; copies take rows through their list, or 16 bytes of a panel as it lies.
-// Traffic   an activation is read once per group that wants it (twice in the challenge's networks), written
-//           once.
+// Idea      an input is fetched once for 16 neurons: a warp takes a group and 128 rows, a lane 4 of these
+//           rows, 64 sums. Inputs and their weights pass through a ring in shared memory that belongs to the
+//           warp, some steps ahead; copies read rows through their list, or 16 bytes of a panel as it lies.
+// Traffic   an activation is read once per group that uses it (twice in the challenge's networks), and
+//           written once.
 // Limits    126 to 128 registers, 12 bytes of spills where rows lie as they are (sm_90, nvcc 13.0, ptxas -v).
 //           H200, 120 layers: 5.75 ms at 4096 neurons, 24.0 at 16,384, 109 at 65,536 (7.1, 28.8 and 123 with
 //           loops that were not unrolled by the stages, fences for the steady-state order, and 4-byte stores;
@@ -16,7 +16,7 @@
 //           us, second-level cache 85 % busy, issue slots 67 %. Of the ring's shapes, steps x stages, 2 x 4
 //           is best for listed rows (428 us for 504 in layer 4), 4 x 4 for the others (611 us for 651 in
 //           layer 2; 4 x 2 718, 2 x 8 628). Copies through L1 instead of past it: the same.
-// Fails at  few rows: 128 per warp.
+// Fails at  few rows: a warp takes 128.
 #include <algorithm>
 
 #include "gpu/models/sparse_dnn/steady_state.hpp"
@@ -32,7 +32,7 @@ constexpr int kWarps = kSharedThreads / 32;
 
 constexpr int kSharedBlocks = 4;                        // per multiprocessor: 128 registers
 constexpr int kPanels = 4;                              // of a warp
-constexpr int kStages = 4, kStep = 4, kListedStep = 2;  // inputs under way: a step's times (kStages - 1)
+constexpr int kStages = 4, kStep = 4, kListedStep = 2;  // inputs in flight: a step's times (kStages - 1)
 
 /// One layer in device memory.
 struct SharedLayer {
@@ -43,14 +43,14 @@ struct SharedLayer {
   const float4* weight;  // (inputs, 4)
 };
 
-/// What a warp keeps of the inputs under way: their rows, and the weights that go with them.
+/// What a warp holds of the inputs in flight: their rows, and their weights.
 template <int kStep, int kStages>
 struct Ring {
   float4 y[kStages][kStep][32];
   float4 weight[kStages][kStep][kGroup / 4];
 };
 
-/// Where 128 rows come from: a lane copies one row of each of 4 panels through the list of rows, or 16 bytes
+/// Where 128 rows are read: a lane copies one row of each of 4 panels through the list of rows, or 16 bytes
 /// of one panel as it lies.
 template <bool kListed>
 struct Rows {
@@ -69,9 +69,9 @@ struct Rows {
   }
 };
 
-/// One group of neurons over panels [panel, panel + kPanels); those from `panels` on are not there. A lane
-/// has the four rows 4 * (lane % 8) of panel lane / 8; `active` tells which of them are rows, and is 0 where
-/// there is no panel.
+/// One group of neurons over panels [panel, panel + kPanels); panels from `panels` on do not exist. A lane
+/// has the four rows 4 * (lane % 8) of panel lane / 8. `active` has a bit for each of them that is a row, and
+/// is 0 where there is no panel.
 template <bool kListed, int kStep, int kStages>
 PLUMB_DEVICE void group_of_panels(const SharedLayer& w, int group, int panel, int panels, Index neurons,
                                   const Rows<kListed>& rows, unsigned active, float bias, float cap, int lane,
@@ -113,7 +113,7 @@ PLUMB_DEVICE void group_of_panels(const SharedLayer& w, int group, int panel, in
       for (int i = 0; i < 4; ++i) add_scaled(sum[4 * q + i], element(v, i), y);
     }
   };
-  __syncwarp();  // the ring's last readers
+  __syncwarp();  // the last reads of the ring are done
 #pragma unroll
   for (int s = 0; s < kStages - 1; ++s) fetch(s, s);
   for (int first = 0; first < whole; first += kStages) {
@@ -148,7 +148,7 @@ PLUMB_DEVICE void group_of_panels(const SharedLayer& w, int group, int panel, in
       const float4 y = activate_held(sum[4 * q + i], bias, cap);
       if (to_neuron < 0) continue;
       collect(any, y);
-      // by a word of its own: an assignment became four stores of 4 bytes
+      // by its own word: an assignment compiled to four stores of 4 bytes
       if (own < panels) __stwb(reinterpret_cast<float4*>(to + static_cast<Index>(to_neuron) * kPanel), y);
     }
   }
@@ -158,7 +158,7 @@ PLUMB_DEVICE void group_of_panels(const SharedLayer& w, int group, int panel, in
   if (part == 0 && bits != 0) atomicOr(active_bits + own, bits);
 }
 
-// Rows beyond the last are the first once more: nobody reads what becomes of them.
+// Rows beyond the last repeat the first; their results are not used.
 template <bool kListed, int kStep, int kStages>
 __global__ void __launch_bounds__(kSharedThreads, kSharedBlocks)
     sdnn_shared_layer(SharedLayer w, Layout layout, const float* in, const std::int32_t* place,

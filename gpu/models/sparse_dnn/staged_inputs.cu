@@ -1,23 +1,23 @@
 // Sparse DNN on the device: layers of any width, inputs staged by the warp that needs them.
 //
-// Idea      a warp takes a neuron tile of 32 neurons and a panel of 32 rows. Neurons with common inputs share
-//           a neuron tile (neuron_tiles.cpp), so that a line that was fetched once is read many times from
+// Idea      a warp takes a neuron tile of 32 neurons and a panel of 32 rows. Neurons with common inputs are
+//           in one neuron tile (neuron_tiles.cpp), so that a line is fetched once and read many times from
 //           shared memory. Neuron tiles of a panel go to neighbouring warps, so that lines are found in L2.
-//           Lines come by copies that pass no register: where rows are inactive, element by element through
-//           the list of rows; once hardly any die, rows stay where they are, 16 bytes at a time, and one
-//           launch runs all layers left (steady_state.hpp).
-// Traffic   shared memory: 4 bytes per edge and row. L2: each line about as often as neuron tiles want it, 5
-//           bytes per edge and panel; global memory: a row in and out per layer.
-// Limits    the load and store units: besides the 1024 cycles of a neuron tile's and panel's lines they carry
-//           its edges, its staging and its answer. 4 blocks of 4 warps per multiprocessor, as many as 128
-//           registers a lane allow; before copies and work indices 5 made listed layers 4 % faster and
-//           steady-state ones 3 % slower, 6 lost a quarter to spills.
-//           H200, 120 layers of 4096 neurons: 14.46 ms where lines came through registers, 16 at a time, and
-//           12.33 by copies, with the list of inputs held two to a lane (fetching the next edges early:
-//           nothing, 14.41); 10.9 with work indices, and inputs made into panels faster. 42.7 at 16,384
-//           (54.2); 10.6 and 42.3 where the first two layers take rows as they lie. Rows moved together
-//           before every layer instead of listed: 12.2 and 49.2. One steady-state layer
-//           of 4096 neurons takes 41 us, listed 75 to 80.
+//           Lines are copied without passing through registers: element by element through the list of rows
+//           where rows are inactive; once hardly a row becomes inactive, rows stay where they are, are copied
+//           16 bytes at a time, and one launch runs all remaining layers (steady_state.hpp).
+// Traffic   shared memory: 4 bytes per edge and row. L2: each line about as often as neuron tiles use it, 5
+//           bytes per edge and panel. Global memory: each row is read and written once per layer.
+// Limits    the load and store units: for a neuron tile and a panel they spend 1024 cycles on lines, and more
+//           on edges, staging and the answer. 4 blocks of 4 warps per multiprocessor, as many as 128
+//           registers a lane allow. Before copies and work indices, 5 blocks made listed layers 4 % faster
+//           and steady-state layers 3 % slower; 6 lost a quarter to spills.
+//           H200, 120 layers of 4096 neurons: 14.46 ms where lines passed through registers, 16 at a time;
+//           12.33 ms by copies, with the list of inputs held two to a lane (fetching the next edges early
+//           gained nothing: 14.41); 10.9 ms with work indices and a faster conversion of inputs to panels. At
+//           16,384 neurons 42.7 ms (54.2 before). 10.6 and 42.3 ms where the first two layers take rows as
+//           they lie. With rows moved together before every layer in place of lists: 12.2 and 49.2 ms. One
+//           steady-state layer of 4096 neurons takes 41 us, listed 75 to 80 us.
 // Fails at  tiles of neurons that share no input: a line is fetched for every edge.
 #include "gpu/models/sparse_dnn/staged_inputs.hpp"
 
@@ -90,8 +90,8 @@ PLUMB_DEVICE void stage_whole(const StagedLayer& w, const Stage& stage, const fl
   cp_async_wait_all();
 }
 
-/// What a warp does with a neuron tile and a panel. kListed: lanes fetch their own rows, else the panel as it
-/// lies.
+/// The work of a warp on a neuron tile and a panel. kListed: lanes fetch their own rows; otherwise the panel
+/// as it lies.
 template <bool kListed>
 PLUMB_DEVICE void neuron_tile_of_panel(const StagedLayer& w, Index neuron_tile, Index panel, Index neurons,
                                        const float* source, bool valid, float bias, float cap, int lane,
@@ -105,7 +105,7 @@ PLUMB_DEVICE void neuron_tile_of_panel(const StagedLayer& w, Index neuron_tile, 
     const Stage stage = w.stages[s];
     Chunk<uint2> ahead = {};
     if (stage.chunks > 0) ahead = load_chunk(w.line, w.value, stage.chunk_begin, lane);
-    __syncwarp();  // what was in the lines has been read
+    __syncwarp();  // earlier reads of the lines are done
     if (kListed) {
       stage_listed(w, stage, source, valid, lane, reinterpret_cast<float*>(lines));
     } else {
@@ -144,7 +144,7 @@ PLUMB_DEVICE void neuron_tile_of_panel(const StagedLayer& w, Index neuron_tile, 
   }
 }
 
-// kListed: through the list of rows; else rows as they lie.
+// kListed: rows are read through the list; otherwise as they lie.
 template <bool kListed>
 __global__ void __launch_bounds__(kStagedThreads, kStagedBlocks)
     sdnn_staged_layer(StagedLayer w, Layout layout, const float* in, const std::int32_t* place,

@@ -1,17 +1,18 @@
 // The order in which warps carry rows of steady-state layers through layers in one launch. Rows are
-// independent: units of them wait for themselves alone, so that one layer's last items overlap the next one's
-// first.
+// independent: a unit of rows waits only for itself, so that the last items of one layer overlap the first
+// items of the next.
 //
-// Warps take work indices, which count through items (neuron tiles or groups of neurons), units (panels of
-// rows) and layers, innermost first. An item waits until its unit has left the layer before; that unit's
-// items have lower work indices, so that whoever holds the lowest work index never waits, and blocks need not
-// all be resident.
+// Warps draw work indices, which count items (neuron tiles or groups of neurons), units (panels of rows) and
+// layers, innermost first. An item waits until its unit has left the layer before. The items of that unit
+// have lower work indices, so the warp with the lowest work index never waits, and blocks need not all be
+// resident.
 //
-// H200, class A at 4096 neurons: 41 us a layer; 52 with the grid's barrier between layers, which held 15 % of
-// the samples; class B 29, from 32 (and with release and acquire in place of fences and an atomic read: class
-// A 40, class B, whose loop changed too, 21). At 16,384 class B loses (122, from 115). Chunks of units that
-// fit the second-level cache, each through all layers first, want for units to go on with: 182 us in class A
-// and 237 in B at 16,384, 174 and 122 without.
+// H200, class A at 4096 neurons: 41 us a layer; 52 us with a grid barrier between layers, which had 15 % of
+// the samples. Class B: 29 us, before 32 us. (With release and acquire in place of fences and an atomic read:
+// class A 40 us; class B, whose loop changed too, 21 us.) At 16,384 neurons class B loses: 122 us, before 115
+// us. Chunks of units that fit the second-level cache, each carried through all layers first, leave too few
+// units to work on: 182 us in class A and 237 us in class B at 16,384, where it is 174 and 122 without
+// chunks.
 #pragma once
 #include <cuda/atomic>
 
@@ -45,8 +46,7 @@ PLUMB_DEVICE void in_steady_order(const SteadyOrder& o, int lane, Items&& items,
   unsigned index = lane == 0 ? atomicAdd(o.next, 1u) : 0;
   index = __shfl_sync(kAllLanes, index, 0);
   while (index < all) {
-    const unsigned following =
-        lane == 0 ? atomicAdd(o.next, 1u) : 0;  // under way while this one is worked on
+    const unsigned following = lane == 0 ? atomicAdd(o.next, 1u) : 0;  // drawn while this item is worked on
     const unsigned layer = index / of_layer, at = index - layer * of_layer;
     const unsigned unit = at / of_unit;
     const int item = static_cast<int>(at - unit * of_unit), l = o.first + static_cast<int>(layer);
@@ -61,7 +61,7 @@ PLUMB_DEVICE void in_steady_order(const SteadyOrder& o, int lane, Items&& items,
       }
       work(l, static_cast<int>(unit), item);
       __syncwarp();
-      // what the warp has written goes before the count
+      // orders what the warp has written before the count
       if (lane == 0) Count(o.done[layer * o.units + unit]).fetch_add(1u, cuda::memory_order_release);
     }
     index = __shfl_sync(kAllLanes, following, 0);

@@ -1,6 +1,6 @@
-// The loop of the tuned pipelines: which kernels carry the rows through which layers. The host never waits
-// for a layer before it queues the next: it learns the number of active rows one layer late, which costs at
-// most one more launch.
+// The loop of the tuned pipelines: which kernels carry the rows through which layers. The host queues the
+// next layer without waiting for the one before: it learns the number of active rows one layer late, which
+// costs at most one more launch.
 #pragma once
 #include <algorithm>
 #include <memory>
@@ -41,7 +41,7 @@ class TunedPlan final : public SdnnPlan {
             DeviceMarks(last - first + 2),
             {},
             {}};
-    // As many words as steady-state layers can want: nothing is allocated in the loop.
+    // As many words as steady-state layers can need: nothing is allocated in the loop.
     if (staged_) {
       s.steady_active_bits =
           DeviceArray<unsigned>((last - first) * ceil_div(y.rows, kPanel), "bits of active rows");
@@ -108,11 +108,11 @@ class TunedPlan final : public SdnnPlan {
     const Index on_chip = device_multiprocessors() * kTileRows;
     Index known = s.inputs.rows, before = known;  // rows entering some layer up to this one
     for (Index l = first; l < last;) {
-      // The number is a launch old: at the rate at which they became inactive in the one before, they have
-      // come to fit since, with half the room to spare. If not, a multiprocessor has more than one tile.
+      // `known` is one launch old. If rows continue to become inactive at the rate of the launch before, they
+      // now fit, with half the room to spare. If not, a multiprocessor has more than one tile.
       const bool tail = known <= on_chip || 2 * known * known <= on_chip * before;
-      // Written out and filled in again, a tile has cost as much as another layer or two: three are passed at
-      // once.
+      // Writing out a tile and filling it again costs as much as one or two layers: three layers are run per
+      // launch.
       const Index end = tail ? last : std::min(last, l + 3);
       const TileSource source{from_inputs ? s.active.counts.data() : s.active.count(l - first),
                               from_inputs ? nullptr : s.in.data(),
@@ -147,10 +147,10 @@ class TunedPlan final : public SdnnPlan {
       s.count.fetch(s.active.count(l - first), stream);
       staged_->run(l, s.in.data(), s.place, lying, s.out.data(), s.active.active_bits.data(), stream);
       before = known;
-      known = s.count.value();               // entering this layer: no wait for it
-      if (s.place != nullptr) held = known;  // which has put them side by side
+      known = s.count.value();               // entering this layer; read without a wait
+      if (s.place != nullptr) held = known;  // that layer has put them side by side
       calm = l > first && known * 10 >= before * 9 ? calm + 1 : 0;
-      // At the rate at which rows became inactive in the layer before. Inactive rows are zeros, and stay so.
+      // The rate at which rows became inactive in the layer before. Inactive rows are zeros, and stay zeros.
       const double active = static_cast<double>(known) * static_cast<double>(known) /
                             static_cast<double>(std::max<Index>(before, 1));
       if (l + 1 < last && calm < 2 && active * staged_->listed_cost() > static_cast<double>(held)) {
@@ -168,8 +168,8 @@ class TunedPlan final : public SdnnPlan {
       s.launches.push_back(1);
       s.marks.mark(stream);
     }
-    // A tenth more rows than live costs less than listing them after every layer; now and then they are.
-    // Their items are counted in 31 bits.
+    // Reading a tenth more rows than the active ones costs less than listing them after every layer; they are
+    // listed now and then. Items are counted in 31 bits.
     const Index items = std::max<Index>(1, ceil_div(known, kPanel) * net_.neurons);
     const Index most = std::clamp<Index>((Index{1} << 31) / items, 1, kSteadyLayers);
     for (; l < last; l = std::min(last, l + most)) {
@@ -185,7 +185,7 @@ class TunedPlan final : public SdnnPlan {
   void run_steady(State& s, Index at, Index begin, Index end) {
     void* const stream = stream_.get();
     const Index rows = s.active.read_count(at, stream);
-    if (rows == 0 || net_.neurons == 0) return;  // and so it stays: counts are 0
+    if (rows == 0 || net_.neurons == 0) return;  // no row becomes active again: counts are 0
     const Index words = ceil_div(rows, kPanel), layers = end - begin;
     unsigned* const active_bits = s.steady_active_bits.data() + at * ceil_div(s.inputs.rows, kPanel);
     compact_rows(s.in.data(), s.place, s.active.count(at), net_.neurons, s.out.data(), stream);
@@ -193,15 +193,15 @@ class TunedPlan final : public SdnnPlan {
                         s.steady_zeros.data() + at * steady_zeros(1, s.inputs.rows), stream);
     if (layers % 2 == 0) std::swap(s.in, s.out);
     count_active(active_bits, words, layers, s.active.count(at + 1), stream);
-    // The rows are still numbered as they were on entering `begin`.
+    // The rows still have the numbers with which they entered `begin`.
     device_copy(s.active.active_bits.data(), active_bits + (layers - 1) * words,
                 static_cast<std::size_t>(words) * sizeof(unsigned), stream);
     s.active.relist(s.active.count(at), s.active.count(at + layers), stream);
     s.place = s.active.place.data();
   }
 
-  /// Times between marks as times of layers: the first holds the inputs' part too, and layers of one launch
-  /// share its time by what lives in them.
+  /// Turns times between marks into times of layers: the first includes the inputs' part; layers of one
+  /// launch share its time in proportion to their active rows.
   static std::vector<double> share_time(const std::vector<double>& between,
                                         const std::vector<Index>& launches,
                                         const std::vector<std::int64_t>& active) {

@@ -1,21 +1,21 @@
 // Sparse DNN on the device: tiles of whole rows in shared memory, several layers per launch.
 //
 // Idea      a block holds a tile of 16 rows (64 KiB at 1024 neurons). Lanes gather from it, keep their sums
-//           in registers until all have read, and overwrite it: layers follow each other with two barriers
-//           between them. Rows that survive the last layer of a launch are appended to the rows of the next.
-//           While there are many tiles, two blocks of 256 threads share a multiprocessor, so that one
-//           computes while the other waits for its rows; once there is a tile per multiprocessor, one block
-//           of 512 threads has it.
-// Traffic   shared memory: 4 bytes per edge and row, and 6 bytes of edge per 16 rows, from L2. Global: a row
-//           in and out per launch.
+//           in registers until all have read, and overwrite it: two barriers separate layers. Rows that are
+//           active after the last layer of a launch are appended to the rows of the next. While there are
+//           many tiles, two blocks of 256 threads share a multiprocessor, so that one computes while the
+//           other waits for its rows; once there is one tile per multiprocessor, one block of 512 threads
+//           takes it.
+// Traffic   shared memory: 4 bytes per edge and row, and 6 bytes of edge per 16 rows, from L2. Global memory:
+//           each row is read and written once per launch.
 // Limits    shared memory at 128 bytes a cycle and multiprocessor: 8.4 us a layer for a full tile. H200: 11.6
-//           us (12.0 with 1024 threads, or before the next chunk was fetched across barriers); what is above
-//           is the edges, which come through the same pipe and fill the first-level cache on their way: the
-//           profiler has that pipe at 82 % of its peak there. 1024 x 120: 2.82 ms. Lost: many tiles of 32
-//           rows and a multiprocessor each (3.1, when this took 3.0); three tiles and blocks of 512, rows
-//           coming in while others are at work (3.04 to 3.08, 2.95); the first layer entry by entry of the
-//           inputs, a tenth of which is not zero, into sums in shared memory (3.28, 2.87: sums are read and
-//           written, and an entry's 32 edges are fetched for a single row).
+//           us (12.0 with 1024 threads, or before the next chunk was fetched across barriers). The difference
+//           is the edges, which pass through the same pipe and fill the first-level cache: the profiler shows
+//           that pipe at 82 % of its peak. 1024 x 120: 2.82 ms. Tried without gain: many tiles of 32 rows
+//           with a multiprocessor each (3.1 ms, when this took 3.0); three tiles and blocks of 512, with rows
+//           loaded while others are computed (3.04 to 3.08, against 2.95); the first layer entry by entry of
+//           the inputs, a tenth of which is not zero, into sums in shared memory (3.28, against 2.87: sums
+//           are read and written, and an entry's 32 edges are fetched for a single row).
 // Fails at  more than 1024 neurons: the sums of a wider layer do not fit the registers.
 #include "gpu/models/sparse_dnn/whole_rows.hpp"
 
@@ -38,8 +38,8 @@ PLUMB_DEVICE Range chunks_of(const WholeRowLayers& w, Index layer, int neuron_ti
   return {w.first_chunk[layer] + begin[0], w.first_chunk[layer] + begin[1]};
 }
 
-/// Fills the tile with rows [r0, r0 + kTileRows) of the source; rows from `rows` on are zeros. Bits of inputs
-/// with a non-zero are set in `active_inputs`, 0 before. Ends in a barrier.
+/// Fills the tile with rows [r0, r0 + kTileRows) of the source; rows from `rows` on are zeros. Sets the bits
+/// of inputs with a non-zero in `active_inputs`, which is 0 before. Ends in a barrier.
 PLUMB_DEVICE void fill_tile(const TileSource& source, const Layout& layout, Index r0, Index rows,
                             float4* lines /* (neurons + 1, kParts) */, unsigned* active_inputs) {
   float* const words = reinterpret_cast<float*>(lines);
@@ -75,8 +75,8 @@ PLUMB_DEVICE void fill_tile(const TileSource& source, const Layout& layout, Inde
 }
 
 // A lane has the neurons of neuron tiles warp, warp + warps ...
-// kAhead: the next chunk is under way across neurons, barriers and layers. It pays where a tile has many
-// layers before it, and the registers are there.
+// kAhead: the next chunk is fetched across neurons, barriers and layers. It pays where a tile has many layers
+// to run, and where there are registers for it.
 template <int kThreads, int kBlocks, bool kAhead>
 __global__ void __launch_bounds__(kThreads, kBlocks)
     sdnn_whole_row_layers(WholeRowLayers w, Index first, Index last, Layout layout, TileSource source,
@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
     Range range = chunks_of(w, first, warp);
     Chunk<uint4> ahead = {};
     if (kAhead && range.begin < range.end) ahead = load_chunk(w.line, w.value, range.begin, lane);
-    __syncthreads();  // the tile before has been written out
+    __syncthreads();  // the tile before is written out
     fill_tile(source, layout, r0, rows, lines, &active_inputs);
     unsigned active = 0;
     for (Index l = first; l < last; ++l) {

@@ -1,5 +1,5 @@
-// Whole rows on chip: tiles of rows whose every neuron lies in shared memory, carried through layers without
-// touching global memory. For networks of up to 1024 neurons.
+// Whole rows on chip: tiles of rows with all their neurons in shared memory, carried through several layers
+// without access to global memory. For networks of up to 1024 neurons.
 #pragma once
 #include "gpu/models/sparse_dnn/lane_gather.hpp"
 
@@ -19,9 +19,9 @@ struct WholeRowLayers {
   const float4* value;              // (chunks, 2, 32)
 };
 
-/// Layers of groups of neurons with the same inputs, kGroupsPerWarp side by side, in device memory; all have
-/// the same number of neuron tiles, which go to the block's warps in turn. A warp's steps of all layers are
-/// one piece of memory.
+/// Layers of groups of neurons with the same inputs, kGroupsPerWarp side by side, in device memory. All
+/// layers have the same number of neuron tiles, which are dealt to the block's warps in turn. A warp's steps
+/// of all layers are contiguous.
 struct GroupLayers {
   Index layers;
   int neuron_tiles;
@@ -41,11 +41,12 @@ struct TileSource {
   const float* val;
 };
 
-/// How many tiles there are for each multiprocessor: what the launch is shaped for. Any number is right.
+/// How many tiles there are per multiprocessor: the launch is shaped for it. Any number gives correct
+/// results.
 enum class Tiles { many, few };
 
-/// Appends the thread's share of a tile's `row` to rows that start at `to`: loads first, so that they wait
-/// together.
+/// Appends the thread's share of a tile's `row` to rows that start at `to`. All loads come first, so that
+/// their latencies overlap.
 PLUMB_DEVICE void write_row(const float* words /* (neurons, kTileRows) */, int row, int neurons, float* to) {
   constexpr int kBatch = 8;
   const int step = static_cast<int>(blockDim.x) / kTileRows;
@@ -60,7 +61,7 @@ PLUMB_DEVICE void write_row(const float* words /* (neurons, kTileRows) */, int r
   for (; f < neurons; f += step) to[f * kPanel] = words[f * kTileRows + row];
 }
 
-/// Some of the entries that a thread brings to a tile: those at, at + step ... below end.
+/// Some of the entries that a thread adds to a tile: those at, at + step ... below end.
 template <int kBatch>
 struct Entries {
   std::int32_t col[kBatch];
@@ -93,14 +94,14 @@ class WholeRowKernels {
   WholeRowKernels& operator=(const WholeRowKernels&) = delete;
   virtual ~WholeRowKernels() = default;
 
-  /// Carries rows through layers [first, last) in tiles of kTileRows; counts[i], 0 before,
-  /// becomes the number entering layer first + i, where i is 0 only if the source is the inputs. Survivors of
-  /// the last layer are appended to `out`, side by side in panels, their ids to `ids_out`, in any order.
+  /// Carries rows through layers [first, last) in tiles of kTileRows. counts[i], 0 before, becomes the number
+  /// of rows that enter layer first + i; i is 0 only if the source is the inputs. Rows active after the last
+  /// layer are appended to `out`, side by side in panels, their ids to `ids_out`, in any order.
   virtual void run(Index first, Index last, Tiles tiles, const TileSource& source, std::int32_t* counts,
                    float* out, std::int32_t* ids_out, void* stream) const = 0;
 };
 
-/// general (A): every edge by itself.
+/// general (A): every edge separately.
 class WholeRowNet final : public WholeRowKernels {
  public:
   /// Whether a tile fits the chip.

@@ -1,22 +1,23 @@
-// Sparse DNN on the device: tiles of whole rows in shared memory, neurons that share their inputs 16 at a
-// time.
+// Sparse DNN on the device: tiles of whole rows in shared memory; neurons that share their inputs are
+// computed 16 at a time.
 //
 // Idea      as whole_rows.cu, but a lane has 8 neurons of a group and 8 rows: a line is read once for 16
-//           neurons. Tiles: one is read, one written, so that a layer ends in one barrier; where tiles follow
-//           each other, the next rows come into a third meanwhile. Lines and weights come by bulk copies into
-//           a ring of each warp's own, in the very order in which it wants them, across groups, layers and
-//           tiles.
+//           neurons. One tile is read and another written, so that a layer ends in one barrier; where tiles
+//           follow each other, the next rows are loaded into a third tile meanwhile. Bulk copies bring lines
+//           and weights into a ring that belongs to the warp, in the order in which the warp reads them,
+//           across groups, layers and tiles.
 // Traffic   shared memory: 4 bytes per 16 edges and row, and the layer's weights. L2: the layer's weights per
-//           16 rows. Global: a row in and out per launch.
+//           16 rows. Global memory: each row is read and written once per launch.
 // Limits    about 200 registers, no spills, 227 KB shared: one block of 256 threads per multiprocessor
-//           (sm_90, nvcc 13.0, ptxas -v). Issue slots: of 186 instructions of a step, 2 inputs, 128 are
-//           products. H200, 1024 x 120: 1.50 ms (2.19, or 2.11 with the copies of counts beside the stream,
-//           where weights passed from L2 to registers, a lane had 16 neurons and 4 rows, and a launch one
-//           layer): 5.4 us a layer from the tenth on (6.9), of which products are 2.1. Steps one at a time:
-//           1.64; four of an input's entries a thread, one after another where there are more: 1.80. Layers
-//           per launch: 1, 2, 3, 4, 5 took 1.90, 1.82, 1.80, 1.84, 1.97 in that form.
-// Fails at  chips before sm_90; neurons that share no input: groups of one, and then 15 of 16 products are
-//           for nothing; more than 1024 neurons.
+//           (sm_90, nvcc 13.0, ptxas -v). Issue slots: of the 186 instructions of a step (2 inputs), 128 are
+//           products. H200, 1024 x 120: 1.50 ms. An earlier form took 2.19 ms (2.11 with the counts copied on
+//           a side stream): weights went from L2 to registers, a lane had 16 neurons and 4 rows, and a launch
+//           ran one layer. From the tenth layer on a layer takes 5.4 us (6.9 before), of which products take
+//           2.1. With steps copied one at a time: 1.64 ms; with four entries of an input per thread, one
+//           after another where there are more: 1.80 ms. Layers per launch 1, 2, 3, 4, 5 took 1.90, 1.82,
+//           1.80, 1.84, 1.97 ms in that form.
+// Fails at  chips before sm_90; neurons that share no input: groups of one, where 15 of 16 products are
+//           wasted; more than 1024 neurons.
 #include "gpu/models/sparse_dnn/whole_rows.hpp"
 
 #include <algorithm>
@@ -26,12 +27,12 @@ namespace sdnn {
 namespace {
 
 constexpr int kGroupThreads = 32 * kGroupWarps;
-constexpr Index kPrefetchLayers = 16;  // layers that are brought near together
+constexpr Index kPrefetchLayers = 16;  // layers whose prefetch is requested together
 
 constexpr int kParts = kTileRows / 4;  // 16-byte parts of a line
 
-/// A thread's share of an input. The first entries, of nine inputs in ten all, are fetched before the tile
-/// that they go to is free.
+/// A thread's share of an input. The first entries, which are all entries of nine inputs in ten, are fetched
+/// before the tile that they are added to is free.
 struct Early {
   static constexpr int kEntries = 10;
   Entries<kEntries> entries;
@@ -66,8 +67,7 @@ PLUMB_DEVICE void begin_tile(const TileSource& source, const Layout& layout, Ind
   cp_async_commit();
 }
 
-/// After a barrier behind begin_tile(): what is left to do. Bits of inputs with a non-zero are set in
-/// `active_inputs`.
+/// Completes begin_tile(), after a barrier. Sets the bits of inputs with a non-zero in `active_inputs`.
 PLUMB_DEVICE void finish_tile(const TileSource& source, float4* lines, const Early& early,
                               unsigned* active_inputs) {
   if (source.y != nullptr) {
@@ -85,9 +85,9 @@ PLUMB_DEVICE void finish_tile(const TileSource& source, float4* lines, const Ear
   if (any) atomicOr(active_inputs, 1u << row);
 }
 
-/// A lane has 8 of a group's neurons and two parts, 8 rows; four lanes have a group and all 16 rows, a warp 8
-/// groups. Steps come into a ring of the warp's own, kStepsPerCopy at a time, kStages of them ahead, across
-/// groups, layers and tiles.
+/// A lane has 8 of a group's neurons and two parts, 8 rows; four lanes have a group and all 16 rows; a warp
+/// has 8 groups. Steps are copied into a ring that belongs to the warp, kStepsPerCopy at a time, kStages of
+/// them ahead, across groups, layers and tiles.
 template <int kStages>
 class EveryGroup {
  public:
@@ -142,7 +142,7 @@ class EveryGroup {
         mbarrier_wait(full_ + stage_, parity_);
 #pragma unroll
         for (int i = 0; i < kStepsPerCopy; ++i) add(ring_[stage_ * kStepsPerCopy + i], lines, sum);
-        __syncwarp();  // the steps have been read
+        __syncwarp();  // earlier reads of the steps are done
         fetch(stage_);
         advance();
       }
@@ -165,8 +165,8 @@ class EveryGroup {
     return bits;
   }
 
-  /// Asks for layers [begin, end) to be brought to the second-level cache: a block's share, all will want
-  /// them.
+  /// Requests the prefetch of layers [begin, end) to the second-level cache; each block requests a share, as
+  /// all blocks read them.
   PLUMB_DEVICE void bring(Index begin, Index end) const {
     if (begin >= end) return;
     const std::int32_t* const at = w_.step_begin + warp_ * (w_.layers + 1);
@@ -178,7 +178,7 @@ class EveryGroup {
       prefetch_l2(from + i * kLine);
   }
 
-  /// Waits for what is under way.
+  /// Waits for copies in flight.
   PLUMB_DEVICE void end() {
     if (!under_way_) return;
     for (int i = 0; i < kStages; ++i) {
@@ -199,7 +199,7 @@ class EveryGroup {
     const int4 a = __ldg(neuron), b = __ldg(neuron + 1);
     return {__ldg(w_.steps + at), {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w}};
   }
-  /// The next steps, into a stage that is free; steps of a pass follow each other round and round.
+  /// Copies the next steps into a free stage; the steps of a pass are repeated in order.
   PLUMB_DEVICE void fetch(int stage) {
     if (lane_ == 0) {
       mbarrier_arrive_expect(full_ + stage, kStepsPerCopy * sizeof(GroupStep));
@@ -212,8 +212,8 @@ class EveryGroup {
   PLUMB_DEVICE void advance() {
     if (++stage_ == kStages) stage_ = 0, parity_ ^= 1;
   }
-  /// The part that sum[..][t] holds. Neighbouring groups begin with different ones, so that half a warp's 8
-  /// parts of lines lie in different banks where lines of groups two apart have opposite parity.
+  /// The part that sum[..][t] holds. Neighbouring groups begin with different parts, so that the 8 parts that
+  /// half a warp reads lie in different banks where lines of groups two apart have opposite parity.
   PLUMB_DEVICE int part(int t) const { return part_ + (t ^ turn_); }
   PLUMB_DEVICE void add(const GroupStep& step, const float4* lines, float4 (&sum)[kGroup / 2][2]) const {
     static_assert(kInputsPerStep == 2, "lines as a pair");
@@ -245,7 +245,7 @@ class EveryGroup {
   NeuronTile ahead_ = {};
 };
 
-/// kTileBuffers: tiles. With two of them, one is filled only when the one before has left.
+/// kTileBuffers: number of tiles. With two, a tile is filled only after the one before is written out.
 template <int kTileBuffers, int kStages>
 __global__ void __launch_bounds__(kGroupThreads, 1)
     sdnn_whole_row_groups(GroupLayers layers, Index first, Index last, Layout layout, TileSource source,
@@ -274,7 +274,7 @@ __global__ void __launch_bounds__(kGroupThreads, 1)
   work.bring(first, min(layers.layers, first + kPrefetchLayers));
   work.begin();
   __syncthreads();
-  int at = 0;  // which of `active_bits`: one further with every layer
+  int at = 0;  // index into `active_bits`; advances with every layer
   for (int tile = 0;; ++tile) {
     const bool more = r0 + stride < rows;
     if (kTileBuffers == 3 && more) begin_tile(source, layout, r0 + stride, rows, coming, early);
@@ -290,7 +290,7 @@ __global__ void __launch_bounds__(kGroupThreads, 1)
       bits = __reduce_or_sync(kAllLanes, bits);
       if (lane == 0 && bits != 0) atomicOr(&active_bits[at], bits);
       const int then = at == 2 ? 0 : at + 1;
-      if (threadIdx.x == 0) active_bits[then] = 0;  // all have read it: it was of two layers ago
+      if (threadIdx.x == 0) active_bits[then] = 0;  // it belongs to two layers ago: all threads have read it
       __syncthreads();
       active = active_bits[at];
       at = then;
@@ -299,7 +299,7 @@ __global__ void __launch_bounds__(kGroupThreads, 1)
       lines = written;
       if (threadIdx.x == 0 && active != 0) {
         if (l + 1 < last) {
-          atomicAdd(counts + (l - first + 1), __popc(active));  // nobody waits for what it returns
+          atomicAdd(counts + (l - first + 1), __popc(active));  // its result is not used: no wait
         } else {
           base = atomicAdd(counts + (l - first + 1), __popc(active));
         }
@@ -313,7 +313,7 @@ __global__ void __launch_bounds__(kGroupThreads, 1)
     __syncthreads();
     if (threadIdx.x == 0 && active_inputs[tile % 2] != 0) {
       atomicAdd(counts, __popc(active_inputs[tile % 2]));
-      active_inputs[tile % 2] = 0;  // set again two tiles on
+      active_inputs[tile % 2] = 0;  // set again for the tile after the next
     }
     if ((active >> row & 1u) != 0) {
       const float* const words = reinterpret_cast<const float*>(lines);
@@ -322,7 +322,7 @@ __global__ void __launch_bounds__(kGroupThreads, 1)
       if (threadIdx.x < kTileRows) ids_out[to] = id;
     }
     if (!more) break;
-    __syncthreads();  // the tile has been written out
+    __syncthreads();  // the tile is written out
     r0 += stride;
     if (kTileBuffers == 3) {
       float4* const filled = coming;
