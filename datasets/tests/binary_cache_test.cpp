@@ -76,7 +76,7 @@ TEST_CASE("the damaged section is named") {
         dir.file("x") + ": not a binary cache: wrong magic: xxxxxxxx");
 }
 
-TEST_CASE("right checksums over a malformed matrix do not help it") {
+TEST_CASE("a malformed matrix with correct checksums is refused") {
   const Scratch dir;
   const std::string path = dir.file("c.plumb");
   const auto error = [&](const Csr<float>& a) {

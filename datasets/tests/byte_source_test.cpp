@@ -47,13 +47,13 @@ TEST_CASE("a flipped bit in gzip's checksum is corruption") {
   CHECK(error_of([&] { return content_of(bytes); }) == "m: gzip data is corrupt: incorrect data check");
 }
 
-TEST_CASE("a file that is not there and a folder are named") {
+TEST_CASE("a missing file and a folder are refused by name") {
   CHECK(error_of([] { return open_source("/no/such/file"); }) ==
         "/no/such/file: cannot open: No such file or directory");
   CHECK(error_of([] { return open_source("/"); }) == "/: is a folder, expected a file");
 }
 
-TEST_CASE("a tar yields its regular files in order and steps over the rest") {
+TEST_CASE("a tar yields its regular files in order and skips the rest") {
   const std::string bytes = tar_member("d/", "", '5') + tar_member("d/a", "first") +
                             tar_member("d/link", "", '2') + tar_member("d/b", std::string(1000, 'b')) +
                             tar_member("empty", "") + tar_end();
@@ -96,7 +96,7 @@ TEST_CASE("long names come from GNU and from pax headers, and a pax size counts"
   CHECK(member.name == "last");
 }
 
-TEST_CASE("a tar cut in a member, or before its end mark, says so") {
+TEST_CASE("a tar that is cut in a member, or before its end mark, is an error that says so") {
   const std::string bytes = tar_member("a", "0123456789");
   const auto read = [](std::string_view part) {
     const auto source = memory_source("t.tar", part);

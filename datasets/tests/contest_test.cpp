@@ -26,7 +26,7 @@ TEST_CASE("a graph is its counts and its edges, in the order of the file") {
   CHECK(g.dst == std::vector<std::int32_t>{0, 0, 1});
 }
 
-TEST_CASE("edges weigh 1/sqrt(deg src)/sqrt(deg dst), self loops counted") {
+TEST_CASE("an edge has the weight 1/sqrt(deg src)/sqrt(deg dst), self loops counted") {
   const Csr<double> a = normalised_adjacency<double>(read("2 3\n0 1\n0 0\n1 0\n"));  // degrees 2 and 1
   CHECK(a.row_ptr == std::vector<std::int32_t>{0, 2, 3});
   CHECK(a.col == std::vector<std::int32_t>{0, 1, 0});

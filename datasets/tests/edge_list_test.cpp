@@ -46,7 +46,7 @@ TEST_CASE("malformed lines are named") {
   CHECK(error("# nothing\n") == "e.txt: edge list without an edge");
 }
 
-TEST_CASE("weights that begin after megabytes of edges without are found too") {
+TEST_CASE("weights that begin after megabytes of edges without weights are found") {
   std::string text;
   for (int k = 0; k < 200'000; ++k) text += "1000000 1\n";
   const std::string blank = "#" + std::string(500'000, ' ') + "\n";

@@ -138,7 +138,7 @@ plumb::RemoteSet set_of(const std::string& file, plumb::Content content, std::in
 
 }  // namespace
 
-TEST_CASE("a web page is taken for no data, whatever was asked for, and leaves nothing") {
+TEST_CASE("a web page is never accepted as data, whatever was asked for, and leaves no file") {
   if (!plumb::fetch_built()) return;
   const Scratch server, cache;
   plumb::FetchOptions options;
@@ -173,7 +173,7 @@ TEST_CASE("a web page is taken for no data, whatever was asked for, and leaves n
   }
 }
 
-TEST_CASE("what is called .gz must be gzip, lists must parse, archives must hold their layers") {
+TEST_CASE("a file named .gz must be gzip, lists must parse, archives must hold their layers") {
   if (!plumb::fetch_built()) return;
   const Scratch server, cache;
   plumb::FetchOptions options;
@@ -203,7 +203,7 @@ TEST_CASE("what is called .gz must be gzip, lists must parse, archives must hold
         }).find("layer of another size") != std::string::npos);
 }
 
-TEST_CASE("a file at hand is checked as a download is, and --force is named") {
+TEST_CASE("a file that is present is checked as a download is, and the message names --force") {
   if (!plumb::fetch_built()) return;
   const Scratch server, cache;
   plumb::FetchOptions options;

@@ -30,7 +30,7 @@ std::string error(const Scratch& dir) {
 
 }  // namespace
 
-TEST_CASE("a folder with the required files alone is read, biases being zeros") {
+TEST_CASE("a folder with the required files alone is read, and its biases are zeros") {
   const Scratch dir;
   write_required(dir);
   CHECK(is_gcn_folder(dir.file("")));
@@ -49,7 +49,7 @@ TEST_CASE("a folder with the required files alone is read, biases being zeros") 
   CHECK(g.expected_logits.data.empty());
 }
 
-TEST_CASE("optional files are read where they are, each type of values into its own") {
+TEST_CASE("optional files are read where they are present, each type of values into its own type") {
   const Scratch dir;
   write_required(dir);
   write_npy<float>(dir.file("A_values_f32.npy"), {3}, {0.1F, 0.5F, 2.0F});

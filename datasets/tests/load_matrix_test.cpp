@@ -10,7 +10,7 @@
 using namespace plumb;
 using namespace plumb::test;
 
-TEST_CASE("the same matrix comes out of every format that can say it") {
+TEST_CASE("every format that can hold a matrix gives the same matrix") {
   const Scratch dir;
   const std::string mtx = "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 5\n3 1 7\n";
   write_npy<double>(dir.file("a.npy"), {3, 3}, {0, 5, 0, 0, 0, 0, 7, 0, 0});

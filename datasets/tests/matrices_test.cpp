@@ -191,7 +191,7 @@ TEST_CASE("a power law with exponent 1 halves the second row") {
   CHECK(a.row_ptr == Ints{0, 18, 27, 33});
 }
 
-TEST_CASE("a power law fills rows at most, and passes on what is cut") {
+TEST_CASE("a power law fills a row at most whole, and gives the entries that do not fit to other rows") {
   plumb::PowerLaw what;
   what.rows = 4;
   what.cols = 4;
@@ -277,7 +277,7 @@ TEST_CASE("an adjacency that cannot be normalised is refused") {
   CHECK(error_of([&] { (void)plumb::normalised_adjacency(a); }) == "adjacency: must be square, is: 1 x 2");
 }
 
-TEST_CASE("a made-up GCN has fitting shapes, and features whose rows sum to 1") {
+TEST_CASE("a generated GCN has matching shapes, and features whose rows sum to 1") {
   plumb::GcnShape shape;
   shape.scale = 6;
   shape.features = 20;
@@ -349,7 +349,7 @@ TEST_CASE("the stencil of a 3 x 2 grid is the Laplacian") {
   CHECK(plumb::stencil<float>(3, 3, 3).nnz() == 27 + 2 * 54);
 }
 
-TEST_CASE("the middle node of 3 x 3 x 3 elements meets all 27, a corner 8") {
+TEST_CASE("the middle node of 3 x 3 x 3 nodes is joined to all 27, a corner to 8") {
   const Csr<double> a = plumb::fem<double>(3, 3, 3, 2, 1);
   CHECK(defect(a) == "");
   CHECK(a.rows == 54);

@@ -35,7 +35,7 @@ TEST_CASE("a coordinate matrix becomes CSR with ascending columns") {
   CHECK(a.val == Reals{-1.5, 3, 4});
 }
 
-TEST_CASE("banner words in any case, indentation, blank and comment lines anywhere, CR LF") {
+TEST_CASE("banner words in any case, indentation, blank and comment lines anywhere, and CR LF are read") {
   const MatrixMarket m = read(
       "  %%matrixmarket MATRIX  Coordinate Integer GENERAL\r\n\r\n % c\r\n  1 \t 2  1\r\n\r\n% c\r\n 1 2 +7 "
       "\r\n\r\n");
@@ -139,7 +139,7 @@ TEST_CASE("sizes are checked before anything is allocated by them") {
   CHECK(to_csr<double>(read("matrix coordinate real general", "0 0 0\n")).row_ptr == Ints{0});
 }
 
-TEST_CASE("what contradicts the symmetry is an error on its line") {
+TEST_CASE("an entry that contradicts the symmetry is an error on its line") {
   CHECK(error("matrix coordinate real skew-symmetric", "2 2 1\n2 2 1\n") ==
         "m.mtx:3: diagonal entry of a skew-symmetric matrix is not 0: 2");
   CHECK(error("matrix coordinate complex hermitian", "2 2 1\n2 2 1 1\n") ==

@@ -215,7 +215,7 @@ TEST_CASE("MNIST's training images give the official inputs of 1024 neurons") {
   CHECK(lit == 6374505);
 }
 
-TEST_CASE("an image of made-up handwriting depends on its seed and its place alone") {
+TEST_CASE("a generated digit depends on its seed and its place alone") {
   const GreyImages few = plumb::digit_images(12, 7), many = plumb::digit_images(40, 7);
   CHECK(std::equal(few.pixels.begin(), few.pixels.end(), many.pixels.begin()));
   CHECK(plumb::digit_images(12, 8).pixels != few.pixels);
@@ -223,7 +223,7 @@ TEST_CASE("an image of made-up handwriting depends on its seed and its place alo
   CHECK(!std::equal(few.pixels.begin(), few.pixels.begin() + 784, few.pixels.begin() + 10 * 784));
 }
 
-TEST_CASE("made-up handwriting has MNIST's ink: 105 of 1024 pixels lit on average") {
+TEST_CASE("generated digits have as much ink as MNIST's: 105 of 1024 pixels are set on average") {
   const PixelMask mask = plumb::digit_inputs(2000, 1024, 1);
   const double mean = static_cast<double>(mask.nnz()) / 2000;
   CHECK(mean > 95);

@@ -105,7 +105,7 @@ TEST_CASE("C and Fortran order give the same row-major values") {
   CHECK(npy_dense<double>(read(npy(header("<f8", "(2, 3)", "True"), raw(column_major)))).data == row_major);
 }
 
-TEST_CASE("every number type is read, scalars and empty arrays too") {
+TEST_CASE("every number type is read, also in scalars and empty arrays") {
   CHECK(npy_values<double>(read(npy(header("<f4", "(1,)"), raw<float>({0.5F})))) == Reals{0.5});
   CHECK(npy_values<double>(read(npy(header("|b1", "(3,)"), std::string_view("\0\1\2", 3)))) ==
         Reals{0, 1, 1});
@@ -132,7 +132,7 @@ TEST_CASE("conversions are exact or refused, but for fp64 to fp32, which rounds"
   CHECK(error_of([&] { return npy_values<float>(huge); }).find("overflows fp32") != std::string::npos);
 }
 
-TEST_CASE("what holds no plain numbers is refused with its reason") {
+TEST_CASE("an array that holds no plain numbers is refused with the reason") {
   CHECK(error(npy(header("|O", "(1,)"), "")) == "a.npy: arrays of Python objects are not read: |O");
   CHECK(error(npy(header(">f8", "(1,)"), "")) == "a.npy: big-endian arrays are not read: >f8");
   CHECK(error(npy(header("<c16", "(1,)"), "")) == "a.npy: complex arrays are not read: <c16");
@@ -155,7 +155,7 @@ TEST_CASE("a file cut anywhere, or too long, is refused") {
         "a.npy: .npy data is cut short: bytes found, bytes expected: 15, 16");
 }
 
-TEST_CASE("a header that is no such dictionary, or a shape beyond reason, is refused") {
+TEST_CASE("a header that is not such a dictionary, or an impossible shape, is refused") {
   CHECK(error("hello world") == "a.npy: not a .npy file: wrong magic: hello ");
   CHECK_FALSE(error(npy("{}", "")).empty());
   CHECK_FALSE(error(npy("{'descr': '<f4', 'fortran_order': Maybe, 'shape': (1,)}", "")).empty());
@@ -171,7 +171,7 @@ TEST_CASE("a header that is no such dictionary, or a shape beyond reason, is ref
   CHECK(read(npy(header("<f8", "(4000000000, 4000000000, 0)"), "")).count() == 0);
 }
 
-TEST_CASE("what is written is read back, and its data begin at a multiple of 64") {
+TEST_CASE("a file that is written is read back, and its data begin at a multiple of 64 bytes") {
   const Scratch dir;
   const Dense<double> d{2, 3, {1, 2, 3, 4, 5, 6}};
   write_npy(dir.file("d.npy"), d);

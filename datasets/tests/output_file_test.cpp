@@ -156,7 +156,7 @@ TEST_CASE("a socket is connected to and stays") {
   CHECK(error_of([&] { return OutputFile{path}; }) == path + ": cannot write: Connection refused");
 }
 
-TEST_CASE("a name of a descriptor writes to it where it stands, and replaces nothing") {
+TEST_CASE("the name of a descriptor writes at its current position, and replaces no file") {
   const Scratch dir;
   const std::string log = dir.write("log", "before ");
   const int fd = ::open(log.c_str(), O_WRONLY | O_APPEND);
@@ -172,7 +172,7 @@ TEST_CASE("a name of a descriptor writes to it where it stands, and replaces not
         std::string::npos);
 }
 
-TEST_CASE("standard output is known by its names") {
+TEST_CASE("the names of standard output are recognised") {
   const Scratch dir;
   CHECK(is_standard_output("/dev/stdout"));
   CHECK(is_standard_output("/proc/self/fd/1"));
@@ -182,7 +182,7 @@ TEST_CASE("standard output is known by its names") {
   CHECK_FALSE(is_standard_output("/dev/full"));
 }
 
-TEST_CASE("an unwritable place is found without leaving anything") {
+TEST_CASE("an unwritable place is detected without leaving a file") {
   const Scratch dir;
   require_writable(dir.file("f"));
   require_writable("/dev/null");

@@ -43,7 +43,7 @@ TEST_CASE("a first layer joins every neuron to its own residue and to the one be
         std::vector<std::int32_t>{1, 3, 5, 7});
 }
 
-TEST_CASE("every label is worn by sixteen neurons, in every group") {
+TEST_CASE("every label belongs to sixteen neurons, in every group") {
   const RadixNet net = plumb::radixnet(1024, 30);
   REQUIRE(net.groups() == 5);
   for (std::int64_t g = 0; g < net.groups(); ++g) {
@@ -101,7 +101,7 @@ TEST_CASE("the larger networks keep the labels that their published categories w
   }
 }
 
-TEST_CASE("a shallow network is the beginning of a deep one") {
+TEST_CASE("the layers of a shallow network are the first layers of a deep one") {
   const RadixNet shallow = plumb::radixnet(4096, 17);
   const RadixNet deep = plumb::radixnet(4096, 200);
   CHECK(std::equal(shallow.labels.begin(), shallow.labels.end(), deep.labels.begin()));

@@ -76,7 +76,7 @@ TEST_CASE("every valid Matrix Market file of the collection is read, every inval
   CHECK(dense(root + "/overflow/overflow_index_gt_int8.mtx")[299'000] == 1.0);
 }
 
-TEST_CASE("a symmetric file and its general twin are the same matrix") {
+TEST_CASE("a symmetric file and its general counterpart hold the same matrix") {
   const std::string root = data("matrix_market");
   if (root.empty()) return;
   int pairs = 0;

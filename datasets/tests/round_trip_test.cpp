@@ -173,7 +173,7 @@ for name in sys.argv[1:]:
   std::vector<std::pair<std::string, Csr<double>>> written;
   std::string command = "python3 " + dir.file("back.py");
   for (const auto& [what, matrix] : matrices<double>()) {
-    if (what == "infinities") continue;  // mmread knows no infinity
+    if (what == "infinities") continue;  // mmread does not read infinities
     for (const char* ending : {".npz", ".npy", ".mtx", ".mtx.gz"}) {
       const std::string name = dir.file(std::to_string(written.size()) + ending);
       // SciPy 1.17's mmread refuses a matrix without rows or columns.

@@ -35,7 +35,7 @@ Csr<double> small() {
 
 }  // namespace
 
-TEST_CASE("what is saved with its shape is loaded the same") {
+TEST_CASE("a matrix that is saved with its shape is loaded unchanged") {
   const Scratch folder;
   const Csr<double> a = small();
   for (const char* name : {"a.mtx", "a.npz", "a.npy"}) {
@@ -105,7 +105,7 @@ TEST_CASE("a network is read back from a cache, an archive and a folder") {
         std::string::npos);
 }
 
-TEST_CASE("inputs are read back from both formats") {
+TEST_CASE("inputs that were written are read back from both formats") {
   const Scratch folder;
   const plumb::PixelMask mask = plumb::digit_inputs(50, 256, 3);
   const Csr<float> y = plumb::to_csr(mask);
@@ -126,7 +126,7 @@ TEST_CASE("greyscale images are read back") {
   CHECK(plumb::read_idx_images(folder.file("a.gz")).pixels == images.pixels);
 }
 
-TEST_CASE("a made-up GCN is read back") {
+TEST_CASE("a generated GCN is written and read back unchanged") {
   const Scratch folder;
   plumb::GcnShape shape;
   shape.scale = 5;

@@ -62,7 +62,7 @@ TEST_CASE("each malformed line of a layer is named with its number, what is wron
   CHECK(layer_error(std::string_view("1\t1\t1\0\n", 8)) == "n3-l1.tsv:1: weight is not a number: 1\\x00");
 }
 
-TEST_CASE("an entry that is there twice is named with the line of the second, blank lines counted") {
+TEST_CASE("a repeated entry is named with the line of the second, blank lines counted") {
   CHECK(layer_error("1\t1\t1\n\n2\t3\t1\n\n\n1\t2\t1\n2\t3\t4\n") == "n3-l1.tsv:7: entry is repeated: 2 3");
 }
 
@@ -148,7 +148,7 @@ TEST_CASE("an error in a tar names archive, member and line") {
   CHECK(read_sdnn_weights(tar, 2, 1).layers.size() == 1);  // layers that were not asked for are not parsed
 }
 
-TEST_CASE("damage behind the last layer wanted is found") {
+TEST_CASE("damage behind the last requested layer is found") {
   const Scratch dir;
   const std::string layer = "1\t1\t0.5\n";
   const std::string whole = tar_member("n2-l1.tsv", layer) + tar_member("n2-l2.tsv", layer) + tar_end();

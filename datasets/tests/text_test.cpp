@@ -23,7 +23,9 @@ TEST_CASE("pieces are taken in order, by one thread at a time, and each is worke
   CHECK(worked == std::vector<int>(1000, 1));
 }
 
-TEST_CASE("what taking throws comes back, once the pieces before it are done; none is taken after it") {
+TEST_CASE(
+    "an exception from taking a piece is rethrown once the pieces before it are done; no piece is taken "
+    "after it") {
   std::atomic<int> worked{0};
   int next = 0;
   const auto unreadable = text::deal<int>(

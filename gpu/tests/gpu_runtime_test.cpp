@@ -45,7 +45,7 @@ std::string message_of(cudaError_t status) {
 
 }  // namespace
 
-TEST_CASE("a failed call names its place, itself, and the error's name and text") {
+TEST_CASE("a failed call is reported with its place, its name, and the error's name and text") {
   const std::string said = message_of(cudaErrorInvalidValue);
   CHECK(said.rfind("some/file.cpp:17: cudaMalloc(&p, n): cudaErrorInvalidValue: ", 0) == 0);
   CHECK(message_of(cudaSuccess).empty());
@@ -100,7 +100,7 @@ TEST_CASE(
         "33792 bytes of static and 198657 of dynamic shared memory, but the device gives a block 232448");
 }
 
-TEST_CASE("what is written to a device is read back, in stream order") {
+TEST_CASE("data written to a device are read back, in stream order") {
   if (!device_here()) return;
   const DeviceStream stream;
   const DeviceArray<int> buffer(3, "a test"), copy(3, "a test");
@@ -132,7 +132,7 @@ TEST_CASE("poison reaches every word, and one changed word is counted") {
   CHECK(mismatches() == 1);
 }
 
-TEST_CASE("a disturbed launch does its work, and the seam is left as it was") {
+TEST_CASE("a disturbed launch gives the same result, and the launch seam is restored afterwards") {
   if (!device_here()) return;
   Disturbance disturbance;
   const std::int64_t bytes = 8 * 1000;

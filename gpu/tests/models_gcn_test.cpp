@@ -121,7 +121,8 @@ void judge(const Gcn<double>& net) {
 
 }  // namespace
 
-TEST_CASE("pipelines of three kinds are there; the vendor's needs libraries that run on no executor") {
+TEST_CASE(
+    "pipelines of three kinds are registered; the vendor's needs libraries that the executor cannot run") {
   std::vector<std::string> names;
   for (const auto* p : device_pipelines()) names.emplace_back(p->name);
   CHECK(names == std::vector<std::string>{"gpu_fused", "gpu_unfused"});

@@ -107,7 +107,7 @@ TEST_CASE("random networks, biases of either sign, any cap, empty rows: every la
   }
 }
 
-TEST_CASE("neurons that share their inputs, and a last neuron that takes all there are") {
+TEST_CASE("neurons that share their inputs, and a last neuron that takes all inputs, are within the bound") {
   SparseDnn net{128, -0.3F, 4, {shared_weights(128, 1), shared_weights(128, 2), random_weights(128, 5, 3)}};
   std::vector<std::vector<std::pair<int, float>>> rows(128);
   for (int i = 0; i < 128; ++i) rows[127].emplace_back(i, 0.01F * static_cast<float>(i % 7));
@@ -118,7 +118,9 @@ TEST_CASE("neurons that share their inputs, and a last neuron that takes all the
   }
 }
 
-TEST_CASE("networks wider than a block, and wider than a tile, whose rows settle before the end") {
+TEST_CASE(
+    "networks wider than a block, and wider than a tile, are within the bound where rows become steady "
+    "early") {
   for (const std::int64_t n : {600, 1056}) {
     CAPTURE(n);
     SparseDnn net{n, -0.05F, 4, {shared_weights(n, 1)}};
@@ -132,7 +134,8 @@ TEST_CASE("networks wider than a block, and wider than a tile, whose rows settle
 }
 
 TEST_CASE(
-    "a positive bias goes only where Z is not 0: not to empty columns, inactive rows or sums that cancel") {
+    "a positive bias is added only where Z is not 0: not in empty columns, inactive rows or sums that "
+    "cancel") {
   SparseDnn net{3, 0.25F, 32, {csr(3, {{{0, 1}, {1, 1}}, {{0, 1}, {1, -1}}, {}})}};
   const Csr<float> y = csr(3, {{{0, 1}, {1, 1}}, {}, {{1, 3}}, {{1, 0.125F}}});
   for (const auto* pipeline : device_pipelines()) {
@@ -160,7 +163,8 @@ TEST_CASE("NaN stays NaN, counts as a non-zero, and stays in its row") {
   }
 }
 
-TEST_CASE("rows that die in different layers keep their own ids and values, whatever the batch and depth") {
+TEST_CASE(
+    "rows that become inactive in different layers keep their ids and values, whatever the batch and depth") {
   struct Size {
     std::int64_t rows, layers, neurons;
   };
@@ -197,7 +201,7 @@ TEST_CASE("rows that die in different layers keep their own ids and values, what
   }
 }
 
-TEST_CASE("rows that die when the others have steady-state are counted in their layer") {
+TEST_CASE("rows that become inactive in steady-state layers are counted in their layer") {
   // The last width is too wide for whole rows to stay on chip. Two panels of a warp's four are there.
   for (const std::int64_t neurons : {5, 1040}) {
     constexpr std::int64_t kRows = 40, kLayers = 9, kLate = 7;
@@ -250,7 +254,7 @@ TEST_CASE("subnormal inputs count, also where columns are repeated, near and far
   }
 }
 
-TEST_CASE("no rows, no neurons and no layers are networks too") {
+TEST_CASE("networks without rows, without neurons and without layers run") {
   const SparseDnn empty{0, -1, 32, {csr(0, {})}};
   const SparseDnn shallow{2, -1, 32, {}};
   const SparseDnn one{2, -1, 32, {identity(2)}};
@@ -292,7 +296,7 @@ bool right(plumb::SdnnPlan& plan, const SparseDnn& net, const Csr<float>& y) {
 
 }  // namespace
 
-TEST_CASE("every planted fault of a device pipeline is noticed, and the right one is not") {
+TEST_CASE("every mutant of a device pipeline is detected, and the correct pipeline passes") {
   using plumb::sdnn_faults::Fault;
   for (const Fault fault :
        {Fault::none, Fault::cap_before_bias, Fault::bias_everywhere, Fault::nan_lost, Fault::stale_places,

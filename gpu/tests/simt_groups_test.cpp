@@ -53,7 +53,7 @@ TEST_CASE("what a tile of two warps votes on orders its memory, and without the 
   }
 }
 
-TEST_CASE("a tile of two warps that one thread never meets is a deadlock") {
+TEST_CASE("a tile of two warps that one thread never joins is a deadlock") {
   std::vector<int> out(128);
   Run run(3);
   wide_tile_divergent(run.output(out));
@@ -62,7 +62,7 @@ TEST_CASE("a tile of two warps that one thread never meets is a deadlock") {
   CHECK(findings[0].kind == FindingKind::deadlock);
 }
 
-TEST_CASE("scans and partitions of a warp, in the order of ranks") {
+TEST_CASE("scans and partitions of a warp are in the order of ranks") {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     const auto in = counting(32, 1);
     std::vector<int> out(6 * 32);
@@ -132,7 +132,9 @@ TEST_CASE("directed rounding brackets the exact result by neighbours") {
   CHECK(std::nextafter(static_cast<float>(d[8]), 1.0f) == static_cast<float>(d[9]));
 }
 
-TEST_CASE("products of bytes, bytes in a word, 24-bit products and saturating conversions") {
+TEST_CASE(
+    "products of bytes, bytes in a word, 24-bit products and saturating conversions are as PTX defines "
+    "them") {
   const unsigned inf = 0x7f800000u, nan = 0x7fc00000u;
   const std::vector<unsigned> x = {0xff020380u, 0x01fe0407u, inf, nan};  // bytes -1 2 3 -128 and 1 -2 4 7
   std::vector<int> out(19);

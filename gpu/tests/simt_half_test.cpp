@@ -161,7 +161,7 @@ TEST_CASE("between any two neighbours, rounding goes to nearest even, to zero, d
   all_ties<Brain>();
 }
 
-TEST_CASE("what is too large, too small or no number narrows as CUDA says") {
+TEST_CASE("values that are too large, too small or NaN narrow as CUDA defines") {
   CHECK(narrow<Half>(65519.0) == 0x7bff);
   CHECK(narrow<Half>(65520.0) == 0x7c00);
   CHECK(narrow<Half>(1e300, Round::zero) == 0x7bff);
@@ -293,7 +293,7 @@ TEST_CASE("quotients of halves and square roots round once") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("comparisons, extremes and saturation with NaN and zeros of either sign") {
+TEST_CASE("comparisons, extremes and saturation treat NaN and zeros of either sign as PTX defines") {
   const half nan = CUDART_NAN_FP16, one(1.0f), two(2.0f), zero(0.0f), minus = CUDART_NEG_ZERO_FP16;
   CHECK(__hlt(one, two));
   CHECK_FALSE(__hlt(nan, two));
@@ -493,7 +493,7 @@ TEST_CASE("ldmatrix gives each lane its pair of each matrix, or of its transpose
   }
 }
 
-TEST_CASE("a product by cp.async, ldmatrix and mma is right, and a race without its second barrier") {
+TEST_CASE("a product by cp.async, ldmatrix and mma is correct, and is a race without its second barrier") {
   const int k = 80;
   std::vector<unsigned short> a(static_cast<std::size_t>(32 * k)), b(static_cast<std::size_t>(k * 16));
   const auto a_at = [](int i) { return i * 7 % 61 - 30; };
@@ -603,7 +603,9 @@ TEST_CASE("wmma multiplies in every shape, type and layout it offers") {
   check_warp_product<signed char, int>({WarpProduct::s8, 16, 16, 16}, 1, 1, 128);
 }
 
-TEST_CASE("a tile loaded by wmma before the warp has met is a race; lanes must be there, tiles aligned") {
+TEST_CASE(
+    "a tile loaded by wmma before the warp has synchronised is a race; all lanes must take part, tiles must "
+    "be aligned") {
   std::vector<unsigned short> in(264), out(264);
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = bits_of_half(static_cast<float>(i));
   twin(

@@ -92,7 +92,7 @@ TEST_CASE("a warp scan in double precision adds up") {
   CHECK(out[31] == 16.0);
 }
 
-TEST_CASE("barrier votes count, and all and any") {
+TEST_CASE("barrier votes give the count, all and any") {
   for (const int threads : {1, 40, 1024}) {
     std::vector<int> out(3);
     Run run(1);

@@ -7,7 +7,7 @@
 
 using namespace plumb::simt_test;
 
-TEST_CASE("a block hands over to another: all write, a barrier, one fence and one flag") {
+TEST_CASE("a block passes data to another: all threads write, then a barrier, one fence and one flag") {
   for (const int threads : {32, 128}) {
     CAPTURE(threads);
     std::vector<int> data(static_cast<std::size_t>(threads)), flag(1), out(data.size());
@@ -20,7 +20,7 @@ TEST_CASE("a block hands over to another: all write, a barrier, one fence and on
   }
 }
 
-TEST_CASE("fences add up over a chain of flags, and one missing link breaks it") {
+TEST_CASE("fences order data over a chain of flags, and one missing fence breaks the order") {
   std::vector<int> data(1), flags(2), out(1);
   twin(
       "legal", "relay write", "relay read",
@@ -30,7 +30,7 @@ TEST_CASE("fences add up over a chain of flags, and one missing link breaks it")
       [&] { return out[0] == 5; });
 }
 
-TEST_CASE("a queue's ticket needs a barrier before it is drawn anew") {
+TEST_CASE("a queue's work index needs a barrier before the next one is drawn") {
   std::vector<int> next(1), out(10 * 64);
   twin(
       "legal", "queue write", "queue read",
@@ -88,8 +88,7 @@ TEST_CASE("barriers waited for by parity order producers and consumers of differ
       [&] { return out[0] == 27 && out[95] == 27; });
 }
 
-TEST_CASE(
-    "a lock orders what it guards where it is released as well as acquired, at the scope of its users") {
+TEST_CASE("a lock orders the data it guards if it is acquired and released at the scope of its users") {
   std::vector<int> lock(1), words(4), value(1);
   twin(
       "legal", "ordered lock", "ordered lock",
@@ -105,7 +104,7 @@ TEST_CASE(
       [&] { return value[0] == 6; });
 }
 
-TEST_CASE("a counter that acquires and releases stands for the fences of the last block") {
+TEST_CASE("a counter that acquires and releases replaces the fences of the last block") {
   const std::vector<int> in = counting(5, 1);
   std::vector<int> partial(5), out(1);
   std::vector<unsigned> count(1);

@@ -141,7 +141,7 @@ TEST_CASE("the codes are CUDA's") {
   CHECK(static_cast<int>(simt::LaunchError::cooperative_too_large) == cudaErrorCooperativeLaunchTooLarge);
 }
 
-TEST_CASE("a cooperative launch must fit the chip at once") {
+TEST_CASE("all blocks of a cooperative launch must be resident at once") {
   const simt::ChipLimits& chip = simt::limits_of(90);
   const auto error = [&](unsigned blocks, unsigned threads, std::size_t shared) {
     simt::LaunchShape s = shape(blocks, threads, 0, shared);
@@ -208,7 +208,7 @@ TEST_CASE("atomicAdd of floats flushes subnormals in global memory and keeps the
   }
 }
 
-TEST_CASE("the executor's own lack of memory is told as such, and says nothing about the kernel") {
+TEST_CASE("a lack of memory of the executor is reported as such, and is no verdict on the kernel") {
   // In a child, whose address space is limited to what it has and a little: the stacks of 1009 blocks do not fit.
   const pid_t child = fork();
   REQUIRE(child >= 0);
@@ -238,7 +238,7 @@ TEST_CASE("the executor's own lack of memory is told as such, and says nothing a
   CHECK(WEXITSTATUS(status) == 0);
 }
 
-TEST_CASE("a race on one line is told from two lines: an update wants atomicAdd") {
+TEST_CASE("a race within one line is reported differently from one of two lines: an update needs atomicAdd") {
   if (!checked()) return;
   std::vector<int> out(64);
   {

@@ -7,7 +7,7 @@
 
 using namespace plumb::simt_test;
 
-TEST_CASE("a producing and a consuming warp hand over by bar.sync and bar.arrive") {
+TEST_CASE("a producer warp and a consumer warp synchronise by bar.sync and bar.arrive") {
   const std::vector<int> in = counting(5 * 32);
   std::vector<int> out(32);
   twin(
@@ -27,7 +27,7 @@ TEST_CASE("a store that releases and loads that acquire order what went before")
       [&] { return out[1] == 7 && out[2] == 7; });
 }
 
-TEST_CASE("a counter with acquire and release stands for the fences of the last block") {
+TEST_CASE("a counter with acquire and release replaces the fences of the last block") {
   const std::vector<int> in = counting(6);
   std::vector<int> partial(6), out(1);
   std::vector<unsigned> count(1);
@@ -40,7 +40,7 @@ TEST_CASE("a counter with acquire and release stands for the fences of the last 
       [&] { return out[0] == 30; });
 }
 
-TEST_CASE("a copy by cp.async lands at its wait and no sooner") {
+TEST_CASE("a copy by cp.async is complete after its wait, and not before") {
   const std::vector<int> in = counting(4 * 64);
   std::vector<int> out(64);
   const int copy = line_of("ptx", "ptx tile copy"), use = line_of("ptx", "ptx tile use");
@@ -64,7 +64,7 @@ TEST_CASE("a copy by cp.async lands at its wait and no sooner") {
   }
 }
 
-TEST_CASE("a ring of stages between a producing and a consuming warp is ordered by mbarriers") {
+TEST_CASE("mbarriers order a ring of stages between a producer warp and a consumer warp") {
   const std::vector<int> in = counting(7 * 32);
   std::vector<int> out(32);
   twin(
@@ -131,7 +131,7 @@ TEST_CASE("copies of cp.async arrive at an mbarrier by themselves, and not with 
   }
 }
 
-TEST_CASE("an arrival's state names its phase, and those who drop out are not waited for again") {
+TEST_CASE("the token of an arrival names its phase, and threads that drop out are not waited for again") {
   const std::vector<int> in = counting(64);
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     CAPTURE(seed);
@@ -145,7 +145,7 @@ TEST_CASE("an arrival's state names its phase, and those who drop out are not wa
   }
 }
 
-TEST_CASE("branches inside an asm statement") {
+TEST_CASE("branches inside an asm statement are taken as written") {
   std::vector<int> out(2);
   Run run;
   ptx_loop(run.output(out));
@@ -185,7 +185,7 @@ TEST_CASE("bulk copies that are misaligned, never waited for, or fewer than anno
                 all_of(findings));
 }
 
-TEST_CASE("registers, vectors, bits and votes") {
+TEST_CASE("registers, vectors, bits and votes of inline PTX give what PTX defines") {
   alignas(16) static const float in[4] = {2, 3, 5, 7};
   std::vector<unsigned> out(32 * 24);
   Run run(1);

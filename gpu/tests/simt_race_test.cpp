@@ -31,7 +31,7 @@ TEST_CASE("a tree sum with one barrier removed is reported at its line at every 
   }
 }
 
-TEST_CASE("a finding says who did what to which element, and what would order it") {
+TEST_CASE("a finding states which threads accessed which element, and what would order them") {
   if (!plumb::simt_test::checked()) return;
   const auto in = ones(64);
   std::vector<float> out(1);
@@ -239,7 +239,7 @@ TEST_CASE("barriers as objects order what was written before an arrival with wha
       [&] { return whole[64] == 127; });
 }
 
-TEST_CASE("a bulk copy that a barrier waits for is there after the wait, and not before") {
+TEST_CASE("a bulk copy that a barrier waits for is complete after the wait, and not before") {
   std::vector<int> in(132), out(128);
   std::iota(in.begin(), in.end(), 0);
   const auto skip = static_cast<int>((16 - reinterpret_cast<std::uintptr_t>(in.data()) % 16) % 16 / 4);
@@ -350,7 +350,7 @@ TEST_CASE("a store that is volatile or atomic reads nothing") {
   CHECK(out[0] == 6);
 }
 
-TEST_CASE("padding that nobody writes is nobody's mistake") {
+TEST_CASE("padding that no kernel writes is no finding") {
   std::vector<float> in(128, 1.0f), out(128);
   in[77] = 5.0f;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
@@ -376,7 +376,7 @@ TEST_CASE("a __device__ variable is watched like an array") {
       kAnything);
 }
 
-TEST_CASE("a thousand blocks are judged one by one") {
+TEST_CASE("a thousand blocks are checked one by one") {
   const auto in = ones(1000 * 64);
   std::vector<float> out(1000);
   Run run(3);

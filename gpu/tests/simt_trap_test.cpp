@@ -55,7 +55,7 @@ TEST_CASE("threads that meet at two different barriers are reported with both li
   }
 }
 
-TEST_CASE("a vote does not meet a barrier without one") {
+TEST_CASE("a barrier with a vote does not pair with a barrier without one") {
   std::vector<int> out(64);
   Run run;
   vote_meets_barrier(run.output(out));
@@ -65,7 +65,7 @@ TEST_CASE("a vote does not meet a barrier without one") {
                 all_of(findings));
 }
 
-TEST_CASE("a lane that its own mask leaves out is reported") {
+TEST_CASE("a lane that is missing in its own mask is reported") {
   for (const unsigned mask : {0xffu, 0x1fu}) {
     for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
       std::vector<int> out(32);
@@ -84,7 +84,7 @@ TEST_CASE("a lane that its own mask leaves out is reported") {
   }
 }
 
-TEST_CASE("what a lane outside the mask would have given is poison, so a maximum of negatives goes wrong") {
+TEST_CASE("the value of a lane outside the mask is poison, so a maximum of negatives becomes wrong") {
   std::vector<int> in(20, -5);
   std::vector<int> out(1);
   {
@@ -99,7 +99,7 @@ TEST_CASE("what a lane outside the mask would have given is poison, so a maximum
   CHECK(out[0] != -5);
 }
 
-TEST_CASE("threads that wait for what cannot come are reported, with who waits where") {
+TEST_CASE("threads that wait for what cannot happen are reported, each with its place") {
   std::vector<int> out(64);
   {
     Run run;

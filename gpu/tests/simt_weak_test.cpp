@@ -57,7 +57,7 @@ std::function<bool(Form, std::uint64_t)> message(Message launch) {
 
 }  // namespace
 
-TEST_CASE("a message by relaxed atomics may overtake its data") {
+TEST_CASE("a flag stored by a relaxed atomic may become visible before its data") {
   shows_in_weak_memory(message(relaxed_message));
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("the active mask may leave out lanes of the same branch") {
   });
 }
 
-TEST_CASE("a weak exchange fails now and then for no reason") {
+TEST_CASE("a weak compare-exchange fails spuriously now and then") {
   shows_within_seeds([](Form f, std::uint64_t seed) {
     Words slots, count;
     Run run(seed);

@@ -16,7 +16,7 @@ TEST_CASE("globs match whole texts") {
   CHECK(glob_match("gpu/*merge*", "gpu/12_merge_path"));
 }
 
-TEST_CASE("a misspelt word is met with the nearest right one, and nonsense with none") {
+TEST_CASE("a misspelt word gets the nearest known word as a suggestion, and nonsense gets none") {
   CHECK(nearest("spvm", {"gemm", "spmv", "spmm"}) == "spmv");
   CHECK(nearest("xyzzyplugh", {"gemm", "spmv"}).empty());
 }

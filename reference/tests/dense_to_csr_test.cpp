@@ -52,7 +52,7 @@ TEST_CASE("outputs that are not sized by the non-zeros are refused") {
   CHECK_THROWS_AS((void)convert({1, 0, 1, 0}, 2, 2, 3), Error);
 }
 
-TEST_CASE("dense_to_csr forgives nothing on any fill") {
+TEST_CASE("dense_to_csr has a bound of 0 on every fill") {
   Tolerance t;
   t.fill = Fill::real;
   CHECK(DenseToCsr::bound(t, 2, 1.0, 1.0, 1) == 0);

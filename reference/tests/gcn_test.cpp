@@ -251,7 +251,7 @@ TEST_CASE("the cheaper order has fewer products") {
   CHECK(plumb::cheaper_order(net, 1) == GcnOrder::aggregate_first);
 }
 
-TEST_CASE("accuracy counts rows whose largest logit stands at the label; NaN is never right") {
+TEST_CASE("accuracy counts rows whose largest logit is at the label; NaN is never correct") {
   const Dense<float> logits{3, 2, {1, 2, 5, 1, std::numeric_limits<float>::quiet_NaN(), 1}};
   CHECK(plumb::count_right(logits, {1, 0, 1}, {0, 1, 2}) == 2);
   CHECK(plumb::count_right(logits, {0, 0, 0}, {0, 2}) == 0);

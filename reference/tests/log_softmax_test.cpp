@@ -45,7 +45,7 @@ TEST_CASE("the exponentials of a row of log_softmax sum to 1") {
   CHECK(sum == doctest::Approx(1).epsilon(1e-15));
 }
 
-TEST_CASE("equal entries give -log n whatever they are, with one ulp to miss it by") {
+TEST_CASE("equal entries give -log n whatever they are, within one ulp") {
   const ReferenceArray y = rows_of<double>({7, 7, 7, 7, -1e9, -1e9, -1e9, -1e9}, 4);
   for (const double v : y.value) CHECK(v == -std::log(4.0));
   Tolerance t;

@@ -87,7 +87,8 @@ TEST_CASE("the bits of every pattern stay what stored case ids mean by them") {
 }
 
 TEST_CASE(
-    "a stencil's point knows its neighbours above, left, right and below, and none across a line's end") {
+    "a stencil's point is joined to its neighbours above, left, right and below, and to none across a line's "
+    "end") {
   const auto a = made("rows=9,cols=9,density=0,pattern=stencil");  // 3 x 3
   CHECK(columns(a, 4) == std::vector<int>{1, 3, 4, 5, 7});
   CHECK(columns(a, 0) == std::vector<int>{0, 1, 3});

@@ -55,7 +55,9 @@ TEST_CASE("one layer by hand: sum, bias, ReLU and cap, in every pipeline") {
   }
 }
 
-TEST_CASE("a positive bias goes only where Z is not 0: not to empty columns, dead rows or sums that cancel") {
+TEST_CASE(
+    "a positive bias is added only where Z is not 0: not to empty columns, inactive rows or sums that "
+    "cancel") {
   // neuron 0: y0 + y1; neuron 1: y0 - y1; neuron 2: nothing
   SparseDnn net{3, 0.25F, 32, {csr(3, {{{0, 1}, {1, 1}}, {{0, 1}, {1, -1}}, {}})}};
   const Csr<float> y = csr(3, {{{0, 1}, {1, 1}}, {}, {{1, 3}}, {{1, 0.125F}}});
@@ -79,7 +81,9 @@ TEST_CASE("NaN stays NaN and counts as a non-zero") {
   }
 }
 
-TEST_CASE("rows that die in different layers: row i with input v loses 1 per layer, so it lives v layers") {
+TEST_CASE(
+    "rows become inactive in different layers: row i with input v loses 1 per layer, so it is active for v "
+    "layers") {
   constexpr std::int64_t kLayers = 90;  // beyond two of the stages after which survivors share new chunks
   SparseDnn net{5, -1, 200, {}};
   for (std::int64_t l = 0; l < kLayers; ++l) net.gather.push_back(identity(5));
@@ -110,7 +114,7 @@ TEST_CASE("rows that die in different layers: row i with input v loses 1 per lay
   }
 }
 
-TEST_CASE("wide layers, whose tiles hold 32 or 16 rows, give the same") {
+TEST_CASE("wide layers, whose tiles hold 32 or 16 rows, give the same answers") {
   for (const std::int64_t n : {3000, 5000, 40000}) {
     SparseDnn net{n, -1, 32, {}};
     Csr<float> shift = identity(n);  // neuron j gathers from j + 1, the last from 0
@@ -212,7 +216,7 @@ TEST_CASE("an input on an unstable fixed point is undecidable, its neighbours ar
   CHECK(answer.undecidable == std::vector<std::int32_t>{1});
 }
 
-TEST_CASE("the reference answers as the pipelines do where nothing is undecidable") {
+TEST_CASE("the reference and the pipelines give the same answer where nothing is undecidable") {
   SparseDnn net{37, -0.05F, 32, {}};
   for (std::uint64_t l = 0; l < 8; ++l) net.gather.push_back(random_weights(37, 9, 300 + l));
   const Csr<float> y = random_inputs(600, 37, 9);
@@ -226,7 +230,7 @@ TEST_CASE("the reference answers as the pipelines do where nothing is undecidabl
   }
 }
 
-TEST_CASE("no rows, no neurons and no layers are networks too") {
+TEST_CASE("networks without rows, without neurons and without layers run") {
   const SparseDnn empty{0, -1, 32, {csr(0, {})}};
   const SparseDnn shallow{2, -1, 32, {}};
   const SparseDnn one{2, -1, 32, {identity(2)}};

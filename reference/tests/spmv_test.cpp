@@ -39,7 +39,7 @@ TEST_CASE("spmv multiplies a 3 x 3 matrix and a vector as by hand") {
   CHECK(r.outputs.at(0).terms == std::vector<std::int32_t>{2, 0, 2});
 }
 
-TEST_CASE("alpha scales the product, beta the y there was, and y counts as a term") {
+TEST_CASE("alpha scales the product, beta scales the old y, and y counts as a term") {
   Small s;
   s.alpha = 2, s.beta = -1;
   const Reference r = s.run();

@@ -34,7 +34,7 @@ std::string stored(const std::string& variant) {
 
 }  // namespace
 
-TEST_CASE("unknown words end with exit 2 and the nearest right one") {
+TEST_CASE("an unknown word gives exit code 2 and the nearest known word") {
   CHECK(bench("--csae all").exit_code == 2);
   CHECK(bench("--csae all").has("did you mean '--case'?"));
   CHECK(bench("--case 'spvm.*'").has("did you mean 'spmv'?"));

@@ -135,7 +135,7 @@ TEST_CASE("a list with an id above the number of inputs is an error, unless --in
   CHECK(cut.line(-1).find("categories: 2 of 2, equal to ") == 0);
 }
 
-TEST_CASE("nothing computed is no success: no inputs, no weights") {
+TEST_CASE("a run that computes nothing is no success: no inputs, no weights") {
   const Scratch scratch;
   const std::string network = small_network(scratch);
   const std::string empty = scratch.write("empty.tsv", "");
@@ -188,7 +188,7 @@ TEST_CASE("infer sdnn refuses an archive whose gzip sum is wrong, from a file an
   }
 }
 
-TEST_CASE("a disk that fills up leaves neither half a result nor the old one changed, and is exit code 2") {
+TEST_CASE("a full disk leaves neither a partial result nor a changed old one, and gives exit code 2") {
   const Scratch scratch;
   scratch.write("kept.json", "kept");
   scratch.write("kept.npy", "kept");
@@ -261,7 +261,7 @@ TEST_CASE("outputs that cannot be written are found before the work; a device st
   CHECK(help.exit_code == 2);
 }
 
-TEST_CASE("--json /dev/stdout is JSON alone; the words go to standard error") {
+TEST_CASE("--json /dev/stdout writes JSON alone; messages go to standard error") {
   const Outcome o = shell("env -u PLUMB_DATA PLUMB_CACHE=/nonexistent '" PLUMB_INFER
                           "' gcn --json /dev/stdout 2>/dev/null | cat");
   CHECK(nlohmann::json::accept(o.text));
@@ -286,7 +286,7 @@ TEST_CASE("a program short of address space ends after its answer") {
   CHECK(o.exit_code != 124);
 }
 
-TEST_CASE("a number of threads beyond all reason is cut, with a note") {
+TEST_CASE("an impossible number of threads is reduced, with a note") {
   const Outcome o = shell("env -u PLUMB_DATA PLUMB_CACHE=/nonexistent OMP_NUM_THREADS=100000 '" PLUMB_INFER
                           "' gcn --layers 1");
   CAPTURE(o.text);
@@ -348,8 +348,7 @@ TEST_CASE("infer gcn with no data at hand generates it, says so first, and is wi
   }
 }
 
-TEST_CASE(
-    "infer gcn on a generated twin: widths as asked, all pipelines in turn, words it does not know refused") {
+TEST_CASE("infer gcn --twin takes widths, runs all pipelines in turn, and refuses unknown words") {
   const Outcome o = bare("gcn --twin web-Stanford --widths 3-2 --pipeline all");
   CAPTURE(o.text);
   CHECK(o.exit_code == 0);
@@ -391,7 +390,7 @@ TEST_CASE("infer gcn on a device: the same answers, or one line that says why no
   CHECK_FALSE(o.has("outside"));
 }
 
-TEST_CASE("the official network answers with the published list") {
+TEST_CASE("the official network gives the published categories") {
   const std::string folder = data("/sdnn");
   if (folder.empty()) return;
   const Outcome o = infer("sdnn --neurons 1024 --layers 120 --data " + folder);

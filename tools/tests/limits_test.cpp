@@ -53,7 +53,8 @@ void works_or_names(const Outcome& o, const std::string& limit) {
 
 }  // namespace
 
-TEST_CASE("few processes: fewer threads, or exit code 2 with the limit") {
+TEST_CASE(
+    "where few processes are allowed, fewer threads are used, or the exit code is 2 and the limit is named") {
   const std::string user = as_limited_user();
   if (user.empty()) {
     MESSAGE("skipped: limits of processes do not hold for root, and setpriv cannot make another user here");
@@ -78,7 +79,7 @@ TEST_CASE("few processes: fewer threads, or exit code 2 with the limit") {
   CHECK(none.has("error: cannot start a child process: Resource temporarily unavailable (ulimit -u is 1"));
 }
 
-TEST_CASE("few descriptors, small stacks, small files: the same") {
+TEST_CASE("with few descriptors, small stacks or small files a program works or names the limit") {
   for (const std::string& program : kPrograms) {
     CAPTURE(program);
     works_or_names(limited("ulimit -n 11", program), "ulimit -n is 11");
@@ -87,7 +88,7 @@ TEST_CASE("few descriptors, small stacks, small files: the same") {
   }
 }
 
-TEST_CASE("little address space: the same") {
+TEST_CASE("with little address space a program works or names the limit") {
   for (const std::string mib : {"150", "250", "1000"}) {
     for (const std::string& program : kPrograms) {
       CAPTURE(mib);

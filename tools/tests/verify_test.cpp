@@ -113,7 +113,7 @@ TEST_CASE("--case @FILE takes the cases that a file names, and says where it wen
   CHECK(gone.has("/no/such/file: "));
 }
 
-TEST_CASE("without a GPU, the way to run its kernels is named") {
+TEST_CASE("without a GPU, the message names the way to run GPU kernels") {
   const Outcome run = verify("--case 'transpose.f32(rows=63*)' --variant '*/01*'");
   if (!run.has("no CUDA device")) {
     MESSAGE("skipped: a GPU is here, or a build without CUDA");
@@ -282,7 +282,7 @@ TEST_CASE(
   CHECK(verify("--explain uM").exit_code == 0);
 }
 
-TEST_CASE("a failure and a report that cannot be written: both are said, and the failure decides") {
+TEST_CASE("a failure and an unwritable report are both reported, and the failure decides the exit code") {
   const plumb::test::Scratch scratch;
   // two equal rows: an answer that is constant proves nothing, and is counted as failed
   const std::string constant = scratch.write(

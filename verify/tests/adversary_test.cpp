@@ -90,36 +90,36 @@ void meets(const std::string& variant, std::set<Verdict> verdicts, const std::st
 
 }  // namespace
 
-TEST_CASE("a right kernel passes in a child process, over a long row of runs") {
+TEST_CASE("a correct kernel passes in a child process over many runs") {
   const Record r = judge("right");
   CHECK(r.verdict == Verdict::pass);
   CHECK(r.runs > 16);
 }
 
-TEST_CASE("a kernel that writes nothing, or what lay in recycled memory, never meets the answer there") {
+TEST_CASE("a kernel that writes nothing, or old content of its memory, never finds the answer there") {
   meets("writes_nothing", {Verdict::unwritten});
   meets("recycled", {Verdict::fail, Verdict::unwritten, Verdict::nondeterministic});
 }
 
-TEST_CASE("right for the first calls only, or only until the data changes, is not right") {
+TEST_CASE("a kernel that is correct only for the first calls, or only until the data changes, fails") {
   meets("ten_calls", {Verdict::fail, Verdict::nondeterministic});
   meets("caches_by_pointer", {Verdict::fail}, "old answer");
   meets("static_state", {Verdict::fail, Verdict::nondeterministic});
 }
 
-TEST_CASE("what a kernel has no business to write is noticed") {
+TEST_CASE("a write to memory that a kernel must not write is detected") {
   meets("changes_input", {Verdict::input_modified});
   meets("past_the_end", {Verdict::out_of_bounds});
   meets("far_past_the_end", {Verdict::crash}, "SIGSEGV");
 }
 
-TEST_CASE("a kernel that hangs is ended when its time is up") {
+TEST_CASE("a kernel that hangs is ended at the time limit") {
   meets("deadlock", {Verdict::timeout}, "did not end", 0.3);
   meets("spins", {Verdict::timeout}, "did not end", 0.3);
   meets("half_a_message", {Verdict::timeout}, "did not end", 0.3);
 }
 
-TEST_CASE("a kernel that ends its process is a crash, with its last words") {
+TEST_CASE("a kernel that ends its process is a crash, reported with its last output") {
   meets("aborts", {Verdict::crash},
         "SIGABRT in the middle of a run; last words: terminate called, says the kernel");
   meets("leaves_by_exit", {Verdict::crash}, "exited with code 0");
@@ -143,7 +143,7 @@ TEST_CASE("processes and threads left behind are found, and are gone afterwards"
   meets("idle_threads", {Verdict::error}, "leaves threads running");
 }
 
-TEST_CASE("a kernel that reaches for its judge's process is ended, and finds its memory closed") {
+TEST_CASE("a kernel that accesses the process of its judge is ended, and cannot read its memory") {
   if (is_sanitized()) return;  // their runtimes need what is closed here
   meets("kills_its_judge", {Verdict::crash}, "SIGSYS");
   meets("kills_everything", {Verdict::crash}, "SIGSYS");
@@ -156,7 +156,7 @@ TEST_CASE("a kernel that reaches for its judge's process is ended, and finds its
 }
 
 TEST_CASE(
-    "a process that the kernel killed for want of memory is run again, and skipped when it happens again") {
+    "a process that the system killed for lack of memory is run again, and skipped when it happens again") {
   std::int64_t counted = 0;
   const OomCounter grows = [&] {
     return ++counted;
@@ -171,7 +171,7 @@ TEST_CASE(
   CHECK(by_itself.reason.find("SIGKILL") != std::string::npos);
 }
 
-TEST_CASE("descriptors that run out are the judge's want, not the kernel's error") {
+TEST_CASE("a lack of file descriptors is reported as the judge's, not as the kernel's error") {
   rlimit usual{};
   REQUIRE(getrlimit(RLIMIT_NOFILE, &usual) == 0);
   for (const rlim_t files : {rlim_t{5}, rlim_t{11}}) {
@@ -187,7 +187,7 @@ TEST_CASE("descriptors that run out are the judge's want, not the kernel's error
   CHECK(judge("right").verdict == Verdict::pass);
 }
 
-TEST_CASE("address space that `ulimit -v` takes is never a kernel's crash or error") {
+TEST_CASE("a lack of address space by `ulimit -v` is never reported as a kernel's crash or error") {
   if (is_sanitized()) return;  // their shadow memory needs all of it
   int started = 0;
   for (const int mib : {100, 150, 200, 250, 300, 400, 4000, 8000}) {
@@ -204,7 +204,7 @@ TEST_CASE("address space that `ulimit -v` takes is never a kernel's crash or err
   CHECK(started >= 2);
 }
 
-TEST_CASE("a kernel that takes all memory there is ends alone") {
+TEST_CASE("a kernel that takes all memory is ended, and no other process is") {
   if (is_sanitized()) return;
   meets("eats_memory", {Verdict::error, Verdict::crash});
 }

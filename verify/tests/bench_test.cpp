@@ -203,7 +203,7 @@ TEST_CASE(
   CHECK(compare_table(r, a, b, 0.05).find("1 slower by more than 5 %") != std::string::npos);
 }
 
-TEST_CASE("a wide result that overlaps the other is no regression, however its median moved") {
+TEST_CASE("a result whose wide interval overlaps the other is no regression, however far its median moved") {
   BenchReport a, b;
   a.results = {timed("cpu/01_a", 1e-3)};
   b.results = {timed("cpu/01_a", 1e-3)};
@@ -259,7 +259,7 @@ TEST_CASE("a file that is no report is an error that names it") {
   CHECK_THROWS_AS(static_cast<void>(read_json("/nonexistent/x.json")), Error);
 }
 
-TEST_CASE("times and rates carry units that fit") {
+TEST_CASE("times and rates are printed with suitable units") {
   CHECK(time_text(4.123e-6) == "4.123 us");
   CHECK(time_text(51.2e-3) == "51.20 ms");
   CHECK(time_text(12.0) == "12.00 s");
@@ -417,7 +417,7 @@ TEST_CASE("a timed run gets the workspace of the first again, and never that of 
   CHECK(timing.prepare >= 0);
 }
 
-TEST_CASE("a budget that is spent ends the samples, but never before the first") {
+TEST_CASE("a time budget that is used up ends the samples, but never before the first") {
   Timing timing;
   static const OperatorAdapter<Update> adapter;
   RunOptions options;

@@ -70,7 +70,7 @@ TEST_CASE("a drawn case lies in the space, within its limit, and is the same for
   });
 }
 
-TEST_CASE("bitwise fills meet no scalar that is not an integer") {
+TEST_CASE("bitwise fills are never combined with a scalar that is not an integer") {
   const CaseSpace space = space_of<Gemm>();
   for (std::uint64_t number = 0; number < 300; ++number) {
     const Case c = draw_case(space, 3, number, kSmall);

@@ -233,7 +233,7 @@ TEST_CASE(
                        "twice: no bound is known for variants that compute in winograd", Error);
 }
 
-TEST_CASE("a failure where every term has one sign asks for that bound") {
+TEST_CASE("a failure where every term has one sign suggests the bound for terms of one sign") {
   Sizes::value = [](std::int64_t i) { return i % 2 == 0 ? 1.0 + static_cast<double>(i) : -3.0; };
   const std::string notice = "every term has one sign: is the bound that of positive data?";
   const auto says = [&](const Record& r) {
@@ -262,7 +262,7 @@ TEST_CASE("a case that proves nothing says why, and what to change") {
   CHECK(why("wide", [](std::int64_t i) { return static_cast<double>(i); }).empty());
 }
 
-TEST_CASE("a right kernel passes in every run") {
+TEST_CASE("a correct kernel passes in every run") {
   const Record r = judge("right");
   CHECK(r.verdict == Verdict::pass);
   CHECK(r.runs == 5);  // four, and one on the negated case
@@ -314,12 +314,12 @@ TEST_CASE("a variant that needs a later device than there is is not run, and the
   CHECK(serve(request, adapter, image.data(), device).status == RunReply::Status::ok);
 }
 
-TEST_CASE("runs that are wrong alike do not differ") {
+TEST_CASE("runs with the same wrong result do not count as different") {
   CHECK_FALSE(judge("right").differs);
   CHECK_FALSE(judge("off_by_little").differs);
 }
 
-TEST_CASE("the judge passes its own probes, and every planted fault of it is noticed") {
+TEST_CASE("the judge passes its own probes, and every mutant of it is detected") {
   CHECK(judge_self_test(JudgeParts{}).empty());
   for (const JudgeFault& fault : judge_faults()) {
     INFO(fault.name);
@@ -337,7 +337,7 @@ TEST_CASE("ids round-trip for every case of every operator, and no two cases sha
   }
 }
 
-TEST_CASE("every compiled variant registered itself") {
+TEST_CASE("every compiled variant is registered") {
   for (const std::string& defect : manifest_defects()) FAIL_CHECK(defect);
 }
 
@@ -362,7 +362,7 @@ TEST_CASE("threads that cannot be started are named, with the limit") {
   CHECK(missing_resources(3).empty());
 }
 
-TEST_CASE("a write beside an array is told by its index") {
+TEST_CASE("a write outside an array is reported with its index") {
   CHECK(judge("one_past").reason == "wrote y[100], the first place behind its end");
   CHECK(judge("one_before").reason == "wrote y[-1], the first place before its start");
 }

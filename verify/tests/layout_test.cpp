@@ -33,7 +33,7 @@ std::string placed(const std::string& layout, Segment::Kind kind, std::int64_t c
   return letters;
 }
 
-TEST_CASE("a layout makes wide the arrays that it names, and no other") {
+TEST_CASE("a layout widens the arrays that it names, and no others") {
   for (const Segment::Kind kind : {Segment::Kind::f32, Segment::Kind::f64}) {
     for (const std::int64_t cols : {1, 7, 8, 64}) {
       CAPTURE(cols);

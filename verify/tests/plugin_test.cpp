@@ -56,7 +56,7 @@ TEST_CASE("a plug-in's kernels are judged as any other: right, short, failing an
   CHECK(judge("declines").reason == "more than 10 rows");
 }
 
-TEST_CASE("what is no plug-in is one line that says why, and never takes the judge along") {
+TEST_CASE("a file that is no plug-in gives one line with the reason, and does not end the judge") {
   CHECK(contains(error_of("/nowhere/libx.so"), "No such file"));
   CHECK(contains(error_of(library("no_symbol")), "does not export plumb_plugin_entry()"));
   CHECK(contains(error_of(library("other_version")), "version 999"));

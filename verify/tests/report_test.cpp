@@ -113,7 +113,7 @@ TEST_CASE("the Markdown report has a row per variant and the failures with their
   CHECK(contains(text, "`verify --case 'x'`"));
 }
 
-TEST_CASE("a failing record is saved with its arrays, never over another, and never half") {
+TEST_CASE("a failing record is saved with its arrays, overwrites no other, and is never partial") {
   const Scratch folder;
   const OperatorEntry& entry = find_operator("transpose");
   const Case c = parse_case("transpose.f32(rows=2,cols=3,fill=index,seed=1)");
@@ -149,7 +149,7 @@ TEST_CASE("a failing record is saved with its arrays, never over another, and ne
   CHECK(std::distance(fs::directory_iterator(folder.path() + "/failing"), fs::directory_iterator()) == 2);
 }
 
-TEST_CASE("what the failures of a variant have in common is named, where passes do not have it") {
+TEST_CASE("a property that the failures of a variant share, and its passes do not, is named") {
   CommonParameters common;
   const auto add = [&](Verdict verdict, const std::string& parameters, const char* variant = "user/x") {
     Record r;
@@ -171,7 +171,7 @@ TEST_CASE("what the failures of a variant have in common is named, where passes 
   CHECK(common.lines()[1] == "2 of 2 failures and 0 of 4 passes of spmv user/y have rows >= 301");
 }
 
-TEST_CASE("the headline of a failure names its case; an infinite ratio is words") {
+TEST_CASE("the headline of a failure names its case; an infinite ratio is printed in words") {
   CHECK(ratio_words(745729975497929.125) == "7.46e+14");
   CHECK(ratio_words(std::numeric_limits<double>::infinity()) == "infinite (the bound is 0)");
   const Scratch folder;
@@ -210,7 +210,7 @@ TEST_CASE("two reports are not written to one file") {
   CHECK_THROWS_WITH_AS(RecordFile(folder.path() + "/r", "", ""), doctest::Contains("another report"), Error);
 }
 
-TEST_CASE("the first line of a finding is not said twice") {
+TEST_CASE("the first line of a finding is not printed twice") {
   Record r = failing();
   r.reason = "race: two writes", r.detail = {"race: two writes\nhere\nand there", "map (. none):\n.#\n"};
   CHECK(further_lines(r) == std::vector<std::string>{"here", "and there", "map (. none):", ".#"});

@@ -121,7 +121,7 @@ TEST_CASE("elements, entities, comments, CDATA and attributes are read") {
   CHECK(root.find("e") == nullptr);
 }
 
-TEST_CASE("a report that ends early is read as far as it goes, and says so") {
+TEST_CASE("a report that ends early is read as far as it goes, with a note") {
   const std::string text = kRaceReport;
   const SanitizerReport all = read_sanitizer_report(text);
   CHECK(all.whole);
@@ -154,7 +154,7 @@ TEST_CASE("a race names its kernel, both lines and what each did") {
   CHECK(f.detail[1] == "Read at /home/me/mine/tile.cu:47, 3780 times");
 }
 
-TEST_CASE("one line of one kernel speaks once, and says how often") {
+TEST_CASE("findings of one line of one kernel are reported once, with their number") {
   const std::string one =
       "<kind>K</kind><what><text>Invalid __global__ read of size 4 "
       "bytes</text></what><where><func>k</func><path>a.cu</path>"
@@ -172,7 +172,7 @@ TEST_CASE("what is not known of a record is no error") {
   CHECK(of_record("").findings.front().kernel.empty());
 }
 
-TEST_CASE("a finding under a tool is a verdict with kernel, place and tool, whatever the run itself says") {
+TEST_CASE("a finding of a tool gives a verdict with kernel, place and tool, whatever the run itself gives") {
   const SanitizedRun run = run_with(FakeTool(kRaceReport, kPassed));
   CHECK(run.findings == 1);
   CHECK(run.record.verdict == Verdict::race);
@@ -209,7 +209,7 @@ TEST_CASE("an inlined call is found in the kernel around it") {
 }
 
 TEST_CASE(
-    "what a tool finds in a library's own kernel is told and not judged; in a kernel with lines it is") {
+    "a finding in a library's own kernel is reported and not judged; one in a kernel with lines is judged") {
   const std::string of_library =
       "<ComputeSanitizerOutput><record><kind>Analysis</kind><what><text>Race "
       "condition</text><source><where><func>csrmv</func>"
@@ -247,7 +247,7 @@ TEST_CASE("nothing found and passed is a pass; anything else in the way is not")
   CHECK(absent.record.wants_device);
 }
 
-TEST_CASE("a worker that ends meanwhile in another thread does not take the tool with it") {
+TEST_CASE("a worker that ends while another thread uses it does not end the tool") {
   SanitizedRun run;
   const FakeTool tool(kNothing, kPassed, 0, "sleep 1");
   std::thread under_tool([&] { run = run_with(tool); });
@@ -270,7 +270,7 @@ TEST_CASE("a worker that ends meanwhile in another thread does not take the tool
   posix_spawn_file_actions_destroy(&actions);
 }
 
-TEST_CASE("tools are named in any number, and a wrong name is met with the nearest") {
+TEST_CASE("any number of tools can be named, and an unknown name gets the nearest as a suggestion") {
   CHECK(parse_tools("all").size() == 4);
   CHECK(parse_tools("racecheck,memcheck,racecheck").size() == 2);
   try {

@@ -46,7 +46,7 @@ TEST_CASE("the worker holds every rung that was compiled for it, and nothing of 
   }));
 }
 
-TEST_CASE("a right kernel passes, plain and with races looked for, and the report says where it ran") {
+TEST_CASE("a correct kernel passes, with and without race detection, and the report says where it ran") {
   for (const bool race : {false, true}) {
     const Record r = judge_on_simt("transpose.f32(rows=33,cols=17,fill=index,seed=1)", "gpu/03_padded", race);
     CHECK(r.verdict == Verdict::pass);
