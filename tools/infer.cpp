@@ -185,7 +185,7 @@ void require_one_of(const std::string& what, const std::string& word, const std:
                           did_you_mean(word, known)));
 }
 
-/// --device simt: hands over to the program infer_simt beside this one, in which devices are the CPU executor.
+/// --device simt: runs the program infer_simt beside this one, in which devices are the CPU executor.
 void hand_over_to_executor(const InferOptions& o, char** argv) {
   if (o.device != "simt" || has_executor()) return;
   const auto beside = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "infer_simt";

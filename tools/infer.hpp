@@ -58,7 +58,7 @@ inline constexpr const char* kNoGpuSide =
 /// kOk.
 [[nodiscard]] int watched(const std::function<int()>& run);
 
-/// Where the words for a person go: to standard error where the JSON takes standard output.
+/// Where messages for a person go: to standard error where the JSON is written to standard output.
 [[nodiscard]] std::FILE* output_for_words(const InferOptions& o);
 
 /// Errors: more multiplications on the CPU executor than it does in some minutes.

@@ -40,7 +40,7 @@ void save_triples(const std::string& path, const Csr<T>& a, bool gzip, bool by_c
   out.commit();
 }
 
-// The files of the challenge have no comment, their readers want none: what the lines alone do not say is refused.
+// The files of the challenge have no comments, and their readers accept none: a matrix whose shape the lines do not show is refused.
 template <class T>
 void save_for_challenge(const std::string& path, const Csr<T>& a, bool gzip) {
   (void)exact_in_fp32(path, a);

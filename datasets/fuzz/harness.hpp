@@ -1,4 +1,4 @@
-// What every harness here is: bytes in; either a sound result or an Error comes out. Anything else ends the
+// The common part of every harness: it reads bytes and gives either a sound result or an Error. Anything else ends the
 // process.
 #pragma once
 #include <algorithm>

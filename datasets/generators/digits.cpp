@@ -133,7 +133,7 @@ std::vector<Stroke> strokes_of(std::int64_t image, const Style& style, Hand& han
     Stroke control;
     Point before{-1, -1};
     for (const Point& p : shape) {
-      // A corner's two points stay together, or it would come out as a loop.
+      // The two points of a corner move together; otherwise the curve would have a loop there.
       if (!control.empty() && p.x == before.x && p.y == before.y) {
         control.push_back(control.back());
         continue;

@@ -7,7 +7,7 @@
 
 namespace plumb {
 
-/// `count` greyscale images of 28 x 28, image m a digit m % 10 in its own handwriting: control points, slant,
+/// `count` greyscale images of 28 x 28, image m a digit m % 10 in its own style: control points, slant,
 /// aspect and pen width vary by (seed, m) alone, so any image is the same whatever the count. As in MNIST the
 /// longer side of a digit spans 20 pixels and its centre of mass is in the middle. Only + - * / and square
 /// roots are used: every machine draws the same bytes.

@@ -92,7 +92,7 @@ Csr<T> hub_graph(const HubGraph& what) {
                         y = random_bits(what.seed, 0x72616e6b, static_cast<std::uint64_t>(b));
     return x != y ? x < y : a < b;
   });
-  // Repeats and loops are drawn again, until there are as many distinct edges as wanted.
+  // Repeats and loops are drawn again, until there are as many distinct edges as requested.
   std::vector<std::uint64_t> drawn;  // lower vertex * n + higher
   const auto wanted = static_cast<std::size_t>(what.edges);
   for (std::uint64_t k = 0; drawn.size() < wanted;) {

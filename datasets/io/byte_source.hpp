@@ -78,7 +78,7 @@ class TarReader {
   std::int64_t padding_ = 0;  // after it, up to the next multiple of 512
 };
 
-/// Reads to the end, so that a wrong checksum behind the last byte that was wanted is found. Throws as read() does.
+/// Reads to the end, so that a wrong checksum behind the last byte that was needed is found. Throws as read() does.
 void drain(ByteSource& source);
 
 /// True where the stream looks like a tar: a valid header checksum in its first 512 bytes.

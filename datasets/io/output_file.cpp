@@ -46,7 +46,7 @@ std::atomic<bool> ending{false};            // NOLINT
 
 constexpr std::array kEndingSignals{SIGINT, SIGTERM, SIGHUP, SIGXFSZ, SIGXCPU, SIGPIPE};
 
-// While one of these lives, this thread gets no signal, and a handler in another thread waits for it.
+// While an object of this class exists, this thread gets no signal, and a handler in another thread waits for it.
 class Creating {
  public:
   Creating() {

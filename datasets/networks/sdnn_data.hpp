@@ -40,7 +40,7 @@ struct SdnnData {
 };
 /// Weights and inputs are read at the same time.
 ///
-/// Errors    those of the readers, the weights' first; fewer layers than wanted; no inputs, or no weights in any layer;
+/// Errors    those of the readers, the weights' first; fewer layers than requested; no inputs, or no weights in any layer;
 ///           a list with an id above the number of inputs, unless `request.inputs` cut them; more memory needed than
 ///           there is.
 [[nodiscard]] SdnnData load_sdnn(const SdnnSources& sources, const SdnnRequest& request);

@@ -58,7 +58,7 @@ void refuse_web_page(std::string_view first, const std::string& shown) {
                     first.substr(at, 40));
 }
 
-// A challenge's archive: layers nN-lK.tsv of the wanted size and nothing missing before the last; known layers are compared.
+// A challenge's archive: layers nN-lK.tsv of the requested size and nothing missing before the last; known layers are compared.
 void check_weights(const RemoteFile& file, ByteSource& source) {
   TarReader tar(source);
   TarReader::Member member;

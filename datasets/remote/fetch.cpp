@@ -166,7 +166,7 @@ void download(const std::string& url, const std::string& name, const Part& part,
       part.remove();
       throw input_error(part.path(), 0, "cannot write", std::strerror(transfer.write_error));
     }
-    // Servers that know no ranges, and files that are no longer than what is here, are fetched from the
+    // Servers that support no ranges, and files that are no longer than the part that is here, are fetched from the
     // start. 416: the range begins at or after the end.
     const bool no_resume = code == CURLE_RANGE_ERROR || code == CURLE_BAD_DOWNLOAD_RESUME || status == 416;
     if (transfer.before > 0 && no_resume) {

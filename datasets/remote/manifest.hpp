@@ -23,7 +23,7 @@ struct RemoteFile {
   std::string url;
   std::string sha256;       // 64 hex digits; empty where the publisher gives none that is known to be stable
   std::int64_t bytes = -1;  // -1: not known
-  std::string member;  // of a tar.gz: the one member that is wanted, kept instead of the archive; empty: keep
+  std::string member;  // of a tar.gz: the one member that is needed, kept instead of the archive; empty: keep
                        // the file
   Content content = Content::any;
   std::int64_t neurons = 0;  // of weights and images

@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(kVectorThreads)
   }
 }
 
-/// By 16 bytes, InFlight of them a thread; bases and leading dimensions are multiples of that.
+/// Loads and stores of 16 bytes, InFlight of them per thread; bases and leading dimensions are multiples of 16.
 template <int InFlight, class T>
 void run_vectors(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   const Index per_row = ceil_div(in.x.cols, Vector<T>::kLanes), vectors = in.x.rows * per_row;

@@ -21,7 +21,7 @@ using namespace conv2d;
 
 constexpr int kRows = 8, kCols = 32, kFilters = 32;  // of a block
 constexpr int kRowsEach = 4, kFiltersEach = 8;       // of a thread
-constexpr int kPitch = kFilters + 4;  // of a tap: the stores along a filter would meet in one bank
+constexpr int kPitch = kFilters + 4;  // of a tap; without the 4 the stores along a filter hit one bank
 constexpr int kThreads = 32 * (kRows / kRowsEach) * (kFilters / kFiltersEach);
 constexpr Index kStageBytes =
     40 << 10;  // channels are staged together up to this size: five blocks per multiprocessor

@@ -3,7 +3,7 @@
 // Change    16 products per channel for four outputs in place of 36. Filters are transformed by a first
 //           kernel into workspace; a block takes 32 tiles of inputs, transforms them on their way into shared
 //           memory, and makes 16 products of matrices over the channels, one per place of a transformed tile,
-//           two by each warp. Sums meet in shared memory at the end, where tiles are transformed back:
+//           two by each warp. Sums are exchanged in shared memory at the end, where tiles are transformed back:
 //           neither transformed inputs nor products pass through global memory. A block takes 64 filters, or
 //           32 where that leaves fewer multiprocessors idle.
 // Traffic   X is read k / 64 or k / 32 times, each pixel about four times from the first-level cache;

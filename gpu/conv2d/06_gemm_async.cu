@@ -1,7 +1,7 @@
 // conv2d, rung 6: rung 4 with asynchronous copies in stages, and the tile chosen by the problem.
 //
 // Change    elements are gathered by cp.async straight into shared memory, zeros where a window is in the
-//           padding: what is on its way holds no register, three tiles are under way at once, and one barrier
+//           padding: a copy in flight holds no register, three tiles are in flight at once, and one barrier
 //           per tile remains. Filters take 128 x 128 tiles where there are enough of them, 64 x 64 where
 //           larger ones leave multiprocessors idle (gemm's rung 12).
 // Traffic   that of rung 4.

@@ -7,7 +7,7 @@
 //           dense_to_csr_scan_tiles 27 registers, 32 bytes of static shared memory; dense_to_csr_scan_totals
 //           24 registers, 32 bytes of static shared memory; dense_to_csr_add_totals 10 registers, no spills
 //           (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
-// Fails at  narrow rows, most of whose block has nothing to do, and every tile waits for two barriers.
+// Fails at  narrow rows: most threads of the block idle, and every tile waits for two barriers.
 //           Rungs 4 and 5 answer these.
 // Source    Blelloch, "Prefix Sums and Their Applications" (1990).
 #include "gpu/dense_to_csr/row_scan.hpp"

@@ -32,8 +32,8 @@ struct CusparseConversion {
   CusparseHandle handle;
   CusparseDnMat x;
   CusparseSpMat a;
-  CusparseMat general;      // what the sort wants to know: indices begin at 0
-  CusparseDnVec converted;  // values as they come out of the conversion
+  CusparseMat general;      // needed by the sort: indices begin at 0
+  CusparseDnVec converted;  // values in the order of the conversion
   CusparseSpVec sorted;
   void *buffer = nullptr, *sort_buffer = nullptr;
   T* values = nullptr;

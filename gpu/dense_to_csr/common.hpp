@@ -34,7 +34,7 @@ PLUMB_DEVICE Piece<double, 2> load_16(const double* p /* on 16 bytes */) {
   return {{v.x, v.y}};
 }
 
-/// Elements [first, first + N) of a row; 0, which counts for nothing, from `cols` on.
+/// Elements [first, first + N) of a row; 0, which is not counted, from `cols` on.
 template <int N, class T>
 PLUMB_DEVICE Piece<T, N> load_piece(const T* row /* (cols) */, Index first, Index cols) {
   if constexpr (N > 1) {

@@ -1,8 +1,8 @@
 // The kernel of rungs 5 and 6: x is read once, tile by tile, and a tile learns what lies before it by looking
 // back at its predecessors. Apart from them because they differ only in how entries are written.
 //
-// A tile publishes its own count as soon as it has it, and the sum through itself when it knows that; a later
-// tile adds counts backwards until it meets a sum. Count, or sum, and which of them it is share one 64-bit
+// A tile publishes its own count as soon as it has it, and the sum up to and including itself when it has that. A later
+// tile adds counts backwards until it reads a sum. Count, or sum, and which of them it is share one 64-bit
 // word, so no fence is needed between the two. Tiles are numbered by a ticket: whoever waits, waits for a
 // block that has started.
 #pragma once

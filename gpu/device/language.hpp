@@ -1,5 +1,5 @@
 // The language of kernel files: CUDA C++, and words of our own for the instructions that CUDA C++ has no name for. One of the three
-// headers in which kernels meet a world (language, launch, memory): a GPU, or the CPU executor.
+// headers (language, launch, memory) that connect kernels to a GPU or to the CPU executor.
 //
 // The include path of the build chooses <cuda_runtime.h>. The executor's header of this name (gpu/simt/language/include) brings its own
 // definition of every word below; so this file is the only place where a build for a GPU differs.
@@ -23,7 +23,7 @@
 #endif
 
 /// Whether this compilation may use the instructions of compute capability sm / 10. Kernels that need them have no body otherwise; a
-/// variant says in its traits what it needs (min_sm), so that nobody launches an empty one.
+/// variant states in its traits what it needs (min_sm), so that an empty kernel is never launched.
 #if defined(__CUDA_ARCH__)
 #define PLUMB_SM_AT_LEAST(sm) (__CUDA_ARCH__ >= 10 * (sm))
 #else

@@ -77,7 +77,7 @@ class DeviceStream {
   DeviceStream& operator=(const DeviceStream&) = delete;
   ~DeviceStream();  // NOLINT(performance-trivially-destructible): it is not on a GPU
   [[nodiscard]] void* get() const { return stream_; }
-  /// Until everything queued has run. Errors: throws Error with what a kernel died of.
+  /// Until everything queued has run. Errors: throws Error with the error that ended a kernel.
   void wait() const;
 
  private:

@@ -49,7 +49,7 @@ __device__ __forceinline__ uint3 block_index() {
   return make_uint3(reorder(blockIdx.x, gridDim.x, s), reorder(blockIdx.y, gridDim.y, s),
                     reorder(blockIdx.z, gridDim.z, s));
 }
-// The first thing most kernels ask: each warp then starts at a time of its own.
+// Most kernels read this first: each warp then starts at a different time.
 __device__ __forceinline__ uint3 block_index_late() {
   pause();
   return block_index();

@@ -1,5 +1,5 @@
 // requires: tensor_map
-// Copies of tiles from a matrix to shared memory by the copy engine, which knows the matrix by a map of it
+// Copies of tiles from a matrix to shared memory by the copy engine, to which a map describes the matrix
 // (cp.async.bulk.tensor, sm_90): one thread starts a whole tile, and what is past the matrix arrives as zeros.
 // Not on the CPU executor. Source: PTX ISA, "cp.async.bulk.tensor"; CUDA driver API, "cuTensorMapEncodeTiled".
 #pragma once

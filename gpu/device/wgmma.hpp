@@ -20,7 +20,7 @@ __device__ __forceinline__ void wgmma_fence() { PLUMB_WGMMA("wgmma.fence.sync.al
 __device__ __forceinline__ void wgmma_commit() {
   PLUMB_WGMMA("wgmma.commit_group.sync.aligned;\n" ::: "memory");
 }
-/// Waits until at most N groups are under way.
+/// Waits until at most N groups are in flight.
 template <int N>
 __device__ __forceinline__ void wgmma_wait() {
   PLUMB_WGMMA("wgmma.wait_group.sync.aligned %0;\n" ::"n"(N) : "memory");

@@ -1,7 +1,7 @@
 // gemm, rung 10: tiles copied asynchronously to shared memory, four stages, two blocks of 128 x 128 per
 // multiprocessor.
 //
-// Change    cp.async: what is on its way holds no register, three tiles of 16 deep are under way at once, and
+// Change    cp.async: a copy in flight holds no register, three tiles of 16 deep are in flight at once, and
 //           the registers that this frees make a 16 x 8 tile per thread: 6 shared loads for 128 multiply-adds
 //           (fp64: 8 x 8). A is turned by copies of one element, which need no alignment; B comes by 16 bytes
 //           where its rows allow it, and by elements where they do not. Two blocks of four warps: one

@@ -5,7 +5,7 @@
 //           truncated, not rounded, which drifts; so each step of 16 starts from zero there and is added to
 //           the sums by ordinary fp32 additions.
 // Values    tf32 has fp32's range, but splitting does not survive all of it: Inf - Inf is NaN, and the low
-//           part of a number below 2^-100 may be lost. A tile that meets such an operand, or a sum that is
+//           part of a number below 2^-100 may be lost. A tile that has such an operand, or a sum that is
 //           not finite, is computed again by plain fp32 multiply-adds, all of it: right, slow, and the same
 //           on every run. So are products of fewer than 16 terms.
 // Traffic   that of rung 10.

@@ -3,13 +3,13 @@
 //
 // Change    wgmma takes B from shared memory, K-major: a first kernel turns and splits B, x = hi + lo, and
 //           lays it out as the cores that wgmma reads (8 columns by 16 bytes), so that a chunk of 16 along
-//           K is one bulk copy (cp.async.bulk) of 32 KiB with nothing to compute; six are on their way. A
+//           K is one bulk copy (cp.async.bulk) of 32 KiB with nothing to compute; six are in flight. A
 //           comes from memory to the registers of the lanes that need it, and is split there: each element
 //           serves one group of warps alone. A lane's four elements of a row are 16 contiguous bytes; B's
 //           chunks permute K to match. Each group of warps makes 64 x 256 in two halves: one group adds its
 //           sums while the other keeps the tensor cores busy. Sums as in rung 13: small products first,
 //           each step of 16 from zero, then ordinary additions.
-// Values    as rung 13: a tile that meets an operand below 2^-100 or a sum that is not finite is made again
+// Values    as rung 13: a tile that has an operand below 2^-100 or a sum that is not finite is made again
 //           by plain multiply-adds, all of it; the same on every run. So are products of fewer than 16
 //           terms.
 // Traffic   A is read n / 256 times, B's parts m / 128 times; the splitting reads B once and writes it

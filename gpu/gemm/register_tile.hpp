@@ -53,14 +53,14 @@ struct ByVector {
 };
 
 /// Thread (ty, tx) of 16 x 8 makes rows ty + 16 r and columns tx + 8 c (by elements), so that a warp's loads
-/// of a tile's row meet different banks.
+/// of a tile's row use different banks.
 template <class T, template <class> class Load>
 __global__ void __launch_bounds__(RegisterTile::kThreads)
     gemm_register_tile(Problem<T> p, In<T> in, Out<T> out) {
   using S = RegisterTile;
   constexpr int kAcross = S::kTile / S::kCols, kDown = S::kTile / S::kRows;
   __shared__ __align__(16)
-      T a[S::kDepth][S::kTile + 4];  // 4 more: the transposing stores of a warp would meet in two banks
+      T a[S::kDepth][S::kTile + 4];  // 4 more: otherwise the transposing stores of a warp hit two banks
   __shared__ __align__(16) T b[S::kDepth][S::kTile];
   const TileIndex tile = tile_index(ceil_div(out.C.cols, S::kTile));
   const int tx = static_cast<int>(threadIdx.x) % kAcross, ty = static_cast<int>(threadIdx.x) / kAcross;

@@ -20,7 +20,7 @@ struct Apart {
   static_assert(BM == WM * 4 * TM && BN == WN * 8 * TN && BK % 8 == 0, "warps fill the tile");
 };
 
-/// One, which the compiler does not know to be one. A sum's product with it is a register of its own;
+/// One, in a form that the compiler cannot fold. A sum's product with it is a register of its own;
 /// without, the vectors in which sums leave bind the registers of the loop, and two operands of one bank meet
 /// in 86 % of its multiply-adds instead of 12.
 PLUMB_DEVICE float unit(const In<float>& in) { return in.A.rows >= 0 ? 1.0f : 0.0f; }

@@ -1,6 +1,6 @@
 // log_softmax, rung 2: one warp per row.
 //
-// Change    lanes take neighbouring elements, and meet in shuffles.
+// Change    lanes take neighbouring elements; shuffles combine their maxima and sums.
 // Traffic   x three times and y once, coalesced; the second and third time from the caches, where the row
 //           fits.
 // Limits    fp32 / fp64: 30 / 58 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8 / 4 blocks of 256 per

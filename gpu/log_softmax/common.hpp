@@ -24,7 +24,7 @@ PLUMB_DEVICE double exp_of(double x) { return exp(x); }
 PLUMB_DEVICE float log_of(float x) { return logf(x); }
 PLUMB_DEVICE double log_of(double x) { return log(x); }
 
-/// The larger of the two. A NaN in x does not come through: it comes back in the sum, since NaN - m is NaN.
+/// The larger of the two. It loses a NaN in x; the sum brings it back, since NaN - m is NaN.
 template <class T>
 PLUMB_DEVICE T larger(T m, T x) {
   return x > m ? x : m;

@@ -1,6 +1,6 @@
 // sddmm, rung 4: 16-byte loads, and as many lanes per entry as these leave work for.
 //
-// Change    k / 4 lanes (fp64: k / 2) take an entry, so that at k = 32 a warp has four under way, and three
+// Change    k / 4 lanes (fp64: k / 2) take an entry, so that at k = 32 a warp has four in flight, and three
 //           shuffles sum all of them.
 // Traffic   as rung 3; a quarter of the loads. Where bases or ld do not lie on 16 bytes, single elements.
 // Limits    fp32 / fp64: 40 / 32 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 6 / 8 blocks of 256 per

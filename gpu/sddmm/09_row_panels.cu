@@ -9,7 +9,7 @@
 //           sddmm_fill_units 47 registers; sddmm_count_units 40 registers; sddmm_step_rows 18 registers;
 //           sddmm_row_features 16 registers (sm_90, nvcc 13.0, ptxas -v). The panels in fp32, at k = 32 and
 //           128: 5 blocks of 128 per SM; in fp64 5 at k = 32 and 3 at 64.
-// Fails at  rows that share nothing: eight products are then made for each one wanted. Where columns do not
+// Fails at  rows that share nothing: eight products are then computed for each one that is used. Where columns do not
 //           ascend, giant rows hold most entries or k exceeds 128 (fp64: 64), it is rung 8. Half of its
 //           instructions are shuffles and selections: rung 11 answers that.
 // Source    Im and Yelick's register blocking (SPARSITY, 2004), for sampled products and columns without

@@ -2,7 +2,7 @@
 //
 // Change    a tile of K is one vector: one load where rung 6 has two (fp32: four).
 // Traffic   compulsory, if the caches hold what they were given: a load takes 16 bytes of a 32-byte sector in
-//           each of 32 rows, 1 KB apart. The other halves are wanted by the next load, when 32 warps times 32
+//           each of 32 rows, 1 KB apart. The next load reads the other halves, when 32 warps times 32
 //           lines have passed through the same cache.
 // Limits    fp32 / fp64: 58 / 74 registers, 8192 / 16384 bytes of static shared memory, no spills (sm_90,
 //           nvcc 13.0, ptxas -v). 4 / 3 blocks of 256 per SM.

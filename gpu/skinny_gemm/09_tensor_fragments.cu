@@ -4,7 +4,7 @@
 // Change    a warp holds all of W (128 x 16: 64 numbers a lane) as fragments of m16n8k8 and multiplies 16
 //           rows of X at a time. The sum over k may run in any order, so positions (t, t + 4) of a fragment
 //           take elements (2 t, 2 t + 1) of X and of W: each lane loads 16 contiguous bytes, four neighbours
-//           64, whole sectors. Eight steps of 8 are on their way while one is multiplied, across the ends of
+//           64, whole sectors. Eight steps of 8 are in flight while one is multiplied, across the ends of
 //           rows. Each warp has one contiguous share of the rows, so all finish together.
 // Traffic   compulsory, coalesced; W once per warp.
 // Limits    fp64: 160 to 255 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 1 block of 256 threads per
@@ -19,7 +19,7 @@ namespace {
 
 using namespace skinny;
 
-/// Rows per step, steps on their way, warps per block; one block per multiprocessor.
+/// Rows per step, steps in flight, warps per block; one block per multiprocessor.
 constexpr int kRows = 16, kAhead = 8, kWarps = 8;
 
 /// Where a warp is: a panel of K for 16 of its rows.

@@ -2,7 +2,7 @@
 //
 // Change    cp.async brings tiles of X (fp32: 256 rows by 16; fp64: 128 by 16), each with the rows of W that
 //           it meets, two stages ahead and across the ends of rows, so that memory does not wait for
-//           arithmetic. Copies are coalesced whatever the arithmetic wants: a lane takes 8 (fp64: 4) rows 8
+//           arithmetic. Copies are coalesced, independently of the arithmetic's order: a lane takes 8 (fp64: 4) rows 8
 //           apart and 4 columns from shared memory, so that each load of X serves 16 multiply-adds and each
 //           of W 32 (fp64: 8 and 8). Each block has one contiguous share of the rows.
 // Traffic   compulsory for up to 64 columns, coalesced; W from the second-level cache, 6 (fp64: 12) % of X's.

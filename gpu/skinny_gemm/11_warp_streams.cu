@@ -1,7 +1,7 @@
 // skinny_gemm, rung 11: each warp streams its own rows through its own stages (fp32).
 //
 // Change    rung 10 without a barrier between warps: a warp copies tiles of 64 rows by 64 into three stages
-//           of its own, two ahead, and waits for nobody. Rows arrive in pieces of 256 bytes, not 64. W is
+//           of its own, two ahead, and waits for no other warp. Rows arrive in pieces of 256 bytes, not 64. W is
 //           in shared memory as a whole, once.
 // Traffic   compulsory for up to 16 columns, coalesced; X again for each further 16 columns, Y again for
 //           each further 128 of K.

@@ -2,7 +2,7 @@
 //
 // Change    rung 9 loads X straight to the lanes, 64 bytes of each of 8 rows at once. Here each warp copies
 //           16 rows by 64 into three stages of its own, 512 contiguous bytes of a row, two stages ahead, so
-//           that memory sees long pieces and twice as many bytes are on their way; fragments come from
+//           that memory reads long pieces and twice as many bytes are in flight; fragments come from
 //           there.
 // Traffic   compulsory, coalesced; W once per warp.
 // Limits    fp64: 226 to 230 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 1 block of 256 threads per

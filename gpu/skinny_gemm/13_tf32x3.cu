@@ -5,7 +5,7 @@
 //           through its own stages, is split on its way from there, and hi hi + hi lo + lo hi goes through
 //           the tensor cores, which leaves the schedulers to the copies. Each step of 16 starts from zero
 //           there and is added by ordinary fp32 additions, because the tensor cores truncate their sums.
-// Values    an item of 16 rows that meets an operand below 2^-100, where the low part is lost, or a sum
+// Values    an item of 16 rows that has an operand below 2^-100, where the low part is lost, or a sum
 //           that is not finite is made again by plain multiply-adds; so is all where K is below 16.
 // Traffic   compulsory for up to 16 columns, coalesced; W once per warp.
 // Limits    fp32: 245 to 251 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 1 block of 256 threads per

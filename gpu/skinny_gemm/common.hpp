@@ -60,7 +60,7 @@ template <class T, int Tile, class Load>
 PLUMB_DEVICE void row_by_tiles(const In<T>& in, const Out<T>& out, Load load) {
   __shared__ __align__(16) T w[kPanel][kCols];
   const Index row = row_of_thread(), j0 = static_cast<Index>(blockIdx.y) * kCols, depth = in.W.rows;
-  const bool mine = row < out.Y.rows;  // threads without a row stay: they stage W and meet the barriers
+  const bool mine = row < out.Y.rows;  // threads without a row stage W and take part in the barriers
   T sum[kCols] = {};
   for (Index k0 = 0; k0 < depth; k0 += kPanel) {
     __syncthreads();

@@ -1,6 +1,6 @@
 // spmm, rung 2: one warp per row, a lane per column.
 //
-// Change    the unit is a row: its bounds are read once, and a warp that is done makes room for another at
+// Change    the unit is a row: its bounds are read once, and a warp that ends frees its place for another at
 //           once, where a block of eight rows waited for its longest.
 // Traffic   as rung 1; indices and values once more for every 32 columns.
 // Limits    fp32 / fp64: 32 / 30 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 16 blocks of 128 per SM.

@@ -1,6 +1,6 @@
 // spmm, rung 5: two or four columns a lane, 32 apart.
 //
-// Change    what rung 4 staged serves 64 or 128 columns, and as many loads of B are under way per entry.
+// Change    the entries that rung 4 stages serve 64 or 128 columns, and as many loads of B are in flight per entry.
 // Traffic   as rung 4; indices and values once for 128 columns, not once for 32.
 // Limits    fp32 / fp64: 32 to 56 / 40 to 64 registers, 1024 / 1536 bytes of static shared memory, no spills
 //           (sm_90, nvcc 13.0, ptxas -v). 12 blocks of 128 per SM for two columns, 9 / 8 for four. H200,

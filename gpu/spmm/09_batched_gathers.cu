@@ -1,4 +1,4 @@
-// spmm, rung 9: four rows of B under way per lane.
+// spmm, rung 9: four rows of B in flight per lane.
 //
 // Change    the loop over the entries of rung 3 takes them four at a time: four indices and values, then four
 //           rows of B, then sixteen multiply-adds. The last, broken batch too: a row of five is two round

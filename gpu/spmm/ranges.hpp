@@ -43,7 +43,7 @@ inline Ranges prepare_ranges(const HostArray<std::int32_t>& row_ptr, Index cut, 
   return ranges;
 }
 
-// Batches of entries cross row ends: a row that is complete is stored while the next rows of B are under way.
+// Batches of entries cross row ends: a row that is complete is stored while the next rows of B are in flight.
 // The indices and values of a batch are asked for one batch ahead.
 template <class T, int V, int Lanes, int Batch>
 __global__ void __launch_bounds__(kRowThreads, sizeof(T) == 4 ? 10 : 8)

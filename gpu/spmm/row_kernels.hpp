@@ -12,7 +12,7 @@ namespace spmm {
 
 /// sum[v] += A.val[k] * B[A.col[k]][column + v] for k = begin, begin + step, ... below end, in this order.
 /// The indices and values of Batch entries are loaded before the first row of B waits for one, and Batch rows
-/// of B are under way at once; the last, broken batch too, since short rows have no other. `step` is best a
+/// of B are in flight at once; the last, broken batch too, since short rows have no other. `step` is best a
 /// constant: with one, the loads of a batch share an address (`col + k + u * step`, not `col + (k + u *
 /// step)`, whose sum could wrap: 109 us against 152 on a banded matrix, H200).
 template <int V, int Batch, class T>

@@ -7,7 +7,7 @@
 // Limits    fp32 / fp64: spmv_coo 25 / 29 registers; spmv_coo_rows 14 registers; spmv_scale 8 registers, no
 //           spills (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  reproducibility and, in fp32, subnormal sums, which atomicAdd in global memory flushes to 0 (both
-//           declared); speed, by the row index. Rows of every shape are the same to it.
+//           declared); speed, because of the row index. The lengths of rows do not matter.
 // Source    Bell and Garland, SC'09 (COO kernel); Blelloch, Heroux and Zagha, CMU-CS-93-173.
 #include "gpu/spmv/coo.hpp"
 #include "gpu/spmv/features.hpp"

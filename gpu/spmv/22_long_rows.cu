@@ -1,6 +1,6 @@
 // spmv, rung 22: long rows are cut into tiles, all others go by groups of lanes, in one launch.
 //
-// Change    rung 4 for rows of fewer than 2048 entries, four of them under way per group; longer ones in
+// Change    rung 4 for rows of fewer than 2048 entries, four of them in flight per group; longer ones in
 //           tiles of 2048 entries, whose sums the block that finishes last adds up. prepare() finds the
 //           long rows. An arrow of a million rows, fp32: 14.9 us, rung 8 28.5, cuSPARSE 22.1 (H200).
 // Traffic   compulsory bytes; a partial sum and a count per tile.

@@ -81,7 +81,7 @@ PLUMB_HOST_DEVICE Index first_at_least(Index count, Index wanted, At at) {
   return low;
 }
 
-/// What a tile of entries knows of a row that another tile finishes. row < 0: nothing.
+/// A tile's part of the sum of a row that another tile finishes. row < 0: none.
 template <class T>
 struct Carry {
   Index row;
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(kCarryThreads)
   if (warp >= count) return;  // whole warps
   const Index row = carry[warp].row;
   if (row < 0 || (warp > 0 && carry[warp - 1].row == row)) return;
-  constexpr int kBatch = 4;  // loads under way at once: a row of a million entries leaves 488 carries
+  constexpr int kBatch = 4;  // loads in flight at once: a row of a million entries leaves 488 carries
   T sum = T(0);
   bool more = true;
   for (Index c = warp + lane; more; c += kBatch * 32) {

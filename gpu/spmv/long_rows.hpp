@@ -9,7 +9,7 @@ namespace spmv {
 
 constexpr int kLongThreads = 256;
 constexpr int kLongTile = 2048;  // entries of a block, and the shortest row that is long
-constexpr int kLongRows = 4;     // of a group of lanes, under way together
+constexpr int kLongRows = 4;     // of a group of lanes, in flight together
 
 struct LongTile {
   std::int32_t begin, end;  // entries

@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(kMergeThreads)
     }
   }
 
-  // what comes in from the threads before: the sum of their tails back to the last one that ended a row.
+  // the carry from the threads before: the sum of their tails back to the last one that ended a row.
   // Inclusive scan in the warp, then over the warps, always in the same order.
   T scan = tail;
   int scan_ended = ended ? 1 : 0;

@@ -1,4 +1,4 @@
-// Vector registers as a type, through the compilers' vector extension. Stands apart because every
+// Vector registers as a type, through the compilers' vector extension. Separate because every
 // register-tiled variant uses it: + and * work on whole registers, and contract to fused multiply-adds where
 // the processor has them.
 #pragma once

@@ -18,9 +18,9 @@ namespace plumb {
 
 namespace {
 
-// True where the sum lies so far below 0 or beyond the cap that no declared arithmetic leaves it inside: bf16 errs most, by 2^-6 of `size`
-// and some units, fp16 by 2^-23 where it underflows. The answer is then 0 or the cap itself; the size of an x of 2^100, or of an
-// infinite one, says nothing about it.
+// True where the sum lies so far below 0 or above the cap that every declared arithmetic clamps it. bf16 has
+// the largest error, 2^-6 of `size` and some units; fp16 has 2^-23 where it underflows. The answer is then
+// exactly 0 or the cap; the size of an x of 2^100, or of an infinite one, does not enter it.
 bool clamped_in_any_arithmetic(double sum, double size, double cap) {
   const double reach = 0x1p-5 * size + 0x1p-22;
   return sum <= -reach || sum - cap >= reach;
@@ -151,7 +151,7 @@ Cost BiasRelu::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T
 
 double BiasRelu::bound(const Tolerance& t, int, double value, double magnitude, std::int64_t terms) {
   if (is_bitwise(t.fill)) return 0;
-  // a sum of two has one rounding, whoever does it; declared reductions of the operands come on top
+  // a sum of two has one rounding in every kernel; declared reductions of the operands are added to it
   const double reduced = sum_bound(t, value, magnitude, terms);
   switch (t.arithmetic) {
     case Arithmetic::tf32:

@@ -7,7 +7,7 @@ namespace plumb {
 
 /// Y[i, f, y, x] = sum_{ch, a, b} F[f, ch, a, b] * X[i, ch, y stride_h + a dilation_h - pad_h,
 ///                                                          x stride_w + b dilation_w - pad_w]
-/// for ch in [0, c), a in [0, r), b in [0, s): cross-correlation, the filter is not turned. X is 0 outside.
+/// for ch in [0, c), a in [0, r), b in [0, s): cross-correlation, the filter is not flipped. X is 0 outside.
 ///
 /// Shapes    X (n, c, h, w);  F (k, c, r, s);  Y (n, k, oh, ow), oh = extent(h, r, stride_h, pad_h,
 ///           dilation_h), ow likewise. n, c, h, w, k may be 0; r, s, strides and dilations are at least 1,
@@ -15,8 +15,8 @@ namespace plumb {
 /// Layout    planes as rows of a matrix: X is (n c, h w), F (k, c r s), Y (n k, oh ow), each with its own
 ///           leading dimension; a plane is contiguous. What lies between planes is not touched.
 /// Aliasing  Y overlaps neither X nor F. Y is written and never read.
-/// Values    the zeros around an image multiply as its pixels do: where F holds NaN or Inf, a place in the
-///           padding gives NaN. c == 0 yields 0. NaN and Inf otherwise propagate as in IEEE 754: no term
+/// Values the zeros around an image are multiplied as its pixels are: where F holds NaN or Inf, a place in
+///           the padding gives NaN. c == 0 yields 0. NaN and Inf otherwise propagate as in IEEE 754: no term
 ///           is skipped. The sign of a zero is free.
 /// Bound     |Y - ref| <= sum_bound(M, c r s), M = sum |F| |X|. Arithmetic::winograd, F(2x2, 3x3) on tiles of
 ///           2 x 2 outputs that begin at even places: with d the 4 x 4 inputs of a tile and g a filter, Y =
@@ -25,11 +25,12 @@ namespace plumb {
 ///           is within 4 u of |G| |g| |G^T|, B^T d B within 2 u of |B^T| |d| |B|, a product adds 1 u, the sum
 ///           over channels c - 1, the last transform 4: to first order
 ///             |Y - ref| <= (c + 10) u W,  W = |A^T| (sum_ch (|G| |g| |G^T|) . (|B^T| |d| |B|)) |A|,
-///           the length of the longest chain of roundings times the terms' own magnitude. Held against it is
-///           sum_bound(W, c + 10), for chains of roundings add up here as they do in any sum. In exact, wide
-///           and index fills every intermediate is a multiple of 1/4 below W: bitwise where 4 W <= 1 / u, by
-///           that bound (with 4 sqrt(c + 10)) where not. W is 7 M where all data are alike, more where
-///           neighbours differ in scale. Filters whose quarters are subnormal are outside its promise.
+///           the length of the longest chain of roundings times the terms' own magnitude. The judge compares
+///           with sum_bound(W, c + 10), because chains of roundings add up here as they do in any sum. In
+///           exact, wide and index fills every intermediate is a multiple of 1/4 below W: the comparison is
+///           bitwise where 4 W <= 1 / u, and by that bound (with 4 sqrt(c + 10)) elsewhere. W is 7 M where
+///           all data are equal, and larger where neighbours differ in scale. Filters whose quarters are
+///           subnormal are excluded.
 /// Cost      2 n k oh ow c r s flop, padding counted;  v (pixels used + k c r s + n k oh ow) bytes (v = bytes
 ///           of T).
 /// Errors    shapes that do not fit, r, s, strides or dilations below 1, and negative pads are rejected by
@@ -92,8 +93,8 @@ struct Conv2d {
   static double bound(const Tolerance&, int output, double value, double magnitude, std::int64_t terms);
 };
 
-/// Whether F(2x2, 3x3) applies: what the oracle gives a magnitude for, and variants of that arithmetic may
-/// take.
+/// Whether F(2x2, 3x3) applies: the oracle then gives its magnitude, and variants of that arithmetic accept
+/// the problem.
 template <class T>
 constexpr bool winograd_applies(const Conv2d::Problem<T>& p) {
   return p.r == 3 && p.s == 3 && p.stride_h == 1 && p.stride_w == 1 && p.dilation_h == 1 && p.dilation_w == 1;

@@ -14,7 +14,7 @@
 
 namespace plumb {
 
-// The non-zeros stand where make_sparse's pattern has entries; every fifth of the zeros between them is a -0.
+// The non-zeros are where make_sparse's pattern has entries; every fifth zero between them is a -0.
 void DenseToCsr::describe(CaseSpace& space) {
   using enum Fill;
   space.extent("rows").extent("cols").sparse("rows", "cols").fills({exact, real, hostile});
@@ -69,7 +69,7 @@ void DenseToCsr::make(const Case& c, Instance<DenseToCsr, T>& instance) {
     for (std::int32_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k) x[i * a.cols + a.col[k]] = a.val[k];
   }
   if (a.nnz() > 0)
-    x[a.rows * a.cols - 1] = T(3);  // the last element of all counts: a cut column or a lost tail shows
+    x[a.rows * a.cols - 1] = T(3);  // a non-zero: a cut column or a lost tail is seen
   if (c.fill == Fill::hostile) place_specials(x, a.rows, a.cols, Role::left, c.seed, kMatrixStream + 2);
   std::int64_t nnz = 0;
   for (std::int64_t at = 0; at < a.rows * a.cols; ++at) nnz += x[at] != T(0) ? 1 : 0;

@@ -16,7 +16,8 @@ namespace plumb {
 ///           Inf is NaN, no term is skipped. alpha scales products or their sum, never an operand: 0.5 *
 ///           subnormal is 0, and Inf times that NaN. The sign of a zero is free.
 /// Bound     |C[i, j] - ref| <= sum_bound(M, n), M = affine_magnitude(alpha, sum |A[i, k] B[k, j]|,
-///           beta C[i, j]) = |alpha| sum + |beta C[i, j]| max(1, sqrt(k) / 4): a kernel may start at beta C. n = k, and 1 more for each of alpha != 1 and beta != 0: they round too.
+///           beta C[i, j]) = |alpha| sum + |beta C[i, j]| max(1, sqrt(k) / 4): a kernel may start at beta C.
+///           n = k, plus 1 for alpha != 1 and 1 for beta != 0, which round too.
 /// Cost      2 m n k flop;  v (m k + k n + m n) bytes, and v m n more where C is read (v = bytes of T).
 /// Errors    shapes that do not fit are rejected by validate() before any variant runs; variants assume
 ///           fitting shapes.

@@ -101,7 +101,8 @@ void Gemv::oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out<T
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     OracleDot<T> dot;
     for (std::int64_t k = 0; k < depth; ++k) dot.add_product(in.A(i, k), in.x[k]);
-    OracleDot<double> scaled;  // alpha scales the sum: worked into an operand it would turn subnormals into 0
+    OracleDot<double>
+        scaled;  // alpha scales the sum: multiplied into an operand it would turn subnormals into 0
     scaled.add_product(depth == 0 ? 0.0 : static_cast<double>(p.alpha), dot.value());
     if (p.beta != T(0)) scaled.add_product(p.beta, out.y[i]);
     const auto at = static_cast<std::size_t>(i);

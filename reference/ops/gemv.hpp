@@ -15,7 +15,8 @@ namespace plumb {
 ///           skipped. alpha scales products or their sum, never an operand: 0.5 * subnormal is 0, and Inf
 ///           times that NaN. The sign of a zero is free.
 /// Bound     |y[i] - ref| <= sum_bound(M, n), M = affine_magnitude(alpha, sum |A[i, k] x[k]|, beta y[i])
-///           = |alpha| sum + |beta y[i]| max(1, sqrt(cols) / 4): a kernel may start at beta y. n = cols, and 1 more for each of alpha != 1 and beta != 0: they round too.
+///           = |alpha| sum + |beta y[i]| max(1, sqrt(cols) / 4): a kernel may start at beta y. n = cols, plus
+///           1 for alpha != 1 and 1 for beta != 0, which round too.
 /// Cost      2 rows cols flop;  v (rows cols + cols + rows) bytes, and v rows more where y is read (v = bytes
 ///           of T).
 /// Errors    shapes that do not fit are rejected by validate() before any variant runs; variants assume

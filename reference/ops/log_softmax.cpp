@@ -21,16 +21,15 @@
 namespace plumb {
 namespace {
 
-// What the oracle computes in: fp64 has 29 bits more than fp32, and the 80-bit format 11 more than fp64. With
-// a compensated sum the oracle's error is a few of its own roundings, (W + 4) 2^-64: at least 2^9 below the
+// What the oracle computes in: fp64 has 29 bits more than fp32, and the 80-bit format has 11 more than fp64.
+// With a compensated sum the oracle's error is a few of its own roundings, (W + 4) 2^-64: at most 2^-9 of the
 // bound's u (8 + ...).
 template <class T>
 using Wide = std::conditional_t<std::is_same_v<T, float>, double, long double>;
 static_assert(std::numeric_limits<long double>::digits >= 64,
               "the fp64 oracle of log_softmax needs a long double of at least 64 bits");
 
-// Every third row is made special, in two alternating ways, so that the rows between them must stay as they
-// were.
+// Makes every third row special, in two alternating ways. The rows between them must not be affected.
 template <class T>
 void make_special(T* row, std::int64_t cols, const std::string& special, bool odd) {
   constexpr T kInf = std::numeric_limits<T>::infinity();
@@ -42,7 +41,7 @@ void make_special(T* row, std::int64_t cols, const std::string& special, bool od
   } else if (special == "equal") {
     for (std::int64_t j = 1; j < cols; ++j) row[j] = row[0];
   } else if (special ==
-             "shift") {  // far up; or far down, where a maximum that starts at 0 leaves nothing of the sum
+             "shift") {  // far above 0; or far below, where a maximum that starts at 0 makes the sum 0
     for (std::int64_t j = 0; j < cols; ++j) row[j] += odd ? T(-1e4) : T(1e4);
   }
 }
@@ -134,8 +133,9 @@ void LogSoftmax::validate(const Problem<T>&, const In<T, Space::host>& in, const
     throw Error("log_softmax: a leading dimension is less than the width");
 }
 
-// What a plain sum of near-equal terms may lose beyond the random walk, in units of rounding relative to the sum. Where the terms
-// differ by less than the last place of the running sum, every addition rounds the same way: u s_k each, n / 2 u s in all.
+// What a plain sum of nearly equal terms may lose beyond the random walk, in units of rounding relative to
+// the sum. Where the terms differ by less than the last place of the running sum, every addition rounds the
+// same way: u s_k each, n / 2 u s in total.
 template <class T>
 static double drift_of_near_equal(double sum, double squares, std::int64_t terms) {
   const double n = static_cast<double>(terms), mean = sum / n;
@@ -183,7 +183,7 @@ void LogSoftmax::oracle(const Problem<T>&, const In<T, Space::host>& in, const O
       y.value[at] = static_cast<double>(v < -W(std::numeric_limits<T>::max()) ? -kInf : v);
       if (equal) {
         y.magnitude[at] = static_cast<double>(2 * std::fabs(v));
-        y.terms[at] = 1;  // a sum of ones is exact: no rounding of it to allow for
+        y.terms[at] = 1;  // a sum of ones is exact
       } else {
         y.magnitude[at] =
             static_cast<double>(magnitude<W>(d, v, log_sum, weighted.value() / sum.value())) + drift;
@@ -198,8 +198,7 @@ Cost LogSoftmax::cost(const Problem<T>&, const In<T, Space::host>& in, const Out
   return {5 * elements, 2 * sizeof(T) * elements};
 }
 
-// magnitude: everything of the contract's bound but the sum's share, which depends on the declared
-// arithmetic.
+// magnitude: the contract's bound without the sum's share, which depends on the declared arithmetic.
 double LogSoftmax::bound(const Tolerance& t, int, double, double magnitude, std::int64_t terms) {
   const double additions = static_cast<double>(std::max<std::int64_t>(terms, 1) - 1);
   const double plain = std::min(additions, 4 * std::sqrt(additions));
@@ -208,7 +207,7 @@ double LogSoftmax::bound(const Tolerance& t, int, double, double magnitude, std:
     case Arithmetic::native:
     case Arithmetic::winograd:
     case Arithmetic::tf32x3:
-    case Arithmetic::flushed:  // exponentials sum to 1 or more, and nothing near 0 is left to flush
+    case Arithmetic::flushed:  // exponentials sum to 1 or more: no sum is subnormal
       return u * (magnitude + plain);
     case Arithmetic::pairwise:
       return u * (magnitude + std::min(plain, 2 * std::log2(additions + 1) + 1));

@@ -23,10 +23,10 @@ namespace plumb {
 ///             terms: n - 1 roundings, u min(n - 1, 4 sqrt(n - 1)) as in sum_bound. All these are relative to
 ///             s, and log turns them into absolute ones. A library log is good to 2 ulp: 4 u |log s|. The
 ///             last subtraction: u |y|; the oracle's own rounding: u |y|. Far from the maximum only u |d| + u
-///             |y| are left, and reach their worst case: each is allowed once more, so that an honest kernel
-///             stays below half of the bound, and above half is news.
-///             Where the e_j deviate from their mean by less than 4 u s, roundings of the sum do not scatter but
-///             add up: n / 2 more.
+///             |y| are left, and they reach their worst case: each is allowed once more, so that a correct
+///             kernel stays below half of the bound.
+///             Where the e_j deviate from their mean by less than 4 u s, the roundings of the sum have one
+///             sign and add up: n / 2 more.
 ///           A row of equal entries has exact e_j = 1 and an exact sum: 2 u |y|, one ulp, is all that is
 ///           allowed there.
 /// Cost      5 rows cols flop (comparison, exp, add, two subtractions), exp counted as one;  2 v rows cols
@@ -70,8 +70,8 @@ struct LogSoftmax {
   static void oracle(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&, Reference&);
   template <class T>
   static Cost cost(const Problem<T>&, const In<T, Space::host>&, const Out<T, Space::host>&);
-  /// What the bound takes u times, but for the sum's share: 2 |d| + 3 |y| + 4 |log s| + W + 8, where d <= 0 <= log s. Also
-  /// the GCN's (reference/models), whose rows end in this function.
+  /// The factors that the bound multiplies by u, without the sum's share: 2 |d| + 3 |y| + 4 |log s| + W + 8,
+  /// where d <= 0 <= log s. The GCN (reference/models), whose rows end in this function, uses it too.
   template <class W>
   static W magnitude(W d, W y, W log_sum, W weight) {
     return -2 * d + 3 * (y < 0 ? -y : y) + 4 * log_sum + weight + 8;

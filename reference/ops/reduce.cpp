@@ -21,7 +21,7 @@ namespace {
 const std::vector<std::string> kSpecials = {"none",     "nan_first",     "nan_last", "inf",      "minus_inf",
                                             "both_inf", "all_minus_inf", "negative", "subnormal"};
 
-// Puts into x what the parameter `special` names: single values in places that a careless reduction loses.
+// Puts into x what the parameter `special` names: single values in places that a wrong reduction loses.
 template <class T>
 void place_special(T* x, std::int64_t n, const std::string& special) {
   constexpr T kInf = std::numeric_limits<T>::infinity(), kNan = std::numeric_limits<T>::quiet_NaN();
@@ -160,7 +160,7 @@ void Reduce::oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out
     result.value[0] = nan ? std::numeric_limits<double>::quiet_NaN() : best;
     return;  // magnitude and terms stay 0: a maximum is exact
   }
-  // fp32 too by Dot2: plain fp64 would err by more than the doubled arithmetic's bound allows over 10^7 terms
+  // fp32 uses Dot2 too: over 10^7 terms plain fp64 has a larger error than the doubled arithmetic's bound allows
   OracleDot<double> sum;
   for (std::int64_t i = 0; i < in.x.size; ++i) sum.add(in.x[i]);
   result.value[0] = sum.value();

@@ -1,6 +1,6 @@
 // skinny_gemm: Y = X W for a tall X and a small W, as in a graph network's layer. Contract only; the rest is
-// in skinny_gemm.cpp. Stands apart from gemm because the ladders differ: here W is held near, and X streams
-// past it once.
+// in skinny_gemm.cpp. It is separate from gemm because the ladders differ: W stays in registers or shared
+// memory, and X is read once.
 #pragma once
 #include "reference/core/abi.hpp"
 

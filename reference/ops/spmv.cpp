@@ -102,7 +102,7 @@ void Spmv::make(const Case& c, Instance<Spmv, T>& instance) {
   if (c.fill == Fill::hostile && a.cols > 0) {
     place_specials(x, a.cols, 1, Role::addend, c.seed,
                    2001);       // each spoils the few rows that have its column
-    if (c.seed / 7 % 2 == 0) {  // where padded slots of sparse formats point
+    if (c.seed / 7 % 2 == 0) {  // the elements that padded slots read
       x[0] = std::numeric_limits<T>::quiet_NaN();
       x[a.cols - 1] = std::numeric_limits<T>::infinity();
     }
@@ -139,7 +139,7 @@ void Spmv::oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out<T
     OracleDot<T> products;
     const std::int32_t begin = in.A.row_ptr[i], end = p.alpha == T(0) ? begin : in.A.row_ptr[i + 1];
     for (std::int32_t k = begin; k < end; ++k) products.add_product(in.A.val[k], in.x[in.A.col[k]]);
-    // alpha multiplies the sum, not the entries: 0.5 times a subnormal entry would be 0, and 0 * Inf a NaN nobody else gets
+    // alpha multiplies the sum, not the entries: 0.5 times a subnormal entry would be 0, and 0 * Inf a NaN
     const auto at = static_cast<std::size_t>(i);
     const double alpha = static_cast<double>(p.alpha),
                  beta_y = p.beta == T(0) ? 0 : static_cast<double>(p.beta) * static_cast<double>(out.y[i]);

@@ -11,8 +11,8 @@
 
 namespace plumb {
 
-// No case uses the exact fill: its 17 values repeat, and a value from the wrong place would often be right.
-// index holds another number in every place.
+// No case uses the exact fill: its 17 values repeat, so a value from the wrong place is often equal. The
+// index fill has a different number in every place.
 void Transpose::describe(CaseSpace& space) {
   using enum Fill;
   space.extent("rows").extent("cols").fills({index, real, scaled, hostile});
@@ -50,7 +50,7 @@ void Transpose::cases(CaseList& list) {
 template <class T>
 void Transpose::make(const Case& c, Instance<Transpose, T>& instance) {
   const std::int64_t rows = c.integer("rows"), cols = c.integer("cols");
-  // the right-hand index fill numbers the places
+  // the index fill of Role::right numbers the places
   instance.in.A =
       make_dense<T>(instance.arena, rows, cols, c, c.fill == Fill::index ? Role::right : Role::left, 1000);
   instance.out.B = {nullptr, cols, rows, rows};

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every OpenMP variant under ThreadSanitizer with Archer, which knows OpenMP's own synchronisation. A race ends the child process that
+# Every OpenMP variant under ThreadSanitizer with Archer, which reports OpenMP's own synchronisation to it. A race ends the child process that
 # ran the variant with exit code 66, which is a verdict `crash`. First the racy mutants, to see that the detector is awake.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

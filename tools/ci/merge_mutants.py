@@ -46,7 +46,7 @@ def main():
     text = lines_of(first)
     table = {(c[0], c[1]): c for c in map(cells_of, text) if c}
     if not table:
-        die(f"{first}: holds no table of planted faults")
+        die(f"{first}: holds no table of mutants")
     for path in others:
         for number, cells in enumerate(map(cells_of, lines_of(path)), 1):
             if not cells:

@@ -56,7 +56,7 @@ function(plumb_extra_folder folder)
   endif()
   set(all ${host} ${device})
   set(compiled ${host})
-  # written by tools/mutate: its kernels are for the CPU executor alone, and their text is nobody's to warn of
+  # written by tools/mutate: its kernels are for the CPU executor alone, and warnings about generated text are not wanted
   set(schemata false)
   if(EXISTS ${folder}/schemata.txt)
     set(schemata true)

@@ -1,4 +1,4 @@
-# The program behind `verify --stress` on a GPU: the rungs and planted faults once more, with the delays and the other order of blocks of
+# The program behind `verify --stress` on a GPU: the rungs and mutants once more, with the delays and the other order of blocks of
 # gpu/device/stress.hpp compiled in, and the engine's worker. Built when asked for (ninja plumb_stress_worker, tools/plumb verify
 # --stress) or with PLUMB_STRESS, since it is half of the GPU build again; for one architecture, since it is for the machine at hand.
 option(PLUMB_STRESS "build plumb_stress_worker with everything else" OFF)

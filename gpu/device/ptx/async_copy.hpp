@@ -36,7 +36,7 @@ __device__ __forceinline__ void cp_async_zfill(void* shared_dst, const void* glo
 }
 /// Closes the calling thread's group of copies started since the last commit.
 __device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;\n" ::: "memory"); }
-/// Waits until at most N of the calling thread's most recent groups are still under way.
+/// Waits until at most N of the calling thread's most recent groups are still in flight.
 template <int N>
 __device__ __forceinline__ void cp_async_wait() {
   asm volatile("cp.async.wait_group %0;\n" ::"n"(N) : "memory");

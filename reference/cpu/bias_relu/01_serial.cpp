@@ -1,7 +1,7 @@
 // bias_relu, host 01: one loop over rows, one over columns.
 //
-// Change    first rung: the definition. Both comparisons are false for NaN, so NaN passes through untouched;
-//           std::max(T(0), v) in their place returns 0 for it.
+// Change    first rung: the definition. Both comparisons are false for NaN, so NaN is kept; std::max(T(0), v)
+//           in their place would return 0 for it.
 // Traffic   compulsory bytes.
 // Limits    one core.
 // Fails at  nothing, slowly.

@@ -1,7 +1,7 @@
 // bias_relu, host 02: threads over tiles of rows and columns, SIMD inside.
 //
-// Change    tiles of 4,096 columns of one row are dealt out, so that one long row is shared as well as many
-//           short ones; the inner loop has no branch: both comparisons become masks, and still keep NaN.
+// Change    tiles of 4,096 columns of one row are distributed, so that one long row is shared as well as many
+//           short ones. The inner loop has no branch: both comparisons become masks, and still keep NaN.
 // Traffic   compulsory bytes.
 // Limits    memory bandwidth.
 // Fails at  rows of a few elements: the tile loop costs as much as the row.

@@ -1,7 +1,7 @@
 // bias_relu, host 81: Eigen's array expressions.
 //
-// Change    sums by expression, kinks by select() on comparisons that NaN fails, so that it stays; what max()
-//           and min() do with NaN differs among Eigen's versions, and is left open by default.
+// Change    the sum is an expression; rectifier and cap are select() on comparisons that are false for NaN,
+//           so that NaN is kept. What max() and min() do with NaN differs between Eigen's versions.
 // Traffic   y is written, then twice read and written again, each time whole: three passes.
 // Limits    one core: Eigen does not parallelise element-wise expressions.
 // Fails at  matrices larger than the cache, by its three passes.

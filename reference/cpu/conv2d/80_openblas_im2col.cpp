@@ -1,6 +1,6 @@
 // conv2d, host 80: windows gathered as a matrix, and OpenBLAS for the product.
 //
-// Change    the library's kernels in place of rung 02's, on blocks of kPixels windows.
+// Change    the library's kernels in place of those of rung 02, on blocks of kPixels windows.
 // Traffic   the matrix of windows of a block, c r s x kPixels, is written, read and packed again by the
 //           library.
 // Limits    OpenBLAS's choice of kernels; its serial build, which takes one caller at a time

@@ -1,6 +1,6 @@
 // gemm, host 03: columns, rows, sum.
 //
-// Change    rung 01 with the outer loops exchanged: a column of B is met again for every row of A.
+// Change    rung 01 with the outer loops exchanged: a column of B is read again for every row of A.
 // Traffic   a column of B stays in the cache while it fits; A streams through once per column.
 // Limits    one core; the chain of dependent adds.
 // Fails at  C is written down its columns.

@@ -1,7 +1,7 @@
 // gemm, host 04: columns, sum, rows.
 //
-// Change    the row loop is innermost: a column of A is scaled and added to a column of C. Right for
-//           column-major, wrong here.
+// Change    the row loop is innermost: a column of A is scaled and added to a column of C. Good for
+//           column-major, bad here.
 // Traffic   one cache line per element of A and of C.
 // Limits    one core; two walks down columns at once.
 // Fails at  every size past the cache: with 06 the slowest order of the six.

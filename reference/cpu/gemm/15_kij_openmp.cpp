@@ -1,10 +1,10 @@
 // gemm, host 15: rung 05 with the rows dealt out to OpenMP threads inside each step of the sum.
 //
-// Change    the sum loop cannot be dealt out (two threads would add to one element of C: a planted fault), so
-//           the row loop is, within one parallel region. schedule(static) gives a thread the same rows at
-//           every k.
+// Change    the sum loop cannot be distributed: two threads would add to one element of C (a mutant does
+//           that). The row loop is distributed within one parallel region; schedule(static) gives a thread
+//           the same rows at every k.
 // Traffic   as rung 05, a share per thread.
-// Limits    the traffic of C. No barrier is needed between steps: a row never changes hands.
+// Limits    the traffic of C. No barrier is needed between steps: a row stays with its thread.
 // Fails at  C larger than the caches.
 #include "reference/cpu/gemm/loops.hpp"
 #include "reference/ops/gemm.hpp"

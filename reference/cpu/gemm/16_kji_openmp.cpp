@@ -1,7 +1,7 @@
 // gemm, host 16: rung 06 with the columns dealt out to OpenMP threads inside each step of the sum.
 //
 // Change    as rung 15, on columns: the sum loop stays serial, the column loop is shared.
-// Traffic   as rung 06, a share per thread; neighbours write one cache line where their columns meet.
+// Traffic   as rung 06, a share per thread; neighbouring threads write one cache line where their columns meet.
 // Limits    as rung 06.
 // Fails at  every size past the cache.
 #include "reference/cpu/gemm/loops.hpp"

@@ -89,7 +89,7 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Ge
           const std::int64_t wide = std::min(kCols<T>, j1 - j);
           for (std::int64_t i = i0; i < std::min(i0 + kHeight, m); i += kRows) {
             multiply_tile(steps, a_packed + i * steps, b_packed + (j - j0) * steps, tile);
-            // C is met here only: the padding of the last tiles is computed and dropped
+            // the only access to C: the padding of the last tiles is computed and dropped
             for (std::int64_t r = 0; r < std::min<std::int64_t>(kRows, m - i); ++r) {
               T* c = &C(i + r, j);
               const T* t = tile + r * kCols<T>;

@@ -1,6 +1,7 @@
 // gemm, host 80: OpenBLAS, called once per block of rows.
 //
-// Change    the library's own kernels, called from our threads: its pool and ours would fight over the cores.
+// Change    the library's own kernels, called from our threads: its threads and ours would compete for the
+//           cores.
 // Traffic   B packed by every thread.
 // Limits    OpenBLAS's choice of kernels; its serial build, which takes one caller at a time
 //           (reference/core/openblas.hpp).

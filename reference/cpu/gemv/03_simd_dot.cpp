@@ -4,7 +4,7 @@
 //           limit.
 // Traffic   as rung 01.
 // Limits    memory bandwidth once A outgrows the caches.
-// Fails at  short rows: the sum over lanes is all there is.
+// Fails at  short rows: the sum over lanes takes all the time.
 #include "reference/cpu/gemv/simd_dot.hpp"
 #include "reference/ops/gemv.hpp"
 

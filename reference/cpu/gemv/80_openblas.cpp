@@ -1,6 +1,7 @@
 // gemv, host 80: OpenBLAS, called once per block of rows.
 //
-// Change    the library's own kernels, called from our threads: its pool and ours would fight over the cores.
+// Change    the library's own kernels, called from our threads: its threads and ours would compete for the
+//           cores.
 // Traffic   as rung 01.
 // Limits    the serial build, which takes one caller at a time (reference/core/openblas.hpp).
 // Fails at  fewer rows than cores; 32-bit sizes only. With beta == 0 the library multiplies y by 0 in some versions, where NaN

@@ -1,4 +1,4 @@
-// A dot product in vector registers, shared by the variants that differ in who computes which part.
+// A dot product in vector registers, shared by the variants that differ in which thread computes which part.
 #pragma once
 #include <cstdint>
 

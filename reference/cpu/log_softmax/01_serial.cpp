@@ -1,7 +1,7 @@
 // log_softmax, host 01: three loops per row: maximum, sum of exponentials, result.
 //
-// Change    first rung: the definition, with the library's exp and log. NaN may be lost in the maximum, and
-//           comes back through the sum; +Inf and a row of -Inf make NaN as Inf - Inf.
+// Change    first rung: the definition, with the library's exp and log. The maximum may lose NaN, and the sum
+//           brings it back; +Inf and a row of -Inf make NaN as Inf - Inf.
 // Traffic   x three times, the second and third from the cache where a row fits.
 // Limits    one core; one call of exp per entry.
 // Fails at  nothing, slowly.

@@ -3,9 +3,9 @@
 // Change    the sum is kept relative to the running maximum and rescaled when that grows: one pass for both.
 // Traffic   x twice instead of three times; it pays where a row does not fit a cache.
 // Limits    one exp per entry, two on a new maximum: about log(cols) of them in random data.
-// Fails at  ascending rows: every entry is a new maximum. -Inf and +Inf need words of their own: before the
-//           first finite entry -Inf - -Inf would poison the sum, and after +Inf the others would come out as
-//           -Inf instead of NaN.
+// Fails at  ascending rows: every entry is a new maximum. -Inf and +Inf need branches of their own: before
+//           the first finite entry -Inf - -Inf would make the sum NaN, and after +Inf the others would come
+//           out as -Inf in place of NaN.
 // Source    Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018), algorithm 3.
 #include <cmath>
 #include <limits>

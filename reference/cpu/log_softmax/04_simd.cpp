@@ -1,8 +1,7 @@
 // log_softmax, host 04: an exponential of our own that vectorises.
 //
 // Change    exp as reduction by multiples of log 2 and a polynomial, without branches or table, so that the
-//           compiler runs it in lanes; the library's scalar exp is called no more.
-// Traffic   as rung 02.
+//           compiler runs it in lanes; the library's scalar exp is not called.
 // Limits    about 15 arithmetic instructions per vector of entries.
 // Fails at  rows shorter than a vector.
 // Source    Cody and Waite, Software Manual for the Elementary Functions (1980), chapter 6 (argument
@@ -19,9 +18,9 @@
 namespace plumb {
 namespace {
 
-// kLog2High has so few bits that k * kLog2High is exact for every k that occurs; kMagic rounds to an integer
-// when added, and leaves it in the low bits. kLeast: below it the result is a subnormal or 0, and beside a
-// sum of at least 1 it is nothing.
+// kLog2High has so few bits that k * kLog2High is exact for every k that occurs. kMagic rounds to an integer
+// when added, and leaves it in the low bits. Below kLeast the result is a subnormal or 0, which does not
+// change a sum of at least 1.
 template <class T>
 struct Exp;
 template <>

@@ -3,9 +3,9 @@
 // Change    the library's vectorised exp and reductions.
 // Traffic   as rung 02.
 // Limits    as rung 04.
-// Fails at  NaN and +Inf, if left alone: Eigen's vectorised exp clamps its argument, and which operand a
-//           clamp returns for NaN differs among its versions. The sum of x - x is 0 for finite rows and NaN
-//           otherwise: it is asked first.
+// Fails at  NaN and +Inf without the test here: Eigen's vectorised exp clamps its argument, and the value of
+//           a clamp for NaN differs between its versions. The sum of x - x is 0 for finite rows and NaN
+//           otherwise; it is computed first.
 #if defined(__GNUC__) && !defined(__clang__)
 #endif
 #include <Eigen/Core>

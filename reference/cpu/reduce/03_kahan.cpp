@@ -1,6 +1,6 @@
 // reduce, host 03: Kahan's compensated sum.
 //
-// Change    what an addition rounds away is carried and taken off the next term: the error no longer grows
+// Change    what an addition rounds away is kept and subtracted from the next term: the error no longer grows
 //           with n.
 // Traffic   compulsory bytes.
 // Limits    one core; four dependent operations per term.
@@ -22,7 +22,7 @@ void run(const Reduce::Problem<T>&, const Reduce::In<T, Space::host>& in,
     const T term = in.x[i] - carried;
     const T next = sum + term;
     carried = (next - sum) - term;
-    if (!std::isfinite(carried)) carried = 0;  // Inf - Inf: the sum is infinite already, and stays so
+    if (!std::isfinite(carried)) carried = 0;  // Inf - Inf: the sum is infinite already, and stays infinite
     sum = next;
   }
   out.result[0] = sum;

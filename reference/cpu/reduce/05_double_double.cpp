@@ -25,7 +25,7 @@ void run(const Reduce::Problem<T>&, const Reduce::In<T, Space::host>& in,
     const T next = sum + rest;
     low = rest - (next - sum);  // exact: |sum| >= |rest|
     high = next;
-    if (!std::isfinite(sum)) high = sum, low = 0;  // an infinity stays one, and is not turned into NaN
+    if (!std::isfinite(sum)) high = sum, low = 0;  // an infinity stays infinite, and does not become NaN
   }
   out.result[0] = high;
 }

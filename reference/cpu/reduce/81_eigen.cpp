@@ -4,8 +4,8 @@
 //           default.
 // Traffic   compulsory bytes.
 // Limits    one core's memory bandwidth.
-// Fails at  [1, 1e20, 1, -1e20], as rung 01. The maximum of nothing is an assertion there, and is answered
-//           here.
+// Fails at  [1, 1e20, 1, -1e20], as rung 01. The maximum of an empty array is an assertion in Eigen, so it is
+//           handled here.
 #include <Eigen/Core>
 
 #include "reference/cpu/reduce/parts.hpp"

@@ -2,7 +2,7 @@
 //
 // Change    the row loop is parallel, schedule(static).
 // Traffic   as rung 01.
-// Limits    the chain of dependent adds: the compiler may not reorder a sum. Rung 03 allows it to.
+// Limits    the chain of dependent adds: the compiler may not reorder a sum. Rung 03 allows that.
 // Fails at  skewed rows: the thread that owns the giant row works alone. Rung 03 answers that too.
 #include "reference/ops/sddmm.hpp"
 

@@ -3,7 +3,7 @@
 // Change    a column of W becomes contiguous, so that the sum over k runs in vector lanes.
 // Traffic   as rung 01; W is written and read once more.
 // Limits    two loads per multiply-add, and the sum over lanes at the end of each element.
-// Fails at  small k: the sum over lanes is all there is.
+// Fails at  small k: the sum over lanes takes all the time.
 #include "reference/ops/skinny_gemm.hpp"
 
 namespace plumb {

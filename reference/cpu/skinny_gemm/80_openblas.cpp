@@ -1,7 +1,7 @@
 // skinny_gemm, host 80: OpenBLAS, called once per block of rows.
 //
-// Change    the library's general product, called from our threads: its pool and ours would fight over the
-//           cores.
+// Change    the library's general product, called from our threads: its threads and ours would compete for
+//           the cores.
 // Traffic   X is packed: written and read once more than needed.
 // Limits    the packing; the serial build, which takes one caller at a time (reference/core/openblas.hpp).
 // Fails at  fewer rows than cores; 32-bit sizes only.

@@ -1,8 +1,8 @@
 // spmm, host 04: rows and entries balanced together along the merge path.
 //
 // Change    the work is rows + nnz steps of a merge of row ends with entries; each thread walks an equal
-//           number, so a row may span threads. What a thread has of its last, unfinished row is carried over
-//           and added once at the end.
+//           number, so a row may span threads. The sum of a thread's last, unfinished row is carried over and
+//           added once at the end.
 // Traffic   as rung 03, plus one row of n sums per thread.
 // Limits    as rung 03; one thread adds the carries, in thread order: reproducible for a fixed number of
 //           threads.
@@ -54,11 +54,11 @@ void run(const Spmm::Problem<T>&, const Spmm::In<T, Space::host>& in, const Spmm
       spmm_host::entries_times_dense(A, in.B, at.entry, row_end[at.row], out.C.data + at.row * out.C.ld);
       at.entry = row_end[at.row];
     }
-    // a row that only begins here: nothing of it means no carry, so that an empty row is not added to
+    // the row that begins here: without entries it has no carry, so that nothing is added to an empty row
     carry_row[t] = at.entry < end.entry ? at.row : A.rows;
     if (at.entry < end.entry) spmm_host::entries_times_dense(A, in.B, at.entry, end.entry, carry + t * n);
   }
-  // the thread that reached the row's end wrote it with its own part; what earlier threads had of it is added
+  // the thread that reached the row's end wrote it with its own part; the parts of earlier threads are added
   // here
   for (std::int64_t t = 0; t < threads; ++t) {
     if (carry_row[t] == A.rows) continue;

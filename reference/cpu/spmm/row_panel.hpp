@@ -36,7 +36,9 @@ void entries_times_dense(const CsrView<const T, Space::host>& A, const DenseView
                          std::int64_t begin, std::int64_t end, T* c /* (n) */) {
   constexpr std::int64_t kWide = 4 * kLanes<T>;
   const std::int64_t n = B.cols;
-  if (n < kLanes<T>) {  // narrower than a register: their number is a variable, but the sums stay near
+  if (n <
+      kLanes<
+          T>) {  // narrower than a register: their number is a variable, but the sums stay in the first-level cache
     T sum[kLanes<T>] = {};
     for (std::int64_t k = begin; k < end; ++k) {
       const T a = A.val[k];

@@ -61,7 +61,7 @@ void run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in, const Sp
     for (; at.entry < end.entry; ++at.entry) rest += A.val[at.entry] * in.x[A.col[at.entry]];
     carry[t] = {at.row, rest};
   }
-  // the row's last thread wrote it with its own part and beta; what earlier threads had of it is added here
+  // the row's last thread wrote it with its own part and beta; the parts of earlier threads are added here
   for (std::int64_t t = 0; t < threads; ++t) {
     if (carry[t].row < A.rows) out.y[carry[t].row] += spmv::scaled(p, carry[t].sum);
   }

@@ -3,7 +3,7 @@
 // Change    entries carry their row; threads take equal runs of entries, and a row cut by a run boundary is finished by a carry.
 // Traffic   4 bytes per entry more than CSR: 12 instead of 8 in fp32.
 // Limits    memory bandwidth, one third more of it than CSR needs.
-// Fails at  speed, by the row index; it is the format that needs no row pointers.
+// Fails at  speed, because of the row index. It needs no row pointers.
 #include <omp.h>
 
 #include <vector>

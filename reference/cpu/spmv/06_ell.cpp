@@ -3,7 +3,7 @@
 // Change    every row has the same number of slots, so the inner loop runs over rows and vectorises without a gather of lengths.
 // Traffic   rows * longest row entries, padding included: refused where that is more than three times nnz + rows.
 // Limits    the padding; the gather of x.
-// Fails at  one long row: the format explodes, so supports() refuses it with the numbers.
+// Fails at  one long row: the padding grows beyond bounds, so supports() refuses it with the numbers.
 // Source    Kincaid, Oppe and Young, ITPACKV 2D user's guide (1989).
 #include <vector>
 

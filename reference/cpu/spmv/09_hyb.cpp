@@ -1,7 +1,7 @@
 // spmv, host 09: ELL for the regular part, CSR tails for what is longer; converted in prepare().
 //
-// Change    the first kWidth entries of every row stand in ELL, the others in a list of tails, one per long
-//           row: no matrix is refused, because a giant row costs ELL nothing.
+// Change    the first kWidth entries of every row are stored in ELL, the others in a list of tails, one per
+//           long row. No matrix is refused, because a very long row costs ELL nothing.
 // Traffic   rows * kWidth slots and the tails; kWidth is the largest at which at least a third of the slots
 //           are used.
 // Limits    as rung 06 for the regular part, as rung 01 for each tail.

@@ -23,7 +23,7 @@ void run(const Spmv::Problem<T>& p, const Spmv::In<T, Space::host>& in, const Sp
     y.setZero();
   else
     y *= p.beta;
-  if (p.alpha == T(0)) return;  // the contract: NaN in A or x does not count then
+  if (p.alpha == T(0)) return;  // by the contract NaN in A or x then has no effect
   if (p.alpha == T(1)) {
     y.noalias() += a * x;
     return;

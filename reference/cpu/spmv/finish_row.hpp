@@ -1,11 +1,11 @@
-// How a row of spmv ends: what alpha and beta make of its sum. Apart from the variants because all of ours end alike.
+// The end of a row of spmv: alpha and beta applied to its sum. All of our variants use it.
 #pragma once
 #include "reference/ops/spmv.hpp"
 
 namespace plumb {
 namespace spmv {
 
-/// alpha sum; 0 where alpha is 0, whatever the sum: NaN in A or x does not count then.
+/// alpha sum; 0 where alpha is 0, whatever the sum is: NaN in A or x then has no effect.
 template <class T>
 T scaled(const Spmv::Problem<T>& p, T sum) {
   return p.alpha == T(0) ? T(0) : p.alpha * sum;

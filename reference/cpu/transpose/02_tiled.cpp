@@ -1,7 +1,7 @@
 // transpose, host 02: square tiles.
 //
-// Change    a tile of kTile x kTile is read and written while its lines are in the first-level cache: each is
-//           met once.
+// Change    a tile of kTile x kTile is read and written while its lines are in the first-level cache: each
+//           line is fetched once.
 // Traffic   compulsory bytes, and the lines of B once more where the processor reads before it writes.
 // Limits    one core.
 // Fails at  rows a power of two apart, once kTile lines fall into one set.
