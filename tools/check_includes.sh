@@ -78,8 +78,8 @@ simt memory language/ race/ memory/
 simt scheduler language/ race/ memory/ scheduler/
 simt host language/ race/ memory/ scheduler/ host/
 
-# A kernel, a model or a test does not ask in which world it is built: the seam headers language.hpp and launch.hpp do, nobody else.
-world=$(git grep -nE '^ *# *(el)?if.*PLUMB_SIMT\b' -- gpu verify datasets tools ':!gpu/simt' ':!gpu/device/language.hpp' ':!gpu/device/launch.hpp' || true)
+# A kernel, a model or a test does not ask in which world it is built: only the seam headers language.hpp and launch.hpp do.
+world=$(git grep -nE '^ *# *(el)?if.*PLUMB_SIMT\b' -- reference gpu verify datasets tools ':!gpu/simt' ':!gpu/device/language.hpp' ':!gpu/device/launch.hpp' || true)
 if [ -n "$world" ]; then
   printf 'only gpu/device/language.hpp and launch.hpp may ask for PLUMB_SIMT:\n%s\n' "$world" >&2
   bad=1

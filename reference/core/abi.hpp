@@ -45,7 +45,6 @@ struct CsrView {
   T* val = nullptr;                       // (nnz)
 };
 
-#if !defined(PLUMB_SIMT)
 // Host use of device memory does not compile: a device view indexes only in device code.
 template <class T>
 struct VecView<T, Space::device> {
@@ -63,7 +62,6 @@ struct DenseView<T, Space::device> {
   PLUMB_DEVICE T& operator()(std::int64_t i, std::int64_t j) const { return data[i * ld + j]; }
 #endif
 };
-#endif
 
 /// What a variant computes with. The bound follows from it; an undeclared reduction fails.
 enum class Arithmetic : std::uint8_t {
