@@ -57,7 +57,9 @@ struct MemoryState {
   std::vector<std::unique_ptr<Array>> arrays;
   Array* last_array = nullptr;
   std::uintptr_t lowest = UINTPTR_MAX, highest = 0;  // what all arrays of the run lay between
-  std::vector<std::unique_ptr<Array>> image;         // writable segments of the program: __device__ variables
+  std::vector<std::unique_ptr<Array>>
+      variables;                              // __device__ and __constant__ ones that have told their names
+  std::vector<std::unique_ptr<Array>> image;  // writable segments of the program: the other variables
   std::vector<std::pair<const unsigned char*, const unsigned char*>> constants;  // its read-only segments
 };
 

@@ -34,6 +34,7 @@ function(plumb_simt_kernels name)
         "SHELL:-mllvm -tsan-instrument-func-entry-exit=0"
         "SHELL:-mllvm -tsan-instrument-read-before-write")
   endif()
+  file(GLOB rewriter CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/simt/rewrite/*.py)
   set(rewritten)
   set(steps)
   foreach(source IN LISTS ARGN)
@@ -52,7 +53,7 @@ function(plumb_simt_kernels name)
                 -include ${CMAKE_SOURCE_DIR}/gpu/simt/language/include/cuda_runtime.h ${PLUMB_SIMT_AFTERWARDS}  # as nvcc does
                 -MD -MF ${out}.d -MQ ${out} -x c++ ${source} -o ${out}.ii
         COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/gpu/simt/rewrite/rewrite.py ${out}.ii ${out}
-        DEPENDS ${source} ${CMAKE_SOURCE_DIR}/gpu/simt/rewrite/rewrite.py ${CMAKE_SOURCE_DIR}/gpu/simt/rewrite/ptx.py DEPFILE ${out}.d VERBATIM
+        DEPENDS ${source} ${rewriter} DEPFILE ${out}.d VERBATIM
         COMMENT "Rewriting ${relative} for the CPU executor")
     endif()
     string(MAKE_C_IDENTIFIER "plumb_rewrite_${relative}" step)

@@ -162,6 +162,13 @@ void access_for(const char* what, const void* p, std::size_t bytes, std::size_t 
 void launch_written(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes, void* stream,
                     void (*body)(void*), void* closure, std::size_t closure_bytes, Here here);
 
+template <class T>
+struct same {
+  using type = T;
+};
+template <class T>
+using same_t = typename same<T>::type;  // a parameter that converts instead of deducing
+
 /// What rewrite.py makes of kernel<<<grid, block, shared, stream>>>: an object that is called with the
 /// arguments.
 struct Written {
@@ -178,6 +185,26 @@ struct Written {
         name, grid, block, shared_bytes, stream, [](void* f) { (*static_cast<F*>(f))(); }, &body, sizeof body,
         here);
   }
+  /// The launch of one function: what it is called with becomes what the parameters are, as in any call (NULL, 0, {1, 2}).
+  template <class... P>
+  struct Of {
+    const Written& launch;
+    void (*kernel)(P...);
+    void operator()(same_t<P>... arguments) const {
+      launch([kernel = kernel, arguments...] { kernel(arguments...); });
+    }
+  };
+  template <class... P>
+  Of<P...> of(void (*kernel)(P...)) const {
+    return {*this, kernel};
+  }
+};
+
+/// Bytes of nothing behind an array of the device that rewrite.py puts between gaps.
+constexpr std::size_t kVariableGap = 64;
+/// Makes a variable of the device known from the program's start; rewrite.py writes one behind each declaration.
+struct DeviceVariable {
+  DeviceVariable(const char* name, const volatile void* data, std::size_t bytes, bool constant, bool gap);
 };
 
 }  // namespace plumb::simt

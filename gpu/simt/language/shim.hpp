@@ -5,21 +5,27 @@
 // Why this way: every operation that synchronises, or that the executor must see, is a call into scheduler/
 // with its file and line as default arguments; everything else is plain C++ that the optimiser and the
 // compiler's own thread-sanitizer instrumentation handle. Functions that touch a kernel's memory on its
-// behalf are PLUMB_SIMT_UNTRACKED, so that an atomic is reported once, as an atomic. __shared__ and __global__
-// are left as markers for rewrite.py, which runs on the preprocessed text and so sees headers and macros alike. C++17;
-// includes only what CUDA's own headers bring along.
+// behalf are PLUMB_SIMT_UNTRACKED, so that an atomic is reported once, as an atomic. __shared__, __global__ and the other
+// qualifiers are left as markers for rewrite.py, which runs on the preprocessed text and so sees headers and macros alike. C++17;
+// includes only what CUDA's own headers bring along,
+// in their C form, which declares isnan, clock and the others outside of std too.
 #pragma once
 #if !defined(PLUMB_SIMT)
 #error \
     "gpu/simt/language/shim.hpp is for the CPU executor: compile with -DPLUMB_SIMT (plumb_simt_kernels() in CMake does)"
 #endif
 
-#include <cassert>
-#include <climits>
-#include <cmath>
+#include <assert.h>
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <type_traits>
@@ -37,10 +43,10 @@ constexpr int warpSize = 32;
 
 // ---- function and variable qualifiers ----
 #define __global__ __plumb_global__
-#define __device__
-#define __host__
-#define __constant__
-#define __managed__
+#define __device__ __plumb_device__
+#define __host__ __plumb_host__
+#define __constant__ __plumb_constant__
+#define __managed__ __plumb_managed__
 #define __grid_constant__
 #define __shared__ __plumb_shared__
 #define __launch_bounds__(...) __plumb_launch_bounds__(__VA_ARGS__)
@@ -59,13 +65,6 @@ constexpr int warpSize = 32;
 #define __brkpt() ::plumb::simt::trap("__brkpt()", ::plumb::simt::Here::at())
 
 namespace plumb::simt {
-template <class T>
-struct same {
-  using type = T;
-};
-template <class T>
-using same_t = typename same<T>::type;  // a parameter that converts instead of deducing
-
 /// rewrite.py puts a call of it at the start of a kernel that has __launch_bounds__.
 inline void launch_bounds(unsigned most_threads) {
   if (blockDim.x * blockDim.y * blockDim.z > most_threads) refuse_block(most_threads);

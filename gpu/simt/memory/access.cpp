@@ -100,9 +100,15 @@ void access_shared(Thread& t, std::size_t off, std::size_t bytes, Access kind, L
               {piece.name, static_cast<std::int64_t>(off) - piece.begin, true}, reads);
 }
 
+// An array, or a variable of the device by its name.
+Array* find_named(const unsigned char* p) {
+  Array* a = array_of(p);
+  return a != nullptr ? a : find_variable(p);
+}
+
 // The array or program variable that `at` lies in. Null: in neither, and reading there is harmless.
 Array* array_at(const Thread& t, unsigned char* at, std::size_t bytes, Access kind, Location location) {
-  Array* a = array_of(at);
+  Array* a = find_named(at);
   if (a == nullptr) {
     for (const auto& segment : current().memory.image) {
       if (static_cast<std::size_t>(at - segment->base) < segment->bytes) a = segment.get();
@@ -134,9 +140,11 @@ bool access_global(Thread& t, unsigned char* at, std::size_t bytes, Access kind,
   }
   if (!a->writable) {
     if (is_write(kind)) {
-      RawFinding* f =
-          note(FindingKind::read_only_written,
-               fmt::format("'{}' is an input and is written at byte {}", a->name, offset), &t, location);
+      RawFinding* f = note(
+          FindingKind::read_only_written,
+          fmt::format("'{}' is {} and is written at byte {}", a->name,
+                      a->constant ? "__constant__ memory, which kernels only read," : "an input", offset),
+          &t, location);
       if (f != nullptr) {
         f->finding.array = a->name;
         f->finding.offset = static_cast<std::int64_t>(offset);
@@ -214,10 +222,10 @@ void host_operation(const char* what, void* stream, Here here, void* to, const v
   const std::uint32_t id = current().schedule.next_block_id++;
   const Location location = locate(here);
   const auto range = [&](const void* p, bool writes) {
-    Array* a = array_of(static_cast<const unsigned char*>(p));
+    Array* a = find_named(static_cast<const unsigned char*>(p));
     if (a == nullptr) return;  // host memory of the program, or memory it did not name
     const auto offset = static_cast<std::size_t>(static_cast<const unsigned char*>(p) - a->base);
-    if (offset + bytes > a->bytes || (writes && !a->writable)) {
+    if (offset + bytes > a->bytes || (writes && !a->writable && !a->constant)) {
       RawFinding* f = note(
           offset + bytes > a->bytes ? FindingKind::out_of_bounds : FindingKind::read_only_written,
           fmt::format("{} of {} bytes at byte {} of '{}' ({} bytes)", what, bytes, offset, a->name, a->bytes),

@@ -55,7 +55,55 @@ std::string nearest_array(const unsigned char* p) {
                      best->bytes);
 }
 
+namespace {
+
+struct Declared {
+  const char* name;
+  const volatile void* data;
+  std::size_t bytes;
+  bool constant, gap;
+};
+// Filled before main() begins: not part of the executor's state, whose constructor may run later.
+std::vector<Declared>& declared_variables() {
+  static auto& all = *new std::vector<Declared>;
+  return all;
+}
+
+void load_variables() {
+  auto& variables = current().memory.variables;
+  for (const Declared& d : declared_variables()) {
+    auto a = std::make_unique<Array>();
+    a->name = d.name;
+    a->base = static_cast<unsigned char*>(const_cast<void*>(d.data));
+    a->bytes = d.bytes;
+    a->writable = !d.constant;
+    a->constant = d.constant;
+    a->gap = d.gap;
+    variables.push_back(std::move(a));
+  }
+  std::sort(variables.begin(), variables.end(),
+            [](const auto& a, const auto& b) { return a->base < b->base; });
+}
+
+}  // namespace
+
+DeviceVariable::DeviceVariable(const char* name, const volatile void* data, std::size_t bytes, bool constant,
+                               bool gap) {
+  declared_variables().push_back({name, data, bytes, constant, gap});
+}
+
+Array* find_variable(const unsigned char* p) {
+  const auto& all = current().memory.variables;
+  const auto after = std::upper_bound(all.begin(), all.end(), p,
+                                      [](const unsigned char* at, const auto& a) { return at < a->base; });
+  if (after == all.begin()) return nullptr;
+  Array* a = std::prev(after)->get();
+  const auto offset = static_cast<std::size_t>(p - a->base);
+  return offset < a->bytes + (a->gap ? kVariableGap : 0) ? a : nullptr;
+}
+
 void load_image() {
+  load_variables();
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void*) {
         for (int i = 0; i < info->dlpi_phnum; ++i) {

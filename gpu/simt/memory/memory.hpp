@@ -50,6 +50,8 @@ struct Array {
   bool initialised = true;
   bool writable = true;
   bool device_only = false;        // the host may not touch it by itself
+  bool constant = false;           // __constant__: the host writes it, kernels do not
+  bool gap = false;                // kVariableGap bytes behind it belong to nothing
   std::unique_ptr<Shadow> shadow;  // made at the first access that needs it
 };
 
@@ -63,7 +65,9 @@ struct SharedPiece {
 // arrays.cpp
 /// Where `p` lies beside the nearest array, as the end of a sentence.
 std::string nearest_array(const unsigned char* p);
-void load_image();  // finds the program's segments
+void load_image();  // finds the program's segments and its variables of the device
+/// The variable of the device that `p` lies in, or whose gap it lies in.
+Array* find_variable(const unsigned char* p);
 
 // access.cpp: what instrumented code and the executor's own operations do to memory
 void access(void* p, std::size_t bytes, Access kind, Location location, Scope scope = Scope::device);

@@ -120,6 +120,7 @@ void forget_marks() {
   current().race.mark_sets.assign(1, {});
   current().race.free_mark_sets.clear();
   for (auto& a : current().memory.image) a->shadow.reset();
+  for (auto& a : current().memory.variables) a->shadow.reset();
 }
 
 bool touch_slowly(Thread& t, Cell& c, const Mark& now, const Target& target, bool check_initialised) {

@@ -49,6 +49,27 @@ class Launches(unittest.TestCase):
                      'int n = 1\'000\'000; const char* t = "\\"<<<";'):
             self.assertEqual(rewrite.rewrite(text), text)
 
+    def test_brackets_that_a_formatter_has_torn_apart(self):
+        self.check('void f() { k << <g, n >> 3, 0 >> >(a); }', 'k', 'g, n >> 3, 0', '(a)')
+        self.check('void f() { k<<<g, (b)>>  >\n(a); }', 'k', 'g, (b)', '\n(a)')
+
+    def test_one_function_is_called_with_what_its_parameters_are(self):
+        kernels = '__plumb_global__ void k(int*, P) {}\ntemplate <class T, int N> __plumb_global__ void t(T*);\n'
+        for launch, wanted in (('k<<<1, 2>>>(__null, {1, 2});', '1, 2).of(k)(__null, {1, 2});'),
+                               ('n::k<<<1, 2>>>(0, p);', '1, 2).of(n::k)(0, p);'),
+                               ('t<float, (3 > 2)><<<1, 2>>>(0);', '1, 2).of(t<float, (3 > 2)>)(0);')):
+            self.assertIn(wanted, rewrite.rewrite(kernels + 'void f() { ' + launch + ' }'))
+
+    def test_what_may_be_several_functions_takes_the_arguments_as_they_are(self):
+        for kernels, launch in (('template <class T> __plumb_global__ void k(T*, int*) {}', 'k<<<1, 2>>>(p, __null);'),
+                                ('template <class T, class U> __plumb_global__ void k(T*, U*) {}', 'k<int><<<1, 2>>>(p, __null);'),
+                                ('template <class... T> __plumb_global__ void k(T*...) {}', 'k<int><<<1, 2>>>(p, __null);'),
+                                ('__plumb_global__ void k(int*, int* = 0) {}', 'k<<<1, 2>>>(p, __null);'),
+                                ('__plumb_global__ void k(int*, int*) {} __plumb_global__ void k(float*, int*) {}',
+                                 'k<<<1, 2>>>(p, __null);')):
+            new = rewrite.rewrite(kernels + '\nvoid f() { ' + launch + ' }')
+            self.assertIn('(plumb_a...); }); }(p,nullptr);', new)
+
     def test_shifts_are_no_launches(self):
         text = 'auto x = a << b << c >> d; std::vector<std::vector<std::vector<int>>> v;'
         self.assertEqual(rewrite.rewrite(text), text)
@@ -115,6 +136,12 @@ class Shared(unittest.TestCase):
         self.assertIn('_t& plumb_g_1_0_f() { static ::plumb::simt::SharedSlot', new)
         self.assertIn('#define h (plumb_h_1_1_f())\n# 1 "x.cu"\n\nint after;', new)
 
+    def test_every_declarator_has_its_own_pointer(self):
+        new = shared('__shared__ float *a, b[2], *const *c, * volatile d[3];')
+        for wanted in ('_t = float*;', '_t& a = ', '_t = float[2];', '_t& b = ', '_t = float* const*;', '_t& c = ',
+                       '_t = float* volatile[3];', '_t& d = '):
+            self.assertIn(wanted.replace(' ', ''), new.replace(' ', ''))
+
     def test_a_declaration_it_cannot_read_is_refused(self):
         with self.assertRaises(rewrite.Unreadable):
             rewrite.rewrite('void f() { __plumb_shared__ float (*rows)[4]; }')
@@ -146,6 +173,36 @@ class Kernels(unittest.TestCase):
     def test_other_casts_are_left_alone(self):
         for text in ('(void**)other;', '(void)other;', '(void*)others;', '(void*)p;', '(void*)m.other;'):
             self.assertIn(text, rewrite.rewrite(self.TEXT + text))
+
+
+class OfTheDevice(unittest.TestCase):
+    def made(self, text, rdc=False):
+        return ' '.join(rewrite.rewrite(re.sub(r'__(device|constant|managed|host)__', r'__plumb_\1__', text), rdc).split())
+
+    def test_variables_belong_to_their_file_and_are_known_by_name(self):
+        new = self.made('namespace n { __device__ P a = {1, 2}, *b; }')
+        self.assertIn('static P a = {1, 2}, *b; static const ::plumb::simt::DeviceVariable plumb_variable_1_0("a",', new)
+        self.assertIn('("b", &reinterpret_cast<const volatile char&>(b), sizeof(b), false, false);', new)
+        self.assertIn('sizeof(c), true, false);', self.made('__constant__ float c[2] = {1, 2};'))
+        self.assertTrue(self.made('static __device__ int a;').startswith('static int a; static const'))
+        self.assertTrue(self.made('__device__ int a;', rdc=True).startswith('int a; static const'))
+        self.assertEqual(self.made('extern __device__ int a[];', rdc=True), 'extern int a[];')
+
+    def test_an_array_of_numbers_has_a_gap_behind_it(self):
+        new = self.made('__device__ volatile unsigned int a[N + 1];')
+        self.assertIn('static __attribute__((section(".bss.plumb_device"))) volatile unsigned int a[N + 1];', new)
+        self.assertIn('static char plumb_variable_1_0_gap[::plumb::simt::kVariableGap] __attribute__((used, section(".bss.plumb_device")));', new)
+        self.assertIn('sizeof(a), false, true);', new)
+        for other in ('dim3 a[2];', 'int a;', 'int a[2] = {1, 2};', 'int a[2], b[2];'):
+            self.assertNotIn('_gap', self.made('__device__ ' + other))
+
+    def test_functions_belong_to_their_file_unless_the_host_has_them_too(self):
+        self.assertEqual(self.made('__device__ int f(int a = 3) { return a; }'), 'static int f(int a = 3) { return a; }')
+        for text in ('__host__ __device__ int f();', 'template <class T> __device__ T f();', 'extern "C" __device__ int f();',
+                     '__device__ int C::f() {}', 'struct C { __device__ int f(); };', 'void g() { auto f = [] __device__ (int) {}; }',
+                     'struct C { friend __device__ int f(C); }; __device__ int f(C) {}'):
+            self.assertNotIn('static', self.made(text), text)
+        self.assertEqual(self.made('__device__ int f();', rdc=True), 'int f();')
 
 
 class InlinePtx(unittest.TestCase):

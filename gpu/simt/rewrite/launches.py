@@ -1,0 +1,161 @@
+# Launches, kernel<<<...>>>(...), and casts of kernels to void*.
+import re
+
+from text import OPEN, Unreadable, end_of, flat, lines_of, matching, opening, pieces
+
+KERNEL_NAME = re.compile(r'(?:__attribute__\s*\(\(.*?\)\)|[^()])*?\b(?!__attribute__)([A-Za-z_]\w*)\s*\(', re.S)
+CAST = (r'(?:\(\s*(?:const\s+)?void\s*(?:const\s*)?\*\s*\)\s*(?P<open>\(\s*)?|'
+        r'\breinterpret_cast\s*<\s*(?:const\s+)?void\s*(?:const\s*)?\*\s*>\s*\(\s*)(?P<name>&?\s*(?:[A-Za-z_]\w*\s*::\s*)*(?:%s)\b)')
+
+
+class Kernel:
+    """What the text says of a kernel's name: how often it has a body, and its template's parameters where it is one."""
+
+    def __init__(self):
+        self.bodies = 0
+        self.templates = set()  # numbers of their parameters; 0: no template; None: any number
+        self.optional = False  # some parameter has a default
+        self.counts = set()  # numbers of its own parameters
+
+    def is_one_function(self, arguments):
+        """Whether its name with so many template arguments is one function, whose address has a type."""
+        return self.bodies <= 1 and len(self.counts) == 1 and not self.optional and self.templates == {arguments}
+
+
+def template_parameters(head):
+    """Number of the parameters of the template that a declaration begins with; 0: none; None: any number."""
+    m = re.match(r'\s*(?:#[^\n]*\n\s*)*template\s*<', head)
+    if not m:
+        return 0
+    depth, i = 1, m.end()
+    while i < len(head) and depth > 0:
+        depth += (head[i] in '<([{') - (head[i] in '>)]}' and head[i - 1] != '-')
+        i += 1
+    inner = head[m.end():i - 1]
+    return None if '...' in inner else len(pieces(inner)) if inner.strip() else -1
+
+
+def kernels_of(text):
+    """All kernels by name."""
+    kernels = {}
+    for m in re.finditer(r'\b__plumb_global__\b', text):
+        after = re.compile(r'(?:\s*__plumb_launch_bounds__\s*)').search(text, m.end(), m.end() + 200)
+        begin = matching(text, after.end()) + 1 if after and text[after.end():after.end() + 1] == '(' and '(' not in text[
+            m.end():after.start()] else m.end()
+        named = KERNEL_NAME.match(text, begin)
+        if not named:
+            continue
+        last = matching(text, named.end() - 1)
+        k = kernels.setdefault(named.group(1), Kernel())
+        start = m.start()
+        while start > 0 and text[start - 1] not in ';{}':
+            start -= 1
+        parameters = flat(text[named.end():last])
+        k.templates.add(template_parameters(text[start:m.start()]))
+        k.counts.add(len(pieces(parameters)) if parameters not in ('', 'void') else 0)
+        k.optional = k.optional or '=' in parameters or '...' in parameters
+        k.bodies += bool(re.compile(r'(?:\s+|^#[^\n]*\n)*\{', re.M).match(text, last + 1))
+    return kernels
+
+
+def kernel_start(text, end):
+    """Start of the postfix expression that ends just before `end`: a::b<c>, (*p), s.member[0]."""
+    i = end
+    need_name = True
+    while True:
+        while i > 0 and text[i - 1].isspace():
+            i -= 1
+        if need_name and text[i - 1] == '>':  # template arguments: back to their '<'
+            depth = 0
+            while i > 0:
+                i -= 1
+                c = text[i]
+                if c in ')]}':
+                    i = opening(text, i)
+                elif c == '>' and text[i - 1] != '-':
+                    depth += 1
+                elif c == '<':
+                    depth -= 1
+                    if depth == 0:
+                        break
+            continue
+        if need_name and text[i - 1] in ')]':
+            closer = text[i - 1]
+            i = opening(text, i - 1)
+            if closer == ']':
+                continue
+            return i
+        m = re.search(r'(?:\btemplate\s+)?[A-Za-z_]\w*\s*$', text[:i][-200:])
+        if not m:
+            raise Unreadable(end, 'no kernel name before <<<')
+        i -= len(m.group(0))
+        before = text[:i][-40:].rstrip()
+        if before.endswith('::'):
+            i = text.rindex('::', 0, i)
+            tail = text[:i].rstrip()
+            if tail and (tail[-1].isalnum() or tail[-1] in '_>') and not re.search(r'\b(return|else|do)$', tail):
+                i = len(tail)
+                continue
+            return i
+        if before.endswith('.') or before.endswith('->'):
+            i = len(text[:i].rstrip()) - (1 if before.endswith('.') else 2)
+            continue
+        return i
+
+
+def is_one_function(kernel, kernels):
+    """Whether the kernel of a launch is a name that the text declares as one function."""
+    m = re.fullmatch(r'(?:(?:\w+\s*)?::\s*)*(\w+)\s*(<.*>)?', kernel)
+    known = kernels.get(m.group(1)) if m else None
+    return known is not None and known.is_one_function(len(pieces(m.group(2)[1:-1])) if m.group(2) else 0)
+
+
+def rewrite_launch(text, at, length, kernels):
+    """Edits for the launch whose <<< is at `at`; its argument list stays as it is."""
+    start = kernel_start(text, at)
+    close = at + length
+    while True:
+        close = end_of(text, close, ['>>'])
+        call = re.compile(r'>>\s*>(?:\s|^#[^\n]*\n)*', re.M).match(text, close)
+        if call and text[call.end():call.end() + 1] == '(':
+            break
+        if call and not re.match(r'>>>>', text[close:]):
+            raise Unreadable(at, "expected '(' after >>>")
+        close += 1 if call else 2
+    call = call.end()
+    kernel, config = flat(text[start:at]), flat(text[at + length:close])
+    name = kernel.replace('\\', '\\\\').replace('"', '\\"')
+    written = '::plumb::simt::Written("%s", ::plumb::simt::Here::at(), %s)' % (name, config)
+    if is_one_function(kernel, kernels):  # what is passed becomes what its parameters are: NULL, 0, {1, 2}
+        return [(start, call, '%s.of(%s)' % (written, kernel) + lines_of(text[start:call]))]
+    new = '[&](auto&&... plumb_a) { %s([=] { (%s)(plumb_a...); }); }' % (written, kernel)
+    if re.fullmatch(r'[\w:\s]+', kernel):  # a plain name may be a template whose arguments are deduced
+        new = new.replace('(%s)(plumb_a' % kernel, '%s(plumb_a' % kernel)
+    edits = [(start, call, new + lines_of(text[start:call]))]
+    last = matching(text, call)
+    for m in re.finditer(r'(?<=[(,])\s*__null\s*(?=[,)])', text[call:last + 1]):
+        edits.append((call + m.start(), call + m.end(), 'nullptr'))
+    return edits
+
+
+def rewrite_casts(text, kernels):
+    """Casts of kernels to void*, as cudaLaunchCooperativeKernel asks for: known_kernel() remembers what they take."""
+    edits = []
+    if not kernels:
+        return edits
+    for m in re.finditer(CAST % '|'.join(sorted(map(re.escape, kernels))), text):
+        end = m.end()
+        rest = re.match(r'\s*<', text[end:])
+        if rest:  # template arguments, to the > that closes them
+            depth, i = 0, end
+            while i < len(text):
+                c = text[i]
+                if c in OPEN:
+                    i = matching(text, i)
+                depth += (c == '<') - (c == '>')
+                i += 1
+                if c == '>' and depth == 0:
+                    break
+            end = i
+        edits.append((m.start('name'), end, '::plumb::simt::known_kernel(%s)' % text[m.start('name'):end]))
+    return edits

@@ -1,0 +1,117 @@
+# Preprocessed text: tokens, brackets, lines. What cannot be read is Unreadable, with its place.
+import re
+
+TOKEN = re.compile(
+    r'R"(?P<delim>[^()\\\s]{0,16})\((?:.|\n)*?\)(?P=delim)"'  # raw string
+    r'|"(?:\\.|[^"\\\n])*"'
+    r"|(?<![0-9A-Za-z_])(?:u8|u|U|L)?'(?:\\.|[^'\\\n])+'"
+    r'|^\#[^\n]*'
+    r'|\b__plumb_(?:shared|global|device|constant|managed|host|launch_bounds)__\b|\b__noinline__\b|\b(?:__asm__|__asm|asm)\b'
+    r'|<<\s*<|[{}]', re.M)
+MARKER = re.compile(r'^#\s*(?:line\s+)?(\d+)\s+"((?:[^"\\]|\\.)*)"', re.M)
+OPEN, CLOSE = '([{', ')]}'
+
+
+class Unreadable(Exception):
+    def __init__(self, at, what):
+        super().__init__(what)
+        self.at = at
+
+
+def place(text, at):
+    """File and line of an offset, from the last line marker before it."""
+    name, line, start = '<input>', 1, 0
+    for m in MARKER.finditer(text, 0, at):
+        name, line, start = m.group(2), int(m.group(1)), text.find('\n', m.start()) + 1
+    return name, line + text.count('\n', start, at) if at > start else line
+
+
+def literal_end(text, i):
+    """End of the string or character literal at i, or i where there is none."""
+    if text[i] == 'R' and text.startswith('R"', i) or text[i] in '"\'':
+        m = TOKEN.match(text, i)
+        if m and m.group(0)[0] in 'R"\'uUL':
+            return m.end()
+    return i
+
+
+def matching(text, i):
+    """Offset of the bracket that closes the one at i."""
+    stack, start = [], i
+    while i < len(text):
+        c = text[i]
+        if c in '"\'' or text.startswith('R"', i):
+            # a digit separator (1'000) is no literal
+            if not (c == "'" and i > 0 and text[i - 1].isalnum()):
+                end = literal_end(text, i)
+                if end > i:
+                    i = end
+                    continue
+        if c in OPEN:
+            stack.append(CLOSE[OPEN.index(c)])
+        elif c in CLOSE:
+            if not stack or stack.pop() != c:
+                raise Unreadable(start, 'unbalanced brackets')
+            if not stack:
+                return i
+        i += 1
+    raise Unreadable(start, 'unbalanced brackets')
+
+
+def end_of(text, i, stop):
+    """First offset from i of one of the strings in `stop` outside of all brackets."""
+    start = i
+    while i < len(text):
+        for s in stop:
+            if text.startswith(s, i):
+                return i
+        c = text[i]
+        if c in OPEN:
+            i = matching(text, i)
+        elif c in CLOSE:
+            raise Unreadable(start, 'unbalanced brackets')
+        elif c == '"':
+            i = max(literal_end(text, i) - 1, i)
+        i += 1
+    raise Unreadable(start, "expected '%s'" % stop[0])
+
+
+def no_markers(s):
+    return re.sub(r'^#[^\n]*$', '', s, flags=re.M)
+
+
+def lines_of(s):
+    """The line breaks and markers of a stretch of text: put after its replacement, they keep all later lines in place."""
+    return ''.join(re.findall(r'\n(?:#[^\n]*(?=\n))?', s))
+
+
+def flat(s):
+    return ' '.join(no_markers(s).split())
+
+
+def opening(text, i):
+    """Offset of the bracket that the one at i closes, going backwards."""
+    depth = 0
+    while i >= 0:
+        if text[i] in CLOSE:
+            depth += 1
+        elif text[i] in OPEN:
+            depth -= 1
+            if depth == 0:
+                return i
+        i -= 1
+    raise Unreadable(0, 'unbalanced brackets')
+
+
+def pieces(s):
+    """Splits at commas outside of all brackets, template arguments included."""
+    out, depth, last = [], 0, 0
+    for i, c in enumerate(s):
+        if c in '([{<':
+            depth += 1
+        elif c in ')]}>' and not (c == '>' and s[i - 1] == '-'):
+            depth -= 1
+        elif c == ',' and depth == 0:
+            out.append(s[last:i])
+            last = i + 1
+    return out + [s[last:]]

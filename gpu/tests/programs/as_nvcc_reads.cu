@@ -1,0 +1,49 @@
+// What nvcc reads and a host compiler does not; its other half, as_nvcc_reads_too.cu, has functions and variables of the same names.
+// With an argument a kernel does what it must not: "past" leaves an array, "constant" writes constant memory.
+#include <cuda_runtime.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+int other_half();
+
+struct Pair {
+  int a, b;
+};
+
+__device__ int table[10];
+__device__ int neighbour[10];
+__constant__ float factors[4] = {1, 2, 3, 4};
+__constant__ float set_by_host[2];
+__device__ float helper(float x) { return isnan(x) || isinf(x) || !isfinite(x) ? 0.0f : 2 * x; }
+
+template <class T>
+__global__ void copy(T* to, const T* from, int n) {
+  __shared__ T *a, b[4], *c;
+  if (threadIdx.x == 0) a = b, c = b + 2;
+  __syncthreads();
+  if (from != nullptr && threadIdx.x < 2) a[threadIdx.x] = c[threadIdx.x] = from[threadIdx.x];
+  if (threadIdx.x < n) to[threadIdx.x] = threadIdx.x < 2 && from != nullptr ? a[threadIdx.x] : T(7);
+}
+
+__global__ void sum(int* to, const int* none, Pair p, float x, int past, bool constant) {
+  const clock_t start = clock();
+  if (none == nullptr) *to = p.a + p.b + static_cast<int>(helper(x) + factors[3] + set_by_host[1]);
+  if (past > 0) table[past] = 1;
+  if (constant) const_cast<float*>(factors)[1] = 5;
+  if (clock() < start) *to = 0;
+}
+
+int main(int argc, char** argv) {
+  const bool past = argc > 1 && strcmp(argv[1], "past") == 0, constant = argc > 1 && !past;
+  int *to, got[4];
+  const float host[2] = {10, 20};
+  cudaMalloc(&to, sizeof got);
+  cudaMemcpyToSymbol(set_by_host, host, sizeof host);
+  copy<int><<<1, 4>>>(to, NULL, 4);
+  sum<<<1, 1>>>(to, 0, {30, 40}, 1, past ? 10 : 0, constant);
+  if (cudaMemcpy(got, to, sizeof got, cudaMemcpyDeviceToHost) != cudaSuccess) return 3;
+  printf("%d %d, of the other half %d\n", got[0], got[3], other_half());
+  return got[0] == 96 && got[3] == 7 && other_half() == 5 ? 0 : 2;
+}
