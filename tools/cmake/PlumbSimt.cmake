@@ -9,13 +9,8 @@
 # CUDA's headers as a host compiler does, FOLDERS to search for headers, and DEFINES (NAME or NAME=VALUE), which begin after the
 # executor's own headers: -DN=1024 must not reach them.
 
-function(plumb_simt_kernels name)
-  find_package(Python3 COMPONENTS Interpreter QUIET)
-  if(NOT Python3_Interpreter_FOUND)
-    plumb_missing("Python 3" python3)
-  endif()
-  set(language -std=c++17 -D__CUDACC__ -DPLUMB_SIMT ${PLUMB_SIMT_DEFINITIONS})
-  list(TRANSFORM PLUMB_SIMT_FOLDERS PREPEND -I OUTPUT_VARIABLE folders)
+# plumb_simt_compiler(LANGUAGE FLAGS): what the preprocessor and the compiler are called with; simt_nvcc.json tells tools/simt-nvcc.
+function(plumb_simt_compiler language_out flags_out)
   # -O2 and no vectoriser: an instrumented access should be the kernel's own, not a merged one. -g1: lines for findings;
   # DWARF 4, since binutils 2.40 misnames the file of an inlined call in DWARF 5. Kernels cast halves to words and back: clang 14 drops
   # such a store at -O2, where nvcc keeps it.
@@ -30,10 +25,22 @@ function(plumb_simt_kernels name)
   else()
     # a kernel's malloc is a call, whose memory is watched: clang would do without it, and without what is wrong with its use
     list(APPEND flags -fno-builtin-malloc -fno-builtin-free)
-    list(APPEND flags -fsanitize=thread "SHELL:-mllvm -tsan-distinguish-volatile"
-        "SHELL:-mllvm -tsan-instrument-func-entry-exit=0"
-        "SHELL:-mllvm -tsan-instrument-read-before-write")
+    list(APPEND flags -fsanitize=thread -mllvm -tsan-distinguish-volatile
+        -mllvm -tsan-instrument-func-entry-exit=0 -mllvm -tsan-instrument-read-before-write)
   endif()
+  set(${language_out} -D__CUDACC__ -DPLUMB_SIMT PARENT_SCOPE)
+  set(${flags_out} ${flags} PARENT_SCOPE)
+endfunction()
+
+function(plumb_simt_kernels name)
+  find_package(Python3 COMPONENTS Interpreter QUIET)
+  if(NOT Python3_Interpreter_FOUND)
+    plumb_missing("Python 3" python3)
+  endif()
+  plumb_simt_compiler(language flags)
+  list(JOIN flags " " flags)
+  set(language -std=c++17 ${language} ${PLUMB_SIMT_DEFINITIONS})
+  list(TRANSFORM PLUMB_SIMT_FOLDERS PREPEND -I OUTPUT_VARIABLE folders)
   file(GLOB rewriter CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/simt/rewrite/*.py)
   set(rewritten)
   set(steps)
@@ -65,7 +72,7 @@ function(plumb_simt_kernels name)
   set_source_files_properties(${rewritten} PROPERTIES GENERATED TRUE)
   add_library(${name} OBJECT ${rewritten})
   add_dependencies(${name} ${steps})  # two libraries of one source wait for one rewriting instead of racing for the file
-  target_compile_options(${name} PRIVATE ${language} ${flags})
+  target_compile_options(${name} PRIVATE ${language} "SHELL:${flags}")
 endfunction()
 
 function(plumb_simt_program name)

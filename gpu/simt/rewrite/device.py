@@ -2,7 +2,7 @@
 # nvcc keeps them to their file: here they become static. Each variable is made known to the executor, with its name and its size.
 import re
 
-from text import CLOSE, OPEN, end_of, flat, matching, no_markers, pieces
+from text import CLOSE, OPEN, end_of, flat, matching, no_markers
 
 MARKERS = ('__plumb_device__', '__plumb_constant__', '__plumb_managed__')
 NAMESPACE = re.compile(r'(?:\bnamespace\b[\w\s:]*(?:__attribute__\s*\(\(.*?\)\)\s*)?|\bextern\s*"C(?:\+\+)?"\s*)$', re.S)
@@ -10,11 +10,13 @@ NUMBERS = re.compile(r'(?:\b(?:volatile|unsigned|signed|static|int|long|short|ch
                      r'(?:u?(?:char|short|int|long|longlong)|float|double)[1-4])\b|\s)+')
 
 
-class Scopes:
-    """Which braces are open: only those of namespaces, or others too."""
+class File:
+    """What is known of a file: its text, whether others see what it has, friends of classes (seen before their definition, and not as
+    static), and which braces are open."""
 
-    def __init__(self, text):
-        self.text, self.open = text, []
+    def __init__(self, text, rdc):
+        self.text, self.rdc, self.open = text, rdc, []
+        self.friends = set(re.findall(r'\bfriend\b[^;{}()]*?\b(\w+)\s*\(', text))
 
     def brace(self, at):
         if self.text[at] == '{':
@@ -22,7 +24,7 @@ class Scopes:
         elif self.open:
             self.open.pop()
 
-    def of_namespace(self):
+    def in_namespace(self):
         return all(self.open)
 
 
@@ -50,9 +52,7 @@ def first_mark(text, i):
             depth += 1
         elif c == '>' and text[i - 1] != '-':
             depth -= 1
-        elif c in ';={[' and depth <= 0 and text[i:i + 2] != '[[':
-            return i
-        elif c in CLOSE and depth <= 0 and c != ']':
+        elif depth <= 0 and (c in ')}' or (c in ';={[' and text[i:i + 2] != '[[')):
             return i
         i += 1
     return i
@@ -88,8 +88,9 @@ def declarators(statement):
     return out
 
 
-def variable(text, at, mark, head, number, rdc):
+def variable(file, at, mark, head, number):
     """Edits for the variable whose marker is at `at`."""
+    text, rdc = file.text, file.rdc
     end = end_of(text, mark, [';'])
     if re.search(r'\b(?:template|typedef|using|friend)\b', head):
         return []
@@ -121,21 +122,22 @@ def variable(text, at, mark, head, number, rdc):
     return edits + [(end + 1, end + 1, new)]
 
 
-def function(text, at, mark, head, rdc, friends):
+def function(file, at, mark, head):
     """Edits for the function whose marker is at `at`: static, where nvcc would not let another file call it."""
-    before = text[at:mark]
+    before = file.text[at:mark]
     name = re.search(r'(?P<scope>::\s*)?([A-Za-z_]\w*|operator\s*\S+)\s*$', no_markers(before))
-    if rdc or name is None or name.group('scope') or name.group(2) in friends:
+    if file.rdc or name is None or name.group('scope') or name.group(2) in file.friends:
         return []
     if re.search(r'\b(?:template|static|inline|constexpr|extern|friend|typedef|using|__plumb_host__|__plumb_global__)\b', head + before):
         return []
     return [(at, at, 'static ')]
 
 
-def rewritten(text, at, token, scopes, number, rdc, friends):
+def rewritten(file, at, token, number):
     """Edits for the marker `token` at `at`: it goes, and what it stands for is kept to its file and made known."""
+    text = file.text
     gone = [(at, at + len(token), '')]
-    if token == '__plumb_host__' or not scopes.of_namespace():
+    if token == '__plumb_host__' or not file.in_namespace():
         return gone
     head = no_markers(text[statement_start(text, at):at])
     if any(marker in head for marker in MARKERS) or re.search(r'[(=]', re.sub(r'__attribute__\s*\(\(.*?\)\)|\balignas\s*\(.*?\)', '', head)):
@@ -144,12 +146,7 @@ def rewritten(text, at, token, scopes, number, rdc, friends):
     if mark >= len(text):
         return gone
     if text[mark] == '(' and not re.match(r'\(\s*\*', text[mark:mark + 20]):
-        return gone + function(text, at, mark, head, rdc, friends)
+        return gone + function(file, at, mark, head)
     if text[mark] in CLOSE:
         return gone
-    return gone + variable(text, at, mark, head, number, rdc)
-
-
-def friends_of(text):
-    """Names that some class declares as its friends: they are seen before their definition, and not as static."""
-    return set(re.findall(r'\bfriend\b[^;{}()]*?\b(\w+)\s*\(', text))
+    return gone + variable(file, at, mark, head, number)

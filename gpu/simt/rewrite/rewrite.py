@@ -173,8 +173,7 @@ def in_system_header(text, at):
 def rewrite(text, rdc=False):
     edits = []
     kernels = launches.kernels_of(text)
-    friends = device.friends_of(text)
-    scopes = device.Scopes(text)
+    file = device.File(text, rdc)
     number = 0
     done = 0
     for m in TOKEN.finditer(text):
@@ -182,7 +181,7 @@ def rewrite(text, rdc=False):
         if m.start() < done:
             continue
         if token in '{}':
-            scopes.brace(m.start())
+            file.brace(m.start())
         elif token == '__noinline__':
             before = text[:m.start()][-40:].rstrip()
             if not before.endswith(('(', ',')):
@@ -201,7 +200,7 @@ def rewrite(text, rdc=False):
             done = edits[-1][1]
         elif token in device.MARKERS or token == '__plumb_host__':
             number += 1
-            edits += device.rewritten(text, m.start(), token, scopes, number, rdc, friends)
+            edits += device.rewritten(file, m.start(), token, number)
         elif token[:2] == '<<':
             edits += launches.rewrite_launch(text, m.start(), len(token), kernels)
     edits += launches.rewrite_casts(text, kernels)

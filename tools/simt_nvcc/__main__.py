@@ -1,0 +1,266 @@
+"""A stand-in for nvcc: compiles a CUDA program for the CPU executor, with nvcc's options (tools/simt-nvcc).
+
+Exit 0; 1: the program does not compile; 2: an option or file that cannot be."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from . import verbose
+from .keeping import keep
+from .options import Refused, read
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("PLUMB_SIMT_BUILD", os.path.join(ROOT, "build", "simt"))
+VERSION = "12.0"  # of CUDA; gpu/simt/host/api/types.hpp
+AS_NVCC = [
+    "-D__NVCC__",
+    "-D__CUDACC_VER_MAJOR__=12",
+    "-D__CUDACC_VER_MINOR__=0",
+    "-D__CUDACC_VER_BUILD__=0",
+]
+
+
+class Failed(Exception):
+    pass
+
+
+def say(command):
+    result = subprocess.run(command, check=False)
+    if result.returncode != 0:
+        raise Failed()
+
+
+class Compiler:
+    """One order, in a scratch folder."""
+
+    def __init__(self, order, scratch):
+        with open(os.path.join(BUILD, "simt_nvcc.json"), encoding="utf-8") as file:
+            self.known = json.load(file)
+        self.order, self.scratch = order, scratch
+        self.standard = "-std=gnu++" + (
+            order.standard if order.standard in ("20", "2a", "23", "2b") else "17"
+        )
+        self.headers = [
+            *order.preprocessor,
+            "-I",
+            ROOT,
+            "-isystem",
+            os.path.join(ROOT, "gpu/simt/language/include"),
+        ]
+        self.after = self.defines()
+
+    def defines(self):
+        """A header with the -D and -U of the command: they begin behind the executor's own headers."""
+        text = ""
+        for what, one in self.order.defines:
+            name, equals, value = one.partition("=")
+            text += f"#undef {name.split('(')[0]}\n" + (
+                f"#define {name} {value if equals else 1}\n" if what == "D" else ""
+            )
+        # the same text has the same name, which stands in what is compiled: it is kept under that
+        path = os.path.join(BUILD, "kept", hashlib.sha1(text.encode()).hexdigest() + ".h")
+        keep(path, text.encode())
+        return [word for header in (path, *self.order.includes) for word in ("-include", header)]
+
+    def preprocess(self, source, out, *more):
+        """A .cu file as the executor's compiler sees it."""
+        runtime = os.path.join(ROOT, "gpu/simt/language/include/cuda_runtime.h")
+        say(
+            [
+                self.known["compiler"],
+                "-E",
+                self.standard,
+                *self.known["language"],
+                *AS_NVCC,
+                *self.headers,
+                "-include",
+                runtime,
+                *self.after,
+                *[word for word in self.order.host if word in ("-fopenmp", "-pthread")],
+                *more,
+                "-x",
+                "c++",
+                source,
+                "-o",
+                out,
+            ]
+        )
+
+    def kernels(self, source, out, dependencies):
+        """Compiles a .cu file; what was compiled before is taken from the build folder."""
+        stem = os.path.join(self.scratch, hashlib.sha1(source.encode()).hexdigest())
+        self.preprocess(source, stem + ".ii", *dependencies)
+        rewrite = [
+            sys.executable,
+            os.path.join(ROOT, "gpu/simt/rewrite/rewrite.py"),
+            *(["--rdc"] if self.order.rdc else []),
+        ]
+        say([*rewrite, stem + ".ii", stem + ".cpp"])
+        flags = [self.standard, *self.known["language"], *self.known["flags"], *AS_NVCC]
+        flags += [word for word in self.order.host if word in ("-fopenmp", "-pthread", "-fPIC", "-fpic")]
+        with open(stem + ".cpp", "rb") as file:
+            key = hashlib.sha1(
+                "\n".join([self.known["compiler"], *flags]).encode() + file.read()
+            ).hexdigest()
+        kept = os.path.join(BUILD, "kept", key + ".o")
+        if not os.path.exists(kept):
+            say(
+                [
+                    *self.known["launcher"],
+                    self.known["compiler"],
+                    *flags,
+                    "-c",
+                    stem + ".cpp",
+                    "-o",
+                    stem + ".o",
+                ]
+            )
+            with open(stem + ".o", "rb") as file:
+                keep(kept, file.read())
+        shutil.copy(kept, out)
+
+    def host(self, source, kind, out, dependencies):
+        """Compiles a host file, which finds CUDA's headers as behind nvcc."""
+        standard = [] if kind == "c" else [self.standard]
+        say(
+            [
+                self.known["compiler"],
+                *standard,
+                "-O2",
+                "-w",
+                *self.order.host,
+                *self.headers,
+                *self.after,
+                *dependencies,
+                "-x",
+                "c" if kind == "c" else "c++",
+                "-c",
+                source,
+                "-o",
+                out,
+            ]
+        )
+
+    def object(self, source, kind, out):
+        dependencies = []
+        if self.order.with_dependencies:
+            dependencies = ["-MD", *self.order.dependencies]
+            if "-MF" not in dependencies:
+                dependencies += ["-MF", os.path.splitext(out)[0] + ".d"]
+            if not {"-MT", "-MQ"} & set(dependencies):
+                dependencies += ["-MT", out]
+        if kind == "cu":
+            self.kernels(source, out, dependencies)
+        else:
+            self.host(source, kind, out, dependencies)
+
+    def objects(self):
+        out = []
+        for number, (source, kind) in enumerate(self.order.files):
+            out.append(os.path.join(self.scratch, f"{number}.o"))
+            self.object(source, kind, out[-1])
+        return out
+
+    def link(self, output):
+        shared = ["-shared"] if self.order.shared else []
+        host = [word for word in self.order.host if not word.startswith("-W") or word.startswith("-Wl,")]
+        say(
+            [
+                self.known["compiler"],
+                *shared,
+                *host,
+                *self.objects(),
+                *self.order.link,
+                *self.known["libraries"],
+                "-o",
+                output,
+            ]
+        )
+
+
+def compile_each(compiler):
+    order = compiler.order
+    if order.output and len(order.files) > 1:
+        raise Refused("-o names one file, and several are compiled")
+    for source, kind in order.files:
+        stem = os.path.splitext(os.path.basename(source))[0]
+        compiler.object(source, kind, order.output or os.path.join(order.folder, stem + ".o"))
+
+
+def preprocess_each(compiler):
+    order = compiler.order
+    for source, _ in order.files:
+        compiler.preprocess(
+            source, order.output or "-", *(order.dependencies if order.mode == "dependencies" else [])
+        )
+
+
+def archive(compiler):
+    order = compiler.order
+    say(
+        [
+            "ar",
+            "rcs",
+            order.output or "a.a",
+            *compiler.objects(),
+            *[word for word in order.link if not word.startswith("-")],
+        ]
+    )
+
+
+def obey(order, scratch):
+    """Does what the order says; the exit code."""
+    if order.mode == "version":
+        print("nvcc: NVIDIA (R) Cuda compiler driver\nplumb simt-nvcc, which stands in for it")
+        print(f"Cuda compilation tools, release {VERSION}, V{VERSION}.0")
+        return 0
+    if order.mode == "help":
+        print(__doc__)
+        return 0
+    if order.mode == "device code":
+        raise Refused("the CPU executor has no code of a device: no -ptx, -cubin or -fatbin")
+    for source, _ in order.files:
+        if not os.path.isfile(source):
+            raise Refused(f"{source}: no such file")
+    if not order.files and not order.link and not order.verbose:
+        raise Refused(
+            "no input files (example: tools/simt-nvcc gpu/tests/programs/dot_product.cu -o dot_product)"
+        )
+    compiler = Compiler(order, scratch)
+    if order.verbose:
+        verbose.say(ROOT, BUILD, compiler.known)
+    if order.mode in ("compile", "preprocess", "dependencies", "archive"):
+        {"compile": compile_each, "archive": archive}.get(order.mode, preprocess_each)(compiler)
+    elif not order.files and not order.link:
+        pass
+    elif (
+        order.mode == "device link"
+    ):  # kernels are linked as functions are: nothing is left to do, in a file that is asked for
+        empty = os.path.join(scratch, "empty.cpp")
+        with open(empty, "w", encoding="utf-8"):
+            pass
+        say([compiler.known["compiler"], "-c", *order.host, empty, "-o", order.output or "a_dlink.o"])
+    else:
+        compiler.link(order.output or os.path.join(order.folder, "a.out"))
+    return 0
+
+
+def main():
+    try:
+        order = read(sys.argv[1:])
+        with tempfile.TemporaryDirectory(prefix="simt-nvcc-") as scratch:
+            return obey(order, scratch)
+    except Refused as e:
+        print(f"error: {e}", file=sys.stderr)
+        return 2
+    except Failed:
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
