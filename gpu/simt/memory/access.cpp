@@ -211,50 +211,62 @@ void async_landed(Block& b, void* to, std::size_t bytes, Location location, bool
   }
 }
 
-void host_operation(const char* what, void* stream, Here here, void* to, const void* from,
-                    std::size_t bytes) {
+namespace {
+
+// The mark of an operation of the host's over one of its ranges.
+void mark_range(const char* what, const HostRange& r, Location location, Thread& t) {
+  const auto* const p = static_cast<const unsigned char*>(r.at);
+  Array* a = find_named(p);
+  if (a == nullptr || r.bytes == 0) return;  // host memory of the program, or memory it did not name
+  const auto offset = static_cast<std::size_t>(p - a->base);
+  if (offset + r.bytes > a->bytes || (r.writes && !a->writable && !a->constant)) {
+    RawFinding* f = note(
+        offset + r.bytes > a->bytes ? FindingKind::out_of_bounds : FindingKind::read_only_written,
+        fmt::format("{} of {} bytes at byte {} of '{}' ({} bytes)", what, r.bytes, offset, a->name, a->bytes),
+        nullptr, location);
+    if (f != nullptr) f->finding.array = a->name;
+    current().run.is_stopped = true;
+    return;
+  }
+  if (!a->writable) return;
+  if (a->shadow == nullptr) a->shadow = std::make_unique<Shadow>(a->bytes);
+  if (a->shadow->granule() != 1 && ((offset | r.bytes) & 3u) != 0) a->shadow->refine();
+  current().race.access_at = p;
+  current().race.access_bytes = r.bytes;
+  const Mark now = mark_of(t, r.writes ? Access::write : Access::read, location, Scope::device, false);
+  for (std::size_t i = 0; i < r.bytes; i += a->shadow->granule()) {
+    if (!touch(t, *a->shadow->at(offset + i), now,
+               {a->name.c_str(), static_cast<std::int64_t>(offset + i), false}, !r.writes && !a->initialised))
+      break;
+    if (r.writes) a->shadow->at(offset + i)->initialised = 1;
+  }
+}
+
+}  // namespace
+
+void host_ranges(const char* what, void* stream, Here here, const std::vector<HostRange>& ranges) {
   if (!checking()) return;
   Launch& l = open_launch(stream);
   l.kernel = what;
   l.host = true;
   l.here = here;
   l.blocks = 1;
-  const std::uint32_t id = current().schedule.next_block_id++;
+  Block pseudo;  // stands in for the thread that does it
+  pseudo.id = current().schedule.next_block_id++;
+  Thread t;
+  t.block = &pseudo;
   const Location location = locate(here);
-  const auto range = [&](const void* p, bool writes) {
-    Array* a = find_named(static_cast<const unsigned char*>(p));
-    if (a == nullptr) return;  // host memory of the program, or memory it did not name
-    const auto offset = static_cast<std::size_t>(static_cast<const unsigned char*>(p) - a->base);
-    if (offset + bytes > a->bytes || (writes && !a->writable && !a->constant)) {
-      RawFinding* f = note(
-          offset + bytes > a->bytes ? FindingKind::out_of_bounds : FindingKind::read_only_written,
-          fmt::format("{} of {} bytes at byte {} of '{}' ({} bytes)", what, bytes, offset, a->name, a->bytes),
-          nullptr, location);
-      if (f != nullptr) f->finding.array = a->name;
-      current().run.is_stopped = true;
-      return;
-    }
-    if (!a->writable) return;
-    if (a->shadow == nullptr) a->shadow = std::make_unique<Shadow>(a->bytes);
-    if (a->shadow->granule() != 1 && ((offset | bytes) & 3u) != 0) a->shadow->refine();
-    current().race.access_at = static_cast<const unsigned char*>(p);
-    current().race.access_bytes = bytes;
-    Block pseudo;  // stands in for the thread that does it
-    pseudo.id = id;
-    Thread t;
-    t.block = &pseudo;
-    Mark now = mark_of(t, writes ? Access::write : Access::read, location, Scope::device, false);
-    for (std::size_t i = 0; i < bytes; i += a->shadow->granule()) {
-      if (!touch(t, *a->shadow->at(offset + i), now,
-                 {a->name.c_str(), static_cast<std::int64_t>(offset + i), false}, !writes && !a->initialised))
-        break;
-      if (writes) a->shadow->at(offset + i)->initialised = 1;
-    }
-  };
   try {
-    if (from != nullptr) range(from, false);
-    range(to, true);
+    for (const HostRange& r : ranges) mark_range(what, r, location, t);
   } catch (const std::bad_alloc&) { run_short("the shadow of an array"); }
+}
+
+void host_operation(const char* what, void* stream, Here here, void* to, const void* from,
+                    std::size_t bytes) {
+  std::vector<HostRange> ranges;
+  if (from != nullptr) ranges.push_back({from, bytes, false});
+  ranges.push_back({to, bytes, true});
+  host_ranges(what, stream, here, ranges);
 }
 
 }  // namespace plumb::simt

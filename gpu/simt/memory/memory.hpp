@@ -74,6 +74,13 @@ void access(void* p, std::size_t bytes, Access kind, Location location, Scope sc
 void async_started(void* to, const void* from, std::size_t bytes, std::size_t valid, Location location);
 /// The copy has come: for whoever waited (`taken`) a write of the running thread, else still one of the thread that started it.
 void async_landed(Block& block, void* to, std::size_t bytes, Location location, bool taken);
+struct HostRange {
+  const void* at;
+  std::size_t bytes;
+  bool writes;
+};
+/// An operation of the host's in stream order, by what it reads and writes: checks bounds and leaves its marks.
+void host_ranges(const char* what, void* stream, Here here, const std::vector<HostRange>& ranges);
 /// A fill (from null) or copy in stream order: checks bounds and leaves its mark.
 void host_operation(const char* what, void* stream, Here here, void* to, const void* from, std::size_t bytes);
 /// The array that holds `p`; null where none does.
