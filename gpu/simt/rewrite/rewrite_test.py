@@ -170,6 +170,10 @@ class Kernels(unittest.TestCase):
             self.assertIn(wanted, new)
             self.assertNotIn('__plumb_global__', new)
 
+    def test_casts_in_the_executors_own_headers_are_left_alone(self):
+        text = self.TEXT + '# 3 "/x/gpu/simt/host/api/kernels.hpp"\nreturn reinterpret_cast<const void*>(other);\n'
+        self.assertIn('reinterpret_cast<const void*>(other);', rewrite.rewrite(text))
+
     def test_other_casts_are_left_alone(self):
         for text in ('(void**)other;', '(void)other;', '(void*)others;', '(void*)p;', '(void*)m.other;'):
             self.assertIn(text, rewrite.rewrite(self.TEXT + text))

@@ -89,6 +89,7 @@ void run_launch(const LaunchOrder& order) {
   begin_by_itself();
   const auto lock = enter_engine();
   if (current().run.is_stopped) {
+    end_if_stopped();
     ++current().run.skipped;
     return;
   }
@@ -109,6 +110,7 @@ void run_launch(const LaunchOrder& order) {
   report_now();  // the program may abort on the error it is told
   // A device that refuses a launch is as good as before: the program is told and goes on.
   if (!current().run.refusal.text.empty() && runs_by_itself()) current().run.is_stopped = false;
+  end_if_stopped();
 }
 
 void launch_packed(const void* kernel, void (*invoke)(const void*, void**), void** args, LaunchOrder order) {

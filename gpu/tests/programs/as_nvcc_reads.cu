@@ -35,7 +35,36 @@ __global__ void sum(int* to, const int* none, Pair p, float x, int past, bool co
   if (clock() < start) *to = 0;
 }
 
+__global__ void count_set_bytes(cudaPitchedPtr p, int wanted, int* found) {
+  for (size_t row = 0; row < 6; ++row) {  // two planes of three rows
+    for (int i = 0; i < 5; ++i)
+      *found += static_cast<const unsigned char*>(p.ptr)[row * p.pitch + i] == wanted;
+  }
+}
+
+// Volumes, and names that the runtime has had since its first versions.
+bool old_and_deep() {
+  cudaPitchedPtr volume;
+  int *found, got = 0, value = 0;
+  const cudaExtent extent = make_cudaExtent(5, 3, 2);
+  if (cudaMalloc3D(&volume, extent) != cudaSuccess || volume.pitch < 5 || volume.ysize != 3) return false;
+  cudaMalloc(&found, sizeof got);
+  cudaMemset(found, 0, sizeof got);
+  cudaMemset3D(volume, 9, extent);
+  count_set_bytes<<<1, 1>>>(volume, 9, found);
+  cudaThreadSynchronize();
+  cudaMemcpy(&got, found, sizeof got, cudaMemcpyDeviceToHost);
+  const bool no_peer =
+      cudaDeviceEnablePeerAccess(0, 0) == cudaErrorInvalidDevice &&
+      cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrAccessSupported, 0, 0) == cudaErrorInvalidDevice;
+  cudaGetLastError();
+  cudaFree(found);
+  cudaFree(volume.ptr);
+  return got == 30 && no_peer;
+}
+
 int main(int argc, char** argv) {
+  if (!old_and_deep()) return 4;
   const bool past = argc > 1 && strcmp(argv[1], "past") == 0, constant = argc > 1 && !past;
   int *to, got[4];
   const float host[2] = {10, 20};

@@ -177,3 +177,25 @@ inline cudaExtent make_cudaExtent(std::size_t w, std::size_t h, std::size_t d) {
 inline cudaPos make_cudaPos(std::size_t x, std::size_t y, std::size_t z) { return {x, y, z}; }
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* p, PLUMB_SIMT_HERE);
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* p, cudaStream_t stream = nullptr, PLUMB_SIMT_HERE);
+/// Rows of `pitch` bytes, a plane after another.
+inline cudaError_t cudaMalloc3D(cudaPitchedPtr* p, cudaExtent extent) {
+  void* data = nullptr;
+  std::size_t pitch = 0;
+  const cudaError_t e =
+      plumb::simt::host_malloc_pitch(&data, &pitch, extent.width, extent.height * extent.depth);
+  if (e == cudaSuccess) *p = {data, pitch, extent.width, extent.height};
+  return e;
+}
+inline cudaError_t cudaMemset3D(cudaPitchedPtr p, int byte, cudaExtent extent, PLUMB_SIMT_HERE) {
+  for (std::size_t z = 0; z < extent.depth; ++z) {
+    char* const plane = static_cast<char*>(p.ptr) + z * p.ysize * p.pitch;
+    const cudaError_t e = cudaMemset2D(plane, p.pitch, byte, extent.width, extent.height, here);
+    if (e != cudaSuccess) return e;
+  }
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
+                                  std::size_t bytes, PLUMB_SIMT_HERE) {
+  if (to_device != 0 || from_device != 0) return cudaErrorInvalidDevice;
+  return plumb::simt::host_copy(to, from, bytes, cudaMemcpyDeviceToDevice, nullptr, true, here);
+}

@@ -61,6 +61,13 @@ void report_now() {
   if (!current().run.refusal.text.empty()) answer(static_cast<cudaError_t>(current().run.refusal.error));
 }
 
+// What the host would see after a finding that stops the device is no longer what the program says; a loop that waits for it never ends.
+void end_if_stopped() {
+  if (!program().reporting || !current().run.is_stopped) return;
+  const char* go_on = std::getenv("PLUMB_SIMT_GO_ON");
+  if (go_on == nullptr || *go_on == 0 || *go_on == '0') std::exit(1);  // report_at_exit() says the rest
+}
+
 bool runs_by_itself() { return program().reporting; }
 
 void begin_by_itself() {
