@@ -31,7 +31,8 @@ double number_of(const std::string& word) {
 }
 
 // Integers of 12 bits are exact in fp32 but in no 16-bit type, nor in tf32: they stand in for fractions under bitwise fills.
-// Those of 25 bits are exact in fp64 alone. No decimal fraction here is exact in fp32: in fp64 each has 53 bits.
+// Those of 25 bits are exact in fp64 alone. No decimal fraction here is exact in fp32: in fp64 each has 53 bits. The tiny ones are 0 in a
+// narrower type, and their squares in their own; each is of one type (fits_type()).
 std::vector<ValueClass> scalar_classes() {
   return {{"zero", {"0"}, 0, 0, 0.5},
           {"minus zero", {"-0"}, 0, 0, 0.25},
@@ -42,7 +43,14 @@ std::vector<ValueClass> scalar_classes() {
           {"integer of 25 bits", {"16777217"}, 0, 0, 0.5},
           {"fraction of 24 bits", {"0.7310586", "-1.6180339", "2.7182819"}, 0, 0, 2},
           {"large", {"123456.79"}, 0, 0, 0.5},
-          {"small", {"0.00012207123"}, 0, 0, 0.5}};
+          {"small", {"0.00012207123"}, 0, 0, 0.5},
+          {"tiny", {"1.2345679e-30", "1.2345679e-200"}, 0, 0, 0.5}};
+}
+
+// Tiny scalars are normal numbers of their type, with a square that is 0.
+bool fits_type(double scalar, bool f64) {
+  const double size = std::fabs(scalar);
+  return size == 0 || size > 1e-20 || (f64 ? size < 1e-162 && size > 1e-300 : size < 1e-23 && size > 1e-37);
 }
 
 // Numbers that went through a printed density come back within its six digits.
@@ -172,7 +180,19 @@ bool CaseSpace::keeps_exact(const Point& p) const {
   return per_term * (terms + 1) * factor < (p.word(kDtypeKey) == "f64" ? 0x1p53 : 0x1p24);
 }
 
+bool CaseSpace::idle(const Point& p) const { return multiply_adds_ && multiply_adds_(p) == 0; }
+
+bool CaseSpace::is_nothing(std::size_t parameter, std::size_t value_class) const {
+  const Parameter& p = parameters_[parameter];
+  const std::vector<std::string>& words = p.classes[value_class].words;
+  return p.kind == ParameterKind::extent && words.size() == 1 && words.front() == "0";
+}
+
 bool CaseSpace::valid(const Point& p, const CaseLimit& limit) const {
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const bool scalar = parameters_[i].kind == ParameterKind::scalar;
+    if (scalar && !fits_type(p.numbers[i], p.word(kDtypeKey) == "f64")) return false;
+  }
   if (multiply_adds_ && multiply_adds_(p) > limit.work) return false;
   if (elements_ && elements_(p) > limit.elements) return false;
   if (!keeps_exact(p)) return false;

@@ -80,6 +80,10 @@ class CaseSpace {
   [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
   [[nodiscard]] std::size_t index(std::string_view key) const;  // throws Error for an unknown key
 
+  /// True where nothing is computed: an extent is 0, or a matrix has no entries.
+  [[nodiscard]] bool idle(const Point&) const;
+  /// True for a class that alone can make a case idle: an extent of 0.
+  [[nodiscard]] bool is_nothing(std::size_t parameter, std::size_t value_class) const;
   /// True where the point is a case that can be made and judged within `limit`.
   [[nodiscard]] bool valid(const Point&, const CaseLimit& limit) const;
   /// The case of a point: extents, pattern, density, scalars, in the order of the description.

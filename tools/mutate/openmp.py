@@ -36,6 +36,8 @@ def lesser(directive, statement, last):
     if GUARDS & set(words) and "for" not in words:
         return [""]
     for clause in CLAUSE.finditer(directive):
+        if clause.group(1) == "reduction" and words == ["simd"]:
+            continue  # compilers find the sum of a loop on one thread themselves
         end = closed(directive, clause.start())
         given = directive[directive.index("(", clause.start()) + 1 : end - 1]
         shared = clause.group(1) == "reduction" and {"parallel", "task", "teams"} & set(words)

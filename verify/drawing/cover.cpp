@@ -31,12 +31,13 @@ class OpenTuples {
   /// Closes what `p` meets; returns how many were open.
   std::size_t close_all(const Point& p) {
     std::size_t closed = 0;
-    for_each_met(p.classes, [&](std::size_t i) { closed += open_[i], open_[i] = 0; });
+    for_each_met(p.classes, space_.idle(p), [&](std::size_t i) { closed += open_[i], open_[i] = 0; });
     return closed;
   }
-  [[nodiscard]] std::size_t open_of(const std::vector<std::size_t>& vector) const {
+  /// How many open tuples a point of these classes meets; `idle`: it computes nothing.
+  [[nodiscard]] std::size_t open_of(const std::vector<std::size_t>& vector, bool idle) const {
     std::size_t n = 0;
-    for_each_met(vector, [&](std::size_t i) { n += open_[i]; });
+    for_each_met(vector, idle, [&](std::size_t i) { n += open_[i]; });
     return n;
   }
   /// f(tuple, index) for every open tuple.
@@ -54,17 +55,19 @@ class OpenTuples {
   [[nodiscard]] std::size_t classes(std::size_t parameter) const {
     return space_.parameters()[parameter].classes.size();
   }
-  // A value of no class meets nothing.
+  // A value of no class meets nothing. A case that computes nothing meets what is about nothing alone: a width of 70,001 beside no rows
+  // is no test of wide rows.
   template <class F>
-  void for_each_met(const std::vector<std::size_t>& vector, F&& f) const {
+  void for_each_met(const std::vector<std::size_t>& vector, bool idle, F&& f) const {
     for (std::size_t c = 0; c < combinations_.size(); ++c) {
       std::size_t index = 0;
-      bool within = true;
+      bool within = true, nothing = false;
       for (const std::size_t parameter : combinations_[c]) {
         within = within && vector[parameter] < classes(parameter);
+        if (within) nothing = nothing || space_.is_nothing(parameter, vector[parameter]);
         index = index * classes(parameter) + vector[parameter];
       }
-      if (within) f(first_[c] + index);
+      if (within && (nothing || !idle)) f(first_[c] + index);
     }
   }
   [[nodiscard]] ClassTuple tuple(const Combination& c, std::size_t index) const {
@@ -137,6 +140,13 @@ class CoverBuilder {
     return false;
   }
 
+  bool is_about_nothing(const ClassTuple& tuple) const {
+    for (std::size_t k = 0; k < tuple.size; ++k) {
+      if (space_.is_nothing(tuple.parameter[k], tuple.value_class[k])) return true;
+    }
+    return false;
+  }
+
   // The best of some points that have the tuple.
   std::optional<Point> around(const ClassTuple& tuple) {
     std::optional<Point> best;
@@ -147,9 +157,11 @@ class CoverBuilder {
       Point p = start(tuple, attempt, kept, draws);
       if (attempt % 4 == 1 ? !raise_one(p, kept, draws) : !shrink_to_limit(space_, p, kept, limit_, draws))
         continue;
+      if (space_.idle(p) && !is_about_nothing(tuple)) continue;
       improve(p, kept, draws);
       ++found;
-      if (const std::size_t met = open_.open_of(p.classes); met > most) best = std::move(p), most = met;
+      if (const std::size_t met = open_.open_of(p.classes, space_.idle(p)); met > most)
+        best = std::move(p), most = met;
     }
     return best;
   }
@@ -200,13 +212,14 @@ class CoverBuilder {
     }
   }
   void improve(Point& p, std::size_t parameter, Draws& draws) {
-    const std::size_t classes = space_.parameters()[parameter].classes.size(), first = draws.below(classes),
-                      now = open_.open_of(p.classes);
+    const std::size_t classes = space_.parameters()[parameter].classes.size(), first = draws.below(classes);
+    const bool idle = space_.idle(p);
+    const std::size_t now = open_.open_of(p.classes, idle);
     std::vector<std::pair<std::size_t, std::size_t>> better;  // how many open tuples, by which class
     std::vector<std::size_t> vector = p.classes;
     for (std::size_t k = 0; k < classes; ++k) {
       vector[parameter] = (first + k) % classes;
-      if (const std::size_t met = open_.open_of(vector); met > now)
+      if (const std::size_t met = open_.open_of(vector, idle); met > now)
         better.emplace_back(met, vector[parameter]);
     }
     std::stable_sort(better.begin(), better.end(),
@@ -214,7 +227,7 @@ class CoverBuilder {
     for (const auto& [met, value_class] : better) {
       Point other = p;
       draws.value(space_, other, parameter, value_class);
-      if (!space_.valid(other, limit_)) continue;
+      if (!space_.valid(other, limit_) || space_.idle(other) != idle) continue;
       p = std::move(other);
       return;
     }

@@ -17,11 +17,12 @@ bool shrink_to_limit(const CaseSpace& space, Point& p, const std::vector<bool>& 
     std::size_t largest = parameters.size();
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       if (kept[i] || parameters[i].kind != ParameterKind::extent || p.classes[i] == 0 || p.numbers[i] <= 1)
-        continue;
+        continue;  // and never to nothing: the case would compute nothing
       if (largest == parameters.size() || p.numbers[i] > p.numbers[largest]) largest = i;
     }
     if (largest == parameters.size()) return false;
-    draws.value(space, p, largest, draws.below(p.classes[largest]));
+    const std::size_t least = space.is_nothing(largest, 0) && p.classes[largest] > 1 ? 1 : 0;
+    draws.value(space, p, largest, least + draws.below(p.classes[largest] - least));
   }
   return true;
 }

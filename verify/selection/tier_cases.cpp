@@ -12,7 +12,7 @@ struct Limits {
   CaseLimit small, thin;
 };
 constexpr Limits kDeviceLimits{{5e4, 2e5}, {3e5, 1e6}};
-constexpr Limits kExecutorLimits{{4e3, 1.2e4}, {3e5, 2.2e5}};
+constexpr Limits kExecutorLimits{{4e3, 1.2e4}, {3e5, 3e5}};
 constexpr CaseLimit kFullLimit{2e6, 2e7};
 
 }  // namespace

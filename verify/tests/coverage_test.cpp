@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -38,6 +40,29 @@ TEST_CASE("every class of every parameter is in a case of tier smoke, on a devic
     const CaseSpace space = entry.space();
     for (const ClassTuple& t : tuples_not_met(space, single_parameters(space), smoke_cases(entry, speed)))
       FAIL_CHECK(describe(space, t));
+  });
+}
+
+TEST_CASE("every class but nothing itself is in a case of tier smoke that computes something") {
+  each_smoke_tier([](const OperatorEntry& entry, CaseSpeed speed) {
+    const CaseSpace space = entry.space();
+    const auto& parameters = space.parameters();
+    std::vector<std::vector<bool>> met;
+    for (const Parameter& p : parameters) met.emplace_back(p.classes.size(), false);
+    for (const Case& c : smoke_cases(entry, speed)) {
+      const std::optional<Point> at = space.locate(c);
+      if (!at || space.idle(*at)) continue;
+      for (std::size_t i = 0; i < parameters.size(); ++i) {
+        if (at->classes[i] < met[i].size()) met[i][at->classes[i]] = true;
+      }
+    }
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      for (std::size_t k = 0; k < met[i].size(); ++k) {
+        CAPTURE(parameters[i].key);
+        CAPTURE(parameters[i].classes[k].name);
+        CHECK((met[i][k] || space.is_nothing(i, k)));
+      }
+    }
   });
 }
 
