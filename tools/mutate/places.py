@@ -151,7 +151,8 @@ class Finder(Calls, OpenMp, InlinePtx, Ranges):
 
     def variable(self, node):
         name = node.location.offset
-        head = self.text[node.extent.start.offset : name]
+        begin = max(self.text.rfind(mark, 0, name) for mark in ";{}") + 1
+        head = self.text[begin:name]  # of the first name of several, too
         children = [
             c
             for c in node.get_children()

@@ -16,7 +16,9 @@ CASTS = (
 )
 UNSIGNED = {"UINT", "ULONG", "ULONGLONG", "USHORT", "UCHAR", "BOOL"}
 LAUNCHED = {"threadIdx": "1023", "blockDim": "1024"}  # CUDA's most
-COUNTED = {"__popc": "32", "__popcll": "64", "__ffs": "32", "__ffsll": "64", "__clz": "32", "__clzll": "64"}
+THREADS = {f"omp_get_{name}": "4096" for name in ("thread_num", "num_threads", "max_threads")}
+BITS = {f"__{name}{wide}": "64" for name in ("popc", "ffs", "clz") for wide in ("", "ll")}
+COUNTED = THREADS | BITS
 NUMBERS = re.compile(r"(?:std::)?numeric_limits<")
 
 
@@ -71,7 +73,9 @@ class Ranges:
             init = self.definition(node)
             return init is not None and self.same_file(init) and self.constant(init)
         children = [c for c in node.get_children() if c.kind.is_expression()]
-        if kind in ("UNARY_OPERATOR", "BINARY_OPERATOR", "CONDITIONAL_OPERATOR"):
+        if kind == "CONDITIONAL_OPERATOR":  # a choice of two constants
+            return all(self.constant(c) for c in children[1:])
+        if kind in ("UNARY_OPERATOR", "BINARY_OPERATOR"):
             return "=" not in re.sub(r"[=!<>]=", "", text) and all(self.constant(c) for c in children)
         return (
             kind == "CALL_EXPR"

@@ -6,7 +6,7 @@ import os
 import re
 from dataclasses import dataclass
 
-from .places import Finder
+from .places import COMMENT, Finder
 
 RUNTIME = '#include "verify/engine/mutant_points.hpp"\n'
 LIST = "schemata.txt"
@@ -45,7 +45,7 @@ def leave_unused(finders, path):
     bodies = [
         (name, f.text[a:b]) for file, f in finders.items() if file != path for name, a, b in f.functions
     ]
-    words = set(re.findall(r"\w+", finders[path].text))
+    words = set(re.findall(r"\w+", COMMENT.sub(" ", finders[path].text)))
     waiting = bodies
     while used := [b for b in waiting if b[0] in words or b[0].startswith("operator")]:
         waiting = [b for b in waiting if b not in used]

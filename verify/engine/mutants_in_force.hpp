@@ -8,7 +8,7 @@ namespace plumb {
 /// Mutants of one build are numbered from 1 to this.
 inline constexpr int kMostMutants = 1 << 17;
 
-/// What a run of the original showed of a mutant's place. Reached in one instantiation and absent from another: reached. Felt: the
+/// What a run of the original showed of a mutant's place. Absent: it does not apply to the types of an instantiation. Felt: the
 /// mutant would have changed something there; where it is not felt, its run is the original's.
 enum PlaceSeen : std::uint8_t { kPlaceReached = 1, kPlaceAbsent = 2, kPlaceFelt = 4 };
 

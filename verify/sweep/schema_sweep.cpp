@@ -144,7 +144,8 @@ class Attack {
       if (sweep.stopped()) return true;
       const auto place = trial.places.find(fate->number);
       if (place == trial.places.end()) continue;
-      if ((place->second & kPlaceReached) == 0) {
+      if ((place->second & kPlaceReached) == 0 ||
+          (place->second & (kPlaceAbsent | kPlaceFelt)) == kPlaceAbsent) {
         if (fate->state == MutantState::not_covered) fate->state = MutantState::not_made;
         continue;
       }
