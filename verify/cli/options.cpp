@@ -137,8 +137,8 @@ void declare_instruments(CLI::App& app, VerifyOptions& o, Typed& typed) {
   app.add_flag(
       "--stress{1}", typed.stress,
       "--stress or --stress=SEED: runs are disturbed: on a GPU by load, delays and other orders of blocks, "
-      "on the CPU executor by "
-      "other schedules; more of them, compared bit for bit. Implies --device gpu where none is named");
+      "on the CPU executor by other schedules, on the host by threads that are made to collide; more of "
+      "them, compared bit for bit. Implies --device gpu where none is named");
   app.add_option("--sanitize", o.sanitize,
                  "memcheck,racecheck,initcheck,synccheck or all: every GPU variant's smallest case of "
                  "several tiles under compute-sanitizer; with --mutants, the mutants'");

@@ -9,14 +9,24 @@
 #include <fstream>
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include "reference/core/error.hpp"
 #include "reference/core/resource_error.hpp"
+#include "reference/core/threads.hpp"
 #include "verify/engine/backend.hpp"
+#include "verify/engine/collisions.hpp"
 #include "verify/engine/resources.hpp"
 
 namespace plumb {
 namespace {
+
+// OpenMP threads of a disturbed run: more than cores, where the system has so many to give.
+int disturbed_threads(int usual) {
+  const int wanted = usual + std::clamp(usual, 2, 8);
+  static const int startable = address_space_is_limited() ? 1 : startable_threads(2 * wanted);
+  return startable >= 2 * wanted ? wanted : usual;
+}
 
 class HostBackend final : public Backend {
  public:
@@ -24,7 +34,14 @@ class HostBackend final : public Backend {
     return fmt::format("host, {} cores", sysconf(_SC_NPROCESSORS_ONLN));
   }
   std::byte* upload(std::byte* image, std::int64_t) override { return image_ = image; }
-  void download(std::byte*, std::int64_t) override {}
+  void download(std::byte*, std::int64_t) override { end_disturbance(); }
+
+  void disturb(std::uint64_t seed) override {
+    if (seed == 0 || collide_threads == nullptr) return;
+    usual_threads_ = omp_get_max_threads();
+    omp_set_num_threads(disturbed_threads(usual_threads_));
+    collide_threads(seed);
+  }
 
   void* workspace(std::int64_t bytes, Poison poison) override {
     if (bytes < 0) throw Error(fmt::format("a workspace of {} bytes was asked for", bytes));
@@ -45,6 +62,7 @@ class HostBackend final : public Backend {
   }
 
   std::string release_workspace() override {
+    end_disturbance();  // where the run threw
     std::string wrong;
     for (const Block& block : blocks_) {
       const auto damaged = [&](std::int64_t begin, std::int64_t end) {
@@ -80,6 +98,13 @@ class HostBackend final : public Backend {
   }
 
  private:
+  void end_disturbance() {
+    if (usual_threads_ == 0) return;
+    collide_threads(0);
+    omp_set_num_threads(usual_threads_);
+    usual_threads_ = 0;
+  }
+
   // Four times the last level, read and written by every thread, so that nothing of a case is left in any core's cache.
   void empty_caches() {
     if (flush_.empty()) flush_.assign(static_cast<std::size_t>(4 * last_level_cache_bytes() / 8), 1);
@@ -103,6 +128,7 @@ class HostBackend final : public Backend {
   };
   std::vector<Block> blocks_;
   std::byte* image_ = nullptr;
+  int usual_threads_ = 0;  // of OpenMP; 0: the run is not disturbed
   std::vector<Kept> kept_;
   std::vector<std::uint64_t> flush_;
   std::chrono::steady_clock::time_point start_;

@@ -51,7 +51,10 @@ std::string repro_line(const Case& c, const VariantInfo& variant, const RunOptio
   static const RunOptions kDefaults;
   std::string line = judged(c, variant);
   if (options.race && variant.device == Device::simt && !variant.mutant) line += " --race";
-  if (options.stress != 0) line += fmt::format(" --stress={}", options.stress);
+  if (options.stress != 0) {
+    const bool on_host = variant.device == Device::cpu && line.find(" --device ") == std::string::npos;
+    line += fmt::format("{} --stress={}", on_host ? " --device cpu" : "", options.stress);
+  }
   const bool on_simt = variant.device == Device::simt;
   if (on_simt && options.schedule) line += fmt::format(" --schedule {}", *options.schedule);
   if (on_simt && options.seeds != 0) line += fmt::format(" --seeds {}", options.seeds);

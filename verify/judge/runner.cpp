@@ -4,9 +4,26 @@
 #include <new>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "reference/core/resource_error.hpp"
 
 namespace plumb {
+namespace {
+
+// Every host variant's threads are made to collide on its first cases of so much work (operations and 4-byte words): enough for several
+// threads to be at work at once and to be interrupted there, little enough for many runs.
+constexpr int kCollidingCases = 2, kCollidingRuns = 8;
+constexpr double kLeastWork = 1e5, kMostWork = 2e6;
+
+// One seed for a case: FNV-1a of its name, in six digits or fewer.
+std::uint64_t collision_seed(const Case& c) {
+  std::uint64_t h = 0xcbf29ce484222325ull;
+  for (const char letter : c.id()) h = (h ^ static_cast<unsigned char>(letter)) * 0x100000001b3ull;
+  return 1 + h % 999'999;
+}
+
+}  // namespace
 
 Runner::Runner(const RunOptions& options, JudgeParts parts)
     : options_(options), parts_(parts), engine_(options) {
@@ -14,32 +31,66 @@ Runner::Runner(const RunOptions& options, JudgeParts parts)
 }
 
 Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& variant) {
-  return judge_or_skip(c, prepared, variant, options_.repeat, [](Trial&) {});
+  Record record = judge_or_skip(options_, c, prepared, variant, options_.repeat, [](Trial&) {});
+  if (!is_passed(record.verdict) || !shows_collisions(c, prepared, variant)) return record;
+  return judge_colliding(c, prepared, variant, record);
+}
+
+// Exact fills: a lost term changes bits there, whatever the order of the sum and whatever the variant promises.
+bool Runner::shows_collisions(const Case& c, PreparedCase& prepared, const VariantInfo& variant) {
+  if (variant.device != Device::cpu || options_.stress != 0 || options_.isolation == Isolation::none)
+    return false;
+  if (c.fill != Fill::exact) return false;
+  const Cost cost = prepared.cost();
+  const double work = cost.flop + cost.bytes / 4;
+  if (work < kLeastWork || work > kMostWork) return false;
+  int& times = collided_[fmt::format("{}|{}|{}|{}", variant.op, variant.name, variant.plugin, name(c.dtype))];
+  return times++ < kCollidingCases;
+}
+
+// The same case again, with the threads' schedule disturbed from a seed.
+Record Runner::judge_colliding(const Case& c, PreparedCase& prepared, const VariantInfo& variant,
+                               const Record& before) {
+  RunOptions options = options_;
+  options.stress = collision_seed(c), options.repeat = kCollidingRuns;
+  Record record = judge_or_skip(options, c, prepared, variant, options.repeat, [](Trial&) {});
+  record.runs += before.runs;
+  if (is_failed(record.verdict)) {
+    record.detail.push_back(
+        fmt::format("its threads were made to collide (verify --explain stress); {} runs before that passed",
+                    before.runs));
+    return record;
+  }
+  Record passed = before;
+  passed.runs = record.runs;
+  return passed;
 }
 
 Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& variant, SchemaTrial& schema) {
-  return judge_or_skip(c, prepared, variant, options_.repeat,
+  return judge_or_skip(options_, c, prepared, variant, options_.repeat,
                        [&](Trial& trial) { trial.put_in_force(schema); });
 }
 
 Record Runner::judge_timed(const Case& c, PreparedCase& prepared, const VariantInfo& variant,
                            const TimingRequest& request, Timing& timing) {
-  return judge_or_skip(c, prepared, variant, 3, [&](Trial& trial) { trial.time_last_run(request, timing); });
+  return judge_or_skip(options_, c, prepared, variant, 3,
+                       [&](Trial& trial) { trial.time_last_run(request, timing); });
 }
 
 // A resource of the judge that runs out says nothing about the variant.
-Record Runner::judge_or_skip(const Case& c, PreparedCase& prepared, const VariantInfo& variant, int repeat,
+Record Runner::judge_or_skip(const RunOptions& options, const Case& c, PreparedCase& prepared,
+                             const VariantInfo& variant, int repeat,
                              const std::function<void(Trial&)>& prepare_trial) {
   std::string why;
   try {
-    Trial trial({engine_, options_, parts_, soaked_, absent_}, c, prepared, variant, repeat);
+    Trial trial({engine_, options, parts_, soaked_, absent_}, c, prepared, variant, repeat);
     prepare_trial(trial);
     return trial.judge();
   } catch (const ResourceError& e) { why = e.what(); } catch (const std::bad_alloc& e) {
     why = e.what();
   }
   engine_.release_memory();
-  Record record = record_of(c, variant, options_, repeat);
+  Record record = record_of(c, variant, options, repeat);
   record.reason = why;
   return record;
 }

@@ -39,13 +39,17 @@ class Runner {
   void forget_workers() { engine_.forget_workers(); }
 
  private:
-  [[nodiscard]] Record judge_or_skip(const Case&, PreparedCase&, const VariantInfo&, int repeat,
-                                     const std::function<void(Trial&)>& prepare_trial);
+  [[nodiscard]] Record judge_or_skip(const RunOptions&, const Case&, PreparedCase&, const VariantInfo&,
+                                     int repeat, const std::function<void(Trial&)>& prepare_trial);
+  [[nodiscard]] bool shows_collisions(const Case&, PreparedCase&, const VariantInfo&);
+  [[nodiscard]] Record judge_colliding(const Case&, PreparedCase&, const VariantInfo&, const Record& before);
 
   RunOptions options_;
   JudgeParts parts_;
   Engine engine_;
   std::set<std::string> soaked_;
+  std::map<std::string, int>
+      collided_;  // cases on which the threads of a variant in a type were made to collide
   std::map<Device, std::string> absent_;
 };
 

@@ -207,7 +207,8 @@ void Trial::note_bits() {
 }
 
 void Trial::plan_soak(const RunRequest& request) {
-  if (timing_ != nullptr || context_.options.isolation != Isolation::variant) return;
+  if (timing_ != nullptr || context_.options.stress != 0 || context_.options.isolation != Isolation::variant)
+    return;
   if (context_.soaked.insert(fmt::format("{}|{}", variant_key(request), record_.dtype)).second)
     planned_ += kSoakRuns;
 }

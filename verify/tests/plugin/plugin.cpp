@@ -1,6 +1,7 @@
 // Plug-ins for plugin_test.cpp, one per -DPLUGIN_...: right and wrong kernels, and libraries that are none.
 #include <cstdint>
 #include <cstdlib>
+#include <vector>
 
 #include "gpu/plugin/plugin_abi.h"
 
@@ -19,6 +20,22 @@ const char* transpose(const plumb_call* call) {
   auto* out = static_cast<float*>(b->data);
   for (std::int64_t i = 0; i < a->shape[0]; ++i) {
     for (std::int64_t j = 0; j < a->shape[1] - (kShort ? 1 : 0); ++j) out[j * b->ld + i] = in[i * a->ld + j];
+  }
+  return nullptr;
+}
+
+// Rows pass through one buffer that all threads share.
+const char* races(const plumb_call* call) {
+  const plumb_array *a = plumb_find_array(call, "A"), *b = plumb_find_array(call, "B");
+  if (a == nullptr || b == nullptr) return "an array is missing";
+  const auto* in = static_cast<const float*>(a->data);
+  auto* out = static_cast<float*>(b->data);
+  const std::int64_t cols = a->shape[1];
+  std::vector<float> row(static_cast<std::size_t>(cols));
+#pragma omp parallel for schedule(dynamic)
+  for (std::int64_t i = 0; i < a->shape[0]; ++i) {
+    for (std::int64_t j = 0; j < cols; ++j) row[static_cast<std::size_t>(j)] = in[i * a->ld + j];
+    for (std::int64_t j = 0; j < cols; ++j) out[j * b->ld + i] = row[static_cast<std::size_t>(j)];
   }
   return nullptr;
 }
@@ -47,8 +64,10 @@ const plumb_variant kVariants[] = {
     {sizeof(plumb_variant), PLUMB_F32, kOp, "fails", PLUMB_HOST, PLUMB_NATIVE, 0, 0, 0, 0, nullptr, fails},
     {sizeof(plumb_variant), PLUMB_F32, kOp, "declines", PLUMB_HOST, PLUMB_NATIVE, 0, 0, 0, 0, small_only,
      transpose<false>},
+    {sizeof(plumb_variant), PLUMB_F32, kOp, "races", PLUMB_HOST, PLUMB_NATIVE, PLUMB_NOT_REPRODUCIBLE, 0, 0,
+     0, nullptr, races},
 };
-[[maybe_unused]] const plumb_plugin kPlugin = {kVersion, sizeof(plumb_variant), "test", 4, kVariants};
+[[maybe_unused]] const plumb_plugin kPlugin = {kVersion, sizeof(plumb_variant), "test", 5, kVariants};
 
 }  // namespace
 
