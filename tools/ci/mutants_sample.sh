@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # mutants_sample.sh [SEED]: a sample of machine-made mutants, drawn by SEED (default 1), judged on the host and on the CPU executor; fails
-# where more of those that are faults survive than `least` says. Meant for five minutes on two cores. Three operators a seed: a build of schemata
-# takes longer than judging a few of its mutants.
+# where more of those that are faults survive than `least` says. Meant for five minutes on two cores. Three operators a seed: a build
+# of schemata takes longer than judging a few of its mutants.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 seed=${1:-1}
