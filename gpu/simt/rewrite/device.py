@@ -8,6 +8,7 @@ MARKERS = ('__plumb_device__', '__plumb_constant__', '__plumb_managed__')
 NAMESPACE = re.compile(r'(?:\bnamespace\b[\w\s:]*(?:__attribute__\s*\(\(.*?\)\)\s*)?|\bextern\s*"C(?:\+\+)?"\s*)$', re.S)
 NUMBERS = re.compile(r'(?:\b(?:volatile|unsigned|signed|static|int|long|short|char|float|double|bool|(?:u?int(?:8|16|32|64)_t)|size_t|'
                      r'(?:u?(?:char|short|int|long|longlong)|float|double)[1-4])\b|\s)+')
+OPERATOR = re.compile(r'(?<!\w)operator\s*(?:\(\s*\)|\[\s*\]|[^\w\s(]+)(?=\s*\()')
 
 
 class File:
@@ -42,6 +43,8 @@ def first_mark(text, i):
         c = text[i]
         if c == '#':
             i = text.index('\n', i)
+        elif c == 'o' and OPERATOR.match(text, i):  # its sign may be one that ends a declaration
+            i = OPERATOR.match(text, i).end() - 1
         elif c == '(':
             word = re.search(r'(\w+)\s*$', text[max(0, i - 80):i])
             if depth > 0 or (word and word.group(1) in ('__attribute__', 'alignas', 'decltype', '__plumb_launch_bounds__')):

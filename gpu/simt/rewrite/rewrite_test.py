@@ -207,6 +207,10 @@ class OfTheDevice(unittest.TestCase):
                      'struct C { friend __device__ int f(C); }; __device__ int f(C) {}'):
             self.assertNotIn('static', self.made(text), text)
         self.assertEqual(self.made('__device__ int f();', rdc=True), 'int f();')
+        for sign in ('+=', '==', '<', '<<=', '[]', '()', '=', '->', '!', '^'):
+            text = 'void operator %s(P& a, P b) { a.x = b.x; } int y;' % sign
+            self.assertEqual(self.made('inline __device__ ' + text), 'inline ' + text)
+            self.assertEqual(self.made('__device__ ' + text), 'static ' + text)
 
 
 class InlinePtx(unittest.TestCase):
