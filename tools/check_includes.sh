@@ -55,7 +55,7 @@ below="$ground verify/engine/ verify/judge/ datasets/"
   room verify/image verify/image/ reference/core/
   room verify/drawing verify/drawing/ reference/
   room verify/engine $ground verify/engine/ gpu/ manifest.inc simt_manifest.inc tools/
-  room verify/interposed verify/interposed/ verify/engine/collisions.hpp
+  room verify/interposed verify/interposed/ verify/engine/collisions.hpp verify/engine/resource_use.hpp
   room verify/judge $below tools/
   room verify/selection $ground verify/engine/ verify/selection/ datasets/
   room verify/sweep $below verify/selection/ verify/sweep/

@@ -36,8 +36,13 @@ constexpr std::pair<const char*, const char*> kWords[] = {
      "The same case with one operand negated, run at the same addresses right after the first run: a variant "
      "that caches an answer by its address returns the stale one."},
     {"soak, endurance",
-     "Sixteen further runs of every variant on its first small case: a variant that is correct for the first "
-     "ten calls only is found."},
+     "Many calls of every variant on its first small case: 256 on the host, 16 runs elsewhere. A variant "
+     "that is "
+     "correct for its first calls only is found; on the host also one that leaks: heap, address space, "
+     "descriptors or "
+     "threads that grow with the calls from 33 to 64, from 65 to 128 and from 129 to 256. What is filled "
+     "once, "
+     "or grows until it suffices, is no leak."},
     {"repeat",
      "Instrument: every case is run several times with other poison and placement, and again placed as "
      "before. The results must "

@@ -7,6 +7,7 @@
 #include "verify/engine/backend.hpp"
 #include "verify/engine/entry.hpp"
 #include "verify/engine/mutants_in_force.hpp"
+#include "verify/engine/resource_use.hpp"
 
 namespace plumb {
 
@@ -43,6 +44,10 @@ struct RunRequest {
   bool note_places = false;       // of mutants that the run reaches, in the reply
   std::int64_t sequence = 0;      // set by Worker::run; the reply carries it back
   TimingRequest timing = {};
+  int calls =
+      1;  // of the variant in a row, each on the same data: the ranges timing.outputs are put back before it
+  bool stop_where_differs =
+      false;                 // no further call after one whose outputs have other bits than the first one's
   std::string program = {};  // the worker to ask, where it is not the judge's own; not sent
   double timeout = 0;        // seconds, where not the engine's; not sent
 };
@@ -76,6 +81,8 @@ struct RunReply {
   std::int64_t sequence = 0;          // of the request
   Timing timing;
   std::vector<SeenMutant> places = {};  // where asked for
+  int calls = 1;                        // that were made
+  std::vector<ResourceUse> uses = {};   // after some of many calls; none where nothing counts the heap
 };
 
 }  // namespace plumb

@@ -1,6 +1,9 @@
 // One run of one variant, in the process that makes it.
+#include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -15,6 +18,8 @@ namespace plumb {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr int kReadings = 4;  // of what the process holds, over many calls
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -136,6 +141,64 @@ void make_run(const RunRequest& request, const OperatorEntry& entry, std::byte* 
   backend.download(image, request.image_bytes);
 }
 
+// A copy of the outputs as they were staged, and a number for what a call left there.
+class Outputs {
+ public:
+  Outputs(const std::vector<ByteRange>& ranges, std::byte* image) : ranges_(ranges), image_(image) {
+    for (const ByteRange& r : ranges_)
+      staged_.insert(staged_.end(), image + r.offset, image + r.offset + r.bytes);
+  }
+  void put_back() {
+    const std::byte* from = staged_.data();
+    for (const ByteRange& r : ranges_) {
+      std::memcpy(image_ + r.offset, from, static_cast<std::size_t>(r.bytes));
+      from += r.bytes;
+    }
+  }
+  // FNV-1a over words.
+  [[nodiscard]] std::uint64_t hash() const {
+    std::uint64_t h = 0xcbf29ce484222325ull;
+    for (const ByteRange& r : ranges_) {
+      for (std::int64_t i = 0; i < r.bytes; i += 4) {
+        std::uint32_t word = 0;
+        std::memcpy(&word, image_ + r.offset + i,
+                    static_cast<std::size_t>(std::min<std::int64_t>(4, r.bytes - i)));
+        h = (h ^ word) * 0x100000001b3ull;
+      }
+    }
+    return h;
+  }
+
+ private:
+  const std::vector<ByteRange>& ranges_;
+  std::byte* image_;
+  std::vector<std::byte> staged_;
+};
+
+// Many calls in a row, until one differs. What the process holds is read after a fraction of them, and whenever that has doubled:
+// the calls before are there to fill what a variant fills once.
+void make_calls(const RunRequest& request, const OperatorEntry& entry, std::byte* image, Backend& backend,
+                Callbacks& callbacks, RunReply& reply) {
+  if (request.calls <= 1) return make_run(request, entry, image, backend, callbacks, reply);
+  Outputs outputs(request.timing.outputs, image);
+  reply.uses.reserve(kReadings);
+  if (count_heap != nullptr) count_heap(true);
+  std::uint64_t first = 0;
+  for (int call = 1; call <= request.calls; ++call) {
+    if (call > 1) outputs.put_back();
+    Callbacks own{backend, request.poison};
+    make_run(request, entry, image, backend, own, reply);
+    reply.calls = call;
+    reply.workspace_damage = backend.release_workspace();
+    if (call == 1) callbacks.chosen = own.chosen, first = outputs.hash();
+    const bool differs = request.stop_where_differs && outputs.hash() != first;
+    if (differs || !reply.workspace_damage.empty() || reply.status != RunReply::Status::ok) break;
+    const bool reads = call << (kReadings - 1 - static_cast<int>(reply.uses.size())) == request.calls;
+    if (count_heap != nullptr && reads) reply.uses.push_back(resource_use(call));
+  }
+  if (count_heap != nullptr) count_heap(false);
+}
+
 // Of the exception in flight.
 void report_exception(RunReply& reply) {
   try {
@@ -157,7 +220,8 @@ void report_exception(RunReply& reply) {
 // What the backend and its instruments say after a run.
 void ask_instruments(Backend& backend, RunReply& reply) {
   try {
-    reply.workspace_damage = backend.release_workspace();
+    if (const std::string damage = backend.release_workspace(); !damage.empty())
+      reply.workspace_damage = damage;
     reply.findings = backend.findings();
     if (const std::string why = backend.why_void(); !why.empty() && reply.status == RunReply::Status::ok) {
       reply.status = RunReply::Status::declined;
@@ -186,7 +250,7 @@ RunReply serve(const RunRequest& request, const OperatorEntry& entry, std::byte*
   Callbacks callbacks{backend, request.poison};
   put_mutant_in_force(request.mutant);
   try {
-    make_run(request, entry, image, backend, callbacks, reply);
+    make_calls(request, entry, image, backend, callbacks, reply);
   } catch (const std::exception&) { report_exception(reply); }
   reply.chosen = callbacks.chosen;
   ask_instruments(backend, reply);

@@ -115,6 +115,7 @@ Message encode(const RunRequest& r) {
       m.put_real(r.timing.budget);
   m.put_number(static_cast<std::int64_t>(r.timing.outputs.size()));
   for (const ByteRange& o : r.timing.outputs) m.put_number(o.offset), m.put_number(o.bytes);
+  m.put_number(r.calls), m.put_number(r.stop_where_differs);
   return m;
 }
 
@@ -141,6 +142,7 @@ RunRequest decode_request(Message& m) {
     const std::int64_t offset = m.number();
     r.timing.outputs.push_back({offset, m.number()});
   }
+  r.calls = static_cast<int>(m.number()), r.stop_where_differs = m.number() != 0;
   return r;
 }
 
@@ -166,6 +168,8 @@ Message encode(const RunReply& r) {
       m.put_number(v);
   }
   m.put(r.places.data(), r.places.size() * sizeof(SeenMutant));
+  m.put_number(r.calls);
+  m.put(r.uses.data(), r.uses.size() * sizeof(ResourceUse));
   return m;
 }
 
@@ -191,6 +195,10 @@ RunReply decode_reply(Message& m) {
   const std::string places = m.text();
   r.places.resize(places.size() / sizeof(SeenMutant));
   if (!r.places.empty()) std::memcpy(r.places.data(), places.data(), r.places.size() * sizeof(SeenMutant));
+  r.calls = static_cast<int>(m.number());
+  const std::string uses = m.text();
+  r.uses.resize(uses.size() / sizeof(ResourceUse));
+  if (!r.uses.empty()) std::memcpy(r.uses.data(), uses.data(), r.uses.size() * sizeof(ResourceUse));
   if (!m.at_end() || r.status > RunReply::Status::no_resource) throw Error(kBrokenWire);
   return r;
 }

@@ -60,7 +60,7 @@ std::optional<Finding> not_reproducible(const Series& s) {
   return std::nullopt;
 }
 
-// Pools of threads grow in the first call; what grows in later calls was started there and left. Last, because it waits.
+// Pools of threads grow in the first call; what grows in later calls was started there and left.
 std::optional<Finding> left_threads(const Series& s) {
   if (s.last_threads <= s.first_threads || !s.wait_for_threads) return std::nullopt;
   const std::optional<Worker::Outcome> outcome = s.wait_for_threads(s.first_threads);
@@ -76,7 +76,45 @@ std::optional<Finding> left_threads(const Series& s) {
                   s.first_threads, left)};
 }
 
-constexpr std::array kChecks{unwritten, above_bound, not_reproducible, left_threads};
+// What grows with the calls: in each part of them, by at least one unit in every other call. A cache that is filled once, or a pool that
+// grows until it suffices, does not. After threads, because they hold memory.
+std::optional<Finding> grows(const Series& s) {
+  struct Kind {
+    std::int64_t ResourceUse::*held;
+    std::int64_t unit;  // that a call leaks at least
+    const char* what;
+  };
+  // a thread takes blocks and pages with it: causes before what follows from them
+  constexpr Kind kKinds[] = {{&ResourceUse::threads, 1, "threads"},
+                             {&ResourceUse::descriptors, 1, "file descriptors"},
+                             {&ResourceUse::blocks, 1, "blocks of the heap"},
+                             {&ResourceUse::bytes, 8, "bytes of the heap"},
+                             {&ResourceUse::pages, 1, "pages of address space"}};
+  if (s.uses.size() < 3) return std::nullopt;
+  const ResourceUse &first = s.uses.front(), &last = s.uses.back();
+  const auto per_call = [&](std::int64_t ResourceUse::*held) {
+    return static_cast<double>(last.*held - first.*held) / static_cast<double>(last.calls - first.calls);
+  };
+  for (const Kind& kind : kKinds) {
+    bool grown = true;
+    for (std::size_t i = 1; i < s.uses.size(); ++i) {
+      const std::int64_t calls = s.uses[i].calls - s.uses[i - 1].calls;
+      grown = grown && s.uses[i].*kind.held - s.uses[i - 1].*kind.held >= kind.unit * calls / 2;
+    }
+    if (!grown) continue;
+    Finding finding{Verdict::error,
+                    fmt::format("leaks {}: {:.4g} a call, over calls {} to {} on the same data", kind.what,
+                                per_call(kind.held), first.calls + 1, last.calls)};
+    for (const Kind& k : kKinds) {
+      if (last.*k.held != first.*k.held)
+        finding.detail.push_back(fmt::format("{}: {:+.4g} a call", k.what, per_call(k.held)));
+    }
+    return finding;
+  }
+  return std::nullopt;
+}
+
+constexpr std::array kChecks{unwritten, above_bound, not_reproducible, left_threads, grows};
 
 // True where no element is smaller than the sum of its terms' sizes: nothing cancels, and a bound for zero-mean data is too small.
 bool has_terms_of_one_sign(const Reference& reference) {

@@ -12,7 +12,8 @@ namespace plumb {
 namespace {
 
 // Once per variant and type, on its first small case, many more runs in a row: a kernel may be right for the first ten calls only.
-constexpr int kSoakRuns = 16;
+// On the host they are calls of one run, which cost no more than the variant itself; elsewhere runs.
+constexpr int kSoakRuns = 16, kSoakCalls = 256;
 // Bytes; larger cases are neither repeated so often nor run negated.
 constexpr std::int64_t kSmallImage = 256 << 10;
 constexpr double kShortRun = 5e-3;  // seconds
@@ -162,6 +163,11 @@ RunRequest Trial::request_for(int r, const Placement& placement, ImageLayout& la
     request.mutant = schema_->mutant, request.note_places = schema_->mutant == 0;
     request.timeout = schema_->timeout;
   }
+  if (r == endurance_) {
+    request.calls = kSoakCalls;
+    request.stop_where_differs = variant_.traits.reproducible || case_.fill == Fill::exact;
+    request.timing.outputs = output_ranges(layout);
+  }
   if (is_timed(r)) {
     request.timing = *request_;
     request.timing.outputs = output_ranges(layout);
@@ -195,6 +201,13 @@ void Trial::note(const RunReply& reply, int r) {
   record_.seconds = std::max(record_.seconds, reply.seconds);
   if (is_timed(r)) *timing_ = reply.timing;
   if (!reply.chosen.empty()) record_.chosen = reply.chosen;
+  if (r != endurance_) return;
+  record_.runs += reply.calls - 1;
+  series_.uses = reply.uses;
+  if (reply.calls < kSoakCalls) {
+    record_.detail.push_back(fmt::format("call {} of {} in a row, on the same data, differed from the first",
+                                         reply.calls, kSoakCalls));
+  }
 }
 
 void Trial::note_places(const RunReply& reply) {
@@ -209,7 +222,13 @@ void Trial::note_bits() {
 void Trial::plan_soak(const RunRequest& request) {
   if (timing_ != nullptr || context_.options.stress != 0 || context_.options.isolation != Isolation::variant)
     return;
-  if (context_.soaked.insert(fmt::format("{}|{}", variant_key(request), record_.dtype)).second)
+  if (std::all_of(series_.outputs.begin(), series_.outputs.end(),
+                  [](const Segment& s) { return s.elements() == 0; }))
+    return;  // nothing there that could differ
+  if (!context_.soaked.insert(fmt::format("{}|{}", variant_key(request), record_.dtype)).second) return;
+  if (variant_.device == Device::cpu)
+    endurance_ = planned_++;
+  else
     planned_ += kSoakRuns;
 }
 

@@ -116,6 +116,7 @@ class Trial {
   PreparedCase& prepared_;
   const VariantInfo& variant_;
   int repeat_, planned_;
+  int endurance_ = -1;  // the run of many calls; below 0: there is none
   const TimingRequest* request_ = nullptr;
   Timing* timing_ = nullptr;
   SchemaTrial* schema_ = nullptr;

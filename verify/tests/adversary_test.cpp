@@ -107,6 +107,27 @@ TEST_CASE("a kernel that is correct only for the first calls, or only until the 
   meets("static_state", {Verdict::fail, Verdict::nondeterministic});
 }
 
+TEST_CASE("a kernel that goes wrong at its 17th, 100th or 200th call is not right, and the call is named") {
+  for (const char* kernel : {"wrong_at_call_17", "wrong_at_call_100", "wrong_from_call_200"}) {
+    INFO(kernel);
+    const Record r = judge(kernel);
+    CHECK((r.verdict == Verdict::fail || r.verdict == Verdict::nondeterministic));
+    REQUIRE(!r.detail.empty());
+    CHECK(r.detail.front().find("in a row, on the same data, differed from the first") != std::string::npos);
+  }
+}
+
+TEST_CASE("what grows with the calls is a leak, and what is filled once is none") {
+  CHECK(judge("caches_once").verdict == Verdict::pass);
+  meets("leaves_child", {Verdict::error}, "left a process running");
+  meets("leaks_thread", {Verdict::error}, "threads");
+  if (is_sanitized()) return;  // its runtime stands where the functions of verify/interposed would
+  meets("leaks_heap", {Verdict::error}, "leaks blocks of the heap: 1 a call");
+  meets("leaks_array", {Verdict::error}, "leaks bytes of the heap: 48 a call");
+  meets("leaks_map", {Verdict::error}, "leaks pages of address space: 1 a call");
+  meets("leaks_descriptor", {Verdict::error}, "leaks file descriptors: 1 a call");
+}
+
 TEST_CASE("a write to memory that a kernel must not write is detected") {
   meets("changes_input", {Verdict::input_modified});
   meets("past_the_end", {Verdict::out_of_bounds});

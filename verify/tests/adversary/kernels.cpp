@@ -202,6 +202,67 @@ void static_state(const P&, const I& in, const O& out, Context&) {
   out.B(0, 0) += memory * 0x1p-30f;
   memory = memory == 0 ? 1e30f : 0;
 }
+void leaks_heap(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  volatile auto* kept = static_cast<char*>(std::malloc(64));
+  kept[0] = 1;
+}
+void leaks_array(const P&, const I& in, const O& out, Context&) {  // one block, which grows
+  static std::vector<char*> kept{nullptr};
+  transpose(in, out);
+  static std::size_t held = 0;
+  kept[0] = static_cast<char*>(std::realloc(kept[0], held += 48));
+}
+void leaks_map(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  (void)!mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+void leaks_descriptor(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  (void)!open("/dev/null", O_RDONLY);
+}
+void leaks_thread(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  std::thread([] {
+    for (;;) pause();
+  }).detach();
+}
+void leaves_child(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  if (fork() != 0) return;
+  for (;;) pause();
+}
+// Each of them once, at the first call; and a table per thread, an array that grows to what it needs, and blocks that come and go.
+void caches_once(const P&, const I& in, const O& out, Context&) {
+  static auto* const table = new std::vector<float>(100);
+  static const int file = open("/dev/null", O_RDONLY);
+  static void* const pages = mmap(nullptr, 1 << 16, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  static std::vector<float> grown;
+  if (grown.size() < 20) grown.push_back(static_cast<float>(file));
+  std::vector<double> temporary(500, pages == nullptr ? 1.0 : 2.0);
+#pragma omp parallel
+  {
+    thread_local std::vector<float> own;
+    own.resize(64, static_cast<float>(temporary[0]));
+  }
+  (*table)[0] = grown[0];
+  transpose(in, out);
+}
+template <int kCall>
+void wrong_at_call(const P&, const I& in, const O& out, Context&) {
+  static int calls = 0;
+  transpose(in, out);
+  if (++calls == kCall) out.B(0, 0) += 1;
+}
+void wrong_at_call_17(const P& p, const I& in, const O& out, Context& c) { wrong_at_call<17>(p, in, out, c); }
+void wrong_at_call_100(const P& p, const I& in, const O& out, Context& c) {
+  wrong_at_call<100>(p, in, out, c);
+}
+void wrong_from_call_200(const P&, const I& in, const O& out, Context&) {
+  static int calls = 0;
+  transpose(in, out);
+  if (++calls >= 200) out.B(0, 0) = 7;
+}
 void chatters(const P&, const I& in, const O& out, Context&) {
   transpose(in, out);
   for (int i = 0; i < 20000; ++i) std::fprintf(stderr, "line %d of a chatty kernel\n", i);
@@ -239,6 +300,16 @@ ADVERSARY(late_thread);
 ADVERSARY(returns_early);
 ADVERSARY(idle_threads);
 ADVERSARY(static_state);
+ADVERSARY(leaks_heap);
+ADVERSARY(leaks_array);
+ADVERSARY(leaks_map);
+ADVERSARY(leaks_descriptor);
+ADVERSARY(leaks_thread);
+ADVERSARY(leaves_child);
+ADVERSARY(caches_once);
+ADVERSARY(wrong_at_call_17);
+ADVERSARY(wrong_at_call_100);
+ADVERSARY(wrong_from_call_200);
 ADVERSARY(chatters);
 
 }  // namespace
