@@ -68,8 +68,7 @@ void DenseToCsr::make(const Case& c, Instance<DenseToCsr, T>& instance) {
   for (std::int64_t i = 0; i < a.rows; ++i) {
     for (std::int32_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k) x[i * a.cols + a.col[k]] = a.val[k];
   }
-  if (a.nnz() > 0)
-    x[a.rows * a.cols - 1] = T(3);  // a non-zero: a cut column or a lost tail is seen
+  if (a.nnz() > 0) x[a.rows * a.cols - 1] = T(3);  // a non-zero: a cut column or a lost tail is seen
   if (c.fill == Fill::hostile) place_specials(x, a.rows, a.cols, Role::left, c.seed, kMatrixStream + 2);
   std::int64_t nnz = 0;
   for (std::int64_t at = 0; at < a.rows * a.cols; ++at) nnz += x[at] != T(0) ? 1 : 0;

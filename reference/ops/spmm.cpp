@@ -107,8 +107,7 @@ void Spmm::make(const Case& c, Instance<Spmm, T>& instance) {
   instance.in.A = keep(instance.arena, a);
   T* b = instance.arena.template allocate<T>(a.cols * n);
   fill_values(b, a.cols, n, c.fill, Role::right, c.seed, 2000);
-  if (c.fill == Fill::hostile && a.cols > 0 &&
-      c.seed / 7 % 2 == 0) {  // the elements that padded slots read
+  if (c.fill == Fill::hostile && a.cols > 0 && c.seed / 7 % 2 == 0) {  // the elements that padded slots read
     std::fill_n(b, n, std::numeric_limits<T>::quiet_NaN());
     std::fill_n(b + (a.cols - 1) * n, n, std::numeric_limits<T>::infinity());
   }
