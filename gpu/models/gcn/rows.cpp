@@ -30,7 +30,8 @@ Index quads_of(const Csr<T>& a, Index i) {
 /// Where the quads of each row go, and how the rows are shared out. Made before the entries are moved, so that
 /// these are moved in parallel.
 struct Places {
-  explicit Places(Index rows) : at(static_cast<std::size_t>(rows)), step(static_cast<std::size_t>(rows), 1) {}
+  explicit Places(Index count)
+      : at(static_cast<std::size_t>(count)), step(static_cast<std::size_t>(count), 1) {}
   std::vector<Index> at;           // of each row's first quad
   std::vector<std::int32_t> step;  // from a quad to the row's next
   std::vector<Part> parts;         // of long rows
