@@ -83,7 +83,7 @@ Record Runner::judge_or_skip(const RunOptions& options, const Case& c, PreparedC
                              const std::function<void(Trial&)>& prepare_trial) {
   std::string why;
   try {
-    Trial trial({engine_, options, parts_, soaked_, absent_}, c, prepared, variant, repeat);
+    Trial trial({engine_, options, parts_, histories_, absent_}, c, prepared, variant, repeat);
     prepare_trial(trial);
     return trial.judge();
   } catch (const ResourceError& e) { why = e.what(); } catch (const std::bad_alloc& e) {

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <set>
 #include <string>
 
 #include "verify/engine/engine.hpp"
@@ -47,7 +46,7 @@ class Runner {
   RunOptions options_;
   JudgeParts parts_;
   Engine engine_;
-  std::set<std::string> soaked_;
+  std::map<std::string, VariantHistory> histories_;
   std::map<std::string, int>
       collided_;  // cases on which the threads of a variant in a type were made to collide
   std::map<Device, std::string> absent_;

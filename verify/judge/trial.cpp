@@ -1,6 +1,7 @@
 #include "verify/judge/trial.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <omp.h>
@@ -17,17 +18,11 @@ namespace {
 constexpr int kSoakRuns = 16, kSoakCalls = 256;
 // Bytes; larger cases are neither repeated so often nor run negated.
 constexpr std::int64_t kSmallImage = 256 << 10;
+constexpr int kNegatedCases = 16;
 constexpr double kShortRun = 5e-3;  // seconds
 constexpr double kMarginalRatio = 0.5;
 
 constexpr Poison kPoisons[] = {Poison::nan_payload, Poison::sentinel_a, Poison::sentinel_b};
-
-// One case in four: what a variant remembers is its own, and not the case's. By the id, so that a case alone is judged as in a sweep.
-bool meets_negated_case(const Case& c) {
-  std::uint64_t h = 0;
-  for (const char letter : c.id()) h = random_bits(h, static_cast<unsigned char>(letter), 0);
-  return h % 4 == 0;
-}
 
 // Another seed for every run, never 0: 0 is no disturbance.
 std::uint64_t disturbance_of(std::uint64_t seed, int run) {
@@ -151,7 +146,7 @@ std::optional<Finding> Trial::make_run(int r) {
     return std::nullopt;
   }
   if (small && r + 1 == repeat_) plan_soak(request);
-  if (r == 0 && small && !run.failed && meets_negated_case(case_))
+  if (r == 0 && small && !run.failed && meets_negated_case(request))
     return run_negated_case(request, placement);
   return std::nullopt;
 }
@@ -228,13 +223,24 @@ void Trial::note_bits() {
     schema_->bits = hash_of(elements_of(s, last_->attempt.after), schema_->bits);
 }
 
+VariantHistory& Trial::history(const RunRequest& request) {
+  return context_.histories[fmt::format("{}|{}", variant_key(request), record_.dtype)];
+}
+
+// What a variant remembers is a habit of its own, and not of the case: each of its first cases, then one in four.
+bool Trial::meets_negated_case(const RunRequest& request) {
+  std::uint64_t h = 0;
+  for (const char letter : case_.id()) h = random_bits(h, static_cast<unsigned char>(letter), 0);
+  return history(request).negated++ < kNegatedCases || h % 4 == 0;
+}
+
 void Trial::plan_soak(const RunRequest& request) {
   if (timing_ != nullptr || context_.options.stress != 0 || context_.options.isolation != Isolation::variant)
     return;
   if (std::all_of(series_.outputs.begin(), series_.outputs.end(),
                   [](const Segment& s) { return s.elements() == 0; }))
     return;  // nothing there that could differ
-  if (!context_.soaked.insert(fmt::format("{}|{}", variant_key(request), record_.dtype)).second) return;
+  if (std::exchange(history(request).soaked, true)) return;
   if (variant_.device == Device::cpu)
     endurance_ = planned_++;
   else

@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -47,13 +46,19 @@ struct SchemaTrial {
   std::uint64_t bits = 0xcbf29ce484222325u;  // a hash of every output of every run
 };
 
+/// What a Runner has done with a variant in a type.
+struct VariantHistory {
+  bool soaked = false;  // called many times in a row
+  int negated = 0;      // cases that were small enough to be run negated
+};
+
 /// What a Runner keeps from one trial to the next.
 struct TrialContext {
   Engine& engine;
   const RunOptions& options;
   const JudgeParts& parts;
-  std::set<std::string>& soaked;          // variants and types that had their soak
-  std::map<Device, std::string>& absent;  // devices that are not there, and why
+  std::map<std::string, VariantHistory>& histories;  // by variant and type
+  std::map<Device, std::string>& absent;             // devices that are not there, and why
 };
 
 /// A record with its names and its repro line, and no verdict yet.
@@ -106,6 +111,8 @@ class Trial {
   void note(const RunReply&, int r);
   void note_places(const RunReply&);
   void note_bits();
+  [[nodiscard]] VariantHistory& history(const RunRequest&);
+  [[nodiscard]] bool meets_negated_case(const RunRequest&);
   void plan_soak(const RunRequest&);
   void keep(const Attempt&, const ImageLayout&, PreparedCase&);
   void keep_last();
