@@ -6,8 +6,8 @@
 //           entry; x coalesced.
 // Limits    fp32 / fp64: spmv_dia 32 registers; spmv_dia_fill 28 / 32 registers, no spills (sm_90, nvcc 13.0,
 //           ptxas -v). 8 blocks of 256 per SM.
-// Fails at  entries off a few diagonals: refused beyond three times the entries. Repeated columns are added
-//           up beforehand.
+// Fails at  entries off a few diagonals: refused beyond three times the entries. Repeated columns:
+//           refused.
 // Source    Y. Saad, "Iterative Methods for Sparse Linear Systems", 2nd ed. (2003), section 3.4; Bell and
 //           Garland, SC'09.
 #include "gpu/spmv/features.hpp"
@@ -81,6 +81,7 @@ __global__ void __launch_bounds__(kThreads) spmv_dia(Problem<T> p, In<T> in, Out
 
 template <class T>
 const char* supports(const Problem<T>&, const In<T>& in, const Out<T>&) {
+  if (has_repeated_columns(in)) return "DIA has one place per row and diagonal: a column is repeated";
   HostArray<std::int32_t> slot(in.A.rows + in.A.cols);
   const Index most = most_diagonals(in);
   return find_diagonals(in, most, slot, nullptr) > most

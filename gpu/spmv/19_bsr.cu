@@ -3,8 +3,8 @@
 // Change    one column number for 16 places, and x read four neighbouring elements at a time.
 // Traffic   16 values and 6 bytes per block, empty places included.
 // Limits    32 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
-// Fails at  entries without 4 x 4 neighbours: refused beyond three times the entries. Repeated columns are
-//           added up beforehand.
+// Fails at  entries without 4 x 4 neighbours: refused beyond three times the entries. Repeated columns:
+//           refused.
 // Source    E.-J. Im, K. Yelick, R. Vuduc, "Sparsity", IJHPCA 18 (2004); cuSPARSE's BSR.
 #include "gpu/spmv/blocks.hpp"
 
@@ -15,6 +15,7 @@ using namespace spmv;
 
 template <class T>
 const char* supports(const Problem<T>&, const In<T>& in, const Out<T>&) {
+  if (has_repeated_columns(in)) return "BSR has one place per row and column: a column is repeated";
   const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, in.A.rows + 1, nullptr),
       col(in.A.col, in.A.nnz, nullptr);
   const Index most = most_blocks(in.A.rows, in.A.nnz);

@@ -15,6 +15,7 @@ using namespace spmv;
 
 template <class T>
 const char* supports(const Problem<T>&, const In<T>& in, const Out<T>&) {
+  if (has_repeated_columns(in)) return "blocked ELL has one place per row and column: a column is repeated";
   const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, in.A.rows + 1, nullptr),
       col(in.A.col, in.A.nnz, nullptr);
   const Index most = most_blocks(in.A.rows, in.A.nnz);
