@@ -18,6 +18,7 @@ class HostArray {
   E& operator[](std::int64_t i) { return data_[i]; }
   const E& operator[](std::int64_t i) const { return data_[i]; }
   E* data() { return data_; }
+  [[nodiscard]] const E* data() const { return data_; }
   std::int64_t size() const { return size_; }
   std::int64_t bytes() const { return size_ * static_cast<std::int64_t>(sizeof(E)); }
   void fill(E value) {

@@ -11,6 +11,7 @@
 // Source    Y. Saad, "Iterative Methods for Sparse Linear Systems", 2nd ed. (2003), section 3.4; Bell and
 //           Garland, SC'09.
 #include "gpu/spmv/features.hpp"
+#include "reference/core/csr.hpp"
 
 namespace plumb {
 namespace {
@@ -81,11 +82,14 @@ __global__ void __launch_bounds__(kThreads) spmv_dia(Problem<T> p, In<T> in, Out
 
 template <class T>
 const char* supports(const Problem<T>&, const In<T>& in, const Out<T>&) {
-  if (has_repeated_columns(in)) return "DIA has one place per row and diagonal: a column is repeated";
   HostArray<std::int32_t> slot(in.A.rows + in.A.cols);
   const Index most = most_diagonals(in);
-  return find_diagonals(in, most, slot, nullptr) > most
-             ? "DIA would store more than three times the entries: too many diagonals"
+  if (find_diagonals(in, most, slot, nullptr) > most)
+    return "DIA would store more than three times the entries: too many diagonals";
+  const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, in.A.rows + 1, nullptr),
+      col(in.A.col, in.A.nnz, nullptr);
+  return has_repeated_columns(in.A.rows, in.A.cols, row_ptr.data(), col.data())
+             ? "DIA has one place per row and diagonal: a column is repeated"
              : nullptr;
 }
 

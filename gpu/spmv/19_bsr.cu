@@ -15,9 +15,10 @@ using namespace spmv;
 
 template <class T>
 const char* supports(const Problem<T>&, const In<T>& in, const Out<T>&) {
-  if (has_repeated_columns(in)) return "BSR has one place per row and column: a column is repeated";
   const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, in.A.rows + 1, nullptr),
       col(in.A.col, in.A.nnz, nullptr);
+  if (has_repeated_columns(in.A.rows, in.A.cols, row_ptr.data(), col.data()))
+    return "BSR has one place per row and column: a column is repeated";
   const Index most = most_blocks(in.A.rows, in.A.nnz);
   const BlockPattern pattern = find_blocks(row_ptr, col, in.A.cols, most);
   return static_cast<Index>(pattern.col.size()) > most

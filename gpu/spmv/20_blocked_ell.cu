@@ -4,7 +4,7 @@
 //           pointer to it.
 // Traffic   16 values and 6 bytes per block, empty places and padding blocks included.
 // Limits    32 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
-// Fails at  block rows of different lengths: refused beyond three times the entries.
+// Fails at  block rows of different lengths: refused beyond three times the entries. Repeated columns: refused.
 // Source    cuSPARSE, "Blocked-Ellpack"; J. W. Choi, A. Singh, R. W. Vuduc, PPoPP'10.
 #include "gpu/spmv/blocks.hpp"
 
@@ -15,9 +15,10 @@ using namespace spmv;
 
 template <class T>
 const char* supports(const Problem<T>&, const In<T>& in, const Out<T>&) {
-  if (has_repeated_columns(in)) return "blocked ELL has one place per row and column: a column is repeated";
   const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, in.A.rows + 1, nullptr),
       col(in.A.col, in.A.nnz, nullptr);
+  if (has_repeated_columns(in.A.rows, in.A.cols, row_ptr.data(), col.data()))
+    return "blocked ELL has one place per row and column: a column is repeated";
   const Index most = most_blocks(in.A.rows, in.A.nnz);
   const BlockPattern pattern = find_blocks(row_ptr, col, in.A.cols, most);
   return pattern.widest * ceil_div(in.A.rows, kBlock) > most

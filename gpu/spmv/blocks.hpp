@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gpu/spmv/features.hpp"
+#include "reference/core/csr.hpp"
 
 namespace plumb {
 namespace spmv {
@@ -55,7 +56,7 @@ inline BlockPattern find_blocks(const HostArray<std::int32_t>& row_ptr, const Ho
   return pattern;
 }
 
-/// A's entries in blocks; with `width` >= 0 every block row is padded to that many. Repeated columns add up.
+/// A's entries in blocks; with `width` >= 0 every block row is padded to that many.
 template <class T>
 Blocks<T> make_blocks(const In<T>& in, Index width, const BlockPattern& pattern,
                       const HostArray<std::int32_t>& row_ptr, const HostArray<std::int32_t>& col,

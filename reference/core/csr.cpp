@@ -43,6 +43,18 @@ void validate_csr(const CsrView<const T, Space::host>& a, const char* name) {
   }
 }
 
+bool has_repeated_columns(std::int64_t rows, std::int64_t cols, const std::int32_t* row_ptr,
+                          const std::int32_t* col) {
+  std::vector<std::int64_t> last_row(static_cast<std::size_t>(cols), -1);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int32_t k = row_ptr[i]; k < row_ptr[i + 1]; ++k) {
+      if (last_row[col[k]] == i) return true;
+      last_row[col[k]] = i;
+    }
+  }
+  return false;
+}
+
 template <class T>
 Csr<T> transposed(const Csr<T>& a) {
   Csr<T> t;

@@ -18,6 +18,11 @@ template <class T>
 template <class T>
 void validate_csr(const CsrView<const T, Space::host>& a, const char* name);
 
+/// Whether a row of the pattern row_ptr (rows + 1), col (nnz) has two entries of one column. A format with one place per row and column
+/// would add them up before it multiplies, and (0 + a) * Inf is not 0 * Inf + a * Inf.
+[[nodiscard]] bool has_repeated_columns(std::int64_t rows, std::int64_t cols, const std::int32_t* row_ptr,
+                                        const std::int32_t* col);
+
 /// (cols, rows); entries of a row by ascending column where those of `a` were listed by ascending row; repeats stay, in order.
 template <class T>
 [[nodiscard]] Csr<T> transposed(const Csr<T>& a);

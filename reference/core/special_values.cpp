@@ -1,6 +1,7 @@
 #include "reference/core/special_values.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>

@@ -2,7 +2,6 @@
 // tail of a tile, the last element of a row), and each branch can treat NaN, infinities, -0 or subnormals in its own way: every special
 // value must meet every class of position in some case.
 #pragma once
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>

@@ -16,12 +16,8 @@ namespace {
 constexpr int kCollidingCases = 2, kCollidingRuns = 8;
 constexpr double kLeastWork = 1e5, kMostWork = 2e6;
 
-// One seed for a case: FNV-1a of its name, in six digits or fewer.
-std::uint64_t collision_seed(const Case& c) {
-  std::uint64_t h = 0xcbf29ce484222325ull;
-  for (const char letter : c.id()) h = (h ^ static_cast<unsigned char>(letter)) * 0x100000001b3ull;
-  return 1 + h % 999'999;
-}
+// One seed for a case, in six digits or fewer.
+std::uint64_t collision_seed(const Case& c) { return 1 + hash_of(c) % 999'999; }
 
 }  // namespace
 
@@ -44,8 +40,7 @@ bool Runner::shows_collisions(const Case& c, PreparedCase& prepared, const Varia
   const Cost cost = prepared.cost();
   const double work = cost.flop + cost.bytes / 4;
   if (work < kLeastWork || work > kMostWork) return false;
-  int& times = collided_[fmt::format("{}|{}|{}|{}", variant.op, variant.name, variant.plugin, name(c.dtype))];
-  return times++ < kCollidingCases;
+  return histories_[history_key(variant, c.dtype)].collided++ < kCollidingCases;
 }
 
 // The same case again, with the threads' schedule disturbed from a seed.

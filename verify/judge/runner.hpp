@@ -47,8 +47,6 @@ class Runner {
   JudgeParts parts_;
   Engine engine_;
   std::map<std::string, VariantHistory> histories_;
-  std::map<std::string, int>
-      collided_;  // cases on which the threads of a variant in a type were made to collide
   std::map<Device, std::string> absent_;
 };
 

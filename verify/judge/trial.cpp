@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <omp.h>
 
-#include "reference/core/random.hpp"
 #include "verify/engine/simt_device.hpp"
 #include "verify/judge/repro.hpp"
 
@@ -41,6 +40,17 @@ std::vector<ByteRange> output_ranges(const ImageLayout& layout) {
 }
 
 }  // namespace
+
+std::string history_key(const VariantInfo& variant, Dtype dtype) {
+  return fmt::format("{}|{}|{}|{}|{}|{}", variant.op, variant.name, static_cast<int>(variant.device),
+                     variant.plugin, variant.program, name(dtype));
+}
+
+std::uint64_t hash_of(const Case& c) {
+  std::uint64_t h = 0xcbf29ce484222325ull;
+  for (const char letter : c.id()) h = (h ^ static_cast<unsigned char>(letter)) * 0x100000001b3ull;
+  return h;
+}
 
 Record record_of(const Case& c, const VariantInfo& variant, const RunOptions& options, int repeat) {
   Record record;
@@ -145,9 +155,8 @@ std::optional<Finding> Trial::make_run(int r) {
     if (run.failed) planned_ = r + 1;
     return std::nullopt;
   }
-  if (small && r + 1 == repeat_) plan_soak(request);
-  if (r == 0 && small && !run.failed && meets_negated_case(request))
-    return run_negated_case(request, placement);
+  if (small && r + 1 == repeat_) plan_soak();
+  if (r == 0 && small && !run.failed && meets_negated_case()) return run_negated_case(request, placement);
   return std::nullopt;
 }
 
@@ -223,24 +232,20 @@ void Trial::note_bits() {
     schema_->bits = hash_of(elements_of(s, last_->attempt.after), schema_->bits);
 }
 
-VariantHistory& Trial::history(const RunRequest& request) {
-  return context_.histories[fmt::format("{}|{}", variant_key(request), record_.dtype)];
-}
+VariantHistory& Trial::history() { return context_.histories[history_key(variant_, case_.dtype)]; }
 
 // What a variant remembers is a habit of its own, and not of the case: each of its first cases, then one in four.
-bool Trial::meets_negated_case(const RunRequest& request) {
-  std::uint64_t h = 0;
-  for (const char letter : case_.id()) h = random_bits(h, static_cast<unsigned char>(letter), 0);
-  return history(request).negated++ < kNegatedCases || h % 4 == 0;
+bool Trial::meets_negated_case() {
+  return history().negated++ < kNegatedCases || (hash_of(case_) >> 32) % 4 == 0;
 }
 
-void Trial::plan_soak(const RunRequest& request) {
+void Trial::plan_soak() {
   if (timing_ != nullptr || context_.options.stress != 0 || context_.options.isolation != Isolation::variant)
     return;
   if (std::all_of(series_.outputs.begin(), series_.outputs.end(),
                   [](const Segment& s) { return s.elements() == 0; }))
     return;  // nothing there that could differ
-  if (std::exchange(history(request).soaked, true)) return;
+  if (std::exchange(history().soaked, true)) return;
   if (variant_.device == Device::cpu)
     endurance_ = planned_++;
   else

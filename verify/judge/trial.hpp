@@ -50,7 +50,12 @@ struct SchemaTrial {
 struct VariantHistory {
   bool soaked = false;  // called many times in a row
   int negated = 0;      // cases that were small enough to be run negated
+  int collided = 0;     // cases on which its threads were made to collide
 };
+/// The key of a variant in a type.
+[[nodiscard]] std::string history_key(const VariantInfo&, Dtype);
+/// A number that follows from the id of a case, and is the same wherever the case is judged: FNV-1a.
+[[nodiscard]] std::uint64_t hash_of(const Case&);
 
 /// What a Runner keeps from one trial to the next.
 struct TrialContext {
@@ -111,9 +116,9 @@ class Trial {
   void note(const RunReply&, int r);
   void note_places(const RunReply&);
   void note_bits();
-  [[nodiscard]] VariantHistory& history(const RunRequest&);
-  [[nodiscard]] bool meets_negated_case(const RunRequest&);
-  void plan_soak(const RunRequest&);
+  [[nodiscard]] VariantHistory& history();
+  [[nodiscard]] bool meets_negated_case();
+  void plan_soak();
   void keep(const Attempt&, const ImageLayout&, PreparedCase&);
   void keep_last();
   [[nodiscard]] Record ended(const Finding&);

@@ -11,33 +11,23 @@ namespace plumb::simt {
 namespace {
 
 // Whether the host has not waited for the work that left the mark.
-bool in_flight(const Mark& mark) {
-  if (mark.block == 0) return false;
-  const int launch = launch_of(mark.block);
-  const auto stream =
-      static_cast<std::size_t>(current().schedule.launches[static_cast<std::size_t>(launch)].stream);
-  const std::vector<int>& knows = host_knowledge();
-  return stream >= knows.size() || knows[stream] <= launch;
-}
+bool in_flight(const Mark& mark) { return mark.block != 0 && !launch_known(mark.block, host_knowledge()); }
 
 // The host saw what work in flight published: with system scope it may go on by that alone, as with mapped memory.
 void take_up(const Mark& mark) {
   const int launch = launch_of(mark.block);
-  std::vector<int> knows = host_knowledge();
   const auto stream =
       static_cast<std::size_t>(current().schedule.launches[static_cast<std::size_t>(launch)].stream);
-  if (knows.size() <= stream) knows.resize(stream + 1);
-  knows[stream] = launch + 1;
-  add_knowledge(host_key(), knows);
+  std::vector<int> more(stream + 1);
+  more[stream] = launch + 1;
+  add_knowledge(host_key(), more);
 }
 
 template <class F>
 void for_each_mark(const Cell& cell, F&& f) {
   f(cell.write);
   f(cell.other);
-  if (cell.more == 0) return;
-  const std::vector<Mark> more = current().race.mark_sets[cell.more].marks;
-  for (const Mark& mark : more) f(mark);
+  for (const Mark& mark : current().race.mark_sets[cell.more].marks) f(mark);  // [0] is empty
 }
 
 void report(const Array& array, std::size_t offset, bool writes, const Mark& then, Location location) {

@@ -60,20 +60,19 @@ bool covers(const Known* k, std::uint32_t generation, std::uint16_t thread, std:
   return it != k->threads.end() && it->first == thread && it->second >= step;
 }
 
-bool launch_known(std::uint32_t block) {
-  const Launch& now = current().schedule.launches.back();
-  const int then = launch_of(block);
-  const auto stream =
-      static_cast<std::size_t>(current().schedule.launches[static_cast<std::size_t>(then)].stream);
-  return stream < now.knows.size() && now.knows[stream] > then;
-}
-
 }  // namespace
 
 int launch_of(std::uint32_t block) {
   const auto it = std::upper_bound(current().schedule.launches.begin(), current().schedule.launches.end(),
                                    block, [](std::uint32_t b, const Launch& l) { return b < l.first_block; });
   return static_cast<int>(it - current().schedule.launches.begin()) - 1;
+}
+
+bool launch_known(std::uint32_t block, const std::vector<int>& knows) {
+  const int then = launch_of(block);
+  const auto stream =
+      static_cast<std::size_t>(current().schedule.launches[static_cast<std::size_t>(then)].stream);
+  return stream < knows.size() && knows[stream] > then;
 }
 
 ClockPtr join(const ClockPtr& a, const ClockPtr& b) {
@@ -253,7 +252,9 @@ bool known(const Thread& t, const Mark& m) {
     }
     return true;
   }
-  if (m.block < current().schedule.launches.back().first_block) return launch_known(m.block);
+  if (m.block < current().schedule.launches.back().first_block) {
+    return launch_known(m.block, current().schedule.launches.back().knows);
+  }
   const Known* mine = find(t.more, m.block);
   const Known* all = find(b.more, m.block);
   if (mine == nullptr && all == nullptr) return false;

@@ -125,6 +125,8 @@ void on_acquire(Thread& thread);
 void on_grid_barrier(std::vector<Block*>& blocks);
 /// The index of the launch that a block belongs to.
 int launch_of(std::uint32_t block);
+/// Whether the launch of a block comes before what `knows` (by stream: launches that happened before).
+bool launch_known(std::uint32_t block, const std::vector<int>& knows);
 /// Whether everything `mark` stands for happened before the thread's next access.
 bool known(const Thread& thread, const Mark& mark);
 /// Whether the clock reaches what any of the mark's threads did.

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "reference/core/csr.hpp"
 #include "reference/cpu/spmv/finish_row.hpp"
 #include "reference/ops/spmv.hpp"
 
@@ -39,13 +40,8 @@ std::vector<std::int64_t> offsets_of(const In<T>& in) {
 
 template <class T>
 const char* supports(const Spmv::Problem<T>&, const In<T>& in, const Out<T>&) {
-  std::vector<std::int64_t> last_row(static_cast<std::size_t>(in.A.cols), -1);
-  for (std::int64_t i = 0; i < in.A.rows; ++i) {
-    for (std::int32_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k) {
-      if (last_row[in.A.col[k]] == i) return "DIA has one place per row and diagonal: a column is repeated";
-      last_row[in.A.col[k]] = i;
-    }
-  }
+  if (has_repeated_columns(in.A.rows, in.A.cols, in.A.row_ptr, in.A.col))
+    return "DIA has one place per row and diagonal: a column is repeated";
   return static_cast<std::int64_t>(offsets_of(in).size()) * in.A.rows > 3 * (in.A.nnz + in.A.rows)
              ? "DIA would pad to more than three times the entries: they lie on too many diagonals"
              : nullptr;

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "reference/core/csr.hpp"
 #include "reference/cpu/spmv/finish_row.hpp"
 #include "reference/ops/spmv.hpp"
 
@@ -46,13 +47,8 @@ void block_columns(const In<T>& in, std::int64_t b, std::vector<std::int32_t>& c
 
 template <class T>
 const char* supports(const Spmv::Problem<T>&, const In<T>& in, const Out<T>&) {
-  std::vector<std::int64_t> last_row(static_cast<std::size_t>(in.A.cols), -1);
-  for (std::int64_t i = 0; i < in.A.rows; ++i) {
-    for (std::int32_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k) {
-      if (last_row[in.A.col[k]] == i) return "BSR has one place per row and column: a column is repeated";
-      last_row[in.A.col[k]] = i;
-    }
-  }
+  if (has_repeated_columns(in.A.rows, in.A.cols, in.A.row_ptr, in.A.col))
+    return "BSR has one place per row and column: a column is repeated";
   std::int64_t blocks = 0;
   std::vector<std::int32_t> columns;
   for (std::int64_t b = 0; b * kEdge < in.A.rows; ++b) {
