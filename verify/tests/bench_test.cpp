@@ -172,6 +172,16 @@ TEST_CASE("no ratio is quoted from an interval too wide, of the variant's or of 
   CHECK(report.results[0].warm->vendor == 0);
 }
 
+TEST_CASE("the first table quotes a vendor that flushes subnormals, and none that rounds its operands") {
+  BenchReport report;
+  report.results = {timed("gpu/01_a", 1e-3), timed_library("gpu/80_flushes", 2e-3),
+                    timed_library("gpu/81_own_type", 4e-3), timed_library("gpu/82_rounds", 1e-4)};
+  report.results[1].arithmetic = Arithmetic::flushed;
+  report.results[3].arithmetic = Arithmetic::tf32;
+  const std::string page = bench_markdown(report, {});
+  CHECK(page.find("| gpu/80_flushes | 2.000 ms | 2.00x |") != std::string::npos);
+}
+
 TEST_CASE("a warm time that is above the cold one is marked") {
   BenchReport report;
   report.results = {timed("cpu/01_a", 2e-3)};
