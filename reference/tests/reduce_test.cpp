@@ -40,17 +40,17 @@ TEST_CASE("every reduce variant sums 1 + 2 + ... + 100 to 5050, and nothing to 0
   });
 }
 
-TEST_CASE("of [1, 1e20, 1, -1e20], Neumaier and double-double find 2; Kahan and all plain sums do not") {
-  testing::for_each_variant<Reduce, double>([](const auto& v) {
-    const std::string name = v.name;
-    const double sum = reduce(v, Reduce::Kind::sum, {1, 1e20, 1, -1e20});
-    if (name == "04_neumaier" || name == "05_double_double") {
-      CHECK(sum == 2);
-    } else {
-      CHECK((sum == 0 ||
-             sum == 1));  // 1 where the last terms are added apart: (1 + 1e20) + (1 - 1e20) rounds both
-    }
+TEST_CASE(
+    "of [1, 1e20, 1, -1e20], Neumaier and double-double find 2; Kahan and a sum from left to right do not") {
+  std::map<std::string, double> sums;
+  testing::for_each_variant<Reduce, double>([&](const auto& v) {
+    sums[v.name] = reduce(v, Reduce::Kind::sum, {1, 1e20, 1, -1e20});
   });
+  CHECK(sums.at("04_neumaier") == 2);
+  CHECK(sums.at("05_double_double") == 2);
+  CHECK(sums.at("01_naive") == 0);
+  CHECK(sums.at("03_kahan") == 0);
+  // what vectors and libraries find depends on the processor: 2 where its vectors add 1 + 1 and 1e20 - 1e20
 }
 
 TEST_CASE("Kahan keeps ten tenths together where a plain sum does not") {
