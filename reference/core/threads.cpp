@@ -92,6 +92,12 @@ int limit_openmp_threads(int others) {
   return threads;
 }
 
+ThreadsForWork::ThreadsForWork(double operations) : usual_(omp_get_max_threads()) {
+  constexpr double kWorthSharing = 1e7;  // operations: several milliseconds of an oracle
+  if (operations < kWorthSharing) omp_set_num_threads(1);
+}
+ThreadsForWork::~ThreadsForWork() { omp_set_num_threads(usual_); }
+
 void run_side_by_side(const std::function<void()>& here, const std::function<void()>& there) {
   // either: it is run by get() where no thread can be started
   std::future<void> other =

@@ -20,6 +20,19 @@ namespace plumb {
 /// later has OpenMP's default again.
 int limit_openmp_threads(int others = 0);
 
+/// While it lives, parallel regions of the calling thread have one thread where so many operations are too few to share. The threads
+/// of a region wait busily for the next one, for milliseconds: longer than a small oracle takes, on cores that a child could use.
+class ThreadsForWork {
+ public:
+  explicit ThreadsForWork(double operations);
+  ~ThreadsForWork();
+  ThreadsForWork(const ThreadsForWork&) = delete;
+  ThreadsForWork& operator=(const ThreadsForWork&) = delete;
+
+ private:
+  int usual_;
+};
+
 /// Runs `here`, and beside it `there` in a thread of its own with as many OpenMP threads as this one has; one after the other where no
 /// thread can be started. Rethrows what `here` threw, else what `there` threw.
 void run_side_by_side(const std::function<void()>& here, const std::function<void()>& there);

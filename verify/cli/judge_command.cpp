@@ -2,14 +2,17 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <set>
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include "reference/core/error.hpp"
+#include "reference/core/threads.hpp"
 #include "tools/version.hpp"
 #include "verify/cli/needs.hpp"
 #include "verify/engine/simt_device.hpp"
@@ -100,22 +103,50 @@ int dry_run(const VerifyOptions& o, const Plan& plan) {
   return kOk;
 }
 
-std::vector<std::string> devices_of(const std::vector<Job>& jobs) {
+struct UsedDevice {
+  Device device;
+  bool there;
+  std::string line;  // what it is, or why it is not there
+};
+
+std::vector<UsedDevice> devices_of(const std::vector<Job>& jobs) {
   std::set<Device> used;
   for (const Job& job : jobs) {
     for (const VariantInfo& v : job.variants) used.insert(v.device);
   }
-  std::vector<std::string> lines;
+  std::vector<UsedDevice> all;
   for (const Device d : used) {
     if (d == Device::simt) {
-      lines.emplace_back("simt: the CPU executor");
+      all.push_back({d, true, "simt: the CPU executor"});
       continue;
     }
     const std::unique_ptr<Backend> backend = make_backend(d);
     const std::string absent = backend->why_not();
-    lines.push_back(fmt::format("{}: {}", name(d), absent.empty() ? backend->describe() : absent));
+    all.push_back(
+        {d, absent.empty(), fmt::format("{}: {}", name(d), absent.empty() ? backend->describe() : absent)});
   }
+  return all;
+}
+
+std::vector<std::string> lines_of(const std::vector<UsedDevice>& devices) {
+  std::vector<std::string> lines;
+  for (const UsedDevice& d : devices) lines.push_back(d.line);
   return lines;
+}
+
+// Cases judged side by side where --jobs says nothing. The judge waits while a host variant runs and the variant while it is judged: two
+// cases keep two cores at work. A device, large cases and a user's matrices may not have the memory for two.
+int default_jobs(const VerifyOptions& o, const Plan& plan, const std::vector<UsedDevice>& devices) {
+  const bool host_alone = std::all_of(devices.begin(), devices.end(), [](const UsedDevice& d) {
+    return d.device == Device::cpu || !d.there;
+  });
+  const bool small = o.tier == Tier::smoke && o.matrices.empty();
+  const bool apart = o.run.isolation != Isolation::none;
+  if (!host_alone || !small || !apart || plan.jobs.size() < 2) return 1;
+  std::size_t children = 0;
+  for (const Job& job : plan.jobs) children = std::max(children, job.variants.size());
+  const int threads = 2 * static_cast<int>(children) * omp_get_max_threads();
+  return omp_get_max_threads() > 1 && startable_threads(threads) == threads ? 2 : 1;
 }
 
 // The reports of one run: all that are asked for, and the console.
@@ -185,8 +216,10 @@ int judge(const VerifyOptions& o, const Plan& plan) {
   require_child(run);
   const std::int64_t planned =
       o.tools.empty() ? plan.records : static_cast<std::int64_t>(types_of(plan.jobs).size() * o.tools.size());
-  Reports reports(
-      o, {o.command, kVersion, make_backend(Device::cpu)->describe(), devices_of(plan.jobs), planned});
+  const std::vector<UsedDevice> devices = devices_of(plan.jobs);
+  const int workers = o.jobs > 0 ? o.jobs : default_jobs(o, plan, devices);
+  Reports reports(o,
+                  {o.command, kVersion, make_backend(Device::cpu)->describe(), lines_of(devices), planned});
   reports.save_failures(run);
   const auto start = std::chrono::steady_clock::now();
   std::optional<FirstFailures> first;
@@ -196,8 +229,8 @@ int judge(const VerifyOptions& o, const Plan& plan) {
     if (first) first->take(r);
   };
   const std::exception_ptr failure =
-      o.tools.empty() ? judge_jobs(plan.jobs, run, {o.jobs, o.fail_fast, o.all}, take)
-                      : sanitize_jobs(plan.jobs, run, {o.tools, o.jobs, o.fail_fast}, take);
+      o.tools.empty() ? judge_jobs(plan.jobs, run, {workers, o.fail_fast, o.all}, take)
+                      : sanitize_jobs(plan.jobs, run, {o.tools, workers, o.fail_fast}, take);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!failure && first) shrink(o, *first, run);
   const bool whole = reports.end(seconds);

@@ -107,7 +107,9 @@ CLI::Option* declare_run(CLI::App& app, VerifyOptions& o, Typed& typed) {
           ->capture_default_str()
           ->check(CLI::Range(2, 10000));
   app.add_option("--jobs", o.jobs,
-                 "cases judged side by side; default: 1, and one per core with --device simt")
+                 "cases judged side by side; default: one per core with --device simt, 2 for host variants "
+                 "alone at tier "
+                 "smoke, else 1")
       ->check(CLI::Range(1, 256));
   app.add_option("--timeout", typed.timeout, "seconds for one run; default 60, with --sanitize 300");
   app.add_flag("--fail-fast", o.fail_fast, "stop at the first failure");
@@ -266,7 +268,7 @@ void apply_instruments(VerifyOptions& o, const Typed& typed) {
   const bool simt = names(o.devices, "simt");
   if (o.run.race && !simt && !o.mutants)
     throw Error("--race judges kernels on the CPU executor: --device simt");
-  if (o.jobs == 0) o.jobs = simt && o.devices.size() == 1 ? cores : 1;
+  if (o.jobs == 0 && simt && o.devices.size() == 1) o.jobs = cores;
 }
 
 // What --seeds and --schedule imply, and what they go with.

@@ -17,7 +17,7 @@ struct VerifyOptions {
   Tier tier = Tier::smoke;
   std::optional<std::uint64_t> seed;
   int shard = 0, shards = 1;
-  int jobs = 0;  // 0: one, and as many as there are cores on the CPU executor alone
+  int jobs = 0;  // 0: as the plan has it
   bool fail_fast = false, all = false;
   std::vector<std::string> matrices;
   bool listed = false;  // only cases of the contracts' lists, none of the covering arrays

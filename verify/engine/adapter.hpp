@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "reference/core/threads.hpp"
 #include "verify/engine/entry.hpp"
 
 namespace plumb {
@@ -104,8 +105,11 @@ class PreparedCaseOf final : public PreparedCase {
   }
 
   const Reference& reference() override {
-    if (reference_.outputs.empty())
+    if (reference_.outputs.empty()) {
+      const Cost work = cost();
+      const ThreadsForWork threads(work.flop + work.bytes / 4);
       Op::template oracle<T>(instance_.problem, instance_.in, instance_.out, reference_);
+    }
     return reference_;
   }
 

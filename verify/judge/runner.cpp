@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -21,8 +22,8 @@ std::uint64_t collision_seed(const Case& c) { return 1 + hash_of(c) % 999'999; }
 
 }  // namespace
 
-Runner::Runner(const RunOptions& options, JudgeParts parts)
-    : options_(options), parts_(parts), engine_(options) {
+Runner::Runner(const RunOptions& options, JudgeParts parts, std::shared_ptr<VariantHistories> histories)
+    : options_(options), parts_(parts), engine_(options), histories_(std::move(histories)) {
   options_.repeat = std::max(options_.repeat, 2);
 }
 
@@ -40,7 +41,7 @@ bool Runner::shows_collisions(const Case& c, PreparedCase& prepared, const Varia
   const Cost cost = prepared.cost();
   const double work = cost.flop + cost.bytes / 4;
   if (work < kLeastWork || work > kMostWork) return false;
-  return histories_[history_key(variant, c.dtype)].collided++ < kCollidingCases;
+  return histories_->count(history_key(variant, c.dtype), &VariantHistory::collided) < kCollidingCases;
 }
 
 // The same case again, with the threads' schedule disturbed from a seed.
@@ -78,7 +79,7 @@ Record Runner::judge_or_skip(const RunOptions& options, const Case& c, PreparedC
                              const std::function<void(Trial&)>& prepare_trial) {
   std::string why;
   try {
-    Trial trial({engine_, options, parts_, histories_, absent_}, c, prepared, variant, repeat);
+    Trial trial({engine_, options, parts_, *histories_, absent_}, c, prepared, variant, repeat);
     prepare_trial(trial);
     return trial.judge();
   } catch (const ResourceError& e) { why = e.what(); } catch (const std::bad_alloc& e) {

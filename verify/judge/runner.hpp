@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "verify/engine/engine.hpp"
@@ -12,10 +13,11 @@
 
 namespace plumb {
 
-/// Not thread-safe: one Runner per thread.
+/// Not thread-safe: one Runner per thread. Those of one sweep share their histories.
 class Runner {
  public:
-  explicit Runner(const RunOptions& options, JudgeParts parts = {});
+  explicit Runner(const RunOptions& options, JudgeParts parts = {},
+                  std::shared_ptr<VariantHistories> histories = std::make_shared<VariantHistories>());
 
   [[nodiscard]] Record judge(const Case&, PreparedCase&, const VariantInfo&);
 
@@ -46,7 +48,7 @@ class Runner {
   RunOptions options_;
   JudgeParts parts_;
   Engine engine_;
-  std::map<std::string, VariantHistory> histories_;
+  std::shared_ptr<VariantHistories> histories_;
   std::map<Device, std::string> absent_;
 };
 

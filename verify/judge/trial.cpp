@@ -232,11 +232,13 @@ void Trial::note_bits() {
     schema_->bits = hash_of(elements_of(s, last_->attempt.after), schema_->bits);
 }
 
-VariantHistory& Trial::history() { return context_.histories[history_key(variant_, case_.dtype)]; }
+int Trial::times_before(int VariantHistory::*what) {
+  return context_.histories.count(history_key(variant_, case_.dtype), what);
+}
 
 // What a variant remembers is a habit of its own, and not of the case: each of its first cases, then one in four.
 bool Trial::meets_negated_case() {
-  return history().negated++ < kNegatedCases || (hash_of(case_) >> 32) % 4 == 0;
+  return times_before(&VariantHistory::negated) < kNegatedCases || (hash_of(case_) >> 32) % 4 == 0;
 }
 
 void Trial::plan_soak() {
@@ -245,7 +247,7 @@ void Trial::plan_soak() {
   if (std::all_of(series_.outputs.begin(), series_.outputs.end(),
                   [](const Segment& s) { return s.elements() == 0; }))
     return;  // nothing there that could differ
-  if (std::exchange(history().soaked, true)) return;
+  if (times_before(&VariantHistory::soaked) > 0) return;
   if (variant_.device == Device::cpu)
     endurance_ = planned_++;
   else

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,24 +47,37 @@ struct SchemaTrial {
   std::uint64_t bits = 0xcbf29ce484222325u;  // a hash of every output of every run
 };
 
-/// What a Runner has done with a variant in a type.
+/// What has been done with a variant in a type.
 struct VariantHistory {
-  bool soaked = false;  // called many times in a row
-  int negated = 0;      // cases that were small enough to be run negated
-  int collided = 0;     // cases on which its threads were made to collide
+  int soaked = 0;    // cases on which it was to be called many times in a row
+  int negated = 0;   // cases that were small enough to be run negated
+  int collided = 0;  // cases on which its threads were to be made to collide
+};
+/// Of all variants. The Runners of a sweep share it: how often something is done does not depend on their number.
+class VariantHistories {
+ public:
+  /// How often this was called before for the variant of this key and this member.
+  [[nodiscard]] int count(const std::string& key, int VariantHistory::*what) {
+    const std::lock_guard lock(mutex_);
+    return (of_[key].*what)++;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, VariantHistory> of_;
 };
 /// The key of a variant in a type.
 [[nodiscard]] std::string history_key(const VariantInfo&, Dtype);
 /// A number that follows from the id of a case, and is the same wherever the case is judged: FNV-1a.
 [[nodiscard]] std::uint64_t hash_of(const Case&);
 
-/// What a Runner keeps from one trial to the next.
+/// What stays from one trial of a Runner to the next.
 struct TrialContext {
   Engine& engine;
   const RunOptions& options;
   const JudgeParts& parts;
-  std::map<std::string, VariantHistory>& histories;  // by variant and type
-  std::map<Device, std::string>& absent;             // devices that are not there, and why
+  VariantHistories& histories;
+  std::map<Device, std::string>& absent;  // devices that are not there, and why
 };
 
 /// A record with its names and its repro line, and no verdict yet.
@@ -116,7 +130,7 @@ class Trial {
   void note(const RunReply&, int r);
   void note_places(const RunReply&);
   void note_bits();
-  [[nodiscard]] VariantHistory& history();
+  [[nodiscard]] int times_before(int VariantHistory::*what);
   [[nodiscard]] bool meets_negated_case();
   void plan_soak();
   void keep(const Attempt&, const ImageLayout&, PreparedCase&);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -28,6 +29,7 @@ std::exception_ptr Sweep::run(std::size_t count, const OperatorOf& operator_of, 
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::exception_ptr failure;
+  const auto histories = std::make_shared<VariantHistories>();
   const int threads = omp_get_max_threads(), threads_each = std::max(1, threads / workers_);
   const auto take_threads = [&] {  // a new thread would take OpenMP's default
     const std::lock_guard lock(mutex);
@@ -37,7 +39,7 @@ std::exception_ptr Sweep::run(std::size_t count, const OperatorOf& operator_of, 
   const auto share = [&] {
     take_threads();
     try {
-      Runner runner(run_);
+      Runner runner(run_, {}, histories);
       std::string op;
       for (std::size_t i; (i = next++) < count && !stopped();) {
         if (std::string now = operator_of(i); now != op) {
