@@ -1,12 +1,29 @@
 #include <doctest/doctest.h>
+#include <omp.h>
 
 #include "reference/core/case_id.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/fp.hpp"
 #include "reference/core/random.hpp"
 #include "reference/core/text.hpp"
+#include "reference/core/threads.hpp"
 
 using namespace plumb;
+
+TEST_CASE("little work has one thread, much work the usual ones, and what follows the usual ones again") {
+  const int usual = omp_get_max_threads();
+  omp_set_num_threads(3);
+  {
+    const ThreadsForWork threads(1e4);
+    CHECK(omp_get_max_threads() == 1);
+  }
+  CHECK(omp_get_max_threads() == 3);
+  {
+    const ThreadsForWork threads(1e9);
+    CHECK(omp_get_max_threads() == 3);
+  }
+  omp_set_num_threads(usual);
+}
 
 TEST_CASE("globs match whole texts") {
   CHECK(glob_match("spmv.*", "spmv.f32"));

@@ -3,11 +3,14 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <vector>
 
 #include "verify/engine/confinement.hpp"
 #include "verify/engine/operators.hpp"
 #include "verify/engine/plugin_host.hpp"
 #include "verify/judge/runner.hpp"
+#include "verify/selection/selection.hpp"
+#include "verify/sweep/judge_sweep.hpp"
 
 using namespace plumb;
 
@@ -107,4 +110,24 @@ TEST_CASE("a host variant's threads collide without being asked, on its first ca
   CHECK(runs(kCase) >= 3 + 8);
   CHECK(runs("gemv.f32(rows=211,cols=307,fill=exact,seed=2)") >= 3 + 8);
   CHECK(runs("gemv.f32(rows=211,cols=307,fill=exact,seed=3)") <= kUsual);
+}
+
+TEST_CASE(
+    "workers share what was done with a variant: its threads collide on two cases, however many judge") {
+  RunOptions options;
+  options.program = PLUMB_ADVERSARY;
+  options.isolation = Isolation::run;
+  std::vector<Job> jobs;
+  for (int seed = 1; seed <= 8; ++seed) {
+    VariantInfo v = named("cpu/right_temporary");
+    v.op = "gemv";
+    jobs.push_back(
+        {parse_case("gemv.f32(rows=211,cols=307,fill=exact,seed=" + std::to_string(seed) + ")"), {v}});
+  }
+  int colliding = 0;
+  CHECK(judge_jobs(jobs, options, {2, false, false}, [&](const Record& r) {
+          CHECK(r.verdict == Verdict::pass);
+          colliding += r.runs >= 3 + 8 ? 1 : 0;
+        }) == nullptr);
+  CHECK(colliding == 2);
 }
