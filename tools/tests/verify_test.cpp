@@ -1,4 +1,5 @@
 // The program verify as a person runs it, and stops it.
+#include <algorithm>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -75,6 +76,27 @@ TEST_CASE(
   const std::string first = "spmv.f32  gpu/01_thread_per_row  under memcheck,racecheck\n";
   REQUIRE(tools.has(first));
   CHECK(tools.text.find(first) == tools.text.rfind(first));
+}
+
+TEST_CASE("cases judged side by side have the records that they have one after the other") {
+  const plumb::test::Scratch scratch;
+  std::vector<std::vector<std::string>> all;
+  for (const std::string jobs : {"", " --jobs 1", " --jobs 3"}) {
+    const std::string path = scratch.file("r.json");
+    const Outcome o = verify("--case 'transpose.*' --listed --device cpu --json " + path + jobs);
+    INFO(o.text);
+    CHECK(o.exit_code == 0);
+    std::vector<std::string>& lines = all.emplace_back();
+    for (const Json& r : records(path)) {
+      lines.push_back(r["case"].get<std::string>() + " " + r["variant"].get<std::string>() + " " +
+                      r["verdict"].get<std::string>() + " " + r["reason"].get<std::string>());
+    }
+    std::sort(lines.begin(), lines.end());
+    CHECK(std::adjacent_find(lines.begin(), lines.end()) == lines.end());
+  }
+  CHECK(all[0].size() > 100);
+  CHECK(all[0] == all[1]);
+  CHECK(all[0] == all[2]);
 }
 
 TEST_CASE("--sanitize is for kernels on a GPU") {

@@ -107,9 +107,8 @@ CLI::Option* declare_run(CLI::App& app, VerifyOptions& o, Typed& typed) {
           ->capture_default_str()
           ->check(CLI::Range(2, 10000));
   app.add_option("--jobs", o.jobs,
-                 "cases judged side by side; default: one per core with --device simt, 2 for host variants "
-                 "alone at tier "
-                 "smoke, else 1")
+                 "cases judged side by side; default: 1, but 2 of host variants alone at tier smoke, and one "
+                 "per core with --device simt")
       ->check(CLI::Range(1, 256));
   app.add_option("--timeout", typed.timeout, "seconds for one run; default 60, with --sanitize 300");
   app.add_flag("--fail-fast", o.fail_fast, "stop at the first failure");

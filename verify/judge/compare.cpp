@@ -201,8 +201,8 @@ Comparison compare(const Segment& s, const std::byte* image, const Expected& exp
       const double err = reference.moved ? distance_of_copy(got, want) : distance(s.kind, got, want, bound);
       const bool miss = !(err <= bound);  // NaN is a miss
       double scale = 0;
-      if (err >
-          0) {  // few elements; for the others the products of subnormals would take longer than all the rest
+      // few elements have an error; for the others the product of subnormals would take longer than all the rest
+      if (err > 0) {
         const double rounding = expected.unit * reference.magnitude[k];
         scale = rounding <= expected.eta * reference.terms[k] ? 0 : rounding;
       }
