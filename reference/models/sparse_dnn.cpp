@@ -20,12 +20,90 @@ void refuse_fault(const Csr<float>& m, const std::string& what) {
   if (const std::string fault = csr_fault(m); !fault.empty()) throw Error(fmt::format("{}: {}", what, fault));
 }
 
+void validate_biases(const SparseDnn& net) {
+  if (net.biases.size() != net.gather.size()) {
+    throw Error(
+        fmt::format("sparse DNN: biases of {} layers, weights of {}", net.biases.size(), net.layers()));
+  }
+  const float constant = constant_neuron_value(net.cap);
+  for (std::size_t l = 0; l < net.biases.size(); ++l) {
+    const std::vector<float>& layer = net.biases[l];
+    if (static_cast<std::int64_t>(layer.size()) != net.neurons) {
+      throw Error(
+          fmt::format("sparse DNN, layer {}: {} biases, neurons are {}", l + 1, layer.size(), net.neurons));
+    }
+    for (const float b : layer) {
+      if (!std::isfinite(b))
+        throw Error(fmt::format("sparse DNN, layer {}: a bias is not finite: {}", l + 1, b));
+      if (constant > 0 && !std::isfinite(b / constant)) {
+        throw Error(fmt::format("sparse DNN, layer {}: a bias is more than 3.4e38 times the cap: {}, cap {}",
+                                l + 1, b, net.cap));
+      }
+    }
+  }
+}
+
+/// (neurons, neurons): rows and columns beyond the layer's are empty.
+Csr<float> padded(Csr<float> layer, std::int64_t neurons) {
+  layer.row_ptr.resize(static_cast<std::size_t>(neurons) + 1, layer.row_ptr.back());
+  layer.rows = layer.cols = neurons;
+  return layer;
+}
+
+SparseDnn pad_layers(std::vector<Csr<float>> gather, float bias, float cap) {
+  SparseDnn net{0, bias, cap, std::move(gather)};
+  for (std::size_t l = 0; l < net.gather.size(); ++l) {
+    const Csr<float>& w = net.gather[l];
+    if (l > 0 && w.cols != net.gather[l - 1].rows) {
+      throw Error(fmt::format("sparse DNN, layer {}: takes {} inputs, the layer before has {} outputs", l + 1,
+                              w.cols, net.gather[l - 1].rows));
+    }
+    net.neurons = std::max({net.neurons, w.rows, w.cols});
+  }
+  for (Csr<float>& w : net.gather) w = padded(std::move(w), net.neurons);
+  return net;
+}
+
 }  // namespace
+
+SparseDnn square_network(std::vector<Csr<float>> gather, float bias, float cap) {
+  return pad_layers(std::move(gather), bias, cap);
+}
+
+SparseDnn square_network(std::vector<Csr<float>> gather, std::vector<std::vector<float>> biases, float cap) {
+  if (biases.size() != gather.size()) {
+    throw Error(fmt::format("sparse DNN: biases of {} layers, weights of {}", biases.size(), gather.size()));
+  }
+  float one = 0;
+  bool same = true, any = false;
+  for (std::size_t l = 0; l < biases.size(); ++l) {
+    if (static_cast<std::int64_t>(biases[l].size()) != gather[l].rows) {
+      throw Error(fmt::format("sparse DNN, layer {}: {} biases, {} outputs", l + 1, biases[l].size(),
+                              gather[l].rows));
+    }
+    for (const float b : biases[l]) {
+      if (!any) one = b;
+      any = true;
+      same = same && b == one && b <= 0;
+    }
+  }
+  SparseDnn net = pad_layers(std::move(gather), same ? one : 0, cap);
+  if (same) return net;
+  net.biases = std::move(biases);
+  for (std::vector<float>& layer : net.biases) layer.resize(static_cast<std::size_t>(net.neurons), 0.0F);
+  return net;
+}
 
 std::int64_t SparseDnn::edges(std::int64_t first, std::int64_t last) const {
   std::int64_t sum = 0;
   for (std::int64_t l = first; l < last; ++l) sum += gather[static_cast<std::size_t>(l)].nnz();
   return sum;
+}
+
+bool SparseDnn::keeps_zero_rows() const {
+  return std::all_of(biases.begin(), biases.end(), [](const std::vector<float>& layer) {
+    return std::all_of(layer.begin(), layer.end(), [](float b) { return b <= 0; });
+  });
 }
 
 float official_bias(std::int64_t neurons) {
@@ -59,6 +137,7 @@ std::int64_t official_category_count(std::int64_t neurons) {
 void validate(const SparseDnn& net) {
   if (!std::isfinite(net.bias)) throw Error(fmt::format("sparse DNN: bias is not finite: {}", net.bias));
   if (!(net.cap >= 0)) throw Error(fmt::format("sparse DNN: cap must not be negative: {}", net.cap));
+  if (!net.biases.empty()) validate_biases(net);
   for (std::int64_t l = 0; l < net.layers(); ++l) {
     const Csr<float>& w = net.gather[static_cast<std::size_t>(l)];
     const std::string what = fmt::format("sparse DNN, layer {}", l + 1);

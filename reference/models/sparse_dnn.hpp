@@ -15,30 +15,46 @@
 
 namespace plumb {
 
-/// Y[l+1] = min(cap, max(0, Z + bias * (Z != 0))),  Z = Y[l] W[l],  for l in [0, layers).
+/// Y[l+1] = min(cap, max(0, Z + bias * (Z != 0))),  Z = Y[l] W[l],  for l in [0, layers): the challenge.
+/// Y[l+1] = min(cap, max(0, Z + biases[l])) where there are `biases`: any other network.
 ///
 /// Shapes    Y (inputs, neurons), a row is an input; W[l] (neurons, neurons), W(i, j) the edge from neuron i
-///           to j.
+///           to j. square_network() brings layers of other shapes to this one.
 /// Layout    W transposed in CSR: row j of gather[l] lists the neurons i that j gathers from. Columns may be
 ///           unsorted and may repeat; repeats add up. Rows may be empty.
-/// Values    stored in fp32. The bias goes only where Z is not 0: for bias <= 0 that equals bias everywhere
-///           followed by ReLU, for bias > 0 it does not. A row without a non-zero stays so. NaN stays NaN and
-///           counts as a non-zero.
+/// Values    stored in fp32. `bias` goes only where Z is not 0: for bias <= 0 that equals bias everywhere
+///           followed by ReLU, for bias > 0 it does not. A row without a non-zero stays so. `biases` go
+///           everywhere: one above 0 makes a value of a row without a non-zero. NaN stays NaN and counts as a
+///           non-zero. A cap of infinity cuts nothing.
 /// Bound     per element of one layer 4 sqrt(n) u M, M = sum |y||w| + |bias|, n = terms + 1; the interval is
-///           carried at the kinks 0 and cap, and at Z == 0 where bias > 0.
-/// Cost      2 flop per edge and active row.
-/// Errors    validate() refuses malformed CSR, weights and bias that are not finite, cap below 0 or NaN.
+///           carried at the kinks 0 and cap, and at Z == 0 where bias > 0. Above the largest fp32 number it
+///           reaches to infinity.
+/// Cost      2 flop per edge and active row; with `biases` every row counts as active.
+/// Errors    validate() refuses malformed CSR, weights and biases that are not finite, cap below 0 or NaN, and
+///           biases whose quotient by a cap below 1 is beyond fp32.
 /// Source    J. Kepner et al., Sparse Deep Neural Network Graph Challenge, HPEC 2019.
 struct SparseDnn {
   std::int64_t neurons = 0;
   float bias = 0;
   float cap = 32;
-  std::vector<Csr<float>> gather;  // (layers), each (neurons, neurons)
+  std::vector<Csr<float>> gather;               // (layers), each (neurons, neurons)
+  std::vector<std::vector<float>> biases = {};  // empty, or (layers, neurons): in place of `bias`
 
   [[nodiscard]] std::int64_t layers() const { return static_cast<std::int64_t>(gather.size()); }
   /// Edges of layers [first, last): the multiplications that one row costs when it is active throughout.
   [[nodiscard]] std::int64_t edges(std::int64_t first, std::int64_t last) const;
+  /// A row of zeros is one after every layer: no bias makes a value of it.
+  [[nodiscard]] bool keeps_zero_rows() const;
 };
+
+/// Layers of any widths as one network: `gather[l]` (outputs, inputs), `biases[l]` (outputs). Its neurons are as
+/// many as the widest layer has; those that a layer lacks have no edge and no bias, so they are 0. Where all
+/// biases are one number up to 0, it becomes `bias`, with which rows of zeros cost nothing.
+/// Errors: shapes that do not chain, biases of another length.
+[[nodiscard]] SparseDnn square_network(std::vector<Csr<float>> gather, std::vector<std::vector<float>> biases,
+                                       float cap);
+/// The same with one bias where Z is not 0, as the challenge has it.
+[[nodiscard]] SparseDnn square_network(std::vector<Csr<float>> gather, float bias, float cap);
 
 /// -0.30, -0.35, -0.40, -0.45 for the challenge's 1024, 4096, 16384, 65536 neurons; -0.30 for other sizes.
 [[nodiscard]] float official_bias(std::int64_t neurons);
@@ -53,7 +69,8 @@ void validate_inputs(const SparseDnn& net, const Csr<float>& y);
 struct SdnnRun {
   Csr<float> y;  // (inputs, neurons): the values that are not 0, columns ascending
   std::vector<std::int64_t>
-      active;  // (layers run + 1): rows with a non-zero entering each layer, and at the end
+      active;  // (layers run + 1): rows with a non-zero entering each layer, and at the end; with `biases`
+               // all rows enter
   std::vector<double>
       layer_seconds;   // (layers run): time in each layer, averaged over threads where they work apart
   double seconds = 0;  // the whole of it, conversions and compaction included
@@ -85,18 +102,25 @@ enum class SdnnStructure : char {
 [[nodiscard]] SdnnStructure parse_structure(std::string_view word);
 [[nodiscard]] const char* to_string(SdnnStructure structure);
 
-/// One way to run a network.
+/// One way to run a network. The two functions are only given networks without `biases`.
 struct SdnnPipeline {
   const char* name;
   SdnnStructure structure;
   Space space;
   const char* about;
-  const char* (*unsupported)(const SparseDnn&);  // null: runs; else the reason why not
-  std::unique_ptr<SdnnPlan> (*plan)(const SparseDnn&);
+  const char* (*one_bias_unsupported)(const SparseDnn&);  // null: runs; else the reason why not
+  std::unique_ptr<SdnnPlan> (*one_bias_plan)(const SparseDnn&);
   int preference = 0;            // of equal structure and space, the highest is the one to take unasked
   const char* former = nullptr;  // a name it had in the version before
   SdnnPipeline* next = nullptr;
+
+  // Of any network: sparse_dnn_biases.cpp.
+  [[nodiscard]] const char* unsupported(const SparseDnn& net) const;
+  [[nodiscard]] std::unique_ptr<SdnnPlan> plan(const SparseDnn& net) const;
 };
+
+/// The value of the neuron that carries the biases: the largest power of two up to 1 that `cap` does not cut.
+[[nodiscard]] float constant_neuron_value(float cap);
 
 /// Pipelines of other rooms (gpu/models), linked in by RegisterSdnnPipeline; constant-initialised.
 inline SdnnPipeline* more_sdnn_pipelines = nullptr;

@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::int64_t kJudgedRows = 64;  // per task: the scratch of a task stays in cache
 constexpr std::int64_t kBatchElements = std::int64_t{1} << 22;
+constexpr double kLargestFp32 = std::numeric_limits<float>::max();
 
 /// min(cap, max(0, x)), NaN kept.
 double clamp_to_cap(double x, double cap) {
@@ -126,7 +127,8 @@ void sum_inputs(const Csr<float>& w, std::int64_t j, const SdnnBand& y, bool exa
 SdnnBand reference_layer(const SparseDnn& net, std::int64_t l, const SdnnBand& y) {
   const Csr<float>& w = net.gather[static_cast<std::size_t>(l)];
   const std::int64_t rows = y.rows;
-  const double bias = static_cast<double>(net.bias), cap = static_cast<double>(net.cap);
+  const bool everywhere = !net.biases.empty();
+  const double cap = static_cast<double>(net.cap);
   const bool exact_input = y.low == y.high && y.or_zero.empty();
   SdnnBand out;
   out.rows = rows;
@@ -134,18 +136,20 @@ SdnnBand reference_layer(const SparseDnn& net, std::int64_t l, const SdnnBand& y
   out.value.resize(static_cast<std::size_t>(rows * y.neurons));
   out.low.resize(out.value.size());
   out.high.resize(out.value.size());
-  if (bias > 0) out.or_zero.assign(out.value.size(), 0);
+  if (!everywhere && net.bias > 0) out.or_zero.assign(out.value.size(), 0);
 
   NeuronSums sums(rows);
   const auto& [z, low, high, magnitude] = sums;
   for (std::int64_t j = 0; j < y.neurons; ++j) {
     sum_inputs(w, j, y, exact_input, sums);
     const std::int64_t terms = w.row_ptr[j + 1] - w.row_ptr[j] + 1;  // the bias is one
+    const double bias = static_cast<double>(
+        everywhere ? net.biases[static_cast<std::size_t>(l)][static_cast<std::size_t>(j)] : net.bias);
     for (std::int64_t r = 0; r < rows; ++r) {
       const std::int64_t at = j * rows + r;
-      const double activated = z[r] != 0 ? z[r] + bias : 0;
+      const double activated = everywhere || z[r] != 0 ? z[r] + bias : 0;
       out.value[at] = clamp_to_cap(activated, cap);
-      if (magnitude[r] == 0) {  // every product is 0: so is Z, in any arithmetic, and there is no bias
+      if (magnitude[r] == 0) {  // every product is 0: so is Z, in any arithmetic
         out.low[at] = out.high[at] = out.value[at];
         continue;
       }
@@ -153,9 +157,10 @@ SdnnBand reference_layer(const SparseDnn& net, std::int64_t l, const SdnnBand& y
       const double slack = sum_bound(fp32, activated, magnitude[r] + std::fabs(bias), terms);
       out.low[at] = clamp_to_cap(low[r] - slack + bias, cap);
       out.high[at] = clamp_to_cap(high[r] + slack + bias, cap);
+      if (out.high[at] > kLargestFp32) out.high[at] = std::numeric_limits<double>::infinity();
       // Z may be 0: then there is no bias. For bias <= 0 that ends at 0 all the same, which the interval
       // already holds.
-      if (bias > 0 && low[r] - slack <= 0 && high[r] + slack >= 0) out.or_zero[at] = 1;
+      if (!out.or_zero.empty() && low[r] - slack <= 0 && high[r] + slack >= 0) out.or_zero[at] = 1;
     }
   }
   return out;
@@ -224,6 +229,7 @@ SdnnAnswer reference_run(const SparseDnn& net, const Csr<float>& images,
   const std::int64_t block = std::clamp(kBatchElements / 8 / std::max<std::int64_t>(net.neurons, 1),
                                         std::int64_t{16}, std::int64_t{512});
   const std::int64_t blocks = (images.rows + block - 1) / block;
+  const bool rows_end = net.keeps_zero_rows();
   SdnnAnswer answer;
   std::int64_t done = 0;
 #pragma omp parallel for schedule(dynamic)
@@ -235,7 +241,7 @@ SdnnAnswer reference_run(const SparseDnn& net, const Csr<float>& images,
     for (std::int64_t l = 0; l < net.layers() && y.rows > 0; ++l) {
       std::vector<std::int64_t> keep;
       for (std::int64_t r = 0; r < y.rows; ++r) {
-        if (!surely_inactive(y, r)) keep.push_back(r);
+        if (!rows_end || !surely_inactive(y, r)) keep.push_back(r);
       }
       if (static_cast<std::int64_t>(keep.size()) < y.rows) {
         for (std::size_t r = 0; r < keep.size(); ++r) id[r] = id[static_cast<std::size_t>(keep[r])];
@@ -272,6 +278,7 @@ SdnnCheck check_run(const SparseDnn& net, SdnnPlan& plan, const Csr<float>& imag
   validate_inputs(net, images);
   SdnnCheck check;
   check.layers.resize(static_cast<std::size_t>(net.layers()));
+  const bool rows_end = net.keeps_zero_rows();
   const std::int64_t batch = batch_rows(net);
   for (std::int64_t first = 0; first < images.rows; first += batch) {
     const std::int64_t last = std::min(images.rows, first + batch);
@@ -281,11 +288,12 @@ SdnnCheck check_run(const SparseDnn& net, SdnnPlan& plan, const Csr<float>& imag
       if (next.rows != y.rows || next.cols != y.cols) {
         throw Error("sparse DNN: the pipeline's answer has another shape than its input");
       }
-      // Rows of zeros answer zeros: only their answer is looked at, not their products.
+      // Where rows of zeros answer zeros, only their answer is looked at, not their products.
       std::vector<std::int64_t> live;
       SdnnLayerVerdict& verdict = check.layers[static_cast<std::size_t>(l)];
       for (std::int64_t r = 0; r < y.rows; ++r) {
-        if (y.row_ptr[r] < y.row_ptr[r + 1] || next.row_ptr[r] < next.row_ptr[r + 1]) live.push_back(r);
+        if (!rows_end || y.row_ptr[r] < y.row_ptr[r + 1] || next.row_ptr[r] < next.row_ptr[r + 1])
+          live.push_back(r);
       }
       verdict.compared += (y.rows - static_cast<std::int64_t>(live.size())) * net.neurons;
       const auto count = static_cast<std::int64_t>(live.size());

@@ -1,0 +1,125 @@
+// Sparse DNN: any pipeline on a network with a bias for each neuron. Pipelines know one bias for all neurons, and drop
+// rows of zeros.
+//
+// Idea      one neuron more, which is the same constant in every row and layer: it feeds itself, and its edge
+//           to neuron j weighs biases[l][j] / constant. The network's one bias is 0. No row is zeros, so none is
+//           dropped. The constant is a power of two: quotient and product are exact, and the sum of a neuron has
+//           the terms that its bound counts.
+// Traffic   an edge more per neuron with a bias, and every row in every layer.
+// Fails at  networks whose rows become zeros: with `bias` in place of `biases` they would be dropped.
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "reference/core/error.hpp"
+#include "reference/models/sparse_dnn.hpp"
+
+namespace plumb {
+
+namespace {
+
+/// A layer (neurons + 1, neurons + 1). A constant of 0 needs no edge: a cap of 0 makes every value 0.
+Csr<float> with_constant_neuron(const Csr<float>& gather, const std::vector<float>& biases, float constant) {
+  Csr<float> w;
+  w.rows = w.cols = gather.rows + 1;
+  w.col.reserve(gather.col.size() + biases.size() + 1);
+  w.val.reserve(w.col.capacity());
+  for (std::size_t j = 0; j < biases.size(); ++j) {
+    w.col.insert(w.col.end(), gather.col.begin() + gather.row_ptr[j],
+                 gather.col.begin() + gather.row_ptr[j + 1]);
+    w.val.insert(w.val.end(), gather.val.begin() + gather.row_ptr[j],
+                 gather.val.begin() + gather.row_ptr[j + 1]);
+    if (biases[j] != 0 && constant > 0) {
+      w.col.push_back(static_cast<std::int32_t>(gather.rows));
+      w.val.push_back(biases[j] / constant);
+    }
+    w.row_ptr.push_back(static_cast<std::int32_t>(w.col.size()));
+  }
+  w.col.push_back(static_cast<std::int32_t>(gather.rows));
+  w.val.push_back(1);
+  w.row_ptr.push_back(static_cast<std::int32_t>(w.col.size()));
+  return w;
+}
+
+SparseDnn with_constant_neuron(const SparseDnn& net, float constant) {
+  SparseDnn more{net.neurons + 1, 0, net.cap, {}};
+  for (std::size_t l = 0; l < net.gather.size(); ++l)
+    more.gather.push_back(with_constant_neuron(net.gather[l], net.biases[l], constant));
+  return more;
+}
+
+/// The rows of y with the constant behind each.
+Csr<float> with_constant(const Csr<float>& y, float constant) {
+  if (y.nnz() + y.rows > std::numeric_limits<std::int32_t>::max())
+    throw Error("sparse DNN: the inputs have more than 2^31 - 1 non-zeros: run fewer inputs at a time");
+  Csr<float> more;
+  more.rows = y.rows;
+  more.cols = y.cols + 1;
+  more.col.reserve(static_cast<std::size_t>(y.nnz() + y.rows));
+  more.val.reserve(more.col.capacity());
+  for (std::size_t r = 0; r < static_cast<std::size_t>(y.rows); ++r) {
+    more.col.insert(more.col.end(), y.col.begin() + y.row_ptr[r], y.col.begin() + y.row_ptr[r + 1]);
+    more.val.insert(more.val.end(), y.val.begin() + y.row_ptr[r], y.val.begin() + y.row_ptr[r + 1]);
+    more.col.push_back(static_cast<std::int32_t>(y.cols));
+    more.val.push_back(constant);
+    more.row_ptr.push_back(static_cast<std::int32_t>(more.col.size()));
+  }
+  return more;
+}
+
+/// Takes the last column away, in place.
+void drop_last_column(Csr<float>& y) {
+  const auto last = static_cast<std::int32_t>(--y.cols);
+  std::size_t kept = 0, begin = 0;
+  for (std::size_t r = 0; r < static_cast<std::size_t>(y.rows); ++r) {
+    const auto end = static_cast<std::size_t>(y.row_ptr[r + 1]);
+    for (std::size_t k = begin; k < end; ++k) {
+      if (y.col[k] == last) continue;
+      y.col[kept] = y.col[k];
+      y.val[kept++] = y.val[k];
+    }
+    begin = end;
+    y.row_ptr[r + 1] = static_cast<std::int32_t>(kept);
+  }
+  y.col.resize(kept);
+  y.val.resize(kept);
+}
+
+class BiasesPlan final : public SdnnPlan {
+ public:
+  BiasesPlan(const SdnnPipeline& pipeline, const SparseDnn& net)
+      : constant_(constant_neuron_value(net.cap)),
+        net_(with_constant_neuron(net, constant_)),
+        plan_(pipeline.one_bias_plan(net_)) {}
+
+  SdnnRun run(const Csr<float>& y, std::int64_t first, std::int64_t last) override {
+    SdnnRun result = plan_->run(with_constant(y, constant_), first, last);
+    drop_last_column(result.y);
+    result.active.back() = static_cast<std::int64_t>(categories(result.y).size());
+    return result;
+  }
+
+ private:
+  float constant_;
+  SparseDnn net_;  // before the plan, which refers to it
+  std::unique_ptr<SdnnPlan> plan_;
+};
+
+}  // namespace
+
+float constant_neuron_value(float cap) {
+  if (cap >= 1) return 1;
+  return cap > 0 ? std::ldexp(1.0F, std::ilogb(cap)) : 0;
+}
+
+const char* SdnnPipeline::unsupported(const SparseDnn& net) const {
+  if (net.biases.empty()) return one_bias_unsupported(net);
+  return one_bias_unsupported({net.neurons + 1, 0, net.cap, {}});  // by its size
+}
+
+std::unique_ptr<SdnnPlan> SdnnPipeline::plan(const SparseDnn& net) const {
+  if (net.biases.empty()) return one_bias_plan(net);
+  return std::make_unique<BiasesPlan>(*this, net);
+}
+
+}  // namespace plumb
