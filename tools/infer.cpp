@@ -61,9 +61,19 @@ constexpr const char* kEnvironment =
     "cannot be\n"
     "  written; 77 no such device; 128 + N ended by signal N\n";
 
-void add_size(CLI::App* app, const std::string& name, std::int64_t& to, const std::string& what) {
-  app->add_option_function<std::string>(
-         name, [&to, name](const std::string& text) { to = parse_size(text, name); }, what)
+constexpr const char* kNetworkJson =
+    "network.json: layers of any shape and density, inputs in .mtx, .npz (SciPy), .npy or .tsv beside it\n"
+    "  {\"inputs\": \"x.npz\", \"cap\": 32, \"orientation\": \"outputs x inputs\", \"layers\": [\n"
+    "     {\"file\": \"fc1.npy\", \"bias\": \"b1.npy\"},\n"
+    "     {\"file\": \"fc2.mtx\", \"bias\": -0.3, \"orientation\": \"inputs x outputs\"}]}\n"
+    "  bias: a number, a list, or .npy, one per neuron; cap: a number, or null for none; then ReLU. All "
+    "keys:\n"
+    "  docs/network.md\n";
+
+CLI::Option* add_size(CLI::App* app, const std::string& name, std::int64_t& to, const std::string& what) {
+  return app
+      ->add_option_function<std::string>(
+          name, [&to, name](const std::string& text) { to = parse_size(text, name); }, what)
       ->type_name("N");
 }
 
@@ -76,23 +86,32 @@ void add_common(CLI::App* app, InferOptions& o) {
 }
 
 CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
-  CLI::App* const s = app.add_subcommand(
-      "sdnn",
-      "the Sparse DNN Graph Challenge: finds the inputs that keep a non-zero value through all layers");
+  CLI::App* const s = app.add_subcommand("sdnn",
+                                         "a sparse network, the Sparse DNN Graph Challenge's or yours: finds "
+                                         "the inputs that keep a non-zero value "
+                                         "through all layers");
   SdnnRequest& data = o.data;
+  CLI::Option* const network =
+      s->add_option("--network", o.network,
+                    "your network: a folder with a network.json, or that file (see below); in place of the "
+                    "challenge's");
   add_size(s, "--neurons", data.neurons,
-           "neurons per layer: 1024 (default), 4096, 16384, 65536, or what your files hold");
-  add_size(s, "--layers", data.layers, "layers to run (default 120)");
+           "neurons per layer: 1024 (default), 4096, 16384, 65536, or what your files hold")
+      ->excludes(network);
+  add_size(s, "--layers", data.layers, "layers to run (default 120)")->excludes(network);
   add_size(s, "--inputs", data.inputs, "use the first N inputs only (default: all)");
   s->add_option("--data", data.data,
-                "folder with neuronN.tar.gz, sparse-images-N.tsv.gz, neuronN-lL-categories.tsv");
-  s->add_option("--weights", data.weights, "weights: tar, folder, .tsv or binary cache");
-  s->add_option("--images", data.images, "inputs: .tsv[.gz] or binary cache");
+                "folder with neuronN.tar.gz, sparse-images-N.tsv.gz, neuronN-lL-categories.tsv")
+      ->excludes(network);
+  s->add_option("--weights", data.weights, "weights: tar, folder, .tsv or binary cache")->excludes(network);
+  s->add_option("--images", data.images,
+                "inputs: .tsv[.gz] or binary cache; of --network also .mtx, .npz, .npy");
   s->add_option("--categories", data.categories, "the list to compare with");
   s->add_option_function<float>(
-      "--bias", [&o](const float& b) { o.bias = b, o.bias_given = true; },
-      "bias (default: the challenge's for the size: -0.30, -0.35, -0.40, -0.45)");
-  s->add_option("--cap", o.cap, "upper limit of values (default 32)");
+       "--bias", [&o](const float& b) { o.bias = b, o.bias_given = true; },
+       "bias (default: the challenge's for the size: -0.30, -0.35, -0.40, -0.45)")
+      ->excludes(network);
+  s->add_option("--cap", o.cap, "upper limit of values (default 32)")->excludes(network);
   s->add_option("--pipeline", o.pipeline, "NAME or auto (default); a wrong name lists them");
   s->add_option("--class", o.structure,
                 "what the pipeline may assume of the network: general (default, A), shared_inputs (B), "
@@ -100,6 +119,9 @@ CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
                 "identical_columns (D)");
   s->add_flag("--check", o.check, "judge every layer against the fp64 reference on the same input");
   s->add_flag("-v,--verbose", o.verbose, "active rows and time by layer");
+  s->add_option(
+      "--out", o.out,
+      "write the final values (inputs, outputs) into this file: .npy, .npz, .mtx and others by ending");
   add_common(s, o);
   s->footer(std::string("Without --data, files are searched in $PLUMB_DATA/sdnn, then in the cache folder; "
                         "what is not found "
@@ -109,8 +131,9 @@ CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
                         "  infer sdnn --neurons 1024 --layers 120\n"
                         "  infer sdnn --neurons 1024 --layers 120 --inputs 1k --pipeline csr_spmm\n"
                         "  infer sdnn --neurons 16384 --layers 120 --inputs 5k --json out.json\n"
-                        "  infer sdnn --inputs 64 --layers 12 --device simt --check\n") +
-            kEnvironment);
+                        "  infer sdnn --inputs 64 --layers 12 --device simt --check\n"
+                        "  infer sdnn --network my_network --check --out y.npy\n") +
+            kNetworkJson + kEnvironment);
   return s;
 }
 

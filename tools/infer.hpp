@@ -27,6 +27,8 @@ struct InferOptions {
 
 struct SdnnOptions : InferOptions {
   SdnnRequest data;
+  std::string network;  // a network.json or its folder: in place of the challenge's
+  std::string out;
   bool bias_given = false;
   float bias = 0, cap = 32;
   std::string structure = "general";  // or its letter

@@ -1,4 +1,4 @@
-// infer sdnn: the Sparse DNN Graph Challenge.
+// infer sdnn: the Sparse DNN Graph Challenge, and any other sparse network.
 #include <omp.h>
 
 #include <memory>
@@ -8,6 +8,11 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "datasets/formats/format_table.hpp"
+#include "datasets/formats/save_matrix.hpp"
+#include "datasets/io/output_file.hpp"
+#include "datasets/networks/network_folder.hpp"
+#include "reference/core/csr.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/memory.hpp"
 #include "reference/core/text.hpp"
@@ -71,20 +76,18 @@ const SdnnPipeline& choose(const SdnnOptions& o, const SparseDnn& net) {
   return *chosen;
 }
 
-SdnnFacts facts_of(const SdnnSources& sources, const SparseDnn& net, const Csr<float>& images, SdnnRun& run) {
-  SdnnFacts s;
-  s.weights_from = sources.weights_from, s.images_from = sources.images_from;
-  if (!sources.anything_found) s.searched = sources.searched;
+/// What the run adds to the facts about its data.
+void add_run(SdnnFacts& s, const SparseDnn& net, const Csr<float>& images, SdnnRun& run) {
   s.neurons = net.neurons, s.layers = net.layers(), s.edges = net.edges(0, net.layers());
   s.inputs = images.rows, s.input_nonzeros = images.nnz();
   s.bias = net.bias, s.cap = net.cap;
+  s.bias_of_each_neuron = !net.biases.empty();
   for (std::int64_t l = 0; l < net.layers(); ++l) {
     s.active_edges += static_cast<double>(run.active[static_cast<std::size_t>(l)]) *
                       static_cast<double>(net.edges(l, l + 1));
   }
   s.active_rows = std::move(run.active);
   s.layer_seconds = std::move(run.layer_seconds);
-  return s;
 }
 
 SdnnExpectation expectation_of(const SdnnOptions& o, const SdnnSources& sources, const SdnnData& data) {
@@ -97,51 +100,116 @@ SdnnExpectation expectation_of(const SdnnOptions& o, const SdnnSources& sources,
   return e;
 }
 
-}  // namespace
+/// All that a run needs, whichever the network is.
+struct Loaded {
+  SparseDnn net;
+  Csr<float> images;
+  std::int64_t outputs = 0;  // neurons of the last layer
+  const SdnnPipeline* pipeline = nullptr;
+  SdnnFacts facts;  // where the data come from
+  SdnnExpectation expectation;
+  double seconds = 0;
+};
 
-int infer_sdnn(const SdnnOptions& o) {
+Loaded load_challenge(const SdnnOptions& o, Progress& progress) {
   if (o.data.neurons < 1 || o.data.layers < 1) throw Error("--neurons and --layers must be at least 1");
-  require_outputs(o);
   SdnnRequest request = o.data;
   request.official_terms = has_official_terms(o);
-  SparseDnn net;
-  net.neurons = o.data.neurons;
+  Loaded loaded;
+  SparseDnn& net = loaded.net;
+  net.neurons = loaded.outputs = o.data.neurons;
   net.bias = o.bias_given ? o.bias : official_bias(net.neurons);
   net.cap = o.cap;
-  ModelReport report;
-  Progress progress;
 
-  // load; the pipeline is chosen before, by the size of the network alone: loading may take minutes
+  // the pipeline is chosen before, by the size of the network alone: loading may take minutes
   const SdnnSources sources = find_sdnn_sources(request);
-  const SdnnPipeline& pipeline = choose(o, net);
+  loaded.pipeline = &choose(o, net);
   progress.say("loading weights and inputs ...");
   const Stopwatch loading;
   SdnnData data = load_sdnn(sources, request);
   net.gather = std::move(data.gather);
   validate(net);
   validate_inputs(net, data.images);
-  report.times.load = loading.seconds();
-  require_memory(fmt::format("the answer to {} inputs", data.images.rows),
-                 sdnn_answer_bytes(data.images.rows));
-  require_executor_can(
-      o, static_cast<double>(net.edges(0, net.layers())) * static_cast<double>(data.images.rows));
+  loaded.seconds = loading.seconds();
+  loaded.expectation = expectation_of(o, sources, data);
+  loaded.images = std::move(data.images);
+  loaded.facts.weights_from = sources.weights_from, loaded.facts.images_from = sources.images_from;
+  if (!sources.anything_found) loaded.facts.searched = sources.searched;
+  return loaded;
+}
+
+/// A network of any shape, from the files that a network.json names.
+Loaded load_network(const SdnnOptions& o, Progress& progress) {
+  progress.say("loading weights and inputs ...");
+  const Stopwatch loading;
+  NetworkFiles files = read_network_files(o.network, o.data.images);
+  Loaded loaded;
+  loaded.images = std::move(files.images);
+  if (o.data.inputs > 0 && o.data.inputs < loaded.images.rows)
+    loaded.images = slice_rows(loaded.images, 0, o.data.inputs);
+  loaded.net = files.bias_at_nonzeros
+                   ? square_network(std::move(files.gather), *files.bias_at_nonzeros, files.cap)
+                   : square_network(std::move(files.gather), std::move(files.biases), files.cap);
+  loaded.images.cols = loaded.net.neurons;
+  validate(loaded.net);
+  validate_inputs(loaded.net, loaded.images);
+  loaded.pipeline = &choose(o, loaded.net);
+  loaded.seconds = loading.seconds();
+  loaded.expectation.check = o.check;
+  if (!o.data.categories.empty()) {
+    loaded.expectation.has_list = true;
+    loaded.expectation.list = read_sdnn_categories(o.data.categories, loaded.images.rows);
+  }
+  loaded.outputs = files.widths.back();
+  loaded.facts.widths = std::move(files.widths);
+  loaded.facts.weights_from = "network " + files.file,
+  loaded.facts.images_from = "inputs " + files.images_from;
+  return loaded;
+}
+
+/// The neurons that the last layer has; the others are 0.
+Csr<float> first_columns(Csr<float> y, std::int64_t columns) {
+  y.cols = columns;
+  return y;
+}
+
+}  // namespace
+
+int infer_sdnn(const SdnnOptions& o) {
+  require_outputs(o);
+  if (!o.out.empty()) {
+    static_cast<void>(format_of_output(o.out));  // an unknown ending
+    require_writable(o.out);
+  }
+  ModelReport report;
+  Progress progress;
+
+  // load
+  Loaded loaded = o.network.empty() ? load_challenge(o, progress) : load_network(o, progress);
+  const SparseDnn& net = loaded.net;
+  const SdnnPipeline& pipeline = *loaded.pipeline;
+  const Csr<float>& images = loaded.images;
+  report.times.load = loaded.seconds;
+  require_memory(fmt::format("the answer to {} inputs", images.rows), sdnn_answer_bytes(images.rows));
+  require_executor_can(o, static_cast<double>(net.edges(0, net.layers())) * static_cast<double>(images.rows));
 
   // plan and run
   const Stopwatch planning;
   const std::unique_ptr<SdnnPlan> plan = pipeline.plan(net);
   report.times.plan = planning.seconds();
   progress.say("inference ...");
-  SdnnRun run = timed_runs(o, report.times, [&] { return plan->run(data.images, 0, net.layers()); });
+  SdnnRun run = timed_runs(o, report.times, [&] { return plan->run(images, 0, net.layers()); });
   report.peak_bytes = peak_memory();
+  if (!o.out.empty()) save_matrix(o.out, first_columns(run.y, loaded.outputs));
 
   // judge
-  report.sdnn = facts_of(sources, net, data.images, run);
+  report.sdnn = std::move(loaded.facts);
+  add_run(*report.sdnn, net, images, run);
   report.sdnn->list = o.data.categories.empty() ? "the published list" : o.data.categories;
   report.sdnn->judgement =
-      judge_sdnn(net, *plan, data.images, run, expectation_of(o, sources, data),
-                 [&](const char* what, std::int64_t rows) {
-                   progress.say(fmt::format("{}: {} of {} inputs", what, rows, data.images.rows));
-                 });
+      judge_sdnn(net, *plan, images, run, loaded.expectation, [&](const char* what, std::int64_t rows) {
+        progress.say(fmt::format("{}: {} of {} inputs", what, rows, images.rows));
+      });
   progress.clear();
 
   // report

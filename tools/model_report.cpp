@@ -1,6 +1,8 @@
 #include "tools/model_report.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -79,8 +81,10 @@ void print_check(const SdnnFacts& s, std::FILE* to) {
   if (!c.unsteady.empty())
     fmt::print(to, "check: run layer by layer, the pipeline decides otherwise on {}\n", show_ids(c.unsteady));
   fmt::print(to, "check: {}\n",
-             c.unsaturated == 0 ? fmt::format("final values are only 0 or {}", s.cap)
-                                : fmt::format("{} final values are neither 0 nor {}", c.unsaturated, s.cap));
+             std::isinf(s.cap) ? fmt::format("{} final values are not 0", c.unsaturated)
+             : c.unsaturated == 0
+                 ? fmt::format("final values are only 0 or {}", s.cap)
+                 : fmt::format("{} final values are neither 0 nor {}", c.unsaturated, s.cap));
 }
 
 std::string show_list_verdict(const SdnnFacts& s, const std::string& head) {
@@ -127,13 +131,27 @@ std::string verdict_of(const SdnnFacts& s) {
   return show_sample_verdict(j, head);
 }
 
+/// "784-300-10"; of many layers the first and the last few.
+std::string show_widths(const SdnnFacts& s) {
+  constexpr std::size_t kShown = 8;
+  const std::vector<std::int64_t>& w = s.widths;
+  if (std::adjacent_find(w.begin(), w.end(), std::not_equal_to<>()) == w.end())
+    return fmt::format("{}", s.neurons);
+  if (w.size() <= kShown) return fmt::format("{}", fmt::join(w, "-"));
+  const auto half = static_cast<std::ptrdiff_t>(kShown / 2);
+  return fmt::format("{}-...-{}", fmt::join(w.begin(), w.begin() + half, "-"),
+                     fmt::join(w.end() - half, w.end(), "-"));
+}
+
 void print_sdnn(const ModelReport& r, std::FILE* to) {
   const SdnnFacts& s = *r.sdnn;
   const double seconds = r.times.inference();
   fmt::print(to, "data: {}{}, {}\n", s.searched.empty() ? "" : s.searched + ": ", s.weights_from,
              s.images_from);
-  fmt::print(to, "network: {} neurons, {} layers, {} edges, bias {}, cap {}; {} inputs with {} non-zeros\n",
-             s.neurons, s.layers, s.edges, s.bias, s.cap, s.inputs, s.input_nonzeros);
+  fmt::print(to, "network: {} neurons, {} layers, {} edges, bias {}, {}; {} inputs with {} non-zeros\n",
+             show_widths(s), s.layers, s.edges,
+             s.bias_of_each_neuron ? "of each neuron" : fmt::format("{}", s.bias),
+             std::isinf(s.cap) ? "no cap" : fmt::format("cap {}", s.cap), s.inputs, s.input_nonzeros);
   fmt::print(to, "pipeline: {} (class {}: {}, {}{}): {}\n", r.pipeline, static_cast<char>(r.structure),
              to_string(r.structure), r.device, show_threads(r), r.about);
   fmt::print(to, "time: load {}, plan {}, inference {}{}\n", show_seconds(r.times.load),
@@ -164,13 +182,15 @@ void add_sdnn(const ModelReport& r, nlohmann::json& json) {
                       {"structure", to_string(r.structure)},
                       {"device", r.device},
                       {"threads", r.threads}};
-  json["network"] = {{"neurons", s.neurons},
-                     {"layers", s.layers},
-                     {"edges", s.edges},
-                     {"bias", s.bias},
-                     {"cap", s.cap},
-                     {"inputs", s.inputs},
-                     {"input_nonzeros", s.input_nonzeros}};
+  json["network"] = {
+      {"neurons", s.neurons},
+      {"layers", s.layers},
+      {"edges", s.edges},
+      {"bias", s.bias_of_each_neuron ? nlohmann::json("of each neuron") : nlohmann::json(s.bias)},
+      {"cap", s.cap},  // null where there is none
+      {"inputs", s.inputs},
+      {"input_nonzeros", s.input_nonzeros}};
+  if (!s.widths.empty()) json["network"]["widths"] = s.widths;
   json["tera_edges_per_second"] = {{"all", all_edges(s) / seconds / 1e12},
                                    {"active", s.active_edges / seconds / 1e12}};
   json["alive_rows"] = s.active_rows;

@@ -27,6 +27,8 @@ struct SdnnFacts {
   std::string weights_from, images_from, searched;  // searched: "" where something was found
   std::int64_t neurons = 0, layers = 0, edges = 0, inputs = 0, input_nonzeros = 0;
   float bias = 0, cap = 0;
+  bool bias_of_each_neuron = false;       // in place of `bias`
+  std::vector<std::int64_t> widths;       // (layers + 1) of a network of the user's; of the challenge's empty
   std::vector<std::int64_t> active_rows;  // (layers + 1)
   std::vector<double> layer_seconds;      // (layers)
   double active_edges = 0;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,8 @@
 #include "gpu/tests/faults/sparse_dnn.hpp"
 #include "reference/core/random.hpp"
 #include "reference/models/sparse_dnn.hpp"
+#include "reference/models/sparse_dnn_judge.hpp"
+#include "reference/tests/random_networks.hpp"
 #include "reference/tests/sparse_dnn_inputs.hpp"
 
 namespace {
@@ -104,6 +107,55 @@ TEST_CASE("random networks, biases of either sign, any cap, empty rows: every la
     const Csr<float> y = random_inputs(71, 37, 7);
     for (const auto* pipeline : device_pipelines())
       on_executor(static_cast<std::uint64_t>(cap * 8), [&] { judge(*pipeline, net, y); });
+  }
+}
+
+namespace {
+
+/// What `infer sdnn --check` says, and the same bits in one run as layer by layer.
+void judge_any(const plumb::SdnnPipeline& pipeline, const SparseDnn& net, const Csr<float>& y) {
+  CAPTURE(pipeline.name);
+  plumb::validate(net);
+  plumb::validate_inputs(net, y);
+  REQUIRE(pipeline.unsupported(net) == nullptr);
+  const auto plan = pipeline.plan(net);
+  const plumb::SdnnRun run = plan->run(y, 0, net.layers());
+  plumb::SdnnExpectation expectation;
+  expectation.check = true;
+  CHECK_FALSE(plumb::judge_sdnn(net, *plan, y, run, expectation).differs());
+  CHECK(run.active.size() == static_cast<std::size_t>(net.layers() + 1));
+  CHECK(same_as_chained(*plan, net, y));
+}
+
+}  // namespace
+
+TEST_CASE("random networks of any shape, with a bias for each neuron: every pipeline passes the check") {
+  constexpr std::uint64_t kNetworks = 40;
+  std::set<std::string> met;
+  for (std::uint64_t seed = 1; seed <= kNetworks; ++seed) {
+    CAPTURE(seed);
+    const plumb::test::RandomNetwork drawn = plumb::test::random_network(seed, 40, 36);
+    met.insert(drawn.classes.begin(), drawn.classes.end());
+    for (const auto* pipeline : device_pipelines())
+      on_executor(seed, [&] { judge_any(*pipeline, drawn.net, drawn.y); });
+  }
+  CHECK(met.size() == 34);  // every class of every property
+}
+
+TEST_CASE("a bias for each neuron in networks of 1024 neurons and more, whose rows no longer stay on chip") {
+  for (const std::int64_t n : {1023, 1024}) {
+    CAPTURE(n);
+    std::vector<Csr<float>> gather;
+    std::vector<std::vector<float>> biases;
+    for (std::uint64_t l = 0; l < 4; ++l) {
+      gather.push_back(random_weights(n, 3, 70 + l));
+      auto& layer = biases.emplace_back(static_cast<std::size_t>(n));
+      for (std::size_t j = 0; j < layer.size(); ++j)
+        layer[j] = static_cast<float>(plumb::random_unit(80 + l, 7, j) - 0.7);
+    }
+    const SparseDnn net = plumb::square_network(std::move(gather), std::move(biases), 4);
+    const Csr<float> y = random_inputs(35, n, 5);
+    for (const auto* pipeline : device_pipelines()) on_executor(3, [&] { judge_any(*pipeline, net, y); });
   }
 }
 

@@ -294,6 +294,134 @@ TEST_CASE("an impossible number of threads is reduced, with a note") {
   CHECK(o.has("note: OMP_NUM_THREADS=100000"));
 }
 
+namespace {
+
+/// A network 3-2-1 with a bias for each neuron, and three inputs of which the second has no entry.
+std::string any_network(const Scratch& scratch) {
+  scratch.write("w1.mtx", "%%MatrixMarket matrix coordinate real general\n3 2 3\n1 1 1\n2 1 -1\n3 2 0.5\n");
+  scratch.write("w2.mtx", "%%MatrixMarket matrix coordinate real general\n2 1 2\n1 1 1\n2 1 -1\n");
+  scratch.write("x.tsv", "1\t1\t3\n3\t3\t2\n");
+  scratch.write("network.json", R"({"inputs": "x.tsv", "orientation": "inputs x outputs", "layers": [
+      {"file": "w1.mtx", "bias": [0.5, -0.25]}, {"file": "w2.mtx", "bias": 0.125}]})");
+  return "sdnn --network " + scratch.path();
+}
+
+}  // namespace
+
+TEST_CASE(
+    "infer sdnn --network: every layer of every pipeline is checked, and the final values are written") {
+  const Scratch scratch;
+  const std::string network = any_network(scratch), out = scratch.file("y.mtx");
+  for (const std::string pipeline : {"auto", "csr_spmm", "dense", "dense_alloc", "eigen"}) {
+    const Outcome o = bare(network + " --check --pipeline " + pipeline + " --out " + out);
+    CAPTURE(o.text);
+    CHECK(o.exit_code == 0);
+    CHECK(o.has("network: 3-2-1 neurons, 2 layers, 5 edges, bias of each neuron, no cap; 3 inputs with 2"));
+    CHECK(o.line(-1).find("categories: 2 of 3, equal to the fp64 reference") == 0);
+    // (3.5, 0), (0.5, 0), (0.5, 0.75) and then 3.625, 0.625, 0
+    CHECK(plumb::test::slurp(out) ==
+          "%%MatrixMarket matrix coordinate real general\n3 1 2\n1 1 3.625\n2 1 0.625\n");
+  }
+}
+
+TEST_CASE("infer sdnn --network: inputs, a list and a number of inputs from the command line, and JSON") {
+  const Scratch scratch;
+  const std::string network = any_network(scratch), json = scratch.file("result.json");
+  const std::string images = scratch.write("y.tsv", "1\t1\t3\n2\t3\t2\n3\t1\t1\n");
+  const Outcome o = bare(network + " --images " + images + " --inputs 2 --categories " +
+                         scratch.write("list.tsv", "1\n") + " --json " + json);
+  CAPTURE(o.text);
+  CHECK(o.exit_code == 0);
+  const auto result = nlohmann::json::parse(plumb::test::slurp(json));
+  CHECK(result["network"]["widths"] == nlohmann::json({3, 2, 1}));
+  CHECK(result["network"]["bias"] == "of each neuron");
+  CHECK(result["network"]["cap"].is_null());
+  CHECK(result["network"]["inputs"] == 2);
+}
+
+TEST_CASE("infer sdnn --network on the CPU executor: every layer within its bound, whichever pipeline") {
+  const Scratch scratch;
+  const std::string network = any_network(scratch);
+  for (const std::string pipeline : {"auto", "gpu_fused_spmm", "gpu_shared_inputs"}) {
+    const Outcome o = bare(network + " --check --device simt --pipeline " + pipeline);
+    CAPTURE(o.text);
+    CHECK(o.exit_code == 0);
+    CHECK(o.line(-1).find("categories: 2 of 3, equal to the fp64 reference") == 0);
+  }
+}
+
+TEST_CASE("infer sdnn --network computes what NumPy does on files that NumPy and SciPy wrote") {
+  if (shell("python3 -c 'import numpy, scipy.sparse'").exit_code != 0) {
+    MESSAGE("not run: python3 with numpy and scipy is not there");
+    return;
+  }
+  const Scratch scratch;
+  const std::string script =
+      scratch.write("make.py", R"(import json, os, sys, numpy as np, scipy.io, scipy.sparse as sp
+rng = np.random.default_rng(7)
+os.chdir(sys.argv[1])
+widths, layers, y = [60, 33, 1, 50, 7], [], sp.random(40, 60, 0.3, random_state=rng, format='coo', dtype=np.float64)
+sp.save_npz('x.npz', y)
+y = y.toarray().astype(np.float32).astype(np.float64)
+for l, (m, n) in enumerate(zip(widths, widths[1:])):
+    w = sp.random(m, n, 0.5, random_state=rng, data_rvs=lambda k: rng.normal(size=k)).toarray().astype(np.float32)
+    b = rng.normal(size=n).astype(np.float32)
+    np.save(f'b{l}.npy', b)
+    if l == 0: np.save('w0.npy', np.asfortranarray(w.T))
+    if l == 1: sp.save_npz('w1.npz', sp.csc_matrix(w))
+    if l == 2: sp.save_npz('w2.npz', sp.csr_matrix(w.T), compressed=False)
+    if l == 3: scipy.io.mmwrite('w3.mtx', sp.coo_matrix(w), precision=9)
+    layers.append({'file': ['w0.npy', 'w1.npz', 'w2.npz', 'w3.mtx'][l], 'bias': f'b{l}.npy',
+                   'orientation': 'outputs x inputs' if l % 2 == 0 else 'inputs x outputs'})
+    y = np.minimum(5, np.maximum(0, y @ w.astype(np.float64) + b))
+np.save('want.npy', y)
+json.dump({'inputs': 'x.npz', 'cap': 5, 'layers': layers}, open('network.json', 'w'))
+)");
+  const std::string compare = scratch.write("compare.py", R"(import sys, numpy as np
+got, want = np.load(sys.argv[1]), np.load(sys.argv[2])
+assert got.dtype == np.float32 and got.shape == want.shape, (got.dtype, got.shape, want.shape)
+assert (want > 0).any() and np.allclose(got, want, rtol=1e-4, atol=1e-4), abs(got - want).max()
+)");
+  const Outcome made = shell("python3 " + script + " " + scratch.path());
+  CAPTURE(made.text);
+  REQUIRE(made.exit_code == 0);
+  for (const std::string device : {"cpu", "simt"}) {
+    const std::string out = scratch.file(device + ".npy");
+    const Outcome ran =
+        bare("sdnn --network " + scratch.path() + " --check --device " + device + " --out " + out);
+    CAPTURE(ran.text);
+    CHECK(ran.exit_code == 0);
+    CHECK(ran.has("network: 60-33-1-50-7 neurons"));
+    const Outcome compared = shell("python3 " + compare + " " + out + " " + scratch.file("want.npy"));
+    CAPTURE(compared.text);
+    CHECK(compared.exit_code == 0);
+  }
+}
+
+TEST_CASE("infer sdnn --network: what is wrong is one line, and exit code 2") {
+  const Scratch scratch;
+  const std::string network = any_network(scratch);
+  const auto refuses = [](const std::string& arguments, const std::string& message) {
+    const Outcome o = bare(arguments);
+    CAPTURE(o.text);
+    CHECK(o.exit_code == 2);
+    CHECK(o.line(-1).find("error: ") == 0);
+    CHECK(o.has(message));
+  };
+  refuses("sdnn --network /nonexistent", "/nonexistent: no such file");
+  refuses(network + " --neurons 3", "--neurons excludes --network");
+  refuses(network + " --bias -0.3", "--bias excludes --network");
+  refuses(network + " --class B", "no pipeline of class B on cpu");
+  refuses(network + " --out " + scratch.file("y.xyz"), "y.xyz");
+  refuses(network + " --images " + scratch.write("y.tsv", "1\t4\t1\n"),
+          "y.tsv:1: feature is outside 1..3: 4");
+  scratch.write("network.json", "{\n\"layers\": [}");
+  refuses(network, "network.json:2: not JSON");
+  scratch.write("network.json", R"({"inputs": "x.tsv", "cap": 1e-30, "layers": [
+      {"file": "w1.mtx", "bias": [1e30, 0], "orientation": "inputs x outputs"}]})");
+  refuses(network, "layer 1: a bias is more than 3.4e38 times the cap: 1e+30");
+}
+
 TEST_CASE("the time reported is that of a warm run, or says that it is not") {
   CHECK(bare("gcn --layers 1").has("(second run; the first, cold: "));
   CHECK(bare("gcn --layers 1 --repeat 2").has("(median of 2; "));
