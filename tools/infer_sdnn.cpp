@@ -145,6 +145,7 @@ Loaded load_network(const SdnnOptions& o, Progress& progress) {
   NetworkFiles files = read_network_files(o.network, o.data.images);
   Loaded loaded;
   loaded.images = std::move(files.images);
+  const std::int64_t there = loaded.images.rows;
   if (o.data.inputs > 0 && o.data.inputs < loaded.images.rows)
     loaded.images = slice_rows(loaded.images, 0, o.data.inputs);
   loaded.net = files.bias_at_nonzeros
@@ -158,11 +159,11 @@ Loaded load_network(const SdnnOptions& o, Progress& progress) {
   loaded.expectation.check = o.check;
   if (!o.data.categories.empty()) {
     loaded.expectation.has_list = true;
-    loaded.expectation.list = read_sdnn_categories(o.data.categories, loaded.images.rows);
+    loaded.expectation.list = categories_of_first(loaded.images.rows, o.data.categories, there);
   }
   loaded.outputs = files.widths.back();
   loaded.facts.widths = std::move(files.widths);
-  loaded.facts.weights_from = "network " + files.file,
+  loaded.facts.weights_from = "network " + files.file;
   loaded.facts.images_from = "inputs " + files.images_from;
   return loaded;
 }

@@ -22,15 +22,17 @@ constexpr std::size_t kLongest = std::size_t{1} << 26;  // bytes; lists of biase
 
 std::string text_of(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-/// Without the library's own "[json.exception...] ... line 3, column 5: ".
+/// Without the library's own "[json.exception...] parse error at line 3, column 5: ".
 std::string message_of(const Json::exception& e) {
-  const std::string_view text = e.what();
-  for (const std::string_view mark : {": syntax error ", "] "}) {
+  constexpr std::size_t kLongestMessage = 200;
+  std::string_view text = e.what();
+  const auto cut = [&text](std::string_view mark) {
     const std::size_t at = text.find(mark);
-    if (at != std::string_view::npos)
-      return std::string(text.substr(at + (mark[0] == ':' ? 2 : mark.size())));
-  }
-  return std::string(text);
+    if (at != std::string_view::npos) text.remove_prefix(at + mark.size());
+  };
+  cut("] ");
+  if (text.rfind("parse error", 0) == 0) cut(": ");
+  return "not JSON: " + printable(text, kLongestMessage);
 }
 
 class NetworkReader {
@@ -49,8 +51,8 @@ class NetworkReader {
       json_ = Json::parse(text, refuse_repeated);
     } catch (const Json::parse_error& e) {
       const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(e.byte, text.size()));
-      throw input_error(file_, 1 + std::count(text.begin(), end, '\n'), "not JSON", message_of(e));
-    } catch (const Json::exception& e) { throw input_error(file_, 0, "not JSON", message_of(e)); }
+      throw input_error(file_, 1 + std::count(text.begin(), end, '\n'), message_of(e));
+    } catch (const Json::exception& e) { throw input_error(file_, 0, message_of(e)); }
   }
 
   NetworkDescription read() {

@@ -118,16 +118,18 @@ Images load_images(const SdnnSources& s, const SdnnRequest& r) {
 
 std::vector<std::int32_t> load_categories(const SdnnSources& s, const Images& images) {
   if (s.paths.categories.empty()) return {};
-  const bool cut = images.there == 0 || images.matrix.rows < images.there;
-  std::vector<std::int32_t> ids = read_sdnn_categories(s.paths.categories, images.there);
-  if (cut) {
-    const auto last = static_cast<std::int32_t>(images.matrix.rows);
-    ids.erase(std::upper_bound(ids.begin(), ids.end(), last), ids.end());
-  }
-  return ids;
+  return categories_of_first(images.matrix.rows, s.paths.categories, images.there);
 }
 
 }  // namespace
+
+std::vector<std::int32_t> categories_of_first(std::int64_t inputs, const std::string& path,
+                                              std::int64_t there) {
+  std::vector<std::int32_t> ids = read_sdnn_categories(path, there);
+  if (there == 0 || inputs < there)
+    ids.erase(std::upper_bound(ids.begin(), ids.end(), static_cast<std::int32_t>(inputs)), ids.end());
+  return ids;
+}
 
 SdnnSources find_sdnn_sources(const SdnnRequest& r) {
   SdnnSources s;

@@ -45,4 +45,9 @@ struct SdnnData {
 ///           there is.
 [[nodiscard]] SdnnData load_sdnn(const SdnnSources& sources, const SdnnRequest& request);
 
+/// The list in `path`, which is of `there` inputs (0: any number), without the ids above `inputs`.
+/// Errors: as read_sdnn_categories; an id above `there`.
+[[nodiscard]] std::vector<std::int32_t> categories_of_first(std::int64_t inputs, const std::string& path,
+                                                            std::int64_t there);
+
 }  // namespace plumb

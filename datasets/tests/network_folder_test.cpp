@@ -111,7 +111,9 @@ TEST_CASE("what is wrong with a network.json is said with its line or key, and i
       small.error("{\n \"layers\": [\n  {\"file\" \"a\"}]}").find("network.json:3: not JSON: syntax error") ==
       0);
   CHECK(small.error("{\"layers\": [") ==
-        "network.json:1: not JSON: syntax error while parsing value - unexpected end of input; expe...");
+        "network.json:1: not JSON: syntax error while parsing value - unexpected end of input; expected '[', "
+        "'{', or a literal");
+  CHECK(small.error(R"({"cap": 1e999})") == "network.json: not JSON: number overflow parsing '1e999'");
   CHECK(small.error("[]") == "network.json: expected an object with the key layers: []");
   CHECK(small.error("{}") == "network.json: layers: this key is missing");
   CHECK(small.error(R"({"cap": 1, "cap": 2})") == "network.json: key is repeated: cap");

@@ -154,7 +154,7 @@ TEST_CASE("a bias for each neuron in networks of 1024 neurons and more, whose ro
         layer[j] = static_cast<float>(plumb::random_unit(80 + l, 7, j) - 0.7);
     }
     const SparseDnn net = plumb::square_network(std::move(gather), std::move(biases), 4);
-    const Csr<float> y = random_inputs(35, n, 5);
+    const Csr<float> y = random_inputs(20, n, 5);
     for (const auto* pipeline : device_pipelines()) on_executor(3, [&] { judge_any(*pipeline, net, y); });
   }
 }

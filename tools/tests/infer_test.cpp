@@ -329,7 +329,7 @@ TEST_CASE("infer sdnn --network: inputs, a list and a number of inputs from the 
   const std::string network = any_network(scratch), json = scratch.file("result.json");
   const std::string images = scratch.write("y.tsv", "1\t1\t3\n2\t3\t2\n3\t1\t1\n");
   const Outcome o = bare(network + " --images " + images + " --inputs 2 --categories " +
-                         scratch.write("list.tsv", "1\n") + " --json " + json);
+                         scratch.write("list.tsv", "1\n3\n") + " --json " + json);
   CAPTURE(o.text);
   CHECK(o.exit_code == 0);
   const auto result = nlohmann::json::parse(plumb::test::slurp(json));
@@ -409,8 +409,8 @@ TEST_CASE("infer sdnn --network: what is wrong is one line, and exit code 2") {
     CHECK(o.has(message));
   };
   refuses("sdnn --network /nonexistent", "/nonexistent: no such file");
-  refuses(network + " --neurons 3", "--neurons excludes --network");
-  refuses(network + " --bias -0.3", "--bias excludes --network");
+  refuses(network + " --neurons 3", "--network excludes --neurons");
+  refuses(network + " --bias -0.3", "--network excludes --bias");
   refuses(network + " --class B", "no pipeline of class B on cpu");
   refuses(network + " --out " + scratch.file("y.xyz"), "y.xyz");
   refuses(network + " --images " + scratch.write("y.tsv", "1\t4\t1\n"),
