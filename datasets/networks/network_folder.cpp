@@ -29,7 +29,7 @@ class Names {
   }
   /// The path of a file that is there.
   [[nodiscard]] std::string path_of(const std::string& name, const std::string& key) const {
-    const std::string path = (fs::path(file_).parent_path() / name).string();
+    std::string path = (fs::path(file_).parent_path() / name).string();
     std::error_code ignored;
     if (!fs::exists(path, ignored)) throw error(key, "no such file", path);
     return path;

@@ -16,7 +16,6 @@ namespace {
 using plumb::Csr;
 using plumb::SparseDnn;
 using plumb::test::csr;
-using plumb::test::identity;
 
 constexpr float kNoCap = std::numeric_limits<float>::infinity();
 
@@ -113,9 +112,9 @@ TEST_CASE("layers of any widths become square, and one bias up to 0 for all stay
   const SparseDnn lifted = plumb::square_network({narrow, wide}, {{1}, {1, 1, 1, 1}}, kNoCap);
   CHECK_FALSE(lifted.biases.empty());
   CHECK(plumb::square_network({narrow, wide}, 0.5F, 1).biases.empty());
-  CHECK_THROWS_WITH_AS(plumb::square_network({narrow, narrow}, -1, 1),
+  CHECK_THROWS_WITH_AS(static_cast<void>(plumb::square_network({narrow, narrow}, -1, 1)),
                        "sparse DNN, layer 2: takes 3 inputs, the layer before has 1 outputs", plumb::Error);
-  CHECK_THROWS_WITH_AS(plumb::square_network({narrow}, {{-1, -1}}, 1),
+  CHECK_THROWS_WITH_AS(static_cast<void>(plumb::square_network({narrow}, {{-1, -1}}, 1)),
                        "sparse DNN, layer 1: 2 biases, 1 outputs", plumb::Error);
 }
 
