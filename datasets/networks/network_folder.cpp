@@ -80,7 +80,7 @@ Csr<float> weights_of(const NetworkLayer& layer, const Names& names, const std::
   const std::string path = names.path_of(layer.file, key);
   Csr<float> w = load_matrix<float>(path);
   require_finite(path, w, "weight");
-  return layer.outputs_first ? w : transposed(w);
+  return layer.outputs_first ? std::move(w) : transposed(w);
 }
 
 bool is_tsv(const std::string& path) {

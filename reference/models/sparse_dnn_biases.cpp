@@ -5,7 +5,7 @@
 //           to neuron j weighs biases[l][j] / constant. The network's one bias is 0. No row is zeros, so none is
 //           dropped. The constant is a power of two: quotient and product are exact, and the sum of a neuron has
 //           the terms that its bound counts.
-// Traffic   an edge more per neuron with a bias, and every row in every layer.
+// Traffic   an edge more per neuron with a bias, and every row in every layer. The weights are held twice.
 // Fails at  networks whose rows become zeros: with `bias` in place of `biases` they would be dropped.
 #include <cmath>
 #include <limits>
