@@ -20,14 +20,15 @@ struct NetworkFiles {
   std::string images_from;                 // the file they were read from
 };
 
-/// `path`: a folder with a network.json, or such a file by any name; files are looked for beside it. `images`: a file of inputs in
-/// place of those that it names.
+/// `path`: a folder with a network.json, or such a file by any name; files are looked for beside it. `images`:
+/// a file of inputs in place of those that it names.
 ///
-/// Formats   weights: all that load_matrix reads (.mtx, .npz of SciPy, .npy with its zeros left out, ...), each also as .gz where that
-///           reads it. Biases: .npy of one dimension. Inputs: the same as weights, and .tsv[.gz] lines `input neuron value`, counted from 1.
+/// Formats   weights: all that load_matrix reads (.mtx, .npz of SciPy, .npy with its zeros left out, ...),
+///           each also as .gz. Biases: .npy of one dimension. Inputs: the same as weights, and .tsv[.gz] lines
+///           `input neuron value`, counted from 1.
 /// Values    rounded once, to fp32. Weights, biases and inputs are finite.
-/// Errors    those of the readers (network_json.hpp, load_matrix.hpp, npy.hpp); a file that does not exist, shapes that do not chain, and
-///           biases of another length, all with their key.
+/// Errors    those of the readers (network_json.hpp, load_matrix.hpp, npy.hpp); a file that does not exist,
+///           shapes that do not chain, and biases of another length, all with their key.
 [[nodiscard]] NetworkFiles read_network_files(const std::string& path, const std::string& images = "");
 
 }  // namespace plumb

@@ -1,10 +1,10 @@
-// Sparse DNN: any pipeline on a network with a bias for each neuron. Pipelines know one bias for all neurons, and drop
-// rows of zeros.
+// Sparse DNN: any pipeline on a network with a bias for each neuron. Pipelines know one bias for all neurons,
+// and drop rows of zeros.
 //
 // Idea      one neuron more, which is the same constant in every row and layer: it feeds itself, and its edge
-//           to neuron j weighs biases[l][j] / constant. The network's one bias is 0. No row is zeros, so none is
-//           dropped. The constant is a power of two: quotient and product are exact, and the sum of a neuron has
-//           the terms that its bound counts.
+//           to neuron j weighs biases[l][j] / constant. The network's one bias is 0. No row is zeros, so none
+//           is dropped. The constant is a power of two: quotient and product are exact, and the sum of a
+//           neuron has the terms that its bound counts.
 // Traffic   an edge more per neuron with a bias, and every row in every layer. The weights are held twice.
 // Fails at  networks whose rows become zeros: with `bias` in place of `biases` they would be dropped.
 #include <cmath>

@@ -1,5 +1,5 @@
-// Networks of no particular structure, drawn from a seed: what the pipelines of the sparse DNN must run beside the
-// challenge's. A class of each property is drawn first, so that two hundred seeds meet all of them.
+// Networks of no particular structure, drawn from a seed: what the pipelines of the sparse DNN must run beside
+// the challenge's. A class of each property is drawn first, so that two hundred seeds meet all of them.
 #pragma once
 #include <algorithm>
 #include <cmath>
