@@ -122,7 +122,12 @@ CaseSpace& CaseSpace::sparse(std::string_view rows, std::string_view cols) {
                range("beyond shared memory", 9000, 12000),
                listed("beyond 16 bits", {69000})};
   parameters_.push_back(std::move(p));
-  return *this;
+  // matrices of users are square more often than not
+  timed_size(rows, 64, 8'000'000).timed_size(cols, 64, 8'000'000, std::string(rows), 0.6);
+  timed_range(kRowMeanKey, 2, 256);
+  std::vector<std::string> patterns;
+  for (const ValueClass& c : parameters_[index(kPatternKey)].classes) patterns.push_back(c.name);
+  return timed_words(kPatternKey, std::move(patterns));
 }
 
 CaseSpace& CaseSpace::scalar(std::string key, std::string simplest) {
@@ -154,6 +159,25 @@ CaseSpace& CaseSpace::terms(std::function<double(const Point&)> most) {
 }
 CaseSpace& CaseSpace::where(std::function<bool(const Point&)> holds) {
   conditions_.push_back(std::move(holds));
+  return *this;
+}
+
+CaseSpace& CaseSpace::timed_size(std::string_view key, std::int64_t low, std::int64_t high, std::string like,
+                                 double alike) {
+  parameters_[index(key)].timed = {{}, low, high, true, std::move(like), alike};
+  return *this;
+}
+CaseSpace& CaseSpace::timed_range(std::string_view key, std::int64_t low, std::int64_t high) {
+  parameters_[index(key)].timed = {{}, low, high, false, "", 0};
+  return *this;
+}
+CaseSpace& CaseSpace::timed_words(std::string_view key, std::vector<std::string> values, std::string like,
+                                  double alike) {
+  parameters_[index(key)].timed = {std::move(values), 0, 0, false, std::move(like), alike};
+  return *this;
+}
+CaseSpace& CaseSpace::timed_where(std::function<bool(const Point&)> holds) {
+  timed_conditions_.push_back(std::move(holds));
   return *this;
 }
 
@@ -202,6 +226,22 @@ bool CaseSpace::valid(const Point& p, const CaseLimit& limit) const {
     if (p.word(kPatternKey) == "rmat" && p[sparse_rows_] * cols == 0 && mean > 0) return false;
   }
   return std::all_of(conditions_.begin(), conditions_.end(), [&](const auto& holds) { return holds(p); });
+}
+
+bool CaseSpace::worth_timing(const Point& p) const {
+  return std::all_of(timed_conditions_.begin(), timed_conditions_.end(),
+                     [&](const auto& holds) { return holds(p); });
+}
+
+double CaseSpace::multiply_adds(const Point& p) const { return multiply_adds_ ? multiply_adds_(p) : 0; }
+
+double CaseSpace::entries(const Point& p) const {
+  return sparse_rows_.empty() ? 0 : expected_entries(p, sparse_rows_, sparse_cols_);
+}
+
+double CaseSpace::bytes(const Point& p) const {
+  const double elements = elements_ ? elements_(p) : 0;
+  return elements * (p.word(kDtypeKey) == "f64" ? 8 : 4) + 4 * entries(p);
 }
 
 Case CaseSpace::make(const Point& p, std::uint64_t seed) const {
@@ -260,7 +300,7 @@ std::optional<Point> CaseSpace::locate(const Case& c) const {
 std::string CaseSpace::class_names(const Point& p) const {
   std::string text;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    const auto& [key, kind, classes, simplest] = parameters_[i];
+    const auto& [key, kind, classes, simplest, timed] = parameters_[i];
     text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", key,
                         p.classes[i] < classes.size() ? classes[p.classes[i]].name
                                                       : fmt::format("{} (of no class)", p.words[i]));

@@ -23,12 +23,22 @@ struct ValueClass {
 
 enum class ParameterKind : std::uint8_t { extent, scalar, word };
 
+/// The values that a parameter takes where cases are drawn for timing: those that users have, whatever branches they meet.
+struct TimedValues {
+  std::vector<std::string> words;  // one of these, each as likely; empty where the values are a range
+  std::int64_t low = 0, high = 0;  // the range, both ends inside
+  bool grows = false;  // scaled together with the others that grow until the case has the size that is wanted
+  std::string like;    // a parameter before it that it often equals; "": none
+  double alike = 0;    // the share of cases in which it does
+};
+
 /// One parameter of a case id. Classes of an extent stand in ascending order.
 struct Parameter {
   std::string key;
   ParameterKind kind = ParameterKind::extent;
   std::vector<ValueClass> classes;
-  std::string simplest;  // where shrinking ends: "1" for alpha, "uniform" for pattern; unused for extents
+  std::string simplest;    // where shrinking ends: "1" for alpha, "uniform" for pattern; unused for extents
+  TimedValues timed = {};  // of a word or scalar without any: the simplest value
 };
 
 /// One value for each parameter of a space, in its order, with the class that each value belongs to.
@@ -76,6 +86,17 @@ class CaseSpace {
   /// What else must hold, such as a filter that fits its padded image.
   CaseSpace& where(std::function<bool(const Point&)> holds);
 
+  /// For timing: an extent that grows with the case, within [low, high]. `like` and `alike` as in TimedValues.
+  CaseSpace& timed_size(std::string_view key, std::int64_t low, std::int64_t high, std::string like = "",
+                        double alike = 0);
+  /// For timing: log-uniform in [low, high], however large the case is.
+  CaseSpace& timed_range(std::string_view key, std::int64_t low, std::int64_t high);
+  /// For timing: one of `values`. A value named twice is twice as likely.
+  CaseSpace& timed_words(std::string_view key, std::vector<std::string> values, std::string like = "",
+                         double alike = 0);
+  /// For timing: what else must hold of a case that a user would have.
+  CaseSpace& timed_where(std::function<bool(const Point&)> holds);
+
   [[nodiscard]] const std::string& op() const { return op_; }
   [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
   [[nodiscard]] std::size_t index(std::string_view key) const;  // throws Error for an unknown key
@@ -86,6 +107,13 @@ class CaseSpace {
   [[nodiscard]] bool is_nothing(std::size_t parameter, std::size_t value_class) const;
   /// True where the point is a case that can be made and judged within `limit`.
   [[nodiscard]] bool valid(const Point&, const CaseLimit& limit) const;
+  /// Whether timed_where() holds.
+  [[nodiscard]] bool worth_timing(const Point&) const;
+  [[nodiscard]] double multiply_adds(const Point&) const;
+  /// Stored entries of the sparse operand, as its pattern makes them; 0 where there is none.
+  [[nodiscard]] double entries(const Point&) const;
+  /// Of all arrays together, with the sparse operand's column of every entry.
+  [[nodiscard]] double bytes(const Point&) const;
   /// The case of a point: extents, pattern, density, scalars, in the order of the description.
   [[nodiscard]] Case make(const Point&, std::uint64_t seed) const;
   /// The point of a case, or nothing where it has a parameter that this space does not know (matrix=FILE).
@@ -103,7 +131,7 @@ class CaseSpace {
   std::string op_;
   std::vector<Parameter> parameters_;
   std::function<double(const Point&)> multiply_adds_, elements_, terms_;
-  std::vector<std::function<bool(const Point&)>> conditions_;
+  std::vector<std::function<bool(const Point&)>> conditions_, timed_conditions_;
   std::string sparse_rows_, sparse_cols_;  // "" where there is no sparse operand
 };
 

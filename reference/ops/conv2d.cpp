@@ -205,6 +205,16 @@ void Conv2d::describe(CaseSpace& space) {
              [outputs](const Point& p) {
                return p["n"] * p["c"] * p["h"] * p["w"] + p["k"] * p["c"] * p["r"] * p["s"] + outputs(p);
              });
+  space.timed_size("n", 1, 128)
+      .timed_size("c", 3, 1024)
+      .timed_size("h", 4, 512)
+      .timed_size("w", 4, 512, "h", 0.75);
+  space.timed_size("k", 4, 1024, "c", 0.4).timed_words("r", {"1", "1", "1", "3", "3", "3", "5", "7"});
+  space.timed_words("s", {"1", "3", "5", "7"}, "r", 0.9).timed_words("stride", {"1", "1", "1", "2"});
+  space.timed_words("pad", {"0", "1", "2", "3"}).timed_words("dilation", {"1", "1", "1", "1", "1", "2"});
+  space.timed_where([](const Point& p) {  // at most half a window lies outside of the image
+    return p["pad"] == 0 || 2 * p["pad"] < p["dilation"] * (std::min(p["r"], p["s"]) - 1) + 1;
+  });
 }
 
 void Conv2d::cases(CaseList& list) {

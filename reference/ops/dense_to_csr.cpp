@@ -20,6 +20,7 @@ void DenseToCsr::describe(CaseSpace& space) {
   space.extent("rows").extent("cols").sparse("rows", "cols").fills({exact, real, hostile});
   space.work([](const Point& p) { return p["rows"] * p["cols"]; },
              [](const Point& p) { return p["rows"] * p["cols"] + expected_entries(p, "rows", "cols"); });
+  space.timed_size("rows", 16, 1'000'000).timed_size("cols", 64, 65536, "rows", 0.3);
 }
 
 void DenseToCsr::cases(CaseList& list) {

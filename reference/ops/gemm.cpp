@@ -25,6 +25,7 @@ void Gemm::describe(CaseSpace& space) {
   space.terms([](const Point& p) { return p["k"]; });
   space.work([](const Point& p) { return p["m"] * p["n"] * p["k"]; },
              [](const Point& p) { return p["m"] * p["k"] + p["k"] * p["n"] + p["m"] * p["n"]; });
+  space.timed_size("m", 16, 65536).timed_size("n", 16, 65536, "m", 0.5).timed_size("k", 16, 65536, "m", 0.5);
 }
 
 void Gemm::cases(CaseList& list) {

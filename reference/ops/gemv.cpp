@@ -20,6 +20,7 @@ void Gemv::describe(CaseSpace& space) {
   space.terms([](const Point& p) { return p["cols"]; });
   space.work([](const Point& p) { return p["rows"] * p["cols"]; },
              [](const Point& p) { return p["rows"] * p["cols"] + p["rows"] + p["cols"]; });
+  space.timed_size("rows", 1, 8'000'000).timed_size("cols", 1, 8'000'000, "rows", 0.3);
 }
 
 void Gemv::cases(CaseList& list) {

@@ -22,6 +22,7 @@ void Sddmm::describe(CaseSpace& space) {
              [](const Point& p) {
                return expected_entries(p, "rows", "cols") + (p["rows"] + p["cols"]) * (p["k"] + 1);
              });
+  space.timed_range("k", 8, 256);
 }
 
 void Sddmm::cases(CaseList& list) {

@@ -19,6 +19,7 @@ void SkinnyGemm::describe(CaseSpace& space) {
   space.terms([](const Point& p) { return p["k"]; });
   space.work([](const Point& p) { return p["v"] * p["n"] * p["k"]; },
              [](const Point& p) { return p["v"] * p["k"] + p["k"] * p["n"] + p["v"] * p["n"]; });
+  space.timed_size("v", 1000, 8'000'000).timed_range("k", 8, 512).timed_range("n", 1, 64);
 }
 
 void SkinnyGemm::cases(CaseList& list) {

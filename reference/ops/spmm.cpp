@@ -24,6 +24,7 @@ void Spmm::describe(CaseSpace& space) {
              [](const Point& p) {
                return expected_entries(p, "rows", "cols") + (p["rows"] + p["cols"]) * (p["n"] + 1);
              });
+  space.timed_range("n", 1, 256);
 }
 
 void Spmm::cases(CaseList& list) {

@@ -23,6 +23,7 @@ void Spmv::describe(CaseSpace& space) {
   space.terms([](const Point& p) { return longest_row(p, "rows", "cols"); });
   space.work([](const Point& p) { return expected_entries(p, "rows", "cols"); },
              [](const Point& p) { return expected_entries(p, "rows", "cols") + p["rows"] + p["cols"]; });
+  space.timed_words("beta", {"0", "0", "1"});
 }
 
 void Spmv::cases(CaseList& list) {

@@ -1,7 +1,5 @@
 #include "verify/cli/options.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -14,6 +12,7 @@
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
 #include "tools/version.hpp"
+#include "verify/selection/selection.hpp"
 
 namespace plumb {
 namespace {
@@ -217,13 +216,6 @@ std::uint64_t stress_seed(const std::string& text) {
   return seed;
 }
 
-std::uint64_t data_seed(const std::string& text) {
-  if (text != "fresh") return static_cast<std::uint64_t>(parse_size(text, "--seed"));
-  std::uint64_t drawn = 0;
-  if (getentropy(&drawn, sizeof drawn) != 0) throw Error("--seed fresh: getentropy failed");
-  return drawn >> 16;
-}
-
 Isolation isolation_of(const std::string& word) {
   if (word == "none") return Isolation::none;
   if (word == "variant") return Isolation::variant;
@@ -335,7 +327,7 @@ std::optional<int> parse_options(int argc, char** argv, VerifyOptions& o) {
   for (const std::string& word : pieces(typed.fills)) o.fills.push_back(parse_fill(word, "--fill"));
   o.tier = parse_tier(typed.tier, "--tier");
   o.run.isolation = isolation_of(typed.isolate);
-  if (!typed.seed.empty()) o.seed = data_seed(typed.seed);
+  if (!typed.seed.empty()) o.seed = parse_seed(typed.seed, "--seed");
   if (!typed.shard.empty()) take_shard(typed.shard, o);
   if (typed.list) o.list = typed.what.empty() ? "ops" : typed.what.front();
   if (!typed.list && !typed.what.empty())

@@ -15,7 +15,9 @@ std::vector<Case> drawn_cases(const CaseSpace& space, const CaseFilter& filter, 
   const std::uint64_t draws = 64 * static_cast<std::uint64_t>(choice.drawn);
   for (std::uint64_t number = 0; number < draws && cases.size() < static_cast<std::size_t>(choice.drawn);
        ++number) {
-    Case c = draw_case(space, choice.seed.value_or(1), number, choice.limit);
+    const std::uint64_t seed = choice.seed.value_or(1);
+    Case c = choice.timed ? draw_timed_case(space, seed, number, *choice.timed)
+                          : draw_case(space, seed, number, choice.limit);
     const bool fill = choice.fills.empty() ||
                       std::find(choice.fills.begin(), choice.fills.end(), c.fill) != choice.fills.end();
     if (fill && filter.matches(c)) cases.push_back(std::move(c));

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -75,6 +76,34 @@ std::vector<Case> cases_on_matrices(const std::vector<Case>& listed, const std::
         add(c);
       } else {
         notes.push_back(fmt::format("{}: fill=own of {} is left out: {}", file, name(c.dtype), why));
+      }
+    }
+  }
+  return all;
+}
+
+std::vector<Case> timed_cases_on_matrices(const CaseSpace& space, const std::vector<Case>& drawn,
+                                          const std::vector<std::string>& files, const TimedSize& size,
+                                          std::vector<std::string>& notes) {
+  std::vector<Case> all;
+  for (const std::string& file : files) {
+    const Csr<double>& a = matrix(file);
+    std::set<Dtype> seen;
+    for (const Case& from : drawn) {
+      std::optional<Point> p = space.locate(from);
+      if (!p || !from.has("density") || !seen.insert(from.dtype).second) continue;
+      const auto set = [&](const char* key, const std::string& value) {
+        space.set(*p, space.index(key), value);
+      };
+      set("pattern", "uniform"), set("rows", std::to_string(a.rows)), set("cols", std::to_string(a.cols));
+      set("row_mean", fmt::format("{}", static_cast<double>(a.nnz()) /
+                                            static_cast<double>(std::max<std::int64_t>(a.rows, 1))));
+      if (space.bytes(*p) <= 4 * size.most_bytes && space.multiply_adds(*p) <= 4 * size.most_work) {
+        all.push_back(on_file(from, file));
+      } else {
+        notes.push_back(
+            fmt::format("{}: left out of {}.{}: {:.3g} bytes and {:.3g} multiply-adds are too many", file,
+                        from.op, name(from.dtype), space.bytes(*p), space.multiply_adds(*p)));
       }
     }
   }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "reference/core/case_id.hpp"
+#include "verify/drawing/draw_timed.hpp"
 
 namespace plumb {
 
@@ -14,5 +15,13 @@ namespace plumb {
 [[nodiscard]] std::vector<Case> cases_on_matrices(const std::vector<Case>& listed,
                                                   const std::vector<std::string>& files,
                                                   std::vector<std::string>& notes);
+
+/// For timing: each of `files` once in every type that `drawn`, cases of one operator, have, with the width or depth of a drawn case.
+/// Left out, with a note: a file on which this operator's arrays or work exceed four times the limits of `size`.
+[[nodiscard]] std::vector<Case> timed_cases_on_matrices(const CaseSpace& space,
+                                                        const std::vector<Case>& drawn,
+                                                        const std::vector<std::string>& files,
+                                                        const TimedSize& size,
+                                                        std::vector<std::string>& notes);
 
 }  // namespace plumb

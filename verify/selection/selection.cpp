@@ -1,5 +1,7 @@
 #include "verify/selection/selection.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -143,6 +145,13 @@ Job job_of(const Case& c, const std::vector<VariantInfo>& variants, const Varian
 
 }  // namespace
 
+std::uint64_t parse_seed(const std::string& text, const std::string& what) {
+  if (text != "fresh") return static_cast<std::uint64_t>(parse_size(text, what));
+  std::uint64_t drawn = 0;
+  if (getentropy(&drawn, sizeof drawn) != 0) throw Error(what + " fresh: getentropy failed");
+  return drawn >> 16;
+}
+
 bool device_wanted(const std::vector<std::string>& devices, Device d) {
   if (devices.empty()) return d != Device::simt;
   return std::find(devices.begin(), devices.end(), name(d)) != devices.end();
@@ -176,6 +185,10 @@ ChosenCases select_cases(const CaseChoice& choice) {
     if (choice.drawn > 0) {
       const std::vector<Case> drawn = drawn_cases(entry->space(), filter, choice);
       chosen.cases.insert(chosen.cases.end(), drawn.begin(), drawn.end());
+      if (!choice.timed || choice.matrices.empty() || drawn.empty()) continue;
+      const std::vector<Case> own =
+          timed_cases_on_matrices(entry->space(), drawn, choice.matrices, *choice.timed, chosen.notes);
+      chosen.cases.insert(chosen.cases.end(), own.begin(), own.end());
       continue;
     }
     std::vector<Case> listed = listed_for(choice, filter, *entry);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reference/core/case_space.hpp"
+#include "verify/drawing/draw_timed.hpp"
 #include "verify/engine/entry.hpp"
 #include "verify/selection/tier_cases.hpp"
 
@@ -28,6 +29,8 @@ struct CaseChoice {
   bool listed_too = false;            // with matrices: the listed cases as well
   int drawn = 0;    // so many drawn cases of each operator in place of the listed ones; 0: none
   CaseLimit limit;  // of a drawn case
+  std::optional<TimedSize>
+      timed;  // drawn cases are for timing, of such sizes, and stand beside those on `matrices`
   std::optional<CaseSpeed> covers;  // the tiers' covering arrays too, for this speed
 };
 
@@ -65,6 +68,9 @@ struct Plan {
 /// Jobs of part `shard` (from 0) of `shards`. Errors: globs that match no variant, with the nearest name, and with --device simt
 /// where it is a GPU rung that this build holds for the CPU executor alone.
 [[nodiscard]] Plan plan_jobs(const ChosenCases&, const VariantChoice&, int shard = 0, int shards = 1);
+
+/// A number, or 'fresh': one from the system's entropy. Throws Error naming `what`, the option.
+[[nodiscard]] std::uint64_t parse_seed(const std::string& text, const std::string& what);
 
 /// Throws Error where a glob matches no operator, with the nearest name.
 void check_operators(const CaseFilter&);
