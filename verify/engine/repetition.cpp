@@ -1,11 +1,15 @@
 #include "verify/engine/repetition.hpp"
 
+#include <algorithm>
+
 namespace plumb {
 namespace {
 
 // clocks rise and pages are mapped within some milliseconds of work; one run is enough where it takes longer than that
 constexpr double kWarmingSeconds = 0.05;
 constexpr int kWarmingRuns = 3, kMostWarmingRuns = 200;
+// a run so many times slower than the limit is judged by itself, any other with the next one: the first may find clocks low
+constexpr double kFarAbove = 4;
 
 }  // namespace
 
@@ -24,9 +28,19 @@ void Repetition::end() {
   }
   if (warmed_ == 0 && timing_.kernels.empty()) timing_.kernels = backend_.watched_launches();
   ++warmed_;
+  give_up_if_slow(seconds);
+}
+
+void Repetition::give_up_if_slow(double seconds) {
+  const double limit = request_.give_up_above;
+  least_ = std::min(least_, seconds);
+  if (limit <= 0 || least_ <= limit || (warmed_ < 2 && least_ <= kFarAbove * limit)) return;
+  timing_.given_up = true;
+  times().push_back(least_);
 }
 
 bool Repetition::again() {
+  if (timing_.given_up) return enter(kDone);
   if (kind_ == kFirst) return enter(request_.warm ? kWarm : request_.cold ? kCold : kDone);
   if (warming()) return true;
   const bool enough = static_cast<int>(times().size()) >= request_.samples;
@@ -52,7 +66,8 @@ bool Repetition::warming() {
 }
 
 bool Repetition::enter(Kind kind) {
-  kind_ = kind, warmed_ = 0, warm_ = false, since_ = std::chrono::steady_clock::now();
+  kind_ = kind, warmed_ = 0, warm_ = false, least_ = std::numeric_limits<double>::infinity();
+  since_ = std::chrono::steady_clock::now();
   return kind_ != kDone;
 }
 

@@ -1,6 +1,7 @@
 // Samples of one run under the clock, in the process that runs it.
 #pragma once
 #include <chrono>
+#include <limits>
 #include <vector>
 
 #include "verify/engine/backend.hpp"
@@ -29,12 +30,14 @@ class Repetition {
   [[nodiscard]] double elapsed() const;
   [[nodiscard]] bool warming();
   bool enter(Kind kind);
+  void give_up_if_slow(double seconds);
 
   const TimingRequest& request_;
   Timing& timing_;
   Backend& backend_;
   Kind kind_ = kFirst;
   int warmed_ = 0;
+  double least_ = std::numeric_limits<double>::infinity();  // seconds of a run while warming
   bool warm_ = false, watched_ = false;
   std::chrono::steady_clock::time_point since_;
 };

@@ -16,13 +16,16 @@ struct TimingRequest {
   int samples = 0;  // 0: run once, time nothing
   bool warm = true, cold = true;
   double budget = 0;  // seconds per kind after which no further sample is begun
+  // seconds: a run that is slower when the variant is warm is the only sample; 0: all are taken
+  double give_up_above = 0;
   std::vector<ByteRange> outputs;
 };
 
 /// What the clock said: seconds per sample, in the order they were taken.
 struct Timing {
   std::vector<double> warm, cold;
-  double prepare = -1;  // seconds in prepare(); below 0: the variant has none
+  bool given_up = false;  // one run was above TimingRequest::give_up_above, and is the only sample
+  double prepare = -1;    // seconds in prepare(); below 0: the variant has none
   std::vector<KernelUse> kernels;
 };
 

@@ -112,7 +112,7 @@ Message encode(const RunRequest& r) {
   m.put_number(r.mutant), m.put_number(r.note_places);
   m.put_number(r.sequence);
   m.put_number(r.timing.samples), m.put_number(r.timing.warm), m.put_number(r.timing.cold),
-      m.put_real(r.timing.budget);
+      m.put_real(r.timing.budget), m.put_real(r.timing.give_up_above);
   m.put_number(static_cast<std::int64_t>(r.timing.outputs.size()));
   for (const ByteRange& o : r.timing.outputs) m.put_number(o.offset), m.put_number(o.bytes);
   m.put_number(r.calls), m.put_number(r.stop_where_differs);
@@ -137,7 +137,7 @@ RunRequest decode_request(Message& m) {
   r.sequence = m.number();
   r.timing.samples = static_cast<int>(m.number()), r.timing.warm = m.number() != 0,
   r.timing.cold = m.number() != 0;
-  r.timing.budget = m.real();
+  r.timing.budget = m.real(), r.timing.give_up_above = m.real();
   for (std::int64_t n = m.number(); n > 0; --n) {
     const std::int64_t offset = m.number();
     r.timing.outputs.push_back({offset, m.number()});
@@ -155,7 +155,7 @@ Message encode(const RunReply& r) {
   m.put_real(r.seconds);
   m.put_number(r.threads);
   m.put_number(r.sequence);
-  m.put_real(r.timing.prepare);
+  m.put_real(r.timing.prepare), m.put_number(r.timing.given_up);
   for (const std::vector<double>* times : {&r.timing.warm, &r.timing.cold}) {
     m.put_number(static_cast<std::int64_t>(times->size()));
     for (const double t : *times) m.put_real(t);
@@ -181,7 +181,7 @@ RunReply decode_reply(Message& m) {
   r.seconds = m.real();
   r.threads = static_cast<int>(m.number());
   r.sequence = m.number();
-  r.timing.prepare = m.real();
+  r.timing.prepare = m.real(), r.timing.given_up = m.number() != 0;
   for (std::vector<double>* times : {&r.timing.warm, &r.timing.cold}) {
     for (std::int64_t n = m.number(); n > 0; --n) times->push_back(m.real());
   }
