@@ -54,7 +54,10 @@ std::string notes_of(const BenchResult& r) {
   const auto add = [&](const std::string& text) {
     if (!text.empty()) notes += (notes.empty() ? "" : "; ") + text;
   };
-  if (!r.has_times()) add(r.reason.empty() ? r.verdict : fmt::format("{}: {}", r.verdict, r.reason));
+  if (r.single >= 0) {
+    add(fmt::format("left out after one run of {}: slow beside the fastest of ours", time_text(r.single)));
+  } else if (!r.has_times())
+    add(r.reason.empty() ? r.verdict : fmt::format("{}: {}", r.verdict, r.reason));
   if (r.has_times() && r.verdict == "marginal") add("marginal");
   if (r.arithmetic != Arithmetic::native) add(fmt::format("computes in {}", name(r.arithmetic)));
   for (const auto& [m, kind] : {std::pair{&r.cold, "cold"}, {&r.warm, "warm"}}) {
@@ -231,9 +234,6 @@ class Drawing {
   double longest_ = 0, best_ratio_ = 1, times_at_ = 0, vendor_at_ = 0, roof_at_ = 0, bottom_ = 0;
 };
 
-// The time that vendors are compared by: the warm one where there is one.
-const Measurement* quoted(const BenchResult& r) { return r.warm ? &*r.warm : r.cold ? &*r.cold : nullptr; }
-
 // One line of a case's table.
 std::string markdown_row(const BenchResult& r) {
   const Measurement* m = quoted(r);
@@ -247,19 +247,13 @@ std::string markdown_row(const BenchResult& r) {
                      percent(m->share_of_roof()), r.prepare >= 0 ? time_text(r.prepare) : "-", notes_of(r));
 }
 
-// Whether a variant's time stands beside those in the operator's own type. Flushed subnormals do not disqualify: fp32 atomics flush
-// them, and a yardstick that does is still the one to beat.
-bool is_of_own_type(const BenchResult& r) {
-  return r.arithmetic == Arithmetic::native || r.arithmetic == Arithmetic::flushed;
-}
-
 // Our fastest and the vendor's fastest on one case, of those that compute in the operator's arithmetic; null: there is none.
 struct Fastest {
   const BenchResult *ours = nullptr, *vendor = nullptr;
 
   explicit Fastest(const std::vector<const BenchResult*>& results) {
     for (const BenchResult* r : results) {
-      if (quoted(*r) == nullptr || !is_of_own_type(*r)) continue;
+      if (quoted(*r) == nullptr || !is_of_own_type(r->arithmetic)) continue;
       const BenchResult*& best = r->library ? vendor : ours;
       if (best == nullptr || quoted(*r)->summary.median < quoted(*best)->summary.median) best = r;
     }

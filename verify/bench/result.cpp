@@ -12,6 +12,7 @@
 
 #include "datasets/io/output_file.hpp"
 #include "reference/core/error.hpp"
+#include "verify/bench/drawn_summary.hpp"
 
 namespace plumb {
 namespace {
@@ -33,6 +34,61 @@ Measurement measurement_of(const Json& j) {
   m.floor = j.at("floor_s").get<double>();
   m.vendor = j.at("vendor_ratio").get<double>();
   return m;
+}
+
+Json json_of(const DrawnRatio& r) {
+  return {{"cases", r.cases},
+          {"noisy_cases", r.noisy},
+          {"geometric_mean", r.mean},
+          {"percentile_5", r.percentile_5},
+          {"worst", r.worst},
+          {"worst_case", r.worst_case},
+          {"worst_repro", r.worst_repro}};
+}
+
+Json json_of(const DrawnRun& run, const std::vector<DrawnSummary>& summaries) {
+  Json operators = Json::array();
+  for (const DrawnSummary& s : summaries) {
+    operators.push_back({{"op", s.op},
+                         {"dtype", s.dtype},
+                         {"device", s.device},
+                         {"cases", s.cases},
+                         {"best_own_speed_beside_vendor", json_of(s.best)},
+                         {"adaptive_speed_beside_vendor", json_of(s.adaptive)},
+                         {"regret",
+                          {{"cases", s.regret.cases},
+                           {"median", s.regret.median},
+                           {"percentile_95", s.regret.percentile_95},
+                           {"worst", s.regret.worst},
+                           {"worst_case", s.regret.worst_case},
+                           {"worst_repro", s.regret.worst_repro}}}});
+  }
+  return {{"program", run.program},
+          {"seed", run.seed},
+          {"of_an_operator", run.of_an_operator},
+          {"least_bytes", run.size.least_bytes},
+          {"most_bytes", run.size.most_bytes},
+          {"most_multiply_adds", run.size.most_work},
+          {"most_entries", run.size.most_entries},
+          {"limit_s", run.limit},
+          {"cases", run.cases},
+          {"cases_mistrusted", run.mistrusted},
+          {"cases_not_begun", run.not_begun},
+          {"variants_not_timed", run.variants_not_timed},
+          {"operators", operators}};
+}
+
+DrawnRun drawn_run_of(const Json& j) {
+  DrawnRun run;
+  run.program = j.at("program").get<std::string>(), run.seed = j.at("seed").get<std::uint64_t>();
+  run.of_an_operator = j.at("of_an_operator").get<int>();
+  run.size = {j.at("least_bytes").get<double>(), j.at("most_bytes").get<double>(),
+              j.at("most_multiply_adds").get<double>(), j.at("most_entries").get<double>()};
+  run.limit = j.at("limit_s").get<double>(), run.cases = j.at("cases").get<std::int64_t>();
+  run.mistrusted = j.at("cases_mistrusted").get<std::int64_t>();
+  run.not_begun = j.at("cases_not_begun").get<std::vector<std::string>>();
+  run.variants_not_timed = j.at("variants_not_timed").get<std::int64_t>();
+  return run;
 }
 
 Arithmetic arithmetic_of(const std::string& word) {
@@ -102,6 +158,10 @@ void rate_against_vendor(BenchReport& report) {
   }
 }
 
+bool is_of_own_type(Arithmetic a) { return a == Arithmetic::native || a == Arithmetic::flushed; }
+
+const Measurement* quoted(const BenchResult& r) { return r.warm ? &*r.warm : r.cold ? &*r.cold : nullptr; }
+
 std::string to_json(const BenchReport& report) {
   Json machine = Json::object(), roofs = Json::array(), results = Json::array();
   for (const auto& [key, value] : report.machine) machine[key] = value;
@@ -121,6 +181,8 @@ std::string to_json(const BenchReport& report) {
            {"flop", r.flop},
            {"bytes", r.bytes},
            {"output_bytes", r.output_bytes}};
+    if (r.adaptive) j["adaptive"] = true;
+    if (r.single >= 0) j["left_out_single_s"] = r.single;
     if (r.prepare >= 0) j["prepare_s"] = r.prepare;
     Json kernels = Json::array();
     for (const KernelUse& k : r.kernels) {
@@ -136,12 +198,13 @@ std::string to_json(const BenchReport& report) {
     if (r.cold) j["cold"] = json_of(*r.cold);
     results.push_back(std::move(j));
   }
-  const Json all{{"plumbline_bench", kFormat},
-                 {"version", report.version},
-                 {"command", report.command},
-                 {"machine", machine},
-                 {"roofs", roofs},
-                 {"results", results}};
+  Json all{{"plumbline_bench", kFormat},
+           {"version", report.version},
+           {"command", report.command},
+           {"machine", machine},
+           {"roofs", roofs},
+           {"results", results}};
+  if (report.drawn) all["drawn"] = json_of(*report.drawn, summarise_drawn(report));
   return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -180,6 +243,7 @@ BenchReport from_json(const std::string& text, const std::string& file) {
       r.flop = j.at("flop").get<double>(), r.bytes = j.at("bytes").get<double>(),
       r.output_bytes = j.at("output_bytes").get<double>();
       r.prepare = j.value("prepare_s", -1.0);
+      r.adaptive = j.value("adaptive", false), r.single = j.value("left_out_single_s", -1.0);
       if (j.contains("kernels")) {
         for (const Json& k : j.at("kernels")) {
           r.kernels.push_back({k.at("name").get<std::string>(), k.at("registers").get<int>(),
@@ -190,6 +254,7 @@ BenchReport from_json(const std::string& text, const std::string& file) {
       if (j.contains("warm")) r.warm = measurement_of(j.at("warm"));
       if (j.contains("cold")) r.cold = measurement_of(j.at("cold"));
     }
+    if (all.contains("drawn")) report.drawn = drawn_run_of(all.at("drawn"));
   } catch (const nlohmann::json::exception& e) {
     throw input_error(file, 0, "not a report of bench --json", e.what());
   }

@@ -7,6 +7,7 @@
 
 #include "verify/bench/roofs.hpp"
 #include "verify/bench/statistics.hpp"
+#include "verify/drawing/draw_timed.hpp"
 #include "verify/engine/worker.hpp"
 #include "verify/judge/verdict.hpp"
 
@@ -33,9 +34,23 @@ struct BenchResult {
   double prepare = -1;  // seconds; below 0: none
   std::vector<KernelUse> kernels;
   std::optional<Measurement> warm, cold;
+  bool adaptive = false;  // of ours, chooses its kernel by the case: the one whose choice is rated
+  double single = -1;     // seconds of its one run, where it was left out for being slow; below 0: it was not
 
   /// False for what failed its judgement and for what is impossible: it is named, and its times are not quoted.
   [[nodiscard]] bool has_times() const { return warm.has_value() || cold.has_value(); }
+};
+
+/// How the cases of a report were drawn, and what of them time did not suffice for.
+struct DrawnRun {
+  std::string program;  // as it was called, for commands that repeat a case
+  std::uint64_t seed = 1;
+  int of_an_operator = 0;
+  TimedSize size;
+  double limit = 0;  // seconds for the whole run; 0: none
+  std::int64_t cases = 0, mistrusted = 0;
+  std::vector<std::string> not_begun = {};  // ids
+  std::int64_t variants_not_timed = 0;      // of the cases that were begun
 };
 
 struct BenchReport {
@@ -43,7 +58,14 @@ struct BenchReport {
   std::vector<std::pair<std::string, std::string>> machine;  // in the order they are printed
   std::vector<Roof> roofs;
   std::vector<BenchResult> results;
+  std::optional<DrawnRun> drawn;
 };
+
+/// Whether a variant's time stands beside those in the operator's own type. Flushed subnormals do not disqualify: fp32 atomics flush
+/// them, and a yardstick that does is still the one to beat.
+[[nodiscard]] bool is_of_own_type(Arithmetic);
+/// The time that vendors are compared by: the warm one where there is one; null where there is none.
+[[nodiscard]] const Measurement* quoted(const BenchResult&);
 
 /// Fills in floors. A result below its floor loses its measurements, and its verdict becomes "impossible". Returns how many.
 int refuse_impossible(BenchReport&);

@@ -17,14 +17,16 @@
 namespace plumb {
 namespace {
 
+std::int64_t own_cache_bytes(int name, std::int64_t fallback) {
+  const long bytes = sysconf(name);
+  return bytes > 0 ? static_cast<std::int64_t>(bytes) : fallback;
+}
+std::int64_t own_l2_bytes() { return own_cache_bytes(_SC_LEVEL2_CACHE_SIZE, 512 << 10); }
+
 std::vector<Roof> host_roofs() {
   const auto threads = static_cast<std::int64_t>(omp_get_max_threads());
   // half of what a level holds: the other half is left for what else a core keeps there
-  const auto own = [](int name, std::int64_t fallback) {
-    const long bytes = sysconf(name);
-    return bytes > 0 ? static_cast<std::int64_t>(bytes) : fallback;
-  };
-  const std::int64_t l1 = own(_SC_LEVEL1_DCACHE_SIZE, 32 << 10), l2 = own(_SC_LEVEL2_CACHE_SIZE, 512 << 10);
+  const std::int64_t l1 = own_cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 << 10), l2 = own_l2_bytes();
   const std::int64_t last = last_level_cache_bytes();
   const std::int64_t beyond =
       std::clamp<std::int64_t>(4 * last, std::int64_t{128} << 20, std::int64_t{4} << 30);
@@ -96,6 +98,15 @@ std::vector<Roof> measure_roofs(Device device) {
       break;
   }
   throw Error("the CPU executor has no roofs: nothing is timed there");
+}
+
+double second_level_bytes(Device device) {
+  if (device == Device::cpu) return static_cast<double>(own_l2_bytes()) * omp_get_max_threads();
+#if defined(PLUMB_WITH_CUDA)
+  return static_cast<double>(device_info().l2_bytes);
+#else
+  throw Error(make_backend(device)->why_not());
+#endif
 }
 
 RoofSet roof_set(const std::vector<Roof>& roofs, Device device) {

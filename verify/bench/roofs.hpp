@@ -41,6 +41,8 @@ inline constexpr double kRoofAllowance = 1.1;
 
 /// Measures the roofs of a device; about two seconds. Throws Error for a device that is not there.
 [[nodiscard]] std::vector<Roof> measure_roofs(Device);
+/// Bytes of the second-level cache: a GPU's, or those of all host threads together. Throws Error for a device that is not there.
+[[nodiscard]] double second_level_bytes(Device);
 /// Reads them back from the list. Levels and rates that are not listed are left out.
 [[nodiscard]] RoofSet roof_set(const std::vector<Roof>&, Device);
 /// The better of two measurements of the same roofs: noise only ever lowers a roof.

@@ -64,6 +64,14 @@ double rank_test(const std::vector<double>& a, const std::vector<double>& b) {
   return std::erfc(z / std::sqrt(2.0));
 }
 
+double percentile(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const double at = share * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(at), above = std::min(below + 1, values.size() - 1);
+  return values[below] + (at - static_cast<double>(below)) * (values[above] - values[below]);
+}
+
 double geometric_mean(const std::vector<double>& values) {
   if (values.empty()) return 0;
   double sum = 0;

@@ -28,6 +28,10 @@ struct Summary {
 /// Source: H. B. Mann, D. R. Whitney, Annals of Mathematical Statistics 18 (1947).
 [[nodiscard]] double rank_test(const std::vector<double>& a, const std::vector<double>& b);
 
+/// The value below which `share` of the values lie, between two of them in proportion: 0 gives the least, 0.5 the median, 1 the
+/// largest. 0 for none.
+[[nodiscard]] double percentile(std::vector<double> values, double share);
+
 /// Geometric mean of positive values; 0 for none.
 [[nodiscard]] double geometric_mean(const std::vector<double>& values);
 
