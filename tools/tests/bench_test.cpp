@@ -108,3 +108,77 @@ TEST_CASE("bench: a limit is a number of seconds above 0, and a full standard ou
   }
   CHECK(plumb::testing::shell("{ " PLUMB_BENCH " --help; } > /dev/full").exit_code == 2);
 }
+
+TEST_CASE("drawn cases are timed, and what they say is written as table, JSON, page and pictures") {
+  const Scratch folder;
+  const std::string json = folder.file("a.json"), page = folder.file("a.md"), plots = folder.file("plots");
+  const Outcome run = bench("--drawn 2 --seed 3 --case reduce --device cpu --budget 0.01 --json " + json +
+                            " --markdown " + page + " --svg " + plots);
+  CHECK_MESSAGE(run.exit_code == 0, run.text);
+  CHECK(run.has("2 cases drawn for timing, 2 of each operator, seed 3: 64 KiB to "));
+  CHECK(run.has("reduce.f32 cpu"));
+  CHECK(run.has("reduce.f64 cpu"));
+  CHECK(std::filesystem::exists(plots + "/drawn_reduce.svg"));
+  CHECK(slurp(page).find("](plots/drawn_reduce.svg)") != std::string::npos);
+  CHECK(slurp(json).find("\"drawn\"") != std::string::npos);
+  const Outcome again = bench("draw " + json);
+  CHECK(again.exit_code == 0);
+  CHECK(again.has("reduce.f64 cpu"));
+}
+
+TEST_CASE("a limit that is over leaves a whole report that counts what was not timed") {
+  const Scratch folder;
+  const std::string json = folder.file("a.json");
+  const Outcome run = bench("--drawn 2 --case gemv --device cpu --limit 0.001 --json " + json);
+  CHECK_MESSAGE(run.exit_code == 3, run.text);
+  CHECK(run.has("not timed for want of time (limit 0.001 s): 2 cases"));
+  const Outcome again = bench("draw " + json + " --markdown " + folder.file("a.md"));
+  CHECK(again.exit_code == 3);
+  CHECK(slurp(folder.file("a.md")).find("not timed for want of time (limit 0.001 s): 2 cases") !=
+        std::string::npos);
+}
+
+TEST_CASE(
+    "a budget of a case that is over leaves out its simplest rungs, never the vendors and the first of "
+    "ours") {
+  const Outcome run = bench("--drawn 1 --case gemv.f32 --device cpu --budget 0.01 --case-budget 0.0001");
+  CHECK_MESSAGE(run.exit_code == 0, run.text);
+  CHECK(run.has("not timed for want of time: 0 cases, and 3 variants of the others"));
+  CHECK(run.has("bench: 3 timed, 0 not timed because wrong"));
+}
+
+TEST_CASE("a rung's choice is rated against the best: --adaptive names it where its name does not") {
+  const Outcome run = bench("--drawn 1 --case gemv.f32 --device cpu --budget 0.01 --adaptive 'cpu/01*'");
+  CHECK_MESSAGE(run.exit_code == 0, run.text);
+  CHECK(run.has("; adaptive cpu/01_serial "));
+}
+
+TEST_CASE("drawn cases stand beside a user's matrix, and a matrix too large for an operator is named") {
+  const Scratch folder;
+  const std::string file =
+      folder.write("m.mtx", "%%MatrixMarket matrix coordinate real general\n300 300 2\n1 2 0.5\n300 1 1.5\n");
+  const Outcome planned = bench("--drawn 2 --case spmm,gemv --device cpu --dry-run --matrix " + file);
+  CHECK_MESSAGE(planned.exit_code == 0, planned.text);
+  CHECK(planned.has("spmm.f32(matrix=" + file + ",n="));
+  CHECK(planned.has("spmm.f64(matrix=" + file + ",n="));
+  const std::string wide =
+      folder.write("w.mtx", "%%MatrixMarket matrix coordinate real general\n2000000 2000000 1\n1 2 0.5\n");
+  const Outcome left_out = bench("--drawn 2 --case dense_to_csr --device cpu --dry-run --matrix " + wide);
+  CHECK(left_out.exit_code == 0);
+  CHECK(left_out.has(wide + ": left out of dense_to_csr.f32"));
+}
+
+TEST_CASE("options of drawn cases need --drawn, and reports of two draws are not joined") {
+  CHECK(bench("--case spmv --seed 3").has("--seed is for drawn cases"));
+  CHECK(bench("--case spmv --limit 3").exit_code == 2);
+  CHECK(bench("--drawn 0").exit_code == 2);
+  CHECK(bench("--drawn 2 --limit nan").has("--limit: not a number of seconds"));
+  const Scratch folder;
+  const std::string a = folder.file("a.json"), b = folder.file("b.json");
+  const std::string common =
+      "--drawn 1 --case gemv.f32 --device cpu --budget 0.01 --case-budget 0.0001 --json ";
+  CHECK(bench(common + a).exit_code == 0);
+  CHECK(bench(common + b + " --seed 4").exit_code == 0);
+  CHECK(bench("draw " + a + " " + b).has("its cases were not drawn as the others'"));
+  CHECK(bench("draw " + a + " " + a).exit_code == 0);
+}

@@ -173,7 +173,7 @@ std::string drawn_head(const BenchReport& report) {
       show_bytes(static_cast<std::int64_t>(d.size.most_bytes)), d.size.most_work, d.size.most_entries);
   if (!d.not_begun.empty() || d.variants_not_timed > 0) {
     text += fmt::format("not timed for want of time{}: {} cases, and {} variants of the others\n",
-                        d.limit > 0 ? fmt::format(" (limit {:.0f} s)", d.limit) : "", d.not_begun.size(),
+                        d.limit > 0 ? fmt::format(" (limit {} s)", d.limit) : "", d.not_begun.size(),
                         d.variants_not_timed);
   }
   if (d.mistrusted > 0) text += fmt::format("not timed because they prove nothing: {} cases\n", d.mistrusted);

@@ -9,8 +9,11 @@
 #include "reference/core/error.hpp"
 #include "reference/core/sparse_cases.hpp"
 #include "verify/bench/compare.hpp"
+#include "verify/bench/drawn_plot.hpp"
+#include "verify/bench/drawn_summary.hpp"
 #include "verify/bench/ladder.hpp"
 #include "verify/bench/result.hpp"
+#include "verify/bench/time_shares.hpp"
 #include "verify/engine/adapter.hpp"
 #include "verify/judge/runner.hpp"
 
@@ -277,6 +280,131 @@ TEST_CASE("times and rates are printed with suitable units") {
   CHECK(rate_text(48.4e12, "FLOP/s") == "48.4 TFLOP/s");
 }
 
+namespace {
+
+// A drawn case of spmv in fp32: the vendor takes 8 s, our best `best`, the adaptive rung `adaptive` (0: there is none).
+void add_drawn(BenchReport& report, int rows, double best, double adaptive) {
+  const std::string id = "spmv.f32(rows=" + std::to_string(rows) + ",cols=4,density=1,fill=real,seed=1)";
+  const auto add = [&](BenchResult r) {
+    r.case_id = id;
+    report.results.push_back(std::move(r));
+  };
+  const auto exactly = [](BenchResult r, double seconds) {
+    r.warm->samples.assign(20, seconds), r.warm->summary = summarise(r.warm->samples);
+    return r;
+  };
+  add(exactly(timed_library("cpu/80_slow", 1), 9));
+  add(exactly(timed_library("cpu/81_fast", 1), 8));
+  add(exactly(timed("cpu/01_ours", 1), best));
+  if (adaptive == 0) return;
+  add(exactly(timed("cpu/02_adaptive", 1), adaptive));
+  report.results.back().adaptive = true;
+}
+
+// Best of ours 4, 2, 16 and 1 times 8 s: speeds 2, 4, 0.5 and 8.
+BenchReport drawn_report() {
+  BenchReport report;
+  report.drawn.emplace();
+  report.drawn->program = "tools/plumb bench", report.drawn->cases = 5, report.drawn->not_begun = {"x"};
+  add_drawn(report, 1, 4, 5), add_drawn(report, 2, 2, 2), add_drawn(report, 3, 16, 24),
+      add_drawn(report, 4, 1, 2);
+  return report;
+}
+
+}  // namespace
+
+TEST_CASE("a percentile lies between two values in proportion") {
+  CHECK(percentile({4, 1, 3, 2}, 0.5) == 2.5);
+  CHECK(percentile({4, 1, 3, 2}, 0) == 1);
+  CHECK(percentile({4, 1, 3, 2}, 1) == 4);
+  CHECK(percentile(counted(21), 0.05) == 2);
+  CHECK(percentile({7}, 0.95) == 7);
+  CHECK(percentile({}, 0.5) == 0);
+}
+
+TEST_CASE(
+    "drawn cases together: geometric mean, 5th percentile, worst and regret, with the worst case's command") {
+  const BenchReport report = drawn_report();
+  const std::vector<DrawnSummary> all = summarise_drawn(report);
+  REQUIRE(all.size() == 1);
+  const DrawnSummary& s = all.front();
+  CHECK(s.cases == 4);
+  CHECK(s.best.cases == 4);
+  CHECK(s.best.mean == doctest::Approx(std::pow(2.0 * 4 * 0.5 * 8, 0.25)));
+  CHECK(s.best.percentile_5 ==
+        doctest::Approx(0.5 + 0.15 * 1.5));  // 0.05 of 3 steps, the first from 0.5 to 2
+  CHECK(s.best.worst == 0.5);
+  CHECK(s.best.worst_case == "spmv.f32(rows=3,cols=4,density=1,fill=real,seed=1)");
+  CHECK(s.best.worst_repro ==
+        "tools/plumb bench --case 'spmv.f32(rows=3,cols=4,density=1,fill=real,seed=1)' --device cpu --warm "
+        "--variant cpu/81_fast --variant cpu/01_ours");
+  CHECK(s.adaptive.mean == doctest::Approx(std::pow(8.0 / 5 * 4 * 8 / 24 * 4, 0.25)));
+  CHECK(s.adaptive.worst == doctest::Approx(8.0 / 24));
+  // slower by 25 %, 0, 50 % and 100 %
+  CHECK(s.regret.cases == 4);
+  CHECK(s.regret.median == doctest::Approx(0.375));
+  CHECK(s.regret.percentile_95 == doctest::Approx(0.5 + 0.85 * 0.5));
+  CHECK(s.regret.worst == doctest::Approx(1));
+  CHECK(s.regret.worst_case == "spmv.f32(rows=4,cols=4,density=1,fill=real,seed=1)");
+  CHECK(drawn_table(report).find("100.0 %") != std::string::npos);
+  CHECK(drawn_table(report).find("1 cases, and 0 variants") != std::string::npos);
+  CHECK(drawn_markdown(report).find("| spmv.f32 cpu | 4 | 2.38x |") != std::string::npos);
+}
+
+TEST_CASE("of drawn cases, another arithmetic and other devices are no yardstick, a single run is one") {
+  BenchReport report;
+  report.drawn.emplace();
+  add_drawn(report, 1, 4, 0);
+  BenchResult rounded = timed("cpu/03_tf32", 1), elsewhere = timed_library("gpu/80_vendor", 0.001);
+  rounded.arithmetic = Arithmetic::tf32, elsewhere.device = "gpu";
+  elsewhere.case_id = rounded.case_id = report.results.front().case_id;
+  report.results.push_back(rounded), report.results.push_back(elsewhere);
+  CHECK(summarise_drawn(report).front().best.mean == 2);
+  CHECK(summarise_drawn(report).front().regret.cases == 0);
+  report.results[2].warm.reset(), report.results[2].single = 16;  // ours was left out after one run
+  CHECK(summarise_drawn(report).front().best.mean == 0.5);
+  CHECK(summarise_drawn(report).front().best.noisy == 1);
+}
+
+TEST_CASE("a report of drawn cases is read back as it was written, with what its head and table say") {
+  BenchReport report = drawn_report();
+  report.drawn->size = {1000, 2000, 3000, 4000}, report.drawn->seed = 7, report.drawn->limit = 60;
+  report.results[2].warm.reset(), report.results[2].single = 16;
+  const BenchReport again = from_json(to_json(report), "again");
+  REQUIRE(again.drawn);
+  CHECK(again.drawn->size == report.drawn->size);
+  CHECK(drawn_table(again) == drawn_table(report));
+  CHECK(again.results[3].adaptive);
+  CHECK(to_json(again) == to_json(report));
+}
+
+TEST_CASE("a picture of drawn cases has one point for each case and kind, and is empty without a ratio") {
+  const std::string svg = drawn_svg(drawn_report(), "spmv");
+  std::size_t points = 0;
+  for (std::size_t at = svg.find("<circle"); at != std::string::npos; at = svg.find("<circle", at + 1))
+    ++points;
+  CHECK(points == 8);
+  CHECK(svg.find("compulsory traffic") != std::string::npos);
+  CHECK(drawn_svg(drawn_report(), "gemm").empty());
+}
+
+TEST_CASE("a limit is shared among the operators that are left, and theirs among their cases") {
+  TimeShares shares(100, 1e9, {"a", "a", "a", "a", "b", "b"});
+  CHECK(shares.may_begin(0, 0));
+  CHECK(shares.deadline(0, 0) == 25);  // twice a quarter of 50
+  CHECK(shares.may_begin(1, 40));
+  CHECK(shares.deadline(1, 40) == doctest::Approx(40 + 2 * 10 / 3.0));
+  CHECK(shares.may_begin(3, 49));
+  CHECK(shares.deadline(3, 49) == 50);  // never past the operator's share
+  CHECK_FALSE(shares.may_begin(3, 50));
+  CHECK(shares.may_begin(4, 20));  // what an operator leaves, the next ones have
+  CHECK(shares.deadline(4, 20) == 100);
+  CHECK_FALSE(shares.may_begin(5, 100));
+  TimeShares unlimited(std::numeric_limits<double>::infinity(), 10, {"a", "b"});
+  CHECK(unlimited.may_begin(0, 1e6));
+  CHECK(unlimited.deadline(0, 1e6) == 1e6 + 10);
+}
+
 TEST_CASE("a picture holds every variant, and escapes what an id may hold") {
   BenchReport report;
   report.results = {timed("cpu/01_a", 1e-3), timed_library("cpu/81_b", 2e-3)};
@@ -443,4 +571,27 @@ TEST_CASE("a time budget that is used up ends the samples, but never before the 
       CHECK(runner.judge_timed(c, *prepared, v, request, timing).verdict == Verdict::pass);
   }
   CHECK(timing.warm.size() == 1);
+}
+
+TEST_CASE("a variant far slower than the limit is run once under the clock, is judged, and is marked") {
+  static const OperatorAdapter<Update> adapter;
+  RunOptions options;
+  options.isolation = Isolation::none;
+  Runner runner(options);
+  runner.use(adapter);
+  const Case c = parse_case("update.f32(n=100,fill=exact,seed=3)");
+  const auto prepared = adapter.prepare(c);
+  TimingRequest request;
+  request.samples = 25, request.budget = 1e9;
+  for (const double limit : {1e-12, 1e9}) {
+    request.give_up_above = limit;
+    for (const VariantInfo& v : adapter.variants(Device::gpu)) {
+      if (v.name != "cpu/honest") continue;
+      Timing timing;
+      CHECK(runner.judge_timed(c, *prepared, v, request, timing).verdict == Verdict::pass);
+      CHECK(timing.given_up == (limit < 1));
+      CHECK(timing.warm.size() == (limit < 1 ? 1 : 25));
+      CHECK(timing.cold.size() == (limit < 1 ? 0 : 25));
+    }
+  }
 }

@@ -3,8 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include "reference/core/error.hpp"
 #include "reference/core/operator.hpp"
 #include "verify/drawing/draw.hpp"
+#include "verify/drawing/draw_timed.hpp"
 #include "verify/drawing/shrink.hpp"
 #include "verify/operators.hpp"
 
@@ -116,6 +118,108 @@ TEST_CASE("a case with a user's matrix is outside the space, and is not shrunk")
   const Case c = parse_case("spmv.f32(matrix=a.mtx,fill=real,seed=1)");
   CHECK_FALSE(space.locate(c));
   CHECK(shrink_case(space, c, [](const Case&) { return true; }).smallest == c);
+}
+
+// Small enough to be made, and as large as those of a GPU with a cache of 50 MB.
+constexpr TimedSize kTimed{65536, 4e6, 5e7, 1e5}, kTimedAtSize{65536, 4e8, 2e10, 1.6e7};
+
+// They point into the space.
+template <class Op>
+std::vector<Point> timed_points(std::uint64_t draws) {
+  static const CaseSpace space = space_of<Op>();
+  std::vector<Point> points;
+  for (std::uint64_t number = 0; number < draws; ++number)
+    points.push_back(*space.locate(draw_timed_case(space, 1, number, kTimedAtSize)));
+  return points;
+}
+
+// How many points have it.
+template <class F>
+std::ptrdiff_t count(const std::vector<Point>& points, F&& has) {
+  return std::count_if(points.begin(), points.end(), has);
+}
+
+TEST_CASE("a case drawn for timing can be made, is within its limits, and is the same for seed and number") {
+  each_operator(Operators{}, []<class Op>() {
+    const CaseSpace space = space_of<Op>();
+    for (std::uint64_t number = 0; number < 30; ++number) {
+      const Case c = draw_timed_case(space, 11, number, kTimed);
+      CAPTURE(c.id());
+      CHECK(draw_timed_case(space, 11, number, kTimed) == c);
+      CHECK(parse_case(c.id()) == c);
+      CHECK(c.fill == Fill::real);
+      CHECK(c.dtype == (number % 2 == 0 ? Dtype::f32 : Dtype::f64));
+      const std::optional<Point> p = space.locate(c);
+      REQUIRE(p);
+      CHECK(space.multiply_adds(*p) > 0);
+      CHECK(space.multiply_adds(*p) <= kTimed.most_work);
+      CHECK(space.bytes(*p) <= kTimed.most_bytes);
+      if (c.dtype == Dtype::f32) {
+        CHECK_NOTHROW((make_and_validate<Op, float>(c)));
+      } else {
+        CHECK_NOTHROW((make_and_validate<Op, double>(c)));
+      }
+    }
+  });
+}
+
+TEST_CASE("sizes for timing are spread over their range in bytes, for every operator") {
+  each_operator(Operators{}, []<class Op>() {
+    const CaseSpace space = space_of<Op>();
+    CAPTURE(space.op());
+    const std::vector<Point> points = timed_points<Op>(200);
+    const auto bytes = [&](const Point& p) { return space.bytes(p); };
+    CHECK(count(points, [&](const Point& p) { return bytes(p) < 2e6; }) > 30);
+    CHECK(count(points, [&](const Point& p) { return bytes(p) > 1e7; }) > 30);
+  });
+}
+
+TEST_CASE("shapes for timing are thin and fat, square and oblong, ragged and round") {
+  const std::vector<Point> points = timed_points<Gemm>(200);
+  const auto aspect = [](const Point& p) {
+    return std::max({p["m"], p["n"], p["k"]}) / std::min({p["m"], p["n"], p["k"]});
+  };
+  const auto multiple = [](const Point& p) { return static_cast<int>(p["m"]) % 8 == 0; };
+  CHECK(count(points, [&](const Point& p) { return aspect(p) == 1; }) > 20);
+  CHECK(count(points, [&](const Point& p) { return aspect(p) > 16; }) > 20);
+  CHECK(count(points, [](const Point& p) { return p["m"] > 4 * p["n"]; }) > 10);
+  CHECK(count(points, [](const Point& p) { return p["n"] > 4 * p["m"]; }) > 10);
+  CHECK(count(points, [](const Point& p) { return p["k"] > 4 * p["m"]; }) > 10);
+  CHECK(count(points, multiple) > 60);
+  CHECK(count(points, [&](const Point& p) { return !multiple(p); }) > 60);
+}
+
+TEST_CASE("every pattern is drawn for timing, and every width and depth that users have") {
+  std::set<std::string> patterns;
+  const std::vector<Point> matrices = timed_points<Spmv>(300);
+  for (const Point& p : matrices) patterns.insert(p.word("pattern"));
+  const CaseSpace space = space_of<Spmv>();
+  CHECK(patterns.size() == space.parameters()[space.index("pattern")].classes.size());
+  const auto covers = [](const std::vector<Point>& points, const char* key, double low, double high) {
+    CAPTURE(key);
+    for (double from = low; from < high; from *= 4)
+      CHECK(count(points, [&](const Point& p) { return p[key] >= from && p[key] < 4 * from; }) > 10);
+    CHECK(count(points, [&](const Point& p) { return p[key] < low || p[key] > high; }) == 0);
+  };
+  covers(timed_points<Spmm>(300), "n", 1, 256);
+  covers(timed_points<Sddmm>(300), "k", 8, 256);
+}
+
+TEST_CASE("operators draw apart: cases of one number are not alike") {
+  const CaseSpace gemv = space_of<Gemv>(), transpose = space_of<Transpose>();
+  int alike = 0;
+  for (std::uint64_t number = 0; number < 40; ++number) {
+    const Case a = draw_timed_case(gemv, 1, number, kTimed),
+               b = draw_timed_case(transpose, 1, number, kTimed);
+    alike += a.text("rows") == b.text("rows") ? 1 : 0;
+  }
+  CHECK(alike < 4);
+}
+
+TEST_CASE("an extent without sizes for timing is an error that names it") {
+  CHECK_THROWS_WITH_AS((void)draw_timed_case(two_sizes(), 1, 0, kTimed),
+                       "gemv: 'rows' has no sizes for timing: timed_size() or timed_range() in describe()",
+                       Error);
 }
 
 }  // namespace
