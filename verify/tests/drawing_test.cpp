@@ -1,7 +1,11 @@
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <set>
+#include <string>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "reference/core/error.hpp"
 #include "reference/core/operator.hpp"
@@ -220,6 +224,29 @@ TEST_CASE("an extent without sizes for timing is an error that names it") {
   CHECK_THROWS_WITH_AS((void)draw_timed_case(two_sizes(), 1, 0, kTimed),
                        "gemv: 'rows' has no sizes for timing: timed_size() or timed_range() in describe()",
                        Error);
+}
+
+// The values of one parameter, as docs/results/drawn.md has them.
+std::string words_of(const TimedValues& t) {
+  std::string text = t.words.empty() ? fmt::format("{} to {}{}", t.low, t.high, t.grows ? ", grows" : "")
+                                     : fmt::format("{}", fmt::join(t.words, ", "));
+  if (!t.like.empty()) text += fmt::format("; as {} in {:.0f} %", t.like, 100 * t.alike);
+  return text;
+}
+
+TEST_CASE("docs/results/drawn.md says what the descriptions say about timing") {
+  std::ifstream file(PLUMB_DOCS_DIR "/results/drawn.md");
+  REQUIRE_MESSAGE(file, "docs/results/drawn.md cannot be read");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  std::string table;
+  each_operator(Operators{}, [&]<class Op>() {
+    const CaseSpace space = space_of<Op>();
+    for (const Parameter& p : space.parameters()) {
+      if (p.timed.words.empty() && p.timed.high == 0) continue;
+      table += fmt::format("| {} | {} | {} |\n", Op::kName, p.key, words_of(p.timed));
+    }
+  });
+  CHECK_MESSAGE(page.find(table) != std::string::npos, "the page must hold\n" << table);
 }
 
 }  // namespace
