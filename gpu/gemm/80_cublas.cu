@@ -8,7 +8,8 @@
 // Limits    the library's.
 // Fails at  sizes of zero, which it refuses, and so do we: unsupported. At k = 2 it pads k with zeros: an
 //           infinity in A then gives NaN where an infinity is due (cuBLAS 13.1, fp64, H200). It therefore
-//           declares itself for finite inputs.
+//           declares itself for finite inputs. Where beta is -0, some of its kernels read C and multiply it
+//           (cuBLAS 13.1, both types, H200: m=7, n=2999, k=2): it is given +0.
 // Source    cuBLAS library, "cublas<t>gemm()".
 #include "gpu/gemm/cublas.hpp"
 
@@ -20,8 +21,9 @@ using namespace gemm;
 template <class T>
 void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::device>& in,
          const Gemm::Out<T, Space::device>& out, Context& context) {
+  const T beta = p.beta == T(0) ? T(0) : p.beta;  // never -0
   PLUMB_CUBLAS(cublas_gemm(static_cast<Cublas*>(context.plan)->get(), CUBLAS_OP_N, CUBLAS_OP_N, out.C.cols,
-                           out.C.rows, in.A.cols, &p.alpha, in.B.data, in.B.ld, in.A.data, in.A.ld, &p.beta,
+                           out.C.rows, in.A.cols, &p.alpha, in.B.data, in.B.ld, in.A.data, in.A.ld, &beta,
                            out.C.data, out.C.ld));
 }
 
