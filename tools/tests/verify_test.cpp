@@ -267,7 +267,9 @@ TEST_CASE("nothing to judge says why, and a word that is not known is an error")
   none("--case 'spmv.f32(row=5)'", "did you mean 'rows'?");
   none("--case 'spmv.f32(rows=7,cols=7,density=0.5,fill=real)'", "ends in ,seed=1)");
   const plumb::test::Scratch scratch;
-  none("--case gemm --matrix " + scratch.write("m.mtx", kMatrix), "--matrix is for sparse operators");
+  const std::string matrix = scratch.write("m.mtx", kMatrix);
+  none("--case gemm --matrix " + matrix, "--matrix is for sparse operators: spmv, spmm, sddmm, dense_to_csr");
+  none("--case 'spmv.f32(alpha=77)' --matrix " + matrix, "no case on the matrix has the values");
   CHECK(verify("--case 'spmv.*' --variant 'cpu/0[1-4]*'").has("a glob knows * and ?"));
   CHECK(verify("--mutants --case spvm").exit_code == 2);
   CHECK(verify("--mutants --case spvm").has("did you mean 'spmv'?"));

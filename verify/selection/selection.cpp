@@ -60,6 +60,19 @@ std::vector<Case> listed_for(const CaseChoice& choice, const CaseFilter& filter,
   return tier_cases(entry, choice.tier, *choice.covers);
 }
 
+// A matrix takes the place of rows, columns, density and pattern in the cases of operators that have these.
+std::string why_none_on_matrices(const CaseFilter& filter) {
+  std::vector<std::string> sparse;
+  bool named = false;
+  for (const auto& entry : operators()) {
+    if (!entry->cases().front().has("density")) continue;
+    sparse.push_back(entry->name());
+    named = named || matches_any(filter.operator_globs(), entry->name());
+  }
+  return named ? "no case on the matrix has the values that --case and --fill name"
+               : fmt::format("--matrix is for sparse operators: {}", fmt::join(sparse, ", "));
+}
+
 std::string why_no_case(const CaseChoice& choice, const CaseFilter& filter) {
   std::map<Tier, int> tiers;
   int other_fill = 0;
@@ -77,7 +90,7 @@ std::string why_no_case(const CaseChoice& choice, const CaseFilter& filter) {
     }
   }
   if (choice.drawn > 0) return "no drawn case has the values that --case and --fill name";
-  if (!choice.matrices.empty()) return "--matrix is for sparse operators: spmv, spmm, sddmm";
+  if (!choice.matrices.empty()) return why_none_on_matrices(filter);
   if (other_fill > 0) return fmt::format("{} cases match, of other fills than --fill names", other_fill);
   if (!tiers.empty()) {
     const auto& [tier, count] = *tiers.begin();
