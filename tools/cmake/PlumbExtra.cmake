@@ -74,6 +74,10 @@ function(plumb_extra_folder folder)
     if(schemata)
       target_compile_options(${kernels} PRIVATE -w)
     endif()
+    if(PLUMB_SANITIZE MATCHES thread)  # a user's vector instructions too are compiled, and seen
+      set_target_properties(${kernels} PROPERTIES CXX_COMPILER_LAUNCHER ${CMAKE_SOURCE_DIR}/tools/cmake/with_g++.sh)
+      target_compile_options(${kernels} PRIVATE -march=native)
+    endif()
     target_link_libraries(${kernels} PRIVATE plumb_flags plumb_fast OpenMP::OpenMP_CXX plumb_openblas Eigen3::Eigen
                           $<TARGET_NAME_IF_EXISTS:plumb_gpu_runtime>)
   endif()

@@ -142,6 +142,31 @@ class Plumb(unittest.TestCase):
             self.log(), ["cmake", "ninja bin/verify", "ninja bin/plumb_simt_worker"]
         )  # this build has no other
 
+    def test_races_of_host_kernels_are_looked_for_in_a_build_of_their_own(self):
+        for words in (
+            ["--race", "--device", "cpu"],
+            ["--device=cpu", "--race"],
+            ["--mutants", "--race", "--device", "cpu"],
+        ):
+            self.assertIn("build/archer/bin/verify " + " ".join(words), self.plumb("verify", *words).stdout)
+        others = (["--race"], ["--race", "--device", "cpu,simt"], ["--device", "cpu"], ["--device", "simt"])
+        for words in others:
+            self.assertIn("build/cpu/bin/verify " + " ".join(words), self.plumb("verify", *words).stdout)
+
+    def test_races_without_clang_name_its_package(self):
+        (self.play / "dpkg-query").unlink()
+        present = "bash sh env readlink dirname uname mkdir cut sed sort grep cat rm setarch ninja cmake"
+        only = self.folder / "only"
+        only.mkdir()
+        for tool in [*present.split(), "python3"]:
+            found = shutil.which(tool, path=self.environment["PATH"])
+            if found:
+                (only / tool).symlink_to(found)
+        self.environment["PATH"] = str(only)
+        got = self.plumb("verify", "--race", "--device", "cpu")
+        self.assertEqual(got.returncode, 2, got.stderr)
+        self.assertIn("apt-get install clang libomp-dev", got.stderr)
+
     def test_extra_builds_beside_the_usual_programs(self):
         self.folder_of_kernels("mine", "a.cpp", "b.cu")
         self.folder_of_kernels("yours", "a.cpp")

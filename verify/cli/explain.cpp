@@ -60,8 +60,8 @@ constexpr std::pair<const char*, const char*> kWords[] = {
      "(--explain sanitize)."},
     {"sanitize", kSanitizerBlindSpots},
     {"archer",
-     "Instrument: OpenMP code under ThreadSanitizer with Archer, in a build of its own "
-     "(tools/ci/archer.sh)."},
+     "Instrument: host kernels under ThreadSanitizer with LLVM's Archer, which knows the order that OpenMP "
+     "gives, in a build of its own (tools/plumb verify --race --device cpu)."},
     {"stress",
      "Runs disturbed from a seed, 24 of them where --repeat does not say otherwise, compared as all runs "
      "are. On a GPU: other kernels take a "

@@ -12,6 +12,7 @@
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
 #include "tools/version.hpp"
+#include "verify/engine/confinement.hpp"
 #include "verify/selection/selection.hpp"
 
 namespace plumb {
@@ -32,6 +33,8 @@ constexpr const char* kFooter =
     "  verify --case all --quiet --json /dev/stdout | jq   a report goes to a pipe, all else to stderr\n"
     "  verify --case 'spmv' --device simt --race           the GPU kernels without a GPU, every access "
     "checked for races\n"
+    "  verify --case 'spmv' --device cpu --race            the host kernels under ThreadSanitizer, with "
+    "tools/plumb\n"
     "  verify --case all --stress                          the GPU kernels with delays at their barriers and "
     "load beside them\n"
     "  verify --case all --sanitize memcheck,racecheck     the GPU kernels under compute-sanitizer\n"
@@ -124,7 +127,10 @@ CLI::Option* declare_run(CLI::App& app, VerifyOptions& o, Typed& typed) {
 }
 
 void declare_instruments(CLI::App& app, VerifyOptions& o, Typed& typed) {
-  app.add_flag("--race", o.run.race, "on the CPU executor with race detection; implies --device simt");
+  app.add_flag(
+      "--race", o.run.race,
+      "with race detection: GPU kernels on the CPU executor (--device simt, implied), or host kernels "
+      "under ThreadSanitizer with LLVM's Archer (--device cpu, with tools/plumb), one of the two");
   app.add_option("--seeds", o.run.seeds,
                  "N schedules of each case on the CPU executor: orders of threads, moments of copies and, "
                  "with --race, "
@@ -233,14 +239,30 @@ void take_shard(const std::string& text, VerifyOptions& o) {
   --o.shard;
 }
 
-// What --sanitize, --stress and --race imply, and what they go with.
+// GPU kernels are judged by the CPU executor, host kernels by ThreadSanitizer: two instruments in two builds.
+void apply_race(VerifyOptions& o) {
+  if (!o.run.race) return;
+  if (o.devices.empty() && !o.mutants) o.devices = {"simt"};
+  const bool host = names(o.devices, "cpu"), simt = names(o.devices, "simt");
+  if (host && o.devices.size() > 1)
+    throw Error(
+        "--race: host kernels are judged under ThreadSanitizer, in a build of its own, "
+        "and GPU kernels on the CPU executor: run it twice, with --device cpu and with --device simt");
+  if (host && !is_thread_sanitized())
+    throw Error(
+        "--race --device cpu judges under ThreadSanitizer, and this program was built without it: "
+        "tools/plumb verify --race --device cpu builds one that has it");
+  if (!host && !simt && !o.mutants) throw Error("--race judges kernels on --device simt or --device cpu");
+}
+
+// What --sanitize and --stress imply, and what they go with.
 void apply_instruments(VerifyOptions& o, const Typed& typed) {
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   if (!o.mutate.empty())
     throw Error(
         "--mutate compiles what it judges: tools/plumb verify --mutate GLOB, with no word before it but "
         "--extra DIR");
-  if (o.run.race && o.devices.empty() && !o.mutants) o.devices = {"simt"};
+  apply_race(o);
   if (!o.sanitize.empty()) {
     o.tools = parse_tools(o.sanitize);
     if (o.run.race || o.run.stress != 0) throw Error("--sanitize goes alone: not with --race or --stress");
@@ -257,8 +279,6 @@ void apply_instruments(VerifyOptions& o, const Typed& typed) {
     if (!typed.repeat) o.run.repeat = 24;
   }
   const bool simt = names(o.devices, "simt");
-  if (o.run.race && !simt && !o.mutants)
-    throw Error("--race judges kernels on the CPU executor: --device simt");
   if (o.jobs == 0 && simt && o.devices.size() == 1) o.jobs = cores;
 }
 

@@ -19,7 +19,7 @@ void confine_worker(bool limit_memory);
 /// True in builds with sanitizers.
 [[nodiscard]] bool is_sanitized();
 
-/// True in builds with ThreadSanitizer: with Archer beside it, a race of OpenMP threads ends the process with its exit code.
+/// True in builds with ThreadSanitizer: with Archer beside it, a race of OpenMP threads is reported and ends the process.
 [[nodiscard]] bool is_thread_sanitized();
 
 /// Threads of this process.

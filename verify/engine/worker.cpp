@@ -279,8 +279,9 @@ class Worker::Exchange {
   }
 
   Outcome ended(Outcome::Kind kind, const std::string& how) {
-    const std::string last = last_line(said_ + worker_.read_output());
     Outcome outcome;
+    outcome.said = said_ + worker_.read_output();
+    const std::string last = last_line(outcome.said);
     outcome.kind = kind;
     outcome.how = last.empty() ? how : fmt::format("{}; last words: {}", how, printable(last, 300));
     worker_.end();

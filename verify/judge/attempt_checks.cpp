@@ -2,6 +2,7 @@
 #include <array>
 
 #include "verify/judge/checks.hpp"
+#include "verify/judge/thread_sanitizer.hpp"
 
 namespace plumb {
 namespace {
@@ -24,6 +25,12 @@ std::optional<Finding> not_run(const Observation& o) {
     default:
       return std::nullopt;
   }
+}
+
+// ThreadSanitizer ends a child at its first race, and says why before.
+std::optional<Finding> raced(const Observation& o) {
+  const Worker::Outcome& outcome = o.attempt.outcome;
+  return outcome.kind == Kind::died ? race_in(outcome.said) : std::nullopt;
 }
 
 std::optional<Finding> died(const Observation& o) {
@@ -65,7 +72,7 @@ std::optional<Finding> trespassed(const Observation& o) {
   return std::nullopt;
 }
 
-constexpr std::array kChecks{not_run, died, unsupported, instruments, reported_error, trespassed};
+constexpr std::array kChecks{not_run, raced, died, unsupported, instruments, reported_error, trespassed};
 
 }  // namespace
 

@@ -49,11 +49,16 @@ const std::string& called_as() { return called(); }
 
 std::string repro_line(const Case& c, const VariantInfo& variant, const RunOptions& options, int repeat) {
   static const RunOptions kDefaults;
+  const bool on_host = variant.device == Device::cpu;
   std::string line = judged(c, variant);
-  if (options.race && variant.device == Device::simt && !variant.mutant) line += " --race";
+  if (options.race && on_host) {
+    line += fmt::format("{} --race", line.find(" --device ") == std::string::npos ? " --device cpu" : "");
+  } else if (options.race && variant.device == Device::simt && !variant.mutant) {
+    line += " --race";
+  }
   if (options.stress != 0) {
-    const bool on_host = variant.device == Device::cpu && line.find(" --device ") == std::string::npos;
-    line += fmt::format("{} --stress={}", on_host ? " --device cpu" : "", options.stress);
+    const bool unsaid = on_host && line.find(" --device ") == std::string::npos;
+    line += fmt::format("{} --stress={}", unsaid ? " --device cpu" : "", options.stress);
   }
   const bool on_simt = variant.device == Device::simt;
   if (on_simt && options.schedule) line += fmt::format(" --schedule {}", *options.schedule);

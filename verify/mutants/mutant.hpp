@@ -11,7 +11,7 @@ enum Instrument : unsigned {
   kRepeat = 2,   // runs differ
   kSimt = 4,     // the CPU executor's traps
   kRace =
-      8,  // race detection: by the CPU executor; of a host mutant, by ThreadSanitizer with Archer (tools/ci/archer.sh)
+      8,  // race detection: by the CPU executor; of a host mutant, by ThreadSanitizer with Archer (--race --device cpu)
   kSanitizer = 16,  // compute-sanitizer
 };
 

@@ -24,15 +24,12 @@ namespace {
 // Where a mutant is attacked. The CPU executor counts twice: without and with checks of every access.
 enum class Place : std::uint8_t { host, gpu, simt, race, sanitizer };
 
-constexpr const char* kArcherExit =
-    "exited with code 66";  // TSAN_OPTIONS' exitcode, and ThreadSanitizer's own
-
 // The instruments that were used in a record. Where an instrument ended the run, nothing is known about the numbers.
 unsigned killers(const Record& r, Place place) {
   const bool finding = r.verdict == Verdict::race || (r.verdict == Verdict::error && !r.detail.empty());
   if (place == Place::race) return finding ? unsigned{kRace} : 0U;
   if (place == Place::simt && finding) return kSimt;
-  if (place == Place::host && is_thread_sanitized() && r.reason.rfind(kArcherExit, 0) == 0) return kArcher;
+  if (place == Place::host && r.verdict == Verdict::race) return kArcher;
   const unsigned repeat = r.differs || r.verdict == Verdict::nondeterministic ? unsigned{kRepeat} : 0U;
   const unsigned numeric =
       r.verdict != Verdict::nondeterministic || r.worst.misses > 0 ? unsigned{kNumeric} : 0U;
@@ -297,13 +294,13 @@ class Planner {
 
 void make_attacks(const MutantSweepOptions& o, RunOptions run, Attacks attacks, Attackers& attackers) {
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  run.race = false;
-  RunOptions racing = run, unstressed = run;
-  racing.race = true, unstressed.stress = 0;
+  RunOptions racing = run, plain = run, unstressed = run;
+  racing.race = true, plain.race = false, unstressed.race = false, unstressed.stress = 0;
+  run.race = is_thread_sanitized();  // for repro lines: on the host the build decides
   if (!o.sanitize.empty())
     attacks.here.clear();  // --sanitize runs the tools alone, as it does without --mutants
   attackers.make(attacks.here, std::max(o.jobs, 1), run);
-  attackers.make(attacks.plain, std::max(o.jobs, cores), run);
+  attackers.make(attacks.plain, std::max(o.jobs, cores), plain);
   attackers.make(attacks.race, std::max(o.jobs, cores), racing);
   attackers.make(attacks.tools, std::clamp(cores / 2, 1, 8), unstressed);
 }
