@@ -34,28 +34,30 @@ struct Plan {
   unsigned* finished;  // (tiles) blocks that have left their part of a tile; 0 between runs
 };
 
-/// Starts copying the tiles of A and B of one step; zeros past their ends.
-template <class T>
-PLUMB_DEVICE void start_step(const In<T>& in, Index i0, Index j0, Index k0, Index depth, T* stage) {
-  const int row = static_cast<int>(threadIdx.x) / kDepth, col = static_cast<int>(threadIdx.x) % kDepth;
-  const T* const from_a = in.A.data + i0 * in.A.ld + k0;
-  const T* const from_b = in.B.data + k0 * in.B.ld + j0;
-  const bool a_inside = k0 + col < depth, b_inside = j0 + col < in.B.cols;
-#pragma unroll
-  for (int u = 0; u < kTile; u += kThreads / kDepth) {
-    const int r = row + u;
-    const bool a = a_inside && i0 + r < in.A.rows, b = b_inside && k0 + r < depth;
-    copy_async<sizeof(T)>(stage + r * kPitch<T> + col, a ? from_a + r * in.A.ld + col : in.A.data,
-                          a ? static_cast<int>(sizeof(T)) : 0);
-    copy_async<sizeof(T)>(stage + (kTile + r) * kPitch<T> + col, b ? from_b + r * in.B.ld + col : in.B.data,
-                          b ? static_cast<int>(sizeof(T)) : 0);
+/// Starts copying a tile of an operand, rows [row0, row0 + kTile) and columns [col0, col0 + kTile), V elements
+/// at a time; zeros past `rows` and `cols`.
+template <int V, class T>
+PLUMB_DEVICE void start_tile(const DenseView<const T, Space::device>& a, Index row0, Index col0, Index rows,
+                             Index cols, T* to /* (kTile, kPitch) */) {
+  constexpr int kPerRow = kTile / V, kDown = kThreads / kPerRow;
+  const int row = static_cast<int>(threadIdx.x) / kPerRow, col = static_cast<int>(threadIdx.x) % kPerRow * V;
+  const Index across = cols - col0 - col;  // elements of the row from here on
+  const int bytes = static_cast<int>(sizeof(T)) * (across >= V ? V : across > 0 ? static_cast<int>(across) : 0);
+  const Index left = rows - row0 - row;  // rows from here on
+  const T* from = a.data + (row0 + row) * a.ld + col0 + col;
+  to += row * kPitch<T> + col;
+#pragma unroll 2
+  for (int r = 0; r < kTile; r += kDown) {
+    const bool inside = r < left && bytes > 0;
+    copy_async<V * static_cast<int>(sizeof(T))>(to, inside ? from : a.data, inside ? bytes : 0);
+    from += kDown * a.ld, to += kDown * kPitch<T>;
   }
 }
 
 template <class T>
 PLUMB_DEVICE void multiply_step(T (&sum)[kRows][kCols], const T* stage, int row, int col) {
   constexpr int kV = Vector<T>::kLanes;
-#pragma unroll
+#pragma unroll 2
   for (int k = 0; k < kDepth; k += kV) {
     Vector<T> a[kRows];
 #pragma unroll
@@ -83,40 +85,43 @@ PLUMB_DEVICE void multiply_step(T (&sum)[kRows][kCols], const T* stage, int row,
 template <class T>
 PLUMB_DEVICE bool join_parts(T (&sum)[kRows][kCols], int parts, int part, int row, int col,
                              T* of_tile /* (parts, kTile, kTile) */, unsigned* finished) {
+  constexpr int kV = Vector<T>::kLanes;
   __shared__ bool last;
-  T* const mine = of_tile + static_cast<Index>(part) * kElements;
-#pragma unroll
+  const int at = row * kTile + col;
   for (int r = 0; r < kRows; ++r) {
-#pragma unroll
-    for (int c = 0; c < kCols; ++c) mine[(row + r * kRowStep) * kTile + col + c] = sum[r][c];
+    for (int c = 0; c < kCols; ++c) of_tile[part * kElements + at + r * kRowStep * kTile + c] = sum[r][c];
   }
   __syncthreads();  // the whole part, before the count that announces it
   if (threadIdx.x == 0) {
     __threadfence();
     last = atomicAdd(finished, 1u) == static_cast<unsigned>(parts) - 1;
     __threadfence();  // and the count before the others' parts
+    if (last) *finished = 0;  // for the next run
   }
   __syncthreads();
   if (!last) return false;
-  if (threadIdx.x == 0) *finished = 0;  // for the next run
-#pragma unroll
   for (int r = 0; r < kRows; ++r) {
-#pragma unroll
     for (int c = 0; c < kCols; ++c) sum[r][c] = T(0);
   }
 #pragma unroll 4
   for (int other = 0; other < parts; ++other) {
-    const T* const from = of_tile + static_cast<Index>(other) * kElements;
+    const T* const from = of_tile + other * kElements + at;
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
 #pragma unroll
-      for (int c = 0; c < kCols; ++c) sum[r][c] += __ldcg(from + (row + r * kRowStep) * kTile + col + c);
+      for (int c = 0; c < kCols; c += kV) {
+        const auto v = *reinterpret_cast<const Vector<T>*>(from + r * kRowStep * kTile + c);
+#pragma unroll
+        for (int l = 0; l < kV; ++l) sum[r][c + l] += v.lane[l];
+      }
     }
   }
   return true;
 }
 
-template <class T>
+/// V: elements that a copy moves, as the rows of A and B are aligned. Little code: in a part of a few steps
+/// each instruction is fetched for one or two uses.
+template <class T, int V>
 __global__ void __launch_bounds__(kThreads)
     gemm_split_depth(Problem<T> p, In<T> in, Out<T> out, int parts,
                      T* partial /* (tiles, parts, kTile, kTile) */, unsigned* finished /* (tiles) */) {
@@ -127,22 +132,27 @@ __global__ void __launch_bounds__(kThreads)
   const Index depth = depth_of(p, in), steps = ceil_div(depth, kDepth), end = steps * (part + 1) / parts;
   const int row = static_cast<int>(threadIdx.x) / kRowThreads,
             col = static_cast<int>(threadIdx.x) % kRowThreads * kCols;
-  Index next = steps * part / parts;
-  const auto start = [&](int stage) {
-    if (next < end) start_step(in, i0, j0, next * kDepth, depth, shared + stage * kStage<T>);
-    cp_async_commit();  // also nothing, so that waits count steps
-    ++next;
-  };
+  const Index first = steps * part / parts;
   T sum[kRows][kCols] = {};
-  for (int s = 0; s < kStages - 1; ++s) start(s);
-  int reading = 0, writing = kStages - 1;
-  for (Index step = steps * part / parts; step < end; ++step) {
-    cp_async_wait<kStages - 2>();
-    __syncthreads();
-    start(writing);  // into the stage that all have left
-    multiply_step(sum, shared + reading * kStage<T>, row, col);
-    writing = reading;
-    reading = reading + 1 == kStages ? 0 : reading + 1;
+  int reading = 0, writing = 0;
+#pragma unroll 1
+  for (Index step = first - (kStages - 1); step < end; ++step) {
+    if (step >= first) {
+      cp_async_wait<kStages - 2>();
+      __syncthreads();
+    }
+    const Index next = step + kStages - 1;
+    if (next < end) {  // into the stage that all have left
+      T* const stage = shared + writing * kStage<T>;
+      start_tile<V>(in.A, i0, next * kDepth, in.A.rows, depth, stage);
+      start_tile<V>(in.B, next * kDepth, j0, depth, in.B.cols, stage + kTile * kPitch<T>);
+      writing = writing + 1 == kStages ? 0 : writing + 1;
+    }
+    cp_async_commit();  // also nothing, so that waits count steps
+    if (step >= first) {
+      multiply_step(sum, shared + reading * kStage<T>, row, col);
+      reading = reading + 1 == kStages ? 0 : reading + 1;
+    }
   }
   cp_async_wait_all();
   if (parts > 1 && !join_parts(sum, parts, part, row, col,
@@ -197,8 +207,9 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   const Index blocks = tiles_of(out) * plan.parts;
   auto* const partial = static_cast<T*>(
       context.workspace(plan.parts > 1 ? blocks * kElements * static_cast<Index>(sizeof(T)) : 0));
-  launch(gemm_split_depth<T>, blocks, kThreads, kShared<T>, context.stream, p, in, out,
-         static_cast<int>(plan.parts), partial, plan.finished);
+  const bool wide = rows_on_vectors(in.A) && rows_on_vectors(in.B);
+  launch(wide ? gemm_split_depth<T, Vector<T>::kLanes> : gemm_split_depth<T, 1>, blocks, kThreads, kShared<T>,
+         context.stream, p, in, out, static_cast<int>(plan.parts), partial, plan.finished);
 }
 
 const Register<Gemm, float, Space::device> f32{
