@@ -173,17 +173,22 @@ Index tiles_of(const Out<T>& out) {
   return ceil_div(out.C.rows, kTile) * ceil_div(out.C.cols, kTile);
 }
 
-/// Parts that take the least time by a model: rounds of blocks, the steps of each, and what a part costs to
-/// hand over and to add, in steps.
-constexpr Index kMostParts = 64, kHandOver = 4, kAddsPerStep = 4;
+/// Parts that take the least time by a model, in steps of a block that is alone on its multiprocessor: blocks
+/// there overlap until its arithmetic is busy, and a part costs time to hand over and to add.
+constexpr Index kMostParts = 64;
+constexpr double kHandOver = 4, kAdd = 0.1;
+template <class T>
+constexpr double kBusy = sizeof(T) == sizeof(float) ? 0.375 : 0.6;  // a block's share of the arithmetic
 template <class T>
 Index parts_of(const Out<T>& out, Index depth) {
-  const Index tiles = tiles_of(out), steps = ceil_div(depth, kDepth), many = device_multiprocessors();
-  Index best = 1, least = ceil_div(tiles, many) * steps;
-  for (Index parts = 2; parts <= kMostParts && parts <= steps; ++parts) {
-    const Index time =
-        ceil_div(tiles * parts, many) * ceil_div(steps, parts) + kHandOver + parts / kAddsPerStep;
-    if (time < least) least = time, best = parts;
+  const Index steps = ceil_div(depth, kDepth), many = device_multiprocessors();
+  Index best = 1;
+  double least = 0;
+  for (Index parts = 1; parts <= kMostParts && (parts == 1 || parts <= steps); ++parts) {
+    const double busy = kBusy<T> * static_cast<double>(ceil_div(tiles_of(out) * parts, many));
+    const double time = static_cast<double>(ceil_div(steps, parts)) * (busy > 1 ? busy : 1) +
+                        (parts > 1 ? kHandOver + kAdd * static_cast<double>(parts) : 0);
+    if (parts == 1 || time < least) least = time, best = parts;
   }
   return best;
 }
