@@ -9,24 +9,133 @@
 // Fails at  large products, where a tile of 32 x 32 loads as much as it multiplies: rungs 15 to 19.
 // Source    split-K: CUTLASS, "Efficient GEMM in CUDA"; the last block as in CUDA samples,
 //           "threadFenceReduction".
-#include "gpu/gemm/multistage.hpp"
+#include "gpu/gemm/fp64_tensor.hpp"
 
 namespace plumb {
 namespace {
 
 using namespace gemm;
 
-constexpr int kTile = 32, kDepth = 32, kThreads = 128, kStages = 4, kElements = kTile * kTile;
-constexpr int kRows = 2, kCols = 4;  // of a thread: two rows 16 apart, four columns side by side
-constexpr int kRowThreads = kTile / kCols, kRowStep = kThreads / kRowThreads;
+constexpr int kTile = 32, kDepth = 32, kThreads = 128, kElements = kTile * kTile;
+constexpr int kOwn = kElements / kThreads;  // elements of C that a thread writes
 
-/// A row of a stage, in elements: 16 bytes more than a tile's, which keep the rows of A in different banks.
+/// Rows of a stage in shared memory, in elements: the lanes of a load of multiply() are in different banks.
 template <class T>
-constexpr int kPitch = kTile + Vector<T>::kLanes;
+constexpr int kPitchA = sizeof(T) == 8 ? kDepth + 8 : kDepth + 4;
 template <class T>
-constexpr int kStage = 2 * kTile * kPitch<T>;
+constexpr int kPitchB = sizeof(T) == 8 ? kTile + 2 : kTile + 4;
 template <class T>
-constexpr std::size_t kShared = sizeof(T) * kStages * kStage<T>;
+constexpr int kStage = kTile * kPitchA<T> + kDepth * kPitchB<T>;
+template <class T>
+constexpr int kStages = sizeof(T) == 8 ? 3 : 4;
+template <class T>
+constexpr std::size_t kShared = sizeof(T) * kStages<T> * kStage<T>;
+
+/// The sums of a tile in the registers of its block. multiply() adds a step's products; take() leaves the
+/// thread's own elements, `row` and `col` say which.
+template <class T>
+struct Sums;
+
+/// fp32: each warp has all of the tile and a quarter of the step, 8 rows by 4 columns a lane.
+template <>
+struct Sums<float> {
+  static constexpr int kRows = 8, kCols = 4, kQuarter = kDepth / 4, kV = 4, kPitch = kTile + 4;
+  static_assert(4 * kTile * kPitch * sizeof(float) <= kShared<float>, "the warps' sums fit in the stages");
+  float sum[kRows][kCols] = {};
+
+  PLUMB_DEVICE void multiply(const float* a, const float* b) {
+    const int lane = static_cast<int>(threadIdx.x) % 32, first = static_cast<int>(threadIdx.x) / 32 * kQuarter;
+    a += lane / 8 * kPitchA<float> + first;
+    b += first * kPitchB<float> + lane % 8 * kCols;
+#pragma unroll
+    for (int k = 0; k < kQuarter; k += kV) {
+      Vector<float> x[kRows], y[kV];
+#pragma unroll
+      for (int r = 0; r < kRows; ++r)
+        x[r] = *reinterpret_cast<const Vector<float>*>(a + 4 * r * kPitchA<float> + k);
+#pragma unroll
+      for (int l = 0; l < kV; ++l)
+        y[l] = *reinterpret_cast<const Vector<float>*>(b + (k + l) * kPitchB<float>);
+#pragma unroll
+      for (int l = 0; l < kV; ++l) {
+#pragma unroll
+        for (int r = 0; r < kRows; ++r) {
+#pragma unroll
+          for (int c = 0; c < kCols; ++c) sum[r][c] += x[r].lane[l] * y[l].lane[c];
+        }
+      }
+    }
+  }
+
+  PLUMB_DEVICE static int row(int e) { return static_cast<int>(threadIdx.x) / 8 + e / kCols * 16; }
+  PLUMB_DEVICE static int col(int e) { return static_cast<int>(threadIdx.x) % 8 * kCols + e % kCols; }
+
+  /// Adds the warps' sums in their order, through the shared memory of the stages, which all have left.
+  PLUMB_DEVICE void take(float (&own)[kOwn], float* shared) const {
+    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+    float* const mine = shared + (warp * kTile + lane / 8) * kPitch + lane % 8 * kCols;
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      *reinterpret_cast<Vector<float>*>(mine + 4 * r * kPitch) = {
+          {sum[r][0], sum[r][1], sum[r][2], sum[r][3]}};
+    }
+    __syncthreads();
+#pragma unroll
+    for (int e = 0; e < kOwn; ++e) {
+      own[e] = of(shared, 0, e);
+#pragma unroll
+      for (int w = 1; w < 4; ++w) own[e] += of(shared, w, e);
+    }
+  }
+
+ private:
+  PLUMB_DEVICE static float of(const float* shared, int warp, int e) {
+    return shared[(warp * kTile + row(e)) * kPitch + col(e)];
+  }
+};
+
+/// fp64, on tensor cores: a quarter of the tile each warp, 16 x 16.
+template <>
+struct Sums<double> {
+  double sum[1][2][4] = {};
+
+  PLUMB_DEVICE void multiply(const double* a, const double* b) {
+    const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
+    a += (tile_row() + g) * kPitchA<double> + 2 * t;
+    b += 2 * t * kPitchB<double> + tile_col() + g;
+#pragma unroll
+    for (int k = 0; k < kDepth; k += 8) {
+      double x[1][4], y[2][2];
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const auto pair = *reinterpret_cast<const Pair<double>*>(a + 8 * h * kPitchA<double> + k);
+        x[0][h] = pair.x, x[0][h + 2] = pair.y;
+      }
+#pragma unroll
+      for (int n = 0; n < 2; ++n) {
+#pragma unroll
+        for (int h = 0; h < 2; ++h) y[n][h] = b[(k + h) * kPitchB<double> + 8 * n];
+      }
+      Fp64Products<1>().multiply_add(sum, x, y);
+    }
+  }
+
+  PLUMB_DEVICE static int row(int e) {
+    return tile_row() + static_cast<int>(threadIdx.x) % 32 / 4 + 8 * (e / 2 % 2);
+  }
+  PLUMB_DEVICE static int col(int e) {
+    return tile_col() + 8 * (e / 4) + static_cast<int>(threadIdx.x) % 4 * 2 + e % 2;
+  }
+
+  PLUMB_DEVICE void take(double (&own)[kOwn], double*) const {
+#pragma unroll
+    for (int e = 0; e < kOwn; ++e) own[e] = sum[0][e / 4][e % 4];
+  }
+
+ private:
+  PLUMB_DEVICE static int tile_row() { return static_cast<int>(threadIdx.x) / 64 * 16; }
+  PLUMB_DEVICE static int tile_col() { return static_cast<int>(threadIdx.x) / 32 % 2 * 16; }
+};
 
 template <class T>
 struct Plan {
@@ -36,60 +145,38 @@ struct Plan {
 
 /// Starts copying a tile of an operand, rows [row0, row0 + kTile) and columns [col0, col0 + kTile), V elements
 /// at a time; zeros past `rows` and `cols`.
-template <int V, class T>
+template <int V, int Pitch, class T>
 PLUMB_DEVICE void start_tile(const DenseView<const T, Space::device>& a, Index row0, Index col0, Index rows,
-                             Index cols, T* to /* (kTile, kPitch) */) {
+                             Index cols, T* to /* (kTile, Pitch) */) {
   constexpr int kPerRow = kTile / V, kDown = kThreads / kPerRow;
   const int row = static_cast<int>(threadIdx.x) / kPerRow, col = static_cast<int>(threadIdx.x) % kPerRow * V;
   const Index across = cols - col0 - col;  // elements of the row from here on
   const int bytes = static_cast<int>(sizeof(T)) * (across >= V ? V : across > 0 ? static_cast<int>(across) : 0);
   const Index left = rows - row0 - row;  // rows from here on
   const T* from = a.data + (row0 + row) * a.ld + col0 + col;
-  to += row * kPitch<T> + col;
+  to += row * Pitch + col;
 #pragma unroll 2
   for (int r = 0; r < kTile; r += kDown) {
     const bool inside = r < left && bytes > 0;
     copy_async<V * static_cast<int>(sizeof(T))>(to, inside ? from : a.data, inside ? bytes : 0);
-    from += kDown * a.ld, to += kDown * kPitch<T>;
+    from += kDown * a.ld, to += kDown * Pitch;
   }
 }
 
+/// Leaves the block's part; true in the last block of the tile to do so, where `own` then holds the sums of
+/// all parts. A part is stored by threads, so that each finds its elements side by side.
 template <class T>
-PLUMB_DEVICE void multiply_step(T (&sum)[kRows][kCols], const T* stage, int row, int col) {
-  constexpr int kV = Vector<T>::kLanes;
-#pragma unroll 2
-  for (int k = 0; k < kDepth; k += kV) {
-    Vector<T> a[kRows];
-#pragma unroll
-    for (int r = 0; r < kRows; ++r)
-      a[r] = *reinterpret_cast<const Vector<T>*>(stage + (row + r * kRowStep) * kPitch<T> + k);
-#pragma unroll
-    for (int l = 0; l < kV; ++l) {
-      T b[kCols];
-#pragma unroll
-      for (int c = 0; c < kCols; c += kV) {
-        const auto v = *reinterpret_cast<const Vector<T>*>(stage + (kTile + k + l) * kPitch<T> + col + c);
-#pragma unroll
-        for (int e = 0; e < kV; ++e) b[c + e] = v.lane[e];
-      }
-#pragma unroll
-      for (int r = 0; r < kRows; ++r) {
-#pragma unroll
-        for (int c = 0; c < kCols; ++c) sum[r][c] += a[r].lane[l] * b[c];
-      }
-    }
-  }
-}
-
-/// Leaves the block's part; true in the last block of the tile to do so, where `sum` then holds all parts'.
-template <class T>
-PLUMB_DEVICE bool join_parts(T (&sum)[kRows][kCols], int parts, int part, int row, int col,
-                             T* of_tile /* (parts, kTile, kTile) */, unsigned* finished) {
+PLUMB_DEVICE bool join_parts(T (&own)[kOwn], int parts, int part, T* of_tile /* (parts, kThreads, kOwn) */,
+                             unsigned* finished) {
   constexpr int kV = Vector<T>::kLanes;
   __shared__ bool last;
-  const int at = row * kTile + col;
-  for (int r = 0; r < kRows; ++r) {
-    for (int c = 0; c < kCols; ++c) of_tile[part * kElements + at + r * kRowStep * kTile + c] = sum[r][c];
+  const int at = static_cast<int>(threadIdx.x) * kV;
+#pragma unroll
+  for (int e = 0; e < kOwn; e += kV) {
+    Vector<T> v;
+#pragma unroll
+    for (int l = 0; l < kV; ++l) v.lane[l] = own[e + l];
+    *reinterpret_cast<Vector<T>*>(of_tile + part * kElements + e * kThreads + at) = v;
   }
   __syncthreads();  // the whole part, before the count that announces it
   if (threadIdx.x == 0) {
@@ -100,20 +187,15 @@ PLUMB_DEVICE bool join_parts(T (&sum)[kRows][kCols], int parts, int part, int ro
   }
   __syncthreads();
   if (!last) return false;
-  for (int r = 0; r < kRows; ++r) {
-    for (int c = 0; c < kCols; ++c) sum[r][c] = T(0);
-  }
+#pragma unroll
+  for (int e = 0; e < kOwn; ++e) own[e] = T(0);
 #pragma unroll 4
   for (int other = 0; other < parts; ++other) {
-    const T* const from = of_tile + other * kElements + at;
 #pragma unroll
-    for (int r = 0; r < kRows; ++r) {
+    for (int e = 0; e < kOwn; e += kV) {
+      const auto v = *reinterpret_cast<const Vector<T>*>(of_tile + other * kElements + e * kThreads + at);
 #pragma unroll
-      for (int c = 0; c < kCols; c += kV) {
-        const auto v = *reinterpret_cast<const Vector<T>*>(from + r * kRowStep * kTile + c);
-#pragma unroll
-        for (int l = 0; l < kV; ++l) sum[r][c + l] += v.lane[l];
-      }
+      for (int l = 0; l < kV; ++l) own[e + l] += v.lane[l];
     }
   }
   return true;
@@ -124,47 +206,46 @@ PLUMB_DEVICE bool join_parts(T (&sum)[kRows][kCols], int parts, int part, int ro
 template <class T, int V>
 __global__ void __launch_bounds__(kThreads)
     gemm_split_depth(Problem<T> p, In<T> in, Out<T> out, int parts,
-                     T* partial /* (tiles, parts, kTile, kTile) */, unsigned* finished /* (tiles) */) {
+                     T* partial /* (tiles, parts, kThreads, kOwn) */, unsigned* finished /* (tiles) */) {
   PLUMB_DYNAMIC_SHARED(T, shared);
   const int part = static_cast<int>(blockIdx.x) % parts, block = static_cast<int>(blockIdx.x) / parts;
   const int across = static_cast<int>(ceil_div(out.C.cols, kTile));
   const Index i0 = static_cast<Index>(block / across) * kTile, j0 = static_cast<Index>(block % across) * kTile;
   const Index depth = depth_of(p, in), steps = ceil_div(depth, kDepth), end = steps * (part + 1) / parts;
-  const int row = static_cast<int>(threadIdx.x) / kRowThreads,
-            col = static_cast<int>(threadIdx.x) % kRowThreads * kCols;
   const Index first = steps * part / parts;
-  T sum[kRows][kCols] = {};
+  Sums<T> sums;
   int reading = 0, writing = 0;
 #pragma unroll 1
-  for (Index step = first - (kStages - 1); step < end; ++step) {
+  for (Index step = first - (kStages<T> - 1); step < end; ++step) {
     if (step >= first) {
-      cp_async_wait<kStages - 2>();
+      cp_async_wait<kStages<T> - 2>();
       __syncthreads();
     }
-    const Index next = step + kStages - 1;
+    const Index next = step + kStages<T> - 1;
     if (next < end) {  // into the stage that all have left
       T* const stage = shared + writing * kStage<T>;
-      start_tile<V>(in.A, i0, next * kDepth, in.A.rows, depth, stage);
-      start_tile<V>(in.B, next * kDepth, j0, depth, in.B.cols, stage + kTile * kPitch<T>);
-      writing = writing + 1 == kStages ? 0 : writing + 1;
+      start_tile<V, kPitchA<T>>(in.A, i0, next * kDepth, in.A.rows, depth, stage);
+      start_tile<V, kPitchB<T>>(in.B, next * kDepth, j0, depth, in.B.cols, stage + kTile * kPitchA<T>);
+      writing = writing + 1 == kStages<T> ? 0 : writing + 1;
     }
     cp_async_commit();  // also nothing, so that waits count steps
     if (step >= first) {
-      multiply_step(sum, shared + reading * kStage<T>, row, col);
-      reading = reading + 1 == kStages ? 0 : reading + 1;
+      const T* const stage = shared + reading * kStage<T>;
+      sums.multiply(stage, stage + kTile * kPitchA<T>);
+      reading = reading + 1 == kStages<T> ? 0 : reading + 1;
     }
   }
   cp_async_wait_all();
-  if (parts > 1 && !join_parts(sum, parts, part, row, col,
-                               partial + static_cast<Index>(block) * parts * kElements, finished + block))
+  __syncthreads();
+  T own[kOwn];
+  sums.take(own, shared);
+  if (parts > 1 && !join_parts(own, parts, part, partial + static_cast<Index>(block) * parts * kElements,
+                               finished + block))
     return;
 #pragma unroll
-  for (int r = 0; r < kRows; ++r) {
-#pragma unroll
-    for (int c = 0; c < kCols; ++c) {
-      const Index i = i0 + row + r * kRowStep, j = j0 + col + c;
-      if (i < out.C.rows && j < out.C.cols) finish(p, &out.C(i, j), sum[r][c]);
-    }
+  for (int e = 0; e < kOwn; ++e) {
+    const Index i = i0 + sums.row(e), j = j0 + sums.col(e);
+    if (i < out.C.rows && j < out.C.cols) finish(p, &out.C(i, j), own[e]);
   }
 }
 
@@ -220,7 +301,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
 const Register<Gemm, float, Space::device> f32{
     "20_split_depth", run<float>, Traits{}.needs_sm(80), nullptr, prepare<float>, release<float>};
 const Register<Gemm, double, Space::device> f64{
-    "20_split_depth", run<double>, Traits{}.needs_sm(80), nullptr, prepare<double>, release<double>};
+    "20_split_depth", run<double>, Traits{}.needs_sm(90), nullptr, prepare<double>, release<double>};
 
 }  // namespace
 }  // namespace plumb
