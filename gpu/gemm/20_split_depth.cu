@@ -204,7 +204,7 @@ PLUMB_DEVICE bool join_parts(T (&own)[kOwn], int parts, int part, T* of_tile /* 
 /// V: elements that a copy moves, as the rows of A and B are aligned. Little code: in a part of a few steps
 /// each instruction is fetched for one or two uses.
 template <class T, int V>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, 4)
     gemm_split_depth(Problem<T> p, In<T> in, Out<T> out, int parts,
                      T* partial /* (tiles, parts, kThreads, kOwn) */, unsigned* finished /* (tiles) */) {
   PLUMB_DYNAMIC_SHARED(T, shared);
