@@ -22,7 +22,8 @@ room() {
 room reference/core reference/core/
 room reference/ops reference/core/ reference/ops/
 room reference/cpu reference/core/ reference/ops/ reference/cpu/
-room reference/models reference/core/ reference/ops/ reference/models/
+room reference/parallel reference/core/ reference/parallel/
+room reference/models reference/core/ reference/ops/ reference/parallel/ reference/models/
 room reference/tests reference/
 room datasets datasets/ reference/core/
 # inside datasets: io <- formats <- { generators, remote } <- networks

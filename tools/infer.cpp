@@ -18,6 +18,8 @@
 #include "reference/core/error.hpp"
 #include "reference/core/fp.hpp"
 #include "reference/core/text.hpp"
+#include "reference/parallel/world.hpp"
+#include "tools/infer_ranks.hpp"
 #include "tools/terminal.hpp"
 #include "tools/threads.hpp"
 #include "tools/version.hpp"
@@ -83,6 +85,9 @@ void add_common(CLI::App* app, InferOptions& o) {
       "cpu (default), gpu, or simt: the GPU's pipelines on the CPU, with every memory access checked");
   add_size(app, "--repeat", o.repeat, "time N runs after one to warm up, report the median (default 1)");
   app->add_option("--json", o.json, "write the result as JSON into this file");
+  app->add_option(
+      "--rank-timeout", o.rank_timeout,
+      "under mpirun: seconds after which a rank that is silent or blocked ends the job (default 25)");
 }
 
 CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
@@ -230,9 +235,30 @@ void check_values(const SdnnOptions& sdnn, const GcnOptions& gcn) {
         "infer: the arithmetic of this build is broken (built with -ffast-math?): results cannot be judged");
 }
 
-int run(int argc, char** argv) {
+/// "infer 0.2.0", and what it was built with.
+std::string version_text() {
+  const std::string mpi = mpi_version();
+  return fmt::format("infer {}\nMPI: {}", kVersion, mpi.empty() ? "not built in" : mpi);
+}
+
+/// What every rank of a job must have been started with.
+void require_same_job(Ranks& ranks, const std::vector<std::string>& words,
+                      const std::vector<std::string>& inputs) {
+  std::vector<std::string> all = words;
+  all.insert(all.end(), {kVersion, environment("PLUMB_DATA"), environment("PLUMB_CACHE")});
+  require_same_start(ranks, all, inputs);
+}
+
+void require_host_ranks(const InferOptions& o, const Transport* transport) {
+  if (transport == nullptr) return;
+  if (o.device != "cpu")
+    throw Error(fmt::format("--device {}: several ranks compute on the CPU only", o.device));
+  if (!(o.rank_timeout > 0)) throw Error("--rank-timeout must be above 0 s");
+}
+
+int run(int argc, char** argv, Transport* transport) {
   CLI::App app{"infer: sparse DNN and GCN inference on real or generated data, with the answer checked"};
-  app.set_version_flag("--version", std::string("infer ") + kVersion);
+  app.set_version_flag("--version", version_text());
   app.require_subcommand(1);
   app.footer(std::string("examples:\n"
                          "  infer sdnn --neurons 1024 --layers 120\n"
@@ -248,13 +274,23 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
-    return app.exit(e);  // --help, --version
+    return transport != nullptr && transport->rank() != 0 ? kOk : app.exit(e);  // --help, --version
   } catch (const CLI::ParseError& e) { throw Error(fmt::format("infer: {} (infer --help)", e.what())); }
   check_values(sdnn, gcn);
+  const InferOptions& common = s->parsed() ? static_cast<InferOptions&>(sdnn) : gcn;
+  require_host_ranks(common, transport);
   try {
-    hand_over_to_executor(s->parsed() ? static_cast<InferOptions&>(sdnn) : gcn, argv);
+    hand_over_to_executor(common, argv);
+    RankSession session(transport, common.rank_timeout);
+    Ranks* const ranks = session.ranks();
+    if (ranks != nullptr) {
+      require_same_job(*ranks, {argv + 1, argv + argc}, s->parsed() ? inputs_of(sdnn) : inputs_of(gcn));
+      share_processors(*ranks);
+    }
     limit_threads();
-    return watched([&] { return s->parsed() ? infer_sdnn(sdnn) : infer_gcn(gcn); });
+    const int code = watched([&] { return s->parsed() ? infer_sdnn(sdnn, ranks) : infer_gcn(gcn, ranks); });
+    session.end();
+    return code;
   } catch (const NoDevice& e) {
     fmt::print(stderr, "skip: {}; --device cpu runs here\n", e.what());
     return kNoDevice;
@@ -268,6 +304,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);  // an interrupted run leaves whole lines
   plumb::end_cleanly_on_signals();
-  plumb::run_program([&] { return plumb::run(argc, argv); },
-                     "out of memory: use --inputs, or a smaller network");
+  constexpr const char* kOutOfMemory = "out of memory: use --inputs, or a smaller network";
+  const auto run = [&](plumb::Transport* transport) { return plumb::run(argc, argv, transport); };
+  plumb::run_program([&] { return plumb::run_in_world(run, kOutOfMemory); }, kOutOfMemory);
 }

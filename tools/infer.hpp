@@ -13,6 +13,7 @@
 #include "datasets/networks/gcn_data.hpp"
 #include "datasets/networks/sdnn_data.hpp"
 #include "reference/core/abi.hpp"
+#include "reference/parallel/ranks.hpp"
 #include "tools/model_report.hpp"
 
 namespace plumb {
@@ -23,6 +24,7 @@ struct InferOptions {
   std::int64_t repeat = 1;
   bool check = false, verbose = false;
   std::string json;
+  double rank_timeout = 25;  // seconds
 };
 
 struct SdnnOptions : InferOptions {
@@ -33,14 +35,18 @@ struct SdnnOptions : InferOptions {
   float bias = 0, cap = 32;
   std::string structure = "general";  // or its letter
 };
-[[nodiscard]] int infer_sdnn(const SdnnOptions& options);
+/// `ranks`: null where this process is alone. The exit code is rank 0's.
+[[nodiscard]] int infer_sdnn(const SdnnOptions& options, Ranks* ranks);
+/// Files and folders that a run reads and that are there; empty where they are not found.
+[[nodiscard]] std::vector<std::string> inputs_of(const SdnnOptions& options);
 
 struct GcnOptions : InferOptions {
   GcnRequest data;
   std::string dtype = "auto";
   std::string out;
 };
-[[nodiscard]] int infer_gcn(const GcnOptions& options);
+[[nodiscard]] int infer_gcn(const GcnOptions& options, Ranks* ranks);
+[[nodiscard]] std::vector<std::string> inputs_of(const GcnOptions& options);
 
 /// The device asked for is not there: one line `skip: ...`, and kNoDevice.
 struct NoDevice : std::runtime_error {

@@ -160,7 +160,18 @@ ModelReport run_and_judge(const GcnOptions& o, const GcnInHand& in, const GcnPip
 
 }  // namespace
 
-int infer_gcn(const GcnOptions& o) {
+std::vector<std::string> inputs_of(const GcnOptions& o) {
+  const GcnRequest& data = o.data;
+  std::vector<std::string> paths{data.data, data.graph, data.features};
+  paths.insert(paths.end(), data.weights.begin(), data.weights.end());
+  paths.insert(paths.end(), data.contest.begin(), data.contest.end());
+  if (const std::string folder = environment("PLUMB_DATA"); !folder.empty())
+    paths.push_back(folder + "/gcn/cora_nobias");
+  return paths;
+}
+
+int infer_gcn(const GcnOptions& o, Ranks* ranks) {
+  if (ranks != nullptr) throw Error("infer gcn runs on one rank only so far");
   const std::vector<const GcnPipeline*> pipelines = choose(o);
   require_outputs(o);
   if (!o.out.empty()) require_writable(o.out);

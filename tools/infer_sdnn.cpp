@@ -17,7 +17,9 @@
 #include "reference/core/memory.hpp"
 #include "reference/core/text.hpp"
 #include "reference/models/sparse_dnn.hpp"
+#include "reference/models/sparse_dnn_ranks.hpp"
 #include "tools/infer.hpp"
+#include "tools/infer_ranks.hpp"
 #include "tools/terminal.hpp"
 
 namespace plumb {
@@ -77,9 +79,8 @@ const SdnnPipeline& choose(const SdnnOptions& o, const SparseDnn& net) {
 }
 
 /// What the run adds to the facts about its data.
-void add_run(SdnnFacts& s, const SparseDnn& net, const Csr<float>& images, SdnnRun& run) {
+void add_run(SdnnFacts& s, const SparseDnn& net, SdnnRun& run) {
   s.neurons = net.neurons, s.layers = net.layers(), s.edges = net.edges(0, net.layers());
-  s.inputs = images.rows, s.input_nonzeros = images.nnz();
   s.bias = net.bias, s.cap = net.cap;
   s.bias_of_each_neuron = !net.biases.empty();
   for (std::int64_t l = 0; l < net.layers(); ++l) {
@@ -174,50 +175,118 @@ Csr<float> first_columns(Csr<float> y, std::int64_t columns) {
   return y;
 }
 
-}  // namespace
-
-int infer_sdnn(const SdnnOptions& o) {
-  require_outputs(o);
-  if (!o.out.empty()) {
-    static_cast<void>(format_of_output(o.out));  // an unknown ending
-    require_writable(o.out);
-  }
-  ModelReport report;
-  Progress progress;
-
-  // load
+Loaded load(const SdnnOptions& o, Progress& progress) {
   Loaded loaded = o.network.empty() ? load_challenge(o, progress) : load_network(o, progress);
+  loaded.facts.inputs = loaded.images.rows, loaded.facts.input_nonzeros = loaded.images.nnz();
+  require_memory(fmt::format("the answer to {} inputs", loaded.images.rows),
+                 sdnn_answer_bytes(loaded.images.rows));
   const SparseDnn& net = loaded.net;
-  const SdnnPipeline& pipeline = *loaded.pipeline;
-  const Csr<float>& images = loaded.images;
-  report.times.load = loaded.seconds;
-  require_memory(fmt::format("the answer to {} inputs", images.rows), sdnn_answer_bytes(images.rows));
-  require_executor_can(o, static_cast<double>(net.edges(0, net.layers())) * static_cast<double>(images.rows));
+  require_executor_can(
+      o, static_cast<double>(net.edges(0, net.layers())) * static_cast<double>(loaded.images.rows));
+  return loaded;
+}
 
-  // plan and run
+/// Plans, runs and judges in this process, or with its part of the inputs as one of the ranks; then the answer to all
+/// inputs and the facts are rank 0's.
+void execute_alone(const SdnnOptions& o, Loaded& loaded, ModelReport& report, Progress& progress) {
+  const SparseDnn& net = loaded.net;
   const Stopwatch planning;
-  const std::unique_ptr<SdnnPlan> plan = pipeline.plan(net);
+  const std::unique_ptr<SdnnPlan> plan = loaded.pipeline->plan(net);
   report.times.plan = planning.seconds();
   progress.say("inference ...");
-  SdnnRun run = timed_runs(o, report.times, [&] { return plan->run(images, 0, net.layers()); });
+  SdnnRun run = timed_runs(o, report.times, [&] { return plan->run(loaded.images, 0, net.layers()); });
   report.peak_bytes = peak_memory();
   if (!o.out.empty()) save_matrix(o.out, first_columns(run.y, loaded.outputs));
-
-  // judge
-  report.sdnn = std::move(loaded.facts);
-  add_run(*report.sdnn, net, images, run);
-  report.sdnn->list = o.data.categories.empty() ? "the published list" : o.data.categories;
-  report.sdnn->judgement =
-      judge_sdnn(net, *plan, images, run, loaded.expectation, [&](const char* what, std::int64_t rows) {
-        progress.say(fmt::format("{}: {} of {} inputs", what, rows, images.rows));
+  loaded.facts.judgement = judge_sdnn(
+      net, *plan, loaded.images, run, loaded.expectation, [&](const char* what, std::int64_t rows) {
+        progress.say(fmt::format("{}: {} of {} inputs", what, rows, loaded.images.rows));
       });
-  progress.clear();
+  add_run(loaded.facts, net, run);
+}
 
-  // report
+/// Rank 0's network and choice of a pipeline to all, and to each its part of the inputs.
+Cuts distribute(Ranks& ranks, const SdnnOptions& o, Loaded& loaded) {
+  broadcast_network(ranks, loaded.net);
+  std::string pipeline = ranks.is_root() ? loaded.pipeline->name : "";
+  ranks.broadcast("pipeline", pipeline);
+  if (!ranks.is_root()) {
+    SdnnOptions same = o;
+    same.pipeline = pipeline;
+    loaded.pipeline = &choose(same, loaded.net);
+  }
+  Cuts cuts = cut_evenly(loaded.images.rows, ranks.size());
+  loaded.images = scatter_rows(ranks, loaded.images, cuts);
+  return cuts;
+}
+
+void execute_on_ranks(Ranks& ranks, const SdnnOptions& o, Loaded& loaded, ModelReport& report,
+                      Progress& progress) {
+  const Cuts cuts = distribute(ranks, o, loaded);
+  const SparseDnn& net = loaded.net;
+  const Stopwatch planning;
+  const std::unique_ptr<SdnnPlan> plan = loaded.pipeline->plan(net);
+  report.times.plan = planning.seconds();
+  progress.say("inference ...");
+  SdnnRanksRun run = timed_runs(
+      o, report.times, [&] { return run_over_ranks(ranks, cuts, *plan, loaded.images, net.layers()); });
+  report.peak_bytes = peak_memory();
+  if (!o.out.empty()) {
+    Csr<float> all = gather_rows(ranks, run.y);
+    if (ranks.is_root()) save_matrix(o.out, first_columns(std::move(all), loaded.outputs));
+  }
+  SdnnRanksJudgement judged = judge_over_ranks(
+      ranks, cuts, net, *plan, loaded.images, run, loaded.expectation,
+      [&](const char* what, std::int64_t rows) {
+        progress.say(fmt::format("{}: {} of {} inputs of rank 0", what, rows, loaded.images.rows));
+      });
+  report.ranks = gather_facts(ranks, cuts);
+  for (std::size_t r = 0; r < report.ranks.size(); ++r) report.ranks[r].finding = finding_of(judged.parts[r]);
+  loaded.facts.judgement = std::move(judged.all);
+  loaded.facts.sampled_by_rank = true;
+  if (ranks.is_root()) add_run(loaded.facts, net, run);
+}
+
+void require_sdnn_outputs(const SdnnOptions& o) {
+  require_outputs(o);
+  if (o.out.empty()) return;
+  static_cast<void>(format_of_output(o.out));  // an unknown ending
+  require_writable(o.out);
+}
+
+}  // namespace
+
+std::vector<std::string> inputs_of(const SdnnOptions& o) {
+  if (!o.network.empty()) return {o.network, o.data.images, o.data.categories};
+  try {
+    const SdnnSources s = find_sdnn_sources(o.data);
+    return {s.paths.weights, s.paths.images, s.paths.categories, s.mnist};
+  } catch (const Error&) { return {"", "", "", ""}; }  // rank 0 says what is not there
+}
+
+int infer_sdnn(const SdnnOptions& o, Ranks* ranks) {
+  const bool reports = ranks == nullptr || ranks->is_root();
+  ModelReport report;
+  Progress progress(!reports);
+  Loaded loaded;
+  if (reports) {
+    require_sdnn_outputs(o);
+    loaded = load(o, progress);
+    report.times.load = loaded.seconds;
+  }
+  if (ranks == nullptr) {
+    execute_alone(o, loaded, report, progress);
+  } else {
+    execute_on_ranks(*ranks, o, loaded, report, progress);
+  }
+  progress.clear();
+  if (!reports) return kOk;
+
+  report.sdnn = std::move(loaded.facts);
+  report.sdnn->list = o.data.categories.empty() ? "the published list" : o.data.categories;
   report.verbose = o.verbose;
-  report.pipeline = pipeline.name, report.about = pipeline.about, report.device = o.device;
-  report.structure = pipeline.structure;
-  report.on_host = pipeline.space == Space::host;
+  report.pipeline = loaded.pipeline->name, report.about = loaded.pipeline->about, report.device = o.device;
+  report.structure = loaded.pipeline->structure;
+  report.on_host = loaded.pipeline->space == Space::host;
   report.threads = omp_get_max_threads();
   print(report, output_for_words(o));
   if (!o.json.empty()) write_json(o.json, to_json(report));

@@ -52,6 +52,44 @@ std::string show_threads(const ModelReport& r) {
   return r.on_host ? fmt::format(", {} threads", r.threads) : "";
 }
 
+/// One line of all ranks; each of them where its part differs, or with -v. `noun`: what the rows are.
+void print_ranks(const ModelReport& r, const char* noun, std::FILE* to) {
+  if (r.ranks.empty()) return;
+  RankFacts most;
+  for (std::size_t i = 1; i < r.ranks.size(); ++i) {
+    most.sent = std::max(most.sent, r.ranks[i].sent);
+    most.received = std::max(most.received, r.ranks[i].received);
+  }
+  for (const RankFacts& rank : r.ranks) most.peak_bytes = std::max(most.peak_bytes, rank.peak_bytes);
+  fmt::print(
+      to,
+      "ranks: {}; rank 0 sent {} and received {}, each other at most {} and {}; memory: peak of a rank {}\n",
+      r.ranks.size(), show_bytes(r.ranks[0].sent), show_bytes(r.ranks[0].received), show_bytes(most.sent),
+      show_bytes(most.received), show_bytes(most.peak_bytes));
+  for (std::size_t i = 0; i < r.ranks.size(); ++i) {
+    const RankFacts& rank = r.ranks[i];
+    if (!r.verbose && rank.finding.empty()) continue;
+    const std::string part = rank.rows == 0
+                                 ? fmt::format("no {}", noun)
+                                 : fmt::format("{} {} to {}", noun, rank.first + 1, rank.first + rank.rows);
+    fmt::print(to, "rank {} on {}: {}, sent {}, received {}, peak {}{}\n", i, rank.host, part,
+               show_bytes(rank.sent), show_bytes(rank.received), show_bytes(rank.peak_bytes),
+               rank.finding.empty() ? "" : "; differs: " + rank.finding);
+  }
+}
+
+void add_ranks(const ModelReport& r, nlohmann::json& json) {
+  for (const RankFacts& rank : r.ranks) {
+    json["ranks"].push_back({{"host", rank.host},
+                             {"first", rank.first},
+                             {"rows", rank.rows},
+                             {"sent_bytes", rank.sent},
+                             {"received_bytes", rank.received},
+                             {"peak_bytes", rank.peak_bytes},
+                             {"right", rank.finding.empty()}});
+  }
+}
+
 // ---- sparse DNN ---------------------------------------------------------------------------------------------------
 
 double all_edges(const SdnnFacts& s) { return static_cast<double>(s.inputs) * static_cast<double>(s.edges); }
@@ -101,12 +139,14 @@ std::string show_list_verdict(const SdnnFacts& s, const std::string& head) {
   return text + fmt::format(", which has {} of the {} undecidable ids", listed.size(), j.undecidable.size());
 }
 
-std::string show_sample_verdict(const SdnnJudgement& j, const std::string& head) {
-  std::string text = fmt::format(
-      "{}; no published list: the first {} inputs compared with the fp64 reference, {}", head, j.sample,
-      j.difference.none() ? "equal"
-                          : fmt::format("missing {}, extra {}", show_ids(j.difference.missing),
-                                        show_ids(j.difference.extra)));
+std::string show_sample_verdict(const SdnnFacts& s, const std::string& head) {
+  const SdnnJudgement& j = s.judgement;
+  std::string text =
+      fmt::format("{}; no published list: the first {} inputs {}compared with the fp64 reference, {}", head,
+                  j.sample, s.sampled_by_rank ? "of the ranks together " : "",
+                  j.difference.none() ? "equal"
+                                      : fmt::format("missing {}, extra {}", show_ids(j.difference.missing),
+                                                    show_ids(j.difference.extra)));
   if (!j.undecidable.empty()) text += fmt::format(", undecidable {}", show_ids(j.undecidable));
   return text;
 }
@@ -128,7 +168,7 @@ std::string verdict_of(const SdnnFacts& s) {
     case SdnnBasis::sample:
       break;
   }
-  return show_sample_verdict(j, head);
+  return show_sample_verdict(s, head);
 }
 
 /// "784-300-10"; of many layers the first and the last few.
@@ -160,6 +200,7 @@ void print_sdnn(const ModelReport& r, std::FILE* to) {
              show_tera(all_edges(s), seconds), show_tera(s.active_edges, seconds),
              all_edges(s) > 0 ? 100 * s.active_edges / all_edges(s) : 0.0);
   fmt::print(to, "memory: peak {}\n", show_bytes(r.peak_bytes));
+  print_ranks(r, "inputs", to);
   if (r.verbose) print_layers(s, to);
   if (s.judgement.check) print_check(s, to);
   fmt::print(to, "{}\n", verdict_of(s));
@@ -272,6 +313,7 @@ void print_gcn(const ModelReport& r, std::FILE* to) {
       fmt::print(to, "step: {:42} {}\n", step.name, show_seconds(step.seconds));
   }
   fmt::print(to, "memory: peak {}\n", show_bytes(r.peak_bytes));
+  print_ranks(r, "vertices", to);
   fmt::print(to, "maximum row sum: {}\n", show_row_sum(g));
   print_gcn_checks(g, to);
 }
@@ -318,6 +360,16 @@ void add_gcn(const ModelReport& r, nlohmann::json& json) {
 
 }  // namespace
 
+std::string finding_of(const SdnnJudgement& part) {
+  if (!part.differs()) return "";
+  std::string text =
+      fmt::format("missing {}, extra {}", show_ids(part.difference.missing), show_ids(part.difference.extra));
+  if (part.check)
+    text += fmt::format("; {} of {} elements outside their bound", part.check->all.misses,
+                        part.check->all.compared);
+  return text;
+}
+
 double ModelTimes::inference() const { return median(runs); }
 
 bool ModelReport::differs() const {
@@ -338,6 +390,7 @@ nlohmann::json to_json(const ModelReport& report) {
   if (report.sdnn) add_sdnn(report, json);
   if (report.gcn) add_gcn(report, json);
   json["peak_bytes"] = report.peak_bytes;
+  add_ranks(report, json);
   json["right"] = !report.differs();
   return json;
 }

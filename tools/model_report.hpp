@@ -32,7 +32,8 @@ struct SdnnFacts {
   std::vector<std::int64_t> active_rows;  // (layers + 1)
   std::vector<double> layer_seconds;      // (layers)
   double active_edges = 0;
-  std::string list;  // what the ids were compared with, in words
+  std::string list;              // what the ids were compared with, in words
+  bool sampled_by_rank = false;  // a sample: the first inputs of each rank
   SdnnJudgement judgement;
 };
 
@@ -50,6 +51,14 @@ struct GcnFacts {
   GcnJudgement judgement;
 };
 
+/// One of several ranks.
+struct RankFacts {
+  std::string host;
+  std::int64_t first = 0, rows = 0;  // inputs or vertices: its part
+  std::int64_t sent = 0, received = 0, peak_bytes = 0;
+  std::string finding;  // how its part differs; "": it does not
+};
+
 struct ModelReport {
   bool verbose = false;
   std::string pipeline, about, device, dtype;        // dtype: of the GCN
@@ -58,12 +67,16 @@ struct ModelReport {
   int threads = 0;
   ModelTimes times;
   std::int64_t peak_bytes = 0;
+  std::vector<RankFacts> ranks;   // empty: this process alone
   std::optional<SdnnFacts> sdnn;  // one of the two
   std::optional<GcnFacts> gcn;
 
   /// The answer differs from something it was compared with.
   [[nodiscard]] bool differs() const;
 };
+
+/// How a rank's part differs, "" where it does not.
+[[nodiscard]] std::string finding_of(const SdnnJudgement& part);
 
 /// For a person. `to`: stdout, or stderr where the JSON takes stdout.
 void print(const ModelReport& report, std::FILE* to);

@@ -49,6 +49,18 @@ else()
   message(STATUS "dataset fetch: built without it (apt-get install libcurl4-openssl-dev libssl-dev)")
 endif()
 
+# Without MPI `infer` runs in one process, and says so where it is started as several.
+set(PLUMB_WITH_MPI OFF)
+if(PLUMB_MPI)
+  set(MPI_CXX_SKIP_MPICXX ON)
+  find_package(MPI QUIET COMPONENTS CXX)
+  if(MPI_CXX_FOUND)
+    set(PLUMB_WITH_MPI ON)
+  else()
+    message(STATUS "mpirun infer: built without it (apt-get install libopenmpi-dev openmpi-bin)")
+  endif()
+endif()
+
 # OpenBLAS's pthread build, set to one thread per caller: we parallelise over row blocks with OpenMP ourselves. The serial
 # build is not safe to call from several threads (docs/decisions/0003); it is taken where it is the only one, and then has one caller.
 find_library(PLUMB_OPENBLAS_LIBRARY NAMES openblas PATH_SUFFIXES openblas-pthread openblas-openmp openblas-serial)

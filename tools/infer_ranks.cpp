@@ -1,0 +1,162 @@
+#include "tools/infer_ranks.hpp"
+
+#include <omp.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <new>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "reference/core/error.hpp"
+#include "reference/parallel/world.hpp"
+#include "tools/terminal.hpp"
+
+namespace plumb {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string host_name() {
+  char name[256] = "";
+  return gethostname(name, sizeof name - 1) == 0 ? name : "unknown host";
+}
+
+[[noreturn]] void end_all(Transport& transport, const std::string& reason) {
+  // What fails on every rank, as a wrong option does, is said once: rank 0 goes first.
+  if (transport.rank() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  say_error(
+      fmt::format("rank {} of {} ({}): {}", transport.rank(), transport.size(), host_name(), reason).c_str());
+  std::fflush(nullptr);
+  transport.end_job(kUsage);
+  std::_Exit(kUsage);  // for compilers that do not see through the virtual function
+}
+
+std::int64_t digest(const std::string& text) {
+  return static_cast<std::int64_t>(digest_of(text.data(), static_cast<std::int64_t>(text.size())));
+}
+
+/// Of a small file all of it, of a large one parts at equal distances, and the size.
+std::string sample_of(const fs::path& path) {
+  constexpr std::uintmax_t kPart = 1 << 20, kParts = 64;
+  const std::uintmax_t size = fs::file_size(path), parts = std::min(kParts, size / kPart + 1);
+  std::string sample = std::to_string(size);
+  std::ifstream file(path, std::ios::binary);
+  std::string part(kPart, '\0');
+  for (std::uintmax_t p = 0; p < parts; ++p) {
+    file.clear();
+    file.seekg(static_cast<std::streamoff>(parts == 1 ? 0 : (size - size % parts) / parts * p));
+    file.read(part.data(), static_cast<std::streamsize>(part.size()));
+    sample += std::to_string(digest(part.substr(0, static_cast<std::size_t>(file.gcount()))));
+  }
+  return sample;
+}
+
+/// 0: not there. Of a folder: the files in it, with their names.
+std::int64_t fingerprint(const std::string& path) {
+  std::error_code ignored;
+  if (fs::is_regular_file(path, ignored)) return digest(sample_of(path));
+  if (!fs::is_directory(path, ignored)) return 0;
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(path)) {
+    if (entry.is_regular_file())
+      files.push_back(entry.path().filename().string() + '\n' + sample_of(entry.path()));
+  }
+  std::sort(files.begin(), files.end());
+  std::string all;
+  for (const std::string& file : files) all += file + '\n';
+  return digest(all);
+}
+
+/// Processors that the calling thread may run on, with the host: the same text where ranks share them.
+std::string place_of_process() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  static_cast<void>(sched_getaffinity(0, sizeof set, &set));
+  return host_name() + '\n' + std::to_string(digest_of(&set, sizeof set));
+}
+
+}  // namespace
+
+int run_in_world(const std::function<int(Transport*)>& run, const char* out_of_memory) {
+  const World world;
+  Transport* const transport = world.transport();
+  if (transport == nullptr) return run(nullptr);
+  try {
+    const int code = run(transport);
+    return transport->rank() == 0 ? code : static_cast<int>(kOk);
+  } catch (const std::bad_alloc&) { end_all(*transport, out_of_memory); } catch (const std::exception& e) {
+    end_all(*transport, e.what());
+  }
+}
+
+RankSession::RankSession(Transport* transport, double limit_seconds) {
+  if (transport == nullptr) return;
+  watch_ = std::make_unique<Watch>(*transport, limit_seconds,
+                                   [transport](const std::string& trouble) { end_all(*transport, trouble); });
+  ranks_ = std::make_unique<Ranks>(*transport, watch_.get());
+}
+
+RankSession::~RankSession() = default;
+
+void RankSession::end() {
+  if (ranks_ != nullptr) ranks_->meet("end");
+}
+
+void require_same_start(Ranks& ranks, const std::vector<std::string>& words,
+                        const std::vector<std::string>& paths) {
+  std::string all;
+  for (const std::string& word : words) all += word + '\n';
+  std::string of_root = all;
+  ranks.broadcast("options", of_root);
+  const auto same = ranks.all_gather("options", std::int32_t{all == of_root ? 1 : 0});
+  for (std::size_t r = 0; r < same.size(); ++r) {
+    if (same[r] == 0)
+      throw Error(fmt::format("rank {} was started with other options or another PLUMB_DATA than rank 0", r));
+  }
+  std::vector<std::int64_t> seen;
+  for (const std::string& path : paths) seen.push_back(fingerprint(path));
+  const std::vector<std::vector<std::int64_t>> of_all = ranks.gather("inputs", seen);
+  for (std::size_t r = 1; r < of_all.size(); ++r) {
+    if (of_all[r].size() != seen.size())
+      throw Error(fmt::format("rank {} finds other inputs than rank 0", r));
+    for (std::size_t p = 0; p < seen.size(); ++p) {
+      if (of_all[r][p] != 0 && of_all[r][p] != seen[p])
+        throw input_error(paths[p], 0, fmt::format("rank {} sees another content than rank 0", r));
+    }
+  }
+}
+
+void share_processors(Ranks& ranks) {
+  const std::string place = place_of_process();
+  const auto places = ranks.all_gather("places", digest(place));
+  if (std::getenv("OMP_NUM_THREADS") != nullptr) return;
+  const auto sharers = static_cast<int>(std::count(places.begin(), places.end(), digest(place)));
+  omp_set_num_threads(std::max(1, omp_get_num_procs() / sharers));
+}
+
+std::vector<RankFacts> gather_facts(Ranks& ranks, const Cuts& rows) {
+  const std::vector<std::int64_t> mine{ranks.traffic().sent, ranks.traffic().received, peak_memory()};
+  const auto numbers = ranks.gather("facts", mine);
+  const std::string host = host_name();
+  const auto hosts = ranks.gather(
+      "facts", std::vector<std::byte>(reinterpret_cast<const std::byte*>(host.data()),
+                                      reinterpret_cast<const std::byte*>(host.data()) + host.size()));
+  std::vector<RankFacts> facts(numbers.size());
+  for (std::size_t r = 0; r < facts.size(); ++r) {
+    facts[r].host.assign(reinterpret_cast<const char*>(hosts[r].data()), hosts[r].size());
+    facts[r].first = rows[r], facts[r].rows = rows[r + 1] - rows[r];
+    facts[r].sent = numbers[r].at(0), facts[r].received = numbers[r].at(1),
+    facts[r].peak_bytes = numbers[r].at(2);
+  }
+  return facts;
+}
+
+}  // namespace plumb

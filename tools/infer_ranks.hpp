@@ -1,0 +1,48 @@
+// infer under mpirun or srun: joins the job, holds the ranks to one command and one set of data, watches them, and ends all
+// where one fails.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "reference/parallel/ranks.hpp"
+#include "reference/parallel/watch.hpp"
+#include "tools/model_report.hpp"
+
+namespace plumb {
+
+/// Runs `run(transport)`; transport is null where this process is alone. An exception on any rank is one line with the rank,
+/// and ends all of them with kUsage. Rank 0's exit code is the job's.
+[[nodiscard]] int run_in_world(const std::function<int(Transport*)>& run, const char* out_of_memory);
+
+/// The ranks of one command, watched from here on. Alone: nothing.
+class RankSession {
+ public:
+  /// `limit_seconds`: how long a rank may be silent or blocked.
+  RankSession(Transport* transport, double limit_seconds);
+  ~RankSession();
+  RankSession(const RankSession&) = delete;
+  RankSession& operator=(const RankSession&) = delete;
+
+  [[nodiscard]] Ranks* ranks() { return ranks_.get(); }
+  /// Returns on every rank when all have ended their work.
+  void end();
+
+ private:
+  std::unique_ptr<Watch> watch_;
+  std::unique_ptr<Ranks> ranks_;
+};
+
+/// Errors: a rank was started with other words than rank 0, or sees a file of `paths` with another content. A path that a rank
+/// does not see is not compared: rank 0 reads, and sends what the others need.
+void require_same_start(Ranks& ranks, const std::vector<std::string>& words,
+                        const std::vector<std::string>& paths);
+
+/// Ranks that may run on the same processors share them: fewer threads each, unless OMP_NUM_THREADS says how many.
+void share_processors(Ranks& ranks);
+
+/// On rank 0 what is known of every rank, `rows` and `findings` from there; elsewhere nothing.
+[[nodiscard]] std::vector<RankFacts> gather_facts(Ranks& ranks, const Cuts& rows);
+
+}  // namespace plumb
