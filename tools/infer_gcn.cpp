@@ -1,6 +1,7 @@
 // infer gcn: a graph convolutional network of one or two layers.
 #include <omp.h>
 
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,7 +13,9 @@
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
 #include "reference/models/gcn.hpp"
+#include "reference/models/gcn_ranks.hpp"
 #include "tools/infer.hpp"
+#include "tools/infer_ranks.hpp"
 #include "tools/terminal.hpp"
 
 namespace plumb {
@@ -128,17 +131,14 @@ GcnFacts facts_of(const GcnOptions& o, const GcnInHand& in, GcnRun<T>& run) {
   return g;
 }
 
-/// Runs and judges with one pipeline, and writes the answer where it is asked for.
+/// Runs a network of type T in one order of products.
+template <class T>
+using RunWith = std::function<GcnRun<T>(GcnOrder)>;
+
+/// Runs and judges, and writes the answer where it is asked for.
 template <class T>
 ModelReport run_and_judge(const GcnOptions& o, const GcnInHand& in, const GcnPipeline& pipeline,
-                          GcnJudge& judge, double load_seconds) {
-  const auto run_with = [&](GcnOrder order) {
-    if constexpr (sizeof(T) == 4) {
-      return pipeline.run_f32(in.f32, order);
-    } else {
-      return pipeline.run_f64(in.f64, order);
-    }
-  };
+                          const RunWith<T>& run_with, GcnJudge& judge, double load_seconds) {
   ModelReport report;
   report.times.load = load_seconds;
   Progress progress;
@@ -158,6 +158,74 @@ ModelReport run_and_judge(const GcnOptions& o, const GcnInHand& in, const GcnPip
   return report;
 }
 
+template <class T>
+ModelReport run_alone(const GcnOptions& o, const GcnInHand& in, const GcnPipeline& pipeline, GcnJudge& judge,
+                      double load_seconds) {
+  const RunWith<T> run_with = [&](GcnOrder order) {
+    if constexpr (sizeof(T) == 4) {
+      return pipeline.run_f32(in.f32, order);
+    } else {
+      return pipeline.run_f64(in.f64, order);
+    }
+  };
+  return run_and_judge<T>(o, in, pipeline, run_with, judge, load_seconds);
+}
+
+/// On rank 0 the report; the others compute as it says.
+template <class T>
+ModelReport run_on_ranks(Ranks& ranks, const GcnOptions& o, const GcnInHand& in, const GcnPipeline& pipeline,
+                         GcnJudge& judge, double load_seconds) {
+  GcnOnRanks<T> network(ranks, in.as<T>());
+  ModelReport report;
+  if (ranks.is_root()) {
+    const RunWith<T> run_with = [&](GcnOrder order) { return network.run(order); };
+    report = run_and_judge<T>(o, in, pipeline, run_with, judge, load_seconds);
+    network.end();
+  } else {
+    network.serve();
+  }
+  report.ranks = gather_facts(ranks, network.cuts());
+  if (!ranks.is_root()) return report;
+  for (RankFacts& rank : report.ranks)
+    rank.finding = finding_of(report.gcn->judgement, rank.first, rank.first + rank.rows);
+  return report;
+}
+
+struct Loaded {
+  GcnInHand net;
+  bool f64 = false;
+  double seconds = 0;
+};
+
+Loaded load(const GcnOptions& o) {
+  require_outputs(o);
+  if (!o.out.empty()) require_writable(o.out);
+  const Stopwatch loading;
+  Loaded loaded;
+  loaded.net = load(o.data);
+  loaded.seconds = loading.seconds();
+  require_executor_can(o, products_of(loaded.net.f64));
+  loaded.f64 = o.dtype == "f64" || (o.dtype == "auto" && loaded.net.f64_files);
+  return loaded;
+}
+
+int infer_gcn_on_ranks(const GcnOptions& o, Ranks& ranks) {
+  if (o.pipeline != "auto" && o.pipeline != kGcnFused.name)
+    throw Error(fmt::format("pipeline '{}' runs on one rank only; on several: {}", printable(o.pipeline),
+                            kGcnFused.name));
+  Loaded loaded;
+  if (ranks.is_root()) loaded = load(o);
+  std::int32_t f64 = loaded.f64 ? 1 : 0;
+  ranks.broadcast_value("type", f64);
+  GcnJudge judge(loaded.net.f64, f64 == 0, loaded.net.expectation);
+  const auto run = f64 != 0 ? run_on_ranks<double> : run_on_ranks<float>;
+  const ModelReport report = run(ranks, o, loaded.net, kGcnFused, judge, loaded.seconds);
+  if (!ranks.is_root()) return kOk;
+  print(report, output_for_words(o));
+  if (!o.json.empty()) write_json(o.json, to_json(report));
+  return report.differs() ? kFailed : kOk;
+}
+
 }  // namespace
 
 std::vector<std::string> inputs_of(const GcnOptions& o) {
@@ -171,21 +239,15 @@ std::vector<std::string> inputs_of(const GcnOptions& o) {
 }
 
 int infer_gcn(const GcnOptions& o, Ranks* ranks) {
-  if (ranks != nullptr) throw Error("infer gcn runs on one rank only so far");
+  if (ranks != nullptr) return infer_gcn_on_ranks(o, *ranks);
   const std::vector<const GcnPipeline*> pipelines = choose(o);
-  require_outputs(o);
-  if (!o.out.empty()) require_writable(o.out);
-  const Stopwatch loading;
-  const GcnInHand net = load(o.data);
-  const double load_seconds = loading.seconds();
-  require_executor_can(o, products_of(net.f64));
-  const bool f64 = o.dtype == "f64" || (o.dtype == "auto" && net.f64_files);
-  GcnJudge judge(net.f64, !f64, net.expectation);
+  const Loaded loaded = load(o);
+  GcnJudge judge(loaded.net.f64, !loaded.f64, loaded.net.expectation);
   nlohmann::json all = nlohmann::json::array();
   bool differs = false;
   for (const GcnPipeline* pipeline : pipelines) {
-    const ModelReport report = f64 ? run_and_judge<double>(o, net, *pipeline, judge, load_seconds)
-                                   : run_and_judge<float>(o, net, *pipeline, judge, load_seconds);
+    const auto run = loaded.f64 ? run_alone<double> : run_alone<float>;
+    const ModelReport report = run(o, loaded.net, *pipeline, judge, loaded.seconds);
     print(report, output_for_words(o));
     all.push_back(to_json(report));
     differs |= report.differs();

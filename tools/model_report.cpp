@@ -370,6 +370,17 @@ std::string finding_of(const SdnnJudgement& part) {
   return text;
 }
 
+std::string finding_of(const GcnJudgement& all, std::int64_t first_row, std::int64_t last_row) {
+  std::string text;
+  for (const GcnCheck& check : all.checks) {
+    const std::vector<std::int64_t>& rows = check.verdict.missed_rows;
+    const auto begin = std::lower_bound(rows.begin(), rows.end(), first_row);
+    const auto count = std::lower_bound(begin, rows.end(), last_row) - begin;
+    if (count > 0) text += fmt::format("{}{} rows of {}", text.empty() ? "" : ", ", count, check.what);
+  }
+  return text.empty() ? "" : text + " outside their bound";
+}
+
 double ModelTimes::inference() const { return median(runs); }
 
 bool ModelReport::differs() const {

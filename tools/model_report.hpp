@@ -77,6 +77,7 @@ struct ModelReport {
 
 /// How a rank's part differs, "" where it does not.
 [[nodiscard]] std::string finding_of(const SdnnJudgement& part);
+[[nodiscard]] std::string finding_of(const GcnJudgement& all, std::int64_t first_row, std::int64_t last_row);
 
 /// For a person. `to`: stdout, or stderr where the JSON takes stdout.
 void print(const ModelReport& report, std::FILE* to);

@@ -118,6 +118,9 @@ GcnVerdict judge_matrix(const Dense<T>& got, const Dense<double>& want, const De
     }
     if (!good) {
       ++verdict.misses;
+      const std::int64_t row = at / want.cols;
+      if (verdict.missed_rows.empty() || verdict.missed_rows.back() != row)
+        verdict.missed_rows.push_back(row);
       if (!(ratio > 1)) ratio = std::numeric_limits<double>::infinity();
     }
     sum += ratio;

@@ -131,6 +131,7 @@ struct GcnVerdict {
   double worst = 0, mean = 0;       // err / bound
   std::int64_t row = -1, col = -1;  // of the worst
   double got = 0, want = 0, bound = 0;
+  std::vector<std::int64_t> missed_rows;  // ascending, each once
 };
 template <class T>
 [[nodiscard]] GcnVerdict judge_matrix(const Dense<T>& got, const Dense<double>& want,

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "reference/models/gcn.hpp"
+#include "reference/models/gcn_fused.hpp"
 #include "reference/models/gcn_parts.hpp"
 
 namespace plumb {
@@ -56,11 +57,11 @@ void times(const T* x, const Dense<T>& w, T* y) {
   }
 }
 
-/// S = X W, the rows of X dense or sparse.
+/// S = X W, the rows of X dense or sparse; then place for `more` rows.
 template <class T>
-Dense<T> transform(const Gcn<T>& net) {
+Dense<T> transform(const Gcn<T>& net, std::int64_t more) {
   const Dense<T>& w = net.weights[0];
-  Dense<T> s = make_dense<T>(net.vertices(), w.cols);
+  Dense<T> s = make_dense<T>(net.vertices() + more, w.cols);
 #pragma omp parallel for schedule(dynamic, 64)
   for (std::int64_t i = 0; i < net.vertices(); ++i) {
     T* const row = s.data.data() + i * w.cols;
@@ -82,26 +83,28 @@ Dense<T> transform(const Gcn<T>& net) {
 template <class T>
 class FusedPasses {
  public:
-  FusedPasses(const Gcn<T>& net, GcnOrder order)
+  FusedPasses(const Gcn<T>& net, const GcnOrders& orders, GcnBoundary<T>* boundary)
       : net_(net),
+        boundary_(boundary),
+        more_(boundary == nullptr ? 0 : boundary->rows()),
         two_(net.weights.size() == 2),
-        first_(chosen(order, 0)),
-        second_(two_ ? chosen(order, 1) : first_),
+        first_(orders.front()),
+        second_(orders.back()),
         w1_(net.weights[0]),
         w_last_(net.weights.back()) {}
 
   GcnRun<T> run() {
     gcn::StepClock clock(run_.steps);
     if (transforms_first()) {
-      s1_ = transform(net_);
+      s1_ = transform(net_, more_);
       clock.step("X W1");
     }
     const std::int64_t n = net_.vertices();
     run_.logits = make_dense<T>(n, w_last_.cols);
     run_.log_softmax = make_dense<T>(n, w_last_.cols);
     if (two_) {
-      run_.hidden = make_dense<T>(n, w1_.cols);
-      if (transforms_second()) s2_ = make_dense<T>(n, w_last_.cols);
+      run_.hidden = make_dense<T>(n + more_, w1_.cols);
+      if (transforms_second()) s2_ = make_dense<T>(n + more_, w_last_.cols);
     }
     first_pass();
     std::string name = transforms_first() ? "A S1" : "(A X) W1";
@@ -111,13 +114,15 @@ class FusedPasses {
       second_pass();
       clock.step(transforms_second() ? "A S2, LogSoftmax" : "(A H) W2, LogSoftmax");
     }
+    if (two_) drop_rows_beyond(n, run_.hidden);
     run_.seconds = clock.total();
     return std::move(run_);
   }
 
  private:
-  [[nodiscard]] GcnOrder chosen(GcnOrder order, std::int64_t layer) const {
-    return order == GcnOrder::by_cost ? cheaper_order(net_, layer) : order;
+  static void drop_rows_beyond(std::int64_t rows, Dense<T>& m) {
+    m.rows = rows;
+    m.data.resize(static_cast<std::size_t>(rows * m.cols));
   }
   [[nodiscard]] bool transforms_first() const { return first_ == GcnOrder::transform_first; }
   [[nodiscard]] bool transforms_second() const { return second_ == GcnOrder::transform_first; }
@@ -143,30 +148,40 @@ class FusedPasses {
     if (transforms_second()) times(z, w_last_, s2_.data.data() + i * w_last_.cols);
   }
 
-  void first_pass() {
+  /// Calls row(i, gathered) for every row of A, in any order and on all threads; `gathered` is scratch of `width` values.
+  /// Rows that gather others' rows of `operand` come after those have arrived. No operand: it is there.
+  template <class Row>
+  void each_row(Dense<T>* operand, std::int64_t width, const Row& row) {
+    const auto all = [&](std::int64_t count, const std::int32_t* which) {
 #pragma omp parallel
-    {
-      std::vector<T> gathered(static_cast<std::size_t>(net_.features()));
+      {
+        std::vector<T> gathered(static_cast<std::size_t>(width));
 #pragma omp for schedule(dynamic, 64)
-      for (std::int64_t i = 0; i < net_.vertices(); ++i) first_row(i, gathered.data());
-    }
+        for (std::int64_t i = 0; i < count; ++i) row(which == nullptr ? i : which[i], gathered.data());
+      }
+    };
+    if (boundary_ == nullptr || operand == nullptr) return all(net_.vertices(), nullptr);
+    boundary_->begin(*operand);
+    all(static_cast<std::int64_t>(boundary_->inner().size()), boundary_->inner().data());
+    boundary_->end();
+    all(static_cast<std::int64_t>(boundary_->outer().size()), boundary_->outer().data());
+  }
+
+  void first_pass() {
+    each_row(transforms_first() ? &s1_ : nullptr, net_.features(),
+             [&](std::int64_t i, T* gathered) { first_row(i, gathered); });
   }
 
   void second_pass() {
-#pragma omp parallel
-    {
-      std::vector<T> gathered(static_cast<std::size_t>(w1_.cols));
-#pragma omp for schedule(dynamic, 64)
-      for (std::int64_t i = 0; i < net_.vertices(); ++i) {
-        if (transforms_second()) {
-          gather(net_.a, i, s2_, logits(i));
-        } else {
-          gather(net_.a, i, run_.hidden, gathered.data());
-          times(gathered.data(), w_last_, logits(i));
-        }
-        finish(i);
+    each_row(transforms_second() ? &s2_ : &run_.hidden, w1_.cols, [&](std::int64_t i, T* gathered) {
+      if (transforms_second()) {
+        gather(net_.a, i, s2_, logits(i));
+      } else {
+        gather(net_.a, i, run_.hidden, gathered);
+        times(gathered, w_last_, logits(i));
       }
-    }
+      finish(i);
+    });
   }
 
   /// Bias and LogSoftmax of a row of logits.
@@ -180,6 +195,8 @@ class FusedPasses {
   }
 
   const Gcn<T>& net_;
+  GcnBoundary<T>* const boundary_;  // null: all rows are here
+  const std::int64_t more_;         // rows of others
   const bool two_;
   const GcnOrder first_, second_;
   const Dense<T>&w1_, &w_last_;
@@ -189,10 +206,28 @@ class FusedPasses {
 
 template <class T>
 GcnRun<T> run_fused(const Gcn<T>& net, GcnOrder order) {
-  return FusedPasses<T>(net, order).run();
+  return FusedPasses<T>(net, orders_of(net, order), nullptr).run();
 }
 
 }  // namespace
+
+template <class T>
+GcnOrders orders_of(const Gcn<T>& net, GcnOrder order) {
+  GcnOrders orders;
+  for (std::size_t l = 0; l < net.weights.size(); ++l)
+    orders.push_back(order == GcnOrder::by_cost ? cheaper_order(net, static_cast<std::int64_t>(l)) : order);
+  return orders;
+}
+
+template <class T>
+GcnRun<T> run_fused_part(const Gcn<T>& part, const GcnOrders& orders, GcnBoundary<T>& boundary) {
+  return FusedPasses<T>(part, orders, &boundary).run();
+}
+
+template GcnOrders orders_of(const Gcn<float>&, GcnOrder);
+template GcnOrders orders_of(const Gcn<double>&, GcnOrder);
+template GcnRun<float> run_fused_part(const Gcn<float>&, const GcnOrders&, GcnBoundary<float>&);
+template GcnRun<double> run_fused_part(const Gcn<double>&, const GcnOrders&, GcnBoundary<double>&);
 
 const GcnPipeline kGcnFused = {"fused",
                                Space::host,

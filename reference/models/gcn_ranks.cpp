@@ -1,0 +1,274 @@
+#include "reference/models/gcn_ranks.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "reference/core/csr.hpp"
+#include "reference/models/gcn_parts.hpp"
+
+namespace plumb {
+
+namespace {
+
+constexpr std::int32_t kEnd = -1;  // in place of an order
+
+/// Vertices of other parts that rows [first, last) gather, ascending.
+template <class T>
+std::vector<std::int32_t> others_of(const Csr<T>& a, std::int64_t first, std::int64_t last) {
+  std::vector<std::int32_t> others;
+  for (std::int32_t k = a.row_ptr[first]; k < a.row_ptr[last]; ++k) {
+    if (a.col[k] < first || a.col[k] >= last) others.push_back(a.col[k]);
+  }
+  std::sort(others.begin(), others.end());
+  others.erase(std::unique(others.begin(), others.end()), others.end());
+  return others;
+}
+
+template <class T>
+void append_row(const Csr<T>& from, std::int64_t row, Csr<T>& to) {
+  to.col.insert(to.col.end(), from.col.begin() + from.row_ptr[row], from.col.begin() + from.row_ptr[row + 1]);
+  to.val.insert(to.val.end(), from.val.begin() + from.row_ptr[row], from.val.begin() + from.row_ptr[row + 1]);
+  to.row_ptr.push_back(static_cast<std::int32_t>(to.col.size()));
+  ++to.rows;
+}
+
+template <class T>
+void append_row(const Dense<T>& from, std::int64_t row, Dense<T>& to) {
+  to.data.insert(to.data.end(), from.data.begin() + row * from.cols,
+                 from.data.begin() + (row + 1) * from.cols);
+  ++to.rows;
+}
+
+/// Rows [first, last), then those of `others`.
+template <class Matrix>
+Matrix rows_of(const Matrix& all, std::int64_t first, std::int64_t last,
+               const std::vector<std::int32_t>& others) {
+  Matrix rows;
+  rows.cols = all.cols;
+  for (std::int64_t i = first; i < last; ++i) append_row(all, i, rows);
+  for (const std::int32_t i : others) append_row(all, i, rows);
+  return rows;
+}
+
+template <class T>
+void send_part(Ranks& ranks, int to, const GcnPart<T>& part) {
+  constexpr const char* kWhat = "graph";
+  const Dense<T>& x = part.net.x_dense;
+  ranks.send(to, kWhat, part.net.a);
+  ranks.send(to, kWhat, part.others);
+  ranks.send(to, kWhat, std::vector<std::int64_t>{part.net.sparse_features ? 1 : 0, x.rows, x.cols});
+  ranks.send(to, kWhat, part.net.x_sparse);
+  ranks.send(to, kWhat, x.data);
+}
+
+template <class T>
+GcnPart<T> receive_part(Ranks& ranks) {
+  constexpr const char* kWhat = "graph";
+  GcnPart<T> part;
+  part.net.a = ranks.receive_csr<T>(0, kWhat);
+  part.others = ranks.receive<std::int32_t>(0, kWhat);
+  const auto x = ranks.receive<std::int64_t>(0, kWhat);
+  part.net.sparse_features = x.at(0) != 0;
+  part.net.x_sparse = ranks.receive_csr<T>(0, kWhat);
+  part.net.x_dense = {x.at(1), x.at(2), ranks.receive<T>(0, kWhat)};
+  return part;
+}
+
+template <class T>
+void broadcast_weights(Ranks& ranks, Gcn<T>& part, const Gcn<T>& net) {
+  auto layers = static_cast<std::int64_t>(net.weights.size());
+  ranks.broadcast_value("weights", layers);
+  part.weights = net.weights, part.biases = net.biases;
+  part.weights.resize(static_cast<std::size_t>(layers)), part.biases.resize(static_cast<std::size_t>(layers));
+  for (Dense<T>& w : part.weights) ranks.broadcast("weights", w);
+  for (std::vector<T>& b : part.biases) ranks.broadcast("weights", b);
+}
+
+/// The others' rows, by messages.
+template <class T>
+class ExchangedRows final : public GcnBoundary<T> {
+ public:
+  ExchangedRows(Ranks& ranks, const Cuts& cuts, const GcnPart<T>& part)
+      : ranks_(ranks), own_(part.net.a.rows), others_(static_cast<std::int64_t>(part.others.size())) {
+    tell_owners(cuts, part.others);
+    for (std::int64_t i = 0; i < own_; ++i) {
+      const auto begin = part.net.a.col.begin() + part.net.a.row_ptr[i],
+                 end = part.net.a.col.begin() + part.net.a.row_ptr[i + 1];
+      const bool needs_others = std::any_of(begin, end, [&](std::int32_t j) { return j >= own_; });
+      (needs_others ? outer_ : inner_).push_back(static_cast<std::int32_t>(i));
+    }
+  }
+
+  [[nodiscard]] std::int64_t rows() const override { return others_; }
+  [[nodiscard]] const std::vector<std::int32_t>& inner() const override { return inner_; }
+  [[nodiscard]] const std::vector<std::int32_t>& outer() const override { return outer_; }
+
+  void begin(Dense<T>& operand) override {
+    const std::int64_t width = operand.cols;
+    exchange_.emplace(ranks_, "boundary rows");
+    for (Peer& peer : peers_) {
+      if (peer.receives > 0)
+        exchange_->receive(peer.rank, operand.data.data() + (own_ + peer.first) * width,
+                           peer.receives * width);
+      if (peer.sends.empty()) continue;
+      peer.packed.clear();
+      for (const std::int32_t row : peer.sends)
+        peer.packed.insert(peer.packed.end(), operand.data.begin() + row * width,
+                           operand.data.begin() + (row + 1) * width);
+      exchange_->send(peer.rank, peer.packed.data(), static_cast<std::int64_t>(peer.packed.size()));
+    }
+  }
+
+  void end() override {
+    exchange_->wait();
+    exchange_.reset();
+  }
+
+ private:
+  struct Peer {
+    int rank = 0;
+    std::int64_t first = 0, receives = 0;  // of `others`: owners' rows are consecutive there
+    std::vector<std::int32_t> sends;       // rows of this rank
+    std::vector<T> packed;                 // their values, while they are sent
+  };
+
+  /// Tells every rank which of its rows are gathered here.
+  void tell_owners(const Cuts& cuts, const std::vector<std::int32_t>& others) {
+    std::vector<std::int64_t> wanted(static_cast<std::size_t>(ranks_.size()));
+    Exchange counts(ranks_, "boundary");
+    for (int r = 0; r < ranks_.size(); ++r) {
+      if (r == ranks_.rank()) continue;
+      Peer& peer = peers_.emplace_back();
+      peer.rank = r;
+      const auto at = [&](std::int64_t cut) {
+        return std::lower_bound(others.begin(), others.end(), cut) - others.begin();
+      };
+      peer.first = at(cuts[static_cast<std::size_t>(r)]);
+      peer.receives = at(cuts[static_cast<std::size_t>(r) + 1]) - peer.first;
+    }
+    for (Peer& peer : peers_) {
+      counts.send(peer.rank, &peer.receives, 1);
+      counts.receive(peer.rank, &wanted[static_cast<std::size_t>(peer.rank)], 1);
+    }
+    counts.wait();
+    Exchange ids(ranks_, "boundary");
+    for (Peer& peer : peers_) {
+      peer.sends.resize(static_cast<std::size_t>(wanted[static_cast<std::size_t>(peer.rank)]));
+      ids.send(peer.rank, others.data() + peer.first, peer.receives);
+      ids.receive(peer.rank, peer.sends.data(), static_cast<std::int64_t>(peer.sends.size()));
+    }
+    ids.wait();
+    for (Peer& peer : peers_) {
+      for (std::int32_t& row : peer.sends)
+        row -= static_cast<std::int32_t>(cuts[static_cast<std::size_t>(ranks_.rank())]);
+    }
+  }
+
+  Ranks& ranks_;
+  const std::int64_t own_, others_;
+  std::vector<Peer> peers_;
+  std::vector<std::int32_t> inner_, outer_;
+  std::optional<Exchange> exchange_;
+};
+
+/// On rank 0 the rows of all ranks.
+template <class T>
+void gather_rows(Ranks& ranks, const char* what, Dense<T>& mine) {
+  for (std::vector<T>& part : ranks.gather(what, std::exchange(mine.data, {})))
+    mine.data.insert(mine.data.end(), part.begin(), part.end());
+  mine.rows = mine.cols == 0 ? 0 : static_cast<std::int64_t>(mine.data.size()) / mine.cols;
+}
+
+}  // namespace
+
+template <class T>
+GcnPart<T> part_of(const Gcn<T>& net, const Cuts& cuts, int r) {
+  const std::int64_t first = cuts[static_cast<std::size_t>(r)], last = cuts[static_cast<std::size_t>(r) + 1];
+  GcnPart<T> part;
+  part.others = others_of(net.a, first, last);
+  part.net.a = slice_rows(net.a, first, last);
+  part.net.a.cols = last - first + static_cast<std::int64_t>(part.others.size());
+  for (std::int32_t& j : part.net.a.col) {
+    const bool own = j >= first && j < last;
+    const auto at =
+        own ? j - first
+            : last - first +
+                  (std::lower_bound(part.others.begin(), part.others.end(), j) - part.others.begin());
+    j = static_cast<std::int32_t>(at);
+  }
+  part.net.sparse_features = net.sparse_features;
+  if (net.sparse_features) {
+    part.net.x_sparse = rows_of(net.x_sparse, first, last, part.others);
+  } else {
+    part.net.x_dense = rows_of(net.x_dense, first, last, part.others);
+  }
+  return part;
+}
+
+template <class T>
+GcnOnRanks<T>::GcnOnRanks(Ranks& ranks, const Gcn<T>& net) : ranks_(ranks), net_(net) {
+  if (ranks.is_root()) {
+    cuts_ = cut_by_entries(net.a.row_ptr, ranks.size());
+    part_ = part_of(net, cuts_, 0);
+    for (int r = 1; r < ranks.size(); ++r) send_part(ranks, r, part_of(net, cuts_, r));
+  } else {
+    part_ = receive_part<T>(ranks);
+  }
+  ranks.broadcast("cuts", cuts_);
+  broadcast_weights(ranks, part_.net, net);
+  boundary_ = std::make_unique<ExchangedRows<T>>(ranks, cuts_, part_);
+}
+
+template <class T>
+GcnOnRanks<T>::~GcnOnRanks() = default;
+
+template <class T>
+GcnRun<T> GcnOnRanks<T>::run_part(const GcnOrders& orders) {
+  ranks_.meet("start");
+  const double start = gcn::now();
+  GcnRun<T> run = run_fused_part(part_.net, orders, *boundary_);
+  const double computed = gcn::now();
+  gather_rows(ranks_, "log-softmax", run.log_softmax);
+  run.seconds = gcn::now() - start;
+  run.steps.push_back({"LogSoftmax of all ranks", gcn::now() - computed});
+  gather_rows(ranks_, "logits", run.logits);
+  gather_rows(ranks_, "hidden", run.hidden);
+  return run;
+}
+
+template <class T>
+GcnRun<T> GcnOnRanks<T>::run(GcnOrder order) {
+  std::vector<std::int32_t> words;
+  const GcnOrders orders = orders_of(net_, order);
+  for (const GcnOrder o : orders) words.push_back(static_cast<std::int32_t>(o));
+  ranks_.broadcast("order", words);
+  return run_part(orders);
+}
+
+template <class T>
+void GcnOnRanks<T>::end() {
+  std::vector<std::int32_t> words{kEnd};
+  ranks_.broadcast("order", words);
+}
+
+template <class T>
+void GcnOnRanks<T>::serve() {
+  for (;;) {
+    std::vector<std::int32_t> words;
+    ranks_.broadcast("order", words);
+    if (words.front() == kEnd) return;
+    GcnOrders orders;
+    for (const std::int32_t word : words) orders.push_back(static_cast<GcnOrder>(word));
+    static_cast<void>(run_part(orders));
+  }
+}
+
+template struct GcnPart<float>;
+template struct GcnPart<double>;
+template GcnPart<float> part_of(const Gcn<float>&, const Cuts&, int);
+template GcnPart<double> part_of(const Gcn<double>&, const Cuts&, int);
+template class GcnOnRanks<float>;
+template class GcnOnRanks<double>;
+
+}  // namespace plumb

@@ -1,0 +1,52 @@
+// GCN over ranks: consecutive rows of A with about as many entries each. Before a product with A each rank sends the rows of
+// the operand that other ranks gather, and computes the rows that need none of theirs meanwhile.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "reference/models/gcn.hpp"
+#include "reference/models/gcn_fused.hpp"
+#include "reference/parallel/ranks.hpp"
+
+namespace plumb {
+
+/// What one rank holds of a network.
+template <class T>
+struct GcnPart {
+  Gcn<T> net;                        // a: (rows, rows + others), renumbered; x: the rows of both; all weights
+  std::vector<std::int32_t> others;  // ascending: the vertices of other ranks that its rows gather
+};
+/// The part of rank r.
+template <class T>
+[[nodiscard]] GcnPart<T> part_of(const Gcn<T>& net, const Cuts& cuts, int r);
+
+/// One network on all ranks. Rank 0 has all of it, calls run() as often as it likes and then end(); the others call serve().
+template <class T>
+class GcnOnRanks {
+ public:
+  /// `net` is rank 0's; elsewhere it may be empty.
+  GcnOnRanks(Ranks& ranks, const Gcn<T>& net);
+  ~GcnOnRanks();
+  GcnOnRanks(const GcnOnRanks&) = delete;
+  GcnOnRanks& operator=(const GcnOnRanks&) = delete;
+
+  /// Rows [cuts[r], cuts[r + 1]) are rank r's; on every rank.
+  [[nodiscard]] const Cuts& cuts() const { return cuts_; }
+  /// All rows. `seconds`: from a common start until rank 0 has LogSoftmax of all rows; `steps`: rank 0's.
+  [[nodiscard]] GcnRun<T> run(GcnOrder order);
+  void end();
+  /// Does what rank 0 says until it calls end().
+  void serve();
+
+ private:
+  GcnRun<T> run_part(const GcnOrders& orders);
+
+  Ranks& ranks_;
+  const Gcn<T>& net_;
+  Cuts cuts_;
+  GcnPart<T> part_;
+  std::unique_ptr<GcnBoundary<T>> boundary_;
+};
+
+}  // namespace plumb
