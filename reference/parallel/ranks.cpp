@@ -51,13 +51,13 @@ void Exchange::begin(bool sends, int peer, Element type, void* data, std::int64_
   Block& block = blocks_.emplace_back();
   block.sends = sends;
   block.peer = peer;
-  std::strncpy(block.mine.what, what_, kLabel - 1);
+  std::strncpy(block.mine.what, what_, BlockHeader::kLabel - 1);
   block.mine.number = (sends ? ranks_.sent_ : ranks_.received_)[static_cast<std::size_t>(peer)]++;
   block.mine.bytes = bytes;
   block.mine.type = static_cast<std::int64_t>(type);
   block.data = data;
   if (sends) block.mine.digest = digest_of(data, bytes);
-  Header& header = sends ? block.mine : block.theirs;
+  BlockHeader& header = sends ? block.mine : block.theirs;
   parts_.push_back({begin_part(sends, peer, &header, sizeof header), &block, true, false});
   for (std::int64_t at = 0; at < bytes; at += Transport::kMostBytes) {
     const std::int64_t part = std::min(bytes - at, Transport::kMostBytes);
@@ -87,9 +87,9 @@ void Exchange::refuse(const Block& block, const std::string& difference) const {
 }
 
 void Exchange::compare_headers(const Block& block) const {
-  Header got = block.theirs;
-  got.what[kLabel - 1] = '\0';
-  const Header& want = block.mine;
+  BlockHeader got = block.theirs;
+  got.what[BlockHeader::kLabel - 1] = '\0';
+  const BlockHeader& want = block.mine;
   if (std::strcmp(got.what, want.what) != 0)
     refuse(block, fmt::format("rank {} sent '{}'", block.peer, printable(got.what)));
   if (got.number != want.number)

@@ -87,6 +87,16 @@ class Ranks {
   Traffic traffic_;
 };
 
+/// Goes before every block, as a message of its own.
+struct BlockHeader {
+  static constexpr std::size_t kLabel = 24;
+  char what[kLabel] = {};
+  std::int64_t number = 0;  // of the blocks from this sender to this receiver
+  std::int64_t bytes = 0;
+  std::int64_t type = 0;  // Element
+  std::uint64_t digest = 0;
+};
+
 /// Blocks that move while this rank works on: begun by send() and receive(), complete after wait(). The arrays must stay
 /// until then. An Exchange that is destroyed before closes the transport: the job can only end.
 class Exchange {
@@ -108,18 +118,10 @@ class Exchange {
 
  private:
   friend class Ranks;
-  static constexpr std::size_t kLabel = 24;
-  /// Goes before every block.
-  struct Header {
-    char what[kLabel] = {};
-    std::int64_t number = 0, bytes = 0;
-    std::int64_t type = 0;
-    std::uint64_t digest = 0;
-  };
   struct Block {
     bool sends;
     int peer;
-    Header mine, theirs;  // theirs: of a block that is received
+    BlockHeader mine, theirs;  // theirs: of a block that is received
     const void* data;
     std::int64_t moved = 0;
   };

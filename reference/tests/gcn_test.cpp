@@ -9,6 +9,7 @@
 #include "reference/core/operator.hpp"
 #include "reference/core/random.hpp"
 #include "reference/ops/log_softmax.hpp"
+#include "reference/tests/random_gcn.hpp"
 
 namespace {
 
@@ -17,6 +18,8 @@ using plumb::Dense;
 using plumb::Dtype;
 using plumb::Gcn;
 using plumb::GcnOrder;
+using plumb::test::random_network;
+using plumb::test::with_sparse_features;
 
 /// A path 0 - 1 - 2 with A = [[1, 1, 0], [0, 2, 0], [1, 0, 1]], X = [[1, 0], [0, 1], [2, -1]]; W1 = [[1, -1],
 /// [1, 1]], b1 = (0, 1), W2 = [[1, 0], [0, 2]], no b2.
@@ -26,52 +29,6 @@ Gcn<double> by_hand() {
   net.x_dense = {3, 2, {1, 0, 0, 1, 2, -1}};
   net.weights = {{2, 2, {1, -1, 1, 1}}, {2, 2, {1, 0, 0, 2}}};
   net.biases = {{0, 1}, {}};
-  return net;
-}
-
-/// The same with X in CSR.
-template <class T>
-Gcn<T> with_sparse_features(Gcn<T> net) {
-  net.sparse_features = true;
-  net.x_sparse = {net.x_dense.rows, net.x_dense.cols, {0}, {}, {}};
-  for (std::int64_t i = 0; i < net.x_dense.rows; ++i) {
-    for (std::int64_t j = 0; j < net.x_dense.cols; ++j) {
-      const T value = net.x_dense.data[static_cast<std::size_t>(i * net.x_dense.cols + j)];
-      if (value == 0) continue;
-      net.x_sparse.col.push_back(static_cast<std::int32_t>(j));
-      net.x_sparse.val.push_back(value);
-    }
-    net.x_sparse.row_ptr.push_back(static_cast<std::int32_t>(net.x_sparse.col.size()));
-  }
-  net.x_dense = {};
-  return net;
-}
-
-/// n vertices of 1 to 12 edges, some to themselves, widths 33-17-5, biases, a third of X zero.
-Gcn<double> random_network(std::int64_t n, std::size_t layers) {
-  Gcn<double> net;
-  auto value = [at = std::uint64_t{0}]() mutable { return 2 * plumb::random_unit(11, 1, at++) - 1; };
-  net.a.rows = net.a.cols = n;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const auto degree = 1 + plumb::random_below(11, 2, static_cast<std::uint64_t>(i), 12);
-    for (std::uint64_t k = 0; k < degree; ++k) {
-      net.a.col.push_back(static_cast<std::int32_t>(
-          plumb::random_below(11, 3, static_cast<std::uint64_t>(i) * 16 + k, static_cast<std::uint64_t>(n))));
-      net.a.val.push_back(std::fabs(value()));
-    }
-    net.a.row_ptr.push_back(static_cast<std::int32_t>(net.a.col.size()));
-  }
-  net.x_dense = {n, 33, {}};
-  for (std::int64_t i = 0; i < n * 33; ++i) net.x_dense.data.push_back(i % 3 == 0 ? 0 : value());
-  const std::int64_t widths[] = {33, 17, 5};
-  for (std::size_t l = 0; l < layers; ++l) {
-    Dense<double> w{widths[l], widths[l + 1], {}};
-    for (std::int64_t i = 0; i < w.rows * w.cols; ++i) w.data.push_back(value());
-    std::vector<double> b;
-    for (std::int64_t j = 0; j < w.cols; ++j) b.push_back(value());
-    net.weights.push_back(std::move(w));
-    net.biases.push_back(std::move(b));
-  }
   return net;
 }
 
