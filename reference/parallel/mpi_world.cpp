@@ -2,23 +2,64 @@
 // without a library that is built for several threads.
 #include <mpi.h>
 
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <thread>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "reference/core/error.hpp"
+#include "reference/core/exit_code.hpp"
 #include "reference/parallel/world.hpp"
 
 namespace plumb {
 
 namespace {
 
+/// Ends this process, and so the job, where a call of MPI in which all ranks meet takes too long: the watch is not there yet,
+/// or no longer.
+class MeetingLimit {
+ public:
+  explicit MeetingLimit(const char* what) : thread_([this, what] { wait(what); }) {}
+  ~MeetingLimit() {
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+  }
+  MeetingLimit(const MeetingLimit&) = delete;
+  MeetingLimit& operator=(const MeetingLimit&) = delete;
+
+ private:
+  static constexpr std::chrono::seconds kLimit{25};
+  void wait(const char* what) {
+    std::unique_lock lock(mutex_);
+    if (changed_.wait_for(lock, kLimit, [this] { return over_; })) return;
+    std::fprintf(stderr, "error: the ranks did not all come to %s within %d s\n", what,
+                 static_cast<int>(kLimit.count()));
+    std::fflush(stderr);
+    std::_Exit(kUsage);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool over_ = false;
+  std::thread thread_;
+};
+
 class MpiTransport final : public Transport {
  public:
   MpiTransport() {
+    const MeetingLimit limit("the start of the job (MPI_Init)");
     int provided = MPI_THREAD_SINGLE;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);  // ends the program where it fails
     if (provided < MPI_THREAD_SERIALIZED)
@@ -32,6 +73,7 @@ class MpiTransport final : public Transport {
   }
 
   ~MpiTransport() override {
+    const MeetingLimit limit("the end of the job (MPI_Finalize)");
     const std::lock_guard lock(mutex_);
     for (auto& [id, message] : messages_) {  // signs of life that nobody waits for
       if (message.bytes == kUnknown) MPI_Cancel(&message.request);

@@ -1,5 +1,7 @@
 #include "reference/parallel/watch.hpp"
 
+#include <pthread.h>
+
 #include <ctime>
 
 #include <algorithm>
@@ -105,6 +107,7 @@ std::string Watch::trouble() const {
 }
 
 void Watch::run() {
+  pthread_setname_np(pthread_self(), "watch");  // so that a debugger, or a test, tells it
   const double interval = std::min(kSlowestSign, limit_ / kSignsWithinLimit);
   Clock::time_point before = Clock::now();
   try {

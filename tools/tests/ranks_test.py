@@ -1,0 +1,216 @@
+"""infer under mpirun, as a person starts it: answers that do not depend on the number of ranks, and jobs that end where a
+rank fails. Exits with 77 (skipped) where infer was built without MPI, after the test of that.
+
+Environment: PLUMB_INFER, the program; PLUMB_MPIRUN, mpirun."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+INFER = os.environ["PLUMB_INFER"]
+MPIRUN = os.environ.get("PLUMB_MPIRUN", "mpirun")
+COUNTS = (1, 2, 3, 4, 7)
+PATIENCE = 300  # seconds after which a test gives up; nothing is measured
+MOST_SECONDS = 30  # in which a job must have ended after a rank failed
+
+# Open MPI as root, with more ranks than cores, in a container that allows neither ssh nor one process to read another's memory
+ENVIRONMENT = dict(
+    os.environ,
+    OMPI_ALLOW_RUN_AS_ROOT="1",
+    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+    OMPI_MCA_rmaps_base_oversubscribe="1",
+    OMPI_MCA_hwloc_base_binding_policy="none",
+    OMPI_MCA_btl="self,vader",
+    OMPI_MCA_btl_vader_single_copy_mechanism="none",
+    OMPI_MCA_plm="isolated",
+    OMP_NUM_THREADS="1",
+    PLUMB_CACHE="/nonexistent",
+)
+ENVIRONMENT.pop("PLUMB_DATA", None)
+
+
+def built_with_mpi():
+    out = subprocess.run([INFER, "--version"], capture_output=True, text=True, check=True, timeout=PATIENCE).stdout
+    return "MPI: not built in" not in out
+
+
+class Ranks(unittest.TestCase):
+    def setUp(self):
+        if not built_with_mpi():
+            self.skipTest("infer was built without MPI")
+        scratch = tempfile.TemporaryDirectory(prefix="plumb ranks ")
+        self.addCleanup(scratch.cleanup)
+        self.folder = Path(scratch.name)
+
+    def command(self, count, words, before=""):
+        """`before`: shell commands of each rank, with its number in $rank."""
+        rank = 'rank=$OMPI_COMM_WORLD_RANK; echo $$ >"$0/pid.$rank"; '
+        script = rank + before + ' exec "$@"'
+        return [MPIRUN, "-np", str(count), "sh", "-c", script, str(self.folder), INFER, *words]
+
+    def start(self, count, words, before=""):
+        return subprocess.Popen(
+            self.command(count, words, before),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=ENVIRONMENT,
+            cwd=self.folder,
+        )
+
+    def end(self, job, patience=PATIENCE):
+        self.addCleanup(job.kill)
+        text, _ = job.communicate(timeout=patience)
+        return job.returncode, text
+
+    def infer(self, count, words, before=""):
+        return self.end(self.start(count, words, before))
+
+    def pid(self, rank):
+        path = self.folder / f"pid.{rank}"
+        while not (path.exists() and path.read_text().strip()):
+            time.sleep(0.05)
+        return int(path.read_text())
+
+    def wait_until_watched(self, job, count):
+        """Returns when every rank has its watch: the job computes or will."""
+        for rank in range(count):
+            tasks = Path(f"/proc/{self.pid(rank)}/task")
+            while not any(p.read_text().strip() == "watch" for p in tasks.glob("*/comm")):
+                self.assertIsNone(job.poll())
+                time.sleep(0.05)
+
+    def same_for_all_counts(self, words, out):
+        first = None
+        for count in COUNTS:
+            with self.subTest(ranks=count):
+                code, text = self.infer(count, [*words, "--out", out, "--json", "run.json"])
+                self.assertEqual(code, 0, text)
+                found = json.loads((self.folder / "run.json").read_text())
+                ids = found.get("categories", {}).get("ids")
+                values = (self.folder / out).read_bytes()
+                first = first or (ids, values)
+                self.assertEqual((ids, values), first)
+                self.assertTrue(all(rank["right"] for rank in found.get("ranks", [])))
+                self.assertEqual(len(found.get("ranks", [])), 0 if count == 1 else count)
+
+    def test_sdnn_is_the_same_for_every_number_of_ranks(self):
+        self.same_for_all_counts(["sdnn", "--inputs", "100", "--layers", "12", "--check"], "y.npz")
+
+    def test_fewer_inputs_than_ranks(self):
+        self.same_for_all_counts(["sdnn", "--inputs", "3", "--layers", "4", "--check"], "y.npz")
+
+    def test_network_of_ones_own(self):
+        (self.folder / "w.mtx").write_text(
+            "%%MatrixMarket matrix coordinate real general\n3 2 4\n1 1 0.5\n2 1 -1\n2 2 0.25\n3 2 2\n"
+        )
+        (self.folder / "x.tsv").write_text("".join(f"{i}\t{i % 3 + 1}\t{i}\n" for i in range(1, 12)))
+        (self.folder / "network.json").write_text(
+            json.dumps(
+                {
+                    "inputs": "x.tsv",
+                    "cap": None,
+                    "orientation": "inputs x outputs",
+                    "layers": [{"file": "w.mtx", "bias": [0.5, -0.25]}],
+                }
+            )
+        )
+        self.same_for_all_counts(["sdnn", "--network", ".", "--check"], "y.npy")
+
+    def test_gcn_is_the_same_for_every_number_of_ranks(self):
+        self.same_for_all_counts(["gcn", "--check", "--pipeline", "fused"], "y.npy")
+
+    def test_what_is_wrong_for_all_is_said_once(self):
+        code, text = self.infer(3, ["sdnn", "--layrs", "5"])
+        self.assertEqual(code, 2)
+        self.assertEqual(text.count("error: rank "), 1, text)
+        self.assertIn("error: rank 0 of 3", text)
+        self.assertIn("unknown option '--layrs'; did you mean '--layers'?", text)
+
+    def test_a_list_that_differs_makes_exit_code_1_and_names_the_rank(self):
+        (self.folder / "list.tsv").write_text("1\n2\n3\n40\n")
+        code, text = self.infer(4, ["sdnn", "--inputs", "40", "--layers", "120", "--categories", "list.tsv"])
+        self.assertEqual(code, 1, text)
+        self.assertRegex(text, r"rank 0 on .*: inputs 1 to 10, .*; differs: missing")
+        self.assertRegex(text, r"rank 3 on .*: inputs 31 to 40, .*; differs: missing 1 \(40\)")
+
+    def test_other_options_and_other_data_are_refused(self):
+        words = ["sdnn", "--inputs", "5", "--layers", "2"]
+        code, text = self.infer(2, words, "[ $rank = 0 ] || set -- \"$@\" --cap 16;")
+        self.assertEqual(code, 2)
+        self.assertIn("rank 1 was started with other options", text)
+        for rank in (0, 1):
+            (self.folder / str(rank)).mkdir()
+            (self.folder / str(rank) / "list.tsv").write_text(f"{rank + 1}\n")
+        code, text = self.infer(2, [*words, "--categories", "list.tsv"], "cd $rank;")
+        self.assertEqual(code, 2)
+        self.assertIn("list.tsv: rank 1 sees another content than rank 0", text)
+
+    def test_a_full_disk_is_an_error_and_leaves_nothing(self):
+        code, text = self.infer(2, ["sdnn", "--inputs", "5", "--layers", "2", "--out", "y.npz"], "ulimit -f 0;")
+        self.assertNotEqual(code, 0, text)
+        self.assertEqual(list(self.folder.glob("*y.npz*")), [])
+
+    def endless(self, count, *words):
+        job = self.start(count, ["sdnn", "--inputs", "50", "--layers", "12", "--repeat", "1000000000", "--json", "run.json", *words])
+        self.wait_until_watched(job, count)
+        return job
+
+    def ends_soon(self, job):
+        begun = time.monotonic()
+        code, text = self.end(job)
+        self.assertNotEqual(code, 0)
+        self.assertLess(time.monotonic() - begun, MOST_SECONDS, text)
+        self.assertFalse((self.folder / "run.json").exists())
+        return text
+
+    def test_a_killed_rank_ends_the_job(self):
+        job = self.endless(3)
+        os.kill(self.pid(1), signal.SIGKILL)
+        self.assertRegex(self.ends_soon(job), r"rank 1 .*signal 9|rank 1 ")
+
+    def test_a_stopped_rank_ends_the_job(self):
+        job = self.endless(3, "--rank-timeout", "5")
+        os.kill(self.pid(2), signal.SIGSTOP)
+        self.assertRegex(self.ends_soon(job), r"error: rank \d of 3 .*: rank 2 gave no sign of life for 5 s")
+
+    def test_a_rank_without_memory_ends_the_job_with_its_name(self):
+        words = ["sdnn", "--inputs", "20", "--layers", "1200", "--neurons", "1024", "--json", "run.json"]
+        code, text = self.infer(2, words, "[ $rank = 0 ] || ulimit -v 500000;")
+        self.assertEqual(code, 2, text)
+        self.assertRegex(text, r"error: rank 1 of 2 .*: out of memory")
+        self.assertFalse((self.folder / "run.json").exists())
+
+
+class Launched(unittest.TestCase):
+    def test_several_ranks_without_mpi_are_refused(self):
+        if built_with_mpi():
+            self.skipTest("infer was built with MPI")
+        for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE"):
+            run = subprocess.run(
+                [INFER, "sdnn", "--inputs", "5", "--layers", "2"],
+                env=dict(ENVIRONMENT, **{name: "2"}),
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=PATIENCE,
+            )
+            self.assertEqual(run.returncode, 2)
+            self.assertTrue(re.match(r"error: 2 ranks were started, but this program was built without MPI", run.stderr))
+            self.assertEqual(run.stdout, "")
+
+
+if __name__ == "__main__":
+    program = unittest.main(exit=False)
+    if not program.result.wasSuccessful():
+        sys.exit(1)
+    if not built_with_mpi():
+        print("skipped: infer was built without MPI (tools/plumb setup --with mpi)")
+        sys.exit(77)
