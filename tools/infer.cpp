@@ -85,6 +85,9 @@ void add_common(CLI::App* app, InferOptions& o) {
       "cpu (default), gpu, or simt: the GPU's pipelines on the CPU, with every memory access checked");
   add_size(app, "--repeat", o.repeat, "time N runs after one to warm up, report the median (default 1)");
   app->add_option("--json", o.json, "write the result as JSON into this file");
+  CLI::Option* const dry = app->add_flag(
+      "--dry-run", o.dry_run, "say what --ranks ranks would need of memory and traffic, and run nothing");
+  add_size(app, "--ranks", o.ranks, "of --dry-run: how many (default 1)")->needs(dry);
   app->add_option(
       "--rank-timeout", o.rank_timeout,
       "under mpirun: seconds after which a rank that is silent or blocked ends the job (default 25)");
@@ -222,11 +225,15 @@ void hand_over_to_executor(const InferOptions& o, char** argv) {
                              std::strerror(errno)));
 }
 
+constexpr std::int64_t kMostRanks = 65536;
+
 void check_values(const SdnnOptions& sdnn, const GcnOptions& gcn) {
   for (const InferOptions* o :
        {static_cast<const InferOptions*>(&sdnn), static_cast<const InferOptions*>(&gcn)}) {
     require_one_of("--device", o->device, {"cpu", "gpu", "simt"});
     if (o->repeat < 1) throw Error("--repeat must be at least 1");
+    if (o->ranks < 1 || o->ranks > kMostRanks)
+      throw Error(fmt::format("--ranks must be 1 to {}", kMostRanks));
   }
   static_cast<void>(parse_structure(sdnn.structure));
   require_one_of("--dtype", gcn.dtype, {"auto", "f32", "f64"});
@@ -253,6 +260,7 @@ void require_host_ranks(const InferOptions& o, const Transport* transport) {
   if (transport == nullptr) return;
   if (o.device != "cpu")
     throw Error(fmt::format("--device {}: several ranks compute on the CPU only", o.device));
+  if (o.dry_run) throw Error("--dry-run is for one process: it says what --ranks ranks would need");
   if (!(o.rank_timeout > 0)) throw Error("--rank-timeout must be above 0 s");
 }
 

@@ -25,6 +25,8 @@ struct InferOptions {
   bool check = false, verbose = false;
   std::string json;
   double rank_timeout = 25;  // seconds
+  bool dry_run = false;
+  std::int64_t ranks = 1;  // of --dry-run
 };
 
 struct SdnnOptions : InferOptions {

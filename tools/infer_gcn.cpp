@@ -183,8 +183,9 @@ ModelReport run_on_ranks(Ranks& ranks, const GcnOptions& o, const GcnInHand& in,
     network.end();
   } else {
     network.serve();
+    report.peak_bytes = peak_memory();
   }
-  report.ranks = gather_facts(ranks, network.cuts());
+  report.ranks = gather_facts(ranks, network.cuts(), report.peak_bytes);
   if (!ranks.is_root()) return report;
   for (RankFacts& rank : report.ranks)
     rank.finding = finding_of(report.gcn->judgement, rank.first, rank.first + rank.rows);
@@ -242,6 +243,12 @@ int infer_gcn(const GcnOptions& o, Ranks* ranks) {
   if (ranks != nullptr) return infer_gcn_on_ranks(o, *ranks);
   const std::vector<const GcnPipeline*> pipelines = choose(o);
   const Loaded loaded = load(o);
+  if (o.dry_run) {
+    const auto ranks_of_job = static_cast<int>(o.ranks);
+    return report_needs(o, "vertices",
+                        loaded.f64 ? needs_over_ranks(loaded.net.f64, ranks_of_job)
+                                   : needs_over_ranks(loaded.net.f32, ranks_of_job));
+  }
   GcnJudge judge(loaded.net.f64, !loaded.f64, loaded.net.expectation);
   nlohmann::json all = nlohmann::json::array();
   bool differs = false;

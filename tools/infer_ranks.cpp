@@ -13,6 +13,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "reference/core/error.hpp"
 #include "reference/parallel/world.hpp"
@@ -142,8 +143,8 @@ void share_processors(Ranks& ranks) {
   omp_set_num_threads(std::max(1, omp_get_num_procs() / sharers));
 }
 
-std::vector<RankFacts> gather_facts(Ranks& ranks, const Cuts& rows) {
-  const std::vector<std::int64_t> mine{ranks.traffic().sent, ranks.traffic().received, peak_memory()};
+std::vector<RankFacts> gather_facts(Ranks& ranks, const Cuts& rows, std::int64_t peak_bytes) {
+  const std::vector<std::int64_t> mine{ranks.traffic().sent, ranks.traffic().received, peak_bytes};
   const auto numbers = ranks.gather("facts", mine);
   const std::string host = host_name();
   const auto hosts = ranks.gather(
@@ -157,6 +158,31 @@ std::vector<RankFacts> gather_facts(Ranks& ranks, const Cuts& rows) {
     facts[r].peak_bytes = numbers[r].at(2);
   }
   return facts;
+}
+
+int report_needs(const InferOptions& o, const char* noun, const std::vector<RankNeeds>& needs) {
+  nlohmann::json json;
+  std::FILE* const to = output_for_words(o);
+  fmt::print(
+      to, "dry run: {} ranks; memory is that of the data, without the program's own; traffic with headers\n",
+      needs.size());
+  for (std::size_t r = 0; r < needs.size(); ++r) {
+    const RankNeeds& n = needs[r];
+    const std::string part = n.rows == 0 ? fmt::format("no {}", noun)
+                                         : fmt::format("{} {} to {}", noun, n.first + 1, n.first + n.rows);
+    fmt::print(to,
+               "rank {}: {}; memory {}; once sends {}, receives {}; each inference sends {}, receives {}\n",
+               r, part, show_bytes(n.memory), show_bytes(n.once.sent), show_bytes(n.once.received),
+               show_bytes(n.each_run.sent), show_bytes(n.each_run.received));
+    json["ranks"].push_back(
+        {{"first", n.first},
+         {"rows", n.rows},
+         {"memory_bytes", n.memory},
+         {"once", {{"sent_bytes", n.once.sent}, {"received_bytes", n.once.received}}},
+         {"each_run", {{"sent_bytes", n.each_run.sent}, {"received_bytes", n.each_run.received}}}});
+  }
+  if (!o.json.empty()) write_json(o.json, json);
+  return kOk;
 }
 
 }  // namespace plumb

@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "reference/parallel/needs.hpp"
 #include "reference/parallel/ranks.hpp"
 #include "reference/parallel/watch.hpp"
+#include "tools/infer.hpp"
 #include "tools/model_report.hpp"
 
 namespace plumb {
@@ -42,7 +44,10 @@ void require_same_start(Ranks& ranks, const std::vector<std::string>& words,
 /// Ranks that may run on the same processors share them: fewer threads each, unless OMP_NUM_THREADS says how many.
 void share_processors(Ranks& ranks);
 
-/// On rank 0 what is known of every rank, `rows` and `findings` from there; elsewhere nothing.
-[[nodiscard]] std::vector<RankFacts> gather_facts(Ranks& ranks, const Cuts& rows);
+/// On rank 0 what is known of every rank, without its finding; elsewhere nothing. `peak_bytes`: this rank's memory.
+[[nodiscard]] std::vector<RankFacts> gather_facts(Ranks& ranks, const Cuts& rows, std::int64_t peak_bytes);
+
+/// Prints what --dry-run found, and writes it as JSON where that is asked for. `noun`: what the rows are.
+[[nodiscard]] int report_needs(const InferOptions& o, const char* noun, const std::vector<RankNeeds>& needs);
 
 }  // namespace plumb

@@ -239,7 +239,7 @@ void execute_on_ranks(Ranks& ranks, const SdnnOptions& o, Loaded& loaded, ModelR
       [&](const char* what, std::int64_t rows) {
         progress.say(fmt::format("{}: {} of {} inputs of rank 0", what, rows, loaded.images.rows));
       });
-  report.ranks = gather_facts(ranks, cuts);
+  report.ranks = gather_facts(ranks, cuts, report.peak_bytes);
   for (std::size_t r = 0; r < report.ranks.size(); ++r) report.ranks[r].finding = finding_of(judged.parts[r]);
   loaded.facts.judgement = std::move(judged.all);
   loaded.facts.sampled_by_rank = true;
@@ -272,6 +272,10 @@ int infer_sdnn(const SdnnOptions& o, Ranks* ranks) {
     require_sdnn_outputs(o);
     loaded = load(o, progress);
     report.times.load = loaded.seconds;
+  }
+  if (o.dry_run) {
+    progress.clear();
+    return report_needs(o, "inputs", needs_over_ranks(loaded.net, loaded.images, static_cast<int>(o.ranks)));
   }
   if (ranks == nullptr) {
     execute_alone(o, loaded, report, progress);

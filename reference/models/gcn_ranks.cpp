@@ -180,6 +180,45 @@ void gather_rows(Ranks& ranks, const char* what, Dense<T>& mine) {
   mine.rows = mine.cols == 0 ? 0 : static_cast<std::int64_t>(mine.data.size()) / mine.cols;
 }
 
+template <class T>
+std::int64_t bytes_of(const Dense<T>& m) {
+  return static_cast<std::int64_t>(sizeof(T) * m.data.size());
+}
+
+/// Columns of the operands whose rows move in one inference. X does not: each rank has the rows that it gathers.
+template <class T>
+std::vector<std::int64_t> exchanged_widths(const Gcn<T>& net) {
+  const GcnOrders orders = orders_of(net, GcnOrder::by_cost);
+  std::vector<std::int64_t> widths;
+  for (std::size_t l = 0; l < orders.size(); ++l) {
+    if (orders[l] == GcnOrder::transform_first) {
+      widths.push_back(net.weights[l].cols);
+    } else if (l > 0) {
+      widths.push_back(net.weights[l].rows);
+    }
+  }
+  return widths;
+}
+
+/// As send_part() sends it.
+template <class T>
+void count_part(const GcnPart<T>& part, int to, TrafficModel& model) {
+  const Gcn<T>& net = part.net;
+  model.send_csr(0, to, net.a.rows, net.a.nnz(), sizeof(T));
+  model.send_vector(0, to, static_cast<std::int64_t>(4 * part.others.size()));
+  model.send_vector(0, to, 3 * sizeof(std::int64_t));
+  model.send_csr(0, to, net.x_sparse.rows, net.x_sparse.nnz(), sizeof(T));
+  model.send_vector(0, to, bytes_of(net.x_dense));
+}
+
+/// As run_part() gathers it.
+template <class T>
+void count_answer(const Gcn<T>& net, std::int64_t rows, int from, TrafficModel& model) {
+  const std::int64_t hidden = net.weights.size() == 2 ? net.weights[0].cols : 0;
+  for (const std::int64_t width : {net.classes(), net.classes(), hidden})
+    model.send_vector(from, 0, rows * width * static_cast<std::int64_t>(sizeof(T)));
+}
+
 }  // namespace
 
 template <class T>
@@ -204,6 +243,39 @@ GcnPart<T> part_of(const Gcn<T>& net, const Cuts& cuts, int r) {
     part.net.x_dense = rows_of(net.x_dense, first, last, part.others);
   }
   return part;
+}
+
+template <class T>
+std::vector<RankNeeds> needs_over_ranks(const Gcn<T>& net, int ranks) {
+  const Cuts cuts = cut_by_entries(net.a.row_ptr, ranks);
+  TrafficModel once(ranks), each_run(ranks);
+  std::vector<RankNeeds> needs(static_cast<std::size_t>(ranks));
+  std::vector<std::int64_t> exchanged = exchanged_widths(net);
+  for (int r = 0; r < ranks; ++r) {
+    const GcnPart<T> part = part_of(net, cuts, r);
+    RankNeeds& rank = needs[static_cast<std::size_t>(r)];
+    rank.first = cuts[static_cast<std::size_t>(r)], rank.rows = part.net.a.rows;
+    rank.memory = bytes_of(part.net.a) + bytes_of(part.net.x_sparse) + bytes_of(part.net.x_dense) +
+                  (r == 0 ? bytes_of(net.a) + bytes_of(net.x_sparse) + bytes_of(net.x_dense) : 0);
+    if (r > 0) count_part(part, r, once);
+    std::vector<std::int64_t> wanted(static_cast<std::size_t>(ranks));
+    for (const std::int32_t vertex : part.others) ++wanted[static_cast<std::size_t>(owner_of(cuts, vertex))];
+    for (int owner = 0; owner < ranks; ++owner) {
+      const std::int64_t count = wanted[static_cast<std::size_t>(owner)];
+      if (owner != r) once.send_block(r, owner, 8), once.send_block(r, owner, 4 * count);
+      for (const std::int64_t width : exchanged) {
+        if (count > 0) each_run.send_block(owner, r, count * width * static_cast<std::int64_t>(sizeof(T)));
+      }
+    }
+    if (r > 0) count_answer(net, rank.rows, r, each_run);
+  }
+  for (const Dense<T>& w : net.weights) once.broadcast_vector(bytes_of(w));
+  for (const std::vector<T>& b : net.biases)
+    once.broadcast_vector(static_cast<std::int64_t>(sizeof(T) * b.size()));
+  for (int r = 0; r < ranks; ++r)
+    needs[static_cast<std::size_t>(r)].once = once.of(r),
+    needs[static_cast<std::size_t>(r)].each_run = each_run.of(r);
+  return needs;
 }
 
 template <class T>
@@ -268,6 +340,8 @@ template struct GcnPart<float>;
 template struct GcnPart<double>;
 template GcnPart<float> part_of(const Gcn<float>&, const Cuts&, int);
 template GcnPart<double> part_of(const Gcn<double>&, const Cuts&, int);
+template std::vector<RankNeeds> needs_over_ranks(const Gcn<float>&, int);
+template std::vector<RankNeeds> needs_over_ranks(const Gcn<double>&, int);
 template class GcnOnRanks<float>;
 template class GcnOnRanks<double>;
 

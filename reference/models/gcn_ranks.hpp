@@ -7,6 +7,7 @@
 
 #include "reference/models/gcn.hpp"
 #include "reference/models/gcn_fused.hpp"
+#include "reference/parallel/needs.hpp"
 #include "reference/parallel/ranks.hpp"
 
 namespace plumb {
@@ -20,6 +21,10 @@ struct GcnPart {
 /// The part of rank r.
 template <class T>
 [[nodiscard]] GcnPart<T> part_of(const Gcn<T>& net, const Cuts& cuts, int r);
+
+/// What each of `ranks` ranks needs for this network, with each layer in its cheaper order.
+template <class T>
+[[nodiscard]] std::vector<RankNeeds> needs_over_ranks(const Gcn<T>& net, int ranks);
 
 /// One network on all ranks. Rank 0 has all of it, calls run() as often as it likes and then end(); the others call serve().
 template <class T>

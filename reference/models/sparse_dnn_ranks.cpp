@@ -232,4 +232,34 @@ SdnnRanksJudgement judge_over_ranks(Ranks& ranks, const Cuts& cuts, const Sparse
   return result;
 }
 
+std::vector<RankNeeds> needs_over_ranks(const SparseDnn& net, const Csr<float>& images, int ranks) {
+  TrafficModel once(ranks), each_run(ranks);
+  std::int64_t weights = 0;
+  for (const Csr<float>& layer : net.gather) {
+    once.broadcast_value(8), once.broadcast_value(8);  // rows, columns
+    for (const std::int64_t count : {layer.rows + 1, layer.nnz(), layer.nnz()})
+      once.broadcast_vector(4 * count);
+    weights += bytes_of(layer);
+  }
+  for (const std::vector<float>& layer : net.biases) {
+    once.broadcast_vector(static_cast<std::int64_t>(4 * layer.size()));
+    weights += static_cast<std::int64_t>(4 * layer.size());
+  }
+  const Cuts cuts = cut_evenly(images.rows, ranks);
+  std::vector<RankNeeds> needs(static_cast<std::size_t>(ranks));
+  for (int r = 0; r < ranks; ++r) {
+    RankNeeds& rank = needs[static_cast<std::size_t>(r)];
+    rank.first = cuts[static_cast<std::size_t>(r)];
+    rank.rows = cuts[static_cast<std::size_t>(r) + 1] - rank.first;
+    const std::int64_t entries = images.row_ptr[rank.first + rank.rows] - images.row_ptr[rank.first];
+    rank.memory = weights + 4 * (rank.rows + 1) + 8 * entries + (r == 0 ? bytes_of(images) : 0);
+    if (r > 0) once.send_csr(0, r, rank.rows, entries, 4);
+    if (r > 0) each_run.send_vector(r, 0, 0);
+  }
+  for (int r = 0; r < ranks; ++r)
+    needs[static_cast<std::size_t>(r)].once = once.of(r),
+    needs[static_cast<std::size_t>(r)].each_run = each_run.of(r);
+  return needs;
+}
+
 }  // namespace plumb

@@ -6,6 +6,7 @@
 
 #include "reference/models/sparse_dnn.hpp"
 #include "reference/models/sparse_dnn_judge.hpp"
+#include "reference/parallel/needs.hpp"
 #include "reference/parallel/ranks.hpp"
 
 namespace plumb {
@@ -35,5 +36,10 @@ struct SdnnRanksJudgement {
                                                   SdnnPlan& plan, const Csr<float>& mine,
                                                   const SdnnRanksRun& run, const SdnnExpectation& expectation,
                                                   const SdnnProgress& progress = {});
+
+/// What each of `ranks` ranks needs for this network and these inputs. Of an inference: the ids of rows that stay active are
+/// not known before, and not counted.
+[[nodiscard]] std::vector<RankNeeds> needs_over_ranks(const SparseDnn& net, const Csr<float>& images,
+                                                      int ranks);
 
 }  // namespace plumb

@@ -137,7 +137,7 @@ Ranks::Ranks(Transport& transport, Watch* watch)
       sent_(static_cast<std::size_t>(transport.size())),
       received_(static_cast<std::size_t>(transport.size())) {}
 
-/// A binomial tree: the rank with the lowest bit of its number cleared sends, so no rank sends more than log2(size) times.
+/// A binomial tree (broadcast_source): no rank sends more than log2(size) times.
 void Ranks::broadcast_bytes(const char* what, Element type, void* data, std::int64_t bytes) {
   const auto block = [&](bool sends, int peer) {
     Exchange exchange(*this, what);
@@ -146,7 +146,7 @@ void Ranks::broadcast_bytes(const char* what, Element type, void* data, std::int
   };
   int bit = 1;
   for (; bit < size() && (rank() & bit) == 0; bit *= 2) {}
-  if (rank() != 0) block(false, rank() - bit);
+  if (rank() != 0) block(false, broadcast_source(rank()));
   Exchange down(*this, what);
   for (bit /= 2; bit > 0; bit /= 2) {
     if (rank() + bit < size()) down.begin(true, rank() + bit, type, data, bytes);

@@ -143,6 +143,9 @@ class Exchange {
   std::vector<Part> parts_;
 };
 
+/// In a broadcast, the rank from which `rank` (not 0) gets the block: `rank` without its lowest bit.
+[[nodiscard]] constexpr int broadcast_source(int rank) { return rank & (rank - 1); }
+
 /// 64 bits that tell arrays apart; no protection from an adversary.
 [[nodiscard]] std::uint64_t digest_of(const void* data, std::int64_t bytes);
 

@@ -127,6 +127,42 @@ class Ranks(unittest.TestCase):
     def test_gcn_is_the_same_for_every_number_of_ranks(self):
         self.same_for_all_counts(["gcn", "--check", "--pipeline", "fused"], "y.npy")
 
+    def needs_are_what_a_run_measures(self, words, runs):
+        """`runs`: inferences in one run of the program."""
+        count = 4
+        told = subprocess.run(
+            [INFER, *words, "--dry-run", "--ranks", str(count), "--json", "needs.json"],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=ENVIRONMENT,
+            cwd=self.folder,
+            timeout=PATIENCE,
+        ).stdout
+        self.assertEqual(len(re.findall(r"^rank \d: .* memory .*B; once sends", told, re.MULTILINE)), count, told)
+        needs = json.loads((self.folder / "needs.json").read_text())["ranks"]
+        code, text = self.infer(count, [*words, "--json", "run.json"])
+        self.assertEqual(code, 0, text)
+        found = json.loads((self.folder / "run.json").read_text())["ranks"]
+        few = 48 << 10  # options, verdicts, ids
+        for rank, (n, f) in enumerate(zip(needs, found, strict=True)):
+            with self.subTest(rank=rank):
+                self.assertEqual((n["first"], n["rows"]), (f["first"], f["rows"]))
+                for way in ("sent_bytes", "received_bytes"):
+                    foretold = n["once"][way] + runs * n["each_run"][way]
+                    self.assertLessEqual(foretold, f[way])
+                    self.assertLessEqual(f[way], 1.01 * foretold + few)
+                self.assertLess(n["memory_bytes"], f["peak_bytes"])
+                # beside the data: the program with MPI, and rank 0's readers
+                self.assertLess(f["peak_bytes"], 3 * n["memory_bytes"] + (200 << 20))
+
+    def test_dry_run_of_sdnn(self):
+        # the first run is timed as cold, and then one more
+        self.needs_are_what_a_run_measures(["sdnn", "--inputs", "2000", "--layers", "60"], 2)
+
+    def test_dry_run_of_gcn(self):
+        self.needs_are_what_a_run_measures(["gcn", "--twin", "web-Stanford", "--widths", "16-8-4"], 2)
+
     def test_what_is_wrong_for_all_is_said_once(self):
         code, text = self.infer(3, ["sdnn", "--layrs", "5"])
         self.assertEqual(code, 2)
