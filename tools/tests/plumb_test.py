@@ -212,6 +212,17 @@ class Plumb(unittest.TestCase):
         self.assertIn("command: tools/plumb --extra it\\'s\\ mine\n", got.stdout)
         self.assertIn("command: tools/plumb\n", self.plumb("infer").stdout)
 
+    def test_setup_with_mpi_asks_for_its_packages_too(self):
+        (self.play / "dpkg-query").write_text('#!/bin/bash\necho "${@: -1}" >>"$PLAY/asked"\nprintf "ii "\n')
+        asked = self.play / "asked"
+        self.assertEqual(self.plumb("setup").returncode, 0)
+        self.assertNotIn("openmpi", asked.read_text())
+        self.assertEqual(self.plumb("setup", "--with", "mpi").returncode, 0)
+        self.assertIn("libopenmpi-dev\nopenmpi-bin\n", asked.read_text())
+        got = self.plumb("setup", "--with", "mip")
+        self.assertEqual(got.returncode, 2)
+        self.assertIn("setup: unknown option '--with mip'", got.stderr)
+
     def test_unknown_command_names_the_nearest(self):
         got = self.plumb("verfy")
         self.assertEqual(got.returncode, 2)

@@ -195,7 +195,8 @@ class Ranks(unittest.TestCase):
         self.assertEqual(list(self.folder.glob("*y.npz*")), [])
 
     def endless(self, count, *words):
-        job = self.start(count, ["sdnn", "--inputs", "50", "--layers", "12", "--repeat", "1000000000", "--json", "run.json", *words])
+        forever = ["sdnn", "--inputs", "50", "--layers", "12", "--repeat", "1000000000", "--json", "run.json"]
+        job = self.start(count, [*forever, *words])
         self.wait_until_watched(job, count)
         return job
 
@@ -239,7 +240,7 @@ class Launched(unittest.TestCase):
                 timeout=PATIENCE,
             )
             self.assertEqual(run.returncode, 2)
-            self.assertTrue(re.match(r"error: 2 ranks were started, but this program was built without MPI", run.stderr))
+            self.assertIn("error: 2 ranks were started, but this program was built without MPI", run.stderr)
             self.assertEqual(run.stdout, "")
 
 
