@@ -1,5 +1,5 @@
-"""infer under mpirun, as a person starts it: answers that do not depend on the number of ranks, and jobs that end where a
-rank fails. Exits with 77 (skipped) where infer was built without MPI, after the test of that.
+"""infer under mpirun, as a person starts it: answers that do not depend on the number of ranks, and jobs that
+end where a rank fails. Exits with 77 (skipped) where infer was built without MPI, after the test of that.
 
 Environment: PLUMB_INFER, the program; PLUMB_MPIRUN, mpirun."""
 
@@ -20,7 +20,8 @@ COUNTS = (1, 2, 3, 4, 7)
 PATIENCE = 300  # seconds after which a test gives up; nothing is measured
 MOST_SECONDS = 30  # in which a job must have ended after a rank failed
 
-# Open MPI as root, with more ranks than cores, in a container that allows neither ssh nor one process to read another's memory
+# Open MPI as root, with more ranks than cores, in a container that allows neither ssh nor one process to read
+# the memory of another
 ENVIRONMENT = dict(
     os.environ,
     OMPI_ALLOW_RUN_AS_ROOT="1",
@@ -37,8 +38,10 @@ ENVIRONMENT.pop("PLUMB_DATA", None)
 
 
 def built_with_mpi():
-    out = subprocess.run([INFER, "--version"], capture_output=True, text=True, check=True, timeout=PATIENCE).stdout
-    return "MPI: not built in" not in out
+    version = subprocess.run(
+        [INFER, "--version"], capture_output=True, text=True, check=True, timeout=PATIENCE
+    )
+    return "MPI: not built in" not in version.stdout
 
 
 class Ranks(unittest.TestCase):
@@ -139,7 +142,8 @@ class Ranks(unittest.TestCase):
             cwd=self.folder,
             timeout=PATIENCE,
         ).stdout
-        self.assertEqual(len(re.findall(r"^rank \d: .* memory .*B; once sends", told, re.MULTILINE)), count, told)
+        lines = re.findall(r"^rank \d: .* memory .*B; once sends", told, re.MULTILINE)
+        self.assertEqual(len(lines), count, told)
         needs = json.loads((self.folder / "needs.json").read_text())["ranks"]
         code, text = self.infer(count, [*words, "--json", "run.json"])
         self.assertEqual(code, 0, text)
@@ -190,7 +194,8 @@ class Ranks(unittest.TestCase):
         self.assertIn("list.tsv: rank 1 sees another content than rank 0", text)
 
     def test_a_full_disk_is_an_error_and_leaves_nothing(self):
-        code, text = self.infer(2, ["sdnn", "--inputs", "5", "--layers", "2", "--out", "y.npz"], "ulimit -f 0;")
+        words = ["sdnn", "--inputs", "5", "--layers", "2", "--out", "y.npz"]
+        code, text = self.infer(2, words, "ulimit -f 0;")
         self.assertNotEqual(code, 0, text)
         self.assertEqual(list(self.folder.glob("*y.npz*")), [])
 
