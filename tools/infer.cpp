@@ -313,6 +313,5 @@ int main(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);  // an interrupted run leaves whole lines
   plumb::end_cleanly_on_signals();
   constexpr const char* kOutOfMemory = "out of memory: use --inputs, or a smaller network";
-  const auto run = [&](plumb::Transport* transport) { return plumb::run(argc, argv, transport); };
-  plumb::run_program([&] { return plumb::run_in_world(run, kOutOfMemory); }, kOutOfMemory);
+  plumb::run_program([&] { return plumb::run_in_world(plumb::run, argc, argv, kOutOfMemory); }, kOutOfMemory);
 }

@@ -86,12 +86,12 @@ std::string place_of_process() {
 
 }  // namespace
 
-int run_in_world(const std::function<int(Transport*)>& run, const char* out_of_memory) {
+int run_in_world(RunOnRank run, int argc, char** argv, const char* out_of_memory) {
   const World world;
   Transport* const transport = world.transport();
-  if (transport == nullptr) return run(nullptr);
+  if (transport == nullptr) return run(argc, argv, nullptr);
   try {
-    const int code = run(transport);
+    const int code = run(argc, argv, transport);
     return transport->rank() == 0 ? code : static_cast<int>(kOk);
   } catch (const std::bad_alloc&) { end_all(*transport, out_of_memory); } catch (const std::exception& e) {
     end_all(*transport, e.what());

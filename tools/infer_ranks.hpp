@@ -1,7 +1,6 @@
 // infer under mpirun or srun: joins the job, holds the ranks to one command and one set of data, watches them, and ends all
 // where one fails.
 #pragma once
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,9 +13,10 @@
 
 namespace plumb {
 
-/// Runs `run(transport)`; transport is null where this process is alone. An exception on any rank is one line with the rank,
-/// and ends all of them with kUsage. Rank 0's exit code is the job's.
-[[nodiscard]] int run_in_world(const std::function<int(Transport*)>& run, const char* out_of_memory);
+/// Runs `run(argc, argv, transport)`; transport is null where this process is alone. An exception on any rank is one line with
+/// the rank, and ends all of them with kUsage. Rank 0's exit code is the job's.
+using RunOnRank = int (*)(int argc, char** argv, Transport* transport);
+[[nodiscard]] int run_in_world(RunOnRank run, int argc, char** argv, const char* out_of_memory);
 
 /// The ranks of one command, watched from here on. Alone: nothing.
 class RankSession {

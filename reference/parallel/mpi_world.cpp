@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -180,7 +181,14 @@ std::string mpi_version() {
 }
 
 World::World() {
-  if (launched_ranks() > 1) transport_ = std::make_unique<MpiTransport>();
+  const int ranks = launched_ranks();
+  if (ranks <= 1) return;
+  auto joined = std::make_unique<MpiTransport>();
+  if (joined->size() == 1) {
+    throw Error(fmt::format("{} ranks were started, but by the launcher of another MPI: this program's is {}",
+                            ranks, mpi_version()));
+  }
+  transport_ = std::move(joined);
 }
 
 World::~World() = default;

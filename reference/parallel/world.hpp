@@ -17,7 +17,8 @@ class World {
   [[nodiscard]] static int launched_ranks();
 
   /// Joins the job where there are several ranks; else MPI is not touched.
-  /// Errors: several ranks, and a program without MPI: each of them would do the whole work, and write the same files.
+  /// Errors: several ranks, and a program without MPI, or with another MPI than the launcher's: each of them would do the
+  /// whole work, and write the same files.
   World();
   /// Leaves the job; every rank must come here. After an Error only end_job() is left.
   ~World();

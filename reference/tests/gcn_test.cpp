@@ -13,7 +13,6 @@
 
 namespace {
 
-using plumb::Csr;
 using plumb::Dense;
 using plumb::Dtype;
 using plumb::Gcn;

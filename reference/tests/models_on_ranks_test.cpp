@@ -237,13 +237,14 @@ TEST_CASE(
                  {MessageFault::wrong_datatype, false},  {MessageFault::narrowed_datatype, false},
                  {MessageFault::off_by_one_row, true},   {MessageFault::stale_buffer, true},
                  {MessageFault::narrowed_datatype, true}};
-  for (const auto& [fault, in_caller] : kFaults) {
-    CAPTURE(static_cast<int>(fault));
-    CAPTURE(in_caller);
+  for (const auto& planted : kFaults) {
+    CAPTURE(static_cast<int>(planted.fault));
+    CAPTURE(planted.in_caller);
     const std::int64_t row_bytes = 5 * 8;  // of S2, the second operand of A
-    const GcnOutcome o = gcn_on(3, net, GcnOrder::transform_first,
-                                with_fault({fault, "boundary rows", row_bytes, in_caller}, 1));
-    if (in_caller) {
+    const GcnOutcome o =
+        gcn_on(3, net, GcnOrder::transform_first,
+               with_fault({planted.fault, "boundary rows", row_bytes, planted.in_caller}, 1));
+    if (planted.in_caller) {
       CHECK(o.error == "");
       CHECK(o.judged.differs());
     } else {

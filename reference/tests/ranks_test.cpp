@@ -117,10 +117,10 @@ TEST_CASE("ranks: every fault in a message is found by its receiver") {
                  {MessageFault::wrong_datatype, "rank 0 sent int32, fp64 is expected"},
                  {MessageFault::narrowed_datatype, "are not those that rank 0 sent"},
                  {MessageFault::none, ""}};
-  for (const auto& [fault, said] : kFaults) {
-    CAPTURE(static_cast<int>(fault));
+  for (const auto& planted : kFaults) {
+    CAPTURE(static_cast<int>(planted.fault));
     // what is sent is struck on rank 0, what is received on rank 1
-    const int struck = fault == MessageFault::missing_wait ? 1 : 0;
+    const int struck = planted.fault == MessageFault::missing_wait ? 1 : 0;
     const std::string error = on_ranks(
         2,
         [](Ranks& ranks) {
@@ -137,11 +137,11 @@ TEST_CASE("ranks: every fault in a message is found by its receiver") {
             exchange.wait();
           }
         },
-        plumb::test::with_fault({fault, "rows", 8, false}, struck));
-    if (fault == MessageFault::none) {
+        plumb::test::with_fault({planted.fault, "rows", 8, false}, struck));
+    if (planted.fault == MessageFault::none) {
       CHECK(error == "");
     } else {
-      CHECK(has(error, said));
+      CHECK(has(error, planted.said));
     }
   }
 }

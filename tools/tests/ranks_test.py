@@ -167,6 +167,19 @@ class Ranks(unittest.TestCase):
     def test_dry_run_of_gcn(self):
         self.needs_are_what_a_run_measures(["gcn", "--twin", "web-Stanford", "--widths", "16-8-4"], 2)
 
+    def test_a_launcher_of_another_mpi_is_noticed(self):
+        run = subprocess.run(
+            [INFER, "sdnn", "--inputs", "5", "--layers", "2"],
+            env=dict(ENVIRONMENT, PMI_SIZE="3"),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
+        )
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("error: 3 ranks were started, but by the launcher of another MPI", run.stderr)
+        self.assertEqual(run.stdout, "")
+
     def test_what_is_wrong_for_all_is_said_once(self):
         code, text = self.infer(3, ["sdnn", "--layrs", "5"])
         self.assertEqual(code, 2)
