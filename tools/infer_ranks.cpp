@@ -168,12 +168,10 @@ int report_needs(const InferOptions& o, const char* noun, const std::vector<Rank
       needs.size());
   for (std::size_t r = 0; r < needs.size(); ++r) {
     const RankNeeds& n = needs[r];
-    const std::string part = n.rows == 0 ? fmt::format("no {}", noun)
-                                         : fmt::format("{} {} to {}", noun, n.first + 1, n.first + n.rows);
     fmt::print(to,
                "rank {}: {}; memory {}; once sends {}, receives {}; each inference sends {}, receives {}\n",
-               r, part, show_bytes(n.memory), show_bytes(n.once.sent), show_bytes(n.once.received),
-               show_bytes(n.each_run.sent), show_bytes(n.each_run.received));
+               r, show_rows(noun, n.first, n.rows), show_bytes(n.memory), show_bytes(n.once.sent),
+               show_bytes(n.once.received), show_bytes(n.each_run.sent), show_bytes(n.each_run.received));
     json["ranks"].push_back(
         {{"first", n.first},
          {"rows", n.rows},

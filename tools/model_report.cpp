@@ -69,12 +69,9 @@ void print_ranks(const ModelReport& r, const char* noun, std::FILE* to) {
   for (std::size_t i = 0; i < r.ranks.size(); ++i) {
     const RankFacts& rank = r.ranks[i];
     if (!r.verbose && rank.finding.empty()) continue;
-    const std::string part = rank.rows == 0
-                                 ? fmt::format("no {}", noun)
-                                 : fmt::format("{} {} to {}", noun, rank.first + 1, rank.first + rank.rows);
-    fmt::print(to, "rank {} on {}: {}, sent {}, received {}, peak {}{}\n", i, rank.host, part,
-               show_bytes(rank.sent), show_bytes(rank.received), show_bytes(rank.peak_bytes),
-               rank.finding.empty() ? "" : "; differs: " + rank.finding);
+    fmt::print(to, "rank {} on {}: {}, sent {}, received {}, peak {}{}\n", i, rank.host,
+               show_rows(noun, rank.first, rank.rows), show_bytes(rank.sent), show_bytes(rank.received),
+               show_bytes(rank.peak_bytes), rank.finding.empty() ? "" : "; differs: " + rank.finding);
   }
 }
 
@@ -359,6 +356,10 @@ void add_gcn(const ModelReport& r, nlohmann::json& json) {
 }
 
 }  // namespace
+
+std::string show_rows(const char* noun, std::int64_t first, std::int64_t rows) {
+  return rows == 0 ? fmt::format("no {}", noun) : fmt::format("{} {} to {}", noun, first + 1, first + rows);
+}
 
 std::string finding_of(const SdnnJudgement& part) {
   if (!part.differs()) return "";

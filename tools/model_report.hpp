@@ -75,6 +75,8 @@ struct ModelReport {
   [[nodiscard]] bool differs() const;
 };
 
+/// "inputs 30001 to 45000" of `first` (from 0) and `rows`, or "no inputs".
+[[nodiscard]] std::string show_rows(const char* noun, std::int64_t first, std::int64_t rows);
 /// How a rank's part differs, "" where it does not.
 [[nodiscard]] std::string finding_of(const SdnnJudgement& part);
 [[nodiscard]] std::string finding_of(const GcnJudgement& all, std::int64_t first_row, std::int64_t last_row);

@@ -152,19 +152,24 @@ class FusedPasses {
   /// Rows that gather others' rows of `operand` come after those have arrived. No operand: it is there.
   template <class Row>
   void each_row(Dense<T>* operand, std::int64_t width, const Row& row) {
-    const auto all = [&](std::int64_t count, const std::int32_t* which) {
+    const auto some = [&](const std::int32_t* which, std::int64_t first, std::int64_t last) {
 #pragma omp parallel
       {
         std::vector<T> gathered(static_cast<std::size_t>(width));
 #pragma omp for schedule(dynamic, 64)
-        for (std::int64_t i = 0; i < count; ++i) row(which == nullptr ? i : which[i], gathered.data());
+        for (std::int64_t i = first; i < last; ++i) row(which == nullptr ? i : which[i], gathered.data());
       }
     };
-    if (boundary_ == nullptr || operand == nullptr) return all(net_.vertices(), nullptr);
+    if (boundary_ == nullptr || operand == nullptr) return some(nullptr, 0, net_.vertices());
     boundary_->begin(*operand);
-    all(static_cast<std::int64_t>(boundary_->inner().size()), boundary_->inner().data());
+    const auto inner = static_cast<std::int64_t>(boundary_->inner().size());
+    constexpr std::int64_t kTurns = 16;  // at the end of each, messages are looked after
+    for (std::int64_t turn = 0; turn < kTurns; ++turn) {
+      some(boundary_->inner().data(), inner * turn / kTurns, inner * (turn + 1) / kTurns);
+      boundary_->advance();
+    }
     boundary_->end();
-    all(static_cast<std::int64_t>(boundary_->outer().size()), boundary_->outer().data());
+    some(boundary_->outer().data(), 0, static_cast<std::int64_t>(boundary_->outer().size()));
   }
 
   void first_pass() {

@@ -22,6 +22,8 @@ class GcnBoundary {
   [[nodiscard]] virtual const std::vector<std::int32_t>& outer() const = 0;
   /// Begins to send this rank's rows of `operand` to those that gather them, and to receive the others' rows behind them.
   virtual void begin(Dense<T>& operand) = 0;
+  /// Lets messages move: MPI moves large ones only while it is called.
+  virtual void advance() = 0;
   /// Returns when they are there.
   virtual void end() = 0;
 };

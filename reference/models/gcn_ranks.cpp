@@ -120,6 +120,8 @@ class ExchangedRows final : public GcnBoundary<T> {
     }
   }
 
+  void advance() override { exchange_->advance(); }
+
   void end() override {
     exchange_->wait();
     exchange_.reset();

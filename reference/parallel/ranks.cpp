@@ -252,11 +252,6 @@ std::vector<T> Ranks::all_gather(const char* what, T mine) {
   return all;
 }
 
-double Ranks::max(const char* what, double mine) {
-  const std::vector<double> all = all_gather(what, mine);
-  return *std::max_element(all.begin(), all.end());
-}
-
 void Ranks::meet(const char* what) { static_cast<void>(all_gather(what, std::int32_t{0})); }
 
 std::uint64_t digest_of(const void* data, std::int64_t bytes) {

@@ -63,7 +63,6 @@ class Ranks {
   /// The values of all ranks, by rank, on every rank.
   template <class T>
   [[nodiscard]] std::vector<T> all_gather(const char* what, T mine);
-  [[nodiscard]] double max(const char* what, double mine);
   /// Returns once every rank has called it.
   void meet(const char* what);
 
@@ -114,6 +113,8 @@ class Exchange {
   void receive(int from, T* data, std::int64_t count) {
     begin(false, from, element_of<T>(), data, count * static_cast<std::int64_t>(sizeof(T)));
   }
+  /// Moves what can be moved now.
+  void advance() { static_cast<void>(poll()); }
   void wait();
 
  private:
