@@ -170,10 +170,11 @@ void Ranks::broadcast(const char* what, std::vector<T>& values) {
 }
 
 void Ranks::broadcast(const char* what, std::string& text) {
-  std::vector<std::byte> bytes(text.size());
-  std::memcpy(bytes.data(), text.data(), text.size());
+  const auto* const begin = reinterpret_cast<const std::byte*>(text.data());
+  std::vector<std::byte> bytes(begin, begin + text.size());
   broadcast(what, bytes);
-  text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  text.clear();
+  for (const std::byte b : bytes) text.push_back(std::to_integer<char>(b));
 }
 
 template <class T>

@@ -35,13 +35,15 @@ class FaultyTransport final : public ThreadTransport {
 
   Request begin_send(int to, Channel channel, const void* data, std::int64_t bytes) override {
     if (channel != Channel::data) return ThreadTransport::begin_send(to, channel, data, bytes);
-    if (!in_block_) {
+    if (content_left_ == 0) {
       std::memcpy(&header_, data, sizeof header_);
-      in_block_ = header_.bytes > 0 && planted_.label == header_.what;
-      if (!in_block_) return ThreadTransport::begin_send(to, channel, data, bytes);
+      content_left_ = header_.bytes;
+      struck_ = header_.bytes > 0 && planted_.label == header_.what;
+      if (!struck_) return ThreadTransport::begin_send(to, channel, data, bytes);
       return 0;  // held back: done() says that it is complete
     }
-    in_block_ = false;
+    content_left_ -= bytes;
+    if (!struck_) return ThreadTransport::begin_send(to, channel, data, bytes);
     std::vector<char> content(static_cast<const char*>(data), static_cast<const char*>(data) + bytes);
     change(content);
     if (planted_.in_caller) header_.digest = digest_of(content.data(), bytes);
@@ -101,7 +103,8 @@ class FaultyTransport final : public ThreadTransport {
   }
 
   const PlantedFault planted_;
-  bool in_block_ = false;
+  std::int64_t content_left_ = 0;  // of the block whose header came last
+  bool struck_ = false;
   BlockHeader header_;
   std::vector<char> before_;
   std::map<Request, std::int64_t> unwaited_;
