@@ -254,21 +254,27 @@ Index tiles_of(const Out<T>& out) {
   return ceil_div(out.C.rows, kTile) * ceil_div(out.C.cols, kTile);
 }
 
-/// Parts that take the least time by a model, in steps of a block that is alone on its multiprocessor: blocks
-/// there overlap until its arithmetic is busy, and a part costs time to hand over and to add.
-constexpr Index kMostParts = 64;
-constexpr double kHandOver = 4, kAdd = 0.1;
+/// What the model of parts_of() knows of the chip, in steps of a block that is alone on its multiprocessor.
+struct PartCost {
+  double busy;       // a block's share of a multiprocessor's arithmetic
+  double hand_over;  // a tile in parts, whatever their number
+  double add;        // each part
+};
 template <class T>
-constexpr double kBusy = sizeof(T) == sizeof(float) ? 0.375 : 0.6;  // a block's share of the arithmetic
+constexpr PartCost kCost = sizeof(T) == sizeof(float) ? PartCost{0.375, 4, 0.1} : PartCost{0.6, 4, 0.1};
+
+/// Parts that take the least time by a model: the blocks of a multiprocessor overlap until its arithmetic is
+/// busy, and parts cost time to hand over and to add.
+constexpr Index kMostParts = 64;
 template <class T>
 Index parts_of(const Out<T>& out, Index depth) {
   const Index steps = ceil_div(depth, kDepth), many = device_multiprocessors();
   Index best = 1;
   double least = 0;
   for (Index parts = 1; parts <= kMostParts && (parts == 1 || parts <= steps); ++parts) {
-    const double busy = kBusy<T> * static_cast<double>(ceil_div(tiles_of(out) * parts, many));
+    const double busy = kCost<T>.busy * static_cast<double>(ceil_div(tiles_of(out) * parts, many));
     const double time = static_cast<double>(ceil_div(steps, parts)) * (busy > 1 ? busy : 1) +
-                        (parts > 1 ? kHandOver + kAdd * static_cast<double>(parts) : 0);
+                        (parts > 1 ? kCost<T>.hand_over + kCost<T>.add * static_cast<double>(parts) : 0);
     if (parts == 1 || time < least) least = time, best = parts;
   }
   return best;
