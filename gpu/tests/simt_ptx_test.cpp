@@ -187,7 +187,7 @@ TEST_CASE("bulk copies that are misaligned, never waited for, or fewer than anno
 
 TEST_CASE("registers, vectors, bits and votes of inline PTX give what PTX defines") {
   alignas(16) static const float in[4] = {2, 3, 5, 7};
-  std::vector<unsigned> out(32 * 24);
+  std::vector<unsigned> out(32 * kPtxNumbers);
   Run run(1);
   plumb::simt::add_array("in", in, sizeof in, true, false);
   ptx_algebra(in, run.output(out));
@@ -200,32 +200,42 @@ TEST_CASE("registers, vectors, bits and votes of inline PTX give what PTX define
   };
   for (unsigned t = 0; t < 32; ++t) {
     CAPTURE(t);
-    const unsigned* v = &out[t * 24];
-    const unsigned want[24] = {t,
-                               (1u << t) - 1u,
-                               0,
-                               bits(5),
-                               bits(2 * 3 + 5),
-                               t ^ 0xf0f0u ^ 0x3333u,
-                               0x05010400u,
-                               0xcdu,
-                               0xfffff5ffu,
-                               0xbbccdd11u,
-                               3,
-                               static_cast<unsigned>(-14),
-                               t < 16 ? 1u : 5u,
-                               16,
-                               bits(1.0009765625f),
-                               t ^ 1u,
-                               (t & ~7u) | 3u,
-                               0,
-                               static_cast<unsigned>(-2),
-                               static_cast<unsigned>(-7),
-                               0x40490fdbu,
-                               1,
-                               0xffffu,
-                               ~(1u << 5)};
-    for (int i = 0; i < 24; ++i) {
+    const unsigned* v = &out[t * kPtxNumbers];
+    const unsigned want[kPtxNumbers] = {t,
+                                        (1u << t) - 1u,
+                                        0,
+                                        bits(5),
+                                        bits(2 * 3 + 5),
+                                        t ^ 0xf0f0u ^ 0x3333u,
+                                        0x05010400u,
+                                        0xcdu,
+                                        0xfffff5ffu,
+                                        0xbbccdd11u,
+                                        3,
+                                        static_cast<unsigned>(-14),
+                                        t < 16 ? 1u : 5u,
+                                        16,
+                                        bits(1.0009765625f),
+                                        t ^ 1u,
+                                        (t & ~7u) | 3u,
+                                        0,
+                                        static_cast<unsigned>(-2),
+                                        static_cast<unsigned>(-7),
+                                        0x40490fdbu,
+                                        1,
+                                        0xffffu,
+                                        ~(1u << 5),
+                                        t % 8 < 4 ? t + 2 : 99,
+                                        t > 4 ? t - 1 : t,
+                                        0xf0000000u,
+                                        6,
+                                        10,
+                                        29,
+                                        t + 1,
+                                        7,
+                                        0x40003u,
+                                        8};
+    for (int i = 0; i < kPtxNumbers; ++i) {
       CAPTURE(i);
       CHECK(v[i] == want[i]);
     }

@@ -25,6 +25,13 @@ AS_NVCC = [
 ]
 
 
+def of_the_toolkit():
+    """Options for the toolkit's own headers, where one is installed: behind all others."""
+    top = os.environ.get("CUDA_HOME", "/usr/local/cuda")
+    folders = [os.path.join(top, "include"), os.path.join(top, "include", "cccl")]
+    return [word for folder in folders if os.path.isdir(folder) for word in ("-idirafter", folder)]
+
+
 class Failed(Exception):
     pass
 
@@ -51,6 +58,7 @@ class Compiler:
             ROOT,
             "-isystem",
             os.path.join(ROOT, "gpu/simt/language/include"),
+            *of_the_toolkit(),
         ]
         self.after = self.defines()
 
@@ -104,9 +112,10 @@ class Compiler:
         flags = [self.standard, *self.known["language"], *self.known["flags"], *AS_NVCC]
         flags += [word for word in self.order.host if word in ("-fopenmp", "-pthread", "-fPIC", "-fpic")]
         with open(stem + ".cpp", "rb") as file:
-            key = hashlib.sha1(
-                "\n".join([self.known["compiler"], *flags]).encode() + file.read()
-            ).hexdigest()
+            text = file.read()
+        if b"/cub/" in text:  # its classes name members as types from outside of them, which nvcc lets pass
+            flags.append("-fpermissive")
+        key = hashlib.sha1("\n".join([self.known["compiler"], *flags]).encode() + text).hexdigest()
         kept = os.path.join(BUILD, "kept", key + ".o")
         if not os.path.exists(kept):
             say(

@@ -6,5 +6,7 @@
 #include "gpu/simt/host/api/devices.hpp"
 #include "gpu/simt/host/api/graphs.hpp"
 #include "gpu/simt/host/api/kernels.hpp"
+#include "gpu/simt/host/api/library_types.hpp"
 #include "gpu/simt/host/api/memory.hpp"
 #include "gpu/simt/host/api/streams.hpp"
+#include "gpu/simt/host/api/textures.hpp"

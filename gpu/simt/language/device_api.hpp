@@ -57,6 +57,10 @@ void ordered_begin(const volatile void* p, std::size_t bytes, Ordered kind, Scop
                    Here here);
 void ordered_end(bool changed, bool acquire);
 
+bool runs_in_kernel();
+/// The same where a constant expression may ask, which counts as the host's.
+constexpr bool in_kernel() { return __builtin_is_constant_evaluated() ? false : runs_in_kernel(); }
+
 /// Whether an operation that may fail for no reason, as a weak compare-and-exchange, does so now.
 bool fails_for_no_reason();
 
@@ -124,6 +128,9 @@ inline double from_bits(unsigned long long b) {
   std::memcpy(&x, &b, sizeof x);
   return x;
 }
+
+/// The y with erf(y) = p, where q is 1 - p: each counts where the other has lost its digits.
+double inverse_erf(double p, double q);
 
 /// What an atomic addition of `v` leaves at `at`, where `old` was. PTX ISA, "atom" and "red": of .f32 in global memory subnormal
 /// operands and results become zeros of their sign; in shared memory, and of other types, they do not.

@@ -2,6 +2,8 @@
 // <cuda_fp16.h> and <cuda_bf16.h> stand for. Every operation rounds once, to nearest even unless its name says otherwise, and every
 // NaN it makes is 0x7fff. small_float.inc is read once per format: CUDA names the functions of both alike.
 #pragma once
+#define __CUDA_FP16_H__  // what CUDA's headers ask for that bring these along
+#define __CUDA_BF16_H__
 #include <cmath>
 #include <cstring>
 

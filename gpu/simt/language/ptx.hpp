@@ -67,6 +67,24 @@ PLUMB_SIMT_UNTRACKED T update(T* p, Scope scope, bool acquire, bool release, Cha
   return old;
 }
 
+/// `count` ones from bit `first` on.
+inline unsigned bmsk_clamp(unsigned first, unsigned count) {
+  if (first > 31) return 0;
+  return (count > 31 ? ~0u : (1u << count) - 1) << first;
+}
+inline unsigned bmsk_wrap(unsigned first, unsigned count) {
+  return ((1u << (count & 31u)) - 1) << (first & 31u);
+}
+/// The highest bit that differs from the sign, or how far it is from the top; all ones where there is none.
+template <class T>
+unsigned bfind(T value, bool from_top) {
+  using Bits = std::make_unsigned_t<T>;
+  auto bits = static_cast<Bits>(value < 0 ? static_cast<T>(~value) : value);
+  unsigned at = ~0u;
+  for (; bits != 0; bits = static_cast<Bits>(bits >> 1)) ++at;
+  return from_top && at != ~0u ? 8 * sizeof(T) - 1 - at : at;
+}
+
 /// The phase that a parity means: the one that is gathering arrivals, or the one before.
 inline unsigned phase_of_parity(const void* at, bool parity, Here here) {
   const unsigned now = object_barrier_phase(at, here);
@@ -137,6 +155,21 @@ inline unsigned rank() {  // in the block
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
 inline unsigned lane() { return rank() & 31u; }
+
+/// The lane that a shfl.sync reads, and whether it lies within: b is its operand, c has the clamp in its low five bits and, from bit 8 on,
+/// which bits of a lane's number say its segment.
+enum class Shuffled : unsigned char { idx, up, down, bfly };
+inline int shuffle_source(Shuffled how, unsigned b, unsigned c, bool& within) {
+  const int mine = static_cast<int>(lane()), by = static_cast<int>(b & 31u);
+  const int segment = static_cast<int>(c >> 8 & 31u), first = mine & segment;
+  const int last = first | (static_cast<int>(c & 31u) & ~segment);
+  int source = first | (by & ~segment);
+  if (how == Shuffled::up) source = mine - by;
+  if (how == Shuffled::down) source = mine + by;
+  if (how == Shuffled::bfly) source = mine ^ by;
+  within = how == Shuffled::up ? source >= last : source <= last;
+  return within ? source : mine;
+}
 inline unsigned warp() { return rank() / 32u; }
 inline int block_size() { return static_cast<int>(blockDim.x * blockDim.y * blockDim.z); }
 

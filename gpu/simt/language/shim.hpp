@@ -40,6 +40,7 @@ constexpr int warpSize = 32;
 #include "gpu/simt/language/instructions.hpp"
 #include "gpu/simt/language/ptx.hpp"
 #include "gpu/simt/language/rounding.hpp"
+#include "gpu/simt/language/textures.hpp"
 
 // ---- function and variable qualifiers ----
 #define __global__ __plumb_global__
@@ -448,6 +449,16 @@ inline void sincospif(float x, float* s, float* c) {
   *s = sinpif(x);
   *c = cospif(x);
 }
+inline void sincospi(double x, double* s, double* c) {
+  *s = sinpi(x);
+  *c = cospi(x);
+}
+inline double erfinv(double x) { return ::plumb::simt::inverse_erf(x, 1.0 - x); }
+inline double erfcinv(double x) { return ::plumb::simt::inverse_erf(1.0 - x, x); }
+inline double normcdfinv(double x) { return -1.41421356237309504880 * erfcinv(2.0 * x); }
+inline float erfinvf(float x) { return static_cast<float>(erfinv(static_cast<double>(x))); }
+inline float erfcinvf(float x) { return static_cast<float>(erfcinv(static_cast<double>(x))); }
+inline float normcdfinvf(float x) { return static_cast<float>(normcdfinv(static_cast<double>(x))); }
 inline float rcbrtf(float x) { return 1.0f / cbrtf(x); }
 inline float rhypotf(float x, float y) { return 1.0f / hypotf(x, y); }
 inline float norm3df(float x, float y, float z) { return hypotf(hypotf(x, y), z); }

@@ -2,6 +2,15 @@
 // because the executor itself, which is no kernel, needs dim3 too.
 #pragma once
 
+// CUDA's headers that are read as they are ask for these, to know that the others were read.
+#define __VECTOR_TYPES_H__
+#define __VECTOR_FUNCTIONS_H__
+#define __DEVICE_TYPES_H__
+#define __NV_SILENCE_DEPRECATION_BEGIN
+#define __NV_SILENCE_DEPRECATION_END
+
+enum cudaRoundMode { cudaRoundNearest, cudaRoundZero, cudaRoundPosInf, cudaRoundMinInf };
+
 #define PLUMB_SIMT_VECTOR(name, T, a1, a2, a3, a4)                      \
   struct alignas(a1) name##1 {                                          \
     T x;                                                                \
@@ -33,6 +42,13 @@ PLUMB_SIMT_VECTOR(ulonglong, unsigned long long, 8, 16, 8, 16)
 PLUMB_SIMT_VECTOR(float, float, 4, 8, 4, 16)
 PLUMB_SIMT_VECTOR(double, double, 8, 16, 8, 16)
 #undef PLUMB_SIMT_VECTOR
+// Vectors of four doubles whose names say how they are aligned.
+struct alignas(16) double4_16a {
+  double x, y, z, w;
+};
+struct alignas(32) double4_32a {
+  double x, y, z, w;
+};
 
 struct dim3 {
   unsigned x, y, z;

@@ -4,6 +4,8 @@
 // passes at the price of a call; polling loops are broken up all the same.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "gpu/simt/state.hpp"
 
 using plumb::simt::Access;
@@ -187,7 +189,8 @@ struct PlumbUbsanMismatch {
 void __ubsan_handle_type_mismatch_v1(PlumbUbsanMismatch* data, std::uintptr_t p) {
   plumb::simt::Thread* t = current().schedule.thread;
   if (t == nullptr) return;
-  const unsigned alignment = 1u << data->log_alignment;
+  // An object may ask for more, but no access of a device is wider than 16 bytes.
+  const unsigned alignment = std::min(1u << data->log_alignment, 16u);
   if (p % alignment == 0) return;
   plumb::simt::note(plumb::simt::FindingKind::misaligned,
                     fmt::format("access as {} at an address that is no multiple of {} (remainder {})",

@@ -1,9 +1,21 @@
 # Launches, kernel<<<...>>>(...), and casts of kernels to void*.
 import re
 
-from text import OPEN, Unreadable, end_of, flat, lines_of, matching, opening, pieces, place
+from text import (
+    OPEN,
+    Unreadable,
+    end_of,
+    flat,
+    in_system_header,
+    lines_of,
+    matching,
+    no_markers,
+    opening,
+    pieces,
+    place,
+)
 
-KERNEL_NAME = re.compile(r'(?:__attribute__\s*\(\(.*?\)\)|[^()])*?\b(?!__attribute__)([A-Za-z_]\w*)\s*\(', re.S)
+KERNEL_NAME = re.compile(r'(?:__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)|[^()])*?\b(?!__attribute__)([A-Za-z_]\w*)\s*\(')
 CAST = (r'(?:\(\s*(?:const\s+)?void\s*(?:const\s*)?\*\s*\)\s*(?P<open>\(\s*)?|'
         r'\breinterpret_cast\s*<\s*(?:const\s+)?void\s*(?:const\s*)?\*\s*>\s*\(\s*)(?P<name>&?\s*(?:[A-Za-z_]\w*\s*::\s*)*(?:%s)\b)')
 
@@ -54,8 +66,25 @@ def kernels_of(text):
         k.templates.add(template_parameters(text[start:m.start()]))
         k.counts.add(len(pieces(parameters)) if parameters not in ('', 'void') else 0)
         k.optional = k.optional or '=' in parameters or '...' in parameters
-        k.bodies += bool(re.compile(r'(?:\s+|^#[^\n]*\n)*\{', re.M).match(text, last + 1))
+        k.bodies += bool(re.compile(r'(?:\s|^#[^\n]*\n)*\{', re.M).match(text, last + 1))
+    for name in host_functions(text, kernels):
+        kernels[name].bodies += 2
     return kernels
+
+
+def host_functions(text, names):
+    """Those of the names that functions of the host have too."""
+    if not names:
+        return set()
+    declared = re.compile(r'([\w>&*])\s+(?:[*&]\s*)*(%s)\s*\(' % '|'.join(sorted(map(re.escape, names))))
+    out = set()
+    for m in declared.finditer(text):
+        if in_system_header(text, m.start()) or '/gpu/simt/' in place(text, m.start())[0]:  # std::copy
+            continue
+        head = re.split(r'[;{}]', text[max(0, m.start() - 1000):m.start(2)])[-1]
+        if '__plumb_global__' not in head and not re.search(r'[=(]|\b(?:return|else|do|throw)\b', no_markers(head)):
+            out.add(m.group(2))
+    return out
 
 
 def kernel_start(text, end):

@@ -28,6 +28,8 @@ P = '::plumb::simt::ptx::'
 STATEMENT = re.compile(r'\b(?:asm|__asm__|__asm)\b\s*(?:(?:volatile|__volatile__|__volatile|inline)\s*)*')
 COMPARE = {'eq': '==', 'ne': '!=', 'lt': '<', 'le': '<=', 'gt': '>', 'ge': '>=', 'lo': '<', 'ls': '<=', 'hi': '>', 'hs': '>='}
 BINARY = {'add': '+', 'sub': '-', 'and': '&', 'or': '|', 'xor': '^', 'div': '/', 'rem': '%'}
+WIDE = {'unsigned': 'unsigned long long', 'int': 'long long', 'unsigned short': 'unsigned', 'short': 'int'}
+HIGH_PRODUCT = {'unsigned': '__umulhi', 'int': '__mulhi', 'unsigned long long': '__umul64hi', 'long long': '__mul64hi'}
 UNARY_F32 = {'ex2': 'exp2f', 'lg2': 'log2f', 'sin': 'sinf', 'cos': 'cosf', 'tanh': 'tanhf', 'rsqrt': 'rsqrtf', 'sqrt': 'sqrtf',
              'rcp': '1.0f / ', 'abs': 'fabsf', 'neg': '-'}
 UPDATE = {'add': 'old + v', 'min': 'v < old ? v : old', 'max': 'old < v ? v : old', 'exch': 'v', 'and': 'old & v', 'or': 'old | v',
@@ -186,6 +188,8 @@ class Asm:
         if not m:
             raise NotOffered("'%s'" % text)
         words = m.group(1).replace('::', '~').split('.')
+        if words[-1] == 'ftz' and len(words) > 2:  # some put it behind the type
+            words[-2:] = ['ftz', words[-2]]
         args = [a.strip() for a in re.findall(r'(?:\{[^}]*\}|\[[^\]]*\]|[^,])+', m.group(2))]
         how = getattr(self, 'do_' + words[0], None)
         if words[-1] in HALVES and words[0] in HALF_OPERANDS:
@@ -404,13 +408,13 @@ class Asm:
 
     # ---- warp ----
     def do_shfl(self, words, args):
-        if words[1] != 'sync' or len(args) != 5 or '|' in args[0]:
+        if words[1] != 'sync' or len(args) != 5 or words[2] not in ('idx', 'up', 'down', 'bfly'):
             return None
-        name = {'idx': '__shfl_sync', 'up': '__shfl_up_sync', 'down': '__shfl_down_sync', 'bfly': '__shfl_xor_sync'}.get(words[2])
-        # c: the clamp in its low five bits, and above them which bits of the lane number a segment has
-        width = '(32 - (%s >> 8 & 31))' % self.value(args[3], 'int')
-        return self.assign(args[0], '%s(%s, %s, %s, %s)' % (
-            name, self.value(args[4], 'unsigned'), self.value(args[1], 'unsigned'), self.value(args[2], 'int'), width)) if name else None
+        to, bar, predicate = (part.strip() for part in args[0].partition('|'))
+        value, b, c, mask = (self.value(a, 'unsigned') for a in args[1:])
+        taken = '__shfl_sync(%s, %s, %sshuffle_source(%sShuffled::%s, %s, %s, plumb_within))' % (mask, value, P, P, words[2], b, c)
+        return '{ bool plumb_within; const unsigned plumb_taken = %s; %s %s }' % (
+            taken, self.assign(to, 'plumb_taken'), self.assign(predicate, 'plumb_within') if bar else '')
 
     def do_vote(self, words, args):
         if words[1] != 'sync' or len(args) != 3:
@@ -487,9 +491,24 @@ class Asm:
 
     def do_mov(self, words, args):
         kind = self.kind(words)
-        if kind is None or len(args) != 2 or '{' in args[0] + args[1]:
+        if kind is None or len(args) != 2:
             return None
+        if '{' in args[0] + args[1]:
+            return self.parts(words[-1], *args)
         return self.assign(args[0], self.value(args[1], kind))
+
+    def parts(self, of, to, source):
+        """mov between a register and a tuple of its parts, the lowest first."""
+        names = [n.strip() for n in (to if '{' in to else source).strip('{} ').split(',')]
+        whole, bits = TYPES[of], int(of[1:]) // len(names) if of in ('b32', 'b64') and len(names) in (2, 4) else 0
+        part = TYPES.get('b%d' % bits)
+        if part is None:
+            return None
+        if '{' in source:
+            values = ['static_cast<%s>(%s) << %d' % (whole, self.value(n, part), bits * k) for k, n in enumerate(names)]
+            return self.assign(to, ' | '.join(values))
+        taken = [self.assign(n, 'static_cast<%s>(plumb_whole >> %d)' % (part, bits * k)) for k, n in enumerate(names)]
+        return '{ const auto plumb_whole = %s; %s }' % (self.value(source, whole), ' '.join(taken))
 
     def do_cvt(self, words, args):
         if words[1:] == ['rna', 'tf32', 'f32']:
@@ -516,23 +535,26 @@ class Asm:
         return self.assign(args[0], '%s(%s)' % (UNARY_F32[words[0]], self.value(args[1], 'float')))
 
     def do_mul(self, words, args):
-        kind = self.kind(words)
         rest = [w for w in words[1:-1] if w not in ('rn',)]
-        if kind is None or len(args) != 3:
-            return None
-        a, b = self.value(args[1], kind), self.value(args[2], kind)
-        if rest == ['wide'] and kind in ('unsigned', 'int'):
-            wide = 'unsigned long long' if kind == 'unsigned' else 'long long'
-            return self.assign(args[0], 'static_cast<%s>(%s) * %s' % (wide, a, b))
-        if rest == ['hi'] and kind in ('unsigned', 'int'):
-            return self.assign(args[0], '%s(%s, %s)' % ('__umulhi' if kind == 'unsigned' else '__mulhi', a, b))
-        return self.assign(args[0], '%s * %s' % (a, b)) if rest in ([], ['lo']) else None
+        product, _ = self.product(rest, self.kind(words), args)
+        return self.assign(args[0], product) if product and len(args) == 3 else None
 
     def do_mad(self, words, args):
-        kind = self.kind(words)
-        if kind is None or words[1:-1] != ['lo'] or len(args) != 4:
+        product, kind = self.product(words[1:-1], self.kind(words), args)
+        if product is None or words[1:-1] == [] or len(args) != 4:
             return None
-        return self.assign(args[0], '%s * %s + %s' % tuple(self.value(a, kind) for a in args[1:]))
+        return self.assign(args[0], '%s + %s' % (product, self.value(args[3], kind)))
+
+    def product(self, which, kind, args):
+        """The product of a mul or mad that takes its operands as `kind`, and the product's type."""
+        if kind is None or len(args) < 3:
+            return None, None
+        a, b = self.value(args[1], kind), self.value(args[2], kind)
+        if which == ['wide'] and kind in WIDE:
+            return 'static_cast<%s>(%s) * %s' % (WIDE[kind], a, b), WIDE[kind]
+        if which == ['hi'] and kind in HIGH_PRODUCT:
+            return '%s(%s, %s)' % (HIGH_PRODUCT[kind], a, b), kind
+        return ('%s * %s' % (a, b), kind) if which in ([], ['lo']) else (None, None)
 
     def do_fma(self, words, args):
         kind = self.kind(words)
@@ -586,6 +608,17 @@ class Asm:
 
     def do_lop3(self, words, args):
         return self.call(P + 'lop3', words, args, 4)
+
+    def do_bmsk(self, words, args):
+        if words[1:] not in (['clamp', 'b32'], ['wrap', 'b32']):
+            return None
+        return self.call(P + 'bmsk_' + words[1], words, args, 2)
+
+    def do_bfind(self, words, args):
+        kind = self.kind(words)
+        if kind not in WIDE and kind not in HIGH_PRODUCT or len(args) != 2 or words[1:-1] not in ([], ['shiftamt']):
+            return None
+        return self.assign(args[0], '%sbfind(%s, %s)' % (P, self.value(args[1], kind), 'true' if 'shiftamt' in words else 'false'))
 
     def do_bfe(self, words, args):
         return self.call(P + 'bfe', words, args, 3) if words[-1] != 's32' else None

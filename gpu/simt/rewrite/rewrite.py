@@ -16,7 +16,18 @@ sys.dont_write_bytecode = True
 import device  # noqa: E402
 import launches  # noqa: E402
 import ptx  # noqa: E402
-from text import TOKEN, Unreadable, end_of, flat, lines_of, matching, no_markers, pieces, place  # noqa: E402
+from text import (  # noqa: E402
+    TOKEN,
+    Unreadable,
+    end_of,
+    flat,
+    in_system_header,
+    lines_of,
+    matching,
+    no_markers,
+    pieces,
+    place,
+)
 
 ALIGN = re.compile(r'\balignas\s*\(|__attribute__\s*\(\s*\(\s*(?:aligned|__aligned__)\s*\(')
 
@@ -56,7 +67,7 @@ def rewrite_shared(text, at, number, in_function):
             break  # a label or case
         start -= 1
     # markers and blank lines before the statement stay where they are
-    head = re.match(r'(?:\s+|#[^\n]*\n)*', text[start:at])
+    head = re.match(r'(?:\s|#[^\n]*\n)*', text[start:at])
     start += head.end()
     end = end_of(text, at, [';'])
     body = flat(text[start:end].replace('__plumb_shared__', ' '))
@@ -114,29 +125,45 @@ def rewrite_shared(text, at, number, in_function):
     return start, end + 1, new
 
 
+def enclosing(text, at):
+    """What stands before each brace that is open at `at`, the innermost first."""
+    depth = 0
+    first, last = text.rfind('{', 0, at), text.rfind('}', 0, at)
+    while first >= 0:
+        if last > first:
+            depth += 1
+            last = text.rfind('}', 0, last)
+            continue
+        if depth == 0:
+            yield no_markers(text[max(0, first - 4000):first]).rstrip()
+        else:
+            depth -= 1
+        first = text.rfind('{', 0, first)
+
+
 def in_function(text, at):
     """Whether `at` lies in a function body: some enclosing brace follows a parameter list and its qualifiers."""
-    depth = 0
-    i = at
-    while i > 0:
-        i -= 1
-        c = text[i]
-        if c == '}':
-            depth += 1
-        elif c == '{':
-            if depth > 0:
-                depth -= 1
-                continue
-            before = no_markers(text[max(0, i - 4000):i]).rstrip()
-            if re.search(r'\)\s*(?:const|noexcept|override|final|mutable|->\s*[\w:<>,\s*&]+|\s)*$', before):
-                return True
-            if re.search(r'\b(do|else|try)$', before):
-                return True
+    for before in enclosing(text, at):
+        if re.search(r'\)\s*(?:const|noexcept|override|final|mutable|->\s*[\w:<>,\s*&]+|\s)*$', before):
+            return True
+        if re.search(r'\b(do|else|try)$', before):
+            return True
+    return False
+
+
+def in_device_code(text, at):
+    """Whether a function of the device, or a kernel, encloses `at`."""
+    for before in enclosing(text, at):
+        head = before[max(before.rfind(c) for c in ';{}') + 1:]
+        if '__plumb_device__' in head or '__plumb_global__' in head:
+            return True
     return False
 
 
 def rewrite_asm(text, at):
-    """(start, end, replacement) for the asm statement at `at`, without its semicolon."""
+    """(start, end, replacement) for the asm statement at `at`, without its semicolon; None for the host's own."""
+    if in_system_header(text, at) and not in_device_code(text, at):
+        return None
     m = ptx.STATEMENT.match(text, at)
     if m.end() >= len(text) or text[m.end()] != '(':
         raise Unreadable(at, "expected '(' after asm")
@@ -144,6 +171,11 @@ def rewrite_asm(text, at):
     try:
         new = ptx.Asm(no_markers(text[m.end() + 1:close])).rewritten()
     except ptx.NotOffered as e:
+        if not in_device_code(text, at):
+            return None
+        if in_system_header(text, at):  # of the toolkit's many, few are called
+            new = '::plumb::simt::trap("inline PTX that the CPU executor does not offer: %s", ::plumb::simt::Here::at())'
+            return at, close + 1, new % re.sub(r'[\\"\n]', ' ', str(e)) + lines_of(text[at:close + 1])
         raise Unreadable(at, 'inline PTX that the CPU executor does not offer: %s (guard it with #if !defined(PLUMB_SIMT))' % e) from e
     return at, close + 1, flat(new) + lines_of(text[at:close + 1])
 
@@ -157,17 +189,10 @@ def rewrite_bounds(text, at):
     named = launches.KERNEL_NAME.match(text, last + 1)
     if not named or not most:
         return edits
-    body = re.compile(r'(?:\s+|^#[^\n]*\n)*', re.M).match(text, matching(text, named.end() - 1) + 1).end()
+    body = re.compile(r'(?:\s|^#[^\n]*\n)*', re.M).match(text, matching(text, named.end() - 1) + 1).end()
     if text[body:body + 1] == '{':
         edits.append((body + 1, body + 1, ' ::plumb::simt::launch_bounds(static_cast<unsigned>(%s));' % most))
     return edits
-
-
-def in_system_header(text, at):
-    """Whether the line marker before `at` says so: the C library's own asm is the host's."""
-    i = text.rfind('\n# ', 0, at) + 1
-    line = text[i:text.find('\n', i)]
-    return line.startswith('# ') and '3' in line[line.rfind('"') + 1:].split()
 
 
 def rewrite(text, rdc=False):
@@ -191,9 +216,10 @@ def rewrite(text, rdc=False):
         elif token == '__plumb_launch_bounds__':
             edits += rewrite_bounds(text, m.start())
         elif token in ('asm', '__asm__', '__asm'):
-            if not in_system_header(text, m.start()):
-                edits.append(rewrite_asm(text, m.start()))
-                done = edits[-1][1]
+            statement = rewrite_asm(text, m.start())
+            if statement is not None:
+                edits.append(statement)
+                done = statement[1]
         elif token == '__plumb_shared__':
             number += 1
             edits.append(rewrite_shared(text, m.start(), number, in_function(text, m.start())))

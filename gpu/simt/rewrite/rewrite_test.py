@@ -70,6 +70,16 @@ class Launches(unittest.TestCase):
             new = rewrite.rewrite(kernels + '\nvoid f() { ' + launch + ' }')
             self.assertIn('(plumb_a...); }); }(p,nullptr);', new)
 
+    def test_a_function_of_the_host_may_have_a_kernels_name(self):
+        for other in ('void k(int n)', 'static inline float* k(int n)', 'n::T<int> &k(int, int)'):
+            new = rewrite.rewrite('__plumb_global__ void k(int*) {}\n' + other + ' { k<<<1, 2>>>(p); }')
+            self.assertIn('(plumb_a...); }); }(p);', new)
+        library = '# 7 "/usr/include/x.h" 1 3\nnamespace std { void k(int n); }\n# 2 "file.cu" 2\n'
+        self.assertIn('.of(k)(p);', rewrite.rewrite(library + '__plumb_global__ void k(int*) {}\nvoid g() { k<<<1, 2>>>(p); }'))
+        for no_other in ('void f() { return k (1); }', 'void f() { int a = b * k (1); }', 'void f(int (*)(int), T & k (int)) {}'):
+            new = rewrite.rewrite('__plumb_global__ void k(int*) {}\n' + no_other + ' void g() { k<<<1, 2>>>(p); }')
+            self.assertIn('.of(k)(p);', new)
+
     def test_shifts_are_no_launches(self):
         text = 'auto x = a << b << c >> d; std::vector<std::vector<std::vector<int>>> v;'
         self.assertEqual(rewrite.rewrite(text), text)
@@ -219,9 +229,17 @@ class InlinePtx(unittest.TestCase):
 
     def refused(self, statement, what):
         with self.assertRaises(rewrite.Unreadable) as caught:
-            rewrite.rewrite('# 7 "file.cu"\nvoid f() {\n' + statement + '\n}\n')
+            rewrite.rewrite('# 7 "file.cu"\n__plumb_device__ void f() {\n' + statement + '\n}\n')
         self.assertIn(what, str(caught.exception))
-        self.assertEqual(rewrite.place('# 7 "file.cu"\nvoid f() {\n' + statement, caught.exception.at), ('file.cu', 8))
+        self.assertEqual(rewrite.place('# 7 "file.cu"\n__plumb_device__ void f() {\n' + statement, caught.exception.at), ('file.cu', 8))
+
+    def test_asm_of_the_host_stays(self):
+        for statement in ('asm volatile("rdtsc" : "=a"(lo), "=d"(hi));', 'if (x) { asm("cpuid"); }'):
+            self.assertIn(statement, self.made(statement))
+        self.refused('auto f = [&] { asm("cpuid"); };', 'cpuid')
+        header = '# 7 "/usr/include/x.h" 1 3\n%s void f() { asm("bar.sync 0;"); }\n'
+        self.assertIn('asm("bar.sync 0;");', rewrite.rewrite(header % 'inline'))
+        self.assertIn('__syncthreads();', rewrite.rewrite(header % 'inline __plumb_device__'))
 
     def test_barriers(self):
         self.assertIn('__syncthreads();', self.made('asm volatile("bar.sync 0;");'))

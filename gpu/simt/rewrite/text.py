@@ -26,6 +26,13 @@ def place(text, at):
     return name, line + text.count('\n', start, at) if at > start else line
 
 
+def in_system_header(text, at):
+    """Whether the line marker before `at` says so."""
+    i = text.rfind('\n# ', 0, at) + 1
+    line = text[i:text.find('\n', i)]
+    return line.startswith('# ') and '3' in line[line.rfind('"') + 1:].split()
+
+
 def literal_end(text, i):
     """End of the string or character literal at i, or i where there is none."""
     if text[i] == 'R' and text.startswith('R"', i) or text[i] in '"\'':

@@ -13,6 +13,8 @@
 
 namespace plumb::simt {
 
+bool runs_in_kernel() { return current().schedule.thread != nullptr; }
+
 namespace {
 
 using boost::context::detail::fcontext_t;

@@ -239,6 +239,8 @@ std::unique_lock<std::recursive_mutex> try_enter_engine();  // owns nothing wher
 void begin_by_itself();                                     // begin_run() for a program that does not
 /// Whether the program began the run by itself: it is told of a refused launch by an error code and goes on.
 bool runs_by_itself();
+/// Ends a program that asks for what the executor does not have, with exit code 3: this is no finding. Elsewhere it returns.
+void end_unsupported(const char* what, Here here);
 /// Ends a program that runs by itself where a finding has stopped the device, unless PLUMB_SIMT_GO_ON=1.
 void end_if_stopped();
 /// Prints what a program that runs by itself has found so far.

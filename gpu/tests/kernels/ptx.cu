@@ -103,7 +103,7 @@ __global__ void tiles_kernel(const int* in, int* out, int tiles) {
 __global__ void algebra_kernel(const float* in, unsigned* out) {
   __shared__ alignas(16) float four[4];
   const unsigned t = threadIdx.x;
-  unsigned v[24] = {};
+  unsigned v[plumb::simt_test::kPtxNumbers] = {};
   asm("mov.u32 %0, %%laneid;" : "=r"(v[0]));
   asm("mov.u32 %0, %%lanemask_lt;" : "=r"(v[1]));
   asm("mov.u32 %0, %%ctaid.x;" : "=r"(v[2]));
@@ -147,7 +147,25 @@ __global__ void algebra_kernel(const float* in, unsigned* out) {
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 5; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
                : "=r"(v[23])
                : "r"(t));
-  for (int i = 0; i < 24; ++i) out[t * 24 + static_cast<unsigned>(i)] = v[i];
+  asm volatile(
+      "{ .reg .u32 r; .reg .pred p; shfl.sync.down.b32 r|p, %1, 2, 0x1805, 0xffffffff; selp.u32 %0, r, 99, "
+      "p; }"
+      : "=r"(v[24])
+      : "r"(t));  // in segments of eight, whose lanes 6 and 7 no lane reads
+  asm volatile("shfl.sync.up.b32 %0, %1, 1, 4, 0xffffffff;" : "=r"(v[25]) : "r"(t));
+  asm("{ bmsk.clamp.b32 %0, 28, 9; bmsk.wrap.b32 %1, 33, 2; }" : "=r"(v[26]), "=r"(v[27]));
+  asm("{ bfind.u32 %0, %2; bfind.shiftamt.s32 %1, %3; }" : "=r"(v[28]), "=r"(v[29]) : "r"(0x700u), "r"(-8));
+  asm("{ .reg .b64 w; mov.b64 w, {%2, %3}; mov.b64 {%0, %1}, w; }"
+      : "=r"(v[30]), "=r"(v[31])
+      : "r"(t + 1), "r"(7u));
+  asm("mov.b32 %0, {%1, %2};"
+      : "=r"(v[32])
+      : "h"(static_cast<unsigned short>(3)), "h"(static_cast<unsigned short>(4)));
+  asm("{ .reg .u64 w; mad.wide.u32 w, %1, %1, %2; shr.u64 w, w, 32; cvt.u32.u64 %0, w; }"
+      : "=r"(v[33])
+      : "r"(0x10000u), "l"(0x700000000ull));
+  constexpr int n = plumb::simt_test::kPtxNumbers;
+  for (int i = 0; i < n; ++i) out[t * n + static_cast<unsigned>(i)] = v[i];
 }
 
 }  // namespace

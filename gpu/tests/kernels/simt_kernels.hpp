@@ -116,7 +116,8 @@ void ptx_specialised(Form f, const int* in, int* out, int rounds);  // in: round
 void ptx_publish(Form f, int blocks, int* data, unsigned* flag, int* out);
 void ptx_count_in(Form f, int blocks, const int* in, int* partial, unsigned* count, int* out);
 void ptx_tiles(Form f, const int* in, int* out, int tiles);  // in: tiles x 64, out: 64
-void ptx_algebra(const float* in, unsigned* out);            // in: 4, 16-byte aligned; out: 32 x 24
+constexpr int kPtxNumbers = 34;
+void ptx_algebra(const float* in, unsigned* out);  // in: 4, 16-byte aligned; out: 32 x kPtxNumbers
 
 // mbarriers.cu
 void mbarrier_ring(Form f, const int* in, int* out, int rounds);  // in: rounds x 32, out: 32

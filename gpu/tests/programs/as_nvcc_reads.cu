@@ -67,6 +67,8 @@ int main(int argc, char** argv) {
   if (!old_and_deep()) return 4;
   const bool past = argc > 1 && strcmp(argv[1], "past") == 0, constant = argc > 1 && !past;
   int *to, got[4];
+  const float* never_written;
+  if (cudaMalloc(&never_written, sizeof(float)) != cudaSuccess) return 3;
   const float host[2] = {10, 20};
   cudaMalloc(&to, sizeof got);
   cudaMemcpyToSymbol(set_by_host, host, sizeof host);

@@ -35,10 +35,31 @@ cudaMemcpy3DParms plane(void* to, std::size_t to_pitch, const void* from, std::s
   return p;
 }
 
-cudaError_t copy(const cudaMemcpy3DParms& p, cudaStream_t stream, bool waits, Here here) {
+// A side that is an array as the memory it lies in. Beside an array, x and the extent count texels.
+cudaError_t in_memory(cudaMemcpy3DParms& p) {
+  if (p.srcArray == nullptr && p.dstArray == nullptr) return cudaSuccess;
+  const std::size_t texel = texel_bytes((p.srcArray != nullptr ? p.srcArray : p.dstArray)->format);
+  const auto side = [&](cudaArray_t& array, cudaPos& pos, cudaPitchedPtr& at) {
+    if (array == nullptr) return true;
+    const cudaExtent& whole = array->extent;
+    const std::size_t planes = whole.depth > 0 ? whole.depth : 1;
+    at = make_cudaPitchedPtr(array->data, array->pitch(), array->pitch(), array->height());
+    pos.x *= texel_bytes(array->format);
+    const bool fits = pos.x + p.extent.width * texel <= array->pitch() &&
+                      pos.y + p.extent.height <= array->height() && pos.z + p.extent.depth <= planes;
+    array = nullptr;
+    return fits;
+  };
+  const bool src = side(p.srcArray, p.srcPos, p.srcPtr), dst = side(p.dstArray, p.dstPos, p.dstPtr);
+  p.extent.width *= texel;
+  return src && dst ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t copy(cudaMemcpy3DParms p, cudaStream_t stream, bool waits, Here here) {
   begin_by_itself();
   const auto lock = enter_engine();
-  if (p.srcArray != nullptr || p.dstArray != nullptr) return answer(cudaErrorNotSupported);
+  const cudaError_t misfit = in_memory(p);
+  if (misfit != cudaSuccess) return answer(misfit);
   if (p.extent.width == 0 || p.extent.height == 0 || p.extent.depth == 0) return host_status();
   if (p.extent.height > 1 && (p.extent.width > p.srcPtr.pitch || p.extent.width > p.dstPtr.pitch))
     return answer(cudaErrorInvalidPitchValue);

@@ -79,6 +79,20 @@ cudaError_t launch_kernel(const void* kernel, dim3 grid, dim3 block, void** argu
   return current().run.refusal.text.empty() ? e : static_cast<cudaError_t>(current().run.refusal.error);
 }
 
+cudaError_t launch_configured(const void* kernel, const Configured& how, void** arguments) {
+  const cudaLaunchConfig_t& c = *how.config;
+  bool cooperative = false;
+  for (unsigned i = 0; i < c.numAttrs; ++i) {
+    const cudaLaunchAttribute& a = c.attrs[i];
+    if (a.id == cudaLaunchAttributeCooperative) cooperative = a.val.cooperative != 0;
+    if (a.id == cudaLaunchAttributeClusterDimension &&
+        a.val.clusterDim.x * a.val.clusterDim.y * a.val.clusterDim.z != 1)
+      return answer(cudaErrorNotSupported);
+  }
+  return launch_kernel(kernel, c.gridDim, c.blockDim, arguments, c.dynamicSmemBytes, c.stream, cooperative,
+                       how.here);
+}
+
 cudaError_t allow_dynamic_shared(const void* kernel, int bytes) {
   begin_by_itself();
   const auto lock = enter_engine();

@@ -58,6 +58,56 @@ cudaError_t cudaLaunchCooperativeKernel(K kernel, dim3 grid, dim3 block, void** 
   return plumb::simt::launch_kernel(plumb::simt::known_kernel(kernel), grid, block, arguments, shared_bytes,
                                     stream, true, here);
 }
+// ---- launches with attributes: cooperative ones are, clusters are refused, the rest changes no meaning ----
+enum cudaLaunchAttributeID {
+  cudaLaunchAttributeIgnore,
+  cudaLaunchAttributeAccessPolicyWindow,
+  cudaLaunchAttributeCooperative,
+  cudaLaunchAttributeSynchronizationPolicy,
+  cudaLaunchAttributeClusterDimension,
+  cudaLaunchAttributeClusterSchedulingPolicyPreference,
+  cudaLaunchAttributeProgrammaticStreamSerialization,
+  cudaLaunchAttributeProgrammaticEvent,
+  cudaLaunchAttributePriority
+};
+union cudaLaunchAttributeValue {
+  char pad[64];
+  int cooperative, programmaticStreamSerializationAllowed, priority;
+  struct {
+    unsigned x, y, z;
+  } clusterDim;
+};
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  cudaLaunchAttributeValue val;
+};
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  std::size_t dynamicSmemBytes;
+  cudaStream_t stream;
+  cudaLaunchAttribute* attrs;
+  unsigned numAttrs;
+};
+namespace plumb::simt {
+/// A configuration and the line that it is passed on.
+struct Configured {
+  const cudaLaunchConfig_t* config;
+  Here here;
+  Configured(const cudaLaunchConfig_t* c, PLUMB_SIMT_HERE) : config(c), here(here) {}
+};
+cudaError_t launch_configured(const void* kernel, const Configured& how, void** arguments);
+}  // namespace plumb::simt
+inline cudaError_t cudaLaunchKernelExC(plumb::simt::Configured how, const void* kernel, void** arguments) {
+  return plumb::simt::launch_configured(kernel, how, arguments);
+}
+template <class... P, class... A>
+cudaError_t cudaLaunchKernelEx(plumb::simt::Configured how, void (*kernel)(P...), A&&... arguments) {
+  const auto launch = [&](std::decay_t<P>... values) {
+    void* pointers[] = {const_cast<void*>(static_cast<const void*>(&values))..., nullptr};
+    return plumb::simt::launch_configured(plumb::simt::known_kernel(kernel), how, pointers);
+  };
+  return launch(std::forward<A>(arguments)...);
+}
 template <class K>
 cudaError_t cudaFuncSetAttribute(K kernel, cudaFuncAttribute attribute, int value) {
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;

@@ -15,3 +15,5 @@ enum cudaDataType_t {
   CUDA_R_8F_E5M2 = 29
 };
 using cudaDataType = cudaDataType_t;
+enum libraryPropertyType_t { MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL };
+using libraryPropertyType = libraryPropertyType_t;

@@ -65,12 +65,13 @@ cudaError_t host_malloc(void** p, std::size_t bytes, Memory kind) {
   *p = std::aligned_alloc(256, (bytes + 511) / 256 * 256);
   if (*p == nullptr) return answer(cudaErrorMemoryAllocation);
   if (bytes <= kPoisonLimit) std::memset(*p, 0xa5, bytes);
-  constexpr const char* kNames[] = {"cudaMalloc", "cudaMallocManaged", "cudaMallocHost"};
-  constexpr cudaMemoryType kTypes[] = {cudaMemoryTypeDevice, cudaMemoryTypeManaged, cudaMemoryTypeHost};
+  constexpr const char* kNames[] = {"cudaMalloc", "cudaMallocManaged", "cudaMallocHost", "cudaMallocArray"};
+  constexpr cudaMemoryType kTypes[] = {cudaMemoryTypeDevice, cudaMemoryTypeManaged, cudaMemoryTypeHost,
+                                       cudaMemoryTypeDevice};
   const auto k = static_cast<std::size_t>(kind);
+  const bool of_device = kTypes[k] == cudaMemoryTypeDevice;
   // What the host may write by itself counts as initialised.
-  add_array(fmt::format("{} #{}", kNames[k], ++given().allocations), *p, bytes, kind != Memory::device, true,
-            kind == Memory::device);
+  add_array(fmt::format("{} #{}", kNames[k], ++given().allocations), *p, bytes, !of_device, true, of_device);
   given().memory[static_cast<unsigned char*>(*p)] = {bytes, kTypes[k], false};
   return cudaSuccess;
 }

@@ -3,10 +3,15 @@
 #include "gpu/simt/host/api/types.hpp"
 
 namespace plumb::simt {
-enum class Memory : unsigned char { device, managed, pinned };
+enum class Memory : unsigned char { device, managed, pinned, array };
 cudaError_t host_malloc(void** p, std::size_t bytes, Memory kind);
 cudaError_t host_malloc_pitch(void** p, std::size_t* pitch, std::size_t width, std::size_t height);
 cudaError_t host_device_pointer(void** device, void* host);
+/// Also of a pointer to const, which a program may well ask memory for.
+template <class T>
+void** as_void(T** p) {
+  return reinterpret_cast<void**>(const_cast<std::remove_cv_t<T>**>(p));
+}
 template <class T>
 char* symbol_address(T& symbol) {
   return const_cast<char*>(reinterpret_cast<const char*>(&symbol));
@@ -18,15 +23,15 @@ cudaError_t host_copy(void* to, const void* from, std::size_t bytes, cudaMemcpyK
 // ---- memory ----
 template <class T>
 cudaError_t cudaMalloc(T** p, std::size_t bytes) {
-  return plumb::simt::host_malloc(reinterpret_cast<void**>(p), bytes, plumb::simt::Memory::device);
+  return plumb::simt::host_malloc(plumb::simt::as_void(p), bytes, plumb::simt::Memory::device);
 }
 template <class T>
 cudaError_t cudaMallocManaged(T** p, std::size_t bytes, unsigned = cudaMemAttachGlobal) {
-  return plumb::simt::host_malloc(reinterpret_cast<void**>(p), bytes, plumb::simt::Memory::managed);
+  return plumb::simt::host_malloc(plumb::simt::as_void(p), bytes, plumb::simt::Memory::managed);
 }
 template <class T>
 cudaError_t cudaMallocAsync(T** p, std::size_t bytes, cudaStream_t) {
-  return plumb::simt::host_malloc(reinterpret_cast<void**>(p), bytes, plumb::simt::Memory::device);
+  return plumb::simt::host_malloc(plumb::simt::as_void(p), bytes, plumb::simt::Memory::device);
 }
 template <class T>
 cudaError_t cudaMallocFromPoolAsync(T** p, std::size_t bytes, cudaMemPool_t, cudaStream_t s) {
@@ -34,16 +39,20 @@ cudaError_t cudaMallocFromPoolAsync(T** p, std::size_t bytes, cudaMemPool_t, cud
 }
 template <class T>
 cudaError_t cudaMallocHost(T** p, std::size_t bytes, unsigned = 0) {
-  return plumb::simt::host_malloc(reinterpret_cast<void**>(p), bytes, plumb::simt::Memory::pinned);
+  return plumb::simt::host_malloc(plumb::simt::as_void(p), bytes, plumb::simt::Memory::pinned);
+}
+/// Not a template, so that its address has a type.
+inline cudaError_t cudaMallocHost(void** p, std::size_t bytes) {
+  return plumb::simt::host_malloc(p, bytes, plumb::simt::Memory::pinned);
 }
 template <class T>
 cudaError_t cudaHostAlloc(T** p, std::size_t bytes, unsigned = 0) {
-  return plumb::simt::host_malloc(reinterpret_cast<void**>(p), bytes, plumb::simt::Memory::pinned);
+  return plumb::simt::host_malloc(plumb::simt::as_void(p), bytes, plumb::simt::Memory::pinned);
 }
 
 template <class T>
 cudaError_t cudaMallocPitch(T** p, std::size_t* pitch, std::size_t width, std::size_t height) {
-  return plumb::simt::host_malloc_pitch(reinterpret_cast<void**>(p), pitch, width, height);
+  return plumb::simt::host_malloc_pitch(plumb::simt::as_void(p), pitch, width, height);
 }
 cudaError_t cudaFree(void* p);
 cudaError_t cudaFreeAsync(void* p, cudaStream_t stream, PLUMB_SIMT_HERE);
@@ -53,7 +62,7 @@ cudaError_t cudaHostUnregister(void* p);
 
 template <class T>
 cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned) {
-  return plumb::simt::host_device_pointer(reinterpret_cast<void**>(device), host);
+  return plumb::simt::host_device_pointer(plumb::simt::as_void(device), host);
 }
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* p);
 inline cudaError_t cudaMemPrefetchAsync(const void*, std::size_t, int, cudaStream_t = nullptr) {

@@ -9,6 +9,7 @@
 #include "gpu/simt/host/api/graphs.hpp"
 #include "gpu/simt/host/api/memory.hpp"
 #include "gpu/simt/host/api/streams.hpp"
+#include "gpu/simt/memory/textures.hpp"
 #include "gpu/simt/scheduler/scheduler.hpp"
 
 namespace plumb::simt {
@@ -47,6 +48,17 @@ cudaError_t check_kernel(const void* kernel);
 void set_heap_limit(std::size_t bytes);  // of what kernels allocate
 
 }  // namespace plumb::simt
+
+// Rows of texels, a plane or layer behind another.
+struct cudaArray {
+  cudaChannelFormatDesc format;
+  cudaExtent extent;  // height and depth are 0 where there is no such dimension
+  unsigned flags;
+  unsigned char* data;
+  std::size_t pitch() const { return extent.width * plumb::simt::texel_bytes(format); }
+  std::size_t height() const { return extent.height > 0 ? extent.height : 1; }
+  std::size_t rows() const { return height() * (extent.depth > 0 ? extent.depth : 1); }
+};
 
 // A graph as it is made; streams.cpp adds to it what a captured stream is given.
 struct CUgraphNode_st {

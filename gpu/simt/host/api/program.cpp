@@ -68,6 +68,14 @@ void end_if_stopped() {
   if (go_on == nullptr || *go_on == 0 || *go_on == '0') std::exit(1);  // report_at_exit() says the rest
 }
 
+void end_unsupported(const char* what, Here here) {
+  if (!program().reporting) return;
+  report_now();
+  std::fprintf(stderr, "not supported by the CPU executor: %s\n  at %s:%d\n", what, here.file, here.line);
+  std::fflush(nullptr);
+  _exit(3);
+}
+
 bool runs_by_itself() { return program().reporting; }
 
 void begin_by_itself() {
