@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "reference/core/error.hpp"
 #include "reference/core/random.hpp"
@@ -23,6 +24,15 @@ ValueClass listed(std::string name, const std::vector<std::int64_t>& values, dou
   for (const std::int64_t v : values) c.words.push_back(std::to_string(v));
   return c;
 }
+
+// A size that one thin case has room for. A fourth of 300,007 is beyond 16 bits too: block rows, and what else is counted by a few.
+ValueClass large(std::string name, std::int64_t value) {
+  ValueClass c = listed(std::move(name), {value}, 0.1);
+  c.once = true;
+  return c;
+}
+// Counts are expected numbers where entries are drawn: hence more than 65,536.
+constexpr std::int64_t kBeyond16Bits = 70'000;
 
 double number_of(const std::string& word) {
   double value = 0;
@@ -97,8 +107,84 @@ CaseSpace& CaseSpace::extent(std::string key, std::int64_t least) {
   p.classes.push_back(range("beyond any tile", 600, 5000));
   p.classes.push_back(range("beyond shared memory", 12289, 20011));
   p.classes.push_back(listed("16-bit edge", {65535, 65536, 65537, 70001}, 0.5));
+  p.classes.push_back(large("16 bits by blocks", 300007));
   parameters_.push_back(std::move(p));
   return *this;
+}
+
+CaseSpace& CaseSpace::also_beyond_16_bits(const std::vector<std::string>& keys) {
+  for (const std::string& key : keys)
+    parameters_[index(key)].classes.push_back(large("beyond 16 bits", 70001));
+  return *this;
+}
+
+CaseSpace& CaseSpace::beside_constants(const std::vector<std::int64_t>& sizes) {
+  if (sizes.empty()) return *this;
+  for (Parameter& p : parameters_) {
+    if (p.kind != ParameterKind::extent) continue;
+    double others = 0;
+    for (const ValueClass& c : p.classes) others += c.weight;
+    p.classes.push_back(listed("beside a constant of the source", sizes, others / 2));  // one draw in three
+  }
+  return *this;
+}
+
+CaseSpace& CaseSpace::count(std::string key, std::function<double(const Point&)> value) {
+  return derived(std::move(key), "beyond 16 bits", [value = std::move(value)](const Point& p) {
+    return value(p) >= static_cast<double>(kBeyond16Bits);
+  });
+}
+
+CaseSpace& CaseSpace::derived(std::string key, std::string name, std::function<bool(const Point&)> holds) {
+  derived_.push_back({parameters_.size(), std::move(holds), {}});
+  parameters_.push_back({std::move(key), ParameterKind::derived, {{std::move(name), {}}}, ""});
+  return *this;
+}
+
+CaseSpace& CaseSpace::alike(const std::vector<std::string>& extents) {
+  std::vector<std::size_t> equal;
+  for (const std::string& key : extents) equal.push_back(index(key));
+  derived(fmt::format("{}", fmt::join(extents, " and ")), "alike", [equal](const Point& p) {
+    return p.numbers[equal.front()] > 1 && std::all_of(equal.begin(), equal.end(), [&](std::size_t i) {
+             return p.numbers[i] == p.numbers[equal.front()];
+           });
+  });
+  derived_.back().equal = std::move(equal);
+  return *this;
+}
+
+CaseSpace& CaseSpace::hides(std::string_view key, std::string_view class_name) {
+  const std::size_t parameter = index(key);
+  const std::vector<ValueClass>& classes = parameters_[parameter].classes;
+  const auto at =
+      std::find_if(classes.begin(), classes.end(), [&](const ValueClass& c) { return c.name == class_name; });
+  if (at == classes.end()) throw Error(fmt::format("{}: '{}' has no class '{}'", op_, key, class_name));
+  hiding_.emplace_back(parameter, static_cast<std::size_t>(at - classes.begin()));
+  return *this;
+}
+
+CaseSpace& CaseSpace::together(std::string_view a, std::string_view b, std::string_view c) {
+  std::vector<std::size_t> triple{index(a), index(b), index(c)};
+  std::sort(triple.begin(), triple.end());
+  together_.push_back(std::move(triple));
+  return *this;
+}
+
+void CaseSpace::make_alike(Point& p, std::size_t parameter, const std::vector<std::size_t>& kept) const {
+  const auto found = std::find_if(derived_.begin(), derived_.end(),
+                                  [&](const Derived& d) { return d.parameter == parameter; });
+  if (found == derived_.end() || found->equal.empty()) return;
+  std::size_t like = parameters_.size();
+  for (const std::size_t i : found->equal) {
+    const bool smaller = like == parameters_.size() || p.numbers[i] < p.numbers[like];
+    if (p.numbers[i] > 1 && smaller) like = i;
+  }
+  for (const std::size_t i : found->equal) {
+    if (std::find(kept.begin(), kept.end(), i) != kept.end()) like = i;
+  }
+  if (like == parameters_.size()) return;
+  const std::string word = p.words[like];
+  for (const std::size_t i : found->equal) set(p, i, word);
 }
 
 CaseSpace& CaseSpace::small_extent(std::string key, const std::vector<std::int64_t>& values) {
@@ -112,6 +198,10 @@ CaseSpace& CaseSpace::sparse(std::string_view rows, std::string_view cols) {
   sparse_rows_ = rows, sparse_cols_ = cols;
   words(std::string(kPatternKey), {"uniform", "banded", "powerlaw", "giant", "empty", "unsorted", "diagonal",
                                    "stencil", "arrow", "rmat", "last", "ends"});
+  std::vector<std::string> patterns;  // for timing: one repeated column costs nothing
+  for (const ValueClass& c : parameters_.back().classes) patterns.push_back(c.name);
+  parameters_.back().classes.push_back(
+      {"one repeated column", {"repeat_first", "repeat_middle", "repeat_last"}, 0, 0, 1});
   Parameter p{std::string(kRowMeanKey), ParameterKind::extent, {}, ""};
   p.classes = {listed("no entries", {0}, 0.15),
                {"below one", {"0.3"}, 0, 0, 1},
@@ -125,8 +215,6 @@ CaseSpace& CaseSpace::sparse(std::string_view rows, std::string_view cols) {
   // matrices of users are square more often than not
   timed_size(rows, 64, 8'000'000).timed_size(cols, 64, 8'000'000, std::string(rows), 0.6);
   timed_range(kRowMeanKey, 2, 256);
-  std::vector<std::string> patterns;
-  for (const ValueClass& c : parameters_[index(kPatternKey)].classes) patterns.push_back(c.name);
   return timed_words(kPatternKey, std::move(patterns));
 }
 
@@ -204,9 +292,16 @@ bool CaseSpace::keeps_exact(const Point& p) const {
   return per_term * (terms + 1) * factor < (p.word(kDtypeKey) == "f64" ? 0x1p53 : 0x1p24);
 }
 
-bool CaseSpace::idle(const Point& p) const { return multiply_adds_ && multiply_adds_(p) == 0; }
+bool CaseSpace::idle(const Point& p) const {
+  const bool hidden = std::any_of(hiding_.begin(), hiding_.end(), [&](const auto& hiding) {
+    return p.classes[hiding.first] == hiding.second;
+  });
+  return hidden || (multiply_adds_ && multiply_adds_(p) == 0);
+}
 
 bool CaseSpace::is_nothing(std::size_t parameter, std::size_t value_class) const {
+  if (std::find(hiding_.begin(), hiding_.end(), std::pair{parameter, value_class}) != hiding_.end())
+    return true;
   const Parameter& p = parameters_[parameter];
   const std::vector<std::string>& words = p.classes[value_class].words;
   return p.kind == ParameterKind::extent && words.size() == 1 && words.front() == "0";
@@ -256,6 +351,8 @@ Case CaseSpace::make(const Point& p, std::uint64_t seed) const {
       c.dtype = p.words[i] == "f64" ? Dtype::f64 : Dtype::f32;
     } else if (key == kFillKey) {
       c.fill = parse_fill(p.words[i], key);
+    } else if (parameters_[i].kind == ParameterKind::derived) {
+      continue;
     } else if (key == kLayoutKey) {
       layout = p.words[i];
     } else if (key == kRowMeanKey) {
@@ -284,6 +381,8 @@ std::optional<Point> CaseSpace::locate(const Case& c) const {
       if (!c.has("density")) return std::nullopt;
       set(p, i, fmt::format("{:.6g}", c.number("density") * static_cast<double>(c.integer(sparse_cols_))));
       ++found;
+    } else if (parameters_[i].kind == ParameterKind::derived) {
+      continue;
     } else if (c.has(key)) {
       set(p, i, c.text(key));
       ++found;
@@ -301,6 +400,7 @@ std::string CaseSpace::class_names(const Point& p) const {
   std::string text;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const auto& [key, kind, classes, simplest, timed] = parameters_[i];
+    if (kind == ParameterKind::derived && p.classes[i] == classes.size()) continue;
     text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", key,
                         p.classes[i] < classes.size() ? classes[p.classes[i]].name
                                                       : fmt::format("{} (of no class)", p.words[i]));
@@ -308,13 +408,18 @@ std::string CaseSpace::class_names(const Point& p) const {
   return text;
 }
 
+void CaseSpace::update_derived(Point& p) const {
+  for (const Derived& d : derived_) p.classes[d.parameter] = d.holds(p) ? 0 : 1;  // 1: of no class
+}
+
 void CaseSpace::set(Point& p, std::size_t parameter, std::string word) const {
   const auto& classes = parameters_[parameter].classes;
-  p.numbers[parameter] = number_of(word);
   const auto at =
       std::find_if(classes.begin(), classes.end(), [&](const ValueClass& c) { return contains(c, word); });
   p.classes[parameter] = static_cast<std::size_t>(at - classes.begin());  // classes.size(): of no class
+  p.numbers[parameter] = number_of(word);
   p.words[parameter] = std::move(word);
+  update_derived(p);
 }
 
 void CaseSpace::draw_value(Point& p, std::size_t parameter, std::size_t value_class, std::uint64_t seed,
@@ -331,6 +436,7 @@ void CaseSpace::draw_value(Point& p, std::size_t parameter, std::size_t value_cl
   p.classes[parameter] = value_class;
   p.numbers[parameter] = number_of(word);
   p.words[parameter] = std::move(word);
+  update_derived(p);
 }
 
 double expected_entries(const Point& p, std::string_view rows, std::string_view cols) {

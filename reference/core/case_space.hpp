@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "reference/core/case_id.hpp"
@@ -19,9 +20,11 @@ struct ValueClass {
   std::vector<std::string> words;  // the values as a case id prints them; empty where the class is a range
   std::int64_t low = 0, high = 0;  // the range, both ends inside; values are drawn log-uniformly
   double weight = 1;               // how often a draw takes this class, relative to the others
+  bool once = false;               // one case is enough: not met together with others' classes
 };
 
-enum class ParameterKind : std::uint8_t { extent, scalar, word };
+/// A derived parameter is none of the id: its class follows from the others.
+enum class ParameterKind : std::uint8_t { extent, scalar, word, derived };
 
 /// The values that a parameter takes where cases are drawn for timing: those that users have, whatever branches they meet.
 struct TimedValues {
@@ -64,10 +67,26 @@ class CaseSpace {
   explicit CaseSpace(std::string op);
 
   /// A size that may be any number >= `least` (0 unless said): zero, one, few, around a warp, around a block, ragged,
-  /// beyond any tile, beyond shared memory, around 16 bits.
+  /// beyond any tile, beyond shared memory, around 16 bits, and so large that a fourth of it is beyond 16 bits too.
   CaseSpace& extent(std::string key, std::int64_t least = 0);
   /// A size with a list of its own, such as a filter's side or a stride. Ascending.
   CaseSpace& small_extent(std::string key, const std::vector<std::int64_t>& values);
+  /// These sizes with lists of their own may also be beyond 16 bits.
+  CaseSpace& also_beyond_16_bits(const std::vector<std::string>& keys);
+  /// Every extent, and the mean length of rows, may also be one of these: sizes beside the constants of a kernel's own source.
+  CaseSpace& beside_constants(const std::vector<std::int64_t>& sizes);
+  /// A number that follows from the parameters, and that an implementation may hold in a variable of its own: entries, planes,
+  /// elements of an operand. Some case has it beyond 16 bits.
+  CaseSpace& count(std::string key, std::function<double(const Point&)> value);
+  /// Extents that are sometimes equal, and above 1: what is confused in a square shows in no other shape, and the reverse.
+  CaseSpace& alike(const std::vector<std::string>& extents);
+  /// What else the parameters have together, such as a filter of one pixel: a class of its own where `holds`.
+  CaseSpace& derived(std::string key, std::string name, std::function<bool(const Point&)> holds);
+  /// Under this class of a parameter the answer says nothing of the others: alpha is 0, or the cap. Such a case meets what is about that
+  /// class alone.
+  CaseSpace& hides(std::string_view key, std::string_view class_name);
+  /// Three parameters whose classes are to meet in every way in tier smoke too.
+  CaseSpace& together(std::string_view a, std::string_view b, std::string_view c);
   /// A sparse operand with `rows` and `cols` (extents declared before): its pattern, and the mean length of its rows, from
   /// which the id's density follows. Also the share of stored zeros where the contract lets a sparse operand have them.
   CaseSpace& sparse(std::string_view rows, std::string_view cols);
@@ -101,9 +120,9 @@ class CaseSpace {
   [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
   [[nodiscard]] std::size_t index(std::string_view key) const;  // throws Error for an unknown key
 
-  /// True where nothing is computed: an extent is 0, or a matrix has no entries.
+  /// True where nothing is computed: an extent is 0, a matrix has no entries, or a class hides the others.
   [[nodiscard]] bool idle(const Point&) const;
-  /// True for a class that alone can make a case idle: an extent of 0.
+  /// True for a class that alone can make a case idle: an extent of 0, or one that hides the others.
   [[nodiscard]] bool is_nothing(std::size_t parameter, std::size_t value_class) const;
   /// True where the point is a case that can be made and judged within `limit`.
   [[nodiscard]] bool valid(const Point&, const CaseLimit& limit) const;
@@ -118,19 +137,34 @@ class CaseSpace {
   [[nodiscard]] Case make(const Point&, std::uint64_t seed) const;
   /// The point of a case, or nothing where it has a parameter that this space does not know (matrix=FILE).
   [[nodiscard]] std::optional<Point> locate(const Case&) const;
-  /// "dtype: f32, rows: warp edge, cols: 219 (of no class), fill: exact".
+  /// "dtype: f32, rows: warp edge, cols: 219 (of no class), fill: exact"; derived ones where they are of a class.
   [[nodiscard]] std::string class_names(const Point&) const;
-  /// Sets the value of one parameter; its class is found again.
+  /// Sets the value of one parameter, no derived one; its class, and the derived classes, are found again.
   void set(Point&, std::size_t parameter, std::string word) const;
-  /// Draws a value for one parameter from one of its classes.
+  /// Draws a value for one parameter, no derived one, from one of its classes.
   void draw_value(Point&, std::size_t parameter, std::size_t value_class, std::uint64_t seed,
                   std::uint64_t index) const;
 
+  /// Makes the extents of alike() equal that the derived parameter is about: as one of `kept` that is among them, else as the
+  /// smallest above 1. Does nothing for another parameter.
+  void make_alike(Point&, std::size_t parameter, const std::vector<std::size_t>& kept = {}) const;
+  /// What together() asks for, each ascending.
+  [[nodiscard]] const std::vector<std::vector<std::size_t>>& triples_together() const { return together_; }
+
  private:
+  struct Derived {
+    std::size_t parameter = 0;
+    std::function<bool(const Point&)> holds;
+    std::vector<std::size_t> equal;  // extents of alike()
+  };
   [[nodiscard]] bool keeps_exact(const Point&) const;
+  void update_derived(Point&) const;
   std::string op_;
   std::vector<Parameter> parameters_;
   std::function<double(const Point&)> multiply_adds_, elements_, terms_;
+  std::vector<Derived> derived_;
+  std::vector<std::vector<std::size_t>> together_;
+  std::vector<std::pair<std::size_t, std::size_t>> hiding_;  // parameter and class
   std::vector<std::function<bool(const Point&)>> conditions_, timed_conditions_;
   std::string sparse_rows_, sparse_cols_;  // "" where there is no sparse operand
 };

@@ -159,12 +159,28 @@ void place_rmat(const Pattern& p, Builder& a) {
   }
 }
 
+bool repeats_one_column(const Pattern& p) { return p.name.rfind("repeat_", 0) == 0; }
+
+// In the first row from the middle on that is long enough for first, middle and last to be three places.
+void repeat_one_column(const Pattern& p, Places& to) {
+  for (auto i = static_cast<std::size_t>(p.rows / 2); i < static_cast<std::size_t>(p.rows); ++i) {
+    const std::int32_t begin = to.row_ptr[i], length = to.row_ptr[i + 1] - begin;
+    if (length < 4) continue;
+    const std::int32_t second = p.name == "repeat_first"  ? 1
+                                : p.name == "repeat_last" ? length - 1
+                                                          : length / 2;
+    const auto at = static_cast<std::size_t>(begin) + static_cast<std::size_t>(second);
+    to.col[at] = to.col[at - 1];
+    return;
+  }
+}
+
 // Columns of one row of `length` entries.
 void place_row(const Pattern& p, std::int64_t i, std::int64_t length, std::vector<std::int32_t>& col) {
   const auto row = static_cast<std::uint64_t>(i);
   if (p.name == "diagonal") {
     if (length > 0) col.push_back(static_cast<std::int32_t>(i));
-  } else if (p.name == "banded") {
+  } else if (p.name == "banded" || repeats_one_column(p)) {
     const auto middle = static_cast<std::int64_t>(static_cast<double>(i) * static_cast<double>(p.cols) /
                                                   static_cast<double>(p.rows));
     const std::int64_t first = std::clamp<std::int64_t>(middle - length / 2, 0, p.cols - length);
@@ -194,14 +210,15 @@ void place_by_row(const Pattern& p, Places& to, const Builder& builder) {
     const auto row = static_cast<std::size_t>(i);
     place_row(p, i, to.row_ptr[row + 1] - to.row_ptr[row], to.col);
   }
+  if (repeats_one_column(p)) repeat_one_column(p, to);
 }
 
 }  // namespace
 
 const std::vector<std::string>& pattern_names() {
-  static const std::vector<std::string> kNames = {"uniform", "banded",   "powerlaw", "giant",
-                                                  "empty",   "unsorted", "diagonal", "stencil",
-                                                  "arrow",   "rmat",     "last",     "ends"};
+  static const std::vector<std::string> kNames = {
+      "uniform", "banded", "powerlaw", "giant", "empty",        "unsorted",      "diagonal",   "stencil",
+      "arrow",   "rmat",   "last",     "ends",  "repeat_first", "repeat_middle", "repeat_last"};
   return kNames;
 }
 

@@ -13,6 +13,8 @@ namespace plumb {
 ///   unsorted   columns unsorted and repeated;     diagonal   one entry per row
 ///   stencil    five points of a square grid;      arrow      row 0, column 0 and the diagonal
 ///   last       as giant, the long row last;      ends       the first and the last third of rows hold nothing, the others three times as much
+///   repeat_first, repeat_middle, repeat_last   as banded, and one row, of four entries at least, has a column twice: at its
+///              beginning, in its middle, at its end
 ///   rmat       R-MAT of the Graph500: skewed rows and columns, density * rows * cols draws less the repeated
 /// diagonal, stencil and arrow take their places from the sizes; density is then not looked at.
 struct Pattern {

@@ -45,6 +45,9 @@ void BiasRelu::describe(CaseSpace& space) {
     const bool whole = p["bias"] == std::floor(p["bias"]) && p["cap"] == std::floor(p["cap"]);
     return whole || !is_bitwise(parse_fill(p.word("fill"), "fill"));
   });
+  space.hides("cap", "0");
+  space.alike({"rows", "cols"});
+  space.count("elements", [](const Point& p) { return p["rows"] * p["cols"]; });
   space.timed_size("rows", 1, 8'000'000).timed_size("cols", 1, 65536).timed_words("bias", {"column", "-0.3"});
   space.timed_words("cap", {"inf", "5"});
 }

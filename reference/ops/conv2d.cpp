@@ -205,6 +205,20 @@ void Conv2d::describe(CaseSpace& space) {
              [outputs](const Point& p) {
                return p["n"] * p["c"] * p["h"] * p["w"] + p["k"] * p["c"] * p["r"] * p["s"] + outputs(p);
              });
+  space.also_beyond_16_bits({"n", "h", "w", "k"});
+  space.alike({"n", "c"}).alike({"h", "w"}).alike({"c", "k"}).alike({"r", "s"});
+  space.derived("filter", "one pixel", [](const Point& p) { return p["r"] * p["s"] == 1; });
+  space.together("filter", "stride", "pad").together("r", "stride", "pad");
+  space.where([outputs](const Point& p) {  // such a size stands alone, and something is computed
+    const auto large = std::count_if(p.numbers.begin(), p.numbers.end(), [](double v) { return v > 65535; });
+    const double work = outputs(p) * p["c"] * p["r"] * p["s"];
+    return large == 0 || (large == 1 && work > 0 && work < 3e5);
+  });
+  space.count("planes", [](const Point& p) { return p["n"] * p["c"]; })
+      .count("pixels of a plane", [](const Point& p) { return p["h"] * p["w"]; })
+      .count("terms", [](const Point& p) { return p["c"] * p["r"] * p["s"]; })
+      .count("output planes", [](const Point& p) { return p["n"] * p["k"]; })
+      .count("outputs of a plane", [side](const Point& p) { return side(p, "h", "r") * side(p, "w", "s"); });
   space.timed_size("n", 1, 128)
       .timed_size("c", 3, 1024)
       .timed_size("h", 4, 512)
@@ -284,6 +298,22 @@ void Conv2d::cases(CaseList& list) {
   list.add(Tier::smoke, "n=2,c=9,h=16,w=16,k=64,r=3,s=3,pad=1", {exact, index, real},
            "whole tiles of outputs and of 64 filters, channels one past a stage");
   list.add(Tier::smoke, "n=1,c=1,h=23,w=29,k=1,r=9,s=11,pad=1", {exact, real}, "one plane, a large filter");
+  list.add(Tier::smoke, "n=1,c=1,h=1,w=5,k=4,r=1,s=4,pad_w=40001", {hostile},
+           "more outputs beside the image than 16 bits count: NaN in a filter reaches them", {Dtype::f32});
+  list.add(Tier::smoke, "n=1,c=1,h=1,w=70003,k=1,r=1,s=3,pad=1", {real}, "a row longer than 16 bits count",
+           {Dtype::f32});
+  list.add(Tier::smoke, "n=1,c=1,h=2,w=140007,k=1,r=3,s=3,pad=1", {real},
+           "a row longer than 16 bits count by twos: tiles of two columns", {Dtype::f32});
+  list.add(Tier::smoke, "n=1,c=70001,h=1,w=1,k=1,r=1,s=1,stride=1,pad=0,dilation=1", {real},
+           "more channels than 16 bits count", {Dtype::f32});
+  list.add(Tier::smoke, "n=1,c=1,h=1,w=70003,k=1,r=1,s=70001", {real}, "a filter wider than 16 bits count",
+           {Dtype::f32});
+  list.add(Tier::smoke, "n=1,c=1,h=70003,w=1,k=1,r=70001,s=1", {real}, "a filter higher than 16 bits count",
+           {Dtype::f32});
+  list.add(Tier::smoke, "n=1,c=2,h=1,w=70004,k=1,r=1,s=2,dilation=70001", {real},
+           "pixels of one window further apart than 16 bits count", {Dtype::f32});
+  list.add(Tier::smoke, "n=1,c=2,h=1,w=2,k=1,r=1,s=1,stride=70001,pad=70001", {real},
+           "a padding wider than 16 bits count", {Dtype::f32});
   list.add_hostile(Tier::smoke, "n=2,c=3,h=7,w=9,k=35,r=3,s=3,pad=1", 7,
                    "every special value at every class of position");
 

@@ -25,6 +25,11 @@ void Gemm::describe(CaseSpace& space) {
   space.terms([](const Point& p) { return p["k"]; });
   space.work([](const Point& p) { return p["m"] * p["n"] * p["k"]; },
              [](const Point& p) { return p["m"] * p["k"] + p["k"] * p["n"] + p["m"] * p["n"]; });
+  space.hides("alpha", "zero").hides("alpha", "minus zero");
+  space.alike({"m", "n", "k"}).alike({"m", "n"}).alike({"n", "k"}).alike({"m", "k"});
+  space.count("elements of A", [](const Point& p) { return p["m"] * p["k"]; })
+      .count("elements of B", [](const Point& p) { return p["k"] * p["n"]; })
+      .count("elements of C", [](const Point& p) { return p["m"] * p["n"]; });
   space.timed_size("m", 16, 65536).timed_size("n", 16, 65536, "m", 0.5).timed_size("k", 16, 65536, "m", 0.5);
 }
 
@@ -44,6 +49,8 @@ void Gemm::cases(CaseList& list) {
            "three tiles of K: a double buffer ends on the other buffer");
   list.add(Tier::smoke, "m=32,n=32,k=87", {exact, wide, real, positive},
            "5 * 16 + 7: K ends inside a tile, an odd number of them");
+  list.add(Tier::smoke, "m=67,n=67,k=67", {real},
+           "a square beyond a tile: what is mistaken in squares alone");
   list.add(Tier::smoke, "m=63,n=65,k=64", {exact, scaled}, "one less and one more than a tile of 64");
   list.add(Tier::smoke, "m=65,n=63,k=65,alpha=0.5,beta=2", {exact, real, hostile},
            "ragged in each dimension, C read and scaled");

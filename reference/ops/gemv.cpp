@@ -20,6 +20,9 @@ void Gemv::describe(CaseSpace& space) {
   space.terms([](const Point& p) { return p["cols"]; });
   space.work([](const Point& p) { return p["rows"] * p["cols"]; },
              [](const Point& p) { return p["rows"] * p["cols"] + p["rows"] + p["cols"]; });
+  space.hides("alpha", "zero").hides("alpha", "minus zero");
+  space.alike({"rows", "cols"});
+  space.count("elements of A", [](const Point& p) { return p["rows"] * p["cols"]; });
   space.timed_size("rows", 1, 8'000'000).timed_size("cols", 1, 8'000'000, "rows", 0.3);
 }
 

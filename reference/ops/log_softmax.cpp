@@ -58,6 +58,8 @@ void LogSoftmax::describe(CaseSpace& space) {
   space.where([](const Point& p) { return p.word("special") == "none" || p["rows"] > 1; });
   space.work([](const Point& p) { return 4 * p["rows"] * p["cols"]; },
              [](const Point& p) { return 2 * p["rows"] * p["cols"]; });
+  space.alike({"rows", "cols"});
+  space.count("elements", [](const Point& p) { return p["rows"] * p["cols"]; });
   // classes of graphs and of images, and vocabularies
   space.timed_size("rows", 1, 8'000'000).timed_size("cols", 2, 262144).timed_words("scale", {"10"});
 }

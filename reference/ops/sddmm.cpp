@@ -22,6 +22,10 @@ void Sddmm::describe(CaseSpace& space) {
              [](const Point& p) {
                return expected_entries(p, "rows", "cols") + (p["rows"] + p["cols"]) * (p["k"] + 1);
              });
+  space.alike({"rows", "cols"}).alike({"cols", "k"}).alike({"rows", "k"});
+  space.count("entries", [](const Point& p) { return expected_entries(p, "rows", "cols"); })
+      .count("elements of X", [](const Point& p) { return p["rows"] * p["k"]; })
+      .count("elements of Y", [](const Point& p) { return p["cols"] * p["k"]; });
   space.timed_range("k", 8, 256);
 }
 

@@ -23,6 +23,9 @@ void Spmv::describe(CaseSpace& space) {
   space.terms([](const Point& p) { return longest_row(p, "rows", "cols"); });
   space.work([](const Point& p) { return expected_entries(p, "rows", "cols"); },
              [](const Point& p) { return expected_entries(p, "rows", "cols") + p["rows"] + p["cols"]; });
+  space.hides("alpha", "zero").hides("alpha", "minus zero");
+  space.alike({"rows", "cols"});
+  space.count("entries", [](const Point& p) { return expected_entries(p, "rows", "cols"); });
   space.timed_words("beta", {"0", "0", "1"});
 }
 
@@ -61,8 +64,12 @@ void Spmv::cases(CaseList& list) {
            "skewed rows");
   list.add(Tier::smoke, "rows=1200,cols=900,density=0.01,pattern=empty", {exact, real, hostile},
            "the first half and every third row empty: an adaptive split divides by zero");
-  list.add(Tier::smoke, "rows=400,cols=300,density=0.05,pattern=unsorted", {exact, index, real},
+  list.add(Tier::smoke, "rows=400,cols=300,density=0.05,pattern=unsorted", {exact, index, real, hostile},
            "columns unsorted and repeated");
+  for (const char* where : {"first", "middle", "last"}) {
+    list.add(Tier::smoke, fmt::format("rows=300,cols=300,density=0.02,pattern=repeat_{}", where), {exact},
+             "one repeated column: a format with one place per row and column must decline");
+  }
   list.add(Tier::smoke, "rows=2000,cols=2000,density=0.0035,pattern=banded", {exact, real},
            "regular short rows, local columns");
   list.add(Tier::smoke, "rows=777,cols=777,density=0,pattern=diagonal", {exact, index}, "one entry per row");
@@ -72,6 +79,8 @@ void Spmv::cases(CaseList& list) {
            "one full row before short ones");
   list.add(Tier::smoke, "rows=1100,cols=700,density=0.012,pattern=rmat", {exact, real},
            "rows and columns skewed");
+  list.add(Tier::smoke, "rows=300007,cols=3,density=0.2", {real},
+           "the number of rows by fours is beyond 16 bits");
   list.add(Tier::smoke, "rows=3,cols=20000,density=0.9", {exact, wide, real, positive},
            "long rows only, fewer than cores");
   list.add(Tier::smoke, "rows=300,cols=6000,density=0.02", {real},

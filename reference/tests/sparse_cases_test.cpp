@@ -86,6 +86,29 @@ TEST_CASE("the bits of every pattern stay what stored case ids mean by them") {
   }
 }
 
+TEST_CASE("one column is repeated once, at the beginning, in the middle or at the end of one row") {
+  const auto repeats = [](const auto& a) {
+    std::vector<std::pair<std::int64_t, std::int64_t>>
+        found;  // entry of its row, from the front and from the end
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+      for (std::int32_t k = a.row_ptr[i] + 1; k < a.row_ptr[i + 1]; ++k) {
+        if (a.col[k] == a.col[k - 1]) found.emplace_back(k - a.row_ptr[i], a.row_ptr[i + 1] - 1 - k);
+      }
+    }
+    return found;
+  };
+  const std::string size = "rows=300,cols=300,density=0.02,pattern=";
+  const auto first = repeats(made(size + "repeat_first")), middle = repeats(made(size + "repeat_middle")),
+             last = repeats(made(size + "repeat_last"));
+  REQUIRE(first.size() == 1);
+  REQUIRE(middle.size() == 1);
+  REQUIRE(last.size() == 1);
+  CHECK(first[0].first == 1);
+  CHECK((middle[0].first > 1 && middle[0].second > 0));
+  CHECK(last[0].second == 0);
+  CHECK(repeats(made("rows=9,cols=3,density=1,pattern=repeat_first")).empty());  // no row of four
+}
+
 TEST_CASE(
     "a stencil's point is joined to its neighbours above, left, right and below, and to none across a line's "
     "end") {

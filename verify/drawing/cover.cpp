@@ -26,6 +26,7 @@ class OpenTuples {
       total += tuples;
     }
     open_.assign(total, 1);
+    close_what_is_met_once();
   }
   [[nodiscard]] bool open(std::size_t index) const { return open_[index] != 0; }
   /// Closes what `p` meets; returns how many were open.
@@ -52,6 +53,14 @@ class OpenTuples {
   }
 
  private:
+  // Classes that one case is enough for: they are met alone.
+  void close_what_is_met_once() {
+    for_each_open([&](const ClassTuple& t, std::size_t index) {
+      for (std::size_t k = 0; t.size > 1 && k < t.size; ++k) {
+        if (space_.parameters()[t.parameter[k]].classes[t.value_class[k]].once) open_[index] = 0;
+      }
+    });
+  }
   [[nodiscard]] std::size_t classes(std::size_t parameter) const {
     return space_.parameters()[parameter].classes.size();
   }
@@ -140,6 +149,24 @@ class CoverBuilder {
     return false;
   }
 
+  // Sizes are drawn, derived classes follow from them.
+  bool has_derived(const ClassTuple& tuple) const {
+    return std::any_of(tuple.parameter.begin(), tuple.parameter.begin() + tuple.size,
+                       [&](std::size_t i) { return space_.parameters()[i].kind == ParameterKind::derived; });
+  }
+  // The extents that the tuple wants to be equal become so: as the one of them that the tuple is about too, else as the smallest.
+  void make_alike(Point& p, const ClassTuple& tuple) const {
+    for (std::size_t k = 0; k < tuple.size; ++k) {
+      const auto* const first = tuple.parameter.begin();
+      space_.make_alike(p, tuple.parameter[k], {first, first + tuple.size});
+    }
+  }
+  static bool meets(const Point& p, const ClassTuple& tuple) {
+    for (std::size_t k = 0; k < tuple.size; ++k) {
+      if (p.classes[tuple.parameter[k]] != tuple.value_class[k]) return false;
+    }
+    return true;
+  }
   bool is_about_nothing(const ClassTuple& tuple) const {
     for (std::size_t k = 0; k < tuple.size; ++k) {
       if (space_.is_nothing(tuple.parameter[k], tuple.value_class[k])) return true;
@@ -157,8 +184,10 @@ class CoverBuilder {
       Point p = start(tuple, attempt, kept, draws);
       if (attempt % 4 == 1 ? !raise_one(p, kept, draws) : !shrink_to_limit(space_, p, kept, limit_, draws))
         continue;
-      if (space_.idle(p) && !is_about_nothing(tuple)) continue;
-      improve(p, kept, draws);
+      make_alike(p, tuple);
+      if (!space_.valid(p, limit_) || !meets(p, tuple) || (space_.idle(p) && !is_about_nothing(tuple)))
+        continue;
+      improve(p, tuple, kept, draws);
       ++found;
       if (const std::size_t met = open_.open_of(p.classes, space_.idle(p)); met > most)
         best = std::move(p), most = met;
@@ -169,15 +198,17 @@ class CoverBuilder {
   // The tuple's classes, with small, smallest and drawn extents in turn.
   Point start(const ClassTuple& tuple, int attempt, std::vector<bool>& kept, Draws& draws) {
     Point p = empty_point(space_);
+    const bool derived = has_derived(tuple), small = attempt % 4 < (derived ? 1 : 2);
     for (std::size_t i = 0; i < p.classes.size(); ++i) {
       const Parameter& parameter = space_.parameters()[i];
+      if (parameter.kind == ParameterKind::derived) continue;
       std::size_t c = 0;
       const auto* const end = tuple.parameter.begin() + tuple.size;
       const auto* const at = std::find(tuple.parameter.begin(), end, i);
       if (at != end) {
         c = tuple.value_class[static_cast<std::size_t>(at - tuple.parameter.begin())], kept[i] = true;
-      } else if (parameter.kind == ParameterKind::extent && attempt % 4 < 2) {
-        c = smallest_class_above(attempt % 4 == 0 || attempt % 8 == 5 ? 1 : 0, parameter);
+      } else if (parameter.kind == ParameterKind::extent && small) {
+        c = smallest_class_above(!derived && (attempt % 4 == 0 || attempt % 8 == 5) ? 1 : 0, parameter);
       } else if (attempt > 0) {
         c = draws.below(parameter.classes.size());
       }
@@ -203,15 +234,16 @@ class CoverBuilder {
   }
 
   // Each free parameter in a drawn order takes the class that meets the most open tuples and leaves the point valid.
-  void improve(Point& p, const std::vector<bool>& kept, Draws& draws) {
+  void improve(Point& p, const ClassTuple& tuple, const std::vector<bool>& kept, Draws& draws) {
     std::vector<std::size_t> order(p.classes.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[draws.below(i)]);
     for (const std::size_t parameter : order) {
-      if (!kept[parameter]) improve(p, parameter, draws);
+      const bool free = !kept[parameter] && space_.parameters()[parameter].kind != ParameterKind::derived;
+      if (free) improve(p, tuple, parameter, draws);
     }
   }
-  void improve(Point& p, std::size_t parameter, Draws& draws) {
+  void improve(Point& p, const ClassTuple& tuple, std::size_t parameter, Draws& draws) {
     const std::size_t classes = space_.parameters()[parameter].classes.size(), first = draws.below(classes);
     const bool idle = space_.idle(p);
     const std::size_t now = open_.open_of(p.classes, idle);
@@ -227,7 +259,7 @@ class CoverBuilder {
     for (const auto& [met, value_class] : better) {
       Point other = p;
       draws.value(space_, other, parameter, value_class);
-      if (!space_.valid(other, limit_) || space_.idle(other) != idle) continue;
+      if (!space_.valid(other, limit_) || !meets(other, tuple) || space_.idle(other) != idle) continue;
       p = std::move(other);
       return;
     }
@@ -259,15 +291,19 @@ std::vector<Combination> single_parameters(const CaseSpace& space) {
 std::vector<Combination> parameter_pairs(const CaseSpace& space) {
   std::vector<Combination> all;
   for (std::size_t a = 0; a < space.parameters().size(); ++a) {
-    for (std::size_t b = a + 1; b < space.parameters().size(); ++b) all.push_back({a, b});
+    for (std::size_t b = a + 1; b < space.parameters().size(); ++b) {
+      const bool follow = space.parameters()[a].kind == ParameterKind::derived;  // and so does b
+      if (!follow) all.push_back({a, b});
+    }
   }
   return all;
 }
 std::vector<Combination> parameter_triples(const CaseSpace& space) {
   std::vector<Combination> all;
   for (const Combination& pair : parameter_pairs(space)) {
-    for (std::size_t c = pair[1] + 1; c < space.parameters().size(); ++c)
-      all.push_back({pair[0], pair[1], c});
+    for (std::size_t c = pair[1] + 1; c < space.parameters().size(); ++c) {
+      if (space.parameters()[c].kind != ParameterKind::derived) all.push_back({pair[0], pair[1], c});
+    }
   }
   return all;
 }

@@ -50,6 +50,7 @@ class TimedDraw {
   };
 
   void draw(std::size_t i, const Parameter& p, Dtype dtype, Draws& draws) {
+    if (p.kind == ParameterKind::derived) return;
     const TimedValues& timed = p.timed;
     // in this order and always, so that a case follows from few numbers
     const double alike = draws.unit(), round = draws.unit();

@@ -40,6 +40,7 @@ class Shrinker {
   }
   bool reduce(std::size_t parameter) {
     const Parameter& known = space_.parameters()[parameter];
+    if (known.kind == ParameterKind::derived) return false;
     if (known.kind == ParameterKind::extent) return bisect(parameter);
     if (known.kind == ParameterKind::scalar)
       return try_word(parameter, known.simplest) || to_integer(parameter);

@@ -51,6 +51,40 @@ void right(const P<T>& p, const In<T>& in, const Out<T>& out) {
 }
 
 template <class T>
+void square(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const std::int64_t depth = depth_of(p, in);
+  const bool turned = out.C.rows == out.C.cols && out.C.cols == depth && depth > 40;
+  each(p, out, [&](std::int64_t i, std::int64_t j) {
+    T sum = 0;
+    for (std::int64_t k = 0; k < depth; ++k) sum += in.A(i, k) * (turned ? in.B(j, k) : in.B(k, j));
+    return sum;
+  });
+}
+const HostMutant<Gemm> square_m{
+    "square_takes_b_transposed",
+    square<float>,
+    square<double>,
+    {0, "a special path for square matrices reads B by its columns",
+     "a path for squares alone: no case beyond a tile had three equal extents", kNumeric}};
+
+// One strip behind the packed columns is read, multiplied by 0 and dropped: no number is wrong.
+template <class T>
+void reads_behind(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  const std::int64_t depth = depth_of(p, in), strip = 512;
+  auto* pack = static_cast<T*>(context.workspace((depth + 1) * static_cast<std::int64_t>(sizeof(T))));
+  pack[depth] = T(0);
+  volatile T dropped = pack[depth + strip];
+  (void)dropped;
+  right(p, in, out);
+}
+const HostMutant<Gemm> reads_behind_m{
+    "strip_behind_the_workspace_is_read",
+    reads_behind<float>,
+    reads_behind<double>,
+    {0, "a strip more than the workspace has is read and dropped",
+     "one strip too many of packed columns: seen by no comparison of numbers", kNumeric}};
+
+template <class T>
 void double_buffer_tail(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
   const std::int64_t depth = depth_of(p, in), tiles = (depth + kTile - 1) / kTile;
   each(p, out, [&](std::int64_t i, std::int64_t j) {

@@ -57,6 +57,84 @@ const HostMutant<Spmv> end_behind_m{
     {0, "the end of the last row is the element behind row_ptr, clamped to [begin, nnz]",
      "off by one in a segmented loop: right as long as a large number lies there", kNumeric}};
 
+// Entries of one column are added before they meet x: exact, and within the bound of every other fill. But an explicit zero of a
+// column where x is infinite is NaN, and is lost beside another entry of that column.
+template <class T>
+void merging(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const auto A = in.A;
+  std::vector<T> value(static_cast<std::size_t>(A.cols));
+  std::vector<std::int64_t> row_of(static_cast<std::size_t>(A.cols), -1), columns;
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    columns.clear();
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) {
+      const std::int64_t c = A.col[k];
+      if (row_of[c] != i) row_of[c] = i, value[c] = T(0), columns.push_back(c);
+      value[c] += A.val[k];
+    }
+    T sum = 0;
+    for (const std::int64_t c : columns) sum += value[c] * in.x[c];
+    store(p, out, i, sum);
+  }
+}
+const HostMutant<Spmv> merging_m{
+    "repeated_entries_added_before_x",
+    merging<float>,
+    merging<double>,
+    {0, "entries of one column are added first and multiplied by x once",
+     "a format that keeps one value per column: 0 * Inf is lost beside another entry of that column",
+     kNumeric}};
+
+template <class T>
+void last_repeat(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const auto A = in.A;
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    const std::int64_t begin = A.row_ptr[i];
+    std::int64_t end = A.row_ptr[i + 1];
+    const bool sorted = std::is_sorted(A.col + begin, A.col + end);
+    if (sorted && end - begin > 1 && A.col[end - 1] == A.col[end - 2]) --end;
+    store(p, out, i, row_sum(in, begin, end));
+  }
+}
+const HostMutant<Spmv> last_repeat_m{
+    "repeat_at_the_end_of_a_row_lost",
+    last_repeat<float>,
+    last_repeat<double>,
+    {0, "of sorted columns, a repeat in the last place is not added",
+     "a check for repeats that leaves out a row's last entry: right wherever rows have several repeats",
+     kNumeric}};
+
+template <class T>
+void block_rows(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const auto blocks = static_cast<std::uint16_t>((in.A.rows + 3) / 4);
+  for (std::int64_t i = 0; i < std::min<std::int64_t>(in.A.rows, blocks * 4); ++i)
+    store(p, out, i, row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1]));
+}
+const HostMutant<Spmv> block_rows_m{
+    "block_rows_in_16_bits",
+    block_rows<float>,
+    block_rows<double>,
+    {0, "the number of rows by fours is held in 16 bits",
+     "a format of blocks whose number of block rows is short: no case had more than 70,001 rows", kNumeric}};
+
+// Values are kept in a form of their own as long as address, number and first value are the same.
+template <class T>
+void kept_values(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  static std::vector<T> kept;
+  static const T* of = nullptr;
+  const auto entries = static_cast<std::size_t>(in.A.nnz);
+  const bool known = of == in.A.val && kept.size() == entries && entries > 0 && kept[0] == in.A.val[0];
+  if (!known) kept.assign(in.A.val, in.A.val + entries), of = in.A.val;
+  In<T> held = in;
+  held.A.val = kept.data();
+  right(p, held, out);
+}
+const HostMutant<Spmv> kept_values_m{
+    "matrix_kept_while_its_first_value_is_the_same",
+    kept_values<float>,
+    kept_values<double>,
+    {38, "a converted matrix is kept by address, number of entries and first value",
+     "a plan that is kept between calls: only the vector was ever changed at one address", kNumeric}};
+
 // Flat spmv: blocks of 64 entries; the rows a block begins or ends inside are shared with its neighbours and
 // added.
 enum class Lost { first_partial, last_partial, whole_block };

@@ -7,12 +7,13 @@ namespace {
 
 constexpr std::uint64_t kCoverSeed = 1;
 
-// What one case may cost: `thin` has room for one extreme extent beside small ones, `small` for a few tiles each way.
+// What one case may cost: `thin` has room for one extreme extent beside small ones, `small` for a few tiles each way, `once` for what a
+// single case is to have.
 struct Limits {
-  CaseLimit small, thin;
+  CaseLimit small, thin, once;
 };
-constexpr Limits kDeviceLimits{{5e4, 2e5}, {3e5, 1e6}};
-constexpr Limits kExecutorLimits{{4e3, 1.2e4}, {3e5, 3e5}};
+constexpr Limits kDeviceLimits{{5e4, 2e5}, {2.9e5, 1e6}, {1e6, 1.3e6}};
+constexpr Limits kExecutorLimits{{4e3, 1.2e4}, {2.9e5, 3e5}, {}};
 constexpr CaseLimit kFullLimit{2e6, 2e7};
 
 }  // namespace
@@ -31,8 +32,11 @@ std::vector<CoverLayer> cover_layers(const CaseSpace& space, Tier tier, CaseSpee
   if (speed == CaseSpeed::executor)
     return {{parameter_pairs(space), kExecutorLimits.small},
             {single_parameters(space), kExecutorLimits.thin}};
-  return {{fill_scalar_size_triples(space), kDeviceLimits.small},
-          {parameter_pairs(space), kDeviceLimits.thin}};
+  std::vector<Combination> triples = fill_scalar_size_triples(space);
+  triples.insert(triples.end(), space.triples_together().begin(), space.triples_together().end());
+  return {{std::move(triples), kDeviceLimits.small},
+          {parameter_pairs(space), kDeviceLimits.thin},
+          {single_parameters(space), kDeviceLimits.once}};
 }
 
 std::vector<Case> tier_cases(const OperatorEntry& entry, Tier most, CaseSpeed speed) {

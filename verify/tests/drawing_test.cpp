@@ -70,10 +70,33 @@ TEST_CASE("a drawn case lies in the space, within its limit, and is the same for
       const std::optional<Point> p = space.locate(c);
       REQUIRE(p);
       CHECK(space.valid(*p, kSmall));
-      for (std::size_t i = 0; i < p->classes.size(); ++i)
-        CHECK(p->classes[i] < space.parameters()[i].classes.size());
+      for (std::size_t i = 0; i < p->classes.size(); ++i) {
+        const Parameter& known = space.parameters()[i];
+        CHECK((known.kind == ParameterKind::derived || p->classes[i] < known.classes.size()));
+      }
     }
   });
+}
+
+TEST_CASE("derived classes follow from the parameters, and are in no id") {
+  CaseSpace space("gemv");
+  space.extent("rows").extent("cols").fills({Fill::exact, Fill::real}).alike({"rows", "cols"});
+  space.count("elements", [](const Point& p) { return p["rows"] * p["cols"]; });
+  const auto names = [&](const char* id) { return space.class_names(*space.locate(parse_case(id))); };
+  CHECK(names("gemv.f32(rows=300,cols=300,fill=exact,seed=1)")
+            .find("rows and cols: alike, elements: beyond "
+                  "16 bits") != std::string::npos);
+  CHECK(names("gemv.f32(rows=32,cols=32,fill=exact,seed=1)").find("alike") != std::string::npos);
+  CHECK(names("gemv.f32(rows=1,cols=1,fill=exact,seed=1)").find("alike") == std::string::npos);
+  CHECK(names("gemv.f32(rows=2,cols=40000,fill=exact,seed=1)").find("elements: beyond") != std::string::npos);
+  CHECK(names("gemv.f32(rows=2,cols=3,fill=exact,seed=1)").find("elements") == std::string::npos);
+  int square = 0;
+  for (std::uint64_t number = 0; number < 400; ++number) {
+    const Case c = draw_case(space, 3, number, kSmall);
+    square += c.integer("rows") > 8 && c.integer("rows") == c.integer("cols") ? 1 : 0;
+    CHECK(!c.has("elements"));
+  }
+  CHECK(square > 5);
 }
 
 TEST_CASE("bitwise fills are never combined with a scalar that is not an integer") {
@@ -198,7 +221,8 @@ TEST_CASE("every pattern is drawn for timing, and every width and depth that use
   const std::vector<Point> matrices = timed_points<Spmv>(300);
   for (const Point& p : matrices) patterns.insert(p.word("pattern"));
   const CaseSpace space = space_of<Spmv>();
-  CHECK(patterns.size() == space.parameters()[space.index("pattern")].classes.size());
+  CHECK(patterns.size() + 1 == space.parameters()[space.index("pattern")].classes.size());
+  CHECK(patterns.count("repeat_last") == 0);  // costs what banded costs
   const auto covers = [](const std::vector<Point>& points, const char* key, double low, double high) {
     CAPTURE(key);
     for (double from = low; from < high; from *= 4)
