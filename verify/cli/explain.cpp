@@ -33,8 +33,9 @@ constexpr std::pair<const char*, const char*> kWords[] = {
      "The pattern before, between and behind all arrays and in the padding of rows (ld > cols). Any change "
      "of it is out_of_bounds."},
     {"negated case, twin",
-     "The same case with one operand negated, run at the same addresses right after the first run: a variant "
-     "that caches an answer by its address returns the stale one."},
+     "The same case with its last operand negated, or all before it but three of their elements, run at the "
+     "same addresses right after the first run: a variant that keeps an answer, or an operand in a form of "
+     "its own, by its address returns what is stale."},
     {"soak, endurance",
      "Many calls of every variant on its first small case: 256 on the host, 16 runs elsewhere. A variant "
      "that is "

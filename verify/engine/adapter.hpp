@@ -137,22 +137,22 @@ class PreparedCaseOf final : public PreparedCase {
   Cost cost() const override { return Op::template cost<T>(instance_.problem, instance_.in, instance_.out); }
   bool degenerate() const override { return instance_.degenerate; }
 
-  PreparedCase* negated() override {
-    if (!negated_tried_) negated_ = make_negated();
-    negated_tried_ = true;
-    return negated_.get();
+  PreparedCase* negated(Negated which) override {
+    const auto [at, fresh] = negated_.try_emplace(which);
+    if (fresh) at->second = make_negated(which);
+    return at->second.get();
   }
 
  private:
   PreparedCaseOf() = default;
 
-  std::unique_ptr<PreparedCaseOf> make_negated() const {
+  std::unique_ptr<PreparedCaseOf> make_negated(Negated which) const {
     std::unique_ptr<PreparedCaseOf> other(new PreparedCaseOf);
     other->fill_ = fill_;
     other->instance_.problem = instance_.problem, other->instance_.in = instance_.in,
     other->instance_.out = instance_.out;
     other->instance_.degenerate = instance_.degenerate;
-    int last = -1, at = 0;  // the last operand of values: its sign shows in every answer
+    int first = -1, last = -1, at = 0;  // operands of values: the last one's sign shows in every answer
     const auto each_operand = [&](auto&& f) {
       at = 0;
       Op::each_input(other->instance_.in, [&](const char* view_name, auto& view) {
@@ -168,13 +168,19 @@ class PreparedCaseOf final : public PreparedCase {
             });
       });
     };
-    each_operand([&](auto*&, std::int64_t, std::int64_t, std::int64_t) { last = at; });
+    each_operand(
+        [&](auto*&, std::int64_t, std::int64_t, std::int64_t) { first = first < 0 ? at : first, last = at; });
     if (last < 0) return nullptr;
+    const bool whole = which == Negated::last_operand;
     each_operand([&](auto*& data, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
-      if (at != last) return;
+      if (whole || first == last ? at != last : at == last) return;
       T* copy = other->instance_.arena.template allocate<T>(rows * ld);
       for (std::int64_t i = 0; i < rows; ++i) {
-        for (std::int64_t j = 0; j < cols; ++j) copy[i * ld + j] = -data[i * ld + j];
+        for (std::int64_t j = 0; j < cols; ++j) {
+          const std::int64_t e = i * cols + j, all = rows * cols;
+          const bool kept = !whole && (e == 0 || e == all / 2 || e == all - 1);
+          copy[i * ld + j] = kept ? data[i * ld + j] : -data[i * ld + j];
+        }
       }
       data = copy;
     });
@@ -190,8 +196,7 @@ class PreparedCaseOf final : public PreparedCase {
   Instance<Op, T> instance_;
   Reference reference_;
   std::map<std::pair<int, Arithmetic>, LargeArray<double>> bounds_;
-  std::unique_ptr<PreparedCaseOf> negated_;
-  bool negated_tried_ = false;
+  std::map<Negated, std::unique_ptr<PreparedCaseOf>> negated_;
 };
 
 template <Operator Op>

@@ -38,6 +38,9 @@ struct VariantInfo {
 /// The views of a case as bytes, pointers replaced by offsets: what a child process is sent beside the image.
 using StagedViews = std::vector<std::byte>;
 
+/// Which operands of values are negated. The others keep their first, middle and last elements: by those a variant may recognise them.
+enum class Negated : std::uint8_t { last_operand, others };
+
 /// One case's data: made once, staged for every run, judged against one oracle.
 class PreparedCase {
  public:
@@ -50,9 +53,9 @@ class PreparedCase {
   [[nodiscard]] virtual const LargeArray<double>& bounds(int output, Arithmetic arithmetic) = 0;
   [[nodiscard]] virtual Cost cost() const = 0;
   [[nodiscard]] virtual bool degenerate() const = 0;
-  /// The same case with one operand negated: as many bytes in the same places, another answer. Meets variants that remember an answer
-  /// by its addresses. Null where there is no floating-point input. Valid as long as this case.
-  [[nodiscard]] virtual PreparedCase* negated() = 0;
+  /// The same case with operands negated: as many bytes in the same places, another answer. Meets variants that remember an answer, or
+  /// an operand in a form of their own, by its addresses. Null where there is no floating-point input. Valid as long as this case.
+  [[nodiscard]] virtual PreparedCase* negated(Negated which) = 0;
 };
 
 /// What a run is called with, in the process that runs it.

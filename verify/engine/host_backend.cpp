@@ -1,4 +1,5 @@
 // The host: variants use the image in place; workspaces come from the heap, with guards around them.
+#include <sys/mman.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -6,6 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -45,20 +47,21 @@ class HostBackend final : public Backend {
 
   void* workspace(std::int64_t bytes, Poison poison) override {
     if (bytes < 0) throw Error(fmt::format("a workspace of {} bytes was asked for", bytes));
-    Block& block = blocks_.emplace_back();
-    block.bytes = bytes;
-    const auto whole = static_cast<std::size_t>((bytes + 2 * kGuardBytes + 255) / 256 * 256);
-    block.memory.reset(static_cast<std::byte*>(std::aligned_alloc(256, whole)));
-    if (!block.memory) {
+    // a page out of reach sees reads, guards see the place of a write: each kind of poison has one of them
+    const bool unreadable = poison == Poison::sentinel_a;
+    const std::int64_t behind = unreadable ? 0 : kGuardBytes;
+    Block& block = blocks_.emplace_back(
+        static_cast<std::size_t>((kGuardBytes + bytes + behind + 255) / 256 * 256), unreadable);
+    if (block.memory == nullptr) {
       const std::string what = fmt::format("out of memory: a workspace of {} bytes", bytes);
+      blocks_.pop_back();
       if (address_space_is_limited()) throw ResourceError(what + address_limit_text());
       throw Error(what);
     }
     const std::uint64_t bits = poison_bits(poison, 8);
-    for (std::size_t i = 0; i + 8 <= whole; i += 8) std::memcpy(block.memory.get() + i, &bits, 8);
-    block.whole = static_cast<std::int64_t>(whole);
-    block.bits = bits;
-    return block.memory.get() + kGuardBytes;
+    for (std::size_t i = 0; i + 8 <= block.whole; i += 8) std::memcpy(block.memory + i, &bits, 8);
+    block.bytes = bytes, block.bits = bits;
+    return block.memory + kGuardBytes;
   }
 
   std::string release_workspace() override {
@@ -67,13 +70,13 @@ class HostBackend final : public Backend {
     for (const Block& block : blocks_) {
       const auto damaged = [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
-          if (block.memory.get()[i] != static_cast<std::byte>(block.bits >> (8 * (i % 8)))) return true;
+          if (block.memory[i] != static_cast<std::byte>(block.bits >> (8 * (i % 8)))) return true;
         }
         return false;
       };
       if (damaged(0, kGuardBytes))
         wrong = fmt::format("wrote before the start of a workspace of {} bytes", block.bytes);
-      if (damaged(kGuardBytes + block.bytes, block.whole)) {
+      if (damaged(kGuardBytes + block.bytes, static_cast<std::int64_t>(block.whole))) {
         wrong = fmt::format("wrote past the end of a workspace of {} bytes", block.bytes);
       }
     }
@@ -118,15 +121,39 @@ class HostBackend final : public Backend {
     std::int64_t offset;
     std::vector<std::byte> bytes;
   };
-  struct Free {
-    void operator()(std::byte* p) const { std::free(p); }
-  };
+  // `whole` bytes, a multiple of 256, aligned to as many. Where it is `unreadable` behind them, no access there goes unseen: the
+  // child ends by a signal.
   struct Block {
-    std::unique_ptr<std::byte, Free> memory;
-    std::int64_t bytes = 0, whole = 0;
+    Block(std::size_t size, bool unreadable) : whole(size) {
+      if (!unreadable) {
+        memory = static_cast<std::byte*>(std::aligned_alloc(256, whole));
+        return;
+      }
+      const std::size_t pages = (whole + kPage - 1) / kPage * kPage;
+      void* const at =
+          mmap(nullptr, pages + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (at == MAP_FAILED) return;
+      mapped = {static_cast<std::byte*>(at), pages + kPage};
+      (void)mprotect(mapped.first + pages, kPage, PROT_NONE);
+      memory = mapped.first + pages - whole;
+    }
+    ~Block() {
+      if (mapped.first != nullptr)
+        munmap(mapped.first, mapped.second);
+      else
+        std::free(memory);
+    }
+    Block(const Block&) = delete;
+    Block& operator=(const Block&) = delete;
+
+    static constexpr std::size_t kPage = 4096;
+    std::pair<std::byte*, std::size_t> mapped{nullptr, 0};
+    std::byte* memory = nullptr;
+    std::int64_t bytes = 0;
+    std::size_t whole;
     std::uint64_t bits = 0;
   };
-  std::vector<Block> blocks_;
+  std::deque<Block> blocks_;
   std::byte* image_ = nullptr;
   int usual_threads_ = 0;  // of OpenMP; 0: the run is not disturbed
   std::vector<Kept> kept_;

@@ -134,6 +134,10 @@ TEST_CASE("a write to memory that a kernel must not write is detected") {
   meets("far_past_the_end", {Verdict::crash}, "SIGSEGV");
 }
 
+TEST_CASE("a read behind a workspace is detected, though no number shows it") {
+  meets("reads_behind_workspace", {Verdict::crash}, "SIGSEGV");
+}
+
 TEST_CASE("a kernel that hangs is ended at the time limit") {
   meets("deadlock", {Verdict::timeout}, "did not end", 0.3);
   meets("spins", {Verdict::timeout}, "did not end", 0.3);

@@ -124,9 +124,14 @@ void remembers(const P& p, const I& in, const O& out, Context& c) {
   std::copy(answer.begin(), answer.end(), out.y.data);
 }
 void overruns_workspace_of_negative(const P& p, const I& in, const O& out, Context& c) {
-  static const float first = in.x[0];
+  static const float first = in.x[1];  // the first, middle and last elements may be kept
   right(p, in, out, c);
-  static_cast<char*>(c.workspace(64))[in.x[0] == first ? 63 : 64] = 1;
+  static_cast<char*>(c.workspace(64))[in.x[1] == first ? 63 : 64] = 1;
+}
+void reads_to_the_end_of_workspace(const P& p, const I& in, const O& out, Context& c) {
+  right(p, in, out, c);
+  auto* const bytes = static_cast<volatile char*>(c.workspace(64));
+  for (int i = 0; i < 64; ++i) bytes[i] = bytes[63 - i];
 }
 void throws(const P&, const I&, const O&, Context&) { throw std::runtime_error("no luck today"); }
 void reads_output(const P& p, const I& in, const O& out, Context&) {
@@ -146,6 +151,7 @@ TWICE(one_before);
 TWICE(changes_input);
 TWICE(drifts);
 TWICE(overruns_workspace);
+TWICE(reads_to_the_end_of_workspace);
 TWICE(remembers);
 TWICE(overruns_workspace_of_negative);
 TWICE(throws);
@@ -267,6 +273,7 @@ TEST_CASE("a correct kernel passes in every run") {
   CHECK(r.verdict == Verdict::pass);
   CHECK(r.runs == 5);  // four, and one on the negated case
   CHECK(r.worst.misses == 0);
+  CHECK(judge("reads_to_the_end_of_workspace").verdict == Verdict::pass);
 }
 
 TEST_CASE("each way of being wrong gets its own verdict") {

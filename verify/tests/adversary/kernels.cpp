@@ -76,6 +76,12 @@ void far_past_the_end(const P&, const I& in, const O& out, Context&) {
   transpose(in, out);
   (&out.B(0, 0))[1 << 22] = 1;
 }
+// A strip behind the workspace is read, and nothing comes of it.
+void reads_behind_workspace(const P&, const I& in, const O& out, Context& c) {
+  transpose(in, out);
+  volatile char dropped = static_cast<volatile char*>(c.workspace(64))[64 + 256];
+  (void)dropped;
+}
 void deadlock(const P&, const I&, const O&, Context&) {
   pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&m);
@@ -278,6 +284,7 @@ ADVERSARY(caches_by_pointer);
 ADVERSARY(changes_input);
 ADVERSARY(past_the_end);
 ADVERSARY(far_past_the_end);
+ADVERSARY(reads_behind_workspace);
 ADVERSARY(deadlock);
 ADVERSARY(spins);
 ADVERSARY(aborts);
