@@ -23,7 +23,7 @@ function(plumb_extra_list output folder sources compiled)
     if(source MATCHES "\\.cu$")
       set(simt true)
     endif()
-    string(APPEND lines "    {\"${stem}\", ${here}, ${simt}},\n")
+    string(APPEND lines "    {\"${stem}\", ${here}, ${simt}, \"${source}\"},\n")
   endforeach()
   file(CONFIGURE OUTPUT ${output} CONTENT
 "// Written by CMake: the files of ${folder}.

@@ -127,6 +127,9 @@ def attack_operator(op, chosen, extra, arguments):
     options = ["--tier", arguments.tier, "--jobs", str(arguments.jobs)]
     if arguments.case:
         options += ["--case", arguments.case]
+    if extra:  # a kernel of the user's own has boundaries of its own
+        for path in sorted({c.variant.path for c in chosen}):
+            options += ["--constants-of", os.path.realpath(path)]
     devices = {c.variant.device for c in chosen}
     if len(devices) == 1:  # an earlier sample's program of the other kind may lie in the same folder
         options += ["--device", *devices]

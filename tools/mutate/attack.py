@@ -63,6 +63,8 @@ def attack(plumb, folder, written, chosen, options):
         with open(os.path.join(folder, "attack.log"), "w", encoding="utf-8") as file:
             file.write(log)
         if run.returncode == 0:
+            for line in re.findall(r"^note: sizes beside .*", log, re.M):
+                print(line, file=sys.stderr)
             return {fate["number"]: fate for fate in schemata.read_fates(fates)}
         if "building failed" not in log or not leave_out(written, log):
             break

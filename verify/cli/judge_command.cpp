@@ -20,6 +20,7 @@
 #include "verify/report/failure_folder.hpp"
 #include "verify/report/reporter.hpp"
 #include "verify/selection/selection.hpp"
+#include "verify/selection/user_constants.hpp"
 #include "verify/sweep/judge_sweep.hpp"
 #include "verify/sweep/sanitize_sweep.hpp"
 #include "verify/sweep/shrink_sweep.hpp"
@@ -261,6 +262,13 @@ int run_judging(VerifyOptions o) {
   const CaseSpeed speed = speed_of(o.devices);
   if (!o.listed) cases.covers = speed;
   if (speed == CaseSpeed::executor) cases.limit = {5e4, 3e5};
+  if (o.drawn > 0) {
+    const UserConstants constants = user_constants(choice);
+    cases.beside = constants.beside;
+    for (const std::string& note : constants.notes) {
+      if (!o.quiet) fmt::print(stderr, "note: sizes beside the constants of {}\n", note);
+    }
+  }
   const ChosenCases chosen = select_cases(cases);
   if (!o.quiet) {
     for (const std::string& note : chosen.notes) fmt::print(stderr, "note: {}\n", note);

@@ -14,6 +14,7 @@
 #include "verify/engine/simt_device.hpp"
 #include "verify/judge/verdict.hpp"
 #include "verify/selection/selection.hpp"
+#include "verify/selection/user_constants.hpp"
 
 namespace plumb {
 namespace {
@@ -102,6 +103,11 @@ void print_cases(const OperatorEntry& entry, const ListOptions& options, const C
   if (options.why) print_pairs(space, cases, options.tier);
 }
 
+void print_constants() {
+  for (const std::string& note : user_constants({}).notes)
+    fmt::print("  --drawn also takes sizes beside the constants of {}\n", note);
+}
+
 }  // namespace
 
 int print_list(const std::string& what, const ListOptions& options) {
@@ -122,6 +128,7 @@ int print_list(const std::string& what, const ListOptions& options) {
     for (const auto& entry : operators()) {
       what == "variants" ? print_variants(*entry) : print_cases(*entry, options, &all);
     }
+    if (what == "cases" && options.why) print_constants();
     return kOk;
   }
   std::vector<std::string> known{"ops", "variants", "cases"};

@@ -155,6 +155,9 @@ void declare_instruments(CLI::App& app, VerifyOptions& o, Typed& typed) {
       "GLOB of variants whose sources are mutated by machine, every mutant judged: with tools/plumb "
       "(tools/plumb verify --mutate help)");
   app.add_option("--schemata", o.schemata, "what --mutate runs: a file of lines 'NUMBER VARIANT'")->group("");
+  app.add_option("--constants-of", o.constants_of,
+                 "with --schemata: drawn cases too, of sizes beside this source's constants; repeatable")
+      ->group("");
   app.add_flag("--all-instruments", o.all_instruments,
                "with --mutants: try every instrument on every mutant, also where another one has killed it");
 }

@@ -25,8 +25,10 @@ struct VerifyOptions {
   int drawn = 0;        // --drawn: cases of each operator
   bool shrink = false;  // reduce a failing case to the smallest that still fails
   bool mutants = false, all_instruments = false, require_gpu = false;
-  std::string mutate;                // --mutate, which tools/plumb answers
-  std::string schemata;              // a file of machine-made mutants, attacked instead of judging
+  std::string mutate;    // --mutate, which tools/plumb answers
+  std::string schemata;  // a file of machine-made mutants, attacked instead of judging
+  std::vector<std::string>
+      constants_of;                  // files whose constants are boundaries of cases that schemata meet too
   std::string sanitize;              // as typed; "": not under compute-sanitizer
   std::vector<SanitizerTool> tools;  // of --sanitize
   std::vector<std::string> plugins;

@@ -7,6 +7,7 @@
 
 #include "datasets/io/output_file.hpp"
 #include "reference/core/error.hpp"
+#include "verify/selection/user_constants.hpp"
 #include "verify/sweep/schema_sweep.hpp"
 
 namespace plumb {
@@ -29,6 +30,10 @@ int run_schemata(const VerifyOptions& o) {
   require_writable(o.json);
   SchemaSweepOptions s;
   s.cases.cases = o.cases, s.cases.tier = o.tier, s.cases.fills = o.fills, s.cases.seed = o.seed;
+  const UserConstants constants = constants_of_files(o.constants_of);
+  s.cases.beside = constants.beside;
+  for (const std::string& note : constants.notes)
+    fmt::print(stderr, "note: sizes beside the constants of {}\n", note);
   s.devices = o.devices, s.jobs = o.jobs, s.run = o.run;
   s.progress = isatty(STDERR_FILENO) != 0 && !o.quiet;
   const SchemaOutcome outcome = attack_schemata(read_schemata(o.schemata), s);

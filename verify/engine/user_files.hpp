@@ -11,6 +11,7 @@ struct UserFile {
   const char* stem;  // the file's name without its ending, which the variant must have too
   bool here;         // compiled into this program
   bool simt;         // compiled into the folder's worker for the CPU executor
+  const char* path;
 };
 
 /// All of them, in the programs that PlumbExtra.cmake builds; none in the usual ones.

@@ -196,7 +196,10 @@ ChosenCases select_cases(const CaseChoice& choice) {
   ChosenCases chosen;
   for (const auto& entry : operators()) {
     if (choice.drawn > 0) {
-      const std::vector<Case> drawn = drawn_cases(entry->space(), filter, choice);
+      CaseSpace space = entry->space();
+      if (const auto at = choice.beside.find(entry->name()); at != choice.beside.end())
+        space.beside_constants(at->second);
+      const std::vector<Case> drawn = drawn_cases(space, filter, choice);
       chosen.cases.insert(chosen.cases.end(), drawn.begin(), drawn.end());
       if (!choice.timed || choice.matrices.empty() || drawn.empty()) continue;
       const std::vector<Case> own =

@@ -29,6 +29,7 @@ struct CaseChoice {
   bool listed_too = false;            // with matrices: the listed cases as well
   int drawn = 0;    // so many drawn cases of each operator in place of the listed ones; 0: none
   CaseLimit limit;  // of a drawn case
+  std::map<std::string, std::vector<std::int64_t>> beside;  // by operator: further sizes of drawn cases
   std::optional<TimedSize>
       timed;  // drawn cases are for timing, of such sizes, and stand beside those on `matrices`
   std::optional<CaseSpeed> covers;  // the tiers' covering arrays too, for this speed

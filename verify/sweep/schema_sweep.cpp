@@ -44,12 +44,20 @@ std::vector<VariantInfo> all_variants(const SchemaSweepOptions& o) {
   return all;
 }
 
+// Drawn for a user's kernels beside the constants of their source.
+constexpr int kBesideConstants = 60;
+
 // Cases of an operator by how much they cost: those that verify judges the device on.
 std::vector<Case> by_cost(const OperatorEntry& entry, Device device, CaseChoice choice) {
   if (choice.cases.empty()) choice.cases = entry.name();
   choice.covers = speed_of({std::string(name(device))});
+  std::vector<Case> all = select_cases(choice).cases;
+  if (choice.beside.count(entry.name()) != 0) {
+    choice.drawn = kBesideConstants, choice.limit = {5e4, 3e5};
+    for (Case& c : select_cases(choice).cases) all.push_back(std::move(c));
+  }
   std::vector<std::pair<double, Case>> priced;
-  for (Case& c : select_cases(choice).cases) {
+  for (Case& c : all) {
     if (c.op != entry.name()) continue;
     const Cost cost = entry.prepare(c)->cost();
     priced.emplace_back(cost.flop + cost.bytes, std::move(c));
