@@ -25,11 +25,11 @@ constexpr int kPitchA = sizeof(T) == 8 ? kDepth + 8 : kDepth + 4;
 template <class T>
 constexpr int kPitchB = sizeof(T) == 8 ? kTile + 2 : kTile + 4;
 template <class T>
-constexpr int kStage = kTile * kPitchA<T> + kDepth * kPitchB<T>;
+constexpr int kStage = kTile* kPitchA<T> + kDepth* kPitchB<T>;
 template <class T>
 constexpr int kStages = sizeof(T) == 8 ? 3 : 4;
 template <class T>
-constexpr std::size_t kShared = sizeof(T) * kStages<T> * kStage<T>;
+constexpr std::size_t kShared = sizeof(T) * kStages<T>* kStage<T>;
 
 /// The sums of a tile in the registers of its block. multiply() adds a step's products; take() leaves the
 /// thread's own elements, `row` and `col` say which.
@@ -44,7 +44,8 @@ struct Sums<float> {
   float sum[kRows][kCols] = {};
 
   PLUMB_DEVICE void multiply(const float* a, const float* b) {
-    const int lane = static_cast<int>(threadIdx.x) % 32, first = static_cast<int>(threadIdx.x) / 32 * kQuarter;
+    const int lane = static_cast<int>(threadIdx.x) % 32,
+              first = static_cast<int>(threadIdx.x) / 32 * kQuarter;
     a += lane / 8 * kPitchA<float> + first;
     b += first * kPitchB<float> + lane % 8 * kCols;
 #pragma unroll
@@ -76,8 +77,8 @@ struct Sums<float> {
     float* const mine = shared + (warp * kTile + lane / 8) * kPitch + lane % 8 * kCols;
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
-      *reinterpret_cast<Vector<float>*>(mine + 4 * r * kPitch) = {
-          {sum[r][0], sum[r][1], sum[r][2], sum[r][3]}};
+      *reinterpret_cast<Vector<float>*>(mine +
+                                        4 * r * kPitch) = {{sum[r][0], sum[r][1], sum[r][2], sum[r][3]}};
     }
     __syncthreads();
 #pragma unroll
@@ -151,14 +152,16 @@ PLUMB_DEVICE void start_tile(const DenseView<const T, Space::device>& a, Index r
   constexpr int kPerRow = kTile / V, kDown = kThreads / kPerRow;
   const int row = static_cast<int>(threadIdx.x) / kPerRow, col = static_cast<int>(threadIdx.x) % kPerRow * V;
   const Index across = cols - col0 - col;  // elements of the row from here on
-  const int bytes = static_cast<int>(sizeof(T)) * (across >= V ? V : across > 0 ? static_cast<int>(across) : 0);
+  const int bytes = static_cast<int>(sizeof(T)) * (across >= V  ? V
+                                                   : across > 0 ? static_cast<int>(across)
+                                                                : 0);
   const Index left = rows - row0 - row;  // rows from here on
   const T* from = a.data + (row0 + row) * a.ld + col0 + col;
   to += row * Pitch + col;
 #pragma unroll 2
   for (int r = 0; r < kTile; r += kDown) {
     const bool inside = r < left && bytes > 0;
-    copy_async<V * static_cast<int>(sizeof(T))>(to, inside ? from : a.data, inside ? bytes : 0);
+    copy_async<V* static_cast<int>(sizeof(T))>(to, inside ? from : a.data, inside ? bytes : 0);
     from += kDown * a.ld, to += kDown * Pitch;
   }
 }
@@ -182,7 +185,7 @@ PLUMB_DEVICE bool join_parts(T (&own)[kOwn], int parts, int part, T* of_tile /* 
   if (threadIdx.x == 0) {
     __threadfence();
     last = atomicAdd(finished, 1u) == static_cast<unsigned>(parts) - 1;
-    __threadfence();  // and the count before the others' parts
+    __threadfence();          // and the count before the others' parts
     if (last) *finished = 0;  // for the next run
   }
   __syncthreads();
@@ -210,7 +213,8 @@ __global__ void __launch_bounds__(kThreads, 4)
   PLUMB_DYNAMIC_SHARED(T, shared);
   const int part = static_cast<int>(blockIdx.x) % parts, block = static_cast<int>(blockIdx.x) / parts;
   const int across = static_cast<int>(ceil_div(out.C.cols, kTile));
-  const Index i0 = static_cast<Index>(block / across) * kTile, j0 = static_cast<Index>(block % across) * kTile;
+  const Index i0 = static_cast<Index>(block / across) * kTile,
+              j0 = static_cast<Index>(block % across) * kTile;
   const Index depth = depth_of(p, in), steps = ceil_div(depth, kDepth), end = steps * (part + 1) / parts;
   const Index first = steps * part / parts;
   Sums<T> sums;
@@ -304,10 +308,10 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
          context.stream, p, in, out, static_cast<int>(plan.parts), partial, plan.finished);
 }
 
-const Register<Gemm, float, Space::device> f32{
-    "20_split_depth", run<float>, Traits{}.needs_sm(80), nullptr, prepare<float>, release<float>};
-const Register<Gemm, double, Space::device> f64{
-    "20_split_depth", run<double>, Traits{}.needs_sm(90), nullptr, prepare<double>, release<double>};
+const Register<Gemm, float, Space::device> f32{"20_split_depth", run<float>,     Traits{}.needs_sm(80),
+                                               nullptr,          prepare<float>, release<float>};
+const Register<Gemm, double, Space::device> f64{"20_split_depth", run<double>,     Traits{}.needs_sm(90),
+                                                nullptr,          prepare<double>, release<double>};
 
 }  // namespace
 }  // namespace plumb
