@@ -3,8 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <future>
 #include <map>
 #include <set>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -58,6 +61,23 @@ std::vector<Case> listed_for(const CaseChoice& choice, const CaseFilter& filter,
   if (!matches_any(filter.operator_globs(), entry.name()) || !choice.covers || !choice.matrices.empty())
     return entry.cases();
   return tier_cases(entry, choice.tier, *choice.covers);
+}
+
+// Those of all operators. Covering arrays take seconds: two threads make them, where there may be two.
+std::vector<std::vector<Case>> listed_for_all(const CaseChoice& choice, const CaseFilter& filter) {
+  std::vector<std::vector<Case>> lists(operators().size());
+  std::atomic<std::size_t> next{0};
+  const auto make = [&] {
+    for (std::size_t i = next++; i < lists.size(); i = next++)
+      lists[i] = listed_for(choice, filter, *operators()[i]);
+  };
+  std::future<void> other;
+  try {
+    other = std::async(std::launch::async, make);
+  } catch (const std::system_error&) {}  // no thread may be started: this one makes all
+  make();
+  if (other.valid()) other.get();
+  return lists;
 }
 
 // A matrix takes the place of rows, columns, density and pattern in the cases of operators that have these.
@@ -194,7 +214,10 @@ ChosenCases select_cases(const CaseChoice& choice) {
   const CaseFilter filter(choice.cases);
   check_operators(filter);
   ChosenCases chosen;
-  for (const auto& entry : operators()) {
+  std::vector<std::vector<Case>> lists;
+  if (choice.drawn == 0) lists = listed_for_all(choice, filter);
+  for (std::size_t i = 0; i < operators().size(); ++i) {
+    const auto& entry = operators()[i];
     if (choice.drawn > 0) {
       CaseSpace space = entry->space();
       if (const auto at = choice.beside.find(entry->name()); at != choice.beside.end())
@@ -207,7 +230,7 @@ ChosenCases select_cases(const CaseChoice& choice) {
       chosen.cases.insert(chosen.cases.end(), own.begin(), own.end());
       continue;
     }
-    std::vector<Case> listed = listed_for(choice, filter, *entry);
+    std::vector<Case>& listed = lists[i];
     if (!choice.matrices.empty()) {
       std::vector<Case> own = cases_on_matrices(listed, choice.matrices, chosen.notes);
       if (choice.listed_too) own.insert(own.end(), listed.begin(), listed.end());
