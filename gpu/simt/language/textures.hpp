@@ -98,9 +98,11 @@ PLUMB_SIMT_TEXTURE(texCubemap, (float x, float y, float z), (x, y, z), cube, 2, 
 PLUMB_SIMT_TEXTURE(texCubemapLayered, (float x, float y, float z, int layer), (x, y, z, layer), layered_cube,
                    2, x, y, z, layer)
 // No texture here has more than its level 0.
-PLUMB_SIMT_TEXTURE(tex1DLod, (float x, float level), (x, level), flat, 1, x, 0, 0, 0)
-PLUMB_SIMT_TEXTURE(tex2DLod, (float x, float y, float level), (x, y, level), flat, 2, x, y, 0, 0)
-PLUMB_SIMT_TEXTURE(tex3DLod, (float x, float y, float z, float level), (x, y, z, level), flat, 3, x, y, z, 0)
+PLUMB_SIMT_TEXTURE(tex1DLod, (float x, [[maybe_unused]] float level), (x, level), flat, 1, x, 0, 0, 0)
+PLUMB_SIMT_TEXTURE(tex2DLod, (float x, float y, [[maybe_unused]] float level), (x, y, level), flat, 2, x, y,
+                   0, 0)
+PLUMB_SIMT_TEXTURE(tex3DLod, (float x, float y, float z, [[maybe_unused]] float level), (x, y, z, level),
+                   flat, 3, x, y, z, 0)
 #undef PLUMB_SIMT_TEXTURE
 
 #define PLUMB_SIMT_SURFACE(dims, parameters, passed, dimensions, layered, x, y, z)                         \
