@@ -15,7 +15,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "elements are copied as they stand");
 
-struct Part {
+struct TuplePart {
   std::vector<std::int32_t> src, dst, line;  // line: within the piece
 };
 
@@ -23,7 +23,7 @@ struct Part {
 
 ContestGraph read_contest_graph(ByteSource& source) {
   // All numbers are read as pairs; the first pair is the counts. What they limit is checked afterwards.
-  const auto parts = text::parse_lines<Part>(source, [](std::string_view piece, Part& to) {
+  const auto parts = text::parse_lines<TuplePart>(source, [](std::string_view piece, TuplePart& to) {
     text::Cursor in{piece.data(), piece.data() + piece.size()};
     text::LineCounter lines(piece.data());
     const auto most = static_cast<std::size_t>(std::count(piece.begin(), piece.end(), '\n')) + 1;

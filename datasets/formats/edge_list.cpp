@@ -12,7 +12,7 @@ namespace plumb {
 namespace {
 
 template <class T>
-struct Part {
+struct EdgePart {
   Triplets<T> edges;
   std::int32_t largest = -1;
   std::int32_t first_line = -1;  // of the first edge, within the piece
@@ -24,7 +24,7 @@ struct Bounds {
 };
 
 template <class T>
-void parse_edges(std::string_view piece, const Bounds& bounds, Part<T>& to) {
+void parse_edges(std::string_view piece, const Bounds& bounds, EdgePart<T>& to) {
   text::Cursor in{piece.data(), piece.data() + piece.size()};
   const std::size_t most = text::most_entries(piece, 4);  // "0 1\n"
   to.edges.row.reserve(most);
@@ -72,8 +72,9 @@ Csr<T> read_edge_list(ByteSource& source, std::int64_t largest_id, std::int64_t 
   const Bounds bounds =
       shape ? Bounds{shape->base, shape->rows - 1 + shape->base, shape->cols - 1 + shape->base}
             : Bounds{base, largest_id + base, largest_id + base};
-  const auto parts = text::parse_lines<Part<T>>(
-      source, [&](std::string_view piece, Part<T>& to) { parse_edges(piece, bounds, to); }, shape ? 2 : 1);
+  const auto parts = text::parse_lines<EdgePart<T>>(
+      source, [&](std::string_view piece, EdgePart<T>& to) { parse_edges(piece, bounds, to); },
+      shape ? 2 : 1);
   std::vector<const Triplets<T>*> pieces;
   std::int64_t largest = -1, found = 0;
   for (const auto& p : parts) {

@@ -179,7 +179,7 @@ std::int64_t read_sizes(const ByteSource& source, const std::string& line, std::
 
 // ---- body -------------------------------------------------------------------------------------------------
 
-struct Part {
+struct EntryPart {
   std::vector<std::int32_t> row, col;
   std::vector<double> real, imag;
   text::SkippedLines skipped;
@@ -187,7 +187,7 @@ struct Part {
   std::int32_t first_above = -1,
                first_below = -1;  // lines of the first entries on either side of the diagonal
 };
-using Parts = std::deque<text::Parsed<Part>>;
+using EntryParts = std::deque<text::Parsed<EntryPart>>;
 
 // Integers of up to 64 bits that fp64 holds exactly; others are refused rather than rounded.
 double take_whole(text::Cursor& in, bool is_unsigned) {
@@ -221,7 +221,7 @@ class BodyParser {
  public:
   explicit BodyParser(const Mm& header) : h_(header) {}
 
-  void operator()(std::string_view piece, Part& to) const {
+  void operator()(std::string_view piece, EntryPart& to) const {
     text::Cursor in{piece.data(), piece.data() + piece.size()};
     text::LineCounter lines(piece.data());
     const std::size_t most = text::most_entries(piece, 2);  // "1\n" of an array
@@ -253,13 +253,13 @@ class BodyParser {
   }
 
  private:
-  void indices(text::Cursor& in, Part& to) const {
+  void indices(text::Cursor& in, EntryPart& to) const {
     to.row.push_back(static_cast<std::int32_t>(text::take_index(in, "row index", 1, h_.rows) - 1));
     to.col.push_back(h_.object == Mm::Object::vector
                          ? 0
                          : static_cast<std::int32_t>(text::take_index(in, "column index", 1, h_.cols) - 1));
   }
-  void value(text::Cursor& in, Part& to) const {
+  void value(text::Cursor& in, EntryPart& to) const {
     switch (h_.field) {
       case Mm::Field::integer:
         to.real.push_back(take_whole(in, false));
@@ -275,7 +275,7 @@ class BodyParser {
         to.real.push_back(text::take_real<double>(in, "value", false));
     }
   }
-  void check_symmetric(const char* line, text::LineCounter& lines, Part& to) const {
+  void check_symmetric(const char* line, text::LineCounter& lines, EntryPart& to) const {
     const std::int32_t i = to.row.back(), j = to.col.back();
     if (i == j) {
       if (h_.symmetry == Mm::Symmetry::skew_symmetric &&
@@ -296,13 +296,13 @@ class BodyParser {
 };
 
 // The line of entry k of a piece.
-std::int64_t line_of(const text::Parsed<Part>& p, std::int64_t k) {
+std::int64_t line_of(const text::Parsed<EntryPart>& p, std::int64_t k) {
   return p.first_line + p.part.skipped.line_of(k);
 }
 
 // A file that stores both (i, j) and (j, i) of a symmetric matrix contradicts its banner: mirroring would
 // double the entry. Only files with entries on both sides of the diagonal are searched.
-void refuse_both_triangles(const std::string& name, const Parts& parts) {
+void refuse_both_triangles(const std::string& name, const EntryParts& parts) {
   const bool above =
       std::any_of(parts.begin(), parts.end(), [](const auto& p) { return p.part.first_above >= 0; });
   const bool below =
@@ -311,7 +311,7 @@ void refuse_both_triangles(const std::string& name, const Parts& parts) {
   struct Place {
     std::int32_t low, high;
     bool upper;
-    const text::Parsed<Part>* piece;
+    const text::Parsed<EntryPart>* piece;
     std::size_t entry;
   };
   std::vector<Place> places;
@@ -411,7 +411,7 @@ MatrixMarket read_matrix_market(ByteSource& source) {
   if (!sized) throw input_error(source.name(), header.number(), "size line is missing");
   const std::int64_t want = read_sizes(source, line, header.number(), out);
 
-  Parts parts = text::parse_lines<Part>(source, BodyParser(out), header.number() + 1);
+  EntryParts parts = text::parse_lines<EntryPart>(source, BodyParser(out), header.number() + 1);
   std::int64_t total = 0, last_line = header.number();
   for (const auto& p : parts) {
     if (total + p.part.entries > want) {

@@ -15,14 +15,14 @@ namespace {
 
 // Just enough of zip (PKWARE APPNOTE 4.3): the central directory names the members; local headers are only
 // stepped over.
-class Zip {
+class ZipReader {
  public:
   struct Member {
     std::string name;
     std::uint64_t method = 0, flags = 0, crc = 0, packed = 0, size = 0, header_at = 0;
   };
 
-  Zip(const std::string& name, std::string_view bytes) : name_(name), bytes_(bytes) {
+  ZipReader(const std::string& name, std::string_view bytes) : name_(name), bytes_(bytes) {
     constexpr std::uint64_t kEnd = 22, kLongestComment = 65535;
     if (bytes_.size() < kEnd) throw input_error(name_, 0, "not a zip: too short");
     const std::uint64_t last = bytes_.size() - kEnd;
@@ -168,9 +168,9 @@ std::vector<std::int64_t> indices_of(const std::string& file, const std::map<std
 
 std::map<std::string, NpyArray> read_npz(ByteSource& source) {
   const std::string bytes = read_all(source);
-  const Zip zip(source.name(), bytes);
+  const ZipReader zip(source.name(), bytes);
   std::map<std::string, NpyArray> out;
-  for (const Zip::Member& member : zip.members()) {
+  for (const ZipReader::Member& member : zip.members()) {
     std::string name = member.name;
     if (name.size() < 4 || name.substr(name.size() - 4) != ".npy") continue;
     name.resize(name.size() - 4);

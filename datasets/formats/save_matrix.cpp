@@ -65,9 +65,9 @@ void put(std::string& to, std::uint64_t value, int bytes) {
 }
 
 // A stored (not deflated) zip, all numpy needs: entries one after the other, then the directory.
-class Zip {
+class ZipWriter {
  public:
-  explicit Zip(const std::string& path) : path_(path), file_(path) {}
+  explicit ZipWriter(const std::string& path) : path_(path), file_(path) {}
 
   void add(const std::string& name, const std::string& header, const void* data, std::size_t bytes) {
     const std::uint64_t size = header.size() + bytes;
@@ -167,7 +167,7 @@ void save_images(const std::string& path, const Csr<T>& a, bool gzip) {
 
 template <class T>
 void save_npz(const std::string& path, const Csr<T>& a) {
-  Zip zip(path);
+  ZipWriter zip(path);
   const auto add = [&zip](const char* name, const char* type, const auto& values) {
     zip.add(name, npy_header(type, fmt::format("({},)", values.size())), values.data(),
             values.size() * sizeof(values[0]));

@@ -25,12 +25,12 @@ namespace fs = std::filesystem;
 
 // The entries of one piece of text. Lines without an entry are recorded, so that the line of an entry can be
 // computed later.
-struct Part {
+struct LayerPart {
   Triplets<float> entries;
   text::SkippedLines skipped;  // blank lines
   std::int32_t largest_row = -1;
 };
-using Parts = std::deque<text::Parsed<Part>>;
+using LayerParts = std::deque<text::Parsed<LayerPart>>;
 
 struct Columns {
   const char *row, *col, *value;  // what messages call them
@@ -39,7 +39,7 @@ constexpr Columns kLayerColumns{"input neuron", "output neuron", "weight"};
 constexpr Columns kImageColumns{"image", "feature", "value"};
 
 void parse_entries(std::string_view piece, std::int64_t rows, std::int64_t cols, const Columns& names,
-                   Part& to) {
+                   LayerPart& to) {
   text::Cursor in{piece.data(), piece.data() + piece.size()};
   text::LineCounter lines(piece.data());
   const std::size_t most = text::most_entries(piece, 6);  // "1 1 1\n"
@@ -69,7 +69,7 @@ void parse_entries(std::string_view piece, std::int64_t rows, std::int64_t cols,
 }
 
 // The line of the second appearance of an entry.
-std::int64_t line_of_repeat(const Parts& parts, const Repeat& repeat) {
+std::int64_t line_of_repeat(const LayerParts& parts, const Repeat& repeat) {
   bool once = false;
   for (const auto& p : parts) {
     const Triplets<float>& e = p.part.entries;
@@ -85,7 +85,7 @@ std::int64_t line_of_repeat(const Parts& parts, const Repeat& repeat) {
   return 0;
 }
 
-Csr<float> build(const std::string& name, const Parts& parts, std::int64_t rows, std::int64_t cols) {
+Csr<float> build(const std::string& name, const LayerParts& parts, std::int64_t rows, std::int64_t cols) {
   std::vector<const Triplets<float>*> pieces;
   for (const auto& p : parts) pieces.push_back(&p.part.entries);
   Csr<float> out = csr_of<float>(name, rows, cols, pieces);
@@ -99,7 +99,7 @@ Csr<float> build(const std::string& name, const Parts& parts, std::int64_t rows,
 
 // One layer's whole text, on this thread.
 Csr<float> layer_of(const std::string& content, const std::string& name, std::int64_t neurons) {
-  Parts parts(1);
+  LayerParts parts(1);
   parts[0].first_line = 1;
   try {
     parse_entries(content, neurons, neurons, kLayerColumns, parts[0].part);
@@ -274,9 +274,11 @@ std::optional<std::int64_t> sdnn_image_neurons(std::string_view path) {
 
 Csr<float> read_sdnn_layer(ByteSource& source, std::int64_t neurons) {
   const std::int64_t line = take_checked_shape(source, neurons, neurons) ? 2 : 1;
-  const Parts parts = text::parse_lines<Part>(
+  const LayerParts parts = text::parse_lines<LayerPart>(
       source,
-      [&](std::string_view piece, Part& to) { parse_entries(piece, neurons, neurons, kLayerColumns, to); },
+      [&](std::string_view piece, LayerPart& to) {
+        parse_entries(piece, neurons, neurons, kLayerColumns, to);
+      },
       line);
   return build(source.name(), parts, neurons, neurons);
 }
@@ -344,9 +346,9 @@ Csr<float> read_sdnn_images(ByteSource& source, std::int64_t neurons, std::int64
   const std::optional<ShapeComment> shape = take_checked_shape(source, inputs, neurons);
   std::int64_t rows = inputs > 0 ? inputs : shape ? shape->rows : 0;
   const std::int64_t most = rows > 0 ? rows : kLargestIndex;
-  const Parts parts = text::parse_lines<Part>(
+  const LayerParts parts = text::parse_lines<LayerPart>(
       source,
-      [&](std::string_view piece, Part& to) { parse_entries(piece, most, neurons, kImageColumns, to); },
+      [&](std::string_view piece, LayerPart& to) { parse_entries(piece, most, neurons, kImageColumns, to); },
       shape ? 2 : 1);
   std::int64_t entries = 0;
   for (const auto& p : parts) entries += static_cast<std::int64_t>(p.part.entries.size());

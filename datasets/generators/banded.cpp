@@ -11,12 +11,11 @@
 namespace plumb {
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-
 void check_grid(const char* what, std::int64_t nx, std::int64_t ny, std::int64_t nz, std::int64_t unknowns) {
   // Divided rather than multiplied: the product may not fit.
-  const bool fits = nx >= 1 && ny >= 1 && nz >= 1 && unknowns >= 1 && nx <= kMost && ny <= kMost / nx &&
-                    nz <= kMost / nx / ny && unknowns <= kMost / nx / ny / nz;
+  const bool fits = nx >= 1 && ny >= 1 && nz >= 1 && unknowns >= 1 && nx <= kMostCounted &&
+                    ny <= kMostCounted / nx && nz <= kMostCounted / nx / ny &&
+                    unknowns <= kMostCounted / nx / ny / nz;
   if (!fits) {
     throw input_error(what, 0, "grid sides must be at least 1 and give at most 2147483647 rows, are",
                       std::to_string(nx) + " x " + std::to_string(ny) + " x " + std::to_string(nz));
@@ -28,7 +27,7 @@ void check_grid(const char* what, std::int64_t nx, std::int64_t ny, std::int64_t
 template <class T>
 Csr<T> banded(const Banded& what) {
   check_shape("banded", what.rows, what.cols);
-  if (what.lower < 0 || what.upper < 0 || what.lower > kMost || what.upper > kMost) {
+  if (what.lower < 0 || what.upper < 0 || what.lower > kMostCounted || what.upper > kMostCounted) {
     throw input_error("banded", 0, "band widths must be 0..2147483647, are",
                       std::to_string(what.lower) + ", " + std::to_string(what.upper));
   }

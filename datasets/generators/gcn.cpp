@@ -2,17 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 
 #include "datasets/generators/rmat.hpp"
+#include "datasets/generators/row_builder.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/random.hpp"
 
 namespace plumb {
 namespace {
-
-constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
 
 template <class T>
 Dense<T> uniform_dense(std::int64_t rows, std::int64_t cols, double limit, std::uint64_t seed,
@@ -119,7 +117,7 @@ Csr<T> normalised_adjacency(const Csr<T>& a) {
   std::int64_t nnz = 0;
   for (std::size_t i = 0; i < n; ++i) {
     nnz += of.length[i];
-    if (nnz > kMost) throw input_error("adjacency", 0, "more than 2147483647 entries with the loops");
+    if (nnz > kMostCounted) throw input_error("adjacency", 0, "more than 2147483647 entries with the loops");
     out.row_ptr[i + 1] = static_cast<std::int32_t>(nnz);
   }
   out.col.resize(static_cast<std::size_t>(nnz));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -12,16 +11,10 @@
 #include "datasets/generators/row_builder.hpp"
 
 namespace plumb {
-namespace {
-
-constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-
-}  // namespace
-
 template <class T>
 Csr<T> power_law(const PowerLaw& what) {
   check_shape("power-law", what.rows, what.cols);
-  if (what.nnz < 0 || what.nnz > kMost || what.nnz > what.rows * what.cols) {
+  if (what.nnz < 0 || what.nnz > kMostCounted || what.nnz > what.rows * what.cols) {
     throw input_error("power-law", 0, "entries do not fit the matrix", std::to_string(what.nnz));
   }
   if (!(what.exponent >= 0 && what.exponent <= 4)) {

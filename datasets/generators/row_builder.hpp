@@ -21,10 +21,12 @@ namespace plumb {
          1.0;
 }
 
+/// Most rows, columns and entries of a matrix: they are counted by 32-bit indices.
+inline constexpr std::int64_t kMostCounted = std::numeric_limits<std::int32_t>::max();
+
 /// Throws Error unless 0 <= rows, cols <= 2^31 - 1.
 inline void check_shape(const char* what, std::int64_t rows, std::int64_t cols) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  if (rows < 0 || cols < 0 || rows > kMost || cols > kMost) {
+  if (rows < 0 || cols < 0 || rows > kMostCounted || cols > kMostCounted) {
     throw input_error(what, 0, "rows and columns must be 0..2147483647, are",
                       std::to_string(rows) + " x " + std::to_string(cols));
   }
@@ -44,7 +46,7 @@ template <class T, class Length, class Fill, class Value>
   std::int64_t nnz = 0;
   for (std::int64_t i = 0; i < rows; ++i) {
     nnz += length(i);
-    if (nnz > std::numeric_limits<std::int32_t>::max()) {
+    if (nnz > kMostCounted) {
       throw input_error(what, 0, "more than 2147483647 entries",
                         std::to_string(nnz) + " in " + std::to_string(i + 1) + " rows");
     }

@@ -17,10 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool ends_with(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 // One member of a ustar archive, with no particular owner.
 std::string tar_header(const std::string& name, std::size_t bytes) {
   std::string h(512, '\0');
@@ -52,7 +48,7 @@ std::string layer_name(const RadixNet& net, std::int64_t layer) {
 }  // namespace
 
 void save_network(const std::string& path, const RadixNet& net) {
-  if (ends_with(path, ".plumb")) {
+  if (path.ends_with(".plumb")) {
     std::vector<Csr<float>> layers(static_cast<std::size_t>(net.layers));
 #pragma omp parallel for schedule(dynamic)
     for (std::int64_t l = 0; l < net.layers; ++l)
@@ -60,8 +56,8 @@ void save_network(const std::string& path, const RadixNet& net) {
     write_cache(path, CacheKind::weights, layers);
     return;
   }
-  if (ends_with(path, ".tar") || ends_with(path, ".tar.gz")) {
-    OutputText out(path, ends_with(path, ".gz"));
+  if (path.ends_with(".tar") || path.ends_with(".tar.gz")) {
+    OutputText out(path, path.ends_with(".gz"));
     for (std::int64_t l = 0; l < net.layers; ++l) {
       const std::string text = radixnet_tsv(net, l);
       out.write(tar_header(fmt::format("neuron{}/{}", net.neurons, layer_name(net, l)), text.size()));
@@ -102,15 +98,15 @@ void save_gcn(const std::string& path, const GcnSet<double>& set) {
 }
 
 void save_inputs(const std::string& path, const PixelMask& mask) {
-  if (ends_with(path, ".plumb")) {
+  if (path.ends_with(".plumb")) {
     write_cache(path, CacheKind::images, std::vector<Csr<float>>{to_csr(mask)});
     return;
   }
-  if (!ends_with(path, ".tsv") && !ends_with(path, ".tsv.gz")) {
+  if (!path.ends_with(".tsv") && !path.ends_with(".tsv.gz")) {
     throw input_error(path, 0, "inputs are written to NAME.plumb, NAME.tsv or NAME.tsv.gz");
   }
   // Feature by feature from the bits: a CSR matrix of the largest set would not have to fit beside them.
-  OutputText out(path, ends_with(path, ".gz"));
+  OutputText out(path, path.ends_with(".gz"));
   for (std::int64_t f = 0; f < mask.features; ++f) {
     for (std::int64_t m = 0; m < mask.rows; ++m) {
       if (!mask.test(m, f)) continue;

@@ -100,10 +100,6 @@ LoadedGcn read_contest(const std::vector<std::string>& words) {
   return net;
 }
 
-bool ends_with(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 LoadedGcn read_files(const GcnRequest& r) {
   if (r.graph.empty() || r.features.empty() || r.weights.empty())
     throw Error("infer gcn: --graph, --features and --weights belong together");
@@ -111,14 +107,14 @@ LoadedGcn read_files(const GcnRequest& r) {
   net.from =
       fmt::format("graph {}, features {}, weights {}", r.graph, r.features, fmt::join(r.weights, ", "));
   GcnParts<double>& parts = net.f64;
-  parts.a = ends_with(r.graph, ".txt") || ends_with(r.graph, ".txt.gz")
+  parts.a = r.graph.ends_with(".txt") || r.graph.ends_with(".txt.gz")
                 ? normalised_adjacency<double>(read_contest_graph(r.graph))
                 : normalised_adjacency<double>(load_matrix<double>(r.graph));
   for (const std::string& path : r.weights) parts.weights.push_back(npy_dense<double>(read_npy(path)));
   parts.biases.resize(parts.weights.size());
-  if (ends_with(r.features, ".npy")) {
+  if (r.features.ends_with(".npy")) {
     parts.x_dense = npy_dense<double>(read_npy(r.features));
-  } else if (ends_with(r.features, ".bin")) {
+  } else if (r.features.ends_with(".bin")) {
     parts.x_dense = read_raw_matrix(r.features, parts.a.rows, parts.weights.front().rows).as<double>();
   } else {
     parts.sparse_features = true;

@@ -18,8 +18,9 @@
 namespace plumb {
 namespace {
 
-const std::vector<std::string> kSpecials = {"none",     "nan_first",     "nan_last", "inf",      "minus_inf",
-                                            "both_inf", "all_minus_inf", "negative", "subnormal"};
+const std::vector<std::string> kSpecialWords = {"none",          "nan_first", "nan_last",
+                                                "inf",           "minus_inf", "both_inf",
+                                                "all_minus_inf", "negative",  "subnormal"};
 
 // Puts into x what the parameter `special` names: single values in places that a wrong reduction loses.
 template <class T>
@@ -57,7 +58,7 @@ void keep_from_zero(T* x, std::int64_t n, Reduce::Kind kind) {
 void Reduce::describe(CaseSpace& space) {
   using enum Fill;
   space.words("kind", {"sum", "max"}).extent("n");
-  space.words("special", kSpecials);
+  space.words("special", kSpecialWords);
   space.fills({exact, wide, real, positive, scaled, hostile});
   space.terms([](const Point& p) { return p["n"]; });
   space.work([](const Point& p) { return p["n"]; }, [](const Point& p) { return p["n"]; });
@@ -131,7 +132,7 @@ void Reduce::make(const Case& c, Instance<Reduce, T>& instance) {
                             did_you_mean(word, known), fmt::join(known, ", ")));
   };
   check("kind", kind, kinds);
-  check("special", special, kSpecials);
+  check("special", special, kSpecialWords);
   const std::int64_t n = c.integer("n");
   T* x = instance.arena.template allocate<T>(n);
   fill_values(x, 1, n, c.fill, Role::left, c.seed, 1000);

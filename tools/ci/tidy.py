@@ -22,6 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PINNED = "14"  # as clang-format: another version finds other things
 ROOMS = ("reference", "datasets", "verify", "gpu", "tools")
+OURS = "--header-filter=(%s)/.*\\.[hc]pp$" % "|".join(ROOMS)
 
 
 def die(message):
@@ -43,8 +44,20 @@ def find_tool():
     return die(f"clang-tidy is missing: apt-get install clang-tidy-{PINNED}")
 
 
+def sources(file, build):
+    """The files of ours that a compiled file stands for: itself, or what PLUMB_UNITY made it include."""
+    if file.is_relative_to(build):
+        if not re.fullmatch(r"unity_\d+_cxx\.cxx", file.name):
+            return []
+        files = [Path(f) for f in re.findall(r'^#include "(.*)"$', file.read_text(), re.MULTILINE)]
+    else:
+        files = [file]
+    ours = [f.relative_to(ROOT) for f in files if f.suffix == ".cpp" and f.is_relative_to(ROOT)]
+    return [str(f) for f in ours if f.parts[0] in ROOMS and not (ROOT / f).is_relative_to(build)]
+
+
 def entries(build):
-    """{file: (object, command)} of our own host files, each once; generated ones left out."""
+    """{compiled file: (object, command, its files of ours)}, each once; generated ones left out."""
     try:
         database = json.loads((build / "compile_commands.json").read_text())
     except OSError as e:
@@ -52,12 +65,9 @@ def entries(build):
     found = {}
     for entry in database:
         file = Path(entry["directory"], entry["file"]).resolve()
-        if file.suffix != ".cpp" or not file.is_relative_to(ROOT) or file.is_relative_to(build):
-            continue
-        name = str(file.relative_to(ROOT))
-        if name.partition("/")[0] in ROOMS:
+        if names := sources(file, build):
             output = entry.get("output") or re.search(r" -o (\S+)", entry["command"]).group(1)
-            found.setdefault(name, (output, entry["command"]))
+            found.setdefault(str(file), (output, entry["command"], names))
     return found
 
 
@@ -102,9 +112,12 @@ def write_database(build, folder):
     (folder / "compile_commands.json").write_text(json.dumps(database))
 
 
-def check(tool, database, name, checks):
-    """What clang-tidy finds in a file: "" where it finds nothing."""
-    command = [tool, "-p", str(database), "--quiet", *checks, str(ROOT / name)]
+def check(tool, database, file, checks):
+    """What clang-tidy finds in a compiled file: "" where it finds nothing."""
+    if file.endswith(".cxx"):  # which includes what it is made of
+        checks = [*checks, "-bugprone-suspicious-include"]
+    rules = [f"--config-file={ROOT}/.clang-tidy", OURS, "--checks=" + ",".join(checks)]
+    command = [tool, "-p", str(database), "--quiet", *rules, file]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     found = run.stdout.strip()
     return found or (run.stderr.strip() if run.returncode != 0 else "")
@@ -117,38 +130,42 @@ def main():
     p.add_argument("--deep", action="store_true")
     p.add_argument("--tests", action="store_true", help="the doctest suites too")
     p.add_argument("--jobs", type=int, default=os.cpu_count())
-    a = p.parse_args()
+    a = p.parse_intermixed_args()
     build = a.build.resolve()
     tool, version = find_tool()
     known = entries(build)
+    compiled_as = {name: file for file, (_, _, names) in known.items() for name in names}
     wanted = [os.path.relpath(Path(f).resolve(), ROOT) for f in a.files]
     for name in wanted:
-        if name not in known:
+        if name not in compiled_as:
             die(f"{name}: not compiled in {a.build}")
-    names = wanted or sorted(n for n in known if a.tests or "/tests/" not in n)
-    checks = ["--checks=clang-analyzer-*"] if a.deep else []
+    names = wanted or [n for n in compiled_as if a.tests or "/tests/" not in n]
+    files = sorted({compiled_as[n] for n in names})
+    checks = ["clang-analyzer-*"] if a.deep else []
     memory = Memory(build / "tidy", "\n".join([version, (ROOT / ".clang-tidy").read_text(), *checks]))
     write_database(build, memory.folder)
     of_object = headers(build)
     findings = checked = 0
 
-    def job(name):
-        output, command = known[name]
-        mark = memory.mark(command, [ROOT / name, *of_object.get(output, [])])
+    def job(file):
+        output, command, members = known[file]
+        mark = memory.mark(command, [*(ROOT / name for name in members), *of_object.get(output, [])])
         if mark.exists():
             return None
-        found = check(tool, memory.folder, name, checks)
+        found = check(tool, memory.folder, file, checks)
         if not found:
             mark.touch()
         return found
 
     with ThreadPoolExecutor(a.jobs) as pool:
-        for found in pool.map(job, names):
+        for found in pool.map(job, files):
             checked += found is not None
             if found:
                 findings += 1
                 print(found, flush=True)
-    print(f"tidy: {len(names)} files, {checked} of them checked now, findings in {findings}")
+    print(
+        f"tidy: {len(names)} files, compiled as {len(files)}; {checked} checked now, findings in {findings}"
+    )
     return 1 if findings else 0
 
 

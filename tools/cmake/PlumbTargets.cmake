@@ -80,6 +80,9 @@ function(plumb_library name)
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PUBLIC plumb_flags ${ARG_LINK})
   plumb_precompile(${name})
+  if(PLUMB_UNITY)  # files of one library share a translation unit: no two name something alike
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
 endfunction()
 
 # plumb_test(NAME sources... LINK libs...): a doctest program, registered with ctest.

@@ -13,7 +13,7 @@
 namespace plumb {
 namespace {
 
-constexpr std::size_t kShownFailures = 50;  // a comment has a largest size
+constexpr std::size_t kCommentedFailures = 50;  // a comment has a largest size
 
 std::string cell(std::string_view text) {
   std::string out;
@@ -38,7 +38,7 @@ class Markdown final : public Reporter {
     row.failed += is_failed(r.verdict) ? 1 : 0;
     row.skipped += is_skipped(r.verdict) ? 1 : 0;
     if (!(r.worst.max_ratio <= row.ratio)) row.ratio = r.worst.max_ratio;
-    if (is_failed(r.verdict) && failures_.size() < kShownFailures) failures_.push_back(r);
+    if (is_failed(r.verdict) && failures_.size() < kCommentedFailures) failures_.push_back(r);
     if (const auto now = std::chrono::steady_clock::now(); now - last_ > std::chrono::seconds(3)) {
       last_ = now;
       write("unfinished");

@@ -20,7 +20,7 @@ namespace {
 constexpr double kPatience = 20, kLeastPatience = 1;
 
 // A variant of one schema in its types, and the operator's cases, the cheapest first.
-struct Target {
+struct SchemaTarget {
   const Schema* schema;
   std::map<Dtype, VariantInfo> types;
   const std::vector<Case>* cases;
@@ -70,11 +70,11 @@ std::vector<Case> by_cost(const OperatorEntry& entry, Device device, CaseChoice 
 }
 
 // Attacks schemata in one round; of several workers each takes its share of every schema's mutants.
-class Attack {
+class SchemaAttack {
  public:
-  Attack(const SchemaSweepOptions& o, const std::vector<Target>& targets, SchemaOutcome& outcome)
+  SchemaAttack(const SchemaSweepOptions& o, const std::vector<SchemaTarget>& targets, SchemaOutcome& outcome)
       : options_(o), targets_(targets), outcome_(outcome), workers_(std::max(o.jobs, 1)) {
-    for (const Target& t : targets_) {
+    for (const SchemaTarget& t : targets_) {
       for (const int number : t.schema->mutants) {
         MutantFate& fate = fates_[number];
         fate.number = number, fate.variant = t.schema->variant, fate.op = t.types.begin()->second.op;
@@ -93,7 +93,7 @@ class Attack {
         targets_.size() * shares,
         [&](std::size_t i) { return targets_[i / shares].types.begin()->second.op; },
         [&](Runner& runner, std::size_t i) {
-          const Target& target = targets_[i / shares];
+          const SchemaTarget& target = targets_[i / shares];
           if (target.types.begin()->second.device != device) return;
           attack(runner, target, i % shares, shares, race, sweep);
         });
@@ -106,7 +106,7 @@ class Attack {
   }
 
  private:
-  void attack(Runner& runner, const Target& target, std::size_t share, std::size_t shares, bool race,
+  void attack(Runner& runner, const SchemaTarget& target, std::size_t share, std::size_t shares, bool race,
               const Sweep& sweep) {
     std::vector<MutantFate*> alive;
     for (std::size_t n = share; n < target.schema->mutants.size(); n += shares) {
@@ -207,7 +207,7 @@ class Attack {
   }
 
   const SchemaSweepOptions& options_;
-  const std::vector<Target>& targets_;
+  const std::vector<SchemaTarget>& targets_;
   SchemaOutcome& outcome_;
   int workers_;
   std::map<int, MutantFate>
@@ -258,10 +258,10 @@ std::vector<Schema> read_schemata(const std::string& path) {
 SchemaOutcome attack_schemata(const std::vector<Schema>& schemata, const SchemaSweepOptions& o) {
   SchemaOutcome outcome;
   std::map<std::pair<std::string, Device>, std::vector<Case>> cases;
-  std::vector<Target> targets;
+  std::vector<SchemaTarget> targets;
   const std::vector<VariantInfo> variants = all_variants(o);
   for (const Schema& s : schemata) {
-    Target target{&s, {}, nullptr};
+    SchemaTarget target{&s, {}, nullptr};
     for (const VariantInfo& v : variants) {
       if (v.name == s.variant) target.types[v.dtype] = v;
     }
@@ -272,7 +272,7 @@ SchemaOutcome attack_schemata(const std::vector<Schema>& schemata, const SchemaS
     target.cases = &chosen->second;
     targets.push_back(std::move(target));
   }
-  Attack attack(o, targets, outcome);
+  SchemaAttack attack(o, targets, outcome);
   attack.round(Device::cpu, false);
   for (const bool race : {false, true}) {
     if (stop_signal == 0) attack.round(Device::simt, race);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "gpu/simt/race/race.hpp"
 #include "reference/core/error.hpp"
 
 namespace plumb::simt {
@@ -22,8 +23,6 @@ constexpr ChipLimits kChips[] = {
     {100, 48 * kKiB, 227 * kKiB, 228 * kKiB, kKiB, 1024, 2048, 32, 148},
     {120, 48 * kKiB, 99 * kKiB, 100 * kKiB, kKiB, 1024, 1536, 24, 188},
 };
-
-std::string show(uint3 v) { return fmt::format("({},{},{})", v.x, v.y, v.z); }
 
 Refusal why_shape_refused(const LaunchShape& l, const ChipLimits& chip) {
   const auto refuse = [](std::string text) {
