@@ -288,42 +288,44 @@ unsigned __match_all_sync(unsigned mask, T v, int* all, PLUMB_SIMT_HERE) {
 
 // ---- atomics: relaxed, at the scope in the name; sequenced by the executor, which may switch threads before
 // each ----
-#define PLUMB_SIMT_ATOMIC(name, suffix, scope, expression)                                 \
-  template <class T>                                                                       \
-  PLUMB_SIMT_UNTRACKED T name##suffix(T* p, ::plumb::simt::same_t<T> v, PLUMB_SIMT_HERE) { \
-    ::plumb::simt::atomic_begin(p, sizeof(T), ::plumb::simt::Scope::scope, here);          \
-    const T old = *p;                                                                      \
-    const T now = expression;                                                              \
-    *p = now;                                                                              \
-    ::plumb::simt::atomic_end(std::memcmp(&old, &now, sizeof(T)) != 0);                    \
-    return old;                                                                            \
+#define PLUMB_SIMT_ATOMIC(name, suffix, scope, exchanges, expression)                        \
+  template <class T>                                                                         \
+  PLUMB_SIMT_UNTRACKED T name##suffix(T* p, ::plumb::simt::same_t<T> v, PLUMB_SIMT_HERE) {   \
+    ::plumb::simt::atomic_begin(p, sizeof(T), ::plumb::simt::Scope::scope, here, exchanges); \
+    const T old = *p;                                                                        \
+    const T now = expression;                                                                \
+    *p = now;                                                                                \
+    ::plumb::simt::atomic_end(std::memcmp(&old, &now, sizeof(T)) != 0);                      \
+    return old;                                                                              \
   }
-#define PLUMB_SIMT_ATOMICS(name, expression)           \
-  PLUMB_SIMT_ATOMIC(name, , device, expression)        \
-  PLUMB_SIMT_ATOMIC(name, _system, device, expression) \
-  PLUMB_SIMT_ATOMIC(name, _block, block, expression)
+#define PLUMB_SIMT_ATOMICS_THAT(exchanges, name, expression)      \
+  PLUMB_SIMT_ATOMIC(name, , device, exchanges, expression)        \
+  PLUMB_SIMT_ATOMIC(name, _system, device, exchanges, expression) \
+  PLUMB_SIMT_ATOMIC(name, _block, block, exchanges, expression)
+#define PLUMB_SIMT_ATOMICS(name, expression) PLUMB_SIMT_ATOMICS_THAT(false, name, expression)
 PLUMB_SIMT_ATOMICS(atomicAdd, ::plumb::simt::atomic_sum(p, old, v))
 PLUMB_SIMT_ATOMICS(atomicSub, static_cast<T>(old - v))
 PLUMB_SIMT_ATOMICS(atomicMin, v < old ? v : old)
 PLUMB_SIMT_ATOMICS(atomicMax, old < v ? v : old)
-PLUMB_SIMT_ATOMICS(atomicExch, v)
+PLUMB_SIMT_ATOMICS_THAT(true, atomicExch, v)
 PLUMB_SIMT_ATOMICS(atomicAnd, old& v)
 PLUMB_SIMT_ATOMICS(atomicOr, old | v)
 PLUMB_SIMT_ATOMICS(atomicXor, old ^ v)
 PLUMB_SIMT_ATOMICS(atomicInc, old >= v ? T{0} : static_cast<T>(old + 1))
 PLUMB_SIMT_ATOMICS(atomicDec, old == 0 || old > v ? v : static_cast<T>(old - 1))
 #undef PLUMB_SIMT_ATOMICS
+#undef PLUMB_SIMT_ATOMICS_THAT
 #undef PLUMB_SIMT_ATOMIC
-#define PLUMB_SIMT_CAS(suffix, scope)                                                           \
-  template <class T>                                                                            \
-  PLUMB_SIMT_UNTRACKED T atomicCAS##suffix(T* p, ::plumb::simt::same_t<T> expected,             \
-                                           ::plumb::simt::same_t<T> desired, PLUMB_SIMT_HERE) { \
-    ::plumb::simt::atomic_begin(p, sizeof(T), ::plumb::simt::Scope::scope, here);               \
-    const T old = *p;                                                                           \
-    const bool hit = std::memcmp(&old, &expected, sizeof(T)) == 0;                              \
-    if (hit) *p = desired;                                                                      \
-    ::plumb::simt::atomic_end(hit&& std::memcmp(&old, &desired, sizeof(T)) != 0);               \
-    return old;                                                                                 \
+#define PLUMB_SIMT_CAS(suffix, scope)                                                               \
+  template <class T>                                                                                \
+  PLUMB_SIMT_UNTRACKED T atomicCAS##suffix(T* p, ::plumb::simt::same_t<T> expected,                 \
+                                           ::plumb::simt::same_t<T> desired, PLUMB_SIMT_HERE) {     \
+    ::plumb::simt::atomic_begin(p, sizeof(T), ::plumb::simt::Scope::scope, here, false, &expected); \
+    const T old = *p;                                                                               \
+    const bool hit = std::memcmp(&old, &expected, sizeof(T)) == 0;                                  \
+    if (hit) *p = desired;                                                                          \
+    ::plumb::simt::atomic_end(hit&& std::memcmp(&old, &desired, sizeof(T)) != 0);                   \
+    return old;                                                                                     \
   }
 PLUMB_SIMT_CAS(, device)
 PLUMB_SIMT_CAS(_system, device)

@@ -57,6 +57,15 @@ void best_of(int threads, const float* in, float* out);
 void first_stores(int* flags, int* out);
 void fill_then_add(int* data, int n, void* stream);
 
+// rules.cu
+void votes_of_the_rest(int threads, int n, int* out);
+void last_words(int* out);  // 64 threads
+void tried_maximum(bool only_tried, int blocks, int threads, const int* in, int* most);
+void exchanges(int* flags, int* out);  // 4 flags
+void same_value(int blocks, int* out);
+void read_by_all(int* one, int* out);  // 32 threads
+void volatile_flag(bool ptx, int* data, int* flag, int* out);
+
 // traps.cu
 void shared_overrun(int threads, float* out);
 void global_overrun(int threads, const float* in, float* out, int n);

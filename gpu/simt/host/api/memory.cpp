@@ -72,6 +72,17 @@ cudaError_t host_malloc(void** p, std::size_t bytes, Memory kind) {
   const bool of_device = kTypes[k] == cudaMemoryTypeDevice;
   // What the host may write by itself counts as initialised.
   add_array(fmt::format("{} #{}", kNames[k], ++given().allocations), *p, bytes, !of_device, true, of_device);
+  if (!reserve_shadow(*p)) {
+    std::fprintf(
+        stderr,
+        "%s of %zu bytes: no memory for the shadow that tells races, about 18 times as much; the call "
+        "answers with cudaErrorMemoryAllocation\n",
+        kNames[k], bytes);
+    remove_array(*p);
+    std::free(*p);
+    *p = nullptr;
+    return answer(cudaErrorMemoryAllocation);
+  }
   given().memory[static_cast<unsigned char*>(*p)] = {bytes, kTypes[k], false};
   return cudaSuccess;
 }
