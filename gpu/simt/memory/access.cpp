@@ -189,7 +189,7 @@ void access(void* p, std::size_t bytes, Access kind, Location location, Scope sc
   if (running == nullptr) return host_access(at, bytes, kind, location);
   if (static_cast<std::size_t>(at - running->stack_low) < kStackBytes) return;
   ++current().run.counters.accesses;
-  try {
+  try {  // here, and not in fiber_main(): the kernel's functions may be noexcept
     kernel_access(*running, at, bytes, kind, location, scope);
     return;
   } catch (const std::bad_alloc&) { run_short("the shadow of an array"); }

@@ -75,7 +75,7 @@ cudaError_t host_malloc(void** p, std::size_t bytes, Memory kind) {
   if (!reserve_shadow(*p)) {
     std::fprintf(
         stderr,
-        "%s of %zu bytes: no memory for the shadow that tells races, about 18 times as much; the call "
+        "%s of %zu bytes: no memory for the shadow that tells races, 16 times as much; the call "
         "answers with cudaErrorMemoryAllocation\n",
         kNames[k], bytes);
     remove_array(*p);
