@@ -36,6 +36,11 @@ cudaError_t wait_for(cudaStream_t stream);
 // ---- memory.cpp ----
 /// Whether `p` lies in memory that the host may not touch by itself.
 bool is_plain_device(const void* p);
+/// Memory that nodes of a graph give and take: null where there is none. It has its address at once and for good, since the graph may
+/// run again, and may be touched between the two nodes alone.
+void* memory_of_graphs(std::size_t bytes);
+Operation give_operation(void* p);
+Operation take_operation(void* p, Here here);
 
 // ---- copies.cpp, kernels.cpp ----
 Operation copy_operation(const cudaMemcpy3DParms& p, Here here);
