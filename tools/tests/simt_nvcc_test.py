@@ -242,7 +242,8 @@ class Rules(unittest.TestCase):
         finding, note = found["findings"]
         self.assertEqual((finding["kind"], finding["kernel"]), ("divergent barrier", "meet"))
         self.assertEqual((finding["note"], finding["at"]["line"]), (False, 5))
-        self.assertEqual((note["kind"], note["note"], note["offset_bytes"]), ("uninitialised read", True, 200))
+        told = (note["kind"], note["note"], note["offset_bytes"])
+        self.assertEqual(told, ("uninitialised read", True, 200))
         self.assertTrue(note["at"]["host"])
         results = json.loads((self.folder / "found.sarif").read_text())["runs"][0]["results"]
         self.assertEqual([r["level"] for r in results], ["error", "note"])

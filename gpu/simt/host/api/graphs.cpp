@@ -173,8 +173,9 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph, con
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                                  std::size_t count, const cudaHostNodeParams* p) {
   const cudaHostNodeParams what = *p;
-  return add_node(node, graph, after, count, cudaGraphNodeTypeHost,
-                  [what](const void*) { what.fn(what.userData); });
+  return add_node(node, graph, after, count, cudaGraphNodeTypeHost, [what](const void* key) {
+    plumb::simt::call_in_stream(key, [&] { what.fn(what.userData); });
+  });
 }
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                                      std::size_t count, cudaMemAllocNodeParams* p) {

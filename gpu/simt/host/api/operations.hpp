@@ -30,6 +30,9 @@ cudaError_t host_status();
 bool is_stream(cudaStream_t stream);
 /// Runs `operation` in `stream`, or keeps it where the stream is being captured.
 cudaError_t queue(cudaStream_t stream, cudaGraphNodeType type, Operation operation);
+/// Calls a function of the host's where `stream` (its key) calls it. It may tell any of the host's threads that the stream's work
+/// before it is done, in ways that nobody sees: the host knows it from there on.
+void call_in_stream(const void* stream, const std::function<void()>& function);
 /// The host waits for all that `stream` holds.
 cudaError_t wait_for(cudaStream_t stream);
 
