@@ -610,6 +610,16 @@ class Asm:
     def do_lop3(self, words, args):
         return self.call(P + 'lop3', words, args, 4)
 
+    def do_vabsdiff4(self, words, args):  # alone with .add: the four differences are summed
+        if len(args) != 4 or words[1:] not in (['u32', 'u32', 'u32', 'add'], ['s32', 's32', 's32', 'add']):
+            return None
+        a, b, c = (self.value(one, 'unsigned') for one in args[1:])
+        return self.assign(args[0], '__vsad%s4(%s, %s) + %s' % (words[1][0], a, b, c))
+
+    def do_vabsdiff2(self, words, args):
+        made = self.do_vabsdiff4(words, args)
+        return made and made.replace('4(', '2(', 1)
+
     def do_bmsk(self, words, args):
         if words[1:] not in (['clamp', 'b32'], ['wrap', 'b32']):
             return None

@@ -170,6 +170,7 @@ void invoke_one(int blocks, int* count);
 // numbers.cu
 void rounded_intrinsics(const float* x, const double* y, float* f, double* d);  // 3, 4, 16, 10
 void packed_intrinsics(const unsigned* x, int* out);                            // 4, 19
+void parts_of_words(const unsigned* x, unsigned* out);                          // 2, 16
 
 // limits.cu
 int static_shared_bytes();
