@@ -84,6 +84,18 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a value that is read in parts and tried whole is a note") {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    CAPTURE(seed);
+    std::vector<int> both;
+    const auto findings = findings_with({}, seed, [&] { tried_pair(2, 64, zeros(both, 1, "both")); });
+    CHECK(both[0] == 128 * 0x10001);
+    if (!checked()) continue;
+    CHECK_FALSE(findings.empty());
+    for (const auto& f : findings) CHECK_MESSAGE(f.is_note, all_of(findings));
+  }
+}
+
 TEST_CASE("an exchange needs nothing to have been written before") {
   std::vector<int> flags(4), out(1);
   Run run;

@@ -21,11 +21,11 @@ void note_read(Thread& t, const unsigned char* p, std::size_t bytes, Location lo
 }
 
 void note_attempt(Thread& t, const void* p, std::size_t bytes, const void* expected) {
-  if (bytes > sizeof(PastRead::value)) return;
-  std::uint64_t value = 0;
-  std::memcpy(&value, expected, bytes);
   for (PastRead& r : t.past_reads) {
-    if (r.at != p || r.bytes != bytes || r.value != value) continue;
+    const auto offset = static_cast<std::size_t>(r.at - static_cast<const unsigned char*>(p));
+    if (r.at == nullptr || offset >= bytes || offset + r.bytes > bytes)
+      continue;  // a pair of halves is read one by one
+    if (std::memcmp(static_cast<const unsigned char*>(expected) + offset, &r.value, r.bytes) != 0) continue;
     RaceState& race = current().race;
     race.tried_somewhere.set(r.location % race.tried_somewhere.size());
     Attempts& place = race.attempts[r.location];

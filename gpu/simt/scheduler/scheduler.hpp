@@ -19,7 +19,7 @@ namespace plumb::simt {
 
 constexpr int kMaxThreads = 1024;
 constexpr std::uint32_t kGap = 64;  // bytes between pieces of shared memory
-constexpr unsigned kPastReads = 4;
+constexpr unsigned kPastReads = 8;
 constexpr unsigned char kGapByte = 0xfb;  // what they hold
 
 struct PendingCopy {

@@ -40,6 +40,17 @@ __global__ void tried_maximum_kernel(const int* in, int* most) {
   } while (seen != expected);
 }
 
+// The same of a pair of half words, which are looked at one by one.
+__global__ void tried_pair_kernel(int* both) {
+  const short* halves = reinterpret_cast<const short*>(both);
+  const short low = halves[0], high = halves[1];  // <- first look at halves
+  int seen = static_cast<int>(static_cast<unsigned>(high) << 16 | static_cast<unsigned short>(low)), expected;
+  do {
+    expected = seen;
+    seen = atomicCAS(both, expected, expected + 0x10001);
+  } while (seen != expected);
+}
+
 __global__ void exchanges_kernel(int* flags, int* out) {
   if (threadIdx.x != 0) return;
   atomicExch(&flags[0], 1);
@@ -96,6 +107,9 @@ void last_words(int* out) { launch(last_words_kernel, 1, 64, 0, nullptr, out); }
 void tried_maximum(bool only_tried, int blocks, int threads, const int* in, int* most) {
   launch(only_tried ? tried_maximum_kernel<true> : tried_maximum_kernel<false>, blocks, threads, 0, nullptr,
          in, most);
+}
+void tried_pair(int blocks, int threads, int* both) {
+  launch(tried_pair_kernel, blocks, threads, 0, nullptr, both);
 }
 void exchanges(int* flags, int* out) { launch(exchanges_kernel, 1, 32, 0, nullptr, flags, out); }
 void same_value(int blocks, int* out) { launch(same_value_kernel, blocks, 32, 0, nullptr, out); }

@@ -61,6 +61,7 @@ void fill_then_add(int* data, int n, void* stream);
 void votes_of_the_rest(int threads, int n, int* out);
 void last_words(int* out);  // 64 threads
 void tried_maximum(bool only_tried, int blocks, int threads, const int* in, int* most);
+void tried_pair(int blocks, int threads, int* both);
 void exchanges(int* flags, int* out);  // 4 flags
 void same_value(int blocks, int* out);
 void read_by_all(int* one, int* out);  // 32 threads
