@@ -56,10 +56,8 @@ __global__ void exchanges_kernel(int* flags, int* out) {
   atomicExch(&flags[0], 1);
   cuda::atomic_ref<int, cuda::thread_scope_device>(flags[1]).exchange(2, cuda::std::memory_order_relaxed);
   __atomic_exchange_n(&flags[2], 3, __ATOMIC_RELAXED);
-#ifdef PLUMB_SIMT
   int old;
   asm volatile("atom.global.exch.b32 %0, [%1], %2;" : "=r"(old) : "l"(&flags[3]), "r"(4));
-#endif
   *out = flags[0] + flags[1] + flags[2] + flags[3];
 }
 
