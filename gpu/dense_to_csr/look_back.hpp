@@ -6,6 +6,8 @@
 // word, so no fence is needed between the two. Tiles are numbered by a ticket: whoever waits, waits for a
 // block that has started.
 #pragma once
+#include <cuda/atomic>
+
 #include "gpu/dense_to_csr/common.hpp"
 
 namespace plumb {
@@ -17,18 +19,19 @@ constexpr int kTilePieces = kThreads * kRounds;
 
 using State = unsigned long long;  // 0: nothing known
 constexpr State kCount = State{1} << 32, kSum = State{2} << 32;
+using StateRef = cuda::atomic_ref<State, cuda::thread_scope_device>;
 
 /// The entries before `tile`, by one warp; publishes `count`, the tile's own, and then the sum. The same in
 /// all lanes.
-PLUMB_DEVICE unsigned look_back(volatile State* state /* (tiles) */, Index tile, unsigned count, int lane) {
-  if (lane == 0) state[tile] = (tile == 0 ? kSum : kCount) | count;
+PLUMB_DEVICE unsigned look_back(State* state /* (tiles) */, Index tile, unsigned count, int lane) {
+  if (lane == 0) StateRef(state[tile]).store((tile == 0 ? kSum : kCount) | count, cuda::memory_order_relaxed);
   unsigned before = 0;
   for (Index last = tile - 1; last >= 0; last -= 32) {
     const Index mine = last - lane;  // lane 0 looks at the nearest
     State word = kSum;
     if (mine >= 0) {
       for (;;) {
-        word = state[mine];
+        word = StateRef(state[mine]).load(cuda::memory_order_relaxed);
         if (word != 0) break;
         __nanosleep(20);
       }
@@ -41,7 +44,7 @@ PLUMB_DEVICE unsigned look_back(volatile State* state /* (tiles) */, Index tile,
     before += part;
     if (sums != 0) break;
   }
-  if (lane == 0 && tile > 0) state[tile] = kSum | (before + count);
+  if (lane == 0 && tile > 0) StateRef(state[tile]).store(kSum | (before + count), cuda::memory_order_relaxed);
   return before;
 }
 

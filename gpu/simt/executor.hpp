@@ -31,6 +31,8 @@ struct Options {
       0;              // of all launches together; a launch beyond them stops the run. 0: any number
   int chip = 90;      // the compute capability whose launch limits apply: 90 is sm_90
   bool check = true;  // every access, for races, bounds and initialisation; false: only what shows by itself
+  bool strict = false;              // two plain writes of the same value race, too
+  bool volatile_is_atomic = false;  // volatile accesses of global memory are relaxed atomics, as in PTX
 };
 
 enum class FindingKind : std::uint8_t {
@@ -71,9 +73,11 @@ struct Finding {
   std::string hint;  // what would order the two accesses, or what to look at; may be empty
   Place place;
   ThreadId thread;
+  bool is_note = false;  // worth a look, and no mistake by itself
   bool has_other = false;
   Place other_place;
   ThreadId other_thread;
+  std::string other_kernel;  // where the other access is of another launch
   std::string array;         // empty where no array is involved
   std::int64_t offset = -1;  // bytes into it
   std::int64_t repeats = 1;  // how often the same pair of lines was seen

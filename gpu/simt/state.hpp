@@ -1,6 +1,7 @@
 // The state of the executor: one struct for each concern, behind current(). One per process: instrumented code finds it without an
 // argument. Included by .cpp files alone; a header of a room knows the types of its own room and of those before it.
 #pragma once
+#include <bitset>
 #include <unordered_map>
 
 #include "gpu/simt/host/stream_order.hpp"
@@ -75,6 +76,8 @@ struct RaceState {
   std::vector<std::uint32_t> free_mark_sets;
   Doubt doubt;
   RawFinding doubtful;
+  std::unordered_map<Location, Attempts> attempts;
+  std::bitset<1024> tried_somewhere;         // by the remainder of a place: whether it may be in `attempts`
   const unsigned char* access_at = nullptr;  // the access being looked at
   std::size_t access_bytes = 0;
 };

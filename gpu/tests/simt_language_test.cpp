@@ -232,6 +232,21 @@ TEST_CASE("kernels and launches as users write them run through the rewriter") {
   }
 }
 
+TEST_CASE("operations on the bytes and half words of a word saturate, compare and sum as CUDA says") {
+  const std::vector<unsigned> in{0x80ff017f, 0x7f020181};
+  const std::vector<unsigned> want{0x00000105, 0x0000fe06, 0xff010200, 0xffff02ff, 0x8000fffe, 0x01fd0000,
+                                   0x8001017f, 0x7f01017f, 0x7f01fe81, 0x7f01ff81, 0x00000001, 0x0000ffff,
+                                   0x00000000, 0x00000200, 0x000001ff, 0x7f800180};
+  std::vector<unsigned> out(want.size());
+  Run run;
+  parts_of_words(run.input(in), run.output(out));
+  CHECK(Run::findings().empty());
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    CAPTURE(i);
+    CHECK(out[i] == want[i]);
+  }
+}
+
 TEST_CASE("the same seed gives the same schedule") {
   std::int64_t switches[2];
   for (std::int64_t& s : switches) {

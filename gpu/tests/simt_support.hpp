@@ -34,6 +34,7 @@ class Run {
     options.seed = seed;
     options.resident_blocks = resident;
     options.check = checked();
+    options.volatile_is_atomic = true;  // the kernels' flags; simt_rules_test.cpp has what holds otherwise
     simt::begin_run(options);
   }
   template <class T>

@@ -133,6 +133,16 @@ class Plumb(unittest.TestCase):
         self.assertFalse((self.folder / "build").exists())
         self.assertIn("did you mean 'cpu'?", self.plumb("build", preset="cpuu").stderr)
 
+    def test_options_of_simt_that_cannot_be_are_refused(self):
+        for option, told in (
+            ("--volatile=perhaps", "it is --volatile=plain or --volatile=atomic"),
+            ("--seed=x", "a seed is a number"),
+            ("--json", "takes its value behind a ="),
+        ):
+            got = self.plumb("simt", option, "a.cu")
+            self.assertEqual(got.returncode, 2, option)
+            self.assertIn(told, got.stderr)
+
     def test_workers_that_verify_asks_for_are_built(self):
         (self.play / "needs").write_text("needs: plumb_simt_worker\nneeds: plumb_stress_worker\n")
         got = self.plumb("verify", "--case", "a b", "--device", "simt")

@@ -1,5 +1,8 @@
 """tools/simt-nvcc as a project's build calls it: options, and programs that are made and run."""
 
+import json
+import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -153,6 +156,107 @@ class Projects(unittest.TestCase):
             "TWICE", self.nvcc("-rdc=true", "k.cu", "main.cu", "host.cpp", "-o", "program", status=1).stderr
         )
         self.assertIn("nothing.cu: no such file", self.nvcc("nothing.cu", status=2).stderr)
+
+
+RULES = """#include <cstdio>
+#include <cstring>
+__global__ void meet(int* to, int n) {
+  if (threadIdx.x >= n) return;
+  __syncthreads();
+  to[threadIdx.x] = 1;
+}
+__global__ void same(int* to) { *to = 1; }
+__global__ void poll(volatile int* flag) {
+  if (blockIdx.x == 0) *flag = 1;
+  else while (*flag == 0) {}
+}
+int main(int argc, char** argv) {
+  const auto is = [&](const char* what) { return std::strcmp(argv[1], what) == 0; };
+  int *d, h[64];
+  const size_t bytes = is("large") ? size_t(3) << 30 : sizeof h;
+  const cudaError_t e = cudaMalloc(&d, bytes);
+  if (is("large")) return e == cudaErrorMemoryAllocation ? 7 : 8;
+  if (is("same") || is("poll")) cudaMemset(d, 0, sizeof h);
+  if (is("meet")) meet<<<1, 64>>>(d, 50);
+  if (is("same")) same<<<2, 1>>>(d);
+  if (is("poll")) poll<<<2, 1>>>(d);
+  const bool went_on = cudaDeviceSynchronize() == cudaSuccess;
+  cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);
+  std::puts(went_on && (!is("meet") || h[49] == 1) ? "went on" : "stopped");
+  return 0;
+}
+"""
+
+
+class Rules(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory(prefix="simt rules ")
+        cls.addClassCleanup(scratch.cleanup)
+        cls.folder = Path(scratch.name)
+        (cls.folder / "rules.cu").write_text(RULES)
+        subprocess.run(
+            [str(ROOT / "tools/simt-nvcc"), "rules.cu", "-o", "rules"],
+            cwd=cls.folder,
+            check=True,
+            timeout=PATIENCE,
+        )
+
+    def ran(self, mode, status, before=None, **environment):
+        got = subprocess.run(
+            [str(self.folder / "rules"), mode],
+            cwd=self.folder,
+            env={**os.environ, **environment},
+            preexec_fn=before,
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+        self.assertEqual(got.returncode, status, got.stdout + got.stderr)
+        return got
+
+    def test_a_barrier_without_returned_threads_is_a_finding_and_the_program_goes_on(self):
+        got = self.ran("meet", 1)
+        self.assertIn("went on", got.stdout)
+        self.assertIn("50 of 64 threads meet at __syncthreads", got.stderr)
+
+    def test_unwritten_bytes_copied_to_the_host_are_a_note(self):
+        got = self.ran("copy", 0)
+        self.assertIn("note: uninitialised read in cudaMemcpy: 'cudaMalloc #1' at byte 0", got.stderr)
+        self.assertIn("1 note", got.stderr)
+
+    def test_strict_and_volatile(self):
+        self.ran("same", 0)
+        self.assertIn("race in same", self.ran("same", 1, PLUMB_SIMT_STRICT="1").stderr)
+        self.assertIn("volatile is not atomic", self.ran("poll", 1).stderr)
+        self.ran("poll", 0, PLUMB_SIMT_VOLATILE="atomic")
+        got = self.ran("poll", 2, PLUMB_SIMT_VOLATILE="perhaps")
+        self.assertIn("PLUMB_SIMT_VOLATILE=perhaps: it is 'plain' or 'atomic'", got.stderr)
+
+    def test_findings_as_json_and_sarif(self):
+        files = {"PLUMB_SIMT_JSON": "found.json", "PLUMB_SIMT_SARIF": "found.sarif", "PLUMB_SIMT_SEED": "6"}
+        self.ran("meet", 1, **files)
+        found = json.loads((self.folder / "found.json").read_text())
+        self.assertEqual(found["seed"], 6)
+        finding, note = found["findings"]
+        self.assertEqual((finding["kind"], finding["kernel"]), ("divergent barrier", "meet"))
+        self.assertEqual((finding["note"], finding["at"]["line"]), (False, 5))
+        told = (note["kind"], note["note"], note["offset_bytes"])
+        self.assertEqual(told, ("uninitialised read", True, 200))
+        self.assertTrue(note["at"]["host"])
+        results = json.loads((self.folder / "found.sarif").read_text())["runs"][0]["results"]
+        self.assertEqual([r["level"] for r in results], ["error", "note"])
+        where = results[0]["locations"][0]["physicalLocation"]
+        self.assertTrue(where["artifactLocation"]["uri"].endswith("rules.cu"))
+        self.assertEqual(where["region"]["startLine"], 5)
+        self.ran("same", 0, **files)
+        self.assertEqual(json.loads((self.folder / "found.json").read_text())["findings"], [])
+
+    def test_no_room_for_a_shadow_is_an_error_of_the_allocation(self):
+        limit = 16 << 30  # bytes: room for the array, not for what is kept beside it
+        got = self.ran("large", 7, before=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        self.assertIn("cudaMalloc of 3221225472 bytes: no memory for the shadow", got.stderr)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 // Planted faults of dense_to_csr on a device: places by ballot, by scans over warps, and by looking back at
 // earlier tiles.
+#include <cuda/atomic>
+
 #include "reference/ops/dense_to_csr.hpp"
 #include "verify/mutants/device_mutant.hpp"
 
@@ -139,13 +141,15 @@ __global__ void dense_to_csr_mutant_packed(In<T> in, Out<T> out) {
   }
 }
 
+using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
+
 // A warp per row, two to a block, in the order of a ticket; a row learns what lies before it from the rows
 // before. Both rows of a block are counted before either looks back, so that the second may meet the
 // first's count, or its sum.
 template <class T, Fault F>
 __global__ void dense_to_csr_mutant_look_back(In<T> in, Out<T> out, unsigned* ticket /* (1) */,
-                                              volatile unsigned* flag /* (rows) */,
-                                              unsigned* count /* (rows) */, unsigned* sum /* (rows) */) {
+                                              unsigned* flag /* (rows) */, unsigned* count /* (rows) */,
+                                              unsigned* sum /* (rows) */) {
   __shared__ unsigned taken;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   if (threadIdx.x == 0) taken = atomicAdd(ticket, 1u);
@@ -157,7 +161,7 @@ __global__ void dense_to_csr_mutant_look_back(In<T> in, Out<T> out, unsigned* ti
   if (lane == 0 && i < in.x.rows) {
     count[i] = own;
     if (F != Fault::no_fence) __threadfence();
-    flag[i] = 1;
+    Flag(flag[i]).store(1, cuda::memory_order_relaxed);
   }
   __syncthreads();
   if (i >= in.x.rows) return;  // whole warps, and no barrier follows
@@ -165,11 +169,8 @@ __global__ void dense_to_csr_mutant_look_back(In<T> in, Out<T> out, unsigned* ti
   if (lane == 0) {
     unsigned before = 0;
     for (Index r = i - 1; r >= 0; --r) {
-      unsigned known = flag[r];
-      while (known == 0) {
-        __nanosleep(20);
-        known = flag[r];
-      }
+      unsigned known = 0;
+      while ((known = Flag(flag[r]).load(cuda::memory_order_relaxed)) == 0) __nanosleep(20);
       if (F != Fault::no_fence) __threadfence();
       if (known == 2) {
         before += sum[r];
@@ -180,7 +181,7 @@ __global__ void dense_to_csr_mutant_look_back(In<T> in, Out<T> out, unsigned* ti
     }
     sum[i] = before + own;
     if (F != Fault::no_fence) __threadfence();
-    flag[i] = 2;
+    Flag(flag[i]).store(2, cuda::memory_order_relaxed);
     begin = before;
     out.row_ptr[i + 1] = static_cast<std::int32_t>(before + own);
     if (i == 0) out.row_ptr[0] = 0;
@@ -206,7 +207,7 @@ void run(const P<T>&, const In<T>& in, const Out<T>& out, Context& context) {
     device_fill(words, 0, static_cast<std::size_t>(cleared) * sizeof(unsigned), context.stream);
     if (rows == 0) device_fill(out.row_ptr.data, 0, sizeof(std::int32_t), context.stream);
     launch(dense_to_csr_mutant_look_back<T, F>, (rows + 1) / 2, kThreads, 0, context.stream, in, out, words,
-           static_cast<volatile unsigned*>(words + 1), words + 1 + rows, words + 1 + 2 * rows);
+           words + 1, words + 1 + rows, words + 1 + 2 * rows);
   } else if (F == Fault::no_barrier_between_warps || F == Fault::totals_overwritten) {
     launch(dense_to_csr_mutant_warps<T, F>, 1, kThreads, 0, context.stream, in, out);
   } else if (F == Fault::bytes_overflow) {

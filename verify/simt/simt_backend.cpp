@@ -55,6 +55,7 @@ class SimtBackend final : public Backend {
     // races first: the first finding gives the verdict
     std::vector<std::string> others;
     for (const simt::Finding& f : simt::end_run()) {
+      if (f.is_note) continue;
       std::string text = f.describe();
       while (!text.empty() && text.back() == '\n') text.pop_back();
       (f.kind == simt::FindingKind::race ? found_ : others).push_back(std::move(text));

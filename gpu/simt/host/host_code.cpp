@@ -87,7 +87,7 @@ void host_access(unsigned char* at, std::size_t bytes, Access kind, Location loc
     for_each_mark(*array->shadow->at(i), [&](const Mark& mark) {
       if (reported || !in_flight(mark)) return;
       if (strong) {
-        if (mark.writes != 0 && mark.strength != kPlain) take_up(mark);
+        if (mark.writes != 0 && (mark.strength != kPlain || mark.is_volatile != 0)) take_up(mark);
       } else if (writes || mark.writes != 0) {
         report(*array, offset, writes, mark, location);
         reported = true;

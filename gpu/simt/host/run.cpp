@@ -23,6 +23,8 @@ void begin_run(const Options& options) {
   current().memory.last_array = nullptr;
   current().memory.lowest = UINTPTR_MAX, current().memory.highest = 0;
   forget_histories(options.seed);
+  current().race.attempts.clear();
+  current().race.tried_somewhere.reset();
   current().streams.keys.clear();
   current().streams.knows.clear();
   current().report.findings.clear();

@@ -52,7 +52,7 @@ void object_barrier_copies_arrive(const void* object, bool counted, Here here);
 void bulk_copy(void* shared_dst, const void* global_src, int bytes, const void* object, Here here);
 
 /// An atomic access with C++ ordering, at a scope; the plain access itself follows, then atomic_end().
-enum class Ordered : unsigned char { load, store, rmw };
+enum class Ordered : unsigned char { load, store, rmw, exchange };
 void ordered_begin(const volatile void* p, std::size_t bytes, Ordered kind, Scope scope, bool release,
                    Here here);
 void ordered_end(bool changed, bool acquire);
@@ -76,7 +76,9 @@ void poison_value(void* out, std::size_t bytes);
 /// Sequentially consistent, as __threadfence() is, or acquire and release alone.
 void fence(Scope scope, bool sequential = true);
 /// Before and after the plain code of an atomic operation; nothing runs in between.
-void atomic_begin(const volatile void* p, std::size_t bytes, Scope scope, Here here);
+/// `exchanges`: it does not need what was there. `expected`: what a compare-and-exchange compares with; null: it is none.
+void atomic_begin(const volatile void* p, std::size_t bytes, Scope scope, Here here, bool exchanges = false,
+                  const void* expected = nullptr);
 void atomic_end(bool changed);
 void pause();  // lets others run
 long long clock_ticks();

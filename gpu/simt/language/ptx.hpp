@@ -58,8 +58,9 @@ PLUMB_SIMT_UNTRACKED void store(T* p, T v, Scope scope, bool release, PLUMB_SIMT
 }
 /// *p becomes change(*p); what it was is returned.
 template <class T, class Change>
-PLUMB_SIMT_UNTRACKED T update(T* p, Scope scope, bool acquire, bool release, Change change, PLUMB_SIMT_HERE) {
-  ordered_begin(p, sizeof(T), Ordered::rmw, scope, release, here);
+PLUMB_SIMT_UNTRACKED T update(T* p, Scope scope, bool acquire, bool release, Change change, PLUMB_SIMT_HERE,
+                              Ordered kind = Ordered::rmw) {
+  ordered_begin(p, sizeof(T), kind, scope, release, here);
   const T old = *p;
   const T now = change(old);
   *p = now;

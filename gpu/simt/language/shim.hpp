@@ -27,6 +27,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <type_traits>
 
@@ -288,42 +289,44 @@ unsigned __match_all_sync(unsigned mask, T v, int* all, PLUMB_SIMT_HERE) {
 
 // ---- atomics: relaxed, at the scope in the name; sequenced by the executor, which may switch threads before
 // each ----
-#define PLUMB_SIMT_ATOMIC(name, suffix, scope, expression)                                 \
-  template <class T>                                                                       \
-  PLUMB_SIMT_UNTRACKED T name##suffix(T* p, ::plumb::simt::same_t<T> v, PLUMB_SIMT_HERE) { \
-    ::plumb::simt::atomic_begin(p, sizeof(T), ::plumb::simt::Scope::scope, here);          \
-    const T old = *p;                                                                      \
-    const T now = expression;                                                              \
-    *p = now;                                                                              \
-    ::plumb::simt::atomic_end(std::memcmp(&old, &now, sizeof(T)) != 0);                    \
-    return old;                                                                            \
+#define PLUMB_SIMT_ATOMIC(name, suffix, scope, exchanges, expression)                        \
+  template <class T>                                                                         \
+  PLUMB_SIMT_UNTRACKED T name##suffix(T* p, ::plumb::simt::same_t<T> v, PLUMB_SIMT_HERE) {   \
+    ::plumb::simt::atomic_begin(p, sizeof(T), ::plumb::simt::Scope::scope, here, exchanges); \
+    const T old = *p;                                                                        \
+    const T now = expression;                                                                \
+    *p = now;                                                                                \
+    ::plumb::simt::atomic_end(std::memcmp(&old, &now, sizeof(T)) != 0);                      \
+    return old;                                                                              \
   }
-#define PLUMB_SIMT_ATOMICS(name, expression)           \
-  PLUMB_SIMT_ATOMIC(name, , device, expression)        \
-  PLUMB_SIMT_ATOMIC(name, _system, device, expression) \
-  PLUMB_SIMT_ATOMIC(name, _block, block, expression)
+#define PLUMB_SIMT_ATOMICS_THAT(exchanges, name, expression)      \
+  PLUMB_SIMT_ATOMIC(name, , device, exchanges, expression)        \
+  PLUMB_SIMT_ATOMIC(name, _system, device, exchanges, expression) \
+  PLUMB_SIMT_ATOMIC(name, _block, block, exchanges, expression)
+#define PLUMB_SIMT_ATOMICS(name, expression) PLUMB_SIMT_ATOMICS_THAT(false, name, expression)
 PLUMB_SIMT_ATOMICS(atomicAdd, ::plumb::simt::atomic_sum(p, old, v))
 PLUMB_SIMT_ATOMICS(atomicSub, static_cast<T>(old - v))
 PLUMB_SIMT_ATOMICS(atomicMin, v < old ? v : old)
 PLUMB_SIMT_ATOMICS(atomicMax, old < v ? v : old)
-PLUMB_SIMT_ATOMICS(atomicExch, v)
+PLUMB_SIMT_ATOMICS_THAT(true, atomicExch, v)
 PLUMB_SIMT_ATOMICS(atomicAnd, old& v)
 PLUMB_SIMT_ATOMICS(atomicOr, old | v)
 PLUMB_SIMT_ATOMICS(atomicXor, old ^ v)
 PLUMB_SIMT_ATOMICS(atomicInc, old >= v ? T{0} : static_cast<T>(old + 1))
 PLUMB_SIMT_ATOMICS(atomicDec, old == 0 || old > v ? v : static_cast<T>(old - 1))
 #undef PLUMB_SIMT_ATOMICS
+#undef PLUMB_SIMT_ATOMICS_THAT
 #undef PLUMB_SIMT_ATOMIC
-#define PLUMB_SIMT_CAS(suffix, scope)                                                           \
-  template <class T>                                                                            \
-  PLUMB_SIMT_UNTRACKED T atomicCAS##suffix(T* p, ::plumb::simt::same_t<T> expected,             \
-                                           ::plumb::simt::same_t<T> desired, PLUMB_SIMT_HERE) { \
-    ::plumb::simt::atomic_begin(p, sizeof(T), ::plumb::simt::Scope::scope, here);               \
-    const T old = *p;                                                                           \
-    const bool hit = std::memcmp(&old, &expected, sizeof(T)) == 0;                              \
-    if (hit) *p = desired;                                                                      \
-    ::plumb::simt::atomic_end(hit&& std::memcmp(&old, &desired, sizeof(T)) != 0);               \
-    return old;                                                                                 \
+#define PLUMB_SIMT_CAS(suffix, scope)                                                               \
+  template <class T>                                                                                \
+  PLUMB_SIMT_UNTRACKED T atomicCAS##suffix(T* p, ::plumb::simt::same_t<T> expected,                 \
+                                           ::plumb::simt::same_t<T> desired, PLUMB_SIMT_HERE) {     \
+    ::plumb::simt::atomic_begin(p, sizeof(T), ::plumb::simt::Scope::scope, here, false, &expected); \
+    const T old = *p;                                                                               \
+    const bool hit = std::memcmp(&old, &expected, sizeof(T)) == 0;                                  \
+    if (hit) *p = desired;                                                                          \
+    ::plumb::simt::atomic_end(hit&& std::memcmp(&old, &desired, sizeof(T)) != 0);                   \
+    return old;                                                                                     \
   }
 PLUMB_SIMT_CAS(, device)
 PLUMB_SIMT_CAS(_system, device)
@@ -521,13 +524,22 @@ C dot_of_bytes(unsigned a, unsigned b, C c, int parts, int first) {
   return static_cast<C>(sum);
 }
 }  // namespace plumb::simt
-#define PLUMB_SIMT_BY_PARTS(name, signed_or_not, expression)                                            \
-  inline unsigned __v##name##4(unsigned a, unsigned b) {                                                \
-    return ::plumb::simt::by_parts<signed_or_not char>(a, b, [](int x, int y) { return expression; });  \
-  }                                                                                                     \
-  inline unsigned __v##name##2(unsigned a, unsigned b) {                                                \
-    return ::plumb::simt::by_parts<signed_or_not short>(a, b, [](int x, int y) { return expression; }); \
+#define PLUMB_SIMT_BY_PARTS_OF(name, type, expression)            \
+  inline unsigned __v##name(unsigned a, unsigned b) {             \
+    return ::plumb::simt::by_parts<type>(a, b, [](int x, int y) { \
+      constexpr int low = std::numeric_limits<type>::min();       \
+      constexpr int high = std::numeric_limits<type>::max();      \
+      (void)low, (void)high;                                      \
+      return static_cast<int>(expression);                        \
+    });                                                           \
   }
+#define PLUMB_SIMT_BY_PARTS(name, signed_or_not, expression)      \
+  PLUMB_SIMT_BY_PARTS_OF(name##4, signed_or_not char, expression) \
+  PLUMB_SIMT_BY_PARTS_OF(name##2, signed_or_not short, expression)
+// A comparison: all ones where it holds, or 1.
+#define PLUMB_SIMT_COMPARES(name, signed_or_not, holds)           \
+  PLUMB_SIMT_BY_PARTS(cmp##name, signed_or_not, (holds) ? -1 : 0) \
+  PLUMB_SIMT_BY_PARTS(set##name, signed_or_not, (holds) ? 1 : 0)
 PLUMB_SIMT_BY_PARTS(add, unsigned, x + y)
 PLUMB_SIMT_BY_PARTS(sub, unsigned, x - y)
 PLUMB_SIMT_BY_PARTS(maxs, signed, x < y ? y : x)
@@ -538,12 +550,46 @@ PLUMB_SIMT_BY_PARTS(avgs, signed, (x + y + (x + y >= 0)) >> 1)
 PLUMB_SIMT_BY_PARTS(avgu, unsigned, (x + y + 1) >> 1)
 PLUMB_SIMT_BY_PARTS(absdiffs, signed, x < y ? y - x : x - y)
 PLUMB_SIMT_BY_PARTS(absdiffu, unsigned, x < y ? y - x : x - y)
-PLUMB_SIMT_BY_PARTS(cmpeq, unsigned, x == y ? -1 : 0)
-PLUMB_SIMT_BY_PARTS(cmpne, unsigned, x != y ? -1 : 0)
-PLUMB_SIMT_BY_PARTS(cmpgts, signed, x > y ? -1 : 0)
-PLUMB_SIMT_BY_PARTS(cmpgtu, unsigned, x > y ? -1 : 0)
-PLUMB_SIMT_BY_PARTS(cmplts, signed, x < y ? -1 : 0)
-PLUMB_SIMT_BY_PARTS(cmpltu, unsigned, x < y ? -1 : 0)
+PLUMB_SIMT_BY_PARTS(haddu, unsigned, (x + y) >> 1)
+PLUMB_SIMT_BY_PARTS(addss, signed, std::clamp(x + y, low, high))
+PLUMB_SIMT_BY_PARTS(addus, unsigned, std::clamp(x + y, low, high))
+PLUMB_SIMT_BY_PARTS(subss, signed, std::clamp(x - y, low, high))
+PLUMB_SIMT_BY_PARTS(subus, unsigned, std::clamp(x - y, low, high))
+PLUMB_SIMT_COMPARES(eq, unsigned, x == y)
+PLUMB_SIMT_COMPARES(ne, unsigned, x != y)
+PLUMB_SIMT_COMPARES(gts, signed, x > y)
+PLUMB_SIMT_COMPARES(gtu, unsigned, x > y)
+PLUMB_SIMT_COMPARES(ges, signed, x >= y)
+PLUMB_SIMT_COMPARES(geu, unsigned, x >= y)
+PLUMB_SIMT_COMPARES(lts, signed, x < y)
+PLUMB_SIMT_COMPARES(ltu, unsigned, x < y)
+PLUMB_SIMT_COMPARES(les, signed, x <= y)
+PLUMB_SIMT_COMPARES(leu, unsigned, x <= y)
+// Of one word, and sums of the parts' differences.
+#define PLUMB_SIMT_OF_ONE(parts)                                                 \
+  inline unsigned __vneg##parts(unsigned a) { return __vsub##parts(0, a); }      \
+  inline unsigned __vnegss##parts(unsigned a) { return __vsubss##parts(0, a); }  \
+  inline unsigned __vabs##parts(unsigned a) { return __vabsdiffs##parts(a, 0); } \
+  inline unsigned __vabsss##parts(unsigned a) { return __vmaxs##parts(a, __vsubss##parts(0, a)); }
+PLUMB_SIMT_OF_ONE(2)
+PLUMB_SIMT_OF_ONE(4)
+#undef PLUMB_SIMT_OF_ONE
+inline unsigned __vsads2(unsigned a, unsigned b) {
+  const unsigned d = __vabsdiffs2(a, b);
+  return (d & 0xffffu) + (d >> 16);
+}
+inline unsigned __vsadu2(unsigned a, unsigned b) {
+  const unsigned d = __vabsdiffu2(a, b);
+  return (d & 0xffffu) + (d >> 16);
+}
+inline unsigned __vsads4(unsigned a, unsigned b) {
+  return ::plumb::simt::dot_of_bytes<unsigned char, unsigned char>(__vabsdiffs4(a, b), 0x01010101u, 0u, 4, 0);
+}
+inline unsigned __vsadu4(unsigned a, unsigned b) {
+  return ::plumb::simt::dot_of_bytes<unsigned char, unsigned char>(__vabsdiffu4(a, b), 0x01010101u, 0u, 4, 0);
+}
+#undef PLUMB_SIMT_COMPARES
+#undef PLUMB_SIMT_BY_PARTS_OF
 #undef PLUMB_SIMT_BY_PARTS
 inline int __dp4a(int a, int b, int c) {
   return ::plumb::simt::dot_of_bytes<signed char, signed char>(static_cast<unsigned>(a),

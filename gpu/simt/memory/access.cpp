@@ -91,7 +91,7 @@ void touch_range(Thread& t, Shadow& shadow, std::size_t offset, std::size_t byte
 void access_shared(Thread& t, std::size_t off, std::size_t bytes, Access kind, Location location,
                    Scope scope) {
   Block& b = *t.block;
-  const bool reads = kind != Access::write && kind != Access::volatile_write && kind != Access::atomic_store;
+  const bool reads = needs_value(kind);
   const std::uint16_t id = b.piece_of[off / 4];
   if (id == 0 || off + bytes > b.pieces[id - 1u].end) out_of_shared(t, off, id, bytes, kind, location);
   const SharedPiece& piece = b.pieces[id - 1u];
@@ -129,7 +129,7 @@ Array* array_at(const Thread& t, unsigned char* at, std::size_t bytes, Access ki
 // False: nothing can be wrong with the access, or it is not looked at.
 bool access_global(Thread& t, unsigned char* at, std::size_t bytes, Access kind, Location location,
                    Scope scope) {
-  const bool reads = kind != Access::write && kind != Access::volatile_write && kind != Access::atomic_store;
+  const bool reads = needs_value(kind);
   Array* a = array_at(t, at, bytes, kind, location);
   if (a == nullptr) return false;
   const auto offset = static_cast<std::size_t>(at - a->base);
@@ -161,13 +161,10 @@ bool access_global(Thread& t, unsigned char* at, std::size_t bytes, Access kind,
 
 }  // namespace
 
-void access(void* p, std::size_t bytes, Access kind, Location location, Scope scope) {
-  Thread* const running = current().schedule.thread;
-  auto* const at = static_cast<unsigned char*>(p);
-  if (running == nullptr) return host_access(at, bytes, kind, location);
-  Thread& t = *running;
-  if (static_cast<std::size_t>(at - t.stack_low) < kStackBytes) return;
-  ++current().run.counters.accesses;
+namespace {
+
+void kernel_access(Thread& t, unsigned char* at, std::size_t bytes, Access kind, Location location,
+                   Scope scope) {
   resolve_pending();
   current().race.access_at = at;
   current().race.access_bytes = bytes;
@@ -181,6 +178,22 @@ void access(void* p, std::size_t bytes, Access kind, Location location, Scope sc
     return;
   }
   if (strong) pass_value(t, at, bytes, kind, scope, shared);
+  if (kind == Access::read) note_read(t, at, bytes, location);
+}
+
+}  // namespace
+
+void access(void* p, std::size_t bytes, Access kind, Location location, Scope scope) {
+  Thread* const running = current().schedule.thread;
+  auto* const at = static_cast<unsigned char*>(p);
+  if (running == nullptr) return host_access(at, bytes, kind, location);
+  if (static_cast<std::size_t>(at - running->stack_low) < kStackBytes) return;
+  ++current().run.counters.accesses;
+  try {  // here, and not in fiber_main(): the kernel's functions may be noexcept
+    kernel_access(*running, at, bytes, kind, location, scope);
+    return;
+  } catch (const std::bad_alloc&) { run_short("the shadow of an array"); }
+  stop();
 }
 
 bool polling(Thread& t) { return (++t.volatile_reads & 3u) == 0; }
@@ -234,11 +247,19 @@ void mark_range(const char* what, const HostRange& r, Location location, Thread&
   current().race.access_at = p;
   current().race.access_bytes = r.bytes;
   const Mark now = mark_of(t, r.writes ? Access::write : Access::read, location, Scope::device, false);
+  const bool looked_at = !r.writes && !a->initialised;
+  bool noted = false;
   for (std::size_t i = 0; i < r.bytes; i += a->shadow->granule()) {
-    if (!touch(t, *a->shadow->at(offset + i), now,
-               {a->name.c_str(), static_cast<std::int64_t>(offset + i), false}, !r.writes && !a->initialised))
-      break;
-    if (r.writes) a->shadow->at(offset + i)->initialised = 1;
+    const Target target{a->name.c_str(), static_cast<std::int64_t>(offset + i), false};
+    Cell& cell = *a->shadow->at(offset + i);
+    if (!touch(t, cell, now, target, looked_at && !r.to_host)) break;
+    if (r.writes) cell.initialised = 1;
+    if (!looked_at || cell.initialised != 0 || noted) continue;
+    noted = true;
+    RawFinding* f = report_uninitialised(t, now, target);
+    if (f == nullptr) continue;
+    f->finding.is_note = true;
+    f->finding.hint = "a copy to the host uses no value; what the host does with these bytes is not seen";
   }
 }
 
@@ -264,7 +285,8 @@ void host_ranges(const char* what, void* stream, Here here, const std::vector<Ho
 void host_operation(const char* what, void* stream, Here here, void* to, const void* from,
                     std::size_t bytes) {
   std::vector<HostRange> ranges;
-  if (from != nullptr) ranges.push_back({from, bytes, false});
+  const Array* target = array_of(static_cast<const unsigned char*>(to));
+  if (from != nullptr) ranges.push_back({from, bytes, false, target == nullptr || !target->device_only});
   ranges.push_back({to, bytes, true});
   host_ranges(what, stream, here, ranges);
 }

@@ -34,6 +34,15 @@ void remove_array(const void* data) {
             all.end());
 }
 
+bool reserve_shadow(const void* p) {
+  Array* a = array_of(static_cast<const unsigned char*>(p));
+  if (a == nullptr || a->shadow != nullptr || !checking()) return true;
+  try {
+    a->shadow = std::make_unique<Shadow>(a->bytes);
+    return true;
+  } catch (const std::bad_alloc&) { return false; }
+}
+
 std::string nearest_array(const unsigned char* p) {
   const Array* best = nullptr;
   std::uint64_t best_distance = ~std::uint64_t{0};

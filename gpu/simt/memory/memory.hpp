@@ -78,6 +78,7 @@ struct HostRange {
   const void* at;
   std::size_t bytes;
   bool writes;
+  bool to_host = false;  // read for a copy that the host alone can look at
 };
 /// An operation of the host's in stream order, by what it reads and writes: checks bounds and leaves its marks.
 void host_ranges(const char* what, void* stream, Here here, const std::vector<HostRange>& ranges);
@@ -85,6 +86,8 @@ void host_ranges(const char* what, void* stream, Here here, const std::vector<Ho
 void host_operation(const char* what, void* stream, Here here, void* to, const void* from, std::size_t bytes);
 /// The array that holds `p`; null where none does.
 Array* array_of(const unsigned char* p);
+/// Makes the shadow of the array at `p` now rather than at its first access. False: there is no room for it.
+bool reserve_shadow(const void* p);
 /// What instrumented code of the host does to memory that the device knows (host/host_code.cpp).
 void host_access(unsigned char* at, std::size_t bytes, Access kind, Location location);
 /// True where the executor should let others run: the thread polls.

@@ -24,8 +24,9 @@ Frames frames_of_findings(const std::vector<Module>& all) {
   for (const RawFinding& f : current().report.findings) {
     want(f.location);
     want(f.other_location);
-    if (f.launch >= 0) {
-      const void* kernel = current().schedule.launches[static_cast<std::size_t>(f.launch)].kernel_address;
+    for (const int launch : {f.launch, f.other_launch}) {
+      if (launch < 0) continue;
+      const void* kernel = current().schedule.launches[static_cast<std::size_t>(launch)].kernel_address;
       if (kernel != nullptr) wanted.push_back(reinterpret_cast<std::uintptr_t>(kernel));
     }
   }
@@ -69,9 +70,9 @@ bool same_finding(const Finding& a, const Finding& b) {
          a.other_place.file == b.other_place.file;
 }
 
-std::string kernel_of(const RawFinding& f, const Frames& frames) {
-  if (f.launch < 0) return f.finding.kernel;
-  const Launch& launch = current().schedule.launches[static_cast<std::size_t>(f.launch)];
+std::string kernel_of(int number, const std::string& otherwise, const Frames& frames) {
+  if (number < 0) return otherwise;
+  const Launch& launch = current().schedule.launches[static_cast<std::size_t>(number)];
   const auto it = frames.find(reinterpret_cast<std::uintptr_t>(launch.kernel_address));
   if (!launch.kernel.empty() || it == frames.end() || it->second.empty()) return launch.kernel;
   return short_name(it->second.back().function);
@@ -94,6 +95,15 @@ void advise_on_one_line(Finding& f, unsigned pairs) {
         "loop, "
         "between its passes) would order them";
   }
+}
+
+// A race of what is only tried is a note (attempts.cpp).
+void soften(RawFinding& f) {
+  if (f.tried == 0 || !only_tried(f.tried)) return;
+  f.finding.is_note = true;
+  f.finding.hint =
+      "each value read here went into an atomicCAS, which checks it: it does no harm, and is undefined all "
+      "the same";
 }
 
 }  // namespace
@@ -185,12 +195,15 @@ std::vector<Finding> take_findings() {
   for (RawFinding& f : current().report.findings) {
     f.finding.place = place_of(f.location, frames, all);
     f.finding.other_place = place_of(f.other_location, frames, all);
-    f.finding.kernel = kernel_of(f, frames);
+    f.finding.kernel = kernel_of(f.launch, f.finding.kernel, frames);
+    if (f.other_launch != f.launch) f.finding.other_kernel = kernel_of(f.other_launch, "", frames);
+    soften(f);
     // One source line may have been many instructions (an unrolled loop): one finding is enough.
     const auto same =
         std::find_if(out.begin(), out.end(), [&](const Finding& k) { return same_finding(k, f.finding); });
     if (same != out.end()) {
       same->repeats += f.finding.repeats;
+      if (!f.finding.is_note) same->is_note = false, same->hint = f.finding.hint;
       pairs[static_cast<std::size_t>(same - out.begin())] |= f.pair;
     } else {
       out.push_back(f.finding);
@@ -210,9 +223,14 @@ std::string Finding::describe() const {
     return id.host ? std::string("the host")
                    : fmt::format("block {} thread {}", show(id.block), show(id.thread));
   };
-  std::string out = fmt::format("{} in {}: {}\n", name_of(kind), kernel.empty() ? "a kernel" : kernel, text);
+  std::string out = fmt::format("{}{} in {}: {}\n", is_note ? "note: " : "", name_of(kind),
+                                kernel.empty() ? "a kernel" : kernel, text);
   out += fmt::format("  at {}, {}\n", at(place), by(thread));
-  if (has_other) out += fmt::format("  and {}, {}\n", at(other_place), by(other_thread));
+  if (has_other) {
+    const std::string in =
+        other_kernel.empty() ? "" : fmt::format(", in a launch of {} before", other_kernel);
+    out += fmt::format("  and {}, {}{}\n", at(other_place), by(other_thread), other_thread.host ? "" : in);
+  }
   if (repeats > 1) out += fmt::format("  seen {} times\n", repeats);
   if (!hint.empty()) out += "  " + hint + "\n";
   return out;

@@ -62,8 +62,9 @@ struct Mark {
   std::uint8_t strength = kPlain;
   std::uint8_t writes : 1;
   std::uint8_t async : 1;  // of an asynchronous copy
-  std::uint8_t extent;     // of an atomic or volatile access: where in 16 bytes it begins, and its size
-  Mark() : writes(0), async(0), extent(0) {}
+  std::uint8_t is_volatile : 1;
+  std::uint8_t extent;  // of an atomic or volatile access: where in 16 bytes it begins, and its size
+  Mark() : writes(0), async(0), is_volatile(0), extent(0) {}
 };
 static_assert(sizeof(Mark) == 24, "the shadow holds two for each granule");
 inline std::uint8_t extent_of(const void* p, std::size_t bytes) {
@@ -82,6 +83,7 @@ struct RawFinding {
   int launch = 0, other_launch = 0;
   /// Of a race between plain accesses: what the two do.
   enum Pair : std::uint8_t { kOther = 0, kReadWrite = 1, kWriteWrite = 2 } pair = kOther;
+  Location tried = 0;  // a plain read that races with an atomic update
 };
 
 /// Two unordered plain writes that may have stored the same value: decided once the second has been executed.
@@ -89,6 +91,20 @@ struct Doubt {
   const unsigned char* at = nullptr;  // null: none
   std::size_t bytes = 0;
   unsigned char before[16] = {};
+};
+
+/// A plain read by a thread, until it is one of its older ones.
+struct PastRead {
+  const unsigned char* at = nullptr;
+  std::uint64_t value = 0;
+  Location location = 0;
+  std::uint8_t bytes = 0;
+  bool counted = false;  // among the Attempts of its place, and not yet tried
+};
+/// Plain reads of one place in the code, and those whose value the thread then tried: a compare-and-exchange of the same element
+/// expected it. Counted from the first that was tried.
+struct Attempts {
+  std::int64_t reads = 0, tried = 0;
 };
 
 /// Where an access falls.
@@ -105,12 +121,15 @@ enum class Access : std::uint8_t {
   volatile_write,
   atomic_load,
   atomic_store,
-  atomic_rmw
+  atomic_rmw,
+  atomic_exchange
 };
 inline bool is_write(Access kind) {
   return kind == Access::write || kind == Access::volatile_write || kind == Access::atomic_store ||
-         kind == Access::atomic_rmw;
+         kind == Access::atomic_rmw || kind == Access::atomic_exchange;
 }
+/// Whether what was there before the access decides anything.
+inline bool needs_value(Access kind) { return !is_write(kind) || kind == Access::atomic_rmw; }
 
 // clocks.cpp: what a thread knows, and what it learns where it meets others
 ClockPtr snapshot(Thread& thread);
@@ -137,12 +156,18 @@ bool touch_slowly(Thread& thread, Cell& cell, const Mark& now, const Target& tar
 void release_more(Cell& cell);
 void forget_marks();
 
+// attempts.cpp: reads whose value a compare-and-exchange checks
+void note_read(Thread& thread, const unsigned char* p, std::size_t bytes, Location location);
+void note_attempt(Thread& thread, const void* p, std::size_t bytes, const void* expected);
+/// Whether each value read at that place was tried.
+bool only_tried(Location read);
+
 // report.cpp: sentences about a race
 /// Who left the mark, a block of that launch's.
 ThreadId thread_of(const Mark& mark, int launch);
 void report_race(const Thread& thread, const Mark& now, const Mark& then, const Target& target);
 void report_early_use(const Thread& thread, const Cell& cell, const Mark& now, const Target& target);
-void report_uninitialised(const Thread& thread, const Mark& now, const Target& target);
+RawFinding* report_uninitialised(const Thread& thread, const Mark& now, const Target& target);
 /// Decides the doubt there may be; call when the write in question has been executed.
 void resolve_doubt();
 

@@ -25,8 +25,63 @@ namespace {
 
 const char* verb(const Mark& m) {
   if (m.async != 0) return "written by an asynchronous copy";
-  if (m.strength != kPlain) return m.writes != 0 ? "written atomically" : "read as volatile";
+  if (m.is_volatile != 0) return m.writes != 0 ? "written as volatile" : "read as volatile";
+  if (m.strength != kPlain) return m.writes != 0 ? "written atomically" : "read atomically";
   return m.writes != 0 ? "written" : "read";
+}
+
+// One of the mark's threads whose access nothing orders before the thread's: a mark may stand for the thread itself, too.
+Mark unordered_part(const Thread& t, const Mark& m) {
+  Mark one = m;
+  for (unsigned rest = m.lanes; rest != 0; rest &= rest - 1) {
+    one.lanes = rest & -rest;
+    if (!known(t, one)) return one;
+  }
+  return m;
+}
+
+// Where a plain read races with an atomic update: the read, whose value may only go into a compare-and-exchange.
+Location read_beside_update(const Mark& a, const Mark& b) {
+  const auto is_read = [](const Mark& m) {
+    return m.writes == 0 && m.strength == kPlain && m.is_volatile == 0;
+  };
+  const auto is_update = [](const Mark& m) { return m.writes != 0 && m.strength != kPlain; };
+  return is_read(a) && is_update(b) ? a.location : is_read(b) && is_update(a) ? b.location : 0;
+}
+
+bool lone_volatile(const Mark& m) { return m.is_volatile != 0 && m.strength == kPlain; }
+
+// What would order the two accesses.
+const char* advice(const Thread& t, const Mark& now, const Mark& then, bool other_stream, bool shared) {
+  const bool both_strong = now.strength != kPlain && then.strength != kPlain;
+  if (both_strong && now.extent != then.extent)
+    return "atomic and volatile accesses of different bytes are not atomic to each other: use one size";
+  if (other_stream) return "the two are in different streams: an event, waited for, would order them";
+  const bool meant_atomic =
+      (lone_volatile(now) || now.strength != kPlain) && (lone_volatile(then) || then.strength != kPlain);
+  if (!shared && meant_atomic && !both_strong)
+    return "volatile is not atomic in CUDA C++: cuda::atomic_ref would be (PLUMB_SIMT_VOLATILE=atomic takes "
+           "it so)";
+  if (then.block == now.block) {
+    return then.warp == t.warp ? "a __syncwarp() or __syncthreads() between the two lines would order them"
+                               : "a __syncthreads() between the two lines would order them";
+  }
+  if (both_strong) return "a block-scope atomic does not reach another block: use device scope";
+  return now.writes != 0 && then.writes != 0
+             ? "no barrier reaches another block: atomicAdd, or one launch per phase, would order them"
+             : "no barrier reaches another block: the writer needs __threadfence() before an atomic flag, "
+               "the "
+               "reader the flag and a fence or barrier";
+}
+
+// The finding waits until the second write has been executed: the two may prove to store the same value.
+void put_in_doubt() {
+  RaceState& race = current().race;
+  race.doubtful = std::move(current().report.findings.back());
+  current().report.findings.pop_back();
+  race.doubt.at = race.access_at;
+  race.doubt.bytes = race.access_bytes;
+  std::memcpy(race.doubt.before, race.access_at, race.access_bytes);
 }
 
 }  // namespace
@@ -37,10 +92,11 @@ void resolve_doubt() {
   current().race.doubt.at = nullptr;
 }
 
-void report_race(const Thread& t, const Mark& now, const Mark& then, const Target& target) {
-  // Noted now, and moved aside where the two may prove to store the same value.
-  const bool both_write = now.writes != 0 && then.writes != 0 && now.strength == kPlain &&
-                          then.strength == kPlain && now.async == 0 && then.async == 0;
+void report_race(const Thread& t, const Mark& now, const Mark& other, const Target& target) {
+  const Mark then = unordered_part(t, other);
+  const auto plain = [](const Mark& m) { return m.strength == kPlain && m.async == 0; };
+  const bool both_plain = plain(now) && plain(then);
+  const bool both_write = both_plain && now.writes != 0 && then.writes != 0;
   const std::size_t before = current().report.findings.size();
   const int launch = launch_of(then.block);
   const bool same_launch = launch == static_cast<int>(current().schedule.launches.size()) - 1;
@@ -57,35 +113,14 @@ void report_race(const Thread& t, const Mark& now, const Mark& then, const Targe
   f->finding.offset = target.offset;
   f->finding.has_other = true;
   f->other_launch = launch;
-  if (now.strength == kPlain && then.strength == kPlain && now.async == 0 && then.async == 0)
-    f->pair = both_write ? RawFinding::kWriteWrite : RawFinding::kReadWrite;
+  if (both_plain) f->pair = both_write ? RawFinding::kWriteWrite : RawFinding::kReadWrite;
+  f->tried = read_beside_update(now, then);
   f->finding.other_thread = thread_of(then, launch);
-  const bool both_strong = now.strength != kPlain && then.strength != kPlain;
-  if (both_strong && now.extent != then.extent) {
-    f->finding.hint =
-        "atomic and volatile accesses of different bytes are not atomic to each other: use one size";
-  } else if (!same_launch || host) {
-    f->finding.hint = "the two are in different streams: an event, waited for, would order them";
-  } else if (then.block != now.block) {
-    f->finding.hint =
-        both_strong ? "a block-scope atomic does not reach another block: use device scope"
-        : now.writes != 0 && then.writes != 0
-            ? "no barrier reaches another block: atomicAdd, or one launch per phase, would order them"
-            : "no barrier reaches another block: the writer needs __threadfence() before an atomic flag, the "
-              "reader the flag and a fence or barrier";
-  } else if (then.warp == t.warp) {
-    f->finding.hint = "a __syncwarp() or __syncthreads() between the two lines would order them";
-  } else {
-    f->finding.hint = "a __syncthreads() between the two lines would order them";
-  }
-  if (both_write && current().race.access_bytes <= sizeof current().race.doubt.before &&
-      current().report.findings.size() > before) {
-    current().race.doubtful = std::move(current().report.findings.back());
-    current().report.findings.pop_back();
-    current().race.doubt.at = current().race.access_at;
-    current().race.doubt.bytes = current().race.access_bytes;
-    std::memcpy(current().race.doubt.before, current().race.access_at, current().race.access_bytes);
-  }
+  f->finding.hint = advice(t, now, then, !same_launch || host, target.shared);
+  if (both_write && !current().run.options.strict &&
+      current().race.access_bytes <= sizeof current().race.doubt.before &&
+      current().report.findings.size() > before)
+    put_in_doubt();
 }
 
 void report_early_use(const Thread& t, const Cell& c, const Mark& now, const Target& target) {
@@ -107,7 +142,7 @@ void report_early_use(const Thread& t, const Cell& c, const Mark& now, const Tar
   }
 }
 
-void report_uninitialised(const Thread& t, const Mark& now, const Target& target) {
+RawFinding* report_uninitialised(const Thread& t, const Mark& now, const Target& target) {
   RawFinding* f = note(FindingKind::uninitialised,
                        fmt::format("{}'{}' at byte {} is read before anything wrote it",
                                    target.shared ? "shared " : "", target.array, target.offset),
@@ -116,6 +151,7 @@ void report_uninitialised(const Thread& t, const Mark& now, const Target& target
     f->finding.array = target.array;
     f->finding.offset = target.offset;
   }
+  return f;
 }
 
 std::string show(uint3 v) { return fmt::format("({},{},{})", v.x, v.y, v.z); }

@@ -4,6 +4,9 @@
 
 namespace plumb::simt {
 
+/// The strength of a volatile access to global memory.
+inline Strength of_volatile() { return current().run.options.volatile_is_atomic ? kDeviceScope : kPlain; }
+
 /// The mark that an access of the thread leaves.
 inline Mark mark_of(Thread& t, Access kind, Location location, Scope scope, bool shared) {
   const Block& b = *t.block;
@@ -27,10 +30,12 @@ inline Mark mark_of(Thread& t, Access kind, Location location, Scope scope, bool
       m.strength = kPlain;
       break;
     case Access::volatile_read:
-      m.strength = shared ? kBlockScope : kDeviceScope;
+      m.is_volatile = 1;
+      m.strength = shared ? kBlockScope : of_volatile();
       break;
     case Access::volatile_write:
-      m.strength = !shared ? kDeviceScope : t.fenced_generation == b.generation ? kBlockScope : kPlain;
+      m.is_volatile = 1;
+      m.strength = !shared ? of_volatile() : t.fenced_generation == b.generation ? kBlockScope : kPlain;
       break;
     default:
       m.strength = scope == Scope::block ? kBlockScope : kDeviceScope;

@@ -117,7 +117,7 @@ void* __tsan_memset(void* to, int byte, std::size_t n) {
     *p = v;                                                                                                  \
     plumb::simt::progress();                                                                                 \
   }                                                                                                          \
-  PLUMB_RMW(bits, T, exchange, v)                                                                            \
+  PLUMB_UPDATE(bits, T, exchange, atomic_exchange, v)                                                        \
   PLUMB_RMW(bits, T, fetch_add, static_cast<T>(old + v))                                                     \
   PLUMB_RMW(bits, T, fetch_sub, static_cast<T>(old - v))                                                     \
   PLUMB_RMW(bits, T, fetch_and, static_cast<T>(old & v))                                                     \
@@ -148,13 +148,14 @@ void* __tsan_memset(void* to, int byte, std::size_t n) {
     __tsan_atomic##bits##_compare_exchange_strong(p, &expected, desired, order, failure);                    \
     return expected;                                                                                         \
   }
-#define PLUMB_RMW(bits, T, name, expression)                          \
-  T __tsan_atomic##bits##_##name(volatile T* p, T v, int order) {     \
-    before_atomic(p, sizeof(T), Access::atomic_rmw, order, PLUMB_PC); \
-    const T old = *p;                                                 \
-    *p = expression;                                                  \
-    plumb::simt::progress();                                          \
-    return old;                                                       \
+#define PLUMB_RMW(bits, T, name, expression) PLUMB_UPDATE(bits, T, name, atomic_rmw, expression)
+#define PLUMB_UPDATE(bits, T, name, kind, expression)             \
+  T __tsan_atomic##bits##_##name(volatile T* p, T v, int order) { \
+    before_atomic(p, sizeof(T), Access::kind, order, PLUMB_PC);   \
+    const T old = *p;                                             \
+    *p = expression;                                              \
+    plumb::simt::progress();                                      \
+    return old;                                                   \
   }
 PLUMB_ATOMIC(8, unsigned char)
 PLUMB_ATOMIC(16, unsigned short)
@@ -162,6 +163,7 @@ PLUMB_ATOMIC(32, unsigned)
 PLUMB_ATOMIC(64, unsigned long long)
 #undef PLUMB_ATOMIC
 #undef PLUMB_RMW
+#undef PLUMB_UPDATE
 
 void __tsan_atomic_thread_fence(int order) {
   if (order == __ATOMIC_RELAXED) return;

@@ -300,9 +300,9 @@ class Asm:
     do_prefetchu = do_discard = do_applypriority = do_prefetch
 
     def ways(self, words):
-        """('plain' | 'volatile' | 'ordered', acquires, releases)."""
+        """('plain' | 'ordered', acquires, releases). PTX's volatile is a relaxed access, unlike that of CUDA C++."""
         if 'volatile' in words:
-            return 'volatile', False, False
+            return 'ordered', False, False
         strong = [w for w in ('relaxed', 'acquire', 'release', 'acq_rel') if w in words]
         if not strong:
             return 'plain', False, False
@@ -322,7 +322,7 @@ class Asm:
             at = self.address(args[1], self.space(words), 'const ' + vector)
             return '{ const %s plumb_v = *%s; %s }' % (
                 vector, at, ' '.join(self.assign(n, 'plumb_v.' + 'xyzw'[i]) for i, n in enumerate(names)))
-        at = self.address(args[1], self.space(words), 'const %s%s' % ('volatile ' if way == 'volatile' else '', kind))
+        at = self.address(args[1], self.space(words), 'const ' + kind)
         if way == 'ordered':
             return self.assign(args[0], '%sload(%s, %s, %s, ::plumb::simt::Here::at())' % (P, at, self.scope(words), str(acquire).lower()))
         return self.assign(args[0], '*' + at)
@@ -343,7 +343,7 @@ class Asm:
             vector = VECTORS[kind] + width
             return '*%s = %s{%s};' % (self.address(args[0], self.space(words), vector), vector,
                                       ', '.join(self.value(n, kind) for n in names))
-        at = self.address(args[0], self.space(words), ('volatile ' if way == 'volatile' else '') + kind)
+        at = self.address(args[0], self.space(words), kind)
         if way == 'ordered':
             return '%sstore<%s>(%s, %s, %s, %s, ::plumb::simt::Here::at());' % (
                 P, kind, at, self.value(args[1], kind), self.scope(words), str(release).lower())
@@ -364,8 +364,9 @@ class Asm:
         new = UPDATE[change]
         if (change, kind) == ('add', 'float'):  # subnormals are flushed in global memory
             more, new = ', at = %s' % at, '::plumb::simt::atomic_sum(at, old, v)'
-        made = '%supdate(%s, %s, %s, %s, [v = %s%s](%s old) { return static_cast<%s>(%s); }, ::plumb::simt::Here::at())' % (
-            P, at, self.scope(words), str(acquire).lower(), str(release).lower(), self.value(args[2], kind), more, kind, kind, new)
+        made = '%supdate(%s, %s, %s, %s, [v = %s%s](%s old) { return static_cast<%s>(%s); }, ::plumb::simt::Here::at()%s)' % (
+            P, at, self.scope(words), str(acquire).lower(), str(release).lower(), self.value(args[2], kind), more, kind, kind, new,
+            ', ::plumb::simt::Ordered::exchange' if change == 'exch' else '')
         return self.assign(args[0], made)
 
     def do_red(self, words, args):
@@ -608,6 +609,16 @@ class Asm:
 
     def do_lop3(self, words, args):
         return self.call(P + 'lop3', words, args, 4)
+
+    def do_vabsdiff4(self, words, args):  # alone with .add: the four differences are summed
+        if len(args) != 4 or words[1:] not in (['u32', 'u32', 'u32', 'add'], ['s32', 's32', 's32', 'add']):
+            return None
+        a, b, c = (self.value(one, 'unsigned') for one in args[1:])
+        return self.assign(args[0], '__vsad%s4(%s, %s) + %s' % (words[1][0], a, b, c))
+
+    def do_vabsdiff2(self, words, args):
+        made = self.do_vabsdiff4(words, args)
+        return made and made.replace('4(', '2(', 1)
 
     def do_bmsk(self, words, args):
         if words[1:] not in (['clamp', 'b32'], ['wrap', 'b32']):

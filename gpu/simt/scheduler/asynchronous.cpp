@@ -317,9 +317,10 @@ void ordered_begin(const volatile void* p, std::size_t bytes, Ordered kind, Scop
   pause_before_atomic(*t, here);
   if (!checking()) return;
   if (release) on_release(*t);
-  const Access what = kind == Ordered::load    ? Access::atomic_load
-                      : kind == Ordered::store ? Access::atomic_store
-                                               : Access::atomic_rmw;
+  const Access what = kind == Ordered::load       ? Access::atomic_load
+                      : kind == Ordered::store    ? Access::atomic_store
+                      : kind == Ordered::exchange ? Access::atomic_exchange
+                                                  : Access::atomic_rmw;
   access(const_cast<void*>(p), bytes, what, locate(here), scope);
 }
 

@@ -29,7 +29,8 @@ void pause_before_atomic(Thread& thread, Here here) {
   }
 }
 
-void atomic_begin(const volatile void* p, std::size_t bytes, Scope scope, Here here) {
+void atomic_begin(const volatile void* p, std::size_t bytes, Scope scope, Here here, bool exchanges,
+                  const void* expected) {
   Thread* t = current().schedule.thread;
   if (t == nullptr) return;
   pause_before_atomic(*t, here);
@@ -39,7 +40,10 @@ void atomic_begin(const volatile void* p, std::size_t bytes, Scope scope, Here h
          locate(here));
     stop();
   }
-  if (checking()) access(const_cast<void*>(p), bytes, Access::atomic_rmw, locate(here), scope);
+  if (!checking()) return;
+  access(const_cast<void*>(p), bytes, exchanges ? Access::atomic_exchange : Access::atomic_rmw, locate(here),
+         scope);
+  if (expected != nullptr) note_attempt(*t, const_cast<const void*>(p), bytes, expected);
 }
 
 void atomic_end(bool changed) {

@@ -89,6 +89,7 @@ void begin_thread(Block& b, Thread& t, uint3 s) {
   t.bound.clear();
   t.fence_epoch = 0;
   t.volatile_reads = 0;
+  for (PastRead& r : t.past_reads) r = PastRead{};
   t.atomic_was_idle = false;
 }
 

@@ -13,9 +13,13 @@ namespace {
 // Warps may meet from different statements, as PTX counts them (docs/decisions/0006); a warp's lanes may not, nor may votes of
 // different kinds.
 bool may_meet(Block& b) {
+  const auto there = [](const Thread& t) { return t.state != ThreadState::done; };
+  const Thread* const all = b.threads.data();
+  const Thread* const end = all + b.threads.size();
+  const Thread& first = *std::find_if(all, end, there);
   for (const Thread& t : b.threads) {
-    const Thread& warp = b.threads[static_cast<std::size_t>(t.warp) * kWarp];
-    const Thread& first = b.threads[0];
+    if (!there(t)) continue;
+    const Thread& warp = *std::find_if(all + static_cast<std::size_t>(t.warp) * kWarp, end, there);
     const bool apart = !same_place(t.here, warp.here), unlike = t.waits_for != first.waits_for;
     if (!same_place(warp.here, first.here)) b.met_at = first.here, b.met_at_too = warp.here;
     if (!apart && !unlike) continue;
@@ -34,17 +38,42 @@ bool may_meet(Block& b) {
   return true;
 }
 
+// Threads that have returned never come: a device lets the others pass the barrier, and no specification says that it must.
+void report_absent(const Block& b) {
+  const auto with = [&](ThreadState state) {
+    return std::find_if(b.threads.begin(), b.threads.end(),
+                        [&](const Thread& t) { return t.state == state; });
+  };
+  const Thread& waiting = *with(ThreadState::block_barrier);
+  RawFinding* f =
+      note(FindingKind::divergent_barrier,
+           fmt::format("{} of {} threads meet at {}; thread {} has returned and does not come", b.at_barrier,
+                       b.size, waiting.waits_for, show(with(ThreadState::done)->index)),
+           &waiting, locate(waiting.here));
+  if (f == nullptr) return;
+  f->finding.hint = "every thread of the block must reach the barrier: let none return before it";
+  if (b.met_at.line == 0) return;
+  f->finding.text += "; warps of the block had met at two different barriers before";
+  f->finding.has_other = true;
+  f->finding.other_thread = f->finding.thread;
+  f->other_location = locate(same_place(b.met_at, waiting.here) ? b.met_at_too : b.met_at);
+}
+
 void complete_block_barrier(Block& b) {
   if (!may_meet(b)) {
     current().run.is_stopped = true;
     return;
   }
+  if (b.done > 0) report_absent(b);
   if (checking()) on_block_barrier(b);
   ++b.generation;
   b.at_barrier = 0;
   unsigned count = 0;
-  for (const Thread& t : b.threads) count += t.answer;
+  for (const Thread& t : b.threads) {
+    if (t.state != ThreadState::done) count += t.answer;
+  }
   for_threads_in_order(b, [&](Thread& t) {
+    if (t.state == ThreadState::done) return;
     t.answer = count;
     if (&t != current().schedule.thread) wake(t);
   });
@@ -70,21 +99,8 @@ bool same_place(Here a, Here b) {
   return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
 }
 
-void divergent_exit(const Block& b, const Thread& waiting, const Thread& gone) {
-  RawFinding* f = note(FindingKind::divergent_barrier,
-                       fmt::format("{} of {} threads wait at {}; thread {} has returned and will never come",
-                                   b.at_barrier, b.size, waiting.waits_for, show(gone.index)),
-                       &waiting, locate(waiting.here));
-  if (f != nullptr) {
-    f->finding.hint = "every thread of the block must reach the barrier: let none return before it";
-    if (b.met_at.line != 0) {
-      f->finding.text += "; warps of the block had met at two different barriers before";
-      f->finding.has_other = true;
-      f->finding.other_thread = f->finding.thread;
-      f->other_location = locate(same_place(b.met_at, waiting.here) ? b.met_at_too : b.met_at);
-    }
-  }
-  current().run.is_stopped = true;
+void meet_without_the_gone(Block& b) {
+  if (b.at_barrier > 0 && b.at_barrier + b.done == b.size) complete_block_barrier(b);
 }
 
 int block_barrier(Vote vote, int predicate, Here here) {
@@ -95,17 +111,11 @@ int block_barrier(Vote vote, int predicate, Here here) {
   t.here = here;
   t.waits_for = kNames[static_cast<int>(vote)];
   t.mask = 0;
-  t.answer = predicate != 0 ? 1u : 0u;
+  // Of __syncthreads_and those are counted that say no: how many are there need not be known.
+  t.answer = (predicate != 0) != (vote == Vote::all) ? 1u : 0u;
   t.state = ThreadState::block_barrier;
   ++b.at_barrier;
-  if (b.done > 0) {
-    for (const Thread& gone : b.threads) {
-      if (gone.state != ThreadState::done) continue;
-      divergent_exit(b, t, gone);
-      stop();
-    }
-  }
-  if (b.at_barrier == b.size) {
+  if (b.at_barrier + b.done == b.size) {
     complete_block_barrier(b);
     if (current().run.is_stopped) stop();
     t.state = ThreadState::ready;
@@ -120,7 +130,7 @@ int block_barrier(Vote vote, int predicate, Here here) {
     case Vote::count:
       return static_cast<int>(t.answer);
     case Vote::all:
-      return t.answer == static_cast<unsigned>(b.size) ? 1 : 0;
+      return t.answer == 0 ? 1 : 0;
     case Vote::any:
       return t.answer != 0 ? 1 : 0;
   }

@@ -19,13 +19,9 @@ void on_thread_done(Thread& t) {
   ++b.done;
   b.warp_done[t.warp] |= 1u << t.lane;
   progress();
-  if (b.at_barrier > 0) {
-    for (const Thread& w : b.threads) {
-      if (w.state == ThreadState::block_barrier) return divergent_exit(b, w, t);
-    }
-  }
+  current().schedule.thread = nullptr;
+  meet_without_the_gone(b);
   if (b.warp_waiting[t.warp] != 0) {
-    current().schedule.thread = nullptr;
     Thread* lanes = &b.threads[static_cast<std::size_t>(t.warp) * kWarp];
     for (unsigned rest = b.warp_waiting[t.warp]; rest != 0; rest &= rest - 1) {
       Thread& w = lanes[__builtin_ctz(rest)];

@@ -18,7 +18,8 @@
 namespace plumb::simt {
 
 constexpr int kMaxThreads = 1024;
-constexpr std::uint32_t kGap = 64;        // bytes between pieces of shared memory
+constexpr std::uint32_t kGap = 64;  // bytes between pieces of shared memory
+constexpr unsigned kPastReads = 8;
 constexpr unsigned char kGapByte = 0xfb;  // what they hold
 
 struct PendingCopy {
@@ -75,6 +76,8 @@ struct Thread {
   std::vector<std::pair<const void*, std::vector<PendingCopy>>> bound;  // to an object barrier's next arrival
   std::uint64_t fence_epoch = 0;  // of its last fence, until an atomic has published it
   unsigned volatile_reads = 0;
+  PastRead past_reads[kPastReads];  // its last plain ones
+  unsigned reads = 0;
   bool atomic_was_idle = false;  // its last atomic changed nothing: it may be polling
 };
 
@@ -194,7 +197,8 @@ void give_back(Block* block);
 
 // meetings.cpp, warps.cpp: where threads wait for each other
 bool same_place(Here a, Here b);
-void divergent_exit(const Block& block, const Thread& waiting, const Thread& gone);
+/// Completes the block's barrier where all threads that have not returned wait at it.
+void meet_without_the_gone(Block& block);
 /// Completes the exchange that `thread` waits in, if all lanes it needs are there. True if it did.
 bool try_complete_warp(Thread& thread);
 /// Lanes that asked for the active mask and whose warp cannot run on: those at one place form one group.

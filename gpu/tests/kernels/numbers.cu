@@ -37,10 +37,22 @@ __global__ void packed_kernel(const unsigned* x, int* out) {
   out[18] = __float2int_rn(2.5f);
 }
 
+// Bytes and half words of a word: saturation, signs, comparisons, sums.
+__global__ void parts_kernel(const unsigned* x, unsigned* out) {
+  const unsigned a = x[0], b = x[1];
+  asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(out[0]) : "r"(a), "r"(b), "r"(5u));
+  asm("vabsdiff2.s32.s32.s32.add %0, %1, %2, %3;" : "=r"(out[1]) : "r"(a), "r"(b), "r"(1u));
+  out[2] = __vaddss4(a, b), out[3] = __vaddus4(a, b), out[4] = __vsubss2(a, b), out[5] = __vsubus4(a, b);
+  out[6] = __vabs4(a), out[7] = __vabsss4(a), out[8] = __vneg2(a), out[9] = __vnegss4(a);
+  out[10] = __vsetgts4(a, b), out[11] = __vcmpleu4(a, b), out[12] = __vsetges2(a, b);
+  out[13] = __vsads4(a, b), out[14] = __vsadu2(a, b), out[15] = __vhaddu4(a, b);
+}
+
 }  // namespace
 
 namespace plumb::simt_test {
 
+void parts_of_words(const unsigned* x, unsigned* out) { launch(parts_kernel, 1, 1, 0, nullptr, x, out); }
 void rounded_intrinsics(const float* x, const double* y, float* f, double* d) {
   launch(rounded_kernel, 1, 1, 0, nullptr, x, y, f, d);
 }

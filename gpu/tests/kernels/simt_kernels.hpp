@@ -57,6 +57,16 @@ void best_of(int threads, const float* in, float* out);
 void first_stores(int* flags, int* out);
 void fill_then_add(int* data, int n, void* stream);
 
+// rules.cu
+void votes_of_the_rest(int threads, int n, int* out);
+void last_words(int* out);  // 64 threads
+void tried_maximum(bool only_tried, int blocks, int threads, const int* in, int* most);
+void tried_pair(int blocks, int threads, int* both);
+void exchanges(int* flags, int* out);  // 4 flags
+void same_value(int blocks, int* out);
+void read_by_all(int* one, int* out);  // 32 threads
+void volatile_flag(bool ptx, int* data, int* flag, int* out);
+
 // traps.cu
 void shared_overrun(int threads, float* out);
 void global_overrun(int threads, const float* in, float* out, int n);
@@ -161,6 +171,7 @@ void invoke_one(int blocks, int* count);
 // numbers.cu
 void rounded_intrinsics(const float* x, const double* y, float* f, double* d);  // 3, 4, 16, 10
 void packed_intrinsics(const unsigned* x, int* out);                            // 4, 19
+void parts_of_words(const unsigned* x, unsigned* out);                          // 2, 16
 
 // limits.cu
 int static_shared_bytes();

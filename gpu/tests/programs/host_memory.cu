@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <thread>
 
 #define EXPECT(condition)                                             \
   do {                                                                \
@@ -28,6 +29,16 @@ __global__ void hand_over(int* data, volatile int* ready) {
 }
 
 void CUDART_CB take(void* data) { ++static_cast<int*>(data)[0]; }
+
+// A thread of the host's that a stream's function begins comes after the stream's work, and after nothing else of the device's.
+std::thread& begun() {
+  static std::thread thread;
+  return thread;
+}
+int seen = 0;
+void CUDART_CB begin_thread(cudaStream_t, cudaError_t, void* data) {
+  begun() = std::thread([data] { seen = *static_cast<int*>(data); });
+}
 
 int main(int argc, char** argv) {
   const char* wrong = argc > 1 ? argv[1] : "";
@@ -70,6 +81,27 @@ int main(int argc, char** argv) {
   cudaLaunchHostFunc(stream, take, pinned);
   cudaStreamSynchronize(stream);
   EXPECT(pinned[0] == 11);
+
+  cudaMemcpyAsync(pinned, device, kBytes, cudaMemcpyDeviceToHost, stream);
+  cudaStreamAddCallback(stream, begin_thread, pinned, 0);
+  begun().join();
+  EXPECT(seen == 10);
+  cudaGraph_t graph;
+  cudaGraphCreate(&graph, 0);
+  cudaGraphNode_t add_node, host_node;
+  int count = kCount, by = 1;
+  void* arguments[] = {&managed, &count, &by};
+  cudaKernelNodeParams kernel{};
+  kernel.func = reinterpret_cast<void*>(add), kernel.gridDim = dim3(1), kernel.blockDim = dim3(kCount);
+  kernel.kernelParams = arguments;
+  cudaGraphAddKernelNode(&add_node, graph, nullptr, 0, &kernel);
+  cudaHostNodeParams host{take, managed};
+  cudaGraphAddHostNode(&host_node, graph, &add_node, 1, &host);
+  cudaGraphExec_t exec;
+  cudaGraphInstantiate(&exec, graph, 0);
+  cudaGraphLaunch(exec, stream);
+  cudaStreamSynchronize(stream);
+  EXPECT(managed[0] == 3);
 
   // Mapped memory that a kernel hands over by a flag while the host polls.
   volatile int* ready = pinned + 1;

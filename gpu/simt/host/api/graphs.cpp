@@ -173,8 +173,23 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph, con
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                                  std::size_t count, const cudaHostNodeParams* p) {
   const cudaHostNodeParams what = *p;
-  return add_node(node, graph, after, count, cudaGraphNodeTypeHost,
-                  [what](const void*) { what.fn(what.userData); });
+  return add_node(node, graph, after, count, cudaGraphNodeTypeHost, [what](const void* key) {
+    plumb::simt::call_in_stream(key, [&] { what.fn(what.userData); });
+  });
+}
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                                     std::size_t count, cudaMemAllocNodeParams* p) {
+  plumb::simt::begin_by_itself();
+  const auto lock = enter_engine();
+  p->dptr = plumb::simt::memory_of_graphs(p->bytesize);
+  if (p->dptr == nullptr) return answer(cudaErrorMemoryAllocation);
+  return add_node(node, graph, after, count, cudaGraphNodeTypeMemAlloc, plumb::simt::give_operation(p->dptr));
+}
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                                    std::size_t count, void* p, Here here) {
+  const auto lock = enter_engine();
+  if (!plumb::simt::is_plain_device(p)) return answer(cudaErrorInvalidValue);
+  return add_node(node, graph, after, count, cudaGraphNodeTypeMemFree, plumb::simt::take_operation(p, here));
 }
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                                   std::size_t count) {

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,12 +21,15 @@ constexpr std::size_t kPoisonLimit = std::size_t{1} << 28;  // more would only c
 struct Allocation {
   std::size_t bytes;
   cudaMemoryType type;
-  bool registered;  // the program's own memory
+  bool registered;        // the program's own memory
+  bool of_graph = false;  // given and taken by nodes of graphs
+  bool given = true;
 };
 
 struct Given {
   std::map<const unsigned char*, Allocation> memory;
   int allocations = 0;
+  std::uint64_t graph_bytes = 0, most_graph_bytes = 0;  // given by nodes
 };
 Given the_given;
 Given& given() { return the_given; }
@@ -37,6 +41,13 @@ const Allocation* allocation_of(const void* p) {
   return static_cast<const unsigned char*>(p) < it->first + it->second.bytes ? &it->second : nullptr;
 }
 
+// Of a graph's memory the address stays: the graph may give it again.
+void take(Allocation& a, void* p) {
+  if (a.given) given().graph_bytes -= a.bytes;
+  a.given = false;
+  remove_array(p);
+}
+
 cudaError_t release(void* p, bool of_host, const char* what) {
   if (p == nullptr) return cudaSuccess;
   const auto it = given().memory.find(static_cast<const unsigned char*>(p));
@@ -45,13 +56,57 @@ cudaError_t release(void* p, bool of_host, const char* what) {
     std::fprintf(stderr, "%s: no pointer that such a call returned, or freed before\n", what);
     return cudaErrorInvalidValue;
   }
+  if (it->second.of_graph && it->second.given) {
+    take(it->second, p);
+    return cudaSuccess;
+  }
   given().memory.erase(it);
   remove_array(p);
   std::free(p);
   return cudaSuccess;
 }
 
+void* raw_memory(std::size_t bytes) {
+  void* p = bytes > kDeviceMemory ? nullptr : std::aligned_alloc(256, (bytes + 511) / 256 * 256);
+  if (p != nullptr && bytes <= kPoisonLimit) std::memset(p, 0xa5, bytes);
+  return p;
+}
+
 }  // namespace
+
+void* memory_of_graphs(std::size_t bytes) {
+  void* p = raw_memory(bytes);
+  if (p != nullptr) {
+    given().memory[static_cast<unsigned char*>(p)] = {bytes, cudaMemoryTypeDevice, false, true, false};
+    ++given().allocations;
+  }
+  return p;
+}
+
+Operation give_operation(void* p) {
+  return [p, number = given().allocations](const void*) {
+    const auto it = given().memory.find(static_cast<unsigned char*>(p));
+    if (it == given().memory.end() || it->second.given) return;
+    Allocation& a = it->second;
+    a.given = true;
+    given().graph_bytes += a.bytes;
+    given().most_graph_bytes = std::max(given().most_graph_bytes, given().graph_bytes);
+    add_array(fmt::format("memory of a graph #{}", number), p, a.bytes, false, true, true);
+  };
+}
+
+Operation take_operation(void* p, Here here) {
+  return [p, here](const void* stream) {
+    const auto it = given().memory.find(static_cast<unsigned char*>(p));
+    if (it == given().memory.end()) return;
+    // who still uses the memory from elsewhere races with it
+    host_operation("cudaFreeAsync", const_cast<void*>(stream), here, p, nullptr, it->second.bytes);
+    if (it->second.of_graph)
+      take(it->second, p);
+    else
+      remove_array(p);
+  };
+}
 
 bool is_plain_device(const void* p) {
   const Allocation* a = allocation_of(p);
@@ -61,10 +116,8 @@ bool is_plain_device(const void* p) {
 cudaError_t host_malloc(void** p, std::size_t bytes, Memory kind) {
   begin_by_itself();
   const auto lock = enter_engine();
-  if (bytes > kDeviceMemory) return answer(cudaErrorMemoryAllocation);
-  *p = std::aligned_alloc(256, (bytes + 511) / 256 * 256);
+  *p = raw_memory(bytes);
   if (*p == nullptr) return answer(cudaErrorMemoryAllocation);
-  if (bytes <= kPoisonLimit) std::memset(*p, 0xa5, bytes);
   constexpr const char* kNames[] = {"cudaMalloc", "cudaMallocManaged", "cudaMallocHost", "cudaMallocArray"};
   constexpr cudaMemoryType kTypes[] = {cudaMemoryTypeDevice, cudaMemoryTypeManaged, cudaMemoryTypeHost,
                                        cudaMemoryTypeDevice};
@@ -72,8 +125,26 @@ cudaError_t host_malloc(void** p, std::size_t bytes, Memory kind) {
   const bool of_device = kTypes[k] == cudaMemoryTypeDevice;
   // What the host may write by itself counts as initialised.
   add_array(fmt::format("{} #{}", kNames[k], ++given().allocations), *p, bytes, !of_device, true, of_device);
+  if (!reserve_shadow(*p)) {
+    std::fprintf(stderr,
+                 "%s of %zu bytes: no memory for the shadow that tells races, 16 times as much; the call "
+                 "answers with cudaErrorMemoryAllocation\n",
+                 kNames[k], bytes);
+    remove_array(*p);
+    std::free(*p);
+    *p = nullptr;
+    return answer(cudaErrorMemoryAllocation);
+  }
   given().memory[static_cast<unsigned char*>(*p)] = {bytes, kTypes[k], false};
   return cudaSuccess;
+}
+
+cudaError_t host_malloc_async(void** p, std::size_t bytes, cudaStream_t stream) {
+  if (!is_captured(stream)) return host_malloc(p, bytes, Memory::device);
+  const auto lock = enter_engine();
+  *p = memory_of_graphs(bytes);
+  return *p == nullptr ? answer(cudaErrorMemoryAllocation)
+                       : queue(stream, cudaGraphNodeTypeMemAlloc, give_operation(*p));
 }
 
 cudaError_t host_malloc_pitch(void** p, std::size_t* pitch, std::size_t width, std::size_t height) {
@@ -105,9 +176,8 @@ cudaError_t cudaFreeAsync(void* p, cudaStream_t stream, Here here) {
   const auto lock = enter_engine();
   const Allocation* a = allocation_of(p);
   if (a == nullptr || !is_stream(stream)) return answer(cudaErrorInvalidValue);
-  // In the order of its stream: who still uses the memory from elsewhere races with it.
-  const std::size_t bytes = a->bytes;
-  const cudaError_t e = queue(stream, cudaGraphNodeTypeMemset, [=](const void* key) {
+  if (is_captured(stream)) return queue(stream, cudaGraphNodeTypeMemFree, take_operation(p, here));
+  const cudaError_t e = queue(stream, cudaGraphNodeTypeMemFree, [=, bytes = a->bytes](const void* key) {
     host_operation("cudaFreeAsync", const_cast<void*>(key), here, p, nullptr, bytes);
   });
   return e != cudaSuccess ? e : answer(release(p, false, "cudaFreeAsync"));
@@ -138,6 +208,18 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   void* const here = const_cast<void*>(p);
   if (a != nullptr) attributes->devicePointer = here;
   if (a == nullptr || a->type != cudaMemoryTypeDevice) attributes->hostPointer = here;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute, void* value) {
+  if (device != 0) return answer(cudaErrorInvalidDevice);
+  const bool high = attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh;
+  const std::uint64_t bytes = high ? given().most_graph_bytes : given().graph_bytes;
+  std::memcpy(value, &bytes, sizeof bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType, void*) {
+  if (device != 0) return answer(cudaErrorInvalidDevice);
+  given().most_graph_bytes = given().graph_bytes;  // high-water marks alone can be set, and to zero
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {

@@ -5,6 +5,8 @@
 namespace plumb::simt {
 enum class Memory : unsigned char { device, managed, pinned, array };
 cudaError_t host_malloc(void** p, std::size_t bytes, Memory kind);
+/// In the order of a stream, which may be one that is being captured.
+cudaError_t host_malloc_async(void** p, std::size_t bytes, cudaStream_t stream);
 cudaError_t host_malloc_pitch(void** p, std::size_t* pitch, std::size_t width, std::size_t height);
 cudaError_t host_device_pointer(void** device, void* host);
 /// Also of a pointer to const, which a program may well ask memory for.
@@ -30,8 +32,8 @@ cudaError_t cudaMallocManaged(T** p, std::size_t bytes, unsigned = cudaMemAttach
   return plumb::simt::host_malloc(plumb::simt::as_void(p), bytes, plumb::simt::Memory::managed);
 }
 template <class T>
-cudaError_t cudaMallocAsync(T** p, std::size_t bytes, cudaStream_t) {
-  return plumb::simt::host_malloc(plumb::simt::as_void(p), bytes, plumb::simt::Memory::device);
+cudaError_t cudaMallocAsync(T** p, std::size_t bytes, cudaStream_t stream) {
+  return plumb::simt::host_malloc_async(plumb::simt::as_void(p), bytes, stream);
 }
 template <class T>
 cudaError_t cudaMallocFromPoolAsync(T** p, std::size_t bytes, cudaMemPool_t, cudaStream_t s) {
@@ -90,6 +92,15 @@ enum cudaMemPoolAttr {
   cudaMemPoolAttrUsedMemCurrent,
   cudaMemPoolAttrUsedMemHigh
 };
+enum cudaGraphMemAttributeType {
+  cudaGraphMemAttrUsedMemCurrent,
+  cudaGraphMemAttrUsedMemHigh,
+  cudaGraphMemAttrReservedMemCurrent,
+  cudaGraphMemAttrReservedMemHigh
+};
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute, void* value);
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute, void* value);
+inline cudaError_t cudaDeviceGraphMemTrim(int) { return cudaSuccess; }
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
 inline cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
   return cudaDeviceGetDefaultMemPool(pool, device);

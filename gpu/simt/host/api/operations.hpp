@@ -30,12 +30,20 @@ cudaError_t host_status();
 bool is_stream(cudaStream_t stream);
 /// Runs `operation` in `stream`, or keeps it where the stream is being captured.
 cudaError_t queue(cudaStream_t stream, cudaGraphNodeType type, Operation operation);
+/// Calls a function of the host's where `stream` (its key) calls it. It may tell any of the host's threads that the stream's work
+/// before it is done, in ways that nobody sees: the host knows it from there on.
+void call_in_stream(const void* stream, const std::function<void()>& function);
 /// The host waits for all that `stream` holds.
 cudaError_t wait_for(cudaStream_t stream);
 
 // ---- memory.cpp ----
 /// Whether `p` lies in memory that the host may not touch by itself.
 bool is_plain_device(const void* p);
+/// Memory that nodes of a graph give and take: null where there is none. It has its address at once and for good, since the graph may
+/// run again, and may be touched between the two nodes alone.
+void* memory_of_graphs(std::size_t bytes);
+Operation give_operation(void* p);
+Operation take_operation(void* p, Here here);
 
 // ---- copies.cpp, kernels.cpp ----
 Operation copy_operation(const cudaMemcpy3DParms& p, Here here);

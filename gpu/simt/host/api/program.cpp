@@ -3,10 +3,12 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 
 #include "gpu/simt/host/api/devices.hpp"
 #include "gpu/simt/host/api/operations.hpp"
+#include "gpu/simt/host/api/report_files.hpp"
 #include "gpu/simt/state.hpp"
 
 namespace plumb::simt {
@@ -15,15 +17,18 @@ namespace {
 
 struct Program {
   bool reporting = false;  // the program began the run by itself
-  std::size_t reported = 0;
+  std::size_t reported = 0, noted = 0;
   cudaError_t last = cudaSuccess;
   cudaError_t stopped_by = cudaErrorLaunchFailure;
 };
 Program the_program;
 Program& program() { return the_program; }
 
+const char* plural(std::size_t n) { return n == 1 ? "" : "s"; }
+
 void report_at_exit() {
   report_now();
+  write_report_files();
   if (current().run.skipped > 0) {
     std::fprintf(stderr,
                  "%lld later launch%s did nothing: the program was stopped, as after an error on a device\n",
@@ -35,8 +40,9 @@ void report_at_exit() {
     std::fflush(nullptr);
     _exit(2);
   }
+  if (program().noted > 0) std::fprintf(stderr, "%zu note%s\n", program().noted, plural(program().noted));
   if (program().reported == 0) return;
-  std::fprintf(stderr, "%zu finding%s\n", program().reported, program().reported == 1 ? "" : "s");
+  std::fprintf(stderr, "%zu finding%s\n", program().reported, plural(program().reported));
   std::fflush(nullptr);
   _exit(1);
 }
@@ -54,8 +60,9 @@ void report_now() {
   if (!program().reporting) return;
   for (const Finding& f : take_findings()) {
     std::fputs(f.describe().c_str(), stderr);
-    ++program().reported;
-    if (current().run.is_stopped) program().stopped_by = error_of(f);
+    add_to_report_files(f);
+    ++(f.is_note ? program().noted : program().reported);
+    if (current().run.is_stopped && !f.is_note) program().stopped_by = error_of(f);
   }
   if (!current().run.shortage.empty()) program().stopped_by = cudaErrorMemoryAllocation;
   if (!current().run.refusal.text.empty()) answer(static_cast<cudaError_t>(current().run.refusal.error));
@@ -71,6 +78,7 @@ void end_if_stopped() {
 void end_unsupported(const char* what, Here here) {
   if (!program().reporting) return;
   report_now();
+  write_report_files();
   std::fprintf(stderr, "not supported by the CPU executor: %s\n  at %s:%d\n", what, here.file, here.line);
   std::fflush(nullptr);
   _exit(3);
@@ -78,15 +86,36 @@ void end_unsupported(const char* what, Here here) {
 
 bool runs_by_itself() { return program().reporting; }
 
-void begin_by_itself() {
-  if (current().run.begun) return;
-  const auto lock = enter_engine();
-  if (current().run.begun) return;
+namespace {
+
+// A variable of the environment that chooses between two words; the first is what holds without it.
+bool chooses_second(const char* variable, const char* first, const char* second) {
+  const char* word = std::getenv(variable);
+  if (word == nullptr || *word == 0 || std::strcmp(word, first) == 0) return false;
+  if (std::strcmp(word, second) == 0) return true;
+  std::fprintf(stderr, "%s=%s: it is '%s' or '%s'\n", variable, word, first, second);
+  _exit(2);
+}
+
+Options options_of_environment() {
   Options options;
   const char* seed = std::getenv("PLUMB_SIMT_SEED");
   if (seed != nullptr) options.seed = std::strtoull(seed, nullptr, 10);
   const char* chip = std::getenv("PLUMB_SIMT_CHIP");
   if (chip != nullptr) options.chip = std::atoi(chip);
+  options.strict = chooses_second("PLUMB_SIMT_STRICT", "0", "1");
+  options.volatile_is_atomic = chooses_second("PLUMB_SIMT_VOLATILE", "plain", "atomic");
+  return options;
+}
+
+}  // namespace
+
+void begin_by_itself() {
+  if (current().run.begun) return;
+  const auto lock = enter_engine();
+  if (current().run.begun) return;
+  const Options options = options_of_environment();
+  open_report_files(options.seed);
   begin_run(options);
   if (!program().reporting) std::atexit(&report_at_exit);
   program().reporting = true;

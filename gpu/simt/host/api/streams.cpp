@@ -12,8 +12,10 @@
 #include "gpu/simt/state.hpp"
 
 using plumb::simt::answer;
+using plumb::simt::call_in_stream;
 using plumb::simt::current;
 using plumb::simt::enter_engine;
+using plumb::simt::enter_stream;
 using plumb::simt::Operation;
 using Knowledge = std::vector<int>;  // launches that happened before, by stream
 using NodeList = std::vector<CUgraphNode_st*>;
@@ -73,14 +75,6 @@ void append(NodeList& list, const NodeList& more) {
     if (std::find(list.begin(), list.end(), n) == list.end()) list.push_back(n);
 }
 
-// A function of the host's that a stream calls.
-template <class F>
-void call_in_stream(F&& function) {
-  ++current().run.host_functions;
-  function();
-  --current().run.host_functions;
-}
-
 // The legacy stream may not be used while a blocking stream is captured, since it would wait for it.
 bool legacy_is_barred(const CUstream_st* stream) {
   if (stream != nullptr || g_captures == 0) return false;
@@ -114,6 +108,16 @@ void enter_stream(const void* stream) {
   } else if (g_blocking.count(stream) != 0) {
     add_knowledge(stream, knowledge_of(nullptr));
   }
+}
+
+void call_in_stream(const void* stream, const std::function<void()>& function) {
+  {
+    const auto lock = enter_engine();
+    host_learns(knowledge_of(stream));
+  }
+  ++current().run.host_functions;
+  function();
+  --current().run.host_functions;
 }
 
 cudaError_t queue(cudaStream_t stream, cudaGraphNodeType type, Operation operation) {
@@ -236,11 +240,12 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
     captured = s != nullptr && s->capture != nullptr;
     if (captured)
       return queue(stream, cudaGraphNodeTypeHost,
-                   [=](const void*) { call_in_stream([&] { function(data); }); });
+                   [=](const void* key) { call_in_stream(key, [&] { function(data); }); });
     if (host_status() != cudaSuccess) return host_status();
+    enter_stream(s);
   }
-  call_in_stream(
-      [&] { function(data); });  // outside of the lock: it may wait for another of the host's threads
+  // outside of the lock: it may wait for another of the host's threads
+  call_in_stream(object_of(stream), [&] { function(data); });
   return cudaSuccess;
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
@@ -254,8 +259,9 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
     const CUstream_st* s = object_of(stream);
     if (s != nullptr && s->capture != nullptr) return answer(cudaErrorStreamCaptureUnsupported);
     status = host_status();
+    enter_stream(s);
   }
-  call_in_stream([&] { callback(stream, status, data); });
+  call_in_stream(object_of(stream), [&] { callback(stream, status, data); });
   return cudaSuccess;
 }
 
