@@ -8,6 +8,17 @@
 
 namespace plumb::simt {
 
+namespace {
+
+// A reader of the asynchronous proxy reads for a warpgroup or a thread (memory/proxy.hpp).
+unsigned warp_behind(const Mark& m) {
+  if (m.warp >= kFirstCopyUnit) return m.warp - kFirstCopyUnit;
+  if (m.warp >= kFirstProductUnit) return (m.warp - kFirstProductUnit) * kWarpgroupWarps;
+  return m.warp;
+}
+
+}  // namespace
+
 ThreadId thread_of(const Mark& m, int launch) {
   const Launch& l = current().schedule.launches[static_cast<std::size_t>(launch)];
   ThreadId id;
@@ -15,8 +26,9 @@ ThreadId thread_of(const Mark& m, int launch) {
   if (l.host) return id;
   const std::uint32_t linear = m.block - l.first_block;
   id.block = {linear % l.grid.x, linear / l.grid.x % l.grid.y, linear / l.grid.x / l.grid.y};
+  const unsigned warp = warp_behind(m);
   const unsigned n =
-      m.warp * static_cast<unsigned>(kWarp) + static_cast<unsigned>(__builtin_ctz(m.lanes | 1u << 31));
+      warp * static_cast<unsigned>(kWarp) + static_cast<unsigned>(__builtin_ctz(m.lanes | 1u << 31));
   id.thread = {n % l.block.x, n / l.block.x % l.block.y, n / l.block.x / l.block.y};
   return id;
 }
@@ -24,6 +36,8 @@ ThreadId thread_of(const Mark& m, int launch) {
 namespace {
 
 const char* verb(const Mark& m) {
+  if (m.warp >= kFirstCopyUnit) return "read by a copy out of it";
+  if (m.warp >= kFirstProductUnit) return "read by wgmma";
   if (m.async != 0) return "written by an asynchronous copy";
   if (m.strength != kPlain) return m.writes != 0 ? "written atomically" : "read as volatile";
   return m.writes != 0 ? "written" : "read";
@@ -66,6 +80,9 @@ void report_race(const Thread& t, const Mark& now, const Mark& then, const Targe
         "atomic and volatile accesses of different bytes are not atomic to each other: use one size";
   } else if (!same_launch || host) {
     f->finding.hint = "the two are in different streams: an event, waited for, would order them";
+  } else if (then.warp >= kFirstProductUnit) {
+    f->finding.hint =
+        "wait for the reading (wgmma.wait_group, cp.async.bulk.wait_group), and let a barrier say so";
   } else if (then.block != now.block) {
     f->finding.hint =
         both_strong ? "a block-scope atomic does not reach another block: use device scope"

@@ -24,6 +24,7 @@ void on_thread_done(Thread& t) {
       if (w.state == ThreadState::block_barrier) return divergent_exit(b, w, t);
     }
   }
+  check_products_at_exit(t);
   if (b.warp_waiting[t.warp] != 0) {
     current().schedule.thread = nullptr;
     Thread* lanes = &b.threads[static_cast<std::size_t>(t.warp) * kWarp];
@@ -162,6 +163,8 @@ void run_blocks(const Launch& launch, bool cooperative) {
     if (b.done == b.size) {
       check_gaps(b);
       check_flights(b);
+      check_products(b);
+      check_stores(b);
       give_back(&b);
       current().schedule.resident.erase(current().schedule.resident.begin() +
                                         static_cast<std::ptrdiff_t>(at));
