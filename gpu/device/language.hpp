@@ -14,6 +14,7 @@
 #if defined(__CUDACC__)  // host files see types and launches only
 
 #if !defined(PLUMB_SIMT)
+#define PLUMB_INLINE_PTX  // words that are functions around it are defined in their headers, not by the executor
 #include "gpu/device/ptx/arithmetic.hpp"
 #include "gpu/device/ptx/async_copy.hpp"
 #include "gpu/device/ptx/bulk_copy.hpp"

@@ -14,7 +14,9 @@ void device_read(void* host, const void* device, std::size_t bytes, void* stream
 void device_write(void* device, const void* host, std::size_t bytes, void* stream,
                   const char* file = __builtin_FILE(), int line = __builtin_LINE());
 
-/// Compute capability * 10 of the current device: 90 for sm_90. The executor, which runs whatever it can be built with, says 1000.
+/// What device_sm() says on the executor, which runs whatever it can be built with.
+constexpr int kAnySm = 1000;
+/// Compute capability * 10 of the current device: 90 for sm_90.
 int device_sm();
 /// Bytes of the current device's second-level cache.
 long long device_l2_bytes();

@@ -1,7 +1,8 @@
 // requires: tensor_map
 // Copies of tiles from a matrix to shared memory by the copy engine, to which a map describes the matrix
 // (cp.async.bulk.tensor, sm_90): one thread starts a whole tile, and what is past the matrix arrives as zeros.
-// Not on the CPU executor. Source: PTX ISA, "cp.async.bulk.tensor"; CUDA driver API, "cuTensorMapEncodeTiled".
+// The CPU executor has its own copy_tile (gpu/simt/language/instructions.hpp). Source: PTX ISA,
+// "cp.async.bulk.tensor"; CUDA driver API, "cuTensorMapEncodeTiled".
 #pragma once
 #include "gpu/device/language.hpp"
 
@@ -17,6 +18,7 @@ struct alignas(64) TensorMap {
 bool make_tensor_map(TensorMap& map, const float* data, long long rows, long long cols, long long ld,
                      int box_rows, int box_cols);
 
+#if defined(PLUMB_INLINE_PTX)
 /// Starts copying the tile at (row, col), part of which may be past the matrix's ends, to an address on 128
 /// bytes. Completes on `bar` with the bytes of a whole tile, which must have been announced.
 __device__ __forceinline__ void copy_tile([[maybe_unused]] void* shared_dst,
@@ -31,5 +33,6 @@ __device__ __forceinline__ void copy_tile([[maybe_unused]] void* shared_dst,
       : "memory");
 #endif
 }
+#endif
 
 }  // namespace plumb

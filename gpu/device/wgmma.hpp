@@ -1,13 +1,23 @@
 // requires: sm_90a
-// Warpgroup-wide matrix products (wgmma, sm_90a alone) for the shape in use, as functions around inline PTX.
-// Four consecutive warps, the first a multiple of four, call them together. The CPU executor does not offer
-// them. Fragment layouts: warp w of the group has rows 16 w.. of A and of the sums, laid out in each warp as
-// ptx/mma.hpp has them. Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions".
+// Warpgroup-wide matrix products (wgmma, sm_90a alone) for the shape in use, as functions around inline PTX; the
+// CPU executor has its own (gpu/simt/language/instructions.hpp). Four consecutive warps, the first a multiple of
+// four, call them together. Fragment layouts: warp w of the group has rows 16 w.. of A and of the sums, laid out
+// in each warp as ptx/mma.hpp has them. Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions".
 #pragma once
 #include "gpu/device/language.hpp"
 
 namespace plumb {
 
+/// Describes an operand in shared memory that is made of cores of 8 rows by 16 bytes, each 128 contiguous
+/// bytes, rows running along M or N: `along_k` bytes from a core to the next along K, `along_rows` to the
+/// next 8 rows.
+__device__ __forceinline__ unsigned long long wgmma_cores(const void* shared, int along_k, int along_rows) {
+  return static_cast<unsigned long long>((shared_address(shared) & 0x3ffff) >> 4) |
+         static_cast<unsigned long long>(along_k >> 4) << 16 |
+         static_cast<unsigned long long>(along_rows >> 4) << 32;
+}
+
+#if defined(PLUMB_INLINE_PTX)
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define PLUMB_WGMMA(...) asm volatile(__VA_ARGS__)
 #else
@@ -24,15 +34,6 @@ __device__ __forceinline__ void wgmma_commit() {
 template <int N>
 __device__ __forceinline__ void wgmma_wait() {
   PLUMB_WGMMA("wgmma.wait_group.sync.aligned %0;\n" ::"n"(N) : "memory");
-}
-
-/// Describes an operand in shared memory that is made of cores of 8 rows by 16 bytes, each 128 contiguous
-/// bytes, rows running along M or N: `along_k` bytes from a core to the next along K, `along_rows` to the
-/// next 8 rows.
-__device__ __forceinline__ unsigned long long wgmma_cores(const void* shared, int along_k, int along_rows) {
-  return static_cast<unsigned long long>((shared_address(shared) & 0x3ffff) >> 4) |
-         static_cast<unsigned long long>(along_k >> 4) << 16 |
-         static_cast<unsigned long long>(along_rows >> 4) << 32;
 }
 
 /// d(64x128) = a(64x8) b(8x128) + (add ? d : 0), tf32 operands, fp32 sums; a in registers, b described.
@@ -63,5 +64,6 @@ __device__ __forceinline__ void wgmma_m64n128k8_tf32(float (&d)[64], const unsig
 }
 
 #undef PLUMB_WGMMA
+#endif
 
 }  // namespace plumb

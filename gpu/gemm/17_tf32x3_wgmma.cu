@@ -103,7 +103,7 @@ DenseView<const float, Space::device> align_rows(const DenseView<const float, Sp
 __global__ void __launch_bounds__(kThreads, 1)
     gemm_tf32x3_wgmma(Problem<float> p, In<float> in, Out<float> out, DenseView<const float, Space::device> a,
                       Index depth, const float* packed, Index parts, const unsigned* least_b, bool wide_c) {
-#if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#if PLUMB_SM_AT_LEAST(90)
   PLUMB_DYNAMIC_SHARED(float, shared);
   Mbarrier* const full = reinterpret_cast<Mbarrier*>(shared + kStages * kChunk);
   Mbarrier* const empty = full + kStages;
@@ -233,7 +233,8 @@ __global__ void __launch_bounds__(kThreads, 1)
 }
 
 const char* supports(const Problem<float>&, const In<float>&, const Out<float>&) {
-  return device_sm() == 90 ? nullptr : "wgmma is an instruction of compute capability 9.0 alone";
+  const int sm = device_sm();
+  return sm == 90 || sm == kAnySm ? nullptr : "wgmma is an instruction of compute capability 9.0 alone";
 }
 
 void run(const Problem<float>& p, const In<float>& in, const Out<float>& out, Context& context) {

@@ -14,8 +14,7 @@
 //           taking four steps of K of a row at a time, loses: 367 us at 2044, 9,050 at 6132; 25 to 40 % of
 //           its multiply-adds have two operands in one bank, here 11. Rows by a bulk copy each, without a
 //           map, are too many copies: 530 us at 2044.
-// Fails at  rows of B that do not lie on 16 bytes, where it is rung 15; 1022, too small to pack. Not on the CPU
-//           executor, which does not support tensor maps.
+// Fails at  rows of B that do not lie on 16 bytes, where it is rung 15; 1022, too small to pack.
 // Source    PTX ISA, "cp.async.bulk.tensor".
 #include "gpu/device/tensor_map.hpp"
 #include "gpu/gemm/packed.hpp"

@@ -20,7 +20,7 @@ function(plumb_simt_compiler language_out flags_out)
     list(APPEND flags -march=native)
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    list(APPEND flags -fsanitize=thread --param=tsan-distinguish-volatile=1
+    list(APPEND flags -Wno-psabi -fsanitize=thread --param=tsan-distinguish-volatile=1
         --param=tsan-instrument-func-entry-exit=0)
   else()
     # a kernel's malloc is a call, whose memory is watched: clang would do without it, and without what is wrong with its use

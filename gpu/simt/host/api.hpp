@@ -9,4 +9,5 @@
 #include "gpu/simt/host/api/library_types.hpp"
 #include "gpu/simt/host/api/memory.hpp"
 #include "gpu/simt/host/api/streams.hpp"
+#include "gpu/simt/host/api/tensor_maps.hpp"
 #include "gpu/simt/host/api/textures.hpp"

@@ -63,7 +63,7 @@ void device_write(void* device, const void* host, std::size_t bytes, void* strea
 }
 
 int device_multiprocessors() { return simt::current().run.options.multiprocessors; }
-int device_sm() { return 1000; }
+int device_sm() { return kAnySm; }
 long long device_l2_bytes() { return 4LL << 20; }
 long long device_shared_bytes() { return 227LL << 10; }  // of sm_90
 bool device_has_clock() { return false; }

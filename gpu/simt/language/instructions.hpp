@@ -1,6 +1,7 @@
 // Our own words for instructions (gpu/device/language.hpp lists them) as calls of the executor. Each takes the place of a function around
 // inline PTX and has its meaning; the place of the call is the kernel's. A copy lands at its wait, or at a random earlier moment.
 #pragma once
+#include "gpu/simt/language/async_proxy.hpp"
 #include "gpu/simt/language/device_api.hpp"
 #include "gpu/simt/language/ptx.hpp"
 
@@ -84,6 +85,28 @@ inline void mma_m16n8k16_f64(double (&c)[4], const double (&a)[8], const double 
 }
 inline void mma_m8n8k4_f64(double (&c)[2], const double (&a)[1], const double (&b)[1], PLUMB_SIMT_HERE) {
   simt::mma_f64(c, a, b, 8, 4, here);
+}
+
+// ---- gpu/device/wgmma.hpp ----
+inline void wgmma_fence(PLUMB_SIMT_HERE) { simt::wgmma_fence(here); }
+inline void wgmma_commit(PLUMB_SIMT_HERE) { simt::wgmma_commit(here); }
+template <int N>
+void wgmma_wait(PLUMB_SIMT_HERE) {
+  simt::wgmma_wait(N, here);
+}
+inline void wgmma_m64n128k8_tf32(float (&d)[64], const unsigned (&a)[4], unsigned long long b, bool add,
+                                 PLUMB_SIMT_HERE) {
+  void* sums[64];
+  for (int i = 0; i < 64; ++i) sums[i] = d + i;
+  simt::wgmma({128, simt::Total::f32, simt::Element::tf32, simt::Element::tf32}, sums, a, 0, b, add, here);
+}
+
+// ---- gpu/device/tensor_map.hpp ----
+struct TensorMap;
+inline void copy_tile(void* shared_dst, const TensorMap* map, int row, int col, Mbarrier* bar,
+                      PLUMB_SIMT_HERE) {
+  const int at[] = {col, row};
+  simt::tensor_load(shared_dst, map, at, 2, bar, here);
 }
 
 // ---- gpu/device/ptx/arithmetic.hpp ----

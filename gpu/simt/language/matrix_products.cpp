@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "gpu/simt/language/async_proxy.hpp"
 #include "gpu/simt/language/half_bits.hpp"
 #include "gpu/simt/state.hpp"
 
@@ -150,6 +151,27 @@ void spread_rows(unsigned, void* const* in, void* const*) {
   }
 }
 
+struct ScatteredRow {
+  unsigned short row[8];
+  const unsigned* in;
+  int count;
+  bool transposed;
+};
+
+// The reverse of spread_rows.
+void gather_rows(unsigned, void* const* in, void* const*) {
+  const auto lane = [&](int l) { return static_cast<ScatteredRow*>(in[l]); };
+  for (int l = 0; l < kWarp; ++l) {
+    for (int m = 0; m < lane(l)->count; ++m) {
+      for (int i = 0; i < 2; ++i) {
+        const int row = lane(l)->transposed ? l % 4 * 2 + i : l / 4;
+        const int col = lane(l)->transposed ? l / 4 : l % 4 * 2 + i;
+        lane(m * 8 + row)->row[col] = static_cast<unsigned short>(lane(l)->in[m] >> (16 * i));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 // Whether lanes are missing shows only where the rest have met: one may yet exit without coming here.
@@ -201,6 +223,16 @@ void ldmatrix(unsigned* out, const void* row, int count, bool transposed, Here h
     std::memcpy(mine.row, row, 16);
   }
   whole_warp_exchange("ldmatrix", &spread_rows, &mine, here);
+}
+
+void stmatrix(void* row, const unsigned* in, int count, bool transposed, Here here) {
+  const Thread& t = *current().schedule.thread;
+  ScatteredRow mine{{}, in, count, transposed};
+  whole_warp_exchange("stmatrix", &gather_rows, &mine, here);
+  if (t.lane >= 8 * count) return;
+  if (!is_shared(row)) trap("stmatrix writes shared memory", here);
+  access_for("stmatrix row", row, 16, 16, true, here);
+  std::memcpy(row, mine.row, 16);
 }
 
 }  // namespace plumb::simt

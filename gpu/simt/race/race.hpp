@@ -24,6 +24,10 @@ struct Block;
 struct Cell;
 
 constexpr int kWarp = 32;
+constexpr unsigned kWarpgroupWarps = 4;
+/// Warps that no block has: in marks and clocks those behind a warpgroup's products, one for each warpgroup, and those behind the copies
+/// out of shared memory of each warp's threads (memory/proxy.hpp).
+constexpr unsigned kFirstProductUnit = kWarp, kFirstCopyUnit = 2 * kWarp;
 
 /// A place in the code in 32 bits: the low 31 bits of an instruction's address, or with the top bit an index
 /// of a Here.

@@ -8,6 +8,17 @@
 
 namespace plumb::simt {
 
+namespace {
+
+// A reader of the asynchronous proxy reads for a warpgroup or a thread (memory/proxy.hpp).
+unsigned warp_behind(const Mark& m) {
+  if (m.warp >= kFirstCopyUnit) return m.warp - kFirstCopyUnit;
+  if (m.warp >= kFirstProductUnit) return (m.warp - kFirstProductUnit) * kWarpgroupWarps;
+  return m.warp;
+}
+
+}  // namespace
+
 ThreadId thread_of(const Mark& m, int launch) {
   const Launch& l = current().schedule.launches[static_cast<std::size_t>(launch)];
   ThreadId id;
@@ -15,8 +26,9 @@ ThreadId thread_of(const Mark& m, int launch) {
   if (l.host) return id;
   const std::uint32_t linear = m.block - l.first_block;
   id.block = {linear % l.grid.x, linear / l.grid.x % l.grid.y, linear / l.grid.x / l.grid.y};
+  const unsigned warp = warp_behind(m);
   const unsigned n =
-      m.warp * static_cast<unsigned>(kWarp) + static_cast<unsigned>(__builtin_ctz(m.lanes | 1u << 31));
+      warp * static_cast<unsigned>(kWarp) + static_cast<unsigned>(__builtin_ctz(m.lanes | 1u << 31));
   id.thread = {n % l.block.x, n / l.block.x % l.block.y, n / l.block.x / l.block.y};
   return id;
 }
@@ -24,6 +36,8 @@ ThreadId thread_of(const Mark& m, int launch) {
 namespace {
 
 const char* verb(const Mark& m) {
+  if (m.warp >= kFirstCopyUnit) return "read by a copy out of it";
+  if (m.warp >= kFirstProductUnit) return "read by wgmma";
   if (m.async != 0) return "written by an asynchronous copy";
   if (m.is_volatile != 0) return m.writes != 0 ? "written as volatile" : "read as volatile";
   if (m.strength != kPlain) return m.writes != 0 ? "written atomically" : "read atomically";
@@ -62,16 +76,17 @@ const char* advice(const Thread& t, const Mark& now, const Mark& then, bool othe
   if (!shared && meant_atomic && !both_strong)
     return "volatile is not atomic in CUDA C++: cuda::atomic_ref would be (PLUMB_SIMT_VOLATILE=atomic takes "
            "it so)";
+  if (then.warp >= kFirstProductUnit)
+    return "wait for the reading (wgmma.wait_group, cp.async.bulk.wait_group), and let a barrier say so";
   if (then.block == now.block) {
     return then.warp == t.warp ? "a __syncwarp() or __syncthreads() between the two lines would order them"
                                : "a __syncthreads() between the two lines would order them";
   }
   if (both_strong) return "a block-scope atomic does not reach another block: use device scope";
-  return now.writes != 0 && then.writes != 0
-             ? "no barrier reaches another block: atomicAdd, or one launch per phase, would order them"
-             : "no barrier reaches another block: the writer needs __threadfence() before an atomic flag, "
-               "the "
-               "reader the flag and a fence or barrier";
+  if (now.writes != 0 && then.writes != 0)
+    return "no barrier reaches another block: atomicAdd, or one launch per phase, would order them";
+  return "no barrier reaches another block: the writer needs __threadfence() before an atomic flag, the reader "
+         "the flag and a fence or barrier";
 }
 
 // The finding waits until the second write has been executed: the two may prove to store the same value.

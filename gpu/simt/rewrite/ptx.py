@@ -77,7 +77,7 @@ class Asm:
         self.operands, self.names = [], {}
         for kind, part in zip(('out', 'in'), parts[1:3]):
             for piece in part:
-                m = re.match(r'(?:\[(\w+)\]\s*)?"([^"]*)"\s*\((.*)\)$', piece, re.S)
+                m = re.match(r'(?:\[(\w+)\]\s*)?((?:"[^"]*"\s*)+)\((.*)\)$', piece, re.S)
                 if not m:
                     raise NotOffered('the operand %s' % piece)
                 if m.group(1):
@@ -240,7 +240,7 @@ class Asm:
 
     def do_fence(self, words, _args):
         if words[1] == 'proxy':
-            return ';' if words[2] == 'async' else None  # copies to shared memory alone: they see what their thread sees
+            return '::plumb::simt::proxy_fence(::plumb::simt::Here::at());' if words[2].split('~')[0] == 'async' else None
         return '::plumb::simt::fence(%s, %s);' % (self.scope(words), 'true' if 'sc' in words else 'false')
 
     def do_nanosleep(self, _words, args):
@@ -372,6 +372,49 @@ class Asm:
     def do_red(self, words, args):
         return self.do_atom(words, args, result=False)
 
+    def box(self, text):
+        """The map and the coordinates of a tensor copy's [map, {c0, c1, ...}]."""
+        m = re.fullmatch(r'\[\s*([^,\]]+?)\s*,\s*\{([^}]*)\}\s*\]', text.strip())
+        if not m:
+            raise NotOffered("the box '%s'" % text)
+        at = [self.value(c, 'int') for c in m.group(2).split(',')]
+        return '%sglobal<const void>(%s)' % (P, self.operand(m.group(1))), at
+
+    def bulk(self, words, args):
+        """cp.async.bulk: copies in whole 16 bytes, of a run or of a box of a tensor."""
+        here = '::plumb::simt::Here::at());'
+        if words[3] == 'commit_group':
+            return '::plumb::simt::bulk_commit(%s' % here
+        if words[3] == 'wait_group':
+            return '::plumb::simt::bulk_wait(%s, %s, %s' % (self.value(args[0], 'int'), str('read' in words).lower(), here)
+        if 'prefetch' in words[3:5]:
+            return ';'
+        tensor = words[3] == 'tensor'
+        rank = words.pop(4) if tensor else ''
+        to, source = (words[4:6] if tensor else words[3:5])
+        if {'im2col', 'im2col_no_offs'} & set(words) or any('multicast' in w for w in words) or any('cta_group' in w for w in words):
+            return None
+        if to.startswith('shared') and source == 'global' and 'mbarrier~complete_tx~bytes' in words:
+            at = self.address(args[0], 'shared', 'void')
+            if not tensor:
+                return '::plumb::simt::bulk_copy(%s, %s, %s, %s, %s' % (
+                    at, self.address(args[1], 'global', 'const void'), self.value(args[2], 'int'), self.address(args[3], 'shared', 'const void'), here)
+            tiles, place = self.box(args[1])
+            if rank != '%dd' % len(place):
+                return None
+            return '{ const int plumb_at[] = {%s}; ::plumb::simt::tensor_load(%s, %s, plumb_at, %d, %s, %s }' % (
+                ', '.join(place), at, tiles, len(place), self.address(args[2], 'shared', 'const void'), here)
+        if to == 'global' and source == 'shared~cta' and 'bulk_group' in words and not any('cp_mask' in w for w in words):
+            if not tensor:
+                return '::plumb::simt::bulk_store(%s, %s, %s, %s' % (
+                    self.address(args[0], 'global', 'void'), self.address(args[1], 'shared', 'const void'), self.value(args[2], 'int'), here)
+            tiles, place = self.box(args[0])
+            if rank != '%dd' % len(place):
+                return None
+            return '{ const int plumb_at[] = {%s}; ::plumb::simt::tensor_store(%s, plumb_at, %d, %s, %s }' % (
+                ', '.join(place), tiles, len(place), self.address(args[1], 'shared', 'const void'), here)
+        return None
+
     def do_cp(self, words, args):
         if words[1] != 'async':
             return None
@@ -379,14 +422,7 @@ class Asm:
             return '::plumb::simt::object_barrier_copies_arrive(%s, %s, ::plumb::simt::Here::at());' % (
                 self.address(args[0], self.space(words), 'void'), str('noinc' in words).lower())
         if words[2] == 'bulk':
-            if words[3] == 'prefetch' and 'tensor' not in words:
-                return ';'
-            if not words[3].startswith('shared') or words[4] != 'global' or 'mbarrier~complete_tx~bytes' not in words or \
-                    any('multicast' in w for w in words):
-                return None
-            return '::plumb::simt::bulk_copy(%s, %s, %s, %s, ::plumb::simt::Here::at());' % (
-                self.address(args[0], 'shared', 'void'), self.address(args[1], 'global', 'const void'), self.value(args[2], 'int'),
-                self.address(args[3], 'shared', 'const void'))
+            return self.bulk(words, args)
         if 'commit_group' in words:
             return '::plumb::simt::async_commit();'
         if 'wait_all' in words:
@@ -450,6 +486,64 @@ class Asm:
         else:
             return None
         return '{ %s %s }' % (made, ' '.join(self.assign(n, 'plumb_c[%d]' % i) for i, n in enumerate(d)))
+
+    TOTALS = {'f32': 'f32', 'f16': 'f16', 's32': 's32'}
+    ELEMENTS = ('tf32', 'f16', 'bf16', 'e4m3', 'e5m2', 's8', 'u8')
+    OF_K = {'tf32': 8, 'f16': 16, 'bf16': 16}  # elements of an instruction; 32 of the others
+    PAIRS = {'f32': ELEMENTS[:5], 'f16': ('f16', 'e4m3', 'e5m2'), 's32': ('s8', 'u8')}  # what adds to what
+
+    def do_wgmma(self, words, args):
+        here = '::plumb::simt::Here::at());'
+        if words[1] in ('fence', 'commit_group'):
+            return '::plumb::simt::wgmma_%s(%s' % (words[1].split('_')[0], here)
+        if words[1] == 'wait_group':
+            return '::plumb::simt::wgmma_wait(%s, %s' % (self.value(args[0], 'int'), here)
+        saturate, words = 'satfinite' in words, [w for w in words if w != 'satfinite']
+        shape = re.fullmatch(r'm64n(\d+)k(\d+)', words[4]) if len(words) == 8 and words[1] == 'mma_async' else None
+        if shape is None or words[5] not in self.PAIRS:
+            return None
+        total, a_type, b_type = words[5:]
+        if a_type not in self.PAIRS[total] or b_type not in self.PAIRS[total] or int(shape.group(2)) != self.OF_K.get(a_type, 32) or \
+                self.OF_K.get(a_type) != self.OF_K.get(b_type):
+            return None
+        return self.product_of_group(int(shape.group(1)), (total, a_type, b_type), saturate, args)
+
+    def product_of_group(self, columns, types, saturate, args):
+        sums, from_registers = args[0].strip('{} ').split(','), args[1].startswith('{')
+        total, a_type, b_type = types
+        flags = [self.value(f, 'int') for f in args[4:]]
+        signs, turns = flags[:2], flags[2:]
+        wanted = 0 if total == 's32' else 2 if a_type not in ('f16', 'bf16') else 3 if from_registers else 4
+        if len(flags) != wanted or len(sums) != columns // (4 if total == 'f16' else 2) or len(args) < 4:
+            return None
+        for name in sums:
+            if self.operand(name) not in {'plumb_%d' % n for n, (kind, _) in enumerate(self.operands) if kind == 'out'}:
+                raise NotOffered("sums of wgmma that are no operands of the asm statement")
+        form = ['%d' % columns] + ['::plumb::simt::Total::' + total] + ['::plumb::simt::Element::' + t for t in (a_type, b_type)]
+        form += ['%s < 0' % s for s in signs] or ['false', 'false']
+        form += (['false'] if from_registers else []) + ['%s != 0' % t for t in turns] if turns else ['false', 'false']
+        form += [str(saturate).lower()]
+        registers = ', '.join(self.value(r, 'unsigned') for r in args[1].strip('{} ').split(',')) if from_registers else ''
+        made = 'void* const plumb_d[] = {%s}; ' % ', '.join('&' + self.operand(s) for s in sums)
+        made += 'const unsigned plumb_a[] = {%s}; ' % registers if from_registers else ''
+        return '{ %s::plumb::simt::wgmma({%s}, plumb_d, %s, %s, %s, %s, ::plumb::simt::Here::at()); }' % (
+            made, ', '.join(form), 'plumb_a' if from_registers else 'nullptr', '0' if from_registers else self.value(args[1], 'unsigned long long'),
+            self.value(args[2], 'unsigned long long'), self.value(args[3], 'bool'))
+
+    def do_stmatrix(self, words, args):
+        count = next((int(w[1]) for w in words if w in ('x1', 'x2', 'x4')), 0)
+        known = {'stmatrix', 'sync', 'aligned', 'm8n8', 'x1', 'x2', 'x4', 'trans', 'shared', 'shared~cta', 'b16'}
+        if set(words) - known or 'm8n8' not in words or words[-1] != 'b16' or len(args) != 2 or count == 0:
+            return None
+        names = args[1].strip('{} ').split(',')
+        if len(names) != count:
+            return None
+        return '{ const unsigned plumb_m[] = {%s}; ::plumb::simt::stmatrix(%s, plumb_m, %d, %s, ::plumb::simt::Here::at()); }' % (
+            ', '.join(self.value(n, 'unsigned') for n in names), self.address(args[0], self.space(words), 'void'), count,
+            'true' if 'trans' in words else 'false')
+
+    def do_griddepcontrol(self, words, _args):
+        return ';' if words[1:] in (['wait'], ['launch_dependents']) else None  # a launch begins after the one before it
 
     def do_ldmatrix(self, words, args):
         count = next((int(w[1]) for w in words if w in ('x1', 'x2', 'x4')), 0)

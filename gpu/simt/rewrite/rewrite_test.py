@@ -241,6 +241,32 @@ class InlinePtx(unittest.TestCase):
         self.assertIn('asm("bar.sync 0;");', rewrite.rewrite(header % 'inline'))
         self.assertIn('__syncthreads();', rewrite.rewrite(header % 'inline __plumb_device__'))
 
+    def test_products_of_a_warpgroup(self):
+        sums = ', '.join('%%%d' % i for i in range(4))
+        outs = ', '.join('"+f"(d[%d])' % i for i in range(4))
+        made = self.made('asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%s}, %%4, %%5, 1, 1, -1, 0, 1;" : %s : "l"(a), "l"(b));'
+                         % (sums, outs))
+        self.assertIn('void* const plumb_d[] = {&plumb_0, &plumb_1, &plumb_2, &plumb_3};', made)
+        self.assertIn('::plumb::simt::wgmma({8, ::plumb::simt::Total::f32, ::plumb::simt::Element::bf16', made)
+        self.assertIn('::plumb::simt::wgmma_wait(', self.made('asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(1));'))
+        for shape, why in (('m64n8k8.f32.bf16.bf16', 'k8'), ('m64n8k16.f16.bf16.bf16', 'f16.bf16'), ('m64n16k16.f32.f16.f16', 'm64n16')):
+            self.refused('asm volatile("wgmma.mma_async.sync.aligned.%s {%s}, %%4, %%5, 1, 1, 1, 0, 0;" : %s : "l"(a), "l"(b));' % (shape, sums, outs), why)
+        self.refused('asm volatile("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%s}, %%4, %%5, 1, 0, 1, 1, 1, 0, 0;" : %s : "l"(a), "l"(b));'
+                     % (sums, outs), 'wgmma.mma_async.sp')
+
+    def test_copies_by_tensor_maps(self):
+        load = 'cp.async.bulk.tensor.%s.shared::cluster.global.mbarrier::complete_tx::bytes%s [%%0], [%%1, {%%2, %%3}], [%%4]%s;'
+        operands = ' :: "r"(s), "l"(m), "r"(x), "r"(y), "r"(bar)'
+        self.assertIn('::plumb::simt::tensor_load(', self.made('asm volatile("%s"%s);' % (load % ('2d', '', ''), operands)))
+        self.refused('asm volatile("%s"%s);' % (load % ('3d', '', ''), operands), 'tensor.3d')
+        self.refused('asm volatile("%s"%s);' % (load % ('2d', '.multicast::cluster', ', 3'), operands), 'multicast')
+        store = 'asm volatile("cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%0, {%1}], [%2];" :: "l"(m), "r"(x), "r"(s));'
+        self.assertIn('::plumb::simt::tensor_store(', self.made(store))
+        self.refused(store.replace('cp.async', 'cp.reduce.async').replace('bulk_group', 'add.bulk_group'), 'cp.reduce')
+        self.assertIn('::plumb::simt::bulk_wait(', self.made('asm volatile("cp.async.bulk.wait_group.read 0;");'))
+        self.assertIn('::plumb::simt::proxy_fence(', self.made('asm volatile("fence.proxy.async.shared::cta;");'))
+        self.refused('asm volatile("fence.proxy.tensormap::generic.release.gpu;");', 'fence.proxy.tensormap')
+
     def test_barriers(self):
         self.assertIn('__syncthreads();', self.made('asm volatile("bar.sync 0;");'))
         self.assertIn('in<int>(1), ::plumb::simt::ptx::block_size(), true,', self.made('asm volatile("bar.sync 1;" ::: "memory");'))
@@ -257,11 +283,9 @@ class InlinePtx(unittest.TestCase):
         self.assertRegex(self.made('if (x) asm("membar.gl;"); else g();'), r'if \(x\) do \{.*\} while \(0\); else g\(\);')
 
     def test_what_is_not_offered_is_named_with_its_line(self):
-        self.refused('asm volatile("wgmma.fence.sync.aligned;");', 'wgmma.fence.sync.aligned')
+        self.refused('asm volatile("tcgen05.fence::before_thread_sync;");', 'tcgen05.fence::before_thread_sync')
         self.refused('asm volatile("bra ELSEWHERE;");', 'ELSEWHERE')
-        self.refused('asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" '
-                     ':: "r"(a), "l"(b), "r"(c), "r"(d), "r"(e));', 'cp.async.bulk.tensor')
-        self.refused('asm volatile("cp.async.bulk.commit_group;");', 'cp.async.bulk.commit_group')
+        self.refused('asm volatile("barrier.cluster.arrive.aligned;");', 'barrier.cluster.arrive')
         self.refused('asm volatile("mov.u32 %0, %%nothing;" : "=r"(x));', '%%nothing')
         self.refused('asm volatile("mov.u32 %0, %3;" : "=r"(x) : "r"(y));', '%3')
 

@@ -24,6 +24,8 @@ void finish(Block& b, std::vector<PendingCopy>& group, bool taken) {
   }
 }
 
+}  // namespace
+
 void must_be_multiple(const void* to, const void* from, int of, bool reads, Here here) {
   const bool bad_to = reinterpret_cast<std::uintptr_t>(to) % static_cast<unsigned>(of) != 0;
   if (!bad_to && (!reads || reinterpret_cast<std::uintptr_t>(from) % static_cast<unsigned>(of) == 0)) return;
@@ -33,6 +35,12 @@ void must_be_multiple(const void* to, const void* from, int of, bool reads, Here
        current().schedule.thread, locate(here));
   stop();
 }
+
+void poison_bytes(unsigned char* at, int bytes) {
+  for (int i = 0; i < bytes; i += 4) std::memcpy(at + i, &current().run.options.poison, 4);
+}
+
+namespace {
 
 // Marks the copy's places. It lands now, or leaves poison there until it does.
 PendingCopy start(void* shared_dst, const void* global_src, int bytes, int valid, Here here) {
@@ -50,7 +58,7 @@ PendingCopy start(void* shared_dst, const void* global_src, int bytes, int valid
   if (one_in(4)) {
     land(c);
   } else {
-    for (int i = 0; i < bytes; i += 4) std::memcpy(c.to + i, &current().run.options.poison, 4);
+    poison_bytes(c.to, bytes);
   }
   return c;
 }
@@ -142,6 +150,8 @@ void land_some(Block& b) {
   }
 }
 
+}  // namespace
+
 void send(Thread& t, Flight flight) {
   if (checking()) {
     flight.known = snapshot(t);
@@ -152,7 +162,11 @@ void send(Thread& t, Flight flight) {
   if (one_in(4)) land_flight(b, b.flying.size() - 1);
 }
 
-}  // namespace
+void take_copy_barrier(Thread& t, const void* object, Here here) {
+  if (!is_shared(object)) trap("a bulk copy completes on a barrier in shared memory", here);
+  if (checking()) access(const_cast<void*>(object), 8, Access::atomic_rmw, locate(here), Scope::block);
+  (void)initialised(*t.block, object, here);
+}
 
 // A block that ends gives its shared memory away: no copy may still be on its way there.
 void check_flights(const Block& b) {
@@ -300,9 +314,7 @@ void bulk_copy(void* shared_dst, const void* global_src, int bytes, const void* 
   t.here = here;
   if (bytes < 1 || bytes % 16 != 0) trap("a bulk copy moves a multiple of 16 bytes, and some", here);
   must_be_multiple(shared_dst, global_src, 16, true, here);
-  if (!is_shared(object)) trap("a bulk copy completes on a barrier in shared memory", here);
-  if (checking()) access(const_cast<void*>(object), 8, Access::atomic_rmw, locate(here), Scope::block);
-  (void)initialised(*t.block, object, here);
+  take_copy_barrier(t, object, here);
   Flight f;
   f.barrier = object;
   f.bytes = bytes;

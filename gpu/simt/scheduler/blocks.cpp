@@ -87,6 +87,8 @@ void begin_thread(Block& b, Thread& t, uint3 s) {
   t.open.clear();
   t.committed.clear();
   t.bound.clear();
+  t.proxy_fences.clear();
+  t.bulk.reset();
   t.fence_epoch = 0;
   t.volatile_reads = 0;
   for (PastRead& r : t.past_reads) r = PastRead{};
@@ -114,6 +116,7 @@ std::unique_ptr<Block> admit(const Launch& launch, std::uint32_t linear) {
   for (NamedBarrier& n : b.named) n = NamedBarrier{};
   b.objects.clear();
   b.flying.clear();
+  b.warpgroups.clear();
   b.met_at = b.met_at_too = Here{"", 0};
   b.meetings.clear();
   std::fill_n(b.piece_of.begin(), b.arena_used / 4 + 1, std::uint16_t{0});

@@ -19,6 +19,7 @@ void on_thread_done(Thread& t) {
   ++b.done;
   b.warp_done[t.warp] |= 1u << t.lane;
   progress();
+  check_products_at_exit(t);
   current().schedule.thread = nullptr;
   meet_without_the_gone(b);
   if (b.warp_waiting[t.warp] != 0) {
@@ -158,6 +159,8 @@ void run_blocks(const Launch& launch, bool cooperative) {
     if (b.done == b.size) {
       check_gaps(b);
       check_flights(b);
+      check_products(b);
+      check_stores(b);
       give_back(&b);
       current().schedule.resident.erase(current().schedule.resident.begin() +
                                         static_cast<std::ptrdiff_t>(at));

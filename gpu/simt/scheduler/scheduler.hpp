@@ -14,6 +14,8 @@
 #include "gpu/simt/memory/memory.hpp"
 #include "gpu/simt/race/history.hpp"
 #include "gpu/simt/scheduler/launch_limits.hpp"
+#include "gpu/simt/scheduler/tensor_copies.hpp"
+#include "gpu/simt/scheduler/warpgroups.hpp"
 
 namespace plumb::simt {
 
@@ -28,6 +30,12 @@ struct PendingCopy {
   int bytes, valid;
   Location location;
   bool landed;  // the bytes are there already; only the wait is missing
+};
+
+/// A fence.proxy.async of a thread: when, and what it knew then.
+struct ProxyFence {
+  std::uint64_t epoch;  // as a Mark's
+  ClockPtr known;
 };
 
 enum class ThreadState : std::uint8_t {
@@ -74,7 +82,9 @@ struct Thread {
   std::vector<PendingCopy> open;                                        // started, not committed
   std::deque<std::vector<PendingCopy>> committed;                       // groups, oldest first
   std::vector<std::pair<const void*, std::vector<PendingCopy>>> bound;  // to an object barrier's next arrival
-  std::uint64_t fence_epoch = 0;  // of its last fence, until an atomic has published it
+  std::vector<ProxyFence> proxy_fences;                                 // oldest first
+  std::unique_ptr<BulkGroups> bulk;  // its copies out of shared memory; null: none yet
+  std::uint64_t fence_epoch = 0;     // of its last fence, until an atomic has published it
   unsigned volatile_reads = 0;
   PastRead past_reads[kPastReads];  // its last plain ones
   unsigned reads = 0;
@@ -94,7 +104,8 @@ struct Flight {
   std::vector<PendingCopy> copies;
   int arrivals = 0;
   std::int64_t bytes = 0;
-  ClockPtr known;  // to the thread that started them, then
+  ClockPtr known;                                    // to the thread that started them, then
+  std::shared_ptr<std::vector<unsigned char>> tile;  // what a copy by a tensor map brings, as it will lie
 };
 
 /// A barrier in shared memory, or of a group.
@@ -141,6 +152,7 @@ struct Block {
   NamedBarrier named[16];
   std::unordered_map<const void*, ObjectBarrier> objects;
   std::vector<Flight> flying;
+  std::vector<std::unique_ptr<Warpgroup>> warpgroups;  // null: no wgmma yet
   Here met_at{"", 0}, met_at_too{"", 0};  // two barriers at which warps of the block met; line 0: none yet
   std::unordered_map<const void*, std::vector<void*>> meetings;
   int at_grid_barrier = 0;
@@ -223,6 +235,13 @@ void launch_packed(const void* kernel, void (*invoke)(const void*, void**), void
 // asynchronous.cpp
 bool land_flights(Block& block);  // all there are; false: there were none
 void check_flights(const Block& block);
+
+/// Both addresses, or the first (`reads` is false), of an asynchronous copy; a finding that stops the launch.
+void must_be_multiple(const void* to, const void* from, int of, bool reads, Here here);
+void poison_bytes(unsigned char* at, int bytes);
+void send(Thread& thread, Flight flight);
+/// The barrier of an asynchronous copy, which must have been initialised; an access of the thread.
+void take_copy_barrier(Thread& thread, const void* object, Here here);
 
 // atomics.cpp
 /// Lets others run before an atomic or ordered access: always after one that changed nothing, else as the schedule draws.

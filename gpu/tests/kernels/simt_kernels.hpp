@@ -199,6 +199,22 @@ void branch_sum(Form f, const int* in, int* out);                               
 void claimed_slots(Form f, int threads, int* slots, int* count);                // counts its threads
 void half_of_a_word(Form f, unsigned* word);                                    // 2 blocks
 
+// warpgroups.cu: wgmma. c is 64 x 16, of words
+enum class GroupForm { f16, bf16, f16_turned, tf32, fp8, int8, f16_sums };
+void group_form(GroupForm form, int width /* 16: no swizzle, 32, 64, 128 */,
+                const unsigned char* a /* 64 x 32 bytes */, const unsigned char* b /* 16 x 32 */,
+                unsigned* c);
+enum class GroupFault { none, no_wait, no_proxy_fence, no_fence, written_early, stride, missing_warp };
+void group_loop(GroupFault fault, const float* a /* 64 x 8 chunks */, const float* b /* 8 chunks x 16 */,
+                float* c, int chunks);
+void group_unfinished(const float* a, float* c);  // 128, 128
+
+// tensors.cu: copies by tensor maps, of a tensor of floats (5, 12, 20), boxes of (2, 4, 8), from and to the same place
+enum class TileFault { none, no_wait, too_few_bytes, too_many_bytes, no_proxy_fence, no_read_wait, unwaited };
+void tensor_tiles(TileFault fault, int swizzle /* 0, 1 for 32 bytes */, bool nan, const float* in,
+                  float* seen /* 64 */, float* out, int x, int y, int z);
+bool refused_tensor_maps();
+
 // written.cu: launches as a user writes them
 void written_launches(const float* in, float* out, int n);
 

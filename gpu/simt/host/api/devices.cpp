@@ -32,7 +32,7 @@ cudaDeviceProp device_properties() {
   p.memPitch = 0x7fffffff;
   p.textureAlignment = plumb::simt::kPitch;
   p.texturePitchAlignment = 32;
-  p.major = 8;  // of the language that kernels are compiled as: no wgmma, tensor maps or clusters
+  p.major = 8;  // of the language that kernels are compiled as: no clusters
   p.multiProcessorCount = current().run.options.multiprocessors;
   p.warpSize = 32;
   p.maxThreadsPerBlock = chip.threads_per_block;

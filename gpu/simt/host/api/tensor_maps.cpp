@@ -1,0 +1,84 @@
+#include "gpu/simt/host/api/tensor_maps.hpp"
+
+#include <cstring>
+
+#include "gpu/simt/host/api/operations.hpp"
+#include "gpu/simt/scheduler/tensor_copies.hpp"
+#include "gpu/simt/state.hpp"
+
+namespace {
+
+struct ElementType {
+  int bytes;
+  std::uint64_t nan;  // 0: no type of numbers with a fraction
+};
+// By CUtensorMapDataType. tf32 is copied as it is: who reads it drops the bits.
+constexpr ElementType kTypes[] = {{1, 0},      {2, 0},          {4, 0},
+                                  {4, 0},      {8, 0},          {8, 0},
+                                  {2, 0x7fff}, {4, 0x7fffffff}, {8, 0x7fffffffffffffff},
+                                  {2, 0x7fff}, {0, 0},          {4, 0x7fffffff},
+                                  {0, 0}};
+
+void unsupported(const char* what) {
+  plumb::simt::begin_by_itself();
+  plumb::simt::end_unsupported(what, {"cuTensorMapEncodeTiled", 0});
+}
+
+}  // namespace
+
+CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address,
+                                const cuuint64_t* sizes, const cuuint64_t* strides, const cuuint32_t* box,
+                                const cuuint32_t* every, CUtensorMapInterleave interleave,
+                                CUtensorMapSwizzle swizzle, CUtensorMapL2promotion,
+                                CUtensorMapFloatOOBfill fill) {
+  if (map == nullptr || address == nullptr || rank < 1 || rank > plumb::simt::kMostDimensions ||
+      static_cast<unsigned>(type) > CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ ||
+      static_cast<unsigned>(swizzle) > CU_TENSOR_MAP_SWIZZLE_128B)
+    return CUDA_ERROR_INVALID_VALUE;
+  const ElementType element = kTypes[type];
+  if (interleave != CU_TENSOR_MAP_INTERLEAVE_NONE || element.bytes == 0) {
+    unsupported(element.bytes == 0 ? "a tensor map whose subnormals are flushed"
+                                   : "an interleaved tensor map");
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
+  if (fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE && element.nan == 0) return CUDA_ERROR_INVALID_VALUE;
+  plumb::simt::TensorTiles tiles;
+  tiles.base = static_cast<unsigned char*>(address);
+  tiles.dimensions = static_cast<int>(rank);
+  tiles.element_bytes = element.bytes;
+  for (cuuint32_t d = 0; d < rank; ++d) {
+    tiles.sizes[d] = sizes[d];
+    tiles.strides[d] = d == 0 ? static_cast<std::uint64_t>(element.bytes) : strides[d - 1];
+    tiles.box[d] = box[d];
+    tiles.every[d] = d == 0 ? 1 : every[d];  // of the first dimension the driver takes no notice
+  }
+  tiles.swizzled_units = 1u << static_cast<unsigned>(swizzle);
+  tiles.outside = fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE ? 0 : element.nan;
+  return plumb::simt::encode(tiles, map) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuGetErrorName(CUresult error, const char** name) {
+  switch (error) {
+    case CUDA_SUCCESS:
+      *name = "CUDA_SUCCESS";
+      return CUDA_SUCCESS;
+    case CUDA_ERROR_NOT_SUPPORTED:
+      *name = "CUDA_ERROR_NOT_SUPPORTED";
+      return CUDA_SUCCESS;
+    case CUDA_ERROR_INVALID_VALUE:
+      *name = "CUDA_ERROR_INVALID_VALUE";
+      return CUDA_SUCCESS;
+    default:
+      *name = nullptr;
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+CUresult cuGetErrorString(CUresult error, const char** text) { return cuGetErrorName(error, text); }
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned, unsigned long long,
+                                             cudaDriverEntryPointQueryResult* result) {
+  const bool known = std::strcmp(name, "cuTensorMapEncodeTiled") == 0;
+  *function = known ? reinterpret_cast<void*>(&cuTensorMapEncodeTiled) : nullptr;
+  if (result != nullptr) *result = known ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+  return cudaSuccess;
+}

@@ -1,0 +1,51 @@
+// What sm_90 does beside its threads, in the asynchronous proxy: products of a warpgroup (wgmma), copies by tensor maps, bulk copies out of
+// shared memory. scheduler/warpgroups.cpp and scheduler/tensor_copies.cpp do them; PTX ISA, "Async proxy".
+#pragma once
+#include "gpu/simt/language/device_api.hpp"
+
+namespace plumb::simt {
+
+/// fence.proxy.async: what the thread wrote, or knows to be written, may be read by the asynchronous proxy from here on.
+void proxy_fence(Here here);
+
+// ---- wgmma ----
+enum class Element : unsigned char { tf32, f16, bf16, e4m3, e5m2, s8, u8 };
+enum class Total : unsigned char { f32, f16, s32 };
+/// wgmma.mma_async of 64 rows, `columns` columns and 32 bytes along K.
+struct ProductForm {
+  int columns;
+  Total total;
+  Element a, b;
+  bool negate_a = false, negate_b = false;  // imm-scale-a, -b
+  bool turn_a = false, turn_b = false;      // imm-trans-a, -b: rows run along M or N, 16-bit elements alone
+  bool saturate = false;                    // of s32
+};
+/// 32-bit registers that a thread's part of the sums takes.
+constexpr int registers_of(const ProductForm& form) {
+  return form.total == Total::f16 ? form.columns / 4 : form.columns / 2;
+}
+/// Starts d = a b + (add ? d : 0): `d` points to registers_of(form) variables of 32 bits, which hold NaN until the wait; `a` to four
+/// registers, or is null where `a_at` describes A in shared memory. B is described by `b_at`.
+void wgmma(const ProductForm& form, void* const* d, const unsigned* a, unsigned long long a_at,
+           unsigned long long b_at, bool add, Here here);
+void wgmma_fence(Here here);
+void wgmma_commit(Here here);
+void wgmma_wait(int pending, Here here);
+
+// ---- copies ----
+constexpr int kMostDimensions = 5;
+/// cp.async.bulk.tensor of the box at `at` (the innermost coordinate first), to shared memory: completes on a barrier there.
+void tensor_load(void* shared_dst, const void* map, const int* at, int dimensions, const void* object,
+                 Here here);
+/// The same from shared memory, as part of the thread's bulk group that is open.
+void tensor_store(const void* map, const int* at, int dimensions, const void* shared_src, Here here);
+/// cp.async.bulk from shared to global memory, whole 16 bytes.
+void bulk_store(void* global_dst, const void* shared_src, int bytes, Here here);
+void bulk_commit(Here here);
+/// Until at most `pending` of the thread's bulk groups are under way; with `read` alone, until shared memory has been read.
+void bulk_wait(int pending, bool read, Here here);
+
+/// stmatrix: `count` 8 x 8 matrices of 16-bit elements, a row of 16 bytes to each address of the first 8 * count lanes.
+void stmatrix(void* row, const unsigned* in, int count, bool transposed, Here here);
+
+}  // namespace plumb::simt

@@ -1,0 +1,154 @@
+#include "gpu/simt/memory/proxy.hpp"
+
+#include <fmt/core.h>
+
+#include "gpu/simt/language/async_proxy.hpp"
+#include "gpu/simt/race/touch.hpp"
+#include "gpu/simt/state.hpp"
+
+namespace plumb::simt {
+
+namespace {
+
+constexpr std::uint32_t kUnderWay = ~0u;  // as a generation: no barrier comes after it
+constexpr std::size_t kUnitBytes = 16;
+constexpr std::size_t kFencesKept = 64;  // of a thread; the reader knows one of the latest
+
+const SharedPiece* piece_at(const Block& b, std::uint32_t offset) {
+  if (offset + kUnitBytes > kArenaBytes) return nullptr;
+  const std::uint16_t id = b.piece_of[offset / 4];
+  if (id == 0 || offset + kUnitBytes > b.pieces[id - 1u].end) return nullptr;
+  return &b.pieces[id - 1u];
+}
+
+// The latest of f's fences that t knows.
+const ProxyFence* latest_known(const Thread& t, const Thread& f) {
+  Mark m;
+  m.block = t.block->id;
+  m.warp = f.warp;
+  m.lanes = 1u << f.lane;
+  for (auto fence = f.proxy_fences.rbegin(); fence != f.proxy_fences.rend(); ++fence) {
+    m.epoch = fence->epoch;
+    if (known(t, m)) return &*fence;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+ProxyUnit ProxyUnit::of_products(unsigned warpgroup) {
+  return {static_cast<std::uint8_t>(kFirstProductUnit + warpgroup), 0};
+}
+ProxyUnit ProxyUnit::of_copies(const Thread& t) {
+  return {static_cast<std::uint8_t>(kFirstCopyUnit + t.warp), t.lane};
+}
+
+void proxy_fence(Here here) {
+  Thread& t = *current().schedule.thread;
+  t.here = here;
+  if (!checking()) return;
+  if (t.proxy_fences.size() == kFencesKept) t.proxy_fences.erase(t.proxy_fences.begin());
+  t.proxy_fences.push_back({std::uint64_t{t.block->generation} << 32 | t.step, snapshot(t)});
+  ++t.step;
+}
+
+ProxyReader::ProxyReader(ProxyUnit unit, std::uint32_t step, const char* what, Here here)
+    : what_(what), here_(here) {
+  mark_.epoch = std::uint64_t{kUnderWay} << 32 | step;
+  mark_.block = current().schedule.thread->block->id;
+  mark_.location = locate(here);
+  mark_.warp = unit.warp;
+  mark_.lanes = 1u << unit.lane;
+}
+
+bool ProxyReader::fenced(const Mark& write) {
+  const auto [at, is_new] = fenced_.try_emplace(
+      {write.epoch, write.warp * 32u + static_cast<unsigned>(__builtin_ctz(write.lanes))});
+  if (!is_new) return at->second;
+  const Thread& t = *current().schedule.thread;
+  for (const Thread& f : t.block->threads) {
+    const ProxyFence* fence = f.proxy_fences.empty() ? nullptr : latest_known(t, f);
+    if (fence != nullptr && reaches(fence->known, write)) return at->second = true;
+  }
+  return false;
+}
+
+void ProxyReader::report_unfenced(const Mark& write, const Target& target) {
+  reported_ = true;
+  const Thread& t = *current().schedule.thread;
+  RawFinding* f = note(FindingKind::race,
+                       fmt::format("shared '{}' at byte {} is read by {} here and written by a thread there, "
+                                   "with no fence.proxy.async between the two",
+                                   target.array, target.offset, what_),
+                       &t, mark_.location, write.location);
+  if (f == nullptr) return;
+  f->finding.array = target.array;
+  f->finding.offset = target.offset;
+  f->finding.has_other = true;
+  f->other_launch = static_cast<int>(current().schedule.launches.size()) - 1;
+  f->finding.other_thread = thread_of(write, f->other_launch);
+  f->finding.hint =
+      "the asynchronous proxy may miss it: fence.proxy.async behind the write, then the barrier that the "
+      "reader waits for";
+}
+
+void ProxyReader::read(std::uint32_t offset) {
+  Thread& t = *current().schedule.thread;
+  Block& b = *t.block;
+  const SharedPiece* piece = piece_at(b, offset);
+  if (piece == nullptr) {
+    if (checking() && offset + kUnitBytes <= kArenaBytes)
+      access(b.arena + offset, kUnitBytes, Access::read, mark_.location);  // says what lies there
+    trap(fmt::format("{} reads byte {} of shared memory, which is nobody's", what_, offset).c_str(), here_);
+  }
+  if (!checking()) return;
+  if (b.shadow == nullptr) b.shadow = std::make_unique<Shadow>(kArenaBytes);
+  if (first_ == ~0u) first_ = offset;
+  current().run.counters.accesses += 1;
+  resolve_pending();
+  current().race.access_at = b.arena + offset;
+  current().race.access_bytes = kUnitBytes;
+  for (std::uint32_t i = offset; i < offset + kUnitBytes;
+       i += static_cast<std::uint32_t>(b.shadow->granule())) {
+    Cell& c = *b.shadow->at(i);
+    const Target target{piece->name, static_cast<std::int64_t>(i) - piece->begin, true};
+    if (!touch(t, c, mark_, target, false)) return;
+    any_written_ = any_written_ || c.initialised != 0;
+    if (c.write.block == b.id && c.write.async == 0 && !reported_ && !fenced(c.write))
+      report_unfenced(c.write, target);
+  }
+}
+
+void ProxyReader::finish() {
+  if (any_written_ || first_ == ~0u || !checking()) return;
+  const Thread& t = *current().schedule.thread;
+  const SharedPiece* piece = piece_at(*t.block, first_);
+  report_uninitialised(t, mark_, {piece->name, static_cast<std::int64_t>(first_) - piece->begin, true});
+}
+
+void settle(Block& b, const std::vector<std::uint32_t>& offsets, ProxyUnit unit, std::uint32_t step) {
+  if (!checking() || b.shadow == nullptr) return;
+  const std::uint64_t read = std::uint64_t{b.generation} << 32 | step;
+  const auto settle_mark = [&](Mark& m) {
+    if (m.block != b.id || m.warp != unit.warp || m.lanes != 1u << unit.lane) return;
+    if (m.epoch >> 32 == kUnderWay && static_cast<std::uint32_t>(m.epoch) <= step) m.epoch = read;
+  };
+  for (const std::uint32_t offset : offsets) {
+    for (std::uint32_t i = offset; i < offset + kUnitBytes;
+         i += static_cast<std::uint32_t>(b.shadow->granule())) {
+      Cell& c = *b.shadow->at(i);
+      settle_mark(c.other);
+      if (c.more == 0) continue;
+      for (Mark& m : current().race.mark_sets[c.more].marks) settle_mark(m);
+    }
+  }
+}
+
+ClockPtr clock_of(const Block& b, ProxyUnit unit, std::uint32_t generation, std::uint32_t step) {
+  auto clock = std::make_shared<Clock>();
+  clock->blocks.push_back(
+      {b.id, generation, {{static_cast<std::uint16_t>(unit.warp * kWarp + unit.lane), step}}});
+  return clock;
+}
+
+}  // namespace plumb::simt

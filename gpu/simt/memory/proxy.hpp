@@ -1,0 +1,52 @@
+// Shared memory as the asynchronous proxy reads it: by products of a warpgroup and copies out of it, which go on beside the thread that
+// started them.
+//
+// Each reader of the proxy counts as a thread of its own (ProxyReader), whose reads nobody knows until someone has waited for them: their
+// marks carry the generation kUnderWay until settle() gives them one. So a write that comes before the wait, or that nothing orders after
+// it, is a race like any other. And a plain write that such a reader reads must have a fence.proxy.async behind it, by a thread that knows
+// the write, which the reading thread knows.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "gpu/simt/memory/memory.hpp"
+
+namespace plumb::simt {
+
+/// A reader of the proxy, by the place of a thread that no block has: a warpgroup's products, or a thread's bulk copies.
+struct ProxyUnit {
+  std::uint8_t warp;
+  std::uint8_t lane;
+  static ProxyUnit of_products(unsigned warpgroup);
+  static ProxyUnit of_copies(const Thread& thread);
+};
+
+class ProxyReader {
+ public:
+  /// `what` reads for the running thread, in the unit's `step`.
+  ProxyReader(ProxyUnit unit, std::uint32_t step, const char* what, Here here);
+  /// 16 bytes at that offset of the running block's shared memory. Stops the launch where they are nobody's.
+  void read(std::uint32_t offset);
+  /// Reports a read of nothing but what nobody wrote.
+  void finish();
+
+ private:
+  bool fenced(const Mark& write);
+  void report_unfenced(const Mark& write, const Target& target);
+
+  const char* what_;
+  Here here_;
+  Mark mark_;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, bool> fenced_;  // by epoch and thread of a write
+  bool reported_ = false, any_written_ = false;
+  std::uint32_t first_ = ~0u;
+};
+
+/// The unit has read those 16-byte pieces up to `step`, and the running thread knows it.
+void settle(Block& block, const std::vector<std::uint32_t>& offsets, ProxyUnit unit, std::uint32_t step);
+/// What one who waited for the unit's `step` in that generation knows.
+ClockPtr clock_of(const Block& block, ProxyUnit unit, std::uint32_t generation, std::uint32_t step);
+
+}  // namespace plumb::simt

@@ -1,0 +1,295 @@
+// Copies by tensor maps (cp.async.bulk.tensor, tiled), and bulk copies out of shared memory with their groups.
+#include "gpu/simt/scheduler/tensor_copies.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "gpu/simt/language/warpgroup_products.hpp"
+#include "gpu/simt/state.hpp"
+
+namespace plumb::simt {
+
+namespace {
+
+constexpr std::uint32_t kMagic = 0x70614d54;
+constexpr std::uint64_t kMostStride = std::uint64_t{1} << 40, kMostSize = std::uint64_t{1} << 32;
+constexpr unsigned kMostBox = 256, kMostEvery = 8;
+
+struct Encoded {
+  std::uint32_t magic;
+  std::uint8_t dimensions, element_bytes, swizzled_units, every[kMostDimensions];
+  std::uint16_t box[kMostDimensions];
+  std::uint32_t last[kMostDimensions];  // index
+  std::uint64_t strides[kMostDimensions];
+  std::uint64_t outside;
+  unsigned char* base;
+};
+static_assert(sizeof(Encoded) <= 128, "a CUtensorMap");
+
+std::uint64_t copied(const TensorTiles& t, int d) { return (t.box[d] + t.every[d] - 1) / t.every[d]; }
+
+bool is_valid(const TensorTiles& t) {
+  if (t.dimensions < 1 || t.dimensions > kMostDimensions ||
+      reinterpret_cast<std::uintptr_t>(t.base) % kUnit != 0)
+    return false;
+  for (int d = 0; d < t.dimensions; ++d) {
+    if (t.sizes[d] < 1 || t.sizes[d] > kMostSize || t.box[d] < 1 || t.box[d] > kMostBox) return false;
+    if (t.every[d] < 1 || t.every[d] > kMostEvery) return false;
+    if (d > 0 && (t.strides[d] % kUnit != 0 || t.strides[d] >= kMostStride)) return false;
+  }
+  const std::uint64_t row = t.box[0] * static_cast<std::uint64_t>(t.element_bytes);
+  return row % kUnit == 0 && (t.swizzled_units == 1 || row <= kUnit * t.swizzled_units);
+}
+
+// The tiles that a copy names; stops the launch where it names none.
+TensorTiles tiles_at(const void* map, int dimensions, const void* shared, Here here) {
+  TensorTiles tiles;
+  if (!decode(map, tiles)) trap("a tensor copy by what is no tensor map", here);
+  if (tiles.dimensions != dimensions) {
+    trap(fmt::format("a tensor copy of {} dimensions by a map of {}", dimensions, tiles.dimensions).c_str(),
+         here);
+  }
+  if (!is_shared(shared)) trap("a tensor copy goes between global and shared memory", here);
+  must_be_multiple(shared, nullptr, 128, false, here);
+  const std::uint64_t row = tiles.box[0] * static_cast<std::uint64_t>(tiles.element_bytes);
+  if (tiles.swizzled_units > 1 && row != kUnit * tiles.swizzled_units) {
+    constexpr const char* kNarrow = "swizzled boxes whose rows are shorter than the swizzle";
+    end_unsupported(kNarrow, here);
+    trap(fmt::format("the CPU executor does not support {}", kNarrow).c_str(), here);
+  }
+  return tiles;
+}
+
+// Calls run(from the box's begin in bytes, the first element's address, elements within, elements before) for each row of the box;
+// null for rows outside.
+template <class Run>
+void for_rows(const TensorTiles& t, const int* at, Run run) {
+  std::uint64_t rows = 1;
+  for (int d = 1; d < t.dimensions; ++d) rows *= copied(t, d);
+  const auto width = static_cast<std::int64_t>(t.box[0]);
+  const std::int64_t before = std::clamp<std::int64_t>(-std::int64_t{at[0]}, 0, width);
+  const std::int64_t end =
+      std::clamp<std::int64_t>(static_cast<std::int64_t>(t.sizes[0]) - at[0], before, width);
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    unsigned char* p = t.base + (at[0] + before) * t.element_bytes;
+    bool inside = end > before;
+    std::uint64_t rest = row;
+    for (int d = 1; d < t.dimensions; ++d) {
+      const std::int64_t x = at[d] + static_cast<std::int64_t>(rest % copied(t, d) * t.every[d]);
+      rest /= copied(t, d);
+      inside = inside && x >= 0 && x < static_cast<std::int64_t>(t.sizes[d]);
+      if (inside) p += static_cast<std::uint64_t>(x) * t.strides[d];
+    }
+    run(row * static_cast<std::uint64_t>(width * t.element_bytes), inside ? p : nullptr, end - before,
+        before);
+  }
+}
+
+std::uint64_t bytes_of_box(const TensorTiles& t) {
+  std::uint64_t bytes = t.box[0] * static_cast<std::uint64_t>(t.element_bytes);
+  for (int d = 1; d < t.dimensions; ++d) bytes *= copied(t, d);
+  return bytes;
+}
+
+// Where a byte of a box that begins at `offset` of shared memory lies there.
+std::uint32_t swizzled(const TensorTiles& t, std::uint32_t offset, std::uint64_t byte) {
+  const std::uint32_t at = offset + static_cast<std::uint32_t>(byte);
+  return at ^ (at >> 7 & (t.swizzled_units - 1)) << 4;
+}
+
+// The box as it will lie in shared memory, elements past the ends filled.
+std::vector<unsigned char> fetch_box(const TensorTiles& t, const int* at, std::uint32_t offset,
+                                     Location location) {
+  const auto bytes = bytes_of_box(t);
+  const auto size = static_cast<std::size_t>(t.element_bytes);
+  std::vector<unsigned char> flat(bytes), lies(bytes);
+  for (std::size_t i = 0; i < bytes; i += size) std::memcpy(&flat[i], &t.outside, size);
+  for_rows(t, at, [&](std::uint64_t begin, unsigned char* from, std::int64_t count, std::int64_t before) {
+    if (from == nullptr) return;
+    const std::size_t run = static_cast<std::size_t>(count) * size;
+    if (checking()) access(from, run, Access::read, location);
+    std::memcpy(&flat[begin + static_cast<std::size_t>(before) * size], from, run);
+  });
+  for (std::uint64_t i = 0; i < bytes; i += kUnit)
+    std::memcpy(&lies[swizzled(t, offset, i) - offset], &flat[i], kUnit);
+  return lies;
+}
+
+BulkGroups& bulk_of(Thread& t) {
+  if (t.bulk == nullptr) t.bulk = std::make_unique<BulkGroups>();
+  return *t.bulk;
+}
+
+void move(const Block& b, OutgoingCopy& c) {
+  if (c.moved) return;
+  for (const Move& m : c.moves) std::memcpy(m.to, b.arena + m.from, m.bytes);
+  c.moved = true;
+}
+
+// Marks what the copy reads and writes, and lets it begin.
+void start_outgoing(Thread& t, OutgoingCopy copy) {
+  BulkGroups& bulk = bulk_of(t);
+  const Location location = locate(copy.here);
+  ProxyReader reader(ProxyUnit::of_copies(t), bulk.closed + 1, "a bulk copy", copy.here);
+  for (const std::uint32_t at : copy.reads) reader.read(at);
+  reader.finish();
+  if (checking()) {
+    for (const Move& m : copy.moves) access(m.to, m.bytes, Access::write, location);
+    resolve_pending();
+  }
+  if (one_in(2)) move(*t.block, copy);
+  bulk.open.push_back(std::move(copy));
+}
+
+}  // namespace
+
+bool encode(const TensorTiles& t, void* map) {
+  if (!is_valid(t)) return false;
+  Encoded e{};
+  e.magic = kMagic;
+  e.dimensions = static_cast<std::uint8_t>(t.dimensions);
+  e.element_bytes = static_cast<std::uint8_t>(t.element_bytes);
+  e.swizzled_units = static_cast<std::uint8_t>(t.swizzled_units);
+  for (int d = 0; d < t.dimensions; ++d) {
+    e.every[d] = static_cast<std::uint8_t>(t.every[d]);
+    e.box[d] = static_cast<std::uint16_t>(t.box[d]);
+    e.last[d] = static_cast<std::uint32_t>(t.sizes[d] - 1);
+    e.strides[d] = t.strides[d];
+  }
+  e.outside = t.outside;
+  e.base = t.base;
+  std::memset(map, 0, 128);
+  std::memcpy(map, &e, sizeof e);
+  return true;
+}
+
+bool decode(const void* map, TensorTiles& t) {
+  Encoded e;
+  std::memcpy(&e, map, sizeof e);
+  if (e.magic != kMagic) return false;
+  t.dimensions = e.dimensions;
+  t.element_bytes = e.element_bytes;
+  t.swizzled_units = e.swizzled_units;
+  for (int d = 0; d < t.dimensions; ++d) {
+    t.every[d] = e.every[d];
+    t.box[d] = e.box[d];
+    t.sizes[d] = std::uint64_t{e.last[d]} + 1;
+    t.strides[d] = e.strides[d];
+  }
+  t.outside = e.outside;
+  t.base = e.base;
+  return true;
+}
+
+void tensor_load(void* shared_dst, const void* map, const int* at, int dimensions, const void* object,
+                 Here here) {
+  Thread& t = *current().schedule.thread;
+  t.here = here;
+  const TensorTiles tiles = tiles_at(map, dimensions, shared_dst, here);
+  take_copy_barrier(t, object, here);
+  const Location location = locate(here);
+  Flight f;
+  f.tile =
+      std::make_shared<std::vector<unsigned char>>(fetch_box(tiles, at, shared_offset(shared_dst), location));
+  const int bytes = static_cast<int>(f.tile->size());
+  if (checking()) async_started(shared_dst, nullptr, f.tile->size(), 0, location);
+  f.barrier = object;
+  f.bytes = bytes;
+  f.copies.push_back(
+      {static_cast<unsigned char*>(shared_dst), f.tile->data(), bytes, bytes, location, false});
+  poison_bytes(f.copies[0].to, bytes);
+  send(t, std::move(f));
+}
+
+void tensor_store(const void* map, const int* at, int dimensions, const void* shared_src, Here here) {
+  Thread& t = *current().schedule.thread;
+  t.here = here;
+  const TensorTiles tiles = tiles_at(map, dimensions, shared_src, here);
+  const std::uint32_t offset = shared_offset(shared_src);
+  OutgoingCopy copy;
+  copy.here = here;
+  const std::uint64_t bytes = bytes_of_box(tiles);
+  for (std::uint64_t i = 0; i < bytes; i += kUnit)
+    copy.reads.push_back(offset + static_cast<std::uint32_t>(i));
+  const auto size = static_cast<std::uint64_t>(tiles.element_bytes);
+  for_rows(tiles, at, [&](std::uint64_t begin, unsigned char* to, std::int64_t count, std::int64_t before) {
+    if (to == nullptr) return;
+    std::uint64_t from = begin + static_cast<std::uint64_t>(before) * size;
+    for (std::uint64_t left = static_cast<std::uint64_t>(count) * size; left > 0;) {  // to the end of a unit
+      const std::uint64_t run = std::min(left, kUnit - from % kUnit);
+      copy.moves.push_back({to, swizzled(tiles, offset, from), static_cast<std::uint32_t>(run)});
+      to += run, from += run, left -= run;
+    }
+  });
+  start_outgoing(t, std::move(copy));
+}
+
+void bulk_store(void* global_dst, const void* shared_src, int bytes, Here here) {
+  Thread& t = *current().schedule.thread;
+  t.here = here;
+  if (bytes < 1 || bytes % static_cast<int>(kUnit) != 0)
+    trap("a bulk copy moves a multiple of 16 bytes, and some", here);
+  if (!is_shared(shared_src)) trap("a bulk copy out of shared memory begins there", here);
+  must_be_multiple(global_dst, shared_src, static_cast<int>(kUnit), true, here);
+  OutgoingCopy copy;
+  copy.here = here;
+  const std::uint32_t offset = shared_offset(shared_src), size = static_cast<std::uint32_t>(bytes);
+  copy.moves.push_back({static_cast<unsigned char*>(global_dst), offset, size});
+  for (std::uint32_t i = 0; i < size; i += kUnit) copy.reads.push_back(offset + i);
+  start_outgoing(t, std::move(copy));
+}
+
+void bulk_commit(Here here) {
+  Thread& t = *current().schedule.thread;
+  t.here = here;
+  BulkGroups& bulk = bulk_of(t);
+  bulk.committed.push_back(std::move(bulk.open));
+  bulk.open.clear();
+  ++bulk.closed;
+}
+
+void bulk_wait(int pending, bool, Here here) {
+  Thread& t = *current().schedule.thread;
+  t.here = here;
+  BulkGroups& bulk = bulk_of(t);
+  const ProxyUnit unit = ProxyUnit::of_copies(t);
+  bool any = false;
+  while (bulk.committed.size() > static_cast<std::size_t>(std::max(pending, 0))) {
+    const auto step = bulk.closed - static_cast<std::uint32_t>(bulk.committed.size()) + 1;
+    for (OutgoingCopy& c : bulk.committed.front()) {
+      move(*t.block, c);
+      settle(*t.block, c.reads, unit, step);
+    }
+    bulk.committed.pop_front();
+    if (checking()) learn(t, clock_of(*t.block, unit, t.block->generation, step));
+    any = true;
+  }
+  if (any) ++t.step;
+}
+
+void check_stores(Block& b) {
+  const OutgoingCopy* under_way = nullptr;
+  const Thread* whose = nullptr;
+  for (Thread& t : b.threads) {
+    if (t.bulk == nullptr) continue;
+    t.bulk->committed.push_back(std::move(t.bulk->open));
+    for (auto& group : t.bulk->committed) {
+      for (OutgoingCopy& c : group) {
+        move(b, c);
+        if (under_way == nullptr) under_way = &c, whose = &t;
+      }
+    }
+  }
+  if (under_way == nullptr) return;
+  RawFinding* f =
+      note(FindingKind::async_copy_not_waited_for,
+           fmt::format("block {} ended while a copy out of its shared memory was under way", show(b.index)),
+           nullptr, locate(under_way->here));
+  if (f == nullptr) return;
+  f->finding.thread = {b.index, whose->index};
+  f->finding.hint = "cp.async.bulk.commit_group and cp.async.bulk.wait_group.read come before the end";
+}
+
+}  // namespace plumb::simt

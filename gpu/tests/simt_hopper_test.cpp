@@ -1,0 +1,270 @@
+// What sm_90 does beside its threads: products of a warpgroup, copies by tensor maps, and the mistakes made with either.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "gpu/tests/simt_support.hpp"
+
+using namespace plumb::simt_test;
+using plumb::simt::Finding;
+using plumb::simt::FindingKind;
+
+namespace {
+
+struct FormCase {
+  GroupForm form;
+  int bytes;  // of an element
+  unsigned one_a, two_a, one_b, two_b, sign_a, sign_b;
+};
+constexpr FormCase kForms[] = {
+    {GroupForm::f16, 2, 0x3c00, 0x4000, 0x3c00, 0x4000, 0x8000, 0x8000},
+    {GroupForm::bf16, 2, 0x3f80, 0x4000, 0x3f80, 0x4000, 0x8000, 0x8000},
+    {GroupForm::f16_turned, 2, 0x3c00, 0x4000, 0x3c00, 0x4000, 0x8000, 0x8000},
+    {GroupForm::tf32, 4, 0x3f800fff, 0x40001fff, 0x3f801fff, 0x40000001, 0x80000000,
+     0x80000000},  // 13 bits that tf32 drops
+    {GroupForm::fp8, 1, 0x38, 0x40, 0x3c, 0x40, 0x80, 0x80},
+    {GroupForm::int8, 1, 1, 2, 1, 2, 0, 0},
+    {GroupForm::f16_sums, 2, 0x3c00, 0x4000, 0x3c00, 0x4000, 0x8000, 0x8000},
+};
+
+// -2 .. 2, other ones for each operand; an unsigned operand takes magnitudes.
+int number(int i, int salt) { return (i * 7 + i / 5 * salt + salt) % 5 - 2; }
+
+unsigned code(int v, unsigned one, unsigned two, unsigned sign, bool negatives_by_complement) {
+  const unsigned magnitude = v == 0 ? 0 : std::abs(v) == 1 ? one : two;
+  if (negatives_by_complement) return static_cast<unsigned>(v) & 0xffu;
+  return v < 0 ? magnitude | sign : magnitude;
+}
+
+float float_of(unsigned word) {
+  float x;
+  std::memcpy(&x, &word, sizeof x);
+  return x;
+}
+
+double value_of(const FormCase& f, unsigned word) {
+  if (f.form == GroupForm::int8) return static_cast<int>(word);
+  if (f.form != GroupForm::f16_sums) return static_cast<double>(float_of(word));
+  const int exponent = static_cast<int>(word >> 10 & 31u);
+  const double magnitude = exponent == 0 ? 0 : std::ldexp(1024.0 + (word & 1023u), exponent - 25);
+  return (word & 0x8000u) != 0 ? -magnitude : magnitude;
+}
+
+void check_form(const FormCase& f, int width) {
+  const int depth = 32 / f.bytes;
+  std::vector<unsigned char> a(64 * 32), b(16 * 32);
+  std::vector<unsigned> c(64 * 16);
+  const bool whole = f.form == GroupForm::int8;
+  const auto of_a = [&](int i) { return number(i, 3); };
+  const auto of_b = [&](int i) { return whole ? std::abs(number(i, 11)) : number(i, 11); };
+  for (int i = 0; i < 80 * depth; ++i) {
+    const bool first = i < 64 * depth;
+    const int at = first ? i : i - 64 * depth;
+    const unsigned bits = first ? code(of_a(at), f.one_a, f.two_a, f.sign_a, whole)
+                                : code(of_b(at), f.one_b, f.two_b, f.sign_b, whole);
+    std::memcpy((first ? a : b).data() + at * f.bytes, &bits, static_cast<std::size_t>(f.bytes));
+  }
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Run run(seed);
+    plumb::simt::add_array("a", a.data(), a.size(), true, false);
+    plumb::simt::add_array("b", b.data(), b.size(), true, false);
+    group_form(f.form, width, a.data(), b.data(), run.output(c));
+    const auto findings = Run::findings();
+    CHECK_MESSAGE(findings.empty(), all_of(findings));
+    int wrong = 0;
+    for (int i = 0; i < 64; ++i) {
+      for (int j = 0; j < 16; ++j) {
+        int sum = 0;
+        for (int k = 0; k < depth; ++k) sum += of_a(i * depth + k) * of_b(j * depth + k);
+        if (f.form == GroupForm::f16_turned) sum = -sum;
+        wrong += value_of(f, c.data()[i * 16 + j]) == sum ? 0 : 1;
+      }
+    }
+    CHECK(wrong == 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a warpgroup multiplies operands of every type and layout") {
+  for (const FormCase& f : kForms) {
+    for (const int width : {16, 32, 64, 128}) {
+      CAPTURE(static_cast<int>(f.form));
+      CAPTURE(width);
+      check_form(f, width);
+    }
+  }
+}
+
+namespace {
+
+constexpr int kChunks = 3;
+
+struct Loop {
+  std::vector<float> a = std::vector<float>(64 * 8 * kChunks), b = std::vector<float>(8 * kChunks * 16),
+                     c = std::vector<float>(64 * 16);
+  Loop() {
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(number(static_cast<int>(i), 3));
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(number(static_cast<int>(i), 11));
+  }
+  std::vector<Finding> run(GroupFault fault, std::uint64_t seed) {
+    Run run(seed);
+    plumb::simt::add_array("a", a.data(), a.size() * sizeof(float), true, false);
+    plumb::simt::add_array("b", b.data(), b.size() * sizeof(float), true, false);
+    group_loop(fault, a.data(), b.data(), run.output(c), kChunks);
+    return Run::findings();
+  }
+  bool right() const {
+    for (int i = 0; i < 64; ++i) {
+      for (int j = 0; j < 16; ++j) {
+        float sum = 0;
+        for (int k = 0; k < 8 * kChunks; ++k) sum += a.data()[i * 8 * kChunks + k] * b.data()[k * 16 + j];
+        if (c.data()[i * 16 + j] != sum) return false;
+      }
+    }
+    return true;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a loop of products is right, and its mistakes are reported with both lines") {
+  const int write = line_of("warpgroups", "product write"), product = line_of("warpgroups", "product"),
+            wait = line_of("warpgroups", "product wait");
+  REQUIRE(write > 0);
+  REQUIRE(product > 0);
+  Loop loop;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    CAPTURE(seed);
+    const auto none = loop.run(GroupFault::none, seed);
+    CHECK_MESSAGE(none.empty(), all_of(none));
+    CHECK(loop.right());
+    if (!checked()) continue;
+    for (const GroupFault fault : {GroupFault::no_wait, GroupFault::no_proxy_fence}) {
+      CAPTURE(static_cast<int>(fault));
+      const auto findings = loop.run(fault, seed);
+      CHECK_MESSAGE(reports(findings, FindingKind::race, write, product), all_of(findings));
+    }
+    const auto unfenced = loop.run(GroupFault::no_fence, seed);
+    CHECK_MESSAGE(reports(unfenced, FindingKind::race, product), all_of(unfenced));
+    const auto touched = loop.run(GroupFault::written_early, seed);
+    CHECK_MESSAGE(reports(touched, FindingKind::race, wait, product), all_of(touched));
+  }
+}
+
+TEST_CASE("a wrong stride of a descriptor gives wrong sums") {
+  Loop loop;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    CAPTURE(seed);
+    (void)loop.run(GroupFault::stride, seed);
+    CHECK(!loop.right());
+  }
+}
+
+TEST_CASE("all four warps start a product, or its wait never ends") {
+  Loop loop;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    CAPTURE(seed);
+    const auto findings = loop.run(GroupFault::missing_warp, seed);
+    CHECK_MESSAGE(reports(findings, FindingKind::divergent_barrier, line_of("warpgroups", "product wait")),
+                  all_of(findings));
+  }
+}
+
+TEST_CASE("a block that ends waits for its products, whose sums hold no number before") {
+  std::vector<float> a(128, 1.0f), c(128);
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Run run(seed);
+    group_unfinished(run.input(a), run.output(c));
+    const auto findings = Run::findings();
+    CHECK_MESSAGE(!findings.empty(), all_of(findings));
+    CHECK(findings[0].kind == FindingKind::async_copy_not_waited_for);
+    CHECK(std::isnan(c[5]));
+  }
+}
+
+namespace {
+
+struct Tiles {
+  alignas(128) float in[5 * 12 * 20];
+  alignas(128) float out[5 * 12 * 20];
+  std::vector<float> seen = std::vector<float>(64);
+  Tiles() {
+    for (int i = 0; i < 1200; ++i) in[i] = static_cast<float>(i + 1);
+  }
+  std::vector<Finding> run(TileFault fault, std::uint64_t seed, int swizzle = 0, bool nan = false, int x = 4,
+                           int y = 3, int z = 1) {
+    std::fill(out, out + 1200, 0.0f);
+    Run run(seed);
+    plumb::simt::add_array("in", in, sizeof in, true, false);
+    plumb::simt::add_array("to", out, sizeof out, true, true);
+    tensor_tiles(fault, swizzle, nan, in, run.output(seen, "seen"), out, x, y, z);
+    return Run::findings();
+  }
+  // Whether the box came as it lies, filled past the ends, and went back doubled, and nothing else did.
+  bool right(int swizzle, bool nan, int x, int y, int z) const {
+    std::vector<float> wanted(1200, 0.0f);
+    for (int i = 0; i < 64; ++i) {
+      const int c = x + i % 8, r = y + i / 8 % 4, p = z + i / 32;
+      const bool inside = c >= 0 && c < 20 && r >= 0 && r < 12 && p >= 0 && p < 5;
+      const int place = swizzle == 0 ? i : i ^ (i / 32 % 2) << 2;  // bit 4 of the address by its bit 7
+      const float v = seen[static_cast<std::size_t>(place)];
+      if (!inside && !(nan ? std::isnan(v) : v == 0.0f)) return false;
+      if (!inside) continue;
+      const int at = (p * 12 + r) * 20 + c;
+      if (v != in[at]) return false;
+      wanted[static_cast<std::size_t>(at)] = 2.0f * in[at];
+    }
+    return std::equal(wanted.begin(), wanted.end(), out);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("boxes of a tensor come and go, swizzled or not, and past its ends") {
+  Tiles tiles;
+  const int places[][3] = {{4, 3, 1}, {0, 0, 0}, {16, 10, 4}, {-3, -2, -1}, {14, 3, 1}, {20, 0, 0}};
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    for (const auto& p : places) {
+      for (const int swizzle : {0, 1}) {
+        const bool nan = seed % 2 == 1;
+        CAPTURE(seed);
+        CAPTURE(p[0]);
+        CAPTURE(swizzle);
+        const auto findings = tiles.run(TileFault::none, seed, swizzle, nan, p[0], p[1], p[2]);
+        CHECK_MESSAGE(findings.empty(), all_of(findings));
+        CHECK(tiles.right(swizzle, nan, p[0], p[1], p[2]));
+      }
+    }
+  }
+}
+
+TEST_CASE("mistakes with copies of boxes are reported") {
+  const int use = line_of("tensors", "tile use"), write = line_of("tensors", "tile write"),
+            store = line_of("tensors", "tile store"), reuse = line_of("tensors", "tile reuse");
+  REQUIRE(use > 0);
+  REQUIRE(reuse > 0);
+  Tiles tiles;
+  int early = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    CAPTURE(seed);
+    const auto many = tiles.run(TileFault::too_many_bytes, seed);
+    CHECK_MESSAGE((!many.empty() && many[0].kind == FindingKind::deadlock), all_of(many));
+    const auto unwaited = tiles.run(TileFault::unwaited, seed);
+    CHECK_MESSAGE(reports(unwaited, FindingKind::async_copy_not_waited_for, store), all_of(unwaited));
+    if (!checked()) continue;
+    early +=
+        reports(tiles.run(TileFault::no_wait, seed), FindingKind::async_copy_not_waited_for, use) ? 1 : 0;
+    const auto few = tiles.run(TileFault::too_few_bytes, seed);
+    CHECK_MESSAGE(!few.empty(), all_of(few));
+    const auto unfenced = tiles.run(TileFault::no_proxy_fence, seed);
+    CHECK_MESSAGE(reports(unfenced, FindingKind::race, store, write), all_of(unfenced));
+    const auto reused = tiles.run(TileFault::no_read_wait, seed);
+    CHECK_MESSAGE(reports(reused, FindingKind::race, store, reuse), all_of(reused));
+  }
+  if (checked()) CHECK(early > 0);  // where the box has not landed before its use
+}
+
+TEST_CASE("maps that the driver refuses are refused") { CHECK(refused_tensor_maps()); }
