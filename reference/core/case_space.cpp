@@ -136,7 +136,7 @@ CaseSpace& CaseSpace::count(std::string key, std::function<double(const Point&)>
 }
 
 CaseSpace& CaseSpace::derived(std::string key, std::string name, std::function<bool(const Point&)> holds) {
-  derived_.push_back({parameters_.size(), std::move(holds), {}});
+  derived_.push_back({parameters_.size(), std::move(holds), {}, {}});
   parameters_.push_back({std::move(key), ParameterKind::derived, {{std::move(name), {}}}, ""});
   return *this;
 }
@@ -170,21 +170,47 @@ CaseSpace& CaseSpace::together(std::string_view a, std::string_view b, std::stri
   return *this;
 }
 
-void CaseSpace::make_alike(Point& p, std::size_t parameter, const std::vector<std::size_t>& kept) const {
+CaseSpace& CaseSpace::form(std::string key, std::string name,
+                           const std::vector<std::pair<std::string, std::string>>& values) {
+  std::vector<std::pair<std::size_t, std::string>> together;
+  for (const auto& [parameter, value] : values) together.emplace_back(index(parameter), value);
+  derived(std::move(key), std::move(name), [together](const Point& p) {
+    return std::all_of(together.begin(), together.end(),
+                       [&](const auto& one) { return p.words[one.first] == one.second; });
+  });
+  derived_.back().together = std::move(together);
+  return *this;
+}
+
+const CaseSpace::Derived* CaseSpace::derived_of(std::size_t parameter) const {
   const auto found = std::find_if(derived_.begin(), derived_.end(),
                                   [&](const Derived& d) { return d.parameter == parameter; });
-  if (found == derived_.end() || found->equal.empty()) return;
+  return found == derived_.end() ? nullptr : &*found;
+}
+
+bool CaseSpace::is_form(std::size_t parameter) const {
+  const Derived* const d = derived_of(parameter);
+  return d != nullptr && !d->together.empty();
+}
+
+void CaseSpace::make_hold(Point& p, std::size_t parameter, const std::vector<std::size_t>& kept) const {
+  const Derived* const d = derived_of(parameter);
+  if (d == nullptr) return;
+  const auto is_kept = [&](std::size_t i) { return std::find(kept.begin(), kept.end(), i) != kept.end(); };
+  for (const auto& [i, value] : d->together) {
+    if (!is_kept(i)) set(p, i, value);
+  }
   std::size_t like = parameters_.size();
-  for (const std::size_t i : found->equal) {
+  for (const std::size_t i : d->equal) {
     const bool smaller = like == parameters_.size() || p.numbers[i] < p.numbers[like];
     if (p.numbers[i] > 1 && smaller) like = i;
   }
-  for (const std::size_t i : found->equal) {
-    if (std::find(kept.begin(), kept.end(), i) != kept.end()) like = i;
+  for (const std::size_t i : d->equal) {
+    if (is_kept(i)) like = i;
   }
   if (like == parameters_.size()) return;
   const std::string word = p.words[like];
-  for (const std::size_t i : found->equal) set(p, i, word);
+  for (const std::size_t i : d->equal) set(p, i, word);
 }
 
 CaseSpace& CaseSpace::small_extent(std::string key, const std::vector<std::int64_t>& values) {

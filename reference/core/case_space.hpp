@@ -80,8 +80,12 @@ class CaseSpace {
   CaseSpace& count(std::string key, std::function<double(const Point&)> value);
   /// Extents that are sometimes equal, and above 1: what is confused in a square shows in no other shape, and the reverse.
   CaseSpace& alike(const std::vector<std::string>& extents);
-  /// What else the parameters have together, such as a filter of one pixel: a class of its own where `holds`.
+  /// What else the parameters have together: a class of its own where `holds`.
   CaseSpace& derived(std::string key, std::string name, std::function<bool(const Point&)> holds);
+  /// Values that some parameters have together, and that kernels are made for, such as a filter of one pixel. It meets the
+  /// classes of which one case is enough, too: a kernel for this form alone sees no other case.
+  CaseSpace& form(std::string key, std::string name,
+                  const std::vector<std::pair<std::string, std::string>>& values);
   /// Under this class of a parameter the answer says nothing of the others: alpha is 0, or the cap. Such a case meets what is about that
   /// class alone.
   CaseSpace& hides(std::string_view key, std::string_view class_name);
@@ -145,9 +149,10 @@ class CaseSpace {
   void draw_value(Point&, std::size_t parameter, std::size_t value_class, std::uint64_t seed,
                   std::uint64_t index) const;
 
-  /// Makes the extents of alike() equal that the derived parameter is about: as one of `kept` that is among them, else as the
-  /// smallest above 1. Does nothing for another parameter.
-  void make_alike(Point&, std::size_t parameter, const std::vector<std::size_t>& kept = {}) const;
+  /// Makes the derived parameter hold where it is one of alike() or form(): the extents become equal, as one of `kept` that is
+  /// among them, else as the smallest above 1; the form's parameters take its values, but those in `kept` stay.
+  void make_hold(Point&, std::size_t parameter, const std::vector<std::size_t>& kept = {}) const;
+  [[nodiscard]] bool is_form(std::size_t parameter) const;
   /// What together() asks for, each ascending.
   [[nodiscard]] const std::vector<std::vector<std::size_t>>& triples_together() const { return together_; }
 
@@ -155,8 +160,10 @@ class CaseSpace {
   struct Derived {
     std::size_t parameter = 0;
     std::function<bool(const Point&)> holds;
-    std::vector<std::size_t> equal;  // extents of alike()
+    std::vector<std::size_t> equal;                             // extents of alike()
+    std::vector<std::pair<std::size_t, std::string>> together;  // parameters of form(), with their values
   };
+  [[nodiscard]] const Derived* derived_of(std::size_t parameter) const;
   [[nodiscard]] bool keeps_exact(const Point&) const;
   void update_derived(Point&) const;
   std::string op_;

@@ -207,12 +207,13 @@ void Conv2d::describe(CaseSpace& space) {
              });
   space.also_beyond_16_bits({"n", "h", "w", "k"});
   space.alike({"n", "c"}).alike({"h", "w"}).alike({"c", "k"}).alike({"r", "s"});
-  space.derived("filter", "one pixel", [](const Point& p) { return p["r"] * p["s"] == 1; });
+  space.form("filter", "one pixel", {{"r", "1"}, {"s", "1"}});
+  space.form("filter and steps", "Winograd's", {{"r", "3"}, {"s", "3"}, {"stride", "1"}, {"dilation", "1"}});
   space.together("filter", "stride", "pad").together("r", "stride", "pad");
   space.where([outputs](const Point& p) {  // such a size stands alone, and something is computed
     const auto large = std::count_if(p.numbers.begin(), p.numbers.end(), [](double v) { return v > 65535; });
     const double work = outputs(p) * p["c"] * p["r"] * p["s"];
-    return large == 0 || (large == 1 && work > 0 && work < 3e5);
+    return large == 0 || (large == 1 && work > 0 && work < 1e6);
   });
   space.count("planes", [](const Point& p) { return p["n"] * p["c"]; })
       .count("pixels of a plane", [](const Point& p) { return p["h"] * p["w"]; })

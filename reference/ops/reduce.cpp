@@ -182,7 +182,10 @@ Cost Reduce::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, 
 }
 
 double Reduce::bound(const Tolerance& t, int, double value, double magnitude, std::int64_t terms) {
-  return terms == 0 ? 0 : sum_bound(t, value, magnitude, terms);  // no terms: a maximum, or the empty sum
+  if (terms == 0) return 0;  // a maximum, or the empty sum
+  // special=negative: whatever the fill draws, all terms have one sign
+  const bool cancels = std::fabs(value) < 0.99 * magnitude;
+  return cancels ? sum_bound(t, value, magnitude, terms) : sum_bound_of_one_sign(t, value, magnitude, terms);
 }
 
 PLUMB_INSTANTIATE_OPERATOR(Reduce)

@@ -31,6 +31,13 @@ bool does_max(const Variant<Reduce, double, Space::host>& v) {
 
 }  // namespace
 
+TEST_CASE("a sum of terms of one sign has the bound of positive data, whatever its fill") {
+  const Tolerance real{Fill::real, Arithmetic::native, Dtype::f32},
+      positive{Fill::positive, Arithmetic::native, Dtype::f32};
+  CHECK(Reduce::bound(real, 0, -100, 100, 10'000) == Reduce::bound(positive, 0, -100, 100, 10'000));
+  CHECK(Reduce::bound(real, 0, -1, 100, 10'000) < Reduce::bound(real, 0, -100, 100, 10'000));
+}
+
 TEST_CASE("every reduce variant sums 1 + 2 + ... + 100 to 5050, and nothing to 0") {
   std::vector<double> x;
   for (int i = 1; i <= 100; ++i) x.push_back(i);

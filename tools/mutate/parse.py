@@ -43,8 +43,9 @@ def flags(tree, device):
     language = os.path.join(tree, "gpu/simt/language/include")
     given += ["-std=c++17", "-D__CUDACC__", "-DPLUMB_SIMT", "-isystem", language]
     given += ["-include", os.path.join(language, "cuda_runtime.h")]
-    # what the executor's rewriting takes out of the text
-    return [*given, "-D__plumb_shared__=", "-D__plumb_global__=", "-D__plumb_launch_bounds__(...)="]
+    # what the executor's rewriting takes out of the text (gpu/simt/rewrite/text.py)
+    words = ("shared", "global", "device", "constant", "managed", "host")
+    return [*given, *(f"-D__plumb_{word}__=" for word in words), "-D__plumb_launch_bounds__(...)="]
 
 
 class Source:

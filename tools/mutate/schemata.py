@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from .places import COMMENT, Finder
 
+INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[^\n]*", re.M)
 RUNTIME = '#include "verify/engine/mutant_points.hpp"\n'
 LIST = "schemata.txt"
 
@@ -45,7 +46,7 @@ def leave_unused(finders, path):
     bodies = [
         (name, f.text[a:b]) for file, f in finders.items() if file != path for name, a, b in f.functions
     ]
-    words = set(re.findall(r"\w+", COMMENT.sub(" ", finders[path].text)))
+    words = set(re.findall(r"\w+", INCLUDE.sub(" ", COMMENT.sub(" ", finders[path].text))))
     waiting = bodies
     while used := [b for b in waiting if b[0] in words or b[0].startswith("operator")]:
         waiting = [b for b in waiting if b not in used]

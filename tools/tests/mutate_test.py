@@ -62,6 +62,7 @@ inline int counted(const int* x, std::atomic<int>& ready) {
 MAIN = """#include <cstdio>
 #include <cstdlib>
 #include "kernel.hpp"
+#include "of_others.hpp"
 int main(int argc, char** argv) {
   int x[8] = {5, -1, 7, 200, 1, 0, 0, 0};
   std::atomic<int> ready{0};
@@ -69,6 +70,7 @@ int main(int argc, char** argv) {
 }
 """
 DEVICE = """#include "gpu/device/kernel.hpp"
+__host__ __device__ inline int same(int v) { return v; }
 __global__ void copy(volatile int* to, const int* from, int n) {
   __shared__ int staged[64];
   const int t = static_cast<int>(threadIdx.x);
@@ -181,6 +183,7 @@ class Schemata(unittest.TestCase):
         cls.holder = tempfile.TemporaryDirectory()
         cls.folder = Path(cls.holder.name).resolve()
         (cls.folder / "kernel.hpp").write_text(KERNEL, encoding="utf-8")
+        (cls.folder / "of_others.hpp").write_text("#pragma once\n", encoding="utf-8")
         (cls.folder / "main.cpp").write_text(MAIN, encoding="utf-8")
         cls.unit = Unit(str(ROOT), str(cls.folder / "main.cpp"))
         cls.schema = schemata.schema_of(cls.unit, str(cls.folder / "main.cpp"))
@@ -238,6 +241,7 @@ class Schemata(unittest.TestCase):
         path = self.folder / "device.cu"
         path.write_text(DEVICE, encoding="utf-8")
         unit = Unit(str(ROOT), str(path))
+        self.assertEqual(unit.errors(), [])
         found = {(m.family, m.text) for p in schemata.schema_of(unit, str(path)).places() for m in p.mutants}
         for family, text in (
             (ops.COPY, "plumb::cp_async_wait<0 + 1>()"),

@@ -53,12 +53,15 @@ class OpenTuples {
   }
 
  private:
-  // Classes that one case is enough for: they are met alone.
+  // Classes that one case is enough for: they are met alone, and in every form.
   void close_what_is_met_once() {
     for_each_open([&](const ClassTuple& t, std::size_t index) {
-      for (std::size_t k = 0; t.size > 1 && k < t.size; ++k) {
-        if (space_.parameters()[t.parameter[k]].classes[t.value_class[k]].once) open_[index] = 0;
+      std::size_t once = 0, forms = 0;
+      for (std::size_t k = 0; k < t.size; ++k) {
+        once += space_.parameters()[t.parameter[k]].classes[t.value_class[k]].once ? 1 : 0;
+        forms += space_.is_form(t.parameter[k]) ? 1 : 0;
       }
+      if (once > 1 || (once == 1 && forms + 1 < t.size)) open_[index] = 0;
     });
   }
   [[nodiscard]] std::size_t classes(std::size_t parameter) const {
@@ -154,11 +157,11 @@ class CoverBuilder {
     return std::any_of(tuple.parameter.begin(), tuple.parameter.begin() + tuple.size,
                        [&](std::size_t i) { return space_.parameters()[i].kind == ParameterKind::derived; });
   }
-  // The extents that the tuple wants to be equal become so: as the one of them that the tuple is about too, else as the smallest.
-  void make_alike(Point& p, const ClassTuple& tuple) const {
+  // Sizes that the tuple wants to be equal, or of a form, become so. What else the tuple is about stays.
+  void make_hold(Point& p, const ClassTuple& tuple) const {
     for (std::size_t k = 0; k < tuple.size; ++k) {
       const auto* const first = tuple.parameter.begin();
-      space_.make_alike(p, tuple.parameter[k], {first, first + tuple.size});
+      space_.make_hold(p, tuple.parameter[k], {first, first + tuple.size});
     }
   }
   static bool meets(const Point& p, const ClassTuple& tuple) {
@@ -184,7 +187,7 @@ class CoverBuilder {
       Point p = start(tuple, attempt, kept, draws);
       if (attempt % 4 == 1 ? !raise_one(p, kept, draws) : !shrink_to_limit(space_, p, kept, limit_, draws))
         continue;
-      make_alike(p, tuple);
+      make_hold(p, tuple);
       if (!space_.valid(p, limit_) || !meets(p, tuple) || (space_.idle(p) && !is_about_nothing(tuple)))
         continue;
       improve(p, tuple, kept, draws);
@@ -296,6 +299,11 @@ std::vector<Combination> parameter_pairs(const CaseSpace& space) {
       if (!follow) all.push_back({a, b});
     }
   }
+  return all;
+}
+std::vector<Combination> form_pairs(const CaseSpace& space) {
+  std::vector<Combination> all = parameter_pairs(space);
+  std::erase_if(all, [&](const Combination& pair) { return !space.is_form(pair[1]); });
   return all;
 }
 std::vector<Combination> parameter_triples(const CaseSpace& space) {

@@ -24,6 +24,8 @@ using Combination = std::vector<std::size_t>;
 [[nodiscard]] std::vector<Combination> single_parameters(const CaseSpace& space);
 /// Of derived parameters each with every other, but not with another derived one: few sizes have both.
 [[nodiscard]] std::vector<Combination> parameter_pairs(const CaseSpace& space);
+/// Every parameter with every form.
+[[nodiscard]] std::vector<Combination> form_pairs(const CaseSpace& space);
 /// Without derived ones.
 [[nodiscard]] std::vector<Combination> parameter_triples(const CaseSpace& space);
 /// The fill, a scalar, and an extent, a row length or a pattern: on which conditional faults tend to depend together.

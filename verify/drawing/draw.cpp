@@ -20,16 +20,16 @@ std::size_t class_by_weight(const Parameter& parameter, Draws& draws) {
   return parameter.classes.size() - 1;
 }
 
-// One drawn case in eight is square, or has other extents alike, where its operator's description names any.
-void sometimes_alike(const CaseSpace& space, Point& p, const CaseLimit& limit, Draws& draws) {
+// One drawn case in eight is square, has other extents alike or is of a form, where its operator's description names any.
+void sometimes_hold(const CaseSpace& space, Point& p, const CaseLimit& limit, Draws& draws) {
   if (draws.below(8) != 0) return;
-  Point alike = p;
-  space.make_alike(alike, draws.below(space.parameters().size()));
-  for (std::size_t i = 0; i < alike.classes.size(); ++i) {  // a size that one parameter alone may have
+  Point held = p;
+  space.make_hold(held, draws.below(space.parameters().size()));
+  for (std::size_t i = 0; i < held.classes.size(); ++i) {  // a size that one parameter alone may have
     const Parameter& known = space.parameters()[i];
-    if (known.kind != ParameterKind::derived && alike.classes[i] == known.classes.size()) return;
+    if (known.kind != ParameterKind::derived && held.classes[i] == known.classes.size()) return;
   }
-  if (space.valid(alike, limit)) p = std::move(alike);
+  if (space.valid(held, limit)) p = std::move(held);
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ Case draw_case(const CaseSpace& space, std::uint64_t seed, std::uint64_t number,
     std::vector<bool> kept(parameters.size());
     kept[draws.below(parameters.size())] = true;
     if (!shrink_to_limit(space, p, kept, limit, draws)) continue;
-    sometimes_alike(space, p, limit, draws);
+    sometimes_hold(space, p, limit, draws);
     Case c = space.make(p, random_bits(seed, 35, number) >> 24);
     c.why = space.class_names(p);
     return c;

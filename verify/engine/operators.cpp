@@ -7,6 +7,7 @@
 #include "reference/core/resource_error.hpp"
 #include "reference/core/text.hpp"
 #include "verify/engine/adapter.hpp"
+#include "verify/engine/no_bound.hpp"
 #include "verify/operators.hpp"
 
 namespace plumb {
@@ -49,7 +50,9 @@ void throw_no_memory(const Case& c, const std::bad_alloc& e) {
 }
 
 void throw_no_bound(const std::string& op, Arithmetic arithmetic) {
-  throw Error(fmt::format("{}: no bound is known for variants that compute in {}", op, name(arithmetic)));
+  throw NoBound(
+      fmt::format("{}: no bound is known here for variants that compute in {}: they are to decline the case",
+                  op, name(arithmetic)));
 }
 
 }  // namespace plumb

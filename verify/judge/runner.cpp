@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "reference/core/resource_error.hpp"
+#include "verify/engine/no_bound.hpp"
 
 namespace plumb {
 namespace {
@@ -73,21 +74,23 @@ Record Runner::judge_timed(const Case& c, PreparedCase& prepared, const VariantI
                        [&](Trial& trial) { trial.time_last_run(request, timing); });
 }
 
-// A resource of the judge that runs out says nothing about the variant.
+// A resource of the judge that runs out says nothing about the variant; that there is no bound for its arithmetic, on a case that it took,
+// does.
 Record Runner::judge_or_skip(const RunOptions& options, const Case& c, PreparedCase& prepared,
                              const VariantInfo& variant, int repeat,
                              const std::function<void(Trial&)>& prepare_trial) {
   std::string why;
+  Verdict verdict = Verdict::skip;
   try {
     Trial trial({engine_, options, parts_, *histories_, absent_}, c, prepared, variant, repeat);
     prepare_trial(trial);
     return trial.judge();
-  } catch (const ResourceError& e) { why = e.what(); } catch (const std::bad_alloc& e) {
+  } catch (const NoBound& e) { why = e.what(), verdict = Verdict::error; } catch (const ResourceError& e) {
     why = e.what();
-  }
+  } catch (const std::bad_alloc& e) { why = e.what(); }
   engine_.release_memory();
   Record record = record_of(c, variant, options, repeat);
-  record.reason = why;
+  record.verdict = verdict, record.reason = why;
   return record;
 }
 

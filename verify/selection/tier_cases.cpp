@@ -8,7 +8,7 @@ namespace {
 constexpr std::uint64_t kCoverSeed = 1;
 
 // What one case may cost: `thin` has room for one extreme extent beside small ones, `small` for a few tiles each way, `once` for what a
-// single case is to have.
+// single case is to have, or one of each form.
 struct Limits {
   CaseLimit small, thin, once;
 };
@@ -34,9 +34,11 @@ std::vector<CoverLayer> cover_layers(const CaseSpace& space, Tier tier, CaseSpee
             {single_parameters(space), kExecutorLimits.thin}};
   std::vector<Combination> triples = fill_scalar_size_triples(space);
   triples.insert(triples.end(), space.triples_together().begin(), space.triples_together().end());
+  std::vector<Combination> once = single_parameters(space), of_forms = form_pairs(space);
+  once.insert(once.end(), of_forms.begin(), of_forms.end());
   return {{std::move(triples), kDeviceLimits.small},
           {parameter_pairs(space), kDeviceLimits.thin},
-          {single_parameters(space), kDeviceLimits.once}};
+          {std::move(once), kDeviceLimits.once}};
 }
 
 std::vector<Case> tier_cases(const OperatorEntry& entry, Tier most, CaseSpeed speed) {

@@ -137,7 +137,10 @@ class Attackers {
     const std::vector<Case> cases = cases_for_tools(attack);
     Case first;
     Record why_not;
-    if (!choose_multi_tile(runner, attack.mutant, cases, first, why_not)) return;
+    if (!choose_multi_tile(runner, attack.mutant, cases, first, why_not)) {
+      const std::lock_guard lock(mutex_);
+      return note_skip(attack, why_not);
+    }
     auto at = std::find(cases.begin(), cases.end(), first);
     const bool of_its_kind = (attack.mutant.fault.killed_by & kSanitizer) != 0;
     for (int tried = 0; at != cases.end() && tried < (of_its_kind ? kSanitizedCases : 1); ++at, ++tried) {
@@ -308,8 +311,10 @@ void make_attacks(const MutantSweepOptions& o, RunOptions run, Attacks attacks, 
 }  // namespace
 
 bool MutantRow::judged() const {
-  const unsigned sure = declared & (kSimt | kRace);
-  return !cut_short && !killed.empty() && (killed_everywhere() || sure == 0 || (applied & sure) != 0);
+  const unsigned sure = declared & (kSimt | kRace), others = declared & ~kSanitizer;
+  const bool tools_alone = applied == kSanitizer && others != 0;
+  const bool decided = !tools_alone && (sure == 0 || (applied & sure) != 0);
+  return !cut_short && !killed.empty() && (killed_everywhere() || decided);
 }
 
 bool MutantRow::killed_everywhere() const {

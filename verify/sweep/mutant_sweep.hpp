@@ -47,7 +47,7 @@ struct MutantRow {
   bool wants_device = false;  // for want of a device
 
   /// False: there is no result. A mutant that only the CPU executor is sure to notice is not judged where that did not run: a
-  /// race need not show in numbers.
+  /// race need not show in numbers. Nor where compute-sanitizer alone ran, on its few cases, and others are to notice it too.
   [[nodiscard]] bool judged() const;
   [[nodiscard]] bool killed_everywhere() const;
   [[nodiscard]] bool survived() const { return judged() && !killed_everywhere(); }

@@ -99,6 +99,21 @@ TEST_CASE("derived classes follow from the parameters, and are in no id") {
   CHECK(square > 5);
 }
 
+TEST_CASE("a form holds where its parameters have its values, and is drawn") {
+  CaseSpace space("gemv");
+  space.extent("rows").extent("cols").fills({Fill::exact, Fill::real});
+  space.form("steps", "three by five", {{"rows", "3"}, {"cols", "5"}});
+  const auto names = [&](const char* id) { return space.class_names(*space.locate(parse_case(id))); };
+  CHECK(names("gemv.f32(rows=3,cols=5,fill=exact,seed=1)").find("three by five") != std::string::npos);
+  CHECK(names("gemv.f32(rows=5,cols=3,fill=exact,seed=1)").find("three by five") == std::string::npos);
+  int of_form = 0;
+  for (std::uint64_t number = 0; number < 400; ++number) {
+    const Case c = draw_case(space, 3, number, kSmall);
+    of_form += c.integer("rows") == 3 && c.integer("cols") == 5 ? 1 : 0;
+  }
+  CHECK(of_form > 4);
+}
+
 TEST_CASE("bitwise fills are never combined with a scalar that is not an integer") {
   const CaseSpace space = space_of<Gemm>();
   for (std::uint64_t number = 0; number < 300; ++number) {

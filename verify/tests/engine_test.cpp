@@ -15,6 +15,7 @@
 #include "verify/engine/adapter.hpp"
 #include "verify/engine/child.hpp"
 #include "verify/engine/manifest.hpp"
+#include "verify/engine/no_bound.hpp"
 #include "verify/engine/operators.hpp"
 #include "verify/engine/resources.hpp"
 #include "verify/judge/mistrust.hpp"
@@ -159,6 +160,8 @@ TWICE(reads_output);
 TWICE(off_by_little);
 const char* refuses(const P&, const I&, const O&) { return "not today"; }
 const Register<Twice, float, Space::host> r_refusing{"refusing", right, {}, refuses};
+const Register<Twice, float, Space::host> r_in_winograd{"in_winograd", right,
+                                                        Traits{}.computes_in(Arithmetic::winograd)};
 
 // y = |x| + |x|, on values that a test chooses: sums of terms of one sign.
 struct Sizes : Twice {
@@ -235,8 +238,13 @@ TEST_CASE(
   static const OperatorAdapter<Twice> adapter;
   const auto prepared = adapter.prepare(parse_case("twice.f32(n=10,fill=real,seed=3)"));
   CHECK(prepared->bounds(0, Arithmetic::native).size() == 10);
-  CHECK_THROWS_WITH_AS((void)prepared->bounds(0, Arithmetic::winograd),
-                       "twice: no bound is known for variants that compute in winograd", Error);
+  CHECK_THROWS_WITH_AS(
+      (void)prepared->bounds(0, Arithmetic::winograd),
+      "twice: no bound is known here for variants that compute in winograd: they are to decline the case",
+      NoBound);
+  const Record r = judge("in_winograd");
+  CHECK(r.verdict == Verdict::error);
+  CHECK(r.reason.find("they are to decline the case") != std::string::npos);
 }
 
 TEST_CASE("a failure where every term has one sign suggests the bound for terms of one sign") {

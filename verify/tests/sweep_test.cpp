@@ -11,6 +11,7 @@
 #include "verify/mutants/mutant.hpp"
 #include "verify/selection/selection.hpp"
 #include "verify/sweep/judge_sweep.hpp"
+#include "verify/sweep/mutant_sweep.hpp"
 #include "verify/sweep/shrink_sweep.hpp"
 
 using namespace plumb;
@@ -142,6 +143,22 @@ TEST_CASE("a sweep ends at its first exception, and returns it") {
   CHECK_THROWS_WITH_AS(std::rethrow_exception(failure), "the fourth", Error);
   CHECK(sweep.stopped());
   CHECK(begun <= 6);  // the first four, and one more of each worker
+}
+
+TEST_CASE(
+    "what compute-sanitizer alone has not seen has not survived, unless no other instrument is for it") {
+  MutantRow row;
+  row.declared = kNumeric | kSanitizer, row.killed = {{Dtype::f32, false}};
+  row.applied = row.unnoticed_by = kSanitizer;
+  CHECK(!row.judged());
+  CHECK(!row.survived());
+  CHECK(row.cell(kSanitizer) == "survived");
+  row.applied |= kNumeric;
+  CHECK(row.survived());
+  row.applied = row.declared = kSanitizer;
+  CHECK(row.survived());
+  row.killed[Dtype::f32] = true, row.declared = kNumeric | kSanitizer;
+  CHECK((row.judged() && !row.survived()));
 }
 
 TEST_CASE("a repro line has every flag that differs from its default, quoted for a shell") {
