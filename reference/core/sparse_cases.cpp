@@ -150,5 +150,6 @@ DenseView<const T, Space::host> make_dense(Arena& arena, std::int64_t rows, std:
                                                          Role, std::uint64_t);
 PLUMB_INSTANTIATE(float)
 PLUMB_INSTANTIATE(double)
+#undef PLUMB_INSTANTIATE
 
 }  // namespace plumb

@@ -277,5 +277,6 @@ void place_addend_specials(T* addend, const Csr<T>& a, std::uint64_t seed, std::
   template void place_addend_specials<T>(T*, const Csr<T>&, std::uint64_t, std::uint64_t);
 PLUMB_INSTANTIATE(float)
 PLUMB_INSTANTIATE(double)
+#undef PLUMB_INSTANTIATE
 
 }  // namespace plumb

@@ -46,6 +46,37 @@ void make_special(T* row, std::int64_t cols, const std::string& special, bool od
   }
 }
 
+// What a plain sum of these terms may lose beyond the random walk, in units of rounding relative to the sum.
+// A partial sum is a multiple of its own last place; adding e rounds e to such a multiple, whatever the partial
+// sum is. So equal terms err by the same amount each time, and few different ones by little more than a few
+// amounts: as far as these have one sign, they add up. The last place is that of the whole sum, or of a part
+// of it: of the sums before, and of those that many threads hold; so many parts that all terms together lose
+// less than 4 sqrt(n), the random walk's share, are not looked at.
+template <class T, class W>
+double drift_of_sum(const std::vector<W>& terms, W sum) {
+  const W last_place = 2 * W(kUnit<T>) * std::exp2(std::floor(std::log2(sum)));
+  double drift = 0;
+  W place = last_place;
+  for (std::size_t parts = 1; 16 * parts * parts <= terms.size(); parts *= 2, place /= 2) {
+    W errors = 0, ties = 0;
+    for (const W e : terms) {
+      const W beyond = e / place - std::floor(e / place);
+      if (beyond == W(0.5))
+        ties += W(0.5);  // which way, the partial sum decides, and often always in the same way
+      else
+        errors += beyond < W(0.5) ? -beyond : 1 - beyond;
+    }
+    drift = std::max(drift, static_cast<double>((std::fabs(errors) + ties) * place / (W(kUnit<T>) * sum)));
+  }
+  return drift;
+}
+
+// The part of the bound for the additions of a plain sum.
+double random_walk(std::int64_t terms) {
+  const double additions = static_cast<double>(std::max<std::int64_t>(terms, 1) - 1);
+  return std::min(additions, 4 * std::sqrt(additions));
+}
+
 }  // namespace
 
 // scale=S multiplies the fill; special=WORD changes every third row (make_special).
@@ -84,6 +115,8 @@ void LogSoftmax::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=2,cols=65537,scale=100,special=shift", {real}, "the widest, far from zero");
   list.add(Tier::smoke, "rows=12,cols=9195", {scaled},
            "rows of near-equal elements: roundings of their sum all go one way");
+  list.add(Tier::smoke, "rows=6,cols=16495,scale=10,special=shift", {scaled},
+           "rows of few different values, far from 0: equal terms are rounded alike");
   list.add(Tier::smoke, "rows=25,cols=41,special=neg_inf", {real},
            "rows of -Inf give NaN; rows that begin with -Inf do not");
   list.add(Tier::smoke, "rows=25,cols=41,special=nan", {real},
@@ -113,11 +146,11 @@ void LogSoftmax::make(const Case& c, Instance<LogSoftmax, T>& instance) {
   fill_values(x, rows, cols, c.fill, Role::left, c.seed, 1000);
   const auto scale = static_cast<T>(c.number_or("scale", 1));
   for (std::int64_t k = 0; k < rows * cols; ++k) x[k] *= scale;
-  static const std::vector<std::string> kSpecials = {"none", "neg_inf", "nan", "pos_inf", "equal", "shift"};
+  static const std::vector<std::string> kKnown = {"none", "neg_inf", "nan", "pos_inf", "equal", "shift"};
   const std::string special = c.text_or("special", "none");
-  if (std::find(kSpecials.begin(), kSpecials.end(), special) == kSpecials.end()) {
+  if (std::find(kKnown.begin(), kKnown.end(), special) == kKnown.end()) {
     throw Error(fmt::format("case '{}': unknown special '{}'{} (known: {})", c.id(), special,
-                            did_you_mean(special, kSpecials), fmt::join(kSpecials, ", ")));
+                            did_you_mean(special, kKnown), fmt::join(kKnown, ", ")));
   }
   for (std::int64_t i = 0; i < rows && cols > 0; i += 3)
     make_special(x + i * cols, cols, special, i % 2 == 1);
@@ -137,16 +170,6 @@ void LogSoftmax::validate(const Problem<T>&, const In<T, Space::host>& in, const
     throw Error("log_softmax: a leading dimension is less than the width");
 }
 
-// What a plain sum of nearly equal terms may lose beyond the random walk, in units of rounding relative to
-// the sum. Where the terms differ by less than the last place of the running sum, every addition rounds the
-// same way: u s_k each, n / 2 u s in total.
-template <class T>
-static double drift_of_near_equal(double sum, double squares, std::int64_t terms) {
-  const double n = static_cast<double>(terms), mean = sum / n;
-  const double deviation = std::sqrt(std::max(0.0, squares / n - mean * mean));
-  return deviation < 4 * kUnit<T> * sum ? n / 2 : 0;
-}
-
 template <class T>
 void LogSoftmax::oracle(const Problem<T>&, const In<T, Space::host>& in, const Out<T, Space::host>& out,
                         Reference& reference) {
@@ -157,6 +180,7 @@ void LogSoftmax::oracle(const Problem<T>&, const In<T, Space::host>& in, const O
   y.resize(in.x.rows * cols);
 #pragma omp parallel for schedule(dynamic, 1)
   for (std::int64_t i = 0; i < out.y.rows; ++i) {
+    std::vector<W> exponentials;
     W max = -kInf;
     bool spoiled = false, equal = true;
     for (std::int64_t j = 0; j < cols; ++j) {
@@ -166,16 +190,18 @@ void LogSoftmax::oracle(const Problem<T>&, const In<T, Space::host>& in, const O
       equal = equal && in.x(i, j) == in.x(i, 0);
     }
     spoiled = spoiled || max == -kInf;
-    NeumaierSum<W> sum, weighted, squares;
+    NeumaierSum<W> sum, weighted;
     for (std::int64_t j = 0; j < cols && !spoiled; ++j) {
       const W d = in.x(i, j) - max, e = std::exp(d);
       sum.add(e);
-      squares.add(e * e);
+      exponentials.push_back(e);
       if (e > 0) weighted.add(e * -d);  // -Inf times 0 is no weight
     }
     const W log_sum = std::log(sum.value());
+    // no sum errs by more than one rounding each time
     const double drift =
-        drift_of_near_equal<T>(static_cast<double>(sum.value()), static_cast<double>(squares.value()), cols);
+        std::min(drift_of_sum<T>(exponentials, sum.value()),
+                 static_cast<double>(std::max<std::int64_t>(cols, 1) - 1) - random_walk(cols));
     for (std::int64_t j = 0; j < cols; ++j) {
       const auto at = static_cast<std::size_t>(i * cols + j);
       y.terms[at] = static_cast<std::int32_t>(cols);
@@ -205,7 +231,7 @@ Cost LogSoftmax::cost(const Problem<T>&, const In<T, Space::host>& in, const Out
 // magnitude: the contract's bound without the sum's share, which depends on the declared arithmetic.
 double LogSoftmax::bound(const Tolerance& t, int, double, double magnitude, std::int64_t terms) {
   const double additions = static_cast<double>(std::max<std::int64_t>(terms, 1) - 1);
-  const double plain = std::min(additions, 4 * std::sqrt(additions));
+  const double plain = random_walk(terms);
   const double u = t.unit();
   switch (t.arithmetic) {
     case Arithmetic::native:

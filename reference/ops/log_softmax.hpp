@@ -25,8 +25,9 @@ namespace plumb {
 ///             last subtraction: u |y|; the oracle's own rounding: u |y|. Far from the maximum only u |d| + u
 ///             |y| are left, and they reach their worst case: each is allowed once more, so that a correct
 ///             kernel stays below half of the bound.
-///             Where the e_j deviate from their mean by less than 4 u s, the roundings of the sum have one
-///             sign and add up: n / 2 more.
+///             Where the e_j are few values, or nearly equal, the roundings of the sum repeat and add up. The
+///             drift that follows from the e_j themselves is added (drift_of_sum), and never more than n - 1
+///             in all.
 ///           A row of equal entries has exact e_j = 1 and an exact sum: 2 u |y|, one ulp, is all that is
 ///           allowed there.
 /// Cost      5 rows cols flop (comparison, exp, add, two subtractions), exp counted as one;  2 v rows cols

@@ -183,9 +183,11 @@ Cost Reduce::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, 
 
 double Reduce::bound(const Tolerance& t, int, double value, double magnitude, std::int64_t terms) {
   if (terms == 0) return 0;  // a maximum, or the empty sum
-  // special=negative: whatever the fill draws, all terms have one sign
-  const bool cancels = std::fabs(value) < 0.99 * magnitude;
-  return cancels ? sum_bound(t, value, magnitude, terms) : sum_bound_of_one_sign(t, value, magnitude, terms);
+  // Whatever the fill, partial sums may grow to the value, as with special=negative, where all terms have one sign: their roundings
+  // then drift at its size, beside those of a sum that stays near 0.
+  const double grows = sum_bound_of_one_sign(t, value, std::fabs(value), terms);
+  return std::min(sum_bound(t, value, magnitude, terms) + grows,
+                  sum_bound_of_one_sign(t, value, magnitude, terms));
 }
 
 PLUMB_INSTANTIATE_OPERATOR(Reduce)

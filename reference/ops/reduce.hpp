@@ -12,7 +12,8 @@ namespace plumb {
 /// Values    sum: of nothing 0; NaN anywhere, or both infinities, give NaN; one infinity alone gives that
 ///           infinity, also where errors are compensated. max: of nothing -Inf; NaN anywhere gives NaN (a
 ///           comparison loses it). The sign of a zero is free.
-/// Bound     sum: |result - ref| <= sum_bound(sum |x[i]|, n) of the declared arithmetic. max: 0.
+/// Bound     sum: |result - ref| <= sum_bound(sum |x[i]|, n) of the declared arithmetic, and the drift of partial
+///           sums that grow to |ref|: sum_bound_of_one_sign(|ref|, n). max: 0.
 /// Cost      n flop;  v (n + 1) bytes (v = bytes of T).
 /// Errors    a result of another size than 1 is rejected by validate() before any variant runs.
 /// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), chapter 4.

@@ -3,11 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "reference/core/operator.hpp"
+#include "reference/core/random.hpp"
 
 using namespace plumb;
 
@@ -27,6 +29,40 @@ ReferenceArray rows_of(const std::vector<T>& x, std::int64_t cols) {
   LogSoftmax::validate<T>({}, in, out);
   LogSoftmax::oracle<T>({}, in, out, reference);
   return reference.outputs.at(0);
+}
+
+// The first element of log_softmax as correct kernels compute it: a plain sum, by so many threads.
+template <class T>
+T first_of_row(const std::vector<T>& x, std::size_t threads) {
+  const T most = *std::max_element(x.begin(), x.end());
+  std::vector<T> part(threads, T(0));
+  for (std::size_t j = 0; j < x.size(); ++j) part[j % threads] += std::exp(x[j] - most);
+  T sum = 0;
+  for (const T p : part) sum += p;
+  return x[0] - most - std::log(sum);
+}
+
+// Worst error of first_of_row relative to the bound, over rows of `values` different values.
+template <class T>
+double worst_of_few_values(std::size_t values, Dtype dtype) {
+  Tolerance t;
+  t.dtype = dtype;
+  double worst = 0;
+  for (const std::size_t n : {std::size_t{30}, std::size_t{511}, std::size_t{4099}, std::size_t{13983}}) {
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+      std::vector<T> x(n);
+      for (std::size_t j = 0; j < n; ++j) {
+        const auto which = static_cast<std::uint64_t>(random_unit(seed, 1, j) * static_cast<double>(values));
+        x[j] = static_cast<T>(-10 * random_unit(seed, 2, which));
+      }
+      const ReferenceArray y = rows_of<T>(x, static_cast<std::int64_t>(n));
+      const double bound = LogSoftmax::bound(t, 0, y.value[0], y.magnitude[0], y.terms[0]);
+      for (const std::size_t threads : {std::size_t{1}, std::size_t{8}, std::size_t{32}})
+        worst =
+            std::max(worst, std::fabs(static_cast<double>(first_of_row(x, threads)) - y.value[0]) / bound);
+    }
+  }
+  return worst;
 }
 
 }  // namespace
@@ -54,6 +90,15 @@ TEST_CASE("equal entries give -log n whatever they are, within one ulp") {
   const double ulp = std::nextafter(std::log(4.0), 2.0) - std::log(4.0);
   CHECK(bound >= ulp);
   CHECK(bound < 2 * ulp);
+}
+
+TEST_CASE(
+    "plain sums of rows of few values stay within the bound of log_softmax, though equal terms err alike") {
+  for (const std::size_t values : {std::size_t{2}, std::size_t{5}, std::size_t{60}}) {
+    CAPTURE(values);
+    CHECK(worst_of_few_values<float>(values, Dtype::f32) < 1);
+    CHECK(worst_of_few_values<double>(values, Dtype::f64) < 1);
+  }
 }
 
 TEST_CASE("a single entry gives exactly 0") {

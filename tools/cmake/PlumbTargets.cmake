@@ -82,6 +82,8 @@ function(plumb_library name)
   plumb_precompile(${name})
   if(PLUMB_UNITY)  # files of one library share a translation unit: no two name something alike
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    # g++ takes what an included file has for itself as what others see
+    target_compile_options(${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
   endif()
 endfunction()
 

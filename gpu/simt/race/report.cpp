@@ -85,7 +85,8 @@ const char* advice(const Thread& t, const Mark& now, const Mark& then, bool othe
   if (both_strong) return "a block-scope atomic does not reach another block: use device scope";
   if (now.writes != 0 && then.writes != 0)
     return "no barrier reaches another block: atomicAdd, or one launch per phase, would order them";
-  return "no barrier reaches another block: the writer needs __threadfence() before an atomic flag, the reader "
+  return "no barrier reaches another block: the writer needs __threadfence() before an atomic flag, the "
+         "reader "
          "the flag and a fence or barrier";
 }
 

@@ -90,7 +90,7 @@ cudaError_t launch_configured(const void* kernel, const Configured& how, void** 
       return answer(cudaErrorNotSupported);
   }
   return launch_kernel(kernel, c.gridDim, c.blockDim, arguments, c.dynamicSmemBytes, c.stream, cooperative,
-                       how.here);
+                       how.place);
 }
 
 cudaError_t allow_dynamic_shared(const void* kernel, int bytes) {

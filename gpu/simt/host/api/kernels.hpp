@@ -92,8 +92,8 @@ namespace plumb::simt {
 /// A configuration and the line that it is passed on.
 struct Configured {
   const cudaLaunchConfig_t* config;
-  Here here;
-  Configured(const cudaLaunchConfig_t* c, PLUMB_SIMT_HERE) : config(c), here(here) {}
+  Here place;
+  Configured(const cudaLaunchConfig_t* c, PLUMB_SIMT_HERE) : config(c), place(here) {}
 };
 cudaError_t launch_configured(const void* kernel, const Configured& how, void** arguments);
 }  // namespace plumb::simt
