@@ -1,5 +1,7 @@
 """Builds a folder of schemata and has verify attack it."""
 
+import contextlib
+import fcntl
 import os
 import re
 import subprocess
@@ -38,8 +40,28 @@ def leave_out(written, log):
     return hit
 
 
+@contextlib.contextmanager
+def alone_in(folder):
+    """Holds the folder: a second attack there would exchange the mutants under the first."""
+    os.makedirs(folder, exist_ok=True)
+    with open(folder + ".lock", "w", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Refused(
+                f"another --mutate writes {folder}: wait for its end, or work in another checkout"
+            ) from None
+        yield
+
+
 def attack(plumb, folder, written, chosen, options):
     """Returns {number: fate} of the mutants in `chosen`, {number: (schema, place, mutant)}."""
+    with alone_in(folder):
+        return attack_alone(plumb, folder, written, chosen, options)
+
+
+def attack_alone(plumb, folder, written, chosen, options):
+    """attack(), where nobody else writes the folder."""
     fates = os.path.join(folder, "fates.json")
     command = [
         plumb,

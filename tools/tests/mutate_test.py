@@ -114,6 +114,15 @@ class Rewriting(unittest.TestCase):
         self.assertEqual(attack.blamed(log, {"/a/k.hpp"}), {("/a/k.hpp", 3), ("/a/k.hpp", 8)})
 
 
+class Folders(unittest.TestCase):
+    def test_a_second_attack_in_a_folder_is_refused_and_one_after_it_is_not(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with attack.alone_in(folder):
+                with self.assertRaisesRegex(Refused, f"another --mutate writes {folder}"):
+                    attack.attack("none", folder, [], {}, [])
+            self.assertEqual(attack.attack("none", folder, [], {}, []), {})
+
+
 class Reports(unittest.TestCase):
     def result(self, state, family="f"):
         return report.Result("spmv/cpu/01", "a.cpp", 3, family, ["- a", "+ b"], state)
