@@ -1,5 +1,6 @@
 // What is a finding, what is a note, and what is neither; and the options that move the line.
 #include <algorithm>
+#include <utility>
 
 #include "gpu/tests/simt_support.hpp"
 
@@ -153,6 +154,29 @@ TEST_CASE("volatile in global memory is no atomic, unless the run takes it as PT
     CHECK(reports(findings, FindingKind::race, line_of("rules", "volatile load"),
                   line_of("rules", "volatile store")));
     CHECK(findings[0].hint.find("PLUMB_SIMT_VOLATILE=atomic") != std::string::npos);
+  }
+}
+
+TEST_CASE(
+    "a lock without one of its fences is a race in every schedule, whether what it guards is volatile or "
+    "not") {
+  if (!checked()) return;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    for (const bool is_volatile : {false, true}) {
+      for (const auto& [first, last] : {std::pair{true, true}, {true, false}, {false, true}}) {
+        CAPTURE(seed);
+        CAPTURE(is_volatile);
+        CAPTURE(first);
+        CAPTURE(last);
+        std::vector<int> data, lock;
+        const auto findings = findings_with({}, seed, [&] {
+          locked_store(is_volatile, first, last, zeros(data, 1, "data"), zeros(lock, 1, "lock"));
+        });
+        CHECK_MESSAGE(findings.empty() == (first && last), all_of(findings));
+        if (!findings.empty())
+          CHECK(reports(findings, FindingKind::race, line_of("rules", "under the lock")));
+      }
+    }
   }
 }
 

@@ -12,11 +12,6 @@ inline Mark mark_of(Thread& t, Access kind, Location location, Scope scope, bool
   const Block& b = *t.block;
   Mark m;
   m.epoch = std::uint64_t{b.generation} << 32 | t.step;
-  if (t.fence_epoch != 0 && is_write(kind) && kind != Access::write) {
-    // The flag that publishes a fence is known to whoever knows the fence: the last block may reset the counter it drew from.
-    m.epoch = t.fence_epoch;
-    t.fence_epoch = 0;
-  }
   m.block = b.id;
   m.location = location;
   m.lanes = 1u << t.lane;
@@ -40,6 +35,11 @@ inline Mark mark_of(Thread& t, Access kind, Location location, Scope scope, bool
     default:
       m.strength = scope == Scope::block ? kBlockScope : kDeviceScope;
       break;
+  }
+  if (t.fence_epoch != 0 && m.writes != 0 && m.strength != kPlain) {
+    // The flag that publishes a fence is known to whoever knows the fence: the last block may reset the counter it drew from.
+    m.epoch = t.fence_epoch;
+    t.fence_epoch = 0;
   }
   return m;
 }

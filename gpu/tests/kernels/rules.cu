@@ -94,6 +94,16 @@ __global__ void volatile_flag_kernel(int* data, int* flag, int* out) {
   }
 }
 
+// A lock with a fence behind its taking, before its release, or both; what it guards is volatile or plain.
+template <class Data>
+__global__ void lock_kernel(bool fence_first, bool fence_last, Data* data, int* lock) {
+  while (atomicCAS(lock, 0, 1) != 0) {}
+  if (fence_first) __threadfence();
+  *data = static_cast<int>(blockIdx.x) + 1;  // <- under the lock
+  if (fence_last) __threadfence();
+  atomicExch(lock, 0);
+}
+
 }  // namespace
 
 namespace plumb::simt_test {
@@ -114,6 +124,14 @@ void same_value(int blocks, int* out) { launch(same_value_kernel, blocks, 32, 0,
 void read_by_all(int* one, int* out) { launch(read_by_all_kernel, 1, 32, 0, nullptr, one, out); }
 void volatile_flag(bool ptx, int* data, int* flag, int* out) {
   launch(ptx ? volatile_flag_kernel<true> : volatile_flag_kernel<false>, 2, 1, 0, nullptr, data, flag, out);
+}
+
+void locked_store(bool is_volatile, bool fence_first, bool fence_last, int* data, int* lock) {
+  if (is_volatile) {
+    launch(lock_kernel<volatile int>, 2, 1, 0, nullptr, fence_first, fence_last, data, lock);
+  } else {
+    launch(lock_kernel<int>, 2, 1, 0, nullptr, fence_first, fence_last, data, lock);
+  }
 }
 
 }  // namespace plumb::simt_test

@@ -64,6 +64,7 @@ void tried_maximum(bool only_tried, int blocks, int threads, const int* in, int*
 void tried_pair(int blocks, int threads, int* both);
 void exchanges(int* flags, int* out);  // 4 flags
 void same_value(int blocks, int* out);
+void locked_store(bool is_volatile, bool fence_first, bool fence_last, int* data, int* lock);
 void read_by_all(int* one, int* out);  // 32 threads
 void volatile_flag(bool ptx, int* data, int* flag, int* out);
 
