@@ -2,6 +2,7 @@
 // operands, B through shared memory, and each fault a thing changed in it. Fault::none is the right one; nothing registers it. Meant for
 // the CPU executor: mutants are compiled for every chip, and on all but sm_90a wgmma is no instruction and does nothing here.
 #include "gpu/device/kernel.hpp"
+#include "gpu/device/tf32x3.hpp"
 #include "gpu/device/wgmma.hpp"
 #include "reference/ops/gemm.hpp"
 #include "verify/mutants/device_mutant.hpp"
@@ -18,11 +19,6 @@ using Index = std::int64_t;
 
 enum class Fault { none, waited_after_loop, no_wait, no_proxy_fence, no_fence, stride };
 
-struct Split {
-  unsigned hi, lo;
-  explicit __device__ Split(float x) : hi(to_tf32(x)), lo(to_tf32(x - __uint_as_float(hi))) {}
-};
-
 template <Fault F>
 __global__ void __launch_bounds__(kThreads) gemm_mutant_warpgroup(P p, In in, Out out) {
 #if PLUMB_SM_AT_LEAST(90)
@@ -32,21 +28,20 @@ __global__ void __launch_bounds__(kThreads) gemm_mutant_warpgroup(P p, In in, Ou
   const Index m = out.C.rows, n = out.C.cols, depth = p.alpha == 0.0f ? 0 : in.A.cols;
   const Index i0 = static_cast<Index>(blockIdx.y) * kRows + t / 32 * 16 + lane / 4,
               j0 = static_cast<Index>(blockIdx.x) * kCols;
+  Tf32Splitter splitter;
   float sum[64] = {};
   for (Index k0 = 0; k0 < depth; k0 += kDepth) {
     __syncthreads();
     for (int e = t; e < kDepth * kCols; e += kThreads) {
       const int k = e / kCols, j = e % kCols, at = k / 4 * 4 * kCols + 4 * j + k % 4;
-      const Split b(k0 + k < depth && j0 + j < n ? in.B(k0 + k, j0 + j) : 0.0f);
-      parts[0][at] = b.hi, parts[1][at] = b.lo;
+      splitter.split(k0 + k < depth && j0 + j < n ? in.B(k0 + k, j0 + j) : 0.0f, parts[0][at], parts[1][at]);
     }
     if (F != Fault::no_proxy_fence) asm volatile("fence.proxy.async;" ::: "memory");
     __syncthreads();
     unsigned hi[4], lo[4];
     for (int r = 0; r < 4; ++r) {
       const Index i = i0 + r % 2 * 8, k = k0 + r / 2 * 4 + lane % 4;
-      const Split a(i < m && k < depth ? in.A(i, k) : 0.0f);
-      hi[r] = a.hi, lo[r] = a.lo;
+      splitter.split(i < m && k < depth ? in.A(i, k) : 0.0f, hi[r], lo[r]);
     }
     const int stride = F == Fault::stride ? 64 : 128;
     const unsigned long long b_hi = wgmma_cores(parts[0], 16 * kCols, stride),
