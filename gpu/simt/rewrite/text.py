@@ -2,12 +2,13 @@
 import re
 
 TOKEN = re.compile(
+    r'(?=["\'#<{}_auULR])(?:'  # what a token begins with: most places are passed over by this alone
     r'R"(?P<delim>[^()\\\s]{0,16})\((?:.|\n)*?\)(?P=delim)"'  # raw string
     r'|"(?:\\.|[^"\\\n])*"'
     r"|(?<![0-9A-Za-z_])(?:u8|u|U|L)?'(?:\\.|[^'\\\n])+'"
     r'|^\#[^\n]*'
     r'|\b__plumb_(?:shared|global|device|constant|managed|host|launch_bounds)__\b|\b__noinline__\b|\b(?:__asm__|__asm|asm)\b'
-    r'|<<\s*<|[{}]', re.M)
+    r'|<<\s*<|[{}])', re.M)
 MARKER = re.compile(r'^#\s*(?:line\s+)?(\d+)\s+"((?:[^"\\]|\\.)*)"', re.M)
 OPEN, CLOSE = '([{', ')]}'
 
