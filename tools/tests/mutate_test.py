@@ -117,9 +117,9 @@ class Rewriting(unittest.TestCase):
 class Folders(unittest.TestCase):
     def test_a_second_attack_in_a_folder_is_refused_and_one_after_it_is_not(self):
         with tempfile.TemporaryDirectory() as folder:
-            with attack.alone_in(folder):
-                with self.assertRaisesRegex(Refused, f"another --mutate writes {folder}"):
-                    attack.attack("none", folder, [], {}, [])
+            refused = self.assertRaisesRegex(Refused, f"another --mutate writes {folder}")
+            with attack.alone_in(folder), refused:
+                attack.attack("none", folder, [], {}, [])
             self.assertEqual(attack.attack("none", folder, [], {}, []), {})
 
 
