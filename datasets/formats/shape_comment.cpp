@@ -36,8 +36,8 @@ std::string to_text(const ShapeComment& s) {
 bool begins_with_shape_comment(std::string_view first) { return first.substr(0, kStart.size()) == kStart; }
 
 std::optional<ShapeComment> take_shape_comment(ByteSource& source) {
-  constexpr std::size_t kLongest = 200;  // bytes; four numbers of 19 digits fit
-  const std::string_view first = source.peek(kLongest);
+  constexpr std::size_t kLongestComment = 200;  // bytes; four numbers of 19 digits fit
+  const std::string_view first = source.peek(kLongestComment);
   if (!begins_with_shape_comment(first)) return std::nullopt;
   const std::size_t end = first.find('\n');
   std::string line(first.substr(0, end));

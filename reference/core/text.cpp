@@ -93,11 +93,11 @@ std::int64_t parse_size(std::string_view text, std::string_view what) {
 }
 
 double parse_seconds(std::string_view text, std::string_view what) {
-  constexpr double kMost = 1e6;
+  constexpr double kMostSeconds = 1e6;
   double value = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != std::errc() || end != text.data() + text.size() || !(value > 0 && value <= kMost))
-    throw Error(fmt::format("{}: not a number of seconds above 0 and up to {:.0f}: {}", what, kMost,
+  if (status != std::errc() || end != text.data() + text.size() || !(value > 0 && value <= kMostSeconds))
+    throw Error(fmt::format("{}: not a number of seconds above 0 and up to {:.0f}: {}", what, kMostSeconds,
                             printable(text)));
   return value;
 }
