@@ -71,10 +71,11 @@ double drift_of_sum(const std::vector<W>& terms, W sum) {
   return drift;
 }
 
+double additions_of(std::int64_t terms) { return static_cast<double>(std::max<std::int64_t>(terms, 1) - 1); }
+
 // The part of the bound for the additions of a plain sum.
 double random_walk(std::int64_t terms) {
-  const double additions = static_cast<double>(std::max<std::int64_t>(terms, 1) - 1);
-  return std::min(additions, 4 * std::sqrt(additions));
+  return std::min(additions_of(terms), 4 * std::sqrt(additions_of(terms)));
 }
 
 }  // namespace
@@ -200,8 +201,7 @@ void LogSoftmax::oracle(const Problem<T>&, const In<T, Space::host>& in, const O
     const W log_sum = std::log(sum.value());
     // no sum errs by more than one rounding each time
     const double drift =
-        std::min(drift_of_sum<T>(exponentials, sum.value()),
-                 static_cast<double>(std::max<std::int64_t>(cols, 1) - 1) - random_walk(cols));
+        std::min(drift_of_sum<T>(exponentials, sum.value()), additions_of(cols) - random_walk(cols));
     for (std::int64_t j = 0; j < cols; ++j) {
       const auto at = static_cast<std::size_t>(i * cols + j);
       y.terms[at] = static_cast<std::int32_t>(cols);
@@ -230,7 +230,7 @@ Cost LogSoftmax::cost(const Problem<T>&, const In<T, Space::host>& in, const Out
 
 // magnitude: the contract's bound without the sum's share, which depends on the declared arithmetic.
 double LogSoftmax::bound(const Tolerance& t, int, double, double magnitude, std::int64_t terms) {
-  const double additions = static_cast<double>(std::max<std::int64_t>(terms, 1) - 1);
+  const double additions = additions_of(terms);
   const double plain = random_walk(terms);
   const double u = t.unit();
   switch (t.arithmetic) {

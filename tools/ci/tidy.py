@@ -142,7 +142,7 @@ def main():
     names = wanted or [n for n in compiled_as if a.tests or "/tests/" not in n]
     files = sorted({compiled_as[n] for n in names})
     checks = ["clang-analyzer-*"] if a.deep else []
-    memory = Memory(build / "tidy", "\n".join([version, (ROOT / ".clang-tidy").read_text(), *checks]))
+    memory = Memory(build / "tidy", "\n".join([version, OURS, (ROOT / ".clang-tidy").read_text(), *checks]))
     write_database(build, memory.folder)
     of_object = headers(build)
     findings = checked = 0
