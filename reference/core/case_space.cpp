@@ -75,19 +75,16 @@ bool contains(const ValueClass& c, const std::string& word) {
 
 }  // namespace
 
-double Point::operator[](std::string_view key) const {
+std::size_t Point::index(std::string_view key) const {
   for (std::size_t i = 0; i < parameters->size(); ++i) {
-    if ((*parameters)[i].key == key) return numbers[i];
+    const std::string& known = (*parameters)[i].key;
+    // most are told apart without a call: building a covering array asks a hundred million times
+    if (known.size() == key.size() && known.front() == key.front() && known == key) return i;
   }
   throw Error(fmt::format("a case space has no parameter '{}'", key));
 }
-
-const std::string& Point::word(std::string_view key) const {
-  for (std::size_t i = 0; i < parameters->size(); ++i) {
-    if ((*parameters)[i].key == key) return words[i];
-  }
-  throw Error(fmt::format("a case space has no parameter '{}'", key));
-}
+double Point::operator[](std::string_view key) const { return numbers[index(key)]; }
+const std::string& Point::word(std::string_view key) const { return words[index(key)]; }
 
 CaseSpace::CaseSpace(std::string op) : op_(std::move(op)) {
   parameters_.push_back(
@@ -334,9 +331,9 @@ bool CaseSpace::is_nothing(std::size_t parameter, std::size_t value_class) const
 }
 
 bool CaseSpace::valid(const Point& p, const CaseLimit& limit) const {
+  const bool f64 = p.word(kDtypeKey) == "f64";
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    const bool scalar = parameters_[i].kind == ParameterKind::scalar;
-    if (scalar && !fits_type(p.numbers[i], p.word(kDtypeKey) == "f64")) return false;
+    if (parameters_[i].kind == ParameterKind::scalar && !fits_type(p.numbers[i], f64)) return false;
   }
   if (multiply_adds_ && multiply_adds_(p) > limit.work) return false;
   if (elements_ && elements_(p) > limit.elements) return false;
@@ -462,7 +459,6 @@ void CaseSpace::draw_value(Point& p, std::size_t parameter, std::size_t value_cl
   p.classes[parameter] = value_class;
   p.numbers[parameter] = number_of(word);
   p.words[parameter] = std::move(word);
-  update_derived(p);
 }
 
 double expected_entries(const Point& p, std::string_view rows, std::string_view cols) {

@@ -54,6 +54,9 @@ struct Point {
   /// The value of `key` as a number or a word. Throws Error naming a key that the space lacks.
   [[nodiscard]] double operator[](std::string_view key) const;
   [[nodiscard]] const std::string& word(std::string_view key) const;
+
+ private:
+  [[nodiscard]] std::size_t index(std::string_view key) const;
 };
 
 /// What one case may cost. Elements count all arrays together; work counts multiply-adds.
@@ -145,9 +148,10 @@ class CaseSpace {
   [[nodiscard]] std::string class_names(const Point&) const;
   /// Sets the value of one parameter, no derived one; its class, and the derived classes, are found again.
   void set(Point&, std::size_t parameter, std::string word) const;
-  /// Draws a value for one parameter, no derived one, from one of its classes.
+  /// Draws a value for one parameter, no derived one, from one of its classes. Derived classes stay: update_derived() finds them again.
   void draw_value(Point&, std::size_t parameter, std::size_t value_class, std::uint64_t seed,
                   std::uint64_t index) const;
+  void update_derived(Point&) const;
 
   /// Makes the derived parameter hold where it is one of alike() or form(): the extents become equal, as one of `kept` that is
   /// among them, else as the smallest above 1; the form's parameters take its values, but those in `kept` stay.
@@ -165,7 +169,6 @@ class CaseSpace {
   };
   [[nodiscard]] const Derived* derived_of(std::size_t parameter) const;
   [[nodiscard]] bool keeps_exact(const Point&) const;
-  void update_derived(Point&) const;
   std::string op_;
   std::vector<Parameter> parameters_;
   std::function<double(const Point&)> multiply_adds_, elements_, terms_;

@@ -202,21 +202,18 @@ class CoverBuilder {
   Point start(const ClassTuple& tuple, int attempt, std::vector<bool>& kept, Draws& draws) {
     Point p = empty_point(space_);
     const bool derived = has_derived(tuple), small = attempt % 4 < (derived ? 1 : 2);
-    for (std::size_t i = 0; i < p.classes.size(); ++i) {
+    const auto* const end = tuple.parameter.begin() + tuple.size;
+    draws.values(space_, p, [&](std::size_t i) -> std::size_t {
       const Parameter& parameter = space_.parameters()[i];
-      if (parameter.kind == ParameterKind::derived) continue;
-      std::size_t c = 0;
-      const auto* const end = tuple.parameter.begin() + tuple.size;
       const auto* const at = std::find(tuple.parameter.begin(), end, i);
       if (at != end) {
-        c = tuple.value_class[static_cast<std::size_t>(at - tuple.parameter.begin())], kept[i] = true;
-      } else if (parameter.kind == ParameterKind::extent && small) {
-        c = smallest_class_above(!derived && (attempt % 4 == 0 || attempt % 8 == 5) ? 1 : 0, parameter);
-      } else if (attempt > 0) {
-        c = draws.below(parameter.classes.size());
+        kept[i] = true;
+        return tuple.value_class[static_cast<std::size_t>(at - tuple.parameter.begin())];
       }
-      draws.value(space_, p, i, c);
-    }
+      if (parameter.kind == ParameterKind::extent && small)
+        return smallest_class_above(!derived && (attempt % 4 == 0 || attempt % 8 == 5) ? 1 : 0, parameter);
+      return attempt > 0 ? draws.below(parameter.classes.size()) : 0;
+    });
     if (attempt % 4 == 3) kept[draws.below(kept.size())] = true;  // an extreme beside which the others shrink
     return p;
   }

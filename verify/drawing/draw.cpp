@@ -39,10 +39,7 @@ Case draw_case(const CaseSpace& space, std::uint64_t seed, std::uint64_t number,
   const auto& parameters = space.parameters();
   for (int attempt = 0; attempt < 256; ++attempt) {
     Point p = empty_point(space);
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-      if (parameters[i].kind == ParameterKind::derived) continue;
-      draws.value(space, p, i, class_by_weight(parameters[i], draws));
-    }
+    draws.values(space, p, [&](std::size_t i) { return class_by_weight(parameters[i], draws); });
     std::vector<bool> kept(parameters.size());
     kept[draws.below(parameters.size())] = true;
     if (!shrink_to_limit(space, p, kept, limit, draws)) continue;

@@ -17,6 +17,17 @@ class Draws {
   double unit() { return random_unit(seed_, 34, next_++); }
   void value(const CaseSpace& space, Point& p, std::size_t parameter, std::size_t value_class) {
     space.draw_value(p, parameter, value_class, seed_, next_++);
+    space.update_derived(p);
+  }
+  /// Draws every parameter but the derived ones, which follow, from the class that class_of(parameter) gives.
+  template <class F>
+  void values(const CaseSpace& space, Point& p, F&& class_of) {
+    for (std::size_t i = 0; i < space.parameters().size(); ++i) {
+      if (space.parameters()[i].kind == ParameterKind::derived) continue;
+      const std::size_t value_class = class_of(i);
+      space.draw_value(p, i, value_class, seed_, next_++);
+    }
+    space.update_derived(p);
   }
 
  private:

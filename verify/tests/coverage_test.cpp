@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -18,10 +19,15 @@
 namespace plumb {
 namespace {
 
-std::vector<Case> smoke_cases(const OperatorEntry& entry, CaseSpeed speed) {
-  std::vector<Case> cases = tier_cases(entry, Tier::smoke, speed);
-  std::erase_if(cases, [](const Case& c) { return c.tier != Tier::smoke; });
-  return cases;
+// Made once for all tests: a second each.
+const std::vector<Case>& smoke_cases(const OperatorEntry& entry, CaseSpeed speed) {
+  static std::map<std::pair<std::string, CaseSpeed>, std::vector<Case>> made;
+  const auto [at, fresh] = made.try_emplace({entry.name(), speed});
+  if (fresh) {
+    at->second = tier_cases(entry, Tier::smoke, speed);
+    std::erase_if(at->second, [](const Case& c) { return c.tier != Tier::smoke; });
+  }
+  return at->second;
 }
 
 bool has_once(const CaseSpace& space, const Point& p) {
@@ -80,7 +86,7 @@ TEST_CASE("every class but nothing itself is in a case of tier smoke that comput
 TEST_CASE("no drawn case within a layer's limit meets classes that tier smoke does not") {
   each_smoke_tier([](const OperatorEntry& entry, CaseSpeed speed) {
     const CaseSpace space = entry.space();
-    const std::vector<Case> tier = smoke_cases(entry, speed);
+    const std::vector<Case>& tier = smoke_cases(entry, speed);
     for (const CoverLayer& layer : cover_layers(space, Tier::smoke, speed)) {
       std::vector<Case> drawn;
       for (std::uint64_t number = 0; number < 600; ++number)
