@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One of each kind of addition, made in a copy of the tree, built and run.
 
-    tools/ci/new_kinds.py [--keep]
+    tools/ci/new_kinds.py [--keep] [--alone]
 
 What tools/plumb writes the beginning of (an operator, variants, a rung, mutants, plug-ins) is generated and
 filled in. The rest (a file format, a report, a check of the judge, an instruction of inline PTX, a model
@@ -13,8 +13,9 @@ pipeline) is taken from the examples of docs/contributing, whose steps read
     In `PATH`, in place of `TEXT`:      the block replaces it
 
 The copy (build/new_kinds) holds the whole judge, and of the ladders, host variants and mutants only the first
-few, so that it builds in minutes; each file is compiled alone. Exit 0: every kind was judged as it should
-be; 1: not, with what was wrong; --keep leaves the copy."""
+few, and is compiled without optimisation, so that it builds in minutes. --alone compiles each file by itself,
+with its own includes alone: what a file forgets to include shows nowhere else. --keep leaves the copy. Exit
+0: every kind was judged as it should be; 1: not, with what was wrong."""
 
 import argparse
 import re
@@ -223,23 +224,22 @@ def plugins():
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--keep", action="store_true")
-    keep = p.parse_args().keep
+    p.add_argument("--alone", action="store_true")
+    a = p.parse_args()
+    options = {"PLUMB_GPU": "OFF", "PLUMB_TESTS": "OFF", "CMAKE_BUILD_TYPE": "Debug", "CMAKE_CXX_FLAGS_DEBUG": "-O0"}
+    alone = {"PLUMB_UNITY": "OFF", "CMAKE_DISABLE_PRECOMPILE_HEADERS": "ON"}
+    together = {"PLUMB_UNITY": "ON"}
     copy_tree()
     names = generate()
-    run(
-        "configuring",
-        [
-            *["cmake", "-S", ".", "-B", "build/kinds", "-G", "Ninja", "-DPLUMB_GPU=OFF", "-DPLUMB_TESTS=OFF"],
-            # each file alone, with its own includes: what is missing shows nowhere else in CI
-            *["-DPLUMB_UNITY=OFF", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON"],
-        ],
-    )
+    options |= alone if a.alone else together
+    defined = [f"-D{name}={value}" for name, value in options.items()]
+    run("configuring", ["cmake", "-S", ".", "-B", "build/kinds", "-G", "Ninja", *defined])
     run("building", ["ninja", "-C", "build/kinds", "verify", "plumb_simt_worker", "dataset", "infer"])
     if not failures:
         judge(*names)
         judge_pages()
         plugins()
-    if not keep:
+    if not a.keep:
         shutil.rmtree(COPY, ignore_errors=True)
     print("\n".join(failures) or "one of each kind was generated, built and judged")
     return 1 if failures else 0

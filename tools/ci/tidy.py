@@ -5,8 +5,9 @@
 
 Reads compile_commands.json of the build folder, which must be built: the headers of a file, as ninja noted
 them, are part of what its result is remembered by (BUILD/tidy/), so that a second run checks only what has
-changed. --deep adds the static analyser, which takes four times as long. FILE: these alone. Exit 0: nothing
-found; 1: findings; 2: it cannot run."""
+changed. Most of the time goes to headers: files that the build compiles together are read together, and, where
+PLUMB_UNITY is on, those of the CPU executor too, which it does not. --deep adds the static analyser, which takes four times as long. FILE:
+these alone. Exit 0: nothing found; 1: findings; 2: it cannot run."""
 
 import argparse
 import hashlib
@@ -18,6 +19,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 PINNED = "14"  # as clang-format: another version finds other things
@@ -56,8 +58,18 @@ def sources(file, build):
     return [str(f) for f in ours if f.parts[0] in ROOMS and not (ROOT / f).is_relative_to(build)]
 
 
-def entries(build):
-    """{compiled file: (object, command, its files of ours)}, each once; generated ones left out."""
+class Unit(NamedTuple):
+    """What clang-tidy reads in one go: the file that it is told, the command that compiles it, the objects that the
+    build made of it, and the files of ours that it stands for."""
+
+    file: str
+    command: str
+    objects: list
+    names: list
+
+
+def read_units(build):
+    """The units of a build, each file once, whatever programs it is compiled for; generated files left out."""
     try:
         database = json.loads((build / "compile_commands.json").read_text())
     except OSError as e:
@@ -67,8 +79,25 @@ def entries(build):
         file = Path(entry["directory"], entry["file"]).resolve()
         if names := sources(file, build):
             output = entry.get("output") or re.search(r" -o (\S+)", entry["command"]).group(1)
-            found.setdefault(str(file), (output, entry["command"], names))
-    return found
+            # clang cannot read gcc's precompiled header
+            command = re.sub(r" -include \S*/cmake_pch\.hxx", "", entry["command"])
+            found.setdefault(str(file), Unit(str(file), command, [output], names))
+    return list(found.values())
+
+
+def join(units, folder):
+    """Files of the executor, eight at a time, each eight as one file in `folder`."""
+    alike = [u for u in units if u.names[0].startswith("gpu/simt/") and "/plumb_simt.dir/" in u.objects[0]]
+    joined = []
+    for begin in range(0, len(alike), 8):
+        members = alike[begin : begin + 8]
+        file = folder / f"executor_{begin // 8}.cxx"
+        file.write_text("".join(f'#include "{u.file}"\n' for u in members))
+        command = members[0].command.replace(members[0].file, str(file))
+        joined.append(
+            Unit(str(file), command, [u.objects[0] for u in members], [u.names[0] for u in members])
+        )
+    return [u for u in units if u not in alike] + joined
 
 
 def headers(build):
@@ -104,11 +133,9 @@ class Memory:
         return self.folder / hashlib.sha256(text.encode()).hexdigest()
 
 
-def write_database(build, folder):
-    """compile_commands.json in a folder, without the precompiled header: clang cannot read gcc's."""
-    database = json.loads((build / "compile_commands.json").read_text())
-    for entry in database:
-        entry["command"] = re.sub(r" -include \S*/cmake_pch\.hxx", "", entry["command"])
+def write_database(build, folder, units):
+    """compile_commands.json of the units, in a folder."""
+    database = [{"directory": str(build), "file": u.file, "command": u.command} for u in units]
     (folder / "compile_commands.json").write_text(json.dumps(database))
 
 
@@ -133,38 +160,40 @@ def main():
     a = p.parse_intermixed_args()
     build = a.build.resolve()
     tool, version = find_tool()
-    known = entries(build)
-    compiled_as = {name: file for file, (_, _, names) in known.items() for name in names}
-    wanted = [os.path.relpath(Path(f).resolve(), ROOT) for f in a.files]
-    for name in wanted:
-        if name not in compiled_as:
-            die(f"{name}: not compiled in {a.build}")
-    names = wanted or [n for n in compiled_as if a.tests or "/tests/" not in n]
-    files = sorted({compiled_as[n] for n in names})
     checks = ["clang-analyzer-*"] if a.deep else []
     memory = Memory(build / "tidy", "\n".join([version, OURS, (ROOT / ".clang-tidy").read_text(), *checks]))
-    write_database(build, memory.folder)
+    units = read_units(build)
+    if not a.files and "PLUMB_UNITY:BOOL=ON" in (build / "CMakeCache.txt").read_text():
+        units = join(units, memory.folder)
+    wanted = [os.path.relpath(Path(f).resolve(), ROOT) for f in a.files]
+    for name in wanted:
+        if not any(name in u.names for u in units):
+            die(f"{name}: not compiled in {a.build}")
+    if not wanted:
+        wanted = [n for u in units for n in u.names if a.tests or "/tests/" not in n]
+    chosen = [u for u in units if any(n in wanted for n in u.names)]
+    write_database(build, memory.folder, units)
     of_object = headers(build)
     findings = checked = 0
 
-    def job(file):
-        output, command, members = known[file]
-        mark = memory.mark(command, [*(ROOT / name for name in members), *of_object.get(output, [])])
+    def job(unit):
+        read = [h for o in unit.objects for h in of_object.get(o, [])]
+        mark = memory.mark(unit.command, [*(ROOT / name for name in unit.names), *read])
         if mark.exists():
             return None
-        found = check(tool, memory.folder, file, checks)
+        found = check(tool, memory.folder, unit.file, checks)
         if not found:
             mark.touch()
         return found
 
     with ThreadPoolExecutor(a.jobs) as pool:
-        for found in pool.map(job, files):
+        for found in pool.map(job, chosen):
             checked += found is not None
             if found:
                 findings += 1
                 print(found, flush=True)
     print(
-        f"tidy: {len(names)} files, compiled as {len(files)}; {checked} checked now, findings in {findings}"
+        f"tidy: {len(set(wanted))} files, read as {len(chosen)}; {checked} checked now, findings in {findings}"
     )
     return 1 if findings else 0
 

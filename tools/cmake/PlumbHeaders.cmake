@@ -45,6 +45,7 @@ function(plumb_check_gpu_headers)
   endforeach()
   plumb_simt_kernels(check_headers_kernels ${kernels})
   set_target_properties(check_headers_kernels PROPERTIES EXCLUDE_FROM_ALL ON)
+  target_compile_options(check_headers_kernels PRIVATE -O0 -g0 -fno-sanitize=all)  # they are read, not run
   set(targets check_headers_kernels)
   if(PLUMB_WITH_CUDA)
     add_library(check_headers_cuda OBJECT EXCLUDE_FROM_ALL ${beyond})

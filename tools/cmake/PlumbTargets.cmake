@@ -18,11 +18,11 @@ if(PLUMB_SANITIZE)
   target_link_options(plumb_flags INTERFACE -fsanitize=${PLUMB_SANITIZE})
 endif()
 
-# Cold code (command lines, reports, tests), and hot code, which processes all data. A sanitizer build is -O0 by its
-# preset and stays so: it takes longer to compile than to run.
+# Cold code (command lines, reports, tests), and hot code, which processes all data. Debug and sanitizer builds are -O0 and
+# stay so: they take longer to compile than to run.
 set(PLUMB_UNHURRIED -O1)
 set(PLUMB_HURRIED -O3)
-if(PLUMB_SANITIZE)
+if(PLUMB_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL Debug)
   set(PLUMB_UNHURRIED -O0)
   set(PLUMB_HURRIED -O0)
 endif()

@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "gpu/simt/host/api/devices.hpp"  // cudaDeviceSynchronize
 #include "gpu/simt/host/api/operations.hpp"
 #include "gpu/simt/state.hpp"
 
