@@ -166,7 +166,7 @@ def judge(unwritten, variant, rung, racy, ptx):
         ),
         ("variant not filled in", ["axpy.*", f"*/{unwritten}"], 1, "UNWRITTEN"),
         ("rung", ["axpy.*", f"*/{rung}", *on_simt], 0, f"gpu/{rung} (simt)", ", 0 failed"),
-        ("racy rung", ["axpy.*", f"*/{racy}", *on_simt], 1),
+        ("racy rung", ["axpy.*", f"*/{racy}", *on_simt, "--listed"], 1, "race in "),
         ("instruction of inline PTX", ["axpy.*", f"*/{ptx}", *on_simt], 0, f"gpu/{ptx} (simt)", ", 0 failed"),
     ):
         case, variants, *device = words
@@ -191,7 +191,7 @@ def judge_pages():
         failures.append(f"report: r.tap holds\n{tap[:2000]}")
     mutants = [*VERIFY, "--mutants", "--case", "gemv.*", "--device", "cpu", "-v"]
     run("check of the judge", mutants, 0, "choice_explained_in_two_lines", "in more than one line")
-    correct = [*VERIFY, "--case", "gemv.*", "--device", "cpu"]
+    correct = [*VERIFY, "--case", "gemv.*", "--device", "cpu", "--listed"]
     run("check of the judge, correct kernels", correct, 0, ", 0 failed")
     infer = ["build/kinds/bin/infer", "sdnn", "--pipeline", "row_by_row", "--check"]
     network = ["--neurons", "1024", "--layers", "6", "--inputs", "20"]
@@ -213,8 +213,7 @@ def plugins():
                 *VERIFY,
                 "--plugin",
                 f"{name}/build/lib{name}.so",
-                "--fill",
-                "exact",
+                *["--fill", "exact", "--listed"],
             ],
             code,
             word,
@@ -226,7 +225,8 @@ def main():
     p.add_argument("--keep", action="store_true")
     p.add_argument("--alone", action="store_true")
     a = p.parse_args()
-    options = {"PLUMB_GPU": "OFF", "PLUMB_TESTS": "OFF", "CMAKE_BUILD_TYPE": "Debug", "CMAKE_CXX_FLAGS_DEBUG": "-O0"}
+    options = {"PLUMB_GPU": "OFF", "PLUMB_TESTS": "OFF"}
+    options |= {"CMAKE_BUILD_TYPE": "Debug", "CMAKE_CXX_FLAGS_DEBUG": "-O0"}
     alone = {"PLUMB_UNITY": "OFF", "CMAKE_DISABLE_PRECOMPILE_HEADERS": "ON"}
     together = {"PLUMB_UNITY": "ON"}
     copy_tree()

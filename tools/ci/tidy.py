@@ -5,9 +5,9 @@
 
 Reads compile_commands.json of the build folder, which must be built: the headers of a file, as ninja noted
 them, are part of what its result is remembered by (BUILD/tidy/), so that a second run checks only what has
-changed. Most of the time goes to headers: files that the build compiles together are read together, and, where
-PLUMB_UNITY is on, those of the CPU executor too, which it does not. --deep adds the static analyser, which takes four times as long. FILE:
-these alone. Exit 0: nothing found; 1: findings; 2: it cannot run."""
+changed. Most of the time goes to headers: files that the build compiles together are read together, and,
+where PLUMB_UNITY is on, those of the CPU executor too, which it does not. --deep adds the static analyser,
+which takes four times as long. FILE: these alone. Exit 0: nothing found; 1: findings; 2: it cannot run."""
 
 import argparse
 import hashlib
@@ -59,8 +59,8 @@ def sources(file, build):
 
 
 class Unit(NamedTuple):
-    """What clang-tidy reads in one go: the file that it is told, the command that compiles it, the objects that the
-    build made of it, and the files of ours that it stands for."""
+    """What clang-tidy reads in one go: the file that it is told, the command that compiles it, the objects
+    that the build made of it, and the files of ours that it stands for."""
 
     file: str
     command: str
@@ -69,7 +69,7 @@ class Unit(NamedTuple):
 
 
 def read_units(build):
-    """The units of a build, each file once, whatever programs it is compiled for; generated files left out."""
+    """The units of a build: each file once, whatever programs it is compiled for; no generated files."""
     try:
         database = json.loads((build / "compile_commands.json").read_text())
     except OSError as e:
@@ -192,9 +192,8 @@ def main():
             if found:
                 findings += 1
                 print(found, flush=True)
-    print(
-        f"tidy: {len(set(wanted))} files, read as {len(chosen)}; {checked} checked now, findings in {findings}"
-    )
+    said = f"tidy: {len(set(wanted))} files, read as {len(chosen)}"
+    print(f"{said}; {checked} checked now, findings in {findings}")
     return 1 if findings else 0
 
 

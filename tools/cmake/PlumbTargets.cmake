@@ -65,10 +65,18 @@ function(plumb_library_templates)
   plumb_template_sources(${PLUMB_UNHURRIED} ${ARGN})
 endfunction()
 
-# plumb_precompile(TARGET HEADERS...): what nearly every file includes is parsed once for a target, with HEADERS. Not under a compiler
-# cache, which cannot see through it. Headers still have to compile alone (check_headers).
+# plumb_precompile(TARGET HEADERS...): what nearly every file includes is parsed once for a target, with HEADERS; not for one of less than
+# four files, which it would cost more than it saves. Not under a compiler cache, which cannot see through it. Headers still have to
+# compile alone (check_headers).
 function(plumb_precompile target)
-  if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  get_target_property(sources ${target} SOURCES)
+  list(LENGTH sources files)
+  get_target_property(together ${target} UNITY_BUILD)
+  if(together)
+    get_target_property(batch ${target} UNITY_BUILD_BATCH_SIZE)
+    math(EXPR files "${files} / ${batch}")
+  endif()
+  if(files GREATER 3 AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     target_precompile_headers(${target} PRIVATE <algorithm> <cmath> <cstdint> <cstring> <filesystem> <fstream> <functional> <map> <memory>
       <optional> <sstream> <string> <string_view> <vector> <fmt/format.h> ${ARGN})
   endif()
@@ -79,12 +87,12 @@ function(plumb_library name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PUBLIC plumb_flags ${ARG_LINK})
-  plumb_precompile(${name})
   if(PLUMB_UNITY)  # files of one library share a translation unit: no two name something alike
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
     # g++ takes what an included file has for itself as what others see
     target_compile_options(${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
   endif()
+  plumb_precompile(${name})
 endfunction()
 
 # plumb_test(NAME sources... LINK libs...): a doctest program, registered with ctest.
