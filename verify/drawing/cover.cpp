@@ -19,10 +19,14 @@ class OpenTuples {
   OpenTuples(const CaseSpace& space, std::vector<Combination> combinations)
       : space_(space), combinations_(std::move(combinations)) {
     std::size_t total = 0;
-    for (const Combination& c : combinations_) {
+    with_.resize(space.parameters().size());
+    for (std::size_t c = 0; c < combinations_.size(); ++c) {
       first_.push_back(total);
       std::size_t tuples = 1;
-      for (const std::size_t parameter : c) tuples *= classes(parameter);
+      for (const std::size_t parameter : combinations_[c]) {
+        tuples *= classes(parameter);
+        with_[parameter].push_back(c);
+      }
       total += tuples;
     }
     open_.assign(total, 1);
@@ -32,13 +36,23 @@ class OpenTuples {
   /// Closes what `p` meets; returns how many were open.
   std::size_t close_all(const Point& p) {
     std::size_t closed = 0;
-    for_each_met(p.classes, space_.idle(p), [&](std::size_t i) { closed += open_[i], open_[i] = 0; });
+    const bool idle = space_.idle(p);
+    for (std::size_t c = 0; c < combinations_.size(); ++c) {
+      if (const auto i = met(c, p.classes, idle)) closed += open_[*i], open_[*i] = 0;
+    }
     return closed;
   }
   /// How many open tuples a point of these classes meets; `idle`: it computes nothing.
   [[nodiscard]] std::size_t open_of(const std::vector<std::size_t>& vector, bool idle) const {
     std::size_t n = 0;
-    for_each_met(vector, idle, [&](std::size_t i) { n += open_[i]; });
+    for (std::size_t c = 0; c < combinations_.size(); ++c) n += open_in(c, vector, idle);
+    return n;
+  }
+  /// The same of tuples with a class of that parameter.
+  [[nodiscard]] std::size_t open_with(std::size_t parameter, const std::vector<std::size_t>& vector,
+                                      bool idle) const {
+    std::size_t n = 0;
+    for (const std::size_t c : with_[parameter]) n += open_in(c, vector, idle);
     return n;
   }
   /// f(tuple, index) for every open tuple.
@@ -67,20 +81,25 @@ class OpenTuples {
   [[nodiscard]] std::size_t classes(std::size_t parameter) const {
     return space_.parameters()[parameter].classes.size();
   }
-  // A value of no class meets nothing. A case that computes nothing meets what is about nothing alone: a width of 70,001 beside no rows
-  // is no test of wide rows.
-  template <class F>
-  void for_each_met(const std::vector<std::size_t>& vector, bool idle, F&& f) const {
-    for (std::size_t c = 0; c < combinations_.size(); ++c) {
-      std::size_t index = 0;
-      bool within = true, nothing = false;
-      for (const std::size_t parameter : combinations_[c]) {
-        within = within && vector[parameter] < classes(parameter);
-        if (within) nothing = nothing || space_.is_nothing(parameter, vector[parameter]);
-        index = index * classes(parameter) + vector[parameter];
-      }
-      if (within && (nothing || !idle)) f(first_[c] + index);
+  // The tuple of a combination that these classes meet, in open_. A value of no class meets nothing. A case that computes nothing meets
+  // what is about nothing alone: a width of 70,001 beside no rows is no test of wide rows.
+  [[nodiscard]] std::optional<std::size_t> met(std::size_t combination,
+                                               const std::vector<std::size_t>& vector, bool idle) const {
+    std::size_t index = 0;
+    bool nothing = false;
+    for (const std::size_t parameter : combinations_[combination]) {
+      const std::size_t count = classes(parameter), value_class = vector[parameter];
+      if (value_class >= count) return std::nullopt;
+      nothing = nothing || (idle && space_.is_nothing(parameter, value_class));
+      index = index * count + value_class;
     }
+    if (idle && !nothing) return std::nullopt;
+    return first_[combination] + index;
+  }
+  [[nodiscard]] std::size_t open_in(std::size_t combination, const std::vector<std::size_t>& vector,
+                                    bool idle) const {
+    const std::optional<std::size_t> index = met(combination, vector, idle);
+    return index ? open_[*index] : 0;
   }
   [[nodiscard]] ClassTuple tuple(const Combination& c, std::size_t index) const {
     ClassTuple t{c.size(), {}, {}};
@@ -92,7 +111,8 @@ class OpenTuples {
   }
   const CaseSpace& space_;
   std::vector<Combination> combinations_;
-  std::vector<std::size_t> first_;  // of each combination, in open_
+  std::vector<std::size_t> first_;              // of each combination, in open_
+  std::vector<std::vector<std::size_t>> with_;  // combinations of each parameter
   std::vector<std::uint8_t> open_;
 };
 
@@ -246,12 +266,12 @@ class CoverBuilder {
   void improve(Point& p, const ClassTuple& tuple, std::size_t parameter, Draws& draws) {
     const std::size_t classes = space_.parameters()[parameter].classes.size(), first = draws.below(classes);
     const bool idle = space_.idle(p);
-    const std::size_t now = open_.open_of(p.classes, idle);
+    const std::size_t now = open_.open_with(parameter, p.classes, idle);
     std::vector<std::pair<std::size_t, std::size_t>> better;  // how many open tuples, by which class
     std::vector<std::size_t> vector = p.classes;
     for (std::size_t k = 0; k < classes; ++k) {
       vector[parameter] = (first + k) % classes;
-      if (const std::size_t met = open_.open_of(vector, idle); met > now)
+      if (const std::size_t met = open_.open_with(parameter, vector, idle); met > now)
         better.emplace_back(met, vector[parameter]);
     }
     std::stable_sort(better.begin(), better.end(),
