@@ -489,10 +489,12 @@ TEST_CASE("infer gcn --twin takes widths, runs all pipelines in turn, and refuse
 // infer's arguments for one layer on a graph of five vertices, written into `scratch`.
 std::string small_gcn(const Scratch& scratch) {
   const std::string graph = scratch.write("g.txt", "5 6\n0 1\n1 2\n2 3\n0 4\n3 0\n4 1\n");
-  const std::string features = scratch.write("x.mtx", "%%MatrixMarket matrix coordinate real general\n5 3 4\n"
-                                                      "1 1 1\n2 3 .5\n3 2 -1\n5 1 .25\n");
-  const std::string weights = scratch.write("w.mtx", "%%MatrixMarket matrix array real general\n3 4\n"
-                                                     "1\n0\n.5\n-1\n.25\n2\n1\n1\n0\n.5\n.5\n.5\n");
+  const std::string features = scratch.write("x.mtx",
+                                             "%%MatrixMarket matrix coordinate real general\n5 3 4\n"
+                                             "1 1 1\n2 3 .5\n3 2 -1\n5 1 .25\n");
+  const std::string weights = scratch.write("w.mtx",
+                                            "%%MatrixMarket matrix array real general\n3 4\n"
+                                            "1\n0\n.5\n-1\n.25\n2\n1\n1\n0\n.5\n.5\n.5\n");
   const Outcome o = shell("'" PLUMB_DATASET "' convert " + weights + " " + scratch.file("w.npy"));
   REQUIRE_MESSAGE(o.exit_code == 0, o.text);
   return "gcn --graph " + graph + " --features " + features + " --weights " + scratch.file("w.npy");
@@ -504,8 +506,9 @@ TEST_CASE("--device simt runs the device pipelines on the CPU executor; what wou
     return;
   }
   const Scratch scratch;
-  for (const std::string& command : {std::string("sdnn --inputs 33 --layers 3"),
-                                     std::string("sdnn --inputs 33 --layers 3 --class shared_inputs"), small_gcn(scratch)}) {
+  for (const std::string& command :
+       {std::string("sdnn --inputs 33 --layers 3"),
+        std::string("sdnn --inputs 33 --layers 3 --class shared_inputs"), small_gcn(scratch)}) {
     const Outcome o = bare(command + " --device simt --check");
     CAPTURE(o.text);
     CHECK(o.exit_code == 0);
