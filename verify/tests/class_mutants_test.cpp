@@ -92,7 +92,7 @@ class Teller {
  private:
   static RunOptions options() {
     RunOptions options;
-    options.isolation = Isolation::none, options.repeat = 2;
+    options.isolation = Isolation::none, options.repeat = 1;
     return options;
   }
   bool tells(const Case& c) {
