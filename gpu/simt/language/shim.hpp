@@ -38,6 +38,7 @@
 extern const uint3 threadIdx, blockIdx, blockDim, gridDim;
 constexpr int warpSize = 32;
 
+#include "gpu/simt/language/clusters.hpp"
 #include "gpu/simt/language/instructions.hpp"
 #include "gpu/simt/language/ptx.hpp"
 #include "gpu/simt/language/rounding.hpp"
@@ -52,6 +53,7 @@ constexpr int warpSize = 32;
 #define __grid_constant__
 #define __shared__ __plumb_shared__
 #define __launch_bounds__(...) __plumb_launch_bounds__(__VA_ARGS__)
+#define __cluster_dims__(...) __plumb_cluster_dims__(__VA_ARGS__)
 #define __forceinline__ inline
 // __noinline__ is no macro: standard headers spell an attribute that way. rewrite.py takes it out where it
 // stands alone.

@@ -20,6 +20,18 @@ CAST = (r'(?:\(\s*(?:const\s+)?void\s*(?:const\s*)?\*\s*\)\s*(?P<open>\(\s*)?|'
         r'\breinterpret_cast\s*<\s*(?:const\s+)?void\s*(?:const\s*)?\*\s*>\s*\(\s*)(?P<name>&?\s*(?:[A-Za-z_]\w*\s*::\s*)*(?:%s)\b)')
 
 
+MARKED = re.compile(r'[^();{}]*?__plumb_(?:launch_bounds|cluster_dims)__\s*(?=\()', re.S)
+
+
+def behind_markers(text, at):
+    """Where a kernel's declaration goes on behind its __launch_bounds__ and __cluster_dims__."""
+    marked = MARKED.match(text, at)
+    while marked:
+        at = matching(text, marked.end()) + 1
+        marked = MARKED.match(text, at)
+    return at
+
+
 class Kernel:
     """What the text says of a kernel's name: how often it has a body, and its template's parameters where it is one."""
 
@@ -51,10 +63,7 @@ def kernels_of(text):
     """All kernels by name."""
     kernels = {}
     for m in re.finditer(r'\b__plumb_global__\b', text):
-        after = re.compile(r'(?:\s*__plumb_launch_bounds__\s*)').search(text, m.end(), m.end() + 200)
-        begin = matching(text, after.end()) + 1 if after and text[after.end():after.end() + 1] == '(' and '(' not in text[
-            m.end():after.start()] else m.end()
-        named = KERNEL_NAME.match(text, begin)
+        named = KERNEL_NAME.match(text, behind_markers(text, m.end()))
         if not named:
             continue
         last = matching(text, named.end() - 1)

@@ -180,18 +180,22 @@ def rewrite_asm(text, at):
     return at, close + 1, flat(new) + lines_of(text[at:close + 1])
 
 
-def rewrite_bounds(text, at):
-    """The marker of __launch_bounds__ at `at` goes; a kernel with a body begins with a check of its block's size."""
+def rewrite_bounds(text, at, token):
+    """The marker of __launch_bounds__ or __cluster_dims__ at `at` goes; a kernel with a body begins with a check of its block's size, or
+    with a word about its clusters."""
     first = text.index('(', at)
     last = matching(text, first)
-    most = flat(pieces(text[first + 1:last])[0])
+    numbers = pieces(text[first + 1:last])
+    if token == '__plumb_launch_bounds__':
+        numbers = numbers[:1]
+    said = ', '.join('static_cast<unsigned>(%s)' % flat(n) for n in numbers if flat(n))
     edits = [(at, last + 1, lines_of(text[at:last + 1]))]
-    named = launches.KERNEL_NAME.match(text, last + 1)
-    if not named or not most:
+    named = launches.KERNEL_NAME.match(text, launches.behind_markers(text, last + 1))
+    if not named or not said:
         return edits
     body = re.compile(r'(?:\s|^#[^\n]*\n)*', re.M).match(text, matching(text, named.end() - 1) + 1).end()
     if text[body:body + 1] == '{':
-        edits.append((body + 1, body + 1, ' ::plumb::simt::launch_bounds(static_cast<unsigned>(%s));' % most))
+        edits.append((body + 1, body + 1, ' ::plumb::simt::%s(%s);' % (token[len('__plumb_'):-2], said)))
     return edits
 
 
@@ -213,8 +217,8 @@ def rewrite(text, rdc=False):
                 edits.append((m.start(), m.end(), '__attribute__((noinline))'))
         elif token == '__plumb_global__':
             edits.append((m.start(), m.end(), ''))
-        elif token == '__plumb_launch_bounds__':
-            edits += rewrite_bounds(text, m.start())
+        elif token in ('__plumb_launch_bounds__', '__plumb_cluster_dims__'):
+            edits += rewrite_bounds(text, m.start(), token)
         elif token in ('asm', '__asm__', '__asm'):
             statement = rewrite_asm(text, m.start())
             if statement is not None:

@@ -259,13 +259,34 @@ class InlinePtx(unittest.TestCase):
         operands = ' :: "r"(s), "l"(m), "r"(x), "r"(y), "r"(bar)'
         self.assertIn('::plumb::simt::tensor_load(', self.made('asm volatile("%s"%s);' % (load % ('2d', '', ''), operands)))
         self.refused('asm volatile("%s"%s);' % (load % ('3d', '', ''), operands), 'tensor.3d')
-        self.refused('asm volatile("%s"%s);' % (load % ('2d', '.multicast::cluster', ', 3'), operands), 'multicast')
+        self.assertIn('::plumb::simt::tensor_load_multicast(',
+                      self.made('asm volatile("%s"%s);' % (load % ('2d', '.multicast::cluster', ', 3'), operands)))
+        self.refused('asm volatile("%s"%s);' % (load % ('2d', '.cta_group::2', ''), operands), 'cta_group')
         store = 'asm volatile("cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%0, {%1}], [%2];" :: "l"(m), "r"(x), "r"(s));'
         self.assertIn('::plumb::simt::tensor_store(', self.made(store))
         self.refused(store.replace('cp.async', 'cp.reduce.async').replace('bulk_group', 'add.bulk_group'), 'cp.reduce')
         self.assertIn('::plumb::simt::bulk_wait(', self.made('asm volatile("cp.async.bulk.wait_group.read 0;");'))
         self.assertIn('::plumb::simt::proxy_fence(', self.made('asm volatile("fence.proxy.async.shared::cta;");'))
         self.refused('asm volatile("fence.proxy.tensormap::generic.release.gpu;");', 'fence.proxy.tensormap')
+
+    def test_clusters(self):
+        for text, call in (('barrier.cluster.arrive.aligned', 'cluster_arrive(true, '), ('barrier.cluster.arrive.relaxed', 'cluster_arrive(false, '),
+                           ('barrier.cluster.wait.acquire.aligned', 'cluster_wait(')):
+            self.assertIn('::plumb::simt::' + call, self.made('asm volatile("%s;" ::: "memory");' % text))
+        self.assertIn('shared_offset(::plumb::simt::map_shared_rank(',
+                      self.made('asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(a) : "r"(b), "r"(c));'))
+        self.assertIn('cluster_place().rank', self.made('asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(a));'))
+        self.assertIn('::plumb::simt::store_to_peer(', self.made(
+            'asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.u32 [%0], {%1, %2}, [%3];" :: "r"(a), "r"(b), "r"(c), "r"(d));'))
+        self.assertIn('::plumb::simt::bulk_copy_to_peer(', self.made(
+            'asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" :: "r"(a), "r"(b), "r"(c), "r"(d));'))
+
+    def test_a_kernel_says_its_clusters_and_bounds_in_either_order(self):
+        for marks in ('__plumb_cluster_dims__(2, 1) __plumb_launch_bounds__(64)', '__plumb_launch_bounds__(64) __plumb_cluster_dims__(2, 1)'):
+            made = rewrite.rewrite('__plumb_global__ void %s k(int* a) { a[0] = 1; }' % marks)
+            self.assertIn('cluster_dims(static_cast<unsigned>(2), static_cast<unsigned>(1));', made)
+            self.assertIn('launch_bounds(static_cast<unsigned>(64));', made)
+            self.assertIn('k(int* a) {', made)
 
     def test_barriers(self):
         self.assertIn('__syncthreads();', self.made('asm volatile("bar.sync 0;");'))
@@ -285,7 +306,7 @@ class InlinePtx(unittest.TestCase):
     def test_what_is_not_offered_is_named_with_its_line(self):
         self.refused('asm volatile("tcgen05.fence::before_thread_sync;");', 'tcgen05.fence::before_thread_sync')
         self.refused('asm volatile("bra ELSEWHERE;");', 'ELSEWHERE')
-        self.refused('asm volatile("barrier.cluster.arrive.aligned;");', 'barrier.cluster.arrive')
+        self.refused('asm volatile("barrier.cluster.arrive.acquire.aligned;");', 'barrier.cluster.arrive')
         self.refused('asm volatile("mov.u32 %0, %%nothing;" : "=r"(x));', '%%nothing')
         self.refused('asm volatile("mov.u32 %0, %3;" : "=r"(x) : "r"(y));', '%3')
 

@@ -89,6 +89,9 @@ void begin_thread(Block& b, Thread& t, uint3 s) {
   t.bound.clear();
   t.proxy_fences.clear();
   t.bulk.reset();
+  t.copies_to_peers = 0;
+  t.waits_on = nullptr;
+  t.in_cluster_barrier = false;
   t.fence_epoch = 0;
   t.volatile_reads = 0;
   for (PastRead& r : t.past_reads) r = PastRead{};
@@ -119,6 +122,10 @@ std::unique_ptr<Block> admit(const Launch& launch, std::uint32_t linear) {
   b.warpgroups.clear();
   b.met_at = b.met_at_too = Here{"", 0};
   b.meetings.clear();
+  b.cluster = nullptr;
+  b.rank = b.met_in_cluster = 0;
+  b.at_cluster_barrier = 0;
+  b.relaxed_arrivals = b.ended = false;
   std::fill_n(b.piece_of.begin(), b.arena_used / 4 + 1, std::uint16_t{0});
   b.pieces.clear();
   b.arena_used = kGap;

@@ -106,7 +106,8 @@ void check_call(const Thread& t, const LaneProduct& mine, Here here) {
 
 void note_registers(const Thread& t, const std::string& text, Here here, Here other, const char* hint) {
   if (!checking()) return;
-  RawFinding* f = note(FindingKind::race, text, &t, locate(here), other.line != 0 ? locate(other) : 0);
+  RawFinding* f =
+      note(FindingKind::product_registers, text, &t, locate(here), other.line != 0 ? locate(other) : 0);
   if (f == nullptr) return;
   f->finding.hint = hint;
   if (other.line == 0) return;
@@ -127,6 +128,8 @@ bool changed_in_flight(const Accumulator& sums, unsigned poison) {
                      [&](const LaneSums& l) { return changed(l, nullptr, poison); });
 }
 
+constexpr const char* kWrittenEarly =
+    "the sums of the wgmma that was started there were written before its wait";
 constexpr const char* kWaitFirst = "wgmma.wait_group must come before the sums are touched";
 
 std::uint64_t hash_of(const unsigned (&a)[kWarp][4]) {
@@ -156,13 +159,16 @@ void attach_sums(const Thread& t, WarpProducts& w, StartedProduct& p) {
                                  [&](const auto& s) { return s->lanes[0].at == p.sums->lanes[0].at; });
   Accumulator* const before = same != w.sums.end() ? same->get() : nullptr;
   if (needs_fence(w, p, before) && !w.fenced) {
-    note_registers(t, "wgmma reads registers that were written since the last wgmma.fence", p.here, {"", 0},
+    note_registers(t,
+                   w.waited_at.line != 0
+                       ? "wgmma uses registers that were written since the wait there, with no wgmma.fence"
+                       : "wgmma uses registers that were written before, with no wgmma.fence",
+                   p.here, w.waited_at,
                    "wgmma.fence comes before the first product, and before one whose registers were written");
   }
   if (before != nullptr && !before->landed) {
     if (changed_in_flight(*before, unfinished(p.form)))
-      note_registers(t, "the sums of a wgmma under way are written before its wait", p.here, before->here,
-                     kWaitFirst);
+      note_registers(t, kWrittenEarly, p.here, before->here, kWaitFirst);
     p.sums = *same;
   } else {
     if (before != nullptr) w.sums.erase(same);
@@ -190,9 +196,7 @@ void land_sums(const Thread& t, WarpProducts& w, std::uint64_t upto, Here here) 
         std::memcpy(lane.at[i], &lane.now[i], sizeof(unsigned));
     }
     sums->landed = true;
-    if (written)
-      note_registers(t, "the sums of a wgmma under way are written before its wait", here, sums->here,
-                     kWaitFirst);
+    if (written) note_registers(t, kWrittenEarly, here, sums->here, kWaitFirst);
   }
 }
 
@@ -307,6 +311,7 @@ void finish(const Thread& t, Warpgroup& g, WarpProducts& w, std::uint64_t upto, 
   land_sums(t, w, upto, here);
   w.waited = upto;
   w.fenced = false;
+  w.waited_at = here;
   while (!w.groups.empty() && w.groups.front() <= upto) w.groups.pop_front();
   for (; g.settled < upto; ++g.settled) {
     settle(*t.block, g.products[g.settled - g.first].reads, ProxyUnit::of_products(t.warp / kWarpgroupWarps),

@@ -2,10 +2,16 @@
 #pragma once
 #include "gpu/simt/host/api/types.hpp"
 
+struct cudaLaunchConfig_t;
 namespace plumb::simt {
 /// Sets cudaFuncAttributeMaxDynamicSharedMemorySize of a kernel. Errors: cudaErrorInvalidValue above the chip's limit.
 cudaError_t allow_dynamic_shared(const void* kernel, int bytes);
 int dynamic_shared_of(const void* kernel);
+/// Sets cudaFuncAttributeNonPortableClusterSizeAllowed, of every kernel.
+cudaError_t allow_large_clusters(bool allowed);
+/// Clusters of that launch which the device holds at once, and the most blocks of a cluster. Errors: cudaErrorInvalidClusterSize.
+cudaError_t resident_clusters_of(int* clusters, const cudaLaunchConfig_t* config);
+cudaError_t largest_cluster(int* blocks);
 /// Blocks of `threads` threads and `shared` bytes of shared memory that one multiprocessor holds at once.
 cudaError_t resident_blocks_of(int* blocks, int threads, std::size_t shared);
 template <class K>
@@ -42,7 +48,8 @@ void* known_kernel(void (*kernel)(P...)) {
 inline void* known_kernel(const void* kernel) { return const_cast<void*>(kernel); }
 
 cudaError_t launch_kernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                          std::size_t shared_bytes, cudaStream_t stream, bool cooperative, Here here);
+                          std::size_t shared_bytes, cudaStream_t stream, bool cooperative, Here here,
+                          uint3 cluster = {0, 0, 0});
 }  // namespace plumb::simt
 
 template <class K>
@@ -58,7 +65,7 @@ cudaError_t cudaLaunchCooperativeKernel(K kernel, dim3 grid, dim3 block, void** 
   return plumb::simt::launch_kernel(plumb::simt::known_kernel(kernel), grid, block, arguments, shared_bytes,
                                     stream, true, here);
 }
-// ---- launches with attributes: cooperative ones are, clusters are refused, the rest changes no meaning ----
+// ---- launches with attributes: cooperative ones and clusters are, the rest changes no meaning ----
 enum cudaLaunchAttributeID {
   cudaLaunchAttributeIgnore,
   cudaLaunchAttributeAccessPolicyWindow,
@@ -110,6 +117,8 @@ cudaError_t cudaLaunchKernelEx(plumb::simt::Configured how, void (*kernel)(P...)
 }
 template <class K>
 cudaError_t cudaFuncSetAttribute(K kernel, cudaFuncAttribute attribute, int value) {
+  if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed)
+    return plumb::simt::allow_large_clusters(value != 0);
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
   return plumb::simt::allow_dynamic_shared(plumb::simt::kernel_address(kernel), value);
 }
@@ -144,6 +153,14 @@ cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, K, std::si
   *grid = 8;
   *block = limit > 0 && limit < 256 ? limit : 256;
   return cudaSuccess;
+}
+template <class K>
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, K, const cudaLaunchConfig_t* config) {
+  return plumb::simt::resident_clusters_of(clusters, config);
+}
+template <class K>
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, K, const cudaLaunchConfig_t*) {
+  return plumb::simt::largest_cluster(blocks);
 }
 template <class K, class F>
 cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block, K k, F, int limit = 0) {
