@@ -93,6 +93,7 @@ TEST_CASE("a sum across a cluster, and the ways to lose it") {
                   [&] { return out[0] == 256 * 257 / 2 && out[0] + out[1] == 512 * 513 / 2; },
                   {{ClusterFault::no_first_sync, FindingKind::race, "cluster partial", "cluster read"},
                    {ClusterFault::no_last_sync, FindingKind::exited_block, "cluster read", nullptr},
+                   {ClusterFault::past_the_end, FindingKind::out_of_bounds, "cluster read", nullptr},
                    {ClusterFault::rank_outside, FindingKind::trap, "cluster rank", nullptr, true}});
 }
 
@@ -106,7 +107,9 @@ TEST_CASE("a cluster's barrier in two halves orders by release alone") {
                     }
                     return true;
                   },
-                  {{ClusterFault::relaxed_arrival, FindingKind::race, "split write", "split read"}});
+                  {{ClusterFault::relaxed_arrival, FindingKind::race, "split write", "split read"},
+                   {ClusterFault::second_arrival, FindingKind::trap, "cluster arrive", nullptr, true},
+                   {ClusterFault::no_arrival, FindingKind::trap, "cluster wait", nullptr, true}});
 }
 
 TEST_CASE("a copy goes to several blocks, and completes on the barrier of each") {

@@ -30,8 +30,6 @@ void cluster_sync(Here here);
 void* map_shared_rank(const void* p, unsigned rank, Here here);
 /// The rank of the block whose shared memory `p` lies in.
 unsigned query_shared_rank(const void* p, Here here);
-/// Whether `p` lies in shared memory of a block of the cluster.
-bool is_cluster_shared(const void* p);
 /// The scope of PTX's .cluster: the block where it is alone.
 Scope cluster_scope();
 

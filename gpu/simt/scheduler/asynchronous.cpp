@@ -213,6 +213,8 @@ void object_barrier_init(void* object, int expected, Here here) {
   Thread& t = *current().schedule.thread;
   if (checking()) access(object, 8, Access::write, locate(here));
   if (expected < 1 || expected > kMostAwaited) trap("a barrier expects between 1 and 1048575 arrivals", here);
+  if (&home_of(t, object) != t.block)
+    trap("a barrier of another block is initialised: only its own may do so", here);
   ObjectBarrier& o = t.block->objects[object];
   o = ObjectBarrier{};
   o.expected = expected;

@@ -172,7 +172,9 @@ void note_arrival(Thread& t, Cluster& c) {
   Known& k = c.arrivals[b.rank];
   if (k.block != b.id || k.generation < b.generation) k = {b.id, b.generation, {}};
   k.threads.emplace_back(t.id, t.step);
-  c.gathering = join(join(c.gathering, t.more), b.more);
+  // What all know since the last phase is joined when this one is complete.
+  if (t.more != c.complete) c.gathering = join(c.gathering, t.more);
+  if (b.more != c.complete) c.gathering = join(c.gathering, b.more);
   ++t.step;
 }
 
@@ -193,7 +195,7 @@ ClockPtr take_arrivals(Cluster& c) {
 void begin_generation(Cluster& c, Block& b) {
   on_block_barrier(b);
   ++b.generation;
-  b.more = join(b.more, c.complete);
+  b.more = b.more == c.before ? c.complete : join(b.more, c.complete);
   b.met_in_cluster = c.phase;
 }
 

@@ -20,9 +20,11 @@ __device__ __forceinline__ void arrive_relaxed() {
   asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
 __device__ __forceinline__ void arrive() {
-  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");  // <- cluster arrive
 }
-__device__ __forceinline__ void wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
+__device__ __forceinline__ void wait() {
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");  // <- cluster wait
+}
 __device__ __forceinline__ void fence_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
@@ -111,7 +113,8 @@ __global__ void __cluster_dims__(4) __launch_bounds__(64)
     for (unsigned r = 0; r < 4; ++r) {
       int v;
       const unsigned of = f == ClusterFault::rank_outside ? r + 1 : r;
-      const unsigned there = in_block(shared_address(&partial), of);
+      const unsigned there =
+          in_block(shared_address(&partial), of) + (f == ClusterFault::past_the_end ? sizeof(int) : 0);
       asm volatile("ld.shared::cluster.s32 %0, [%1];" : "=r"(v) : "r"(there) : "memory");  // <- cluster read
       sum += v;
     }
@@ -130,9 +133,10 @@ __global__ void __cluster_dims__(2) split_kernel(ClusterFault f, const int* in, 
   mine[t] = in[i];  // <- split write
   if (f == ClusterFault::relaxed_arrival) {
     arrive_relaxed();
-  } else {
+  } else if (f != ClusterFault::no_arrival) {
     arrive();
   }
+  if (f == ClusterFault::second_arrival) arrive();
   const int own = 3 * in[i];
   wait();
   const int other = cluster.map_shared_rank(mine, cluster.block_rank() == 0 ? 1 : 0)[t];  // <- split read

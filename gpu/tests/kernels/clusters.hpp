@@ -8,7 +8,10 @@ enum class ClusterFault {
   no_first_sync,    // others' shared memory is used before they have set it up
   no_last_sync,     // a block ends while others still use its shared memory
   rank_outside,     // shared memory of a block that the cluster does not have
+  past_the_end,     // of another block's array
   relaxed_arrival,  // of barrier.cluster.arrive
+  second_arrival,   // there, with no wait between
+  no_arrival,       // before a barrier.cluster.wait
   too_many_bytes,   // announced to a barrier
   no_free_wait,     // a copy's source is written before the other block says that it has come
 };
