@@ -60,12 +60,20 @@ class Compiler:
             os.path.join(ROOT, "gpu/simt/language/include"),
             *of_the_toolkit(),
         ]
+        self.chip = []  # of a .cu file
+        if order.chip:
+            self.chip.append("-D__CUDA_ARCH__=900")
+        if order.chip == "90a":
+            self.chip.append("-D__CUDA_ARCH_FEAT_SM90_ALL")
         self.after = self.defines()
 
     def defines(self):
-        """A header with the -D and -U of the command: they begin behind the executor's own headers."""
+        """A header with the -D and -U of the command: they begin behind the executor's own headers, which ask for the chip alone."""
         text = ""
         for what, one in self.order.defines:
+            if one.startswith("__CUDA_ARCH"):
+                self.chip.append(f"-{what}{one}")
+                continue
             name, equals, value = one.partition("=")
             text += f"#undef {name.split('(')[0]}\n" + (
                 f"#define {name} {value if equals else 1}\n" if what == "D" else ""
@@ -85,6 +93,7 @@ class Compiler:
                 self.standard,
                 *self.known["language"],
                 *AS_NVCC,
+                *self.chip,
                 *self.headers,
                 "-include",
                 runtime,

@@ -52,6 +52,16 @@ class Options(unittest.TestCase):
         )
         self.assertEqual((order.preprocessor, order.defines, order.host, order.link), ([], [], [], []))
 
+    def test_the_chip_is_the_newest_that_the_command_names_and_the_executor_knows(self):
+        for words, chip in (
+            ("-arch=sm_80", ""),
+            ("-arch sm_90", "90"),
+            ("-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90a,code=[sm_90a,compute_90a]", "90a"),
+            ("-arch=sm_90a -arch=sm_90", "90a"),
+            ("-arch=sm_900", ""),
+        ):
+            self.assertEqual(self.read(*words.split(), "a.cu").chip, chip, words)
+
     def test_values_are_joined_or_apart(self):
         order = self.read(
             "-Ia",

@@ -204,7 +204,10 @@ class Asm:
             how = self.binary
         if how is None and words[0] in UNARY_F32:
             how = self.unary
-        made = how(words, args) if how else None
+        try:
+            made = how(words, args) if how else None
+        except (IndexError, ValueError):  # a form with fewer operands than are known, or with more
+            made = None
         if made is None:
             raise NotOffered("'%s'" % text)
         return made

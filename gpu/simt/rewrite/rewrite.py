@@ -21,6 +21,7 @@ from text import (  # noqa: E402
     Unreadable,
     end_of,
     flat,
+    in_header,
     in_system_header,
     lines_of,
     matching,
@@ -173,8 +174,8 @@ def rewrite_asm(text, at):
     except ptx.NotOffered as e:
         if not in_device_code(text, at):
             return None
-        if in_system_header(text, at):  # of the toolkit's many, few are called
-            new = '::plumb::simt::trap("inline PTX that the CPU executor does not offer: %s", ::plumb::simt::Here::at())'
+        if in_header(text, at):  # of a library's many, few are called
+            new = '::plumb::simt::not_offered("inline PTX: %s", ::plumb::simt::Here::at())'
             return at, close + 1, new % re.sub(r'[\\"\n]', ' ', str(e)) + lines_of(text[at:close + 1])
         raise Unreadable(at, 'inline PTX that the CPU executor does not offer: %s (guard it with #if !defined(PLUMB_SIMT))' % e) from e
     return at, close + 1, flat(new) + lines_of(text[at:close + 1])

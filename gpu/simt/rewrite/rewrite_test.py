@@ -180,6 +180,11 @@ class Kernels(unittest.TestCase):
             self.assertIn(wanted, new)
             self.assertNotIn('__plumb_global__', new)
 
+    def test_casts_of_variables_that_hold_kernels_do_so_too(self):
+        new = rewrite.rewrite(self.TEXT + 'auto* p = &n::k<float>; launch((void const*) p); launch((void*) q);')
+        self.assertIn('(void const*) ::plumb::simt::known_kernel(p)', new)
+        self.assertIn('(void*) q', new)
+
     def test_casts_in_the_executors_own_headers_are_left_alone(self):
         text = self.TEXT + '# 3 "/x/gpu/simt/host/api/kernels.hpp"\nreturn reinterpret_cast<const void*>(other);\n'
         self.assertIn('reinterpret_cast<const void*>(other);', rewrite.rewrite(text))
@@ -217,6 +222,8 @@ class OfTheDevice(unittest.TestCase):
                      'struct C { friend __device__ int f(C); }; __device__ int f(C) {}'):
             self.assertNotIn('static', self.made(text), text)
         self.assertEqual(self.made('__device__ int f();', rdc=True), 'int f();')
+        compares = 'template <int a> %s B<R<a>::n * 2 < R<a>::m> operator<(R<a>) { return {}; } void f() { s << "("; }'
+        self.assertEqual(self.made(compares % '__device__'), ' '.join((compares % '').split()))
         for sign in ('+=', '==', '<', '<<=', '[]', '()', '=', '->', '!', '^'):
             text = 'void operator %s(P& a, P b) { a.x = b.x; } int y;' % sign
             self.assertEqual(self.made('inline __device__ ' + text), 'inline ' + text)
@@ -240,6 +247,13 @@ class InlinePtx(unittest.TestCase):
         header = '# 7 "/usr/include/x.h" 1 3\n%s void f() { asm("bar.sync 0;"); }\n'
         self.assertIn('asm("bar.sync 0;");', rewrite.rewrite(header % 'inline'))
         self.assertIn('__syncthreads();', rewrite.rewrite(header % 'inline __plumb_device__'))
+
+    def test_what_a_header_has_too_much_is_told_when_it_runs(self):
+        text = '# 1 "file.cu"\n# 1 "lib.hpp" 1\n__plumb_device__ void f() { asm("tcgen05.%s;"); }\n# 2 "file.cu" 2\n'
+        made = rewrite.rewrite(text % 'x')
+        self.assertIn('::plumb::simt::not_offered("inline PTX: \'tcgen05.x\'", ::plumb::simt::Here::at());', made)
+        with self.assertRaises(rewrite.Unreadable):
+            rewrite.rewrite(text % 'x' + '__plumb_device__ void g() { asm("tcgen05.x;"); }')
 
     def test_products_of_a_warpgroup(self):
         sums = ', '.join('%%%d' % i for i in range(4))
@@ -306,6 +320,9 @@ class InlinePtx(unittest.TestCase):
     def test_what_is_not_offered_is_named_with_its_line(self):
         self.refused('asm volatile("tcgen05.fence::before_thread_sync;");', 'tcgen05.fence::before_thread_sync')
         self.refused('asm volatile("bra ELSEWHERE;");', 'ELSEWHERE')
+        five = 'mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0}, {%1}, {%1}, {%0}, %1'
+        self.refused('asm volatile("%s;" : "+f"(a) : "r"(b));' % five, 'mma.sync')
+        self.refused('asm volatile("mov.u32;");', 'mov.u32')
         self.refused('asm volatile("barrier.cluster.arrive.acquire.aligned;");', 'barrier.cluster.arrive')
         self.refused('asm volatile("mov.u32 %0, %%nothing;" : "=r"(x));', '%%nothing')
         self.refused('asm volatile("mov.u32 %0, %3;" : "=r"(x) : "r"(y));', '%3')

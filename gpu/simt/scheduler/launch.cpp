@@ -93,10 +93,7 @@ void refuse_block(unsigned most_threads) {
 }
 
 void run_launch(const LaunchOrder& order) {
-  if (current().schedule.thread != nullptr) {
-    end_unsupported("a kernel launches a kernel", order.here);
-    trap("a kernel launches a kernel: not supported by the CPU executor", order.here);
-  }
+  if (current().schedule.thread != nullptr) not_offered("a kernel launches a kernel", order.here);
   begin_by_itself();
   const auto lock = enter_engine();
   if (current().run.is_stopped) {

@@ -34,7 +34,10 @@ static cudaError_t launch(int grid, int cluster, int* out, bool stays) {
   config.blockDim = 32;
   config.attrs = attribute;
   config.numAttrs = 1;
-  return cudaLaunchKernelEx(&config, ranks, out, stays);
+  if (stays) return cudaLaunchKernelEx(&config, ranks, out, stays);
+  auto* const kernel = &ranks;
+  void* arguments[] = {&out, &stays};
+  return cudaLaunchKernelExC(&config, (const void*)kernel, arguments);
 }
 
 static int wrong = 0;

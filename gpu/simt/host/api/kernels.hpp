@@ -46,6 +46,11 @@ void* known_kernel(void (*kernel)(P...)) {
   return know_kernel(reinterpret_cast<const void*>(kernel), {&KernelCall<P...>::invoke, sizes, sizeof...(P)});
 }
 inline void* known_kernel(const void* kernel) { return const_cast<void*>(kernel); }
+/// What is no kernel, and only has the name of a variable that holds one.
+template <class T>
+T known_kernel(T other) {
+  return other;
+}
 
 cudaError_t launch_kernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                           std::size_t shared_bytes, cudaStream_t stream, bool cooperative, Here here,
@@ -88,6 +93,11 @@ struct cudaLaunchAttribute {
   cudaLaunchAttributeID id;
   cudaLaunchAttributeValue val;
 };
+// The driver's names of them.
+struct CUlaunchAttribute {
+  cudaLaunchAttributeID id;
+  cudaLaunchAttributeValue value;
+};
 struct cudaLaunchConfig_t {
   dim3 gridDim, blockDim;
   std::size_t dynamicSmemBytes;
@@ -120,7 +130,7 @@ cudaError_t cudaFuncSetAttribute(K kernel, cudaFuncAttribute attribute, int valu
   if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed)
     return plumb::simt::allow_large_clusters(value != 0);
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
-  return plumb::simt::allow_dynamic_shared(plumb::simt::kernel_address(kernel), value);
+  return plumb::simt::allow_dynamic_shared(plumb::simt::known_kernel(kernel), value);
 }
 template <class K>
 cudaError_t cudaFuncSetCacheConfig(K, cudaFuncCache) {
