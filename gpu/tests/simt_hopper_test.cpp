@@ -137,9 +137,11 @@ TEST_CASE("a loop of products is right, and its mistakes are reported with both 
   Loop loop;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     CAPTURE(seed);
-    const auto none = loop.run(GroupFault::none, seed);
-    CHECK_MESSAGE(none.empty(), all_of(none));
-    CHECK(loop.right());
+    for (const GroupFault legal : {GroupFault::none, GroupFault::refilled}) {
+      const auto none = loop.run(legal, seed);
+      CHECK_MESSAGE(none.empty(), all_of(none));
+      CHECK(loop.right());
+    }
     if (!checked()) continue;
     for (const GroupFault fault : {GroupFault::no_wait, GroupFault::no_proxy_fence}) {
       CAPTURE(static_cast<int>(fault));

@@ -100,6 +100,10 @@ void begin_thread(Block& b, Thread& t, uint3 s) {
 
 }  // namespace
 
+// Where a kernel has no static shared memory, a device's dynamic one begins behind the 1024 bytes that the system has; kernels with
+// swizzled tiles count on that.
+constexpr std::size_t kDynamicAlignment = 1024;
+
 std::unique_ptr<Block> admit(const Launch& launch, std::uint32_t linear) {
   std::unique_ptr<Block> taken = take_block();
   Block& b = *taken;
@@ -132,7 +136,7 @@ std::unique_ptr<Block> admit(const Launch& launch, std::uint32_t linear) {
   b.static_shared = 0;
   b.dynamic = nullptr;
   const std::size_t dynamic = current().schedule.shape.dynamic_shared;
-  if (dynamic > 0) b.dynamic = place_piece(b, "dynamic shared memory", &b, dynamic, 128);
+  if (dynamic > 0) b.dynamic = place_piece(b, "dynamic shared memory", &b, dynamic, kDynamicAlignment);
 
   size_block(b);
   b.ready_head = b.ready_count = 0;

@@ -226,7 +226,7 @@ GroupProduct& join_group(const Thread& t, Warpgroup& g, const StartedProduct& p)
 
 Described of_a(const StartedProduct& p) { return {p.a_at, p.form.a, p.form.turn_a}; }
 Described of_b(const StartedProduct& p) { return {p.b_at, p.form.b, p.form.turn_b}; }
-int first_row(const Thread& t) { return static_cast<int>(t.warp % kWarpgroupWarps) * kRowsOfWarp; }
+int first_row(unsigned warp) { return static_cast<int>(warp % kWarpgroupWarps) * kRowsOfWarp; }
 
 void read_operands(const Thread& t, WarpProducts& w, const StartedProduct& p, GroupProduct& group) {
   ProxyReader reader(ProxyUnit::of_products(t.warp / kWarpgroupWarps),
@@ -237,11 +237,11 @@ void read_operands(const Thread& t, WarpProducts& w, const StartedProduct& p, Gr
   };
   const bool first = group.reads.empty();
   read(units_of(of_b(p), 0, p.form.columns), first);
-  if (!p.a_in_registers) read(units_of(of_a(p), first_row(t), kRowsOfWarp), true);
+  if (!p.a_in_registers) read(units_of(of_a(p), first_row(t.warp), kRowsOfWarp), true);
   reader.finish();
 }
 
-void compute(const Thread& t, WarpProducts& w, std::uint64_t upto) {
+void compute(const Block& block, unsigned warp, WarpProducts& w, std::uint64_t upto) {
   std::vector<double> a, b;
   for (; !w.open.empty() && w.open.front()->number < upto; w.open.pop_front()) {
     const StartedProduct& p = *w.open.front();
@@ -251,9 +251,9 @@ void compute(const Thread& t, WarpProducts& w, std::uint64_t upto) {
     if (p.a_in_registers) {
       fetch(p.form.a, p.a, a.data());
     } else {
-      fetch(of_a(p), t.block->arena, first_row(t), kRowsOfWarp, a.data());
+      fetch(of_a(p), block.arena, first_row(warp), kRowsOfWarp, a.data());
     }
-    fetch(of_b(p), t.block->arena, 0, p.form.columns, b.data());
+    fetch(of_b(p), block.arena, 0, p.form.columns, b.data());
     for (int l = 0; l < kWarp; ++l)
       add_product(p.form, a.data(), b.data(), p.add, l, p.sums->lanes[l].now.data());
   }
@@ -276,7 +276,7 @@ void begin(const Thread& t, const std::shared_ptr<StartedProduct>& p) {
   read_operands(t, w, *p, group);
   w.open.push_back(p);
   wake_waiting(*t.block, g);
-  if (one_in(2)) compute(t, w, w.issued);
+  if (one_in(2)) compute(*t.block, t.warp, w, w.issued);
 }
 
 // ---- groups ----
@@ -305,7 +305,8 @@ const Thread* gone_before(const Block& b, const Warpgroup& g, std::size_t group,
 }
 
 void finish(const Thread& t, Warpgroup& g, WarpProducts& w, std::uint64_t upto, Here here) {
-  compute(t, w, upto);
+  // The other warps' products have ended, too, though their sums are theirs to wait for: what they read may be overwritten now.
+  for (unsigned warp = 0; warp < kWarpgroupWarps; ++warp) compute(*t.block, warp, g.warps[warp], upto);
   land_sums(t, w, upto, here);
   w.waited = upto;
   w.fenced = false;

@@ -207,6 +207,7 @@ void group_form(GroupForm form, int width /* 16: no swizzle, 32, 64, 128 */,
                 unsigned* c);
 enum class GroupFault {
   none,
+  refilled,  // no fault: a warp that has waited for a product may overwrite what the others' parts of it read
   no_wait,
   no_proxy_fence,
   no_fence,

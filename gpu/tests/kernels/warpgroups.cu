@@ -137,7 +137,7 @@ __global__ void loop_kernel(const float* a, const float* b, float* c, int chunks
   if (F == GroupFault::missing_warp && t >= 96) return;
   float d[8] = {};
   for (int chunk = 0; chunk < chunks; ++chunk) {
-    if (F != GroupFault::missing_warp) __syncthreads();
+    if (F != GroupFault::missing_warp && (F != GroupFault::refilled || chunk == 0)) __syncthreads();
     if (t < 128) {
       const int k = t / 16, n = t % 16;
       tile[k / 4 * 64 + n * 4 + k % 4] = b[(chunk * 8 + k) * 16 + n];  // <- product write
@@ -194,6 +194,8 @@ void group_loop(GroupFault fault, const float* a, const float* b, float* c, int 
   switch (fault) {
     case GroupFault::none:
       return launch_loop<GroupFault::none>(a, b, c, chunks);
+    case GroupFault::refilled:
+      return launch_loop<GroupFault::refilled>(a, b, c, chunks);
     case GroupFault::no_wait:
       return launch_loop<GroupFault::no_wait>(a, b, c, chunks);
     case GroupFault::no_proxy_fence:

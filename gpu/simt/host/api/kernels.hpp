@@ -28,12 +28,20 @@ struct KernelShape {
 };
 void* know_kernel(const void* kernel, const KernelShape& shape);
 
+/// Past the checks: the argument of a launch is no memory of the kernel's.
+void copy_argument(void* to, const void* from, std::size_t bytes);
+template <class T>
+struct Argument {
+  alignas(T) unsigned char bytes[sizeof(T)];
+  PLUMB_SIMT_UNTRACKED explicit Argument(const void* from) { copy_argument(bytes, from, sizeof(T)); }
+  PLUMB_SIMT_UNTRACKED T& value() { return *reinterpret_cast<T*>(bytes); }
+};
 template <class... P>
 struct KernelCall {
   template <std::size_t... I>
   PLUMB_SIMT_UNTRACKED static void with(const void* kernel, void** arguments, std::index_sequence<I...>) {
     (void)arguments;
-    reinterpret_cast<void (*)(P...)>(const_cast<void*>(kernel))(*static_cast<P*>(arguments[I])...);
+    reinterpret_cast<void (*)(P...)>(const_cast<void*>(kernel))(Argument<P>(arguments[I]).value()...);
   }
   PLUMB_SIMT_UNTRACKED static void invoke(const void* kernel, void** arguments) {
     with(kernel, arguments, std::index_sequence_for<P...>{});
