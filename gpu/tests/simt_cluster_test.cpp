@@ -112,6 +112,18 @@ TEST_CASE("a cluster's barrier in two halves orders by release alone") {
                    {ClusterFault::no_arrival, FindingKind::trap, "cluster wait", nullptr, true}});
 }
 
+TEST_CASE("a fence before a relaxed arrival orders what was done before the fence") {
+  const std::vector<int> in = counting(128, 1);
+  std::vector<int> out(128);
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Findings none =
+        run([&](ClusterFault f, Run& run) { cluster_split(f, run.input(in), run.output(out)); },
+            ClusterFault::fenced_arrival, seed);
+    CHECK_MESSAGE(none.empty(), all_of(none));
+    for (int i = 0; i < 128; ++i) CHECK(out.data()[i] == 3 * in.data()[i] + in.data()[(i + 64) % 128]);
+  }
+}
+
 TEST_CASE("a copy goes to several blocks, and completes on the barrier of each") {
   alignas(16) static int in[64];
   for (int i = 0; i < 64; ++i) in[i] = i + 1;

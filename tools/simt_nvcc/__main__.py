@@ -118,12 +118,11 @@ class Compiler:
             *(["--rdc"] if self.order.rdc else []),
         ]
         say([*rewrite, stem + ".ii", stem + ".cpp"])
-        flags = [self.standard, *self.known["language"], *self.known["flags"], *AS_NVCC]
+        # nvcc lets pass what g++ does not, such as a class that gives a type's name another meaning
+        flags = [self.standard, "-fpermissive", *self.known["language"], *self.known["flags"], *AS_NVCC]
         flags += [word for word in self.order.host if word in ("-fopenmp", "-pthread", "-fPIC", "-fpic")]
         with open(stem + ".cpp", "rb") as file:
             text = file.read()
-        if b"/cub/" in text:  # its classes name members as types from outside of them, which nvcc lets pass
-            flags.append("-fpermissive")
         key = hashlib.sha1("\n".join([self.known["compiler"], *flags]).encode() + text).hexdigest()
         kept = os.path.join(BUILD, "kept", key + ".o")
         if not os.path.exists(kept):

@@ -656,7 +656,8 @@ inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
 inline unsigned umin(unsigned a, unsigned b) { return a < b ? a : b; }
 inline unsigned umax(unsigned a, unsigned b) { return a < b ? b : a; }
 
-// ---- min and max as CUDA overloads them: any two arithmetic types, in their common type ----
+// ---- min and max as CUDA overloads them: any two arithmetic types, in their common type; functions, not templates, where the two are
+// alike, which a library's own templates leave alone ----
 template <class A, class B,
           class = std::enable_if_t<std::is_arithmetic<A>::value && std::is_arithmetic<B>::value>>
 constexpr std::common_type_t<A, B> min(A a, B b) {
@@ -677,3 +678,15 @@ constexpr std::common_type_t<A, B> max(A a, B b) {
     return static_cast<C>(a) < static_cast<C>(b) ? static_cast<C>(b) : static_cast<C>(a);
   }
 }
+#define PLUMB_SIMT_MIN_MAX(T)                             \
+  constexpr T min(T a, T b) { return min<T, T>(a, b); } \
+  constexpr T max(T a, T b) { return max<T, T>(a, b); }
+PLUMB_SIMT_MIN_MAX(int)
+PLUMB_SIMT_MIN_MAX(unsigned)
+PLUMB_SIMT_MIN_MAX(long)
+PLUMB_SIMT_MIN_MAX(unsigned long)
+PLUMB_SIMT_MIN_MAX(long long)
+PLUMB_SIMT_MIN_MAX(unsigned long long)
+PLUMB_SIMT_MIN_MAX(float)
+PLUMB_SIMT_MIN_MAX(double)
+#undef PLUMB_SIMT_MIN_MAX

@@ -174,7 +174,7 @@ class Asm:
         label = self.LABEL.fullmatch(text)
         if label:
             return self.label(label.group(1)) + ':;'
-        guard = re.match(r'@(!?)\s*(%?\w+)\s+', text)
+        guard = re.match(r'@(!?)\s*(%{0,2}\w+)\s+', text)
         if guard:
             return 'if (%s%s) { %s }' % (guard.group(1), self.operand(guard.group(2)), self.instruction(text[guard.end():]))
         m = re.match(r'\.reg\s+\.(\w+)\s+(.*)$', text)
@@ -323,6 +323,8 @@ class Asm:
 
     def do_trap(self, _words, _args):
         return '::plumb::simt::trap("trap", ::plumb::simt::Here::at());'
+
+    do_brkpt = do_trap
 
     # ---- memory ----
     def do_prefetch(self, _words, _args):

@@ -283,6 +283,10 @@ class InlinePtx(unittest.TestCase):
         self.assertIn('::plumb::simt::proxy_fence(', self.made('asm volatile("fence.proxy.async.shared::cta;");'))
         self.refused('asm volatile("fence.proxy.tensormap::generic.release.gpu;");', 'fence.proxy.tensormap')
 
+    def test_a_predicate_may_be_written_as_gcc_reads_it(self):
+        made = self.made('asm volatile("{ .reg .pred %%p; setp.ne.u32 %%p, %1, 0; @%%p mov.u32 %0, 1; }" : "=r"(a) : "r"(b));')
+        self.assertIn('if (plumb_p) {', made)
+
     def test_clusters(self):
         for text, call in (('barrier.cluster.arrive.aligned', 'cluster_arrive(true, '), ('barrier.cluster.arrive.relaxed', 'cluster_arrive(false, '),
                            ('barrier.cluster.wait.acquire.aligned', 'cluster_wait(')):

@@ -233,7 +233,13 @@ void arrive(Thread& t, bool release, bool waits, Here here) {
   t.in_cluster_barrier = true;
   t.cluster_phase = c.phase;
   ++c.arrived;
-  if (checking() && release) note_arrival(t, c);
+  if (checking()) {
+    if (release) {
+      note_arrival(t, c);
+    } else {  // a fence before it releases what was done before the fence
+      c.gathering = join(c.gathering, has_peers(*t.block) ? t.fenced_device : t.fenced_block);
+    }
+  }
   if (!release) t.block->relaxed_arrivals = true;
   if (waits) {
     ++t.block->at_cluster_barrier;

@@ -131,7 +131,8 @@ __global__ void __cluster_dims__(2) split_kernel(ClusterFault f, const int* in, 
   const cg::cluster_group cluster = cg::this_cluster();
   const int t = static_cast<int>(threadIdx.x), i = static_cast<int>(blockIdx.x) * kThreads + t;
   mine[t] = in[i];  // <- split write
-  if (f == ClusterFault::relaxed_arrival) {
+  if (f == ClusterFault::fenced_arrival) asm volatile("fence.acq_rel.cluster;" ::: "memory");
+  if (f == ClusterFault::relaxed_arrival || f == ClusterFault::fenced_arrival) {
     arrive_relaxed();
   } else if (f != ClusterFault::no_arrival) {
     arrive();

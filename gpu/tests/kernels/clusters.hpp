@@ -10,6 +10,7 @@ enum class ClusterFault {
   rank_outside,     // shared memory of a block that the cluster does not have
   past_the_end,     // of another block's array
   relaxed_arrival,  // of barrier.cluster.arrive
+  fenced_arrival,   // no fault: the same behind a fence
   second_arrival,   // there, with no wait between
   no_arrival,       // before a barrier.cluster.wait
   too_many_bytes,   // announced to a barrier

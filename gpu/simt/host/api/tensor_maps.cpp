@@ -64,24 +64,6 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap*, CUtensorMapDataType, cuuint32_t, 
   return unsupported("a tensor map of im2col", "cuTensorMapEncodeIm2col");
 }
 
-CUresult cuGetErrorName(CUresult error, const char** name) {
-  switch (error) {
-    case CUDA_SUCCESS:
-      *name = "CUDA_SUCCESS";
-      return CUDA_SUCCESS;
-    case CUDA_ERROR_NOT_SUPPORTED:
-      *name = "CUDA_ERROR_NOT_SUPPORTED";
-      return CUDA_SUCCESS;
-    case CUDA_ERROR_INVALID_VALUE:
-      *name = "CUDA_ERROR_INVALID_VALUE";
-      return CUDA_SUCCESS;
-    default:
-      *name = nullptr;
-      return CUDA_ERROR_INVALID_VALUE;
-  }
-}
-CUresult cuGetErrorString(CUresult error, const char** text) { return cuGetErrorName(error, text); }
-
 cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned, unsigned long long,
                                              cudaDriverEntryPointQueryResult* result) {
   *function = nullptr;

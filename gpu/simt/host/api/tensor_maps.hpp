@@ -2,16 +2,8 @@
 #pragma once
 #include <cstdint>
 
-#include "gpu/simt/host/api/types.hpp"
+#include "gpu/simt/host/api/driver.hpp"
 
-enum CUresult {
-  CUDA_SUCCESS = 0,
-  CUDA_ERROR_INVALID_VALUE = 1,
-  CUDA_ERROR_NOT_INITIALIZED = 3,
-  CUDA_ERROR_NOT_FOUND = 500,
-  CUDA_ERROR_NOT_SUPPORTED = 801,
-  CUDA_ERROR_UNKNOWN = 999
-};
 using cuuint32_t = std::uint32_t;
 using cuuint64_t = std::uint64_t;
 
@@ -71,9 +63,6 @@ using PFN_cuTensorMapEncodeIm2col_v12000 = decltype(&cuTensorMapEncodeIm2col);
 using PFN_cuTensorMapEncodeIm2col = PFN_cuTensorMapEncodeIm2col_v12000;
 using PFN_cuTensorMapEncodeTiled_v12000 = decltype(&cuTensorMapEncodeTiled);
 using PFN_cuTensorMapEncodeTiled = PFN_cuTensorMapEncodeTiled_v12000;
-CUresult cuGetErrorString(CUresult error, const char** text);
-CUresult cuGetErrorName(CUresult error, const char** name);
-inline CUresult cuInit(unsigned) { return CUDA_SUCCESS; }
 
 enum cudaDriverEntryPointQueryResult {
   cudaDriverEntryPointSuccess = 0,
