@@ -98,8 +98,14 @@ struct Executor {
   ReportState report;
   StreamOrder streams;
 };
-extern Executor the_executor;
-inline Executor& current() { return the_executor; }
+/// Never destroyed: it outlives the program's own statics, whose destructors may free memory.
+union LastingExecutor {
+  Executor value;
+  LastingExecutor() : value() {}
+  ~LastingExecutor() {}  // NOLINT(modernize-use-equals-default): that one is deleted
+};
+extern LastingExecutor the_executor;
+inline Executor& current() { return the_executor.value; }
 
 /// Whether every access is looked at, and clocks are kept.
 inline bool checking() { return current().run.options.check; }

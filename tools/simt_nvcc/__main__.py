@@ -1,10 +1,12 @@
 """A stand-in for nvcc: compiles a CUDA program for the CPU executor, with nvcc's options (tools/simt-nvcc).
 
-Exit 0; 1: the program does not compile; 2: an option or file that cannot be."""
+Exit 0; 1: the program does not compile; 2: an option or file that cannot be; 3: it calls a library of the toolkit that the CPU
+executor does not have."""
 
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -32,12 +34,32 @@ def of_the_toolkit():
     return [word for folder in folders if os.path.isdir(folder) for word in ("-idirafter", folder)]
 
 
+# As the linker names what is missing: functions of cuRAND, cuFFT, NPP, NVRTC, the driver and others.
+OF_A_LIBRARY = re.compile(
+    r"undefined reference to `((?:cu(?:rand|fft|sparse|solver|blas|dnn|[A-Z])|npp|nvrtc|nvml|nvjpeg|nvJitLink)\w*)"
+)
+
+
 class Failed(Exception):
+    pass
+
+
+class NotOffered(Exception):
     pass
 
 
 def say(command):
     result = subprocess.run(command, check=False)
+    if result.returncode != 0:
+        raise Failed()
+
+
+def say_linker(command):
+    result = subprocess.run(command, check=False, stderr=subprocess.PIPE, text=True, errors="replace")
+    missing = sorted(set(OF_A_LIBRARY.findall(result.stderr)))
+    if result.returncode != 0 and missing:
+        raise NotOffered(", ".join(missing))
+    sys.stderr.write(result.stderr)
     if result.returncode != 0:
         raise Failed()
 
@@ -186,7 +208,7 @@ class Compiler:
     def link(self, output):
         shared = ["-shared"] if self.order.shared else []
         host = [word for word in self.order.host if not word.startswith("-W") or word.startswith("-Wl,")]
-        say(
+        say_linker(
             [
                 self.known["compiler"],
                 *shared,
@@ -275,6 +297,9 @@ def main():
     except Refused as e:
         print(f"error: {e}", file=sys.stderr)
         return 2
+    except NotOffered as e:
+        print(f"error: not supported by the CPU executor: {e}", file=sys.stderr)
+        return 3
     except Failed:
         return 1
 

@@ -159,6 +159,24 @@ class Projects(unittest.TestCase):
         self.nvcc("k.o", "main.o", "host.o", "link.o", "-lcudart", "-o", "program")
         self.assertEqual(self.ran("program"), 0)
 
+    def test_a_library_that_is_not_offered_is_named_and_a_chip_is_told(self):
+        (self.folder / "r.cu").write_text(
+            'extern "C" int curandCreateGenerator(void**, int);\nint main() { return curandCreateGenerator(0, 0); }\n'
+        )
+        got = self.nvcc("r.cu", "-lcurand", "-o", "r", status=3)
+        self.assertIn("not supported by the CPU executor: curandCreateGenerator\n", got.stderr)
+        (self.folder / "m.cu").write_text(
+            "#include <cuda.h>\nint main() { CUmodule m; cuInit(0); return cuModuleLoad(&m, \"m.ptx\"); }\n"
+        )
+        self.nvcc("m.cu", "-lcuda", "-o", "m")
+        self.assertEqual(self.ran("m"), 3)
+        (self.folder / "c.cu").write_text(
+            "int main() { cudaDeviceProp p; cudaGetDeviceProperties(&p, 0); return p.major * 10 + p.minor; }\n"
+        )
+        for words, chip in ((["-arch=sm_90a"], 90), (["-D__CUDA_ARCH__=900"], 90), ([], 80)):
+            self.nvcc(*words, "c.cu", "-o", "c")
+            self.assertEqual(self.ran("c"), chip)
+
     def test_all_at_once_and_a_mistake_in_the_source(self):
         self.nvcc("-rdc=true", "-DTWICE(x)=((x)*3)", "k.cu", "main.cu", "host.cpp", "-o", "program")
         self.assertEqual(self.ran("program"), 3)
