@@ -678,7 +678,7 @@ constexpr std::common_type_t<A, B> max(A a, B b) {
     return static_cast<C>(a) < static_cast<C>(b) ? static_cast<C>(b) : static_cast<C>(a);
   }
 }
-#define PLUMB_SIMT_MIN_MAX(T)                             \
+#define PLUMB_SIMT_MIN_MAX(T)                           \
   constexpr T min(T a, T b) { return min<T, T>(a, b); } \
   constexpr T max(T a, T b) { return max<T, T>(a, b); }
 PLUMB_SIMT_MIN_MAX(int)

@@ -36,8 +36,7 @@ CUresult fill(CUdeviceptr p, unsigned value, unsigned element_bytes, std::size_t
   fill.elementSize = element_bytes;
   fill.width = count;
   fill.height = 1;
-  return of(
-      plumb::simt::queue(s, cudaGraphNodeTypeMemset, plumb::simt::fill_operation(fill, here)));
+  return of(plumb::simt::queue(s, cudaGraphNodeTypeMemset, plumb::simt::fill_operation(fill, here)));
 }
 
 }  // namespace
@@ -83,6 +82,10 @@ CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
   *major = p.major;
   *minor = p.minor;
   return of(e);
+}
+
+CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
+  return of(cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(attribute), device));
 }
 
 CUresult cuCtxCreate(CUcontext* context, unsigned, CUdevice device) {
