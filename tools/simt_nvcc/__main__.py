@@ -36,7 +36,8 @@ def of_the_toolkit():
 
 # As the linker names what is missing: functions of cuRAND, cuFFT, NPP, NVRTC, the driver and others.
 OF_A_LIBRARY = re.compile(
-    r"undefined reference to `((?:cu(?:rand|fft|sparse|solver|blas|dnn|[A-Z])|npp|nvrtc|nvml|nvjpeg|nvJitLink)\w*)"
+    r"undefined reference to `"
+    r"((?:cu(?:rand|fft|sparse|solver|blas|dnn|[A-Z])|npp|nvrtc|nvml|nvjpeg|nvJitLink)\w*)"
 )
 
 
@@ -90,7 +91,8 @@ class Compiler:
         self.after = self.defines()
 
     def defines(self):
-        """A header with the -D and -U of the command: they begin behind the executor's own headers, which ask for the chip alone."""
+        """A header with the -D and -U of the command: they begin behind the executor's own headers, which
+        ask for the chip alone."""
         text = ""
         for what, one in self.order.defines:
             if one.startswith("__CUDA_ARCH"):
