@@ -1,7 +1,7 @@
 """A stand-in for nvcc: compiles a CUDA program for the CPU executor, with nvcc's options (tools/simt-nvcc).
 
-Exit 0; 1: the program does not compile; 2: an option or file that cannot be; 3: it calls a library of the toolkit that the CPU
-executor does not have."""
+Exit 0; 1: the program does not compile; 2: an option or file that cannot be; 3: it calls a library
+of the toolkit that the CPU executor does not have."""
 
 import hashlib
 import json
