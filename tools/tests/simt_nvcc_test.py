@@ -33,6 +33,35 @@ int main(int argc, char**) {
   return got == 43 ? 0 : 3;
 }
 """
+DRIVER = """#include <cuda.h>
+int main() {
+  CUdeviceptr p;
+  unsigned got[2] = {};
+  if (cuInit(0) || cuMemAlloc(&p, sizeof got) || cuMemsetD32(p, 7, 2) || cuMemsetD16(p + 4, 5, 1)) return 4;
+  if (cuMemcpyDtoH(got, p, sizeof got) || got[0] != 7 || got[1] != 5 || cuMemFree(p)) return 5;
+  CUmodule module;
+  return cuModuleLoad(&module, "m.ptx");
+}
+"""
+LIKE_CUTE = """#include <cstdio>
+namespace lib {
+template <class A, class B>
+constexpr int min(const A& a, const B& b) { return a < b ? a : b; }
+}
+using namespace lib;
+__global__ void set(int* to, int a, int b) {
+  extern __shared__ char tiles[];
+  to[0] = min(a, b);
+  to[1] = static_cast<int>(__cvta_generic_to_shared(tiles) % 1024);
+}
+int main() {
+  int *to, got[2];
+  cudaMalloc(&to, sizeof got);
+  set<<<1, 1, 16>>>(to, 3, 2);
+  cudaMemcpy(got, to, sizeof got, cudaMemcpyDeviceToHost);
+  return got[0] == 2 && got[1] == 0 ? 0 : 3;
+}
+"""
 
 
 class Options(unittest.TestCase):
@@ -166,9 +195,7 @@ class Projects(unittest.TestCase):
         )
         got = self.nvcc("r.cu", "-lcurand", "-o", "r", status=3)
         self.assertIn("not supported by the CPU executor: curandCreateGenerator\n", got.stderr)
-        (self.folder / "m.cu").write_text(
-            '#include <cuda.h>\nint main() { CUmodule m; return cuModuleLoad(&m, "m.ptx"); }\n'
-        )
+        (self.folder / "m.cu").write_text(DRIVER)
         self.nvcc("m.cu", "-lcuda", "-o", "m")
         self.assertEqual(self.ran("m"), 3)
         (self.folder / "c.cu").write_text(
@@ -177,6 +204,11 @@ class Projects(unittest.TestCase):
         for words, chip in ((["-arch=sm_90a"], 90), (["-D__CUDA_ARCH__=900"], 90), ([], 80)):
             self.nvcc(*words, "c.cu", "-o", "c")
             self.assertEqual(self.ran("c"), chip)
+
+    def test_what_cute_counts_on(self):
+        (self.folder / "cute.cu").write_text(LIKE_CUTE)
+        self.nvcc("cute.cu", "-o", "cute")
+        self.assertEqual(self.ran("cute"), 0)
 
     def test_all_at_once_and_a_mistake_in_the_source(self):
         self.nvcc("-rdc=true", "-DTWICE(x)=((x)*3)", "k.cu", "main.cu", "host.cpp", "-o", "program")
