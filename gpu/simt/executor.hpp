@@ -45,6 +45,8 @@ enum class FindingKind : std::uint8_t {
   lane_outside_mask,
   deadlock,
   async_copy_not_waited_for,
+  exited_block,       // whose shared memory another of its cluster uses
+  product_registers,  // of a wgmma, used before its wait or without its fence
   trap,
   bad_launch,
   device_memory_on_host,

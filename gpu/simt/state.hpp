@@ -46,11 +46,13 @@ struct ScheduleState {
   std::int64_t idle = 0;                     // polls since anything changed
   std::int64_t slice_idle = 0;               // in this block's slice
   bool turn_over = false;                    // the slice ended by the schedule's draw
+  bool begins_anew = false;                  // the launch under way: its kernel asks for clusters
   std::string short_of;  // what a further block of the launch under way would have needed and did not get
   // cudaFuncAttributeMaxDynamicSharedMemorySize by kernel, and the greatest of them: a launch written as
   // kernel<<<...>>> does not say which kernel's address it is of.
   std::unordered_map<const void*, std::size_t> dynamic_allowed;
   std::size_t most_dynamic_allowed = 0;
+  bool large_clusters = false;  // cudaFuncAttributeNonPortableClusterSizeAllowed of some kernel
 };
 
 /// What kernels may touch.
@@ -96,8 +98,14 @@ struct Executor {
   ReportState report;
   StreamOrder streams;
 };
-extern Executor the_executor;
-inline Executor& current() { return the_executor; }
+/// Never destroyed: it outlives the program's own statics, whose destructors may free memory.
+union LastingExecutor {
+  Executor value;
+  LastingExecutor() : value() {}
+  ~LastingExecutor() {}  // NOLINT(modernize-use-equals-default): that one is deleted
+};
+extern LastingExecutor the_executor;
+inline Executor& current() { return the_executor.value; }
 
 /// Whether every access is looked at, and clocks are kept.
 inline bool checking() { return current().run.options.check; }

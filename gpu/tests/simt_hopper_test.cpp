@@ -131,26 +131,55 @@ struct Loop {
 }  // namespace
 
 TEST_CASE("a loop of products is right, and its mistakes are reported with both lines") {
-  const int write = line_of("warpgroups", "product write"), product = line_of("warpgroups", "product"),
-            wait = line_of("warpgroups", "product wait");
+  const int write = line_of("warpgroups", "product write"), product = line_of("warpgroups", "product");
   REQUIRE(write > 0);
   REQUIRE(product > 0);
   Loop loop;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     CAPTURE(seed);
-    const auto none = loop.run(GroupFault::none, seed);
-    CHECK_MESSAGE(none.empty(), all_of(none));
-    CHECK(loop.right());
+    for (const GroupFault legal : {GroupFault::none, GroupFault::refilled}) {
+      const auto none = loop.run(legal, seed);
+      CHECK_MESSAGE(none.empty(), all_of(none));
+      CHECK(loop.right());
+    }
     if (!checked()) continue;
     for (const GroupFault fault : {GroupFault::no_wait, GroupFault::no_proxy_fence}) {
       CAPTURE(static_cast<int>(fault));
       const auto findings = loop.run(fault, seed);
       CHECK_MESSAGE(reports(findings, FindingKind::race, write, product), all_of(findings));
     }
+  }
+}
+
+TEST_CASE(
+    "registers of a product used before its wait or without a fence are no race of a thread with itself") {
+  const int product = line_of("warpgroups", "product"), wait = line_of("warpgroups", "product wait");
+  if (!checked()) return;
+  Loop loop;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    CAPTURE(seed);
     const auto unfenced = loop.run(GroupFault::no_fence, seed);
-    CHECK_MESSAGE(reports(unfenced, FindingKind::race, product), all_of(unfenced));
+    CHECK_MESSAGE(reports(unfenced, FindingKind::product_registers, product), all_of(unfenced));
+    CHECK_MESSAGE(reports(unfenced, FindingKind::product_registers, product, wait), all_of(unfenced));
     const auto touched = loop.run(GroupFault::written_early, seed);
-    CHECK_MESSAGE(reports(touched, FindingKind::race, wait, product), all_of(touched));
+    CHECK_MESSAGE(reports(touched, FindingKind::product_registers, wait, product), all_of(touched));
+    for (const auto& findings : {unfenced, touched}) {
+      for (const Finding& f : findings) CHECK(f.kind != FindingKind::race);
+      CHECK(all_of(findings).find("of the same warp") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("four warps that start different products are reported with what each starts") {
+  const int product = line_of("warpgroups", "product");
+  Loop loop;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    CAPTURE(seed);
+    const auto findings = loop.run(GroupFault::other_product, seed);
+    CHECK_MESSAGE(reports(findings, FindingKind::divergent_barrier, product, product), all_of(findings));
+    REQUIRE(!findings.empty());
+    CHECK(findings[0].text.find("different products") != std::string::npos);
+    CHECK((findings[0].thread.thread.x >= 96) != (findings[0].other_thread.thread.x >= 96));
   }
 }
 

@@ -1,10 +1,12 @@
 """A stand-in for nvcc: compiles a CUDA program for the CPU executor, with nvcc's options (tools/simt-nvcc).
 
-Exit 0; 1: the program does not compile; 2: an option or file that cannot be."""
+Exit 0; 1: the program does not compile; 2: an option or file that cannot be; 3: it calls a library
+of the toolkit that the CPU executor does not have."""
 
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -32,12 +34,33 @@ def of_the_toolkit():
     return [word for folder in folders if os.path.isdir(folder) for word in ("-idirafter", folder)]
 
 
+# As the linker names what is missing: functions of cuRAND, cuFFT, NPP, NVRTC, the driver and others.
+OF_A_LIBRARY = re.compile(
+    r"undefined reference to `"
+    r"((?:cu(?:rand|fft|sparse|solver|blas|dnn|[A-Z])|npp|nvrtc|nvml|nvjpeg|nvJitLink)\w*)"
+)
+
+
 class Failed(Exception):
+    pass
+
+
+class NotOffered(Exception):
     pass
 
 
 def say(command):
     result = subprocess.run(command, check=False)
+    if result.returncode != 0:
+        raise Failed()
+
+
+def say_linker(command):
+    result = subprocess.run(command, check=False, stderr=subprocess.PIPE, text=True, errors="replace")
+    missing = sorted(set(OF_A_LIBRARY.findall(result.stderr)))
+    if result.returncode != 0 and missing:
+        raise NotOffered(", ".join(missing))
+    sys.stderr.write(result.stderr)
     if result.returncode != 0:
         raise Failed()
 
@@ -60,12 +83,21 @@ class Compiler:
             os.path.join(ROOT, "gpu/simt/language/include"),
             *of_the_toolkit(),
         ]
+        self.chip = []  # of a .cu file
+        if order.chip:
+            self.chip.append("-D__CUDA_ARCH__=900")
+        if order.chip == "90a":
+            self.chip.append("-D__CUDA_ARCH_FEAT_SM90_ALL")
         self.after = self.defines()
 
     def defines(self):
-        """A header with the -D and -U of the command: they begin behind the executor's own headers."""
+        """A header with the -D and -U of the command: they begin behind the executor's own headers, which
+        ask for the chip alone."""
         text = ""
         for what, one in self.order.defines:
+            if one.startswith("__CUDA_ARCH"):
+                self.chip.append(f"-{what}{one}")
+                continue
             name, equals, value = one.partition("=")
             text += f"#undef {name.split('(')[0]}\n" + (
                 f"#define {name} {value if equals else 1}\n" if what == "D" else ""
@@ -85,6 +117,7 @@ class Compiler:
                 self.standard,
                 *self.known["language"],
                 *AS_NVCC,
+                *self.chip,
                 *self.headers,
                 "-include",
                 runtime,
@@ -109,12 +142,11 @@ class Compiler:
             *(["--rdc"] if self.order.rdc else []),
         ]
         say([*rewrite, stem + ".ii", stem + ".cpp"])
-        flags = [self.standard, *self.known["language"], *self.known["flags"], *AS_NVCC]
+        # nvcc lets pass what g++ does not, such as a class that gives a type's name another meaning
+        flags = [self.standard, "-fpermissive", *self.known["language"], *self.known["flags"], *AS_NVCC]
         flags += [word for word in self.order.host if word in ("-fopenmp", "-pthread", "-fPIC", "-fpic")]
         with open(stem + ".cpp", "rb") as file:
             text = file.read()
-        if b"/cub/" in text:  # its classes name members as types from outside of them, which nvcc lets pass
-            flags.append("-fpermissive")
         key = hashlib.sha1("\n".join([self.known["compiler"], *flags]).encode() + text).hexdigest()
         kept = os.path.join(BUILD, "kept", key + ".o")
         if not os.path.exists(kept):
@@ -178,7 +210,7 @@ class Compiler:
     def link(self, output):
         shared = ["-shared"] if self.order.shared else []
         host = [word for word in self.order.host if not word.startswith("-W") or word.startswith("-Wl,")]
-        say(
+        say_linker(
             [
                 self.known["compiler"],
                 *shared,
@@ -267,6 +299,9 @@ def main():
     except Refused as e:
         print(f"error: {e}", file=sys.stderr)
         return 2
+    except NotOffered as e:
+        print(f"error: not supported by the CPU executor: {e}", file=sys.stderr)
+        return 3
     except Failed:
         return 1
 

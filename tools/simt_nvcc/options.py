@@ -1,5 +1,6 @@
 """nvcc's command line: what each option takes, and what is done with it here."""
 
+import re
 from dataclasses import dataclass, field
 
 
@@ -122,6 +123,7 @@ class Order:
     folder: str = ""
     rdc: bool = False
     standard: str = "17"
+    chip: str = ""  # "90" or "90a" where the command names that chip: what __CUDA_ARCH__ says
     shared: bool = False
     verbose: bool = False
     preprocessor: list = field(default_factory=list)  # -I, -isystem and the like, as gcc takes them
@@ -189,6 +191,9 @@ def take(order, name, value, language):
         order.preprocessor += ["-isystem" if name == "isystem" else "-I", value]
     elif name in ("D", "U"):
         order.defines.append((name, value))
+    elif name in ("arch", "code", "gencode"):
+        for chip in re.findall(r"(?:sm|compute)_(90a?)\b", value):
+            order.chip = max(order.chip, chip)
     elif name == "include":
         order.includes += value.split(",")
     elif name == "L":

@@ -33,6 +33,35 @@ int main(int argc, char**) {
   return got == 43 ? 0 : 3;
 }
 """
+DRIVER = """#include <cuda.h>
+int main() {
+  CUdeviceptr p;
+  unsigned got[2] = {};
+  if (cuInit(0) || cuMemAlloc(&p, sizeof got) || cuMemsetD32(p, 7, 2) || cuMemsetD16(p + 4, 5, 1)) return 4;
+  if (cuMemcpyDtoH(got, p, sizeof got) || got[0] != 7 || got[1] != 5 || cuMemFree(p)) return 5;
+  CUmodule module;
+  return cuModuleLoad(&module, "m.ptx");
+}
+"""
+LIKE_CUTE = """#include <cstdio>
+namespace lib {
+template <class A, class B>
+constexpr int min(const A& a, const B& b) { return a < b ? a : b; }
+}
+using namespace lib;
+__global__ void set(int* to, int a, int b) {
+  extern __shared__ char tiles[];
+  to[0] = min(a, b);
+  to[1] = static_cast<int>(__cvta_generic_to_shared(tiles) % 1024);
+}
+int main() {
+  int *to, got[2];
+  cudaMalloc(&to, sizeof got);
+  set<<<1, 1, 16>>>(to, 3, 2);
+  cudaMemcpy(got, to, sizeof got, cudaMemcpyDeviceToHost);
+  return got[0] == 2 && got[1] == 0 ? 0 : 3;
+}
+"""
 
 
 class Options(unittest.TestCase):
@@ -51,6 +80,16 @@ class Options(unittest.TestCase):
             (order.files, order.output, order.mode, order.rdc), ([("a.cu", "cu")], "b", "link", False)
         )
         self.assertEqual((order.preprocessor, order.defines, order.host, order.link), ([], [], [], []))
+
+    def test_the_chip_is_the_newest_that_the_command_names_and_the_executor_knows(self):
+        for words, chip in (
+            ("-arch=sm_80", ""),
+            ("-arch sm_90", "90"),
+            ("-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90a,code=sm_90a", "90a"),
+            ("-arch=sm_90a -arch=sm_90", "90a"),
+            ("-arch=sm_900", ""),
+        ):
+            self.assertEqual(self.read(*words.split(), "a.cu").chip, chip, words)
 
     def test_values_are_joined_or_apart(self):
         order = self.read(
@@ -148,6 +187,28 @@ class Projects(unittest.TestCase):
         self.nvcc("-dlink", "k.o", "main.o", "-o", "link.o")
         self.nvcc("k.o", "main.o", "host.o", "link.o", "-lcudart", "-o", "program")
         self.assertEqual(self.ran("program"), 0)
+
+    def test_a_library_that_is_not_offered_is_named_and_a_chip_is_told(self):
+        (self.folder / "r.cu").write_text(
+            'extern "C" int curandCreateGenerator(void**, int);\n'
+            "int main() { return curandCreateGenerator(0, 0); }\n"
+        )
+        got = self.nvcc("r.cu", "-lcurand", "-o", "r", status=3)
+        self.assertIn("not supported by the CPU executor: curandCreateGenerator\n", got.stderr)
+        (self.folder / "m.cu").write_text(DRIVER)
+        self.nvcc("m.cu", "-lcuda", "-o", "m")
+        self.assertEqual(self.ran("m"), 3)
+        (self.folder / "c.cu").write_text(
+            "int main() { cudaDeviceProp p; cudaGetDeviceProperties(&p, 0); return p.major * 10; }\n"
+        )
+        for words, chip in ((["-arch=sm_90a"], 90), (["-D__CUDA_ARCH__=900"], 90), ([], 80)):
+            self.nvcc(*words, "c.cu", "-o", "c")
+            self.assertEqual(self.ran("c"), chip)
+
+    def test_what_cute_counts_on(self):
+        (self.folder / "cute.cu").write_text(LIKE_CUTE)
+        self.nvcc("cute.cu", "-o", "cute")
+        self.assertEqual(self.ran("cute"), 0)
 
     def test_all_at_once_and_a_mistake_in_the_source(self):
         self.nvcc("-rdc=true", "-DTWICE(x)=((x)*3)", "k.cu", "main.cu", "host.cpp", "-o", "program")

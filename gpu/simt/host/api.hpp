@@ -4,6 +4,7 @@
 // PLUMB_SIMT_SEED, and its findings on stderr when it exits, with exit code 1 if there are any.
 #pragma once
 #include "gpu/simt/host/api/devices.hpp"
+#include "gpu/simt/host/api/driver.hpp"
 #include "gpu/simt/host/api/graphs.hpp"
 #include "gpu/simt/host/api/kernels.hpp"
 #include "gpu/simt/host/api/library_types.hpp"

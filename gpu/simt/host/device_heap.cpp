@@ -18,8 +18,10 @@ struct Heap {
   std::size_t used = 0;
   std::size_t limit = std::size_t{8} << 20;
 };
-Heap the_heap;
-Heap& heap() { return the_heap; }
+Heap& heap() {
+  static auto& all = *new Heap;  // outlives the program's own statics
+  return all;
+}
 
 void* heap_allocate(std::size_t bytes) {
   if (heap().used + bytes > heap().limit) return nullptr;

@@ -39,6 +39,15 @@ void tensor_load(void* shared_dst, const void* map, const int* at, int dimension
                  Here here);
 /// The same from shared memory, as part of the thread's bulk group that is open.
 void tensor_store(const void* map, const int* at, int dimensions, const void* shared_src, Here here);
+/// cp.async.bulk to the blocks of the cluster whose ranks `mask` has, at the same places, with the barriers at the same places there.
+void bulk_copy_multicast(void* shared_dst, const void* global_src, int bytes, const void* object,
+                         unsigned mask, Here here);
+void tensor_load_multicast(void* shared_dst, const void* map, const int* at, int dimensions,
+                           const void* object, unsigned mask, Here here);
+/// cp.async.bulk from the block's shared memory to another's; completes on a barrier there.
+void bulk_copy_to_peer(void* shared_dst, const void* shared_src, int bytes, const void* object, Here here);
+/// st.async: a value of 4, 8 or 16 bytes to shared memory of the cluster; completes on a barrier there.
+void store_to_peer(void* shared_dst, const void* value, int bytes, const void* object, Here here);
 /// cp.async.bulk from shared to global memory, whole 16 bytes.
 void bulk_store(void* global_dst, const void* shared_src, int bytes, Here here);
 void bulk_commit(Here here);

@@ -102,6 +102,8 @@ void* dynamic_shared();
 unsigned shared_offset(const void* p);
 void* shared_at(unsigned offset);
 bool is_shared(const void* p);
+/// The same, or in that of another block of the cluster.
+bool is_cluster_shared(const void* p);
 
 void async_copy(void* shared_dst, const void* global_src, int bytes, int valid, Here here);
 void async_commit();
@@ -109,6 +111,8 @@ void async_wait(int pending);
 void async_wait_all();
 
 [[noreturn]] void trap(const char* what, Here here);
+/// A kernel asks for what the executor does not have: a program ends with exit code 3, which is no finding. Elsewhere it is a trap.
+[[noreturn]] void not_offered(const char* what, Here here);
 
 inline unsigned bits_of(float x) {
   unsigned b;
@@ -145,7 +149,7 @@ PLUMB_SIMT_UNTRACKED inline float without_subnormal(float x) {
   return (bits & 0x7f800000u) == 0 ? from_bits(bits & 0x80000000u) : x;
 }
 PLUMB_SIMT_UNTRACKED inline float atomic_sum(const volatile void* at, float old, float v) {
-  if (is_shared(const_cast<const void*>(at))) return old + v;
+  if (is_cluster_shared(const_cast<const void*>(at))) return old + v;
   return without_subnormal(without_subnormal(old) + without_subnormal(v));
 }
 

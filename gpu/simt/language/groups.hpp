@@ -327,3 +327,5 @@ auto invoke_one_broadcast(const Group& group, F&& f, A&&... arguments) {
 }
 
 }  // namespace cooperative_groups
+
+#include "gpu/simt/language/groups_cluster.hpp"

@@ -38,6 +38,7 @@
 extern const uint3 threadIdx, blockIdx, blockDim, gridDim;
 constexpr int warpSize = 32;
 
+#include "gpu/simt/language/clusters.hpp"
 #include "gpu/simt/language/instructions.hpp"
 #include "gpu/simt/language/ptx.hpp"
 #include "gpu/simt/language/rounding.hpp"
@@ -52,6 +53,7 @@ constexpr int warpSize = 32;
 #define __grid_constant__
 #define __shared__ __plumb_shared__
 #define __launch_bounds__(...) __plumb_launch_bounds__(__VA_ARGS__)
+#define __cluster_dims__(...) __plumb_cluster_dims__(__VA_ARGS__)
 #define __forceinline__ inline
 // __noinline__ is no macro: standard headers spell an attribute that way. rewrite.py takes it out where it
 // stands alone.
@@ -654,7 +656,8 @@ inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
 inline unsigned umin(unsigned a, unsigned b) { return a < b ? a : b; }
 inline unsigned umax(unsigned a, unsigned b) { return a < b ? b : a; }
 
-// ---- min and max as CUDA overloads them: any two arithmetic types, in their common type ----
+// ---- min and max as CUDA overloads them: any two arithmetic types, in their common type; functions, not templates, where the two are
+// alike, which a library's own templates leave alone ----
 template <class A, class B,
           class = std::enable_if_t<std::is_arithmetic<A>::value && std::is_arithmetic<B>::value>>
 constexpr std::common_type_t<A, B> min(A a, B b) {
@@ -675,3 +678,15 @@ constexpr std::common_type_t<A, B> max(A a, B b) {
     return static_cast<C>(a) < static_cast<C>(b) ? static_cast<C>(b) : static_cast<C>(a);
   }
 }
+#define PLUMB_SIMT_MIN_MAX(T)                           \
+  constexpr T min(T a, T b) { return min<T, T>(a, b); } \
+  constexpr T max(T a, T b) { return max<T, T>(a, b); }
+PLUMB_SIMT_MIN_MAX(int)
+PLUMB_SIMT_MIN_MAX(unsigned)
+PLUMB_SIMT_MIN_MAX(long)
+PLUMB_SIMT_MIN_MAX(unsigned long)
+PLUMB_SIMT_MIN_MAX(long long)
+PLUMB_SIMT_MIN_MAX(unsigned long long)
+PLUMB_SIMT_MIN_MAX(float)
+PLUMB_SIMT_MIN_MAX(double)
+#undef PLUMB_SIMT_MIN_MAX

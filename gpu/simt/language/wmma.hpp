@@ -25,6 +25,16 @@ enum layout_t { mem_row_major, mem_col_major };
 namespace precision {
 struct tf32;
 }
+// Named so that what is written of them compiles: a fragment of them does not, and bmma_sync ends a program that gets there.
+namespace experimental {
+namespace precision {
+struct u4;
+struct s4;
+struct b1;
+}  // namespace precision
+enum bmmaBitOp { bmmaBitOpXOR = 1, bmmaBitOpAND = 2 };
+enum bmmaAccumulateOp { bmmaAccumulateOpPOPC = 1 };
+}  // namespace experimental
 
 namespace of_plumb {
 
@@ -256,6 +266,12 @@ PLUMB_SIMT_UNTRACKED void mma_sync(fragment<accumulator, M, N, K, D>& d,
       &of_plumb::multiply<std::decay_t<decltype(a)>, std::decay_t<decltype(b)>, std::decay_t<decltype(c)>,
                           std::decay_t<decltype(d)>>,
       &mine, here);
+}
+
+template <class D, class A, class B, class C>
+void bmma_sync(D&, const A&, const B&, const C&, experimental::bmmaBitOp = experimental::bmmaBitOpXOR,
+               experimental::bmmaAccumulateOp = experimental::bmmaAccumulateOpPOPC, PLUMB_SIMT_HERE) {
+  ::plumb::simt::not_offered("bmma_sync", here);
 }
 
 }  // namespace nvcuda::wmma

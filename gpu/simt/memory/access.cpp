@@ -23,7 +23,7 @@ namespace {
 // Whether a read of `bytes` bytes must find them written. Up to 4 bytes are a number: all of it must be. A structure read whole has
 // padding that nobody wrote, and a vector may have components that nobody will use: up to 8 bytes any unwritten word is a finding, above
 // only a read of nothing but unwritten words.
-bool must_be_written(const Thread& t, Shadow& shadow, std::size_t offset, std::size_t bytes, bool shared) {
+bool must_be_written(Shadow& shadow, std::size_t offset, std::size_t bytes, const Block* home) {
   const std::size_t step = shadow.granule();
   const std::size_t word = step == 1 ? 4 : 1;  // granules of a word
   bool all = true;
@@ -32,7 +32,7 @@ bool must_be_written(const Thread& t, Shadow& shadow, std::size_t offset, std::s
     bool unwritten = true;
     for (std::size_t j = i; j < i + step * word && j < bytes; j += step) {
       const Cell& c = *shadow.at(offset + j);
-      if (c.initialised != 0 && (!shared || c.owner_block == t.block->id)) unwritten = false;
+      if (c.initialised != 0 && (home == nullptr || c.owner_block == home->id)) unwritten = false;
     }
     all = all && unwritten;
     any = any || unwritten;
@@ -46,7 +46,7 @@ void touch_range(Thread& t, Shadow& shadow, std::size_t offset, std::size_t byte
   if (shadow.granule() != 1 && ((offset | bytes) & 3u) != 0) shadow.refine();
   const std::size_t step = shadow.granule();
   if (check_initialised && now.writes == 0 && bytes != step) {
-    check_initialised = must_be_written(t, shadow, offset, bytes, target.shared);
+    check_initialised = must_be_written(shadow, offset, bytes, target.home);
   }
   if (bytes == step) {
     touch(t, *shadow.at(offset), now, target, check_initialised);
@@ -71,9 +71,8 @@ void touch_range(Thread& t, Shadow& shadow, std::size_t offset, std::size_t byte
   stop();
 }
 
-[[noreturn]] void out_of_shared(const Thread& t, std::size_t off, std::uint16_t id, std::size_t bytes,
-                                Access kind, Location location) {
-  const Block& b = *t.block;
+[[noreturn]] void out_of_shared(const Thread& t, const Block& b, std::size_t off, std::uint16_t id,
+                                std::size_t bytes, Access kind, Location location) {
   // Name the piece before it: most overruns leave an array at its end.
   const SharedPiece* piece = id != 0 ? &b.pieces[id - 1u] : nullptr;
   for (const SharedPiece& candidate : b.pieces) {
@@ -88,16 +87,18 @@ void touch_range(Thread& t, Shadow& shadow, std::size_t offset, std::size_t byte
                 piece != nullptr ? static_cast<std::int64_t>(off) - piece->begin : -1);
 }
 
-void access_shared(Thread& t, std::size_t off, std::size_t bytes, Access kind, Location location,
+// To the shared memory of `b`, which is the thread's block or one of its cluster.
+void access_shared(Thread& t, Block& b, std::size_t off, std::size_t bytes, Access kind, Location location,
                    Scope scope) {
-  Block& b = *t.block;
   const bool reads = needs_value(kind);
   const std::uint16_t id = b.piece_of[off / 4];
-  if (id == 0 || off + bytes > b.pieces[id - 1u].end) out_of_shared(t, off, id, bytes, kind, location);
+  if (id == 0 || off + bytes > b.pieces[id - 1u].end) out_of_shared(t, b, off, id, bytes, kind, location);
   const SharedPiece& piece = b.pieces[id - 1u];
+  const Mark now = mark_of(t, kind, location, scope, true);
+  const std::int64_t at = static_cast<std::int64_t>(off) - piece.begin;
+  if (touches_ended(t, b, now, piece.name, at)) return;
   if (b.shadow == nullptr) b.shadow = std::make_unique<Shadow>(kArenaBytes);
-  touch_range(t, *b.shadow, off, bytes, mark_of(t, kind, location, scope, true),
-              {piece.name, static_cast<std::int64_t>(off) - piece.begin, true}, reads);
+  touch_range(t, *b.shadow, off, bytes, now, {piece.name, at, &b}, reads);
 }
 
 // An array, or a variable of the device by its name.
@@ -155,7 +156,7 @@ bool access_global(Thread& t, unsigned char* at, std::size_t bytes, Access kind,
   }
   if (a->shadow == nullptr) a->shadow = std::make_unique<Shadow>(a->bytes);
   touch_range(t, *a->shadow, offset, bytes, mark_of(t, kind, location, scope, false),
-              {a->name.c_str(), static_cast<std::int64_t>(offset), false}, reads && !a->initialised);
+              {a->name.c_str(), static_cast<std::int64_t>(offset), nullptr}, reads && !a->initialised);
   return true;
 }
 
@@ -169,15 +170,13 @@ void kernel_access(Thread& t, unsigned char* at, std::size_t bytes, Access kind,
   current().race.access_at = at;
   current().race.access_bytes = bytes;
   const bool strong = kind != Access::read && kind != Access::write;
-  bool shared = false;
-  const auto off = static_cast<std::size_t>(at - t.block->arena);
-  if (off < kArenaBytes) {
-    access_shared(t, off, bytes, kind, location, scope);
-    shared = true;
+  Block* const home = holder_of(t, at);
+  if (home != nullptr) {
+    access_shared(t, *home, static_cast<std::size_t>(at - home->arena), bytes, kind, location, scope);
   } else if (!access_global(t, at, bytes, kind, location, scope)) {
     return;
   }
-  if (strong) pass_value(t, at, bytes, kind, scope, shared);
+  if (strong) pass_value(t, at, bytes, kind, scope, home);
   if (kind == Access::read) note_read(t, at, bytes, location);
 }
 
@@ -202,7 +201,8 @@ void async_started(void* to, const void* from, std::size_t bytes, std::size_t va
   Thread& t = *current().schedule.thread;
   if (valid > 0) access(const_cast<void*>(from), valid, Access::read, location, Scope::device);
   access(to, bytes, Access::write, location, Scope::device);
-  Block& b = *t.block;
+  Block& b = home_of(t, to);
+  if (b.shadow == nullptr) return;  // it has ended, and nobody had looked at it
   const auto off = static_cast<std::size_t>(static_cast<unsigned char*>(to) - b.arena);
   for (std::size_t i = 0; i < bytes; i += b.shadow->granule()) {
     Cell& c = *b.shadow->at(off + i);
@@ -213,6 +213,7 @@ void async_started(void* to, const void* from, std::size_t bytes, std::size_t va
 }
 
 void async_landed(Block& b, void* to, std::size_t bytes, Location location, bool taken) {
+  if (b.shadow == nullptr) return;
   const auto off = static_cast<std::size_t>(static_cast<unsigned char*>(to) - b.arena);
   for (std::size_t i = 0; i < bytes; i += b.shadow->granule()) {
     Cell& c = *b.shadow->at(off + i);
@@ -250,7 +251,7 @@ void mark_range(const char* what, const HostRange& r, Location location, Thread&
   const bool looked_at = !r.writes && !a->initialised;
   bool noted = false;
   for (std::size_t i = 0; i < r.bytes; i += a->shadow->granule()) {
-    const Target target{a->name.c_str(), static_cast<std::int64_t>(offset + i), false};
+    const Target target{a->name.c_str(), static_cast<std::int64_t>(offset + i), nullptr};
     Cell& cell = *a->shadow->at(offset + i);
     if (!touch(t, cell, now, target, looked_at && !r.to_host)) break;
     if (r.writes) cell.initialised = 1;

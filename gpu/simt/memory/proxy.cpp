@@ -42,6 +42,9 @@ ProxyUnit ProxyUnit::of_products(unsigned warpgroup) {
 ProxyUnit ProxyUnit::of_copies(const Thread& t) {
   return {static_cast<std::uint8_t>(kFirstCopyUnit + t.warp), t.lane};
 }
+ProxyUnit ProxyUnit::of_copies_to_peers(const Thread& t) {
+  return {static_cast<std::uint8_t>(kFirstPeerUnit + t.warp), t.lane};
+}
 
 void proxy_fence(Here here) {
   Thread& t = *current().schedule.thread;
@@ -111,7 +114,7 @@ void ProxyReader::read(std::uint32_t offset) {
   for (std::uint32_t i = offset; i < offset + kUnitBytes;
        i += static_cast<std::uint32_t>(b.shadow->granule())) {
     Cell& c = *b.shadow->at(i);
-    const Target target{piece->name, static_cast<std::int64_t>(i) - piece->begin, true};
+    const Target target{piece->name, static_cast<std::int64_t>(i) - piece->begin, &b};
     if (!touch(t, c, mark_, target, false)) return;
     any_written_ = any_written_ || c.initialised != 0;
     if (c.write.block == b.id && c.write.async == 0 && !reported_ && !fenced(c.write))
@@ -123,7 +126,7 @@ void ProxyReader::finish() {
   if (any_written_ || first_ == ~0u || !checking()) return;
   const Thread& t = *current().schedule.thread;
   const SharedPiece* piece = piece_at(*t.block, first_);
-  report_uninitialised(t, mark_, {piece->name, static_cast<std::int64_t>(first_) - piece->begin, true});
+  report_uninitialised(t, mark_, {piece->name, static_cast<std::int64_t>(first_) - piece->begin, t.block});
 }
 
 void settle(Block& b, const std::vector<std::uint32_t>& offsets, ProxyUnit unit, std::uint32_t step) {

@@ -21,6 +21,7 @@ struct ProxyUnit {
   std::uint8_t lane;
   static ProxyUnit of_products(unsigned warpgroup);
   static ProxyUnit of_copies(const Thread& thread);
+  static ProxyUnit of_copies_to_peers(const Thread& thread);
 };
 
 class ProxyReader {

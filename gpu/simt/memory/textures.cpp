@@ -21,8 +21,10 @@ struct Objects {
   std::unordered_map<unsigned long long, TextureObject> by_handle;
   unsigned long long next = 1;
 };
-Objects the_objects;
-Objects& objects() { return the_objects; }
+Objects& objects() {
+  static auto& all = *new Objects;  // outlives the program's own statics
+  return all;
+}
 
 const TextureObject& object_of(const char* what, unsigned long long handle, bool surface, Here here) {
   const auto it = objects().by_handle.find(handle);

@@ -265,6 +265,16 @@ bool known(const Thread& t, const Mark& m) {
   return true;
 }
 
+bool reaches_all(const ClockPtr& clock, const Mark& m) {
+  const Known* k = find(clock, m.block);
+  for (unsigned rest = m.lanes; rest != 0; rest &= rest - 1) {
+    const auto id = static_cast<std::uint16_t>(m.warp * kWarp + __builtin_ctz(rest));
+    if (!covers(k, static_cast<std::uint32_t>(m.epoch >> 32), id, static_cast<std::uint32_t>(m.epoch)))
+      return false;
+  }
+  return true;
+}
+
 bool reaches(const ClockPtr& clock, const Mark& m) {
   const Known* k = find(clock, m.block);
   if (k == nullptr) return false;

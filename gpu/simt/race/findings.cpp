@@ -128,6 +128,10 @@ const char* name_of(FindingKind kind) {
       return "deadlock";
     case FindingKind::async_copy_not_waited_for:
       return "asynchronous copy not waited for";
+    case FindingKind::exited_block:
+      return "shared memory of an exited block";
+    case FindingKind::product_registers:
+      return "registers of an asynchronous product";
     case FindingKind::trap:
       return "trap";
     case FindingKind::device_memory_on_host:
@@ -229,7 +233,11 @@ std::string Finding::describe() const {
   if (has_other) {
     const std::string in =
         other_kernel.empty() ? "" : fmt::format(", in a launch of {} before", other_kernel);
-    out += fmt::format("  and {}, {}{}\n", at(other_place), by(other_thread), other_thread.host ? "" : in);
+    // One thread does both: its registers race with nobody.
+    const std::string whose = kind == FindingKind::product_registers
+                                  ? "of the same warp"
+                                  : by(other_thread) + (other_thread.host ? "" : in);
+    out += fmt::format("  and {}, {}\n", at(other_place), whose);
   }
   if (repeats > 1) out += fmt::format("  seen {} times\n", repeats);
   if (!hint.empty()) out += "  " + hint + "\n";

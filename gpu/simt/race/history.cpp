@@ -198,20 +198,20 @@ void FenceLog::forget() {
   clocks_.clear();
 }
 
-void pass_value(Thread& t, unsigned char* p, std::size_t bytes, Access kind, Scope scope, bool shared) {
+void pass_value(Thread& t, unsigned char* p, std::size_t bytes, Access kind, Scope scope, const Block* home) {
   RaceState& race = current().race;
   race.taken = nullptr;
   const bool reads = kind != Access::volatile_write && kind != Access::atomic_store;
   const bool writes = is_write(kind);
   auto it = race.histories.find(p);
-  if (it != race.histories.end() && shared && it->second.block != t.block->id) it->second = History{};
+  if (it != race.histories.end() && home != nullptr && it->second.block != home->id) it->second = History{};
   if (it == race.histories.end()) {
     if (!writes) return;
     it = race.histories.emplace(p, History{}).first;
   }
   History& history = it->second;
   if (history.writes.empty() && !writes) return;
-  if (shared) history.block = t.block->id;
+  if (home != nullptr) history.block = home->id;
   refresh(history, p, bytes);
   race.unfinished.at = p;
   race.unfinished.writes = false;

@@ -58,8 +58,9 @@ struct Unfinished {
 };
 
 /// The executor's part of an atomic or volatile access: what it takes up, what it publishes, and where a load returns a past write,
-/// its value in memory. The access itself follows.
-void pass_value(Thread& thread, unsigned char* p, std::size_t bytes, Access kind, Scope scope, bool shared);
+/// its value in memory. The access itself follows. `home`: whose shared memory it is; null: global memory.
+void pass_value(Thread& thread, unsigned char* p, std::size_t bytes, Access kind, Scope scope,
+                const Block* home);
 /// After the access itself: notes what it wrote, and leaves the newest value in memory.
 void finish_access();
 /// A fence.sc: an acquire and release fence, and one that takes its turn with all others of a scope that holds both threads.

@@ -26,8 +26,8 @@ struct Cell;
 constexpr int kWarp = 32;
 constexpr unsigned kWarpgroupWarps = 4;
 /// Warps that no block has: in marks and clocks those behind a warpgroup's products, one for each warpgroup, and those behind the copies
-/// out of shared memory of each warp's threads (memory/proxy.hpp).
-constexpr unsigned kFirstProductUnit = kWarp, kFirstCopyUnit = 2 * kWarp;
+/// out of shared memory of each warp's threads, and those behind their copies to other blocks (memory/proxy.hpp).
+constexpr unsigned kFirstProductUnit = kWarp, kFirstCopyUnit = 2 * kWarp, kFirstPeerUnit = 3 * kWarp;
 
 /// A place in the code in 32 bits: the low 31 bits of an instruction's address, or with the top bit an index
 /// of a Here.
@@ -115,7 +115,7 @@ struct Attempts {
 struct Target {
   const char* array;
   std::int64_t offset;
-  bool shared;
+  const Block* home;  // whose shared memory; null: global memory
 };
 
 enum class Access : std::uint8_t {
@@ -154,6 +154,8 @@ bool launch_known(std::uint32_t block, const std::vector<int>& knows);
 bool known(const Thread& thread, const Mark& mark);
 /// Whether the clock reaches what any of the mark's threads did.
 bool reaches(const ClockPtr& clock, const Mark& mark);
+/// The same for all of them.
+bool reaches_all(const ClockPtr& clock, const Mark& mark);
 
 // touch.cpp: one access to one granule
 bool touch_slowly(Thread& thread, Cell& cell, const Mark& now, const Target& target, bool check_initialised);

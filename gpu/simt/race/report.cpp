@@ -12,6 +12,7 @@ namespace {
 
 // A reader of the asynchronous proxy reads for a warpgroup or a thread (memory/proxy.hpp).
 unsigned warp_behind(const Mark& m) {
+  if (m.warp >= kFirstPeerUnit) return m.warp - kFirstPeerUnit;
   if (m.warp >= kFirstCopyUnit) return m.warp - kFirstCopyUnit;
   if (m.warp >= kFirstProductUnit) return (m.warp - kFirstProductUnit) * kWarpgroupWarps;
   return m.warp;
@@ -36,6 +37,7 @@ ThreadId thread_of(const Mark& m, int launch) {
 namespace {
 
 const char* verb(const Mark& m) {
+  if (m.warp >= kFirstPeerUnit) return "read by a copy to another block";
   if (m.warp >= kFirstCopyUnit) return "read by a copy out of it";
   if (m.warp >= kFirstProductUnit) return "read by wgmma";
   if (m.async != 0) return "written by an asynchronous copy";
@@ -76,12 +78,16 @@ const char* advice(const Thread& t, const Mark& now, const Mark& then, bool othe
   if (!shared && meant_atomic && !both_strong)
     return "volatile is not atomic in CUDA C++: cuda::atomic_ref would be (PLUMB_SIMT_VOLATILE=atomic takes "
            "it so)";
+  if (then.warp >= kFirstPeerUnit)
+    return "the copy's barrier, in the other block, says when it has been read: let that block say so";
   if (then.warp >= kFirstProductUnit)
     return "wait for the reading (wgmma.wait_group, cp.async.bulk.wait_group), and let a barrier say so";
   if (then.block == now.block) {
     return then.warp == t.warp ? "a __syncwarp() or __syncthreads() between the two lines would order them"
                                : "a __syncthreads() between the two lines would order them";
   }
+  if (shared)
+    return "a cluster.sync() between the two lines, or a barrier of the other block, would order them";
   if (both_strong) return "a block-scope atomic does not reach another block: use device scope";
   if (now.writes != 0 && then.writes != 0)
     return "no barrier reaches another block: atomicAdd, or one launch per phase, would order them";
@@ -117,8 +123,10 @@ void report_race(const Thread& t, const Mark& now, const Mark& other, const Targ
   const int launch = launch_of(then.block);
   const bool same_launch = launch == static_cast<int>(current().schedule.launches.size()) - 1;
   const bool host = current().schedule.launches[static_cast<std::size_t>(launch)].host;
-  const std::string where =
-      fmt::format("{}'{}' at byte {}", target.shared ? "shared " : "", target.array, target.offset);
+  const std::string where = fmt::format(
+      "{}'{}'{} at byte {}", target.home != nullptr ? "shared " : "", target.array,
+      target.home != nullptr && has_peers(*target.home) ? " of block " + show(target.home->index) : "",
+      target.offset);
   RawFinding* f =
       note(FindingKind::race,
            fmt::format("{} is {} here and {} there{}, and nothing orders the two", where, verb(now),
@@ -132,7 +140,7 @@ void report_race(const Thread& t, const Mark& now, const Mark& other, const Targ
   if (both_plain) f->pair = both_write ? RawFinding::kWriteWrite : RawFinding::kReadWrite;
   f->tried = read_beside_update(now, then);
   f->finding.other_thread = thread_of(then, launch);
-  f->finding.hint = advice(t, now, then, !same_launch || host, target.shared);
+  f->finding.hint = advice(t, now, then, !same_launch || host, target.home != nullptr);
   if (both_write && !current().run.options.strict &&
       current().race.access_bytes <= sizeof current().race.doubt.before &&
       current().report.findings.size() > before)
@@ -161,7 +169,7 @@ void report_early_use(const Thread& t, const Cell& c, const Mark& now, const Tar
 RawFinding* report_uninitialised(const Thread& t, const Mark& now, const Target& target) {
   RawFinding* f = note(FindingKind::uninitialised,
                        fmt::format("{}'{}' at byte {} is read before anything wrote it",
-                                   target.shared ? "shared " : "", target.array, target.offset),
+                                   target.home != nullptr ? "shared " : "", target.array, target.offset),
                        &t, now.location);
   if (f != nullptr) {
     f->finding.array = target.array;

@@ -55,15 +55,15 @@ bool same_group(const Mark& m, const Mark& now) {
 }
 
 // An older mark may go when all who come after this one also come after it, and this one conflicts with as much.
-bool superseded(const Mark& m, const Thread& t, const Mark& now, bool shared) {
-  if (shared && static_cast<std::uint32_t>(m.epoch >> 32) < t.block->generation) return true;
+bool superseded(const Mark& m, const Thread& t, const Mark& now, bool alone) {
+  if (alone && static_cast<std::uint32_t>(m.epoch >> 32) < t.block->generation) return true;
   const bool as_wide = now.strength == kPlain || now.extent == m.extent;
   return now.writes >= m.writes && now.strength <= m.strength && as_wide && known(t, m);
 }
 
 // Adds the mark to the granule's further ones.
-void add_mark(const Thread& t, Cell& c, const Mark& now, bool shared) {
-  const auto old = [&](const Mark& m) { return superseded(m, t, now, shared); };
+void add_mark(const Thread& t, Cell& c, const Mark& now, bool alone) {
+  const auto old = [&](const Mark& m) { return superseded(m, t, now, alone); };
   MarkSet& set = more_of(c);
   std::vector<Mark>& more = set.marks;
   if ((set.warps & warp_bit(now)) != 0) {
@@ -77,13 +77,13 @@ void add_mark(const Thread& t, Cell& c, const Mark& now, bool shared) {
   // What may go does, but not at every access: as the list doubles, and where a barrier came between.
   const bool doubled =
       more.size() < kMaxMarks ? (more.size() & (more.size() - 1)) == 0 : next_random() % 16 == 0;
-  if (doubled || (shared && static_cast<std::uint32_t>(c.other.epoch >> 32) < t.block->generation)) {
+  if (doubled || (alone && static_cast<std::uint32_t>(c.other.epoch >> 32) < t.block->generation)) {
     more.erase(std::remove_if(more.begin(), more.end(), old), more.end());
     set.warps = 0;
     for (const Mark& m : more) set.warps |= warp_bit(m);
   }
   set.warps |= warp_bit(now);
-  if (superseded(c.other, t, now, shared)) {
+  if (superseded(c.other, t, now, alone)) {
     c.other = now;
   } else if (more.size() < kMaxMarks) {
     more.push_back(now);
@@ -93,16 +93,16 @@ void add_mark(const Thread& t, Cell& c, const Mark& now, bool shared) {
 }
 
 // Keeps a read's or an atomic's mark beside the last plain write.
-void keep_mark(const Thread& t, Cell& c, const Mark& now, bool shared) {
+void keep_mark(const Thread& t, Cell& c, const Mark& now, bool alone) {
   if (now.writes != 0) c.atomics = 1;
   const bool empty = c.other.block == 0;
   if (!empty && same_group(c.other, now)) {
     c.other.lanes |= now.lanes;
     c.other.location = now.location;
-  } else if (empty || (c.more == 0 && superseded(c.other, t, now, shared))) {
+  } else if (empty || (c.more == 0 && superseded(c.other, t, now, alone))) {
     c.other = now;
   } else {
-    add_mark(t, c, now, shared);
+    add_mark(t, c, now, alone);
   }
 }
 
@@ -140,7 +140,8 @@ bool touch_slowly(Thread& t, Cell& c, const Mark& now, const Target& target, boo
   }
   if (now.writes != 0 || !good) c.initialised = 1;
   if (now.writes == 0 || now.strength != kPlain) {
-    keep_mark(t, c, now, target.shared);
+    // What only one block touches is ordered for all of it by the block's barrier.
+    keep_mark(t, c, now, target.home != nullptr && !has_peers(*target.home));
     return good;
   }
   c.write = now;

@@ -63,7 +63,7 @@ inline bool touch_fast(const Block& b, Cell& c, const Mark& now, const Target& t
         return true;
       }
     } else if (c.atomics == 0) {
-      if (c.other.block == 0 || (target.shared && c.more == 0 && behind(c.other))) {
+      if (c.other.block == 0 || (target.home != nullptr && c.more == 0 && behind(c.other))) {
         c.other = now;
         return true;
       }
@@ -83,10 +83,10 @@ inline bool touch_fast(const Block& b, Cell& c, const Mark& now, const Target& t
 /// One granule. Returns false once something was reported, so that one access is one finding.
 inline bool touch(Thread& t, Cell& c, const Mark& now, const Target& target, bool check_initialised) {
   const Block& b = *t.block;
-  if (target.shared && c.owner_block != b.id) {
+  if (target.home != nullptr && c.owner_block != target.home->id) {
     release_more(c);
     c = Cell{};
-    c.owner_block = b.id;
+    c.owner_block = target.home->id;
   }
   return touch_fast(b, c, now, target, check_initialised) ||
          touch_slowly(t, c, now, target, check_initialised);

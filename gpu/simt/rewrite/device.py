@@ -95,8 +95,6 @@ def variable(file, at, mark, head, number):
     """Edits for the variable whose marker is at `at`."""
     text, rdc = file.text, file.rdc
     end = end_of(text, mark, [';'])
-    if re.search(r'\b(?:template|typedef|using|friend)\b', head):
-        return []
     whole = flat(head + ' ' + text[at:end])
     words = whole.split('=')[0]
     constant = '__plumb_constant__' in words
@@ -144,6 +142,8 @@ def rewritten(file, at, token, number):
         return gone
     head = no_markers(text[statement_start(text, at):at])
     if any(marker in head for marker in MARKERS) or re.search(r'[(=]', re.sub(r'__attribute__\s*\(\(.*?\)\)|\balignas\s*\(.*?\)', '', head)):
+        return gone
+    if re.search(r'\b(?:template|typedef|using|friend)\b', head):  # whose types may compare with <, which first_mark takes for a bracket
         return gone
     mark = first_mark(text, at + len(token))
     if mark >= len(text):

@@ -5,6 +5,7 @@ from text import (
     OPEN,
     Unreadable,
     end_of,
+    file_at,
     flat,
     in_system_header,
     lines_of,
@@ -12,12 +13,23 @@ from text import (
     no_markers,
     opening,
     pieces,
-    place,
 )
 
 KERNEL_NAME = re.compile(r'(?:__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)|[^()])*?\b(?!__attribute__)([A-Za-z_]\w*)\s*\(')
 CAST = (r'(?:\(\s*(?:const\s+)?void\s*(?:const\s*)?\*\s*\)\s*(?P<open>\(\s*)?|'
         r'\breinterpret_cast\s*<\s*(?:const\s+)?void\s*(?:const\s*)?\*\s*>\s*\(\s*)(?P<name>&?\s*(?:[A-Za-z_]\w*\s*::\s*)*(?:%s)\b)')
+# A variable that holds a kernel; what else has its name is cast as it was.
+POINTER = re.compile(r'\b([A-Za-z_]\w*)\s*=\s*&?\s*(?:[A-Za-z_]\w*\s*::\s*)*([A-Za-z_]\w*)')
+MARKED = re.compile(r'[^();{}]*?__plumb_(?:launch_bounds|cluster_dims)__\s*(?=\()', re.S)
+
+
+def behind_markers(text, at):
+    """Where a kernel's declaration goes on behind its __launch_bounds__ and __cluster_dims__."""
+    marked = MARKED.match(text, at)
+    while marked:
+        at = matching(text, marked.end()) + 1
+        marked = MARKED.match(text, at)
+    return at
 
 
 class Kernel:
@@ -51,10 +63,7 @@ def kernels_of(text):
     """All kernels by name."""
     kernels = {}
     for m in re.finditer(r'\b__plumb_global__\b', text):
-        after = re.compile(r'(?:\s*__plumb_launch_bounds__\s*)').search(text, m.end(), m.end() + 200)
-        begin = matching(text, after.end()) + 1 if after and text[after.end():after.end() + 1] == '(' and '(' not in text[
-            m.end():after.start()] else m.end()
-        named = KERNEL_NAME.match(text, begin)
+        named = KERNEL_NAME.match(text, behind_markers(text, m.end()))
         if not named:
             continue
         last = matching(text, named.end() - 1)
@@ -79,7 +88,7 @@ def host_functions(text, names):
     declared = re.compile(r'([\w>&*])\s+(?:[*&]\s*)*(%s)\s*\(' % '|'.join(sorted(map(re.escape, names))))
     out = set()
     for m in declared.finditer(text):
-        if in_system_header(text, m.start()) or '/gpu/simt/' in place(text, m.start())[0]:  # std::copy
+        if in_system_header(text, m.start()) or '/gpu/simt/' in (file_at(text, m.start()) or ''):  # std::copy
             continue
         head = re.split(r'[;{}]', text[max(0, m.start() - 1000):m.start(2)])[-1]
         if '__plumb_global__' not in head and not re.search(r'[=(]|\b(?:return|else|do|throw)\b', no_markers(head)):
@@ -168,12 +177,14 @@ def rewrite_launch(text, at, length, kernels):
 
 
 def rewrite_casts(text, kernels):
-    """Casts of kernels to void*, as cudaLaunchCooperativeKernel asks for: known_kernel() remembers what they take."""
+    """Casts of kernels to void*, as cudaLaunchCooperativeKernel asks for, or of a variable that holds one: known_kernel() remembers
+    what they take."""
     edits = []
     if not kernels:
         return edits
-    for m in re.finditer(CAST % '|'.join(sorted(map(re.escape, kernels))), text):
-        if '/gpu/simt/' in place(text, m.start())[0]:  # a kernel's name may be that of a parameter of the executor's own
+    names = set(kernels).union(m.group(1) for m in POINTER.finditer(text) if m.group(2) in kernels)
+    for m in re.finditer(CAST % '|'.join(sorted(map(re.escape, names))), text):
+        if '/gpu/simt/' in (file_at(text, m.start()) or ''):  # a kernel's name may be that of a parameter of the executor's own
             continue
         end = m.end()
         rest = re.match(r'\s*<', text[end:])

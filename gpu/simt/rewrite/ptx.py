@@ -24,6 +24,12 @@ for _name, _of in (('tid', 'threadIdx'), ('ntid', 'blockDim'), ('ctaid', 'blockI
     for _axis in 'xyz':
         SPECIAL['%s.%s' % (_name, _axis)] = '::%s.%s' % (_of, _axis)
 
+for _name, _of in (('cluster_ctaid', 'block'), ('cluster_nctaid', 'blocks'), ('clusterid', 'cluster'), ('nclusterid', 'clusters')):
+    for _axis in 'xyz':
+        SPECIAL['%s.%s' % (_name, _axis)] = '::plumb::simt::cluster_place().%s.%s' % (_of, _axis)
+SPECIAL.update({'cluster_ctarank': '::plumb::simt::cluster_place().rank', 'cluster_nctarank': '::plumb::simt::cluster_size()',
+                'is_explicit_cluster': '(::plumb::simt::cluster_size() > 1)'})
+
 P = '::plumb::simt::ptx::'
 STATEMENT = re.compile(r'\b(?:asm|__asm__|__asm)\b\s*(?:(?:volatile|__volatile__|__volatile|inline)\s*)*')
 COMPARE = {'eq': '==', 'ne': '!=', 'lt': '<', 'le': '<=', 'gt': '>', 'ge': '>=', 'lo': '<', 'ls': '<=', 'hi': '>', 'hs': '>='}
@@ -168,7 +174,7 @@ class Asm:
         label = self.LABEL.fullmatch(text)
         if label:
             return self.label(label.group(1)) + ':;'
-        guard = re.match(r'@(!?)\s*(%?\w+)\s+', text)
+        guard = re.match(r'@(!?)\s*(%{0,2}\w+)\s+', text)
         if guard:
             return 'if (%s%s) { %s }' % (guard.group(1), self.operand(guard.group(2)), self.instruction(text[guard.end():]))
         m = re.match(r'\.reg\s+\.(\w+)\s+(.*)$', text)
@@ -198,7 +204,10 @@ class Asm:
             how = self.binary
         if how is None and words[0] in UNARY_F32:
             how = self.unary
-        made = how(words, args) if how else None
+        try:
+            made = how(words, args) if how else None
+        except (IndexError, ValueError):  # a form with fewer operands than are known, or with more
+            made = None
         if made is None:
             raise NotOffered("'%s'" % text)
         return made
@@ -210,8 +219,9 @@ class Asm:
 
     @staticmethod
     def scope(words):
-        """No launch has clusters of more than a block."""
-        return '::plumb::simt::Scope::' + ('block' if 'cta' in words or 'cluster' in words else 'device')
+        if 'cluster' in words:
+            return '::plumb::simt::cluster_scope()'
+        return '::plumb::simt::Scope::' + ('block' if 'cta' in words else 'device')
 
     @staticmethod
     def space(words):
@@ -233,7 +243,28 @@ class Asm:
         return '::plumb::simt::named_barrier(%s, %s, %s, ::plumb::simt::Here::at());' % (
             self.value(args[0], 'int'), count, 'true' if words[1] == 'sync' else 'false')
 
-    do_barrier = do_bar
+    def do_barrier(self, words, args):
+        if words[1:2] != ['cluster']:
+            return self.do_bar(words, args)
+        order = [w for w in words[3:] if w != 'aligned']
+        if words[2:3] == ['arrive'] and order in ([], ['release'], ['relaxed']):
+            return '::plumb::simt::cluster_arrive(%s, ::plumb::simt::Here::at());' % str(order != ['relaxed']).lower()
+        return '::plumb::simt::cluster_wait(::plumb::simt::Here::at());' if words[2:3] == ['wait'] and order in ([], ['acquire']) else None
+
+    def do_mapa(self, words, args):
+        kind = self.kind(words)
+        if kind not in ('unsigned', 'unsigned long long') or len(args) != 3:
+            return None
+        shared = 'shared~cluster' in words
+        at = '%s%s<const void>(%s)' % (P, 'shared' if shared else 'global', self.operand(args[1]))
+        there = '::plumb::simt::map_shared_rank(%s, %s, ::plumb::simt::Here::at())' % (at, self.value(args[2], 'unsigned'))
+        return self.assign(args[0], '::plumb::simt::shared_offset(%s)' % there if shared else 'reinterpret_cast<std::uintptr_t>(%s)' % there)
+
+    def do_getctarank(self, words, args):
+        if len(args) != 2:
+            return None
+        at = '%s%s<const void>(%s)' % (P, 'shared' if 'shared~cluster' in words else 'global', self.operand(args[1]))
+        return self.assign(args[0], '::plumb::simt::query_shared_rank(%s, ::plumb::simt::Here::at())' % at)
 
     def do_membar(self, words, _args):
         return '::plumb::simt::fence(%s);' % self.scope(words)
@@ -267,10 +298,10 @@ class Asm:
             return self.assign(args[0], '%sbarrier_test(%s, %s, %s, %s, ::plumb::simt::Here::at())' % (
                 P, self.address(at, self.space(words), 'void'), str('parity' in words).lower(), self.value(phase, 'unsigned long long'),
                 str(what == 'try_wait').lower()))
-        if what in ('init', 'inval', 'expect_tx'):
+        if what in ('init', 'inval', 'expect_tx', 'complete_tx'):
             at = self.address(args[0], self.space(words), 'void')
-            name = {'init': 'init', 'inval': 'invalidate', 'expect_tx': 'expect'}[what]
-            count = ', ' + self.value(args[1], 'int') if what != 'inval' else ''
+            name = {'init': 'init', 'inval': 'invalidate'}.get(what, 'expect')
+            count = ', %s%s' % ('-' if what == 'complete_tx' else '', self.value(args[1], 'int')) if what != 'inval' else ''
             return '::plumb::simt::object_barrier_%s(%s%s, ::plumb::simt::Here::at());' % (name, at, count)
         if what not in ('arrive', 'arrive_drop') or {'noComplete', 'relaxed'} & set(words):
             return None
@@ -292,6 +323,8 @@ class Asm:
 
     def do_trap(self, _words, _args):
         return '::plumb::simt::trap("trap", ::plumb::simt::Here::at());'
+
+    do_brkpt = do_trap
 
     # ---- memory ----
     def do_prefetch(self, _words, _args):
@@ -334,6 +367,8 @@ class Asm:
         kind = self.kind(words)
         if kind is None or len(args) < 2:
             return None
+        if 'async' in words:
+            return self.store_to_peer(words, args, kind)
         width = next((w[1] for w in words if w in ('v2', 'v4')), '')
         way, _, release = self.ways(words)
         if width:
@@ -348,6 +383,14 @@ class Asm:
             return '%sstore<%s>(%s, %s, %s, %s, ::plumb::simt::Here::at());' % (
                 P, kind, at, self.value(args[1], kind), self.scope(words), str(release).lower())
         return '*%s = %s;' % (at, self.value(args[1], kind))
+
+    def store_to_peer(self, words, args, kind):
+        """st.async: a value that completes on a barrier beside it."""
+        if 'shared~cluster' not in words or 'mbarrier~complete_tx~bytes' not in words or len(args) != 3:
+            return None
+        values = ', '.join(self.value(n, kind) for n in args[1].strip('{} ').split(','))
+        return '{ const %s plumb_v[] = {%s}; ::plumb::simt::store_to_peer(%s, plumb_v, sizeof plumb_v, %s, ::plumb::simt::Here::at()); }' % (
+            kind, values, self.address(args[0], 'shared', 'void'), self.address(args[2], 'shared', 'const void'))
 
     def do_atom(self, words, args, result=True):
         kind = self.kind(words)
@@ -392,18 +435,26 @@ class Asm:
         tensor = words[3] == 'tensor'
         rank = words.pop(4) if tensor else ''
         to, source = (words[4:6] if tensor else words[3:5])
-        if {'im2col', 'im2col_no_offs'} & set(words) or any('multicast' in w for w in words) or any('cta_group' in w for w in words):
+        if {'im2col', 'im2col_no_offs'} & set(words) or any('cta_group' in w for w in words):
             return None
+        barrier = 2 if tensor else 3
+        name, mask = '', ''
+        if 'multicast~cluster' in words:
+            name, mask = '_multicast', ', ' + self.value(args[barrier + 1], 'unsigned')
+        if to == 'shared~cluster' and source == 'shared~cta' and 'mbarrier~complete_tx~bytes' in words and not tensor and not name:
+            return '::plumb::simt::bulk_copy_to_peer(%s, %s, %s, %s, %s' % (
+                self.address(args[0], 'shared', 'void'), self.address(args[1], 'shared', 'const void'), self.value(args[2], 'int'),
+                self.address(args[3], 'shared', 'const void'), here)
         if to.startswith('shared') and source == 'global' and 'mbarrier~complete_tx~bytes' in words:
-            at = self.address(args[0], 'shared', 'void')
+            at, done = self.address(args[0], 'shared', 'void'), self.address(args[barrier], 'shared', 'const void') + mask
             if not tensor:
-                return '::plumb::simt::bulk_copy(%s, %s, %s, %s, %s' % (
-                    at, self.address(args[1], 'global', 'const void'), self.value(args[2], 'int'), self.address(args[3], 'shared', 'const void'), here)
+                return '::plumb::simt::bulk_copy%s(%s, %s, %s, %s, %s' % (
+                    name, at, self.address(args[1], 'global', 'const void'), self.value(args[2], 'int'), done, here)
             tiles, place = self.box(args[1])
             if rank != '%dd' % len(place):
                 return None
-            return '{ const int plumb_at[] = {%s}; ::plumb::simt::tensor_load(%s, %s, plumb_at, %d, %s, %s }' % (
-                ', '.join(place), at, tiles, len(place), self.address(args[2], 'shared', 'const void'), here)
+            return '{ const int plumb_at[] = {%s}; ::plumb::simt::tensor_load%s(%s, %s, plumb_at, %d, %s, %s }' % (
+                ', '.join(place), name, at, tiles, len(place), done, here)
         if to == 'global' and source == 'shared~cta' and 'bulk_group' in words and not any('cp_mask' in w for w in words):
             if not tensor:
                 return '::plumb::simt::bulk_store(%s, %s, %s, %s' % (

@@ -21,6 +21,7 @@ from text import (  # noqa: E402
     Unreadable,
     end_of,
     flat,
+    in_header,
     in_system_header,
     lines_of,
     matching,
@@ -173,25 +174,29 @@ def rewrite_asm(text, at):
     except ptx.NotOffered as e:
         if not in_device_code(text, at):
             return None
-        if in_system_header(text, at):  # of the toolkit's many, few are called
-            new = '::plumb::simt::trap("inline PTX that the CPU executor does not offer: %s", ::plumb::simt::Here::at())'
+        if in_header(text, at):  # of a library's many, few are called
+            new = '::plumb::simt::not_offered("inline PTX: %s", ::plumb::simt::Here::at())'
             return at, close + 1, new % re.sub(r'[\\"\n]', ' ', str(e)) + lines_of(text[at:close + 1])
         raise Unreadable(at, 'inline PTX that the CPU executor does not offer: %s (guard it with #if !defined(PLUMB_SIMT))' % e) from e
     return at, close + 1, flat(new) + lines_of(text[at:close + 1])
 
 
-def rewrite_bounds(text, at):
-    """The marker of __launch_bounds__ at `at` goes; a kernel with a body begins with a check of its block's size."""
+def rewrite_bounds(text, at, token):
+    """The marker of __launch_bounds__ or __cluster_dims__ at `at` goes; a kernel with a body begins with a check of its block's size, or
+    with a word about its clusters."""
     first = text.index('(', at)
     last = matching(text, first)
-    most = flat(pieces(text[first + 1:last])[0])
+    numbers = pieces(text[first + 1:last])
+    if token == '__plumb_launch_bounds__':
+        numbers = numbers[:1]
+    said = ', '.join('static_cast<unsigned>(%s)' % flat(n) for n in numbers if flat(n))
     edits = [(at, last + 1, lines_of(text[at:last + 1]))]
-    named = launches.KERNEL_NAME.match(text, last + 1)
-    if not named or not most:
+    named = launches.KERNEL_NAME.match(text, launches.behind_markers(text, last + 1))
+    if not named or not said:
         return edits
     body = re.compile(r'(?:\s|^#[^\n]*\n)*', re.M).match(text, matching(text, named.end() - 1) + 1).end()
     if text[body:body + 1] == '{':
-        edits.append((body + 1, body + 1, ' ::plumb::simt::launch_bounds(static_cast<unsigned>(%s));' % most))
+        edits.append((body + 1, body + 1, ' ::plumb::simt::%s(%s);' % (token[len('__plumb_'):-2], said)))
     return edits
 
 
@@ -213,8 +218,8 @@ def rewrite(text, rdc=False):
                 edits.append((m.start(), m.end(), '__attribute__((noinline))'))
         elif token == '__plumb_global__':
             edits.append((m.start(), m.end(), ''))
-        elif token == '__plumb_launch_bounds__':
-            edits += rewrite_bounds(text, m.start())
+        elif token in ('__plumb_launch_bounds__', '__plumb_cluster_dims__'):
+            edits += rewrite_bounds(text, m.start(), token)
         elif token in ('asm', '__asm__', '__asm'):
             statement = rewrite_asm(text, m.start())
             if statement is not None:

@@ -180,6 +180,11 @@ class Kernels(unittest.TestCase):
             self.assertIn(wanted, new)
             self.assertNotIn('__plumb_global__', new)
 
+    def test_casts_of_variables_that_hold_kernels_do_so_too(self):
+        new = rewrite.rewrite(self.TEXT + 'auto* p = &n::k<float>; launch((void const*) p); launch((void*) q);')
+        self.assertIn('(void const*) ::plumb::simt::known_kernel(p)', new)
+        self.assertIn('(void*) q', new)
+
     def test_casts_in_the_executors_own_headers_are_left_alone(self):
         text = self.TEXT + '# 3 "/x/gpu/simt/host/api/kernels.hpp"\nreturn reinterpret_cast<const void*>(other);\n'
         self.assertIn('reinterpret_cast<const void*>(other);', rewrite.rewrite(text))
@@ -217,6 +222,8 @@ class OfTheDevice(unittest.TestCase):
                      'struct C { friend __device__ int f(C); }; __device__ int f(C) {}'):
             self.assertNotIn('static', self.made(text), text)
         self.assertEqual(self.made('__device__ int f();', rdc=True), 'int f();')
+        compares = 'template <int a> %s B<R<a>::n * 2 < R<a>::m> operator<(R<a>) { return {}; } void f() { s << "("; }'
+        self.assertEqual(self.made(compares % '__device__'), ' '.join((compares % '').split()))
         for sign in ('+=', '==', '<', '<<=', '[]', '()', '=', '->', '!', '^'):
             text = 'void operator %s(P& a, P b) { a.x = b.x; } int y;' % sign
             self.assertEqual(self.made('inline __device__ ' + text), 'inline ' + text)
@@ -241,6 +248,13 @@ class InlinePtx(unittest.TestCase):
         self.assertIn('asm("bar.sync 0;");', rewrite.rewrite(header % 'inline'))
         self.assertIn('__syncthreads();', rewrite.rewrite(header % 'inline __plumb_device__'))
 
+    def test_what_a_header_has_too_much_is_told_when_it_runs(self):
+        text = '# 1 "file.cu"\n# 1 "lib.hpp" 1\n__plumb_device__ void f() { asm("tcgen05.%s;"); }\n# 2 "file.cu" 2\n'
+        made = rewrite.rewrite(text % 'x')
+        self.assertIn('::plumb::simt::not_offered("inline PTX: \'tcgen05.x\'", ::plumb::simt::Here::at());', made)
+        with self.assertRaises(rewrite.Unreadable):
+            rewrite.rewrite(text % 'x' + '__plumb_device__ void g() { asm("tcgen05.x;"); }')
+
     def test_products_of_a_warpgroup(self):
         sums = ', '.join('%%%d' % i for i in range(4))
         outs = ', '.join('"+f"(d[%d])' % i for i in range(4))
@@ -259,13 +273,38 @@ class InlinePtx(unittest.TestCase):
         operands = ' :: "r"(s), "l"(m), "r"(x), "r"(y), "r"(bar)'
         self.assertIn('::plumb::simt::tensor_load(', self.made('asm volatile("%s"%s);' % (load % ('2d', '', ''), operands)))
         self.refused('asm volatile("%s"%s);' % (load % ('3d', '', ''), operands), 'tensor.3d')
-        self.refused('asm volatile("%s"%s);' % (load % ('2d', '.multicast::cluster', ', 3'), operands), 'multicast')
+        self.assertIn('::plumb::simt::tensor_load_multicast(',
+                      self.made('asm volatile("%s"%s);' % (load % ('2d', '.multicast::cluster', ', 3'), operands)))
+        self.refused('asm volatile("%s"%s);' % (load % ('2d', '.cta_group::2', ''), operands), 'cta_group')
         store = 'asm volatile("cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%0, {%1}], [%2];" :: "l"(m), "r"(x), "r"(s));'
         self.assertIn('::plumb::simt::tensor_store(', self.made(store))
         self.refused(store.replace('cp.async', 'cp.reduce.async').replace('bulk_group', 'add.bulk_group'), 'cp.reduce')
         self.assertIn('::plumb::simt::bulk_wait(', self.made('asm volatile("cp.async.bulk.wait_group.read 0;");'))
         self.assertIn('::plumb::simt::proxy_fence(', self.made('asm volatile("fence.proxy.async.shared::cta;");'))
         self.refused('asm volatile("fence.proxy.tensormap::generic.release.gpu;");', 'fence.proxy.tensormap')
+
+    def test_a_predicate_may_be_written_as_gcc_reads_it(self):
+        made = self.made('asm volatile("{ .reg .pred %%p; setp.ne.u32 %%p, %1, 0; @%%p mov.u32 %0, 1; }" : "=r"(a) : "r"(b));')
+        self.assertIn('if (plumb_p) {', made)
+
+    def test_clusters(self):
+        for text, call in (('barrier.cluster.arrive.aligned', 'cluster_arrive(true, '), ('barrier.cluster.arrive.relaxed', 'cluster_arrive(false, '),
+                           ('barrier.cluster.wait.acquire.aligned', 'cluster_wait(')):
+            self.assertIn('::plumb::simt::' + call, self.made('asm volatile("%s;" ::: "memory");' % text))
+        self.assertIn('shared_offset(::plumb::simt::map_shared_rank(',
+                      self.made('asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(a) : "r"(b), "r"(c));'))
+        self.assertIn('cluster_place().rank', self.made('asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(a));'))
+        self.assertIn('::plumb::simt::store_to_peer(', self.made(
+            'asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.u32 [%0], {%1, %2}, [%3];" :: "r"(a), "r"(b), "r"(c), "r"(d));'))
+        self.assertIn('::plumb::simt::bulk_copy_to_peer(', self.made(
+            'asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" :: "r"(a), "r"(b), "r"(c), "r"(d));'))
+
+    def test_a_kernel_says_its_clusters_and_bounds_in_either_order(self):
+        for marks in ('__plumb_cluster_dims__(2, 1) __plumb_launch_bounds__(64)', '__plumb_launch_bounds__(64) __plumb_cluster_dims__(2, 1)'):
+            made = rewrite.rewrite('__plumb_global__ void %s k(int* a) { a[0] = 1; }' % marks)
+            self.assertIn('cluster_dims(static_cast<unsigned>(2), static_cast<unsigned>(1));', made)
+            self.assertIn('launch_bounds(static_cast<unsigned>(64));', made)
+            self.assertIn('k(int* a) {', made)
 
     def test_barriers(self):
         self.assertIn('__syncthreads();', self.made('asm volatile("bar.sync 0;");'))
@@ -285,7 +324,10 @@ class InlinePtx(unittest.TestCase):
     def test_what_is_not_offered_is_named_with_its_line(self):
         self.refused('asm volatile("tcgen05.fence::before_thread_sync;");', 'tcgen05.fence::before_thread_sync')
         self.refused('asm volatile("bra ELSEWHERE;");', 'ELSEWHERE')
-        self.refused('asm volatile("barrier.cluster.arrive.aligned;");', 'barrier.cluster.arrive')
+        five = 'mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0}, {%1}, {%1}, {%0}, %1'
+        self.refused('asm volatile("%s;" : "+f"(a) : "r"(b));' % five, 'mma.sync')
+        self.refused('asm volatile("mov.u32;");', 'mov.u32')
+        self.refused('asm volatile("barrier.cluster.arrive.acquire.aligned;");', 'barrier.cluster.arrive')
         self.refused('asm volatile("mov.u32 %0, %%nothing;" : "=r"(x));', '%%nothing')
         self.refused('asm volatile("mov.u32 %0, %3;" : "=r"(x) : "r"(y));', '%3')
 

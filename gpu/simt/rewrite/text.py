@@ -7,7 +7,7 @@ TOKEN = re.compile(
     r'|"(?:\\.|[^"\\\n])*"'
     r"|(?<![0-9A-Za-z_])(?:u8|u|U|L)?'(?:\\.|[^'\\\n])+'"
     r'|^\#[^\n]*'
-    r'|\b__plumb_(?:shared|global|device|constant|managed|host|launch_bounds)__\b|\b__noinline__\b|\b(?:__asm__|__asm|asm)\b'
+    r'|\b__plumb_(?:shared|global|device|constant|managed|host|launch_bounds|cluster_dims)__\b|\b__noinline__\b|\b(?:__asm__|__asm|asm)\b'
     r'|<<\s*<|[{}])', re.M)
 MARKER = re.compile(r'^#\s*(?:line\s+)?(\d+)\s+"((?:[^"\\]|\\.)*)"', re.M)
 OPEN, CLOSE = '([{', ')]}'
@@ -27,11 +27,27 @@ def place(text, at):
     return name, line + text.count('\n', start, at) if at > start else line
 
 
+def marker_before(text, at):
+    i = text.rfind('\n# ', 0, at) + 1
+    return text[i:text.find('\n', i)]
+
+
 def in_system_header(text, at):
     """Whether the line marker before `at` says so."""
-    i = text.rfind('\n# ', 0, at) + 1
-    line = text[i:text.find('\n', i)]
+    line = marker_before(text, at)
     return line.startswith('# ') and '3' in line[line.rfind('"') + 1:].split()
+
+
+def file_at(text, at):
+    """The file of an offset, sooner than place() finds its line; None: not said."""
+    marker = MARKER.match(marker_before(text, at))
+    return marker.group(2) if marker else None
+
+
+def in_header(text, at):
+    """Whether what stands at `at` was included: the text begins with a marker of the file that was compiled."""
+    source, here = MARKER.match(text), file_at(text, at)
+    return source is not None and here is not None and here != source.group(2)
 
 
 def literal_end(text, i):

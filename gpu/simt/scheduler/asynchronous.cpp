@@ -17,6 +17,7 @@ void land(PendingCopy& c) {
   c.landed = true;
 }
 
+// `b` is the block that the copies go to.
 void finish(Block& b, std::vector<PendingCopy>& group, bool taken) {
   for (PendingCopy& c : group) {
     land(c);
@@ -42,13 +43,12 @@ void poison_bytes(unsigned char* at, int bytes) {
 
 namespace {
 
-// Marks the copy's places. It lands now, or leaves poison there until it does.
-PendingCopy start(void* shared_dst, const void* global_src, int bytes, int valid, Here here) {
-  if (!is_shared(shared_dst)) trap("an asynchronous copy must go to shared memory", here);
+// Marks the copy's places, its source where `reads`. It lands now, or leaves poison there until it does.
+PendingCopy start(void* shared_dst, const void* global_src, int bytes, int valid, bool reads, Here here) {
   const Location location = locate(here);
   if (checking())
-    async_started(shared_dst, global_src, static_cast<std::size_t>(bytes), static_cast<std::size_t>(valid),
-                  location);
+    async_started(shared_dst, global_src, static_cast<std::size_t>(bytes),
+                  static_cast<std::size_t>(reads ? valid : 0), location);
   PendingCopy c{static_cast<unsigned char*>(shared_dst),
                 static_cast<const unsigned char*>(global_src),
                 bytes,
@@ -71,7 +71,8 @@ void async_copy(void* shared_dst, const void* global_src, int bytes, int valid, 
   if (bytes != 4 && bytes != 8 && bytes != 16) trap("an asynchronous copy moves 4, 8 or 16 bytes", here);
   if (valid < 0 || valid > bytes) trap("an asynchronous copy reads between no and all of its bytes", here);
   must_be_multiple(shared_dst, global_src, bytes, valid > 0, here);
-  t.open.push_back(start(shared_dst, global_src, bytes, valid, here));
+  if (!is_shared(shared_dst)) trap("an asynchronous copy must go to shared memory", here);
+  t.open.push_back(start(shared_dst, global_src, bytes, valid, true, here));
 }
 
 void async_commit() {
@@ -131,6 +132,11 @@ void land_flight(Block& b, std::size_t at) {
   b.flying.erase(b.flying.begin() + static_cast<std::ptrdiff_t>(at));
   finish(b, f.copies, false);
   const auto found = b.objects.find(f.barrier);
+  if (f.source.block != nullptr) {
+    Block& from = *f.source.block;
+    settle(from, f.source.reads, f.source.unit, f.source.step);
+    if (checking()) f.known = join(f.known, clock_of(from, f.source.unit, from.generation, f.source.step));
+  }
   if (found == b.objects.end()) return;  // invalidated meanwhile
   ObjectBarrier& o = found->second;
   o.gathering = join(o.gathering, f.known);
@@ -152,20 +158,37 @@ void land_some(Block& b) {
 
 }  // namespace
 
-void send(Thread& t, Flight flight) {
+void send(Thread& t, Block& b, Flight flight) {
   if (checking()) {
     flight.known = snapshot(t);
     ++t.step;
   }
-  Block& b = *t.block;
   b.flying.push_back(std::move(flight));
   if (one_in(4)) land_flight(b, b.flying.size() - 1);
 }
 
-void take_copy_barrier(Thread& t, const void* object, Here here) {
-  if (!is_shared(object)) trap("a bulk copy completes on a barrier in shared memory", here);
-  if (checking()) access(const_cast<void*>(object), 8, Access::atomic_rmw, locate(here), Scope::block);
-  (void)initialised(*t.block, object, here);
+Block& take_copy_barrier(Thread& t, const void* object, Here here) {
+  Block* const b = holder_of(t, object);
+  if (b == nullptr) trap("a bulk copy completes on a barrier in shared memory", here);
+  if (checking()) access(const_cast<void*>(object), 8, Access::atomic_rmw, locate(here), cluster_scope());
+  (void)initialised(*b, object, here);
+  return *b;
+}
+
+std::string show_barrier(const Block& b, const void* key) {
+  const auto found = b.objects.find(key);
+  if (found == b.objects.end()) return "";
+  const ObjectBarrier& o = found->second;
+  std::string text;
+  const auto at = static_cast<std::size_t>(static_cast<const unsigned char*>(key) - b.arena);
+  if (at < kArenaBytes && b.piece_of[at / 4] != 0) {
+    const SharedPiece& piece = b.pieces[b.piece_of[at / 4] - 1u];
+    text = fmt::format(" for '{}' at byte {},", piece.name, at - piece.begin);
+  }
+  text += fmt::format(" which has {} of {} arrivals", o.arrived, o.expected);
+  if (o.awaited > 0) text += fmt::format(" and awaits {} bytes more", o.awaited);
+  if (o.awaited < 0) text += fmt::format(" and got {} bytes that nobody announced", -o.awaited);
+  return text;
 }
 
 // A block that ends gives its shared memory away: no copy may still be on its way there.
@@ -189,7 +212,9 @@ bool land_flights(Block& b) {
 void object_barrier_init(void* object, int expected, Here here) {
   Thread& t = *current().schedule.thread;
   if (checking()) access(object, 8, Access::write, locate(here));
-  if (expected < 1 || expected > kMaxThreads) trap("a barrier expects between 1 and 1024 arrivals", here);
+  if (expected < 1 || expected > kMostAwaited) trap("a barrier expects between 1 and 1048575 arrivals", here);
+  if (&home_of(t, object) != t.block)
+    trap("a barrier of another block is initialised: only its own may do so", here);
   ObjectBarrier& o = t.block->objects[object];
   o = ObjectBarrier{};
   o.expected = expected;
@@ -197,10 +222,11 @@ void object_barrier_init(void* object, int expected, Here here) {
 
 unsigned object_barrier_arrive(const void* key, int count, int expected, bool drop, Here here) {
   Thread& t = *current().schedule.thread;
-  Block& b = *t.block;
+  Block& b = home_of(t, key);
   t.here = here;
   const bool object = expected == 0;
-  if (object && checking()) access(const_cast<void*>(key), 8, Access::atomic_rmw, locate(here), Scope::block);
+  if (object && checking())
+    access(const_cast<void*>(key), 8, Access::atomic_rmw, locate(here), cluster_scope());
   if (expected > 0 && b.objects[key].expected == 0) b.objects[key].expected = expected;
   ObjectBarrier& o = initialised(b, key, here);
   if (o.arrived + count > o.expected) trap("more arrivals at a barrier than it expects", here);
@@ -209,7 +235,7 @@ unsigned object_barrier_arrive(const void* key, int count, int expected, bool dr
       ++i;
       continue;
     }
-    finish(b, t.bound[i].second, true);
+    finish(*t.block, t.bound[i].second, true);
     t.bound.erase(t.bound.begin() + static_cast<std::ptrdiff_t>(i));
   }
   if (checking()) {
@@ -238,8 +264,11 @@ void object_barrier_invalidate(const void* object, Here here) {
 void object_barrier_expect(const void* object, int bytes, Here here) {
   Thread& t = *current().schedule.thread;
   t.here = here;
-  if (checking()) access(const_cast<void*>(object), 8, Access::atomic_rmw, locate(here), Scope::block);
-  await_bytes(initialised(*t.block, object, here), bytes, here);
+  if (checking()) access(const_cast<void*>(object), 8, Access::atomic_rmw, locate(here), cluster_scope());
+  Block& b = home_of(t, object);
+  ObjectBarrier& o = initialised(b, object, here);
+  await_bytes(o, bytes, here);
+  if (bytes < 0) complete_if_due(b, o);
 }
 
 void object_barrier_wait(const void* key, unsigned phase, Here here) {
@@ -248,11 +277,15 @@ void object_barrier_wait(const void* key, unsigned phase, Here here) {
   t.here = here;
   t.waits_for = "a barrier's wait";
   t.mask = 0;
+  if (&home_of(t, key) != &b)
+    trap("a wait for a barrier of another block: only its own may wait there", here);
   land_some(b);
   if (b.objects[key].phase == phase) {
     b.objects[key].waiting.push_back(t.id);
     t.state = ThreadState::named_barrier;
+    t.waits_on = key;
     switch_out();
+    t.waits_on = nullptr;
   }
   if (checking()) {
     learn(t, b.objects[key].complete);
@@ -284,7 +317,7 @@ unsigned object_barrier_phase(const void* key, Here here) {
   Thread& t = *current().schedule.thread;
   t.here = here;
   // as arrivals do: another thread's initialisation must be ordered before
-  if (checking()) access(const_cast<void*>(key), 8, Access::atomic_load, locate(here), Scope::block);
+  if (checking()) access(const_cast<void*>(key), 8, Access::atomic_load, locate(here), cluster_scope());
   return t.block->objects[key].phase;
 }
 
@@ -306,20 +339,80 @@ void object_barrier_copies_arrive(const void* object, bool counted, Here here) {
   t.committed.clear();
   f.copies.insert(f.copies.end(), t.open.begin(), t.open.end());
   t.open.clear();
-  send(t, std::move(f));
+  send(t, *t.block, std::move(f));
 }
+
+namespace {
+
+void check_bulk(const void* to, const void* from, int bytes, Here here) {
+  if (bytes < 1 || bytes % 16 != 0) trap("a bulk copy moves a multiple of 16 bytes, and some", here);
+  must_be_multiple(to, from, 16, true, here);
+}
+
+// The copy goes where its barrier is. Memory of a flight's own is nobody's to look at.
+void send_bulk(Thread& t, void* shared_dst, const void* from, int bytes, const void* object, Flight f,
+               Here here) {
+  const bool looked_at = f.source.block == nullptr && f.tile == nullptr;
+  Block& b = take_copy_barrier(t, object, here);
+  if (holder_of(t, shared_dst) != &b)
+    trap("a bulk copy goes to the shared memory of one block, and its barrier lies in that of another", here);
+  f.barrier = object;
+  f.bytes = bytes;
+  f.copies.push_back(start(shared_dst, from, bytes, bytes, looked_at, here));
+  send(t, b, std::move(f));
+}
+
+}  // namespace
 
 void bulk_copy(void* shared_dst, const void* global_src, int bytes, const void* object, Here here) {
   Thread& t = *current().schedule.thread;
   t.here = here;
-  if (bytes < 1 || bytes % 16 != 0) trap("a bulk copy moves a multiple of 16 bytes, and some", here);
-  must_be_multiple(shared_dst, global_src, 16, true, here);
-  take_copy_barrier(t, object, here);
+  check_bulk(shared_dst, global_src, bytes, here);
+  send_bulk(t, shared_dst, global_src, bytes, object, Flight{}, here);
+}
+
+void multicast(unsigned mask, void* shared_dst, const void* object, Here here, const CopyToOne& copy) {
+  const Thread& t = *current().schedule.thread;
+  if (mask == 0) trap("a multicast copy to no block", here);
+  for (; mask != 0; mask &= mask - 1) {
+    const auto rank = static_cast<unsigned>(__builtin_ctz(mask));
+    copy(in_rank(t, shared_dst, rank, here), in_rank(t, object, rank, here));
+  }
+}
+
+void bulk_copy_multicast(void* shared_dst, const void* global_src, int bytes, const void* object,
+                         unsigned mask, Here here) {
+  multicast(mask, shared_dst, object, here,
+            [&](void* to, const void* at) { bulk_copy(to, global_src, bytes, at, here); });
+}
+
+void bulk_copy_to_peer(void* shared_dst, const void* shared_src, int bytes, const void* object, Here here) {
+  Thread& t = *current().schedule.thread;
+  t.here = here;
+  if (!is_shared(shared_src)) trap("a bulk copy to another block comes out of the thread's own", here);
+  check_bulk(shared_dst, shared_src, bytes, here);
   Flight f;
-  f.barrier = object;
-  f.bytes = bytes;
-  f.copies.push_back(start(shared_dst, global_src, bytes, bytes, here));
-  send(t, std::move(f));
+  f.source.block = t.block;
+  f.source.unit = ProxyUnit::of_copies_to_peers(t);
+  f.source.step = ++t.copies_to_peers;
+  ProxyReader reader(f.source.unit, f.source.step, "a copy to another block", here);
+  for (unsigned i = 0; i < static_cast<unsigned>(bytes); i += 16) {
+    f.source.reads.push_back(shared_offset(shared_src) + i);
+    reader.read(f.source.reads.back());
+  }
+  reader.finish();
+  send_bulk(t, shared_dst, shared_src, bytes, object, std::move(f), here);
+}
+
+void store_to_peer(void* shared_dst, const void* value, int bytes, const void* object, Here here) {
+  Thread& t = *current().schedule.thread;
+  t.here = here;
+  must_be_multiple(shared_dst, nullptr, bytes, false, here);
+  Flight f;
+  const auto* const from = static_cast<const unsigned char*>(value);
+  f.tile = std::make_shared<std::vector<unsigned char>>(from, from + bytes);
+  const void* const kept = f.tile->data();
+  send_bulk(t, shared_dst, kept, bytes, object, std::move(f), here);
 }
 
 void ordered_begin(const volatile void* p, std::size_t bytes, Ordered kind, Scope scope, bool release,

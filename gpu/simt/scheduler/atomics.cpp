@@ -79,6 +79,11 @@ void trap(const char* what, Here here) {
   stop();
 }
 
+void not_offered(const char* what, Here here) {
+  end_unsupported(what, here);
+  trap(fmt::format("not supported by the CPU executor: {}", what).c_str(), here);
+}
+
 }  // namespace plumb::simt
 
 // clock() counts a device's cycles in a kernel (cudaDeviceProp::clockRate: a thousand a microsecond), and the process' time in host code.

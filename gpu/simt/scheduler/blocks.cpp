@@ -89,6 +89,9 @@ void begin_thread(Block& b, Thread& t, uint3 s) {
   t.bound.clear();
   t.proxy_fences.clear();
   t.bulk.reset();
+  t.copies_to_peers = 0;
+  t.waits_on = nullptr;
+  t.in_cluster_barrier = false;
   t.fence_epoch = 0;
   t.volatile_reads = 0;
   for (PastRead& r : t.past_reads) r = PastRead{};
@@ -96,6 +99,10 @@ void begin_thread(Block& b, Thread& t, uint3 s) {
 }
 
 }  // namespace
+
+// Where a kernel has no static shared memory, a device's dynamic one begins behind the 1024 bytes that the system has; kernels with
+// swizzled tiles count on that.
+constexpr std::size_t kDynamicAlignment = 1024;
 
 std::unique_ptr<Block> admit(const Launch& launch, std::uint32_t linear) {
   std::unique_ptr<Block> taken = take_block();
@@ -119,13 +126,17 @@ std::unique_ptr<Block> admit(const Launch& launch, std::uint32_t linear) {
   b.warpgroups.clear();
   b.met_at = b.met_at_too = Here{"", 0};
   b.meetings.clear();
+  b.cluster = nullptr;
+  b.rank = b.met_in_cluster = 0;
+  b.at_cluster_barrier = 0;
+  b.relaxed_arrivals = b.ended = false;
   std::fill_n(b.piece_of.begin(), b.arena_used / 4 + 1, std::uint16_t{0});
   b.pieces.clear();
   b.arena_used = kGap;
   b.static_shared = 0;
   b.dynamic = nullptr;
   const std::size_t dynamic = current().schedule.shape.dynamic_shared;
-  if (dynamic > 0) b.dynamic = place_piece(b, "dynamic shared memory", &b, dynamic, 128);
+  if (dynamic > 0) b.dynamic = place_piece(b, "dynamic shared memory", &b, dynamic, kDynamicAlignment);
 
   size_block(b);
   b.ready_head = b.ready_count = 0;

@@ -42,7 +42,7 @@ void push_ready(Block& b, const Thread& t) {
 
 }  // namespace
 
-Executor the_executor;
+LastingExecutor the_executor;
 
 void switch_out() {
   const transfer_t t = jump_fcontext(static_cast<fcontext_t>(current().schedule.scheduler), nullptr);

@@ -33,6 +33,12 @@ bool begin_launch(const LaunchOrder& order) {
   current().schedule.shape = {
       order.grid,        order.block,    order.dynamic_shared, 0, dynamic_allowed(order),
       order.cooperative, multiprocessors};
+  const uint3 c = order.cluster;
+  current().schedule.shape.large_clusters = current().schedule.large_clusters;
+  if (c.x != 0) {
+    current().schedule.shape.cluster = c;
+    current().schedule.shape.cluster_said = true;
+  }
   if (refuse_launch()) return false;
   const std::uint64_t total = std::uint64_t{order.grid.x} * order.grid.y * order.grid.z;
   const std::uint64_t threads = std::uint64_t{order.block.x} * order.block.y * order.block.z;
@@ -66,28 +72,28 @@ bool refuse_launch() {
   if (current().schedule.by_seam &&
       launching::must_ask_for_shared_memory(shape.static_shared, shape.dynamic_shared))
     shape.dynamic_allowed = shape.dynamic_shared;
-  current().run.refusal = why_refused(shape, *current().run.chip);
-  if (current().run.refusal.text.empty()) return false;
-  note(FindingKind::bad_launch, "a device refuses " + current().run.refusal.text, nullptr,
+  const Refusal why = why_refused(shape, *current().run.chip);
+  if (!why.text.empty()) refuse(why.error, why.text);
+  current().run.refusal = why;
+  return !why.text.empty();
+}
+
+void refuse(LaunchError error, const std::string& text) {
+  current().run.refusal = {error, text};
+  note(FindingKind::bad_launch, "a device refuses " + text, nullptr,
        locate(current().schedule.launches.back().here));
   current().run.is_stopped = true;
-  return true;
 }
 
 void refuse_block(unsigned most_threads) {
-  current().run.refusal = {LaunchError::invalid_value,
-                           fmt::format("a block of {} threads: the kernel's __launch_bounds__ allows {}",
-                                       show(running_block_extent), most_threads)};
-  note(FindingKind::bad_launch, "a device refuses " + current().run.refusal.text, nullptr,
-       locate(current().schedule.launches.back().here));
+  refuse(LaunchError::invalid_value,
+         fmt::format("a block of {} threads: the kernel's __launch_bounds__ allows {}",
+                     show(running_block_extent), most_threads));
   stop();
 }
 
 void run_launch(const LaunchOrder& order) {
-  if (current().schedule.thread != nullptr) {
-    end_unsupported("a kernel launches a kernel", order.here);
-    trap("a kernel launches a kernel: not supported by the CPU executor", order.here);
-  }
+  if (current().schedule.thread != nullptr) not_offered("a kernel launches a kernel", order.here);
   begin_by_itself();
   const auto lock = enter_engine();
   if (current().run.is_stopped) {
@@ -105,6 +111,10 @@ void run_launch(const LaunchOrder& order) {
     running_grid_extent = order.grid;
     current().schedule.cooperative = order.cooperative;
     run_blocks(current().schedule.launches.back(), order.cooperative);
+    if (current().schedule.begins_anew) {
+      current().schedule.begins_anew = current().run.is_stopped = false;
+      run_blocks(current().schedule.launches.back(), order.cooperative);
+    }
     current().schedule.thread = nullptr;
   }
   if (!current().run.is_stopped) return;

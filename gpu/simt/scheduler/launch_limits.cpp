@@ -11,6 +11,9 @@ namespace plumb::simt {
 namespace {
 
 constexpr std::size_t kKiB = 1024;
+constexpr int kFirstWithClusters = 90;
+constexpr std::uint64_t kMostInCluster = 8,
+                        kMostInLargeCluster = 16;  // CUDA C++ Programming Guide, "Thread Block Clusters"
 // chip, shared memory: default, opt-in, per multiprocessor, reserved per block; threads per block and per multiprocessor, blocks
 // per multiprocessor, multiprocessors
 constexpr ChipLimits kChips[] = {
@@ -73,6 +76,26 @@ Refusal why_cooperation_refused(const LaunchShape& l, const ChipLimits& chip) {
                   blocks, l.multiprocessors, chip.chip, all)};
 }
 
+Refusal why_cluster_refused(const LaunchShape& l, const ChipLimits& chip) {
+  const uint3 c = l.cluster, g = l.grid;
+  const auto refuse = [](std::string text) {
+    return Refusal{LaunchError::invalid_cluster_size, std::move(text)};
+  };
+  if (chip.chip < kFirstWithClusters)
+    return {LaunchError::not_supported, fmt::format("clusters on sm_{}: sm_{} was the first to have them",
+                                                    chip.chip, kFirstWithClusters)};
+  const std::uint64_t blocks = std::uint64_t{c.x} * c.y * c.z;
+  const std::uint64_t most = l.large_clusters ? kMostInLargeCluster : kMostInCluster;
+  if (blocks < 1 || blocks > most)
+    return refuse(fmt::format(
+        "clusters of {} blocks: 1 to {} together{}", show(c), most,
+        l.large_clusters ? "" : ", unless cudaFuncAttributeNonPortableClusterSizeAllowed allows 16"));
+  if (g.x % c.x != 0 || g.y % c.y != 0 || g.z % c.z != 0)
+    return refuse(
+        fmt::format("a grid of {} blocks, which is no multiple of its clusters of {}", show(g), show(c)));
+  return {};
+}
+
 }  // namespace
 
 const ChipLimits& limits_of(int chip) {
@@ -99,6 +122,7 @@ Refusal why_refused(const LaunchShape& launch, const ChipLimits& chip) {
   Refusal r = why_shape_refused(launch, chip);
   if (r.text.empty()) r = why_shared_refused(launch, chip);
   if (r.text.empty() && launch.cooperative) r = why_cooperation_refused(launch, chip);
+  if (r.text.empty() && launch.cluster_said) r = why_cluster_refused(launch, chip);
   return r;
 }
 

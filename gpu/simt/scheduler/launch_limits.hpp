@@ -29,12 +29,16 @@ const ChipLimits& limits_of(int chip);
 ///                           the attribute. The documentation of cudaErrorInvalidConfiguration names shared memory beyond the device's
 ///                           too. More threads than __launch_bounds__: not measured, and the documentation names no code.
 ///   cooperative_too_large   from the documentation of cudaErrorCooperativeLaunchTooLarge, not measured.
+///   not_supported, invalid_cluster_size
+///                           clusters on a chip without, of too many blocks, or that do not divide the grid: not measured.
 enum class LaunchError : int {
   none = 0,
   invalid_value = 1,
   out_of_memory = 2,
   invalid_configuration = 9,
   cooperative_too_large = 720,
+  not_supported = 801,
+  invalid_cluster_size = 912,
 };
 /// Why a device refuses a launch; empty text: it does not.
 struct Refusal {
@@ -49,7 +53,10 @@ struct LaunchShape {
   std::size_t static_shared = 0;    // bytes of the __shared__ variables that a block has come by
   std::size_t dynamic_allowed = 0;  // cudaFuncAttributeMaxDynamicSharedMemorySize; 0: nobody set it
   bool cooperative = false;
-  int multiprocessors = 0;  // those that a cooperative launch may fill
+  int multiprocessors = 0;      // those that a cooperative launch may fill
+  uint3 cluster{1, 1, 1};       // blocks of a cluster
+  bool cluster_said = false;    // by the launch or by the kernel
+  bool large_clusters = false;  // of more than 8 blocks are allowed
 };
 Refusal why_refused(const LaunchShape& launch, const ChipLimits& chip);
 /// Blocks of that shape which one multiprocessor holds at once, by threads, blocks and shared memory.

@@ -21,6 +21,7 @@ void on_thread_done(Thread& t) {
   progress();
   check_products_at_exit(t);
   current().schedule.thread = nullptr;
+  leave_cluster(t);
   meet_without_the_gone(b);
   if (b.warp_waiting[t.warp] != 0) {
     Thread* lanes = &b.threads[static_cast<std::size_t>(t.warp) * kWarp];
@@ -55,43 +56,63 @@ bool run_slice(Block& b) {
   return true;
 }
 
+// Threads that wait at one place for the same.
+struct WaitingGroup {
+  const Thread* first;
+  int count;
+};
+bool wait_together(const Thread& a, const Thread& b) {
+  return a.state == b.state && same_place(a.here, b.here) && a.mask == b.mask && a.waits_on == b.waits_on;
+}
+
+std::vector<WaitingGroup> who_waits(const std::vector<Block*>& blocks) {
+  constexpr std::size_t kMost = 6;
+  std::vector<WaitingGroup> groups;
+  for (const Block* b : blocks) {
+    for (const Thread& t : b->threads) {
+      if (t.state == ThreadState::done) continue;
+      const auto same = std::find_if(groups.begin(), groups.end(),
+                                     [&](const WaitingGroup& g) { return wait_together(*g.first, t); });
+      if (same != groups.end()) {
+        ++same->count;
+      } else if (groups.size() < kMost) {
+        groups.push_back({&t, 1});
+      }
+    }
+  }
+  return groups;
+}
+
+std::string show_waiting(const WaitingGroup& g) {
+  const Thread& t = *g.first;
+  std::string text =
+      fmt::format("; {} thread{} (first {}{}) {} {}", g.count, g.count == 1 ? "" : "s", show(t.index),
+                  has_peers(*t.block) ? " of block " + show(t.block->index) : "",
+                  t.state == ThreadState::ready ? "poll at" : "wait at", t.waits_for);
+  if (t.here.line != 0) text += fmt::format(" {}:{}", t.here.file, t.here.line);
+  if (t.state == ThreadState::warp) text += fmt::format(" with mask {:#x}", t.mask);
+  return t.waits_on != nullptr ? text + show_barrier(*t.block, t.waits_on) : text;
+}
+
 // Says who waits where: one clause per place.
 void report_deadlock(Block& b, const char* what) {
   if (!current().schedule.short_of.empty())
     return run_short(current().schedule.short_of);  // the blocks that were not made may be what is waited for
-  struct Group {
-    const Thread* first;
-    int count;
-  };
-  std::vector<Group> groups;
-  for (const Thread& t : b.threads) {
-    if (t.state == ThreadState::done) continue;
-    bool found = false;
-    for (Group& g : groups) {
-      if (g.first->state == t.state && same_place(g.first->here, t.here) && g.first->mask == t.mask) {
-        ++g.count;
-        found = true;
-        break;
-      }
-    }
-    if (!found && groups.size() < 6) groups.push_back({&t, 1});
-  }
+  const std::vector<Block*> blocks = blocks_beside(b);
+  const std::vector<WaitingGroup> groups = who_waits(blocks);
   std::string text = what;
-  for (const Group& g : groups) {
-    text +=
-        fmt::format("; {} thread{} (first {}) {} {}", g.count, g.count == 1 ? "" : "s", show(g.first->index),
-                    g.first->state == ThreadState::ready ? "poll at" : "wait at", g.first->waits_for);
-    if (g.first->here.line != 0) text += fmt::format(" {}:{}", g.first->here.file, g.first->here.line);
-    if (g.first->state == ThreadState::warp) text += fmt::format(" with mask {:#x}", g.first->mask);
-  }
-  if (b.done > 0) text += fmt::format("; {} have exited", b.done);
+  for (const WaitingGroup& g : groups) text += show_waiting(g);
+  int exited = 0;
+  for (const Block* p : blocks) exited += p->done;
+  if (exited > 0) text += fmt::format("; {} have exited", exited);
   const Thread* who = groups.empty() ? nullptr : groups[0].first;
   RawFinding* f =
       note(FindingKind::deadlock, text, who, who != nullptr && who->here.line != 0 ? locate(who->here) : 0);
   if (f != nullptr && groups.size() > 1) {
+    const Thread& other = *groups[1].first;
     f->finding.has_other = true;
-    f->finding.other_thread = {b.index, groups[1].first->index};
-    f->other_location = groups[1].first->here.line != 0 ? locate(groups[1].first->here) : 0;
+    f->finding.other_thread = {other.block->index, other.index};
+    f->other_location = other.here.line != 0 ? locate(other.here) : 0;
     f->other_launch = f->launch;
   }
   current().run.is_stopped = true;
@@ -116,6 +137,37 @@ class BlockOrder {
   std::uint64_t start_ = 0, stride_ = 1;
 };
 
+// The block's threads have all exited: what it leaves under way, and who still uses its shared memory. The blocks of its cluster go when
+// the last of them has ended.
+void end_block(Block& b) {
+  check_flights(b);
+  check_products(b);
+  check_stores(b);
+  check_visits(b);
+  b.ended = true;
+  const std::vector<Block*> together = blocks_beside(b);
+  if (!std::all_of(together.begin(), together.end(), [](const Block* p) { return p->ended; })) return;
+  std::vector<Block*>& resident = current().schedule.resident;
+  for (Block* p : together) {
+    check_gaps(*p);
+    give_back(p);
+    resident.erase(std::find(resident.begin(), resident.end(), p));
+  }
+}
+
+// Whether another block of the cluster has a thread that runs, or lets one of this block's run.
+bool peers_can_go_on(Block& b) {
+  if (!has_peers(b)) return false;
+  const std::vector<Block*>& all = b.cluster->blocks;
+  const auto runs = [](const Block* p) { return p->ready_count > 0; };
+  if (std::any_of(all.begin(), all.end(), runs)) return true;
+  bool any = false;
+  for (Block* p : all) {
+    if (!p->ended) any = land_flights(*p) || resolve_active_masks(*p) || any;
+  }
+  return any;
+}
+
 // All threads of `b` wait at the grid barrier or have exited. Opens the barrier where the whole grid does (`all_admitted`: no block is
 // still to come). False: it never will.
 bool meet_at_grid_barrier(Block& b, bool all_admitted) {
@@ -136,34 +188,33 @@ bool meet_at_grid_barrier(Block& b, bool all_admitted) {
 }  // namespace
 
 void run_blocks(const Launch& launch, bool cooperative) {
-  const std::uint32_t total = launch.blocks;
+  const std::uint32_t total = clusters_of(launch);
   const BlockOrder nth(total);
+  std::vector<Block*>& resident = current().schedule.resident;
   std::uint32_t next = 0;
   std::size_t at = 0;
   std::size_t wanted = static_cast<std::size_t>(std::max(1, current().run.options.resident_blocks));
   if (current().run.order == Order::random)
     wanted = std::max<std::size_t>(wanted, 2);  // blocks interleave, too
-  std::size_t limit = cooperative ? total : std::max<std::size_t>(wanted, kMaxResident);
+  std::size_t limit = cooperative ? launch.blocks : std::max<std::size_t>(wanted, kMaxResident);
   while (!current().run.is_stopped) {
-    while (current().schedule.resident.size() < wanted && next < total && !current().run.is_stopped) {
-      if (admit_or_run_short(launch, nth(next), cooperative || current().schedule.resident.empty())) {
+    while (resident.size() < wanted && next < total && !current().run.is_stopped) {
+      if (admit_cluster(launch, nth(next), cooperative || resident.empty())) {
         ++next;
       } else {
-        wanted = limit = current().schedule.resident.size();
+        wanted = limit = resident.size();
       }
     }
-    if (current().run.is_stopped || current().schedule.resident.empty()) break;
-    if (at >= current().schedule.resident.size()) at = 0;
-    Block& b = *current().schedule.resident[at];
+    if (current().run.is_stopped || resident.empty()) break;
+    if (at >= resident.size()) at = 0;
+    Block& b = *resident[at];
+    if (b.ended) {
+      ++at;
+      continue;
+    }
     if (!run_slice(b)) break;
     if (b.done == b.size) {
-      check_gaps(b);
-      check_flights(b);
-      check_products(b);
-      check_stores(b);
-      give_back(&b);
-      current().schedule.resident.erase(current().schedule.resident.begin() +
-                                        static_cast<std::ptrdiff_t>(at));
+      end_block(b);
       continue;
     }
     if (current().schedule.turn_over && b.ready_count > 0) {
@@ -171,16 +222,21 @@ void run_blocks(const Launch& launch, bool cooperative) {
       continue;
     }
     if (land_flights(b)) continue;
-    const bool more_to_admit = next < total && current().schedule.resident.size() < limit;
+    const bool more_to_admit = next < total && resident.size() < limit;
     if (b.ready_count == 0) {
       if (resolve_active_masks(b)) continue;
+      if (peers_can_go_on(b)) {
+        ++at;
+        continue;
+      }
       if (b.at_grid_barrier + b.done != b.size || b.at_grid_barrier == 0) {
-        report_deadlock(b, "no thread of the block can go on");
+        report_deadlock(
+            b, has_peers(b) ? "no thread of the cluster can go on" : "no thread of the block can go on");
         break;
       }
       if (more_to_admit) {
-        wanted = current().schedule.resident.size() + 1;
-        at = current().schedule.resident.size();
+        wanted = resident.size() + 1;
+        at = resident.size();
         continue;
       }
       if (!meet_at_grid_barrier(b, next == total)) break;
@@ -192,11 +248,11 @@ void run_blocks(const Launch& launch, bool cooperative) {
       report_deadlock(b, "the threads poll for something that never comes");
       break;
     }
-    if (more_to_admit) wanted = current().schedule.resident.size() + 1;
+    if (more_to_admit) wanted = resident.size() + 1;
     ++at;
   }
-  for (Block* b : current().schedule.resident) give_back(b);
-  current().schedule.resident.clear();
+  for (Block* b : resident) give_back(b);
+  resident.clear();
 }
 
 }  // namespace plumb::simt

@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "gpu/simt/memory/memory.hpp"
+#include "gpu/simt/memory/proxy.hpp"
 #include "gpu/simt/race/history.hpp"
+#include "gpu/simt/scheduler/clusters.hpp"
 #include "gpu/simt/scheduler/launch_limits.hpp"
 #include "gpu/simt/scheduler/tensor_copies.hpp"
 #include "gpu/simt/scheduler/warpgroups.hpp"
@@ -45,6 +47,7 @@ enum class ThreadState : std::uint8_t {
   active_mask,
   named_barrier,
   grid_barrier,
+  cluster_barrier,
   done
 };
 
@@ -66,6 +69,9 @@ struct Thread {
   void* out = nullptr;
   unsigned answer = 0;
   int barrier_id = 0;
+  const void* waits_on = nullptr;   // an object barrier; null: none
+  bool in_cluster_barrier = false;  // it has arrived there, and not waited
+  unsigned cluster_phase = 0;       // in which phase of it
 
   // What it knows.
   std::uint32_t step = 1;  // counts its own releases, never back
@@ -84,7 +90,8 @@ struct Thread {
   std::vector<std::pair<const void*, std::vector<PendingCopy>>> bound;  // to an object barrier's next arrival
   std::vector<ProxyFence> proxy_fences;                                 // oldest first
   std::unique_ptr<BulkGroups> bulk;  // its copies out of shared memory; null: none yet
-  std::uint64_t fence_epoch = 0;     // of its last fence, until an atomic has published it
+  std::uint32_t copies_to_peers = 0;
+  std::uint64_t fence_epoch = 0;  // of its last fence, until an atomic has published it
   unsigned volatile_reads = 0;
   PastRead past_reads[kPastReads];  // its last plain ones
   unsigned reads = 0;
@@ -98,6 +105,13 @@ struct NamedBarrier {
   std::vector<std::uint16_t> waiting;
 };
 
+/// What a copy to another block reads of its thread's shared memory, in the asynchronous proxy.
+struct FlightSource {
+  Block* block = nullptr;  // null: the copy comes out of global memory
+  ProxyUnit unit{};
+  std::uint32_t step = 0;
+  std::vector<std::uint32_t> reads;  // by 16 bytes
+};
 /// Copies under way that complete on a barrier: by an arrival, or by their bytes.
 struct Flight {
   const void* barrier = nullptr;
@@ -105,7 +119,8 @@ struct Flight {
   int arrivals = 0;
   std::int64_t bytes = 0;
   ClockPtr known;                                    // to the thread that started them, then
-  std::shared_ptr<std::vector<unsigned char>> tile;  // what a copy by a tensor map brings, as it will lie
+  std::shared_ptr<std::vector<unsigned char>> tile;  // what a copy brings that is not where it came from
+  FlightSource source;
 };
 
 /// A barrier in shared memory, or of a group.
@@ -156,6 +171,12 @@ struct Block {
   Here met_at{"", 0}, met_at_too{"", 0};  // two barriers at which warps of the block met; line 0: none yet
   std::unordered_map<const void*, std::vector<void*>> meetings;
   int at_grid_barrier = 0;
+  std::shared_ptr<Cluster> cluster;  // null: alone, and no cluster barrier yet
+  unsigned rank = 0;                 // there
+  int at_cluster_barrier = 0;
+  bool relaxed_arrivals = false;  // some thread arrived at the cluster's barrier without a release
+  unsigned met_in_cluster = 0;    // the last phase of it that was a barrier of the block, too
+  bool ended = false;             // all threads have exited, and its end was looked at
 
   unsigned char* stacks = nullptr;
   std::size_t stack_count = 0;
@@ -184,6 +205,7 @@ struct LaunchOrder {
   Here here{"", 0};
   void (*body)(void*) = nullptr;
   void* closure = nullptr;
+  uint3 cluster{0, 0, 0};  // cudaLaunchAttributeClusterDimension; 0: not given
 };
 
 // fibers.cpp
@@ -228,6 +250,8 @@ void run_blocks(const Launch& launch, bool cooperative);
 // launch.cpp
 /// Whether a device refuses the launch under way; noted, and the run stopped, where it does.
 bool refuse_launch();
+/// The launch under way is refused, whose end is the caller's.
+void refuse(LaunchError error, const std::string& text);
 void run_launch(const LaunchOrder& order);
 /// The same of a kernel whose arguments are packed: `invoke` calls it with them.
 void launch_packed(const void* kernel, void (*invoke)(const void*, void**), void** args, LaunchOrder order);
@@ -239,9 +263,15 @@ void check_flights(const Block& block);
 /// Both addresses, or the first (`reads` is false), of an asynchronous copy; a finding that stops the launch.
 void must_be_multiple(const void* to, const void* from, int of, bool reads, Here here);
 void poison_bytes(unsigned char* at, int bytes);
-void send(Thread& thread, Flight flight);
-/// The barrier of an asynchronous copy, which must have been initialised; an access of the thread.
-void take_copy_barrier(Thread& thread, const void* object, Here here);
+/// Calls `copy` with the place and the barrier of each block of `mask` that lie as those of the thread's own block.
+using CopyToOne = std::function<void(void* to, const void* object)>;
+void multicast(unsigned mask, void* shared_dst, const void* object, Here here, const CopyToOne& copy);
+/// A thread's copy to that block.
+void send(Thread& thread, Block& to, Flight flight);
+/// How an object barrier of the block stands, as a clause behind who waits for it.
+std::string show_barrier(const Block& block, const void* key);
+/// The block that holds the barrier of an asynchronous copy, which must have been initialised; an access of the thread.
+Block& take_copy_barrier(Thread& thread, const void* object, Here here);
 
 // atomics.cpp
 /// Lets others run before an atomic or ordered access: always after one that changed nothing, else as the schedule draws.

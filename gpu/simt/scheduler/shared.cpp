@@ -68,6 +68,10 @@ void* SharedSlot::address(std::size_t bytes, std::size_t alignment) {
   for (const SharedPiece& piece : b.pieces) {
     if (piece.slot == this) return address_ = b.arena + piece.begin;
   }
+  // Blocks of a cluster have one layout: an address of one is mapped to another.
+  for (Block* peer : blocks_beside(b)) {
+    if (peer != &b) place_piece(*peer, name_, this, bytes, alignment);
+  }
   return address_ = place_piece(b, name_, this, bytes, alignment);
 }
 
@@ -80,12 +84,6 @@ void* dynamic_shared() {
   return b.dynamic != nullptr ? b.dynamic : checking() ? b.arena : nothing;
 }
 
-unsigned shared_offset(const void* p) {
-  return static_cast<unsigned>(static_cast<const unsigned char*>(p) -
-                               current().schedule.thread->block->arena);
-}
-
-void* shared_at(unsigned offset) { return current().schedule.thread->block->arena + offset; }
 bool is_shared(const void* p) {
   if (current().schedule.thread == nullptr) return false;
   const Block& b = *current().schedule.thread->block;

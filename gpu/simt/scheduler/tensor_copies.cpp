@@ -51,14 +51,11 @@ TensorTiles tiles_at(const void* map, int dimensions, const void* shared, Here h
     trap(fmt::format("a tensor copy of {} dimensions by a map of {}", dimensions, tiles.dimensions).c_str(),
          here);
   }
-  if (!is_shared(shared)) trap("a tensor copy goes between global and shared memory", here);
+  if (!is_cluster_shared(shared)) trap("a tensor copy goes between global and shared memory", here);
   must_be_multiple(shared, nullptr, 128, false, here);
   const std::uint64_t row = tiles.box[0] * static_cast<std::uint64_t>(tiles.element_bytes);
-  if (tiles.swizzled_units > 1 && row != kUnit * tiles.swizzled_units) {
-    constexpr const char* kNarrow = "swizzled boxes whose rows are shorter than the swizzle";
-    end_unsupported(kNarrow, here);
-    trap(fmt::format("the CPU executor does not support {}", kNarrow).c_str(), here);
-  }
+  if (tiles.swizzled_units > 1 && row != kUnit * tiles.swizzled_units)
+    not_offered("swizzled boxes whose rows are shorter than the swizzle", here);
   return tiles;
 }
 
@@ -188,7 +185,10 @@ void tensor_load(void* shared_dst, const void* map, const int* at, int dimension
   Thread& t = *current().schedule.thread;
   t.here = here;
   const TensorTiles tiles = tiles_at(map, dimensions, shared_dst, here);
-  take_copy_barrier(t, object, here);
+  Block& b = take_copy_barrier(t, object, here);
+  if (holder_of(t, shared_dst) != &b)
+    trap("a tensor copy goes to the shared memory of one block, and its barrier lies in that of another",
+         here);
   const Location location = locate(here);
   Flight f;
   f.tile =
@@ -200,13 +200,20 @@ void tensor_load(void* shared_dst, const void* map, const int* at, int dimension
   f.copies.push_back(
       {static_cast<unsigned char*>(shared_dst), f.tile->data(), bytes, bytes, location, false});
   poison_bytes(f.copies[0].to, bytes);
-  send(t, std::move(f));
+  send(t, b, std::move(f));
+}
+
+void tensor_load_multicast(void* shared_dst, const void* map, const int* at, int dimensions,
+                           const void* object, unsigned mask, Here here) {
+  multicast(mask, shared_dst, object, here,
+            [&](void* to, const void* barrier) { tensor_load(to, map, at, dimensions, barrier, here); });
 }
 
 void tensor_store(const void* map, const int* at, int dimensions, const void* shared_src, Here here) {
   Thread& t = *current().schedule.thread;
   t.here = here;
   const TensorTiles tiles = tiles_at(map, dimensions, shared_src, here);
+  if (!is_shared(shared_src)) trap("a tensor copy out of shared memory begins in the block's own", here);
   const std::uint32_t offset = shared_offset(shared_src);
   OutgoingCopy copy;
   copy.here = here;

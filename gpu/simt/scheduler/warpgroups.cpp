@@ -97,16 +97,15 @@ void check_call(const Thread& t, const LaneProduct& mine, Here here) {
     if (static_cast<std::size_t>(static_cast<unsigned char*>(mine.d[i]) - t.stack_low) >= kStackBytes)
       why = "sums of wgmma that are no variables of the thread";
   }
-  if (why == nullptr) return;
-  end_unsupported(why, here);
-  trap(fmt::format("the CPU executor does not support {}", why).c_str(), here);
+  if (why != nullptr) not_offered(why, here);
 }
 
 // ---- registers ----
 
 void note_registers(const Thread& t, const std::string& text, Here here, Here other, const char* hint) {
   if (!checking()) return;
-  RawFinding* f = note(FindingKind::race, text, &t, locate(here), other.line != 0 ? locate(other) : 0);
+  RawFinding* f =
+      note(FindingKind::product_registers, text, &t, locate(here), other.line != 0 ? locate(other) : 0);
   if (f == nullptr) return;
   f->finding.hint = hint;
   if (other.line == 0) return;
@@ -127,6 +126,8 @@ bool changed_in_flight(const Accumulator& sums, unsigned poison) {
                      [&](const LaneSums& l) { return changed(l, nullptr, poison); });
 }
 
+constexpr const char* kWrittenEarly =
+    "the sums of the wgmma that was started there were written before its wait";
 constexpr const char* kWaitFirst = "wgmma.wait_group must come before the sums are touched";
 
 std::uint64_t hash_of(const unsigned (&a)[kWarp][4]) {
@@ -156,13 +157,16 @@ void attach_sums(const Thread& t, WarpProducts& w, StartedProduct& p) {
                                  [&](const auto& s) { return s->lanes[0].at == p.sums->lanes[0].at; });
   Accumulator* const before = same != w.sums.end() ? same->get() : nullptr;
   if (needs_fence(w, p, before) && !w.fenced) {
-    note_registers(t, "wgmma reads registers that were written since the last wgmma.fence", p.here, {"", 0},
+    note_registers(t,
+                   w.waited_at.line != 0
+                       ? "wgmma uses registers that were written since the wait there, with no wgmma.fence"
+                       : "wgmma uses registers that were written before, with no wgmma.fence",
+                   p.here, w.waited_at,
                    "wgmma.fence comes before the first product, and before one whose registers were written");
   }
   if (before != nullptr && !before->landed) {
     if (changed_in_flight(*before, unfinished(p.form)))
-      note_registers(t, "the sums of a wgmma under way are written before its wait", p.here, before->here,
-                     kWaitFirst);
+      note_registers(t, kWrittenEarly, p.here, before->here, kWaitFirst);
     p.sums = *same;
   } else {
     if (before != nullptr) w.sums.erase(same);
@@ -190,9 +194,7 @@ void land_sums(const Thread& t, WarpProducts& w, std::uint64_t upto, Here here) 
         std::memcpy(lane.at[i], &lane.now[i], sizeof(unsigned));
     }
     sums->landed = true;
-    if (written)
-      note_registers(t, "the sums of a wgmma under way are written before its wait", here, sums->here,
-                     kWaitFirst);
+    if (written) note_registers(t, kWrittenEarly, here, sums->here, kWaitFirst);
   }
 }
 
@@ -224,7 +226,7 @@ GroupProduct& join_group(const Thread& t, Warpgroup& g, const StartedProduct& p)
 
 Described of_a(const StartedProduct& p) { return {p.a_at, p.form.a, p.form.turn_a}; }
 Described of_b(const StartedProduct& p) { return {p.b_at, p.form.b, p.form.turn_b}; }
-int first_row(const Thread& t) { return static_cast<int>(t.warp % kWarpgroupWarps) * kRowsOfWarp; }
+int first_row(unsigned warp) { return static_cast<int>(warp % kWarpgroupWarps) * kRowsOfWarp; }
 
 void read_operands(const Thread& t, WarpProducts& w, const StartedProduct& p, GroupProduct& group) {
   ProxyReader reader(ProxyUnit::of_products(t.warp / kWarpgroupWarps),
@@ -235,11 +237,11 @@ void read_operands(const Thread& t, WarpProducts& w, const StartedProduct& p, Gr
   };
   const bool first = group.reads.empty();
   read(units_of(of_b(p), 0, p.form.columns), first);
-  if (!p.a_in_registers) read(units_of(of_a(p), first_row(t), kRowsOfWarp), true);
+  if (!p.a_in_registers) read(units_of(of_a(p), first_row(t.warp), kRowsOfWarp), true);
   reader.finish();
 }
 
-void compute(const Thread& t, WarpProducts& w, std::uint64_t upto) {
+void compute(const Block& block, unsigned warp, WarpProducts& w, std::uint64_t upto) {
   std::vector<double> a, b;
   for (; !w.open.empty() && w.open.front()->number < upto; w.open.pop_front()) {
     const StartedProduct& p = *w.open.front();
@@ -249,9 +251,9 @@ void compute(const Thread& t, WarpProducts& w, std::uint64_t upto) {
     if (p.a_in_registers) {
       fetch(p.form.a, p.a, a.data());
     } else {
-      fetch(of_a(p), t.block->arena, first_row(t), kRowsOfWarp, a.data());
+      fetch(of_a(p), block.arena, first_row(warp), kRowsOfWarp, a.data());
     }
-    fetch(of_b(p), t.block->arena, 0, p.form.columns, b.data());
+    fetch(of_b(p), block.arena, 0, p.form.columns, b.data());
     for (int l = 0; l < kWarp; ++l)
       add_product(p.form, a.data(), b.data(), p.add, l, p.sums->lanes[l].now.data());
   }
@@ -274,7 +276,7 @@ void begin(const Thread& t, const std::shared_ptr<StartedProduct>& p) {
   read_operands(t, w, *p, group);
   w.open.push_back(p);
   wake_waiting(*t.block, g);
-  if (one_in(2)) compute(t, w, w.issued);
+  if (one_in(2)) compute(*t.block, t.warp, w, w.issued);
 }
 
 // ---- groups ----
@@ -303,10 +305,12 @@ const Thread* gone_before(const Block& b, const Warpgroup& g, std::size_t group,
 }
 
 void finish(const Thread& t, Warpgroup& g, WarpProducts& w, std::uint64_t upto, Here here) {
-  compute(t, w, upto);
+  // The other warps' products have ended, too, though their sums are theirs to wait for: what they read may be overwritten now.
+  for (unsigned warp = 0; warp < kWarpgroupWarps; ++warp) compute(*t.block, warp, g.warps[warp], upto);
   land_sums(t, w, upto, here);
   w.waited = upto;
   w.fenced = false;
+  w.waited_at = here;
   while (!w.groups.empty() && w.groups.front() <= upto) w.groups.pop_front();
   for (; g.settled < upto; ++g.settled) {
     settle(*t.block, g.products[g.settled - g.first].reads, ProxyUnit::of_products(t.warp / kWarpgroupWarps),

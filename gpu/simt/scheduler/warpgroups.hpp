@@ -45,6 +45,7 @@ struct WarpProducts {
   std::vector<std::shared_ptr<Accumulator>> sums;
   std::vector<std::uint64_t> fragments;  // of A in registers, since a fence: their hashes
   bool fenced = false;                   // since the last wait
+  Here waited_at{"", 0};                 // that wait; line 0: none yet
 };
 
 /// A product as the warpgroup's warps agree on it.

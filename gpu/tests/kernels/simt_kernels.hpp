@@ -205,7 +205,17 @@ enum class GroupForm { f16, bf16, f16_turned, tf32, fp8, int8, f16_sums };
 void group_form(GroupForm form, int width /* 16: no swizzle, 32, 64, 128 */,
                 const unsigned char* a /* 64 x 32 bytes */, const unsigned char* b /* 16 x 32 */,
                 unsigned* c);
-enum class GroupFault { none, no_wait, no_proxy_fence, no_fence, written_early, stride, missing_warp };
+enum class GroupFault {
+  none,
+  refilled,  // no fault: a warp that has waited for a product may overwrite what the others' parts of it read
+  no_wait,
+  no_proxy_fence,
+  no_fence,
+  written_early,
+  stride,
+  missing_warp,
+  other_product
+};
 void group_loop(GroupFault fault, const float* a /* 64 x 8 chunks */, const float* b /* 8 chunks x 16 */,
                 float* c, int chunks);
 void group_unfinished(const float* a, float* c);  // 128, 128

@@ -137,7 +137,7 @@ __global__ void loop_kernel(const float* a, const float* b, float* c, int chunks
   if (F == GroupFault::missing_warp && t >= 96) return;
   float d[8] = {};
   for (int chunk = 0; chunk < chunks; ++chunk) {
-    if (F != GroupFault::missing_warp) __syncthreads();
+    if (F != GroupFault::missing_warp && (F != GroupFault::refilled || chunk == 0)) __syncthreads();
     if (t < 128) {
       const int k = t / 16, n = t % 16;
       tile[k / 4 * 64 + n * 4 + k % 4] = b[(chunk * 8 + k) * 16 + n];  // <- product write
@@ -149,7 +149,8 @@ __global__ void loop_kernel(const float* a, const float* b, float* c, int chunks
       r[i] = __float_as_uint(a[(row + i % 2 * 8) * (8 * chunks) + chunk * 8 + i / 2 * 4 + lane % 4]);
     }
     if (F != GroupFault::no_fence) FENCE();
-    const unsigned long long of_b = describe(tile, 256, F == GroupFault::stride ? 64 : 128, 0);
+    const bool narrow = F == GroupFault::stride || (F == GroupFault::other_product && t >= 96);
+    const unsigned long long of_b = describe(tile, 256, narrow ? 64 : 128, 0);
     asm volatile(  // <- product
         "wgmma.mma_async.sync.aligned.m64n16k8.f32.tf32.tf32 {%0, %1, %2, %3, %4, %5, %6, %7}, {%8, %9, %10, "
         "%11}, %12, 1, 1, 1;\n"
@@ -193,6 +194,8 @@ void group_loop(GroupFault fault, const float* a, const float* b, float* c, int 
   switch (fault) {
     case GroupFault::none:
       return launch_loop<GroupFault::none>(a, b, c, chunks);
+    case GroupFault::refilled:
+      return launch_loop<GroupFault::refilled>(a, b, c, chunks);
     case GroupFault::no_wait:
       return launch_loop<GroupFault::no_wait>(a, b, c, chunks);
     case GroupFault::no_proxy_fence:
@@ -205,6 +208,8 @@ void group_loop(GroupFault fault, const float* a, const float* b, float* c, int 
       return launch_loop<GroupFault::stride>(a, b, c, chunks);
     case GroupFault::missing_warp:
       return launch_loop<GroupFault::missing_warp>(a, b, c, chunks);
+    case GroupFault::other_product:
+      return launch_loop<GroupFault::other_product>(a, b, c, chunks);
   }
 }
 void group_unfinished(const float* a, float* c) { launch(unfinished_kernel, 1, 128, 0, nullptr, a, c); }

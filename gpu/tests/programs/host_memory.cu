@@ -2,6 +2,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
@@ -15,6 +16,14 @@
 
 constexpr int kCount = 64;
 constexpr size_t kBytes = kCount * sizeof(int);
+
+// Freed when the program ends.
+struct Kept {
+  int* p = nullptr;
+  ~Kept() {
+    if (cudaFree(p) != cudaSuccess) std::abort();
+  }
+} kept;
 
 __global__ void add(int* a, int n, int by) {
   const int i = threadIdx.x;
@@ -48,6 +57,7 @@ int main(int argc, char** argv) {
   cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
   int *device, *managed, *pinned;
   cudaMalloc(&device, kBytes);
+  cudaMalloc(&kept.p, kBytes);
   cudaMallocManaged(&managed, 2 * kBytes);
   cudaMallocHost(&pinned, kBytes);
   for (int i = 0; i < 2 * kCount; ++i) managed[i] = i;

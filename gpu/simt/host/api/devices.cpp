@@ -18,6 +18,8 @@ struct Settings {
 };
 Settings settings;
 
+int newest_arch = 800;
+
 cudaDeviceProp device_properties() {
   cudaDeviceProp p{};
   std::snprintf(p.name, sizeof p.name, "Plumbline CPU executor");
@@ -32,7 +34,9 @@ cudaDeviceProp device_properties() {
   p.memPitch = 0x7fffffff;
   p.textureAlignment = plumb::simt::kPitch;
   p.texturePitchAlignment = 32;
-  p.major = 8;  // of the language that kernels are compiled as: no clusters
+  p.major = newest_arch / 100;  // of the language that kernels are compiled as
+  p.minor = newest_arch / 10 % 10;
+  p.clusterLaunch = chip.chip >= 90 ? 1 : 0;
   p.multiProcessorCount = current().run.options.multiprocessors;
   p.warpSize = 32;
   p.maxThreadsPerBlock = chip.threads_per_block;
@@ -58,6 +62,8 @@ cudaDeviceProp device_properties() {
 }
 
 }  // namespace
+
+int plumb::simt::know_arch(int arch) { return newest_arch = std::max(newest_arch, arch); }
 
 cudaError_t cudaDeviceReset() { return plumb::simt::host_status(); }
 cudaError_t cudaSetDevice(int device) { return answer(device == 0 ? cudaSuccess : cudaErrorInvalidDevice); }
@@ -97,6 +103,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
       {cudaDevAttrMultiProcessorCount, p.multiProcessorCount},
       {cudaDevAttrKernelExecTimeout, p.kernelExecTimeoutEnabled},
       {cudaDevAttrIntegrated, p.integrated},
+      {cudaDevAttrClusterLaunch, p.clusterLaunch},
       {cudaDevAttrCanMapHostMemory, p.canMapHostMemory},
       {cudaDevAttrComputeMode, p.computeMode},
       {cudaDevAttrConcurrentKernels, p.concurrentKernels},

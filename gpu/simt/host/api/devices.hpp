@@ -2,6 +2,14 @@
 #pragma once
 #include "gpu/simt/host/api/types.hpp"
 
+namespace plumb::simt {
+/// The chip that a file of the program was compiled for, as __CUDA_ARCH__ counts: what the device says it is.
+int know_arch(int arch);
+#if defined(__CUDA_ARCH__)
+inline const int known_arch = know_arch(__CUDA_ARCH__);
+#endif
+}  // namespace plumb::simt
+
 cudaError_t cudaGetLastError();
 cudaError_t cudaPeekAtLastError();
 const char* cudaGetErrorString(cudaError_t e);

@@ -29,6 +29,8 @@ void* know_kernel(const void* kernel, const KernelShape& shape) {
   return const_cast<void*>(kernel);
 }
 
+void copy_argument(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+
 cudaError_t check_kernel(const void* kernel) {
   if (known_kernels().count(kernel) != 0) return cudaSuccess;
   std::fputs(
@@ -40,7 +42,7 @@ cudaError_t check_kernel(const void* kernel) {
 }
 
 Operation kernel_operation(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                           std::size_t shared_bytes, bool cooperative, Here here) {
+                           std::size_t shared_bytes, bool cooperative, Here here, uint3 cluster) {
   using Value = std::vector<std::max_align_t>;
   const KernelShape shape = known_kernels().at(kernel);
   auto values = std::make_shared<std::vector<Value>>();
@@ -62,12 +64,14 @@ Operation kernel_operation(const void* kernel, dim3 grid, dim3 block, void** arg
                    false,
                    here,
                    nullptr,
-                   nullptr});
+                   nullptr,
+                   cluster});
   };
 }
 
 cudaError_t launch_kernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                          std::size_t shared_bytes, cudaStream_t stream, bool cooperative, Here here) {
+                          std::size_t shared_bytes, cudaStream_t stream, bool cooperative, Here here,
+                          uint3 cluster) {
   begin_by_itself();
   const auto lock = enter_engine();
   const cudaError_t bad = check_kernel(kernel);
@@ -75,22 +79,52 @@ cudaError_t launch_kernel(const void* kernel, dim3 grid, dim3 block, void** argu
   current().run.refusal = Refusal{};
   const cudaError_t e =
       queue(stream, cudaGraphNodeTypeKernel,
-            kernel_operation(kernel, grid, block, arguments, shared_bytes, cooperative, here));
+            kernel_operation(kernel, grid, block, arguments, shared_bytes, cooperative, here, cluster));
   return current().run.refusal.text.empty() ? e : static_cast<cudaError_t>(current().run.refusal.error);
 }
 
 cudaError_t launch_configured(const void* kernel, const Configured& how, void** arguments) {
   const cudaLaunchConfig_t& c = *how.config;
   bool cooperative = false;
+  uint3 cluster{0, 0, 0};
   for (unsigned i = 0; i < c.numAttrs; ++i) {
     const cudaLaunchAttribute& a = c.attrs[i];
     if (a.id == cudaLaunchAttributeCooperative) cooperative = a.val.cooperative != 0;
-    if (a.id == cudaLaunchAttributeClusterDimension &&
-        a.val.clusterDim.x * a.val.clusterDim.y * a.val.clusterDim.z != 1)
-      return answer(cudaErrorNotSupported);
+    if (a.id == cudaLaunchAttributeClusterDimension)
+      cluster = {a.val.clusterDim.x, a.val.clusterDim.y, a.val.clusterDim.z};
   }
   return launch_kernel(kernel, c.gridDim, c.blockDim, arguments, c.dynamicSmemBytes, c.stream, cooperative,
-                       how.place);
+                       how.place, cluster);
+}
+
+cudaError_t allow_large_clusters(bool allowed) {
+  begin_by_itself();
+  const auto lock = enter_engine();
+  current().schedule.large_clusters = current().schedule.large_clusters || allowed;
+  return cudaSuccess;
+}
+
+cudaError_t resident_clusters_of(int* clusters, const cudaLaunchConfig_t* config) {
+  unsigned blocks = 1;
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    const cudaLaunchAttribute& a = config->attrs[i];
+    if (a.id == cudaLaunchAttributeClusterDimension)
+      blocks = a.val.clusterDim.x * a.val.clusterDim.y * a.val.clusterDim.z;
+  }
+  int most = 0, held = 0;
+  largest_cluster(&most);
+  if (blocks < 1 || blocks > static_cast<unsigned>(most)) return answer(cudaErrorInvalidClusterSize);
+  const dim3 b = config->blockDim;
+  const cudaError_t e =
+      resident_blocks_of(&held, static_cast<int>(b.x * b.y * b.z), config->dynamicSmemBytes);
+  *clusters = held * current().run.options.multiprocessors / static_cast<int>(blocks);
+  return e;
+}
+
+cudaError_t largest_cluster(int* blocks) {
+  begin_by_itself();
+  *blocks = current().schedule.large_clusters ? 16 : 8;
+  return cudaSuccess;
 }
 
 cudaError_t allow_dynamic_shared(const void* kernel, int bytes) {

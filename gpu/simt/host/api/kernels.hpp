@@ -2,10 +2,16 @@
 #pragma once
 #include "gpu/simt/host/api/types.hpp"
 
+struct cudaLaunchConfig_t;
 namespace plumb::simt {
 /// Sets cudaFuncAttributeMaxDynamicSharedMemorySize of a kernel. Errors: cudaErrorInvalidValue above the chip's limit.
 cudaError_t allow_dynamic_shared(const void* kernel, int bytes);
 int dynamic_shared_of(const void* kernel);
+/// Sets cudaFuncAttributeNonPortableClusterSizeAllowed, of every kernel.
+cudaError_t allow_large_clusters(bool allowed);
+/// Clusters of that launch which the device holds at once, and the most blocks of a cluster. Errors: cudaErrorInvalidClusterSize.
+cudaError_t resident_clusters_of(int* clusters, const cudaLaunchConfig_t* config);
+cudaError_t largest_cluster(int* blocks);
 /// Blocks of `threads` threads and `shared` bytes of shared memory that one multiprocessor holds at once.
 cudaError_t resident_blocks_of(int* blocks, int threads, std::size_t shared);
 template <class K>
@@ -22,12 +28,20 @@ struct KernelShape {
 };
 void* know_kernel(const void* kernel, const KernelShape& shape);
 
+/// Past the checks: the argument of a launch is no memory of the kernel's.
+void copy_argument(void* to, const void* from, std::size_t bytes);
+template <class T>
+struct Argument {
+  alignas(T) unsigned char bytes[sizeof(T)];
+  PLUMB_SIMT_UNTRACKED explicit Argument(const void* from) { copy_argument(bytes, from, sizeof(T)); }
+  PLUMB_SIMT_UNTRACKED T& value() { return *reinterpret_cast<T*>(bytes); }
+};
 template <class... P>
 struct KernelCall {
   template <std::size_t... I>
   PLUMB_SIMT_UNTRACKED static void with(const void* kernel, void** arguments, std::index_sequence<I...>) {
     (void)arguments;
-    reinterpret_cast<void (*)(P...)>(const_cast<void*>(kernel))(*static_cast<P*>(arguments[I])...);
+    reinterpret_cast<void (*)(P...)>(const_cast<void*>(kernel))(Argument<P>(arguments[I]).value()...);
   }
   PLUMB_SIMT_UNTRACKED static void invoke(const void* kernel, void** arguments) {
     with(kernel, arguments, std::index_sequence_for<P...>{});
@@ -40,9 +54,15 @@ void* known_kernel(void (*kernel)(P...)) {
   return know_kernel(reinterpret_cast<const void*>(kernel), {&KernelCall<P...>::invoke, sizes, sizeof...(P)});
 }
 inline void* known_kernel(const void* kernel) { return const_cast<void*>(kernel); }
+/// What is no kernel, and only has the name of a variable that holds one.
+template <class T>
+T known_kernel(T other) {
+  return other;
+}
 
 cudaError_t launch_kernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                          std::size_t shared_bytes, cudaStream_t stream, bool cooperative, Here here);
+                          std::size_t shared_bytes, cudaStream_t stream, bool cooperative, Here here,
+                          uint3 cluster = {0, 0, 0});
 }  // namespace plumb::simt
 
 template <class K>
@@ -58,7 +78,7 @@ cudaError_t cudaLaunchCooperativeKernel(K kernel, dim3 grid, dim3 block, void** 
   return plumb::simt::launch_kernel(plumb::simt::known_kernel(kernel), grid, block, arguments, shared_bytes,
                                     stream, true, here);
 }
-// ---- launches with attributes: cooperative ones are, clusters are refused, the rest changes no meaning ----
+// ---- launches with attributes: cooperative ones and clusters are, the rest changes no meaning ----
 enum cudaLaunchAttributeID {
   cudaLaunchAttributeIgnore,
   cudaLaunchAttributeAccessPolicyWindow,
@@ -80,6 +100,11 @@ union cudaLaunchAttributeValue {
 struct cudaLaunchAttribute {
   cudaLaunchAttributeID id;
   cudaLaunchAttributeValue val;
+};
+// The driver's names of them.
+struct CUlaunchAttribute {
+  cudaLaunchAttributeID id;
+  cudaLaunchAttributeValue value;
 };
 struct cudaLaunchConfig_t {
   dim3 gridDim, blockDim;
@@ -110,8 +135,10 @@ cudaError_t cudaLaunchKernelEx(plumb::simt::Configured how, void (*kernel)(P...)
 }
 template <class K>
 cudaError_t cudaFuncSetAttribute(K kernel, cudaFuncAttribute attribute, int value) {
+  if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed)
+    return plumb::simt::allow_large_clusters(value != 0);
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
-  return plumb::simt::allow_dynamic_shared(plumb::simt::kernel_address(kernel), value);
+  return plumb::simt::allow_dynamic_shared(plumb::simt::known_kernel(kernel), value);
 }
 template <class K>
 cudaError_t cudaFuncSetCacheConfig(K, cudaFuncCache) {
@@ -144,6 +171,14 @@ cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, K, std::si
   *grid = 8;
   *block = limit > 0 && limit < 256 ? limit : 256;
   return cudaSuccess;
+}
+template <class K>
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, K, const cudaLaunchConfig_t* config) {
+  return plumb::simt::resident_clusters_of(clusters, config);
+}
+template <class K>
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, K, const cudaLaunchConfig_t*) {
+  return plumb::simt::largest_cluster(blocks);
 }
 template <class K, class F>
 cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block, K k, F, int limit = 0) {

@@ -31,8 +31,10 @@ struct Given {
   int allocations = 0;
   std::uint64_t graph_bytes = 0, most_graph_bytes = 0;  // given by nodes
 };
-Given the_given;
-Given& given() { return the_given; }
+Given& given() {
+  static auto& all = *new Given;  // outlives the program's own statics, whose destructors may free memory
+  return all;
+}
 
 const Allocation* allocation_of(const void* p) {
   auto it = given().memory.upper_bound(static_cast<const unsigned char*>(p));

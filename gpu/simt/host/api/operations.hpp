@@ -49,7 +49,7 @@ Operation take_operation(void* p, Here here);
 Operation copy_operation(const cudaMemcpy3DParms& p, Here here);
 Operation fill_operation(const cudaMemsetParams& p, Here here);
 Operation kernel_operation(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                           std::size_t shared_bytes, bool cooperative, Here here);
+                           std::size_t shared_bytes, bool cooperative, Here here, uint3 cluster = {0, 0, 0});
 cudaError_t check_kernel(const void* kernel);
 
 // ---- device_heap.cpp ----

@@ -19,9 +19,10 @@ constexpr ElementType kTypes[] = {{1, 0},      {2, 0},          {4, 0},
                                   {2, 0x7fff}, {0, 0},          {4, 0x7fffffff},
                                   {0, 0}};
 
-void unsupported(const char* what) {
+CUresult unsupported(const char* what, const char* function) {
   plumb::simt::begin_by_itself();
-  plumb::simt::end_unsupported(what, {"cuTensorMapEncodeTiled", 0});
+  plumb::simt::end_unsupported(what, {function, 0});
+  return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 }  // namespace
@@ -36,11 +37,10 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
       static_cast<unsigned>(swizzle) > CU_TENSOR_MAP_SWIZZLE_128B)
     return CUDA_ERROR_INVALID_VALUE;
   const ElementType element = kTypes[type];
-  if (interleave != CU_TENSOR_MAP_INTERLEAVE_NONE || element.bytes == 0) {
-    unsupported(element.bytes == 0 ? "a tensor map whose subnormals are flushed"
-                                   : "an interleaved tensor map");
-    return CUDA_ERROR_NOT_SUPPORTED;
-  }
+  if (interleave != CU_TENSOR_MAP_INTERLEAVE_NONE || element.bytes == 0)
+    return unsupported(
+        element.bytes == 0 ? "a tensor map whose subnormals are flushed" : "an interleaved tensor map",
+        "cuTensorMapEncodeTiled");
   if (fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE && element.nan == 0) return CUDA_ERROR_INVALID_VALUE;
   plumb::simt::TensorTiles tiles;
   tiles.base = static_cast<unsigned char*>(address);
@@ -57,28 +57,21 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
   return plumb::simt::encode(tiles, map) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuGetErrorName(CUresult error, const char** name) {
-  switch (error) {
-    case CUDA_SUCCESS:
-      *name = "CUDA_SUCCESS";
-      return CUDA_SUCCESS;
-    case CUDA_ERROR_NOT_SUPPORTED:
-      *name = "CUDA_ERROR_NOT_SUPPORTED";
-      return CUDA_SUCCESS;
-    case CUDA_ERROR_INVALID_VALUE:
-      *name = "CUDA_ERROR_INVALID_VALUE";
-      return CUDA_SUCCESS;
-    default:
-      *name = nullptr;
-      return CUDA_ERROR_INVALID_VALUE;
-  }
+CUresult cuTensorMapEncodeIm2col(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,
+                                 const cuuint64_t*, const int*, const int*, cuuint32_t, cuuint32_t,
+                                 const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle,
+                                 CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
+  return unsupported("a tensor map of im2col", "cuTensorMapEncodeIm2col");
 }
-CUresult cuGetErrorString(CUresult error, const char** text) { return cuGetErrorName(error, text); }
 
 cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned, unsigned long long,
                                              cudaDriverEntryPointQueryResult* result) {
-  const bool known = std::strcmp(name, "cuTensorMapEncodeTiled") == 0;
-  *function = known ? reinterpret_cast<void*>(&cuTensorMapEncodeTiled) : nullptr;
-  if (result != nullptr) *result = known ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+  *function = nullptr;
+  if (std::strcmp(name, "cuTensorMapEncodeTiled") == 0)
+    *function = reinterpret_cast<void*>(&cuTensorMapEncodeTiled);
+  if (std::strcmp(name, "cuTensorMapEncodeIm2col") == 0)
+    *function = reinterpret_cast<void*>(&cuTensorMapEncodeIm2col);
+  if (result != nullptr)
+    *result = *function != nullptr ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
   return cudaSuccess;
 }

@@ -2,16 +2,8 @@
 #pragma once
 #include <cstdint>
 
-#include "gpu/simt/host/api/types.hpp"
+#include "gpu/simt/host/api/driver.hpp"
 
-enum CUresult {
-  CUDA_SUCCESS = 0,
-  CUDA_ERROR_INVALID_VALUE = 1,
-  CUDA_ERROR_NOT_INITIALIZED = 3,
-  CUDA_ERROR_NOT_FOUND = 500,
-  CUDA_ERROR_NOT_SUPPORTED = 801,
-  CUDA_ERROR_UNKNOWN = 999
-};
 using cuuint32_t = std::uint32_t;
 using cuuint64_t = std::uint64_t;
 
@@ -60,11 +52,17 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
                                 const cuuint32_t* box, const cuuint32_t* every,
                                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill);
+/// im2col is not supported: a program ends with exit code 3.
+CUresult cuTensorMapEncodeIm2col(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address,
+                                 const cuuint64_t* sizes, const cuuint64_t* strides, const int* lower,
+                                 const int* upper, cuuint32_t channels, cuuint32_t pixels,
+                                 const cuuint32_t* every, CUtensorMapInterleave interleave,
+                                 CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+                                 CUtensorMapFloatOOBfill fill);
+using PFN_cuTensorMapEncodeIm2col_v12000 = decltype(&cuTensorMapEncodeIm2col);
+using PFN_cuTensorMapEncodeIm2col = PFN_cuTensorMapEncodeIm2col_v12000;
 using PFN_cuTensorMapEncodeTiled_v12000 = decltype(&cuTensorMapEncodeTiled);
 using PFN_cuTensorMapEncodeTiled = PFN_cuTensorMapEncodeTiled_v12000;
-CUresult cuGetErrorString(CUresult error, const char** text);
-CUresult cuGetErrorName(CUresult error, const char** name);
-inline CUresult cuInit(unsigned) { return CUDA_SUCCESS; }
 
 enum cudaDriverEntryPointQueryResult {
   cudaDriverEntryPointSuccess = 0,

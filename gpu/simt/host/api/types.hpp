@@ -225,7 +225,8 @@ enum cudaDeviceAttr {
   cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
   cudaDevAttrHostRegisterSupported = 99,
   cudaDevAttrMaxBlocksPerMultiprocessor = 106,
-  cudaDevAttrMemoryPoolsSupported = 115
+  cudaDevAttrMemoryPoolsSupported = 115,
+  cudaDevAttrClusterLaunch = 120
 };
 enum cudaComputeMode {
   cudaComputeModeDefault,
@@ -235,7 +236,13 @@ enum cudaComputeMode {
 };
 enum cudaFuncAttribute {
   cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
-  cudaFuncAttributePreferredSharedMemoryCarveout
+  cudaFuncAttributePreferredSharedMemoryCarveout = 9,
+  cudaFuncAttributeClusterDimMustBeSet = 10,
+  cudaFuncAttributeRequiredClusterWidth = 11,
+  cudaFuncAttributeRequiredClusterHeight = 12,
+  cudaFuncAttributeRequiredClusterDepth = 13,
+  cudaFuncAttributeNonPortableClusterSizeAllowed = 14,
+  cudaFuncAttributeClusterSchedulingPolicyPreference = 15
 };
 enum cudaSharedCarveout {
   cudaSharedmemCarveoutDefault = -1,
@@ -315,8 +322,8 @@ struct cudaDeviceProp {
   char luid[8];
   std::size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin, sharedMemPerMultiprocessor,
       reservedSharedMemPerBlock, totalConstMem, memPitch, textureAlignment, texturePitchAlignment;
-  int major, minor, multiProcessorCount, warpSize, maxThreadsPerBlock, maxThreadsPerMultiProcessor,
-      maxBlocksPerMultiProcessor, cooperativeLaunch;
+  int major, minor, clusterLaunch, multiProcessorCount, warpSize, maxThreadsPerBlock,
+      maxThreadsPerMultiProcessor, maxBlocksPerMultiProcessor, cooperativeLaunch;
   int computeMode, clockRate, memoryClockRate, memoryBusWidth, l2CacheSize, persistingL2CacheMaxSize,
       maxThreadsDim[3], maxGridSize[3];
   int regsPerBlock, regsPerMultiprocessor, concurrentKernels, canMapHostMemory, unifiedAddressing,

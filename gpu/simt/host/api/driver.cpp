@@ -1,0 +1,161 @@
+#include "gpu/simt/host/api/driver.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "gpu/simt/host/api/devices.hpp"
+#include "gpu/simt/host/api/operations.hpp"
+
+using plumb::simt::Here;
+
+namespace {
+
+CUresult of(cudaError_t e) { return static_cast<CUresult>(e); }
+void* at(CUdeviceptr p) { return reinterpret_cast<void*>(p); }
+
+CUresult unsupported(const char* what, Here here) {
+  plumb::simt::begin_by_itself();
+  plumb::simt::end_unsupported(what, here);
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+constexpr const char* kModule = "a module of code for a device (the driver's cuModule... and cuLaunchKernel)";
+
+// The device has one.
+CUcontext the_context() {
+  static int context;
+  return reinterpret_cast<CUcontext>(&context);
+}
+
+CUresult fill(CUdeviceptr p, unsigned value, unsigned element_bytes, std::size_t count, CUstream s,
+              Here here) {
+  plumb::simt::begin_by_itself();
+  const auto lock = plumb::simt::enter_engine();
+  cudaMemsetParams fill{};
+  fill.dst = at(p);
+  fill.value = value;
+  fill.elementSize = element_bytes;
+  fill.width = count;
+  fill.height = 1;
+  return of(plumb::simt::queue(s, cudaGraphNodeTypeMemset, plumb::simt::fill_operation(fill, here)));
+}
+
+}  // namespace
+
+CUresult cuGetErrorName(CUresult error, const char** name) {
+  *name = nullptr;
+  switch (error) {
+#define PLUMB_DRIVER_ERROR(word, value) \
+  case word:                            \
+    *name = #word;                      \
+    break;
+    PLUMB_DRIVER_ERRORS(PLUMB_DRIVER_ERROR)
+#undef PLUMB_DRIVER_ERROR
+  }
+  return *name != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+CUresult cuGetErrorString(CUresult error, const char** text) { return cuGetErrorName(error, text); }
+
+CUresult cuDriverGetVersion(int* version) { return of(cudaDriverGetVersion(version)); }
+CUresult cuDeviceGetCount(int* count) { return of(cudaGetDeviceCount(count)); }
+CUresult cuDeviceGet(CUdevice* device, int number) {
+  *device = number;
+  return number == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+CUresult cuDeviceGetName(char* name, int bytes, CUdevice device) {
+  if (bytes < 1) return CUDA_ERROR_INVALID_VALUE;
+  cudaDeviceProp p{};
+  const cudaError_t e = cudaGetDeviceProperties(&p, device);
+  const std::size_t length = std::min(std::strlen(p.name), static_cast<std::size_t>(bytes) - 1);
+  std::memcpy(name, p.name, length);
+  name[length] = 0;
+  return of(e);
+}
+CUresult cuDeviceTotalMem(std::size_t* bytes, CUdevice device) {
+  cudaDeviceProp p{};
+  const cudaError_t e = cudaGetDeviceProperties(&p, device);
+  *bytes = p.totalGlobalMem;
+  return of(e);
+}
+CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
+  cudaDeviceProp p{};
+  const cudaError_t e = cudaGetDeviceProperties(&p, device);
+  *major = p.major;
+  *minor = p.minor;
+  return of(e);
+}
+
+CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
+  return of(cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(attribute), device));
+}
+
+CUresult cuCtxCreate(CUcontext* context, unsigned, CUdevice device) {
+  return cuDevicePrimaryCtxRetain(context, device);
+}
+CUresult cuCtxDestroy(CUcontext) { return cuCtxSynchronize(); }
+CUresult cuCtxGetCurrent(CUcontext* context) {
+  *context = the_context();
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxSetCurrent(CUcontext context) {
+  return context == nullptr || context == the_context() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+CUresult cuCtxSynchronize() { return of(cudaDeviceSynchronize()); }
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+  *context = the_context();
+  return device == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+CUresult cuDevicePrimaryCtxRelease(CUdevice) { return CUDA_SUCCESS; }
+
+CUresult cuMemAlloc(CUdeviceptr* p, std::size_t bytes) {
+  void* memory = nullptr;
+  const cudaError_t e = cudaMalloc(&memory, bytes);
+  *p = reinterpret_cast<CUdeviceptr>(memory);
+  return of(e);
+}
+CUresult cuMemFree(CUdeviceptr p) { return of(cudaFree(at(p))); }
+CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, std::size_t bytes, Here here) {
+  return of(cudaMemcpy(at(to), from, bytes, cudaMemcpyHostToDevice, here));
+}
+CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes, Here here) {
+  return of(cudaMemcpy(to, at(from), bytes, cudaMemcpyDeviceToHost, here));
+}
+CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, Here here) {
+  return of(cudaMemcpy(at(to), at(from), bytes, cudaMemcpyDeviceToDevice, here));
+}
+CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, std::size_t bytes, CUstream s, Here here) {
+  return of(cudaMemcpyAsync(at(to), from, bytes, cudaMemcpyHostToDevice, s, here));
+}
+CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, std::size_t bytes, CUstream s, Here here) {
+  return of(cudaMemcpyAsync(to, at(from), bytes, cudaMemcpyDeviceToHost, s, here));
+}
+CUresult cuMemsetD8Async(CUdeviceptr p, unsigned char value, std::size_t count, CUstream s, Here here) {
+  return fill(p, value, 1, count, s, here);
+}
+CUresult cuMemsetD16Async(CUdeviceptr p, unsigned short value, std::size_t count, CUstream s, Here here) {
+  return fill(p, value, 2, count, s, here);
+}
+CUresult cuMemsetD32Async(CUdeviceptr p, unsigned value, std::size_t count, CUstream s, Here here) {
+  return fill(p, value, 4, count, s, here);
+}
+CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
+  return of(cudaStreamCreateWithFlags(stream, flags));
+}
+CUresult cuStreamDestroy(CUstream stream) { return of(cudaStreamDestroy(stream)); }
+CUresult cuStreamSynchronize(CUstream stream) { return of(cudaStreamSynchronize(stream)); }
+
+CUresult cuModuleLoad(CUmodule*, const char*, Here here) { return unsupported(kModule, here); }
+CUresult cuModuleLoadData(CUmodule*, const void*, Here here) { return unsupported(kModule, here); }
+CUresult cuModuleLoadDataEx(CUmodule*, const void*, unsigned, CUjit_option*, void**, Here here) {
+  return unsupported(kModule, here);
+}
+CUresult cuModuleUnload(CUmodule, Here here) { return unsupported(kModule, here); }
+CUresult cuModuleGetFunction(CUfunction*, CUmodule, const char*, Here here) {
+  return unsupported(kModule, here);
+}
+CUresult cuModuleGetGlobal(CUdeviceptr*, std::size_t*, CUmodule, const char*, Here here) {
+  return unsupported(kModule, here);
+}
+CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                        CUstream, void**, void**, Here here) {
+  return unsupported(kModule, here);
+}

@@ -1,0 +1,3 @@
+// CUDA's header of this name is the second half of cuda_fp16.h.
+#pragma once
+#include <cuda_fp16.h>
