@@ -192,7 +192,7 @@ void Conv2d::describe(CaseSpace& space) {
   space.small_extent("s", {1, 2, 3, 4, 5, 7})
       .small_extent("stride", {1, 2, 3, 5})
       .small_extent("pad", {0, 1, 2, 4});
-  space.small_extent("dilation", {1, 2, 3}).fills({exact, wide, index, real, positive, scaled, hostile});
+  space.small_extent("dilation", {1, 2, 3}).fills({exact, wide, index, real, positive, scaled, hostile, few});
   const auto side = [](const Point& p, const char* image, const char* filter) {
     const double free = p[image] + 2 * p["pad"] - p["dilation"] * (p[filter] - 1) - 1;
     return free < 0 ? 0 : std::floor(free / p["stride"]) + 1;

@@ -21,7 +21,7 @@ void Gemm::describe(CaseSpace& space) {
       .scalar("alpha", "1")
       .scalar("beta", "0")
       .words("zeros", {"0", "0.5"});
-  space.fills({exact, wide, index, real, positive, scaled, hostile});
+  space.fills({exact, wide, index, real, positive, scaled, hostile, few});
   space.terms([](const Point& p) { return p["k"]; });
   space.work([](const Point& p) { return p["m"] * p["n"] * p["k"]; },
              [](const Point& p) { return p["m"] * p["k"] + p["k"] * p["n"] + p["m"] * p["n"]; });

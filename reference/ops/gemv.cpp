@@ -16,7 +16,7 @@ namespace plumb {
 void Gemv::describe(CaseSpace& space) {
   using enum Fill;
   space.extent("rows").extent("cols").scalar("alpha", "1").scalar("beta", "0");
-  space.fills({exact, wide, index, real, positive, scaled, hostile});
+  space.fills({exact, wide, index, real, positive, scaled, hostile, few});
   space.terms([](const Point& p) { return p["cols"]; });
   space.work([](const Point& p) { return p["rows"] * p["cols"]; },
              [](const Point& p) { return p["rows"] * p["cols"] + p["rows"] + p["cols"]; });

@@ -16,7 +16,7 @@ namespace plumb {
 void Sddmm::describe(CaseSpace& space) {
   using enum Fill;
   space.extent("rows").extent("cols").extent("k").sparse("rows", "cols");
-  space.fills({exact, wide, index, real, positive, scaled, hostile});
+  space.fills({exact, wide, index, real, positive, scaled, hostile, few});
   space.terms([](const Point& p) { return p["k"]; });
   space.work([](const Point& p) { return expected_entries(p, "rows", "cols") * p["k"]; },
              [](const Point& p) {
