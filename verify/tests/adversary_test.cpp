@@ -138,6 +138,10 @@ TEST_CASE("a read behind a workspace is detected, though no number shows it") {
   meets("reads_behind_workspace", {Verdict::crash}, "SIGSEGV");
 }
 
+TEST_CASE("a read before the first array is detected, though no number shows it") {
+  meets("reads_before_the_image", {Verdict::crash}, "SIGSEGV");
+}
+
 TEST_CASE("a kernel that hangs is ended at the time limit") {
   meets("deadlock", {Verdict::timeout}, "did not end", 0.3);
   meets("spins", {Verdict::timeout}, "did not end", 0.3);
