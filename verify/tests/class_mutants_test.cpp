@@ -4,6 +4,7 @@
 // spoiled, so each case is judged once, and kills the mutants of all classes that it meets.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -18,7 +19,8 @@ namespace plumb {
 namespace {
 
 // One element of one output, the largest, off by one part in 128, which is what a scalar or a term narrowed to bf16 may do. Where there is
-// none but zeros, NaN and infinities, the first is replaced. Where nothing is to be written, the first place behind is written.
+// none but zeros, subnormal numbers, NaN and infinities, one is replaced. Where nothing is to be written, the first place behind is
+// written.
 template <class T>
 void spoil_values(const ArrayInfo& a) {
   T* const data = static_cast<T*>(a.data);
@@ -29,9 +31,9 @@ void spoil_values(const ArrayInfo& a) {
       if (std::isfinite(*v) && (!std::isfinite(*largest) || std::fabs(*v) > std::fabs(*largest))) largest = v;
     }
   }
-  *largest = !std::isfinite(*largest) || a.span_bytes() == 0 ? T(0)
-             : *largest == T(0)                              ? T(1)
-                                                             : *largest * T(1.0078125);
+  *largest = !std::isfinite(*largest) || a.span_bytes() == 0       ? T(0)
+             : std::fabs(*largest) < std::numeric_limits<T>::min() ? T(1)
+                                                                   : *largest * T(1.0078125);
 }
 
 void spoil(const CallInfo& call) {
