@@ -199,11 +199,11 @@ void check_case(const std::string& id) {
   const std::size_t elements = want.value.size(), step = std::max<std::size_t>(1, elements / 4);
   for (std::size_t e = 0; e < elements; e += step) {
     const double bound = Op::bound(t, 0, want.value[e], want.magnitude[e], want.terms[e]);
-    for (const auto& [order, got] :
+    for (const std::pair<std::string, T>& of_order :
          orders(terms_of<T>(made.problem, made.in, made.out, static_cast<std::int64_t>(e)))) {
-      CAPTURE(order);
+      CAPTURE(of_order.first);
       CAPTURE(e);
-      CHECK(std::fabs(static_cast<double>(got) - want.value[e]) <= bound);
+      CHECK(std::fabs(static_cast<double>(of_order.second) - want.value[e]) <= bound);
     }
   }
 }

@@ -56,7 +56,7 @@ Record judge_killed(int times, OomCounter counter) {
   REQUIRE(ftruncate(file, times) == 0);
   close(file);
   setenv("PLUMB_TEST_KILLS", path, 1);
-  const Record r = judge("killed", 60, std::move(counter));
+  Record r = judge("killed", 60, std::move(counter));
   unlink(path);
   return r;
 }
@@ -76,7 +76,7 @@ std::string judged_under(const std::string& limit) {
   return text;
 }
 
-void meets(const std::string& variant, std::set<Verdict> verdicts, const std::string& words = "",
+void meets(const std::string& variant, const std::set<Verdict>& verdicts, const std::string& words = "",
            double timeout = 60) {
   INFO(variant);
   const Record r = judge(variant, timeout);
