@@ -35,8 +35,9 @@ std::string_view word_of(const std::pair<E, std::string_view> (&words)[N], E val
 
 constexpr std::pair<Dtype, std::string_view> kDtypes[] = {{Dtype::f32, "f32"}, {Dtype::f64, "f64"}};
 constexpr std::pair<Fill, std::string_view> kFills[] = {
-    {Fill::exact, "exact"},       {Fill::wide, "wide"},     {Fill::index, "index"},     {Fill::real, "real"},
-    {Fill::positive, "positive"}, {Fill::scaled, "scaled"}, {Fill::hostile, "hostile"}, {Fill::own, "own"}};
+    {Fill::exact, "exact"},     {Fill::wide, "wide"},         {Fill::index, "index"},
+    {Fill::real, "real"},       {Fill::positive, "positive"}, {Fill::scaled, "scaled"},
+    {Fill::hostile, "hostile"}, {Fill::few, "few"},           {Fill::own, "own"}};
 constexpr std::pair<Tier, std::string_view> kTiers[] = {
     {Tier::smoke, "smoke"}, {Tier::full, "full"}, {Tier::stress, "stress"}};
 constexpr std::pair<Arithmetic, std::string_view> kArithmetics[] = {{Arithmetic::native, "native"},
@@ -169,6 +170,9 @@ std::string_view describe(Fill fill) {
       return "rows and columns multiplied by powers of two: norm-wise shortcuts, reduced range";
     case Fill::hostile:
       return "NaN, infinities, subnormals, -0, huge and tiny values in single places and whole rows";
+    case Fill::few:
+      return "few different values, in runs or mixed: equal terms are rounded alike, and the roundings of a "
+             "long sum add up";
     case Fill::own:
       return "the values of the file that matrix=FILE names, other operands uniform in (-1, 1): the user's "
              "own data";

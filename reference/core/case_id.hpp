@@ -17,12 +17,12 @@ namespace plumb {
 enum class Dtype : std::uint8_t { f32, f64 };
 
 /// How operands are filled; describe(Fill) says which faults each of them alone can show.
-enum class Fill : std::uint8_t { exact, wide, index, real, positive, scaled, hostile, own };
+enum class Fill : std::uint8_t { exact, wide, index, real, positive, scaled, hostile, few, own };
 
 enum class Tier : std::uint8_t { smoke, full, stress };
 
-inline constexpr Fill kAllFills[] = {Fill::exact,    Fill::wide,   Fill::index,   Fill::real,
-                                     Fill::positive, Fill::scaled, Fill::hostile, Fill::own};
+inline constexpr Fill kAllFills[] = {Fill::exact,  Fill::wide,    Fill::index, Fill::real, Fill::positive,
+                                     Fill::scaled, Fill::hostile, Fill::few,   Fill::own};
 
 [[nodiscard]] std::string_view name(Dtype);
 [[nodiscard]] std::string_view name(Fill);

@@ -107,7 +107,7 @@ class CaseSpace {
   /// Multiply-adds, and elements of all arrays together, of one case.
   CaseSpace& work(std::function<double(const Point&)> multiply_adds,
                   std::function<double(const Point&)> elements);
-  /// The most terms that one output element sums: keeps the exact and wide fills exact.
+  /// The most terms that one output element sums: keeps the exact and wide fills exact, and the bound of few close.
   CaseSpace& terms(std::function<double(const Point&)> most);
   /// What else must hold, such as a filter that fits its padded image.
   CaseSpace& where(std::function<bool(const Point&)> holds);
@@ -168,7 +168,7 @@ class CaseSpace {
     std::vector<std::pair<std::size_t, std::string>> together;  // parameters of form(), with their values
   };
   [[nodiscard]] const Derived* derived_of(std::size_t parameter) const;
-  [[nodiscard]] bool keeps_exact(const Point&) const;
+  [[nodiscard]] bool fill_tells(const Point&) const;
   std::string op_;
   std::vector<Parameter> parameters_;
   std::function<double(const Point&)> multiply_adds_, elements_, terms_;

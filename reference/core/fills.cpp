@@ -16,9 +16,28 @@ double symmetric(std::uint64_t seed, std::uint64_t stream, std::uint64_t i) {
 
 }  // namespace
 
+FewValues::FewValues(std::uint64_t seed, std::uint64_t stream)
+    : seed_(seed),
+      stream_(stream + 10),
+      most_(static_cast<std::uint64_t>(2 * std::exp(random_unit(seed, stream_, 0) * std::log(30.5)))),
+      shared_(random_below(seed, stream_, 1, 3) == 0),
+      runs_(!shared_ && random_below(seed, stream_, 2, 2) == 0),
+      negative_(random_below(seed, stream_, 3, 2) == 0) {}
+
+double FewValues::at(std::int64_t line, std::int64_t place, std::int64_t length) const {
+  const auto row = shared_ ? 0 : static_cast<std::uint64_t>(line);
+  const std::uint64_t values = shared_ ? most_ : 1 + random_below(seed_, stream_ + 1, row, most_);
+  const auto which =
+      runs_ ? static_cast<std::uint64_t>(place) * values / static_cast<std::uint64_t>(length)
+            : random_below(seed_, stream_ + 2, static_cast<std::uint64_t>(line * length + place), values);
+  const double value = random_unit(seed_, stream_ + 3, row * 61 + which) * (4.0 / 3) - 1.0 / 3 + 0x1p-54;
+  return negative_ ? -value : value;
+}
+
 template <class T>
 void fill_values(T* data, std::int64_t rows, std::int64_t cols, Fill fill, Role role, std::uint64_t seed,
                  std::uint64_t stream) {
+  const FewValues few(seed, stream);
   const auto value = [&](std::int64_t i, std::int64_t j) -> double {
     const auto row = static_cast<std::uint64_t>(i), at = static_cast<std::uint64_t>(i * cols + j);
     switch (fill) {
@@ -39,6 +58,8 @@ void fill_values(T* data, std::int64_t rows, std::int64_t cols, Fill fill, Role 
         return std::ldexp(symmetric(seed, stream, at),
                           static_cast<int>(random_below(seed, stream + 8, line, 25)) - 12);
       }
+      case Fill::few:
+        return role == Role::right ? few.at(j, i, rows) : few.at(i, j, cols);
       case Fill::real:
       case Fill::hostile:
       case Fill::own:

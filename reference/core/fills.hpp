@@ -17,10 +17,25 @@ enum class Role : std::uint8_t { left, right, addend };
 ///   real      uniform (-1, 1);  positive  uniform (0, 1)
 ///   scaled    real times 2^e, e in [-12, 12] drawn per row (left, addend) or per column (right)
 ///   hostile   real, with special values at each class of position (special_values.hpp)
+///   few       the values of FewValues, line by line: a row (left, addend) or a column (right)
 ///   own       as real; the sparse operand keeps its file's values (make_sparse)
 template <class T>
 void fill_values(T* data, std::int64_t rows, std::int64_t cols, Fill fill, Role role, std::uint64_t seed,
                  std::uint64_t stream);
+
+/// Few different values, so that terms of a sum are equal, and so are their roundings. The seed decides how many values there are, whether
+/// all lines share them (then they stand mixed) or each line has its own, mixed or in runs, down to one value for a line, and their sign.
+/// Three of four values have that sign: long sums of them do not cancel, and an answer of zeros shows.
+class FewValues {
+ public:
+  FewValues(std::uint64_t seed, std::uint64_t stream);
+  /// The value at `place` of a line of `length` elements.
+  [[nodiscard]] double at(std::int64_t line, std::int64_t place, std::int64_t length) const;
+
+ private:
+  std::uint64_t seed_, stream_, most_;  // most_: values of one line
+  bool shared_, runs_, negative_;
+};
 
 /// Scales `count` values of (-1, 1) into the subnormal range of T: by 2^-6 times the smallest normal number, so that a sum
 /// of up to 64 of them is subnormal. What then computes with subnormals flushed to 0 loses all of its answer.

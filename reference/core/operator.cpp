@@ -7,6 +7,16 @@
 
 namespace plumb {
 
+double sum_of_roundings(Fill fill, double n) {
+  if (fill == Fill::few) return n;       // n u M for any n: Jeannerod and Rump (2013)
+  const double walk = 4 * std::sqrt(n);  // measured: 1.0 to 1.5 sqrt(n) on positive data
+  // a user's values may differ by any factor: after one large term every later addition rounds at its size
+  const bool walks = fill == Fill::positive || fill == Fill::own;
+  return walks ? walk : std::min(walk, 16.0);
+}
+
+Fill fill_of_one_sign(Fill fill) { return is_bitwise(fill) || fill == Fill::few ? fill : Fill::positive; }
+
 double sum_bound(const Tolerance& t, double value, double magnitude, std::int64_t terms) {
   const double n = static_cast<double>(terms), u = t.unit();
   if (is_bitwise(t.fill)) {
@@ -14,11 +24,9 @@ double sum_bound(const Tolerance& t, double value, double magnitude, std::int64_
     const double flushed = t.arithmetic == Arithmetic::flushed ? (n + 1) * t.smallest_normal() : 0;
     return magnitude > 0 && magnitude < flushed ? flushed : 0;
   }
-  const double drift =
-      4 * std::sqrt(n);  // random walk of n roundings, measured 1.0 to 1.5 sqrt(n) on positive data
-  // a user's values may differ by any factor: after one large term every later addition rounds at its size
-  const bool walks = t.fill == Fill::positive || t.fill == Fill::own;
-  const double native = (walks ? drift : std::min(drift, 16.0)) * u * magnitude;
+  // where roundings add up, those of the product and of alpha count too
+  const bool few = t.fill == Fill::few;
+  const double native = sum_of_roundings(t.fill, few ? n + 2 : n) * u * magnitude;
   const double underflow = n * t.eta();
   const double doubled = u * std::fabs(value) + 8 * n * u * u * magnitude;
   switch (t.arithmetic) {
@@ -31,7 +39,7 @@ double sum_bound(const Tolerance& t, double value, double magnitude, std::int64_
     // each operand keeps 22 bits (2 u each), and the product of the two low parts is dropped (4 u): 8 u per product, which shows
     // where there are few terms; from four terms on the fp32 bound holds it
     case Arithmetic::tf32x3:
-      return std::max(native, 12 * u * magnitude) + underflow;
+      return std::max(few ? native + 8 * u * magnitude : native, 12 * u * magnitude) + underflow;
     case Arithmetic::pairwise:
       return std::min(native, (2 * std::log2(n + 1) + 8) * u * magnitude) + underflow;
     case Arithmetic::compensated:
@@ -66,7 +74,7 @@ template double affine_magnitude<double>(double, double, double, std::int64_t);
 
 double sum_bound_of_one_sign(const Tolerance& t, double value, double magnitude, std::int64_t terms) {
   Tolerance drifting = t;
-  if (!is_bitwise(t.fill)) drifting.fill = Fill::positive;
+  drifting.fill = fill_of_one_sign(t.fill);
   return sum_bound(drifting, value, magnitude, terms);
 }
 

@@ -88,8 +88,16 @@ struct Tolerance {
   [[nodiscard]] double eta() const { return dtype == Dtype::f32 ? kEta<float> : kEta<double>; }
 };
 
+/// What n roundings of a plain sum in any order may amount to, in units of the largest of them.
+/// Roundings of different terms go up and down: a random walk, 4 sqrt(n), or 16 where the partial sums stay small (zero-mean data).
+/// Equal terms are rounded by equal amounts, which add up: where terms may repeat (fill few), n, the worst case.
+[[nodiscard]] double sum_of_roundings(Fill, double n);
+
+/// As a fill says it of sums whose terms have one sign, whatever the fill draws: positive, or few where terms repeat too.
+[[nodiscard]] Fill fill_of_one_sign(Fill);
+
 /// The bound of a sum of `terms` products with magnitude M: 0 (bitwise) for the exact, wide and index fills;
-/// min(4 sqrt(n), 16) u M for zero-mean data, 4 sqrt(n) u M for positive data, and what the declared arithmetic adds or takes.
+/// sum_of_roundings() u M for others, and what the declared arithmetic adds or takes.
 /// Underflow adds n eta. Measured: honest fp32 sums of zero-mean products stay under 6 u M for n from 16 to 8192.
 /// Arithmetic::flushed adds (n + 1) m, m the smallest normal number. Flushing a number to 0 errs by less than m. Each of the
 /// at most n additions flushes its addend or its result, never both: without the addend the result is the value in memory,

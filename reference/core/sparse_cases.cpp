@@ -54,6 +54,13 @@ void fill_csr_values(Csr<T>& a, Fill fill, std::uint64_t seed, std::uint64_t str
   a.val.resize(a.col.size());
   fill_values(a.val.data(), 1, a.nnz(), fill == Fill::index ? Fill::exact : fill, Role::left, seed, stream);
   if (fill == Fill::wide || fill == Fill::exact) shrink_long_rows(a, fill);
+  if (fill == Fill::few) {
+    const FewValues few(seed, stream);
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+      const std::int32_t begin = a.row_ptr[i], end = a.row_ptr[i + 1];
+      for (std::int32_t k = begin; k < end; ++k) a.val[k] = static_cast<T>(few.at(i, k - begin, end - begin));
+    }
+  }
   if (fill == Fill::hostile) place_row_specials(a, seed, stream + 1);
   if (fill == Fill::scaled || fill == Fill::index) {  // these two speak of rows, and here a row is ragged
     for (std::int64_t i = 0; i < a.rows; ++i) {

@@ -20,8 +20,8 @@ namespace plumb {
 /// Order     A (X W) and (A X) W give the same Z within rounding; by_cost takes the one with fewer
 ///           multiplications.
 /// Values    NaN passes ReLU; a row of Z of which one is NaN or +Inf answers NaN, a row of -Inf too.
-/// Bound     |A| (|X| |W1|) + |b1| carried through both layers, 4 sqrt(n) u of it per sum of n terms
-///           (reference_gcn).
+/// Bound     |A| (|X| |W1|) + |b1| carried through both layers, (n + 2) u of it per sum of n terms,
+///           which may be equal and drift (reference_gcn).
 /// Cost      2 flop per product of the cheaper order (gcn_products).
 /// Errors    validate() refuses shapes that do not fit and malformed CSR.
 /// Source    T. N. Kipf and M. Welling, Semi-supervised classification with graph convolutional networks,

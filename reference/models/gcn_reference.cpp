@@ -22,9 +22,10 @@ struct Carried {
       : value(make_dense<double>(rows, cols)), bound(value), magnitude(value) {}
 };
 
-/// Roundings that `terms` products leave, times the magnitude: a candidate sums in any order.
+/// Roundings that `terms` products leave, times the magnitude: a candidate sums in any order, and products of a user's network may be
+/// few different values.
 double rounding(Dtype candidate, double magnitude, std::int64_t terms) {
-  return sum_bound({Fill::positive, Arithmetic::native, candidate}, 0, magnitude, terms);
+  return sum_bound({Fill::few, Arithmetic::native, candidate}, 0, magnitude, terms);
 }
 
 /// X W of the first layer, X exact but for its input error.
@@ -121,7 +122,7 @@ void apply_relu(Carried& z) {
 /// LogSoftmax of the logits, each anywhere within its bound. d y_j = d z_j - sum_k p_k d z_k: the logit's own bound and at
 /// most the row's largest. What computing it adds is the bound of log_softmax.hpp.
 void add_log_softmax(Dtype candidate, GcnReference& reference) {
-  const Tolerance tolerance{Fill::real, Arithmetic::native, candidate};
+  const Tolerance tolerance{Fill::few, Arithmetic::native, candidate};
   const Dense<double>& z = reference.logits;
   const std::int64_t n = z.cols;
   reference.log_softmax = make_dense<double>(z.rows, n);

@@ -26,7 +26,7 @@ namespace plumb {
 ///           followed by ReLU, for bias > 0 it does not. A row without a non-zero stays so. `biases` go
 ///           everywhere: one above 0 makes a value of a row without a non-zero. NaN stays NaN and counts as a
 ///           non-zero. A cap of infinity cuts nothing.
-/// Bound     per element of one layer 4 sqrt(n) u M, M = sum |y||w| + |bias|, n = terms + 1; the interval is
+/// Bound     per element of one layer (n + 2) u M, M = sum |y||w| + |bias|, n = terms + 1; the interval is
 ///           carried at the kinks 0 and cap, and at Z == 0 where bias > 0. Above the largest fp32 number it
 ///           reaches to infinity.
 /// Cost      2 flop per edge and active row; with `biases` every row counts as active.

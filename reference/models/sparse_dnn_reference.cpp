@@ -153,7 +153,8 @@ SdnnBand reference_layer(const SparseDnn& net, std::int64_t l, const SdnnBand& y
         out.low[at] = out.high[at] = out.value[at];
         continue;
       }
-      const Tolerance fp32{Fill::positive, Arithmetic::native, Dtype::f32};
+      // a user's weights may be equal, and so may inputs: at the cap they are
+      const Tolerance fp32{Fill::few, Arithmetic::native, Dtype::f32};
       const double slack = sum_bound(fp32, activated, magnitude[r] + std::fabs(bias), terms);
       out.low[at] = clamp_to_cap(low[r] - slack + bias, cap);
       out.high[at] = clamp_to_cap(high[r] + slack + bias, cap);

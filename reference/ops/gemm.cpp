@@ -21,7 +21,7 @@ void Gemm::describe(CaseSpace& space) {
       .scalar("alpha", "1")
       .scalar("beta", "0")
       .words("zeros", {"0", "0.5"});
-  space.fills({exact, wide, index, real, positive, scaled, hostile});
+  space.fills({exact, wide, index, real, positive, scaled, hostile, few});
   space.terms([](const Point& p) { return p["k"]; });
   space.work([](const Point& p) { return p["m"] * p["n"] * p["k"]; },
              [](const Point& p) { return p["m"] * p["k"] + p["k"] * p["n"] + p["m"] * p["n"]; });
@@ -81,6 +81,9 @@ void Gemm::cases(CaseList& list) {
            "alpha multiplies what products lost to underflow");
   list.add(Tier::smoke, "m=200,n=300,k=100", {exact, real},
            "the first size of the classical sweep, non-square");
+  list.add_hostile(
+      Tier::smoke, "m=1,n=9,k=211,alpha=1.2345679e-30", 3,
+      "one row, for which libraries multiply an operand by alpha: tiny becomes 0, and that times Inf NaN");
   list.add_hostile(Tier::smoke, "m=35,n=37,k=41,alpha=0.5,beta=2", 7,
                    "every special value at every class of position");
 

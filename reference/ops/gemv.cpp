@@ -16,7 +16,7 @@ namespace plumb {
 void Gemv::describe(CaseSpace& space) {
   using enum Fill;
   space.extent("rows").extent("cols").scalar("alpha", "1").scalar("beta", "0");
-  space.fills({exact, wide, index, real, positive, scaled, hostile});
+  space.fills({exact, wide, index, real, positive, scaled, hostile, few});
   space.terms([](const Point& p) { return p["cols"]; });
   space.work([](const Point& p) { return p["rows"] * p["cols"]; },
              [](const Point& p) { return p["rows"] * p["cols"] + p["rows"] + p["cols"]; });
@@ -54,6 +54,9 @@ void Gemv::cases(CaseList& list) {
            "alpha == 0: zeros, even where A and x hold NaN");
   list.add(Tier::smoke, "rows=101,cols=103,alpha=0,beta=2", {exact, hostile},
            "alpha == 0: y is scaled, A and x are not read");
+  list.add_hostile(
+      Tier::smoke, "rows=1,cols=211,alpha=1.2345679e-30", 3,
+      "one row, for which libraries multiply an operand by alpha: tiny becomes 0, and that times Inf NaN");
   list.add_hostile(Tier::smoke, "rows=67,cols=41,alpha=0.5,beta=2", 28,
                    "every special value at every class of position");
 

@@ -74,8 +74,9 @@ double drift_of_sum(const std::vector<W>& terms, W sum) {
 double additions_of(std::int64_t terms) { return static_cast<double>(std::max<std::int64_t>(terms, 1) - 1); }
 
 // The part of the bound for the additions of a plain sum.
-double random_walk(std::int64_t terms) {
-  return std::min(additions_of(terms), 4 * std::sqrt(additions_of(terms)));
+double roundings(const Tolerance& t, std::int64_t terms) {
+  const double additions = additions_of(terms);
+  return std::min(additions, sum_of_roundings(fill_of_one_sign(t.fill), additions));
 }
 
 }  // namespace
@@ -85,7 +86,7 @@ void LogSoftmax::describe(CaseSpace& space) {
   using enum Fill;
   space.extent("rows").extent("cols").words("scale", {"1", "10", "30.7310586", "1000"});
   space.words("special", {"none", "neg_inf", "nan", "pos_inf", "equal", "shift"});
-  space.fills({real, positive, scaled, hostile});
+  space.fills({real, positive, scaled, hostile, few});
   // every third row is special; rows of equal elements alone have one answer
   space.where([](const Point& p) { return p.word("special") == "none" || p["rows"] > 1; });
   space.work([](const Point& p) { return 4 * p["rows"] * p["cols"]; },
@@ -201,7 +202,7 @@ void LogSoftmax::oracle(const Problem<T>&, const In<T, Space::host>& in, const O
     const W log_sum = std::log(sum.value());
     // no sum errs by more than one rounding each time
     const double drift =
-        std::min(drift_of_sum<T>(exponentials, sum.value()), additions_of(cols) - random_walk(cols));
+        std::min(drift_of_sum<T>(exponentials, sum.value()), additions_of(cols) - roundings({}, cols));
     for (std::int64_t j = 0; j < cols; ++j) {
       const auto at = static_cast<std::size_t>(i * cols + j);
       y.terms[at] = static_cast<std::int32_t>(cols);
@@ -231,7 +232,7 @@ Cost LogSoftmax::cost(const Problem<T>&, const In<T, Space::host>& in, const Out
 // magnitude: the contract's bound without the sum's share, which depends on the declared arithmetic.
 double LogSoftmax::bound(const Tolerance& t, int, double, double magnitude, std::int64_t terms) {
   const double additions = additions_of(terms);
-  const double plain = random_walk(terms);
+  const double plain = roundings(t, terms);
   const double u = t.unit();
   switch (t.arithmetic) {
     case Arithmetic::native:

@@ -27,7 +27,8 @@ namespace plumb {
 ///             kernel stays below half of the bound.
 ///             Where the e_j are few values, or nearly equal, the roundings of the sum repeat and add up. The
 ///             drift that follows from the e_j themselves is added (drift_of_sum), and never more than n - 1
-///             in all.
+///             in all. In the fill few n - 1 stand in place of the random walk: rows there may also be ordered so that
+///             each of many threads has equal terms.
 ///           A row of equal entries has exact e_j = 1 and an exact sum: 2 u |y|, one ulp, is all that is
 ///           allowed there.
 /// Cost      5 rows cols flop (comparison, exp, add, two subtractions), exp counted as one;  2 v rows cols

@@ -59,7 +59,7 @@ void Reduce::describe(CaseSpace& space) {
   using enum Fill;
   space.words("kind", {"sum", "max"}).extent("n");
   space.words("special", kSpecialWords);
-  space.fills({exact, wide, real, positive, scaled, hostile});
+  space.fills({exact, wide, real, positive, scaled, hostile, few});
   space.terms([](const Point& p) { return p["n"]; });
   space.work([](const Point& p) { return p["n"]; }, [](const Point& p) { return p["n"]; });
   space.where([](const Point& p) {  // an infinite sum is no integer below 2^24

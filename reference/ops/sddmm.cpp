@@ -16,7 +16,7 @@ namespace plumb {
 void Sddmm::describe(CaseSpace& space) {
   using enum Fill;
   space.extent("rows").extent("cols").extent("k").sparse("rows", "cols");
-  space.fills({exact, wide, index, real, positive, scaled, hostile});
+  space.fills({exact, wide, index, real, positive, scaled, hostile, few});
   space.terms([](const Point& p) { return p["k"]; });
   space.work([](const Point& p) { return expected_entries(p, "rows", "cols") * p["k"]; },
              [](const Point& p) {
@@ -98,7 +98,9 @@ void Sddmm::make(const Case& c, Instance<Sddmm, T>& instance) {
   fill_values(x, a.rows, k, c.fill, Role::left, c.seed, 2000);
   if (c.integer_or("subnormal", 0) != 0) make_subnormal(x, a.rows * k);
   instance.in.X = {x, a.rows, k, k};
-  instance.in.Y = make_dense<T>(instance.arena, a.cols, k, c, Role::right, 3000);
+  // a sum runs along a row of Y: there few values are few
+  const Role of_y = c.fill == Fill::few ? Role::left : Role::right;
+  instance.in.Y = make_dense<T>(instance.arena, a.cols, k, c, of_y, 3000);
   instance.out.s.size = a.nnz();
   instance.degenerate = a.nnz() <= 1 || k == 0;
 }

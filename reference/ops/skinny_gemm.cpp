@@ -15,7 +15,7 @@ namespace plumb {
 void SkinnyGemm::describe(CaseSpace& space) {
   using enum Fill;
   space.extent("v").extent("k").extent("n");
-  space.fills({exact, wide, index, real, positive, scaled, hostile});
+  space.fills({exact, wide, index, real, positive, scaled, hostile, few});
   space.terms([](const Point& p) { return p["k"]; });
   space.work([](const Point& p) { return p["v"] * p["n"] * p["k"]; },
              [](const Point& p) { return p["v"] * p["k"] + p["k"] * p["n"] + p["v"] * p["n"]; });

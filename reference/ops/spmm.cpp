@@ -18,7 +18,7 @@ namespace plumb {
 void Spmm::describe(CaseSpace& space) {
   using enum Fill;
   space.extent("rows").extent("cols").extent("n").sparse("rows", "cols");
-  space.fills({exact, wide, index, real, positive, scaled, hostile});
+  space.fills({exact, wide, index, real, positive, scaled, hostile, few});
   space.terms([](const Point& p) { return longest_row(p, "rows", "cols"); });
   space.work([](const Point& p) { return expected_entries(p, "rows", "cols") * p["n"]; },
              [](const Point& p) {

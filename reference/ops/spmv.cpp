@@ -19,7 +19,7 @@ namespace plumb {
 void Spmv::describe(CaseSpace& space) {
   using enum Fill;
   space.extent("rows").extent("cols").sparse("rows", "cols").scalar("alpha", "1").scalar("beta", "0");
-  space.fills({exact, wide, index, real, positive, scaled, hostile});
+  space.fills({exact, wide, index, real, positive, scaled, hostile, few});
   space.terms([](const Point& p) { return longest_row(p, "rows", "cols"); });
   space.work([](const Point& p) { return expected_entries(p, "rows", "cols"); },
              [](const Point& p) { return expected_entries(p, "rows", "cols") + p["rows"] + p["cols"]; });

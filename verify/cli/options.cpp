@@ -79,7 +79,7 @@ void declare_selection(CLI::App& app, VerifyOptions& o, Typed& typed) {
   app.add_option("--tier", typed.tier, "smoke, full or stress; a tier includes the ones before it")
       ->capture_default_str();
   app.add_option("--fill", typed.fills,
-                 "exact,wide,index,real,positive,scaled,hostile,own; default: all that a case names");
+                 "exact,wide,index,real,positive,scaled,hostile,few,own; default: all that a case names");
   app.add_option("--seed", typed.seed, "data from this seed instead of the cases' own; 'fresh' draws one");
   app.add_option(
       "--matrix", o.matrices,

@@ -152,9 +152,10 @@ class CoverBuilder {
   }
 
  private:
-  static constexpr int kTries = 400;     // starts per tuple before it is called impossible
-  static constexpr int kRaises = 12;     // of one extent, per start
-  static constexpr int kCandidates = 8;  // points made for a tuple, of which one becomes a case
+  static constexpr int kTries = 400;         // starts per tuple before it is called impossible
+  static constexpr int kDerivedTries = 800;  // where sizes must first be found that have the tuple
+  static constexpr int kRaises = 12;         // of one extent, per start
+  static constexpr int kCandidates = 8;      // points made for a tuple, of which one becomes a case
 
   // Thousands of triples fail for one of their pairs: a pair is searched for once.
   bool has_impossible_pair(const ClassTuple& tuple) {
@@ -201,7 +202,8 @@ class CoverBuilder {
   std::optional<Point> around(const ClassTuple& tuple) {
     std::optional<Point> best;
     std::size_t most = 0;
-    for (int attempt = 0, found = 0; attempt < kTries && found < kCandidates; ++attempt) {
+    const int tries = has_derived(tuple) ? kDerivedTries : kTries;
+    for (int attempt = 0, found = 0; attempt < tries && found < kCandidates; ++attempt) {
       Draws draws(seed_, ++drawn_);
       std::vector<bool> kept(space_.parameters().size());
       Point p = start(tuple, attempt, kept, draws);
@@ -212,7 +214,8 @@ class CoverBuilder {
         continue;
       improve(p, tuple, kept, draws);
       ++found;
-      if (const std::size_t met = open_.open_of(p.classes, space_.idle(p)); met > most)
+      // a pair that is searched for on behalf of a triple may meet nothing that is open
+      if (const std::size_t met = open_.open_of(p.classes, space_.idle(p)); !best || met > most)
         best = std::move(p), most = met;
     }
     return best;

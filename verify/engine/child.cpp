@@ -26,17 +26,20 @@
 namespace plumb {
 namespace {
 
-// Address space for images. The image of every run lies at its start: a kernel that caches by address meets new data there, and what
-// lies behind it cannot be touched.
+// Address space for images. The image of every run lies at one address: a kernel that caches by address meets new data there. What lies
+// before and behind it cannot be touched: an index that has become negative in 16 bits, and is only read, shows by a crash.
 class ImageWindow {
  public:
   ImageWindow() {
     // as much as any image may need, or half of what `ulimit -v` leaves
     const std::int64_t half = address_space_left() / 2 / kPage * kPage;
     bytes_ = std::min(kWindowBytes, std::max(half, kPage));
-    at_ = mmap(nullptr, static_cast<std::size_t>(bytes_), PROT_NONE,
-               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at_ == MAP_FAILED) missing_ = fmt::format("out of address space: {}", std::strerror(errno));
+    void* const window = mmap(nullptr, static_cast<std::size_t>(kBefore + bytes_), PROT_NONE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (window == MAP_FAILED)
+      missing_ = fmt::format("out of address space: {}", std::strerror(errno));
+    else
+      at_ = static_cast<std::byte*>(window) + kBefore;
   }
 
   // Why an image of so many bytes cannot be mapped, or "".
@@ -59,13 +62,14 @@ class ImageWindow {
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   }
 
-  [[nodiscard]] std::byte* image() const { return static_cast<std::byte*>(at_); }
+  [[nodiscard]] std::byte* image() const { return at_; }
 
  private:
   static constexpr std::int64_t kPage = 4096;
+  static constexpr std::int64_t kBefore = std::int64_t{1} << 20;  // 32,768 elements of 32 bytes
   static std::int64_t whole_pages(std::int64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
-  void* at_ = nullptr;
+  std::byte* at_ = nullptr;
   std::int64_t bytes_ = 0;
   std::string missing_;
 };

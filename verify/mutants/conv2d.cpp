@@ -95,7 +95,7 @@ PLUMB_CONV2D_MUTANT(batch_of_one, "every_image_is_the_first",
                      kNumeric});
 
 // F(2x2, 3x3) on fp32 or fp64, right but for the fault, and declared.
-enum class WinogradFault { ragged_tile, half_for_quarter, undeclared };
+enum class WinogradFault { ragged_tile, half_for_quarter, undeclared, filters_in_16_bits };
 
 template <class T, WinogradFault F>
 void winograd(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
@@ -103,6 +103,7 @@ void winograd(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
   static constexpr T kB[4][4] = {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}};
   static constexpr T kA[2][4] = {{1, 1, 1, 0}, {0, 1, -1, -1}};
   const std::int64_t up = F == WinogradFault::ragged_tile ? 0 : 1;
+  const std::int64_t filters = F == WinogradFault::filters_in_16_bits ? static_cast<std::int16_t>(p.k) : p.k;
   for (std::int64_t plane = 0; plane < out.Y.rows; ++plane) {
     for (std::int64_t tile_y = 0; tile_y < (p.oh + up) / 2; ++tile_y) {
       for (std::int64_t tile_x = 0; tile_x < (p.ow + up) / 2; ++tile_x) {
@@ -128,7 +129,7 @@ void winograd(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
           for (std::int64_t j = 0; j < std::min<std::int64_t>(2, p.ow - 2 * tile_x); ++j) {
             T sum = 0;
             for (int e = 0; e < 16; ++e) sum += kA[i][e / 4] * m[e / 4][e % 4] * kA[j][e % 4];
-            out.Y(plane, (2 * tile_y + i) * p.ow + 2 * tile_x + j) = sum;
+            out.Y(plane / p.k * filters + plane % p.k, (2 * tile_y + i) * p.ow + 2 * tile_x + j) = sum;
           }
         }
       }
@@ -153,6 +154,10 @@ PLUMB_WINOGRAD_MUTANT(ragged_tile, "winograd_ragged_tile_dropped", kDeclared,
                        kNumeric});
 PLUMB_WINOGRAD_MUTANT(half_for_quarter, "winograd_factor_in_one_place", kDeclared,
                       {0, "one of the 16 transformed weights is doubled", "a transform unrolled by hand",
+                       kNumeric});
+PLUMB_WINOGRAD_MUTANT(filters_in_16_bits, "winograd_filters_in_16_bits", kDeclared,
+                      {0, "where an image's outputs begin is counted in filters of 16 bits",
+                       "a mutant made by machine, which no case killed: 70,001 filters met one image alone",
                        kNumeric});
 PLUMB_WINOGRAD_MUTANT(undeclared, "winograd_undeclared", Traits{},
                       {28, "minimal filtering that calls itself native",

@@ -211,6 +211,37 @@ const HostMutant<Spmm> flush_m{
     {0, "a subnormal sum becomes 0, and the variant does not say so",
      "fp32 atomicAdd in global memory, as in a library's algorithm; -ftz=true", kNumeric}};
 
+// First row of a share, found by a search that holds rows in 16 bits: beyond 32,767 it reads before row_ptr.
+template <class T>
+std::int64_t begin_of_share(const In<T>& in, std::int64_t share, std::int64_t shares) {
+  std::int64_t low = 0, high = in.A.rows;
+  while (low < high) {
+    const std::int64_t middle = (low + high) / 2;
+    if (in.A.row_ptr[static_cast<std::int16_t>(middle)] < in.A.nnz * share / shares)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+template <class T>
+void search_in_16_bits(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  constexpr std::int64_t kShares = 4;
+  for (std::int64_t share = 0; share < kShares; ++share) {
+    const std::int64_t end = share + 1 == kShares ? in.A.rows : begin_of_share(in, share + 1, kShares);
+    for (std::int64_t i = share == 0 ? 0 : begin_of_share(in, share, kShares); i < end; ++i)
+      right_row(in, out, i);
+  }
+}
+const HostMutant<Spmm> narrow_m{
+    "share_of_rows_searched_in_16_bits",
+    search_in_16_bits<float>,
+    search_in_16_bits<double>,
+    {0,
+     "the search for a share of rows reads row_ptr at negative indices; every row is computed all the same",
+     "a mutant made by machine, which no case killed: its answers are right", kNumeric}};
+
 template <class T>
 void shared_sums(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
   std::vector<T> sums(static_cast<std::size_t>(out.C.cols));  // one for all threads

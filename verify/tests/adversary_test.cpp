@@ -56,7 +56,7 @@ Record judge_killed(int times, OomCounter counter) {
   REQUIRE(ftruncate(file, times) == 0);
   close(file);
   setenv("PLUMB_TEST_KILLS", path, 1);
-  const Record r = judge("killed", 60, std::move(counter));
+  Record r = judge("killed", 60, std::move(counter));
   unlink(path);
   return r;
 }
@@ -76,7 +76,7 @@ std::string judged_under(const std::string& limit) {
   return text;
 }
 
-void meets(const std::string& variant, std::set<Verdict> verdicts, const std::string& words = "",
+void meets(const std::string& variant, const std::set<Verdict>& verdicts, const std::string& words = "",
            double timeout = 60) {
   INFO(variant);
   const Record r = judge(variant, timeout);
@@ -136,6 +136,10 @@ TEST_CASE("a write to memory that a kernel must not write is detected") {
 
 TEST_CASE("a read behind a workspace is detected, though no number shows it") {
   meets("reads_behind_workspace", {Verdict::crash}, "SIGSEGV");
+}
+
+TEST_CASE("a read before the first array is detected, though no number shows it") {
+  meets("reads_before_the_image", {Verdict::crash}, "SIGSEGV");
 }
 
 TEST_CASE("a kernel that hangs is ended at the time limit") {

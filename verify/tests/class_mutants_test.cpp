@@ -4,6 +4,7 @@
 // spoiled, so each case is judged once, and kills the mutants of all classes that it meets.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -17,31 +18,48 @@
 namespace plumb {
 namespace {
 
-// One element of one output, the largest, off by one part in 128, which is what a scalar or a term narrowed to bf16 may do. Where there is
-// none but zeros, NaN and infinities, the first is replaced. Where nothing is to be written, the first place behind is written.
+// One part in 128 of what the terms of an element amount to: of its value where they cancel less, or nothing is known of them.
 template <class T>
-void spoil_values(const ArrayInfo& a) {
+T part_of(const LargeArray<double>& magnitude, std::int64_t at, T value) {
+  const auto place = static_cast<std::size_t>(at);
+  const double terms = place < magnitude.size() && std::isfinite(magnitude[place]) ? magnitude[place] : 0;
+  const double part = std::max(terms, std::fabs(static_cast<double>(value))) / 128;
+  return static_cast<T>(value < 0 ? -part : part);
+}
+
+// One element of one output, the largest, off by one part in 128 of its magnitude, which is what terms narrowed to bf16 may do. Where there is
+// none but zeros, subnormal numbers, NaN and infinities, one is replaced. Where nothing is to be written, the first place behind is
+// written.
+template <class T>
+void spoil_values(const ArrayInfo& a, const LargeArray<double>& magnitude) {
   T* const data = static_cast<T*>(a.data);
   T* largest = data;
+  std::int64_t at = 0;
   for (std::int64_t i = 0; i < a.rows; ++i) {
     for (std::int64_t j = 0; j < a.cols; ++j) {
       T* const v = data + i * a.ld + j;
-      if (std::isfinite(*v) && (!std::isfinite(*largest) || std::fabs(*v) > std::fabs(*largest))) largest = v;
+      if (std::isfinite(*v) && (!std::isfinite(*largest) || std::fabs(*v) > std::fabs(*largest)))
+        largest = v, at = i * a.cols + j;
     }
   }
   *largest = !std::isfinite(*largest) || a.span_bytes() == 0 ? T(0)
-             : *largest == T(0)                              ? T(1)
-                                                             : *largest * T(1.0078125);
+             : std::fabs(*largest) < std::numeric_limits<T>::min()
+                 ? T(1)
+                 : *largest + part_of(magnitude, at, *largest);
 }
 
-void spoil(const CallInfo& call) {
+void spoil(const CallInfo& call, const Reference& reference) {
   const ArrayInfo* chosen = nullptr;
+  std::size_t output = 0, outputs = 0;
   for (const ArrayInfo& a : call.arrays) {
-    if (a.output && (chosen == nullptr || a.span_bytes() > 0)) chosen = &a;
+    if (!a.output) continue;
+    if (chosen == nullptr || a.span_bytes() > 0) chosen = &a, output = outputs;
+    ++outputs;
   }
   REQUIRE(chosen != nullptr);
-  if (chosen->kind == Segment::Kind::f64) return spoil_values<double>(*chosen);
-  if (chosen->kind == Segment::Kind::f32) return spoil_values<float>(*chosen);
+  const LargeArray<double>& magnitude = reference.outputs.at(output).magnitude;
+  if (chosen->kind == Segment::Kind::f64) return spoil_values<double>(*chosen, magnitude);
+  if (chosen->kind == Segment::Kind::f32) return spoil_values<float>(*chosen, magnitude);
   ++*static_cast<std::int32_t*>(chosen->data);
 }
 
@@ -49,6 +67,8 @@ void spoil(const CallInfo& call) {
 class Spoiled final : public OperatorEntry {
  public:
   explicit Spoiled(const OperatorEntry& right) : right_(right) {}
+  /// The answer of the case that runs next.
+  void expect(const Reference& reference) { reference_ = &reference; }
   std::string name() const override { return right_.name(); }
   std::vector<Case> cases() const override { return right_.cases(); }
   CaseSpace space() const override { return right_.space(); }
@@ -58,9 +78,10 @@ class Spoiled final : public OperatorEntry {
     std::string why_not = right_.invoke(i);
     // the run has put addresses where offsets were
     if (why_not.empty())
-      spoil(right_.relocate(i.dtype, i.views, [](const ArrayInfo&, std::int64_t address) {
-        return reinterpret_cast<void*>(address);
-      }));
+      spoil(right_.relocate(
+                i.dtype, i.views,
+                [](const ArrayInfo&, std::int64_t address) { return reinterpret_cast<void*>(address); }),
+            *reference_);
     return why_not;
   }
   CallInfo relocate(Dtype dtype, std::byte* views, const Placer& placer) const override {
@@ -69,6 +90,7 @@ class Spoiled final : public OperatorEntry {
 
  private:
   const OperatorEntry& right_;
+  const Reference* reference_ = nullptr;
 };
 
 // Judges right variants whose answer is spoiled.
@@ -97,6 +119,7 @@ class Teller {
   }
   bool tells(const Case& c) {
     const std::unique_ptr<PreparedCase> prepared = entry_.prepare(c);
+    spoiled_.expect(prepared->reference());
     for (const VariantInfo& v : variants_) {
       if (v.dtype != c.dtype) continue;
       const Record record = runner_.judge(c, *prepared, v);

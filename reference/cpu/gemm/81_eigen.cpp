@@ -1,6 +1,6 @@
 // gemm, host 81: Eigen's product of mapped matrices.
 //
-// Change    the library's own packing, kernels and OpenMP threads; no copy is made by us.
+// Change    the library's own packing, kernels and OpenMP threads; no copy of an operand is made by us.
 // Traffic   as rung 21.
 // Limits    its blocking, chosen from the cache sizes it reads at the first product.
 // Fails at  nothing by shape.
@@ -14,7 +14,7 @@ namespace {
 
 template <class T>
 void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Gemm::Out<T, Space::host>& out,
-         Context&) {
+         Context& context) {
   using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const auto A = in.A, B = in.B;
   const auto C = out.C;
@@ -24,12 +24,20 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Ge
   const Eigen::Map<const Matrix, 0, Eigen::OuterStride<>> b(B.data, B.rows, B.cols,
                                                             Eigen::OuterStride<>(B.ld));
   Eigen::Map<Matrix, 0, Eigen::OuterStride<>> c(C.data, C.rows, C.cols, Eigen::OuterStride<>(C.ld));
-  if (p.beta == T(0)) {
-    c.noalias() = p.alpha * (a * b);
-  } else {
+  if (p.beta == T(0))
+    c.setZero();
+  else
     c *= p.beta;
-    c.noalias() += p.alpha * (a * b);
+  if (p.alpha == T(0)) return;  // by the contract NaN in A or B then has no effect
+  if (p.alpha == T(1)) {
+    c.noalias() += a * b;
+    return;
   }
+  // of one row or column alpha (a b) is computed as (alpha a) b, where tiny times tiny is 0 and that times an infinity NaN
+  auto* sums = static_cast<T*>(context.workspace(C.rows * C.cols * static_cast<std::int64_t>(sizeof(T))));
+  Eigen::Map<Matrix> product(sums, C.rows, C.cols);
+  product.noalias() = a * b;
+  c += p.alpha * product;
 }
 
 const Register<Gemm, float, Space::host> f32{"81_eigen", run<float>, Traits{}.of_library()};

@@ -1,6 +1,6 @@
 // gemv, host 81: Eigen's product of a mapped matrix and a mapped vector.
 //
-// Change    the library's own kernel; no copy is made by us.
+// Change    the library's own kernel; no copy of an operand is made by us.
 // Traffic   as rung 01.
 // Limits    one core: Eigen does not parallelise a dense matrix times a vector.
 // Fails at  nothing by shape.
@@ -13,7 +13,7 @@ namespace {
 
 template <class T>
 void run(const Gemv::Problem<T>& p, const Gemv::In<T, Space::host>& in, const Gemv::Out<T, Space::host>& out,
-         Context&) {
+         Context& context) {
   using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   using Vec = Eigen::Matrix<T, Eigen::Dynamic, 1>;
   const Eigen::Map<const Matrix, 0, Eigen::OuterStride<>> a(in.A.data, in.A.rows, in.A.cols,
@@ -25,7 +25,16 @@ void run(const Gemv::Problem<T>& p, const Gemv::In<T, Space::host>& in, const Ge
   } else {
     y *= p.beta;
   }
-  if (p.alpha != T(0)) y.noalias() += p.alpha * (a * x);
+  if (p.alpha == T(0)) return;  // by the contract NaN in A or x then has no effect
+  if (p.alpha == T(1)) {
+    y.noalias() += a * x;
+    return;
+  }
+  // of one row alpha (a x) is computed as (alpha a) x, where tiny times tiny is 0 and that times an infinity NaN
+  auto* sums = static_cast<T*>(context.workspace(out.y.size * static_cast<std::int64_t>(sizeof(T))));
+  Eigen::Map<Vec> product(sums, out.y.size);
+  product.noalias() = a * x;
+  y += p.alpha * product;
 }
 
 const Register<Gemv, float, Space::host> f32{"81_eigen", run<float>, Traits{}.of_library()};

@@ -82,6 +82,12 @@ void reads_behind_workspace(const P&, const I& in, const O& out, Context& c) {
   volatile char dropped = static_cast<volatile char*>(c.workspace(64))[64 + 256];
   (void)dropped;
 }
+// As an index that 16 bits have made negative does: what is read there changes no answer.
+void reads_before_the_image(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  volatile auto dropped = *(&in.A(0, 0) - (1 << 15));
+  (void)dropped;
+}
 void deadlock(const P&, const I&, const O&, Context&) {
   pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&m);
@@ -285,6 +291,7 @@ ADVERSARY(changes_input);
 ADVERSARY(past_the_end);
 ADVERSARY(far_past_the_end);
 ADVERSARY(reads_behind_workspace);
+ADVERSARY(reads_before_the_image);
 ADVERSARY(deadlock);
 ADVERSARY(spins);
 ADVERSARY(aborts);
