@@ -1,0 +1,247 @@
+// What rung 13 chooses from, and what each would do for a matrix, in the terms of its model of cost. tools/fit measures the same list.
+#pragma once
+#include "gpu/common/cost_model.hpp"
+#include "gpu/spmm/costs.hpp"
+#include "gpu/spmm/element.hpp"
+#include "gpu/spmm/order.hpp"
+#include "gpu/spmm/ranges.hpp"
+#include "gpu/spmm/staged.hpp"
+
+namespace plumb {
+namespace spmm {
+
+enum class Kernel : std::uint8_t { rows, streamed, staged, element };
+
+/// `share`: groups share a row. `cut`: entries of a row for each group of it, above which it is cut into parts of `part`; 0: never.
+struct Candidate {
+  Kernel kernel;
+  bool share, sorted;
+  Index cut, part;
+};
+constexpr int kCandidates = 11;
+constexpr Candidate kCandidate[kCandidates] = {
+    {Kernel::rows, false, false, 0, 0},       {Kernel::rows, true, false, 0, 0},
+    {Kernel::rows, false, false, 64, 512},    {Kernel::rows, true, false, 64, 512},
+    {Kernel::rows, false, true, 64, 512},     {Kernel::streamed, false, false, 64, 512},
+    {Kernel::rows, false, false, 32, 64},     {Kernel::rows, true, false, 32, 64},
+    {Kernel::streamed, false, false, 32, 64}, {Kernel::staged, false, false, 0, 0},
+    {Kernel::element, false, false, 0, 0}};
+constexpr const char* kNames[kCandidates] = {"a group per row",
+                                             "groups share a row",
+                                             "a group per row, parts of 512",
+                                             "groups share a row, parts of 512",
+                                             "a group per row, sorted, parts of 512",
+                                             "streamed rows, parts of 512",
+                                             "a group per row, parts of 64",
+                                             "groups share a row, parts of 64",
+                                             "streamed rows, parts of 64",
+                                             "staged entries",
+                                             "a thread per element"};
+
+/// Of the matrix and the widths: what the terms are made of.
+struct Features {
+  Index rows, nnz, longest = 0;
+  int v, lanes, slots;  // lanes and slots that rungs 9 to 12 would take
+  double width;         // bytes of a row of C
+  double panels;        // of C's columns
+  double missing = 0;   // share of the gathers from B that the second-level cache has not
+  double b_bytes;
+};
+
+/// Whether rows have their columns close together, so that neighbouring rows find each other's rows of B in
+/// the caches nearer by: by the first and last column of a few rows.
+template <class T>
+bool columns_are_local(const In<T>& in, const HostArray<std::int32_t>& row_ptr, Context& context) {
+  constexpr Index kSampled = 32;
+  double span = 0, sampled = 0;
+  for (Index s = 0; s < kSampled && in.A.rows > 0; ++s) {
+    const Index i = in.A.rows * s / kSampled, begin = row_ptr[i], end = row_ptr[i + 1];
+    if (end - begin < 2) continue;
+    std::int32_t first = 0, last = 0;
+    device_read(&first, in.A.col + begin, sizeof first, context.stream);
+    device_read(&last, in.A.col + end - 1, sizeof last, context.stream);
+    span += last > first ? last - first : first - last, sampled += 1;
+  }
+  return span < sampled * static_cast<double>(in.A.cols) / 8;
+}
+
+template <class T>
+Features features_of(const In<T>& in, const Out<T>& out, const HostArray<std::int32_t>& row_ptr,
+                     Context& context) {
+  Features f{};
+  f.rows = in.A.rows, f.nnz = in.A.nnz;
+  for (Index i = 0; i < f.rows; ++i) {
+    const Index length = row_ptr[i + 1] - row_ptr[i];
+    f.longest = length > f.longest ? length : f.longest;
+  }
+  f.v = vector_length(in, out);
+  const auto cache = static_cast<double>(device_l2_bytes());
+  const int whole = lanes_for(out.C.cols, f.v),
+            panel = panel_lanes<T>(in.A.cols, out.C.cols, f.v, device_l2_bytes());
+  f.width = static_cast<double>(out.C.cols) * sizeof(T);
+  f.b_bytes = static_cast<double>(in.A.cols) * f.width;
+  const bool scattered = f.b_bytes > cache * 3 / 5 && !columns_are_local(in, row_ptr, context);
+  f.lanes = scattered ? panel : whole;
+  f.slots = f.lanes >= 32 ? 1 : f.lanes >= 16 ? 2 : 4;
+  f.panels = static_cast<double>(ceil_div(out.C.cols, static_cast<Index>(f.lanes) * f.v));
+  const double held = f.lanes < whole ? f.b_bytes / f.panels : f.b_bytes;
+  f.missing = scattered && held > cache * 3 / 5 ? 1 - cache * 3 / 5 / held : 0;
+  return f;
+}
+
+/// Batches of four entries that the warps take together, where a warp takes `teams` rows at once, each `each` entries at a time, and
+/// leaves out those of more than `cut`: every warp waits for its longest. Of many rows, a sample.
+inline double warp_batches(const HostArray<std::int32_t>& row_ptr, Index teams, Index each, Index cut) {
+  constexpr Index kChunk = 4096, kChunks = 64;
+  const Index rows = row_ptr.size() - 1, stride = ceil_div(rows, kChunk * kChunks);
+  Index batches = 0, seen = 0;
+  for (Index first = 0; first < rows; first += kChunk * stride) {
+    const Index last = first + kChunk < rows ? first + kChunk : rows;
+    for (Index i = first; i < last; i += teams) {
+      Index most = 0;
+      for (Index j = i; j < i + teams && j < last; ++j) {
+        const Index length = row_ptr[j + 1] - row_ptr[j];
+        if (length <= cut && length > most) most = length;
+      }
+      batches += ceil_div(most, each);
+    }
+    seen += last - first;
+  }
+  return seen > 0 ? static_cast<double>(batches) * static_cast<double>(rows) / static_cast<double>(seen) : 0;
+}
+
+/// What cutting rows of more than `cut` entries leaves, and adds.
+struct Cutting {
+  double parts = 0, cut_rows = 0, entries = 0, most = 0;  // entries in parts; parts of one row
+};
+inline Cutting cutting_of(const HostArray<std::int32_t>& row_ptr, Index cut, Index part) {
+  Cutting c;
+  for (Index i = 0; i + 1 < row_ptr.size(); ++i) {
+    const Index length = row_ptr[i + 1] - row_ptr[i];
+    if (length <= cut) continue;
+    const auto parts = static_cast<double>(parts_of(length, part));
+    c.parts += parts, c.cut_rows += parts > 1, c.entries += static_cast<double>(length);
+    c.most = parts > c.most ? parts : c.most;
+  }
+  return c;
+}
+
+/// The terms: a start; the second pass over parts; batches one after the other (the longest team's); batches of all warps of a
+/// multiprocessor; megabytes from the second-level cache; megabytes from memory; warps of a multiprocessor; rows and parts that a
+/// warp ends.
+inline Terms terms_of(const Candidate& c, const Features& f, const HostArray<std::int32_t>& row_ptr,
+                      double size) {
+  const bool whole_row = c.kernel == Kernel::staged || c.kernel == Kernel::element;
+  const int slots = c.share ? f.slots : 1, lanes = whole_row ? 32 : f.lanes;
+  const Index cut = c.cut * slots, uncut = c.cut > 0 && f.longest > cut ? cut : f.longest;
+  const bool cuts = c.cut > 0 && f.longest > cut;
+  Terms t;
+  t.fits = f.rows > 0 && (!c.share || f.slots > 1) &&
+           (c.kernel != Kernel::rows || c.cut == 0 || c.sorted || cuts) &&
+           (c.kernel != Kernel::streamed || c.part > 64 || f.longest > 64);
+  const Cutting parts = cuts ? cutting_of(row_ptr, cut, c.part) : Cutting{};
+  const auto rows = static_cast<double>(f.rows), nnz = static_cast<double>(f.nnz), left = nnz - parts.entries;
+  const Index teams = 32 / (lanes * slots), each = c.kernel == Kernel::element ? 1 : 4 * slots;
+  const double per_warp = 32.0 / lanes;  // groups
+  const double panels =
+      whole_row ? std::ceil(f.width / size / (c.kernel == Kernel::element ? 32 : 128)) : f.panels;
+  double chain = static_cast<double>(ceil_div(uncut, each)), warps = rows / static_cast<double>(teams);
+  double batches = 0, ends = rows / per_warp;
+  if (c.kernel == Kernel::streamed) {
+    const auto share = static_cast<double>(stream_share(lanes));
+    chain = (share + static_cast<double>(uncut)) / 4, warps = (left + rows) / share / per_warp;
+    batches = (left + rows) / 4 / per_warp;
+  } else {
+    batches = c.sorted ? left / 4 / per_warp : warp_batches(row_ptr, teams, each, cuts ? cut : f.longest);
+  }
+  const double part = parts.parts > 0 ? parts.entries / parts.parts / (4 * per_warp) : 0;  // batches of one
+  chain = part > chain ? part : chain;
+  batches += part * parts.parts, warps += parts.parts, ends += parts.parts;
+  const double gathered = nnz * f.width / 1e6, c_bytes = rows * f.width / 1e6,
+               sums = 2 * parts.parts * f.width / 1e6, a_bytes = (nnz * (size + 4) * panels + rows * 4) / 1e6,
+               held = a_bytes + c_bytes + f.b_bytes / 1e6,
+               cache = static_cast<double>(device_l2_bytes()) / 1e6 * 0.6;
+  const auto many = static_cast<double>(device_multiprocessors());
+  const double of[kTerms] = {1,
+                             parts.cut_rows > 0 ? 1 + parts.most / 128 : 0,
+                             chain,
+                             batches * panels / many,
+                             gathered + a_bytes + c_bytes + sums,
+                             gathered * f.missing + (held > cache ? held - cache : 0),
+                             warps * panels / many,
+                             ends * panels / many};
+  for (int i = 0; i < kTerms; ++i) t.of[i] = of[i];
+  return t;
+}
+
+template <class T>
+struct AdaptivePlan {
+  StreamPlan<T> stream;  // its work and split serve the other kernels too
+  int candidate = 0;
+  char text[256] = {};
+};
+
+template <class T>
+void take_candidate(AdaptivePlan<T>& plan, const Features& f, const HostArray<std::int32_t>& row_ptr,
+                    const Out<T>& out, Context& context) {
+  const Candidate& c = kCandidate[plan.candidate];
+  Rows<T>& work = plan.stream.work;
+  if (c.kernel == Kernel::staged || c.kernel == Kernel::element) return;
+  work.lanes = f.lanes, work.slots = c.share ? f.slots : 1, work.count = f.rows;
+  if (c.cut > 0) {
+    work.cut = static_cast<unsigned>(c.cut * work.slots);
+    plan.stream.split = prepare_split(row_ptr, work.cut, c.part, context);
+    take_split(plan.stream.split, out.C.cols, work, context);
+  }
+  if (c.kernel == Kernel::streamed)
+    plan.stream.ranges = prepare_ranges(row_ptr, work.cut, stream_share(work.lanes), context);
+  if (c.sorted) work.order = prepare_order(row_ptr, work.cut, work.count, context);
+}
+
+/// `measured`: the candidate to take whatever its model says, which leaves its terms as its explanation; -1: the one of least time.
+template <class T>
+void* prepare_candidate(int measured, const Problem<T>&, const In<T>& in, const Out<T>& out,
+                        Context& context) {
+  const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, in.A.rows + 1, context.stream);
+  const Features f = features_of(in, out, row_ptr, context);
+  auto* plan = new AdaptivePlan<T>;
+  Terms terms[kCandidates];
+  for (int c = 0; c < kCandidates; ++c) {
+    if (measured < 0 || measured == c) terms[c] = terms_of(kCandidate[c], f, row_ptr, sizeof(T));
+  }
+  if (measured >= 0) {
+    print_terms(terms[measured], plan->text, sizeof plan->text);
+    plan->candidate = terms[measured].fits ? measured : 0;
+  } else {
+    const int best = choose(Costs<T>::model, terms, kNames, plan->text, sizeof plan->text);
+    plan->candidate = best < 0 ? 0 : best;
+  }
+  take_candidate(*plan, f, row_ptr, out, context);
+  return plan;
+}
+
+template <class T>
+void release_candidate(void* plan) {
+  delete static_cast<AdaptivePlan<T>*>(plan);
+}
+
+template <class T>
+void run_candidate(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+  const auto& plan = *static_cast<const AdaptivePlan<T>*>(context.plan);
+  context.explain(plan.text);
+  const int v = vector_length(in, out);
+  switch (kCandidate[plan.candidate].kernel) {
+    case Kernel::streamed:
+      return run_ranges(v, plan.stream, in, out, context);
+    case Kernel::staged:
+      return run_coarsened(in, out, context);
+    case Kernel::element:
+      return run_elements(in, out, context);
+    case Kernel::rows:
+      run_shaped_rows(v, plan.stream.work, in, out, context);
+      return join_parts(plan.stream.split, plan.stream.work, out, context);
+  }
+}
+
+}  // namespace spmm
+}  // namespace plumb
