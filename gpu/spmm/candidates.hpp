@@ -44,7 +44,8 @@ struct Features {
   int v, lanes, slots;  // lanes and slots that rungs 9 to 12 would take
   double width;         // bytes of a row of C
   double panels;        // of C's columns
-  double missing = 0;   // share of the gathers from B that the second-level cache has not
+  double fresh;         // share of the gathers from B that no entry shortly before made
+  double missing = 0;   // share of them that the second-level cache has not
   double b_bytes;
 };
 
@@ -63,6 +64,27 @@ bool columns_are_local(const In<T>& in, const HostArray<std::int32_t>& row_ptr, 
     span += last > first ? last - first : first - last, sampled += 1;
   }
   return span < sampled * static_cast<double>(in.A.cols) / 8;
+}
+
+/// The share of entries whose column none of the kWindow entries before has, in a sample of A.
+template <class T>
+double fresh_share(const In<T>& in, Context& context) {
+  constexpr Index kSample = 2048, kWindow = 1024, kPlaces = 4096;
+  const Index samples = in.A.nnz < 3 * kSample ? 1 : 2, most = in.A.nnz < kSample ? in.A.nnz : kSample;
+  if (most <= 0) return 1;
+  HostArray<std::int32_t> col(most), seen(kPlaces), at(kPlaces);
+  Index fresh = 0;
+  for (Index s = 1; s <= samples; ++s) {
+    const Index first = samples == 1 ? 0 : in.A.nnz * s / 3;
+    device_read(col.data(), in.A.col + first, static_cast<std::size_t>(col.bytes()), context.stream);
+    seen.fill(-1);
+    for (Index k = 0; k < most; ++k) {
+      const Index place = (static_cast<Index>(col[k]) * 2654435761LL >> 7) % kPlaces;
+      fresh += seen[place] != col[k] || k - at[place] > kWindow;
+      seen[place] = col[k], at[place] = static_cast<std::int32_t>(k);
+    }
+  }
+  return static_cast<double>(fresh) / static_cast<double>(samples * most);
 }
 
 template <class T>
@@ -84,6 +106,7 @@ Features features_of(const In<T>& in, const Out<T>& out, const HostArray<std::in
   f.lanes = scattered ? panel : whole;
   f.slots = f.lanes >= 32 ? 1 : f.lanes >= 16 ? 2 : 4;
   f.panels = static_cast<double>(ceil_div(out.C.cols, static_cast<Index>(f.lanes) * f.v));
+  f.fresh = fresh_share(in, context);
   const double held = f.lanes < whole ? f.b_bytes / f.panels : f.b_bytes;
   f.missing = scattered && held > cache * 3 / 5 ? 1 - cache * 3 / 5 / held : 0;
   return f;
@@ -113,63 +136,89 @@ inline double warp_batches(const HostArray<std::int32_t>& row_ptr, Index teams, 
 /// What cutting rows of more than `cut` entries leaves, and adds.
 struct Cutting {
   double parts = 0, cut_rows = 0, entries = 0, most = 0;  // entries in parts; parts of one row
+  Index longest = 0, longest_part = 0;                    // of the rows left
 };
 inline Cutting cutting_of(const HostArray<std::int32_t>& row_ptr, Index cut, Index part) {
   Cutting c;
   for (Index i = 0; i + 1 < row_ptr.size(); ++i) {
     const Index length = row_ptr[i + 1] - row_ptr[i];
-    if (length <= cut) continue;
-    const auto parts = static_cast<double>(parts_of(length, part));
-    c.parts += parts, c.cut_rows += parts > 1, c.entries += static_cast<double>(length);
-    c.most = parts > c.most ? parts : c.most;
+    if (length <= cut) {
+      c.longest = length > c.longest ? length : c.longest;
+      continue;
+    }
+    const Index parts = parts_of(length, part), each = ceil_div(length, parts);
+    c.parts += static_cast<double>(parts), c.cut_rows += parts > 1, c.entries += static_cast<double>(length);
+    c.most = static_cast<double>(parts) > c.most ? static_cast<double>(parts) : c.most;
+    c.longest_part = each > c.longest_part ? each : c.longest_part;
   }
   return c;
 }
 
-/// The terms: a start; the second pass over parts; batches one after the other (the longest team's); batches of all warps of a
-/// multiprocessor; megabytes from the second-level cache; megabytes from memory; warps of a multiprocessor; rows and parts that a
-/// warp ends.
+/// What a candidate does with the entries, whatever it reads.
+struct Pace {
+  double chain, batches, warps;  // batches one after the other; of all warps; warps
+  double each;                   // entries that a team reads of the indices at once
+};
+inline Pace pace_of(const Candidate& c, const Features& f, const HostArray<std::int32_t>& row_ptr, int lanes,
+                    int slots, const Cutting& cut, Index longest_left) {
+  const auto rows = static_cast<double>(f.rows), left = static_cast<double>(f.nnz) - cut.entries;
+  const double groups = 32.0 / lanes, part = std::ceil(static_cast<double>(cut.longest_part) / (4 * groups));
+  const Index each = c.kernel == Kernel::element ? 1 : 4 * slots, teams = 32 / (lanes * slots);
+  Pace pace{static_cast<double>(ceil_div(longest_left, each)), 0, rows / static_cast<double>(teams),
+            c.kernel == Kernel::staged ? 32.0 : static_cast<double>(each)};
+  if (c.kernel == Kernel::streamed) {
+    const double share = left + rows < static_cast<double>(stream_share(lanes))
+                             ? left + rows
+                             : static_cast<double>(stream_share(lanes));
+    pace.chain = (share + static_cast<double>(longest_left)) / 4, pace.warps = (left + rows) / share / groups;
+    pace.batches = (left + rows) / 4 / groups;
+  } else {
+    pace.batches = c.sorted ? left / 4 / groups : warp_batches(row_ptr, teams, each, longest_left);
+  }
+  pace.chain = part > pace.chain ? part : pace.chain;
+  pace.batches += cut.entries / (4 * groups), pace.warps += cut.parts;
+  return pace;
+}
+
+inline bool fits(const Candidate& c, const Features& f, bool cuts) {
+  if (f.rows <= 0 || (c.share && f.slots == 1)) return false;
+  if (c.kernel == Kernel::rows) return c.cut == 0 || c.sorted || cuts;
+  return c.kernel != Kernel::streamed || c.part > 64 || f.longest > 64;
+}
+
+/// The terms: a start; the second pass over parts; batches one after the other; batches of all warps of a multiprocessor; megabytes
+/// from the second-level cache; megabytes from memory; warps of a multiprocessor; millions of sectors asked for.
 inline Terms terms_of(const Candidate& c, const Features& f, const HostArray<std::int32_t>& row_ptr,
                       double size) {
-  const bool whole_row = c.kernel == Kernel::staged || c.kernel == Kernel::element;
-  const int slots = c.share ? f.slots : 1, lanes = whole_row ? 32 : f.lanes;
-  const Index cut = c.cut * slots, uncut = c.cut > 0 && f.longest > cut ? cut : f.longest;
+  const bool element = c.kernel == Kernel::element, one_row = element || c.kernel == Kernel::staged;
+  const int slots = c.share ? f.slots : 1, lanes = one_row ? 32 : f.lanes;
+  const Index cut = c.cut * slots;
   const bool cuts = c.cut > 0 && f.longest > cut;
   Terms t;
-  t.fits = f.rows > 0 && (!c.share || f.slots > 1) &&
-           (c.kernel != Kernel::rows || c.cut == 0 || c.sorted || cuts) &&
-           (c.kernel != Kernel::streamed || c.part > 64 || f.longest > 64);
+  t.fits = fits(c, f, cuts);
+  if (!t.fits) return t;
   const Cutting parts = cuts ? cutting_of(row_ptr, cut, c.part) : Cutting{};
-  const auto rows = static_cast<double>(f.rows), nnz = static_cast<double>(f.nnz), left = nnz - parts.entries;
-  const Index teams = 32 / (lanes * slots), each = c.kernel == Kernel::element ? 1 : 4 * slots;
-  const double per_warp = 32.0 / lanes;  // groups
-  const double panels =
-      whole_row ? std::ceil(f.width / size / (c.kernel == Kernel::element ? 32 : 128)) : f.panels;
-  double chain = static_cast<double>(ceil_div(uncut, each)), warps = rows / static_cast<double>(teams);
-  double batches = 0, ends = rows / per_warp;
-  if (c.kernel == Kernel::streamed) {
-    const auto share = static_cast<double>(stream_share(lanes));
-    chain = (share + static_cast<double>(uncut)) / 4, warps = (left + rows) / share / per_warp;
-    batches = (left + rows) / 4 / per_warp;
-  } else {
-    batches = c.sorted ? left / 4 / per_warp : warp_batches(row_ptr, teams, each, cuts ? cut : f.longest);
-  }
-  const double part = parts.parts > 0 ? parts.entries / parts.parts / (4 * per_warp) : 0;  // batches of one
-  chain = part > chain ? part : chain;
-  batches += part * parts.parts, warps += parts.parts, ends += parts.parts;
-  const double gathered = nnz * f.width / 1e6, c_bytes = rows * f.width / 1e6,
-               sums = 2 * parts.parts * f.width / 1e6, a_bytes = (nnz * (size + 4) * panels + rows * 4) / 1e6,
-               held = a_bytes + c_bytes + f.b_bytes / 1e6,
-               cache = static_cast<double>(device_l2_bytes()) / 1e6 * 0.6;
+  const Pace pace = pace_of(c, f, row_ptr, lanes, slots, parts, cuts ? parts.longest : f.longest);
+  const double panels = one_row ? std::ceil(f.width / size / (element ? 32 : 128)) : f.panels;
+  constexpr double kSector = 32, kMega = 1e6;
+  const auto rows = static_cast<double>(f.rows), nnz = static_cast<double>(f.nnz);
+  const double row_sectors = std::ceil(f.width / kSector), index_sectors = std::ceil(pace.each * 4 / kSector);
+  const double gathered = nnz * row_sectors * kSector / kMega, c_bytes = rows * f.width / kMega,
+               sums = 2 * parts.parts * f.width / kMega,
+               a_bytes = (nnz * (size + 4) * panels + rows * 4) / kMega,
+               held = a_bytes + c_bytes + f.b_bytes / kMega,
+               cache = static_cast<double>(device_l2_bytes()) / kMega * 0.6;
+  const double sectors =
+      nnz * row_sectors + nnz / pace.each * index_sectors * (1 + size / 4) * panels + rows * row_sectors;
   const auto many = static_cast<double>(device_multiprocessors());
   const double of[kTerms] = {1,
                              parts.cut_rows > 0 ? 1 + parts.most / 128 : 0,
-                             chain,
-                             batches * panels / many,
-                             gathered + a_bytes + c_bytes + sums,
-                             gathered * f.missing + (held > cache ? held - cache : 0),
-                             warps * panels / many,
-                             ends * panels / many};
+                             pace.chain,
+                             pace.batches * panels / many,
+                             gathered * f.fresh + a_bytes + c_bytes + sums,
+                             gathered * f.missing * f.fresh + (held > cache ? held - cache : 0),
+                             pace.warps * panels / many,
+                             sectors / kMega};
   for (int i = 0; i < kTerms; ++i) t.of[i] = of[i];
   return t;
 }

@@ -19,7 +19,8 @@ import sys
 from . import model
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDS = 5
+FOLDS, FEWEST = 5, 3  # parts of the cases; cases of a candidate that is fitted
+FOCUS = 2  # a time twice the best of its case counts a quarter
 TYPES = {"f32": "float", "f64": "double"}
 
 
@@ -70,18 +71,20 @@ def times_of(report, op, kind):
     return cases
 
 
+def rows_of(cases, candidate):
+    """(terms, microseconds, weight): a time counts less the further it is from the case's best, which is what is chosen."""
+    return [(*t[candidate], (min(u for _, u in t.values()) / t[candidate][1]) ** FOCUS) for t in cases if candidate in t]
+
+
 def fit_one(job):
-    candidate, cases = job
-    rows = []
-    for times in cases:
-        if candidate in times:
-            terms, t = times[candidate]
-            rows.append((terms, t, min(u for _, u in times.values()) / t))
-    return (candidate, model.fit(rows)) if len(rows) >= 3 else (candidate, None)
+    rows, common = job
+    return model.fit(rows, common) if len(rows) >= FEWEST else None
 
 
 def fit_all(count, cases, pool):
-    return dict(pool.map(fit_one, [(c, cases) for c in range(count)]))
+    rows = [rows_of(cases, c) for c in range(count)]
+    common = model.fit_together([r for of_one in rows for r in of_one])
+    return dict(enumerate(pool.map(fit_one, [(r, common) for r in rows])))
 
 
 def regret_of(models, times):
@@ -153,8 +156,15 @@ def fit_report(op, path):
             print(f"  always the same candidate, the best one: {fixed[0] * 100:.1f} % more on geometric mean (number {fixed[1]})")
             fitted.append((kind, cases, regrets, models))
     out = ROOT / "gpu" / op / "costs.hpp"
-    out.write_text(header(op, device, report.get("command", ""), fitted))
+    out.write_text(header(op, device, command_of(report), fitted))
     print(f"wrote {out.relative_to(ROOT)}")
+
+
+def command_of(report):
+    """What was measured, without the paths of the machine."""
+    words = report.get("command", "").split()
+    words[:1] = ["bench"]
+    return " ".join(w for i, w in enumerate(words) if w != "--json" and (i == 0 or words[i - 1] != "--json"))
 
 
 def said_fixed(cases, c):

@@ -8,7 +8,7 @@ import math
 TERMS, APART = 8, 2  # terms; of these, what nothing overlaps
 SHARPNESS = (1.0, 1.5, 2.0, 4.0)
 ROUNDS = 60
-RIDGE = 1e-3  # keeps a cost that no case shows near its start
+LOOSE, TIGHT = 1e-3, 0.02  # how much a cost is kept near its start: of the common model, of a candidate
 
 
 def parts_of(costs, sharpness, terms):
@@ -52,22 +52,21 @@ def solve(a, b):
     return x
 
 
-def error_of(cases, costs, sharpness, first, used):
+def error_of(cases, costs, sharpness, first, used, ridge):
     e = sum(w * math.log(sum(parts_of(costs, sharpness, x)) / t) ** 2 for x, t, w in cases)
-    return e + RIDGE * sum(math.log(costs[i] / first[i]) ** 2 for i in used)
+    return e + ridge * sum(math.log(costs[i] / first[i]) ** 2 for i in used)
 
 
-def fit_sharp(cases, sharpness):
-    first = start(cases)
+def fit_sharp(cases, sharpness, first, ridge):
     used = [i for i in range(TERMS) if first[i] > 0]
     costs, damping = first[:], 1e-2
-    best = error_of(cases, costs, sharpness, first, used)
+    best = error_of(cases, costs, sharpness, first, used, ridge)
     for _ in range(ROUNDS):
         n = len(used)
         a = [[0.0] * n for _ in range(n)]
-        b = [-RIDGE * math.log(costs[i] / first[i]) for i in used]
+        b = [-ridge * math.log(costs[i] / first[i]) for i in used]
         for k in range(n):
-            a[k][k] = RIDGE
+            a[k][k] = ridge
         for x, t, w in cases:
             shares = parts_of(costs, sharpness, x)
             total = sum(shares)
@@ -84,7 +83,7 @@ def fit_sharp(cases, sharpness):
         tried = costs[:]
         for k, i in enumerate(used):
             tried[i] *= math.exp(max(-2.0, min(2.0, step[k])))
-        error = error_of(cases, tried, sharpness, first, used)
+        error = error_of(cases, tried, sharpness, first, used, ridge)
         if error < best:
             done = best - error < 1e-9 * best
             costs, best, damping = tried, error, damping / 3
@@ -97,6 +96,11 @@ def fit_sharp(cases, sharpness):
     return best, (sharpness, costs)
 
 
-def fit(cases):
-    """(sharpness, costs) of cases (terms, microseconds, weight)."""
-    return min((fit_sharp(cases, p) for p in SHARPNESS), key=lambda r: r[0])[1]
+def fit_together(cases):
+    """(error, (sharpness, costs)) of one model for all candidates: what a chip's costs are before the candidates differ."""
+    return min((fit_sharp(cases, p, start(cases), LOOSE) for p in SHARPNESS), key=lambda r: r[0])[1]
+
+
+def fit(cases, common):
+    """(sharpness, costs) of one candidate's cases (terms, microseconds, weight): near the common ones where they say little."""
+    return min((fit_sharp(cases, p, common[1], TIGHT) for p in SHARPNESS), key=lambda r: r[0])[1]
