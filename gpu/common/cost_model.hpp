@@ -59,4 +59,17 @@ inline void print_terms(const Terms& terms, char* text, std::size_t size) {
     at += std::snprintf(text + at, size - static_cast<std::size_t>(at), " %.6g", terms.of[i]);
 }
 
+/// The candidate to take: `measured`, whatever its model says, with its terms as the text; or, where that is -1, the one of least time.
+/// 0 where what is wanted does not fit: every list begins with a candidate that runs always.
+template <int N>
+int take_terms(int measured, const CostModel (&models)[N], const Terms (&terms)[N],
+               const char* const (&names)[N], char* text, std::size_t size) {
+  if (measured < 0) {
+    const int best = choose(models, terms, names, text, size);
+    return best < 0 ? 0 : best;
+  }
+  print_terms(terms[measured], text, size);
+  return terms[measured].fits ? measured : 0;
+}
+
 }  // namespace plumb

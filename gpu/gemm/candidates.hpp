@@ -216,13 +216,8 @@ void* prepare_candidate(int measured, const Problem<T>& p, const In<T>& in, cons
     if (depth > 0 && Candidates<T>::work(c, in, out, depth, work[c]))
       terms[c] = terms_of<T>(work[c], out.C.rows, out.C.cols, depth);
   }
-  if (measured >= 0) {
-    print_terms(terms[measured], plan->text, sizeof plan->text);
-    plan->candidate = terms[measured].fits ? measured : 0;
-  } else {
-    const int best = choose(Costs<T>::model, terms, Candidates<T>::kNames, plan->text, sizeof plan->text);
-    plan->candidate = best < 0 ? 0 : best;
-  }
+  plan->candidate =
+      take_terms(measured, Costs<T>::model, terms, Candidates<T>::kNames, plan->text, sizeof plan->text);
   plan->work = work[plan->candidate];
   if (plan->candidate == 0) plan->split = split_depth::prepare_split_depth(p, in, out, context);
   return plan;

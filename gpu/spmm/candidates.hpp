@@ -1,6 +1,7 @@
 // What rung 13 chooses from, and what each would do for a matrix, in the terms of its model of cost. tools/fit measures the same list.
 #pragma once
 #include "gpu/common/cost_model.hpp"
+#include "gpu/common/matrix_work.hpp"
 #include "gpu/spmm/costs.hpp"
 #include "gpu/spmm/element.hpp"
 #include "gpu/spmm/order.hpp"
@@ -66,27 +67,6 @@ bool columns_are_local(const In<T>& in, const HostArray<std::int32_t>& row_ptr, 
   return span < sampled * static_cast<double>(in.A.cols) / 8;
 }
 
-/// The share of entries whose column none of the kWindow entries before has, in a sample of A.
-template <class T>
-double fresh_share(const In<T>& in, Context& context) {
-  constexpr Index kSample = 2048, kWindow = 1024, kPlaces = 4096;
-  const Index samples = in.A.nnz < 3 * kSample ? 1 : 2, most = in.A.nnz < kSample ? in.A.nnz : kSample;
-  if (most <= 0) return 1;
-  HostArray<std::int32_t> col(most), seen(kPlaces), at(kPlaces);
-  Index fresh = 0;
-  for (Index s = 1; s <= samples; ++s) {
-    const Index first = samples == 1 ? 0 : in.A.nnz * s / 3;
-    device_read(col.data(), in.A.col + first, static_cast<std::size_t>(col.bytes()), context.stream);
-    seen.fill(-1);
-    for (Index k = 0; k < most; ++k) {
-      const Index place = (static_cast<Index>(col[k]) * 2654435761LL >> 7) % kPlaces;
-      fresh += seen[place] != col[k] || k - at[place] > kWindow;
-      seen[place] = col[k], at[place] = static_cast<std::int32_t>(k);
-    }
-  }
-  return static_cast<double>(fresh) / static_cast<double>(samples * most);
-}
-
 template <class T>
 Features features_of(const In<T>& in, const Out<T>& out, const HostArray<std::int32_t>& row_ptr,
                      Context& context) {
@@ -106,52 +86,10 @@ Features features_of(const In<T>& in, const Out<T>& out, const HostArray<std::in
   f.lanes = scattered ? panel : whole;
   f.slots = f.lanes >= 32 ? 1 : f.lanes >= 16 ? 2 : 4;
   f.panels = static_cast<double>(ceil_div(out.C.cols, static_cast<Index>(f.lanes) * f.v));
-  f.fresh = fresh_share(in, context);
+  f.fresh = fresh_share(in.A.col, in.A.nnz, 1, context);
   const double held = f.lanes < whole ? f.b_bytes / f.panels : f.b_bytes;
   f.missing = scattered && held > cache * 3 / 5 ? 1 - cache * 3 / 5 / held : 0;
   return f;
-}
-
-/// Batches of four entries that the warps take together, where a warp takes `teams` rows at once, each `each` entries at a time, and
-/// leaves out those of more than `cut`: every warp waits for its longest. Of many rows, a sample.
-inline double warp_batches(const HostArray<std::int32_t>& row_ptr, Index teams, Index each, Index cut) {
-  constexpr Index kChunk = 4096, kChunks = 64;
-  const Index rows = row_ptr.size() - 1, stride = ceil_div(rows, kChunk * kChunks);
-  Index batches = 0, seen = 0;
-  for (Index first = 0; first < rows; first += kChunk * stride) {
-    const Index last = first + kChunk < rows ? first + kChunk : rows;
-    for (Index i = first; i < last; i += teams) {
-      Index most = 0;
-      for (Index j = i; j < i + teams && j < last; ++j) {
-        const Index length = row_ptr[j + 1] - row_ptr[j];
-        if (length <= cut && length > most) most = length;
-      }
-      batches += ceil_div(most, each);
-    }
-    seen += last - first;
-  }
-  return seen > 0 ? static_cast<double>(batches) * static_cast<double>(rows) / static_cast<double>(seen) : 0;
-}
-
-/// What cutting rows of more than `cut` entries leaves, and adds.
-struct Cutting {
-  double parts = 0, cut_rows = 0, entries = 0, most = 0;  // entries in parts; parts of one row
-  Index longest = 0, longest_part = 0;                    // of the rows left
-};
-inline Cutting cutting_of(const HostArray<std::int32_t>& row_ptr, Index cut, Index part) {
-  Cutting c;
-  for (Index i = 0; i + 1 < row_ptr.size(); ++i) {
-    const Index length = row_ptr[i + 1] - row_ptr[i];
-    if (length <= cut) {
-      c.longest = length > c.longest ? length : c.longest;
-      continue;
-    }
-    const Index parts = parts_of(length, part), each = ceil_div(length, parts);
-    c.parts += static_cast<double>(parts), c.cut_rows += parts > 1, c.entries += static_cast<double>(length);
-    c.most = static_cast<double>(parts) > c.most ? static_cast<double>(parts) : c.most;
-    c.longest_part = each > c.longest_part ? each : c.longest_part;
-  }
-  return c;
 }
 
 /// What a candidate does with the entries, whatever it reads.
@@ -197,7 +135,7 @@ inline Terms terms_of(const Candidate& c, const Features& f, const HostArray<std
   Terms t;
   t.fits = fits(c, f, cuts);
   if (!t.fits) return t;
-  const Cutting parts = cuts ? cutting_of(row_ptr, cut, c.part) : Cutting{};
+  const Cutting parts = cuts ? cutting_of(row_ptr, cut, c.part, kMostParts) : Cutting{};
   const Pace pace = pace_of(c, f, row_ptr, lanes, slots, parts, cuts ? parts.longest : f.longest);
   const double panels = one_row ? std::ceil(f.width / size / (element ? 32 : 128)) : f.panels;
   constexpr double kSector = 32, kMega = 1e6;
@@ -258,13 +196,7 @@ void* prepare_candidate(int measured, const Problem<T>&, const In<T>& in, const 
   for (int c = 0; c < kCandidates; ++c) {
     if (measured < 0 || measured == c) terms[c] = terms_of(kCandidate[c], f, row_ptr, sizeof(T));
   }
-  if (measured >= 0) {
-    print_terms(terms[measured], plan->text, sizeof plan->text);
-    plan->candidate = terms[measured].fits ? measured : 0;
-  } else {
-    const int best = choose(Costs<T>::model, terms, kNames, plan->text, sizeof plan->text);
-    plan->candidate = best < 0 ? 0 : best;
-  }
+  plan->candidate = take_terms(measured, Costs<T>::model, terms, kNames, plan->text, sizeof plan->text);
   take_candidate(*plan, f, row_ptr, out, context);
   return plan;
 }
