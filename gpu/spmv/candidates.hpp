@@ -1,5 +1,6 @@
 // What rung 13 chooses from, and what each would do for a matrix, in the terms of its model of cost. tools/fit measures the same list.
 #pragma once
+#include <algorithm>
 #include <cmath>
 
 #include "gpu/common/cost_model.hpp"
@@ -59,8 +60,8 @@ double entries_per_segment(const In<T>& in, const HostArray<std::int32_t>& row_p
                 end = begin + kPiece < in.A.nnz ? begin + kPiece : in.A.nnz;
     device_read(col.data(), in.A.col + begin, static_cast<std::size_t>(end - begin) * sizeof(std::int32_t),
                 context.stream);
-    Index row =
-        first_at_least(in.A.rows, begin + 1, [&](Index i) { return static_cast<Index>(row_ptr[i + 1]); });
+    const std::int32_t* after = std::upper_bound(row_ptr.data(), row_ptr.data() + in.A.rows + 1, begin);
+    Index row = after - row_ptr.data() - 1;
     for (Index k = begin; k < end; ++k) {
       while (row_ptr[row + 1] <= k) ++row;
       Index& last = last_row[col[k - begin] / width];
