@@ -1,12 +1,14 @@
-"""Fits the model of cost by which an operator's adaptive rung chooses, from times of all its candidates on drawn cases.
+"""Fits the model of cost by which an operator's adaptive rung chooses, from times of its candidates.
 
-    tools/plumb fit OP [--drawn N] [--seed S|fresh] [--limit SECONDS]   times the candidates here, fits, writes gpu/OP/costs.hpp
-    tools/plumb fit OP --from run.json                                  fits again from the times of an earlier run
-    tools/plumb fit OP --folder DIR                                     only writes the candidates, as kernels for --extra
+    tools/plumb fit OP [--drawn N] [--seed S|fresh] [--limit SECONDS]
+                                        times the candidates on drawn cases, fits, writes gpu/OP/costs.hpp
+    tools/plumb fit OP --from run.json  fits again from the times of an earlier run
+    tools/plumb fit OP --folder DIR     only writes the candidates, as kernels for --extra
 
-The candidates are those of gpu/OP/candidates.hpp. A fifth of the cases at a time is held out: the regret printed is of cases that the
-models had not seen.
+The candidates are those of gpu/OP/candidates.hpp. A fifth of the cases at a time is held out: the regret
+printed is of cases that the models had not seen.
 """
+
 import argparse
 import json
 import math
@@ -24,13 +26,22 @@ FOCUS = 2  # a time twice the best of its case counts a quarter
 TYPES = {"f32": "float", "f64": "double"}
 
 
+def operators():
+    return sorted(p.parent.name for p in ROOT.glob("gpu/*/candidates.hpp"))
+
+
 def candidates_of(op):
     text = (ROOT / "gpu" / op / "candidates.hpp").read_text()
     return int(re.search(r"constexpr int kCandidates = (\d+);", text).group(1))
 
 
+def refuse(message):
+    print(f"error: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
 def needs_of(op):
-    """The first line of the adaptive rung, where it says what it requires; the candidates require it too; and its Traits."""
+    """What the adaptive rung requires, as its first line says it, and its Traits: the candidates' too."""
     text = next((ROOT / "gpu" / op).glob("*_adaptive.cu")).read_text()
     traits = re.search(r"Traits\{\}[.\w()]*", text)
     first = text.splitlines()[0]
@@ -43,14 +54,27 @@ def write_folder(op, folder):
     first, traits = needs_of(op)
     contract = op.capitalize()
     lines = [first] if first else []
-    lines += [f'#include "gpu/{op}/candidates.hpp"', "", "namespace plumb {", "namespace {", "", f"using namespace {op};", "",
-              "template <class T, int C>",
-              "void* prepare(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {",
-              "  return prepare_candidate(C, p, in, out, context);", "}", ""]
+    lines += [
+        f'#include "gpu/{op}/candidates.hpp"',
+        "",
+        "namespace plumb {",
+        "namespace {",
+        "",
+        f"using namespace {op};",
+        "",
+        "template <class T, int C>",
+        "void* prepare(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {",
+        "  return prepare_candidate(C, p, in, out, context);",
+        "}",
+        "",
+    ]
     for c in range(candidates_of(op)):
         for short, full in TYPES.items():
-            lines.append(f'const Register<{contract}, {full}, Space::device> {short}_{c}{{"c{c:02}", run_candidate<{full}>, {traits}, '
-                         f"nullptr, prepare<{full}, {c}>, release_candidate<{full}>}};")
+            lines.append(
+                f"const Register<{contract}, {full}, Space::device> {short}_{c}{{"
+                f'"c{c:02}", run_candidate<{full}>, '
+                f"{traits}, nullptr, prepare<{full}, {c}>, release_candidate<{full}>}};"
+            )
     lines += ["", "}  // namespace", "}  // namespace plumb", ""]
     (folder / "c00.cu").write_text("\n".join(lines))
     for c in range(1, candidates_of(op)):
@@ -62,7 +86,12 @@ def times_of(report, op, kind):
     cases = {}
     for r in report["results"]:
         terms = r.get("chosen", "").split()
-        if r["op"] != op or r["dtype"] != kind or not r["variant"].startswith("user/c") or terms[:1] != ["terms"]:
+        if (
+            r["op"] != op
+            or r["dtype"] != kind
+            or not r["variant"].startswith("user/c")
+            or terms[:1] != ["terms"]
+        ):
             continue
         seconds = r["warm"]["median_s"] if "warm" in r else r.get("left_out_single_s")
         if seconds:
@@ -72,8 +101,12 @@ def times_of(report, op, kind):
 
 
 def rows_of(cases, candidate):
-    """(terms, microseconds, weight): a time counts less the further it is from the case's best, which is what is chosen."""
-    return [(*t[candidate], (min(u for _, u in t.values()) / t[candidate][1]) ** FOCUS) for t in cases if candidate in t]
+    """(terms, microseconds, weight): a time counts less the further it is from the best of its case."""
+    return [
+        (*t[candidate], (min(u for _, u in t.values()) / t[candidate][1]) ** FOCUS)
+        for t in cases
+        if candidate in t
+    ]
 
 
 def fit_one(job):
@@ -114,8 +147,10 @@ def held_out(count, cases, pool):
 
 
 def said(regrets):
-    return (f"median {100 * quantile(regrets, 0.5):.1f} %, 95th percentile {100 * quantile(regrets, 0.95):.1f} %, "
-            f"worst {100 * max(regrets):.1f} %")
+    return (
+        f"median {100 * quantile(regrets, 0.5):.1f} %, "
+        f"95th percentile {100 * quantile(regrets, 0.95):.1f} %, worst {100 * max(regrets):.1f} %"
+    )
 
 
 def line_of(found):
@@ -127,37 +162,56 @@ def line_of(found):
 
 def header(op, machine, command, fitted):
     lines = [f"// Written by `tools/plumb fit {op}`, not by hand. Measured on {machine}:", f"// {command}"]
-    lines += [f"// {kind}: {len(cases)} drawn cases; regret of those held out: {said(regrets)}." for kind, cases, regrets, _ in fitted]
-    lines += ["#pragma once", '#include "gpu/common/cost_model.hpp"', "", "namespace plumb {", f"namespace {op} {{", "",
-              "/// Of the candidates, in their order: sharpness, microseconds for a unit of each term.", "// clang-format off",
-              "template <class T>", "struct Costs;"]
+    lines += [
+        f"// {kind}: {len(cases)} drawn cases; regret of those held out: {said(regrets)}."
+        for kind, cases, regrets, _ in fitted
+    ]
+    lines += [
+        "#pragma once",
+        '#include "gpu/common/cost_model.hpp"',
+        "",
+        "namespace plumb {",
+        f"namespace {op} {{",
+        "",
+        "/// Of the candidates, in their order: sharpness, microseconds for a unit of each term.",
+        "// clang-format off",
+        "template <class T>",
+        "struct Costs;",
+    ]
     for kind, _, _, models in fitted:
-        lines += ["template <>", f"struct Costs<{TYPES[kind]}> {{", "  static constexpr CostModel model[] = {"]
+        lines += [
+            "template <>",
+            f"struct Costs<{TYPES[kind]}> {{",
+            "  static constexpr CostModel model[] = {",
+        ]
         lines += [line_of(models[c]) for c in range(len(models))]
         lines += ["  };", "};"]
     lines += ["// clang-format on", "", f"}}  // namespace {op}", "}  // namespace plumb", ""]
     return "\n".join(lines)
 
 
-def fit_report(op, path):
+def fit_report(op, path, out):
+    """Fits from a report of bench, writes the costs to `out`, and gives its path back."""
     report = json.loads(path.read_text())
-    machine = report["machine"]
-    device = machine.get("device", "an unknown device") if isinstance(machine, dict) else dict(machine).get("device", "")
+    device = report["machine"].get("device", "an unknown device")
     count, fitted = candidates_of(op), []
     with multiprocessing.Pool() as pool:
         for kind in TYPES:
             cases = list(times_of(report, op, kind).values())
             if len(cases) < FOLDS:
-                sys.exit(f"error: {path}: {len(cases)} cases of {op}.{kind} have times of candidates; {FOLDS} are the fewest")
+                refuse(f"{path}: {len(cases)} cases of {op}.{kind} have candidates' times; at least {FOLDS}")
             regrets = held_out(count, cases, pool)
             models = fit_all(count, cases, pool)
             print(f"{op}.{kind}: {len(cases)} cases; regret of those held out: {said(regrets)}")
             fixed = min(said_fixed(cases, c) for c in range(count))
-            print(f"  always the same candidate, the best one: {fixed[0] * 100:.1f} % more on geometric mean (number {fixed[1]})")
+            print(
+                f"  always the same candidate, the best one: {fixed[0] * 100:.1f} % more on geometric mean "
+                f"(number {fixed[1]})"
+            )
             fitted.append((kind, cases, regrets, models))
-    out = ROOT / "gpu" / op / "costs.hpp"
     out.write_text(header(op, device, command_of(report), fitted))
-    print(f"wrote {out.relative_to(ROOT)}")
+    print(f"wrote {out}")
+    return out
 
 
 def command_of(report):
@@ -168,7 +222,7 @@ def command_of(report):
 
 
 def said_fixed(cases, c):
-    """What choosing candidate c always would cost, over the cases it was timed in; infinite where it fits too few."""
+    """What choosing candidate c always would cost, over its cases; infinite where these are few."""
     known = [t for t in cases if c in t]
     if 2 * len(known) < len(cases):
         return math.inf, c
@@ -177,8 +231,31 @@ def said_fixed(cases, c):
 
 def measure(args, folder):
     path = ROOT / "build" / "fit" / f"{args.op}.json"
-    bench = [str(ROOT / "tools" / "plumb"), "--extra", str(folder), "bench", "--case", args.op, "--drawn", args.drawn, "--seed", args.seed,
-             "--device", "gpu", "--variant", "user/*", "--samples", "20", "--budget", "0.02", "--limit", args.limit, "--json", str(path)]
+    path.unlink(missing_ok=True)  # an earlier run's times are not this one's
+    bench = [
+        str(ROOT / "tools" / "plumb"),
+        "--extra",
+        str(folder),
+        "bench",
+        "--case",
+        args.op,
+        "--drawn",
+        args.drawn,
+        "--seed",
+        args.seed,
+        "--device",
+        "gpu",
+        "--variant",
+        "user/*",
+        "--samples",
+        "20",
+        "--budget",
+        "0.02",
+        "--limit",
+        args.limit,
+        "--json",
+        str(path),
+    ]
     done = subprocess.run(bench, check=False)
     if not path.exists():
         sys.exit(done.returncode or 2)
@@ -186,8 +263,10 @@ def measure(args, folder):
 
 
 def main():
-    ap = argparse.ArgumentParser(prog="tools/plumb fit", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument("op", choices=sorted(p.parent.name for p in ROOT.glob("gpu/*/candidates.hpp")))
+    ap = argparse.ArgumentParser(
+        prog="tools/plumb fit", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    ap.add_argument("op", choices=operators())
     ap.add_argument("--drawn", default="120", help="cases; default 120")
     ap.add_argument("--seed", default="fresh", help="of the cases; default fresh")
     ap.add_argument("--limit", default="300", help="seconds of measurement; default 300")
@@ -201,7 +280,7 @@ def main():
         folder = ROOT / "build" / "fit" / args.op
         write_folder(args.op, folder)
         args.report = measure(args, folder)
-    fit_report(args.op, args.report)
+    fit_report(args.op, args.report, ROOT / "gpu" / args.op / "costs.hpp")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """The model of gpu/common/cost_model.hpp, and its least squares: microseconds from terms, relative errors.
 
-t = c0 x0 + c1 x1 + (sum over i > 1 of (ci xi)^p)^(1/p), with ci > 0. The logarithms of the ci are fitted to the logarithm of
-the time by Levenberg and Marquardt's method; p is the one of SHARPNESS that fits best.
+t = c0 x0 + c1 x1 + (sum over i > 1 of (ci xi)^p)^(1/p), with ci > 0. The logarithms of the ci are fitted to
+the logarithm of the time by Levenberg and Marquardt's method; p is the one of SHARPNESS that fits best.
 """
+
 import math
 
 TERMS, APART = 8, 2  # terms; of these, what nothing overlaps
@@ -52,7 +53,8 @@ def solve(a, b):
     return x
 
 
-def error_of(cases, costs, sharpness, first, used, ridge):
+def error_of(cases, costs, sharpness, first, ridge):
+    used = [i for i, c in enumerate(first) if c > 0]
     e = sum(w * math.log(sum(parts_of(costs, sharpness, x)) / t) ** 2 for x, t, w in cases)
     return e + ridge * sum(math.log(costs[i] / first[i]) ** 2 for i in used)
 
@@ -60,7 +62,7 @@ def error_of(cases, costs, sharpness, first, used, ridge):
 def fit_sharp(cases, sharpness, first, ridge):
     used = [i for i in range(TERMS) if first[i] > 0]
     costs, damping = first[:], 1e-2
-    best = error_of(cases, costs, sharpness, first, used, ridge)
+    best = error_of(cases, costs, sharpness, first, ridge)
     for _ in range(ROUNDS):
         n = len(used)
         a = [[0.0] * n for _ in range(n)]
@@ -83,7 +85,7 @@ def fit_sharp(cases, sharpness, first, ridge):
         tried = costs[:]
         for k, i in enumerate(used):
             tried[i] *= math.exp(max(-2.0, min(2.0, step[k])))
-        error = error_of(cases, tried, sharpness, first, used, ridge)
+        error = error_of(cases, tried, sharpness, first, ridge)
         if error < best:
             done = best - error < 1e-9 * best
             costs, best, damping = tried, error, damping / 3
@@ -97,10 +99,13 @@ def fit_sharp(cases, sharpness, first, ridge):
 
 
 def fit_together(cases):
-    """(error, (sharpness, costs)) of one model for all candidates: what a chip's costs are before the candidates differ."""
+    """(sharpness, costs) of one model for all candidates: what a chip's costs are before they differ."""
     return min((fit_sharp(cases, p, start(cases), LOOSE) for p in SHARPNESS), key=lambda r: r[0])[1]
 
 
 def fit(cases, common):
-    """(sharpness, costs) of one candidate's cases (terms, microseconds, weight): near the common ones where they say little."""
+    """(sharpness, costs) of one candidate's cases (terms, microseconds, weight).
+
+    They stay near the common ones where the cases say little.
+    """
     return min((fit_sharp(cases, p, common[1], TIGHT) for p in SHARPNESS), key=lambda r: r[0])[1]
