@@ -16,44 +16,14 @@
 //           map, are too many copies: 530 us at 2044.
 // Fails at  rows of B that do not lie on 16 bytes, where it is rung 15; 1022, too small to pack.
 // Source    PTX ISA, "cp.async.bulk.tensor".
-#include "gpu/device/tensor_map.hpp"
-#include "gpu/gemm/packed.hpp"
+#include "gpu/gemm/mapped.hpp"
 
 namespace plumb {
 namespace {
 
 using namespace gemm;
 
-/// Tiles of B from B.
-template <class S>
-struct MappedB {
-  static constexpr bool kPacked = false;
-  TensorMap map;
-
-  struct Cursor {
-    const TensorMap* map;
-    int row, col;
-    PLUMB_DEVICE Cursor(const MappedB& b, Index tile, Index k, Index)
-        : map(&b.map), row(static_cast<int>(k)), col(static_cast<int>(tile) * S::BN) {}
-    PLUMB_DEVICE void copy(float* to, Mbarrier* bar) {
-      copy_tile(to, map, row, col, bar);
-      row += S::BK;
-    }
-  };
-};
-
-void run(const Problem<float>& p, const In<float>& in, const Out<float>& out, Context& context) {
-  run_by_shape(p, in, out, context, [&](auto shape, Division division) {
-    using S = decltype(shape);
-    MappedB<S> b;
-    if (make_tensor_map(b.map, in.B.data, in.B.rows, in.B.cols, in.B.ld, S::BK, S::BN))
-      run_packed<S>(p, in, out, context, division, b);
-    else
-      run_packed<S>(p, in, out, context, division, PackedB<S>{});
-  });
-}
-
-const Register<Gemm, float, Space::device> f32{"19_b_as_it_lies", run, Traits{}.needs_sm(90)};
+const Register<Gemm, float, Space::device> f32{"19_b_as_it_lies", run_mapped, Traits{}.needs_sm(90)};
 
 }  // namespace
 }  // namespace plumb

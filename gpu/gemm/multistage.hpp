@@ -159,11 +159,25 @@ PLUMB_DEVICE void add_slices(T* shared, T (&sum)[N], int slice) {
   }
 }
 
-template <class T, class S, bool Wide>
+/// Narrows a problem to the part of the depth that the calling row of blocks makes, in whole steps of BK; its
+/// sums go to `out`, moved to the part's own memory.
+template <int BK, class T>
+PLUMB_DEVICE void take_part(Problem<T>& p, In<T>& in, Out<T>& out) {
+  const Index depth = depth_of(p, in), steps = ceil_div(depth, BK), parts = gridDim.y, part = blockIdx.y;
+  const Index first = steps * part / parts * BK, past = steps * (part + 1) / parts * BK;
+  in.A.cols = in.B.rows = (past < depth ? past : depth) - first;
+  in.A.data += first, in.B.data += first * in.B.ld;
+  out.C.data += part * out.C.rows * out.C.ld;
+  p = {T(1), T(0)};
+}
+
+/// InParts: a row of blocks for every part of the depth, whose sums go to memory (parts.hpp).
+template <class T, class S, bool Wide, bool InParts = false>
 __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
     gemm_multistage(Problem<T> p, In<T> in, Out<T> out, bool wide_c) {
   using Lane = LaneTile<T, S::TM, S::TN>;
   PLUMB_DYNAMIC_SHARED(T, shared);
+  if constexpr (InParts) take_part<S::BK>(p, in, out);
   const TileIndex tile = banded_tile_index(ceil_div(out.C.rows, S::BM), ceil_div(out.C.cols, S::BN));
   const Index i0 = tile.m * S::BM, j0 = tile.n * S::BN, depth = depth_of(p, in);
   const int warp = static_cast<int>(threadIdx.x) / 32, slice = warp / (S::WM * S::WN);

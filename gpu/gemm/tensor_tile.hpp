@@ -67,10 +67,12 @@ struct CopiesOfA {
 /// kBuffers: 2 where the next step's fragments are loaded ahead, 1 where registers are short and the other
 /// warps must cover the loads. kWatches: `outside` is asked whether an operand was outside the range that its
 /// arithmetic represents, or the depth too small for it.
-template <class T, class S, class Math, bool Wide>
+/// InParts: as in gemm_multistage.
+template <class T, class S, class Math, bool Wide, bool InParts = false>
 __global__ void __launch_bounds__(S::kThreads, 1)
     gemm_tensor(Problem<T> p, In<T> in, Out<T> out, bool wide_c) {
   PLUMB_DYNAMIC_SHARED(T, shared);
+  if constexpr (InParts) take_part<S::BK>(p, in, out);
   const TileIndex tile = banded_tile_index(ceil_div(out.C.rows, S::BM), ceil_div(out.C.cols, S::BN));
   const Index i0 = tile.m * S::BM, j0 = tile.n * S::BN, depth = depth_of(p, in);
   const int warp = static_cast<int>(threadIdx.x) / 32, slice = warp / (S::WM * S::WN);

@@ -8,31 +8,16 @@
 //           (1.16 of cuSPARSE's speed), 412 us on a stencil (1.10 of cuSPARSE's speed).
 // Fails at  widths that are no multiple of 32, whose threads stand idle; long rows, one dependent load after
 //           another.
-#include "gpu/spmm/common.hpp"
+#include "gpu/spmm/element.hpp"
 
 namespace plumb {
 namespace {
 
 using namespace spmm;
 
-constexpr int kColumns = 32, kRows = 8;  // of a block
-
-template <class T>
-__global__ void __launch_bounds__(kColumns* kRows) spmm_thread_per_element(In<T> in, Out<T> out) {
-  const Index i = static_cast<Index>(blockIdx.x) * kRows + threadIdx.y;
-  if (i >= out.C.rows) return;
-  for (Index j = static_cast<Index>(blockIdx.y) * kColumns + threadIdx.x; j < out.C.cols;
-       j += static_cast<Index>(gridDim.y) * kColumns) {
-    T sum = T(0);
-    for (Index k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k) sum += in.A.val[k] * in.B(in.A.col[k], j);
-    out.C(i, j) = sum;
-  }
-}
-
 template <class T>
 void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
-  launch(spmm_thread_per_element<T>, grid_of(ceil_div(out.C.rows, kRows), ceil_div(out.C.cols, kColumns)),
-         dim3(kColumns, kRows), 0, context.stream, in, out);
+  run_elements(in, out, context);
 }
 
 const Register<Spmm, float, Space::device> f32{"01_thread_per_element", run<float>};

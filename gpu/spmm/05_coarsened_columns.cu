@@ -17,12 +17,7 @@ using namespace spmm;
 
 template <class T>
 void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
-  if (out.C.cols <= 32)
-    launch_staged_rows<T, 1>(in, out, context);
-  else if (out.C.cols <= 64)
-    launch_staged_rows<T, 2>(in, out, context);
-  else
-    launch_staged_rows<T, 4>(in, out, context);
+  run_coarsened(in, out, context);
 }
 
 const Register<Spmm, float, Space::device> f32{"05_coarsened_columns", run<float>};

@@ -52,5 +52,16 @@ void launch_staged_rows(const In<T>& in, const Out<T>& out, Context& context) {
          kStagedThreads, 0, context.stream, in, out);
 }
 
+/// With as many columns of a lane as C's width has for it, up to four.
+template <class T>
+void run_coarsened(const In<T>& in, const Out<T>& out, Context& context) {
+  if (out.C.cols <= 32)
+    launch_staged_rows<T, 1>(in, out, context);
+  else if (out.C.cols <= 64)
+    launch_staged_rows<T, 2>(in, out, context);
+  else
+    launch_staged_rows<T, 4>(in, out, context);
+}
+
 }  // namespace spmm
 }  // namespace plumb

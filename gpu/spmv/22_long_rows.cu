@@ -19,7 +19,7 @@ using namespace spmv;
 
 template <class T>
 void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& context) {
-  return new LongRowsPlan<T>(prepare_long_rows(in, context));
+  return new LongRowsPlan<T>(prepare_long_rows(in, kLongShape, context));
 }
 
 template <class T>

@@ -8,8 +8,15 @@ namespace plumb {
 namespace spmv {
 
 constexpr int kLongThreads = 256;
-constexpr int kLongTile = 2048;  // entries of a block, and the shortest row that is long
-constexpr int kLongRows = 4;     // of a group of lanes, in flight together
+constexpr int kLongRows = 4;  // of a group of lanes, in flight together
+
+/// Which rows are long, and how they are cut: a tile is kLongThreads * each entries, what a block takes.
+struct LongShape {
+  Index least;  // entries of the shortest row that is long
+  int each;     // entries of a thread, 2 or 8
+  [[nodiscard]] Index tile() const { return static_cast<Index>(kLongThreads) * each; }
+};
+constexpr LongShape kLongShape{2048, 8};
 
 struct LongTile {
   std::int32_t begin, end;  // entries
@@ -22,6 +29,7 @@ struct LongRow {
 
 template <class T>
 struct LongRowsPlan {
+  LongShape shape = kLongShape;
   Index tiles = 0;
   int width = 2;                   // lanes of a row that is not long
   const LongTile* tile = nullptr;  // (tiles), by row
@@ -33,25 +41,24 @@ struct LongRowsPlan {
 // The first blocks take a tile of a long row each; the one that finishes a row's last tile adds them up,
 // always in the same order. The others take rows that are not long, a group of Width lanes each, kLongRows at
 // a time.
-template <class T, int Width>
+template <class T, int Width, int Each>
 __global__ void __launch_bounds__(kLongThreads)
     spmv_long_rows(Problem<T> p, In<T> in, Out<T> out, LongRowsPlan<T> plan) {
   __shared__ T scratch[kLongThreads / 32];
   __shared__ bool last;
   if (static_cast<Index>(blockIdx.x) < plan.tiles) {
-    constexpr int kEach = kLongTile / kLongThreads;
     const LongTile tile = plan.tile[blockIdx.x];
     const Index first = tile.begin + static_cast<Index>(threadIdx.x);
-    std::int32_t c[kEach];
-    T v[kEach], sum = T(0);
+    std::int32_t c[Each];
+    T v[Each], sum = T(0);
 #pragma unroll
-    for (int u = 0; u < kEach; ++u) {
+    for (int u = 0; u < Each; ++u) {
       const Index k = first + u * kLongThreads;
       c[u] = k < tile.end ? __ldcs(in.A.col + k) : -1;
       v[u] = k < tile.end ? __ldcs(in.A.val + k) : T(0);
     }
 #pragma unroll
-    for (int u = 0; u < kEach; ++u) {
+    for (int u = 0; u < Each; ++u) {
       if (c[u] >= 0) sum += v[u] * __ldg(in.x.data + c[u]);
     }
     sum = sum_block<kLongThreads>(sum, scratch);
@@ -87,7 +94,7 @@ __global__ void __launch_bounds__(kLongThreads)
     const Index i = row_of(u);
     const Index begin = i < in.A.rows ? in.A.row_ptr[i] : 0;
     end[u] = i < in.A.rows ? in.A.row_ptr[i + 1] : 0;
-    mine[u] = i < in.A.rows && end[u] - begin < kLongTile;
+    mine[u] = i < in.A.rows && end[u] - begin < plan.shape.least;
     if (!mine[u]) end[u] = begin;
     k[u] = begin + lane;
   }
@@ -110,24 +117,26 @@ __global__ void __launch_bounds__(kLongThreads)
 
 /// Tiles of the long rows, found on the host; the arrays are workspace of `context`.
 template <class T>
-LongRowsPlan<T> prepare_long_rows(const In<T>& in, Context& context) {
+LongRowsPlan<T> prepare_long_rows(const In<T>& in, LongShape shape, Context& context) {
   const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, in.A.rows + 1, context.stream);
   LongRowsPlan<T> plan;
+  plan.shape = shape;
   Index count = 0, entries = 0;  // of long rows
   for (Index i = 0; i < in.A.rows; ++i) {
     const Index length = row_ptr[i + 1] - row_ptr[i];
-    if (length >= kLongTile) ++count, entries += length, plan.tiles += ceil_div(length, kLongTile);
+    if (length >= shape.least) ++count, entries += length, plan.tiles += ceil_div(length, shape.tile());
   }
   HostArray<LongRow> row(count);
   HostArray<LongTile> tile(plan.tiles);
   std::int32_t r = 0, t = 0;
   for (Index i = 0; r < count; ++i) {
     const std::int32_t end = row_ptr[i + 1];
-    if (end - row_ptr[i] < kLongTile) continue;
+    if (end - row_ptr[i] < shape.least) continue;
     row[r] = {static_cast<std::int32_t>(i), t,
-              static_cast<std::int32_t>(ceil_div(end - row_ptr[i], kLongTile))};
+              static_cast<std::int32_t>(ceil_div(end - row_ptr[i], shape.tile()))};
     for (std::int32_t begin = row_ptr[i]; begin < end;) {
-      const std::int32_t stop = end - begin > kLongTile ? begin + kLongTile : end;
+      const std::int32_t stop =
+          end - begin > shape.tile() ? begin + static_cast<std::int32_t>(shape.tile()) : end;
       tile[t++] = {begin, stop, r};
       begin = stop;
     }
@@ -141,14 +150,24 @@ LongRowsPlan<T> prepare_long_rows(const In<T>& in, Context& context) {
   return plan;
 }
 
+template <class T, int Each>
+void launch_long_rows(const LongRowsPlan<T>& plan, const Problem<T>& p, const In<T>& in, const Out<T>& out,
+                      Context& context) {
+  with_lanes(plan.width, [&](auto lanes) {
+    constexpr int kWidth = decltype(lanes)::value;
+    launch(spmv_long_rows<T, kWidth, Each>,
+           plan.tiles + ceil_div(in.A.rows, kLongRows * kLongThreads / kWidth), kLongThreads, 0,
+           context.stream, p, in, out, plan);
+  });
+}
+
 template <class T>
 void run_long_rows(const LongRowsPlan<T>& plan, const Problem<T>& p, const In<T>& in, const Out<T>& out,
                    Context& context) {
-  with_lanes(plan.width, [&](auto lanes) {
-    constexpr int kWidth = decltype(lanes)::value;
-    launch(spmv_long_rows<T, kWidth>, plan.tiles + ceil_div(in.A.rows, kLongRows * kLongThreads / kWidth),
-           kLongThreads, 0, context.stream, p, in, out, plan);
-  });
+  if (plan.shape.each == 2)
+    launch_long_rows<T, 2>(plan, p, in, out, context);
+  else
+    launch_long_rows<T, 8>(plan, p, in, out, context);
 }
 
 }  // namespace spmv

@@ -1,0 +1,31 @@
+// requires: tensor_map
+// gemm, rung 22: the tiles are chosen by a model of the time that each shape would take, and the choice is printed.
+//
+// Change    prepare() says for every candidate of candidates.hpp what its blocks would do: the depth of one, the multiply-adds of the
+//           busiest multiprocessor, bytes from the cache and of the parts, launches. The costs of these are fitted to drawn cases by
+//           tools/fit (costs.hpp has them, and the error on cases held out). The candidates are the launches of rungs 10 to 12, 14, 16
+//           and 18 to 21.
+// Traffic   of the candidate chosen; the choice takes no launch.
+// Limits    those of the candidate chosen.
+// Fails at  shapes that suit none of the candidates.
+// Source    terms and fit our own.
+#include "gpu/gemm/candidates.hpp"
+
+namespace plumb {
+namespace {
+
+using namespace gemm;
+
+template <class T>
+void* prepare(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  return prepare_candidate(-1, p, in, out, context);
+}
+
+const Register<Gemm, float, Space::device> f32{"22_adaptive", run_candidate<float>, Traits{}.needs_sm(90),
+                                               nullptr,       prepare<float>,       release_candidate<float>};
+const Register<Gemm, double, Space::device> f64{"22_adaptive",         run_candidate<double>,
+                                                Traits{}.needs_sm(90), nullptr,
+                                                prepare<double>,       release_candidate<double>};
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,242 @@
+// What rung 22 chooses from, and what each would do for a product, in the terms of its model of cost. tools/fit measures the same list.
+#pragma once
+#include "gpu/common/cost_model.hpp"
+#include "gpu/gemm/costs.hpp"
+#include "gpu/gemm/mapped.hpp"
+#include "gpu/gemm/parts.hpp"
+#include "gpu/gemm/split_depth.hpp"
+
+namespace plumb {
+namespace gemm {
+
+constexpr int kCandidates = 8;
+
+/// What a candidate's blocks do: the terms are made of it.
+struct Work {
+  Index bm, bn, steps, bk;  // steps of a block, one after the other
+  Index blocks, parts;      // blocks of the busiest multiprocessor, of all parts; a block takes its part only
+  Index launches;
+  bool aligned;  // copies move 16 bytes
+};
+
+/// The terms: a start; further launches; the depth of a block; multiply-adds of the busiest multiprocessor; megabytes from the second-level
+/// cache; megabytes of C and of the parts; megabytes of A and B; the multiply-adds again where copies move one element.
+template <class T>
+Terms terms_of(const Work& w, Index m, Index n, Index depth) {
+  const double size = sizeof(T) / 1e6, mn = static_cast<double>(m) * static_cast<double>(n) * size,
+               steps = static_cast<double>(w.steps * w.bk), blocks = static_cast<double>(w.blocks),
+               area = static_cast<double>(w.bm * w.bn) / 1e6, all = blocks * device_multiprocessors();
+  Terms t;
+  t.fits = true;
+  const double of[kTerms] = {1,
+                             static_cast<double>(w.launches - 1),
+                             steps,
+                             blocks * steps * area,
+                             all * steps * static_cast<double>(w.bm + w.bn) * size,
+                             mn * (w.parts > 1 ? 1 + 2 * static_cast<double>(w.parts) : 1),
+                             static_cast<double>(m + n) * static_cast<double>(depth) * size,
+                             w.aligned ? 0 : blocks * steps * area};
+  for (int i = 0; i < kTerms; ++i) t.of[i] = of[i];
+  return t;
+}
+
+template <class S, class T>
+Work work_of_parts(const In<T>& in, const Out<T>& out, Index depth, Index together, bool divided) {
+  const Parting d = parting_of<S>(out.C.rows, out.C.cols, depth, together, divided);
+  const bool aligned = rows_on_vectors(in.B) && (sizeof(T) == 4 || rows_on_vectors(in.A));
+  return {S::BM, S::BN, d.steps, S::BK, d.blocks, d.parts, d.parts > 1 ? 2 : 1, aligned};
+}
+
+template <class T>
+Work work_of_split_depth(const In<T>& in, const Out<T>& out, Index depth) {
+  using namespace split_depth;
+  const Index parts = split_depth::parts_of(out, depth);
+  return {kTile,
+          kTile,
+          ceil_div(ceil_div(depth, kDepth), parts),
+          kDepth,
+          ceil_div(tiles_of(out) * parts, device_multiprocessors()),
+          parts,
+          1,
+          rows_on_vectors(in.A) && rows_on_vectors(in.B)};
+}
+
+/// The candidates of a type: `work` says what number c would do, or that it does not fit; `run` does it.
+template <class T>
+struct Candidates;
+
+template <>
+struct Candidates<float> {
+  static constexpr const char* kNames[kCandidates] = {"32 x 32 tiles, depth in parts",
+                                                      "64 x 128 tiles, slices apart",
+                                                      "128 x 128 tiles, packed",
+                                                      "64 x 64 tiles",
+                                                      "64 x 64 tiles, depth in parts",
+                                                      "128 x 128 tiles",
+                                                      "256 x 128 tiles",
+                                                      "128 x 128 tiles, depth in parts"};
+
+  static bool work(int c, const In<float>& in, const Out<float>& out, Index depth, Work& w) {
+    const Index m = out.C.rows, n = out.C.cols;
+    const auto bits = reinterpret_cast<std::uintptr_t>(in.B.data) | static_cast<std::uintptr_t>(in.B.ld * 4);
+    switch (c) {
+      case 0:
+        w = work_of_split_depth(in, out, depth);
+        return true;
+      case 1:
+        w = work_of_parts<Sliced>(in, out, depth, 1, false);
+        w.aligned = bits % 16 == 0;
+        return true;
+      case 2:
+        return packed(in, out, depth, w);
+      case 3:
+        w = work_of_parts<Small>(in, out, depth, 2, false);
+        return true;
+      case 4:
+        w = work_of_parts<Small>(in, out, depth, 2, true);
+        return w.parts > 1;
+      case 5:
+        w = work_of_parts<Square<float>>(in, out, depth, 2, false);
+        return true;
+      case 6:
+        w = work_of_parts<Tall>(in, out, depth, 1, false);
+        return m > Square<float>::BM && n > 64;
+      default:
+        w = work_of_parts<Square<float>>(in, out, depth, 2, true);
+        return w.parts > 1;
+    }
+  }
+  static void run(int c, const Work& w, const Problem<float>& p, const In<float>& in, const Out<float>& out,
+                  Context& context) {
+    switch (c) {
+      case 1:
+        return run_slices(p, in, out, context);
+      case 2:
+        return run_mapped(p, in, out, context);
+      case 3:
+      case 4:
+        return run_parts<Small>(p, in, out, w.parts, context);
+      case 6:
+        return run_parts<Tall>(p, in, out, 1, context);
+      default:
+        return run_parts<Square<float>>(p, in, out, w.parts, context);
+    }
+  }
+
+ private:
+  /// As run_by_shape decides; where it takes slices, it is another candidate.
+  static bool packed(const In<float>& in, const Out<float>& out, Index depth, Work& w) {
+    const Plan plan = plan_of<Shallow>(in, out);
+    const Index tiles = ceil_div(out.C.rows, Deep::BM) * ceil_div(out.C.cols, Deep::BN),
+                many = device_multiprocessors();
+    const bool deep = tiles >= kManyRounds * Deep::kBlocks * many, aligned = rows_on_vectors(in.B);
+    const Index parts = deep ? 1 : plan.division.parts;
+    if (!deep && plan.time > time_of_slices(in, out)) return false;
+    const Index steps =
+        deep ? ceil_div(tiles, many) * depth : static_cast<Index>(plan.time / (Shallow::BM * Shallow::BN));
+    w = {Shallow::BM, Shallow::BN, steps, 1, 1, parts, parts > 1 ? 3 : 2, aligned};
+    return true;
+  }
+};
+
+template <>
+struct Candidates<double> {
+  static constexpr const char* kNames[kCandidates] = {"32 x 32 tiles, depth in parts",
+                                                      "128 x 64 tiles",
+                                                      "64 x 64 tiles",
+                                                      "64 x 64 tiles, depth in parts",
+                                                      "128 x 64 tiles, depth in parts",
+                                                      "128 x 128 tiles",
+                                                      "64 x 128 tiles, depth shared",
+                                                      "none"};
+  using Large = TensorShape<double, 128, 128, 16, 2, 4, 1, 4>;
+  using Halved = TensorShape<double, 64, 128, 32, 1, 4, 2, 3>;
+
+  static bool work(int c, const In<double>& in, const Out<double>& out, Index depth, Work& w) {
+    switch (c) {
+      case 0:
+        w = work_of_split_depth(in, out, depth);
+        return true;
+      case 1:
+        w = work_of_parts<Fp64Tile>(in, out, depth, 1, false);
+        return true;
+      case 2:
+        w = work_of_parts<Fp64Small>(in, out, depth, 3, false);
+        return true;
+      case 3:
+        w = work_of_parts<Fp64Small>(in, out, depth, 3, true);
+        return w.parts > 1;
+      case 4:
+        w = work_of_parts<Fp64Tile>(in, out, depth, 1, true);
+        return w.parts > 1;
+      case 5:
+        w = work_of_parts<Large>(in, out, depth, 1, false);
+        return true;
+      case 6:
+        w = work_of_parts<Halved>(in, out, depth, 1, false);
+        return true;
+      default:
+        return false;
+    }
+  }
+  static void run(int c, const Work& w, const Problem<double>& p, const In<double>& in,
+                  const Out<double>& out, Context& context) {
+    switch (c) {
+      case 2:
+      case 3:
+        return run_parts<Fp64Small>(p, in, out, w.parts, context);
+      case 5:
+        return run_tensor<double, Large, Fp64Products<1>>(p, in, out, context);
+      case 6:
+        return run_tensor<double, Halved, Fp64Products<1>>(p, in, out, context);
+      default:
+        return run_parts<Fp64Tile>(p, in, out, w.parts, context);
+    }
+  }
+};
+
+template <class T>
+struct AdaptivePlan {
+  int candidate = 0;
+  Work work{};
+  split_depth::Plan<T>* split = nullptr;  // of candidate 0
+  char text[256] = {};
+  ~AdaptivePlan() { delete split; }
+};
+
+/// `measured`: the candidate to take whatever its model says, which leaves its terms as its explanation; -1: the one of least time.
+template <class T>
+void* prepare_candidate(int measured, const Problem<T>& p, const In<T>& in, const Out<T>& out,
+                        Context& context) {
+  auto* plan = new AdaptivePlan<T>;
+  const Index depth = depth_of(p, in);
+  Terms terms[kCandidates];
+  Work work[kCandidates]{};
+  for (int c = 0; c < kCandidates; ++c) {
+    if (depth > 0 && Candidates<T>::work(c, in, out, depth, work[c]))
+      terms[c] = terms_of<T>(work[c], out.C.rows, out.C.cols, depth);
+  }
+  plan->candidate =
+      take_terms(measured, Costs<T>::model, terms, Candidates<T>::kNames, plan->text, sizeof plan->text);
+  plan->work = work[plan->candidate];
+  if (plan->candidate == 0) plan->split = split_depth::prepare_split_depth(p, in, out, context);
+  return plan;
+}
+
+template <class T>
+void release_candidate(void* plan) {
+  delete static_cast<AdaptivePlan<T>*>(plan);
+}
+
+template <class T>
+void run_candidate(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  const auto& plan = *static_cast<const AdaptivePlan<T>*>(context.plan);
+  if (plan.candidate == 0)
+    split_depth::run_split_depth(*plan.split, p, in, out, context);
+  else
+    Candidates<T>::run(plan.candidate, plan.work, p, in, out, context);
+  context.explain(plan.text);
+}
+
+}  // namespace gemm
+}  // namespace plumb

@@ -1,0 +1,228 @@
+// What rung 13 chooses from, and what each would do for a matrix, in the terms of its model of cost. tools/fit measures the same list.
+#pragma once
+#include "gpu/common/cost_model.hpp"
+#include "gpu/common/matrix_work.hpp"
+#include "gpu/spmm/costs.hpp"
+#include "gpu/spmm/element.hpp"
+#include "gpu/spmm/order.hpp"
+#include "gpu/spmm/ranges.hpp"
+#include "gpu/spmm/staged.hpp"
+
+namespace plumb {
+namespace spmm {
+
+enum class Kernel : std::uint8_t { rows, streamed, staged, element };
+
+/// `share`: groups share a row. `cut`: entries of a row for each group of it, above which it is cut into parts of `part`; 0: never.
+struct Candidate {
+  Kernel kernel;
+  bool share, sorted;
+  Index cut, part;
+};
+constexpr int kCandidates = 11;
+constexpr Candidate kCandidate[kCandidates] = {
+    {Kernel::rows, false, false, 0, 0},       {Kernel::rows, true, false, 0, 0},
+    {Kernel::rows, false, false, 64, 512},    {Kernel::rows, true, false, 64, 512},
+    {Kernel::rows, false, true, 64, 512},     {Kernel::streamed, false, false, 64, 512},
+    {Kernel::rows, false, false, 32, 64},     {Kernel::rows, true, false, 32, 64},
+    {Kernel::streamed, false, false, 32, 64}, {Kernel::staged, false, false, 0, 0},
+    {Kernel::element, false, false, 0, 0}};
+constexpr const char* kNames[kCandidates] = {"a group per row",
+                                             "groups share a row",
+                                             "a group per row, parts of 512",
+                                             "groups share a row, parts of 512",
+                                             "a group per row, sorted, parts of 512",
+                                             "streamed rows, parts of 512",
+                                             "a group per row, parts of 64",
+                                             "groups share a row, parts of 64",
+                                             "streamed rows, parts of 64",
+                                             "staged entries",
+                                             "a thread per element"};
+
+/// Of the matrix and the widths: what the terms are made of.
+struct Features {
+  Index rows, nnz, longest = 0;
+  int v, lanes, slots;  // lanes and slots that rungs 9 to 12 would take
+  double width;         // bytes of a row of C
+  double panels;        // of C's columns
+  double fresh;         // share of the gathers from B that no entry shortly before made
+  double missing = 0;   // share of them that the second-level cache has not
+  double b_bytes;
+};
+
+/// Whether rows have their columns close together, so that neighbouring rows find each other's rows of B in
+/// the caches nearer by: by the first and last column of a few rows.
+template <class T>
+bool columns_are_local(const In<T>& in, const HostArray<std::int32_t>& row_ptr, Context& context) {
+  constexpr Index kSampled = 32;
+  double span = 0, sampled = 0;
+  for (Index s = 0; s < kSampled && in.A.rows > 0; ++s) {
+    const Index i = in.A.rows * s / kSampled, begin = row_ptr[i], end = row_ptr[i + 1];
+    if (end - begin < 2) continue;
+    std::int32_t first = 0, last = 0;
+    device_read(&first, in.A.col + begin, sizeof first, context.stream);
+    device_read(&last, in.A.col + end - 1, sizeof last, context.stream);
+    span += last > first ? last - first : first - last, sampled += 1;
+  }
+  return span < sampled * static_cast<double>(in.A.cols) / 8;
+}
+
+template <class T>
+Features features_of(const In<T>& in, const Out<T>& out, const HostArray<std::int32_t>& row_ptr,
+                     Context& context) {
+  Features f{};
+  f.rows = in.A.rows, f.nnz = in.A.nnz;
+  for (Index i = 0; i < f.rows; ++i) {
+    const Index length = row_ptr[i + 1] - row_ptr[i];
+    f.longest = length > f.longest ? length : f.longest;
+  }
+  f.v = vector_length(in, out);
+  const auto cache = static_cast<double>(device_l2_bytes());
+  const int whole = lanes_for(out.C.cols, f.v),
+            panel = panel_lanes<T>(in.A.cols, out.C.cols, f.v, device_l2_bytes());
+  f.width = static_cast<double>(out.C.cols) * sizeof(T);
+  f.b_bytes = static_cast<double>(in.A.cols) * f.width;
+  const bool scattered = f.b_bytes > cache * 3 / 5 && !columns_are_local(in, row_ptr, context);
+  f.lanes = scattered ? panel : whole;
+  f.slots = f.lanes >= 32 ? 1 : f.lanes >= 16 ? 2 : 4;
+  f.panels = static_cast<double>(ceil_div(out.C.cols, static_cast<Index>(f.lanes) * f.v));
+  f.fresh = fresh_share(in.A.col, in.A.nnz, 1, context);
+  const double held = f.lanes < whole ? f.b_bytes / f.panels : f.b_bytes;
+  f.missing = scattered && held > cache * 3 / 5 ? 1 - cache * 3 / 5 / held : 0;
+  return f;
+}
+
+/// What a candidate does with the entries, whatever it reads.
+struct Pace {
+  double chain, batches, warps;  // batches one after the other; of all warps; warps
+  double each;                   // entries that a team reads of the indices at once
+};
+inline Pace pace_of(const Candidate& c, const Features& f, const HostArray<std::int32_t>& row_ptr, int lanes,
+                    int slots, const Cutting& cut, Index longest_left) {
+  const auto rows = static_cast<double>(f.rows), left = static_cast<double>(f.nnz) - cut.entries;
+  const double groups = 32.0 / lanes, part = std::ceil(static_cast<double>(cut.longest_part) / (4 * groups));
+  const Index each = c.kernel == Kernel::element ? 1 : 4 * slots, teams = 32 / (lanes * slots);
+  Pace pace{static_cast<double>(ceil_div(longest_left, each)), 0, rows / static_cast<double>(teams),
+            c.kernel == Kernel::staged ? 32.0 : static_cast<double>(each)};
+  if (c.kernel == Kernel::streamed) {
+    const double share = left + rows < static_cast<double>(stream_share(lanes))
+                             ? left + rows
+                             : static_cast<double>(stream_share(lanes));
+    pace.chain = (share + static_cast<double>(longest_left)) / 4, pace.warps = (left + rows) / share / groups;
+    pace.batches = (left + rows) / 4 / groups;
+  } else {
+    pace.batches = c.sorted ? left / 4 / groups : warp_batches(row_ptr, teams, each, longest_left);
+  }
+  pace.chain = part > pace.chain ? part : pace.chain;
+  pace.batches += cut.entries / (4 * groups), pace.warps += cut.parts;
+  return pace;
+}
+
+inline bool fits(const Candidate& c, const Features& f, bool cuts) {
+  if (f.rows <= 0 || (c.share && f.slots == 1)) return false;
+  if (c.kernel == Kernel::rows) return c.cut == 0 || c.sorted || cuts;
+  return c.kernel != Kernel::streamed || c.part > 64 || f.longest > 64;
+}
+
+/// The terms: a start; the second pass over parts; batches one after the other; batches of all warps of a multiprocessor; megabytes
+/// from the second-level cache; megabytes from memory; warps of a multiprocessor; millions of sectors asked for.
+inline Terms terms_of(const Candidate& c, const Features& f, const HostArray<std::int32_t>& row_ptr,
+                      double size) {
+  const bool element = c.kernel == Kernel::element, one_row = element || c.kernel == Kernel::staged;
+  const int slots = c.share ? f.slots : 1, lanes = one_row ? 32 : f.lanes;
+  const Index cut = c.cut * slots;
+  const bool cuts = c.cut > 0 && f.longest > cut;
+  Terms t;
+  t.fits = fits(c, f, cuts);
+  if (!t.fits) return t;
+  const Cutting parts = cuts ? cutting_of(row_ptr, cut, c.part, kMostParts) : Cutting{};
+  const Pace pace = pace_of(c, f, row_ptr, lanes, slots, parts, cuts ? parts.longest : f.longest);
+  const double panels = one_row ? std::ceil(f.width / size / (element ? 32 : 128)) : f.panels;
+  constexpr double kSector = 32, kMega = 1e6;
+  const auto rows = static_cast<double>(f.rows), nnz = static_cast<double>(f.nnz);
+  const double row_sectors = std::ceil(f.width / kSector), index_sectors = std::ceil(pace.each * 4 / kSector);
+  const double gathered = nnz * row_sectors * kSector / kMega, c_bytes = rows * f.width / kMega,
+               sums = 2 * parts.parts * f.width / kMega,
+               a_bytes = (nnz * (size + 4) * panels + rows * 4) / kMega,
+               held = a_bytes + c_bytes + f.b_bytes / kMega,
+               cache = static_cast<double>(device_l2_bytes()) / kMega * 0.6;
+  const double sectors =
+      nnz * row_sectors + nnz / pace.each * index_sectors * (1 + size / 4) * panels + rows * row_sectors;
+  const auto many = static_cast<double>(device_multiprocessors());
+  const double of[kTerms] = {1,
+                             parts.cut_rows > 0 ? 1 + parts.most / 128 : 0,
+                             pace.chain,
+                             pace.batches * panels / many,
+                             gathered * f.fresh + a_bytes + c_bytes + sums,
+                             gathered * f.missing * f.fresh + (held > cache ? held - cache : 0),
+                             pace.warps * panels / many,
+                             sectors / kMega};
+  for (int i = 0; i < kTerms; ++i) t.of[i] = of[i];
+  return t;
+}
+
+template <class T>
+struct AdaptivePlan {
+  StreamPlan<T> stream;  // its work and split serve the other kernels too
+  int candidate = 0;
+  char text[256] = {};
+};
+
+template <class T>
+void take_candidate(AdaptivePlan<T>& plan, const Features& f, const HostArray<std::int32_t>& row_ptr,
+                    const Out<T>& out, Context& context) {
+  const Candidate& c = kCandidate[plan.candidate];
+  Rows<T>& work = plan.stream.work;
+  if (c.kernel == Kernel::staged || c.kernel == Kernel::element) return;
+  work.lanes = f.lanes, work.slots = c.share ? f.slots : 1, work.count = f.rows;
+  if (c.cut > 0) {
+    work.cut = static_cast<unsigned>(c.cut * work.slots);
+    plan.stream.split = prepare_split(row_ptr, work.cut, c.part, context);
+    take_split(plan.stream.split, out.C.cols, work, context);
+  }
+  if (c.kernel == Kernel::streamed)
+    plan.stream.ranges = prepare_ranges(row_ptr, work.cut, stream_share(work.lanes), context);
+  if (c.sorted) work.order = prepare_order(row_ptr, work.cut, work.count, context);
+}
+
+/// `measured`: the candidate to take whatever its model says, which leaves its terms as its explanation; -1: the one of least time.
+template <class T>
+void* prepare_candidate(int measured, const Problem<T>&, const In<T>& in, const Out<T>& out,
+                        Context& context) {
+  const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, in.A.rows + 1, context.stream);
+  const Features f = features_of(in, out, row_ptr, context);
+  auto* plan = new AdaptivePlan<T>;
+  Terms terms[kCandidates];
+  for (int c = 0; c < kCandidates; ++c) {
+    if (measured < 0 || measured == c) terms[c] = terms_of(kCandidate[c], f, row_ptr, sizeof(T));
+  }
+  plan->candidate = take_terms(measured, Costs<T>::model, terms, kNames, plan->text, sizeof plan->text);
+  take_candidate(*plan, f, row_ptr, out, context);
+  return plan;
+}
+
+template <class T>
+void release_candidate(void* plan) {
+  delete static_cast<AdaptivePlan<T>*>(plan);
+}
+
+template <class T>
+void run_candidate(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+  const auto& plan = *static_cast<const AdaptivePlan<T>*>(context.plan);
+  context.explain(plan.text);
+  const int v = vector_length(in, out);
+  switch (kCandidate[plan.candidate].kernel) {
+    case Kernel::streamed:
+      return run_ranges(v, plan.stream, in, out, context);
+    case Kernel::staged:
+      return run_coarsened(in, out, context);
+    case Kernel::element:
+      return run_elements(in, out, context);
+    case Kernel::rows:
+      run_shaped_rows(v, plan.stream.work, in, out, context);
+      return join_parts(plan.stream.split, plan.stream.work, out, context);
+  }
+}
+
+}  // namespace spmm
+}  // namespace plumb

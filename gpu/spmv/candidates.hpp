@@ -1,0 +1,305 @@
+// What rung 13 chooses from, and what each would do for a matrix, in the terms of its model of cost. tools/fit measures the same list.
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "gpu/common/cost_model.hpp"
+#include "gpu/common/matrix_work.hpp"
+#include "gpu/spmv/column_blocks.hpp"
+#include "gpu/spmv/costs.hpp"
+#include "gpu/spmv/flat.hpp"
+#include "gpu/spmv/long_rows.hpp"
+#include "gpu/spmv/merge_path.hpp"
+#include "gpu/spmv/sell.hpp"
+
+namespace plumb {
+namespace spmv {
+
+enum class Kernel : std::uint8_t { vector, long_rows, flat, merge, sell, column_blocks };
+
+struct Candidate {
+  Kernel kernel;
+  LongShape shape;  // of long_rows
+};
+constexpr int kCandidates = 8;
+constexpr Candidate kCandidate[kCandidates] = {
+    {Kernel::vector, kLongShape},  {Kernel::long_rows, kLongShape},    {Kernel::long_rows, {256, 8}},
+    {Kernel::long_rows, {256, 2}}, {Kernel::flat, kLongShape},         {Kernel::merge, kLongShape},
+    {Kernel::sell, kLongShape},    {Kernel::column_blocks, kLongShape}};
+constexpr const char* kNames[kCandidates] = {"a group of lanes per row",
+                                             "rows of 2048 in tiles of 2048",
+                                             "rows of 256 in tiles of 2048",
+                                             "rows of 256 in tiles of 512",
+                                             "flat",
+                                             "merge path",
+                                             "SELL-C-sigma",
+                                             "column blocks"};
+
+/// Of the matrix: what the terms are made of.
+struct Features {
+  Index rows, cols, nnz, longest = 0;
+  double spread = 0;    // standard deviation of the row lengths over their mean
+  Index tile_rows = 0;  // rows that start in one tile of the flat kernel, at most
+  double fresh = 1;     // share of the gathers from x whose sector no entry shortly before had
+  double a, x, y;       // megabytes; y as often as it is moved
+  Index block_width;    // columns of a block, and the entries that a row has in one, on the mean
+  double per_segment = 1;
+};
+
+/// Entries that a row has in one block of `width` columns, on the mean, in a sample of A.
+template <class T>
+double entries_per_segment(const In<T>& in, const HostArray<std::int32_t>& row_ptr, Index width,
+                           Context& context) {
+  constexpr Index kPieces = 16, kPiece = 4096;
+  HostArray<Index> last_row(ceil_div(in.A.cols, width));
+  last_row.fill(-1);
+  HostArray<std::int32_t> col(kPiece);
+  Index segments = 0, entries = 0;
+  for (Index s = 0; s < kPieces && entries < in.A.nnz; ++s) {
+    const Index begin = in.A.nnz <= kPieces * kPiece ? entries : in.A.nnz / kPieces * s,
+                end = begin + kPiece < in.A.nnz ? begin + kPiece : in.A.nnz;
+    device_read(col.data(), in.A.col + begin, static_cast<std::size_t>(end - begin) * sizeof(std::int32_t),
+                context.stream);
+    const std::int32_t* after = std::upper_bound(row_ptr.data(), row_ptr.data() + in.A.rows + 1, begin);
+    Index row = after - row_ptr.data() - 1;
+    for (Index k = begin; k < end; ++k) {
+      while (row_ptr[row + 1] <= k) ++row;
+      Index& last = last_row[col[k - begin] / width];
+      segments += last != row;
+      last = row;
+    }
+    entries += end - begin;
+  }
+  return segments > 0 ? static_cast<double>(entries) / static_cast<double>(segments) : 1;
+}
+
+inline void take_lengths(const HostArray<std::int32_t>& row_ptr, Features& f) {
+  double squares = 0;
+  Index tile = 0, rows = 0;
+  for (Index i = 0; i < f.rows; ++i) {
+    const Index length = row_ptr[i + 1] - row_ptr[i], in_tile = row_ptr[i] / kStreamTile;
+    f.longest = length > f.longest ? length : f.longest;
+    squares += static_cast<double>(length) * static_cast<double>(length);
+    rows = in_tile == tile ? rows + 1 : 1;
+    tile = in_tile;
+    f.tile_rows = rows > f.tile_rows ? rows : f.tile_rows;
+  }
+  const double n = static_cast<double>(f.rows), mean = static_cast<double>(f.nnz) / n,
+               variance = squares / n - mean * mean;
+  f.spread = mean > 0 && variance > 0 ? std::sqrt(variance) / mean : 0;
+}
+
+template <class T>
+Features features_of(const Problem<T>& p, const In<T>& in, const HostArray<std::int32_t>& row_ptr,
+                     Context& context) {
+  constexpr double kMega = 1e6;
+  constexpr Index kSector = 32;
+  Features f{};
+  f.rows = in.A.rows, f.cols = in.A.cols, f.nnz = in.A.nnz;
+  f.a = (static_cast<double>(f.nnz) * (sizeof(T) + 4) + static_cast<double>(f.rows) * 4) / kMega;
+  f.x = static_cast<double>(f.cols) * sizeof(T) / kMega;
+  f.y = static_cast<double>(f.rows) * sizeof(T) * (p.beta == T(0) ? 1 : 2) / kMega;
+  f.block_width = column_block_width<T>(f.cols, f.nnz);
+  if (f.rows == 0 || f.nnz == 0) return f;
+  take_lengths(row_ptr, f);
+  f.fresh = fresh_share(in.A.col, f.nnz, kSector / static_cast<Index>(sizeof(T)), context);
+  f.per_segment = entries_per_segment(in, row_ptr, f.block_width, context);
+  return f;
+}
+
+/// What a candidate does. A batch is what a warp takes of the entries at once.
+struct Work {
+  double launches, chain, batches, warps;  // chain: batches one after the other
+  double streamed, gathers;                // megabytes; entries that gather from global memory
+};
+
+inline Work work_of_lanes(const HostArray<std::int32_t>& row_ptr, const Features& f) {
+  const Index width = vector_width(f.rows, f.nnz);
+  return {1,
+          static_cast<double>(ceil_div(f.longest, width)),
+          warp_batches(row_ptr, 32 / width, width, f.longest),
+          static_cast<double>(f.rows * width) / 32,
+          f.a + f.y,
+          static_cast<double>(f.nnz)};
+}
+
+inline Work work_of_long_rows(LongShape shape, const HostArray<std::int32_t>& row_ptr, const Features& f) {
+  const Cutting cut = cutting_of(row_ptr, shape.least - 1, shape.tile(), f.nnz);
+  const Index width = vector_width(f.rows, f.nnz - static_cast<Index>(cut.entries));
+  constexpr int kWarps = kLongThreads / 32;
+  const double chain = static_cast<double>(ceil_div(cut.longest, width)),
+               tile = cut.parts > 0 ? shape.each + cut.most / kLongThreads : 0;
+  return {1,
+          chain > tile ? chain : tile,
+          warp_batches(row_ptr, 32 / width, width, shape.least - 1) + cut.parts * kWarps * shape.each,
+          static_cast<double>(f.rows * width) / 32 / kLongRows + cut.parts * kWarps,
+          f.a + f.y,
+          static_cast<double>(f.nnz)};
+}
+
+/// Of tiles of equal numbers of entries, or of entries and rows.
+inline Work work_of_tiles(Index steps, Index rounds, const Features& f) {
+  constexpr int kEach = kStreamTile / kStreamThreads, kWarps = kStreamThreads / 32;
+  return {2,
+          static_cast<double>(kEach + rounds),
+          static_cast<double>(f.nnz + f.rows) / 32,
+          static_cast<double>(ceil_div(steps, kStreamTile) * kWarps),
+          f.a + f.y,
+          static_cast<double>(f.nnz)};
+}
+
+inline Work work_of_sell(const HostArray<std::int32_t>& row_ptr, const Features& f, double size) {
+  const double batches = warp_batches(row_ptr, kSellSlice, 1, f.longest),
+               warps = static_cast<double>(f.rows) / kSellSlice;
+  return {1,
+          static_cast<double>(f.longest),
+          batches,
+          warps,
+          (batches * (size + 4) + warps * 4) * kSellSlice / 1e6 + f.y,
+          static_cast<double>(f.nnz)};
+}
+
+template <class T>
+Work work_of_column_blocks(const Features& f) {
+  const Index many = device_multiprocessors(), blocks = ceil_div(f.cols, f.block_width),
+              most = 2 * blocks <= many ? many : 4 * many + blocks, even = ceil_div(f.nnz, most),
+              target = even < kChunk<T> ? kChunk<T> : even;
+  const double ranges = static_cast<double>(ceil_div(f.nnz, target)), nnz = static_cast<double>(f.nnz),
+               size = sizeof(T), segments = nnz / f.per_segment,
+               copied = ranges * static_cast<double>(f.block_width) * size;
+  return {2,
+          static_cast<double>(ceil_div(target, kBlockThreads * kLaneSlots<T>)),
+          nnz / 32,
+          (ranges * kBlockThreads + static_cast<double>(f.rows)) / 32,
+          (nnz * (size + 2) + copied + segments * size * 2) / 1e6 + f.y,
+          segments};
+}
+
+template <class T>
+Work work_of(const Candidate& c, const HostArray<std::int32_t>& row_ptr, const Features& f) {
+  switch (c.kernel) {
+    case Kernel::vector:
+      return work_of_lanes(row_ptr, f);
+    case Kernel::long_rows:
+      return work_of_long_rows(c.shape, row_ptr, f);
+    case Kernel::flat:
+      return work_of_tiles(f.nnz, ceil_div(f.tile_rows, kStreamThreads), f);
+    case Kernel::merge:
+      return work_of_tiles(f.nnz + f.rows, 0, f);
+    case Kernel::sell:
+      return work_of_sell(row_ptr, f, sizeof(T));
+    case Kernel::column_blocks:
+      break;
+  }
+  return work_of_column_blocks<T>(f);
+}
+
+/// Where one length suits most rows, SELL-C-sigma stores no more than four times the entries.
+inline bool fits(const Candidate& c, const Features& f) {
+  if (f.rows == 0 || f.nnz == 0) return false;
+  if (c.kernel == Kernel::sell) return f.spread < 0.5;
+  return c.kernel != Kernel::long_rows || c.shape.least == kLongShape.least || f.longest >= c.shape.least;
+}
+
+/// The terms: a start; further launches; batches one after the other; batches of all warps of a multiprocessor; warps of one;
+/// megabytes from the second-level cache; megabytes from memory; millions of sectors gathered.
+template <class T>
+Terms terms_of(const Candidate& c, const HostArray<std::int32_t>& row_ptr, const Features& f) {
+  Terms t;
+  t.fits = fits(c, f);
+  if (!t.fits) return t;
+  const Work w = work_of<T>(c, row_ptr, f);
+  constexpr double kMega = 1e6, kSector = 32;
+  const double many = device_multiprocessors(), cache = static_cast<double>(device_l2_bytes()) / kMega * 0.6,
+               held = f.a + f.x + f.y, sectors = w.gathers * f.fresh / kMega,
+               missing = f.x > cache ? 1 - cache / f.x : 0;
+  const double of[kTerms] = {1,
+                             w.launches - 1,
+                             w.chain,
+                             w.batches / many,
+                             w.warps / many,
+                             w.streamed,
+                             (held > cache ? held - cache : 0) + missing * sectors * kSector,
+                             sectors};
+  for (int i = 0; i < kTerms; ++i) t.of[i] = of[i];
+  return t;
+}
+
+template <class T>
+struct AdaptivePlan {
+  int candidate = 0, width = 2;  // width: lanes of a row, of the vector kernel
+  LongRowsPlan<T> long_rows{};
+  FlatPlan<T> flat{};
+  MergePlan<T> merge{};
+  Sell<T> sell{};
+  ColumnBlocks<T> blocks{};
+  char text[256] = {};
+};
+
+template <class T>
+void take_candidate(AdaptivePlan<T>& plan, const In<T>& in, Context& context) {
+  const Candidate& c = kCandidate[plan.candidate];
+  switch (c.kernel) {
+    case Kernel::vector:
+      plan.width = vector_width(in.A.rows, in.A.nnz);
+      break;
+    case Kernel::long_rows:
+      plan.long_rows = prepare_long_rows(in, c.shape, context);
+      break;
+    case Kernel::flat:
+      plan.flat = prepare_flat(in, context);
+      break;
+    case Kernel::merge:
+      plan.merge = prepare_merge_path(in, context);
+      break;
+    case Kernel::sell:
+      plan.sell = prepare_sell(in, context);
+      break;
+    case Kernel::column_blocks:
+      plan.blocks = prepare_column_blocks(in, context);
+      break;
+  }
+}
+
+/// `measured`: the candidate to take whatever its model says, which leaves its terms as its explanation; -1: the one of least time.
+template <class T>
+void* prepare_candidate(int measured, const Problem<T>& p, const In<T>& in, const Out<T>&, Context& context) {
+  const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, in.A.rows + 1, context.stream);
+  const Features f = features_of(p, in, row_ptr, context);
+  auto* plan = new AdaptivePlan<T>;
+  Terms terms[kCandidates];
+  for (int c = 0; c < kCandidates; ++c) {
+    if (measured < 0 || measured == c) terms[c] = terms_of<T>(kCandidate[c], row_ptr, f);
+  }
+  plan->candidate = take_terms(measured, Costs<T>::model, terms, kNames, plan->text, sizeof plan->text);
+  take_candidate(*plan, in, context);
+  return plan;
+}
+
+template <class T>
+void release_candidate(void* plan) {
+  delete static_cast<AdaptivePlan<T>*>(plan);
+}
+
+template <class T>
+void run_candidate(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  const auto& plan = *static_cast<const AdaptivePlan<T>*>(context.plan);
+  context.explain(plan.text);
+  switch (kCandidate[plan.candidate].kernel) {
+    case Kernel::vector:
+      return run_vector_per_row(plan.width, p, in, out, context);
+    case Kernel::long_rows:
+      return run_long_rows(plan.long_rows, p, in, out, context);
+    case Kernel::flat:
+      return run_flat(plan.flat, p, in, out, context);
+    case Kernel::merge:
+      return run_merge_path(plan.merge, p, in, out, context);
+    case Kernel::sell:
+      return run_sell(plan.sell, p, in, out, context);
+    case Kernel::column_blocks:
+      return run_column_blocks(plan.blocks, p, in, out, context);
+  }
+}
+
+}  // namespace spmv
+}  // namespace plumb

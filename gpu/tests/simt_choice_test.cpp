@@ -1,0 +1,88 @@
+// By what adaptive rungs choose: the model of cost, and what is counted of a matrix for its terms.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "gpu/common/cost_model.hpp"
+#include "gpu/common/matrix_work.hpp"
+
+namespace plumb::simt_test {
+namespace {
+
+/// row_ptr of rows of these lengths.
+struct Rows : HostArray<std::int32_t> {
+  explicit Rows(const std::vector<int>& lengths)
+      : HostArray<std::int32_t>(static_cast<std::int64_t>(lengths.size()) + 1) {
+    (*this)[0] = 0;
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      const auto at = static_cast<std::int64_t>(i);
+      (*this)[at + 1] = (*this)[at] + lengths[i];
+    }
+  }
+};
+
+Terms terms(double launches, double chain, double bytes) {
+  return {true, {1, launches, chain, 0, bytes, 0, 0, 0}};
+}
+
+constexpr CostModel kModels[2] = {{2, {3, 1, 1, 0, 1, 0, 0, 0}}, {1, {4, 1, 1, 0, 1, 0, 0, 0}}};
+constexpr const char* kNames[2] = {"first", "second"};
+
+TEST_CASE("what nothing overlaps is added, the rest joined by a norm of the model's sharpness") {
+  CHECK(predicted_us(kModels[0], terms(2, 3, 4)) == doctest::Approx(3 + 2 + 5));
+  CHECK(predicted_us(kModels[1], terms(2, 3, 4)) == doctest::Approx(4 + 2 + 7));
+}
+
+TEST_CASE("the candidate of least time is chosen among those that fit, and the text names it and the next") {
+  char text[128];
+  Terms of[2] = {terms(0, 30, 0), terms(0, 2, 1)};
+  CHECK(take_terms(-1, kModels, of, kNames, text, sizeof text) == 1);
+  CHECK(std::string(text) == "second: 7 us by the model; first: 33 us");
+  of[1].fits = false;
+  CHECK(take_terms(-1, kModels, of, kNames, text, sizeof text) == 0);
+  CHECK(std::string(text) == "first: no other fits");
+  of[0].fits = false;
+  CHECK(take_terms(-1, kModels, of, kNames, text, sizeof text) == 0);
+}
+
+TEST_CASE(
+    "a candidate that is measured is taken against its model, and says its terms as tools/fit reads them") {
+  char text[128];
+  Terms of[2] = {terms(0, 30, 0), terms(0, 2, 1)};
+  CHECK(take_terms(0, kModels, of, kNames, text, sizeof text) == 0);
+  CHECK(std::string(text) == "terms 1 0 30 0 0 0 0 0");
+  of[1].fits = false;
+  CHECK(take_terms(1, kModels, of, kNames, text, sizeof text) == 0);
+  CHECK(std::string(text).substr(0, 5) == "unfit");
+}
+
+TEST_CASE(
+    "a warp waits for the longest of the rows that it takes together; longer ones than the cut are left "
+    "out") {
+  const Rows rows({1, 8, 1, 1, 100, 1});
+  CHECK(warp_batches(rows, 2, 1, 1000) == doctest::Approx(8 + 1 + 100));
+  CHECK(warp_batches(rows, 2, 4, 1000) == doctest::Approx(2 + 1 + 25));
+  CHECK(warp_batches(rows, 2, 1, 8) == doctest::Approx(8 + 1 + 1));
+  CHECK(warp_batches(Rows({}), 2, 1, 8) == 0);
+}
+
+TEST_CASE("batches of many rows are counted in a sample, and stand for all of them") {
+  const Rows rows(std::vector<int>(1000000, 4));
+  CHECK(warp_batches(rows, 8, 4, 1000) == doctest::Approx(1000000 / 8));
+}
+
+TEST_CASE("rows are cut into even parts, of one row no more than the most") {
+  const Rows rows({5, 100, 10, 30});
+  const Cutting c = cutting_of(rows, 10, 25, 1000);
+  CHECK(c.parts == 4 + 2);
+  CHECK(c.cut_rows == 2);
+  CHECK(c.entries == 130);
+  CHECK(c.most == 4);
+  CHECK(c.longest == 10);
+  CHECK(c.longest_part == 25);
+  CHECK(cutting_of(rows, 10, 25, 2).parts == 2 + 2);
+}
+
+}  // namespace
+}  // namespace plumb::simt_test

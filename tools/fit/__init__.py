@@ -1,0 +1,1 @@
+"""Fits the models by which adaptive rungs choose. See __main__.py."""

@@ -1,0 +1,287 @@
+"""Fits the model of cost by which an operator's adaptive rung chooses, from times of its candidates.
+
+    tools/plumb fit OP [--drawn N] [--seed S|fresh] [--limit SECONDS]
+                                        times the candidates on drawn cases, fits, writes gpu/OP/costs.hpp
+    tools/plumb fit OP --from run.json  fits again from the times of an earlier run
+    tools/plumb fit OP --folder DIR     only writes the candidates, as kernels for --extra
+
+The candidates are those of gpu/OP/candidates.hpp. A fifth of the cases at a time is held out: the regret
+printed is of cases that the models had not seen.
+"""
+
+import argparse
+import json
+import math
+import multiprocessing
+import pathlib
+import re
+import subprocess
+import sys
+
+from . import model
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FOLDS, FEWEST = 5, 3  # parts of the cases; cases of a candidate that is fitted
+FOCUS = 2  # a time twice the best of its case counts a quarter
+TYPES = {"f32": "float", "f64": "double"}
+
+
+def operators():
+    return sorted(p.parent.name for p in ROOT.glob("gpu/*/candidates.hpp"))
+
+
+def candidates_of(op):
+    text = (ROOT / "gpu" / op / "candidates.hpp").read_text()
+    return int(re.search(r"constexpr int kCandidates = (\d+);", text).group(1))
+
+
+def refuse(message):
+    print(f"error: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+def needs_of(op):
+    """What the adaptive rung requires, as its first line says it, and its Traits: the candidates' too."""
+    text = next((ROOT / "gpu" / op).glob("*_adaptive.cu")).read_text()
+    traits = re.search(r"Traits\{\}[.\w()]*", text)
+    first = text.splitlines()[0]
+    return first if first.startswith("// requires:") else "", traits.group(0) if traits else "Traits{}"
+
+
+def write_folder(op, folder):
+    """One file registers all candidates, since they share kernels; the others give the names their files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    first, traits = needs_of(op)
+    contract = op.capitalize()
+    lines = [first] if first else []
+    lines += [
+        f'#include "gpu/{op}/candidates.hpp"',
+        "",
+        "namespace plumb {",
+        "namespace {",
+        "",
+        f"using namespace {op};",
+        "",
+        "template <class T, int C>",
+        "void* prepare(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {",
+        "  return prepare_candidate(C, p, in, out, context);",
+        "}",
+        "",
+    ]
+    for c in range(candidates_of(op)):
+        for short, full in TYPES.items():
+            lines.append(
+                f"const Register<{contract}, {full}, Space::device> {short}_{c}{{"
+                f'"c{c:02}", run_candidate<{full}>, '
+                f"{traits}, nullptr, prepare<{full}, {c}>, release_candidate<{full}>}};"
+            )
+    lines += ["", "}  // namespace", "}  // namespace plumb", ""]
+    (folder / "c00.cu").write_text("\n".join(lines))
+    for c in range(1, candidates_of(op)):
+        (folder / f"c{c:02}.cu").write_text((first + "\n" if first else "") + "// Registered by c00.cu.\n")
+
+
+def times_of(report, op, kind):
+    """{case: {candidate: (terms, microseconds)}} of one type."""
+    cases = {}
+    for r in report["results"]:
+        terms = r.get("chosen", "").split()
+        if (
+            r["op"] != op
+            or r["dtype"] != kind
+            or not r["variant"].startswith("user/c")
+            or terms[:1] != ["terms"]
+        ):
+            continue
+        seconds = r["warm"]["median_s"] if "warm" in r else r.get("left_out_single_s")
+        if seconds:
+            of = [float(t) for t in terms[1:]]
+            cases.setdefault(r["case"], {})[int(r["variant"][6:])] = (of, seconds * 1e6)
+    return cases
+
+
+def rows_of(cases, candidate):
+    """(terms, microseconds, weight): a time counts less the further it is from the best of its case."""
+    return [
+        (*t[candidate], (min(u for _, u in t.values()) / t[candidate][1]) ** FOCUS)
+        for t in cases
+        if candidate in t
+    ]
+
+
+def fit_one(job):
+    rows, common = job
+    return model.fit(rows, common) if len(rows) >= FEWEST else None
+
+
+def fit_all(count, cases, pool):
+    rows = [rows_of(cases, c) for c in range(count)]
+    common = model.fit_together([r for of_one in rows for r in of_one])
+    return dict(enumerate(pool.map(fit_one, [(r, common) for r in rows])))
+
+
+def regret_of(models, times):
+    known = {c: t for c, t in times.items() if models.get(c)}
+    if not known:
+        return None
+    chosen = min(known, key=lambda c: model.predict(models[c], known[c][0]))
+    return times[chosen][1] / min(t for _, t in times.values()) - 1
+
+
+def quantile(values, q):
+    values = sorted(values)
+    at = q * (len(values) - 1)
+    low = int(at)
+    high = min(low + 1, len(values) - 1)
+    return values[low] + (at - low) * (values[high] - values[low])
+
+
+def held_out(count, cases, pool):
+    """Regret of every case, by models of the other folds."""
+    regrets = []
+    for fold in range(FOLDS):
+        seen = [t for i, t in enumerate(cases) if i % FOLDS != fold]
+        models = fit_all(count, seen, pool)
+        regrets += [regret_of(models, t) for i, t in enumerate(cases) if i % FOLDS == fold]
+    return [r for r in regrets if r is not None]
+
+
+def said(regrets):
+    return (
+        f"median {100 * quantile(regrets, 0.5):.1f} %, "
+        f"95th percentile {100 * quantile(regrets, 0.95):.1f} %, worst {100 * max(regrets):.1f} %"
+    )
+
+
+def line_of(found):
+    if not found:  # never measured: never chosen
+        return "      {1, {1e9, 0, 0, 0, 0, 0, 0, 0}},"
+    sharpness, costs = found
+    return f"      {{{sharpness:g}, {{" + ", ".join(f"{c:.4g}" for c in costs) + "}},"
+
+
+def header(op, machine, command, fitted):
+    lines = [f"// Written by `tools/plumb fit {op}`, not by hand. Measured on {machine}:", f"// {command}"]
+    lines += [
+        f"// {kind}: {len(cases)} drawn cases; regret of those held out: {said(regrets)}."
+        for kind, cases, regrets, _ in fitted
+    ]
+    lines += [
+        "#pragma once",
+        '#include "gpu/common/cost_model.hpp"',
+        "",
+        "namespace plumb {",
+        f"namespace {op} {{",
+        "",
+        "/// Of the candidates, in their order: sharpness, microseconds for a unit of each term.",
+        "// clang-format off",
+        "template <class T>",
+        "struct Costs;",
+    ]
+    for kind, _, _, models in fitted:
+        lines += [
+            "template <>",
+            f"struct Costs<{TYPES[kind]}> {{",
+            "  static constexpr CostModel model[] = {",
+        ]
+        lines += [line_of(models[c]) for c in range(len(models))]
+        lines += ["  };", "};"]
+    lines += ["// clang-format on", "", f"}}  // namespace {op}", "}  // namespace plumb", ""]
+    return "\n".join(lines)
+
+
+def fit_report(op, path, out):
+    """Fits from a report of bench, writes the costs to `out`, and gives its path back."""
+    report = json.loads(path.read_text())
+    device = report["machine"].get("device", "an unknown device")
+    count, fitted = candidates_of(op), []
+    with multiprocessing.Pool() as pool:
+        for kind in TYPES:
+            cases = list(times_of(report, op, kind).values())
+            if len(cases) < FOLDS:
+                refuse(f"{path}: {len(cases)} cases of {op}.{kind} have candidates' times; at least {FOLDS}")
+            regrets = held_out(count, cases, pool)
+            models = fit_all(count, cases, pool)
+            print(f"{op}.{kind}: {len(cases)} cases; regret of those held out: {said(regrets)}")
+            fixed = min(said_fixed(cases, c) for c in range(count))
+            print(
+                f"  always the same candidate, the best one: {fixed[0] * 100:.1f} % more on geometric mean "
+                f"(number {fixed[1]})"
+            )
+            fitted.append((kind, cases, regrets, models))
+    out.write_text(header(op, device, command_of(report), fitted))
+    print(f"wrote {out}")
+    return out
+
+
+def command_of(report):
+    """What was measured, without the paths of the machine."""
+    words = report.get("command", "").split()
+    words[:1] = ["bench"]
+    return " ".join(w for i, w in enumerate(words) if w != "--json" and (i == 0 or words[i - 1] != "--json"))
+
+
+def said_fixed(cases, c):
+    """What choosing candidate c always would cost, over its cases; infinite where these are few."""
+    known = [t for t in cases if c in t]
+    if 2 * len(known) < len(cases):
+        return math.inf, c
+    return math.exp(sum(math.log(t[c][1] / min(u for _, u in t.values())) for t in known) / len(known)) - 1, c
+
+
+def measure(args, folder):
+    path = ROOT / "build" / "fit" / f"{args.op}.json"
+    path.unlink(missing_ok=True)  # an earlier run's times are not this one's
+    bench = [
+        str(ROOT / "tools" / "plumb"),
+        "--extra",
+        str(folder),
+        "bench",
+        "--case",
+        args.op,
+        "--drawn",
+        args.drawn,
+        "--seed",
+        args.seed,
+        "--device",
+        "gpu",
+        "--variant",
+        "user/*",
+        "--samples",
+        "20",
+        "--budget",
+        "0.02",
+        "--limit",
+        args.limit,
+        "--json",
+        str(path),
+    ]
+    done = subprocess.run(bench, check=False)
+    if not path.exists():
+        sys.exit(done.returncode or 2)
+    return path
+
+
+def main():
+    ap = argparse.ArgumentParser(
+        prog="tools/plumb fit", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    ap.add_argument("op", choices=operators())
+    ap.add_argument("--drawn", default="120", help="cases; default 120")
+    ap.add_argument("--seed", default="fresh", help="of the cases; default fresh")
+    ap.add_argument("--limit", default="300", help="seconds of measurement; default 300")
+    ap.add_argument("--from", dest="report", type=pathlib.Path, help="a report of bench --json to fit from")
+    ap.add_argument("--folder", type=pathlib.Path, help="write the candidates there and end")
+    args = ap.parse_args()
+    if args.folder:
+        write_folder(args.op, args.folder)
+        return
+    if not args.report:
+        folder = ROOT / "build" / "fit" / args.op
+        write_folder(args.op, folder)
+        args.report = measure(args, folder)
+    fit_report(args.op, args.report, ROOT / "gpu" / args.op / "costs.hpp")
+
+
+if __name__ == "__main__":
+    main()
