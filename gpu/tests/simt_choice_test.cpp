@@ -69,7 +69,7 @@ TEST_CASE(
 
 TEST_CASE("batches of many rows are counted in a sample, and stand for all of them") {
   const Rows rows(std::vector<int>(1000000, 4));
-  CHECK(warp_batches(rows, 8, 4, 1000) == doctest::Approx(1000000 / 8));
+  CHECK(warp_batches(rows, 8, 4, 1000) == doctest::Approx(125000));
 }
 
 TEST_CASE("rows are cut into even parts, of one row no more than the most") {
