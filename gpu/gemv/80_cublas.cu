@@ -5,8 +5,11 @@
 //           taken transposed.
 // Traffic   compulsory bytes.
 // Limits    the library's.
-// Fails at  sizes of zero, which it refuses, and so do we: unsupported.
+// Fails at  sizes of zero, which it refuses, and so do we: unsupported. An alpha below 2^-24: the library multiplies x by it, and where
+//           that underflows, 0 times an infinity is NaN.
 // Source    cuBLAS library, "cublas<t>gemv()".
+#include <cmath>
+
 #include "gpu/runtime/cublas.hpp"
 #include "reference/ops/gemv.hpp"
 
@@ -19,8 +22,10 @@ template <class T>
 using Out = Gemv::Out<T, Space::device>;
 
 template <class T>
-const char* supports(const Gemv::Problem<T>&, const In<T>& in, const Out<T>&) {
+const char* supports(const Gemv::Problem<T>& p, const In<T>& in, const Out<T>&) {
   if (in.A.rows == 0 || in.A.cols == 0) return "cuBLAS gemv takes no matrix without rows or columns";
+  if (p.alpha != T(0) && std::fabs(p.alpha) < T(0x1p-24))
+    return "cuBLAS gemv multiplies x by alpha, which underflows for so small an alpha";
   return in.A.ld > 2147483647 ? "a leading dimension beyond 32 bits" : nullptr;
 }
 

@@ -1,6 +1,6 @@
+// requires: sm_90a
 // Planted faults of a matrix product by groups of four warps (wgmma): one right kernel of 64 x 128 tiles, three tf32 products of split
-// operands, B through shared memory, and each fault a thing changed in it. Fault::none is the right one; nothing registers it. Meant for
-// the CPU executor: mutants are compiled for every chip, and on all but sm_90a wgmma is no instruction and does nothing here.
+// operands, B through shared memory, and each fault a thing changed in it. Fault::none is the right one; nothing registers it.
 #include "gpu/device/kernel.hpp"
 #include "gpu/device/tf32x3.hpp"
 #include "gpu/device/wgmma.hpp"
