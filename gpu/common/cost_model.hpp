@@ -17,9 +17,10 @@ struct Terms {
   double of[kTerms] = {};
 };
 
-/// Microseconds for a unit of each term. Terms that overlap are added as a norm: 1 adds them, a large number takes the greatest.
+/// Microseconds for a unit of each term, and the most of it in the cases that they are fitted to. Terms that overlap are added as a norm:
+/// 1 adds them, a large number takes the greatest.
 struct CostModel {
-  double sharpness, cost[kTerms];
+  double sharpness, cost[kTerms], most[kTerms];
 };
 
 inline double predicted_us(const CostModel& model, const Terms& terms) {
@@ -29,14 +30,35 @@ inline double predicted_us(const CostModel& model, const Terms& terms) {
          std::pow(overlapped, 1 / model.sharpness);
 }
 
+/// How far the terms lie beyond what the model was fitted to: 1 or less within, 2 where a term is twice as large.
+inline double beyond_fitted(const CostModel& model, const Terms& terms) {
+  double most = 0;
+  for (int i = 0; i < kTerms; ++i) {
+    if (terms.of[i] > most * model.most[i]) most = model.most[i] > 0 ? terms.of[i] / model.most[i] : HUGE_VAL;
+  }
+  return most;
+}
+
+constexpr double kBelieved = 2;
+/// A model is believed up to kBelieved times as far, and beyond that where all lie further out: so many times as far as the nearest.
+template <int N>
+double believed(const CostModel (&models)[N], const Terms (&terms)[N]) {
+  double nearest = HUGE_VAL;
+  for (int c = 0; c < N; ++c) {
+    if (terms[c].fits) nearest = std::fmin(nearest, beyond_fitted(models[c], terms[c]));
+  }
+  return kBelieved * std::fmax(nearest, 1);
+}
+
 /// The candidate of least time by its model; -1 where none fits. `text` says its time, and the next one's.
 template <int N>
 int choose(const CostModel (&models)[N], const Terms (&terms)[N], const char* const (&names)[N], char* text,
            std::size_t size) {
   int best = -1, next = -1;
   double time[N] = {};
+  const double limit = believed(models, terms);
   for (int c = 0; c < N; ++c) {
-    if (!terms[c].fits) continue;
+    if (!terms[c].fits || beyond_fitted(models[c], terms[c]) > limit) continue;
     time[c] = predicted_us(models[c], terms[c]);
     if (best < 0 || time[c] < time[best])
       next = best, best = c;
@@ -47,7 +69,8 @@ int choose(const CostModel (&models)[N], const Terms (&terms)[N], const char* co
     std::snprintf(text, size, "%s: %.3g us by the model; %s: %.3g us", names[best], time[best], names[next],
                   time[next]);
   } else {
-    std::snprintf(text, size, "%s: no other fits", best >= 0 ? names[best] : "none");
+    std::snprintf(text, size, "%s: no other fits, or is known to such a size",
+                  best >= 0 ? names[best] : "none");
   }
   return best;
 }

@@ -26,7 +26,8 @@ Terms terms(double launches, double chain, double bytes) {
   return {true, {1, launches, chain, 0, bytes, 0, 0, 0}};
 }
 
-constexpr CostModel kModels[2] = {{2, {3, 1, 1, 0, 1, 0, 0, 0}}, {1, {4, 1, 1, 0, 1, 0, 0, 0}}};
+constexpr CostModel kModels[2] = {{2, {3, 1, 1, 0, 1, 0, 0, 0}, {1, 2, 40, 0, 9, 0, 0, 0}},
+                                  {1, {4, 1, 1, 0, 1, 0, 0, 0}, {1, 2, 8, 0, 9, 0, 0, 0}}};
 constexpr const char* kNames[2] = {"first", "second"};
 
 TEST_CASE("what nothing overlaps is added, the rest joined by a norm of the model's sharpness") {
@@ -41,9 +42,23 @@ TEST_CASE("the candidate of least time is chosen among those that fit, and the t
   CHECK(std::string(text) == "second: 7 us by the model; first: 33 us");
   of[1].fits = false;
   CHECK(take_terms(-1, kModels, of, kNames, text, sizeof text) == 0);
-  CHECK(std::string(text) == "first: no other fits");
+  CHECK(std::string(text) == "first: no other fits, or is known to such a size");
   of[0].fits = false;
   CHECK(take_terms(-1, kModels, of, kNames, text, sizeof text) == 0);
+}
+
+TEST_CASE("a model is believed up to twice as far as its cases, or as the nearest where all lie beyond") {
+  char text[128];
+  Terms of[2] = {terms(0, 30, 0), terms(0, 16, 0)};
+  CHECK(take_terms(-1, kModels, of, kNames, text, sizeof text) == 1);
+  of[1] = terms(0, 17, 0);
+  CHECK(take_terms(-1, kModels, of, kNames, text, sizeof text) == 0);
+  of[0] = terms(0, 160, 0), of[1] = terms(0, 64, 0);
+  CHECK(take_terms(-1, kModels, of, kNames, text, sizeof text) == 1);
+  of[1] = terms(0, 65, 0);
+  CHECK(take_terms(-1, kModels, of, kNames, text, sizeof text) == 0);
+  of[0].of[3] = 1;  // of which its cases had none
+  CHECK(take_terms(-1, kModels, of, kNames, text, sizeof text) == 1);
 }
 
 TEST_CASE(

@@ -154,7 +154,9 @@ template <class T>
 Cost Gemm::cost(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>&) {
   const auto m = static_cast<double>(in.A.rows), k = static_cast<double>(in.A.cols),
              n = static_cast<double>(in.B.cols);
-  return {2 * m * n * k, sizeof(T) * (m * k + k * n + (p.beta == T(0) ? 1 : 2) * m * n)};
+  const bool adds = p.alpha != T(0) && k > 0;
+  const double operands = adds ? m * k + k * n : 0;
+  return {adds ? 2 * m * n * k : 0, sizeof(T) * (operands + moves_of_result(p.beta, adds) * m * n)};
 }
 
 double Gemm::bound(const Tolerance& t, int, double value, double magnitude, std::int64_t terms) {

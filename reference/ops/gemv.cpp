@@ -123,7 +123,9 @@ void Gemv::oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out<T
 template <class T>
 Cost Gemv::cost(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>&) {
   const auto rows = static_cast<double>(in.A.rows), cols = static_cast<double>(in.A.cols);
-  return {2 * rows * cols, sizeof(T) * (rows * cols + cols + (p.beta == T(0) ? 1 : 2) * rows)};
+  const bool adds = p.alpha != T(0) && cols > 0;
+  const double operands = adds ? rows * cols + cols : 0;
+  return {adds ? 2 * rows * cols : 0, sizeof(T) * (operands + moves_of_result(p.beta, adds) * rows)};
 }
 
 double Gemv::bound(const Tolerance& t, int, double value, double magnitude, std::int64_t terms) {

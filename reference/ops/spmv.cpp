@@ -161,15 +161,19 @@ void Spmv::oracle(const Problem<T>& p, const In<T, Space::host>& in, const Out<T
 
 template <class T>
 Cost Spmv::cost(const Problem<T>& p, const In<T, Space::host>& in, const Out<T, Space::host>&) {
+  constexpr double v = sizeof(T);
+  const auto rows = static_cast<double>(in.A.rows), nnz = static_cast<double>(in.A.nnz);
+  if (p.alpha == T(0)) return {0, v * moves_of_result(p.beta, false) * rows};
   std::vector<bool> used(static_cast<std::size_t>(in.A.cols));
-  std::int64_t columns = 0;
+  std::int64_t columns = 0, filled = 0;
   for (std::int64_t k = 0; k < in.A.nnz; ++k) {
     if (!used[static_cast<std::size_t>(in.A.col[k])])
       used[static_cast<std::size_t>(in.A.col[k])] = true, ++columns;
   }
-  constexpr double v = sizeof(T);
-  const auto rows = static_cast<double>(in.A.rows), nnz = static_cast<double>(in.A.nnz);
-  const double y_traffic = p.beta == T(0) ? rows : 2 * rows;
+  for (std::int64_t i = 0; i < in.A.rows; ++i) filled += in.A.row_ptr[i + 1] > in.A.row_ptr[i];
+  const double sums = static_cast<double>(filled);
+  const double y_traffic =
+      moves_of_result(p.beta, true) * sums + moves_of_result(p.beta, false) * (rows - sums);
   return {2 * nnz, nnz * (v + 4) + 4 * (rows + 1) + v * (static_cast<double>(columns) + y_traffic)};
 }
 

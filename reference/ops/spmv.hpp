@@ -15,7 +15,8 @@ namespace plumb {
 ///           The sign of a zero is free.
 /// Bound     |y[i] - ref[i]| <= sum_bound(M_i, n_i), M_i = affine_magnitude(alpha, sum |val x|, beta y[i])
 ///           = |alpha| sum + |beta y[i]| max(1, sqrt(n_i) / 4): a kernel may start at beta y. n_i = entries of row i (+ 1).
-/// Cost      2 nnz flop;  nnz (v + 4) + 4 (rows + 1) + v (distinct columns + rows) bytes, x read once (v = bytes of T).
+/// Cost      2 nnz flop;  nnz (v + 4) + 4 (rows + 1) + v (distinct columns + rows) bytes, x read once (v = bytes of T);
+///           v rows more where y is read. A row without entries moves nothing where beta == 1.
 /// Errors    a malformed CSR is rejected by validate() before any variant runs; variants assume a valid A.
 /// Source    N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.1.
 struct Spmv {

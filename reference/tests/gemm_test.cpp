@@ -90,3 +90,16 @@ TEST_CASE("gemm rejects shapes that do not fit") {
   CHECK_THROWS_AS(Gemm::validate<float>({1, 0}, {{x, 2, 3, 3}, {x, 3, 1, 1}}, {{y, 1, 1, 1}}), Error);
   CHECK_THROWS_AS(Gemm::validate<float>({1, 0}, {{x, 2, 3, 2}, {x, 3, 1, 1}}, {{y, 2, 1, 1}}), Error);
 }
+
+TEST_CASE("gemm's cost counts what must be moved: nothing of A and B where alpha is 0, nothing of C where it stays as it is") {
+  const double a[6] = {}, b[6] = {};
+  double c[4] = {};
+  const auto cost = [&](double alpha, double beta) {
+    return Gemm::cost<double>({alpha, beta}, {{a, 2, 3, 3}, {b, 3, 2, 2}}, {{c, 2, 2, 2}});
+  };
+  CHECK(cost(1, 0).bytes == 8 * (6 + 6 + 4));
+  CHECK(cost(1, 1).bytes == 8 * (6 + 6 + 8));
+  CHECK(cost(0, 0).bytes == 8 * 4);
+  CHECK(cost(0, 1).bytes == 0);
+  CHECK(cost(0, 1).flop == 0);
+}

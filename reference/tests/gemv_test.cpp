@@ -61,3 +61,16 @@ TEST_CASE("gemv rejects shapes that do not fit") {
   CHECK_THROWS_AS(Gemv::validate<float>({1, 0}, {{a, 2, 3, 3}, {a, 3}}, {{y, 3}}), Error);
   CHECK_THROWS_AS(Gemv::validate<float>({1, 0}, {{a, 2, 3, 2}, {a, 3}}, {{y, 2}}), Error);
 }
+
+TEST_CASE("gemv's cost counts what must be moved: nothing of A where alpha is 0, nothing of y where it stays as it is") {
+  const double a[6] = {}, x[3] = {};
+  double y[2] = {};
+  const auto bytes = [&](double alpha, double beta) {
+    return Gemv::cost<double>({alpha, beta}, {{a, 2, 3, 3}, {x, 3}}, {{y, 2}}).bytes;
+  };
+  CHECK(bytes(1, 0) == 8 * (6 + 3 + 2));
+  CHECK(bytes(1, 1) == 8 * (6 + 3 + 4));
+  CHECK(bytes(0, 0) == 8 * 2);
+  CHECK(bytes(0, 2) == 8 * 4);
+  CHECK(bytes(0, 1) == 0);
+}

@@ -2,7 +2,7 @@
 
     tools/plumb fit OP [--drawn N] [--seed S|fresh] [--limit SECONDS]
                                         times the candidates on drawn cases, fits, writes gpu/OP/costs.hpp
-    tools/plumb fit OP --from run.json  fits again from the times of an earlier run
+    tools/plumb fit OP --from RUN.json  fits again from the times of an earlier run, or of several on one chip
     tools/plumb fit OP --folder DIR     only writes the candidates, as kernels for --extra
 
 The candidates are those of gpu/OP/candidates.hpp. A fifth of the cases at a time is held out: the regret
@@ -110,8 +110,11 @@ def rows_of(cases, candidate):
 
 
 def fit_one(job):
+    """(sharpness, costs, most of each term), or None of too few cases."""
     rows, common = job
-    return model.fit(rows, common) if len(rows) >= FEWEST else None
+    if len(rows) < FEWEST:
+        return None
+    return *model.fit(rows, common), [max(x[i] for x, _, _ in rows) for i in range(model.TERMS)]
 
 
 def fit_all(count, cases, pool):
@@ -124,7 +127,10 @@ def regret_of(models, times):
     known = {c: t for c, t in times.items() if models.get(c)}
     if not known:
         return None
-    chosen = min(known, key=lambda c: model.predict(models[c], known[c][0]))
+    beyond = {c: model.beyond(models[c][2], t[0]) for c, t in known.items()}
+    limit = model.BELIEVED * max(1, min(beyond.values()))
+    believed = [c for c in known if beyond[c] <= limit]
+    chosen = min(believed, key=lambda c: model.predict(models[c], known[c][0]))
     return times[chosen][1] / min(t for _, t in times.values()) - 1
 
 
@@ -155,13 +161,15 @@ def said(regrets):
 
 def line_of(found):
     if not found:  # never measured: never chosen
-        return "      {1, {1e9, 0, 0, 0, 0, 0, 0, 0}},"
-    sharpness, costs = found
-    return f"      {{{sharpness:g}, {{" + ", ".join(f"{c:.4g}" for c in costs) + "}},"
+        return "      {1, {1e9, 0, 0, 0, 0, 0, 0, 0}, {}},"
+    sharpness, costs, most = found
+    listed = [", ".join(f"{v:.4g}" for v in values) for values in (costs, most)]
+    return f"      {{{sharpness:g}, {{{listed[0]}}}, {{{listed[1]}}}}},"
 
 
-def header(op, machine, command, fitted):
-    lines = [f"// Written by `tools/plumb fit {op}`, not by hand. Measured on {machine}:", f"// {command}"]
+def header(op, machine, commands, fitted):
+    lines = [f"// Written by `tools/plumb fit {op}`, not by hand. Measured on {machine}:"]
+    lines += [f"// {command}" for command in commands]
     lines += [
         f"// {kind}: {len(cases)} drawn cases; regret of those held out: {said(regrets)}."
         for kind, cases, regrets, _ in fitted
@@ -173,7 +181,7 @@ def header(op, machine, command, fitted):
         "namespace plumb {",
         f"namespace {op} {{",
         "",
-        "/// Of the candidates, in their order: sharpness, microseconds for a unit of each term.",
+        "/// Of the candidates, in their order: sharpness, microseconds for a unit of a term, the most of it.",
         "// clang-format off",
         "template <class T>",
         "struct Costs;",
@@ -190,16 +198,19 @@ def header(op, machine, command, fitted):
     return "\n".join(lines)
 
 
-def fit_report(op, path, out):
-    """Fits from a report of bench, writes the costs to `out`, and gives its path back."""
-    report = json.loads(path.read_text())
-    device = report["machine"].get("device", "an unknown device")
+def fit_reports(op, paths, out):
+    """Fits from reports of bench on one chip, writes the costs to `out`, and gives its path back."""
+    reports = [json.loads(path.read_text()) for path in paths]
+    devices = [r["machine"].get("device", "an unknown device") for r in reports]
+    for path, device in zip(paths, devices):
+        if device != devices[0]:
+            refuse(f"{path}: measured on {device}, but {paths[0]} on {devices[0]}")
     count, fitted = candidates_of(op), []
     with multiprocessing.Pool() as pool:
         for kind in TYPES:
-            cases = list(times_of(report, op, kind).values())
+            cases = [t for report in reports for t in times_of(report, op, kind).values()]
             if len(cases) < FOLDS:
-                refuse(f"{path}: {len(cases)} cases of {op}.{kind} have candidates' times; at least {FOLDS}")
+                refuse(f"{paths[0]}: {len(cases)} cases of {op}.{kind} have candidates' times; at least {FOLDS}")
             regrets = held_out(count, cases, pool)
             models = fit_all(count, cases, pool)
             print(f"{op}.{kind}: {len(cases)} cases; regret of those held out: {said(regrets)}")
@@ -209,7 +220,7 @@ def fit_report(op, path, out):
                 f"(number {fixed[1]})"
             )
             fitted.append((kind, cases, regrets, models))
-    out.write_text(header(op, device, command_of(report), fitted))
+    out.write_text(header(op, devices[0], [command_of(r) for r in reports], fitted))
     print(f"wrote {out}")
     return out
 
@@ -270,17 +281,19 @@ def main():
     ap.add_argument("--drawn", default="120", help="cases; default 120")
     ap.add_argument("--seed", default="fresh", help="of the cases; default fresh")
     ap.add_argument("--limit", default="300", help="seconds of measurement; default 300")
-    ap.add_argument("--from", dest="report", type=pathlib.Path, help="a report of bench --json to fit from")
+    ap.add_argument(
+        "--from", dest="reports", nargs="+", type=pathlib.Path, help="reports of bench --json to fit from"
+    )
     ap.add_argument("--folder", type=pathlib.Path, help="write the candidates there and end")
     args = ap.parse_args()
     if args.folder:
         write_folder(args.op, args.folder)
         return
-    if not args.report:
+    if not args.reports:
         folder = ROOT / "build" / "fit" / args.op
         write_folder(args.op, folder)
-        args.report = measure(args, folder)
-    fit_report(args.op, args.report, ROOT / "gpu" / args.op / "costs.hpp")
+        args.reports = [measure(args, folder)]
+    fit_reports(args.op, args.reports, ROOT / "gpu" / args.op / "costs.hpp")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import math
 TERMS, APART = 8, 2  # terms; of these, what nothing overlaps
 SHARPNESS = (1.0, 1.5, 2.0, 4.0)
 ROUNDS = 60
+BELIEVED = 2  # how far beyond its cases a model is believed: kBelieved of cost_model.hpp
 LOOSE, TIGHT = 1e-3, 0.02  # how much a cost is kept near its start: of the common model, of a candidate
 
 
@@ -24,7 +25,12 @@ def parts_of(costs, sharpness, terms):
 
 
 def predict(model, terms):
-    return sum(parts_of(model[1], model[0], terms))
+    return sum(parts_of(model[1], model[0], terms))  # model: (sharpness, costs, ...)
+
+
+def beyond(most, terms):
+    """How far terms lie beyond those that a model was fitted to: 1 or less within."""
+    return max(x / m if m > 0 else math.inf for x, m in zip(terms, most) if x > 0)
 
 
 def start(cases):

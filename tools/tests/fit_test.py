@@ -71,10 +71,18 @@ class Model(unittest.TestCase):
 class Choice(unittest.TestCase):
     def test_regret_is_what_the_choice_costs(self):
         cheap, dear = [1.0] * 8, [2.0] * 8
-        same = (1.0, [1.0] * 8)
+        same = (1.0, [1.0] * 8, [2.0] * 8)
         self.assertEqual(fit.regret_of({0: same, 1: same}, {0: (cheap, 5.0), 1: (dear, 8.0)}), 0)
         self.assertAlmostEqual(fit.regret_of({0: same, 1: same}, {0: (dear, 5.0), 1: (cheap, 8.0)}), 0.6)
         self.assertIsNone(fit.regret_of({}, {0: (cheap, 5.0)}))
+
+    def test_a_model_is_not_believed_far_beyond_its_cases(self):
+        small, large = (1.0, [0.1] * 8, [1.0] * 8), (1.0, [1.0] * 8, [9.0] * 8)
+        times = {0: ([5.0] * 8, 90.0), 1: ([5.0] * 8, 40.0)}
+        self.assertEqual(fit.regret_of({0: small, 1: large}, times), 0)
+        self.assertAlmostEqual(fit.regret_of({0: (*small[:2], [2.5] * 8), 1: large}, times), 1.25)
+        self.assertEqual(model.beyond([1.0, 0.0], [3.0, 0.0]), 3)
+        self.assertEqual(model.beyond([1.0, 0.0], [3.0, 1.0]), float("inf"))
 
     def test_times_far_from_the_best_count_less(self):
         rows = fit.rows_of([{0: ([1.0], 4.0), 1: ([1.0], 2.0)}], 0)
@@ -96,12 +104,26 @@ class Files(unittest.TestCase):
         with tempfile.TemporaryDirectory() as place:
             path = Path(place) / "run.json"
             path.write_text(json.dumps(report_of(30, 3)))
-            text = fit.fit_report("gemm", path, Path(place) / "costs.hpp").read_text()
+            text = fit.fit_reports("gemm", [path], Path(place) / "costs.hpp").read_text()
         self.assertIn("Measured on a chip", text)
         self.assertNotIn("/somewhere", text)
         self.assertEqual(text.count("{1e9,") // 2, fit.candidates_of("gemm") - 2)  # never timed: never chosen
         for kind in fit.TYPES:
             self.assertRegex(text, rf"{kind}: 30 drawn cases; regret of those held out: median 0.0 %")
+
+    def test_runs_on_one_chip_are_joined(self):
+        with tempfile.TemporaryDirectory() as place:
+            paths = [Path(place) / "a.json", Path(place) / "b.json"]
+            for i, path in enumerate(paths):
+                path.write_text(json.dumps(report_of(15, 3 + i)))
+            text = fit.fit_reports("gemm", paths, Path(place) / "costs.hpp").read_text()
+            self.assertIn("f32: 30 drawn cases", text)
+            other = report_of(15, 5)
+            other["machine"]["device"] = "another chip"
+            paths[1].write_text(json.dumps(other))
+            done = self.run_fit("gemm", "--from", *map(str, paths))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("b.json: measured on another chip", done.stderr)
 
     def test_every_adaptive_ladder_has_as_many_names_and_costs_as_candidates(self):
         for op in fit.operators():
