@@ -128,12 +128,6 @@ struct Cost {
   double flop = 0, bytes = 0;
 };
 
-/// How often an element of y = alpha * sum + beta * y moves at least: it is written, and read where beta is not 0. Where nothing is added
-/// and beta is 1, it stays as it is.
-[[nodiscard]] constexpr double moves_of_result(double beta, bool adds) {
-  return beta == 0 ? 1 : beta == 1 && !adds ? 0 : 2;
-}
-
 /// Collects an operator's cases, one per fill and type, each beside the reason it exists.
 class CaseList {
  public:

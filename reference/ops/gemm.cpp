@@ -10,6 +10,7 @@
 #include "reference/core/operator.hpp"
 #include "reference/core/random.hpp"
 #include "reference/core/sparse_cases.hpp"
+#include "reference/core/traffic.hpp"
 
 namespace plumb {
 

@@ -13,6 +13,7 @@
 #include "reference/core/operator.hpp"
 #include "reference/core/sparse_cases.hpp"
 #include "reference/core/special_values.hpp"
+#include "reference/core/traffic.hpp"
 
 namespace plumb {
 

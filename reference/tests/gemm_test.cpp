@@ -91,7 +91,9 @@ TEST_CASE("gemm rejects shapes that do not fit") {
   CHECK_THROWS_AS(Gemm::validate<float>({1, 0}, {{x, 2, 3, 2}, {x, 3, 1, 1}}, {{y, 2, 1, 1}}), Error);
 }
 
-TEST_CASE("gemm's cost counts what must be moved: nothing of A and B where alpha is 0, nothing of C where it stays as it is") {
+TEST_CASE(
+    "gemm's cost counts what must be moved: nothing of A and B where alpha is 0, nothing of C where it stays "
+    "as it is") {
   const double a[6] = {}, b[6] = {};
   double c[4] = {};
   const auto cost = [&](double alpha, double beta) {

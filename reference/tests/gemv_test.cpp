@@ -62,7 +62,9 @@ TEST_CASE("gemv rejects shapes that do not fit") {
   CHECK_THROWS_AS(Gemv::validate<float>({1, 0}, {{a, 2, 3, 2}, {a, 3}}, {{y, 2}}), Error);
 }
 
-TEST_CASE("gemv's cost counts what must be moved: nothing of A where alpha is 0, nothing of y where it stays as it is") {
+TEST_CASE(
+    "gemv's cost counts what must be moved: nothing of A where alpha is 0, nothing of y where it stays as it "
+    "is") {
   const double a[6] = {}, x[3] = {};
   double y[2] = {};
   const auto bytes = [&](double alpha, double beta) {
