@@ -181,7 +181,7 @@ def header(op, machine, commands, fitted):
         "namespace plumb {",
         f"namespace {op} {{",
         "",
-        "/// Of the candidates, in their order: sharpness, microseconds for a unit of a term, the most of it.",
+        "/// Of the candidates in their order: sharpness, microseconds for a unit of terms, most of them.",
         "// clang-format off",
         "template <class T>",
         "struct Costs;",
@@ -210,7 +210,8 @@ def fit_reports(op, paths, out):
         for kind in TYPES:
             cases = [t for report in reports for t in times_of(report, op, kind).values()]
             if len(cases) < FOLDS:
-                refuse(f"{paths[0]}: {len(cases)} cases of {op}.{kind} have candidates' times; at least {FOLDS}")
+                few = f"{len(cases)} cases of {op}.{kind} have candidates' times"
+                refuse(f"{paths[0]}: {few}; at least {FOLDS}")
             regrets = held_out(count, cases, pool)
             models = fit_all(count, cases, pool)
             print(f"{op}.{kind}: {len(cases)} cases; regret of those held out: {said(regrets)}")
