@@ -26,18 +26,12 @@ Terms terms_of(const Work& w, Index m, Index n, Index depth) {
   const double size = sizeof(T) / 1e6, mn = static_cast<double>(m) * static_cast<double>(n) * size,
                steps = static_cast<double>(w.steps * w.bk), blocks = static_cast<double>(w.blocks),
                area = static_cast<double>(w.bm * w.bn) / 1e6, all = blocks * device_multiprocessors();
-  Terms t;
-  t.fits = true;
-  const double of[kTerms] = {1,
-                             static_cast<double>(w.launches - 1),
-                             steps,
-                             blocks * steps * area,
-                             all * steps * static_cast<double>(w.bm + w.bn) * size,
-                             mn * (w.parts > 1 ? 1 + 2 * static_cast<double>(w.parts) : 1),
-                             static_cast<double>(m + n) * static_cast<double>(depth) * size,
-                             w.aligned ? 0 : blocks * steps * area};
-  for (int i = 0; i < kTerms; ++i) t.of[i] = of[i];
-  return t;
+  return {true,
+          {1, static_cast<double>(w.launches - 1), steps, blocks * steps * area,
+           all * steps * static_cast<double>(w.bm + w.bn) * size,
+           mn * (w.parts > 1 ? 1 + 2 * static_cast<double>(w.parts) : 1),
+           static_cast<double>(m + n) * static_cast<double>(depth) * size,
+           w.aligned ? 0 : blocks * steps * area}};
 }
 
 template <class S, class T>

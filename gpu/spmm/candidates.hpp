@@ -132,9 +132,7 @@ inline Terms terms_of(const Candidate& c, const Features& f, const HostArray<std
   const int slots = c.share ? f.slots : 1, lanes = one_row ? 32 : f.lanes;
   const Index cut = c.cut * slots;
   const bool cuts = c.cut > 0 && f.longest > cut;
-  Terms t;
-  t.fits = fits(c, f, cuts);
-  if (!t.fits) return t;
+  if (!fits(c, f, cuts)) return {};
   const Cutting parts = cuts ? cutting_of(row_ptr, cut, c.part, kMostParts) : Cutting{};
   const Pace pace = pace_of(c, f, row_ptr, lanes, slots, parts, cuts ? parts.longest : f.longest);
   const double panels = one_row ? std::ceil(f.width / size / (element ? 32 : 128)) : f.panels;
@@ -149,16 +147,11 @@ inline Terms terms_of(const Candidate& c, const Features& f, const HostArray<std
   const double sectors =
       nnz * row_sectors + nnz / pace.each * index_sectors * (1 + size / 4) * panels + rows * row_sectors;
   const auto many = static_cast<double>(device_multiprocessors());
-  const double of[kTerms] = {1,
-                             parts.cut_rows > 0 ? 1 + parts.most / 128 : 0,
-                             pace.chain,
-                             pace.batches * panels / many,
-                             gathered * f.fresh + a_bytes + c_bytes + sums,
-                             gathered * f.missing * f.fresh + (held > cache ? held - cache : 0),
-                             pace.warps * panels / many,
-                             sectors / kMega};
-  for (int i = 0; i < kTerms; ++i) t.of[i] = of[i];
-  return t;
+  return {true,
+          {1, parts.cut_rows > 0 ? 1 + parts.most / 128 : 0, pace.chain, pace.batches * panels / many,
+           gathered * f.fresh + a_bytes + c_bytes + sums,
+           gathered * f.missing * f.fresh + (held > cache ? held - cache : 0), pace.warps * panels / many,
+           sectors / kMega}};
 }
 
 template <class T>

@@ -205,24 +205,15 @@ inline bool fits(const Candidate& c, const Features& f) {
 /// megabytes from the second-level cache; megabytes from memory; millions of sectors gathered.
 template <class T>
 Terms terms_of(const Candidate& c, const HostArray<std::int32_t>& row_ptr, const Features& f) {
-  Terms t;
-  t.fits = fits(c, f);
-  if (!t.fits) return t;
+  if (!fits(c, f)) return {};
   const Work w = work_of<T>(c, row_ptr, f);
   constexpr double kMega = 1e6, kSector = 32;
   const double many = device_multiprocessors(), cache = static_cast<double>(device_l2_bytes()) / kMega * 0.6,
                held = f.a + f.x + f.y, sectors = w.gathers * f.fresh / kMega,
                missing = f.x > cache ? 1 - cache / f.x : 0;
-  const double of[kTerms] = {1,
-                             w.launches - 1,
-                             w.chain,
-                             w.batches / many,
-                             w.warps / many,
-                             w.streamed,
-                             (held > cache ? held - cache : 0) + missing * sectors * kSector,
-                             sectors};
-  for (int i = 0; i < kTerms; ++i) t.of[i] = of[i];
-  return t;
+  return {true,
+          {1, w.launches - 1, w.chain, w.batches / many, w.warps / many, w.streamed,
+           (held > cache ? held - cache : 0) + missing * sectors * kSector, sectors}};
 }
 
 template <class T>

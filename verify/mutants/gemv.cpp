@@ -80,6 +80,21 @@ const HostMutant<Gemv> beta_reads_m{
      "a library call on uninitialised y; newer OpenBLAS scales by 0 so", kNumeric | kRepeat}};
 
 template <class T>
+void alpha_on_x(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    T sum = p.beta == T(0) ? T(0) : p.beta * out.y[i];
+    for (std::int64_t k = 0; k < depth_of(p, in); ++k) sum += in.A(i, k) * (p.alpha * in.x[k]);
+    out.y[i] = sum;
+  }
+}
+const HostMutant<Gemv> alpha_on_x_m{
+    "alpha_scales_x",
+    alpha_on_x<float>,
+    alpha_on_x<double>,
+    {0, "alpha multiplies x: where that underflows, 0 times an infinity is NaN",
+     "two libraries do so, to save a multiplication for each row", kNumeric}};
+
+template <class T>
 void alpha_reads(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) put(p, out, i, dot(in, i, 0, in.A.cols));
 }
