@@ -40,14 +40,19 @@ inline double beyond_fitted(const CostModel& model, const Terms& terms) {
 }
 
 constexpr double kBelieved = 2;
-/// A model is believed up to kBelieved times as far, and beyond that where all lie further out: so many times as far as the nearest.
+/// What the model's time is multiplied by: 1 up to kBelieved times as far as its cases, or, where all candidates lie further out, as the
+/// nearest; beyond that by the square of how much further. Without bound where its cases had none of a term.
+inline double doubt(double beyond, double nearest) {
+  const double limit = kBelieved * std::fmax(nearest, 1);
+  return beyond > limit ? beyond / limit * (beyond / limit) : 1;
+}
 template <int N>
-double believed(const CostModel (&models)[N], const Terms (&terms)[N]) {
+double nearest_of(const CostModel (&models)[N], const Terms (&terms)[N]) {
   double nearest = HUGE_VAL;
   for (int c = 0; c < N; ++c) {
     if (terms[c].fits) nearest = std::fmin(nearest, beyond_fitted(models[c], terms[c]));
   }
-  return kBelieved * std::fmax(nearest, 1);
+  return nearest;
 }
 
 /// The candidate of least time by its model; -1 where none fits. `text` says its time, and the next one's.
@@ -56,16 +61,16 @@ int choose(const CostModel (&models)[N], const Terms (&terms)[N], const char* co
            std::size_t size) {
   int best = -1, next = -1;
   double time[N] = {};
-  const double limit = believed(models, terms);
+  const double nearest = nearest_of(models, terms);
   for (int c = 0; c < N; ++c) {
-    if (!terms[c].fits || beyond_fitted(models[c], terms[c]) > limit) continue;
-    time[c] = predicted_us(models[c], terms[c]);
+    if (!terms[c].fits) continue;
+    time[c] = predicted_us(models[c], terms[c]) * doubt(beyond_fitted(models[c], terms[c]), nearest);
     if (best < 0 || time[c] < time[best])
       next = best, best = c;
     else if (next < 0 || time[c] < time[next])
       next = c;
   }
-  if (best >= 0 && next >= 0) {
+  if (best >= 0 && next >= 0 && time[next] < HUGE_VAL) {
     std::snprintf(text, size, "%s: %.3g us by the model; %s: %.3g us", names[best], time[best], names[next],
                   time[next]);
   } else {

@@ -47,18 +47,21 @@ TEST_CASE("the candidate of least time is chosen among those that fit, and the t
   CHECK(take_terms(-1, kModels, of, kNames, text, sizeof text) == 0);
 }
 
-TEST_CASE("a model is believed up to twice as far as its cases, or as the nearest where all lie beyond") {
+TEST_CASE("beyond twice the terms of its cases, or of the nearest candidate, a model's time counts as more") {
   char text[128];
   Terms of[2] = {terms(0, 30, 0), terms(0, 16, 0)};
   CHECK(take_terms(-1, kModels, of, kNames, text, sizeof text) == 1);
-  of[1] = terms(0, 17, 0);
+  CHECK(doubt(2, 1) == 1.0);
+  CHECK(doubt(4, 1) == 4.0);
+  CHECK(doubt(8, 4) == 1.0);  // all lie beyond
+  CHECK(doubt(16, 4) == 4.0);
+  of[1] = terms(0, 29, 0);  // 32 us and 3.3 times the doubt, for 33 us
   CHECK(take_terms(-1, kModels, of, kNames, text, sizeof text) == 0);
-  of[0] = terms(0, 160, 0), of[1] = terms(0, 64, 0);
+  of[0] = terms(0, 40, 0), of[1] = terms(0, 17, 0);  // 43 us, all of it known, for 21 us and a little doubt
   CHECK(take_terms(-1, kModels, of, kNames, text, sizeof text) == 1);
-  of[1] = terms(0, 65, 0);
+  of[1].of[3] = 1;  // of which its cases had none
   CHECK(take_terms(-1, kModels, of, kNames, text, sizeof text) == 0);
-  of[0].of[3] = 1;  // of which its cases had none
-  CHECK(take_terms(-1, kModels, of, kNames, text, sizeof text) == 1);
+  CHECK(std::string(text) == "first: no other fits, or is known to such a size");
 }
 
 TEST_CASE(

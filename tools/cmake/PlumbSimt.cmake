@@ -59,7 +59,7 @@ function(plumb_simt_kernels name)
         COMMAND ${CMAKE_CXX_COMPILER} -E ${language} ${folders} -I${CMAKE_SOURCE_DIR} -isystem ${CMAKE_SOURCE_DIR}/gpu/simt/language/include
                 -include ${CMAKE_SOURCE_DIR}/gpu/simt/language/include/cuda_runtime.h ${PLUMB_SIMT_AFTERWARDS}  # as nvcc does
                 -MD -MF ${out}.d -MQ ${out} -x c++ ${source} -o ${out}.ii
-        COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/gpu/simt/rewrite/rewrite.py ${out}.ii ${out}
+        COMMAND ${Python3_EXECUTABLE} -S -E ${CMAKE_SOURCE_DIR}/gpu/simt/rewrite/rewrite.py ${out}.ii ${out}
         DEPENDS ${source} ${rewriter} DEPFILE ${out}.d VERBATIM
         COMMENT "Rewriting ${relative} for the CPU executor")
     endif()

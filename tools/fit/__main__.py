@@ -128,9 +128,8 @@ def regret_of(models, times):
     if not known:
         return None
     beyond = {c: model.beyond(models[c][2], t[0]) for c, t in known.items()}
-    limit = model.BELIEVED * max(1, min(beyond.values()))
-    believed = [c for c in known if beyond[c] <= limit]
-    chosen = min(believed, key=lambda c: model.predict(models[c], known[c][0]))
+    nearest = min(beyond.values())
+    chosen = min(known, key=lambda c: model.predict(models[c], known[c][0]) * model.doubt(beyond[c], nearest))
     return times[chosen][1] / min(t for _, t in times.values()) - 1
 
 

@@ -33,6 +33,12 @@ def beyond(most, terms):
     return max(x / m if m > 0 else math.inf for x, m in zip(terms, most) if x > 0)
 
 
+def doubt(far, nearest):
+    """What a model's time is multiplied by so far beyond its cases, where the nearest candidate lies at `nearest`."""
+    limit = BELIEVED * max(1, nearest)
+    return (far / limit) ** 2 if far > limit else 1
+
+
 def start(cases):
     """Half of what a cost can be at most: no case takes less time than one of its terms."""
     costs = []

@@ -76,11 +76,16 @@ class Choice(unittest.TestCase):
         self.assertAlmostEqual(fit.regret_of({0: same, 1: same}, {0: (dear, 5.0), 1: (cheap, 8.0)}), 0.6)
         self.assertIsNone(fit.regret_of({}, {0: (cheap, 5.0)}))
 
-    def test_a_model_is_not_believed_far_beyond_its_cases(self):
-        small, large = (1.0, [0.1] * 8, [1.0] * 8), (1.0, [1.0] * 8, [9.0] * 8)
+    def test_a_model_is_doubted_far_beyond_its_cases(self):
+        small, large = (1.0, [0.2] * 8, [1.0] * 8), (1.0, [1.0] * 8, [9.0] * 8)
         times = {0: ([5.0] * 8, 90.0), 1: ([5.0] * 8, 40.0)}
         self.assertEqual(fit.regret_of({0: small, 1: large}, times), 0)
         self.assertAlmostEqual(fit.regret_of({0: (*small[:2], [2.5] * 8), 1: large}, times), 1.25)
+        # a time of a hundredth is believed all the same
+        cheap = (1.0, [0.01] * 8, [1.0] * 8)
+        self.assertEqual(fit.regret_of({0: cheap, 1: large}, {0: ([5.0] * 8, 4.0), 1: ([5.0] * 8, 40.0)}), 0)
+        self.assertEqual([model.doubt(far, 1) for far in (1, 2, 4, float("inf"))], [1, 1, 4, float("inf")])
+        self.assertEqual(model.doubt(float("inf"), float("inf")), 1)
         self.assertEqual(model.beyond([1.0, 0.0], [3.0, 0.0]), 3)
         self.assertEqual(model.beyond([1.0, 0.0], [3.0, 1.0]), float("inf"))
 

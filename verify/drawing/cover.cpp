@@ -253,6 +253,7 @@ class CoverBuilder {
       draws.value(space_, raised, parameter, draws.below(space_.parameters()[parameter].classes.size()));
       if (space_.valid(raised, limit_)) p = std::move(raised);
     }
+    space_.update_derived(p);
     return space_.valid(p, limit_);
   }
 
@@ -282,7 +283,9 @@ class CoverBuilder {
     for (const auto& [met, value_class] : better) {
       Point other = p;
       draws.value(space_, other, parameter, value_class);
-      if (!space_.valid(other, limit_) || !meets(other, tuple) || space_.idle(other) != idle) continue;
+      if (!space_.valid(other, limit_)) continue;
+      space_.update_derived(other);
+      if (!meets(other, tuple) || space_.idle(other) != idle) continue;
       p = std::move(other);
       return;
     }

@@ -24,6 +24,7 @@ bool shrink_to_limit(const CaseSpace& space, Point& p, const std::vector<bool>& 
     const std::size_t least = space.is_nothing(largest, 0) && p.classes[largest] > 1 ? 1 : 0;
     draws.value(space, p, largest, least + draws.below(p.classes[largest] - least));
   }
+  space.update_derived(p);
   return true;
 }
 

@@ -15,19 +15,18 @@ class Draws {
   Draws(std::uint64_t seed, std::uint64_t stream) : seed_(random_bits(seed, 30, stream)) {}
   std::size_t below(std::size_t n) { return random_below(seed_, 33, next_++, n); }
   double unit() { return random_unit(seed_, 34, next_++); }
+  /// Derived parameters do not follow: update_derived() looks at all of a point, and most points are thrown away.
   void value(const CaseSpace& space, Point& p, std::size_t parameter, std::size_t value_class) {
     space.draw_value(p, parameter, value_class, seed_, next_++);
-    space.update_derived(p);
   }
-  /// Draws every parameter but the derived ones, which follow, from the class that class_of(parameter) gives.
+  /// Draws every parameter but the derived ones from the class that class_of(parameter) gives.
   template <class F>
   void values(const CaseSpace& space, Point& p, F&& class_of) {
     for (std::size_t i = 0; i < space.parameters().size(); ++i) {
       if (space.parameters()[i].kind == ParameterKind::derived) continue;
       const std::size_t value_class = class_of(i);
-      space.draw_value(p, i, value_class, seed_, next_++);
+      value(space, p, i, value_class);
     }
-    space.update_derived(p);
   }
 
  private:
@@ -36,8 +35,8 @@ class Draws {
 
 [[nodiscard]] Point empty_point(const CaseSpace& space);
 
-/// Moves extents, the largest first, to smaller classes until the point is valid. Parameters in `kept` stay. False where no
-/// smaller class is left.
+/// Moves extents, the largest first, to smaller classes until the point is valid, then lets derived parameters follow. Parameters
+/// in `kept` stay. False where no smaller class is left.
 [[nodiscard]] bool shrink_to_limit(const CaseSpace& space, Point& p, const std::vector<bool>& kept,
                                    const CaseLimit& limit, Draws& draws);
 

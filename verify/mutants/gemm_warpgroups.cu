@@ -1,8 +1,8 @@
 // requires: sm_90a
-// Planted faults of a matrix product by groups of four warps (wgmma): one right kernel of 64 x 128 tiles, three tf32 products of split
-// operands, B through shared memory, and each fault a thing changed in it. Fault::none is the right one; nothing registers it.
+// Planted faults of a matrix product by groups of four warps (wgmma): one right kernel of 64 x 128 tiles, in tf32, with B through shared
+// memory, and each fault a thing changed in it. Fault::none is the right one; nothing registers it. Not in fp32 by three products: sums
+// that stay in a tensor core are truncated, and beyond 500 terms the right kernel too would miss that bound.
 #include "gpu/device/kernel.hpp"
-#include "gpu/device/tf32x3.hpp"
 #include "gpu/device/wgmma.hpp"
 #include "reference/ops/gemm.hpp"
 #include "verify/mutants/device_mutant.hpp"
@@ -22,34 +22,29 @@ enum class Fault { none, waited_after_loop, no_wait, no_proxy_fence, no_fence, s
 template <Fault F>
 __global__ void __launch_bounds__(kThreads) gemm_mutant_warpgroup(P p, In in, Out out) {
 #if PLUMB_SM_AT_LEAST(90)
-  // [part][k / 4][column][k % 4]: cores of 8 columns by 16 bytes
-  __shared__ __align__(128) unsigned parts[2][kDepth * kCols];
+  // [k / 4][column][k % 4]: cores of 8 columns by 16 bytes
+  __shared__ __align__(128) unsigned slice[kDepth * kCols];
   const int t = static_cast<int>(threadIdx.x), lane = t % 32;
   const Index m = out.C.rows, n = out.C.cols, depth = p.alpha == 0.0f ? 0 : in.A.cols;
   const Index i0 = static_cast<Index>(blockIdx.y) * kRows + t / 32 * 16 + lane / 4,
               j0 = static_cast<Index>(blockIdx.x) * kCols;
-  Tf32Splitter splitter;
   float sum[64] = {};
   for (Index k0 = 0; k0 < depth; k0 += kDepth) {
     __syncthreads();
     for (int e = t; e < kDepth * kCols; e += kThreads) {
       const int k = e / kCols, j = e % kCols, at = k / 4 * 4 * kCols + 4 * j + k % 4;
-      splitter.split(k0 + k < depth && j0 + j < n ? in.B(k0 + k, j0 + j) : 0.0f, parts[0][at], parts[1][at]);
+      slice[at] = to_tf32(k0 + k < depth && j0 + j < n ? in.B(k0 + k, j0 + j) : 0.0f);
     }
     if (F != Fault::no_proxy_fence) asm volatile("fence.proxy.async;" ::: "memory");
     __syncthreads();
-    unsigned hi[4], lo[4];
+    unsigned a[4];
     for (int r = 0; r < 4; ++r) {
       const Index i = i0 + r % 2 * 8, k = k0 + r / 2 * 4 + lane % 4;
-      splitter.split(i < m && k < depth ? in.A(i, k) : 0.0f, hi[r], lo[r]);
+      a[r] = to_tf32(i < m && k < depth ? in.A(i, k) : 0.0f);
     }
-    const int stride = F == Fault::stride ? 64 : 128;
-    const unsigned long long b_hi = wgmma_cores(parts[0], 16 * kCols, stride),
-                             b_lo = wgmma_cores(parts[1], 16 * kCols, stride);
+    const unsigned long long b = wgmma_cores(slice, 16 * kCols, F == Fault::stride ? 64 : 128);
     if (F != Fault::no_fence) wgmma_fence();
-    wgmma_m64n128k8_tf32(sum, lo, b_hi, true);
-    wgmma_m64n128k8_tf32(sum, hi, b_lo, true);
-    wgmma_m64n128k8_tf32(sum, hi, b_hi, true);
+    wgmma_m64n128k8_tf32(sum, a, b, true);
     wgmma_commit();
     if (F != Fault::waited_after_loop && F != Fault::no_wait) wgmma_wait<0>();
   }
@@ -70,10 +65,10 @@ void run(const P& p, const In& in, const Out& out, Context& context) {
          context.stream, p, in, out);
 }
 
-#define PLUMB_WARPGROUP_MUTANT(fault, name, ...)                                  \
-  const RegisterMutant<Gemm, float, Space::device> fault##_m {                    \
-    name, run<Fault::fault>, __VA_ARGS__,                                         \
-        Traits{}.computes_in(Arithmetic::tf32x3).for_finite_inputs().needs_sm(90) \
+#define PLUMB_WARPGROUP_MUTANT(fault, name, ...)                                \
+  const RegisterMutant<Gemm, float, Space::device> fault##_m {                  \
+    name, run<Fault::fault>, __VA_ARGS__,                                       \
+        Traits{}.computes_in(Arithmetic::tf32).for_finite_inputs().needs_sm(90) \
   }
 
 PLUMB_WARPGROUP_MUTANT(waited_after_loop, "wgmma_operand_overwritten",
