@@ -18,7 +18,7 @@ if(PLUMB_SANITIZE)
   target_link_options(plumb_flags INTERFACE -fsanitize=${PLUMB_SANITIZE})
 endif()
 
-# Cold code (command lines, reports, tests), and hot code, which processes all data. Debug and sanitizer builds are -O0 and
+# Cold code (command lines, reports), and hot code, which processes all data. Debug and sanitizer builds are -O0 and
 # stay so: they take longer to compile than to run.
 set(PLUMB_UNHURRIED -O1)
 set(PLUMB_HURRIED -O3)
@@ -103,7 +103,7 @@ function(plumb_test name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE plumb_flags plumb_doctest ${ARG_LINK})
-  target_compile_options(${name} PRIVATE ${PLUMB_UNHURRIED})  # what is tested is optimised, not the asking
+  target_compile_options(${name} PRIVATE -O0)  # what is tested is optimised, not the asking
   plumb_precompile(${name} <doctest/doctest.h>)
   add_test(NAME ${name} COMMAND ${name})
 endfunction()

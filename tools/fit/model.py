@@ -34,7 +34,7 @@ def beyond(most, terms):
 
 
 def doubt(far, nearest):
-    """What a model's time is multiplied by so far beyond its cases, where the nearest candidate lies at `nearest`."""
+    """What a model's time is multiplied by so far beyond its cases; `nearest`: where the nearest candidate lies."""
     limit = BELIEVED * max(1, nearest)
     return (far / limit) ** 2 if far > limit else 1
 

@@ -13,7 +13,7 @@
 #include "verify/drawing/cover.hpp"
 #include "verify/engine/operators.hpp"
 #include "verify/judge/runner.hpp"
-#include "verify/selection/tier_cases.hpp"
+#include "verify/tests/smoke_cases.hpp"
 
 namespace plumb {
 namespace {
@@ -136,8 +136,7 @@ class Teller {
 
 void check_tier(const OperatorEntry& entry, CaseSpeed speed, Teller& teller) {
   const CaseSpace space = entry.space();
-  std::vector<Case> cases = tier_cases(entry, Tier::smoke, speed);
-  std::erase_if(cases, [](const Case& c) { return c.tier != Tier::smoke; });
+  const std::vector<Case>& cases = smoke_cases(entry, speed);
   const std::vector<Case> telling = teller.telling(cases);
   for (const CoverLayer& layer : cover_layers(space, Tier::smoke, speed)) {
     const std::vector<ClassTuple> beyond = tuples_not_met(space, layer.combinations, cases);

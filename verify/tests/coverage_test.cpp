@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -14,21 +13,10 @@
 #include "verify/drawing/draw.hpp"
 #include "verify/engine/entry.hpp"
 #include "verify/engine/operators.hpp"
-#include "verify/selection/tier_cases.hpp"
+#include "verify/tests/smoke_cases.hpp"
 
 namespace plumb {
 namespace {
-
-// Made once for all tests: a second each.
-const std::vector<Case>& smoke_cases(const OperatorEntry& entry, CaseSpeed speed) {
-  static std::map<std::pair<std::string, CaseSpeed>, std::vector<Case>> made;
-  const auto [at, fresh] = made.try_emplace({entry.name(), speed});
-  if (fresh) {
-    at->second = tier_cases(entry, Tier::smoke, speed);
-    std::erase_if(at->second, [](const Case& c) { return c.tier != Tier::smoke; });
-  }
-  return at->second;
-}
 
 bool has_once(const CaseSpace& space, const Point& p) {
   for (std::size_t i = 0; i < p.classes.size(); ++i) {
