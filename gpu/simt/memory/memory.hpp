@@ -65,6 +65,8 @@ struct SharedPiece {
 // arrays.cpp
 /// Where `p` lies beside the nearest array, as the end of a sentence.
 std::string nearest_array(const unsigned char* p);
+/// The array, variable or piece of shared memory that holds `p`, and the byte of it: "'flag' at byte 4".
+std::string show_place(const Thread& thread, const unsigned char* p);
 void load_image();  // finds the program's segments and its variables of the device
 /// The variable of the device that `p` lies in, or whose gap it lies in.
 Array* find_variable(const unsigned char* p);

@@ -419,7 +419,7 @@ void ordered_begin(const volatile void* p, std::size_t bytes, Ordered kind, Scop
                    Here here) {
   Thread* t = current().schedule.thread;
   if (t == nullptr) return;
-  pause_before_atomic(*t, here);
+  pause_before_atomic(*t, p, bytes, here);
   if (!checking()) return;
   if (release) on_release(*t);
   const Access what = kind == Ordered::load       ? Access::atomic_load

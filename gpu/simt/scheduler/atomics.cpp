@@ -19,9 +19,11 @@ void fence(Scope scope, bool sequential) {
   if (current().run.order != Order::ascending && one_in(4)) yield(false);
 }
 
-void pause_before_atomic(Thread& thread, Here here) {
+void pause_before_atomic(Thread& thread, const volatile void* p, std::size_t bytes, Here here) {
   thread.here = here;
   thread.waits_for = "an atomic operation";
+  thread.polls = {const_cast<const unsigned char*>(static_cast<const volatile unsigned char*>(p)), bytes,
+                  locate(here)};
   if (thread.atomic_was_idle) {
     yield(true);
   } else if (current().run.order != Order::ascending && one_in(8)) {
@@ -33,7 +35,7 @@ void atomic_begin(const volatile void* p, std::size_t bytes, Scope scope, Here h
                   const void* expected) {
   Thread* t = current().schedule.thread;
   if (t == nullptr) return;
-  pause_before_atomic(*t, here);
+  pause_before_atomic(*t, p, bytes, here);
   if (reinterpret_cast<std::uintptr_t>(p) % bytes != 0) {
     note(FindingKind::misaligned,
          fmt::format("atomic operation on {} bytes at an address that is no multiple", bytes), t,

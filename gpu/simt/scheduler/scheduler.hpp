@@ -51,6 +51,13 @@ enum class ThreadState : std::uint8_t {
   done
 };
 
+/// A volatile or atomic access before which others were let run: what a loop around it waits to see change.
+struct Polled {
+  const unsigned char* at = nullptr;  // null: none
+  std::size_t bytes = 0;
+  Location location = 0;
+};
+
 struct Thread {
   void* context = nullptr;  // where the fiber stands
   Block* block = nullptr;
@@ -63,6 +70,7 @@ struct Thread {
   // What it waits for.
   Here here{"", 0};
   const char* waits_for = "";
+  Polled polls;  // its last look at memory that may be one of a loop; none since it was woken
   unsigned mask = 0;
   Combine combine = nullptr;
   void* in = nullptr;
@@ -275,7 +283,7 @@ Block& take_copy_barrier(Thread& thread, const void* object, Here here);
 
 // atomics.cpp
 /// Lets others run before an atomic or ordered access: always after one that changed nothing, else as the schedule draws.
-void pause_before_atomic(Thread& thread, Here here);
+void pause_before_atomic(Thread& thread, const volatile void* p, std::size_t bytes, Here here);
 
 // What the scheduler asks of the host room.
 Launch& open_launch(void* stream);

@@ -78,6 +78,7 @@ void misaligned_vector(const float* in, float* out, int offset);
 void misaligned_copy(const float* in, float* out, int offset);
 void waits_for_exited_named(int* out);
 void poll_forever(int* flag);
+void poll_shared_forever(int* unused);
 void wrong_mask_pair(int* out);
 void failed_assert(int* out, int value);
 void too_many_threads(int* out);
