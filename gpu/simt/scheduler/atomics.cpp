@@ -15,6 +15,7 @@ namespace plumb::simt {
 void fence(Scope scope, bool sequential) {
   Thread* t = current().schedule.thread;
   if (t == nullptr) return;
+  leave_trail(*t, "a fence", {"", 0});
   if (checking()) sequential ? on_ordered_fence(*t, scope) : on_fence(*t, scope);
   if (current().run.order != Order::ascending && one_in(4)) yield(false);
 }

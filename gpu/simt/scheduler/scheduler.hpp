@@ -51,6 +51,12 @@ enum class ThreadState : std::uint8_t {
   done
 };
 
+/// What a thread came to, and when, as a Mark's epoch.
+struct TrailPoint {
+  const char* what;
+  Here here;
+  std::uint64_t epoch;
+};
 /// A volatile or atomic access before which others were let run: what a loop around it waits to see change.
 struct Polled {
   const unsigned char* at = nullptr;  // null: none
@@ -89,8 +95,10 @@ struct Thread {
   ClockPtr more;                         // beyond its generation and its warp
   ClockPtr fenced_device, fenced_block;  // what its next flag store publishes
   ClockPtr seen_device, seen_block;  // what flags it read carried, effective from its next fence or barrier
-  bool has_clocks = false;           // any of the above is set
-  ClockPtr releasing;                // what its release store under way publishes
+  ClockPtr fenced_inits,
+      known_inits;          // what its fence.mbarrier_init publishes, and those of others: of barriers alone
+  bool has_clocks = false;  // any of the above is set
+  ClockPtr releasing;       // what its release store under way publishes
   std::uint32_t fenced_generation = 0;  // when it last executed a fence
 
   std::vector<PendingCopy> open;                                        // started, not committed
@@ -103,7 +111,8 @@ struct Thread {
   unsigned volatile_reads = 0;
   PastRead past_reads[kPastReads];  // its last plain ones
   unsigned reads = 0;
-  bool atomic_was_idle = false;  // its last atomic changed nothing: it may be polling
+  std::vector<TrailPoint> trail;  // with Options::trails, its last ones
+  bool atomic_was_idle = false;   // its last atomic changed nothing: it may be polling
 };
 
 struct NamedBarrier {
