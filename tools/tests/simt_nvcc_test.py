@@ -329,7 +329,8 @@ class Rules(unittest.TestCase):
             "# what we know\nkind=divergent-barrier kernel=me*t file=rules.cu:5  # by design\nkernel=gone\n"
         )
         (self.folder / "wrong.txt").write_text("\nkind=race colour=red\n")
-        files = {"PLUMB_SIMT_JSON": "kept.json", "PLUMB_SIMT_SARIF": "kept.sarif", "PLUMB_SIMT_HTML": "kept.html"}
+        files = {"PLUMB_SIMT_JSON": "kept.json", "PLUMB_SIMT_SARIF": "kept.sarif"}
+        files["PLUMB_SIMT_HTML"] = "kept.html"
         got = self.ran("meet", 0, PLUMB_SIMT_SUPPRESS="known.txt", **files)
         self.assertNotIn("divergent barrier", got.stderr)
         self.assertIn("1 suppressed\nknown.txt:3: this suppression named no finding\n1 note\n", got.stderr)
