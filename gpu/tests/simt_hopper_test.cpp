@@ -302,13 +302,13 @@ namespace {
 
 std::vector<Finding> add_rows(AddFault fault, bool by_map, std::uint64_t seed, std::vector<float>& out) {
   std::vector<float> in(3 * 64);
-  for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i % 64 + 1000 * (i / 64));
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i % 64 + i / 64 * 1000);
   alignas(16) static float sums[64];
   std::fill(sums, sums + 64, 1.0f);
   Run run(seed, 2);
   plumb::simt::add_array("sums", sums, sizeof sums, true, true);
   bulk_add(fault, by_map, run.input(in), sums, 3);
-  const auto findings = Run::findings();
+  std::vector<Finding> findings = Run::findings();
   out.assign(sums, sums + 64);
   return findings;
 }

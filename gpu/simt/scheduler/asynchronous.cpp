@@ -324,6 +324,7 @@ bool object_barrier_test(const void* key, unsigned phase, bool may_wait, Here he
   }
   t.here = here;
   t.waits_for = "a barrier's test";
+  t.polls = {};
   Block& b = *t.block;
   if (b.objects[key].phase == phase) {
     if (one_in(2)) return false;

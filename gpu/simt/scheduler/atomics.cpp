@@ -62,7 +62,8 @@ bool fails_for_no_reason() {
 
 void pause() {
   if (current().schedule.thread == nullptr) return;
-  current().schedule.thread->waits_for = "__nanosleep";
+  Thread& t = *current().schedule.thread;
+  if (t.polls.at == nullptr) t.waits_for = "__nanosleep";  // else it sleeps between two looks
   yield(true);
 }
 

@@ -91,6 +91,7 @@ void begin_thread(Block& b, Thread& t, uint3 s) {
   t.proxy_fences.clear();
   t.bulk.reset();
   t.trail.clear();
+  t.polls = {};
   t.copies_to_peers = 0;
   t.waits_on = nullptr;
   t.in_cluster_barrier = false;

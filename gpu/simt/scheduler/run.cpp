@@ -64,7 +64,7 @@ struct WaitingGroup {
 };
 bool wait_together(const Thread& a, const Thread& b) {
   return a.state == b.state && same_place(a.here, b.here) && a.mask == b.mask && a.waits_on == b.waits_on &&
-         a.polls.location == b.polls.location;
+         (a.state != ThreadState::ready || a.polls.location == b.polls.location);
 }
 
 std::vector<WaitingGroup> who_waits(const std::vector<Block*>& blocks) {
