@@ -302,7 +302,10 @@ namespace {
 
 std::vector<Finding> add_rows(AddFault fault, bool by_map, std::uint64_t seed, std::vector<float>& out) {
   std::vector<float> in(3 * 64);
-  for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i % 64 + i / 64 * 1000);
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const std::size_t row = i / 64;
+    in[i] = static_cast<float>(i % 64 + 1000 * row);
+  }
   alignas(16) static float sums[64];
   std::fill(sums, sums + 64, 1.0f);
   Run run(seed, 2);
