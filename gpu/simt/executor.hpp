@@ -32,6 +32,7 @@ struct Options {
   int chip = 90;      // the compute capability whose launch limits apply: 90 is sm_90
   bool check = true;  // every access, for races, bounds and initialisation; false: only what shows by itself
   bool strict = false;              // two plain writes of the same value race, too
+  bool trails = false;              // findings tell what their threads met before
   bool volatile_is_atomic = false;  // volatile accesses of global memory are relaxed atomics, as in PTX
 };
 
@@ -66,6 +67,14 @@ struct ThreadId {
   bool host = false;
 };
 
+/// A barrier, fence or other order that a thread of a finding came to.
+struct TrailStep {
+  std::string what;
+  Place place;
+  std::uint32_t generation = 0;  // barriers of its whole block before it
+  bool before = true;            // the thread's access
+};
+
 /// One thing that is wrong with a kernel. For a race, `place`/`thread` is the access that came second in this
 /// schedule.
 struct Finding {
@@ -82,6 +91,9 @@ struct Finding {
   std::string other_kernel;  // where the other access is of another launch
   std::string array;         // empty where no array is involved
   std::int64_t offset = -1;  // bytes into it
+  std::vector<TrailStep> trail,
+      other_trail;           // with Options::trails; empty where the thread's block has ended
+  std::string suppressed;    // the rule that lets it be, as FILE:LINE
   std::int64_t repeats = 1;  // how often the same pair of lines was seen
 
   /// The finding in full, several lines, as a verdict prints it.

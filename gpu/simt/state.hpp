@@ -110,6 +110,11 @@ inline Executor& current() { return the_executor.value; }
 /// Whether every access is looked at, and clocks are kept.
 inline bool checking() { return current().run.options.check; }
 
+/// The thread comes to what orders its accesses.
+inline void leave_trail(Thread& t, const char* what, Here here) {
+  if (current().run.options.trails) add_to_trail(t, what, here);
+}
+
 inline std::uint64_t next_random() {
   std::uint64_t& rng = current().run.rng;
   rng ^= rng << 13;

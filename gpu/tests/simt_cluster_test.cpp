@@ -108,6 +108,7 @@ TEST_CASE("a cluster's barrier in two halves orders by release alone") {
                     return true;
                   },
                   {{ClusterFault::relaxed_arrival, FindingKind::race, "split write", "split read"},
+                   {ClusterFault::init_fence, FindingKind::race, "split write", "split read"},
                    {ClusterFault::second_arrival, FindingKind::trap, "cluster arrive", nullptr, true},
                    {ClusterFault::no_arrival, FindingKind::trap, "cluster wait", nullptr, true}});
 }

@@ -297,3 +297,81 @@ TEST_CASE("mistakes with copies of boxes are reported") {
 }
 
 TEST_CASE("maps that the driver refuses are refused") { CHECK(refused_tensor_maps()); }
+
+namespace {
+
+std::vector<Finding> add_rows(AddFault fault, bool by_map, std::uint64_t seed, std::vector<float>& out) {
+  std::vector<float> in(3 * 64);
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const std::size_t row = i / 64;
+    in[i] = static_cast<float>(i % 64 + 1000 * row);
+  }
+  alignas(16) static float sums[64];
+  std::fill(sums, sums + 64, 1.0f);
+  Run run(seed, 2);
+  plumb::simt::add_array("sums", sums, sizeof sums, true, true);
+  bulk_add(fault, by_map, run.input(in), sums, 3);
+  std::vector<Finding> findings = Run::findings();
+  out.assign(sums, sums + 64);
+  return findings;
+}
+
+}  // namespace
+
+TEST_CASE("blocks add rows to global memory by bulk reductions; a missing fence or wait is reported") {
+  std::vector<float> sums;
+  const int write = line_of("tensors", "add write"), reuse = line_of("tensors", "add reuse"),
+            read = line_of("tensors", "add read");
+  REQUIRE(read > 0);
+  for (std::uint64_t seed = 0; seed < 2 * kSeeds; ++seed) {
+    const bool by_map = seed % 2 != 0;
+    const int add = line_of("tensors", by_map ? "add box" : "add run");
+    CAPTURE(seed);
+    const auto none = add_rows(AddFault::none, by_map, seed, sums);
+    CHECK_MESSAGE(none.empty(), all_of(none));
+    for (int i = 0; i < 64; ++i) CHECK(sums[static_cast<std::size_t>(i)] == static_cast<float>(3 * i + 3001));
+    const auto unwaited = add_rows(AddFault::unwaited, by_map, seed, sums);
+    CHECK_MESSAGE(reports(unwaited, FindingKind::async_copy_not_waited_for, add), all_of(unwaited));
+    if (!checked()) continue;
+    const auto unfenced = add_rows(AddFault::no_proxy_fence, by_map, seed, sums);
+    CHECK_MESSAGE(reports(unfenced, FindingKind::race, add, write), all_of(unfenced));
+    const auto reused = add_rows(AddFault::no_read_wait, by_map, seed, sums);
+    CHECK_MESSAGE(reports(reused, FindingKind::race, add, reuse), all_of(reused));
+    const auto read_plainly = add_rows(AddFault::plain_reader, by_map, seed, sums);
+    CHECK_MESSAGE(reports(read_plainly, FindingKind::race, add, read), all_of(read_plainly));
+  }
+}
+
+TEST_CASE("bulk reductions of every kind of number") {
+  struct Four {
+    unsigned in[4], out[4], want[4];
+  };
+  const Four cases[kBulkReductions] = {
+      {{1, 2, 0xffffffff, 4}, {10, 20, 2, 40}, {11, 22, 1, 44}},                       // add.u32
+      {{0xffffffff, 5, 7, 0}, {3, 0xfffffff0, 9, 0}, {0xffffffff, 0xfffffff0, 7, 0}},  // min.s32
+      {{0, 1, 5, 0}, {0xffffffff, 0, 6, 0}, {0, 1, 6, 0}},                             // max.u64
+      {{12, 10, 0xff, 0}, {10, 10, 0xf0f, 1}, {8, 10, 0xf, 0}},                        // and.b32
+      {{1, 2, 3, 4}, {1, 0, 1, 0}, {0, 2, 2, 4}},                                      // xor.b64
+      {{5, 5, 5, 0}, {4, 5, 9, 0}, {5, 0, 0, 0}},                                      // inc.u32
+      {{0x3c003c00, 0, 0x00010001, 0},
+       {0x40003c00, 0, 0x00010000, 0},
+       {0x42004000, 0, 0x00020001, 0}},                                       // add.f16
+      {{0x3f80c000, 0, 0, 0}, {0x40003f80, 0, 0, 0}, {0x40003f80, 0, 0, 0}},  // max.bf16
+      {{0, 0x3ff00000, 0, 0}, {0, 0x40000000, 0, 0}, {0, 0x40080000, 0, 0}},  // add.f64
+  };
+  std::vector<unsigned> in;
+  alignas(16) static unsigned out[4 * kBulkReductions];
+  for (int i = 0; i < kBulkReductions; ++i) {
+    in.insert(in.end(), cases[i].in, cases[i].in + 4);
+    std::copy(cases[i].out, cases[i].out + 4, out + 4 * i);
+  }
+  Run run;
+  plumb::simt::add_array("out", out, sizeof out, true, true);
+  bulk_reduce_each(run.input(in), out);
+  const auto findings = Run::findings();
+  CHECK_MESSAGE(findings.empty(), all_of(findings));
+  for (int i = 0; i < 4 * kBulkReductions; ++i) {
+    CAPTURE(i);
+    CHECK(out[i] == cases[i / 4].want[i % 4]);
+  }
+}

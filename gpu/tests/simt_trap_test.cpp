@@ -124,6 +124,25 @@ TEST_CASE("threads that wait for what cannot happen are reported, each with its 
   poll_forever(flag.data());
   const auto findings = Run::findings();
   CHECK_MESSAGE(reports(findings, FindingKind::deadlock, line_of("traps", "poll")), all_of(findings));
+  CHECK_MESSAGE(
+      findings[0].text.find("2 threads (first (0,0,0)) poll 'flag' at byte 0, which holds 0, by an atomic") !=
+          std::string::npos,
+      all_of(findings));
+}
+
+TEST_CASE("a loop on a volatile that nobody writes is told with its line, its place and what it finds") {
+  Run run;
+  int unused = 0;
+  plumb::simt::add_array("unused", &unused, sizeof unused, true, true);
+  poll_shared_forever(&unused);
+  const auto findings = Run::findings();
+  CHECK_MESSAGE(reports(findings, FindingKind::deadlock, line_of("traps", "shared poll"),
+                        line_of("traps", "met by one")),
+                all_of(findings));
+  CHECK_MESSAGE(
+      all_of(findings).find("63 threads (first (1,0,0)) poll shared 'turn' at byte 4, which holds 17 (0x11), "
+                            "by a volatile read") != std::string::npos,
+      all_of(findings));
 }
 
 TEST_CASE("a vector access or copy at a misaligned address is reported; an aligned one is not") {

@@ -147,7 +147,9 @@ class Compiler:
         flags += [word for word in self.order.host if word in ("-fopenmp", "-pthread", "-fPIC", "-fpic")]
         with open(stem + ".cpp", "rb") as file:
             text = file.read()
-        key = hashlib.sha1("\n".join([self.known["compiler"], *flags]).encode() + text).hexdigest()
+        # what is compiled says where: lines are of files below this folder
+        place = [self.known["compiler"], os.getcwd(), *flags]
+        key = hashlib.sha1("\n".join(place).encode() + text).hexdigest()
         kept = os.path.join(BUILD, "kept", key + ".o")
         if not os.path.exists(kept):
             say(

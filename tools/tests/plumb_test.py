@@ -138,6 +138,8 @@ class Plumb(unittest.TestCase):
             ("--volatile=perhaps", "it is --volatile=plain or --volatile=atomic"),
             ("--seed=x", "a seed is a number"),
             ("--json", "takes its value behind a ="),
+            ("--html", "takes its value behind a ="),
+            ("--suppress=nowhere.txt", "nowhere.txt: no such file (simt --suppress)"),
         ):
             got = self.plumb("simt", option, "a.cu")
             self.assertEqual(got.returncode, 2, option)

@@ -190,11 +190,11 @@ class Projects(unittest.TestCase):
 
     def test_a_library_that_is_not_offered_is_named_and_a_chip_is_told(self):
         (self.folder / "r.cu").write_text(
-            'extern "C" int curandCreateGenerator(void**, int);\n'
-            "int main() { return curandCreateGenerator(0, 0); }\n"
+            'extern "C" int curandGetScrambleConstants32(unsigned**);\n'
+            "int main() { return curandGetScrambleConstants32(0); }\n"
         )
         got = self.nvcc("r.cu", "-lcurand", "-o", "r", status=3)
-        self.assertIn("not supported by the CPU executor: curandCreateGenerator\n", got.stderr)
+        self.assertIn("not supported by the CPU executor: curandGetScrambleConstants32\n", got.stderr)
         (self.folder / "m.cu").write_text(DRIVER)
         self.nvcc("m.cu", "-lcuda", "-o", "m")
         self.assertEqual(self.ran("m"), 3)
@@ -231,6 +231,14 @@ __global__ void poll(volatile int* flag) {
   if (blockIdx.x == 0) *flag = 1;
   else while (*flag == 0) {}
 }
+__global__ void met() {
+  __shared__ int s[64]; s[threadIdx.x] = 1;
+  __syncthreads();
+  int v = s[63 - threadIdx.x];
+  __syncwarp();
+  s[threadIdx.x] = v + 1;
+}
+__global__ void past(int* to) { to[64] = 1; }
 int main(int argc, char** argv) {
   const auto is = [&](const char* what) { return std::strcmp(argv[1], what) == 0; };
   int *d, h[64];
@@ -241,6 +249,8 @@ int main(int argc, char** argv) {
   if (is("meet")) meet<<<1, 64>>>(d, 50);
   if (is("same")) same<<<2, 1>>>(d);
   if (is("poll")) poll<<<2, 1>>>(d);
+  if (is("met")) met<<<1, 64>>>();
+  if (is("past")) past<<<1, 1>>>(d);
   const bool went_on = cudaDeviceSynchronize() == cudaSuccess;
   cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);
   std::puts(went_on && (!is("meet") || h[49] == 1) ? "went on" : "stopped");
@@ -313,6 +323,42 @@ class Rules(unittest.TestCase):
         self.assertEqual(where["region"]["startLine"], 5)
         self.ran("same", 0, **files)
         self.assertEqual(json.loads((self.folder / "found.json").read_text())["findings"], [])
+
+    def test_suppressed_findings_are_counted_and_no_reason_to_fail(self):
+        (self.folder / "known.txt").write_text(
+            "# what we know\nkind=divergent-barrier kernel=me*t file=rules.cu:5  # by design\nkernel=gone\n"
+        )
+        (self.folder / "wrong.txt").write_text("\nkind=race colour=red\n")
+        files = {"PLUMB_SIMT_JSON": "kept.json", "PLUMB_SIMT_SARIF": "kept.sarif"}
+        files["PLUMB_SIMT_HTML"] = "kept.html"
+        got = self.ran("meet", 0, PLUMB_SIMT_SUPPRESS="known.txt", **files)
+        self.assertNotIn("divergent barrier", got.stderr)
+        self.assertIn("1 suppressed\nknown.txt:3: this suppression named no finding\n1 note\n", got.stderr)
+        finding, note = json.loads((self.folder / "kept.json").read_text())["findings"]
+        self.assertEqual((finding["suppressed"], "suppressed" in note), ("known.txt:2", False))
+        result = json.loads((self.folder / "kept.sarif").read_text())["runs"][0]["results"][0]
+        self.assertEqual(result["suppressions"], [{"kind": "external", "justification": "known.txt:2"}])
+        self.assertIn("<li>divergent barrier in meet", (self.folder / "kept.html").read_text())
+        got = self.ran("meet", 2, PLUMB_SIMT_SUPPRESS="wrong.txt")
+        self.assertIn("wrong.txt:2: 'colour' is none of kind=, kernel=, array=, file=", got.stderr)
+        self.assertIn("nowhere.txt: the file", self.ran("meet", 2, PLUMB_SIMT_SUPPRESS="nowhere.txt").stderr)
+
+    def test_what_stops_the_program_is_not_suppressed(self):
+        (self.folder / "all.txt").write_text("kernel=*\n")
+        self.assertIn("out of bounds in past", self.ran("past", 1, PLUMB_SIMT_SUPPRESS="all.txt").stderr)
+
+    def test_a_page_shows_a_race(self):
+        self.ran("met", 1, PLUMB_SIMT_HTML="found.html")
+        page = (self.folder / "found.html").read_text()
+        self.assertIn("<h2>race in met</h2>", page)
+        place = f"{self.folder}/rules.cu"
+        for line, text in ((16, "int v = s[63 - threadIdx.x];"), (18, "s[threadIdx.x] = v + 1;")):
+            self.assertIn(f"<b>   {line}    {text}</b>", page)
+            self.assertIn(f"<span class=access>{place}:{line}</span>", page)
+        self.assertIn("<div class=both>__syncthreads, line 15:", page)
+        self.assertIn("<span class=step>__syncwarp, line 17</span>", page)
+        self.assertLess(page.index("__syncthreads, line 15"), page.index("__syncwarp, line 17"))
+        self.assertIn("no order between these two", page)
 
     def test_no_room_for_a_shadow_is_an_error_of_the_allocation(self):
         limit = 16 << 30  # bytes: room for the array, not for what is kept beside it

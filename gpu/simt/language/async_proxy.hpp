@@ -50,6 +50,12 @@ void bulk_copy_to_peer(void* shared_dst, const void* shared_src, int bytes, cons
 void store_to_peer(void* shared_dst, const void* value, int bytes, const void* object, Here here);
 /// cp.async.bulk from shared to global memory, whole 16 bytes.
 void bulk_store(void* global_dst, const void* shared_src, int bytes, Here here);
+/// What cp.reduce.async.bulk does to each number of the destination, by a relaxed atomic operation of device scope.
+enum class Reduction : unsigned char { add_, min_, max_, inc_, dec_, and_, or_, xor_ };
+enum class Number : unsigned char { none, u32, s32, u64, s64, f16, bf16, f32, f64 };
+void bulk_reduce(void* global_dst, const void* shared_src, int bytes, Reduction how, Number type, Here here);
+void tensor_reduce(const void* map, const int* at, int dimensions, const void* shared_src, Reduction how,
+                   Here here);
 void bulk_commit(Here here);
 /// Until at most `pending` of the thread's bulk groups are under way; with `read` alone, until shared memory has been read.
 void bulk_wait(int pending, bool read, Here here);

@@ -32,6 +32,8 @@ void grid_barrier(Here here);
 /// Barriers that live in shared memory (cuda::barrier), or stand for a group of threads (a key that is no object): they are
 /// initialised with a count, arrived at, and waited for by phase. With `expected` > 0 the first to arrive initialises it.
 void object_barrier_init(void* object, int expected, Here here);
+/// fence.mbarrier_init: orders initialisations of barriers before it, and nothing else.
+void barrier_init_fence();
 void object_barrier_invalidate(const void* object, Here here);
 unsigned object_barrier_arrive(const void* key, int count, int expected, bool drop, Here here);
 void object_barrier_wait(const void* key, unsigned phase, Here here);

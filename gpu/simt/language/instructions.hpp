@@ -50,7 +50,7 @@ inline unsigned shared_address(const void* p) { return simt::shared_offset(p); }
 inline void mbarrier_init(Mbarrier* bar, int arrivals, PLUMB_SIMT_HERE) {
   simt::object_barrier_init(bar, arrivals, here);
 }
-inline void mbarrier_fence_init() { simt::fence(simt::cluster_scope()); }
+inline void mbarrier_fence_init() { simt::barrier_init_fence(); }
 inline void mbarrier_arrive(Mbarrier* bar, PLUMB_SIMT_HERE) {
   (void)simt::object_barrier_arrive(bar, 1, 0, false, here);
 }

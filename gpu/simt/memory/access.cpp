@@ -266,7 +266,8 @@ void mark_range(const char* what, const HostRange& r, Location location, Thread&
 
 }  // namespace
 
-void host_ranges(const char* what, void* stream, Here here, const std::vector<HostRange>& ranges) {
+void host_ranges(const char* what, void* stream, Here here, const std::vector<HostRange>& ranges,
+                 const void* pc) {
   if (!checking()) return;
   Launch& l = open_launch(stream);
   l.kernel = what;
@@ -277,7 +278,7 @@ void host_ranges(const char* what, void* stream, Here here, const std::vector<Ho
   pseudo.id = current().schedule.next_block_id++;
   Thread t;
   t.block = &pseudo;
-  const Location location = locate(here);
+  const Location location = pc != nullptr ? locate(pc) : locate(here);
   try {
     for (const HostRange& r : ranges) mark_range(what, r, location, t);
   } catch (const std::bad_alloc&) { run_short("the shadow of an array"); }

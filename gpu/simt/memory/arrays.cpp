@@ -111,6 +111,18 @@ Array* find_variable(const unsigned char* p) {
   return offset < a->bytes + (a->gap ? kVariableGap : 0) ? a : nullptr;
 }
 
+std::string show_place(const Thread& t, const unsigned char* p) {
+  if (const Block* home = holder_of(t, p)) {
+    const std::uint16_t id = home->piece_of[static_cast<std::size_t>(p - home->arena) / 4];
+    if (id == 0) return "shared memory that nobody asked for";
+    const SharedPiece& piece = home->pieces[id - 1u];
+    return fmt::format("shared '{}' at byte {}", piece.name, p - home->arena - piece.begin);
+  }
+  const Array* a = array_of(p);
+  if (a == nullptr) a = find_variable(p);
+  return a != nullptr ? fmt::format("'{}' at byte {}", a->name, p - a->base) : "memory without a name";
+}
+
 void load_image() {
   load_variables();
   dl_iterate_phdr(

@@ -65,6 +65,8 @@ struct SharedPiece {
 // arrays.cpp
 /// Where `p` lies beside the nearest array, as the end of a sentence.
 std::string nearest_array(const unsigned char* p);
+/// The array, variable or piece of shared memory that holds `p`, and the byte of it: "'flag' at byte 4".
+std::string show_place(const Thread& thread, const unsigned char* p);
 void load_image();  // finds the program's segments and its variables of the device
 /// The variable of the device that `p` lies in, or whose gap it lies in.
 Array* find_variable(const unsigned char* p);
@@ -81,7 +83,9 @@ struct HostRange {
   bool to_host = false;  // read for a copy that the host alone can look at
 };
 /// An operation of the host's in stream order, by what it reads and writes: checks bounds and leaves its marks.
-void host_ranges(const char* what, void* stream, Here here, const std::vector<HostRange>& ranges);
+/// `pc`: where it was called, if `here` does not say it.
+void host_ranges(const char* what, void* stream, Here here, const std::vector<HostRange>& ranges,
+                 const void* pc = nullptr);
 /// A fill (from null) or copy in stream order: checks bounds and leaves its mark.
 void host_operation(const char* what, void* stream, Here here, void* to, const void* from, std::size_t bytes);
 /// The array that holds `p`; null where none does.

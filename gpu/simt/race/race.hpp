@@ -168,6 +168,11 @@ void note_attempt(Thread& thread, const void* p, std::size_t bytes, const void* 
 /// Whether each value read at that place was tried.
 bool only_tried(Location read);
 
+// trails.cpp
+void add_to_trail(Thread& thread, const char* what, Here here);
+/// What the thread behind the mark met, before its access and after.
+std::vector<TrailStep> trail_of(const Mark& mark, unsigned warp);
+
 // report.cpp: sentences about a race
 /// Who left the mark, a block of that launch's.
 ThreadId thread_of(const Mark& mark, int launch);

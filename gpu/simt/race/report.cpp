@@ -140,6 +140,10 @@ void report_race(const Thread& t, const Mark& now, const Mark& other, const Targ
   if (both_plain) f->pair = both_write ? RawFinding::kWriteWrite : RawFinding::kReadWrite;
   f->tried = read_beside_update(now, then);
   f->finding.other_thread = thread_of(then, launch);
+  if (current().run.options.trails) {
+    f->finding.trail = trail_of(now, t.warp);
+    f->finding.other_trail = trail_of(then, warp_behind(then));
+  }
   f->finding.hint = advice(t, now, then, !same_launch || host, target.home != nullptr);
   if (both_write && !current().run.options.strict &&
       current().race.access_bytes <= sizeof current().race.doubt.before &&

@@ -270,6 +270,8 @@ class Asm:
         return '::plumb::simt::fence(%s);' % self.scope(words)
 
     def do_fence(self, words, _args):
+        if words[1] == 'mbarrier_init':
+            return '::plumb::simt::barrier_init_fence();'
         if words[1] == 'proxy':
             return '::plumb::simt::proxy_fence(::plumb::simt::Here::at());' if words[2].split('~')[0] == 'async' else None
         return '::plumb::simt::fence(%s, %s);' % (self.scope(words), 'true' if 'sc' in words else 'false')
@@ -466,7 +468,31 @@ class Asm:
                 ', '.join(place), tiles, len(place), self.address(args[1], 'shared', 'const void'), here)
         return None
 
+    NUMBERS = {'u32': 'u32', 'b32': 'u32', 's32': 's32', 'u64': 'u64', 'b64': 'u64', 's64': 's64', 'f16': 'f16', 'bf16': 'bf16',
+               'f32': 'f32', 'f64': 'f64'}
+
+    def reduce(self, words, args):
+        """cp.reduce.async.bulk from shared to global memory: a run of numbers, or a box of a tensor, whose map has the type."""
+        words = [w for w in words if w not in ('noftz', 'tile', 'L2~cache_hint')]
+        tensor = words[4:5] == ['tensor']
+        change = [w for w in words if w in UPDATE and w not in ('exch', 'cas')]
+        if len(change) != 1 or not {'global', 'shared~cta', 'bulk_group'} <= set(words) or len(words) != (10 if tensor else 9):
+            return None
+        source, how = self.address(args[1], 'shared', 'const void'), '::plumb::simt::Reduction::%s_' % change[0]
+        if not tensor:
+            if words[8] not in self.NUMBERS:
+                return None
+            return '::plumb::simt::bulk_reduce(%s, %s, %s, %s, ::plumb::simt::Number::%s, ::plumb::simt::Here::at());' % (
+                self.address(args[0], 'global', 'void'), source, self.value(args[2], 'int'), how, self.NUMBERS[words[8]])
+        tiles, place = self.box(args[0])
+        if words[5] != '%dd' % len(place):
+            return None
+        return '{ const int plumb_at[] = {%s}; ::plumb::simt::tensor_reduce(%s, plumb_at, %d, %s, %s, ::plumb::simt::Here::at()); }' % (
+            ', '.join(place), tiles, len(place), source, how)
+
     def do_cp(self, words, args):
+        if words[1:4] == ['reduce', 'async', 'bulk']:
+            return self.reduce(words, args)
         if words[1] != 'async':
             return None
         if words[2] == 'mbarrier':

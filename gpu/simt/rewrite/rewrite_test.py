@@ -278,7 +278,9 @@ class InlinePtx(unittest.TestCase):
         self.refused('asm volatile("%s"%s);' % (load % ('2d', '.cta_group::2', ''), operands), 'cta_group')
         store = 'asm volatile("cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%0, {%1}], [%2];" :: "l"(m), "r"(x), "r"(s));'
         self.assertIn('::plumb::simt::tensor_store(', self.made(store))
-        self.refused(store.replace('cp.async', 'cp.reduce.async').replace('bulk_group', 'add.bulk_group'), 'cp.reduce')
+        add = store.replace('cp.async', 'cp.reduce.async').replace('bulk_group', 'add.bulk_group')
+        self.assertIn('::plumb::simt::tensor_reduce(', self.made(add))
+        self.refused(add.replace('add', 'exch'), 'cp.reduce')
         self.assertIn('::plumb::simt::bulk_wait(', self.made('asm volatile("cp.async.bulk.wait_group.read 0;");'))
         self.assertIn('::plumb::simt::proxy_fence(', self.made('asm volatile("fence.proxy.async.shared::cta;");'))
         self.refused('asm volatile("fence.proxy.tensormap::generic.release.gpu;");', 'fence.proxy.tensormap')

@@ -167,10 +167,31 @@ void send(Thread& t, Block& b, Flight flight) {
   if (one_in(4)) land_flight(b, b.flying.size() - 1);
 }
 
+namespace {
+
+// An operation on a barrier, which knows more of it than other accesses do: the initialisations behind a fence.mbarrier_init.
+void touch_barrier(Thread& t, const void* object, Access kind, Here here) {
+  if (!checking()) return;
+  const ClockPtr before = t.more;
+  if (t.known_inits != nullptr) t.more = join(t.more, t.known_inits);
+  access(const_cast<void*>(object), 8, kind, locate(here), cluster_scope());
+  if (t.known_inits != nullptr) t.more = before;
+}
+
+}  // namespace
+
+void barrier_init_fence() {
+  Thread* const t = current().schedule.thread;
+  if (t == nullptr || !checking()) return;
+  t->fenced_inits = snapshot(*t);
+  t->has_clocks = true;
+  ++t->step;
+}
+
 Block& take_copy_barrier(Thread& t, const void* object, Here here) {
   Block* const b = holder_of(t, object);
   if (b == nullptr) trap("a bulk copy completes on a barrier in shared memory", here);
-  if (checking()) access(const_cast<void*>(object), 8, Access::atomic_rmw, locate(here), cluster_scope());
+  touch_barrier(t, object, Access::atomic_rmw, here);
   (void)initialised(*b, object, here);
   return *b;
 }
@@ -225,8 +246,8 @@ unsigned object_barrier_arrive(const void* key, int count, int expected, bool dr
   Block& b = home_of(t, key);
   t.here = here;
   const bool object = expected == 0;
-  if (object && checking())
-    access(const_cast<void*>(key), 8, Access::atomic_rmw, locate(here), cluster_scope());
+  if (object) touch_barrier(t, key, Access::atomic_rmw, here);
+  leave_trail(t, "an arrival at a barrier", here);
   if (expected > 0 && b.objects[key].expected == 0) b.objects[key].expected = expected;
   ObjectBarrier& o = initialised(b, key, here);
   if (o.arrived + count > o.expected) trap("more arrivals at a barrier than it expects", here);
@@ -264,7 +285,7 @@ void object_barrier_invalidate(const void* object, Here here) {
 void object_barrier_expect(const void* object, int bytes, Here here) {
   Thread& t = *current().schedule.thread;
   t.here = here;
-  if (checking()) access(const_cast<void*>(object), 8, Access::atomic_rmw, locate(here), cluster_scope());
+  touch_barrier(t, object, Access::atomic_rmw, here);
   Block& b = home_of(t, object);
   ObjectBarrier& o = initialised(b, object, here);
   await_bytes(o, bytes, here);
@@ -276,6 +297,7 @@ void object_barrier_wait(const void* key, unsigned phase, Here here) {
   Block& b = *t.block;
   t.here = here;
   t.waits_for = "a barrier's wait";
+  leave_trail(t, t.waits_for, here);
   t.mask = 0;
   if (&home_of(t, key) != &b)
     trap("a wait for a barrier of another block: only its own may wait there", here);
@@ -302,6 +324,7 @@ bool object_barrier_test(const void* key, unsigned phase, bool may_wait, Here he
   }
   t.here = here;
   t.waits_for = "a barrier's test";
+  t.polls = {};
   Block& b = *t.block;
   if (b.objects[key].phase == phase) {
     if (one_in(2)) return false;
@@ -317,7 +340,7 @@ unsigned object_barrier_phase(const void* key, Here here) {
   Thread& t = *current().schedule.thread;
   t.here = here;
   // as arrivals do: another thread's initialisation must be ordered before
-  if (checking()) access(const_cast<void*>(key), 8, Access::atomic_load, locate(here), cluster_scope());
+  touch_barrier(t, key, Access::atomic_load, here);
   return t.block->objects[key].phase;
 }
 
@@ -419,7 +442,7 @@ void ordered_begin(const volatile void* p, std::size_t bytes, Ordered kind, Scop
                    Here here) {
   Thread* t = current().schedule.thread;
   if (t == nullptr) return;
-  pause_before_atomic(*t, here);
+  pause_before_atomic(*t, p, bytes, here);
   if (!checking()) return;
   if (release) on_release(*t);
   const Access what = kind == Ordered::load       ? Access::atomic_load

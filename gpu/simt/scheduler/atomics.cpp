@@ -15,13 +15,16 @@ namespace plumb::simt {
 void fence(Scope scope, bool sequential) {
   Thread* t = current().schedule.thread;
   if (t == nullptr) return;
+  leave_trail(*t, "a fence", {"", 0});
   if (checking()) sequential ? on_ordered_fence(*t, scope) : on_fence(*t, scope);
   if (current().run.order != Order::ascending && one_in(4)) yield(false);
 }
 
-void pause_before_atomic(Thread& thread, Here here) {
+void pause_before_atomic(Thread& thread, const volatile void* p, std::size_t bytes, Here here) {
   thread.here = here;
   thread.waits_for = "an atomic operation";
+  thread.polls = {const_cast<const unsigned char*>(static_cast<const volatile unsigned char*>(p)), bytes,
+                  locate(here)};
   if (thread.atomic_was_idle) {
     yield(true);
   } else if (current().run.order != Order::ascending && one_in(8)) {
@@ -33,7 +36,7 @@ void atomic_begin(const volatile void* p, std::size_t bytes, Scope scope, Here h
                   const void* expected) {
   Thread* t = current().schedule.thread;
   if (t == nullptr) return;
-  pause_before_atomic(*t, here);
+  pause_before_atomic(*t, p, bytes, here);
   if (reinterpret_cast<std::uintptr_t>(p) % bytes != 0) {
     note(FindingKind::misaligned,
          fmt::format("atomic operation on {} bytes at an address that is no multiple", bytes), t,
@@ -59,7 +62,8 @@ bool fails_for_no_reason() {
 
 void pause() {
   if (current().schedule.thread == nullptr) return;
-  current().schedule.thread->waits_for = "__nanosleep";
+  Thread& t = *current().schedule.thread;
+  if (t.polls.at == nullptr) t.waits_for = "__nanosleep";  // else it sleeps between two looks
   yield(true);
 }
 

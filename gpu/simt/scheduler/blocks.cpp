@@ -81,6 +81,7 @@ void begin_thread(Block& b, Thread& t, uint3 s) {
   t.fenced_generation = 0;
   if (t.has_clocks) {
     t.more = t.fenced_device = t.fenced_block = t.seen_device = t.seen_block = nullptr;
+    t.fenced_inits = t.known_inits = nullptr;
     t.has_clocks = false;
   }
   t.releasing = nullptr;
@@ -89,6 +90,8 @@ void begin_thread(Block& b, Thread& t, uint3 s) {
   t.bound.clear();
   t.proxy_fences.clear();
   t.bulk.reset();
+  t.trail.clear();
+  t.polls = {};
   t.copies_to_peers = 0;
   t.waits_on = nullptr;
   t.in_cluster_barrier = false;

@@ -207,6 +207,8 @@ void complete_if_all(Cluster& c) {
     c.before = c.complete;
     c.complete = take_arrivals(c);
     c.gathering = nullptr;
+    c.complete_inits = join(c.complete_inits, c.gathering_inits);
+    c.gathering_inits = nullptr;
   }
   for (Block* b : c.blocks) {
     c.gone += b->done;
@@ -229,6 +231,8 @@ void arrive(Thread& t, bool release, bool waits, Here here) {
     trap("barrier.cluster.arrive once more, with no barrier.cluster.wait between the two", here);
   t.here = here;
   t.waits_for = "the cluster's barrier";
+  leave_trail(t, release ? "arrival at the cluster's barrier" : "relaxed arrival at the cluster's barrier",
+              here);
   t.mask = 0;
   t.in_cluster_barrier = true;
   t.cluster_phase = c.phase;
@@ -238,6 +242,7 @@ void arrive(Thread& t, bool release, bool waits, Here here) {
       note_arrival(t, c);
     } else {  // a fence before it releases what was done before the fence
       c.gathering = join(c.gathering, has_peers(*t.block) ? t.fenced_device : t.fenced_block);
+      c.gathering_inits = join(c.gathering_inits, t.fenced_inits);
     }
   }
   if (!release) t.block->relaxed_arrivals = true;
@@ -252,6 +257,10 @@ void arrive(Thread& t, bool release, bool waits, Here here) {
 void take_phase(Thread& t, const Cluster& c) {
   t.in_cluster_barrier = false;
   if (!checking()) return;
+  if (c.complete_inits != nullptr) {
+    t.known_inits = c.complete_inits;
+    t.has_clocks = true;
+  }
   if (t.block->met_in_cluster != c.phase) {
     if (t.more == c.before && c.before != nullptr) {
       t.more = c.complete;  // the earlier one is part of it

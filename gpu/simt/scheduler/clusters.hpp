@@ -19,9 +19,10 @@ struct Cluster {
   int threads = 0;
   int arrived = 0, gone = 0;  // those that have exited without an arrival at this phase
   unsigned phase = 0;
-  std::vector<Known> arrivals;  // of this phase, by rank
-  ClockPtr gathering;           // what arriving threads know beside
-  ClockPtr complete, before;    // what those who waited for the last phase know, and for the one before
+  std::vector<Known> arrivals;               // of this phase, by rank
+  ClockPtr gathering;                        // what arriving threads know beside
+  ClockPtr gathering_inits, complete_inits;  // what their fence.mbarrier_init published
+  ClockPtr complete, before;  // what those who waited for the last phase know, and for the one before
   std::vector<Thread*> waiting;
 };
 

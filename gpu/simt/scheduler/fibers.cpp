@@ -60,6 +60,7 @@ void make_fiber(Thread& t, unsigned char* top, std::size_t bytes) {
 
 void wake(Thread& t) {
   t.state = ThreadState::ready;
+  t.polls = {};
   push_ready(*t.block, t);
 }
 

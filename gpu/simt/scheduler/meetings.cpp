@@ -110,6 +110,7 @@ int block_barrier(Vote vote, int predicate, Here here) {
                                            "__syncthreads_or"};
   t.here = here;
   t.waits_for = kNames[static_cast<int>(vote)];
+  leave_trail(t, t.waits_for, here);
   t.mask = 0;
   // Of __syncthreads_and those are counted that say no: how many are there need not be known.
   t.answer = (predicate != 0) != (vote == Vote::all) ? 1u : 0u;
@@ -151,6 +152,7 @@ void named_barrier(int id, int threads, bool wait, Here here) {
   if (checking()) barrier.clock = join(barrier.clock, snapshot(t));
   t.here = here;
   t.waits_for = "named barrier";
+  leave_trail(t, t.waits_for, here);
   t.mask = 0;
   t.barrier_id = id;
   if (wait) {
@@ -172,6 +174,7 @@ void grid_barrier(Here here) {
   if (!current().schedule.cooperative) trap("a grid barrier needs a cooperative launch", here);
   t.here = here;
   t.waits_for = "the grid barrier";
+  leave_trail(t, t.waits_for, here);
   t.mask = 0;
   t.state = ThreadState::grid_barrier;
   ++t.block->at_grid_barrier;

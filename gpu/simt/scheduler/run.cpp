@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "gpu/simt/scheduler/index_variables.hpp"
@@ -62,7 +63,8 @@ struct WaitingGroup {
   int count;
 };
 bool wait_together(const Thread& a, const Thread& b) {
-  return a.state == b.state && same_place(a.here, b.here) && a.mask == b.mask && a.waits_on == b.waits_on;
+  return a.state == b.state && same_place(a.here, b.here) && a.mask == b.mask && a.waits_on == b.waits_on &&
+         (a.state != ThreadState::ready || a.polls.location == b.polls.location);
 }
 
 std::vector<WaitingGroup> who_waits(const std::vector<Block*>& blocks) {
@@ -83,12 +85,31 @@ std::vector<WaitingGroup> who_waits(const std::vector<Block*>& blocks) {
   return groups;
 }
 
+bool polls(const Thread& t) { return t.state == ThreadState::ready && t.polls.at != nullptr; }
+
+Location location_of(const Thread& t) {
+  if (t.here.line != 0) return locate(t.here);
+  return polls(t) ? t.polls.location : 0;
+}
+
+// What a thread polls, and what it finds there each time.
+std::string show_polled(const Thread& t) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, t.polls.at, std::min(t.polls.bytes, sizeof value));
+  return fmt::format(" poll {}, which holds {}{}, by {}", show_place(t, t.polls.at), value,
+                     value > 9 ? fmt::format(" ({:#x})", value) : "", t.waits_for);
+}
+
 std::string show_waiting(const WaitingGroup& g) {
   const Thread& t = *g.first;
   std::string text =
-      fmt::format("; {} thread{} (first {}{}) {} {}", g.count, g.count == 1 ? "" : "s", show(t.index),
-                  has_peers(*t.block) ? " of block " + show(t.block->index) : "",
-                  t.state == ThreadState::ready ? "poll at" : "wait at", t.waits_for);
+      fmt::format("; {} thread{} (first {}{})", g.count, g.count == 1 ? "" : "s", show(t.index),
+                  has_peers(*t.block) ? " of block " + show(t.block->index) : "");
+  if (polls(t)) {
+    text += show_polled(t);
+  } else {
+    text += fmt::format(" {} at {}", t.state == ThreadState::ready ? "poll" : "wait", t.waits_for);
+  }
   if (t.here.line != 0) text += fmt::format(" {}:{}", t.here.file, t.here.line);
   if (t.state == ThreadState::warp) text += fmt::format(" with mask {:#x}", t.mask);
   return t.waits_on != nullptr ? text + show_barrier(*t.block, t.waits_on) : text;
@@ -106,13 +127,12 @@ void report_deadlock(Block& b, const char* what) {
   for (const Block* p : blocks) exited += p->done;
   if (exited > 0) text += fmt::format("; {} have exited", exited);
   const Thread* who = groups.empty() ? nullptr : groups[0].first;
-  RawFinding* f =
-      note(FindingKind::deadlock, text, who, who != nullptr && who->here.line != 0 ? locate(who->here) : 0);
+  RawFinding* f = note(FindingKind::deadlock, text, who, who != nullptr ? location_of(*who) : 0);
   if (f != nullptr && groups.size() > 1) {
     const Thread& other = *groups[1].first;
     f->finding.has_other = true;
     f->finding.other_thread = {other.block->index, other.index};
-    f->other_location = other.here.line != 0 ? locate(other.here) : 0;
+    f->other_location = location_of(other);
     f->other_launch = f->launch;
   }
   current().run.is_stopped = true;

@@ -51,6 +51,19 @@ enum class ThreadState : std::uint8_t {
   done
 };
 
+/// What a thread came to, and when, as a Mark's epoch.
+struct TrailPoint {
+  const char* what;
+  Here here;
+  std::uint64_t epoch;
+};
+/// A volatile or atomic access before which others were let run: what a loop around it waits to see change.
+struct Polled {
+  const unsigned char* at = nullptr;  // null: none
+  std::size_t bytes = 0;
+  Location location = 0;
+};
+
 struct Thread {
   void* context = nullptr;  // where the fiber stands
   Block* block = nullptr;
@@ -63,6 +76,7 @@ struct Thread {
   // What it waits for.
   Here here{"", 0};
   const char* waits_for = "";
+  Polled polls;  // its last look at memory that may be one of a loop; none since it was woken
   unsigned mask = 0;
   Combine combine = nullptr;
   void* in = nullptr;
@@ -81,8 +95,10 @@ struct Thread {
   ClockPtr more;                         // beyond its generation and its warp
   ClockPtr fenced_device, fenced_block;  // what its next flag store publishes
   ClockPtr seen_device, seen_block;  // what flags it read carried, effective from its next fence or barrier
-  bool has_clocks = false;           // any of the above is set
-  ClockPtr releasing;                // what its release store under way publishes
+  ClockPtr fenced_inits,
+      known_inits;          // what its fence.mbarrier_init publishes, and those of others: of barriers alone
+  bool has_clocks = false;  // any of the above is set
+  ClockPtr releasing;       // what its release store under way publishes
   std::uint32_t fenced_generation = 0;  // when it last executed a fence
 
   std::vector<PendingCopy> open;                                        // started, not committed
@@ -95,7 +111,8 @@ struct Thread {
   unsigned volatile_reads = 0;
   PastRead past_reads[kPastReads];  // its last plain ones
   unsigned reads = 0;
-  bool atomic_was_idle = false;  // its last atomic changed nothing: it may be polling
+  std::vector<TrailPoint> trail;  // with Options::trails, its last ones
+  bool atomic_was_idle = false;   // its last atomic changed nothing: it may be polling
 };
 
 struct NamedBarrier {
@@ -275,7 +292,7 @@ Block& take_copy_barrier(Thread& thread, const void* object, Here here);
 
 // atomics.cpp
 /// Lets others run before an atomic or ordered access: always after one that changed nothing, else as the schedule draws.
-void pause_before_atomic(Thread& thread, Here here);
+void pause_before_atomic(Thread& thread, const volatile void* p, std::size_t bytes, Here here);
 
 // What the scheduler asks of the host room.
 Launch& open_launch(void* stream);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "gpu/simt/language/reductions.hpp"
 #include "gpu/simt/language/warpgroup_products.hpp"
 #include "gpu/simt/state.hpp"
 
@@ -19,7 +20,7 @@ constexpr unsigned kMostBox = 256, kMostEvery = 8;
 
 struct Encoded {
   std::uint32_t magic;
-  std::uint8_t dimensions, element_bytes, swizzled_units, every[kMostDimensions];
+  std::uint8_t dimensions, element_bytes, swizzled_units, type, every[kMostDimensions];
   std::uint16_t box[kMostDimensions];
   std::uint32_t last[kMostDimensions];  // index
   std::uint64_t strides[kMostDimensions];
@@ -121,8 +122,21 @@ BulkGroups& bulk_of(Thread& t) {
 
 void move(const Block& b, OutgoingCopy& c) {
   if (c.moved) return;
-  for (const Move& m : c.moves) std::memcpy(m.to, b.arena + m.from, m.bytes);
+  for (const Move& m : c.moves) {
+    if (c.type == Number::none) {
+      std::memcpy(m.to, b.arena + m.from, m.bytes);
+    } else {
+      reduce(m.to, b.arena + m.from, m.bytes, c.how, c.type);
+    }
+  }
   c.moved = true;
+}
+
+// A copy writes; a reduction is an atomic operation on each number.
+void mark_target(const OutgoingCopy& copy, const Move& m, Location location) {
+  if (copy.type == Number::none) return access(m.to, m.bytes, Access::write, location);
+  const std::size_t size = bytes_of(copy.type);
+  for (std::size_t i = 0; i < m.bytes; i += size) access(m.to + i, size, Access::atomic_rmw, location);
 }
 
 // Marks what the copy reads and writes, and lets it begin.
@@ -133,7 +147,7 @@ void start_outgoing(Thread& t, OutgoingCopy copy) {
   for (const std::uint32_t at : copy.reads) reader.read(at);
   reader.finish();
   if (checking()) {
-    for (const Move& m : copy.moves) access(m.to, m.bytes, Access::write, location);
+    for (const Move& m : copy.moves) mark_target(copy, m, location);
     resolve_pending();
   }
   if (one_in(2)) move(*t.block, copy);
@@ -149,6 +163,7 @@ bool encode(const TensorTiles& t, void* map) {
   e.dimensions = static_cast<std::uint8_t>(t.dimensions);
   e.element_bytes = static_cast<std::uint8_t>(t.element_bytes);
   e.swizzled_units = static_cast<std::uint8_t>(t.swizzled_units);
+  e.type = static_cast<std::uint8_t>(t.type);
   for (int d = 0; d < t.dimensions; ++d) {
     e.every[d] = static_cast<std::uint8_t>(t.every[d]);
     e.box[d] = static_cast<std::uint16_t>(t.box[d]);
@@ -169,6 +184,7 @@ bool decode(const void* map, TensorTiles& t) {
   t.dimensions = e.dimensions;
   t.element_bytes = e.element_bytes;
   t.swizzled_units = e.swizzled_units;
+  t.type = static_cast<Number>(e.type);
   for (int d = 0; d < t.dimensions; ++d) {
     t.every[d] = e.every[d];
     t.box[d] = e.box[d];
@@ -209,10 +225,10 @@ void tensor_load_multicast(void* shared_dst, const void* map, const int* at, int
             [&](void* to, const void* barrier) { tensor_load(to, map, at, dimensions, barrier, here); });
 }
 
-void tensor_store(const void* map, const int* at, int dimensions, const void* shared_src, Here here) {
-  Thread& t = *current().schedule.thread;
-  t.here = here;
-  const TensorTiles tiles = tiles_at(map, dimensions, shared_src, here);
+namespace {
+
+// The copy of a box out of shared memory.
+OutgoingCopy box_out(const TensorTiles& tiles, const int* at, const void* shared_src, Here here) {
   if (!is_shared(shared_src)) trap("a tensor copy out of shared memory begins in the block's own", here);
   const std::uint32_t offset = shared_offset(shared_src);
   OutgoingCopy copy;
@@ -230,12 +246,11 @@ void tensor_store(const void* map, const int* at, int dimensions, const void* sh
       to += run, from += run, left -= run;
     }
   });
-  start_outgoing(t, std::move(copy));
+  return copy;
 }
 
-void bulk_store(void* global_dst, const void* shared_src, int bytes, Here here) {
-  Thread& t = *current().schedule.thread;
-  t.here = here;
+// The copy of whole 16 bytes out of shared memory.
+OutgoingCopy bytes_out(void* global_dst, const void* shared_src, int bytes, Here here) {
   if (bytes < 1 || bytes % static_cast<int>(kUnit) != 0)
     trap("a bulk copy moves a multiple of 16 bytes, and some", here);
   if (!is_shared(shared_src)) trap("a bulk copy out of shared memory begins there", here);
@@ -245,6 +260,46 @@ void bulk_store(void* global_dst, const void* shared_src, int bytes, Here here) 
   const std::uint32_t offset = shared_offset(shared_src), size = static_cast<std::uint32_t>(bytes);
   copy.moves.push_back({static_cast<unsigned char*>(global_dst), offset, size});
   for (std::uint32_t i = 0; i < size; i += kUnit) copy.reads.push_back(offset + i);
+  return copy;
+}
+
+// Stops the launch where the instruction does not exist.
+void must_reduce(Reduction how, Number type, Here here) {
+  if (!can_reduce(how, type))
+    trap("cp.reduce.async.bulk has no such operation on numbers of that type", here);
+}
+
+}  // namespace
+
+void tensor_store(const void* map, const int* at, int dimensions, const void* shared_src, Here here) {
+  Thread& t = *current().schedule.thread;
+  t.here = here;
+  start_outgoing(t, box_out(tiles_at(map, dimensions, shared_src, here), at, shared_src, here));
+}
+
+void bulk_store(void* global_dst, const void* shared_src, int bytes, Here here) {
+  Thread& t = *current().schedule.thread;
+  t.here = here;
+  start_outgoing(t, bytes_out(global_dst, shared_src, bytes, here));
+}
+
+void tensor_reduce(const void* map, const int* at, int dimensions, const void* shared_src, Reduction how,
+                   Here here) {
+  Thread& t = *current().schedule.thread;
+  t.here = here;
+  const TensorTiles tiles = tiles_at(map, dimensions, shared_src, here);
+  must_reduce(how, tiles.type, here);
+  OutgoingCopy copy = box_out(tiles, at, shared_src, here);
+  copy.how = how, copy.type = tiles.type;
+  start_outgoing(t, std::move(copy));
+}
+
+void bulk_reduce(void* global_dst, const void* shared_src, int bytes, Reduction how, Number type, Here here) {
+  Thread& t = *current().schedule.thread;
+  t.here = here;
+  must_reduce(how, type, here);
+  OutgoingCopy copy = bytes_out(global_dst, shared_src, bytes, here);
+  copy.how = how, copy.type = type;
   start_outgoing(t, std::move(copy));
 }
 

@@ -14,6 +14,7 @@ struct TensorTiles {
   unsigned char* base = nullptr;
   int dimensions = 0;
   int element_bytes = 0;
+  Number type = Number::none;                   // none: no type that a reduction knows
   std::uint64_t sizes[kMostDimensions] = {};    // elements
   std::uint64_t strides[kMostDimensions] = {};  // bytes; the first is an element's
   unsigned box[kMostDimensions] = {};           // elements, of which every[d]-th ones are copied
@@ -37,6 +38,8 @@ struct OutgoingCopy {
   std::vector<std::uint32_t> reads;  // by 16 bytes
   Here here{"", 0};
   bool moved = false;
+  Number type = Number::none;  // of a reduction; none: it copies
+  Reduction how = Reduction::add_;
 };
 /// A thread's bulk groups.
 struct BulkGroups {

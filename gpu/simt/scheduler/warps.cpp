@@ -89,6 +89,7 @@ void warp_exchange(unsigned mask, const char* name, Combine combine, void* in, v
   Block& b = *t.block;
   t.here = here;
   t.waits_for = name;
+  leave_trail(t, name, here);
   t.mask = mask;
   if ((mask >> t.lane & 1u) == 0) {
     RawFinding* f =

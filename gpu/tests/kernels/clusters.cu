@@ -132,7 +132,9 @@ __global__ void __cluster_dims__(2) split_kernel(ClusterFault f, const int* in, 
   const int t = static_cast<int>(threadIdx.x), i = static_cast<int>(blockIdx.x) * kThreads + t;
   mine[t] = in[i];  // <- split write
   if (f == ClusterFault::fenced_arrival) asm volatile("fence.acq_rel.cluster;" ::: "memory");
-  if (f == ClusterFault::relaxed_arrival || f == ClusterFault::fenced_arrival) {
+  if (f == ClusterFault::init_fence) fence_init();
+  if (f == ClusterFault::relaxed_arrival || f == ClusterFault::fenced_arrival ||
+      f == ClusterFault::init_fence) {
     arrive_relaxed();
   } else if (f != ClusterFault::no_arrival) {
     arrive();
@@ -157,7 +159,7 @@ __global__ void __cluster_dims__(2) multicast_kernel(ClusterFault f, const int* 
     plumb::mbarrier_arrive_expect(
         &full, static_cast<int>(sizeof tile) + (f == ClusterFault::too_many_bytes ? 16 : 0));
   }
-  if (f != ClusterFault::no_first_sync) cluster.sync();
+  if (f != ClusterFault::no_first_sync) arrive_relaxed(), wait();  // the fence orders the barrier
   if (cluster.block_rank() == 0 && t == 0) {
     asm volatile(  // <- multicast copy
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], "

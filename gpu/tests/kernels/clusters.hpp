@@ -11,6 +11,7 @@ enum class ClusterFault {
   past_the_end,     // of another block's array
   relaxed_arrival,  // of barrier.cluster.arrive
   fenced_arrival,   // no fault: the same behind a fence
+  init_fence,       // the same behind one that orders initialisations of barriers alone
   second_arrival,   // there, with no wait between
   no_arrival,       // before a barrier.cluster.wait
   too_many_bytes,   // announced to a barrier

@@ -78,6 +78,7 @@ void misaligned_vector(const float* in, float* out, int offset);
 void misaligned_copy(const float* in, float* out, int offset);
 void waits_for_exited_named(int* out);
 void poll_forever(int* flag);
+void poll_shared_forever(int* unused);
 void wrong_mask_pair(int* out);
 void failed_assert(int* out, int value);
 void too_many_threads(int* out);
@@ -225,6 +226,12 @@ enum class TileFault { none, no_wait, too_few_bytes, too_many_bytes, no_proxy_fe
 void tensor_tiles(TileFault fault, int swizzle /* 0, 1 for 32 bytes */, bool nan, const float* in,
                   float* seen /* 64 */, float* out, int x, int y, int z);
 bool refused_tensor_maps();
+/// Each of `blocks` blocks of 64 threads adds its row of `in` to `out`, by cp.reduce.async.bulk of a run, or of a box by a tensor map.
+enum class AddFault { none, no_proxy_fence, no_read_wait, unwaited, plain_reader };
+void bulk_add(AddFault fault, bool by_map, const float* in, float* out, int blocks);
+/// Every operation on each of its types: `out` has 16 bytes for each, in the order of the kernel.
+void bulk_reduce_each(const unsigned* in, unsigned* out);
+constexpr int kBulkReductions = 9;
 
 // written.cu: launches as a user writes them
 void written_launches(const float* in, float* out, int n);

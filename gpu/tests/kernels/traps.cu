@@ -49,6 +49,15 @@ __global__ void poll_kernel(int* flag) {
   while (atomicAdd(flag, 0) == 0) {  // <- poll
   }
 }
+__global__ void poll_shared_kernel(int* unused) {
+  __shared__ volatile int turn[2];
+  if (threadIdx.x == 0) turn[0] = *unused, turn[1] = 17;
+  __syncthreads();
+  if (threadIdx.x == 0) __syncthreads();  // <- met by one
+  while (turn[1] != 18) {                 // <- shared poll
+    __nanosleep(20);
+  }
+}
 __global__ void wrong_mask_pair_kernel(int* out) {
   const unsigned lane = threadIdx.x;
   int v = 0;
@@ -96,6 +105,7 @@ void misaligned_copy(const float* in, float* out, int offset) {
 }
 void waits_for_exited_named(int* out) { launch(named_wait_kernel, 1, 64, 0, nullptr, out); }
 void poll_forever(int* flag) { launch(poll_kernel, 1, 2, 0, nullptr, flag); }
+void poll_shared_forever(int* unused) { launch(poll_shared_kernel, 1, 64, 0, nullptr, unused); }
 void wrong_mask_pair(int* out) { launch(wrong_mask_pair_kernel, 1, 32, 0, nullptr, out); }
 void failed_assert(int* out, int value) { launch(failed_assert_kernel, 1, 1, 0, nullptr, out, value); }
 void too_many_threads(int* out) { launch(idle_kernel, 1, 1025, 0, nullptr, out); }

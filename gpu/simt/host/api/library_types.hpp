@@ -1,5 +1,6 @@
 // Types of elements that the vendor's libraries name.
 #pragma once
+#define __LIBRARY_TYPES_H__  // other headers of the toolkit find its own beside them
 
 enum cudaDataType_t {
   CUDA_R_32F = 0,
@@ -8,9 +9,11 @@ enum cudaDataType_t {
   CUDA_R_8I = 3,
   CUDA_C_32F = 4,
   CUDA_C_64F = 5,
+  CUDA_C_16F = 6,
   CUDA_R_8U = 8,
   CUDA_R_32I = 10,
   CUDA_R_16BF = 14,
+  CUDA_C_16BF = 15,
   CUDA_R_8F_E4M3 = 28,
   CUDA_R_8F_E5M2 = 29
 };

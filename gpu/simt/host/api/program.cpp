@@ -9,6 +9,7 @@
 #include "gpu/simt/host/api/devices.hpp"
 #include "gpu/simt/host/api/operations.hpp"
 #include "gpu/simt/host/api/report_files.hpp"
+#include "gpu/simt/host/api/suppressions.hpp"
 #include "gpu/simt/state.hpp"
 
 namespace plumb::simt {
@@ -17,7 +18,7 @@ namespace {
 
 struct Program {
   bool reporting = false;  // the program began the run by itself
-  std::size_t reported = 0, noted = 0;
+  std::size_t reported = 0, noted = 0, suppressed = 0;
   cudaError_t last = cudaSuccess;
   cudaError_t stopped_by = cudaErrorLaunchFailure;
 };
@@ -40,6 +41,8 @@ void report_at_exit() {
     std::fflush(nullptr);
     _exit(2);
   }
+  if (program().suppressed > 0) std::fprintf(stderr, "%zu suppressed\n", program().suppressed);
+  tell_unused_suppressions();
   if (program().noted > 0) std::fprintf(stderr, "%zu note%s\n", program().noted, plural(program().noted));
   if (program().reported == 0) return;
   std::fprintf(stderr, "%zu finding%s\n", program().reported, plural(program().reported));
@@ -58,9 +61,17 @@ cudaError_t error_of(const Finding& f) {
 
 void report_now() {
   if (!program().reporting) return;
-  for (const Finding& f : take_findings()) {
-    std::fputs(f.describe().c_str(), stderr);
+  std::vector<Finding> found = take_findings();
+  for (Finding& f : found) {
+    // What stopped the program is told in any case: all that follows is missing.
+    const bool stopped_it = current().run.is_stopped && &f == &found.back();
+    if (!stopped_it) f.suppressed = suppressed_by(f);
     add_to_report_files(f);
+    if (!f.suppressed.empty()) {
+      ++program().suppressed;
+      continue;
+    }
+    std::fputs(f.describe().c_str(), stderr);
     ++(f.is_note ? program().noted : program().reported);
     if (current().run.is_stopped && !f.is_note) program().stopped_by = error_of(f);
   }
@@ -114,8 +125,10 @@ void begin_by_itself() {
   if (current().run.begun) return;
   const auto lock = enter_engine();
   if (current().run.begun) return;
-  const Options options = options_of_environment();
+  Options options = options_of_environment();
   open_report_files(options.seed);
+  options.trails = page_is_asked_for();
+  read_suppressions();
   begin_run(options);
   if (!program().reporting) std::atexit(&report_at_exit);
   program().reporting = true;

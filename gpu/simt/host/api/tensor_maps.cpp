@@ -8,16 +8,20 @@
 
 namespace {
 
+using plumb::simt::Number;
+
 struct ElementType {
   int bytes;
   std::uint64_t nan;  // 0: no type of numbers with a fraction
+  Number type;        // of a reduction
 };
 // By CUtensorMapDataType. tf32 is copied as it is: who reads it drops the bits.
-constexpr ElementType kTypes[] = {{1, 0},      {2, 0},          {4, 0},
-                                  {4, 0},      {8, 0},          {8, 0},
-                                  {2, 0x7fff}, {4, 0x7fffffff}, {8, 0x7fffffffffffffff},
-                                  {2, 0x7fff}, {0, 0},          {4, 0x7fffffff},
-                                  {0, 0}};
+constexpr ElementType kTypes[] = {
+    {1, 0, Number::none},      {2, 0, Number::none},         {4, 0, Number::u32},
+    {4, 0, Number::s32},       {8, 0, Number::u64},          {8, 0, Number::s64},
+    {2, 0x7fff, Number::f16},  {4, 0x7fffffff, Number::f32}, {8, 0x7fffffffffffffff, Number::f64},
+    {2, 0x7fff, Number::bf16}, {0, 0, Number::none},         {4, 0x7fffffff, Number::none},
+    {0, 0, Number::none}};
 
 CUresult unsupported(const char* what, const char* function) {
   plumb::simt::begin_by_itself();
@@ -46,6 +50,7 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
   tiles.base = static_cast<unsigned char*>(address);
   tiles.dimensions = static_cast<int>(rank);
   tiles.element_bytes = element.bytes;
+  tiles.type = element.type;
   for (cuuint32_t d = 0; d < rank; ++d) {
     tiles.sizes[d] = sizes[d];
     tiles.strides[d] = d == 0 ? static_cast<std::uint64_t>(element.bytes) : strides[d - 1];
