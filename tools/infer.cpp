@@ -146,22 +146,25 @@ CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
 }
 
 CLI::App* add_gcn(CLI::App& app, GcnOptions& o) {
-  CLI::App* const g = app.add_subcommand("gcn", "a graph convolutional network, one or two layers");
+  constexpr int kMostWords = 1 << 20;  // of one option: one per layer
+  CLI::App* const g = app.add_subcommand("gcn", "a graph convolutional network of any number of layers");
   GcnRequest& data = o.data;
   g->add_option("--data", data.data,
                 "folder of .npy files (A_indptr, X_..., W1, W2, labels, expected_logits_f64 ...)");
   g->add_option("--contest", data.contest,
-                "F0 F1 [F2] GRAPH X W1 [W2]: the contest's files and its two lines of output")
-      ->expected(5, 7);
+                "F0 F1 [F2 ...] GRAPH X W1 [W2 ...]: the contest's files and its two lines of output")
+      ->expected(5, kMostWords);
   g->add_option("--graph", data.graph,
                 "graph: `v e` and edges as the contest's, or a sparse matrix used as it is");
   g->add_option("--features", data.features, "X: .npy, raw .bin beside --weights *.npy, or a sparse matrix");
-  g->add_option("--weights", data.weights, "W1 [W2] as .npy")->expected(1, 2);
+  g->add_option("--weights", data.weights, "W1 [W2 ...] as .npy, one per layer")->expected(1, kMostWords);
   CLI::Option* const twin =
       g->add_option("--twin", data.twin, "a generated graph with the shape of a real one: web-Stanford");
-  g->add_option("--widths", data.widths, "of --twin's network: F0-F1 or F0-F1-F2 (default 64-16-8)")
+  g->add_option("--widths", data.widths, "of --twin's network: F0-F1-...-Fk, k layers (default 64-16-8)")
       ->needs(twin);
-  add_size(g, "--layers", data.layers, "1 or 2 (default: as many as there are weights)");
+  add_size(g, "--layers", data.layers,
+           "the first N layers (default: as many as there are weights); the network generated without data "
+           "grows to N");
   g->add_option("--dtype", o.dtype,
                 "f32, f64, or auto (default): f32, but f64 where the contest's files hold f64");
   g->add_option("--pipeline", o.pipeline,

@@ -27,13 +27,13 @@ namespace {
 namespace fs = std::filesystem;
 
 template <class T>
-GcnParts<T> parts_of(GcnInputs<T>&& in, bool has_b1, bool has_b2) {
+GcnParts<T> parts_of(GcnInputs<T>&& in) {
   GcnParts<T> parts;
   parts.a = std::move(in.a);
   parts.sparse_features = true;
   parts.x_sparse = std::move(in.x);
-  parts.weights = {std::move(in.w1), std::move(in.w2)};
-  parts.biases = {has_b1 ? std::move(in.b1) : std::vector<T>{}, has_b2 ? std::move(in.b2) : std::vector<T>{}};
+  parts.weights = std::move(in.weights);
+  parts.biases = std::move(in.biases);
   return parts;
 }
 
@@ -41,8 +41,8 @@ LoadedGcn read_folder(const std::string& folder) {
   GcnData data = read_gcn_folder(folder);
   LoadedGcn net;
   net.from = folder;
-  net.f64 = parts_of(std::move(data.f64), data.has_b1, data.has_b2);
-  net.f32 = parts_of(std::move(data.f32), data.has_b1, data.has_b2);
+  net.f64 = parts_of(std::move(data.f64));
+  net.f32 = parts_of(std::move(data.f32));
   net.labels = std::move(data.labels);
   net.idx_test = std::move(data.idx_test);
   net.expected_hidden = std::move(data.expected_hidden);
@@ -69,30 +69,32 @@ LoadedGcn read_given_folder(const std::string& folder) {
                                                 fmt::join(below, ", ")));
 }
 
-std::int64_t contest_width(const std::string& text, const char* name) {
+std::int64_t contest_width(const std::string& text, std::size_t l) {
+  const std::string name = fmt::format("F{}", l);
   const std::int64_t width = parse_size(text, name);
   if (width < 1) throw Error(fmt::format("--contest: {} must be at least 1: {}", name, width));
   return width;
 }
 
 LoadedGcn read_contest(const std::vector<std::string>& words) {
-  if (words.size() != 5 && words.size() != 7) {
-    throw Error(fmt::format(
-        "--contest takes F0 F1 GRAPH X W1, or F0 F1 F2 GRAPH X W1 W2: {} words were given", words.size()));
+  if (words.size() < 5 || words.size() % 2 == 0) {
+    throw Error(
+        fmt::format("--contest takes F0 F1 GRAPH X W1, F0 F1 F2 GRAPH X W1 W2, or a width and a "
+                    "file more for each layer: {} words were given",
+                    words.size()));
   }
-  const bool two = words.size() == 7;
-  const std::int64_t f0 = contest_width(words[0], "F0"), f1 = contest_width(words[1], "F1");
-  const std::int64_t f2 = two ? contest_width(words[2], "F2") : 0;
-  const std::size_t files = two ? 3 : 2;
+  const std::size_t layers = (words.size() - 3) / 2, files = layers + 1;
+  std::vector<std::int64_t> widths;
+  for (std::size_t l = 0; l <= layers; ++l) widths.push_back(contest_width(words[l], l));
   LoadedGcn net;
   net.from = fmt::format("contest files {}",
                          fmt::join(words.begin() + static_cast<std::ptrdiff_t>(files), words.end(), ", "));
   const ContestGraph graph = read_contest_graph(words[files]);
-  const RawMatrix x = read_raw_matrix(words[files + 1], graph.vertices, f0);
+  const RawMatrix x = read_raw_matrix(words[files + 1], graph.vertices, widths[0]);
   net.f64_files = x.is_f64;
   net.f64.x_dense = x.as<double>();
-  net.f64.weights = {read_raw_matrix(words[files + 2], f0, f1).as<double>()};
-  if (two) net.f64.weights.push_back(read_raw_matrix(words[files + 3], f1, f2).as<double>());
+  for (std::size_t l = 0; l < layers; ++l)
+    net.f64.weights.push_back(read_raw_matrix(words[files + 2 + l], widths[l], widths[l + 1]).as<double>());
   net.f64.biases.resize(net.f64.weights.size());
   const auto start = std::chrono::steady_clock::now();
   net.f64.a = normalised_adjacency<double>(graph);
@@ -123,24 +125,27 @@ LoadedGcn read_files(const GcnRequest& r) {
   return net;
 }
 
-LoadedGcn generate(const std::string& searched) {
-  const GcnShape shape;
+LoadedGcn generate(const std::string& searched, std::int64_t layers) {
+  GcnShape shape;
+  if (layers > 2)
+    shape.widths = gcn_widths(shape.widths.front(), shape.widths[1], shape.widths.back(), layers);
   GcnSet<double> made = generated_gcn<double>(shape);
   LoadedGcn net;
-  net.from = fmt::format("{}: generated, an R-MAT graph of 2^{} vertices, {}-{}-{} (seed {})", searched,
-                         shape.scale, shape.features, shape.hidden, shape.classes, shape.seed);
+  net.from = fmt::format(
+      "{}: generated, an R-MAT graph of 2^{} vertices, {} (seed {})", searched, shape.scale,
+      layers > 2 ? fmt::format("{} layers", layers) : fmt::format("{}", fmt::join(shape.widths, "-")),
+      shape.seed);
   net.f64.a = std::move(made.a);
   net.f64.x_dense = std::move(made.x);
-  net.f64.weights = {std::move(made.w1), std::move(made.w2)};
-  net.f64.biases = {std::move(made.b1), std::move(made.b2)};
+  net.f64.weights = std::move(made.weights);
+  net.f64.biases = std::move(made.biases);
   return net;
 }
 
 std::vector<std::int64_t> parse_widths(const std::string& text) {
   std::vector<std::int64_t> widths;
   for (const std::string& part : split(text, '-')) widths.push_back(parse_size(part, "--widths"));
-  if (widths.size() < 2 || widths.size() > 3)
-    throw Error(fmt::format("--widths takes F0-F1 or F0-F1-F2: '{}'", printable(text)));
+  if (widths.size() < 2) throw Error(fmt::format("--widths takes F0-F1-...-Fk: '{}'", printable(text)));
   return widths;
 }
 
@@ -149,22 +154,20 @@ LoadedGcn generate_twin(const GcnRequest& r) {
     throw Error(fmt::format("--twin '{}' is none of web-Stanford{}", printable(r.twin),
                             did_you_mean(r.twin, {"web-Stanford"})));
   }
-  const std::vector<std::int64_t> widths = parse_widths(r.widths);
   GcnShape shape;
-  shape.features = widths[0], shape.hidden = widths[1], shape.classes = widths.back();
+  shape.widths = parse_widths(r.widths);
   GcnSet<double> made = generated_gcn<double>(hub_graph<double>(web_stanford_lookalike()), shape);
   LoadedGcn net;
   net.from = fmt::format("generated: a look-alike of {} (seed {})", r.twin, shape.seed);
   net.f64.a = std::move(made.a);
   net.f64.x_dense = std::move(made.x);
-  net.f64.weights = {std::move(made.w1)};
-  if (widths.size() == 3) net.f64.weights.push_back(std::move(made.w2));
+  net.f64.weights = std::move(made.weights);
   net.f64.biases.resize(net.f64.weights.size());  // none, as in the contest
   return net;
 }
 
 /// Where the user names nothing: Cora where it is found, else a generated graph.
-LoadedGcn find_or_generate() {
+LoadedGcn find_or_generate(std::int64_t layers) {
   std::vector<std::string> tried;
   if (const char* const data = std::getenv("PLUMB_DATA"); data != nullptr && *data != '\0')
     tried.push_back(std::string(data) + "/gcn/cora_nobias");
@@ -175,7 +178,7 @@ LoadedGcn find_or_generate() {
   for (const std::string& folder : tried) {
     if (is_gcn_folder(folder)) return read_folder(folder);
   }
-  return generate(fmt::format("nothing under {}", fmt::join(tried, ", ")));
+  return generate(fmt::format("nothing under {}", fmt::join(tried, ", ")), layers);
 }
 
 LoadedGcn load_whole(const GcnRequest& r) {
@@ -185,10 +188,10 @@ LoadedGcn load_whole(const GcnRequest& r) {
   if (!r.twin.empty()) return generate_twin(r);
   if (!r.contest.empty()) return read_contest(r.contest);
   if (files) return read_files(r);
-  return r.data.empty() ? find_or_generate() : read_given_folder(r.data);
+  return r.data.empty() ? find_or_generate(r.layers) : read_given_folder(r.data);
 }
 
-/// Cuts a two-layer network to its first layer; what is expected of the whole does not apply then.
+/// Cuts a network to its first layers; what is expected of the whole does not apply then.
 void keep_layers(LoadedGcn& net, std::int64_t layers) {
   const auto keep = static_cast<std::size_t>(layers);
   net.f64.weights.resize(keep);

@@ -40,8 +40,7 @@ void validate(const Gcn<T>& net) {
   }
   const std::int64_t x_rows = net.sparse_features ? net.x_sparse.rows : net.x_dense.rows;
   if (x_rows != net.a.rows) throw Error(fmt::format("gcn: X has {} rows, A {}", x_rows, net.a.rows));
-  if (net.weights.empty() || net.weights.size() > 2)
-    throw Error(fmt::format("gcn: {} layers, 1 or 2 are known", net.weights.size()));
+  if (net.weights.empty()) throw Error("gcn: no weights, at least those of one layer are needed");
   if (net.biases.size() != net.weights.size())
     throw Error("gcn: one bias, if only an empty one, belongs to each weight matrix");
   std::int64_t width = net.features();

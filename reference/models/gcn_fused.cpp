@@ -79,42 +79,25 @@ Dense<T> transform(const Gcn<T>& net, std::int64_t more) {
   return s;
 }
 
-/// The operands and results of the passes; one layer or two.
+/// The operands and results of the passes: X W1 where the first layer is A (X W), then a pass for each layer.
 template <class T>
 class FusedPasses {
  public:
   FusedPasses(const Gcn<T>& net, const GcnOrders& orders, GcnBoundary<T>* boundary)
-      : net_(net),
-        boundary_(boundary),
-        more_(boundary == nullptr ? 0 : boundary->rows()),
-        two_(net.weights.size() == 2),
-        first_(orders.front()),
-        second_(orders.back()),
-        w1_(net.weights[0]),
-        w_last_(net.weights.back()) {}
+      : net_(net), orders_(orders), boundary_(boundary), more_(boundary == nullptr ? 0 : boundary->rows()) {}
 
   GcnRun<T> run() {
     gcn::StepClock clock(run_.steps);
-    if (transforms_first()) {
-      s1_ = transform(net_, more_);
+    if (transforms(0)) {
+      s_ = transform(net_, more_);
       clock.step("X W1");
     }
-    const std::int64_t n = net_.vertices();
-    run_.logits = make_dense<T>(n, w_last_.cols);
-    run_.log_softmax = make_dense<T>(n, w_last_.cols);
-    if (two_) {
-      run_.hidden = make_dense<T>(n + more_, w1_.cols);
-      if (transforms_second()) s2_ = make_dense<T>(n + more_, w_last_.cols);
+    run_.hidden.resize(layers() - 1);
+    for (std::size_t l = 0; l < layers(); ++l) {
+      pass(l);
+      clock.step(name_of(l));
     }
-    first_pass();
-    std::string name = transforms_first() ? "A S1" : "(A X) W1";
-    name += !two_ ? ", LogSoftmax" : transforms_second() ? ", ReLU, H W2" : ", ReLU";
-    clock.step(std::move(name));
-    if (two_) {
-      second_pass();
-      clock.step(transforms_second() ? "A S2, LogSoftmax" : "(A H) W2, LogSoftmax");
-    }
-    if (two_) drop_rows_beyond(n, run_.hidden);
+    for (Dense<T>& h : run_.hidden) drop_rows_beyond(net_.vertices(), h);
     run_.seconds = clock.total();
     return std::move(run_);
   }
@@ -124,28 +107,56 @@ class FusedPasses {
     m.rows = rows;
     m.data.resize(static_cast<std::size_t>(rows * m.cols));
   }
-  [[nodiscard]] bool transforms_first() const { return first_ == GcnOrder::transform_first; }
-  [[nodiscard]] bool transforms_second() const { return second_ == GcnOrder::transform_first; }
-  [[nodiscard]] T* logits(std::int64_t i) { return run_.logits.data.data() + i * w_last_.cols; }
+  [[nodiscard]] std::size_t layers() const { return net_.weights.size(); }
+  [[nodiscard]] bool last(std::size_t l) const { return l + 1 == layers(); }
+  [[nodiscard]] bool transforms(std::size_t l) const { return orders_[l] == GcnOrder::transform_first; }
+  /// The pass of layer l also computes H W of the next.
+  [[nodiscard]] bool transforms_on(std::size_t l) const { return !last(l) && transforms(l + 1); }
 
-  /// Row i of layer 1, with all that can be done while it is in the cache. `gathered` (features) is scratch.
-  void first_row(std::int64_t i, T* gathered) {
-    T* const z = two_ ? run_.hidden.data.data() + i * w1_.cols : logits(i);
-    if (transforms_first()) {
-      gather(net_.a, i, s1_, z);
+  [[nodiscard]] std::string name_of(std::size_t l) const {
+    const std::string number = std::to_string(l + 1), input = l == 0 ? "X" : "H";
+    std::string name = transforms(l) ? "A S" + number : "(A " + input + ") W" + number;
+    if (last(l)) return name + ", LogSoftmax";
+    name += ", ReLU";
+    return transforms_on(l) ? name + ", H W" + std::to_string(l + 2) : name;
+  }
+
+  /// Layer l, with all that can be done while a row is in the cache.
+  void pass(std::size_t l) {
+    const std::int64_t n = net_.vertices();
+    const Dense<T>& w = net_.weights[l];
+    Dense<T>& z = last(l) ? run_.logits : run_.hidden[l];
+    z = make_dense<T>(last(l) ? n : n + more_, w.cols);
+    if (last(l)) run_.log_softmax = make_dense<T>(n, w.cols);
+    Dense<T> next;
+    if (transforms_on(l)) next = make_dense<T>(n + more_, net_.weights[l + 1].cols);
+    Dense<T>* const operand = transforms(l) ? &s_ : l > 0 ? &run_.hidden[l - 1] : nullptr;
+    each_row(operand, w.rows, [&](std::int64_t i, T* gathered) {
+      T* const row = z.data.data() + i * w.cols;
+      sum_row(l, i, gathered, row);
+      if (last(l)) return finish(i);
+      activate(net_.biases[l], w.cols, row);
+      if (transforms_on(l)) times(row, net_.weights[l + 1], next.data.data() + i * next.cols);
+    });
+    s_ = std::move(next);
+  }
+
+  /// Row i of A (H W) or (A H) W; `gathered` (rows of W) is scratch.
+  void sum_row(std::size_t l, std::int64_t i, T* gathered, T* row) const {
+    if (transforms(l)) return gather(net_.a, i, s_, row);
+    if (l > 0) {
+      gather(net_.a, i, run_.hidden[l - 1], gathered);
+    } else if (net_.sparse_features) {
+      gather(net_.a, i, net_.x_sparse, gathered);
     } else {
-      if (net_.sparse_features) {
-        gather(net_.a, i, net_.x_sparse, gathered);
-      } else {
-        gather(net_.a, i, net_.x_dense, gathered);
-      }
-      times(gathered, w1_, z);
+      gather(net_.a, i, net_.x_dense, gathered);
     }
-    if (!two_) return finish(i);
-    const std::vector<T>& bias = net_.biases[0];
-    for (std::int64_t j = 0; j < w1_.cols; ++j)
-      z[j] = gcn::relu(bias.empty() ? z[j] : z[j] + bias[static_cast<std::size_t>(j)]);
-    if (transforms_second()) times(z, w_last_, s2_.data.data() + i * w_last_.cols);
+    times(gathered, net_.weights[l], row);
+  }
+
+  static void activate(const std::vector<T>& bias, std::int64_t width, T* row) {
+    for (std::int64_t j = 0; j < width; ++j)
+      row[j] = gcn::relu(bias.empty() ? row[j] : row[j] + bias[static_cast<std::size_t>(j)]);
   }
 
   /// Calls row(i, gathered) for every row of A, in any order and on all threads; `gathered` is scratch of `width` values.
@@ -172,46 +183,29 @@ class FusedPasses {
     some(boundary_->outer().data(), 0, static_cast<std::int64_t>(boundary_->outer().size()));
   }
 
-  void first_pass() {
-    each_row(transforms_first() ? &s1_ : nullptr, net_.features(),
-             [&](std::int64_t i, T* gathered) { first_row(i, gathered); });
-  }
-
-  void second_pass() {
-    each_row(transforms_second() ? &s2_ : &run_.hidden, w1_.cols, [&](std::int64_t i, T* gathered) {
-      if (transforms_second()) {
-        gather(net_.a, i, s2_, logits(i));
-      } else {
-        gather(net_.a, i, run_.hidden, gathered);
-        times(gathered, w_last_, logits(i));
-      }
-      finish(i);
-    });
-  }
-
   /// Bias and LogSoftmax of a row of logits.
   void finish(std::int64_t i) {
-    T* const z = logits(i);
+    const std::int64_t width = run_.logits.cols;
+    T* const z = run_.logits.data.data() + i * width;
     const std::vector<T>& bias = net_.biases.back();
     if (!bias.empty()) {
-      for (std::int64_t j = 0; j < w_last_.cols; ++j) z[j] += bias[static_cast<std::size_t>(j)];
+      for (std::int64_t j = 0; j < width; ++j) z[j] += bias[static_cast<std::size_t>(j)];
     }
-    gcn::log_softmax_row(z, run_.log_softmax.data.data() + i * w_last_.cols, w_last_.cols);
+    gcn::log_softmax_row(z, run_.log_softmax.data.data() + i * width, width);
   }
 
   const Gcn<T>& net_;
+  const GcnOrders& orders_;
   GcnBoundary<T>* const boundary_;  // null: all rows are here
   const std::int64_t more_;         // rows of others
-  const bool two_;
-  const GcnOrder first_, second_;
-  const Dense<T>&w1_, &w_last_;
-  Dense<T> s1_, s2_;  // X W1; H W2
+  Dense<T> s_;                      // X W or H W of the layer at hand
   GcnRun<T> run_;
 };
 
 template <class T>
 GcnRun<T> run_fused(const Gcn<T>& net, GcnOrder order) {
-  return FusedPasses<T>(net, orders_of(net, order), nullptr).run();
+  const GcnOrders orders = orders_of(net, order);
+  return FusedPasses<T>(net, orders, nullptr).run();
 }
 
 }  // namespace
@@ -236,7 +230,7 @@ template GcnRun<double> run_fused_part(const Gcn<double>&, const GcnOrders&, Gcn
 
 const GcnPipeline kGcnFused = {"fused",
                                Space::host,
-                               "three fused passes over rows, OpenMP",
+                               "one fused pass over rows for each layer, OpenMP",
                                []() -> const char* { return nullptr; },
                                run_fused<float>,
                                run_fused<double>};

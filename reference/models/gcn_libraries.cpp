@@ -158,7 +158,7 @@ GcnRun<T> run_products(const Gcn<T>& net, GcnOrder order) {
     }
     clock.step(last ? "bias" : "bias, ReLU");
     h = std::move(z);
-    if (!last) run.hidden = h;
+    if (!last) run.hidden.push_back(h);
   }
   run.logits = std::move(h);
   run.log_softmax = make_dense<T>(run.logits.rows, run.logits.cols);

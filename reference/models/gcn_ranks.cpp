@@ -216,9 +216,11 @@ void count_part(const GcnPart<T>& part, int to, TrafficModel& model) {
 /// As run_part() gathers it.
 template <class T>
 void count_answer(const Gcn<T>& net, std::int64_t rows, int from, TrafficModel& model) {
-  const std::int64_t hidden = net.weights.size() == 2 ? net.weights[0].cols : 0;
-  for (const std::int64_t width : {net.classes(), net.classes(), hidden})
+  const auto gathered = [&](std::int64_t width) {
     model.send_vector(from, 0, rows * width * static_cast<std::int64_t>(sizeof(T)));
+  };
+  gathered(net.classes());
+  for (const Dense<T>& w : net.weights) gathered(w.cols);
 }
 
 }  // namespace
@@ -307,7 +309,7 @@ GcnRun<T> GcnOnRanks<T>::run_part(const GcnOrders& orders) {
   run.seconds = gcn::now() - start;
   run.steps.push_back({"LogSoftmax of all ranks", gcn::now() - computed});
   gather_rows(ranks_, "logits", run.logits);
-  gather_rows(ranks_, "hidden", run.hidden);
+  for (Dense<T>& h : run.hidden) gather_rows(ranks_, "hidden", h);
   return run;
 }
 

@@ -486,8 +486,8 @@ TEST_CASE("infer gcn --twin takes widths, runs all pipelines in turn, and refuse
   CHECK_FALSE(o.has("outside"));
 }
 
-// infer's arguments for one layer on a graph of five vertices, written into `scratch`.
-std::string small_gcn(const Scratch& scratch) {
+// infer's arguments for `layers` layers on a graph of five vertices, written into `scratch`.
+std::string small_gcn(const Scratch& scratch, int layers = 1) {
   const std::string graph = scratch.write("g.txt", "5 6\n0 1\n1 2\n2 3\n0 4\n3 0\n4 1\n");
   const std::string features = scratch.write("x.mtx",
                                              "%%MatrixMarket matrix coordinate real general\n5 3 4\n"
@@ -497,7 +497,50 @@ std::string small_gcn(const Scratch& scratch) {
                                             "1\n0\n.5\n-1\n.25\n2\n1\n1\n0\n.5\n.5\n.5\n");
   const Outcome o = shell("'" PLUMB_DATASET "' convert " + weights + " " + scratch.file("w.npy"));
   REQUIRE_MESSAGE(o.exit_code == 0, o.text);
-  return "gcn --graph " + graph + " --features " + features + " --weights " + scratch.file("w.npy");
+  std::string files = scratch.file("w.npy");
+  for (int l = 2; l <= layers; ++l) {
+    const std::string name = "w" + std::to_string(l);
+    scratch.write(name + ".mtx",
+                  "%%MatrixMarket matrix array real general\n4 4\n"
+                  "1\n-1\n.5\n0\n.25\n2\n-1\n1\n0\n.5\n.5\n.5\n1\n0\n-2\n1\n");
+    REQUIRE(shell("'" PLUMB_DATASET "' convert " + scratch.file(name + ".mtx") + " " +
+                  scratch.file(name + ".npy"))
+                .exit_code == 0);
+    files += " " + scratch.file(name + ".npy");
+  }
+  return "gcn --graph " + graph + " --features " + features + " --weights " + files;
+}
+
+TEST_CASE("infer gcn takes any number of weights, --layers the first of them, and judges each layer") {
+  const Scratch scratch;
+  const std::string command =
+      small_gcn(scratch, 5) + " --pipeline all --check --json " + scratch.file("o.json");
+  const Outcome o = bare(command);
+  CAPTURE(o.text);
+  CHECK(o.exit_code == 0);
+  CHECK(o.has("3-4-4-4-4-4, 5 layers"));
+  for (const char* check : {"hidden 1: ", "hidden 4: ", "layer 2: ", "layer 5: ", "logits: "})
+    CHECK(o.has(check));
+  CHECK_FALSE(o.has("outside"));
+  const auto json = nlohmann::json::parse(plumb::test::slurp(scratch.file("o.json")));
+  REQUIRE(json.size() == 3);
+  CHECK(json[0]["network"]["layers"] == 5);
+  CHECK(json[0]["network"]["widths"] == "3-4-4-4-4-4");
+  CHECK(json[0]["checks"]["layer_5"]["misses"] == 0);
+  CHECK(json[0]["checks"]["hidden_4"]["compared"] == 20);
+  CHECK(bare(command + " --layers 3").has("3-4-4-4, 3 layers"));
+  const Outcome more = bare(command + " --layers 6");
+  CHECK(more.exit_code == 2);
+  CHECK(more.has("--layers 6: there are weights for 5"));
+}
+
+TEST_CASE("the network that infer gcn makes without data has as many layers as are asked for") {
+  const Outcome o = bare("gcn --layers 12 --check");
+  CAPTURE(o.text);
+  CHECK(o.exit_code == 0);
+  CHECK(o.has("128-16-16-16-...-16-16-16-8, 12 layers"));
+  CHECK(o.has("order by cost: A (X W) in 12 layers"));
+  CHECK_FALSE(o.has("outside"));
 }
 
 TEST_CASE("--device simt runs the device pipelines on the CPU executor; what would take hours is refused") {
@@ -508,7 +551,7 @@ TEST_CASE("--device simt runs the device pipelines on the CPU executor; what wou
   const Scratch scratch;
   for (const std::string& command :
        {std::string("sdnn --inputs 33 --layers 3"),
-        std::string("sdnn --inputs 33 --layers 3 --class shared_inputs"), small_gcn(scratch)}) {
+        std::string("sdnn --inputs 33 --layers 3 --class shared_inputs"), small_gcn(scratch, 3)}) {
     const Outcome o = bare(command + " --device simt --check");
     CAPTURE(o.text);
     CHECK(o.exit_code == 0);
@@ -603,16 +646,16 @@ TEST_CASE("leaving out ReLU leaves Cora's accuracy as it is, and the logits catc
   net.a = read.f32.a;
   net.sparse_features = true;
   net.x_sparse = read.f32.x;
-  net.weights = {read.f32.w1};
+  net.weights = {read.f32.weights[0]};
   net.biases = {{}};
   const plumb::Dense<float> no_relu = plumb::kGcnFused.run_f32(net, plumb::GcnOrder::by_cost).logits;
   plumb::Gcn<float> second = net;
   second.sparse_features = false;
   second.x_dense = no_relu;
-  second.weights = {read.f32.w2};
+  second.weights = {read.f32.weights[1]};
   const plumb::Dense<float> wrong = plumb::kGcnFused.run_f32(second, plumb::GcnOrder::by_cost).logits;
 
-  net.weights.push_back(read.f32.w2);
+  net.weights.push_back(read.f32.weights[1]);
   net.biases.emplace_back();
   const plumb::GcnReference reference =
       plumb::reference_gcn(plumb::convert<double>(net), plumb::Dtype::f32, {0x1p-23, 0x1p-23, 0x1p-23});
