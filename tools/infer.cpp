@@ -145,6 +145,12 @@ CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
   return s;
 }
 
+void require_one_of(const std::string& what, const std::string& word, const std::vector<std::string>& known) {
+  if (std::find(known.begin(), known.end(), word) != known.end()) return;
+  throw Error(fmt::format("{} '{}' is none of {}{}", what, printable(word), fmt::join(known, ", "),
+                          did_you_mean(word, known)));
+}
+
 CLI::App* add_gcn(CLI::App& app, GcnOptions& o) {
   constexpr int kMostWords = 1 << 20;  // of one option: one per layer
   CLI::App* const g = app.add_subcommand("gcn", "a graph convolutional network of any number of layers");
@@ -157,6 +163,16 @@ CLI::App* add_gcn(CLI::App& app, GcnOptions& o) {
   g->add_option("--graph", data.graph,
                 "graph: `v e` and edges as the contest's, or a sparse matrix used as it is");
   g->add_option("--features", data.features, "X: .npy, raw .bin beside --weights *.npy, or a sparse matrix");
+  g->add_option_function<std::string>(
+       "--features-as",
+       [&data](const std::string& word) {
+         require_one_of("--features-as", word, {"auto", "sparse", "dense"});
+         data.features_form = word == "sparse"  ? FeaturesForm::sparse
+                              : word == "dense" ? FeaturesForm::dense
+                                                : FeaturesForm::by_density;
+       },
+       "how X is kept and multiplied: sparse, dense, or auto (default): by its density")
+      ->type_name("FORM");
   g->add_option("--weights", data.weights, "W1 [W2 ...] as .npy, one per layer")->expected(1, kMostWords);
   CLI::Option* const twin =
       g->add_option("--twin", data.twin, "a generated graph with the shape of a real one: web-Stanford");
@@ -211,12 +227,6 @@ void check_words(CLI::App& app, const std::vector<std::string>& words) {
       }
     }
   }
-}
-
-void require_one_of(const std::string& what, const std::string& word, const std::vector<std::string>& known) {
-  if (std::find(known.begin(), known.end(), word) != known.end()) return;
-  throw Error(fmt::format("{} '{}' is none of {}{}", what, printable(word), fmt::join(known, ", "),
-                          did_you_mean(word, known)));
 }
 
 /// --device simt: runs the program infer_simt beside this one, in which devices are the CPU executor.

@@ -114,7 +114,7 @@ GcnFacts facts_of(const GcnOptions& o, const GcnInHand& in, GcnRun<T>& run) {
   g.from = in.from;
   g.vertices = net.vertices(), g.entries = net.a.nnz(), g.features = net.features();
   g.layers = static_cast<std::int64_t>(net.weights.size());
-  g.features_format = net.sparse_features ? fmt::format("CSR, {} entries", net.x_sparse.nnz()) : "dense";
+  if (net.sparse_features) g.features_entries = net.x_sparse.nnz();
   g.widths = {net.features()};
   for (std::int64_t l = 0; l < g.layers; ++l) {
     g.widths.push_back(net.weights[static_cast<std::size_t>(l)].cols);

@@ -38,8 +38,9 @@ struct SdnnFacts {
 };
 
 struct GcnFacts {
-  std::string from, features_format;  // "CSR, 5 entries" or "dense"
-  std::vector<std::int64_t> widths;   // (layers + 1)
+  std::string from;
+  std::vector<std::int64_t> widths;              // (layers + 1)
+  std::optional<std::int64_t> features_entries;  // of X in CSR; nothing: X is dense
   std::int64_t vertices = 0, entries = 0, features = 0, layers = 0;
   std::vector<std::string> orders;  // of each layer
   double products = 0;

@@ -19,31 +19,8 @@ namespace plumb {
 
 namespace {
 
+using gcn::gather;
 using gcn::make_dense;
-
-/// sum[0..width) = sum over row i of A of val * S[col].
-template <class T>
-void gather(const Csr<T>& a, std::int64_t i, const Dense<T>& s, T* sum) {
-  const std::int64_t width = s.cols;
-  std::fill_n(sum, width, T(0));
-  for (std::int32_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k) {
-    const T value = a.val[k];
-    const T* const row = s.data.data() + a.col[k] * width;
-#pragma omp simd
-    for (std::int64_t j = 0; j < width; ++j) sum[j] += value * row[j];
-  }
-}
-
-/// The same of a sparse S.
-template <class T>
-void gather(const Csr<T>& a, std::int64_t i, const Csr<T>& s, T* sum) {
-  std::fill_n(sum, s.cols, T(0));
-  for (std::int32_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k) {
-    const T value = a.val[k];
-    for (std::int32_t e = s.row_ptr[a.col[k]]; e < s.row_ptr[a.col[k] + 1]; ++e)
-      sum[s.col[e]] += value * s.val[e];
-  }
-}
 
 /// y[0..w.cols) = x[0..w.rows) W.
 template <class T>

@@ -534,6 +534,27 @@ TEST_CASE("infer gcn takes any number of weights, --layers the first of them, an
   CHECK(more.has("--layers 6: there are weights for 5"));
 }
 
+TEST_CASE("X is multiplied in the form that its density suggests, or the one asked for, and judged alike") {
+  const Scratch scratch;
+  const std::string command = small_gcn(scratch, 2) + " --pipeline all --check";  // 4 of 15 places of X
+  for (const auto& [option, format] : {std::pair{"", "features 3 (CSR, 4 entries, 26.7 %)"},
+                                       {" --features-as sparse", "features 3 (CSR, 4 entries, 26.7 %)"},
+                                       {" --features-as dense", "features 3 (dense)"}}) {
+    const Outcome o = bare(command + option);
+    CAPTURE(o.text);
+    CHECK(o.exit_code == 0);
+    CHECK(o.has(format));
+    CHECK(o.has("logits by (A X) W: max err/bound"));
+    CHECK_FALSE(o.has("outside"));
+  }
+  const Outcome drawn = bare("gcn --layers 1");  // one place in eight, and dense as it is made
+  CHECK(drawn.has("features 128 (CSR, "));
+  CHECK(bare("gcn --layers 1 --features-as dense").has("features 128 (dense)"));
+  const Outcome wrong = bare("gcn --features-as sprase");
+  CHECK(wrong.exit_code == 2);
+  CHECK(wrong.has("--features-as 'sprase' is none of auto, sparse, dense; did you mean 'sparse'?"));
+}
+
 TEST_CASE("the network that infer gcn makes without data has as many layers as are asked for") {
   const Outcome o = bare("gcn --layers 12 --check");
   CAPTURE(o.text);
