@@ -17,6 +17,7 @@
 #include "datasets/io/output_file.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/fp.hpp"
+#include "reference/core/seed.hpp"
 #include "reference/core/text.hpp"
 #include "reference/parallel/world.hpp"
 #include "tools/infer_ranks.hpp"
@@ -178,6 +179,15 @@ CLI::App* add_gcn(CLI::App& app, GcnOptions& o) {
       g->add_option("--twin", data.twin, "a generated graph with the shape of a real one: web-Stanford");
   g->add_option("--widths", data.widths, "of --twin's network: F0-F1-...-Fk, k layers (default 64-16-8)")
       ->needs(twin);
+  CLI::Option* const drawn = g->add_option(
+      "--drawn", o.drawn,
+      "judge N networks that nobody chose, graphs, widths and depths drawn by --seed, in every pipeline");
+  drawn->check(CLI::Range(1, 1'000'000));
+  g->add_option_function<std::string>(
+       "--seed", [&o](const std::string& text) { o.seed = parse_seed(text, "--seed"); },
+       "of --drawn: a number (default 1), or 'fresh', which draws one and prints it")
+      ->needs(drawn);
+  g->add_option("--case", data.drawn_case, "one such network, by its id, as --drawn prints it");
   add_size(g, "--layers", data.layers,
            "the first N layers (default: as many as there are weights); the network generated without data "
            "grows to N");
@@ -197,6 +207,7 @@ CLI::App* add_gcn(CLI::App& app, GcnOptions& o) {
           "  infer gcn --data data/gcn/citeseer_nobias\n"
           "  infer gcn --data data/gcn/cora_nobias --dtype f64 --pipeline eigen --check\n"
           "  infer gcn --contest 64 16 graph.txt embedding.bin W_64_16.bin --dtype f64\n"
+          "  infer gcn --drawn 60 --seed fresh --device simt\n"
           "  infer gcn --twin web-Stanford --widths 128-16 --dtype f64 --device gpu --pipeline all -v\n") +
       kEnvironment);
   return g;
@@ -309,7 +320,12 @@ int run(int argc, char** argv, Transport* transport) {
       share_processors(*ranks);
     }
     limit_threads();
-    const int code = watched([&] { return s->parsed() ? infer_sdnn(sdnn, ranks) : infer_gcn(gcn, ranks); });
+    const bool many = gcn.drawn > 0;
+    if (many && ranks != nullptr)
+      throw Error("--drawn is for one process; --case runs one of its networks on ranks");
+    const int code =
+        many ? infer_drawn_gcns(gcn)
+             : watched([&] { return s->parsed() ? infer_sdnn(sdnn, ranks) : infer_gcn(gcn, ranks); });
     session.end();
     return code;
   } catch (const NoDevice& e) {

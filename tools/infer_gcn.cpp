@@ -1,6 +1,7 @@
 // infer gcn: a graph convolutional network of any number of layers.
 #include <omp.h>
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -10,6 +11,7 @@
 
 #include "datasets/formats/npy.hpp"
 #include "datasets/io/output_file.hpp"
+#include "datasets/networks/drawn_gcn.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
 #include "reference/models/gcn.hpp"
@@ -228,7 +230,67 @@ int infer_gcn_on_ranks(const GcnOptions& o, Ranks& ranks) {
   return report.differs() ? kFailed : kOk;
 }
 
+struct Tally {
+  std::int64_t runs = 0, failed = 0;
+};
+
+/// What repeats the judgement of one drawn case.
+std::string command_of(const GcnOptions& o) {
+  return fmt::format("tools/plumb infer gcn --case '{}' --device {} --pipeline {} --check", o.data.drawn_case,
+                     o.device, o.pipeline);
+}
+
+/// A line for each pipeline, and for one that differs all that is known about it.
+int judge_drawn(const GcnOptions& o, Tally& tally, nlohmann::json& reports) {
+  std::FILE* const to = output_for_words(o);
+  const std::vector<const GcnPipeline*> pipelines = choose(o);
+  const Loaded loaded = load(o);
+  GcnJudge judge(loaded.net.f64, !loaded.f64, loaded.net.expectation);
+  const std::int64_t failed_before = tally.failed;
+  for (const GcnPipeline* pipeline : pipelines) {
+    ++tally.runs;
+    try {
+      const auto run = loaded.f64 ? run_alone<double> : run_alone<float>;
+      const ModelReport report = run(o, loaded.net, *pipeline, judge, loaded.seconds);
+      reports.push_back(to_json(report));
+      double worst = 0;
+      for (const GcnCheck& check : report.gcn->judgement.checks) worst = std::max(worst, check.verdict.worst);
+      fmt::print(to, "  {}  {}: max err/bound {:.2g}\n", report.differs() ? "FAIL" : "pass", pipeline->name,
+                 worst);
+      if (!report.differs()) continue;
+      print(report, to);
+    } catch (const Error& e) { fmt::print(to, "  FAIL  {}: error: {}\n", pipeline->name, e.what()); }
+    ++tally.failed;
+  }
+  return tally.failed > failed_before ? kFailed : kOk;
+}
+
 }  // namespace
+
+int infer_drawn_gcns(const GcnOptions& options) {
+  // The executor does about ten million a second, and a judgement runs each pipeline some twenty times.
+  const double most_products = options.device == "simt" ? 1e6 : 3e7;
+  GcnOptions o = options;
+  if (o.dry_run || !o.out.empty()) throw Error("--drawn takes neither --dry-run nor --out: use --case");
+  o.check = true;
+  if (o.pipeline == "auto") o.pipeline = "all";
+  require_outputs(o);
+  std::FILE* const to = output_for_words(o);
+  fmt::print(to, "seed: {}\n", o.seed);
+  Tally tally;
+  nlohmann::json reports = nlohmann::json::array();
+  std::int64_t failed = 0;
+  for (std::int64_t number = 0; number < o.drawn; ++number) {
+    o.data.drawn_case = draw_gcn_case(o.seed, static_cast<std::uint64_t>(number), most_products).id();
+    fmt::print(to, "{}\n", command_of(o));
+    const int code = watched([&] { return judge_drawn(o, tally, reports); });
+    if (code != kOk) ++failed;
+  }
+  if (!o.json.empty()) write_json(o.json, reports);
+  fmt::print(to, "drawn: {} networks, {} failed; {} runs, {} beyond a bound or ended by an error\n", o.drawn,
+             failed, tally.runs, tally.failed);
+  return failed > 0 ? kFailed : kOk;
+}
 
 std::vector<std::string> inputs_of(const GcnOptions& o) {
   const GcnRequest& data = o.data;

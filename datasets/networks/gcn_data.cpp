@@ -18,6 +18,7 @@
 #include "datasets/formats/triplets.hpp"
 #include "datasets/generators/gcn.hpp"
 #include "datasets/generators/graphs.hpp"
+#include "datasets/networks/drawn_gcn.hpp"
 #include "datasets/remote/manifest.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
@@ -185,8 +186,9 @@ LoadedGcn find_or_generate(std::int64_t layers) {
 
 LoadedGcn load_whole(const GcnRequest& r) {
   const bool files = !r.graph.empty() || !r.features.empty() || !r.weights.empty();
-  if (!r.data.empty() + !r.contest.empty() + !r.twin.empty() + files > 1)
-    throw Error("infer gcn: --data, --contest, --twin and --graph exclude each other");
+  if (!r.data.empty() + !r.contest.empty() + !r.twin.empty() + !r.drawn_case.empty() + files > 1)
+    throw Error("infer gcn: --data, --contest, --twin, --case, --drawn and --graph exclude each other");
+  if (!r.drawn_case.empty()) return gcn_of_case(parse_case(r.drawn_case));
   if (!r.twin.empty()) return generate_twin(r);
   if (!r.contest.empty()) return read_contest(r.contest);
   if (files) return read_files(r);
@@ -264,7 +266,8 @@ LoadedGcn load_gcn(const GcnRequest& request) {
   if (request.layers < 0 || request.layers > there)
     throw Error(fmt::format("--layers {}: there are weights for {}", request.layers, there));
   if (request.layers > 0 && request.layers < there) keep_layers(net, request.layers);
-  store_features(net, request.features_form);
+  if (request.drawn_case.empty() || request.features_form != FeaturesForm::by_density)
+    store_features(net, request.features_form);
   if (net.f64.a.rows == 0) throw Error(fmt::format("{}: the graph has no vertices", net.from));
   return net;
 }

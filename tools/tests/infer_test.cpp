@@ -555,6 +555,41 @@ TEST_CASE("X is multiplied in the form that its density suggests, or the one ask
   CHECK(wrong.has("--features-as 'sprase' is none of auto, sparse, dense; did you mean 'sparse'?"));
 }
 
+TEST_CASE(
+    "infer gcn --drawn judges networks that nobody chose, and prints for each the command that repeats it") {
+  const Scratch scratch;
+  const std::string report = scratch.file("drawn.json");
+  const Outcome o = bare("gcn --drawn 30 --seed 5 --json " + report);
+  CAPTURE(o.text);
+  CHECK(o.exit_code == 0);
+  CHECK(o.line(0) == "seed: 5");
+  CHECK(o.line(-1) == "drawn: 30 networks, 0 failed; 90 runs, 0 beyond a bound or ended by an error");
+  const auto json = nlohmann::json::parse(plumb::test::slurp(report));
+  REQUIRE(json.size() == 90);
+  const std::string command = o.line(1), head = "tools/plumb infer ";
+  REQUIRE(command.find(head + "gcn --case 'gcn.f32(vertices=") == 0);
+  const Outcome again = bare(command.substr(head.size()));
+  CHECK(again.exit_code == 0);
+  CHECK(again.has("pipeline: fused (f32, cpu"));
+  CHECK(again.has(json[0]["data"].get<std::string>()));
+  CHECK(json[0]["checks"]["logits"]["misses"] == 0);
+
+  const Outcome fresh = bare("gcn --drawn 1 --seed fresh"), other = bare("gcn --drawn 1 --seed fresh");
+  CHECK(fresh.exit_code == 0);
+  CHECK(fresh.line(0) != other.line(0));
+  for (const auto& [arguments, message] :
+       {std::pair{"gcn --seed 3", "--seed requires --drawn"},
+        {"gcn --drawn 0", "--drawn"},
+        {"gcn --drawn 1 --twin web-Stanford", "exclude each other"},
+        {"gcn --drawn 1 --out y.npy", "--drawn takes neither --dry-run nor --out"},
+        {"gcn --case 'gcn.f32(vertices=3,fill=real,seed=1)'", "widths"}}) {
+    const Outcome refused = bare(arguments);
+    CAPTURE(refused.text);
+    CHECK(refused.exit_code == 2);
+    CHECK(refused.has(message));
+  }
+}
+
 TEST_CASE("the network that infer gcn makes without data has as many layers as are asked for") {
   const Outcome o = bare("gcn --layers 12 --check");
   CAPTURE(o.text);
@@ -579,6 +614,9 @@ TEST_CASE("--device simt runs the device pipelines on the CPU executor; what wou
     CHECK(o.has("pipeline: gpu_"));
     CHECK(o.has(", simt): "));
   }
+  const Outcome drawn = bare("gcn --drawn 2 --seed 1 --device simt");
+  CAPTURE(drawn.text);
+  CHECK(drawn.line(-1) == "drawn: 2 networks, 0 failed; 4 runs, 0 beyond a bound or ended by an error");
   const Outcome o = bare("sdnn --layers 120 --device simt");
   CHECK(o.exit_code == 2);
   CHECK(o.has("would take hours on the CPU executor"));
