@@ -193,6 +193,9 @@ CLI::App* add_gcn(CLI::App& app, GcnOptions& o) {
            "grows to N");
   g->add_option("--dtype", o.dtype,
                 "f32, f64, or auto (default): f32, but f64 where the contest's files hold f64");
+  g->add_option(
+      "--edge-values", o.edge_values,
+      "auto (default): values of A that follow from the degrees are not read; or stored: always read");
   g->add_option("--pipeline", o.pipeline,
                 "NAME, auto (default), or all: one after the other; a wrong name lists them");
   g->add_flag("--check", o.check, "judge the result against the compensated reference, element by element");
@@ -260,6 +263,7 @@ void check_values(const SdnnOptions& sdnn, const GcnOptions& gcn) {
       throw Error(fmt::format("--ranks must be 1 to {}", kMostRanks));
   }
   static_cast<void>(parse_structure(sdnn.structure));
+  require_one_of("--edge-values", gcn.edge_values, {"auto", "stored"});
   require_one_of("--dtype", gcn.dtype, {"auto", "f32", "f64"});
   if (!arithmetic_self_test())
     throw Error(

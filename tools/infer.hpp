@@ -45,6 +45,7 @@ struct SdnnOptions : InferOptions {
 struct GcnOptions : InferOptions {
   GcnRequest data;
   std::string dtype = "auto";
+  std::string edge_values = "auto";
   std::string out;
   std::int64_t drawn = 0;  // cases that nobody chose; 0: one network, that of `data`
   std::uint64_t seed = 1;  // of `drawn`

@@ -55,13 +55,17 @@ Gcn<T> network_of(GcnParts<T>&& parts) {
   return net;
 }
 
-GcnInHand load(const GcnRequest& request) {
+GcnInHand load(const GcnRequest& request, bool from_degrees) {
   LoadedGcn loaded = load_gcn(request);
   GcnInHand net;
   net.from = std::move(loaded.from);
   net.f64 = network_of(std::move(loaded.f64));
   validate(net.f64);
   net.f32 = loaded.f32 ? network_of(*std::move(loaded.f32)) : convert<float>(net.f64);
+  if (from_degrees) {
+    net.f64.scales = degree_scales(net.f64.a);
+    net.f32.scales.assign(net.f64.scales.begin(), net.f64.scales.end());
+  }
   validate(net.f32);
   net.normalise_seconds = loaded.normalise_seconds;
   net.f64_files = loaded.f64_files;
@@ -124,6 +128,10 @@ GcnFacts facts_of(const GcnOptions& o, const GcnInHand& in, GcnRun<T>& run) {
   }
   g.products = products_of(net);
   g.normalise_seconds = in.normalise_seconds;
+  g.from_degrees = run.from_degrees;
+  const auto of_values = static_cast<double>(run.from_degrees ? g.vertices : g.entries);
+  g.bytes_of_a = static_cast<double>(g.layers) *
+                 (4.0 * static_cast<double>(g.entries) + static_cast<double>(sizeof(T)) * of_values);
   g.device = run.device;
   g.steps = std::move(run.steps);
   g.maximum_row_sum = static_cast<double>(max_row_sum(run.log_softmax));
@@ -206,7 +214,7 @@ Loaded load(const GcnOptions& o) {
   if (!o.out.empty()) require_writable(o.out);
   const Stopwatch loading;
   Loaded loaded;
-  loaded.net = load(o.data);
+  loaded.net = load(o.data, o.edge_values == "auto");
   loaded.seconds = loading.seconds();
   require_executor_can(o, products_of(loaded.net.f64));
   loaded.f64 = o.dtype == "f64" || (o.dtype == "auto" && loaded.net.f64_files);

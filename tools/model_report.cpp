@@ -329,8 +329,8 @@ void print_gcn(const ModelReport& r, std::FILE* to) {
   fmt::print(to, "network: {} vertices, {} entries in A, features {} ({}), {}, {} layer{}\n", g.vertices,
              g.entries, g.features, show_features(g), show_widths(g.widths), g.layers,
              g.layers == 1 ? "" : "s");
-  fmt::print(to, "pipeline: {} ({}, {}{}): {}; order by cost: {}\n", r.pipeline, r.dtype, r.device,
-             show_threads(r), r.about, show_orders(g.orders));
+  fmt::print(to, "pipeline: {} ({}, {}{}): {}; order by cost: {}{}\n", r.pipeline, r.dtype, r.device,
+             show_threads(r), r.about, show_orders(g.orders), g.from_degrees ? "; A from degrees" : "");
   fmt::print(to, "time: load {}, {}{}, {:.3g} Gflop/s\n", show_seconds(r.times.load), show_gcn_times(r),
              show_spread(r.times),
              2 * g.products / (g.device.repeats > 0 ? g.device.resident : seconds) / 1e9);
@@ -372,6 +372,8 @@ void add_gcn(const ModelReport& r, nlohmann::json& json) {
                      {"entries", g.entries},
                      {"widths", fmt::format("{}", fmt::join(g.widths, "-"))},
                      {"layers", g.layers}};
+  json["network"]["a"] = {{"values", g.from_degrees ? "from degrees" : "stored"},
+                          {"bytes_read", g.bytes_of_a}};
   json["network"]["features"] = {{"width", g.features}, {"format", g.features_entries ? "csr" : "dense"}};
   if (g.features_entries) json["network"]["features"]["entries"] = *g.features_entries;
   json["seconds"]["normalise"] = g.normalise_seconds;

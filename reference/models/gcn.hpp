@@ -32,6 +32,7 @@ struct Gcn {
   bool sparse_features = false;        // which of the two holds X
   Csr<T> x_sparse;                     // (n, F0)
   Dense<T> x_dense;                    // (n, F0)
+  std::vector<T> scales;               // (n), or empty: by them A needs no values (degree_scales)
   std::vector<Dense<T>> weights;       // at least one
   std::vector<std::vector<T>> biases;  // one per weights, each empty or as long as its columns
 
@@ -42,6 +43,11 @@ struct Gcn {
 
 template <class T>
 void validate(const Gcn<T>& net);
+
+/// The A^ of a graph without weights is D^-1/2 P D^-1/2 with a pattern P and the lengths D of its rows. This is the diagonal of D^-1/2
+/// where every value of `a` is within 8 u (fp64) of the product of its row's and its column's, and empty where one is not. A pipeline may
+/// scale rows by it in place of reading a.val.
+[[nodiscard]] std::vector<double> degree_scales(const Csr<double>& a);
 
 enum class GcnOrder : std::uint8_t { by_cost, transform_first, aggregate_first };
 
@@ -72,6 +78,7 @@ struct GcnRun {
   Dense<T> logits;               // (n, classes): Z
   Dense<T> log_softmax;          // (n, classes)
   std::vector<GcnStep> steps;
+  bool from_degrees = false;  // a.val was not read
   double seconds = 0;  // host to host: all steps, memory taken inside; on a device, transfers but no plan
   GcnDeviceTimes device;
 };

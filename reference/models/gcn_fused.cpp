@@ -5,6 +5,8 @@
 //           logits.
 // Traffic   X once; per edge one row of X W1 (or of X) and one of H W2 (or of H); H, logits and the answer
 //           written once.
+//           Where the values of A follow from its degrees, and every layer is A (X W): 4 bytes per entry of A and
+//           layer less (fp64: 8), as the rows of X W and of A (X W) are scaled while they are in the cache.
 // Limits    widths of 8 to 64 fit a few vectors; rows are dealt out dynamically, as degrees follow a power
 //           law.
 // Fails at  a vertex that holds most edges: its row is one thread's work.
@@ -22,6 +24,24 @@ namespace {
 using gcn::gather;
 using gcn::make_dense;
 
+/// sum[0..width) = sum over row i of the pattern of A of S[col].
+template <class T>
+void gather_pattern(const Csr<T>& a, std::int64_t i, const Dense<T>& s, T* sum) {
+  const std::int64_t width = s.cols;
+  std::fill_n(sum, width, T(0));
+  for (std::int32_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k) {
+    const T* const row = s.data.data() + a.col[k] * width;
+#pragma omp simd
+    for (std::int64_t j = 0; j < width; ++j) sum[j] += row[j];
+  }
+}
+
+template <class T>
+void scale_row(T scale, std::int64_t width, T* row) {
+#pragma omp simd
+  for (std::int64_t j = 0; j < width; ++j) row[j] *= scale;
+}
+
 /// y[0..w.cols) = x[0..w.rows) W.
 template <class T>
 void times(const T* x, const Dense<T>& w, T* y) {
@@ -34,24 +54,20 @@ void times(const T* x, const Dense<T>& w, T* y) {
   }
 }
 
-/// S = X W, the rows of X dense or sparse; then place for `more` rows.
+/// S = X W, the rows of X dense or sparse, and scaled where the pattern alone is multiplied; then place for `more` rows.
 template <class T>
-Dense<T> transform(const Gcn<T>& net, std::int64_t more) {
+Dense<T> transform(const Gcn<T>& net, bool from_degrees, std::int64_t more) {
   const Dense<T>& w = net.weights[0];
   Dense<T> s = make_dense<T>(net.vertices() + more, w.cols);
 #pragma omp parallel for schedule(dynamic, 64)
   for (std::int64_t i = 0; i < net.vertices(); ++i) {
     T* const row = s.data.data() + i * w.cols;
-    if (!net.sparse_features) {
+    if (net.sparse_features) {
+      gather(net.x_sparse, i, w, row);
+    } else {
       times(net.x_dense.data.data() + i * w.rows, w, row);
-      continue;
     }
-    for (std::int32_t e = net.x_sparse.row_ptr[i]; e < net.x_sparse.row_ptr[i + 1]; ++e) {
-      const T value = net.x_sparse.val[e];
-      const T* const from = w.data.data() + net.x_sparse.col[e] * w.cols;
-#pragma omp simd
-      for (std::int64_t j = 0; j < w.cols; ++j) row[j] += value * from[j];
-    }
+    if (from_degrees) scale_row(net.scales[static_cast<std::size_t>(i)], w.cols, row);
   }
   return s;
 }
@@ -61,12 +77,19 @@ template <class T>
 class FusedPasses {
  public:
   FusedPasses(const Gcn<T>& net, const GcnOrders& orders, GcnBoundary<T>* boundary)
-      : net_(net), orders_(orders), boundary_(boundary), more_(boundary == nullptr ? 0 : boundary->rows()) {}
+      : net_(net),
+        orders_(orders),
+        boundary_(boundary),
+        more_(boundary == nullptr ? 0 : boundary->rows()),
+        from_degrees_(!net.scales.empty() && std::all_of(orders.begin(), orders.end(), [](GcnOrder o) {
+          return o == GcnOrder::transform_first;
+        })) {}
 
   GcnRun<T> run() {
+    run_.from_degrees = from_degrees_;
     gcn::StepClock clock(run_.steps);
     if (transforms(0)) {
-      s_ = transform(net_, more_);
+      s_ = transform(net_, from_degrees_, more_);
       clock.step("X W1");
     }
     run_.hidden.resize(layers() - 1);
@@ -89,6 +112,8 @@ class FusedPasses {
   [[nodiscard]] bool transforms(std::size_t l) const { return orders_[l] == GcnOrder::transform_first; }
   /// The pass of layer l also computes H W of the next.
   [[nodiscard]] bool transforms_on(std::size_t l) const { return !last(l) && transforms(l + 1); }
+
+  [[nodiscard]] T scale(std::int64_t i) const { return net_.scales[static_cast<std::size_t>(i)]; }
 
   [[nodiscard]] std::string name_of(std::size_t l) const {
     const std::string number = std::to_string(l + 1), input = l == 0 ? "X" : "H";
@@ -113,13 +138,20 @@ class FusedPasses {
       sum_row(l, i, gathered, row);
       if (last(l)) return finish(i);
       activate(net_.biases[l], w.cols, row);
-      if (transforms_on(l)) times(row, net_.weights[l + 1], next.data.data() + i * next.cols);
+      if (!transforms_on(l)) return;
+      T* const of_next = next.data.data() + i * next.cols;
+      times(row, net_.weights[l + 1], of_next);
+      if (from_degrees_) scale_row(scale(i), next.cols, of_next);
     });
     s_ = std::move(next);
   }
 
   /// Row i of A (H W) or (A H) W; `gathered` (rows of W) is scratch.
   void sum_row(std::size_t l, std::int64_t i, T* gathered, T* row) const {
+    if (from_degrees_) {
+      gather_pattern(net_.a, i, s_, row);
+      return scale_row(scale(i), s_.cols, row);
+    }
     if (transforms(l)) return gather(net_.a, i, s_, row);
     if (l > 0) {
       gather(net_.a, i, run_.hidden[l - 1], gathered);
@@ -175,6 +207,7 @@ class FusedPasses {
   const GcnOrders& orders_;
   GcnBoundary<T>* const boundary_;  // null: all rows are here
   const std::int64_t more_;         // rows of others
+  const bool from_degrees_;         // A by its pattern and net.scales
   Dense<T> s_;                      // X W or H W of the layer at hand
   GcnRun<T> run_;
 };

@@ -21,6 +21,10 @@ constexpr double kRoundedOperand = 1.01 * kUnit<float>;
 /// + |exact - want| <= 2 bounds. Beside the roundings of an fp32 candidate, 2^29 times larger, they are nothing.
 constexpr double kBothRounded = 2;
 
+/// A value of A by scales instead of by itself: 4 roundings in the one, 4 in the other (two roots, a product, a division; two scales of two
+/// each), and a product more. In fp32 the scales are rounded once more.
+double error_of_scales(bool f32) { return 1.01 * (9 * kUnit<double> + (f32 ? 3 * kUnit<float> : 0)); }
+
 constexpr const char* kFolder = "the folder's expectation";
 constexpr const char* kReference = "the compensated reference";
 constexpr const char* kOwnInput = "the compensated reference on the run's own layer before";
@@ -71,7 +75,8 @@ GcnInputError rounding_of_inputs(const Gcn<double>& net, bool f32, bool stored) 
   bool weights_fit = true;
   for (const Dense<double>& w : net.weights) weights_fit = weights_fit && fit_f32(w.data);
   for (const std::vector<double>& b : net.biases) weights_fit = weights_fit && fit_f32(b);
-  return {error(fit_f32(net.a.val)),
+  const double by_scales = net.scales.empty() ? 0 : error_of_scales(f32);
+  return {error(fit_f32(net.a.val)) + by_scales,
           error(fit_f32(net.sparse_features ? net.x_sparse.val : net.x_dense.data)), error(weights_fit)};
 }
 

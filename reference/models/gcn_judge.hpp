@@ -21,7 +21,8 @@ struct GcnExpectation {
 
 /// What rounding may have done to the inputs. `stored` false: this program rounded those that do not fit fp32, for an
 /// fp32 candidate, and the expectation is of the inputs as they are. `stored` true: the program that stored the data may also have
-/// rounded those that fit, and the expectation was made before that.
+/// rounded those that fit, and the expectation was made before that. Where the network has scales, a candidate may have used these in
+/// place of A's values.
 [[nodiscard]] GcnInputError rounding_of_inputs(const Gcn<double>& net, bool f32, bool stored);
 
 /// One comparison of a whole matrix.

@@ -19,6 +19,7 @@ using plumb::Dtype;
 using plumb::Gcn;
 using plumb::GcnOrder;
 using plumb::test::misses_of;
+using plumb::test::of_degrees;
 using plumb::test::random_network;
 using plumb::test::with_sparse_features;
 
@@ -186,6 +187,47 @@ TEST_CASE("a layer far from X is judged as sharply as the first: on what the run
   for (const plumb::GcnCheck& check : judge.judge<float>(run, true, again).checks)
     if (check.verdict.misses > 0) missed.push_back(check.key);
   CHECK(missed == std::vector<std::string>{"layer_351", "layer_352"});
+}
+
+TEST_CASE("scales stand for the values of A exactly where all of them follow from the degrees") {
+  Gcn<double> net = of_degrees(random_network(301, 3));
+  REQUIRE(net.scales.size() == 301);
+  CHECK(net.scales[4] == 1 / std::sqrt(static_cast<double>(net.a.row_ptr[5] - net.a.row_ptr[4])));
+  net.a.val[77] *= 1 + 0x1p-48;
+  CHECK(plumb::degree_scales(net.a).empty());
+  CHECK(plumb::degree_scales(random_network(301, 1).a).empty());
+  net.a.val[77] = std::numeric_limits<double>::quiet_NaN();
+  CHECK(plumb::degree_scales(net.a).empty());
+  net.scales.pop_back();
+  CHECK_THROWS_WITH_AS(plumb::validate(net), "gcn: 300 scales, A has 301 rows", plumb::Error);
+}
+
+TEST_CASE(
+    "with scales the fused pipeline reads no value of A where every layer is A (X W), and is judged by "
+    "them") {
+  for (const bool sparse : {false, true}) {
+    const Gcn<double> net = sparse ? with_sparse_features(of_degrees(random_network(301, 3)))
+                                   : of_degrees(random_network(301, 3));
+    const Gcn<float> net32 = plumb::convert<float>(net);
+    const auto want = plumb::reference_gcn(net, Dtype::f64, plumb::rounding_of_inputs(net, false, false));
+    const auto want32 = plumb::reference_gcn(net, Dtype::f32, plumb::rounding_of_inputs(net, true, false));
+    for (const auto* pipeline : host_pipelines()) {
+      for (const GcnOrder order : kOrders) {
+        CAPTURE(pipeline->name);
+        CHECK(misses_of(pipeline->run_f64(net, order), want) == 0);
+        CHECK(misses_of(pipeline->run_f32(net32, order), want32) == 0);
+      }
+    }
+    Gcn<double> no_values = net;
+    no_values.a.val.assign(no_values.a.val.size(), std::numeric_limits<double>::quiet_NaN());
+    const plumb::GcnRun<double> run = plumb::kGcnFused.run_f64(no_values, GcnOrder::transform_first);
+    CHECK(run.from_degrees);
+    CHECK(misses_of(run, want) == 0);
+    CHECK(!plumb::kGcnFused.run_f64(net, GcnOrder::aggregate_first).from_degrees);
+    Gcn<double> wrong = net;
+    wrong.scales[17] *= 1 + 1e-12;
+    CHECK(misses_of(plumb::kGcnFused.run_f64(wrong, GcnOrder::transform_first), want) > 0);
+  }
 }
 
 TEST_CASE("the judge notices a missing ReLU, swapped rows, a wrong edge value, a corrupted row and NaN") {

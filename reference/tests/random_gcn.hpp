@@ -67,4 +67,18 @@ inline Gcn<double> random_network(std::int64_t n, std::size_t layers) {
   return net;
 }
 
+/// The same with the values that A^ of an unweighted graph has, and its scales.
+inline Gcn<double> of_degrees(Gcn<double> net) {
+  const auto degree = [&](std::size_t i) {
+    return static_cast<double>(net.a.row_ptr[i + 1] - net.a.row_ptr[i]);
+  };
+  for (std::size_t i = 0; i < static_cast<std::size_t>(net.a.rows); ++i) {
+    for (auto k = static_cast<std::size_t>(net.a.row_ptr[i]);
+         k < static_cast<std::size_t>(net.a.row_ptr[i + 1]); ++k)
+      net.a.val[k] = 1 / (std::sqrt(degree(i)) * std::sqrt(degree(static_cast<std::size_t>(net.a.col[k]))));
+  }
+  net.scales = degree_scales(net.a);
+  return net;
+}
+
 }  // namespace plumb::test

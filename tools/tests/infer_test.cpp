@@ -534,6 +534,29 @@ TEST_CASE("infer gcn takes any number of weights, --layers the first of them, an
   CHECK(more.has("--layers 6: there are weights for 5"));
 }
 
+TEST_CASE("values of A that follow from the degrees are not read, unless they are asked for") {
+  const Scratch scratch;
+  const std::string command = "gcn --check --json " + scratch.file("o.json");
+  const auto bytes = [&] {
+    return nlohmann::json::parse(plumb::test::slurp(scratch.file("o.json")))["network"]["a"]["bytes_read"];
+  };
+  const Outcome o = bare(command);
+  CAPTURE(o.text);
+  CHECK(o.exit_code == 0);
+  CHECK(o.has("; A from degrees"));
+  CHECK(bytes() == 2 * 4 * (57424 + 4096));  // two layers: a column per entry, a scale per vertex
+  const Outcome stored = bare(command + " --edge-values stored");
+  CHECK(stored.exit_code == 0);
+  CHECK_FALSE(stored.has("A from degrees"));
+  CHECK(bytes() == 2 * 8 * 57424);
+  CHECK_FALSE(bare(command + " --pipeline eigen").has("A from degrees"));
+  const Outcome weighted = bare(
+      "gcn --case 'gcn.f64(vertices=50,graph=rmat,density=0.1,values=signed,x=csr,x_density=1,"
+      "widths=3-2,biases=all,fill=real,seed=1)'");
+  CHECK(weighted.exit_code == 0);
+  CHECK_FALSE(weighted.has("A from degrees"));
+}
+
 TEST_CASE("X is multiplied in the form that its density suggests, or the one asked for, and judged alike") {
   const Scratch scratch;
   const std::string command = small_gcn(scratch, 2) + " --pipeline all --check";  // 4 of 15 places of X
