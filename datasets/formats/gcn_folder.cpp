@@ -119,11 +119,11 @@ template <class T>
 void read_layers(const Folder& folder, const char* type, GcnInputs<T>& out) {
   const auto name = [](const char* letter, std::size_t l) { return letter + std::to_string(l); };
   std::int64_t width = -1;
-  for (std::size_t l = 1; l == 1 || folder.find(name("W", l), type); ++l) {
-    const NpyArray w = folder.need(name("W", l), type);
-    want_matrix(w, width, -1);
-    width = w.shape[1];
-    out.weights.push_back(npy_dense<T>(w));
+  std::optional<NpyArray> w = folder.need("W1", type);
+  for (std::size_t l = 1; w; w = folder.find(name("W", ++l), type)) {
+    want_matrix(*w, width, -1);
+    width = w->shape[1];
+    out.weights.push_back(npy_dense<T>(*w));
     const auto bias = folder.find(name("b", l), type);
     if (bias) want_vector(*bias, width);
     out.biases.push_back(bias ? npy_values<T>(*bias) : std::vector<T>{});

@@ -65,7 +65,7 @@ Error bad(const Case& c, const std::string& key, const std::string& takes) {
 
 /// Throws where the value is none of `known`.
 std::string word(const Case& c, const std::string& key, const std::vector<std::string>& known) {
-  const std::string value = c.text(key);
+  std::string value = c.text(key);
   if (std::find(known.begin(), known.end(), value) == known.end())
     throw bad(c, key, fmt::format("{}", fmt::join(known, ", ")));
   return value;

@@ -63,7 +63,7 @@ TEST_CASE(
   CHECK(layers == std::set<std::size_t>{1, 2, 3, 4, 5, 7});
   for (const std::int64_t width : {1, 7, 8, 33, 100, 512}) CHECK(columns.count(width) == 1);
   CHECK(others.size() == 14);
-  for (const auto& [what, count] : others) CHECK_MESSAGE(count >= 20, what);
+  for (const auto& other : others) CHECK_MESSAGE(other.second >= 20, other.first);
 }
 
 TEST_CASE("a case that is no GCN, or has a word that there is not, says so") {
