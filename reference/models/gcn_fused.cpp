@@ -147,7 +147,7 @@ class FusedPasses {
   }
 
   /// Row i of A (H W) or (A H) W; `gathered` (rows of W) is scratch.
-  void sum_row(std::size_t l, std::int64_t i, T* gathered, T* row) const {
+  [[gnu::always_inline]] void sum_row(std::size_t l, std::int64_t i, T* gathered, T* row) const {
     if (from_degrees_) {
       gather_pattern(net_.a, i, s_, row);
       return scale_row(scale(i), s_.cols, row);

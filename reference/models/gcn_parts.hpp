@@ -35,9 +35,11 @@ template <class T>
   return {rows, cols, std::vector<T>(static_cast<std::size_t>(rows * cols))};
 }
 
+// Inlined by force: on rows of a few entries, as Cora's, a call is 3 % of the time.
+
 /// sum[0..width) = sum over row i of A of val * S[col].
 template <class T>
-void gather(const Csr<T>& a, std::int64_t i, const Dense<T>& s, T* sum) {
+[[gnu::always_inline]] inline void gather(const Csr<T>& a, std::int64_t i, const Dense<T>& s, T* sum) {
   const std::int64_t width = s.cols;
   std::fill_n(sum, width, T(0));
   for (std::int32_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k) {
@@ -50,7 +52,7 @@ void gather(const Csr<T>& a, std::int64_t i, const Dense<T>& s, T* sum) {
 
 /// The same of a sparse S.
 template <class T>
-void gather(const Csr<T>& a, std::int64_t i, const Csr<T>& s, T* sum) {
+[[gnu::always_inline]] inline void gather(const Csr<T>& a, std::int64_t i, const Csr<T>& s, T* sum) {
   std::fill_n(sum, s.cols, T(0));
   for (std::int32_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k) {
     const T value = a.val[k];
