@@ -272,6 +272,7 @@ void add_power_law(CLI::App* generate, std::vector<plumb::Command>& commands) {
 void add_gcn(CLI::App* generate, std::vector<plumb::Command>& commands) {
   struct Job {
     plumb::GcnShape shape;
+    std::int64_t features = 128, hidden = 16, classes = 8, layers = 2;
     std::string output;
   };
   auto job = std::make_shared<Job>();
@@ -279,25 +280,26 @@ void add_gcn(CLI::App* generate, std::vector<plumb::Command>& commands) {
       generate->add_subcommand("gcn", "a graph with features and weights, for `infer gcn --data DIR`");
   size_option(cmd, "--scale", job->shape.scale, "2^N vertices");
   size_option(cmd, "--edge-factor", job->shape.edge_factor, "edges drawn per vertex");
-  size_option(cmd, "--features", job->shape.features, "features per vertex");
-  size_option(cmd, "--hidden", job->shape.hidden, "hidden units");
-  size_option(cmd, "--classes", job->shape.classes, "classes");
+  size_option(cmd, "--features", job->features, "features per vertex");
+  size_option(cmd, "--hidden", job->hidden, "hidden units of each layer but the last");
+  size_option(cmd, "--classes", job->classes, "classes");
+  size_option(cmd, "--layers", job->layers, "layers");
   seed_option(cmd, job->shape.seed);
   cmd->add_option("-o,--output", job->output, "folder to write .npy files into; must not exist yet")
       ->type_name("DIR");
   cmd->footer("Example:\n  dataset generate gcn --scale 14 --features 128 --hidden 16 --classes 8 -o mygcn");
-  commands.push_back({cmd, [job] {
-                        need_folder_above(job->output, "-o DIR", "dataset generate gcn -o mygcn");
-                        const plumb::Stopwatch clock;
-                        const plumb::GcnSet<double> set = plumb::generated_gcn<double>(job->shape);
-                        plumb::save_gcn(job->output, set);
-                        wrote(job->output,
-                              fmt::format("{} vertices, {} entries, {} -> {} -> {}",
-                                          plumb::show_grouped(set.a.rows), plumb::show_grouped(set.a.nnz()),
-                                          plumb::show_grouped(set.x.cols), plumb::show_grouped(set.w1.cols),
-                                          plumb::show_grouped(set.w2.cols)),
-                              clock.seconds());
-                      }});
+  commands.push_back(
+      {cmd, [job] {
+         need_folder_above(job->output, "-o DIR", "dataset generate gcn -o mygcn");
+         const plumb::Stopwatch clock;
+         job->shape.widths = plumb::gcn_widths(job->features, job->hidden, job->classes, job->layers);
+         const plumb::GcnSet<double> set = plumb::generated_gcn<double>(job->shape);
+         plumb::save_gcn(job->output, set);
+         wrote(job->output,
+               fmt::format("{} vertices, {} entries, {}", plumb::show_grouped(set.a.rows),
+                           plumb::show_grouped(set.a.nnz()), fmt::join(job->shape.widths, " -> ")),
+               clock.seconds());
+       }});
 }
 
 void add_pattern(CLI::App* generate, std::vector<plumb::Command>& commands) {

@@ -17,6 +17,7 @@
 #include "datasets/io/output_file.hpp"
 #include "reference/core/error.hpp"
 #include "reference/core/fp.hpp"
+#include "reference/core/seed.hpp"
 #include "reference/core/text.hpp"
 #include "reference/parallel/world.hpp"
 #include "tools/infer_ranks.hpp"
@@ -145,25 +146,56 @@ CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
   return s;
 }
 
+void require_one_of(const std::string& what, const std::string& word, const std::vector<std::string>& known) {
+  if (std::find(known.begin(), known.end(), word) != known.end()) return;
+  throw Error(fmt::format("{} '{}' is none of {}{}", what, printable(word), fmt::join(known, ", "),
+                          did_you_mean(word, known)));
+}
+
 CLI::App* add_gcn(CLI::App& app, GcnOptions& o) {
-  CLI::App* const g = app.add_subcommand("gcn", "a graph convolutional network, one or two layers");
+  constexpr int kMostWords = 1 << 20;  // of one option: one per layer
+  CLI::App* const g = app.add_subcommand("gcn", "a graph convolutional network of any number of layers");
   GcnRequest& data = o.data;
   g->add_option("--data", data.data,
                 "folder of .npy files (A_indptr, X_..., W1, W2, labels, expected_logits_f64 ...)");
   g->add_option("--contest", data.contest,
-                "F0 F1 [F2] GRAPH X W1 [W2]: the contest's files and its two lines of output")
-      ->expected(5, 7);
+                "F0 F1 [F2 ...] GRAPH X W1 [W2 ...]: the contest's files and its two lines of output")
+      ->expected(5, kMostWords);
   g->add_option("--graph", data.graph,
                 "graph: `v e` and edges as the contest's, or a sparse matrix used as it is");
   g->add_option("--features", data.features, "X: .npy, raw .bin beside --weights *.npy, or a sparse matrix");
-  g->add_option("--weights", data.weights, "W1 [W2] as .npy")->expected(1, 2);
+  g->add_option_function<std::string>(
+       "--features-as",
+       [&data](const std::string& word) {
+         require_one_of("--features-as", word, {"auto", "sparse", "dense"});
+         data.features_form = word == "sparse"  ? FeaturesForm::sparse
+                              : word == "dense" ? FeaturesForm::dense
+                                                : FeaturesForm::by_density;
+       },
+       "how X is kept and multiplied: sparse, dense, or auto (default): by its density")
+      ->type_name("FORM");
+  g->add_option("--weights", data.weights, "W1 [W2 ...] as .npy, one per layer")->expected(1, kMostWords);
   CLI::Option* const twin =
       g->add_option("--twin", data.twin, "a generated graph with the shape of a real one: web-Stanford");
-  g->add_option("--widths", data.widths, "of --twin's network: F0-F1 or F0-F1-F2 (default 64-16-8)")
+  g->add_option("--widths", data.widths, "of --twin's network: F0-F1-...-Fk, k layers (default 64-16-8)")
       ->needs(twin);
-  add_size(g, "--layers", data.layers, "1 or 2 (default: as many as there are weights)");
+  CLI::Option* const drawn = g->add_option(
+      "--drawn", o.drawn,
+      "judge N networks that nobody chose, graphs, widths and depths drawn by --seed, in every pipeline");
+  drawn->check(CLI::Range(1, 1'000'000));
+  g->add_option_function<std::string>(
+       "--seed", [&o](const std::string& text) { o.seed = parse_seed(text, "--seed"); },
+       "of --drawn: a number (default 1), or 'fresh', which draws one and prints it")
+      ->needs(drawn);
+  g->add_option("--case", data.drawn_case, "one such network, by its id, as --drawn prints it");
+  add_size(g, "--layers", data.layers,
+           "the first N layers (default: as many as there are weights); the network generated without data "
+           "grows to N");
   g->add_option("--dtype", o.dtype,
                 "f32, f64, or auto (default): f32, but f64 where the contest's files hold f64");
+  g->add_option(
+      "--edge-values", o.edge_values,
+      "auto (default): values of A that follow from the degrees are not read; or stored: always read");
   g->add_option("--pipeline", o.pipeline,
                 "NAME, auto (default), or all: one after the other; a wrong name lists them");
   g->add_flag("--check", o.check, "judge the result against the compensated reference, element by element");
@@ -178,6 +210,7 @@ CLI::App* add_gcn(CLI::App& app, GcnOptions& o) {
           "  infer gcn --data data/gcn/citeseer_nobias\n"
           "  infer gcn --data data/gcn/cora_nobias --dtype f64 --pipeline eigen --check\n"
           "  infer gcn --contest 64 16 graph.txt embedding.bin W_64_16.bin --dtype f64\n"
+          "  infer gcn --drawn 60 --seed fresh --device simt\n"
           "  infer gcn --twin web-Stanford --widths 128-16 --dtype f64 --device gpu --pipeline all -v\n") +
       kEnvironment);
   return g;
@@ -210,12 +243,6 @@ void check_words(CLI::App& app, const std::vector<std::string>& words) {
   }
 }
 
-void require_one_of(const std::string& what, const std::string& word, const std::vector<std::string>& known) {
-  if (std::find(known.begin(), known.end(), word) != known.end()) return;
-  throw Error(fmt::format("{} '{}' is none of {}{}", what, printable(word), fmt::join(known, ", "),
-                          did_you_mean(word, known)));
-}
-
 /// --device simt: runs the program infer_simt beside this one, in which devices are the CPU executor.
 void hand_over_to_executor(const InferOptions& o, char** argv) {
   if (o.device != "simt" || has_executor()) return;
@@ -236,6 +263,7 @@ void check_values(const SdnnOptions& sdnn, const GcnOptions& gcn) {
       throw Error(fmt::format("--ranks must be 1 to {}", kMostRanks));
   }
   static_cast<void>(parse_structure(sdnn.structure));
+  require_one_of("--edge-values", gcn.edge_values, {"auto", "stored"});
   require_one_of("--dtype", gcn.dtype, {"auto", "f32", "f64"});
   if (!arithmetic_self_test())
     throw Error(
@@ -296,7 +324,12 @@ int run(int argc, char** argv, Transport* transport) {
       share_processors(*ranks);
     }
     limit_threads();
-    const int code = watched([&] { return s->parsed() ? infer_sdnn(sdnn, ranks) : infer_gcn(gcn, ranks); });
+    const bool many = gcn.drawn > 0;
+    if (many && ranks != nullptr)
+      throw Error("--drawn is for one process; --case runs one of its networks on ranks");
+    const int code =
+        many ? infer_drawn_gcns(gcn)
+             : watched([&] { return s->parsed() ? infer_sdnn(sdnn, ranks) : infer_gcn(gcn, ranks); });
     session.end();
     return code;
   } catch (const NoDevice& e) {

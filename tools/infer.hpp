@@ -45,9 +45,14 @@ struct SdnnOptions : InferOptions {
 struct GcnOptions : InferOptions {
   GcnRequest data;
   std::string dtype = "auto";
+  std::string edge_values = "auto";
   std::string out;
+  std::int64_t drawn = 0;  // cases that nobody chose; 0: one network, that of `data`
+  std::uint64_t seed = 1;  // of `drawn`
 };
 [[nodiscard]] int infer_gcn(const GcnOptions& options, Ranks* ranks);
+/// Judges `options.drawn` drawn networks, each watched by itself; its findings come after its command.
+[[nodiscard]] int infer_drawn_gcns(const GcnOptions& options);
 [[nodiscard]] std::vector<std::string> inputs_of(const GcnOptions& options);
 
 /// The device asked for is not there: one line `skip: ...`, and kNoDevice.

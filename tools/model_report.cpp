@@ -169,15 +169,18 @@ std::string verdict_of(const SdnnFacts& s) {
 }
 
 /// "784-300-10"; of many layers the first and the last few.
-std::string show_widths(const SdnnFacts& s) {
+std::string show_widths(const std::vector<std::int64_t>& w) {
   constexpr std::size_t kShown = 8;
-  const std::vector<std::int64_t>& w = s.widths;
-  if (std::adjacent_find(w.begin(), w.end(), std::not_equal_to<>()) == w.end())
-    return fmt::format("{}", s.neurons);
   if (w.size() <= kShown) return fmt::format("{}", fmt::join(w, "-"));
   const auto half = static_cast<std::ptrdiff_t>(kShown / 2);
   return fmt::format("{}-...-{}", fmt::join(w.begin(), w.begin() + half, "-"),
                      fmt::join(w.end() - half, w.end(), "-"));
+}
+
+std::string show_neurons(const SdnnFacts& s) {
+  const bool one_size =
+      std::adjacent_find(s.widths.begin(), s.widths.end(), std::not_equal_to<>()) == s.widths.end();
+  return one_size ? fmt::format("{}", s.neurons) : show_widths(s.widths);
 }
 
 void print_sdnn(const ModelReport& r, std::FILE* to) {
@@ -186,7 +189,7 @@ void print_sdnn(const ModelReport& r, std::FILE* to) {
   fmt::print(to, "data: {}{}, {}\n", s.searched.empty() ? "" : s.searched + ": ", s.weights_from,
              s.images_from);
   fmt::print(to, "network: {} neurons, {} layers, {} edges, bias {}, {}; {} inputs with {} non-zeros\n",
-             show_widths(s), s.layers, s.edges,
+             show_neurons(s), s.layers, s.edges,
              s.bias_of_each_neuron ? "of each neuron" : fmt::format("{}", s.bias),
              std::isinf(s.cap) ? "no cap" : fmt::format("cap {}", s.cap), s.inputs, s.input_nonzeros);
   fmt::print(to, "pipeline: {} (class {}: {}, {}{}): {}\n", r.pipeline, static_cast<char>(r.structure),
@@ -263,6 +266,31 @@ std::string show_check(const GcnCheck& check) {
       check.what, v.misses, v.compared, v.row, v.col, v.got, v.want, v.bound, v.worst, check.against);
 }
 
+/// "A (X W), (A X) W"; of many layers the runs of one order.
+std::string show_orders(const std::vector<std::string>& orders) {
+  std::vector<std::string> runs;
+  for (std::size_t l = 0; l < orders.size();) {
+    const auto end = std::find_if(orders.begin() + static_cast<std::ptrdiff_t>(l), orders.end(),
+                                  [&](const std::string& o) { return o != orders[l]; });
+    const auto count = static_cast<std::size_t>(end - orders.begin()) - l;
+    if (count > 2) {
+      runs.push_back(fmt::format("{} in {} layers", orders[l], count));
+    } else {
+      runs.insert(runs.end(), count, orders[l]);
+    }
+    l += count;
+  }
+  return fmt::format("{}", fmt::join(runs, ", "));
+}
+
+/// "CSR, 49216 entries, 1.27 %" or "dense".
+std::string show_features(const GcnFacts& g) {
+  if (!g.features_entries) return "dense";
+  const double places = static_cast<double>(g.vertices) * static_cast<double>(g.features);
+  const double share = places > 0 ? static_cast<double>(*g.features_entries) / places : 0;
+  return fmt::format("CSR, {} entries, {:.3g} %", *g.features_entries, 100 * share);
+}
+
 std::string show_recorded(const GcnAccuracy& a) {
   if (!a.recorded) return "";
   if (a.right == *a.recorded) return ", as recorded with the weights";
@@ -299,9 +327,10 @@ void print_gcn(const ModelReport& r, std::FILE* to) {
     fmt::print(to, "{}\n{:.8f}\n", show_row_sum(g), (seconds + g.normalise_seconds) * 1e3);
   fmt::print(to, "data: {}\n", g.from);
   fmt::print(to, "network: {} vertices, {} entries in A, features {} ({}), {}, {} layer{}\n", g.vertices,
-             g.entries, g.features, g.features_format, g.widths, g.layers, g.layers == 1 ? "" : "s");
-  fmt::print(to, "pipeline: {} ({}, {}{}): {}; order by cost: {}\n", r.pipeline, r.dtype, r.device,
-             show_threads(r), r.about, fmt::join(g.orders, ", "));
+             g.entries, g.features, show_features(g), show_widths(g.widths), g.layers,
+             g.layers == 1 ? "" : "s");
+  fmt::print(to, "pipeline: {} ({}, {}{}): {}; order by cost: {}{}\n", r.pipeline, r.dtype, r.device,
+             show_threads(r), r.about, show_orders(g.orders), g.from_degrees ? "; A from degrees" : "");
   fmt::print(to, "time: load {}, {}{}, {:.3g} Gflop/s\n", show_seconds(r.times.load), show_gcn_times(r),
              show_spread(r.times),
              2 * g.products / (g.device.repeats > 0 ? g.device.resident : seconds) / 1e9);
@@ -339,8 +368,14 @@ void add_gcn(const ModelReport& r, nlohmann::json& json) {
                       {"dtype", r.dtype},
                       {"threads", r.threads},
                       {"orders", g.orders}};
-  json["network"] = {
-      {"vertices", g.vertices}, {"entries", g.entries}, {"widths", g.widths}, {"layers", g.layers}};
+  json["network"] = {{"vertices", g.vertices},
+                     {"entries", g.entries},
+                     {"widths", fmt::format("{}", fmt::join(g.widths, "-"))},
+                     {"layers", g.layers}};
+  json["network"]["a"] = {{"values", g.from_degrees ? "from degrees" : "stored"},
+                          {"bytes_read", g.bytes_of_a}};
+  json["network"]["features"] = {{"width", g.features}, {"format", g.features_entries ? "csr" : "dense"}};
+  if (g.features_entries) json["network"]["features"]["entries"] = *g.features_entries;
   json["seconds"]["normalise"] = g.normalise_seconds;
   if (const GcnDeviceTimes& d = g.device; d.repeats > 0) {
     json["seconds"].update({{"plan", d.plan},

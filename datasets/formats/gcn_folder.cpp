@@ -114,30 +114,36 @@ Csr<T> sparse_of(const NpyArray& array) {
   return without_zeros(array.name, dense);
 }
 
+/// W1, W2, ... as far as they go, each with its bias.
 template <class T>
-GcnInputs<T> read_inputs(const Folder& folder, const char* type, bool& has_b1, bool& has_b2) {
+void read_layers(const Folder& folder, const char* type, GcnInputs<T>& out) {
+  const auto name = [](const char* letter, std::size_t l) { return letter + std::to_string(l); };
+  std::int64_t width = -1;
+  std::optional<NpyArray> w = folder.need("W1", type);
+  for (std::size_t l = 1; w; w = folder.find(name("W", ++l), type)) {
+    want_matrix(*w, width, -1);
+    width = w->shape[1];
+    out.weights.push_back(npy_dense<T>(*w));
+    const auto bias = folder.find(name("b", l), type);
+    if (bias) want_vector(*bias, width);
+    out.biases.push_back(bias ? npy_values<T>(*bias) : std::vector<T>{});
+  }
+  const std::size_t last = out.weights.size();
+  if (folder.find(name("W", last + 2), type)) static_cast<void>(folder.need(name("W", last + 1), type));
+}
+
+template <class T>
+GcnInputs<T> read_inputs(const Folder& folder, const char* type) {
   GcnInputs<T> out;
   out.a = read_csr<T>(folder, "A", -1, -1, type);
-  const NpyArray w1 = folder.need("W1", type), w2 = folder.need("W2", type);
-  want_matrix(w1, -1, -1);
-  want_matrix(w2, w1.shape[1], -1);
-  out.w1 = npy_dense<T>(w1);
-  out.w2 = npy_dense<T>(w2);
+  read_layers(folder, type, out);
+  const std::int64_t features = out.weights.front().rows;
   if (const auto dense = folder.find("X", type)) {
-    want_matrix(*dense, out.a.rows, out.w1.rows);
+    want_matrix(*dense, out.a.rows, features);
     out.x = sparse_of<T>(*dense);
   } else {
-    out.x = read_csr<T>(folder, "X", out.a.rows, out.w1.rows, type);
+    out.x = read_csr<T>(folder, "X", out.a.rows, features, type);
   }
-  const auto bias = [&](const char* name, std::int64_t n, bool& there) {
-    const auto array = folder.find(name, type);
-    there = array.has_value();
-    if (!there) return std::vector<T>(static_cast<std::size_t>(n), T{0});
-    want_vector(*array, n);
-    return npy_values<T>(*array);
-  };
-  out.b1 = bias("b1", out.w1.cols, has_b1);
-  out.b2 = bias("b2", out.w2.cols, has_b2);
   return out;
 }
 
@@ -162,8 +168,8 @@ GcnData read_gcn_folder(const std::string& path) {
   GcnData out;
   out.path = path;
   const Folder folder(path);
-  out.f64 = read_inputs<double>(folder, "_f64", out.has_b1, out.has_b2);
-  out.f32 = read_inputs<float>(folder, "_f32", out.has_b1, out.has_b2);
+  out.f64 = read_inputs<double>(folder, "_f64");
+  out.f32 = read_inputs<float>(folder, "_f32");
   const std::int64_t n = out.vertices();
   if (const auto labels = folder.find("labels")) {
     want_vector(*labels, n);
@@ -192,7 +198,7 @@ GcnData read_gcn_folder(const std::string& path) {
       to = npy_dense<double>(*array);
     }
   };
-  expected("expected_hidden", out.hidden(), out.expected_hidden);
+  expected("expected_hidden", out.f64.weights.front().cols, out.expected_hidden);
   expected("expected_logits", out.classes(), out.expected_logits);
   expected("expected_logsoftmax", out.classes(), out.expected_logsoftmax);
   expected("magnitude_logits", out.classes(), out.magnitude_logits);

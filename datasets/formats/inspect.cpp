@@ -65,9 +65,15 @@ void inspect_gcn(const std::string& path, Inspection& to) {
   describe_rows(data.f64.a.view(), to);
   to.notes.push_back("features X: " + shape(data.f64.x.rows, data.f64.x.cols) + ", nnz " +
                      std::to_string(data.f64.x.nnz()));
-  to.notes.push_back("weights W1: " + shape(data.features(), data.hidden()) +
-                     ", W2: " + shape(data.hidden(), data.classes()));
-  to.notes.push_back(std::string("biases: ") + (data.has_b1 || data.has_b2 ? "yes" : "no"));
+  std::string weights = "weights ";
+  bool biases = false;
+  for (std::size_t l = 0; l < data.f64.weights.size(); ++l) {
+    const Dense<double>& w = data.f64.weights[l];
+    weights += (l == 0 ? "W" : ", W") + std::to_string(l + 1) + ": " + shape(w.rows, w.cols);
+    biases = biases || !data.f64.biases[l].empty();
+  }
+  to.notes.push_back(weights);
+  to.notes.push_back(std::string("biases: ") + (biases ? "yes" : "no"));
   to.notes.push_back("labels: " + std::to_string(data.labels.size()) +
                      ", test vertices: " + std::to_string(data.idx_test.size()));
   to.notes.push_back(std::string("expected logits: ") + (data.expected_logits.data.empty() ? "no" : "yes"));

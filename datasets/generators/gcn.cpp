@@ -23,11 +23,14 @@ Dense<T> uniform_dense(std::int64_t rows, std::int64_t cols, double limit, std::
 }
 
 void check_widths(const GcnShape& shape) {
-  if (shape.features < 1 || shape.hidden < 1 || shape.classes < 1 || shape.features > 1'000'000 ||
-      shape.hidden > 65536 || shape.classes > 65536) {
-    throw input_error("gcn", 0, "features, hidden units and classes must be 1..65536 (features 1..1000000)",
-                      std::to_string(shape.features) + ", " + std::to_string(shape.hidden) + ", " +
-                          std::to_string(shape.classes));
+  if (shape.widths.size() < 2)
+    throw input_error("gcn", 0, "widths are those of the features and of each layer",
+                      std::to_string(shape.widths.size()));
+  for (std::size_t l = 0; l < shape.widths.size(); ++l) {
+    const std::int64_t width = shape.widths[l];
+    if (width < 1 || width > (l == 0 ? 1'000'000 : 65536))
+      throw input_error("gcn", 0, "features, hidden units and classes must be 1..65536 (features 1..1000000)",
+                        std::to_string(width));
   }
 }
 
@@ -36,12 +39,12 @@ void draw_weights(GcnSet<T>& set, const GcnShape& shape) {
   const auto glorot = [](std::int64_t in, std::int64_t out) {
     return std::sqrt(6.0 / static_cast<double>(in + out));
   };
-  set.w1 = uniform_dense<T>(shape.features, shape.hidden, glorot(shape.features, shape.hidden), shape.seed,
-                            0x7731);
-  set.w2 =
-      uniform_dense<T>(shape.hidden, shape.classes, glorot(shape.hidden, shape.classes), shape.seed, 0x7732);
-  set.b1 = uniform_dense<T>(1, shape.hidden, 0.1, shape.seed, 0x6231).data;
-  set.b2 = uniform_dense<T>(1, shape.classes, 0.1, shape.seed, 0x6232).data;
+  for (std::size_t l = 0; l + 1 < shape.widths.size(); ++l) {
+    const std::int64_t in = shape.widths[l], out = shape.widths[l + 1];
+    const std::uint64_t layer = l < 2 ? l : std::uint64_t{l} << 20;  // far from the streams of X
+    set.weights.push_back(uniform_dense<T>(in, out, glorot(in, out), shape.seed, 0x7731 + layer));
+    set.biases.push_back(uniform_dense<T>(1, out, 0.1, shape.seed, 0x6231 + layer).data);
+  }
 }
 
 struct Entry {
@@ -135,6 +138,16 @@ Csr<T> normalised_adjacency(const Csr<T>& a) {
   return out;
 }
 
+std::vector<std::int64_t> gcn_widths(std::int64_t features, std::int64_t hidden, std::int64_t classes,
+                                     std::int64_t layers) {
+  if (layers < 1 || layers > 65536)
+    throw input_error("gcn", 0, "layers must be 1..65536", std::to_string(layers));
+  std::vector<std::int64_t> widths{features};
+  widths.insert(widths.end(), static_cast<std::size_t>(layers - 1), hidden);
+  widths.push_back(classes);
+  return widths;
+}
+
 template <class T>
 GcnSet<T> generated_gcn(const GcnShape& shape) {
   check_widths(shape);
@@ -149,18 +162,19 @@ GcnSet<T> generated_gcn(const GcnShape& shape) {
   const Csr<double> a = normalised_adjacency(rmat<double>(graph));
   set.a = {a.rows, a.cols, a.row_ptr, a.col, std::vector<T>(a.val.begin(), a.val.end())};
   const std::int64_t v = a.rows;
-  set.x = {v, shape.features, std::vector<T>(static_cast<std::size_t>(v * shape.features), T{0})};
+  const std::int64_t features = shape.widths.front();
+  set.x = {v, features, std::vector<T>(static_cast<std::size_t>(v * features), T{0})};
 #pragma omp parallel for schedule(static)
   for (std::int64_t i = 0; i < v; ++i) {
-    T* row = set.x.data.data() + i * shape.features;
+    T* row = set.x.data.data() + i * features;
     std::int64_t words = 0;
     const auto set_word = [&](std::int64_t f) {
-      if (f == i % shape.features) return true;  // no row is empty
+      if (f == i % features) return true;  // no row is empty
       return random_below(shape.seed, 0x78000000 + static_cast<std::uint64_t>(i),
                           static_cast<std::uint64_t>(f), 8) == 0;
     };
-    for (std::int64_t f = 0; f < shape.features; ++f) words += set_word(f) ? 1 : 0;
-    for (std::int64_t f = 0; f < shape.features; ++f) {
+    for (std::int64_t f = 0; f < features; ++f) words += set_word(f) ? 1 : 0;
+    for (std::int64_t f = 0; f < features; ++f) {
       if (set_word(f)) row[f] = static_cast<T>(1.0 / static_cast<double>(words));
     }
   }
@@ -174,7 +188,7 @@ GcnSet<T> generated_gcn(const Csr<double>& graph, const GcnShape& shape) {
   GcnSet<T> set;
   const Csr<double> a = normalised_adjacency(graph);
   set.a = {a.rows, a.cols, a.row_ptr, a.col, std::vector<T>(a.val.begin(), a.val.end())};
-  set.x = uniform_dense<T>(a.rows, shape.features, 1, shape.seed, 0x7878);
+  set.x = uniform_dense<T>(a.rows, shape.widths.front(), 1, shape.seed, 0x7878);
   draw_weights(set, shape);
   return set;
 }

@@ -16,20 +16,23 @@ namespace plumb {
 template <class T>
 [[nodiscard]] Csr<T> normalised_adjacency(const Csr<T>& a);
 
-/// The operands of a two-layer GCN: generated, with the shapes of real data.
+/// The operands of a GCN: generated, with the shapes of real data.
 template <class T>
 struct GcnSet {
-  Csr<T> a;               // (vertices, vertices), normalised
-  Dense<T> x;             // (vertices, features): one in eight is set, rows sum to 1, as bags of words do
-  Dense<T> w1, w2;        // (features, hidden), (hidden, classes): uniform, Glorot's limits
-  std::vector<T> b1, b2;  // (hidden), (classes): uniform in +-0.1
+  Csr<T> a;    // (vertices, vertices), normalised
+  Dense<T> x;  // (vertices, features): one in eight is set, rows sum to 1, as bags of words do
+  std::vector<Dense<T>> weights;       // from each width to the next: uniform, Glorot's limits
+  std::vector<std::vector<T>> biases;  // one per weights, its columns: uniform in +-0.1
 };
 struct GcnShape {
   std::int64_t scale = 12;  // 2^scale vertices of a symmetric R-MAT graph
   std::int64_t edge_factor = 8;
-  std::int64_t features = 128, hidden = 16, classes = 8;
+  std::vector<std::int64_t> widths{128, 16, 8};  // features, hidden layers, classes
   std::uint64_t seed = 1;
 };
+/// features-hidden-...-hidden-classes, for `layers` layers. Throws Error for less than one layer.
+[[nodiscard]] std::vector<std::int64_t> gcn_widths(std::int64_t features, std::int64_t hidden,
+                                                   std::int64_t classes, std::int64_t layers);
 template <class T>
 [[nodiscard]] GcnSet<T> generated_gcn(const GcnShape& shape);
 /// The same on a given graph, A + I normalised, and with X uniform in [-1, 1), as embeddings are; of `shape`

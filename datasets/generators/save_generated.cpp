@@ -82,18 +82,19 @@ void save_network(const std::string& path, const RadixNet& net) {
 
 void save_gcn(const std::string& path, const GcnSet<double>& set) {
   OutputFolder folder(path);
-  const auto file = [&folder](const char* name) { return folder.path() + "/" + name; };
-  const auto vector = [&file](const char* name, const auto& values) {
+  const auto file = [&folder](const std::string& name) { return folder.path() + "/" + name; };
+  const auto vector = [&file](const std::string& name, const auto& values) {
     write_npy(file(name), {static_cast<std::int64_t>(values.size())}, values);
   };
   vector("A_indptr.npy", set.a.row_ptr);
   vector("A_indices.npy", set.a.col);
   vector("A_values_f64.npy", set.a.val);
   write_npy(file("X.npy"), set.x);
-  write_npy(file("W1.npy"), set.w1);
-  write_npy(file("W2.npy"), set.w2);
-  vector("b1.npy", set.b1);
-  vector("b2.npy", set.b2);
+  for (std::size_t l = 0; l < set.weights.size(); ++l) {
+    const std::string number = std::to_string(l + 1) + ".npy";
+    write_npy(file("W" + number), set.weights[l]);
+    vector("b" + number, set.biases[l]);
+  }
   folder.commit();
 }
 

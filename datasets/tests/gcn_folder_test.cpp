@@ -30,21 +30,20 @@ std::string error(const Scratch& dir) {
 
 }  // namespace
 
-TEST_CASE("a folder with the required files alone is read, and its biases are zeros") {
+TEST_CASE("a folder with the required files alone is read, and it has no biases") {
   const Scratch dir;
   write_required(dir);
   CHECK(is_gcn_folder(dir.file("")));
   const GcnData g = read_gcn_folder(dir.file(""));
   CHECK(g.vertices() == 2);
   CHECK(g.features() == 3);
-  CHECK(g.hidden() == 2);
+  CHECK(g.f64.weights.size() == 2);
   CHECK(g.classes() == 2);
   CHECK(g.f64.a.val[0] == 0.1);
   CHECK(g.f32.a.val[0] == 0.1F);  // rounded from the fp64 file
   CHECK(g.f64.x.val[0] == 0.25);  // exact from the fp32 file
   CHECK(g.f32.x.col == Ints{2, 0});
-  CHECK(g.f64.b1 == std::vector<double>{0, 0});
-  CHECK_FALSE(g.has_b1);
+  CHECK(g.f64.biases == std::vector<std::vector<double>>{{}, {}});
   CHECK(g.labels.empty());
   CHECK(g.expected_logits.data.empty());
 }
@@ -61,9 +60,8 @@ TEST_CASE("optional files are read where they are present, each type of values i
   const GcnData g = read_gcn_folder(dir.file(""));
   CHECK(g.f32.a.val[2] == 2.0F);
   CHECK(g.f64.a.val[2] == 1.0);
-  CHECK(g.has_b1);
-  CHECK(g.f64.b1 == std::vector<double>{0.1, -1});
-  CHECK(g.f32.b1[0] == 0.1F);
+  CHECK(g.f64.biases == std::vector<std::vector<double>>{{0.1, -1}, {}});
+  CHECK(g.f32.biases[0][0] == 0.1F);
   CHECK(g.labels == Ints{1, -1});
   CHECK(g.idx_test == Ints{1});
   CHECK(g.expected_logits.data[3] == 4);
@@ -81,6 +79,24 @@ TEST_CASE("dense features become sparse without their zeros") {
   const GcnData g = read_gcn_folder(dir.file(""));
   CHECK(g.f64.x.row_ptr == Ints{0, 1, 2});
   CHECK(g.f64.x.col == Ints{2, 0});
+}
+
+TEST_CASE("a folder has as many layers as it has weights without a gap") {
+  const Scratch dir;
+  write_required(dir);
+  write_npy<float>(dir.file("W3.npy"), {2, 3}, {1, 2, 3, 4, 5, 6});
+  write_npy<float>(dir.file("b3_f32.npy"), {3}, {1, 2, 3});
+  write_npy<double>(dir.file("expected_logits_f64.npy"), {2, 3}, {1, 2, 3, 4, 5, 6});
+  const GcnData g = read_gcn_folder(dir.file(""));
+  CHECK(g.f64.weights.size() == 3);
+  CHECK(g.classes() == 3);
+  CHECK(g.f32.weights[2].data == std::vector<float>{1, 2, 3, 4, 5, 6});
+  CHECK(g.f64.biases == std::vector<std::vector<double>>{{}, {}, {1, 2, 3}});
+  std::filesystem::remove(dir.file("W2.npy"));
+  CHECK(error(dir) == ": file is missing in the GCN folder: W2.npy");
+  std::filesystem::remove(dir.file("W3.npy"));
+  std::filesystem::remove(dir.file("expected_logits_f64.npy"));
+  CHECK(read_gcn_folder(dir.file("")).f64.weights.size() == 1);
 }
 
 TEST_CASE("each inconsistency names its file") {

@@ -280,15 +280,18 @@ TEST_CASE("an adjacency that cannot be normalised is refused") {
 TEST_CASE("a generated GCN has matching shapes, and features whose rows sum to 1") {
   plumb::GcnShape shape;
   shape.scale = 6;
-  shape.features = 20;
+  shape.widths = {20, 16, 12, 8};
   const plumb::GcnSet<double> set = plumb::generated_gcn<double>(shape);
   CHECK(defect(set.a) == "");
   CHECK(set.a.rows == 64);
   CHECK(is_symmetric(set.a));
   CHECK(set.x.rows == 64);
-  CHECK(set.w1.rows == 20);
-  CHECK(set.w2.rows == set.w1.cols);
-  CHECK(set.b2.size() == static_cast<std::size_t>(set.w2.cols));
+  REQUIRE(set.weights.size() == 3);
+  CHECK(set.weights[0].rows == 20);
+  CHECK(set.weights[2].rows == 12);
+  CHECK(set.weights[2].cols == 8);
+  CHECK(set.biases[1].size() == 12);
+  CHECK(set.weights[1].data[0] != set.weights[2].data[0]);
   for (std::int64_t i = 0; i < 64; ++i) {
     double sum = 0;
     for (std::int64_t f = 0; f < 20; ++f) sum += set.x.data[static_cast<std::size_t>(i * 20 + f)];
@@ -296,7 +299,7 @@ TEST_CASE("a generated GCN has matching shapes, and features whose rows sum to 1
   }
   // fp32 holds the same numbers, rounded.
   const plumb::GcnSet<float> f32 = plumb::generated_gcn<float>(shape);
-  CHECK(f32.w1.data[5] == static_cast<float>(set.w1.data[5]));
+  CHECK(f32.weights[0].data[5] == static_cast<float>(set.weights[0].data[5]));
   CHECK(f32.a.val[7] == static_cast<float>(set.a.val[7]));
 }
 
@@ -304,15 +307,15 @@ TEST_CASE("a network on a given graph takes the graph with loops, and embeddings
   plumb::HubGraph graph;
   graph.vertices = 50, graph.edges = 100;
   plumb::GcnShape shape;
-  shape.features = 6, shape.hidden = 4, shape.classes = 3;
+  shape.widths = {6, 4, 3};
   const plumb::GcnSet<float> set = plumb::generated_gcn<float>(plumb::hub_graph<double>(graph), shape);
   CHECK(set.a.nnz() == 250);
   CHECK(set.x.rows == 50);
   CHECK(set.x.cols == 6);
   CHECK(*std::min_element(set.x.data.begin(), set.x.data.end()) < -0.5F);
   CHECK(*std::max_element(set.x.data.begin(), set.x.data.end()) > 0.5F);
-  CHECK(set.w2.rows == 4);
-  CHECK(set.b1.size() == 4);
+  CHECK(set.weights[1].rows == 4);
+  CHECK(set.biases[0].size() == 4);
 }
 
 TEST_CASE("a tridiagonal band has 2 3 3 2 entries in its rows") {

@@ -134,7 +134,7 @@ TEST_CASE("a generated GCN is written and read back unchanged") {
   plumb::save_gcn(folder.file("gcn"), set);
   const plumb::GcnData data = plumb::read_gcn_folder(folder.file("gcn"));
   CHECK(data.f64.a.val == set.a.val);
-  CHECK(data.f64.w2.data == set.w2.data);
-  CHECK(data.f64.b1 == set.b1);
+  CHECK(data.f64.weights[1].data == set.weights[1].data);
+  CHECK(data.f64.biases == set.biases);
   CHECK(data.features() == 128);
 }

@@ -12,6 +12,7 @@
 #include "gpu/tests/faults/gcn.hpp"
 #include "reference/core/random.hpp"
 #include "reference/models/gcn.hpp"
+#include "reference/tests/random_gcn.hpp"
 
 namespace {
 
@@ -20,6 +21,7 @@ using plumb::Dtype;
 using plumb::Gcn;
 using plumb::GcnOrder;
 using plumb::gcn::Fault;
+using plumb::test::misses_of;
 
 constexpr GcnOrder kOrders[] = {GcnOrder::transform_first, GcnOrder::aggregate_first};
 
@@ -93,13 +95,6 @@ std::string findings_of(std::uint64_t seed, Work&& work) {
   return all;
 }
 
-template <class T>
-std::int64_t misses(const plumb::GcnRun<T>& run, const plumb::GcnReference& want) {
-  return plumb::judge_matrix(run.hidden, want.hidden, want.hidden_bound).misses +
-         plumb::judge_matrix(run.logits, want.logits, want.logits_bound).misses +
-         plumb::judge_matrix(run.log_softmax, want.log_softmax, want.log_softmax_bound).misses;
-}
-
 /// Every pipeline, order and type within the bounds, and nothing to find.
 void judge(const Gcn<double>& net) {
   plumb::validate(net);
@@ -111,8 +106,8 @@ void judge(const Gcn<double>& net) {
       CAPTURE(pipeline->name);
       CAPTURE(plumb::to_string(order));
       const std::string found = findings_of(static_cast<std::uint64_t>(net.features()), [&] {
-        CHECK(misses(pipeline->run_f32(net32, order), want32) == 0);
-        CHECK(misses(pipeline->run_f64(net, order), want64) == 0);
+        CHECK(misses_of(pipeline->run_f32(net32, order), want32) == 0);
+        CHECK(misses_of(pipeline->run_f64(net, order), want64) == 0);
       });
       CHECK_MESSAGE(found.empty(), found);
     }
@@ -128,10 +123,11 @@ TEST_CASE(
   CHECK(names == std::vector<std::string>{"gpu_fused", "gpu_unfused"});
 }
 
-TEST_CASE("one and two layers of any width, isolated vertices, a hub, biases or none, X dense or CSR") {
-  const std::vector<std::vector<std::int64_t>> shapes = {{16, 16, 7}, {1, 3, 41}, {3, 41, 1}, {41, 7, 16},
-                                                         {7, 1},      {5, 16},    {33, 41},   {2, 7}};
-  // with one hidden layer and with none, each of the four ways there are
+TEST_CASE("one to five layers of any width, isolated vertices, a hub, biases or none, X dense or CSR") {
+  const std::vector<std::vector<std::int64_t>> shapes = {
+      {16, 16, 7}, {1, 3, 41}, {3, 41, 1}, {41, 7, 16},           {7, 1},
+      {5, 16},     {33, 41},   {2, 7},     {9, 33, 7, 8, 100, 3}, {100, 8, 33, 16, 2}};
+  // each number of layers in each of the four ways there are
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     CAPTURE(i);
     judge(network(47, shapes[i], i % 2 == 0, i % 4 < 2));
@@ -166,7 +162,7 @@ TEST_CASE("a network by hand gives exact logits") {
     CAPTURE(pipeline->name);
     const std::string found = findings_of(1, [&] {
       const auto run = pipeline->run_f32(net, GcnOrder::by_cost);
-      CHECK(run.hidden.data == std::vector<float>{2, 1, 2, 3, 2, 0});
+      CHECK(run.hidden.at(0).data == std::vector<float>{2, 1, 2, 3, 2, 0});
       CHECK(run.logits.data == std::vector<float>{4, 8, 4, 12, 4, 2});
       CHECK(run.device.repeats > 0);
       CHECK(run.steps.size() >= 3);
@@ -192,8 +188,9 @@ TEST_CASE("the judge sees edge values ignored, a missing ReLU, one that loses Na
   const auto missed = [&](Fault fault, const Gcn<float>& of) {
     const auto want = plumb::reference_gcn(plumb::convert<double>(of), Dtype::f32);
     std::int64_t count = 0;
-    findings_of(
-        1, [&] { count = misses(plumb::gcn::run_with_fault(fault, of, GcnOrder::transform_first), want); });
+    findings_of(1, [&] {
+      count = misses_of(plumb::gcn::run_with_fault(fault, of, GcnOrder::transform_first), want);
+    });
     return count;
   };
   CHECK(missed(Fault::none, net) == 0);
@@ -222,8 +219,8 @@ TEST_CASE("the judge sees an A^ that is multiplied by the roots of the degrees i
   const auto want = plumb::reference_gcn(plumb::convert<double>(net), Dtype::f32);
   for (const auto* pipeline : device_pipelines()) {
     findings_of(1, [&] {
-      CHECK(misses(pipeline->run_f32(net, GcnOrder::by_cost), want) == 0);
-      CHECK(misses(pipeline->run_f32(wrong, GcnOrder::by_cost), want) > 0);
+      CHECK(misses_of(pipeline->run_f32(net, GcnOrder::by_cost), want) == 0);
+      CHECK(misses_of(pipeline->run_f32(wrong, GcnOrder::by_cost), want) > 0);
     });
   }
 }

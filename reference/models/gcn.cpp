@@ -8,6 +8,7 @@
 
 #include "reference/core/csr.hpp"
 #include "reference/core/error.hpp"
+#include "reference/core/fp.hpp"
 
 namespace plumb {
 
@@ -38,10 +39,11 @@ void validate(const Gcn<T>& net) {
   } else {
     validate_dense_of(net.x_dense, "X");
   }
+  if (!net.scales.empty() && static_cast<std::int64_t>(net.scales.size()) != net.a.rows)
+    throw Error(fmt::format("gcn: {} scales, A has {} rows", net.scales.size(), net.a.rows));
   const std::int64_t x_rows = net.sparse_features ? net.x_sparse.rows : net.x_dense.rows;
   if (x_rows != net.a.rows) throw Error(fmt::format("gcn: X has {} rows, A {}", x_rows, net.a.rows));
-  if (net.weights.empty() || net.weights.size() > 2)
-    throw Error(fmt::format("gcn: {} layers, 1 or 2 are known", net.weights.size()));
+  if (net.weights.empty()) throw Error("gcn: no weights, at least those of one layer are needed");
   if (net.biases.size() != net.weights.size())
     throw Error("gcn: one bias, if only an empty one, belongs to each weight matrix");
   std::int64_t width = net.features();
@@ -56,6 +58,23 @@ void validate(const Gcn<T>& net) {
     }
     width = w.cols;
   }
+}
+
+std::vector<double> degree_scales(const Csr<double>& a) {
+  constexpr double kMost = 8 * kUnit<double>;
+  std::vector<double> scales;
+  scales.reserve(static_cast<std::size_t>(a.rows));
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    const std::int32_t degree = a.row_ptr[i + 1] - a.row_ptr[i];
+    scales.push_back(degree > 0 ? 1 / std::sqrt(static_cast<double>(degree)) : 0);
+  }
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    for (std::int32_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k) {
+      const double of_degrees = scales[i] * scales[a.col[k]];
+      if (!(std::fabs(a.val[k] - of_degrees) <= kMost * of_degrees)) return {};
+    }
+  }
+  return scales;
 }
 
 template <class T>
@@ -180,6 +199,7 @@ Gcn<To> convert(const Gcn<From>& net) {
   out.x_sparse = {net.x_sparse.rows, net.x_sparse.cols, net.x_sparse.row_ptr, net.x_sparse.col,
                   rounded(net.x_sparse.val)};
   out.x_dense = {net.x_dense.rows, net.x_dense.cols, rounded(net.x_dense.data)};
+  out.scales = rounded(net.scales);
   for (const Dense<From>& w : net.weights) out.weights.push_back({w.rows, w.cols, rounded(w.data)});
   for (const std::vector<From>& b : net.biases) out.biases.push_back(rounded(b));
   return out;

@@ -1,5 +1,5 @@
-// GCN: the forward pass of a graph convolutional network of one or two layers, and the reference that judges
-// its logits. Stands apart from ops/ because it is a composition: the bound travels through both layers, and
+// GCN: the forward pass of a graph convolutional network of any number of layers, and the reference that judges
+// its logits. Stands apart from ops/ because it is a composition: the bound travels through all layers, and
 // accuracy decides nothing.
 #pragma once
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace plumb {
 
-/// Two layers: Z = A ReLU(A X W1 + b1) W2 + b2, answer LogSoftmax(Z) by rows. One layer: Z = A X W1 + b1.
+/// H0 = X, Hl = ReLU(A Hl-1 Wl + bl) for l from 1, without the ReLU in the last layer: Z. Answer LogSoftmax(Z) by rows.
 ///
-/// Shapes    A (n, n), normalised by the caller; X (n, F0), dense or CSR; W1 (F0, F1), W2 (F1, F2); b1 (F1),
-///           b2 (F2) or empty.
+/// Shapes    A (n, n), normalised by the caller; X (n, F0), dense or CSR; Wl (Fl-1, Fl); bl (Fl) or empty.
 /// Layout    CSR as in spmm: columns may be unsorted and may repeat. Dense is row-major.
 /// Order     A (X W) and (A X) W give the same Z within rounding; by_cost takes the one with fewer
 ///           multiplications.
 /// Values    NaN passes ReLU; a row of Z of which one is NaN or +Inf answers NaN, a row of -Inf too.
-/// Bound     |A| (|X| |W1|) + |b1| carried through both layers, (n + 2) u of it per sum of n terms,
-///           which may be equal and drift (reference_gcn).
+/// Bound     |A| (|X| |W1|) + |b1| carried through all layers, (n + 2) u of it per sum of n terms,
+///           which may be equal and drift (reference_gcn). It grows with every layer; that of one layer on a
+///           given input (reference_layer) does not.
 /// Cost      2 flop per product of the cheaper order (gcn_products).
 /// Errors    validate() refuses shapes that do not fit and malformed CSR.
 /// Source    T. N. Kipf and M. Welling, Semi-supervised classification with graph convolutional networks,
@@ -32,7 +32,8 @@ struct Gcn {
   bool sparse_features = false;        // which of the two holds X
   Csr<T> x_sparse;                     // (n, F0)
   Dense<T> x_dense;                    // (n, F0)
-  std::vector<Dense<T>> weights;       // 1 or 2
+  std::vector<T> scales;               // (n), or empty: by them A needs no values (degree_scales)
+  std::vector<Dense<T>> weights;       // at least one
   std::vector<std::vector<T>> biases;  // one per weights, each empty or as long as its columns
 
   [[nodiscard]] std::int64_t vertices() const { return a.rows; }
@@ -42,6 +43,11 @@ struct Gcn {
 
 template <class T>
 void validate(const Gcn<T>& net);
+
+/// The A^ of a graph without weights is D^-1/2 P D^-1/2 with a pattern P and the lengths D of its rows. This is the diagonal of D^-1/2
+/// where every value of `a` is within 8 u (fp64) of the product of its row's and its column's, and empty where one is not. A pipeline may
+/// scale rows by it in place of reading a.val.
+[[nodiscard]] std::vector<double> degree_scales(const Csr<double>& a);
 
 enum class GcnOrder : std::uint8_t { by_cost, transform_first, aggregate_first };
 
@@ -68,10 +74,11 @@ struct GcnDeviceTimes {
 };
 template <class T>
 struct GcnRun {
-  Dense<T> hidden;       // (n, F1) after ReLU; (0, 0) of a one-layer network
-  Dense<T> logits;       // (n, classes): Z
-  Dense<T> log_softmax;  // (n, classes)
+  std::vector<Dense<T>> hidden;  // (n, Fl) after ReLU: of every layer but the last
+  Dense<T> logits;               // (n, classes): Z
+  Dense<T> log_softmax;          // (n, classes)
   std::vector<GcnStep> steps;
+  bool from_degrees = false;  // a.val was not read
   double seconds = 0;  // host to host: all steps, memory taken inside; on a device, transfers but no plan
   GcnDeviceTimes device;
 };
@@ -112,10 +119,10 @@ extern const GcnPipeline kGcnEigen;     // gcn_libraries.cpp
 
 /// Values in at least fp64, and how far an honest computation of type `candidate` may be from each.
 struct GcnReference {
-  Dense<double> hidden, hidden_bound;            // (n, F1) or (0, 0)
-  Dense<double> logits, logits_bound;            // (n, classes)
-  Dense<double> log_softmax, log_softmax_bound;  // (n, classes)
-  Dense<double> magnitude;                       // (n, classes): the same sums over absolute values
+  std::vector<Dense<double>> hidden, hidden_bound;  // (n, Fl), of every layer but the last
+  Dense<double> logits, logits_bound;               // (n, classes)
+  Dense<double> log_softmax, log_softmax_bound;     // (n, classes)
+  Dense<double> magnitude;                          // (n, classes): the same sums over absolute values
 };
 /// Relative error by which the candidate's inputs may differ from the reference's: u where they were rounded,
 /// else 0.
@@ -124,6 +131,16 @@ struct GcnInputError {
 };
 [[nodiscard]] GcnReference reference_gcn(const Gcn<double>& net, Dtype candidate,
                                          const GcnInputError& inputs = {});
+
+/// Values of one layer, and the bound of each.
+struct GcnLayerReference {
+  Dense<double> value, bound;
+};
+/// Layer l (from 1) alone on `input` (n, Fl), which the candidate had to the last bit: the result of its layer before. The bound is
+/// of this layer's roundings, however deep the layer is.
+[[nodiscard]] GcnLayerReference reference_layer(const Gcn<double>& net, std::size_t l,
+                                                const Dense<double>& input, Dtype candidate,
+                                                const GcnInputError& inputs = {});
 
 /// One matrix against its expectation. NaN and infinities are compared by class.
 struct GcnVerdict {

@@ -5,6 +5,8 @@
 //           logits.
 // Traffic   X once; per edge one row of X W1 (or of X) and one of H W2 (or of H); H, logits and the answer
 //           written once.
+//           Where the values of A follow from its degrees, and every layer is A (X W): 4 bytes per entry of A and
+//           layer less (fp64: 8), as the rows of X W and of A (X W) are scaled while they are in the cache.
 // Limits    widths of 8 to 64 fit a few vectors; rows are dealt out dynamically, as degrees follow a power
 //           law.
 // Fails at  a vertex that holds most edges: its row is one thread's work.
@@ -19,30 +21,25 @@ namespace plumb {
 
 namespace {
 
+using gcn::gather;
 using gcn::make_dense;
 
-/// sum[0..width) = sum over row i of A of val * S[col].
+/// sum[0..width) = sum over row i of the pattern of A of S[col].
 template <class T>
-void gather(const Csr<T>& a, std::int64_t i, const Dense<T>& s, T* sum) {
+void gather_pattern(const Csr<T>& a, std::int64_t i, const Dense<T>& s, T* sum) {
   const std::int64_t width = s.cols;
   std::fill_n(sum, width, T(0));
   for (std::int32_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k) {
-    const T value = a.val[k];
     const T* const row = s.data.data() + a.col[k] * width;
 #pragma omp simd
-    for (std::int64_t j = 0; j < width; ++j) sum[j] += value * row[j];
+    for (std::int64_t j = 0; j < width; ++j) sum[j] += row[j];
   }
 }
 
-/// The same of a sparse S.
 template <class T>
-void gather(const Csr<T>& a, std::int64_t i, const Csr<T>& s, T* sum) {
-  std::fill_n(sum, s.cols, T(0));
-  for (std::int32_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k) {
-    const T value = a.val[k];
-    for (std::int32_t e = s.row_ptr[a.col[k]]; e < s.row_ptr[a.col[k] + 1]; ++e)
-      sum[s.col[e]] += value * s.val[e];
-  }
+void scale_row(T scale, std::int64_t width, T* row) {
+#pragma omp simd
+  for (std::int64_t j = 0; j < width; ++j) row[j] *= scale;
 }
 
 /// y[0..w.cols) = x[0..w.rows) W.
@@ -57,64 +54,50 @@ void times(const T* x, const Dense<T>& w, T* y) {
   }
 }
 
-/// S = X W, the rows of X dense or sparse; then place for `more` rows.
+/// S = X W, the rows of X dense or sparse, and scaled where the pattern alone is multiplied; then place for `more` rows.
 template <class T>
-Dense<T> transform(const Gcn<T>& net, std::int64_t more) {
+Dense<T> transform(const Gcn<T>& net, bool from_degrees, std::int64_t more) {
   const Dense<T>& w = net.weights[0];
   Dense<T> s = make_dense<T>(net.vertices() + more, w.cols);
 #pragma omp parallel for schedule(dynamic, 64)
   for (std::int64_t i = 0; i < net.vertices(); ++i) {
     T* const row = s.data.data() + i * w.cols;
-    if (!net.sparse_features) {
+    if (net.sparse_features) {
+      gather(net.x_sparse, i, w, row);
+    } else {
       times(net.x_dense.data.data() + i * w.rows, w, row);
-      continue;
     }
-    for (std::int32_t e = net.x_sparse.row_ptr[i]; e < net.x_sparse.row_ptr[i + 1]; ++e) {
-      const T value = net.x_sparse.val[e];
-      const T* const from = w.data.data() + net.x_sparse.col[e] * w.cols;
-#pragma omp simd
-      for (std::int64_t j = 0; j < w.cols; ++j) row[j] += value * from[j];
-    }
+    if (from_degrees) scale_row(net.scales[static_cast<std::size_t>(i)], w.cols, row);
   }
   return s;
 }
 
-/// The operands and results of the passes; one layer or two.
+/// The operands and results of the passes: X W1 where the first layer is A (X W), then a pass for each layer.
 template <class T>
 class FusedPasses {
  public:
   FusedPasses(const Gcn<T>& net, const GcnOrders& orders, GcnBoundary<T>* boundary)
       : net_(net),
+        orders_(orders),
         boundary_(boundary),
         more_(boundary == nullptr ? 0 : boundary->rows()),
-        two_(net.weights.size() == 2),
-        first_(orders.front()),
-        second_(orders.back()),
-        w1_(net.weights[0]),
-        w_last_(net.weights.back()) {}
+        from_degrees_(!net.scales.empty() && std::all_of(orders.begin(), orders.end(), [](GcnOrder o) {
+          return o == GcnOrder::transform_first;
+        })) {}
 
   GcnRun<T> run() {
+    run_.from_degrees = from_degrees_;
     gcn::StepClock clock(run_.steps);
-    if (transforms_first()) {
-      s1_ = transform(net_, more_);
+    if (transforms(0)) {
+      s_ = transform(net_, from_degrees_, more_);
       clock.step("X W1");
     }
-    const std::int64_t n = net_.vertices();
-    run_.logits = make_dense<T>(n, w_last_.cols);
-    run_.log_softmax = make_dense<T>(n, w_last_.cols);
-    if (two_) {
-      run_.hidden = make_dense<T>(n + more_, w1_.cols);
-      if (transforms_second()) s2_ = make_dense<T>(n + more_, w_last_.cols);
+    run_.hidden.resize(layers() - 1);
+    for (std::size_t l = 0; l < layers(); ++l) {
+      pass(l);
+      clock.step(name_of(l));
     }
-    first_pass();
-    std::string name = transforms_first() ? "A S1" : "(A X) W1";
-    name += !two_ ? ", LogSoftmax" : transforms_second() ? ", ReLU, H W2" : ", ReLU";
-    clock.step(std::move(name));
-    if (two_) {
-      second_pass();
-      clock.step(transforms_second() ? "A S2, LogSoftmax" : "(A H) W2, LogSoftmax");
-    }
-    if (two_) drop_rows_beyond(n, run_.hidden);
+    for (Dense<T>& h : run_.hidden) drop_rows_beyond(net_.vertices(), h);
     run_.seconds = clock.total();
     return std::move(run_);
   }
@@ -124,28 +107,65 @@ class FusedPasses {
     m.rows = rows;
     m.data.resize(static_cast<std::size_t>(rows * m.cols));
   }
-  [[nodiscard]] bool transforms_first() const { return first_ == GcnOrder::transform_first; }
-  [[nodiscard]] bool transforms_second() const { return second_ == GcnOrder::transform_first; }
-  [[nodiscard]] T* logits(std::int64_t i) { return run_.logits.data.data() + i * w_last_.cols; }
+  [[nodiscard]] std::size_t layers() const { return net_.weights.size(); }
+  [[nodiscard]] bool last(std::size_t l) const { return l + 1 == layers(); }
+  [[nodiscard]] bool transforms(std::size_t l) const { return orders_[l] == GcnOrder::transform_first; }
+  /// The pass of layer l also computes H W of the next.
+  [[nodiscard]] bool transforms_on(std::size_t l) const { return !last(l) && transforms(l + 1); }
 
-  /// Row i of layer 1, with all that can be done while it is in the cache. `gathered` (features) is scratch.
-  void first_row(std::int64_t i, T* gathered) {
-    T* const z = two_ ? run_.hidden.data.data() + i * w1_.cols : logits(i);
-    if (transforms_first()) {
-      gather(net_.a, i, s1_, z);
-    } else {
-      if (net_.sparse_features) {
-        gather(net_.a, i, net_.x_sparse, gathered);
-      } else {
-        gather(net_.a, i, net_.x_dense, gathered);
-      }
-      times(gathered, w1_, z);
+  [[nodiscard]] T scale(std::int64_t i) const { return net_.scales[static_cast<std::size_t>(i)]; }
+
+  [[nodiscard]] std::string name_of(std::size_t l) const {
+    const std::string number = std::to_string(l + 1), input = l == 0 ? "X" : "H";
+    std::string name = transforms(l) ? "A S" + number : "(A " + input + ") W" + number;
+    if (last(l)) return name + ", LogSoftmax";
+    name += ", ReLU";
+    return transforms_on(l) ? name + ", H W" + std::to_string(l + 2) : name;
+  }
+
+  /// Layer l, with all that can be done while a row is in the cache.
+  void pass(std::size_t l) {
+    const std::int64_t n = net_.vertices();
+    const Dense<T>& w = net_.weights[l];
+    Dense<T>& z = last(l) ? run_.logits : run_.hidden[l];
+    z = make_dense<T>(last(l) ? n : n + more_, w.cols);
+    if (last(l)) run_.log_softmax = make_dense<T>(n, w.cols);
+    Dense<T> next;
+    if (transforms_on(l)) next = make_dense<T>(n + more_, net_.weights[l + 1].cols);
+    Dense<T>* const operand = transforms(l) ? &s_ : l > 0 ? &run_.hidden[l - 1] : nullptr;
+    each_row(operand, w.rows, [&](std::int64_t i, T* gathered) {
+      T* const row = z.data.data() + i * w.cols;
+      sum_row(l, i, gathered, row);
+      if (last(l)) return finish(i);
+      activate(net_.biases[l], w.cols, row);
+      if (!transforms_on(l)) return;
+      T* const of_next = next.data.data() + i * next.cols;
+      times(row, net_.weights[l + 1], of_next);
+      if (from_degrees_) scale_row(scale(i), next.cols, of_next);
+    });
+    s_ = std::move(next);
+  }
+
+  /// Row i of A (H W) or (A H) W; `gathered` (rows of W) is scratch.
+  [[gnu::always_inline]] void sum_row(std::size_t l, std::int64_t i, T* gathered, T* row) const {
+    if (from_degrees_) {
+      gather_pattern(net_.a, i, s_, row);
+      return scale_row(scale(i), s_.cols, row);
     }
-    if (!two_) return finish(i);
-    const std::vector<T>& bias = net_.biases[0];
-    for (std::int64_t j = 0; j < w1_.cols; ++j)
-      z[j] = gcn::relu(bias.empty() ? z[j] : z[j] + bias[static_cast<std::size_t>(j)]);
-    if (transforms_second()) times(z, w_last_, s2_.data.data() + i * w_last_.cols);
+    if (transforms(l)) return gather(net_.a, i, s_, row);
+    if (l > 0) {
+      gather(net_.a, i, run_.hidden[l - 1], gathered);
+    } else if (net_.sparse_features) {
+      gather(net_.a, i, net_.x_sparse, gathered);
+    } else {
+      gather(net_.a, i, net_.x_dense, gathered);
+    }
+    times(gathered, net_.weights[l], row);
+  }
+
+  static void activate(const std::vector<T>& bias, std::int64_t width, T* row) {
+    for (std::int64_t j = 0; j < width; ++j)
+      row[j] = gcn::relu(bias.empty() ? row[j] : row[j] + bias[static_cast<std::size_t>(j)]);
   }
 
   /// Calls row(i, gathered) for every row of A, in any order and on all threads; `gathered` is scratch of `width` values.
@@ -172,46 +192,30 @@ class FusedPasses {
     some(boundary_->outer().data(), 0, static_cast<std::int64_t>(boundary_->outer().size()));
   }
 
-  void first_pass() {
-    each_row(transforms_first() ? &s1_ : nullptr, net_.features(),
-             [&](std::int64_t i, T* gathered) { first_row(i, gathered); });
-  }
-
-  void second_pass() {
-    each_row(transforms_second() ? &s2_ : &run_.hidden, w1_.cols, [&](std::int64_t i, T* gathered) {
-      if (transforms_second()) {
-        gather(net_.a, i, s2_, logits(i));
-      } else {
-        gather(net_.a, i, run_.hidden, gathered);
-        times(gathered, w_last_, logits(i));
-      }
-      finish(i);
-    });
-  }
-
   /// Bias and LogSoftmax of a row of logits.
   void finish(std::int64_t i) {
-    T* const z = logits(i);
+    const std::int64_t width = run_.logits.cols;
+    T* const z = run_.logits.data.data() + i * width;
     const std::vector<T>& bias = net_.biases.back();
     if (!bias.empty()) {
-      for (std::int64_t j = 0; j < w_last_.cols; ++j) z[j] += bias[static_cast<std::size_t>(j)];
+      for (std::int64_t j = 0; j < width; ++j) z[j] += bias[static_cast<std::size_t>(j)];
     }
-    gcn::log_softmax_row(z, run_.log_softmax.data.data() + i * w_last_.cols, w_last_.cols);
+    gcn::log_softmax_row(z, run_.log_softmax.data.data() + i * width, width);
   }
 
   const Gcn<T>& net_;
+  const GcnOrders& orders_;
   GcnBoundary<T>* const boundary_;  // null: all rows are here
   const std::int64_t more_;         // rows of others
-  const bool two_;
-  const GcnOrder first_, second_;
-  const Dense<T>&w1_, &w_last_;
-  Dense<T> s1_, s2_;  // X W1; H W2
+  const bool from_degrees_;         // A by its pattern and net.scales
+  Dense<T> s_;                      // X W or H W of the layer at hand
   GcnRun<T> run_;
 };
 
 template <class T>
 GcnRun<T> run_fused(const Gcn<T>& net, GcnOrder order) {
-  return FusedPasses<T>(net, orders_of(net, order), nullptr).run();
+  const GcnOrders orders = orders_of(net, order);
+  return FusedPasses<T>(net, orders, nullptr).run();
 }
 
 }  // namespace
@@ -236,7 +240,7 @@ template GcnRun<double> run_fused_part(const Gcn<double>&, const GcnOrders&, Gcn
 
 const GcnPipeline kGcnFused = {"fused",
                                Space::host,
-                               "three fused passes over rows, OpenMP",
+                               "one fused pass over rows for each layer, OpenMP",
                                []() -> const char* { return nullptr; },
                                run_fused<float>,
                                run_fused<double>};

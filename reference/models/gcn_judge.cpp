@@ -21,8 +21,13 @@ constexpr double kRoundedOperand = 1.01 * kUnit<float>;
 /// + |exact - want| <= 2 bounds. Beside the roundings of an fp32 candidate, 2^29 times larger, they are nothing.
 constexpr double kBothRounded = 2;
 
+/// A value of A by scales instead of by itself: 4 roundings in the one, 4 in the other (two roots, a product, a division; two scales of two
+/// each), and a product more. In fp32 the scales are rounded once more.
+double error_of_scales(bool f32) { return 1.01 * (9 * kUnit<double> + (f32 ? 3 * kUnit<float> : 0)); }
+
 constexpr const char* kFolder = "the folder's expectation";
 constexpr const char* kReference = "the compensated reference";
+constexpr const char* kOwnInput = "the compensated reference on the run's own layer before";
 
 bool fit_f32(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double v) {
@@ -70,7 +75,8 @@ GcnInputError rounding_of_inputs(const Gcn<double>& net, bool f32, bool stored) 
   bool weights_fit = true;
   for (const Dense<double>& w : net.weights) weights_fit = weights_fit && fit_f32(w.data);
   for (const std::vector<double>& b : net.biases) weights_fit = weights_fit && fit_f32(b);
-  return {error(fit_f32(net.a.val)),
+  const double by_scales = net.scales.empty() ? 0 : error_of_scales(f32);
+  return {error(fit_f32(net.a.val)) + by_scales,
           error(fit_f32(net.sparse_features ? net.x_sparse.val : net.x_dense.data)), error(weights_fit)};
 }
 
@@ -83,7 +89,7 @@ const GcnReference& GcnJudge::reference(bool stored, const std::function<void(co
   std::optional<GcnReference>& kept = stored ? stored_ : own_;
   if (!kept) {
     if (progress) progress("reference ...");
-    kept = reference_gcn(net_, f32_ ? Dtype::f32 : Dtype::f64, rounding_of_inputs(net_, f32_, stored));
+    kept = reference_gcn(net_, dtype(), rounding_of_inputs(net_, f32_, stored));
   }
   return *kept;
 }
@@ -97,7 +103,8 @@ void GcnJudge::compare_expected(const GcnRun<T>& run, const GcnReference& bounds
     if (!same_shape(got, want)) return;
     judgement.checks.push_back({key, what, kFolder, judge_matrix(got, want, scaled(bound, both))});
   };
-  if (check) compare("expected_hidden", "hidden", run.hidden, expectation_.hidden, bounds.hidden_bound);
+  if (check && !run.hidden.empty())
+    compare("expected_hidden", "hidden", run.hidden[0], expectation_.hidden, bounds.hidden_bound[0]);
   compare("expected_logits", "logits", run.logits, expectation_.logits, bounds.logits_bound);
   compare("expected_log_softmax", "log-softmax", run.log_softmax, expectation_.log_softmax,
           bounds.log_softmax_bound);
@@ -106,14 +113,32 @@ void GcnJudge::compare_expected(const GcnRun<T>& run, const GcnReference& bounds
 template <class T>
 void GcnJudge::compare_reference(const GcnRun<T>& run, const GcnReference& reference, bool check,
                                  GcnJudgement& judgement) {
-  const auto compare = [&](const char* key, const char* what, const Dense<T>& got, const Dense<double>& want,
-                           const Dense<double>& bound) {
+  const auto compare = [&](const std::string& key, const std::string& what, const Dense<T>& got,
+                           const Dense<double>& want, const Dense<double>& bound) {
     judgement.checks.push_back({key, what, kReference, judge_matrix(got, want, bound)});
   };
-  if (check && run.hidden.rows > 0)
-    compare("hidden", "hidden", run.hidden, reference.hidden, reference.hidden_bound);
+  const std::size_t hidden = check ? reference.hidden.size() : 0;
+  for (std::size_t l = 0; l < hidden; ++l) {
+    const std::string number = hidden == 1 ? "" : std::to_string(l + 1);
+    compare(number.empty() ? "hidden" : "hidden_" + number, number.empty() ? "hidden" : "hidden " + number,
+            run.hidden.at(l), reference.hidden[l], reference.hidden_bound[l]);
+  }
   compare("logits", "logits", run.logits, reference.logits, reference.logits_bound);
   compare("log_softmax", "log-softmax", run.log_softmax, reference.log_softmax, reference.log_softmax_bound);
+}
+
+template <class T>
+void GcnJudge::compare_layers(const GcnRun<T>& run, GcnJudgement& judgement) const {
+  const GcnInputError inputs = rounding_of_inputs(net_, f32_, false);
+  for (std::size_t l = 1; l < net_.weights.size(); ++l) {
+    const Dense<T>& before = run.hidden.at(l - 1);
+    const Dense<double> input{before.rows, before.cols, {before.data.begin(), before.data.end()}};
+    const GcnLayerReference want = reference_layer(net_, l, input, dtype(), inputs);
+    const Dense<T>& got = l < run.hidden.size() ? run.hidden[l] : run.logits;
+    const std::string number = std::to_string(l + 1);
+    judgement.checks.push_back(
+        {"layer_" + number, "layer " + number, kOwnInput, judge_matrix(got, want.value, want.bound)});
+  }
 }
 
 template <class T>
@@ -143,6 +168,8 @@ GcnJudgement GcnJudge::judge(const GcnRun<T>& run, bool check,
   if (check || (!expected && products < kReferenceProducts))
     compare_reference(run, reference(false, progress), check, judgement);
   if (check) {
+    if (progress) progress("layers ...");
+    compare_layers(run, judgement);
     const GcnReference& bounds = reference(false, progress);
     for (const GcnOrder order : {GcnOrder::transform_first, GcnOrder::aggregate_first}) {
       const GcnRun<T> other = run_with(order);

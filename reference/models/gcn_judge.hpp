@@ -13,7 +13,7 @@ namespace plumb {
 
 /// What is known about the answer; parts of another shape than the answer are left out, as are empty ones.
 struct GcnExpectation {
-  Dense<double> hidden, logits, log_softmax;
+  Dense<double> hidden, logits, log_softmax;  // hidden: of the first layer
   std::vector<std::int32_t> labels, idx_test;
   std::optional<std::int64_t>
       test_correct;  // recorded with the weights: how many of idx_test are classified correctly
@@ -21,7 +21,8 @@ struct GcnExpectation {
 
 /// What rounding may have done to the inputs. `stored` false: this program rounded those that do not fit fp32, for an
 /// fp32 candidate, and the expectation is of the inputs as they are. `stored` true: the program that stored the data may also have
-/// rounded those that fit, and the expectation was made before that.
+/// rounded those that fit, and the expectation was made before that. Where the network has scales, a candidate may have used these in
+/// place of A's values.
 [[nodiscard]] GcnInputError rounding_of_inputs(const Gcn<double>& net, bool f32, bool stored);
 
 /// One comparison of a whole matrix.
@@ -57,7 +58,8 @@ class GcnJudge {
   GcnJudge(const Gcn<double>& net, bool f32, const GcnExpectation& expectation)
       : net_(net), f32_(f32), expectation_(expectation) {}
 
-  /// With `check` also the hidden layer, the compensated reference, and both orders of products by `run_with`. Without,
+  /// With `check` also the hidden layers, the compensated reference, each layer from the second on alone on what the run had
+  /// before it, and both orders of products by `run_with`. Without,
   /// the reference is computed only where nothing is expected and it takes seconds. `progress` may be empty.
   template <class T>
   [[nodiscard]] GcnJudgement judge(const GcnRun<T>& run, bool check,
@@ -74,7 +76,11 @@ class GcnJudge {
   static void compare_reference(const GcnRun<T>& run, const GcnReference& reference, bool check,
                                 GcnJudgement& judgement);
   template <class T>
+  void compare_layers(const GcnRun<T>& run, GcnJudgement& judgement) const;
+  template <class T>
   [[nodiscard]] std::optional<GcnAccuracy> accuracy(const GcnRun<T>& run) const;
+
+  [[nodiscard]] Dtype dtype() const { return f32_ ? Dtype::f32 : Dtype::f64; }
 
   const Gcn<double>& net_;
   bool f32_;

@@ -31,7 +31,7 @@ void library_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* 
               static_cast<blasint>(n));
 }
 
-/// X W by OpenBLAS, in blocks of rows, so that a sparse X is never dense as a whole.
+/// Dense products by OpenBLAS, in blocks of rows.
 struct BlasProducts {
   static constexpr std::int64_t kBlock = 512;
 
@@ -46,45 +46,42 @@ struct BlasProducts {
     }
     return y;
   }
+  /// OpenBLAS has no sparse product.
   template <class T>
   static Dense<T> sparse(const Csr<T>& x, const Dense<T>& w) {
     Dense<T> y = make_dense<T>(x.rows, w.cols);
+#pragma omp parallel for schedule(dynamic, 64)
+    for (std::int64_t i = 0; i < x.rows; ++i) {
+      T* const row = y.data.data() + i * w.cols;
+      for (std::int32_t k = x.row_ptr[i]; k < x.row_ptr[i + 1]; ++k) {
+        const T value = x.val[k];
+        const T* const from = w.data.data() + x.col[k] * w.cols;
+#pragma omp simd
+        for (std::int64_t j = 0; j < w.cols; ++j) row[j] += value * from[j];
+      }
+    }
+    return y;
+  }
+  /// (A X) W in blocks of rows: A X is as large as a dense X.
+  template <class T>
+  static Dense<T> chain(const Csr<T>& a, const Csr<T>& x, const Dense<T>& w) {
+    Dense<T> y = make_dense<T>(a.rows, w.cols);
     if (w.rows == 0 || w.cols == 0) return y;
 #pragma omp parallel num_threads(openblas_callers())
     {
       std::vector<T> block(static_cast<std::size_t>(kBlock * w.rows));
-#pragma omp for schedule(static)
-      for (std::int64_t first = 0; first < x.rows; first += kBlock) {
-        const std::int64_t m = std::min(kBlock, x.rows - first);
-        std::fill(block.begin(), block.end(), T(0));
-        for (std::int64_t i = 0; i < m; ++i) {
-          for (std::int32_t k = x.row_ptr[first + i]; k < x.row_ptr[first + i + 1]; ++k)
-            block[i * w.rows + x.col[k]] += x.val[k];
-        }
+#pragma omp for schedule(dynamic, 1)
+      for (std::int64_t first = 0; first < a.rows; first += kBlock) {
+        const std::int64_t m = std::min(kBlock, a.rows - first);
+        for (std::int64_t i = 0; i < m; ++i) gcn::gather(a, first + i, x, block.data() + i * w.rows);
         library_gemm(m, w.cols, w.rows, block.data(), w.data.data(), y.data.data() + first * w.cols);
       }
     }
     return y;
   }
-  /// A Y: OpenBLAS has no sparse product.
-  template <class T>
-  static Dense<T> aggregate(const Csr<T>& a, const Dense<T>& y) {
-    Dense<T> z = make_dense<T>(a.rows, y.cols);
-#pragma omp parallel for schedule(dynamic, 64)
-    for (std::int64_t i = 0; i < a.rows; ++i) {
-      T* const row = z.data.data() + i * y.cols;
-      for (std::int32_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k) {
-        const T value = a.val[k];
-        const T* const from = y.data.data() + a.col[k] * y.cols;
-#pragma omp simd
-        for (std::int64_t j = 0; j < y.cols; ++j) row[j] += value * from[j];
-      }
-    }
-    return z;
-  }
 };
 
-/// All three products by Eigen.
+/// Every product by Eigen.
 struct EigenProducts {
   template <class T>
   using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -104,24 +101,24 @@ struct EigenProducts {
   static Dense<T> sparse(const Csr<T>& x, const Dense<T>& w) {
     Dense<T> y = make_dense<T>(x.rows, w.cols);
     Eigen::Map<Matrix<T>>(y.data.data(), y.rows, y.cols).noalias() =
-        SparseMap<T>(x.rows, x.cols, x.nnz(), x.row_ptr.data(), x.col.data(), x.val.data()) *
-        ConstMap<T>(w.data.data(), w.rows, w.cols);
+        map_of(x) * ConstMap<T>(w.data.data(), w.rows, w.cols);
     return y;
   }
   template <class T>
-  static Dense<T> aggregate(const Csr<T>& a, const Dense<T>& y) {
-    return sparse(a, y);
+  static Dense<T> chain(const Csr<T>& a, const Csr<T>& x, const Dense<T>& w) {
+    const Eigen::SparseMatrix<T, Eigen::RowMajor, std::int32_t> ax = map_of(a) * map_of(x);
+    Dense<T> y = make_dense<T>(a.rows, w.cols);
+    Eigen::Map<Matrix<T>>(y.data.data(), y.rows, y.cols).noalias() =
+        ax * ConstMap<T>(w.data.data(), w.rows, w.cols);
+    return y;
+  }
+
+ private:
+  template <class T>
+  static SparseMap<T> map_of(const Csr<T>& m) {
+    return {m.rows, m.cols, m.nnz(), m.row_ptr.data(), m.col.data(), m.val.data()};
   }
 };
-
-template <class T>
-Dense<T> dense_of(const Csr<T>& x) {
-  Dense<T> d = make_dense<T>(x.rows, x.cols);
-  for (std::int64_t i = 0; i < x.rows; ++i) {
-    for (std::int32_t k = x.row_ptr[i]; k < x.row_ptr[i + 1]; ++k) d.data[i * x.cols + x.col[k]] += x.val[k];
-  }
-  return d;
-}
 
 template <class Products, class T>
 GcnRun<T> run_products(const Gcn<T>& net, GcnOrder order) {
@@ -139,12 +136,10 @@ GcnRun<T> run_products(const Gcn<T>& net, GcnOrder order) {
     if (chosen == GcnOrder::transform_first) {
       z = sparse ? Products::sparse(net.x_sparse, w) : Products::dense(x, w);
       clock.step(input + " W" + number);
-      z = Products::aggregate(net.a, z);
+      z = Products::sparse(net.a, z);
       clock.step("A S" + number);
     } else {
-      z = sparse ? Products::aggregate(net.a, dense_of(net.x_sparse)) : Products::aggregate(net.a, x);
-      clock.step("A " + input);
-      z = Products::dense(z, w);
+      z = sparse ? Products::chain(net.a, net.x_sparse, w) : Products::dense(Products::sparse(net.a, x), w);
       clock.step("(A " + input + ") W" + number);
     }
     const bool last = l + 1 == net.weights.size();
@@ -158,7 +153,7 @@ GcnRun<T> run_products(const Gcn<T>& net, GcnOrder order) {
     }
     clock.step(last ? "bias" : "bias, ReLU");
     h = std::move(z);
-    if (!last) run.hidden = h;
+    if (!last) run.hidden.push_back(h);
   }
   run.logits = std::move(h);
   run.log_softmax = make_dense<T>(run.logits.rows, run.logits.cols);
@@ -175,12 +170,13 @@ const char* everywhere() { return nullptr; }
 
 }  // namespace
 
-const GcnPipeline kGcnOpenBlas = {"openblas",
-                                  Space::host,
-                                  "X W by OpenBLAS, A by plain OpenMP, one call per product",
-                                  everywhere,
-                                  run_products<BlasProducts, float>,
-                                  run_products<BlasProducts, double>};
+const GcnPipeline kGcnOpenBlas = {
+    "openblas",
+    Space::host,
+    "dense products by OpenBLAS, sparse ones by plain OpenMP, one call per product",
+    everywhere,
+    run_products<BlasProducts, float>,
+    run_products<BlasProducts, double>};
 const GcnPipeline kGcnEigen = {"eigen",
                                Space::host,
                                "every product by Eigen",

@@ -57,6 +57,7 @@ void send_part(Ranks& ranks, int to, const GcnPart<T>& part) {
   const Dense<T>& x = part.net.x_dense;
   ranks.send(to, kWhat, part.net.a);
   ranks.send(to, kWhat, part.others);
+  ranks.send(to, kWhat, part.net.scales);
   ranks.send(to, kWhat, std::vector<std::int64_t>{part.net.sparse_features ? 1 : 0, x.rows, x.cols});
   ranks.send(to, kWhat, part.net.x_sparse);
   ranks.send(to, kWhat, x.data);
@@ -68,6 +69,7 @@ GcnPart<T> receive_part(Ranks& ranks) {
   GcnPart<T> part;
   part.net.a = ranks.receive_csr<T>(0, kWhat);
   part.others = ranks.receive<std::int32_t>(0, kWhat);
+  part.net.scales = ranks.receive<T>(0, kWhat);
   const auto x = ranks.receive<std::int64_t>(0, kWhat);
   part.net.sparse_features = x.at(0) != 0;
   part.net.x_sparse = ranks.receive_csr<T>(0, kWhat);
@@ -208,6 +210,7 @@ void count_part(const GcnPart<T>& part, int to, TrafficModel& model) {
   const Gcn<T>& net = part.net;
   model.send_csr(0, to, net.a.rows, net.a.nnz(), sizeof(T));
   model.send_vector(0, to, static_cast<std::int64_t>(4 * part.others.size()));
+  model.send_vector(0, to, static_cast<std::int64_t>(sizeof(T) * net.scales.size()));
   model.send_vector(0, to, 3 * sizeof(std::int64_t));
   model.send_csr(0, to, net.x_sparse.rows, net.x_sparse.nnz(), sizeof(T));
   model.send_vector(0, to, bytes_of(net.x_dense));
@@ -216,9 +219,11 @@ void count_part(const GcnPart<T>& part, int to, TrafficModel& model) {
 /// As run_part() gathers it.
 template <class T>
 void count_answer(const Gcn<T>& net, std::int64_t rows, int from, TrafficModel& model) {
-  const std::int64_t hidden = net.weights.size() == 2 ? net.weights[0].cols : 0;
-  for (const std::int64_t width : {net.classes(), net.classes(), hidden})
+  const auto gathered = [&](std::int64_t width) {
     model.send_vector(from, 0, rows * width * static_cast<std::int64_t>(sizeof(T)));
+  };
+  gathered(net.classes());
+  for (const Dense<T>& w : net.weights) gathered(w.cols);
 }
 
 }  // namespace
@@ -238,6 +243,7 @@ GcnPart<T> part_of(const Gcn<T>& net, const Cuts& cuts, int r) {
                   (std::lower_bound(part.others.begin(), part.others.end(), j) - part.others.begin());
     j = static_cast<std::int32_t>(at);
   }
+  if (!net.scales.empty()) part.net.scales.assign(net.scales.begin() + first, net.scales.begin() + last);
   part.net.sparse_features = net.sparse_features;
   if (net.sparse_features) {
     part.net.x_sparse = rows_of(net.x_sparse, first, last, part.others);
@@ -307,7 +313,7 @@ GcnRun<T> GcnOnRanks<T>::run_part(const GcnOrders& orders) {
   run.seconds = gcn::now() - start;
   run.steps.push_back({"LogSoftmax of all ranks", gcn::now() - computed});
   gather_rows(ranks_, "logits", run.logits);
-  gather_rows(ranks_, "hidden", run.hidden);
+  for (Dense<T>& h : run.hidden) gather_rows(ranks_, "hidden", h);
   return run;
 }
 

@@ -152,31 +152,49 @@ void add_log_softmax(Dtype candidate, GcnReference& reference) {
   }
 }
 
+/// X without error but that of the inputs, where it is dense.
+Carried exactly(const Dense<double>& x, double input_error) {
+  Carried carried(x.rows, x.cols);
+  carried.value = x;
+  for (std::size_t at = 0; at < x.data.size(); ++at) {
+    carried.magnitude.data[at] = std::fabs(x.data[at]);
+    carried.bound.data[at] = input_error * carried.magnitude.data[at];
+  }
+  return carried;
+}
+
+/// Bounds of some hundred layers leave the range of fp64, and Inf times a weight of 0 would be NaN. What is as large as this
+/// excuses every finite value of a candidate.
+void keep_finite(Dense<double>& m) {
+  constexpr double kLargest = 1e200;
+  for (double& v : m.data) {
+    if (v > kLargest) v = kLargest;
+  }
+}
+
+/// Layer l (from 0) on x, which is not looked at where X is sparse.
+Carried layer_on(const Gcn<double>& net, std::size_t l, const Carried& x, Dtype candidate,
+                 const GcnInputError& inputs) {
+  const Carried y = l == 0 && net.sparse_features
+                        ? transform_sparse(net.x_sparse, net.weights[l], candidate, inputs)
+                        : transform_dense(x, net.weights[l], candidate, inputs);
+  Carried z = aggregate(net.a, y, net.biases[l], candidate, inputs);
+  if (l + 1 < net.weights.size()) apply_relu(z);
+  return z;
+}
+
 }  // namespace
 
 GcnReference reference_gcn(const Gcn<double>& net, Dtype candidate, const GcnInputError& inputs) {
   validate(net);
   GcnReference reference;
-  Carried x(0, 0);
-  if (!net.sparse_features) {
-    x.value = net.x_dense;
-    x.bound = make_dense<double>(x.value.rows, x.value.cols);
-    x.magnitude = x.value;
-    for (std::size_t at = 0; at < x.value.data.size(); ++at) {
-      x.magnitude.data[at] = std::fabs(x.value.data[at]);
-      x.bound.data[at] = inputs.x * x.magnitude.data[at];
-    }
-  }
+  Carried x = net.sparse_features ? Carried(0, 0) : exactly(net.x_dense, inputs.x);
   for (std::size_t l = 0; l < net.weights.size(); ++l) {
-    const Carried y = l == 0 && net.sparse_features
-                          ? transform_sparse(net.x_sparse, net.weights[l], candidate, inputs)
-                          : transform_dense(x, net.weights[l], candidate, inputs);
-    x = aggregate(net.a, y, net.biases[l], candidate, inputs);
-    if (l + 1 < net.weights.size()) {
-      apply_relu(x);
-      reference.hidden = x.value;
-      reference.hidden_bound = x.bound;
-    }
+    x = layer_on(net, l, x, candidate, inputs);
+    keep_finite(x.bound), keep_finite(x.magnitude);
+    if (l + 1 == net.weights.size()) break;
+    reference.hidden.push_back(x.value);
+    reference.hidden_bound.push_back(x.bound);
   }
   reference.logits = std::move(x.value);
   reference.logits_bound = std::move(x.bound);
@@ -184,6 +202,12 @@ GcnReference reference_gcn(const Gcn<double>& net, Dtype candidate, const GcnInp
 
   add_log_softmax(candidate, reference);
   return reference;
+}
+
+GcnLayerReference reference_layer(const Gcn<double>& net, std::size_t l, const Dense<double>& input,
+                                  Dtype candidate, const GcnInputError& inputs) {
+  Carried z = layer_on(net, l, exactly(input, 0), candidate, inputs);
+  return {std::move(z.value), std::move(z.bound)};
 }
 
 }  // namespace plumb

@@ -486,8 +486,8 @@ TEST_CASE("infer gcn --twin takes widths, runs all pipelines in turn, and refuse
   CHECK_FALSE(o.has("outside"));
 }
 
-// infer's arguments for one layer on a graph of five vertices, written into `scratch`.
-std::string small_gcn(const Scratch& scratch) {
+// infer's arguments for `layers` layers on a graph of five vertices, written into `scratch`.
+std::string small_gcn(const Scratch& scratch, int layers = 1) {
   const std::string graph = scratch.write("g.txt", "5 6\n0 1\n1 2\n2 3\n0 4\n3 0\n4 1\n");
   const std::string features = scratch.write("x.mtx",
                                              "%%MatrixMarket matrix coordinate real general\n5 3 4\n"
@@ -497,7 +497,129 @@ std::string small_gcn(const Scratch& scratch) {
                                             "1\n0\n.5\n-1\n.25\n2\n1\n1\n0\n.5\n.5\n.5\n");
   const Outcome o = shell("'" PLUMB_DATASET "' convert " + weights + " " + scratch.file("w.npy"));
   REQUIRE_MESSAGE(o.exit_code == 0, o.text);
-  return "gcn --graph " + graph + " --features " + features + " --weights " + scratch.file("w.npy");
+  std::string files = scratch.file("w.npy");
+  for (int l = 2; l <= layers; ++l) {
+    const std::string name = "w" + std::to_string(l);
+    scratch.write(name + ".mtx",
+                  "%%MatrixMarket matrix array real general\n4 4\n"
+                  "1\n-1\n.5\n0\n.25\n2\n-1\n1\n0\n.5\n.5\n.5\n1\n0\n-2\n1\n");
+    REQUIRE(shell("'" PLUMB_DATASET "' convert " + scratch.file(name + ".mtx") + " " +
+                  scratch.file(name + ".npy"))
+                .exit_code == 0);
+    files += " " + scratch.file(name + ".npy");
+  }
+  return "gcn --graph " + graph + " --features " + features + " --weights " + files;
+}
+
+TEST_CASE("infer gcn takes any number of weights, --layers the first of them, and judges each layer") {
+  const Scratch scratch;
+  const std::string command =
+      small_gcn(scratch, 5) + " --pipeline all --check --json " + scratch.file("o.json");
+  const Outcome o = bare(command);
+  CAPTURE(o.text);
+  CHECK(o.exit_code == 0);
+  CHECK(o.has("3-4-4-4-4-4, 5 layers"));
+  for (const char* check : {"hidden 1: ", "hidden 4: ", "layer 2: ", "layer 5: ", "logits: "})
+    CHECK(o.has(check));
+  CHECK_FALSE(o.has("outside"));
+  const auto json = nlohmann::json::parse(plumb::test::slurp(scratch.file("o.json")));
+  REQUIRE(json.size() == 3);
+  CHECK(json[0]["network"]["layers"] == 5);
+  CHECK(json[0]["network"]["widths"] == "3-4-4-4-4-4");
+  CHECK(json[0]["checks"]["layer_5"]["misses"] == 0);
+  CHECK(json[0]["checks"]["hidden_4"]["compared"] == 20);
+  CHECK(bare(command + " --layers 3").has("3-4-4-4, 3 layers"));
+  const Outcome more = bare(command + " --layers 6");
+  CHECK(more.exit_code == 2);
+  CHECK(more.has("--layers 6: there are weights for 5"));
+}
+
+TEST_CASE("values of A that follow from the degrees are not read, unless they are asked for") {
+  const Scratch scratch;
+  const std::string command = "gcn --check --json " + scratch.file("o.json");
+  const auto bytes = [&] {
+    return nlohmann::json::parse(plumb::test::slurp(scratch.file("o.json")))["network"]["a"]["bytes_read"];
+  };
+  const Outcome o = bare(command);
+  CAPTURE(o.text);
+  CHECK(o.exit_code == 0);
+  CHECK(o.has("; A from degrees"));
+  CHECK(bytes() == 2 * 4 * (57424 + 4096));  // two layers: a column per entry, a scale per vertex
+  const Outcome stored = bare(command + " --edge-values stored");
+  CHECK(stored.exit_code == 0);
+  CHECK_FALSE(stored.has("A from degrees"));
+  CHECK(bytes() == 2 * 8 * 57424);
+  CHECK_FALSE(bare(command + " --pipeline eigen").has("A from degrees"));
+  const Outcome weighted = bare(
+      "gcn --case 'gcn.f64(vertices=50,graph=rmat,density=0.1,values=signed,x=csr,x_density=1,"
+      "widths=3-2,biases=all,fill=real,seed=1)'");
+  CHECK(weighted.exit_code == 0);
+  CHECK_FALSE(weighted.has("A from degrees"));
+}
+
+TEST_CASE("X is multiplied in the form that its density suggests, or the one asked for, and judged alike") {
+  const Scratch scratch;
+  const std::string command = small_gcn(scratch, 2) + " --pipeline all --check";  // 4 of 15 places of X
+  for (const auto& [option, format] : {std::pair{"", "features 3 (CSR, 4 entries, 26.7 %)"},
+                                       {" --features-as sparse", "features 3 (CSR, 4 entries, 26.7 %)"},
+                                       {" --features-as dense", "features 3 (dense)"}}) {
+    const Outcome o = bare(command + option);
+    CAPTURE(o.text);
+    CHECK(o.exit_code == 0);
+    CHECK(o.has(format));
+    CHECK(o.has("logits by (A X) W: max err/bound"));
+    CHECK_FALSE(o.has("outside"));
+  }
+  const Outcome drawn = bare("gcn --layers 1");  // one place in eight, and dense as it is made
+  CHECK(drawn.has("features 128 (CSR, "));
+  CHECK(bare("gcn --layers 1 --features-as dense").has("features 128 (dense)"));
+  const Outcome wrong = bare("gcn --features-as sprase");
+  CHECK(wrong.exit_code == 2);
+  CHECK(wrong.has("--features-as 'sprase' is none of auto, sparse, dense; did you mean 'sparse'?"));
+}
+
+TEST_CASE(
+    "infer gcn --drawn judges networks that nobody chose, and prints for each the command that repeats it") {
+  const Scratch scratch;
+  const std::string report = scratch.file("drawn.json");
+  const Outcome o = bare("gcn --drawn 30 --seed 5 --json " + report);
+  CAPTURE(o.text);
+  CHECK(o.exit_code == 0);
+  CHECK(o.line(0) == "seed: 5");
+  CHECK(o.line(-1) == "drawn: 30 networks, 0 failed; 90 runs, 0 beyond a bound or ended by an error");
+  const auto json = nlohmann::json::parse(plumb::test::slurp(report));
+  REQUIRE(json.size() == 90);
+  const std::string command = o.line(1), head = "tools/plumb infer ";
+  REQUIRE(command.find(head + "gcn --case 'gcn.f32(vertices=") == 0);
+  const Outcome again = bare(command.substr(head.size()));
+  CHECK(again.exit_code == 0);
+  CHECK(again.has("pipeline: fused (f32, cpu"));
+  CHECK(again.has(json[0]["data"].get<std::string>()));
+  CHECK(json[0]["checks"]["logits"]["misses"] == 0);
+
+  const Outcome fresh = bare("gcn --drawn 1 --seed fresh"), other = bare("gcn --drawn 1 --seed fresh");
+  CHECK(fresh.exit_code == 0);
+  CHECK(fresh.line(0) != other.line(0));
+  for (const auto& [arguments, message] :
+       {std::pair{"gcn --seed 3", "--seed requires --drawn"},
+        {"gcn --drawn 0", "--drawn"},
+        {"gcn --drawn 1 --twin web-Stanford", "exclude each other"},
+        {"gcn --drawn 1 --out y.npy", "--drawn takes neither --dry-run nor --out"},
+        {"gcn --case 'gcn.f32(vertices=3,fill=real,seed=1)'", "widths"}}) {
+    const Outcome refused = bare(arguments);
+    CAPTURE(refused.text);
+    CHECK(refused.exit_code == 2);
+    CHECK(refused.has(message));
+  }
+}
+
+TEST_CASE("the network that infer gcn makes without data has as many layers as are asked for") {
+  const Outcome o = bare("gcn --layers 12 --check");
+  CAPTURE(o.text);
+  CHECK(o.exit_code == 0);
+  CHECK(o.has("128-16-16-16-...-16-16-16-8, 12 layers"));
+  CHECK(o.has("order by cost: A (X W) in 12 layers"));
+  CHECK_FALSE(o.has("outside"));
 }
 
 TEST_CASE("--device simt runs the device pipelines on the CPU executor; what would take hours is refused") {
@@ -508,13 +630,16 @@ TEST_CASE("--device simt runs the device pipelines on the CPU executor; what wou
   const Scratch scratch;
   for (const std::string& command :
        {std::string("sdnn --inputs 33 --layers 3"),
-        std::string("sdnn --inputs 33 --layers 3 --class shared_inputs"), small_gcn(scratch)}) {
+        std::string("sdnn --inputs 33 --layers 3 --class shared_inputs"), small_gcn(scratch, 3)}) {
     const Outcome o = bare(command + " --device simt --check");
     CAPTURE(o.text);
     CHECK(o.exit_code == 0);
     CHECK(o.has("pipeline: gpu_"));
     CHECK(o.has(", simt): "));
   }
+  const Outcome drawn = bare("gcn --drawn 2 --seed 1 --device simt");
+  CAPTURE(drawn.text);
+  CHECK(drawn.line(-1) == "drawn: 2 networks, 0 failed; 4 runs, 0 beyond a bound or ended by an error");
   const Outcome o = bare("sdnn --layers 120 --device simt");
   CHECK(o.exit_code == 2);
   CHECK(o.has("would take hours on the CPU executor"));
@@ -603,16 +728,16 @@ TEST_CASE("leaving out ReLU leaves Cora's accuracy as it is, and the logits catc
   net.a = read.f32.a;
   net.sparse_features = true;
   net.x_sparse = read.f32.x;
-  net.weights = {read.f32.w1};
+  net.weights = {read.f32.weights[0]};
   net.biases = {{}};
   const plumb::Dense<float> no_relu = plumb::kGcnFused.run_f32(net, plumb::GcnOrder::by_cost).logits;
   plumb::Gcn<float> second = net;
   second.sparse_features = false;
   second.x_dense = no_relu;
-  second.weights = {read.f32.w2};
+  second.weights = {read.f32.weights[1]};
   const plumb::Dense<float> wrong = plumb::kGcnFused.run_f32(second, plumb::GcnOrder::by_cost).logits;
 
-  net.weights.push_back(read.f32.w2);
+  net.weights.push_back(read.f32.weights[1]);
   net.biases.emplace_back();
   const plumb::GcnReference reference =
       plumb::reference_gcn(plumb::convert<double>(net), plumb::Dtype::f32, {0x1p-23, 0x1p-23, 0x1p-23});

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "reference/core/error.hpp"
+#include "reference/core/seed.hpp"
 #include "reference/core/text.hpp"
 #include "tools/terminal.hpp"
 #include "tools/version.hpp"

@@ -10,6 +10,7 @@
 
 #include "datasets/io/output_file.hpp"
 #include "reference/core/error.hpp"
+#include "reference/core/seed.hpp"
 #include "reference/core/text.hpp"
 #include "tools/version.hpp"
 #include "verify/engine/confinement.hpp"

@@ -1,7 +1,5 @@
 #include "verify/selection/selection.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <future>
@@ -177,13 +175,6 @@ Job job_of(const Case& c, const std::vector<VariantInfo>& variants, const Varian
 }
 
 }  // namespace
-
-std::uint64_t parse_seed(const std::string& text, const std::string& what) {
-  if (text != "fresh") return static_cast<std::uint64_t>(parse_size(text, what));
-  std::uint64_t drawn = 0;
-  if (getentropy(&drawn, sizeof drawn) != 0) throw Error(what + " fresh: getentropy failed");
-  return drawn >> 16;
-}
 
 bool device_wanted(const std::vector<std::string>& devices, Device d) {
   if (devices.empty()) return d != Device::simt;

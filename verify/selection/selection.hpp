@@ -70,9 +70,6 @@ struct Plan {
 /// where it is a GPU rung that this build holds for the CPU executor alone.
 [[nodiscard]] Plan plan_jobs(const ChosenCases&, const VariantChoice&, int shard = 0, int shards = 1);
 
-/// A number, or 'fresh': one from the system's entropy. Throws Error naming `what`, the option.
-[[nodiscard]] std::uint64_t parse_seed(const std::string& text, const std::string& what);
-
 /// Throws Error where a glob matches no operator, with the nearest name.
 void check_operators(const CaseFilter&);
 

@@ -77,7 +77,8 @@ Execution<T>::Execution(const Gcn<T>& net, GcnOrder order) : net_(net), order_(o
   }
   times_.upload = now() - start;
   const Index n = net.vertices();
-  if (layers() == 2) hidden_ = DeviceDense<T>(n, net.weights[0].cols, "hidden layer", stream());
+  for (Index l = 0; !last(l); ++l)
+    hidden_.emplace_back(n, net.weights[static_cast<std::size_t>(l)].cols, "hidden layer", stream());
   logits_ = DeviceDense<T>(n, net.classes(), "logits", stream());
   answer_ = DeviceDense<T>(n, net.classes(), "LogSoftmax", stream());
   begun_ = now();
@@ -96,7 +97,7 @@ GcnOrder Execution<T>::order_of(Index l) const {
 
 template <class T>
 const DeviceDense<T>& Execution<T>::dense_input(Index l) {
-  if (l > 0) return hidden_;
+  if (l > 0) return output(l - 1);
   if (!net_.sparse_features) return x_;
   x_made_dense_ = DeviceDense<T>(net_.vertices(), net_.features(), "X made dense", stream());
   add("X made dense", [this] {
@@ -168,7 +169,7 @@ void Execution<T>::add_composed_layer(Ladder ladder, Index l) {
     const DeviceArray<T>& b = b_[static_cast<std::size_t>(l)];
     const std::shared_ptr<RungStep<BiasRelu, T>> rung =
         fastest_rung<BiasRelu, T>(Ladder::ours, problem, {z.input(), {b.data(), b.size() > 0 ? w.cols : 0}},
-                                  {hidden_.view()}, kAlignment, finite_, stream());
+                                  {output(l).view()}, kAlignment, finite_, stream());
     return add(std::string("bias, ReLU (bias_relu ") + rung->name() + ")", [rung] { rung->run(); });
   }
   if (bias(l) != nullptr) {
@@ -196,10 +197,11 @@ GcnRun<T> Execution<T>::run() {
       device_fill(m.data.data(), 0xff, static_cast<std::size_t>(m.rows * m.ld) * sizeof(T), stream());
   };
   GcnRun<T> result;
-  spoil(hidden_), spoil(logits_), spoil(answer_);
+  for (DeviceDense<T>& h : hidden_) spoil(h);
+  spoil(logits_), spoil(answer_);
   keep_ = true;
   pass();
-  if (layers() == 2) result.hidden = hidden_.fetch(stream());
+  for (const DeviceDense<T>& h : hidden_) result.hidden.push_back(h.fetch(stream()));
   result.logits = logits_.fetch(stream());
 
   // Timed passes keep only what they need. The answer is that of the last one.

@@ -89,6 +89,8 @@ class Execution {
 
   /// The dense left operand of layer l: X, or H. Adds the step that makes a sparse X dense.
   const DeviceDense<T>& dense_input(Index l);
+  /// Where layer l ends: its hidden layer, or logits_.
+  DeviceDense<T>& output(Index l) { return last(l) ? logits_ : hidden_[static_cast<std::size_t>(l)]; }
   /// A matrix of n rows that lives as long as this object.
   DeviceDense<T>& matrix(Index cols, const char* what);
   [[nodiscard]] const T* bias(Index l) const;
@@ -100,20 +102,21 @@ class Execution {
                          const DeviceDense<T>& w, DeviceDense<T>& y, bool wide);
   void add_sparse_product(Ladder ladder, const std::string& name, const DeviceCsr<T>& m,
                           const DeviceDense<T>& b, DeviceDense<T>& c);
-  /// Layer l with one rung per product and element-wise pass: from X or hidden_ to hidden_, or to logits_ and
-  /// answer_.
+  /// Layer l with one rung per product and element-wise pass: from X or the hidden layer before to its own, or to
+  /// logits_ and answer_.
   void add_composed_layer(Ladder ladder, Index l);
 
   const Gcn<T>& net_;
   GcnOrder order_;
   DeviceStream stream_;
   GcnDeviceTimes times_;
-  DeviceDense<T> x_, hidden_, logits_, answer_, x_made_dense_;
+  DeviceDense<T> x_, logits_, answer_, x_made_dense_;
+  std::vector<DeviceDense<T>> hidden_;  // of every layer but the last
   std::unique_ptr<DeviceCsr<T>> x_sparse_, a_;
   std::vector<DeviceDense<T>> w_;
   std::vector<DeviceArray<T>> b_;
   std::list<DeviceDense<T>> matrices_;
-  bool keep_ = true;     // hidden layer and logits are stored even if no step reads them
+  bool keep_ = true;     // hidden layers and logits are stored even if no step reads them
   bool finite_ = false;  // A, X, W and biases are finite: rungs for finite inputs are allowed
   double begun_ = 0;     // the plan
 

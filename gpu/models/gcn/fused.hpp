@@ -75,7 +75,7 @@ class Fused : public Execution<T> {
     const bool transform = this->order_of(l) == GcnOrder::transform_first, last = this->last(l);
     if (transform && s == nullptr) s = add_transform(l);
     const DeviceDense<T>& from = transform ? *s : this->dense_input(l);
-    DeviceDense<T>& z = last ? this->logits_ : this->hidden_;
+    DeviceDense<T>& z = this->output(l);
     Epilogue<T> e;
     if (!transform) e.before = w(l).weights();
     e.bias = this->bias(l);
