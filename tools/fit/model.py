@@ -34,7 +34,7 @@ def beyond(most, terms):
 
 
 def doubt(far, nearest):
-    """What a model's time is multiplied by so far beyond its cases; `nearest`: where the nearest candidate lies."""
+    """What a model's time is multiplied by so far beyond its cases, and beyond the nearest candidate's."""
     limit = BELIEVED * max(1, nearest)
     return (far / limit) ** 2 if far > limit else 1
 
