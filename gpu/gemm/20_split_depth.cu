@@ -25,8 +25,8 @@ namespace {
 using namespace gemm;
 
 template <class T>
-void* prepare(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  return split_depth::prepare_split_depth(p, in, out, context);
+void* prepare(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+  return new split_depth::Plan<T>(split_depth::prepare_split_depth(in, out, context));
 }
 
 template <class T>
