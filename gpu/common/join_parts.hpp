@@ -32,7 +32,8 @@ PLUMB_DEVICE bool join_parts(T (&own)[Own], int parts, int part, T* of_tile /* (
   if (!last) return false;
 #pragma unroll
   for (int e = 0; e < Own; ++e) own[e] = T(0);
-#pragma unroll 4
+  constexpr int kAhead = Own <= 8 ? 4 : 1;  // parts whose elements registers have room for
+#pragma unroll kAhead
   for (int other = 0; other < parts; ++other) {
 #pragma unroll
     for (int e = 0; e < Own; e += kV) {
