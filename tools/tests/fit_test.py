@@ -24,8 +24,8 @@ def terms_of(r):
     return [1.0, float(r.randrange(2))] + [10 ** r.uniform(0, 3) for _ in range(6)]
 
 
-def report_of(cases, seed):
-    """A report of bench of two candidates of gemm, whose times are LATENCY's and BYTES'."""
+def report_of(cases, seed, op="gemm"):
+    """A report of bench of two candidates, whose times are LATENCY's and BYTES'."""
     r, results = random.Random(seed), []
     for i in range(cases):
         for kind in fit.TYPES:
@@ -33,8 +33,8 @@ def report_of(cases, seed):
                 terms = terms_of(r)
                 results.append(
                     {
-                        "case": f"gemm.{kind}({i})",
-                        "op": "gemm",
+                        "case": f"{op}.{kind}({i})",
+                        "op": op,
                         "dtype": kind,
                         "variant": f"user/c{c:02}",
                         "chosen": "terms " + " ".join(f"{t:.9g}" for t in terms),
@@ -42,7 +42,7 @@ def report_of(cases, seed):
                     }
                 )
     return {
-        "command": "/somewhere/bench --case gemm --json /somewhere/out.json",
+        "command": f"/somewhere/bench --case {op} --json /somewhere/out.json",
         "machine": {"device": "a chip"},
         "results": results,
     }
@@ -121,6 +121,17 @@ class Files(unittest.TestCase):
         self.assertEqual(text.count("{1e9,") // 2, fit.candidates_of("gemm") - 2)  # never timed: never chosen
         for kind in fit.TYPES:
             self.assertRegex(text, rf"{kind}: 30 drawn cases; regret of those held out: median 0.0 %")
+
+    @needs_scipy
+    def test_costs_lie_where_the_candidates_of_their_ladder_look(self):
+        for op in fit.operators():
+            with tempfile.TemporaryDirectory() as place:
+                path = Path(place) / "run.json"
+                path.write_text(json.dumps(report_of(5, 7, op)))
+                text = fit.fit_reports(op, [path], Path(place) / "costs.hpp").read_text()
+            now = (ROOT / "gpu" / op / "costs.hpp").read_text()
+            spaces = [line for line in now.splitlines() if line.startswith("namespace ")]
+            self.assertEqual([line for line in text.splitlines() if line.startswith("namespace ")], spaces, op)
 
     @needs_scipy
     def test_runs_on_one_chip_are_joined(self):
