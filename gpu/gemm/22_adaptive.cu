@@ -14,18 +14,15 @@
 namespace plumb {
 namespace {
 
-using namespace gemm;
-
 template <class T>
-void* prepare(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  return prepare_candidate(-1, p, in, out, context);
-}
+using Rung = Adaptive<gemm::Candidates, T>;
 
-const Register<Gemm, float, Space::device> f32{"22_adaptive", run_candidate<float>, Traits{}.needs_sm(90),
-                                               nullptr,       prepare<float>,       release_candidate<float>};
-const Register<Gemm, double, Space::device> f64{"22_adaptive",         run_candidate<double>,
-                                                Traits{}.needs_sm(90), nullptr,
-                                                prepare<double>,       release_candidate<double>};
+const Register<Gemm, float, Space::device> f32{"22_adaptive",        Rung<float>::run,
+                                               Rung<float>::kTraits, Rung<float>::supports,
+                                               Rung<float>::prepare, Rung<float>::release};
+const Register<Gemm, double, Space::device> f64{"22_adaptive",         Rung<double>::run,
+                                                Rung<double>::kTraits, Rung<double>::supports,
+                                                Rung<double>::prepare, Rung<double>::release};
 
 }  // namespace
 }  // namespace plumb

@@ -1,6 +1,6 @@
 // What rung 22 chooses from, and what each would do for a product, in the terms of its model of cost. tools/fit measures the same list.
 #pragma once
-#include "gpu/common/cost_model.hpp"
+#include "gpu/common/adaptive.hpp"
 #include "gpu/gemm/costs.hpp"
 #include "gpu/gemm/mapped.hpp"
 #include "gpu/gemm/parts.hpp"
@@ -55,12 +55,12 @@ Work work_of_split_depth(const In<T>& in, const Out<T>& out, Index depth) {
           rows_on_vectors(in.A) && rows_on_vectors(in.B)};
 }
 
-/// The candidates of a type: `work` says what number c would do, or that it does not fit; `run` does it.
+/// The tiles of a type: `work` says what candidate c would do, or that it does not fit; `run` does it, but for number 0.
 template <class T>
-struct Candidates;
+struct Tiles;
 
 template <>
-struct Candidates<float> {
+struct Tiles<float> {
   static constexpr const char* kNames[kCandidates] = {"32 x 32 tiles, depth in parts",
                                                       "64 x 128 tiles, slices apart",
                                                       "128 x 128 tiles, packed",
@@ -134,7 +134,7 @@ struct Candidates<float> {
 };
 
 template <>
-struct Candidates<double> {
+struct Tiles<double> {
   static constexpr const char* kNames[kCandidates] = {"32 x 32 tiles, depth in parts",
                                                       "128 x 64 tiles",
                                                       "64 x 64 tiles",
@@ -190,47 +190,35 @@ struct Candidates<double> {
 };
 
 template <class T>
-struct AdaptivePlan {
-  int candidate = 0;
-  Work work{};
-  split_depth::Plan<T>* split = nullptr;  // of candidate 0
-  char text[256] = {};
-  ~AdaptivePlan() { delete split; }
-};
+struct Candidates : CandidateList<Gemm, T> {
+  static constexpr Traits kTraits = Traits{}.needs_sm(90);
+  static constexpr auto& kNames = Tiles<T>::kNames;
+  static constexpr auto& kModels = Costs<T>::model;
+  struct Kept {
+    Work work{};
+    split_depth::Plan<T> split{};  // of candidate 0
+  };
 
-/// `measured`: the candidate to take whatever its model says, which leaves its terms as its explanation; -1: the one of least time.
-template <class T>
-void* prepare_candidate(int measured, const Problem<T>& p, const In<T>& in, const Out<T>& out,
-                        Context& context) {
-  auto* plan = new AdaptivePlan<T>;
-  const Index depth = depth_of(p, in);
-  Terms terms[kCandidates];
-  Work work[kCandidates]{};
-  for (int c = 0; c < kCandidates; ++c) {
-    if (depth > 0 && Candidates<T>::work(c, in, out, depth, work[c]))
-      terms[c] = terms_of<T>(work[c], out.C.rows, out.C.cols, depth);
+  Candidates(const Problem<T>& p, const In<T>& in_, const Out<T>& out_, Context&)
+      : in(in_), out(out_), depth(depth_of(p, in_)) {
+    for (int c = 0; c < kCandidates; ++c) fits[c] = depth > 0 && Tiles<T>::work(c, in, out, depth, work[c]);
   }
-  plan->candidate =
-      take_terms(measured, Costs<T>::model, terms, Candidates<T>::kNames, plan->text, sizeof plan->text);
-  plan->work = work[plan->candidate];
-  if (plan->candidate == 0) plan->split = split_depth::prepare_split_depth(p, in, out, context);
-  return plan;
-}
+  Terms terms(int c) const { return fits[c] ? terms_of<T>(work[c], out.C.rows, out.C.cols, depth) : Terms{}; }
+  Kept keep(int c, Context& context) const {
+    return {work[c], c == 0 ? split_depth::prepare_split_depth(in, out, context) : split_depth::Plan<T>{}};
+  }
+  static void run(int c, const Kept& kept, const Problem<T>& p, const In<T>& in, const Out<T>& out,
+                  Context& context) {
+    if (c == 0) return split_depth::run_split_depth(kept.split, p, in, out, context);
+    Tiles<T>::run(c, kept.work, p, in, out, context);
+  }
 
-template <class T>
-void release_candidate(void* plan) {
-  delete static_cast<AdaptivePlan<T>*>(plan);
-}
-
-template <class T>
-void run_candidate(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  const auto& plan = *static_cast<const AdaptivePlan<T>*>(context.plan);
-  if (plan.candidate == 0)
-    split_depth::run_split_depth(*plan.split, p, in, out, context);
-  else
-    Candidates<T>::run(plan.candidate, plan.work, p, in, out, context);
-  context.explain(plan.text);
-}
+  const In<T>& in;
+  const Out<T>& out;
+  Index depth;
+  Work work[kCandidates]{};
+  bool fits[kCandidates]{};
+};
 
 }  // namespace gemm
 }  // namespace plumb

@@ -1,5 +1,6 @@
 // The body of rung 20: tiles of 32 x 32, the depth of each divided among blocks, the last of which adds. Header only.
 #pragma once
+#include "gpu/common/join_parts.hpp"
 #include "gpu/gemm/fp64_tensor.hpp"
 
 namespace plumb {
@@ -156,44 +157,6 @@ PLUMB_DEVICE void start_tile(const DenseView<const T, Space::device>& a, Index r
   }
 }
 
-/// Leaves the block's part; true in the last block of the tile to do so, where `own` then holds the sums of
-/// all parts. A part is stored by threads, so that each finds its elements side by side.
-template <class T>
-PLUMB_DEVICE bool join_parts(T (&own)[kOwn], int parts, int part, T* of_tile /* (parts, kThreads, kOwn) */,
-                             unsigned* finished) {
-  constexpr int kV = Vector<T>::kLanes;
-  __shared__ bool last;
-  const int at = static_cast<int>(threadIdx.x) * kV;
-#pragma unroll
-  for (int e = 0; e < kOwn; e += kV) {
-    Vector<T> v;
-#pragma unroll
-    for (int l = 0; l < kV; ++l) v.lane[l] = own[e + l];
-    *reinterpret_cast<Vector<T>*>(of_tile + part * kElements + e * kThreads + at) = v;
-  }
-  __syncthreads();  // the whole part, before the count that announces it
-  if (threadIdx.x == 0) {
-    __threadfence();
-    last = atomicAdd(finished, 1u) == static_cast<unsigned>(parts) - 1;
-    __threadfence();          // and the count before the others' parts
-    if (last) *finished = 0;  // for the next run
-  }
-  __syncthreads();
-  if (!last) return false;
-#pragma unroll
-  for (int e = 0; e < kOwn; ++e) own[e] = T(0);
-#pragma unroll 4
-  for (int other = 0; other < parts; ++other) {
-#pragma unroll
-    for (int e = 0; e < kOwn; e += kV) {
-      const auto v = *reinterpret_cast<const Vector<T>*>(of_tile + other * kElements + e * kThreads + at);
-#pragma unroll
-      for (int l = 0; l < kV; ++l) own[e + l] += v.lane[l];
-    }
-  }
-  return true;
-}
-
 /// V: elements that a copy moves, as the rows of A and B are aligned. Little code: in a part of a few steps
 /// each instruction is fetched for one or two uses.
 template <class T, int V>
@@ -233,8 +196,9 @@ __global__ void __launch_bounds__(kThreads, 4)
   __syncthreads();
   T own[kOwn];
   sums.take(own, shared);
-  if (parts > 1 && !join_parts(own, parts, part, partial + static_cast<Index>(block) * parts * kElements,
-                               finished + block))
+  if (parts > 1 &&
+      !join_parts<kThreads, Vector<T>>(
+          own, parts, part, partial + static_cast<Index>(block) * parts * kElements, finished + block))
     return;
 #pragma unroll
   for (int e = 0; e < kOwn; ++e) {
@@ -277,10 +241,10 @@ Index parts_of(const Out<T>& out, Index depth) {
 }
 
 template <class T>
-Plan<T>* prepare_split_depth(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+Plan<T> prepare_split_depth(const In<T>& in, const Out<T>& out, Context& context) {
   const Index bytes = tiles_of(out) * static_cast<Index>(sizeof(unsigned));
-  auto* plan = new Plan<T>{parts_of(out, in.A.cols), static_cast<unsigned*>(context.workspace(bytes))};
-  device_fill(plan->finished, 0, static_cast<std::size_t>(bytes), context.stream);
+  const Plan<T> plan{parts_of(out, in.A.cols), static_cast<unsigned*>(context.workspace(bytes))};
+  device_fill(plan.finished, 0, static_cast<std::size_t>(bytes), context.stream);
   return plan;
 }
 

@@ -2,7 +2,7 @@
 //
 // Change    rung 2 with vectors: a quarter of the loads, and 2 KB of each row in flight per warp.
 // Traffic   compulsory bytes, coalesced.
-// Limits    fp32 / fp64: 48 / 44 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 5 blocks of 256 per SM.
+// Limits    46 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 5 blocks of 256 per SM.
 // Fails at  few, wide rows: 3 rows of 40,000 keep 3 warps busy. Rung 4 answers that. Needs bases and ld in
 //           multiples of 16 bytes.
 // Source    J. Luitjens, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access" (2013).
@@ -20,7 +20,8 @@ __global__ void __launch_bounds__(kThreads) gemv_vector_loads(Problem<T> p, In<T
   const Index i = (static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x) / 32;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   if (i >= in.A.rows) return;  // whole warps
-  const T sum = sum_lanes(dot_share(in.A.data + i * in.A.ld, in.x.data, 0, columns(p, in), lane, 32));
+  const T sum =
+      sum_lanes(dot_share<Vector<T>>(in.A.data + i * in.A.ld, in.x.data, 0, columns(p, in), lane, 32));
   if (lane == 0) finish_row(p, out.y.data, i, sum);
 }
 

@@ -10,60 +10,16 @@
 //           answers that.
 // Source    the equal split of Dalton, Olson and Bell, TOMS 2015, and of Gale, Zaharia, Young and Elsen,
 //           SC'20.
-#include "gpu/sddmm/common.hpp"
+#include "gpu/sddmm/entries.hpp"
 
 namespace plumb {
 namespace {
 
 using namespace sddmm;
 
-constexpr int kWidth = 8;   // lanes of an entry
-constexpr int kPieces = 4;  // of X in each lane's registers
-constexpr int kRun = 32;    // entries of a group
-
-template <class T, bool Aligned>
-__global__ void __launch_bounds__(kThreads) sddmm_nonzero_split(In<T> in, Out<T> out) {
-  constexpr Index kStride = kWidth * Piece<T>::kSize;
-  const int lane = static_cast<int>(threadIdx.x) % 32, part = lane % kWidth;
-  const Index group = (static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x) / kWidth, terms = in.X.cols;
-  const Index begin = group * kRun, end = begin + kRun < in.A.nnz ? begin + kRun : in.A.nnz;
-  Index row = begin < end ? row_of(in.A.row_ptr, 0, in.A.rows, begin) : 0, row_end = 0;
-  const T* x = in.X.data;
-  Piece<T> held[kPieces];
-  for (int step = 0; step < kRun; ++step) {  // all lanes of the warp take part in the sums
-    const Index e = begin + step;
-    T sum = T(0);
-    if (e < end) {
-      if (e >= row_end) {  // the first entry, or the first of another row
-        if (step > 0) {
-          ++row;
-          if (in.A.row_ptr[row + 1] <= e) row = row_of(in.A.row_ptr, row, in.A.rows, e);  // past empty rows
-        }
-        row_end = in.A.row_ptr[row + 1];
-        x = in.X.data + row * in.X.ld;
-#pragma unroll
-        for (int p = 0; p < kPieces; ++p) held[p] = load_piece<Aligned>(x, p * kStride, part, kWidth, terms);
-      }
-      const T* y = in.Y.data + in.A.col[e] * in.Y.ld;
-#pragma unroll
-      for (int p = 0; p < kPieces; ++p) {
-        if (p * kStride < terms)
-          sum = add_product(sum, held[p], load_piece<Aligned>(y, p * kStride, part, kWidth, terms));
-      }
-      for (Index at = kPieces * kStride; at < terms; at += kStride) {
-        sum = add_product(sum, load_piece<Aligned>(x, at, part, kWidth, terms),
-                          load_piece<Aligned>(y, at, part, kWidth, terms));
-      }
-    }
-    sum = sum_lanes(sum, kWidth);
-    if (e < end && part == 0) out.s.data[e] = sum;
-  }
-}
-
 template <class T>
 void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
-  const auto kernel = on_16_bytes(in) ? sddmm_nonzero_split<T, true> : sddmm_nonzero_split<T, false>;
-  launch(kernel, ceil_div(ceil_div(in.A.nnz, kRun), kThreads / kWidth), kThreads, 0, context.stream, in, out);
+  run_nonzero_split(in, out, context);
 }
 
 const Register<Sddmm, float, Space::device> f32{"06_nonzero_split", run<float>};

@@ -24,10 +24,10 @@ using namespace sddmm;
 template <class T>
 void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& context) {
   PanelPlan panels;
-  if (in.X.cols > 32 * Piece<T>::kSize)
+  if (!panels_hold(in))
     panels.refused = "k is beyond a warp's registers";
   else
-    panels = prepare_panels<kPanelRows>(in, 0, context);
+    panels = fill_panels<kPanelRows>(count_panels<kPanelRows>(in, context), in, context);
   return panels_or_steps(panels, in, context);
 }
 

@@ -28,7 +28,7 @@ using namespace sddmm;
 
 template <class T>
 void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& context) {
-  return panels_or_steps(prepare_tensor_panels(in, 0, context), in, context);
+  return panels_or_steps(fill_tensor_panels(count_tensor_panels(in, context), in, context), in, context);
 }
 
 template <class T>

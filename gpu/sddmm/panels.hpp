@@ -19,6 +19,7 @@ namespace sddmm {
 
 constexpr int kPanelUnits = 16;  // of a group; the last one is filled up with units that no row holds
 constexpr int kPanelThreads = 128;
+constexpr int kPanelRows = 8;  // of rung 9
 
 /// What a matrix looks like to the panels.
 struct PanelFeatures {
@@ -137,13 +138,16 @@ struct PanelPlan {
   Index runs = 0;  // of 32 entries of giant rows
   const std::int32_t* run = nullptr;  // (runs, 2): a row and an entry of it
   PanelFeatures features{};
+  std::int32_t* giant = nullptr;  // (kMostGiants) rows left out
+  std::int32_t* counted =
+      nullptr;  // (panels + 1) groups of a panel; where they begin, once the format is filled
   const char* refused = nullptr;  // why there are no panels
 };
 
 /// The runs of 32 entries that giant rows are made of.
 template <class T>
-void prepare_runs(const In<T>& in, const std::int32_t* giant, PanelPlan& plan, Context& context) {
-  const HostCopy<std::int32_t> row(giant, plan.features.giants, context.stream);
+void prepare_runs(const In<T>& in, PanelPlan& plan, Context& context) {
+  const HostCopy<std::int32_t> row(plan.giant, plan.features.giants, context.stream);
   std::int32_t ends[kMostGiants][2];
   for (Index g = 0; g < row.size(); ++g) {
     device_read(ends[g], in.A.row_ptr + row[g], sizeof ends[g], context.stream);
@@ -165,38 +169,35 @@ double entries_per_unit(const In<T>& in, const PanelPlan& plan) {
          static_cast<double>(plan.features.units);
 }
 
-/// Whether a panel, which one warp goes along, is deep next to what all warps of the device have to do.
-inline bool panels_are_uneven(const PanelPlan& plan) {
-  constexpr Index kWarps = 12;  // of a multiprocessor
-  const auto units = static_cast<Index>(plan.features.units);
-  return plan.features.deepest > 16 + 4 * (units / kPanelUnits) / (kWarps * device_multiprocessors());
-}
-
-/// Panels of kRows rows of a matrix, or why not: `least` is the number of entries per unit below which they do
-/// not pay; where it is not 0, uneven panels do not either. Waits for the device: for prepare() only.
+/// Panels of kRows rows of a matrix whose units are counted, or why there are none. Waits for the device: for prepare() only.
 template <int kRows, class T>
-PanelPlan prepare_panels(const In<T>& in, double least, Context& context) {
+PanelPlan count_panels(const In<T>& in, Context& context) {
   const Index rows = in.A.rows, nnz = in.A.nnz;
   PanelPlan plan;
   plan.panels = ceil_div(rows, kRows), plan.rows = kRows;
   if (nnz == 0) return plan.refused = "no entries", plan;
   auto* features = workspace_of<PanelFeatures>(1, context);
-  auto* giant = workspace_of<std::int32_t>(kMostGiants, context);
+  plan.giant = workspace_of<std::int32_t>(kMostGiants, context);
   device_fill(features, 0, sizeof(PanelFeatures), context.stream);
   launch(sddmm_row_features, ceil_div(rows, kThreads), kThreads, 0, context.stream, in.A.row_ptr, in.A.col,
-         rows, features, giant);
+         rows, features, plan.giant);
   device_read(&plan.features, features, sizeof(PanelFeatures), context.stream);
   if (plan.features.giants > kMostGiants || 2 * plan.features.entries > static_cast<unsigned long long>(nnz))
     return plan.refused = "giant rows", plan;
   if (plan.features.descending > 0) return plan.refused = "columns that do not ascend", plan;
-  auto* group_ptr = workspace_of<std::int32_t>(plan.panels + 1, context);
+  plan.counted = workspace_of<std::int32_t>(plan.panels + 1, context);
   launch(sddmm_count_units<kRows>, ceil_div(plan.panels, kThreads), kThreads, 0, context.stream, in.A.row_ptr,
-         in.A.col, rows, plan.panels, group_ptr + 1, features);
+         in.A.col, rows, plan.panels, plan.counted + 1, features);
   device_read(&plan.features, features, sizeof(PanelFeatures), context.stream);
-  if (entries_per_unit(in, plan) < least) return plan.refused = "rows of a panel share few columns", plan;
-  if (least > 0 && panels_are_uneven(plan)) return plan.refused = "a deep panel", plan;
-  if (plan.features.giants > 0) prepare_runs(in, giant, plan, context);
+  return plan;
+}
 
+/// The format of panels that are counted, unless they were refused.
+template <int kRows, class T>
+PanelPlan fill_panels(PanelPlan plan, const In<T>& in, Context& context) {
+  if (plan.refused != nullptr) return plan;
+  if (plan.features.giants > 0) prepare_runs(in, plan, context);
+  std::int32_t* const group_ptr = plan.counted;
   HostArray<std::int32_t> ends(plan.panels + 1);
   device_read(ends.data() + 1, group_ptr + 1, static_cast<std::size_t>(plan.panels) * sizeof(std::int32_t),
               context.stream);
@@ -207,7 +208,7 @@ PanelPlan prepare_panels(const In<T>& in, double least, Context& context) {
   auto* unit_col = workspace_of<std::int32_t>(groups * kPanelUnits, context);
   auto* group_rows = workspace_of<std::uint32_t>(groups * (kRows / 2), context);
   launch(sddmm_fill_units<kRows>, ceil_div(plan.panels, kThreads), kThreads, 0, context.stream, in.A.row_ptr,
-         in.A.col, rows, plan.panels, group_ptr, unit_col, group_rows);
+         in.A.col, in.A.rows, plan.panels, group_ptr, unit_col, group_rows);
   plan.group_ptr = group_ptr, plan.unit_col = unit_col, plan.group_rows = group_rows;
   return plan;
 }
@@ -274,8 +275,6 @@ void run_giant_rows(const PanelPlan& plan, const In<T>& in, const Out<T>& out, C
          static_cast<unsigned>(in.X.ld * static_cast<Index>(sizeof(T))),
          static_cast<unsigned>(in.Y.ld * static_cast<Index>(sizeof(T))));
 }
-
-constexpr int kPanelRows = 8;  // of rung 9
 
 // A warp per panel; a group of kWidth lanes takes kWidth / 8 units at a time, so that lane l ends with the
 // product of the step's unit l / 8 and row l % 8.
@@ -350,6 +349,12 @@ void run_panels_for_k(const PanelPlan& plan, const In<T>& in, const Out<T>& out,
     run_panels_of<16, Aligned>(plan, in, out, context);
   else
     run_panels_of<32, Aligned>(plan, in, out, context);
+}
+
+/// Whether a row of X fits the registers of a warp.
+template <class T>
+bool panels_hold(const In<T>& in) {
+  return in.X.cols <= 32 * Piece<T>::kSize;
 }
 
 template <class T>

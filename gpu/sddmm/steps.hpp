@@ -274,16 +274,5 @@ void run_slices(const StepPlan& plan, const In<T>& in, const Out<T>& out, Contex
   } while (at < terms);
 }
 
-/// Whether slices pay: Y does not stay in the second-level cache (a quarter of which X, columns and results
-/// pass through), a slice of it does, and its rows are asked for often.
-template <class T>
-bool slices_pay(const In<T>& in) {
-  const long long room = device_l2_bytes() / 4 * 3;
-  const auto bytes = [&](Index terms) {
-    return static_cast<long long>(in.A.cols) * terms * static_cast<Index>(sizeof(T));
-  };
-  return bytes(in.X.cols) > room && bytes(kSliceTerms<T>) <= room && in.A.nnz >= 8 * in.A.cols;
-}
-
 }  // namespace sddmm
 }  // namespace plumb

@@ -166,8 +166,12 @@ void run_tensor_panels_for_k(const PanelPlan& plan, const In<T>& in, const Out<T
 }
 
 template <class T>
-PanelPlan prepare_tensor_panels(const In<T>& in, double least, Context& context) {
-  return panels_of_16(in) ? prepare_panels<16>(in, least, context) : prepare_panels<8>(in, least, context);
+PanelPlan count_tensor_panels(const In<T>& in, Context& context) {
+  return panels_of_16(in) ? count_panels<16>(in, context) : count_panels<8>(in, context);
+}
+template <class T>
+PanelPlan fill_tensor_panels(const PanelPlan& counted, const In<T>& in, Context& context) {
+  return panels_of_16(in) ? fill_panels<16>(counted, in, context) : fill_panels<8>(counted, in, context);
 }
 
 template <class T>

@@ -8,26 +8,16 @@
 // Fails at  a warp still touches 32 lines per load, and each load brings 8 of the 32 bytes of its sectors.
 //           Rungs 7 and 8 try wider loads; rung 9 gives neighbouring lanes neighbouring elements.
 // Source    the ladder's own step.
-#include "gpu/skinny_gemm/common.hpp"
+#include "gpu/skinny_gemm/k_tile.hpp"
 
 namespace plumb {
 namespace {
 
 using namespace skinny;
 
-constexpr int kTile = 16;
-
-template <class T>
-__global__ void __launch_bounds__(kThreads) skinny_k_tile(In<T> in, Out<T> out) {
-  row_by_tiles<T, kTile>(in, out, [&](T(&x)[kTile], Index row, Index k) {
-#pragma unroll
-    for (int kk = 0; kk < kTile; ++kk) x[kk] = k + kk < in.X.cols ? in.X(row, k + kk) : T(0);
-  });
-}
-
 template <class T>
 void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
-  launch_rows<T>(skinny_k_tile<T>, in, out, kCols, context);
+  run_k_tile(in, out, context);
 }
 
 const Register<SkinnyGemm, float, Space::device> f32{"06_k_tile", run<float>};

@@ -16,17 +16,15 @@
 namespace plumb {
 namespace {
 
-using namespace spmm;
-
 template <class T>
-void* prepare(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  return prepare_candidate(-1, p, in, out, context);
-}
+using Rung = Adaptive<spmm::Candidates, T>;
 
-const Register<Spmm, float, Space::device> f32{"13_adaptive", run_candidate<float>, {},
-                                               nullptr,       prepare<float>,       release_candidate<float>};
-const Register<Spmm, double, Space::device> f64{"13_adaptive",   run_candidate<double>,    {}, nullptr,
-                                                prepare<double>, release_candidate<double>};
+const Register<Spmm, float, Space::device> f32{"13_adaptive",        Rung<float>::run,
+                                               Rung<float>::kTraits, Rung<float>::supports,
+                                               Rung<float>::prepare, Rung<float>::release};
+const Register<Spmm, double, Space::device> f64{"13_adaptive",         Rung<double>::run,
+                                                Rung<double>::kTraits, Rung<double>::supports,
+                                                Rung<double>::prepare, Rung<double>::release};
 
 }  // namespace
 }  // namespace plumb

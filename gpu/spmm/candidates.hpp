@@ -1,6 +1,6 @@
 // What rung 13 chooses from, and what each would do for a matrix, in the terms of its model of cost. tools/fit measures the same list.
 #pragma once
-#include "gpu/common/cost_model.hpp"
+#include "gpu/common/adaptive.hpp"
 #include "gpu/common/matrix_work.hpp"
 #include "gpu/spmm/costs.hpp"
 #include "gpu/spmm/element.hpp"
@@ -155,67 +155,52 @@ inline Terms terms_of(const Candidate& c, const Features& f, const HostArray<std
 }
 
 template <class T>
-struct AdaptivePlan {
-  StreamPlan<T> stream;  // its work and split serve the other kernels too
-  int candidate = 0;
-  char text[256] = {};
+struct Candidates : CandidateList<Spmm, T> {
+  static constexpr auto& kNames = spmm::kNames;
+  static constexpr auto& kModels = Costs<T>::model;
+  using Kept = StreamPlan<T>;  // its work and split serve the other kernels too
+
+  Candidates(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context)
+      : row_ptr(in.A.row_ptr, in.A.rows + 1, context.stream),
+        f(features_of(in, out, row_ptr, context)),
+        columns(out.C.cols) {}
+  Terms terms(int c) const { return terms_of(kCandidate[c], f, row_ptr, sizeof(T)); }
+  Kept keep(int number, Context& context) const {
+    const Candidate& c = kCandidate[number];
+    Kept kept;
+    Rows<T>& work = kept.work;
+    if (c.kernel == Kernel::staged || c.kernel == Kernel::element) return kept;
+    work.lanes = f.lanes, work.slots = c.share ? f.slots : 1, work.count = f.rows;
+    if (c.cut > 0) {
+      work.cut = static_cast<unsigned>(c.cut * work.slots);
+      kept.split = prepare_split(row_ptr, work.cut, c.part, context);
+      take_split(kept.split, columns, work, context);
+    }
+    if (c.kernel == Kernel::streamed)
+      kept.ranges = prepare_ranges(row_ptr, work.cut, stream_share(work.lanes), context);
+    if (c.sorted) work.order = prepare_order(row_ptr, work.cut, work.count, context);
+    return kept;
+  }
+  static void run(int c, const Kept& kept, const Problem<T>&, const In<T>& in, const Out<T>& out,
+                  Context& context) {
+    const int v = vector_length(in, out);
+    switch (kCandidate[c].kernel) {
+      case Kernel::streamed:
+        return run_ranges(v, kept, in, out, context);
+      case Kernel::staged:
+        return run_coarsened(in, out, context);
+      case Kernel::element:
+        return run_elements(in, out, context);
+      case Kernel::rows:
+        run_shaped_rows(v, kept.work, in, out, context);
+        return join_parts(kept.split, kept.work, out, context);
+    }
+  }
+
+  HostCopy<std::int32_t> row_ptr;
+  Features f;
+  Index columns;
 };
-
-template <class T>
-void take_candidate(AdaptivePlan<T>& plan, const Features& f, const HostArray<std::int32_t>& row_ptr,
-                    const Out<T>& out, Context& context) {
-  const Candidate& c = kCandidate[plan.candidate];
-  Rows<T>& work = plan.stream.work;
-  if (c.kernel == Kernel::staged || c.kernel == Kernel::element) return;
-  work.lanes = f.lanes, work.slots = c.share ? f.slots : 1, work.count = f.rows;
-  if (c.cut > 0) {
-    work.cut = static_cast<unsigned>(c.cut * work.slots);
-    plan.stream.split = prepare_split(row_ptr, work.cut, c.part, context);
-    take_split(plan.stream.split, out.C.cols, work, context);
-  }
-  if (c.kernel == Kernel::streamed)
-    plan.stream.ranges = prepare_ranges(row_ptr, work.cut, stream_share(work.lanes), context);
-  if (c.sorted) work.order = prepare_order(row_ptr, work.cut, work.count, context);
-}
-
-/// `measured`: the candidate to take whatever its model says, which leaves its terms as its explanation; -1: the one of least time.
-template <class T>
-void* prepare_candidate(int measured, const Problem<T>&, const In<T>& in, const Out<T>& out,
-                        Context& context) {
-  const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, in.A.rows + 1, context.stream);
-  const Features f = features_of(in, out, row_ptr, context);
-  auto* plan = new AdaptivePlan<T>;
-  Terms terms[kCandidates];
-  for (int c = 0; c < kCandidates; ++c) {
-    if (measured < 0 || measured == c) terms[c] = terms_of(kCandidate[c], f, row_ptr, sizeof(T));
-  }
-  plan->candidate = take_terms(measured, Costs<T>::model, terms, kNames, plan->text, sizeof plan->text);
-  take_candidate(*plan, f, row_ptr, out, context);
-  return plan;
-}
-
-template <class T>
-void release_candidate(void* plan) {
-  delete static_cast<AdaptivePlan<T>*>(plan);
-}
-
-template <class T>
-void run_candidate(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
-  const auto& plan = *static_cast<const AdaptivePlan<T>*>(context.plan);
-  context.explain(plan.text);
-  const int v = vector_length(in, out);
-  switch (kCandidate[plan.candidate].kernel) {
-    case Kernel::streamed:
-      return run_ranges(v, plan.stream, in, out, context);
-    case Kernel::staged:
-      return run_coarsened(in, out, context);
-    case Kernel::element:
-      return run_elements(in, out, context);
-    case Kernel::rows:
-      run_shaped_rows(v, plan.stream.work, in, out, context);
-      return join_parts(plan.stream.split, plan.stream.work, out, context);
-  }
-}
 
 }  // namespace spmm
 }  // namespace plumb

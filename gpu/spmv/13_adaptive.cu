@@ -15,17 +15,15 @@
 namespace plumb {
 namespace {
 
-using namespace spmv;
-
 template <class T>
-void* prepare(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  return prepare_candidate(-1, p, in, out, context);
-}
+using Rung = Adaptive<spmv::Candidates, T>;
 
-const Register<Spmv, float, Space::device> f32{"13_adaptive", run_candidate<float>, {},
-                                               nullptr,       prepare<float>,       release_candidate<float>};
-const Register<Spmv, double, Space::device> f64{"13_adaptive",   run_candidate<double>,    {}, nullptr,
-                                                prepare<double>, release_candidate<double>};
+const Register<Spmv, float, Space::device> f32{"13_adaptive",        Rung<float>::run,
+                                               Rung<float>::kTraits, Rung<float>::supports,
+                                               Rung<float>::prepare, Rung<float>::release};
+const Register<Spmv, double, Space::device> f64{"13_adaptive",         Rung<double>::run,
+                                                Rung<double>::kTraits, Rung<double>::supports,
+                                                Rung<double>::prepare, Rung<double>::release};
 
 }  // namespace
 }  // namespace plumb

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gpu/common/cost_model.hpp"
+#include "gpu/common/adaptive.hpp"
 #include "gpu/common/matrix_work.hpp"
 #include "gpu/spmv/column_blocks.hpp"
 #include "gpu/spmv/costs.hpp"
@@ -217,80 +217,70 @@ Terms terms_of(const Candidate& c, const HostArray<std::int32_t>& row_ptr, const
 }
 
 template <class T>
-struct AdaptivePlan {
-  int candidate = 0, width = 2;  // width: lanes of a row, of the vector kernel
-  LongRowsPlan<T> long_rows{};
-  FlatPlan<T> flat{};
-  MergePlan<T> merge{};
-  Sell<T> sell{};
-  ColumnBlocks<T> blocks{};
-  char text[256] = {};
+struct Candidates : CandidateList<Spmv, T> {
+  static constexpr auto& kNames = spmv::kNames;
+  static constexpr auto& kModels = Costs<T>::model;
+  struct Kept {
+    int width = 2;  // lanes of a row, of the vector kernel
+    LongRowsPlan<T> long_rows{};
+    FlatPlan<T> flat{};
+    MergePlan<T> merge{};
+    Sell<T> sell{};
+    ColumnBlocks<T> blocks{};
+  };
+
+  Candidates(const Problem<T>& p, const In<T>& in_, const Out<T>&, Context& context)
+      : in(in_),
+        row_ptr(in.A.row_ptr, in.A.rows + 1, context.stream),
+        f(features_of(p, in, row_ptr, context)) {}
+  Terms terms(int c) const { return terms_of<T>(kCandidate[c], row_ptr, f); }
+  Kept keep(int number, Context& context) const {
+    const Candidate& c = kCandidate[number];
+    Kept kept;
+    switch (c.kernel) {
+      case Kernel::vector:
+        kept.width = vector_width(in.A.rows, in.A.nnz);
+        break;
+      case Kernel::long_rows:
+        kept.long_rows = prepare_long_rows(in, c.shape, context);
+        break;
+      case Kernel::flat:
+        kept.flat = prepare_flat(in, context);
+        break;
+      case Kernel::merge:
+        kept.merge = prepare_merge_path(in, context);
+        break;
+      case Kernel::sell:
+        kept.sell = prepare_sell(in, context);
+        break;
+      case Kernel::column_blocks:
+        kept.blocks = prepare_column_blocks(in, context);
+        break;
+    }
+    return kept;
+  }
+  static void run(int c, const Kept& kept, const Problem<T>& p, const In<T>& in, const Out<T>& out,
+                  Context& context) {
+    switch (kCandidate[c].kernel) {
+      case Kernel::vector:
+        return run_vector_per_row(kept.width, p, in, out, context);
+      case Kernel::long_rows:
+        return run_long_rows(kept.long_rows, p, in, out, context);
+      case Kernel::flat:
+        return run_flat(kept.flat, p, in, out, context);
+      case Kernel::merge:
+        return run_merge_path(kept.merge, p, in, out, context);
+      case Kernel::sell:
+        return run_sell(kept.sell, p, in, out, context);
+      case Kernel::column_blocks:
+        return run_column_blocks(kept.blocks, p, in, out, context);
+    }
+  }
+
+  const In<T>& in;
+  HostCopy<std::int32_t> row_ptr;
+  Features f;
 };
-
-template <class T>
-void take_candidate(AdaptivePlan<T>& plan, const In<T>& in, Context& context) {
-  const Candidate& c = kCandidate[plan.candidate];
-  switch (c.kernel) {
-    case Kernel::vector:
-      plan.width = vector_width(in.A.rows, in.A.nnz);
-      break;
-    case Kernel::long_rows:
-      plan.long_rows = prepare_long_rows(in, c.shape, context);
-      break;
-    case Kernel::flat:
-      plan.flat = prepare_flat(in, context);
-      break;
-    case Kernel::merge:
-      plan.merge = prepare_merge_path(in, context);
-      break;
-    case Kernel::sell:
-      plan.sell = prepare_sell(in, context);
-      break;
-    case Kernel::column_blocks:
-      plan.blocks = prepare_column_blocks(in, context);
-      break;
-  }
-}
-
-/// `measured`: the candidate to take whatever its model says, which leaves its terms as its explanation; -1: the one of least time.
-template <class T>
-void* prepare_candidate(int measured, const Problem<T>& p, const In<T>& in, const Out<T>&, Context& context) {
-  const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, in.A.rows + 1, context.stream);
-  const Features f = features_of(p, in, row_ptr, context);
-  auto* plan = new AdaptivePlan<T>;
-  Terms terms[kCandidates];
-  for (int c = 0; c < kCandidates; ++c) {
-    if (measured < 0 || measured == c) terms[c] = terms_of<T>(kCandidate[c], row_ptr, f);
-  }
-  plan->candidate = take_terms(measured, Costs<T>::model, terms, kNames, plan->text, sizeof plan->text);
-  take_candidate(*plan, in, context);
-  return plan;
-}
-
-template <class T>
-void release_candidate(void* plan) {
-  delete static_cast<AdaptivePlan<T>*>(plan);
-}
-
-template <class T>
-void run_candidate(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  const auto& plan = *static_cast<const AdaptivePlan<T>*>(context.plan);
-  context.explain(plan.text);
-  switch (kCandidate[plan.candidate].kernel) {
-    case Kernel::vector:
-      return run_vector_per_row(plan.width, p, in, out, context);
-    case Kernel::long_rows:
-      return run_long_rows(plan.long_rows, p, in, out, context);
-    case Kernel::flat:
-      return run_flat(plan.flat, p, in, out, context);
-    case Kernel::merge:
-      return run_merge_path(plan.merge, p, in, out, context);
-    case Kernel::sell:
-      return run_sell(plan.sell, p, in, out, context);
-    case Kernel::column_blocks:
-      return run_column_blocks(plan.blocks, p, in, out, context);
-  }
-}
 
 }  // namespace spmv
 }  // namespace plumb

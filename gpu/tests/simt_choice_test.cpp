@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/common/cost_model.hpp"
+#include "gpu/common/adaptive.hpp"
 #include "gpu/common/matrix_work.hpp"
 
 namespace plumb::simt_test {
@@ -73,6 +73,63 @@ TEST_CASE(
   of[1].fits = false;
   CHECK(take_terms(1, kModels, of, kNames, text, sizeof text) == 0);
   CHECK(std::string(text).substr(0, 5) == "unfit");
+}
+
+/// An operator, and a list of two candidates for it: the first always fits, the second where the problem is large.
+struct Counting {
+  template <class T>
+  struct Problem {
+    int size;
+    mutable int ran;
+  };
+  template <class T, Space>
+  struct In {};
+  template <class T, Space>
+  struct Out {};
+};
+template <class T>
+struct TwoWays : CandidateList<Counting, T> {
+  using Base = CandidateList<Counting, T>;
+  static constexpr auto& kNames = simt_test::kNames;
+  static constexpr auto& kModels = simt_test::kModels;
+  using Kept = int;
+  TwoWays(const typename Base::Problem& p, const typename Base::In&, const typename Base::Out&, Context&)
+      : size(p.size) {}
+  Terms terms(int c) const {
+    Terms of = c == 0 ? simt_test::terms(0, size, 0) : simt_test::terms(0, 2, 1);
+    of.fits = c == 0 || size > 20;
+    return of;
+  }
+  Kept keep(int c, Context&) const { return 100 * size + c; }
+  static void run(int c, const Kept& kept, const typename Base::Problem& p, const typename Base::In&,
+                  const typename Base::Out&, Context&) {
+    p.ran = 10 * kept + c;
+  }
+  int size;
+};
+
+template <int C>
+int ran(int size, std::string& text) {
+  using Rung = Adaptive<TwoWays, float, C>;
+  const typename Rung::Problem p{size, 0};
+  Context context;
+  context.owner = &text;
+  context.say = [](Context& c, const char* said) { *static_cast<std::string*>(c.owner) = said; };
+  context.plan = Rung::prepare(p, {}, {}, context);
+  Rung::run(p, {}, {}, context);
+  Rung::release(context.plan);
+  return p.ran;
+}
+
+TEST_CASE("an adaptive rung runs the candidate of least time with what it keeps, or the one to measure") {
+  std::string text;
+  CHECK(ran<-1>(30, text) == 30011);
+  CHECK(text == "second: 7 us by the model; first: 33 us");
+  CHECK(ran<0>(30, text) == 30000);
+  CHECK(text == "terms 1 0 30 0 0 0 0 0");
+  CHECK(ran<-1>(10, text) == 10000);
+  CHECK(ran<1>(10, text) == 10000);  // it does not fit: the first runs, and says so
+  CHECK(text.substr(0, 5) == "unfit");
 }
 
 TEST_CASE(

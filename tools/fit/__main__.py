@@ -12,13 +12,15 @@ printed is of cases that the models had not seen.
 import argparse
 import json
 import math
-import multiprocessing
 import pathlib
 import re
 import subprocess
 import sys
 
-from . import model
+try:
+    from . import model
+except ModuleNotFoundError as missing:  # --folder does without
+    model, MISSING = None, missing.name
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDS, FEWEST = 5, 3  # parts of the cases; cases of a candidate that is fitted
@@ -40,19 +42,21 @@ def refuse(message):
     sys.exit(2)
 
 
-def needs_of(op):
-    """What the adaptive rung requires, as its first line says it, and its Traits: the candidates' too."""
-    text = next((ROOT / "gpu" / op).glob("*_adaptive.cu")).read_text()
-    traits = re.search(r"Traits\{\}[.\w()]*", text)
-    first = text.splitlines()[0]
-    return first if first.startswith("// requires:") else "", traits.group(0) if traits else "Traits{}"
+def requirement_of(op):
+    """What the adaptive rung requires, as its first line says it: the candidates' too."""
+    first = next((ROOT / "gpu" / op).glob("*_adaptive.cu")).read_text().splitlines()[0]
+    return first if first.startswith("// requires:") else ""
+
+
+def namespace_of(op):
+    text = (ROOT / "gpu" / op / "candidates.hpp").read_text()
+    return re.search(r"^namespace plumb \{\nnamespace (\w+) \{$", text, re.MULTILINE).group(1)
 
 
 def write_folder(op, folder):
     """One file registers all candidates, since they share kernels; the others give the names their files."""
     folder.mkdir(parents=True, exist_ok=True)
-    first, traits = needs_of(op)
-    contract = op.capitalize()
+    first = requirement_of(op)
     lines = [first] if first else []
     lines += [
         f'#include "gpu/{op}/candidates.hpp"',
@@ -60,20 +64,17 @@ def write_folder(op, folder):
         "namespace plumb {",
         "namespace {",
         "",
-        f"using namespace {op};",
-        "",
         "template <class T, int C>",
-        "void* prepare(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {",
-        "  return prepare_candidate(C, p, in, out, context);",
-        "}",
+        f"struct Only : Adaptive<{namespace_of(op)}::Candidates, T, C> {{}};",
         "",
     ]
     for c in range(candidates_of(op)):
         for short, full in TYPES.items():
+            only = f"Only<{full}, {c}>"
+            members = ", ".join(f"{only}::{m}" for m in ("run", "kTraits", "supports", "prepare", "release"))
             lines.append(
-                f"const Register<{contract}, {full}, Space::device> {short}_{c}{{"
-                f'"c{c:02}", run_candidate<{full}>, '
-                f"{traits}, nullptr, prepare<{full}, {c}>, release_candidate<{full}>}};"
+                f"const Register<{only}::Operator, {full}, Space::device> {short}_{c}{{"
+                f'"c{c:02}", {members}}};'
             )
     lines += ["", "}  // namespace", "}  // namespace plumb", ""]
     (folder / "c00.cu").write_text("\n".join(lines))
@@ -109,18 +110,17 @@ def rows_of(cases, candidate):
     ]
 
 
-def fit_one(job):
+def fit_one(rows, common):
     """(sharpness, costs, most of each term), or None of too few cases."""
-    rows, common = job
     if len(rows) < FEWEST:
         return None
     return *model.fit(rows, common), [max(x[i] for x, _, _ in rows) for i in range(model.TERMS)]
 
 
-def fit_all(count, cases, pool):
+def fit_all(count, cases):
     rows = [rows_of(cases, c) for c in range(count)]
     common = model.fit_together([r for of_one in rows for r in of_one])
-    return dict(enumerate(pool.map(fit_one, [(r, common) for r in rows])))
+    return {c: fit_one(of_one, common) for c, of_one in enumerate(rows)}
 
 
 def regret_of(models, times):
@@ -141,12 +141,12 @@ def quantile(values, q):
     return values[low] + (at - low) * (values[high] - values[low])
 
 
-def held_out(count, cases, pool):
+def held_out(count, cases):
     """Regret of every case, by models of the other folds."""
     regrets = []
     for fold in range(FOLDS):
         seen = [t for i, t in enumerate(cases) if i % FOLDS != fold]
-        models = fit_all(count, seen, pool)
+        models = fit_all(count, seen)
         regrets += [regret_of(models, t) for i, t in enumerate(cases) if i % FOLDS == fold]
     return [r for r in regrets if r is not None]
 
@@ -178,7 +178,7 @@ def header(op, machine, commands, fitted):
         '#include "gpu/common/cost_model.hpp"',
         "",
         "namespace plumb {",
-        f"namespace {op} {{",
+        f"namespace {namespace_of(op)} {{",
         "",
         "/// Of the candidates in their order: sharpness, microseconds for a unit of terms, most of them.",
         "// clang-format off",
@@ -193,7 +193,7 @@ def header(op, machine, commands, fitted):
         ]
         lines += [line_of(models[c]) for c in range(len(models))]
         lines += ["  };", "};"]
-    lines += ["// clang-format on", "", f"}}  // namespace {op}", "}  // namespace plumb", ""]
+    lines += ["// clang-format on", "", f"}}  // namespace {namespace_of(op)}", "}  // namespace plumb", ""]
     return "\n".join(lines)
 
 
@@ -205,21 +205,20 @@ def fit_reports(op, paths, out):
         if device != devices[0]:
             refuse(f"{path}: measured on {device}, but {paths[0]} on {devices[0]}")
     count, fitted = candidates_of(op), []
-    with multiprocessing.Pool() as pool:
-        for kind in TYPES:
-            cases = [t for report in reports for t in times_of(report, op, kind).values()]
-            if len(cases) < FOLDS:
-                few = f"{len(cases)} cases of {op}.{kind} have candidates' times"
-                refuse(f"{paths[0]}: {few}; at least {FOLDS}")
-            regrets = held_out(count, cases, pool)
-            models = fit_all(count, cases, pool)
-            print(f"{op}.{kind}: {len(cases)} cases; regret of those held out: {said(regrets)}")
-            fixed = min(said_fixed(cases, c) for c in range(count))
-            print(
-                f"  always the same candidate, the best one: {fixed[0] * 100:.1f} % more on geometric mean "
-                f"(number {fixed[1]})"
-            )
-            fitted.append((kind, cases, regrets, models))
+    for kind in TYPES:
+        cases = [t for report in reports for t in times_of(report, op, kind).values()]
+        if len(cases) < FOLDS:
+            few = f"{len(cases)} cases of {op}.{kind} have candidates' times"
+            refuse(f"{paths[0]}: {few}; at least {FOLDS}")
+        regrets = held_out(count, cases)
+        models = fit_all(count, cases)
+        print(f"{op}.{kind}: {len(cases)} cases; regret of those held out: {said(regrets)}")
+        fixed = min(said_fixed(cases, c) for c in range(count))
+        print(
+            f"  always the same candidate, the best one: {fixed[0] * 100:.1f} % more on geometric mean "
+            f"(number {fixed[1]})"
+        )
+        fitted.append((kind, cases, regrets, models))
     out.write_text(header(op, devices[0], [command_of(r) for r in reports], fitted))
     print(f"wrote {out}")
     return out
@@ -289,6 +288,8 @@ def main():
     if args.folder:
         write_folder(args.op, args.folder)
         return
+    if model is None:
+        refuse(f"a fit needs {MISSING}, which this python3 has not: apt-get install python3-scipy")
     if not args.reports:
         folder = ROOT / "build" / "fit" / args.op
         write_folder(args.op, folder)

@@ -12,7 +12,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 from fit import __main__ as fit  # noqa: E402
-from fit import model  # noqa: E402
+
+model = fit.model  # None without scipy
+needs_scipy = unittest.skipUnless(model, "python3-scipy is not installed")
 
 LATENCY = (2.0, [3.0, 2.0, 0.5, 0.01, 0.1, 0.2, 0.02, 0.05])  # slow chains, cheap bytes
 BYTES = (2.0, [5.0, 2.0, 0.1, 0.01, 0.4, 0.2, 0.02, 0.05])
@@ -22,8 +24,8 @@ def terms_of(r):
     return [1.0, float(r.randrange(2))] + [10 ** r.uniform(0, 3) for _ in range(6)]
 
 
-def report_of(cases, seed):
-    """A report of bench of two candidates of gemm, whose times are LATENCY's and BYTES'."""
+def report_of(cases, seed, op="gemm"):
+    """A report of bench of two candidates, whose times are LATENCY's and BYTES'."""
     r, results = random.Random(seed), []
     for i in range(cases):
         for kind in fit.TYPES:
@@ -31,8 +33,8 @@ def report_of(cases, seed):
                 terms = terms_of(r)
                 results.append(
                     {
-                        "case": f"gemm.{kind}({i})",
-                        "op": "gemm",
+                        "case": f"{op}.{kind}({i})",
+                        "op": op,
                         "dtype": kind,
                         "variant": f"user/c{c:02}",
                         "chosen": "terms " + " ".join(f"{t:.9g}" for t in terms),
@@ -40,16 +42,18 @@ def report_of(cases, seed):
                     }
                 )
     return {
-        "command": "/somewhere/bench --case gemm --json /somewhere/out.json",
+        "command": f"/somewhere/bench --case {op} --json /somewhere/out.json",
         "machine": {"device": "a chip"},
         "results": results,
     }
 
 
+@needs_scipy
 class Model(unittest.TestCase):
     def test_is_the_sum_and_the_norm(self):
         terms = [1, 2, 3, 4, 0, 0, 0, 0]
         self.assertAlmostEqual(model.predict((2, [10, 5, 1, 1, 1, 1, 1, 1]), terms), 10 + 10 + 5)
+        self.assertEqual(list(model.predict((2, [10, 5, 1, 1, 1, 1, 1, 1]), [terms, [0] * 8])), [25, 0])
         self.assertAlmostEqual(model.predict((1, [10, 5, 1, 1, 1, 1, 1, 1]), terms), 10 + 10 + 7)
         self.assertAlmostEqual(sum(model.parts_of([1] * 8, 4, terms)), model.predict((4, [1] * 8), terms))
 
@@ -68,6 +72,7 @@ class Model(unittest.TestCase):
         self.assertAlmostEqual(model.fit(few, common)[1][7], common[1][7])
 
 
+@needs_scipy
 class Choice(unittest.TestCase):
     def test_regret_is_what_the_choice_costs(self):
         cheap, dear = [1.0] * 8, [2.0] * 8
@@ -105,6 +110,7 @@ class Files(unittest.TestCase):
             [str(ROOT / "tools" / "plumb"), "fit", *words], capture_output=True, text=True, check=False
         )
 
+    @needs_scipy
     def test_costs_of_a_report_choose_well_and_say_where_they_are_from(self):
         with tempfile.TemporaryDirectory() as place:
             path = Path(place) / "run.json"
@@ -116,6 +122,18 @@ class Files(unittest.TestCase):
         for kind in fit.TYPES:
             self.assertRegex(text, rf"{kind}: 30 drawn cases; regret of those held out: median 0.0 %")
 
+    @needs_scipy
+    def test_costs_lie_where_the_candidates_of_their_ladder_look(self):
+        for op in fit.operators():
+            with tempfile.TemporaryDirectory() as place:
+                path = Path(place) / "run.json"
+                path.write_text(json.dumps(report_of(5, 7, op)))
+                text = fit.fit_reports(op, [path], Path(place) / "costs.hpp").read_text()
+            now = (ROOT / "gpu" / op / "costs.hpp").read_text()
+            spaces = [line for line in now.splitlines() if line.startswith("namespace ")]
+            self.assertEqual([line for line in text.splitlines() if line.startswith("namespace ")], spaces, op)
+
+    @needs_scipy
     def test_runs_on_one_chip_are_joined(self):
         with tempfile.TemporaryDirectory() as place:
             paths = [Path(place) / "a.json", Path(place) / "b.json"]
@@ -140,6 +158,21 @@ class Files(unittest.TestCase):
                 self.assertEqual(len(list(Path(place).glob("c*.cu"))), count)
                 self.assertEqual((Path(place) / "c00.cu").read_text().count("const Register<"), 2 * count)
 
+    def test_without_scipy_only_the_candidates_are_written_and_the_package_is_named(self):
+        with tempfile.TemporaryDirectory() as place:
+            (Path(place) / "scipy.py").write_text("raise ModuleNotFoundError(name='scipy')\n")
+            words = [sys.executable, "-m", "fit", "gemm"]
+            ends = {}
+            for option, value in (("--from", "run.json"), ("--folder", place)):
+                paths = {"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{place}:{ROOT / 'tools'}"}
+                ends[option] = subprocess.run(
+                    [*words, option, value], capture_output=True, text=True, check=False, env=paths
+                )
+        self.assertEqual(ends["--folder"].returncode, 0)
+        self.assertEqual(ends["--from"].returncode, 2)
+        self.assertIn("apt-get install python3-scipy", ends["--from"].stderr)
+
+    @needs_scipy
     def test_a_report_without_times_is_refused(self):
         with tempfile.TemporaryDirectory() as place:
             path = Path(place) / "run.json"

@@ -1,0 +1,44 @@
+// conv2d, rung 8: the terms of a sum divided among blocks, the last of which adds.
+//
+// Change    rung 6's tile of 64 x 64 (fp64: rung 7's, of 64 x 64), and a block for each part of the sums of a tile, as many as the chip
+//           has room for. Blocks leave their parts in memory; the last block of a tile adds all of them in their order, so that
+//           results are the same from run to run, in the same launch.
+// Traffic   that of rung 4; the outputs once more for each part, written and read.
+// Limits    fp32 / fp64: 118 / 168 registers, 528 bytes of static shared memory, 0 / 8 bytes spilled per
+//           thread (sm_90, nvcc 13.0, ptxas -v).
+// Fails at  outputs of many tiles, where there is nothing to divide; fewer than 64 filters, whose tile is mostly empty.
+// Source    gemm's rung 20.
+#include "gpu/conv2d/tiles.hpp"
+
+namespace plumb {
+namespace {
+
+using namespace conv2d;
+
+struct Plan {
+  Index parts;
+  unsigned* finished;
+};
+
+template <class T>
+void* prepare(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  using S = typename Shapes<T>::Small;
+  const Index tiles = tiles_of<S>(p, out);
+  return new Plan{parts_of<S>(tiles, in.F.cols), counts_of(tiles, context)};
+}
+
+void release(void* plan) { delete static_cast<Plan*>(plan); }
+
+template <class T>
+void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  const Plan& plan = *static_cast<const Plan*>(context.plan);
+  run_tiles<typename Shapes<T>::Small, GatheredWindows, true>(p, in, out, context, plan.parts, plan.finished);
+}
+
+const Register<Conv2d, float, Space::device> f32{"08_sums_in_parts",   run<float>,     Traits{}.needs_sm(80),
+                                                 supports_gemm<float>, prepare<float>, release};
+const Register<Conv2d, double, Space::device> f64{
+    "08_sums_in_parts", run<double>, Traits{}.needs_sm(90), supports_gemm<double>, prepare<double>, release};
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,29 @@
+// conv2d, rung 10: the tile and the parts of its sums are chosen by a model of the time that each would take, and the choice is printed.
+//
+// Change    prepare() says for every candidate of candidates.hpp what its blocks would do: the depth of one, the multiply-adds and the
+//           gathered elements of the busiest multiprocessor, bytes from the cache and of the parts. The costs of these are fitted to
+//           drawn cases by tools/fit (costs.hpp says from which, and the error on cases held out). The candidates: rung 3; tiles of 128,
+//           64, 32 or 16 filters by 128 or 64 outputs, as rungs 6 and 7, each whole or in parts as rung 8, and with the copies of rung 9
+//           where it would run. Rung 4 does rung 6's work with fewer copies in flight; rung 5 computes in another arithmetic: neither is
+//           a candidate.
+// Traffic   of the candidate chosen; the choice takes no launch.
+// Limits    those of the candidate chosen.
+// Fails at  shapes that suit none of the candidates; 3 x 3 filters with stride 1 that may be computed by rung 5.
+// Source    terms and fit our own, as gemm's rung 22.
+#include "gpu/conv2d/candidates.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+using Rung = Adaptive<conv2d::Candidates, T>;
+
+const Register<Conv2d, float, Space::device> f32{"10_adaptive",        Rung<float>::run,
+                                                 Rung<float>::kTraits, Rung<float>::supports,
+                                                 Rung<float>::prepare, Rung<float>::release};
+const Register<Conv2d, double, Space::device> f64{"10_adaptive",         Rung<double>::run,
+                                                  Rung<double>::kTraits, Rung<double>::supports,
+                                                  Rung<double>::prepare, Rung<double>::release};
+
+}  // namespace
+}  // namespace plumb

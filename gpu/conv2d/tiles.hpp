@@ -1,0 +1,343 @@
+// Filters by windows as a product of matrices that is never stored, by asynchronous copies in stages: the kernel of rungs 6 to 9. A block
+// makes a tile of filters by outputs, or a part of its sums. Header only.
+#pragma once
+#include "gpu/common/join_parts.hpp"
+#include "gpu/conv2d/implicit_gemm.hpp"
+#include "gpu/gemm/multistage.hpp"
+
+namespace plumb {
+namespace conv2d {
+
+/// A block's shape: WM x WN warps, TM x TN sums per lane, BK terms deep, kBlocks of them on a multiprocessor. Filters lie turned.
+template <class T_, int WM_, int WN_, int TM_, int TN_, int Blocks_>
+struct Shape {
+  using T = T_;
+  static constexpr int WM = WM_, WN = WN_, TM = TM_, TN = TN_, BM = WM * 4 * TM, BN = WN * 8 * TN, BK = 16,
+                       kBlocks = Blocks_, kStages = 4;
+  static constexpr int kThreads = 32 * WM * WN, kPitchF = BM + 4, kPitchX = BN + 4, kOwn = TM * TN;
+  static constexpr int kStageF = BK * kPitchF, kStage = kStageF + BK * kPitchX;
+  static PLUMB_DEVICE int place_of_filter(int filter, int term) { return term * kPitchF + filter; }
+};
+
+/// The same on tensor cores, in fp64: OfM x OfN tiles of 16 x 8 of a warp. Filters keep their rows. The sum may run in any order, so
+/// positions (t, t + 4) of a fragment take terms (2 t, 2 t + 1), and two of a filter come in one load.
+template <int WM_, int WN_, int OfM_, int OfN_, int Blocks_>
+struct TensorShape {
+  using T = double;
+  static constexpr int WM = WM_, WN = WN_, kOfM = OfM_, kOfN = OfN_, BM = WM * 16 * kOfM, BN = WN * 8 * kOfN,
+                       BK = 16, kBlocks = Blocks_, kStages = 3;
+  static constexpr int kThreads = 32 * WM * WN, kOwn = kOfM * kOfN * 4;
+  static constexpr int kPitchF = BK + 8, kPitchX = BN + 2;  // lanes of a load in different banks
+  static constexpr int kStageF = BM * kPitchF, kStage = kStageF + BK * kPitchX;
+  static PLUMB_DEVICE int place_of_filter(int filter, int term) { return filter * kPitchF + term; }
+};
+
+template <class S>
+constexpr std::size_t kSharedOf = sizeof(typename S::T) * S::kStages* S::kStage;
+
+/// The sums of a thread.
+template <class S>
+struct Sums {
+  using T = typename S::T;
+  using Lane = gemm::LaneTile<T, S::TM, S::TN>;
+  T sum[S::TM][S::TN] = {};
+
+  PLUMB_DEVICE T& operator[](int e) { return sum[e / S::TN][e % S::TN]; }
+  PLUMB_DEVICE void multiply(const T* f, const T* x) {
+    const gemm::LanePlace place = gemm::lane_place();
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    f += warp / S::WN * Lane::kRows, x += warp % S::WN * Lane::kCols;
+#pragma unroll
+    for (int kk = 0; kk < S::BK; ++kk) {
+      T of_f[S::TM], of_x[S::TN];
+      Lane::load(of_f, of_x, f + kk * S::kPitchF, x + kk * S::kPitchX, place);
+      Lane::multiply_add(sum, of_f, of_x);
+    }
+  }
+  PLUMB_DEVICE void store(const Problem<T>& p, const Out<T>& out, Index filter0, Index output0,
+                          bool wide) const {
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    store_sums(p, out, filter0 + warp / S::WN * Lane::kRows, output0 + warp % S::WN * Lane::kCols, sum,
+               gemm::lane_place(), wide);
+  }
+};
+
+template <int WM, int WN, int OfM, int OfN, int Blocks>
+struct Sums<TensorShape<WM, WN, OfM, OfN, Blocks>> {
+  using S = TensorShape<WM, WN, OfM, OfN, Blocks>;
+  struct alignas(16) Pair {
+    double x, y;
+  };
+  double sum[OfM][OfN][4] = {};
+
+  PLUMB_DEVICE double& operator[](int e) { return sum[e / 4 / OfN][e / 4 % OfN][e % 4]; }
+  PLUMB_DEVICE void multiply(const double* f, const double* x) {
+#if PLUMB_SM_AT_LEAST(90)
+    const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, l = lane % 4,
+              warp = static_cast<int>(threadIdx.x) / 32;
+    f += warp / WN * 16 * OfM * S::kPitchF, x += warp % WN * 8 * OfN;
+#pragma unroll
+    for (int kk = 0; kk < S::BK; kk += 8) {
+      double a[OfM][4], b[OfN][2];
+#pragma unroll
+      for (int m = 0; m < OfM; ++m) {
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+          const Pair some =
+              *reinterpret_cast<const Pair*>(f + (16 * m + 8 * h + g) * S::kPitchF + kk + 2 * l);
+          a[m][h] = some.x, a[m][h + 2] = some.y;
+        }
+      }
+#pragma unroll
+      for (int n = 0; n < OfN; ++n) {
+#pragma unroll
+        for (int h = 0; h < 2; ++h) b[n][h] = x[(kk + 2 * l + h) * S::kPitchX + 8 * n + g];
+      }
+#pragma unroll
+      for (int m = 0; m < OfM; ++m) {
+#pragma unroll
+        for (int n = 0; n < OfN; ++n) mma_m16n8k8_f64(sum[m][n], a[m], b[n]);
+      }
+    }
+#endif
+  }
+  /// Element e of a tile of 16 x 8 is at row g + e / 2 * 8, column 2 l + e % 2.
+  PLUMB_DEVICE void store(const Problem<double>& p, const Out<double>& out, Index filter0, Index output0,
+                          bool) const {
+    const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, l = lane % 4,
+              warp = static_cast<int>(threadIdx.x) / 32;
+    const Index outputs = p.n * out.Y.cols;
+    filter0 += warp / WN * 16 * OfM, output0 += warp % WN * 8 * OfN;
+#pragma unroll
+    for (int n = 0; n < OfN; ++n) {
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        const Index output = output0 + 8 * n + 2 * l + e;
+        if (output >= outputs) continue;
+        const Index image = output / out.Y.cols, at = output - image * out.Y.cols;
+#pragma unroll
+        for (int m = 0; m < 2 * OfM; ++m) {
+          const Index filter = filter0 + 8 * m + g;
+          if (filter < p.k) out.Y(image * p.k + filter, at) = sum[m / 2][n][m % 2 * 2 + e];
+        }
+      }
+    }
+  }
+};
+
+/// The calling thread's copies of windows: the column of one output, kOf terms of each tile. Taps of a tile are made two tiles ahead.
+template <class S>
+struct GatheredWindows {
+  using T = typename S::T;
+  static constexpr int kOf = S::BN * S::BK / S::kThreads;
+  static_assert(S::kThreads % S::BN == 0, "threads fill the tile");
+  const Problem<T>& p;
+  const In<T>& in;
+  Tap (&taps)[2][S::BK];
+  Window<T> window;
+  TapWalk<T> walk;
+
+  PLUMB_DEVICE GatheredWindows(const Problem<T>& p_, const In<T>& in_, const Out<T>& out,
+                               Tap (&shared)[2][S::BK], Index first_output, int first_term)
+      : p(p_),
+        in(in_),
+        taps(shared),
+        window(p_, in_, out, first_output + static_cast<int>(threadIdx.x) % S::BN),
+        walk(p_, first_term + (threadIdx.x < S::BK ? static_cast<int>(threadIdx.x) : 0), S::BK) {}
+  PLUMB_DEVICE void prepare(int tile) {
+    if (threadIdx.x < S::BK) taps[tile % 2][threadIdx.x] = walk.next(p, in.X.ld);
+  }
+  PLUMB_DEVICE void copy(int tile, T* x) {
+    const int column = static_cast<int>(threadIdx.x) % S::BN,
+              term = static_cast<int>(threadIdx.x) / S::BN * kOf;
+    copy_window<kOf>(p, window, in.X.data, &taps[tile % 2][term], x + term * S::kPitchX + column, S::kPitchX);
+  }
+};
+
+/// The same where a filter is one pixel and takes every one: an image is the matrix of its windows, and neighbouring outputs are copied
+/// together, 16 bytes.
+template <class S>
+struct ImagesAsMatrices {
+  using T = typename S::T;
+  static constexpr int kV = gemm::Vector<T>::kLanes, kAcross = S::BN / kV, kStep = S::kThreads / kAcross;
+  static_assert(S::kThreads % kAcross == 0 && S::BK % kStep == 0, "threads fill the tile");
+  Index ld;
+  int row, column, left;  // left: channels from this thread's row on
+  const T* anywhere;
+  const T* from;
+
+  PLUMB_DEVICE ImagesAsMatrices(const Problem<T>& p, const In<T>& in, const Out<T>& out, Tap (&)[2][S::BK],
+                                Index first_output, int first_term)
+      : ld(in.X.ld),
+        row(static_cast<int>(threadIdx.x) / kAcross),
+        column(static_cast<int>(threadIdx.x) % kAcross * kV),
+        left(p.c - first_term - row),
+        anywhere(in.X.data),
+        from(in.X.data) {
+    const Index output = first_output + column, image = output / out.Y.cols;
+    if (image >= p.n) left = 0;
+    if (left > 0) from += (image * p.c + first_term + row) * ld + output - image * out.Y.cols;
+  }
+  PLUMB_DEVICE void prepare(int) {}
+  PLUMB_DEVICE void copy(int, T* x) {
+#pragma unroll
+    for (int i = 0; i < S::BK; i += kStep) {
+      const bool has = i < left;
+      cp_async16_zfill(x + (row + i) * S::kPitchX + column, has ? from + i * ld : anywhere, has ? 16 : 0);
+    }
+    from += S::BK * ld, left -= S::BK;
+  }
+};
+
+/// The parts of a tile's sums, where it has several.
+template <class T>
+struct PartsOfTiles {
+  int parts;
+  T* partial;          // (tiles, parts, kThreads, kOwn)
+  unsigned* finished;  // (tiles); 0 between runs
+};
+
+template <class S, template <class> class Windows, bool kParts, class T = typename S::T>
+__global__ void __launch_bounds__(S::kThreads, S::kBlocks)
+    conv2d_tiles(Problem<T> p, In<T> in, Out<T> out, unsigned tiles_of_filters, bool wide,
+                 PartsOfTiles<T> of) {
+  static_assert(S::BM * S::BK % S::kThreads == 0 && S::kThreads % S::BK == 0, "threads fill the tile");
+  PLUMB_DYNAMIC_SHARED(T, shared);
+  __shared__ Tap taps[2][S::BK];
+  const unsigned parts = kParts ? static_cast<unsigned>(of.parts) : 1, block = blockIdx.x / parts;
+  const int part = static_cast<int>(blockIdx.x % parts);
+  const int t = static_cast<int>(threadIdx.x);
+  const Index first_filter = static_cast<Index>(block % tiles_of_filters) * S::BM,
+              first_output = static_cast<Index>(block / tiles_of_filters) * S::BN;
+  const Index all = ceil_div(in.F.cols, S::BK);
+  const int begin = static_cast<int>(all * part / parts),
+            tiles = static_cast<int>(all * (part + 1) / parts) - begin;
+
+  constexpr int kRowStep = S::kThreads / S::BK, kOfF = S::BM * S::BK / S::kThreads;
+  const int row = t / S::BK, terms = static_cast<int>(in.F.cols) - begin * S::BK,
+            filters = static_cast<int>(p.k - first_filter);
+  const T* filter = in.F.data + (first_filter + row) * in.F.ld + begin * S::BK + t % S::BK;
+  Windows<S> windows(p, in, out, taps, first_output, begin * S::BK);
+  const auto copy = [&](int tile) {
+    if (tile < tiles) {
+      T* const f = shared + tile % S::kStages * S::kStage;
+      const bool within = tile * S::BK + t % S::BK < terms;
+#pragma unroll
+      for (int i = 0; i < kOfF; ++i) {
+        const bool has = within && row + i * kRowStep < filters;
+        cp_async_zfill<sizeof(T)>(f + S::place_of_filter(row + i * kRowStep, t % S::BK),
+                                  has ? filter + i * kRowStep * in.F.ld : in.F.data,
+                                  has ? static_cast<int>(sizeof(T)) : 0);
+      }
+      filter += S::BK;
+      windows.copy(tile, f + S::kStageF);
+    }
+    cp_async_commit();
+  };
+
+  Sums<S> sums;
+  for (int tile = 0; tile < S::kStages - 1; ++tile) {  // taps of a tile take the place of those two before it
+    windows.prepare(tile);
+    __syncthreads();
+    copy(tile);
+  }
+  windows.prepare(S::kStages - 1);
+  for (int tile = 0; tile < tiles; ++tile) {
+    cp_async_wait<S::kStages - 2>();
+    __syncthreads();
+    // into the stage, and by the taps, that all have left or made before the barrier
+    copy(tile + S::kStages - 1);
+    windows.prepare(tile + S::kStages);
+    const T* const stage = shared + tile % S::kStages * S::kStage;
+    sums.multiply(stage, stage + S::kStageF);
+  }
+  if (kParts && of.parts > 1) {
+    T own[S::kOwn];
+#pragma unroll
+    for (int e = 0; e < S::kOwn; ++e) own[e] = sums[e];
+    T* const of_tile = of.partial + static_cast<Index>(block) * of.parts * S::kThreads * S::kOwn;
+    if (!join_parts<S::kThreads, gemm::Vector<T>>(own, of.parts, part, of_tile, of.finished + block)) return;
+#pragma unroll
+    for (int e = 0; e < S::kOwn; ++e) sums[e] = own[e];
+  }
+  sums.store(p, out, first_filter, first_output, wide);
+}
+
+/// Whether ImagesAsMatrices copies what the problem asks for.
+template <class T>
+bool images_are_matrices(const Problem<T>& p, const In<T>& in, const Out<T>& out) {
+  return p.r == 1 && p.s == 1 && p.stride_h == 1 && p.stride_w == 1 && p.pad_h == 0 && p.pad_w == 0 &&
+         gemm::rows_on_vectors(in.X) && out.Y.cols % gemm::Vector<T>::kLanes == 0;
+}
+
+template <class S, class T>
+Index tiles_of(const Problem<T>& p, const Out<T>& out) {
+  return ceil_div(p.k, S::BM) * ceil_div(p.n * out.Y.cols, S::BN);
+}
+
+/// Counts of blocks that have left their part of a tile. For prepare().
+inline unsigned* counts_of(Index tiles, Context& context) {
+  const Index bytes = tiles * static_cast<Index>(sizeof(unsigned));
+  auto* const counts = static_cast<unsigned*>(context.workspace(bytes));
+  device_fill(counts, 0, static_cast<std::size_t>(bytes), context.stream);
+  return counts;
+}
+
+/// `finished`: counts_of() all tiles, where there are several parts.
+template <class S, template <class> class Windows, bool kParts = false, class T>
+void run_tiles(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context, Index parts = 1,
+               unsigned* finished = nullptr) {
+  const Index blocks = tiles_of<S>(p, out) * parts;
+  T* const partial =
+      parts > 1
+          ? static_cast<T*>(context.workspace(blocks * S::kThreads * S::kOwn * static_cast<Index>(sizeof(T))))
+          : nullptr;
+  launch(conv2d_tiles<S, Windows, kParts>, blocks, S::kThreads, kSharedOf<S>, context.stream, p, in, out,
+         static_cast<unsigned>(ceil_div(p.k, S::BM)), planes_on_vectors<T>(out),
+         PartsOfTiles<T>{static_cast<int>(parts), partial, finished});
+}
+
+/// The tiles in use. In fp64: on tensor cores, but for those of rung 6.
+template <class T>
+struct Shapes;
+template <>
+struct Shapes<float> {
+  using Large = Shape<float, 4, 2, 8, 8, 2>;   // 128 x 128
+  using Middle = Shape<float, 2, 4, 8, 4, 2>;  // 64 x 128
+  using Small = Shape<float, 2, 2, 8, 4, 4>;   // 64 x 64
+  using Half = Shape<float, 1, 4, 8, 4, 4>;    // 32 x 128
+  using Thin = Shape<float, 1, 4, 4, 4, 4>;    // 16 x 128
+};
+template <>
+struct Shapes<double> {
+  using Middle = TensorShape<2, 2, 2, 8, 2>;  // 64 x 128
+  using Small = TensorShape<2, 2, 2, 4, 3>;   // 64 x 64
+  using Half = TensorShape<2, 2, 1, 4, 4>;    // 32 x 64
+  using Thin = TensorShape<1, 4, 1, 2, 4>;    // 16 x 64
+};
+
+/// How the sums of all tiles are divided: the parts of least time, by what a step of a block takes where it is alone, the blocks of a
+/// multiprocessor that share its arithmetic, and what it takes to leave a part and to add the others'.
+template <class S>
+Index parts_of(Index tiles, Index terms) {
+  constexpr Index kMost = 64;
+  constexpr double kRate =
+      sizeof(typename S::T) == 4 ? 240e3 : 220e3;  // multiply-adds of a multiprocessor in a microsecond
+  constexpr double kStepUs = S::BM * S::BN * S::BK / kRate, kLeastStepUs = 0.15, kHandOverUs = 2,
+                   kAddUs = 9e-6 * S::kThreads * S::kOwn * sizeof(typename S::T);
+  const Index steps = ceil_div(terms, S::BK), many = device_multiprocessors();
+  Index best = 1;
+  double least = 0;
+  for (Index parts = 1; parts <= kMost && (parts == 1 || 2 * parts <= steps); ++parts) {
+    const double busy = kStepUs * static_cast<double>(ceil_div(tiles * parts, many)),
+                 together = static_cast<double>(ceil_div(ceil_div(tiles * parts, many), S::kBlocks)),
+                 step = busy > kLeastStepUs * together ? busy : kLeastStepUs * together,
+                 time = static_cast<double>(ceil_div(steps, parts)) * step +
+                        (parts > 1 ? kHandOverUs + kAddUs * static_cast<double>(parts) : 0);
+    if (parts == 1 || time < least) least = time, best = parts;
+  }
+  return best;
+}
+
+}  // namespace conv2d
+}  // namespace plumb

@@ -1,0 +1,28 @@
+// gemv, rung 6: the lanes for a row, or its pieces, are chosen by a model of the time that each would take, and the choice is printed.
+//
+// Change    prepare() says for every candidate of candidates.hpp what it would do: loads one after the other, warps and loads of a
+//           multiprocessor, bytes from cache and memory, launches. The costs of these are fitted to drawn cases by tools/fit (costs.hpp
+//           says from which, and the error on cases held out). The candidates: a warp per row (rung 3), fewer lanes (rung 5) with one,
+//           four or 16 loads each, a block per row, pieces of rows by blocks (rung 4); all of them at any alignment. Rungs 1 and 2 are
+//           groups of one and of 32 lanes.
+// Traffic   of the candidate chosen; the choice takes no launch.
+// Limits    those of the candidate chosen.
+// Fails at  shapes that suit none of the candidates.
+// Source    terms and fit our own, as gemm's rung 22.
+#include "gpu/gemv/candidates.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+using Rung = Adaptive<gemv::Candidates, T>;
+
+const Register<Gemv, float, Space::device> f32{"06_adaptive",        Rung<float>::run,
+                                               Rung<float>::kTraits, Rung<float>::supports,
+                                               Rung<float>::prepare, Rung<float>::release};
+const Register<Gemv, double, Space::device> f64{"06_adaptive",         Rung<double>::run,
+                                                Rung<double>::kTraits, Rung<double>::supports,
+                                                Rung<double>::prepare, Rung<double>::release};
+
+}  // namespace
+}  // namespace plumb

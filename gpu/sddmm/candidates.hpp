@@ -1,0 +1,182 @@
+// What rung 10 chooses from, and what each would do for a matrix, in the terms of its model of cost. tools/fit measures the same list.
+#pragma once
+#include "gpu/common/adaptive.hpp"
+#include "gpu/common/matrix_work.hpp"
+#include "gpu/sddmm/costs.hpp"
+#include "gpu/sddmm/entries.hpp"
+#include "gpu/sddmm/tensor_panels.hpp"
+
+namespace plumb {
+namespace sddmm {
+
+enum class Kernel : std::uint8_t { steps, slices, vectors, row, split, panels, tensor_panels };
+constexpr int kCandidates = 7;
+constexpr const char* kNames[kCandidates] = {"steps",
+                                             "steps, k in slices",
+                                             "lanes by k for an entry",
+                                             "a warp per row",
+                                             "entries dealt out evenly",
+                                             "panels of 8 rows",
+                                             "panels on tensor cores"};
+
+/// Of the matrix and k: what the terms are made of.
+struct Features {
+  double rows, nnz, k;
+  double size;               // bytes of an element
+  double longest = 0;        // row
+  double row_batches = 0;    // of four entries, of all rows
+  double fresh = 1;          // share of the gathers from Y that no entry shortly before made
+  PanelPlan panels, tensor;  // counted; the same where both have 8 rows
+  bool hold = false;         // panels' rows of X fit registers
+  double y_bytes;            // megabytes of Y
+};
+
+/// What a candidate does.
+struct Work {
+  double launches, chain;  // chain: batches of gathers one after the other
+  double gathers;          // rows of Y, or of a slice of it
+  double warps;
+  double x_rows;  // rows of X that are read
+  double format;  // megabytes beside X, Y and the results
+  double slices = 1;
+};
+
+inline Work work_of_steps(const Features& f, double slices) {
+  const double each = steps_per_warp(static_cast<Index>(f.nnz));
+  return {slices,
+          each * kStep / 8,
+          f.nnz,
+          f.nnz / (kStep * each),
+          f.rows + f.nnz / kStep,
+          f.nnz * 4 * slices / 1e6,
+          slices};
+}
+
+/// Of panels that are counted: a unit is a row of Y, for all rows of a panel.
+inline Work work_of_panels(const PanelPlan& plan, const Features& f) {
+  const auto units = static_cast<double>(plan.features.units),
+             giants = static_cast<double>(plan.features.entries);
+  const double rows = static_cast<double>(plan.rows);
+  return {giants > 0 ? 2.0 : 1.0,  static_cast<double>(plan.features.deepest),
+          units + giants,          static_cast<double>(plan.panels) + giants / kStep,
+          f.rows + giants / kStep, units * (4 + rows / 8) / 1e6};
+}
+
+inline Work work_of(Kernel kernel, const Features& f) {
+  const double index = f.nnz * 4 / 1e6, of_line = 128 / f.size;
+  switch (kernel) {
+    case Kernel::slices:
+      return work_of_steps(f, std::ceil(f.k / of_line));
+    case Kernel::vectors: {
+      double lanes = 1;
+      while (lanes < 32 && lanes * 16 < f.k * f.size) lanes *= 2;
+      return {1, std::log2(f.rows + 1) / 4 + 1, f.nnz, f.nnz * lanes / 32, f.nnz, index};
+    }
+    case Kernel::row:
+      return {1, std::ceil(f.longest / 4), 4 * f.row_batches, f.rows, f.rows, index};
+    case Kernel::split:
+      return {1, kRunEntries, f.nnz, f.nnz / (4 * kRunEntries), f.rows + f.nnz / kRunEntries, index};
+    case Kernel::panels:
+      return work_of_panels(f.panels, f);
+    case Kernel::tensor_panels:
+      return work_of_panels(f.tensor, f);
+    case Kernel::steps:
+      break;
+  }
+  return work_of_steps(f, 1);
+}
+
+inline bool fits(Kernel kernel, const Features& f) {
+  if (f.nnz == 0 || f.k == 0) return false;
+  if (kernel == Kernel::slices) return f.k * f.size > 128;
+  if (kernel == Kernel::panels) return f.hold && f.panels.refused == nullptr;
+  return kernel != Kernel::tensor_panels || f.tensor.refused == nullptr;
+}
+
+/// The terms: a start; further launches; batches one after the other; thousands of lines of Y gathered by a multiprocessor; megabytes from
+/// the second-level cache; megabytes from memory; megabytes of columns, results and formats; warps of a multiprocessor.
+inline Terms terms_of(Kernel kernel, const Features& f) {
+  if (!fits(kernel, f)) return {};
+  const Work w = work_of(kernel, f);
+  constexpr double kMega = 1e6;
+  const double many = device_multiprocessors(), cache = static_cast<double>(device_l2_bytes()) / kMega * 0.6,
+               row = f.k * f.size, lines = std::ceil(row / 128), gathered = w.gathers * row * f.fresh / kMega,
+               streamed = w.format + f.nnz * f.size * (2 * w.slices - 1) / kMega, x = w.x_rows * row / kMega,
+               x_once = f.rows * row / kMega, y = f.y_bytes / w.slices,
+               missing = y > cache ? 1 - cache / y : 0, held = x_once + f.y_bytes + streamed;
+  return {true,
+          {1, w.launches - 1, w.chain * lines, w.gathers * lines / many / 1e3, gathered + x + streamed,
+           gathered * missing + (held > cache ? held - cache : 0), streamed, w.warps * w.slices / many}};
+}
+
+template <class T>
+struct Candidates : CandidateList<Sddmm, T> {
+  static constexpr auto& kNames = sddmm::kNames;
+  static constexpr auto& kModels = Costs<T>::model;
+  struct Kept {
+    StepPlan steps{};
+    PanelPlan panels;
+  };
+
+  Candidates(const Problem<T>&, const In<T>& in_, const Out<T>&, Context& context)
+      : in(in_),
+        f{static_cast<double>(in.A.rows), static_cast<double>(in.A.nnz), static_cast<double>(in.X.cols),
+          sizeof(T)} {
+    f.y_bytes = static_cast<double>(in.A.cols) * f.k * f.size / 1e6;
+    if (in.A.nnz == 0 || in.X.cols == 0) return;
+    const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, in.A.rows + 1, context.stream);
+    Index longest = 0;
+    for (Index i = 0; i < in.A.rows; ++i) {
+      const Index length = row_ptr[i + 1] - row_ptr[i];
+      longest = length > longest ? length : longest;
+    }
+    f.longest = static_cast<double>(longest);
+    f.row_batches = warp_batches(row_ptr, 1, 4, longest);
+    f.fresh = fresh_share(in.A.col, in.A.nnz, 1, context);
+    f.hold = panels_hold(in);
+    f.tensor = count_tensor_panels(in, context);
+    if (f.hold) f.panels = panels_of_16(in) ? count_panels<kPanelRows>(in, context) : f.tensor;
+  }
+  static const char* supports(const Problem<T>& p, const In<T>& in, const Out<T>& out) {
+    return steps_support(p, in, out);
+  }
+  Terms terms(int c) const { return terms_of(static_cast<Kernel>(c), f); }
+  Kept keep(int c, Context& context) const {
+    switch (static_cast<Kernel>(c)) {
+      case Kernel::steps:
+      case Kernel::slices:
+        return {prepare_steps(in, context), {}};
+      case Kernel::panels:
+        return {{}, fill_panels<kPanelRows>(f.panels, in, context)};
+      case Kernel::tensor_panels:
+        return {{}, fill_tensor_panels(f.tensor, in, context)};
+      default:
+        return {};
+    }
+  }
+  static void run(int c, const Kept& kept, const Problem<T>&, const In<T>& in, const Out<T>& out,
+                  Context& context) {
+    switch (static_cast<Kernel>(c)) {
+      case Kernel::steps:
+        return run_specialised(kept.steps, in, out, context);
+      case Kernel::slices:
+        return run_slices(kept.steps, in, out, context);
+      case Kernel::vectors:
+        return run_vector_loads(in, out, context);
+      case Kernel::row:
+        return run_row_in_registers(in, out, context);
+      case Kernel::split:
+        return run_nonzero_split(in, out, context);
+      case Kernel::panels:
+        return run_panels(kept.panels, in, out, context);
+      case Kernel::tensor_panels:
+        return run_tensor_panels(kept.panels, in, out, context);
+    }
+  }
+
+  const In<T>& in;
+  Features f;
+};
+
+}  // namespace sddmm
+}  // namespace plumb

@@ -1,0 +1,29 @@
+// skinny_gemm, rung 16: the kernel is chosen by a model of the time that each would take, and the choice is printed.
+//
+// Change    prepare() says for every candidate of candidates.hpp what its blocks would do: the depth of one, the multiply-adds and the
+//           copies of the busiest multiprocessor, bytes from cache and memory with X as often as it is read, parts. The costs of these
+//           are fitted to drawn cases by tools/fit (costs.hpp says from which, and the error on cases held out). The candidates: rungs
+//           6, 10 and 15 in both types, 11 and 14 in fp32, 9 and 12 in fp64; of gemm's ladder tiles of 32 x 32 with the depth in parts
+//           (its rung 20) and of 64 x 64, in fp64 of 128 x 32 and 128 x 64 on tensor cores. Rungs 7 and 8 lose to 6 everywhere, rung 13
+//           computes in another arithmetic: they are no candidates.
+// Traffic   of the candidate chosen; the choice takes no launch.
+// Limits    those of the candidate chosen.
+// Fails at  shapes that suit none of the candidates: rows of X off 16 bytes are copied an element at a time by all of them.
+// Source    terms and fit our own, as gemm's rung 22.
+#include "gpu/skinny_gemm/candidates.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+using Rung = Adaptive<skinny::Candidates, T>;
+
+const Register<SkinnyGemm, float, Space::device> f32{"16_adaptive",        Rung<float>::run,
+                                                     Rung<float>::kTraits, Rung<float>::supports,
+                                                     Rung<float>::prepare, Rung<float>::release};
+const Register<SkinnyGemm, double, Space::device> f64{"16_adaptive",         Rung<double>::run,
+                                                      Rung<double>::kTraits, Rung<double>::supports,
+                                                      Rung<double>::prepare, Rung<double>::release};
+
+}  // namespace
+}  // namespace plumb

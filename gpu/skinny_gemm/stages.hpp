@@ -1,0 +1,182 @@
+// The body of rung 10, which rung 15 gives other tiles: X and W by asynchronous copies in stages. Header only.
+#pragma once
+#include "gpu/skinny_gemm/common.hpp"
+
+namespace plumb {
+namespace skinny {
+
+/// Rows that a lane of rung 10 makes.
+template <class T>
+constexpr int kLaneRowsOf = sizeof(T) == 4 ? 8 : 4;
+
+/// Rows and depth of a tile of X: 4 warps, each 8 groups of lanes by kLaneRows rows.
+template <class T, int LaneRows = kLaneRowsOf<T>>
+struct Tile {
+  static constexpr int kV = Vector<T>::kLanes, kLaneRows = LaneRows, kDepth = 16, kThreadsOfBlock = 128;
+  static constexpr int kRows = kThreadsOfBlock / 32 * 8 * kLaneRows,
+                       kPitch = kDepth + kV;  // 16 bytes more: 8 rows, 8 places in the banks
+  static constexpr int kStages = 3;
+};
+
+/// A quarter of rung 10's rows: rung 15.
+template <class T>
+using LowTile = Tile<T, kLaneRowsOf<T> / 4>;
+
+/// cp.async of up to Bytes, zeros for the rest; 16 bytes at once bypass the first-level cache, which would
+/// not see them again.
+template <int Bytes>
+PLUMB_DEVICE void copy_async(void* to, const void* from, int valid) {
+  if constexpr (Bytes == 16) {
+    cp_async16_zfill(to, from, valid);
+  } else {
+    cp_async_zfill<Bytes>(to, from, valid);
+  }
+}
+
+/// Blocks per multiprocessor: as many as registers and shared memory hold.
+constexpr int resident_blocks(int groups) { return groups == 1 ? 3 : 2; }
+
+/// Groups: of 16 columns. Wide: rows of X lie on 16-byte boundaries.
+template <class T, class S, int Groups, bool Wide>
+__global__ void __launch_bounds__(S::kThreadsOfBlock, resident_blocks(Groups))
+    skinny_stages(In<T> in, Out<T> out, bool wide_y) {
+  constexpr int kColumns = 16 * Groups, kStage = S::kRows * S::kPitch + S::kDepth * kColumns;
+  constexpr int kCopy = Wide ? S::kV : 1, kPerRow = S::kDepth / kCopy,
+                kRowStep = S::kThreadsOfBlock / kPerRow;
+  constexpr int kDepthStep = S::kThreadsOfBlock / kColumns;
+  PLUMB_DYNAMIC_SHARED(T, shared);
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
+  const Index begin = out.Y.rows * blockIdx.x / gridDim.x,
+              end = out.Y.rows * (blockIdx.x + Index{1}) / gridDim.x;
+  const Index j0 = static_cast<Index>(blockIdx.y) * kColumns, depth = in.X.cols;
+  const Index chunks = depth > 0 ? ceil_div(depth, S::kDepth) : 1,
+              items = ceil_div(end - begin, S::kRows) * chunks;
+
+  Index copy_row = begin, copy_k = 0, copied = 0;
+  const auto start_copies = [&](T* stage) {
+    if (copied < items) {
+      const int k = thread % kPerRow * kCopy;
+      const Index within = depth - copy_k - k;
+      const int valid = static_cast<int>(sizeof(T)) * (within >= kCopy ? kCopy
+                                                       : within > 0    ? static_cast<int>(within)
+                                                                       : 0);
+      const T* const first = in.X.data + copy_k + k;
+#pragma unroll 8
+      for (int r = thread / kPerRow; r < S::kRows; r += kRowStep) {
+        const bool mine = copy_row + r < end;
+        copy_async<kCopy * sizeof(T)>(stage + r * S::kPitch + k,
+                                      first + (mine ? copy_row + r : begin) * in.X.ld, mine ? valid : 0);
+      }
+      T* const w = stage + S::kRows * S::kPitch;
+      const Index j = j0 + thread % kColumns;
+#pragma unroll
+      for (int kw = thread / kColumns; kw < S::kDepth; kw += kDepthStep) {
+        const bool inside = copy_k + kw < depth && j < in.W.cols;
+        cp_async_zfill<sizeof(T)>(w + kw * kColumns + thread % kColumns,
+                                  in.W.data + (inside ? (copy_k + kw) * in.W.ld + j : 0),
+                                  inside ? static_cast<int>(sizeof(T)) : 0);
+      }
+      ++copied;
+      copy_k += S::kDepth;
+      if (copy_k >= depth) copy_k = 0, copy_row += S::kRows;
+    }
+    cp_async_commit();
+  };
+
+  for (int s = 0; s < S::kStages - 1; ++s) start_copies(shared + s * kStage);
+  // Bits of the lane interleaved: i and i ^ 2 share a row, i and i ^ 1 columns, so that shared loads take two
+  // turns instead of four.
+  const int my_row = thread / 32 * 8 * S::kLaneRows + ((lane & 1) | (lane >> 2 & 3) << 1),
+            my_col = 4 * ((lane >> 1 & 1) | (lane >> 4) << 1);
+  T sum[S::kLaneRows][Groups][4] = {};
+  Index row = begin, chunk = 0;
+  int reading = 0, writing = S::kStages - 1;
+  for (Index item = 0; item < items; ++item) {
+    cp_async_wait<S::kStages - 2>();
+    __syncthreads();
+    start_copies(shared + writing * kStage);  // into the stage that all left before this barrier
+    const T* const x = shared + reading * kStage + my_row * S::kPitch;
+    const T* const w = shared + reading * kStage + S::kRows * S::kPitch + my_col;
+    writing = reading;
+    reading = reading + 1 == S::kStages ? 0 : reading + 1;
+#pragma unroll
+    for (int k = 0; k < S::kDepth; k += S::kV) {
+      Vector<T> xv[S::kLaneRows];
+#pragma unroll
+      for (int r = 0; r < S::kLaneRows; ++r)
+        xv[r] = *reinterpret_cast<const Vector<T>*>(x + 8 * r * S::kPitch + k);
+#pragma unroll
+      for (int l = 0; l < S::kV; ++l) {
+#pragma unroll
+        for (int g = 0; g < Groups; ++g) {
+          T wv[4];
+#pragma unroll
+          for (int c = 0; c < 4; c += S::kV) {
+            const Vector<T> v = *reinterpret_cast<const Vector<T>*>(w + (k + l) * kColumns + 16 * g + c);
+#pragma unroll
+            for (int e = 0; e < S::kV; ++e) wv[c + e] = v.lane[e];
+          }
+#pragma unroll
+          for (int r = 0; r < S::kLaneRows; ++r) {
+#pragma unroll
+            for (int c = 0; c < 4; ++c) sum[r][g][c] += xv[r].lane[l] * wv[c];
+          }
+        }
+      }
+    }
+    if (++chunk < chunks) continue;
+#pragma unroll
+    for (int r = 0; r < S::kLaneRows; ++r) {
+      const Index i = row + my_row + 8 * r;
+#pragma unroll
+      for (int g = 0; g < Groups; ++g) {
+#pragma unroll
+        for (int c = 0; c < 4; c += S::kV) {
+          const Index j = j0 + 16 * g + my_col + c;
+          Vector<T> v;
+#pragma unroll
+          for (int e = 0; e < S::kV; ++e) v.lane[e] = sum[r][g][c + e], sum[r][g][c + e] = T(0);
+          if (i < end && wide_y && j + S::kV <= out.Y.cols) {
+            *reinterpret_cast<Vector<T>*>(out.Y.data + i * out.Y.ld + j) = v;
+          } else if (i < end) {
+#pragma unroll
+            for (int e = 0; e < S::kV; ++e) {
+              if (j + e < out.Y.cols) out.Y(i, j + e) = v.lane[e];
+            }
+          }
+        }
+      }
+    }
+    chunk = 0;
+    row += S::kRows;
+  }
+}
+
+template <class S, int Groups, class T>
+void start_stages(const In<T>& in, const Out<T>& out, Context& context) {
+  constexpr std::size_t kShared = sizeof(T) * S::kStages * (S::kRows * S::kPitch + S::kDepth * 16 * Groups);
+  const Index tiles = ceil_div(out.Y.rows, S::kRows),
+              resident = resident_blocks(Groups) * static_cast<Index>(device_multiprocessors());
+  const Grid grid(static_cast<unsigned>(tiles < resident ? tiles : resident),
+                  static_cast<unsigned>(ceil_div(out.Y.cols, 16 * Groups)));
+  launch(rows_on_vectors(in.X) ? skinny_stages<T, S, Groups, true> : skinny_stages<T, S, Groups, false>, grid,
+         S::kThreadsOfBlock, kShared, context.stream, in, out, rows_on_vectors(out.Y));
+}
+
+/// Groups of 16 columns that a block makes.
+inline int groups_of(Index columns) { return columns <= 16 ? 1 : columns <= 32 ? 2 : 4; }
+
+template <class S, class T>
+void run_stages(const In<T>& in, const Out<T>& out, Context& context) {
+  switch (groups_of(out.Y.cols)) {
+    case 1:
+      return start_stages<S, 1>(in, out, context);
+    case 2:
+      return start_stages<S, 2>(in, out, context);
+    default:
+      return start_stages<S, 4>(in, out, context);
+  }
+}
+
+}  // namespace skinny
+}  // namespace plumb
