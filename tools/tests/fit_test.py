@@ -20,6 +20,10 @@ LATENCY = (2.0, [3.0, 2.0, 0.5, 0.01, 0.1, 0.2, 0.02, 0.05])  # slow chains, che
 BYTES = (2.0, [5.0, 2.0, 0.1, 0.01, 0.4, 0.2, 0.02, 0.05])
 
 
+def namespaces(text):
+    return [line for line in text.splitlines() if line.startswith("namespace ")]
+
+
 def terms_of(r):
     return [1.0, float(r.randrange(2))] + [10 ** r.uniform(0, 3) for _ in range(6)]
 
@@ -130,8 +134,7 @@ class Files(unittest.TestCase):
                 path.write_text(json.dumps(report_of(5, 7, op)))
                 text = fit.fit_reports(op, [path], Path(place) / "costs.hpp").read_text()
             now = (ROOT / "gpu" / op / "costs.hpp").read_text()
-            spaces = [line for line in now.splitlines() if line.startswith("namespace ")]
-            self.assertEqual([line for line in text.splitlines() if line.startswith("namespace ")], spaces, op)
+            self.assertEqual(namespaces(text), namespaces(now), op)
 
     @needs_scipy
     def test_runs_on_one_chip_are_joined(self):
