@@ -6,27 +6,16 @@
 // Fails at  the division: some 70 instructions per element beside one load and one store. Rung 2 answers
 //           that.
 // Source    the definition.
-#include "gpu/bias_relu/common.hpp"
+#include "gpu/bias_relu/element.hpp"
 
 namespace plumb {
 namespace {
 
 using namespace bias_relu;
 
-constexpr int kThreads = 256;
-
-template <class T>
-__global__ void __launch_bounds__(kThreads) bias_relu_thread_per_element(Problem<T> p, In<T> in, Out<T> out) {
-  const Index at = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
-  if (at >= in.x.rows * in.x.cols) return;
-  const Index i = at / in.x.cols, j = at % in.x.cols;
-  out.y(i, j) = activate(in.x(i, j), in.b.size > 0 ? in.b[j] : p.bias, p.cap);
-}
-
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  launch(bias_relu_thread_per_element<T>, ceil_div(in.x.rows * in.x.cols, kThreads), kThreads, 0,
-         context.stream, p, in, out);
+  run_elements(p, in, out, context);
 }
 
 const Register<BiasRelu, float, Space::device> f32{"01_thread_per_element", run<float>};

@@ -18,8 +18,7 @@ using namespace log_softmax;
 
 template <class T>
 void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
-  launch(log_softmax_online<T>, in.x.cols == 0 ? Index{0} : in.x.rows, kOnlineThreads, 0, context.stream, in,
-         out);
+  run_online(in, out, context);
 }
 
 const Register<LogSoftmax, float, Space::device> f32{"05_online", run<float>};

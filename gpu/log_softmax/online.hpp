@@ -1,4 +1,4 @@
-// The kernel of rung 5, which rung 6 takes for rows that no block can hold. Header only.
+// The kernel of rung 5, which rungs 6 and 8 take for rows that no block can hold. Header only.
 #pragma once
 #include "gpu/log_softmax/common.hpp"
 
@@ -37,38 +37,63 @@ struct Running {
   }
 };
 
+/// What the threads of the block have, together, in every thread. The last of a kernel: `maxima` and `sums` are not free afterwards.
 template <class T>
-__global__ void __launch_bounds__(kOnlineThreads) log_softmax_online(In<T> in, Out<T> out) {
-  constexpr int kThreads = kOnlineThreads, kInFlight = kOnlineInFlight;
-  __shared__ T maxima[kThreads / 32], sums[kThreads / 32];
-  const Index i = blockIdx.x, cols = in.x.cols;
+PLUMB_DEVICE Running<T> merge_block(Running<T> mine, T* maxima /* (warps), shared */,
+                                    T* sums /* (warps), shared */) {
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const T* const x = in.x.data + i * in.x.ld;
-  T* const y = out.y.data + i * out.y.ld;
+  for (int d = 16; d > 0; d /= 2) {
+    const T other_m = __shfl_xor_sync(kAllLanes, mine.m, d), other_s = __shfl_xor_sync(kAllLanes, mine.s, d);
+    mine.merge(other_m, other_s);
+  }
+  if (lane == 0) maxima[warp] = mine.m, sums[warp] = mine.s;
+  __syncthreads();
+  Running<T> all;
+#pragma unroll
+  for (int w = 0; w < kOnlineThreads / 32; ++w)
+    all.merge(maxima[w], sums[w]);  // every thread, in the same order
+  return all;
+}
+
+/// Of the calling thread's share of x[begin, end).
+template <class T>
+PLUMB_DEVICE Running<T> running_share(const T* x, Index begin, Index end) {
+  constexpr int kThreads = kOnlineThreads, kInFlight = kOnlineInFlight;
   Running<T> row;
-  Index j = threadIdx.x;
-  for (; j + (kInFlight - 1) * kThreads < cols; j += kInFlight * kThreads) {
+  Index j = begin + threadIdx.x;
+  for (; j + (kInFlight - 1) * kThreads < end; j += kInFlight * kThreads) {
     T v[kInFlight];
 #pragma unroll
     for (int u = 0; u < kInFlight; ++u) v[u] = x[j + u * kThreads];
     row.add(v);
   }
-  for (; j < cols; j += kThreads) {
+  for (; j < end; j += kThreads) {
     const T v[1] = {x[j]};
     row.add(v);
   }
-  for (int d = 16; d > 0; d /= 2) {
-    const T other_m = __shfl_xor_sync(kAllLanes, row.m, d), other_s = __shfl_xor_sync(kAllLanes, row.s, d);
-    row.merge(other_m, other_s);
-  }
-  if (lane == 0) maxima[warp] = row.m, sums[warp] = row.s;
-  __syncthreads();
-  row = Running<T>();
-#pragma unroll
-  for (int w = 0; w < kThreads / 32; ++w) row.merge(maxima[w], sums[w]);  // every thread, in the same order
-  const T log_sum = log_of(row.s);
+  return row;
+}
+
+/// y[begin, end) by the block.
+template <class T>
+PLUMB_DEVICE void finish_range(const T* x, T* y, Index begin, Index end, T m, T log_sum) {
 #pragma unroll 4
-  for (j = threadIdx.x; j < cols; j += kThreads) y[j] = finish(x[j], row.m, log_sum);
+  for (Index j = begin + threadIdx.x; j < end; j += kOnlineThreads) y[j] = finish(x[j], m, log_sum);
+}
+
+template <class T>
+__global__ void __launch_bounds__(kOnlineThreads) log_softmax_online(In<T> in, Out<T> out) {
+  __shared__ T maxima[kOnlineThreads / 32], sums[kOnlineThreads / 32];
+  const Index i = blockIdx.x, cols = in.x.cols;
+  const T* const x = in.x.data + i * in.x.ld;
+  const Running<T> row = merge_block(running_share(x, 0, cols), maxima, sums);
+  finish_range(x, out.y.data + i * out.y.ld, 0, cols, row.m, log_of(row.s));
+}
+
+template <class T>
+void run_online(const In<T>& in, const Out<T>& out, Context& context) {
+  launch(log_softmax_online<T>, in.x.cols == 0 ? Index{0} : in.x.rows, kOnlineThreads, 0, context.stream, in,
+         out);
 }
 
 }  // namespace log_softmax

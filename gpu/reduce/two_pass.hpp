@@ -93,9 +93,9 @@ __global__ void __launch_bounds__(kPassThreads)
   if (threadIdx.x == 0) *result = mine.value();
 }
 
-/// Blocks of the first pass: enough to fill the chip, no more than there are terms for.
-inline Index pass_blocks(Index n, int terms_per_thread) {
-  const Index most = static_cast<Index>(kBlocksPerMultiprocessor) * device_multiprocessors();
+/// Blocks of the first pass: `each` for a multiprocessor, but no more than there are terms for.
+inline Index pass_blocks(Index n, int terms_per_thread, int each = kBlocksPerMultiprocessor) {
+  const Index most = static_cast<Index>(each) * device_multiprocessors();
   const Index needed = ceil_div(n, static_cast<Index>(kPassThreads) * terms_per_thread);
   return needed < 1 ? 1 : needed < most ? needed : most;
 }

@@ -1,0 +1,26 @@
+// bias_relu, rung 5: how much a thread moves is chosen by a model of the time that each way would take, and the choice is printed.
+//
+// Change    prepare() says for every candidate of candidates.hpp what it would do: moves one after the other, warps, loads, bytes from
+//           cache and memory. The costs of these are fitted to drawn cases by tools/fit (costs.hpp says from which, and the error on
+//           cases held out). The candidates: rungs 1 to 4, so that arrays of any alignment are taken.
+// Traffic   of the candidate chosen; the choice takes no launch.
+// Limits    those of the candidate chosen.
+// Fails at  shapes that suit none of the candidates.
+// Source    terms and fit our own, as gemm's rung 22.
+#include "gpu/bias_relu/candidates.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+using Rung = Adaptive<bias_relu::Candidates, T>;
+
+const Register<BiasRelu, float, Space::device> f32{"05_adaptive",        Rung<float>::run,
+                                                   Rung<float>::kTraits, Rung<float>::supports,
+                                                   Rung<float>::prepare, Rung<float>::release};
+const Register<BiasRelu, double, Space::device> f64{"05_adaptive",         Rung<double>::run,
+                                                    Rung<double>::kTraits, Rung<double>::supports,
+                                                    Rung<double>::prepare, Rung<double>::release};
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,27 @@
+// log_softmax, rung 8: what holds a row is chosen by a model of the time that each would take, and the choice is printed.
+//
+// Change    prepare() says for every candidate of candidates.hpp what it would do: moves one after the other, warps, exponentials, bytes
+//           from cache and memory, launches. The costs of these are fitted to drawn cases by tools/fit (costs.hpp says from which, and the
+//           error on cases held out). The candidates: a warp per row (rung 2), rows in the registers of lanes (3) or of a block (6), a
+//           block per row with one read for maximum and sum (5), pieces of rows (7).
+// Traffic   of the candidate chosen; the choice takes no launch.
+// Limits    those of the candidate chosen.
+// Fails at  shapes that suit none of the candidates.
+// Source    terms and fit our own, as gemm's rung 22.
+#include "gpu/log_softmax/candidates.hpp"
+
+namespace plumb {
+namespace {
+
+template <class T>
+using Rung = Adaptive<log_softmax::Candidates, T>;
+
+const Register<LogSoftmax, float, Space::device> f32{"08_adaptive",        Rung<float>::run,
+                                                     Rung<float>::kTraits, Rung<float>::supports,
+                                                     Rung<float>::prepare, Rung<float>::release};
+const Register<LogSoftmax, double, Space::device> f64{"08_adaptive",         Rung<double>::run,
+                                                      Rung<double>::kTraits, Rung<double>::supports,
+                                                      Rung<double>::prepare, Rung<double>::release};
+
+}  // namespace
+}  // namespace plumb

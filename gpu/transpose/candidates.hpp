@@ -1,0 +1,111 @@
+// What rung 6 chooses from, and what each would do for a matrix, in the terms of its model of cost. tools/fit measures the same list.
+#pragma once
+#include "gpu/common/adaptive.hpp"
+#include "gpu/device/memory.hpp"
+#include "gpu/transpose/costs.hpp"
+#include "gpu/transpose/element.hpp"
+#include "gpu/transpose/tile.hpp"
+#include "gpu/transpose/wide_tile.hpp"
+
+namespace plumb {
+namespace transpose {
+
+enum class Kernel : std::uint8_t { tiles, wide_tiles, wide_tiles_of_16, along_a, along_b };
+constexpr int kCandidates = 5;
+constexpr const char* kNames[kCandidates] = {"tiles of 32", "tiles of 64 by 8 warps",
+                                             "tiles of 64 by 16 warps", "a thread per element, along A",
+                                             "a thread per element, along B"};
+constexpr int kSmallTile = 32, kSmallRows = 8, kFewWarps = 8, kManyWarps = 16;
+
+/// What a candidate does.
+struct Work {
+  double blocks, threads;       // of a block
+  double moves;                 // of a thread, one after the other
+  double sectors_a, sectors_b;  // of 32 bytes
+};
+
+/// Sectors of all pieces of `width` elements that rows of `extent` elements are cut into.
+inline double sectors_of(double rows, double extent, double width, double size) {
+  const double whole = std::floor(extent / width), rest = extent - whole * width;
+  return rows * (whole * std::ceil(width * size / 32) + std::ceil(rest * size / 32));
+}
+
+inline Work work_of_tiles(double tile, double threads, double rows, double cols, double size) {
+  return {std::ceil(rows / tile) * std::ceil(cols / tile), threads, tile * tile / threads,
+          sectors_of(rows, cols, tile, size), sectors_of(cols, rows, tile, size)};
+}
+
+/// The other matrix' sectors, of a warp that goes along rows of `along` elements: a run of each of its columns.
+inline double sectors_across(double elements, double along, double size) {
+  const double columns = along < 32 ? along : 32;
+  return elements / 32 * columns * std::ceil(32 / columns * size / 32);
+}
+
+inline Work work_of(Kernel kernel, double rows, double cols, double size) {
+  const double elements = rows * cols, straight = std::ceil(elements * size / 32);
+  switch (kernel) {
+    case Kernel::wide_tiles:
+      return work_of_tiles(kTile, kLanes * kFewWarps, rows, cols, size);
+    case Kernel::wide_tiles_of_16:
+      return work_of_tiles(kTile, kLanes * kManyWarps, rows, cols, size);
+    case Kernel::along_a:
+      return {std::ceil(elements / kElementThreads), kElementThreads, 1, straight,
+              sectors_across(elements, cols, size)};
+    case Kernel::along_b:
+      return {std::ceil(elements / kElementThreads), kElementThreads, 1, sectors_across(elements, rows, size),
+              straight};
+    case Kernel::tiles:
+      break;
+  }
+  return work_of_tiles(kSmallTile, kSmallTile * kSmallRows, rows, cols, size);
+}
+
+/// The terms: a start; no further launches; moves of a thread, one after the other, in all rounds of blocks; thousands of warps of a
+/// multiprocessor; megabytes of A's sectors; megabytes of B's; megabytes beyond the second-level cache; thousands of moves by the warps
+/// of a multiprocessor.
+inline Terms terms_of(const Work& w, double bytes) {
+  constexpr double kMega = 1e6, kThousand = 1e3, kSector = 32,
+                   kResident = 2048;  // threads of a multiprocessor
+  const double many = device_multiprocessors(), warps = w.blocks * w.threads / 32,
+               cache = static_cast<double>(device_l2_bytes()) / kMega * 0.6, held = 2 * bytes / kMega;
+  return {true,
+          {1, 0, w.moves * std::ceil(w.blocks * w.threads / (kResident * many)), warps / many / kThousand,
+           w.sectors_a * kSector / kMega, w.sectors_b * kSector / kMega, held > cache ? held - cache : 0,
+           2 * warps * w.moves / many / kThousand}};
+}
+
+template <class T>
+struct Candidates : CandidateList<Transpose, T> {
+  using Base = CandidateList<Transpose, T>;
+  static constexpr auto& kNames = transpose::kNames;
+  static constexpr auto& kModels = Costs<T>::model;
+  struct Kept {};
+
+  Candidates(const typename Base::Problem&, const typename Base::In& in, const typename Base::Out&, Context&)
+      : rows(static_cast<double>(in.A.rows)), cols(static_cast<double>(in.A.cols)) {}
+  Terms terms(int c) const {
+    if (rows * cols == 0) return {};
+    return terms_of(work_of(static_cast<Kernel>(c), rows, cols, sizeof(T)), rows * cols * sizeof(T));
+  }
+  Kept keep(int, Context&) const { return {}; }
+  static void run(int c, const Kept&, const typename Base::Problem&, const typename Base::In& in,
+                  const typename Base::Out& out, Context& context) {
+    switch (static_cast<Kernel>(c)) {
+      case Kernel::tiles:
+        return run_tiles<T, kSmallTile, kSmallRows, kSmallTile + 1>(in, out, context);
+      case Kernel::wide_tiles:
+        return run_wide_tiles<T, kFewWarps>(in, out, context);
+      case Kernel::wide_tiles_of_16:
+        return run_wide_tiles<T, kManyWarps>(in, out, context);
+      case Kernel::along_a:
+        return run_elements<T, false>(in, out, context);
+      case Kernel::along_b:
+        return run_elements<T, true>(in, out, context);
+    }
+  }
+
+  double rows, cols;
+};
+
+}  // namespace transpose
+}  // namespace plumb
