@@ -11,7 +11,10 @@ namespace plumb {
 ///   Kept                        what a candidate needs when it runs: formats, numbers of parts
 ///   Kept keep(int c, Context&) const
 ///   static void run(int c, const Kept&, const Problem&, const In&, const Out&, Context&)
-/// and may have its own kTraits and supports(), which are those of the rung.
+/// and may have its own kTraits and supports(), which are those of the rung. Where candidates convert or analyse, it also has
+///   kPreparations               models of the time that keep() takes
+///   Terms preparation(int c) const
+/// so that a plan of few uses takes little time.
 template <class Op, class T>
 struct CandidateList {
   using Operator = Op;
@@ -19,6 +22,7 @@ struct CandidateList {
   using In = typename Op::template In<T, Space::device>;
   using Out = typename Op::template Out<T, Space::device>;
   static constexpr Traits kTraits{};
+  static constexpr const CostModel* kPreparations = nullptr;  // none
   static const char* supports(const Problem&, const In&, const Out&) { return nullptr; }
 };
 
@@ -30,8 +34,9 @@ struct AdaptivePlan {
   char text[256] = {};
 };
 
-/// The functions of a rung that chooses from L<T>: the candidate of least time by its model. Of C >= 0: those of candidate C, whatever its
-/// model says, which leaves its terms as its explanation; so tools/fit measures it.
+/// The functions of a rung that chooses from L<T>: the candidate of least time by its model, with its share of the preparation where the
+/// caller expects few uses (Context::uses). Of C >= 0: those of candidate C, whatever its model says, which leaves its terms as its
+/// explanation; so tools/fit measures it.
 template <template <class> class L, class T, int C = -1>
 struct Adaptive {
   using List = L<T>;
@@ -41,6 +46,8 @@ struct Adaptive {
   using In = typename List::In;
   using Out = typename List::Out;
   static constexpr Traits kTraits = List::kTraits;
+  // a list without models has a null pointer in place of the array
+  static constexpr bool kPrepares = sizeof List::kPreparations > sizeof(const CostModel*);
 
   static const char* supports(const Problem& p, const In& in, const Out& out) {
     return List::supports(p, in, out);
@@ -52,10 +59,18 @@ struct Adaptive {
     const List list(p, in, out, context);
     auto* plan = new Plan;
     Terms terms[kCount];
+    Preparation<kCount> preparation;
+    preparation.uses = context.uses;
     for (int c = 0; c < kCount; ++c) {
-      if (C < 0 || C == c) terms[c] = list.terms(c);
+      if (C >= 0 && C != c) continue;
+      terms[c] = list.terms(c);
+      if constexpr (kPrepares) {
+        if (C >= 0 || context.uses > 0) preparation.terms[c] = list.preparation(c);
+      }
     }
-    plan->candidate = take_terms(C, List::kModels, terms, List::kNames, plan->text, sizeof plan->text);
+    if constexpr (kPrepares) preparation.models = &List::kPreparations;
+    plan->candidate =
+        take_terms(C, List::kModels, terms, List::kNames, plan->text, sizeof plan->text, preparation);
     plan->kept = list.keep(plan->candidate, context);
     return plan;
   }

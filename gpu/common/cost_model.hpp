@@ -55,48 +55,91 @@ double nearest_of(const CostModel (&models)[N], const Terms (&terms)[N]) {
   return nearest;
 }
 
-/// The candidate of least time by its model; -1 where none fits. `text` says its time, and the next one's.
+/// Microseconds of every candidate by its model, more where its cases say little of such terms; without bound where it does not fit.
 template <int N>
-int choose(const CostModel (&models)[N], const Terms (&terms)[N], const char* const (&names)[N], char* text,
-           std::size_t size) {
-  int best = -1, next = -1;
-  double time[N] = {};
+void believed_us(const CostModel (&models)[N], const Terms (&terms)[N], double (&us)[N]) {
   const double nearest = nearest_of(models, terms);
   for (int c = 0; c < N; ++c) {
+    us[c] = terms[c].fits
+                ? predicted_us(models[c], terms[c]) * doubt(beyond_fitted(models[c], terms[c]), nearest)
+                : HUGE_VAL;
+  }
+}
+
+/// What candidates do before their first run, and how many runs share it: 0 stands for so many that it does not count.
+template <int N>
+struct Preparation {
+  const CostModel (*models)[N] = nullptr;  // null: no candidate prepares anything
+  Terms terms[N] = {};
+  std::int64_t uses = 0;
+  [[nodiscard]] bool counts() const { return models != nullptr && uses > 0; }
+};
+
+/// The candidate of least time by its model, its share of the preparation included; -1 where none fits. `text` says its time, and the
+/// next one's.
+template <int N>
+int choose(const CostModel (&models)[N], const Terms (&terms)[N], const char* const (&names)[N], char* text,
+           std::size_t size, const Preparation<N>& preparation = {}) {
+  int best = -1, next = -1;
+  double run[N], before[N] = {}, time[N];
+  const bool counts = preparation.counts();
+  believed_us(models, terms, run);
+  if (counts) believed_us(*preparation.models, preparation.terms, before);
+  for (int c = 0; c < N; ++c) {
+    time[c] = counts ? run[c] + before[c] / static_cast<double>(preparation.uses) : run[c];
     if (!terms[c].fits) continue;
-    time[c] = predicted_us(models[c], terms[c]) * doubt(beyond_fitted(models[c], terms[c]), nearest);
     if (best < 0 || time[c] < time[best])
       next = best, best = c;
     else if (next < 0 || time[c] < time[next])
       next = c;
   }
-  if (best >= 0 && next >= 0 && time[next] < HUGE_VAL) {
-    std::snprintf(text, size, "%s: %.3g us by the model; %s: %.3g us", names[best], time[best], names[next],
-                  time[next]);
-  } else {
+  if (best < 0 || next < 0 || time[next] == HUGE_VAL) {
     std::snprintf(text, size, "%s: no other fits, or is known to such a size",
                   best >= 0 ? names[best] : "none");
+    return best;
   }
+  char of_best[112], of_next[112];
+  const auto print = [&](int c, const char* by, char(&to)[112]) {
+    if (counts)
+      std::snprintf(to, sizeof to, "%s: %.3g us%s after %.3g us", names[c], run[c], by, before[c]);
+    else
+      std::snprintf(to, sizeof to, "%s: %.3g us%s", names[c], run[c], by);
+  };
+  print(best, " by the model", of_best), print(next, "", of_next);
+  if (counts)
+    std::snprintf(text, size, "%s; %s; uses: %lld", of_best, of_next,
+                  static_cast<long long>(preparation.uses));
+  else
+    std::snprintf(text, size, "%s; %s", of_best, of_next);
   return best;
 }
 
 /// The terms as tools/fit reads them from a report of bench.
-inline void print_terms(const Terms& terms, char* text, std::size_t size) {
-  int at = std::snprintf(text, size, terms.fits ? "terms" : "unfit");
+inline int print_terms(const char* word, const Terms& terms, char* text, std::size_t size) {
+  int at = std::snprintf(text, size, "%s", word);
   for (int i = 0; i < kTerms && at >= 0 && static_cast<std::size_t>(at) < size; ++i)
     at += std::snprintf(text + at, size - static_cast<std::size_t>(at), " %.6g", terms.of[i]);
+  return at;
+}
+/// The same with those of the preparation, where there is one.
+template <int N>
+void print_terms(const Terms& terms, const Preparation<N>& preparation, int c, char* text, std::size_t size) {
+  const int at = print_terms(terms.fits ? "terms" : "unfit", terms, text, size);
+  if (preparation.models == nullptr || at < 0 || static_cast<std::size_t>(at) >= size) return;
+  print_terms(" prepare", preparation.terms[c], text + at, size - static_cast<std::size_t>(at));
 }
 
 /// The candidate to take: `measured`, whatever its model says, with its terms as the text; or, where that is -1, the one of least time.
 /// 0 where what is wanted does not fit: every list begins with a candidate that runs always.
 template <int N>
 int take_terms(int measured, const CostModel (&models)[N], const Terms (&terms)[N],
-               const char* const (&names)[N], char* text, std::size_t size) {
+               const char* const (&names)[N], char* text, std::size_t size,
+               const Preparation<N>& preparation = {}) {
   if (measured < 0) {
-    const int best = choose(models, terms, names, text, size);
+    const int best = choose(models, terms, names, text, size, preparation);
     return best < 0 ? 0 : best;
   }
-  print_terms(terms[measured], text, size);
+  print_terms(terms[measured], preparation, measured, text, size);
   return terms[measured].fits ? measured : 0;
 }
 

@@ -1,5 +1,6 @@
 // What the entries of a sparse matrix make warps do, counted on the host in prepare(): the terms of adaptive rungs are made of it.
 #pragma once
+#include "gpu/common/cost_model.hpp"
 #include "gpu/common/rung.hpp"
 #include "gpu/device/host_array.hpp"
 
@@ -46,6 +47,20 @@ inline Cutting cutting_of(const HostArray<std::int32_t>& row_ptr, Index cut, Ind
     c.longest_part = each > c.longest_part ? each : c.longest_part;
   }
   return c;
+}
+
+/// What a candidate does before its first run, beside what all candidates are counted by.
+struct Keeping {
+  double steps = 0;                              // launches, copies and allocations
+  double rows = 0, entries = 0;                  // that the host goes over, as often as it does
+  double to_host = 0, to_device = 0, moved = 0;  // bytes; moved: on the device
+};
+/// The terms: a start; steps; millions of rows and of entries on the host; megabytes to the host, to the device, on the device; none.
+inline Terms terms_of(const Keeping& k) {
+  constexpr double kMega = 1e6;
+  return {true,
+          {1, k.steps, k.rows / kMega, k.entries / kMega, k.to_host / kMega, k.to_device / kMega,
+           k.moved / kMega, 0}};
 }
 
 /// The share of entries whose column lies in a line of `line` columns that none of the kWindow entries before has, in a sample.

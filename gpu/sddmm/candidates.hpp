@@ -109,10 +109,34 @@ inline Terms terms_of(Kernel kernel, const Features& f) {
            gathered * missing + (held > cache ? held - cache : 0), streamed, w.warps * w.slices / many}};
 }
 
+/// What is done before the first run: row_ptr is copied and counted for all, and what keep() does.
+inline Keeping keeping_of(Kernel kernel, const Features& f) {
+  Keeping k{8, 2 * f.rows, 0, 4 * f.rows, 0, 8 * f.nnz};
+  switch (kernel) {
+    case Kernel::steps:
+    case Kernel::slices:
+      k.steps += 2;
+      break;
+    case Kernel::panels:
+    case Kernel::tensor_panels: {
+      const PanelPlan& plan = kernel == Kernel::panels ? f.panels : f.tensor;
+      const auto panels = static_cast<double>(plan.panels), units = static_cast<double>(plan.features.units);
+      k.steps += 5 + 2 * static_cast<double>(plan.features.giants), k.rows += panels;
+      k.to_host += 4 * panels, k.to_device += 4 * panels,
+          k.moved += 4 * f.nnz + units * (4 + plan.rows / 8.0);
+      break;
+    }
+    default:
+      break;
+  }
+  return k;
+}
+
 template <class T>
 struct Candidates : CandidateList<Sddmm, T> {
   static constexpr auto& kNames = sddmm::kNames;
   static constexpr auto& kModels = Costs<T>::model;
+  static constexpr auto& kPreparations = Costs<T>::preparation;
   struct Kept {
     StepPlan steps{};
     PanelPlan panels;
@@ -141,6 +165,7 @@ struct Candidates : CandidateList<Sddmm, T> {
     return steps_support(p, in, out);
   }
   Terms terms(int c) const { return terms_of(static_cast<Kernel>(c), f); }
+  Terms preparation(int c) const { return plumb::terms_of(keeping_of(static_cast<Kernel>(c), f)); }
   Kept keep(int c, Context& context) const {
     switch (static_cast<Kernel>(c)) {
       case Kernel::steps:

@@ -1,5 +1,7 @@
 // Costs from the chip's floors, until `tools/plumb fit sddmm` replaces them by measured ones: NVIDIA H200, 132 SMs, memory read at 4341 GB/s,
 // the second-level cache at 9210 GB/s, an empty launch 2.7 us; gathered lines at what rungs 8, 9 and 11 took on the matrices of their headers.
+// Times of preparation, until they are measured so, after those of the ladders (docs/results/ladders.md): 41 us for three steps, 250 us for a
+// pass of the host over a million row lengths, 7 ms over a million entries, 10 GB/s to and from the host.
 #pragma once
 #include "gpu/common/cost_model.hpp"
 
@@ -21,6 +23,15 @@ struct Costs<float> {
       {1.5, {4.5, 2.7, 1.2, 3.5, 0.1086, 0.2304, 0.05, 0.01}, {}},
       {1.5, {4.5, 2.7, 1, 3.2, 0.1086, 0.2304, 0.05, 0.01}, {}},
   };
+  static constexpr CostModel preparation[] = {
+      {1, {20, 8, 250, 7000, 100, 100, 0.5, 0}, {}},
+      {1, {20, 8, 250, 7000, 100, 100, 0.5, 0}, {}},
+      {1, {20, 8, 250, 7000, 100, 100, 0.5, 0}, {}},
+      {1, {20, 8, 250, 7000, 100, 100, 0.5, 0}, {}},
+      {1, {20, 8, 250, 7000, 100, 100, 0.5, 0}, {}},
+      {1, {20, 8, 250, 7000, 100, 100, 0.5, 0}, {}},
+      {1, {20, 8, 250, 7000, 100, 100, 0.5, 0}, {}},
+  };
 };
 template <>
 struct Costs<double> {
@@ -32,6 +43,15 @@ struct Costs<double> {
       {1.5, {4, 2.7, 0.5, 2.185, 0.1086, 0.2304, 0.05, 0.01}, {}},
       {1.5, {4.5, 2.7, 1.2, 4.025, 0.1086, 0.2304, 0.05, 0.01}, {}},
       {1.5, {4.5, 2.7, 1, 3.68, 0.1086, 0.2304, 0.05, 0.01}, {}},
+  };
+  static constexpr CostModel preparation[] = {
+      {1, {20, 8, 250, 7000, 100, 100, 0.5, 0}, {}},
+      {1, {20, 8, 250, 7000, 100, 100, 0.5, 0}, {}},
+      {1, {20, 8, 250, 7000, 100, 100, 0.5, 0}, {}},
+      {1, {20, 8, 250, 7000, 100, 100, 0.5, 0}, {}},
+      {1, {20, 8, 250, 7000, 100, 100, 0.5, 0}, {}},
+      {1, {20, 8, 250, 7000, 100, 100, 0.5, 0}, {}},
+      {1, {20, 8, 250, 7000, 100, 100, 0.5, 0}, {}},
   };
 };
 // clang-format on

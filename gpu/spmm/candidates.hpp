@@ -154,10 +154,29 @@ inline Terms terms_of(const Candidate& c, const Features& f, const HostArray<std
            sectors / kMega}};
 }
 
+/// What is done before the first run: row_ptr is copied and counted for all, and what keep() does.
+inline Keeping keeping_of(const Candidate& c, const Features& f, const HostArray<std::int32_t>& row_ptr) {
+  const auto rows = static_cast<double>(f.rows);
+  Keeping k{3, 3 * rows, 0, 4 * rows, 0, 0};
+  if (c.kernel == Kernel::staged || c.kernel == Kernel::element) return k;
+  const Index cut = c.cut * (c.share ? f.slots : 1);
+  if (cut > 0) k.rows += 2 * rows;
+  if (cut > 0 && f.longest > cut) {
+    const Cutting parts = cutting_of(row_ptr, cut, c.part, kMostParts);
+    k.steps += 3, k.to_device += parts.parts * sizeof(Part);
+  }
+  if (c.kernel == Kernel::streamed)
+    k.steps += 1, k.rows += 2 * rows,
+        k.to_device += (static_cast<double>(f.nnz) + rows) / stream_share(f.lanes) * sizeof(Range);
+  if (c.sorted) k.steps += 1, k.rows += 2 * rows, k.to_device += 4 * rows;
+  return k;
+}
+
 template <class T>
 struct Candidates : CandidateList<Spmm, T> {
   static constexpr auto& kNames = spmm::kNames;
   static constexpr auto& kModels = Costs<T>::model;
+  static constexpr auto& kPreparations = Costs<T>::preparation;
   using Kept = StreamPlan<T>;  // its work and split serve the other kernels too
 
   Candidates(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context)
@@ -165,6 +184,7 @@ struct Candidates : CandidateList<Spmm, T> {
         f(features_of(in, out, row_ptr, context)),
         columns(out.C.cols) {}
   Terms terms(int c) const { return terms_of(kCandidate[c], f, row_ptr, sizeof(T)); }
+  Terms preparation(int c) const { return plumb::terms_of(keeping_of(kCandidate[c], f, row_ptr)); }
   Kept keep(int number, Context& context) const {
     const Candidate& c = kCandidate[number];
     Kept kept;

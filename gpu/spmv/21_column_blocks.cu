@@ -30,7 +30,8 @@ using namespace spmv;
 
 template <class T>
 void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& context) {
-  return new ColumnBlocks<T>(prepare_column_blocks(in, context));
+  const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, in.A.rows + 1, context.stream);
+  return new ColumnBlocks<T>(prepare_column_blocks(in, row_ptr, context));
 }
 
 template <class T>

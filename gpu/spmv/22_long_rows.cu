@@ -19,7 +19,8 @@ using namespace spmv;
 
 template <class T>
 void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& context) {
-  return new LongRowsPlan<T>(prepare_long_rows(in, kLongShape, context));
+  const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, in.A.rows + 1, context.stream);
+  return new LongRowsPlan<T>(prepare_long_rows(in, row_ptr, kLongShape, context));
 }
 
 template <class T>

@@ -216,10 +216,39 @@ Terms terms_of(const Candidate& c, const HostArray<std::int32_t>& row_ptr, const
            (held > cache ? held - cache : 0) + missing * sectors * kSector, sectors}};
 }
 
+/// What is done before the first run: row_ptr is copied and counted for all, and what keep() does.
+inline Keeping keeping_of(const Candidate& c, const HostArray<std::int32_t>& row_ptr, const Features& f,
+                          double size) {
+  const auto rows = static_cast<double>(f.rows), nnz = static_cast<double>(f.nnz);
+  Keeping k{3, 3 * rows, 0, 4 * rows, 0, 0};
+  switch (c.kernel) {
+    case Kernel::vector:
+      break;
+    case Kernel::long_rows:
+      k.steps += 5, k.rows += 2 * rows;
+      k.to_device += cutting_of(row_ptr, c.shape.least - 1, c.shape.tile(), f.nnz).parts * sizeof(LongTile);
+      break;
+    case Kernel::flat:
+    case Kernel::merge:
+      k.steps += 3;
+      break;
+    case Kernel::sell:
+      k.steps += 8, k.rows += rows / kSellSlice, k.to_host += rows / 8, k.to_device += rows / 4;
+      k.moved += 2 * nnz * (size + 4);
+      break;
+    case Kernel::column_blocks:
+      k.steps += 12, k.rows += 2 * rows, k.entries += 2 * nnz;
+      k.to_host += 4 * nnz, k.to_device += 6 * nnz + nnz / f.per_segment, k.moved += 2 * nnz * size;
+      break;
+  }
+  return k;
+}
+
 template <class T>
 struct Candidates : CandidateList<Spmv, T> {
   static constexpr auto& kNames = spmv::kNames;
   static constexpr auto& kModels = Costs<T>::model;
+  static constexpr auto& kPreparations = Costs<T>::preparation;
   struct Kept {
     int width = 2;  // lanes of a row, of the vector kernel
     LongRowsPlan<T> long_rows{};
@@ -234,6 +263,7 @@ struct Candidates : CandidateList<Spmv, T> {
         row_ptr(in.A.row_ptr, in.A.rows + 1, context.stream),
         f(features_of(p, in, row_ptr, context)) {}
   Terms terms(int c) const { return terms_of<T>(kCandidate[c], row_ptr, f); }
+  Terms preparation(int c) const { return plumb::terms_of(keeping_of(kCandidate[c], row_ptr, f, sizeof(T))); }
   Kept keep(int number, Context& context) const {
     const Candidate& c = kCandidate[number];
     Kept kept;
@@ -242,7 +272,7 @@ struct Candidates : CandidateList<Spmv, T> {
         kept.width = vector_width(in.A.rows, in.A.nnz);
         break;
       case Kernel::long_rows:
-        kept.long_rows = prepare_long_rows(in, c.shape, context);
+        kept.long_rows = prepare_long_rows(in, row_ptr, c.shape, context);
         break;
       case Kernel::flat:
         kept.flat = prepare_flat(in, context);
@@ -254,7 +284,7 @@ struct Candidates : CandidateList<Spmv, T> {
         kept.sell = prepare_sell(in, context);
         break;
       case Kernel::column_blocks:
-        kept.blocks = prepare_column_blocks(in, context);
+        kept.blocks = prepare_column_blocks(in, row_ptr, context);
         break;
     }
     return kept;

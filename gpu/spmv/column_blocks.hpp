@@ -88,25 +88,6 @@ inline Index range_target(const HostArray<Index>& entries /* (blocks) */, Index 
   return low;
 }
 
-/// Segments that the conversion would make: the fewer per entry, the better it pays.
-template <class T>
-Index count_segments(const In<T>& in, Context& context) {
-  const Index width = column_block_width<T>(in.A.cols, in.A.nnz);
-  const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, in.A.rows + 1, context.stream);
-  const HostCopy<std::int32_t> col(in.A.col, in.A.nnz, context.stream);
-  HostArray<Index> last_row(ceil_div(in.A.cols, width));
-  last_row.fill(-1);
-  Index segments = 0;
-  for (Index i = 0; i < in.A.rows; ++i) {
-    for (Index k = row_ptr[i]; k < row_ptr[i + 1]; ++k) {
-      Index& last = last_row[col[k] / width];
-      segments += last != i;
-      last = i;
-    }
-  }
-  return segments;
-}
-
 /// What the conversion counts first, for each block of columns.
 struct BlockCounts {
   explicit BlockCounts(Index blocks) : entries(blocks), segments(blocks) {
@@ -117,8 +98,8 @@ struct BlockCounts {
 };
 
 template <class T>
-void count_blocks(const ColumnBlocks<T>& m, const HostCopy<std::int32_t>& row_ptr,
-                  const HostCopy<std::int32_t>& col, BlockCounts& counts) {
+void count_blocks(const ColumnBlocks<T>& m, const HostArray<std::int32_t>& row_ptr,
+                  const HostArray<std::int32_t>& col, BlockCounts& counts) {
   HostArray<Index> last_row(m.blocks);
   last_row.fill(-1);
   for (Index i = 0; i < m.rows; ++i) {
@@ -175,7 +156,7 @@ class ColumnBlockArrays {
     of_word_.fill({0, 0});
   }
 
-  void fill(const HostCopy<std::int32_t>& row_ptr, const HostCopy<std::int32_t>& col) {
+  void fill(const HostArray<std::int32_t>& row_ptr, const HostArray<std::int32_t>& col) {
     for (Index word = 0; word < m_.words; ++word) {
       join_ptr_[word] = static_cast<std::int32_t>(joined_);
       low_ = m_.blocks, high_ = -1;
@@ -261,12 +242,12 @@ class ColumnBlockArrays {
 
 /// The conversion, on the host; the arrays are workspace of `context`.
 template <class T>
-ColumnBlocks<T> prepare_column_blocks(const In<T>& in, Context& context) {
+ColumnBlocks<T> prepare_column_blocks(const In<T>& in, const HostArray<std::int32_t>& row_ptr,
+                                      Context& context) {
   ColumnBlocks<T> m;
   m.rows = in.A.rows, m.cols = in.A.cols, m.words = ceil_div(m.rows, 32);
   m.width = column_block_width<T>(in.A.cols, in.A.nnz);
   m.blocks = ceil_div(in.A.cols, m.width);
-  const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, m.rows + 1, context.stream);
   const HostCopy<std::int32_t> col(in.A.col, in.A.nnz, context.stream);
   BlockCounts counts(m.blocks);
   count_blocks(m, row_ptr, col, counts);

@@ -117,8 +117,8 @@ __global__ void __launch_bounds__(kLongThreads)
 
 /// Tiles of the long rows, found on the host; the arrays are workspace of `context`.
 template <class T>
-LongRowsPlan<T> prepare_long_rows(const In<T>& in, LongShape shape, Context& context) {
-  const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, in.A.rows + 1, context.stream);
+LongRowsPlan<T> prepare_long_rows(const In<T>& in, const HostArray<std::int32_t>& row_ptr, LongShape shape,
+                                  Context& context) {
   LongRowsPlan<T> plan;
   plan.shape = shape;
   Index count = 0, entries = 0;  // of long rows

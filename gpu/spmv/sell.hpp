@@ -21,34 +21,39 @@ struct Sell {
   T* val = nullptr;
 };
 
-/// Rows in order of falling length within windows; equal lengths keep their order.
-inline void sort_rows(const HostArray<std::int32_t>& row_ptr, HostArray<std::int32_t>& order) {
-  const Index rows = row_ptr.size() - 1;
-  for (Index i = 0; i < order.size(); ++i) order[i] = i < rows ? static_cast<std::int32_t>(i) : -1;
-  for (Index begin = 0; begin < rows; begin += kSellWindow) {
-    const Index end = begin + kSellWindow < rows ? begin + kSellWindow : rows;
-    std::stable_sort(order.data() + begin, order.data() + end, [&](std::int32_t a, std::int32_t b) {
-      return row_ptr[a + 1] - row_ptr[a] > row_ptr[b + 1] - row_ptr[b];
-    });
-  }
-}
+constexpr int kSortThreads = kSellWindow / 2;
+constexpr unsigned long long kNoRow = ~0ull;
 
-/// start (slices + 1); returns the number of slots.
-inline Index place_slices(const HostArray<std::int32_t>& row_ptr, const HostArray<std::int32_t>& order,
-                          HostArray<Index>& start) {
-  Index slots = 0;
-  for (Index s = 0; s + 1 < start.size(); ++s) {
-    start[s] = slots;
-    Index width = 0;
-    for (Index r = s * kSellSlice; r < (s + 1) * kSellSlice; ++r) {
-      if (order[r] < 0) continue;
-      const Index length = row_ptr[order[r] + 1] - row_ptr[order[r]];
-      width = length > width ? length : width;
-    }
-    slots += width * kSellSlice;
+// A block per window: its rows in the order of falling lengths, equal lengths as they were, by a bitonic sort of (length, row) in shared
+// memory. The first row of a slice is its longest then.
+static __global__ void __launch_bounds__(kSortThreads)
+    spmv_sell_sort(const std::int32_t* row_ptr /* (rows + 1) */, Index rows, Index slices,
+                   std::int32_t* order /* (slices * 32) */, std::int32_t* width /* (slices) */) {
+  __shared__ unsigned long long key[kSellWindow];
+  const Index base = static_cast<Index>(blockIdx.x) * kSellWindow;
+  const int t = static_cast<int>(threadIdx.x);
+  for (int r = t; r < kSellWindow; r += kSortThreads) {
+    const Index i = base + r;
+    const auto length = i < rows ? static_cast<unsigned>(row_ptr[i + 1] - row_ptr[i]) : 0u;
+    key[r] = i < rows ? static_cast<unsigned long long>(~length) << 32 | static_cast<unsigned>(r) : kNoRow;
   }
-  start[start.size() - 1] = slots;
-  return slots;
+  for (int size = 2; size <= kSellWindow; size *= 2) {
+    for (int d = size / 2; d > 0; d /= 2) {
+      __syncthreads();
+      const int low = 2 * t - t % d, high = low + d;  // the pairs that lie d apart
+      const bool rising = (low & size) == 0;
+      const unsigned long long a = key[low], b = key[high];
+      if ((a > b) == rising) key[low] = b, key[high] = a;
+    }
+  }
+  __syncthreads();
+  for (int r = t; r < kSellWindow; r += kSortThreads) {
+    const Index place = base + r, slice = place / kSellSlice;
+    if (slice >= slices) return;
+    order[place] = key[r] == kNoRow ? -1 : static_cast<std::int32_t>(base + static_cast<unsigned>(key[r]));
+    if (place % kSellSlice == 0)
+      width[slice] = key[r] == kNoRow ? 0 : static_cast<std::int32_t>(~static_cast<unsigned>(key[r] >> 32));
+  }
 }
 
 template <class T>
@@ -97,31 +102,47 @@ __global__ void __launch_bounds__(kSellThreads) spmv_sell(Problem<T> p, In<T> in
   if (i >= 0) finish_row(p, out.y.data, i, sum);
 }
 
+/// Slots of all slices, as wide as their longest rows.
+inline Index slots_of(const HostArray<std::int32_t>& row_ptr) {
+  const Index rows = row_ptr.size() - 1;
+  HostArray<std::int32_t> length(kSellWindow);
+  Index slots = 0;
+  for (Index begin = 0; begin < rows; begin += kSellWindow) {
+    const Index count = begin + kSellWindow < rows ? kSellWindow : rows - begin;
+    for (Index r = 0; r < count; ++r)
+      length[r] = row_ptr[begin + r] - row_ptr[begin + r + 1];  // the longest first
+    std::sort(length.data(), length.data() + count);
+    for (Index r = 0; r < count; r += kSellSlice) slots -= static_cast<Index>(length[r]) * kSellSlice;
+  }
+  return slots;
+}
+
 /// Null, or why the format would explode.
 template <class T>
 const char* sell_refused(const In<T>& in) {
   const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, in.A.rows + 1, nullptr);
-  const Index slices = ceil_div(in.A.rows, kSellSlice);
-  HostArray<std::int32_t> order(slices * kSellSlice);
-  HostArray<Index> start(slices + 1);
-  sort_rows(row_ptr, order);
-  return explodes(place_slices(row_ptr, order, start), in.A.rows, in.A.nnz)
+  return explodes(slots_of(row_ptr), in.A.rows, in.A.nnz)
              ? "SELL-C-sigma would pad to more than three times the entries: a giant row widens its slice"
              : nullptr;
 }
 
-/// The conversion; the arrays are workspace of `context`.
+/// The conversion, on the device but for the sum of the slices' widths; the arrays are workspace of `context`.
 template <class T>
 Sell<T> prepare_sell(const In<T>& in, Context& context) {
-  const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, in.A.rows + 1, context.stream);
   Sell<T> sell;
   sell.slices = ceil_div(in.A.rows, kSellSlice);
-  HostArray<std::int32_t> order(sell.slices * kSellSlice);
+  auto* order = workspace_of<std::int32_t>(sell.slices * kSellSlice, context);
+  auto* width = workspace_of<std::int32_t>(sell.slices, context);
+  launch(spmv_sell_sort, ceil_div(in.A.rows, kSellWindow), kSortThreads, 0, context.stream, in.A.row_ptr,
+         in.A.rows, sell.slices, order, width);
+  const HostCopy<std::int32_t> widths(width, sell.slices, context.stream);
   HostArray<Index> start(sell.slices + 1);
-  sort_rows(row_ptr, order);
-  const Index slots = place_slices(row_ptr, order, start);
+  start[0] = 0;
+  for (Index s = 0; s < sell.slices; ++s)
+    start[s + 1] = start[s] + static_cast<Index>(widths[s]) * kSellSlice;
+  const Index slots = start[sell.slices];
   sell.start = upload(start, context);
-  sell.order = upload(order, context);
+  sell.order = order;
   sell.col = workspace_of<std::int32_t>(slots, context);
   sell.val = workspace_of<T>(slots, context);
   launch(spmv_sell_fill<T>, ceil_div(sell.slices * kSellSlice, kSellThreads), kSellThreads, 0, context.stream,

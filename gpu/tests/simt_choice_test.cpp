@@ -75,6 +75,24 @@ TEST_CASE(
   CHECK(std::string(text).substr(0, 5) == "unfit");
 }
 
+TEST_CASE(
+    "of few uses each bears its share of the preparation, of many none; a measured one says its terms too") {
+  constexpr CostModel kBefore[2] = {{1, {1, 0, 0, 0, 0, 0, 0, 0}, {1, 0, 0, 0, 0, 0, 0, 0}},
+                                    {1, {100, 0, 0, 0, 0, 0, 0, 0}, {1, 0, 0, 0, 0, 0, 0, 0}}};
+  const Terms of[2] = {terms(0, 30, 0), terms(0, 2, 1)};  // 33 us and 7 us
+  Preparation<2> preparation{&kBefore, {terms(0, 0, 0), terms(0, 0, 0)}, 1};
+  char text[256];
+  CHECK(take_terms(-1, kModels, of, kNames, text, sizeof text, preparation) == 0);
+  CHECK(std::string(text) == "first: 33 us by the model after 1 us; second: 7 us after 100 us; uses: 1");
+  preparation.uses = 4;  // 33.25 us and 32 us
+  CHECK(take_terms(-1, kModels, of, kNames, text, sizeof text, preparation) == 1);
+  preparation.uses = 0;
+  CHECK(take_terms(-1, kModels, of, kNames, text, sizeof text, preparation) == 1);
+  CHECK(std::string(text) == "second: 7 us by the model; first: 33 us");
+  CHECK(take_terms(1, kModels, of, kNames, text, sizeof text, preparation) == 1);
+  CHECK(std::string(text) == "terms 1 0 2 0 1 0 0 0 prepare 1 0 0 0 0 0 0 0");
+}
+
 /// An operator, and a list of two candidates for it: the first always fits, the second where the problem is large.
 struct Counting {
   template <class T>

@@ -134,6 +134,9 @@ struct Context {
   void* (*allocate)(Context&, std::int64_t bytes) = nullptr;
   void (*say)(Context&, const char* text) = nullptr;
   void* owner = nullptr;  // the engine's
+  /// How many runs the caller expects of one plan, so that prepare() takes no more time than they pay back; 0: many. A hint: what is
+  /// computed does not depend on it.
+  std::int64_t uses = 0;
 };
 
 /// One implementation of an operator, in one type and one space. Static storage, linked into variants<Op, T, S>.

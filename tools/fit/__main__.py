@@ -5,8 +5,9 @@
     tools/plumb fit OP --from RUN.json  fits again from the times of an earlier run, or of several on one chip
     tools/plumb fit OP --folder DIR     only writes the candidates, as kernels for --extra
 
-The candidates are those of gpu/OP/candidates.hpp. A fifth of the cases at a time is held out: the regret
-printed is of cases that the models had not seen.
+The candidates are those of gpu/OP/candidates.hpp. Where they prepare something (kPreparations), that time has
+models of its own, and the regret is printed for plans of a few uses too. A fifth of the cases at a time is
+held out: the regret printed is of cases that the models had not seen.
 """
 
 import argparse
@@ -25,6 +26,7 @@ except ModuleNotFoundError as missing:  # --folder does without
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDS, FEWEST = 5, 3  # parts of the cases; cases of a candidate that is fitted
 FOCUS = 2  # a time twice the best of its case counts a quarter
+USES = (1, 10, 1000)  # of a plan, for which the regret is printed where candidates prepare something
 TYPES = {"f32": "float", "f64": "double"}
 
 
@@ -35,6 +37,10 @@ def operators():
 def candidates_of(op):
     text = (ROOT / "gpu" / op / "candidates.hpp").read_text()
     return int(re.search(r"constexpr int kCandidates = (\d+);", text).group(1))
+
+
+def prepares(op):
+    return "kPreparations" in (ROOT / "gpu" / op / "candidates.hpp").read_text()
 
 
 def refuse(message):
@@ -82,8 +88,8 @@ def write_folder(op, folder):
         (folder / f"c{c:02}.cu").write_text((first + "\n" if first else "") + "// Registered by c00.cu.\n")
 
 
-def times_of(report, op, kind):
-    """{case: {candidate: (terms, microseconds)}} of one type."""
+def times_of(report, op, kind, before=False):
+    """{case: {candidate: (terms, microseconds)}} of one type: of a run, or of what comes before the first."""
     cases = {}
     for r in report["results"]:
         terms = r.get("chosen", "").split()
@@ -95,8 +101,11 @@ def times_of(report, op, kind):
         ):
             continue
         seconds = r["warm"]["median_s"] if "warm" in r else r.get("left_out_single_s")
+        if before:
+            seconds = r.get("prepare_s") if "prepare" in terms else None
+            terms = terms[terms.index("prepare") :] if seconds else []
         if seconds:
-            of = [float(t) for t in terms[1:]]
+            of = [float(t) for t in terms[1 : 1 + model.TERMS]]
             cases.setdefault(r["case"], {})[int(r["variant"][6:])] = (of, seconds * 1e6)
     return cases
 
@@ -123,14 +132,26 @@ def fit_all(count, cases):
     return {c: fit_one(of_one, common) for c, of_one in enumerate(rows)}
 
 
-def regret_of(models, times):
+def believed(models, times):
+    """{candidate: microseconds}: what the rung believes of the candidates that have a model."""
     known = {c: t for c, t in times.items() if models.get(c)}
-    if not known:
-        return None
     beyond = {c: model.beyond(models[c][2], t[0]) for c, t in known.items()}
-    nearest = min(beyond.values())
-    chosen = min(known, key=lambda c: model.predict(models[c], known[c][0]) * model.doubt(beyond[c], nearest))
-    return times[chosen][1] / min(t for _, t in times.values()) - 1
+    nearest = min(beyond.values(), default=0)
+    return {c: model.predict(models[c], t[0]) * model.doubt(beyond[c], nearest) for c, t in known.items()}
+
+
+def regret_of(models, times, before=None):
+    """`before`: models and times of the preparation, and the uses that share it."""
+    expected = believed(models, times)
+    taken = {c: us for c, (_, us) in times.items()}
+    if before:
+        of_before, times_before, uses = before
+        shares = believed(of_before, times_before)
+        expected = {c: us + shares[c] / uses for c, us in expected.items() if c in shares}
+        taken = {c: us + times_before[c][1] / uses for c, us in taken.items() if c in times_before}
+    if not expected:
+        return None
+    return taken[min(expected, key=expected.get)] / min(taken.values()) - 1
 
 
 def quantile(values, q):
@@ -141,14 +162,16 @@ def quantile(values, q):
     return values[low] + (at - low) * (values[high] - values[low])
 
 
-def held_out(count, cases):
-    """Regret of every case, by models of the other folds."""
-    regrets = []
+def held_out(count, cases, before=()):
+    """{uses: regrets} of the cases, by models of the other folds; 0 uses: many. `before`: preparations."""
+    regrets = {uses: [] for uses in (0, *(USES if before else ()))}
     for fold in range(FOLDS):
-        seen = [t for i, t in enumerate(cases) if i % FOLDS != fold]
-        models = fit_all(count, seen)
-        regrets += [regret_of(models, t) for i, t in enumerate(cases) if i % FOLDS == fold]
-    return [r for r in regrets if r is not None]
+        models = fit_all(count, [t for i, t in enumerate(cases) if i % FOLDS != fold])
+        of_before = fit_all(count, [t for i, t in enumerate(before) if i % FOLDS != fold]) if before else {}
+        for i in range(fold, len(cases), FOLDS):
+            for uses, found in regrets.items():
+                found.append(regret_of(models, cases[i], (of_before, before[i], uses) if uses else None))
+    return {uses: [r for r in found if r is not None] for uses, found in regrets.items()}
 
 
 def said(regrets):
@@ -166,12 +189,22 @@ def line_of(found):
     return f"      {{{sharpness:g}, {{{listed[0]}}}, {{{listed[1]}}}}},"
 
 
+def table(name, models):
+    return [f"  static constexpr CostModel {name}[] = {{", *(line_of(m) for m in models.values()), "  };"]
+
+
+def all_said(regrets):
+    """Of many uses, and of the few that have regrets."""
+    few = [f"; of {uses} uses: {said(found)}" for uses, found in regrets.items() if uses and found]
+    return said(regrets[0]) + "".join(few)
+
+
 def header(op, machine, commands, fitted):
     lines = [f"// Written by `tools/plumb fit {op}`, not by hand. Measured on {machine}:"]
     lines += [f"// {command}" for command in commands]
     lines += [
-        f"// {kind}: {len(cases)} drawn cases; regret of those held out: {said(regrets)}."
-        for kind, cases, regrets, _ in fitted
+        f"// {kind}: {len(cases)} drawn cases; regret of those held out: {all_said(regrets)}."
+        for kind, cases, regrets, _, _ in fitted
     ]
     lines += [
         "#pragma once",
@@ -185,14 +218,9 @@ def header(op, machine, commands, fitted):
         "template <class T>",
         "struct Costs;",
     ]
-    for kind, _, _, models in fitted:
-        lines += [
-            "template <>",
-            f"struct Costs<{TYPES[kind]}> {{",
-            "  static constexpr CostModel model[] = {",
-        ]
-        lines += [line_of(models[c]) for c in range(len(models))]
-        lines += ["  };", "};"]
+    for kind, _, _, models, before in fitted:
+        lines += ["template <>", f"struct Costs<{TYPES[kind]}> {{", *table("model", models)]
+        lines += [*(table("preparation", before) if before else []), "};"]
     lines += ["// clang-format on", "", f"}}  // namespace {namespace_of(op)}", "}  // namespace plumb", ""]
     return "\n".join(lines)
 
@@ -210,15 +238,21 @@ def fit_reports(op, paths, out):
         if len(cases) < FOLDS:
             few = f"{len(cases)} cases of {op}.{kind} have candidates' times"
             refuse(f"{paths[0]}: {few}; at least {FOLDS}")
-        regrets = held_out(count, cases)
+        before = []
+        if prepares(op):
+            found = [times_of(report, op, kind, before=True) for report in reports]
+            before = [f.get(c, {}) for report, f in zip(reports, found) for c in times_of(report, op, kind)]
+            if not any(before):
+                refuse(f"{paths[0]}: no times of preparation of {op}.{kind}")
+        regrets = held_out(count, cases, before)
         models = fit_all(count, cases)
-        print(f"{op}.{kind}: {len(cases)} cases; regret of those held out: {said(regrets)}")
+        print(f"{op}.{kind}: {len(cases)} cases; regret of those held out: {all_said(regrets)}")
         fixed = min(said_fixed(cases, c) for c in range(count))
         print(
             f"  always the same candidate, the best one: {fixed[0] * 100:.1f} % more on geometric mean "
             f"(number {fixed[1]})"
         )
-        fitted.append((kind, cases, regrets, models))
+        fitted.append((kind, cases, regrets, models, fit_all(count, before) if before else {}))
     out.write_text(header(op, devices[0], [command_of(r) for r in reports], fitted))
     print(f"wrote {out}")
     return out

@@ -147,6 +147,21 @@ TEST_CASE(
   CHECK(run.has("bench: 3 timed, 0 not timed because wrong"));
 }
 
+TEST_CASE("how often a plan will be run is a number or 'many', and stands in the report") {
+  const Scratch folder;
+  const std::string json = folder.file("a.json");
+  const Outcome run = bench(
+      "--drawn 1 --case gemv.f32 --device cpu --budget 0.01 --case-budget 0.0001 --uses 10 --json " + json);
+  CHECK_MESSAGE(run.exit_code == 0, run.text);
+  CHECK(run.has("adaptive rungs chose for 10 runs of a plan"));
+  CHECK(slurp(json).find("\"uses\": 10") != std::string::npos);
+  for (const char* wrong : {"0", "few", "-1"}) {
+    const Outcome refused = bench(std::string("--case gemv.f32 --device cpu --uses=") + wrong);
+    CHECK(refused.exit_code == 2);
+    CHECK(refused.has("--uses"));
+  }
+}
+
 TEST_CASE("a rung's choice is rated against the best: --adaptive names it where its name does not") {
   const Outcome run = bench("--drawn 1 --case gemv.f32 --device cpu --budget 0.01 --adaptive 'cpu/01*'");
   CHECK_MESSAGE(run.exit_code == 0, run.text);

@@ -28,8 +28,12 @@ def terms_of(r):
     return [1.0, float(r.randrange(2))] + [10 ** r.uniform(0, 3) for _ in range(6)]
 
 
+def said(terms):
+    return " ".join(f"{t:.9g}" for t in terms)
+
+
 def report_of(cases, seed, op="gemm"):
-    """A report of bench of two candidates, whose times are LATENCY's and BYTES'."""
+    """A report of bench of two candidates, whose times are LATENCY's and BYTES', their preparations' too."""
     r, results = random.Random(seed), []
     for i in range(cases):
         for kind in fit.TYPES:
@@ -41,7 +45,8 @@ def report_of(cases, seed, op="gemm"):
                         "op": op,
                         "dtype": kind,
                         "variant": f"user/c{c:02}",
-                        "chosen": "terms " + " ".join(f"{t:.9g}" for t in terms),
+                        "chosen": f"terms {said(terms)} prepare {said(terms[::-1])}",
+                        "prepare_s": 1e-6 * model.predict(truth, terms[::-1]),
                         "warm": {"median_s": 1e-6 * model.predict(truth, terms)},
                     }
                 )
@@ -85,6 +90,18 @@ class Choice(unittest.TestCase):
         self.assertAlmostEqual(fit.regret_of({0: same, 1: same}, {0: (dear, 5.0), 1: (cheap, 8.0)}), 0.6)
         self.assertIsNone(fit.regret_of({}, {0: (cheap, 5.0)}))
 
+    def test_of_few_uses_the_preparation_counts_of_many_it_does_not(self):
+        same = (1.0, [1.0] * 8, [2.0] * 8)
+        quick, slow, nothing, much = [0.5] * 8, [1.0] * 8, [0.01] * 8, [2.0] * 8
+        models, times = {0: same, 1: same}, {0: (quick, 4.0), 1: (slow, 8.0)}
+        before = {0: (much, 16.0), 1: (nothing, 0.0)}
+        self.assertEqual(fit.regret_of(models, times), 0)
+        self.assertEqual(fit.regret_of(models, times, (models, before, 1)), 0)  # 8 beside 4 + 16
+        self.assertEqual(fit.regret_of(models, times, (models, before, 8)), 0)  # 4 + 2 beside 8
+        dear = {0: (nothing, 40.0), 1: (nothing, 0.0)}  # that its model does not know of
+        self.assertEqual(fit.regret_of(models, times, (models, dear, 10)), 0)  # 4 + 4 beside 8
+        self.assertEqual(fit.regret_of(models, times, (models, dear, 1)), 44 / 8 - 1)
+
     def test_a_model_is_doubted_far_beyond_its_cases(self):
         small, large = (1.0, [0.2] * 8, [1.0] * 8), (1.0, [1.0] * 8, [9.0] * 8)
         times = {0: ([5.0] * 8, 90.0), 1: ([5.0] * 8, 40.0)}
@@ -126,15 +143,21 @@ class Files(unittest.TestCase):
         for kind in fit.TYPES:
             self.assertRegex(text, rf"{kind}: 30 drawn cases; regret of those held out: median 0.0 %")
 
-    @needs_scipy
     def test_costs_lie_where_the_candidates_of_their_ladder_look(self):
         for op in fit.operators():
-            with tempfile.TemporaryDirectory() as place:
-                path = Path(place) / "run.json"
-                path.write_text(json.dumps(report_of(5, 7, op)))
-                text = fit.fit_reports(op, [path], Path(place) / "costs.hpp").read_text()
+            text = fit.header(op, "a chip", ["bench"], [])
             now = (ROOT / "gpu" / op / "costs.hpp").read_text()
             self.assertEqual(namespaces(text), namespaces(now), op)
+
+    @needs_scipy
+    def test_preparations_have_costs_and_a_regret_where_candidates_have_them(self):
+        for op, tables in (("spmv", 2), ("gemm", 0)):
+            with tempfile.TemporaryDirectory() as place:
+                path = Path(place) / "run.json"
+                path.write_text(json.dumps(report_of(10, 3, op)))
+                text = fit.fit_reports(op, [path], Path(place) / "costs.hpp").read_text()
+            self.assertEqual(text.count("CostModel preparation[]"), tables)
+            self.assertEqual(text.count("of 1000 uses"), tables)
 
     @needs_scipy
     def test_runs_on_one_chip_are_joined(self):
@@ -155,7 +178,7 @@ class Files(unittest.TestCase):
         for op in fit.operators():
             count = fit.candidates_of(op)
             costs = (ROOT / "gpu" / op / "costs.hpp").read_text()
-            self.assertEqual(costs.count("      {"), 2 * count, op)
+            self.assertEqual(costs.count("      {"), (4 if fit.prepares(op) else 2) * count, op)
             with tempfile.TemporaryDirectory() as place:
                 self.assertEqual(self.run_fit(op, "--folder", place).returncode, 0)
                 self.assertEqual(len(list(Path(place).glob("c*.cu"))), count)

@@ -148,6 +148,14 @@ std::vector<std::string> checked_devices(const std::vector<std::string>& given) 
   return devices;
 }
 
+std::int64_t parse_uses(const std::string& text) {
+  if (text == "many") return 0;
+  const std::int64_t uses = parse_size(text, "--uses");
+  if (uses < 1)
+    throw Error(fmt::format("--uses: not a number of runs from 1 on, nor 'many': '{}'", printable(text)));
+  return uses;
+}
+
 int usage_error(const CLI::App& app, const CLI::ParseError& e) {
   std::string hint;
   std::vector<std::string> known;
@@ -174,7 +182,7 @@ int usage_error(const CLI::App& app, const CLI::ParseError& e) {
 struct Typed {
   std::vector<std::string> variants, fills, devices, roof_devices, drawn;
   std::vector<std::string> adaptive;
-  std::string roof_json, before, after, timeout, budget, seed, limit, case_budget;
+  std::string roof_json, before, after, timeout, budget, seed, limit, case_budget, uses;
   double threshold = 5;
   CLI::App *roofs = nullptr, *compare = nullptr, *draw = nullptr;
 };
@@ -220,6 +228,10 @@ void declare_timing(CLI::App& app, BenchOptions& o, Typed& typed) {
       "--budget", typed.budget,
       "seconds of samples of each kind per variant; one that is cut short is marked noisy; default "
       "10, of drawn cases 0.3");
+  app.add_option(
+      "--uses", typed.uses,
+      "how often a plan will be run: a number, or 'many'; adaptive rungs choose what takes the least "
+      "time with its preparation; default many");
   app.add_option("--timeout", typed.timeout, "seconds for a single run, beside the budget; default 120");
   app.add_option("--json", o.json, "write the report with every sample; compare reads it");
   app.add_option("--html", o.html, "write the report as one page with its plots");
@@ -314,6 +326,7 @@ int bench_checked(int argc, char** argv, const std::vector<std::string>& librari
   if (o.cases.empty()) throw Error("say what to time: --case all, or --case GLOB (bench --help)");
   if (!typed.timeout.empty()) o.timeout = parse_seconds(typed.timeout, "--timeout");
   if (!typed.budget.empty()) o.budget = parse_seconds(typed.budget, "--budget");
+  if (!typed.uses.empty()) o.uses = parse_uses(typed.uses);
   o.variants = pieces(typed.variants), o.fills = pieces(typed.fills);
   o.devices = checked_devices(typed.devices);
   if (harness_is_broken()) return kBrokenHarness;

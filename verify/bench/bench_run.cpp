@@ -117,7 +117,7 @@ class BenchRun {
     timing.warm = options_.warm || !options_.cold;
     timing.cold = options_.cold || (!options_.warm && !report_.drawn);
     RunOptions run_options;
-    run_options.timeout = options_.timeout;
+    run_options.timeout = options_.timeout, run_options.uses = options_.uses;
     Sweep sweep(1, run_options);  // one at a time: another would disturb the clock
     const std::exception_ptr failure = sweep.run(
         jobs_.size(), [&](std::size_t j) { return jobs_[j].c.op; },
@@ -146,7 +146,7 @@ class BenchRun {
   }
 
   void describe() {
-    report_.version = kVersion, report_.command = options_.command;
+    report_.version = kVersion, report_.command = options_.command, report_.uses = options_.uses;
     report_.machine = describe_machine(libraries_, gpu_);
     progress_.say("measuring roofs");
     for (const auto& [used, device] : {std::pair{cpu_, Device::cpu}, {gpu_, Device::gpu}}) {

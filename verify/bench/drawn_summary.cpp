@@ -1,6 +1,7 @@
 #include "verify/bench/drawn_summary.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 
 #include <fmt/format.h>
@@ -65,6 +66,23 @@ DrawnRegret regret_over(const BenchReport& report, const std::vector<DrawnCase>&
   r.cases = static_cast<int>(regrets.size());
   r.median = percentile(regrets, 0.5), r.percentile_95 = percentile(regrets, 0.95);
   return r;
+}
+
+DrawnPayment payment_over(const std::vector<DrawnCase>& cases) {
+  DrawnPayment p;
+  std::vector<double> runs;
+  for (const DrawnCase& c : cases) {
+    if (c.adaptive == nullptr || c.adaptive->pays_after < 0) continue;
+    runs.push_back(c.adaptive->pays_after);
+    p.never += std::isinf(runs.back()) ? 1 : 0;
+  }
+  p.cases = static_cast<int>(runs.size());
+  if (runs.empty()) return p;
+  // a case's own: between a number and never there is no mean
+  const auto middle = runs.begin() + static_cast<std::ptrdiff_t>(runs.size() / 2);
+  std::nth_element(runs.begin(), middle, runs.end());
+  p.median = *middle;
+  return p;
 }
 
 std::string speed(double ratio) { return ratio > 0 ? fmt::format("{:.2f}x", ratio) : "-"; }
@@ -136,7 +154,7 @@ std::vector<DrawnSummary> summarise_drawn(const BenchReport& report) {
     std::size_t at = 0;
     while (at < all.size() && !(all[at].op == r.op && all[at].dtype == r.dtype && all[at].device == r.device))
       ++at;
-    if (at == all.size()) all.push_back({r.op, r.dtype, r.device, 0, {}, {}, {}}), cases.emplace_back();
+    if (at == all.size()) all.push_back({r.op, r.dtype, r.device, 0, {}, {}, {}, {}}), cases.emplace_back();
     cases[at].push_back(c);
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -144,6 +162,7 @@ std::vector<DrawnSummary> summarise_drawn(const BenchReport& report) {
     all[i].best = ratio_over(report, cases[i], &DrawnCase::best);
     all[i].adaptive = ratio_over(report, cases[i], &DrawnCase::adaptive);
     all[i].regret = regret_over(report, cases[i]);
+    all[i].payment = payment_over(cases[i]);
   }
   return all;
 }
@@ -176,6 +195,7 @@ std::string drawn_head(const BenchReport& report) {
                         d.limit > 0 ? fmt::format(" (limit {} s)", d.limit) : "", d.not_begun.size(),
                         d.variants_not_timed);
   }
+  if (report.uses > 0) text += fmt::format("adaptive rungs chose for {} runs of a plan\n", report.uses);
   if (d.mistrusted > 0) text += fmt::format("not timed because they prove nothing: {} cases\n", d.mistrusted);
   return text;
 }
@@ -188,14 +208,14 @@ std::string drawn_table(const BenchReport& report) {
   text += fmt::format("{:<24}{:>6}  ", "operator", "cases");
   for (const char* word : {"mean", "5th %", "worst", "mean", "5th %", "worst", "median", "95th %", "worst"})
     text += fmt::format("{:>9} ", word);
-  text += "  noisy\n";
+  text += "  noisy  pays after\n";
   for (const DrawnSummary& s : summaries) {
     text += fmt::format("{:<24}{:>6}  ", named(s), s.cases);
     for (const DrawnRatio* r : {&s.best, &s.adaptive})
       text += fmt::format("{:>9} {:>9} {:>9} ", speed(r->mean), speed(r->percentile_5), speed(r->worst));
     const DrawnRegret& g = s.regret;
-    text += fmt::format("{:>9} {:>9} {:>9} {:>7}\n", loss(g, g.median), loss(g, g.percentile_95),
-                        loss(g, g.worst), s.best.noisy);
+    text += fmt::format("{:>9} {:>9} {:>9} {:>7} {:>11}\n", loss(g, g.median), loss(g, g.percentile_95),
+                        loss(g, g.worst), s.best.noisy, pays_text(s.payment.median));
   }
   const std::string worst = worst_cases(summaries);
   return worst.empty() ? text : text + "worst cases, and how to time them alone:\n" + worst;
@@ -209,29 +229,35 @@ std::string drawn_markdown(const BenchReport& report, const std::map<std::string
       "median, "
       "95th percentile, worst.\nVariants that compute in another arithmetic are left out. `noisy`: cases "
       "with a "
-      "time whose interval is wider than 5 %.\n\n"
+      "time whose interval is wider than 5 %. `pays after`: the runs after which what the adaptive rung "
+      "prepares has "
+      "paid\nbeside the vendor's fastest with its own preparation, median.\n\n"
       "| operator | cases | best / vendor | 5th % | worst | adaptive / vendor | 5th % | worst | regret | "
       "95th % | "
-      "worst | noisy |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+      "worst | noisy | pays after |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
       drawn_head(report));
   for (const DrawnSummary& s : summaries) {
     text += fmt::format("| {} | {} ", named(s), s.cases);
     for (const DrawnRatio* r : {&s.best, &s.adaptive})
       text += fmt::format("| {} | {} | {} ", speed(r->mean), speed(r->percentile_5), speed(r->worst));
     const DrawnRegret& g = s.regret;
-    text += fmt::format("| {} | {} | {} | {} |\n", loss(g, g.median), loss(g, g.percentile_95),
-                        loss(g, g.worst), s.best.noisy);
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", loss(g, g.median), loss(g, g.percentile_95),
+                        loss(g, g.worst), s.best.noisy, pays_text(s.payment.median));
   }
   for (const auto& [op, path] : plots)
     text += fmt::format("\n![{}: speed beside the vendor's by size]({})\n", op, path);
   text += fmt::format("\nThe worst cases, and the commands that time them alone:\n\n```\n{}```\n",
                       worst_cases(summaries));
   text +=
-      "\n| case | best of ours | vendor | speed / vendor | adaptive | regret |\n|---|---|---|---|---|---|\n";
+      "\n| case | best of ours | vendor | speed / vendor | adaptive | regret | prepare | pays after |\n"
+      "|---|---|---|---|---|---|---|---|\n";
   for (const DrawnCase& c : drawn_cases_of(report)) {
-    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", c.any().case_id, with_time(c.best),
+    const double prepare = c.adaptive != nullptr ? c.adaptive->prepare : -1;
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", c.any().case_id, with_time(c.best),
                         with_time(c.vendor), speed(c.ratio(c.best)), with_time(c.adaptive),
-                        c.regret() < 0 ? "-" : fmt::format("{:.1f} %", 100 * c.regret()));
+                        c.regret() < 0 ? "-" : fmt::format("{:.1f} %", 100 * c.regret()),
+                        prepare < 0 ? "-" : time_text(prepare),
+                        pays_text(c.adaptive != nullptr ? c.adaptive->pays_after : -1));
   }
   return fmt::format("{}\n```\n{}\n{}```\n", text, machine_table(report), roofs_table(report.roofs));
 }

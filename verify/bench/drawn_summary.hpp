@@ -33,12 +33,18 @@ struct DrawnRegret {
   double median = 0, percentile_95 = 0, worst = 0;
   std::string worst_case, worst_repro;
 };
+/// After how many runs of a plan what the adaptive rung prepares has paid beside the vendor, over the cases where the two are known.
+struct DrawnPayment {
+  int cases = 0, never = 0;
+  double median = -1;  // infinite: never; below 0: there are no cases
+};
 /// Of one operator in one type on one device.
 struct DrawnSummary {
   std::string op, dtype, device;
   int cases = 0;
   DrawnRatio best, adaptive;
   DrawnRegret regret;
+  DrawnPayment payment;
 };
 [[nodiscard]] std::vector<DrawnSummary> summarise_drawn(const BenchReport&);
 

@@ -125,7 +125,8 @@ std::string html_row(const BenchResult& r, const Columns& c) {
                                     rate_text(r.flop / m->summary.median, "FLOP/s"), times(m->vendor),
                                     percent(m->share_of_roof()));
   if (c.prepare)
-    out += fmt::format("<td>{}</td>", r.prepare >= 0 && r.has_times() ? time_text(r.prepare) : "-");
+    out += fmt::format("<td>{}</td><td>{}</td>", r.prepare >= 0 && r.has_times() ? time_text(r.prepare) : "-",
+                       pays_text(r.pays_after));
   return out + fmt::format("<td{}>{}</td></tr>\n", r.has_times() ? "" : " class=\"bad\"",
                            escape_markup(notes_of(r)));
 }
@@ -237,14 +238,16 @@ class Drawing {
 // One line of a case's table.
 std::string markdown_row(const BenchResult& r) {
   const Measurement* m = quoted(r);
-  if (m == nullptr) return fmt::format("| {} | - | - | - | - | - | - | - | {} |\n", r.variant, notes_of(r));
+  if (m == nullptr)
+    return fmt::format("| {} | - | - | - | - | - | - | - | - | {} |\n", r.variant, notes_of(r));
   const auto time = [](const std::optional<Measurement>& of) {
     return of ? time_text(of->summary.median) : "-";
   };
-  return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", r.variant, time(r.warm),
+  return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", r.variant, time(r.warm),
                      time(r.cold), rate_text(r.bytes / m->summary.median, "B/s"),
                      rate_text(r.flop / m->summary.median, "FLOP/s"), times(m->vendor),
-                     percent(m->share_of_roof()), r.prepare >= 0 ? time_text(r.prepare) : "-", notes_of(r));
+                     percent(m->share_of_roof()), r.prepare >= 0 ? time_text(r.prepare) : "-",
+                     pays_text(r.pays_after), notes_of(r));
 }
 
 // Our fastest and the vendor's fastest on one case, of those that compute in the operator's arithmetic; null: there is none.
@@ -297,7 +300,9 @@ constexpr const char* kMarkdownHead =
     "the "
     "fastest library variant's of the\nsame case; `vendor`, `traffic`, `work` and `roof` are of the warm "
     "time "
-    "where there is one. `prepare`: conversion and analysis, timed apart. The first\ntable leaves out "
+    "where there is one. `prepare`: conversion and analysis, timed apart; `pays after`: "
+    "the runs after which that has paid, beside the vendor's fastest with its own. The first\ntable leaves "
+    "out "
     "variants "
     "that compute in another arithmetic than the operator's (flushed subnormals apart), which the ladders "
     "name.";
@@ -312,6 +317,10 @@ std::string time_text(double seconds) {
                                               : std::pair{1.0, "s"};
   const double value = seconds * scale;
   return fmt::format("{:.{}f} {}", value, value < 10 ? 3 : value < 100 ? 2 : 1, unit);
+}
+
+std::string pays_text(double runs) {
+  return runs < 0 ? "-" : std::isinf(runs) ? "never" : fmt::format("{:.0f}", runs);
 }
 
 std::string rate_text(double value, const std::string& unit) {
@@ -362,7 +371,7 @@ std::string ladder_table(const BenchReport& report, const std::string& case_id) 
   if (c.cold) out += fmt::format("{:>11}{:>9}", "cold", "+-");
   if (c.warm) out += fmt::format("{:>11}{:>9}", "warm", "+-");
   out += fmt::format("{:>13}{:>15}{:>9}{:>9}", "traffic", "work", "vendor", "roof");
-  if (c.prepare) out += fmt::format("{:>12}", "prepare");
+  if (c.prepare) out += fmt::format("{:>12}{:>12}", "prepare", "pays after");
   out += "   notes\n";
   for (const BenchResult* r : rows) {
     out += fmt::format("  {:<{}}", r->variant, width);
@@ -378,7 +387,8 @@ std::string ladder_table(const BenchReport& report, const std::string& case_id) 
                              rate_text(r->flop / m->summary.median, "FLOP/s"), times(m->vendor),
                              percent(m->share_of_roof()));
     if (c.prepare)
-      out += fmt::format("{:>12}", r->prepare >= 0 && r->has_times() ? time_text(r->prepare) : "-");
+      out += fmt::format("{:>12}{:>12}", r->prepare >= 0 && r->has_times() ? time_text(r->prepare) : "-",
+                         pays_text(r->pays_after));
     out += "   " + notes_of(*r) + "\n";
   }
   const std::set<std::string> vendors = vendors_of(rows);
@@ -399,8 +409,9 @@ std::string bench_markdown(const BenchReport& report, const std::map<std::string
   std::string ladders;
   for (const std::string& id : cases_of(report)) {
     ladders += fmt::format(
-        "\n## {}\n\n| variant | warm | cold | traffic | work | vendor | roof | prepare | notes |\n"
-        "|---|---|---|---|---|---|---|---|---|\n",
+        "\n## {}\n\n| variant | warm | cold | traffic | work | vendor | roof | prepare | pays after | notes "
+        "|\n"
+        "|---|---|---|---|---|---|---|---|---|---|\n",
         id);
     const std::vector<const BenchResult*> results = results_of(report, id);
     for (const BenchResult* r : results) ladders += markdown_row(*r);
@@ -458,7 +469,7 @@ std::string bench_html(const BenchReport& report) {
     if (c.cold) out += "<th>cold</th><th>+-</th>";
     if (c.warm) out += "<th>warm</th><th>+-</th>";
     out += "<th>traffic</th><th>work</th><th>vendor</th><th>roof</th>";
-    if (c.prepare) out += "<th>prepare</th>";
+    if (c.prepare) out += "<th>prepare</th><th>pays after</th>";
     out += "<th>notes</th></tr>\n";
     for (const BenchResult* r : rows) out += html_row(*r, c);
     out += "</table></div>\n";

@@ -10,6 +10,8 @@ namespace plumb {
 
 /// "4.12 us", "3.41 ms": four digits and a unit.
 [[nodiscard]] std::string time_text(double seconds);
+/// Of BenchResult::pays_after: "120", "never", or "-" where there is nothing to compare.
+[[nodiscard]] std::string pays_text(double runs);
 /// "4,289 GB/s" is rate_text(4.289e12, "B/s"): three or four digits with the prefix that fits.
 [[nodiscard]] std::string rate_text(double per_second, const std::string& unit);
 

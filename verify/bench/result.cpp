@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -36,6 +38,9 @@ Measurement measurement_of(const Json& j) {
   return m;
 }
 
+// Of pays_after: a number, or "never".
+Json runs_json(double runs) { return std::isinf(runs) ? Json("never") : Json(runs); }
+
 Json json_of(const DrawnRatio& r) {
   return {{"cases", r.cases},
           {"noisy_cases", r.noisy},
@@ -44,6 +49,12 @@ Json json_of(const DrawnRatio& r) {
           {"worst", r.worst},
           {"worst_case", r.worst_case},
           {"worst_repro", r.worst_repro}};
+}
+
+Json json_of(const DrawnPayment& p) {
+  Json j{{"cases", p.cases}, {"never", p.never}};
+  if (p.median >= 0) j["median"] = runs_json(p.median);
+  return j;
 }
 
 Json json_of(const DrawnRun& run, const std::vector<DrawnSummary>& summaries) {
@@ -61,7 +72,8 @@ Json json_of(const DrawnRun& run, const std::vector<DrawnSummary>& summaries) {
                            {"percentile_95", s.regret.percentile_95},
                            {"worst", s.regret.worst},
                            {"worst_case", s.regret.worst_case},
-                           {"worst_repro", s.regret.worst_repro}}}});
+                           {"worst_repro", s.regret.worst_repro}}},
+                         {"adaptive_pays_after", json_of(s.payment)}});
   }
   return {{"program", run.program},
           {"seed", run.seed},
@@ -99,6 +111,26 @@ Arithmetic arithmetic_of(const std::string& word) {
 }
 
 Device device_of(const std::string& word) { return word == "gpu" ? Device::gpu : Device::cpu; }
+
+// The fastest library variant on the same case and device; null: there is none.
+const BenchResult* vendor_of(const BenchReport& report, const BenchResult& r) {
+  const BenchResult* best = nullptr;
+  for (const BenchResult& v : report.results) {
+    if (v.case_id != r.case_id || v.device != r.device || !v.library || quoted(v) == nullptr) continue;
+    if (best == nullptr || quoted(v)->summary.median < quoted(*best)->summary.median) best = &v;
+  }
+  return best;
+}
+
+double pays_after(const BenchReport& report, const BenchResult& r) {
+  if (r.library || r.prepare < 0 || quoted(r) == nullptr) return -1;
+  const BenchResult* vendor = vendor_of(report, r);
+  if (vendor == nullptr) return -1;
+  const double gain = quoted(*vendor)->summary.median - quoted(r)->summary.median,
+               more = r.prepare - std::max(vendor->prepare, 0.0);
+  if (gain <= 0) return std::numeric_limits<double>::infinity();
+  return more > 0 ? std::ceil(more / gain) : 0;
+}
 
 // For reports of 0.1, which lack the key "library": a number from 80 stands for a library there.
 bool is_numbered_as_library(const std::string& variant) {
@@ -156,6 +188,7 @@ void rate_against_vendor(BenchReport& report) {
                                                                     : 0;
     }
   }
+  for (BenchResult& r : report.results) r.pays_after = pays_after(report, r);
 }
 
 bool is_of_own_type(Arithmetic a) { return a == Arithmetic::native || a == Arithmetic::flushed; }
@@ -184,6 +217,7 @@ std::string to_json(const BenchReport& report) {
     if (r.adaptive) j["adaptive"] = true;
     if (r.single >= 0) j["left_out_single_s"] = r.single;
     if (r.prepare >= 0) j["prepare_s"] = r.prepare;
+    if (r.pays_after >= 0) j["pays_after"] = runs_json(r.pays_after);
     Json kernels = Json::array();
     for (const KernelUse& k : r.kernels) {
       kernels.push_back({{"name", k.name},
@@ -204,6 +238,7 @@ std::string to_json(const BenchReport& report) {
            {"machine", machine},
            {"roofs", roofs},
            {"results", results}};
+  if (report.uses > 0) all["uses"] = report.uses;
   if (report.drawn) all["drawn"] = json_of(*report.drawn, summarise_drawn(report));
   return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -243,6 +278,10 @@ BenchReport from_json(const std::string& text, const std::string& file) {
       r.flop = j.at("flop").get<double>(), r.bytes = j.at("bytes").get<double>(),
       r.output_bytes = j.at("output_bytes").get<double>();
       r.prepare = j.value("prepare_s", -1.0);
+      if (j.contains("pays_after")) {
+        r.pays_after = j.at("pays_after").is_string() ? std::numeric_limits<double>::infinity()
+                                                      : j.at("pays_after").get<double>();
+      }
       r.adaptive = j.value("adaptive", false), r.single = j.value("left_out_single_s", -1.0);
       if (j.contains("kernels")) {
         for (const Json& k : j.at("kernels")) {
@@ -254,6 +293,7 @@ BenchReport from_json(const std::string& text, const std::string& file) {
       if (j.contains("warm")) r.warm = measurement_of(j.at("warm"));
       if (j.contains("cold")) r.cold = measurement_of(j.at("cold"));
     }
+    report.uses = all.value("uses", std::int64_t{0});
     if (all.contains("drawn")) report.drawn = drawn_run_of(all.at("drawn"));
   } catch (const nlohmann::json::exception& e) {
     throw input_error(file, 0, "not a report of bench --json", e.what());

@@ -32,6 +32,8 @@ struct BenchResult {
   std::string chosen;           // what an adaptive variant said
   double flop = 0, bytes = 0, output_bytes = 0;
   double prepare = -1;  // seconds; below 0: none
+  // Runs after which prepare() has paid beside the vendor's fastest, with its own; infinite: never; below 0: there is nothing to compare.
+  double pays_after = -1;
   std::vector<KernelUse> kernels;
   std::optional<Measurement> warm, cold;
   bool adaptive = false;  // of ours, chooses its kernel by the case: the one whose choice is rated
@@ -59,6 +61,7 @@ struct BenchReport {
   std::vector<Roof> roofs;
   std::vector<BenchResult> results;
   std::optional<DrawnRun> drawn;
+  std::int64_t uses = 0;  // that variants were told to expect of a plan; 0: many
 };
 
 /// Whether a variant's time stands beside those in the operator's own type. Flushed subnormals do not disqualify: fp32 atomics flush
@@ -70,7 +73,7 @@ struct BenchReport {
 /// Fills in floors. A result below its floor loses its measurements, and its verdict becomes "impossible". Returns how many.
 int refuse_impossible(BenchReport&);
 /// Fills in the vendor ratios: fastest verified library variant of the same case and device. 0 where the interval of either
-/// time is too wide for a ratio.
+/// time is too wide for a ratio. And after how many runs what is prepared has paid.
 void rate_against_vendor(BenchReport&);
 
 /// Errors: each throws Error naming the file and what is wrong.

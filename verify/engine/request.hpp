@@ -53,6 +53,7 @@ struct RunRequest {
       false;                 // no further call after one whose outputs have other bits than the first one's
   std::string program = {};  // the worker to ask, where it is not the judge's own; not sent
   double timeout = 0;        // seconds, where not the engine's; not sent
+  std::int64_t uses = 0;     // Context::uses
 };
 
 /// In place of an operator's name: list the variants of `plugin`.

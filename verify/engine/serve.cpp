@@ -116,6 +116,7 @@ void make_run(const RunRequest& request, const OperatorEntry& entry, std::byte* 
   context.allocate = allocate_workspace;
   context.say = record_choice;
   context.owner = &callbacks;
+  context.uses = request.uses;
   backend.disturb(request.disturbance);
   context.stream = backend.stream();
   Invocation invocation{

@@ -116,6 +116,7 @@ Message encode(const RunRequest& r) {
   m.put_number(static_cast<std::int64_t>(r.timing.outputs.size()));
   for (const ByteRange& o : r.timing.outputs) m.put_number(o.offset), m.put_number(o.bytes);
   m.put_number(r.calls), m.put_number(r.stop_where_differs);
+  m.put_number(r.uses);
   return m;
 }
 
@@ -143,6 +144,7 @@ RunRequest decode_request(Message& m) {
     r.timing.outputs.push_back({offset, m.number()});
   }
   r.calls = static_cast<int>(m.number()), r.stop_where_differs = m.number() != 0;
+  r.uses = m.number();
   return r;
 }
 

@@ -171,7 +171,7 @@ RunRequest Trial::request_for(int r, const Placement& placement, ImageLayout& la
     request.schedule = request.disturbance;
   }
   request.min_sm = variant_.traits.min_sm;
-  request.program = variant_.program;
+  request.program = variant_.program, request.uses = context_.options.uses;
   if (schema_ != nullptr) {
     request.mutant = schema_->mutant, request.note_places = schema_->mutant == 0;
     request.timeout = schema_->timeout;

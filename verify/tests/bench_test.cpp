@@ -156,6 +156,31 @@ TEST_CASE(
   CHECK(report.results[2].warm->vendor == doctest::Approx(1));
 }
 
+TEST_CASE("what is prepared pays after so many runs beside the vendor with its own, at once, or never") {
+  BenchReport report;
+  report.results = {timed("gpu/01_a", 1e-3), timed("gpu/02_b", 1e-3), timed("gpu/03_slower", 3e-3),
+                    timed("gpu/04_prepares_nothing", 1e-3), timed_library("gpu/80_vendor", 2e-3)};
+  report.results[0].prepare = 0.1, report.results[1].prepare = 0.01, report.results[2].prepare = 0.1;
+  report.results[4].prepare = 0.05;
+  rate_against_vendor(report);
+  CHECK(report.results[0].pays_after == 50);  // 50 ms more, 1 ms less a run
+  CHECK(report.results[1].pays_after == 0);
+  CHECK(std::isinf(report.results[2].pays_after));
+  CHECK(report.results[3].pays_after == -1);
+  CHECK(report.results[4].pays_after == -1);
+  report.uses = 10;
+  const BenchReport back = from_json(to_json(report), "x.json");
+  CHECK(to_json(back) == to_json(report));
+  CHECK(back.uses == 10);
+  CHECK(std::isinf(back.results[2].pays_after));
+  const std::string& id = report.results[0].case_id;
+  for (const std::string& text : {ladder_table(report, id), bench_markdown(report, {}), bench_html(report)}) {
+    CHECK(text.find("pays after") != std::string::npos);
+    CHECK(text.find("never") != std::string::npos);
+  }
+  CHECK(bench_markdown(report, {}).find("| 100.0 ms | 50 |") != std::string::npos);
+}
+
 TEST_CASE("no ratio is quoted from an interval too wide, of the variant's or of the vendor's") {
   BenchReport report;
   report.results = {timed("cpu/01_a", 1e-3), timed("cpu/02_wide", 1e-3),
@@ -504,14 +529,22 @@ void keeps_plan(const P& p, const I& in, const O& out, Context& c) {
   honest(p, in, out, c);
 }
 
+std::int64_t g_uses = -1;
+void* hears_uses(const P&, const I&, const O&, Context& c) {
+  g_uses = c.uses;
+  return nullptr;
+}
+
+const Register<Update, float, Space::host> r_uses{"hears_uses", honest, {}, nullptr, hears_uses};
 const Register<Update, float, Space::host> r_honest{"honest", honest};
 const Register<Update, float, Space::host> r_tires{"tires", tires};
 const Register<Update, float, Space::host> r_workspace{"with_workspace", with_workspace};
 const Register<Update, float, Space::host> r_plan{"keeps_plan", keeps_plan, {}, nullptr, prepares};
 
-Record time_variant(const std::string& variant, Timing& timing, bool cold) {
+Record time_variant(const std::string& variant, Timing& timing, bool cold, std::int64_t uses = 0) {
   static const OperatorAdapter<Update> adapter;
   RunOptions options;
+  options.uses = uses;
   options.isolation = Isolation::none;
   Runner runner(options);
   runner.use(adapter);
@@ -553,6 +586,14 @@ TEST_CASE("a timed run gets the workspace of the first again, and never that of 
   CHECK(g_workspaces.size() <= 4);  // one per judged run, however many samples: three, and the negated case
   CHECK(time_variant("keeps_plan", timing, false).verdict == Verdict::pass);
   CHECK(timing.prepare >= 0);
+}
+
+TEST_CASE("prepare() hears how many runs of its plan are expected, and nothing where they are many") {
+  Timing timing;
+  for (const std::int64_t uses : {0, 10}) {
+    CHECK(time_variant("hears_uses", timing, false, uses).verdict == Verdict::pass);
+    CHECK(g_uses == uses);
+  }
 }
 
 TEST_CASE("a time budget that is used up ends the samples, but never before the first") {
