@@ -19,6 +19,7 @@
 #include "reference/core/fp.hpp"
 #include "reference/core/seed.hpp"
 #include "reference/core/text.hpp"
+#include "reference/parallel/devices.hpp"
 #include "reference/parallel/world.hpp"
 #include "tools/infer_ranks.hpp"
 #include "tools/terminal.hpp"
@@ -29,6 +30,12 @@ namespace plumb {
 
 std::FILE* output_for_words(const InferOptions& o) {
   return !o.json.empty() && is_standard_output(o.json) ? stderr : stdout;
+}
+
+void require_device(const InferOptions& o) {
+  if (space_of(o) != Space::device) return;
+  if (device_side == nullptr) throw NoDevice(kNoGpuSide);
+  if (const char* const reason = device_side->unavailable(); reason != nullptr) throw NoDevice(reason);
 }
 
 void require_outputs(const InferOptions& o) {
@@ -126,6 +133,8 @@ CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
                 "what the pipeline may assume of the network: general (default, A), shared_inputs (B), "
                 "absorbing_rows (C), "
                 "identical_columns (D)");
+  s->add_option("--gpus", o.gpus, "deal the inputs to N GPUs of this host, or all: the same answer, sooner")
+      ->type_name("N|all");
   s->add_flag("--check", o.check, "judge every layer against the fp64 reference on the same input");
   s->add_flag("-v,--verbose", o.verbose, "active rows and time by layer");
   s->add_option(
@@ -141,6 +150,7 @@ CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
                         "  infer sdnn --neurons 1024 --layers 120 --inputs 1k --pipeline csr_spmm\n"
                         "  infer sdnn --neurons 16384 --layers 120 --inputs 5k --json out.json\n"
                         "  infer sdnn --inputs 64 --layers 12 --device simt --check\n"
+                        "  infer sdnn --neurons 65536 --layers 120 --device gpu --gpus all\n"
                         "  infer sdnn --network my_network --check --out y.npy\n") +
             kNetworkJson + kEnvironment);
   return s;
@@ -284,12 +294,26 @@ void require_same_job(Ranks& ranks, const std::vector<std::string>& words,
   require_same_start(ranks, all, inputs);
 }
 
-void require_host_ranks(const InferOptions& o, const Transport* transport) {
+/// What several ranks can do.
+void require_ranks_can(const InferOptions& o, bool is_gcn, const Transport* transport) {
   if (transport == nullptr) return;
-  if (o.device != "cpu")
-    throw Error(fmt::format("--device {}: several ranks compute on the CPU only", o.device));
+  if (is_gcn && o.device != "cpu")
+    throw Error(fmt::format("--device {}: several ranks compute a GCN on the CPU only", o.device));
+  if (o.device == "simt" && !has_executor())
+    throw Error("--device simt: start infer_simt itself under mpirun, in place of infer");
   if (o.dry_run) throw Error("--dry-run is for one process: it says what --ranks ranks would need");
   if (!(o.rank_timeout > 0)) throw Error("--rank-timeout must be above 0 s");
+}
+
+/// run(), or kNoDevice where the device asked for is not there; all ranks come to the same.
+int or_no_device(const Ranks* ranks, const std::function<int()>& run) {
+  try {
+    return run();
+  } catch (const NoDevice& e) {
+    if (ranks == nullptr || ranks->is_root())
+      fmt::print(stderr, "skip: {}; --device cpu runs here\n", e.what());
+    return kNoDevice;
+  }
 }
 
 int run(int argc, char** argv, Transport* transport) {
@@ -314,8 +338,8 @@ int run(int argc, char** argv, Transport* transport) {
   } catch (const CLI::ParseError& e) { throw Error(fmt::format("infer: {} (infer --help)", e.what())); }
   check_values(sdnn, gcn);
   const InferOptions& common = s->parsed() ? static_cast<InferOptions&>(sdnn) : gcn;
-  require_host_ranks(common, transport);
-  try {
+  require_ranks_can(common, !s->parsed(), transport);
+  return or_no_device(nullptr, [&] {
     hand_over_to_executor(common, argv);
     RankSession session(transport, common.rank_timeout);
     Ranks* const ranks = session.ranks();
@@ -327,15 +351,13 @@ int run(int argc, char** argv, Transport* transport) {
     const bool many = gcn.drawn > 0;
     if (many && ranks != nullptr)
       throw Error("--drawn is for one process; --case runs one of its networks on ranks");
-    const int code =
-        many ? infer_drawn_gcns(gcn)
-             : watched([&] { return s->parsed() ? infer_sdnn(sdnn, ranks) : infer_gcn(gcn, ranks); });
+    const int code = or_no_device(ranks, [&] {
+      return many ? infer_drawn_gcns(gcn)
+                  : watched([&] { return s->parsed() ? infer_sdnn(sdnn, ranks) : infer_gcn(gcn, ranks); });
+    });
     session.end();
     return code;
-  } catch (const NoDevice& e) {
-    fmt::print(stderr, "skip: {}; --device cpu runs here\n", e.what());
-    return kNoDevice;
-  }
+  });
 }
 
 }  // namespace

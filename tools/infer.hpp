@@ -36,6 +36,7 @@ struct SdnnOptions : InferOptions {
   bool bias_given = false;
   float bias = 0, cap = 32;
   std::string structure = "general";  // or its letter
+  std::string gpus;                   // "all", or how many; "": one, as it always was
 };
 /// `ranks`: null where this process is alone. The exit code is rank 0's.
 [[nodiscard]] int infer_sdnn(const SdnnOptions& options, Ranks* ranks);
@@ -66,6 +67,9 @@ inline constexpr const char* kNoGpuSide =
 [[nodiscard]] inline Space space_of(const InferOptions& o) {
   return o.device == "cpu" ? Space::host : Space::device;
 }
+
+/// Errors: NoDevice, where `o.device` is one of which there is none here.
+void require_device(const InferOptions& o);
 
 /// True in the program infer_simt, whose device is the CPU executor (infer_executor.cpp; else infer_no_executor.cpp).
 [[nodiscard]] bool has_executor();

@@ -198,7 +198,7 @@ ModelReport run_on_ranks(Ranks& ranks, const GcnOptions& o, const GcnInHand& in,
     network.serve();
     report.peak_bytes = peak_memory();
   }
-  report.ranks = gather_facts(ranks, network.cuts(), report.peak_bytes);
+  report.ranks = gather_facts(ranks, network.cuts(), report.peak_bytes, "");
   if (!ranks.is_root()) return report;
   for (RankFacts& rank : report.ranks)
     rank.finding = finding_of(report.gcn->judgement, rank.first, rank.first + rank.rows);

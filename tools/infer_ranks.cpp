@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reference/core/error.hpp"
+#include "reference/parallel/devices.hpp"
 #include "reference/parallel/world.hpp"
 #include "tools/terminal.hpp"
 
@@ -74,6 +75,15 @@ std::int64_t fingerprint(const std::string& path) {
   std::string all;
   for (const std::string& file : files) all += file + '\n';
   return digest(all);
+}
+
+/// On rank 0 the texts of all ranks, by rank; elsewhere nothing.
+std::vector<std::string> gather_texts(Ranks& ranks, const char* what, const std::string& mine) {
+  const auto* const begin = reinterpret_cast<const std::byte*>(mine.data());
+  std::vector<std::string> texts;
+  for (const auto& bytes : ranks.gather(what, std::vector<std::byte>(begin, begin + mine.size())))
+    texts.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return texts;
 }
 
 /// Processors that the calling thread may run on, with the host: the same text where ranks share them.
@@ -143,16 +153,37 @@ void share_processors(Ranks& ranks) {
   omp_set_num_threads(std::max(1, omp_get_num_procs() / sharers));
 }
 
-std::vector<RankFacts> gather_facts(Ranks& ranks, const Cuts& rows, std::int64_t peak_bytes) {
+std::string take_device(Ranks& ranks, const InferOptions& o) {
+  constexpr const char* kWhat = "device";
+  std::string reason;
+  try {
+    require_device(o);
+  } catch (const NoDevice& e) { reason = host_name() + ": " + e.what(); }
+  const auto lacking = ranks.all_gather(kWhat, std::int32_t{reason.empty() ? 0 : 1});
+  const auto first = std::find(lacking.begin(), lacking.end(), 1) - lacking.begin();
+  if (first < ranks.size()) {
+    const std::vector<std::string> reasons = gather_texts(ranks, kWhat, reason);
+    throw NoDevice(ranks.is_root()
+                       ? fmt::format("rank {} on {}", first, reasons[static_cast<std::size_t>(first)])
+                       : reason);
+  }
+  const std::int64_t host = digest(host_name());
+  const auto hosts = ranks.all_gather(kWhat, host);
+  const auto before = std::count(hosts.begin(), hosts.begin() + ranks.rank(), host);
+  const auto device = static_cast<int>(before % device_side->count());
+  device_side->use(device);
+  return fmt::format("{} (device {})", device_side->name(), device);
+}
+
+std::vector<RankFacts> gather_facts(Ranks& ranks, const Cuts& rows, std::int64_t peak_bytes,
+                                    const std::string& device) {
   const std::vector<std::int64_t> mine{ranks.traffic().sent, ranks.traffic().received, peak_bytes};
   const auto numbers = ranks.gather("facts", mine);
-  const std::string host = host_name();
-  const auto hosts = ranks.gather(
-      "facts", std::vector<std::byte>(reinterpret_cast<const std::byte*>(host.data()),
-                                      reinterpret_cast<const std::byte*>(host.data()) + host.size()));
+  const std::vector<std::string> hosts = gather_texts(ranks, "facts", host_name());
+  const std::vector<std::string> devices = gather_texts(ranks, "facts", device);
   std::vector<RankFacts> facts(numbers.size());
   for (std::size_t r = 0; r < facts.size(); ++r) {
-    facts[r].host.assign(reinterpret_cast<const char*>(hosts[r].data()), hosts[r].size());
+    facts[r].host = hosts[r], facts[r].device = devices[r];
     facts[r].first = rows[r], facts[r].rows = rows[r + 1] - rows[r];
     facts[r].sent = numbers[r].at(0), facts[r].received = numbers[r].at(1),
     facts[r].peak_bytes = numbers[r].at(2);

@@ -44,8 +44,14 @@ void require_same_start(Ranks& ranks, const std::vector<std::string>& words,
 /// Ranks that may run on the same processors share them: fewer threads each, unless OMP_NUM_THREADS says how many.
 void share_processors(Ranks& ranks);
 
-/// On rank 0 what is known of every rank, without its finding; elsewhere nothing. `peak_bytes`: this rank's memory.
-[[nodiscard]] std::vector<RankFacts> gather_facts(Ranks& ranks, const Cuts& rows, std::int64_t peak_bytes);
+/// Gives this rank its device: the ranks of a host take its devices in turn. Returns its name and number. Errors: NoDevice, on all
+/// ranks where one of them has none; rank 0's says which and why.
+[[nodiscard]] std::string take_device(Ranks& ranks, const InferOptions& o);
+
+/// On rank 0 what is known of every rank, without its finding; elsewhere nothing. `peak_bytes`: this rank's memory. `device`: as
+/// take_device() says, or "".
+[[nodiscard]] std::vector<RankFacts> gather_facts(Ranks& ranks, const Cuts& rows, std::int64_t peak_bytes,
+                                                  const std::string& device);
 
 /// Prints what --dry-run found, and writes it as JSON where that is asked for. `noun`: what the rows are.
 [[nodiscard]] int report_needs(const InferOptions& o, const char* noun, const std::vector<RankNeeds>& needs);

@@ -17,6 +17,7 @@
 #include "reference/core/memory.hpp"
 #include "reference/core/text.hpp"
 #include "reference/models/sparse_dnn.hpp"
+#include "reference/models/sparse_dnn_devices.hpp"
 #include "reference/models/sparse_dnn_ranks.hpp"
 #include "tools/infer.hpp"
 #include "tools/infer_ranks.hpp"
@@ -186,21 +187,55 @@ Loaded load(const SdnnOptions& o, Progress& progress) {
   return loaded;
 }
 
-/// Plans, runs and judges in this process, or with its part of the inputs as one of the ranks; then the answer to all
-/// inputs and the facts are rank 0's.
-void execute_alone(const SdnnOptions& o, Loaded& loaded, ModelReport& report, Progress& progress) {
+/// How many devices --gpus asks for; 0 without it. Errors: NoDevice; --gpus without a device, or with more than there are.
+int devices_of(const SdnnOptions& o) {
+  if (o.gpus.empty()) return 0;
+  if (space_of(o) == Space::host)
+    throw Error("--gpus is of --device gpu: a pipeline of the CPU runs on all cores");
+  if (o.dry_run) throw Error("--gpus and --dry-run exclude each other: nothing is run");
+  require_device(o);
+  const int there = device_side->count();
+  if (o.gpus == "all") return there;
+  const std::int64_t wanted = parse_size(o.gpus, "--gpus");
+  if (wanted < 1) throw Error("--gpus must be at least 1, or all");
+  if (wanted > there)
+    throw Error(fmt::format("--gpus {}: there {} {} here", wanted, there == 1 ? "is" : "are", there));
+  return static_cast<int>(wanted);
+}
+
+void add_gpus(ModelReport& report, const SdnnDevicesPlan& plan) {
+  for (const SdnnDevicePart& part : plan.parts())
+    report.gpus.push_back({part.name, part.inputs, part.peak_bytes, part.seconds, ""});
+  report.host_to_host = plan.host_to_host();
+}
+
+/// Plans, runs and judges in this process, on `devices` of them where that is not 0; or with its part of the inputs as one
+/// of the ranks, then the answer to all inputs and the facts are rank 0's.
+void execute_alone(const SdnnOptions& o, int devices, Loaded& loaded, ModelReport& report,
+                   Progress& progress) {
   const SparseDnn& net = loaded.net;
   const Stopwatch planning;
-  const std::unique_ptr<SdnnPlan> plan = loaded.pipeline->plan(net);
+  SdnnDevicesPlan* split = nullptr;
+  std::unique_ptr<SdnnPlan> plan;
+  if (devices == 0) {
+    plan = loaded.pipeline->plan(net);
+  } else {
+    auto of_devices = std::make_unique<SdnnDevicesPlan>(*loaded.pipeline, net, *device_side, devices);
+    split = of_devices.get();
+    plan = std::move(of_devices);
+  }
   report.times.plan = planning.seconds();
   progress.say("inference ...");
   SdnnRun run = timed_runs(o, report.times, [&] { return plan->run(loaded.images, 0, net.layers()); });
   report.peak_bytes = peak_memory();
+  if (split != nullptr) add_gpus(report, *split);  // before the judge runs it again
   if (!o.out.empty()) save_matrix(o.out, first_columns(run.y, loaded.outputs));
   loaded.facts.judgement = judge_sdnn(
       net, *plan, loaded.images, run, loaded.expectation, [&](const char* what, std::int64_t rows) {
         progress.say(fmt::format("{}: {} of {} inputs", what, rows, loaded.images.rows));
       });
+  for (int d = 0; d < devices; ++d)
+    report.gpus[static_cast<std::size_t>(d)].finding = finding_of(loaded.facts.judgement, d, devices);
   add_run(loaded.facts, net, run);
 }
 
@@ -219,8 +254,9 @@ Cuts distribute(Ranks& ranks, const SdnnOptions& o, Loaded& loaded) {
   return cuts;
 }
 
-void execute_on_ranks(Ranks& ranks, const SdnnOptions& o, Loaded& loaded, ModelReport& report,
-                      Progress& progress) {
+/// `device`: this rank's, or "".
+void execute_on_ranks(Ranks& ranks, const SdnnOptions& o, const std::string& device, Loaded& loaded,
+                      ModelReport& report, Progress& progress) {
   const Cuts cuts = distribute(ranks, o, loaded);
   const SparseDnn& net = loaded.net;
   const Stopwatch planning;
@@ -239,7 +275,7 @@ void execute_on_ranks(Ranks& ranks, const SdnnOptions& o, Loaded& loaded, ModelR
       [&](const char* what, std::int64_t rows) {
         progress.say(fmt::format("{}: {} of {} inputs of rank 0", what, rows, loaded.images.rows));
       });
-  report.ranks = gather_facts(ranks, cuts, report.peak_bytes);
+  report.ranks = gather_facts(ranks, cuts, report.peak_bytes, device);
   for (std::size_t r = 0; r < report.ranks.size(); ++r) report.ranks[r].finding = finding_of(judged.parts[r]);
   loaded.facts.judgement = std::move(judged.all);
   loaded.facts.sampled_by_rank = true;
@@ -268,6 +304,11 @@ int infer_sdnn(const SdnnOptions& o, Ranks* ranks) {
   ModelReport report;
   Progress progress(!reports);
   Loaded loaded;
+  if (ranks != nullptr && !o.gpus.empty())
+    throw Error("--gpus is for one process: each of several ranks works on one GPU");
+  const int devices = devices_of(o);
+  std::string device;
+  if (ranks != nullptr && space_of(o) == Space::device) device = take_device(*ranks, o);
   if (reports) {
     require_sdnn_outputs(o);
     loaded = load(o, progress);
@@ -278,9 +319,9 @@ int infer_sdnn(const SdnnOptions& o, Ranks* ranks) {
     return report_needs(o, "inputs", needs_over_ranks(loaded.net, loaded.images, static_cast<int>(o.ranks)));
   }
   if (ranks == nullptr) {
-    execute_alone(o, loaded, report, progress);
+    execute_alone(o, devices, loaded, report, progress);
   } else {
-    execute_on_ranks(*ranks, o, loaded, report, progress);
+    execute_on_ranks(*ranks, o, device, loaded, report, progress);
   }
   progress.clear();
   if (!reports) return kOk;

@@ -69,9 +69,10 @@ void print_ranks(const ModelReport& r, const char* noun, std::FILE* to) {
   for (std::size_t i = 0; i < r.ranks.size(); ++i) {
     const RankFacts& rank = r.ranks[i];
     if (!r.verbose && rank.finding.empty()) continue;
-    fmt::print(to, "rank {} on {}: {}, sent {}, received {}, peak {}{}\n", i, rank.host,
-               show_rows(noun, rank.first, rank.rows), show_bytes(rank.sent), show_bytes(rank.received),
-               show_bytes(rank.peak_bytes), rank.finding.empty() ? "" : "; differs: " + rank.finding);
+    fmt::print(to, "rank {} on {}{}{}: {}, sent {}, received {}, peak {}{}\n", i, rank.host,
+               rank.device.empty() ? "" : ", ", rank.device, show_rows(noun, rank.first, rank.rows),
+               show_bytes(rank.sent), show_bytes(rank.received), show_bytes(rank.peak_bytes),
+               rank.finding.empty() ? "" : "; differs: " + rank.finding);
   }
 }
 
@@ -84,7 +85,40 @@ void add_ranks(const ModelReport& r, nlohmann::json& json) {
                              {"received_bytes", rank.received},
                              {"peak_bytes", rank.peak_bytes},
                              {"right", rank.finding.empty()}});
+    if (!rank.device.empty()) json["ranks"].back()["device"] = rank.device;
   }
+}
+
+/// How evenly the GPUs are loaded: the mean of their times over the longest. 1: none waits for another.
+double balance_of(const std::vector<GpuFacts>& gpus) {
+  double sum = 0, most = 0;
+  for (const GpuFacts& gpu : gpus) sum += gpu.seconds, most = std::max(most, gpu.seconds);
+  return most > 0 ? sum / (most * static_cast<double>(gpus.size())) : 1;
+}
+
+void print_gpus(const ModelReport& r, std::FILE* to) {
+  if (r.gpus.empty()) return;
+  fmt::print(to, "gpus: {}, inputs dealt in turn; load balance {:.3f} (mean over slowest); host to host {}\n",
+             r.gpus.size(), balance_of(r.gpus), show_seconds(r.host_to_host));
+  for (std::size_t i = 0; i < r.gpus.size(); ++i) {
+    const GpuFacts& gpu = r.gpus[i];
+    fmt::print(to, "gpu {}: {}, {} inputs, inference {}, memory {}{}\n", i, gpu.name, gpu.inputs,
+               show_seconds(gpu.seconds), show_bytes(gpu.peak_bytes),
+               gpu.finding.empty() ? "" : "; differs: " + gpu.finding);
+  }
+}
+
+void add_gpus(const ModelReport& r, nlohmann::json& json) {
+  if (r.gpus.empty()) return;
+  for (const GpuFacts& gpu : r.gpus) {
+    json["gpus"].push_back({{"name", gpu.name},
+                            {"inputs", gpu.inputs},
+                            {"seconds", gpu.seconds},
+                            {"peak_bytes", gpu.peak_bytes},
+                            {"ids_right", gpu.finding.empty()}});
+  }
+  json["load_balance"] = balance_of(r.gpus);
+  json["seconds"]["host_to_host"] = r.host_to_host;
 }
 
 // ---- sparse DNN ---------------------------------------------------------------------------------------------------
@@ -201,6 +235,7 @@ void print_sdnn(const ModelReport& r, std::FILE* to) {
              all_edges(s) > 0 ? 100 * s.active_edges / all_edges(s) : 0.0);
   fmt::print(to, "memory: peak {}\n", show_bytes(r.peak_bytes));
   print_ranks(r, "inputs", to);
+  print_gpus(r, to);
   if (r.verbose) print_layers(s, to);
   if (s.judgement.check) print_check(s, to);
   fmt::print(to, "{}\n", verdict_of(s));
@@ -406,6 +441,19 @@ std::string finding_of(const SdnnJudgement& part) {
   return text;
 }
 
+std::string finding_of(const SdnnJudgement& all, int gpu, int gpus) {
+  const auto part_of = [&](const Ids& ids) {
+    Ids part;
+    std::copy_if(ids.begin(), ids.end(), std::back_inserter(part),
+                 [&](std::int32_t id) { return (id - 1) % gpus == gpu; });
+    return part;
+  };
+  const SdnnIdDifference difference{part_of(all.difference.missing), part_of(all.difference.extra)};
+  return difference.none()
+             ? ""
+             : fmt::format("missing {}, extra {}", show_ids(difference.missing), show_ids(difference.extra));
+}
+
 std::string finding_of(const GcnJudgement& all, std::int64_t first_row, std::int64_t last_row) {
   std::string text;
   for (const GcnCheck& check : all.checks) {
@@ -438,6 +486,7 @@ nlohmann::json to_json(const ModelReport& report) {
   if (report.gcn) add_gcn(report, json);
   json["peak_bytes"] = report.peak_bytes;
   add_ranks(report, json);
+  add_gpus(report, json);
   json["right"] = !report.differs();
   return json;
 }

@@ -57,10 +57,18 @@ struct GcnFacts {
 
 /// One of several ranks.
 struct RankFacts {
-  std::string host;
+  std::string host, device;          // device: "" where the rank computes on the CPU
   std::int64_t first = 0, rows = 0;  // inputs or vertices: its part
   std::int64_t sent = 0, received = 0, peak_bytes = 0;
   std::string finding;  // how its part differs; "": it does not
+};
+
+/// One of the GPUs that --gpus dealt the inputs to.
+struct GpuFacts {
+  std::string name;
+  std::int64_t inputs = 0, peak_bytes = 0;  // peak_bytes: of its memory
+  double seconds = 0;                       // of its inference, in the last run
+  std::string finding;                      // how its ids differ; "": they do not
 };
 
 struct ModelReport {
@@ -72,6 +80,8 @@ struct ModelReport {
   ModelTimes times;
   std::int64_t peak_bytes = 0;
   std::vector<RankFacts> ranks;   // empty: this process alone
+  std::vector<GpuFacts> gpus;     // empty: without --gpus
+  double host_to_host = 0;        // of `gpus`, in the last run: seconds from inputs to answer
   std::optional<SdnnFacts> sdnn;  // one of the two
   std::optional<GcnFacts> gcn;
 
@@ -83,6 +93,8 @@ struct ModelReport {
 [[nodiscard]] std::string show_rows(const char* noun, std::int64_t first, std::int64_t rows);
 /// How a rank's part differs, "" where it does not.
 [[nodiscard]] std::string finding_of(const SdnnJudgement& part);
+/// The same of the ids of one of `gpus`, to which inputs were dealt in turn, from the judgement of all.
+[[nodiscard]] std::string finding_of(const SdnnJudgement& all, int gpu, int gpus);
 [[nodiscard]] std::string finding_of(const GcnJudgement& all, std::int64_t first_row, std::int64_t last_row);
 
 /// For a person. `to`: stdout, or stderr where the JSON takes stdout.

@@ -1,6 +1,7 @@
 // Memory, streams and marks with an owner, on a GPU.
 #include "gpu/device/resources.hpp"
 
+#include "gpu/device/devices.hpp"
 #include "gpu/runtime/check.hpp"
 #include "gpu/runtime/device_info.hpp"
 #include "reference/core/error.hpp"
@@ -15,6 +16,8 @@ Error too_little(std::int64_t bytes, const std::string& what) {
                mebibytes(device_memory_free()) + " are free");
 }
 
+thread_local HeldBytes held_bytes;
+
 }  // namespace
 
 void* device_allocate(std::size_t bytes, const char* what) {
@@ -25,10 +28,14 @@ void* device_allocate(std::size_t bytes, const char* what) {
     throw too_little(static_cast<std::int64_t>(bytes), what);
   }
   check_cuda(status, "cudaMalloc(&p, bytes)", __FILE__, __LINE__);
+  held_bytes.add(p, static_cast<std::int64_t>(bytes));
   return p;
 }
 
-void device_release(void* p) noexcept { ignore_cuda(cudaFree(p)); }
+void device_release(void* p) noexcept {
+  held_bytes.remove(p);
+  ignore_cuda(cudaFree(p));
+}
 
 std::int64_t device_memory_free() {
   std::size_t free_bytes = 0, total = 0;
@@ -45,6 +52,18 @@ const char* no_device() {
   static const std::string reason = device_unavailable();
   return reason.empty() ? nullptr : reason.c_str();
 }
+
+int device_count() {
+  int count = 0;
+  PLUMB_CUDA(cudaGetDeviceCount(&count));
+  return count;
+}
+void use_device(int device) {
+  PLUMB_CUDA(cudaSetDevice(device));
+  if (const std::string reason = device_unavailable(); !reason.empty()) throw Error(reason);
+}
+std::string device_name() { return device_info().name; }
+std::int64_t device_peak_bytes() { return held_bytes.peak(); }
 
 DeviceStream::DeviceStream() {
   cudaStream_t stream = nullptr;

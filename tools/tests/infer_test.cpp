@@ -1,11 +1,13 @@
 // The program infer as a person runs it: exit codes, first and last lines; and the real data sets where
 // PLUMB_DATA is set.
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -643,6 +645,65 @@ TEST_CASE("--device simt runs the device pipelines on the CPU executor; what wou
   const Outcome o = bare("sdnn --layers 120 --device simt");
   CHECK(o.exit_code == 2);
   CHECK(o.has("would take hours on the CPU executor"));
+}
+
+TEST_CASE("infer sdnn --gpus deals the inputs to devices: the same answer, and what each did") {
+  if (!std::filesystem::exists(std::filesystem::path(PLUMB_INFER).parent_path() / "infer_simt")) {
+    MESSAGE("skipped: infer_simt is not built here");
+    return;
+  }
+  const Scratch scratch;
+  const std::string command =
+      "sdnn --inputs 10 --layers 2 --check --device simt --out " + scratch.file("y.npz");
+  CHECK(bare(command).exit_code == 0);
+  const std::string one = plumb::test::slurp(scratch.file("y.npz"));
+  for (const std::string gpus : {"3", "all"}) {
+    const Outcome o = bare(command + " --gpus " + gpus + " --json " + scratch.file("run.json"));
+    CAPTURE(o.text);
+    CHECK(o.exit_code == 0);
+    CHECK(plumb::test::slurp(scratch.file("y.npz")) == one);
+    CHECK(o.has(": 0 of 20480 elements outside their bound"));
+    CHECK(o.has(gpus == "3" ? "gpu 0: CPU executor, 4 inputs, inference"
+                            : "gpu 0: CPU executor, 2 inputs, inference"));
+    const auto json = nlohmann::json::parse(plumb::test::slurp(scratch.file("run.json")));
+    REQUIRE(json["gpus"].size() == (gpus == "3" ? 3 : 8));
+    double slowest = 0;
+    int inputs = 0;
+    for (const auto& gpu : json["gpus"]) {
+      slowest = std::max(slowest, gpu["seconds"].get<double>());
+      inputs += gpu["inputs"].get<int>();
+      CHECK(gpu["peak_bytes"].get<std::int64_t>() > 2 * 1024 * 32 * 4);  // the weights
+    }
+    CHECK(inputs == 10);
+    CHECK(json["seconds"]["inference"].get<double>() == slowest);
+    CHECK(json["load_balance"].get<double>() <= 1);
+  }
+  const std::string list = scratch.write("list.tsv", "1\n11\n");
+  const Outcome o = bare("sdnn --inputs 11 --layers 120 --device simt --gpus 2 --categories " + list);
+  CAPTURE(o.text);
+  CHECK(o.exit_code == 1);
+  CHECK(o.has("gpu 0: CPU executor, 6 inputs"));
+  CHECK(o.has("; differs: missing 2 (1, 11), extra none"));
+}
+
+TEST_CASE("infer sdnn --gpus: what cannot be is refused before anything is loaded") {
+  const std::pair<const char*, const char*> refused[] = {
+      {"--gpus 2", "error: --gpus is of --device gpu"},
+      {"--device simt --gpus 9", "error: --gpus 9: there are 8 here"},
+      {"--device simt --gpus 0", "error: --gpus must be at least 1, or all"},
+      {"--device simt --gpus two", "--gpus"},
+      {"--device simt --gpus 2 --dry-run", "error: --gpus and --dry-run exclude each other"},
+  };
+  const bool has_simt =
+      std::filesystem::exists(std::filesystem::path(PLUMB_INFER).parent_path() / "infer_simt");
+  for (const auto& [words, reason] : refused) {
+    if (!has_simt && std::string(words).find("simt") != std::string::npos) continue;
+    const Outcome o = bare(std::string("sdnn --inputs 10 --layers 2 ") + words);
+    CAPTURE(o.text);
+    CHECK(o.exit_code == 2);
+    CHECK(o.has(reason));
+    CHECK_FALSE(o.has("data: "));
+  }
 }
 
 TEST_CASE("infer gcn on a device: the same answers, or one line that says why not and exit 77") {

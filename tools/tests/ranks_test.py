@@ -16,6 +16,7 @@ import unittest
 from pathlib import Path
 
 INFER = os.environ["PLUMB_INFER"]
+INFER_SIMT = Path(INFER).with_name("infer_simt")
 MPIRUN = os.environ.get("PLUMB_MPIRUN", "mpirun")
 COUNTS = (1, 2, 3, 4, 7)
 PATIENCE = 300  # seconds after which a test gives up; nothing is measured
@@ -52,12 +53,13 @@ class Ranks(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory(prefix="plumb ranks ")
         self.addCleanup(scratch.cleanup)
         self.folder = Path(scratch.name)
+        self.program = INFER
 
     def command(self, count, words, before=""):
         """`before`: shell commands of each rank, with its number in $rank."""
         rank = 'rank=$OMPI_COMM_WORLD_RANK; echo $$ >"$0/pid.$rank"; '
         script = rank + before + ' exec "$@"'
-        return [MPIRUN, "-np", str(count), "sh", "-c", script, str(self.folder), INFER, *words]
+        return [MPIRUN, "-np", str(count), "sh", "-c", script, str(self.folder), self.program, *words]
 
     def start(self, count, words, before=""):
         return subprocess.Popen(
@@ -110,6 +112,33 @@ class Ranks(unittest.TestCase):
 
     def test_fewer_inputs_than_ranks(self):
         self.same_for_all_counts(["sdnn", "--inputs", "3", "--layers", "4", "--check"], "y.npz")
+
+    def test_each_rank_with_a_device_of_its_own(self):
+        if not INFER_SIMT.exists():
+            self.skipTest("infer_simt is not built here")
+        words = ["sdnn", "--inputs", "6", "--layers", "2", "--check", "--device", "simt"]
+        code, text = self.infer(2, words)
+        self.assertEqual(code, 2, text)
+        self.assertIn("--device simt: start infer_simt itself under mpirun", text)
+        self.program = str(INFER_SIMT)
+        self.same_for_all_counts(words, "y.npz")
+        found = json.loads((self.folder / "run.json").read_text())
+        self.assertTrue(found["pipeline"]["name"].startswith("gpu_"))
+        devices = [rank["device"] for rank in found["ranks"]]
+        self.assertEqual(devices, [f"CPU executor (device {rank})" for rank in range(COUNTS[-1])])
+
+    def test_ranks_without_a_gpu_end_together(self):
+        code, text = self.infer(3, ["sdnn", "--inputs", "6", "--layers", "2", "--device", "gpu"])
+        if code == 0:
+            self.skipTest("there is a GPU here")
+        self.assertEqual(code, 77, text)
+        self.assertEqual(text.count("skip: "), 1, text)
+        self.assertRegex(text, r"skip: rank 0 on .*: (no CUDA device|driver too old|this infer was)")
+
+    def test_what_ranks_cannot_do_on_devices_is_refused(self):
+        code, text = self.infer(2, ["gcn", "--device", "gpu"])
+        self.assertEqual(code, 2, text)
+        self.assertIn("--device gpu: several ranks compute a GCN on the CPU only", text)
 
     def test_network_of_ones_own(self):
         (self.folder / "w.mtx").write_text(

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "gpu/device/devices.hpp"
 #include "gpu/device/launch.hpp"
 #include "gpu/device/memory.hpp"
 #include "gpu/device/resources.hpp"
@@ -42,12 +43,14 @@ void launch_packed(const void* kernel, void (*invoke)(const void*, void**), Grid
 }  // namespace launching
 
 void device_fill(void* ptr, int byte, std::size_t bytes, void* stream, const char* file, int line) {
+  const auto lock = simt::enter_engine();
   if (bytes == 0 || simt::stopped()) return;
   simt::host_operation("device_fill", stream, {file, line}, ptr, nullptr, bytes);
   if (!simt::stopped()) std::memset(ptr, byte, bytes);
 }
 
 void device_copy(void* to, const void* from, std::size_t bytes, void* stream, const char* file, int line) {
+  const auto lock = simt::enter_engine();
   if (bytes == 0 || simt::stopped()) return;
   simt::host_operation("device_copy", stream, {file, line}, to, from, bytes);
   if (!simt::stopped()) std::memcpy(to, from, bytes);
@@ -68,16 +71,35 @@ long long device_l2_bytes() { return 4LL << 20; }
 long long device_shared_bytes() { return 227LL << 10; }  // of sm_90
 bool device_has_clock() { return false; }
 
-// ---- resources.hpp ----
+// ---- resources.hpp and devices.hpp ----
+
+namespace {
+constexpr int kLogicalDevices = 8;
+thread_local HeldBytes held_bytes;
+}  // namespace
+
+int device_count() { return kLogicalDevices; }
+void use_device(int device) {
+  if (device < 0 || device >= kLogicalDevices)
+    throw Error("the CPU executor has no device " + std::to_string(device));
+}
+std::string device_name() { return "CPU executor"; }
+std::int64_t device_peak_bytes() { return held_bytes.peak(); }
 
 void* device_allocate(std::size_t bytes, const char* what) {
   void* const p = std::aligned_alloc(256, (bytes + 511) / 256 * 256);
   if (p == nullptr) throw std::bad_alloc();
+  held_bytes.add(p, static_cast<std::int64_t>(bytes));
+  const auto lock = simt::enter_engine();
   simt::add_array(what, p, bytes, false, true, true);
   return p;
 }
 void device_release(void* p) noexcept {
-  simt::remove_array(p);
+  held_bytes.remove(p);
+  {
+    const auto lock = simt::enter_engine();
+    simt::remove_array(p);
+  }
   std::free(p);
 }
 std::int64_t device_memory_free() { return std::int64_t{1} << 34; }
@@ -86,7 +108,10 @@ const char* no_device() { return nullptr; }
 
 DeviceStream::DeviceStream() = default;
 DeviceStream::~DeviceStream() = default;
-void DeviceStream::wait() const { simt::order_all(); }
+void DeviceStream::wait() const {
+  const auto lock = simt::enter_engine();
+  simt::order_all();
+}
 
 DeviceNumber::DeviceNumber() : host_(new std::int32_t(0)) {}
 DeviceNumber::~DeviceNumber() { delete host_; }
