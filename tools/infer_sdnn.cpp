@@ -203,10 +203,10 @@ int devices_of(const SdnnOptions& o) {
   return static_cast<int>(wanted);
 }
 
-void add_gpus(ModelReport& report, const SdnnDevicesPlan& plan) {
-  for (const SdnnDevicePart& part : plan.parts())
-    report.gpus.push_back({part.name, part.inputs, part.peak_bytes, part.seconds, ""});
-  report.host_to_host = plan.host_to_host();
+void add_gpus(ModelReport& report, const std::vector<SdnnDevicePart>& parts, const SdnnJudgement& judgement) {
+  for (const SdnnDevicePart& part : parts)
+    report.gpus.push_back({part.name, static_cast<std::int64_t>(part.inputs.size()), part.peak_bytes,
+                           part.seconds, finding_of(judgement, part.inputs)});
 }
 
 /// Plans, runs and judges in this process, on `devices` of them where that is not 0; or with its part of the inputs as one
@@ -228,14 +228,14 @@ void execute_alone(const SdnnOptions& o, int devices, Loaded& loaded, ModelRepor
   progress.say("inference ...");
   SdnnRun run = timed_runs(o, report.times, [&] { return plan->run(loaded.images, 0, net.layers()); });
   report.peak_bytes = peak_memory();
-  if (split != nullptr) add_gpus(report, *split);  // before the judge runs it again
+  std::vector<SdnnDevicePart> parts;  // of this run: the judge makes others
+  if (split != nullptr) parts = split->parts(), report.host_to_host = split->host_to_host();
   if (!o.out.empty()) save_matrix(o.out, first_columns(run.y, loaded.outputs));
   loaded.facts.judgement = judge_sdnn(
       net, *plan, loaded.images, run, loaded.expectation, [&](const char* what, std::int64_t rows) {
         progress.say(fmt::format("{}: {} of {} inputs", what, rows, loaded.images.rows));
       });
-  for (int d = 0; d < devices; ++d)
-    report.gpus[static_cast<std::size_t>(d)].finding = finding_of(loaded.facts.judgement, d, devices);
+  add_gpus(report, parts, loaded.facts.judgement);
   add_run(loaded.facts, net, run);
 }
 

@@ -98,8 +98,10 @@ double balance_of(const std::vector<GpuFacts>& gpus) {
 
 void print_gpus(const ModelReport& r, std::FILE* to) {
   if (r.gpus.empty()) return;
-  fmt::print(to, "gpus: {}, inputs dealt in turn; load balance {:.3f} (mean over slowest); host to host {}\n",
-             r.gpus.size(), balance_of(r.gpus), show_seconds(r.host_to_host));
+  fmt::print(
+      to,
+      "gpus: {}, inputs dealt by their entries; load balance {:.3f} (mean over slowest); host to host {}\n",
+      r.gpus.size(), balance_of(r.gpus), show_seconds(r.host_to_host));
   for (std::size_t i = 0; i < r.gpus.size(); ++i) {
     const GpuFacts& gpu = r.gpus[i];
     fmt::print(to, "gpu {}: {}, {} inputs, inference {}, memory {}{}\n", i, gpu.name, gpu.inputs,
@@ -441,11 +443,11 @@ std::string finding_of(const SdnnJudgement& part) {
   return text;
 }
 
-std::string finding_of(const SdnnJudgement& all, int gpu, int gpus) {
+std::string finding_of(const SdnnJudgement& all, const std::vector<std::int64_t>& rows) {
   const auto part_of = [&](const Ids& ids) {
     Ids part;
     std::copy_if(ids.begin(), ids.end(), std::back_inserter(part),
-                 [&](std::int32_t id) { return (id - 1) % gpus == gpu; });
+                 [&](std::int32_t id) { return std::binary_search(rows.begin(), rows.end(), id - 1); });
     return part;
   };
   const SdnnIdDifference difference{part_of(all.difference.missing), part_of(all.difference.extra)};

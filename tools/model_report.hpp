@@ -93,8 +93,8 @@ struct ModelReport {
 [[nodiscard]] std::string show_rows(const char* noun, std::int64_t first, std::int64_t rows);
 /// How a rank's part differs, "" where it does not.
 [[nodiscard]] std::string finding_of(const SdnnJudgement& part);
-/// The same of the ids of one of `gpus`, to which inputs were dealt in turn, from the judgement of all.
-[[nodiscard]] std::string finding_of(const SdnnJudgement& all, int gpu, int gpus);
+/// The same of the inputs in `rows`, in ascending order, which one of the GPUs had, from the judgement of all.
+[[nodiscard]] std::string finding_of(const SdnnJudgement& all, const std::vector<std::int64_t>& rows);
 [[nodiscard]] std::string finding_of(const GcnJudgement& all, std::int64_t first_row, std::int64_t last_row);
 
 /// For a person. `to`: stdout, or stderr where the JSON takes stdout.

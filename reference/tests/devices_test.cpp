@@ -85,18 +85,42 @@ std::string error_of(Work&& work) {
 
 }  // namespace
 
-TEST_CASE("rows are dealt in turn and collected in their order, for any number of rows and parts") {
+TEST_CASE("rows are dealt and collected in their order, for any number of rows and parts") {
   for (const std::int64_t rows : {0, 1, 2, 7, 40}) {
     const Csr<float> all = test::random_inputs(rows, 30, 9);
     for (const int parts : {1, 2, 3, 4, 7, 50}) {
       CAPTURE(rows);
       CAPTURE(parts);
+      const RowShares shares = deal_rows(all, parts);
       std::vector<Csr<float>> dealt;
-      for (int p = 0; p < parts; ++p) {
-        dealt.push_back(deal_rows(all, p, parts));
-        CHECK(dealt.back().rows == (rows - p + parts - 1) / parts);
+      for (const std::vector<std::int64_t>& share : shares) {
+        const auto size = static_cast<std::int64_t>(share.size());
+        CHECK(size >= rows / parts);
+        CHECK(size <= rows / parts + 1);
+        dealt.push_back(take_rows(all, share));
+        CHECK(dealt.back().rows == size);
       }
-      CHECK(same_bits(collect_rows(dealt), all));
+      CHECK(same_bits(collect_rows(dealt, shares), all));
+    }
+  }
+}
+
+TEST_CASE("each part gets as many entries, whatever regularity the order of the rows has") {
+  for (const int period : {2, 3, 4, 8}) {
+    Csr<float> all;
+    all.rows = 240, all.cols = 100;
+    for (std::int64_t r = 0; r < all.rows; ++r) {  // one row of a period has fifty times the others' entries
+      for (std::int32_t c = 0; c < (r % period == 0 ? 100 : 2); ++c)
+        all.col.push_back(c), all.val.push_back(1);
+      all.row_ptr.push_back(static_cast<std::int32_t>(all.col.size()));
+    }
+    for (const int parts : {2, 3, 4, 5}) {
+      CAPTURE(period);
+      CAPTURE(parts);
+      for (const std::vector<std::int64_t>& share : deal_rows(all, parts)) {
+        const std::int64_t entries = take_rows(all, share).nnz();
+        CHECK(std::abs(entries - all.nnz() / parts) <= 100);
+      }
     }
   }
 }
@@ -121,7 +145,7 @@ TEST_CASE("a sparse DNN on any number of devices gives the bits of one, and says
         CHECK(part.name == "device " + std::to_string(d));
         CHECK(part.peak_bytes == 1000 + d);
         CHECK(part.seconds <= run.seconds);
-        inputs += part.inputs;
+        inputs += static_cast<std::int64_t>(part.inputs.size());
       }
       CHECK(inputs == rows);
       CHECK(run.seconds <= plan.host_to_host());
