@@ -17,6 +17,7 @@
 #include "reference/core/memory.hpp"
 #include "reference/core/text.hpp"
 #include "reference/models/sparse_dnn.hpp"
+#include "reference/models/sparse_dnn_absorbing.hpp"
 #include "reference/models/sparse_dnn_ranks.hpp"
 #include "tools/infer.hpp"
 #include "tools/infer_ranks.hpp"
@@ -53,6 +54,15 @@ bool is_named(const SdnnPipeline& p, const std::string& name) {
                           did_you_mean(o.pipeline, names)));
 }
 
+bool drops_absorbed(const SdnnOptions& o) { return o.absorbing == "on"; }
+
+/// Why this pipeline cannot run as asked; null: it can.
+const char* why_not(const SdnnPipeline& p, const SdnnOptions& o, const SparseDnn& net) {
+  if (const char* const reason = p.unsupported(net); reason != nullptr) return reason;
+  return drops_absorbed(o) && !p.has_absorbing_plan() ? "--absorbing on: it computes every active row"
+                                                      : nullptr;
+}
+
 /// Errors: NoDevice; no such pipeline; one that refuses networks of this size.
 const SdnnPipeline& choose(const SdnnOptions& o, const SparseDnn& net) {
   const Space space = space_of(o);
@@ -67,7 +77,7 @@ const SdnnPipeline& choose(const SdnnOptions& o, const SparseDnn& net) {
     names.emplace_back(p->name);
     const bool wanted = o.pipeline == "auto" ? p->structure == structure : is_named(*p, o.pipeline);
     if (!wanted || chosen != nullptr) continue;
-    if (const char* const reason = p->unsupported(net); reason != nullptr) {
+    if (const char* const reason = why_not(*p, o, net); reason != nullptr) {
       reasons.push_back(fmt::format("{}: {}", p->name, reason));
     } else {
       chosen = p;
@@ -84,10 +94,12 @@ void add_run(SdnnFacts& s, const SparseDnn& net, SdnnRun& run) {
   s.bias = net.bias, s.cap = net.cap;
   s.bias_of_each_neuron = !net.biases.empty();
   for (std::int64_t l = 0; l < net.layers(); ++l) {
-    s.active_edges += static_cast<double>(run.active[static_cast<std::size_t>(l)]) *
+    const std::int64_t left = run.absorbed.empty() ? 0 : run.absorbed[static_cast<std::size_t>(l)];
+    s.active_edges += static_cast<double>(run.active[static_cast<std::size_t>(l)] - left) *
                       static_cast<double>(net.edges(l, l + 1));
   }
   s.active_rows = std::move(run.active);
+  s.absorbed_rows = std::move(run.absorbed);
   s.layer_seconds = std::move(run.layer_seconds);
 }
 
@@ -111,6 +123,11 @@ struct Loaded {
   SdnnExpectation expectation;
   double seconds = 0;
 };
+
+std::unique_ptr<SdnnPlan> plan_of(const SdnnOptions& o, const Loaded& loaded) {
+  if (!drops_absorbed(o)) return loaded.pipeline->plan(loaded.net);
+  return loaded.pipeline->plan_absorbing(loaded.net, find_absorbing_states(loaded.net));
+}
 
 Loaded load_challenge(const SdnnOptions& o, Progress& progress) {
   if (o.data.neurons < 1 || o.data.layers < 1) throw Error("--neurons and --layers must be at least 1");
@@ -191,7 +208,7 @@ Loaded load(const SdnnOptions& o, Progress& progress) {
 void execute_alone(const SdnnOptions& o, Loaded& loaded, ModelReport& report, Progress& progress) {
   const SparseDnn& net = loaded.net;
   const Stopwatch planning;
-  const std::unique_ptr<SdnnPlan> plan = loaded.pipeline->plan(net);
+  const std::unique_ptr<SdnnPlan> plan = plan_of(o, loaded);
   report.times.plan = planning.seconds();
   progress.say("inference ...");
   SdnnRun run = timed_runs(o, report.times, [&] { return plan->run(loaded.images, 0, net.layers()); });
@@ -224,7 +241,7 @@ void execute_on_ranks(Ranks& ranks, const SdnnOptions& o, Loaded& loaded, ModelR
   const Cuts cuts = distribute(ranks, o, loaded);
   const SparseDnn& net = loaded.net;
   const Stopwatch planning;
-  const std::unique_ptr<SdnnPlan> plan = loaded.pipeline->plan(net);
+  const std::unique_ptr<SdnnPlan> plan = plan_of(o, loaded);
   report.times.plan = planning.seconds();
   progress.say("inference ...");
   SdnnRanksRun run = timed_runs(
