@@ -135,6 +135,10 @@ CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
                 "identical_columns (D)");
   s->add_option("--gpus", o.gpus, "deal the inputs to N GPUs of this host, or all: the same answer, sooner")
       ->type_name("N|all");
+  s->add_option(
+      "--absorbing", o.absorbing,
+      "on: rows that are all 0, or all at the cap, leave where the weights of all further layers show "
+      "that they stay so (class C beside A or B); off (default): every active row is computed");
   s->add_flag("--check", o.check, "judge every layer against the fp64 reference on the same input");
   s->add_flag("-v,--verbose", o.verbose, "active rows and time by layer");
   s->add_option(
@@ -273,6 +277,7 @@ void check_values(const SdnnOptions& sdnn, const GcnOptions& gcn) {
       throw Error(fmt::format("--ranks must be 1 to {}", kMostRanks));
   }
   static_cast<void>(parse_structure(sdnn.structure));
+  require_one_of("--absorbing", sdnn.absorbing, {"on", "off"});
   require_one_of("--edge-values", gcn.edge_values, {"auto", "stored"});
   require_one_of("--dtype", gcn.dtype, {"auto", "f32", "f64"});
   if (!arithmetic_self_test())

@@ -37,6 +37,7 @@ struct SdnnOptions : InferOptions {
   float bias = 0, cap = 32;
   std::string structure = "general";  // or its letter
   std::string gpus;                   // "all", or how many; "": one, as it always was
+  std::string absorbing = "off";      // "on": rows at an absorbing state leave
 };
 /// `ranks`: null where this process is alone. The exit code is rank 0's.
 [[nodiscard]] int infer_sdnn(const SdnnOptions& options, Ranks* ranks);

@@ -17,6 +17,7 @@
 #include "reference/core/memory.hpp"
 #include "reference/core/text.hpp"
 #include "reference/models/sparse_dnn.hpp"
+#include "reference/models/sparse_dnn_absorbing.hpp"
 #include "reference/models/sparse_dnn_devices.hpp"
 #include "reference/models/sparse_dnn_ranks.hpp"
 #include "tools/infer.hpp"
@@ -54,6 +55,15 @@ bool is_named(const SdnnPipeline& p, const std::string& name) {
                           did_you_mean(o.pipeline, names)));
 }
 
+bool drops_absorbed(const SdnnOptions& o) { return o.absorbing == "on"; }
+
+/// Why this pipeline cannot run as asked; null: it can.
+const char* why_not(const SdnnPipeline& p, const SdnnOptions& o, const SparseDnn& net) {
+  if (const char* const reason = p.unsupported(net); reason != nullptr) return reason;
+  return drops_absorbed(o) && !p.has_absorbing_plan() ? "--absorbing on: it computes every active row"
+                                                      : nullptr;
+}
+
 /// Errors: NoDevice; no such pipeline; one that refuses networks of this size.
 const SdnnPipeline& choose(const SdnnOptions& o, const SparseDnn& net) {
   const Space space = space_of(o);
@@ -68,7 +78,7 @@ const SdnnPipeline& choose(const SdnnOptions& o, const SparseDnn& net) {
     names.emplace_back(p->name);
     const bool wanted = o.pipeline == "auto" ? p->structure == structure : is_named(*p, o.pipeline);
     if (!wanted || chosen != nullptr) continue;
-    if (const char* const reason = p->unsupported(net); reason != nullptr) {
+    if (const char* const reason = why_not(*p, o, net); reason != nullptr) {
       reasons.push_back(fmt::format("{}: {}", p->name, reason));
     } else {
       chosen = p;
@@ -85,10 +95,12 @@ void add_run(SdnnFacts& s, const SparseDnn& net, SdnnRun& run) {
   s.bias = net.bias, s.cap = net.cap;
   s.bias_of_each_neuron = !net.biases.empty();
   for (std::int64_t l = 0; l < net.layers(); ++l) {
-    s.active_edges += static_cast<double>(run.active[static_cast<std::size_t>(l)]) *
+    const std::int64_t left = run.absorbed.empty() ? 0 : run.absorbed[static_cast<std::size_t>(l)];
+    s.active_edges += static_cast<double>(run.active[static_cast<std::size_t>(l)] - left) *
                       static_cast<double>(net.edges(l, l + 1));
   }
   s.active_rows = std::move(run.active);
+  s.absorbed_rows = std::move(run.absorbed);
   s.layer_seconds = std::move(run.layer_seconds);
 }
 
@@ -112,6 +124,14 @@ struct Loaded {
   SdnnExpectation expectation;
   double seconds = 0;
 };
+
+/// Makes the plan that is asked for. `loaded` must outlive it.
+SdnnPlanMaker plan_maker(const SdnnOptions& o, const Loaded& loaded) {
+  if (!drops_absorbed(o)) return [&loaded] { return loaded.pipeline->plan(loaded.net); };
+  return [&loaded, states = find_absorbing_states(loaded.net)] {
+    return loaded.pipeline->plan_absorbing(loaded.net, states);
+  };
+}
 
 Loaded load_challenge(const SdnnOptions& o, Progress& progress) {
   if (o.data.neurons < 1 || o.data.layers < 1) throw Error("--neurons and --layers must be at least 1");
@@ -215,12 +235,13 @@ void execute_alone(const SdnnOptions& o, int devices, Loaded& loaded, ModelRepor
                    Progress& progress) {
   const SparseDnn& net = loaded.net;
   const Stopwatch planning;
+  const SdnnPlanMaker make_plan = plan_maker(o, loaded);
   SdnnDevicesPlan* split = nullptr;
   std::unique_ptr<SdnnPlan> plan;
   if (devices == 0) {
-    plan = loaded.pipeline->plan(net);
+    plan = make_plan();
   } else {
-    auto of_devices = std::make_unique<SdnnDevicesPlan>(*loaded.pipeline, net, *device_side, devices);
+    auto of_devices = std::make_unique<SdnnDevicesPlan>(make_plan, *device_side, devices);
     split = of_devices.get();
     plan = std::move(of_devices);
   }
@@ -260,7 +281,7 @@ void execute_on_ranks(Ranks& ranks, const SdnnOptions& o, const std::string& dev
   const Cuts cuts = distribute(ranks, o, loaded);
   const SparseDnn& net = loaded.net;
   const Stopwatch planning;
-  const std::unique_ptr<SdnnPlan> plan = loaded.pipeline->plan(net);
+  const std::unique_ptr<SdnnPlan> plan = plan_maker(o, loaded)();
   report.times.plan = planning.seconds();
   progress.say("inference ...");
   SdnnRanksRun run = timed_runs(

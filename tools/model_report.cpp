@@ -128,11 +128,39 @@ void add_gpus(const ModelReport& r, nlohmann::json& json) {
 double all_edges(const SdnnFacts& s) { return static_cast<double>(s.inputs) * static_cast<double>(s.edges); }
 
 void print_layers(const SdnnFacts& s, std::FILE* to) {
+  const auto absorbed = [&s](std::size_t l) {
+    return s.absorbed_rows.empty() ? "" : fmt::format(", {:6} of them absorbed", s.absorbed_rows[l]);
+  };
   for (std::size_t l = 0; l < s.layer_seconds.size(); ++l) {
-    fmt::print(to, "layer {:4}: {:6} rows active, {}\n", l + 1, s.active_rows[l],
+    fmt::print(to, "layer {:4}: {:6} rows active{}, {}\n", l + 1, s.active_rows[l], absorbed(l),
                show_seconds(s.layer_seconds[l]));
   }
-  fmt::print(to, "at the end: {} rows active\n", s.active_rows.back());
+  fmt::print(to, "at the end: {} rows active{}\n", s.active_rows.back(), absorbed(s.layer_seconds.size()));
+}
+
+/// "absorbing: 1812 of 60000 inputs left at an absorbing state: the first before layer 9, the last before layer 23 of 120".
+void print_absorbed(const SdnnFacts& s, std::FILE* to) {
+  if (s.absorbed_rows.empty()) return;
+  const std::vector<std::int64_t>& rows = s.absorbed_rows;
+  const std::int64_t all = rows.back();
+  fmt::print(to, "absorbing: {} of {} inputs left at an absorbing state", all, s.inputs);
+  if (all > 0) {
+    const auto layer = [&](std::int64_t least) {  // the first that so many rows do not enter
+      return std::lower_bound(rows.begin(), rows.end(), least) - rows.begin() + 1;
+    };
+    fmt::print(to, ": the first before layer {}, the last before layer {} of {}", layer(1), layer(all),
+               s.layers);
+  }
+  fmt::print(to, "\n");
+}
+
+/// "A: general"; "A + C: general, absorbing_rows" where rows at an absorbing state leave.
+std::string show_class(const ModelReport& r) {
+  const SdnnStructure more = SdnnStructure::absorbing_rows;
+  if (r.sdnn->absorbed_rows.empty())
+    return fmt::format("{}: {}", static_cast<char>(r.structure), to_string(r.structure));
+  return fmt::format("{} + {}: {}, {}", static_cast<char>(r.structure), static_cast<char>(more),
+                     to_string(r.structure), to_string(more));
 }
 
 void print_check(const SdnnFacts& s, std::FILE* to) {
@@ -228,13 +256,14 @@ void print_sdnn(const ModelReport& r, std::FILE* to) {
              show_neurons(s), s.layers, s.edges,
              s.bias_of_each_neuron ? "of each neuron" : fmt::format("{}", s.bias),
              std::isinf(s.cap) ? "no cap" : fmt::format("cap {}", s.cap), s.inputs, s.input_nonzeros);
-  fmt::print(to, "pipeline: {} (class {}: {}, {}{}): {}\n", r.pipeline, static_cast<char>(r.structure),
-             to_string(r.structure), r.device, show_threads(r), r.about);
+  fmt::print(to, "pipeline: {} (class {}, {}{}): {}\n", r.pipeline, show_class(r), r.device, show_threads(r),
+             r.about);
   fmt::print(to, "time: load {}, plan {}, inference {}{}\n", show_seconds(r.times.load),
              show_seconds(r.times.plan.value_or(0)), show_seconds(seconds), show_spread(r.times));
   fmt::print(to, "rate: {} (all edges), {} (active edges, {:.1f} % of all)\n",
              show_tera(all_edges(s), seconds), show_tera(s.active_edges, seconds),
              all_edges(s) > 0 ? 100 * s.active_edges / all_edges(s) : 0.0);
+  print_absorbed(s, to);
   fmt::print(to, "memory: peak {}\n", show_bytes(r.peak_bytes));
   print_ranks(r, "inputs", to);
   print_gpus(r, to);
@@ -272,6 +301,7 @@ void add_sdnn(const ModelReport& r, nlohmann::json& json) {
   json["tera_edges_per_second"] = {{"all", all_edges(s) / seconds / 1e12},
                                    {"active", s.active_edges / seconds / 1e12}};
   json["alive_rows"] = s.active_rows;
+  if (!s.absorbed_rows.empty()) json["absorbed_rows"] = s.absorbed_rows;  // class C beside the pipeline's
   json["layer_seconds"] = s.layer_seconds;
   if (s.judgement.check) json["check"] = json_of_check(*s.judgement.check);
   json["categories"] = {

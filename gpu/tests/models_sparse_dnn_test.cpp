@@ -2,6 +2,7 @@
 // against the host's reference, under several schedules.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -14,7 +15,9 @@
 #include "gpu/tests/faults/sparse_dnn.hpp"
 #include "reference/core/random.hpp"
 #include "reference/models/sparse_dnn.hpp"
+#include "reference/models/sparse_dnn_absorbing.hpp"
 #include "reference/models/sparse_dnn_judge.hpp"
+#include "reference/tests/absorbing_networks.hpp"
 #include "reference/tests/random_networks.hpp"
 #include "reference/tests/sparse_dnn_inputs.hpp"
 
@@ -362,5 +365,92 @@ TEST_CASE("every mutant of a device pipeline is detected, and the correct pipeli
       });
     }
     CHECK(noticed == (fault != Fault::none));
+  }
+}
+
+namespace {
+
+std::vector<const plumb::SdnnPipeline*> absorbing_pipelines() {
+  std::vector<const plumb::SdnnPipeline*> all = device_pipelines();
+  all.erase(std::remove_if(all.begin(), all.end(), [](const auto* p) { return !p->has_absorbing_plan(); }),
+            all.end());
+  return all;
+}
+
+bool same_answer(const plumb::SdnnRun& a, const plumb::SdnnRun& b) {
+  return a.y.row_ptr == b.y.row_ptr && a.y.col == b.y.col && a.y.val == b.y.val && a.active == b.active;
+}
+
+/// The same bits as `all`, which computes every row, and no row leaves before it may. Returns how many had left by layer.
+std::vector<std::int64_t> judge_absorbing(const plumb::SdnnPipeline& pipeline, const SparseDnn& net,
+                                          const Csr<float>& y, plumb::SdnnPlan& all) {
+  const plumb::AbsorbingStates states = plumb::find_absorbing_states(net);
+  const plumb::SdnnRun run = pipeline.plan_absorbing(net, states)->run(y, 0, net.layers());
+  CHECK(same_answer(run, all.run(y, 0, net.layers())));
+  CHECK(run.layer_seconds.size() == static_cast<std::size_t>(net.layers()));
+  const auto most = plumb::test::rows_that_may_leave(net, states, *plumb::kSdnnCacheBlocked.plan(net), y);
+  REQUIRE(run.absorbed.size() == most.size());
+  for (std::size_t l = 0; l < most.size(); ++l) CHECK(run.absorbed[l] <= most[l]);
+  CHECK(std::is_sorted(run.absorbed.begin(), run.absorbed.end()));
+  return run.absorbed;
+}
+
+}  // namespace
+
+TEST_CASE("without rows at an absorbing state the device's answer is the same, bit for bit") {
+  REQUIRE(absorbing_pipelines().size() == 2);
+  for (const auto* pipeline : absorbing_pipelines()) {
+    CAPTURE(pipeline->name);
+    std::int64_t left[6] = {};
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+      CAPTURE(seed);
+      const auto drawn = plumb::test::absorbing_network(seed, seed < 6 ? 17 : 5, seed < 6 ? 14 : 40, 40);
+      on_executor(seed, [&] {
+        left[seed % 6] += judge_absorbing(*pipeline, drawn.net, drawn.y, *pipeline->plan(drawn.net)).back();
+      });
+    }
+    for (const std::int64_t rows : left) CHECK(rows > 0);
+  }
+}
+
+TEST_CASE("networks too wide for whole rows on chip: rows leave between layers and between pieces") {
+  // y -> 1.5 y - 1 up to 8: rows below 2 become zeros, four in each of the first layers, so that layers are launched one
+  // by one for some time; one row above 2 reaches the cap in each of the first twelve
+  constexpr std::int64_t kNeurons = 1026, kLayers = 20;
+  SparseDnn net{kNeurons, -1, 8, {}};
+  Csr<float> w = identity(kNeurons);
+  std::fill(w.val.begin(), w.val.end(), 1.5F);
+  net.gather.assign(kLayers, w);
+  std::vector<std::vector<std::pair<int, float>>> in(32);
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const double scale = std::pow(1.5, i < 20 ? -static_cast<double>(i / 4) : -static_cast<double>(i - 20));
+    const auto value = static_cast<float>(i < 20 ? 2 - 1.7 * scale : 2 + 6.5 * scale);
+    for (int j = 0; j < kNeurons; ++j) in[i].emplace_back(j, value);
+  }
+  const Csr<float> y = csr(kNeurons, in);
+  const auto host = plumb::kSdnnCacheBlocked.plan(net);  // final values are 0 or 8 in any arithmetic
+  for (const auto* pipeline : absorbing_pipelines()) {
+    CAPTURE(pipeline->name);
+    on_executor(2, [&] {
+      const std::vector<std::int64_t> absorbed = judge_absorbing(*pipeline, net, y, *host);
+      CHECK(absorbed[3] == 0);
+      CHECK(absorbed[4] > 0);
+      CHECK(absorbed[kLayers - 1] > absorbed[8]);
+    });
+  }
+}
+
+TEST_CASE("a device plan that is told of states that do not stay, or compares one neuron only, is noticed") {
+  const auto drawn = plumb::test::losing_network(33, 14, 40);
+  for (const auto* pipeline : absorbing_pipelines()) {
+    CAPTURE(pipeline->name);
+    on_executor(3, [&] {
+      const plumb::SdnnRun want = pipeline->plan(drawn.net)->run(drawn.y, 0, 14);
+      plumb::AbsorbingStates wrong = plumb::find_absorbing_states(drawn.net);
+      wrong.caps_until.assign(wrong.caps_until.size(), 14);
+      CHECK_FALSE(same_answer(pipeline->plan_absorbing(drawn.net, wrong)->run(drawn.y, 0, 14), want));
+      wrong.neurons = 1;
+      CHECK_FALSE(same_answer(pipeline->plan_absorbing(drawn.net, wrong)->run(drawn.y, 0, 14), want));
+    });
   }
 }

@@ -71,6 +71,8 @@ struct SdnnRun {
   std::vector<std::int64_t>
       active;  // (layers run + 1): rows with a non-zero entering each layer, and at the end; with `biases`
                // all rows enter
+  std::vector<std::int64_t> absorbed = {};  // (layers run + 1): how many of `active` had left at an absorbing
+                                            // state; empty: the plan computes them all
   std::vector<double>
       layer_seconds;   // (layers run): time in each layer, averaged over threads where they work apart
   double seconds = 0;  // the whole of it, conversions and compaction included
@@ -95,14 +97,16 @@ class SdnnPlan {
 enum class SdnnStructure : char {
   general = 'A',            // general sparse fp32: indices and values honoured, only active rows are computed
   shared_inputs = 'B',      // output neurons that read the same inputs are found and computed together
-  absorbing_rows = 'C',     // rows at an absorbing state are taken out
+  absorbing_rows = 'C',     // rows at an absorbing state leave: beside A or B, by plan_absorbing()
   identical_columns = 'D',  // equal neurons are stored and computed once
 };
 /// "general" or "A", and so on. Errors: throws Error on anything else.
 [[nodiscard]] SdnnStructure parse_structure(std::string_view word);
 [[nodiscard]] const char* to_string(SdnnStructure structure);
 
-/// One way to run a network. The two functions are only given networks without `biases`.
+struct AbsorbingStates;  // sparse_dnn_absorbing.hpp
+
+/// One way to run a network. The functions are only given networks without `biases`.
 struct SdnnPipeline {
   const char* name;
   SdnnStructure structure;
@@ -112,11 +116,16 @@ struct SdnnPipeline {
   std::unique_ptr<SdnnPlan> (*one_bias_plan)(const SparseDnn&);
   int preference = 0;            // of equal structure and space, the highest is the one to take unasked
   const char* former = nullptr;  // a name it had in the version before
+  // As one_bias_plan; rows at one of the states, which are those of the first neurons, leave. Null: there is none.
+  std::unique_ptr<SdnnPlan> (*one_bias_absorbing_plan)(const SparseDnn&, AbsorbingStates) = nullptr;
   SdnnPipeline* next = nullptr;
 
   // Of any network: sparse_dnn_biases.cpp.
   [[nodiscard]] const char* unsupported(const SparseDnn& net) const;
   [[nodiscard]] std::unique_ptr<SdnnPlan> plan(const SparseDnn& net) const;
+  [[nodiscard]] bool has_absorbing_plan() const { return one_bias_absorbing_plan != nullptr; }
+  /// The same answer, without computing rows at an absorbing state.
+  [[nodiscard]] std::unique_ptr<SdnnPlan> plan_absorbing(const SparseDnn& net, AbsorbingStates states) const;
 };
 
 /// The value of the neuron that carries the biases: the largest power of two up to 1 that `cap` does not cut.

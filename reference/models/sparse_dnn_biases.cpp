@@ -13,6 +13,7 @@
 
 #include "reference/core/error.hpp"
 #include "reference/models/sparse_dnn.hpp"
+#include "reference/models/sparse_dnn_absorbing.hpp"
 
 namespace plumb {
 
@@ -87,10 +88,12 @@ void drop_last_column(Csr<float>& y) {
 
 class BiasesPlan final : public SdnnPlan {
  public:
-  BiasesPlan(const SdnnPipeline& pipeline, const SparseDnn& net)
+  /// make(network with the constant neuron): the plan for it.
+  template <class Make>
+  BiasesPlan(const SparseDnn& net, const Make& make)
       : constant_(constant_neuron_value(net.cap)),
         net_(with_constant_neuron(net, constant_)),
-        plan_(pipeline.one_bias_plan(net_)) {}
+        plan_(make(net_)) {}
 
   SdnnRun run(const Csr<float>& y, std::int64_t first, std::int64_t last) override {
     SdnnRun result = plan_->run(with_constant(y, constant_), first, last);
@@ -119,7 +122,14 @@ const char* SdnnPipeline::unsupported(const SparseDnn& net) const {
 
 std::unique_ptr<SdnnPlan> SdnnPipeline::plan(const SparseDnn& net) const {
   if (net.biases.empty()) return one_bias_plan(net);
-  return std::make_unique<BiasesPlan>(*this, net);
+  return std::make_unique<BiasesPlan>(net, one_bias_plan);
+}
+
+std::unique_ptr<SdnnPlan> SdnnPipeline::plan_absorbing(const SparseDnn& net, AbsorbingStates states) const {
+  if (net.biases.empty()) return one_bias_absorbing_plan(net, std::move(states));
+  return std::make_unique<BiasesPlan>(net, [&](const SparseDnn& with_constant) {
+    return one_bias_absorbing_plan(with_constant, std::move(states));
+  });
 }
 
 }  // namespace plumb

@@ -58,6 +58,8 @@ SdnnRun combined(std::vector<SdnnRun>& runs, const RowShares& shares) {
   for (SdnnRun& run : runs) {
     all.seconds = std::max(all.seconds, run.seconds);
     for (std::size_t l = 0; l < all.active.size(); ++l) all.active[l] += run.active.at(l);
+    if (!run.absorbed.empty()) all.absorbed.resize(all.active.size());
+    for (std::size_t l = 0; l < run.absorbed.size(); ++l) all.absorbed.at(l) += run.absorbed[l];
     for (std::size_t l = 0; l < all.layer_seconds.size(); ++l)
       all.layer_seconds[l] = std::max(all.layer_seconds[l], run.layer_seconds.at(l));
     answers.push_back(std::move(run.y));
@@ -108,14 +110,13 @@ Csr<float> collect_rows(const std::vector<Csr<float>>& parts, const RowShares& s
   return all;
 }
 
-SdnnDevicesPlan::SdnnDevicesPlan(const SdnnPipeline& pipeline, const SparseDnn& net, const DeviceSide& side,
-                                 int count)
+SdnnDevicesPlan::SdnnDevicesPlan(const SdnnPlanMaker& make_plan, const DeviceSide& side, int count)
     : side_(side), team_(side, count), plans_(static_cast<std::size_t>(count)), parts_(plans_.size()) {
   const int threads = std::max(1, omp_get_max_threads() / count);
   try {
     team_.run([&](int device) {
       omp_set_num_threads(threads);  // of this thread's teams: all plan at once
-      plans_[static_cast<std::size_t>(device)] = pipeline.plan(net);
+      plans_[static_cast<std::size_t>(device)] = make_plan();
       parts_[static_cast<std::size_t>(device)].name = side_.name();
     });
   } catch (...) {

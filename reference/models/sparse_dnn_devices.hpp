@@ -2,6 +2,7 @@
 // computed as one device alone computes it; nothing is exchanged until the answers are put together on the host.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,12 +32,15 @@ struct SdnnDevicePart {
   std::int64_t peak_bytes = 0;       // of device memory, the plan included
 };
 
-/// A pipeline's plans, one on each of the devices [0, count). As many threads of the host plan and run them. Of a run `active` is the sum
+/// Makes a plan of one network by one pipeline; what it refers to must outlive the plan.
+using SdnnPlanMaker = std::function<std::unique_ptr<SdnnPlan>()>;
+
+/// Plans alike, one on each of the devices [0, count). As many threads of the host plan and run them. Of a run `active` is the sum
 /// over devices, `layer_seconds` and `seconds` are those of the slowest.
 class SdnnDevicesPlan final : public SdnnPlan {
  public:
-  /// All must outlive it. Errors: Error, with the number of the device.
-  SdnnDevicesPlan(const SdnnPipeline& pipeline, const SparseDnn& net, const DeviceSide& side, int count);
+  /// `make_plan` is called on each device. Errors: Error, with the number of the device.
+  SdnnDevicesPlan(const SdnnPlanMaker& make_plan, const DeviceSide& side, int count);
   ~SdnnDevicesPlan() override;
   [[nodiscard]] SdnnRun run(const Csr<float>& y, std::int64_t first, std::int64_t last) override;
 

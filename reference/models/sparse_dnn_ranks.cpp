@@ -201,6 +201,9 @@ SdnnRanksRun run_over_ranks(Ranks& ranks, const Cuts& cuts, SdnnPlan& plan, cons
   const auto active = ranks.gather("active", run.active);
   const auto layer_seconds = ranks.gather("layer seconds", run.layer_seconds);
   if (ranks.is_root()) run.active = sum_of(active), run.layer_seconds = largest_of(layer_seconds);
+  if (run.absorbed.empty()) return run;  // on every rank
+  const auto absorbed = ranks.gather("absorbed", run.absorbed);
+  if (ranks.is_root()) run.absorbed = sum_of(absorbed);
   return run;
 }
 

@@ -18,8 +18,8 @@ void broadcast_network(Ranks& ranks, SparseDnn& net);
 /// On rank 0 the rows of all ranks, by rank; elsewhere nothing. Errors: more than 2^31 - 1 entries.
 [[nodiscard]] Csr<float> gather_rows(Ranks& ranks, const Csr<float>& mine);
 
-/// y: of this rank's inputs. The rest is of all ranks: on rank 0 `ids` and the sums of `active`, `layer_seconds` of the
-/// slowest; on every rank the same `seconds`, from a common start until rank 0 has the ids.
+/// y: of this rank's inputs. The rest is of all ranks: on rank 0 `ids` and the sums of `active` and `absorbed`,
+/// `layer_seconds` of the slowest; on every rank the same `seconds`, from a common start until rank 0 has the ids.
 struct SdnnRanksRun : SdnnRun {
   std::vector<std::int32_t> ids;  // 1-based, of all inputs
 };

@@ -133,7 +133,7 @@ TEST_CASE("a sparse DNN on any number of devices gives the bits of one, and says
     for (const int count : {1, 2, 3, 4}) {
       CAPTURE(rows);
       CAPTURE(count);
-      SdnnDevicesPlan plan(kFragile, net, kSide, count);
+      SdnnDevicesPlan plan([&] { return kFragile.plan(net); }, kSide, count);
       const SdnnRun run = plan.run(y, 0, net.layers());
       CHECK(same_bits(run.y, one.y));
       CHECK(run.active == one.active);
@@ -163,7 +163,8 @@ TEST_CASE("networks with a bias for each neuron are dealt to devices too") {
     CAPTURE(seed);
     const test::RandomNetwork drawn = test::random_network(seed, 40, 36);
     const SdnnRun one = kFragile.plan(drawn.net)->run(drawn.y, 0, drawn.net.layers());
-    const SdnnRun run = SdnnDevicesPlan(kFragile, drawn.net, kSide, 3).run(drawn.y, 0, drawn.net.layers());
+    const SdnnRun run = SdnnDevicesPlan([&] { return kFragile.plan(drawn.net); }, kSide, 3)
+                            .run(drawn.y, 0, drawn.net.layers());
     CHECK(same_bits(run.y, one.y));
     CHECK(run.active == one.active);
   }
@@ -173,15 +174,19 @@ TEST_CASE("a device that fails is named, and the others' plans are released by t
   const Csr<float> y = test::random_inputs(9, 64, 5);
   SparseDnn net = network();
   released_elsewhere = 0;
-  CHECK(error_of([&] { SdnnDevicesPlan(kFragile, net, kSide, 7); }) == "device 5: it is lost");
+  CHECK(error_of([&] { SdnnDevicesPlan([&] { return kFragile.plan(net); }, kSide, 7); }) ==
+        "device 5: it is lost");
   net.cap = 8;
-  CHECK(error_of([&] { SdnnDevicesPlan(kFragile, net, kSide, 3); }) == "device 1: no memory for the weights");
+  CHECK(error_of([&] { SdnnDevicesPlan([&] { return kFragile.plan(net); }, kSide, 3); }) ==
+        "device 1: no memory for the weights");
   CHECK(plans_alive == 0);
   net.cap = 7;
-  SdnnDevicesPlan plan(kFragile, net, kSide, 4);
+  SdnnDevicesPlan plan([&] { return kFragile.plan(net); }, kSide, 4);
   CHECK(error_of([&] { static_cast<void>(plan.run(y, 0, 5)); }) == "device 2: an error of its memory");
   CHECK(plans_alive == 4);
   net.cap = 32;
-  CHECK(error_of([&] { static_cast<void>(SdnnDevicesPlan(kFragile, net, kSide, 2).run(y, 0, 5)); }).empty());
+  CHECK(error_of([&] {
+          static_cast<void>(SdnnDevicesPlan([&] { return kFragile.plan(net); }, kSide, 2).run(y, 0, 5));
+        }).empty());
   CHECK(released_elsewhere == 0);
 }

@@ -61,6 +61,27 @@ TEST_CASE("infer sdnn --check judges every layer of every pipeline") {
   }
 }
 
+TEST_CASE(
+    "infer sdnn --absorbing on: the same ids, its class beside the other, and how many rows left when") {
+  const std::string run = "sdnn --inputs 300 --layers 30 --bias -0.31 ";
+  const Scratch scratch;
+  REQUIRE(bare(run + "--json " + scratch.file("off.json")).exit_code == 0);
+  REQUIRE(bare(run + "--absorbing on --json " + scratch.file("on.json")).exit_code == 0);
+  const auto a = nlohmann::json::parse(plumb::test::slurp(scratch.file("off.json")));
+  const auto b = nlohmann::json::parse(plumb::test::slurp(scratch.file("on.json")));
+  CHECK(a["categories"]["ids"] == b["categories"]["ids"]);
+  CHECK(a["alive_rows"] == b["alive_rows"]);
+  CHECK_FALSE(a.contains("absorbed_rows"));
+  CHECK(b["absorbed_rows"].size() == 31);
+  CHECK(b["absorbed_rows"].back() > 0);
+  CHECK(b["tera_edges_per_second"].contains("active"));
+  const Outcome words = bare(run + "--absorbing on --check -v");
+  CHECK(words.exit_code == 0);
+  CHECK(words.has("(class A + C: general, absorbing_rows, cpu"));
+  CHECK(words.has(" of 300 inputs left at an absorbing state: the first before layer "));
+  CHECK(words.has(" of them absorbed, "));
+}
+
 TEST_CASE("the names that pipelines and classes had before still work, with a note") {
   const Outcome o = bare("sdnn --inputs 20 --layers 2 --class A --pipeline carried_tiles");
   CAPTURE(o.text);
@@ -440,6 +461,9 @@ TEST_CASE("usage and input errors are one line and exit with 2") {
   refuses("sdn", "unknown command 'sdn'; did you mean 'sdnn'?");
   refuses("sdnn --neuron 1024", "unknown option '--neuron'; did you mean '--neurons'?");
   refuses("sdnn --pipeline csr_spm", "did you mean 'csr_spmm'?");
+  refuses("sdnn --absorbing maybe", "maybe");
+  refuses("sdnn --absorbing on --inputs 5 --layers 2 --pipeline csr_spmm",
+          "csr_spmm: --absorbing on: it computes every active row");
   refuses("sdnn --class E", "--class 'E' is none of general (A), shared_inputs (B)");
   refuses("sdnn --class shared_input", "did you mean 'shared_inputs'?");
   refuses("sdnn --class B", "no pipeline of class B on cpu");

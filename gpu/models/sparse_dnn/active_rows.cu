@@ -215,7 +215,7 @@ void activate_rows(float* z, const Layout& layout, Index count, float bias, floa
 }
 
 Csr<float> fetch_answer(const float* y, const Layout& layout, const std::int32_t* ids, Index count,
-                        Index rows, void* stream) {
+                        Index rows, void* stream, FinishedRows more) {
   constexpr Index kPieceBytes = Index{256} << 20;
   const Index n = layout.neurons;
   const Index piece =
@@ -223,6 +223,7 @@ Csr<float> fetch_answer(const float* y, const Layout& layout, const std::int32_t
   std::vector<std::int32_t> id(static_cast<std::size_t>(count));
   device_read(id.data(), ids, id.size() * sizeof(std::int32_t), stream);
   std::vector<FinishedRows> parts(1);
+  parts.push_back(std::move(more));
   if (count > 0 && n > 0) {
     const DeviceArray<float> row_major(piece * n, "rows of the answer");
     std::vector<float> host(static_cast<std::size_t>(piece * n));

@@ -18,15 +18,19 @@ namespace {
 
 using namespace sdnn;
 
-const RegisterSdnnPipeline pipeline{{"gpu_general", SdnnStructure::general, Space::device,
-                                     "32 rows per lane over lines in shared memory: up to 1024 neurons whole "
-                                     "rows stay on chip, several layers "
-                                     "per launch; beyond, tiles of neurons stage their inputs",
-                                     [](const SparseDnn&) -> const char* { return no_device(); },
-                                     [](const SparseDnn& net) -> std::unique_ptr<SdnnPlan> {
-                                       return TunedPlan::with<WholeRowNet>(net, staged_kernels);
-                                     },
-                                     10, "gpu_tiled"}};
+const RegisterSdnnPipeline pipeline{
+    {"gpu_general", SdnnStructure::general, Space::device,
+     "32 rows per lane over lines in shared memory: up to 1024 neurons whole "
+     "rows stay on chip, several layers "
+     "per launch; beyond, tiles of neurons stage their inputs",
+     [](const SparseDnn&) -> const char* { return no_device(); },
+     [](const SparseDnn& net) -> std::unique_ptr<SdnnPlan> {
+       return TunedPlan::with<WholeRowNet>(net, staged_kernels);
+     },
+     10, "gpu_tiled",
+     [](const SparseDnn& net, AbsorbingStates states) -> std::unique_ptr<SdnnPlan> {
+       return TunedPlan::with<WholeRowNet>(net, staged_kernels, std::move(states));
+     }}};
 
 }  // namespace
 }  // namespace plumb

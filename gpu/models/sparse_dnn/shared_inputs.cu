@@ -271,17 +271,21 @@ class SharedNet final : public LayerKernels {
   DeviceArray<float> weight_;
 };
 
+std::unique_ptr<LayerKernels> shared_kernels(const SparseDnn& net, void* stream) {
+  return std::make_unique<SharedNet>(net, stream);
+}
+
 const RegisterSdnnPipeline pipeline{
     {"gpu_shared_inputs", SdnnStructure::shared_inputs, Space::device,
      "neurons with the same inputs, found at load, 16 at a time: an input is fetched once for all of them",
      [](const SparseDnn&) -> const char* { return no_device(); },
      [](const SparseDnn& net) -> std::unique_ptr<SdnnPlan> {
-       return TunedPlan::with<WholeRowGroups>(
-           net, [](const SparseDnn& n, void* stream) -> std::unique_ptr<LayerKernels> {
-             return std::make_unique<SharedNet>(n, stream);
-           });
+       return TunedPlan::with<WholeRowGroups>(net, shared_kernels);
      },
-     10}};
+     10, nullptr,
+     [](const SparseDnn& net, AbsorbingStates states) -> std::unique_ptr<SdnnPlan> {
+       return TunedPlan::with<WholeRowGroups>(net, shared_kernels, std::move(states));
+     }}};
 
 }  // namespace
 }  // namespace plumb

@@ -1,11 +1,17 @@
 // The loop of the tuned pipelines: which kernels carry the rows through which layers. The host queues the
 // next layer without waiting for the one before: it learns the number of active rows one layer late, which
 // costs at most one more launch.
+//
+// Where rows at an absorbing state leave, they are looked for after every kLookEvery launches, and layers that would share
+// the last launch are run in pieces, each followed by a look. A piece has kFirstPiece layers, or twice as many as the one
+// before if no row left after that.
 #pragma once
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "gpu/models/sparse_dnn/absorbing_rows.hpp"
 #include "gpu/models/sparse_dnn/layer_kernels.hpp"
 #include "gpu/models/sparse_dnn/whole_rows.hpp"
 
@@ -15,12 +21,12 @@ namespace sdnn {
 class TunedPlan final : public SdnnPlan {
  public:
   /// `WholeRows` carries whole rows on chip where they fit; `make` gives the kernels of single layers where
-  /// not.
+  /// not. Rows at one of the `states` leave.
   template <class WholeRows>
   static std::unique_ptr<SdnnPlan> with(const SparseDnn& net,
-                                        std::unique_ptr<LayerKernels> (*make)(const SparseDnn&,
-                                                                              void* stream)) {
-    std::unique_ptr<TunedPlan> plan(new TunedPlan(net));
+                                        std::unique_ptr<LayerKernels> (*make)(const SparseDnn&, void* stream),
+                                        std::optional<AbsorbingStates> states = {}) {
+    std::unique_ptr<TunedPlan> plan(new TunedPlan(net, std::move(states)));
     if (WholeRows::fits(net)) {
       plan->whole_rows_ = std::make_unique<WholeRows>(net, plan->stream_.get());
     } else {
@@ -41,6 +47,7 @@ class TunedPlan final : public SdnnPlan {
             DeviceMarks(last - first + 2),
             {},
             {}};
+    if (states_) s.absorbed.emplace(*states_, y.rows, first, last, stream);
     // As many words as steady-state layers can need: nothing is allocated in the loop.
     if (staged_) {
       s.steady_active_bits =
@@ -72,12 +79,15 @@ class TunedPlan final : public SdnnPlan {
       move_rows(s.in.data(), layout, s.place, count, s.out.data(), layout, stream);
       std::swap(s.in, s.out);
     }
-    result.y = fetch_answer(s.in.data(), layout, s.active.ids.data(), count, y.rows, stream);
+    result.y = fetch_answer(s.in.data(), layout, s.active.ids.data(), count, y.rows, stream,
+                            s.absorbed ? s.absorbed->at_cap(stream) : FinishedRows());
+    if (s.absorbed) count_absorbed(result, s.absorbed->left(stream));
     return result;
   }
 
  private:
-  explicit TunedPlan(const SparseDnn& net) : net_(net) {}
+  TunedPlan(const SparseDnn& net, std::optional<AbsorbingStates> states)
+      : net_(net), states_(std::move(states)) {}
 
   struct State {
     DeviceRows inputs;
@@ -88,6 +98,35 @@ class TunedPlan final : public SdnnPlan {
     std::vector<Index> launches = {};     // layers of each, in order
     const std::int32_t* place = nullptr;  // where the active rows of `in` lie; null: side by side
     DeviceNumber count;
+    std::optional<AbsorbedRows> absorbed = {};
+
+    [[nodiscard]] bool may_leave(Index l) const { return absorbed && absorbed->may_leave(l); }
+    void add_launch(Index layers, void* stream) {
+      launches.push_back(layers);
+      marks.mark(stream);
+    }
+  };
+
+  static constexpr Index kLookEvery = 4;   // launches, before the rows are few
+  static constexpr Index kFirstPiece = 8;  // layers
+
+  /// The ends of pieces of layers that would share one launch.
+  class Pieces {
+   public:
+    explicit Pieces(const State& s)
+        : looks_from_(s.absorbed ? std::optional(s.absorbed->from()) : std::nullopt) {}
+    /// Of the piece that begins before layer l, which `rows` enter; at most at `end`.
+    Index end_after(Index l, Index rows, Index end) {
+      if (!looks_from_) return end;
+      if (l < *looks_from_) return std::min(*looks_from_, end);
+      length_ = rows == rows_ ? 2 * length_ : kFirstPiece;
+      rows_ = rows;
+      return std::min(l + length_, end);
+    }
+
+   private:
+    std::optional<Index> looks_from_;
+    Index length_ = 0, rows_ = -1;
   };
 
   /// The active inputs, listed, as panels in `in`.
@@ -107,13 +146,14 @@ class TunedPlan final : public SdnnPlan {
     if (!from_inputs) densify(s, layout);
     const Index on_chip = device_multiprocessors() * kTileRows;
     Index known = s.inputs.rows, before = known;  // rows entering some layer up to this one
+    Pieces pieces(s);
     for (Index l = first; l < last;) {
       // `known` is one launch old. If rows continue to become inactive at the rate of the launch before, they
       // now fit, with half the room to spare. If not, a multiprocessor has more than one tile.
       const bool tail = known <= on_chip || 2 * known * known <= on_chip * before;
       // Writing out a tile and filling it again costs as much as one or two layers: three layers are run per
       // launch.
-      const Index end = tail ? last : std::min(last, l + 3);
+      const Index end = tail ? pieces.end_after(l, known, last) : std::min(last, l + 3);
       const TileSource source{from_inputs ? s.active.counts.data() : s.active.count(l - first),
                               from_inputs ? nullptr : s.in.data(),
                               from_inputs ? nullptr : s.active.ids.data(),
@@ -123,15 +163,34 @@ class TunedPlan final : public SdnnPlan {
       if (!tail && l > first) s.count.fetch(s.active.count(l - first), stream);
       whole_rows_->run(l, end, tail || known <= 2 * on_chip ? Tiles::few : Tiles::many, source,
                        s.active.count(l - first), s.out.data(), s.active.ids_before.data(), stream);
-      s.launches.push_back(end - l);
-      s.marks.mark(stream);
+      s.add_launch(end - l, stream);
       before = known;
       if (!tail && l > first) known = s.count.value();
       std::swap(s.in, s.out);
       std::swap(s.active.ids, s.active.ids_before);
       from_inputs = false;
       l = end;
+      if (s.may_leave(l) && (tail || static_cast<Index>(s.launches.size()) % kLookEvery == 0))
+        take_whole_rows(s, l - first, l);
+      if (!tail || l == last) continue;
+      known = s.active.read_count(l - first, stream);  // `pieces` are cut by it
+      if (known > 0) continue;
+      s.add_launch(last - l, stream);  // nothing is left to do
+      break;
     }
+  }
+
+  /// Rows that enter layer l, `at` layers into the run, all active and side by side in `in`: those at an absorbing
+  /// state leave, the others lie side by side again.
+  void take_whole_rows(State& s, Index at, Index l) {
+    void* const stream = stream_.get();
+    std::int32_t* const count = s.active.count(at);
+    std::int32_t* const rest = s.absorbed->rest();
+    s.absorbed->take(l, s.in.data(), net_.neurons, count, ActiveBits::all_rows, s.active, stream);
+    s.active.relist(count, rest, stream);
+    compact_rows(s.in.data(), s.active.place.data(), rest, net_.neurons, s.out.data(), stream);
+    std::swap(s.in, s.out);
+    device_copy(count, rest, sizeof *count, stream);
   }
 
   void run_staged(State& s, const Layout& layout, Index first, Index last) {
@@ -153,39 +212,52 @@ class TunedPlan final : public SdnnPlan {
       // The rate at which rows became inactive in the layer before. Inactive rows are zeros, and stay zeros.
       const double active = static_cast<double>(known) * static_cast<double>(known) /
                             static_cast<double>(std::max<Index>(before, 1));
-      if (l + 1 < last && calm < 2 && active * staged_->listed_cost() > static_cast<double>(held)) {
+      const bool look = (l + 1 - first) % kLookEvery == 0 && s.may_leave(l + 1);
+      if (l + 1 < last && calm < 2 && !look && active * staged_->listed_cost() > static_cast<double>(held)) {
         const Index words = ceil_div(s.inputs.rows, kRowsPerWord);
         count_active(s.active.active_bits.data(), words, 1, s.active.count(l - first + 1), stream);
         device_fill(s.active.active_bits.data(), 0, static_cast<std::size_t>(words) * sizeof(unsigned),
                     stream);
         s.place = nullptr;
       } else {
+        if (look)
+          s.absorbed->take(l + 1, s.out.data(), net_.neurons, lying, ActiveBits::set, s.active, stream);
         s.active.relist(lying, s.active.count(l - first + 1), stream);
         lying = s.active.count(l - first + 1);
         s.place = s.active.place.data();
       }
       std::swap(s.in, s.out);
-      s.launches.push_back(1);
-      s.marks.mark(stream);
+      s.add_launch(1, stream);
     }
+    run_steady_layers(s, first, l, last, known);
+  }
+
+  /// Layers [l, last), which not more than `known` rows enter.
+  void run_steady_layers(State& s, Index first, Index l, Index last, Index known) {
+    void* const stream = stream_.get();
     // Reading a tenth more rows than the active ones costs less than listing them after every layer; they are
     // listed now and then. Items are counted in 31 bits.
     const Index items = std::max<Index>(1, ceil_div(known, kPanel) * net_.neurons);
     const Index most = std::clamp<Index>((Index{1} << 31) / items, 1, kSteadyLayers);
-    for (; l < last; l = std::min(last, l + most)) {
-      run_steady(s, l - first, l, std::min(last, l + most));
-      s.launches.push_back(std::min(last, l + most) - l);
-      s.marks.mark(stream);
+    Pieces pieces(s);
+    while (l < last) {
+      const Index rows = s.active.read_count(l - first, stream);
+      if (rows == 0 || net_.neurons == 0) {  // no row becomes active again: counts are 0
+        s.add_launch(last - l, stream);
+        return;
+      }
+      const Index end = pieces.end_after(l, rows, std::min(last, l + most));
+      run_steady(s, l - first, l, end, rows);
+      s.add_launch(end - l, stream);
+      l = end;
     }
   }
 
   static constexpr Index kSteadyLayers = 64;
 
-  /// Layers [begin, end), `at` layers into the run, in one launch.
-  void run_steady(State& s, Index at, Index begin, Index end) {
+  /// Layers [begin, end), `at` layers into the run, in one launch, which `rows` enter.
+  void run_steady(State& s, Index at, Index begin, Index end, Index rows) {
     void* const stream = stream_.get();
-    const Index rows = s.active.read_count(at, stream);
-    if (rows == 0 || net_.neurons == 0) return;  // no row becomes active again: counts are 0
     const Index words = ceil_div(rows, kPanel), layers = end - begin;
     unsigned* const active_bits = s.steady_active_bits.data() + at * ceil_div(s.inputs.rows, kPanel);
     compact_rows(s.in.data(), s.place, s.active.count(at), net_.neurons, s.out.data(), stream);
@@ -196,6 +268,8 @@ class TunedPlan final : public SdnnPlan {
     // The rows still have the numbers with which they entered `begin`.
     device_copy(s.active.active_bits.data(), active_bits + (layers - 1) * words,
                 static_cast<std::size_t>(words) * sizeof(unsigned), stream);
+    if (s.may_leave(end))
+      s.absorbed->take(end, s.in.data(), net_.neurons, s.active.count(at), ActiveBits::set, s.active, stream);
     s.active.relist(s.active.count(at), s.active.count(at + layers), stream);
     s.place = s.active.place.data();
   }
@@ -217,6 +291,7 @@ class TunedPlan final : public SdnnPlan {
   }
 
   const SparseDnn& net_;
+  std::optional<AbsorbingStates> states_;
   DeviceStream stream_;
   std::unique_ptr<WholeRowKernels> whole_rows_;  // or
   std::unique_ptr<LayerKernels> staged_;
