@@ -11,6 +11,7 @@
 #include "reference/core/error.hpp"
 #include "reference/models/sparse_dnn_devices.hpp"
 #include "reference/models/sparse_dnn_judge.hpp"
+#include "reference/tests/absorbing_networks.hpp"
 #include "reference/tests/random_networks.hpp"
 #include "reference/tests/sparse_dnn_inputs.hpp"
 
@@ -156,6 +157,21 @@ TEST_CASE("a sparse DNN on any number of devices gives the bits of one, and says
   }
   CHECK(plans_alive == 0);
   CHECK(released_elsewhere == 0);
+}
+
+TEST_CASE("rows at an absorbing state leave on every device, and are counted together") {
+  const test::AbsorbingNetwork drawn = test::losing_network(40, 16, 150);
+  const AbsorbingStates states = find_absorbing_states(drawn.net);
+  const SdnnPlanMaker make_plan = [&] { return kSdnnCacheBlocked.plan_absorbing(drawn.net, states); };
+  const SdnnRun one = make_plan()->run(drawn.y, 0, 15);
+  REQUIRE(one.absorbed.back() > 0);
+  for (const int count : {1, 3, 5}) {
+    CAPTURE(count);
+    const SdnnRun run = SdnnDevicesPlan(make_plan, kSide, count).run(drawn.y, 0, 15);
+    CHECK(same_bits(run.y, one.y));
+    CHECK(run.active == one.active);
+    CHECK(run.absorbed.back() == one.absorbed.back());
+  }
 }
 
 TEST_CASE("networks with a bias for each neuron are dealt to devices too") {
