@@ -64,7 +64,7 @@ PLUMB_DEVICE T share(bool max, const T* x, Index n) {
   return mine;
 }
 
-// Vectors of 16 bytes in rounds of a grid as large as the device, four rounds at a time and then what is left: three at most.
+// Vectors of 16 bytes in rounds of a grid as large as the executor's device, four rounds at a time and then what is left: three at most.
 template <class T>
 PLUMB_DEVICE T share_in_rounds(bool max, const T* x, Index n) {
   constexpr int kLanes = 16 / sizeof(T);
@@ -203,11 +203,11 @@ void* another_stream() {
 
 template <class T>
 void run_in_rounds(bool max, const In<T>& in, const Out<T>& out, Context& context) {
-  const Index blocks = 8 * static_cast<Index>(device_multiprocessors());
-  auto* partial = static_cast<T*>(context.workspace(blocks * static_cast<Index>(sizeof(T))));
-  launch(reduce_mutant_rounds<T>, blocks, kThreads, 0, context.stream, max, in.x.data, in.x.size, partial);
+  constexpr Index kBlocks = 32;
+  auto* partial = static_cast<T*>(context.workspace(kBlocks * static_cast<Index>(sizeof(T))));
+  launch(reduce_mutant_rounds<T>, kBlocks, kThreads, 0, context.stream, max, in.x.data, in.x.size, partial);
   launch(reduce_mutant_tree<T, Fault::none>, 1, kThreads, 0, context.stream, max,
-         static_cast<const T*>(partial), blocks, out.result.data);
+         static_cast<const T*>(partial), kBlocks, out.result.data);
 }
 
 template <class T, Fault F>
