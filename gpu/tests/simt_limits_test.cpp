@@ -11,6 +11,7 @@
 #include "gpu/simt/host/api.hpp"
 #include "gpu/simt/scheduler/launch_limits.hpp"
 #include "gpu/tests/simt_support.hpp"
+#include "reference/core/case_space.hpp"
 #include "reference/core/error.hpp"
 
 using namespace plumb::simt_test;
@@ -139,6 +140,11 @@ TEST_CASE("the codes are CUDA's") {
   CHECK(static_cast<int>(simt::LaunchError::out_of_memory) == cudaErrorMemoryAllocation);
   CHECK(static_cast<int>(simt::LaunchError::invalid_configuration) == cudaErrorInvalidConfiguration);
   CHECK(static_cast<int>(simt::LaunchError::cooperative_too_large) == cudaErrorCooperativeLaunchTooLarge);
+}
+
+TEST_CASE("what cases call a round is read by all threads that the executor's device holds") {
+  constexpr int kThreads = 2048, kBytes = 16;
+  CHECK(plumb::kBytesOfRound == simt::Options{}.multiprocessors * kThreads * kBytes);
 }
 
 TEST_CASE("all blocks of a cooperative launch must be resident at once") {

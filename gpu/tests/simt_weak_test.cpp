@@ -133,6 +133,15 @@ TEST_CASE("a weak compare-exchange fails spuriously now and then") {
   });
 }
 
+TEST_CASE("more blocks may be under way than a warp has lanes") {
+  shows_within_seeds([](Form f, std::uint64_t seed) {
+    Words ticket, ring, lost;
+    Run run(seed);
+    slots_of_a_ring(f, 44, zeros(ticket, 1, "ticket"), zeros(ring, 44, "ring"), zeros(lost, 1, "lost"));
+    return lost[0] == 0;
+  });
+}
+
 TEST_CASE("accesses of different sizes to one word are not atomic to each other") {
   const int word = line_of("weak", "word"), half = line_of("weak", "half");
   REQUIRE(word > 0);

@@ -138,6 +138,38 @@ CaseSpace& CaseSpace::derived(std::string key, std::string name, std::function<b
   return *this;
 }
 
+CaseSpace& CaseSpace::rounds(std::function<double(const Point&)> elements) {
+  // where a case is made for it, all else is as simple as it can be
+  std::vector<std::pair<std::size_t, std::string>> simplest;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (parameters_[i].kind == ParameterKind::word) simplest.emplace_back(i, parameters_[i].simplest);
+  }
+  const auto add = [&](const std::string& many, double low, double high) {
+    for (const Dtype type : {Dtype::f32, Dtype::f64}) {
+      const std::string word(name(type));
+      derived(fmt::format("in {} rounds of {}", many, word), "all elements", [=](const Point& p) {
+        const std::string& layout = p.word(kLayoutKey);  // 16 bytes at a time are read of arrays that lie so
+        if (p.word(kDtypeKey) != word || (layout != "apart" && layout != "wide")) return false;
+        const double rounds = std::ceil(elements(p) * (type == Dtype::f64 ? 8 : 4) / kBytesOfRound);
+        return rounds >= low && rounds <= high;
+      });
+      parameters_.back().classes.front().once = true;
+      derived_.back().together = simplest;
+      derived_.back().together[index(kDtypeKey)].second = word;
+    }
+  };
+  add("two", 2, 2), add("three", 3, 3), add("four", 4, 4), add("more", 5, 7);
+  return *this;
+}
+
+CaseSpace& CaseSpace::also(std::string_view key, std::string name, const std::vector<std::int64_t>& sizes) {
+  std::vector<ValueClass>& classes = parameters_[index(key)].classes;
+  const auto larger =
+      std::find_if(classes.begin(), classes.end(), [](const ValueClass& c) { return c.once; });
+  classes.insert(larger, listed(std::move(name), sizes));
+  return *this;
+}
+
 CaseSpace& CaseSpace::alike(const std::vector<std::string>& extents) {
   std::vector<std::size_t> equal;
   for (const std::string& key : extents) equal.push_back(index(key));
@@ -187,7 +219,7 @@ const CaseSpace::Derived* CaseSpace::derived_of(std::size_t parameter) const {
 
 bool CaseSpace::is_form(std::size_t parameter) const {
   const Derived* const d = derived_of(parameter);
-  return d != nullptr && !d->together.empty();
+  return d != nullptr && !d->together.empty() && !parameters_[parameter].classes.front().once;
 }
 
 void CaseSpace::make_hold(Point& p, std::size_t parameter, const std::vector<std::size_t>& kept) const {

@@ -59,6 +59,9 @@ struct Point {
   [[nodiscard]] std::size_t index(std::string_view key) const;
 };
 
+/// What all threads that the CPU executor's device holds read in one round, 16 bytes each: four multiprocessors of 2048 threads.
+inline constexpr double kBytesOfRound = 4 * 2048 * 16;
+
 /// What one case may cost. Elements count all arrays together; work counts multiply-adds.
 struct CaseLimit {
   double elements = 2e6;
@@ -76,11 +79,16 @@ class CaseSpace {
   CaseSpace& small_extent(std::string key, const std::vector<std::int64_t>& values);
   /// These sizes with lists of their own may also be beyond 16 bits.
   CaseSpace& also_beyond_16_bits(const std::vector<std::string>& keys);
+  /// An extent that may also be one of these, in a class of its own.
+  CaseSpace& also(std::string_view key, std::string name, const std::vector<std::int64_t>& sizes);
   /// Every extent, and the mean length of rows, may also be one of these: sizes beside the constants of a kernel's own source.
   CaseSpace& beside_constants(const std::vector<std::int64_t>& sizes);
   /// A number that follows from the parameters, and that an implementation may hold in a variable of its own: entries, planes,
   /// elements of an operand. Some case has it beyond 16 bits.
   CaseSpace& count(std::string key, std::function<double(const Point&)> value);
+  /// Elements that a kernel may go over in rounds, by a grid that is as large as the device, 16 bytes a thread and round. Such loops are
+  /// unrolled, by four as a rule: in each type some case has two, three, four and more rounds on the CPU executor's device.
+  CaseSpace& rounds(std::function<double(const Point&)> elements);
   /// Extents that are sometimes equal, and above 1: what is confused in a square shows in no other shape, and the reverse.
   CaseSpace& alike(const std::vector<std::string>& extents);
   /// What else the parameters have together: a class of its own where `holds`.

@@ -48,6 +48,7 @@ void BiasRelu::describe(CaseSpace& space) {
   space.hides("cap", "0");
   space.alike({"rows", "cols"});
   space.count("elements", [](const Point& p) { return p["rows"] * p["cols"]; });
+  space.rounds([](const Point& p) { return p["rows"] * p["cols"]; });
   space.timed_size("rows", 1, 8'000'000).timed_size("cols", 1, 65536).timed_words("bias", {"column", "-0.3"});
   space.timed_words("cap", {"inf", "5"});
 }

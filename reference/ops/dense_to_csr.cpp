@@ -24,6 +24,7 @@ void DenseToCsr::describe(CaseSpace& space) {
   space.alike({"rows", "cols"});
   space.count("entries", [](const Point& p) { return expected_entries(p, "rows", "cols"); })
       .count("elements", [](const Point& p) { return p["rows"] * p["cols"]; });
+  space.rounds([](const Point& p) { return p["rows"] * p["cols"]; });
   space.timed_size("rows", 16, 1'000'000).timed_size("cols", 64, 65536, "rows", 0.3);
 }
 

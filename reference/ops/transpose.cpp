@@ -20,6 +20,7 @@ void Transpose::describe(CaseSpace& space) {
              [](const Point& p) { return 2 * p["rows"] * p["cols"]; });
   space.alike({"rows", "cols"});
   space.count("elements", [](const Point& p) { return p["rows"] * p["cols"]; });
+  space.rounds([](const Point& p) { return p["rows"] * p["cols"]; });
   space.timed_size("rows", 4, 8'000'000).timed_size("cols", 4, 8'000'000, "rows", 0.3);
 }
 

@@ -23,8 +23,10 @@ std::size_t class_by_weight(const Parameter& parameter, Draws& draws) {
 // One drawn case in eight is square, has other extents alike or is of a form, where its operator's description names any.
 void sometimes_hold(const CaseSpace& space, Point& p, const CaseLimit& limit, Draws& draws) {
   if (draws.below(8) != 0) return;
+  const std::size_t which = draws.below(space.parameters().size());
+  if (space.parameters()[which].classes.front().once) return;  // made to hold it is simple in all else
   Point held = p;
-  space.make_hold(held, draws.below(space.parameters().size()));
+  space.make_hold(held, which);
   for (std::size_t i = 0; i < held.classes.size(); ++i) {  // a size that one parameter alone may have
     const Parameter& known = space.parameters()[i];
     if (known.kind != ParameterKind::derived && held.classes[i] == known.classes.size()) return;

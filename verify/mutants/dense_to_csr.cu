@@ -31,6 +31,7 @@ enum class Fault {
   no_barrier_between_warps,
   totals_overwritten,
   count_taken_for_sum,
+  sixteen_looked_at,
   no_fence,
   state_not_cleared,
   bytes_overflow,
@@ -177,7 +178,7 @@ __global__ void dense_to_csr_mutant_look_back(In<T> in, Out<T> out, unsigned* ti
         break;
       }
       before += count[r];
-      if (F == Fault::count_taken_for_sum) break;
+      if (F == Fault::count_taken_for_sum || (F == Fault::sixteen_looked_at && i - r == 16)) break;
     }
     sum[i] = before + own;
     if (F != Fault::no_fence) __threadfence();
@@ -198,7 +199,9 @@ __global__ void dense_to_csr_mutant_look_back(In<T> in, Out<T> out, unsigned* ti
 
 template <class T, Fault F>
 void run(const P<T>&, const In<T>& in, const Out<T>& out, Context& context) {
-  if (F == Fault::count_taken_for_sum || F == Fault::no_fence || F == Fault::state_not_cleared) {
+  constexpr bool kLooksBack = F == Fault::count_taken_for_sum || F == Fault::sixteen_looked_at ||
+                              F == Fault::no_fence || F == Fault::state_not_cleared;
+  if (kLooksBack) {
     const Index rows = in.x.rows;
     auto* words =
         static_cast<unsigned*>(context.workspace((3 * rows + 1) * static_cast<Index>(sizeof(unsigned))));
@@ -248,6 +251,10 @@ PLUMB_DENSE_TO_CSR_MUTANT(totals_overwritten, "warp_totals_overwritten",
 PLUMB_DENSE_TO_CSR_MUTANT(count_taken_for_sum, "look_back_stops_at_a_count",
                           {30, "the first predecessor's count is taken for the sum through it",
                            "a look-back that is right while predecessors are quick", kNumeric | kRepeat});
+PLUMB_DENSE_TO_CSR_MUTANT(sixteen_looked_at, "look_back_over_sixteen_at_most",
+                          {0, "counts of rows further back than sixteen are not added",
+                           "half a warp looks back, and no test has as many rows under way",
+                           kNumeric | kRepeat});
 PLUMB_DENSE_TO_CSR_MUTANT(no_fence, "look_back_without_a_fence",
                           {21, "counts and sums are published by a flag with no fence on either side",
                            "flag and value in two words, as a single one would not need it",

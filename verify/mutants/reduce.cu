@@ -35,6 +35,7 @@ enum class Fault {
   loses_nan,
   sentinel,
   default_block_only,
+  two_rounds_left,
 };
 
 template <class T>
@@ -61,6 +62,41 @@ PLUMB_DEVICE T share(bool max, const T* x, Index n) {
       mine = join(max, mine, x[i]);
   }
   return mine;
+}
+
+// Vectors of 16 bytes in rounds of a grid as large as the executor's device, four rounds at a time and then what is left: three at most.
+template <class T>
+PLUMB_DEVICE T share_in_rounds(bool max, const T* x, Index n) {
+  constexpr int kLanes = 16 / sizeof(T);
+  struct alignas(16) Vector {
+    T lane[kLanes];
+  };
+  const Index thread = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x,
+              stride = static_cast<Index>(gridDim.x) * blockDim.x;
+  T mine = nothing<T>(max);
+  const auto take = [&](Index vector) {
+    const Vector held = reinterpret_cast<const Vector*>(x)[vector];
+    for (int l = 0; l < kLanes; ++l) mine = join(max, mine, held.lane[l]);
+  };
+  const Index vectors = n / kLanes;
+  Index i = thread;
+  for (; i + 3 * stride < vectors; i += 4 * stride) {
+    for (int u = 0; u < 4; ++u) take(i + u * stride);
+  }
+  for (int left = 0; left < 2 && i < vectors; ++left, i += stride) take(i);
+  if (vectors * kLanes + thread < n) mine = join(max, mine, x[vectors * kLanes + thread]);
+  return mine;
+}
+template <class T>
+__global__ void reduce_mutant_rounds(bool max, const T* x /* (n), on 16 bytes */, Index n,
+                                     T* partial /* (blocks) */) {
+  __shared__ T scratch[kThreads];
+  scratch[threadIdx.x] = share_in_rounds(max, x, n);
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  T all = nothing<T>(max);
+  for (int t = 0; t < kThreads; ++t) all = join(max, all, scratch[t]);
+  partial[blockIdx.x] = all;
 }
 
 // Tree in shared memory down to a warp, which ends by itself.
@@ -165,12 +201,23 @@ void* another_stream() {
   return stream;
 }
 
+template <class T>
+void run_in_rounds(bool max, const In<T>& in, const Out<T>& out, Context& context) {
+  constexpr Index kBlocks = 32;
+  auto* partial = static_cast<T*>(context.workspace(kBlocks * static_cast<Index>(sizeof(T))));
+  launch(reduce_mutant_rounds<T>, kBlocks, kThreads, 0, context.stream, max, in.x.data, in.x.size, partial);
+  launch(reduce_mutant_tree<T, Fault::none>, 1, kThreads, 0, context.stream, max,
+         static_cast<const T*>(partial), kBlocks, out.result.data);
+}
+
 template <class T, Fault F>
 void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   const bool max = p.kind == Reduce::Kind::max;
   const Index n = in.x.size;
   const Index needed = (n + kThreads - 1) / kThreads;
   const Index blocks = needed < 1 ? 1 : needed > 8 ? 8 : needed;
+  if (F == Fault::two_rounds_left && reinterpret_cast<std::uintptr_t>(in.x.data) % 16 == 0)
+    return run_in_rounds(max, in, out, context);
   constexpr bool kAtomic =
       F == Fault::zeroed_by_first_block || F == Fault::plain_add || F == Fault::not_cleared;
   if (kAtomic && !max) {
@@ -267,6 +314,9 @@ PLUMB_REDUCE_MUTANT(sentinel, "device_sentinel_for_minus_inf",
 PLUMB_REDUCE_MUTANT(default_block_only, "right_for_default_block_only",
                     {40, "the stride is the default block size, whatever the block",
                      "a constant where blockDim.x belongs", kNumeric});
+PLUMB_REDUCE_MUTANT(two_rounds_left, "third_round_of_the_rest_lost",
+                    {0, "behind loads of four rounds at a time two rounds are read, and three may be left",
+                     "a loop unrolled by four whose rest was written for fewer", kNumeric});
 
 }  // namespace
 }  // namespace plumb

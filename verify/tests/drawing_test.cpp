@@ -9,6 +9,7 @@
 
 #include "reference/core/error.hpp"
 #include "reference/core/operator.hpp"
+#include "verify/drawing/cover.hpp"
 #include "verify/drawing/draw.hpp"
 #include "verify/drawing/draw_timed.hpp"
 #include "verify/drawing/shrink.hpp"
@@ -97,6 +98,29 @@ TEST_CASE("derived classes follow from the parameters, and are in no id") {
     CHECK(!c.has("elements"));
   }
   CHECK(square > 5);
+}
+
+TEST_CASE("rounds of a device's threads are counted in bytes, and some case has each number of them") {
+  CaseSpace space("reduce");
+  space.extent("n").also("n", "rounds", {40009, 110017, 160001}).fills({Fill::exact, Fill::real});
+  space.rounds([](const Point& p) { return p["n"]; });
+  space.work([](const Point& p) { return p["n"]; }, [](const Point& p) { return p["n"]; });
+  const auto rounds = [&](const char* id) {
+    const std::string names = space.class_names(*space.locate(parse_case(id)));
+    const std::size_t at = names.find("in ");
+    return at == std::string::npos ? "" : names.substr(at);
+  };
+  CHECK(rounds("reduce.f32(n=32768,fill=real,seed=1)").empty());
+  CHECK(rounds("reduce.f32(n=32769,fill=real,seed=1)") == "in two rounds of f32: all elements");
+  CHECK(rounds("reduce.f64(n=32769,fill=real,seed=1)") == "in three rounds of f64: all elements");
+  CHECK(rounds("reduce.f32(n=98305,fill=real,seed=1)") == "in four rounds of f32: all elements");
+  CHECK(rounds("reduce.f64(n=65537,fill=real,seed=1)") == "in more rounds of f64: all elements");
+  CHECK(rounds("reduce.f64(n=300007,fill=real,seed=1)").empty());
+  CHECK(rounds("reduce.f64(n=65537,fill=real,layout=wide,seed=1)") == "in more rounds of f64: all elements");
+  CHECK(rounds("reduce.f64(n=65537,fill=real,layout=narrow,seed=1)").empty());
+  const Cover made = cover(space, {{single_parameters(space), {2.9e5, 3e5}}}, {}, 1);
+  for (const ClassTuple& t : made.impossible)
+    CHECK(space.parameters()[t.parameter[0]].kind != ParameterKind::derived);
 }
 
 TEST_CASE("a form holds where its parameters have its values, and is drawn") {

@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::int64_t kIdleLimit = 4'000'000;  // fruitless polls in a row before the launch counts as hung
 constexpr int kMaxResident = 64;
+// More than a warp of blocks: a chain of blocks that wait for each other is as long as one that a warp looks back over.
+constexpr std::size_t kManyBlocks = 40, kManyThreads = 16384;
 
 void on_thread_done(Thread& t) {
   Block& b = *t.block;
@@ -205,6 +207,15 @@ bool meet_at_grid_barrier(Block& b, bool all_admitted) {
   return false;
 }
 
+// Blocks under way at once, at least. Where the schedule is drawn blocks interleave: two, and in one launch of four many.
+std::size_t blocks_at_once(const Launch& launch) {
+  const auto asked = static_cast<std::size_t>(std::max(1, current().run.options.resident_blocks));
+  if (current().run.order != Order::random) return asked;
+  const std::size_t threads = std::size_t{launch.block.x} * launch.block.y * launch.block.z;
+  const bool many = launch.blocks > 2 && one_in(4);
+  return std::max({asked, std::size_t{2}, many ? std::min(kManyBlocks, kManyThreads / threads) : 0});
+}
+
 }  // namespace
 
 void run_blocks(const Launch& launch, bool cooperative) {
@@ -213,9 +224,7 @@ void run_blocks(const Launch& launch, bool cooperative) {
   std::vector<Block*>& resident = current().schedule.resident;
   std::uint32_t next = 0;
   std::size_t at = 0;
-  std::size_t wanted = static_cast<std::size_t>(std::max(1, current().run.options.resident_blocks));
-  if (current().run.order == Order::random)
-    wanted = std::max<std::size_t>(wanted, 2);  // blocks interleave, too
+  std::size_t wanted = blocks_at_once(launch);
   std::size_t limit = cooperative ? launch.blocks : std::max<std::size_t>(wanted, kMaxResident);
   while (!current().run.is_stopped) {
     while (resident.size() < wanted && next < total && !current().run.is_stopped) {

@@ -200,6 +200,7 @@ void acquire_is_no_release(Form f, int* data, int* seen, int* flag, int* out);  
 void branch_sum(Form f, const int* in, int* out);                               // of 32 values, those above 3
 void claimed_slots(Form f, int threads, int* slots, int* count);                // counts its threads
 void half_of_a_word(Form f, unsigned* word);                                    // 2 blocks
+void slots_of_a_ring(Form f, int blocks, int* ticket, int* ring /* (blocks) */, int* lost);  // lost: none
 
 // warpgroups.cu: wgmma. c is 64 x 16, of words
 enum class GroupForm { f16, bf16, f16_turned, tf32, fp8, int8, f16_sums };

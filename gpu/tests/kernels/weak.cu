@@ -130,6 +130,19 @@ __global__ void claimed_slots_kernel(int* slots, int* count) {
   if (claimed) atomicAdd(count, 1);
 }
 
+// A block holds a slot of a ring while it is under way. A ring of 32 is large enough while no more blocks than that are.
+template <bool Right>
+__global__ void slots_of_a_ring_kernel(int* ticket, int* ring, int* lost) {
+  __shared__ int slot, mine;
+  if (threadIdx.x == 0) {
+    mine = atomicAdd(ticket, 1);
+    slot = Right ? mine : mine % 32;
+    Word(ring[slot]).store(mine, memory_order_relaxed);
+  }
+  for (int i = 0; i < 4; ++i) __syncthreads();
+  if (threadIdx.x == 0 && Word(ring[slot]).load(memory_order_relaxed) != mine) atomicAdd(lost, 1);
+}
+
 // One block adds to a word, the other stores to its lower half: of different sizes, neither is atomic for the other.
 template <bool Right>
 __global__ void half_of_a_word_kernel(unsigned* word) {
@@ -174,6 +187,9 @@ void branch_sum(Form f, const int* in, int* out) {
 }
 void claimed_slots(Form f, int threads, int* slots, int* count) {
   launch(PLUMB_TWIN(claimed_slots_kernel), 1, threads, 0, nullptr, slots, count);
+}
+void slots_of_a_ring(Form f, int blocks, int* ticket, int* ring, int* lost) {
+  launch(PLUMB_TWIN(slots_of_a_ring_kernel), blocks, 64, 0, nullptr, ticket, ring, lost);
 }
 void half_of_a_word(Form f, unsigned* word) {
   launch(PLUMB_TWIN(half_of_a_word_kernel), 2, 1, 0, nullptr, word);
