@@ -13,7 +13,7 @@ namespace plumb {
 namespace {
 
 bool keeps_zeros(const SparseDnn& net, std::size_t l) {
-  if (net.biases.empty()) return true;
+  if (net.biases.empty()) return false;  // such rows are dropped in any case: not a state to look for
   return std::all_of(net.biases[l].begin(), net.biases[l].end(), [](float b) { return b <= 0; });
 }
 
@@ -21,17 +21,19 @@ bool keeps_zeros(const SparseDnn& net, std::size_t l) {
 bool keeps_cap(const SparseDnn& net, std::size_t l, std::size_t j) {
   const Csr<float>& w = net.gather[l];
   const auto cap = static_cast<double>(net.cap);
-  double sum = 0, magnitude = 0;
+  double sum = 0, magnitude = 0, weights = 0;
   for (std::int32_t k = w.row_ptr[j]; k < w.row_ptr[j + 1]; ++k) {
     const double product = cap * static_cast<double>(w.val[static_cast<std::size_t>(k)]);  // exact
     sum += product;
     magnitude += std::fabs(product);
+    weights += std::fabs(static_cast<double>(w.val[static_cast<std::size_t>(k)]));
   }
   // added only where Z is not 0: it is not sure to be added
   const float bias = net.biases.empty() ? std::min(net.bias, 0.0F) : net.biases[l][j];
   sum += static_cast<double>(bias);
   magnitude += std::fabs(static_cast<double>(bias));
-  if (magnitude > static_cast<double>(std::numeric_limits<float>::max()) / 2) return false;  // may overflow
+  // products, or weights of repeated edges, may overflow where they are added up
+  if (std::max(magnitude, weights) > static_cast<double>(std::numeric_limits<float>::max()) / 2) return false;
   // Three times the bound of a sum of equal terms: weights of repeated edges may have been added up in fp32 before, and
   // what is of second order in u is covered too.
   const Tolerance fp32{Fill::few, Arithmetic::native, Dtype::f32};

@@ -11,7 +11,8 @@ namespace plumb {
 /// A row is at an absorbing state where its first `neurons` values are all 0, or all the cap, and every layer that is
 /// left leaves it so.
 ///
-/// Zeros     stay where no bias is above 0. With one bias for all neurons pipelines drop such rows anyway.
+/// Zeros     of a network with a bias for each neuron stay where no bias is above 0. With one bias for all neurons
+///           pipelines drop such rows in any case, and they count as no state.
 /// Caps      stay where for every neuron the sum of cap * weight, with its bias, is at least the cap by more than
 ///           rounding can change, and no partial sum can leave fp32. A bias above 0 that is added only where
 ///           Z is not 0 counts as 0. Sums that come out as the cap itself, or less than the bound above it, are not

@@ -84,8 +84,7 @@ inline std::int64_t rows_at(const Csr<float>& y, float value) {
   return rows;
 }
 
-/// How many rows may have left before each layer and at the end, by a run of `plan` layer by layer. Rows of zeros that
-/// pipelines drop anyway do not count.
+/// How many rows may have left before each layer and at the end, by a run of `plan` layer by layer.
 inline std::vector<std::int64_t> rows_that_may_leave(const SparseDnn& net, const AbsorbingStates& states,
                                                      SdnnPlan& plan, const Csr<float>& images) {
   const std::int64_t layers = net.layers();
@@ -97,7 +96,7 @@ inline std::vector<std::int64_t> rows_that_may_leave(const SparseDnn& net, const
     here = left[static_cast<std::size_t>(l) - 1];
     if (l == layers) break;
     here = states.caps_stay(l, layers) ? rows_at(y, net.cap) : 0;
-    if (!net.biases.empty() && states.zeros_stay(l, layers)) here += rows_at(y, 0);
+    if (states.zeros_stay(l, layers)) here += rows_at(y, 0);
   }
   return left;
 }

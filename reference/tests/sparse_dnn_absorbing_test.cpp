@@ -49,6 +49,7 @@ TEST_CASE("a layer keeps rows of caps only where every neuron's sum is above the
   // a partial sum may be infinite, and then NaN
   CHECK_FALSE(keeps_caps(three({{0, 3}, {1, 3}, {2, -1}}, 0, 1e38F)));
   CHECK(keeps_caps(three({{0, 3}, {1, 3}, {2, -1}}, 0, 1e37F)));
+  CHECK_FALSE(keeps_caps(three({{0, 2e38F}, {0, 2e38F}, {1, -1e38F}}, 0, 0.01F)));  // nor a sum of weights
 }
 
 TEST_CASE("a bias counts with its neuron, and one that is added only at non-zeros lifts nothing for sure") {
@@ -63,7 +64,7 @@ TEST_CASE("rows may leave before a layer only where all further layers of the ru
   const Csr<float> keeps = csr(2, {{{0, 2}}, {{1, 2}}}), loses = csr(2, {{{0, 2}}, {{1, 0.5F}}});
   const SparseDnn one_bias{2, -0.25F, 4, {keeps, loses, keeps, keeps}};
   CHECK(plumb::find_absorbing_states(one_bias).caps_until == std::vector<std::int64_t>{1, 1, 4, 4});
-  CHECK(plumb::find_absorbing_states(one_bias).zeros_until == std::vector<std::int64_t>{4, 4, 4, 4});
+  CHECK(plumb::find_absorbing_states(one_bias).zeros_until == std::vector<std::int64_t>{0, 1, 2, 3});
   const SparseDnn lifted =
       plumb::square_network({keeps, keeps, keeps, keeps}, {{0, -1}, {-1, -1}, {0.5F, -1}, {-1, -1}}, 4);
   const AbsorbingStates states = plumb::find_absorbing_states(lifted);
@@ -143,7 +144,7 @@ TEST_CASE(
 
 TEST_CASE("random networks of any shape give the same bits with and without rows at an absorbing state") {
   std::int64_t left = 0;
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     const plumb::test::RandomNetwork drawn = plumb::test::random_network(seed, 130, 70);
     CAPTURE(seed);
     const std::int64_t layers = drawn.net.layers();
