@@ -1,4 +1,4 @@
-// Fibers: a thread of a kernel is one, and the scheduler switches between them.
+// Fibers: a thread of a kernel is one; one that waits switches to the next of its block, or to the scheduler.
 //
 // Why fibers and not threads: a barrier of 1024 threads costs two microseconds instead of milliseconds, and a
 // seed replays. Boost.Context's jump_fcontext does the switch (some ten nanoseconds). Threads switch only
