@@ -26,8 +26,8 @@ void take_up(const Mark& mark) {
 template <class F>
 void for_each_mark(const Cell& cell, F&& f) {
   f(cell.write);
-  f(cell.other);
   for (const Mark& mark : current().race.mark_sets[cell.more].marks) f(mark);  // [0] is empty
+  f(cell.other);
 }
 
 void report(const Array& array, std::size_t offset, bool writes, const Mark& then, Location location) {

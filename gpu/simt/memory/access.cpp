@@ -42,7 +42,7 @@ bool must_be_written(Shadow& shadow, std::size_t offset, std::size_t bytes, cons
 
 // Marks all granules of [offset, offset + bytes).
 void touch_range(Thread& t, Shadow& shadow, std::size_t offset, std::size_t bytes, const Mark& now,
-                 Target target, bool check_initialised) {
+                 const Target& target, bool check_initialised) {
   if (shadow.granule() != 1 && ((offset | bytes) & 3u) != 0) shadow.refine();
   const std::size_t step = shadow.granule();
   if (check_initialised && now.writes == 0 && bytes != step) {
@@ -52,10 +52,10 @@ void touch_range(Thread& t, Shadow& shadow, std::size_t offset, std::size_t byte
     touch(t, *shadow.at(offset), now, target, check_initialised);
     return;
   }
-  const std::int64_t first = target.offset;
+  Target part = target;
   for (std::size_t i = 0; i < bytes; i += step) {
-    target.offset = first + static_cast<std::int64_t>(i);
-    if (!touch(t, *shadow.at(offset + i), now, target, check_initialised)) return;
+    part.offset = target.offset + static_cast<std::int64_t>(i);
+    if (!touch(t, *shadow.at(offset + i), now, part, check_initialised)) return;
   }
 }
 
@@ -96,7 +96,7 @@ void access_shared(Thread& t, Block& b, std::size_t off, std::size_t bytes, Acce
   const SharedPiece& piece = b.pieces[id - 1u];
   const Mark now = mark_of(t, kind, location, scope, true);
   const std::int64_t at = static_cast<std::int64_t>(off) - piece.begin;
-  if (touches_ended(t, b, now, piece.name, at)) return;
+  if (&b != t.block && touches_ended(t, b, now, piece.name, at)) return;
   if (b.shadow == nullptr) b.shadow = std::make_unique<Shadow>(kArenaBytes);
   touch_range(t, *b.shadow, off, bytes, now, {piece.name, at, &b}, reads);
 }
@@ -170,7 +170,8 @@ void kernel_access(Thread& t, unsigned char* at, std::size_t bytes, Access kind,
   current().race.access_at = at;
   current().race.access_bytes = bytes;
   const bool strong = kind != Access::read && kind != Access::write;
-  Block* const home = holder_of(t, at);
+  const bool own = static_cast<std::size_t>(at - t.block->arena) < kArenaBytes;
+  Block* const home = own ? t.block : holder_of(t, at);
   if (home != nullptr) {
     access_shared(t, *home, static_cast<std::size_t>(at - home->arena), bytes, kind, location, scope);
   } else if (!access_global(t, at, bytes, kind, location, scope)) {

@@ -16,8 +16,8 @@ constexpr std::size_t kArenaBytes = 256 * 1024;  // shared memory with the gaps 
 /// Shadow of one granule (4 bytes, or 1 where an array is accessed in smaller pieces).
 struct Cell {
   Mark write;                     // the last plain write
-  Mark other;                     // one group of reads or atomics since
-  std::uint32_t more = 0;         // index of further ones, 0: none
+  Mark other;                     // the latest group of reads or atomics since
+  std::uint32_t more = 0;         // index of those before it, 0: none
   std::uint32_t owner_block = 0;  // shared memory: whose contents these are; older ones are nothing
   std::uint8_t initialised = 0;
   std::uint8_t async_pending = 0;

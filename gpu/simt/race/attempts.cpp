@@ -10,8 +10,15 @@ namespace plumb::simt {
 void note_read(Thread& t, const unsigned char* p, std::size_t bytes, Location location) {
   if (bytes > sizeof(PastRead::value)) return;
   PastRead& r = t.past_reads[++t.reads % kPastReads];
-  r = PastRead{p, 0, location, static_cast<std::uint8_t>(bytes), false};
-  std::memcpy(&r.value, p, bytes);
+  r.at = p;
+  r.location = location;
+  r.bytes = static_cast<std::uint8_t>(bytes);
+  r.counted = false;
+  if (bytes == sizeof(std::uint32_t)) {  // nearly every read
+    std::memcpy(&r.value, p, sizeof(std::uint32_t));
+  } else {
+    std::memcpy(&r.value, p, bytes);
+  }
   RaceState& race = current().race;
   if (!race.tried_somewhere[location % race.tried_somewhere.size()]) return;
   const auto it = race.attempts.find(location);

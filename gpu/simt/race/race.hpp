@@ -75,7 +75,7 @@ inline std::uint8_t extent_of(const void* p, std::size_t bytes) {
   const auto log = static_cast<unsigned>(__builtin_ctzll(bytes | 16u));
   return static_cast<std::uint8_t>((reinterpret_cast<std::uintptr_t>(p) & 15u) << 3 | log);
 }
-/// Groups of reads or atomics of one granule, beyond the first.
+/// Groups of reads or atomics of one granule, before the latest.
 struct MarkSet {
   std::vector<Mark> marks;
   std::uint64_t warps = 0;  // a bit for each warp that may be among them (warp_bit)

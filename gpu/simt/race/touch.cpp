@@ -7,9 +7,6 @@ namespace plumb::simt {
 
 namespace {
 
-constexpr std::size_t kMaxMarks =
-    64;  // groups of unordered readers kept for one granule; beyond them a sample
-
 MarkSet& more_of(Cell& c) {
   if (c.more == 0) {
     if (!current().race.free_mark_sets.empty()) {
@@ -22,8 +19,6 @@ MarkSet& more_of(Cell& c) {
   }
   return current().race.mark_sets[c.more];
 }
-
-std::uint64_t warp_bit(const Mark& m) { return std::uint64_t{1} << ((m.block * 37 + m.warp) & 63u); }
 
 // Whether the two would race if unordered.
 bool conflict(const Mark& a, const Mark& b) {
@@ -40,13 +35,11 @@ bool check_races(const Thread& t, const Cell& c, const Mark& now, const Target& 
     return false;
   };
   if (c.write.block != 0 && races(c.write)) return report(c.write);
-  if (c.other.block == 0) return true;
-  if (races(c.other)) return report(c.other);
-  if (c.more == 0 || (now.writes == 0 && c.atomics == 0)) return true;
-  for (const Mark& m : current().race.mark_sets[c.more].marks) {
+  if (c.other.block == 0 || (now.writes == 0 && c.atomics == 0)) return true;
+  for (const Mark& m : current().race.mark_sets[c.more].marks) {  // [0] is empty
     if (races(m)) return report(m);
   }
-  return true;
+  return !races(c.other) || report(c.other);
 }
 
 bool same_group(const Mark& m, const Mark& now) {
@@ -61,35 +54,43 @@ bool superseded(const Mark& m, const Thread& t, const Mark& now, bool alone) {
   return now.writes >= m.writes && now.strength <= m.strength && as_wide && known(t, m);
 }
 
-// Adds the mark to the granule's further ones.
-void add_mark(const Thread& t, Cell& c, const Mark& now, bool alone) {
+// Adds a mark to the granule's, the latest among them, of which there is one at least.
+void add_to(MarkSet& set, const Thread& t, const Mark& now, bool alone) {
   const auto old = [&](const Mark& m) { return superseded(m, t, now, alone); };
-  MarkSet& set = more_of(c);
-  std::vector<Mark>& more = set.marks;
+  std::vector<Mark>& all = set.marks;
   if ((set.warps & warp_bit(now)) != 0) {
-    for (Mark& m : more) {
+    for (Mark& m : all) {
       if (!same_group(m, now)) continue;
       m.lanes |= now.lanes;
       m.location = now.location;
       return;
     }
   }
-  // What may go does, but not at every access: as the list doubles, and where a barrier came between.
-  const bool doubled =
-      more.size() < kMaxMarks ? (more.size() & (more.size() - 1)) == 0 : next_random() % 16 == 0;
-  if (doubled || (alone && static_cast<std::uint32_t>(c.other.epoch >> 32) < t.block->generation)) {
-    more.erase(std::remove_if(more.begin(), more.end(), old), more.end());
+  // What may go does, but not at every access: as the list doubles, and where a barrier came between. The first may be replaced.
+  const std::size_t further = all.size() - 1;
+  const bool doubled = further < kMaxMarks ? (further & (further - 1)) == 0 : next_random() % 16 == 0;
+  if (doubled || (alone && static_cast<std::uint32_t>(all[0].epoch >> 32) < t.block->generation)) {
+    all.erase(std::remove_if(all.begin() + 1, all.end(), old), all.end());
     set.warps = 0;
-    for (const Mark& m : more) set.warps |= warp_bit(m);
+    for (const Mark& m : all) set.warps |= warp_bit(m);
   }
   set.warps |= warp_bit(now);
-  if (superseded(c.other, t, now, alone)) {
-    c.other = now;
-  } else if (more.size() < kMaxMarks) {
-    more.push_back(now);
+  if (old(all[0])) {
+    all[0] = now;
+  } else if (all.size() <= kMaxMarks) {
+    all.push_back(now);
   } else {
-    more[next_random() % kMaxMarks] = now;
+    all[1 + next_random() % kMaxMarks] = now;
   }
+}
+
+void add_mark(const Thread& t, Cell& c, const Mark& now, bool alone) {
+  MarkSet& set = more_of(c);
+  set.warps |= warp_bit(c.other);
+  set.marks.push_back(c.other);
+  add_to(set, t, now, alone);
+  c.other = set.marks.back();
+  set.marks.pop_back();
 }
 
 // Keeps a read's or an atomic's mark beside the last plain write.

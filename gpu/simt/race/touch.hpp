@@ -44,9 +44,26 @@ inline Mark mark_of(Thread& t, Access kind, Location location, Scope scope, bool
   return m;
 }
 
+/// A bit for the mark's warp, which others may have, too.
+inline std::uint64_t warp_bit(const Mark& m) { return std::uint64_t{1} << ((m.block * 37 + m.warp) & 63u); }
+
+/// Groups of unordered readers that are kept for one granule; beyond them a sample.
+constexpr std::size_t kMaxMarks = 64;
+
+/// Whether a further group of readers goes behind the others without a look at them: none is of its warp, the list is not at a length
+/// where it is gone through, and the first is of another warp and of this generation, so that it stays.
+inline bool only_adds(const Thread& t, const Mark& latest, const MarkSet& set, const Mark& now) {
+  const std::size_t further = set.marks.size();
+  if (further >= kMaxMarks || (further & (further - 1)) == 0) return false;
+  if (((set.warps | warp_bit(latest)) & warp_bit(now)) != 0 || t.more != nullptr) return false;
+  const Mark& first = set.marks.front();
+  return first.block == now.block && first.warp != now.warp && (first.epoch ^ now.epoch) >> 32 == 0;
+}
+
 /// Leaves the access's mark where nothing can be wrong with it. False: it is for touch_slowly().
-inline bool touch_fast(const Block& b, Cell& c, const Mark& now, const Target& target,
+inline bool touch_fast(const Thread& t, Cell& c, const Mark& now, const Target& target,
                        bool check_initialised) {
+  const Block& b = *t.block;
   if (now.strength != kPlain || c.async_pending != 0) return false;
   if (c.initialised == 0 && now.writes == 0 && check_initialised) return false;
   const auto behind = [&](const Mark& m) {
@@ -67,14 +84,20 @@ inline bool touch_fast(const Block& b, Cell& c, const Mark& now, const Target& t
         c.other = now;
         return true;
       }
-      std::vector<Mark>& more = current().race.mark_sets[c.more].marks;  // [0] is empty
-      Mark& last = more.empty() ? c.other : more.back();
+      Mark& last = c.other;
       if (last.epoch == now.epoch && last.block == now.block && last.warp == now.warp &&
           last.strength == kPlain) {
         last.lanes |= now.lanes;
         last.location = now.location;
         return true;
       }
+      if (c.more == 0 || target.home == nullptr || b.cluster != nullptr) return false;
+      MarkSet& set = current().race.mark_sets[c.more];
+      if (!only_adds(t, last, set, now)) return false;
+      set.warps |= warp_bit(last);
+      set.marks.push_back(last);
+      last = now;
+      return true;
     }
   }
   return false;
@@ -82,13 +105,12 @@ inline bool touch_fast(const Block& b, Cell& c, const Mark& now, const Target& t
 
 /// One granule. Returns false once something was reported, so that one access is one finding.
 inline bool touch(Thread& t, Cell& c, const Mark& now, const Target& target, bool check_initialised) {
-  const Block& b = *t.block;
   if (target.home != nullptr && c.owner_block != target.home->id) {
     release_more(c);
     c = Cell{};
     c.owner_block = target.home->id;
   }
-  return touch_fast(b, c, now, target, check_initialised) ||
+  return touch_fast(t, c, now, target, check_initialised) ||
          touch_slowly(t, c, now, target, check_initialised);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <numeric>
 
 #include "gpu/simt/state.hpp"
 
@@ -68,14 +69,9 @@ void size_block(Block& b) {
 }
 
 // A thread as it begins: nothing known, nothing under way.
-void begin_thread(Block& b, Thread& t, uint3 s) {
-  const std::size_t i = t.id;
-  const auto n = static_cast<unsigned>(i);
-  t.index = {n % s.x, n / s.x % s.y, n / s.x / s.y};
-  t.stack_low = b.stacks + i * kStackBytes;
-  // Stack tops are spread over the cache's sets: at equal offsets 1024 fibers would fight for a few lines.
-  unsigned char* top = t.stack_low + kStackBytes - (i * 7 % 32) * 192;
-  make_fiber(t, top, static_cast<std::size_t>(top - t.stack_low) - 4096);
+void begin_thread(Thread& t, uint3 index) {
+  t.index = index;
+  t.stack_low = nullptr;
   t.step = 1;
   t.warp_generation = 0;
   t.fenced_generation = 0;
@@ -86,7 +82,7 @@ void begin_thread(Block& b, Thread& t, uint3 s) {
   }
   t.releasing = nullptr;
   t.open.clear();
-  t.committed.clear();
+  if (!t.committed.empty()) t.committed.clear();
   t.bound.clear();
   t.proxy_fences.clear();
   t.bulk.reset();
@@ -97,7 +93,8 @@ void begin_thread(Block& b, Thread& t, uint3 s) {
   t.in_cluster_barrier = false;
   t.fence_epoch = 0;
   t.volatile_reads = 0;
-  for (PastRead& r : t.past_reads) r = PastRead{};
+  if (t.reads != 0) std::fill(std::begin(t.past_reads), std::end(t.past_reads), PastRead{});
+  t.reads = 0;
   t.atomic_was_idle = false;
 }
 
@@ -142,16 +139,42 @@ std::unique_ptr<Block> admit(const Launch& launch, std::uint32_t linear) {
   if (dynamic > 0) b.dynamic = place_piece(b, "dynamic shared memory", &b, dynamic, kDynamicAlignment);
 
   size_block(b);
+  b.free_stacks.resize(b.threads.size());
+  std::iota(b.free_stacks.rbegin(), b.free_stacks.rend(), std::uint16_t{0});
   b.ready_head = b.ready_count = 0;
   for (int w = 0; w < b.warps; ++w) {
     const int lanes = std::min(kWarp, b.size - w * kWarp);
     b.warp_done[w] = lanes == kWarp ? 0u : ~0u << lanes;
     b.warp_waiting[w] = 0;
   }
-  for (Thread& t : b.threads) begin_thread(b, t, s);
+  uint3 index{0, 0, 0};
+  for (Thread& t : b.threads) {
+    begin_thread(t, index);
+    if (++index.x < s.x) continue;
+    index.x = 0;
+    if (++index.y < s.y) continue;
+    index.y = 0, ++index.z;
+  }
   for_threads_in_order(b, [](Thread& t) { wake(t); });
   ++current().run.counters.blocks;
   return taken;
+}
+
+// The lowest stacks are the first to be taken, and one that is given back the next: threads that wait for nobody run on one after another.
+void begin_fiber(Thread& t) {
+  Block& b = *t.block;
+  const std::size_t i = b.free_stacks.back();
+  b.free_stacks.pop_back();
+  t.stack_low = b.stacks + i * kStackBytes;
+  // Stack tops are spread over the cache's sets: at equal offsets 1024 fibers would fight for a few lines.
+  unsigned char* top = t.stack_low + kStackBytes - (i * 7 % 32) * 192;
+  make_fiber(t, top, static_cast<std::size_t>(top - t.stack_low) - 4096);
+}
+
+void end_fiber(Thread& t) {
+  Block& b = *t.block;
+  if (!b.warpgroups.empty()) return;  // a product under way writes to registers, which lie on the stack
+  b.free_stacks.push_back(static_cast<std::uint16_t>((t.stack_low - b.stacks) / kStackBytes));
 }
 
 void give_back(Block* b) { current().schedule.pool.emplace_back(b); }

@@ -386,10 +386,11 @@ void check_visits(Block& b) {
         if (own && (m.warp < kFirstPeerUnit || known)) return false;
         return !reaches_all(knows, m);
       };
-      const Mark* found = visits(c.write) ? &c.write : visits(c.other) ? &c.other : nullptr;
+      const Mark* found = visits(c.write) ? &c.write : nullptr;
       for (const Mark& m : current().race.mark_sets[c.more].marks) {
         if (found == nullptr && visits(m)) found = &m;
       }
+      if (found == nullptr && visits(c.other)) found = &c.other;
       if (found == nullptr) continue;
       report_visit(b, piece, at, *found);
       return;

@@ -1,4 +1,4 @@
-// Fibers: a thread of a kernel is one, and the scheduler switches between them.
+// Fibers: a thread of a kernel is one; one that waits switches to the next of its block, or to the scheduler.
 //
 // Why fibers and not threads: a barrier of 1024 threads costs two microseconds instead of milliseconds, and a
 // seed replays. Boost.Context's jump_fcontext does the switch (some ten nanoseconds). Threads switch only
@@ -28,16 +28,26 @@ void push_ready(Block& b, const Thread& t) {
   b.ready[at] = t.id;
 }
 
+// Where the one stands that jumped here: a thread, or (null) the scheduler.
+void note_origin(const transfer_t& from) {
+  auto* const thread = static_cast<Thread*>(from.data);
+  (thread != nullptr ? thread->context : current().schedule.scheduler) = from.fctx;
+}
+
+void switch_to_scheduler(Thread& me) {
+  note_origin(jump_fcontext(static_cast<fcontext_t>(current().schedule.scheduler), &me));
+}
+
 [[noreturn]] void fiber_main(transfer_t from) {
-  auto* me = static_cast<Thread*>(from.data);
-  current().schedule.scheduler = from.fctx;
+  note_origin(from);
+  Thread* const me = current().schedule.thread;
   try {
     current().schedule.body(current().schedule.closure);
   } catch (const std::bad_alloc&) {  // the executor's own, on this thread's behalf
     run_short("what is kept of memory accesses");
   }
   me->state = ThreadState::done;
-  for (;;) switch_out();
+  for (;;) switch_to_scheduler(*me);
 }
 
 }  // namespace
@@ -45,14 +55,13 @@ void push_ready(Block& b, const Thread& t) {
 LastingExecutor the_executor;
 
 void switch_out() {
-  const transfer_t t = jump_fcontext(static_cast<fcontext_t>(current().schedule.scheduler), nullptr);
-  current().schedule.scheduler = t.fctx;
+  Thread& me = *current().schedule.thread;
+  Thread* const next = next_in_slice(*me.block);
+  if (next == nullptr) return switch_to_scheduler(me);
+  if (next != &me) note_origin(jump_fcontext(static_cast<fcontext_t>(next->context), &me));
 }
 
-void switch_to(Thread& t) {
-  const transfer_t back = jump_fcontext(static_cast<fcontext_t>(t.context), &t);
-  t.context = back.fctx;
-}
+void switch_to(Thread& t) { note_origin(jump_fcontext(static_cast<fcontext_t>(t.context), nullptr)); }
 
 void make_fiber(Thread& t, unsigned char* top, std::size_t bytes) {
   t.context = make_fcontext(top, bytes, &fiber_main);

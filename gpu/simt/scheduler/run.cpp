@@ -20,6 +20,7 @@ constexpr std::size_t kManyBlocks = 40, kManyThreads = 16384;
 void on_thread_done(Thread& t) {
   Block& b = *t.block;
   ++b.done;
+  end_fiber(t);
   b.warp_done[t.warp] |= 1u << t.lane;
   progress();
   check_products_at_exit(t);
@@ -35,28 +36,33 @@ void on_thread_done(Thread& t) {
   }
 }
 
+// The block's next ready thread, made the running one; null: there is none, or they only poll.
+Thread* take_ready(Block& b) {
+  const std::int64_t patience = 64 + 2 * static_cast<std::int64_t>(b.size);
+  if (b.ready_count == 0 || current().schedule.slice_idle > patience) return nullptr;
+  Thread& t = pop_ready(b);
+  current().schedule.thread = &t;
+  running_thread = t.index;
+  ++current().run.counters.switches;
+  if (t.stack_low == nullptr) begin_fiber(t);
+  return &t;
+}
+
 // Runs threads of one block until none is ready, its threads only poll, or the schedule draws another block. False: stop the launch.
 bool run_slice(Block& b) {
   current().schedule.slice_idle = 0;
   current().schedule.turn_over = false;
-  const std::int64_t patience = 64 + 2 * static_cast<std::int64_t>(b.size);
-  while (b.ready_count > 0 && current().schedule.slice_idle <= patience) {
-    Thread& t = pop_ready(b);
-    current().schedule.thread = &t;
-    running_thread = t.index;
-    running_block = b.index;
-    ++current().run.counters.switches;
-    switch_to(t);
+  running_block = b.index;
+  for (Thread* t = take_ready(b); t != nullptr;) {
+    switch_to(*t);
+    t = current().schedule.thread;  // the one that came back
+    if (t->state != ThreadState::done) break;
     resolve_pending();
-    if (t.state == ThreadState::done) on_thread_done(t);
-    current().schedule.thread = nullptr;
-    if (current().run.is_stopped) return false;
-    if (current().schedule.resident.size() > 1 && current().run.order == Order::random && one_in(128)) {
-      current().schedule.turn_over = true;
-      return true;
-    }
+    on_thread_done(*t);
+    t = next_in_slice(b);
   }
-  return true;
+  current().schedule.thread = nullptr;
+  return !current().run.is_stopped;
 }
 
 // Threads that wait at one place for the same.
@@ -217,6 +223,16 @@ std::size_t blocks_at_once(const Launch& launch) {
 }
 
 }  // namespace
+
+Thread* next_in_slice(Block& b) {
+  resolve_pending();
+  if (current().run.is_stopped) return nullptr;
+  if (current().schedule.resident.size() > 1 && current().run.order == Order::random && one_in(128)) {
+    current().schedule.turn_over = true;
+    return nullptr;
+  }
+  return take_ready(b);
+}
 
 void run_blocks(const Launch& launch, bool cooperative) {
   const std::uint32_t total = clusters_of(launch);

@@ -71,7 +71,7 @@ struct Thread {
   std::uint16_t id = 0;  // linear in the block
   std::uint8_t lane = 0, warp = 0;
   ThreadState state = ThreadState::ready;
-  unsigned char* stack_low = nullptr;
+  unsigned char* stack_low = nullptr;  // null: it has not run yet
 
   // What it waits for.
   Here here{"", 0};
@@ -197,6 +197,7 @@ struct Block {
 
   unsigned char* stacks = nullptr;
   std::size_t stack_count = 0;
+  std::vector<std::uint16_t> free_stacks;  // of them, by number; the next to be taken is the last
 };
 
 struct Launch {
@@ -226,7 +227,8 @@ struct LaunchOrder {
 };
 
 // fibers.cpp
-void switch_out();  // to the scheduler, until somebody wakes the running thread
+void switch_out();  // to the next thread of the slice, until somebody wakes this one
+/// From the scheduler; a thread of the block comes back to it when the slice is over or that thread has exited.
 void switch_to(Thread& thread);
 void make_fiber(Thread& thread, unsigned char* top, std::size_t bytes);
 void wake(Thread& thread);
@@ -245,6 +247,8 @@ std::unique_ptr<Block> admit(const Launch& launch, std::uint32_t linear);
 /// without it; else the run is given up.
 bool admit_or_run_short(const Launch& launch, std::uint32_t linear, bool needed);
 void give_back(Block* block);
+void begin_fiber(Thread& thread);  // on a stack of its block's that no other thread is on
+void end_fiber(Thread& thread);    // it has exited
 
 // meetings.cpp, warps.cpp: where threads wait for each other
 bool same_place(Here a, Here b);
@@ -262,6 +266,8 @@ unsigned char* place_piece(Block& block, const char* name, const void* slot, std
 void check_gaps(Block& block);
 
 // run.cpp
+/// The thread of the block that runs next in its slice, made the running one; null: the slice is over.
+Thread* next_in_slice(Block& block);
 void run_blocks(const Launch& launch, bool cooperative);
 
 // launch.cpp
