@@ -6,7 +6,6 @@ toolkit that the CPU executor does not have."""
 import hashlib
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys

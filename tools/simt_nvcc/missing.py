@@ -1,4 +1,4 @@
-"""What a program asks of CUDA that the executor does not have: told by its name, with an exit code of its own."""
+"""What a program asks of CUDA that the executor does not have: told by its name, with its own exit code."""
 
 import glob
 import os
