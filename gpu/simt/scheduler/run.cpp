@@ -120,7 +120,8 @@ void give_up_on_host(const std::vector<WaitingGroup>& groups) {
   for (const WaitingGroup& g : groups) {
     const Array* a = polls(*g.first) ? array_of(g.first->polls.at) : nullptr;
     if (a == nullptr || !a->of_host) continue;
-    const std::string text = "a kernel that waits for what the host writes after its launch" + show_waiting(g);
+    const std::string text =
+        "a kernel that waits for what the host writes after its launch" + show_waiting(g);
     end_unsupported(text.c_str(), current().schedule.launches.back().here);
   }
 }

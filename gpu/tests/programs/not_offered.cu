@@ -7,8 +7,7 @@
 __global__ void inner(int* out) { *out = 1; }
 __global__ void outer(int* out) { inner<<<1, 1>>>(out); }
 __global__ void wait_for_host(volatile int* flag) {
-  while (*flag == 0) {
-  }
+  while (*flag == 0) {}
 }
 
 int main(int argc, char** argv) {
