@@ -13,7 +13,7 @@ UNDECLARED = re.compile(
     r"error: [‘'](?:\w+::)*(\w+)[’'] "
     r"(?:was not declared|does not name a|has not been declared|is not a member of)"
 )
-# The language's and the runtime's own headers, in a toolkit's folder. A library's have their own names.
+# Headers of the toolkit that the executor stands in for.
 HEADERS = (
     "cuda.h",
     "cuda*runtime*.h",
@@ -24,7 +24,7 @@ HEADERS = (
     "cuda_*primitives.h",
     "cooperative_groups.h",
     "cooperative_groups/*.h",
-    "cuda_*interop.h",
+    "cublas*.h",
     "crt/*.h",
 )
 
