@@ -136,7 +136,7 @@ bool read_entries(const SparseProduct& p, const void* stream, Entries& out) {
   return true;
 }
 
-/// Runs of equal steps in what is used: rows `used` of all columns of a matrix.
+/// What a product reads of op(B): the rows that are `used`, in all columns.
 void add_used(std::vector<HostRange>& ranges, const DenseMatrix& m, bool transposed,
               const std::vector<bool>& used, std::int64_t cols) {
   const std::size_t size = bytes_of(m.type);
