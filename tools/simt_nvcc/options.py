@@ -200,7 +200,9 @@ def take(order, name, value, language):
         order.link.append("-L" + value)
     elif name == "l":
         order.link += [
-            "-l" + one for one in value.split(",") if one not in OF_THE_TOOLKIT and not one.startswith("npp")
+            "-l" + one
+            for one in value.split(",")
+            if one not in OF_THE_TOOLKIT and not one.startswith("npp")
         ]
     elif name == "Xcompiler":
         order.host += host_words(value)
