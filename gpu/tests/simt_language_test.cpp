@@ -247,6 +247,74 @@ TEST_CASE("operations on the bytes and half words of a word saturate, compare an
   }
 }
 
+TEST_CASE("functions beyond the C library's have their known values") {
+  const std::vector<double> x{1, 0.75};
+  const std::vector<double> want{3,
+                                 10,
+                                 10,
+                                 1.25,
+                                 1.0 / 3,
+                                 0.1,
+                                 0.2,
+                                 0.5,
+                                 0.42758357615580700,
+                                 0.018795888861416751,
+                                 5.0089800807622835,
+                                 1.2660658777520084,
+                                 -0.56515910399248503,
+                                 HUGE_VAL,
+                                 2};
+  std::vector<double> out(want.size());
+  Run run(1);
+  special_functions(run.input(x), run.output(out));
+  const auto findings = Run::findings();
+  CHECK_MESSAGE(findings.empty(), all_of(findings));
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    CAPTURE(i);
+    if (std::isinf(want[i])) {
+      CHECK(out[i] == want[i]);
+    } else {
+      CHECK(out[i] == doctest::Approx(want[i]).epsilon(i == 5 ? 1e-7 : 1e-14));  // one is a float
+    }
+  }
+}
+
+TEST_CASE("functions of dynamic programming, on words and on half words") {
+  const std::vector<int> x{std::numeric_limits<int>::max(), 1,         -7, static_cast<int>(0x7fff0002u),
+                           static_cast<int>(0x0001fffcu),   0x00050003};
+  const std::vector<int> want{std::numeric_limits<int>::max(),
+                              -7,
+                              0,
+                              -7,  // the sum wraps around
+                              0,
+                              std::numeric_limits<int>::max(),
+                              0x00050003,
+                              0x00050003,
+                              0x7fff0002,
+                              static_cast<int>(0x0001fffcu),
+                              10,  // not the first
+                              static_cast<int>(0x0001fffcu),
+                              0};
+  std::vector<int> out(want.size());
+  Run run(1);
+  dpx_functions(run.input(x), run.output(out));
+  CHECK(Run::findings().empty());
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    CAPTURE(i);
+    CHECK(out[i] == want[i]);
+  }
+}
+
+TEST_CASE("bits are found, lanes compared, and a block meets at a barrier by its number") {
+  const std::vector<unsigned> want{63, 1, 0, 5, 4, ~0u, 5, 1, 2, 5};
+  std::vector<unsigned> out(want.size());
+  Run run(1);
+  searched_bits(run.output(out));
+  const auto findings = Run::findings();
+  CHECK_MESSAGE(findings.empty(), all_of(findings));
+  CHECK(out == want);
+}
+
 TEST_CASE("the same seed gives the same schedule") {
   std::int64_t switches[2];
   for (std::int64_t& s : switches) {

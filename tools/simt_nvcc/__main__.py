@@ -1,19 +1,19 @@
 """A stand-in for nvcc: compiles a CUDA program for the CPU executor, with nvcc's options (tools/simt-nvcc).
 
-Exit 0; 1: the program does not compile; 2: an option or file that cannot be; 3: it calls a library
-of the toolkit that the CPU executor does not have."""
+Exit 0; 1: the program does not compile; 2: an option or file that cannot be; 3: it names something of the
+toolkit that the CPU executor does not have."""
 
 import hashlib
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
-from . import verbose
+from . import missing, verbose
 from .keeping import keep
+from .missing import NotOffered
 from .options import Refused, read
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -27,25 +27,7 @@ AS_NVCC = [
 ]
 
 
-def of_the_toolkit():
-    """Options for the toolkit's own headers, where one is installed: behind all others."""
-    top = os.environ.get("CUDA_HOME", "/usr/local/cuda")
-    folders = [os.path.join(top, "include"), os.path.join(top, "include", "cccl")]
-    return [word for folder in folders if os.path.isdir(folder) for word in ("-idirafter", folder)]
-
-
-# As the linker names what is missing: functions of cuRAND, cuFFT, NPP, NVRTC, the driver and others.
-OF_A_LIBRARY = re.compile(
-    r"undefined reference to `"
-    r"((?:cu(?:rand|fft|sparse|solver|blas|dnn|[A-Z])|npp|nvrtc|nvml|nvjpeg|nvJitLink)\w*)"
-)
-
-
 class Failed(Exception):
-    pass
-
-
-class NotOffered(Exception):
     pass
 
 
@@ -55,11 +37,11 @@ def say(command):
         raise Failed()
 
 
-def say_linker(command):
+def say_and_name(command, missing_in):
+    """As say(), but what CUDA has and the executor has not is told by its name (missing.py)."""
     result = subprocess.run(command, check=False, stderr=subprocess.PIPE, text=True, errors="replace")
-    missing = sorted(set(OF_A_LIBRARY.findall(result.stderr)))
-    if result.returncode != 0 and missing:
-        raise NotOffered(", ".join(missing))
+    if result.returncode != 0:
+        missing_in(result.stderr)
     sys.stderr.write(result.stderr)
     if result.returncode != 0:
         raise Failed()
@@ -81,7 +63,7 @@ class Compiler:
             ROOT,
             "-isystem",
             os.path.join(ROOT, "gpu/simt/language/include"),
-            *of_the_toolkit(),
+            *[word for folder in missing.toolkit() for word in ("-idirafter", folder)],
         ]
         self.chip = []  # of a .cu file
         if order.chip:
@@ -152,7 +134,7 @@ class Compiler:
         key = hashlib.sha1("\n".join(place).encode() + text).hexdigest()
         kept = os.path.join(BUILD, "kept", key + ".o")
         if not os.path.exists(kept):
-            say(
+            say_and_name(
                 [
                     *self.known["launcher"],
                     self.known["compiler"],
@@ -161,7 +143,8 @@ class Compiler:
                     stem + ".cpp",
                     "-o",
                     stem + ".o",
-                ]
+                ],
+                missing.in_compiler,
             )
             with open(stem + ".o", "rb") as file:
                 keep(kept, file.read())
@@ -170,7 +153,7 @@ class Compiler:
     def host(self, source, kind, out, dependencies):
         """Compiles a host file, which finds CUDA's headers as behind nvcc."""
         standard = [] if kind == "c" else [self.standard]
-        say(
+        say_and_name(
             [
                 self.known["compiler"],
                 *standard,
@@ -186,7 +169,8 @@ class Compiler:
                 source,
                 "-o",
                 out,
-            ]
+            ],
+            missing.in_compiler,
         )
 
     def object(self, source, kind, out):
@@ -212,7 +196,7 @@ class Compiler:
     def link(self, output):
         shared = ["-shared"] if self.order.shared else []
         host = [word for word in self.order.host if not word.startswith("-W") or word.startswith("-Wl,")]
-        say_linker(
+        say_and_name(
             [
                 self.known["compiler"],
                 *shared,
@@ -222,7 +206,8 @@ class Compiler:
                 *self.known["libraries"],
                 "-o",
                 output,
-            ]
+            ],
+            missing.in_linker,
         )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 sys.dont_write_bytecode = True
-from simt_nvcc import options  # noqa: E402
+from simt_nvcc import missing, options  # noqa: E402
 
 PATIENCE = 600  # seconds after which a test gives up; nothing is measured
 
@@ -195,6 +195,14 @@ class Projects(unittest.TestCase):
         )
         got = self.nvcc("r.cu", "-lcurand", "-o", "r", status=3)
         self.assertIn("not supported by the CPU executor: curandGetScrambleConstants32\n", got.stderr)
+        (self.folder / "u.cu").write_text(
+            "int main() { cudaIpcMemHandle_t h; return cudaIpcGetMemHandle(&h, nullptr); }\n"
+        )
+        got = self.nvcc("-c", "u.cu", status=3 if missing.toolkit() else 1)
+        if missing.toolkit():
+            self.assertIn("CPU executor: cudaIpcGetMemHandle, cudaIpcMemHandle_t\n", got.stderr)
+        (self.folder / "u.cu").write_text("int main() { return cudaMaloc(0); }\n")
+        self.assertIn("cudaMaloc", self.nvcc("-c", "u.cu", status=1).stderr)
         (self.folder / "m.cu").write_text(DRIVER)
         self.nvcc("m.cu", "-lcuda", "-o", "m")
         self.assertEqual(self.ran("m"), 3)

@@ -137,9 +137,6 @@ inline double from_bits(unsigned long long b) {
   return x;
 }
 
-/// The y with erf(y) = p, where q is 1 - p: each counts where the other has lost its digits.
-double inverse_erf(double p, double q);
-
 /// What an atomic addition of `v` leaves at `at`, where `old` was. PTX ISA, "atom" and "red": of .f32 in global memory subnormal
 /// operands and results become zeros of their sign; in shared memory, and of other types, they do not.
 template <class T>

@@ -40,6 +40,8 @@ constexpr int warpSize = 32;
 
 #include "gpu/simt/language/clusters.hpp"
 #include "gpu/simt/language/instructions.hpp"
+#include "gpu/simt/language/math.hpp"
+#include "gpu/simt/language/packed.hpp"
 #include "gpu/simt/language/ptx.hpp"
 #include "gpu/simt/language/rounding.hpp"
 #include "gpu/simt/language/textures.hpp"
@@ -66,6 +68,7 @@ constexpr int warpSize = 32;
 #endif
 
 #define __trap() ::plumb::simt::trap("__trap()", ::plumb::simt::Here::at())
+#define __prof_trigger(counter) static_cast<void>(counter)
 #define __brkpt() ::plumb::simt::trap("__brkpt()", ::plumb::simt::Here::at())
 
 namespace plumb::simt {
@@ -88,10 +91,19 @@ inline int __syncthreads_and(int p, PLUMB_SIMT_HERE) {
 inline int __syncthreads_or(int p, PLUMB_SIMT_HERE) {
   return ::plumb::simt::block_barrier(::plumb::simt::Vote::any, p != 0, here);
 }
+/// A barrier of the block by its number: of all its threads, or of `threads` of them.
+inline void __barrier_sync_count(unsigned id, unsigned threads, PLUMB_SIMT_HERE) {
+  ::plumb::simt::named_barrier(static_cast<int>(id), static_cast<int>(threads), true, here);
+}
+inline void __barrier_sync(unsigned id, PLUMB_SIMT_HERE) {
+  if (id == 0) return __syncthreads(here);
+  ::plumb::simt::named_barrier(static_cast<int>(id), ::plumb::simt::ptx::block_size(), true, here);
+}
 
 // ---- fences ----
 inline void __threadfence_block() { ::plumb::simt::fence(::plumb::simt::Scope::block); }
 inline void __threadfence() { ::plumb::simt::fence(::plumb::simt::Scope::device); }
+inline void __threadfence_cluster() { ::plumb::simt::fence(::plumb::simt::Scope::device); }
 inline void __threadfence_system() { ::plumb::simt::fence(::plumb::simt::Scope::device); }
 inline void __nanosleep(unsigned) { ::plumb::simt::pause(); }
 inline long long clock64() { return ::plumb::simt::clock_ticks(); }
@@ -256,6 +268,11 @@ inline int __any_sync(unsigned mask, int p, PLUMB_SIMT_HERE) {
 inline int __all_sync(unsigned mask, int p, PLUMB_SIMT_HERE) {
   return ::plumb::simt::ballot(mask, p == 0, "__all_sync", here) == 0;
 }
+/// Whether the predicate is the same in all lanes.
+inline int __uni_sync(unsigned mask, int p, PLUMB_SIMT_HERE) {
+  const unsigned votes = ::plumb::simt::ballot(mask, p, "__uni_sync", here);
+  return votes == 0 || votes == ::plumb::simt::present(mask);
+}
 inline unsigned __activemask(PLUMB_SIMT_HERE) { return ::plumb::simt::active_mask(here); }
 template <class T>
 T __reduce_add_sync(unsigned mask, T v, PLUMB_SIMT_HERE) {
@@ -383,6 +400,7 @@ inline void* __cvta_shared_to_generic(std::size_t offset) {
 }
 inline void* __cvta_global_to_generic(std::size_t address) { return reinterpret_cast<void*>(address); }
 inline bool __isShared(const void* p) { return ::plumb::simt::is_shared(p); }
+inline bool __isCtaShared(const void* p) { return ::plumb::simt::is_shared(p); }
 inline bool __isGlobal(const void* p) { return !::plumb::simt::is_shared(p); }
 
 // ---- pipeline primitives (<cuda_pipeline.h>) ----
@@ -439,38 +457,6 @@ inline void __sincosf(float x, float* s, float* c) {
   *s = sinf(x);
   *c = cosf(x);
 }
-inline float fdividef(float a, float b) { return a / b; }
-inline double sinpi(double x) {
-  const double r = x - 2.0 * nearbyint(0.5 * x);  // exact, as a multiple of pi should be
-  return sin(3.14159265358979323846 * (fabs(r) > 0.5 ? copysign(1.0, r) - r : r));
-}
-inline double cospi(double x) {
-  const double r = fabs(x - 2.0 * nearbyint(0.5 * x));
-  return r == 0.5 ? 0.0 : cos(3.14159265358979323846 * r);
-}
-inline float sinpif(float x) { return static_cast<float>(sinpi(x)); }
-inline float cospif(float x) { return static_cast<float>(cospi(x)); }
-inline void sincospif(float x, float* s, float* c) {
-  *s = sinpif(x);
-  *c = cospif(x);
-}
-inline void sincospi(double x, double* s, double* c) {
-  *s = sinpi(x);
-  *c = cospi(x);
-}
-inline double erfinv(double x) { return ::plumb::simt::inverse_erf(x, 1.0 - x); }
-inline double erfcinv(double x) { return ::plumb::simt::inverse_erf(1.0 - x, x); }
-inline double normcdfinv(double x) { return -1.41421356237309504880 * erfcinv(2.0 * x); }
-inline float erfinvf(float x) { return static_cast<float>(erfinv(static_cast<double>(x))); }
-inline float erfcinvf(float x) { return static_cast<float>(erfcinv(static_cast<double>(x))); }
-inline float normcdfinvf(float x) { return static_cast<float>(normcdfinv(static_cast<double>(x))); }
-inline float rcbrtf(float x) { return 1.0f / cbrtf(x); }
-inline float rhypotf(float x, float y) { return 1.0f / hypotf(x, y); }
-inline float norm3df(float x, float y, float z) { return hypotf(hypotf(x, y), z); }
-inline float normcdff(float x) { return 0.5f * erfcf(-x * 0.70710678f); }
-inline double normcdf(double x) { return 0.5 * erfc(-x * 0.70710678118654752440); }
-inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
-inline double rsqrt(double x) { return 1.0 / sqrt(x); }
 inline int __mul24(int a, int b) {  // of the low 24 bits
   const int x = static_cast<int>(static_cast<unsigned>(a) << 8) >> 8;
   const int y = static_cast<int>(static_cast<unsigned>(b) << 8) >> 8;
@@ -501,121 +487,6 @@ inline unsigned __sad(int a, int b, unsigned c) {
 }
 inline unsigned __usad(unsigned a, unsigned b, unsigned c) { return c + (a < b ? b - a : a - b); }
 
-// Four bytes, or two half words, of a word at a time.
-namespace plumb::simt {
-template <class Part, class F>
-unsigned by_parts(unsigned a, unsigned b, F f) {
-  constexpr int bits = 8 * sizeof(Part);
-  unsigned out = 0;
-  for (int i = 0; i < 32; i += bits) {
-    const auto part =
-        static_cast<std::make_unsigned_t<Part>>(f(static_cast<Part>(a >> i), static_cast<Part>(b >> i)));
-    out |= static_cast<unsigned>(part) << i;
-  }
-  return out;
-}
-/// c plus the products of four bytes of a with bytes, or half words from `first` on, of b.
-template <class A, class B, class C>
-C dot_of_bytes(unsigned a, unsigned b, C c, int parts, int first) {
-  auto sum = static_cast<unsigned>(c);
-  for (int i = 0; i < parts; ++i) {
-    const int x = static_cast<A>(a >> 8 * (first + i));
-    const int y = static_cast<B>(b >> 8 * static_cast<int>(sizeof(B)) * i);
-    sum += static_cast<unsigned>(x) * static_cast<unsigned>(y);
-  }
-  return static_cast<C>(sum);
-}
-}  // namespace plumb::simt
-#define PLUMB_SIMT_BY_PARTS_OF(name, type, expression)            \
-  inline unsigned __v##name(unsigned a, unsigned b) {             \
-    return ::plumb::simt::by_parts<type>(a, b, [](int x, int y) { \
-      constexpr int low = std::numeric_limits<type>::min();       \
-      constexpr int high = std::numeric_limits<type>::max();      \
-      (void)low, (void)high;                                      \
-      return static_cast<int>(expression);                        \
-    });                                                           \
-  }
-#define PLUMB_SIMT_BY_PARTS(name, signed_or_not, expression)      \
-  PLUMB_SIMT_BY_PARTS_OF(name##4, signed_or_not char, expression) \
-  PLUMB_SIMT_BY_PARTS_OF(name##2, signed_or_not short, expression)
-// A comparison: all ones where it holds, or 1.
-#define PLUMB_SIMT_COMPARES(name, signed_or_not, holds)           \
-  PLUMB_SIMT_BY_PARTS(cmp##name, signed_or_not, (holds) ? -1 : 0) \
-  PLUMB_SIMT_BY_PARTS(set##name, signed_or_not, (holds) ? 1 : 0)
-PLUMB_SIMT_BY_PARTS(add, unsigned, x + y)
-PLUMB_SIMT_BY_PARTS(sub, unsigned, x - y)
-PLUMB_SIMT_BY_PARTS(maxs, signed, x < y ? y : x)
-PLUMB_SIMT_BY_PARTS(maxu, unsigned, x < y ? y : x)
-PLUMB_SIMT_BY_PARTS(mins, signed, y < x ? y : x)
-PLUMB_SIMT_BY_PARTS(minu, unsigned, y < x ? y : x)
-PLUMB_SIMT_BY_PARTS(avgs, signed, (x + y + (x + y >= 0)) >> 1)
-PLUMB_SIMT_BY_PARTS(avgu, unsigned, (x + y + 1) >> 1)
-PLUMB_SIMT_BY_PARTS(absdiffs, signed, x < y ? y - x : x - y)
-PLUMB_SIMT_BY_PARTS(absdiffu, unsigned, x < y ? y - x : x - y)
-PLUMB_SIMT_BY_PARTS(haddu, unsigned, (x + y) >> 1)
-PLUMB_SIMT_BY_PARTS(addss, signed, std::clamp(x + y, low, high))
-PLUMB_SIMT_BY_PARTS(addus, unsigned, std::clamp(x + y, low, high))
-PLUMB_SIMT_BY_PARTS(subss, signed, std::clamp(x - y, low, high))
-PLUMB_SIMT_BY_PARTS(subus, unsigned, std::clamp(x - y, low, high))
-PLUMB_SIMT_COMPARES(eq, unsigned, x == y)
-PLUMB_SIMT_COMPARES(ne, unsigned, x != y)
-PLUMB_SIMT_COMPARES(gts, signed, x > y)
-PLUMB_SIMT_COMPARES(gtu, unsigned, x > y)
-PLUMB_SIMT_COMPARES(ges, signed, x >= y)
-PLUMB_SIMT_COMPARES(geu, unsigned, x >= y)
-PLUMB_SIMT_COMPARES(lts, signed, x < y)
-PLUMB_SIMT_COMPARES(ltu, unsigned, x < y)
-PLUMB_SIMT_COMPARES(les, signed, x <= y)
-PLUMB_SIMT_COMPARES(leu, unsigned, x <= y)
-// Of one word, and sums of the parts' differences.
-#define PLUMB_SIMT_OF_ONE(parts)                                                 \
-  inline unsigned __vneg##parts(unsigned a) { return __vsub##parts(0, a); }      \
-  inline unsigned __vnegss##parts(unsigned a) { return __vsubss##parts(0, a); }  \
-  inline unsigned __vabs##parts(unsigned a) { return __vabsdiffs##parts(a, 0); } \
-  inline unsigned __vabsss##parts(unsigned a) { return __vmaxs##parts(a, __vsubss##parts(0, a)); }
-PLUMB_SIMT_OF_ONE(2)
-PLUMB_SIMT_OF_ONE(4)
-#undef PLUMB_SIMT_OF_ONE
-inline unsigned __vsads2(unsigned a, unsigned b) {
-  const unsigned d = __vabsdiffs2(a, b);
-  return (d & 0xffffu) + (d >> 16);
-}
-inline unsigned __vsadu2(unsigned a, unsigned b) {
-  const unsigned d = __vabsdiffu2(a, b);
-  return (d & 0xffffu) + (d >> 16);
-}
-inline unsigned __vsads4(unsigned a, unsigned b) {
-  return ::plumb::simt::dot_of_bytes<unsigned char, unsigned char>(__vabsdiffs4(a, b), 0x01010101u, 0u, 4, 0);
-}
-inline unsigned __vsadu4(unsigned a, unsigned b) {
-  return ::plumb::simt::dot_of_bytes<unsigned char, unsigned char>(__vabsdiffu4(a, b), 0x01010101u, 0u, 4, 0);
-}
-#undef PLUMB_SIMT_COMPARES
-#undef PLUMB_SIMT_BY_PARTS_OF
-#undef PLUMB_SIMT_BY_PARTS
-inline int __dp4a(int a, int b, int c) {
-  return ::plumb::simt::dot_of_bytes<signed char, signed char>(static_cast<unsigned>(a),
-                                                               static_cast<unsigned>(b), c, 4, 0);
-}
-inline unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
-  return ::plumb::simt::dot_of_bytes<unsigned char, unsigned char>(a, b, c, 4, 0);
-}
-// Half words of the first with the low or the high bytes of the second.
-inline int __dp2a_lo(int a, int b, int c) {
-  return ::plumb::simt::dot_of_bytes<signed char, short>(static_cast<unsigned>(b), static_cast<unsigned>(a),
-                                                         c, 2, 0);
-}
-inline int __dp2a_hi(int a, int b, int c) {
-  return ::plumb::simt::dot_of_bytes<signed char, short>(static_cast<unsigned>(b), static_cast<unsigned>(a),
-                                                         c, 2, 2);
-}
-inline unsigned __dp2a_lo(unsigned a, unsigned b, unsigned c) {
-  return ::plumb::simt::dot_of_bytes<unsigned char, unsigned short>(b, a, c, 2, 0);
-}
-inline unsigned __dp2a_hi(unsigned a, unsigned b, unsigned c) {
-  return ::plumb::simt::dot_of_bytes<unsigned char, unsigned short>(b, a, c, 2, 2);
-}
-
 // ---- bit intrinsics ----
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
@@ -641,6 +512,24 @@ inline unsigned __funnelshift_r(unsigned lo, unsigned hi, unsigned shift) {
   const unsigned long long both = static_cast<unsigned long long>(hi) << 32 | lo;
   return static_cast<unsigned>(both >> (shift & 31u));
 }
+/// The shift confined to 32.
+inline unsigned __funnelshift_lc(unsigned lo, unsigned hi, unsigned shift) {
+  return shift >= 32 ? lo : __funnelshift_l(lo, hi, shift);
+}
+inline unsigned __funnelshift_rc(unsigned lo, unsigned hi, unsigned shift) {
+  return shift >= 32 ? hi : __funnelshift_r(lo, hi, shift);
+}
+/// Where the bit of `mask` stands that is the offset-th set one from `base` upwards, or downwards where the offset is negative; ~0 where
+/// there is none. Offset 0 asks for the bit at `base` itself.
+inline unsigned __fns(unsigned mask, unsigned base, int offset) {
+  int left = offset == 0 ? 1 : abs(offset);
+  const int step = offset < 0 ? -1 : 1;
+  for (int at = static_cast<int>(base); at >= 0 && at < 32 && (offset != 0 || at == static_cast<int>(base));
+       at += step) {
+    if ((mask >> at & 1u) != 0 && --left == 0) return static_cast<unsigned>(at);
+  }
+  return ~0u;
+}
 inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   const unsigned long long both = static_cast<unsigned long long>(y) << 32 | x;
   unsigned out = 0;
@@ -652,9 +541,6 @@ inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   }
   return out;
 }
-
-inline unsigned umin(unsigned a, unsigned b) { return a < b ? a : b; }
-inline unsigned umax(unsigned a, unsigned b) { return a < b ? b : a; }
 
 // ---- min and max as CUDA overloads them: any two arithmetic types, in their common type; functions, not templates, where the two are
 // alike, which a library's own templates leave alone ----

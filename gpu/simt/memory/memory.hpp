@@ -50,6 +50,7 @@ struct Array {
   bool initialised = true;
   bool writable = true;
   bool device_only = false;        // the host may not touch it by itself
+  bool of_host = false;            // the host may write it while a kernel runs
   bool constant = false;           // __constant__: the host writes it, kernels do not
   bool gap = false;                // kVariableGap bytes behind it belong to nothing
   std::unique_ptr<Shadow> shadow;  // made at the first access that needs it

@@ -123,12 +123,24 @@ std::string show_waiting(const WaitingGroup& g) {
   return t.waits_on != nullptr ? text + show_barrier(*t.block, t.waits_on) : text;
 }
 
+// Some poll what the host may write after its launch: a launch here has ended when the host goes on. Ends a program, with no finding.
+void give_up_on_host(const std::vector<WaitingGroup>& groups) {
+  for (const WaitingGroup& g : groups) {
+    const Array* a = polls(*g.first) ? array_of(g.first->polls.at) : nullptr;
+    if (a == nullptr || !a->of_host) continue;
+    const std::string text =
+        "a kernel that waits for what the host writes after its launch" + show_waiting(g);
+    end_unsupported(text.c_str(), current().schedule.launches.back().here);
+  }
+}
+
 // Says who waits where: one clause per place.
 void report_deadlock(Block& b, const char* what) {
   if (!current().schedule.short_of.empty())
     return run_short(current().schedule.short_of);  // the blocks that were not made may be what is waited for
   const std::vector<Block*> blocks = blocks_beside(b);
   const std::vector<WaitingGroup> groups = who_waits(blocks);
+  give_up_on_host(groups);
   std::string text = what;
   for (const WaitingGroup& g : groups) text += show_waiting(g);
   int exited = 0;

@@ -173,6 +173,9 @@ void invoke_one(int blocks, int* count);
 // numbers.cu
 void rounded_intrinsics(const float* x, const double* y, float* f, double* d);  // 3, 4, 16, 10
 void packed_intrinsics(const unsigned* x, int* out);                            // 4, 19
+void special_functions(const double* x, double* out);                           // 2, 15
+void dpx_functions(const int* x, int* out);                                     // 6, 13
+void searched_bits(unsigned* out);                                              // 10
 void parts_of_words(const unsigned* x, unsigned* out);                          // 2, 16
 
 // limits.cu

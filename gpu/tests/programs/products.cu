@@ -120,6 +120,40 @@ int halves(cublasHandle_t h) {
   return differences(dc.back(4), {0, 0.5f, 1, 1.5f}, "cublasGemmEx");
 }
 
+// Two products of half precision, by a list of matrices: in half as a whole, and with sums in fp32.
+int half_batches(cublasHandle_t h) {
+  __half* m;
+  const __half** lists;
+  __half* host_lists[6];
+  cudaMallocManaged(&m, 6 * 4 * sizeof(__half));
+  cudaMallocManaged(&lists, 6 * sizeof(__half*));
+  for (int i = 0; i < 24; ++i) m[i] = __float2half(static_cast<float>(i % 5 - 2));
+  for (int i = 0; i < 6; ++i) lists[i] = host_lists[i] = m + 4 * i;
+  int bad = 0;
+  for (const bool in_half : {true, false}) {
+    const __half one = __float2half(1.0f), none = __float2half(0.0f);
+    const float alpha = 1, beta = 0;
+    const auto s = in_half ? cublasHgemmBatched(h, CUBLAS_OP_N, CUBLAS_OP_T, 2, 2, 2, &one, lists, 2,
+                                                lists + 2, 2, &none, const_cast<__half**>(lists + 4), 2, 2)
+                           : cublasGemmBatchedEx(h, CUBLAS_OP_N, CUBLAS_OP_T, 2, 2, 2, &alpha,
+                                                 reinterpret_cast<const void**>(lists), CUDA_R_16F, 2,
+                                                 reinterpret_cast<const void**>(lists + 2), CUDA_R_16F, 2,
+                                                 &beta, (void**)(lists + 4), CUDA_R_16F, 2, 2,
+                                                 CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+    cudaDeviceSynchronize();
+    for (int i = 0; i < 8; ++i) {
+      const __half *a = host_lists[i / 4], *b = host_lists[2 + i / 4], *c = host_lists[4 + i / 4];
+      const int row = i % 2, col = i / 2 % 2;
+      const float sum =
+          __half2float(a[row]) * __half2float(b[col]) + __half2float(a[2 + row]) * __half2float(b[2 + col]);
+      bad += s != CUBLAS_STATUS_SUCCESS || __half2float(c[2 * col + row]) != sum;
+    }
+    for (int i = 16; i < 24; ++i) m[i] = __float2half(99.0f);
+  }
+  if (bad > 0) std::printf("batches of half precision: %d numbers differ\n", bad);
+  return bad;
+}
+
 int with_bias() {
   const Matrix a = numbers(1), b = numbers(2), c = numbers(3), bias = numbers(6);
   const Device da(a), db(b), dc(c), dbias(bias);
@@ -152,7 +186,7 @@ int with_bias() {
 int main(int argc, char**) {
   cublasHandle_t h;
   if (cublasCreate(&h) != CUBLAS_STATUS_SUCCESS) return 3;
-  int bad = products(h) + vectors(h) + halves(h) + with_bias();
+  int bad = products(h) + vectors(h) + halves(h) + half_batches(h) + with_bias();
   cudaStream_t other;
   cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
   const Device a(numbers(1)), b(numbers(2)), c(numbers(3));

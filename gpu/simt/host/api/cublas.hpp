@@ -5,6 +5,9 @@
 
 #include "gpu/simt/host/api/library_types.hpp"
 #include "gpu/simt/host/api/types.hpp"
+#if defined(__CUDACC__)
+#include "gpu/simt/language/half.hpp"
+#endif
 
 #define CUBLASWINAPI
 #define CUBLAS_VER_MAJOR 12
@@ -145,7 +148,7 @@ inline cublasStatus_t cublasGetVector(int n, int bytes, const void* x, int incx,
 #define cublasDestroy_v2 cublasDestroy
 
 // A function for each type T: cublasSgemm, cublasDgemm, ...
-#define PLUMB_CUBLAS(letter, T)                                                                            \
+#define PLUMB_CUBLAS_PRODUCTS(letter, T)                                                                   \
   inline cublasStatus_t cublas##letter##gemmStridedBatched(                                                \
       cublasHandle_t h, cublasOperation_t opa, cublasOperation_t opb, int m, int n, int k, const T* alpha, \
       const T* a, int lda, long long sa, const T* b, int ldb, long long sb, const T* beta, T* c, int ldc,  \
@@ -176,7 +179,8 @@ inline cublasStatus_t cublasGetVector(int n, int bytes, const void* x, int incx,
     p.d_list = reinterpret_cast<const void* const*>(c);                                                    \
     p.count = count;                                                                                       \
     return plumb::simt::blas_gemm(h, p, here);                                                             \
-  }                                                                                                        \
+  }
+#define PLUMB_CUBLAS(letter, T)                                                                            \
   /* y is one row: y^T = alpha x^T op(A)^T + beta y^T, with the stride of each vector */                   \
   inline cublasStatus_t cublas##letter##gemv(cublasHandle_t h, cublasOperation_t op, int m, int n,         \
                                              const T* alpha, const T* a, int lda, const T* x, int incx,    \
@@ -231,11 +235,17 @@ inline cublasStatus_t cublasGetVector(int n, int bytes, const void* x, int incx,
                                                       plumb::simt::Here here) {                              \
     return plumb::simt::blas_vectors(h, {what, type, n, nullptr, x, incx, nullptr, 1, out}, here);           \
   }
+PLUMB_CUBLAS_PRODUCTS(S, float)
+PLUMB_CUBLAS_PRODUCTS(D, double)
+#if defined(__CUDACC__)
+PLUMB_CUBLAS_PRODUCTS(H, __half)
+#endif
 PLUMB_CUBLAS(S, float)
 PLUMB_CUBLAS(D, double)
 PLUMB_CUBLAS_VECTORS(S, float, CUDA_R_32F)
 PLUMB_CUBLAS_VECTORS(D, double, CUDA_R_64F)
 #undef PLUMB_CUBLAS
+#undef PLUMB_CUBLAS_PRODUCTS
 #undef PLUMB_CUBLAS_VECTORS
 #define PLUMB_CUBLAS_INDEX(name, letter, T, which)                                                       \
   inline cublasStatus_t name(cublasHandle_t h, int n, const T* x, int incx, int* out, PLUMB_SIMT_HERE) { \
@@ -247,7 +257,24 @@ PLUMB_CUBLAS_INDEX(cublasIdamax, D, double, iamax)
 PLUMB_CUBLAS_INDEX(cublasIdamin, D, double, iamin)
 #undef PLUMB_CUBLAS_INDEX
 
-/// Scalars are of the type that the products are computed in.
+namespace plumb::simt {
+/// A product by named types; scalars are of the type that it is computed in.
+template <class Compute>
+BlasProduct product_as(const char* what, cublasOperation_t opa, cublasOperation_t opb, int m, int n, int k,
+                       const void* alpha, const void* beta, Compute compute) {
+  static_assert(std::is_enum<Compute>::value, "a compute type or, as before CUDA 11, a data type");
+  auto p = product_of<float>(what, opa, opb, m, n, k, nullptr, nullptr);
+  p.alpha = alpha, p.beta = beta;
+  const int code = static_cast<int>(compute);
+  const bool is_type = std::is_same<Compute, cudaDataType_t>::value;
+  if (is_type) p.scalar = static_cast<cudaDataType_t>(code);
+  if (code == CUBLAS_COMPUTE_16F || code == CUBLAS_COMPUTE_16F_PEDANTIC) p.scalar = CUDA_R_16F;
+  if (code == CUBLAS_COMPUTE_64F) p.scalar = CUDA_R_64F;
+  if (code == CUBLAS_COMPUTE_32I) p.scalar = CUDA_R_32I;
+  return p;
+}
+}  // namespace plumb::simt
+
 template <class Compute>
 cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t h, cublasOperation_t opa, cublasOperation_t opb,
                                           int m, int n, int k, const void* alpha, const void* a,
@@ -255,19 +282,25 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t h, cublasOperation_t op
                                           cudaDataType_t tb, int ldb, long long sb, const void* beta, void* c,
                                           cudaDataType_t tc, int ldc, long long sc, int count,
                                           Compute compute, cublasGemmAlgo_t, PLUMB_SIMT_HERE) {
-  static_assert(std::is_enum<Compute>::value, "a compute type or, as before CUDA 11, a data type");
-  auto p = plumb::simt::product_of<float>("cublasGemmEx", opa, opb, m, n, k, nullptr, nullptr);
-  p.alpha = alpha, p.beta = beta;
+  auto p = plumb::simt::product_as("cublasGemmEx", opa, opb, m, n, k, alpha, beta, compute);
   p.a = {a, ta, lda, sa};
   p.b = {b, tb, ldb, sb};
   p.c = p.d = {c, tc, ldc, sc};
   p.count = count;
-  const int code = static_cast<int>(compute);
-  const bool is_type = std::is_same<Compute, cudaDataType_t>::value;
-  if (is_type) p.scalar = static_cast<cudaDataType_t>(code);
-  if (code == CUBLAS_COMPUTE_16F || code == CUBLAS_COMPUTE_16F_PEDANTIC) p.scalar = CUDA_R_16F;
-  if (code == CUBLAS_COMPUTE_64F) p.scalar = CUDA_R_64F;
-  if (code == CUBLAS_COMPUTE_32I) p.scalar = CUDA_R_32I;
+  return plumb::simt::blas_gemm(h, p, here);
+}
+template <class Compute>
+cublasStatus_t cublasGemmBatchedEx(cublasHandle_t h, cublasOperation_t opa, cublasOperation_t opb, int m,
+                                   int n, int k, const void* alpha, const void* const a[], cudaDataType_t ta,
+                                   int lda, const void* const b[], cudaDataType_t tb, int ldb,
+                                   const void* beta, void* const c[], cudaDataType_t tc, int ldc, int count,
+                                   Compute compute, cublasGemmAlgo_t, PLUMB_SIMT_HERE) {
+  auto p = plumb::simt::product_as("cublasGemmBatchedEx", opa, opb, m, n, k, alpha, beta, compute);
+  p.a = {nullptr, ta, lda};
+  p.b = {nullptr, tb, ldb};
+  p.c = p.d = {nullptr, tc, ldc};
+  p.a_list = a, p.b_list = b, p.d_list = c;
+  p.count = count;
   return plumb::simt::blas_gemm(h, p, here);
 }
 template <class Compute>

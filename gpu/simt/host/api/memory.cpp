@@ -127,6 +127,7 @@ cudaError_t host_malloc(void** p, std::size_t bytes, Memory kind) {
   const bool of_device = kTypes[k] == cudaMemoryTypeDevice;
   // What the host may write by itself counts as initialised.
   add_array(fmt::format("{} #{}", kNames[k], ++given().allocations), *p, bytes, !of_device, true, of_device);
+  array_of(static_cast<const unsigned char*>(*p))->of_host = kind == Memory::pinned;
   if (!reserve_shadow(*p)) {
     std::fprintf(stderr,
                  "%s of %zu bytes: no memory for the shadow that tells races, 16 times as much; the call "
@@ -190,6 +191,7 @@ cudaError_t cudaHostRegister(void* p, std::size_t bytes, unsigned) {
   if (p == nullptr || bytes == 0) return answer(cudaErrorInvalidValue);
   if (allocation_of(p) != nullptr) return answer(cudaErrorHostMemoryAlreadyRegistered);
   add_array(fmt::format("cudaHostRegister #{}", ++given().allocations), p, bytes, true, true);
+  array_of(static_cast<const unsigned char*>(p))->of_host = true;
   given().memory[static_cast<unsigned char*>(p)] = {bytes, cudaMemoryTypeHost, true};
   return cudaSuccess;
 }

@@ -1,0 +1,74 @@
+"""What a program asks of CUDA that the executor does not have: told by its name, with its own exit code."""
+
+import glob
+import os
+import re
+
+# As the linker names what is missing: functions of cuRAND, cuFFT, NPP, NVRTC, the driver and others.
+OF_A_LIBRARY = re.compile(
+    r"undefined reference to `"
+    r"((?:cu(?:rand|fft|sparse|solver|blas|dnn|[A-Z])|npp|nvrtc|nvml|nvjpeg|nvJitLink)\w*)"
+)
+UNDECLARED = re.compile(
+    r"error: [‘'](?:\w+::)*(\w+)[’'] "
+    r"(?:was not declared|does not name a|has not been declared|is not a member of)"
+)
+# Headers of the toolkit that the executor stands in for.
+HEADERS = (
+    "cuda.h",
+    "cuda*runtime*.h",
+    "driver_*.h",
+    "*_types.h",
+    "*_functions.h",
+    "*_intrinsics.h",
+    "cuda_*primitives.h",
+    "cooperative_groups.h",
+    "cooperative_groups/*.h",
+    "cublas*.h",
+    "crt/*.h",
+)
+
+
+class NotOffered(Exception):
+    pass
+
+
+def toolkit():
+    """Folders of the toolkit's own headers, where one is installed."""
+    top = os.environ.get("CUDA_HOME", "/usr/local/cuda")
+    folders = (os.path.join(top, "include"), os.path.join(top, "include", "cccl"))
+    return [folder for folder in folders if os.path.isdir(folder)]
+
+
+def declared_by_cuda(names):
+    """Those of the names that stand in the toolkit's headers."""
+    left, found = set(names), set()
+    paths = [
+        path
+        for folder in toolkit()[:1]
+        for header in HEADERS
+        for path in glob.glob(os.path.join(folder, header))
+    ]
+    for path in paths:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            words = set(re.findall(r"\w+", file.read())) if left else set()
+        found |= left & words
+        left -= words
+    return sorted(found)
+
+
+def in_compiler(messages):
+    """Raises NotOffered where names that a compiler does not know are CUDA's."""
+    names = {
+        name for name in UNDECLARED.findall(messages) if re.match(r"cu[A-Z]|cuda|CU|__|[a-z]+[0-9]D", name)
+    }
+    names = declared_by_cuda(names) if names else []
+    if names:
+        raise NotOffered(", ".join(names))
+
+
+def in_linker(messages):
+    """Raises NotOffered where functions of the toolkit's libraries are missing."""
+    names = sorted(set(OF_A_LIBRARY.findall(messages)))
+    if names:
+        raise NotOffered(", ".join(names))
