@@ -215,6 +215,43 @@ TEST_CASE("a failed assertion and an impossible launch are findings, not crashes
   CHECK(findings[0].kind == FindingKind::bad_launch);
 }
 
+TEST_CASE("copies of any size are seen as what they read and write") {
+  if (!plumb::simt_test::checked()) return;
+  const std::vector<float> in(32, 1.0f);
+  const std::pair<Copying, const char*> ways[] = {{Copying::read, "copied read"},
+                                                  {Copying::written, "copied write"},
+                                                  {Copying::moved, "moved"},
+                                                  {Copying::filled, "filled"},
+                                                  {Copying::of_some_size, "copied by size"},
+                                                  {Copying::assigned, "assigned"}};
+  for (const auto& [how, line] : ways) {
+    for (const int at : {29, 30}) {  // of 32 floats
+      CAPTURE(line);
+      CAPTURE(at);
+      std::vector<float> out(32);
+      Run run;
+      copies(how, run.input(in), run.output(out), at);
+      const auto findings = Run::findings();
+      if (at == 29) {
+        CHECK_MESSAGE(findings.empty(), all_of(findings));
+      } else {
+        CHECK_MESSAGE(reports(findings, FindingKind::out_of_bounds, line_of("traps", line)),
+                      all_of(findings));
+      }
+    }
+  }
+  for (const int apart : {3, 2}) {
+    std::vector<float> out(32);
+    Run run;
+    copies_to_one(run.output(out), apart);
+    const auto findings = Run::findings();
+    CHECK(findings.empty() == (apart == 3));
+    if (apart == 2)
+      CHECK_MESSAGE(reports(findings, FindingKind::race, line_of("traps", "copied to one place")),
+                    all_of(findings));
+  }
+}
+
 TEST_CASE("accesses out of bounds, to inputs, and to what nobody wrote are reported at their lines") {
   if (!plumb::simt_test::checked()) return;
   const std::vector<float> in(32, 1.0f);

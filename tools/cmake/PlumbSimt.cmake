@@ -22,6 +22,8 @@ function(plumb_simt_compiler language_out flags_out)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     list(APPEND flags -Wno-psabi -fsanitize=thread --param=tsan-distinguish-volatile=1
         --param=tsan-instrument-func-entry-exit=0)
+    # copies are calls, whose reads and writes are checked (shim.hpp says of what), each from its own line: not in the caller's place
+    list(APPEND flags -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset -fno-optimize-sibling-calls)
   else()
     # a kernel's malloc is a call, whose memory is watched: clang would do without it, and without what is wrong with its use
     list(APPEND flags -fno-builtin-malloc -fno-builtin-free)

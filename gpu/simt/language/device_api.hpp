@@ -2,7 +2,6 @@
 // includes this one, through the shim: declarations only, C++17.
 #pragma once
 #include <cstddef>
-#include <cstring>
 
 #include "gpu/simt/language/vector_types.hpp"
 
@@ -118,22 +117,22 @@ void async_wait_all();
 
 inline unsigned bits_of(float x) {
   unsigned b;
-  std::memcpy(&b, &x, sizeof b);
+  __builtin_memcpy(&b, &x, sizeof b);
   return b;
 }
 inline unsigned long long bits_of(double x) {
   unsigned long long b;
-  std::memcpy(&b, &x, sizeof b);
+  __builtin_memcpy(&b, &x, sizeof b);
   return b;
 }
 inline float from_bits(unsigned b) {
   float x;
-  std::memcpy(&x, &b, sizeof x);
+  __builtin_memcpy(&x, &b, sizeof x);
   return x;
 }
 inline double from_bits(unsigned long long b) {
   double x;
-  std::memcpy(&x, &b, sizeof x);
+  __builtin_memcpy(&x, &b, sizeof x);
   return x;
 }
 

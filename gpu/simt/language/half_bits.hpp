@@ -6,7 +6,6 @@
 // square roots of 11-bit numbers are further from a tie than double's last place.
 #pragma once
 #include <cmath>
-#include <cstring>
 
 #include "gpu/simt/language/rounding.hpp"
 
@@ -39,7 +38,7 @@ inline unsigned short narrow(double x, Round direction = Round::nearest) {
   constexpr int kBias = (1 << (F::kExponent - 1)) - 1;
   constexpr unsigned long long kInfinity = ((1ull << F::kExponent) - 1) << F::kFraction;
   unsigned long long bits;
-  std::memcpy(&bits, &x, sizeof bits);
+  __builtin_memcpy(&bits, &x, sizeof bits);
   const bool negative = bits >> 63 != 0;
   const auto sign = static_cast<unsigned short>(negative ? 0x8000u : 0u);
   const int exponent = static_cast<int>(bits >> 52 & 2047u) - 1023;
@@ -77,11 +76,11 @@ inline float widen(unsigned short code) {
   } else {
     const float small = static_cast<float>(magnitude) * 0x1p-24f;
     unsigned raised;
-    std::memcpy(&raised, &small, sizeof raised);
+    __builtin_memcpy(&raised, &small, sizeof raised);
     bits |= raised;
   }
   float x;
-  std::memcpy(&x, &bits, sizeof x);
+  __builtin_memcpy(&x, &bits, sizeof x);
   return x;
 }
 
@@ -93,10 +92,10 @@ inline double sum_to_odd(double product, double c) {
   const double error = (product - (sum - back)) + (c - back);
   if (error == 0.0) return sum;
   long long bits;
-  std::memcpy(&bits, &sum, sizeof bits);
+  __builtin_memcpy(&bits, &sum, sizeof bits);
   if ((bits & 1) == 0) bits += (error > 0.0) == (sum > 0.0) ? 1 : -1;
   double odd;
-  std::memcpy(&odd, &bits, sizeof odd);
+  __builtin_memcpy(&odd, &bits, sizeof odd);
   return odd;
 }
 

@@ -19,7 +19,7 @@ T in(V v) {
   } else {
     static_assert(sizeof(T) == sizeof(V), "an operand of the instruction's size");
     T out;
-    std::memcpy(&out, &v, sizeof out);
+    __builtin_memcpy(&out, &v, sizeof out);
     return out;
   }
 }

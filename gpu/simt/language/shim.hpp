@@ -33,6 +33,16 @@
 
 #include "gpu/simt/language/device_api.hpp"
 
+#if !defined(__clang__)
+// A kernel's copies, as what they read and write: calls of the functions that clang calls by itself. g++ would expand them behind its own
+// instrumentation, or call the C library, into which nobody looks. -fno-builtin-memcpy and its like belong to it.
+extern "C" {
+void* memcpy(void* to, const void* from, size_t bytes) noexcept __asm__("__tsan_memcpy");
+void* memmove(void* to, const void* from, size_t bytes) noexcept __asm__("__tsan_memmove");
+void* memset(void* to, int byte, size_t bytes) noexcept __asm__("__tsan_memset");
+}
+#endif
+
 // Variables, so that a program may have a gridDim of its own; the executor sets them where it switches. Constant for the thread that
 // reads them: the compiler may keep them across barriers. Without a constructor, so that reads of them are not instrumented.
 extern const uint3 threadIdx, blockIdx, blockDim, gridDim;
@@ -135,7 +145,7 @@ PLUMB_SIMT_UNTRACKED void shuffle_lanes(unsigned mask, void* const* in, void* co
     if (S == Shuffle::down && lane + mine.operand < first + width) source = lane + mine.operand;
     if (S == Shuffle::exclusive && (lane ^ mine.operand) < first + width) source = (lane ^ mine.operand) & 31;
     if ((mask >> source & 1u) != 0) {
-      std::memcpy(out[lane], &static_cast<const ShuffleLane<T>*>(in[source])->value, sizeof(T));
+      __builtin_memcpy(out[lane], &static_cast<const ShuffleLane<T>*>(in[source])->value, sizeof(T));
     } else {
       poison_value(out[lane], sizeof(T));
     }

@@ -6,7 +6,6 @@
 // summed in double precision and rounded once.
 #pragma once
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -70,13 +69,13 @@ template <class T, class S>
 PLUMB_SIMT_UNTRACKED double value_of(const S& stored) {
   if constexpr (std::is_same<T, precision::tf32>::value) {
     unsigned bits;
-    std::memcpy(&bits, &stored, sizeof bits);
+    __builtin_memcpy(&bits, &stored, sizeof bits);
     return static_cast<double>(::plumb::simt::from_bits(bits & 0xffffe000u));
   } else if constexpr (std::is_arithmetic<S>::value) {
     return static_cast<double>(stored);
   } else {
     unsigned short bits;
-    std::memcpy(&bits, &stored, sizeof bits);
+    __builtin_memcpy(&bits, &stored, sizeof bits);
     using Format =
         std::conditional_t<std::is_same<S, __half>::value, ::plumb::simt::Half, ::plumb::simt::Brain>;
     return static_cast<double>(::plumb::simt::widen<Format>(bits));
@@ -95,7 +94,7 @@ PLUMB_SIMT_UNTRACKED void set_value(T& to, double value, bool saturate) {
   } else {
     unsigned short bits = ::plumb::simt::narrow<::plumb::simt::Half>(value);
     if (saturate && (bits & 0x7fffu) == 0x7c00u) --bits;
-    std::memcpy(&to, &bits, sizeof bits);
+    __builtin_memcpy(&to, &bits, sizeof bits);
   }
 }
 
@@ -155,9 +154,9 @@ PLUMB_SIMT_UNTRACKED void move(F& f, T* memory, unsigned leading, bool by_column
     const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(S);
     ::plumb::simt::access_for(what, at, bytes, sizeof(S), store, here);
     if constexpr (std::is_const<T>::value) {
-      std::memcpy(&f.x[i], at, bytes);
+      __builtin_memcpy(&f.x[i], at, bytes);
     } else {
-      std::memcpy(at, &f.x[i], bytes);
+      __builtin_memcpy(at, &f.x[i], bytes);
     }
     i += n;
   }

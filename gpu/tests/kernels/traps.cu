@@ -18,6 +18,39 @@ __global__ void global_overrun_kernel(const float* in, float* out, int n) {
   const unsigned t = threadIdx.x;
   if (static_cast<int>(t) <= n) out[t] = in[t];  // <- global overrun
 }
+// Sizes that are no vector's: a compiler expands such copies.
+struct Three {
+  float x[3];
+};
+__global__ void copies_kernel(Copying how, const float* in, float* out, int at, int bytes) {
+  if (threadIdx.x != 0) return;
+  float local[8] = {};
+  switch (how) {
+    case Copying::read:
+      memcpy(local, in + at, 12);  // <- copied read
+      break;
+    case Copying::written:
+      memcpy(out + at, local, sizeof(Three));  // <- copied write
+      break;
+    case Copying::moved:
+      memmove(out + at, local, 12);  // <- moved
+      break;
+    case Copying::filled:
+      memset(out + at, 0, 12);  // <- filled
+      break;
+    case Copying::of_some_size:
+      std::memcpy(out + at, local, bytes);  // <- copied by size
+      break;
+    case Copying::assigned:
+      *reinterpret_cast<Three*>(out + at) = *reinterpret_cast<const Three*>(local);  // <- assigned
+      break;
+  }
+  out[0] = local[2];
+}
+__global__ void copies_to_one_kernel(float* out, int apart) {
+  const float mine[3] = {1.0f + threadIdx.x, 2, 3};
+  memcpy(out + static_cast<int>(threadIdx.x) * apart, mine, 12);  // <- copied to one place
+}
 __global__ void write_input_kernel(float* in) {
   if (threadIdx.x == 3) in[3] = 0;  // <- input written
 }
@@ -90,6 +123,10 @@ void shared_overrun(int threads, float* out) { launch(shared_overrun_kernel, 1, 
 void global_overrun(int threads, const float* in, float* out, int n) {
   launch(global_overrun_kernel, 1, threads, 0, nullptr, in, out, n);
 }
+void copies(Copying how, const float* in, float* out, int at) {
+  launch(copies_kernel, 1, 32, 0, nullptr, how, in, out, at, 12);
+}
+void copies_to_one(float* out, int apart) { launch(copies_to_one_kernel, 1, 8, 0, nullptr, out, apart); }
 void write_input(const float* in) { launch(write_input_kernel, 1, 32, 0, nullptr, const_cast<float*>(in)); }
 void read_unwritten_shared(int threads, float* out) {
   launch(read_unwritten_shared_kernel, 1, threads, 0, nullptr, out);
