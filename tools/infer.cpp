@@ -166,9 +166,9 @@ void require_one_of(const std::string& what, const std::string& word, const std:
                           did_you_mean(word, known)));
 }
 
-CLI::App* add_gcn(CLI::App& app, GcnOptions& o) {
+/// Options that say which network: files, or how it is generated.
+void add_gcn_data(CLI::App* g, GcnOptions& o) {
   constexpr int kMostWords = 1 << 20;  // of one option: one per layer
-  CLI::App* const g = app.add_subcommand("gcn", "a graph convolutional network of any number of layers");
   GcnRequest& data = o.data;
   g->add_option("--data", data.data,
                 "folder of .npy files (A_indptr, X_..., W1, W2, labels, expected_logits_f64 ...)");
@@ -205,6 +205,11 @@ CLI::App* add_gcn(CLI::App& app, GcnOptions& o) {
   add_size(g, "--layers", data.layers,
            "the first N layers (default: as many as there are weights); the network generated without data "
            "grows to N");
+}
+
+CLI::App* add_gcn(CLI::App& app, GcnOptions& o) {
+  CLI::App* const g = app.add_subcommand("gcn", "a graph convolutional network of any number of layers");
+  add_gcn_data(g, o);
   g->add_option("--dtype", o.dtype,
                 "f32, f64, or auto (default): f32, but f64 where the contest's files hold f64");
   g->add_option(

@@ -246,70 +246,93 @@ Thread* next_in_slice(Block& b) {
   return take_ready(b);
 }
 
-void run_blocks(const Launch& launch, bool cooperative) {
-  const std::uint32_t total = clusters_of(launch);
-  const BlockOrder nth(total);
-  std::vector<Block*>& resident = current().schedule.resident;
-  std::uint32_t next = 0;
-  std::size_t at = 0;
-  std::size_t wanted = blocks_at_once(launch);
-  std::size_t limit = cooperative ? launch.blocks : std::max<std::size_t>(wanted, kMaxResident);
-  while (!current().run.is_stopped) {
-    while (resident.size() < wanted && next < total && !current().run.is_stopped) {
-      if (admit_cluster(launch, nth(next), cooperative || resident.empty())) {
-        ++next;
+namespace {
+
+/// The blocks of a launch: which are resident, whose turn it is, and whether another is brought in.
+class BlockLoop {
+ public:
+  BlockLoop(const Launch& launch, bool cooperative)
+      : launch_(launch),
+        cooperative_(cooperative),
+        total_(clusters_of(launch)),
+        nth_(total_),
+        wanted_(blocks_at_once(launch)),
+        limit_(cooperative ? launch.blocks : std::max<std::size_t>(wanted_, kMaxResident)) {}
+
+  void run() {
+    while (admit_wanted() && take_turn()) {}
+    for (Block* b : resident_) give_back(b);
+    resident_.clear();
+  }
+
+ private:
+  [[nodiscard]] bool may_admit() const { return next_ < total_ && resident_.size() < limit_; }
+  bool pass() { return ++at_, true; }
+
+  // False: no block is left, or the run is stopped.
+  bool admit_wanted() {
+    while (resident_.size() < wanted_ && next_ < total_ && !current().run.is_stopped) {
+      if (admit_cluster(launch_, nth_(next_), cooperative_ || resident_.empty())) {
+        ++next_;
       } else {
-        wanted = limit = resident.size();
+        wanted_ = limit_ = resident_.size();
       }
     }
-    if (current().run.is_stopped || resident.empty()) break;
-    if (at >= resident.size()) at = 0;
-    Block& b = *resident[at];
-    if (b.ended) {
-      ++at;
-      continue;
-    }
-    if (!run_slice(b)) break;
+    return !current().run.is_stopped && !resident_.empty();
+  }
+
+  // A slice of one block. False: the launch stops. So it is of those below.
+  bool take_turn() {
+    if (at_ >= resident_.size()) at_ = 0;
+    Block& b = *resident_[at_];
+    if (b.ended) return pass();
+    if (!run_slice(b)) return false;
     if (b.done == b.size) {
       end_block(b);
-      continue;
+      return true;
     }
-    if (current().schedule.turn_over && b.ready_count > 0) {
-      ++at;
-      continue;
+    if (current().schedule.turn_over && b.ready_count > 0) return pass();
+    if (land_flights(b)) return true;
+    return b.ready_count == 0 ? after_waiting(b) : after_polling(b);
+  }
+
+  bool after_waiting(Block& b) {
+    if (resolve_active_masks(b)) return true;
+    if (peers_can_go_on(b)) return pass();
+    if (b.at_grid_barrier + b.done != b.size || b.at_grid_barrier == 0) {
+      report_deadlock(
+          b, has_peers(b) ? "no thread of the cluster can go on" : "no thread of the block can go on");
+      return false;
     }
-    if (land_flights(b)) continue;
-    const bool more_to_admit = next < total && resident.size() < limit;
-    if (b.ready_count == 0) {
-      if (resolve_active_masks(b)) continue;
-      if (peers_can_go_on(b)) {
-        ++at;
-        continue;
-      }
-      if (b.at_grid_barrier + b.done != b.size || b.at_grid_barrier == 0) {
-        report_deadlock(
-            b, has_peers(b) ? "no thread of the cluster can go on" : "no thread of the block can go on");
-        break;
-      }
-      if (more_to_admit) {
-        wanted = resident.size() + 1;
-        at = resident.size();
-        continue;
-      }
-      if (!meet_at_grid_barrier(b, next == total)) break;
-      ++at;
-      continue;
+    if (may_admit()) {
+      wanted_ = resident_.size() + 1;
+      at_ = resident_.size();
+      return true;
     }
-    // Its threads poll: let others run, and bring in a block that may be what they wait for.
+    return meet_at_grid_barrier(b, next_ == total_) && pass();
+  }
+
+  // Its threads poll: others run, and a block is brought in that may be what they wait for.
+  bool after_polling(Block& b) {
     if (current().schedule.idle > kIdleLimit) {
       report_deadlock(b, "the threads poll for something that never comes");
-      break;
+      return false;
     }
-    if (more_to_admit) wanted = resident.size() + 1;
-    ++at;
+    if (may_admit()) wanted_ = resident_.size() + 1;
+    return pass();
   }
-  for (Block* b : resident) give_back(b);
-  resident.clear();
-}
+
+  const Launch& launch_;
+  bool cooperative_;
+  std::uint32_t total_;
+  BlockOrder nth_;
+  std::vector<Block*>& resident_ = current().schedule.resident;
+  std::uint32_t next_ = 0;
+  std::size_t at_ = 0, wanted_, limit_;
+};
+
+}  // namespace
+
+void run_blocks(const Launch& launch, bool cooperative) { BlockLoop(launch, cooperative).run(); }
 
 }  // namespace plumb::simt
