@@ -71,8 +71,9 @@ void volatile_flag(bool ptx, int* data, int* flag, int* out);
 // traps.cu
 void shared_overrun(int threads, float* out);
 void global_overrun(int threads, const float* in, float* out, int n);
-enum class Copying { read, written, moved, filled, of_some_size, assigned };
+enum class Copying { read, written, moved, filled, of_some_size };
 void copies(Copying how, const float* in, float* out, int at);  // of three floats
+void assigned(float* out, int at);                              // the same, as a structure
 void copies_to_one(float* out, int apart);                      // eight threads, three floats each
 void write_input(const float* in);
 void read_unwritten_shared(int threads, float* out);

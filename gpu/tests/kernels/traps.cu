@@ -6,6 +6,8 @@
 
 namespace {
 
+using plumb::simt_test::Copying;
+
 constexpr unsigned kAll = 0xffffffffu;
 
 __global__ void shared_overrun_kernel(float* out) {
@@ -41,11 +43,11 @@ __global__ void copies_kernel(Copying how, const float* in, float* out, int at, 
     case Copying::of_some_size:
       std::memcpy(out + at, local, bytes);  // <- copied by size
       break;
-    case Copying::assigned:
-      *reinterpret_cast<Three*>(out + at) = *reinterpret_cast<const Three*>(local);  // <- assigned
-      break;
   }
   out[0] = local[2];
+}
+__global__ void assigned_kernel(Three three, float* out, int at) {
+  if (threadIdx.x == 0) *reinterpret_cast<Three*>(out + at) = three;  // <- assigned
 }
 __global__ void copies_to_one_kernel(float* out, int apart) {
   const float mine[3] = {1.0f + threadIdx.x, 2, 3};
@@ -126,6 +128,7 @@ void global_overrun(int threads, const float* in, float* out, int n) {
 void copies(Copying how, const float* in, float* out, int at) {
   launch(copies_kernel, 1, 32, 0, nullptr, how, in, out, at, 12);
 }
+void assigned(float* out, int at) { launch(assigned_kernel, 1, 32, 0, nullptr, Three{{1, 2, 3}}, out, at); }
 void copies_to_one(float* out, int apart) { launch(copies_to_one_kernel, 1, 8, 0, nullptr, out, apart); }
 void write_input(const float* in) { launch(write_input_kernel, 1, 32, 0, nullptr, const_cast<float*>(in)); }
 void read_unwritten_shared(int threads, float* out) {
