@@ -8,7 +8,8 @@
 
 namespace plumb {
 
-DeviceTeam::DeviceTeam(const DeviceSide& side, int count) : errors_(static_cast<std::size_t>(count)) {
+DeviceTeam::DeviceTeam(const DeviceSide& side, int count) {
+  errors_.resize(static_cast<std::size_t>(count));
   try {
     for (int d = 0; d < count; ++d) threads_.emplace_back([this, d] { serve(d); });
     run([&side](int device) { side.use(device); });

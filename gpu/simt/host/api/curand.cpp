@@ -41,7 +41,7 @@ int create(RandomGenerator** generator, int type, bool on_host, const char* call
 
 // Numbers made now, in the order of the generator's calls, and stored when the stream's turn has come.
 template <class T>
-int store(RandomGenerator& g, const char* call, const void* pc, T* to, std::vector<T> numbers) {
+int store_numbers(RandomGenerator& g, const char* call, const void* pc, T* to, std::vector<T> numbers) {
   const std::size_t bytes = numbers.size() * sizeof(T);
   if (g.on_host) {
     std::memcpy(to, numbers.data(), bytes);
@@ -63,7 +63,7 @@ int generate(RandomGenerator* g, const char* call, const void* pc, T* to, std::s
   if (count == 0) return kSuccess;
   std::vector<T> numbers(count);
   for (T& x : numbers) x = make(g->words.next_lane());
-  return store(*g, call, pc, to, std::move(numbers));
+  return store_numbers(*g, call, pc, to, std::move(numbers));
 }
 
 // Normal numbers come in pairs (Box and Muller), each of one lane.
@@ -79,7 +79,7 @@ int generate_pairs(RandomGenerator* g, const char* call, const void* pc, T* to, 
     normal_pair(g->words.next_lane(), pair);
     numbers[i] = change(pair[0]), numbers[i + 1] = change(pair[1]);
   }
-  return store(*g, call, pc, to, std::move(numbers));
+  return store_numbers(*g, call, pc, to, std::move(numbers));
 }
 
 }  // namespace

@@ -131,8 +131,8 @@ bool read_entries(const SparseProduct& p, const void* stream, Entries& out) {
     out.values.push_back(load(a.values, a.type, i));
   }
   const bool lines_are_rows = (a.format != kCsc) != p.transpose_a;
-  out.rows = lines_are_rows ? std::move(lines) : others;
-  out.cols = lines_are_rows ? std::move(others) : std::move(lines);
+  out.rows = std::move(lines), out.cols = std::move(others);
+  if (!lines_are_rows) std::swap(out.rows, out.cols);
   return true;
 }
 
