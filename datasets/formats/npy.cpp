@@ -16,7 +16,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "elements are copied as they stand");
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::int64_t kLongestHeader = std::int64_t{1} << 20;  // bytes; numpy itself writes 118
+constexpr std::int64_t kLongestNpyHeader = std::int64_t{1} << 20;  // bytes; numpy itself writes 118
 
 // The header is a Python dictionary with three keys. Only that much of Python is understood.
 class HeaderParser {
@@ -231,7 +231,7 @@ NpyArray read_npy(ByteSource& source) {
   take_exactly(source, reinterpret_cast<char*>(size), size_bytes, ".npy header is cut short");
   const std::int64_t length =
       size[0] | size[1] << 8 | size[2] << 16 | static_cast<std::int64_t>(size[3]) << 24;
-  if (length > kLongestHeader)
+  if (length > kLongestNpyHeader)
     throw input_error(source.name(), 0, ".npy header of more than 1 MiB", std::to_string(length));
   std::string header(static_cast<std::size_t>(length), '\0');
   take_exactly(source, header.data(), header.size(), ".npy header is cut short");

@@ -89,11 +89,11 @@ std::string fault_of(const plumb_variant& v) {
 Plugin::Plugin(const std::string& path) {
   const plumb_plugin* plugin = plugin_function(path)();
   check_list(path, plugin);
-  std::set<std::string> seen;
+  std::set<std::string> listed;
   for (std::int32_t i = 0; i < plugin->count; ++i) {
     const plumb_variant& v = plugin->variants[i];
     std::string wrong = fault_of(v);
-    if (wrong.empty() && !seen.insert(fmt::format("{}|{}|{}", v.op, v.name, v.dtype)).second)
+    if (wrong.empty() && !listed.insert(fmt::format("{}|{}|{}", v.op, v.name, v.dtype)).second)
       wrong = fmt::format("is listed twice for {} in this type", printable(v.op));
     if (!wrong.empty()) {
       throw input_error(

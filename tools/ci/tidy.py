@@ -5,10 +5,9 @@
 
 Reads compile_commands.json of the build folder, which must be built: the headers of a file, as ninja noted
 them, are part of what its result is remembered by (BUILD/tidy/), so that a second run checks only what has
-changed. Most of the time goes to headers: files that the build compiles together are read together, and,
-where PLUMB_UNITY is on, those of the CPU executor too, which it does not. --deep adds the static analyser,
-which takes four times as long, and the checks in SELDOM. FILE: these alone. Exit 0: nothing found; 1:
-findings; 2: it cannot run."""
+changed. Most of the time goes to headers: where PLUMB_UNITY is on, files of a library are read together, more
+of them at once than the build compiles. --deep adds the static analyser, which takes four times as long, and
+the checks in SELDOM. FILE: these alone. Exit 0: nothing found; 1: findings; 2: it cannot run."""
 
 import argparse
 import hashlib
@@ -26,15 +25,18 @@ ROOT = Path(__file__).resolve().parents[2]
 PINNED = "14"  # as clang-format: another version finds other things
 ROOMS = ("reference", "datasets", "verify", "gpu", "tools")
 OURS = "--header-filter=(%s)/.*\\.[hc]pp$" % "|".join(ROOMS)
-# They look at every call or name of all headers, which is more than a third of the time (13 seconds of a file
-# that includes CLI11 for the last but two), for faults that are rare here. Asked for nightly.
+# They look at every call, name or loop of all headers, which is more than half of the time (13 seconds of a
+# file that includes CLI11 for one of them), for faults that are rare here. Asked for nightly.
 SELDOM = [
+    "bugprone-infinite-loop",
     "bugprone-multiple-statement-macro",
     "bugprone-sizeof-expression",
     "bugprone-suspicious-semicolon",
     "bugprone-suspicious-string-compare",
+    "bugprone-undelegated-constructor",
     "bugprone-unused-raii",
     "bugprone-unused-return-value",
+    "bugprone-use-after-move",
     "misc-unused-using-decls",
     "modernize-use-nullptr",
     "performance-unnecessary-value-param",
@@ -101,19 +103,33 @@ def read_units(build):
     return list(found.values())
 
 
+def group_of(unit):
+    """The group of units that may be read together with this one, and how many at once; None: no other.
+    Files of a library name no two things alike; the executor's are compiled one by one to save time."""
+    target = re.search(r"/([^/]+)[.]dir/", unit.objects[0]).group(1)
+    if unit.names[0].startswith("gpu/simt/") and target == "plumb_simt":
+        return target, 16
+    return (target, 4) if unit.file.endswith("_cxx.cxx") else None
+
+
 def join(units, folder):
-    """Files of the executor, eight at a time, each eight as one file in `folder`."""
-    alike = [u for u in units if u.names[0].startswith("gpu/simt/") and "/plumb_simt.dir/" in u.objects[0]]
-    joined = []
-    for begin in range(0, len(alike), 8):
-        members = alike[begin : begin + 8]
-        file = folder / f"executor_{begin // 8}.cxx"
-        file.write_text("".join(f'#include "{u.file}"\n' for u in members))
-        command = members[0].command.replace(members[0].file, str(file))
-        joined.append(
-            Unit(str(file), command, [u.objects[0] for u in members], [u.names[0] for u in members])
-        )
-    return [u for u in units if u not in alike] + joined
+    """Units that may be read together, each group of them as one file in `folder`."""
+    groups, joined = {}, []
+    for unit in units:
+        if group := group_of(unit):
+            groups.setdefault(group, []).append(unit)
+        else:
+            joined.append(unit)
+    for (target, size), alike in groups.items():
+        for begin in range(0, len(alike), size):
+            members = alike[begin : begin + size]
+            file = folder / f"{target}_{begin // size}.cxx"
+            file.write_text("".join(f'#include "{u.file}"\n' for u in members))
+            command = members[0].command.replace(members[0].file, str(file))
+            objects = [o for u in members for o in u.objects]
+            names = [n for u in members for n in u.names]
+            joined.append(Unit(str(file), command, objects, names))
+    return joined
 
 
 def headers(build):

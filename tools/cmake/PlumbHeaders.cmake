@@ -50,8 +50,9 @@ function(plumb_check_gpu_headers)
   set_target_properties(check_headers_kernels PROPERTIES CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON)
   target_include_directories(check_headers_kernels PRIVATE ${CMAKE_SOURCE_DIR})
   target_include_directories(check_headers_kernels SYSTEM PRIVATE ${CMAKE_SOURCE_DIR}/gpu/simt/language/include)
+  # what every kernel has read before its first line
+  target_precompile_headers(check_headers_kernels PRIVATE ${CMAKE_SOURCE_DIR}/gpu/simt/language/include/cuda_runtime.h)
   target_compile_options(check_headers_kernels PRIVATE ${language} -w -O0  # they are read, not run: what rewrite.py looks for is nothing
-    "SHELL:-include ${CMAKE_SOURCE_DIR}/gpu/simt/language/include/cuda_runtime.h"
     -D__plumb_shared__= -D__plumb_global__= -D__plumb_device__= -D__plumb_constant__= -D__plumb_managed__= -D__plumb_host__=
     "-D__plumb_launch_bounds__(...)=" "-D__plumb_cluster_dims__(...)=")
   set(targets check_headers_kernels)

@@ -15,6 +15,7 @@ import sys
 sys.dont_write_bytecode = True
 import device  # noqa: E402
 import launches  # noqa: E402
+import library  # noqa: E402
 import ptx  # noqa: E402
 from text import (  # noqa: E402
     TOKEN,
@@ -263,9 +264,9 @@ asm(".set malloc, plumb_simt_malloc\n.set free, plumb_simt_free\n.set _Znwm, plu
 def main():
     files = [word for word in sys.argv[1:] if word != '--rdc']
     source = open(files[0], encoding='utf-8', errors='surrogateescape') if len(files) > 1 else sys.stdin
-    text = source.read()
+    text, runs = library.set_aside(source.read())
     try:
-        new = PROLOGUE + rewrite(text, rdc='--rdc' in sys.argv)
+        new = PROLOGUE + library.put_back(rewrite(text, rdc='--rdc' in sys.argv), runs)
     except Unreadable as e:
         name, line = place(text, e.at)
         sys.exit('%s:%d: error: %s' % (name, line, e))

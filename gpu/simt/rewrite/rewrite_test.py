@@ -7,6 +7,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
+import library  # noqa: E402
 import rewrite  # noqa: E402
 
 
@@ -360,6 +361,34 @@ class InlinePtx(unittest.TestCase):
     def test_the_hosts_own_asm_is_left_alone(self):
         text = '# 1 "/usr/include/x.h" 1 3 4\nextern int f(void) __asm__ ("" "g");\n# 2 "file.cu" 2\nint y;\n'
         self.assertEqual(rewrite.rewrite(text), text)
+
+
+class Libraries(unittest.TestCase):
+    """What system headers hold is set aside, where nothing of it is rewritten, and put back as it was."""
+
+    TEXT = ('# 0 "a.cu"\n# 1 "/s/outer.h" 1 3\nnamespace std {\n# 1 "/s/inner.h" 1 3 4\n%s\n# 3 "/s/outer.h" 2 3\n}\n'
+            '# 2 "a.cu" 2\nint f() { return 1 << 2; }\n')
+
+    def test_a_header_goes_with_what_it_includes(self):
+        text = self.TEXT % 'int g();'
+        short, aside = library.set_aside(text)
+        self.assertEqual(short, '# 0 "a.cu"\n#plumb_library 0\n# 2 "a.cu" 2\nint f() { return 1 << 2; }\n')
+        self.assertEqual(library.put_back(short, aside), text)
+
+    def test_a_header_stays_where_something_is_rewritten(self):
+        for what in ('__plumb_global__ void k();', 'asm("");', '__noinline__ void g();', 'f<<<1, 2>>>();'):
+            text = self.TEXT % what
+            self.assertEqual(library.set_aside(text), (text, []))
+
+    def test_its_neighbour_goes_nevertheless(self):
+        text = self.TEXT % 'asm("");\n# 1 "/s/third.h" 1 3\nint h();\n# 2 "/s/inner.h" 2 3 4'
+        short, aside = library.set_aside(text)
+        self.assertEqual(aside, ['# 1 "/s/third.h" 1 3\nint h();\n'])
+        self.assertEqual(library.put_back(short, aside), text)
+
+    def test_ones_own_headers_stay(self):
+        text = (self.TEXT % 'int g();').replace(' 1 3', ' 1').replace(' 2 3', ' 2')
+        self.assertEqual(library.set_aside(text), (text, []))
 
 
 if __name__ == '__main__':
