@@ -68,7 +68,7 @@ std::vector<DeviceShare<T>> divide(const Gcn<T>& net, const GcnOrders& orders, D
     team.meet();
     share.net = std::move(parts[d].net);
     share.net.weights = net.weights, share.net.biases = net.biases;
-    share.pieces = cut_by_entries(share.net.a.row_ptr, kPieces);
+    share.pieces = cut_by_entries(share.net.a.row_ptr, team.size() > 1 ? kPieces : 1);
   });
   return shares;
 }

@@ -276,6 +276,7 @@ void Execution<T>::time_steps(Index runs, GcnRun<T>& result) {
 
 template <class T>
 GcnRun<T> Execution<T>::run() {
+  begin_pass();  // the others have taken what the plan sent
   stream_.wait();
   times_.plan = now() - begun_;
   GcnRun<T> result;
