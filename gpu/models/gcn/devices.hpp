@@ -29,7 +29,7 @@ template <class T>
 template <class T>
 [[nodiscard]] GcnRun<T> join_rows(std::vector<GcnRun<T>>& runs);
 
-/// `E` on devices [0, count): E(net, orders, peers), run(). `Exchange` as PeerRows takes it.
+/// `E` on devices [0, count), for one run: E(net, orders, peers), run(). `Exchange` as PeerRows takes it.
 template <class E, class T, class Exchange = Faithful>
 class OnDevices {
  public:
@@ -85,8 +85,8 @@ class OnDevices {
 
   DeviceTeam team_;
   std::vector<DeviceShare<T>> shares_;
-  std::vector<std::unique_ptr<PeerRows<T, Exchange>>>
-      peers_;  // these two: made, used and released by the device's thread
+  // These two are made, used and released by the device's thread.
+  std::vector<std::unique_ptr<PeerRows<T, Exchange>>> peers_;
   std::vector<std::unique_ptr<E>> executions_;
   PeerBoard<T, Exchange> board_;
 };

@@ -81,7 +81,7 @@ template <class T>
 template <class T>
 class Execution {
  public:
-  /// `peers` is null where this device computes all rows. Both must outlive it.
+  /// `peers` is null where this device computes all rows. It and `net` must outlive this.
   Execution(const Gcn<T>& net, GcnOrders orders, Peers<T>* peers);
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
@@ -108,8 +108,7 @@ class Execution {
   DeviceDense<T>& matrix(Index cols, const char* what);
   /// Rows that this device computes.
   [[nodiscard]] Index own() const { return net_.vertices(); }
-  /// Piece p is of rows [pieces()[p], pieces()[p + 1]), and is sent when it is computed; alone, there is one.
-  [[nodiscard]] const std::vector<Index>& pieces() const { return pieces_; }
+  /// Piece p is of rows [piece_begin(p), piece_begin(p + 1)), and is sent when it is computed; alone, there is one.
   [[nodiscard]] Index piece_count() const { return static_cast<Index>(pieces_.size()) - 1; }
   [[nodiscard]] Index piece_begin(Index p) const { return pieces_[static_cast<std::size_t>(p)]; }
   /// Whether A's operand in layer l has rows that others compute.
