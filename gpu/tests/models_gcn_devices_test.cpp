@@ -1,5 +1,6 @@
 // The GCN divided over logical devices of the CPU executor: the bits of one device, what is exchanged, and faults of the exchange.
 #include <cstring>
+#include <initializer_list>
 #include <limits>
 #include <string>
 #include <vector>
@@ -8,7 +9,7 @@
 
 #include "gpu/tests/faults/gcn.hpp"
 #include "gpu/tests/findings.hpp"
-#include "reference/core/error.hpp"
+#include "reference/core/random.hpp"
 #include "reference/models/gcn.hpp"
 #include "reference/tests/random_gcn.hpp"
 
