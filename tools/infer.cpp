@@ -38,6 +38,21 @@ void require_device(const InferOptions& o) {
   if (const char* const reason = device_side->unavailable(); reason != nullptr) throw NoDevice(reason);
 }
 
+int devices_of(const InferOptions& o) {
+  if (o.gpus.empty()) return 0;
+  if (space_of(o) == Space::host)
+    throw Error("--gpus is of --device gpu: a pipeline of the CPU runs on all cores");
+  if (o.dry_run) throw Error("--gpus and --dry-run exclude each other: nothing is run");
+  require_device(o);
+  const int there = device_side->count();
+  if (o.gpus == "all") return there;
+  const std::int64_t wanted = parse_size(o.gpus, "--gpus");
+  if (wanted < 1) throw Error("--gpus must be at least 1, or all");
+  if (wanted > there)
+    throw Error(fmt::format("--gpus {}: there {} {} here", wanted, there == 1 ? "is" : "are", there));
+  return static_cast<int>(wanted);
+}
+
 void require_outputs(const InferOptions& o) {
   if (!o.json.empty()) require_writable(o.json);
 }
@@ -101,6 +116,10 @@ void add_common(CLI::App* app, InferOptions& o) {
       "under mpirun: seconds after which a rank that is silent or blocked ends the job (default 25)");
 }
 
+void add_gpus(CLI::App* app, InferOptions& o, const char* what) {
+  app->add_option("--gpus", o.gpus, what)->type_name("N|all");
+}
+
 CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
   CLI::App* const s = app.add_subcommand("sdnn",
                                          "a sparse network, the Sparse DNN Graph Challenge's or yours: finds "
@@ -133,8 +152,7 @@ CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
                 "what the pipeline may assume of the network: general (default, A), shared_inputs (B), "
                 "absorbing_rows (C), "
                 "identical_columns (D)");
-  s->add_option("--gpus", o.gpus, "deal the inputs to N GPUs of this host, or all: the same answer, sooner")
-      ->type_name("N|all");
+  add_gpus(s, o, "deal the inputs to N GPUs of this host, or all: the same answer, sooner");
   s->add_option(
       "--absorbing", o.absorbing,
       "on: rows that are all 0, or all at the cap, leave where the weights of all further layers show "
@@ -217,6 +235,7 @@ CLI::App* add_gcn(CLI::App& app, GcnOptions& o) {
       "auto (default): values of A that follow from the degrees are not read; or stored: always read");
   g->add_option("--pipeline", o.pipeline,
                 "NAME, auto (default), or all: one after the other; a wrong name lists them");
+  add_gpus(g, o, "divide the graph over N GPUs of this host, or all: rows that others need are exchanged");
   g->add_flag("--check", o.check, "judge the result against the compensated reference, element by element");
   g->add_flag("-v,--verbose", o.verbose, "time by step");
   g->add_option("--out", o.out, "write the result (n, classes) as .npy into this file");
@@ -230,6 +249,7 @@ CLI::App* add_gcn(CLI::App& app, GcnOptions& o) {
           "  infer gcn --data data/gcn/cora_nobias --dtype f64 --pipeline eigen --check\n"
           "  infer gcn --contest 64 16 graph.txt embedding.bin W_64_16.bin --dtype f64\n"
           "  infer gcn --drawn 60 --seed fresh --device simt\n"
+          "  infer gcn --data mygraph --device gpu --gpus all --check\n"
           "  infer gcn --twin web-Stanford --widths 128-16 --dtype f64 --device gpu --pipeline all -v\n") +
       kEnvironment);
   return g;
@@ -312,6 +332,7 @@ void require_ranks_can(const InferOptions& o, bool is_gcn, const Transport* tran
   if (o.device == "simt" && !has_executor())
     throw Error("--device simt: start infer_simt itself under mpirun, in place of infer");
   if (o.dry_run) throw Error("--dry-run is for one process: it says what --ranks ranks would need");
+  if (!o.gpus.empty()) throw Error("--gpus is for one process: each of several ranks works on one GPU");
   if (!(o.rank_timeout > 0)) throw Error("--rank-timeout must be above 0 s");
 }
 

@@ -27,6 +27,7 @@ struct InferOptions {
   double rank_timeout = 25;  // seconds
   bool dry_run = false;
   std::int64_t ranks = 1;  // of --dry-run
+  std::string gpus;        // "all", or how many; "": one, as it always was
 };
 
 struct SdnnOptions : InferOptions {
@@ -36,7 +37,6 @@ struct SdnnOptions : InferOptions {
   bool bias_given = false;
   float bias = 0, cap = 32;
   std::string structure = "general";  // or its letter
-  std::string gpus;                   // "all", or how many; "": one, as it always was
   std::string absorbing = "off";      // "on": rows at an absorbing state leave
 };
 /// `ranks`: null where this process is alone. The exit code is rank 0's.
@@ -71,6 +71,9 @@ inline constexpr const char* kNoGpuSide =
 
 /// Errors: NoDevice, where `o.device` is one of which there is none here.
 void require_device(const InferOptions& o);
+/// How many devices --gpus asks for; 0 without it. Errors: NoDevice; --gpus without a device, with more than there are, or where nothing
+/// is run.
+[[nodiscard]] int devices_of(const InferOptions& o);
 
 /// True in the program infer_simt, whose device is the CPU executor (infer_executor.cpp; else infer_no_executor.cpp).
 [[nodiscard]] bool has_executor();

@@ -80,8 +80,19 @@ GcnInHand load(const GcnRequest& request, bool from_degrees) {
   return net;
 }
 
-/// One pipeline, or with "all" every one that runs here. Errors: NoDevice; no such pipeline.
-std::vector<const GcnPipeline*> choose(const GcnOptions& o) {
+/// Errors: a pipeline that runs on one device only, where --gpus asks for `devices` of them.
+void require_several(const GcnPipeline& pipeline, int devices) {
+  if (devices == 0 || pipeline.on_devices_f32 != nullptr) return;
+  std::vector<std::string> names;
+  for (const GcnPipeline* p : gcn_pipelines()) {
+    if (p->on_devices_f32 != nullptr) names.emplace_back(p->name);
+  }
+  throw Error(fmt::format("--gpus: pipeline {} runs on one GPU only; on several: {}", pipeline.name,
+                          fmt::join(names, ", ")));
+}
+
+/// One pipeline, or with "all" every one that runs here. Errors: NoDevice; no such pipeline; one that does not run on so many `devices`.
+std::vector<const GcnPipeline*> choose(const GcnOptions& o, int devices) {
   const Space space = space_of(o);
   std::vector<const GcnPipeline*> chosen;
   std::vector<std::string> names;
@@ -98,6 +109,7 @@ std::vector<const GcnPipeline*> choose(const GcnOptions& o) {
       chosen.push_back(p);
     }
   }
+  for (const GcnPipeline* p : chosen) require_several(*p, devices);
   if (!chosen.empty()) return chosen;
   if (space == Space::device && names.empty()) throw NoDevice(kNoGpuSide);
   if (space == Space::device && !reason.empty()) throw NoDevice(reason);
@@ -148,6 +160,16 @@ GcnFacts facts_of(const GcnOptions& o, const GcnInHand& in, GcnRun<T>& run) {
 template <class T>
 using RunWith = std::function<GcnRun<T>(GcnOrder)>;
 
+std::vector<GpuFacts> gpus_of(const std::vector<GcnDevicePart>& parts, const GcnJudgement& judgement) {
+  std::vector<GpuFacts> gpus;
+  for (const GcnDevicePart& p : parts) {
+    gpus.push_back(
+        {p.name, p.rows, p.peak_bytes, p.times.resident, finding_of(judgement, p.first, p.first + p.rows),
+         GpuGraphFacts{p.first, p.entries, p.sent, p.received, p.times.kernels, p.times.waiting, p.direct}});
+  }
+  return gpus;
+}
+
 /// Runs and judges, and writes the answer where it is asked for.
 template <class T>
 ModelReport run_and_judge(const GcnOptions& o, const GcnInHand& in, const GcnPipeline& pipeline,
@@ -171,17 +193,26 @@ ModelReport run_and_judge(const GcnOptions& o, const GcnInHand& in, const GcnPip
   return report;
 }
 
+/// `devices`: of this host; 0 without --gpus.
 template <class T>
-ModelReport run_alone(const GcnOptions& o, const GcnInHand& in, const GcnPipeline& pipeline, GcnJudge& judge,
-                      double load_seconds) {
+ModelReport run_alone(const GcnOptions& o, const GcnInHand& in, const GcnPipeline& pipeline, int devices,
+                      GcnJudge& judge, double load_seconds) {
+  std::vector<GcnDevicePart> parts;  // of the run that is reported; the judge runs in other orders
   const RunWith<T> run_with = [&](GcnOrder order) {
+    GcnDevicesRun<T> done;
     if constexpr (sizeof(T) == 4) {
-      return pipeline.run_f32(in.f32, order);
+      if (devices == 0) return pipeline.run_f32(in.f32, order);
+      done = pipeline.on_devices_f32(in.f32, order, devices);
     } else {
-      return pipeline.run_f64(in.f64, order);
+      if (devices == 0) return pipeline.run_f64(in.f64, order);
+      done = pipeline.on_devices_f64(in.f64, order, devices);
     }
+    if (order == GcnOrder::by_cost) parts = std::move(done.parts);
+    return std::move(done.run);
   };
-  return run_and_judge<T>(o, in, pipeline, run_with, judge, load_seconds);
+  ModelReport report = run_and_judge<T>(o, in, pipeline, run_with, judge, load_seconds);
+  report.gpus = gpus_of(parts, report.gcn->judgement);
+  return report;
 }
 
 /// On rank 0 the report; the others compute as it says.
@@ -246,14 +277,15 @@ struct Tally {
 
 /// What repeats the judgement of one drawn case.
 std::string command_of(const GcnOptions& o) {
-  return fmt::format("tools/plumb infer gcn --case '{}' --device {} --pipeline {} --check", o.data.drawn_case,
-                     o.device, o.pipeline);
+  return fmt::format("tools/plumb infer gcn --case '{}' --device {}{} --pipeline {} --check",
+                     o.data.drawn_case, o.device, o.gpus.empty() ? "" : " --gpus " + o.gpus, o.pipeline);
 }
 
 /// A line for each pipeline, and for one that differs all that is known about it.
 int judge_drawn(const GcnOptions& o, Tally& tally, nlohmann::json& reports) {
   std::FILE* const to = output_for_words(o);
-  const std::vector<const GcnPipeline*> pipelines = choose(o);
+  const int devices = devices_of(o);
+  const std::vector<const GcnPipeline*> pipelines = choose(o, devices);
   const Loaded loaded = load(o);
   GcnJudge judge(loaded.net.f64, !loaded.f64, loaded.net.expectation);
   const std::int64_t failed_before = tally.failed;
@@ -261,7 +293,7 @@ int judge_drawn(const GcnOptions& o, Tally& tally, nlohmann::json& reports) {
     ++tally.runs;
     try {
       const auto run = loaded.f64 ? run_alone<double> : run_alone<float>;
-      const ModelReport report = run(o, loaded.net, *pipeline, judge, loaded.seconds);
+      const ModelReport report = run(o, loaded.net, *pipeline, devices, judge, loaded.seconds);
       reports.push_back(to_json(report));
       double worst = 0;
       for (const GcnCheck& check : report.gcn->judgement.checks) worst = std::max(worst, check.verdict.worst);
@@ -283,7 +315,7 @@ int infer_drawn_gcns(const GcnOptions& options) {
   GcnOptions o = options;
   if (o.dry_run || !o.out.empty()) throw Error("--drawn takes neither --dry-run nor --out: use --case");
   o.check = true;
-  if (o.pipeline == "auto") o.pipeline = "all";
+  if (o.pipeline == "auto" && o.gpus.empty()) o.pipeline = "all";
   require_outputs(o);
   std::FILE* const to = output_for_words(o);
   fmt::print(to, "seed: {}\n", o.seed);
@@ -314,7 +346,8 @@ std::vector<std::string> inputs_of(const GcnOptions& o) {
 
 int infer_gcn(const GcnOptions& o, Ranks* ranks) {
   if (ranks != nullptr) return infer_gcn_on_ranks(o, *ranks);
-  const std::vector<const GcnPipeline*> pipelines = choose(o);
+  const int devices = devices_of(o);
+  const std::vector<const GcnPipeline*> pipelines = choose(o, devices);
   const Loaded loaded = load(o);
   if (o.dry_run) {
     const auto ranks_of_job = static_cast<int>(o.ranks);
@@ -327,7 +360,7 @@ int infer_gcn(const GcnOptions& o, Ranks* ranks) {
   bool differs = false;
   for (const GcnPipeline* pipeline : pipelines) {
     const auto run = loaded.f64 ? run_alone<double> : run_alone<float>;
-    const ModelReport report = run(o, loaded.net, *pipeline, judge, loaded.seconds);
+    const ModelReport report = run(o, loaded.net, *pipeline, devices, judge, loaded.seconds);
     print(report, output_for_words(o));
     all.push_back(to_json(report));
     differs |= report.differs();

@@ -207,26 +207,14 @@ Loaded load(const SdnnOptions& o, Progress& progress) {
   return loaded;
 }
 
-/// How many devices --gpus asks for; 0 without it. Errors: NoDevice; --gpus without a device, or with more than there are.
-int devices_of(const SdnnOptions& o) {
-  if (o.gpus.empty()) return 0;
-  if (space_of(o) == Space::host)
-    throw Error("--gpus is of --device gpu: a pipeline of the CPU runs on all cores");
-  if (o.dry_run) throw Error("--gpus and --dry-run exclude each other: nothing is run");
-  require_device(o);
-  const int there = device_side->count();
-  if (o.gpus == "all") return there;
-  const std::int64_t wanted = parse_size(o.gpus, "--gpus");
-  if (wanted < 1) throw Error("--gpus must be at least 1, or all");
-  if (wanted > there)
-    throw Error(fmt::format("--gpus {}: there {} {} here", wanted, there == 1 ? "is" : "are", there));
-  return static_cast<int>(wanted);
-}
-
 void add_gpus(ModelReport& report, const std::vector<SdnnDevicePart>& parts, const SdnnJudgement& judgement) {
   for (const SdnnDevicePart& part : parts)
-    report.gpus.push_back({part.name, static_cast<std::int64_t>(part.inputs.size()), part.peak_bytes,
-                           part.seconds, finding_of(judgement, part.inputs)});
+    report.gpus.push_back({part.name,
+                           static_cast<std::int64_t>(part.inputs.size()),
+                           part.peak_bytes,
+                           part.seconds,
+                           finding_of(judgement, part.inputs),
+                           {}});
 }
 
 /// Plans, runs and judges in this process, on `devices` of them where that is not 0; or with its part of the inputs as one
@@ -325,8 +313,6 @@ int infer_sdnn(const SdnnOptions& o, Ranks* ranks) {
   ModelReport report;
   Progress progress(!reports);
   Loaded loaded;
-  if (ranks != nullptr && !o.gpus.empty())
-    throw Error("--gpus is for one process: each of several ranks works on one GPU");
   const int devices = devices_of(o);
   std::string device;
   if (ranks != nullptr && space_of(o) == Space::device) device = take_device(*ranks, o);

@@ -89,38 +89,73 @@ void add_ranks(const ModelReport& r, nlohmann::json& json) {
   }
 }
 
+/// What a GPU did without waiting for others.
+double busy_seconds(const GpuFacts& gpu) {
+  return gpu.graph ? gpu.graph->kernels - gpu.graph->waiting : gpu.seconds;
+}
+
 /// How evenly the GPUs are loaded: the mean of their times over the longest. 1: none waits for another.
 double balance_of(const std::vector<GpuFacts>& gpus) {
   double sum = 0, most = 0;
-  for (const GpuFacts& gpu : gpus) sum += gpu.seconds, most = std::max(most, gpu.seconds);
+  for (const GpuFacts& gpu : gpus) sum += busy_seconds(gpu), most = std::max(most, busy_seconds(gpu));
   return most > 0 ? sum / (most * static_cast<double>(gpus.size())) : 1;
+}
+
+double share_of_waiting(const GpuGraphFacts& g) { return g.kernels > 0 ? g.waiting / g.kernels : 0; }
+
+std::string show_graph_part(const GpuFacts& gpu) {
+  const GpuGraphFacts& g = *gpu.graph;
+  return fmt::format(
+      "{}, {} entries, inference {}, {:.1f} % of its steps waiting for the others, sent {}, received {}",
+      show_rows("vertices", g.first, gpu.inputs), g.entries, show_seconds(gpu.seconds),
+      100 * share_of_waiting(g), show_bytes(g.sent), show_bytes(g.received));
 }
 
 void print_gpus(const ModelReport& r, std::FILE* to) {
   if (r.gpus.empty()) return;
-  fmt::print(
-      to,
-      "gpus: {}, inputs dealt by their entries; load balance {:.3f} (mean over slowest); host to host {}\n",
-      r.gpus.size(), balance_of(r.gpus), show_seconds(r.host_to_host));
+  const bool of_graph = r.gpus.front().graph.has_value();
+  fmt::print(to, "gpus: {}, {} by their entries; load balance {:.3f} (mean over slowest); ", r.gpus.size(),
+             of_graph ? "rows divided" : "inputs dealt", balance_of(r.gpus));
+  if (of_graph) {
+    const bool direct =
+        std::all_of(r.gpus.begin(), r.gpus.end(), [](const GpuFacts& g) { return g.graph->direct; });
+    fmt::print(to, "copies {}\n", direct ? "from GPU to GPU" : "through the host's memory");
+  } else {
+    fmt::print(to, "host to host {}\n", show_seconds(r.host_to_host));
+  }
   for (std::size_t i = 0; i < r.gpus.size(); ++i) {
     const GpuFacts& gpu = r.gpus[i];
-    fmt::print(to, "gpu {}: {}, {} inputs, inference {}, memory {}{}\n", i, gpu.name, gpu.inputs,
-               show_seconds(gpu.seconds), show_bytes(gpu.peak_bytes),
-               gpu.finding.empty() ? "" : "; differs: " + gpu.finding);
+    fmt::print(to, "gpu {}: {}, {}, memory {}{}\n", i, gpu.name,
+               of_graph ? show_graph_part(gpu)
+                        : fmt::format("{} inputs, inference {}", gpu.inputs, show_seconds(gpu.seconds)),
+               show_bytes(gpu.peak_bytes), gpu.finding.empty() ? "" : "; differs: " + gpu.finding);
   }
+}
+
+nlohmann::json json_of(const GpuFacts& gpu) {
+  nlohmann::json json{{"name", gpu.name}, {"seconds", gpu.seconds}, {"peak_bytes", gpu.peak_bytes}};
+  if (!gpu.graph) {
+    json["inputs"] = gpu.inputs, json["ids_right"] = gpu.finding.empty();
+    return json;
+  }
+  const GpuGraphFacts& g = *gpu.graph;
+  json.update({{"first", g.first},
+               {"rows", gpu.inputs},
+               {"entries", g.entries},
+               {"sent_bytes", g.sent},
+               {"received_bytes", g.received},
+               {"steps_seconds", g.kernels},
+               {"waiting_seconds", g.waiting},
+               {"direct_copies", g.direct},
+               {"right", gpu.finding.empty()}});
+  return json;
 }
 
 void add_gpus(const ModelReport& r, nlohmann::json& json) {
   if (r.gpus.empty()) return;
-  for (const GpuFacts& gpu : r.gpus) {
-    json["gpus"].push_back({{"name", gpu.name},
-                            {"inputs", gpu.inputs},
-                            {"seconds", gpu.seconds},
-                            {"peak_bytes", gpu.peak_bytes},
-                            {"ids_right", gpu.finding.empty()}});
-  }
+  for (const GpuFacts& gpu : r.gpus) json["gpus"].push_back(json_of(gpu));
   json["load_balance"] = balance_of(r.gpus);
-  json["seconds"]["host_to_host"] = r.host_to_host;
+  if (!r.gpus.front().graph) json["seconds"]["host_to_host"] = r.host_to_host;
 }
 
 // ---- sparse DNN ---------------------------------------------------------------------------------------------------
@@ -407,6 +442,7 @@ void print_gcn(const ModelReport& r, std::FILE* to) {
   }
   fmt::print(to, "memory: peak {}\n", show_bytes(r.peak_bytes));
   print_ranks(r, "vertices", to);
+  print_gpus(r, to);
   fmt::print(to, "maximum row sum: {}\n", show_row_sum(g));
   print_gcn_checks(g, to);
 }

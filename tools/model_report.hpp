@@ -65,12 +65,21 @@ struct RankFacts {
   std::string finding;  // how its part differs; "": it does not
 };
 
-/// One of the GPUs that --gpus dealt the inputs to.
+/// What a GPU had of a graph, and exchanged with the others in one inference.
+struct GpuGraphFacts {
+  std::int64_t first = 0, entries = 0;  // its first vertex; entries of A in its rows
+  std::int64_t sent = 0, received = 0;  // bytes
+  double kernels = 0, waiting = 0;      // seconds of all steps; of these, for rows of the others
+  bool direct = true;                   // copies go from GPU to GPU
+};
+
+/// One of the GPUs that --gpus dealt the inputs to, or divided the graph over.
 struct GpuFacts {
   std::string name;
-  std::int64_t inputs = 0, peak_bytes = 0;  // peak_bytes: of its memory
+  std::int64_t inputs = 0, peak_bytes = 0;  // inputs or vertices; peak_bytes: of its memory
   double seconds = 0;                       // of its inference, in the last run
-  std::string finding;                      // how its ids differ; "": they do not
+  std::string finding;                      // how its part differs; "": it does not
+  std::optional<GpuGraphFacts> graph;       // of a GCN
 };
 
 struct ModelReport {

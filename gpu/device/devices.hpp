@@ -14,6 +14,8 @@ namespace plumb {
 /// From here on this thread of the host works on `device`: its memory, streams and marks are there. A thread that never calls it works on
 /// device 0. Errors: throws Error where there is no such device, or this build has no code for it.
 void use_device(int device);
+/// Lets copies between this thread's device and `other` go from one to the other. False: they go through the host's memory.
+[[nodiscard]] bool connect_devices(int other);
 /// Of this thread's device.
 [[nodiscard]] std::string device_name();
 /// The most bytes that this thread has held at a time, of those that device_allocate() gave it.

@@ -62,10 +62,13 @@ class DeviceArray {
   std::int64_t size_ = 0;
 };
 
+/// Ahead: blocks of its kernels start before those of other streams that wait for a place.
+enum class StreamPriority : unsigned char { usual, ahead };
+
 /// A stream of its own, which waits for no other.
 class DeviceStream {
  public:
-  DeviceStream();
+  explicit DeviceStream(StreamPriority priority = StreamPriority::usual);
   /// Takes over a stream that was made otherwise: of another priority.
   explicit DeviceStream(void* made) : stream_(made) {}
   DeviceStream(DeviceStream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
@@ -82,6 +85,27 @@ class DeviceStream {
 
  private:
   void* stream_ = nullptr;
+};
+
+/// A point in a stream for which others wait, also streams of other devices.
+class DeviceEvent {
+ public:
+  DeviceEvent();
+  DeviceEvent(DeviceEvent&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+  DeviceEvent& operator=(DeviceEvent&& other) noexcept {
+    std::swap(event_, other.event_);
+    return *this;
+  }
+  DeviceEvent(const DeviceEvent&) = delete;
+  DeviceEvent& operator=(const DeviceEvent&) = delete;
+  ~DeviceEvent();
+  /// The point behind everything queued to `stream` so far; forgets the point before.
+  void record(void* stream);
+  /// What is queued to `stream` from here on comes after the point recorded last; the host does not wait.
+  void wait(void* stream) const;
+
+ private:
+  void* event_ = nullptr;
 };
 
 /// A number that a kernel wrote, brought to the host beside the stream, which waits for no copy.

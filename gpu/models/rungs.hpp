@@ -94,17 +94,21 @@ std::vector<const Variant<Op, T, Space::device>*> rungs_for(
 }
 
 /// The fastest rung of one ladder, prepared. Each rung is run once to warm up and three times under the
-/// device's clock. Without a clock (device_has_clock) the rung with the highest number is taken. Errors:
-/// throws Error where the ladder has no rung for these operands.
+/// device's clock. Without a clock (device_has_clock) the rung with the highest number is taken. Where the rung `preferred` can run these
+/// operands, it is taken unmeasured. Errors: throws Error where the ladder has no rung for these operands.
 template <class Op, class T>
 std::unique_ptr<RungStep<Op, T>> fastest_rung(Ladder ladder, const typename Op::template Problem<T>& problem,
                                               const typename Op::template In<T, Space::device>& in,
                                               const typename Op::template Out<T, Space::device>& out,
-                                              int alignment, bool finite, void* stream) {
+                                              int alignment, bool finite, void* stream,
+                                              const std::string& preferred = {}) {
   const auto all = rungs_for<Op, T>(ladder, problem, in, out, alignment, finite);
   if (all.empty()) {
     throw Error(std::string("no rung of ") + (ladder == Ladder::vendor ? "the vendor's " : "our ") +
                 Op::kName + " is linked in that takes these operands");
+  }
+  for (const auto* v : all) {
+    if (v->name == preferred) return std::make_unique<RungStep<Op, T>>(*v, problem, in, out, stream);
   }
   if (!device_has_clock()) return std::make_unique<RungStep<Op, T>>(*all.back(), problem, in, out, stream);
   std::unique_ptr<RungStep<Op, T>> best;

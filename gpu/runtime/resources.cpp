@@ -62,18 +62,46 @@ void use_device(int device) {
   PLUMB_CUDA(cudaSetDevice(device));
   if (const std::string reason = device_unavailable(); !reason.empty()) throw Error(reason);
 }
+bool connect_devices(int other) {
+  int mine = 0, possible = 0;
+  PLUMB_CUDA(cudaGetDevice(&mine));
+  PLUMB_CUDA(cudaDeviceCanAccessPeer(&possible, mine, other));
+  if (possible == 0) return false;
+  const cudaError_t status = cudaDeviceEnablePeerAccess(other, 0);
+  if (status != cudaErrorPeerAccessAlreadyEnabled) PLUMB_CUDA(status);
+  ignore_cuda(cudaGetLastError());
+  return true;
+}
 std::string device_name() { return device_info().name; }
 std::int64_t device_peak_bytes() { return held_bytes.peak(); }
 
-DeviceStream::DeviceStream() {
+DeviceStream::DeviceStream(StreamPriority priority) {
+  int least = 0, greatest = 0;  // the greatest has the lowest number
+  PLUMB_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
   cudaStream_t stream = nullptr;
-  PLUMB_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  PLUMB_CUDA(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking,
+                                          priority == StreamPriority::ahead ? greatest : 0));
   stream_ = stream;
 }
 DeviceStream::~DeviceStream() {
   if (stream_ != nullptr) ignore_cuda(cudaStreamDestroy(static_cast<cudaStream_t>(stream_)));
 }
 void DeviceStream::wait() const { PLUMB_CUDA(cudaStreamSynchronize(static_cast<cudaStream_t>(stream_))); }
+
+DeviceEvent::DeviceEvent() {
+  cudaEvent_t event = nullptr;
+  PLUMB_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  event_ = event;
+}
+DeviceEvent::~DeviceEvent() {
+  if (event_ != nullptr) ignore_cuda(cudaEventDestroy(static_cast<cudaEvent_t>(event_)));
+}
+void DeviceEvent::record(void* stream) {
+  PLUMB_CUDA(cudaEventRecord(static_cast<cudaEvent_t>(event_), static_cast<cudaStream_t>(stream)));
+}
+void DeviceEvent::wait(void* stream) const {
+  PLUMB_CUDA(cudaStreamWaitEvent(static_cast<cudaStream_t>(stream), static_cast<cudaEvent_t>(event_), 0));
+}
 
 DeviceNumber::DeviceNumber() {
   try {

@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu/simt/executor.hpp"
-#include "gpu/tests/checked.hpp"
 #include "gpu/tests/faults/gcn.hpp"
+#include "gpu/tests/findings.hpp"
 #include "reference/core/random.hpp"
 #include "reference/models/gcn.hpp"
 #include "reference/tests/random_gcn.hpp"
@@ -21,6 +20,7 @@ using plumb::Dtype;
 using plumb::Gcn;
 using plumb::GcnOrder;
 using plumb::gcn::Fault;
+using plumb::simt_test::findings_of;
 using plumb::test::misses_of;
 
 constexpr GcnOrder kOrders[] = {GcnOrder::transform_first, GcnOrder::aggregate_first};
@@ -78,20 +78,6 @@ std::vector<const plumb::GcnPipeline*> device_pipelines() {
   for (const plumb::GcnPipeline* p : plumb::gcn_pipelines()) {
     if (p->space == plumb::Space::device && p->unsupported() == nullptr) all.push_back(p);
   }
-  return all;
-}
-
-/// Runs `work` on the executor; its findings, in words.
-template <class Work>
-std::string findings_of(std::uint64_t seed, Work&& work) {
-  plumb::simt::Options options;
-  options.seed = seed;
-  options.resident_blocks = 2;
-  options.check = plumb::simt_test::checked();
-  plumb::simt::begin_run(options);
-  work();
-  std::string all;
-  for (const auto& finding : plumb::simt::end_run()) all += finding.describe();
   return all;
 }
 

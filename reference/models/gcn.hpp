@@ -71,6 +71,7 @@ struct GcnDeviceTimes {
   double kernels = 0;        // all steps, each its median: marks between them
   double resident = 0;       // one inference, operands and answer in device memory: no marks within
   double download = 0;       // LogSoftmax to the host
+  double waiting = 0;        // of `kernels`: for rows that other devices compute
 };
 template <class T>
 struct GcnRun {
@@ -83,6 +84,21 @@ struct GcnRun {
   GcnDeviceTimes device;
 };
 
+/// What one of several devices did in a run. Its rows are consecutive.
+struct GcnDevicePart {
+  std::string name;
+  std::int64_t first = 0, rows = 0, entries = 0;  // of A
+  std::int64_t sent = 0, received = 0;            // bytes of rows, in one inference
+  GcnDeviceTimes times;
+  std::int64_t peak_bytes = 0;  // of device memory
+  bool direct = true;  // copies to all others go from device to device, not through the host's memory
+};
+template <class T>
+struct GcnDevicesRun {
+  GcnRun<T> run;  // of all rows; times are the longest of the parts
+  std::vector<GcnDevicePart> parts;
+};
+
 struct GcnPipeline {
   const char* name;
   Space space;
@@ -92,6 +108,9 @@ struct GcnPipeline {
   GcnRun<double> (*run_f64)(const Gcn<double>&, GcnOrder);
   int preference = 0;  // of one space, the highest is the one to take unasked
   GcnPipeline* next = nullptr;
+  /// The same on the devices [0, count), rows divided among them; null: it runs on one device.
+  GcnDevicesRun<float> (*on_devices_f32)(const Gcn<float>&, GcnOrder, int count) = nullptr;
+  GcnDevicesRun<double> (*on_devices_f64)(const Gcn<double>&, GcnOrder, int count) = nullptr;
 };
 
 /// Pipelines of other rooms (gpu/models), linked in by RegisterGcnPipeline; constant-initialised.

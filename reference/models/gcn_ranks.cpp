@@ -16,12 +16,12 @@ constexpr std::int32_t kEnd = -1;  // in place of an order
 /// Vertices of other parts that rows [first, last) gather, ascending.
 template <class T>
 std::vector<std::int32_t> others_of(const Csr<T>& a, std::int64_t first, std::int64_t last) {
+  std::vector<bool> gathered(static_cast<std::size_t>(a.cols));
+  for (std::int32_t k = a.row_ptr[first]; k < a.row_ptr[last]; ++k) gathered[a.col[k]] = true;
   std::vector<std::int32_t> others;
-  for (std::int32_t k = a.row_ptr[first]; k < a.row_ptr[last]; ++k) {
-    if (a.col[k] < first || a.col[k] >= last) others.push_back(a.col[k]);
+  for (std::int64_t j = 0; j < a.cols; ++j) {
+    if (gathered[j] && (j < first || j >= last)) others.push_back(static_cast<std::int32_t>(j));
   }
-  std::sort(others.begin(), others.end());
-  others.erase(std::unique(others.begin(), others.end()), others.end());
   return others;
 }
 
@@ -229,26 +229,24 @@ void count_answer(const Gcn<T>& net, std::int64_t rows, int from, TrafficModel& 
 }  // namespace
 
 template <class T>
-GcnPart<T> part_of(const Gcn<T>& net, const Cuts& cuts, int r) {
+GcnPart<T> part_of(const Gcn<T>& net, const Cuts& cuts, int r, bool features_of_others) {
   const std::int64_t first = cuts[static_cast<std::size_t>(r)], last = cuts[static_cast<std::size_t>(r) + 1];
   GcnPart<T> part;
   part.others = others_of(net.a, first, last);
+  std::vector<std::int32_t> place(static_cast<std::size_t>(net.a.cols));  // of each column that is gathered
+  for (std::int64_t j = first; j < last; ++j) place[j] = static_cast<std::int32_t>(j - first);
+  auto at = static_cast<std::int32_t>(last - first);
+  for (const std::int32_t j : part.others) place[j] = at++;
   part.net.a = slice_rows(net.a, first, last);
-  part.net.a.cols = last - first + static_cast<std::int64_t>(part.others.size());
-  for (std::int32_t& j : part.net.a.col) {
-    const bool own = j >= first && j < last;
-    const auto at =
-        own ? j - first
-            : last - first +
-                  (std::lower_bound(part.others.begin(), part.others.end(), j) - part.others.begin());
-    j = static_cast<std::int32_t>(at);
-  }
+  part.net.a.cols = at;
+  for (std::int32_t& j : part.net.a.col) j = place[j];
   if (!net.scales.empty()) part.net.scales.assign(net.scales.begin() + first, net.scales.begin() + last);
   part.net.sparse_features = net.sparse_features;
+  const std::vector<std::int32_t> with = features_of_others ? part.others : std::vector<std::int32_t>{};
   if (net.sparse_features) {
-    part.net.x_sparse = rows_of(net.x_sparse, first, last, part.others);
+    part.net.x_sparse = rows_of(net.x_sparse, first, last, with);
   } else {
-    part.net.x_dense = rows_of(net.x_dense, first, last, part.others);
+    part.net.x_dense = rows_of(net.x_dense, first, last, with);
   }
   return part;
 }
@@ -346,8 +344,8 @@ void GcnOnRanks<T>::serve() {
 
 template struct GcnPart<float>;
 template struct GcnPart<double>;
-template GcnPart<float> part_of(const Gcn<float>&, const Cuts&, int);
-template GcnPart<double> part_of(const Gcn<double>&, const Cuts&, int);
+template GcnPart<float> part_of(const Gcn<float>&, const Cuts&, int, bool);
+template GcnPart<double> part_of(const Gcn<double>&, const Cuts&, int, bool);
 template std::vector<RankNeeds> needs_over_ranks(const Gcn<float>&, int);
 template std::vector<RankNeeds> needs_over_ranks(const Gcn<double>&, int);
 template class GcnOnRanks<float>;

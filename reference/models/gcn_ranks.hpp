@@ -12,15 +12,15 @@
 
 namespace plumb {
 
-/// What one rank holds of a network.
+/// What one rank, or one of several devices, holds of a network.
 template <class T>
 struct GcnPart {
   Gcn<T> net;                        // a: (rows, rows + others), renumbered; x: the rows of both; all weights
   std::vector<std::int32_t> others;  // ascending: the vertices of other ranks that its rows gather
 };
-/// The part of rank r.
+/// The part of rank r, but for the weights; its X may also leave out the rows of `others`.
 template <class T>
-[[nodiscard]] GcnPart<T> part_of(const Gcn<T>& net, const Cuts& cuts, int r);
+[[nodiscard]] GcnPart<T> part_of(const Gcn<T>& net, const Cuts& cuts, int r, bool features_of_others = true);
 
 /// What each of `ranks` ranks needs for this network, with each layer in its cheaper order.
 template <class T>

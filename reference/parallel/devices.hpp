@@ -37,6 +37,9 @@ class DeviceTeam {
   /// Calls work(d) on the thread of every device d, all at once, and returns when all have ended. Errors: throws Error with the
   /// number and the reason of the first device that failed; the others have ended their work.
   void run(const std::function<void(int device)>& work);
+  /// Called within the work of every device: returns when all have called it. Errors: throws where the work of another device has ended
+  /// before it came here; run() then gives that one's reason.
+  void meet();
 
  private:
   void serve(int device);
@@ -47,6 +50,8 @@ class DeviceTeam {
   const std::function<void(int)>* work_ = nullptr;
   std::int64_t round_ = 0;  // of run(); threads start when it grows
   int busy_ = 0;
+  int met_ = 0;  // in meet(), of this meeting
+  std::int64_t meetings_ = 0;
   bool ends_ = false;
   std::vector<std::exception_ptr> errors_;  // by device
   std::vector<std::thread> threads_;

@@ -206,3 +206,37 @@ TEST_CASE("a device that fails is named, and the others' plans are released by t
         }).empty());
   CHECK(released_elsewhere == 0);
 }
+
+TEST_CASE("devices meet: none goes on before all have come, as often as they meet") {
+  DeviceTeam team(kSide, 3);
+  std::atomic<int> came{0}, early{0};
+  team.run([&](int) {
+    for (int round = 1; round <= 50; ++round) {
+      ++came;
+      team.meet();
+      if (came < 3 * round) ++early;
+      team.meet();
+    }
+  });
+  CHECK(came == 150);
+  CHECK(early == 0);
+}
+
+TEST_CASE(
+    "a device that fails or ends before a meeting leaves no other waiting; the reason is the first one's") {
+  DeviceTeam team(kSide, 3);
+  CHECK(error_of([&] {
+          team.run([&](int device) {
+            if (device == 2) throw Error("an error of its memory");
+            team.meet();
+          });
+        }) == "device 2: an error of its memory");
+  CHECK(error_of([&] {
+          team.run([&](int device) {
+            if (device != 1) team.meet();
+          });
+        }) == "device 0: another device has ended its work");
+  std::atomic<int> met{0};
+  team.run([&](int) { team.meet(), ++met; });  // the next work starts anew
+  CHECK(met == 3);
+}

@@ -720,7 +720,51 @@ TEST_CASE("infer sdnn --gpus deals the inputs to devices: the same answer, and w
   CHECK(named == 1);
 }
 
-TEST_CASE("infer sdnn --gpus: what cannot be is refused before anything is loaded") {
+TEST_CASE("infer gcn --gpus divides the graph over devices: the same answer, and what each did") {
+  if (!std::filesystem::exists(std::filesystem::path(PLUMB_INFER).parent_path() / "infer_simt")) {
+    MESSAGE("skipped: infer_simt is not built here");
+    return;
+  }
+  const Scratch scratch;
+  const std::string command =
+      "gcn --case 'gcn.f32(vertices=40,graph=rmat,density=0.1,values=normalised,x=dense,x_density=1,"
+      "widths=9-8-4,biases=all,fill=real,seed=5)' --device simt --check --out " +
+      scratch.file("z.npy");
+  CHECK(bare(command + " --pipeline gpu_fused").exit_code == 0);
+  const std::string one = plumb::test::slurp(scratch.file("z.npy"));
+  for (const std::string gpus : {"3", "all"}) {
+    const Outcome o = bare(command + " --gpus " + gpus + " --json " + scratch.file("run.json"));
+    CAPTURE(o.text);
+    CHECK(o.exit_code == 0);
+    CHECK(plumb::test::slurp(scratch.file("z.npy")) == one);
+    CHECK(o.has("gpus: " + std::string(gpus == "3" ? "3" : "8") + ", rows divided by their entries"));
+    CHECK(o.has("logits by (A X) W: max err/bound"));
+    const auto json = nlohmann::json::parse(plumb::test::slurp(scratch.file("run.json")));
+    REQUIRE(json["gpus"].size() == (gpus == "3" ? 3 : 8));
+    std::int64_t rows = 0, entries = 0, sent = 0, received = 0;
+    for (const auto& gpu : json["gpus"]) {
+      CHECK(gpu["first"] == rows);
+      rows += gpu["rows"].get<std::int64_t>();
+      entries += gpu["entries"].get<std::int64_t>();
+      sent += gpu["sent_bytes"].get<std::int64_t>();
+      received += gpu["received_bytes"].get<std::int64_t>();
+      CHECK(gpu["waiting_seconds"].get<double>() <= gpu["steps_seconds"].get<double>());
+      CHECK(gpu["right"] == true);
+    }
+    CHECK(rows == 40);
+    CHECK(entries == json["network"]["entries"].get<std::int64_t>());
+    CHECK(sent > 0);
+    CHECK(sent == received);
+  }
+  const Outcome other = bare(command + " --gpus 2 --pipeline gpu_unfused");
+  CHECK(other.exit_code == 2);
+  CHECK(other.has("error: --gpus: pipeline gpu_unfused runs on one GPU only; on several: gpu_fused"));
+  const Outcome drawn = bare("gcn --drawn 2 --seed 1 --device simt --gpus 2");
+  CAPTURE(drawn.text);
+  CHECK(drawn.line(-1) == "drawn: 2 networks, 0 failed; 2 runs, 0 beyond a bound or ended by an error");
+}
+
+TEST_CASE("infer --gpus: what cannot be is refused before anything is loaded") {
   const std::pair<const char*, const char*> refused[] = {
       {"--gpus 2", "error: --gpus is of --device gpu"},
       {"--device simt --gpus 9", "error: --gpus 9: there are 8 here"},
@@ -737,6 +781,10 @@ TEST_CASE("infer sdnn --gpus: what cannot be is refused before anything is loade
     CHECK(o.exit_code == 2);
     CHECK(o.has(reason));
     CHECK_FALSE(o.has("data: "));
+    const Outcome gcn = bare(std::string("gcn ") + words);
+    CAPTURE(gcn.text);
+    CHECK(gcn.exit_code == 2);
+    CHECK(gcn.has(reason));
   }
 }
 

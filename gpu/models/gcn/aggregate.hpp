@@ -69,6 +69,16 @@ struct Epilogue {
   T* log_softmax = nullptr;    // (n, width)
 };
 
+/// The same for a matrix whose row 0 is row `first` of what the pointers are of.
+template <class T>
+Epilogue<T> from_row(Epilogue<T> e, Index first) {
+  const auto move = [first](T*& rows, int width) {
+    if (rows != nullptr) rows += first * width;
+  };
+  move(e.z, e.width), move(e.next, e.after.columns), move(e.log_softmax, e.width);
+  return e;
+}
+
 /// What a test may replace, to see that a mistake there is found.
 struct Unmodified {
   template <class T>

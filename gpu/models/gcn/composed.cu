@@ -12,7 +12,8 @@ namespace {
 template <class T, Ladder From>
 class Composed : public Execution<T> {
  public:
-  Composed(const Gcn<T>& net, GcnOrder order) : Execution<T>(net, order) {
+  Composed(const Gcn<T>& net, GcnOrders orders, Peers<T>* peers)
+      : Execution<T>(net, std::move(orders), peers) {
     for (Index l = 0; l < this->layers(); ++l) this->add_composed_layer(From, l);
   }
 };

@@ -49,16 +49,20 @@ DeviceDense<T>::DeviceDense(const Dense<T>& m, const char* what, void* stream)
 }
 
 template <class T>
-Dense<T> DeviceDense<T>::fetch(void* stream) const {
-  std::vector<T> wide = data.read(rows * ld, stream);
-  if (ld == cols) return {rows, cols, std::move(wide)};
-  Dense<T> m = make_dense<T>(rows, cols);
-  for (Index i = 0; i < rows; ++i) std::copy_n(wide.begin() + i * ld, cols, m.data.begin() + i * cols);
+Dense<T> DeviceDense<T>::fetch(Index count, void* stream) const {
+  std::vector<T> wide = data.read(count * ld, stream);
+  if (ld == cols) return {count, cols, std::move(wide)};
+  Dense<T> m = make_dense<T>(count, cols);
+  for (Index i = 0; i < count; ++i) std::copy_n(wide.begin() + i * ld, cols, m.data.begin() + i * cols);
   return m;
 }
 
 template <class T>
-Execution<T>::Execution(const Gcn<T>& net, GcnOrder order) : net_(net), order_(order) {
+Execution<T>::Execution(const Gcn<T>& net, GcnOrders orders, Peers<T>* peers)
+    : net_(net),
+      orders_(std::move(orders)),
+      peers_(peers),
+      pieces_(peers != nullptr ? peers->pieces() : std::vector<Index>{0, net.vertices()}) {
   finite_ = all_finite(net.a.val) && all_finite(net.sparse_features ? net.x_sparse.val : net.x_dense.data);
   for (const Dense<T>& w : net.weights) finite_ = finite_ && all_finite(w.data);
   for (const std::vector<T>& b : net.biases) finite_ = finite_ && all_finite(b);
@@ -77,29 +81,42 @@ Execution<T>::Execution(const Gcn<T>& net, GcnOrder order) : net_(net), order_(o
   }
   times_.upload = now() - start;
   const Index n = net.vertices();
-  for (Index l = 0; !last(l); ++l)
-    hidden_.emplace_back(n, net.weights[static_cast<std::size_t>(l)].cols, "hidden layer", stream());
+  for (Index l = 0; !last(l); ++l) {
+    hidden_.emplace_back(net.a.cols, net.weights[static_cast<std::size_t>(l)].cols, "hidden layer", stream());
+  }
+  for (Index l = 1; l < layers(); ++l) {
+    if (order_of(l) == GcnOrder::aggregate_first) set_operand(l, output(l - 1));
+  }
   logits_ = DeviceDense<T>(n, net.classes(), "logits", stream());
   answer_ = DeviceDense<T>(n, net.classes(), "LogSoftmax", stream());
   begun_ = now();
 }
 
 template <class T>
-void Execution<T>::add(std::string name, std::function<void()> step) {
+void Execution<T>::add(std::string name, std::function<void()> step, bool waits) {
   step();
-  steps_.push_back({std::move(name), std::move(step)});
+  steps_.push_back({std::move(name), std::move(step), waits});
 }
 
 template <class T>
-GcnOrder Execution<T>::order_of(Index l) const {
-  return order_ == GcnOrder::by_cost ? cheaper_order(net_, l) : order_;
+void Execution<T>::set_operand(Index l, DeviceDense<T>& m) {
+  if (!exchanges(l)) return;
+  stream_.wait();  // for the zeros
+  peers_->set_operand(l, m.data.data(), m.ld);
+}
+
+template <class T>
+void Execution<T>::add_receive(Index l) {
+  if (!exchanges(l)) return;
+  add(
+      "wait for rows of layer " + number(l), [this, l] { peers_->receive(l, stream()); }, true);
 }
 
 template <class T>
 const DeviceDense<T>& Execution<T>::dense_input(Index l) {
   if (l > 0) return output(l - 1);
   if (!net_.sparse_features) return x_;
-  x_made_dense_ = DeviceDense<T>(net_.vertices(), net_.features(), "X made dense", stream());
+  x_made_dense_ = DeviceDense<T>(x_sparse_->rows, net_.features(), "X made dense", stream());
   add("X made dense", [this] {
     device_fill(x_made_dense_.data.data(), 0, static_cast<std::size_t>(x_made_dense_.data.bytes()), stream());
     scatter_rows(x_sparse_->view(), x_made_dense_.data.data(), x_made_dense_.ld, stream());
@@ -109,7 +126,7 @@ const DeviceDense<T>& Execution<T>::dense_input(Index l) {
 
 template <class T>
 DeviceDense<T>& Execution<T>::matrix(Index cols, const char* what) {
-  return matrices_.emplace_back(net_.vertices(), cols, what, stream());
+  return matrices_.emplace_back(net_.a.cols, cols, what, stream());
 }
 
 template <class T>
@@ -131,46 +148,85 @@ const DeviceCsr<T>& Execution<T>::a() {
 
 template <class T>
 void Execution<T>::add_dense_product(Ladder ladder, const std::string& name, const DeviceDense<T>& x,
-                                     const DeviceDense<T>& w, DeviceDense<T>& y, bool wide) {
-  const std::shared_ptr<RungStep<SkinnyGemm, T>> rung = fastest_rung<SkinnyGemm, T>(
-      ladder, {}, {x.input(), w.input(wide)}, {y.view(wide)}, kAlignment, finite_, stream());
-  add(name + " (skinny_gemm " + rung->name() + ")", [rung] { rung->run(); });
+                                     const DeviceDense<T>& w, DeviceDense<T>& y, bool wide,
+                                     Index operand_of) {
+  std::vector<std::shared_ptr<RungStep<SkinnyGemm, T>>> rungs;  // by piece
+  std::string chosen;  // on all devices and in all pieces, where it runs
+  for (Index p = 0; p < piece_count(); ++p) {
+    const Index first = piece_begin(p), end = piece_begin(p + 1);
+    rungs.emplace_back();
+    if (first < end) {
+      rungs.back() = fastest_rung<SkinnyGemm, T>(
+          ladder, {}, {rows_between(x.input(), first, end), w.input(wide)},
+          {rows_between(y.view(wide), first, end)}, kAlignment, finite_, stream(), chosen);
+    }
+    if (p == 0) {
+      if (first < end) chosen = rungs[0]->name();
+      if (peers_ != nullptr) chosen = peers_->agreed(chosen);  // device 0 has rows where any has
+    }
+  }
+  add(name + " (skinny_gemm " + chosen + ")", [this, rungs, operand_of] {
+    for (Index p = 0; p < piece_count(); ++p) {
+      if (const auto& rung = rungs[static_cast<std::size_t>(p)]; rung != nullptr) rung->run();
+      if (operand_of >= 0) send(operand_of, p);
+    }
+  });
 }
 
 template <class T>
 void Execution<T>::add_sparse_product(Ladder ladder, const std::string& name, const DeviceCsr<T>& m,
                                       const DeviceDense<T>& b, DeviceDense<T>& c) {
-  const std::shared_ptr<RungStep<Spmm, T>> rung =
-      fastest_rung<Spmm, T>(ladder, {}, {m.view(), b.input()}, {c.view()}, kAlignment, finite_, stream());
+  const std::shared_ptr<RungStep<Spmm, T>> rung = fastest_rung<Spmm, T>(
+      ladder, {}, {m.view(), b.input()}, {rows_between(c.view(), 0, m.rows)}, kAlignment, finite_, stream());
   add(name + " (spmm " + rung->name() + ")", [rung] { rung->run(); });
+}
+
+/// z = A x w.
+template <class T>
+void Execution<T>::add_composed_products(Ladder ladder, Index l, DeviceDense<T>& z) {
+  const DeviceDense<T>& w = w_[static_cast<std::size_t>(l)];
+  const std::string in = input_name(l);
+  if (order_of(l) == GcnOrder::aggregate_first) {
+    const DeviceDense<T>& x = dense_input(l);
+    add_receive(l);
+    DeviceDense<T>& ax = matrix(w.rows, "A X");
+    add_sparse_product(ladder, "A " + in, a(), x, ax);
+    return add_dense_product(ladder, "(A " + in + ") W" + number(l), ax, w, z, false, -1);
+  }
+  DeviceDense<T>& s = matrix(w.cols, "X W");
+  set_operand(l, s);
+  if (sparse_input(l)) {
+    add_sparse_product(ladder, in + " W" + number(l), *x_sparse_, w, s);
+    add_send(l);
+  } else {
+    add_dense_product(ladder, in + " W" + number(l), dense_input(l), w, s, false, l);
+  }
+  add_receive(l);
+  add_sparse_product(ladder, "A S" + number(l), a(), s, z);
+}
+
+template <class T>
+void Execution<T>::add_send(Index l) {
+  if (!exchanges(l)) return;
+  add("send rows of layer " + number(l), [this, l] {
+    for (Index p = 0; p < piece_count(); ++p) send(l, p);
+  });
 }
 
 template <class T>
 void Execution<T>::add_composed_layer(Ladder ladder, Index l) {
   const DeviceDense<T>& w = w_[static_cast<std::size_t>(l)];
   DeviceDense<T>& z = last(l) ? logits_ : matrix(w.cols, "a layer before its ReLU");
-  const std::string in = input_name(l);
-  if (order_of(l) == GcnOrder::transform_first) {
-    DeviceDense<T>& s = matrix(w.cols, "X W");
-    if (sparse_input(l)) {
-      add_sparse_product(ladder, in + " W" + number(l), *x_sparse_, w, s);
-    } else {
-      add_dense_product(ladder, in + " W" + number(l), dense_input(l), w, s, false);
-    }
-    add_sparse_product(ladder, "A S" + number(l), a(), s, z);
-  } else {
-    const DeviceDense<T>& x = dense_input(l);
-    DeviceDense<T>& ax = matrix(w.rows, "A X");
-    add_sparse_product(ladder, "A " + in, a(), x, ax);
-    add_dense_product(ladder, "(A " + in + ") W" + number(l), ax, w, z, false);
-  }
+  add_composed_products(ladder, l, z);
   if (!last(l)) {
     const BiasRelu::Problem<T> problem{T(0), std::numeric_limits<T>::infinity()};
     const DeviceArray<T>& b = b_[static_cast<std::size_t>(l)];
-    const std::shared_ptr<RungStep<BiasRelu, T>> rung =
-        fastest_rung<BiasRelu, T>(Ladder::ours, problem, {z.input(), {b.data(), b.size() > 0 ? w.cols : 0}},
-                                  {output(l).view()}, kAlignment, finite_, stream());
-    return add(std::string("bias, ReLU (bias_relu ") + rung->name() + ")", [rung] { rung->run(); });
+    const std::shared_ptr<RungStep<BiasRelu, T>> rung = fastest_rung<BiasRelu, T>(
+        Ladder::ours, problem, {rows_between(z.input(), 0, own()), {b.data(), b.size() > 0 ? w.cols : 0}},
+        {rows_between(output(l).view(), 0, own())}, kAlignment, finite_, stream());
+    add(std::string("bias, ReLU (bias_relu ") + rung->name() + ")", [rung] { rung->run(); });
+    if (order_of(l + 1) == GcnOrder::aggregate_first) add_send(l + 1);
+    return;
   }
   if (bias(l) != nullptr) {
     const T* const b = bias(l);
@@ -185,24 +241,54 @@ void Execution<T>::add_composed_layer(Ladder ladder, Index l) {
 
 template <class T>
 void Execution<T>::pass() const {
+  begin_pass();
   for (const Step& step : steps_) step.run();
+}
+
+/// NaN: an element that no step writes stays NaN.
+template <class T>
+void Execution<T>::spoil(DeviceDense<T>& m) const {
+  if (m.rows > 0)
+    device_fill(m.data.data(), 0xff, static_cast<std::size_t>(m.rows * m.ld) * sizeof(T), stream());
+}
+
+template <class T>
+void Execution<T>::time_steps(Index runs, GcnRun<T>& result) {
+  std::vector<std::vector<double>> by_step(steps_.size());
+  for (Index r = 0; r < runs; ++r) {
+    DeviceMarks marks(static_cast<std::int64_t>(steps_.size()) + 1);
+    begin_pass();
+    marks.mark(stream());
+    for (const Step& step : steps_) {
+      step.run();
+      marks.mark(stream());
+    }
+    const std::vector<double> seconds = marks.seconds();
+    for (std::size_t s = 0; s < steps_.size(); ++s) by_step[s].push_back(seconds[s]);
+  }
+  for (std::size_t s = 0; s < steps_.size(); ++s) {
+    const double seconds = median_of(by_step[s]);
+    result.steps.push_back({steps_[s].name, seconds});
+    times_.kernels += seconds;
+    if (steps_[s].waits) times_.waiting += seconds;
+  }
 }
 
 template <class T>
 GcnRun<T> Execution<T>::run() {
+  begin_pass();  // the others have taken what the plan sent
   stream_.wait();
   times_.plan = now() - begun_;
-  const auto spoil = [&](DeviceDense<T>& m) {  // NaN: an element that no step writes stays NaN
-    if (m.rows > 0)
-      device_fill(m.data.data(), 0xff, static_cast<std::size_t>(m.rows * m.ld) * sizeof(T), stream());
-  };
   GcnRun<T> result;
   for (DeviceDense<T>& h : hidden_) spoil(h);
   spoil(logits_), spoil(answer_);
+  if (peers_ != nullptr) {
+    for (DeviceDense<T>& m : matrices_) spoil(m);
+  }
   keep_ = true;
   pass();
-  for (const DeviceDense<T>& h : hidden_) result.hidden.push_back(h.fetch(stream()));
-  result.logits = logits_.fetch(stream());
+  for (const DeviceDense<T>& h : hidden_) result.hidden.push_back(h.fetch(own(), stream()));
+  result.logits = logits_.fetch(own(), stream());
 
   // Timed passes keep only what they need. The answer is that of the last one.
   keep_ = false;
@@ -215,24 +301,10 @@ GcnRun<T> Execution<T>::run() {
   ends.mark(stream());
   times_.repeats = runs;
   times_.resident = ends.seconds()[0] / static_cast<double>(runs);
-  std::vector<std::vector<double>> by_step(steps_.size());
-  for (Index r = 0; r < runs; ++r) {
-    DeviceMarks marks(static_cast<std::int64_t>(steps_.size()) + 1);
-    marks.mark(stream());
-    for (const Step& step : steps_) {
-      step.run();
-      marks.mark(stream());
-    }
-    const std::vector<double> seconds = marks.seconds();
-    for (std::size_t s = 0; s < steps_.size(); ++s) by_step[s].push_back(seconds[s]);
-  }
-  for (std::size_t s = 0; s < steps_.size(); ++s) {
-    result.steps.push_back({steps_[s].name, median_of(by_step[s])});
-    times_.kernels += result.steps.back().seconds;
-  }
+  time_steps(runs, result);
   stream_.wait();
   const double start = now();
-  result.log_softmax = answer_.fetch(stream());
+  result.log_softmax = answer_.fetch(own(), stream());
   times_.download = now() - start;
   result.seconds = times_.upload + times_.resident + times_.download;
   result.device = times_;

@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "gpu/models/gcn/aggregate.hpp"
+#include "gpu/models/gcn/peers.hpp"
 #include "gpu/models/rungs.hpp"
 #include "reference/models/gcn.hpp"
+#include "reference/models/gcn_fused.hpp"
 
 namespace plumb {
 namespace gcn {
@@ -62,15 +64,25 @@ struct DeviceDense {
   [[nodiscard]] Weights<T> weights() const {
     return {data.data(), static_cast<int>(rows), static_cast<int>(ld)};
   }
-  [[nodiscard]] Dense<T> fetch(void* stream) const;
+  /// The first `count` rows.
+  [[nodiscard]] Dense<T> fetch(Index count, void* stream) const;
 };
 
-/// One inference on a device. A derived class lists the steps in its constructor. Each step is run once when
-/// it is added, so that the choice of later steps is measured on real data.
+/// Rows [first, last) of a dense matrix.
+template <class T>
+[[nodiscard]] DenseView<T, Space::device> rows_between(const DenseView<T, Space::device>& m, Index first,
+                                                       Index last) {
+  return {m.data + first * m.ld, last - first, m.cols, m.ld};
+}
+
+/// One inference on a device, or the part of one of several devices: its rows of A (rows, rows + others'), whose operands hold
+/// all of these; the rows that others compute are there after peers_->receive(). A derived class lists the steps in its
+/// constructor. Each step is run once when it is added, so that the choice of later steps is measured on real data.
 template <class T>
 class Execution {
  public:
-  Execution(const Gcn<T>& net, GcnOrder order);
+  /// `peers` is null where this device computes all rows. It and `net` must outlive this.
+  Execution(const Gcn<T>& net, GcnOrders orders, Peers<T>* peers);
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
   virtual ~Execution() = default;
@@ -78,8 +90,9 @@ class Execution {
   [[nodiscard]] GcnRun<T> run();
 
  protected:
-  void add(std::string name, std::function<void()> step);
-  [[nodiscard]] GcnOrder order_of(Index l) const;
+  /// `waits`: the step's time is spent waiting for other devices.
+  void add(std::string name, std::function<void()> step, bool waits = false);
+  [[nodiscard]] GcnOrder order_of(Index l) const { return orders_[static_cast<std::size_t>(l)]; }
   [[nodiscard]] Index layers() const { return static_cast<Index>(net_.weights.size()); }
   [[nodiscard]] bool last(Index l) const { return l + 1 == layers(); }
   [[nodiscard]] bool sparse_input(Index l) const { return l == 0 && net_.sparse_features; }
@@ -91,15 +104,35 @@ class Execution {
   const DeviceDense<T>& dense_input(Index l);
   /// Where layer l ends: its hidden layer, or logits_.
   DeviceDense<T>& output(Index l) { return last(l) ? logits_ : hidden_[static_cast<std::size_t>(l)]; }
-  /// A matrix of n rows that lives as long as this object.
+  /// A matrix of all rows that A gathers, which lives as long as this object.
   DeviceDense<T>& matrix(Index cols, const char* what);
+  /// Rows that this device computes.
+  [[nodiscard]] Index own() const { return net_.vertices(); }
+  /// Piece p is of rows [piece_begin(p), piece_begin(p + 1)), and is sent when it is computed; alone, there is one.
+  [[nodiscard]] Index piece_count() const { return static_cast<Index>(pieces_.size()) - 1; }
+  [[nodiscard]] Index piece_begin(Index p) const { return pieces_[static_cast<std::size_t>(p)]; }
+  /// Whether A's operand in layer l has rows that others compute.
+  [[nodiscard]] bool exchanges(Index l) const {
+    return peers_ != nullptr && (l > 0 || order_of(l) == GcnOrder::transform_first);
+  }
+  /// Says where A's operand in layer l is, before any of its rows are computed.
+  void set_operand(Index l, DeviceDense<T>& m);
+  /// Sends piece p of A's operand in layer l, where that is exchanged.
+  void send(Index l, Index p) const {
+    if (exchanges(l)) peers_->send(l, p, stream());
+  }
+  /// The step that sends all of it.
+  void add_send(Index l);
+  /// The step after which all rows of A's operand in layer l are there.
+  void add_receive(Index l);
   [[nodiscard]] const T* bias(Index l) const;
   /// A in CSR; uploaded at the first call.
   const DeviceCsr<T>& a();
 
-  /// y = x w by the fastest rung of a ladder; `wide`: includes the columns that fill up the packs.
+  /// y = x w in this device's rows by the fastest rung of a ladder, y being A's operand in layer `operand_of` (-1: it is not);
+  /// `wide`: includes the columns that fill up the packs.
   void add_dense_product(Ladder ladder, const std::string& name, const DeviceDense<T>& x,
-                         const DeviceDense<T>& w, DeviceDense<T>& y, bool wide);
+                         const DeviceDense<T>& w, DeviceDense<T>& y, bool wide, Index operand_of);
   void add_sparse_product(Ladder ladder, const std::string& name, const DeviceCsr<T>& m,
                           const DeviceDense<T>& b, DeviceDense<T>& c);
   /// Layer l with one rung per product and element-wise pass: from X or the hidden layer before to its own, or to
@@ -107,7 +140,9 @@ class Execution {
   void add_composed_layer(Ladder ladder, Index l);
 
   const Gcn<T>& net_;
-  GcnOrder order_;
+  GcnOrders orders_;
+  Peers<T>* peers_;
+  std::vector<Index> pieces_;
   DeviceStream stream_;
   GcnDeviceTimes times_;
   DeviceDense<T> x_, logits_, answer_, x_made_dense_;
@@ -124,15 +159,22 @@ class Execution {
   struct Step {
     std::string name;
     std::function<void()> run;
+    bool waits;
   };
+  void add_composed_products(Ladder ladder, Index l, DeviceDense<T>& z);
+  void begin_pass() const {
+    if (peers_ != nullptr) peers_->begin(stream());
+  }
   void pass() const;
+  void spoil(DeviceDense<T>& m) const;
+  void time_steps(Index runs, GcnRun<T>& result);
   std::vector<Step> steps_;
 };
 
 /// For GcnPipeline: plan with `E`, run.
 template <class E, class T>
 GcnRun<T> execute(const Gcn<T>& net, GcnOrder order) {
-  E execution(net, order);
+  E execution(net, orders_of(net, order), nullptr);
   return execution.run();
 }
 

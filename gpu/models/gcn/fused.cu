@@ -1,4 +1,5 @@
 // GCN on a device, fused: two or three kernels. aggregate.hpp describes the kernel and has its figures.
+#include "gpu/models/gcn/devices.hpp"
 #include "gpu/models/gcn/fused.hpp"
 
 namespace plumb {
@@ -8,7 +9,9 @@ namespace {
 
 const RegisterGcnPipeline fused({"gpu_fused", Space::device,
                                  "bias, ReLU, the next product and LogSoftmax on the row just summed",
-                                 no_device, execute<Fused<float>, float>, execute<Fused<double>, double>, 2});
+                                 no_device, execute<Fused<float>, float>, execute<Fused<double>, double>, 2,
+                                 nullptr, execute_on_devices<Fused<float>, float>,
+                                 execute_on_devices<Fused<double>, double>});
 
 }  // namespace
 

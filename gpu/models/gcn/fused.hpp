@@ -2,6 +2,7 @@
 // a header because the tests run the same plan with kernels that are wrong on purpose.
 #pragma once
 #include "gpu/models/gcn/execution.hpp"
+#include "reference/core/csr.hpp"
 
 namespace plumb {
 namespace gcn {
@@ -9,7 +10,7 @@ namespace gcn {
 template <class T, class Policy = Unmodified>
 class Fused : public Execution<T> {
  public:
-  Fused(const Gcn<T>& net, GcnOrder order) : Execution<T>(net, order) {
+  Fused(const Gcn<T>& net, GcnOrders orders, Peers<T>* peers) : Execution<T>(net, std::move(orders), peers) {
     const DeviceDense<T>* s = nullptr;  // X W or H W of this layer, if the layer before has computed it
     for (Index l = 0; l < this->layers(); ++l) {
       if (!fusable(l)) {
@@ -39,34 +40,54 @@ class Fused : public Execution<T> {
            fits(l + 1);
   }
 
-  const RowsView<T> rows() {
-    if (rows_ == nullptr) {
+  /// A matrix converted, by piece.
+  using Pieces = std::vector<DeviceRows<T>>;
+  void convert(const Csr<T>& m, Index widest, Pieces& pieces) const {
+    const Index count = this->piece_count();
+    if (count == 1) return void(pieces.emplace_back(m, widest, this->stream()));
+    for (Index p = 0; p < count; ++p)
+      pieces.emplace_back(slice_rows(m, this->piece_begin(p), this->piece_begin(p + 1)), widest,
+                          this->stream());
+  }
+
+  const Pieces& rows() {
+    if (rows_.empty()) {
       Index widest = 1;
       for (Index l = 0; l < this->layers(); ++l) {
         const bool transform = this->order_of(l) == GcnOrder::transform_first;
         const Index held = transform ? w(l).ld : padded<T>(w(l).rows);
         if (held <= kWidest<T> && held > widest) widest = held;
       }
-      rows_ = std::make_unique<DeviceRows<T>>(this->net_.a, padded<T>(widest), this->stream());
+      convert(this->net_.a, padded<T>(widest), rows_);
     }
-    return rows_->view();
+    return rows_;
+  }
+
+  /// Launches the kernel on each piece, with `e` for row 0, and sends the piece, A's operand in layer `operand_of` (-1: it is not).
+  void aggregate(const Pieces& pieces, const DeviceDense<T>& from, const Epilogue<T>& e,
+                 Index operand_of) const {
+    for (Index p = 0; p < this->piece_count(); ++p) {
+      launch_aggregate<T, Policy>(pieces[static_cast<std::size_t>(p)].view(), from.data.data(), from.ld,
+                                  static_cast<int>(from.ld), from_row(e, this->piece_begin(p)),
+                                  this->stream());
+      if (operand_of >= 0) this->send(operand_of, p);
+    }
   }
 
   /// X W of layer l.
   const DeviceDense<T>* add_transform(Index l) {
     DeviceDense<T>& s = this->matrix(w(l).cols, "X W");
+    this->set_operand(l, s);
     const std::string name = E::input_name(l) + " W" + E::number(l);
     if (!this->sparse_input(l)) {
-      this->add_dense_product(Ladder::ours, name, this->dense_input(l), w(l), s, true);
+      this->add_dense_product(Ladder::ours, name, this->dense_input(l), w(l), s, true, l);
       return &s;
     }
-    x_rows_ = std::make_unique<DeviceRows<T>>(this->net_.x_sparse, s.ld, this->stream());
+    convert(this->net_.x_sparse, s.ld, x_rows_);
     Epilogue<T> e;
     e.columns = static_cast<int>(s.cols), e.width = static_cast<int>(s.ld), e.z = s.data.data();
     const DeviceDense<T>& from = w(l);
-    this->add(name, [this, e, &from] {
-      launch_aggregate<T, Policy>(x_rows_->view(), from.data.data(), from.ld, e.width, e, this->stream());
-    });
+    this->add(name, [this, e, l, &from] { aggregate(x_rows_, from, e, l); });
     return &s;
   }
 
@@ -75,6 +96,7 @@ class Fused : public Execution<T> {
     const bool transform = this->order_of(l) == GcnOrder::transform_first, last = this->last(l);
     if (transform && s == nullptr) s = add_transform(l);
     const DeviceDense<T>& from = transform ? *s : this->dense_input(l);
+    this->add_receive(l);
     DeviceDense<T>& z = this->output(l);
     Epilogue<T> e;
     if (!transform) e.before = w(l).weights();
@@ -88,6 +110,7 @@ class Fused : public Execution<T> {
       name += ", LogSoftmax";
     } else if (multiplies_on(l)) {
       next = &this->matrix(w(l + 1).cols, "H W");
+      this->set_operand(l + 1, *next);
       e.after = w(l + 1).weights();
       e.next = next->data.data();
       name += ", ReLU, H W" + E::number(l + 1);
@@ -95,17 +118,17 @@ class Fused : public Execution<T> {
       name += ", ReLU";
     }
     const bool needed = !last && next == nullptr;
-    const RowsView<T> a = rows();
-    this->add(name, [this, a, e, &from, &z, needed] {
+    const bool sent = next != nullptr || (needed && this->order_of(l + 1) == GcnOrder::aggregate_first);
+    const Pieces& a = rows();
+    this->add(name, [this, &a, e, &from, &z, needed, to = sent ? l + 1 : -1] {
       Epilogue<T> now = e;
       if (needed || this->keep_) now.z = z.data.data();
-      launch_aggregate<T, Policy>(a, from.data.data(), from.ld, static_cast<int>(from.ld), now,
-                                  this->stream());
+      aggregate(a, from, now, to);
     });
     return next;
   }
 
-  std::unique_ptr<DeviceRows<T>> rows_, x_rows_;
+  Pieces rows_, x_rows_;
 };
 
 }  // namespace gcn

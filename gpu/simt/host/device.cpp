@@ -56,13 +56,22 @@ void device_copy(void* to, const void* from, std::size_t bytes, void* stream, co
   if (!simt::stopped()) std::memcpy(to, from, bytes);
 }
 
+namespace {
+/// A copy that the host waits for.
+void copy_and_wait(void* to, const void* from, std::size_t bytes, void* stream, const char* file, int line) {
+  device_copy(to, from, bytes, stream, file, line);
+  const auto lock = simt::enter_engine();
+  simt::order_streams(simt::host_key(), stream);
+}
+}  // namespace
+
 void device_read(void* host, const void* device, std::size_t bytes, void* stream, const char* file,
                  int line) {
-  device_copy(host, device, bytes, stream, file, line);
+  copy_and_wait(host, device, bytes, stream, file, line);
 }
 void device_write(void* device, const void* host, std::size_t bytes, void* stream, const char* file,
                   int line) {
-  device_copy(device, host, bytes, stream, file, line);
+  copy_and_wait(device, host, bytes, stream, file, line);
 }
 
 int device_multiprocessors() { return simt::current().run.options.multiprocessors; }
@@ -83,6 +92,7 @@ void use_device(int device) {
   if (device < 0 || device >= kLogicalDevices)
     throw Error("the CPU executor has no device " + std::to_string(device));
 }
+bool connect_devices(int) { return true; }
 std::string device_name() { return "CPU executor"; }
 std::int64_t device_peak_bytes() { return held_bytes.peak(); }
 
@@ -106,11 +116,24 @@ std::int64_t device_memory_free() { return std::int64_t{1} << 34; }
 void require_device_memory(std::int64_t, const std::string&) {}
 const char* no_device() { return nullptr; }
 
-DeviceStream::DeviceStream() = default;
-DeviceStream::~DeviceStream() = default;
+// A stream is an address by which the executor tells it from others; an event is what is known at its point.
+DeviceStream::DeviceStream(StreamPriority) : stream_(new char) {}
+DeviceStream::~DeviceStream() { delete static_cast<char*>(stream_); }
 void DeviceStream::wait() const {
   const auto lock = simt::enter_engine();
-  simt::order_all();
+  simt::order_streams(simt::host_key(), stream_);
+}
+
+DeviceEvent::DeviceEvent() : event_(new std::vector<int>) {}
+DeviceEvent::~DeviceEvent() { delete static_cast<std::vector<int>*>(event_); }
+void DeviceEvent::record(void* stream) {
+  const auto lock = simt::enter_engine();
+  simt::enter_stream(stream);
+  *static_cast<std::vector<int>*>(event_) = simt::knowledge_of(stream);
+}
+void DeviceEvent::wait(void* stream) const {
+  const auto lock = simt::enter_engine();
+  simt::add_knowledge(stream, *static_cast<const std::vector<int>*>(event_));
 }
 
 DeviceNumber::DeviceNumber() : host_(new std::int32_t(0)) {}

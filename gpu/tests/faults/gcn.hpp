@@ -14,6 +14,21 @@ enum class Fault {
   shared_memory_not_ordered,  // the epilogue reads a row before all lanes have written it
 };
 
+/// Of the exchange between devices.
+enum class ExchangeFault {
+  none,
+  arrival_not_awaited,   // a device goes on before the others' rows are there
+  sent_before_computed,  // rows are copied while they are still written
+  pass_not_awaited,      // rows of the next inference overwrite those that the last one may still read
+  off_by_one_row,        // rows arrive one place further down
+  layer_before,          // the buffer of the layer before is sent
+  a_pack_too_narrow,     // the last columns are not sent
+};
+
+/// On `count` devices, whose copies and waits are wrong in one place.
+template <class T>
+[[nodiscard]] GcnRun<T> run_with_fault(ExchangeFault fault, const Gcn<T>& net, GcnOrder order, int count);
+
 template <class T>
 [[nodiscard]] GcnRun<T> run_with_fault(Fault fault, const Gcn<T>& net, GcnOrder order);
 
