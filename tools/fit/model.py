@@ -64,7 +64,7 @@ def scaled(cases, sharpness, costs, ridge):
         parts, total = shares(logs)
         return np.concatenate([weight[:, None] * (parts / total)[:, used], pull * np.eye(len(logs))])
 
-    found = least_squares(residuals, np.zeros(used.sum()), jac=slopes, method="lm")
+    found = least_squares(residuals, np.zeros(used.sum()), jac=slopes, method="lm", ftol=1e-4, xtol=1e-4)
     factors = np.ones(TERMS)
     factors[used] = np.exp(found.x)
     return 2 * found.cost, factors
