@@ -17,10 +17,9 @@ struct Terms {
   double of[kTerms] = {};
 };
 
-/// Microseconds for a unit of each term, and the most of it in the cases that they are fitted to. Terms that overlap are added as a norm:
-/// 1 adds them, a large number takes the greatest.
+/// Microseconds for a unit of each term. Terms that overlap are added as a norm: 1 adds them, a large number takes the greatest.
 struct CostModel {
-  double sharpness, cost[kTerms], most[kTerms];
+  double sharpness, cost[kTerms];
 };
 
 inline double predicted_us(const CostModel& model, const Terms& terms) {
@@ -28,42 +27,6 @@ inline double predicted_us(const CostModel& model, const Terms& terms) {
   for (int i = 2; i < kTerms; ++i) overlapped += std::pow(model.cost[i] * terms.of[i], model.sharpness);
   return model.cost[0] * terms.of[0] + model.cost[1] * terms.of[1] +
          std::pow(overlapped, 1 / model.sharpness);
-}
-
-/// How far the terms lie beyond what the model was fitted to: 1 or less within, 2 where a term is twice as large.
-inline double beyond_fitted(const CostModel& model, const Terms& terms) {
-  double most = 0;
-  for (int i = 0; i < kTerms; ++i) {
-    if (terms.of[i] > most * model.most[i]) most = model.most[i] > 0 ? terms.of[i] / model.most[i] : HUGE_VAL;
-  }
-  return most;
-}
-
-constexpr double kBelieved = 2;
-/// What the model's time is multiplied by: 1 up to kBelieved times as far as its cases, or, where all candidates lie further out, as the
-/// nearest; beyond that by the square of how much further. Without bound where its cases had none of a term.
-inline double doubt(double beyond, double nearest) {
-  const double limit = kBelieved * std::fmax(nearest, 1);
-  return beyond > limit ? beyond / limit * (beyond / limit) : 1;
-}
-template <int N>
-double nearest_of(const CostModel (&models)[N], const Terms (&terms)[N]) {
-  double nearest = HUGE_VAL;
-  for (int c = 0; c < N; ++c) {
-    if (terms[c].fits) nearest = std::fmin(nearest, beyond_fitted(models[c], terms[c]));
-  }
-  return nearest;
-}
-
-/// Microseconds of every candidate by its model, more where its cases say little of such terms; without bound where it does not fit.
-template <int N>
-void believed_us(const CostModel (&models)[N], const Terms (&terms)[N], double (&us)[N]) {
-  const double nearest = nearest_of(models, terms);
-  for (int c = 0; c < N; ++c) {
-    us[c] = terms[c].fits
-                ? predicted_us(models[c], terms[c]) * doubt(beyond_fitted(models[c], terms[c]), nearest)
-                : HUGE_VAL;
-  }
 }
 
 /// What candidates do before their first run, and how many runs share it: 0 stands for so many that it does not count.
@@ -81,21 +44,22 @@ template <int N>
 int choose(const CostModel (&models)[N], const Terms (&terms)[N], const char* const (&names)[N], char* text,
            std::size_t size, const Preparation<N>& preparation = {}) {
   int best = -1, next = -1;
-  double run[N], before[N] = {}, time[N];
+  double run[N] = {}, before[N] = {}, time[N] = {};
   const bool counts = preparation.counts();
-  believed_us(models, terms, run);
-  if (counts) believed_us(*preparation.models, preparation.terms, before);
   for (int c = 0; c < N; ++c) {
-    time[c] = counts ? run[c] + before[c] / static_cast<double>(preparation.uses) : run[c];
     if (!terms[c].fits) continue;
+    time[c] = run[c] = predicted_us(models[c], terms[c]);
+    if (counts) {
+      before[c] = predicted_us((*preparation.models)[c], preparation.terms[c]);
+      time[c] += before[c] / static_cast<double>(preparation.uses);
+    }
     if (best < 0 || time[c] < time[best])
       next = best, best = c;
     else if (next < 0 || time[c] < time[next])
       next = c;
   }
-  if (best < 0 || next < 0 || time[next] == HUGE_VAL) {
-    std::snprintf(text, size, "%s: no other fits, or is known to such a size",
-                  best >= 0 ? names[best] : "none");
+  if (best < 0 || next < 0) {
+    std::snprintf(text, size, "%s: no other fits", best >= 0 ? names[best] : "none");
     return best;
   }
   char of_best[112], of_next[112];

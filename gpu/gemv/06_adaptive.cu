@@ -3,8 +3,8 @@
 // Change    prepare() says for every candidate of candidates.hpp what it would do: loads one after the other, warps and loads of a
 //           multiprocessor, bytes from cache and memory, launches. The costs of these are fitted to drawn cases by tools/fit (costs.hpp
 //           says from which, and the error on cases held out). The candidates: a warp per row (rung 3), fewer lanes (rung 5) with one,
-//           four or 16 loads each, a block per row, pieces of rows by blocks (rung 4); all of them at any alignment. Rungs 1 and 2 are
-//           groups of one and of 32 lanes.
+//           four or 16 loads each, one lane (rung 1, with loads as wide as the alignment allows), a block per row, pieces of rows by
+//           blocks (rung 4); all of them at any alignment. Rung 2 is a group of 32 lanes.
 // Traffic   of the candidate chosen; the choice takes no launch.
 // Limits    those of the candidate chosen.
 // Fails at  shapes that suit none of the candidates.

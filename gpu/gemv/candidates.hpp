@@ -8,10 +8,10 @@
 namespace plumb {
 namespace gemv {
 
-constexpr int kCandidates = 6;
+constexpr int kCandidates = 7;
 constexpr const char* kNames[kCandidates] = {
-    "a warp per row",          "lanes for one load each", "lanes for four loads each",
-    "lanes for 16 loads each", "a block per row",         "pieces of rows"};
+    "a warp per row",  "lanes for one load each", "lanes for four loads each", "lanes for 16 loads each",
+    "a block per row", "pieces of rows",          "a thread per row"};
 
 /// What a candidate does: `lanes` for a row, or `pieces` of it, a block each.
 struct Work {
@@ -34,9 +34,12 @@ bool work_of(int c, Index rows, Index cols, Work& w) {
     case 4:
       w.pieces = {1, cols};
       return cols > 0 && rows <= kMostBlocks;
-    default:
+    case 5:
       w.pieces = pieces_of(rows, cols);
       return w.pieces.count > 1;
+    default:
+      w.lanes = 1;
+      return lanes_of<V>(cols, 16) > 1;
   }
 }
 

@@ -9,15 +9,16 @@
 namespace plumb {
 namespace sddmm {
 
-enum class Kernel : std::uint8_t { steps, slices, vectors, row, split, panels, tensor_panels };
-constexpr int kCandidates = 7;
+enum class Kernel : std::uint8_t { steps, slices, vectors, row, split, panels, tensor_panels, entry };
+constexpr int kCandidates = 8;
 constexpr const char* kNames[kCandidates] = {"steps",
                                              "steps, k in slices",
                                              "lanes by k for an entry",
                                              "a warp per row",
                                              "entries dealt out evenly",
                                              "panels of 8 rows",
-                                             "panels on tensor cores"};
+                                             "panels on tensor cores",
+                                             "a warp per entry"};
 
 /// Of the matrix and k: what the terms are made of.
 struct Features {
@@ -28,6 +29,7 @@ struct Features {
   double fresh = 1;          // share of the gathers from Y that no entry shortly before made
   PanelPlan panels, tensor;  // counted; the same where both have 8 rows
   bool hold = false;         // panels' rows of X fit registers
+  double loads = 1;          // for 16 bytes: of an element each where rows do not lie on 16
   double y_bytes;            // megabytes of Y
 };
 
@@ -76,6 +78,8 @@ inline Work work_of(Kernel kernel, const Features& f) {
       return {1, std::ceil(f.longest / 4), 4 * f.row_batches, f.rows, f.rows, index};
     case Kernel::split:
       return {1, kRunEntries, f.nnz, f.nnz / (4 * kRunEntries), f.rows + f.nnz / kRunEntries, index};
+    case Kernel::entry:
+      return {1, std::log2(f.rows + 1) / 4 + 1, f.nnz, f.nnz, f.nnz, index};
     case Kernel::panels:
       return work_of_panels(f.panels, f);
     case Kernel::tensor_panels:
@@ -94,18 +98,21 @@ inline bool fits(Kernel kernel, const Features& f) {
 }
 
 /// The terms: a start; further launches; batches one after the other; thousands of lines of Y gathered by a multiprocessor; megabytes from
-/// the second-level cache; megabytes from memory; megabytes of columns, results and formats; warps of a multiprocessor.
+/// the second-level cache; megabytes from memory; megabytes of columns, results and formats; warps of a multiprocessor. Batches and lines
+/// count as often as there are loads for them.
 inline Terms terms_of(Kernel kernel, const Features& f) {
   if (!fits(kernel, f)) return {};
   const Work w = work_of(kernel, f);
   constexpr double kMega = 1e6;
   const double many = device_multiprocessors(), cache = static_cast<double>(device_l2_bytes()) / kMega * 0.6,
-               row = f.k * f.size, lines = std::ceil(row / 128), gathered = w.gathers * row * f.fresh / kMega,
+               row = f.k * f.size, lines = std::ceil(row / 128),
+               loads = lines * (kernel == Kernel::entry ? 1 : f.loads),
+               gathered = w.gathers * row * f.fresh / kMega,
                streamed = w.format + f.nnz * f.size * (2 * w.slices - 1) / kMega, x = w.x_rows * row / kMega,
                x_once = f.rows * row / kMega, y = f.y_bytes / w.slices,
                missing = y > cache ? 1 - cache / y : 0, held = x_once + f.y_bytes + streamed;
   return {true,
-          {1, w.launches - 1, w.chain * lines, w.gathers * lines / many / 1e3, gathered + x + streamed,
+          {1, w.launches - 1, w.chain * loads, w.gathers * loads / many / 1e3, gathered + x + streamed,
            gathered * missing + (held > cache ? held - cache : 0), streamed, w.warps * w.slices / many}};
 }
 
@@ -158,6 +165,7 @@ struct Candidates : CandidateList<Sddmm, T> {
     f.row_batches = warp_batches(row_ptr, 1, 4, longest);
     f.fresh = fresh_share(in.A.col, in.A.nnz, 1, context);
     f.hold = panels_hold(in);
+    f.loads = on_16_bytes(in) ? 1 : Piece<T>::kSize;
     f.tensor = count_tensor_panels(in, context);
     if (f.hold) f.panels = panels_of_16(in) ? count_panels<kPanelRows>(in, context) : f.tensor;
   }
@@ -196,6 +204,8 @@ struct Candidates : CandidateList<Sddmm, T> {
         return run_panels(kept.panels, in, out, context);
       case Kernel::tensor_panels:
         return run_tensor_panels(kept.panels, in, out, context);
+      case Kernel::entry:
+        return run_warp_per_entry(in, out, context);
     }
   }
 

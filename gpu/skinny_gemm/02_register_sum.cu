@@ -5,7 +5,7 @@
 // Limits    fp32 / fp64: 32 / 28 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  loads: two per multiply-add, X's from 32 different lines. Rung 3 takes W out of that path.
 // Source    the definition.
-#include "gpu/skinny_gemm/common.hpp"
+#include "gpu/skinny_gemm/register_sum.hpp"
 
 namespace plumb {
 namespace {
@@ -13,20 +13,8 @@ namespace {
 using namespace skinny;
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) skinny_register_sum(In<T> in, Out<T> out) {
-  const Index row = row_of_thread();
-  if (row >= out.Y.rows) return;
-  for (Index j = 0; j < out.Y.cols; ++j) {
-    T sum = T(0);
-    for (Index k = 0; k < in.X.cols; ++k) sum += in.X(row, k) * in.W(k, j);
-    out.Y(row, j) = sum;
-  }
-}
-
-template <class T>
 void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
-  launch(skinny_register_sum<T>, out.Y.cols == 0 ? Index{0} : ceil_div(out.Y.rows, kThreads), kThreads, 0,
-         context.stream, in, out);
+  run_register_sum(in, out, context);
 }
 
 const Register<SkinnyGemm, float, Space::device> f32{"02_register_sum", run<float>};

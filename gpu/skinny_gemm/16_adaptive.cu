@@ -3,7 +3,7 @@
 // Change    prepare() says for every candidate of candidates.hpp what its blocks would do: the depth of one, the multiply-adds and the
 //           copies of the busiest multiprocessor, bytes from cache and memory with X as often as it is read, parts. The costs of these
 //           are fitted to drawn cases by tools/fit (costs.hpp says from which, and the error on cases held out). The candidates: rungs
-//           6, 10 and 15 in both types, 11 and 14 in fp32, 9 and 12 in fp64; of gemm's ladder tiles of 32 x 32 with the depth in parts
+//           2, 6, 10 and 15 in both types, 11 and 14 in fp32, 9 and 12 in fp64; of gemm's ladder tiles of 32 x 32 with the depth in parts
 //           (its rung 20) and of 64 x 64, in fp64 of 128 x 32 and 128 x 64 on tensor cores. Rungs 7 and 8 lose to 6 everywhere, rung 13
 //           computes in another arithmetic: they are no candidates.
 // Traffic   of the candidate chosen; the choice takes no launch.

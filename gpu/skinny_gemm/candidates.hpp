@@ -8,6 +8,7 @@
 #include "gpu/skinny_gemm/costs.hpp"
 #include "gpu/skinny_gemm/fragments.hpp"
 #include "gpu/skinny_gemm/k_tile.hpp"
+#include "gpu/skinny_gemm/register_sum.hpp"
 #include "gpu/skinny_gemm/stages.hpp"
 #include "gpu/skinny_gemm/streamed_fragments.hpp"
 #include "gpu/skinny_gemm/warp_streams.hpp"
@@ -15,7 +16,7 @@
 namespace plumb {
 namespace skinny {
 
-constexpr int kCandidates = 8;
+constexpr int kCandidates = 9;
 
 /// Of the operands: what the terms are made of.
 struct Features {
@@ -62,6 +63,14 @@ Work work_of_k_tile(const Features& f) {
   return {static_cast<double>(ceil_div(busiest, kResident) * depth),
           million(busiest * kThreads * depth * kCols), million(busiest * kThreads * f.k),
           million(blocks * f.k * kCols * static_cast<Index>(sizeof(T))), static_cast<double>(across)};
+}
+
+/// Rung 2: a thread per row, which goes over its row of X and a column of W for every column of Y.
+inline Work work_of_register_sum(const Features& f, Index size) {
+  constexpr Index kResident = 8;
+  const Index blocks = ceil_div(f.v, kThreads), busiest = busiest_of(blocks), rows = busiest * kThreads;
+  return {static_cast<double>(ceil_div(busiest, kResident) * f.k * f.n), million(rows * f.k * f.n),
+          million(rows * f.k * f.n), million(blocks * f.k * f.n * size)};
 }
 
 /// Rungs 9, 11, 12 and 14: one block on a multiprocessor, whose warps have even shares of the rows; columns one pass after the other.
@@ -128,6 +137,7 @@ struct Kernels<float> {
                                                       "bulk streams",
                                                       "gemm's tiles of 64 x 64",
                                                       "a thread per row",
+                                                      "a thread per row, a column at a time",
                                                       "none"};
   static constexpr int kInParts = 2;
 
@@ -161,6 +171,9 @@ struct Kernels<float> {
       case 6:
         w = work_of_k_tile<float>(f);
         return true;
+      case 7:
+        w = work_of_register_sum(f, size);
+        return true;
       default:
         return false;
     }
@@ -178,6 +191,8 @@ struct Kernels<float> {
         return gemm::run_multistage<float, gemm::Small>(as.p, as.in, as.out, context);
       case 6:
         return run_k_tile(in, out, context);
+      case 7:
+        return run_register_sum(in, out, context);
       default:
         return run_stages<Tile<float>>(in, out, context);
     }
@@ -193,7 +208,8 @@ struct Kernels<double> {
                                                       "fragments of W, X in stages",
                                                       "gemm's tiles of 128 x 32",
                                                       "gemm's tiles of 128 x 64",
-                                                      "a thread per row"};
+                                                      "a thread per row",
+                                                      "a thread per row, a column at a time"};
   static constexpr int kInParts = 2;
   using Low = gemm::TensorShape<double, 128, 32, 16, 4, 1, 1, 3>;
 
@@ -232,8 +248,11 @@ struct Kernels<double> {
       case 6:
         w = work_of_tiles<double>(gemm::Fp64Tile::BM, gemm::Fp64Tile::BN, gemm::Fp64Tile::BK, 1, f);
         return out.Y.cols > 16;
-      default:
+      case 7:
         w = work_of_k_tile<double>(f);
+        return true;
+      default:
+        w = work_of_register_sum(f, kSize);
         return true;
     }
   }
@@ -252,6 +271,8 @@ struct Kernels<double> {
         return gemm::run_tensor<double, gemm::Fp64Tile, gemm::Fp64Products<2>>(as.p, as.in, as.out, context);
       case 7:
         return run_k_tile(in, out, context);
+      case 8:
+        return run_register_sum(in, out, context);
       default:
         return run_stages<Tile<double>>(in, out, context);
     }

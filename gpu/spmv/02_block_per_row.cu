@@ -7,30 +7,16 @@
 // Fails at  short rows: a row of 5 entries keeps 5 of 128 threads busy and still pays two barriers. Rung 3
 //           answers that.
 // Source    the vector kernel of Bell and Garland, SC'09, with the block as its unit.
-#include "gpu/spmv/common.hpp"
+#include "gpu/spmv/block_per_row.hpp"
 
 namespace plumb {
 namespace {
 
 using namespace spmv;
 
-constexpr int kThreads = 128;
-
-template <class T>
-__global__ void __launch_bounds__(kThreads) spmv_block_per_row(Problem<T> p, In<T> in, Out<T> out) {
-  __shared__ T scratch[kThreads / 32];
-  const Index i = blockIdx.x;
-  const Index end = in.A.row_ptr[i + 1];
-  T sum = T(0);
-  for (Index k = in.A.row_ptr[i] + static_cast<Index>(threadIdx.x); k < end; k += kThreads)
-    sum += product(in, k);
-  sum = sum_block<kThreads>(sum, scratch);
-  if (threadIdx.x == 0) finish_row(p, out.y.data, i, sum);
-}
-
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  launch(spmv_block_per_row<T>, in.A.rows, kThreads, 0, context.stream, p, in, out);
+  run_block_per_row(p, in, out, context);
 }
 
 const Register<Spmv, float, Space::device> f32{"02_block_per_row", run<float>};

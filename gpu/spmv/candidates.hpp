@@ -5,6 +5,7 @@
 
 #include "gpu/common/adaptive.hpp"
 #include "gpu/common/matrix_work.hpp"
+#include "gpu/spmv/block_per_row.hpp"
 #include "gpu/spmv/column_blocks.hpp"
 #include "gpu/spmv/costs.hpp"
 #include "gpu/spmv/flat.hpp"
@@ -15,17 +16,17 @@
 namespace plumb {
 namespace spmv {
 
-enum class Kernel : std::uint8_t { vector, long_rows, flat, merge, sell, column_blocks };
+enum class Kernel : std::uint8_t { vector, long_rows, flat, merge, sell, column_blocks, blocks };
 
 struct Candidate {
   Kernel kernel;
   LongShape shape;  // of long_rows
 };
-constexpr int kCandidates = 8;
+constexpr int kCandidates = 9;
 constexpr Candidate kCandidate[kCandidates] = {
-    {Kernel::vector, kLongShape},  {Kernel::long_rows, kLongShape},    {Kernel::long_rows, {256, 8}},
-    {Kernel::long_rows, {256, 2}}, {Kernel::flat, kLongShape},         {Kernel::merge, kLongShape},
-    {Kernel::sell, kLongShape},    {Kernel::column_blocks, kLongShape}};
+    {Kernel::vector, kLongShape},  {Kernel::long_rows, kLongShape},     {Kernel::long_rows, {256, 8}},
+    {Kernel::long_rows, {256, 2}}, {Kernel::flat, kLongShape},          {Kernel::merge, kLongShape},
+    {Kernel::sell, kLongShape},    {Kernel::column_blocks, kLongShape}, {Kernel::blocks, kLongShape}};
 constexpr const char* kNames[kCandidates] = {"a group of lanes per row",
                                              "rows of 2048 in tiles of 2048",
                                              "rows of 256 in tiles of 2048",
@@ -33,7 +34,8 @@ constexpr const char* kNames[kCandidates] = {"a group of lanes per row",
                                              "flat",
                                              "merge path",
                                              "SELL-C-sigma",
-                                             "column blocks"};
+                                             "column blocks",
+                                             "a block per row"};
 
 /// Of the matrix: what the terms are made of.
 struct Features {
@@ -123,6 +125,17 @@ inline Work work_of_lanes(const HostArray<std::int32_t>& row_ptr, const Features
           static_cast<double>(f.nnz)};
 }
 
+/// A batch is a warp's share of what a block takes of its row at once.
+inline Work work_of_blocks(const HostArray<std::int32_t>& row_ptr, const Features& f) {
+  constexpr Index kWarps = kRowThreads / 32;
+  return {1,
+          static_cast<double>(ceil_div(f.longest, kRowThreads)),
+          warp_batches(row_ptr, 1, kRowThreads, f.longest) * kWarps,
+          static_cast<double>(f.rows * kWarps),
+          f.a + f.y,
+          static_cast<double>(f.nnz)};
+}
+
 inline Work work_of_long_rows(LongShape shape, const HostArray<std::int32_t>& row_ptr, const Features& f) {
   const Cutting cut = cutting_of(row_ptr, shape.least - 1, shape.tile(), f.nnz);
   const Index width = vector_width(f.rows, f.nnz - static_cast<Index>(cut.entries));
@@ -188,6 +201,8 @@ Work work_of(const Candidate& c, const HostArray<std::int32_t>& row_ptr, const F
       return work_of_tiles(f.nnz + f.rows, 0, f);
     case Kernel::sell:
       return work_of_sell(row_ptr, f, sizeof(T));
+    case Kernel::blocks:
+      return work_of_blocks(row_ptr, f);
     case Kernel::column_blocks:
       break;
   }
@@ -223,6 +238,7 @@ inline Keeping keeping_of(const Candidate& c, const HostArray<std::int32_t>& row
   Keeping k{3, 3 * rows, 0, 4 * rows, 0, 0};
   switch (c.kernel) {
     case Kernel::vector:
+    case Kernel::blocks:
       break;
     case Kernel::long_rows:
       k.steps += 5, k.rows += 2 * rows;
@@ -255,7 +271,7 @@ struct Candidates : CandidateList<Spmv, T> {
     FlatPlan<T> flat{};
     MergePlan<T> merge{};
     Sell<T> sell{};
-    ColumnBlocks<T> blocks{};
+    ColumnBlocks<T> columns{};
   };
 
   Candidates(const Problem<T>& p, const In<T>& in_, const Out<T>&, Context& context)
@@ -284,7 +300,9 @@ struct Candidates : CandidateList<Spmv, T> {
         kept.sell = prepare_sell(in, context);
         break;
       case Kernel::column_blocks:
-        kept.blocks = prepare_column_blocks(in, row_ptr, context);
+        kept.columns = prepare_column_blocks(in, row_ptr, context);
+        break;
+      case Kernel::blocks:
         break;
     }
     return kept;
@@ -303,7 +321,9 @@ struct Candidates : CandidateList<Spmv, T> {
       case Kernel::sell:
         return run_sell(kept.sell, p, in, out, context);
       case Kernel::column_blocks:
-        return run_column_blocks(kept.blocks, p, in, out, context);
+        return run_column_blocks(kept.columns, p, in, out, context);
+      case Kernel::blocks:
+        return run_block_per_row(p, in, out, context);
     }
   }
 

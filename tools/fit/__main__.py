@@ -3,31 +3,32 @@
     tools/plumb fit OP [--drawn N] [--seed S|fresh] [--limit SECONDS]
                                         times the candidates on drawn cases, fits, writes gpu/OP/costs.hpp
     tools/plumb fit OP --from RUN.json  fits again from the times of an earlier run, or of several on one chip
+    tools/plumb fit OP --prior FILE     begins with the costs in FILE, in place of those in gpu/OP/costs.hpp
     tools/plumb fit OP --folder DIR     only writes the candidates, as kernels for --extra
 
-The candidates are those of gpu/OP/candidates.hpp. Where they prepare something (kPreparations), that time has
-models of its own, and the regret is printed for plans of a few uses too. A fifth of the cases at a time is
-held out: the regret printed is of cases that the models had not seen.
+The candidates are those of gpu/OP/candidates.hpp. A fit begins with the costs that are there, and is drawn to
+them the more the less the cases say otherwise: how strongly, other cases than those fitted to decide. Where
+candidates prepare something (kPreparations), that time has models of its own, and the regret is printed for
+plans of a few uses too. A fifth of the cases at a time is held out: the regret printed is of cases that the
+models had not seen, but for the costs so far, if they were fitted to the same cases.
 """
 
 import argparse
+import functools
 import json
-import math
 import pathlib
 import re
 import subprocess
 import sys
 
+from . import costs
+
 try:
-    from . import model
+    from . import model, regret
 except ModuleNotFoundError as missing:  # --folder does without
-    model, MISSING = None, missing.name
+    model, regret, MISSING = None, None, missing.name
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDS, FEWEST = 5, 3  # parts of the cases; cases of a candidate that is fitted
-FOCUS = 2  # a time twice the best of its case counts a quarter
-USES = (1, 10, 1000)  # of a plan, for which the regret is printed where candidates prepare something
-TYPES = {"f32": "float", "f64": "double"}
 
 
 def operators():
@@ -75,7 +76,7 @@ def write_folder(op, folder):
         "",
     ]
     for c in range(candidates_of(op)):
-        for short, full in TYPES.items():
+        for short, full in costs.TYPES.items():
             only = f"Only<{full}, {c}>"
             members = ", ".join(f"{only}::{m}" for m in ("run", "kTraits", "supports", "prepare", "release"))
             lines.append(
@@ -110,150 +111,85 @@ def times_of(report, op, kind, before=False):
     return cases
 
 
-def rows_of(cases, candidate):
-    """(terms, microseconds, weight): a time counts less the further it is from the best of its case."""
+def read_costs(op, path):
+    try:
+        return costs.read(path, candidates_of(op), model.TERMS)
+    except (OSError, UnicodeDecodeError) as unread:
+        refuse(f"{path}: {unread}")
+    except costs.Unreadable as unread:
+        refuse(str(unread))
+
+
+def head_of(op, machine, commands, said):
+    """The comment of a file of costs: where they are from. `said`: {type: of its cases}."""
     return [
-        (*t[candidate], (min(u for _, u in t.values()) / t[candidate][1]) ** FOCUS)
-        for t in cases
-        if candidate in t
+        f"// Written by `tools/plumb fit {op}`, not by hand. Measured on {machine}:",
+        *(f"// {command}" for command in commands),
+        *(f"// {kind}: {words}." for kind, words in said.items()),
     ]
 
 
-def fit_one(rows, common):
-    """(sharpness, costs, most of each term), or None of too few cases."""
-    if len(rows) < FEWEST:
-        return None
-    return *model.fit(rows, common), [max(x[i] for x, _, _ in rows) for i in range(model.TERMS)]
+def cases_of(op, kind, paths, reports):
+    """The times of all runs, and of preparations in the same order; [] where candidates prepare nothing."""
+    times = [times_of(report, op, kind) for report in reports]
+    cases = [t for of_one in times for t in of_one.values()]
+    if len(cases) < regret.FOLDS:
+        few = f"{len(cases)} cases of {op}.{kind} have candidates' times"
+        refuse(f"{paths[0]}: {few}; at least {regret.FOLDS}")
+    if not prepares(op):
+        return cases, []
+    found = [times_of(report, op, kind, before=True) for report in reports]
+    before = [f.get(case, {}) for f, of_one in zip(found, times) for case in of_one]
+    if not any(before):
+        refuse(f"{paths[0]}: no times of preparation of {op}.{kind}")
+    return cases, before
 
 
-def fit_all(count, cases):
-    rows = [rows_of(cases, c) for c in range(count)]
-    common = model.fit_together([r for of_one in rows for r in of_one])
-    return {c: fit_one(of_one, common) for c, of_one in enumerate(rows)}
+def compare(now, cases, before):
+    """Prints the regret by the costs so far, by these in common, and by the fit; gives that of the fit."""
+
+    def by(models_of):
+        run, first = (functools.partial(models_of, now.get(table)) for table in costs.TABLES)
+        return regret.held_out(run, cases, before, first)
+
+    ways = {
+        "the costs so far": lambda prior, seen: prior,
+        "these, each term scaled alike for all": lambda prior, seen: regret.fitted(prior, seen, None),
+        "the fit": lambda prior, seen: regret.fit(prior, seen)[0],
+    }
+    found = {way: by(models_of) for way, models_of in ways.items()}
+    for way, regrets in found.items():
+        print(f"  regret by {way}: {regret.all_said(regrets)}")
+    return found["the fit"]
 
 
-def believed(models, times):
-    """{candidate: microseconds}: what the rung believes of the candidates that have a model."""
-    known = {c: t for c, t in times.items() if models.get(c)}
-    beyond = {c: model.beyond(models[c][2], t[0]) for c, t in known.items()}
-    nearest = min(beyond.values(), default=0)
-    return {c: model.predict(models[c], t[0]) * model.doubt(beyond[c], nearest) for c, t in known.items()}
+def fit_kind(op, kind, now, cases, before):
+    """({table: models}, what is said of them)."""
+    print(f"{op}.{kind}: {len(cases)} cases, each held out once from what is fitted")
+    regrets = compare(now, cases, before)
+    always = min(regret.said_always(cases, c) for c in range(len(now["model"])))
+    print(f"  candidate {always[1]} always: {always[0] * 100:.1f} % more on geometric mean")
+    tables, words = {}, []
+    for table, of_table in (("model", cases), ("preparation", before)):
+        if of_table:
+            tables[table], strength = regret.fit(now[table], of_table)
+            words += ["the prior in common alone" if strength is None else f"ridge {strength:g}"]
+    held_out = f"regret of those held out: {regret.all_said(regrets)}"
+    return tables, f"{len(cases)} drawn cases, {' and '.join(words)}; {held_out}"
 
 
-def regret_of(models, times, before=None):
-    """`before`: models and times of the preparation, and the uses that share it."""
-    expected = believed(models, times)
-    taken = {c: us for c, (_, us) in times.items()}
-    if before:
-        of_before, times_before, uses = before
-        shares = believed(of_before, times_before)
-        expected = {c: us + shares[c] / uses for c, us in expected.items() if c in shares}
-        taken = {c: us + times_before[c][1] / uses for c, us in taken.items() if c in times_before}
-    if not expected:
-        return None
-    return taken[min(expected, key=expected.get)] / min(taken.values()) - 1
-
-
-def quantile(values, q):
-    values = sorted(values)
-    at = q * (len(values) - 1)
-    low = int(at)
-    high = min(low + 1, len(values) - 1)
-    return values[low] + (at - low) * (values[high] - values[low])
-
-
-def held_out(count, cases, before=()):
-    """{uses: regrets} of the cases, by models of the other folds; 0 uses: many. `before`: preparations."""
-    regrets = {uses: [] for uses in (0, *(USES if before else ()))}
-    for fold in range(FOLDS):
-        models = fit_all(count, [t for i, t in enumerate(cases) if i % FOLDS != fold])
-        of_before = fit_all(count, [t for i, t in enumerate(before) if i % FOLDS != fold]) if before else {}
-        for i in range(fold, len(cases), FOLDS):
-            for uses, found in regrets.items():
-                found.append(regret_of(models, cases[i], (of_before, before[i], uses) if uses else None))
-    return {uses: [r for r in found if r is not None] for uses, found in regrets.items()}
-
-
-def said(regrets):
-    return (
-        f"median {100 * quantile(regrets, 0.5):.1f} %, "
-        f"95th percentile {100 * quantile(regrets, 0.95):.1f} %, worst {100 * max(regrets):.1f} %"
-    )
-
-
-def line_of(found):
-    if not found:  # never measured: never chosen
-        return "      {1, {1e9, 0, 0, 0, 0, 0, 0, 0}, {}},"
-    sharpness, costs, most = found
-    listed = [", ".join(f"{v:.4g}" for v in values) for values in (costs, most)]
-    return f"      {{{sharpness:g}, {{{listed[0]}}}, {{{listed[1]}}}}},"
-
-
-def table(name, models):
-    return [f"  static constexpr CostModel {name}[] = {{", *(line_of(m) for m in models.values()), "  };"]
-
-
-def all_said(regrets):
-    """Of many uses, and of the few that have regrets."""
-    few = [f"; of {uses} uses: {said(found)}" for uses, found in regrets.items() if uses and found]
-    return said(regrets[0]) + "".join(few)
-
-
-def header(op, machine, commands, fitted):
-    lines = [f"// Written by `tools/plumb fit {op}`, not by hand. Measured on {machine}:"]
-    lines += [f"// {command}" for command in commands]
-    lines += [
-        f"// {kind}: {len(cases)} drawn cases; regret of those held out: {all_said(regrets)}."
-        for kind, cases, regrets, _, _ in fitted
-    ]
-    lines += [
-        "#pragma once",
-        '#include "gpu/common/cost_model.hpp"',
-        "",
-        "namespace plumb {",
-        f"namespace {namespace_of(op)} {{",
-        "",
-        "/// Of the candidates in their order: sharpness, microseconds for a unit of terms, most of them.",
-        "// clang-format off",
-        "template <class T>",
-        "struct Costs;",
-    ]
-    for kind, _, _, models, before in fitted:
-        lines += ["template <>", f"struct Costs<{TYPES[kind]}> {{", *table("model", models)]
-        lines += [*(table("preparation", before) if before else []), "};"]
-    lines += ["// clang-format on", "", f"}}  // namespace {namespace_of(op)}", "}  // namespace plumb", ""]
-    return "\n".join(lines)
-
-
-def fit_reports(op, paths, out):
-    """Fits from reports of bench on one chip, writes the costs to `out`, and gives its path back."""
+def fit_reports(op, paths, out, prior):
+    """Fits from reports of bench on one chip and the costs in `prior`, and writes the costs to `out`."""
     reports = [json.loads(path.read_text()) for path in paths]
     devices = [r["machine"].get("device", "an unknown device") for r in reports]
     for path, device in zip(paths, devices):
         if device != devices[0]:
             refuse(f"{path}: measured on {device}, but {paths[0]} on {devices[0]}")
-    count, fitted = candidates_of(op), []
-    for kind in TYPES:
-        cases = [t for report in reports for t in times_of(report, op, kind).values()]
-        if len(cases) < FOLDS:
-            few = f"{len(cases)} cases of {op}.{kind} have candidates' times"
-            refuse(f"{paths[0]}: {few}; at least {FOLDS}")
-        before = []
-        if prepares(op):
-            found = [times_of(report, op, kind, before=True) for report in reports]
-            before = [f.get(c, {}) for report, f in zip(reports, found) for c in times_of(report, op, kind)]
-            if not any(before):
-                refuse(f"{paths[0]}: no times of preparation of {op}.{kind}")
-        regrets = held_out(count, cases, before)
-        models = fit_all(count, cases)
-        print(f"{op}.{kind}: {len(cases)} cases; regret of those held out: {all_said(regrets)}")
-        fixed = min(said_fixed(cases, c) for c in range(count))
-        print(
-            f"  always the same candidate, the best one: {fixed[0] * 100:.1f} % more on geometric mean "
-            f"(number {fixed[1]})"
-        )
-        fitted.append((kind, cases, regrets, models, fit_all(count, before) if before else {}))
-    out.write_text(header(op, devices[0], [command_of(r) for r in reports], fitted))
+    now, tables, said = read_costs(op, prior), {}, {}
+    for kind in costs.TYPES:
+        tables[kind], said[kind] = fit_kind(op, kind, now[kind], *cases_of(op, kind, paths, reports))
+    head = head_of(op, devices[0], [command_of(r) for r in reports], said)
+    out.write_text(costs.written(namespace_of(op), head, tables))
     print(f"wrote {out}")
     return out
 
@@ -263,14 +199,6 @@ def command_of(report):
     words = report.get("command", "").split()
     words[:1] = ["bench"]
     return " ".join(w for i, w in enumerate(words) if w != "--json" and (i == 0 or words[i - 1] != "--json"))
-
-
-def said_fixed(cases, c):
-    """What choosing candidate c always would cost, over its cases; infinite where these are few."""
-    known = [t for t in cases if c in t]
-    if 2 * len(known) < len(cases):
-        return math.inf, c
-    return math.exp(sum(math.log(t[c][1] / min(u for _, u in t.values())) for t in known) / len(known)) - 1, c
 
 
 def measure(args, folder):
@@ -317,6 +245,7 @@ def main():
     ap.add_argument(
         "--from", dest="reports", nargs="+", type=pathlib.Path, help="reports of bench --json to fit from"
     )
+    ap.add_argument("--prior", type=pathlib.Path, help="costs to begin with; default gpu/OP/costs.hpp")
     ap.add_argument("--folder", type=pathlib.Path, help="write the candidates there and end")
     args = ap.parse_args()
     if args.folder:
@@ -328,7 +257,8 @@ def main():
         folder = ROOT / "build" / "fit" / args.op
         write_folder(args.op, folder)
         args.reports = [measure(args, folder)]
-    fit_reports(args.op, args.reports, ROOT / "gpu" / args.op / "costs.hpp")
+    out = ROOT / "gpu" / args.op / "costs.hpp"
+    fit_reports(args.op, args.reports, out, args.prior or out)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,10 @@
-"""The model of gpu/common/cost_model.hpp, and its least squares: microseconds from terms, relative errors.
+"""The model of gpu/common/cost_model.hpp, and its fit: microseconds from terms, relative errors.
 
-t = c0 x0 + c1 x1 + (sum over i > 1 of (ci xi)^p)^(1/p), with ci > 0. The logarithms of the ci are fitted to
-the logarithm of the time by scipy's least squares; p is the one of SHARPNESS that fits best.
+t = c0 x0 + c1 x1 + (sum over i > 1 of (ci xi)^p)^(1/p), with ci >= 0. A fit begins with costs that are there
+already, the prior. First the cost of each term is scaled by one factor for all candidates, which is what
+another chip or an honest measurement changes together. Then each candidate's costs are scaled by factors of
+its own, and p is the one of SHARPNESS that fits best. The logarithms of all factors are drawn to zero by a
+ridge. So a cost of which the cases say nothing stays where the prior and the other candidates have it.
 """
 
 import numpy as np
@@ -9,8 +12,7 @@ from scipy.optimize import least_squares
 
 TERMS, APART = 8, 2  # terms; of these, what nothing overlaps
 SHARPNESS = (1.0, 1.5, 2.0, 4.0)
-BELIEVED = 2  # how far beyond its cases a model is believed: kBelieved of cost_model.hpp
-LOOSE, TIGHT = 1e-3, 0.02  # how much a cost is kept near its start: of the common model, of a candidate
+COMMON_STRENGTH = 0.02  # of the ridge on the factors that all candidates share
 LEAST = 1e-300  # of a time's logarithm
 
 
@@ -24,12 +26,8 @@ def parts_of(costs, sharpness, terms):
 
 
 def predict(model, terms):
-    return parts_of(model[1], model[0], terms).sum(axis=-1)  # model: (sharpness, costs, ...)
-
-
-def beyond(most, terms):
-    """How far terms lie beyond those that a model was fitted to: 1 or less within."""
-    return max(x / m if m > 0 else float("inf") for x, m in zip(terms, most) if x > 0)
+    sharpness, costs = model
+    return parts_of(costs, sharpness, terms).sum(axis=-1)
 
 
 def table(cases):
@@ -39,12 +37,6 @@ def table(cases):
     return terms, np.log(time), np.sqrt(weight)
 
 
-def doubt(far, nearest):
-    """What a model's time is multiplied by so far beyond its cases, and beyond the nearest candidate's."""
-    limit = BELIEVED * max(1, nearest)
-    return (far / limit) ** 2 if far > limit else 1
-
-
 def start(cases):
     """Half of what a cost can be at most: no case takes less time than one of its terms."""
     terms, time, _ = table(cases)
@@ -52,41 +44,93 @@ def start(cases):
     return np.where(np.isfinite(most), most / 2, 0.0)
 
 
-def fit_sharp(cases, sharpness, first, ridge):
-    """(error, (sharpness, costs)), of costs near `first` as `ridge` says; a cost of 0 stays."""
+def scaled(cases, sharpness, costs, ridge):
+    """(error, factors of the costs). `costs` and `sharpness`: of each case, or the same for all."""
     terms, time, weight = table(cases)
-    first = np.asarray(first, dtype=float)
-    used = first > 0
-    near, pull = np.log(first[used]), np.sqrt(ridge)
+    costs = np.broadcast_to(np.asarray(costs, dtype=float), terms.shape)
+    used, pull = (costs * terms > 0).any(axis=0), np.sqrt(ridge)
 
-    def costs_of(logs):
-        costs = np.zeros(TERMS)
-        costs[used] = np.exp(logs)
-        return costs
+    def shares(logs):
+        factors = np.ones(TERMS)
+        factors[used] = np.exp(logs)
+        parts = parts_of(costs * factors, sharpness, terms)
+        return parts, np.maximum(parts.sum(axis=1, keepdims=True), LEAST)
 
     def residuals(logs):
-        all_parts = parts_of(costs_of(logs), sharpness, terms)
-        errors = np.log(np.maximum(all_parts.sum(axis=1), LEAST)) - time
-        return np.concatenate([weight * errors, pull * (logs - near)])
+        _, total = shares(logs)
+        return np.concatenate([weight * (np.log(total[:, 0]) - time), pull * logs])
 
     def slopes(logs):
-        shares = parts_of(costs_of(logs), sharpness, terms)
-        shares /= np.maximum(shares.sum(axis=1, keepdims=True), LEAST)
-        return np.concatenate([weight[:, None] * shares[:, used], pull * np.eye(len(near))])
+        parts, total = shares(logs)
+        return np.concatenate([weight[:, None] * (parts / total)[:, used], pull * np.eye(len(logs))])
 
-    found = least_squares(residuals, near, jac=slopes, method="lm")
-    return 2 * found.cost, (sharpness, costs_of(found.x).tolist())
-
-
-def fit_together(cases):
-    """(sharpness, costs) of one model for all candidates: what a chip's costs are before they differ."""
-    first = start(cases)
-    return min((fit_sharp(cases, p, first, LOOSE) for p in SHARPNESS), key=lambda r: r[0])[1]
+    found = least_squares(residuals, np.zeros(used.sum()), jac=slopes, method="lm", ftol=1e-4, xtol=1e-4)
+    factors = np.ones(TERMS)
+    factors[used] = np.exp(found.x)
+    return 2 * found.cost, factors
 
 
-def fit(cases, common):
-    """(sharpness, costs) of one candidate's cases (terms, microseconds, weight).
+def mean_cost(models, i):
+    """The geometric mean of those that have cost i; 0 of none."""
+    known = [costs[i] for _, costs in models if costs[i] > 0]
+    return float(np.exp(np.mean(np.log(known)))) if known else 0.0
 
-    They stay near the common ones where the cases say little.
+
+def completed(priors, rows):
+    """The priors of all candidates (None: there is none) with a cost for every term that a case has.
+
+    What is missing is the mean of the other candidates', or else half of what the cases allow.
     """
-    return min((fit_sharp(cases, p, common[1], TIGHT) for p in SHARPNESS), key=lambda r: r[0])[1]
+    known = [prior for prior in priors if prior]
+    at_most = start([case for of_one in rows for case in of_one])
+    means = [mean_cost(known, i) for i in range(TERMS)]
+    sharpness = sorted(p for p, _ in known)[len(known) // 2] if known else SHARPNESS[0]
+    full = []
+    for prior, of_one in zip(priors, rows):
+        costs = list(prior[1]) if prior else list(means)
+        for i in range(TERMS):
+            if costs[i] == 0 and any(terms[i] > 0 for terms, _, _ in of_one):
+                costs[i] = means[i] or float(at_most[i])
+        full.append((prior[0] if prior else sharpness, costs))
+    return full
+
+
+def in_common(priors, rows):
+    """The priors, each term's cost scaled alike for all candidates, as all their cases say together."""
+    cases = [case for of_one in rows for case in of_one]
+    counts = [len(of_one) for of_one in rows]
+    costs = np.repeat([costs for _, costs in priors], counts, axis=0)
+    sharpness = np.repeat([p for p, _ in priors], counts)[:, None]
+    _, factors = scaled(cases, sharpness, costs, COMMON_STRENGTH)
+    return [(p, (np.asarray(costs) * factors).tolist()) for p, costs in priors]
+
+
+def drawn_to(prior, cases, strength):
+    """(sharpness, costs) of one candidate's cases (terms, microseconds, weight), near `prior`."""
+
+    def attempt(sharpness):
+        error, factors = scaled(cases, sharpness, prior[1], strength)
+        moved = strength * np.log(sharpness / prior[0]) ** 2
+        return error + moved, (sharpness, (np.asarray(prior[1]) * factors).tolist())
+
+    return min((attempt(p) for p in SHARPNESS), key=lambda tried: tried[0])[1]
+
+
+def begun(priors, rows):
+    """What all candidates' fits are drawn to; None of a candidate without a prior and without a case."""
+    if not any(rows):
+        return list(priors)
+    full = in_common(completed(priors, rows), rows)
+    return [one if prior or of_one else None for prior, one, of_one in zip(priors, full, rows)]
+
+
+def drawn(begun_models, rows, strength):
+    """Models of all candidates from their cases, by a ridge of `strength`; None: what they are drawn to."""
+    return [
+        drawn_to(one, of_one, strength) if one and of_one and strength is not None else one
+        for one, of_one in zip(begun_models, rows)
+    ]
+
+
+def fit(priors, rows, strength):
+    return drawn(begun(priors, rows), rows, strength)

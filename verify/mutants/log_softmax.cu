@@ -1,4 +1,5 @@
-// Planted faults of log_softmax on a device: one block per row, which takes the maximum and then the sum through the same scratch.
+// Planted faults of log_softmax on a device: one block per row, which takes the maximum and then the sum through the same scratch; and
+// rows in pieces, whose maxima and sums a second kernel merges.
 #include "reference/ops/log_softmax.hpp"
 #include "verify/mutants/device_mutant.hpp"
 
@@ -15,7 +16,7 @@ using Index = std::int64_t;
 
 constexpr int kThreads = 64;
 
-enum class Fault { none, scratch_reused, online_minus_inf, log_of_softmax };
+enum class Fault { none, scratch_reused, online_minus_inf, log_of_softmax, not_rescaled, last_piece_lost };
 
 template <class T>
 PLUMB_DEVICE T larger(T a, T b) {
@@ -67,6 +68,44 @@ void run(const P<T>&, const In<T>& in, const Out<T>& out, Context& context) {
   launch(log_softmax_mutant<T, F>, in.x.rows, kThreads, 0, context.stream, in, out);
 }
 
+constexpr Index kPiece = 32;  // columns
+
+// Block number row * pieces + piece leaves its piece's maximum and sum.
+template <class T>
+__global__ void log_softmax_mutant_pieces(In<T> in, Index pieces, T* m /* (rows, pieces) */, T* sums) {
+  __shared__ T s[kThreads];
+  const Index i = blockIdx.x / pieces, j = blockIdx.x % pieces * kPiece + threadIdx.x;
+  const bool mine = threadIdx.x < kPiece && j < in.x.cols;
+  const T x = mine ? in.x.data[i * in.x.ld + j] : static_cast<T>(-INFINITY);
+  tree(s, x, [](T a, T b) { return larger(a, b); });
+  const T largest = s[0];
+  __syncthreads();
+  tree(s, mine && x != static_cast<T>(-INFINITY) ? exp(x - largest) : T(0), [](T a, T b) { return a + b; });
+  if (threadIdx.x == 0) m[blockIdx.x] = largest, sums[blockIdx.x] = s[0];
+}
+
+template <class T, Fault F>
+__global__ void log_softmax_mutant_merge(In<T> in, Out<T> out, Index pieces, const T* m, const T* sums) {
+  const Index i = blockIdx.x, end = F == Fault::last_piece_lost && pieces > 1 ? pieces - 1 : pieces;
+  T largest = static_cast<T>(-INFINITY), sum = T(0);
+  for (Index p = 0; p < pieces; ++p) largest = larger(largest, m[i * pieces + p]);
+  for (Index p = 0; p < end; ++p)
+    sum += F == Fault::not_rescaled ? sums[i * pieces + p]
+                                    : sums[i * pieces + p] * exp(m[i * pieces + p] - largest);
+  for (Index j = threadIdx.x; j < in.x.cols; j += kThreads)
+    out.y.data[i * out.y.ld + j] = (in.x.data[i * in.x.ld + j] - largest) - log(sum);
+}
+
+template <class T, Fault F>
+void run_pieces(const P<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+  const Index pieces = (in.x.cols + kPiece - 1) / kPiece, blocks = in.x.rows * pieces;
+  if (blocks == 0) return;
+  auto* m = static_cast<T*>(context.workspace(2 * blocks * static_cast<Index>(sizeof(T))));
+  launch(log_softmax_mutant_pieces<T>, blocks, kThreads, 0, context.stream, in, pieces, m, m + blocks);
+  launch(log_softmax_mutant_merge<T, F>, in.x.rows, kThreads, 0, context.stream, in, out, pieces, m,
+         m + blocks);
+}
+
 #define PLUMB_LOG_SOFTMAX_MUTANT(fault, name, ...)                         \
   const DeviceMutant<LogSoftmax> fault##_m {                               \
     name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__ \
@@ -83,6 +122,18 @@ PLUMB_LOG_SOFTMAX_MUTANT(
 PLUMB_LOG_SOFTMAX_MUTANT(log_of_softmax, "device_log_of_softmax",
                          {27, "log(softmax) in place of x - max - log(sum)", "the definition, written down",
                           kNumeric});
+
+#define PLUMB_PIECES_MUTANT(fault, name, ...)                                            \
+  const DeviceMutant<LogSoftmax> fault##_m {                                             \
+    name, run_pieces<float, Fault::fault>, run_pieces<double, Fault::fault>, __VA_ARGS__ \
+  }
+
+PLUMB_PIECES_MUTANT(not_rescaled, "pieces_summed_without_rescaling",
+                    {0, "sums of a row's pieces are added, each to its own piece's maximum",
+                     "a merge of online sums that forgets their maxima", kNumeric});
+PLUMB_PIECES_MUTANT(last_piece_lost, "last_piece_of_row_lost",
+                    {0, "the merge leaves out the last piece's sum, where a row has several",
+                     "pieces counted by rounding down", kNumeric});
 
 }  // namespace
 }  // namespace plumb

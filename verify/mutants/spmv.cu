@@ -1,5 +1,6 @@
 // Planted faults of sparse matrix times vector on a device: entries dealt out in equal shares with rows cut at their borders ("flat"),
-// rows gathered in a shared buffer ("stream"), and the choice between kernels.
+// rows gathered in a shared buffer ("stream"), rows sorted by length into slices ("SELL"), and the choice between kernels.
+#include "gpu/device/host_array.hpp"
 #include "gpu/device/memory.hpp"
 #include "reference/ops/spmv.hpp"
 #include "verify/mutants/device_mutant.hpp"
@@ -23,6 +24,8 @@ PLUMB_DEVICE T scaled(const P<T>& p, T sum) {
 constexpr int kShare = 64;       // entries and threads of a block of the flat kernel
 constexpr int kStreamRows = 32;  // rows and threads of a block of the stream kernel
 constexpr int kBuffer = 256;     // products that it holds
+constexpr int kWindow = 128;     // rows that a block of the sort puts in order, two for each thread
+constexpr int kSlice = 8;        // rows that are as wide as their first
 
 enum class Fault {
   none,
@@ -32,7 +35,9 @@ enum class Fault {
   overflow,
   divides_by_zero,
   cut_at_32,
-  read_on_host
+  read_on_host,
+  sorted_within_warps,
+  order_turned
 };
 
 template <class T>
@@ -113,6 +118,60 @@ __global__ void spmv_mutant_warp(P<T> p, In<T> in, Out<T> out) {
   if (lane == 0) out.y.data[i] = scaled(p, sum) + (p.beta == T(0) ? T(0) : p.beta * out.y.data[i]);
 }
 
+// Rows of a window in the order of falling lengths, by a bitonic sort of (length, row); the first row of a slice gives its width.
+template <Fault F>
+__global__ void spmv_mutant_sort(const std::int32_t* row_ptr /* (rows + 1) */, Index rows,
+                                 std::int32_t* order /* whole windows */, std::int32_t* width) {
+  __shared__ unsigned long long key[kWindow];
+  const Index base = static_cast<Index>(blockIdx.x) * kWindow;
+  const int t = static_cast<int>(threadIdx.x);
+  for (int r = t; r < kWindow; r += kWindow / 2) {
+    const bool there = base + r < rows;
+    const auto length = there ? static_cast<unsigned>(row_ptr[base + r + 1] - row_ptr[base + r]) : 0u;
+    key[r] = there ? static_cast<unsigned long long>(~length) << 32 | static_cast<unsigned>(r) : ~0ull;
+  }
+  for (int size = 2; size <= kWindow; size *= 2) {
+    for (int d = size / 2; d > 0; d /= 2) {
+      if (F != Fault::sorted_within_warps || d >= 32) __syncthreads();
+      const int low = 2 * t - t % d, high = low + d;
+      const bool rising = ((low & size) == 0) != (F == Fault::order_turned);
+      const unsigned long long a = key[low], b = key[high];
+      if ((a > b) == rising) key[low] = b, key[high] = a;
+    }
+  }
+  __syncthreads();
+  for (int r = t; r < kWindow; r += kWindow / 2) {
+    const bool there = key[r] != ~0ull;
+    order[base + r] = there ? static_cast<std::int32_t>(base + static_cast<unsigned>(key[r])) : -1;
+    if (r % kSlice == 0)
+      width[(base + r) / kSlice] =
+          there ? static_cast<std::int32_t>(~static_cast<unsigned>(key[r] >> 32)) : 0;
+  }
+}
+
+// A thread per place of the order goes over the slots of its slice.
+template <class T>
+__global__ void spmv_mutant_slices(P<T> p, In<T> in, Out<T> out, const std::int32_t* order,
+                                   const std::int32_t* width) {
+  const Index at = static_cast<Index>(blockIdx.x) * kWindow + threadIdx.x, i = order[at];
+  if (i < 0) return;
+  const Index begin = in.A.row_ptr[i], length = in.A.row_ptr[i + 1] - begin;
+  T sum = T(0);
+  for (Index s = 0; s < width[at / kSlice] && s < length; ++s)
+    sum += in.A.val[begin + s] * in.x.data[in.A.col[begin + s]];
+  out.y.data[i] = scaled(p, sum) + (p.beta == T(0) ? T(0) : p.beta * out.y.data[i]);
+}
+
+template <class T, Fault F>
+void run_sorted(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  const Index windows = (in.A.rows + kWindow - 1) / kWindow;
+  if (windows == 0) return;
+  auto* order = workspace_of<std::int32_t>(windows * kWindow, context);
+  auto* width = workspace_of<std::int32_t>(windows * kWindow / kSlice, context);
+  launch(spmv_mutant_sort<F>, windows, kWindow / 2, 0, context.stream, in.A.row_ptr, in.A.rows, order, width);
+  launch(spmv_mutant_slices<T>, windows, kWindow, 0, context.stream, p, in, out, order, width);
+}
+
 template <class T, Fault F>
 void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   const Index rows = in.A.rows;
@@ -164,6 +223,18 @@ PLUMB_SPMV_MUTANT(cut_at_32, "device_rows_cut_at_32",
 PLUMB_SPMV_MUTANT(read_on_host, "row_ptr_read_by_host_code",
                   {0, "the choice between kernels reads row_ptr[rows] in host code",
                    "device memory read as if it were the host's: right wherever the two are one", kRace});
+
+#define PLUMB_SORT_MUTANT(fault, name, ...)                                              \
+  const DeviceMutant<Spmv> fault##_m {                                                   \
+    name, run_sorted<float, Fault::fault>, run_sorted<double, Fault::fault>, __VA_ARGS__ \
+  }
+
+PLUMB_SORT_MUTANT(sorted_within_warps, "sell_sort_without_barrier_within_warps",
+                  {0, "a bitonic sort leaves out the barrier where pairs lie within a warp's keys",
+                   "code written for warps in lockstep", kNumeric | kRepeat | kRace | kSanitizer});
+PLUMB_SORT_MUTANT(order_turned, "sell_shortest_row_gives_width",
+                  {0, "rows are sorted by rising length, and the first one gives its slice's width",
+                   "the comparison of a sort turned round", kNumeric});
 
 }  // namespace
 }  // namespace plumb
