@@ -192,7 +192,7 @@ class Schemata(unittest.TestCase):
         cls.holder = tempfile.TemporaryDirectory()
         cls.folder = Path(cls.holder.name).resolve()
         (cls.folder / "kernel.hpp").write_text(KERNEL, encoding="utf-8")
-        (cls.folder / "of_others.hpp").write_text("#pragma once\n", encoding="utf-8")
+        (cls.folder / "of_others.hpp").write_text('#pragma once\n#include "kernel.hpp"\n', encoding="utf-8")
         (cls.folder / "main.cpp").write_text(MAIN, encoding="utf-8")
         cls.unit = Unit(str(ROOT), str(cls.folder / "main.cpp"))
         cls.schema = schemata.schema_of(cls.unit, str(cls.folder / "main.cpp"))
@@ -223,6 +223,10 @@ class Schemata(unittest.TestCase):
     def test_functions_of_a_header_that_the_variant_does_not_use_are_left_to_others(self):
         texts = [m.text for _, p, m in self.mutants.values() if p.file == self.source.path]
         self.assertFalse([t for t in texts if "31" in t])
+
+    def test_a_header_that_is_included_again_is_known_at_every_place(self):
+        again = (str(self.folder / "of_others.hpp"), 2, str(self.folder / "kernel.hpp"))
+        self.assertIn(again, self.unit.includes)
 
     def test_constants_that_fit_and_bounded_values_are_not_narrowed(self):
         narrowed = [
