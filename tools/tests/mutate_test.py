@@ -83,9 +83,12 @@ __global__ void copy(volatile int* to, const int* from, int n) {
     asm volatile("fence.acq_rel.gpu;" ::: "memory");
     asm volatile("cp.async.wait_group 1;" ::: "memory");
   }
-  while (to[0] == 0) {}
+  while (to[0] == 0) __nanosleep(97);
   atomicAdd(staged, __ldcg(from));
 }
+template <class... Given>
+void launch(Given...) {}
+void begin(int* to) { launch(copy, 3, 64, 7, to); }
 """
 DRIVER = """#include <cstdlib>
 static int force() { const char* t = std::getenv("MUTANT"); return t ? std::atoi(t) : 0; }
@@ -228,6 +231,26 @@ class Schemata(unittest.TestCase):
         again = (str(self.folder / "of_others.hpp"), 2, str(self.folder / "kernel.hpp"))
         self.assertIn(again, self.unit.includes)
 
+    def test_a_variant_that_chooses_leaves_the_headers_of_its_candidates_to_them(self):
+        folder = self.folder / "rungs"
+        folder.mkdir()
+        texts = {
+            "shared.hpp": "#pragma once\ninline int shared(int v) { return v + 5; }\n",
+            "candidates.hpp": '#include "shared.hpp"\ninline int chosen(int v) { return shared(v) + 6; }\n',
+            "01_first.cpp": '#include "rungs/shared.hpp"\nint first(int v) { return shared(v); }\n',
+            "02_adaptive.cpp": '#include "candidates.hpp"\nint any(int v) { return chosen(v); }\n',
+        }
+        for name, text in texts.items():
+            (folder / name).write_text(text.replace("rungs/", f"{folder}/"), encoding="utf-8")
+
+        def files_of(name):
+            path = str(folder / name)
+            places = schemata.schema_of(Unit(str(ROOT), path), path).places()
+            return {Path(p.file).name for p in places}
+
+        self.assertEqual(files_of("01_first.cpp"), {"shared.hpp"})
+        self.assertEqual(files_of("02_adaptive.cpp"), {"candidates.hpp"})
+
     def test_constants_that_fit_and_bounded_values_are_not_narrowed(self):
         narrowed = [
             (self.source.text[m.start : m.end], place.before)
@@ -272,6 +295,9 @@ class Schemata(unittest.TestCase):
             (ops.PTX, 'asm volatile("cp.async.wait_group 2;" ::: "memory");'),
         ):
             self.assertIn((family, text), found)
+        texts = {text for _, text in found}
+        self.assertTrue({"(3 + 1)", "(7 - 1)"} <= texts)
+        self.assertFalse({"(7 + 1)", "(97 + 1)", "(97 - 1)"} & texts)
 
     def test_a_loop_of_openmp_keeps_its_form(self):
         bounds = [
