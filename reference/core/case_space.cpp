@@ -139,17 +139,17 @@ CaseSpace& CaseSpace::derived(std::string key, std::string name, std::function<b
 }
 
 CaseSpace& CaseSpace::rounds(std::function<double(const Point&)> elements) {
-  // where a case is made for it, all else is as simple as it can be
+  // where a case is made for it, all else is as simple as it can be; 16 bytes at a time are read of arrays that allow it, rows included
   std::vector<std::pair<std::size_t, std::string>> simplest;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    if (parameters_[i].kind == ParameterKind::word) simplest.emplace_back(i, parameters_[i].simplest);
+    if (parameters_[i].kind == ParameterKind::word)
+      simplest.emplace_back(i, parameters_[i].key == kLayoutKey ? "wide" : parameters_[i].simplest);
   }
   const auto add = [&](const std::string& many, double low, double high) {
     for (const Dtype type : {Dtype::f32, Dtype::f64}) {
       const std::string word(name(type));
       derived(fmt::format("in {} rounds of {}", many, word), "all elements", [=](const Point& p) {
-        const std::string& layout = p.word(kLayoutKey);  // 16 bytes at a time are read of arrays that lie so
-        if (p.word(kDtypeKey) != word || (layout != "apart" && layout != "wide")) return false;
+        if (p.word(kDtypeKey) != word || p.word(kLayoutKey) != "wide") return false;
         const double rounds = std::ceil(elements(p) * (type == Dtype::f64 ? 8 : 4) / kBytesOfRound);
         return rounds >= low && rounds <= high;
       });

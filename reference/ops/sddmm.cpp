@@ -26,6 +26,9 @@ void Sddmm::describe(CaseSpace& space) {
   space.count("entries", [](const Point& p) { return expected_entries(p, "rows", "cols"); })
       .count("elements of X", [](const Point& p) { return p["rows"] * p["k"]; })
       .count("elements of Y", [](const Point& p) { return p["cols"] * p["k"]; });
+  // kernels are made for these, where X and Y allow vectors
+  for (const char* const k : {"16", "32", "64", "128"})
+    space.form(fmt::format("k on 16 bytes, {}", k), "a line or more", {{"k", k}, {"layout", "wide"}});
   space.timed_range("k", 8, 256);
 }
 

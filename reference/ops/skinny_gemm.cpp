@@ -23,6 +23,9 @@ void SkinnyGemm::describe(CaseSpace& space) {
   space.count("elements of X", [](const Point& p) { return p["v"] * p["k"]; })
       .count("elements of W", [](const Point& p) { return p["k"] * p["n"]; })
       .count("elements of Y", [](const Point& p) { return p["v"] * p["n"]; });
+  // kernels are made for these, where X is read in bulk
+  for (const char* const k : {"64", "128"})
+    space.form(fmt::format("k on 16 bytes, {}", k), "whole lines", {{"k", k}, {"layout", "wide"}});
   space.timed_size("v", 1000, 8'000'000).timed_range("k", 8, 512).timed_range("n", 1, 64);
 }
 

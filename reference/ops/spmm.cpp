@@ -28,6 +28,9 @@ void Spmm::describe(CaseSpace& space) {
   space.count("entries", [](const Point& p) { return expected_entries(p, "rows", "cols"); })
       .count("elements of B", [](const Point& p) { return p["cols"] * p["n"]; })
       .count("elements of C", [](const Point& p) { return p["rows"] * p["n"]; });
+  // kernels are made for these, where B and C allow vectors
+  for (const char* const n : {"16", "32", "40", "128"})
+    space.form(fmt::format("n on 16 bytes, {}", n), "whole vectors", {{"n", n}, {"layout", "wide"}});
   space.timed_range("n", 1, 256);
 }
 

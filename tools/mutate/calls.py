@@ -47,8 +47,9 @@ class Calls:
                     self.on_member_ref_expr(child)
                 elif child.kind.name not in ("DECL_REF_EXPR", "UNEXPOSED_EXPR"):
                     self.expression(child)
-        kept, self.capacity = self.capacity, self.capacity or name in ops.CAPACITIES
+        kept, places = self.capacity, ops.CAPACITIES.get(name, set())
         for place, argument in enumerate(arguments):
+            self.capacity = kept or places is None or place in places
             self.argument(name, place, argument)
         self.capacity = kept
 

@@ -92,10 +92,10 @@ SCALARS = {"alpha", "beta"}
 # Calls that order what threads or copies do; and numbers that choose a buffer or its turn.
 WAITS = r"sync|barrier|fence|wait|commit|arrive"
 STAGES = r"stage|parity|phase|slot|buffer"
-# Calls that say something: nobody judges what, nor whether.
-REMARKS = {"explain", "say", "snprintf", "printf"}
-# Calls that ask for memory: more of it is no fault.
-CAPACITIES = {"workspace", "workspace_of", "reserve"}
+# Calls that say something, or pause: nobody judges what, how long, nor whether.
+REMARKS = {"explain", "say", "snprintf", "printf", "__nanosleep"}
+# Arguments that ask for memory: more of it is no fault. Without places: all of them.
+CAPACITIES = {"workspace": None, "workspace_of": None, "reserve": None, "launch": {3}}
 
 # Inline PTX: what becomes what in the text of an asm statement. A statement that orders is deleted, too.
 PTX_ORDERS = r"\b(?:bar|barrier|fence|membar|mbarrier|wait|commit)\b|wait_group|commit_group"

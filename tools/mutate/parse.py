@@ -60,6 +60,14 @@ class Source:
         return self.text.count("\n", 0, offset) + 1
 
 
+def included(directive):
+    """The file that an #include means; None where there is none, which the bindings assert."""
+    try:
+        return os.path.realpath(directive.get_included_file().name)
+    except AssertionError:
+        return None
+
+
 class Unit:
     """A variant's syntax tree; `files` are its source and the headers of its own folder, by path."""
 
@@ -71,23 +79,22 @@ class Unit:
         except clang.TranslationUnitLoadError as e:
             raise Refused(f"{path}: libclang cannot read it") from e
         own = os.path.dirname(path)
-        includes = [i for i in self.unit.get_includes() if i.source and i.include]
         self.files = {path: Source(path)}
-        self.includes = []  # (file, offset of the line, path that is meant)
-        for include in includes:
-            target = os.path.realpath(include.include.name)
-            if os.path.dirname(target) == own and target not in self.files:
-                self.files[target] = Source(target)
-        for include in includes:
-            source = os.path.realpath(include.source.name)
-            if source in self.files:
-                self.includes.append((source, include.location.line, os.path.realpath(include.include.name)))
+        self.includes = []  # (file, number of the line, path that is meant)
+        nodes = self.unit.cursor.get_children()
+        recorded = [n for n in nodes if n.kind.is_preprocessing() and n.location.file]
+        # directives, not get_includes(): that leaves out those which an include guard makes nothing of
+        for node in (n for n in recorded if n.kind.name == "INCLUSION_DIRECTIVE"):
+            if target := included(node):
+                self.includes.append((os.path.realpath(node.location.file.name), node.location.line, target))
+                if os.path.dirname(target) == own and target not in self.files:
+                    self.files[target] = Source(target)
+        self.includes = [i for i in self.includes if i[0] in self.files]
         self.macros = {file: [] for file in self.files}
-        for node in self.unit.cursor.get_children():
-            if node.kind.name == "MACRO_INSTANTIATION" and node.location.file:
-                spans = self.macros.get(os.path.realpath(node.location.file.name))
-                if spans is not None:
-                    spans.append((node.extent.start.offset, node.extent.end.offset))
+        for node in (n for n in recorded if n.kind.name == "MACRO_INSTANTIATION"):
+            spans = self.macros.get(os.path.realpath(node.location.file.name))
+            if spans is not None:
+                spans.append((node.extent.start.offset, node.extent.end.offset))
 
     def errors(self):
         return [str(d) for d in self.unit.diagnostics if d.severity >= 3]

@@ -6,11 +6,14 @@ import os
 import re
 from dataclasses import dataclass
 
+from .parse import Source
 from .places import COMMENT, Finder
 
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[^\n]*", re.M)
 RUNTIME = '#include "verify/engine/mutant_points.hpp"\n'
 LIST = "schemata.txt"
+CHOICE = "candidates.hpp"  # of a variant that chooses
+OWN_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(?:[^"\n]*/)?([^"/\n]+)"', re.M)
 
 
 @dataclass(eq=False)
@@ -38,6 +41,7 @@ class Schema:
 def schema_of(unit, path):
     finders = {file: Finder(unit, file) for file in unit.files}
     leave_unused(finders, path)
+    leave_to_candidates(finders, path)
     return Schema(path, unit, finders)
 
 
@@ -56,6 +60,21 @@ def leave_unused(finders, path):
         if file != path:
             spans = [(a, b) for name, a, b in finder.functions if name in unused]
             finder.places = [p for p in finder.places if not any(a <= p.start < b for a, b in spans)]
+
+
+def leave_to_candidates(finders, path):
+    """A variant that chooses runs each of the others on few cases: their headers are mutated with them."""
+    folder, ending = os.path.dirname(path), os.path.splitext(path)[1]
+    if os.path.join(folder, CHOICE) not in finders:
+        return
+    variants = [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(ending)]
+    waiting = [text for text in (Source(v).text for v in variants) if CHOICE not in text]
+    headers = {file: finder for file, finder in finders.items() if file != path}
+    while waiting:
+        for name in OWN_INCLUDE.findall(waiting.pop()):
+            if finder := headers.pop(os.path.join(folder, name), None):
+                finder.places = []
+                waiting.append(finder.text)
 
 
 def number(schemata):

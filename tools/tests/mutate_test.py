@@ -83,9 +83,12 @@ __global__ void copy(volatile int* to, const int* from, int n) {
     asm volatile("fence.acq_rel.gpu;" ::: "memory");
     asm volatile("cp.async.wait_group 1;" ::: "memory");
   }
-  while (to[0] == 0) {}
+  while (to[0] == 0) __nanosleep(97);
   atomicAdd(staged, __ldcg(from));
 }
+template <class... Given>
+void launch(Given...) {}
+void begin(int* to) { launch(copy, 3, 64, 7, to); }
 """
 DRIVER = """#include <cstdlib>
 static int force() { const char* t = std::getenv("MUTANT"); return t ? std::atoi(t) : 0; }
@@ -192,7 +195,7 @@ class Schemata(unittest.TestCase):
         cls.holder = tempfile.TemporaryDirectory()
         cls.folder = Path(cls.holder.name).resolve()
         (cls.folder / "kernel.hpp").write_text(KERNEL, encoding="utf-8")
-        (cls.folder / "of_others.hpp").write_text("#pragma once\n", encoding="utf-8")
+        (cls.folder / "of_others.hpp").write_text('#pragma once\n#include "kernel.hpp"\n', encoding="utf-8")
         (cls.folder / "main.cpp").write_text(MAIN, encoding="utf-8")
         cls.unit = Unit(str(ROOT), str(cls.folder / "main.cpp"))
         cls.schema = schemata.schema_of(cls.unit, str(cls.folder / "main.cpp"))
@@ -223,6 +226,30 @@ class Schemata(unittest.TestCase):
     def test_functions_of_a_header_that_the_variant_does_not_use_are_left_to_others(self):
         texts = [m.text for _, p, m in self.mutants.values() if p.file == self.source.path]
         self.assertFalse([t for t in texts if "31" in t])
+
+    def test_a_header_that_is_included_again_is_known_at_every_place(self):
+        again = (str(self.folder / "of_others.hpp"), 2, str(self.folder / "kernel.hpp"))
+        self.assertIn(again, self.unit.includes)
+
+    def test_a_variant_that_chooses_leaves_the_headers_of_its_candidates_to_them(self):
+        folder = self.folder / "rungs"
+        folder.mkdir()
+        texts = {
+            "shared.hpp": "#pragma once\ninline int shared(int v) { return v + 5; }\n",
+            "candidates.hpp": '#include "shared.hpp"\ninline int chosen(int v) { return shared(v) + 6; }\n',
+            "01_first.cpp": '#include "rungs/shared.hpp"\nint first(int v) { return shared(v); }\n',
+            "02_adaptive.cpp": '#include "candidates.hpp"\nint any(int v) { return chosen(v); }\n',
+        }
+        for name, text in texts.items():
+            (folder / name).write_text(text.replace("rungs/", f"{folder}/"), encoding="utf-8")
+
+        def files_of(name):
+            path = str(folder / name)
+            places = schemata.schema_of(Unit(str(ROOT), path), path).places()
+            return {Path(p.file).name for p in places}
+
+        self.assertEqual(files_of("01_first.cpp"), {"shared.hpp"})
+        self.assertEqual(files_of("02_adaptive.cpp"), {"candidates.hpp"})
 
     def test_constants_that_fit_and_bounded_values_are_not_narrowed(self):
         narrowed = [
@@ -268,6 +295,9 @@ class Schemata(unittest.TestCase):
             (ops.PTX, 'asm volatile("cp.async.wait_group 2;" ::: "memory");'),
         ):
             self.assertIn((family, text), found)
+        texts = {text for _, text in found}
+        self.assertTrue({"(3 + 1)", "(7 - 1)"} <= texts)
+        self.assertFalse({"(7 + 1)", "(97 + 1)", "(97 - 1)"} & texts)
 
     def test_a_loop_of_openmp_keeps_its_form(self):
         bounds = [

@@ -1,6 +1,7 @@
 #include "verify/selection/tier_cases.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace plumb {
 namespace {
@@ -15,6 +16,25 @@ struct Limits {
 constexpr Limits kDeviceLimits{{5e4, 2e5}, {2.9e5, 1e6}, {1e6, 1.3e6}};
 constexpr Limits kExecutorLimits{{4e3, 1.2e4}, {2.9e5, 3e5}, {}};
 constexpr CaseLimit kFullLimit{2e6, 2e7};
+constexpr double kLargestElement = 8;  // bytes
+
+// What a fill shows of a size, the pairs of the executor's array show in less time. Of a listed size that is larger than theirs, the first
+// fill in each type stays in smoke, and the special values.
+void leave_fills_to_full(const CaseSpace& space, std::vector<Case>& listed) {
+  const auto stays = [](const Case& c) { return c.tier != Tier::smoke || c.fill == Fill::hostile; };
+  const auto is_large = [&](const Case& c) {
+    const std::optional<Point> p = space.locate(c);
+    return p && (space.multiply_adds(*p) > kExecutorLimits.small.work ||
+                 space.bytes(*p) > kLargestElement * kExecutorLimits.small.elements);
+  };
+  for (auto c = listed.begin(); c != listed.end(); ++c) {
+    if (stays(*c) || !is_large(*c)) continue;
+    const bool again = std::any_of(listed.begin(), c, [&](const Case& before) {
+      return !stays(before) && before.dtype == c->dtype && before.params == c->params;
+    });
+    if (again) c->tier = Tier::full;
+  }
+}
 
 }  // namespace
 
@@ -44,6 +64,7 @@ std::vector<CoverLayer> cover_layers(const CaseSpace& space, Tier tier, CaseSpee
 std::vector<Case> tier_cases(const OperatorEntry& entry, Tier most, CaseSpeed speed) {
   std::vector<Case> all = entry.cases();
   const CaseSpace space = entry.space();
+  if (speed == CaseSpeed::executor) leave_fills_to_full(space, all);
   for (const Tier tier : {Tier::smoke, Tier::full}) {
     if (tier > most) break;
     std::vector<Case> known;

@@ -19,7 +19,8 @@ enum class CaseSpeed : std::uint8_t { device, executor };
 [[nodiscard]] std::vector<CoverLayer> cover_layers(const CaseSpace& space, Tier tier, CaseSpeed speed);
 
 /// All that the contract lists, of every tier, then what the arrays add: of tier smoke, and of tier full where `most` reaches
-/// there. Made cases are marked `drawn`: where one proves nothing it is skipped, with the reason.
+/// there. Made cases are marked `drawn`: where one proves nothing it is skipped, with the reason. For the executor, the second fill of a
+/// listed large size is of tier full.
 [[nodiscard]] std::vector<Case> tier_cases(const OperatorEntry& entry, Tier most, CaseSpeed speed);
 
 }  // namespace plumb

@@ -9,6 +9,7 @@
 #include <string>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "verify/drawing/cover.hpp"
 #include "verify/engine/operators.hpp"
@@ -138,13 +139,19 @@ void check_tier(const OperatorEntry& entry, CaseSpeed speed, Teller& teller) {
   const CaseSpace space = entry.space();
   const std::vector<Case>& cases = smoke_cases(entry, speed);
   const std::vector<Case> telling = teller.telling(cases);
+  std::size_t made = 0, killed = 0;
   for (const CoverLayer& layer : cover_layers(space, Tier::smoke, speed)) {
     const std::vector<ClassTuple> beyond = tuples_not_met(space, layer.combinations, cases);
+    const std::size_t met = tuples_not_met(space, layer.combinations, {}).size() - beyond.size();
+    made += met, killed += met;
     for (const ClassTuple& t : tuples_not_met(space, layer.combinations, telling)) {
-      if (std::find(beyond.begin(), beyond.end(), t) == beyond.end())
-        FAIL_CHECK("survivor: wrong where " << describe(space, t));
+      if (std::find(beyond.begin(), beyond.end(), t) != beyond.end()) continue;
+      --killed;
+      FAIL_CHECK("survivor: wrong where " << describe(space, t));
     }
   }
+  MESSAGE(fmt::format("{} on {}: {} of {} class mutants killed", entry.name(),
+                      speed == CaseSpeed::device ? "a device" : "the executor", killed, made));
 }
 
 TEST_CASE("every class mutant of every operator is killed by tier smoke, on a device and on the executor") {

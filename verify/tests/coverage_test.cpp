@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -166,6 +167,30 @@ TEST_CASE(
       }
     }
   });
+}
+
+TEST_CASE(
+    "of a listed size beyond the executor's pairs one fill is in its smoke, and the others in its full") {
+  const OperatorEntry& entry = find_operator("reduce");
+  const auto fills = [&](std::string_view n, CaseSpeed speed) {
+    std::vector<Fill> found;
+    for (const Case& c : smoke_cases(entry, speed)) {
+      if (!c.drawn && c.dtype == Dtype::f32 && c.text("kind") == "sum" && c.text("n") == n)
+        found.push_back(c.fill);
+    }
+    return found;
+  };
+  using enum Fill;
+  CHECK(fills("262147", CaseSpeed::device) == std::vector{positive, exact, real});
+  CHECK(fills("262147", CaseSpeed::executor) == std::vector{positive});
+  CHECK(fills("33", CaseSpeed::executor) == std::vector{exact, real});
+  const std::vector<Case> all = tier_cases(entry, Tier::smoke, CaseSpeed::executor);
+  for (const Case& listed : entry.cases()) {
+    const auto at = std::find(all.begin(), all.end(), listed);
+    REQUIRE(at != all.end());
+    CHECK((at->tier == listed.tier || at->tier == Tier::full));
+    if (listed.fill == hostile) CHECK(at->tier == listed.tier);
+  }
 }
 
 TEST_CASE("arrays are the same every time, and their ids are read back") {
