@@ -93,16 +93,31 @@ std::vector<const Variant<Op, T, Space::device>*> rungs_for(
   return all;
 }
 
-/// The fastest rung of one ladder, prepared. Each rung is run once to warm up and three times under the
-/// device's clock. Without a clock (device_has_clock) the rung with the highest number is taken. Where the rung `preferred` can run these
-/// operands, it is taken unmeasured. Errors: throws Error where the ladder has no rung for these operands.
+/// Seconds of the fastest of so many runs of a rung.
+template <class Op, class T>
+double least_seconds(RungStep<Op, T>& step, int runs, void* stream) {
+  DeviceMarks marks(runs + 1);
+  marks.mark(stream);
+  for (int r = 0; r < runs; ++r) {
+    step.run();
+    marks.mark(stream);
+  }
+  const std::vector<double> seconds = marks.seconds();
+  return *std::min_element(seconds.begin(), seconds.end());
+}
+
+/// The fastest rung of one ladder, prepared. Each rung is run once and then, unless that took far longer than the fastest so far, three
+/// times under the device's clock; of equal times the higher number counts. Without a clock (device_has_clock) the rung with the highest
+/// number is taken. Where the rung `preferred` can run these operands, it is taken unmeasured. Errors: throws Error where the ladder has
+/// no rung for these operands.
 template <class Op, class T>
 std::unique_ptr<RungStep<Op, T>> fastest_rung(Ladder ladder, const typename Op::template Problem<T>& problem,
                                               const typename Op::template In<T, Space::device>& in,
                                               const typename Op::template Out<T, Space::device>& out,
                                               int alignment, bool finite, void* stream,
                                               const std::string& preferred = {}) {
-  const auto all = rungs_for<Op, T>(ladder, problem, in, out, alignment, finite);
+  constexpr double kFar = 4, kLoading = 0.01;  // a first run also loads its kernels: milliseconds
+  auto all = rungs_for<Op, T>(ladder, problem, in, out, alignment, finite);
   if (all.empty()) {
     throw Error(std::string("no rung of ") + (ladder == Ladder::vendor ? "the vendor's " : "our ") +
                 Op::kName + " is linked in that takes these operands");
@@ -110,21 +125,15 @@ std::unique_ptr<RungStep<Op, T>> fastest_rung(Ladder ladder, const typename Op::
   for (const auto* v : all) {
     if (v->name == preferred) return std::make_unique<RungStep<Op, T>>(*v, problem, in, out, stream);
   }
-  if (!device_has_clock()) return std::make_unique<RungStep<Op, T>>(*all.back(), problem, in, out, stream);
+  std::reverse(all.begin(), all.end());  // the first rungs are the simplest: the slowest
   std::unique_ptr<RungStep<Op, T>> best;
   double least = 0;
   for (const auto* v : all) {
     auto step = std::make_unique<RungStep<Op, T>>(*v, problem, in, out, stream);
-    constexpr int kRuns = 3;
-    DeviceMarks marks(kRuns + 1);
-    step->run();
-    marks.mark(stream);
-    for (int r = 0; r < kRuns; ++r) {
-      step->run();
-      marks.mark(stream);
-    }
-    const std::vector<double> seconds = marks.seconds();
-    const double time = *std::min_element(seconds.begin(), seconds.end());
+    if (!device_has_clock()) return step;
+    const double first = least_seconds(*step, 1, stream);
+    if (best != nullptr && first > kFar * least + kLoading) continue;
+    const double time = least_seconds(*step, 3, stream);
     if (best == nullptr || time < least) best = std::move(step), least = time;
   }
   return best;
