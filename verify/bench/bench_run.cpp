@@ -43,6 +43,9 @@ void refuse(BenchReport& report, Progress& progress) {
   refuse_impossible(report);
 }
 
+// A measurement of a roof takes at most so many times what a variant's samples take: who asks for little wants to see little soon.
+constexpr double kRoofBudgets = 10;
+
 // So many times slower than the fastest of ours: hopeless, and not timed any further.
 constexpr double kHopeless = 5;
 
@@ -151,7 +154,8 @@ class BenchRun {
     progress_.say("measuring roofs");
     for (const auto& [used, device] : {std::pair{cpu_, Device::cpu}, {gpu_, Device::gpu}}) {
       if (!used) continue;
-      for (Roof& r : measure_roofs(device)) report_.roofs.push_back(std::move(r));
+      for (Roof& r : measure_roofs(device, kRoofBudgets * options_.budget))
+        report_.roofs.push_back(std::move(r));
     }
     report_.machine.emplace_back("clocks before", clocks_now(gpu_));
     report_.machine.emplace_back("clocks after", "");

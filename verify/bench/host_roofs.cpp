@@ -161,11 +161,12 @@ constexpr double kOwnSeconds = 0.3, kSharedSeconds = 0.8;
 
 // Rate of `amount` per call of `work(thread)` on all threads at once, of something they share: from the start of the first thread to the end of the last.
 template <class Work>
-double shared_rate(double amount, const Work& work) {
+double shared_rate(double amount, double most, const Work& work) {
   const Clock::time_point begin = Clock::now();
   const int threads = omp_get_max_threads();
+  const double limit = std::min(kSharedSeconds, most);
   double best = 1e30;
-  for (int t = 0; t < kMostRounds && (t < kFewestRounds || seconds_since(begin) < kSharedSeconds); ++t) {
+  for (int t = 0; t < kMostRounds && (t < kFewestRounds || seconds_since(begin) < limit); ++t) {
     Clock::time_point start;
     double sum = 0;
 #pragma omp parallel reduction(+ : sum)
@@ -184,10 +185,11 @@ double shared_rate(double amount, const Work& work) {
 
 // The same for something that each core has for itself: the sum of each thread's best rate while the others work too.
 template <class Work>
-double own_rate(double amount, const Work& work) {
+double own_rate(double amount, double most, const Work& work) {
   const Clock::time_point begin = Clock::now();
+  const double limit = std::min(kOwnSeconds, most);
   std::vector<double> best(static_cast<std::size_t>(omp_get_max_threads()), 1e30);
-  for (int t = 0; t < kMostRounds && (t < kFewestRounds || seconds_since(begin) < kOwnSeconds); ++t) {
+  for (int t = 0; t < kMostRounds && (t < kFewestRounds || seconds_since(begin) < limit); ++t) {
     double sum = 0;
 #pragma omp parallel reduction(+ : sum)
     {
@@ -207,13 +209,13 @@ double own_rate(double amount, const Work& work) {
 // On a shared machine threads rarely run at the same time, and a common time means little; the sum of what each thread
 // reached is then the roof, somewhat too high.
 template <class Work>
-double undisturbed_rate(double amount, const Work& work) {
-  const double together = shared_rate(amount, work), apart = own_rate(amount, work);
+double undisturbed_rate(double amount, double most, const Work& work) {
+  const double together = shared_rate(amount, most, work), apart = own_rate(amount, most, work);
   return apart > 1.5 * together ? apart : together;
 }
 
 template <class T>
-double fma_rate() {
+double fma_rate(double most) {
   double (*chain)(std::int64_t, double, double) = chain_baseline<T>;
   int lanes = 16 / sizeof(T);
 #if defined(__x86_64__)
@@ -222,7 +224,7 @@ double fma_rate() {
   if (unit() == Unit::avx2) chain = kSingle ? chain_avx2_f32 : chain_avx2_f64, lanes = 32 / sizeof(T);
 #endif
   constexpr std::int64_t kSteps = 1 << 17;
-  return own_rate(2.0 * kChains * lanes * static_cast<double>(kSteps),
+  return own_rate(2.0 * kChains * lanes * static_cast<double>(kSteps), most,
                   [&](int) { return chain(kSteps, 0.5, 0.25); });
 }
 
@@ -236,7 +238,7 @@ std::unique_ptr<std::uint64_t, Free> pages(std::int64_t bytes) {
 
 }  // namespace
 
-double host_read_rate(std::int64_t bytes_per_thread, bool shared) {
+double host_read_rate(std::int64_t bytes_per_thread, bool shared, double most) {
   const int threads = omp_get_max_threads();
   const std::int64_t words = bytes_per_thread / 8 / 512 * 512 > 0 ? bytes_per_thread / 8 / 512 * 512 : 512;
   const auto memory = pages(words * 8 * threads);
@@ -255,10 +257,10 @@ double host_read_rate(std::int64_t bytes_per_thread, bool shared) {
     return static_cast<double>(sum);
   };
   const auto amount = static_cast<double>(words * 8 * rounds);
-  return shared ? undisturbed_rate(amount, work) : own_rate(amount, work);
+  return shared ? undisturbed_rate(amount, most, work) : own_rate(amount, most, work);
 }
 
-double host_copy_rate(std::int64_t bytes) {
+double host_copy_rate(std::int64_t bytes, double most) {
   const int threads = omp_get_max_threads();
   const std::int64_t part = bytes / threads / 4096 * 4096;
   const auto from = pages(part * threads), to = pages(part * threads);
@@ -269,15 +271,15 @@ double host_copy_rate(std::int64_t bytes) {
     std::memset(source + part * omp_get_thread_num(), 1, static_cast<std::size_t>(part));
     std::memset(target + part * omp_get_thread_num(), 2, static_cast<std::size_t>(part));
   }
-  return undisturbed_rate(2.0 * static_cast<double>(part), [&](int thread) {
+  return undisturbed_rate(2.0 * static_cast<double>(part), most, [&](int thread) {
     std::memcpy(target + part * thread, source + part * thread, static_cast<std::size_t>(part));
     asm volatile("" : : "r"(target) : "memory");
     return 0.0;
   });
 }
 
-double host_fma_rate_f32() { return fma_rate<float>(); }
-double host_fma_rate_f64() { return fma_rate<double>(); }
+double host_fma_rate_f32(double most) { return fma_rate<float>(most); }
+double host_fma_rate_f64(double most) { return fma_rate<double>(most); }
 
 const char* host_vector_unit() {
   return unit() == Unit::avx512 ? "AVX-512" : unit() == Unit::avx2 ? "AVX2 and FMA" : "baseline";

@@ -23,7 +23,7 @@ std::int64_t own_cache_bytes(int name, std::int64_t fallback) {
 }
 std::int64_t own_l2_bytes() { return own_cache_bytes(_SC_LEVEL2_CACHE_SIZE, 512 << 10); }
 
-std::vector<Roof> host_roofs() {
+std::vector<Roof> host_roofs(double most) {
   const auto threads = static_cast<std::int64_t>(omp_get_max_threads());
   // half of what a level holds: the other half is left for what else a core keeps there
   const std::int64_t l1 = own_cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 << 10), l2 = own_l2_bytes();
@@ -31,16 +31,16 @@ std::vector<Roof> host_roofs() {
   const std::int64_t beyond =
       std::clamp<std::int64_t>(4 * last, std::int64_t{128} << 20, std::int64_t{4} << 30);
   return {
-      {"cpu", "read", host_read_rate(beyond / threads, true), "B/s"},
-      {"cpu", "copy", host_copy_rate(beyond), "B/s"},
-      {"cpu", "last level read", host_read_rate(last / 2 / threads, true), "B/s"},
-      {"cpu", "L2 read", host_read_rate(l2 / 2, false), "B/s"},
-      {"cpu", "L1 read", host_read_rate(l1 / 2, false), "B/s"},
+      {"cpu", "read", host_read_rate(beyond / threads, true, most), "B/s"},
+      {"cpu", "copy", host_copy_rate(beyond, most), "B/s"},
+      {"cpu", "last level read", host_read_rate(last / 2 / threads, true, most), "B/s"},
+      {"cpu", "L2 read", host_read_rate(l2 / 2, false, most), "B/s"},
+      {"cpu", "L1 read", host_read_rate(l1 / 2, false, most), "B/s"},
       {"cpu", "last level size", static_cast<double>(last), "B"},
       {"cpu", "L2 size", static_cast<double>(l2 * threads), "B"},
       {"cpu", "L1 size", static_cast<double>(l1 * threads), "B"},
-      {"cpu", "fp32", host_fma_rate_f32(), "flop/s"},
-      {"cpu", "fp64", host_fma_rate_f64(), "flop/s"},
+      {"cpu", "fp32", host_fma_rate_f32(most), "flop/s"},
+      {"cpu", "fp64", host_fma_rate_f64(most), "flop/s"},
   };
 }
 
@@ -88,10 +88,10 @@ double floor_seconds(const RoofSet& roofs, Dtype dtype, Arithmetic arithmetic, c
   return rate > 0 ? std::max(seconds, flop / rate) : seconds;
 }
 
-std::vector<Roof> measure_roofs(Device device) {
+std::vector<Roof> measure_roofs(Device device, double most) {
   switch (device) {
     case Device::cpu:
-      return host_roofs();
+      return host_roofs(most);
     case Device::gpu:
       return gpu_roofs();
     case Device::simt:

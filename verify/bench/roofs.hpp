@@ -39,8 +39,9 @@ inline constexpr double kRoofAllowance = 1.1;
 [[nodiscard]] double floor_seconds(const RoofSet&, Dtype, Arithmetic, const Cost&, double output_bytes,
                                    bool cold);
 
-/// Measures the roofs of a device; about two seconds. Throws Error for a device that is not there.
-[[nodiscard]] std::vector<Roof> measure_roofs(Device);
+/// Measures the roofs of a device; two to five seconds, on the host at most `most` for each measurement of one. Throws Error for a
+/// device that is not there.
+[[nodiscard]] std::vector<Roof> measure_roofs(Device, double most = 1);
 /// Bytes of the second-level cache: a GPU's, or those of all host threads together. Throws Error for a device that is not there.
 [[nodiscard]] double second_level_bytes(Device);
 /// Reads them back from the list. Levels and rates that are not listed are left out.
