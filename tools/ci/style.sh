@@ -28,5 +28,10 @@ tools/plumb fmt --check || status=1
 # every tracked file that begins as a script of a shell; SC2016: words for a message, in single quotes
 mapfile -t scripts < <(git ls-files -z | xargs -0 awk 'FNR == 1 { if ($0 ~ /^#!.*(bash|\/sh)/) print FILENAME; nextfile }')
 shellcheck --exclude=SC2016 "${scripts[@]}" || status=1
+# `a | grep -q b` fails under pipefail where grep finds b before a has written all: read from < <(a)
+if grep -nE '\| *(grep +-[A-Za-z]*q|head )' "${scripts[@]}" | grep -v '^tools/ci/style.sh:'; then
+  echo "a program that stops reading early stands behind a pipe: now and then what writes into it is killed, and the pipe fails"
+  status=1
+fi
 [ "$status" != 0 ] || echo "formatted, and nothing found by ruff in the Python and by shellcheck in ${#scripts[@]} scripts"
 exit "$status"
