@@ -181,9 +181,9 @@ Work work_of_column_blocks(const Features& f) {
                size = sizeof(T), segments = nnz / f.per_segment,
                copied = ranges * static_cast<double>(f.block_width) * size;
   return {2,
-          static_cast<double>(ceil_div(target, kBlockThreads * kLaneSlots<T>)),
+          static_cast<double>(ceil_div(target, kColumnBlockThreads * kLaneSlots<T>)),
           nnz / 32,
-          (ranges * kBlockThreads + static_cast<double>(f.rows)) / 32,
+          (ranges * kColumnBlockThreads + static_cast<double>(f.rows)) / 32,
           (nnz * (size + 2) + copied + segments * size * 2) / 1e6 + f.y,
           segments};
 }

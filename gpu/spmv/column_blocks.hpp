@@ -12,8 +12,8 @@
 namespace plumb {
 namespace spmv {
 
-constexpr int kBlockThreads = 1024;
-constexpr int kBlockWarps = kBlockThreads / 32;
+constexpr int kColumnBlockThreads = 1024;
+constexpr int kColumnBlockWarps = kColumnBlockThreads / 32;
 template <class T>
 constexpr int kLaneSlots = sizeof(T) == 4 ? 8 : 4;  // twice, for two chunks in flight, in 64 registers
 template <class T>
@@ -50,7 +50,7 @@ template <class T>
 Index column_block_width(Index cols, Index nnz) {
   constexpr Index kLeast = 512, kMost = 65536;
   constexpr Index kReserved =
-      kBlockWarps * kChunk<T> * static_cast<Index>(sizeof(T)) + 2048;  // bytes, static
+      kColumnBlockWarps * kChunk<T> * static_cast<Index>(sizeof(T)) + 2048;  // bytes, static
   const auto item = static_cast<Index>(sizeof(T));
   Index most = (device_shared_bytes() - kReserved) / item;
   most = most < kMost ? most : kMost;
@@ -298,28 +298,29 @@ PLUMB_DEVICE void copy_slice(const T* x, int count, T* slice /* (count), shared,
     const auto* from = reinterpret_cast<const uint4*>(x);
     auto* to = reinterpret_cast<uint4*>(slice);
 #pragma unroll 4
-    for (int i = static_cast<int>(threadIdx.x); i < count / kItems; i += kBlockThreads)
+    for (int i = static_cast<int>(threadIdx.x); i < count / kItems; i += kColumnBlockThreads)
       to[i] = __ldg(from + i);
     done = count / kItems * kItems;
   }
 #pragma unroll 8
-  for (int i = done + static_cast<int>(threadIdx.x); i < count; i += kBlockThreads) slice[i] = __ldg(x + i);
+  for (int i = done + static_cast<int>(threadIdx.x); i < count; i += kColumnBlockThreads)
+    slice[i] = __ldg(x + i);
 }
 
 // partial[s] = sum of segment s, for the segments of one range.
 template <class T>
-__global__ void __launch_bounds__(kBlockThreads, 1)
+__global__ void __launch_bounds__(kColumnBlockThreads, 1)
     spmv_column_block(ColumnBlocks<T> m, const T* x /* (cols) */) {
   constexpr int kSlots = kLaneSlots<T>, kStep = kChunk<T>;
-  PLUMB_DYNAMIC_SHARED(T, slice);                  // (width)
-  __shared__ T head[kBlockWarps];                  // what a warp has of the segment that was open before it
-  __shared__ T tail[kBlockWarps];                  // and of the one it leaves open
-  __shared__ T closed_sum[kBlockWarps][kStep];     // of a chunk, so that they leave in whole lines
-  __shared__ std::int32_t left_open[kBlockWarps];  // that segment; -1 where none starts in the warp
+  PLUMB_DYNAMIC_SHARED(T, slice);        // (width)
+  __shared__ T head[kColumnBlockWarps];  // what a warp has of the segment that was open before it
+  __shared__ T tail[kColumnBlockWarps];  // and of the one it leaves open
+  __shared__ T closed_sum[kColumnBlockWarps][kStep];     // of a chunk, so that they leave in whole lines
+  __shared__ std::int32_t left_open[kColumnBlockWarps];  // that segment; -1 where none starts in the warp
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const SlotRange range = m.range[blockIdx.x];
   const Index chunks = (range.end - range.begin + kStep - 1) / kStep,
-              share = (chunks + kBlockWarps - 1) / kBlockWarps;
+              share = (chunks + kColumnBlockWarps - 1) / kColumnBlockWarps;
   const Index stop = (warp + 1) * share < chunks ? (warp + 1) * share : chunks;
   const unsigned below = (1u << lane) - 1;
 
@@ -405,7 +406,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
   __syncthreads();
   if (warp == 0 && left_open[lane] >= 0) {
     T sum = tail[lane];
-    for (int w = lane + 1; w < kBlockWarps; ++w) {
+    for (int w = lane + 1; w < kColumnBlockWarps; ++w) {
       sum += head[w];
       if (left_open[w] >= 0) break;
     }
@@ -439,7 +440,7 @@ __global__ void __launch_bounds__(256) spmv_join_segments(Problem<T> p, Out<T> o
 template <class T>
 void run_column_blocks(const ColumnBlocks<T>& m, const Problem<T>& p, const In<T>& in, const Out<T>& out,
                        Context& context) {
-  launch(spmv_column_block<T>, m.ranges, kBlockThreads, static_cast<std::size_t>(m.width) * sizeof(T),
+  launch(spmv_column_block<T>, m.ranges, kColumnBlockThreads, static_cast<std::size_t>(m.width) * sizeof(T),
          context.stream, m, in.x.data);
   launch(spmv_join_segments<T>, ceil_div(m.words, 256 / 32), 256, 0, context.stream, p, out, m);
 }

@@ -33,6 +33,7 @@ ${lines}    {\"\", \"\", \"\"},
   add_library(plumb_simt_worker_main OBJECT simt/main.cpp simt/simt_backend.cpp)
   target_link_libraries(plumb_simt_worker_main PRIVATE plumb_verify plumb_simt)
   add_executable(plumb_simt_worker $<TARGET_OBJECTS:plumb_simt_worker_main>)
+  plumb_join(kernels ${kernels})
   plumb_simt_kernels(plumb_simt_worker_kernels ${kernels})
   target_link_libraries(plumb_simt_worker PRIVATE plumb_simt_worker_kernels)
   target_link_libraries(plumb_simt_worker PRIVATE plumb_verify plumb_simt OpenMP::OpenMP_CXX)
