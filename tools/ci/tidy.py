@@ -78,9 +78,9 @@ def find_tool():
 def sources(file, build):
     """The files of ours that a compiled file stands for: itself, or what PLUMB_UNITY made it include."""
     if file.is_relative_to(build):
-        if not re.fullmatch(r"unity_\d+_cxx\.cxx", file.name):
+        if not re.fullmatch(r"unity_\d+_cxx\.cxx", file.name) and file.parent != build / "joined":
             return []
-        files = [Path(f) for f in re.findall(r'^#include "(.*)"$', file.read_text(), re.MULTILINE)]
+        files = [ROOT / f for f in re.findall(r'^#include "(.*)"$', file.read_text(), re.MULTILINE)]
     else:
         files = [file]
     ours = [f.relative_to(ROOT) for f in files if f.suffix == ".cpp" and f.is_relative_to(ROOT)]
@@ -184,7 +184,7 @@ def write_database(build, folder, units):
 
 def check(tool, database, file, checks):
     """What clang-tidy finds in a compiled file: "" where it finds nothing."""
-    if file.endswith(".cxx"):  # which includes what it is made of
+    if file.endswith(".cxx") or "/joined/" in file:  # which includes what it is made of
         checks = [*checks, "-bugprone-suspicious-include"]
     rules = [f"--config-file={ROOT}/.clang-tidy", OURS, "--checks=" + ",".join(checks)]
     command = [tool, "-p", str(database), "--quiet", *rules, file]

@@ -1,17 +1,25 @@
-# plumb_join(OUT SOURCES...): what is compiled in place of kernel files. With PLUMB_UNITY, up to eight of one folder stand in one file, which
-# CMake writes: nvcc takes 1.4 s of processor time for an empty file, and 0.3 s more for a usual rung. Rungs name their kernels and
-# registrars alike, so that each is read in a namespace of its own, plumb::of_STEM. All headers are read first, outside of these.
+# plumb_join(OUT SOURCES...): what is compiled in place of files of variants or mutants. With PLUMB_UNITY, up to eight of one folder stand in
+# one file, which CMake writes: nvcc takes 1.4 s of processor time for an empty file, and 0.3 s more for a usual rung. They name their kernels
+# and registrars alike, so that each is read in a namespace of its own, plumb::of_STEM. All headers are read first, outside of these. A
+# file with options of its own stays alone.
 function(plumb_join out)
   if(NOT PLUMB_UNITY)
     set(${out} ${ARGN} PARENT_SCOPE)
     return()
   endif()
+  set(joined "")
   set(batches "")
   foreach(source IN LISTS ARGN)
     get_filename_component(source ${source} ABSOLUTE)
+    get_source_file_property(options ${source} COMPILE_OPTIONS)
+    if(options)
+      list(APPEND joined ${source})
+      continue()
+    endif()
     file(RELATIVE_PATH path ${CMAKE_SOURCE_DIR} ${source})
     get_filename_component(folder ${path} DIRECTORY)
-    string(MAKE_C_IDENTIFIER ${folder} folder)
+    get_filename_component(kind ${path} LAST_EXT)
+    string(MAKE_C_IDENTIFIER ${folder}${kind} folder)
     list(APPEND of_${folder} ${path})
     list(LENGTH of_${folder} count)
     math(EXPR batch "(${count} - 1) / 8")
@@ -19,12 +27,13 @@ function(plumb_join out)
     list(APPEND batches ${folder}_${batch})
   endforeach()
   list(REMOVE_DUPLICATES batches)
-  set(joined "")
   foreach(batch IN LISTS batches)
     plumb_joined_text(text ${${batch}})
     string(SHA1 hash "${${batch}}")
     string(SUBSTRING ${hash} 0 8 hash)  # a file in two libraries stands beside others in each
-    set(file ${CMAKE_BINARY_DIR}/joined/${batch}_${hash}.cu)
+    list(GET ${batch} 0 first)
+    get_filename_component(kind ${first} LAST_EXT)
+    set(file ${CMAKE_BINARY_DIR}/joined/${batch}_${hash}${kind})
     file(CONFIGURE OUTPUT ${file} CONTENT "${text}" @ONLY)
     list(APPEND joined ${file})
   endforeach()

@@ -12,6 +12,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # GCC bug 105651: a false alarm in std::string's own operator+
   target_compile_options(plumb_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
+if(PLUMB_UNITY)  # g++ takes what an included file has for itself as what others see
+  target_compile_options(plumb_flags INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+endif()
 if(PLUMB_SANITIZE)
   target_compile_options(plumb_flags INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${PLUMB_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined>)
@@ -89,8 +92,6 @@ function(plumb_library name)
   target_link_libraries(${name} PUBLIC plumb_flags ${ARG_LINK})
   if(PLUMB_UNITY)  # files of one library share a translation unit: no two name something alike
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-    # g++ takes what an included file has for itself as what others see
-    target_compile_options(${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
   endif()
   plumb_precompile(${name})
 endfunction()
