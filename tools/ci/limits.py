@@ -273,7 +273,7 @@ def main():
         and any(fnmatch.fnmatch(str(p.relative_to(ROOT / "gpu").with_suffix("")), g) for g in given.globs)
     ]
     if not rungs:
-        return usage_error(f"{listing} names no rung that matches {given.globs}")
+        return usage_error(f"{listing} names no rung that matches {given.globs} (none with PLUMB_UNITY)")
     if why := compiler_differs(entries):
         return usage_error(why)
     checked = failed = 0

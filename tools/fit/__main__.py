@@ -20,6 +20,7 @@ import pathlib
 import re
 import subprocess
 import sys
+from typing import NamedTuple
 
 from . import costs
 
@@ -111,6 +112,15 @@ def times_of(report, op, kind, before=False):
     return cases
 
 
+def whole_cases(report, op):
+    """The cases of which every candidate was judged. A limit cuts others short: they may lack the fastest."""
+    seen = {}
+    for r in report["results"]:
+        if r["op"] == op and r["variant"].startswith("user/c"):
+            seen.setdefault(r["case"], set()).add(r["variant"])
+    return {case for case, variants in seen.items() if len(variants) == candidates_of(op)}
+
+
 def read_costs(op, path):
     try:
         return costs.read(path, candidates_of(op), model.TERMS)
@@ -129,28 +139,41 @@ def head_of(op, machine, commands, said):
     ]
 
 
+class Times(NamedTuple):
+    """Of all runs: cases, their preparations (empty where candidates prepare nothing), which are whole."""
+
+    cases: list
+    before: list
+    whole: list
+
+
 def cases_of(op, kind, paths, reports):
-    """The times of all runs, and of preparations in the same order; [] where candidates prepare nothing."""
+    """The Times of one type."""
     times = [times_of(report, op, kind) for report in reports]
     cases = [t for of_one in times for t in of_one.values()]
-    if len(cases) < regret.FOLDS:
-        few = f"{len(cases)} cases of {op}.{kind} have candidates' times"
+    whole = [
+        case in complete
+        for of_one, complete in zip(times, (whole_cases(report, op) for report in reports))
+        for case in of_one
+    ]
+    if sum(whole) < regret.FOLDS:
+        few = f"{sum(whole)} cases of {op}.{kind} have the times of all candidates"
         refuse(f"{paths[0]}: {few}; at least {regret.FOLDS}")
     if not prepares(op):
-        return cases, []
+        return Times(cases, [], whole)
     found = [times_of(report, op, kind, before=True) for report in reports]
     before = [f.get(case, {}) for f, of_one in zip(found, times) for case in of_one]
     if not any(before):
         refuse(f"{paths[0]}: no times of preparation of {op}.{kind}")
-    return cases, before
+    return Times(cases, before, whole)
 
 
-def compare(now, cases, before):
+def compare(now, times):
     """Prints the regret by the costs so far, by these in common, and by the fit; gives that of the fit."""
 
     def by(models_of):
         run, first = (functools.partial(models_of, now.get(table)) for table in costs.TABLES)
-        return regret.held_out(run, cases, before, first)
+        return regret.held_out(run, times.cases, times.whole, times.before, first)
 
     ways = {
         "the costs so far": lambda prior, seen: prior,
@@ -163,19 +186,20 @@ def compare(now, cases, before):
     return found["the fit"]
 
 
-def fit_kind(op, kind, now, cases, before):
+def fit_kind(op, kind, now, times):
     """({table: models}, what is said of them)."""
-    print(f"{op}.{kind}: {len(cases)} cases, each held out once from what is fitted")
-    regrets = compare(now, cases, before)
-    always = min(regret.said_always(cases, c) for c in range(len(now["model"])))
+    whole = sum(times.whole)
+    print(f"{op}.{kind}: {len(times.cases)} cases, {whole} of them whole, each held out once")
+    regrets = compare(now, times)
+    always = min(regret.said_always(times.cases, c) for c in range(len(now["model"])))
     print(f"  candidate {always[1]} always: {always[0] * 100:.1f} % more on geometric mean")
     tables, words = {}, []
-    for table, of_table in (("model", cases), ("preparation", before)):
+    for table, of_table in (("model", times.cases), ("preparation", times.before)):
         if of_table:
             tables[table], strength = regret.fit(now[table], of_table)
             words += ["the prior in common alone" if strength is None else f"ridge {strength:g}"]
-    held_out = f"regret of those held out: {regret.all_said(regrets)}"
-    return tables, f"{len(cases)} drawn cases, {' and '.join(words)}; {held_out}"
+    held_out = f"regret of the {whole} whole ones, held out: {regret.all_said(regrets)}"
+    return tables, f"{len(times.cases)} drawn cases, {' and '.join(words)}; {held_out}"
 
 
 def fit_reports(op, paths, out, prior):
@@ -187,7 +211,7 @@ def fit_reports(op, paths, out, prior):
             refuse(f"{path}: measured on {device}, but {paths[0]} on {devices[0]}")
     now, tables, said = read_costs(op, prior), {}, {}
     for kind in costs.TYPES:
-        tables[kind], said[kind] = fit_kind(op, kind, now[kind], *cases_of(op, kind, paths, reports))
+        tables[kind], said[kind] = fit_kind(op, kind, now[kind], cases_of(op, kind, paths, reports))
     head = head_of(op, devices[0], [command_of(r) for r in reports], said)
     out.write_text(costs.written(namespace_of(op), head, tables))
     print(f"wrote {out}")

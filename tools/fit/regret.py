@@ -96,16 +96,17 @@ def fit(priors, cases):
     return fitted(priors, cases, strength), strength
 
 
-def held_out(fitted_to, cases, before=None, fitted_before=None):
-    """{uses: regrets} of the cases, by the models that `fitted_to` gives of the other folds; 0 uses: many.
+def held_out(fitted_to, cases, whole, before=None, fitted_before=None):
+    """{uses: regrets} of the whole cases, by models that `fitted_to` gives of the other folds; 0: many uses.
 
+    Of a case that is not whole the best may be a candidate without a time: its regret would look too small.
     `before`: times of preparations, and `fitted_before` what gives models of these.
     """
     regrets = {uses: [] for uses in (0, *(USES if before else ()))}
     for seen, held in folds(len(cases)):
         models = fitted_to(taken(cases, seen))
         of_before = fitted_before(taken(before, seen)) if before else None
-        for i in held:
+        for i in (i for i in held if whole[i]):
             for uses, found in regrets.items():
                 found.append(regret_of(models, cases[i], (of_before, before[i], uses) if uses else None))
     return {uses: [r for r in found if r is not None] for uses, found in regrets.items()}

@@ -34,7 +34,8 @@ def said(terms):
 
 
 def report_of(cases, seed, op="gemm"):
-    """A report of bench of two candidates, whose times are LATENCY's and BYTES', their preparations' too."""
+    """A report of bench of two candidates, whose times are LATENCY's and BYTES', preparations' too. None
+    of the others fits."""
     r, results = random.Random(seed), []
     for i in range(cases):
         for kind in costs.TYPES:
@@ -51,6 +52,9 @@ def report_of(cases, seed, op="gemm"):
                         "warm": {"median_s": 1e-6 * model.predict(truth, terms)},
                     }
                 )
+            for c in range(2, fit.candidates_of(op)):
+                case = {"case": f"{op}.{kind}({i})", "op": op, "dtype": kind}
+                results.append({**case, "variant": f"user/c{c:02}", "verdict": "unsupported"})
     return {
         "command": f"/somewhere/bench --case {op} --json /somewhere/out.json",
         "machine": {"device": "a chip"},
@@ -163,8 +167,9 @@ class Choice(unittest.TestCase):
     def test_no_case_is_rated_by_models_that_saw_it(self):
         seen = []
         cases = self.cases_by([LATENCY, BYTES], 7, 8)
-        found = regret.held_out(lambda some: seen.append(some) or [LATENCY, BYTES], cases)
-        self.assertEqual(len(found[0]), 7)
+        whole = [i > 0 for i in range(7)]
+        found = regret.held_out(lambda some: seen.append(some) or [LATENCY, BYTES], cases, whole)
+        self.assertEqual(len(found[0]), 6)
         self.assertEqual(sum(len(some) for some in seen), 7 * (regret.FOLDS - 1))
         for case in cases:
             self.assertEqual(sum(case in some for some in seen), regret.FOLDS - 1)
@@ -201,7 +206,23 @@ class Files(unittest.TestCase):
         self.assertNotIn("/somewhere", text)
         self.assertEqual(text.count("{1e9,") // 2, fit.candidates_of("gemm") - 2)  # never timed: never chosen
         for kind in costs.TYPES:
-            self.assertRegex(text, rf"{kind}: 12 drawn cases, .*; regret of those held out: median 0.0 %")
+            self.assertRegex(
+                text, rf"{kind}: 12 drawn cases, .*; regret of the 12 whole ones, held out: median 0.0 %"
+            )
+
+    @needs_scipy
+    def test_a_case_that_a_limit_cut_short_is_not_rated(self):
+        report = report_of(12, 3)
+        cut = ("gemm.f32(0)", "gemm.f32(1)")
+        first = [r for r in report["results"] if r["case"] in cut and r["variant"] == "user/c00"]
+        report["results"] = first + [r for r in report["results"] if r["case"] not in cut]
+        with tempfile.TemporaryDirectory() as place:
+            path = Path(place) / "run.json"
+            path.write_text(json.dumps(report))
+            prior = self.prior(place, "gemm", [LATENCY] * fit.candidates_of("gemm"))
+            text = fit.fit_reports("gemm", [path], Path(place) / "costs.hpp", prior).read_text()
+        self.assertRegex(text, "f32: 12 drawn cases, .*; regret of the 10 whole ones")
+        self.assertRegex(text, "f64: 12 drawn cases, .*; regret of the 12 whole ones")
 
     @needs_scipy
     def test_costs_that_were_there_hold_what_a_report_does_not_time(self):
