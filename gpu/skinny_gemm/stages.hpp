@@ -36,6 +36,28 @@ PLUMB_DEVICE void copy_async(void* to, const void* from, int valid) {
 /// Blocks per multiprocessor: as many as registers and shared memory hold.
 constexpr int resident_blocks(int groups) { return groups == 1 ? 3 : 2; }
 
+/// Elements from one row to the next where a warp gathers 8 rows of Y: 16 bytes more than a row, for the banks.
+template <class T, int Groups>
+constexpr int kRowPitch = 16 * Groups + Vector<T>::kLanes;
+
+/// 8 rows that the lanes of a warp have left in `kept`, written a row at a time. The lanes hold 4 columns each: where rows of Y do not lie
+/// on 16-byte boundaries, their own stores would touch each 32-byte sector up to 8 times.
+template <class T, int Groups>
+PLUMB_DEVICE void store_rows(const T* kept, Index first, Index end, Index j0, const Out<T>& out) {
+  constexpr int kAcross = Groups == 1 ? 16 : 32;  // lanes of a row
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  __syncwarp();
+#pragma unroll
+  for (int r = lane / kAcross; r < 8; r += 32 / kAcross) {
+#pragma unroll
+    for (int c = lane % kAcross; c < 16 * Groups; c += kAcross) {
+      if (first + r < end && j0 + c < out.Y.cols)
+        out.Y(first + r, j0 + c) = kept[r * kRowPitch<T, Groups> + c];
+    }
+  }
+  __syncwarp();
+}
+
 /// Groups: of 16 columns. Wide: rows of X lie on 16-byte boundaries.
 template <class T, class S, int Groups, bool Wide>
 __global__ void __launch_bounds__(S::kThreadsOfBlock, resident_blocks(Groups))
@@ -125,9 +147,11 @@ __global__ void __launch_bounds__(S::kThreadsOfBlock, resident_blocks(Groups))
       }
     }
     if (++chunk < chunks) continue;
+    T* const rows_of_warp = shared + S::kStages * kStage + thread / 32 * 8 * kRowPitch<T, Groups>;
 #pragma unroll
     for (int r = 0; r < S::kLaneRows; ++r) {
       const Index i = row + my_row + 8 * r;
+      T* const kept = rows_of_warp + my_row % 8 * kRowPitch<T, Groups> + my_col;
 #pragma unroll
       for (int g = 0; g < Groups; ++g) {
 #pragma unroll
@@ -136,7 +160,9 @@ __global__ void __launch_bounds__(S::kThreadsOfBlock, resident_blocks(Groups))
           Vector<T> v;
 #pragma unroll
           for (int e = 0; e < S::kV; ++e) v.lane[e] = sum[r][g][c + e], sum[r][g][c + e] = T(0);
-          if (i < end && wide_y && j + S::kV <= out.Y.cols) {
+          if (!wide_y) {
+            *reinterpret_cast<Vector<T>*>(kept + 16 * g + c) = v;
+          } else if (i < end && j + S::kV <= out.Y.cols) {
             *reinterpret_cast<Vector<T>*>(out.Y.data + i * out.Y.ld + j) = v;
           } else if (i < end) {
 #pragma unroll
@@ -146,6 +172,7 @@ __global__ void __launch_bounds__(S::kThreadsOfBlock, resident_blocks(Groups))
           }
         }
       }
+      if (!wide_y) store_rows<T, Groups>(rows_of_warp, row + my_row - my_row % 8 + 8 * r, end, j0, out);
     }
     chunk = 0;
     row += S::kRows;
@@ -154,13 +181,16 @@ __global__ void __launch_bounds__(S::kThreadsOfBlock, resident_blocks(Groups))
 
 template <class S, int Groups, class T>
 void start_stages(const In<T>& in, const Out<T>& out, Context& context) {
-  constexpr std::size_t kShared = sizeof(T) * S::kStages * (S::kRows * S::kPitch + S::kDepth * 16 * Groups);
+  constexpr std::size_t kStages = S::kStages * (S::kRows * S::kPitch + S::kDepth * 16 * Groups);
+  constexpr std::size_t kGathered = S::kThreadsOfBlock / 32 * 8 * kRowPitch<T, Groups>;
   const Index tiles = ceil_div(out.Y.rows, S::kRows),
               resident = resident_blocks(Groups) * static_cast<Index>(device_multiprocessors());
   const Grid grid(static_cast<unsigned>(tiles < resident ? tiles : resident),
                   static_cast<unsigned>(ceil_div(out.Y.cols, 16 * Groups)));
+  const bool wide_y = rows_on_vectors(out.Y);
   launch(rows_on_vectors(in.X) ? skinny_stages<T, S, Groups, true> : skinny_stages<T, S, Groups, false>, grid,
-         S::kThreadsOfBlock, kShared, context.stream, in, out, rows_on_vectors(out.Y));
+         S::kThreadsOfBlock, sizeof(T) * (kStages + (wide_y ? 0 : kGathered)), context.stream, in, out,
+         wide_y);
 }
 
 /// Groups of 16 columns that a block makes.
