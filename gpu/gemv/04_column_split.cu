@@ -21,7 +21,7 @@ using namespace gemv;
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   if (in.A.rows == 0) return;
-  const Pieces pieces = pieces_of<Vector<T>>(in.A.rows, in.A.cols);
+  const Pieces pieces = pieces_of(in.A.rows, in.A.cols);
   char text[80];
   std::snprintf(text, sizeof text, "%lld pieces of %lld columns per row",
                 static_cast<long long>(pieces.count), static_cast<long long>(pieces.columns));

@@ -35,7 +35,7 @@ bool work_of(int c, Index rows, Index cols, Work& w) {
       w.pieces = {1, cols};
       return cols > 0 && rows <= kMostBlocks;
     case 5:
-      w.pieces = pieces_of<V>(rows, cols);
+      w.pieces = pieces_of(rows, cols);
       return w.pieces.count > 1;
     default:
       w.lanes = 1;

@@ -8,9 +8,7 @@ namespace gemv {
 
 constexpr int kSplitThreads = 256;
 constexpr Index kLeastPiece = 4096;  // columns: below, a second kernel costs more than the piece saves
-/// Blocks of a multiprocessor: loads of one element keep as many bytes in flight with twice the threads.
-template <class V>
-constexpr int kBlocksPerMultiprocessor = V::kLanes == 1 ? 8 : 4;
+constexpr int kBlocksPerMultiprocessor = 4;
 
 // Block number row * pieces + piece. With one piece y is finished here, else the piece's sum is left in
 // `partial`.
@@ -50,9 +48,8 @@ __global__ void __launch_bounds__(kSplitThreads)
 struct Pieces {
   Index count, columns;
 };
-template <class V>
-Pieces pieces_of(Index rows, Index cols) {
-  Index count = static_cast<Index>(kBlocksPerMultiprocessor<V>) * device_multiprocessors() / rows;
+inline Pieces pieces_of(Index rows, Index cols) {
+  Index count = static_cast<Index>(kBlocksPerMultiprocessor) * device_multiprocessors() / rows;
   const Index most = cols / kLeastPiece;
   if (count > most) count = most;
   if (count < 1) count = 1;

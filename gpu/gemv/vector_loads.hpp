@@ -21,22 +21,6 @@ bool on_vectors(const In<T>& in) {
   return bits % 16 == 0;
 }
 
-/// Adds vectors number v, v + threads, ... to `sum`, InFlight of them at a time, while there are as many; v: the next one.
-template <int InFlight, class V, class T>
-PLUMB_DEVICE void add_in_flight(const V* row, const V* x, Index& v, Index vectors, Index threads,
-                                T (&sum)[V::kLanes]) {
-  for (; v + (InFlight - 1) * threads < vectors; v += InFlight * threads) {
-    V a[InFlight], b[InFlight];
-#pragma unroll
-    for (int u = 0; u < InFlight; ++u) a[u] = row[v + u * threads], b[u] = x[v + u * threads];
-#pragma unroll
-    for (int u = 0; u < InFlight; ++u) {
-#pragma unroll
-      for (int l = 0; l < V::kLanes; ++l) sum[l] += a[u].lane[l] * b[u].lane[l];
-    }
-  }
-}
-
 /// The calling thread's share of sum row[k] * x[k] over [begin, end): vectors number thread, thread + threads, ..., some loads in flight;
 /// what is left of the last vector goes to the first threads. `row`, `x` and `begin` lie on boundaries of V.
 template <class V, class T>
@@ -45,10 +29,25 @@ PLUMB_DEVICE T dot_share(const T* row, const T* x, Index begin, Index end, int t
   const auto* xv = reinterpret_cast<const V*>(x + begin);
   const Index vectors = (end - begin) / V::kLanes;
   T sum[V::kLanes] = {};
+  constexpr int kInFlight = V::kInFlight;
   Index v = thread;
-  add_in_flight<V::kInFlight>(rv, xv, v, vectors, threads, sum);
-  if (V::kInFlight > 4) add_in_flight<4>(rv, xv, v, vectors, threads, sum);
-  add_in_flight<1>(rv, xv, v, vectors, threads, sum);
+  for (; v + (kInFlight - 1) * static_cast<Index>(threads) < vectors;
+       v += kInFlight * static_cast<Index>(threads)) {
+    V a[kInFlight], b[kInFlight];
+#pragma unroll
+    for (int u = 0; u < kInFlight; ++u)
+      a[u] = rv[v + u * static_cast<Index>(threads)], b[u] = xv[v + u * static_cast<Index>(threads)];
+#pragma unroll
+    for (int u = 0; u < kInFlight; ++u) {
+#pragma unroll
+      for (int l = 0; l < V::kLanes; ++l) sum[l] += a[u].lane[l] * b[u].lane[l];
+    }
+  }
+  for (; v < vectors; v += threads) {
+    const V a = rv[v], b = xv[v];
+#pragma unroll
+    for (int l = 0; l < V::kLanes; ++l) sum[l] += a.lane[l] * b.lane[l];
+  }
   T total = T(0);
   // groups of fewer threads than a vector's elements go over what is left in turns
   for (Index k = begin + vectors * V::kLanes + thread; V::kLanes > 1 && k < end; k += threads)

@@ -3,7 +3,7 @@
 // Change    a tile of 64 rows (fp64: 32) in place of 256 (128): some thousand rows then occupy all multiprocessors, and no block goes
 //           along most of them alone.
 // Traffic   that of rung 10, and W four times as often from the second-level cache: a quarter of X's bytes for N = 16 in fp32, half in fp64.
-// Limits    fp32 / fp64: 114 to 127 / 126 to 164 registers, no spills (sm_90, nvcc 13.0, ptxas -v).
+// Limits    fp32 / fp64: 105 to 127 / 106 to 164 registers, no spills (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  many rows, where rung 10's larger tiles load W less often and multiply more for each load from shared memory.
 // Source    as rung 10.
 #include "gpu/skinny_gemm/stages.hpp"

@@ -44,13 +44,12 @@ constexpr int kRowPitch = 16 * Groups + Vector<T>::kLanes;
 /// on 16-byte boundaries, their own stores would touch each 32-byte sector up to 8 times.
 template <class T, int Groups>
 PLUMB_DEVICE void store_rows(const T* kept, Index first, Index end, Index j0, const Out<T>& out) {
-  constexpr int kAcross = Groups == 1 ? 16 : 32;  // lanes of a row
   const int lane = static_cast<int>(threadIdx.x) % 32;
   __syncwarp();
 #pragma unroll
-  for (int r = lane / kAcross; r < 8; r += 32 / kAcross) {
+  for (int r = 0; r < 8; ++r) {
 #pragma unroll
-    for (int c = lane % kAcross; c < 16 * Groups; c += kAcross) {
+    for (int c = lane; c < 16 * Groups; c += 32) {
       if (first + r < end && j0 + c < out.Y.cols)
         out.Y(first + r, j0 + c) = kept[r * kRowPitch<T, Groups> + c];
     }
@@ -66,6 +65,7 @@ __global__ void __launch_bounds__(S::kThreadsOfBlock, resident_blocks(Groups))
   constexpr int kCopy = Wide ? S::kV : 1, kPerRow = S::kDepth / kCopy,
                 kRowStep = S::kThreadsOfBlock / kPerRow;
   constexpr int kDepthStep = S::kThreadsOfBlock / kColumns;
+  constexpr bool kGathers = Groups > 1;  // of up to 16 columns the lanes' own stores are as fast
   PLUMB_DYNAMIC_SHARED(T, shared);
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
   const Index begin = out.Y.rows * blockIdx.x / gridDim.x,
@@ -160,9 +160,9 @@ __global__ void __launch_bounds__(S::kThreadsOfBlock, resident_blocks(Groups))
           Vector<T> v;
 #pragma unroll
           for (int e = 0; e < S::kV; ++e) v.lane[e] = sum[r][g][c + e], sum[r][g][c + e] = T(0);
-          if (!wide_y) {
+          if (kGathers && !wide_y) {
             *reinterpret_cast<Vector<T>*>(kept + 16 * g + c) = v;
-          } else if (i < end && j + S::kV <= out.Y.cols) {
+          } else if (i < end && wide_y && j + S::kV <= out.Y.cols) {
             *reinterpret_cast<Vector<T>*>(out.Y.data + i * out.Y.ld + j) = v;
           } else if (i < end) {
 #pragma unroll
@@ -172,7 +172,8 @@ __global__ void __launch_bounds__(S::kThreadsOfBlock, resident_blocks(Groups))
           }
         }
       }
-      if (!wide_y) store_rows<T, Groups>(rows_of_warp, row + my_row - my_row % 8 + 8 * r, end, j0, out);
+      if (kGathers && !wide_y)
+        store_rows<T, Groups>(rows_of_warp, row + my_row - my_row % 8 + 8 * r, end, j0, out);
     }
     chunk = 0;
     row += S::kRows;
@@ -182,7 +183,7 @@ __global__ void __launch_bounds__(S::kThreadsOfBlock, resident_blocks(Groups))
 template <class S, int Groups, class T>
 void start_stages(const In<T>& in, const Out<T>& out, Context& context) {
   constexpr std::size_t kStages = S::kStages * (S::kRows * S::kPitch + S::kDepth * 16 * Groups);
-  constexpr std::size_t kGathered = S::kThreadsOfBlock / 32 * 8 * kRowPitch<T, Groups>;
+  constexpr std::size_t kGathered = Groups > 1 ? S::kThreadsOfBlock / 32 * 8 * kRowPitch<T, Groups> : 0;
   const Index tiles = ceil_div(out.Y.rows, S::kRows),
               resident = resident_blocks(Groups) * static_cast<Index>(device_multiprocessors());
   const Grid grid(static_cast<unsigned>(tiles < resident ? tiles : resident),
