@@ -108,7 +108,8 @@ void begin_run(const Options& options);
 /// bounds).
 std::vector<Finding> end_run();
 
-/// Whether a finding has stopped the run: launches do nothing from there on.
+/// Whether a finding, or what the executor ran out of, has stopped the run: launches do nothing from there on, and device_read()
+/// throws, as after a sticky error on a device.
 bool stopped();
 
 /// Threads that a launch beyond Options::max_threads would have brought the run to; 0 where there was none.

@@ -38,6 +38,28 @@ simt::LaunchShape shape(dim3 grid, dim3 block, std::size_t fixed = 0, std::size_
   return s;
 }
 
+// What `body` returns in a child process.
+int in_child(int (*body)()) {
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) _exit(body());
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  return WEXITSTATUS(status);
+}
+
+// This process may have so many MiB beside what it has.
+bool limit_address_space(rlim_t mebibytes) {
+  long pages = 0;
+  std::FILE* statm = std::fopen("/proc/self/statm", "r");
+  if (statm == nullptr || std::fscanf(statm, "%ld", &pages) != 1) return false;
+  std::fclose(statm);
+  const rlim_t most = static_cast<rlim_t>(pages) * 4096 + (mebibytes << 20);
+  const rlimit limit{most, most};
+  return setrlimit(RLIMIT_AS, &limit) == 0;
+}
+
 }  // namespace
 
 TEST_CASE("static and dynamic shared memory count together") {
@@ -215,33 +237,45 @@ TEST_CASE("atomicAdd of floats flushes subnormals in global memory and keeps the
 }
 
 TEST_CASE("a lack of memory of the executor is reported as such, and is no verdict on the kernel") {
-  // In a child, whose address space is limited to what it has and a little: the stacks of 1009 blocks do not fit.
-  const pid_t child = fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    std::vector<int> out(1009);
-    long pages = 0;
-    std::FILE* statm = std::fopen("/proc/self/statm", "r");
-    if (statm == nullptr || std::fscanf(statm, "%ld", &pages) != 1) _exit(10);
-    const rlim_t most = static_cast<rlim_t>(pages) * 4096 + (rlim_t{256} << 20);
-    const rlimit limit{most, most};
-    if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(11);
-    {
-      Run run;
-      cooperative_blocks(1009, 256, run.output(out));
-      const auto findings = Run::findings();
-      if (!findings.empty() || !simt::stopped()) _exit(12);
-      if (simt::shortage().find("out of memory: the stacks and shared memory of") != 0) _exit(13);
-    }
-    Run run;  // what the first took is given back: the next one has room
-    bounded(32, run.output(out));
-    if (!Run::findings().empty() || !simt::shortage().empty() || out[0] != 32) _exit(14);
-    _exit(0);
-  }
-  int status = 0;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  CHECK(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 0);
+  // the stacks of 1009 blocks do not fit
+  CHECK(in_child([] {
+          std::vector<int> out(1009);
+          if (!limit_address_space(256)) return 1;
+          {
+            Run run;
+            cooperative_blocks(1009, 256, run.output(out));
+            const auto findings = Run::findings();
+            if (!findings.empty() || !simt::stopped()) return 2;
+            if (simt::shortage().find("out of memory: the stacks and shared memory of") != 0) return 3;
+          }
+          Run run;  // what the first took is given back: the next one has room
+          bounded(32, run.output(out));
+          return Run::findings().empty() && simt::shortage().empty() && out[0] == 32 ? 0 : 4;
+        }) == 0);
+}
+
+TEST_CASE("blocks that are kept of earlier launches make room for a larger one") {
+  // 80 blocks of few stacks are kept, more than other tests leave; those of 1024 threads do not fit beside them
+  CHECK(in_child([] {
+          std::vector<int> out(80);
+          Run run;
+          cooperative_blocks(80, 32, run.output(out));
+          if (!limit_address_space(16)) return 1;
+          out[0] = 0;
+          cooperative_blocks(1, 1024, out.data());
+          return Run::findings().empty() && simt::shortage().empty() && out[0] == 1 ? 0 : 2;
+        }) == 0);
+}
+
+TEST_CASE("a copy to the host throws once the run is stopped: what it would bring was not computed") {
+  std::vector<int> out(32);
+  Run run;
+  bounded(32, run.output(out));
+  CHECK(read_first(out.data()) == 32);
+  bounded(2048, out.data());  // a device refuses so many threads
+  CHECK(simt::stopped());
+  CHECK_THROWS_AS(static_cast<void>(read_first(out.data())), plumb::Error);
+  CHECK(Run::findings().size() == 1);
 }
 
 TEST_CASE("a race within one line is reported differently from one of two lines: an update needs atomicAdd") {

@@ -224,7 +224,9 @@ void ask_instruments(Backend& backend, RunReply& reply) {
     if (const std::string damage = backend.release_workspace(); !damage.empty())
       reply.workspace_damage = damage;
     reply.findings = backend.findings();
-    if (const std::string why = backend.why_void(); !why.empty() && reply.status == RunReply::Status::ok) {
+    // an error of a run that is void: the variant met what the device had not computed
+    const bool ended = reply.status == RunReply::Status::ok || reply.status == RunReply::Status::error;
+    if (const std::string why = backend.why_void(); ended && !why.empty()) {
       reply.status = RunReply::Status::declined;
       reply.text = why;
     }

@@ -1,18 +1,22 @@
 // Kernels that attack their judge (adversary/kernels.cpp), each in a child process as `verify` runs it: every one gets its verdict,
 // and a right kernel judged after it passes. One that got away would be a defect of the engine.
 #include <doctest/doctest.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -146,6 +150,31 @@ TEST_CASE("a kernel that hangs is ended at the time limit") {
   meets("deadlock", {Verdict::timeout}, "did not end", 0.3);
   meets("spins", {Verdict::timeout}, "did not end", 0.3);
   meets("half_a_message", {Verdict::timeout}, "did not end", 0.3);
+}
+
+TEST_CASE("what a kernel waits for a processor does not count towards its time limit") {
+  if (is_sanitized()) return;  // its start takes longer than the limit
+  cpu_set_t before, one;
+  REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
+  int first = 0;
+  while (!CPU_ISSET(first, &before)) ++first;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  REQUIRE(sched_setaffinity(0, sizeof one, &one) ==
+          0);  // of the child too, and of those that take its processor
+  std::atomic<bool> on{true};
+  std::vector<std::thread> others;
+  for (int i = 0; i < 5; ++i) {
+    others.emplace_back([&on] {
+      while (on) {}
+    });
+  }
+  const Record r = judge("takes_its_time", 0.6);  // of which it has a sixth
+  on = false;
+  for (std::thread& t : others) t.join();
+  CHECK(sched_setaffinity(0, sizeof before, &before) == 0);
+  CHECK_MESSAGE(r.verdict == Verdict::pass, r.reason);
+  CHECK(r.seconds > 0.6);
 }
 
 TEST_CASE("a kernel that ends its process is a crash, reported with its last output") {

@@ -212,6 +212,31 @@ Record judge(const std::string& variant, const char* fill = "real",
   return {};
 }
 
+// A device whose memory is the host's, and which may be old, or stop in the middle of a run.
+struct ADevice final : Backend {
+  int chip = 0;
+  std::string stopped_by = {};
+  std::string describe() const override { return "a device"; }
+  int sm() const override { return chip; }
+  Reason why_void() override { return stopped_by; }
+  std::byte* upload(std::byte* image, std::int64_t) override { return image; }
+  void download(std::byte*, std::int64_t) override {}
+  void* workspace(std::int64_t, Poison) override { return nullptr; }
+  std::string release_workspace() override { return {}; }
+};
+
+RunReply serve_on(Backend& device, const char* variant, int min_sm = 0) {
+  static const OperatorAdapter<Twice> adapter;
+  const auto prepared = adapter.prepare(parse_case("twice.f32(n=100,fill=real,seed=3)"));
+  ImageLayout layout(Placement{});
+  RunRequest request;
+  request.op = "twice", request.variant = variant, request.views = prepared->place(layout);
+  request.image_bytes = layout.bytes(), request.min_sm = min_sm;
+  std::vector<std::byte> image(static_cast<std::size_t>(layout.bytes()));
+  layout.write(image.data());
+  return serve(request, adapter, image.data(), device);
+}
+
 }  // namespace
 
 TEST_CASE("a failure on the negated case is shown with that case's inputs and expected values") {
@@ -305,28 +330,26 @@ TEST_CASE("a kernel that gives other bits on the same data is nondeterministic, 
 }
 
 TEST_CASE("a variant that needs a later device than there is is not run, and the reply says which") {
-  struct OldDevice final : Backend {
-    std::string describe() const override { return "an old device"; }
-    int sm() const override { return 80; }
-    std::byte* upload(std::byte* image, std::int64_t) override { return image; }
-    void download(std::byte*, std::int64_t) override {}
-    void* workspace(std::int64_t, Poison) override { return nullptr; }
-    std::string release_workspace() override { return {}; }
-  } device;
-  static const OperatorAdapter<Twice> adapter;
-  const auto prepared = adapter.prepare(parse_case("twice.f32(n=100,fill=real,seed=3)"));
-  ImageLayout layout(Placement{});
-  RunRequest request;
-  request.op = "twice", request.variant = "cpu/right", request.views = prepared->place(layout);
-  request.image_bytes = layout.bytes();
-  std::vector<std::byte> image(static_cast<std::size_t>(layout.bytes()));
-  layout.write(image.data());
-  request.min_sm = 90;
-  const RunReply refused = serve(request, adapter, image.data(), device);
+  ADevice device;
+  device.chip = 80;
+  const RunReply refused = serve_on(device, "cpu/right", 90);
   CHECK(refused.status == RunReply::Status::too_old);
   CHECK(refused.text == "needs sm_90, device is sm_80");
-  request.min_sm = 80;
-  CHECK(serve(request, adapter, image.data(), device).status == RunReply::Status::ok);
+  CHECK(serve_on(device, "cpu/right", 80).status == RunReply::Status::ok);
+}
+
+TEST_CASE("an error of a variant on a device that had stopped is the device's reason, and no verdict") {
+  ADevice device;
+  const RunReply failed = serve_on(device, "cpu/throws");
+  CHECK(failed.status == RunReply::Status::error);
+  CHECK(failed.text == "no luck today");
+  device.stopped_by = "the device is out of memory";
+  for (const char* variant : {"cpu/throws", "cpu/right"}) {
+    const RunReply reply = serve_on(device, variant);
+    CHECK(reply.status == RunReply::Status::declined);
+    CHECK(reply.text == "the device is out of memory");
+  }
+  CHECK(serve_on(device, "cpu/refusing").status == RunReply::Status::unsupported);
 }
 
 TEST_CASE("runs with the same wrong result do not count as different") {

@@ -65,9 +65,13 @@ void copy_and_wait(void* to, const void* from, std::size_t bytes, void* stream, 
 }
 }  // namespace
 
+// Once the run is stopped the bytes are not what its kernels would have written: the host must not go on with them.
 void device_read(void* host, const void* device, std::size_t bytes, void* stream, const char* file,
                  int line) {
   copy_and_wait(host, device, bytes, stream, file, line);
+  if (bytes == 0) return;
+  const auto lock = simt::enter_engine();
+  if (simt::stopped()) throw input_error(file, line, "nothing to read", "the run was stopped before");
 }
 void device_write(void* device, const void* host, std::size_t bytes, void* stream, const char* file,
                   int line) {

@@ -179,12 +179,24 @@ void end_fiber(Thread& t) {
 
 void give_back(Block* b) { current().schedule.pool.emplace_back(b); }
 
+namespace {
+
+// Blocks of earlier launches hold stacks of their own sizes. Where no more can be had, they are let go, and the block is made anew.
+Block* admit_with_what_there_is(const Launch& launch, std::uint32_t linear) {
+  try {
+    return admit(launch, linear).release();
+  } catch (const std::bad_alloc&) { current().schedule.pool.clear(); }
+  return admit(launch, linear).release();
+}
+
+}  // namespace
+
 // Whether the block could be made. Where it could not and others are under way that need not be joined, they go on
 // without it (`limit` blocks at once); else the run is given up.
 bool admit_or_run_short(const Launch& launch, std::uint32_t linear, bool needed) {
   try {
     current().schedule.resident.push_back(nullptr);
-    current().schedule.resident.back() = admit(launch, linear).release();
+    current().schedule.resident.back() = admit_with_what_there_is(launch, linear);
     return true;
   } catch (const std::bad_alloc&) {
     current().schedule.resident.pop_back();

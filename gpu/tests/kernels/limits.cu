@@ -3,6 +3,7 @@
 
 #include "gpu/device/kernel.hpp"
 #include "gpu/device/launch.hpp"
+#include "gpu/device/memory.hpp"
 #include "gpu/tests/kernels/simt_kernels.hpp"
 
 namespace {
@@ -90,6 +91,11 @@ const void* static_and_dynamic_address() { return reinterpret_cast<const void*>(
 void bounded(int threads, int* out) { launch(bounded_kernel<128>, 1, threads, 0, nullptr, out); }
 void cooperative_blocks(int blocks, int threads, int* out) {
   launch_cooperative(meeting_blocks_kernel, blocks, threads, 0, nullptr, out);
+}
+int read_first(const int* device) {
+  int first = 0;
+  device_read(&first, device, sizeof first, nullptr);
+  return first;
 }
 void shaped(unsigned grid_x, unsigned grid_y, unsigned threads, int* out) {
   big_blocks_kernel<<<dim3(grid_x, grid_y), threads>>>(out);

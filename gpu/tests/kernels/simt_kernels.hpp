@@ -189,6 +189,7 @@ void static_and_dynamic_written(int* out, int bytes);  // as kernel<<<...>>>
 const void* static_and_dynamic_address();
 void bounded(int threads, int* out);  // __launch_bounds__(128)
 void cooperative_blocks(int blocks, int threads, int* out);
+int read_first(const int* device);  // as a copy to the host
 void shaped(unsigned grid_x, unsigned grid_y, unsigned threads, int* out);
 void atomic_sums(const float* terms, float* global, float* shared, double* wide);  // 8, 4, 4, 4
 void ptx_sums(const float* terms, float* global, float* shared);                   // 8, 4, 4

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <map>
 #include <thread>
 #include <vector>
@@ -96,6 +97,11 @@ void deadlock(const P&, const I&, const O&, Context&) {
 void spins(const P&, const I& in, const O& out, Context&) {
   transpose(in, out);
   for (volatile bool on = true; on;) {}
+}
+// Takes a fifth of a second of a processor, however long that is.
+void takes_its_time(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  for (const std::clock_t end = std::clock() + CLOCKS_PER_SEC / 5; std::clock() < end;) {}
 }
 void aborts(const P&, const I&, const O&, Context&) {
   std::fputs("terminate called, says the kernel\n", stderr);
@@ -294,6 +300,7 @@ ADVERSARY(reads_behind_workspace);
 ADVERSARY(reads_before_the_image);
 ADVERSARY(deadlock);
 ADVERSARY(spins);
+ADVERSARY(takes_its_time);
 ADVERSARY(aborts);
 ADVERSARY(leaves_by_exit);
 ADVERSARY(leaves_by_underscore_exit);
