@@ -151,6 +151,7 @@ struct SdnnPipeline {
 
   // Of any network: sparse_dnn_biases.cpp.
   [[nodiscard]] const char* unsupported(const SparseDnn& net) const;
+  /// Errors, as of plan_absorbing(): a network with a `source`.
   [[nodiscard]] std::unique_ptr<SdnnPlan> plan(const SparseDnn& net) const;
   [[nodiscard]] bool has_absorbing_plan() const { return one_bias_absorbing_plan != nullptr; }
   /// The same answer, without computing rows at an absorbing state.

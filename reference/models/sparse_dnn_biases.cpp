@@ -134,6 +134,11 @@ class BiasesPlan final : public SdnnPlan {
   std::unique_ptr<SdnnPlan> plan_;
 };
 
+void require_held_layers(const SparseDnn& net) {
+  if (net.source != nullptr)
+    throw Error("sparse DNN: layers that are made one by one need a plan with bounded memory");
+}
+
 }  // namespace
 
 float constant_neuron_value(float cap) {
@@ -147,6 +152,7 @@ const char* SdnnPipeline::unsupported(const SparseDnn& net) const {
 }
 
 std::unique_ptr<SdnnPlan> SdnnPipeline::plan(const SparseDnn& net) const {
+  require_held_layers(net);
   if (net.biases.empty()) return one_bias_plan(net);
   return std::make_unique<BiasesPlan>(net, held_with_constant_neuron, one_bias_plan);
 }
@@ -159,6 +165,7 @@ std::unique_ptr<SdnnPlan> SdnnPipeline::plan_streamed(const SparseDnn& net, std:
 }
 
 std::unique_ptr<SdnnPlan> SdnnPipeline::plan_absorbing(const SparseDnn& net, AbsorbingStates states) const {
+  require_held_layers(net);
   if (net.biases.empty()) return one_bias_absorbing_plan(net, std::move(states));
   return std::make_unique<BiasesPlan>(net, held_with_constant_neuron, [&](const SparseDnn& with_constant) {
     return one_bias_absorbing_plan(with_constant, std::move(states));

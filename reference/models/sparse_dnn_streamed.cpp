@@ -136,7 +136,10 @@ class StreamedOnHost final : public SdnnPlan {
       all.layer_seconds.insert(all.layer_seconds.end(), here.layer_seconds.begin(), here.layer_seconds.end());
       all.y = std::move(here.y);
       in = &all.y;
+      if (all.y.nnz() == 0) break;  // rows of zeros stay so: no layer is needed any more
     }
+    all.active.resize(static_cast<std::size_t>(last - first) + 1, 0);
+    all.layer_seconds.resize(static_cast<std::size_t>(last - first), 0);
     all.seconds = sdnn::now() - start;
     return all;
   }

@@ -45,8 +45,9 @@ class CopiedLayers final : public plumb::CsrSource {
   const SparseDnn& net_;
 };
 
+/// The bias keeps rows active to the last layer.
 SparseDnn random_network(std::int64_t neurons, std::int64_t layers) {
-  SparseDnn net{neurons, -0.05F, 4, {}};
+  SparseDnn net{neurons, 0.25F, 4, {}};
   for (std::int64_t l = 0; l < layers; ++l)
     net.gather.push_back(random_weights(neurons, 8, 40 + static_cast<std::uint64_t>(l)));
   return net;
@@ -73,10 +74,12 @@ TEST_CASE("layers made one by one and inputs in batches give the bits of a netwo
   const SparseDnn net = random_network(96, 40);
   const Csr<float> y = random_inputs(70, 96, 5);
   const plumb::SdnnRun want = plumb::kSdnnCacheBlocked.plan(net)->run(y, 0, 40);
+  REQUIRE(want.active.back() > 30);
   SparseDnn streamed{96, net.bias, net.cap, {}};
   const auto layers = std::make_shared<CopiedLayers>(net);
   streamed.source = layers;
   CHECK(streamed.layers() == 40);
+  CHECK_THROWS_AS((void)plumb::kSdnnCacheBlocked.plan(streamed), plumb::Error);
   CHECK(streamed.edges(3, 9) == net.edges(3, 9));
   const std::int64_t memory = chunks(96) + kMiB / 4;
   const auto plan = plumb::kSdnnCacheBlocked.plan_streamed(streamed, memory);
@@ -97,6 +100,20 @@ TEST_CASE("layers made one by one and inputs in batches give the bits of a netwo
   CHECK(same_answer(part, plumb::kSdnnCacheBlocked.plan(net)->run(want.y, 7, 12)));
   CHECK(same_answer(plan->run(y, 5, 5), plumb::kSdnnCacheBlocked.plan(net)->run(y, 5, 5)));
   CHECK(plan->run(csr(96, {}), 0, 40).y.rows == 0);
+}
+
+TEST_CASE("no layer is made any more once no row is active") {
+  SparseDnn net{16, -1, 32, {}};
+  net.gather.assign(400, plumb::test::identity(16));
+  SparseDnn streamed{16, net.bias, net.cap, {}};
+  const auto layers = std::make_shared<CopiedLayers>(net);
+  streamed.source = layers;
+  const Csr<float> y = csr(16, {{{3, 2.5F}}, {}, {{1, 7}, {2, 1}}});
+  const plumb::SdnnRun run =
+      plumb::kSdnnCacheBlocked.plan_streamed(streamed, chunks(16) + kMiB)->run(y, 0, 400);
+  CHECK(same_answer(run, plumb::kSdnnCacheBlocked.plan(net)->run(y, 0, 400)));
+  CHECK(run.layer_seconds.size() == 400);
+  CHECK(layers->made < 400);
 }
 
 TEST_CASE("a network that is held runs in batches, and its weights count") {
