@@ -201,12 +201,12 @@ TEST_CASE("a layer read too early, overwritten too early, or taken for another, 
   bool same = false;
   CHECK(found(StreamFault::none, same).empty());
   CHECK(same);
+  if (!plumb::simt_test::checked()) return;  // what follows reads what was never written, or is a race
   for (const StreamFault fault : {StreamFault::layer_before, StreamFault::place_next_door}) {
     CAPTURE(static_cast<int>(fault));
     const std::string findings = found(fault, same);
     CHECK((!same || !findings.empty()));
   }
-  if (!plumb::simt_test::checked()) return;
   for (const StreamFault fault :
        {StreamFault::arrival_not_awaited, StreamFault::overwritten_before_computed}) {
     CAPTURE(static_cast<int>(fault));
