@@ -157,6 +157,12 @@ CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
       "--absorbing", o.absorbing,
       "on: rows that are all 0, or all at the cap, leave where the weights of all further layers show "
       "that they stay so (class C beside A or B); off (default): every active row is computed");
+  s->add_option_function<std::string>(
+       "--memory", [&o](const std::string& text) { o.memory = parse_bytes(text, "--memory"); },
+       "hold at most SIZE (8GiB, 512MiB) of weights and activations at a time, of the device's memory or, on "
+       "the CPU, "
+       "of the host's: layers are streamed, inputs run in batches that fit")
+      ->type_name("SIZE");
   s->add_flag("--check", o.check, "judge every layer against the fp64 reference on the same input");
   s->add_flag("-v,--verbose", o.verbose, "active rows and time by layer");
   s->add_option(
@@ -173,6 +179,7 @@ CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
                         "  infer sdnn --neurons 16384 --layers 120 --inputs 5k --json out.json\n"
                         "  infer sdnn --inputs 64 --layers 12 --device simt --check\n"
                         "  infer sdnn --neurons 65536 --layers 120 --device gpu --gpus all\n"
+                        "  infer sdnn --neurons 65536 --layers 1920 --device gpu --memory 8GiB\n"
                         "  infer sdnn --network my_network --check --out y.npy\n") +
             kNetworkJson + kEnvironment);
   return s;

@@ -56,10 +56,23 @@ bool is_named(const SdnnPipeline& p, const std::string& name) {
 }
 
 bool drops_absorbed(const SdnnOptions& o) { return o.absorbing == "on"; }
+bool streams(const SdnnOptions& o) { return o.memory > 0; }
+
+/// What --memory cannot be combined with.
+void require_memory_alone(const SdnnOptions& o, const Ranks* ranks) {
+  if (!streams(o)) return;
+  const char* const other = drops_absorbed(o)  ? "--absorbing on"
+                            : !o.gpus.empty()  ? "--gpus"
+                            : o.dry_run        ? "--dry-run"
+                            : ranks != nullptr ? "several ranks"
+                                               : nullptr;
+  if (other != nullptr) throw Error(fmt::format("--memory and {} exclude each other", other));
+}
 
 /// Why this pipeline cannot run as asked; null: it can.
 const char* why_not(const SdnnPipeline& p, const SdnnOptions& o, const SparseDnn& net) {
   if (const char* const reason = p.unsupported(net); reason != nullptr) return reason;
+  if (streams(o) && !p.has_streamed_plan()) return "--memory: it holds the weights of all layers";
   return drops_absorbed(o) && !p.has_absorbing_plan() ? "--absorbing on: it computes every active row"
                                                       : nullptr;
 }
@@ -102,6 +115,7 @@ void add_run(SdnnFacts& s, const SparseDnn& net, SdnnRun& run) {
   s.active_rows = std::move(run.active);
   s.absorbed_rows = std::move(run.absorbed);
   s.layer_seconds = std::move(run.layer_seconds);
+  s.streaming = run.streaming;
 }
 
 SdnnExpectation expectation_of(const SdnnOptions& o, const SdnnSources& sources, const SdnnData& data) {
@@ -127,6 +141,7 @@ struct Loaded {
 
 /// Makes the plan that is asked for. `loaded` must outlive it.
 SdnnPlanMaker plan_maker(const SdnnOptions& o, const Loaded& loaded) {
+  if (streams(o)) return [&loaded, &o] { return loaded.pipeline->plan_streamed(loaded.net, o.memory); };
   if (!drops_absorbed(o)) return [&loaded] { return loaded.pipeline->plan(loaded.net); };
   return [&loaded, states = find_absorbing_states(loaded.net)] {
     return loaded.pipeline->plan_absorbing(loaded.net, states);
@@ -137,6 +152,7 @@ Loaded load_challenge(const SdnnOptions& o, Progress& progress) {
   if (o.data.neurons < 1 || o.data.layers < 1) throw Error("--neurons and --layers must be at least 1");
   SdnnRequest request = o.data;
   request.official_terms = has_official_terms(o);
+  request.one_by_one = streams(o);
   Loaded loaded;
   SparseDnn& net = loaded.net;
   net.neurons = loaded.outputs = o.data.neurons;
@@ -150,6 +166,7 @@ Loaded load_challenge(const SdnnOptions& o, Progress& progress) {
   const Stopwatch loading;
   SdnnData data = load_sdnn(sources, request);
   net.gather = std::move(data.gather);
+  net.source = std::move(data.source);
   validate(net);
   validate_inputs(net, data.images);
   loaded.seconds = loading.seconds();
@@ -309,6 +326,7 @@ std::vector<std::string> inputs_of(const SdnnOptions& o) {
 }
 
 int infer_sdnn(const SdnnOptions& o, Ranks* ranks) {
+  require_memory_alone(o, ranks);
   const bool reports = ranks == nullptr || ranks->is_root();
   ModelReport report;
   Progress progress(!reports);

@@ -282,6 +282,42 @@ std::string show_neurons(const SdnnFacts& s) {
   return one_size ? fmt::format("{}", s.neurons) : show_widths(s.widths);
 }
 
+/// Bytes a second; 0 where no time is known.
+double per_second(std::int64_t bytes, double seconds) {
+  return seconds > 0 ? static_cast<double>(bytes) / seconds : 0;
+}
+
+/// What --memory came to: the plan, and how much of the loading cost no time.
+void print_streaming(const ModelReport& r, std::FILE* to) {
+  if (!r.sdnn->streaming) return;
+  const SdnnStreaming& s = *r.sdnn->streaming;
+  fmt::print(to, "streaming: at most {}: {} of {} layers at a time, {} batch{} of up to {} inputs\n",
+             show_bytes(s.memory), s.window, r.sdnn->layers, s.batches, s.batches == 1 ? "" : "es", s.batch);
+  if (s.loaded_bytes == 0) {
+    fmt::print(to, "streaming: all weights were held, none was loaded in the run\n");
+    return;
+  }
+  fmt::print(to,
+             "streaming: {} of weights in {} ({:.3g} GB/s; the run needs {:.3g} GB/s), {} of it waited for: "
+             "{:.1f} % "
+             "hidden behind the computation\n",
+             show_bytes(s.loaded_bytes), show_seconds(s.load_seconds),
+             per_second(s.loaded_bytes, s.load_seconds) / 1e9,
+             per_second(s.loaded_bytes, r.times.inference() - s.waited_seconds) / 1e9,
+             show_seconds(s.waited_seconds), 100 * s.hidden());
+}
+
+nlohmann::json json_of(const SdnnStreaming& s) {
+  return {{"memory_bytes", s.memory},
+          {"window_layers", s.window},
+          {"batches", s.batches},
+          {"largest_batch", s.batch},
+          {"loaded_bytes", s.loaded_bytes},
+          {"load_seconds", s.load_seconds},
+          {"waited_seconds", s.waited_seconds},
+          {"hidden", s.hidden()}};
+}
+
 void print_sdnn(const ModelReport& r, std::FILE* to) {
   const SdnnFacts& s = *r.sdnn;
   const double seconds = r.times.inference();
@@ -299,6 +335,7 @@ void print_sdnn(const ModelReport& r, std::FILE* to) {
              show_tera(all_edges(s), seconds), show_tera(s.active_edges, seconds),
              all_edges(s) > 0 ? 100 * s.active_edges / all_edges(s) : 0.0);
   print_absorbed(s, to);
+  print_streaming(r, to);
   fmt::print(to, "memory: peak {}\n", show_bytes(r.peak_bytes));
   print_ranks(r, "inputs", to);
   print_gpus(r, to);
@@ -338,6 +375,7 @@ void add_sdnn(const ModelReport& r, nlohmann::json& json) {
   json["alive_rows"] = s.active_rows;
   if (!s.absorbed_rows.empty()) json["absorbed_rows"] = s.absorbed_rows;  // class C beside the pipeline's
   json["layer_seconds"] = s.layer_seconds;
+  if (s.streaming) json["streaming"] = json_of(*s.streaming);
   if (s.judgement.check) json["check"] = json_of_check(*s.judgement.check);
   json["categories"] = {
       {"count", s.judgement.ids.size()}, {"ids", s.judgement.ids}, {"verdict", verdict_of(s)}};

@@ -36,6 +36,7 @@ struct SdnnFacts {
   double active_edges = 0;            // computed
   std::string list;                   // what the ids were compared with, in words
   bool sampled_by_rank = false;       // a sample: the first inputs of each rank
+  std::optional<SdnnStreaming> streaming;  // of --memory
   SdnnJudgement judgement;
 };
 

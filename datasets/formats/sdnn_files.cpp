@@ -223,26 +223,30 @@ SdnnNetwork read_folder(const std::string& path, std::int64_t neurons, std::int6
 }
 
 SdnnNetwork from_cache(ByteSource& source, std::int64_t neurons, std::int64_t layers) {
-  const std::string& path = source.name();
   const BinaryCache cache(source);
+  SdnnNetwork out;
+  out.neurons = neurons;
+  const std::int64_t want = check_sdnn_cache(cache, source.name(), out.neurons, layers);
+  for (std::int64_t k = 0; k < want; ++k) out.layers.push_back(cache.copy(k));
+  return out;
+}
+
+}  // namespace
+
+std::int64_t check_sdnn_cache(const BinaryCache& cache, const std::string& path, std::int64_t& neurons,
+                              std::int64_t layers) {
   if (cache.kind() != CacheKind::weights) throw input_error(path, 0, "binary cache holds no weights");
   const std::int64_t want = layers > 0 ? layers : cache.size();
   if (want > cache.size() || want == 0) {
     throw input_error(path, 0, "binary cache holds fewer layers than asked for",
                       std::to_string(cache.size()) + ", want " + std::to_string(want));
   }
-  SdnnNetwork out;
-  out.neurons = neurons;
   for (std::int64_t k = 0; k < want; ++k) {
-    const auto& a = cache.matrix(k);
-    check_neurons(path, a.rows, out.neurons);
-    check_neurons(path, a.cols, out.neurons);
-    out.layers.push_back(cache.copy(k));
+    check_neurons(path, cache.matrix(k).rows, neurons);
+    check_neurons(path, cache.matrix(k).cols, neurons);
   }
-  return out;
+  return want;
 }
-
-}  // namespace
 
 std::optional<SdnnLayerName> sdnn_layer_name(std::string_view path) {
   std::string_view name = path.substr(path.rfind('/') + 1);

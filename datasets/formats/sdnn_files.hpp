@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "datasets/formats/binary_cache.hpp"
 #include "datasets/io/byte_source.hpp"
 #include "reference/core/matrix.hpp"
 
@@ -39,6 +40,11 @@ struct SdnnLayerName {
                                             std::int64_t layers = 0);
 [[nodiscard]] SdnnNetwork read_sdnn_weights(ByteSource& source, std::int64_t neurons = 0,
                                             std::int64_t layers = 0);
+
+/// How many layers of a binary cache of weights are meant by `layers` (0: all). `neurons` 0 becomes what the cache holds.
+/// Errors: other matrices than weights; fewer layers, or no layer; layers of another size.
+[[nodiscard]] std::int64_t check_sdnn_cache(const BinaryCache& cache, const std::string& path,
+                                            std::int64_t& neurons, std::int64_t layers);
 
 /// One layer, `i<TAB>j<TAB>w` lines, from any source. Same errors.
 [[nodiscard]] Csr<float> read_sdnn_layer(ByteSource& source, std::int64_t neurons);

@@ -11,6 +11,7 @@
 #include "datasets/generators/digits.hpp"
 #include "datasets/generators/mnist.hpp"
 #include "datasets/generators/radixnet.hpp"
+#include "datasets/networks/sdnn_layers.hpp"
 #include "datasets/remote/manifest.hpp"
 #include "reference/core/csr.hpp"
 #include "reference/core/error.hpp"
@@ -159,8 +160,11 @@ SdnnSources find_sdnn_sources(const SdnnRequest& r) {
 SdnnData load_sdnn(const SdnnSources& sources, const SdnnRequest& request) {
   SdnnData data;
   Images images;
-  run_side_by_side([&] { data.gather = load_weights(sources, request); },
-                   [&] { images = load_images(sources, request); });
+  const auto weights = [&] {
+    if (request.one_by_one) data.source = sdnn_layers(sources.paths.weights, request.neurons, request.layers);
+    if (data.source == nullptr) data.gather = load_weights(sources, request);
+  };
+  run_side_by_side(weights, [&] { images = load_images(sources, request); });
   data.categories = load_categories(sources, images);
   data.images = std::move(images.matrix);
   return data;

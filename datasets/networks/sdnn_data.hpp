@@ -2,10 +2,12 @@
 // files where there are any, else generated.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "datasets/formats/sdnn_files.hpp"
+#include "reference/core/csr_source.hpp"
 #include "reference/core/matrix.hpp"
 
 namespace plumb {
@@ -18,6 +20,8 @@ struct SdnnRequest {
   std::int64_t inputs = 0;                  // the first so many; 0: all
   std::string data;                         // folder; "": $PLUMB_DATA/sdnn, then the cache folder
   std::string weights, images, categories;  // files that go before what a folder holds
+  bool one_by_one =
+      false;  // layers that are generated, or lie in a binary cache, are not held: SdnnData::source
   bool official_terms = true;  // bias and cap are the challenge's: else a list in a folder does not apply
 };
 
@@ -35,8 +39,9 @@ struct SdnnSources {
 
 struct SdnnData {
   std::vector<Csr<float>> gather;  // (layers) of (neurons, neurons): W transposed, row j holds what j reads
-  Csr<float> images;               // (inputs, neurons)
-  std::vector<std::int32_t> categories;  // 1-based, of these inputs; empty where paths.categories is ""
+  std::shared_ptr<const CsrSource> source;  // the same layers one by one, in place of `gather`
+  Csr<float> images;                        // (inputs, neurons)
+  std::vector<std::int32_t> categories;     // 1-based, of these inputs; empty where paths.categories is ""
 };
 /// Weights and inputs are read at the same time.
 ///

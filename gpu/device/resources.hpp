@@ -62,6 +62,30 @@ class DeviceArray {
   std::int64_t size_ = 0;
 };
 
+/// Memory of the host, uninitialised. Pinned: copy_to() runs beside the host.
+class HostBytes {
+ public:
+  HostBytes() = default;
+  /// Errors: throws Error, where the system has no more memory, or none that it pins.
+  HostBytes(std::int64_t bytes, bool pinned);
+  HostBytes(HostBytes&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), pinned_(std::exchange(other.pinned_, false)) {}
+  HostBytes& operator=(HostBytes&& other) noexcept {
+    std::swap(data_, other.data_), std::swap(pinned_, other.pinned_);
+    return *this;
+  }
+  HostBytes(const HostBytes&) = delete;
+  HostBytes& operator=(const HostBytes&) = delete;
+  ~HostBytes();
+  [[nodiscard]] char* data() const { return data_; }
+  /// Queues a copy of the first `bytes` to device memory; the bytes must stay until it has run.
+  void copy_to(void* device, std::int64_t bytes, void* stream) const;
+
+ private:
+  char* data_ = nullptr;
+  bool pinned_ = false;
+};
+
 /// Ahead: blocks of its kernels start before those of other streams that wait for a place.
 enum class StreamPriority : unsigned char { usual, ahead };
 

@@ -1,6 +1,8 @@
 // Memory, streams and marks with an owner, on a GPU.
 #include "gpu/device/resources.hpp"
 
+#include <algorithm>
+
 #include "gpu/device/devices.hpp"
 #include "gpu/runtime/check.hpp"
 #include "gpu/runtime/device_info.hpp"
@@ -74,6 +76,31 @@ bool connect_devices(int other) {
 }
 std::string device_name() { return device_info().name; }
 std::int64_t device_peak_bytes() { return held_bytes.peak(); }
+
+HostBytes::HostBytes(std::int64_t bytes, bool pinned) : pinned_(pinned) {
+  const std::size_t wanted = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
+  if (!pinned) {
+    data_ = new char[wanted];
+    return;
+  }
+  const cudaError_t status = cudaHostAlloc(&data_, wanted, cudaHostAllocPortable);
+  if (status == cudaErrorMemoryAllocation) {
+    ignore_cuda(status);
+    throw Error("host memory: " + mebibytes(bytes) + " cannot be pinned");
+  }
+  check_cuda(status, "cudaHostAlloc(&data_, wanted, cudaHostAllocPortable)", __FILE__, __LINE__);
+}
+HostBytes::~HostBytes() {
+  if (pinned_) {
+    ignore_cuda(cudaFreeHost(data_));
+  } else {
+    delete[] data_;
+  }
+}
+void HostBytes::copy_to(void* device, std::int64_t bytes, void* stream) const {
+  PLUMB_CUDA(cudaMemcpyAsync(device, data_, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice,
+                             static_cast<cudaStream_t>(stream)));
+}
 
 DeviceStream::DeviceStream(StreamPriority priority) {
   int least = 0, greatest = 0;  // the greatest has the lowest number

@@ -21,6 +21,12 @@ struct Csr {
   }
 };
 
+/// Bytes of a CSR's arrays.
+template <class T>
+[[nodiscard]] std::int64_t bytes_of(const Csr<T>& m) {
+  return static_cast<std::int64_t>(4 * (m.row_ptr.size() + m.col.size()) + sizeof(T) * m.val.size());
+}
+
 /// Dense row-major matrix with ld == cols.
 template <class T>
 struct Dense {

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -70,26 +72,43 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   return found.empty() ? "" : fmt::format("; did you mean '{}'?", found);
 }
 
-std::int64_t parse_size(std::string_view text, std::string_view what) {
-  const auto refuse = [&] {
-    return Error(fmt::format("{}: not a size (examples: 4096, 60k, 1M): {}", what, printable(text)));
-  };
+namespace {
+
+struct Suffix {
+  std::string_view name;
+  double factor;
+};
+
+/// A number with one of the suffixes, as a whole number; nothing where the text is none.
+std::optional<std::int64_t> number_with_suffix(std::string_view text, std::span<const Suffix> suffixes) {
   double value = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != std::errc() || !std::isfinite(value)) throw refuse();
-  const std::string_view suffix(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  static constexpr struct {
-    std::string_view name;
-    double factor;
-  } kSuffixes[] = {{"", 1},    {"k", 1e3},    {"K", 1e3},       {"M", 1e6},
-                   {"G", 1e9}, {"Ki", 1024.}, {"Mi", 1048576.}, {"Gi", 1073741824.}};
-  for (const auto& [name, factor] : kSuffixes) {
-    if (suffix != name) continue;
+  if (status != std::errc() || !std::isfinite(value)) return std::nullopt;
+  const std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  for (const auto& [name, factor] : suffixes) {
+    if (rest != name) continue;
     const double size = value * factor;
-    if (size < 0 || size > 0x1p62 || size != std::floor(size)) throw refuse();
+    if (size < 0 || size > 0x1p62 || size != std::floor(size)) return std::nullopt;
     return static_cast<std::int64_t>(size);
   }
-  throw refuse();
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::int64_t parse_size(std::string_view text, std::string_view what) {
+  static constexpr Suffix kSuffixes[] = {{"", 1},    {"k", 1e3},    {"K", 1e3},       {"M", 1e6},
+                                         {"G", 1e9}, {"Ki", 1024.}, {"Mi", 1048576.}, {"Gi", 1073741824.}};
+  if (const auto size = number_with_suffix(text, kSuffixes)) return *size;
+  throw Error(fmt::format("{}: not a size (examples: 4096, 60k, 1M): {}", what, printable(text)));
+}
+
+std::int64_t parse_bytes(std::string_view text, std::string_view what) {
+  static constexpr Suffix kUnits[] = {
+      {"B", 1}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
+  if (const auto bytes = number_with_suffix(text, kUnits); bytes && *bytes > 0) return *bytes;
+  throw Error(
+      fmt::format("{}: not an amount of memory above 0 (examples: 8GiB, 512MiB): {}", what, printable(text)));
 }
 
 double parse_seconds(std::string_view text, std::string_view what) {

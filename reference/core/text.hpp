@@ -21,6 +21,10 @@ namespace plumb {
 /// when written "Ki", "Mi", "Gi", else of 1000. Throws Error naming `what` on anything else or on overflow.
 [[nodiscard]] std::int64_t parse_size(std::string_view text, std::string_view what);
 
+/// Memory: "8GiB", "1.5GiB", "65536B": a number with one of the units B, KiB, MiB, GiB, TiB. Throws Error naming `what` on
+/// anything else, on a part of a byte, and on 0.
+[[nodiscard]] std::int64_t parse_bytes(std::string_view text, std::string_view what);
+
 /// A time limit in seconds: a number above 0 and up to 1e6. Throws Error naming `what` on anything else, NaN and infinity too.
 [[nodiscard]] double parse_seconds(std::string_view text, std::string_view what);
 

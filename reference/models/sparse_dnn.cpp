@@ -21,7 +21,7 @@ void refuse_fault(const Csr<float>& m, const std::string& what) {
 }
 
 void validate_biases(const SparseDnn& net) {
-  if (net.biases.size() != net.gather.size()) {
+  if (static_cast<std::int64_t>(net.biases.size()) != net.layers()) {
     throw Error(
         fmt::format("sparse DNN: biases of {} layers, weights of {}", net.biases.size(), net.layers()));
   }
@@ -40,6 +40,17 @@ void validate_biases(const SparseDnn& net) {
                                 l + 1, b, net.cap));
       }
     }
+  }
+}
+
+void validate_layer(const SparseDnn& net, std::int64_t l, const Csr<float>& w) {
+  const std::string what = fmt::format("sparse DNN, layer {}", l + 1);
+  if (w.rows != net.neurons || w.cols != net.neurons) {
+    throw Error(fmt::format("{}: weights are {} x {}, neurons are {}", what, w.rows, w.cols, net.neurons));
+  }
+  refuse_fault(w, what);
+  for (const float v : w.val) {
+    if (!std::isfinite(v)) throw Error(fmt::format("{}: a weight is not finite: {}", what, v));
   }
 }
 
@@ -96,7 +107,27 @@ SparseDnn square_network(std::vector<Csr<float>> gather, std::vector<std::vector
 
 std::int64_t SparseDnn::edges(std::int64_t first, std::int64_t last) const {
   std::int64_t sum = 0;
-  for (std::int64_t l = first; l < last; ++l) sum += gather[static_cast<std::size_t>(l)].nnz();
+  for (std::int64_t l = first; l < last; ++l)
+    sum += source != nullptr ? source->entries(l) : gather[static_cast<std::size_t>(l)].nnz();
+  return sum;
+}
+
+std::shared_ptr<const Csr<float>> SparseDnn::layer(std::int64_t l) const {
+  if (source == nullptr)
+    return {std::shared_ptr<void>(), &gather[static_cast<std::size_t>(l)]};  // owns nothing
+  return std::make_shared<const Csr<float>>(make_layer(l));
+}
+
+Csr<float> SparseDnn::make_layer(std::int64_t l) const {
+  Csr<float> made = source->make(l);
+  validate_layer(*this, l, made);
+  return made;
+}
+
+std::int64_t SparseDnn::held_bytes() const {
+  if (source != nullptr) return source->held_bytes();
+  std::int64_t sum = 0;
+  for (const Csr<float>& w : gather) sum += bytes_of(w);
   return sum;
 }
 
@@ -138,17 +169,8 @@ void validate(const SparseDnn& net) {
   if (!std::isfinite(net.bias)) throw Error(fmt::format("sparse DNN: bias is not finite: {}", net.bias));
   if (!(net.cap >= 0)) throw Error(fmt::format("sparse DNN: cap must not be negative: {}", net.cap));
   if (!net.biases.empty()) validate_biases(net);
-  for (std::int64_t l = 0; l < net.layers(); ++l) {
-    const Csr<float>& w = net.gather[static_cast<std::size_t>(l)];
-    const std::string what = fmt::format("sparse DNN, layer {}", l + 1);
-    if (w.rows != net.neurons || w.cols != net.neurons) {
-      throw Error(fmt::format("{}: weights are {} x {}, neurons are {}", what, w.rows, w.cols, net.neurons));
-    }
-    refuse_fault(w, what);
-    for (const float v : w.val) {
-      if (!std::isfinite(v)) throw Error(fmt::format("{}: a weight is not finite: {}", what, v));
-    }
-  }
+  for (std::size_t l = 0; l < net.gather.size(); ++l)
+    validate_layer(net, static_cast<std::int64_t>(l), net.gather[l]);
 }
 
 void validate_inputs(const SparseDnn& net, const Csr<float>& y) {

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "reference/core/abi.hpp"
 #include "reference/core/csr.hpp"
+#include "reference/core/csr_source.hpp"
 #include "reference/core/matrix.hpp"
 
 namespace plumb {
@@ -39,8 +41,19 @@ struct SparseDnn {
   float cap = 32;
   std::vector<Csr<float>> gather;               // (layers), each (neurons, neurons)
   std::vector<std::vector<float>> biases = {};  // empty, or (layers, neurons): in place of `bias`
+  std::shared_ptr<const CsrSource> source =
+      {};  // in place of `gather`, which is empty then: layers made one by one
 
-  [[nodiscard]] std::int64_t layers() const { return static_cast<std::int64_t>(gather.size()); }
+  [[nodiscard]] std::int64_t layers() const {
+    return source != nullptr ? source->size() : static_cast<std::int64_t>(gather.size());
+  }
+  /// gather[l], or the source's layer l, which goes with the last who holds it. The network must outlive it.
+  /// Errors: as make_layer().
+  [[nodiscard]] std::shared_ptr<const Csr<float>> layer(std::int64_t l) const;
+  /// Layer l of the source, each time anew. Errors: those of the source; a layer that validate() would refuse.
+  [[nodiscard]] Csr<float> make_layer(std::int64_t l) const;
+  /// Bytes of the weights that are held, or that the source takes.
+  [[nodiscard]] std::int64_t held_bytes() const;
   /// Edges of layers [first, last): the multiplications that one row costs when it is active throughout.
   [[nodiscard]] std::int64_t edges(std::int64_t first, std::int64_t last) const;
   /// A row of zeros is one after every layer: no bias makes a value of it.
@@ -61,9 +74,22 @@ struct SparseDnn {
 /// The published number of categories of the official inputs, the same at every depth; 0 for other sizes.
 [[nodiscard]] std::int64_t official_category_count(std::int64_t neurons);
 
+/// Layers of a source are validated when they are made.
 void validate(const SparseDnn& net);
 /// Throws Error unless `y` is a well-formed (any, net.neurons) CSR.
 void validate_inputs(const SparseDnn& net, const Csr<float>& y);
+
+/// What a plan with bounded memory held and loaded in one run.
+struct SdnnStreaming {
+  std::int64_t memory = 0;              // bytes: the bound
+  std::int64_t window = 0;              // layers whose weights are held at a time
+  std::int64_t batch = 0, batches = 0;  // inputs of the largest batch; every batch passes all layers
+  std::int64_t loaded_bytes = 0;        // weights brought into that memory, over all batches
+  double load_seconds = 0;              // the time that this took, beside the computation or not
+  double waited_seconds = 0;            // the part of it that the computation waited for
+  /// The share of the loading that took no time of its own; 1 where nothing was loaded.
+  [[nodiscard]] double hidden() const { return load_seconds > 0 ? 1 - waited_seconds / load_seconds : 1; }
+};
 
 /// What a pipeline answers.
 struct SdnnRun {
@@ -76,6 +102,7 @@ struct SdnnRun {
   std::vector<double>
       layer_seconds;   // (layers run): time in each layer, averaged over threads where they work apart
   double seconds = 0;  // the whole of it, conversions and compaction included
+  std::optional<SdnnStreaming> streaming = {};  // of a plan with bounded memory
 };
 
 /// 1-based ids of the rows with a non-zero, ascending: the answer of the challenge.
@@ -118,14 +145,22 @@ struct SdnnPipeline {
   const char* former = nullptr;  // a name it had in the version before
   // As one_bias_plan; rows at one of the states, which are those of the first neurons, leave. Null: there is none.
   std::unique_ptr<SdnnPlan> (*one_bias_absorbing_plan)(const SparseDnn&, AbsorbingStates) = nullptr;
+  // As one_bias_plan, within so many bytes (sparse_dnn_streamed.hpp). Null: there is none.
+  std::unique_ptr<SdnnPlan> (*one_bias_streamed_plan)(const SparseDnn&, std::int64_t memory) = nullptr;
   SdnnPipeline* next = nullptr;
 
   // Of any network: sparse_dnn_biases.cpp.
   [[nodiscard]] const char* unsupported(const SparseDnn& net) const;
+  /// Errors, as of plan_absorbing(): a network with a `source`.
   [[nodiscard]] std::unique_ptr<SdnnPlan> plan(const SparseDnn& net) const;
   [[nodiscard]] bool has_absorbing_plan() const { return one_bias_absorbing_plan != nullptr; }
   /// The same answer, without computing rows at an absorbing state.
   [[nodiscard]] std::unique_ptr<SdnnPlan> plan_absorbing(const SparseDnn& net, AbsorbingStates states) const;
+  [[nodiscard]] bool has_streamed_plan() const { return one_bias_streamed_plan != nullptr; }
+  /// The same answer with at most `memory` bytes of weights and activations at a time: on the host of this process, on a
+  /// device of its memory. The one kind of plan for networks with a `source`.
+  /// Errors: two layers and the least batch of inputs take more; run() throws that too, where the inputs matter.
+  [[nodiscard]] std::unique_ptr<SdnnPlan> plan_streamed(const SparseDnn& net, std::int64_t memory) const;
 };
 
 /// The value of the neuron that carries the biases: the largest power of two up to 1 that `cap` does not cut.

@@ -7,6 +7,7 @@
 //           neuron has the terms that its bound counts.
 // Traffic   an edge more per neuron with a bias, and every row in every layer. The weights are held twice.
 // Fails at  networks whose rows become zeros: with `bias` in place of `biases` they would be dropped.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -42,10 +43,37 @@ Csr<float> with_constant_neuron(const Csr<float>& gather, const std::vector<floa
   return w;
 }
 
-SparseDnn with_constant_neuron(const SparseDnn& net, float constant) {
+SparseDnn held_with_constant_neuron(const SparseDnn& net, float constant) {
   SparseDnn more{net.neurons + 1, 0, net.cap, {}};
   for (std::size_t l = 0; l < net.gather.size(); ++l)
     more.gather.push_back(with_constant_neuron(net.gather[l], net.biases[l], constant));
+  return more;
+}
+
+/// The same, layers made one by one. The network must outlive it.
+class ConstantNeuronLayers final : public CsrSource {
+ public:
+  ConstantNeuronLayers(const SparseDnn& net, float constant) : net_(net), constant_(constant) {}
+  [[nodiscard]] std::int64_t size() const override { return net_.layers(); }
+  [[nodiscard]] std::int64_t entries(std::int64_t l) const override {
+    const std::vector<float>& biases = net_.biases[static_cast<std::size_t>(l)];
+    const auto zeros = std::count(biases.begin(), biases.end(), 0.0F);
+    const std::int64_t edges = constant_ > 0 ? static_cast<std::int64_t>(biases.size()) - zeros : 0;
+    return net_.edges(l, l + 1) + edges + 1;
+  }
+  [[nodiscard]] Csr<float> make(std::int64_t l) const override {
+    return with_constant_neuron(*net_.layer(l), net_.biases[static_cast<std::size_t>(l)], constant_);
+  }
+  [[nodiscard]] std::int64_t held_bytes() const override { return net_.held_bytes(); }
+
+ private:
+  const SparseDnn& net_;
+  float constant_;
+};
+
+SparseDnn streamed_with_constant_neuron(const SparseDnn& net, float constant) {
+  SparseDnn more{net.neurons + 1, 0, net.cap, {}};
+  more.source = std::make_shared<ConstantNeuronLayers>(net, constant);
   return more;
 }
 
@@ -88,12 +116,10 @@ void drop_last_column(Csr<float>& y) {
 
 class BiasesPlan final : public SdnnPlan {
  public:
-  /// make(network with the constant neuron): the plan for it.
-  template <class Make>
-  BiasesPlan(const SparseDnn& net, const Make& make)
-      : constant_(constant_neuron_value(net.cap)),
-        net_(with_constant_neuron(net, constant_)),
-        plan_(make(net_)) {}
+  /// with(network, constant): the network with the constant neuron; make(that): the plan for it.
+  template <class With, class Make>
+  BiasesPlan(const SparseDnn& net, const With& with, const Make& make)
+      : constant_(constant_neuron_value(net.cap)), net_(with(net, constant_)), plan_(make(net_)) {}
 
   SdnnRun run(const Csr<float>& y, std::int64_t first, std::int64_t last) override {
     SdnnRun result = plan_->run(with_constant(y, constant_), first, last);
@@ -108,6 +134,11 @@ class BiasesPlan final : public SdnnPlan {
   std::unique_ptr<SdnnPlan> plan_;
 };
 
+void require_held_layers(const SparseDnn& net) {
+  if (net.source != nullptr)
+    throw Error("sparse DNN: layers that are made one by one need a plan with bounded memory");
+}
+
 }  // namespace
 
 float constant_neuron_value(float cap) {
@@ -121,13 +152,22 @@ const char* SdnnPipeline::unsupported(const SparseDnn& net) const {
 }
 
 std::unique_ptr<SdnnPlan> SdnnPipeline::plan(const SparseDnn& net) const {
+  require_held_layers(net);
   if (net.biases.empty()) return one_bias_plan(net);
-  return std::make_unique<BiasesPlan>(net, one_bias_plan);
+  return std::make_unique<BiasesPlan>(net, held_with_constant_neuron, one_bias_plan);
+}
+
+std::unique_ptr<SdnnPlan> SdnnPipeline::plan_streamed(const SparseDnn& net, std::int64_t memory) const {
+  if (net.biases.empty()) return one_bias_streamed_plan(net, memory);
+  return std::make_unique<BiasesPlan>(
+      net, streamed_with_constant_neuron,
+      [&](const SparseDnn& with_constant) { return one_bias_streamed_plan(with_constant, memory); });
 }
 
 std::unique_ptr<SdnnPlan> SdnnPipeline::plan_absorbing(const SparseDnn& net, AbsorbingStates states) const {
+  require_held_layers(net);
   if (net.biases.empty()) return one_bias_absorbing_plan(net, std::move(states));
-  return std::make_unique<BiasesPlan>(net, [&](const SparseDnn& with_constant) {
+  return std::make_unique<BiasesPlan>(net, held_with_constant_neuron, [&](const SparseDnn& with_constant) {
     return one_bias_absorbing_plan(with_constant, std::move(states));
   });
 }

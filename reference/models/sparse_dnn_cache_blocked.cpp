@@ -24,6 +24,7 @@
 #include "reference/models/sparse_dnn.hpp"
 #include "reference/models/sparse_dnn_absorbing.hpp"
 #include "reference/models/sparse_dnn_parts.hpp"
+#include "reference/models/sparse_dnn_streamed.hpp"
 
 namespace plumb {
 
@@ -100,8 +101,7 @@ class CacheBlocked final : public SdnnPlan {
   /// Without `states` every active row is computed.
   explicit CacheBlocked(const SparseDnn& net, std::optional<AbsorbingStates> states = {})
       : net_(net), states_(std::move(states)) {
-    const std::int64_t fit = kTileBytes / (4 * std::max<std::int64_t>(net.neurons, 1));
-    lanes_ = fit >= 64 ? 64 : fit >= 32 ? 32 : 16;
+    lanes_ = lanes_for(net.neurons);
     const bool positive = net.bias > 0;
     for (std::int64_t g = 1; g <= lanes_ / kGroup; ++g) {
       kernels_[g] = lanes_ == 64   ? (positive ? kernel_for<64, true>(g) : kernel_for<64, false>(g))
@@ -111,6 +111,12 @@ class CacheBlocked final : public SdnnPlan {
   }
 
   SdnnRun run(const Csr<float>& y, std::int64_t first, std::int64_t last) override;
+
+  /// Bytes of the chunks of all threads.
+  [[nodiscard]] static std::int64_t workspace(const SparseDnn& net) {
+    const std::int64_t lanes = lanes_for(net.neurons), row = row_bytes(net.neurons);
+    return omp_get_max_threads() * 2 * (longest_chunk(lanes, row, true) + lanes) * row;
+  }
 
  private:
   /// What one thread counts and finishes over the whole run.
@@ -144,6 +150,18 @@ class CacheBlocked final : public SdnnPlan {
     const Csr<float>* input;   // null after the first stage
   };
 
+  [[nodiscard]] static std::int64_t row_bytes(std::int64_t neurons) {
+    return 4 * std::max<std::int64_t>(neurons, 1);
+  }
+  [[nodiscard]] static std::int64_t lanes_for(std::int64_t neurons) {
+    const std::int64_t fit = kTileBytes / row_bytes(neurons);
+    return fit >= 64 ? 64 : fit >= 32 ? 32 : 16;
+  }
+  /// Rows of a chunk: of inputs, or of a later stage, where few rows become inactive, so that single tiles do.
+  [[nodiscard]] static std::int64_t longest_chunk(std::int64_t lanes, std::int64_t row_bytes,
+                                                  bool from_input) {
+    return std::max(lanes, std::min(from_input ? kChunkRows : lanes, kChunkBytes / row_bytes));
+  }
   [[nodiscard]] std::int64_t tile_floats() const { return net_.neurons * lanes_; }
   [[nodiscard]] std::int64_t tiles_for(std::int64_t rows) const { return (rows + lanes_ - 1) / lanes_; }
   [[nodiscard]] float* lane(float* tiles, std::int64_t r) const {
@@ -271,10 +289,8 @@ std::int64_t CacheBlocked::step(const Stage& stage, std::int64_t l, Scratch& s, 
 /// Small jobs are cut so that every thread has some; a later stage, where few rows become inactive, into single tiles,
 /// which stay in L2.
 std::int64_t CacheBlocked::chunk_rows(std::int64_t rows, bool from_input, int threads) const {
-  const std::int64_t row_bytes = 4 * std::max<std::int64_t>(net_.neurons, 1);
   const std::int64_t share = (rows + 4 * threads - 1) / (4 * threads);
-  const std::int64_t limit =
-      std::max(lanes_, std::min(from_input ? kChunkRows : lanes_, kChunkBytes / row_bytes));
+  const std::int64_t limit = longest_chunk(lanes_, row_bytes(net_.neurons), from_input);
   return std::clamp((share + kGroup - 1) / kGroup * kGroup, kGroup, limit);
 }
 
@@ -417,6 +433,9 @@ const SdnnPipeline kSdnnCacheBlocked = {
     "carried_tiles",
     [](const SparseDnn& net, AbsorbingStates states) -> std::unique_ptr<SdnnPlan> {
       return std::make_unique<CacheBlocked>(net, std::move(states));
+    },
+    [](const SparseDnn& net, std::int64_t memory) {
+      return streamed_on_host(net, memory, CacheBlocked::workspace(net), kSdnnCacheBlocked.one_bias_plan);
     }};
 
 }  // namespace plumb

@@ -125,7 +125,8 @@ void sum_inputs(const Csr<float>& w, std::int64_t j, const SdnnBand& y, bool exa
 }  // namespace
 
 SdnnBand reference_layer(const SparseDnn& net, std::int64_t l, const SdnnBand& y) {
-  const Csr<float>& w = net.gather[static_cast<std::size_t>(l)];
+  const std::shared_ptr<const Csr<float>> layer = net.layer(l);
+  const Csr<float>& w = *layer;
   const std::int64_t rows = y.rows;
   const bool everywhere = !net.biases.empty();
   const double cap = static_cast<double>(net.cap);

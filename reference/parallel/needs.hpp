@@ -30,10 +30,4 @@ class TrafficModel {
   std::vector<Traffic> traffic_;
 };
 
-/// Bytes of a CSR's arrays.
-template <class T>
-[[nodiscard]] std::int64_t bytes_of(const Csr<T>& m) {
-  return static_cast<std::int64_t>(4 * (m.row_ptr.size() + m.col.size()) + sizeof(T) * m.val.size());
-}
-
 }  // namespace plumb

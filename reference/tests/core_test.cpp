@@ -49,6 +49,23 @@ TEST_CASE("sizes take k and M, and refuse everything else") {
   CHECK_THROWS_AS((void)parse_size("1e300", "--inputs"), Error);
 }
 
+TEST_CASE("amounts of memory have a unit of powers of 1024, and are whole bytes above 0") {
+  CHECK(parse_bytes("8GiB", "--memory") == std::int64_t{8} << 30);
+  CHECK(parse_bytes("1.5MiB", "--memory") == 3 << 19);
+  CHECK(parse_bytes("512KiB", "--memory") == 1 << 19);
+  CHECK(parse_bytes("65536B", "--memory") == 65536);
+  for (const char* const wrong :
+       {"0B", "8", "8G", "8GB", "-1GiB", "1e300GiB", "0.3B", "nanGiB", "GiB", "", "8GiB "}) {
+    CAPTURE(wrong);
+    CHECK_THROWS_AS((void)parse_bytes(wrong, "--memory"), Error);
+  }
+  try {
+    (void)parse_bytes("8GB", "--memory");
+  } catch (const Error& e) {
+    CHECK(std::string(e.what()) == "--memory: not an amount of memory above 0 (examples: 8GiB, 512MiB): 8GB");
+  }
+}
+
 TEST_CASE("split leaves commas inside parentheses alone") {
   CHECK(split("a(x=1,y=2),b", ',') == std::vector<std::string>{"a(x=1,y=2)", "b"});
 }

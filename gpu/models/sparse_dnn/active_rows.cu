@@ -214,12 +214,21 @@ void activate_rows(float* z, const Layout& layout, Index count, float bias, floa
          bias, cap, active_bits);
 }
 
+namespace {
+
+/// Rows of the answer that are fetched together: up to 256 MiB of them.
+Index rows_of_piece(Index neurons, Index rows) {
+  constexpr Index kPieceBytes = Index{256} << 20;
+  return std::max<Index>(1, std::min(rows, kPieceBytes / (4 * std::max<Index>(neurons, 1)) / 32 * 32));
+}
+
+}  // namespace
+
+Index answer_bytes(Index neurons, Index rows) { return 4 * neurons * rows_of_piece(neurons, rows); }
+
 Csr<float> fetch_answer(const float* y, const Layout& layout, const std::int32_t* ids, Index count,
                         Index rows, void* stream, FinishedRows more) {
-  constexpr Index kPieceBytes = Index{256} << 20;
-  const Index n = layout.neurons;
-  const Index piece =
-      std::max<Index>(1, std::min(count, kPieceBytes / (4 * std::max<Index>(n, 1)) / 32 * 32));
+  const Index n = layout.neurons, piece = rows_of_piece(n, count);
   std::vector<std::int32_t> id(static_cast<std::size_t>(count));
   device_read(id.data(), ids, id.size() * sizeof(std::int32_t), stream);
   std::vector<FinishedRows> parts(1);

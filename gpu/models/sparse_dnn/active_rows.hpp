@@ -96,6 +96,9 @@ void move_rows(const float* from, const Layout& from_layout, const std::int32_t*
 void activate_rows(float* z, const Layout& layout, Index count, float bias, float cap, unsigned* active_bits,
                    void* stream);
 
+/// Device memory that fetch_answer() takes for up to `rows` rows.
+[[nodiscard]] Index answer_bytes(Index neurons, Index rows);
+
 /// y(r) for rows [0, count), named by ids, with `more` rows, as one CSR (rows, neurons) on the host.
 [[nodiscard]] Csr<float> fetch_answer(const float* y, const Layout& layout, const std::int32_t* ids,
                                       Index count, Index rows, void* stream, FinishedRows more = {});

@@ -30,6 +30,9 @@ const RegisterSdnnPipeline pipeline{
      10, "gpu_tiled",
      [](const SparseDnn& net, AbsorbingStates states) -> std::unique_ptr<SdnnPlan> {
        return TunedPlan::with<WholeRowNet>(net, staged_kernels, std::move(states));
+     },
+     [](const SparseDnn& net, std::int64_t memory) -> std::unique_ptr<SdnnPlan> {
+       return TunedPlan::streamed<WholeRowNet>(net, staged_kernels, memory);
      }}};
 
 }  // namespace

@@ -127,10 +127,8 @@ DeviceArray<T> concatenate(const std::vector<Part>& parts, const char* what, voi
 /// make(layer) of every layer, on all the host's threads.
 template <class Part, class Make>
 std::vector<Part> make_parts(const SparseDnn& net, Make make) {
-  std::vector<Part> parts(net.gather.size());
-  make_in_parallel(net.layers(), [&](Index l) {
-    parts[static_cast<std::size_t>(l)] = make(net.gather[static_cast<std::size_t>(l)]);
-  });
+  std::vector<Part> parts(static_cast<std::size_t>(net.layers()));
+  make_in_parallel(net.layers(), [&](Index l) { parts[static_cast<std::size_t>(l)] = make(*net.layer(l)); });
   return parts;
 }
 

@@ -2,6 +2,8 @@
 // needs them, and the kernels between such layers.
 #pragma once
 #include "gpu/models/sparse_dnn/lane_gather.hpp"
+#include "gpu/models/sparse_dnn/layer_window.hpp"
+#include "reference/core/memory.hpp"
 
 namespace plumb {
 namespace sdnn {
@@ -17,6 +19,10 @@ class LayerKernels {
   LayerKernels& operator=(const LayerKernels&) = delete;
   virtual ~LayerKernels() = default;
 
+  [[nodiscard]] virtual LayerWindow& window() const = 0;
+  /// Begins the window's next pass over layers [first, last), of which run() and run_steady() compute some that have arrived.
+  virtual void begin_pass(Index first, Index last, void* stream) = 0;
+
   /// out(r) = layer l of in(place[r]), or of in(r) where place is null, r in [0, *count); the bits of rows
   /// with a non-zero are set.
   virtual void run(Index l, const float* in, const std::int32_t* place, const std::int32_t* count, float* out,
@@ -31,6 +37,18 @@ class LayerKernels {
   /// Time of run() for a row read through `place`, relative to a row read where it lies.
   [[nodiscard]] virtual double listed_cost() const = 0;
 };
+
+/// pack(layer, pinned) of every layer, on all the host's threads; pinned where the bound may keep them on the host.
+template <class Pack>
+std::vector<PackedLayer> pack_layers(const SparseDnn& net, WindowBound bound, Pack pack) {
+  constexpr double kBytesPerEdge = 6;  // or a little less
+  const Index layers = net.layers();
+  if (bound.streams())
+    require_memory("prepared weights of " + std::to_string(layers) + " layers",
+                   kBytesPerEdge * static_cast<double>(net.edges(0, layers)));
+  return make_parts<PackedLayer>(net,
+                                 [&](const Csr<float>& gather) { return pack(gather, bound.streams()); });
+}
 
 /// The listed inputs, whose columns are distinct, as panels; every element of every panel is written once.
 void panel_inputs(const DeviceRows& inputs, const ActiveRows& active, Index neurons, float* y, void* stream);

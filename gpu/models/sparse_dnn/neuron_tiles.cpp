@@ -2,6 +2,7 @@
 #include "gpu/models/sparse_dnn/neuron_tiles.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <numeric>
 
 namespace plumb {
@@ -163,8 +164,17 @@ void set_edge(std::vector<Line>& line, std::vector<float>& value, std::int64_t c
 }  // namespace
 
 void make_in_parallel(std::int64_t count, const std::function<void(std::int64_t)>& work) {
+  std::exception_ptr first;
 #pragma omp parallel for schedule(dynamic)
-  for (std::int64_t i = 0; i < count; ++i) work(i);
+  for (std::int64_t i = 0; i < count; ++i) {
+    try {
+      work(i);
+    } catch (...) {
+#pragma omp critical(plumb_sdnn_make)
+      if (first == nullptr) first = std::current_exception();
+    }
+  }
+  if (first != nullptr) std::rethrow_exception(first);
 }
 
 StagedNeuronTiles staged_neuron_tiles(const Csr<float>& gather) {

@@ -95,7 +95,7 @@ struct GroupNeuronTiles {
 
 [[nodiscard]] GroupNeuronTiles group_neuron_tiles(const Csr<float>& gather);
 
-/// work(i) for i in [0, count), on all the host's threads.
+/// work(i) for i in [0, count), on all the host's threads. Errors: the first that a call throws, after all.
 void make_in_parallel(std::int64_t count, const std::function<void(std::int64_t)>& work);
 
 }  // namespace sdnn

@@ -212,32 +212,26 @@ __global__ void __launch_bounds__(kSharedThreads, kSharedBlocks)
       });
 }
 
+SharedLayer describe(const LayerShape& shape, const char* base) {
+  return {shape.items, shape.array<std::int32_t>(base, 0), shape.array<std::int32_t>(base, 1),
+          shape.array<std::int32_t>(base, 2), shape.array<float4>(base, 3)};
+}
+
+PackedLayer pack(const Csr<float>& gather, bool pinned) {
+  const SharedGroups g = shared_groups(gather);
+  return pack_layer(g.groups(), pinned, g.neuron, g.input_begin, g.input, g.weight);
+}
+
 class SharedNet final : public LayerKernels {
  public:
-  SharedNet(const SparseDnn& net, void* stream) : neurons_(net.neurons), bias_(net.bias), cap_(net.cap) {
-    const auto parts = make_parts<SharedGroups>(net, shared_groups);
-    const auto size = [](const auto& v) { return static_cast<Index>(v.size()); };
-    Index bytes = 0;
-    for (const SharedGroups& g : parts)
-      bytes += 4 * (size(g.neuron) + size(g.input_begin) + size(g.input) + size(g.weight));
-    require_device_memory(bytes, "sparse DNN: weights of " + std::to_string(net.layers()) + " layers");
-    neuron_ = concatenate<std::int32_t>(
-        parts, "groups, neurons", stream, [](const SharedGroups& g) -> auto& { return g.neuron; });
-    input_begin_ = concatenate<std::int32_t>(
-        parts, "groups, first inputs", stream, [](const SharedGroups& g) -> auto& { return g.input_begin; });
-    input_ = concatenate<std::int32_t>(
-        parts, "groups, inputs", stream, [](const SharedGroups& g) -> auto& { return g.input; });
-    weight_ = concatenate<float>(
-        parts, "groups, weights", stream, [](const SharedGroups& g) -> auto& { return g.weight; });
-    Index neurons = 0, begins = 0, inputs = 0;
-    for (const SharedGroups& g : parts) {
-      layers_.push_back({g.groups(), neuron_.data() + neurons, input_begin_.data() + begins,
-                         input_.data() + inputs,
-                         reinterpret_cast<const float4*>(weight_.data()) + inputs * (kGroup / 4)});
-      neurons += size(g.neuron), begins += size(g.input_begin), inputs += size(g.input);
-    }
-    device_layers_ = DeviceArray<SharedLayer>(layers_, "layers", stream);
-  }
+  SharedNet(const SparseDnn& net, WindowBound bound, MakeWindow make, void* stream)
+      : neurons_(net.neurons),
+        bias_(net.bias),
+        cap_(net.cap),
+        layers_(make(pack_layers(net, bound, pack), bound, stream), describe, stream) {}
+
+  LayerWindow& window() const override { return layers_.window(); }
+  void begin_pass(Index first, Index last, void* stream) override { layers_.begin_pass(first, last, stream); }
 
   void run(Index l, const float* in, const std::int32_t* place, const std::int32_t* count, float* out,
            unsigned* active_bits, void* stream) const override {
@@ -245,17 +239,16 @@ class SharedNet final : public LayerKernels {
     launch(listed ? sdnn_shared_layer<true, kListedStep, kStages> : sdnn_shared_layer<false, kStep, kStages>,
            device_multiprocessors() * kSharedBlocks, kSharedThreads,
            (listed ? sizeof(Ring<kListedStep, kStages>) : sizeof(Ring<kStep, kStages>)) * kWarps, stream,
-           layers_[static_cast<std::size_t>(l)], Layout{neurons_, kPanel}, in, place, count, bias_, cap_, out,
-           active_bits);
+           layers_[l], Layout{neurons_, kPanel}, in, place, count, bias_, cap_, out, active_bits);
   }
 
   void run_steady(Index first, Index last, Index rows, float* y, float* other, unsigned* active_bits,
                   unsigned* zeros, void* stream) const override {
     const Index panels = ceil_div(rows, kPanel);
     Index most = 1;  // groups of a layer
-    for (Index l = first; l < last; ++l) most = std::max(most, layers_[static_cast<std::size_t>(l)].groups);
+    for (Index l = first; l < last; ++l) most = std::max(most, layers_[l].groups);
     launch(sdnn_shared_steady_layers<kStep, kStages>, device_multiprocessors() * kSharedBlocks,
-           kSharedThreads, sizeof(Ring<kStep, kStages>) * kWarps, stream, device_layers_.data(),
+           kSharedThreads, sizeof(Ring<kStep, kStages>) * kWarps, stream, layers_.on_device(),
            steady_order(first, last, ceil_div(panels, kPanels), most, zeros), neurons_,
            static_cast<int>(panels), bias_, cap_, y, other, active_bits);
   }
@@ -265,14 +258,12 @@ class SharedNet final : public LayerKernels {
  private:
   Index neurons_;
   float bias_, cap_;
-  std::vector<SharedLayer> layers_;
-  DeviceArray<SharedLayer> device_layers_;
-  DeviceArray<std::int32_t> neuron_, input_begin_, input_;
-  DeviceArray<float> weight_;
+  LayerTable<SharedLayer> layers_;
 };
 
-std::unique_ptr<LayerKernels> shared_kernels(const SparseDnn& net, void* stream) {
-  return std::make_unique<SharedNet>(net, stream);
+std::unique_ptr<LayerKernels> shared_kernels(const SparseDnn& net, WindowBound bound, MakeWindow make,
+                                             void* stream) {
+  return std::make_unique<SharedNet>(net, bound, make, stream);
 }
 
 const RegisterSdnnPipeline pipeline{
@@ -285,6 +276,9 @@ const RegisterSdnnPipeline pipeline{
      10, nullptr,
      [](const SparseDnn& net, AbsorbingStates states) -> std::unique_ptr<SdnnPlan> {
        return TunedPlan::with<WholeRowGroups>(net, shared_kernels, std::move(states));
+     },
+     [](const SparseDnn& net, std::int64_t memory) -> std::unique_ptr<SdnnPlan> {
+       return TunedPlan::streamed<WholeRowGroups>(net, shared_kernels, memory);
      }}};
 
 }  // namespace

@@ -190,10 +190,31 @@ int blocks_per_multiprocessor() {
   return static_cast<int>(std::clamp<Index>(fit, 1, kStagedBlocks));
 }
 
+StagedLayer describe(const LayerShape& shape, const char* base) {
+  return {shape.items,
+          shape.array<std::int32_t>(base, 0),
+          shape.array<std::int32_t>(base, 1),
+          shape.array<Stage>(base, 2),
+          shape.array<std::int32_t>(base, 3),
+          shape.array<uint2>(base, 4),
+          shape.array<float4>(base, 5)};
+}
+
+PackedLayer pack(const Csr<float>& gather, bool pinned) {
+  const StagedNeuronTiles b = staged_neuron_tiles(gather);
+  return pack_layer(b.neuron_tiles(), pinned, b.neuron, b.stage_begin, b.stages, b.feature, b.line, b.value);
+}
+
 class StagedNet final : public LayerKernels {
  public:
-  StagedNet(const SparseDnn& net, void* stream);
+  StagedNet(const SparseDnn& net, WindowBound bound, MakeWindow make, void* stream)
+      : neurons_(net.neurons),
+        bias_(net.bias),
+        cap_(net.cap),
+        layers_(make(pack_layers(net, bound, pack), bound, stream), describe, stream) {}
 
+  LayerWindow& window() const override { return layers_.window(); }
+  void begin_pass(Index first, Index last, void* stream) override { layers_.begin_pass(first, last, stream); }
   void run(Index l, const float* in, const std::int32_t* place, const std::int32_t* count, float* out,
            unsigned* active_bits, void* stream) const override;
   void run_steady(Index first, Index last, Index rows, float* y, float* other, unsigned* active_bits,
@@ -203,71 +224,29 @@ class StagedNet final : public LayerKernels {
  private:
   Index neurons_;
   float bias_, cap_;
-  std::vector<StagedLayer> layers_;
-  DeviceArray<StagedLayer> device_layers_;
-  DeviceArray<std::int32_t> neuron_, stage_begin_, feature_;
-  DeviceArray<Stage> stages_;
-  DeviceArray<std::uint8_t> line_;
-  DeviceArray<float> value_;
+  LayerTable<StagedLayer> layers_;
 };
-
-StagedNet::StagedNet(const SparseDnn& net, void* stream)
-    : neurons_(net.neurons), bias_(net.bias), cap_(net.cap) {
-  const auto parts = make_parts<StagedNeuronTiles>(net, staged_neuron_tiles);
-  Index chunks = 0, features = 0, stages = 0, neurons = 0, begins = 0;
-  const auto size = [](const auto& v) { return static_cast<Index>(v.size()); };
-  for (const StagedNeuronTiles& b : parts) {
-    chunks += size(b.line) / (kLanes * kChunk);
-    features += size(b.feature), stages += size(b.stages), neurons += size(b.neuron);
-  }
-  require_device_memory(chunks * kLanes * kChunk * 5 + features * 4 + stages * 16 + neurons * 4,
-                        "sparse DNN: weights of " + std::to_string(net.layers()) + " layers");
-  neuron_ = concatenate<std::int32_t>(
-      parts, "neuron tiles, neurons", stream, [](const StagedNeuronTiles& b) -> auto& { return b.neuron; });
-  stage_begin_ = concatenate<std::int32_t>(
-      parts, "neuron tiles, stages", stream,
-      [](const StagedNeuronTiles& b) -> auto& { return b.stage_begin; });
-  stages_ = concatenate<Stage>(
-      parts, "stages", stream, [](const StagedNeuronTiles& b) -> auto& { return b.stages; });
-  feature_ = concatenate<std::int32_t>(
-      parts, "stages, inputs", stream, [](const StagedNeuronTiles& b) -> auto& { return b.feature; });
-  line_ = concatenate<std::uint8_t>(
-      parts, "edges, lines", stream, [](const StagedNeuronTiles& b) -> auto& { return b.line; });
-  value_ = concatenate<float>(
-      parts, "edges, values", stream, [](const StagedNeuronTiles& b) -> auto& { return b.value; });
-  chunks = features = stages = neurons = 0;
-  for (const StagedNeuronTiles& b : parts) {
-    layers_.push_back({b.neuron_tiles(), neuron_.data() + neurons, stage_begin_.data() + begins,
-                       stages_.data() + stages, feature_.data() + features,
-                       reinterpret_cast<const uint2*>(line_.data()) + chunks * kLanes,
-                       reinterpret_cast<const float4*>(value_.data()) + chunks * 2 * kLanes});
-    chunks += size(b.line) / (kLanes * kChunk);
-    features += size(b.feature), stages += size(b.stages), neurons += size(b.neuron);
-    begins += size(b.stage_begin);
-  }
-  device_layers_ = DeviceArray<StagedLayer>(layers_, "layers", stream);
-}
 
 void StagedNet::run(Index l, const float* in, const std::int32_t* place, const std::int32_t* count,
                     float* out, unsigned* active_bits, void* stream) const {
   launch(place != nullptr ? sdnn_staged_layer<true> : sdnn_staged_layer<false>,
-         device_multiprocessors() * blocks_per_multiprocessor(), kStagedThreads, 0, stream,
-         layers_[static_cast<std::size_t>(l)], Layout{neurons_, kPanel}, in, place, count, bias_, cap_, out,
-         active_bits);
+         device_multiprocessors() * blocks_per_multiprocessor(), kStagedThreads, 0, stream, layers_[l],
+         Layout{neurons_, kPanel}, in, place, count, bias_, cap_, out, active_bits);
 }
 
 void StagedNet::run_steady(Index first, Index last, Index rows, float* y, float* other, unsigned* active_bits,
                            unsigned* zeros, void* stream) const {
   const Index panels = ceil_div(rows, kPanel);
   launch(sdnn_steady_layers, device_multiprocessors() * blocks_per_multiprocessor(), kStagedThreads, 0,
-         stream, device_layers_.data(), steady_order(first, last, panels, ceil_div(neurons_, kLanes), zeros),
+         stream, layers_.on_device(), steady_order(first, last, panels, ceil_div(neurons_, kLanes), zeros),
          neurons_, bias_, cap_, y, other, active_bits);
 }
 
 }  // namespace
 
-std::unique_ptr<LayerKernels> staged_kernels(const SparseDnn& net, void* stream) {
-  return std::make_unique<StagedNet>(net, stream);
+std::unique_ptr<LayerKernels> staged_kernels(const SparseDnn& net, WindowBound bound, MakeWindow make,
+                                             void* stream) {
+  return std::make_unique<StagedNet>(net, bound, make, stream);
 }
 
 }  // namespace sdnn

@@ -8,7 +8,8 @@
 namespace plumb {
 namespace sdnn {
 
-[[nodiscard]] std::unique_ptr<LayerKernels> staged_kernels(const SparseDnn& net, void* stream);
+[[nodiscard]] std::unique_ptr<LayerKernels> staged_kernels(const SparseDnn& net, WindowBound bound,
+                                                           MakeWindow make, void* stream);
 
 }  // namespace sdnn
 }  // namespace plumb

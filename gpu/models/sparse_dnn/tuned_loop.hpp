@@ -5,6 +5,9 @@
 // Where rows at an absorbing state leave, they are looked for after every kLookEvery launches, and layers that would share
 // the last launch are run in pieces, each followed by a look. A piece has kFirstPiece layers, or twice as many as the one
 // before if no row left after that.
+//
+// With bounded memory rows are run in batches, and layers that are computed one launch each come and go (layer_window.hpp).
+// The weights of networks whose rows stay on chip are small: they are held.
 #pragma once
 #include <algorithm>
 #include <memory>
@@ -14,28 +17,81 @@
 #include "gpu/models/sparse_dnn/absorbing_rows.hpp"
 #include "gpu/models/sparse_dnn/layer_kernels.hpp"
 #include "gpu/models/sparse_dnn/whole_rows.hpp"
+#include "reference/models/sparse_dnn_streamed.hpp"
 
 namespace plumb {
 namespace sdnn {
 
 class TunedPlan final : public SdnnPlan {
  public:
+  using MakeKernels = std::unique_ptr<LayerKernels> (*)(const SparseDnn&, WindowBound, MakeWindow,
+                                                        void* stream);
+
   /// `WholeRows` carries whole rows on chip where they fit; `make` gives the kernels of single layers where
   /// not. Rows at one of the `states` leave.
   template <class WholeRows>
-  static std::unique_ptr<SdnnPlan> with(const SparseDnn& net,
-                                        std::unique_ptr<LayerKernels> (*make)(const SparseDnn&, void* stream),
+  static std::unique_ptr<SdnnPlan> with(const SparseDnn& net, MakeKernels make,
                                         std::optional<AbsorbingStates> states = {}) {
-    std::unique_ptr<TunedPlan> plan(new TunedPlan(net, std::move(states)));
-    if (WholeRows::fits(net)) {
-      plan->whole_rows_ = std::make_unique<WholeRows>(net, plan->stream_.get());
-    } else {
-      plan->staged_ = make(net, plan->stream_.get());
-    }
+    std::unique_ptr<TunedPlan> plan(new TunedPlan(net, {}, std::move(states)));
+    plan->make_kernels<WholeRows>(make, make_window);
+    return plan;
+  }
+
+  /// The same with at most `memory` bytes of the device's memory.
+  template <class WholeRows>
+  static std::unique_ptr<SdnnPlan> streamed(const SparseDnn& net, MakeKernels make, std::int64_t memory,
+                                            MakeWindow windows = make_window) {
+    std::unique_ptr<TunedPlan> plan(new TunedPlan(net, {memory}, {}));
+    plan->make_kernels<WholeRows>(make, windows);
+    static_cast<void>(
+        plan->batches(empty_rows(kPanel, net.neurons), net.layers()));  // refuses now, not later
     return plan;
   }
 
   SdnnRun run(const Csr<float>& y, std::int64_t first, std::int64_t last) override {
+    if (!bound_.streams()) return run_batch(y, first, last);
+    const std::vector<std::int64_t> ends = batches(y, last - first);
+    if (staged_) staged_->window().begin(first, last, static_cast<Index>(ends.size()));
+    SdnnRun all =
+        run_in_batches(y, ends, [&](const Csr<float>& batch) { return run_batch(batch, first, last); });
+    all.streaming->memory = bound_.memory;
+    all.streaming->window = net_.layers();
+    if (staged_) staged_->window().add_facts(*all.streaming);
+    return all;
+  }
+
+ private:
+  TunedPlan(const SparseDnn& net, WindowBound bound, std::optional<AbsorbingStates> states)
+      : net_(net), bound_(bound), states_(std::move(states)) {}
+
+  template <class WholeRows>
+  void make_kernels(MakeKernels make, MakeWindow windows) {
+    if (WholeRows::fits(net_)) {
+      whole_rows_ = std::make_unique<WholeRows>(net_, stream_.get());
+    } else {
+      staged_ = make(net_, bound_, windows, stream_.get());
+    }
+  }
+
+  /// The batches of `y` that fit into the bound beside the weights.
+  [[nodiscard]] std::vector<std::int64_t> batches(const Csr<float>& y, Index layers) const {
+    const Index weights = whole_rows_ ? whole_rows_->device_bytes() : staged_->window().device_bytes();
+    const Index held = whole_rows_ ? net_.layers() : staged_->window().size();
+    return batches_within(y, bound_.memory, weights, "weights of " + std::to_string(held) + " layers", kPanel,
+                          [&](Index rows, Index entries) { return batch_bytes(rows, entries, layers); });
+  }
+
+  /// Device memory of run_batch().
+  [[nodiscard]] Index batch_bytes(Index rows, Index entries, Index layers) const {
+    constexpr Index kSmall = 4096;  // numbers, and lists of no length
+    const Index words = ceil_div(rows, kRowsPerWord) + 1;
+    const Index of_layers =
+        layers * (staged_ ? 4 * (ceil_div(rows, kPanel) + steady_zeros(1, rows)) : 0) + 4 * layers;
+    return kSmall + 8 * entries + state_bytes({net_.neurons, kPanel}, rows) + 2 * 4 * words + of_layers +
+           answer_bytes(net_.neurons, rows);
+  }
+
+  SdnnRun run_batch(const Csr<float>& y, std::int64_t first, std::int64_t last) {
     const Layout layout{net_.neurons, kPanel};
     require_device_memory(8 * y.nnz() + state_bytes(layout, y.rows),
                           "sparse DNN: activations of " + std::to_string(y.rows) + " rows");
@@ -63,6 +119,7 @@ class TunedPlan final : public SdnnPlan {
 
     const double start = now();
     s.marks.mark(stream);
+    if (staged_) staged_->begin_pass(first, last, stream);
     if (whole_rows_) {
       run_whole_rows(s, layout, first, last);
     } else {
@@ -84,10 +141,6 @@ class TunedPlan final : public SdnnPlan {
     if (s.absorbed) count_absorbed(result, s.absorbed->left(stream));
     return result;
   }
-
- private:
-  TunedPlan(const SparseDnn& net, std::optional<AbsorbingStates> states)
-      : net_(net), states_(std::move(states)) {}
 
   struct State {
     DeviceRows inputs;
@@ -204,7 +257,9 @@ class TunedPlan final : public SdnnPlan {
     const std::int32_t* lying = s.active.count(0);  // rows it reads
     for (; l < last && calm < 2; ++l) {
       s.count.fetch(s.active.count(l - first), stream);
+      staged_->window().wait_for(l, l + 1, stream);
       staged_->run(l, s.in.data(), s.place, lying, s.out.data(), s.active.active_bits.data(), stream);
+      staged_->window().release(l + 1, stream);
       before = known;
       known = s.count.value();               // entering this layer; read without a wait
       if (s.place != nullptr) held = known;  // that layer has put them side by side
@@ -238,7 +293,8 @@ class TunedPlan final : public SdnnPlan {
     // Reading a tenth more rows than the active ones costs less than listing them after every layer; they are
     // listed now and then. Items are counted in 31 bits.
     const Index items = std::max<Index>(1, ceil_div(known, kPanel) * net_.neurons);
-    const Index most = std::clamp<Index>((Index{1} << 31) / items, 1, kSteadyLayers);
+    const Index most = std::clamp<Index>((Index{1} << 31) / items, 1,
+                                         std::min(kSteadyLayers, staged_->window().most_at_once()));
     Pieces pieces(s);
     while (l < last) {
       const Index rows = s.active.read_count(l - first, stream);
@@ -261,8 +317,10 @@ class TunedPlan final : public SdnnPlan {
     const Index words = ceil_div(rows, kPanel), layers = end - begin;
     unsigned* const active_bits = s.steady_active_bits.data() + at * ceil_div(s.inputs.rows, kPanel);
     compact_rows(s.in.data(), s.place, s.active.count(at), net_.neurons, s.out.data(), stream);
+    staged_->window().wait_for(begin, end, stream);
     staged_->run_steady(begin, end, rows, s.out.data(), s.in.data(), active_bits,
                         s.steady_zeros.data() + at * steady_zeros(1, s.inputs.rows), stream);
+    staged_->window().release(end, stream);
     if (layers % 2 == 0) std::swap(s.in, s.out);
     count_active(active_bits, words, layers, s.active.count(at + 1), stream);
     // The rows still have the numbers with which they entered `begin`.
@@ -291,6 +349,7 @@ class TunedPlan final : public SdnnPlan {
   }
 
   const SparseDnn& net_;
+  WindowBound bound_;
   std::optional<AbsorbingStates> states_;
   DeviceStream stream_;
   std::unique_ptr<WholeRowKernels> whole_rows_;  // or

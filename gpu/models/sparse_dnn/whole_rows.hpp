@@ -99,6 +99,8 @@ class WholeRowKernels {
   /// layer are appended to `out`, side by side in panels, their ids to `ids_out`, in any order.
   virtual void run(Index first, Index last, Tiles tiles, const TileSource& source, std::int32_t* counts,
                    float* out, std::int32_t* ids_out, void* stream) const = 0;
+  /// Bytes of device memory that the weights take.
+  [[nodiscard]] virtual Index device_bytes() const = 0;
 };
 
 /// general (A): every edge separately.
@@ -110,6 +112,9 @@ class WholeRowNet final : public WholeRowKernels {
   WholeRowNet(const SparseDnn& net, void* stream);
   void run(Index first, Index last, Tiles tiles, const TileSource& source, std::int32_t* counts, float* out,
            std::int32_t* ids_out, void* stream) const override;
+  [[nodiscard]] Index device_bytes() const override {
+    return neuron_.bytes() + chunk_begin_.bytes() + first_chunk_.bytes() + line_.bytes() + value_.bytes();
+  }
 
  private:
   Index neurons_;
@@ -129,6 +134,9 @@ class WholeRowGroups final : public WholeRowKernels {
   WholeRowGroups(const SparseDnn& net, void* stream);
   void run(Index first, Index last, Tiles tiles, const TileSource& source, std::int32_t* counts, float* out,
            std::int32_t* ids_out, void* stream) const override;
+  [[nodiscard]] Index device_bytes() const override {
+    return neuron_.bytes() + steps_.bytes() + step_begin_.bytes() + step_.bytes();
+  }
 
  private:
   Index neurons_;

@@ -1,4 +1,5 @@
 // gpu/device on the executor: its launches, copies, memory and streams. gpu/runtime holds the same functions for a GPU.
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -119,6 +120,13 @@ void device_release(void* p) noexcept {
 std::int64_t device_memory_free() { return std::int64_t{1} << 34; }
 void require_device_memory(std::int64_t, const std::string&) {}
 const char* no_device() { return nullptr; }
+
+HostBytes::HostBytes(std::int64_t bytes, bool pinned)
+    : data_(new char[static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1))]), pinned_(pinned) {}
+HostBytes::~HostBytes() { delete[] data_; }
+void HostBytes::copy_to(void* device, std::int64_t bytes, void* stream) const {
+  device_copy(device, data_, static_cast<std::size_t>(bytes), stream);
+}
 
 // A stream is an address by which the executor tells it from others; an event is what is known at its point.
 DeviceStream::DeviceStream(StreamPriority) : stream_(new char) {}

@@ -2,6 +2,8 @@
 #include "gpu/tests/faults/sparse_dnn.hpp"
 
 #include "gpu/models/sparse_dnn/layer_by_layer.hpp"
+#include "gpu/models/sparse_dnn/staged_inputs.hpp"
+#include "gpu/models/sparse_dnn/tuned_loop.hpp"
 
 namespace plumb::sdnn_faults {
 namespace {
@@ -73,6 +75,29 @@ class Faulty final : public LayerByLayerPlan {
   DeviceArray<std::int32_t> stale_;
 };
 
+template <StreamFault kFault>
+class FaultyWindow final : public LayerWindow {
+ public:
+  using LayerWindow::LayerWindow;
+  static std::unique_ptr<LayerWindow> make(std::vector<PackedLayer> layers, WindowBound bound, void* stream) {
+    return std::make_unique<FaultyWindow>(std::move(layers), bound, stream);
+  }
+
+ private:
+  void wait_arrived(const DeviceEvent& event, void* stream) const override {
+    if (kFault != StreamFault::arrival_not_awaited) event.wait(stream);
+  }
+  void wait_released(const DeviceEvent& event, void* stream) const override {
+    if (kFault != StreamFault::overwritten_before_computed) event.wait(stream);
+  }
+  [[nodiscard]] Index layer_to_copy(Index l) const override {
+    return kFault == StreamFault::layer_before && l > 0 ? l - 1 : l;
+  }
+  [[nodiscard]] Index number_to_read(Index number) const override {
+    return kFault == StreamFault::place_next_door ? number + 1 : number;
+  }
+};
+
 template <Fault kFault>
 std::unique_ptr<SdnnPlan> make(const SparseDnn& net) {
   return std::make_unique<Faulty<kFault>>(net);
@@ -98,6 +123,25 @@ std::unique_ptr<SdnnPlan> faulty_plan(const SparseDnn& net, Fault fault) {
       return make<Fault::last_edge_dropped>(net);
     case Fault::dead_rows_listed:
       return make<Fault::dead_rows_listed>(net);
+  }
+  return nullptr;
+}
+
+std::unique_ptr<SdnnPlan> faulty_streamed_plan(const SparseDnn& net, std::int64_t memory, StreamFault fault) {
+  const auto with = [&](MakeWindow windows) {
+    return TunedPlan::streamed<WholeRowNet>(net, staged_kernels, memory, windows);
+  };
+  switch (fault) {
+    case StreamFault::none:
+      return with(FaultyWindow<StreamFault::none>::make);
+    case StreamFault::arrival_not_awaited:
+      return with(FaultyWindow<StreamFault::arrival_not_awaited>::make);
+    case StreamFault::overwritten_before_computed:
+      return with(FaultyWindow<StreamFault::overwritten_before_computed>::make);
+    case StreamFault::layer_before:
+      return with(FaultyWindow<StreamFault::layer_before>::make);
+    case StreamFault::place_next_door:
+      return with(FaultyWindow<StreamFault::place_next_door>::make);
   }
   return nullptr;
 }

@@ -21,4 +21,17 @@ enum class Fault {
 /// A plan that computes as gpu_fused_spmm does, but for the fault.
 [[nodiscard]] std::unique_ptr<SdnnPlan> faulty_plan(const SparseDnn& net, Fault fault);
 
+/// Of layers that come and go.
+enum class StreamFault {
+  none,
+  arrival_not_awaited,          // a layer is computed while its weights are still copied
+  overwritten_before_computed,  // weights are copied over those of a layer that is still computed
+  layer_before,                 // the weights of the layer before are copied
+  place_next_door,              // kernels read the place beside the layer's
+};
+
+/// gpu_general within `memory` bytes, of more neurons than stay on chip, but for the fault.
+[[nodiscard]] std::unique_ptr<SdnnPlan> faulty_streamed_plan(const SparseDnn& net, std::int64_t memory,
+                                                             StreamFault fault);
+
 }  // namespace plumb::sdnn_faults

@@ -1,0 +1,44 @@
+// Sparse DNN within bounded memory: inputs in batches that fit, every batch through all layers, and a window of layers whose
+// weights are held while the next are made or copied. What host and device share of it, and the host's plan.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "reference/models/sparse_dnn.hpp"
+
+namespace plumb {
+
+/// "640 KiB", "8192 MiB": rounded up, as what is needed must be.
+[[nodiscard]] std::string show_amount(std::int64_t bytes);
+
+/// Bytes that a batch of so many rows and entries takes; more for more.
+using BatchBytes = std::function<std::int64_t(std::int64_t rows, std::int64_t entries)>;
+
+/// Ends of consecutive batches of the rows of `y`, each the largest multiple of `step` rows, or the rest, that takes at
+/// most `memory - fixed` bytes: weights are loaded once per batch. At least one batch, also of no rows.
+/// Errors: `step` rows take more; the message names `memory`, the bytes that are needed, and `held`, what `fixed` is.
+[[nodiscard]] std::vector<std::int64_t> batches_within(const Csr<float>& y, std::int64_t memory,
+                                                       std::int64_t fixed, const std::string& held,
+                                                       std::int64_t step, const BatchBytes& need);
+
+/// Rows without entries: what a plan holds against its bound before it knows any inputs.
+[[nodiscard]] Csr<float> empty_rows(std::int64_t rows, std::int64_t cols);
+
+/// One run over all batches: answers one below the other, times and numbers of rows added up; `streaming` has the batches.
+[[nodiscard]] SdnnRun run_in_batches(const Csr<float>& y, const std::vector<std::int64_t>& ends,
+                                     const std::function<SdnnRun(const Csr<float>& batch)>& run);
+
+/// Bytes of one layer as CSR: the largest of the network's.
+[[nodiscard]] std::int64_t largest_layer_bytes(const SparseDnn& net);
+
+/// Plans `make_plan` makes of a few layers at a time, of a network with a source; of any other one plan of all its layers.
+/// While one window is computed, other threads make the next. `workspace`: bytes that a plan works with, beside rows and
+/// weights. Errors: `memory` is too little.
+[[nodiscard]] std::unique_ptr<SdnnPlan> streamed_on_host(
+    const SparseDnn& net, std::int64_t memory, std::int64_t workspace,
+    std::unique_ptr<SdnnPlan> (*make_plan)(const SparseDnn&));
+
+}  // namespace plumb

@@ -1,0 +1,196 @@
+// The sparse DNN within bounded memory on the host: layers made one by one, inputs in batches, the same bits.
+#include "reference/models/sparse_dnn_streamed.hpp"
+
+#include <omp.h>
+
+#include <atomic>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "reference/core/error.hpp"
+#include "reference/models/sparse_dnn_judge.hpp"
+#include "reference/tests/sparse_dnn_inputs.hpp"
+
+namespace {
+
+using plumb::Csr;
+using plumb::SparseDnn;
+using plumb::test::csr;
+using plumb::test::random_inputs;
+using plumb::test::random_weights;
+
+constexpr std::int64_t kMiB = 1 << 20;
+
+/// Layers of a network that is held, made again each time they are asked for.
+class CopiedLayers final : public plumb::CsrSource {
+ public:
+  explicit CopiedLayers(const SparseDnn& net) : net_(net) {}
+  [[nodiscard]] std::int64_t size() const override { return net_.layers(); }
+  [[nodiscard]] std::int64_t entries(std::int64_t l) const override { return net_.edges(l, l + 1); }
+  [[nodiscard]] Csr<float> make(std::int64_t l) const override {
+    ++made;
+    if (l == broken) throw plumb::Error("layer " + std::to_string(l) + " cannot be read");
+    return net_.gather[static_cast<std::size_t>(l)];
+  }
+  [[nodiscard]] std::int64_t held_bytes() const override { return 0; }
+  mutable std::atomic<int> made = 0;
+  std::int64_t broken = -1;
+
+ private:
+  const SparseDnn& net_;
+};
+
+/// The bias keeps rows active to the last layer.
+SparseDnn random_network(std::int64_t neurons, std::int64_t layers) {
+  SparseDnn net{neurons, 0.25F, 4, {}};
+  for (std::int64_t l = 0; l < layers; ++l)
+    net.gather.push_back(random_weights(neurons, 8, 40 + static_cast<std::uint64_t>(l)));
+  return net;
+}
+
+bool same_answer(const plumb::SdnnRun& a, const plumb::SdnnRun& b) {
+  return a.y.rows == b.y.rows && a.y.row_ptr == b.y.row_ptr && a.y.col == b.y.col && a.y.val == b.y.val &&
+         a.active == b.active;
+}
+
+/// Bytes that the chunks of all threads take at so many neurons: a bound below is refused.
+std::int64_t chunks(std::int64_t neurons) { return omp_get_max_threads() * 2 * (512 + 64) * 4 * neurons; }
+
+std::string refusal(const SparseDnn& net, std::int64_t memory) {
+  try {
+    (void)plumb::kSdnnCacheBlocked.plan_streamed(net, memory);
+  } catch (const plumb::Error& e) { return e.what(); }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("layers made one by one and inputs in batches give the bits of a network that is held") {
+  const SparseDnn net = random_network(96, 40);
+  const Csr<float> y = random_inputs(70, 96, 5);
+  const plumb::SdnnRun want = plumb::kSdnnCacheBlocked.plan(net)->run(y, 0, 40);
+  REQUIRE(want.active.back() > 30);
+  SparseDnn streamed{96, net.bias, net.cap, {}};
+  const auto layers = std::make_shared<CopiedLayers>(net);
+  streamed.source = layers;
+  CHECK(streamed.layers() == 40);
+  CHECK_THROWS_AS((void)plumb::kSdnnCacheBlocked.plan(streamed), plumb::Error);
+  CHECK(streamed.edges(3, 9) == net.edges(3, 9));
+  const std::int64_t memory = chunks(96) + kMiB / 4;
+  const auto plan = plumb::kSdnnCacheBlocked.plan_streamed(streamed, memory);
+  const plumb::SdnnRun run = plan->run(y, 0, 40);
+  CHECK(same_answer(run, want));
+  CHECK(run.layer_seconds.size() == 40);
+  REQUIRE(run.streaming.has_value());
+  CHECK(run.streaming->memory == memory);
+  CHECK(run.streaming->window >= 1);
+  CHECK(run.streaming->window < 40);
+  CHECK(run.streaming->batches > 1);
+  CHECK(layers->made == 40 * run.streaming->batches);
+  CHECK(run.streaming->loaded_bytes == run.streaming->batches * net.held_bytes());
+  CHECK(run.streaming->waited_seconds <= run.streaming->load_seconds);
+  CHECK(run.streaming->hidden() >= 0);
+
+  const plumb::SdnnRun part = plan->run(want.y, 7, 12);
+  CHECK(same_answer(part, plumb::kSdnnCacheBlocked.plan(net)->run(want.y, 7, 12)));
+  CHECK(same_answer(plan->run(y, 5, 5), plumb::kSdnnCacheBlocked.plan(net)->run(y, 5, 5)));
+  CHECK(plan->run(csr(96, {}), 0, 40).y.rows == 0);
+}
+
+TEST_CASE("no layer is made any more once no row is active") {
+  SparseDnn net{16, -1, 32, {}};
+  net.gather.assign(400, plumb::test::identity(16));
+  SparseDnn streamed{16, net.bias, net.cap, {}};
+  const auto layers = std::make_shared<CopiedLayers>(net);
+  streamed.source = layers;
+  const Csr<float> y = csr(16, {{{3, 2.5F}}, {}, {{1, 7}, {2, 1}}});
+  const plumb::SdnnRun run =
+      plumb::kSdnnCacheBlocked.plan_streamed(streamed, chunks(16) + kMiB)->run(y, 0, 400);
+  CHECK(same_answer(run, plumb::kSdnnCacheBlocked.plan(net)->run(y, 0, 400)));
+  CHECK(run.layer_seconds.size() == 400);
+  CHECK(layers->made < 400);
+}
+
+TEST_CASE("a network that is held runs in batches, and its weights count") {
+  const SparseDnn net = random_network(64, 20);
+  const Csr<float> y = random_inputs(90, 64, 6);
+  const std::int64_t memory = chunks(64) + net.held_bytes() + kMiB / 8;
+  const plumb::SdnnRun run = plumb::kSdnnCacheBlocked.plan_streamed(net, memory)->run(y, 0, 20);
+  CHECK(same_answer(run, plumb::kSdnnCacheBlocked.plan(net)->run(y, 0, 20)));
+  CHECK(run.streaming->batches > 1);
+  CHECK(run.streaming->window == 20);
+  CHECK(run.streaming->loaded_bytes == 0);
+  CHECK(run.streaming->hidden() == 1);
+  CHECK(refusal(net, net.held_bytes()).find("weights of 20 layers") != std::string::npos);
+}
+
+TEST_CASE("the check judges layers that are made one by one, with a bias for each neuron too") {
+  std::vector<Csr<float>> gather;
+  std::vector<std::vector<float>> biases;
+  for (std::uint64_t l = 0; l < 5; ++l) {
+    gather.push_back(random_weights(40, 6, 70 + l));
+    biases.emplace_back(40, 0.01F * static_cast<float>(l) - 0.02F);
+  }
+  const SparseDnn net = plumb::square_network(std::move(gather), std::move(biases), 4);
+  REQUIRE_FALSE(net.biases.empty());
+  const Csr<float> y = random_inputs(33, 40, 5);
+  SparseDnn streamed{40, 0, 4, {}, net.biases};
+  streamed.source = std::make_shared<CopiedLayers>(net);
+  const auto plan = plumb::kSdnnCacheBlocked.plan_streamed(streamed, chunks(41) + kMiB);
+  const plumb::SdnnRun run = plan->run(y, 0, 5);
+  plumb::SdnnExpectation expectation;
+  expectation.check = true;
+  CHECK_FALSE(plumb::judge_sdnn(streamed, *plan, y, run, expectation).differs());
+  CHECK(same_answer(run, plumb::kSdnnCacheBlocked.plan(net)->run(y, 0, 5)));
+}
+
+TEST_CASE("too little memory is refused with what is needed, inputs included") {
+  const SparseDnn net = random_network(96, 12);
+  SparseDnn streamed{96, net.bias, net.cap, {}};
+  streamed.source = std::make_shared<CopiedLayers>(net);
+  const std::string text = refusal(streamed, kMiB / 1024);
+  CAPTURE(text);
+  CHECK(text.find("sparse DNN: 1 KiB of memory are too little: weights of 2 layers") == 0);
+  CHECK(text.find("a batch of 1 inputs, need at least ") != std::string::npos);
+  const auto plan = plumb::kSdnnCacheBlocked.plan_streamed(streamed, chunks(96) + kMiB / 4);
+  CHECK_THROWS_AS((void)plan->run(random_inputs(2000, 96, 5), 0, 12), plumb::Error);
+}
+
+TEST_CASE("what a source cannot give, or gives malformed, ends the run with its error") {
+  const SparseDnn net = random_network(32, 30);
+  SparseDnn streamed{32, net.bias, net.cap, {}};
+  const auto layers = std::make_shared<CopiedLayers>(net);
+  layers->broken = 21;
+  streamed.source = layers;
+  const Csr<float> y = random_inputs(20, 32, 5);
+  const auto plan = plumb::kSdnnCacheBlocked.plan_streamed(streamed, chunks(32) + kMiB);
+  try {
+    (void)plan->run(y, 0, 30);
+    FAIL("no error");
+  } catch (const plumb::Error& e) { CHECK(std::string(e.what()) == "layer 21 cannot be read"); }
+  SparseDnn wrong = net;
+  wrong.gather[4].val[0] = std::numeric_limits<float>::infinity();
+  streamed.source = std::make_shared<CopiedLayers>(wrong);
+  CHECK_THROWS_WITH_AS((void)streamed.layer(4), "sparse DNN, layer 5: a weight is not finite: inf",
+                       plumb::Error);
+}
+
+TEST_CASE("batches are the largest that fit, whole steps but for the last") {
+  const Csr<float> y = random_inputs(100, 16, 9);
+  const auto ends = [&](std::int64_t memory) {
+    return plumb::batches_within(y, memory, 1000, "this", 8,
+                                 [](std::int64_t rows, std::int64_t) { return 10 * rows; });
+  };
+  CHECK(ends(2000) == std::vector<std::int64_t>{100});
+  CHECK(ends(1999) == std::vector<std::int64_t>{96, 100});
+  CHECK(ends(1480) == std::vector<std::int64_t>{48, 96, 100});
+  CHECK(ends(1080).size() == 13);
+  CHECK_THROWS_AS((void)ends(1079), plumb::Error);
+  CHECK(plumb::batches_within(csr(16, {}), 10, 0, "this", 8, [](std::int64_t, std::int64_t) { return 1; }) ==
+        std::vector<std::int64_t>{0});
+}
