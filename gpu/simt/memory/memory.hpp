@@ -10,7 +10,9 @@
 
 namespace plumb::simt {
 
-constexpr std::size_t kStackBytes = 128 * 1024;
+/// Of a thread's stack. Stacks lie side by side: an odd number of pages, since the same places of all would share few sets of the caches,
+/// and so would what the processor keeps of their pages. With 128 KiB a switch among 256 threads costs four times as much.
+constexpr std::size_t kStackBytes = std::size_t{37} * 4096;
 constexpr std::size_t kArenaBytes = 256 * 1024;  // shared memory with the gaps between its pieces
 
 /// Shadow of one granule (4 bytes, or 1 where an array is accessed in smaller pieces).
