@@ -130,6 +130,7 @@ std::unique_ptr<Block> admit(const Launch& launch, std::uint32_t linear) {
   b.rank = b.met_in_cluster = 0;
   b.at_cluster_barrier = 0;
   b.relaxed_arrivals = b.ended = false;
+  if (b.shadow != nullptr) b.shadow->forget(b.arena_used);
   std::fill_n(b.piece_of.begin(), b.arena_used / 4 + 1, std::uint16_t{0});
   b.pieces.clear();
   b.arena_used = kGap;
