@@ -6,6 +6,7 @@
 
 #include "gpu/simt/host/stream_order.hpp"
 #include "gpu/simt/race/history.hpp"
+#include "gpu/simt/race/lists.hpp"
 #include "gpu/simt/scheduler/scheduler.hpp"
 
 namespace plumb::simt {
@@ -73,9 +74,9 @@ struct RaceState {
   Unfinished unfinished;
   ClockPtr taken;  // what the last atomic or volatile access read carries
   std::uint64_t draws = 1;
-  unsigned stale_of_16 = 0;        // how often a load or store prefers what is not newest
-  std::vector<MarkSet> mark_sets;  // [0] unused
-  std::vector<std::uint32_t> free_mark_sets;
+  unsigned stale_of_16 = 0;  // how often a load or store prefers what is not newest
+  CellTables tables;
+  MarkLists lists;
   Doubt doubt;
   RawFinding doubtful;
   std::unordered_map<Location, Attempts> attempts;

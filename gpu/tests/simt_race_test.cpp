@@ -369,6 +369,14 @@ TEST_CASE("neighbouring bytes are different memory") {
       [&] { return out[63] == 63; });
 }
 
+TEST_CASE("halves, bytes and words of one array are told apart and compared") {
+  std::vector<unsigned> out(64), words(64);
+  twin(
+      "global", "part", "whole",
+      [&](Form f, Run& run) { parts_of_words(f, 64, run.output(out), run.output(words)); },
+      [&] { return out[63] == 0x013f003fu; });
+}
+
 TEST_CASE("a __device__ variable is watched like an array") {
   std::vector<int> out(5);
   twin(

@@ -25,9 +25,10 @@ void take_up(const Mark& mark) {
 
 template <class F>
 void for_each_mark(const Cell& cell, F&& f) {
-  f(cell.write);
-  for (const Mark& mark : current().race.mark_sets[cell.more].marks) f(mark);  // [0] is empty
-  f(cell.other);
+  const Marks marks = unpack(cell);
+  f(marks.write);
+  for (const Mark& mark : current().race.lists.marks(marks.more)) f(mark);
+  f(marks.other);
 }
 
 void report(const Array& array, std::size_t offset, bool writes, const Mark& then, Location location) {

@@ -35,8 +35,12 @@ void begin_run(const Options& options) {
   current().run.shortage.clear();
   current().run.skipped = 0;
   if (checking() && current().memory.image.empty()) load_image();
+  for (auto& b : current().schedule.pool) {  // block ids start again
+    if (b->shadow == nullptr) continue;
+    b->shadow->forget(b->arena_used);
+    if (!checking() || b->shadow->granule() != sizeof(std::uint32_t)) b->shadow.reset();
+  }
   forget_marks();
-  for (auto& b : current().schedule.pool) b->shadow.reset();  // block ids start again
 }
 
 bool stopped() { return current().run.is_stopped; }

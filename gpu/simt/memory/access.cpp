@@ -23,16 +23,15 @@ namespace {
 // Whether a read of `bytes` bytes must find them written. Up to 4 bytes are a number: all of it must be. A structure read whole has
 // padding that nobody wrote, and a vector may have components that nobody will use: up to 8 bytes any unwritten word is a finding, above
 // only a read of nothing but unwritten words.
-bool must_be_written(Shadow& shadow, std::size_t offset, std::size_t bytes, const Block* home) {
+bool must_be_written(Shadow& shadow, std::size_t offset, std::size_t bytes) {
   const std::size_t step = shadow.granule();
-  const std::size_t word = step == 1 ? 4 : 1;  // granules of a word
+  const std::size_t word = 4 / step;  // granules of a word
   bool all = true;
   bool any = false;
   for (std::size_t i = 0; i < bytes; i += step * word) {
     bool unwritten = true;
     for (std::size_t j = i; j < i + step * word && j < bytes; j += step) {
-      const Cell& c = *shadow.at(offset + j);
-      if (c.initialised != 0 && (home == nullptr || c.owner_block == home->id)) unwritten = false;
+      if (shadow.at(offset + j)->initialised()) unwritten = false;
     }
     all = all && unwritten;
     any = any || unwritten;
@@ -41,21 +40,19 @@ bool must_be_written(Shadow& shadow, std::size_t offset, std::size_t bytes, cons
 }
 
 // Marks all granules of [offset, offset + bytes).
-void touch_range(Thread& t, Shadow& shadow, std::size_t offset, std::size_t bytes, const Mark& now,
+void touch_range(Shadow& shadow, std::size_t offset, std::size_t bytes, const Footprint& print,
                  const Target& target, bool check_initialised) {
-  if (shadow.granule() != 1 && ((offset | bytes) & 3u) != 0) shadow.refine();
+  shadow.refine_for(offset, bytes);
   const std::size_t step = shadow.granule();
-  if (check_initialised && now.writes == 0 && bytes != step) {
-    check_initialised = must_be_written(shadow, offset, bytes, target.home);
-  }
   if (bytes == step) {
-    touch(t, *shadow.at(offset), now, target, check_initialised);
+    print.touch(*shadow.at(offset), target, check_initialised);
     return;
   }
+  if (check_initialised && !print.writes()) check_initialised = must_be_written(shadow, offset, bytes);
   Target part = target;
   for (std::size_t i = 0; i < bytes; i += step) {
     part.offset = target.offset + static_cast<std::int64_t>(i);
-    if (!touch(t, *shadow.at(offset + i), now, part, check_initialised)) return;
+    if (!print.touch(*shadow.at(offset + i), part, check_initialised)) return;
   }
 }
 
@@ -94,11 +91,11 @@ void access_shared(Thread& t, Block& b, std::size_t off, std::size_t bytes, Acce
   const std::uint16_t id = b.piece_of[off / 4];
   if (id == 0 || off + bytes > b.pieces[id - 1u].end) out_of_shared(t, b, off, id, bytes, kind, location);
   const SharedPiece& piece = b.pieces[id - 1u];
-  const Mark now = mark_of(t, kind, location, scope, true);
+  const Footprint print(t, kind, location, scope, true);
   const std::int64_t at = static_cast<std::int64_t>(off) - piece.begin;
-  if (&b != t.block && touches_ended(t, b, now, piece.name, at)) return;
+  if (&b != t.block && touches_ended(t, b, print.mark(), piece.name, at)) return;
   if (b.shadow == nullptr) b.shadow = std::make_unique<Shadow>(kArenaBytes);
-  touch_range(t, *b.shadow, off, bytes, now, {piece.name, at, &b}, reads);
+  touch_range(*b.shadow, off, bytes, print, {piece.name, at, &b}, reads);
 }
 
 // An array, or a variable of the device by its name.
@@ -155,7 +152,7 @@ bool access_global(Thread& t, unsigned char* at, std::size_t bytes, Access kind,
     if (a->initialised) return false;  // nothing can be wrong with reading it
   }
   if (a->shadow == nullptr) a->shadow = std::make_unique<Shadow>(a->bytes);
-  touch_range(t, *a->shadow, offset, bytes, mark_of(t, kind, location, scope, false),
+  touch_range(*a->shadow, offset, bytes, Footprint(t, kind, location, scope, false),
               {a->name.c_str(), static_cast<std::int64_t>(offset), nullptr}, reads && !a->initialised);
   return true;
 }
@@ -206,10 +203,11 @@ void async_started(void* to, const void* from, std::size_t bytes, std::size_t va
   if (b.shadow == nullptr) return;  // it has ended, and nobody had looked at it
   const auto off = static_cast<std::size_t>(static_cast<unsigned char*>(to) - b.arena);
   for (std::size_t i = 0; i < bytes; i += b.shadow->granule()) {
-    Cell& c = *b.shadow->at(off + i);
+    Cell& cell = *b.shadow->at(off + i);
+    Marks c = unpack(cell);
     c.write.async = 1;
-    c.async_pending = 1;
-    c.async_thread = t.id;
+    c.async_pending = true;
+    pack(cell, c);
   }
 }
 
@@ -217,12 +215,15 @@ void async_landed(Block& b, void* to, std::size_t bytes, Location location, bool
   if (b.shadow == nullptr) return;
   const auto off = static_cast<std::size_t>(static_cast<unsigned char*>(to) - b.arena);
   for (std::size_t i = 0; i < bytes; i += b.shadow->granule()) {
-    Cell& c = *b.shadow->at(off + i);
-    if (c.async_pending == 0) continue;  // its early use was reported already
-    c.async_pending = 0;
-    if (!taken) continue;
-    c.write = mark_of(*current().schedule.thread, Access::write, location, Scope::device, true);
-    c.write.async = 1;
+    Cell& cell = *b.shadow->at(off + i);
+    if (!cell.pending()) continue;  // its early use was reported already
+    Marks c = unpack(cell);
+    c.async_pending = false;
+    if (taken) {
+      c.write = mark_of(*current().schedule.thread, Access::write, location, Scope::device, true);
+      c.write.async = 1;
+    }
+    pack(cell, c);
   }
 }
 
@@ -245,20 +246,20 @@ void mark_range(const char* what, const HostRange& r, Location location, Thread&
   }
   if (!a->writable) return;
   if (a->shadow == nullptr) a->shadow = std::make_unique<Shadow>(a->bytes);
-  if (a->shadow->granule() != 1 && ((offset | r.bytes) & 3u) != 0) a->shadow->refine();
+  a->shadow->refine_for(offset, r.bytes);
   current().race.access_at = p;
   current().race.access_bytes = r.bytes;
-  const Mark now = mark_of(t, r.writes ? Access::write : Access::read, location, Scope::device, false);
+  const Footprint print(t, r.writes ? Access::write : Access::read, location, Scope::device, false);
   const bool looked_at = !r.writes && !a->initialised;
   bool noted = false;
   for (std::size_t i = 0; i < r.bytes; i += a->shadow->granule()) {
     const Target target{a->name.c_str(), static_cast<std::int64_t>(offset + i), nullptr};
     Cell& cell = *a->shadow->at(offset + i);
-    if (!touch(t, cell, now, target, looked_at && !r.to_host)) break;
-    if (r.writes) cell.initialised = 1;
-    if (!looked_at || cell.initialised != 0 || noted) continue;
+    if (!print.touch(cell, target, looked_at && !r.to_host)) break;
+    if (r.writes) cell.initialise();
+    if (!looked_at || cell.initialised() || noted) continue;
     noted = true;
-    RawFinding* f = report_uninitialised(t, now, target);
+    RawFinding* f = report_uninitialised(t, print.mark(), target);
     if (f == nullptr) continue;
     f->finding.is_note = true;
     f->finding.hint = "a copy to the host uses no value; what the host does with these bytes is not seen";

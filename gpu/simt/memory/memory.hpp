@@ -6,26 +6,18 @@
 #include <string>
 #include <vector>
 
+#include "gpu/simt/race/cell.hpp"
 #include "gpu/simt/race/race.hpp"
 
 namespace plumb::simt {
 
-constexpr std::size_t kStackBytes = 128 * 1024;
+/// Of a thread's stack. Stacks lie side by side: an odd number of pages, since the same places of all would share few sets of the caches,
+/// and so would what the processor keeps of their pages. With 128 KiB a switch among 256 threads costs four times as much.
+constexpr std::size_t kStackBytes = std::size_t{37} * 4096;
 constexpr std::size_t kArenaBytes = 256 * 1024;  // shared memory with the gaps between its pieces
 
-/// Shadow of one granule (4 bytes, or 1 where an array is accessed in smaller pieces).
-struct Cell {
-  Mark write;                     // the last plain write
-  Mark other;                     // the latest group of reads or atomics since
-  std::uint32_t more = 0;         // index of those before it, 0: none
-  std::uint32_t owner_block = 0;  // shared memory: whose contents these are; older ones are nothing
-  std::uint8_t initialised = 0;
-  std::uint8_t async_pending = 0;
-  std::uint16_t async_thread = 0;
-  std::uint8_t atomics = 0;  // some mark beside `write` is a write
-};
-
-/// The shadow of a contiguous range of memory. Pages come into being when touched.
+/// The shadow of a contiguous range of memory: a cell for each granule, which is 4 bytes, or 2 or 1 once it was accessed in such parts.
+/// Pages come into being when touched.
 class Shadow {
  public:
   explicit Shadow(std::size_t bytes);
@@ -33,11 +25,22 @@ class Shadow {
   Shadow(const Shadow&) = delete;
   Shadow& operator=(const Shadow&) = delete;
   Cell* at(std::size_t offset) { return cells_ + (offset >> shift_); }
-  std::size_t granule() const { return std::size_t{1} << shift_; }
-  void refine();  // from 4-byte to 1-byte granules
+  [[nodiscard]] std::size_t granule() const { return std::size_t{1} << shift_; }
+  [[nodiscard]] bool whole(std::size_t offset, std::size_t bytes) const {
+    return ((offset | bytes) & (granule() - 1)) == 0;
+  }
+  /// Halves the granules until an access of that place and size is one of whole granules.
+  void refine_for(std::size_t offset, std::size_t bytes) {
+    while (!whole(offset, bytes)) halve();
+  }
+  /// The first `bytes` bytes as if nobody had touched them.
+  void forget(std::size_t bytes);
   std::size_t bytes() const { return bytes_; }
 
  private:
+  void halve();
+  [[nodiscard]] std::size_t count() const { return (bytes_ >> shift_) + 2; }
+
   std::size_t bytes_;
   int shift_ = 2;
   Cell* cells_;

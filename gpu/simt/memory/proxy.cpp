@@ -62,6 +62,14 @@ ProxyReader::ProxyReader(ProxyUnit unit, std::uint32_t step, const char* what, H
   mark_.location = locate(here);
   mark_.warp = unit.warp;
   mark_.lanes = 1u << unit.lane;
+  CellTables& tables = current().race.tables;
+  stamp_ = {mark_.block,
+            current().schedule.thread->block->generation,
+            mark_.lanes,
+            unit.warp | std::uint32_t{unit.lane} << Cell::kLaneAt,
+            tables.pack(mark_.epoch),
+            tables.place_of(mark_.location),
+            false};
 }
 
 bool ProxyReader::fenced(const Mark& write) {
@@ -115,10 +123,11 @@ void ProxyReader::read(std::uint32_t offset) {
        i += static_cast<std::uint32_t>(b.shadow->granule())) {
     Cell& c = *b.shadow->at(i);
     const Target target{piece->name, static_cast<std::int64_t>(i) - piece->begin, &b};
-    if (!touch(t, c, mark_, target, false)) return;
-    any_written_ = any_written_ || c.initialised != 0;
-    if (c.write.block == b.id && c.write.async == 0 && !reported_ && !fenced(c.write))
-      report_unfenced(c.write, target);
+    if (!touch_fast(t, c, stamp_, true, false) && !touch_slowly(t, c, mark_, target, false)) return;
+    any_written_ = any_written_ || c.initialised();
+    if (c.write_block != b.id || reported_) continue;
+    const Mark write = unpack(c).write;
+    if (write.async == 0 && !fenced(write)) report_unfenced(write, target);
   }
 }
 
@@ -139,10 +148,15 @@ void settle(Block& b, const std::vector<std::uint32_t>& offsets, ProxyUnit unit,
   for (const std::uint32_t offset : offsets) {
     for (std::uint32_t i = offset; i < offset + kUnitBytes;
          i += static_cast<std::uint32_t>(b.shadow->granule())) {
-      Cell& c = *b.shadow->at(i);
+      Cell& cell = *b.shadow->at(i);
+      Marks c = unpack(cell);
       settle_mark(c.other);
-      if (c.more == 0) continue;
-      for (Mark& m : current().race.mark_sets[c.more].marks) settle_mark(m);
+      if (c.more != 0) {
+        std::vector<Mark>& all = current().race.lists.marks(c.more);
+        for (Mark& m : all) settle_mark(m);
+        c.more = current().race.lists.replace(c.more, all);
+      }
+      pack(cell, c);
     }
   }
 }

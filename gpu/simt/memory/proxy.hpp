@@ -40,6 +40,7 @@ class ProxyReader {
   const char* what_;
   Here here_;
   Mark mark_;
+  Stamp stamp_{};
   std::map<std::pair<std::uint64_t, std::uint32_t>, bool> fenced_;  // by epoch and thread of a write
   bool reported_ = false, any_written_ = false;
   std::uint32_t first_ = ~0u;

@@ -1,43 +1,49 @@
 // The shadow of an array: a cell for each granule of it, whose pages come into being when touched.
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <cstring>
 #include <new>
 
 #include "gpu/simt/state.hpp"
 
 namespace plumb::simt {
 
-Shadow::Shadow(std::size_t bytes) : bytes_(bytes) {
-  const std::size_t need = (bytes / 4 + 2) * sizeof(Cell);
-  void* p = mmap(nullptr, need, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (p == MAP_FAILED) throw std::bad_alloc();
-  cells_ = static_cast<Cell*>(p);  // zero pages: no access, not initialised
-}
+namespace {
 
-Shadow::~Shadow() { munmap(cells_, (bytes_ / (std::size_t{1} << shift_) + 2) * sizeof(Cell)); }
-
-void Shadow::refine() {
-  Cell* const old = cells_;
-  const std::size_t count = bytes_ / 4 + 2;
-  void* p = mmap(nullptr, (bytes_ + 2) * sizeof(Cell), PROT_READ | PROT_WRITE,
+Cell* map_cells(std::size_t count) {
+  void* p = mmap(nullptr, count * sizeof(Cell), PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) throw std::bad_alloc();
-  cells_ = static_cast<Cell*>(p);
-  shift_ = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Cell& c = old[i];
-    if (c.write.block == 0 && c.other.block == 0 && c.initialised == 0 && c.async_pending == 0) continue;
-    for (std::size_t j = 0; j < 4 && i * 4 + j < bytes_; ++j) {
-      Cell& fine = cells_[i * 4 + j];
-      fine = c;
-      if (c.more != 0) {  // each byte owns its set
-        const MarkSet copy = current().race.mark_sets[c.more];
-        current().race.mark_sets.push_back(copy);
-        fine.more = static_cast<std::uint32_t>(current().race.mark_sets.size() - 1);
-      }
-    }
+  return static_cast<Cell*>(p);  // zero pages: no access, not initialised
+}
+
+}  // namespace
+
+Shadow::Shadow(std::size_t bytes) : bytes_(bytes), cells_(map_cells(count())) {}
+
+Shadow::~Shadow() { munmap(cells_, count() * sizeof(Cell)); }
+
+void Shadow::halve() {
+  const std::size_t coarse = count();
+  Cell* const fine = map_cells((bytes_ >> (shift_ - 1)) + 2);
+  for (std::size_t i = 0; i < coarse; ++i) {
+    const Cell& c = cells_[i];
+    if (c.untouched()) continue;
+    fine[2 * i] = c;
+    if ((2 * i + 1) << (shift_ - 1) >= bytes_) continue;
+    fine[2 * i + 1] = c;
+    current().race.lists.share(c.more);
   }
-  munmap(old, count * sizeof(Cell));
+  munmap(cells_, coarse * sizeof(Cell));
+  cells_ = fine;
+  --shift_;
+}
+
+void Shadow::forget(std::size_t bytes) {
+  const std::size_t end = std::min(count(), (bytes >> shift_) + 1);
+  for (std::size_t i = 0; i < end; ++i) current().race.lists.release(cells_[i].more);
+  std::memset(cells_, 0, end * sizeof(Cell));
 }
 
 }  // namespace plumb::simt

@@ -7,24 +7,11 @@
 
 namespace plumb::simt {
 
-void note_read(Thread& t, const unsigned char* p, std::size_t bytes, Location location) {
-  if (bytes > sizeof(PastRead::value)) return;
-  PastRead& r = t.past_reads[++t.reads % kPastReads];
-  r.at = p;
-  r.location = location;
-  r.bytes = static_cast<std::uint8_t>(bytes);
-  r.counted = false;
-  if (bytes == sizeof(std::uint32_t)) {  // nearly every read
-    std::memcpy(&r.value, p, sizeof(std::uint32_t));
-  } else {
-    std::memcpy(&r.value, p, bytes);
-  }
-  RaceState& race = current().race;
-  if (!race.tried_somewhere[location % race.tried_somewhere.size()]) return;
-  const auto it = race.attempts.find(location);
-  if (it == race.attempts.end()) return;
+void count_read(PastRead& read) {
+  const auto it = current().race.attempts.find(read.location);
+  if (it == current().race.attempts.end()) return;
   ++it->second.reads;
-  r.counted = true;
+  read.counted = true;
 }
 
 void note_attempt(Thread& t, const void* p, std::size_t bytes, const void* expected) {

@@ -22,6 +22,7 @@ namespace plumb::simt {
 struct Thread;
 struct Block;
 struct Cell;
+struct Marks;
 
 constexpr int kWarp = 32;
 constexpr unsigned kWarpgroupWarps = 4;
@@ -55,7 +56,7 @@ struct Clock {
 using ClockPtr = std::shared_ptr<const Clock>;
 ClockPtr join(const ClockPtr& a, const ClockPtr& b);
 
-/// One access, as the shadow keeps it.
+/// One access, as it is compared with others. The shadow keeps it packed (cell.hpp).
 enum Strength : std::uint8_t { kPlain = 0, kBlockScope = 1, kDeviceScope = 2 };
 struct Mark {
   std::uint64_t epoch = 0;  // generation << 32 | step
@@ -69,17 +70,13 @@ struct Mark {
   std::uint8_t is_volatile : 1;
   std::uint8_t extent;  // of an atomic or volatile access: where in 16 bytes it begins, and its size
   Mark() : writes(0), async(0), is_volatile(0), extent(0) {}
+  bool operator==(const Mark&) const = default;
 };
-static_assert(sizeof(Mark) == 24, "the shadow holds two for each granule");
+static_assert(sizeof(Mark) == 24, "a granule with many readers keeps one for each group");
 inline std::uint8_t extent_of(const void* p, std::size_t bytes) {
   const auto log = static_cast<unsigned>(__builtin_ctzll(bytes | 16u));
   return static_cast<std::uint8_t>((reinterpret_cast<std::uintptr_t>(p) & 15u) << 3 | log);
 }
-/// Groups of reads or atomics of one granule, before the latest.
-struct MarkSet {
-  std::vector<Mark> marks;
-  std::uint64_t warps = 0;  // a bit for each warp that may be among them (warp_bit)
-};
 /// A finding whose places are still addresses.
 struct RawFinding {
   Finding finding;
@@ -159,11 +156,10 @@ bool reaches_all(const ClockPtr& clock, const Mark& mark);
 
 // touch.cpp: one access to one granule
 bool touch_slowly(Thread& thread, Cell& cell, const Mark& now, const Target& target, bool check_initialised);
-void release_more(Cell& cell);
 void forget_marks();
 
 // attempts.cpp: reads whose value a compare-and-exchange checks
-void note_read(Thread& thread, const unsigned char* p, std::size_t bytes, Location location);
+void count_read(PastRead& read);
 void note_attempt(Thread& thread, const void* p, std::size_t bytes, const void* expected);
 /// Whether each value read at that place was tried.
 bool only_tried(Location read);
@@ -177,7 +173,7 @@ std::vector<TrailStep> trail_of(const Mark& mark, unsigned warp);
 /// Who left the mark, a block of that launch's.
 ThreadId thread_of(const Mark& mark, int launch);
 void report_race(const Thread& thread, const Mark& now, const Mark& then, const Target& target);
-void report_early_use(const Thread& thread, const Cell& cell, const Mark& now, const Target& target);
+void report_early_use(const Thread& thread, const Marks& marks, const Mark& now, const Target& target);
 RawFinding* report_uninitialised(const Thread& thread, const Mark& now, const Target& target);
 /// Decides the doubt there may be; call when the write in question has been executed.
 void resolve_doubt();

@@ -151,7 +151,7 @@ void report_race(const Thread& t, const Mark& now, const Mark& other, const Targ
     put_in_doubt();
 }
 
-void report_early_use(const Thread& t, const Cell& c, const Mark& now, const Target& target) {
+void report_early_use(const Thread& t, const Marks& c, const Mark& now, const Target& target) {
   RawFinding* f =
       note(FindingKind::async_copy_not_waited_for,
            fmt::format("shared '{}' at byte {} is {} here while an asynchronous copy to it is under way",
@@ -163,7 +163,8 @@ void report_early_use(const Thread& t, const Cell& c, const Mark& now, const Tar
     f->finding.has_other = true;
     f->finding.other_thread = thread_of(c.write, static_cast<int>(current().schedule.launches.size()) - 1);
     f->finding.hint =
-        c.async_thread == t.id
+        c.write.warp * unsigned{kWarp} + static_cast<unsigned>(__builtin_ctz(c.write.lanes | 1u << 31)) ==
+                t.id
             ? "wait for the group (cp.async.wait_group) or its barrier before using its data"
             : "the copying thread must wait for its group, then a barrier publishes the data; or "
               "wait for the barrier that the copy completes on";

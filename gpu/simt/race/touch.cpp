@@ -7,19 +7,6 @@ namespace plumb::simt {
 
 namespace {
 
-MarkSet& more_of(Cell& c) {
-  if (c.more == 0) {
-    if (!current().race.free_mark_sets.empty()) {
-      c.more = current().race.free_mark_sets.back();
-      current().race.free_mark_sets.pop_back();
-    } else {
-      current().race.mark_sets.emplace_back();
-      c.more = static_cast<std::uint32_t>(current().race.mark_sets.size() - 1);
-    }
-  }
-  return current().race.mark_sets[c.more];
-}
-
 // Whether the two would race if unordered.
 bool conflict(const Mark& a, const Mark& b) {
   if (a.writes == 0 && b.writes == 0) return false;
@@ -28,7 +15,7 @@ bool conflict(const Mark& a, const Mark& b) {
 }
 
 // Reports the first race of the access with what the granule's marks stand for. False: there was one.
-bool check_races(const Thread& t, const Cell& c, const Mark& now, const Target& target) {
+bool check_races(const Thread& t, const Marks& c, const Mark& now, const Target& target) {
   const auto races = [&](const Mark& m) { return conflict(m, now) && !known(t, m); };
   const auto report = [&](const Mark& m) {
     report_race(t, now, m, target);
@@ -36,7 +23,7 @@ bool check_races(const Thread& t, const Cell& c, const Mark& now, const Target& 
   };
   if (c.write.block != 0 && races(c.write)) return report(c.write);
   if (c.other.block == 0 || (now.writes == 0 && c.atomics == 0)) return true;
-  for (const Mark& m : current().race.mark_sets[c.more].marks) {  // [0] is empty
+  for (const Mark& m : current().race.lists.marks(c.more)) {
     if (races(m)) return report(m);
   }
   return !races(c.other) || report(c.other);
@@ -54,11 +41,10 @@ bool superseded(const Mark& m, const Thread& t, const Mark& now, bool alone) {
   return now.writes >= m.writes && now.strength <= m.strength && as_wide && known(t, m);
 }
 
-// Adds a mark to the granule's, the latest among them, of which there is one at least.
-void add_to(MarkSet& set, const Thread& t, const Mark& now, bool alone) {
+// Adds a mark to the granule's, the latest among them, of which there is one at least. `warps`: a bit for each warp that may be among them.
+void add_to(std::vector<Mark>& all, std::uint64_t warps, const Thread& t, const Mark& now, bool alone) {
   const auto old = [&](const Mark& m) { return superseded(m, t, now, alone); };
-  std::vector<Mark>& all = set.marks;
-  if ((set.warps & warp_bit(now)) != 0) {
+  if ((warps & warp_bit(now)) != 0) {
     for (Mark& m : all) {
       if (!same_group(m, now)) continue;
       m.lanes |= now.lanes;
@@ -69,12 +55,8 @@ void add_to(MarkSet& set, const Thread& t, const Mark& now, bool alone) {
   // What may go does, but not at every access: as the list doubles, and where a barrier came between. The first may be replaced.
   const std::size_t further = all.size() - 1;
   const bool doubled = further < kMaxMarks ? (further & (further - 1)) == 0 : next_random() % 16 == 0;
-  if (doubled || (alone && static_cast<std::uint32_t>(all[0].epoch >> 32) < t.block->generation)) {
+  if (doubled || (alone && static_cast<std::uint32_t>(all[0].epoch >> 32) < t.block->generation))
     all.erase(std::remove_if(all.begin() + 1, all.end(), old), all.end());
-    set.warps = 0;
-    for (const Mark& m : all) set.warps |= warp_bit(m);
-  }
-  set.warps |= warp_bit(now);
   if (old(all[0])) {
     all[0] = now;
   } else if (all.size() <= kMaxMarks) {
@@ -84,18 +66,19 @@ void add_to(MarkSet& set, const Thread& t, const Mark& now, bool alone) {
   }
 }
 
-void add_mark(const Thread& t, Cell& c, const Mark& now, bool alone) {
-  MarkSet& set = more_of(c);
-  set.warps |= warp_bit(c.other);
-  set.marks.push_back(c.other);
-  add_to(set, t, now, alone);
-  c.other = set.marks.back();
-  set.marks.pop_back();
+void add_mark(const Thread& t, Marks& c, const Mark& now, bool alone) {
+  MarkLists& lists = current().race.lists;
+  std::vector<Mark>& all = lists.marks(c.more);
+  all.push_back(c.other);
+  add_to(all, lists.warps(c.more) | warp_bit(c.other), t, now, alone);
+  c.other = all.back();
+  all.pop_back();
+  c.more = lists.replace(c.more, all);
 }
 
 // Keeps a read's or an atomic's mark beside the last plain write.
-void keep_mark(const Thread& t, Cell& c, const Mark& now, bool alone) {
-  if (now.writes != 0) c.atomics = 1;
+void keep_mark(const Thread& t, Marks& c, const Mark& now, bool alone) {
+  if (now.writes != 0) c.atomics = true;
   const bool empty = c.other.block == 0;
   if (!empty && same_group(c.other, now)) {
     c.other.lanes |= now.lanes;
@@ -107,39 +90,23 @@ void keep_mark(const Thread& t, Cell& c, const Mark& now, bool alone) {
   }
 }
 
-}  // namespace
-
-void release_more(Cell& c) {
-  if (c.more == 0) return;
-  current().race.mark_sets[c.more].marks.clear();
-  current().race.mark_sets[c.more].warps = 0;
-  current().race.free_mark_sets.push_back(c.more);
-  c.more = 0;
-}
-
-void forget_marks() {
-  current().race.mark_sets.assign(1, {});
-  current().race.free_mark_sets.clear();
-  for (auto& a : current().memory.image) a->shadow.reset();
-  for (auto& a : current().memory.variables) a->shadow.reset();
-}
-
-bool touch_slowly(Thread& t, Cell& c, const Mark& now, const Target& target, bool check_initialised) {
+// What the access does to the granule. False: something was reported.
+bool touch_marks(Thread& t, Marks& c, const Mark& now, const Target& target, bool check_initialised) {
   bool good = true;
-  if (c.async_pending != 0 && now.async == 0) {
+  if (c.async_pending && now.async == 0) {
     report_early_use(t, c, now, target);
-    c.async_pending = 0;
-    c.initialised = 1;
+    c.async_pending = false;
+    c.initialised = true;
     c.write = Mark{};
     good = false;
   }
   good = good && check_races(t, c, now, target);
   const bool needs_value = now.writes == 0 || now.strength != kPlain;
-  if (good && needs_value && check_initialised && c.initialised == 0 && now.async == 0) {
+  if (good && needs_value && check_initialised && !c.initialised && now.async == 0) {
     report_uninitialised(t, now, target);
     good = false;
   }
-  if (now.writes != 0 || !good) c.initialised = 1;
+  if (now.writes != 0 || !good) c.initialised = true;
   if (now.writes == 0 || now.strength != kPlain) {
     // What only one block touches is ordered for all of it by the block's barrier.
     keep_mark(t, c, now, target.home != nullptr && !has_peers(*target.home));
@@ -147,8 +114,46 @@ bool touch_slowly(Thread& t, Cell& c, const Mark& now, const Target& target, boo
   }
   c.write = now;
   c.other.block = 0;
-  c.atomics = 0;
-  release_more(c);
+  c.atomics = false;
+  current().race.lists.release(c.more);
+  return good;
+}
+
+}  // namespace
+
+bool drop_older(Cell& c, std::uint32_t generation) {
+  RaceState& race = current().race;
+  const std::uint32_t latest = race.tables.generation_of(c.other_state & Cell::kEpoch);
+  if (std::max(latest, race.lists.newest(c.more)) >= generation) return false;
+  race.lists.release(c.more);
+  return true;
+}
+
+bool put_behind(const Thread& t, Cell& c, Stamp s) {
+  MarkLists& lists = current().race.lists;
+  if (lists.size(c.more) >= kMaxMarks || t.more != nullptr) return false;
+  const std::uint32_t warp = s.who & kWarpBits;
+  const std::uint64_t warps =
+      lists.warps(c.more) | warp_bit(c.other_block, c.who >> Cell::kOtherAt & kWarpBits);
+  if ((warps & warp_bit(s.block, warp)) != 0) return false;
+  const Mark latest = other_of(c);
+  const Mark& first = c.more != 0 ? lists.first(c.more) : latest;
+  if (first.block != s.block || first.warp == warp || first.epoch >> 32 != s.generation) return false;
+  c.more = lists.add(c.more, latest);
+  return true;
+}
+
+void forget_marks() {
+  current().race.lists.forget();
+  for (auto& a : current().memory.image) a->shadow.reset();
+  for (auto& a : current().memory.variables) a->shadow.reset();
+  current().race.tables.forget();
+}
+
+bool touch_slowly(Thread& t, Cell& cell, const Mark& now, const Target& target, bool check_initialised) {
+  Marks marks = unpack(cell);
+  const bool good = touch_marks(t, marks, now, target, check_initialised);
+  pack(cell, marks);
   return good;
 }
 

@@ -1,5 +1,7 @@
 // One access to one granule, the fast path: what nearly every access is, plain, and after a barrier or the thread's own.
 #pragma once
+#include <cstring>
+
 #include "gpu/simt/state.hpp"
 
 namespace plumb::simt {
@@ -44,74 +46,132 @@ inline Mark mark_of(Thread& t, Access kind, Location location, Scope scope, bool
   return m;
 }
 
-/// A bit for the mark's warp, which others may have, too.
-inline std::uint64_t warp_bit(const Mark& m) { return std::uint64_t{1} << ((m.block * 37 + m.warp) & 63u); }
+/// What a plain access of the thread leaves.
+[[gnu::always_inline]] inline Stamp stamp_of(const Thread& t, Location location, bool writes) {
+  const Block& b = *t.block;
+  CellTables& tables = current().race.tables;
+  return {b.id,
+          b.generation,
+          1u << t.lane,
+          t.warp | std::uint32_t{t.lane} << Cell::kLaneAt,
+          tables.pack(std::uint64_t{b.generation} << 32 | t.step),
+          tables.place_of(location),
+          writes};
+}
+
+constexpr std::uint32_t kWarpBits = (1u << Cell::kLaneAt) - 1;
 
 /// Groups of unordered readers that are kept for one granule; beyond them a sample.
 constexpr std::size_t kMaxMarks = 64;
 
-/// Whether a further group of readers goes behind the others without a look at them: none is of its warp, the list is not at a length
-/// where it is gone through, and the first is of another warp and of this generation, so that it stays.
-inline bool only_adds(const Thread& t, const Mark& latest, const MarkSet& set, const Mark& now) {
-  const std::size_t further = set.marks.size();
-  if (further >= kMaxMarks || (further & (further - 1)) == 0) return false;
-  if (((set.warps | warp_bit(latest)) & warp_bit(now)) != 0 || t.more != nullptr) return false;
-  const Mark& first = set.marks.front();
-  return first.block == now.block && first.warp != now.warp && (first.epoch ^ now.epoch) >> 32 == 0;
+/// Puts the cell's group of readers behind those before it, where that needs no look at them: the thread knows nothing beyond its warp,
+/// and none of them is of its warp or of an older generation. Where the first is of this generation, all are (add_to() in touch.cpp).
+bool put_behind(const Thread& thread, Cell& cell, Stamp now);
+/// Forgets the groups before the cell's latest, where a barrier of the block, which is alone, came after all of them and it. False: it did not.
+bool drop_older(Cell& cell, std::uint32_t generation);
+
+/// The marks that a stamp is compared with, in place.
+[[gnu::always_inline]] inline bool write_is_behind(const Cell& c, const Stamp& s) {
+  return c.write_block == s.block &&
+         (current().race.tables.generation_of(c.write_state & Cell::kEpoch) < s.generation ||
+          (c.who & Cell::kWriter) == s.who);
+}
+inline std::uint32_t as_other(const Stamp& s) { return (s.who & kWarpBits) << Cell::kOtherAt; }
+[[gnu::always_inline]] inline bool other_is_behind(const Cell& c, const Stamp& s) {
+  return c.other_block == s.block &&
+         (current().race.tables.generation_of(c.other_state & Cell::kEpoch) < s.generation ||
+          ((c.who & kWarpBits << Cell::kOtherAt) == as_other(s) && c.other_lanes == s.lanes));
+}
+[[gnu::always_inline]] inline void leave_read(Cell& c, const Stamp& s) {
+  c.other_block = s.block;
+  c.other_state = s.epoch;
+  c.other_place = s.place;
+  c.other_lanes = s.lanes;
+  c.who = (c.who & ~Cell::kOther) | as_other(s);
 }
 
-/// Leaves the access's mark where nothing can be wrong with it. False: it is for touch_slowly().
-inline bool touch_fast(const Thread& t, Cell& c, const Mark& now, const Target& target,
-                       bool check_initialised) {
-  const Block& b = *t.block;
-  if (now.strength != kPlain || c.async_pending != 0) return false;
-  if (c.initialised == 0 && now.writes == 0 && check_initialised) return false;
-  const auto behind = [&](const Mark& m) {
-    return m.block == b.id && (static_cast<std::uint32_t>(m.epoch >> 32) < b.generation ||
-                               (m.warp == now.warp && m.lanes == now.lanes));
-  };
-  if (c.write.block == 0 || behind(c.write)) {
-    if (now.writes != 0) {
-      if (c.other.block == 0 || (c.more == 0 && behind(c.other))) {
-        c.write = now;
-        c.other.block = 0;
-        c.atomics = 0;
-        c.initialised = 1;
-        return true;
-      }
-    } else if (c.atomics == 0) {
-      if (c.other.block == 0 || (target.home != nullptr && c.more == 0 && behind(c.other))) {
-        c.other = now;
-        return true;
-      }
-      Mark& last = c.other;
-      if (last.epoch == now.epoch && last.block == now.block && last.warp == now.warp &&
-          last.strength == kPlain) {
-        last.lanes |= now.lanes;
-        last.location = now.location;
-        return true;
-      }
-      if (c.more == 0 || target.home == nullptr || b.cluster != nullptr) return false;
-      MarkSet& set = current().race.mark_sets[c.more];
-      if (!only_adds(t, last, set, now)) return false;
-      set.warps |= warp_bit(last);
-      set.marks.push_back(last);
-      last = now;
-      return true;
+/// Leaves a plain access's mark where nothing can be wrong with it. False: it is for touch_slowly().
+[[gnu::always_inline]] inline bool touch_fast(const Thread& t, Cell& c, const Stamp& s, bool shared,
+                                              bool check_initialised) {
+  const bool alone = shared && t.block->cluster == nullptr;
+  if (c.pending()) return false;
+  if (check_initialised && !s.writes && !c.initialised()) return false;
+  if (c.write_block != 0 && !write_is_behind(c, s)) return false;
+  if (s.writes) {
+    const bool none_beside = c.other_block == 0 || (other_is_behind(c, s) &&
+                                                    (c.more == 0 || (alone && drop_older(c, s.generation))));
+    if (!none_beside) return false;
+    c.write_block = s.block;
+    c.write_state = s.epoch | Cell::kInitialised;
+    c.write_place = s.place;
+    c.who = s.who;
+    c.other_block = c.other_state = 0;
+    return true;
+  }
+  if ((c.other_state & Cell::kAtomics) != 0) return false;
+  const bool alone_after =
+      shared && other_is_behind(c, s) && (c.more == 0 || (alone && drop_older(c, s.generation)));
+  if (c.other_block == 0 || alone_after) {
+    leave_read(c, s);
+    return true;
+  }
+  constexpr std::uint32_t kPlainGroup =
+      (1u << Cell::kWritesAt) - (1u << Cell::kOtherAt);  // warp and strength
+  if (c.other_state == s.epoch && c.other_block == s.block && (c.who & kPlainGroup) == as_other(s)) {
+    c.other_lanes |= s.lanes;
+    c.other_place = s.place;
+    return true;
+  }
+  if (!alone || !put_behind(t, c, s)) return false;
+  leave_read(c, s);
+  return true;
+}
+
+/// Keeps a plain read for a compare-and-exchange that may follow (attempts.cpp).
+inline void note_read(Thread& t, const unsigned char* p, std::size_t bytes, Location location) {
+  if (bytes > sizeof(PastRead::value)) return;
+  PastRead& r = t.past_reads[++t.reads % kPastReads];
+  r.at = p;
+  r.location = location;
+  r.bytes = static_cast<std::uint8_t>(bytes);
+  r.counted = false;
+  if (bytes == sizeof(std::uint32_t)) {  // nearly every read
+    std::memcpy(&r.value, p, sizeof(std::uint32_t));
+  } else {
+    std::memcpy(&r.value, p, bytes);
+  }
+  const RaceState& race = current().race;
+  if (race.tried_somewhere[location % race.tried_somewhere.size()]) count_read(r);
+}
+
+/// An access, by what it leaves in each of its granules: as a stamp where it is plain, or as a mark, then made where one is asked for.
+class Footprint {
+ public:
+  Footprint(Thread& t, Access kind, Location location, Scope scope, bool shared)
+      : thread_(t), kind_(kind), location_(location), plain_(kind == Access::read || kind == Access::write) {
+    if (plain_) {
+      stamp_ = stamp_of(t, location, kind == Access::write);
+    } else {
+      mark_ = mark_of(t, kind, location, scope, shared);
     }
   }
-  return false;
-}
-
-/// One granule. Returns false once something was reported, so that one access is one finding.
-inline bool touch(Thread& t, Cell& c, const Mark& now, const Target& target, bool check_initialised) {
-  if (target.home != nullptr && c.owner_block != target.home->id) {
-    release_more(c);
-    c = Cell{};
-    c.owner_block = target.home->id;
+  [[nodiscard]] bool writes() const { return plain_ ? stamp_.writes : mark_.writes != 0; }
+  [[nodiscard]] Mark mark() const {
+    return plain_ ? mark_of(thread_, kind_, location_, Scope::device, false) : mark_;
   }
-  return touch_fast(t, c, now, target, check_initialised) ||
-         touch_slowly(t, c, now, target, check_initialised);
-}
+  /// In one granule. Returns false once something was reported, so that one access is one finding.
+  bool touch(Cell& c, const Target& target, bool check_initialised) const {
+    return (plain_ && touch_fast(thread_, c, stamp_, target.home != nullptr, check_initialised)) ||
+           touch_slowly(thread_, c, mark(), target, check_initialised);
+  }
+
+ private:
+  Thread& thread_;
+  Access kind_;
+  Location location_;
+  bool plain_;
+  Stamp stamp_{};
+  Mark mark_;
+};
 
 }  // namespace plumb::simt

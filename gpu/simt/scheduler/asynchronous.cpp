@@ -87,7 +87,10 @@ void async_commit() {
 void async_wait(int pending) {
   Thread& t = *current().schedule.thread;
   while (t.committed.size() > static_cast<std::size_t>(std::max(pending, 0))) {
-    finish(*t.block, t.committed.front(), true);
+    std::vector<PendingCopy>& group = t.committed.front();
+    finish(*t.block, group, true);
+    group.clear();
+    if (t.open.capacity() == 0) t.open.swap(group);  // its room is the next group's
     t.committed.pop_front();
   }
 }

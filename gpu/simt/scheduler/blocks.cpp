@@ -130,6 +130,7 @@ std::unique_ptr<Block> admit(const Launch& launch, std::uint32_t linear) {
   b.rank = b.met_in_cluster = 0;
   b.at_cluster_barrier = 0;
   b.relaxed_arrivals = b.ended = false;
+  if (b.shadow != nullptr) b.shadow->forget(b.arena_used);
   std::fill_n(b.piece_of.begin(), b.arena_used / 4 + 1, std::uint16_t{0});
   b.pieces.clear();
   b.arena_used = kGap;
@@ -161,17 +162,20 @@ std::unique_ptr<Block> admit(const Launch& launch, std::uint32_t linear) {
 }
 
 // The lowest stacks are the first to be taken, and one that is given back the next: threads that wait for nobody run on one after another.
-void begin_fiber(Thread& t) {
+void take_stack(Thread& t) {
   Block& b = *t.block;
-  const std::size_t i = b.free_stacks.back();
+  t.stack_low = b.stacks + b.free_stacks.back() * kStackBytes;
+  t.context = nullptr;
   b.free_stacks.pop_back();
-  t.stack_low = b.stacks + i * kStackBytes;
-  // Stack tops are spread over the cache's sets: at equal offsets 1024 fibers would fight for a few lines.
-  unsigned char* top = t.stack_low + kStackBytes - (i * 7 % 32) * 192;
-  make_fiber(t, top, static_cast<std::size_t>(top - t.stack_low) - 4096);
 }
 
-void end_fiber(Thread& t) {
+// Spread over the cache's sets: at equal offsets 1024 fibers would fight for a few lines.
+unsigned char* top_of_stack(const Thread& t) {
+  const auto i = static_cast<std::size_t>(t.stack_low - t.block->stacks) / kStackBytes;
+  return t.stack_low + kStackBytes - (i * 7 % 32) * 192;
+}
+
+void leave_stack(Thread& t) {
   Block& b = *t.block;
   if (!b.warpgroups.empty()) return;  // a product under way writes to registers, which lie on the stack
   b.free_stacks.push_back(static_cast<std::uint16_t>((t.stack_low - b.stacks) / kStackBytes));

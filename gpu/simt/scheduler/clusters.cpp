@@ -378,8 +378,9 @@ void check_visits(Block& b) {
   for (const SharedPiece& piece : b.pieces) {
     for (std::uint32_t at = piece.begin; at < piece.end;
          at += static_cast<std::uint32_t>(b.shadow->granule())) {
-      const Cell& c = *b.shadow->at(at);
-      if (c.owner_block != b.id) continue;
+      const Cell& cell = *b.shadow->at(at);
+      if (cell.untouched()) continue;
+      const Marks c = unpack(cell);
       const auto visits = [&](const Mark& m) {
         if (m.block == 0) return false;
         const bool own = m.block == b.id, known = static_cast<std::uint32_t>(m.epoch >> 32) < b.generation;
@@ -387,7 +388,7 @@ void check_visits(Block& b) {
         return !reaches_all(knows, m);
       };
       const Mark* found = visits(c.write) ? &c.write : nullptr;
-      for (const Mark& m : current().race.mark_sets[c.more].marks) {
+      for (const Mark& m : current().race.lists.marks(c.more)) {
         if (found == nullptr && visits(m)) found = &m;
       }
       if (found == nullptr && visits(c.other)) found = &c.other;

@@ -38,16 +38,43 @@ void switch_to_scheduler(Thread& me) {
   note_origin(jump_fcontext(static_cast<fcontext_t>(current().schedule.scheduler), &me));
 }
 
-[[noreturn]] void fiber_main(transfer_t from) {
-  note_origin(from);
-  Thread* const me = current().schedule.thread;
+[[noreturn]] void fiber_main(transfer_t from);
+
+// From a thread, or (null) the scheduler.
+void switch_from(Thread* me, Thread& next) {
+  if (next.context == nullptr) {
+    unsigned char* const top = top_of_stack(next);
+    next.context = make_fcontext(top, static_cast<std::size_t>(top - next.stack_low), &fiber_main);
+  }
+  note_origin(jump_fcontext(static_cast<fcontext_t>(next.context), me));
+}
+
+// The kernel's part of the running thread, and what follows from its end.
+void run_to_end(Thread& me) {
   try {
     current().schedule.body(current().schedule.closure);
   } catch (const std::bad_alloc&) {  // the executor's own, on this thread's behalf
     run_short("what is kept of memory accesses");
   }
-  me->state = ThreadState::done;
-  for (;;) switch_to_scheduler(*me);
+  me.state = ThreadState::done;
+  try {
+    resolve_pending();
+    end_thread(me);
+  } catch (const std::bad_alloc&) { run_short("what is kept of the threads that wait"); }
+}
+
+// Runs threads one after another, as long as the next has not begun and is given the stack of the one before.
+[[noreturn]] void fiber_main(transfer_t from) {
+  note_origin(from);
+  for (;;) {
+    Thread& me = *current().schedule.thread;
+    run_to_end(me);
+    Thread* const next = next_in_slice(*me.block);
+    if (next == nullptr) {
+      for (;;) switch_to_scheduler(me);
+    }
+    if (next->stack_low != me.stack_low) switch_from(&me, *next);
+  }
 }
 
 }  // namespace
@@ -58,14 +85,10 @@ void switch_out() {
   Thread& me = *current().schedule.thread;
   Thread* const next = next_in_slice(*me.block);
   if (next == nullptr) return switch_to_scheduler(me);
-  if (next != &me) note_origin(jump_fcontext(static_cast<fcontext_t>(next->context), &me));
+  if (next != &me) switch_from(&me, *next);
 }
 
-void switch_to(Thread& t) { note_origin(jump_fcontext(static_cast<fcontext_t>(t.context), nullptr)); }
-
-void make_fiber(Thread& t, unsigned char* top, std::size_t bytes) {
-  t.context = make_fcontext(top, bytes, &fiber_main);
-}
+void switch_to(Thread& t) { switch_from(nullptr, t); }
 
 void wake(Thread& t) {
   t.state = ThreadState::ready;

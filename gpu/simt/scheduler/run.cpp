@@ -17,25 +17,6 @@ constexpr int kMaxResident = 64;
 // More than a warp of blocks: a chain of blocks that wait for each other is as long as one that a warp looks back over.
 constexpr std::size_t kManyBlocks = 40, kManyThreads = 16384;
 
-void on_thread_done(Thread& t) {
-  Block& b = *t.block;
-  ++b.done;
-  end_fiber(t);
-  b.warp_done[t.warp] |= 1u << t.lane;
-  progress();
-  check_products_at_exit(t);
-  current().schedule.thread = nullptr;
-  leave_cluster(t);
-  meet_without_the_gone(b);
-  if (b.warp_waiting[t.warp] != 0) {
-    Thread* lanes = &b.threads[static_cast<std::size_t>(t.warp) * kWarp];
-    for (unsigned rest = b.warp_waiting[t.warp]; rest != 0; rest &= rest - 1) {
-      Thread& w = lanes[__builtin_ctz(rest)];
-      if (w.state == ThreadState::warp && (w.mask >> t.lane & 1u) != 0 && try_complete_warp(w)) break;
-    }
-  }
-}
-
 // The block's next ready thread, made the running one; null: there is none, or they only poll.
 Thread* take_ready(Block& b) {
   const std::int64_t patience = 64 + 2 * static_cast<std::int64_t>(b.size);
@@ -44,7 +25,11 @@ Thread* take_ready(Block& b) {
   current().schedule.thread = &t;
   running_thread = t.index;
   ++current().run.counters.switches;
-  if (t.stack_low == nullptr) begin_fiber(t);
+  if (t.stack_low == nullptr) take_stack(t);
+  if (b.ready_count > 0) {  // mostly the next: its registers, and the frame that it comes back to
+    const auto* const context = static_cast<const char*>(b.threads[b.ready[b.ready_head]].context);
+    for (std::ptrdiff_t line = 0; line < 3; ++line) __builtin_prefetch(context + 64 * line);
+  }
   return &t;
 }
 
@@ -53,14 +38,7 @@ bool run_slice(Block& b) {
   current().schedule.slice_idle = 0;
   current().schedule.turn_over = false;
   running_block = b.index;
-  for (Thread* t = take_ready(b); t != nullptr;) {
-    switch_to(*t);
-    t = current().schedule.thread;  // the one that came back
-    if (t->state != ThreadState::done) break;
-    resolve_pending();
-    on_thread_done(*t);
-    t = next_in_slice(b);
-  }
+  if (Thread* const first = take_ready(b)) switch_to(*first);
   current().schedule.thread = nullptr;
   return !current().run.is_stopped;
 }
@@ -235,6 +213,25 @@ std::size_t blocks_at_once(const Launch& launch) {
 }
 
 }  // namespace
+
+void end_thread(Thread& t) {
+  Block& b = *t.block;
+  ++b.done;
+  leave_stack(t);
+  b.warp_done[t.warp] |= 1u << t.lane;
+  progress();
+  check_products_at_exit(t);
+  current().schedule.thread = nullptr;
+  leave_cluster(t);
+  meet_without_the_gone(b);
+  if (b.warp_waiting[t.warp] != 0) {
+    Thread* lanes = &b.threads[static_cast<std::size_t>(t.warp) * kWarp];
+    for (unsigned rest = b.warp_waiting[t.warp]; rest != 0; rest &= rest - 1) {
+      Thread& w = lanes[__builtin_ctz(rest)];
+      if (w.state == ThreadState::warp && (w.mask >> t.lane & 1u) != 0 && try_complete_warp(w)) break;
+    }
+  }
+}
 
 Thread* next_in_slice(Block& b) {
   resolve_pending();

@@ -65,7 +65,7 @@ struct Polled {
 };
 
 struct Thread {
-  void* context = nullptr;  // where the fiber stands
+  void* context = nullptr;  // where the fiber stands; null: it has none yet
   Block* block = nullptr;
   uint3 index{0, 0, 0};
   std::uint16_t id = 0;  // linear in the block
@@ -228,9 +228,8 @@ struct LaunchOrder {
 
 // fibers.cpp
 void switch_out();  // to the next thread of the slice, until somebody wakes this one
-/// From the scheduler; a thread of the block comes back to it when the slice is over or that thread has exited.
+/// From the scheduler; a thread of the block comes back to it when the slice is over.
 void switch_to(Thread& thread);
-void make_fiber(Thread& thread, unsigned char* top, std::size_t bytes);
 void wake(Thread& thread);
 Thread& pop_ready(Block& block);
 void yield(bool spinning);
@@ -247,8 +246,9 @@ std::unique_ptr<Block> admit(const Launch& launch, std::uint32_t linear);
 /// without it; else the run is given up.
 bool admit_or_run_short(const Launch& launch, std::uint32_t linear, bool needed);
 void give_back(Block* block);
-void begin_fiber(Thread& thread);  // on a stack of its block's that no other thread is on
-void end_fiber(Thread& thread);    // it has exited
+void take_stack(Thread& thread);  // of its block's, one that no other thread is on
+unsigned char* top_of_stack(const Thread& thread);
+void leave_stack(Thread& thread);  // it has exited
 
 // meetings.cpp, warps.cpp: where threads wait for each other
 bool same_place(Here a, Here b);
@@ -266,6 +266,8 @@ unsigned char* place_piece(Block& block, const char* name, const void* slot, std
 void check_gaps(Block& block);
 
 // run.cpp
+/// The running thread has exited: whom that wakes. None is the running one from here on.
+void end_thread(Thread& thread);
 /// The thread of the block that runs next in its slice, made the running one; null: the slice is over.
 Thread* next_in_slice(Block& block);
 void run_blocks(const Launch& launch, bool cooperative);

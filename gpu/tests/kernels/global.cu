@@ -154,6 +154,18 @@ __global__ void bytes_kernel(unsigned char* out) {
   out[Right ? t : t / 2] = static_cast<unsigned char>(t);  // <- byte
 }
 
+// Halves of words, then a byte of each, then words as a whole. Wrong: the words are read with no barrier behind the bytes.
+template <bool Right>
+__global__ void parts_kernel(unsigned* out, unsigned* words) {
+  const unsigned t = threadIdx.x;
+  auto* const halves = reinterpret_cast<unsigned short*>(words);
+  halves[2 * t] = halves[2 * t + 1] = static_cast<unsigned short>(t);
+  __syncthreads();
+  reinterpret_cast<unsigned char*>(words)[4 * ((t + 1) % blockDim.x) + 3] = 1;  // <- part
+  if (Right) __syncthreads();
+  out[t] = words[t];  // <- whole
+}
+
 __global__ void reset_kernel() { g_counter = 0; }
 
 template <bool Right>
@@ -287,6 +299,9 @@ void two_launches(Form f, int n, int* mid, int* out, void* first_stream, void* s
 }
 void bytes_side_by_side(Form f, int threads, unsigned char* out) {
   launch(f == Form::right ? bytes_kernel<true> : bytes_kernel<false>, 1, threads, 0, nullptr, out);
+}
+void parts_of_words(Form f, int threads, unsigned* out, unsigned* words) {
+  launch(f == Form::right ? parts_kernel<true> : parts_kernel<false>, 1, threads, 0, nullptr, out, words);
 }
 void program_variable(Form f, int blocks, int* out) {
   launch(reset_kernel, 1, 1, 0, nullptr);

@@ -50,6 +50,7 @@ void spin_lock(Form f, int blocks, int threads, int* lock, int* value);
 void grid_phases(Form f, int blocks, int threads, const int* in, int* mid, int* out);
 void two_launches(Form f, int n, int* mid, int* out, void* first_stream, void* second_stream);
 void bytes_side_by_side(Form f, int threads, unsigned char* out);
+void parts_of_words(Form f, int threads, unsigned* out, unsigned* words);
 void program_variable(Form f, int blocks, int* out);
 void histogram(Form f, int threads, const unsigned char* in, int n, unsigned* bins);  // 16 bins
 void raised_flag(Form f, int threads, const int* in, int* out);

@@ -130,7 +130,7 @@ cudaError_t host_malloc(void** p, std::size_t bytes, Memory kind) {
   array_of(static_cast<const unsigned char*>(*p))->of_host = kind == Memory::pinned;
   if (!reserve_shadow(*p)) {
     std::fprintf(stderr,
-                 "%s of %zu bytes: no memory for the shadow that tells races, 16 times as much; the call "
+                 "%s of %zu bytes: no memory for the shadow that tells races, 8 times as much; the call "
                  "answers with cudaErrorMemoryAllocation\n",
                  kNames[k], bytes);
     remove_array(*p);

@@ -5,7 +5,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <new>
 
+#include "gpu/simt/memory/quick.hpp"
 #include "gpu/simt/state.hpp"
 
 using plumb::simt::Access;
@@ -19,6 +21,19 @@ namespace {
 
 void checked(void* p, std::size_t bytes, Access kind, const void* pc) {
   if (checking() && bytes > 0) access(p, bytes, kind, locate(pc));
+}
+
+// Checked in place where that is possible.
+template <std::size_t kBytes, bool kWrites>
+[[gnu::always_inline]] inline void plain(void* p, const void* pc) {
+  if (!checking()) return;
+  plumb::simt::Thread* const t = current().schedule.thread;
+  const Location location = locate(pc);
+  try {
+    auto* const at = static_cast<unsigned char*>(p);
+    if (t != nullptr && plumb::simt::access_quickly<kBytes, kWrites>(*t, at, location)) return;
+  } catch (const std::bad_alloc&) {}  // access() comes to it, too, and ends the run
+  access(p, kBytes, kWrites ? Access::write : Access::read, location);
 }
 
 void volatile_read(void* p, std::size_t bytes, const void* pc) {
@@ -69,8 +84,8 @@ void __tsan_vptr_read(void** p) { checked(p, sizeof *p, Access::read, PLUMB_PC);
 void __tsan_vptr_update(void** p, void*) { checked(p, sizeof *p, Access::write, PLUMB_PC); }
 
 #define PLUMB_PLAIN(n)                                                                 \
-  void __tsan_read##n(void* p) { checked(p, n, Access::read, PLUMB_PC); }              \
-  void __tsan_write##n(void* p) { checked(p, n, Access::write, PLUMB_PC); }            \
+  void __tsan_read##n(void* p) { plain<n, false>(p, PLUMB_PC); }                       \
+  void __tsan_write##n(void* p) { plain<n, true>(p, PLUMB_PC); }                       \
   void __tsan_unaligned_read##n(void* p) { checked(p, n, Access::read, PLUMB_PC); }    \
   void __tsan_unaligned_write##n(void* p) { checked(p, n, Access::write, PLUMB_PC); }  \
   void __tsan_volatile_read##n(void* p) { volatile_read(p, n, PLUMB_PC); }             \
