@@ -113,7 +113,9 @@ CLI::Option* declare_run(CLI::App& app, VerifyOptions& o, Typed& typed) {
                  "cases judged side by side; default: 1, but 2 of host variants alone at tier smoke, and one "
                  "per core with --device simt")
       ->check(CLI::Range(1, 256));
-  app.add_option("--timeout", typed.timeout, "seconds for one run; default 60, with --sanitize 300");
+  app.add_option(
+      "--timeout", typed.timeout,
+      "seconds for one run, without those that it waits for a processor; default 60, with --sanitize 300");
   app.add_flag("--fail-fast", o.fail_fast, "stop at the first failure");
   app.add_flag("--all", o.all,
                "judge a variant on every case, also after three timeouts, crashes or errors in a row");
