@@ -1,4 +1,4 @@
-// Cells of the shadow: what is packed comes back, also where it does not fit into the bits of a cell. Lists of marks are shared and given back.
+// Cells of the shadow: what is packed comes back, also where it does not fit into the bits of a cell. Lists of marks are copied and given back.
 #include <doctest/doctest.h>
 
 #include "gpu/simt/race/cell.hpp"
@@ -88,40 +88,37 @@ TEST_CASE("zero bytes are a cell without marks") {
   CHECK(Cell{}.untouched());
 }
 
-TEST_CASE("equal lists of marks are one, until the last who holds it lets it go") {
+TEST_CASE("a list of marks keeps their order, and one that is given up is used again, empty") {
   MarkLists lists;
-  const Mark a = mark(1, 1, 0, 1), b = mark(1, 1, 1, 2), c = mark(1, 2, 2, 4);
-  MarkLists::List one = lists.add(lists.add(0, a), b);
-  MarkLists::List two = lists.add(lists.add(0, a), b);
-  CHECK(one == two);
-  CHECK(lists.size(one) == 2);
-  CHECK((lists.first(one) == a));
-  two = lists.add(two, c);
-  CHECK(two != one);
-  CHECK(lists.marks(two) == std::vector<Mark>{a, b, c});
-  CHECK((lists.first(two) == a));
-  lists.release(two);
-  CHECK(two == 0);
-  CHECK(lists.marks(one) == std::vector<Mark>{a, b});
+  const Mark a = mark(1, 1, 0, 1), b = mark(3, 1, 1, 2), c = mark(2, 2, 2, 4);
+  std::uint32_t one = 0;
+  for (const Mark& m : {a, b, c}) lists.make(one).add(m);
+  CHECK(one != 0);
+  CHECK(lists.at(one).marks == std::vector<Mark>{a, b, c});
+  CHECK(lists.at(one).newest == 3);
+  CHECK(lists.at(0).marks.empty());
+  const std::uint32_t number = one;
   lists.release(one);
-  // what is free is used again, and holds what it is given
-  one = lists.add(0, c);
-  CHECK(lists.size(one) == 1);
-  CHECK(lists.marks(one) == std::vector<Mark>{c});
+  CHECK(one == 0);
+  std::uint32_t two = 0;
+  lists.make(two).add(c);
+  CHECK(two == number);
+  CHECK(lists.at(two).marks == std::vector<Mark>{c});
+  CHECK(lists.at(two).newest == 2);
 }
 
-TEST_CASE("a list is replaced by a longer, a shorter and another one, and who shares it keeps it") {
+TEST_CASE("a copy of a list is another one, and the empty list has none") {
   MarkLists lists;
-  const Mark a = mark(1, 1, 0, 1), b = mark(1, 1, 1, 2), c = mark(1, 2, 2, 4);
-  MarkLists::List list = lists.replace(0, {a, b});
-  lists.share(list);
-  const MarkLists::List shared = list;
-  for (const std::vector<Mark>& marks :
-       {std::vector<Mark>{a, b, c}, std::vector<Mark>{a}, std::vector<Mark>{c, b}, std::vector<Mark>{},
-        std::vector<Mark>{b, a, c}}) {
-    list = lists.replace(list, marks);
-    CHECK(lists.marks(list) == marks);
-    CHECK(lists.size(list) == marks.size());
-    CHECK(lists.marks(shared) == std::vector<Mark>{a, b});
-  }
+  const Mark a = mark(1, 1, 0, 1), b = mark(5, 1, 1, 2);
+  std::uint32_t one = 0;
+  lists.make(one).add(b);
+  lists.make(one).add(a);
+  const std::uint32_t copy = lists.copy(one);
+  CHECK(copy != one);
+  lists.make(one).marks[0] = a;
+  lists.make(one).look_again();
+  CHECK(lists.at(one).newest == 1);
+  CHECK(lists.at(copy).marks == std::vector<Mark>{b, a});
+  CHECK(lists.at(copy).newest == 5);
+  CHECK(lists.copy(0) == 0);
 }

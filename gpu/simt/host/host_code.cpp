@@ -27,7 +27,7 @@ template <class F>
 void for_each_mark(const Cell& cell, F&& f) {
   const Marks marks = unpack(cell);
   f(marks.write);
-  for (const Mark& mark : current().race.lists.marks(marks.more)) f(mark);
+  for (const Mark& mark : current().race.lists.at(marks.more).marks) f(mark);
   f(marks.other);
 }
 

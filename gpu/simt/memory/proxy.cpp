@@ -151,12 +151,11 @@ void settle(Block& b, const std::vector<std::uint32_t>& offsets, ProxyUnit unit,
       Cell& cell = *b.shadow->at(i);
       Marks c = unpack(cell);
       settle_mark(c.other);
-      if (c.more != 0) {
-        std::vector<Mark>& all = current().race.lists.marks(c.more);
-        for (Mark& m : all) settle_mark(m);
-        c.more = current().race.lists.replace(c.more, all);
-      }
       pack(cell, c);
+      if (c.more == 0) continue;
+      MarkList& list = current().race.lists.make(c.more);
+      for (Mark& m : list.marks) settle_mark(m);
+      list.look_again();
     }
   }
 }

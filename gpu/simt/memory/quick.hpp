@@ -1,5 +1,5 @@
-// The accesses that are nearly all: plain, of whole granules, by a thread to its own block's shared memory or to the array of the access
-// before. Looked at in place, where instrumented code calls.
+// The accesses that are nearly all: plain, of whole granules, by a thread to its own block's shared memory or to an array. Looked
+// at in place, where instrumented code calls.
 #pragma once
 #include "gpu/simt/race/touch.hpp"
 
@@ -20,11 +20,11 @@ template <std::size_t kBytes, bool kWrites>
   const Block& b = *t.block;
   auto offset = static_cast<std::size_t>(at - b.arena);
   const bool shared = offset < kArenaBytes;
-  const Array* const a = current().memory.last_array;
+  const Array* const a = shared ? nullptr : array_of(at);
   if (!shared) {
     if (a == nullptr) return false;
     offset = static_cast<std::size_t>(at - a->base);
-    if (offset >= a->bytes || offset + kBytes > a->bytes) return false;
+    if (offset + kBytes > a->bytes) return false;
     if (!a->writable) {  // nothing can be wrong with reading an input
       if (kWrites || !a->initialised) return false;
       ++current().run.counters.accesses;

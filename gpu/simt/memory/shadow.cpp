@@ -2,7 +2,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 
 #include "gpu/simt/state.hpp"
@@ -33,7 +32,7 @@ void Shadow::halve() {
     fine[2 * i] = c;
     if ((2 * i + 1) << (shift_ - 1) >= bytes_) continue;
     fine[2 * i + 1] = c;
-    current().race.lists.share(c.more);
+    fine[2 * i + 1].more = current().race.lists.copy(c.more);
   }
   munmap(cells_, coarse * sizeof(Cell));
   cells_ = fine;
@@ -42,8 +41,12 @@ void Shadow::halve() {
 
 void Shadow::forget(std::size_t bytes) {
   const std::size_t end = std::min(count(), (bytes >> shift_) + 1);
-  for (std::size_t i = 0; i < end; ++i) current().race.lists.release(cells_[i].more);
-  std::memset(cells_, 0, end * sizeof(Cell));
+  for (std::size_t i = 0; i < end; ++i) {
+    Cell& c = cells_[i];
+    if (c.untouched()) continue;  // its page may not be there yet
+    current().race.lists.release(c.more);
+    c = Cell{};
+  }
 }
 
 }  // namespace plumb::simt

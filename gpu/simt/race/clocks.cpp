@@ -194,7 +194,8 @@ void on_warp_sync(Block& b, int warp, unsigned mask) {
   bool clocks = false;
   for (unsigned rest = mask; rest != 0; rest &= rest - 1) {
     Thread& t = lanes[__builtin_ctz(rest)];
-    if (t.warp_generation == b.generation) {
+    // mostly all know the same, from the sync before
+    if (t.warp_generation == b.generation && std::memcmp(joined, t.warp_step, sizeof joined) != 0) {
       for (int i = 0; i < kWarp; ++i) joined[i] = std::max(joined[i], t.warp_step[i]);
     }
     clocks = clocks || t.has_clocks;

@@ -1,9 +1,6 @@
-// Groups of readers or atomics of a granule, those before its latest: lists of marks, oldest first.
-//
-// Why shared: granules side by side are read by the same threads at the same places, so that their lists are equal. A list is a chain
-// from its last mark to its first, kept once for all granules that have it.
+// Groups of readers or atomics of a granule, those before its latest.
 #pragma once
-#include <array>
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -17,52 +14,46 @@ inline std::uint64_t warp_bit(std::uint32_t block, std::uint32_t warp) {
 }
 inline std::uint64_t warp_bit(const Mark& m) { return warp_bit(m.block, m.warp); }
 
+struct MarkList {
+  std::vector<Mark> marks;  // oldest first
+  std::uint64_t warps = 0;  // a bit for each warp that may be among them
+  std::uint32_t newest =
+      0;  // no generation among them is above it; what is under way in the asynchronous proxy has the highest of all
+  void add(const Mark& mark) {
+    warps |= warp_bit(mark);
+    newest = std::max(newest, static_cast<std::uint32_t>(mark.epoch >> 32));
+    marks.push_back(mark);
+  }
+  /// After marks have been changed or taken away.
+  void look_again() {
+    warps = newest = 0;
+    for (const Mark& m : marks) {
+      warps |= warp_bit(m);
+      newest = std::max(newest, static_cast<std::uint32_t>(m.epoch >> 32));
+    }
+  }
+};
+
+/// The lists of a run's cells, by number. 0 is the empty one, which nobody changes.
 class MarkLists {
  public:
-  using List = std::uint32_t;  // 0: the empty one
-
-  [[nodiscard]] std::uint32_t size(List list) const { return links_[list].size; }
-  /// A bit for each warp that may be among them (warp_bit).
-  [[nodiscard]] std::uint64_t warps(List list) const { return links_[list].warps; }
-  [[nodiscard]] const Mark& first(List list) const { return links_[links_[list].first].mark; }
-  /// The latest generation among them; what is under way in the asynchronous proxy has one above all.
-  [[nodiscard]] std::uint32_t newest(List list) const { return links_[list].newest; }
-  /// The marks, until the next call.
-  std::vector<Mark>& marks(List list);
-
-  /// The list with one mark more. The caller's hold on `list` becomes one on the result.
-  List add(List list, const Mark& mark) {
-    List& recent = recent_[(list * 31 + mark.warp * 7 + mark.lanes % 61) % recent_.size()];
-    Link& known = links_[recent];
-    if (known.holds == 0 || known.before != list || !(known.mark == mark)) return recent = link(list, mark);
-    ++known.holds;
-    if (list != 0) --links_[list].holds;  // `known` has one, too
-    return recent;
+  [[nodiscard]] const MarkList& at(std::uint32_t number) const { return lists_[number]; }
+  /// The list of that number, or a new one, whose number it becomes.
+  MarkList& make(std::uint32_t& number) {
+    if (number == 0) number = take();
+    return lists_[number];
   }
-  /// Gives up a hold on `list` for one on a list of those marks.
-  List replace(List list, const std::vector<Mark>& marks);
-  /// One more granule holds it.
-  void share(List list) {
-    if (list != 0) ++links_[list].holds;
-  }
-  void release(List& list);
-  void forget() { *this = MarkLists{}; }
+  /// The number of a list with the same marks; 0 for the empty one.
+  std::uint32_t copy(std::uint32_t number);
+  /// Gives it up.
+  void release(std::uint32_t& number);
+  void forget();
 
  private:
-  struct Link {
-    Mark mark;
-    List before = 0, first = 0;
-    std::uint32_t holds = 0;  // of granules, and of links behind it; 0: free
-    std::uint32_t size = 0;
-    std::uint32_t newest = 0;
-    std::uint64_t warps = 0;
-  };
-  List link(List before, const Mark& mark);
+  std::uint32_t take();
 
-  std::vector<Link> links_{1};
-  std::vector<List> free_;
-  std::array<List, 256> recent_{};  // lists that add() returned
-  std::vector<Mark> marks_;
+  std::vector<MarkList> lists_{1};
+  std::vector<std::uint32_t> free_;
 };
 
 }  // namespace plumb::simt

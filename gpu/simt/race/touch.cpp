@@ -23,7 +23,7 @@ bool check_races(const Thread& t, const Marks& c, const Mark& now, const Target&
   };
   if (c.write.block != 0 && races(c.write)) return report(c.write);
   if (c.other.block == 0 || (now.writes == 0 && c.atomics == 0)) return true;
-  for (const Mark& m : current().race.lists.marks(c.more)) {
+  for (const Mark& m : current().race.lists.at(c.more).marks) {
     if (races(m)) return report(m);
   }
   return !races(c.other) || report(c.other);
@@ -41,10 +41,11 @@ bool superseded(const Mark& m, const Thread& t, const Mark& now, bool alone) {
   return now.writes >= m.writes && now.strength <= m.strength && as_wide && known(t, m);
 }
 
-// Adds a mark to the granule's, the latest among them, of which there is one at least. `warps`: a bit for each warp that may be among them.
-void add_to(std::vector<Mark>& all, std::uint64_t warps, const Thread& t, const Mark& now, bool alone) {
+// Adds a mark to the granule's, the latest among them, of which there is one at least.
+void add_to(MarkList& list, const Thread& t, const Mark& now, bool alone) {
   const auto old = [&](const Mark& m) { return superseded(m, t, now, alone); };
-  if ((warps & warp_bit(now)) != 0) {
+  std::vector<Mark>& all = list.marks;
+  if ((list.warps & warp_bit(now)) != 0) {
     for (Mark& m : all) {
       if (!same_group(m, now)) continue;
       m.lanes |= now.lanes;
@@ -55,8 +56,10 @@ void add_to(std::vector<Mark>& all, std::uint64_t warps, const Thread& t, const 
   // What may go does, but not at every access: as the list doubles, and where a barrier came between. The first may be replaced.
   const std::size_t further = all.size() - 1;
   const bool doubled = further < kMaxMarks ? (further & (further - 1)) == 0 : next_random() % 16 == 0;
-  if (doubled || (alone && static_cast<std::uint32_t>(all[0].epoch >> 32) < t.block->generation))
+  if (doubled || (alone && static_cast<std::uint32_t>(all[0].epoch >> 32) < t.block->generation)) {
     all.erase(std::remove_if(all.begin() + 1, all.end(), old), all.end());
+    list.look_again();
+  }
   if (old(all[0])) {
     all[0] = now;
   } else if (all.size() <= kMaxMarks) {
@@ -64,16 +67,16 @@ void add_to(std::vector<Mark>& all, std::uint64_t warps, const Thread& t, const 
   } else {
     all[1 + next_random() % kMaxMarks] = now;
   }
+  list.warps |= warp_bit(now);
+  list.newest = std::max(list.newest, static_cast<std::uint32_t>(now.epoch >> 32));
 }
 
 void add_mark(const Thread& t, Marks& c, const Mark& now, bool alone) {
-  MarkLists& lists = current().race.lists;
-  std::vector<Mark>& all = lists.marks(c.more);
-  all.push_back(c.other);
-  add_to(all, lists.warps(c.more) | warp_bit(c.other), t, now, alone);
-  c.other = all.back();
-  all.pop_back();
-  c.more = lists.replace(c.more, all);
+  MarkList& list = current().race.lists.make(c.more);
+  list.add(c.other);
+  add_to(list, t, now, alone);
+  c.other = list.marks.back();
+  list.marks.pop_back();
 }
 
 // Keeps a read's or an atomic's mark beside the last plain write.
@@ -124,22 +127,22 @@ bool touch_marks(Thread& t, Marks& c, const Mark& now, const Target& target, boo
 bool drop_older(Cell& c, std::uint32_t generation) {
   RaceState& race = current().race;
   const std::uint32_t latest = race.tables.generation_of(c.other_state & Cell::kEpoch);
-  if (std::max(latest, race.lists.newest(c.more)) >= generation) return false;
+  if (std::max(latest, race.lists.at(c.more).newest) >= generation) return false;
   race.lists.release(c.more);
   return true;
 }
 
-bool put_behind(const Thread& t, Cell& c, Stamp s) {
+bool put_behind(const Thread& t, Cell& c, std::uint32_t warp) {
   MarkLists& lists = current().race.lists;
-  if (lists.size(c.more) >= kMaxMarks || t.more != nullptr) return false;
-  const std::uint32_t warp = s.who & kWarpBits;
-  const std::uint64_t warps =
-      lists.warps(c.more) | warp_bit(c.other_block, c.who >> Cell::kOtherAt & kWarpBits);
-  if ((warps & warp_bit(s.block, warp)) != 0) return false;
+  const MarkList& list = lists.at(c.more);
+  if (list.marks.size() >= kMaxMarks || t.more != nullptr) return false;
+  const std::uint64_t warps = list.warps | warp_bit(c.other_block, c.who >> Cell::kOtherAt & kWarpBits);
+  if ((warps & warp_bit(t.block->id, warp)) != 0) return false;
   const Mark latest = other_of(c);
-  const Mark& first = c.more != 0 ? lists.first(c.more) : latest;
-  if (first.block != s.block || first.warp == warp || first.epoch >> 32 != s.generation) return false;
-  c.more = lists.add(c.more, latest);
+  const Mark& first = list.marks.empty() ? latest : list.marks.front();
+  if (first.block != t.block->id || first.warp == warp || first.epoch >> 32 != t.block->generation)
+    return false;
+  lists.make(c.more).add(latest);
   return true;
 }
 

@@ -64,9 +64,9 @@ constexpr std::uint32_t kWarpBits = (1u << Cell::kLaneAt) - 1;
 /// Groups of unordered readers that are kept for one granule; beyond them a sample.
 constexpr std::size_t kMaxMarks = 64;
 
-/// Puts the cell's group of readers behind those before it, where that needs no look at them: the thread knows nothing beyond its warp,
+/// Puts the cell's group of readers behind those before it, where an access of `warp` needs no look at them: the thread knows nothing beyond its warp,
 /// and none of them is of its warp or of an older generation. Where the first is of this generation, all are (add_to() in touch.cpp).
-bool put_behind(const Thread& thread, Cell& cell, Stamp now);
+bool put_behind(const Thread& thread, Cell& cell, std::uint32_t warp);
 /// Forgets the groups before the cell's latest, where a barrier of the block, which is alone, came after all of them and it. False: it did not.
 bool drop_older(Cell& cell, std::uint32_t generation);
 
@@ -122,7 +122,7 @@ inline std::uint32_t as_other(const Stamp& s) { return (s.who & kWarpBits) << Ce
     c.other_place = s.place;
     return true;
   }
-  if (!alone || !put_behind(t, c, s)) return false;
+  if (!alone || !put_behind(t, c, s.who & kWarpBits)) return false;
   leave_read(c, s);
   return true;
 }

@@ -388,7 +388,7 @@ void check_visits(Block& b) {
         return !reaches_all(knows, m);
       };
       const Mark* found = visits(c.write) ? &c.write : nullptr;
-      for (const Mark& m : current().race.lists.marks(c.more)) {
+      for (const Mark& m : current().race.lists.at(c.more).marks) {
         if (found == nullptr && visits(m)) found = &m;
       }
       if (found == nullptr && visits(c.other)) found = &c.other;
