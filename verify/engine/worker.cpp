@@ -93,8 +93,9 @@ ThreadTimes times_of(pid_t pid) {
     std::fclose(f);
     return all;
   };
-  if (read("schedstat", "%llu %llu", &ran, &waited))
-    times.ran = 1e-9 * static_cast<double>(ran), times.waited = 1e-9 * static_cast<double>(waited);
+  // without the first the second says nothing: a run that spins would seem to wait
+  if (!read("schedstat", "%llu %llu", &ran, &waited)) return times;
+  times.ran = 1e-9 * static_cast<double>(ran), times.waited = 1e-9 * static_cast<double>(waited);
   times.is_ready = read("stat", "%*d (%*[^)]) %c", &state) && state == 'R';
   return times;
 }
