@@ -106,7 +106,9 @@ const Format* named(const std::string& name, bool written) {
 std::string names(bool written) {
   std::string out;
   for (const Format& f : formats()) {
-    if (!written || f.save_f64 != nullptr) out += (out.empty() ? "" : " ") + std::string(f.name);
+    if (written && f.save_f64 == nullptr) continue;
+    if (!out.empty()) out += ' ';
+    out += f.name;
   }
   return out;
 }
