@@ -50,6 +50,27 @@ std::vector<PackedLayer> pack_layers(const SparseDnn& net, WindowBound bound, Pa
                                  [&](const Csr<float>& gather) { return pack(gather, bound.streams()); });
 }
 
+/// Kernels of layers that come from a window. `Layer`: what a kernel gets of one.
+template <class Layer>
+class WindowKernels : public LayerKernels {
+ public:
+  using Pack = PackedLayer (*)(const Csr<float>& gather, bool pinned);
+  WindowKernels(const SparseDnn& net, WindowBound bound, MakeWindow make, Pack pack,
+                typename LayerTable<Layer>::Describe describe, void* stream)
+      : neurons_(net.neurons),
+        bias_(net.bias),
+        cap_(net.cap),
+        layers_(make(pack_layers(net, bound, pack), bound, stream), describe, stream) {}
+
+  LayerWindow& window() const override { return layers_.window(); }
+  void begin_pass(Index first, Index last, void* stream) override { layers_.begin_pass(first, last, stream); }
+
+ protected:
+  Index neurons_;
+  float bias_, cap_;
+  LayerTable<Layer> layers_;
+};
+
 /// The listed inputs, whose columns are distinct, as panels; every element of every panel is written once.
 void panel_inputs(const DeviceRows& inputs, const ActiveRows& active, Index neurons, float* y, void* stream);
 

@@ -222,16 +222,10 @@ PackedLayer pack(const Csr<float>& gather, bool pinned) {
   return pack_layer(g.groups(), pinned, g.neuron, g.input_begin, g.input, g.weight);
 }
 
-class SharedNet final : public LayerKernels {
+class SharedNet final : public WindowKernels<SharedLayer> {
  public:
   SharedNet(const SparseDnn& net, WindowBound bound, MakeWindow make, void* stream)
-      : neurons_(net.neurons),
-        bias_(net.bias),
-        cap_(net.cap),
-        layers_(make(pack_layers(net, bound, pack), bound, stream), describe, stream) {}
-
-  LayerWindow& window() const override { return layers_.window(); }
-  void begin_pass(Index first, Index last, void* stream) override { layers_.begin_pass(first, last, stream); }
+      : WindowKernels(net, bound, make, pack, describe, stream) {}
 
   void run(Index l, const float* in, const std::int32_t* place, const std::int32_t* count, float* out,
            unsigned* active_bits, void* stream) const override {
@@ -254,11 +248,6 @@ class SharedNet final : public LayerKernels {
   }
 
   [[nodiscard]] double listed_cost() const override { return 1.5; }  // H200, 4096 neurons: 17.2 ns for 11.1
-
- private:
-  Index neurons_;
-  float bias_, cap_;
-  LayerTable<SharedLayer> layers_;
 };
 
 std::unique_ptr<LayerKernels> shared_kernels(const SparseDnn& net, WindowBound bound, MakeWindow make,
