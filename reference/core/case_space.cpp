@@ -74,6 +74,15 @@ bool contains(const ValueClass& c, const std::string& word) {
   });
 }
 
+// Keys have few characters: a call of memcmp takes longer than they do.
+bool same_key(const std::string& key, std::string_view asked) {
+  if (key.size() != asked.size()) return false;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    if (key[i] != asked[i]) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 // Building a covering array asks a hundred million times, nearly always with a literal: where its characters lie tells which parameter
@@ -81,9 +90,9 @@ bool contains(const ValueClass& c, const std::string& word) {
 std::size_t Point::index(std::string_view key) const {
   static thread_local std::array<std::size_t, 256> last{};
   std::size_t& guess = last[reinterpret_cast<std::uintptr_t>(key.data()) % last.size()];
-  if (guess < parameters->size() && (*parameters)[guess].key == key) return guess;
+  if (guess < parameters->size() && same_key((*parameters)[guess].key, key)) return guess;
   for (std::size_t i = 0; i < parameters->size(); ++i) {
-    if ((*parameters)[i].key == key) return guess = i;
+    if (same_key((*parameters)[i].key, key)) return guess = i;
   }
   throw Error(fmt::format("a case space has no parameter '{}'", key));
 }
@@ -338,8 +347,8 @@ std::size_t CaseSpace::index(std::string_view key) const {
 // Bitwise fills are made of integers: every partial sum, times the scalars, must stay below 2^24 in fp32, 2^53 in fp64. The bound of few
 // grows with the terms: an error of one part in 128 shows up to 2^13 terms of fp32, where it is 16 times n u.
 bool CaseSpace::fill_tells(const Point& p) const {
-  const std::string& fill = p.word(kFillKey);
-  if (fill == "few") return p.word(kDtypeKey) == "f64" || !terms_ || terms_(p) <= 8192;
+  const std::string_view fill = p.word(kFillKey), dtype = p.word(kDtypeKey);
+  if (fill == "few") return dtype == "f64" || !terms_ || terms_(p) <= 8192;
   const bool exact = fill == "exact", wide = fill == "wide", index = fill == "index";
   if (!exact && !wide && !index) return true;
   double factor = 1;
@@ -350,7 +359,7 @@ bool CaseSpace::fill_tells(const Point& p) const {
   }
   if (index) return factor <= 1;  // codes of positions take 23 bits already
   const double per_term = exact ? 64 : 8192, terms = terms_ ? terms_(p) : 1;
-  return per_term * (terms + 1) * factor < (p.word(kDtypeKey) == "f64" ? 0x1p53 : 0x1p24);
+  return per_term * (terms + 1) * factor < (dtype == "f64" ? 0x1p53 : 0x1p24);
 }
 
 bool CaseSpace::idle(const Point& p) const {
@@ -369,7 +378,7 @@ bool CaseSpace::is_nothing(std::size_t parameter, std::size_t value_class) const
 }
 
 bool CaseSpace::valid(const Point& p, const CaseLimit& limit) const {
-  const bool f64 = p.word(kDtypeKey) == "f64";
+  const bool f64 = std::string_view(p.word(kDtypeKey)) == "f64";
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     if (parameters_[i].kind == ParameterKind::scalar && !fits_type(p.numbers[i], f64)) return false;
   }
@@ -379,7 +388,8 @@ bool CaseSpace::valid(const Point& p, const CaseLimit& limit) const {
   if (!sparse_rows_.empty()) {  // a class of row lengths must be one that the row has room for
     const double mean = p[kRowMeanKey], cols = p[sparse_cols_];
     if (mean > cols && (mean > 1 || cols == 0)) return false;
-    if (p.word(kPatternKey) == "rmat" && p[sparse_rows_] * cols == 0 && mean > 0) return false;
+    if (std::string_view(p.word(kPatternKey)) == "rmat" && p[sparse_rows_] * cols == 0 && mean > 0)
+      return false;
   }
   return std::all_of(conditions_.begin(), conditions_.end(), [&](const auto& holds) { return holds(p); });
 }
@@ -501,7 +511,7 @@ void CaseSpace::draw_value(Point& p, std::size_t parameter, std::size_t value_cl
 
 double expected_entries(const Point& p, std::string_view rows, std::string_view cols) {
   const double r = p[rows], c = p[cols], mean = std::min(p[kRowMeanKey], c);
-  const std::string& pattern = p.word(kPatternKey);
+  const std::string_view pattern = p.word(kPatternKey);
   if (pattern == "diagonal") return std::min(r, c);
   if (pattern == "stencil") return 5 * r;
   if (pattern == "arrow") return c + 2 * r;
@@ -511,7 +521,7 @@ double expected_entries(const Point& p, std::string_view rows, std::string_view 
 
 double longest_row(const Point& p, std::string_view rows, std::string_view cols) {
   const double r = p[rows], c = p[cols], mean = std::min(p[kRowMeanKey], c);
-  const std::string& pattern = p.word(kPatternKey);
+  const std::string_view pattern = p.word(kPatternKey);
   if (pattern == "diagonal") return 1;
   if (pattern == "stencil") return 5;
   if (pattern == "arrow" || pattern == "giant" || pattern == "last") return c;

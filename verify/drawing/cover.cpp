@@ -1,6 +1,7 @@
 #include "verify/drawing/cover.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -8,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "verify/drawing/costly.hpp"
 #include "verify/drawing/draws.hpp"
 
 namespace plumb {
@@ -131,7 +133,11 @@ std::size_t smallest_class_above(std::int64_t least, const Parameter& parameter)
 class CoverBuilder {
  public:
   CoverBuilder(const CaseSpace& space, const CoverLayer& layer, std::uint64_t seed)
-      : space_(space), seed_(seed), limit_(layer.limit), open_(space, layer.combinations) {}
+      : space_(space),
+        seed_(seed),
+        limit_(layer.limit),
+        open_(space, layer.combinations),
+        costly_(space, seed) {}
 
   void know(const std::vector<Case>& cases) {
     for (const Case& c : cases) {
@@ -154,8 +160,11 @@ class CoverBuilder {
  private:
   static constexpr int kTries = 400;         // starts per tuple before it is called impossible
   static constexpr int kDerivedTries = 800;  // where sizes must first be found that have the tuple
+  static constexpr int kAloneTries = 8000;   // of a derived class, before no tuple with it is searched for
   static constexpr int kRaises = 12;         // of one extent, per start
   static constexpr int kCandidates = 8;      // points made for a tuple, of which one becomes a case
+  static constexpr CaseLimit kNoLimit{std::numeric_limits<double>::infinity(),
+                                      std::numeric_limits<double>::infinity()};
 
   // Thousands of triples fail for one of their pairs: a pair is searched for once.
   bool has_impossible_pair(const ClassTuple& tuple) {
@@ -173,6 +182,35 @@ class CoverBuilder {
     return false;
   }
 
+  // A count beyond 16 bits may have no case within the limit that computes something, whatever else is asked for: it is searched for once.
+  bool has_impossible_class(const ClassTuple& tuple) {
+    if (is_about_nothing(tuple)) return false;
+    for (std::size_t k = 0; k < tuple.size && tuple.size > 1; ++k) {
+      const ClassTuple alone{1, {tuple.parameter[k]}, {tuple.value_class[k]}};
+      if (!has_derived(alone)) continue;
+      const auto [at, fresh] = possible_.try_emplace({alone.parameter, alone.value_class}, true);
+      if (fresh) {
+        const std::uint64_t drawn = drawn_;
+        at->second = around(alone, kAloneTries).has_value();
+        drawn_ = drawn;
+      }
+      if (!at->second) return true;
+    }
+    return false;
+  }
+  // A form is values that some parameters have together: none of these can be another one.
+  bool contradicts_form(const ClassTuple& tuple) const {
+    for (std::size_t form = 0; form < tuple.size; ++form) {
+      if (!space_.is_form(tuple.parameter[form])) continue;
+      Point p = empty_point(space_);
+      space_.make_hold(p, tuple.parameter[form], {});
+      for (std::size_t k = 0; k < tuple.size; ++k) {
+        const std::size_t parameter = tuple.parameter[k];
+        if (!p.words[parameter].empty() && p.classes[parameter] != tuple.value_class[k]) return true;
+      }
+    }
+    return false;
+  }
   // Sizes are drawn, derived classes follow from them.
   bool has_derived(const ClassTuple& tuple) const {
     return std::any_of(tuple.parameter.begin(), tuple.parameter.begin() + tuple.size,
@@ -200,15 +238,24 @@ class CoverBuilder {
 
   // The best of some points that have the tuple.
   std::optional<Point> around(const ClassTuple& tuple) {
+    return around(tuple, has_derived(tuple) ? kDerivedTries : kTries);
+  }
+  std::optional<Point> around(const ClassTuple& tuple, int tries) {
+    if (costly_.has_below(tuple) || contradicts_form(tuple) || has_impossible_class(tuple)) {
+      drawn_ += static_cast<std::uint64_t>(tries);  // as if searched for: no other case depends on it
+      return std::nullopt;
+    }
     std::optional<Point> best;
     std::size_t most = 0;
-    const int tries = has_derived(tuple) ? kDerivedTries : kTries;
+    bool has_costly = false;
     for (int attempt = 0, found = 0; attempt < tries && found < kCandidates; ++attempt) {
       Draws draws(seed_, ++drawn_);
       std::vector<bool> kept(space_.parameters().size());
       Point p = start(tuple, attempt, kept, draws);
-      if (attempt % 4 == 1 ? !raise_one(p, kept, draws) : !shrink_to_limit(space_, p, kept, limit_, draws))
+      if (attempt % 4 == 1 ? !raise_one(p, kept, draws) : !shrink_to_limit(space_, p, kept, limit_, draws)) {
+        has_costly = has_costly || space_.valid(p, kNoLimit);
         continue;
+      }
       make_hold(p, tuple);
       if (!space_.valid(p, limit_) || !meets(p, tuple) || (space_.idle(p) && !is_about_nothing(tuple)))
         continue;
@@ -218,6 +265,7 @@ class CoverBuilder {
       if (const std::size_t met = open_.open_of(p.classes, space_.idle(p)); !best || met > most)
         best = std::move(p), most = met;
     }
+    if (!best && has_costly && !has_derived(tuple) && !is_about_nothing(tuple)) costly_.add(tuple);
     return best;
   }
 
@@ -295,6 +343,7 @@ class CoverBuilder {
   std::uint64_t seed_, drawn_ = 0;
   CaseLimit limit_;
   OpenTuples open_;
+  CostlyTuples costly_;
   std::map<std::pair<std::array<std::size_t, 3>, std::array<std::size_t, 3>>, bool> possible_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "reference/core/error.hpp"
 #include "reference/core/operator.hpp"
+#include "verify/drawing/costly.hpp"
 #include "verify/drawing/cover.hpp"
 #include "verify/drawing/draw.hpp"
 #include "verify/drawing/draw_timed.hpp"
@@ -137,6 +138,35 @@ TEST_CASE("a form holds where its parameters have its values, and is drawn") {
     of_form += c.integer("rows") == 3 && c.integer("cols") == 5 ? 1 : 0;
   }
   CHECK(of_form > 4);
+}
+
+TEST_CASE(
+    "what costs too much with small sizes costs too much with larger ones, but not with a larger stride") {
+  CaseSpace space("transpose");
+  space.extent("rows").extent("cols").small_extent("stride", {1, 2, 5}).fills({Fill::exact, Fill::real});
+  const auto outputs = [](const Point& p) { return p["rows"] * p["cols"] / p["stride"]; };
+  space.work(outputs, outputs);
+  const auto tuple = [&](const char* a, const char* class_of_a, const char* b, const char* class_of_b) {
+    const auto class_index = [&](std::size_t parameter, std::string_view name) {
+      const auto& classes = space.parameters()[parameter].classes;
+      const auto at =
+          std::find_if(classes.begin(), classes.end(), [&](const ValueClass& c) { return c.name == name; });
+      REQUIRE(at != classes.end());
+      return static_cast<std::size_t>(at - classes.begin());
+    };
+    const std::size_t first = space.index(a), second = space.index(b);
+    return ClassTuple{2, {first, second}, {class_index(first, class_of_a), class_index(second, class_of_b)}};
+  };
+  CostlyTuples costly(space, 1);
+  costly.add(tuple("rows", "block edge", "cols", "beyond any tile"));
+  costly.add(tuple("rows", "16-bit edge", "stride", "1"));
+  CHECK(costly.has_below(tuple("rows", "block edge", "cols", "beyond any tile")));
+  CHECK(costly.has_below(tuple("rows", "block edge", "cols", "16-bit edge")));
+  CHECK(costly.has_below(tuple("rows", "16-bit edge", "cols", "beyond shared memory")));
+  CHECK_FALSE(costly.has_below(tuple("rows", "ragged", "cols", "16-bit edge")));
+  CHECK_FALSE(costly.has_below(tuple("rows", "16-bit edge", "cols", "block edge")));
+  CHECK(costly.has_below(tuple("rows", "16 bits by blocks", "stride", "1")));
+  CHECK_FALSE(costly.has_below(tuple("rows", "16-bit edge", "stride", "5")));
 }
 
 TEST_CASE("bitwise fills are never combined with a scalar that is not an integer") {
