@@ -13,8 +13,7 @@ bool costs_no_less(const CaseSpace& space, std::size_t parameter, Draws& draws) 
   constexpr int kPoints = 64;
   for (int i = 0; i < kPoints; ++i) {
     Point p = empty_point(space);
-    draws.values(space, p,
-                 [&](std::size_t k) { return draws.below(space.parameters()[k].classes.size()); });
+    draws.values(space, p, [&](std::size_t k) { return draws.below(space.parameters()[k].classes.size()); });
     Point q = p;
     draws.value(space, q, parameter, draws.below(space.parameters()[parameter].classes.size()));
     const auto& [less, more] = p.numbers[parameter] <= q.numbers[parameter] ? std::tie(p, q) : std::tie(q, p);
