@@ -3,13 +3,13 @@
 #include "gpu/common/adaptive.hpp"
 #include "gpu/gemm/costs.hpp"
 #include "gpu/gemm/mapped.hpp"
-#include "gpu/gemm/parts.hpp"
+#include "gpu/gemm/small_warps.hpp"
 #include "gpu/gemm/split_depth.hpp"
 
 namespace plumb {
 namespace gemm {
 
-constexpr int kCandidates = 8;
+constexpr int kCandidates = 10;
 
 /// What a candidate's blocks do: the terms are made of it.
 struct Work {
@@ -61,17 +61,14 @@ struct Tiles;
 
 template <>
 struct Tiles<float> {
-  static constexpr const char* kNames[kCandidates] = {"32 x 32 tiles, depth in parts",
-                                                      "64 x 128 tiles, slices apart",
-                                                      "128 x 128 tiles, packed",
-                                                      "64 x 64 tiles",
-                                                      "64 x 64 tiles, depth in parts",
-                                                      "128 x 128 tiles",
-                                                      "256 x 128 tiles",
-                                                      "128 x 128 tiles, depth in parts"};
+  static constexpr const char* kNames[kCandidates] = {
+      "32 x 32 tiles, depth in parts", "64 x 128 tiles, slices apart",
+      "128 x 128 tiles, packed",       "64 x 64 tiles",
+      "64 x 64 tiles, depth in parts", "64 x 128 tiles",
+      "64 x 64 tiles, steps of 16",    "64 x 128 tiles, depth in parts",
+      "32 x 32 tiles, depth shared",   "32 x 64 tiles, depth shared"};
 
   static bool work(int c, const In<float>& in, const Out<float>& out, Index depth, Work& w) {
-    const Index m = out.C.rows, n = out.C.cols;
     const auto bits = reinterpret_cast<std::uintptr_t>(in.B.data) | static_cast<std::uintptr_t>(in.B.ld * 4);
     switch (c) {
       case 0:
@@ -84,20 +81,26 @@ struct Tiles<float> {
       case 2:
         return packed(in, out, depth, w);
       case 3:
-        w = work_of_parts<Small>(in, out, depth, 2, false);
+        w = work_of_parts<Quartered>(in, out, depth, 4, false);
         return true;
       case 4:
-        w = work_of_parts<Small>(in, out, depth, 2, true);
+        w = work_of_parts<Quartered>(in, out, depth, 4, true);
         return w.parts > 1;
       case 5:
-        w = work_of_parts<Square<float>>(in, out, depth, 2, false);
+        w = work_of_parts<QuarteredWide>(in, out, depth, 3, false);
         return true;
       case 6:
-        w = work_of_parts<Tall>(in, out, depth, 1, false);
-        return m > Square<float>::BM && n > 64;
-      default:
-        w = work_of_parts<Square<float>>(in, out, depth, 2, true);
+        w = work_of_parts<QuarteredShallow>(in, out, depth, 5, false);
+        return true;
+      case 7:
+        w = work_of_parts<QuarteredWide>(in, out, depth, 3, true);
         return w.parts > 1;
+      case 8:
+        w = work_of_parts<SharedSquare>(in, out, depth, 5, false);
+        return true;
+      default:
+        w = work_of_parts<SharedWide>(in, out, depth, 5, false);
+        return true;
     }
   }
   static void run(int c, const Work& w, const Problem<float>& p, const In<float>& in, const Out<float>& out,
@@ -109,11 +112,15 @@ struct Tiles<float> {
         return run_mapped(p, in, out, context);
       case 3:
       case 4:
-        return run_parts<Small>(p, in, out, w.parts, context);
+        return run_parts<Quartered>(p, in, out, w.parts, context);
       case 6:
-        return run_parts<Tall>(p, in, out, 1, context);
+        return run_parts<QuarteredShallow>(p, in, out, 1, context);
+      case 8:
+        return run_parts<SharedSquare>(p, in, out, 1, context);
+      case 9:
+        return run_parts<SharedWide>(p, in, out, 1, context);
       default:
-        return run_parts<Square<float>>(p, in, out, w.parts, context);
+        return run_parts<QuarteredWide>(p, in, out, w.parts, context);
     }
   }
 
@@ -126,8 +133,9 @@ struct Tiles<float> {
     const bool deep = tiles >= kManyRounds * Deep::kBlocks * many, aligned = rows_on_vectors(in.B);
     const Index parts = deep ? 1 : plan.division.parts;
     if (!deep && plan.time > time_of_slices(in, out)) return false;
-    const Index steps =
-        deep ? ceil_div(tiles, many) * depth : static_cast<Index>(plan.time / (Shallow::BM * Shallow::BN));
+    // a block alone on a multiprocessor takes as long as two together
+    const Index steps = parts > 1 ? static_cast<Index>(plan.time / (Shallow::BM * Shallow::BN))
+                                  : ceil_div(tiles, Shallow::kBlocks * many) * Shallow::kBlocks * depth;
     w = {Shallow::BM, Shallow::BN, steps, 1, 1, parts, parts > 1 ? 3 : 2, aligned};
     return true;
   }
@@ -142,7 +150,9 @@ struct Tiles<double> {
                                                       "128 x 64 tiles, depth in parts",
                                                       "128 x 128 tiles",
                                                       "64 x 128 tiles, depth shared",
-                                                      "none"};
+                                                      "64 x 64 tiles, depth shared",
+                                                      "32 x 64 tiles, depth shared",
+                                                      "32 x 32 tiles, depth shared"};
   using Large = TensorShape<double, 128, 128, 16, 2, 4, 1, 4>;
   using Halved = TensorShape<double, 64, 128, 32, 1, 4, 2, 3>;
 
@@ -169,8 +179,15 @@ struct Tiles<double> {
       case 6:
         w = work_of_parts<Halved>(in, out, depth, 1, false);
         return true;
+      case 7:
+        w = work_of_parts<Fp64Shared>(in, out, depth, 1, false);
+        return true;
+      case 8:
+        w = work_of_parts<Fp64SharedWide>(in, out, depth, 2, false);
+        return true;
       default:
-        return false;
+        w = work_of_parts<Fp64SharedSquare>(in, out, depth, 3, false);
+        return true;
     }
   }
   static void run(int c, const Work& w, const Problem<double>& p, const In<double>& in,
@@ -183,6 +200,12 @@ struct Tiles<double> {
         return run_tensor<double, Large, Fp64Products<1>>(p, in, out, context);
       case 6:
         return run_tensor<double, Halved, Fp64Products<1>>(p, in, out, context);
+      case 7:
+        return run_tensor<double, Fp64Shared, Fp64Products<1>>(p, in, out, context);
+      case 8:
+        return run_tensor<double, Fp64SharedWide, Fp64Products<1>>(p, in, out, context);
+      case 9:
+        return run_tensor<double, Fp64SharedSquare, Fp64Products<1>>(p, in, out, context);
       default:
         return run_parts<Fp64Tile>(p, in, out, w.parts, context);
     }

@@ -1,0 +1,61 @@
+// gemm, rung 23: tiles by small warps, several blocks on a multiprocessor.
+//
+// Change    a lane makes 8 x 4 or 8 x 8 elements (fp32) in place of 16 x 8: half the registers and less, so that three to five blocks share
+//           a multiprocessor, and one loads or stores while another multiplies. Rung 12's four warps of a small tile each had a quarter of
+//           the depth and one wrote it all: now each warp writes its own quarter of 64 x 64. Tiles of 32 columns or rows, where even these
+//           leave multiprocessors idle, still share their depth among warps. Chosen is the least time by a model: the multiply-adds of the
+//           busiest multiprocessor.
+// Traffic   that of rung 12's tiles of the same size.
+// Limits    fp32: gemm_multistage 92 to 166 registers; fp64: gemm_tensor 94 to 200 registers, no spills (sm_90, nvcc 13.0, ptxas -v).
+//           fp32: 3 to 5 blocks of 128 threads per SM.
+// Fails at  large products, where rung 19 loads less; a long K beside few tiles: rungs 20 and 21.
+// Source    CUTLASS, "Efficient GEMM in CUDA".
+#include "gpu/gemm/small_warps.hpp"
+
+namespace plumb {
+namespace {
+
+using namespace gemm;
+
+/// Share of the arithmetic rate that a shape reaches: a smaller tile loads more for each multiply-add.
+constexpr double kEfficiencyWide = 1.0, kEfficiencyQuartered = 0.98, kEfficiencyShared = 0.8;
+
+void run_f32(const Problem<float>& p, const In<float>& in, const Out<float>& out, Context& context) {
+  constexpr Index kShallow = 192;  // up to here a tile is mostly start and end: the more blocks together, the better
+  const Index m = out.C.rows, n = out.C.cols;
+  const auto cost = [&](Index bm, Index bn, double efficiency) { return tile_cost(m, n, bm, bn, efficiency); };
+  const double wide = cost(64, 128, kEfficiencyWide), quartered = cost(64, 64, kEfficiencyQuartered),
+               shared = cost(32, 32, kEfficiencyShared);
+  if (shared < wide && shared < quartered) {
+    context.explain("32 x 32 tiles, depth shared by four warps: larger tiles leave multiprocessors idle");
+    return run_multistage<float, SharedSquare>(p, in, out, context);
+  }
+  if (wide < quartered) {
+    context.explain("64 x 128 tiles by four warps: fewest rounds for their size");
+    return run_multistage<float, QuarteredWide>(p, in, out, context);
+  }
+  if (depth_of(p, in) <= kShallow) {
+    context.explain("64 x 64 tiles by four warps, steps of 16: little depth");
+    return run_multistage<float, QuarteredShallow>(p, in, out, context);
+  }
+  context.explain("64 x 64 tiles by four warps: fewest rounds for their size");
+  run_multistage<float, Quartered>(p, in, out, context);
+}
+
+void run_f64(const Problem<double>& p, const In<double>& in, const Out<double>& out, Context& context) {
+  const auto cost = [&](Index bm, Index bn, double efficiency) {
+    return tile_cost(out.C.rows, out.C.cols, bm, bn, efficiency);
+  };
+  if (cost(32, 32, kEfficiencyShared) < cost(64, 64, kEfficiencyQuartered)) {
+    context.explain("32 x 32 tiles, depth shared by two groups of warps: larger tiles leave multiprocessors idle");
+    return run_tensor<double, Fp64SharedSquare, Fp64Products<1>>(p, in, out, context);
+  }
+  context.explain("64 x 64 tiles, depth shared by two groups of warps: fewest rounds for their size");
+  run_tensor<double, Fp64Shared, Fp64Products<1>>(p, in, out, context);
+}
+
+const Register<Gemm, float, Space::device> f32{"23_small_warps", run_f32, Traits{}.needs_sm(80)};
+const Register<Gemm, double, Space::device> f64{"23_small_warps", run_f64, Traits{}.needs_sm(90)};
+
+}  // namespace
+}  // namespace plumb
