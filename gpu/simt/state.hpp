@@ -44,6 +44,8 @@ struct ScheduleState {
   std::vector<Launch> launches;
   std::vector<Block*> resident;
   std::vector<std::unique_ptr<Block>> pool;  // blocks for use again
+  std::vector<NestedLaunch> nested;          // launches by the grid under way
+  int depth = 0;                             // of grids that launched the one under way
   std::int64_t idle = 0;                     // polls since anything changed
   std::int64_t slice_idle = 0;               // in this block's slice
   bool turn_over = false;                    // the slice ended by the schedule's draw
