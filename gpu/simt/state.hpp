@@ -113,6 +113,12 @@ inline Executor& current() { return the_executor.value; }
 /// Whether every access is looked at, and clocks are kept.
 inline bool checking() { return current().run.options.check; }
 
+/// Whether the address lies between arrays of the run: most accesses of host code lie outside.
+inline bool among_arrays(const void* p) {
+  const auto address = reinterpret_cast<std::uintptr_t>(p);
+  return address >= current().memory.lowest && address < current().memory.highest;
+}
+
 /// The thread comes to what orders its accesses.
 inline void leave_trail(Thread& t, const char* what, Here here) {
   if (current().run.options.trails) add_to_trail(t, what, here);
