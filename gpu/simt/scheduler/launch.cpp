@@ -127,7 +127,7 @@ void run_launch(const LaunchOrder& order) {
 
 void launch_packed(const void* kernel, void (*invoke)(const void*, void**), void** args, LaunchOrder order) {
   if (current().schedule.thread != nullptr)
-    not_offered("a kernel that launches a kernel other than by <<<>>>", order.here);
+    not_offered("a kernel that launches a kernel through the seam", order.here);
   struct Call {
     const void* kernel;
     void (*invoke)(const void*, void**);

@@ -34,6 +34,16 @@ __global__ void halve(int* x, int n, int depth) {
   cudaStreamDestroy(left);
   cudaStreamDestroy(right);
 }
+// A fill, a copy and a launch by a function of the runtime, in one stream; `x` has what they leave.
+__global__ void by_calls(int* x, int* spare) {
+  int n = kThreads;
+  void* arguments[] = {&x, &n};
+  cudaStream_t stream;
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  cudaMemsetAsync(spare, 0, kThreads * sizeof(int), stream);
+  cudaMemcpyAsync(x, spare, kThreads * sizeof(int), cudaMemcpyDeviceToDevice, stream);
+  cudaLaunchKernel(set, dim3(1), dim3(kThreads), arguments, 0, stream);
+}
 __global__ void apart(int* x) {
   set<<<1, 1, 0, cudaStreamFireAndForget>>>(x, 1);
   set<<<1, 1, 0, cudaStreamFireAndForget>>>(x, 2);
@@ -56,6 +66,9 @@ int main(int argc, char** argv) {
   cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost);
   bool right = answer == 2 * kThreads * kBlocks * (kBlocks + 1) / 2;
   for (int i = 0; i < kMany; ++i) right = right && host[i] == 2 * (2 * (i / kThreads + 1) + 1);
+  by_calls<<<1, 1>>>(x, x + kThreads);
+  cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost);
+  for (int i = 0; i < kThreads; ++i) right = right && host[i] == kThreads && host[kThreads + i] == 0;
   std::puts(right ? "right" : "wrong");
   return right ? 0 : 4;
 }

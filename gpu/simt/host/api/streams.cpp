@@ -69,7 +69,7 @@ CUstream_st* object_of(cudaStream_t stream) {
   return stream == cudaStreamPerThread ? &per_thread() : stream;
 }
 
-// Of the runtime's calls in a kernel those that queue work, or wait for it.
+// Of the runtime's calls in a kernel those that wait for work, or order it by events.
 void must_be_host_code(const char* what) {
   if (current().schedule.thread != nullptr)
     plumb::simt::not_offered(what, current().schedule.launches.back().here);
@@ -128,7 +128,13 @@ void call_in_stream(const void* stream, const std::function<void()>& function) {
 }
 
 cudaError_t queue(cudaStream_t stream, cudaGraphNodeType type, Operation operation) {
-  must_be_host_code("a kernel that queues a copy, a fill, or a launch other than by <<<>>>");
+  if (current().schedule.thread != nullptr) {
+    launch_nested(stream, [operation = std::move(operation)](void* key) {
+      enter_stream(key);
+      operation(key);
+    });
+    return cudaSuccess;
+  }
   if (!is_stream(stream)) return answer(cudaErrorInvalidResourceHandle);
   CUstream_st* s = object_of(stream);
   if (legacy_is_barred(s)) return answer(cudaErrorStreamCaptureImplicit);
