@@ -47,6 +47,7 @@ void launch_nested(void* stream, std::function<void(void* stream)> launch) {
 }
 
 void run_nested(void* stream) {
+  if (current().schedule.nested.empty()) return;
   std::vector<NestedLaunch> all;
   all.swap(current().schedule.nested);
   const auto tails =
