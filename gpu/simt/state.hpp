@@ -44,6 +44,8 @@ struct ScheduleState {
   std::vector<Launch> launches;
   std::vector<Block*> resident;
   std::vector<std::unique_ptr<Block>> pool;  // blocks for use again
+  std::vector<NestedLaunch> nested;          // launches by the grid under way
+  int depth = 0;                             // of grids that launched the one under way
   std::int64_t idle = 0;                     // polls since anything changed
   std::int64_t slice_idle = 0;               // in this block's slice
   bool turn_over = false;                    // the slice ended by the schedule's draw
@@ -110,6 +112,12 @@ inline Executor& current() { return the_executor.value; }
 
 /// Whether every access is looked at, and clocks are kept.
 inline bool checking() { return current().run.options.check; }
+
+/// Whether the address lies between arrays of the run: most accesses of host code lie outside.
+inline bool among_arrays(const void* p) {
+  const auto address = reinterpret_cast<std::uintptr_t>(p);
+  return address >= current().memory.lowest && address < current().memory.highest;
+}
 
 /// The thread comes to what orders its accesses.
 inline void leave_trail(Thread& t, const char* what, Here here) {

@@ -70,9 +70,7 @@ void report_device_memory(const Array& array, std::size_t offset, bool writes, L
 }  // namespace
 
 void host_access(unsigned char* at, std::size_t bytes, Access kind, Location location) {
-  const auto address = reinterpret_cast<std::uintptr_t>(at);
-  if (address < current().memory.lowest || address >= current().memory.highest) return;
-  if (current().run.host_functions > 0) return;
+  if (!among_arrays(at) || current().run.host_functions > 0) return;
   const auto lock = try_enter_engine();
   if (!lock.owns_lock()) return;  // another of the host's threads has a kernel under way
   Array* const array = array_of(at);

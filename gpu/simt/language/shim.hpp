@@ -51,6 +51,7 @@ constexpr int warpSize = 32;
 #include "gpu/simt/language/clusters.hpp"
 #include "gpu/simt/language/instructions.hpp"
 #include "gpu/simt/language/math.hpp"
+#include "gpu/simt/language/nv_atomics.hpp"
 #include "gpu/simt/language/packed.hpp"
 #include "gpu/simt/language/ptx.hpp"
 #include "gpu/simt/language/rounding.hpp"

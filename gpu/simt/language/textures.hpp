@@ -56,6 +56,23 @@ PLUMB_SIMT_UNTRACKED T texel_as(const Texel& texel) {
   __builtin_memcpy(&out, parts, sizeof out);
   return out;
 }
+/// What a texture reference reads: its texels' type, or as many floats.
+template <class T, cudaTextureReadMode mode>
+struct ReferenceValue {
+  using type = T;
+};
+template <class T>
+struct ReferenceValue<T, cudaReadModeNormalizedFloat> {
+  static constexpr int count = TexelParts<T>::count;
+  using vector = std::conditional_t<count == 1, float1, std::conditional_t<count == 2, float2, float4>>;
+  using type = std::conditional_t<std::is_arithmetic<T>::value, float, vector>;
+};
+template <class T, cudaTextureReadMode mode>
+using reference_value_t = typename ReferenceValue<T, mode>::type;
+template <class Reference>  // a variable of the host's: reading it is no access of the kernel's
+PLUMB_SIMT_UNTRACKED unsigned long long object_of(const Reference& reference) {
+  return reference.plumb_object;
+}
 template <class T>
 PLUMB_SIMT_UNTRACKED T texture_at(const char* what, cudaTextureObject_t object, TexturePlace place,
                                   Here here) {
@@ -77,7 +94,12 @@ void tex1Dfetch(T* out, cudaTextureObject_t object, int x, PLUMB_SIMT_HERE) {
   *out = tex1Dfetch<T>(object, x, here);
 }
 
-// Each function twice, as CUDA has it: with the value returned, and with a pointer to where it goes.
+template <class T, int dimensions, cudaTextureReadMode mode>
+auto tex1Dfetch(const ::plumb::simt::texture<T, dimensions, mode>& reference, int x, PLUMB_SIMT_HERE) {
+  return tex1Dfetch<::plumb::simt::reference_value_t<T, mode>>(::plumb::simt::object_of(reference), x, here);
+}
+
+// Each function as CUDA has it: with the value returned, with a pointer to where it goes, and of a texture reference.
 #define PLUMB_SIMT_PARAMETERS(...) __VA_ARGS__
 #define PLUMB_SIMT_TEXTURE(name, parameters, passed, shape, dimensions, x, y, z, layer)                   \
   template <class T>                                                                                      \
@@ -88,6 +110,12 @@ void tex1Dfetch(T* out, cudaTextureObject_t object, int x, PLUMB_SIMT_HERE) {
   template <class T>                                                                                      \
   void name(T* out, cudaTextureObject_t object, PLUMB_SIMT_PARAMETERS parameters, PLUMB_SIMT_HERE) {      \
     *out = name<T>(object, PLUMB_SIMT_PARAMETERS passed, here);                                           \
+  }                                                                                                       \
+  template <class T, int bound, cudaTextureReadMode mode>                                                 \
+  auto name(const ::plumb::simt::texture<T, bound, mode>& reference, PLUMB_SIMT_PARAMETERS parameters,    \
+            PLUMB_SIMT_HERE) {                                                                            \
+    return name<::plumb::simt::reference_value_t<T, mode>>(::plumb::simt::object_of(reference),           \
+                                                           PLUMB_SIMT_PARAMETERS passed, here);           \
   }
 PLUMB_SIMT_TEXTURE(tex1D, (float x), (x), flat, 1, x, 0, 0, 0)
 PLUMB_SIMT_TEXTURE(tex2D, (float x, float y), (x, y), flat, 2, x, y, 0, 0)

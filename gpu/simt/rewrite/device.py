@@ -2,12 +2,14 @@
 # nvcc keeps them to their file: here they become static. Each variable is made known to the executor, with its name and its size.
 import re
 
-from text import CLOSE, OPEN, end_of, flat, matching, no_markers
+from text import CLOSE, OPEN, end_of, file_at, flat, matching, no_markers
 
 MARKERS = ('__plumb_device__', '__plumb_constant__', '__plumb_managed__')
 NAMESPACE = re.compile(r'(?:\bnamespace\b[\w\s:]*(?:__attribute__\s*\(\(.*?\)\)\s*)?|\bextern\s*"C(?:\+\+)?"\s*)$', re.S)
 NUMBERS = re.compile(r'(?:\b(?:volatile|unsigned|signed|static|int|long|short|char|float|double|bool|(?:u?int(?:8|16|32|64)_t)|size_t|'
                      r'(?:u?(?:char|short|int|long|longlong)|float|double)[1-4])\b|\s)+')
+REFERENCE = re.compile(r'(?<![\w.:>~])(texture|surface)(?=\s*<\s*[A-Za-z_:][^;{}()<>&|?]*>\s*[&*]?\s*[A-Za-z_]\w*\s*[;,=()\[])')
+OWN_TEMPLATE = re.compile(r'\b(?:class|struct|using)\s+(texture|surface)\b')
 OPERATOR = re.compile(r'(?<!\w)operator\s*(?:\(\s*\)|\[\s*\]|[^\w\s(]+)(?=\s*\()')
 
 
@@ -153,3 +155,12 @@ def rewritten(file, at, token, number):
     if text[mark] in CLOSE:
         return gone
     return gone + variable(file, at, mark, head, number)
+
+
+def rewrite_references(text):
+    """Edits for texture and surface references, whose templates are in no namespace of the program's, as CUDA 12 has none either."""
+    def of_program(m):
+        return '/gpu/simt/' not in (file_at(text, m.start()) or '')
+    found = [m for m in REFERENCE.finditer(text) if of_program(m)]
+    own = {m.group(1) for m in OWN_TEMPLATE.finditer(text) if of_program(m)} if found else ()
+    return [(m.start(1), m.start(1), '::plumb::simt::') for m in found if m.group(1) not in own]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Turns CUDA that no host compiler parses into C++ that one does: kernel<<<...>>>(...) (launches.py), __shared__ variables, variables and functions of
-# the device (device.py), inline PTX (ptx.py), __noinline__, casts of kernels to void*.
+# the device and texture references (device.py), inline PTX (ptx.py), __noinline__, casts of kernels to void*.
 #
 #   g++ -E -DPLUMB_SIMT ... file.cu -o file.ii; rewrite.py [--rdc] file.ii file.simt.cpp    (or as a filter, with no file)
 #
@@ -235,7 +235,7 @@ def rewrite(text, rdc=False):
             edits += device.rewritten(file, m.start(), token, number)
         elif token[:2] == '<<':
             edits += launches.rewrite_launch(text, m.start(), len(token), kernels)
-    edits += launches.rewrite_casts(text, kernels)
+    edits += launches.rewrite_casts(text, kernels) + device.rewrite_references(text)
     out, last = [], 0
     for start, end, new in sorted(edits, key=lambda e: e[:2]):
         if start < last:

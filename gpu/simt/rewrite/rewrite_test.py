@@ -231,6 +231,19 @@ class OfTheDevice(unittest.TestCase):
             self.assertEqual(self.made('__device__ ' + text), 'static ' + text)
 
 
+class References(unittest.TestCase):
+    def test_textures_and_surfaces_get_their_namespace(self):
+        self.assertEqual(rewrite.rewrite('texture<float4, 2, cudaReadModeElementType> t;'),
+                         '::plumb::simt::texture<float4, 2, cudaReadModeElementType> t;')
+        self.assertEqual(rewrite.rewrite('void f(const texture<T, 1>& t, surface <void, 2> s);'),
+                         'void f(const ::plumb::simt::texture<T, 1>& t, ::plumb::simt::surface <void, 2> s);')
+
+    def test_what_else_has_these_names_is_left_alone(self):
+        for text in ('template <class T> struct texture { T x; }; texture<float> t;', 'bool f() { return texture < 3 && a > b; }',
+                     'cudaTextureObject_t texture; g(texture);', 'mine::texture<float> t;'):
+            self.assertEqual(rewrite.rewrite(text), text)
+
+
 class InlinePtx(unittest.TestCase):
     def made(self, statement):
         return rewrite.rewrite('void f() {\n' + statement + '\n}\n')

@@ -93,7 +93,6 @@ void refuse_block(unsigned most_threads) {
 }
 
 void run_launch(const LaunchOrder& order) {
-  if (current().schedule.thread != nullptr) not_offered("a kernel launches a kernel", order.here);
   begin_by_itself();
   const auto lock = enter_engine();
   if (current().run.is_stopped) {
@@ -116,6 +115,7 @@ void run_launch(const LaunchOrder& order) {
       run_blocks(current().schedule.launches.back(), order.cooperative);
     }
     current().schedule.thread = nullptr;
+    run_nested(order.stream);
   }
   if (!current().run.is_stopped) return;
   if (!current().run.shortage.empty()) current().schedule.pool.clear();  // what follows may need the memory
@@ -126,6 +126,8 @@ void run_launch(const LaunchOrder& order) {
 }
 
 void launch_packed(const void* kernel, void (*invoke)(const void*, void**), void** args, LaunchOrder order) {
+  if (current().schedule.thread != nullptr)
+    not_offered("a kernel that launches a kernel through the seam", order.here);
   struct Call {
     const void* kernel;
     void (*invoke)(const void*, void**);
@@ -150,13 +152,17 @@ void launch_written(const char* name, dim3 grid, dim3 block, std::size_t shared_
     run_launch(order);
     current().schedule.params_low = current().schedule.params_high = nullptr;
   };
-  stream = launch_key(stream);
-  if (!is_captured(stream)) return launch(stream, closure);
-  // Arguments of a kernel are bytes: a graph keeps them.
+  const bool nested = current().schedule.thread != nullptr;
+  if (!nested) {
+    stream = launch_key(stream);
+    if (!is_captured(stream)) return launch(stream, closure);
+  }
+  // Arguments of a kernel are bytes, and kept for later.
   const std::size_t bytes = (closure_bytes + 63) / 64 * 64;
   const std::shared_ptr<void> kept(std::aligned_alloc(64, bytes), &std::free);
   std::memcpy(kept.get(), closure, closure_bytes);
-  capture_launch(stream, [launch, kept](void* in_stream) { launch(in_stream, kept.get()); });
+  const auto later = [launch, kept](void* in_stream) { launch(in_stream, kept.get()); };
+  nested ? launch_nested(stream, later) : capture_launch(stream, later);
 }
 
 }  // namespace plumb::simt

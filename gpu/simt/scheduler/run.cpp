@@ -112,6 +112,17 @@ void give_up_on_host(const std::vector<WaitingGroup>& groups) {
   }
 }
 
+// Some poll what a kernel may write that theirs has launched: here it runs when theirs has ended. Ends a program, with no finding.
+void give_up_on_nested(const std::vector<WaitingGroup>& groups) {
+  if (current().schedule.nested.empty()) return;
+  for (const WaitingGroup& g : groups) {
+    if (!polls(*g.first)) continue;
+    const std::string text =
+        "a kernel that waits for what a kernel writes that it launched" + show_waiting(g);
+    end_unsupported(text.c_str(), current().schedule.launches.back().here);
+  }
+}
+
 // Says who waits where: one clause per place.
 void report_deadlock(Block& b, const char* what) {
   if (!current().schedule.short_of.empty())
@@ -119,6 +130,7 @@ void report_deadlock(Block& b, const char* what) {
   const std::vector<Block*> blocks = blocks_beside(b);
   const std::vector<WaitingGroup> groups = who_waits(blocks);
   give_up_on_host(groups);
+  give_up_on_nested(groups);
   std::string text = what;
   for (const WaitingGroup& g : groups) text += show_waiting(g);
   int exited = 0;

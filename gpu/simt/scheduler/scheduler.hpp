@@ -226,6 +226,13 @@ struct LaunchOrder {
   uint3 cluster{0, 0, 0};  // cudaLaunchAttributeClusterDimension; 0: not given
 };
 
+/// A launch by a thread of the grid under way (dynamic parallelism), kept until that grid has ended.
+struct NestedLaunch {
+  void* stream;         // as the kernel says it
+  std::uint64_t block;  // whose NULL stream that is, as its serial number
+  std::function<void(void* stream)> launch;
+};
+
 // fibers.cpp
 void switch_out();  // to the next thread of the slice, until somebody wakes this one
 /// From the scheduler; a thread of the block comes back to it when the slice is over.
@@ -280,6 +287,12 @@ void refuse(LaunchError error, const std::string& text);
 void run_launch(const LaunchOrder& order);
 /// The same of a kernel whose arguments are packed: `invoke` calls it with them.
 void launch_packed(const void* kernel, void (*invoke)(const void*, void**), void** args, LaunchOrder order);
+
+// nested.cpp
+/// From a thread of the grid under way.
+void launch_nested(void* stream, std::function<void(void* stream)> launch);
+/// What the grid that has ended in `stream` has launched, and what that launches.
+void run_nested(void* stream);
 
 // asynchronous.cpp
 bool land_flights(Block& block);  // all there are; false: there were none

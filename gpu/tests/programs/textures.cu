@@ -54,6 +54,16 @@ __global__ void around(cudaSurfaceObject_t s, int x, cudaSurfaceBoundaryMode mod
   *out = surf2Dread<unsigned>(s, x, 0, mode);
 }
 
+// References, as before CUDA 12.
+texture<float2, cudaTextureType1D, cudaReadModeElementType> pairs;
+texture<unsigned char, 2, cudaReadModeNormalizedFloat> shades(0, cudaFilterModeLinear, cudaAddressModeClamp);
+surface<void, cudaSurfaceType2D> marks;
+__global__ void read_references(float* out) {
+  out[0] = tex1Dfetch(pairs, 1).y;
+  out[1] = tex2D(shades, 1.0f, 0.5f);
+  surf2Dwrite(static_cast<unsigned char>(9), marks, 2, 1);
+}
+
 namespace {
 
 template <class T>
@@ -171,6 +181,30 @@ void memory() {
   EXPECT(got[0].x == 0 && got[1].x == 1 && got[1].y == 2 && got[3].y == 6 && got[4].y == 0);
 }
 
+void references() {
+  float2* values = on_device(std::vector<float2>{{1, 2}, {3, 4}});
+  const std::vector<unsigned char> bytes = {51, 102, 0, 0, 0, 0, 0, 0};
+  const auto format = cudaCreateChannelDesc<unsigned char>();
+  cudaArray_t array;
+  EXPECT(cudaMallocArray(&array, &format, 4, 2, cudaArraySurfaceLoadStore) == cudaSuccess);
+  cudaMemcpyToArray(array, 0, 0, bytes.data(), bytes.size(), cudaMemcpyHostToDevice);
+  size_t offset = 1;
+  EXPECT(cudaBindTexture(&offset, pairs, values, 2 * sizeof(float2)) == cudaSuccess && offset == 0);
+  EXPECT(cudaBindTextureToArray(shades, array) == cudaSuccess);
+  EXPECT(cudaBindSurfaceToArray(marks, array) == cudaSuccess);
+  float* out;
+  cudaMalloc(&out, 2 * sizeof(float));
+  read_references<<<1, 1>>>(out);
+  EXPECT(back(out, 2) == std::vector<float>({4, (51 + 102) / 2.0f / 255}));
+  unsigned char mark = 0;
+  cudaMemcpy2DFromArray(&mark, 1, array, 2, 1, 1, 1, cudaMemcpyDeviceToHost);
+  EXPECT(mark == 9);
+  EXPECT(cudaUnbindTexture(pairs) == cudaSuccess);
+  EXPECT(cudaGetTextureAlignmentOffset(&offset, pairs) == cudaErrorInvalidTextureBinding);
+  EXPECT(cudaBindTexture(nullptr, &pairs, nullptr, &format, 8) == cudaErrorInvalidValue);
+  cudaGetLastError();
+}
+
 cudaArray_t filled(const cudaChannelFormatDesc& format, cudaExtent extent, unsigned flags, const void* texels,
                    size_t texel) {
   cudaArray_t array;
@@ -264,6 +298,7 @@ int main(int argc, char** argv) {
   lines();
   planes();
   memory();
+  references();
   volumes();
   surfaces(std::strcmp(wrong, "outside") == 0);
   EXPECT(cudaGetLastError() == cudaSuccess);

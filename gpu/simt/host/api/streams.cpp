@@ -69,6 +69,12 @@ CUstream_st* object_of(cudaStream_t stream) {
   return stream == cudaStreamPerThread ? &per_thread() : stream;
 }
 
+// Of the runtime's calls in a kernel those that wait for work, or order it by events.
+void must_be_host_code(const char* what) {
+  if (current().schedule.thread != nullptr)
+    plumb::simt::not_offered(what, current().schedule.launches.back().here);
+}
+
 void host_learns(const Knowledge& knows) { plumb::simt::add_knowledge(plumb::simt::host_key(), knows); }
 
 void append(NodeList& list, const NodeList& more) {
@@ -122,6 +128,13 @@ void call_in_stream(const void* stream, const std::function<void()>& function) {
 }
 
 cudaError_t queue(cudaStream_t stream, cudaGraphNodeType type, Operation operation) {
+  if (current().schedule.thread != nullptr) {
+    launch_nested(stream, [operation = std::move(operation)](void* key) {
+      enter_stream(key);
+      operation(key);
+    });
+    return cudaSuccess;
+  }
   if (!is_stream(stream)) return answer(cudaErrorInvalidResourceHandle);
   CUstream_st* s = object_of(stream);
   if (legacy_is_barred(s)) return answer(cudaErrorStreamCaptureImplicit);
@@ -153,6 +166,7 @@ void capture_launch(void* stream, std::function<void(void*)> launch) {
 }
 
 cudaError_t wait_for(cudaStream_t stream) {
+  must_be_host_code("a kernel that waits for a stream");
   if (!is_stream(stream)) return answer(cudaErrorInvalidResourceHandle);
   CUstream_st* s = object_of(stream);
   if ((s != nullptr && s->capture != nullptr) || legacy_is_barred(s))
@@ -175,6 +189,7 @@ using plumb::simt::wait_for;
 // ---- streams ----
 
 cudaError_t cudaDeviceSynchronize() {
+  must_be_host_code("cudaDeviceSynchronize in a kernel, which CUDA 12 dropped");
   const auto lock = enter_engine();
   if (g_captures > 0) return answer(cudaErrorStreamCaptureUnsupported);
   const std::vector<const void*> all = current().streams.keys;
@@ -283,6 +298,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  must_be_host_code("a kernel that records an event");
   plumb::simt::begin_by_itself();
   const auto lock = enter_engine();
   if (g_events.count(event) == 0 || !is_stream(stream)) return answer(cudaErrorInvalidResourceHandle);
@@ -298,6 +314,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return host_status();
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  must_be_host_code("a kernel whose stream waits for an event");
   plumb::simt::begin_by_itself();
   const auto lock = enter_engine();
   if (g_events.count(event) == 0 || !is_stream(stream)) return answer(cudaErrorInvalidResourceHandle);

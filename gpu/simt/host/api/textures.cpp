@@ -1,6 +1,10 @@
 // Arrays, and what texture and surface objects are made from.
 #include "gpu/simt/host/api/textures.hpp"
 
+#include <algorithm>
+#include <climits>
+#include <utility>
+
 #include "gpu/simt/host/api/operations.hpp"
 #include "gpu/simt/memory/textures.hpp"
 
@@ -221,4 +225,68 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* object, const cudaResou
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object) {
   const auto lock = enter_engine();
   return object == 0 || delete_texture_object(object, true) ? cudaSuccess : answer(cudaErrorInvalidValue);
+}
+
+// ---- references: the object that a binding makes, with what the reference says at that moment ----
+
+namespace {
+
+cudaError_t bind(std::size_t* offset, const textureReference* reference, const cudaResourceDesc& resource) {
+  if (reference == nullptr) return answer(cudaErrorInvalidTexture);
+  cudaUnbindTexture(reference);
+  cudaTextureDesc how{};
+  for (int i = 0; i < 3; ++i) how.addressMode[i] = reference->addressMode[i];
+  how.filterMode = reference->filterMode;
+  how.readMode = reference->plumb_read;
+  how.sRGB = reference->sRGB;
+  how.normalizedCoords = reference->normalized;
+  if (offset != nullptr) *offset = 0;
+  return cudaCreateTextureObject(&reference->plumb_object, &resource, &how, nullptr);
+}
+
+}  // namespace
+
+cudaError_t cudaBindTexture(std::size_t* offset, const textureReference* reference, const void* data,
+                            const cudaChannelFormatDesc* format, std::size_t bytes) {
+  if (format == nullptr) return answer(cudaErrorInvalidValue);
+  cudaResourceDesc resource{};
+  resource.resType = cudaResourceTypeLinear;
+  resource.res.linear.devPtr = const_cast<void*>(data);
+  resource.res.linear.desc = *format;
+  resource.res.linear.sizeInBytes = std::min<std::size_t>(bytes, INT_MAX);  // texels are counted by int
+  return bind(offset, reference, resource);
+}
+cudaError_t cudaBindTexture2D(std::size_t* offset, const textureReference* reference, const void* data,
+                              const cudaChannelFormatDesc* format, std::size_t width, std::size_t height,
+                              std::size_t pitch) {
+  if (format == nullptr) return answer(cudaErrorInvalidValue);
+  cudaResourceDesc resource{};
+  resource.resType = cudaResourceTypePitch2D;
+  resource.res.pitch2D = {const_cast<void*>(data), *format, width, height, pitch};
+  return bind(offset, reference, resource);
+}
+cudaError_t cudaBindTextureToArray(const textureReference* reference, cudaArray_const_t array,
+                                   const cudaChannelFormatDesc*) {
+  cudaResourceDesc resource{};
+  resource.resType = cudaResourceTypeArray;
+  resource.res.array.array = const_cast<cudaArray_t>(array);
+  return bind(nullptr, reference, resource);
+}
+cudaError_t cudaUnbindTexture(const textureReference* reference) {
+  if (reference == nullptr) return answer(cudaErrorInvalidTexture);
+  return cudaDestroyTextureObject(std::exchange(reference->plumb_object, 0));
+}
+cudaError_t cudaGetTextureAlignmentOffset(std::size_t* offset, const textureReference* reference) {
+  if (reference == nullptr || reference->plumb_object == 0) return answer(cudaErrorInvalidTextureBinding);
+  *offset = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaBindSurfaceToArray(const surfaceReference* reference, cudaArray_const_t array,
+                                   const cudaChannelFormatDesc*) {
+  if (reference == nullptr) return answer(cudaErrorInvalidSurface);
+  cudaDestroySurfaceObject(std::exchange(reference->plumb_object, 0));
+  cudaResourceDesc resource{};
+  resource.resType = cudaResourceTypeArray;
+  resource.res.array.array = const_cast<cudaArray_t>(array);
+  return cudaCreateSurfaceObject(&reference->plumb_object, &resource);
 }

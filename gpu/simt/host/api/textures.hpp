@@ -1,5 +1,7 @@
 // CUDA arrays, texture and surface objects. An array is a plain grid in the device's memory, row by row.
 #pragma once
+#include <climits>
+
 #include "gpu/simt/host/api/memory.hpp"
 #include "gpu/simt/language/texture_types.hpp"
 
@@ -101,3 +103,74 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResou
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object);
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* object, const cudaResourceDesc* resource);
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object);
+
+// ---- references, which CUDA 12 dropped ----
+cudaError_t cudaBindTexture(std::size_t* offset, const textureReference* reference, const void* data,
+                            const cudaChannelFormatDesc* format, std::size_t bytes = UINT_MAX);
+cudaError_t cudaBindTexture2D(std::size_t* offset, const textureReference* reference, const void* data,
+                              const cudaChannelFormatDesc* format, std::size_t width, std::size_t height,
+                              std::size_t pitch);
+cudaError_t cudaBindTextureToArray(const textureReference* reference, cudaArray_const_t array,
+                                   const cudaChannelFormatDesc* format);
+cudaError_t cudaUnbindTexture(const textureReference* reference);
+cudaError_t cudaGetTextureAlignmentOffset(std::size_t* offset, const textureReference* reference);
+cudaError_t cudaBindSurfaceToArray(const surfaceReference* reference, cudaArray_const_t array,
+                                   const cudaChannelFormatDesc* format);
+
+namespace plumb::simt {
+template <class T>
+cudaChannelFormatDesc format_of(const textureReference& reference) {
+  return reference.channelDesc.x != 0 ? reference.channelDesc : cudaCreateChannelDesc<T>();
+}
+}  // namespace plumb::simt
+template <class T, int dims, cudaTextureReadMode mode>
+cudaError_t cudaBindTexture(std::size_t* offset, const plumb::simt::texture<T, dims, mode>& reference,
+                            const void* data, const cudaChannelFormatDesc& format,
+                            std::size_t bytes = UINT_MAX) {
+  return cudaBindTexture(offset, &reference, data, &format, bytes);
+}
+template <class T, int dims, cudaTextureReadMode mode>
+cudaError_t cudaBindTexture(std::size_t* offset, const plumb::simt::texture<T, dims, mode>& reference,
+                            const void* data, std::size_t bytes = UINT_MAX) {
+  return cudaBindTexture(offset, reference, data, plumb::simt::format_of<T>(reference), bytes);
+}
+template <class T, int dims, cudaTextureReadMode mode>
+cudaError_t cudaBindTexture2D(std::size_t* offset, const plumb::simt::texture<T, dims, mode>& reference,
+                              const void* data, const cudaChannelFormatDesc& format, std::size_t width,
+                              std::size_t height, std::size_t pitch) {
+  return cudaBindTexture2D(offset, &reference, data, &format, width, height, pitch);
+}
+template <class T, int dims, cudaTextureReadMode mode>
+cudaError_t cudaBindTexture2D(std::size_t* offset, const plumb::simt::texture<T, dims, mode>& reference,
+                              const void* data, std::size_t width, std::size_t height, std::size_t pitch) {
+  return cudaBindTexture2D(offset, reference, data, plumb::simt::format_of<T>(reference), width, height,
+                           pitch);
+}
+template <class T, int dims, cudaTextureReadMode mode>
+cudaError_t cudaBindTextureToArray(const plumb::simt::texture<T, dims, mode>& reference,
+                                   cudaArray_const_t array, const cudaChannelFormatDesc& format) {
+  return cudaBindTextureToArray(&reference, array, &format);
+}
+template <class T, int dims, cudaTextureReadMode mode>
+cudaError_t cudaBindTextureToArray(const plumb::simt::texture<T, dims, mode>& reference,
+                                   cudaArray_const_t array) {
+  return cudaBindTextureToArray(&reference, array, nullptr);
+}
+template <class T, int dims, cudaTextureReadMode mode>
+cudaError_t cudaUnbindTexture(const plumb::simt::texture<T, dims, mode>& reference) {
+  return cudaUnbindTexture(&reference);
+}
+template <class T, int dims, cudaTextureReadMode mode>
+cudaError_t cudaGetTextureAlignmentOffset(std::size_t* offset,
+                                          const plumb::simt::texture<T, dims, mode>& reference) {
+  return cudaGetTextureAlignmentOffset(offset, &reference);
+}
+template <class T, int dims>
+cudaError_t cudaBindSurfaceToArray(const plumb::simt::surface<T, dims>& reference, cudaArray_const_t array,
+                                   const cudaChannelFormatDesc& format) {
+  return cudaBindSurfaceToArray(&reference, array, &format);
+}
+template <class T, int dims>
+cudaError_t cudaBindSurfaceToArray(const plumb::simt::surface<T, dims>& reference, cudaArray_const_t array) {
+  return cudaBindSurfaceToArray(&reference, array, nullptr);
+}

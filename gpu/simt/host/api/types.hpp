@@ -352,6 +352,8 @@ using cudaHostFn_t = void (*)(void*);
 using cudaStreamCallback_t = void (*)(cudaStream_t, cudaError_t, void*);
 #define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(0x1))
 #define cudaStreamPerThread (reinterpret_cast<cudaStream_t>(0x2))
+#define cudaStreamTailLaunch (reinterpret_cast<cudaStream_t>(0x3))  // these two in kernels alone
+#define cudaStreamFireAndForget (reinterpret_cast<cudaStream_t>(0x4))
 constexpr int cudaCpuDeviceId = -1, cudaInvalidDeviceId = -2;
 constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1;
 constexpr unsigned cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2,

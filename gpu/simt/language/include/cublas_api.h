@@ -1,8 +1,13 @@
 // Stands in for CUDA's header of this name where kernels are built for the CPU executor.
 #pragma once
 #define CUBLAS_API_H_  // what other headers ask for to know that cuBLAS is there
+#include <math.h>
+
 #include "gpu/simt/host/api/cublas.hpp"
-#if defined(__CUDACC__)  // its own header brings the 16-bit types along
+#if __has_include(<cuComplex.h>)  // the toolkit's: cuBLAS's own header brings it along, and with it <math.h>
+#include <cuComplex.h>
+#endif
+#if defined(__CUDACC__)  // and the 16-bit types
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #endif

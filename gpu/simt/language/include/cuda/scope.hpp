@@ -36,7 +36,5 @@ constexpr ::plumb::simt::Scope executor_scope(thread_scope s) {
   return s == thread_scope_block || s == thread_scope_thread ? ::plumb::simt::Scope::block
                                                              : ::plumb::simt::Scope::device;
 }
-constexpr bool releases(memory_order o) { return o >= memory_order_release; }
-constexpr bool acquires(memory_order o) { return o != memory_order_relaxed && o != memory_order_release; }
 
 }  // namespace cuda
