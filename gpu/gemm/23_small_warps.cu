@@ -21,9 +21,12 @@ using namespace gemm;
 constexpr double kEfficiencyWide = 1.0, kEfficiencyQuartered = 0.98, kEfficiencyShared = 0.8;
 
 void run_f32(const Problem<float>& p, const In<float>& in, const Out<float>& out, Context& context) {
-  constexpr Index kShallow = 192;  // up to here a tile is mostly start and end: the more blocks together, the better
+  constexpr Index kShallow =
+      192;  // up to here a tile is mostly start and end: the more blocks together, the better
   const Index m = out.C.rows, n = out.C.cols;
-  const auto cost = [&](Index bm, Index bn, double efficiency) { return tile_cost(m, n, bm, bn, efficiency); };
+  const auto cost = [&](Index bm, Index bn, double efficiency) {
+    return tile_cost(m, n, bm, bn, efficiency);
+  };
   const double wide = cost(64, 128, kEfficiencyWide), quartered = cost(64, 64, kEfficiencyQuartered),
                shared = cost(32, 32, kEfficiencyShared);
   if (shared < wide && shared < quartered) {
@@ -47,7 +50,8 @@ void run_f64(const Problem<double>& p, const In<double>& in, const Out<double>& 
     return tile_cost(out.C.rows, out.C.cols, bm, bn, efficiency);
   };
   if (cost(32, 32, kEfficiencyShared) < cost(64, 64, kEfficiencyQuartered)) {
-    context.explain("32 x 32 tiles, depth shared by two groups of warps: larger tiles leave multiprocessors idle");
+    context.explain(
+        "32 x 32 tiles, depth shared by two groups of warps: larger tiles leave multiprocessors idle");
     return run_tensor<double, Fp64SharedSquare, Fp64Products<1>>(p, in, out, context);
   }
   context.explain("64 x 64 tiles, depth shared by two groups of warps: fewest rounds for their size");

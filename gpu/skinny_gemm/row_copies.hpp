@@ -1,6 +1,6 @@
 // What rungs 12 and 13 share: a warp's copies of its rows of X into stages of its own. Header only.
 #pragma once
-#include "gpu/skinny_gemm/common.hpp"
+#include "gpu/skinny_gemm/part_copies.hpp"
 
 namespace plumb {
 namespace skinny {
@@ -39,13 +39,7 @@ struct RowCopies {
         for (int q = 0; q < kAcross; ++q) {
           const int at = my_k + 32 * V * q;
           const Index within = x.cols - k - at;
-          const int valid = !mine || within <= 0 ? 0 : within >= V ? V : static_cast<int>(within);
-          const T* const source = valid > 0 ? from + at : x.data;
-          if constexpr (V * sizeof(T) == 16) {
-            cp_async16_zfill(to + at, source, static_cast<int>(sizeof(T)) * valid);
-          } else {
-            cp_async_zfill<V * sizeof(T)>(to + at, source, static_cast<int>(sizeof(T)) * valid);
-          }
+          copy_inside<V>(to + at, from + at, mine ? within : 0, x.data);
         }
         from += kRowStep * x.ld, to += kRowStep * S::kPitch;
       }

@@ -1,6 +1,6 @@
 // The body of rung 10, which rung 15 gives other tiles: X and W by asynchronous copies in stages. Header only.
 #pragma once
-#include "gpu/skinny_gemm/common.hpp"
+#include "gpu/skinny_gemm/part_copies.hpp"
 
 namespace plumb {
 namespace skinny {
@@ -21,34 +21,6 @@ struct Tile {
 /// A quarter of rung 10's rows: rung 15.
 template <class T>
 using LowTile = Tile<T, kLaneRowsOf<T> / 4>;
-
-/// cp.async of up to Bytes, zeros for the rest; 16 bytes at once bypass the first-level cache, which would
-/// not see them again.
-template <int Bytes>
-PLUMB_DEVICE void copy_async(void* to, const void* from, int valid) {
-  if constexpr (Bytes == 16) {
-    cp_async16_zfill(to, from, valid);
-  } else {
-    cp_async_zfill<Bytes>(to, from, valid);
-  }
-}
-
-/// Starts the copies of N elements, 16 bytes or one, of which the first `inside` lie within the matrix, which begins at `data`; zeros for
-/// the rest. A part of 16 bytes is copied an element at a time, and nothing is read where nothing lies inside: compute-sanitizer's memcheck
-/// counts all 16 bytes of a copy as read, also those that its size leaves out.
-template <int N, class T>
-PLUMB_DEVICE void copy_inside(T* to, const T* from, Index inside, const T* data) {
-  constexpr int kSize = static_cast<int>(sizeof(T));
-  if constexpr (N > 1) {
-    if (inside > 0 && inside < N) {
-#pragma unroll
-      for (int e = 0; e < N; ++e)
-        copy_async<kSize>(to + e, e < inside ? from + e : data, e < inside ? kSize : 0);
-      return;
-    }
-  }
-  copy_async<N * kSize>(to, inside > 0 ? from : data, inside > 0 ? N * kSize : 0);
-}
 
 /// Blocks per multiprocessor: as many as registers and shared memory hold.
 constexpr int resident_blocks(int groups) { return groups == 1 ? 3 : 2; }
