@@ -169,12 +169,12 @@ class CoverBuilder {
  private:
   static constexpr int kTries = 400;         // starts per tuple before it is called impossible
   static constexpr int kDerivedTries = 800;  // where sizes must first be found that have the tuple
-  static constexpr int kTriesOfClass =
-      8000;  // where it is asked for alone, and other cases are too cheap to have it by chance
+  // where a class is asked for alone, and other cases are too cheap to have it by chance
+  static constexpr int kTriesOfClass = 8000;
   static constexpr int kRaises = 12;     // of one extent, per start
   static constexpr int kCandidates = 8;  // points made for a tuple, of which one becomes a case
-  static constexpr double kCostOfAnyRun =
-      1e4;  // multiply-adds and words that the CPU executor does in the time of an empty run
+  // multiply-adds and words that the CPU executor does in the time of an empty run
+  static constexpr double kCostOfAnyRun = 1e4;
 
   // Thousands of triples fail for one of their pairs: a pair is searched for once.
   bool has_impossible_pair(const ClassTuple& tuple) {
