@@ -105,8 +105,10 @@ void declare_selection(CLI::App& app, VerifyOptions& o, Typed& typed) {
 
 CLI::Option* declare_run(CLI::App& app, VerifyOptions& o, Typed& typed) {
   CLI::Option* const repeat =
-      app.add_option("--repeat", o.run.repeat,
-                     "runs of each variant on each case, at least 2; with --stress 24 where not given")
+      app.add_option(
+             "--repeat", o.run.repeat,
+             "runs of each variant on each case, at least 2; where not given 24 with --stress, and on the "
+             "CPU executor 2 on most cases of a tier")
           ->capture_default_str()
           ->check(CLI::Range(2, 10000));
   app.add_option("--jobs", o.jobs,
@@ -350,6 +352,7 @@ std::optional<int> parse_options(int argc, char** argv, VerifyOptions& o) {
   o.devices = checked_devices(typed.devices);
   apply_schedules(o, typed);
   apply_instruments(o, typed);
+  o.run.spare = !typed.repeat && o.run.seeds == 0 && !o.run.schedule && o.run.stress == 0 && o.drawn == 0;
   for (const std::string& word : pieces(typed.fills)) o.fills.push_back(parse_fill(word, "--fill"));
   o.tier = parse_tier(typed.tier, "--tier");
   o.run.isolation = isolation_of(typed.isolate);

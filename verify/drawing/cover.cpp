@@ -18,7 +18,7 @@ namespace {
 // A flag for every tuple of some combinations.
 class OpenTuples {
  public:
-  OpenTuples(const CaseSpace& space, std::vector<Combination> combinations)
+  OpenTuples(const CaseSpace& space, std::vector<Combination> combinations, Sizes sizes = Sizes::any)
       : space_(space), combinations_(std::move(combinations)) {
     std::size_t total = 0;
     with_.resize(space.parameters().size());
@@ -32,7 +32,7 @@ class OpenTuples {
       total += tuples;
     }
     open_.assign(total, 1);
-    close_what_is_met_once();
+    close_what_is_met_once(sizes);
   }
   [[nodiscard]] bool open(std::size_t index) const { return open_[index] != 0; }
   /// Closes what `p` meets; returns how many were open.
@@ -70,9 +70,12 @@ class OpenTuples {
 
  private:
   // Classes that one case is enough for: they are met alone, and in every form.
-  void close_what_is_met_once() {
+  void close_what_is_met_once(Sizes sizes) {
     for_each_open([&](const ClassTuple& t, std::size_t index) {
       std::size_t once = 0, forms = 0;
+      for (std::size_t k = 0; k < t.size && t.size > 1; ++k) {
+        if (met_once(space_, sizes, t.parameter[k], t.value_class[k])) open_[index] = 0;
+      }
       for (std::size_t k = 0; k < t.size; ++k) {
         once += space_.parameters()[t.parameter[k]].classes[t.value_class[k]].once ? 1 : 0;
         forms += space_.is_form(t.parameter[k]) ? 1 : 0;
@@ -118,6 +121,14 @@ class OpenTuples {
   std::vector<std::uint8_t> open_;
 };
 
+constexpr std::int64_t kBeyondTiles = 600;
+
+bool has_class_beyond_tiles(const Parameter& p) {
+  return p.kind == ParameterKind::extent &&
+         std::any_of(p.classes.begin(), p.classes.end(),
+                     [](const ValueClass& c) { return c.low == kBeyondTiles; });
+}
+
 // The first class of an extent with a value above `least`.
 std::size_t smallest_class_above(std::int64_t least, const Parameter& parameter) {
   for (std::size_t c = 0; c < parameter.classes.size(); ++c) {
@@ -136,7 +147,8 @@ class CoverBuilder {
       : space_(space),
         seed_(seed),
         limit_(layer.limit),
-        open_(space, layer.combinations),
+        sizes_(layer.sizes),
+        open_(space, layer.combinations, layer.sizes),
         costly_(space, seed) {}
 
   void know(const std::vector<Case>& cases) {
@@ -160,11 +172,14 @@ class CoverBuilder {
  private:
   static constexpr int kTries = 400;         // starts per tuple before it is called impossible
   static constexpr int kDerivedTries = 800;  // where sizes must first be found that have the tuple
-  static constexpr int kAloneTries = 8000;   // of a derived class, before no tuple with it is searched for
-  static constexpr int kRaises = 12;         // of one extent, per start
-  static constexpr int kCandidates = 8;      // points made for a tuple, of which one becomes a case
+  // of a class alone: that others with it have none hangs on it, or other cases are too cheap to have it by chance
+  static constexpr int kTriesOfClass = 8000;
+  static constexpr int kRaises = 12;     // of one extent, per start
+  static constexpr int kCandidates = 8;  // points made for a tuple, of which one becomes a case
   static constexpr CaseLimit kNoLimit{std::numeric_limits<double>::infinity(),
                                       std::numeric_limits<double>::infinity()};
+  // multiply-adds and words that the CPU executor does in the time of an empty run
+  static constexpr double kCostOfAnyRun = 1e4;
 
   // Thousands of triples fail for one of their pairs: a pair is searched for once.
   bool has_impossible_pair(const ClassTuple& tuple) {
@@ -191,7 +206,7 @@ class CoverBuilder {
       const auto [at, fresh] = possible_.try_emplace({alone.parameter, alone.value_class}, true);
       if (fresh) {
         const std::uint64_t drawn = drawn_;
-        at->second = around(alone, kAloneTries).has_value();
+        at->second = around(alone, kTriesOfClass).has_value();
         drawn_ = drawn;
       }
       if (!at->second) return true;
@@ -238,6 +253,7 @@ class CoverBuilder {
 
   // The best of some points that have the tuple.
   std::optional<Point> around(const ClassTuple& tuple) {
+    if (sizes_ == Sizes::least && tuple.size == 1) return around(tuple, kTriesOfClass);
     return around(tuple, has_derived(tuple) ? kDerivedTries : kTries);
   }
   std::optional<Point> around(const ClassTuple& tuple, int tries) {
@@ -246,7 +262,7 @@ class CoverBuilder {
       return std::nullopt;
     }
     std::optional<Point> best;
-    std::size_t most = 0;
+    double most = -1;
     bool has_costly = false;
     for (int attempt = 0, found = 0; attempt < tries && found < kCandidates; ++attempt) {
       Draws draws(seed_, ++drawn_);
@@ -260,10 +276,11 @@ class CoverBuilder {
       if (!space_.valid(p, limit_) || !meets(p, tuple) || (space_.idle(p) && !is_about_nothing(tuple)))
         continue;
       improve(p, tuple, kept, draws);
+      if (sizes_ == Sizes::least) lower(p, draws);
       ++found;
       // a pair that is searched for on behalf of a triple may meet nothing that is open
-      if (const std::size_t met = open_.open_of(p.classes, space_.idle(p)); !best || met > most)
-        best = std::move(p), most = met;
+      const double worth = worth_of(open_.open_of(p.classes, space_.idle(p)), p);
+      if (worth > most) best = std::move(p), most = worth;
     }
     if (!best && has_costly && !has_derived(tuple) && !is_about_nothing(tuple)) costly_.add(tuple);
     return best;
@@ -339,15 +356,45 @@ class CoverBuilder {
     }
   }
 
+  // A case that meets so many open tuples, against others: where sizes are to be the least, for what it costs.
+  [[nodiscard]] double worth_of(std::size_t met, const Point& p) const {
+    const double cost = sizes_ == Sizes::least ? space_.multiply_adds(p) + space_.bytes(p) / 4 : 0;
+    return static_cast<double>(met) / (kCostOfAnyRun + cost);
+  }
+
+  // Each extent beyond any tile moves to the lower end of its class, a little above it so that sizes are as ragged as drawn ones, where no
+  // other class changes by that.
+  void lower(Point& p, Draws& draws) const {
+    for (std::size_t i = p.classes.size(); i-- > 0;) {  // rows become shorter before there are fewer columns
+      const Parameter& parameter = space_.parameters()[i];
+      if (parameter.kind != ParameterKind::extent || p.classes[i] == parameter.classes.size()) continue;
+      const ValueClass& c = parameter.classes[p.classes[i]];
+      const auto width = static_cast<std::size_t>(c.low / 8 + 1);
+      const std::int64_t above = c.low + static_cast<std::int64_t>(draws.below(width));
+      if (c.low < kBeyondTiles || static_cast<double>(above) >= p.numbers[i]) continue;  // or a list of words
+      Point other = p;
+      space_.set(other, i, std::to_string(above));
+      if (other.classes == p.classes && space_.valid(other, limit_)) p = std::move(other);
+    }
+  }
+
   const CaseSpace& space_;
   std::uint64_t seed_, drawn_ = 0;
   CaseLimit limit_;
+  Sizes sizes_;
   OpenTuples open_;
   CostlyTuples costly_;
   std::map<std::pair<std::array<std::size_t, 3>, std::array<std::size_t, 3>>, bool> possible_;
 };
 
 }  // namespace
+
+bool met_once(const CaseSpace& space, Sizes sizes, std::size_t parameter, std::size_t value_class) {
+  const std::vector<Parameter>& all = space.parameters();
+  if (sizes == Sizes::any || !has_class_beyond_tiles(all[parameter])) return false;
+  if (all[parameter].classes[value_class].low != kBeyondTiles) return false;
+  return std::count_if(all.begin(), all.end(), has_class_beyond_tiles) > 1;
+}
 
 std::string describe(const CaseSpace& space, const ClassTuple& tuple) {
   std::string text;

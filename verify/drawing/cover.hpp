@@ -31,10 +31,17 @@ using Combination = std::vector<std::size_t>;
 /// The fill, a scalar, and an extent, a row length or a pattern: on which conditional faults tend to depend together.
 [[nodiscard]] std::vector<Combination> fill_scalar_size_triples(const CaseSpace& space);
 
+/// Which sizes cases take. With `least` those beyond any tile are near the lower end of their class; and where an operator has several
+/// extents they are met once, and not together with other classes: sizes around a block have more than one tile, too.
+enum class Sizes : std::uint8_t { any, least };
+/// Whether that class is met once for its size.
+[[nodiscard]] bool met_once(const CaseSpace&, Sizes, std::size_t parameter, std::size_t value_class);
+
 /// What is to be met by cases within one limit.
 struct CoverLayer {
   std::vector<Combination> combinations;
   CaseLimit limit;
+  Sizes sizes = Sizes::any;
 };
 
 struct Cover {

@@ -18,6 +18,18 @@ namespace {
 constexpr int kCollidingCases = 2, kCollidingRuns = 8;
 constexpr double kLeastWork = 1e5, kMostWork = 2e6;
 
+// On the executor a third run, of the first one's placement in another schedule, is for one case in four, and no large one: what a kernel
+// does by chance it does on many cases.
+constexpr int kSparedRuns = 2;
+constexpr double kMostWorkOfThirdRun = 2e4;
+
+int repeats_of(const RunOptions& options, const Case& c, PreparedCase& prepared, const VariantInfo& variant) {
+  if (variant.device != Device::simt || !options.spare) return options.repeat;
+  const Cost cost = prepared.cost();
+  const bool third = hash_of(c) % 4 == 0 && cost.flop + cost.bytes / 4 <= kMostWorkOfThirdRun;
+  return third ? options.repeat : std::min(options.repeat, kSparedRuns);
+}
+
 // One seed for a case, in six digits or fewer.
 std::uint64_t collision_seed(const Case& c) { return 1 + hash_of(c) % 999'999; }
 
@@ -29,7 +41,8 @@ Runner::Runner(const RunOptions& options, JudgeParts parts, std::shared_ptr<Vari
 }
 
 Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& variant) {
-  Record record = judge_or_skip(options_, c, prepared, variant, options_.repeat, [](Trial&) {});
+  const int repeat = repeats_of(options_, c, prepared, variant);
+  Record record = judge_or_skip(options_, c, prepared, variant, repeat, [](Trial&) {});
   if (!is_passed(record.verdict) || !shows_collisions(c, prepared, variant)) return record;
   return judge_colliding(c, prepared, variant, record);
 }

@@ -27,9 +27,10 @@ struct Failure {
 };
 
 struct RunOptions : EngineOptions {
-  int repeat = 3;     // at least 2: two poisons
-  int first = 10;     // misses listed
-  bool race = false;  // --race: the CPU executor checks every access
+  int repeat = 3;      // at least 2: two poisons
+  bool spare = false;  // a tier's cases, and nobody chose `repeat`: on the executor most have two runs
+  int first = 10;      // misses listed
+  bool race = false;   // --race: the CPU executor checks every access
   std::uint64_t stress =
       0;  // --stress: a seed of what disturbs every run, drawn anew for each; 0: nothing does
   int seeds =

@@ -1,5 +1,6 @@
-// Planted faults of a device's tall and skinny product whose rows arrive by bulk copies (cp.async.bulk, mbarrier): one right kernel, a
-// ring of two stages for a block, and each fault a thing changed in it. Fault::none is the right one; nothing registers it.
+// Planted faults of a device's tall and skinny product, each a thing changed in a right kernel: one whose rows of X arrive by bulk copies
+// (cp.async.bulk, mbarrier) in a ring of two stages for a block, and one whose warps gather rows of Y. Fault::none is right; nothing
+// registers it.
 #include "gpu/device/kernel.hpp"
 #include "reference/ops/skinny_gemm.hpp"
 #include "verify/mutants/device_mutant.hpp"
@@ -17,7 +18,16 @@ using Index = std::int64_t;
 
 constexpr int kRows = 4, kMostK = 128, kStages = 2, kThreads = 96, kBlocks = 2;
 
-enum class Fault { none, no_wait, parity_kept, refilled_early, announced_after, row_by_row, whole_tiles };
+enum class Fault {
+  none,
+  no_wait,
+  parity_kept,
+  refilled_early,
+  announced_after,
+  row_by_row,
+  whole_tiles,
+  gathered_overwritten
+};
 
 template <class T, Fault F>
 __global__ void skinny_mutant(In<T> in, Out<T> out, bool bulk) {
@@ -80,6 +90,43 @@ void run(const P<T>&, const In<T>& in, const Out<T>& out, Context& context) {
                     k <= kMostK && k * static_cast<Index>(sizeof(T)) % 16 == 0;
   launch(skinny_mutant<T, F>, kBlocks, kThreads, 0, context.stream, in, out, bulk);
 }
+
+constexpr int kGathered = 8, kGatheredColumns = 32;
+
+// A warp leaves 8 rows of Y in shared memory, four lanes a row, and writes them a row at a time.
+template <class T, Fault F>
+__global__ void skinny_mutant_gather(In<T> in, Out<T> out) {
+  __shared__ T kept[kGathered][kGatheredColumns];
+  const int lane = static_cast<int>(threadIdx.x), mine = lane / 4;
+  const Index rows = out.Y.rows, n = out.Y.cols, strips = (n + kGatheredColumns - 1) / kGatheredColumns,
+              tiles = (rows + kGathered - 1) / kGathered * strips;
+  for (Index tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    const Index first = tile / strips * kGathered, j0 = tile % strips * kGatheredColumns;
+    for (int c = lane % 4; c < kGatheredColumns; c += 4) {
+      T sum = T(0);
+      for (Index kk = 0; kk < in.X.cols && first + mine < rows && j0 + c < n; ++kk)
+        sum += in.X(first + mine, kk) * in.W(kk, j0 + c);
+      kept[mine][c] = sum;
+    }
+    __syncwarp();
+    for (int r = 0; r < kGathered; ++r) {
+      if (first + r < rows && j0 + lane < n) out.Y(first + r, j0 + lane) = kept[r][lane];
+    }
+    if (F != Fault::gathered_overwritten) __syncwarp();
+  }
+}
+
+template <class T, Fault F>
+void run_gather(const P<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+  launch(skinny_mutant_gather<T, F>, kBlocks, 32, 0, context.stream, in, out);
+}
+
+const DeviceMutant<SkinnyGemm> gathered_overwritten_m{
+    "gathered_rows_overwritten",
+    run_gather<float, Fault::gathered_overwritten>,
+    run_gather<double, Fault::gathered_overwritten>,
+    {3, "no __syncwarp before a warp's next rows of Y overwrite those that other lanes still write out",
+     "a barrier at a loop's end that looks like one too many", kRace}};
 
 #define PLUMB_SKINNY_MUTANT(fault, name, ...)                               \
   const DeviceMutant<SkinnyGemm> fault##_m {                                \

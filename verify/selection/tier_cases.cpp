@@ -1,7 +1,10 @@
 #include "verify/selection/tier_cases.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <string>
+#include <utility>
 
 namespace plumb {
 namespace {
@@ -18,21 +21,44 @@ constexpr Limits kExecutorLimits{{4e3, 1.2e4}, {2.9e5, 3e5}, {}};
 constexpr CaseLimit kFullLimit{2e6, 2e7};
 constexpr double kLargestElement = 8;  // bytes
 
-// What a fill shows of a size, the pairs of the executor's array show in less time. Of a listed size that is larger than theirs, the first
-// fill in each type stays in smoke, and the special values.
-void leave_fills_to_full(const CaseSpace& space, std::vector<Case>& listed) {
-  const auto stays = [](const Case& c) { return c.tier != Tier::smoke || c.fill == Fill::hostile; };
-  const auto is_large = [&](const Case& c) {
-    const std::optional<Point> p = space.locate(c);
-    return p && (space.multiply_adds(*p) > kExecutorLimits.small.work ||
-                 space.bytes(*p) > kLargestElement * kExecutorLimits.small.elements);
-  };
-  for (auto c = listed.begin(); c != listed.end(); ++c) {
-    if (stays(*c) || !is_large(*c)) continue;
-    const bool again = std::any_of(listed.begin(), c, [&](const Case& before) {
-      return !stays(before) && before.dtype == c->dtype && before.params == c->params;
-    });
-    if (again) c->tier = Tier::full;
+constexpr std::size_t kSeedsInFurtherTypes = 3;  // of special values
+
+bool is_large(const CaseSpace& space, const Case& c) {
+  const std::optional<Point> p = space.locate(c);
+  return p && (space.multiply_adds(*p) > kExecutorLimits.small.work ||
+               space.bytes(*p) > kLargestElement * kExecutorLimits.small.elements);
+}
+
+// What a fill or a type shows of a size, the pairs of the executor's array show in less time. A listed size that is larger than theirs
+// stays in smoke once, and once more with special values, both in one type: sizes take them in turn. Seeds are another reason.
+void leave_large_sizes_to_full(const CaseSpace& space, std::vector<Case>& listed) {
+  using Size = std::vector<std::pair<std::string, std::string>>;
+  std::map<Size, std::vector<Case*>> of_size;
+  std::vector<Size> sizes;
+  for (Case& c : listed) {
+    if (c.tier != Tier::smoke || !is_large(space, c)) continue;
+    std::vector<Case*>& cases = of_size[c.params];
+    if (cases.empty()) sizes.push_back(c.params);
+    cases.push_back(&c);
+  }
+  for (std::size_t n = 0; n < sizes.size(); ++n) {
+    const std::vector<Case*>& cases = of_size[sizes[n]];
+    if (std::any_of(cases.begin(), cases.end(), [](const Case* c) { return c->seed != 1; })) continue;
+    const Dtype type = (n % 2 == 0 ? cases.front() : cases.back())->dtype;
+    bool met[] = {false, false};  // without and with special values
+    for (Case* const c : cases) {
+      bool& again = met[c->fill == Fill::hostile ? 1 : 0];
+      if (again || c->dtype != type) c->tier = Tier::full;
+      again = again || c->dtype == type;
+    }
+  }
+}
+
+// Which special value meets which position follows from the seed: all of them are met in the first type, some in the others.
+void leave_seeds_to_full(std::vector<Case>& listed) {
+  for (Case& c : listed) {
+    const bool further = c.dtype != listed.front().dtype && c.seed > kSeedsInFurtherTypes;
+    if (c.tier == Tier::smoke && c.fill == Fill::hostile && further) c.tier = Tier::full;
   }
 }
 
@@ -50,8 +76,8 @@ std::vector<CoverLayer> cover_layers(const CaseSpace& space, Tier tier, CaseSpee
     return {{parameter_triples(space), kDeviceLimits.small}, {parameter_pairs(space), kFullLimit}};
   }
   if (speed == CaseSpeed::executor)
-    return {{parameter_pairs(space), kExecutorLimits.small},
-            {single_parameters(space), kExecutorLimits.thin}};
+    return {{parameter_pairs(space), kExecutorLimits.small, Sizes::least},
+            {single_parameters(space), kExecutorLimits.thin, Sizes::least}};
   std::vector<Combination> triples = fill_scalar_size_triples(space);
   triples.insert(triples.end(), space.triples_together().begin(), space.triples_together().end());
   std::vector<Combination> once = single_parameters(space), of_forms = form_pairs(space);
@@ -64,7 +90,7 @@ std::vector<CoverLayer> cover_layers(const CaseSpace& space, Tier tier, CaseSpee
 std::vector<Case> tier_cases(const OperatorEntry& entry, Tier most, CaseSpeed speed) {
   std::vector<Case> all = entry.cases();
   const CaseSpace space = entry.space();
-  if (speed == CaseSpeed::executor) leave_fills_to_full(space, all);
+  if (speed == CaseSpeed::executor) leave_large_sizes_to_full(space, all), leave_seeds_to_full(all);
   for (const Tier tier : {Tier::smoke, Tier::full}) {
     if (tier > most) break;
     std::vector<Case> known;

@@ -19,11 +19,11 @@
 namespace plumb {
 namespace {
 
-bool has_once(const CaseSpace& space, const Point& p) {
+bool has_once(const CaseSpace& space, const Point& p, Sizes sizes) {
   for (std::size_t i = 0; i < p.classes.size(); ++i) {
     const auto& [key, kind, classes, simplest, timed] = space.parameters()[i];
-    if (kind != ParameterKind::derived && p.classes[i] < classes.size() && classes[p.classes[i]].once)
-      return true;
+    if (kind == ParameterKind::derived || p.classes[i] >= classes.size()) continue;
+    if (classes[p.classes[i]].once || met_once(space, sizes, i, p.classes[i])) return true;
   }
   return false;
 }
@@ -86,7 +86,7 @@ TEST_CASE("no drawn case within a layer's limit meets classes that tier smoke do
       for (std::uint64_t number = 0; number < 600; ++number)
         drawn.push_back(draw_case(space, 23, number, layer.limit));
       // what is met once is not looked for together with the rest
-      std::erase_if(drawn, [&](const Case& c) { return has_once(space, *space.locate(c)); });
+      std::erase_if(drawn, [&](const Case& c) { return has_once(space, *space.locate(c), layer.sizes); });
       const std::vector<ClassTuple> not_drawn = tuples_not_met(space, layer.combinations, drawn);
       for (const ClassTuple& t : tuples_not_met(space, layer.combinations, tier)) {
         if (std::find(not_drawn.begin(), not_drawn.end(), t) == not_drawn.end())
@@ -170,27 +170,42 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "of a listed size beyond the executor's pairs one fill is in its smoke, and the others in its full") {
+    "of a listed size beyond the executor's pairs one case is in its smoke, and the others in its full") {
   const OperatorEntry& entry = find_operator("reduce");
-  const auto fills = [&](std::string_view n, CaseSpeed speed) {
-    std::vector<Fill> found;
+  const auto cases_of = [&](std::string_view kind, std::string_view n, CaseSpeed speed) {
+    std::vector<Case> found;
     for (const Case& c : smoke_cases(entry, speed)) {
-      if (!c.drawn && c.dtype == Dtype::f32 && c.text("kind") == "sum" && c.text("n") == n)
-        found.push_back(c.fill);
+      if (!c.drawn && c.text("kind") == kind && c.text("n") == n) found.push_back(c);
     }
     return found;
   };
-  using enum Fill;
-  CHECK(fills("262147", CaseSpeed::device) == std::vector{positive, exact, real});
-  CHECK(fills("262147", CaseSpeed::executor) == std::vector{positive});
-  CHECK(fills("33", CaseSpeed::executor) == std::vector{exact, real});
+  CHECK(cases_of("sum", "262147", CaseSpeed::device).size() == 6);  // positive, exact and real in both types
+  CHECK(cases_of("sum", "33", CaseSpeed::executor).size() == 4);
+  std::map<Dtype, int> of_type;
+  for (const char* const kind : {"sum", "max"}) {
+    const std::vector<Case> kept = cases_of(kind, "262147", CaseSpeed::executor);
+    REQUIRE(kept.size() == 1);
+    CHECK(kept[0].fill == cases_of(kind, "262147", CaseSpeed::device)[0].fill);
+    ++of_type[kept[0].dtype];
+  }
+  CHECK(of_type.size() == 2);  // sizes take the types in turn
   const std::vector<Case> all = tier_cases(entry, Tier::smoke, CaseSpeed::executor);
   for (const Case& listed : entry.cases()) {
     const auto at = std::find(all.begin(), all.end(), listed);
     REQUIRE(at != all.end());
     CHECK((at->tier == listed.tier || at->tier == Tier::full));
-    if (listed.fill == hostile) CHECK(at->tier == listed.tier);
   }
+}
+
+TEST_CASE("special values meet every position in one type on the executor, and some in the other") {
+  std::map<Dtype, std::size_t> on_device, on_executor;
+  const OperatorEntry& entry = find_operator("transpose");
+  for (const Case& c : smoke_cases(entry, CaseSpeed::device)) on_device[c.dtype] += c.seed > 1 && !c.drawn;
+  for (const Case& c : smoke_cases(entry, CaseSpeed::executor))
+    on_executor[c.dtype] += c.seed > 1 && !c.drawn;
+  CHECK(on_executor[Dtype::f32] == on_device[Dtype::f32]);
+  CHECK(on_executor[Dtype::f64] < on_device[Dtype::f64]);
+  CHECK(on_executor[Dtype::f64] > 0);
 }
 
 TEST_CASE("arrays are the same every time, and their ids are read back") {
