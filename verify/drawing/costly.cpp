@@ -1,6 +1,8 @@
 #include "verify/drawing/costly.hpp"
 
 #include <algorithm>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "verify/drawing/draws.hpp"
@@ -8,7 +10,7 @@
 namespace plumb {
 namespace {
 
-// Whether the extent costs no less in its class `to` than in its class `from`, at points that are drawn.
+// Whether a case costs no less where this extent alone is larger, at points that are drawn.
 bool costs_no_less(const CaseSpace& space, std::size_t parameter, Draws& draws) {
   constexpr int kPoints = 64;
   for (int i = 0; i < kPoints; ++i) {
