@@ -104,13 +104,12 @@ void declare_selection(CLI::App& app, VerifyOptions& o, Typed& typed) {
 }
 
 CLI::Option* declare_run(CLI::App& app, VerifyOptions& o, Typed& typed) {
-  CLI::Option* const repeat =
-      app.add_option(
-             "--repeat", o.run.repeat,
-             "runs of each variant on each case, at least 2; where not given 24 with --stress, and on the "
-             "CPU executor 2 on most cases of a tier")
-          ->capture_default_str()
-          ->check(CLI::Range(2, 10000));
+  CLI::Option* const repeat = app.add_option("--repeat", o.run.repeat,
+                                             "runs of each variant on each case, at least 2; where not given "
+                                             "24 with --stress, and of the rungs "
+                                             "on the CPU executor 2 on most cases of a tier")
+                                  ->capture_default_str()
+                                  ->check(CLI::Range(2, 10000));
   app.add_option("--jobs", o.jobs,
                  "cases judged side by side; default: 1, but 2 of host variants alone at tier smoke, and one "
                  "per core with --device simt")

@@ -18,13 +18,14 @@ namespace {
 constexpr int kCollidingCases = 2, kCollidingRuns = 8;
 constexpr double kLeastWork = 1e5, kMostWork = 2e6;
 
-// On the executor a third run, of the first one's placement in another schedule, is for one case in four, and no large one: what a kernel
-// does by chance it does on many cases.
+// On the executor a third run, of the first one's placement in another schedule, is for one case in four, and no large one: what a rung
+// does by chance it does on many cases. A user's kernel has them all: one kernel takes little time.
 constexpr int kSparedRuns = 2;
 constexpr double kMostWorkOfThirdRun = 2e4;
 
 int repeats_of(const RunOptions& options, const Case& c, PreparedCase& prepared, const VariantInfo& variant) {
-  if (variant.device != Device::simt || !options.spare) return options.repeat;
+  const bool of_tree = variant.mutant || variant.name.starts_with("gpu/");
+  if (variant.device != Device::simt || !options.spare || !of_tree) return options.repeat;
   const Cost cost = prepared.cost();
   const bool third = hash_of(c) % 4 == 0 && cost.flop + cost.bytes / 4 <= kMostWorkOfThirdRun;
   return third ? options.repeat : std::min(options.repeat, kSparedRuns);
