@@ -19,10 +19,10 @@ using namespace gemm;
 
 /// Share of the arithmetic rate that a shape reaches: a smaller tile loads more for each multiply-add.
 constexpr double kEfficiencyWide = 1.0, kEfficiencyQuartered = 0.98, kEfficiencyShared = 0.8;
+/// Up to this depth the start and the end of a tile take most of its time: more blocks together hide them.
+constexpr Index kShallow = 192;
 
 void run_f32(const Problem<float>& p, const In<float>& in, const Out<float>& out, Context& context) {
-  constexpr Index kShallow =
-      192;  // up to here a tile is mostly start and end: the more blocks together, the better
   const Index m = out.C.rows, n = out.C.cols;
   const auto cost = [&](Index bm, Index bn, double efficiency) {
     return tile_cost(m, n, bm, bn, efficiency);

@@ -2,6 +2,7 @@
 // may share the depth of a tile. The order of tiles and the choice of a shape serve the tensor rungs as well.
 // Header only.
 #pragma once
+#include "gpu/common/async_copy.hpp"
 #include "gpu/gemm/warp_tile.hpp"
 
 namespace plumb {
@@ -42,17 +43,6 @@ struct Shape {
       sizeof(T) * (kStages * kStage > kExchange ? kStages * kStage : kExchange);
   static_assert(BM == WM * 4 * TM && BN == WN * 8 * TN && BK % (8 * WK) == 0, "warps fill the tile");
 };
-
-/// cp.async of up to Bytes, zeros for the rest; 16 bytes at once bypass the first-level cache, which would
-/// not see them again.
-template <int Bytes>
-PLUMB_DEVICE void copy_async(void* to, const void* from, int valid) {
-  if constexpr (Bytes == 16) {
-    cp_async16_zfill(to, from, valid);
-  } else {
-    cp_async_zfill<Bytes>(to, from, valid);
-  }
-}
 
 /// The calling thread's part of the copies of B's tiles, kV elements at a time, as rows are aligned. Columns
 /// past the end and everything past the depth become zero.

@@ -1,20 +1,10 @@
 // Asynchronous copies of rows of X, whose last 16 bytes may lie in the matrix in part: rungs 10 to 15. Header only.
 #pragma once
+#include "gpu/common/async_copy.hpp"
 #include "gpu/skinny_gemm/common.hpp"
 
 namespace plumb {
 namespace skinny {
-
-/// cp.async of up to Bytes, zeros for the rest; 16 bytes at once bypass the first-level cache, which would
-/// not see them again.
-template <int Bytes>
-PLUMB_DEVICE void copy_async(void* to, const void* from, int valid) {
-  if constexpr (Bytes == 16) {
-    cp_async16_zfill(to, from, valid);
-  } else {
-    cp_async_zfill<Bytes>(to, from, valid);
-  }
-}
 
 /// Starts the copies of N elements, up to 16 bytes, of which the first `inside` lie within the matrix, which begins at `data`; zeros for
 /// the rest. A part of them is copied an element at a time, and nothing is read where nothing lies inside: compute-sanitizer's memcheck

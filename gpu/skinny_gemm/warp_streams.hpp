@@ -1,6 +1,7 @@
 // The body of rung 11, which rung 14 falls back to: each warp streams its own rows of X through its own
 // stages. Header only.
 #pragma once
+#include "gpu/common/async_copy.hpp"
 #include "gpu/skinny_gemm/common.hpp"
 
 namespace plumb {
@@ -54,11 +55,7 @@ __global__ void __launch_bounds__(32 * S::kWarps, 1)
             const int k = copy_k + 32 * V * q, within = panel - chunk_copied * S::kDepth - k;
             const int valid = !mine || within <= 0 ? 0 : 4 * (within >= V ? V : within);
             const float* const source = valid > 0 ? from + k : in.X.data;
-            if constexpr (V == 4) {
-              cp_async16_zfill(to + k, source, valid);
-            } else {
-              cp_async_zfill<4 * V>(to + k, source, valid);
-            }
+            copy_async<4 * V>(to + k, source, valid);
           }
           from += kRowStep * in.X.ld, to += kRowStep * S::kPitch;
         }

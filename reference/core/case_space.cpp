@@ -114,7 +114,7 @@ CaseSpace& CaseSpace::extent(std::string key, std::int64_t least) {
   p.classes.push_back(listed("warp edge", {31, 32, 33}));
   p.classes.push_back(range("beyond a warp", 35, 61));
   p.classes.push_back(listed("block edge", {63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513}));
-  p.classes.push_back(range("beyond any tile", 600, 5000));
+  p.classes.push_back(range("beyond any tile", kBeyondTiles, 5000));
   p.classes.push_back(range("beyond shared memory", 12289, 20011));
   p.classes.push_back(listed("16-bit edge", {65535, 65536, 65537, 70001}, 0.5));
   p.classes.push_back(large("16 bits by blocks", 300007));

@@ -59,6 +59,9 @@ struct Point {
   [[nodiscard]] std::size_t index(std::string_view key) const;
 };
 
+/// The least size of the class "beyond any tile".
+inline constexpr std::int64_t kBeyondTiles = 600;
+
 /// What all threads that the CPU executor's device holds read in one round, 16 bytes each: four multiprocessors of 2048 threads.
 inline constexpr double kBytesOfRound = 4 * 2048 * 16;
 

@@ -101,3 +101,11 @@ function(plumb_simt_program name)
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX CXX_STANDARD 17)
   target_link_libraries(${name} PRIVATE plumb_simt)
 endfunction()
+
+# plumb_simt_not_offered_test(TEST PROGRAM ARGUMENT SAID): the program ends with exit code 3, says the regular expression SAID after "not
+# supported by the CPU executor: ", and has no finding.
+function(plumb_simt_not_offered_test test program argument said)
+  add_test(NAME ${test} COMMAND sh -c "$<TARGET_FILE:${program}> ${argument} 2>&1; echo exit $?")
+  set_tests_properties(${test} PROPERTIES PASS_REGULAR_EXPRESSION "not supported by the CPU executor: ${said}.*exit 3"
+                       FAIL_REGULAR_EXPRESSION "finding")
+endfunction()

@@ -1,6 +1,7 @@
 #include "verify/drawing/costly.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -35,10 +36,13 @@ std::pair<double, double> ends_of(const ValueClass& c) {
 
 }  // namespace
 
-CostlyTuples::CostlyTuples(const CaseSpace& space, std::uint64_t seed) : space_(space) {
+CostlyTuples::CostlyTuples(const CaseSpace& space, std::uint64_t seed) {
   for (std::size_t i = 0; i < space.parameters().size(); ++i) {
+    const Parameter& p = space.parameters()[i];
     Draws draws(seed, i);
-    ascends_.push_back(space.parameters()[i].kind == ParameterKind::extent && costs_no_less(space, i, draws));
+    std::vector<std::pair<double, double>>& ends = ends_.emplace_back();
+    if (p.kind == ParameterKind::extent && costs_no_less(space, i, draws))
+      std::transform(p.classes.begin(), p.classes.end(), std::back_inserter(ends), ends_of);
   }
 }
 
@@ -53,11 +57,8 @@ bool CostlyTuples::no_cheaper(const ClassTuple& tuple, const ClassTuple& known) 
   if (tuple.size != known.size || tuple.parameter != known.parameter) return false;
   for (std::size_t k = 0; k < tuple.size; ++k) {
     if (tuple.value_class[k] == known.value_class[k]) continue;
-    const std::size_t parameter = tuple.parameter[k];
-    const auto& classes = space_.parameters()[parameter].classes;
-    if (!ascends_[parameter] ||
-        ends_of(classes[tuple.value_class[k]]).first < ends_of(classes[known.value_class[k]]).second)
-      return false;
+    const auto& ends = ends_[tuple.parameter[k]];
+    if (ends.empty() || ends[tuple.value_class[k]].first < ends[known.value_class[k]].second) return false;
   }
   return true;
 }

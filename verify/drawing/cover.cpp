@@ -73,14 +73,13 @@ class OpenTuples {
   void close_what_is_met_once(Sizes sizes) {
     for_each_open([&](const ClassTuple& t, std::size_t index) {
       std::size_t once = 0, forms = 0;
-      for (std::size_t k = 0; k < t.size && t.size > 1; ++k) {
-        if (met_once(space_, sizes, t.parameter[k], t.value_class[k])) open_[index] = 0;
-      }
+      bool alone = false;  // a class that no other one is met with
       for (std::size_t k = 0; k < t.size; ++k) {
+        alone = alone || met_once(space_, sizes, t.parameter[k], t.value_class[k]);
         once += space_.parameters()[t.parameter[k]].classes[t.value_class[k]].once ? 1 : 0;
         forms += space_.is_form(t.parameter[k]) ? 1 : 0;
       }
-      if (once > 1 || (once == 1 && forms + 1 < t.size)) open_[index] = 0;
+      if (once > 1 || (once == 1 && forms + 1 < t.size) || (alone && t.size > 1)) open_[index] = 0;
     });
   }
   [[nodiscard]] std::size_t classes(std::size_t parameter) const {
@@ -121,8 +120,6 @@ class OpenTuples {
   std::vector<std::uint8_t> open_;
 };
 
-constexpr std::int64_t kBeyondTiles = 600;
-
 bool has_class_beyond_tiles(const Parameter& p) {
   return p.kind == ParameterKind::extent &&
          std::any_of(p.classes.begin(), p.classes.end(),
@@ -159,7 +156,7 @@ class CoverBuilder {
   void add_to(Cover& cover) {
     open_.for_each_open([&](const ClassTuple& tuple, std::size_t index) {
       if (!open_.open(index) || has_impossible_pair(tuple)) return;
-      const std::optional<Point> p = around(tuple);
+      const std::optional<Point> p = around(tuple, tries_of(tuple));
       if (!p) return;  // impossible, unless a case for another tuple happens to meet it
       cover.tuples += open_.close_all(*p);
       Case c = space_.make(*p, cover.cases.size() + 1);
@@ -172,7 +169,7 @@ class CoverBuilder {
  private:
   static constexpr int kTries = 400;         // starts per tuple before it is called impossible
   static constexpr int kDerivedTries = 800;  // where sizes must first be found that have the tuple
-  // of a class alone: that others with it have none hangs on it, or other cases are too cheap to have it by chance
+  // for a class alone: where they find nothing, no tuple with it is searched for, and cheap cases seldom have it by chance
   static constexpr int kTriesOfClass = 8000;
   static constexpr int kRaises = 12;     // of one extent, per start
   static constexpr int kCandidates = 8;  // points made for a tuple, of which one becomes a case
@@ -181,7 +178,17 @@ class CoverBuilder {
   // multiply-adds and words that the CPU executor does in the time of an empty run
   static constexpr double kCostOfAnyRun = 1e4;
 
-  // Thousands of triples fail for one of their pairs: a pair is searched for once.
+  [[nodiscard]] int tries_of(const ClassTuple& tuple) const {
+    if (sizes_ == Sizes::least && tuple.size == 1) return kTriesOfClass;
+    return has_derived(tuple) ? kDerivedTries : kTries;
+  }
+  // Part of a tuple: it is searched for once, and the answer kept.
+  bool is_possible(const ClassTuple& part, int tries) {
+    const auto [at, fresh] = possible_.try_emplace({part.parameter, part.value_class}, true);
+    if (fresh) at->second = around(part, tries).has_value();
+    return at->second;
+  }
+  // Thousands of triples fail for one of their pairs.
   bool has_impossible_pair(const ClassTuple& tuple) {
     if (tuple.size < 3) return false;
     for (std::size_t left_out = 0; left_out < tuple.size; ++left_out) {
@@ -190,26 +197,21 @@ class CoverBuilder {
         if (k == left_out) continue;
         pair.parameter[to] = tuple.parameter[k], pair.value_class[to++] = tuple.value_class[k];
       }
-      const auto [at, fresh] = possible_.try_emplace({pair.parameter, pair.value_class}, true);
-      if (fresh) at->second = around(pair).has_value();
-      if (!at->second) return true;
+      if (!is_possible(pair, tries_of(pair))) return true;
     }
     return false;
   }
 
-  // A count beyond 16 bits may have no case within the limit that computes something, whatever else is asked for: it is searched for once.
+  // A count beyond 16 bits may have no case within the limit that computes something, whatever else is asked for.
   bool has_impossible_class(const ClassTuple& tuple) {
     if (is_about_nothing(tuple)) return false;
     for (std::size_t k = 0; k < tuple.size && tuple.size > 1; ++k) {
       const ClassTuple alone{1, {tuple.parameter[k]}, {tuple.value_class[k]}};
       if (!has_derived(alone)) continue;
-      const auto [at, fresh] = possible_.try_emplace({alone.parameter, alone.value_class}, true);
-      if (fresh) {
-        const std::uint64_t drawn = drawn_;
-        at->second = around(alone, kTriesOfClass).has_value();
-        drawn_ = drawn;
-      }
-      if (!at->second) return true;
+      const std::uint64_t drawn = drawn_;
+      const bool possible = is_possible(alone, kTriesOfClass);
+      drawn_ = drawn;  // as if not searched for: no other case depends on it
+      if (!possible) return true;
     }
     return false;
   }
@@ -252,10 +254,6 @@ class CoverBuilder {
   }
 
   // The best of some points that have the tuple.
-  std::optional<Point> around(const ClassTuple& tuple) {
-    if (sizes_ == Sizes::least && tuple.size == 1) return around(tuple, kTriesOfClass);
-    return around(tuple, has_derived(tuple) ? kDerivedTries : kTries);
-  }
   std::optional<Point> around(const ClassTuple& tuple, int tries) {
     if (costly_.has_below(tuple) || contradicts_form(tuple) || has_impossible_class(tuple)) {
       drawn_ += static_cast<std::uint64_t>(tries);  // as if searched for: no other case depends on it

@@ -24,8 +24,8 @@ constexpr int kSparedRuns = 2;
 constexpr double kMostWorkOfThirdRun = 2e4;
 
 int repeats_of(const RunOptions& options, const Case& c, PreparedCase& prepared, const VariantInfo& variant) {
-  const bool of_tree = variant.mutant || variant.name.starts_with("gpu/");
-  if (variant.device != Device::simt || !options.spare || !of_tree) return options.repeat;
+  const bool of_user = variant.name.starts_with("user/");
+  if (variant.device != Device::simt || !options.spare || of_user) return options.repeat;
   const Cost cost = prepared.cost();
   const bool third = hash_of(c) % 4 == 0 && cost.flop + cost.bytes / 4 <= kMostWorkOfThirdRun;
   return third ? options.repeat : std::min(options.repeat, kSparedRuns);
