@@ -39,13 +39,17 @@ struct Grid {
 
 namespace launching {
 
-/// What kind of launch: blocks of a cooperative one may wait for each other, so all must be resident at once.
-enum class Kind : unsigned char { ordinary, cooperative };
+/// What the blocks of a launch share. Those of a cooperative one may wait for each other, so all must be resident at once; those of a
+/// cluster, `cluster` neighbours along x, reach each other's shared memory.
+struct Together {
+  bool cooperative = false;
+  unsigned cluster = 1;
+};
 
 /// One launch with its arguments packed. `invoke` calls `kernel` with the packed arguments on the calling (simulated) thread; null in
 /// builds for a GPU.
 void launch_packed(const void* kernel, void (*invoke)(const void* kernel, void** args), Grid grid, dim3 block,
-                   std::size_t shared_bytes, void* stream, void** args, Kind kind);
+                   std::size_t shared_bytes, void* stream, void** args, Together together);
 
 template <class T>
 struct identity {
@@ -82,11 +86,11 @@ struct Invoker {
 #endif
 
 template <class... P>
-void pack(void (*kernel)(P...), Grid grid, dim3 block, std::size_t shared_bytes, void* stream, Kind kind,
-          typename identity<P>::type... params) {
+void pack(void (*kernel)(P...), Grid grid, dim3 block, std::size_t shared_bytes, void* stream,
+          Together together, typename identity<P>::type... params) {
   void* args[] = {const_cast<void*>(static_cast<const volatile void*>(&params))..., nullptr};
   launch_packed(reinterpret_cast<const void*>(kernel), Invoker<P...>::invoke, grid, block, shared_bytes,
-                stream, args, kind);
+                stream, args, together);
 }
 
 }  // namespace launching
@@ -99,7 +103,7 @@ template <class... P, class... A>
 void launch(void (*kernel)(P...), Grid grid, dim3 block, std::size_t shared_bytes, void* stream,
             A&&... args) {
   static_assert(sizeof...(P) == sizeof...(A), "a launch passes exactly the kernel's parameters");
-  launching::pack<P...>(kernel, grid, block, shared_bytes, stream, launching::Kind::ordinary,
+  launching::pack<P...>(kernel, grid, block, shared_bytes, stream, launching::Together{},
                         static_cast<A&&>(args)...);
 }
 
@@ -109,7 +113,16 @@ template <class... P, class... A>
 void launch_cooperative(void (*kernel)(P...), Grid grid, dim3 block, std::size_t shared_bytes, void* stream,
                         A&&... args) {
   static_assert(sizeof...(P) == sizeof...(A), "a launch passes exactly the kernel's parameters");
-  launching::pack<P...>(kernel, grid, block, shared_bytes, stream, launching::Kind::cooperative,
+  launching::pack<P...>(kernel, grid, block, shared_bytes, stream, launching::Together{true, 1},
+                        static_cast<A&&>(args)...);
+}
+
+/// As launch(), in clusters of `cluster` blocks that follow each other along x: at most 8, and the grid's x is a multiple.
+template <class... P, class... A>
+void launch_clusters(void (*kernel)(P...), Grid grid, unsigned cluster, dim3 block, std::size_t shared_bytes,
+                     void* stream, A&&... args) {
+  static_assert(sizeof...(P) == sizeof...(A), "a launch passes exactly the kernel's parameters");
+  launching::pack<P...>(kernel, grid, block, shared_bytes, stream, launching::Together{false, cluster},
                         static_cast<A&&>(args)...);
 }
 

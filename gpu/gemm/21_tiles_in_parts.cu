@@ -19,7 +19,7 @@ using namespace gemm;
 template <class T, class S>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   const Index depth = depth_of(p, in);
-  run_parts<S>(p, in, out, parting_of<S>(out.C.rows, out.C.cols, depth, 2, true).parts, context);
+  run_parts<S>(p, in, out, parting_of<S>(out.C.rows, out.C.cols, depth, 2, kInMemory).parts, context);
 }
 
 const Register<Gemm, float, Space::device> f32{"21_tiles_in_parts", run<float, Small>, Traits{}.needs_sm(80)};

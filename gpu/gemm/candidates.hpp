@@ -1,6 +1,7 @@
 // What rung 22 chooses from, and what each would do for a product, in the terms of its model of cost. tools/fit measures the same list.
 #pragma once
 #include "gpu/common/adaptive.hpp"
+#include "gpu/gemm/clusters.hpp"
 #include "gpu/gemm/costs.hpp"
 #include "gpu/gemm/mapped.hpp"
 #include "gpu/gemm/small_warps.hpp"
@@ -9,14 +10,14 @@
 namespace plumb {
 namespace gemm {
 
-constexpr int kCandidates = 10;
+constexpr int kCandidates = 12;
 
 /// What a candidate's blocks do: the terms are made of it.
 struct Work {
   Index bm, bn, steps, bk;  // steps of a block, one after the other
   Index blocks, parts;      // blocks of the busiest multiprocessor, of all parts; a block takes its part only
-  Index launches;
-  bool aligned;  // copies move 16 bytes
+  Index launches, copies;   // times that C's elements move, parts included
+  bool aligned;             // copies move 16 bytes
 };
 
 /// The terms: a start; further launches; the depth of a block; multiply-adds of the busiest multiprocessor; megabytes from the second-level
@@ -28,17 +29,28 @@ Terms terms_of(const Work& w, Index m, Index n, Index depth) {
                area = static_cast<double>(w.bm * w.bn) / 1e6, all = blocks * device_multiprocessors();
   return {true,
           {1, static_cast<double>(w.launches - 1), steps, blocks * steps * area,
-           all * steps * static_cast<double>(w.bm + w.bn) * size,
-           mn * (w.parts > 1 ? 1 + 2 * static_cast<double>(w.parts) : 1),
+           all * steps * static_cast<double>(w.bm + w.bn) * size, mn * static_cast<double>(w.copies),
            static_cast<double>(m + n) * static_cast<double>(depth) * size,
            w.aligned ? 0 : blocks * steps * area}};
 }
 
+/// Parts that are written and read, once each.
+inline Index copies_of_parts(Index parts) { return parts > 1 ? 1 + 2 * parts : 1; }
+
 template <class S, class T>
-Work work_of_parts(const In<T>& in, const Out<T>& out, Index depth, Index together, bool divided) {
-  const Parting d = parting_of<S>(out.C.rows, out.C.cols, depth, together, divided);
+Work work_of_parts(const In<T>& in, const Out<T>& out, Index depth, Index together, Meeting meeting) {
+  const Parting d = parting_of<S>(out.C.rows, out.C.cols, depth, together, meeting);
   const bool aligned = rows_on_vectors(in.B) && (sizeof(T) == 4 || rows_on_vectors(in.A));
-  return {S::BM, S::BN, d.steps, S::BK, d.blocks, d.parts, d.parts > 1 ? 2 : 1, aligned};
+  return {S::BM,  S::BN, d.steps, S::BK, d.blocks, d.parts, d.parts > 1 ? 2 : 1, copies_of_parts(d.parts),
+          aligned};
+}
+
+/// The parts that meet in a cluster are read there, once each.
+template <class S, class T>
+Work work_of_clusters(const In<T>& in, const Out<T>& out, Index depth, Index together, Meeting meeting) {
+  Work w = work_of_parts<S>(in, out, depth, together, meeting);
+  w.launches = 1, w.copies = 1 + w.parts;
+  return w;
 }
 
 template <class T>
@@ -52,93 +64,112 @@ Work work_of_split_depth(const In<T>& in, const Out<T>& out, Index depth) {
           ceil_div(tiles_of(out) * parts, device_multiprocessors()),
           parts,
           1,
+          copies_of_parts(parts),
           rows_on_vectors(in.A) && rows_on_vectors(in.B)};
 }
 
-/// The tiles of a type: `work` says what candidate c would do, or that it does not fit; `run` does it, but for number 0.
+/// A candidate: what it would do, or that it does not fit; its launches.
+template <class T>
+struct Candidate {
+  bool (*work)(const In<T>& in, const Out<T>& out, Index depth, Work& w);
+  void (*run)(const Work& w, const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context);
+};
+
+/// A block for each tile.
+template <class T, class S, Index Together>
+constexpr Candidate<T> whole() {
+  return {[](const In<T>& in, const Out<T>& out, Index depth, Work& w) {
+            w = work_of_parts<S>(in, out, depth, Together, kUndivided);
+            return true;
+          },
+          [](const Work&, const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+            run_parts<S>(p, in, out, 1, context);
+          }};
+}
+
+/// A row of blocks for each part of the depth.
+template <class T, class S, Index Together>
+constexpr Candidate<T> in_parts() {
+  return {[](const In<T>& in, const Out<T>& out, Index depth, Work& w) {
+            w = work_of_parts<S>(in, out, depth, Together, kInMemory);
+            return w.parts > 1;
+          },
+          [](const Work& w, const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+            run_parts<S>(p, in, out, w.parts, context);
+          }};
+}
+
+/// Rows leave through shared memory: of a cluster of blocks for each tile, or of a single block.
+template <class T, class S, Index Together, bool Divided>
+constexpr Candidate<T> in_clusters() {
+  return {[](const In<T>& in, const Out<T>& out, Index depth, Work& w) {
+            w = work_of_clusters<S>(in, out, depth, Together, Divided ? kInCluster : kUndivided);
+            return !Divided || w.parts > 1;
+          },
+          [](const Work& w, const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+            run_clusters<S>(p, in, out, w.parts, context);
+          }};
+}
+
+/// Rung 20, whose plan Candidates keeps and runs.
+template <class T>
+constexpr Candidate<T> split_depth_of_tiles() {
+  return {[](const In<T>& in, const Out<T>& out, Index depth, Work& w) {
+            w = work_of_split_depth(in, out, depth);
+            return true;
+          },
+          nullptr};
+}
+
+/// As run_by_shape decides; not where it takes slices.
+inline bool work_of_packed(const In<float>& in, const Out<float>& out, Index depth, Work& w) {
+  const Plan plan = plan_of<Shallow>(in, out);
+  const Index tiles = ceil_div(out.C.rows, Deep::BM) * ceil_div(out.C.cols, Deep::BN),
+              many = device_multiprocessors();
+  const bool deep = tiles >= kManyRounds * Deep::kBlocks * many, aligned = rows_on_vectors(in.B);
+  const Index parts = deep ? 1 : plan.division.parts;
+  if (!deep && plan.time > time_of_slices(in, out)) return false;
+  // a block alone on a multiprocessor takes as long as two together
+  const Index steps = parts > 1 ? static_cast<Index>(plan.time / (Shallow::BM * Shallow::BN))
+                                : ceil_div(tiles, Shallow::kBlocks * many) * Shallow::kBlocks * depth;
+  w = {Shallow::BM, Shallow::BN, steps, 1, 1, parts, parts > 1 ? 3 : 2, copies_of_parts(parts), aligned};
+  return true;
+}
+constexpr Candidate<float> packed() {
+  return {work_of_packed, [](const Work&, const Problem<float>& p, const In<float>& in, const Out<float>& out,
+                             Context& context) { run_mapped(p, in, out, context); }};
+}
+
+/// The candidates of a type, in their order.
 template <class T>
 struct Tiles;
 
 template <>
 struct Tiles<float> {
-  static constexpr const char* kNames[kCandidates] = {
-      "32 x 32 tiles, depth in parts", "64 x 128 tiles, slices apart",
-      "128 x 128 tiles, packed",       "64 x 64 tiles",
-      "64 x 64 tiles, depth in parts", "64 x 128 tiles",
-      "64 x 64 tiles, steps of 16",    "64 x 128 tiles, depth in parts",
-      "32 x 32 tiles, depth shared",   "32 x 64 tiles, depth shared"};
-
-  static bool work(int c, const In<float>& in, const Out<float>& out, Index depth, Work& w) {
-    const auto bits = reinterpret_cast<std::uintptr_t>(in.B.data) | static_cast<std::uintptr_t>(in.B.ld * 4);
-    switch (c) {
-      case 0:
-        w = work_of_split_depth(in, out, depth);
-        return true;
-      case 1:
-        w = work_of_parts<Sliced>(in, out, depth, 1, false);
-        w.aligned = bits % 16 == 0;
-        return true;
-      case 2:
-        return packed(in, out, depth, w);
-      case 3:
-        w = work_of_parts<Quartered>(in, out, depth, 4, false);
-        return true;
-      case 4:
-        w = work_of_parts<Quartered>(in, out, depth, 4, true);
-        return w.parts > 1;
-      case 5:
-        w = work_of_parts<QuarteredWide>(in, out, depth, 3, false);
-        return true;
-      case 6:
-        w = work_of_parts<QuarteredShallow>(in, out, depth, 5, false);
-        return true;
-      case 7:
-        w = work_of_parts<QuarteredWide>(in, out, depth, 3, true);
-        return w.parts > 1;
-      case 8:
-        w = work_of_parts<SharedSquare>(in, out, depth, 5, false);
-        return true;
-      default:
-        w = work_of_parts<SharedWide>(in, out, depth, 5, false);
-        return true;
-    }
-  }
-  static void run(int c, const Work& w, const Problem<float>& p, const In<float>& in, const Out<float>& out,
-                  Context& context) {
-    switch (c) {
-      case 1:
-        return run_slices(p, in, out, context);
-      case 2:
-        return run_mapped(p, in, out, context);
-      case 3:
-      case 4:
-        return run_parts<Quartered>(p, in, out, w.parts, context);
-      case 6:
-        return run_parts<QuarteredShallow>(p, in, out, 1, context);
-      case 8:
-        return run_parts<SharedSquare>(p, in, out, 1, context);
-      case 9:
-        return run_parts<SharedWide>(p, in, out, 1, context);
-      default:
-        return run_parts<QuarteredWide>(p, in, out, w.parts, context);
-    }
-  }
-
- private:
-  /// As run_by_shape decides; where it takes slices, it is another candidate.
-  static bool packed(const In<float>& in, const Out<float>& out, Index depth, Work& w) {
-    const Plan plan = plan_of<Shallow>(in, out);
-    const Index tiles = ceil_div(out.C.rows, Deep::BM) * ceil_div(out.C.cols, Deep::BN),
-                many = device_multiprocessors();
-    const bool deep = tiles >= kManyRounds * Deep::kBlocks * many, aligned = rows_on_vectors(in.B);
-    const Index parts = deep ? 1 : plan.division.parts;
-    if (!deep && plan.time > time_of_slices(in, out)) return false;
-    // a block alone on a multiprocessor takes as long as two together
-    const Index steps = parts > 1 ? static_cast<Index>(plan.time / (Shallow::BM * Shallow::BN))
-                                  : ceil_div(tiles, Shallow::kBlocks * many) * Shallow::kBlocks * depth;
-    w = {Shallow::BM, Shallow::BN, steps, 1, 1, parts, parts > 1 ? 3 : 2, aligned};
-    return true;
-  }
+  static constexpr const char* kNames[kCandidates] = {"32 x 32 tiles, depth in parts",
+                                                      "128 x 128 tiles, packed",
+                                                      "64 x 64 tiles",
+                                                      "64 x 64 tiles, depth in parts",
+                                                      "64 x 128 tiles",
+                                                      "64 x 64 tiles, steps of 16",
+                                                      "64 x 128 tiles, depth in parts",
+                                                      "32 x 32 tiles, depth shared",
+                                                      "32 x 64 tiles, depth shared",
+                                                      "64 x 64 tiles, depth in a cluster",
+                                                      "64 x 128 tiles, depth in a cluster",
+                                                      "64 x 64 tiles, steps of 16, written in rows"};
+  static constexpr Candidate<float> kList[kCandidates] = {split_depth_of_tiles<float>(),
+                                                          packed(),
+                                                          whole<float, Quartered, 4>(),
+                                                          in_parts<float, Quartered, 4>(),
+                                                          whole<float, QuarteredWide, 3>(),
+                                                          whole<float, QuarteredShallow, 5>(),
+                                                          in_parts<float, QuarteredWide, 3>(),
+                                                          whole<float, SharedSquare, 5>(),
+                                                          whole<float, SharedWide, 5>(),
+                                                          in_clusters<float, Quartered, 4, true>(),
+                                                          in_clusters<float, QuarteredWide, 3, true>(),
+                                                          in_clusters<float, QuarteredShallow, 5, false>()};
 };
 
 template <>
@@ -146,70 +177,27 @@ struct Tiles<double> {
   static constexpr const char* kNames[kCandidates] = {"32 x 32 tiles, depth in parts",
                                                       "128 x 64 tiles",
                                                       "64 x 64 tiles",
-                                                      "64 x 64 tiles, depth in parts",
                                                       "128 x 64 tiles, depth in parts",
-                                                      "128 x 128 tiles",
-                                                      "64 x 128 tiles, depth shared",
-                                                      "64 x 64 tiles, depth shared",
                                                       "32 x 64 tiles, depth shared",
-                                                      "32 x 32 tiles, depth shared"};
-  using Large = TensorShape<double, 128, 128, 16, 2, 4, 1, 4>;
-  using Halved = TensorShape<double, 64, 128, 32, 1, 4, 2, 3>;
-
-  static bool work(int c, const In<double>& in, const Out<double>& out, Index depth, Work& w) {
-    switch (c) {
-      case 0:
-        w = work_of_split_depth(in, out, depth);
-        return true;
-      case 1:
-        w = work_of_parts<Fp64Tile>(in, out, depth, 1, false);
-        return true;
-      case 2:
-        w = work_of_parts<Fp64Small>(in, out, depth, 3, false);
-        return true;
-      case 3:
-        w = work_of_parts<Fp64Small>(in, out, depth, 3, true);
-        return w.parts > 1;
-      case 4:
-        w = work_of_parts<Fp64Tile>(in, out, depth, 1, true);
-        return w.parts > 1;
-      case 5:
-        w = work_of_parts<Large>(in, out, depth, 1, false);
-        return true;
-      case 6:
-        w = work_of_parts<Halved>(in, out, depth, 1, false);
-        return true;
-      case 7:
-        w = work_of_parts<Fp64Shared>(in, out, depth, 1, false);
-        return true;
-      case 8:
-        w = work_of_parts<Fp64SharedWide>(in, out, depth, 2, false);
-        return true;
-      default:
-        w = work_of_parts<Fp64SharedSquare>(in, out, depth, 3, false);
-        return true;
-    }
-  }
-  static void run(int c, const Work& w, const Problem<double>& p, const In<double>& in,
-                  const Out<double>& out, Context& context) {
-    switch (c) {
-      case 2:
-      case 3:
-        return run_parts<Fp64Small>(p, in, out, w.parts, context);
-      case 5:
-        return run_tensor<double, Large, Fp64Products<1>>(p, in, out, context);
-      case 6:
-        return run_tensor<double, Halved, Fp64Products<1>>(p, in, out, context);
-      case 7:
-        return run_tensor<double, Fp64Shared, Fp64Products<1>>(p, in, out, context);
-      case 8:
-        return run_tensor<double, Fp64SharedWide, Fp64Products<1>>(p, in, out, context);
-      case 9:
-        return run_tensor<double, Fp64SharedSquare, Fp64Products<1>>(p, in, out, context);
-      default:
-        return run_parts<Fp64Tile>(p, in, out, w.parts, context);
-    }
-  }
+                                                      "32 x 32 tiles, depth shared",
+                                                      "64 x 64 tiles, written in rows",
+                                                      "64 x 64 tiles, depth in a cluster",
+                                                      "128 x 64 tiles, depth in a cluster",
+                                                      "32 x 32 tiles, depth shared and in a cluster",
+                                                      "32 x 64 tiles, depth shared and in a cluster",
+                                                      "128 x 64 tiles, written in rows"};
+  static constexpr Candidate<double> kList[kCandidates] = {split_depth_of_tiles<double>(),
+                                                           whole<double, Fp64Tile, 1>(),
+                                                           whole<double, Fp64Small, 3>(),
+                                                           in_parts<double, Fp64Tile, 1>(),
+                                                           whole<double, Fp64SharedWide, 2>(),
+                                                           whole<double, Fp64SharedSquare, 3>(),
+                                                           in_clusters<double, Fp64Small, 3, false>(),
+                                                           in_clusters<double, Fp64Small, 3, true>(),
+                                                           in_clusters<double, Fp64Tile, 1, true>(),
+                                                           in_clusters<double, Fp64SharedSquare, 3, true>(),
+                                                           in_clusters<double, Fp64SharedWide, 2, true>(),
+                                                           in_clusters<double, Fp64Tile, 1, false>()};
 };
 
 template <class T>
@@ -224,7 +212,8 @@ struct Candidates : CandidateList<Gemm, T> {
 
   Candidates(const Problem<T>& p, const In<T>& in_, const Out<T>& out_, Context&)
       : in(in_), out(out_), depth(depth_of(p, in_)) {
-    for (int c = 0; c < kCandidates; ++c) fits[c] = depth > 0 && Tiles<T>::work(c, in, out, depth, work[c]);
+    for (int c = 0; c < kCandidates; ++c)
+      fits[c] = depth > 0 && Tiles<T>::kList[c].work(in, out, depth, work[c]);
   }
   Terms terms(int c) const { return fits[c] ? terms_of<T>(work[c], out.C.rows, out.C.cols, depth) : Terms{}; }
   Kept keep(int c, Context& context) const {
@@ -233,7 +222,7 @@ struct Candidates : CandidateList<Gemm, T> {
   static void run(int c, const Kept& kept, const Problem<T>& p, const In<T>& in, const Out<T>& out,
                   Context& context) {
     if (c == 0) return split_depth::run_split_depth(kept.split, p, in, out, context);
-    Tiles<T>::run(c, kept.work, p, in, out, context);
+    Tiles<T>::kList[c].run(kept.work, p, in, out, context);
   }
 
   const In<T>& in;

@@ -149,16 +149,67 @@ PLUMB_DEVICE void add_slices(T* shared, T (&sum)[N], int slice) {
   }
 }
 
-/// Narrows a problem to the part of the depth that the calling row of blocks makes, in whole steps of BK; its
-/// sums go to `out`, moved to the part's own memory.
+/// Narrows the operands to a part of the depth, in whole steps of BK.
 template <int BK, class T>
-PLUMB_DEVICE void take_part(Problem<T>& p, In<T>& in, Out<T>& out) {
-  const Index depth = depth_of(p, in), steps = ceil_div(depth, BK), parts = gridDim.y, part = blockIdx.y;
-  const Index first = steps * part / parts * BK, past = steps * (part + 1) / parts * BK;
+PLUMB_DEVICE void narrow_to_part(In<T>& in, Index depth, Index part, Index parts) {
+  const Index steps = ceil_div(depth, BK), first = steps * part / parts * BK,
+              past = steps * (part + 1) / parts * BK;
   in.A.cols = in.B.rows = (past < depth ? past : depth) - first;
   in.A.data += first, in.B.data += first * in.B.ld;
+}
+
+/// Narrows a problem to the part of the depth that the calling row of blocks makes; its sums go to `out`, moved to the part's own memory.
+template <int BK, class T>
+PLUMB_DEVICE void take_part(Problem<T>& p, In<T>& in, Out<T>& out) {
+  const Index parts = gridDim.y, part = blockIdx.y;
+  narrow_to_part<BK>(in, depth_of(p, in), part, parts);
   out.C.data += part * out.C.rows * out.C.ld;
   p = {T(1), T(0)};
+}
+
+/// The calling thread's sums of the tile that begins at (i0, j0), of the first slice of its depth those of all slices. `shared` has
+/// S::kShared bytes; threads of the block may still read it at the end.
+template <class S, bool Wide, class T>
+PLUMB_DEVICE void multistage_sums(const In<T>& in, Index i0, Index j0, Index depth, T* shared,
+                                  T (&sum)[S::TM][S::TN]) {
+  using Lane = LaneTile<T, S::TM, S::TN>;
+  const int warp = static_cast<int>(threadIdx.x) / 32, slice = warp / (S::WM * S::WN);
+  const int wm = warp / S::WN % S::WM * Lane::kRows, wn = warp % S::WN * Lane::kCols;
+  constexpr int kSteps = S::BK / S::WK;  // of K, per warp and tile
+  static_assert(kSteps % 2 == 0, "the first fragment of a tile is in buffer 0");
+  const int tiles = static_cast<int>(ceil_div(depth, S::BK));
+  if (tiles == 0) return;
+  const LanePlace place = lane_place();
+  StageCopies<T, S, TurnedCopiesOfA<T, S>, CopiesOfB<T, S, Wide ? Vector<T>::kLanes : 1>> copies(in, i0, j0,
+                                                                                                 depth);
+  for (int s = 0; s < S::kStages - 1; ++s) copies.start(shared + s * S::kStage);
+  cp_async_wait<S::kStages - 2>();
+  __syncthreads();
+  const int offset_a = slice * kSteps * S::kPitchA + wm,
+            offset_b = S::kStageA + slice * kSteps * S::kPitchB + wn;
+  T fa[2][S::TM], fb[2][S::TN];
+  Lane::load(fa[0], fb[0], shared + offset_a, shared + offset_b, place);
+  int reading = 0, writing = S::kStages - 1;
+  for (int t = 0; t < tiles; ++t) {
+    copies.start(shared + writing * S::kStage);  // into the stage that all have left at the last barrier
+    const T* const stage = shared + reading * S::kStage;
+    writing = reading;
+    reading = reading + 1 == S::kStages ? 0 : reading + 1;
+#pragma unroll
+    for (int kk = 0; kk < kSteps; ++kk) {
+      if (kk + 1 < kSteps) {
+        Lane::load(fa[(kk + 1) % 2], fb[(kk + 1) % 2], stage + offset_a + (kk + 1) * S::kPitchA,
+                   stage + offset_b + (kk + 1) * S::kPitchB, place);
+      } else {
+        cp_async_wait<S::kStages - 2>();
+        __syncthreads();
+        const T* const next = shared + reading * S::kStage;
+        if (t + 1 < tiles) Lane::load(fa[0], fb[0], next + offset_a, next + offset_b, place);
+      }
+      Lane::multiply_add(sum, fa[kk % 2], fb[kk % 2]);
+    }
+  }
+  if (S::WK > 1) add_slices<S>(shared, reinterpret_cast<T(&)[S::TM * S::TN]>(sum), slice);
 }
 
 /// InParts: a row of blocks for every part of the depth, whose sums go to memory (parts.hpp).
@@ -169,52 +220,13 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
   PLUMB_DYNAMIC_SHARED(T, shared);
   if constexpr (InParts) take_part<S::BK>(p, in, out);
   const TileIndex tile = banded_tile_index(ceil_div(out.C.rows, S::BM), ceil_div(out.C.cols, S::BN));
-  const Index i0 = tile.m * S::BM, j0 = tile.n * S::BN, depth = depth_of(p, in);
-  const int warp = static_cast<int>(threadIdx.x) / 32, slice = warp / (S::WM * S::WN);
-  const int wm = warp / S::WN % S::WM * Lane::kRows, wn = warp % S::WN * Lane::kCols;
-  constexpr int kSteps = S::BK / S::WK;  // of K, per warp and tile
-  const int tiles = static_cast<int>(ceil_div(depth, S::BK));
-  const LanePlace place = lane_place();
+  const Index i0 = tile.m * S::BM, j0 = tile.n * S::BN;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
   T sum[S::TM][S::TN] = {};
-
-  if (tiles > 0) {
-    StageCopies<T, S, TurnedCopiesOfA<T, S>, CopiesOfB<T, S, Wide ? Vector<T>::kLanes : 1>> copies(in, i0, j0,
-                                                                                                   depth);
-    for (int s = 0; s < S::kStages - 1; ++s) copies.start(shared + s * S::kStage);
-    cp_async_wait<S::kStages - 2>();
-    __syncthreads();
-    const int offset_a = slice * kSteps * S::kPitchA + wm,
-              offset_b = S::kStageA + slice * kSteps * S::kPitchB + wn;
-    T fa[2][S::TM], fb[2][S::TN];
-    Lane::load(fa[0], fb[0], shared + offset_a, shared + offset_b, place);
-    int reading = 0, writing = S::kStages - 1;
-    for (int t = 0; t < tiles; ++t) {
-      copies.start(shared + writing * S::kStage);  // into the stage that all have left at the last barrier
-      const T* const stage = shared + reading * S::kStage;
-      writing = reading;
-      reading = reading + 1 == S::kStages ? 0 : reading + 1;
-#pragma unroll
-      for (int kk = 0; kk < kSteps; ++kk) {
-        if (kk + 1 < kSteps) {
-          Lane::load(fa[(kk + 1) % 2], fb[(kk + 1) % 2], stage + offset_a + (kk + 1) * S::kPitchA,
-                     stage + offset_b + (kk + 1) * S::kPitchB, place);
-        } else {
-          cp_async_wait<S::kStages - 2>();
-          __syncthreads();
-          const T* const next = shared + reading * S::kStage;
-          if (t + 1 < tiles) Lane::load(fa[0], fb[0], next + offset_a, next + offset_b, place);
-        }
-        Lane::multiply_add(sum, fa[kk % 2], fb[kk % 2]);
-      }
-    }
-    static_assert(kSteps % 2 == 0, "the first fragment of a tile is in buffer 0");
-  }
-
-  if (S::WK > 1) {
-    add_slices<S>(shared, reinterpret_cast<T(&)[S::TM * S::TN]>(sum), slice);
-    if (slice > 0) return;
-  }
-  Lane::store(p, out, i0 + wm, j0 + wn, sum, place, wide_c);
+  multistage_sums<S, Wide>(in, i0, j0, depth_of(p, in), shared, sum);
+  if (warp >= S::WM * S::WN) return;  // another slice of the depth
+  Lane::store(p, out, i0 + warp / S::WN * Lane::kRows, j0 + warp % S::WN * Lane::kCols, sum, lane_place(),
+              wide_c);
 }
 
 template <class T, class S>

@@ -23,22 +23,26 @@ __global__ void __launch_bounds__(kAddThreads)
   }
 }
 
-/// How many parts the depth is divided into: the blocks of a multiprocessor take turns, `together` at once, and a part costs `hand_over`
-/// steps to write and to add.
+/// How the parts of a tile meet: how many there may be, and what one costs to hand over and to add, as depth that it could have made.
+struct Meeting {
+  Index most, hand_over;
+};
+constexpr Meeting kUndivided{1, 0}, kInMemory{32, 64};
+
+/// How many parts the depth is divided into: the blocks of a multiprocessor take turns, `together` at once.
 struct Parting {
   Index parts, steps, blocks;  // steps of a part; blocks of the busiest multiprocessor
 };
 template <class S>
-Parting parting_of(Index m, Index n, Index depth, Index together, bool divided) {
-  constexpr Index kMost = 32, kHandOverDepth = 64;
+Parting parting_of(Index m, Index n, Index depth, Index together, Meeting meeting) {
   const Index tiles = ceil_div(m, S::BM) * ceil_div(n, S::BN), steps = ceil_div(depth, S::BK),
-              many = device_multiprocessors(), hand_over = ceil_div(kHandOverDepth, S::BK);
+              many = device_multiprocessors(), hand_over = ceil_div(meeting.hand_over, S::BK);
   Parting best{1, steps, ceil_div(tiles, many)};
   const auto time = [&](const Parting& d) {
     const Index rounds = ceil_div(d.blocks, together);
     return rounds * (d.steps + (d.parts > 1 ? hand_over : 0));
   };
-  for (Index parts = 2; divided && parts <= kMost && 2 * parts <= steps; ++parts) {
+  for (Index parts = 2; parts <= meeting.most && 2 * parts <= steps; ++parts) {
     const Parting next{parts, ceil_div(steps, parts), ceil_div(tiles * parts, many)};
     if (time(next) < time(best)) best = next;
   }
@@ -82,7 +86,7 @@ void run_parts(const Problem<float>& p, const In<float>& in, const Out<float>& o
 template <class S>
 void run_parts(const Problem<double>& p, const In<double>& in, const Out<double>& out, Index parts,
                Context& context) {
-  using Math = Fp64Products<2>;
+  using Math = FragmentsAhead<S>;
   if (parts == 1) return run_tensor<double, S, Math>(p, in, out, context);
   run_in_parts(p, out, parts, context, [&](const Out<double>& sums) {
     const bool wide = rows_on_vectors(in.A) && rows_on_vectors(in.B);

@@ -63,114 +63,127 @@ struct CopiesOfA {
   }
 };
 
+/// A warp's and a lane's place in a tile of TensorShape S: sum[m][n][2 h + e] is element (row(m, h), col(n) + e).
+template <class S>
+struct TensorPlace {
+  int slice, wm, wn, g, t;
+
+  PLUMB_DEVICE TensorPlace() {
+    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+    slice = warp / (S::WM * S::WN);
+    wm = warp / S::WN % S::WM * (16 * S::MT), wn = warp % S::WN * (8 * S::NT);
+    g = lane / 4, t = lane % 4;
+  }
+  PLUMB_DEVICE int row(int m, int h) const { return wm + 16 * m + 8 * h + g; }
+  PLUMB_DEVICE int col(int n) const { return wn + 8 * n + 2 * t; }
+};
+
+/// A warp's fragments of one step along K, loaded from a stage.
+template <class S, class Math, class T>
+PLUMB_DEVICE void load_fragments(const TensorPlace<S>& at, const T* stage, int step,
+                                 T (&a)[S::MT][4 * Math::kHalves], T (&b)[S::NT][2 * Math::kHalves]) {
+  const T* const as = stage + (at.wm + at.g) * S::kPitchA + at.slice * (S::BK / S::WK) + 2 * at.t;
+  const T* const bs =
+      stage + S::kStageA + (at.slice * (S::BK / S::WK) + 2 * at.t) * S::kPitchB + at.wn + at.g;
+#pragma unroll
+  for (int f = 0; f < Math::kHalves; ++f) {
+    const int k = 8 * (Math::kHalves * step + f);
+#pragma unroll
+    for (int m = 0; m < S::MT; ++m) {
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const auto pair = *reinterpret_cast<const Pair<T>*>(as + (16 * m + 8 * h) * S::kPitchA + k);
+        a[m][4 * f + h] = pair.x, a[m][4 * f + h + 2] = pair.y;
+      }
+    }
+#pragma unroll
+    for (int n = 0; n < S::NT; ++n) {
+#pragma unroll
+      for (int h = 0; h < 2; ++h) b[n][2 * f + h] = bs[(k + h) * S::kPitchB + 8 * n];
+    }
+  }
+}
+
+/// The calling thread's sums of the tile that begins at (i0, j0), of the first slice of its depth those of all slices. `shared` has
+/// S::kShared bytes; threads of the block may still read it at the end.
 /// Math makes the products of one step of kHalves times 8 along K, `multiply_add`: sum[m][n] += a[m] b[n].
 /// kBuffers: 2 where the next step's fragments are loaded ahead, 1 where registers are short and the other
-/// warps must cover the loads. kWatches: `outside` is asked whether an operand was outside the range that its
-/// arithmetic represents, or the depth too small for it.
-/// InParts: as in gemm_multistage.
-template <class T, class S, class Math, bool Wide, bool InParts = false>
-__global__ void __launch_bounds__(S::kThreads, 1)
-    gemm_tensor(Problem<T> p, In<T> in, Out<T> out, bool wide_c) {
-  PLUMB_DYNAMIC_SHARED(T, shared);
-  if constexpr (InParts) take_part<S::BK>(p, in, out);
-  const TileIndex tile = banded_tile_index(ceil_div(out.C.rows, S::BM), ceil_div(out.C.cols, S::BN));
-  const Index i0 = tile.m * S::BM, j0 = tile.n * S::BN, depth = depth_of(p, in);
-  const int warp = static_cast<int>(threadIdx.x) / 32, slice = warp / (S::WM * S::WN);
-  const int wm = warp / S::WN % S::WM * (16 * S::MT), wn = warp % S::WN * (8 * S::NT);
-  const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
+/// warps must cover the loads.
+template <class S, bool Wide, class T, class Math>
+PLUMB_DEVICE void tensor_sums(const In<T>& in, Index i0, Index j0, Index depth, T* shared, Math& math,
+                              T (&sum)[S::MT][S::NT][4]) {
   constexpr int kV = Wide ? Vector<T>::kLanes : 1;  // elements that a copy moves
-  constexpr int kHalves = Math::kHalves, kSteps = S::BK / (8 * kHalves) / S::WK;  // per warp and tile
+  constexpr int kSteps = S::BK / (8 * Math::kHalves) / S::WK, kBuffers = Math::kBuffers;  // per warp and tile
+  static_assert(kSteps % kBuffers == 0, "the first fragment of a tile is in buffer 0");
   const int tiles = static_cast<int>(ceil_div(depth, S::BK));
-  T sum[S::MT][S::NT][4] = {};
-  Math math;
-
-  if (tiles > 0) {
-    StageCopies<T, S, CopiesOfA<T, S, kV>, CopiesOfB<T, S, kV>> copies(in, i0, j0, depth);
-    for (int s = 0; s < S::kStages - 1; ++s) copies.start(shared + s * S::kStage);
-    const int offset_a = (wm + g) * S::kPitchA + slice * (S::BK / S::WK) + 2 * t,
-              offset_b = S::kStageA + (slice * (S::BK / S::WK) + 2 * t) * S::kPitchB + wn + g;
-    T a[Math::kBuffers][S::MT][4 * kHalves], b[Math::kBuffers][S::NT][2 * kHalves];
-    const auto load = [&](int to, const T* stage, int step) {
-#pragma unroll
-      for (int f = 0; f < kHalves; ++f) {
-        const int k = 8 * (kHalves * step + f);
-#pragma unroll
-        for (int m = 0; m < S::MT; ++m) {
-#pragma unroll
-          for (int h = 0; h < 2; ++h) {
-            const auto pair =
-                *reinterpret_cast<const Pair<T>*>(stage + offset_a + (16 * m + 8 * h) * S::kPitchA + k);
-            a[to][m][4 * f + h] = pair.x, a[to][m][4 * f + h + 2] = pair.y;
-          }
-        }
-#pragma unroll
-        for (int n = 0; n < S::NT; ++n) {
-#pragma unroll
-          for (int h = 0; h < 2; ++h) b[to][n][2 * f + h] = stage[offset_b + (k + h) * S::kPitchB + 8 * n];
-        }
-      }
-    };
-    int reading = 0, writing = S::kStages - 1;
-    const auto turn = [&] {
-      writing = reading;
-      reading = reading + 1 == S::kStages ? 0 : reading + 1;
-    };
-    if (Math::kBuffers == 2) {
+  if (tiles == 0) return;
+  const TensorPlace<S> at;
+  StageCopies<T, S, CopiesOfA<T, S, kV>, CopiesOfB<T, S, kV>> copies(in, i0, j0, depth);
+  for (int s = 0; s < S::kStages - 1; ++s) copies.start(shared + s * S::kStage);
+  T a[kBuffers][S::MT][4 * Math::kHalves], b[kBuffers][S::NT][2 * Math::kHalves];
+  int reading = 0, writing = S::kStages - 1;
+  if (kBuffers == 2) {
+    cp_async_wait<S::kStages - 2>();
+    __syncthreads();
+    load_fragments<S, Math>(at, shared, 0, a[0], b[0]);
+  }
+  for (int tile_k = 0; tile_k < tiles; ++tile_k) {
+    if (kBuffers == 1) {
       cp_async_wait<S::kStages - 2>();
       __syncthreads();
-      load(0, shared, 0);
     }
-    for (int tile_k = 0; tile_k < tiles; ++tile_k) {
-      if (Math::kBuffers == 1) {
+    copies.start(shared + writing * S::kStage);  // into the stage that all have left at the last barrier
+    const T* const stage = shared + reading * S::kStage;
+    writing = reading;
+    reading = reading + 1 == S::kStages ? 0 : reading + 1;
+#pragma unroll
+    for (int s = 0; s < kSteps; ++s) {
+      const int now = s % kBuffers, next = (s + 1) % kBuffers;
+      if (kBuffers == 1) {
+        load_fragments<S, Math>(at, stage, s, a[now], b[now]);
+      } else if (s + 1 < kSteps) {
+        load_fragments<S, Math>(at, stage, s + 1, a[next], b[next]);
+      } else {
         cp_async_wait<S::kStages - 2>();
         __syncthreads();
+        if (tile_k + 1 < tiles)
+          load_fragments<S, Math>(at, shared + reading * S::kStage, 0, a[next], b[next]);
       }
-      copies.start(shared + writing * S::kStage);  // into the stage that all have left at the last barrier
-      const T* const stage = shared + reading * S::kStage;
-      turn();
-#pragma unroll
-      for (int s = 0; s < kSteps; ++s) {
-        if (Math::kBuffers == 1) {
-          load(0, stage, s);
-        } else if (s + 1 < kSteps) {
-          load((s + 1) % Math::kBuffers, stage, s + 1);
-        } else {
-          cp_async_wait<S::kStages - 2>();
-          __syncthreads();
-          if (tile_k + 1 < tiles) load(0, shared + reading * S::kStage, 0);
-        }
-        math.multiply_add(sum, a[s % Math::kBuffers], b[s % Math::kBuffers]);
-      }
+      math.multiply_add(sum, a[now], b[now]);
     }
-    static_assert(kSteps % Math::kBuffers == 0, "the first fragment of a tile is in buffer 0");
   }
+  if (S::WK > 1) add_slices<S>(shared, reinterpret_cast<T(&)[S::MT * S::NT * 4]>(sum), at.slice);
+}
 
-  if (S::WK > 1) add_slices<S>(shared, reinterpret_cast<T(&)[S::MT * S::NT * 4]>(sum), slice);
-
-  if (Math::kWatches && __syncthreads_or(math.outside(
-                            sum, depth))) {  // of the whole tile, so that the answer does not depend on lanes
-    if (slice > 0) return;
+/// Makes a tile's elements again, one after the other.
+template <class S, class T>
+PLUMB_DEVICE void plain_tile(const Problem<T>& p, const In<T>& in, const Out<T>& out, Index i0, Index j0,
+                             Index depth) {
+  const TensorPlace<S> at;
 #pragma unroll 1
-    for (int e = 0; e < S::MT * S::NT * 4; ++e) {
-      const Index i = i0 + wm + 16 * (e / (4 * S::NT)) + g + 8 * (e / 2 % 2),
-                  j = j0 + wn + 8 * (e / 4 % S::NT) + 2 * t + e % 2;
-      if (i >= out.C.rows || j >= out.C.cols) continue;
-      T plain = T(0);
-      for (Index k = 0; k < depth; ++k) plain += in.A(i, k) * in.B(k, j);
-      finish(p, &out.C(i, j), plain);
-    }
-    return;
+  for (int e = 0; e < S::MT * S::NT * 4; ++e) {
+    const Index i = i0 + at.row(e / (4 * S::NT), e / 2 % 2), j = j0 + at.col(e / 4 % S::NT) + e % 2;
+    if (i >= out.C.rows || j >= out.C.cols) continue;
+    T plain = T(0);
+    for (Index k = 0; k < depth; ++k) plain += in.A(i, k) * in.B(k, j);
+    finish(p, &out.C(i, j), plain);
   }
-  if (slice > 0) return;
+}
+
+/// Writes the calling thread's sums; two elements at a time where `wide_c` says that rows of C allow them.
+template <class S, class T>
+PLUMB_DEVICE void store_tile(const Problem<T>& p, const Out<T>& out, Index i0, Index j0,
+                             const T (&sum)[S::MT][S::NT][4], bool wide_c) {
+  const TensorPlace<S> place;
 #pragma unroll
   for (int m = 0; m < S::MT; ++m) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      const Index i = i0 + wm + 16 * m + 8 * h + g;
+      const Index i = i0 + place.row(m, h);
       if (i >= out.C.rows) continue;
 #pragma unroll
       for (int n = 0; n < S::NT; ++n) {
-        const Index j = j0 + wn + 8 * n + 2 * t;
+        const Index j = j0 + place.col(n);
         T* const at = out.C.data + i * out.C.ld + j;
         if (wide_c && j + 2 <= out.C.cols) {
           Pair<T> c{T(0), T(0)};
@@ -185,6 +198,25 @@ __global__ void __launch_bounds__(S::kThreads, 1)
       }
     }
   }
+}
+
+/// Math's kWatches: `outside` is asked whether an operand was outside the range that its arithmetic represents, or the depth too small
+/// for it. InParts: as in gemm_multistage.
+template <class T, class S, class Math, bool Wide, bool InParts = false>
+__global__ void __launch_bounds__(S::kThreads, 1)
+    gemm_tensor(Problem<T> p, In<T> in, Out<T> out, bool wide_c) {
+  PLUMB_DYNAMIC_SHARED(T, shared);
+  if constexpr (InParts) take_part<S::BK>(p, in, out);
+  const TileIndex tile = banded_tile_index(ceil_div(out.C.rows, S::BM), ceil_div(out.C.cols, S::BN));
+  const Index i0 = tile.m * S::BM, j0 = tile.n * S::BN, depth = depth_of(p, in);
+  T sum[S::MT][S::NT][4] = {};
+  Math math;
+  tensor_sums<S, Wide>(in, i0, j0, depth, shared, math, sum);
+  // asked of the whole tile, so that the answer does not depend on lanes
+  const bool again = Math::kWatches && __syncthreads_or(math.outside(sum, depth)) != 0;
+  if (TensorPlace<S>().slice > 0) return;
+  if (again) return plain_tile<S>(p, in, out, i0, j0, depth);
+  store_tile<S>(p, out, i0, j0, sum, wide_c);
 }
 
 template <class T, class S, class Math>

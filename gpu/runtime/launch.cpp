@@ -1,4 +1,4 @@
-// The CUDA side of the launch seam: cudaLaunchKernel with its errors turned into one line that names the
+// The CUDA side of the launch seam: the runtime's launches with their errors turned into one line that names the
 // caller, in a range that profilers show under the file that launched.
 #include "gpu/device/launch.hpp"
 
@@ -92,6 +92,18 @@ void ask_for_shared_memory(const void* kernel, std::size_t dynamic_bytes, const 
         "dynamic shared memory refused", at.file, at.line);
 }
 
+cudaError_t start(const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes, void* stream,
+                  void** args, launching::Together together) {
+  auto* const s = static_cast<cudaStream_t>(stream);
+  if (together.cooperative) return cudaLaunchCooperativeKernel(kernel, grid, block, args, shared_bytes, s);
+  if (together.cluster == 1) return cudaLaunchKernel(kernel, grid, block, args, shared_bytes, s);
+  cudaLaunchAttribute clusters{};
+  clusters.id = cudaLaunchAttributeClusterDimension;
+  clusters.val.clusterDim = {together.cluster, 1, 1};
+  const cudaLaunchConfig_t config{grid, block, shared_bytes, s, &clusters, 1};
+  return cudaLaunchKernelExC(&config, kernel, args);
+}
+
 }  // namespace
 
 void Grid::narrow(long long x) {
@@ -102,17 +114,13 @@ void Grid::narrow(long long x) {
 namespace launching {
 
 void launch_packed(const void* kernel, void (*)(const void*, void**), Grid grid, dim3 block,
-                   std::size_t shared_bytes, void* stream, void** args, Kind kind) {
+                   std::size_t shared_bytes, void* stream, void** args, Together together) {
   if (grid.extent.x == 0 || grid.extent.y == 0 || grid.extent.z == 0) return;
   ask_for_shared_memory(kernel, shared_bytes, grid);
   if (launch_log_on()) log_launch(kernel, grid.extent, block, shared_bytes);
   if (launch_hook != nullptr) launch_hook(stream);
   const Range range(grid.file);
-  auto* s = static_cast<cudaStream_t>(stream);
-  const cudaError_t status =
-      kind == Kind::cooperative
-          ? cudaLaunchCooperativeKernel(kernel, grid.extent, block, args, shared_bytes, s)
-          : cudaLaunchKernel(kernel, grid.extent, block, args, shared_bytes, s);
+  const cudaError_t status = start(kernel, grid.extent, block, shared_bytes, stream, args, together);
   if (status != cudaSuccess) {
     check(status, refused_launch(grid.extent, block).c_str(), grid.file, grid.line);
   }

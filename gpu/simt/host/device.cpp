@@ -25,7 +25,7 @@ void Grid::narrow(long long x) {
 namespace launching {
 
 void launch_packed(const void* kernel, void (*invoke)(const void*, void**), Grid grid, dim3 block,
-                   std::size_t shared_bytes, void* stream, void** args, Kind kind) {
+                   std::size_t shared_bytes, void* stream, void** args, Together together) {
   if (grid.extent.x == 0 || grid.extent.y == 0 || grid.extent.z == 0) return;
   simt::launch_packed(kernel, invoke, args,
                       {{},
@@ -34,11 +34,12 @@ void launch_packed(const void* kernel, void (*invoke)(const void*, void**), Grid
                        block,
                        shared_bytes,
                        stream,
-                       kind == Kind::cooperative,
+                       together.cooperative,
                        true,
                        {grid.file, grid.line},
                        nullptr,
-                       nullptr});
+                       nullptr,
+                       together.cluster > 1 ? uint3{together.cluster, 1, 1} : uint3{0, 0, 0}});
 }
 
 }  // namespace launching

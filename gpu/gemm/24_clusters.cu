@@ -1,0 +1,32 @@
+// gemm, rung 24: the depth of a tile in parts, whose sums a cluster of blocks adds in shared memory.
+//
+// Change    rung 21 writes the sums of all parts to memory and adds them in a second launch. Here the blocks that share a tile are a
+//           cluster: each leaves its sums in its own shared memory, and adds a share of the rows of all of them, which it reads from the
+//           others' (distributed shared memory). No second launch, no parts in memory. What leaves are rows, so that C is written in whole
+//           sectors also where its rows do not lie on 16 bytes, or where the depth is so small that writing is most of the work: then
+//           without parts.
+// Traffic   that of the tiles; C once. Between the blocks of a cluster the tile once for each part.
+// Limits    -
+// Fails at  few tiles and a depth for more than eight blocks each: rungs 20 and 21.
+// Source    CUDA C++ Programming Guide, "Thread Block Clusters", "Distributed Shared Memory".
+#include "gpu/gemm/clusters.hpp"
+#include "gpu/gemm/small_warps.hpp"
+
+namespace plumb {
+namespace {
+
+using namespace gemm;
+
+template <class S, Index Together, class T>
+void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  const Parting d = parting_of<S>(out.C.rows, out.C.cols, depth_of(p, in), Together, kInCluster);
+  context.explain(d.parts > 1 ? "64 x 64 tiles, depth in parts: a cluster of blocks for a tile"
+                              : "64 x 64 tiles, a block for a tile");
+  run_clusters<S>(p, in, out, d.parts, context);
+}
+
+const Register<Gemm, float, Space::device> f32{"24_clusters", run<Quartered, 4, float>, Traits{}.needs_sm(90)};
+const Register<Gemm, double, Space::device> f64{"24_clusters", run<Fp64Small, 3, double>, Traits{}.needs_sm(90)};
+
+}  // namespace
+}  // namespace plumb
