@@ -38,7 +38,8 @@ struct SdnnOptions : InferOptions {
   float bias = 0, cap = 32;
   std::string structure = "general";  // or its letter
   std::string absorbing = "off";      // "on": rows at an absorbing state leave
-  std::int64_t memory = 0;            // bytes of weights and activations at a time; 0: all that there are
+  std::int64_t memory = 0;  // bytes: of the process, or of a device for weights and activations; 0: no bound
+  std::int64_t program_memory = 0;  // of these, bytes that the program takes before it loads anything
 };
 /// `ranks`: null where this process is alone. The exit code is rank 0's.
 [[nodiscard]] int infer_sdnn(const SdnnOptions& options, Ranks* ranks);

@@ -1,4 +1,5 @@
 // infer sdnn: the Sparse DNN Graph Challenge, and any other sparse network.
+#include <malloc.h>
 #include <omp.h>
 
 #include <memory>
@@ -20,6 +21,7 @@
 #include "reference/models/sparse_dnn_absorbing.hpp"
 #include "reference/models/sparse_dnn_devices.hpp"
 #include "reference/models/sparse_dnn_ranks.hpp"
+#include "reference/models/sparse_dnn_streamed.hpp"
 #include "tools/infer.hpp"
 #include "tools/infer_ranks.hpp"
 #include "tools/terminal.hpp"
@@ -29,6 +31,8 @@ namespace plumb {
 namespace {
 
 constexpr float kOfficialCap = 32;
+constexpr std::int64_t kShareOfAllocator =
+    64;  // of --memory: what is freed in pieces stays with the allocator
 
 bool has_official_terms(const SdnnOptions& o) {
   return o.cap == kOfficialCap && (!o.bias_given || o.bias == official_bias(o.data.neurons));
@@ -57,6 +61,35 @@ bool is_named(const SdnnPipeline& p, const std::string& name) {
 
 bool drops_absorbed(const SdnnOptions& o) { return o.absorbing == "on"; }
 bool streams(const SdnnOptions& o) { return o.memory > 0; }
+
+/// True where --memory is of this process: of a device it is that device's.
+bool bounds_process(const SdnnOptions& o) { return streams(o) && space_of(o) == Space::host; }
+
+/// Prepares the process for a bound, and returns what it takes by now. Large arrays are given back to the system when they are
+/// freed; without that the allocator keeps more of them, the more it has seen.
+std::int64_t begin_bounded_memory() {
+  constexpr int kLargeArray = 1 << 20;
+  static_cast<void>(mallopt(M_MMAP_THRESHOLD, kLargeArray));
+  return peak_memory();
+}
+
+/// Errors: reading files took more than --memory allows.
+void require_read_within_memory(const SdnnOptions& o) {
+  if (!bounds_process(o) || peak_memory() <= o.memory) return;
+  throw Error(fmt::format(
+      "sparse DNN: {} of memory are too little: reading the inputs and weights took {}; a binary cache "
+      "is not read whole (dataset convert)",
+      show_amount(o.memory), show_amount(peak_memory())));
+}
+
+/// What --memory leaves beside the program itself, its libraries, and what its allocator does not give back.
+/// Errors: nothing.
+std::int64_t memory_for_data(const SdnnOptions& o) {
+  const std::int64_t own = o.program_memory, left = o.memory - own - o.memory / kShareOfAllocator;
+  if (left > 0) return left;
+  throw Error(fmt::format("sparse DNN: {} of memory are too little: the program itself takes {}",
+                          show_amount(o.memory), show_amount(own)));
+}
 
 /// What --memory cannot be combined with.
 void require_memory_alone(const SdnnOptions& o, const Ranks* ranks) {
@@ -124,7 +157,8 @@ SdnnExpectation expectation_of(const SdnnOptions& o, const SdnnSources& sources,
   e.has_list = !sources.paths.categories.empty();
   e.list = data.categories;
   const bool official = sources.official_inputs && o.data.weights.empty() && has_official_terms(o);
-  if (official && data.images.rows == kSdnnInputs) e.count = official_category_count(o.data.neurons);
+  const std::int64_t inputs = data.rows != nullptr ? data.rows->rows() : data.images.rows;
+  if (official && inputs == kSdnnInputs) e.count = official_category_count(o.data.neurons);
   return e;
 }
 
@@ -132,7 +166,8 @@ SdnnExpectation expectation_of(const SdnnOptions& o, const SdnnSources& sources,
 struct Loaded {
   SparseDnn net;
   Csr<float> images;
-  std::int64_t outputs = 0;  // neurons of the last layer
+  std::shared_ptr<const RowSource> rows;  // in place of `images`: inputs that are made a batch at a time
+  std::int64_t outputs = 0;               // neurons of the last layer
   const SdnnPipeline* pipeline = nullptr;
   SdnnFacts facts;  // where the data come from
   SdnnExpectation expectation;
@@ -141,7 +176,11 @@ struct Loaded {
 
 /// Makes the plan that is asked for. `loaded` must outlive it.
 SdnnPlanMaker plan_maker(const SdnnOptions& o, const Loaded& loaded) {
-  if (streams(o)) return [&loaded, &o] { return loaded.pipeline->plan_streamed(loaded.net, o.memory); };
+  if (streams(o)) {
+    return [&loaded, memory = bounds_process(o) ? memory_for_data(o) : o.memory] {
+      return loaded.pipeline->plan_streamed(loaded.net, memory);
+    };
+  }
   if (!drops_absorbed(o)) return [&loaded] { return loaded.pipeline->plan(loaded.net); };
   return [&loaded, states = find_absorbing_states(loaded.net)] {
     return loaded.pipeline->plan_absorbing(loaded.net, states);
@@ -153,6 +192,7 @@ Loaded load_challenge(const SdnnOptions& o, Progress& progress) {
   SdnnRequest request = o.data;
   request.official_terms = has_official_terms(o);
   request.one_by_one = streams(o);
+  if (bounds_process(o)) request.host_memory = memory_for_data(o);
   Loaded loaded;
   SparseDnn& net = loaded.net;
   net.neurons = loaded.outputs = o.data.neurons;
@@ -168,10 +208,14 @@ Loaded load_challenge(const SdnnOptions& o, Progress& progress) {
   net.gather = std::move(data.gather);
   net.source = std::move(data.source);
   validate(net);
-  validate_inputs(net, data.images);
+  if (data.rows != nullptr) {
+    validate_inputs(net, *data.rows);
+  } else {
+    validate_inputs(net, data.images);
+  }
   loaded.seconds = loading.seconds();
   loaded.expectation = expectation_of(o, sources, data);
-  loaded.images = std::move(data.images);
+  loaded.images = std::move(data.images), loaded.rows = std::move(data.rows);
   loaded.facts.weights_from = sources.weights_from, loaded.facts.images_from = sources.images_from;
   if (!sources.anything_found) loaded.facts.searched = sources.searched;
   return loaded;
@@ -215,12 +259,13 @@ Csr<float> first_columns(Csr<float> y, std::int64_t columns) {
 
 Loaded load(const SdnnOptions& o, Progress& progress) {
   Loaded loaded = o.network.empty() ? load_challenge(o, progress) : load_network(o, progress);
-  loaded.facts.inputs = loaded.images.rows, loaded.facts.input_nonzeros = loaded.images.nnz();
-  require_memory(fmt::format("the answer to {} inputs", loaded.images.rows),
-                 sdnn_answer_bytes(loaded.images.rows));
+  const HeldRows held(loaded.images);
+  const RowSource& inputs = loaded.rows != nullptr ? *loaded.rows : held;
+  loaded.facts.inputs = inputs.rows(), loaded.facts.input_nonzeros = inputs.entries(0, inputs.rows());
+  require_memory(fmt::format("the answer to {} inputs", inputs.rows()), sdnn_answer_bytes(inputs.rows()));
   const SparseDnn& net = loaded.net;
-  require_executor_can(
-      o, static_cast<double>(net.edges(0, net.layers())) * static_cast<double>(loaded.images.rows));
+  require_executor_can(o,
+                       static_cast<double>(net.edges(0, net.layers())) * static_cast<double>(inputs.rows()));
   return loaded;
 }
 
@@ -252,14 +297,17 @@ void execute_alone(const SdnnOptions& o, int devices, Loaded& loaded, ModelRepor
   }
   report.times.plan = planning.seconds();
   progress.say("inference ...");
-  SdnnRun run = timed_runs(o, report.times, [&] { return plan->run(loaded.images, 0, net.layers()); });
+  const HeldRows held(loaded.images);
+  const RowSource& inputs = loaded.rows != nullptr ? *loaded.rows : held;
+  SdnnRun run = timed_runs(o, report.times, [&] { return plan->run_rows(inputs, 0, net.layers()); });
+  if (run.streaming) run.streaming->memory = o.memory;  // as it was asked for
   report.peak_bytes = peak_memory();
   std::vector<SdnnDevicePart> parts;  // of this run: the judge makes others
   if (split != nullptr) parts = split->parts(), report.host_to_host = split->host_to_host();
   if (!o.out.empty()) save_matrix(o.out, first_columns(run.y, loaded.outputs));
-  loaded.facts.judgement = judge_sdnn(
-      net, *plan, loaded.images, run, loaded.expectation, [&](const char* what, std::int64_t rows) {
-        progress.say(fmt::format("{}: {} of {} inputs", what, rows, loaded.images.rows));
+  loaded.facts.judgement =
+      judge_sdnn(net, *plan, inputs, run, loaded.expectation, [&](const char* what, std::int64_t rows) {
+        progress.say(fmt::format("{}: {} of {} inputs", what, rows, inputs.rows()));
       });
   add_gpus(report, parts, loaded.facts.judgement);
   add_run(loaded.facts, net, run);
@@ -325,8 +373,10 @@ std::vector<std::string> inputs_of(const SdnnOptions& o) {
   } catch (const Error&) { return {"", "", "", ""}; }  // rank 0 says what is not there
 }
 
-int infer_sdnn(const SdnnOptions& o, Ranks* ranks) {
+int infer_sdnn(const SdnnOptions& options, Ranks* ranks) {
+  SdnnOptions o = options;
   require_memory_alone(o, ranks);
+  if (bounds_process(o)) o.program_memory = begin_bounded_memory();
   const bool reports = ranks == nullptr || ranks->is_root();
   ModelReport report;
   Progress progress(!reports);
@@ -337,6 +387,7 @@ int infer_sdnn(const SdnnOptions& o, Ranks* ranks) {
   if (reports) {
     require_sdnn_outputs(o);
     loaded = load(o, progress);
+    require_read_within_memory(o);
     report.times.load = loaded.seconds;
   }
   if (o.dry_run) {

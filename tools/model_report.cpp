@@ -291,8 +291,9 @@ double per_second(std::int64_t bytes, double seconds) {
 void print_streaming(const ModelReport& r, std::FILE* to) {
   if (!r.sdnn->streaming) return;
   const SdnnStreaming& s = *r.sdnn->streaming;
-  fmt::print(to, "streaming: at most {}: {} of {} layers at a time, {} batch{} of up to {} inputs\n",
-             show_bytes(s.memory), s.window, r.sdnn->layers, s.batches, s.batches == 1 ? "" : "es", s.batch);
+  fmt::print(to, "streaming: at most {}: {} of {} layers at a time, {} batch{} of up to {} inputs{}\n",
+             show_bytes(s.memory), s.window, r.sdnn->layers, s.batches, s.batches == 1 ? "" : "es", s.batch,
+             s.regrouped == 0 ? "" : fmt::format(", {} of rows that were left of them", s.regrouped));
   if (s.loaded_bytes == 0) {
     fmt::print(to, "streaming: all weights were held, none was loaded in the run\n");
     return;
@@ -307,11 +308,19 @@ void print_streaming(const ModelReport& r, std::FILE* to) {
              show_seconds(s.waited_seconds), 100 * s.hidden());
 }
 
+/// Of a bound on this process: whether it held.
+std::string show_bound(const ModelReport& r) {
+  if (!r.on_host || !r.sdnn->streaming) return "";
+  const std::int64_t most = r.sdnn->streaming->memory;
+  return fmt::format(", {} the bound of {}", r.peak_bytes <= most ? "within" : "above", show_bytes(most));
+}
+
 nlohmann::json json_of(const SdnnStreaming& s) {
   return {{"memory_bytes", s.memory},
           {"window_layers", s.window},
           {"batches", s.batches},
           {"largest_batch", s.batch},
+          {"regrouped_batches", s.regrouped},
           {"loaded_bytes", s.loaded_bytes},
           {"load_seconds", s.load_seconds},
           {"waited_seconds", s.waited_seconds},
@@ -336,7 +345,7 @@ void print_sdnn(const ModelReport& r, std::FILE* to) {
              all_edges(s) > 0 ? 100 * s.active_edges / all_edges(s) : 0.0);
   print_absorbed(s, to);
   print_streaming(r, to);
-  fmt::print(to, "memory: peak {}\n", show_bytes(r.peak_bytes));
+  fmt::print(to, "memory: peak {}{}\n", show_bytes(r.peak_bytes), show_bound(r));
   print_ranks(r, "inputs", to);
   print_gpus(r, to);
   if (r.verbose) print_layers(s, to);

@@ -2,12 +2,15 @@
 
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <functional>
 #include <string_view>
 
 #include "datasets/io/fuzzing.hpp"
@@ -72,7 +75,23 @@ struct BinaryCache::Mapping {
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
   ~Mapping() {
-    if (base != nullptr && base != read.data()) ::munmap(base, bytes);
+    if (is_mapped()) ::munmap(base, bytes);
+  }
+  [[nodiscard]] bool is_mapped() const { return base != nullptr && base != read.data(); }
+
+  /// Gives the whole pages of [begin, begin + count) back; they are read again where they are looked at again.
+  void drop(const void* begin, std::int64_t count) const {
+    if (!is_mapped()) return;
+    const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const auto from = (reinterpret_cast<std::uintptr_t>(begin) + page - 1) / page * page;
+    const auto to =
+        (reinterpret_cast<std::uintptr_t>(begin) + static_cast<std::uintptr_t>(count)) / page * page;
+    if (from < to) static_cast<void>(::madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED));
+  }
+  void drop(const CsrView<const float, Space::host>& a) const {
+    drop(a.row_ptr, 4 * (a.rows + 1));
+    drop(a.col, 4 * a.nnz);
+    drop(a.val, 4 * a.nnz);
   }
 };
 
@@ -193,21 +212,34 @@ std::vector<Entry> checked_table(const std::string& path, const Header& header, 
   return table;
 }
 
-// What is wrong with the content of one matrix, in words; empty: nothing.
-std::string fault_of(const Entry& e, const CsrView<const float, Space::host>& a) {
+// What is wrong with the content of one matrix, in words; empty: nothing. `read(begin, bytes)` is told what has been read.
+std::string fault_of(const Entry& e, const CsrView<const float, Space::host>& a,
+                     const std::function<void(const void*, std::int64_t)>& read) {
+  const auto differs = [&](const void* data, std::int64_t bytes, std::uint32_t want) {
+    constexpr std::int64_t kPiece = std::int64_t{1} << 24;
+    uLong value = ::crc32(0, nullptr, 0);
+    for (std::int64_t at = 0; at < bytes; at += kPiece) {
+      const auto* const piece = static_cast<const Bytef*>(data) + at;
+      const std::int64_t count = std::min(kPiece, bytes - at);
+      value = ::crc32_z(value, piece, static_cast<z_size_t>(count));
+      read(piece, count);
+    }
+    return static_cast<std::uint32_t>(value) != want;
+  };
   if (!kFuzzing) {
-    const char* differs = crc(a.row_ptr, (e.rows + 1) * 4) != e.row_ptr_crc ? "row_ptr"
-                          : crc(a.col, e.nnz * 4) != e.col_crc              ? "col"
-                          : crc(a.val, e.nnz * 4) != e.val_crc              ? "val"
-                                                                            : nullptr;
-    if (differs != nullptr) return std::string("checksum of ") + differs + " differs";
+    const char* name = differs(a.row_ptr, (e.rows + 1) * 4, e.row_ptr_crc) ? "row_ptr"
+                       : differs(a.col, e.nnz * 4, e.col_crc)              ? "col"
+                       : differs(a.val, e.nnz * 4, e.val_crc)              ? "val"
+                                                                           : nullptr;
+    if (name != nullptr) return std::string("checksum of ") + name + " differs";
   }
   return csr_fault(a);
 }
 
 }  // namespace
 
-BinaryCache::BinaryCache(ByteSource& source) : mapping_(std::make_unique<Mapping>(source)) {
+BinaryCache::BinaryCache(ByteSource& source, CachePages pages)
+    : mapping_(std::make_unique<Mapping>(source)), pages_(pages) {
   const std::string& path = source.name();
   const auto bytes = static_cast<std::int64_t>(mapping_->bytes);
   const char* const base = static_cast<const char*>(mapping_->base);
@@ -223,7 +255,10 @@ BinaryCache::BinaryCache(ByteSource& source) : mapping_(std::make_unique<Mapping
 #pragma omp parallel for schedule(dynamic, 1)
   for (std::int64_t m = 0; m < header.matrices; ++m) {
     const auto k = static_cast<std::size_t>(m);
-    faults[k] = fault_of(table[k], views_[k]);
+    faults[k] = fault_of(table[k], views_[k], [&](const void* begin, std::int64_t count) {
+      if (pages == CachePages::drop) mapping_->drop(begin, count);
+    });
+    if (pages == CachePages::drop) mapping_->drop(views_[k]);
   }
   for (std::size_t k = 0; k < faults.size(); ++k) {
     if (!faults[k].empty()) {
@@ -236,14 +271,20 @@ BinaryCache::~BinaryCache() = default;
 BinaryCache::BinaryCache(BinaryCache&&) noexcept = default;
 BinaryCache& BinaryCache::operator=(BinaryCache&&) noexcept = default;
 
-Csr<float> BinaryCache::copy(std::int64_t k) const {
+Csr<float> BinaryCache::copy(std::int64_t k) const { return copy_rows(k, 0, matrix(k).rows); }
+
+Csr<float> BinaryCache::copy_rows(std::int64_t k, std::int64_t first, std::int64_t last) const {
   const auto& a = matrix(k);
+  const std::int32_t begin = a.row_ptr[first], end = a.row_ptr[last];
   Csr<float> out;
-  out.rows = a.rows;
+  out.rows = last - first;
   out.cols = a.cols;
-  out.row_ptr.assign(a.row_ptr, a.row_ptr + a.rows + 1);
-  out.col.assign(a.col, a.col + a.nnz);
-  out.val.assign(a.val, a.val + a.nnz);
+  out.row_ptr.assign(a.row_ptr + first, a.row_ptr + last + 1);
+  for (std::int32_t& at : out.row_ptr) at -= begin;
+  out.col.assign(a.col + begin, a.col + end);
+  out.val.assign(a.val + begin, a.val + end);
+  if (pages_ == CachePages::drop)
+    mapping_->drop({out.rows, a.cols, end - begin, a.row_ptr + first, a.col + begin, a.val + begin});
   return out;
 }
 

@@ -30,6 +30,10 @@ void write_cache(const std::string& path, CacheKind kind,
 /// True where the source begins with the cache's magic; takes nothing.
 [[nodiscard]] bool is_cache(ByteSource& source);
 
+/// What becomes of the pages of a mapped file that were read: they stay in the process's memory until the system wants them, or
+/// go at once, for caches larger than the memory that a process may take.
+enum class CachePages : std::uint8_t { keep, drop };
+
 /// A mapped cache. Views live as long as the object does. The file must not be cut while it is mapped;
 /// write_cache never cuts one (it renames a new file over the old name, and the old content stays mapped).
 class BinaryCache {
@@ -38,8 +42,9 @@ class BinaryCache {
   /// Errors: not a cache; another version or byte order; cut short; a checksum that differs (the section is
   /// named); a malformed CSR.
   explicit BinaryCache(const std::string& path);
-  /// The same from a source: a regular file is mapped, anything else (a pipe, gzip) is read into memory.
-  explicit BinaryCache(ByteSource& source);
+  /// The same from a source: a regular file is mapped, anything else (a pipe, gzip) is read into memory. With `drop` checks take
+  /// the memory of the columns of a matrix at a time, on each thread.
+  explicit BinaryCache(ByteSource& source, CachePages pages = CachePages::keep);
   ~BinaryCache();
   BinaryCache(BinaryCache&&) noexcept;
   BinaryCache& operator=(BinaryCache&&) noexcept;
@@ -51,10 +56,13 @@ class BinaryCache {
   }
   /// A copy that owns its memory.
   [[nodiscard]] Csr<float> copy(std::int64_t k) const;
+  /// The same of rows [first, last).
+  [[nodiscard]] Csr<float> copy_rows(std::int64_t k, std::int64_t first, std::int64_t last) const;
 
  private:
   struct Mapping;
   std::unique_ptr<Mapping> mapping_;
+  CachePages pages_ = CachePages::keep;
   CacheKind kind_ = CacheKind::matrices;
   std::vector<CsrView<const float, Space::host>> views_;
 };

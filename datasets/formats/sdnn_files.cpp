@@ -328,18 +328,22 @@ void check_image_count(const ByteSource& source, std::int64_t rows, std::int64_t
 
 Csr<float> images_from_cache(ByteSource& source, std::int64_t neurons, std::int64_t inputs) {
   const BinaryCache cache(source);
-  if (cache.kind() != CacheKind::images || cache.size() != 1) {
-    throw input_error(source.name(), 0, "binary cache holds no images");
-  }
-  const auto& a = cache.matrix(0);
-  if ((neurons != 0 && a.cols != neurons) || (inputs != 0 && a.rows != inputs)) {
-    throw input_error(source.name(), 0, "images of another shape in the binary cache",
-                      std::to_string(a.rows) + " x " + std::to_string(a.cols));
-  }
+  check_sdnn_images_cache(cache, source.name(), neurons, inputs);
   return cache.copy(0);
 }
 
 }  // namespace
+
+void check_sdnn_images_cache(const BinaryCache& cache, const std::string& path, std::int64_t neurons,
+                             std::int64_t inputs) {
+  if (cache.kind() != CacheKind::images || cache.size() != 1)
+    throw input_error(path, 0, "binary cache holds no images");
+  const auto& a = cache.matrix(0);
+  if ((neurons != 0 && a.cols != neurons) || (inputs != 0 && a.rows != inputs)) {
+    throw input_error(path, 0, "images of another shape in the binary cache",
+                      std::to_string(a.rows) + " x " + std::to_string(a.cols));
+  }
+}
 
 Csr<float> read_sdnn_images(ByteSource& source, std::int64_t neurons, std::int64_t inputs) {
   if (is_cache(source)) return images_from_cache(source, neurons, inputs);

@@ -46,6 +46,10 @@ struct SdnnLayerName {
 [[nodiscard]] std::int64_t check_sdnn_cache(const BinaryCache& cache, const std::string& path,
                                             std::int64_t& neurons, std::int64_t layers);
 
+/// Errors: other matrices than images of that shape; 0 is any number of them.
+void check_sdnn_images_cache(const BinaryCache& cache, const std::string& path, std::int64_t neurons,
+                             std::int64_t inputs);
+
 /// One layer, `i<TAB>j<TAB>w` lines, from any source. Same errors.
 [[nodiscard]] Csr<float> read_sdnn_layer(ByteSource& source, std::int64_t neurons);
 

@@ -11,7 +11,10 @@
 #include <limits>
 #include <memory>
 #include <numbers>
-#include <string_view>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "reference/core/error.hpp"
 
@@ -47,72 +50,124 @@ Complex turn(std::int64_t numerator, std::int64_t denominator) {
 
 // Resizing is separable. Along the picture every row is one long real transform. The kept Nyquist term makes
 // its result complex, but only by one known wave: h_r(t) = p_r(t) + c_r w(t), p real, w(t) = e^{-i pi m t /
-// side}. So memory holds p alone, and the short direction is a real (side x rows) matrix applied to p plus
+// side}. So only p is computed, and the short direction is a real (side x rows) matrix applied to p plus
 // rank-one corrections.
-struct Rows {
-  std::int64_t width = 0;     // count * side
-  std::vector<double> real;   // (rows, width): p
-  std::vector<Complex> wave;  // (rows): c
-};
-
-Rows resize_along(const GreyImages& images, std::int64_t side) {
-  const std::int64_t wide_in = images.count * images.cols;
-  const std::int64_t wide_out = images.count * side;
-  const std::int64_t nyquist = std::min(wide_in, wide_out) / 2;
-  const std::int64_t spectrum = std::max(wide_in, wide_out) / 2 + 1;
-
-  Rows rows;
-  rows.width = wide_out;
-  rows.real.resize(static_cast<std::size_t>(images.rows * wide_out));
-  rows.wave.resize(static_cast<std::size_t>(images.rows));
-
-  const int threads = static_cast<int>(std::min<std::int64_t>(omp_get_max_threads(), images.rows));
-  std::vector<FftwBuffer<double>> line(static_cast<std::size_t>(threads));
-  std::vector<FftwBuffer<fftw_complex>> waves(static_cast<std::size_t>(threads));
-  for (std::size_t k = 0; k < line.size(); ++k) {
-    line[k] = fftw_buffer<double>(std::max(wide_in, wide_out));
-    waves[k] = fftw_buffer<fftw_complex>(spectrum);
-  }
-  // Estimated plans depend on the size alone, so that results do not vary from run to run. Planning is not
-  // thread-safe, and sizes above 2^31 are refused by the caller.
-  const Plan forward(
-      fftw_plan_dft_r2c_1d(static_cast<int>(wide_in), line[0].get(), waves[0].get(), FFTW_ESTIMATE));
-  const Plan inverse(
-      fftw_plan_dft_c2r_1d(static_cast<int>(wide_out), waves[0].get(), line[0].get(), FFTW_ESTIMATE));
-  if (!forward || !inverse)
-    throw input_error("fftw", 0, "no plan for this many images", std::to_string(images.count));
-
-#pragma omp parallel for schedule(dynamic) num_threads(threads)
-  for (std::int64_t r = 0; r < images.rows; ++r) {
-    double* x = line[static_cast<std::size_t>(omp_get_thread_num())].get();
-    fftw_complex* f = waves[static_cast<std::size_t>(omp_get_thread_num())].get();
-    for (std::int64_t m = 0; m < images.count; ++m) {
-      const std::uint8_t* from = images.pixels.data() + (m * images.rows + r) * images.cols;
-      std::copy(from, from + images.cols, x + m * images.cols);
+//
+// All of p is rows * count * side numbers: more than the images of a large side are worth. With g = gcd(side,
+// cols) and L = side / g, the L-th part of p is every L-th of its columns, t = L q + s, and follows from the
+// spectrum by a transform of the length count * g: frequencies that differ by count * g fall on one another
+// there, each turned by s. So memory holds the spectrum, and one such part at a time.
+class Along {
+ public:
+  Along(const GreyImages& images, std::int64_t side)
+      : rows_(images.rows),
+        stride_(side / std::gcd(side, images.cols)),
+        length_(images.count * std::gcd(side, images.cols)),
+        kept_(std::min(images.count * images.cols, images.count * side) / 2),
+        spectrum_(static_cast<std::size_t>(rows_ * kept_)),
+        wave_(static_cast<std::size_t>(rows_)),
+        turned_(static_cast<std::size_t>(length_ / 2 + 1)),
+        part_(static_cast<std::size_t>(rows_ * length_)) {
+    transform(images);
+    const int threads = static_cast<int>(std::min<std::int64_t>(omp_get_max_threads(), rows_));
+    for (int k = 0; k < threads; ++k) {
+      line_.push_back(fftw_buffer<double>(length_));
+      folded_.push_back(fftw_buffer<fftw_complex>(length_ / 2 + 1));
     }
-    fftw_execute_dft_r2c(forward.get(), x, f);
-    // The term at -nyquist is the conjugate of the one at +nyquist; it is kept apart, as the wave w.
-    const double scale = 1.0 / static_cast<double>(wide_in);
-    rows.wave[static_cast<std::size_t>(r)] = {f[nyquist][0] * scale, -f[nyquist][1] * scale};
-    std::fill(&f[nyquist][0], &f[0][0] + 2 * spectrum, 0.0);
-    fftw_execute_dft_c2r(inverse.get(), f, x);
-    double* to = rows.real.data() + r * wide_out;
-    for (std::int64_t t = 0; t < wide_out; ++t) to[t] = x[t] * scale;
+    inverse_ = plan_of(
+        fftw_plan_dft_c2r_1d(static_cast<int>(length_), folded_[0].get(), line_[0].get(), FFTW_ESTIMATE),
+        images.count);
   }
-  return rows;
-}
+
+  [[nodiscard]] std::int64_t stride() const { return stride_; }
+  [[nodiscard]] const std::vector<Complex>& wave() const { return wave_; }  // (rows): c
+  /// Columns s, s + stride, ... of p, after make_part(s): element (row r, column q) at [r * length + q].
+  [[nodiscard]] const double* part() const { return part_.data(); }
+  [[nodiscard]] std::int64_t length() const { return length_; }
+
+  void make_part(std::int64_t s) {
+#pragma omp parallel for schedule(static)
+    for (std::int64_t k = 0; k <= length_ / 2; ++k)
+      turned_[static_cast<std::size_t>(k)] = turn(k * s, length_ * stride_);
+#pragma omp parallel for schedule(dynamic) num_threads(static_cast <int>(line_.size()))
+    for (std::int64_t r = 0; r < rows_; ++r) {
+      const auto mine = static_cast<std::size_t>(omp_get_thread_num());
+      fold(r, s, folded_[mine].get());
+      fftw_execute_dft_c2r(inverse_.get(), folded_[mine].get(), line_[mine].get());
+      std::copy_n(line_[mine].get(), length_, part_.data() + r * length_);
+    }
+  }
+
+ private:
+  static Plan plan_of(fftw_plan_s* plan, std::int64_t count) {
+    if (plan == nullptr) throw input_error("fftw", 0, "no plan for this many images", std::to_string(count));
+    return Plan(plan);
+  }
+
+  /// The spectra of all rows, from frequency 0 to below the Nyquist term, and that term. Estimated plans depend on the
+  /// size alone, so that results do not vary from run to run. Planning is not thread-safe, and sizes above 2^31 are
+  /// refused by the caller.
+  void transform(const GreyImages& images) {
+    const std::int64_t wide = images.count * images.cols;
+    const FftwBuffer<double> x = fftw_buffer<double>(wide);
+    const FftwBuffer<fftw_complex> f = fftw_buffer<fftw_complex>(wide / 2 + 1);
+    const Plan forward =
+        plan_of(fftw_plan_dft_r2c_1d(static_cast<int>(wide), x.get(), f.get(), FFTW_ESTIMATE), images.count);
+    const double scale = 1.0 / static_cast<double>(wide);
+    for (std::int64_t r = 0; r < rows_; ++r) {
+      for (std::int64_t m = 0; m < images.count; ++m) {
+        const std::uint8_t* from = images.pixels.data() + (m * images.rows + r) * images.cols;
+        std::copy(from, from + images.cols, x.get() + m * images.cols);
+      }
+      fftw_execute_dft_r2c(forward.get(), x.get(), f.get());
+      for (std::int64_t k = 0; k < kept_; ++k)
+        spectrum_[static_cast<std::size_t>(r * kept_ + k)] = Complex(f[k][0], f[k][1]) * scale;
+      // The term at -nyquist is the conjugate of the one at +nyquist; it is kept apart, as the wave w.
+      wave_[static_cast<std::size_t>(r)] = Complex(f[kept_][0], -f[kept_][1]) * scale;
+    }
+  }
+
+  /// Row r's spectrum, turned by s columns, with the frequencies that are equal modulo the length added up.
+  void fold(std::int64_t r, std::int64_t s, fftw_complex* out) const {
+    auto* const to = reinterpret_cast<Complex*>(out);
+    const std::int64_t half = length_ / 2 + 1;
+    std::fill_n(to, half, Complex(0));
+    const Complex* const f = spectrum_.data() + r * kept_;
+    for (std::int64_t j = 0; j * length_ < kept_ + half; ++j) {
+      const Complex above = turn(j * s, stride_), below = std::conj(above);
+      const std::int64_t end = std::min(half, kept_ - j * length_);
+      for (std::int64_t k = 0; k < end; ++k) to[k] += product(f[j * length_ + k], above);
+      if (j == 0) continue;  // frequencies below 0: conjugates
+      for (std::int64_t k = std::max<std::int64_t>(0, j * length_ - kept_ + 1); k < half; ++k)
+        to[k] += product(std::conj(f[j * length_ - k]), below);
+    }
+    for (std::int64_t k = 0; k < half; ++k) to[k] = product(to[k], turned_[static_cast<std::size_t>(k)]);
+  }
+  /// Without the look for infinities that the operator has.
+  static Complex product(Complex a, Complex b) {
+    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+  }
+
+  std::int64_t rows_, stride_, length_, kept_;
+  std::vector<Complex> spectrum_;  // (rows, kept)
+  std::vector<Complex> wave_;
+  std::vector<Complex> turned_;  // (length / 2 + 1): by s columns, below the first frequency that is folded
+  std::vector<double> part_;     // (rows, length)
+  std::vector<FftwBuffer<double>> line_;  // of each thread
+  std::vector<FftwBuffer<fftw_complex>> folded_;
+  Plan inverse_;
+};
 
 // The short direction, one image at a time: values (side columns, side rows) of |B|^2, column by column.
 class Across {
  public:
-  Across(const GreyImages& images, const Rows& rows, std::int64_t side)
+  Across(const GreyImages& images, const Along& along, std::int64_t side)
       : in_(images.rows),
         side_(side),
-        rows_(rows),
+        along_(along),
         matrix_(size(in_ * side)),
         wave_in_(size(in_)),
         wave_out_(size(side)),
-        along_(size(side)),
         fixed_(size(side)) {
     const std::int64_t m = std::min(in_, side);  // frequencies kept: -m/2 .. m/2 - 1
     const double scale = 1.0 / static_cast<double>(in_);
@@ -128,38 +183,39 @@ class Across {
     }
     for (std::int64_t u = 0; u < side; ++u) {
       wave_out_[size(u)] = turn(-(m / 2) * u, side);
-      // w(t) repeats with every image: t = side * image + v gives e^{-i pi m image} = 1, since m is even
-      along_[size(u)] = wave_out_[size(u)];
       for (std::int64_t r = 0; r < in_; ++r)
-        fixed_[size(u)] += matrix_[size(r * side + u)] * rows.wave[size(r)];
+        fixed_[size(u)] += matrix_[size(r * side + u)] * along.wave()[size(r)];
     }
-    for (std::int64_t r = 0; r < in_; ++r) corner_ += wave_in_[size(r)] * rows.wave[size(r)];
+    for (std::int64_t r = 0; r < in_; ++r) corner_ += wave_in_[size(r)] * along.wave()[size(r)];
   }
 
-  // Squared magnitudes of column v of image m, `out` (side).
+  [[nodiscard]] std::int64_t side() const { return side_; }
+  // Squared magnitudes of column v of image m, which is in along's part; `out` (side).
   void column(std::int64_t m, std::int64_t v, double* __restrict out) const {
-    const double* p = rows_.real.data() + m * side_ + v;
+    const double* p = along_.part() + (m * side_ + v) / along_.stride();
+    const std::int64_t width = along_.length();
     const double* __restrict matrix = matrix_.data();
     double re_edge = 0, im_edge = 0;
     for (std::int64_t u = 0; u < side_; ++u) out[u] = 0;
     std::int64_t r = 0;
     for (; r + 4 <= in_; r += 4) {  // four rows a pass: a quarter of the loads and stores of `out`
-      const double p0 = p[r * rows_.width], p1 = p[(r + 1) * rows_.width];
-      const double p2 = p[(r + 2) * rows_.width], p3 = p[(r + 3) * rows_.width];
+      const double p0 = p[r * width], p1 = p[(r + 1) * width];
+      const double p2 = p[(r + 2) * width], p3 = p[(r + 3) * width];
       const double* __restrict e = matrix + r * side_;
       for (std::int64_t u = 0; u < side_; ++u) {
         out[u] += p0 * e[u] + p1 * e[side_ + u] + p2 * e[2 * side_ + u] + p3 * e[3 * side_ + u];
       }
     }
     for (; r < in_; ++r) {
-      const double p0 = p[r * rows_.width];
+      const double p0 = p[r * width];
       for (std::int64_t u = 0; u < side_; ++u) out[u] += p0 * matrix[r * side_ + u];
     }
     for (std::int64_t k = 0; k < in_; ++k) {
-      re_edge += p[k * rows_.width] * wave_in_[size(k)].real();
-      im_edge += p[k * rows_.width] * wave_in_[size(k)].imag();
+      re_edge += p[k * width] * wave_in_[size(k)].real();
+      im_edge += p[k * width] * wave_in_[size(k)].imag();
     }
-    const Complex w = along_[size(v)];
+    // w(t) repeats with every image: t = side * image + v gives e^{-i pi m image} = 1, since m is even
+    const Complex w = wave_out_[size(v)];
     const Complex edge = Complex(re_edge, im_edge) + corner_ * w;
     const double wr = w.real(), wi = w.imag(), er = edge.real(), ei = edge.imag();
     const auto* __restrict fixed = reinterpret_cast<const double*>(fixed_.data());
@@ -176,15 +232,33 @@ class Across {
   static std::size_t size(std::int64_t i) { return static_cast<std::size_t>(i); }
 
   std::int64_t in_, side_;
-  const Rows& rows_;
+  const Along& along_;
   std::vector<double>
       matrix_;  // (in, side): real interpolation, transposed so that output rows are contiguous
   std::vector<Complex> wave_in_;   // (in): weight of an input row in the Nyquist term
   std::vector<Complex> wave_out_;  // (side): that term at an output row
-  std::vector<Complex> along_;     // (side): w(t) within an image
   std::vector<Complex> fixed_;     // (side): matrix applied to the waves of the rows
   Complex corner_;                 // the term that is Nyquist both ways
 };
+
+/// use(image, v, squares of column v) for all columns of all images, part by part; an image is one thread's at a time.
+template <class Use>
+void for_each_column(std::int64_t count, Along& along, const Across& across, const Use& use) {
+  for (std::int64_t s = 0; s < along.stride(); ++s) {
+    along.make_part(s);
+#pragma omp parallel
+    {
+      std::vector<double> column(static_cast<std::size_t>(across.side()));
+#pragma omp for schedule(static)
+      for (std::int64_t m = 0; m < count; ++m) {
+        for (std::int64_t v = s; v < across.side(); v += along.stride()) {
+          across.column(m, v, column.data());
+          use(m, v, column.data());
+        }
+      }
+    }
+  }
+}
 
 }  // namespace
 
@@ -192,6 +266,13 @@ std::int64_t PixelMask::nnz() const {
   std::int64_t count = 0;
   for (const std::uint64_t word : bits) count += std::popcount(word);
   return count;
+}
+
+std::int64_t resizing_bytes(std::int64_t count, std::int64_t cols, std::int64_t side) {
+  const std::int64_t part = count * std::gcd(side, cols), kept = count * std::min(cols, side) / 2;
+  // Spectra, one part of all rows; what turns it, and each thread's line and folded spectrum of it. While the spectra are
+  // made, one line and its spectrum take their place.
+  return 16 * cols * kept + 8 * cols * part + (8 + 16 * omp_get_max_threads()) * part + 16 * count * cols;
 }
 
 PixelMask fourier_inputs(const GreyImages& images, std::int64_t side) {
@@ -212,41 +293,26 @@ PixelMask fourier_inputs(const GreyImages& images, std::int64_t side) {
   mask.bits.assign(static_cast<std::size_t>(mask.rows * mask.words), 0);
   if (images.count == 0) return mask;
 
-  const Rows rows = resize_along(images, side);
-  const Across across(images, rows, side);
-  double maximum = 0;  // of squares
-#pragma omp parallel reduction(max : maximum)
-  {
-    std::vector<double> column(static_cast<std::size_t>(side));
-#pragma omp for schedule(static)
-    for (std::int64_t m = 0; m < images.count; ++m) {
-      for (std::int64_t v = 0; v < side; ++v) {
-        across.column(m, v, column.data());
-        for (const double x : column) maximum = std::max(maximum, x);
-      }
-    }
-  }
+  Along along(images, side);
+  const Across across(images, along, side);
+  std::vector<double> most(static_cast<std::size_t>(omp_get_max_threads()));  // of squares, by thread
+  for_each_column(images.count, along, across, [&](std::int64_t, std::int64_t, const double* column) {
+    double& mine = most[static_cast<std::size_t>(omp_get_thread_num())];
+    mine = std::max(mine, *std::max_element(column, column + side));
+  });
+  const double maximum = *std::max_element(most.begin(), most.end());
   mask.maximum = std::sqrt(maximum);
   if (maximum == 0) return mask;  // blank images: half of nothing is reached everywhere, and means nothing
   // The second pass computes again what the first threw away: 31 GB at side 256, which costs more to keep
   // than to redo.
   const double threshold = maximum / 4;
-#pragma omp parallel
-  {
-    std::vector<double> column(static_cast<std::size_t>(side));
-#pragma omp for schedule(static)
-    for (std::int64_t m = 0; m < images.count; ++m) {
-      std::uint64_t* out = mask.bits.data() + m * mask.words;
-      for (std::int64_t v = 0; v < side; ++v) {
-        across.column(m, v, column.data());
-        for (std::int64_t u = 0; u < side; ++u) {
-          const std::int64_t feature = v * side + u;
-          const std::uint64_t lit = column[static_cast<std::size_t>(u)] >= threshold ? 1 : 0;
-          out[feature / 64] |= lit << (feature % 64);
-        }
-      }
+  for_each_column(images.count, along, across, [&](std::int64_t m, std::int64_t v, const double* column) {
+    std::uint64_t* out = mask.bits.data() + m * mask.words;
+    for (std::int64_t u = 0; u < side; ++u) {
+      const std::int64_t feature = v * side + u;
+      out[feature / 64] |= std::uint64_t{column[u] >= threshold ? 1U : 0U} << (feature % 64);
     }
-  }
+  });
   return mask;
 }
 

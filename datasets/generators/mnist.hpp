@@ -31,9 +31,12 @@ struct PixelMask {
 ///
 /// MNIST's 60,000 training images give the official files exactly: 6,374,505 / 25,019,051 / 98,858,913 /
 /// 392,191,985 non-zeros at side 32 / 64 / 128 / 256. Images must be square with even sides; `side` is
-/// even, 2..1024. Memory is 8 * rows * count * side bytes (3.5 GB at side 256 for 60,000 images), the mask
-/// beside it.
+/// even, 2..1024. Memory is resizing_bytes() and the mask.
 [[nodiscard]] PixelMask fourier_inputs(const GreyImages& images, std::int64_t side);
+
+/// Bytes that fourier_inputs() works with, beside images and mask, for `count` images of `cols` x `cols`: their spectra
+/// take 8 * cols^2 * count bytes (0.38 GB for MNIST's, at any side from 28 on), the rest is small beside them.
+[[nodiscard]] std::int64_t resizing_bytes(std::int64_t count, std::int64_t cols, std::int64_t side);
 
 /// Rows [first, first + count) of the mask as a CSR matrix of ones, columns sorted. Throws Error when the
 /// entries do not fit 32-bit offsets.

@@ -12,6 +12,7 @@
 #include "datasets/generators/mnist.hpp"
 #include "datasets/generators/radixnet.hpp"
 #include "datasets/networks/sdnn_layers.hpp"
+#include "datasets/networks/sdnn_rows.hpp"
 #include "datasets/remote/manifest.hpp"
 #include "reference/core/csr.hpp"
 #include "reference/core/error.hpp"
@@ -90,36 +91,70 @@ std::vector<Csr<float>> load_weights(const SdnnSources& s, const SdnnRequest& r)
 /// Images, and how many the source holds: 0 where it is generated and has no end.
 struct Images {
   Csr<float> matrix;
+  std::shared_ptr<const RowSource> rows;  // in place of the matrix
   std::int64_t there = 0;
+  [[nodiscard]] std::int64_t count() const { return rows != nullptr ? rows->rows() : matrix.rows; }
 };
 
-Images load_images(const SdnnSources& s, const SdnnRequest& r) {
+Images read_images(const std::string& path, const SdnnRequest& r) {
   Images images;
-  if (!s.paths.images.empty()) {
-    images.matrix = read_sdnn_images(s.paths.images, r.neurons, 0);
-    images.there = images.matrix.rows;
-    if (images.matrix.nnz() == 0) throw input_error(s.paths.images, 0, "no inputs in it");
-    if (r.inputs > 0 && r.inputs < images.there) images.matrix = slice_rows(images.matrix, 0, r.inputs);
-    return images;
+  if (r.one_by_one) images.rows = rows_of_cache(path, r.neurons);
+  if (images.rows == nullptr) images.matrix = read_sdnn_images(path, r.neurons, 0);
+  images.there = images.count();
+  const std::int64_t entries =
+      images.rows != nullptr ? images.rows->entries(0, images.there) : images.matrix.nnz();
+  if (entries == 0) throw input_error(path, 0, "no inputs in it");
+  if (r.inputs == 0 || r.inputs >= images.there) return images;
+  if (images.rows != nullptr) {
+    images.rows = first_rows(images.rows, r.inputs);
+  } else {
+    images.matrix = slice_rows(images.matrix, 0, r.inputs);
   }
-  if (!s.mnist.empty()) {
-    // Neighbouring images influence each other: all images are resized, however few are asked for.
-    const PixelMask mask = fourier_inputs(read_idx_images(s.mnist), image_side(r.neurons));
-    images.there = mask.rows;
-    images.matrix = to_csr(mask, 0, r.inputs > 0 ? std::min(r.inputs, mask.rows) : mask.rows);
-    return images;
-  }
-  const std::int64_t count = r.inputs > 0 ? r.inputs : kSdnnInputs;
-  // The resized picture in single precision complex numbers is the largest array by far (mnist.hpp).
-  require_memory(fmt::format("{} inputs of {} neurons", count, r.neurons),
-                 8.0 * 28 * static_cast<double>(count) * static_cast<double>(image_side(r.neurons)));
-  images.matrix = to_csr(digit_inputs(count, r.neurons, 1));
   return images;
+}
+
+/// Errors: to make inputs of `count` images of `cols` x `cols` takes more memory than there is, or than is allowed.
+void require_memory_for_inputs(std::int64_t count, std::int64_t cols, const SdnnRequest& r) {
+  const std::int64_t mask = count * r.neurons / 8;
+  const std::int64_t bytes = count * cols * cols + mask + resizing_bytes(count, cols, image_side(r.neurons));
+  const std::string what = fmt::format("{} inputs of {} neurons", count, r.neurons);
+  require_memory(what, static_cast<double>(bytes));
+  if (r.host_memory > 0 && bytes > r.host_memory) {
+    throw Error(
+        fmt::format("sparse DNN: {} MiB of memory are too little: {}, made of images, need at least {} MiB",
+                    r.host_memory >> 20, what, (bytes >> 20) + 1));
+  }
+}
+
+Images from_mask(PixelMask mask, std::int64_t there, const SdnnRequest& r) {
+  const std::int64_t inputs = r.inputs > 0 ? std::min(r.inputs, mask.rows) : mask.rows;
+  Images images;
+  images.there = there;
+  if (r.one_by_one) {
+    images.rows = rows_of_mask(std::move(mask), inputs);
+  } else {
+    images.matrix = to_csr(mask, 0, inputs);
+  }
+  return images;
+}
+
+Images load_images(const SdnnSources& s, const SdnnRequest& r) {
+  if (!s.paths.images.empty()) return read_images(s.paths.images, r);
+  if (s.mnist.empty()) {
+    constexpr std::int64_t kDigitSide = 28;
+    const std::int64_t count = r.inputs > 0 ? r.inputs : kSdnnInputs;
+    require_memory_for_inputs(count, kDigitSide, r);
+    return from_mask(digit_inputs(count, r.neurons, 1), 0, r);
+  }
+  // Neighbouring images influence each other: all images are resized, however few are asked for.
+  const GreyImages images = read_idx_images(s.mnist);
+  require_memory_for_inputs(images.count, images.cols, r);
+  return from_mask(fourier_inputs(images, image_side(r.neurons)), images.count, r);
 }
 
 std::vector<std::int32_t> load_categories(const SdnnSources& s, const Images& images) {
   if (s.paths.categories.empty()) return {};
-  return categories_of_first(images.matrix.rows, s.paths.categories, images.there);
+  return categories_of_first(images.count(), s.paths.categories, images.there);
 }
 
 }  // namespace
@@ -167,6 +202,7 @@ SdnnData load_sdnn(const SdnnSources& sources, const SdnnRequest& request) {
   run_side_by_side(weights, [&] { images = load_images(sources, request); });
   data.categories = load_categories(sources, images);
   data.images = std::move(images.matrix);
+  data.rows = std::move(images.rows);
   return data;
 }
 

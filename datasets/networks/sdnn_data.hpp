@@ -9,6 +9,7 @@
 #include "datasets/formats/sdnn_files.hpp"
 #include "reference/core/csr_source.hpp"
 #include "reference/core/matrix.hpp"
+#include "reference/core/row_source.hpp"
 
 namespace plumb {
 
@@ -20,9 +21,11 @@ struct SdnnRequest {
   std::int64_t inputs = 0;                  // the first so many; 0: all
   std::string data;                         // folder; "": $PLUMB_DATA/sdnn, then the cache folder
   std::string weights, images, categories;  // files that go before what a folder holds
-  bool one_by_one =
-      false;  // layers that are generated, or lie in a binary cache, are not held: SdnnData::source
-  bool official_terms = true;  // bias and cap are the challenge's: else a list in a folder does not apply
+  // Layers that are generated, or lie in a binary cache, are not held, nor are such inputs as a matrix: SdnnData::source
+  // and rows.
+  bool one_by_one = false;
+  std::int64_t host_memory = 0;  // bytes that making inputs may take; 0: what there is
+  bool official_terms = true;    // bias and cap are the challenge's: else a list in a folder does not apply
 };
 
 /// Where each part comes from; nothing is read yet.
@@ -41,13 +44,14 @@ struct SdnnData {
   std::vector<Csr<float>> gather;  // (layers) of (neurons, neurons): W transposed, row j holds what j reads
   std::shared_ptr<const CsrSource> source;  // the same layers one by one, in place of `gather`
   Csr<float> images;                        // (inputs, neurons)
+  std::shared_ptr<const RowSource> rows;    // the same rows a few at a time, in place of `images`
   std::vector<std::int32_t> categories;     // 1-based, of these inputs; empty where paths.categories is ""
 };
 /// Weights and inputs are read at the same time.
 ///
 /// Errors    those of the readers, the weights' first; fewer layers than requested; no inputs, or no weights in any layer;
 ///           a list with an id above the number of inputs, unless `request.inputs` cut them; more memory needed than
-///           there is.
+///           there is, or than `request.host_memory`.
 [[nodiscard]] SdnnData load_sdnn(const SdnnSources& sources, const SdnnRequest& request);
 
 /// The list in `path`, which is of `there` inputs (0: any number), without the ids above `inputs`.

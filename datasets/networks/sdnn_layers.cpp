@@ -33,7 +33,7 @@ class CachedLayers final : public CsrSource {
   [[nodiscard]] std::int64_t size() const override { return layers_; }
   [[nodiscard]] std::int64_t entries(std::int64_t l) const override { return cache_.matrix(l).nnz; }
   [[nodiscard]] Csr<float> make(std::int64_t l) const override { return transposed(cache_.copy(l)); }
-  [[nodiscard]] std::int64_t held_bytes() const override { return 0; }  // mapped pages are the system's
+  [[nodiscard]] std::int64_t held_bytes() const override { return 0; }  // pages go when they are read
 
  private:
   BinaryCache cache_;
@@ -48,7 +48,7 @@ std::shared_ptr<const CsrSource> sdnn_layers(const std::string& weights, std::in
   if (!std::filesystem::is_regular_file(weights)) return nullptr;  // a pipe cannot be opened twice
   const std::unique_ptr<ByteSource> file = open_source(weights);
   if (file->mappable() < 0 || !is_cache(*file)) return nullptr;
-  BinaryCache cache(*file);
+  BinaryCache cache(*file, CachePages::drop);
   const std::int64_t there = check_sdnn_cache(cache, weights, neurons, layers);
   auto source = std::make_shared<CachedLayers>(std::move(cache), there);
   bool any = false;

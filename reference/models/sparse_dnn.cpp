@@ -173,12 +173,12 @@ void validate(const SparseDnn& net) {
     validate_layer(net, static_cast<std::int64_t>(l), net.gather[l]);
 }
 
-void validate_inputs(const SparseDnn& net, const Csr<float>& y) {
-  if (y.cols != net.neurons) {
+void validate_inputs(const SparseDnn& net, const RowSource& y) {
+  if (y.cols() != net.neurons) {
     throw Error(
-        fmt::format("sparse DNN: inputs have {} features, the network {} neurons", y.cols, net.neurons));
+        fmt::format("sparse DNN: inputs have {} features, the network {} neurons", y.cols(), net.neurons));
   }
-  refuse_fault(y, "sparse DNN, inputs");
+  if (y.held() != nullptr) refuse_fault(*y.held(), "sparse DNN, inputs");
 }
 
 std::vector<std::int32_t> categories(const Csr<float>& y) {

@@ -14,6 +14,7 @@
 #include "reference/core/csr.hpp"
 #include "reference/core/csr_source.hpp"
 #include "reference/core/matrix.hpp"
+#include "reference/core/row_source.hpp"
 
 namespace plumb {
 
@@ -76,14 +77,16 @@ struct SparseDnn {
 
 /// Layers of a source are validated when they are made.
 void validate(const SparseDnn& net);
-/// Throws Error unless `y` is a well-formed (any, net.neurons) CSR.
-void validate_inputs(const SparseDnn& net, const Csr<float>& y);
+/// Throws Error unless `y` is a well-formed (any, net.neurons) CSR; of rows that are made, the shape is looked at.
+void validate_inputs(const SparseDnn& net, const RowSource& y);
+inline void validate_inputs(const SparseDnn& net, const Csr<float>& y) { validate_inputs(net, HeldRows(y)); }
 
 /// What a plan with bounded memory held and loaded in one run.
 struct SdnnStreaming {
   std::int64_t memory = 0;              // bytes: the bound
   std::int64_t window = 0;              // layers whose weights are held at a time
-  std::int64_t batch = 0, batches = 0;  // inputs of the largest batch; every batch passes all layers
+  std::int64_t batch = 0, batches = 0;  // inputs of the largest batch
+  std::int64_t regrouped = 0;           // batches of rows of several of these, active after the first layers
   std::int64_t loaded_bytes = 0;        // weights brought into that memory, over all batches
   double load_seconds = 0;              // the time that this took, beside the computation or not
   double waited_seconds = 0;            // the part of it that the computation waited for
@@ -117,6 +120,11 @@ class SdnnPlan {
   virtual ~SdnnPlan() = default;
   /// Carries y (inputs, neurons) through layers [first, last).
   [[nodiscard]] virtual SdnnRun run(const Csr<float>& y, std::int64_t first, std::int64_t last) = 0;
+  /// The same, of inputs that may not be held. A plan with bounded memory on the host makes a batch of them at a time;
+  /// any other makes all.
+  [[nodiscard]] virtual SdnnRun run_rows(const RowSource& y, std::int64_t first, std::int64_t last) {
+    return y.held() != nullptr ? run(*y.held(), first, last) : run(y.make(0, y.rows()), first, last);
+  }
 };
 
 /// What a pipeline assumes of a network; only pipelines of one structure can be compared. The letters are those of
@@ -230,8 +238,12 @@ struct SdnnAnswer {
   std::vector<std::int32_t> ids;          // 1-based, fp64
   std::vector<std::int32_t> undecidable;  // 1-based
 };
-[[nodiscard]] SdnnAnswer reference_run(const SparseDnn& net, const Csr<float>& images,
+[[nodiscard]] SdnnAnswer reference_run(const SparseDnn& net, const RowSource& images,
                                        const std::function<void(std::int64_t rows_done)>& progress = {});
+
+[[nodiscard]] inline SdnnAnswer reference_run(const SparseDnn& net, const Csr<float>& images) {
+  return reference_run(net, HeldRows(images));
+}
 
 /// Runs `plan` layer by layer and judges each layer on the very input it had (teacher forcing).
 struct SdnnCheck {
@@ -239,7 +251,10 @@ struct SdnnCheck {
   std::vector<std::int32_t> ids;  // 1-based, of the layer-by-layer run
   std::int64_t unsaturated = 0;   // final values that are neither 0 nor cap
 };
-[[nodiscard]] SdnnCheck check_run(const SparseDnn& net, SdnnPlan& plan, const Csr<float>& images,
+[[nodiscard]] SdnnCheck check_run(const SparseDnn& net, SdnnPlan& plan, const RowSource& images,
                                   const std::function<void(std::int64_t rows_done)>& progress = {});
+[[nodiscard]] inline SdnnCheck check_run(const SparseDnn& net, SdnnPlan& plan, const Csr<float>& images) {
+  return check_run(net, plan, HeldRows(images));
+}
 
 }  // namespace plumb

@@ -96,6 +96,25 @@ Csr<float> with_constant(const Csr<float>& y, float constant) {
   return more;
 }
 
+/// The rows of a source with the constant behind each. The source must outlive it.
+class RowsWithConstant final : public RowSource {
+ public:
+  RowsWithConstant(const RowSource& y, float constant) : y_(y), constant_(constant) {}
+  [[nodiscard]] std::int64_t rows() const override { return y_.rows(); }
+  [[nodiscard]] std::int64_t cols() const override { return y_.cols() + 1; }
+  [[nodiscard]] std::int64_t entries(std::int64_t first, std::int64_t last) const override {
+    return y_.entries(first, last) + last - first;
+  }
+  [[nodiscard]] Csr<float> make(std::int64_t first, std::int64_t last) const override {
+    return with_constant(y_.make(first, last), constant_);
+  }
+  [[nodiscard]] std::int64_t held_bytes() const override { return y_.held_bytes(); }
+
+ private:
+  const RowSource& y_;
+  float constant_;
+};
+
 /// Takes the last column away, in place.
 void drop_last_column(Csr<float>& y) {
   const auto last = static_cast<std::int32_t>(--y.cols);
@@ -122,7 +141,10 @@ class BiasesPlan final : public SdnnPlan {
       : constant_(constant_neuron_value(net.cap)), net_(with(net, constant_)), plan_(make(net_)) {}
 
   SdnnRun run(const Csr<float>& y, std::int64_t first, std::int64_t last) override {
-    SdnnRun result = plan_->run(with_constant(y, constant_), first, last);
+    return run_rows(HeldRows(y), first, last);
+  }
+  SdnnRun run_rows(const RowSource& y, std::int64_t first, std::int64_t last) override {
+    SdnnRun result = plan_->run_rows(RowsWithConstant(y, constant_), first, last);
     drop_last_column(result.y);
     result.active.back() = static_cast<std::int64_t>(categories(result.y).size());
     return result;

@@ -32,7 +32,7 @@ SdnnIdDifference decidable_difference(const Ids& got, const SdnnAnswer& want) {
           without(without(got, want.undecidable), want.ids)};
 }
 
-SdnnFullCheck check_in_full(const SparseDnn& net, SdnnPlan& plan, const Csr<float>& images, const Ids& ids,
+SdnnFullCheck check_in_full(const SparseDnn& net, SdnnPlan& plan, const RowSource& images, const Ids& ids,
                             const SdnnProgress& progress) {
   const auto told = [&](const char* what) {
     return [&progress, what](std::int64_t rows) {
@@ -58,11 +58,11 @@ SdnnFullCheck check_in_full(const SparseDnn& net, SdnnPlan& plan, const Csr<floa
 }
 
 /// The fp64 reference decides for the first rows.
-void compare_sample(const SparseDnn& net, const Csr<float>& images, SdnnJudgement& j) {
+void compare_sample(const SparseDnn& net, const RowSource& images, SdnnJudgement& j) {
   const std::int64_t affordable = kSampleProducts / std::max<std::int64_t>(net.edges(0, net.layers()), 1);
   j.basis = SdnnBasis::sample;
-  j.sample = std::min(images.rows, std::clamp(affordable, kLeastSampleRows, kSampleRows));
-  const SdnnAnswer answer = reference_run(net, slice_rows(images, 0, j.sample));
+  j.sample = std::min(images.rows(), std::clamp(affordable, kLeastSampleRows, kSampleRows));
+  const SdnnAnswer answer = reference_run(net, images.make(0, j.sample));
   const auto last = static_cast<std::int32_t>(j.sample);
   const Ids first(j.ids.begin(), std::upper_bound(j.ids.begin(), j.ids.end(), last));
   j.difference = decidable_difference(first, answer);
@@ -72,7 +72,7 @@ void compare_sample(const SparseDnn& net, const Csr<float>& images, SdnnJudgemen
 
 }  // namespace
 
-SdnnJudgement judge_sdnn(const SparseDnn& net, SdnnPlan& plan, const Csr<float>& images, const SdnnRun& run,
+SdnnJudgement judge_sdnn(const SparseDnn& net, SdnnPlan& plan, const RowSource& images, const SdnnRun& run,
                          const SdnnExpectation& expectation, const SdnnProgress& progress) {
   SdnnJudgement j;
   j.ids = categories(run.y);

@@ -56,9 +56,14 @@ struct SdnnJudgement {
 using SdnnProgress = std::function<void(const char* what, std::int64_t rows_done)>;
 
 /// Judges `run`, the answer of `plan` to `images` over all layers of `net`.
-[[nodiscard]] SdnnJudgement judge_sdnn(const SparseDnn& net, SdnnPlan& plan, const Csr<float>& images,
+[[nodiscard]] SdnnJudgement judge_sdnn(const SparseDnn& net, SdnnPlan& plan, const RowSource& images,
                                        const SdnnRun& run, const SdnnExpectation& expectation,
                                        const SdnnProgress& progress = {});
+[[nodiscard]] inline SdnnJudgement judge_sdnn(const SparseDnn& net, SdnnPlan& plan, const Csr<float>& images,
+                                              const SdnnRun& run, const SdnnExpectation& expectation,
+                                              const SdnnProgress& progress = {}) {
+  return judge_sdnn(net, plan, HeldRows(images), run, expectation, progress);
+}
 
 /// Bytes that an answer to `inputs` inputs takes beside the inputs themselves, where no input stays active: row
 /// pointers, and 64-bit counts while they are made. What stays active adds to it.

@@ -223,21 +223,21 @@ SdnnLayerVerdict judge_layer(const SparseDnn& net, std::int64_t l, const Csr<flo
   return verdict;
 }
 
-SdnnAnswer reference_run(const SparseDnn& net, const Csr<float>& images,
+SdnnAnswer reference_run(const SparseDnn& net, const RowSource& images,
                          const std::function<void(std::int64_t)>& progress) {
   validate_inputs(net, images);
   // Blocks large enough that a block still fills vectors when 97 of 100 rows have died, small enough to lie
   // in L3.
   const std::int64_t block = std::clamp(kBatchElements / 8 / std::max<std::int64_t>(net.neurons, 1),
                                         std::int64_t{16}, std::int64_t{512});
-  const std::int64_t blocks = (images.rows + block - 1) / block;
+  const std::int64_t blocks = (images.rows() + block - 1) / block;
   const bool rows_end = net.keeps_zero_rows();
   SdnnAnswer answer;
   std::int64_t done = 0;
 #pragma omp parallel for schedule(dynamic)
   for (std::int64_t b = 0; b < blocks; ++b) {
-    const std::int64_t first = b * block, last = std::min(images.rows, first + block);
-    SdnnBand y = SdnnBand::exact(images, first, last);
+    const std::int64_t first = b * block, last = std::min(images.rows(), first + block);
+    SdnnBand y = SdnnBand::exact(images.make(first, last), 0, last - first);
     std::vector<std::int64_t> id(static_cast<std::size_t>(last - first));
     for (std::size_t r = 0; r < id.size(); ++r) id[r] = first + static_cast<std::int64_t>(r);
     for (std::int64_t l = 0; l < net.layers() && y.rows > 0; ++l) {
@@ -275,16 +275,16 @@ SdnnAnswer reference_run(const SparseDnn& net, const Csr<float>& images,
   return answer;
 }
 
-SdnnCheck check_run(const SparseDnn& net, SdnnPlan& plan, const Csr<float>& images,
+SdnnCheck check_run(const SparseDnn& net, SdnnPlan& plan, const RowSource& images,
                     const std::function<void(std::int64_t)>& progress) {
   validate_inputs(net, images);
   SdnnCheck check;
   check.layers.resize(static_cast<std::size_t>(net.layers()));
   const bool rows_end = net.keeps_zero_rows();
   const std::int64_t batch = batch_rows(net);
-  for (std::int64_t first = 0; first < images.rows; first += batch) {
-    const std::int64_t last = std::min(images.rows, first + batch);
-    Csr<float> y = slice_rows(images, first, last);
+  for (std::int64_t first = 0; first < images.rows(); first += batch) {
+    const std::int64_t last = std::min(images.rows(), first + batch);
+    Csr<float> y = images.make(first, last);
     for (std::int64_t l = 0; l < net.layers(); ++l) {
       Csr<float> next = plan.run(y, l, l + 1).y;
       if (next.rows != y.rows || next.cols != y.cols) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <future>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -70,6 +71,79 @@ class LayersInTheMaking {
   std::vector<std::future<double>> makers_;
 };
 
+/// Rows with a non-zero of a large matrix, in the parts in which they were computed.
+class ActiveParts {
+ public:
+  explicit ActiveParts(std::int64_t cols) : cols_(cols) {}
+
+  /// Takes the entries of `y`, whose row r is row `ids[r]` of the large matrix, or first + r where there are no ids.
+  void append(Csr<float>&& y, std::int64_t first, const std::vector<std::int32_t>& ids = {}) {
+    for (std::int64_t r = 0; r < y.rows; ++r) {
+      const auto i = static_cast<std::size_t>(r);
+      const std::int32_t count = y.row_ptr[i + 1] - y.row_ptr[i];
+      if (count == 0) continue;
+      ids_.push_back(ids.empty() ? static_cast<std::int32_t>(first + r)
+                                 : ids[static_cast<std::size_t>(first + r)]);
+      counts_.push_back(count);
+    }
+    entries_ += y.nnz();
+    if (entries_ > std::numeric_limits<std::int32_t>::max())
+      throw Error("sparse DNN: the answer has more than 2^31 - 1 non-zeros: run fewer inputs at a time");
+    if (y.nnz() > 0) parts_.emplace_back(std::move(y.col), std::move(y.val));
+  }
+  [[nodiscard]] bool empty() const { return ids_.empty(); }
+  /// Bytes of the entries, and of one of their two arrays once more: they are put together one after the other.
+  [[nodiscard]] std::int64_t bytes() const { return 12 * entries_; }
+  [[nodiscard]] const std::vector<std::int32_t>& ids() const { return ids_; }
+
+  /// All parts as one matrix of the active rows; no parts are left, but ids() stay.
+  [[nodiscard]] Csr<float> take_active() {
+    Csr<float> all = take_entries();
+    all.rows = static_cast<std::int64_t>(ids_.size());
+    for (const std::int32_t count : counts_) all.row_ptr.push_back(all.row_ptr.back() + count);
+    return all;
+  }
+  /// All parts as the large matrix. Ids must ascend.
+  [[nodiscard]] Csr<float> take_all(std::int64_t rows) {
+    Csr<float> all = take_entries();
+    all.rows = rows;
+    all.row_ptr.assign(static_cast<std::size_t>(rows) + 1, 0);
+    for (std::size_t i = 0; i < ids_.size(); ++i)
+      all.row_ptr[static_cast<std::size_t>(ids_[i]) + 1] = counts_[i];
+    std::partial_sum(all.row_ptr.begin(), all.row_ptr.end(), all.row_ptr.begin());
+    return all;
+  }
+
+ private:
+  using Entries = std::pair<std::vector<std::int32_t>, std::vector<float>>;
+
+  template <class T>
+  void put_together(std::vector<T> Entries::*array, std::vector<T>& all) {
+    if (parts_.size() == 1) {
+      all = std::move(parts_[0].*array);
+      return;
+    }
+    all.reserve(static_cast<std::size_t>(entries_));
+    for (Entries& part : parts_) {
+      all.insert(all.end(), (part.*array).begin(), (part.*array).end());
+      part.*array = {};
+    }
+  }
+  Csr<float> take_entries() {
+    Csr<float> all;
+    all.cols = cols_;
+    put_together(&Entries::first, all.col);
+    put_together(&Entries::second, all.val);
+    parts_.clear();
+    entries_ = 0;
+    return all;
+  }
+
+  std::int64_t cols_, entries_ = 0;
+  std::vector<std::int32_t> ids_, counts_;  // of the rows, in the order of their entries
+  std::vector<Entries> parts_;
+};
+
 class StreamedOnHost final : public SdnnPlan {
  public:
   using MakePlan = std::unique_ptr<SdnnPlan> (*)(const SparseDnn&);
@@ -77,80 +151,150 @@ class StreamedOnHost final : public SdnnPlan {
   StreamedOnHost(const SparseDnn& net, std::int64_t memory, std::int64_t workspace, MakePlan make_plan)
       : net_(net), memory_(memory), make_plan_(make_plan), makers_(std::max(1, omp_get_max_threads() / 4)) {
     fixed_ = workspace + net.held_bytes();
-    window_ = net.layers();
+    window_ = kMostLayers;
     if (net.source != nullptr) {
       const std::int64_t layer = std::max<std::int64_t>(1, largest_layer_bytes(net));
       window_ = std::clamp<std::int64_t>((memory / kShareOfWeights / layer - makers_) / 2, 1, kMostLayers);
       window_ = std::min(window_, std::max<std::int64_t>(1, net.layers()));
       fixed_ += (2 * window_ + makers_) * layer;  // held, made next, and what making them takes
     }
-    static_cast<void>(batches(empty_rows(1, net.neurons)));  // refuses before any input is read
+    const Csr<float> one = empty_rows(1, net.neurons);
+    static_cast<void>(batch_end(HeldRows(one), 0, fixed_, 0));  // refuses before any input is read
   }
 
   SdnnRun run(const Csr<float>& y, std::int64_t first, std::int64_t last) override {
-    SdnnStreaming facts;
-    SdnnRun all = run_in_batches(y, batches(y), [&](const Csr<float>& batch) {
-      return net_.source != nullptr && first < last ? run_batch(batch, first, last, facts)
-                                                    : make_plan_(net_)->run(batch, first, last);
-    });
-    facts.batch = all.streaming->batch, facts.batches = all.streaming->batches;
-    facts.memory = memory_, facts.window = window_;
-    all.streaming = facts;
-    return all;
+    return run_rows(HeldRows(y), first, last);
   }
+  SdnnRun run_rows(const RowSource& y, std::int64_t first, std::int64_t last) override;
 
  private:
   static constexpr std::int64_t kShareOfWeights =
       4;  // a quarter of the memory at most, where two layers leave the choice
   static constexpr std::int64_t kMostLayers =
-      16;  // more would not make the window's beginning and end any cheaper
+      16;  // more would not make the window's beginning and end any cheaper; and a plan of no more lets no rows wait
+  static constexpr std::int64_t kFirstLayers = 8;  // after which the rows of many batches are put together
+  static constexpr std::int64_t kFirstWindow =
+      4;  // in these: many rows leave, and the others are packed anew
+  static constexpr std::int64_t kShareOfWaiting = 4;  // a quarter of the memory at most
+  static constexpr std::int64_t kLeastInactive = 4;  // rows wait where at most a quarter of a batch is active
 
-  [[nodiscard]] std::vector<std::int64_t> batches(const Csr<float>& y) const {
-    // Of each value: its batch as input, its answer in parts that grow (up to three times), and the answer as one CSR; in
-    // more layers than a window has rows may wait for others, in tiles of up to four times their size.
-    const std::int64_t bytes_per_value = 8 + 3 * 8 + 8 + (net_.source == nullptr ? 4 * 4 : 0);
-    return batches_within(
-        y, memory_, fixed_ + bytes_of(y),
-        fmt::format("weights of {} layers, {} of inputs and the workspace of {} threads",
-                    net_.source != nullptr ? 2 * window_ : window_, show_amount(bytes_of(y)),
-                    omp_get_max_threads()),
-        1, [&](std::int64_t rows, std::int64_t) { return rows * net_.neurons * bytes_per_value; });
-  }
+  /// What one run has, beside the inputs.
+  struct Progress {
+    SdnnRun all;  // `active`, `layer_seconds`
+    SdnnStreaming facts;
+    ActiveParts answer, waiting;
+    [[nodiscard]] std::int64_t bytes() const { return answer.bytes() + waiting.bytes(); }
+  };
 
-  /// All layers, window after window.
-  SdnnRun run_batch(const Csr<float>& batch, std::int64_t first, std::int64_t last,
-                    SdnnStreaming& facts) const {
-    const double start = sdnn::now();
-    SdnnRun all;
-    const Csr<float>* in = &batch;
-    const auto making = [&](std::int64_t l) {
-      return std::make_unique<LayersInTheMaking>(net_, l, std::min(last, l + window_), makers_);
-    };
-    std::unique_ptr<LayersInTheMaking> next = making(first);
-    for (std::int64_t l = first; l < last; l += window_) {
-      const std::unique_ptr<SparseDnn> part = next->take(facts);
-      if (l + window_ < last) next = making(l + window_);
-      SdnnRun here = make_plan_(*part)->run(*in, 0, part->layers());
-      if (!all.active.empty()) all.active.pop_back();  // the rows that enter this window
-      all.active.insert(all.active.end(), here.active.begin(), here.active.end());
-      all.layer_seconds.insert(all.layer_seconds.end(), here.layer_seconds.begin(), here.layer_seconds.end());
-      all.y = std::move(here.y);
-      in = &all.y;
-      if (all.y.nnz() == 0) break;  // rows of zeros stay so: no layer is needed any more
-    }
-    all.active.resize(static_cast<std::size_t>(last - first) + 1, 0);
-    all.layer_seconds.resize(static_cast<std::size_t>(last - first), 0);
-    all.seconds = sdnn::now() - start;
-    return all;
+  /// Bytes of a batch: its inputs; and of each value it as input of a window, and its answer in parts that grow (up to
+  /// three times).
+  [[nodiscard]] std::int64_t batch_bytes(const RowSource& y, std::int64_t first, std::int64_t last) const {
+    constexpr std::int64_t kPerValue = 8 + 3 * 8, kPerRow = 64;
+    return (last - first) * (net_.neurons * kPerValue + kPerRow) + 8 * y.entries(first, last);
   }
+  /// The end of the largest batch from row `first`. `fixed`: bytes beside it; `held` of them for rows and answers.
+  [[nodiscard]] std::int64_t batch_end(const RowSource& y, std::int64_t first, std::int64_t fixed,
+                                       std::int64_t held) const {
+    const std::int64_t weights = net_.source != nullptr ? 2 * window_ : net_.layers();
+    return largest_batch(
+        first, y.rows(), 1, memory_, fixed + held,
+        fmt::format("weights of {} layers, {} of inputs and answers, and the workspace of {} threads",
+                    weights, show_amount(held), omp_get_max_threads()),
+        [&](std::int64_t begin, std::int64_t end) { return batch_bytes(y, begin, end); });
+  }
+  Csr<float> run_windows(const Csr<float>& batch, std::int64_t begin, std::int64_t end, std::int64_t first,
+                         Progress& p) const;
+  void run_waiting(std::int64_t held, std::int64_t begin, std::int64_t first, std::int64_t last,
+                   Progress& p) const;
 
   const SparseDnn& net_;
   std::int64_t memory_;
   MakePlan make_plan_;
   int makers_;               // threads that make layers
   std::int64_t window_ = 0;  // layers
-  std::int64_t fixed_ = 0;   // bytes beside inputs and batch
+  std::int64_t fixed_ = 0;   // bytes beside inputs, answers and batch
 };
+
+/// Layers [begin, end) of a run that began with layer `first`, window after window. Returns the rows after them.
+Csr<float> StreamedOnHost::run_windows(const Csr<float>& batch, std::int64_t begin, std::int64_t end,
+                                       std::int64_t first, Progress& p) const {
+  const auto end_of = [&](std::int64_t l) {
+    return std::min(end, l + (l < first + kFirstLayers ? std::min(window_, kFirstWindow) : window_));
+  };
+  const auto making = [&](std::int64_t l) {
+    return net_.source != nullptr ? std::make_unique<LayersInTheMaking>(net_, l, end_of(l), makers_)
+                                  : nullptr;
+  };
+  const std::unique_ptr<SdnnPlan> held = net_.source == nullptr ? make_plan_(net_) : nullptr;
+  std::unique_ptr<LayersInTheMaking> next = making(begin);
+  Csr<float> y;
+  const Csr<float>* in = &batch;
+  for (std::int64_t l = begin; l < end; l = end_of(l)) {
+    const std::unique_ptr<SparseDnn> part = next != nullptr ? next->take(p.facts) : nullptr;
+    next = end_of(l) < end ? making(end_of(l)) : nullptr;
+    SdnnRun here =
+        part != nullptr ? make_plan_(*part)->run(*in, 0, part->layers()) : held->run(*in, l, end_of(l));
+    for (std::int64_t i = l; i < end_of(l); ++i) {
+      p.all.active[static_cast<std::size_t>(i - first)] += here.active[static_cast<std::size_t>(i - l)];
+      p.all.layer_seconds[static_cast<std::size_t>(i - first)] +=
+          here.layer_seconds[static_cast<std::size_t>(i - l)];
+    }
+    y = std::move(here.y);
+    in = &y;
+    if (y.nnz() == 0) break;  // rows of zeros stay so: no layer is needed any more
+  }
+  return y;
+}
+
+/// The rows that wait, through layers [begin, last).
+void StreamedOnHost::run_waiting(std::int64_t held, std::int64_t begin, std::int64_t first, std::int64_t last,
+                                 Progress& p) const {
+  if (p.waiting.empty()) return;
+  const Csr<float> all = p.waiting.take_active();
+  const HeldRows rows(all);
+  for (std::int64_t from = 0; from < all.rows; ++p.facts.regrouped) {
+    const std::int64_t to = batch_end(rows, from, fixed_, held + rows.held_bytes() + p.bytes());
+    p.answer.append(run_windows(rows.make(from, to), begin, last, first, p), from, p.waiting.ids());
+    from = to;
+  }
+  p.waiting = ActiveParts(net_.neurons);
+}
+
+SdnnRun StreamedOnHost::run_rows(const RowSource& y, std::int64_t first, std::int64_t last) {
+  const double start = sdnn::now();
+  const std::int64_t middle = last - first > 2 * kFirstLayers ? first + kFirstLayers : last;
+  Progress p{{}, {}, ActiveParts(net_.neurons), ActiveParts(net_.neurons)};
+  p.all.active.assign(static_cast<std::size_t>(last - first) + 1, 0);
+  p.all.layer_seconds.assign(static_cast<std::size_t>(last - first), 0);
+  std::int64_t from = 0;
+  do {
+    if (fixed_ + y.held_bytes() + p.bytes() + (from < y.rows() ? batch_bytes(y, from, from + 1) : 0) >
+        memory_)
+      run_waiting(y.held_bytes(), middle, first, last, p);
+    const std::int64_t to = batch_end(y, from, fixed_, y.held_bytes() + p.bytes());
+    p.facts.batch = std::max(p.facts.batch, to - from);
+    ++p.facts.batches;
+    Csr<float> rows =
+        first < last ? run_windows(y.make(from, to), first, middle, first, p) : y.make(from, to);
+    const auto active = static_cast<std::int64_t>(categories(rows).size());
+    if (middle < last && kLeastInactive * active <= to - from) {
+      p.waiting.append(std::move(rows), from);
+      if (kShareOfWaiting * p.waiting.bytes() > memory_) run_waiting(y.held_bytes(), middle, first, last, p);
+    } else {
+      run_waiting(y.held_bytes(), middle, first, last, p);  // before: ids of the answer ascend
+      p.answer.append(middle < last ? run_windows(rows, middle, last, first, p) : std::move(rows), from);
+    }
+    from = to;
+  } while (from < y.rows());
+  run_waiting(y.held_bytes(), middle, first, last, p);
+  SdnnRun all = std::move(p.all);
+  all.y = p.answer.take_all(y.rows());
+  all.active.back() = static_cast<std::int64_t>(categories(all.y).size());
+  p.facts.memory = memory_, p.facts.window = net_.source != nullptr ? window_ : net_.layers();
+  all.streaming = p.facts;
+  all.seconds = sdnn::now() - start;
+  return all;
+}
 
 }  // namespace
 
@@ -160,31 +304,32 @@ std::string show_amount(std::int64_t bytes) {
   return fmt::format("{} {}", ((bytes - 1) >> shift) + 1, shift == 10 ? "KiB" : "MiB");
 }
 
+std::int64_t largest_batch(std::int64_t first, std::int64_t rows, std::int64_t step, std::int64_t memory,
+                           std::int64_t fixed, const std::string& held, const RangeBytes& need) {
+  const auto rows_to = [&](std::int64_t steps) { return std::min(rows, first + steps * step); };
+  const auto takes = [&](std::int64_t steps) { return fixed + need(first, rows_to(steps)); };
+  if (takes(1) > memory) {
+    throw Error(
+        fmt::format("sparse DNN: {} of memory are too little: {}, and a batch of {} inputs, need at least {}",
+                    show_amount(memory), held, rows_to(1) - first, show_amount(takes(1))));
+  }
+  std::int64_t fits = 1, too_many = (rows - first + step - 1) / step + 1;
+  while (fits + 1 < too_many) {
+    const std::int64_t middle = (fits + too_many) / 2;
+    (takes(middle) <= memory ? fits : too_many) = middle;
+  }
+  return rows_to(fits);
+}
+
 std::vector<std::int64_t> batches_within(const Csr<float>& y, std::int64_t memory, std::int64_t fixed,
                                          const std::string& held, std::int64_t step, const BatchBytes& need) {
-  const auto rows_to = [&](std::int64_t first, std::int64_t steps) {
-    return std::min(y.rows, first + steps * step);
-  };
   std::vector<std::int64_t> ends;
-  std::int64_t first = 0;
   do {
-    const auto takes = [&](std::int64_t steps) {
-      const std::int64_t last = rows_to(first, steps);
-      return fixed + need(last - first, entries_of(y, first, last));
-    };
-    if (takes(1) > memory) {
-      throw Error(fmt::format(
-          "sparse DNN: {} of memory are too little: {}, and a batch of {} inputs, need at least {}",
-          show_amount(memory), held, rows_to(first, 1) - first, show_amount(takes(1))));
-    }
-    std::int64_t fits = 1, too_many = (y.rows - first + step - 1) / step + 1;
-    while (fits + 1 < too_many) {
-      const std::int64_t middle = (fits + too_many) / 2;
-      (takes(middle) <= memory ? fits : too_many) = middle;
-    }
-    first = rows_to(first, fits);
-    ends.push_back(first);
-  } while (first < y.rows);
+    ends.push_back(largest_batch(ends.empty() ? 0 : ends.back(), y.rows, step, memory, fixed, held,
+                                 [&](std::int64_t first, std::int64_t last) {
+                                   return need(last - first, entries_of(y, first, last));
+                                 }));
+  } while (ends.back() < y.rows);
   return ends;
 }
 

@@ -17,6 +17,15 @@ namespace plumb {
 /// Bytes that a batch of so many rows and entries takes; more for more.
 using BatchBytes = std::function<std::int64_t(std::int64_t rows, std::int64_t entries)>;
 
+/// Bytes that a batch of rows [first, last) takes; more for more.
+using RangeBytes = std::function<std::int64_t(std::int64_t first, std::int64_t last)>;
+
+/// The end of the largest batch that begins with row `first` of `rows`, a multiple of `step` rows or the rest, and takes
+/// at most `memory - fixed` bytes. Errors: as batches_within().
+[[nodiscard]] std::int64_t largest_batch(std::int64_t first, std::int64_t rows, std::int64_t step,
+                                         std::int64_t memory, std::int64_t fixed, const std::string& held,
+                                         const RangeBytes& need);
+
 /// Ends of consecutive batches of the rows of `y`, each the largest multiple of `step` rows, or the rest, that takes at
 /// most `memory - fixed` bytes: weights are loaded once per batch. At least one batch, also of no rows.
 /// Errors: `step` rows take more; the message names `memory`, the bytes that are needed, and `held`, what `fixed` is.
@@ -35,8 +44,10 @@ using BatchBytes = std::function<std::int64_t(std::int64_t rows, std::int64_t en
 [[nodiscard]] std::int64_t largest_layer_bytes(const SparseDnn& net);
 
 /// Plans `make_plan` makes of a few layers at a time, of a network with a source; of any other one plan of all its layers.
-/// While one window is computed, other threads make the next. `workspace`: bytes that a plan works with, beside rows and
-/// weights. Errors: `memory` is too little.
+/// While one window is computed, other threads make the next. `memory` bounds weights, inputs, batches and answers
+/// together; a batch is the largest that fits beside what is there. Rows that are still active after the first layers are
+/// put together, where that is a quarter of a batch or less: the other layers are made once for many batches.
+/// `workspace`: bytes that a plan works with, beside rows and weights. Errors: `memory` is too little.
 [[nodiscard]] std::unique_ptr<SdnnPlan> streamed_on_host(
     const SparseDnn& net, std::int64_t memory, std::int64_t workspace,
     std::unique_ptr<SdnnPlan> (*make_plan)(const SparseDnn&));

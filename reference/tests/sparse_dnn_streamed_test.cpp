@@ -3,6 +3,7 @@
 
 #include <omp.h>
 
+#include <algorithm>
 #include <atomic>
 #include <limits>
 #include <memory>
@@ -13,7 +14,9 @@
 #include <doctest/doctest.h>
 
 #include "reference/core/error.hpp"
+#include "reference/core/row_source.hpp"
 #include "reference/models/sparse_dnn_judge.hpp"
+#include "reference/tests/allocated_bytes.hpp"
 #include "reference/tests/sparse_dnn_inputs.hpp"
 
 namespace {
@@ -100,6 +103,99 @@ TEST_CASE("layers made one by one and inputs in batches give the bits of a netwo
   CHECK(same_answer(part, plumb::kSdnnCacheBlocked.plan(net)->run(want.y, 7, 12)));
   CHECK(same_answer(plan->run(y, 5, 5), plumb::kSdnnCacheBlocked.plan(net)->run(y, 5, 5)));
   CHECK(plan->run(csr(96, {}), 0, 40).y.rows == 0);
+}
+
+TEST_CASE("what a plan allocates stays within its bound, whatever rows do") {
+  const SparseDnn stays = random_network(200, 40);
+  SparseDnn leaves = stays;
+  leaves.bias = -0.6F;
+  const Csr<float> y = random_inputs(600, 200, 5);
+  for (const SparseDnn* const net : {&stays, static_cast<const SparseDnn*>(&leaves)}) {
+    const plumb::SdnnRun want = plumb::kSdnnCacheBlocked.plan(*net)->run(y, 0, 40);
+    SparseDnn made{net->neurons, net->bias, net->cap, {}};
+    made.source = std::make_shared<CopiedLayers>(*net);
+    for (const SparseDnn* const one : {static_cast<const SparseDnn*>(&made), net}) {
+      const std::int64_t before =
+          plumb::bytes_of(y) + one->held_bytes();  // allocated already, and part of the bound
+      for (const std::int64_t more : {kMiB, 2 * kMiB, 4 * kMiB}) {
+        const std::int64_t memory = chunks(200) + before + more;
+        CAPTURE(net->bias);
+        CAPTURE(memory);
+        CAPTURE(one->source != nullptr);
+        const plumb::test::AllocatedBytes allocated;
+        const plumb::SdnnRun run = plumb::kSdnnCacheBlocked.plan_streamed(*one, memory)->run(y, 0, 40);
+        CHECK(before + allocated.peak() <= memory);
+        CHECK(same_answer(run, want));
+        CHECK(run.streaming->batches > 1);
+      }
+    }
+  }
+}
+
+/// Rows whose neuron 0 is set go on; the others end after the third layer.
+SparseDnn few_stay(std::int64_t neurons, std::int64_t layers) {
+  SparseDnn net{neurons, -0.5F, 32, {}};
+  for (std::int64_t l = 0; l < layers; ++l) {
+    std::vector<std::vector<std::pair<int, float>>> rows(static_cast<std::size_t>(neurons));
+    for (int j = 0; j < static_cast<int>(neurons); ++j)
+      rows[static_cast<std::size_t>(j)] = {{j == 0 || l == 2 ? 0 : j, 1.25F}};
+    net.gather.push_back(csr(neurons, rows));
+  }
+  return net;
+}
+
+TEST_CASE("rows that few batches keep are put together, and the other layers are made once for all") {
+  const SparseDnn net = few_stay(64, 40);
+  std::vector<std::vector<std::pair<int, float>>> rows;
+  for (int i = 0; i < 500; ++i)
+    rows.push_back({{i % 9 == 4 ? 0 : 1 + i % 60, static_cast<float>(2 + i % 5)}});
+  const Csr<float> y = csr(64, rows);
+  const plumb::SdnnRun want = plumb::kSdnnCacheBlocked.plan(net)->run(y, 0, 40);
+  REQUIRE(want.active.back() == 56);
+  SparseDnn streamed{64, net.bias, net.cap, {}};
+  const auto layers = std::make_shared<CopiedLayers>(net);
+  streamed.source = layers;
+  const std::int64_t memory = chunks(64) + plumb::bytes_of(y) + kMiB / 4;
+  const plumb::SdnnRun run = plumb::kSdnnCacheBlocked.plan_streamed(streamed, memory)->run(y, 0, 40);
+  CHECK(same_answer(run, want));
+  REQUIRE(run.streaming->batches > 3);
+  CHECK(run.streaming->regrouped == 1);
+  CHECK(layers->made == 8 * run.streaming->batches + 32);
+}
+
+/// Rows of a matrix that is said not to be held.
+class MadeRows final : public plumb::RowSource {
+ public:
+  explicit MadeRows(const Csr<float>& y) : y_(y) {}
+  [[nodiscard]] std::int64_t rows() const override { return y_.rows; }
+  [[nodiscard]] std::int64_t cols() const override { return y_.cols; }
+  [[nodiscard]] std::int64_t entries(std::int64_t first, std::int64_t last) const override {
+    return y_.row_ptr[static_cast<std::size_t>(last)] - y_.row_ptr[static_cast<std::size_t>(first)];
+  }
+  [[nodiscard]] Csr<float> make(std::int64_t first, std::int64_t last) const override {
+    most = std::max(most, last - first);
+    return plumb::slice_rows(y_, first, last);
+  }
+  [[nodiscard]] std::int64_t held_bytes() const override { return 0; }
+  mutable std::int64_t most = 0;
+
+ private:
+  const Csr<float>& y_;
+};
+
+TEST_CASE("inputs that are made are made batch by batch, also with a bias for each neuron") {
+  SparseDnn net = random_network(64, 20);
+  const Csr<float> y = random_inputs(300, 64, 6);
+  for (const bool biases : {false, true}) {
+    if (biases) net.biases.assign(20, std::vector<float>(64, 0.01F));
+    const MadeRows rows(y);
+    const std::int64_t memory = chunks(65) + 3 * net.held_bytes() + 3 * kMiB / 8;
+    const plumb::SdnnRun run = plumb::kSdnnCacheBlocked.plan_streamed(net, memory)->run_rows(rows, 0, 20);
+    CHECK(same_answer(run, plumb::kSdnnCacheBlocked.plan(net)->run(y, 0, 20)));
+    CHECK(rows.most == run.streaming->batch);
+    CHECK(rows.most < 300);
+    CHECK(same_answer(plumb::kSdnnCsrSpmm.plan(net)->run_rows(rows, 0, 20), run));
+  }
 }
 
 TEST_CASE("no layer is made any more once no row is active") {

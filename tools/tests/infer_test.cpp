@@ -270,18 +270,25 @@ TEST_CASE("more memory than there is, is refused with what is needed, before it 
 TEST_CASE("--memory runs the same network in batches with layers made one by one, and says what it did") {
   const std::string run = "sdnn --neurons 1024 --inputs 300 --layers 40 --pipeline cache_blocked";
   const Scratch scratch;
+  // The bound is of the whole process: of the program, which CUDA's libraries make larger, and of its data.
+  const Outcome none = bare("sdnn --memory 1MiB");
+  const std::string words = "the program itself takes ";
+  REQUIRE(none.has(words));
+  const std::string memory =
+      std::to_string(std::stoi(none.text.substr(none.text.find(words) + words.size())) + 26) + "MiB";
   const Outcome all = bare(run + " --out " + scratch.file("all.npz"));
-  const Outcome some = shell(
-      "env -u PLUMB_DATA PLUMB_CACHE=/nonexistent OMP_NUM_THREADS=2 '" PLUMB_INFER "' " + run +
-      " --check --memory 24MiB --json " + scratch.file("run.json") + " --out " + scratch.file("some.npz"));
+  const Outcome some =
+      shell("env -u PLUMB_DATA PLUMB_CACHE=/nonexistent OMP_NUM_THREADS=2 '" PLUMB_INFER "' " + run +
+            " --check --memory " + memory + " --json " + scratch.file("run.json") + " --out " +
+            scratch.file("some.npz"));
   CAPTURE(some.text);
   CHECK(some.exit_code == 0);
   CHECK(some.line(-1).substr(0, 20) == all.line(-1).substr(0, 20));
-  CHECK(some.has("streaming: at most 24 MiB: "));
+  CHECK(some.has(", within the bound of "));
   CHECK(some.has(" % hidden behind the computation"));
   CHECK(plumb::test::slurp(scratch.file("all.npz")) == plumb::test::slurp(scratch.file("some.npz")));
   const auto json = nlohmann::json::parse(plumb::test::slurp(scratch.file("run.json")));
-  CHECK(json["streaming"]["memory_bytes"] == 24 << 20);
+  CHECK(json["peak_bytes"] <= json["streaming"]["memory_bytes"]);
   CHECK(json["streaming"]["batches"] > 1);
   CHECK(json["streaming"]["window_layers"] < 40);
   CHECK(json["streaming"]["loaded_bytes"] > 40 * 1024 * 32 * 8);
@@ -292,7 +299,7 @@ TEST_CASE("a --memory that is no amount, is too little, or comes with what it ex
   for (const auto& [words, message] :
        {std::pair{"--memory 8GB", "--memory: not an amount of memory above 0 (examples: 8GiB, 512MiB): 8GB"},
         {"--memory 0B", "--memory: not an amount of memory above 0 (examples: 8GiB, 512MiB): 0B"},
-        {"--memory 1MiB", "1024 KiB of memory are too little: weights of 2 layers"},
+        {"--memory 1MiB", "1024 KiB of memory are too little: the program itself takes "},
         {"--memory 1GiB --absorbing on", "--memory and --absorbing on exclude each other"},
         {"--memory 1GiB --dry-run", "--memory and --dry-run exclude each other"},
         {"--memory 1GiB --pipeline csr_spmm", "csr_spmm: --memory: it holds the weights of all layers"}}) {
