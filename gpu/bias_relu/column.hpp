@@ -24,7 +24,6 @@ __global__ void __launch_bounds__(kColumns* kRows)
 template <class T>
 void run_columns(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   const Index across = ceil_div(in.x.cols, kColumns), down = ceil_div(in.x.rows, kRows * kRowsPerThread);
-  if (across == 0 || down == 0) return;
   launch(bias_relu_column_per_thread<T>,
          Grid(static_cast<unsigned>(across), static_cast<unsigned>(down < kMostDown ? down : kMostDown)),
          dim3(kColumns, kRows), 0, context.stream, p, in, out);
