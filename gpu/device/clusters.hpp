@@ -2,6 +2,7 @@
 // Clusters"; PTX ISA, "barrier.cluster", "mapa".
 #pragma once
 #include "gpu/device/kernel.hpp"
+#include "reference/core/abi.hpp"
 
 namespace plumb {
 
