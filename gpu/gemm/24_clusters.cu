@@ -25,8 +25,10 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_clusters<S>(p, in, out, d.parts, context);
 }
 
-const Register<Gemm, float, Space::device> f32{"24_clusters", run<Quartered, 4, float>, Traits{}.needs_sm(90)};
-const Register<Gemm, double, Space::device> f64{"24_clusters", run<Fp64Small, 3, double>, Traits{}.needs_sm(90)};
+const Register<Gemm, float, Space::device> f32{"24_clusters", run<Quartered, 4, float>,
+                                               Traits{}.needs_sm(90)};
+const Register<Gemm, double, Space::device> f64{"24_clusters", run<Fp64Small, 2, double>,
+                                                Traits{}.needs_sm(90)};
 
 }  // namespace
 }  // namespace plumb

@@ -10,7 +10,7 @@
 namespace plumb {
 namespace gemm {
 
-constexpr int kCandidates = 12;
+constexpr int kCandidates = 10;
 
 /// What a candidate's blocks do: the terms are made of it.
 struct Work {
@@ -155,21 +155,13 @@ struct Tiles<float> {
                                                       "64 x 128 tiles, depth in parts",
                                                       "32 x 32 tiles, depth shared",
                                                       "32 x 64 tiles, depth shared",
-                                                      "64 x 64 tiles, depth in a cluster",
-                                                      "64 x 128 tiles, depth in a cluster",
-                                                      "64 x 64 tiles, steps of 16, written in rows"};
-  static constexpr Candidate<float> kList[kCandidates] = {split_depth_of_tiles<float>(),
-                                                          packed(),
-                                                          whole<float, Quartered, 4>(),
-                                                          in_parts<float, Quartered, 4>(),
-                                                          whole<float, QuarteredWide, 3>(),
-                                                          whole<float, QuarteredShallow, 5>(),
-                                                          in_parts<float, QuarteredWide, 3>(),
-                                                          whole<float, SharedSquare, 5>(),
-                                                          whole<float, SharedWide, 5>(),
-                                                          in_clusters<float, Quartered, 4, true>(),
-                                                          in_clusters<float, QuarteredWide, 3, true>(),
-                                                          in_clusters<float, QuarteredShallow, 5, false>()};
+                                                      "64 x 128 tiles, depth in a cluster"};
+  static constexpr Candidate<float> kList[kCandidates] = {
+      split_depth_of_tiles<float>(),       packed(),
+      whole<float, Quartered, 4>(),        in_parts<float, Quartered, 4>(),
+      whole<float, QuarteredWide, 3>(),    whole<float, QuarteredShallow, 5>(),
+      in_parts<float, QuarteredWide, 3>(), whole<float, SharedSquare, 5>(),
+      whole<float, SharedWide, 5>(),       in_clusters<float, QuarteredWide, 3, true>()};
 };
 
 template <>
@@ -183,9 +175,7 @@ struct Tiles<double> {
                                                       "64 x 64 tiles, written in rows",
                                                       "64 x 64 tiles, depth in a cluster",
                                                       "128 x 64 tiles, depth in a cluster",
-                                                      "32 x 32 tiles, depth shared and in a cluster",
-                                                      "32 x 64 tiles, depth shared and in a cluster",
-                                                      "128 x 64 tiles, written in rows"};
+                                                      "32 x 32 tiles, depth shared and in a cluster"};
   static constexpr Candidate<double> kList[kCandidates] = {split_depth_of_tiles<double>(),
                                                            whole<double, Fp64Tile, 1>(),
                                                            whole<double, Fp64Small, 3>(),
@@ -193,11 +183,9 @@ struct Tiles<double> {
                                                            whole<double, Fp64SharedWide, 2>(),
                                                            whole<double, Fp64SharedSquare, 3>(),
                                                            in_clusters<double, Fp64Small, 3, false>(),
-                                                           in_clusters<double, Fp64Small, 3, true>(),
+                                                           in_clusters<double, Fp64Small, 2, true>(),
                                                            in_clusters<double, Fp64Tile, 1, true>(),
-                                                           in_clusters<double, Fp64SharedSquare, 3, true>(),
-                                                           in_clusters<double, Fp64SharedWide, 2, true>(),
-                                                           in_clusters<double, Fp64Tile, 1, false>()};
+                                                           in_clusters<double, Fp64SharedSquare, 3, true>()};
 };
 
 template <class T>

@@ -28,7 +28,8 @@ struct TileSums<float, S> {
     const int warp = static_cast<int>(threadIdx.x) / 32;
     if (warp >= S::WM * S::WN) return;  // another slice of the depth
     const LanePlace place = lane_place();
-    tile += (warp / S::WN * Lane::kRows + place.row * kV) * kPitch + warp % S::WN * Lane::kCols + place.col * kV;
+    tile +=
+        (warp / S::WN * Lane::kRows + place.row * kV) * kPitch + warp % S::WN * Lane::kCols + place.col * kV;
 #pragma unroll
     for (int r = 0; r < S::TM; ++r) {
 #pragma unroll
@@ -79,17 +80,24 @@ PLUMB_DEVICE void write_rows(const Problem<T>& p, const Out<T>& out, Index i0, I
     T lane[V];
   };
   const int first = S::BM * part / parts * kPerRow, past = S::BM * (part + 1) / parts * kPerRow;
-#pragma unroll 4
+#pragma unroll 2
   for (int e = first + static_cast<int>(threadIdx.x); e < past; e += S::kThreads) {
     const int row = e / kPerRow, col = e % kPerRow * V;
     const Index i = i0 + row, j = j0 + col;
     if (i >= out.C.rows || j >= out.C.cols) continue;
-    Piece sum{};
-    for (int other = 0; other < parts; ++other) {
-      const T* const theirs = shared_of_block(tile, other);
-      const Piece term = *reinterpret_cast<const Piece*>(theirs + row * kPitch + col);
+    Piece terms[kInCluster.most];  // all loads begin before the first sum
 #pragma unroll
-      for (int l = 0; l < V; ++l) sum.lane[l] = other == 0 ? term.lane[l] : sum.lane[l] + term.lane[l];
+    for (int other = 0; other < kInCluster.most; ++other) {
+      if (other < parts)
+        terms[other] = *reinterpret_cast<const Piece*>(shared_of_block(tile, other) + row * kPitch + col);
+    }
+    Piece sum = terms[0];
+#pragma unroll
+    for (int other = 1; other < kInCluster.most; ++other) {
+#pragma unroll
+      for (int l = 0; l < V; ++l) {
+        if (other < parts) sum.lane[l] += terms[other].lane[l];
+      }
     }
     T* const at = out.C.data + i * out.C.ld + j;
     if (j + V <= out.C.cols) {
