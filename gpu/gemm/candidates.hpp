@@ -10,7 +10,7 @@
 namespace plumb {
 namespace gemm {
 
-constexpr int kCandidates = 10;
+constexpr int kCandidates = 9;
 
 /// What a candidate's blocks do: the terms are made of it.
 struct Work {
@@ -47,8 +47,8 @@ Work work_of_parts(const In<T>& in, const Out<T>& out, Index depth, Index togeth
 
 /// The parts that meet in a cluster are read there, once each.
 template <class S, class T>
-Work work_of_clusters(const In<T>& in, const Out<T>& out, Index depth, Index together, Meeting meeting) {
-  Work w = work_of_parts<S>(in, out, depth, together, meeting);
+Work work_of_clusters(const In<T>& in, const Out<T>& out, Index depth, Index together) {
+  Work w = work_of_parts<S>(in, out, depth, together, kInCluster);
   w.launches = 1, w.copies = 1 + w.parts;
   return w;
 }
@@ -99,12 +99,12 @@ constexpr Candidate<T> in_parts() {
           }};
 }
 
-/// Rows leave through shared memory: of a cluster of blocks for each tile, or of a single block.
-template <class T, class S, Index Together, bool Divided>
+/// A cluster of blocks for each tile, each with a part of the depth.
+template <class T, class S, Index Together>
 constexpr Candidate<T> in_clusters() {
   return {[](const In<T>& in, const Out<T>& out, Index depth, Work& w) {
-            w = work_of_clusters<S>(in, out, depth, Together, Divided ? kInCluster : kUndivided);
-            return !Divided || w.parts > 1;
+            w = work_of_clusters<S>(in, out, depth, Together);
+            return w.parts > 1;
           },
           [](const Work& w, const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
             run_clusters<S>(p, in, out, w.parts, context);
@@ -132,7 +132,10 @@ inline bool work_of_packed(const In<float>& in, const Out<float>& out, Index dep
   // a block alone on a multiprocessor takes as long as two together
   const Index steps = parts > 1 ? static_cast<Index>(plan.time / (Shallow::BM * Shallow::BN))
                                 : ceil_div(tiles, Shallow::kBlocks * many) * Shallow::kBlocks * depth;
-  w = {Shallow::BM, Shallow::BN, steps, 1, 1, parts, parts > 1 ? 3 : 2, copies_of_parts(parts), aligned};
+  // without whole vectors each of a lane's elements goes by itself, and sectors of C are written in pieces
+  const Index stores = rows_on_vectors(out.C) ? 1 : Vector<float>::kLanes;
+  w = {Shallow::BM, Shallow::BN, steps, 1, 1, parts, parts > 1 ? 3 : 2, stores * copies_of_parts(parts),
+       aligned};
   return true;
 }
 constexpr Candidate<float> packed() {
@@ -154,14 +157,13 @@ struct Tiles<float> {
                                                       "64 x 64 tiles, steps of 16",
                                                       "64 x 128 tiles, depth in parts",
                                                       "32 x 32 tiles, depth shared",
-                                                      "32 x 64 tiles, depth shared",
-                                                      "64 x 128 tiles, depth in a cluster"};
+                                                      "32 x 64 tiles, depth shared"};
   static constexpr Candidate<float> kList[kCandidates] = {
       split_depth_of_tiles<float>(),       packed(),
       whole<float, Quartered, 4>(),        in_parts<float, Quartered, 4>(),
       whole<float, QuarteredWide, 3>(),    whole<float, QuarteredShallow, 5>(),
       in_parts<float, QuarteredWide, 3>(), whole<float, SharedSquare, 5>(),
-      whole<float, SharedWide, 5>(),       in_clusters<float, QuarteredWide, 3, true>()};
+      whole<float, SharedWide, 5>()};
 };
 
 template <>
@@ -172,7 +174,6 @@ struct Tiles<double> {
                                                       "128 x 64 tiles, depth in parts",
                                                       "32 x 64 tiles, depth shared",
                                                       "32 x 32 tiles, depth shared",
-                                                      "64 x 64 tiles, written in rows",
                                                       "64 x 64 tiles, depth in a cluster",
                                                       "128 x 64 tiles, depth in a cluster",
                                                       "32 x 32 tiles, depth shared and in a cluster"};
@@ -182,10 +183,9 @@ struct Tiles<double> {
                                                            in_parts<double, Fp64Tile, 1>(),
                                                            whole<double, Fp64SharedWide, 2>(),
                                                            whole<double, Fp64SharedSquare, 3>(),
-                                                           in_clusters<double, Fp64Small, 3, false>(),
-                                                           in_clusters<double, Fp64Small, 2, true>(),
-                                                           in_clusters<double, Fp64Tile, 1, true>(),
-                                                           in_clusters<double, Fp64SharedSquare, 3, true>()};
+                                                           in_clusters<double, Fp64Small, 2>(),
+                                                           in_clusters<double, Fp64Tile, 1>(),
+                                                           in_clusters<double, Fp64SharedSquare, 3>()};
 };
 
 template <class T>

@@ -7,7 +7,8 @@
 namespace plumb {
 namespace gemm {
 
-constexpr Meeting kInCluster{8, 48};  // more blocks have no chip's word for it
+/// At most 8 blocks, which every chip with clusters runs; on one group of its multiprocessors (GPC), of 16 or a few more.
+constexpr Meeting kInCluster{8, 48, 16};
 
 /// How a shape makes its sums, and where a lane's lie in the tile: fp32 in registers, fp64 on tensor cores.
 template <class T, class S>

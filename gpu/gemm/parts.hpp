@@ -23,11 +23,12 @@ __global__ void __launch_bounds__(kAddThreads)
   }
 }
 
-/// How the parts of a tile meet: how many there may be, and what one costs to hand over and to add, as depth that it could have made.
+/// How the parts of a tile meet: how many there may be; what one costs to hand over and to add, as depth that it could have made; and
+/// how many neighbouring multiprocessors the blocks of a tile must run on together (0: any).
 struct Meeting {
-  Index most, hand_over;
+  Index most, hand_over, neighbours;
 };
-constexpr Meeting kUndivided{1, 0}, kInMemory{32, 64};
+constexpr Meeting kUndivided{1, 0, 0}, kInMemory{32, 64, 0};
 
 /// How many parts the depth is divided into: the blocks of a multiprocessor take turns, `together` at once.
 struct Parting {
@@ -37,14 +38,21 @@ template <class S>
 Parting parting_of(Index m, Index n, Index depth, Index together, Meeting meeting) {
   const Index tiles = ceil_div(m, S::BM) * ceil_div(n, S::BN), steps = ceil_div(depth, S::BK),
               many = device_multiprocessors(), hand_over = ceil_div(meeting.hand_over, S::BK);
-  Parting best{1, steps, ceil_div(tiles, many)};
-  const auto time = [&](const Parting& d) {
-    const Index rounds = ceil_div(d.blocks, together);
-    return rounds * (d.steps + (d.parts > 1 ? hand_over : 0));
+  const auto rounds = [&](Index parts) {
+    if (meeting.neighbours == 0) return ceil_div(ceil_div(tiles * parts, many), together);
+    const Index groups = ceil_div(many - meeting.neighbours + 1, meeting.neighbours),
+                clusters = meeting.neighbours * together / parts;  // of a group, at once
+    return ceil_div(tiles, (groups > 1 ? groups : 1) * clusters);
   };
+  const auto blocks = [&](Index parts) {  // a round more has a block more at least
+    const Index spread = ceil_div(tiles * parts, many), least = (rounds(parts) - 1) * together + 1;
+    return spread > least ? spread : least;
+  };
+  Parting best{1, steps, ceil_div(tiles, many)};
+  Index least = ceil_div(best.blocks, together) * steps;
   for (Index parts = 2; parts <= meeting.most && 2 * parts <= steps; ++parts) {
-    const Parting next{parts, ceil_div(steps, parts), ceil_div(tiles * parts, many)};
-    if (time(next) < time(best)) best = next;
+    const Index of_part = ceil_div(steps, parts), time = rounds(parts) * (of_part + hand_over);
+    if (time < least) best = {parts, of_part, blocks(parts)}, least = time;
   }
   return best;
 }
