@@ -15,7 +15,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "elements are copied as they stand");
 
-constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
 constexpr std::int64_t kLongestNpyHeader = std::int64_t{1} << 20;  // bytes; numpy itself writes 118
 
 // The header is a Python dictionary with three keys. Only that much of Python is understood.
@@ -219,9 +219,9 @@ std::string NpyArray::shape_text() const {
 NpyArray read_npy(ByteSource& source) {
   char start[8] = {};
   const std::size_t got = source.read(start, sizeof(start));
-  if (got < sizeof(start) || std::string_view(start, kMagic.size()) != kMagic) {
+  if (got < sizeof(start) || std::string_view(start, kNpyMagic.size()) != kNpyMagic) {
     throw input_error(source.name(), 0, "not a .npy file: wrong magic",
-                      std::string_view(start, std::min(got, kMagic.size())));
+                      std::string_view(start, std::min(got, kNpyMagic.size())));
   }
   const int version = start[6];
   if (version < 1 || version > 3)
@@ -324,7 +324,7 @@ void write_npy(const std::string& path, const std::vector<std::int64_t>& shape,
   constexpr std::size_t kStart = 10, kAlign = 64;  // numpy pads so that the data begin at a multiple of 64
   header.append((kAlign - (kStart + header.size() + 1) % kAlign) % kAlign, ' ');
   header += '\n';
-  std::string start(kMagic);
+  std::string start(kNpyMagic);
   start += {1, 0, static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
   OutputFile file(path);
   file.write(start.data(), start.size());
