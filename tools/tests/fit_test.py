@@ -298,7 +298,8 @@ class Files(unittest.TestCase):
             paths = [Path(place) / "a.json", Path(place) / "b.json"]
             for i, path in enumerate(paths):
                 path.write_text(json.dumps(report_of(6, 3 + i)))
-            prior = self.prior(place, "gemm", ([LATENCY, BYTES] * fit.candidates_of("gemm"))[: fit.candidates_of("gemm")])
+            count = fit.candidates_of("gemm")
+            prior = self.prior(place, "gemm", ([LATENCY, BYTES] * count)[:count])
             text = fit.fit_reports("gemm", paths, Path(place) / "costs.hpp", prior).read_text()
             self.assertIn("f32: 12 drawn cases", text)
             other = report_of(6, 5)
