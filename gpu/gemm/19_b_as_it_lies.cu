@@ -5,7 +5,7 @@
 //           rows by 128 columns, lies in shared memory as a packed one does, zeros past its ends; the loop is
 //           the same, and half of the packing is not done.
 // Traffic   as rung 15, and B once less through memory, each way.
-// Limits    fp32: gemm_slices 249 to 252 registers; gemm_multistage 227 to 231 registers; gemm_packed 209 to
+// Limits    fp32: gemm_slices 249 to 252 registers; gemm_multistage 226 to 231 registers; gemm_packed 209 to
 //           215 registers, 128 bytes of static shared memory; gemm_pack 40 registers, 16896 bytes of static
 //           shared memory; gemm_add_parts 32 registers, no spills (sm_90, nvcc 13.0, ptxas -v). gemm_packed:
 //           64 KiB of dynamic shared memory (stages of 32: 96), 2 blocks of 128 threads per SM. H200, next to

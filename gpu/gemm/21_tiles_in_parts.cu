@@ -5,8 +5,9 @@
 //           part of the depth, as many parts as the chip has room for. The parts lie in memory as whole matrices, and a second launch
 //           adds them in their order: reproducible.
 // Traffic   A is read n / 64 times and B m / 64 times; C once more for each part, written and read.
-// Limits    fp32 / fp64: gemm_multistage 226 to 255 registers; gemm_tensor 220 to 236 registers; gemm_add_rows_of_parts 26 / 32
-//           registers, no spills (sm_90, nvcc 13.0, ptxas -v). 2 blocks of 128 threads per SM.
+// Limits    fp32 / fp64: gemm_multistage 230 to 255 registers; gemm_tensor 210 to 234 registers;
+//           gemm_add_rows_of_parts 26 / 32 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 2 blocks of 128
+//           threads per SM.
 // Fails at  large products, where rungs 16 and 19 read less; tiny ones, where a second launch is most of the time.
 // Source    split-K: CUTLASS, "Efficient GEMM in CUDA".
 #include "gpu/gemm/parts.hpp"
