@@ -10,7 +10,7 @@
 namespace plumb {
 namespace gemm {
 
-constexpr int kCandidates = 9;
+constexpr int kCandidates = 10;
 
 /// What a candidate's blocks do: the terms are made of it.
 struct Work {
@@ -143,6 +143,16 @@ constexpr Candidate<float> packed() {
                              Context& context) { run_mapped(p, in, out, context); }};
 }
 
+inline bool work_of_slices(const In<float>& in, const Out<float>& out, Index depth, Work& w) {
+  w = work_of_parts<Sliced>(in, out, depth, 1, kUndivided);
+  return true;
+}
+/// Rung 18.
+constexpr Candidate<float> slices_apart() {
+  return {work_of_slices, [](const Work&, const Problem<float>& p, const In<float>& in, const Out<float>& out,
+                             Context& context) { run_slices(p, in, out, context); }};
+}
+
 /// The candidates of a type, in their order.
 template <class T>
 struct Tiles;
@@ -157,13 +167,14 @@ struct Tiles<float> {
                                                       "64 x 64 tiles, steps of 16",
                                                       "64 x 128 tiles, depth in parts",
                                                       "32 x 32 tiles, depth shared",
-                                                      "32 x 64 tiles, depth shared"};
+                                                      "32 x 64 tiles, depth shared",
+                                                      "64 x 128 tiles, slices apart"};
   static constexpr Candidate<float> kList[kCandidates] = {
       split_depth_of_tiles<float>(),       packed(),
       whole<float, Quartered, 4>(),        in_parts<float, Quartered, 4>(),
       whole<float, QuarteredWide, 3>(),    whole<float, QuarteredShallow, 5>(),
       in_parts<float, QuarteredWide, 3>(), whole<float, SharedSquare, 5>(),
-      whole<float, SharedWide, 5>()};
+      whole<float, SharedWide, 5>(),       slices_apart()};
 };
 
 template <>
@@ -176,7 +187,8 @@ struct Tiles<double> {
                                                       "32 x 32 tiles, depth shared",
                                                       "64 x 64 tiles, depth in a cluster",
                                                       "128 x 64 tiles, depth in a cluster",
-                                                      "32 x 32 tiles, depth shared and in a cluster"};
+                                                      "32 x 32 tiles, depth shared and in a cluster",
+                                                      "64 x 64 tiles, depth in parts"};
   static constexpr Candidate<double> kList[kCandidates] = {split_depth_of_tiles<double>(),
                                                            whole<double, Fp64Tile, 1>(),
                                                            whole<double, Fp64Small, 3>(),
@@ -185,7 +197,8 @@ struct Tiles<double> {
                                                            whole<double, Fp64SharedSquare, 3>(),
                                                            in_clusters<double, Fp64Small, 2>(),
                                                            in_clusters<double, Fp64Tile, 1>(),
-                                                           in_clusters<double, Fp64SharedSquare, 3>()};
+                                                           in_clusters<double, Fp64SharedSquare, 3>(),
+                                                           in_parts<double, Fp64Small, 3>()};
 };
 
 template <class T>
