@@ -62,6 +62,12 @@ bool is_named(const SdnnPipeline& p, const std::string& name) {
 bool drops_absorbed(const SdnnOptions& o) { return o.absorbing == "on"; }
 bool streams(const SdnnOptions& o) { return o.memory > 0; }
 
+/// Inputs that are made a batch at a time, or else those that are held.
+const RowSource& rows_or(const std::shared_ptr<const RowSource>& made, const HeldRows& held) {
+  if (made != nullptr) return *made;
+  return held;
+}
+
 /// True where --memory is of this process: of a device it is that device's.
 bool bounds_process(const SdnnOptions& o) { return streams(o) && space_of(o) == Space::host; }
 
@@ -83,7 +89,7 @@ void require_read_within_memory(const SdnnOptions& o) {
 }
 
 /// What --memory leaves beside the program itself, its libraries, and what its allocator does not give back.
-/// Errors: nothing.
+/// Errors: it leaves nothing.
 std::int64_t memory_for_data(const SdnnOptions& o) {
   const std::int64_t own = o.program_memory, left = o.memory - own - o.memory / kShareOfAllocator;
   if (left > 0) return left;
@@ -157,7 +163,7 @@ SdnnExpectation expectation_of(const SdnnOptions& o, const SdnnSources& sources,
   e.has_list = !sources.paths.categories.empty();
   e.list = data.categories;
   const bool official = sources.official_inputs && o.data.weights.empty() && has_official_terms(o);
-  const std::int64_t inputs = data.rows != nullptr ? data.rows->rows() : data.images.rows;
+  const std::int64_t inputs = rows_or(data.rows, HeldRows(data.images)).rows();
   if (official && inputs == kSdnnInputs) e.count = official_category_count(o.data.neurons);
   return e;
 }
@@ -208,11 +214,7 @@ Loaded load_challenge(const SdnnOptions& o, Progress& progress) {
   net.gather = std::move(data.gather);
   net.source = std::move(data.source);
   validate(net);
-  if (data.rows != nullptr) {
-    validate_inputs(net, *data.rows);
-  } else {
-    validate_inputs(net, data.images);
-  }
+  validate_inputs(net, rows_or(data.rows, HeldRows(data.images)));
   loaded.seconds = loading.seconds();
   loaded.expectation = expectation_of(o, sources, data);
   loaded.images = std::move(data.images), loaded.rows = std::move(data.rows);
@@ -260,7 +262,7 @@ Csr<float> first_columns(Csr<float> y, std::int64_t columns) {
 Loaded load(const SdnnOptions& o, Progress& progress) {
   Loaded loaded = o.network.empty() ? load_challenge(o, progress) : load_network(o, progress);
   const HeldRows held(loaded.images);
-  const RowSource& inputs = loaded.rows != nullptr ? *loaded.rows : held;
+  const RowSource& inputs = rows_or(loaded.rows, held);
   loaded.facts.inputs = inputs.rows(), loaded.facts.input_nonzeros = inputs.entries(0, inputs.rows());
   require_memory(fmt::format("the answer to {} inputs", inputs.rows()), sdnn_answer_bytes(inputs.rows()));
   const SparseDnn& net = loaded.net;
@@ -298,7 +300,7 @@ void execute_alone(const SdnnOptions& o, int devices, Loaded& loaded, ModelRepor
   report.times.plan = planning.seconds();
   progress.say("inference ...");
   const HeldRows held(loaded.images);
-  const RowSource& inputs = loaded.rows != nullptr ? *loaded.rows : held;
+  const RowSource& inputs = rows_or(loaded.rows, held);
   SdnnRun run = timed_runs(o, report.times, [&] { return plan->run_rows(inputs, 0, net.layers()); });
   if (run.streaming) run.streaming->memory = o.memory;  // as it was asked for
   report.peak_bytes = peak_memory();

@@ -43,9 +43,18 @@ struct Entry {
 };
 static_assert(sizeof(Entry) == 64);
 
-std::uint32_t crc(const void* data, std::int64_t bytes) {
-  const uLong value =
-      ::crc32_z(::crc32(0, nullptr, 0), static_cast<const Bytef*>(data), static_cast<z_size_t>(bytes));
+using Read = std::function<void(const void* begin, std::int64_t bytes)>;
+
+// `read` is told what has been read, piece by piece.
+std::uint32_t crc(const void* data, std::int64_t bytes, const Read& read = {}) {
+  constexpr std::int64_t kPiece = std::int64_t{1} << 24;
+  uLong value = ::crc32(0, nullptr, 0);
+  for (std::int64_t at = 0; at < bytes; at += kPiece) {
+    const auto* const piece = static_cast<const Bytef*>(data) + at;
+    const std::int64_t count = std::min(kPiece, bytes - at);
+    value = ::crc32_z(value, piece, static_cast<z_size_t>(count));
+    if (read) read(piece, count);
+  }
   return static_cast<std::uint32_t>(value);
 }
 
@@ -212,26 +221,14 @@ std::vector<Entry> checked_table(const std::string& path, const Header& header, 
   return table;
 }
 
-// What is wrong with the content of one matrix, in words; empty: nothing. `read(begin, bytes)` is told what has been read.
-std::string fault_of(const Entry& e, const CsrView<const float, Space::host>& a,
-                     const std::function<void(const void*, std::int64_t)>& read) {
-  const auto differs = [&](const void* data, std::int64_t bytes, std::uint32_t want) {
-    constexpr std::int64_t kPiece = std::int64_t{1} << 24;
-    uLong value = ::crc32(0, nullptr, 0);
-    for (std::int64_t at = 0; at < bytes; at += kPiece) {
-      const auto* const piece = static_cast<const Bytef*>(data) + at;
-      const std::int64_t count = std::min(kPiece, bytes - at);
-      value = ::crc32_z(value, piece, static_cast<z_size_t>(count));
-      read(piece, count);
-    }
-    return static_cast<std::uint32_t>(value) != want;
-  };
+// What is wrong with the content of one matrix, in words; empty: nothing. `read` is told what has been read.
+std::string fault_of(const Entry& e, const CsrView<const float, Space::host>& a, const Read& read) {
   if (!kFuzzing) {
-    const char* name = differs(a.row_ptr, (e.rows + 1) * 4, e.row_ptr_crc) ? "row_ptr"
-                       : differs(a.col, e.nnz * 4, e.col_crc)              ? "col"
-                       : differs(a.val, e.nnz * 4, e.val_crc)              ? "val"
-                                                                           : nullptr;
-    if (name != nullptr) return std::string("checksum of ") + name + " differs";
+    const char* differs = crc(a.row_ptr, (e.rows + 1) * 4, read) != e.row_ptr_crc ? "row_ptr"
+                          : crc(a.col, e.nnz * 4, read) != e.col_crc              ? "col"
+                          : crc(a.val, e.nnz * 4, read) != e.val_crc              ? "val"
+                                                                                  : nullptr;
+    if (differs != nullptr) return std::string("checksum of ") + differs + " differs";
   }
   return csr_fault(a);
 }

@@ -28,7 +28,7 @@ class RowSource {
 };
 
 /// The rows of a matrix, which must outlive it.
-class HeldRows final : public RowSource {
+class HeldRows : public RowSource {
  public:
   explicit HeldRows(const Csr<float>& matrix) : matrix_(matrix) {}
   [[nodiscard]] std::int64_t rows() const override { return matrix_.rows; }

@@ -164,23 +164,16 @@ TEST_CASE("rows that few batches keep are put together, and the other layers are
 }
 
 /// Rows of a matrix that is said not to be held.
-class MadeRows final : public plumb::RowSource {
+class MadeRows final : public plumb::HeldRows {
  public:
-  explicit MadeRows(const Csr<float>& y) : y_(y) {}
-  [[nodiscard]] std::int64_t rows() const override { return y_.rows; }
-  [[nodiscard]] std::int64_t cols() const override { return y_.cols; }
-  [[nodiscard]] std::int64_t entries(std::int64_t first, std::int64_t last) const override {
-    return y_.row_ptr[static_cast<std::size_t>(last)] - y_.row_ptr[static_cast<std::size_t>(first)];
-  }
+  using HeldRows::HeldRows;
   [[nodiscard]] Csr<float> make(std::int64_t first, std::int64_t last) const override {
     most = std::max(most, last - first);
-    return plumb::slice_rows(y_, first, last);
+    return HeldRows::make(first, last);
   }
+  [[nodiscard]] const Csr<float>* held() const override { return nullptr; }
   [[nodiscard]] std::int64_t held_bytes() const override { return 0; }
   mutable std::int64_t most = 0;
-
- private:
-  const Csr<float>& y_;
 };
 
 TEST_CASE("inputs that are made are made batch by batch, also with a bias for each neuron") {
