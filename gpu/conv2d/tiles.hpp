@@ -19,15 +19,15 @@ struct Shape {
   static PLUMB_DEVICE int place_of_filter(int filter, int term) { return term * kPitchF + filter; }
 };
 
-/// The same on tensor cores, in fp64: OfM x OfN tiles of 16 x 8 of a warp. Filters keep their rows. The sum may run in any order, so
-/// positions (t, t + 4) of a fragment take terms (2 t, 2 t + 1), and two of a filter come in one load.
+/// The same on tensor cores, in fp64: OfM x OfN tiles of 16 x 8 of a warp. Filters keep their rows.
+/// Every element of a fragment is loaded by itself, into its register, as in gemm's tensor tiles.
 template <int WM_, int WN_, int OfM_, int OfN_, int Blocks_>
 struct TensorShape {
   using T = double;
   static constexpr int WM = WM_, WN = WN_, kOfM = OfM_, kOfN = OfN_, BM = WM * 16 * kOfM, BN = WN * 8 * kOfN,
                        BK = 16, kBlocks = Blocks_, kStages = 3;
   static constexpr int kThreads = 32 * WM * WN, kOwn = kOfM * kOfN * 4;
-  static constexpr int kPitchF = BK + 8, kPitchX = BN + 2;  // lanes of a load in different banks
+  static constexpr int kPitchF = BK + 4, kPitchX = BN + 4;  // lanes of a load in different banks
   static constexpr int kStageF = BM * kPitchF, kStage = kStageF + BK * kPitchX;
   static PLUMB_DEVICE int place_of_filter(int filter, int term) { return filter * kPitchF + term; }
 };
@@ -65,9 +65,6 @@ struct Sums {
 template <int WM, int WN, int OfM, int OfN, int Blocks>
 struct Sums<TensorShape<WM, WN, OfM, OfN, Blocks>> {
   using S = TensorShape<WM, WN, OfM, OfN, Blocks>;
-  struct alignas(16) Pair {
-    double x, y;
-  };
   double sum[OfM][OfN][4] = {};
 
   PLUMB_DEVICE double& operator[](int e) { return sum[e / 4 / OfN][e / 4 % OfN][e % 4]; }
@@ -82,16 +79,13 @@ struct Sums<TensorShape<WM, WN, OfM, OfN, Blocks>> {
 #pragma unroll
       for (int m = 0; m < OfM; ++m) {
 #pragma unroll
-        for (int h = 0; h < 2; ++h) {
-          const Pair some =
-              *reinterpret_cast<const Pair*>(f + (16 * m + 8 * h + g) * S::kPitchF + kk + 2 * l);
-          a[m][h] = some.x, a[m][h + 2] = some.y;
-        }
+        for (int e = 0; e < 4; ++e)
+          a[m][e] = f[(16 * m + 8 * (e % 2) + g) * S::kPitchF + kk + 4 * (e / 2) + l];
       }
 #pragma unroll
       for (int n = 0; n < OfN; ++n) {
 #pragma unroll
-        for (int h = 0; h < 2; ++h) b[n][h] = x[(kk + 2 * l + h) * S::kPitchX + 8 * n + g];
+        for (int h = 0; h < 2; ++h) b[n][h] = x[(kk + 4 * h + l) * S::kPitchX + 8 * n + g];
       }
 #pragma unroll
       for (int m = 0; m < OfM; ++m) {
