@@ -24,7 +24,7 @@ using namespace gemm;
 using Tile = TensorShape<double, 128, 64, 16, 4, 2, 1, 4>;
 
 const Register<Gemm, double, Space::device> f64{
-    "16_fp64_fragments_ahead", run_tensor<double, Tile, Fp64Products<2>>, Traits{}.needs_sm(90)};
+    "16_fp64_fragments_ahead", run_tensor<double, Tile, FragmentsAhead>, Traits{}.needs_sm(90)};
 
 }  // namespace
 }  // namespace plumb

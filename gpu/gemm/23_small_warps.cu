@@ -52,10 +52,10 @@ void run_f64(const Problem<double>& p, const In<double>& in, const Out<double>& 
   if (cost(32, 32, kEfficiencyShared) < cost(64, 64, kEfficiencyQuartered)) {
     context.explain(
         "32 x 32 tiles, depth shared by two groups of warps: larger tiles leave multiprocessors idle");
-    return run_tensor<double, Fp64SharedSquare, Fp64Products<1>>(p, in, out, context);
+    return run_tensor<double, Fp64SharedSquare, FragmentsAhead>(p, in, out, context);
   }
   context.explain("64 x 64 tiles, depth shared by two groups of warps: fewest rounds for their size");
-  run_tensor<double, Fp64Shared, Fp64Products<1>>(p, in, out, context);
+  run_tensor<double, Fp64Shared, FragmentsAhead>(p, in, out, context);
 }
 
 const Register<Gemm, float, Space::device> f32{"23_small_warps", run_f32, Traits{}.needs_sm(80)};

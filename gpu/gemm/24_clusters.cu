@@ -1,8 +1,8 @@
 // gemm, rung 24: the depth of a tile in parts, whose sums a cluster of blocks adds in shared memory.
 //
-// Change    rung 21 writes the sums of all parts to memory and adds them in a second launch. Here the blocks that share a tile are a
+// Change    rung 21 writes the sums of all parts to memory, where the last block to end adds them. Here the blocks that share a tile are a
 //           cluster: each leaves its sums in its own shared memory, and adds a share of the rows of all of them, which it reads from the
-//           others' (distributed shared memory). No second launch, no parts in memory. The blocks of a cluster must lie on neighbouring
+//           others' (distributed shared memory). No parts in memory, and all blocks add. The blocks of a cluster must lie on neighbouring
 //           multiprocessors, 16 to 18 of them together: clusters of seven leave two to four idle, which the choice of parts counts.
 // Traffic   that of the tiles; C once. Between the blocks of a cluster the tile once for each part.
 // Limits    fp32 / fp64: 110 to 128 / 211 to 218 registers, no spills (sm_90, nvcc 13.0, ptxas -v).
@@ -20,10 +20,10 @@ using namespace gemm;
 
 template <class S, Index Together, class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  const Parting d = parting_of<S>(out.C.rows, out.C.cols, depth_of(p, in), Together, kInCluster);
-  context.explain(d.parts > 1 ? "64 x 64 tiles, depth in parts: a cluster of blocks for a tile"
-                              : "64 x 64 tiles, a block for a tile");
-  run_clusters<S>(p, in, out, d.parts, context);
+  const int parts = divided_in_clusters<S>(out.C.rows, out.C.cols, depth_of(p, in), Together).division.parts;
+  context.explain(parts > 1 ? "64 x 64 tiles, depth in parts: a cluster of blocks for a tile"
+                            : "64 x 64 tiles, a block for a tile");
+  run_clusters<S>(p, in, out, parts, context);
 }
 
 const Register<Gemm, float, Space::device> f32{"24_clusters", run<Quartered, 4, float>,

@@ -10,115 +10,124 @@
 namespace plumb {
 namespace gemm {
 
-constexpr int kCandidates = 10;
+constexpr int kCandidates = 9;
 
 /// What a candidate's blocks do: the terms are made of it.
 struct Work {
-  Index bm, bn, steps, bk;  // steps of a block, one after the other
-  Index blocks, parts;      // blocks of the busiest multiprocessor, of all parts; a block takes its part only
-  Index launches, copies;   // times that C's elements move, parts included
-  bool aligned;             // copies move 16 bytes
+  Index bm, bn, bk;
+  Steps steps;     // of bk, on the busiest multiprocessor
+  Index meetings;  // further launches, or the parts of a tile that are added one after the other
+  double copies;   // times that C's elements move, parts included
+  bool aligned;    // copies move 16 bytes
+  Division division{};
 };
 
-/// The terms: a start; further launches; the depth of a block; multiply-adds of the busiest multiprocessor; megabytes from the second-level
-/// cache; megabytes of C and of the parts; megabytes of A and B; the multiply-adds again where copies move one element.
+/// The terms: a start; meetings; the depth that blocks of a multiprocessor make one after the other; multiply-adds of the busiest
+/// multiprocessor; megabytes from the second-level cache; megabytes of C and of the parts; megabytes of A and B; the multiply-adds again
+/// where copies move one element.
 template <class T>
 Terms terms_of(const Work& w, Index m, Index n, Index depth) {
   const double size = sizeof(T) / 1e6, mn = static_cast<double>(m) * static_cast<double>(n) * size,
-               steps = static_cast<double>(w.steps * w.bk), blocks = static_cast<double>(w.blocks),
-               area = static_cast<double>(w.bm * w.bn) / 1e6, all = blocks * device_multiprocessors();
+               all = static_cast<double>(w.steps.all * w.bk), area = static_cast<double>(w.bm * w.bn) / 1e6;
   return {true,
-          {1, static_cast<double>(w.launches - 1), steps, blocks * steps * area,
-           all * steps * static_cast<double>(w.bm + w.bn) * size, mn * static_cast<double>(w.copies),
-           static_cast<double>(m + n) * static_cast<double>(depth) * size,
-           w.aligned ? 0 : blocks * steps * area}};
+          {1, static_cast<double>(w.meetings), static_cast<double>(w.steps.chain * w.bk), all * area,
+           all * device_multiprocessors() * static_cast<double>(w.bm + w.bn) * size, mn * w.copies,
+           static_cast<double>(m + n) * static_cast<double>(depth) * size, w.aligned ? 0 : all * area}};
 }
 
-/// Parts that are written and read, once each.
-inline Index copies_of_parts(Index parts) { return parts > 1 ? 1 + 2 * parts : 1; }
+/// Parts that are written and read, once each, of `share` of the tiles.
+inline double copies_of_parts(Index parts, double share = 1) {
+  return parts > 1 ? 1 + 2 * static_cast<double>(parts) * share : 1;
+}
 
 template <class S, class T>
-Work work_of_parts(const In<T>& in, const Out<T>& out, Index depth, Index together, Meeting meeting) {
-  const Parting d = parting_of<S>(out.C.rows, out.C.cols, depth, together, meeting);
+Work work_of(const In<T>& in, const Divided& d) {
   const bool aligned = rows_on_vectors(in.B) && (sizeof(T) == 4 || rows_on_vectors(in.A));
-  return {S::BM,  S::BN, d.steps, S::BK, d.blocks, d.parts, d.parts > 1 ? 2 : 1, copies_of_parts(d.parts),
-          aligned};
-}
-
-/// The parts that meet in a cluster are read there, once each.
-template <class S, class T>
-Work work_of_clusters(const In<T>& in, const Out<T>& out, Index depth, Index together) {
-  Work w = work_of_parts<S>(in, out, depth, together, kInCluster);
-  w.launches = 1, w.copies = 1 + w.parts;
-  return w;
+  const Index parts = d.division.parts;
+  return {S::BM, S::BN, S::BK, d.steps, parts > 1 ? parts : 0, 1, aligned, d.division};
 }
 
 template <class T>
 Work work_of_split_depth(const In<T>& in, const Out<T>& out, Index depth) {
   using namespace split_depth;
-  const Index parts = split_depth::parts_of(out, depth);
+  const Index parts = split_depth::parts_of(out, depth), of_part = ceil_div(ceil_div(depth, kDepth), parts),
+              blocks = ceil_div(split_depth::tiles_of(out) * parts, device_multiprocessors());
   return {kTile,
           kTile,
-          ceil_div(ceil_div(depth, kDepth), parts),
           kDepth,
-          ceil_div(tiles_of(out) * parts, device_multiprocessors()),
-          parts,
-          1,
+          {blocks * of_part, ceil_div(blocks, kTogether) * of_part},
+          parts > 1 ? parts : 0,
           copies_of_parts(parts),
           rows_on_vectors(in.A) && rows_on_vectors(in.B)};
 }
 
-/// A candidate: what it would do, or that it does not fit; its launches.
+/// What a candidate needs when it runs.
+template <class T>
+struct Kept {
+  Division division{};
+  unsigned* finished = nullptr;  // of tiles in parts
+  split_depth::Plan<T> split{};  // of candidate 0
+};
+
+/// A candidate: what it would do, or that it does not fit; its launches; what it needs before.
 template <class T>
 struct Candidate {
   bool (*work)(const In<T>& in, const Out<T>& out, Index depth, Work& w);
-  void (*run)(const Work& w, const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context);
+  void (*run)(const Kept<T>& kept, const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context);
+  unsigned* (*prepare)(const Division& division, const Out<T>& out, Context& context) = nullptr;
 };
 
 /// A block for each tile.
 template <class T, class S, Index Together>
 constexpr Candidate<T> whole() {
   return {[](const In<T>& in, const Out<T>& out, Index depth, Work& w) {
-            w = work_of_parts<S>(in, out, depth, Together, kUndivided);
+            w = work_of<S>(in, divided<S>(out.C.rows, out.C.cols, depth, Together, kUndivided));
             return true;
           },
-          [](const Work&, const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-            run_parts<S>(p, in, out, 1, context);
+          [](const Kept<T>&, const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+            run_whole<S>(p, in, out, context);
           }};
 }
 
-/// A row of blocks for each part of the depth.
+/// Whole tiles, and others in parts.
 template <class T, class S, Index Together>
 constexpr Candidate<T> in_parts() {
   return {[](const In<T>& in, const Out<T>& out, Index depth, Work& w) {
-            w = work_of_parts<S>(in, out, depth, Together, kInMemory);
-            return w.parts > 1;
+            const Divided d = divided<S>(out.C.rows, out.C.cols, depth, Together, kInMemory);
+            w = work_of<S>(in, d);
+            const double tiles = static_cast<double>(tiles_of<S>(out));
+            w.copies = copies_of_parts(d.division.parts, 1 - d.division.whole / tiles);
+            return d.division.parts > 1;
           },
-          [](const Work& w, const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-            run_parts<S>(p, in, out, w.parts, context);
-          }};
+          [](const Kept<T>& kept, const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+            run_divided<S>(kept.division, kept.finished, p, in, out, context);
+          },
+          prepare_divided<S, T>};
 }
 
-/// A cluster of blocks for each tile, each with a part of the depth.
+/// A cluster of blocks for each tile, each with a part of the depth, which is read there once.
 template <class T, class S, Index Together>
 constexpr Candidate<T> in_clusters() {
   return {[](const In<T>& in, const Out<T>& out, Index depth, Work& w) {
-            w = work_of_clusters<S>(in, out, depth, Together);
-            return w.parts > 1;
+            w = work_of<S>(in, divided_in_clusters<S>(out.C.rows, out.C.cols, depth, Together));
+            w.copies = 1 + w.division.parts;
+            return w.division.parts > 1;
           },
-          [](const Work& w, const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-            run_clusters<S>(p, in, out, w.parts, context);
+          [](const Kept<T>& kept, const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+            run_clusters<S>(p, in, out, kept.division.parts, context);
           }};
 }
 
-/// Rung 20, whose plan Candidates keeps and runs.
+/// Rung 20.
 template <class T>
 constexpr Candidate<T> split_depth_of_tiles() {
   return {[](const In<T>& in, const Out<T>& out, Index depth, Work& w) {
             w = work_of_split_depth(in, out, depth);
             return true;
           },
-          nullptr};
+          [](const Kept<T>& kept, const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+            split_depth::run_split_depth(kept.split, p, in, out, context);
+          }};
 }
 
 /// As run_by_shape decides; not where it takes slices.
@@ -132,25 +141,12 @@ inline bool work_of_packed(const In<float>& in, const Out<float>& out, Index dep
   // a block alone on a multiprocessor takes as long as two together
   const Index steps = parts > 1 ? static_cast<Index>(plan.time / (Shallow::BM * Shallow::BN))
                                 : ceil_div(tiles, Shallow::kBlocks * many) * Shallow::kBlocks * depth;
-  // without whole vectors each of a lane's elements goes by itself, and sectors of C are written in pieces
-  const Index stores = rows_on_vectors(out.C) ? 1 : Vector<float>::kLanes;
-  w = {Shallow::BM, Shallow::BN, steps, 1, 1, parts, parts > 1 ? 3 : 2, stores * copies_of_parts(parts),
-       aligned};
+  w = {Shallow::BM, Shallow::BN, 1, {steps, steps}, parts > 1 ? 2 : 1, copies_of_parts(parts), aligned};
   return true;
 }
 constexpr Candidate<float> packed() {
-  return {work_of_packed, [](const Work&, const Problem<float>& p, const In<float>& in, const Out<float>& out,
-                             Context& context) { run_mapped(p, in, out, context); }};
-}
-
-inline bool work_of_slices(const In<float>& in, const Out<float>& out, Index depth, Work& w) {
-  w = work_of_parts<Sliced>(in, out, depth, 1, kUndivided);
-  return true;
-}
-/// Rung 18.
-constexpr Candidate<float> slices_apart() {
-  return {work_of_slices, [](const Work&, const Problem<float>& p, const In<float>& in, const Out<float>& out,
-                             Context& context) { run_slices(p, in, out, context); }};
+  return {work_of_packed, [](const Kept<float>&, const Problem<float>& p, const In<float>& in,
+                             const Out<float>& out, Context& context) { run_mapped(p, in, out, context); }};
 }
 
 /// The candidates of a type, in their order.
@@ -162,19 +158,18 @@ struct Tiles<float> {
   static constexpr const char* kNames[kCandidates] = {"32 x 32 tiles, depth in parts",
                                                       "128 x 128 tiles, packed",
                                                       "64 x 64 tiles",
-                                                      "64 x 64 tiles, depth in parts",
+                                                      "64 x 64 tiles, steps of 16, in parts",
                                                       "64 x 128 tiles",
                                                       "64 x 64 tiles, steps of 16",
                                                       "64 x 128 tiles, depth in parts",
                                                       "32 x 32 tiles, depth shared",
-                                                      "32 x 64 tiles, depth shared",
-                                                      "64 x 128 tiles, slices apart"};
+                                                      "32 x 64 tiles, depth shared"};
   static constexpr Candidate<float> kList[kCandidates] = {
       split_depth_of_tiles<float>(),       packed(),
-      whole<float, Quartered, 4>(),        in_parts<float, Quartered, 4>(),
+      whole<float, Quartered, 4>(),        in_parts<float, QuarteredShallow, 5>(),
       whole<float, QuarteredWide, 3>(),    whole<float, QuarteredShallow, 5>(),
       in_parts<float, QuarteredWide, 3>(), whole<float, SharedSquare, 5>(),
-      whole<float, SharedWide, 5>(),       slices_apart()};
+      whole<float, SharedWide, 5>()};
 };
 
 template <>
@@ -186,19 +181,14 @@ struct Tiles<double> {
                                                       "32 x 64 tiles, depth shared",
                                                       "32 x 32 tiles, depth shared",
                                                       "64 x 64 tiles, depth in a cluster",
-                                                      "128 x 64 tiles, depth in a cluster",
                                                       "32 x 32 tiles, depth shared and in a cluster",
                                                       "64 x 64 tiles, depth in parts"};
-  static constexpr Candidate<double> kList[kCandidates] = {split_depth_of_tiles<double>(),
-                                                           whole<double, Fp64Tile, 1>(),
-                                                           whole<double, Fp64Small, 3>(),
-                                                           in_parts<double, Fp64Tile, 1>(),
-                                                           whole<double, Fp64SharedWide, 2>(),
-                                                           whole<double, Fp64SharedSquare, 3>(),
-                                                           in_clusters<double, Fp64Small, 2>(),
-                                                           in_clusters<double, Fp64Tile, 1>(),
-                                                           in_clusters<double, Fp64SharedSquare, 3>(),
-                                                           in_parts<double, Fp64Small, 3>()};
+  static constexpr Candidate<double> kList[kCandidates] = {
+      split_depth_of_tiles<double>(),      whole<double, Fp64Tile, 1>(),
+      whole<double, Fp64Small, 3>(),       in_parts<double, Fp64Tile, 1>(),
+      whole<double, Fp64SharedWide, 2>(),  whole<double, Fp64SharedSquare, 3>(),
+      in_clusters<double, Fp64Small, 2>(), in_clusters<double, Fp64SharedSquare, 3>(),
+      in_parts<double, Fp64Small, 3>()};
 };
 
 template <class T>
@@ -206,10 +196,7 @@ struct Candidates : CandidateList<Gemm, T> {
   static constexpr Traits kTraits = Traits{}.needs_sm(90);
   static constexpr auto& kNames = Tiles<T>::kNames;
   static constexpr auto& kModels = Costs<T>::model;
-  struct Kept {
-    Work work{};
-    split_depth::Plan<T> split{};  // of candidate 0
-  };
+  using Kept = gemm::Kept<T>;
 
   Candidates(const Problem<T>& p, const In<T>& in_, const Out<T>& out_, Context&)
       : in(in_), out(out_), depth(depth_of(p, in_)) {
@@ -218,12 +205,15 @@ struct Candidates : CandidateList<Gemm, T> {
   }
   Terms terms(int c) const { return fits[c] ? terms_of<T>(work[c], out.C.rows, out.C.cols, depth) : Terms{}; }
   Kept keep(int c, Context& context) const {
-    return {work[c], c == 0 ? split_depth::prepare_split_depth(in, out, context) : split_depth::Plan<T>{}};
+    Kept kept;
+    kept.division = work[c].division;
+    if (c == 0) kept.split = split_depth::prepare_split_depth(in, out, context);
+    if (Tiles<T>::kList[c].prepare) kept.finished = Tiles<T>::kList[c].prepare(kept.division, out, context);
+    return kept;
   }
   static void run(int c, const Kept& kept, const Problem<T>& p, const In<T>& in, const Out<T>& out,
                   Context& context) {
-    if (c == 0) return split_depth::run_split_depth(kept.split, p, in, out, context);
-    Tiles<T>::kList[c].run(kept.work, p, in, out, context);
+    Tiles<T>::kList[c].run(kept, p, in, out, context);
   }
 
   const In<T>& in;

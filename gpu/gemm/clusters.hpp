@@ -8,68 +8,26 @@ namespace plumb {
 namespace gemm {
 
 /// At most 8 blocks, which every chip with clusters runs; on one group of its multiprocessors (GPC), of 16 or a few more.
-constexpr Meeting kInCluster{8, 48, 16};
+constexpr Meeting kInCluster{8, 48};
+constexpr Index kNeighbours = 16;
 
-/// How a shape makes its sums, and where a lane's lie in the tile: fp32 in registers, fp64 on tensor cores.
-template <class T, class S>
-struct TileSums;
-
+/// How many parts the depth of each tile is divided into, and what the busiest multiprocessor does; `together` blocks on one at once. The
+/// blocks of a tile must run on `kNeighbours` neighbouring multiprocessors: fewer clusters fit than their blocks alone would. Tiles stay
+/// whole where not all clusters run at once: those that wait for room as one take up to twice the time that their work would.
 template <class S>
-struct TileSums<float, S> {
-  static constexpr int kPitch = S::BN + 4, kBlocks = S::kBlocks;
-  float sum[S::TM][S::TN] = {};
-
-  template <bool Wide>
-  PLUMB_DEVICE void make(const In<float>& in, Index i0, Index j0, Index depth, float* shared) {
-    multistage_sums<S, Wide>(in, i0, j0, depth, shared, sum);
+Divided divided_in_clusters(Index m, Index n, Index depth, Index together) {
+  const Index tiles = ceil_div(m, S::BM) * ceil_div(n, S::BN), steps = ceil_div(depth, S::BK),
+              many = device_multiprocessors(), hand_over = ceil_div(kInCluster.hand_over, S::BK),
+              groups = many > kNeighbours ? ceil_div(many - kNeighbours + 1, kNeighbours) : 1;
+  Index best = 1, least = ceil_div(tiles, many * together) * steps;
+  for (Index parts = 2; parts <= kInCluster.most && 2 * parts <= steps; ++parts) {
+    const Index time = ceil_div(steps, parts) + hand_over;
+    if (time < least && tiles <= groups * (kNeighbours * together / parts)) best = parts, least = time;
   }
-  PLUMB_DEVICE void put(float* tile /* (BM, kPitch), shared */) const {
-    using Lane = LaneTile<float, S::TM, S::TN>;
-    constexpr int kV = Lane::kV;
-    const int warp = static_cast<int>(threadIdx.x) / 32;
-    if (warp >= S::WM * S::WN) return;  // another slice of the depth
-    const LanePlace place = lane_place();
-    tile +=
-        (warp / S::WN * Lane::kRows + place.row * kV) * kPitch + warp % S::WN * Lane::kCols + place.col * kV;
-#pragma unroll
-    for (int r = 0; r < S::TM; ++r) {
-#pragma unroll
-      for (int c = 0; c < S::TN; c += kV) {
-        Vector<float> v;
-#pragma unroll
-        for (int l = 0; l < kV; ++l) v.lane[l] = sum[r][c + l];
-        *reinterpret_cast<Vector<float>*>(tile + (r / kV * 4 * kV + r % kV) * kPitch + c * 8) = v;
-      }
-    }
-  }
-};
-
-template <class S>
-struct TileSums<double, S> {
-  static constexpr int kPitch = S::BN + 8, kBlocks = 1;
-  double sum[S::MT][S::NT][4] = {};
-
-  template <bool Wide>
-  PLUMB_DEVICE void make(const In<double>& in, Index i0, Index j0, Index depth, double* shared) {
-    FragmentsAhead<S> math;
-    tensor_sums<S, Wide>(in, i0, j0, depth, shared, math, sum);
-  }
-  PLUMB_DEVICE void put(double* tile /* (BM, kPitch), shared */) const {
-    const TensorPlace<S> at;
-    if (at.slice > 0) return;
-#pragma unroll
-    for (int m = 0; m < S::MT; ++m) {
-#pragma unroll
-      for (int h = 0; h < 2; ++h) {
-#pragma unroll
-        for (int n = 0; n < S::NT; ++n) {
-          const Pair<double> pair{sum[m][n][2 * h], sum[m][n][2 * h + 1]};
-          *reinterpret_cast<Pair<double>*>(tile + at.row(m, h) * kPitch + at.col(n)) = pair;
-        }
-      }
-    }
-  }
-};
+  const Index of_part = ceil_div(steps, best), rounds = ceil_div(tiles, many * together);
+  return {{0, static_cast<int>(best)},
+          {ceil_div(tiles * best, many) * of_part, best > 1 ? of_part : rounds * steps}};
+}
 
 /// Adds the sums of a cluster's blocks for the calling block's share of the tile's rows, in the order of the blocks, and writes C, V elements
 /// at a time: rows of C lie on as many.
@@ -116,7 +74,7 @@ PLUMB_DEVICE void write_rows(const Problem<T>& p, const Out<T>& out, Index i0, I
 
 /// Blocks of a cluster follow each other along x, `parts` of them for a tile.
 template <class T, class S, bool Wide>
-__global__ void __launch_bounds__(S::kThreads, TileSums<T, S>::kBlocks)
+__global__ void __launch_bounds__(S::kThreads, S::kBlocks)
     gemm_clusters(Problem<T> p, In<T> in, Out<T> out, int parts, bool wide_c) {
   using Sums = TileSums<T, S>;
   static_assert(S::BM * Sums::kPitch * sizeof(T) <= S::kShared, "the sums fit in the stages");
@@ -125,7 +83,8 @@ __global__ void __launch_bounds__(S::kThreads, TileSums<T, S>::kBlocks)
   const int part = static_cast<int>(blockIdx.x % static_cast<unsigned>(parts));
   const TileIndex tile = banded_tile(block, ceil_div(out.C.rows, S::BM), ceil_div(out.C.cols, S::BN));
   const Index i0 = tile.m * S::BM, j0 = tile.n * S::BN;
-  narrow_to_part<S::BK>(in, depth_of(p, in), part, parts);
+  const Index depth = depth_of(p, in), steps = ceil_div(depth, S::BK), first = steps * part / parts;
+  narrow_to(in, depth, first * S::BK, (steps * (part + 1) / parts - first) * S::BK);
   Sums sums;
   sums.template make<Wide>(in, i0, j0, in.A.cols, shared);
   __syncthreads();  // all have left the stages

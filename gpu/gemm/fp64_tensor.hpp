@@ -26,9 +26,8 @@ struct Fp64Products {
   }
 };
 
-/// With a second set of fragments, but where another group of warps, on the other half of the depth, covers the loads.
-template <class S>
-using FragmentsAhead = Fp64Products<S::WK == 1 ? 2 : 1>;
+/// With a second set of fragments, loaded ahead.
+using FragmentsAhead = Fp64Products<2>;
 
 }  // namespace gemm
 }  // namespace plumb

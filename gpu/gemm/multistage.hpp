@@ -74,8 +74,15 @@ struct CopiesOfB {
   }
 };
 
+/// The row of A that row `row` of the tile at i0 is copied from: its own, or past the end another one of the tile, whose products are not
+/// kept. Not the same one for all of these: so many blocks at once read it that the second-level cache served one line at a time, and
+/// 16 x 4250 x 2130 in fp64 took 2.6 times as long as its work.
+PLUMB_DEVICE Index row_within(Index i0, int row, Index rows) {
+  const Index within = rows - i0;
+  return i0 + (row < within ? row : row % static_cast<int>(within));
+}
+
 /// The same of A, which goes to shared memory turned, an element at a time: no element needs its row aligned.
-/// Rows past the end repeat the last one, whose products are not kept.
 template <class T, class S>
 struct TurnedCopiesOfA {
   static constexpr int kRowStep = S::kThreads / 8, kGroups = S::BM / kRowStep;
@@ -87,8 +94,7 @@ struct TurnedCopiesOfA {
     const int t = static_cast<int>(threadIdx.x);
 #pragma unroll
     for (int g = 0; g < kGroups; ++g) {
-      const Index row = i0 + t / 8 + g * kRowStep;
-      from[g] = in.A.data + (row < in.A.rows ? row : in.A.rows - 1) * in.A.ld + t % 8;
+      from[g] = in.A.data + row_within(i0, t / 8 + g * kRowStep, in.A.rows) * in.A.ld + t % 8;
     }
   }
   PLUMB_DEVICE void start(T* as /* (BK, kPitchA), shared */, Index left) {
@@ -149,22 +155,11 @@ PLUMB_DEVICE void add_slices(T* shared, T (&sum)[N], int slice) {
   }
 }
 
-/// Narrows the operands to a part of the depth, in whole steps of BK.
-template <int BK, class T>
-PLUMB_DEVICE void narrow_to_part(In<T>& in, Index depth, Index part, Index parts) {
-  const Index steps = ceil_div(depth, BK), first = steps * part / parts * BK,
-              past = steps * (part + 1) / parts * BK;
-  in.A.cols = in.B.rows = (past < depth ? past : depth) - first;
+/// Narrows the operands to `most` of the depth, or what there is of it, from `first` on.
+template <class T>
+PLUMB_DEVICE void narrow_to(In<T>& in, Index depth, Index first, Index most) {
+  in.A.cols = in.B.rows = first + most < depth ? most : depth - first;
   in.A.data += first, in.B.data += first * in.B.ld;
-}
-
-/// Narrows a problem to the part of the depth that the calling row of blocks makes; its sums go to `out`, moved to the part's own memory.
-template <int BK, class T>
-PLUMB_DEVICE void take_part(Problem<T>& p, In<T>& in, Out<T>& out) {
-  const Index parts = gridDim.y, part = blockIdx.y;
-  narrow_to_part<BK>(in, depth_of(p, in), part, parts);
-  out.C.data += part * out.C.rows * out.C.ld;
-  p = {T(1), T(0)};
 }
 
 /// The calling thread's sums of the tile that begins at (i0, j0), of the first slice of its depth those of all slices. `shared` has
@@ -212,13 +207,11 @@ PLUMB_DEVICE void multistage_sums(const In<T>& in, Index i0, Index j0, Index dep
   if (S::WK > 1) add_slices<S>(shared, reinterpret_cast<T(&)[S::TM * S::TN]>(sum), slice);
 }
 
-/// InParts: a row of blocks for every part of the depth, whose sums go to memory (parts.hpp).
-template <class T, class S, bool Wide, bool InParts = false>
+template <class T, class S, bool Wide>
 __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
     gemm_multistage(Problem<T> p, In<T> in, Out<T> out, bool wide_c) {
   using Lane = LaneTile<T, S::TM, S::TN>;
   PLUMB_DYNAMIC_SHARED(T, shared);
-  if constexpr (InParts) take_part<S::BK>(p, in, out);
   const TileIndex tile = banded_tile_index(ceil_div(out.C.rows, S::BM), ceil_div(out.C.cols, S::BN));
   const Index i0 = tile.m * S::BM, j0 = tile.n * S::BN;
   const int warp = static_cast<int>(threadIdx.x) / 32;

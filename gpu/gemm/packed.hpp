@@ -1,15 +1,10 @@
 // The body of rung 15: operands packed beforehand, tiles that arrive by bulk copies. Header only.
 #pragma once
+#include "gpu/gemm/division.hpp"
 #include "gpu/gemm/slices.hpp"
 
 namespace plumb {
 namespace gemm {
-
-/// Tiles of C, in the order of the grid: the first `whole` are made by a block each; each of the rest by
-/// `parts` blocks, which share its depth.
-struct Division {
-  int whole, parts;
-};
 
 constexpr int kMostParts = 8;
 /// Steps of K that handing a part of a tile over costs: it goes through memory twice.
@@ -34,23 +29,6 @@ Plan plan_of(const In<float>& in, const Out<float>& out) {
     if (divided < steps) steps = divided, best = {static_cast<int>(whole), parts};
   }
   return {best, static_cast<double>(steps) * (S::BM * S::BN)};
-}
-
-/// What the calling block makes: a tile, or a part of one's depth.
-struct PartOfTile {
-  TileIndex tile;
-  Index first, stages;  // of the depth
-  int rest, parts;      // its place among the parts of tiles; 1 for a whole tile
-};
-template <class S>
-PLUMB_DEVICE PartOfTile part_of_tile(const Division& division, const Out<float>& out, Index stages) {
-  const int rest = static_cast<int>(blockIdx.x) - division.whole;
-  const int part = rest < 0 ? 0 : rest % division.parts, parts = rest < 0 ? 1 : division.parts;
-  const TileIndex tile =
-      banded_tile(rest < 0 ? static_cast<int>(blockIdx.x) : division.whole + rest / division.parts,
-                  ceil_div(out.C.rows, S::BM), ceil_div(out.C.cols, S::BN));
-  const Index first = stages * part / parts;
-  return {tile, first, stages * (part + 1) / parts - first, rest, parts};
 }
 
 /// Writes a lane's sums, those of the warp at (wm, wn) of the tile: to C, or to the part's own memory.
@@ -181,7 +159,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
   PLUMB_DYNAMIC_SHARED(float, shared);
   __shared__ Barriers<S> barriers;
   Mbarrier* const full = barriers.full;
-  const PartOfTile of = part_of_tile<S>(division, out, padded / S::BK);
+  const PartOfTile of = part_of_tile<S>(division, out.C.rows, out.C.cols, padded / S::BK);
   const int tiles = static_cast<int>(of.stages);
   const int warp = static_cast<int>(threadIdx.x) / 32, wm = warp / S::WN * Lane::kRows,
             wn = warp % S::WN * Lane::kCols;

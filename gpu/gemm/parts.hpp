@@ -1,112 +1,159 @@
-// The body of rung 21: tiles of any shape, the depth of all of them divided among as many rows of blocks, and a second launch that adds
-// the parts in their order. Header only.
+// The body of rung 21: tiles of any shape, whole ones first, the depth of the others divided among blocks, the last of which adds. Header only.
 #pragma once
+#include "gpu/common/join_parts.hpp"
+#include "gpu/gemm/division.hpp"
 #include "gpu/gemm/fp64_tensor.hpp"
 
 namespace plumb {
 namespace gemm {
 
-constexpr int kAddThreads = 256;
+/// How a shape makes its sums, and where a lane's lie in the tile: fp32 in registers, fp64 on tensor cores.
+template <class T, class S>
+struct TileSums;
 
+template <class S>
+struct TileSums<float, S> {
+  static constexpr int kPitch = S::BN + 4;
+  float sum[S::TM][S::TN] = {};
+
+  template <bool Wide>
+  PLUMB_DEVICE void make(const In<float>& in, Index i0, Index j0, Index depth, float* shared) {
+    multistage_sums<S, Wide>(in, i0, j0, depth, shared, sum);
+  }
+  PLUMB_DEVICE float (&own())[S::TM * S::TN] { return reinterpret_cast<float(&)[S::TM * S::TN]>(sum); }
+  PLUMB_DEVICE void store(const Problem<float>& p, const Out<float>& out, Index i0, Index j0, bool wide_c) {
+    using Lane = LaneTile<float, S::TM, S::TN>;
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    if (warp >= S::WM * S::WN) return;  // another slice of the depth
+    Lane::store(p, out, i0 + warp / S::WN * Lane::kRows, j0 + warp % S::WN * Lane::kCols, sum, lane_place(),
+                wide_c);
+  }
+  PLUMB_DEVICE void put(float* tile /* (BM, kPitch), shared */) const {
+    using Lane = LaneTile<float, S::TM, S::TN>;
+    constexpr int kV = Lane::kV;
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    if (warp >= S::WM * S::WN) return;  // another slice of the depth
+    const LanePlace place = lane_place();
+    tile +=
+        (warp / S::WN * Lane::kRows + place.row * kV) * kPitch + warp % S::WN * Lane::kCols + place.col * kV;
+#pragma unroll
+    for (int r = 0; r < S::TM; ++r) {
+#pragma unroll
+      for (int c = 0; c < S::TN; c += kV) {
+        Vector<float> v;
+#pragma unroll
+        for (int l = 0; l < kV; ++l) v.lane[l] = sum[r][c + l];
+        *reinterpret_cast<Vector<float>*>(tile + (r / kV * 4 * kV + r % kV) * kPitch + c * 8) = v;
+      }
+    }
+  }
+};
+
+template <class S>
+struct TileSums<double, S> {
+  static constexpr int kPitch = S::BN + 8;
+  double sum[S::MT][S::NT][4] = {};
+
+  template <bool Wide>
+  PLUMB_DEVICE void make(const In<double>& in, Index i0, Index j0, Index depth, double* shared) {
+    FragmentsAhead math;
+    tensor_sums<S, Wide>(in, i0, j0, depth, shared, math, sum);
+  }
+  PLUMB_DEVICE double (&own())[S::MT * S::NT * 4] {
+    return reinterpret_cast<double(&)[S::MT * S::NT * 4]>(sum);
+  }
+  PLUMB_DEVICE void store(const Problem<double>& p, const Out<double>& out, Index i0, Index j0, bool wide_c) {
+    if (TensorPlace<S>().slice == 0) store_tile<S>(p, out, i0, j0, sum, wide_c);
+  }
+  PLUMB_DEVICE void put(double* tile /* (BM, kPitch), shared */) const {
+    const TensorPlace<S> at;
+    if (at.slice > 0) return;
+#pragma unroll
+    for (int m = 0; m < S::MT; ++m) {
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+#pragma unroll
+        for (int n = 0; n < S::NT; ++n) {
+          const Pair<double> pair{sum[m][n][2 * h], sum[m][n][2 * h + 1]};
+          *reinterpret_cast<Pair<double>*>(tile + at.row(m, h) * kPitch + at.col(n)) = pair;
+        }
+      }
+    }
+  }
+};
+
+/// Where the parts of tiles meet: `finished` counts those of a tile that are made, and is 0 between runs.
 template <class T>
-__global__ void __launch_bounds__(kAddThreads)
-    gemm_add_rows_of_parts(Problem<T> p, const T* partial /* (parts, rows, ld) */, Index ld, int parts,
-                           Out<T> out) {
-  const Index rows = out.C.rows, stride = static_cast<Index>(gridDim.x) * kAddThreads;
-  for (Index e = static_cast<Index>(blockIdx.x) * kAddThreads + threadIdx.x; e < rows * out.C.cols;
-       e += stride) {
-    const Index i = e / out.C.cols, j = e % out.C.cols;
-    T sum = T(0);
-#pragma unroll 4
-    for (int part = 0; part < parts; ++part) sum += partial[(part * rows + i) * ld + j];
-    finish(p, &out.C(i, j), sum);
+struct Parts {
+  Division division;
+  T* partial;          // (tiles in parts, parts, threads, sums of a thread)
+  unsigned* finished;  // (tiles in parts)
+};
+
+template <class T, class S, bool Wide>
+__global__ void __launch_bounds__(S::kThreads, S::kBlocks)
+    gemm_divided(Problem<T> p, In<T> in, Out<T> out, Parts<T> parts, bool wide_c) {
+  static_assert(S::WK == 1, "every thread has sums");
+  PLUMB_DYNAMIC_SHARED(T, shared);
+  const Index depth = depth_of(p, in);
+  const PartOfTile of = part_of_tile<S>(parts.division, out.C.rows, out.C.cols, ceil_div(depth, S::BK));
+  narrow_to(in, depth, of.first * S::BK, of.stages * S::BK);
+  const Index i0 = of.tile.m * S::BM, j0 = of.tile.n * S::BN;
+  TileSums<T, S> sums;
+  sums.template make<Wide>(in, i0, j0, in.A.cols, shared);
+  if (of.parts > 1) {
+    auto& own = sums.own();
+    const int rest = of.rest / of.parts;
+    T* const of_tile = parts.partial + static_cast<Index>(rest) * of.parts * (S::BM * S::BN);
+    if (!join_parts<S::kThreads, Vector<T>>(own, of.parts, of.rest % of.parts, of_tile,
+                                            parts.finished + rest))
+      return;
   }
+  sums.store(p, out, i0, j0, wide_c);
 }
 
-/// How the parts of a tile meet: how many there may be; what one costs to hand over and to add, as depth that it could have made; and
-/// how many neighbouring multiprocessors the blocks of a tile must run on together (0: any).
-struct Meeting {
-  Index most, hand_over, neighbours;
-};
-constexpr Meeting kUndivided{1, 0, 0}, kInMemory{32, 64, 0};
-
-/// How many parts the depth is divided into: the blocks of a multiprocessor take turns, `together` at once.
-struct Parting {
-  Index parts, steps, blocks;  // steps of a part; blocks of the busiest multiprocessor
-};
-template <class S>
-Parting parting_of(Index m, Index n, Index depth, Index together, Meeting meeting) {
-  const Index tiles = ceil_div(m, S::BM) * ceil_div(n, S::BN), steps = ceil_div(depth, S::BK),
-              many = device_multiprocessors(), hand_over = ceil_div(meeting.hand_over, S::BK);
-  const auto rounds = [&](Index parts) {
-    if (meeting.neighbours == 0) return ceil_div(ceil_div(tiles * parts, many), together);
-    const Index groups = ceil_div(many - meeting.neighbours + 1, meeting.neighbours),
-                clusters = meeting.neighbours * together / parts;  // of a group, at once
-    return ceil_div(tiles, (groups > 1 ? groups : 1) * clusters);
-  };
-  const auto blocks = [&](Index parts) {  // a round more has a block more at least
-    const Index spread = ceil_div(tiles * parts, many), least = (rounds(parts) - 1) * together + 1;
-    return spread > least ? spread : least;
-  };
-  Parting best{1, steps, ceil_div(tiles, many)};
-  Index least = ceil_div(best.blocks, together) * steps;
-  for (Index parts = 2; parts <= meeting.most && 2 * parts <= steps; ++parts) {
-    const Index of_part = ceil_div(steps, parts), time = rounds(parts) * (of_part + hand_over);
-    if (time < least) best = {parts, of_part, blocks(parts)}, least = time;
-  }
-  return best;
+template <class S, class T>
+Index tiles_of(const Out<T>& out) {
+  return ceil_div(out.C.rows, S::BM) * ceil_div(out.C.cols, S::BN);
 }
 
-/// `start` launches the tiles for its operands, with `parts` rows of blocks.
-template <class T, class Start>
-void run_in_parts(const Problem<T>& p, const Out<T>& out, Index parts, Context& context, Start&& start) {
-  const Index ld = ceil_div(out.C.cols, Vector<T>::kLanes) * Vector<T>::kLanes;
+/// The counts of the tiles in parts; null where all are whole.
+template <class S, class T>
+unsigned* prepare_divided(const Division& division, const Out<T>& out, Context& context) {
+  const Index bytes =
+      division.parts == 1 ? 0 : (tiles_of<S>(out) - division.whole) * static_cast<Index>(sizeof(unsigned));
+  if (bytes == 0) return nullptr;
+  auto* const finished = static_cast<unsigned*>(context.workspace(bytes));
+  device_fill(finished, 0, static_cast<std::size_t>(bytes), context.stream);
+  return finished;
+}
+
+template <class S, class T>
+void run_divided(const Division& division, unsigned* finished, const Problem<T>& p, const In<T>& in,
+                 const Out<T>& out, Context& context) {
+  const Index parts = (tiles_of<S>(out) - division.whole) * division.parts;
   auto* const partial =
-      static_cast<T*>(context.workspace(parts * out.C.rows * ld * static_cast<Index>(sizeof(T))));
-  Out<T> sums = out;
-  sums.C = {partial, out.C.rows, out.C.cols, ld};
-  start(sums);
-  const Index blocks = ceil_div(out.C.rows * out.C.cols, kAddThreads),
-              most = 16 * static_cast<Index>(device_multiprocessors());
-  launch(gemm_add_rows_of_parts<T>, blocks < most ? blocks : most, kAddThreads, 0, context.stream, p,
-         static_cast<const T*>(partial), ld, static_cast<int>(parts), out);
+      static_cast<T*>(context.workspace(parts * (S::BM * S::BN) * static_cast<Index>(sizeof(T))));
+  const bool wide = rows_on_vectors(in.B) && (sizeof(T) == 4 || rows_on_vectors(in.A));
+  launch(wide ? gemm_divided<T, S, true> : gemm_divided<T, S, false>, division.whole + parts, S::kThreads,
+         S::kShared, context.stream, p, in, out, Parts<T>{division, partial, finished},
+         rows_on_vectors(out.C));
 }
 
+/// fp32: the tiles of rungs 10 to 12, a block for each.
 template <class S>
-dim3 grid_of_parts(const Index m, const Index n, Index parts) {
-  return {static_cast<unsigned>(ceil_div(m, S::BM) * ceil_div(n, S::BN)), static_cast<unsigned>(parts)};
+void run_whole(const Problem<float>& p, const In<float>& in, const Out<float>& out, Context& context) {
+  run_multistage<float, S>(p, in, out, context);
 }
-
-/// fp32: the tiles of rungs 10 to 12.
-template <class S>
-void run_parts(const Problem<float>& p, const In<float>& in, const Out<float>& out, Index parts,
-               Context& context) {
-  if (parts == 1) return run_multistage<float, S>(p, in, out, context);
-  run_in_parts(p, out, parts, context, [&](const Out<float>& sums) {
-    launch(rows_on_vectors(in.B) ? gemm_multistage<float, S, true, true>
-                                 : gemm_multistage<float, S, false, true>,
-           grid_of_parts<S>(out.C.rows, out.C.cols, parts), S::kThreads, S::kShared, context.stream, p, in,
-           sums, true);
-  });
-}
-
 /// fp64: those of rungs 14 and 16.
 template <class S>
-void run_parts(const Problem<double>& p, const In<double>& in, const Out<double>& out, Index parts,
-               Context& context) {
-  using Math = FragmentsAhead<S>;
-  if (parts == 1) return run_tensor<double, S, Math>(p, in, out, context);
-  run_in_parts(p, out, parts, context, [&](const Out<double>& sums) {
-    const bool wide = rows_on_vectors(in.A) && rows_on_vectors(in.B);
-    launch(wide ? gemm_tensor<double, S, Math, true, true> : gemm_tensor<double, S, Math, false, true>,
-           grid_of_parts<S>(out.C.rows, out.C.cols, parts), S::kThreads, S::kShared, context.stream, p, in,
-           sums, true);
-  });
+void run_whole(const Problem<double>& p, const In<double>& in, const Out<double>& out, Context& context) {
+  run_tensor<double, S, FragmentsAhead>(p, in, out, context);
 }
 
 /// 128 x 64 as rung 16; 64 x 64 by four warps, three blocks on a multiprocessor.
 using Fp64Tile = TensorShape<double, 128, 64, 16, 4, 2, 1, 4>;
-using Fp64Small = TensorShape<double, 64, 64, 16, 2, 2, 1, 3>;
+using Fp64Small = TensorShape<double, 64, 64, 16, 2, 2, 1, 3, 3>;
 
 }  // namespace gemm
 }  // namespace plumb

@@ -44,14 +44,14 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
 
   const auto meet = [&] { named_barrier_sync(slice + 1, S::kSliceThreads); };
   if (stages > 0) {
-    // A goes to shared memory turned, an element at a time; rows past its end repeat the last one, columns of
+    // A goes to shared memory turned, an element at a time; rows past its end are others again, columns of
     // B past theirs are zero: neither's products are kept
     constexpr int kRowStepA = S::kSliceThreads / 8, kGroups = S::BM / kRowStepA;
     const float* from_a[kGroups];
 #pragma unroll
     for (int g = 0; g < kGroups; ++g) {
-      const Index row = i0 + t / 8 + g * kRowStepA;
-      from_a[g] = in.A.data + (row < in.A.rows ? row : in.A.rows - 1) * in.A.ld + first * S::BK + t % 8;
+      from_a[g] =
+          in.A.data + row_within(i0, t / 8 + g * kRowStepA, in.A.rows) * in.A.ld + first * S::BK + t % 8;
     }
     constexpr int kPerRow = S::BN / V < S::kSliceThreads ? S::BN / V : S::kSliceThreads,
                   kAcross = S::BN / V / kPerRow, kRowStepB = S::kSliceThreads / kPerRow,

@@ -16,8 +16,8 @@ using SharedSquare = Shape<float, 32, 32, 32, 1, 1, 4, 8, 4, 3, 5>;
 
 /// fp64: 64 x 64 by four warps of 32 x 32, twice, and 32 x 64 and 32 x 32 by four warps, twice: each half of the depth.
 using Fp64Shared = TensorShape<double, 64, 64, 32, 2, 2, 2, 3>;
-using Fp64SharedWide = TensorShape<double, 32, 64, 32, 2, 2, 2, 3>;
-using Fp64SharedSquare = TensorShape<double, 32, 32, 32, 2, 2, 2, 3>;
+using Fp64SharedWide = TensorShape<double, 32, 64, 32, 2, 2, 2, 3, 2>;
+using Fp64SharedSquare = TensorShape<double, 32, 32, 32, 2, 2, 2, 3, 3>;
 
 }  // namespace gemm
 }  // namespace plumb

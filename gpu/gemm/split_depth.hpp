@@ -8,6 +8,7 @@ namespace gemm {
 namespace split_depth {
 
 constexpr int kTile = 32, kDepth = 32, kThreads = 128, kElements = kTile * kTile;
+constexpr int kTogether = 4;                // blocks on a multiprocessor
 constexpr int kOwn = kElements / kThreads;  // elements of C that a thread writes
 
 /// Rows of a stage in shared memory, in elements: the lanes of a load of multiply() are in different banks.
@@ -160,7 +161,7 @@ PLUMB_DEVICE void start_tile(const DenseView<const T, Space::device>& a, Index r
 /// V: elements that a copy moves, as the rows of A and B are aligned. Little code: in a part of a few steps
 /// each instruction is fetched for one or two uses.
 template <class T, int V>
-__global__ void __launch_bounds__(kThreads, 4)
+__global__ void __launch_bounds__(kThreads, kTogether)
     gemm_split_depth(Problem<T> p, In<T> in, Out<T> out, int parts,
                      T* partial /* (tiles, parts, kThreads, kOwn) */, unsigned* finished /* (tiles) */) {
   PLUMB_DYNAMIC_SHARED(T, shared);

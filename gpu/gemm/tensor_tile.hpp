@@ -1,8 +1,8 @@
 // The body of the tensor rungs: stages of asynchronous copies as in rung 10, products by warp-wide mma.
 // Header only.
 //
-// The sum over k may run in any order, so positions (t, t + 4) of a fragment take elements (2 t, 2 t + 1) of
-// A's rows and B's columns: two of A's come in one shared load.
+// Every element of a fragment is loaded by itself, into the register where mma wants it: a load of two neighbours along K
+// leaves the second where another row's element belongs, and moves for it took half of the loop's instructions in fp64.
 #pragma once
 #include "gpu/gemm/multistage.hpp"
 
@@ -17,12 +17,11 @@ struct alignas(2 * sizeof(T)) Pair {
 
 /// As Shape; a warp has MT x NT tiles of 16 x 8. Pitches keep the lanes of a load in different banks, both
 /// types.
-template <class T, int BM_, int BN_, int BK_, int WM_, int WN_, int WK_, int Stages_>
+template <class T, int BM_, int BN_, int BK_, int WM_, int WN_, int WK_, int Stages_, int Blocks_ = 1>
 struct TensorShape {
   static constexpr int BM = BM_, BN = BN_, BK = BK_, WM = WM_, WN = WN_, WK = WK_, kStages = Stages_,
-                       MT = BM / WM / 16, NT = BN / WN / 8;
-  static constexpr int kThreads = 32 * WM * WN * WK, kPitchA = BK + 8,
-                       kPitchB = BN + (sizeof(T) == 8 ? 2 : 4);
+                       kBlocks = Blocks_, MT = BM / WM / 16, NT = BN / WN / 8;
+  static constexpr int kThreads = 32 * WM * WN * WK, kPitchA = BK + 4, kPitchB = BN + 4;
   static constexpr int kStageA = BM * kPitchA, kStage = kStageA + BK * kPitchB;
   static constexpr int kExchange = WK == 1 ? 0 : WK / 2 * (32 * WM * WN) * MT * NT * 4;
   static constexpr std::size_t kShared =
@@ -31,20 +30,21 @@ struct TensorShape {
 };
 
 /// The calling thread's part of the copies of A's tiles, which keep their rows; kV elements at a time, as
-/// rows are aligned. Rows past the end repeat the last one, whose products are not kept; everything past
-/// the depth becomes zero.
+/// rows are aligned. Rows past the end are others of the tile, whose products are not kept;
+/// everything past the depth becomes zero.
 template <class T, class S, int kV>
 struct CopiesOfA {
   static constexpr int kPerRow = S::BK / kV, kRowStep = S::kThreads / kPerRow, kCopies = S::BM / kRowStep;
   static_assert(S::kThreads % kPerRow == 0 && S::BM % kRowStep == 0, "threads fill the tile");
 
   const T* first;  // element (0, its k) of the next tile's columns
-  Index ld, row, last;
+  Index ld, row, other, last;
 
   PLUMB_DEVICE CopiesOfA(const In<T>& in, Index i0)
       : first(in.A.data + threadIdx.x % kPerRow * kV),
         ld(in.A.ld),
         row(i0 + threadIdx.x / kPerRow),
+        other(row_within(i0, static_cast<int>(threadIdx.x) / kPerRow, in.A.rows)),
         last(in.A.rows - 1) {}
 
   PLUMB_DEVICE void start(T* as /* (BM, kPitchA), shared */, Index left) {
@@ -57,7 +57,7 @@ struct CopiesOfA {
 #pragma unroll
     for (int u = 0; u < kCopies; ++u) {
       const Index r = row + u * kRowStep;
-      copy_async<kV * sizeof(T)>(as + u * kRowStep * S::kPitchA, first + (r < last ? r : last) * ld, valid);
+      copy_async<kV * sizeof(T)>(as + u * kRowStep * S::kPitchA, first + (r <= last ? r : other) * ld, valid);
     }
     first += S::BK;
   }
@@ -82,24 +82,20 @@ struct TensorPlace {
 template <class S, class Math, class T>
 PLUMB_DEVICE void load_fragments(const TensorPlace<S>& at, const T* stage, int step,
                                  T (&a)[S::MT][4 * Math::kHalves], T (&b)[S::NT][2 * Math::kHalves]) {
-  const T* const as = stage + (at.wm + at.g) * S::kPitchA + at.slice * (S::BK / S::WK) + 2 * at.t;
-  const T* const bs =
-      stage + S::kStageA + (at.slice * (S::BK / S::WK) + 2 * at.t) * S::kPitchB + at.wn + at.g;
+  const T* const as = stage + (at.wm + at.g) * S::kPitchA + at.slice * (S::BK / S::WK) + at.t;
+  const T* const bs = stage + S::kStageA + (at.slice * (S::BK / S::WK) + at.t) * S::kPitchB + at.wn + at.g;
 #pragma unroll
   for (int f = 0; f < Math::kHalves; ++f) {
     const int k = 8 * (Math::kHalves * step + f);
 #pragma unroll
     for (int m = 0; m < S::MT; ++m) {
 #pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        const auto pair = *reinterpret_cast<const Pair<T>*>(as + (16 * m + 8 * h) * S::kPitchA + k);
-        a[m][4 * f + h] = pair.x, a[m][4 * f + h + 2] = pair.y;
-      }
+      for (int e = 0; e < 4; ++e) a[m][4 * f + e] = as[(16 * m + 8 * (e % 2)) * S::kPitchA + k + 4 * (e / 2)];
     }
 #pragma unroll
     for (int n = 0; n < S::NT; ++n) {
 #pragma unroll
-      for (int h = 0; h < 2; ++h) b[n][2 * f + h] = bs[(k + h) * S::kPitchB + 8 * n];
+      for (int h = 0; h < 2; ++h) b[n][2 * f + h] = bs[(k + 4 * h) * S::kPitchB + 8 * n];
     }
   }
 }
@@ -170,7 +166,35 @@ PLUMB_DEVICE void plain_tile(const Problem<T>& p, const In<T>& in, const Out<T>&
   }
 }
 
-/// Writes the calling thread's sums; two elements at a time where `wide_c` says that rows of C allow them.
+/// Writes a lane's sums of two neighbouring columns, from j on, of a row; inside: of C.
+template <class T>
+PLUMB_DEVICE void store_pair(const Problem<T>& p, const Out<T>& out, T* row, Index j, T x, T y) {
+  T* const at = row + j;
+  if (j + 2 > out.C.cols) {
+    if (j < out.C.cols) finish(p, at, x);
+    return;
+  }
+  Pair<T> c{T(0), T(0)};
+  if (p.beta != T(0)) c = *reinterpret_cast<const Pair<T>*>(at);
+  c.x = p.alpha * x + (p.beta == T(0) ? T(0) : p.beta * c.x);
+  c.y = p.alpha * y + (p.beta == T(0) ? T(0) : p.beta * c.y);
+  *reinterpret_cast<Pair<T>*>(at) = c;
+}
+
+/// The same where pairs may lie across the boundaries of two: lanes exchange one of their elements, so that each of two stores writes four
+/// elements side by side. All lanes call it.
+template <class T>
+PLUMB_DEVICE void store_across(const Problem<T>& p, const Out<T>& out, T* row, bool inside,
+                               Index j0 /* of the row's eight */, T x, T y) {
+  const int t = static_cast<int>(threadIdx.x) % 4;
+  const T got = __shfl_xor_sync(kAllLanes, t < 2 ? y : x, 2);
+  const Index j = j0 + t % 2 * 2 + t / 2;
+  if (!inside) return;
+  if (j < out.C.cols) finish(p, row + j, t < 2 ? x : got);
+  if (j + 4 < out.C.cols) finish(p, row + j + 4, t < 2 ? got : y);
+}
+
+/// Writes the calling thread's sums; two elements at a time where `wide_c` says that rows of C allow them. All lanes of a warp call it.
 template <class S, class T>
 PLUMB_DEVICE void store_tile(const Problem<T>& p, const Out<T>& out, Index i0, Index j0,
                              const T (&sum)[S::MT][S::NT][4], bool wide_c) {
@@ -180,20 +204,14 @@ PLUMB_DEVICE void store_tile(const Problem<T>& p, const Out<T>& out, Index i0, I
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const Index i = i0 + place.row(m, h);
-      if (i >= out.C.rows) continue;
+      T* const row = out.C.data + i * out.C.ld;
 #pragma unroll
       for (int n = 0; n < S::NT; ++n) {
-        const Index j = j0 + place.col(n);
-        T* const at = out.C.data + i * out.C.ld + j;
-        if (wide_c && j + 2 <= out.C.cols) {
-          Pair<T> c{T(0), T(0)};
-          if (p.beta != T(0)) c = *reinterpret_cast<const Pair<T>*>(at);
-          c.x = p.alpha * sum[m][n][2 * h] + (p.beta == T(0) ? T(0) : p.beta * c.x);
-          c.y = p.alpha * sum[m][n][2 * h + 1] + (p.beta == T(0) ? T(0) : p.beta * c.y);
-          *reinterpret_cast<Pair<T>*>(at) = c;
+        const T x = sum[m][n][2 * h], y = sum[m][n][2 * h + 1];
+        if (wide_c) {
+          if (i < out.C.rows) store_pair(p, out, row, j0 + place.col(n), x, y);
         } else {
-          if (j < out.C.cols) finish(p, at, sum[m][n][2 * h]);
-          if (j + 1 < out.C.cols) finish(p, at + 1, sum[m][n][2 * h + 1]);
+          store_across(p, out, row, i < out.C.rows, j0 + place.wn + 8 * n, x, y);
         }
       }
     }
@@ -201,12 +219,11 @@ PLUMB_DEVICE void store_tile(const Problem<T>& p, const Out<T>& out, Index i0, I
 }
 
 /// Math's kWatches: `outside` is asked whether an operand was outside the range that its arithmetic represents, or the depth too small
-/// for it. InParts: as in gemm_multistage.
-template <class T, class S, class Math, bool Wide, bool InParts = false>
-__global__ void __launch_bounds__(S::kThreads, 1)
+/// for it.
+template <class T, class S, class Math, bool Wide>
+__global__ void __launch_bounds__(S::kThreads, S::kBlocks)
     gemm_tensor(Problem<T> p, In<T> in, Out<T> out, bool wide_c) {
   PLUMB_DYNAMIC_SHARED(T, shared);
-  if constexpr (InParts) take_part<S::BK>(p, in, out);
   const TileIndex tile = banded_tile_index(ceil_div(out.C.rows, S::BM), ceil_div(out.C.cols, S::BN));
   const Index i0 = tile.m * S::BM, j0 = tile.n * S::BN, depth = depth_of(p, in);
   T sum[S::MT][S::NT][4] = {};

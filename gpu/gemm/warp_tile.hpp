@@ -54,35 +54,70 @@ struct LaneTile {
   }
 
   /// Writes the lane's elements of the tile that begins at (i0, j0); whole vectors where `wide` says that
-  /// rows of C allow them.
+  /// rows of C allow them. All lanes call it.
   static PLUMB_DEVICE void store(const Problem<T>& p, const Out<T>& out, Index i0, Index j0,
                                  const T (&sum)[TM][TN], LanePlace place, bool wide) {
 #pragma unroll
     for (int r = 0; r < TM; ++r) {
       const Index i = i0 + r / kV * 4 * kV + place.row * kV + r % kV;
-      if (i >= out.C.rows) continue;
+      T* const row = out.C.data + i * out.C.ld;
 #pragma unroll
       for (int c = 0; c < TN; c += kV) {
-        const Index j = j0 + c * 8 + place.col * kV;
-        T* const at = out.C.data + i * out.C.ld + j;
-        if (wide && j + kV <= out.C.cols) {
-          Vector<T> v;
-          if (p.beta != T(0)) {
-            v = *reinterpret_cast<const Vector<T>*>(at);
+        T v[kV];
 #pragma unroll
-            for (int l = 0; l < kV; ++l) v.lane[l] = p.alpha * sum[r][c + l] + p.beta * v.lane[l];
-          } else {
-#pragma unroll
-            for (int l = 0; l < kV; ++l) v.lane[l] = p.alpha * sum[r][c + l];
-          }
-          *reinterpret_cast<Vector<T>*>(at) = v;
+        for (int l = 0; l < kV; ++l) v[l] = sum[r][c + l];
+        if (wide) {
+          if (i < out.C.rows) store_vector(p, out, row, j0 + c * 8 + place.col * kV, v);
         } else {
-#pragma unroll
-          for (int l = 0; l < kV; ++l) {
-            if (j + l < out.C.cols) finish(p, at + l, sum[r][c + l]);
-          }
+          store_across(p, out, row, i < out.C.rows, j0 + c * 8, v, place);
         }
       }
+    }
+  }
+
+ private:
+  static PLUMB_DEVICE void store_vector(const Problem<T>& p, const Out<T>& out, T* row, Index j,
+                                        const T (&v)[kV]) {
+    if (j + kV > out.C.cols) {
+#pragma unroll
+      for (int l = 0; l < kV; ++l) {
+        if (j + l < out.C.cols) finish(p, row + j + l, v[l]);
+      }
+      return;
+    }
+    Vector<T> c{};
+    if (p.beta != T(0)) c = *reinterpret_cast<const Vector<T>*>(row + j);
+#pragma unroll
+    for (int l = 0; l < kV; ++l) c.lane[l] = p.alpha * v[l] + (p.beta == T(0) ? T(0) : p.beta * c.lane[l]);
+    *reinterpret_cast<Vector<T>*>(row + j) = c;
+  }
+
+  /// The 8 lanes of a row exchange their vectors so that each of the kV stores writes 8 elements side by side: bits of an element's column
+  /// among them are (lane, place in the vector) before, (store, lane) after.
+  static PLUMB_DEVICE void store_across(const Problem<T>& p, const Out<T>& out, T* row, bool inside, Index j0,
+                                        T (&v)[kV], LanePlace place) {
+    swap_with_lanes<8, kV / 2>(v);
+    if constexpr (kV == 4) swap_with_lanes<4, 1>(v);
+    const int within = kV == 4 ? (place.col & 1) * 4 + (place.col >> 2) * 2 + (place.col >> 1 & 1)
+                               : (place.col & 3) * 2 + (place.col >> 2);
+#pragma unroll
+    for (int l = 0; l < kV; ++l) {
+      const Index j = j0 + l * 8 + within;
+      if (inside && j < out.C.cols) finish(p, row + j, v[l]);
+    }
+  }
+  /// Swaps a bit of the lane's number with a bit of the place in `v`.
+  template <int LaneBit, int PlaceBit>
+  static PLUMB_DEVICE void swap_with_lanes(T (&v)[kV]) {
+    const bool upper = (static_cast<int>(threadIdx.x) & LaneBit) != 0;
+#pragma unroll
+    for (int l = 0; l < kV; ++l) {
+      if ((l & PlaceBit) != 0) continue;
+      const T sent = upper ? v[l] : v[l + PlaceBit], got = __shfl_xor_sync(kAllLanes, sent, LaneBit);
+      if (upper)
+        v[l] = got;
+      else
+        v[l + PlaceBit] = got;
     }
   }
 };
