@@ -1,5 +1,6 @@
 // Planted faults of the tiled matrix product on a device: one right kernel of 16 x 16 tiles, and each fault a thing changed in it.
 // Fault::none is the right one; nothing registers it.
+#include "gpu/device/clusters.hpp"
 #include "gpu/device/kernel.hpp"
 #include "reference/ops/gemm.hpp"
 #include "verify/mutants/device_mutant.hpp"
@@ -40,6 +41,8 @@ enum class Fault {
   count_not_cleared,
   one_barrier_for_both,
   own_barrier_before_sums,
+  no_cluster_barrier_before_sums,
+  no_cluster_barrier_at_end,
 };
 
 template <class T, Fault F>
@@ -172,6 +175,40 @@ __global__ void gemm_mutant_halves(P<T> p, In<T> in, Out<T> out) {
   *c = p.beta == T(0) ? product : product + p.beta * *c;
 }
 
+// The same product by two blocks of a cluster, each from every second tile of K; each adds the sums of half of the rows, its own and the
+// other block's, which it reads in the other's shared memory.
+template <class T, Fault F>
+__global__ void gemm_mutant_cluster(P<T> p, In<T> in, Out<T> out) {
+  __shared__ T a[kTile][kTile], b[kTile][kTile], sums[kTile][kTile];
+  const int tx = static_cast<int>(threadIdx.x), ty = static_cast<int>(threadIdx.y),
+            rank = static_cast<int>(blockIdx.x % 2);
+  const Index m = out.C.rows, n = out.C.cols, k = in.A.cols;
+  const Index i = static_cast<Index>(blockIdx.y) * kTile + ty,
+              j = static_cast<Index>(blockIdx.x / 2) * kTile + tx;
+  const int tiles = p.alpha == T(0) ? 0 : static_cast<int>((k + kTile - 1) / kTile);
+  T sum = T(0);
+  for (int t = rank; t < tiles; t += 2) {
+    const Index ka = static_cast<Index>(t) * kTile + tx, kb = static_cast<Index>(t) * kTile + ty;
+    a[ty][tx] = i < m && ka < k ? in.A.data[i * in.A.ld + ka] : T(0);
+    b[ty][tx] = kb < k && j < n ? in.B.data[kb * in.B.ld + j] : T(0);
+    __syncthreads();
+    for (int l = 0; l < kTile; ++l) sum += a[ty][l] * b[l][tx];
+    __syncthreads();
+  }
+  sums[ty][tx] = sum;
+  if (F == Fault::no_cluster_barrier_before_sums)
+    __syncthreads();
+  else
+    cluster_barrier();
+  if (ty / (kTile / 2) == rank && i < m && j < n) {
+    sum = *shared_of_block(&sums[ty][tx], 0) + *shared_of_block(&sums[ty][tx], 1);
+    T* c = &out.C.data[i * out.C.ld + j];
+    const T product = p.alpha == T(0) ? T(0) : p.alpha * sum;
+    *c = p.beta == T(0) ? product : product + p.beta * *c;
+  }
+  if (F != Fault::no_cluster_barrier_at_end) cluster_barrier();
+}
+
 // The same product from operands padded to whole tiles, K shared by the blocks of the grid's z; the last of them to end adds their sums.
 template <class T, Fault F>
 __global__ void gemm_mutant_pad(DenseView<const T, Space::device> from, T* to, Index ld, Index count) {
@@ -252,6 +289,12 @@ void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   if (F == Fault::padding_not_cleared || F == Fault::parts_rounded_down ||
       F == Fault::no_barrier_before_count || F == Fault::count_not_cleared) {
     run_parts<T, F>(p, in, out, context);
+    return;
+  }
+  if (F == Fault::no_cluster_barrier_before_sums || F == Fault::no_cluster_barrier_at_end) {
+    const dim3 pairs(2 * static_cast<unsigned>((out.C.cols + kTile - 1) / kTile),
+                     static_cast<unsigned>((out.C.rows + kTile - 1) / kTile));
+    launch_clusters(gemm_mutant_cluster<T, F>, pairs, 2, dim3(kTile, kTile), 0, context.stream, p, in, out);
     return;
   }
   constexpr bool kAsync = F == Fault::no_wait || F == Fault::commit_after_wait || F == Fault::tail_buffer_one;
@@ -343,6 +386,17 @@ PLUMB_GEMM_MUTANT(
     own_barrier_before_sums, "named_barrier_in_place_of_the_blocks",
     {0, "a group's own named barrier stands where the whole block must meet, before sums change hands",
      "warps specialised in a kernel that had one barrier for all", kNumeric | kRepeat | kRace});
+#define PLUMB_GEMM_CLUSTER_MUTANT(fault, name, ...)                         \
+  const DeviceMutant<Gemm> fault##_m {                                      \
+    name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__, \
+        Traits{}.not_reproducible().needs_sm(90)                            \
+  }
+PLUMB_GEMM_CLUSTER_MUTANT(no_cluster_barrier_before_sums, "block_barrier_in_place_of_the_clusters",
+                          {0, "the other block's sums are read after a barrier of the own block",
+                           "a kernel of single blocks made one of clusters", kNumeric | kRepeat | kRace});
+PLUMB_GEMM_CLUSTER_MUTANT(no_cluster_barrier_at_end, "cluster_ends_without_barrier",
+                          {0, "a block ends while the other still reads its shared memory",
+                           "a last barrier taken for one that nothing comes after", kRace});
 
 }  // namespace
 }  // namespace plumb
