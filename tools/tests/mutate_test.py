@@ -32,7 +32,7 @@ int sum(const int* x, int n) {
   for (int i = 0; i < n; ++i) {
     if (x[i] > 0 && x[i] < 100) total += x[i];
   }
-  return total;
+  if constexpr (N > 5) total = 7 * total; return total;
 }
 inline int clamp(int v) {
   int low = v < 3 ? 3 : v;
@@ -317,6 +317,8 @@ class Schemata(unittest.TestCase):
         made = subprocess.run(command, cwd=built, capture_output=True, text=True, check=False)
         self.assertEqual(made.returncode, 0, made.stderr)
 
+        self.assertEqual(attack.compiled([str(program)]), set())  # nothing is optimised
+
         def output(number):
             run = subprocess.run(
                 [program], env={"MUTANT": str(number)}, capture_output=True, text=True, check=False
@@ -336,6 +338,21 @@ class Schemata(unittest.TestCase):
         self.assertEqual(
             output(self.number_of(ops.ORDER, "ready.load(std::memory_order_relaxed)")), "12 8 216"
         )
+
+    def test_places_without_code_are_known_where_programs_are_optimised(self):
+        built = self.folder / "optimised"
+        schemata.write_folder(str(built), [self.schema], self.mutants)
+        (built / "driver.cpp").write_text(DRIVER, encoding="utf-8")
+        command = ["g++", "-std=c++20", "-O2", "-w", f"-I{ROOT}", "main.cpp", "driver.cpp", "-o", "program"]
+        made = subprocess.run(command, cwd=built, capture_output=True, text=True, check=False)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        numbers = attack.compiled([str(built / "program"), str(built / "none")])
+        dead = self.number_of(ops.ARITHMETIC, "7 + total")
+        reached = self.number_of(ops.ASSIGNMENT, "total = x[i]")
+        fates = {n: {"state": report.NOT_COVERED} for n in (dead, reached)}
+        attack.leave_out_dead(fates, self.mutants, numbers)
+        self.assertEqual(fates[dead]["state"], report.NOT_MADE)
+        self.assertEqual(fates[reached]["state"], report.NOT_COVERED)
 
 
 if __name__ == "__main__":
