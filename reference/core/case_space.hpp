@@ -92,8 +92,9 @@ class CaseSpace {
   /// Every extent, and the mean length of rows, may also be one of these: sizes beside the constants of a kernel's own source.
   CaseSpace& beside_constants(const std::vector<std::int64_t>& sizes);
   /// A number that follows from the parameters, and that an implementation may hold in a variable of its own: entries, planes,
-  /// elements of an operand. Some case has it beyond 16 bits.
-  CaseSpace& count(std::string key, std::function<double(const Point&)> value);
+  /// elements of an operand. Some case has it beyond 16 bits: where few values have, `with` are some of them.
+  CaseSpace& count(std::string key, std::function<double(const Point&)> value,
+                   const std::vector<std::pair<std::string, std::string>>& with = {});
   /// Elements that a kernel may go over in rounds, by a grid that is as large as the device, 16 bytes a thread and round. Such loops are
   /// unrolled, by four as a rule: in each type some case has two, three, four and more rounds on the CPU executor's device.
   CaseSpace& rounds(std::function<double(const Point&)> elements);
@@ -108,6 +109,9 @@ class CaseSpace {
   /// kernels of one type, and those that copy by vectors or in bulk, see no other case of such a size.
   CaseSpace& large_on_16_bytes(const std::vector<std::string>& extents,
                                const std::vector<std::pair<std::string, std::string>>& beside = {});
+  /// In each type all arrays of values but one lie on 16 bytes, each of three in turn, with these values of other parameters: sizes of whole
+  /// vectors. A kernel that forgets to ask about that one takes its wide path.
+  CaseSpace& one_array_narrow(const std::vector<std::pair<std::string, std::string>>& values);
   /// Extents that are sometimes equal, and above 1: what is confused in a square shows in no other shape, and the reverse.
   CaseSpace& alike(const std::vector<std::string>& extents);
   /// What else the parameters have together: a class of its own where `holds`.
@@ -181,7 +185,8 @@ class CaseSpace {
   void update_derived(Point&) const;
 
   /// Makes the derived parameter hold where it is one of alike() or form(): the extents become equal, as one of `kept` that is
-  /// among them, else as the smallest above 1; the form's parameters take its values, but those in `kept` stay.
+  /// among them, else as the smallest above 1; the form's parameters take its values, but those in `kept` stay. Likewise the values that
+  /// count() names, where the count is not beyond 16 bits yet.
   void make_hold(Point&, std::size_t parameter, const std::vector<std::size_t>& kept = {}) const;
   [[nodiscard]] bool is_form(std::size_t parameter) const;
   /// What together() asks for, each ascending.
@@ -191,13 +196,15 @@ class CaseSpace {
   struct Derived {
     std::size_t parameter = 0;
     std::function<bool(const Point&)> holds;
-    std::vector<std::size_t> equal;                             // extents of alike()
-    std::vector<std::pair<std::size_t, std::string>> together;  // parameters of form(), with their values
+    std::vector<std::size_t> equal;                              // extents of alike()
+    std::vector<std::pair<std::size_t, std::string>> together;   // parameters of form(), with their values
+    std::vector<std::pair<std::size_t, std::string>> with = {};  // those that count() names
   };
-  // A derived parameter for each type: some case has `holds(point, bytes of an element)` with all arrays on 16 bytes. It is met once;
+  // A derived parameter for each type: some case has `holds(point, bytes of an element)` in this layout. It is met once;
   // where a case is made for it, parameters have these values and all else is as simple as it can be.
   struct InEachType {
     std::string key, name;                                    // of the parameter and of its class
+    std::string layout;                                       // "wide": rows too lie on 16 bytes
     std::vector<std::pair<std::string, std::string>> values;  // of parameters
     bool dear = false;
   };

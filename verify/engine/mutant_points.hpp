@@ -32,7 +32,8 @@ inline constexpr int kAsking = -2;
 /// none, and its mutants are no other program. Not where nothing is optimised.
 __attribute__((always_inline)) inline void mark([[maybe_unused]] int first) {
 #if defined(__OPTIMIZE__)
-  __asm__ volatile(".pushsection .plumb_places,\"\",@progbits\n\t.long %c0\n\t.popsection" : : "i"(first));
+  if (__builtin_constant_p(first))
+    __asm__ volatile(".pushsection .plumb_places,\"\",@progbits\n\t.long %c0\n\t.popsection" : : "i"(first));
 #endif
 }
 
