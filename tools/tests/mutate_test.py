@@ -50,12 +50,12 @@ inline int counted(const int* x, std::atomic<int>& ready) {
   for (int i = 0; i < 4; ++i) {
     whole += x[i];  // of each
   }
-  int far = kMany;
+  int far = kMany, less = far < whole ? far : whole;
   for (int i = 0; i + 2 <= kFew; i += 2) whole += x[i];
   unsigned n = 0;
   if (n == 0) ready.store(whole, std::memory_order_release);
 #pragma omp barrier
-  return ready.load() + far - far;
+  return ready.load() + far - far + less - less;
 }
 }  // namespace mine
 """
@@ -269,6 +269,11 @@ class Schemata(unittest.TestCase):
         texts = [m.text for _, _, m in self.mutants.values() if m.family == ops.RELATIONAL]
         self.assertIn("n >= 0", texts)
         self.assertNotIn("n <= 0", texts)
+
+    def test_the_lesser_of_equal_numbers_is_either(self):
+        texts = [m.text for _, _, m in self.mutants.values() if m.family == ops.RELATIONAL]
+        self.assertIn("far != whole", texts)
+        self.assertNotIn("far <= whole", texts)
 
     def test_directives_that_stand_alone_are_left_out(self):
         self.number_of(ops.OPENMP, "omp barrier")
