@@ -29,12 +29,10 @@ namespace plumb::mutate {
 inline constexpr int kAsking = -2;
 
 /// Leaves the place's number in the program, in section .plumb_places, where its code is: what the arguments of a template leave out has
-/// none, and its mutants are no other program. Not where nothing is optimised.
-__attribute__((always_inline)) inline void mark([[maybe_unused]] int first) {
-#if defined(__OPTIMIZE__)
+/// none, and its mutants are no other program. Not where nothing is optimised: first is no constant there.
+__attribute__((always_inline)) inline void mark(int first) {
   if (__builtin_constant_p(first))
     __asm__ volatile(".pushsection .plumb_places,\"\",@progbits\n\t.long %c0\n\t.popsection" : : "i"(first));
-#endif
 }
 
 PLUMB_MUTATE_INLINE int at(int first, int count) {
