@@ -192,6 +192,48 @@ TEST_CASE("a write past shared memory is reported, with its line where accesses 
   if (plumb::simt_test::checked()) CHECK(findings[0].place.line == line_of("traps", "shared overrun"));
 }
 
+TEST_CASE("an index beside an array of the thread's own is reported with the array's name and the line") {
+  struct {
+    OwnArray where;
+    int right, wrong;
+    const char *array, *mark;
+  } const cases[] = {
+      {OwnArray::written, 8, 9, "sum", "own written"},
+      {OwnArray::read, 7, 8, "sum", "own read"},
+      {OwnArray::read, 0, -1, "sum", "own read"},
+      {OwnArray::of_a_variable, 3, 4, "one.lane", "own of a variable"},
+      {OwnArray::of_an_element, 3, 4, "held[0].lane", "own of an element"},
+      {OwnArray::of_the_first_row, 7, 8, "rows", "own of the first row"},  // eight numbers in two rows
+      {OwnArray::of_the_last_row, 3, 4, "rows", "own of the last row"},
+      {OwnArray::its_end, 8, 9, "sum", "own end"},
+  };
+  const std::vector<float> in(9, 1.0f);
+  std::vector<float> out(1);
+  for (const auto& c : cases) {
+    CAPTURE(c.mark);
+    {
+      Run run;
+      own_array(c.where, c.right, run.input(in), run.output(out));
+      const auto findings = Run::findings();
+      CHECK_MESSAGE(findings.empty(), all_of(findings));
+    }
+    Run run;
+    own_array(c.where, c.wrong, run.input(in), run.output(out));
+    const auto findings = Run::findings();
+    CHECK_MESSAGE(reports(findings, FindingKind::out_of_bounds, line_of("traps", c.mark)), all_of(findings));
+    if (!findings.empty()) CHECK(findings[0].array == c.array);
+  }
+}
+
+TEST_CASE("rows of shared memory may be indexed as one run of elements") {
+  std::vector<float> out(32);
+  Run run;
+  rows_as_one(run.output(out));
+  const auto findings = Run::findings();
+  CHECK_MESSAGE(findings.empty(), all_of(findings));
+  CHECK(out[5] == 3 * 33 + 5);
+}
+
 TEST_CASE("a failed assertion and an impossible launch are findings, not crashes") {
   std::vector<int> out(1);
   {

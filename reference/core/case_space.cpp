@@ -102,7 +102,9 @@ const std::string& Point::word(std::string_view key) const { return words[index(
 CaseSpace::CaseSpace(std::string op) : op_(std::move(op)) {
   parameters_.push_back(
       {std::string(kDtypeKey), ParameterKind::word, {{"f32", {"f32"}}, {"f64", {"f64"}}}, "f32"});
-  words(std::string(kLayoutKey), {"apart", "wide", "narrow", "only_1", "only_2", "only_3"});
+  words(std::string(kLayoutKey),
+        {"apart", "wide", "narrow", "only_1", "only_2", "only_3", "not_1", "not_2", "not_3"});
+  for (ValueClass& c : parameters_.back().classes) c.once = c.name.starts_with("not_");
 }
 
 CaseSpace& CaseSpace::extent(std::string key, std::int64_t least) {
@@ -139,10 +141,13 @@ CaseSpace& CaseSpace::beside_constants(const std::vector<std::int64_t>& sizes) {
   return *this;
 }
 
-CaseSpace& CaseSpace::count(std::string key, std::function<double(const Point&)> value) {
-  return derived(std::move(key), "beyond 16 bits", [value = std::move(value)](const Point& p) {
+CaseSpace& CaseSpace::count(std::string key, std::function<double(const Point&)> value,
+                            const std::vector<std::pair<std::string, std::string>>& with) {
+  derived(std::move(key), "beyond 16 bits", [value = std::move(value)](const Point& p) {
     return value(p) >= static_cast<double>(kBeyond16Bits);
   });
+  for (const auto& [parameter, word] : with) derived_.back().with.emplace_back(index(parameter), word);
+  return *this;
 }
 
 CaseSpace& CaseSpace::derived(std::string key, std::string name, std::function<bool(const Point&)> holds) {
@@ -151,27 +156,88 @@ CaseSpace& CaseSpace::derived(std::string key, std::string name, std::function<b
   return *this;
 }
 
-CaseSpace& CaseSpace::rounds(std::function<double(const Point&)> elements) {
-  // where a case is made for it, all else is as simple as it can be; 16 bytes at a time are read of arrays that allow it, rows included
-  std::vector<std::pair<std::size_t, std::string>> simplest;
+void CaseSpace::once_in_each_type(const InEachType& what,
+                                  const std::function<bool(const Point&, double)>& holds) {
+  std::vector<std::pair<std::size_t, std::string>> together;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    if (parameters_[i].kind == ParameterKind::word)
-      simplest.emplace_back(i, parameters_[i].key == kLayoutKey ? "wide" : parameters_[i].simplest);
+    if (parameters_[i].kind == ParameterKind::word) together.emplace_back(i, parameters_[i].simplest);
   }
-  const auto add = [&](const std::string& many, double low, double high) {
-    for (const Dtype type : {Dtype::f32, Dtype::f64}) {
-      const std::string word(name(type));
-      derived(fmt::format("in {} rounds of {}", many, word), "all elements", [=](const Point& p) {
-        if (p.word(kDtypeKey) != word || p.word(kLayoutKey) != "wide") return false;
-        const double rounds = std::ceil(elements(p) * (type == Dtype::f64 ? 8 : 4) / kBytesOfRound);
-        return rounds >= low && rounds <= high;
-      });
-      parameters_.back().classes.front().once = true;
-      derived_.back().together = simplest;
-      derived_.back().together[index(kDtypeKey)].second = word;
-    }
+  together[index(kLayoutKey)].second = what.layout;
+  for (const auto& [parameter, value] : what.values) together.emplace_back(index(parameter), value);
+  for (const Dtype type : {Dtype::f32, Dtype::f64}) {
+    const std::string word(plumb::name(type));
+    const double bytes = type == Dtype::f64 ? 8 : 4;
+    const std::string layout = what.layout;
+    derived(fmt::format("{} of {}", what.key, word), what.name, [=](const Point& p) {
+      return p.word(kDtypeKey) == word && p.word(kLayoutKey) == layout && holds(p, bytes);
+    });
+    ValueClass& made = parameters_.back().classes.front();
+    made.once = true, made.dear = what.dear;
+    derived_.back().together = together;
+    derived_.back().together[index(kDtypeKey)].second = word;
+  }
+}
+
+void CaseSpace::rounds(const InEachType& what, const std::function<double(const Point&, double)>& number) {
+  const auto add = [&](const char* many, double low, double high) {
+    InEachType so_many = what;
+    so_many.key = fmt::format("{} {} rounds", what.key, many);
+    once_in_each_type(so_many, [=](const Point& p, double bytes) {
+      const double rounds = std::ceil(number(p, bytes));
+      return rounds >= low && rounds <= high;
+    });
   };
   add("two", 2, 2), add("three", 3, 3), add("four", 4, 4), add("more", 5, 7);
+}
+
+CaseSpace& CaseSpace::rounds(std::function<double(const Point&)> elements) {
+  rounds({"in", "all elements", "wide", {}, false},
+         [elements = std::move(elements)](const Point& p, double bytes) {
+           return elements(p) * bytes / kBytesOfRound;
+         });
+  return *this;
+}
+
+CaseSpace& CaseSpace::rounds_of_rows(const std::string& rows, const std::string& width) {
+  constexpr double kRowsOfRound = 4 * 8 * 16;  // multiprocessors, warps of one, rows of a warp
+  rounds({rows + " in", "whole vectors", "wide", {{width, "4"}}, true}, [=](const Point& p, double bytes) {
+    const bool whole = p[width] > 0 && std::fmod(p[width] * bytes, 16) == 0;
+    return whole ? p[rows] / kRowsOfRound : 0;
+  });
+  return *this;
+}
+
+CaseSpace& CaseSpace::threads_beyond_16_bits(std::function<double(const Point&)> elements,
+                                             const std::vector<std::pair<std::string, std::string>>& beside) {
+  once_in_each_type({"threads", "beyond 16 bits", "wide", beside, true},
+                    [elements = std::move(elements)](const Point& p, double bytes) {
+                      return elements(p) * bytes > kBytesOf16Bits;
+                    });
+  return *this;
+}
+
+CaseSpace& CaseSpace::large_on_16_bytes(const std::vector<std::string>& extents,
+                                        const std::vector<std::pair<std::string, std::string>>& beside) {
+  constexpr std::int64_t kLeast = 65537;
+  for (const std::string& extent : extents) {
+    InEachType what{extent + " on 16 bytes", "beyond 16 bits", "wide", beside, true};
+    what.values.emplace_back(extent, std::to_string(kLeast));
+    once_in_each_type(what, [=](const Point& p, double) {
+      return p[extent] >= kLeast && std::all_of(beside.begin(), beside.end(), [&](const auto& one) {
+               return p.word(one.first) == one.second;
+             });
+    });
+  }
+  return *this;
+}
+
+CaseSpace& CaseSpace::one_array_narrow(const std::vector<std::pair<std::string, std::string>>& values) {
+  for (const char* const layout : {"not_1", "not_2", "not_3"}) {
+    once_in_each_type({layout, "whole vectors", layout, values, true}, [=](const Point& p, double) {
+      return std::all_of(values.begin(), values.end(),
+                         [&](const auto& one) { return p.word(one.first) == one.second; });
+    });
+  }
   return *this;
 }
 
@@ -239,7 +305,7 @@ void CaseSpace::make_hold(Point& p, std::size_t parameter, const std::vector<std
   const Derived* const d = derived_of(parameter);
   if (d == nullptr) return;
   const auto is_kept = [&](std::size_t i) { return std::find(kept.begin(), kept.end(), i) != kept.end(); };
-  for (const auto& [i, value] : d->together) {
+  for (const auto& [i, value] : d->with.empty() || d->holds(p) ? d->together : d->with) {
     if (!is_kept(i)) set(p, i, value);
   }
   std::size_t like = parameters_.size();

@@ -21,6 +21,7 @@ struct ValueClass {
   std::int64_t low = 0, high = 0;  // the range, both ends inside; values are drawn log-uniformly
   double weight = 1;               // how often a draw takes this class, relative to the others
   bool once = false;               // one case is enough: not met together with others' classes
+  bool dear = false;  // one case takes the CPU executor long: met there where one kernel is judged, not many
 };
 
 /// A derived parameter is none of the id: its class follows from the others.
@@ -65,6 +66,10 @@ inline constexpr std::int64_t kBeyondTiles = 600;
 /// What all threads that the CPU executor's device holds read in one round, 16 bytes each: four multiprocessors of 2048 threads.
 inline constexpr double kBytesOfRound = 4 * 2048 * 16;
 
+/// What 65,536 threads read, 16 bytes each. Where an array has more, the executor's device holds a thread for each 16 bytes of it and more:
+/// ten times as many multiprocessors, where it is for a user's kernels.
+inline constexpr double kBytesOf16Bits = 65536.0 * 16;
+
 /// What one case may cost. Elements count all arrays together; work counts multiply-adds.
 struct CaseLimit {
   double elements = 2e6;
@@ -87,11 +92,26 @@ class CaseSpace {
   /// Every extent, and the mean length of rows, may also be one of these: sizes beside the constants of a kernel's own source.
   CaseSpace& beside_constants(const std::vector<std::int64_t>& sizes);
   /// A number that follows from the parameters, and that an implementation may hold in a variable of its own: entries, planes,
-  /// elements of an operand. Some case has it beyond 16 bits.
-  CaseSpace& count(std::string key, std::function<double(const Point&)> value);
+  /// elements of an operand. Some case has it beyond 16 bits: where few values have, `with` are some of them.
+  CaseSpace& count(std::string key, std::function<double(const Point&)> value,
+                   const std::vector<std::pair<std::string, std::string>>& with = {});
   /// Elements that a kernel may go over in rounds, by a grid that is as large as the device, 16 bytes a thread and round. Such loops are
   /// unrolled, by four as a rule: in each type some case has two, three, four and more rounds on the CPU executor's device.
   CaseSpace& rounds(std::function<double(const Point&)> elements);
+  /// Rows that the warps of a grid as large as the device take in rounds, 16 at a time, through stages that are filled again. In each type
+  /// some case has two, three, four and more rounds of rows that lie on 16 bytes without a gap, each of `width` elements.
+  CaseSpace& rounds_of_rows(const std::string& rows, const std::string& width);
+  /// Elements that a grid as large as the device goes over: in each type some case has more than 65,536 threads of 16 bytes, with these
+  /// values of other parameters.
+  CaseSpace& threads_beyond_16_bits(std::function<double(const Point&)> elements,
+                                    const std::vector<std::pair<std::string, std::string>>& beside = {});
+  /// In each type some case has each of these extents beyond 16 bits and all arrays on 16 bytes, with these values of other parameters:
+  /// kernels of one type, and those that copy by vectors or in bulk, see no other case of such a size.
+  CaseSpace& large_on_16_bytes(const std::vector<std::string>& extents,
+                               const std::vector<std::pair<std::string, std::string>>& beside = {});
+  /// In each type all arrays of values but one lie on 16 bytes, each of three in turn, with these values of other parameters: sizes of whole
+  /// vectors. A kernel that forgets to ask about that one takes its wide path.
+  CaseSpace& one_array_narrow(const std::vector<std::pair<std::string, std::string>>& values);
   /// Extents that are sometimes equal, and above 1: what is confused in a square shows in no other shape, and the reverse.
   CaseSpace& alike(const std::vector<std::string>& extents);
   /// What else the parameters have together: a class of its own where `holds`.
@@ -165,7 +185,8 @@ class CaseSpace {
   void update_derived(Point&) const;
 
   /// Makes the derived parameter hold where it is one of alike() or form(): the extents become equal, as one of `kept` that is
-  /// among them, else as the smallest above 1; the form's parameters take its values, but those in `kept` stay.
+  /// among them, else as the smallest above 1; the form's parameters take its values, but those in `kept` stay. Likewise the values that
+  /// count() names, where the count is not beyond 16 bits yet.
   void make_hold(Point&, std::size_t parameter, const std::vector<std::size_t>& kept = {}) const;
   [[nodiscard]] bool is_form(std::size_t parameter) const;
   /// What together() asks for, each ascending.
@@ -175,9 +196,20 @@ class CaseSpace {
   struct Derived {
     std::size_t parameter = 0;
     std::function<bool(const Point&)> holds;
-    std::vector<std::size_t> equal;                             // extents of alike()
-    std::vector<std::pair<std::size_t, std::string>> together;  // parameters of form(), with their values
+    std::vector<std::size_t> equal;                              // extents of alike()
+    std::vector<std::pair<std::size_t, std::string>> together;   // parameters of form(), with their values
+    std::vector<std::pair<std::size_t, std::string>> with = {};  // those that count() names
   };
+  // A derived parameter for each type: some case has `holds(point, bytes of an element)` in this layout. It is met once;
+  // where a case is made for it, parameters have these values and all else is as simple as it can be.
+  struct InEachType {
+    std::string key, name;                                    // of the parameter and of its class
+    std::string layout;                                       // "wide": rows too lie on 16 bytes
+    std::vector<std::pair<std::string, std::string>> values;  // of parameters
+    bool dear = false;
+  };
+  void once_in_each_type(const InEachType&, const std::function<bool(const Point&, double)>& holds);
+  void rounds(const InEachType&, const std::function<double(const Point&, double)>& number);
   [[nodiscard]] const Derived* derived_of(std::size_t parameter) const;
   [[nodiscard]] bool fill_tells(const Point&) const;
   std::string op_;

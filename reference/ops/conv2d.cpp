@@ -220,7 +220,27 @@ void Conv2d::describe(CaseSpace& space) {
       .count("pixels of a plane", [](const Point& p) { return p["h"] * p["w"]; })
       .count("terms", [](const Point& p) { return p["c"] * p["r"] * p["s"]; })
       .count("output planes", [](const Point& p) { return p["n"] * p["k"]; })
-      .count("outputs of a plane", [side](const Point& p) { return side(p, "h", "r") * side(p, "w", "s"); });
+      .count("outputs of a plane", [side](const Point& p) { return side(p, "h", "r") * side(p, "w", "s"); },
+             {{"n", "1"},
+              {"c", "1"},
+              {"h", "16"},
+              {"w", "5000"},
+              {"k", "1"},
+              {"r", "1"},
+              {"s", "1"},
+              {"stride", "1"},
+              {"pad", "0"},
+              {"dilation", "1"}});
+  space.one_array_narrow({{"n", "2"},
+                          {"c", "8"},
+                          {"h", "16"},
+                          {"w", "16"},
+                          {"k", "4"},
+                          {"r", "1"},
+                          {"s", "1"},
+                          {"stride", "1"},
+                          {"pad", "0"},
+                          {"dilation", "1"}});
   space.timed_size("n", 1, 128)
       .timed_size("c", 3, 1024)
       .timed_size("h", 4, 512)

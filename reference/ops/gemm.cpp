@@ -31,6 +31,7 @@ void Gemm::describe(CaseSpace& space) {
   space.count("elements of A", [](const Point& p) { return p["m"] * p["k"]; })
       .count("elements of B", [](const Point& p) { return p["k"] * p["n"]; })
       .count("elements of C", [](const Point& p) { return p["m"] * p["n"]; });
+  space.large_on_16_bytes({"m", "n", "k"}).one_array_narrow({{"m", "36"}, {"n", "36"}, {"k", "36"}});
   space.timed_size("m", 16, 65536).timed_size("n", 16, 65536, "m", 0.5).timed_size("k", 16, 65536, "m", 0.5);
 }
 

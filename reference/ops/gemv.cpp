@@ -24,6 +24,7 @@ void Gemv::describe(CaseSpace& space) {
   space.hides("alpha", "zero").hides("alpha", "minus zero");
   space.alike({"rows", "cols"});
   space.count("elements of A", [](const Point& p) { return p["rows"] * p["cols"]; });
+  space.large_on_16_bytes({"rows", "cols"}).one_array_narrow({{"rows", "36"}, {"cols", "36"}});
   space.timed_size("rows", 1, 8'000'000).timed_size("cols", 1, 8'000'000, "rows", 0.3);
 }
 

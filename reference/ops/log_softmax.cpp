@@ -93,6 +93,7 @@ void LogSoftmax::describe(CaseSpace& space) {
              [](const Point& p) { return 2 * p["rows"] * p["cols"]; });
   space.alike({"rows", "cols"});
   space.count("elements", [](const Point& p) { return p["rows"] * p["cols"]; });
+  space.large_on_16_bytes({"rows", "cols"});
   // classes of graphs and of images, and vocabularies
   space.timed_size("rows", 1, 8'000'000).timed_size("cols", 2, 262144).timed_words("scale", {"10"});
 }

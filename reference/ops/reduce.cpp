@@ -57,14 +57,18 @@ void keep_from_zero(T* x, std::int64_t n, Reduce::Kind kind) {
 
 void Reduce::describe(CaseSpace& space) {
   using enum Fill;
-  space.words("kind", {"sum", "max"}).extent("n").also("n", "rounds of a device", {40009, 110017, 160001});
+  space.words("kind", {"sum", "max"})
+      .extent("n")
+      .also("n", "rounds of a device", {40009, 110017, 160001, 280001});
   space.words("special", kSpecialWords);
   space.fills({exact, wide, real, positive, scaled, hostile, few});
   space.terms([](const Point& p) { return p["n"]; });
-  space.rounds([](const Point& p) {  // of finite sums: a term that is lost changes those alone
+  const auto finite = [](const Point& p) {  // sums: a term that is lost changes those alone
     const bool tells = p.word("kind") == "sum" && p.word("special") == "none" && p.word("fill") != "hostile";
     return tells ? p["n"] : 0;
-  });
+  };
+  space.rounds(finite).threads_beyond_16_bits(finite,
+                                              {{"fill", "real"}});  // exact fills end below 2^18 terms
   space.work([](const Point& p) { return p["n"]; }, [](const Point& p) { return p["n"]; });
   space.where([](const Point& p) {  // an infinite sum is no integer below 2^24
     const std::string& special = p.word("special");

@@ -21,6 +21,7 @@ void Transpose::describe(CaseSpace& space) {
   space.alike({"rows", "cols"});
   space.count("elements", [](const Point& p) { return p["rows"] * p["cols"]; });
   space.rounds([](const Point& p) { return p["rows"] * p["cols"]; });
+  space.large_on_16_bytes({"rows", "cols"});
   space.timed_size("rows", 4, 8'000'000).timed_size("cols", 4, 8'000'000, "rows", 0.3);
 }
 

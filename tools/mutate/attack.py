@@ -1,13 +1,16 @@
 """Builds a folder of schemata and has verify attack it."""
 
+import array
 import contextlib
 import fcntl
+import hashlib
 import os
 import re
 import subprocess
 import sys
+import tempfile
 
-from . import schemata
+from . import report, schemata
 from .parse import Refused
 
 ROUNDS = 8  # of leaving out what does not compile
@@ -40,6 +43,29 @@ def leave_out(written, log):
     return hit
 
 
+PROGRAMS = ("verify", "plumb_user_simt_worker")  # of a folder of schemata
+SECTION = ".plumb_places"  # mutant_points.hpp
+
+
+def compiled(programs):
+    """The numbers of the places whose code is in one of the programs; none known: an empty set."""
+    numbers = set()
+    for program in filter(os.path.exists, programs):
+        with tempfile.NamedTemporaryFile() as out:
+            command = ["objcopy", "--dump-section", f"{SECTION}={out.name}", program, "/dev/null"]
+            subprocess.run(command, capture_output=True, check=False)  # an error where it has no such section
+            numbers.update(array.array("i", out.read()))
+    return numbers
+
+
+def leave_out_dead(fates, chosen, numbers):
+    """A mutant that no case reached, and whose code its variant's templates leave out, counts as not made."""
+    for number, fate in fates.items():
+        place = chosen[number][1]
+        if fate["state"] == report.NOT_COVERED and not any(m.number in numbers for m in place.mutants):
+            fate["state"] = report.NOT_MADE
+
+
 @contextlib.contextmanager
 def alone_in(folder):
     """Holds the folder: a second attack there would exchange the mutants under the first."""
@@ -55,7 +81,8 @@ def alone_in(folder):
 
 
 def attack(plumb, folder, written, chosen, options):
-    """Returns {number: fate} of the mutants in `chosen`, {number: (schema, place, mutant)}."""
+    """Returns {number: fate} of the mutants in `chosen`, {number: (schema, place, mutant)}. `folder` is
+    mutate/NAME of a build folder."""
     with alone_in(folder):
         return attack_alone(plumb, folder, written, chosen, options)
 
@@ -87,7 +114,12 @@ def attack_alone(plumb, folder, written, chosen, options):
         if run.returncode == 0:
             for line in re.findall(r"^note: sizes beside .*", log, re.M):
                 print(line, file=sys.stderr)
-            return {fate["number"]: fate for fate in schemata.read_fates(fates)}
+            known = {fate["number"]: fate for fate in schemata.read_fates(fates)}
+            place = hashlib.sha1(os.path.realpath(folder).encode()).hexdigest()[:10]
+            beside = os.path.join(folder, "../../extra", place)
+            if numbers := compiled(os.path.join(beside, name) for name in PROGRAMS):
+                leave_out_dead(known, chosen, numbers)
+            return known
         if "building failed" not in log or not leave_out(written, log):
             break
     print("\n".join(log.strip().split("\n")[-12:]), file=sys.stderr)

@@ -15,6 +15,8 @@ CASTS = (
     "CXX_CONST_CAST_EXPR",
 )
 UNSIGNED = {"UINT", "ULONG", "ULONGLONG", "USHORT", "UCHAR", "BOOL"}
+WHOLE = UNSIGNED | {"INT", "LONG", "LONGLONG", "SHORT"}
+OR_EQUAL = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 LAUNCHED = {"threadIdx": "1023", "blockDim": "1024"}  # CUDA's most
 THREADS = {f"omp_get_{name}": "4096" for name in ("thread_num", "num_threads", "max_threads")}
 BITS = {f"__{name}{wide}": "64" for name in ("popc", "ffs", "clz") for wide in ("", "ll")}
@@ -151,7 +153,17 @@ class Ranges:
         if re.fullmatch(r"0[uUlL]*", self.of(self.inner(right))) and self.not_negative(left):
             alike = {"==": "<=", "!=": ">", "<=": "==", ">": "!="}
             others = [other for other in others if alike.get(sign) != other]
+        if self.chooses_between(left, right):
+            others = [other for other in others if OR_EQUAL.get(sign) != other]
         return others
+
+    def chooses_between(self, left, right):
+        """Whether left < right ? left : right, or the other way round, is of whole numbers: of equal ones
+        either is taken."""
+        kinds = {self.core(n).type.get_canonical().kind.name for n in (left, right)}
+        one, other = (re.escape(self.of(n).strip()) for n in (left, right))
+        chosen = rf"\s*\)?\s*\?\s*(?:{one}\s*:\s*{other}|{other}\s*:\s*{one})\s*[;,)]"
+        return kinds <= WHOLE and re.match(chosen, self.text[self.span(right)[1] :]) is not None
 
     def counter(self, declared, test, step, body):
         """(name, size) of a loop's counter that stays between constants: for (int i = 0; i < 8; ++i)."""

@@ -97,7 +97,8 @@ def text(results, not_made):
     if total[KILLED]:
         lines += [""] + kills(made)
     absent = not_made + len(results) - len(made)
-    lines += ["", f"not made: {absent}, used at compile time, of no effect on their types, or not compiling"]
+    why = "used at compile time, without code, of no effect on their types, or not compiling"
+    lines += ["", f"not made: {absent}, {why}"]
     faults = sum(total[c] for c in COLUMNS if c not in NO_FAULTS)
     lines.append(f"mutants: {total[KILLED]} of {faults} killed, {shown(score(total))}")
     return "\n".join(lines)

@@ -32,7 +32,7 @@ int sum(const int* x, int n) {
   for (int i = 0; i < n; ++i) {
     if (x[i] > 0 && x[i] < 100) total += x[i];
   }
-  return total;
+  if constexpr (N > 5) total = 7 * total; return total;
 }
 inline int clamp(int v) {
   int low = v < 3 ? 3 : v;
@@ -50,12 +50,12 @@ inline int counted(const int* x, std::atomic<int>& ready) {
   for (int i = 0; i < 4; ++i) {
     whole += x[i];  // of each
   }
-  int far = kMany;
+  int far = kMany, less = far < whole ? far : whole;
   for (int i = 0; i + 2 <= kFew; i += 2) whole += x[i];
   unsigned n = 0;
   if (n == 0) ready.store(whole, std::memory_order_release);
 #pragma omp barrier
-  return ready.load() + far - far;
+  return ready.load() + far - far + less - less;
 }
 }  // namespace mine
 """
@@ -151,6 +151,10 @@ class Reports(unittest.TestCase):
             path.write_text("# words\n\na.cpp\n-   x = 1;\n+   x = 2;\nnobody reads x\n", encoding="utf-8")
             known = equivalents.read(path)
             self.assertEqual(known[equivalents.key("a.cpp", ["-  x = 1;", "+  x = 2;"])], "nobody reads x")
+            path.write_text("a.cpp in f/gpu/01\n-   x = 1;\n+   x = 2;\nnot there\n", encoding="utf-8")
+            known, changed = equivalents.read(path), ["-  x = 1;", "+  x = 2;"]
+            self.assertEqual(equivalents.reason_of("a.cpp", "f/gpu/01", changed, known), "not there")
+            self.assertIsNone(equivalents.reason_of("a.cpp", "f/gpu/02", changed, known))
             path.write_text("\na.cpp\n-   x = 1;\n", encoding="utf-8")
             with self.assertRaisesRegex(Refused, r"e\.txt:2: an entry is"):
                 equivalents.read(path)
@@ -161,7 +165,9 @@ class Reports(unittest.TestCase):
 
     def test_every_entry_of_the_tree_names_lines_of_its_file(self):
         texts = {}
-        for file, old, new in equivalents.read(ROOT / equivalents.NAME):
+        for named, old, new in equivalents.read(ROOT / equivalents.NAME):
+            file, _, variant = named.partition(" in ")
+            self.assertRegex(variant, r"^(\w+/(cpu|gpu)/\w+)?$")
             if file not in texts:
                 texts[file] = " ".join((ROOT / file).read_text(encoding="utf-8").split())
             self.assertIn(old, texts[file], file)
@@ -270,6 +276,11 @@ class Schemata(unittest.TestCase):
         self.assertIn("n >= 0", texts)
         self.assertNotIn("n <= 0", texts)
 
+    def test_the_lesser_of_equal_numbers_is_either(self):
+        texts = [m.text for _, _, m in self.mutants.values() if m.family == ops.RELATIONAL]
+        self.assertIn("far != whole", texts)
+        self.assertNotIn("far <= whole", texts)
+
     def test_directives_that_stand_alone_are_left_out(self):
         self.number_of(ops.OPENMP, "omp barrier")
 
@@ -317,6 +328,8 @@ class Schemata(unittest.TestCase):
         made = subprocess.run(command, cwd=built, capture_output=True, text=True, check=False)
         self.assertEqual(made.returncode, 0, made.stderr)
 
+        self.assertEqual(attack.compiled([str(program)]), set())  # nothing is optimised
+
         def output(number):
             run = subprocess.run(
                 [program], env={"MUTANT": str(number)}, capture_output=True, text=True, check=False
@@ -336,6 +349,21 @@ class Schemata(unittest.TestCase):
         self.assertEqual(
             output(self.number_of(ops.ORDER, "ready.load(std::memory_order_relaxed)")), "12 8 216"
         )
+
+    def test_places_without_code_are_known_where_programs_are_optimised(self):
+        built = self.folder / "optimised"
+        schemata.write_folder(str(built), [self.schema], self.mutants)
+        (built / "driver.cpp").write_text(DRIVER, encoding="utf-8")
+        command = ["g++", "-std=c++20", "-O2", "-w", f"-I{ROOT}", "main.cpp", "driver.cpp", "-o", "program"]
+        made = subprocess.run(command, cwd=built, capture_output=True, text=True, check=False)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        numbers = attack.compiled([str(built / "program"), str(built / "none")])
+        dead = self.number_of(ops.ARITHMETIC, "7 + total")
+        reached = self.number_of(ops.ASSIGNMENT, "total = x[i]")
+        fates = {n: {"state": report.NOT_COVERED} for n in (dead, reached)}
+        attack.leave_out_dead(fates, self.mutants, numbers)
+        self.assertEqual(fates[dead]["state"], report.NOT_MADE)
+        self.assertEqual(fates[reached]["state"], report.NOT_COVERED)
 
 
 if __name__ == "__main__":

@@ -259,9 +259,9 @@ int run_judging(VerifyOptions o) {
   CaseChoice cases;
   cases.cases = o.cases, cases.tier = o.tier, cases.fills = o.fills, cases.seed = o.seed;
   cases.matrices = o.matrices, cases.listed_too = o.listed_too, cases.drawn = o.drawn;
-  const CaseSpeed speed = speed_of(o.devices);
+  const CaseSpeed speed = speed_of(o.devices, !rungs_wanted(o.variants));
   if (!o.listed) cases.covers = speed;
-  if (speed == CaseSpeed::executor) cases.limit = {5e4, 3e5};
+  if (on_executor(speed)) cases.limit = {5e4, 3e5};
   if (o.drawn > 0) {
     const UserConstants constants = user_constants(choice);
     cases.beside = constants.beside;

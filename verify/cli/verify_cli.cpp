@@ -32,7 +32,8 @@ int verify_checked(int argc, char** argv) {
   VerifyOptions o;
   if (const auto done = parse_options(argc, argv, o)) return *done;
   set_called_as(argv[0]);
-  if (!o.list.empty()) return print_list(o.list, {o.cases, o.tier, speed_of(o.devices), o.why});
+  if (!o.list.empty())
+    return print_list(o.list, {o.cases, o.tier, speed_of(o.devices, !rungs_wanted(o.variants)), o.why});
   if (!o.describe.empty()) return print_description(o.describe);
   if (!o.explain.empty()) return print_explanation(o.explain);
   check_threads();

@@ -408,6 +408,19 @@ std::vector<Combination> single_parameters(const CaseSpace& space) {
   for (std::size_t a = 0; a < space.parameters().size(); ++a) all.push_back({a});
   return all;
 }
+namespace {
+bool has_dear_class(const Parameter& p) {
+  return std::any_of(p.classes.begin(), p.classes.end(), [](const ValueClass& c) { return c.dear; });
+}
+std::vector<Combination> single_where(const CaseSpace& space, bool dear) {
+  std::vector<Combination> all = single_parameters(space);
+  std::erase_if(all,
+                [&](const Combination& one) { return has_dear_class(space.parameters()[one[0]]) != dear; });
+  return all;
+}
+}  // namespace
+std::vector<Combination> single_cheap(const CaseSpace& space) { return single_where(space, false); }
+std::vector<Combination> single_dear(const CaseSpace& space) { return single_where(space, true); }
 std::vector<Combination> parameter_pairs(const CaseSpace& space) {
   std::vector<Combination> all;
   for (std::size_t a = 0; a < space.parameters().size(); ++a) {

@@ -22,6 +22,9 @@ struct ClassTuple {
 /// Parameters whose classes are to meet in every way: one, two or three of them, ascending.
 using Combination = std::vector<std::size_t>;
 [[nodiscard]] std::vector<Combination> single_parameters(const CaseSpace& space);
+/// Those of them without, and those with a dear class.
+[[nodiscard]] std::vector<Combination> single_cheap(const CaseSpace& space);
+[[nodiscard]] std::vector<Combination> single_dear(const CaseSpace& space);
 /// Of derived parameters each with every other, but not with another derived one: few sizes have both.
 [[nodiscard]] std::vector<Combination> parameter_pairs(const CaseSpace& space);
 /// Every parameter with every form.

@@ -28,15 +28,26 @@ namespace plumb::mutate {
 
 inline constexpr int kAsking = -2;
 
+/// Leaves the place's number in the program, in section .plumb_places, where its code is: what the arguments of a template leave out has
+/// none, and its mutants are no other program. Not where nothing is optimised: first is no constant there.
+__attribute__((always_inline)) inline void mark(int first) {
+  if (__builtin_constant_p(first))
+    __asm__ volatile(".pushsection .plumb_places,\"\",@progbits\n\t.long %c0\n\t.popsection" : : "i"(first));
+}
+
 PLUMB_MUTATE_INLINE int at(int first, int count) {
-  return __builtin_is_constant_evaluated() ? -1 : plumb_mutant_at(first, count);
+  if (__builtin_is_constant_evaluated()) return -1;
+  mark(first);
+  return plumb_mutant_at(first, count);
 }
 PLUMB_MUTATE_INLINE void absent(int first, int count) {
   if (!__builtin_is_constant_evaluated()) plumb_mutant_absent(first, count);
 }
 
 PLUMB_MUTATE_INLINE int asked(int first, int count) {
-  return __builtin_is_constant_evaluated() ? -1 : plumb_mutant_asked(first, count);
+  if (__builtin_is_constant_evaluated()) return -1;
+  mark(first);
+  return plumb_mutant_asked(first, count);
 }
 
 /// Where the original runs: mutant `number` would have given `other` instead of `value`. Values of classes count as different.

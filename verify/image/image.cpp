@@ -70,7 +70,8 @@ std::uint64_t poison_bits(Poison poison, int element_bytes) {
 }
 
 WideArrays parse_layout(const std::string& word, const std::string& what) {
-  static const std::vector<std::string> kWords = {"apart", "wide", "narrow", "only_1", "only_2", "only_3"};
+  static const std::vector<std::string> kWords = {"apart",  "wide",  "narrow", "only_1", "only_2",
+                                                  "only_3", "not_1", "not_2",  "not_3"};
   const auto at = std::find(kWords.begin(), kWords.end(), word);
   if (at == kWords.end())
     throw Error(fmt::format("{}: unknown layout '{}'{} (known: {})", what, printable(word),
@@ -83,8 +84,11 @@ bool ImageLayout::is_wide(const Segment& segment) const {
     return placement_.wide == WideArrays::all;
   const auto before = std::count_if(segments_.begin(), segments_.end(),
                                     [](const Segment& s) { return s.kind != Segment::Kind::i32; });
-  return segment.kind != Segment::Kind::i32 &&
-         before == static_cast<int>(placement_.wide) - static_cast<int>(WideArrays::first);
+  const bool values = segment.kind != Segment::Kind::i32;
+  if (placement_.wide >= WideArrays::all_but_first)
+    return !values ||
+           before != static_cast<int>(placement_.wide) - static_cast<int>(WideArrays::all_but_first);
+  return values && before == static_cast<int>(placement_.wide) - static_cast<int>(WideArrays::first);
 }
 
 // In both, each array has its own padding: a leading dimension taken from another of the same width must show.

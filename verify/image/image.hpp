@@ -79,10 +79,13 @@ enum class WideArrays : std::uint8_t {
   none,
   first,  // it alone, counting arrays of values
   second,
-  third
+  third,
+  all_but_first,
+  all_but_second,
+  all_but_third
 };
-/// The value of a case's parameter `layout`: apart (unsaid), wide, narrow, only_1, only_2, only_3. Throws Error for another word,
-/// with the nearest.
+/// The value of a case's parameter `layout`: apart (unsaid), wide, narrow, only_1 to only_3, not_1 to not_3. Throws Error for another
+/// word, with the nearest.
 [[nodiscard]] WideArrays parse_layout(const std::string& word, const std::string& what);
 
 /// How one run's arrays are placed. The runs of a case differ in it, so that a kernel fails that needs more than it declares.

@@ -1,5 +1,6 @@
 // Planted faults of log_softmax on a device: one block per row, which takes the maximum and then the sum through the same scratch; and
-// rows in pieces, whose maxima and sums a second kernel merges.
+// rows in pieces, whose maxima and sums a second kernel merges; and a warp per row, which
+// holds it in registers.
 #include "reference/ops/log_softmax.hpp"
 #include "verify/mutants/device_mutant.hpp"
 
@@ -16,7 +17,15 @@ using Index = std::int64_t;
 
 constexpr int kThreads = 64;
 
-enum class Fault { none, scratch_reused, online_minus_inf, log_of_softmax, not_rescaled, last_piece_lost };
+enum class Fault {
+  none,
+  scratch_reused,
+  online_minus_inf,
+  log_of_softmax,
+  not_rescaled,
+  last_piece_lost,
+  one_too_many_held
+};
 
 template <class T>
 PLUMB_DEVICE T larger(T a, T b) {
@@ -106,6 +115,37 @@ void run_pieces(const P<T>&, const In<T>& in, const Out<T>& out, Context& contex
          m + blocks);
 }
 
+constexpr int kHeld = 4, kWarp = 32;
+
+template <class T, Fault F>
+__global__ void log_softmax_mutant_registers(In<T> in, Out<T> out) {
+  const Index i = blockIdx.x, cols = in.x.cols;
+  T held[kHeld], largest = static_cast<T>(-INFINITY), sum = T(0);
+  for (int e = 0; e < (F == Fault::one_too_many_held ? kHeld + 1 : kHeld); ++e) {
+    const Index j = e * kWarp + threadIdx.x;
+    held[e] = j < cols ? in.x.data[i * in.x.ld + j] : static_cast<T>(-INFINITY);
+  }
+  for (const T x : held) largest = larger(largest, x);
+  for (int d = kWarp / 2; d > 0; d /= 2) largest = larger(largest, __shfl_xor_sync(0xffffffffu, largest, d));
+  for (const T x : held) sum += x == static_cast<T>(-INFINITY) ? T(0) : exp(x - largest);
+  for (int d = kWarp / 2; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
+  for (int e = 0; e < kHeld; ++e) {
+    const Index j = e * kWarp + threadIdx.x;
+    if (j < cols) out.y.data[i * out.y.ld + j] = held[e] - largest - log(sum);
+  }
+}
+
+template <class T, Fault F>
+void run_registers(const P<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+  launch(log_softmax_mutant_registers<T, F>, in.x.rows, kWarp, 0, context.stream, in, out);
+}
+
+template <class T>
+const char* held_by_a_warp(const P<T>&, const In<T>& in, const Out<T>&) {
+  if (in.x.cols == 0 || in.x.rows == 0) return "an array without elements";
+  return in.x.cols > kHeld * kWarp ? "a row that a warp does not hold" : nullptr;
+}
+
 #define PLUMB_LOG_SOFTMAX_MUTANT(fault, name, ...)                         \
   const DeviceMutant<LogSoftmax> fault##_m {                               \
     name, run<float, Fault::fault>, run<double, Fault::fault>, __VA_ARGS__ \
@@ -134,6 +174,16 @@ PLUMB_PIECES_MUTANT(not_rescaled, "pieces_summed_without_rescaling",
 PLUMB_PIECES_MUTANT(last_piece_lost, "last_piece_of_row_lost",
                     {0, "the merge leaves out the last piece's sum, where a row has several",
                      "pieces counted by rounding down", kNumeric});
+
+const DeviceMutant<LogSoftmax> one_too_many_held{
+    "element_beside_what_a_lane_holds",
+    run_registers<float, Fault::one_too_many_held>,
+    run_registers<double, Fault::one_too_many_held>,
+    {0, "a lane writes one element more than its array has, and never uses it",
+     "a loop over registers that goes on to <=", kSimt | kRace},
+    Traits{}.not_reproducible(),
+    held_by_a_warp<float>,
+    held_by_a_warp<double>};
 
 }  // namespace
 }  // namespace plumb

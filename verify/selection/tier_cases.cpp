@@ -12,12 +12,12 @@ namespace {
 constexpr std::uint64_t kCoverSeed = 1;
 
 // What one case may cost: `thin` has room for one extreme extent beside small ones, `small` for a few tiles each way, `once` for what a
-// single case is to have, or one of each form.
+// single case is to have, or one of each form: on the executor a size beyond 16 bits beside one vector of 16 bytes.
 struct Limits {
   CaseLimit small, thin, once;
 };
 constexpr Limits kDeviceLimits{{5e4, 2e5}, {2.9e5, 1e6}, {1e6, 1.3e6}};
-constexpr Limits kExecutorLimits{{4e3, 1.2e4}, {2.9e5, 3e5}, {}};
+constexpr Limits kExecutorLimits{{4e3, 1.2e4}, {2.9e5, 3e5}, {3.3e5, 3e5}};
 constexpr CaseLimit kFullLimit{2e6, 2e7};
 constexpr double kLargestElement = 8;  // bytes
 
@@ -64,20 +64,25 @@ void leave_seeds_to_full(std::vector<Case>& listed) {
 
 }  // namespace
 
-CaseSpeed speed_of(const std::vector<std::string>& devices) {
+CaseSpeed speed_of(const std::vector<std::string>& devices, bool few_kernels) {
   const bool simt = std::find(devices.begin(), devices.end(), name(Device::simt)) != devices.end();
-  return simt ? CaseSpeed::executor : CaseSpeed::device;
+  if (!simt) return CaseSpeed::device;
+  return few_kernels ? CaseSpeed::executor_of_few : CaseSpeed::executor;
 }
 
 std::vector<CoverLayer> cover_layers(const CaseSpace& space, Tier tier, CaseSpeed speed) {
   if (tier == Tier::stress) return {};
+  const CoverLayer dear{single_dear(space), kExecutorLimits.once, Sizes::least};
   if (tier == Tier::full) {
-    if (speed == CaseSpeed::executor) return {{parameter_pairs(space), kDeviceLimits.small}};
+    if (on_executor(speed)) return {{parameter_pairs(space), kDeviceLimits.small}, dear};
     return {{parameter_triples(space), kDeviceLimits.small}, {parameter_pairs(space), kFullLimit}};
   }
-  if (speed == CaseSpeed::executor)
-    return {{parameter_pairs(space), kExecutorLimits.small, Sizes::least},
-            {single_parameters(space), kExecutorLimits.thin, Sizes::least}};
+  if (on_executor(speed)) {
+    std::vector<CoverLayer> layers{{parameter_pairs(space), kExecutorLimits.small, Sizes::least},
+                                   {single_cheap(space), kExecutorLimits.thin, Sizes::least}};
+    if (speed == CaseSpeed::executor_of_few) layers.push_back(dear);
+    return layers;
+  }
   std::vector<Combination> triples = fill_scalar_size_triples(space);
   triples.insert(triples.end(), space.triples_together().begin(), space.triples_together().end());
   std::vector<Combination> once = single_parameters(space), of_forms = form_pairs(space);
@@ -90,7 +95,7 @@ std::vector<CoverLayer> cover_layers(const CaseSpace& space, Tier tier, CaseSpee
 std::vector<Case> tier_cases(const OperatorEntry& entry, Tier most, CaseSpeed speed) {
   std::vector<Case> all = entry.cases();
   const CaseSpace space = entry.space();
-  if (speed == CaseSpeed::executor) leave_large_sizes_to_full(space, all), leave_seeds_to_full(all);
+  if (on_executor(speed)) leave_large_sizes_to_full(space, all), leave_seeds_to_full(all);
   for (const Tier tier : {Tier::smoke, Tier::full}) {
     if (tier > most) break;
     std::vector<Case> known;

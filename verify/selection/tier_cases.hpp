@@ -9,11 +9,13 @@
 
 namespace plumb {
 
-/// Who runs the cases. The CPU executor is some hundred times slower than a device: it gets the same classes in thinner cases.
-enum class CaseSpeed : std::uint8_t { device, executor };
+/// Who runs the cases. The CPU executor is some hundred times slower than a device: it gets the same classes in thinner cases, and
+/// dear classes in tier smoke only where few kernels are judged: a user's, or one that is mutated.
+enum class CaseSpeed : std::uint8_t { device, executor, executor_of_few };
+constexpr bool on_executor(CaseSpeed speed) { return speed != CaseSpeed::device; }
 
-/// The executor's where `devices`, as typed, name it.
-[[nodiscard]] CaseSpeed speed_of(const std::vector<std::string>& devices);
+/// One of the executor's where `devices`, as typed, name it.
+[[nodiscard]] CaseSpeed speed_of(const std::vector<std::string>& devices, bool few_kernels);
 
 /// What the covering array of a tier is to meet: smoke and full. Empty for stress, which is listed by hand.
 [[nodiscard]] std::vector<CoverLayer> cover_layers(const CaseSpace& space, Tier tier, CaseSpeed speed);

@@ -1,12 +1,27 @@
 #include "verify/simt/simt_backend.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "gpu/simt/executor.hpp"
+#include "reference/core/case_space.hpp"
 #include "reference/core/error.hpp"
+#include "verify/engine/user_files.hpp"
 
 namespace plumb {
 namespace {
+
+// A user's kernels are few: where arrays are large they have a device that holds more than 65,536 threads. Runs of one case are on one
+// device: reproducible results may depend on its size.
+int multiprocessors_for(const CallInfo& call) {
+  const int usual = simt::Options{}.multiprocessors;
+  if (user_files().empty()) return usual;
+  const bool large = std::any_of(call.arrays.begin(), call.arrays.end(), [](const ArrayInfo& a) {
+    return static_cast<double>(a.span_bytes()) > kBytesOf16Bits;
+  });
+  return large ? 10 * usual : usual;
+}
 
 class SimtBackend final : public Backend {
  public:
@@ -21,6 +36,7 @@ class SimtBackend final : public Backend {
     options.seed = schedule;
     options.max_threads = kMaxSimtThreads;
     options.max_findings = 8;
+    options.multiprocessors = multiprocessors_for(call);
     options.check = check_accesses;
     simt::begin_run(options);
     under_way_ = true;

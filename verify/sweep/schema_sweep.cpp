@@ -50,7 +50,7 @@ constexpr int kBesideConstants = 60;
 // Cases of an operator by how much they cost: those that verify judges the device on.
 std::vector<Case> by_cost(const OperatorEntry& entry, Device device, CaseChoice choice) {
   if (choice.cases.empty()) choice.cases = entry.name();
-  choice.covers = speed_of({std::string(name(device))});
+  choice.covers = speed_of({std::string(name(device))}, true);
   std::vector<Case> all = select_cases(choice).cases;
   if (choice.beside.count(entry.name()) != 0) {
     choice.drawn = kBesideConstants, choice.limit = {5e4, 3e5};

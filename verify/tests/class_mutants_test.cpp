@@ -135,6 +135,8 @@ class Teller {
   std::map<std::string, bool> known_;  // by id
 };
 
+constexpr const char* kWhere[] = {"a device", "the executor", "the executor, of few kernels"};
+
 void check_tier(const OperatorEntry& entry, CaseSpeed speed, Teller& teller) {
   const CaseSpace space = entry.space();
   const std::vector<Case>& cases = smoke_cases(entry, speed);
@@ -151,7 +153,7 @@ void check_tier(const OperatorEntry& entry, CaseSpeed speed, Teller& teller) {
     }
   }
   MESSAGE(fmt::format("{} on {}: {} of {} class mutants killed", entry.name(),
-                      speed == CaseSpeed::device ? "a device" : "the executor", killed, made));
+                      kWhere[static_cast<std::size_t>(speed)], killed, made));
 }
 
 TEST_CASE("every class mutant of every operator is killed by tier smoke, on a device and on the executor") {
@@ -160,6 +162,7 @@ TEST_CASE("every class mutant of every operator is killed by tier smoke, on a de
     Teller teller(*entry);
     check_tier(*entry, CaseSpeed::device, teller);
     check_tier(*entry, CaseSpeed::executor, teller);
+    check_tier(*entry, CaseSpeed::executor_of_few, teller);
   }
 }
 

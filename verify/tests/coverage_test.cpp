@@ -28,16 +28,19 @@ bool has_once(const CaseSpace& space, const Point& p, Sizes sizes) {
   return false;
 }
 
-// Sizes that the executor has no room for are met once, on a device. What follows from several sizes must be met on both.
+// Sizes that the executor has no room for are met once, on a device. What follows from several sizes must be met on both, and a dear class
+// where few kernels are judged.
 bool too_large_for(CaseSpeed speed, const CaseSpace& space, std::size_t parameter, std::size_t value_class) {
   const Parameter& p = space.parameters()[parameter];
-  return speed == CaseSpeed::executor && p.classes[value_class].once && p.kind != ParameterKind::derived;
+  const ValueClass& c = p.classes[value_class];
+  if (c.dear && speed == CaseSpeed::executor) return true;
+  return on_executor(speed) && c.once && p.kind != ParameterKind::derived;
 }
 
 template <class F>
 void each_smoke_tier(F&& f) {
   for (const auto& entry : operators()) {
-    for (const CaseSpeed speed : {CaseSpeed::device, CaseSpeed::executor}) {
+    for (const CaseSpeed speed : {CaseSpeed::device, CaseSpeed::executor, CaseSpeed::executor_of_few}) {
       CAPTURE(entry->name());
       CAPTURE(static_cast<int>(speed));
       f(*entry, speed);
@@ -94,6 +97,23 @@ TEST_CASE("no drawn case within a layer's limit meets classes that tier smoke do
       }
     }
   });
+}
+
+TEST_CASE("dear classes are in tier smoke of the executor where few kernels are judged, else in tier full") {
+  CHECK(speed_of({"simt"}, true) == CaseSpeed::executor_of_few);
+  CHECK(speed_of({"cpu", "simt"}, false) == CaseSpeed::executor);
+  CHECK(speed_of({}, true) == CaseSpeed::device);
+  const OperatorEntry& entry = find_operator("skinny_gemm");
+  const CaseSpace space = entry.space();
+  const auto open = [&](CaseSpeed speed) {
+    return tuples_not_met(space, single_dear(space), smoke_cases(entry, speed)).size();
+  };
+  CHECK(open(CaseSpeed::device) == 0);
+  CHECK(open(CaseSpeed::executor_of_few) == 0);
+  CHECK(open(CaseSpeed::executor) > 0);
+  const std::vector<CoverLayer> full = cover_layers(space, Tier::full, CaseSpeed::executor);
+  CHECK(std::any_of(full.begin(), full.end(),
+                    [&](const CoverLayer& layer) { return layer.combinations == single_dear(space); }));
 }
 
 TEST_CASE("a pair that no case is left for is missed") {

@@ -42,6 +42,9 @@ TEST_CASE("a layout widens the arrays that it names, and no others") {
       CHECK(placed("only_1", kind, cols, 0, false) == "wnn");
       CHECK(placed("only_2", kind, cols, 0, false) == "nwn");
       CHECK(placed("only_3", kind, cols, 0, false) == "nnw");
+      CHECK(placed("not_1", kind, cols, 0, false) == "nww");
+      CHECK(placed("not_2", kind, cols, 0, false) == "wnw");
+      CHECK(placed("not_3", kind, cols, 0, false) == "wwn");
     }
   }
 }
@@ -87,7 +90,7 @@ TEST_CASE("an unknown layout is an error with the nearest") {
   CHECK_THROWS_WITH_AS(
       (void)parse_layout("wid", "case 'x'"),
       "case 'x': unknown layout 'wid'; did you mean 'wide'? (known: apart, wide, narrow, only_1, "
-      "only_2, only_3)",
+      "only_2, only_3, not_1, not_2, not_3)",
       Error);
 }
 

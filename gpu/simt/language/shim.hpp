@@ -52,6 +52,7 @@ constexpr int warpSize = 32;
 #include "gpu/simt/language/instructions.hpp"
 #include "gpu/simt/language/math.hpp"
 #include "gpu/simt/language/nv_atomics.hpp"
+#include "gpu/simt/language/own_arrays.hpp"
 #include "gpu/simt/language/packed.hpp"
 #include "gpu/simt/language/ptx.hpp"
 #include "gpu/simt/language/rounding.hpp"

@@ -295,4 +295,15 @@ void host_operation(const char* what, void* stream, Here here, void* to, const v
   host_ranges(what, stream, here, ranges);
 }
 
+void beside_own_array(const char* name, long long place, long long elements, Here here) {
+  const Thread* const t = current().schedule.thread;
+  if (t == nullptr) return;  // the host's
+  RawFinding* f = note(
+      FindingKind::out_of_bounds,
+      fmt::format("element {} of '{}', an array of the thread's own, which has {}", place, name, elements), t,
+      locate(here));
+  if (f != nullptr) f->finding.array = name;
+  stop();
+}
+
 }  // namespace plumb::simt

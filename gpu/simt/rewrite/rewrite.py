@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # Turns CUDA that no host compiler parses into C++ that one does: kernel<<<...>>>(...) (launches.py), __shared__ variables, variables and functions of
-# the device and texture references (device.py), inline PTX (ptx.py), __noinline__, casts of kernels to void*.
+# the device and texture references (device.py), inline PTX (ptx.py), __noinline__, casts of kernels to void*; and the indices of arrays that a
+# thread has of its own, which are checked (own_arrays.py).
 #
 #   g++ -E -DPLUMB_SIMT ... file.cu -o file.ii; rewrite.py [--rdc] file.ii file.simt.cpp    (or as a filter, with no file)
 #
@@ -11,17 +12,21 @@
 # statement around them is read with balanced brackets. What it cannot read is an error with the line, never a guess.
 import re
 import sys
+from bisect import bisect_right
 
 sys.dont_write_bytecode = True
 import device  # noqa: E402
 import launches  # noqa: E402
 import library  # noqa: E402
+import own_arrays  # noqa: E402
 import ptx  # noqa: E402
 from text import (  # noqa: E402
     TOKEN,
     Unreadable,
+    enclosing,
     end_of,
     flat,
+    in_function,
     in_header,
     in_system_header,
     lines_of,
@@ -127,32 +132,6 @@ def rewrite_shared(text, at, number, in_function):
     return start, end + 1, new
 
 
-def enclosing(text, at):
-    """What stands before each brace that is open at `at`, the innermost first."""
-    depth = 0
-    first, last = text.rfind('{', 0, at), text.rfind('}', 0, at)
-    while first >= 0:
-        if last > first:
-            depth += 1
-            last = text.rfind('}', 0, last)
-            continue
-        if depth == 0:
-            yield no_markers(text[max(0, first - 4000):first]).rstrip()
-        else:
-            depth -= 1
-        first = text.rfind('{', 0, first)
-
-
-def in_function(text, at):
-    """Whether `at` lies in a function body: some enclosing brace follows a parameter list and its qualifiers."""
-    for before in enclosing(text, at):
-        if re.search(r'\)\s*(?:const|noexcept|override|final|mutable|->\s*[\w:<>,\s*&]+|\s)*$', before):
-            return True
-        if re.search(r'\b(do|else|try)$', before):
-            return True
-    return False
-
-
 def in_device_code(text, at):
     """Whether a function of the device, or a kernel, encloses `at`."""
     for before in enclosing(text, at):
@@ -201,6 +180,18 @@ def rewrite_bounds(text, at, token):
     return edits
 
 
+def outside_of(edits, pairs):
+    """The insertions of those pairs of which neither lies within an edit."""
+    taken = sorted((start, end) for start, end, _ in edits if end > start)
+    starts = [start for start, _ in taken]
+
+    def is_free(at):
+        i = bisect_right(starts, at) - 1
+        return i < 0 or at >= taken[i][1] or at == starts[i]
+
+    return [one for pair in pairs if all(is_free(one[0]) for one in pair) for one in pair]
+
+
 def rewrite(text, rdc=False):
     edits = []
     kernels = launches.kernels_of(text)
@@ -236,6 +227,7 @@ def rewrite(text, rdc=False):
         elif token[:2] == '<<':
             edits += launches.rewrite_launch(text, m.start(), len(token), kernels)
     edits += launches.rewrite_casts(text, kernels) + device.rewrite_references(text)
+    edits += outside_of(edits, own_arrays.rewritten(text))
     out, last = [], 0
     for start, end, new in sorted(edits, key=lambda e: e[:2]):
         if start < last:

@@ -231,6 +231,46 @@ class OfTheDevice(unittest.TestCase):
             self.assertEqual(self.made('__device__ ' + text), 'static ' + text)
 
 
+class OwnArrays(unittest.TestCase):
+    CALL = re.compile(r'::plumb::simt::own_index<decltype\((\w+)\), decltype\(([^()]*)\), (true|false), (\d)>'
+                      r'\(::plumb::simt::Here::at\(\), "([^"]*)", ')
+
+    def checked(self, body):
+        """(root, array, only an address, unknown dimensions) of each index that is checked in a function of that body."""
+        new = rewrite.rewrite('__plumb_global__ void f(P p) {\n' + body + '\n}\n')
+        self.assertEqual(new.count('\n'), body.count('\n') + 3)
+        return [m[:4] for m in self.CALL.findall(new)]
+
+    def test_an_array_of_the_function(self):
+        self.assertEqual(self.checked('float s[8] = {}; s[i + 1] = 2;'), [('s', 's', 'false', '0')])
+        self.assertEqual(self.checked('const Piece<T, 4> a[N], b[2]; return a[i] + b[j];'),
+                         [('a', 'a', 'false', '0'), ('b', 'b', 'false', '0')])
+        self.assertEqual(self.checked('T s[2][4]; s[r][c] += x;'), [('s', 's', 'false', '0')] * 2)
+        self.assertEqual(self.checked('int s[4]; int* end = &s[n]; if (a && s[i]) {}'),
+                         [('s', 's', 'true', '0'), ('s', 's', 'false', '0')])
+
+    def test_an_array_in_a_structure(self):
+        self.assertEqual(self.checked('V v[2]; v[u].lane[l] = 0;'), [('v', 'v', 'false', '0'), ('v', 'v[u].lane', 'false', '0')])
+        self.assertEqual(self.checked('V v; v.lane[l] = 0;'), [('v', 'v.lane', 'false', '0')])
+
+    def test_an_index_is_written_twice_only_where_it_changes_nothing(self):
+        self.assertEqual(self.checked('T s[2][4]; s[next()][c] = 0;'), [('s', 's', 'false', '0'), ('s', 's', 'false', '1')])
+        self.assertEqual(self.checked('T s[2][4]; s[i++][c] = 0;'), [('s', 's', 'false', '0'), ('s', 's', 'false', '1')])
+
+    def test_what_is_no_such_subscript_is_left_alone(self):
+        for body in ('__plumb_shared__ float s[8]; s[i] = 0;', 'float* s; s[i] = 0;', 'q->v.lane[i] = 0;', 'float s[8]; s[0] = 0;',
+                     'float s[8]; { float* s[4]; }', 'float s[8]; { double s[4]; }', 'delete[] s; new T[8]; return x[i];',
+                     'float s[8]; a.s[i] = 1; b->s[i] = 2; n::s[i] = 3;'):
+            self.assertEqual([m for m in self.checked(body) if m[:2] != ('a', 'a.s')], [])
+
+    def test_its_scope_ends_with_its_block(self):
+        self.assertEqual(self.checked('{ T s[4]; s[i] = 0; } s[j] = 0;'), [('s', 's', 'false', '0')])
+
+    def test_an_index_in_what_is_rewritten_as_a_whole_is_left_alone(self):
+        new = rewrite.rewrite('void f() { int n[2]; k<<<n[i], 32>>>(x); n[i] = 0; }')
+        self.assertEqual(len(self.CALL.findall(new)), 1)
+
+
 class References(unittest.TestCase):
     def test_textures_and_surfaces_get_their_namespace(self):
         self.assertEqual(rewrite.rewrite('texture<float4, 2, cudaReadModeElementType> t;'),

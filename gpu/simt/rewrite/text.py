@@ -109,6 +109,32 @@ def lines_of(s):
     return ''.join(re.findall(r'\n(?:#[^\n]*(?=\n))?', s))
 
 
+def enclosing(text, at):
+    """What stands before each brace that is open at `at`, the innermost first."""
+    depth = 0
+    first, last = text.rfind('{', 0, at), text.rfind('}', 0, at)
+    while first >= 0:
+        if last > first:
+            depth += 1
+            last = text.rfind('}', 0, last)
+            continue
+        if depth == 0:
+            yield no_markers(text[max(0, first - 4000):first]).rstrip()
+        else:
+            depth -= 1
+        first = text.rfind('{', 0, first)
+
+
+def in_function(text, at):
+    """Whether `at` lies in a function body: some enclosing brace follows a parameter list and its qualifiers."""
+    for before in enclosing(text, at):
+        if re.search(r'\)\s*(?:const|noexcept|override|final|mutable|->\s*[\w:<>,\s*&]+|\s)*$', before):
+            return True
+        if re.search(r'\b(do|else|try)$', before):
+            return True
+    return False
+
+
 def flat(s):
     return ' '.join(no_markers(s).split())
 

@@ -70,6 +70,18 @@ void read_by_all(int* one, int* out);  // 32 threads
 void volatile_flag(bool ptx, int* data, int* flag, int* out);
 
 // traps.cu
+enum class OwnArray {
+  written,
+  read,
+  of_a_variable,
+  of_an_element,
+  of_the_first_row,
+  of_the_last_row,
+  its_end
+};
+void own_array(OwnArray where, int n, const float* in, float* out);
+void rows_as_one(
+    float* out);  // 32 numbers of the last of four rows of 33 in shared memory, indexed from the first
 void shared_overrun(int threads, float* out);
 void global_overrun(int threads, const float* in, float* out, int n);
 enum class Copying { read, written, moved, filled, of_some_size };

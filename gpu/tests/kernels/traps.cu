@@ -7,6 +7,7 @@
 namespace {
 
 using plumb::simt_test::Copying;
+using plumb::simt_test::OwnArray;
 
 constexpr unsigned kAll = 0xffffffffu;
 
@@ -15,6 +16,50 @@ __global__ void shared_overrun_kernel(float* out) {
   s[threadIdx.x] = 1;  // <- shared overrun
   __syncthreads();
   out[threadIdx.x] = s[threadIdx.x % 32];
+}
+struct Four {
+  float lane[4];
+};
+// n: the index, or how many, of the array that `where` names.
+__global__ void own_array_kernel(OwnArray where, int n, const float* in, float* out) {
+  float sum[8] = {}, rows[2][4] = {};
+  Four held[2] = {}, one = {};
+  switch (where) {
+    case OwnArray::written:
+      for (int i = 0; i < n; ++i) sum[i] += in[i];  // <- own written
+      break;
+    case OwnArray::read:
+      out[0] = sum[threadIdx.x + n];  // <- own read
+      break;
+    case OwnArray::of_a_variable:
+      one.lane[n] = 1;  // <- own of a variable
+      break;
+    case OwnArray::of_an_element:
+      held[0].lane[n] = 1;  // <- own of an element
+      break;
+    case OwnArray::of_the_first_row:
+      rows[0][n] = 1;  // <- own of the first row
+      break;
+    case OwnArray::of_the_last_row:
+      rows[threadIdx.x + 1][n] = 1;  // <- own of the last row
+      break;
+    case OwnArray::its_end:
+      for (float* at = sum; at != &sum[n]; ++at) *at = 1;  // <- own end
+      break;
+  }
+  out[threadIdx.x] =
+      sum[0] + sum[7] + rows[0][0] + rows[1][3] + held[0].lane[3] + held[1].lane[0] + one.lane[3];
+}
+// Rows of shared memory, of the block's array and of what a function is given, as one run of elements.
+template <int Rows, int Cols>
+__device__ void fill(float (&tile)[Rows][Cols]) {
+  for (int i = threadIdx.x; i < Rows * Cols; i += blockDim.x) tile[0][i] = i;
+}
+__global__ void rows_as_one_kernel(float* out) {
+  __shared__ float tile[4][33];
+  fill(tile);
+  __syncthreads();
+  out[threadIdx.x] = tile[0][3 * 33 + threadIdx.x];
 }
 __global__ void global_overrun_kernel(const float* in, float* out, int n) {
   const unsigned t = threadIdx.x;
@@ -122,6 +167,10 @@ __global__ void vote_meets_barrier_kernel(int* out) {
 namespace plumb::simt_test {
 
 void shared_overrun(int threads, float* out) { launch(shared_overrun_kernel, 1, threads, 0, nullptr, out); }
+void own_array(OwnArray where, int n, const float* in, float* out) {
+  launch(own_array_kernel, 1, 1, 0, nullptr, where, n, in, out);
+}
+void rows_as_one(float* out) { launch(rows_as_one_kernel, 1, 32, 0, nullptr, out); }
 void global_overrun(int threads, const float* in, float* out, int n) {
   launch(global_overrun_kernel, 1, threads, 0, nullptr, in, out, n);
 }
