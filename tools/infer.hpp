@@ -26,8 +26,9 @@ struct InferOptions {
   std::string json;
   double rank_timeout = 25;  // seconds
   bool dry_run = false;
-  std::int64_t ranks = 1;  // of --dry-run
-  std::string gpus;        // "all", or how many; "": one, as it always was
+  std::int64_t ranks = 1;     // of --dry-run
+  std::string chip = "H200";  // of --dry-run: the GPU of each rank, for the predicted time
+  std::string gpus;           // "all", or how many; "": one, as it always was
 };
 
 struct SdnnOptions : InferOptions {

@@ -271,6 +271,14 @@ int infer_gcn_on_ranks(const GcnOptions& o, Ranks& ranks) {
   return report.differs() ? kFailed : kOk;
 }
 
+template <class T>
+int report_needs_of(const GcnOptions& o, const Gcn<T>& net) {
+  const auto ranks = static_cast<int>(o.ranks);
+  std::vector<PredictedTime> times;
+  for (const int gpus : doubling_to(ranks)) times.push_back(predict(find_chip(o.chip), net, gpus));
+  return report_needs(o, "vertices", needs_over_ranks(net, ranks), times, "");
+}
+
 struct Tally {
   std::int64_t runs = 0, failed = 0;
 };
@@ -349,12 +357,7 @@ int infer_gcn(const GcnOptions& o, Ranks* ranks) {
   const int devices = devices_of(o);
   const std::vector<const GcnPipeline*> pipelines = choose(o, devices);
   const Loaded loaded = load(o);
-  if (o.dry_run) {
-    const auto ranks_of_job = static_cast<int>(o.ranks);
-    return report_needs(o, "vertices",
-                        loaded.f64 ? needs_over_ranks(loaded.net.f64, ranks_of_job)
-                                   : needs_over_ranks(loaded.net.f32, ranks_of_job));
-  }
+  if (o.dry_run) return loaded.f64 ? report_needs_of(o, loaded.net.f64) : report_needs_of(o, loaded.net.f32);
   GcnJudge judge(loaded.net.f64, !loaded.f64, loaded.net.expectation);
   nlohmann::json all = nlohmann::json::array();
   bool differs = false;

@@ -357,6 +357,27 @@ void execute_on_ranks(Ranks& ranks, const SdnnOptions& o, const std::string& dev
   if (ranks.is_root()) add_run(loaded.facts, net, run);
 }
 
+/// Memory and traffic follow from the data; the time rests on how many inputs stay active, which a run of some of them on the CPU shows.
+int dry_run(const SdnnOptions& o, const Loaded& loaded, Progress& progress) {
+  constexpr std::int64_t kSample = 5000;
+  const auto ranks = static_cast<int>(o.ranks);
+  const SparseDnn& net = loaded.net;
+  const std::int64_t inputs = loaded.images.rows;
+  progress.say("some of the inputs ...");
+  const auto shares = static_cast<int>((inputs + kSample - 1) / kSample);
+  const Csr<float> some = take_rows(loaded.images, deal_rows(loaded.images, std::max(shares, 1))[0]);
+  const std::unique_ptr<SdnnPlan> plan =
+      drops_absorbed(o) ? kSdnnCacheBlocked.plan_absorbing(net, find_absorbing_states(net))
+                        : kSdnnCacheBlocked.plan(net);
+  const SdnnWork work = work_of(net, plan->run(some, 0, net.layers()), inputs);
+  progress.clear();
+  const std::string basis = fmt::format("class general, {:.1f} % of the edges active in {} of the inputs",
+                                        work.most > 0 ? 100 * work.mean / work.most : 0, some.rows);
+  std::vector<PredictedTime> times;
+  for (const int gpus : doubling_to(ranks)) times.push_back(predict(find_chip(o.chip), work, gpus));
+  return report_needs(o, "inputs", needs_over_ranks(net, loaded.images, ranks), times, basis);
+}
+
 void require_sdnn_outputs(const SdnnOptions& o) {
   require_outputs(o);
   if (o.out.empty()) return;
