@@ -43,18 +43,6 @@ struct GcnInHand {
   }
 };
 
-template <class T>
-Gcn<T> network_of(GcnParts<T>&& parts) {
-  Gcn<T> net;
-  net.a = std::move(parts.a);
-  net.sparse_features = parts.sparse_features;
-  net.x_sparse = std::move(parts.x_sparse);
-  net.x_dense = std::move(parts.x_dense);
-  net.weights = std::move(parts.weights);
-  net.biases = std::move(parts.biases);
-  return net;
-}
-
 GcnInHand load(const GcnRequest& request, bool from_degrees) {
   LoadedGcn loaded = load_gcn(request);
   GcnInHand net;

@@ -16,16 +16,16 @@ struct ChipFigure {
 /// Rates are per second, sizes in bytes. docs/results/scaling.md has the same table; a test compares the two.
 struct Chip {
   const char* name;
-  ChipFigure launch;           // s: of an empty kernel
-  ChipFigure copy;             // bytes/s: of memory, both directions counted
-  ChipFigure cache;            // bytes: second-level
-  ChipFigure gather_cached;    // bytes/s: rows of at least kGatherRequest bytes, from the second-level cache
-  ChipFigure gather_memory;    // bytes/s: the same from memory
-  ChipFigure products_f32;     // flop/s: of a matrix product
-  ChipFigure products_f64;     // flop/s
-  ChipFigure edges;            // edges/s: of active inputs, sparse DNN of class general
-  ChipFigure link;             // bytes/s: of rows sent to other GPUs, as far as it shows in the time
-  ChipFigure exchange_waiting; // s: of one exchange of rows, beside its launches and bytes
+  ChipFigure launch;            // s: of an empty kernel
+  ChipFigure copy;              // bytes/s: of memory, both directions counted
+  ChipFigure cache;             // bytes: second-level
+  ChipFigure gather_cached;     // bytes/s: rows of at least kGatherRequest bytes, from the second-level cache
+  ChipFigure gather_memory;     // bytes/s: the same from memory
+  ChipFigure products_f32;      // flop/s: of a matrix product
+  ChipFigure products_f64;      // flop/s
+  ChipFigure edges;             // edges/s: of active inputs, sparse DNN of class general
+  ChipFigure link;              // bytes/s: of rows sent to other GPUs, as far as it shows in the time
+  ChipFigure exchange_waiting;  // s: of one exchange of rows, beside its launches and bytes
 };
 
 /// Each figure with its name in the table.

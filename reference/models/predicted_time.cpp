@@ -106,7 +106,8 @@ class GraphTimes {
 
   [[nodiscard]] double row_bytes(std::int64_t width) const {
     constexpr double kPack = 16;
-    const double bytes = std::ceil(static_cast<double>(sizeof(T)) * static_cast<double>(width) / kPack) * kPack;
+    const double bytes =
+        std::ceil(static_cast<double>(sizeof(T)) * static_cast<double>(width) / kPack) * kPack;
     return std::max(kGatherRequest, bytes);
   }
 
@@ -135,7 +136,8 @@ SdnnWork work_of(const SparseDnn& net, const SdnnRun& sample, std::int64_t input
   SdnnWork work;
   work.inputs = inputs;
   const auto rows = static_cast<double>(sample.active.at(0));
-  double squares = 0;  // the mean of the squared costs: an input that enters layer l has cost work.most before it
+  double squares =
+      0;  // the mean of the squared costs: an input that enters layer l has cost work.most before it
   for (std::int64_t l = 0; l < net.layers() && rows > 0; ++l) {
     const auto at = static_cast<std::size_t>(l);
     const std::int64_t left = sample.absorbed.empty() ? 0 : sample.absorbed[at];
@@ -178,7 +180,8 @@ PredictedTime predict(const Chip& chip, const Gcn<T>& net, int gpus) {
   if (time.compute > 0) time.balance = sum / gpus / time.compute;
   time.launches = static_cast<double>(net.weights.size() + 1) * chip.launch.value;
   if (gpus == 1) return time;
-  const double launches = 2.0 * kExchangePieces * (gpus - 1);  // packing and copying each piece for each other
+  const double launches =
+      2.0 * kExchangePieces * (gpus - 1);  // packing and copying each piece for each other
   for (const std::int64_t width : exchanged_widths(net)) {
     time.exchange += chip.exchange_waiting.value + launches * chip.launch.value +
                      static_cast<double>(sent) * static_cast<double>(width) * sizeof(T) / chip.link.value;

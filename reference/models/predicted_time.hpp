@@ -21,8 +21,9 @@ struct PredictedTime {
 /// What the inputs of a sparse DNN cost: edges that one of them multiplies in its active layers. Which inputs stay active is not known
 /// before; how many do is, from a run of some of them.
 struct SdnnWork {
-  std::int64_t inputs = 0, layers = 0;       // layers: that any of them enters
-  double mean = 0, deviation = 0, most = 0;  // edges of an input: mean, standard deviation, if it is active throughout
+  std::int64_t inputs = 0, layers = 0;  // layers: that any of them enters
+  double mean = 0, deviation = 0,
+         most = 0;  // edges of an input: mean, standard deviation, if it is active throughout
 };
 /// Of `inputs` inputs like those of `sample`, a run of some of them through all layers of `net`. A row that is no longer active, or has
 /// left at an absorbing state, stays so.

@@ -62,7 +62,8 @@ TEST_CASE("predicted time: edges of an input have the mean and the deviation of 
   CHECK(predict(find_chip("H200"), work_of(two_layers(), sample, 0), 3).seconds() == 0);
 }
 
-TEST_CASE("predicted time of a sparse DNN: on one GPU all edges at its rate, beside a launch for each layer") {
+TEST_CASE(
+    "predicted time of a sparse DNN: on one GPU all edges at its rate, beside a launch for each layer") {
   const Chip& chip = find_chip("H200");
   const SdnnWork work = official_like();
   const PredictedTime one = predict(chip, work, 1);
@@ -72,7 +73,8 @@ TEST_CASE("predicted time of a sparse DNN: on one GPU all edges at its rate, bes
   CHECK(one.balance == 1);
 }
 
-TEST_CASE("predicted time of a sparse DNN: falls with every GPU, less than by its share, and the balance with it") {
+TEST_CASE(
+    "predicted time of a sparse DNN: falls with every GPU, less than by its share, and the balance with it") {
   const SdnnWork work = official_like();
   PredictedTime before = predict(find_chip("H100"), work, 1);
   const PredictedTime one = before;
@@ -92,7 +94,8 @@ TEST_CASE("predicted time of a sparse DNN: falls with every GPU, less than by it
   CHECK(predict(find_chip("H100"), few, 64).compute <= few.most / find_chip("H100").edges.value);
 }
 
-TEST_CASE("predicted time of a GCN: nothing is exchanged on one GPU, each on several sends what others gather") {
+TEST_CASE(
+    "predicted time of a GCN: nothing is exchanged on one GPU, each on several sends what others gather") {
   const Chip& chip = find_chip("H100");
   const Gcn<float> net = ring(4096, 32);
   const PredictedTime one = predict(chip, net, 1), two = predict(chip, net, 2), four = predict(chip, net, 4);
@@ -116,8 +119,8 @@ TEST_CASE("predicted time of a GCN: rows that the cache does not hold take longe
   small.cache.value = 0;
   const double none = predict(small, net, 1).compute;
   CHECK(half == doctest::Approx((cached + none) / 2));
-  CHECK(none - cached == doctest::Approx(3 * 4096.0 * 128 *
-                                         (1 / small.gather_memory.value - 1 / small.gather_cached.value)));
+  CHECK(none - cached ==
+        doctest::Approx(3 * 4096.0 * 128 * (1 / small.gather_memory.value - 1 / small.gather_cached.value)));
 }
 
 TEST_CASE("predicted time of a GCN: any network on more GPUs than vertices, X in CSR and fp64") {
