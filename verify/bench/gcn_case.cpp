@@ -32,8 +32,9 @@ const GcnPipeline& pipeline_of(const VariantInfo& v) {
 template <class T>
 std::string why_wrong(const GcnRun<T>& run, const GcnReference& want) {
   const auto misses = [](const char* what, const GcnVerdict& v) {
-    return v.misses == 0 ? ""
-                         : fmt::format("{} of {} elements of {} outside their bound", v.misses, v.compared, what);
+    return v.misses == 0
+               ? ""
+               : fmt::format("{} of {} elements of {} outside their bound", v.misses, v.compared, what);
   };
   std::string reason;
   for (std::size_t l = 0; l < want.hidden.size() && reason.empty(); ++l)
@@ -69,9 +70,9 @@ std::vector<Case> gcn_cases(const std::string& cases, int drawn, std::uint64_t s
   if (drawn == 0) throw Error("no GCN is listed: --drawn N draws some, and --case takes the id of one");
   std::vector<Case> all;
   for (int i = 0; i < drawn; ++i) {
-    all.push_back(draw_timed_gcn_case(
-        seed, static_cast<std::uint64_t>(i),
-        {size.least_bytes, size.most_bytes, size.most_work, size.most_entries}));
+    all.push_back(
+        draw_timed_gcn_case(seed, static_cast<std::uint64_t>(i),
+                            {size.least_bytes, size.most_bytes, size.most_work, size.most_entries}));
   }
   return all;
 }
