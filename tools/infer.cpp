@@ -247,6 +247,11 @@ CLI::App* add_gcn(CLI::App& app, GcnOptions& o) {
   g->add_option(
       "--edge-values", o.edge_values,
       "auto (default): values of A that follow from the degrees are not read; or stored: always read");
+  g->add_option_function<std::string>(
+       "--reorder", [&o](const std::string& word) { o.reorder = parse_vertex_order(word); },
+       "order of the vertices in memory: given (default), degree (most wanted first) or rcm (neighbours near "
+       "each other); the answer stays in the given one")
+      ->type_name("ORDER");
   g->add_option("--pipeline", o.pipeline,
                 "NAME, auto (default), or all: one after the other; a wrong name lists them");
   add_gpus(g, o, "divide the graph over N GPUs of this host, or all: rows that others need are exchanged");

@@ -13,6 +13,7 @@
 #include "datasets/networks/gcn_data.hpp"
 #include "datasets/networks/sdnn_data.hpp"
 #include "reference/core/abi.hpp"
+#include "reference/models/gcn_reorder.hpp"
 #include "reference/parallel/ranks.hpp"
 #include "tools/model_report.hpp"
 
@@ -51,6 +52,7 @@ struct GcnOptions : InferOptions {
   GcnRequest data;
   std::string dtype = "auto";
   std::string edge_values = "auto";
+  VertexOrder reorder = VertexOrder::given;
   std::string out;
   std::int64_t drawn = 0;  // cases that nobody chose; 0: one network, that of `data`
   std::uint64_t seed = 1;  // of `drawn`

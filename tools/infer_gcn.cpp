@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -181,18 +182,45 @@ ModelReport run_and_judge(const GcnOptions& o, const GcnInHand& in, const GcnPip
   return report;
 }
 
+/// The network with its vertices in the order that --reorder asks for.
+template <class T>
+class Reordered {
+ public:
+  Reordered(const GcnOptions& o, const Gcn<T>& net) : given_(net) {
+    if (o.reorder == VertexOrder::given) return;
+    const Stopwatch clock;
+    order_ = vertex_order(net.a, o.reorder);
+    moved_ = reordered(net, order_);
+    facts_ = GcnReorderFacts{to_string(o.reorder), clock.seconds()};
+  }
+  [[nodiscard]] const Gcn<T>& net() const { return facts_ ? moved_ : given_; }
+  [[nodiscard]] const std::optional<GcnReorderFacts>& facts() const { return facts_; }
+  /// Rows of a run where they were given.
+  [[nodiscard]] GcnRun<T> restored(GcnRun<T> run) const {
+    if (facts_) restore_rows(order_, run);
+    return run;
+  }
+
+ private:
+  const Gcn<T>& given_;
+  std::vector<std::int32_t> order_;
+  Gcn<T> moved_;
+  std::optional<GcnReorderFacts> facts_;
+};
+
 /// `devices`: of this host; 0 without --gpus.
 template <class T>
 ModelReport run_alone(const GcnOptions& o, const GcnInHand& in, const GcnPipeline& pipeline, int devices,
                       GcnJudge& judge, double load_seconds) {
   std::vector<GcnDevicePart> parts;  // of the run that is reported; the judge runs in other orders
+  const Reordered<T> network(o, in.as<T>());
   const RunWith<T> run_with = [&](GcnOrder order) {
     GcnDevicesRun<T> done;
     if constexpr (sizeof(T) == 4) {
-      if (devices == 0) return pipeline.run_f32(in.f32, order);
+      if (devices == 0) return network.restored(pipeline.run_f32(network.net(), order));
       done = pipeline.on_devices_f32(in.f32, order, devices);
     } else {
-      if (devices == 0) return pipeline.run_f64(in.f64, order);
+      if (devices == 0) return network.restored(pipeline.run_f64(network.net(), order));
       done = pipeline.on_devices_f64(in.f64, order, devices);
     }
     if (order == GcnOrder::by_cost) parts = std::move(done.parts);
@@ -200,6 +228,7 @@ ModelReport run_alone(const GcnOptions& o, const GcnInHand& in, const GcnPipelin
   };
   ModelReport report = run_and_judge<T>(o, in, pipeline, run_with, judge, load_seconds);
   report.gpus = gpus_of(parts, report.gcn->judgement);
+  report.gcn->reorder = network.facts();
   return report;
 }
 
@@ -341,6 +370,8 @@ std::vector<std::string> inputs_of(const GcnOptions& o) {
 }
 
 int infer_gcn(const GcnOptions& o, Ranks* ranks) {
+  if (o.reorder != VertexOrder::given && (ranks != nullptr || !o.gpus.empty()))
+    throw Error("--reorder is for one process and one device: parts of a graph are consecutive vertices");
   if (ranks != nullptr) return infer_gcn_on_ranks(o, *ranks);
   const int devices = devices_of(o);
   const std::vector<const GcnPipeline*> pipelines = choose(o, devices);

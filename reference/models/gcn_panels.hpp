@@ -27,7 +27,8 @@ struct VectorOf<double> {
 template <class T>
 class Panels {
  public:
-  static constexpr int kRows = 8;  // at a time, at most: 16 sums beside two vectors of W are registers of AVX-512
+  static constexpr int kRows =
+      8;  // at a time, at most: 16 sums beside two vectors of W are registers of AVX-512
 
   explicit Panels(const Dense<T>& w) : depth_(w.rows), cols_(w.cols) {
     for (std::int64_t first = 0; first < cols_; first += columns_at(first)) {
@@ -78,7 +79,8 @@ class Panels {
       const T* const row = panel + k * kVectors * kLanes;
       for (int r = 0; r < kCount; ++r) {
         const Vec value = Vec{} + x[r][k];
-        for (int v = 0; v < kVectors; ++v) sum[r][v] += value * *reinterpret_cast<const Vec*>(row + v * kLanes);
+        for (int v = 0; v < kVectors; ++v)
+          sum[r][v] += value * *reinterpret_cast<const Vec*>(row + v * kLanes);
       }
     }
     const std::int64_t used = std::min(kVectors * kLanes, cols_ - first);

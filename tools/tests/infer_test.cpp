@@ -310,6 +310,27 @@ TEST_CASE("a --memory that is no amount, is too little, or comes with what it ex
   }
 }
 
+TEST_CASE("infer gcn --reorder: the answer of the given order, and what reordering cost") {
+  const Scratch scratch;
+  const Outcome given = bare("gcn --layers 3 --check --out " + scratch.file("given.npy"));
+  CHECK(given.exit_code == 0);
+  for (const std::string order : {"degree", "rcm"}) {
+    const Outcome o = bare("gcn --layers 3 --check --pipeline fused --reorder " + order + " --json " +
+                           scratch.file("run.json") + " --out " + scratch.file(order + ".npy"));
+    CAPTURE(o.text);
+    CHECK(o.exit_code == 0);
+    CHECK(o.has("reorder: vertices by " + order + " in "));
+    const auto json = nlohmann::json::parse(plumb::test::slurp(scratch.file("run.json")));
+    CHECK(json["network"]["order"] == order);
+    CHECK(json["seconds"]["reorder"] > 0);
+    CHECK(plumb::test::slurp(scratch.file(order + ".npy")) == plumb::test::slurp(scratch.file("given.npy")));
+  }
+  CHECK(bare("gcn --reorder deg").has("--reorder 'deg' is none of given, degree, rcm"));
+  const Outcome parts = bare("gcn --reorder rcm --device simt --gpus 2");
+  CHECK(parts.exit_code == 2);
+  CHECK(parts.has("--reorder is for one process and one device"));
+}
+
 TEST_CASE("infer --dry-run predicts the time on GPUs, also for more ranks than inputs") {
   const Scratch scratch;
   for (const std::string network : {"sdnn --inputs 50 --layers 4", "gcn --layers 3"}) {
