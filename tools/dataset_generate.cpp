@@ -10,6 +10,7 @@
 
 #include "datasets/formats/format_table.hpp"
 #include "datasets/formats/idx_images.hpp"
+#include "datasets/formats/load_matrix.hpp"
 #include "datasets/formats/save_matrix.hpp"
 #include "datasets/generators/banded.hpp"
 #include "datasets/generators/digits.hpp"
@@ -269,17 +270,28 @@ void add_power_law(CLI::App* generate, std::vector<plumb::Command>& commands) {
                       }});
 }
 
+/// The places of a matrix in `path` as edges of weight 1.
+plumb::Csr<double> edges_in(const std::string& path) {
+  plumb::Csr<double> graph = plumb::load_matrix<double>(path);
+  graph.val.assign(graph.col.size(), 1);
+  return graph;
+}
+
 void add_gcn(CLI::App* generate, std::vector<plumb::Command>& commands) {
   struct Job {
     plumb::GcnShape shape;
+    std::string graph;
     std::int64_t features = 128, hidden = 16, classes = 8, layers = 2;
     std::string output;
   };
   auto job = std::make_shared<Job>();
   CLI::App* cmd =
       generate->add_subcommand("gcn", "a graph with features and weights, for `infer gcn --data DIR`");
-  size_option(cmd, "--scale", job->shape.scale, "2^N vertices");
-  size_option(cmd, "--edge-factor", job->shape.edge_factor, "edges drawn per vertex");
+  cmd->add_option("--graph", job->graph,
+                  "square matrix, read or generated before, whose entries are the edges, in place of R-MAT's")
+      ->type_name("FILE");
+  size_option(cmd, "--scale", job->shape.scale, "2^N vertices, without --graph");
+  size_option(cmd, "--edge-factor", job->shape.edge_factor, "edges drawn per vertex, without --graph");
   size_option(cmd, "--features", job->features, "features per vertex");
   size_option(cmd, "--hidden", job->hidden, "hidden units of each layer but the last");
   size_option(cmd, "--classes", job->classes, "classes");
@@ -287,13 +299,19 @@ void add_gcn(CLI::App* generate, std::vector<plumb::Command>& commands) {
   seed_option(cmd, job->shape.seed);
   cmd->add_option("-o,--output", job->output, "folder to write .npy files into; must not exist yet")
       ->type_name("DIR");
-  cmd->footer("Example:\n  dataset generate gcn --scale 14 --features 128 --hidden 16 --classes 8 -o mygcn");
+  cmd->footer(
+      "Examples:\n"
+      "  dataset generate gcn --scale 14 --features 128 --hidden 16 --classes 8 -o mygcn\n"
+      "  dataset generate power-law --rows 1M --cols 1M --nnz 20M -o g.plumb\n"
+      "  dataset generate gcn --graph g.plumb --hidden 64 -o skewed");
   commands.push_back(
       {cmd, [job] {
          need_folder_above(job->output, "-o DIR", "dataset generate gcn -o mygcn");
          const plumb::Stopwatch clock;
          job->shape.widths = plumb::gcn_widths(job->features, job->hidden, job->classes, job->layers);
-         const plumb::GcnSet<double> set = plumb::generated_gcn<double>(job->shape);
+         const plumb::GcnSet<double> set =
+             job->graph.empty() ? plumb::generated_gcn<double>(job->shape)
+                                : plumb::generated_gcn<double>(edges_in(job->graph), job->shape);
          plumb::save_gcn(job->output, set);
          wrote(job->output,
                fmt::format("{} vertices, {} entries, {}", plumb::show_grouped(set.a.rows),

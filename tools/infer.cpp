@@ -19,6 +19,7 @@
 #include "reference/core/fp.hpp"
 #include "reference/core/seed.hpp"
 #include "reference/core/text.hpp"
+#include "reference/models/chips.hpp"
 #include "reference/parallel/devices.hpp"
 #include "reference/parallel/world.hpp"
 #include "tools/infer_ranks.hpp"
@@ -108,9 +109,15 @@ void add_common(CLI::App* app, InferOptions& o) {
       "cpu (default), gpu, or simt: the GPU's pipelines on the CPU, with every memory access checked");
   add_size(app, "--repeat", o.repeat, "time N runs after one to warm up, report the median (default 1)");
   app->add_option("--json", o.json, "write the result as JSON into this file");
-  CLI::Option* const dry = app->add_flag(
-      "--dry-run", o.dry_run, "say what --ranks ranks would need of memory and traffic, and run nothing");
+  CLI::Option* const dry =
+      app->add_flag("--dry-run", o.dry_run,
+                    "say what --ranks ranks would need of memory, traffic and, with a GPU each, time");
   add_size(app, "--ranks", o.ranks, "of --dry-run: how many (default 1)")->needs(dry);
+  app->add_option_function<std::string>(
+         "--chip", [&o](const std::string& word) { o.chip = find_chip(word).name; },
+         "of --dry-run: the GPU whose time is predicted: H200 (default) or H100")
+      ->type_name("NAME")
+      ->needs(dry);
   app->add_option(
       "--rank-timeout", o.rank_timeout,
       "under mpirun: seconds after which a rank that is silent or blocked ends the job (default 25)");
@@ -240,6 +247,11 @@ CLI::App* add_gcn(CLI::App& app, GcnOptions& o) {
   g->add_option(
       "--edge-values", o.edge_values,
       "auto (default): values of A that follow from the degrees are not read; or stored: always read");
+  g->add_option_function<std::string>(
+       "--reorder", [&o](const std::string& word) { o.reorder = parse_vertex_order(word); },
+       "order of the vertices in memory: given (default), degree (most wanted first) or rcm (neighbours near "
+       "each other); the answer stays in the given one")
+      ->type_name("ORDER");
   g->add_option("--pipeline", o.pipeline,
                 "NAME, auto (default), or all: one after the other; a wrong name lists them");
   add_gpus(g, o, "divide the graph over N GPUs of this host, or all: rows that others need are exchanged");

@@ -13,6 +13,7 @@
 #include "datasets/networks/gcn_data.hpp"
 #include "datasets/networks/sdnn_data.hpp"
 #include "reference/core/abi.hpp"
+#include "reference/models/gcn_reorder.hpp"
 #include "reference/parallel/ranks.hpp"
 #include "tools/model_report.hpp"
 
@@ -26,8 +27,9 @@ struct InferOptions {
   std::string json;
   double rank_timeout = 25;  // seconds
   bool dry_run = false;
-  std::int64_t ranks = 1;  // of --dry-run
-  std::string gpus;        // "all", or how many; "": one, as it always was
+  std::int64_t ranks = 1;     // of --dry-run
+  std::string chip = "H200";  // of --dry-run: the GPU of each rank, for the predicted time
+  std::string gpus;           // "all", or how many; "": one, as it always was
 };
 
 struct SdnnOptions : InferOptions {
@@ -50,6 +52,7 @@ struct GcnOptions : InferOptions {
   GcnRequest data;
   std::string dtype = "auto";
   std::string edge_values = "auto";
+  VertexOrder reorder = VertexOrder::given;
   std::string out;
   std::int64_t drawn = 0;  // cases that nobody chose; 0: one network, that of `data`
   std::uint64_t seed = 1;  // of `drawn`

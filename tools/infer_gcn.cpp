@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -42,18 +43,6 @@ struct GcnInHand {
     }
   }
 };
-
-template <class T>
-Gcn<T> network_of(GcnParts<T>&& parts) {
-  Gcn<T> net;
-  net.a = std::move(parts.a);
-  net.sparse_features = parts.sparse_features;
-  net.x_sparse = std::move(parts.x_sparse);
-  net.x_dense = std::move(parts.x_dense);
-  net.weights = std::move(parts.weights);
-  net.biases = std::move(parts.biases);
-  return net;
-}
 
 GcnInHand load(const GcnRequest& request, bool from_degrees) {
   LoadedGcn loaded = load_gcn(request);
@@ -193,18 +182,45 @@ ModelReport run_and_judge(const GcnOptions& o, const GcnInHand& in, const GcnPip
   return report;
 }
 
+/// The network with its vertices in the order that --reorder asks for.
+template <class T>
+class Reordered {
+ public:
+  Reordered(const GcnOptions& o, const Gcn<T>& net) : given_(net) {
+    if (o.reorder == VertexOrder::given) return;
+    const Stopwatch clock;
+    order_ = vertex_order(net.a, o.reorder);
+    moved_ = reordered(net, order_);
+    facts_ = GcnReorderFacts{to_string(o.reorder), clock.seconds()};
+  }
+  [[nodiscard]] const Gcn<T>& net() const { return facts_ ? moved_ : given_; }
+  [[nodiscard]] const std::optional<GcnReorderFacts>& facts() const { return facts_; }
+  /// Rows of a run where they were given.
+  [[nodiscard]] GcnRun<T> restored(GcnRun<T> run) const {
+    if (facts_) restore_rows(order_, run);
+    return run;
+  }
+
+ private:
+  const Gcn<T>& given_;
+  std::vector<std::int32_t> order_;
+  Gcn<T> moved_;
+  std::optional<GcnReorderFacts> facts_;
+};
+
 /// `devices`: of this host; 0 without --gpus.
 template <class T>
 ModelReport run_alone(const GcnOptions& o, const GcnInHand& in, const GcnPipeline& pipeline, int devices,
                       GcnJudge& judge, double load_seconds) {
   std::vector<GcnDevicePart> parts;  // of the run that is reported; the judge runs in other orders
+  const Reordered<T> network(o, in.as<T>());
   const RunWith<T> run_with = [&](GcnOrder order) {
     GcnDevicesRun<T> done;
     if constexpr (sizeof(T) == 4) {
-      if (devices == 0) return pipeline.run_f32(in.f32, order);
+      if (devices == 0) return network.restored(pipeline.run_f32(network.net(), order));
       done = pipeline.on_devices_f32(in.f32, order, devices);
     } else {
-      if (devices == 0) return pipeline.run_f64(in.f64, order);
+      if (devices == 0) return network.restored(pipeline.run_f64(network.net(), order));
       done = pipeline.on_devices_f64(in.f64, order, devices);
     }
     if (order == GcnOrder::by_cost) parts = std::move(done.parts);
@@ -212,6 +228,7 @@ ModelReport run_alone(const GcnOptions& o, const GcnInHand& in, const GcnPipelin
   };
   ModelReport report = run_and_judge<T>(o, in, pipeline, run_with, judge, load_seconds);
   report.gpus = gpus_of(parts, report.gcn->judgement);
+  report.gcn->reorder = network.facts();
   return report;
 }
 
@@ -269,6 +286,14 @@ int infer_gcn_on_ranks(const GcnOptions& o, Ranks& ranks) {
   print(report, output_for_words(o));
   if (!o.json.empty()) write_json(o.json, to_json(report));
   return report.differs() ? kFailed : kOk;
+}
+
+template <class T>
+int report_needs_of(const GcnOptions& o, const Gcn<T>& net) {
+  const auto ranks = static_cast<int>(o.ranks);
+  std::vector<PredictedTime> times;
+  for (const int gpus : doubling_to(ranks)) times.push_back(predict(find_chip(o.chip), net, gpus));
+  return report_needs(o, "vertices", needs_over_ranks(net, ranks), times, "");
 }
 
 struct Tally {
@@ -345,16 +370,13 @@ std::vector<std::string> inputs_of(const GcnOptions& o) {
 }
 
 int infer_gcn(const GcnOptions& o, Ranks* ranks) {
+  if (o.reorder != VertexOrder::given && (ranks != nullptr || !o.gpus.empty()))
+    throw Error("--reorder is for one process and one device: parts of a graph are consecutive vertices");
   if (ranks != nullptr) return infer_gcn_on_ranks(o, *ranks);
   const int devices = devices_of(o);
   const std::vector<const GcnPipeline*> pipelines = choose(o, devices);
   const Loaded loaded = load(o);
-  if (o.dry_run) {
-    const auto ranks_of_job = static_cast<int>(o.ranks);
-    return report_needs(o, "vertices",
-                        loaded.f64 ? needs_over_ranks(loaded.net.f64, ranks_of_job)
-                                   : needs_over_ranks(loaded.net.f32, ranks_of_job));
-  }
+  if (o.dry_run) return loaded.f64 ? report_needs_of(o, loaded.net.f64) : report_needs_of(o, loaded.net.f32);
   GcnJudge judge(loaded.net.f64, !loaded.f64, loaded.net.expectation);
   nlohmann::json all = nlohmann::json::array();
   bool differs = false;

@@ -94,6 +94,31 @@ std::string place_of_process() {
   return host_name() + '\n' + std::to_string(digest_of(&set, sizeof set));
 }
 
+void print_predicted(const std::string& chip, const std::vector<PredictedTime>& times,
+                     const std::string& basis, std::FILE* to) {
+  const PredictedTime& t = times.back();
+  const std::string beside =
+      t.gpus == 1 ? ""
+                  : fmt::format(", one for each rank ({:.3g} times the speed of one, {})",
+                                times.front().seconds() / t.seconds(), show_seconds(times.front().seconds()));
+  fmt::print(
+      to,
+      "predicted time: {} of an inference on {} {}{}: launches {}, computation {} (of the slowest; load "
+      "balance {:.3f}), exchange {}{}\n",
+      show_seconds(t.seconds()), t.gpus, chip, beside, show_seconds(t.launches), show_seconds(t.compute),
+      t.balance, show_seconds(t.exchange), basis.empty() ? "" : "; " + basis);
+}
+
+nlohmann::json json_of(const std::string& chip, const PredictedTime& t) {
+  return {{"chip", chip},
+          {"gpus", t.gpus},
+          {"seconds", t.seconds()},
+          {"launch_seconds", t.launches},
+          {"compute_seconds", t.compute},
+          {"exchange_seconds", t.exchange},
+          {"load_balance", t.balance}};
+}
+
 }  // namespace
 
 int run_in_world(RunOnRank run, int argc, char** argv, const char* out_of_memory) {
@@ -191,7 +216,15 @@ std::vector<RankFacts> gather_facts(Ranks& ranks, const Cuts& rows, std::int64_t
   return facts;
 }
 
-int report_needs(const InferOptions& o, const char* noun, const std::vector<RankNeeds>& needs) {
+std::vector<int> doubling_to(int ranks) {
+  std::vector<int> counts;
+  for (int count = 1; count < ranks; count *= 2) counts.push_back(count);
+  counts.push_back(ranks);
+  return counts;
+}
+
+int report_needs(const InferOptions& o, const char* noun, const std::vector<RankNeeds>& needs,
+                 const std::vector<PredictedTime>& times, const std::string& basis) {
   nlohmann::json json;
   std::FILE* const to = output_for_words(o);
   fmt::print(
@@ -210,6 +243,8 @@ int report_needs(const InferOptions& o, const char* noun, const std::vector<Rank
          {"once", {{"sent_bytes", n.once.sent}, {"received_bytes", n.once.received}}},
          {"each_run", {{"sent_bytes", n.each_run.sent}, {"received_bytes", n.each_run.received}}}});
   }
+  print_predicted(o.chip, times, basis, to);
+  for (const PredictedTime& time : times) json["predicted"].push_back(json_of(o.chip, time));
   if (!o.json.empty()) write_json(o.json, json);
   return kOk;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "reference/models/predicted_time.hpp"
 #include "reference/parallel/needs.hpp"
 #include "reference/parallel/ranks.hpp"
 #include "reference/parallel/watch.hpp"
@@ -53,7 +54,11 @@ void share_processors(Ranks& ranks);
 [[nodiscard]] std::vector<RankFacts> gather_facts(Ranks& ranks, const Cuts& rows, std::int64_t peak_bytes,
                                                   const std::string& device);
 
-/// Prints what --dry-run found, and writes it as JSON where that is asked for. `noun`: what the rows are.
-[[nodiscard]] int report_needs(const InferOptions& o, const char* noun, const std::vector<RankNeeds>& needs);
+/// Numbers of GPUs from 1 on, each twice the one before, and `ranks` at the end.
+[[nodiscard]] std::vector<int> doubling_to(int ranks);
+/// Prints what --dry-run found, and writes it as JSON where that is asked for. `noun`: what the rows are; `times`: for each number of
+/// doubling_to(ranks); `basis`: what they rest on, "" where it is the data alone.
+[[nodiscard]] int report_needs(const InferOptions& o, const char* noun, const std::vector<RankNeeds>& needs,
+                               const std::vector<PredictedTime>& times, const std::string& basis);
 
 }  // namespace plumb

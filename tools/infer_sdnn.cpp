@@ -88,13 +88,15 @@ void require_read_within_memory(const SdnnOptions& o) {
       show_amount(o.memory), show_amount(peak_memory())));
 }
 
-/// What --memory leaves beside the program itself, its libraries, and what its allocator does not give back.
-/// Errors: it leaves nothing.
-std::int64_t memory_for_data(const SdnnOptions& o) {
-  const std::int64_t own = o.program_memory, left = o.memory - own - o.memory / kShareOfAllocator;
-  if (left > 0) return left;
+/// --memory: of this process with the program itself, its libraries, and what its allocator does not give back; of a device, all of
+/// it. Errors: it leaves nothing.
+MemoryBound memory_bound(const SdnnOptions& o) {
+  MemoryBound bound(o.memory);
+  if (!bounds_process(o)) return bound;
+  bound.program = o.program_memory, bound.allocator_share = kShareOfAllocator;
+  if (bound.for_data() > 0) return bound;
   throw Error(fmt::format("sparse DNN: {} of memory are too little: the program itself takes {}",
-                          show_amount(o.memory), show_amount(own)));
+                          show_amount(o.memory), show_amount(bound.program)));
 }
 
 /// What --memory cannot be combined with.
@@ -183,9 +185,7 @@ struct Loaded {
 /// Makes the plan that is asked for. `loaded` must outlive it.
 SdnnPlanMaker plan_maker(const SdnnOptions& o, const Loaded& loaded) {
   if (streams(o)) {
-    return [&loaded, memory = bounds_process(o) ? memory_for_data(o) : o.memory] {
-      return loaded.pipeline->plan_streamed(loaded.net, memory);
-    };
+    return [&loaded, bound = memory_bound(o)] { return loaded.pipeline->plan_streamed(loaded.net, bound); };
   }
   if (!drops_absorbed(o)) return [&loaded] { return loaded.pipeline->plan(loaded.net); };
   return [&loaded, states = find_absorbing_states(loaded.net)] {
@@ -198,7 +198,7 @@ Loaded load_challenge(const SdnnOptions& o, Progress& progress) {
   SdnnRequest request = o.data;
   request.official_terms = has_official_terms(o);
   request.one_by_one = streams(o);
-  if (bounds_process(o)) request.host_memory = memory_for_data(o);
+  if (bounds_process(o)) request.host_memory = memory_bound(o);
   Loaded loaded;
   SparseDnn& net = loaded.net;
   net.neurons = loaded.outputs = o.data.neurons;
@@ -302,7 +302,6 @@ void execute_alone(const SdnnOptions& o, int devices, Loaded& loaded, ModelRepor
   const HeldRows held(loaded.images);
   const RowSource& inputs = rows_or(loaded.rows, held);
   SdnnRun run = timed_runs(o, report.times, [&] { return plan->run_rows(inputs, 0, net.layers()); });
-  if (run.streaming) run.streaming->memory = o.memory;  // as it was asked for
   report.peak_bytes = peak_memory();
   std::vector<SdnnDevicePart> parts;  // of this run: the judge makes others
   if (split != nullptr) parts = split->parts(), report.host_to_host = split->host_to_host();
@@ -358,6 +357,27 @@ void execute_on_ranks(Ranks& ranks, const SdnnOptions& o, const std::string& dev
   if (ranks.is_root()) add_run(loaded.facts, net, run);
 }
 
+/// Memory and traffic follow from the data; the time rests on how many inputs stay active, which a run of some of them on the CPU shows.
+int dry_run(const SdnnOptions& o, const Loaded& loaded, Progress& progress) {
+  constexpr std::int64_t kSample = 5000;
+  const auto ranks = static_cast<int>(o.ranks);
+  const SparseDnn& net = loaded.net;
+  const std::int64_t inputs = loaded.images.rows;
+  progress.say("some of the inputs ...");
+  const auto shares = static_cast<int>((inputs + kSample - 1) / kSample);
+  const Csr<float> some = take_rows(loaded.images, deal_rows(loaded.images, std::max(shares, 1))[0]);
+  const std::unique_ptr<SdnnPlan> plan =
+      drops_absorbed(o) ? kSdnnCacheBlocked.plan_absorbing(net, find_absorbing_states(net))
+                        : kSdnnCacheBlocked.plan(net);
+  const SdnnWork work = work_of(net, plan->run(some, 0, net.layers()), inputs);
+  progress.clear();
+  const std::string basis = fmt::format("class general, {:.1f} % of the edges active in {} of the inputs",
+                                        work.most > 0 ? 100 * work.mean / work.most : 0, some.rows);
+  std::vector<PredictedTime> times;
+  for (const int gpus : doubling_to(ranks)) times.push_back(predict(find_chip(o.chip), work, gpus));
+  return report_needs(o, "inputs", needs_over_ranks(net, loaded.images, ranks), times, basis);
+}
+
 void require_sdnn_outputs(const SdnnOptions& o) {
   require_outputs(o);
   if (o.out.empty()) return;
@@ -392,10 +412,7 @@ int infer_sdnn(const SdnnOptions& options, Ranks* ranks) {
     require_read_within_memory(o);
     report.times.load = loaded.seconds;
   }
-  if (o.dry_run) {
-    progress.clear();
-    return report_needs(o, "inputs", needs_over_ranks(loaded.net, loaded.images, static_cast<int>(o.ranks)));
-  }
+  if (o.dry_run) { return dry_run(o, loaded, progress); }
   if (ranks == nullptr) {
     execute_alone(o, devices, loaded, report, progress);
   } else {

@@ -483,6 +483,9 @@ void print_gcn(const ModelReport& r, std::FILE* to) {
   fmt::print(to, "time: load {}, {}{}, {:.3g} Gflop/s\n", show_seconds(r.times.load), show_gcn_times(r),
              show_spread(r.times),
              2 * g.products / (g.device.repeats > 0 ? g.device.resident : seconds) / 1e9);
+  if (g.reorder)
+    fmt::print(to, "reorder: vertices by {} in {}, once per graph\n", g.reorder->order,
+               show_seconds(g.reorder->seconds));
   if (r.verbose) {
     for (const GcnStep& step : g.steps)
       fmt::print(to, "step: {:42} {}\n", step.name, show_seconds(step.seconds));
@@ -527,6 +530,7 @@ void add_gcn(const ModelReport& r, nlohmann::json& json) {
   json["network"]["features"] = {{"width", g.features}, {"format", g.features_entries ? "csr" : "dense"}};
   if (g.features_entries) json["network"]["features"]["entries"] = *g.features_entries;
   json["seconds"]["normalise"] = g.normalise_seconds;
+  if (g.reorder) json["network"]["order"] = g.reorder->order, json["seconds"]["reorder"] = g.reorder->seconds;
   if (const GcnDeviceTimes& d = g.device; d.repeats > 0) {
     json["seconds"].update({{"plan", d.plan},
                             {"upload", d.upload},

@@ -40,6 +40,12 @@ struct SdnnFacts {
   SdnnJudgement judgement;
 };
 
+/// What --reorder did, and what it cost, once per graph.
+struct GcnReorderFacts {
+  std::string order;
+  double seconds = 0;
+};
+
 struct GcnFacts {
   std::string from;
   std::vector<std::int64_t> widths;              // (layers + 1)
@@ -50,7 +56,8 @@ struct GcnFacts {
   double bytes_of_a = 0;            // of one inference: columns, and values or scales
   double products = 0;
   double normalise_seconds = 0;  // of the edges, which the contest counts
-  GcnDeviceTimes device;         // repeats 0: the run was on the host
+  std::optional<GcnReorderFacts> reorder;
+  GcnDeviceTimes device;  // repeats 0: the run was on the host
   std::vector<GcnStep> steps;
   double maximum_row_sum = 0;
   int row_sum_digits = 0;

@@ -38,6 +38,7 @@ class Stream {
 };
 
 constexpr std::int64_t kMostVertices = 600;
+constexpr const char* kGcn = "gcn";
 
 std::vector<std::int64_t> draw_widths(Stream& draw) {
   std::vector<std::int64_t> widths{draw.one_of<std::int64_t>({1, 3, 16, 33, 64, 100, 128, 500})};
@@ -125,7 +126,7 @@ Case draw_gcn_case(std::uint64_t seed, std::uint64_t number, double most_product
   const auto n = static_cast<std::int64_t>(std::clamp(std::min(vertices, most), 1.0, 1.0 * kMostVertices));
   const std::vector<std::string>& patterns = pattern_names();
   Case c;
-  c.op = "gcn";
+  c.op = kGcn;
   c.dtype = number % 2 == 0 ? Dtype::f32 : Dtype::f64;
   const auto add = [&](const char* key, std::string text) { c.params.emplace_back(key, std::move(text)); };
   add("vertices", std::to_string(n));
@@ -142,8 +143,48 @@ Case draw_gcn_case(std::uint64_t seed, std::uint64_t number, double most_product
   return c;
 }
 
+Case draw_timed_gcn_case(std::uint64_t seed, std::uint64_t number, const GcnSize& size) {
+  Stream draw(random_bits(seed, 0x74636e, number), 0);
+  Case c;
+  c.op = kGcn;
+  c.dtype = number % 2 == 0 ? Dtype::f32 : Dtype::f64;
+  const auto log_uniform = [&](double low, double high) { return low * std::pow(high / low, draw.unit()); };
+  const auto width = [&](double low, double high) {
+    const bool round = draw.unit() < 0.5;
+    const double drawn = log_uniform(low, high);
+    return round ? std::int64_t{1} << std::lround(std::log2(drawn)) : std::llround(drawn);
+  };
+  std::vector<std::int64_t> widths{width(8, 512)};
+  for (std::int64_t layer = draw.one_of<std::int64_t>({0, 1, 1, 2}); layer > 0; --layer)
+    widths.push_back(width(8, 512));
+  widths.push_back(width(2, 64));
+  const std::string graph =
+      draw.one_of({"uniform", "banded", "powerlaw", "giant", "rmat", "stencil", "arrow"});
+  const std::string density = draw.one_of({"0.02", "0.2", "1", "1", "1"});
+  const double degree = log_uniform(2, 64), value_bytes = c.dtype == Dtype::f32 ? 4 : 8;
+  double row_bytes = degree * (4 + value_bytes);
+  for (const std::int64_t w : widths) row_bytes += value_bytes * static_cast<double>(w);
+  const double vertices =
+      std::min({log_uniform(size.least_bytes, size.most_bytes) / row_bytes,
+                size.most_products / products_per_vertex(widths, degree), size.most_entries / degree});
+  const auto n = std::max<std::int64_t>(64, std::llround(vertices));
+  const auto add = [&](const char* key, std::string text) { c.params.emplace_back(key, std::move(text)); };
+  add("vertices", std::to_string(n));
+  add("graph", graph);
+  add("density", fmt::format("{:.3g}", std::min(1.0, degree / static_cast<double>(n))));
+  add("values", "normalised");
+  add("x", density == "1" ? "dense" : "csr");
+  add("x_density", density);
+  add("widths", fmt::format("{}", fmt::join(widths, "-")));
+  add("biases", "none");
+  c.fill = Fill::real;
+  c.seed = static_cast<std::uint64_t>(draw.below(1'000'000));
+  c.drawn = true, c.why = "drawn for timing";
+  return c;
+}
+
 LoadedGcn gcn_of_case(const Case& c) {
-  if (c.op != "gcn") throw Error(fmt::format("--case '{}': the operator is not gcn", printable(c.id(), 200)));
+  if (c.op != kGcn) throw Error(fmt::format("--case '{}': the operator is not gcn", printable(c.id(), 200)));
   if (c.fill != Fill::real && c.fill != Fill::positive && c.fill != Fill::few)
     throw Error(
         fmt::format("case '{}': fill={}: takes real, positive, few", printable(c.id(), 200), name(c.fill)));

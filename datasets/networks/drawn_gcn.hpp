@@ -23,6 +23,18 @@ namespace plumb {
 /// in fp32. There are at most 600 vertices, and less where the network would have more than `most_products` multiplications.
 [[nodiscard]] Case draw_gcn_case(std::uint64_t seed, std::uint64_t number, double most_products);
 
+/// How large a network drawn for timing may be. Bytes: of A, X, and what each layer makes.
+struct GcnSize {
+  double least_bytes = 0, most_bytes = 0;
+  double most_products = 0;  // multiplications: the reference makes each of them
+  double most_entries = 0;   // of A
+};
+
+/// The `number`-th case of `seed` for timing, as users have them: 2 to 64 entries in a row of A, X of 8 to 512 columns, one to three
+/// layers of 8 to 512, the last of 2 to 64; bytes log-uniform between the limits, unless another limit comes first. Half of the widths
+/// are powers of two. Values of A^, no empty graphs, X dense or with a fiftieth or a fifth of its places in CSR.
+[[nodiscard]] Case draw_timed_gcn_case(std::uint64_t seed, std::uint64_t number, const GcnSize& size);
+
 /// Errors: a parameter that is missing or not one of those above; sizes of more than 2^31 - 1 entries.
 [[nodiscard]] LoadedGcn gcn_of_case(const Case& drawn);
 

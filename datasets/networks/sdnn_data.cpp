@@ -119,10 +119,10 @@ void require_memory_for_inputs(std::int64_t count, std::int64_t cols, const Sdnn
   const std::int64_t bytes = count * cols * cols + mask + resizing_bytes(count, cols, image_side(r.neurons));
   const std::string what = fmt::format("{} inputs of {} neurons", count, r.neurons);
   require_memory(what, static_cast<double>(bytes));
-  if (r.host_memory > 0 && bytes > r.host_memory) {
+  if (r.host_memory.bytes > 0 && bytes > r.host_memory.for_data()) {
     throw Error(
         fmt::format("sparse DNN: {} MiB of memory are too little: {}, made of images, need at least {} MiB",
-                    r.host_memory >> 20, what, (bytes >> 20) + 1));
+                    r.host_memory.bytes >> 20, what, (r.host_memory.least_for(bytes) >> 20) + 1));
   }
 }
 

@@ -9,6 +9,7 @@
 #include "datasets/formats/sdnn_files.hpp"
 #include "reference/core/csr_source.hpp"
 #include "reference/core/matrix.hpp"
+#include "reference/core/memory.hpp"
 #include "reference/core/row_source.hpp"
 
 namespace plumb {
@@ -24,8 +25,8 @@ struct SdnnRequest {
   // Layers that are generated, or lie in a binary cache, are not held, nor are such inputs as a matrix: SdnnData::source
   // and rows.
   bool one_by_one = false;
-  std::int64_t host_memory = 0;  // bytes that making inputs may take; 0: what there is
-  bool official_terms = true;    // bias and cap are the challenge's: else a list in a folder does not apply
+  MemoryBound host_memory;     // for making inputs; 0: what there is
+  bool official_terms = true;  // bias and cap are the challenge's: else a list in a folder does not apply
 };
 
 /// Where each part comes from; nothing is read yet.
@@ -51,7 +52,7 @@ struct SdnnData {
 ///
 /// Errors    those of the readers, the weights' first; fewer layers than requested; no inputs, or no weights in any layer;
 ///           a list with an id above the number of inputs, unless `request.inputs` cut them; more memory needed than
-///           there is, or than `request.host_memory`.
+///           there is, or than `request.host_memory` allows.
 [[nodiscard]] SdnnData load_sdnn(const SdnnSources& sources, const SdnnRequest& request);
 
 /// The list in `path`, which is of `there` inputs (0: any number), without the ids above `inputs`.

@@ -68,6 +68,11 @@ double address_space() {
 
 }  // namespace
 
+std::int64_t MemoryBound::least_for(std::int64_t data) const {
+  const std::int64_t all = data + program;
+  return allocator_share > 1 && all > 0 ? all + (all - 1) / (allocator_share - 1) : all;
+}
+
 double available_memory() { return std::min({system_memory(), group_memory(), address_space()}); }
 
 void require_memory(const std::string& what, double bytes) {

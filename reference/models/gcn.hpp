@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reference/core/abi.hpp"
@@ -41,6 +42,19 @@ struct Gcn {
   [[nodiscard]] std::int64_t classes() const { return weights.empty() ? 0 : weights.back().cols; }
 };
 
+/// The network of what was loaded or drawn: members of these names (datasets/networks/gcn_data.hpp).
+template <class T, template <class> class Parts>
+[[nodiscard]] Gcn<T> network_of(Parts<T>&& parts) {
+  Gcn<T> net;
+  net.a = std::move(parts.a);
+  net.sparse_features = parts.sparse_features;
+  net.x_sparse = std::move(parts.x_sparse);
+  net.x_dense = std::move(parts.x_dense);
+  net.weights = std::move(parts.weights);
+  net.biases = std::move(parts.biases);
+  return net;
+}
+
 template <class T>
 void validate(const Gcn<T>& net);
 
@@ -70,8 +84,9 @@ struct GcnDeviceTimes {
   double upload = 0;         // A, X, W and biases to the device
   double kernels = 0;        // all steps, each its median: marks between them
   double resident = 0;       // one inference, operands and answer in device memory: no marks within
-  double download = 0;       // LogSoftmax to the host
-  double waiting = 0;        // of `kernels`: for rows that other devices compute
+  std::vector<double> inferences;  // of each of the `repeats`, on one device; `resident` is their mean
+  double download = 0;             // LogSoftmax to the host
+  double waiting = 0;              // of `kernels`: for rows that other devices compute
 };
 template <class T>
 struct GcnRun {
@@ -111,6 +126,7 @@ struct GcnPipeline {
   /// The same on the devices [0, count), rows divided among them; null: it runs on one device.
   GcnDevicesRun<float> (*on_devices_f32)(const Gcn<float>&, GcnOrder, int count) = nullptr;
   GcnDevicesRun<double> (*on_devices_f64)(const Gcn<double>&, GcnOrder, int count) = nullptr;
+  bool library = false;  // its products are calls of a library: what ours are timed beside
 };
 
 /// Pipelines of other rooms (gpu/models), linked in by RegisterGcnPipeline; constant-initialised.

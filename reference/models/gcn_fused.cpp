@@ -15,6 +15,7 @@
 
 #include "reference/models/gcn.hpp"
 #include "reference/models/gcn_fused.hpp"
+#include "reference/models/gcn_panels.hpp"
 #include "reference/models/gcn_parts.hpp"
 
 namespace plumb {
@@ -23,18 +24,8 @@ namespace {
 
 using gcn::gather;
 using gcn::make_dense;
-
-/// sum[0..width) = sum over row i of the pattern of A of S[col].
-template <class T>
-void gather_pattern(const Csr<T>& a, std::int64_t i, const Dense<T>& s, T* sum) {
-  const std::int64_t width = s.cols;
-  std::fill_n(sum, width, T(0));
-  for (std::int32_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k) {
-    const T* const row = s.data.data() + a.col[k] * width;
-#pragma omp simd
-    for (std::int64_t j = 0; j < width; ++j) sum[j] += row[j];
-  }
-}
+using gcn::Panels;
+using gcn::RowSums;
 
 template <class T>
 void scale_row(T scale, std::int64_t width, T* row) {
@@ -42,33 +33,36 @@ void scale_row(T scale, std::int64_t width, T* row) {
   for (std::int64_t j = 0; j < width; ++j) row[j] *= scale;
 }
 
-/// y[0..w.cols) = x[0..w.rows) W.
-template <class T>
-void times(const T* x, const Dense<T>& w, T* y) {
-  std::fill_n(y, w.cols, T(0));
-  for (std::int64_t k = 0; k < w.rows; ++k) {
-    const T value = x[k];
-    const T* const row = w.data.data() + k * w.cols;
-#pragma omp simd
-    for (std::int64_t j = 0; j < w.cols; ++j) y[j] += value * row[j];
-  }
+constexpr int kRows = Panels<float>::kRows;  // at a time
+
+/// Calls rows(first, count) for rows [0, n), kRows or fewer at a time, on all threads.
+template <class Rows>
+void each_few(std::int64_t n, const Rows& rows) {
+#pragma omp parallel for schedule(dynamic, 16)
+  for (std::int64_t first = 0; first < n; first += kRows)
+    rows(first, static_cast<int>(std::min<std::int64_t>(kRows, n - first)));
 }
 
 /// S = X W, the rows of X dense or sparse, and scaled where the pattern alone is multiplied; then place for `more` rows.
 template <class T>
-Dense<T> transform(const Gcn<T>& net, bool from_degrees, std::int64_t more) {
+Dense<T> transform(const Gcn<T>& net, const Panels<T>& panels, bool from_degrees, std::int64_t more) {
   const Dense<T>& w = net.weights[0];
-  Dense<T> s = make_dense<T>(net.vertices() + more, w.cols);
-#pragma omp parallel for schedule(dynamic, 64)
-  for (std::int64_t i = 0; i < net.vertices(); ++i) {
-    T* const row = s.data.data() + i * w.cols;
-    if (net.sparse_features) {
-      gather(net.x_sparse, i, w, row);
-    } else {
-      times(net.x_dense.data.data() + i * w.rows, w, row);
+  Dense<T> s = RowSums<T>::operand_of(net.vertices() + more, w.cols);
+  each_few(net.vertices(), [&](std::int64_t first, int count) {
+    const T* x[kRows] = {};
+    T* y[kRows] = {};
+    for (int r = 0; r < count; ++r) {
+      y[r] = s.data.data() + (first + r) * w.cols;
+      if (net.sparse_features) {
+        gather(net.x_sparse, first + r, w, y[r]);
+      } else {
+        x[r] = net.x_dense.data.data() + (first + r) * w.rows;
+      }
     }
-    if (from_degrees) scale_row(net.scales[static_cast<std::size_t>(i)], w.cols, row);
-  }
+    if (!net.sparse_features) panels.times(x, y, count);
+    for (int r = 0; r < count && from_degrees; ++r)
+      scale_row(net.scales[static_cast<std::size_t>(first + r)], w.cols, y[r]);
+  });
   return s;
 }
 
@@ -81,15 +75,16 @@ class FusedPasses {
         orders_(orders),
         boundary_(boundary),
         more_(boundary == nullptr ? 0 : boundary->rows()),
-        from_degrees_(!net.scales.empty() && std::all_of(orders.begin(), orders.end(), [](GcnOrder o) {
-          return o == GcnOrder::transform_first;
-        })) {}
+        from_degrees_(!net.scales.empty() &&
+                      std::all_of(orders.begin(), orders.end(),
+                                  [](GcnOrder o) { return o == GcnOrder::transform_first; })),
+        panels_(net.weights.begin(), net.weights.end()) {}
 
   GcnRun<T> run() {
     run_.from_degrees = from_degrees_;
     gcn::StepClock clock(run_.steps);
     if (transforms(0)) {
-      s_ = transform(net_, from_degrees_, more_);
+      s_ = transform(net_, panels_[0], from_degrees_, more_);
       clock.step("X W1");
     }
     run_.hidden.resize(layers() - 1);
@@ -131,36 +126,56 @@ class FusedPasses {
     z = make_dense<T>(last(l) ? n : n + more_, w.cols);
     if (last(l)) run_.log_softmax = make_dense<T>(n, w.cols);
     Dense<T> next;
-    if (transforms_on(l)) next = make_dense<T>(n + more_, net_.weights[l + 1].cols);
+    if (transforms_on(l)) next = RowSums<T>::operand_of(n + more_, net_.weights[l + 1].cols);
     Dense<T>* const operand = transforms(l) ? &s_ : l > 0 ? &run_.hidden[l - 1] : nullptr;
-    each_row(operand, w.rows, [&](std::int64_t i, T* gathered) {
-      T* const row = z.data.data() + i * w.cols;
-      sum_row(l, i, gathered, row);
-      if (last(l)) return finish(i);
-      activate(net_.biases[l], w.cols, row);
+    each_few_rows(operand, w.rows, [&](const std::int64_t* rows, int count, T* gathered) {
+      T* row[kRows] = {};
+      for (int r = 0; r < count; ++r) row[r] = z.data.data() + rows[r] * w.cols;
+      sum_rows(l, rows, count, gathered, row);
+      for (int r = 0; r < count; ++r) last(l) ? finish(rows[r]) : activate(net_.biases[l], w.cols, row[r]);
       if (!transforms_on(l)) return;
-      T* const of_next = next.data.data() + i * next.cols;
-      times(row, net_.weights[l + 1], of_next);
-      if (from_degrees_) scale_row(scale(i), next.cols, of_next);
+      T* of_next[kRows] = {};
+      for (int r = 0; r < count; ++r) of_next[r] = next.data.data() + rows[r] * next.cols;
+      panels_[l + 1].times(row, of_next, count);
+      for (int r = 0; r < count && from_degrees_; ++r) scale_row(scale(rows[r]), next.cols, of_next[r]);
     });
     s_ = std::move(next);
   }
 
-  /// Row i of A (H W) or (A H) W; `gathered` (rows of W) is scratch.
-  [[gnu::always_inline]] void sum_row(std::size_t l, std::int64_t i, T* gathered, T* row) const {
+  /// Rows of A (H W) or (A H) W; `gathered` (kRows, rows of W) is scratch.
+  [[gnu::always_inline]] void sum_rows(std::size_t l, const std::int64_t* rows, int count, T* gathered,
+                                       T* const* row) const {
+    if (transforms(l)) {
+      for (int r = 0; r < count; ++r) gather_transformed(rows[r], row[r]);
+      return;
+    }
+    const T* sums[kRows] = {};
+    for (int r = 0; r < count; ++r) {
+      T* const sum = gathered + r * net_.weights[l].rows;
+      gather_input(l, rows[r], sum);
+      sums[r] = sum;
+    }
+    panels_[l].times(sums, row, count);
+  }
+
+  /// Row i of A S.
+  [[gnu::always_inline]] void gather_transformed(std::int64_t i, T* row) const {
     if (from_degrees_) {
-      gather_pattern(net_.a, i, s_, row);
+      RowSums<T>::template gather<true>(net_.a, i, s_, row);
       return scale_row(scale(i), s_.cols, row);
     }
-    if (transforms(l)) return gather(net_.a, i, s_, row);
+    RowSums<T>::template gather<false>(net_.a, i, s_, row);
+  }
+
+  /// Row i of A H, or of A X.
+  [[gnu::always_inline]] void gather_input(std::size_t l, std::int64_t i, T* sum) const {
     if (l > 0) {
-      gather(net_.a, i, run_.hidden[l - 1], gathered);
+      gather(net_.a, i, run_.hidden[l - 1], sum);
     } else if (net_.sparse_features) {
-      gather(net_.a, i, net_.x_sparse, gathered);
+      gather(net_.a, i, net_.x_sparse, sum);
     } else {
-      gather(net_.a, i, net_.x_dense, gathered);
+      gather(net_.a, i, net_.x_dense, sum);
     }
-    times(gathered, net_.weights[l], row);
   }
 
   static void activate(const std::vector<T>& bias, std::int64_t width, T* row) {
@@ -168,16 +183,21 @@ class FusedPasses {
       row[j] = gcn::relu(bias.empty() ? row[j] : row[j] + bias[static_cast<std::size_t>(j)]);
   }
 
-  /// Calls row(i, gathered) for every row of A, in any order and on all threads; `gathered` is scratch of `width` values.
-  /// Rows that gather others' rows of `operand` come after those have arrived. No operand: it is there.
-  template <class Row>
-  void each_row(Dense<T>* operand, std::int64_t width, const Row& row) {
+  /// Calls few(rows, count, gathered) until every row of A has been among the `count` ones, in any order and on all threads; `gathered`
+  /// is scratch (kRows, width). Rows that gather others' rows of `operand` come after those have arrived. No operand: it is there.
+  template <class Few>
+  void each_few_rows(Dense<T>* operand, std::int64_t width, const Few& few) {
     const auto some = [&](const std::int32_t* which, std::int64_t first, std::int64_t last) {
 #pragma omp parallel
       {
-        std::vector<T> gathered(static_cast<std::size_t>(width));
-#pragma omp for schedule(dynamic, 64)
-        for (std::int64_t i = first; i < last; ++i) row(which == nullptr ? i : which[i], gathered.data());
+        std::vector<T> gathered(static_cast<std::size_t>(kRows * width));
+#pragma omp for schedule(dynamic, 16)
+        for (std::int64_t i = first; i < last; i += kRows) {
+          std::int64_t rows[kRows] = {};
+          const auto count = static_cast<int>(std::min<std::int64_t>(kRows, last - i));
+          for (int r = 0; r < count; ++r) rows[r] = which == nullptr ? i + r : which[i + r];
+          few(rows, count, gathered.data());
+        }
       }
     };
     if (boundary_ == nullptr || operand == nullptr) return some(nullptr, 0, net_.vertices());
@@ -205,10 +225,11 @@ class FusedPasses {
 
   const Gcn<T>& net_;
   const GcnOrders& orders_;
-  GcnBoundary<T>* const boundary_;  // null: all rows are here
-  const std::int64_t more_;         // rows of others
-  const bool from_degrees_;         // A by its pattern and net.scales
-  Dense<T> s_;                      // X W or H W of the layer at hand
+  GcnBoundary<T>* const boundary_;       // null: all rows are here
+  const std::int64_t more_;              // rows of others
+  const bool from_degrees_;              // A by its pattern and net.scales
+  const std::vector<Panels<T>> panels_;  // of each layer's weights
+  Dense<T> s_;                           // X W or H W of the layer at hand
   GcnRun<T> run_;
 };
 

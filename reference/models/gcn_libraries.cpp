@@ -176,12 +176,22 @@ const GcnPipeline kGcnOpenBlas = {
     "dense products by OpenBLAS, sparse ones by plain OpenMP, one call per product",
     everywhere,
     run_products<BlasProducts, float>,
-    run_products<BlasProducts, double>};
+    run_products<BlasProducts, double>,
+    0,
+    nullptr,
+    nullptr,
+    nullptr,
+    true};
 const GcnPipeline kGcnEigen = {"eigen",
                                Space::host,
                                "every product by Eigen",
                                everywhere,
                                run_products<EigenProducts, float>,
-                               run_products<EigenProducts, double>};
+                               run_products<EigenProducts, double>,
+                               0,
+                               nullptr,
+                               nullptr,
+                               nullptr,
+                               true};
 
 }  // namespace plumb

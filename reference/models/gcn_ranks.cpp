@@ -189,21 +189,6 @@ std::int64_t bytes_of(const Dense<T>& m) {
   return static_cast<std::int64_t>(sizeof(T) * m.data.size());
 }
 
-/// Columns of the operands whose rows move in one inference. X does not: each rank has the rows that it gathers.
-template <class T>
-std::vector<std::int64_t> exchanged_widths(const Gcn<T>& net) {
-  const GcnOrders orders = orders_of(net, GcnOrder::by_cost);
-  std::vector<std::int64_t> widths;
-  for (std::size_t l = 0; l < orders.size(); ++l) {
-    if (orders[l] == GcnOrder::transform_first) {
-      widths.push_back(net.weights[l].cols);
-    } else if (l > 0) {
-      widths.push_back(net.weights[l].rows);
-    }
-  }
-  return widths;
-}
-
 /// As send_part() sends it.
 template <class T>
 void count_part(const GcnPart<T>& part, int to, TrafficModel& model) {
@@ -249,6 +234,20 @@ GcnPart<T> part_of(const Gcn<T>& net, const Cuts& cuts, int r, bool features_of_
     part.net.x_dense = rows_of(net.x_dense, first, last, with);
   }
   return part;
+}
+
+template <class T>
+std::vector<std::int64_t> exchanged_widths(const Gcn<T>& net) {
+  const GcnOrders orders = orders_of(net, GcnOrder::by_cost);
+  std::vector<std::int64_t> widths;
+  for (std::size_t l = 0; l < orders.size(); ++l) {
+    if (orders[l] == GcnOrder::transform_first) {
+      widths.push_back(net.weights[l].cols);
+    } else if (l > 0) {
+      widths.push_back(net.weights[l].rows);
+    }
+  }
+  return widths;
 }
 
 template <class T>
@@ -346,6 +345,8 @@ template struct GcnPart<float>;
 template struct GcnPart<double>;
 template GcnPart<float> part_of(const Gcn<float>&, const Cuts&, int, bool);
 template GcnPart<double> part_of(const Gcn<double>&, const Cuts&, int, bool);
+template std::vector<std::int64_t> exchanged_widths(const Gcn<float>&);
+template std::vector<std::int64_t> exchanged_widths(const Gcn<double>&);
 template std::vector<RankNeeds> needs_over_ranks(const Gcn<float>&, int);
 template std::vector<RankNeeds> needs_over_ranks(const Gcn<double>&, int);
 template class GcnOnRanks<float>;

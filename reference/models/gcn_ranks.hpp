@@ -22,6 +22,13 @@ struct GcnPart {
 template <class T>
 [[nodiscard]] GcnPart<T> part_of(const Gcn<T>& net, const Cuts& cuts, int r, bool features_of_others = true);
 
+/// A device's rows are computed and sent in so many pieces: what is exposed of the exchange is the last one's.
+constexpr int kExchangePieces = 4;
+/// Columns of the operands whose rows move in one inference, each layer in its cheaper order. X does not: each rank has the rows
+/// that it gathers.
+template <class T>
+[[nodiscard]] std::vector<std::int64_t> exchanged_widths(const Gcn<T>& net);
+
 /// What each of `ranks` ranks needs for this network, with each layer in its cheaper order.
 template <class T>
 [[nodiscard]] std::vector<RankNeeds> needs_over_ranks(const Gcn<T>& net, int ranks);

@@ -14,6 +14,7 @@
 #include "reference/core/csr.hpp"
 #include "reference/core/csr_source.hpp"
 #include "reference/core/matrix.hpp"
+#include "reference/core/memory.hpp"
 #include "reference/core/row_source.hpp"
 
 namespace plumb {
@@ -154,7 +155,7 @@ struct SdnnPipeline {
   // As one_bias_plan; rows at one of the states, which are those of the first neurons, leave. Null: there is none.
   std::unique_ptr<SdnnPlan> (*one_bias_absorbing_plan)(const SparseDnn&, AbsorbingStates) = nullptr;
   // As one_bias_plan, within so many bytes (sparse_dnn_streamed.hpp). Null: there is none.
-  std::unique_ptr<SdnnPlan> (*one_bias_streamed_plan)(const SparseDnn&, std::int64_t memory) = nullptr;
+  std::unique_ptr<SdnnPlan> (*one_bias_streamed_plan)(const SparseDnn&, const MemoryBound& memory) = nullptr;
   SdnnPipeline* next = nullptr;
 
   // Of any network: sparse_dnn_biases.cpp.
@@ -165,10 +166,11 @@ struct SdnnPipeline {
   /// The same answer, without computing rows at an absorbing state.
   [[nodiscard]] std::unique_ptr<SdnnPlan> plan_absorbing(const SparseDnn& net, AbsorbingStates states) const;
   [[nodiscard]] bool has_streamed_plan() const { return one_bias_streamed_plan != nullptr; }
-  /// The same answer with at most `memory` bytes of weights and activations at a time: on the host of this process, on a
+  /// The same answer with at most `memory.for_data()` bytes of weights and activations at a time: on the host of this process, on a
   /// device of its memory. The one kind of plan for networks with a `source`.
   /// Errors: two layers and the least batch of inputs take more; run() throws that too, where the inputs matter.
-  [[nodiscard]] std::unique_ptr<SdnnPlan> plan_streamed(const SparseDnn& net, std::int64_t memory) const;
+  [[nodiscard]] std::unique_ptr<SdnnPlan> plan_streamed(const SparseDnn& net,
+                                                        const MemoryBound& memory) const;
 };
 
 /// The value of the neuron that carries the biases: the largest power of two up to 1 that `cap` does not cut.

@@ -179,7 +179,7 @@ std::unique_ptr<SdnnPlan> SdnnPipeline::plan(const SparseDnn& net) const {
   return std::make_unique<BiasesPlan>(net, held_with_constant_neuron, one_bias_plan);
 }
 
-std::unique_ptr<SdnnPlan> SdnnPipeline::plan_streamed(const SparseDnn& net, std::int64_t memory) const {
+std::unique_ptr<SdnnPlan> SdnnPipeline::plan_streamed(const SparseDnn& net, const MemoryBound& memory) const {
   if (net.biases.empty()) return one_bias_streamed_plan(net, memory);
   return std::make_unique<BiasesPlan>(
       net, streamed_with_constant_neuron,

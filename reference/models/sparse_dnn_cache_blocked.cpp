@@ -434,7 +434,7 @@ const SdnnPipeline kSdnnCacheBlocked = {
     [](const SparseDnn& net, AbsorbingStates states) -> std::unique_ptr<SdnnPlan> {
       return std::make_unique<CacheBlocked>(net, std::move(states));
     },
-    [](const SparseDnn& net, std::int64_t memory) {
+    [](const SparseDnn& net, const MemoryBound& memory) {
       return streamed_on_host(net, memory, CacheBlocked::workspace(net), kSdnnCacheBlocked.one_bias_plan);
     }};
 

@@ -148,18 +148,20 @@ class StreamedOnHost final : public SdnnPlan {
  public:
   using MakePlan = std::unique_ptr<SdnnPlan> (*)(const SparseDnn&);
 
-  StreamedOnHost(const SparseDnn& net, std::int64_t memory, std::int64_t workspace, MakePlan make_plan)
-      : net_(net), memory_(memory), make_plan_(make_plan), makers_(std::max(1, omp_get_max_threads() / 4)) {
-    fixed_ = workspace + net.held_bytes();
-    window_ = kMostLayers;
+  StreamedOnHost(const SparseDnn& net, const MemoryBound& memory, std::int64_t workspace, MakePlan make_plan)
+      : net_(net),
+        memory_(memory),
+        make_plan_(make_plan),
+        makers_(std::max(1, omp_get_max_threads() / 4)),
+        held_(workspace + net.held_bytes()) {
     if (net.source != nullptr) {
-      const std::int64_t layer = std::max<std::int64_t>(1, largest_layer_bytes(net));
-      window_ = std::clamp<std::int64_t>((memory / kShareOfWeights / layer - makers_) / 2, 1, kMostLayers);
-      window_ = std::min(window_, std::max<std::int64_t>(1, net.layers()));
-      fixed_ += (2 * window_ + makers_) * layer;  // held, made next, and what making them takes
+      layer_ = std::max<std::int64_t>(1, largest_layer_bytes(net));
+      const std::int64_t fit = (memory.for_data() / kShareOfWeights / layer_ - makers_) / 2;
+      const std::int64_t most = std::clamp<std::int64_t>(net.layers(), 1, kMostLayers);
+      window_ = std::clamp<std::int64_t>(fit, 1, most);
     }
     const Csr<float> one = empty_rows(1, net.neurons);
-    static_cast<void>(batch_end(HeldRows(one), 0, fixed_, 0));  // refuses before any input is read
+    static_cast<void>(batch_end(HeldRows(one), 0, 0, window_));  // refuses before any input is read
   }
 
   SdnnRun run(const Csr<float>& y, std::int64_t first, std::int64_t last) override {
@@ -183,6 +185,7 @@ class StreamedOnHost final : public SdnnPlan {
     SdnnRun all;  // `active`, `layer_seconds`
     SdnnStreaming facts;
     ActiveParts answer, waiting;
+    std::int64_t window;  // layers: those of the plan, and fewer where answers leave no memory for them
     [[nodiscard]] std::int64_t bytes() const { return answer.bytes() + waiting.bytes(); }
   };
 
@@ -192,12 +195,24 @@ class StreamedOnHost final : public SdnnPlan {
     constexpr std::int64_t kPerValue = 8 + 3 * 8, kPerRow = 64;
     return (last - first) * (net_.neurons * kPerValue + kPerRow) + 8 * y.entries(first, last);
   }
-  /// The end of the largest batch from row `first`. `fixed`: bytes beside it; `held` of them for rows and answers.
-  [[nodiscard]] std::int64_t batch_end(const RowSource& y, std::int64_t first, std::int64_t fixed,
-                                       std::int64_t held) const {
-    const std::int64_t weights = net_.source != nullptr ? 2 * window_ : net_.layers();
+  /// Bytes beside rows and answers. Of layers that are made: those held, those made next, and what making them takes.
+  [[nodiscard]] std::int64_t fixed_bytes(std::int64_t window) const {
+    return held_ + (2 * window + makers_) * layer_;
+  }
+  /// Row `first` alone is a batch that fits, with windows of so many layers and `held` bytes of rows and answers.
+  [[nodiscard]] bool fits(const RowSource& y, std::int64_t first, std::int64_t held,
+                          std::int64_t window) const {
+    const std::int64_t batch = batch_bytes(y, first, std::min(first + 1, y.rows()));
+    return fixed_bytes(window) + held + batch <= memory_.for_data();
+  }
+  /// The end of the largest batch from row `first`, beside `held` bytes of rows and answers. Makes the window shorter where no batch
+  /// fits beside it. Errors: none fits beside a window of one layer.
+  [[nodiscard]] std::int64_t batch_end(const RowSource& y, std::int64_t first, std::int64_t held,
+                                       std::int64_t& window) const {
+    while (window > 1 && !fits(y, first, held, window)) --window;
+    const std::int64_t weights = net_.source != nullptr ? 2 * window : net_.layers();
     return largest_batch(
-        first, y.rows(), 1, memory_, fixed + held,
+        first, y.rows(), 1, memory_, fixed_bytes(window) + held,
         fmt::format("weights of {} layers, {} of inputs and answers, and the workspace of {} threads",
                     weights, show_amount(held), omp_get_max_threads()),
         [&](std::int64_t begin, std::int64_t end) { return batch_bytes(y, begin, end); });
@@ -208,18 +223,19 @@ class StreamedOnHost final : public SdnnPlan {
                    Progress& p) const;
 
   const SparseDnn& net_;
-  std::int64_t memory_;
+  MemoryBound memory_;
   MakePlan make_plan_;
-  int makers_;               // threads that make layers
-  std::int64_t window_ = 0;  // layers
-  std::int64_t fixed_ = 0;   // bytes beside inputs, answers and batch
+  int makers_;                         // threads that make layers
+  std::int64_t held_;                  // bytes: workspace, and weights that are held
+  std::int64_t layer_ = 0;             // bytes of a layer that is made; 0: all are held
+  std::int64_t window_ = kMostLayers;  // layers
 };
 
 /// Layers [begin, end) of a run that began with layer `first`, window after window. Returns the rows after them.
 Csr<float> StreamedOnHost::run_windows(const Csr<float>& batch, std::int64_t begin, std::int64_t end,
                                        std::int64_t first, Progress& p) const {
   const auto end_of = [&](std::int64_t l) {
-    return std::min(end, l + (l < first + kFirstLayers ? std::min(window_, kFirstWindow) : window_));
+    return std::min(end, l + (l < first + kFirstLayers ? std::min(p.window, kFirstWindow) : p.window));
   };
   const auto making = [&](std::int64_t l) {
     return net_.source != nullptr ? std::make_unique<LayersInTheMaking>(net_, l, end_of(l), makers_)
@@ -253,7 +269,7 @@ void StreamedOnHost::run_waiting(std::int64_t held, std::int64_t begin, std::int
   const Csr<float> all = p.waiting.take_active();
   const HeldRows rows(all);
   for (std::int64_t from = 0; from < all.rows; ++p.facts.regrouped) {
-    const std::int64_t to = batch_end(rows, from, fixed_, held + rows.held_bytes() + p.bytes());
+    const std::int64_t to = batch_end(rows, from, held + rows.held_bytes() + p.bytes(), p.window);
     p.answer.append(run_windows(rows.make(from, to), begin, last, first, p), from, p.waiting.ids());
     from = to;
   }
@@ -263,15 +279,14 @@ void StreamedOnHost::run_waiting(std::int64_t held, std::int64_t begin, std::int
 SdnnRun StreamedOnHost::run_rows(const RowSource& y, std::int64_t first, std::int64_t last) {
   const double start = sdnn::now();
   const std::int64_t middle = last - first > 2 * kFirstLayers ? first + kFirstLayers : last;
-  Progress p{{}, {}, ActiveParts(net_.neurons), ActiveParts(net_.neurons)};
+  Progress p{{}, {}, ActiveParts(net_.neurons), ActiveParts(net_.neurons), window_};
   p.all.active.assign(static_cast<std::size_t>(last - first) + 1, 0);
   p.all.layer_seconds.assign(static_cast<std::size_t>(last - first), 0);
   std::int64_t from = 0;
   do {
-    if (fixed_ + y.held_bytes() + p.bytes() + (from < y.rows() ? batch_bytes(y, from, from + 1) : 0) >
-        memory_)
+    if (!fits(y, from, y.held_bytes() + p.bytes(), p.window))
       run_waiting(y.held_bytes(), middle, first, last, p);
-    const std::int64_t to = batch_end(y, from, fixed_, y.held_bytes() + p.bytes());
+    const std::int64_t to = batch_end(y, from, y.held_bytes() + p.bytes(), p.window);
     p.facts.batch = std::max(p.facts.batch, to - from);
     ++p.facts.batches;
     Csr<float> rows =
@@ -279,7 +294,8 @@ SdnnRun StreamedOnHost::run_rows(const RowSource& y, std::int64_t first, std::in
     const auto active = static_cast<std::int64_t>(categories(rows).size());
     if (middle < last && kLeastInactive * active <= to - from) {
       p.waiting.append(std::move(rows), from);
-      if (kShareOfWaiting * p.waiting.bytes() > memory_) run_waiting(y.held_bytes(), middle, first, last, p);
+      if (kShareOfWaiting * p.waiting.bytes() > memory_.for_data())
+        run_waiting(y.held_bytes(), middle, first, last, p);
     } else {
       run_waiting(y.held_bytes(), middle, first, last, p);  // before: ids of the answer ascend
       p.answer.append(middle < last ? run_windows(rows, middle, last, first, p) : std::move(rows), from);
@@ -290,7 +306,7 @@ SdnnRun StreamedOnHost::run_rows(const RowSource& y, std::int64_t first, std::in
   SdnnRun all = std::move(p.all);
   all.y = p.answer.take_all(y.rows());
   all.active.back() = static_cast<std::int64_t>(categories(all.y).size());
-  p.facts.memory = memory_, p.facts.window = net_.source != nullptr ? window_ : net_.layers();
+  p.facts.memory = memory_.bytes, p.facts.window = net_.source != nullptr ? window_ : net_.layers();
   all.streaming = p.facts;
   all.seconds = sdnn::now() - start;
   return all;
@@ -304,24 +320,28 @@ std::string show_amount(std::int64_t bytes) {
   return fmt::format("{} {}", ((bytes - 1) >> shift) + 1, shift == 10 ? "KiB" : "MiB");
 }
 
-std::int64_t largest_batch(std::int64_t first, std::int64_t rows, std::int64_t step, std::int64_t memory,
-                           std::int64_t fixed, const std::string& held, const RangeBytes& need) {
+std::int64_t largest_batch(std::int64_t first, std::int64_t rows, std::int64_t step,
+                           const MemoryBound& memory, std::int64_t fixed, const std::string& held,
+                           const RangeBytes& need) {
   const auto rows_to = [&](std::int64_t steps) { return std::min(rows, first + steps * step); };
   const auto takes = [&](std::int64_t steps) { return fixed + need(first, rows_to(steps)); };
-  if (takes(1) > memory) {
-    throw Error(
-        fmt::format("sparse DNN: {} of memory are too little: {}, and a batch of {} inputs, need at least {}",
-                    show_amount(memory), held, rows_to(1) - first, show_amount(takes(1))));
+  const std::int64_t most = memory.for_data();
+  if (takes(1) > most) {
+    throw Error(fmt::format(
+        "sparse DNN: {} of memory are too little: {}, and a batch of {} inputs, need at least {}{}",
+        show_amount(memory.bytes), held, rows_to(1) - first, show_amount(memory.least_for(takes(1))),
+        memory.program > 0 ? fmt::format(", {} of it for the program itself", show_amount(memory.program))
+                           : ""));
   }
   std::int64_t fits = 1, too_many = (rows - first + step - 1) / step + 1;
   while (fits + 1 < too_many) {
     const std::int64_t middle = (fits + too_many) / 2;
-    (takes(middle) <= memory ? fits : too_many) = middle;
+    (takes(middle) <= most ? fits : too_many) = middle;
   }
   return rows_to(fits);
 }
 
-std::vector<std::int64_t> batches_within(const Csr<float>& y, std::int64_t memory, std::int64_t fixed,
+std::vector<std::int64_t> batches_within(const Csr<float>& y, const MemoryBound& memory, std::int64_t fixed,
                                          const std::string& held, std::int64_t step, const BatchBytes& need) {
   std::vector<std::int64_t> ends;
   do {
@@ -370,7 +390,8 @@ std::int64_t largest_layer_bytes(const SparseDnn& net) {
   return 8 * most + 4 * (net.neurons + 1);
 }
 
-std::unique_ptr<SdnnPlan> streamed_on_host(const SparseDnn& net, std::int64_t memory, std::int64_t workspace,
+std::unique_ptr<SdnnPlan> streamed_on_host(const SparseDnn& net, const MemoryBound& memory,
+                                           std::int64_t workspace,
                                            std::unique_ptr<SdnnPlan> (*make_plan)(const SparseDnn&)) {
   return std::make_unique<StreamedOnHost>(net, memory, workspace, make_plan);
 }

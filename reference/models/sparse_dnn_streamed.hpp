@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "reference/core/memory.hpp"
 #include "reference/models/sparse_dnn.hpp"
 
 namespace plumb {
@@ -21,15 +22,15 @@ using BatchBytes = std::function<std::int64_t(std::int64_t rows, std::int64_t en
 using RangeBytes = std::function<std::int64_t(std::int64_t first, std::int64_t last)>;
 
 /// The end of the largest batch that begins with row `first` of `rows`, a multiple of `step` rows or the rest, and takes
-/// at most `memory - fixed` bytes. Errors: as batches_within().
+/// at most `memory.for_data() - fixed` bytes. Errors: as batches_within().
 [[nodiscard]] std::int64_t largest_batch(std::int64_t first, std::int64_t rows, std::int64_t step,
-                                         std::int64_t memory, std::int64_t fixed, const std::string& held,
-                                         const RangeBytes& need);
+                                         const MemoryBound& memory, std::int64_t fixed,
+                                         const std::string& held, const RangeBytes& need);
 
 /// Ends of consecutive batches of the rows of `y`, each the largest multiple of `step` rows, or the rest, that takes at
-/// most `memory - fixed` bytes: weights are loaded once per batch. At least one batch, also of no rows.
-/// Errors: `step` rows take more; the message names `memory`, the bytes that are needed, and `held`, what `fixed` is.
-[[nodiscard]] std::vector<std::int64_t> batches_within(const Csr<float>& y, std::int64_t memory,
+/// most `memory.for_data() - fixed` bytes: weights are loaded once per batch. At least one batch, also of no rows.
+/// Errors: `step` rows take more; the message names `memory`, the bound that is needed, and `held`, what `fixed` is.
+[[nodiscard]] std::vector<std::int64_t> batches_within(const Csr<float>& y, const MemoryBound& memory,
                                                        std::int64_t fixed, const std::string& held,
                                                        std::int64_t step, const BatchBytes& need);
 
@@ -45,11 +46,12 @@ using RangeBytes = std::function<std::int64_t(std::int64_t first, std::int64_t l
 
 /// Plans `make_plan` makes of a few layers at a time, of a network with a source; of any other one plan of all its layers.
 /// While one window is computed, other threads make the next. `memory` bounds weights, inputs, batches and answers
-/// together; a batch is the largest that fits beside what is there. Rows that are still active after the first layers are
+/// together; a batch is the largest that fits beside what is there. Where none does, as answers come in, windows get shorter. Rows that are still active after the first layers are
 /// put together, where that is a quarter of a batch or less: the other layers are made once for many batches.
-/// `workspace`: bytes that a plan works with, beside rows and weights. Errors: `memory` is too little.
+/// `workspace`: bytes that a plan works with, beside rows and weights. Errors: `memory` is too little for windows of one layer and a batch
+/// of one row, which the message says is needed; in a run with what had been answered by then.
 [[nodiscard]] std::unique_ptr<SdnnPlan> streamed_on_host(
-    const SparseDnn& net, std::int64_t memory, std::int64_t workspace,
+    const SparseDnn& net, const MemoryBound& memory, std::int64_t workspace,
     std::unique_ptr<SdnnPlan> (*make_plan)(const SparseDnn&));
 
 }  // namespace plumb

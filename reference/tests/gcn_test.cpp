@@ -1,6 +1,8 @@
 #include "reference/models/gcn.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include <doctest/doctest.h>
@@ -9,15 +11,18 @@
 #include "reference/core/operator.hpp"
 #include "reference/core/random.hpp"
 #include "reference/models/gcn_judge.hpp"
+#include "reference/models/gcn_reorder.hpp"
 #include "reference/ops/log_softmax.hpp"
 #include "reference/tests/random_gcn.hpp"
 
 namespace {
 
+using plumb::Csr;
 using plumb::Dense;
 using plumb::Dtype;
 using plumb::Gcn;
 using plumb::GcnOrder;
+using plumb::VertexOrder;
 using plumb::test::misses_of;
 using plumb::test::of_degrees;
 using plumb::test::random_network;
@@ -187,6 +192,60 @@ TEST_CASE("a layer far from X is judged as sharply as the first: on what the run
   for (const plumb::GcnCheck& check : judge.judge<float>(run, true, again).checks)
     if (check.verdict.misses > 0) missed.push_back(check.key);
   CHECK(missed == std::vector<std::string>{"layer_351", "layer_352"});
+}
+
+TEST_CASE("vertices in another order give the same answer to the last bit, rows where they were") {
+  for (const bool sparse : {false, true}) {
+    Gcn<double> net = of_degrees(random_network(301, 3));
+    if (sparse) net = with_sparse_features(net);
+    for (const VertexOrder by : {VertexOrder::given, VertexOrder::degree, VertexOrder::rcm}) {
+      const std::vector<std::int32_t> order = plumb::vertex_order(net.a, by);
+      std::vector<std::int32_t> all = order;
+      std::sort(all.begin(), all.end());
+      for (std::int32_t i = 0; i < 301; ++i) REQUIRE(all[static_cast<std::size_t>(i)] == i);
+      const Gcn<double> moved = plumb::reordered(net, order);
+      plumb::validate(moved);
+      for (const GcnOrder products : kOrders) {
+        CAPTURE(plumb::to_string(by));
+        const plumb::GcnRun<double> want = plumb::kGcnFused.run_f64(net, products);
+        plumb::GcnRun<double> run = plumb::kGcnFused.run_f64(moved, products);
+        plumb::restore_rows(order, run);
+        CHECK(run.hidden[1].data == want.hidden[1].data);
+        CHECK(run.logits.data == want.logits.data);
+        CHECK(run.log_softmax.data == want.log_softmax.data);
+      }
+    }
+  }
+}
+
+TEST_CASE("by degree the most wanted vertices come first; Cuthill-McKee finds a path again") {
+  const std::int64_t n = 50;
+  Csr<double> path{n, n, {0}, {}, {}};  // vertex v stands at 7 v mod 50
+  std::vector<std::vector<std::int32_t>> neighbours(static_cast<std::size_t>(n));
+  const auto place = [](std::int64_t v) { return static_cast<std::int32_t>(7 * v % 50); };
+  for (std::int64_t v = 0; v + 1 < n; ++v) {
+    neighbours[static_cast<std::size_t>(place(v))].push_back(place(v + 1));
+    neighbours[static_cast<std::size_t>(place(v + 1))].push_back(place(v));
+  }
+  for (const auto& row : neighbours) {
+    path.col.insert(path.col.end(), row.begin(), row.end());
+    path.row_ptr.push_back(static_cast<std::int32_t>(path.col.size()));
+  }
+  path.val.assign(path.col.size(), 1);
+  const std::vector<std::int32_t> order = plumb::vertex_order(path, VertexOrder::rcm);
+  Gcn<double> net;
+  net.a = path;
+  net.x_dense = {n, 1, std::vector<double>(static_cast<std::size_t>(n))};
+  const Csr<double> moved = plumb::reordered(net, order).a;
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int32_t k = moved.row_ptr[i]; k < moved.row_ptr[i + 1]; ++k)
+      CHECK(std::abs(moved.col[k] - i) == 1);
+  }
+  const Csr<double> star{4, 4, {0, 1, 2, 3, 4}, {2, 2, 3, 2}, {1, 1, 1, 1}};
+  CHECK(plumb::vertex_order(star, VertexOrder::degree) == std::vector<std::int32_t>{2, 3, 0, 1});
+  CHECK_THROWS_WITH_AS(static_cast<void>(plumb::parse_vertex_order("degre")),
+                       "--reorder 'degre' is none of given, degree, rcm; did you mean 'degree'?",
+                       plumb::Error);
 }
 
 TEST_CASE("scales stand for the values of A exactly where all of them follow from the degrees") {

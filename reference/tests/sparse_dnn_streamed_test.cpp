@@ -14,6 +14,7 @@
 #include <doctest/doctest.h>
 
 #include "reference/core/error.hpp"
+#include "reference/core/memory.hpp"
 #include "reference/core/row_source.hpp"
 #include "reference/models/sparse_dnn_judge.hpp"
 #include "reference/tests/allocated_bytes.hpp"
@@ -248,6 +249,65 @@ TEST_CASE("too little memory is refused with what is needed, inputs included") {
   CHECK(text.find("a batch of 1 inputs, need at least ") != std::string::npos);
   const auto plan = plumb::kSdnnCacheBlocked.plan_streamed(streamed, chunks(96) + kMiB / 4);
   CHECK_THROWS_AS((void)plan->run(random_inputs(2000, 96, 5), 0, 12), plumb::Error);
+}
+
+/// The amount that a refusal asks for, and 0 where the run was not refused.
+std::int64_t amount_asked_for(const SparseDnn& net, const plumb::MemoryBound& memory, const Csr<float>& y) {
+  try {
+    (void)plumb::kSdnnCacheBlocked.plan_streamed(net, memory)->run(y, 0, net.layers());
+    return 0;
+  } catch (const plumb::Error& e) {
+    const std::string text = e.what(), words = "need at least ";
+    const auto at = text.find(words);
+    REQUIRE_MESSAGE(at != std::string::npos, text);
+    CHECK(text.find("weights of 2 layers") != std::string::npos);
+    const auto number = at + words.size();
+    return std::stoll(text.substr(number)) * (text.find(" KiB", number) != std::string::npos ? 1024 : kMiB);
+  }
+}
+
+TEST_CASE(
+    "a refused run asks for the least bound, with which it gets further; windows get shorter for answers") {
+  const SparseDnn net = random_network(96, 20);
+  const Csr<float> y = random_inputs(8, 96, 5);
+  const plumb::SdnnRun want = plumb::kSdnnCacheBlocked.plan(net)->run(y, 0, 20);
+  SparseDnn streamed{96, net.bias, net.cap, {}};
+  streamed.source = std::make_shared<CopiedLayers>(net);
+  for (const std::int64_t program : {std::int64_t{0}, 5 * kMiB}) {
+    plumb::MemoryBound memory(program + 1024);
+    memory.program = program, memory.allocator_share = program > 0 ? 64 : 0;
+    int refusals = 0;
+    for (std::int64_t more = 0; (more = amount_asked_for(streamed, memory, y)) != 0; ++refusals) {
+      CAPTURE(memory.bytes);
+      REQUIRE(more > memory.bytes);
+      memory.bytes = more;
+    }
+    CHECK(refusals > 1);  // the inputs are not known at first, and answers later
+    plumb::MemoryBound less = memory;
+    less.bytes -= 2048;  // amounts are rounded up to KiB
+    CHECK(amount_asked_for(streamed, less, y) > less.bytes);
+    // two layers more fit beside the first row, and not beside all answers
+    memory.bytes += 4 << 10;
+    REQUIRE(2 * plumb::largest_layer_bytes(net) > memory.for_data() - less.for_data());
+    const plumb::SdnnRun run =
+        plumb::kSdnnCacheBlocked.plan_streamed(streamed, memory)->run(y, 0, net.layers());
+    CHECK(same_answer(run, want));
+    CHECK(run.streaming->memory == memory.bytes);
+    CHECK(run.streaming->window == 2);
+  }
+}
+
+TEST_CASE("the least bound for so many bytes of data leaves them, and one byte less does not") {
+  for (const std::int64_t share : {0, 2, 64}) {
+    for (std::int64_t data = 1; data < 400; ++data) {
+      plumb::MemoryBound bound;
+      bound.program = 7, bound.allocator_share = share;
+      bound.bytes = bound.least_for(data);
+      CHECK(bound.for_data() >= data);
+      --bound.bytes;
+      CHECK(bound.for_data() < data);
+    }
+  }
 }
 
 TEST_CASE("what a source cannot give, or gives malformed, ends the run with its error") {

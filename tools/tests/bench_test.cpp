@@ -168,6 +168,34 @@ TEST_CASE("a rung's choice is rated against the best: --adaptive names it where 
   CHECK(run.has("; adaptive cpu/01_serial "));
 }
 
+TEST_CASE("drawn GCNs are timed beside the libraries' pipelines, and one of them by its id") {
+  const Scratch folder;
+  const std::string json = folder.file("r.json");
+  const Outcome planned = bench("--drawn 4 --case gcn --seed 3 --device cpu --dry-run");
+  CHECK_MESSAGE(planned.exit_code == 0, planned.text);
+  for (const char* variant : {"cpu/openblas", "cpu/eigen", "cpu/fused"}) CHECK(planned.has(variant));
+  CHECK(planned.has("gcn.f32(vertices="));
+  CHECK(planned.has("gcn.f64(vertices="));
+  const std::string id =
+      "gcn.f32(vertices=70,graph=rmat,density=0.05,values=normalised,x=csr,x_density=0.2,widths=9-5-3,"
+      "biases=none,fill=real,seed=1)";
+  const Outcome run = bench("--case '" + id + "' --device cpu --budget 0.01 --json " + json);
+  CHECK_MESSAGE(run.exit_code == 0, run.text);
+  CHECK(run.has("bench: 3 timed, 0 not timed because wrong"));
+  const std::string report = slurp(json);
+  CHECK(report.find("\"variant\": \"cpu/fused\"") != std::string::npos);
+  const std::pair<const char*, const char*> refused[] = {
+      {"--case gcn --device cpu", "no GCN is listed: --drawn N draws some"},
+      {"--case gcn --drawn 1 --cold", "--case gcn takes neither --cold, --plugin nor --matrix"},
+      {"--case 'gcn.f32(vertices=5' --device cpu", "gcn.f32(vertices=5"}};
+  for (const auto& [words, reason] : refused) {
+    const Outcome o = bench(words);
+    CAPTURE(o.text);
+    CHECK(o.exit_code == 2);
+    CHECK(o.has(reason));
+  }
+}
+
 TEST_CASE("drawn cases stand beside a user's matrix, and a matrix too large for an operator is named") {
   const Scratch folder;
   const std::string file =

@@ -179,6 +179,21 @@ TEST_CASE("a pattern and a file may be called what a command is called") {
   CHECK(slurp(dir.file("fetch")).find("3 4 2") != std::string::npos);
 }
 
+TEST_CASE("a GCN is generated on any graph: its entries are edges, whatever their values") {
+  const Scratch dir;
+  const std::string graph =
+      dir.write("g.mtx", "%%MatrixMarket matrix coordinate real general\n4 4 3\n1 2 -7\n2 1 0.5\n4 3 2\n");
+  const std::string generate = kDataset + " generate gcn --features 3 --hidden 2 --graph ";
+  const Outcome o = shell(generate + graph + " -o " + dir.file("net"));
+  CAPTURE(o.text);
+  CHECK(o.exit_code == 0);
+  CHECK(o.has("4 vertices, 7 entries, 3 -> 2 -> 8"));  // with the loops
+  const Outcome oblong = shell(generate + dir.write("o.mtx", kMatrix) + " -o " + dir.file("other"));
+  CHECK(oblong.exit_code == 2);
+  CHECK(oblong.has("adjacency: must be square, is: 3 x 4"));
+  CHECK_FALSE(std::filesystem::exists(dir.file("other")));
+}
+
 TEST_CASE("generators under their old names run, with a note") {
   const Scratch dir;
   const Outcome outcome =

@@ -310,6 +310,55 @@ TEST_CASE("a --memory that is no amount, is too little, or comes with what it ex
   }
 }
 
+TEST_CASE("infer gcn --reorder: the answer of the given order, and what reordering cost") {
+  const Scratch scratch;
+  const Outcome given = bare("gcn --layers 3 --check --out " + scratch.file("given.npy"));
+  CHECK(given.exit_code == 0);
+  for (const std::string order : {"degree", "rcm"}) {
+    const Outcome o = bare("gcn --layers 3 --check --pipeline fused --reorder " + order + " --json " +
+                           scratch.file("run.json") + " --out " + scratch.file(order + ".npy"));
+    CAPTURE(o.text);
+    CHECK(o.exit_code == 0);
+    CHECK(o.has("reorder: vertices by " + order + " in "));
+    const auto json = nlohmann::json::parse(plumb::test::slurp(scratch.file("run.json")));
+    CHECK(json["network"]["order"] == order);
+    CHECK(json["seconds"]["reorder"] > 0);
+    CHECK(plumb::test::slurp(scratch.file(order + ".npy")) == plumb::test::slurp(scratch.file("given.npy")));
+  }
+  CHECK(bare("gcn --reorder deg").has("--reorder 'deg' is none of given, degree, rcm"));
+  const Outcome parts = bare("gcn --reorder rcm --device simt --gpus 2");
+  CHECK(parts.exit_code == 2);
+  CHECK(parts.has("--reorder is for one process and one device"));
+}
+
+TEST_CASE("infer --dry-run predicts the time on GPUs, also for more ranks than inputs") {
+  const Scratch scratch;
+  for (const std::string network : {"sdnn --inputs 50 --layers 4", "gcn --layers 3"}) {
+    const Outcome o = bare(network + " --dry-run --ranks 5 --chip H100 --json " + scratch.file("needs.json"));
+    CAPTURE(o.text);
+    CHECK(o.exit_code == 0);
+    CHECK(o.line(-1).find("predicted time: ") == 0);
+    CHECK(o.has(" of an inference on 5 H100, one for each rank ("));
+    const auto json = nlohmann::json::parse(plumb::test::slurp(scratch.file("needs.json")));
+    CHECK(json["ranks"].size() == 5);
+    REQUIRE(json["predicted"].size() == 4);
+    for (std::size_t i = 0; i < 4; ++i) {
+      const auto& p = json["predicted"][i];
+      CHECK(p["gpus"] == (i < 3 ? 1 << i : 5));
+      CHECK(p["chip"] == "H100");
+      const double parts = p["launch_seconds"].get<double>() + p["compute_seconds"].get<double>() +
+                           p["exchange_seconds"].get<double>();
+      CHECK(p["seconds"].get<double>() == doctest::Approx(parts));
+      CHECK(parts > 0);
+    }
+  }
+  CHECK(bare("sdnn --inputs 5 --layers 2 --dry-run --ranks 64").exit_code == 0);
+  const Outcome unknown = bare("sdnn --dry-run --chip H20");
+  CHECK(unknown.exit_code == 2);
+  CHECK(unknown.has("chip 'H20' is none of H200, H100; did you mean 'H200'?"));
+  CHECK(bare("sdnn --chip H100").exit_code == 2);
+}
+
 TEST_CASE("outputs that cannot be written are found before the work; a device stays a device") {
   for (const std::string option : {"sdnn --json ", "gcn --json ", "gcn --out "}) {
     const Outcome o = bare(option + "/nonexistent/x");

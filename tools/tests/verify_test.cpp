@@ -135,6 +135,27 @@ TEST_CASE("--case @FILE takes the cases that a file names, and says where it wen
   CHECK(gone.has("/no/such/file: "));
 }
 
+TEST_CASE(
+    "verify --case gcn judges drawn networks in every pipeline, and refuses what networks do not have") {
+  const Outcome run = verify("--case gcn --drawn 2 --seed 7");
+  CAPTURE(run.text);
+  CHECK(run.exit_code == 0);
+  CHECK(run.line(0) == "seed: 7");
+  CHECK(run.line(-1) == "drawn: 2 networks, 0 failed; 6 runs, 0 beyond a bound or ended by an error");
+  const std::pair<const char*, const char*> refused[] = {
+      {"", "no network is listed: --drawn N judges N drawn ones"},
+      {"--drawn 1 --variant cpu/fused", "--case gcn does not take --variant"},
+      {"--drawn 1 --shard 1/2", "--case gcn does not take --shard"},
+      {"--drawn 1 --device cpu --device simt", "--case gcn does not take more than one --device"},
+      {"--drawn 1 --junit /tmp/never.xml", "--case gcn does not take reports but --json"}};
+  for (const auto& [words, reason] : refused) {
+    const Outcome o = verify(std::string("--case gcn ") + words);
+    CAPTURE(o.text);
+    CHECK(o.exit_code == 2);
+    CHECK(o.has(reason));
+  }
+}
+
 TEST_CASE("without a GPU, the message names the way to run GPU kernels") {
   const Outcome run = verify("--case 'transpose.f32(rows=63*)' --variant '*/01*'");
   if (!run.has("no CUDA device")) {

@@ -40,6 +40,7 @@ constexpr const char* kFooter =
     "plots\n"
     "                                                            cases that nobody chose, and what they say "
     "together\n"
+    "  bench --case gcn --drawn 8 --seed fresh --device gpu      whole networks, beside cuBLAS and cuSPARSE\n"
     "  bench roofs                                               what this machine reaches at best\n"
     "  bench compare before.json after.json --threshold 3        exit 1 when something became 3 % slower\n"
     "  bench draw before.json --markdown tables.md --svg plots   tables and plots of a stored report\n"

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "reference/core/error.hpp"
+#include "verify/bench/gcn_case.hpp"
 #include "verify/bench/roofs.hpp"
 #include "verify/engine/backend.hpp"
 
@@ -31,6 +33,25 @@ void prepare_for_limit(Job& job, const BenchOptions& o) {
   });
 }
 
+/// Whole networks: no operator, no plug-ins.
+Plan plan_gcns(const BenchOptions& o, const std::optional<DrawnRun>& drawn) {
+  if (o.cold || !o.plugins.empty() || !o.matrices.empty())
+    throw Error("--case gcn takes neither --cold, --plugin nor --matrix");
+  Plan plan;
+  const TimedSize size = drawn ? drawn->size : TimedSize{};
+  for (Case& c : gcn_cases(o.cases, o.drawn, o.seed, size)) {
+    Job job{std::move(c), {}};
+    for (VariantInfo& v : gcn_variants()) {
+      const bool named = o.variants.empty() || matches_any(o.variants, v.name);
+      if (v.dtype == job.c.dtype && named && device_wanted(o.devices, v.device))
+        job.variants.push_back(std::move(v));
+    }
+    if (!job.variants.empty()) plan.jobs.push_back(std::move(job));
+  }
+  if (plan.jobs.empty()) plan.why_none = "no pipeline has such a name and device";
+  return plan;
+}
+
 }  // namespace
 
 DrawnRun describe_draw(const BenchOptions& o) {
@@ -43,6 +64,7 @@ DrawnRun describe_draw(const BenchOptions& o) {
 }
 
 Plan plan_bench(const BenchOptions& o, const std::optional<DrawnRun>& drawn) {
+  if (names_gcn(o.cases)) return plan_gcns(o, drawn);
   CaseChoice cases;
   cases.cases = o.cases, cases.tier = parse_tier(o.tier, "--tier"), cases.this_tier_only = true;
   for (const std::string& word : o.fills) cases.fills.push_back(parse_fill(word, "--fill"));

@@ -30,7 +30,7 @@ struct BenchOptions {
 /// How the drawn cases of these options come about. Sizes are of the GPU where one is here and wanted, else of the host.
 [[nodiscard]] DrawnRun describe_draw(const BenchOptions&);
 
-/// Listed cases are those of exactly one tier: the small ones of tier smoke exist to find faults, not to be timed. A whole id is taken
+/// Of --case gcn, drawn networks; of an id, that one; their variants are pipelines. Else: listed cases are those of exactly one tier: the small ones of tier smoke exist to find faults, not to be timed. A whole id is taken
 /// as it is. The variants of a drawn case are those of the operator's own arithmetic, in this order: libraries, the rungs whose choice
 /// is rated, a user's, ours from the last to the first. Where the time does not suffice, the simplest rungs are left out.
 [[nodiscard]] Plan plan_bench(const BenchOptions&, const std::optional<DrawnRun>& drawn);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "tools/version.hpp"
 #include "verify/bench/drawn_plot.hpp"
 #include "verify/bench/drawn_summary.hpp"
+#include "verify/bench/gcn_case.hpp"
 #include "verify/bench/ladder.hpp"
 #include "verify/bench/machine.hpp"
 #include "verify/bench/time_shares.hpp"
@@ -102,6 +104,9 @@ double output_bytes_of(const PreparedCase& prepared) {
   return bytes;
 }
 
+/// Runs one variant of a case under the clock.
+using Measure = std::function<BenchResult(const VariantInfo&, const TimingRequest&)>;
+
 // One run of bench: machine and roofs, then every job under the clock.
 class BenchRun {
  public:
@@ -180,15 +185,13 @@ class BenchRun {
       return;
     }
     progress_.say(fmt::format("[{}/{}] {}: data and reference", at_, planned_, id));
-    const std::unique_ptr<PreparedCase> prepared = find_operator(job.c.op).prepare(job.c);
-    if (const std::string mistrust = why_mistrusted(job.c, *prepared); !mistrust.empty()) {
-      progress_.clear();
-      fmt::print(out_, "\n{}\n  not timed: mistrusted: {}\n", id, mistrust);
-      at_ += job.variants.size(), ++(report_.drawn ? report_.drawn->mistrusted : wrong_);
+    if (names_gcn(job.c.op)) {
+      const GcnCase network(job.c);
+      time_variants(
+          j, [&](const VariantInfo& v, const TimingRequest& t) { return network.time(v, t); }, timing);
+    } else if (!time_operator(runner, j, timing)) {
       return;
     }
-    time_variants(runner, job, *prepared, timing,
-                  shares_ ? shares_->deadline(j, clock_.seconds()) : std::numeric_limits<double>::infinity());
     refuse(report_, progress_);
     rate_against_vendor(report_);
     report_.machine.back().second = clocks_now(gpu_);
@@ -198,9 +201,38 @@ class BenchRun {
     write_outputs(options_, report_, false);
   }
 
-  void time_variants(Runner& runner, const Job& job, PreparedCase& prepared, TimingRequest timing,
-                     double deadline) {
-    const double output_bytes = output_bytes_of(prepared);
+  // False where the case proves nothing.
+  bool time_operator(Runner& runner, std::size_t j, const TimingRequest& timing) {
+    const Job& job = jobs_[j];
+    const std::unique_ptr<PreparedCase> prepared = find_operator(job.c.op).prepare(job.c);
+    if (const std::string mistrust = why_mistrusted(job.c, *prepared); !mistrust.empty()) {
+      progress_.clear();
+      fmt::print(out_, "\n{}\n  not timed: mistrusted: {}\n", job.c.id(), mistrust);
+      at_ += job.variants.size(), ++(report_.drawn ? report_.drawn->mistrusted : wrong_);
+      return false;
+    }
+    const double output_bytes = output_bytes_of(*prepared);
+    const Measure measure = [&](const VariantInfo& v, const TimingRequest& request) {
+      Timing measured;
+      const Record record = runner.judge_timed(job.c, *prepared, v, request, measured);
+      // otherwise idle threads of a host variant spin while the next variant is timed
+      if (v.device == Device::cpu) runner.forget_workers();
+      return result_of(job.c, v, prepared->cost(), output_bytes, record, measured);
+    };
+    time_variants(j, measure, timing);
+    return true;
+  }
+
+  // Of ours, chooses its kernel by the case, or is the pipeline that is taken unasked.
+  [[nodiscard]] bool is_adaptive(const VariantInfo& v) const {
+    if (v.traits.library) return false;
+    return names_gcn(v.op) ? is_taken_unasked(v) : matches_any(options_.adaptive, v.name);
+  }
+
+  void time_variants(std::size_t j, const Measure& measure, TimingRequest timing) {
+    const Job& job = jobs_[j];
+    const double deadline =
+        shares_ ? shares_->deadline(j, clock_.seconds()) : std::numeric_limits<double>::infinity();
     FastestOfOurs fastest;
     int of_ours = 0;
     for (const VariantInfo& v : job.variants) {
@@ -212,14 +244,10 @@ class BenchRun {
         continue;
       }
       of_ours += v.traits.library ? 0 : 1;
-      const bool adaptive = !v.traits.library && matches_any(options_.adaptive, v.name);
+      const bool adaptive = is_adaptive(v);
       if (report_.drawn) timing.give_up_above = fastest.hopeless_above(v, adaptive);
-      Timing measured;
-      const Record record = runner.judge_timed(job.c, prepared, v, timing, measured);
-      // otherwise idle threads of a host variant spin while the next variant is timed
-      if (v.device == Device::cpu) runner.forget_workers();
+      BenchResult r = measure(v, timing);
       if (stop_signal != 0) break;  // its run ended early: its times mean nothing
-      BenchResult r = result_of(job.c, v, prepared.cost(), output_bytes, record, measured);
       r.adaptive = adaptive;
       fastest.take(v, r);
       report_.results.push_back(std::move(r));

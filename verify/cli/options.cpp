@@ -28,6 +28,7 @@ constexpr const char* kFooter =
     "drawn\n"
     "                                                      values, and its own values (fill=own)\n"
     "  verify --case gemm --drawn 200 --seed fresh         cases nobody listed; a failing one is made small\n"
+    "  verify --case gcn --drawn 20 --device simt          whole networks, as infer gcn --drawn\n"
     "  verify --plugin ./libmine.so                        kernels of your own (tools/plumb new-plugin spmv "
     "mine)\n"
     "  verify --case all --html report.html --save-failing failing\n"

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "reference/core/error.hpp"
+#include "verify/cli/gcn_command.hpp"
 #include "verify/cli/judge_command.hpp"
 #include "verify/cli/listing.hpp"
 #include "verify/cli/mutants_command.hpp"
@@ -36,6 +37,7 @@ int verify_checked(int argc, char** argv) {
     return print_list(o.list, {o.cases, o.tier, speed_of(o.devices, !rungs_wanted(o.variants)), o.why});
   if (!o.describe.empty()) return print_description(o.describe);
   if (!o.explain.empty()) return print_explanation(o.explain);
+  if (o.cases == "gcn") return judge_gcns(o);
   check_threads();
   if (harness_is_broken()) return kBrokenHarness;
   if (const std::string why = o.require_gpu ? make_backend(Device::gpu)->why_not() : ""; !why.empty()) {

@@ -36,7 +36,7 @@ const RegisterGcnPipeline vendor(
     {"gpu_vendor", Space::device,
      "cuBLAS and cuSPARSE (the fastest algorithm, preprocessed), our element-wise rungs",
      unsupported<Ladder::vendor>, execute<Composed<float, Ladder::vendor>, float>,
-     execute<Composed<double, Ladder::vendor>, double>});
+     execute<Composed<double, Ladder::vendor>, double>, 0, nullptr, nullptr, nullptr, true});
 const RegisterGcnPipeline ours({"gpu_unfused", Space::device,
                                 "our fastest rung for every product and element-wise pass, unfused",
                                 unsupported<Ladder::ours>, execute<Composed<float, Ladder::ours>, float>,

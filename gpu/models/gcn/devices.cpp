@@ -12,9 +12,6 @@ namespace gcn {
 
 namespace {
 
-/// A device's rows are computed and sent in so many pieces: what is exposed of the exchange is the last one's.
-constexpr int kPieces = 4;
-
 /// The rows of device `from` that the others gather.
 template <class T>
 std::vector<Route> routes_of(int from, const Cuts& cuts, const std::vector<GcnPart<T>>& parts) {
@@ -68,7 +65,7 @@ std::vector<DeviceShare<T>> divide(const Gcn<T>& net, const GcnOrders& orders, D
     team.meet();
     share.net = std::move(parts[d].net);
     share.net.weights = net.weights, share.net.biases = net.biases;
-    share.pieces = cut_by_entries(share.net.a.row_ptr, team.size() > 1 ? kPieces : 1);
+    share.pieces = cut_by_entries(share.net.a.row_ptr, team.size() > 1 ? kExchangePieces : 1);
   });
   return shares;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "reference/models/gcn_parts.hpp"
 #include "reference/ops/bias_relu.hpp"
@@ -295,12 +296,16 @@ GcnRun<T> Execution<T>::run() {
   spoil(answer_);
   pass();
   const Index runs = timed_runs();
-  DeviceMarks ends(2);
+  DeviceMarks ends(runs + 1);
   ends.mark(stream());
-  for (Index r = 0; r < runs; ++r) pass();
-  ends.mark(stream());
+  for (Index r = 0; r < runs; ++r) {
+    pass();
+    ends.mark(stream());
+  }
   times_.repeats = runs;
-  times_.resident = ends.seconds()[0] / static_cast<double>(runs);
+  times_.inferences = ends.seconds();
+  times_.resident =
+      std::accumulate(times_.inferences.begin(), times_.inferences.end(), 0.0) / static_cast<double>(runs);
   time_steps(runs, result);
   stream_.wait();
   const double start = now();

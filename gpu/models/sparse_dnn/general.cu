@@ -31,8 +31,8 @@ const RegisterSdnnPipeline pipeline{
      [](const SparseDnn& net, AbsorbingStates states) -> std::unique_ptr<SdnnPlan> {
        return TunedPlan::with<WholeRowNet>(net, staged_kernels, std::move(states));
      },
-     [](const SparseDnn& net, std::int64_t memory) -> std::unique_ptr<SdnnPlan> {
-       return TunedPlan::streamed<WholeRowNet>(net, staged_kernels, memory);
+     [](const SparseDnn& net, const MemoryBound& memory) -> std::unique_ptr<SdnnPlan> {
+       return TunedPlan::streamed<WholeRowNet>(net, staged_kernels, memory.for_data());
      }}};
 
 }  // namespace

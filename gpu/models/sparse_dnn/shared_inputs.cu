@@ -266,8 +266,8 @@ const RegisterSdnnPipeline pipeline{
      [](const SparseDnn& net, AbsorbingStates states) -> std::unique_ptr<SdnnPlan> {
        return TunedPlan::with<WholeRowGroups>(net, shared_kernels, std::move(states));
      },
-     [](const SparseDnn& net, std::int64_t memory) -> std::unique_ptr<SdnnPlan> {
-       return TunedPlan::streamed<WholeRowGroups>(net, shared_kernels, memory);
+     [](const SparseDnn& net, const MemoryBound& memory) -> std::unique_ptr<SdnnPlan> {
+       return TunedPlan::streamed<WholeRowGroups>(net, shared_kernels, memory.for_data());
      }}};
 
 }  // namespace
