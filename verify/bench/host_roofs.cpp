@@ -156,8 +156,11 @@ double seconds_since(Clock::time_point start) {
 }
 
 // Rounds of a measurement: a roof is the best rate reached; load from other processes lowers it for milliseconds at a time.
-constexpr int kFewestRounds = 15, kMostRounds = 2000;
+constexpr int kFewestRounds = 15, kFewestHurriedRounds = 5, kMostRounds = 2000;
 constexpr double kOwnSeconds = 0.3, kSharedSeconds = 0.8;
+
+// Where a measurement may take less than it would by itself, few rounds do.
+int fewest_rounds(double most) { return most < kOwnSeconds ? kFewestHurriedRounds : kFewestRounds; }
 
 // Rate of `amount` per call of `work(thread)` on all threads at once, of something they share: from the start of the first thread to the end of the last.
 template <class Work>
@@ -165,8 +168,9 @@ double shared_rate(double amount, double most, const Work& work) {
   const Clock::time_point begin = Clock::now();
   const int threads = omp_get_max_threads();
   const double limit = std::min(kSharedSeconds, most);
+  const int fewest = fewest_rounds(most);
   double best = 1e30;
-  for (int t = 0; t < kMostRounds && (t < kFewestRounds || seconds_since(begin) < limit); ++t) {
+  for (int t = 0; t < kMostRounds && (t < fewest || seconds_since(begin) < limit); ++t) {
     Clock::time_point start;
     double sum = 0;
 #pragma omp parallel reduction(+ : sum)
@@ -188,8 +192,9 @@ template <class Work>
 double own_rate(double amount, double most, const Work& work) {
   const Clock::time_point begin = Clock::now();
   const double limit = std::min(kOwnSeconds, most);
+  const int fewest = fewest_rounds(most);
   std::vector<double> best(static_cast<std::size_t>(omp_get_max_threads()), 1e30);
-  for (int t = 0; t < kMostRounds && (t < kFewestRounds || seconds_since(begin) < limit); ++t) {
+  for (int t = 0; t < kMostRounds && (t < fewest || seconds_since(begin) < limit); ++t) {
     double sum = 0;
 #pragma omp parallel reduction(+ : sum)
     {
