@@ -97,7 +97,10 @@ class Candidate:
         self.variant, self.schema, self.place, self.mutant = variant, schema, place, mutant
         self.source = schema.unit.files[place.file]
         self.diff = schemata.diff(self.source, mutant)
-        self.key = equivalents.key(relative(place.file), self.diff)
+
+    def why_equivalent(self, marked):
+        name = f"{self.variant.op}/{self.variant.name}"
+        return equivalents.reason_of(relative(self.place.file), name, self.diff, marked)
 
     def result(self, state, fate=None, reason=""):
         fate = fate or {}
@@ -157,8 +160,9 @@ def mutate(arguments):
             every[i]
             for i in sorted(random.Random(arguments.seed).sample(range(len(every)), arguments.sample))
         ]
-    results = [c.result(report.EQUIVALENT, reason=marked[c.key]) for c in every if c.key in marked]
-    faults = sorted((c for c in every if c.key not in marked), key=lambda c: c.variant.op)
+    reasons = [(c, c.why_equivalent(marked)) for c in every]
+    results = [c.result(report.EQUIVALENT, reason=why) for c, why in reasons if why]
+    faults = sorted((c for c, why in reasons if not why), key=lambda c: c.variant.op)
     for op, group in groupby(faults, key=lambda c: c.variant.op):
         results += attack_operator(op, list(group), extra, arguments)
     not_made = sum(s.unswitchable() for s in all_of.values())

@@ -1,6 +1,8 @@
 """Mutants that a person has found to be no faults, with their reasons: verify/mutants/equivalent.txt.
 
-An entry is a paragraph: the file, its lines behind '- ', the mutated ones behind '+ ', a sentence.
+An entry is a paragraph: the file, its lines behind '- ', the mutated ones behind '+ ', a sentence. Behind the
+file may stand "in VARIANT", as in "gpu/spmm/rows.hpp in spmm/gpu/03_vector_loads": what is no fault there may
+be one elsewhere.
 Lines that begin with # are comments. Lines, not numbers: an entry outlives changes elsewhere in its file, and
 counts for nothing where its own lines have changed.
 """
@@ -35,6 +37,11 @@ def read(path):
             entries[block[0].strip(), one_line(old), one_line(new)] = reason
         block, begun = [], 0
     return entries
+
+
+def reason_of(file, variant, changed, marked):
+    """Of a mutant of that variant, where `marked` has it; else None."""
+    return marked.get(key(file, changed)) or marked.get(key(f"{file} in {variant}", changed))
 
 
 def key(file, changed):

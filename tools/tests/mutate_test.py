@@ -151,6 +151,10 @@ class Reports(unittest.TestCase):
             path.write_text("# words\n\na.cpp\n-   x = 1;\n+   x = 2;\nnobody reads x\n", encoding="utf-8")
             known = equivalents.read(path)
             self.assertEqual(known[equivalents.key("a.cpp", ["-  x = 1;", "+  x = 2;"])], "nobody reads x")
+            path.write_text("a.cpp in f/gpu/01\n-   x = 1;\n+   x = 2;\nnot there\n", encoding="utf-8")
+            known, changed = equivalents.read(path), ["-  x = 1;", "+  x = 2;"]
+            self.assertEqual(equivalents.reason_of("a.cpp", "f/gpu/01", changed, known), "not there")
+            self.assertIsNone(equivalents.reason_of("a.cpp", "f/gpu/02", changed, known))
             path.write_text("\na.cpp\n-   x = 1;\n", encoding="utf-8")
             with self.assertRaisesRegex(Refused, r"e\.txt:2: an entry is"):
                 equivalents.read(path)
@@ -161,7 +165,9 @@ class Reports(unittest.TestCase):
 
     def test_every_entry_of_the_tree_names_lines_of_its_file(self):
         texts = {}
-        for file, old, new in equivalents.read(ROOT / equivalents.NAME):
+        for named, old, new in equivalents.read(ROOT / equivalents.NAME):
+            file, _, variant = named.partition(" in ")
+            self.assertRegex(variant, r"^(\w+/(cpu|gpu)/\w+)?$")
             if file not in texts:
                 texts[file] = " ".join((ROOT / file).read_text(encoding="utf-8").split())
             self.assertIn(old, texts[file], file)
