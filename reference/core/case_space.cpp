@@ -218,15 +218,40 @@ CaseSpace& CaseSpace::threads_beyond_16_bits(std::function<double(const Point&)>
 
 CaseSpace& CaseSpace::large_on_16_bytes(const std::vector<std::string>& extents,
                                         const std::vector<std::pair<std::string, std::string>>& beside) {
-  constexpr std::int64_t kLeast = 65537;
+  constexpr std::int64_t kSize = 65540;  // whole vectors
   for (const std::string& extent : extents) {
     InEachType what{extent + " on 16 bytes", "beyond 16 bits", "wide", beside, true};
-    what.values.emplace_back(extent, std::to_string(kLeast));
+    what.values.emplace_back(extent, std::to_string(kSize));
     once_in_each_type(what, [=](const Point& p, double) {
-      return p[extent] >= kLeast && std::all_of(beside.begin(), beside.end(), [&](const auto& one) {
-               return p.word(one.first) == one.second;
-             });
+      return p[extent] >= kSize && std::fmod(p[extent], 4) == 0 &&
+             std::all_of(beside.begin(), beside.end(),
+                         [&](const auto& one) { return p.word(one.first) == one.second; });
     });
+  }
+  return *this;
+}
+
+CaseSpace& CaseSpace::one_long_row() {
+  const InEachType what{"longest row",
+                        "beyond 16 bits among short ones",
+                        "apart",
+                        {{std::string(kPatternKey), "giant"},
+                         {std::string(kRowMeanKey), "0.3"},
+                         {sparse_rows_, "7"},
+                         {sparse_cols_, "70001"}},
+                        true};
+  once_in_each_type(what, [rows = sparse_rows_, cols = sparse_cols_](const Point& p, double) {
+    return p[kRowMeanKey] < 6 && p[rows] > 1 && longest_row(p, rows, cols) > 65536;
+  });
+  return *this;
+}
+
+CaseSpace& CaseSpace::beside_on_16_bytes(const std::string& extent, const std::vector<int>& sizes) {
+  for (const int size : sizes) {
+    const std::string word = std::to_string(size + 1);
+    once_in_each_type(
+        {fmt::format("{} on 16 bytes, {}", extent, word), "one more", "wide", {{extent, word}}, true},
+        [extent, word](const Point& p, double) { return p.word(extent) == word; });
   }
   return *this;
 }

@@ -109,6 +109,11 @@ class CaseSpace {
   /// kernels of one type, and those that copy by vectors or in bulk, see no other case of such a size.
   CaseSpace& large_on_16_bytes(const std::vector<std::string>& extents,
                                const std::vector<std::pair<std::string, std::string>>& beside = {});
+  /// In each type and for each of `sizes`, which kernels are made for, some case has one more and all arrays on 16 bytes.
+  CaseSpace& beside_on_16_bytes(const std::string& extent, const std::vector<int>& sizes);
+  /// In each type some case has one row of more than 65,536 entries among short ones, of the sparse operand: what is left over of a regular
+  /// part, and what a row is cut into, is then beyond 16 bits.
+  CaseSpace& one_long_row();
   /// In each type all arrays of values but one lie on 16 bytes, each of three in turn, with these values of other parameters: sizes of whole
   /// vectors. A kernel that forgets to ask about that one takes its wide path.
   CaseSpace& one_array_narrow(const std::vector<std::pair<std::string, std::string>>& values);

@@ -29,7 +29,10 @@ void Sddmm::describe(CaseSpace& space) {
   // kernels are made for these, where X and Y allow vectors
   for (const char* const k : {"16", "32", "64", "128"})
     space.form(fmt::format("k on 16 bytes, {}", k), "a line or more", {{"k", k}, {"layout", "wide"}});
-  space.large_on_16_bytes({"rows", "k"}).one_array_narrow({{"rows", "36"}, {"cols", "36"}, {"k", "36"}});
+  space.beside_on_16_bytes("k", {16, 32, 64, 128})
+      .large_on_16_bytes({"rows", "k"})
+      .one_array_narrow({{"rows", "36"}, {"cols", "36"}, {"k", "36"}});
+  space.one_long_row();
   space.timed_range("k", 8, 256);
 }
 

@@ -31,7 +31,10 @@ void Spmm::describe(CaseSpace& space) {
   // kernels are made for these, where B and C allow vectors
   for (const char* const n : {"16", "32", "40", "128"})
     space.form(fmt::format("n on 16 bytes, {}", n), "whole vectors", {{"n", n}, {"layout", "wide"}});
-  space.large_on_16_bytes({"rows", "n"}).one_array_narrow({{"rows", "36"}, {"cols", "36"}, {"n", "36"}});
+  space.beside_on_16_bytes("n", {16, 32, 40, 128})
+      .large_on_16_bytes({"rows", "n"})
+      .one_array_narrow({{"rows", "36"}, {"cols", "36"}, {"n", "36"}});
+  space.one_long_row();
   space.timed_range("n", 1, 256);
 }
 

@@ -1,8 +1,8 @@
 """Mutants that a person has found to be no faults, with their reasons: verify/mutants/equivalent.txt.
 
 An entry is a paragraph: the file, its lines behind '- ', the mutated ones behind '+ ', a sentence. Behind the
-file may stand "in VARIANT", as in "gpu/spmm/rows.hpp in spmm/gpu/03_vector_loads": what is no fault there may be
-one elsewhere.
+file may stand "in VARIANT", as in "gpu/spmm/rows.hpp in spmm/gpu/03_vector_loads": what is no fault there may
+be one elsewhere.
 Lines that begin with # are comments. Lines, not numbers: an entry outlives changes elsewhere in its file, and
 counts for nothing where its own lines have changed.
 """
