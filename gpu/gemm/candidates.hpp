@@ -78,10 +78,10 @@ struct Candidate {
 };
 
 /// A block for each tile.
-template <class T, class S, Index Together>
+template <class T, class S>
 constexpr Candidate<T> whole() {
   return {[](const In<T>& in, const Out<T>& out, Index depth, Work& w) {
-            w = work_of<S>(in, divided<S>(out.C.rows, out.C.cols, depth, Together, kUndivided));
+            w = work_of<S>(in, divided<S>(out.C.rows, out.C.cols, depth, S::kBlocks, kUndivided));
             return true;
           },
           [](const Kept<T>&, const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
@@ -90,10 +90,10 @@ constexpr Candidate<T> whole() {
 }
 
 /// Whole tiles, and others in parts.
-template <class T, class S, Index Together>
+template <class T, class S>
 constexpr Candidate<T> in_parts() {
   return {[](const In<T>& in, const Out<T>& out, Index depth, Work& w) {
-            const Divided d = divided<S>(out.C.rows, out.C.cols, depth, Together, kInMemory);
+            const Divided d = divided<S>(out.C.rows, out.C.cols, depth, S::kBlocks, kInMemory);
             w = work_of<S>(in, d);
             const double tiles = static_cast<double>(tiles_of<S>(out));
             w.copies = copies_of_parts(d.division.parts, 1 - d.division.whole / tiles);
@@ -165,11 +165,11 @@ struct Tiles<float> {
                                                       "32 x 32 tiles, depth shared",
                                                       "32 x 64 tiles, depth shared"};
   static constexpr Candidate<float> kList[kCandidates] = {
-      split_depth_of_tiles<float>(),       packed(),
-      whole<float, Quartered, 4>(),        in_parts<float, QuarteredShallow, 5>(),
-      whole<float, QuarteredWide, 3>(),    whole<float, QuarteredShallow, 5>(),
-      in_parts<float, QuarteredWide, 3>(), whole<float, SharedSquare, 5>(),
-      whole<float, SharedWide, 5>()};
+      split_depth_of_tiles<float>(),    packed(),
+      whole<float, Quartered>(),        in_parts<float, QuarteredShallow>(),
+      whole<float, QuarteredWide>(),    whole<float, QuarteredShallow>(),
+      in_parts<float, QuarteredWide>(), whole<float, SharedSquare>(),
+      whole<float, SharedWide>()};
 };
 
 template <>
@@ -184,11 +184,11 @@ struct Tiles<double> {
                                                       "32 x 32 tiles, depth shared and in a cluster",
                                                       "64 x 64 tiles, depth in parts"};
   static constexpr Candidate<double> kList[kCandidates] = {
-      split_depth_of_tiles<double>(),      whole<double, Fp64Tile, 1>(),
-      whole<double, Fp64Small, 3>(),       in_parts<double, Fp64Tile, 1>(),
-      whole<double, Fp64SharedWide, 2>(),  whole<double, Fp64SharedSquare, 3>(),
+      split_depth_of_tiles<double>(),      whole<double, Fp64Tile>(),
+      whole<double, Fp64Small>(),          in_parts<double, Fp64Tile>(),
+      whole<double, Fp64SharedWide>(),     whole<double, Fp64SharedSquare>(),
       in_clusters<double, Fp64Small, 2>(), in_clusters<double, Fp64SharedSquare, 3>(),
-      in_parts<double, Fp64Small, 3>()};
+      in_parts<double, Fp64Small>()};
 };
 
 template <class T>

@@ -207,19 +207,27 @@ PLUMB_DEVICE void multistage_sums(const In<T>& in, Index i0, Index j0, Index dep
   if (S::WK > 1) add_slices<S>(shared, reinterpret_cast<T(&)[S::TM * S::TN]>(sum), slice);
 }
 
-template <class T, class S, bool Wide>
-__global__ void __launch_bounds__(S::kThreads, S::kBlocks)
-    gemm_multistage(Problem<T> p, In<T> in, Out<T> out, bool wide_c) {
+/// Writes the calling thread's sums of the tile that begins at (i0, j0); whole vectors where `wide_c` says that rows of C allow them. All
+/// lanes of a warp call it.
+template <class S, class T>
+PLUMB_DEVICE void store_lanes(const Problem<T>& p, const Out<T>& out, Index i0, Index j0,
+                              const T (&sum)[S::TM][S::TN], bool wide_c) {
   using Lane = LaneTile<T, S::TM, S::TN>;
-  PLUMB_DYNAMIC_SHARED(T, shared);
-  const TileIndex tile = banded_tile_index(ceil_div(out.C.rows, S::BM), ceil_div(out.C.cols, S::BN));
-  const Index i0 = tile.m * S::BM, j0 = tile.n * S::BN;
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  T sum[S::TM][S::TN] = {};
-  multistage_sums<S, Wide>(in, i0, j0, depth_of(p, in), shared, sum);
   if (warp >= S::WM * S::WN) return;  // another slice of the depth
   Lane::store(p, out, i0 + warp / S::WN * Lane::kRows, j0 + warp % S::WN * Lane::kCols, sum, lane_place(),
               wide_c);
+}
+
+template <class T, class S, bool Wide>
+__global__ void __launch_bounds__(S::kThreads, S::kBlocks)
+    gemm_multistage(Problem<T> p, In<T> in, Out<T> out, bool wide_c) {
+  PLUMB_DYNAMIC_SHARED(T, shared);
+  const TileIndex tile = banded_tile_index(ceil_div(out.C.rows, S::BM), ceil_div(out.C.cols, S::BN));
+  const Index i0 = tile.m * S::BM, j0 = tile.n * S::BN;
+  T sum[S::TM][S::TN] = {};
+  multistage_sums<S, Wide>(in, i0, j0, depth_of(p, in), shared, sum);
+  store_lanes<S>(p, out, i0, j0, sum, wide_c);
 }
 
 template <class T, class S>

@@ -22,11 +22,7 @@ struct TileSums<float, S> {
   }
   PLUMB_DEVICE float (&own())[S::TM * S::TN] { return reinterpret_cast<float(&)[S::TM * S::TN]>(sum); }
   PLUMB_DEVICE void store(const Problem<float>& p, const Out<float>& out, Index i0, Index j0, bool wide_c) {
-    using Lane = LaneTile<float, S::TM, S::TN>;
-    const int warp = static_cast<int>(threadIdx.x) / 32;
-    if (warp >= S::WM * S::WN) return;  // another slice of the depth
-    Lane::store(p, out, i0 + warp / S::WN * Lane::kRows, j0 + warp % S::WN * Lane::kCols, sum, lane_place(),
-                wide_c);
+    store_lanes<S>(p, out, i0, j0, sum, wide_c);
   }
   PLUMB_DEVICE void put(float* tile /* (BM, kPitch), shared */) const {
     using Lane = LaneTile<float, S::TM, S::TN>;

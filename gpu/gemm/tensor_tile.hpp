@@ -166,7 +166,7 @@ PLUMB_DEVICE void plain_tile(const Problem<T>& p, const In<T>& in, const Out<T>&
   }
 }
 
-/// Writes a lane's sums of two neighbouring columns, from j on, of a row; inside: of C.
+/// Writes a lane's sums of two neighbouring columns, from j on, of a row of C: both at once where C has both.
 template <class T>
 PLUMB_DEVICE void store_pair(const Problem<T>& p, const Out<T>& out, T* row, Index j, T x, T y) {
   T* const at = row + j;
@@ -182,7 +182,7 @@ PLUMB_DEVICE void store_pair(const Problem<T>& p, const Out<T>& out, T* row, Ind
 }
 
 /// The same where pairs may lie across the boundaries of two: lanes exchange one of their elements, so that each of two stores writes four
-/// elements side by side. All lanes call it.
+/// elements side by side. `inside`: the row is one of C. All lanes call it.
 template <class T>
 PLUMB_DEVICE void store_across(const Problem<T>& p, const Out<T>& out, T* row, bool inside,
                                Index j0 /* of the row's eight */, T x, T y) {
