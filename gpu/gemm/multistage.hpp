@@ -53,23 +53,31 @@ struct CopiesOfB {
 
   const T* from;  // element (its k, its column) of the next tile to copy
   Index ld;
-  int bytes;  // of its vector that lie within the matrix
+  int inside;  // elements of its vector that lie within the matrix
 
   PLUMB_DEVICE CopiesOfB(const In<T>& in, Index j0) : ld(in.B.ld) {
     const int t = static_cast<int>(threadIdx.x);
     const Index col = j0 + t % kPerRow * kV, within = in.B.cols - col;
-    bytes = static_cast<int>(sizeof(T)) * (within >= kV ? kV : within > 0 ? static_cast<int>(within) : 0);
+    inside = within >= kV ? kV : within > 0 ? static_cast<int>(within) : 0;
     from = in.B.data + static_cast<Index>(t / kPerRow) * ld + (within > 0 ? col : 0);
   }
   /// Starts the copies of the next tile; `left` of the depth are not yet copied.
   PLUMB_DEVICE void start(T* bs /* (BK, kPitchB), shared */, Index left) {
     const int t = static_cast<int>(threadIdx.x);
     bs += t / kPerRow * S::kPitchB + t % kPerRow * kV;
+    if (in_part<kV>(inside)) {
+#pragma unroll 1
+      for (int u = 0; u < kCopies; ++u, from += kRowStep * ld) {
+        copy_inside<kV>(bs + u * kRowStep * S::kPitchB, from, t / kPerRow + u * kRowStep < left ? inside : 0,
+                        from);
+      }
+      return;
+    }
+    const int bytes = inside * static_cast<int>(sizeof(T));
 #pragma unroll
-    for (int u = 0; u < kCopies; ++u) {
-      const int valid = t / kPerRow + u * kRowStep < left ? bytes : 0;
-      copy_async<kV * sizeof(T)>(bs + u * kRowStep * S::kPitchB, from, valid);
-      from += kRowStep * ld;
+    for (int u = 0; u < kCopies; ++u, from += kRowStep * ld) {
+      copy_async<kV * sizeof(T)>(bs + u * kRowStep * S::kPitchB, from,
+                                 t / kPerRow + u * kRowStep < left ? bytes : 0);
     }
   }
 };

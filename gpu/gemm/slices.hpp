@@ -57,13 +57,13 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
                   kAcross = S::BN / V / kPerRow, kRowStepB = S::kSliceThreads / kPerRow,
                   kCopies = S::BK / kRowStepB;
     const int row_b = t / kPerRow, col_b = t % kPerRow * V;
-    int bytes[kAcross];
+    int inside[kAcross];  // elements of each vector that lie within B
 #pragma unroll
     for (int q = 0; q < kAcross; ++q) {
       const Index within = in.B.cols - j0 - col_b - q * kPerRow * V;
-      bytes[q] = 4 * (within >= V ? V : within > 0 ? static_cast<int>(within) : 0);
+      inside[q] = within >= V ? V : within > 0 ? static_cast<int>(within) : 0;
     }
-    const float* from_b = in.B.data + (first * S::BK + row_b) * in.B.ld + (bytes[0] > 0 ? j0 + col_b : 0);
+    const float* from_b = in.B.data + (first * S::BK + row_b) * in.B.ld + (inside[0] > 0 ? j0 + col_b : 0);
     const Index past = first + stages;
     int whole = past * S::BK <= depth ? stages : stages - 1;  // stages not yet copied
     int rest =
@@ -81,8 +81,8 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
         for (int u = 0; u < kCopies; ++u) {
 #pragma unroll
           for (int q = 0; q < kAcross; ++q) {
-            copy_async<4 * V>(bs + u * kRowStepB * S::kPitchB + q * kPerRow * V,
-                              bytes[q] > 0 ? from_b + q * kPerRow * V : from_b, bytes[q]);
+            copy_inside<V>(bs + u * kRowStepB * S::kPitchB + q * kPerRow * V, from_b + q * kPerRow * V,
+                           inside[q], from_b);
           }
           from_b += kRowStepB * in.B.ld;
         }
@@ -100,10 +100,9 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
         for (int u = 0; u < kCopies; ++u) {
 #pragma unroll
           for (int q = 0; q < kAcross; ++q) {
-            const int valid = row_b + u * kRowStepB < rest ? bytes[q] : 0;
-            copy_async<4 * V>(bs + u * kRowStepB * S::kPitchB + q * kPerRow * V,
-                              valid > 0 ? from_b + u * kRowStepB * in.B.ld + q * kPerRow * V : in.B.data,
-                              valid);
+            copy_inside<V>(bs + u * kRowStepB * S::kPitchB + q * kPerRow * V,
+                           from_b + u * kRowStepB * in.B.ld + q * kPerRow * V,
+                           row_b + u * kRowStepB < rest ? inside[q] : 0, in.B.data);
           }
         }
         rest = 0;

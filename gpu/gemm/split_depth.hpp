@@ -144,16 +144,12 @@ PLUMB_DEVICE void start_tile(const DenseView<const T, Space::device>& a, Index r
   constexpr int kPerRow = kTile / V, kDown = kThreads / kPerRow;
   const int row = static_cast<int>(threadIdx.x) / kPerRow, col = static_cast<int>(threadIdx.x) % kPerRow * V;
   const Index across = cols - col0 - col;  // elements of the row from here on
-  const int bytes = static_cast<int>(sizeof(T)) * (across >= V  ? V
-                                                   : across > 0 ? static_cast<int>(across)
-                                                                : 0);
-  const Index left = rows - row0 - row;  // rows from here on
+  const Index left = rows - row0 - row;    // rows from here on
   const T* from = a.data + (row0 + row) * a.ld + col0 + col;
   to += row * Pitch + col;
 #pragma unroll 2
   for (int r = 0; r < kTile; r += kDown) {
-    const bool inside = r < left && bytes > 0;
-    copy_async<V* static_cast<int>(sizeof(T))>(to, inside ? from : a.data, inside ? bytes : 0);
+    copy_inside<V>(to, from, r < left ? across : 0, a.data);
     from += kDown * a.ld, to += kDown * Pitch;
   }
 }

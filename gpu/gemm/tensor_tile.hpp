@@ -50,16 +50,24 @@ struct CopiesOfA {
   PLUMB_DEVICE void start(T* as /* (BM, kPitchA), shared */, Index left) {
     const int t = static_cast<int>(threadIdx.x), k = t % kPerRow * kV;
     const Index within = left - k;
-    const int valid = static_cast<int>(sizeof(T)) * (within >= kV ? kV
-                                                     : within > 0 ? static_cast<int>(within)
-                                                                  : 0);
     as += t / kPerRow * S::kPitchA + k;
+    if (in_part<kV>(within)) {
+#pragma unroll 1
+      for (int u = 0; u < kCopies; ++u)
+        copy_inside<kV>(as + u * kRowStep * S::kPitchA, of_row(u), within, first);
+    } else {
+      const int valid = within > 0 ? kV * static_cast<int>(sizeof(T)) : 0;
 #pragma unroll
-    for (int u = 0; u < kCopies; ++u) {
-      const Index r = row + u * kRowStep;
-      copy_async<kV * sizeof(T)>(as + u * kRowStep * S::kPitchA, first + (r <= last ? r : other) * ld, valid);
+      for (int u = 0; u < kCopies; ++u)
+        copy_async<kV * sizeof(T)>(as + u * kRowStep * S::kPitchA, of_row(u), valid);
     }
     first += S::BK;
+  }
+
+ private:
+  PLUMB_DEVICE const T* of_row(int u) const {
+    const Index r = row + u * kRowStep;
+    return first + (r <= last ? r : other) * ld;
   }
 };
 

@@ -1,6 +1,7 @@
 // What rungs 12 and 13 share: a warp's copies of its rows of X into stages of its own. Header only.
 #pragma once
-#include "gpu/skinny_gemm/part_copies.hpp"
+#include "gpu/common/async_copy.hpp"
+#include "gpu/skinny_gemm/common.hpp"
 
 namespace plumb {
 namespace skinny {

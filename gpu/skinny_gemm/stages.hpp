@@ -1,6 +1,7 @@
 // The body of rung 10, which rung 15 gives other tiles: X and W by asynchronous copies in stages. Header only.
 #pragma once
-#include "gpu/skinny_gemm/part_copies.hpp"
+#include "gpu/common/async_copy.hpp"
+#include "gpu/skinny_gemm/common.hpp"
 
 namespace plumb {
 namespace skinny {

@@ -53,9 +53,7 @@ __global__ void __launch_bounds__(32 * S::kWarps, 1)
 #pragma unroll
           for (int q = 0; q < kAcross; ++q) {
             const int k = copy_k + 32 * V * q, within = panel - chunk_copied * S::kDepth - k;
-            const int valid = !mine || within <= 0 ? 0 : 4 * (within >= V ? V : within);
-            const float* const source = valid > 0 ? from + k : in.X.data;
-            copy_async<4 * V>(to + k, source, valid);
+            copy_inside<V>(to + k, from + k, mine ? within : 0, in.X.data);
           }
           from += kRowStep * in.X.ld, to += kRowStep * S::kPitch;
         }
