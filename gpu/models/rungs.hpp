@@ -108,8 +108,8 @@ double least_seconds(RungStep<Op, T>& step, int runs, void* stream) {
 
 /// The fastest rung of one ladder, prepared. Each rung is run once and then, unless that took far longer than the fastest so far, three
 /// times under the device's clock; of equal times the higher number counts. Without a clock (device_has_clock) the rung with the highest
-/// number is taken. Where the rung `preferred` can run these operands, it is taken unmeasured. Errors: throws Error where the ladder has
-/// no rung for these operands.
+/// number is taken. Where the rung `preferred` can run these operands, it is taken unmeasured. Where the vendor's ladder has no rung for
+/// these operands (cuSPARSE takes no matrix without entries), ours is asked. Errors: throws Error where that has none either.
 template <class Op, class T>
 std::unique_ptr<RungStep<Op, T>> fastest_rung(Ladder ladder, const typename Op::template Problem<T>& problem,
                                               const typename Op::template In<T, Space::device>& in,
@@ -118,9 +118,9 @@ std::unique_ptr<RungStep<Op, T>> fastest_rung(Ladder ladder, const typename Op::
                                               const std::string& preferred = {}) {
   constexpr double kFar = 4, kLoading = 0.01;  // a first run also loads its kernels: milliseconds
   auto all = rungs_for<Op, T>(ladder, problem, in, out, alignment, finite);
+  if (all.empty()) all = rungs_for<Op, T>(Ladder::ours, problem, in, out, alignment, finite);
   if (all.empty()) {
-    throw Error(std::string("no rung of ") + (ladder == Ladder::vendor ? "the vendor's " : "our ") +
-                Op::kName + " is linked in that takes these operands");
+    throw Error(std::string("no rung of ") + Op::kName + " is linked in that takes these operands");
   }
   for (const auto* v : all) {
     if (v->name == preferred) return std::make_unique<RungStep<Op, T>>(*v, problem, in, out, stream);

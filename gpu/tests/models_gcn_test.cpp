@@ -26,7 +26,7 @@ using plumb::test::misses_of;
 constexpr GcnOrder kOrders[] = {GcnOrder::transform_first, GcnOrder::aggregate_first};
 
 /// Widths from features to classes; `n` vertices with 0 to 90 entries, each thirteenth isolated, vertex 5 a
-/// hub of 1,300 (so cut in three), values of either sign; every second feature zero.
+/// hub of 1,300 (so cut in up to 21 parts, whose sums meet in two steps), values of either sign; every second feature zero.
 Gcn<double> network(std::int64_t n, const std::vector<std::int64_t>& widths, bool sparse, bool biased) {
   Gcn<double> net;
   auto value = [at = std::uint64_t{0}]() mutable { return 2 * plumb::random_unit(23, 1, at++) - 1; };

@@ -102,6 +102,16 @@ PLUMB_DEVICE Pack<double> gathered(const double* p) {
   return {{v.x, v.y}};
 }
 
+// What other blocks have written in this launch: not from the first-level cache.
+PLUMB_DEVICE Pack<float> from_others(const float* p) {
+  const float4 v = __ldcg(reinterpret_cast<const float4*>(p));
+  return {{v.x, v.y, v.z, v.w}};
+}
+PLUMB_DEVICE Pack<double> from_others(const double* p) {
+  const double2 v = __ldcg(reinterpret_cast<const double2*>(p));
+  return {{v.x, v.y}};
+}
+
 /// Four entries.
 template <class T>
 struct Quad {
@@ -221,6 +231,41 @@ struct Warp {
     }
   }
 
+  /// Gives this warp's sum, the same in every group, to the others of its row. True for the warp that comes last: it has the row's sum.
+  PLUMB_DEVICE bool meet(const RowsView<T>& a, std::int32_t join, std::int32_t place, int width) {
+    for (;;) {
+      if (group == 0) {
+#pragma unroll
+        for (int p = 0; p < Packs; ++p) {
+          if (column(p) < width) store(a.partial + place * a.partial_ld + column(p), sum[p]);
+        }
+      }
+      __threadfence();  // orders the sums before the count that announces them
+      __syncwarp();
+      const Join at = a.join[join];
+      unsigned others = 0;
+      if (lane == 0) others = atomicAdd(a.arrived + join, 1u);
+      others = __shfl_sync(kAllLanes, others, 0);
+      __threadfence();  // orders the count before the reads of the other sums
+      if (others + 1 < static_cast<unsigned>(at.count)) return false;
+      clear();
+#pragma unroll 4
+      for (int i = group; i < at.count; i += kGroups) {
+        const T* const from = a.partial + (at.first + static_cast<Index>(i)) * a.partial_ld;
+#pragma unroll
+        for (int p = 0; p < Packs; ++p) {
+          const Pack<T> other = from_others(from + column_within(p, width));
+#pragma unroll
+          for (int v = 0; v < kV; ++v) sum[p].at[v] += other.at[v];
+        }
+      }
+      join_groups();
+      if (lane == 0) a.arrived[join] = 0;  // for the next launch
+      if (at.above < 0) return true;
+      join = at.above, place = at.place;
+    }
+  }
+
   /// Multiplies the row by W; `staged` (kGroups, kStaged) belongs to this warp, w is in shared memory.
   PLUMB_DEVICE void times(const Weights<T>& w, int width, T* staged) {
     T* const mine = staged + group * kStaged;
@@ -231,6 +276,7 @@ struct Warp {
     }
     Policy::sync();
     clear();
+    if (2 * w.columns <= Lanes * kV) return add_narrow(w, mine);
     for (int k = 0; k < w.rows; k += kV) {
       const Pack<T> h = *reinterpret_cast<const Pack<T>*>(mine + k);
 #pragma unroll
@@ -244,6 +290,23 @@ struct Warp {
           for (int v = 0; v < kV; ++v) sum[p].at[v] += h.at[e] * of_w.at[v];
         }
       }
+    }
+  }
+
+  /// The same where W has so few columns that lanes share the depth: each power of two of lanes has one part of it.
+  PLUMB_DEVICE void add_narrow(const Weights<T>& w, const T* mine) {
+    int across = 1;  // lanes for the columns
+    while (across * kV < w.columns) across *= 2;
+    const int within = lane % Lanes, col = within % across * kV < w.columns ? within % across * kV : 0;
+    for (int k = within / across; k < w.rows; k += Lanes / across) {
+      const T h = mine[k];
+      const Pack<T> of_w = *reinterpret_cast<const Pack<T>*>(w.w + k * w.columns + col);
+#pragma unroll
+      for (int v = 0; v < kV; ++v) sum[0].at[v] += h * of_w.at[v];
+    }
+    for (int d = across; d < Lanes; d *= 2) {
+#pragma unroll
+      for (int v = 0; v < kV; ++v) sum[0].at[v] += __shfl_xor_sync(kAllLanes, sum[0].at[v], d);
     }
   }
 
@@ -321,37 +384,7 @@ __global__ void __launch_bounds__(32 * kWarps, kTwo ? 4 : 0)
     mine.add_quads(a, part.begin + mine.group, part.end, W::kGroups, s, ld, width);
     mine.join_groups();
     if (mine.group == 0) row = part.row;
-    if (part.cut >= 0) {
-      if (mine.group == 0) {
-#pragma unroll
-        for (int p = 0; p < Packs; ++p) {
-          if (mine.column(p) < width)
-            store(a.partial + part.place * a.partial_ld + mine.column(p), mine.sum[p]);
-        }
-      }
-      __threadfence();  // orders the sums before the count that announces them
-      __syncwarp();
-      unsigned others = 0;
-      if (mine.lane == 0) others = atomicAdd(a.arrived + part.cut, 1u);
-      others = __shfl_sync(kAllLanes, others, 0);
-      __threadfence();  // orders the count before the reads of the other sums
-      if (others + 1 == static_cast<unsigned>(part.count)) {
-        mine.clear();
-        for (int i = mine.group; i < part.count; i += W::kGroups) {
-          const T* const from = a.partial + (part.first + static_cast<Index>(i)) * a.partial_ld;
-#pragma unroll
-          for (int p = 0; p < Packs; ++p) {
-            const T* const at = from + mine.column_within(p, width);
-#pragma unroll
-            for (int v = 0; v < W::kV; ++v) mine.sum[p].at[v] += __ldcg(at + v);
-          }
-        }
-        mine.join_groups();
-        if (mine.lane == 0) a.arrived[part.cut] = 0;  // for the next launch
-      } else {
-        row = -1;
-      }
-    }
+    if (part.join >= 0 && !mine.meet(a, part.join, part.place, width)) row = -1;
   } else {
     const Index slot = (task - a.parts) * W::kGroups + mine.group;
     if (slot < a.slots) row = a.row[slot];
@@ -399,6 +432,16 @@ constexpr Index kWidest = 32 * 4 * Pack<T>::kV;
 /// The most elements of W that are taken into shared memory.
 template <class T>
 constexpr Index kMostWeights = 64 * 1024 / static_cast<Index>(sizeof(T));
+
+/// Entries of a long row for one warp, where rows of S have up to `columns`: each group of lanes has as many as of the longest short row.
+template <class T>
+Index part_length(Index columns) {
+  const Index packs = columns / Pack<T>::kV;
+  Index lanes = 1;
+  while (lanes < packs && lanes < 32) lanes *= 2;
+  if (lanes == 8 && sizeof(T) == 8) lanes = 4;
+  return 32 / lanes * kLongRow;
+}
 
 template <class T, int Lanes, int Packs, class Policy, bool kTwo = false>
 void launch_as(const RowsView<T>& a, const T* s, Index ld, int width, const Epilogue<T>& e, void* stream) {

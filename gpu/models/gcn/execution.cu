@@ -176,34 +176,39 @@ void Execution<T>::add_dense_product(Ladder ladder, const std::string& name, con
 
 template <class T>
 void Execution<T>::add_sparse_product(Ladder ladder, const std::string& name, const DeviceCsr<T>& m,
-                                      const DeviceDense<T>& b, DeviceDense<T>& c) {
-  const std::shared_ptr<RungStep<Spmm, T>> rung = fastest_rung<Spmm, T>(
-      ladder, {}, {m.view(), b.input()}, {rows_between(c.view(), 0, m.rows)}, kAlignment, finite_, stream());
-  add(name + " (spmm " + rung->name() + ")", [rung] { rung->run(); });
+                                      const DeviceDense<T>& b, DeviceDense<T>& c, const std::string& rung) {
+  const std::shared_ptr<RungStep<Spmm, T>> step =
+      fastest_rung<Spmm, T>(ladder, {}, {m.view(), b.input()}, {rows_between(c.view(), 0, m.rows)},
+                            kAlignment, finite_, stream(), rung);
+  add(name + " (spmm " + step->name() + ")", [step] { step->run(); });
 }
 
 /// z = A x w.
 template <class T>
-void Execution<T>::add_composed_products(Ladder ladder, Index l, DeviceDense<T>& z) {
+void Execution<T>::add_composed_products(Ladder ladder, Index l, const DeviceDense<T>* s,
+                                         const std::string& spmm, DeviceDense<T>& z) {
   const DeviceDense<T>& w = w_[static_cast<std::size_t>(l)];
   const std::string in = input_name(l);
   if (order_of(l) == GcnOrder::aggregate_first) {
     const DeviceDense<T>& x = dense_input(l);
     add_receive(l);
     DeviceDense<T>& ax = matrix(w.rows, "A X");
-    add_sparse_product(ladder, "A " + in, a(), x, ax);
+    add_sparse_product(ladder, "A " + in, a(), x, ax, spmm);
     return add_dense_product(ladder, "(A " + in + ") W" + number(l), ax, w, z, false, -1);
   }
-  DeviceDense<T>& s = matrix(w.cols, "X W");
-  set_operand(l, s);
-  if (sparse_input(l)) {
-    add_sparse_product(ladder, in + " W" + number(l), *x_sparse_, w, s);
-    add_send(l);
-  } else {
-    add_dense_product(ladder, in + " W" + number(l), dense_input(l), w, s, false, l);
+  if (s == nullptr) {
+    DeviceDense<T>& made = matrix(w.cols, "X W");
+    s = &made;
+    set_operand(l, made);
+    if (sparse_input(l)) {
+      add_sparse_product(ladder, in + " W" + number(l), *x_sparse_, w, made);
+      add_send(l);
+    } else {
+      add_dense_product(ladder, in + " W" + number(l), dense_input(l), w, made, false, l);
+    }
   }
   add_receive(l);
-  add_sparse_product(ladder, "A S" + number(l), a(), s, z);
+  add_sparse_product(ladder, "A S" + number(l), a(), *s, z, spmm);
 }
 
 template <class T>
@@ -215,10 +220,11 @@ void Execution<T>::add_send(Index l) {
 }
 
 template <class T>
-void Execution<T>::add_composed_layer(Ladder ladder, Index l) {
+void Execution<T>::add_composed_layer(Ladder ladder, Index l, const DeviceDense<T>* s,
+                                      const std::string& spmm) {
   const DeviceDense<T>& w = w_[static_cast<std::size_t>(l)];
   DeviceDense<T>& z = last(l) ? logits_ : matrix(w.cols, "a layer before its ReLU");
-  add_composed_products(ladder, l, z);
+  add_composed_products(ladder, l, s, spmm, z);
   if (!last(l)) {
     const BiasRelu::Problem<T> problem{T(0), std::numeric_limits<T>::infinity()};
     const DeviceArray<T>& b = b_[static_cast<std::size_t>(l)];
@@ -244,6 +250,28 @@ template <class T>
 void Execution<T>::pass() const {
   begin_pass();
   for (const Step& step : steps_) step.run();
+}
+
+template <class T>
+double Execution<T>::seconds_since(const Mark& mark) {
+  constexpr int kRuns = 5;
+  keep_ = false;
+  DeviceMarks marks(kRuns + 1);
+  marks.mark(stream());
+  for (int r = 0; r < kRuns; ++r) {
+    for (std::size_t s = mark.steps; s < steps_.size(); ++s) steps_[s].run();
+    marks.mark(stream());
+  }
+  keep_ = true;
+  const std::vector<double> seconds = marks.seconds();
+  return *std::min_element(seconds.begin(), seconds.end());
+}
+
+template <class T>
+void Execution<T>::take_back(const Mark& mark) {
+  stream_.wait();
+  steps_.resize(mark.steps);
+  while (matrices_.size() > mark.matrices) matrices_.pop_back();
 }
 
 /// NaN: an element that no step writes stays NaN.

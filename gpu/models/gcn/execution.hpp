@@ -128,16 +128,30 @@ class Execution {
   [[nodiscard]] const T* bias(Index l) const;
   /// A in CSR; uploaded at the first call.
   const DeviceCsr<T>& a();
+  /// Frees it; no step may read it.
+  void forget_a() { a_.reset(); }
 
   /// y = x w in this device's rows by the fastest rung of a ladder, y being A's operand in layer `operand_of` (-1: it is not);
   /// `wide`: includes the columns that fill up the packs.
   void add_dense_product(Ladder ladder, const std::string& name, const DeviceDense<T>& x,
                          const DeviceDense<T>& w, DeviceDense<T>& y, bool wide, Index operand_of);
+  /// c = m b. Where `rung` can run these operands, it is taken unmeasured.
   void add_sparse_product(Ladder ladder, const std::string& name, const DeviceCsr<T>& m,
-                          const DeviceDense<T>& b, DeviceDense<T>& c);
+                          const DeviceDense<T>& b, DeviceDense<T>& c, const std::string& rung = {});
   /// Layer l with one rung per product and element-wise pass: from X or the hidden layer before to its own, or to
-  /// logits_ and answer_.
-  void add_composed_layer(Ladder ladder, Index l);
+  /// logits_ and answer_. `s`: X W of this layer where a step has computed it, or null. `spmm`: the rung of the product with A, or the
+  /// fastest.
+  void add_composed_layer(Ladder ladder, Index l, const DeviceDense<T>* s = nullptr,
+                          const std::string& spmm = {});
+
+  /// Where a plan stands, so that the steps added since can be timed and taken back.
+  struct Mark {
+    std::size_t steps, matrices;
+  };
+  [[nodiscard]] Mark mark() const { return {steps_.size(), matrices_.size()}; }
+  /// Seconds of the fastest of a few runs of the steps added since; hidden layers are stored where a step reads them.
+  [[nodiscard]] double seconds_since(const Mark& mark);
+  void take_back(const Mark& mark);
 
   const Gcn<T>& net_;
   GcnOrders orders_;
@@ -161,7 +175,8 @@ class Execution {
     std::function<void()> run;
     bool waits;
   };
-  void add_composed_products(Ladder ladder, Index l, DeviceDense<T>& z);
+  void add_composed_products(Ladder ladder, Index l, const DeviceDense<T>* s, const std::string& spmm,
+                             DeviceDense<T>& z);
   void begin_pass() const {
     if (peers_ != nullptr) peers_->begin(stream());
   }

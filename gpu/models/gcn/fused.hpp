@@ -1,6 +1,10 @@
 // GCN on a device, fused: which products the kernel of aggregate.hpp computes, and with which epilogue. It is
 // a header because the tests run the same plan with kernels that are wrong on purpose.
 #pragma once
+#include <limits>
+#include <type_traits>
+#include <vector>
+
 #include "gpu/models/gcn/execution.hpp"
 #include "reference/core/csr.hpp"
 
@@ -11,15 +15,15 @@ template <class T, class Policy = Unmodified>
 class Fused : public Execution<T> {
  public:
   Fused(const Gcn<T>& net, GcnOrders orders, Peers<T>* peers) : Execution<T>(net, std::move(orders), peers) {
-    const DeviceDense<T>* s = nullptr;  // X W or H W of this layer, if the layer before has computed it
+    const DeviceDense<T>* s = nullptr;  // X W or H W of this layer, if a step has computed it
+    if (starts_with_product(0)) s = add_transform(0);
+    bool composed = false;
     for (Index l = 0; l < this->layers(); ++l) {
-      if (!fusable(l)) {
-        this->add_composed_layer(Ladder::ours, l);
-        s = nullptr;
-        continue;
-      }
-      s = add_layer(l, s);
+      const Form form = fastest_form(l, s);
+      composed = composed || form == Form::composed;
+      s = add_form(form, l, s);
     }
+    if (!composed) this->forget_a();
   }
 
  private:
@@ -40,13 +44,64 @@ class Fused : public Execution<T> {
            fits(l + 1);
   }
 
+  /// Whether layer l begins with X W or H W as a step of its own.
+  [[nodiscard]] bool starts_with_product(Index l) const {
+    return this->order_of(l) == GcnOrder::transform_first && (!this->sparse_input(l) || fusable(l));
+  }
+
+  /// How a layer is computed: by one kernel, which multiplies by the next layer's W as well; by one kernel; by a rung for each product and
+  /// pass.
+  enum class Form { with_next, alone, composed };
+  [[nodiscard]] std::vector<Form> forms_of(Index l) const {
+    if (!fusable(l)) return {Form::composed};
+    std::vector<Form> forms{Form::alone};
+    if (multiplies_on(l)) forms.insert(forms.begin(), Form::with_next);
+    if (room_for_composed(l)) forms.push_back(Form::composed);
+    return forms;
+  }
+  /// Whether A once more, in two formats, and the matrices of a composed layer take at most half of what is free.
+  [[nodiscard]] bool room_for_composed(Index l) const {
+    const auto size = static_cast<Index>(sizeof(T)), entries = static_cast<Index>(this->net_.a.val.size());
+    const Index of_a = 2 * (entries * (size + 4) + this->net_.a.rows * 4);
+    const Index of_rows = 3 * this->net_.a.cols * (padded<T>(w(l).rows) + w(l).ld) * size;
+    return of_a + of_rows < device_memory_free() / 2;
+  }
+  /// Layer l in a form, and the product that the next one starts with, which is returned (null: it starts with none).
+  const DeviceDense<T>* add_form(Form form, Index l, const DeviceDense<T>* s) {
+    if (form == Form::with_next) return add_layer(l, s, true);
+    if (form == Form::alone) {
+      add_layer(l, s, false);
+    } else {
+      this->add_composed_layer(Ladder::ours, l, s, "13_adaptive");
+    }
+    return !this->last(l) && starts_with_product(l + 1) ? add_transform(l + 1) : nullptr;
+  }
+  /// The form that takes the least time. The first: without a clock, beside other devices, whose plans must be the same, and of a kernel
+  /// that a test has replaced.
+  [[nodiscard]] Form fastest_form(Index l, const DeviceDense<T>* s) {
+    const std::vector<Form> forms = forms_of(l);
+    Form fastest = forms.front();
+    const bool chosen = std::is_same_v<Policy, Unmodified> && this->peers_ == nullptr && device_has_clock();
+    if (forms.size() == 1 || !chosen) return fastest;
+    double least = std::numeric_limits<double>::infinity();
+    const auto before = this->mark();
+    for (const Form form : forms) {
+      add_form(form, l, s);
+      const double seconds = this->seconds_since(before);
+      this->take_back(before);
+      if (seconds < least) least = seconds, fastest = form;
+    }
+    return fastest;
+  }
+
   /// A matrix converted, by piece.
   using Pieces = std::vector<DeviceRows<T>>;
   void convert(const Csr<T>& m, Index widest, Pieces& pieces) const {
     const Index count = this->piece_count();
-    if (count == 1) return void(pieces.emplace_back(m, widest, this->stream()));
+    const Index length = part_length<T>(widest);
+    if (count == 1) return void(pieces.emplace_back(m, widest, length, this->stream()));
     for (Index p = 0; p < count; ++p)
-      pieces.emplace_back(slice_rows(m, this->piece_begin(p), this->piece_begin(p + 1)), widest,
+      pieces.emplace_back(slice_rows(m, this->piece_begin(p), this->piece_begin(p + 1)), widest, length,
                           this->stream());
   }
 
@@ -91,10 +146,9 @@ class Fused : public Execution<T> {
     return &s;
   }
 
-  /// Layer l with everything that its epilogue can compute; returns H W of the next layer, or null.
-  const DeviceDense<T>* add_layer(Index l, const DeviceDense<T>* s) {
+  /// Layer l by the kernel, with H W of the next layer where `with_next`: then that is returned, else null.
+  const DeviceDense<T>* add_layer(Index l, const DeviceDense<T>* s, bool with_next) {
     const bool transform = this->order_of(l) == GcnOrder::transform_first, last = this->last(l);
-    if (transform && s == nullptr) s = add_transform(l);
     const DeviceDense<T>& from = transform ? *s : this->dense_input(l);
     this->add_receive(l);
     DeviceDense<T>& z = this->output(l);
@@ -108,7 +162,7 @@ class Fused : public Execution<T> {
     if (last) {
       e.log_softmax = this->answer_.data.data();
       name += ", LogSoftmax";
-    } else if (multiplies_on(l)) {
+    } else if (with_next) {
       next = &this->matrix(w(l + 1).cols, "H W");
       this->set_operand(l + 1, *next);
       e.after = w(l + 1).weights();

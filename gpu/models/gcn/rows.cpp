@@ -35,10 +35,11 @@ struct Places {
   std::vector<Index> at;           // of each row's first quad
   std::vector<std::int32_t> step;  // from a quad to the row's next
   std::vector<Part> parts;         // of long rows
+  std::vector<Join> joins;         // of their sums
   std::vector<std::int32_t> rows;  // short ones
   std::vector<std::int32_t> slices;
   Index total = 0;  // quads
-  std::int32_t cuts = 0, partial = 0;
+  std::int32_t partial = 0;
 };
 
 /// Rows by descending number of quads. Stable, so that rows of one length keep their order and the locality of
@@ -52,28 +53,39 @@ std::vector<std::int32_t> by_length(const Csr<T>& a) {
   return order;
 }
 
-/// Places a long row: its quads are contiguous, and cut into parts of kPartLength entries.
-template <class T>
-void place_long(const Csr<T>& a, std::int32_t i, Places& to) {
-  const Index pieces = ceil_div(entries_of(a, i), kPartLength), count = quads_of(a, i);
-  to.at[static_cast<std::size_t>(i)] = to.total;
-  for (Index p = 0; p < pieces; ++p) {
-    Part part{i,
-              static_cast<std::int32_t>(to.total + count * p / pieces),
-              static_cast<std::int32_t>(to.total + count * (p + 1) / pieces),
-              0,
-              -1,
-              0,
-              static_cast<std::int32_t>(pieces),
-              0};
-    if (pieces > 1) {
-      part.cut = to.cuts;
-      part.first = to.partial;
-      part.place = to.partial + static_cast<std::int32_t>(p);
+/// Joins the partial sums [first, first + count) of a row, at most kJoined at once, in as many levels as that takes. Returns the join of
+/// the first of these sums; that of sum p is p / kJoined further.
+std::int32_t join_sums(std::int32_t first, std::int32_t count, Places& to) {
+  const auto lowest = static_cast<std::int32_t>(to.joins.size());
+  while (count > 1) {
+    const auto joins = static_cast<std::int32_t>(ceil_div(count, kJoined));
+    const auto above = static_cast<std::int32_t>(to.joins.size()) + joins;
+    for (std::int32_t j = 0; j < joins; ++j) {
+      const auto begin = static_cast<std::int32_t>(j * kJoined),
+                 end = std::min(begin + static_cast<std::int32_t>(kJoined), count);
+      to.joins.push_back({first + begin, end - begin, joins > 1 ? to.partial + j : -1,
+                          joins > 1 ? above + static_cast<std::int32_t>(j / kJoined) : -1});
     }
-    to.parts.push_back(part);
+    first = to.partial, count = joins;
+    if (joins > 1) to.partial += joins;
   }
-  if (pieces > 1) ++to.cuts, to.partial += static_cast<std::int32_t>(pieces);
+  return lowest;
+}
+
+/// Places a long row: its quads are contiguous, and cut into parts of `part_length` entries.
+template <class T>
+void place_long(const Csr<T>& a, std::int32_t i, Index part_length, Places& to) {
+  const Index pieces = ceil_div(entries_of(a, i), part_length), count = quads_of(a, i);
+  to.at[static_cast<std::size_t>(i)] = to.total;
+  const std::int32_t first = to.partial;
+  if (pieces > 1) to.partial += static_cast<std::int32_t>(pieces);
+  const std::int32_t lowest = pieces > 1 ? join_sums(first, static_cast<std::int32_t>(pieces), to) : -1;
+  for (Index p = 0; p < pieces; ++p) {
+    to.parts.push_back({i, static_cast<std::int32_t>(to.total + count * p / pieces),
+                        static_cast<std::int32_t>(to.total + count * (p + 1) / pieces),
+                        first + static_cast<std::int32_t>(p),
+                        pieces > 1 ? lowest + static_cast<std::int32_t>(p / kJoined) : -1});
+  }
   to.total += count;
 }
 
@@ -93,12 +105,12 @@ void place_short(const Csr<T>& a, Places& to) {
 }
 
 template <class T>
-Places places_of(const Csr<T>& a) {
+Places places_of(const Csr<T>& a, Index part_length) {
   const std::vector<std::int32_t> order = by_length(a);
   const auto first_short = std::partition_point(
       order.begin(), order.end(), [&](std::int32_t i) { return quads_of(a, i) > kLongRow / 4; });
   Places to(a.rows);
-  for (auto i = order.begin(); i != first_short; ++i) place_long(a, *i, to);
+  for (auto i = order.begin(); i != first_short; ++i) place_long(a, *i, part_length, to);
   to.rows.assign(first_short, order.end());
   place_short(a, to);
   return to;
@@ -107,8 +119,8 @@ Places places_of(const Csr<T>& a) {
 }  // namespace
 
 template <class T>
-DeviceRows<T>::DeviceRows(const Csr<T>& a, Index widest, void* stream) {
-  const Places places = places_of(a);
+DeviceRows<T>::DeviceRows(const Csr<T>& a, Index widest, Index part_length, void* stream) {
+  const Places places = places_of(a, part_length);
   std::vector<std::int32_t> columns(static_cast<std::size_t>(4 * places.total),
                                     static_cast<std::int32_t>(a.cols));
   std::vector<T> values(static_cast<std::size_t>(4 * places.total));
@@ -125,9 +137,10 @@ DeviceRows<T>::DeviceRows(const Csr<T>& a, Index widest, void* stream) {
   col = DeviceArray<std::int32_t>(columns, "A's columns in quads", stream);
   val = DeviceArray<T>(values, "A's values in quads", stream);
   part = DeviceArray<Part>(places.parts, "parts of long rows", stream);
+  join = DeviceArray<Join>(places.joins, "joins of long rows", stream);
   row = DeviceArray<std::int32_t>(places.rows, "short rows", stream);
   slice = DeviceArray<std::int32_t>(places.slices, "slices of short rows", stream);
-  arrived = DeviceArray<unsigned>(places.cuts, "arrivals at long rows");
+  arrived = DeviceArray<unsigned>(join.size(), "arrivals at long rows");
   device_fill(arrived.data(), 0, static_cast<std::size_t>(arrived.bytes()), stream);
   partial_ld = widest;
   partial = DeviceArray<T>(places.partial * widest, "partial sums of long rows");

@@ -12,16 +12,20 @@ namespace gcn {
 
 using Index = std::int64_t;
 
-/// Quads [begin, end) of a long row, for a whole warp. For a row of several parts: the sums are stored in row
-/// `place` of the partial sums, whose rows [first, first + count) belong to this row, and arrivals are
-/// counted in `cut`. For a row of one part, cut is -1.
+/// Quads [begin, end) of a long row, for a whole warp. Of a row of several parts the sums are stored in row `place` of the partial sums,
+/// and counted in join `join`; of a row of one part, join is -1.
 struct alignas(16) Part {
-  std::int32_t row, begin, end, place, cut, first, count, unused;
+  std::int32_t row, begin, end, place, join;
+};
+/// Where partial sums [first, first + count) of a long row meet: the last to arrive adds them. The sum is the row's (`above` is -1), or is
+/// stored in `place` and counted in join `above`.
+struct alignas(16) Join {
+  std::int32_t first, count, place, above;
 };
 
-constexpr Index kLongRow = 64;      // entries, the most for a group of lanes; longer rows take whole warps
-constexpr Index kPartLength = 512;  // entries per warp of a long row
-constexpr int kSlice = 32;          // short rows stored together
+constexpr Index kLongRow = 64;  // entries, the most for a group of lanes; longer rows take whole warps
+constexpr int kSlice = 32;      // short rows stored together
+constexpr Index kJoined = 16;   // sums that meet at once, the most: they are added one after the other
 
 /// The operand of the kernel. A quad is four entries of a row. Missing entries at a row's end have value 0
 /// and the column past the last, where the multiplied matrix has a row of zeros: the loop needs no
@@ -33,26 +37,28 @@ struct RowsView {
   const std::int32_t* col;    // (quads, 4)
   const T* val;               // (quads, 4)
   const Part* part;           // (parts), longest rows first
+  const Join* join;           // (joins)
   const std::int32_t* row;    // (slots): short rows, longest first
   const std::int32_t* slice;  // (slices + 1): quads
   Index parts, slots;
-  unsigned* arrived;  // (cuts), zero before and after every launch
+  unsigned* arrived;  // (joins), zero before and after every launch
   T* partial;         // (places, partial_ld)
   Index partial_ld;
 };
 
-/// The converted matrix in device memory. `widest`: columns that the partial sums must hold.
+/// The converted matrix in device memory. `widest`: columns that the partial sums must hold. `part_length`: entries of a long row for a warp.
 template <class T>
 struct DeviceRows {
-  DeviceRows(const Csr<T>& a, Index widest, void* stream);
+  DeviceRows(const Csr<T>& a, Index widest, Index part_length, void* stream);
   [[nodiscard]] RowsView<T> view() const {
-    return {col.data(),  val.data(), part.data(),    row.data(),     slice.data(),
+    return {col.data(),  val.data(), part.data(),    join.data(),    row.data(), slice.data(),
             part.size(), row.size(), arrived.data(), partial.data(), partial_ld};
   }
 
   DeviceArray<std::int32_t> col, row, slice;
   DeviceArray<T> val;
   DeviceArray<Part> part;
+  DeviceArray<Join> join;
   DeviceArray<unsigned> arrived;
   DeviceArray<T> partial;
   Index partial_ld = 0;
