@@ -247,7 +247,7 @@ void run(const Problem<float>& p, const In<float>& in, const Out<float>& out, Co
   unsigned* const least =
       static_cast<unsigned*>(context.workspace(panels * parts * static_cast<Index>(sizeof(unsigned))));
   launch(gemm_split_b, panels * parts, kCols, 0, context.stream, in.B, chunks, parts, packed, least);
-  const bool vectors = rows_on_vectors(in.A) && depth % Vector<float>::kLanes == 0;
+  const bool vectors = whole_vectors(in.A);
   const DenseView<const float, Space::device> a = vectors || depth == 0 ? in.A : align_rows(in.A, context);
   const bool wide_c = reinterpret_cast<std::uintptr_t>(out.C.data) % 8 == 0 && out.C.ld % 2 == 0;
   launch(gemm_tf32x3_wgmma, tiles, kThreads, kShared, context.stream, p, in, out, a, depth > 0 ? a.cols : 0,

@@ -42,7 +42,7 @@ inline double copies_of_parts(Index parts, double share = 1) {
 
 template <class S, class T>
 Work work_of(const In<T>& in, const Divided& d) {
-  const bool aligned = rows_on_vectors(in.B) && (sizeof(T) == 4 || rows_on_vectors(in.A));
+  const bool aligned = whole_vectors(in.B) && (sizeof(T) == 4 || whole_vectors(in.A));
   const Index parts = d.division.parts;
   return {S::BM, S::BN, S::BK, d.steps, parts > 1 ? parts : 0, 1, aligned, d.division};
 }
@@ -58,7 +58,7 @@ Work work_of_split_depth(const In<T>& in, const Out<T>& out, Index depth) {
           {blocks * of_part, ceil_div(blocks, kTogether) * of_part},
           parts > 1 ? parts : 0,
           copies_of_parts(parts),
-          rows_on_vectors(in.A) && rows_on_vectors(in.B)};
+          whole_vectors(in.A) && whole_vectors(in.B)};
 }
 
 /// What a candidate needs when it runs.
@@ -135,7 +135,7 @@ inline bool work_of_packed(const In<float>& in, const Out<float>& out, Index dep
   const Plan plan = plan_of<Shallow>(in, out);
   const Index tiles = ceil_div(out.C.rows, Deep::BM) * ceil_div(out.C.cols, Deep::BN),
               many = device_multiprocessors();
-  const bool deep = tiles >= kManyRounds * Deep::kBlocks * many, aligned = rows_on_vectors(in.B);
+  const bool deep = tiles >= kManyRounds * Deep::kBlocks * many, aligned = whole_vectors(in.B);
   const Index parts = deep ? 1 : plan.division.parts;
   if (!deep && plan.time > time_of_slices(in, out)) return false;
   // a block alone on a multiprocessor takes as long as two together

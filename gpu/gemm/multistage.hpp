@@ -44,7 +44,7 @@ struct Shape {
   static_assert(BM == WM * 4 * TM && BN == WN * 8 * TN && BK % (8 * WK) == 0, "warps fill the tile");
 };
 
-/// The calling thread's part of the copies of B's tiles, kV elements at a time, as rows are aligned. Columns
+/// The calling thread's part of the copies of B's tiles, kV elements at a time: a vector, where rows are whole_vectors, or one. Columns
 /// past the end and everything past the depth become zero.
 template <class T, class S, int kV>
 struct CopiesOfB {
@@ -53,31 +53,23 @@ struct CopiesOfB {
 
   const T* from;  // element (its k, its column) of the next tile to copy
   Index ld;
-  int inside;  // elements of its vector that lie within the matrix
+  int bytes;  // of its vector: all, or none past the end
 
   PLUMB_DEVICE CopiesOfB(const In<T>& in, Index j0) : ld(in.B.ld) {
     const int t = static_cast<int>(threadIdx.x);
-    const Index col = j0 + t % kPerRow * kV, within = in.B.cols - col;
-    inside = within >= kV ? kV : within > 0 ? static_cast<int>(within) : 0;
-    from = in.B.data + static_cast<Index>(t / kPerRow) * ld + (within > 0 ? col : 0);
+    const Index col = j0 + t % kPerRow * kV;
+    bytes = col < in.B.cols ? kV * static_cast<int>(sizeof(T)) : 0;
+    from = in.B.data + static_cast<Index>(t / kPerRow) * ld + (bytes > 0 ? col : 0);
   }
   /// Starts the copies of the next tile; `left` of the depth are not yet copied.
   PLUMB_DEVICE void start(T* bs /* (BK, kPitchB), shared */, Index left) {
     const int t = static_cast<int>(threadIdx.x);
     bs += t / kPerRow * S::kPitchB + t % kPerRow * kV;
-    if (in_part<kV>(inside)) {
-#pragma unroll 1
-      for (int u = 0; u < kCopies; ++u, from += kRowStep * ld) {
-        copy_inside<kV>(bs + u * kRowStep * S::kPitchB, from, t / kPerRow + u * kRowStep < left ? inside : 0,
-                        from);
-      }
-      return;
-    }
-    const int bytes = inside * static_cast<int>(sizeof(T));
 #pragma unroll
-    for (int u = 0; u < kCopies; ++u, from += kRowStep * ld) {
-      copy_async<kV * sizeof(T)>(bs + u * kRowStep * S::kPitchB, from,
-                                 t / kPerRow + u * kRowStep < left ? bytes : 0);
+    for (int u = 0; u < kCopies; ++u) {
+      const int valid = t / kPerRow + u * kRowStep < left ? bytes : 0;
+      copy_async<kV * sizeof(T)>(bs + u * kRowStep * S::kPitchB, from, valid);
+      from += kRowStep * ld;
     }
   }
 };
@@ -242,7 +234,7 @@ template <class T, class S>
 void run_multistage(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   const Index tiles = ceil_div(out.C.rows, S::BM) * ceil_div(out.C.cols, S::BN);
   const bool wide_c = rows_on_vectors(out.C);
-  if (rows_on_vectors(in.B)) {
+  if (whole_vectors(in.B)) {
     launch(gemm_multistage<T, S, true>, tiles, S::kThreads, S::kShared, context.stream, p, in, out, wide_c);
   } else {
     launch(gemm_multistage<T, S, false>, tiles, S::kThreads, S::kShared, context.stream, p, in, out, wide_c);

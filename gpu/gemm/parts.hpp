@@ -130,7 +130,7 @@ void run_divided(const Division& division, unsigned* finished, const Problem<T>&
   const Index parts = (tiles_of<S>(out) - division.whole) * division.parts;
   auto* const partial =
       static_cast<T*>(context.workspace(parts * (S::BM * S::BN) * static_cast<Index>(sizeof(T))));
-  const bool wide = rows_on_vectors(in.B) && (sizeof(T) == 4 || rows_on_vectors(in.A));
+  const bool wide = whole_vectors(in.B) && (sizeof(T) == 4 || whole_vectors(in.A));
   launch(wide ? gemm_divided<T, S, true> : gemm_divided<T, S, false>, division.whole + parts, S::kThreads,
          S::kShared, context.stream, p, in, out, Parts<T>{division, partial, finished},
          rows_on_vectors(out.C));

@@ -57,13 +57,13 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
                   kAcross = S::BN / V / kPerRow, kRowStepB = S::kSliceThreads / kPerRow,
                   kCopies = S::BK / kRowStepB;
     const int row_b = t / kPerRow, col_b = t % kPerRow * V;
-    int inside[kAcross];  // elements of each vector that lie within B
+    int bytes[kAcross];
 #pragma unroll
     for (int q = 0; q < kAcross; ++q) {
       const Index within = in.B.cols - j0 - col_b - q * kPerRow * V;
-      inside[q] = within >= V ? V : within > 0 ? static_cast<int>(within) : 0;
+      bytes[q] = 4 * (within >= V ? V : within > 0 ? static_cast<int>(within) : 0);
     }
-    const float* from_b = in.B.data + (first * S::BK + row_b) * in.B.ld + (inside[0] > 0 ? j0 + col_b : 0);
+    const float* from_b = in.B.data + (first * S::BK + row_b) * in.B.ld + (bytes[0] > 0 ? j0 + col_b : 0);
     const Index past = first + stages;
     int whole = past * S::BK <= depth ? stages : stages - 1;  // stages not yet copied
     int rest =
@@ -81,8 +81,8 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
         for (int u = 0; u < kCopies; ++u) {
 #pragma unroll
           for (int q = 0; q < kAcross; ++q) {
-            copy_inside<V>(bs + u * kRowStepB * S::kPitchB + q * kPerRow * V, from_b + q * kPerRow * V,
-                           inside[q], from_b);
+            copy_async<4 * V>(bs + u * kRowStepB * S::kPitchB + q * kPerRow * V,
+                              bytes[q] > 0 ? from_b + q * kPerRow * V : from_b, bytes[q]);
           }
           from_b += kRowStepB * in.B.ld;
         }
@@ -100,9 +100,10 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
         for (int u = 0; u < kCopies; ++u) {
 #pragma unroll
           for (int q = 0; q < kAcross; ++q) {
-            copy_inside<V>(bs + u * kRowStepB * S::kPitchB + q * kPerRow * V,
-                           from_b + u * kRowStepB * in.B.ld + q * kPerRow * V,
-                           row_b + u * kRowStepB < rest ? inside[q] : 0, in.B.data);
+            const int valid = row_b + u * kRowStepB < rest ? bytes[q] : 0;
+            copy_async<4 * V>(bs + u * kRowStepB * S::kPitchB + q * kPerRow * V,
+                              valid > 0 ? from_b + u * kRowStepB * in.B.ld + q * kPerRow * V : in.B.data,
+                              valid);
           }
         }
         rest = 0;
@@ -174,13 +175,14 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
 /// 64 x 128 by two warps, four times, each a quarter of the depth: rung 12's shape Sliced, its slices apart.
 using Slices = Apart<64, 128, 16, 1, 2, 4, 16, 8, 3, 1>;
 
-/// As rung 12 where B's rows let a copy move one element only.
+/// As rung 12 where B's rows, or their ends, let a copy move one element only.
 inline void run_slices(const Problem<float>& p, const In<float>& in, const Out<float>& out,
                        Context& context) {
   using S = Slices;
   const Index tiles = ceil_div(out.C.rows, S::BM) * ceil_div(out.C.cols, S::BN);
-  const std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(in.B.data) |
-                              static_cast<std::uintptr_t>(in.B.ld * static_cast<Index>(sizeof(float)));
+  const std::uintptr_t bits =
+      reinterpret_cast<std::uintptr_t>(in.B.data) |
+      static_cast<std::uintptr_t>((in.B.ld | in.B.cols) * static_cast<Index>(sizeof(float)));
   if (bits % 8 != 0) {
     context.explain("64 x 128 tiles, depth shared by four groups of warps in step: rows of B not on 8 bytes");
     run_multistage<float, Sliced>(p, in, out, context);

@@ -141,7 +141,7 @@ struct Plan {
 template <int V, int Pitch, class T>
 PLUMB_DEVICE void start_tile(const DenseView<const T, Space::device>& a, Index row0, Index col0, Index rows,
                              Index cols, T* to /* (kTile, Pitch) */) {
-  constexpr int kPerRow = kTile / V, kDown = kThreads / kPerRow;
+  constexpr int kPerRow = kTile / V, kDown = kThreads / kPerRow, kBytes = V * static_cast<int>(sizeof(T));
   const int row = static_cast<int>(threadIdx.x) / kPerRow, col = static_cast<int>(threadIdx.x) % kPerRow * V;
   const Index across = cols - col0 - col;  // elements of the row from here on
   const Index left = rows - row0 - row;    // rows from here on
@@ -149,7 +149,8 @@ PLUMB_DEVICE void start_tile(const DenseView<const T, Space::device>& a, Index r
   to += row * Pitch + col;
 #pragma unroll 2
   for (int r = 0; r < kTile; r += kDown) {
-    copy_inside<V>(to, from, r < left ? across : 0, a.data);
+    const bool inside = r < left && across > 0;
+    copy_async<kBytes>(to, inside ? from : a.data, inside ? kBytes : 0);
     from += kDown * a.ld, to += kDown * Pitch;
   }
 }
@@ -251,7 +252,7 @@ void run_split_depth(const Plan<T>& plan, const Problem<T>& p, const In<T>& in, 
   const Index blocks = tiles_of(out) * plan.parts;
   auto* const partial = static_cast<T*>(
       context.workspace(plan.parts > 1 ? blocks * kElements * static_cast<Index>(sizeof(T)) : 0));
-  const bool wide = rows_on_vectors(in.A) && rows_on_vectors(in.B);
+  const bool wide = whole_vectors(in.A) && whole_vectors(in.B);
   launch(wide ? gemm_split_depth<T, Vector<T>::kLanes> : gemm_split_depth<T, 1>, blocks, kThreads, kShared<T>,
          context.stream, p, in, out, static_cast<int>(plan.parts), partial, plan.finished);
 }

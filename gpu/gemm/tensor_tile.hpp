@@ -51,23 +51,13 @@ struct CopiesOfA {
     const int t = static_cast<int>(threadIdx.x), k = t % kPerRow * kV;
     const Index within = left - k;
     as += t / kPerRow * S::kPitchA + k;
-    if (in_part<kV>(within)) {
-#pragma unroll 1
-      for (int u = 0; u < kCopies; ++u)
-        copy_inside<kV>(as + u * kRowStep * S::kPitchA, of_row(u), within, first);
-    } else {
-      const int valid = within > 0 ? kV * static_cast<int>(sizeof(T)) : 0;
+    const int valid = within > 0 ? kV * static_cast<int>(sizeof(T)) : 0;
 #pragma unroll
-      for (int u = 0; u < kCopies; ++u)
-        copy_async<kV * sizeof(T)>(as + u * kRowStep * S::kPitchA, of_row(u), valid);
+    for (int u = 0; u < kCopies; ++u) {
+      const Index r = row + u * kRowStep;
+      copy_async<kV * sizeof(T)>(as + u * kRowStep * S::kPitchA, first + (r <= last ? r : other) * ld, valid);
     }
     first += S::BK;
-  }
-
- private:
-  PLUMB_DEVICE const T* of_row(int u) const {
-    const Index r = row + u * kRowStep;
-    return first + (r <= last ? r : other) * ld;
   }
 };
 
@@ -249,7 +239,7 @@ void run_tensor(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context
   const Index tiles = ceil_div(out.C.rows, S::BM) * ceil_div(out.C.cols, S::BN);
   const bool wide_c = reinterpret_cast<std::uintptr_t>(out.C.data) % sizeof(Pair<T>) == 0 &&
                       out.C.ld * sizeof(T) % sizeof(Pair<T>) == 0;
-  if (rows_on_vectors(in.A) && rows_on_vectors(in.B)) {
+  if (whole_vectors(in.A) && whole_vectors(in.B)) {
     launch(gemm_tensor<T, S, Math, true>, tiles, S::kThreads, S::kShared, context.stream, p, in, out, wide_c);
   } else {
     launch(gemm_tensor<T, S, Math, false>, tiles, S::kThreads, S::kShared, context.stream, p, in, out,
