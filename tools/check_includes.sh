@@ -44,7 +44,7 @@ room gpu/simt gpu/simt/ gpu/device/ reference/core/
 {
   room gpu/models gpu/models/ gpu/common/ gpu/device/ gpu/log_softmax/ reference/ $vendors
   for op in $(printf '%s\n' gpu/*/[0-9][0-9]_*.cu | cut -d/ -f2 | sort -u); do
-    room "gpu/$op" "gpu/$op/" gpu/gemm/ gpu/common/ gpu/device/ reference/ $vendors
+    room "gpu/$op" "gpu/$op/" gpu/gemm/ gpu/gemv/ gpu/common/ gpu/device/ reference/ $vendors
   done
 }
 room verify verify/ reference/ gpu/device/ gpu/runtime/ gpu/plugin/ gpu/simt/ datasets/ tools/version.hpp tools/terminal.hpp manifest.inc simt_manifest.inc contracts.inc

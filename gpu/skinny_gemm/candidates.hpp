@@ -4,6 +4,7 @@
 #include "gpu/device/memory.hpp"
 #include "gpu/gemm/parts.hpp"
 #include "gpu/gemm/split_depth.hpp"
+#include "gpu/gemv/lanes.hpp"
 #include "gpu/skinny_gemm/bulk_streams.hpp"
 #include "gpu/skinny_gemm/costs.hpp"
 #include "gpu/skinny_gemm/fragments.hpp"
@@ -16,7 +17,7 @@
 namespace plumb {
 namespace skinny {
 
-constexpr int kCandidates = 9;
+constexpr int kCandidates = 10;
 
 /// Of the operands: what the terms are made of.
 struct Features {
@@ -124,6 +125,35 @@ struct AsGemm {
   AsGemm(const In<T>& i, const Out<T>& o) : in{i.X, i.W}, out{o.Y} {}
 };
 
+/// A product with one column, as gemv's ladder has it: lanes share a row, each with up to four loads at once.
+template <class T>
+gemv::In<T> as_gemv(const In<T>& in) {
+  return {in.X, {in.W.data, in.W.rows}};
+}
+template <class T>
+int gemv_lanes(const In<T>& in) {
+  return gemv::on_vectors(as_gemv(in)) ? gemv::lanes_of<gemv::Vector<T>>(in.X.cols, 4)
+                                       : gemv::lanes_of<gemv::Vector<T, 1>>(in.X.cols, 4);
+}
+template <class T>
+bool work_of_gemv(const Features& f, const In<T>& in, const Out<T>& out, Work& w) {
+  if (f.n != 1 || (in.W.rows > 1 && in.W.ld != 1) || (out.Y.rows > 1 && out.Y.ld != 1)) return false;
+  const int lanes = gemv_lanes(in);
+  const Index blocks = ceil_div(f.v * lanes, gemv::kLanesThreads), busiest = busiest_of(blocks),
+              rows = busiest * gemv::kLanesThreads / lanes;
+  w = {static_cast<double>(ceil_div(f.k, lanes)), million(rows * f.k), million(rows * ceil_div(f.k, f.copy)),
+       million(blocks * f.k * static_cast<Index>(sizeof(T)))};
+  return true;
+}
+template <class T>
+void run_as_gemv(const In<T>& in, const Out<T>& out, Context& context) {
+  const gemv::In<T> of{as_gemv(in)};
+  const gemv::Out<T> to{{out.Y.data, out.Y.rows}};
+  const gemv::Problem<T> plain{T(1), T(0)};
+  if (gemv::on_vectors(of)) return gemv::run_lanes<gemv::Vector<T>>(gemv_lanes(in), plain, of, to, context);
+  gemv::run_lanes<gemv::Vector<T, 1>>(gemv_lanes(in), plain, of, to, context);
+}
+
 /// The kernels of a type: `work` says what candidate c would do, or that it does not fit; `run` does it.
 template <class T>
 struct Kernels;
@@ -138,6 +168,7 @@ struct Kernels<float> {
                                                       "gemm's tiles of 64 x 64",
                                                       "a thread per row",
                                                       "a thread per row, a column at a time",
+                                                      "gemv's lanes",
                                                       "none"};
   static constexpr int kInParts = 2;
 
@@ -174,6 +205,8 @@ struct Kernels<float> {
       case 7:
         w = work_of_register_sum(f, size);
         return true;
+      case 8:
+        return work_of_gemv(f, in, out, w);
       default:
         return false;
     }
@@ -193,6 +226,8 @@ struct Kernels<float> {
         return run_k_tile(in, out, context);
       case 7:
         return run_register_sum(in, out, context);
+      case 8:
+        return run_as_gemv(in, out, context);
       default:
         return run_stages<Tile<float>>(in, out, context);
     }
@@ -209,11 +244,12 @@ struct Kernels<double> {
                                                       "gemm's tiles of 128 x 32",
                                                       "gemm's tiles of 128 x 64",
                                                       "a thread per row",
-                                                      "a thread per row, a column at a time"};
+                                                      "a thread per row, a column at a time",
+                                                      "gemv's lanes"};
   static constexpr int kInParts = 2;
   using Low = gemm::TensorShape<double, 128, 32, 16, 4, 1, 1, 3>;
 
-  static bool work(int c, const Features& f, const In<double>&, const Out<double>& out, Index parts,
+  static bool work(int c, const Features& f, const In<double>& in, const Out<double>& out, Index parts,
                    Work& w) {
     constexpr Index kSize = sizeof(double);
     using Staged = FragmentStages;
@@ -251,9 +287,11 @@ struct Kernels<double> {
       case 7:
         w = work_of_k_tile<double>(f);
         return true;
-      default:
+      case 8:
         w = work_of_register_sum(f, kSize);
         return true;
+      default:
+        return work_of_gemv(f, in, out, w);
     }
   }
   static void run(int c, const In<double>& in, const Out<double>& out, Context& context) {
@@ -273,6 +311,8 @@ struct Kernels<double> {
         return run_k_tile(in, out, context);
       case 8:
         return run_register_sum(in, out, context);
+      case 9:
+        return run_as_gemv(in, out, context);
       default:
         return run_stages<Tile<double>>(in, out, context);
     }

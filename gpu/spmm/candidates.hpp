@@ -2,6 +2,7 @@
 #pragma once
 #include "gpu/common/adaptive.hpp"
 #include "gpu/common/matrix_work.hpp"
+#include "gpu/spmm/block_rows.hpp"
 #include "gpu/spmm/costs.hpp"
 #include "gpu/spmm/element.hpp"
 #include "gpu/spmm/order.hpp"
@@ -11,7 +12,7 @@
 namespace plumb {
 namespace spmm {
 
-enum class Kernel : std::uint8_t { rows, streamed, staged, element };
+enum class Kernel : std::uint8_t { rows, streamed, staged, element, block };
 
 /// `share`: groups share a row. `cut`: entries of a row for each group of it, above which it is cut into parts of `part`; 0: never.
 struct Candidate {
@@ -19,14 +20,14 @@ struct Candidate {
   bool share, sorted;
   Index cut, part;
 };
-constexpr int kCandidates = 11;
+constexpr int kCandidates = 12;
 constexpr Candidate kCandidate[kCandidates] = {
     {Kernel::rows, false, false, 0, 0},       {Kernel::rows, true, false, 0, 0},
     {Kernel::rows, false, false, 64, 512},    {Kernel::rows, true, false, 64, 512},
     {Kernel::rows, false, true, 64, 512},     {Kernel::streamed, false, false, 64, 512},
     {Kernel::rows, false, false, 32, 64},     {Kernel::rows, true, false, 32, 64},
     {Kernel::streamed, false, false, 32, 64}, {Kernel::staged, false, false, 0, 0},
-    {Kernel::element, false, false, 0, 0}};
+    {Kernel::element, false, false, 0, 0},    {Kernel::block, false, false, 0, 0}};
 constexpr const char* kNames[kCandidates] = {"a group per row",
                                              "groups share a row",
                                              "a group per row, parts of 512",
@@ -37,12 +38,15 @@ constexpr const char* kNames[kCandidates] = {"a group per row",
                                              "groups share a row, parts of 64",
                                              "streamed rows, parts of 64",
                                              "staged entries",
-                                             "a thread per element"};
+                                             "a thread per element",
+                                             "a block per row"};
 
 /// Of the matrix and the widths: what the terms are made of.
 struct Features {
   Index rows, nnz, longest = 0;
   int v, lanes, slots;  // lanes and slots that rungs 9 to 12 would take
+  int whole;            // lanes for all columns, or 32
+  Index whole_panels;   // of C's columns, by so many lanes
   double width;         // bytes of a row of C
   double panels;        // of C's columns
   double fresh;         // share of the gathers from B that no entry shortly before made
@@ -78,8 +82,9 @@ Features features_of(const In<T>& in, const Out<T>& out, const HostArray<std::in
   }
   f.v = vector_length(in, out);
   const auto cache = static_cast<double>(device_l2_bytes());
-  const int whole = lanes_for(out.C.cols, f.v),
-            panel = panel_lanes<T>(in.A.cols, out.C.cols, f.v, device_l2_bytes());
+  const int whole = f.whole = lanes_for(out.C.cols, f.v);
+  f.whole_panels = ceil_div(out.C.cols, static_cast<Index>(whole) * f.v);
+  const int panel = panel_lanes<T>(in.A.cols, out.C.cols, f.v, device_l2_bytes());
   f.width = static_cast<double>(out.C.cols) * sizeof(T);
   f.b_bytes = static_cast<double>(in.A.cols) * f.width;
   const bool scattered = f.b_bytes > cache * 3 / 5 && !columns_are_local(in, row_ptr, context);
@@ -104,7 +109,13 @@ inline Pace pace_of(const Candidate& c, const Features& f, const HostArray<std::
   const Index each = c.kernel == Kernel::element ? 1 : 4 * slots, teams = 32 / (lanes * slots);
   Pace pace{static_cast<double>(ceil_div(longest_left, each)), 0, rows / static_cast<double>(teams),
             c.kernel == Kernel::staged ? 32.0 : static_cast<double>(each)};
-  if (c.kernel == Kernel::streamed) {
+  if (c.kernel == Kernel::block) {
+    const int warps = block_warps(f.rows * f.whole_panels);
+    const Index at_once = each * (32 / lanes) * warps;
+    pace.chain = static_cast<double>(ceil_div(longest_left, at_once)) + warps / 4.0;
+    pace.warps = rows * warps, pace.each = 4;
+    pace.batches = warp_batches(row_ptr, 1, at_once, longest_left) * warps;
+  } else if (c.kernel == Kernel::streamed) {
     const double share = left + rows < static_cast<double>(stream_share(lanes))
                              ? left + rows
                              : static_cast<double>(stream_share(lanes));
@@ -120,6 +131,7 @@ inline Pace pace_of(const Candidate& c, const Features& f, const HostArray<std::
 
 inline bool fits(const Candidate& c, const Features& f, bool cuts) {
   if (f.rows <= 0 || (c.share && f.slots == 1)) return false;
+  if (c.kernel == Kernel::block) return true;
   if (c.kernel == Kernel::rows) return c.cut == 0 || c.sorted || cuts;
   return c.kernel != Kernel::streamed || c.part > 64 || f.longest > 64;
 }
@@ -129,13 +141,16 @@ inline bool fits(const Candidate& c, const Features& f, bool cuts) {
 inline Terms terms_of(const Candidate& c, const Features& f, const HostArray<std::int32_t>& row_ptr,
                       double size) {
   const bool element = c.kernel == Kernel::element, one_row = element || c.kernel == Kernel::staged;
-  const int slots = c.share ? f.slots : 1, lanes = one_row ? 32 : f.lanes;
+  const bool block = c.kernel == Kernel::block;
+  const int slots = c.share ? f.slots : 1, lanes = one_row ? 32 : block ? f.whole : f.lanes;
   const Index cut = c.cut * slots;
   const bool cuts = c.cut > 0 && f.longest > cut;
   if (!fits(c, f, cuts)) return {};
   const Cutting parts = cuts ? cutting_of(row_ptr, cut, c.part, kMostParts) : Cutting{};
   const Pace pace = pace_of(c, f, row_ptr, lanes, slots, parts, cuts ? parts.longest : f.longest);
-  const double panels = one_row ? std::ceil(f.width / size / (element ? 32 : 128)) : f.panels;
+  const double panels = one_row ? std::ceil(f.width / size / (element ? 32 : 128))
+                        : block ? static_cast<double>(f.whole_panels)
+                                : f.panels;
   constexpr double kSector = 32, kMega = 1e6;
   const auto rows = static_cast<double>(f.rows), nnz = static_cast<double>(f.nnz);
   const double row_sectors = std::ceil(f.width / kSector), index_sectors = std::ceil(pace.each * 4 / kSector);
@@ -154,11 +169,14 @@ inline Terms terms_of(const Candidate& c, const Features& f, const HostArray<std
            sectors / kMega}};
 }
 
+/// Whether a kernel needs to know more of the rows than row_ptr.
+inline bool takes_rows(Kernel kernel) { return kernel == Kernel::rows || kernel == Kernel::streamed; }
+
 /// What is done before the first run: row_ptr is copied and counted for all, and what keep() does.
 inline Keeping keeping_of(const Candidate& c, const Features& f, const HostArray<std::int32_t>& row_ptr) {
   const auto rows = static_cast<double>(f.rows);
   Keeping k{3, 3 * rows, 0, 4 * rows, 0, 0};
-  if (c.kernel == Kernel::staged || c.kernel == Kernel::element) return k;
+  if (!takes_rows(c.kernel)) return k;
   const Index cut = c.cut * (c.share ? f.slots : 1);
   if (cut > 0) k.rows += 2 * rows;
   if (cut > 0 && f.longest > cut) {
@@ -189,7 +207,7 @@ struct Candidates : CandidateList<Spmm, T> {
     const Candidate& c = kCandidate[number];
     Kept kept;
     Rows<T>& work = kept.work;
-    if (c.kernel == Kernel::staged || c.kernel == Kernel::element) return kept;
+    if (!takes_rows(c.kernel)) return kept;
     work.lanes = f.lanes, work.slots = c.share ? f.slots : 1, work.count = f.rows;
     if (c.cut > 0) {
       work.cut = static_cast<unsigned>(c.cut * work.slots);
@@ -211,6 +229,8 @@ struct Candidates : CandidateList<Spmm, T> {
         return run_coarsened(in, out, context);
       case Kernel::element:
         return run_elements(in, out, context);
+      case Kernel::block:
+        return run_block_rows(v, in, out, context);
       case Kernel::rows:
         run_shaped_rows(v, kept.work, in, out, context);
         return join_parts(kept.split, kept.work, out, context);

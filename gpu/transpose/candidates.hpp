@@ -4,17 +4,21 @@
 #include "gpu/device/memory.hpp"
 #include "gpu/transpose/costs.hpp"
 #include "gpu/transpose/element.hpp"
+#include "gpu/transpose/sector_tile.hpp"
 #include "gpu/transpose/tile.hpp"
 #include "gpu/transpose/wide_tile.hpp"
 
 namespace plumb {
 namespace transpose {
 
-enum class Kernel : std::uint8_t { tiles, wide_tiles, wide_tiles_of_16, along_a, along_b };
-constexpr int kCandidates = 5;
-constexpr const char* kNames[kCandidates] = {"tiles of 32", "tiles of 64 by 8 warps",
-                                             "tiles of 64 by 16 warps", "a thread per element, along A",
-                                             "a thread per element, along B"};
+enum class Kernel : std::uint8_t { tiles, wide_tiles, wide_tiles_of_16, along_a, along_b, on_sectors };
+constexpr int kCandidates = 6;
+constexpr const char* kNames[kCandidates] = {"tiles of 32",
+                                             "tiles of 64 by 8 warps",
+                                             "tiles of 64 by 16 warps",
+                                             "a thread per element, along A",
+                                             "a thread per element, along B",
+                                             "tiles on B's sectors"};
 constexpr int kSmallTile = 32, kSmallRows = 8, kFewWarps = 8, kManyWarps = 16;
 
 /// What a candidate does.
@@ -24,15 +28,31 @@ struct Work {
   double sectors_a, sectors_b;  // of 32 bytes
 };
 
-/// Sectors of all pieces of `width` elements that rows of `extent` elements are cut into.
-inline double sectors_of(double rows, double extent, double width, double size) {
-  const double whole = std::floor(extent / width), rest = extent - whole * width;
-  return rows * (whole * std::ceil(width * size / 32) + std::ceil(rest * size / 32));
+/// Of the matrix: what the terms are made of.
+struct Features {
+  double rows, cols, size;          // size: bytes of an element
+  bool a_on_sectors, b_on_sectors;  // whether rows begin on sectors
+};
+
+/// Sectors of all pieces of `width` elements that rows of `extent` elements are cut into; one more each where rows do not lie on sectors.
+inline double sectors_of(double rows, double extent, double width, double size, bool on_sectors) {
+  const double whole = std::floor(extent / width), rest = extent - whole * width, more = on_sectors ? 0 : 1;
+  return rows * (whole * (std::ceil(width * size / 32) + more) + std::ceil(rest * size / 32));
 }
 
-inline Work work_of_tiles(double tile, double threads, double rows, double cols, double size) {
-  return {std::ceil(rows / tile) * std::ceil(cols / tile), threads, tile * tile / threads,
-          sectors_of(rows, cols, tile, size), sectors_of(cols, rows, tile, size)};
+inline Work work_of_tiles(double tile, double threads, const Features& f) {
+  return {std::ceil(f.rows / tile) * std::ceil(f.cols / tile), threads, tile * tile / threads,
+          sectors_of(f.rows, f.cols, tile, f.size, f.a_on_sectors),
+          sectors_of(f.cols, f.rows, tile, f.size, f.b_on_sectors)};
+}
+
+/// Rung 7: more rows of A than the tile has.
+inline Work work_of_sector_tiles(const Features& f) {
+  constexpr double kThreads = kLanes * kFewWarps;
+  const double read = kTile + kBefore, pieces = std::ceil((f.rows + 32 / f.size - 1) / kTile);
+  return {pieces * std::ceil(f.cols / kTile), kThreads, (read + kTile) / 2 * kTile / kThreads,
+          sectors_of(pieces * read, f.cols, kTile, f.size, f.a_on_sectors),
+          sectors_of(f.cols, f.rows, kTile, f.size, true)};
 }
 
 /// The other matrix' sectors, of a warp that goes along rows of `along` elements: a run of each of its columns.
@@ -41,23 +61,25 @@ inline double sectors_across(double elements, double along, double size) {
   return elements / 32 * columns * std::ceil(32 / columns * size / 32);
 }
 
-inline Work work_of(Kernel kernel, double rows, double cols, double size) {
-  const double elements = rows * cols, straight = std::ceil(elements * size / 32);
+inline Work work_of(Kernel kernel, const Features& f) {
+  const double elements = f.rows * f.cols, straight = std::ceil(elements * f.size / 32);
   switch (kernel) {
     case Kernel::wide_tiles:
-      return work_of_tiles(kTile, kLanes * kFewWarps, rows, cols, size);
+      return work_of_tiles(kTile, kLanes * kFewWarps, f);
     case Kernel::wide_tiles_of_16:
-      return work_of_tiles(kTile, kLanes * kManyWarps, rows, cols, size);
+      return work_of_tiles(kTile, kLanes * kManyWarps, f);
     case Kernel::along_a:
       return {std::ceil(elements / kElementThreads), kElementThreads, 1, straight,
-              sectors_across(elements, cols, size)};
+              sectors_across(elements, f.cols, f.size)};
     case Kernel::along_b:
-      return {std::ceil(elements / kElementThreads), kElementThreads, 1, sectors_across(elements, rows, size),
-              straight};
+      return {std::ceil(elements / kElementThreads), kElementThreads, 1,
+              sectors_across(elements, f.rows, f.size), straight};
+    case Kernel::on_sectors:
+      return work_of_sector_tiles(f);
     case Kernel::tiles:
       break;
   }
-  return work_of_tiles(kSmallTile, kSmallTile * kSmallRows, rows, cols, size);
+  return work_of_tiles(kSmallTile, kSmallTile * kSmallRows, f);
 }
 
 /// The terms: a start; no further launches; moves of a thread, one after the other, in all rounds of blocks; thousands of warps of a
@@ -81,11 +103,13 @@ struct Candidates : CandidateList<Transpose, T> {
   static constexpr auto& kModels = Costs<T>::model;
   struct Kept {};
 
-  Candidates(const typename Base::Problem&, const typename Base::In& in, const typename Base::Out&, Context&)
-      : rows(static_cast<double>(in.A.rows)), cols(static_cast<double>(in.A.cols)) {}
+  Candidates(const typename Base::Problem&, const typename Base::In& in, const typename Base::Out& out,
+             Context&)
+      : f{static_cast<double>(in.A.rows), static_cast<double>(in.A.cols), sizeof(T), on_sectors(in.A),
+          on_sectors(out.B)} {}
   Terms terms(int c) const {
-    if (rows * cols == 0) return {};
-    return terms_of(work_of(static_cast<Kernel>(c), rows, cols, sizeof(T)), rows * cols * sizeof(T));
+    if (f.rows * f.cols == 0) return {};
+    return terms_of(work_of(static_cast<Kernel>(c), f), f.rows * f.cols * sizeof(T));
   }
   Kept keep(int, Context&) const { return {}; }
   static void run(int c, const Kept&, const typename Base::Problem&, const typename Base::In& in,
@@ -101,10 +125,12 @@ struct Candidates : CandidateList<Transpose, T> {
         return run_elements<T, false>(in, out, context);
       case Kernel::along_b:
         return run_elements<T, true>(in, out, context);
+      case Kernel::on_sectors:
+        return run_sector_tiles<T>(in, out, context);
     }
   }
 
-  double rows, cols;
+  Features f;
 };
 
 }  // namespace transpose

@@ -1,7 +1,8 @@
-// Written by `tools/plumb fit transpose`, not by hand. Measured on NVIDIA H200, sm_90, 132 SMs, 139.8 GiB, L2 60 MiB, 1980 MHz, driver CUDA 13.0, runtime 13.0:
-// bench --case transpose,reduce,dense_to_csr,bias_relu --drawn 40 --seed 9301 --device gpu --variant user/* --samples 20 --budget 0.02 --limit 46
-// f32: 13 drawn cases, ridge 1; regret of those held out: median 0.0 %, 95th percentile 0.0 %, worst 0.0 %.
-// f64: 12 drawn cases, the prior in common alone; regret of those held out: median 0.0 %, 95th percentile 2.9 %, worst 5.8 %.
+// Written by `tools/plumb fit transpose`, not by hand. Measured on NVIDIA H100 80GB HBM3, sm_90, 132 SMs, 79.2 GiB, L2 50 MiB, 1980 MHz, driver CUDA 13.0, runtime 13.0:
+// bench --case transpose --drawn 50 --seed 26112610 --device gpu --variant user/*,gpu/80* --samples 20 --budget 0.02 --case-budget 20 --limit 32
+// bench --case transpose --drawn 24 --seed 26112630 --device gpu --variant user/*,gpu/80* --samples 20 --budget 0.02 --case-budget 20 --limit 34
+// f32: 37 drawn cases, ridge 0.1; regret of the 29 whole ones, held out: median 0.0 %, 95th percentile 10.0 %, worst 35.2 %.
+// f64: 37 drawn cases, ridge 0.01; regret of the 34 whole ones, held out: median 0.0 %, 95th percentile 3.7 %, worst 7.4 %.
 #pragma once
 #include "gpu/common/cost_model.hpp"
 
@@ -15,21 +16,23 @@ struct Costs;
 template <>
 struct Costs<float> {
   static constexpr CostModel model[] = {
-      {2, {2.827, 0, 0.2012, 4.869, 0.06539, 0.3644, 0.1859, 3.19}},
-      {2, {4.53, 0, 0.1272, 4.888, 0.06545, 0.3715, 0.1765, 3.771}},
-      {2, {4.472, 0, 0.1191, 4.886, 0.06532, 0.3552, 0.1746, 3.371}},
-      {2, {3.118, 0, 0.6481, 9.863, 0.0655, 0.402, 0.177, 3.485}},
-      {2, {3.07, 0, 0.636, 9.668, 0.06555, 0.3694, 0.177, 3.46}},
+      {2, {3.498, 0, 0.03991, 13.09, 0.05621, 0.417, 0.3862, 1.692}},
+      {2, {5.286, 0, 0.02657, 13.25, 0.05586, 0.3257, 0.4349, 2.843}},
+      {2, {4.779, 0, 0.02435, 13.71, 0.05549, 0.2848, 0.4404, 2.724}},
+      {2, {3.44, 0, 0.1247, 21.19, 0.05637, 0.4799, 0.4046, 1.838}},
+      {1.5, {3.37, 0, 0.1206, 20.42, 0.06106, 0.3959, 0.4544, 1.805}},
+      {2, {3.822, 0, 0.02711, 13.11, 0.05692, 0.4092, 0.3426, 1.85}},
   };
 };
 template <>
 struct Costs<double> {
   static constexpr CostModel model[] = {
-      {2, {2.678, 0, 0.2272, 11.69, 0.08728, 0.279, 0.2701, 4.053}},
-      {2, {3.564, 0, 0.1241, 11.76, 0.08749, 0.2867, 0.2572, 4.42}},
-      {2, {3.68, 0, 0.1235, 11.77, 0.08749, 0.2866, 0.2572, 4.448}},
-      {2, {2.79, 0, 0.6984, 23.23, 0.08745, 0.3027, 0.2587, 4.273}},
-      {2, {2.915, 0, 0.7038, 23.42, 0.0873, 0.2851, 0.2587, 4.279}},
+      {1.5, {2.721, 0, 0.2473, 5.431, 0.1466, 0.339, 0.2988, 1.634}},
+      {4, {3.638, 0, 0.1786, 5.98, 0.1652, 0.642, 0.4392, 4.688}},
+      {2, {2.335, 0, 0.3849, 6.009, 0.1654, 0.5136, 0.2939, 3.705}},
+      {2, {3.324, 0, 0.231, 6.341, 0.1252, 0.4841, 1.284, 1.922}},
+      {2, {3.402, 0, 0.2403, 6.154, 0.2207, 0.2006, 0.649, 1.886}},
+      {4, {1.9, 0, 0.1545, 5.98, 0.1815, 0.6447, 0.3346, 1.628}},
   };
 };
 // clang-format on

@@ -4,6 +4,7 @@
                                         times the candidates on drawn cases, fits, writes gpu/OP/costs.hpp
     tools/plumb fit OP --from RUN.json  fits again from the times of an earlier run, or of several on one chip
     tools/plumb fit OP --prior FILE     begins with the costs in FILE, in place of those in gpu/OP/costs.hpp
+    tools/plumb fit OP --only f32       keeps the costs of fp64: where those so far choose better than the fit
     tools/plumb fit OP --folder DIR     only writes the candidates, as kernels for --extra
 
 The candidates are those of gpu/OP/candidates.hpp. A fit begins with the costs that are there, and is drawn to
@@ -202,8 +203,9 @@ def fit_kind(op, kind, now, times):
     return tables, f"{len(times.cases)} drawn cases, {' and '.join(words)}; {held_out}"
 
 
-def fit_reports(op, paths, out, prior):
-    """Fits from reports of bench on one chip and the costs in `prior`, and writes the costs to `out`."""
+def fit_reports(op, paths, out, prior, only=None):
+    """Fits from reports of bench on one chip and the costs in `prior`, and writes the costs to `out`. Types
+    other than `only` keep their costs."""
     reports = [json.loads(path.read_text()) for path in paths]
     devices = [r["machine"].get("device", "an unknown device") for r in reports]
     for path, device in zip(paths, devices):
@@ -211,6 +213,9 @@ def fit_reports(op, paths, out, prior):
             refuse(f"{path}: measured on {device}, but {paths[0]} on {devices[0]}")
     now, tables, said = read_costs(op, prior), {}, {}
     for kind in costs.TYPES:
+        if only and kind != only:
+            tables[kind], said[kind] = now[kind], "costs fitted before, to other cases"
+            continue
         tables[kind], said[kind] = fit_kind(op, kind, now[kind], cases_of(op, kind, paths, reports))
     head = head_of(op, devices[0], [command_of(r) for r in reports], said)
     out.write_text(costs.written(namespace_of(op), head, tables))
@@ -270,6 +275,7 @@ def main():
         "--from", dest="reports", nargs="+", type=pathlib.Path, help="reports of bench --json to fit from"
     )
     ap.add_argument("--prior", type=pathlib.Path, help="costs to begin with; default gpu/OP/costs.hpp")
+    ap.add_argument("--only", choices=costs.TYPES, help="fit this type, keep the costs of the other")
     ap.add_argument("--folder", type=pathlib.Path, help="write the candidates there and end")
     args = ap.parse_args()
     if args.folder:
@@ -282,7 +288,7 @@ def main():
         write_folder(args.op, folder)
         args.reports = [measure(args, folder)]
     out = ROOT / "gpu" / args.op / "costs.hpp"
-    fit_reports(args.op, args.reports, out, args.prior or out)
+    fit_reports(args.op, args.reports, out, args.prior or out, args.only)
 
 
 if __name__ == "__main__":

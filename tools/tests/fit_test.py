@@ -236,6 +236,18 @@ class Files(unittest.TestCase):
         self.assertNotEqual(found["f32"]["model"][1], found["f32"]["model"][2])
         self.assertEqual(found["f32"]["model"][2], found["f32"]["model"][3])
 
+    @needs_scipy
+    def test_one_type_alone_leaves_the_costs_of_the_other(self):
+        with tempfile.TemporaryDirectory() as place:
+            path = Path(place) / "run.json"
+            path.write_text(json.dumps(report_of(10, 3)))
+            prior = self.prior(place, "gemm", [LATENCY] * fit.candidates_of("gemm"))
+            text = fit.fit_reports("gemm", [path], Path(place) / "costs.hpp", prior, "f32").read_text()
+            found = costs.read(Path(place) / "costs.hpp", fit.candidates_of("gemm"), model.TERMS)
+        self.assertNotEqual(found["f32"]["model"][1], LATENCY)
+        self.assertEqual(found["f64"]["model"], [LATENCY] * fit.candidates_of("gemm"))
+        self.assertIn("f64: costs fitted before", text)
+
     def test_costs_are_read_as_they_are_written_and_of_nothing_else(self):
         models = [LATENCY, None]
         tables = {kind: {"model": models, "preparation": models[::-1]} for kind in costs.TYPES}
