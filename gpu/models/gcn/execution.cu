@@ -148,11 +148,11 @@ const DeviceCsr<T>& Execution<T>::a() {
 }
 
 template <class T>
-void Execution<T>::add_dense_product(Ladder ladder, const std::string& name, const DeviceDense<T>& x,
-                                     const DeviceDense<T>& w, DeviceDense<T>& y, bool wide,
-                                     Index operand_of) {
+std::string Execution<T>::add_dense_product(Ladder ladder, const std::string& name, const DeviceDense<T>& x,
+                                            const DeviceDense<T>& w, DeviceDense<T>& y, bool wide,
+                                            Index operand_of, const std::string& rung) {
   std::vector<std::shared_ptr<RungStep<SkinnyGemm, T>>> rungs;  // by piece
-  std::string chosen;  // on all devices and in all pieces, where it runs
+  std::string chosen = rung;  // on all devices and in all pieces, where it runs
   for (Index p = 0; p < piece_count(); ++p) {
     const Index first = piece_begin(p), end = piece_begin(p + 1);
     rungs.emplace_back();
@@ -168,10 +168,11 @@ void Execution<T>::add_dense_product(Ladder ladder, const std::string& name, con
   }
   add(name + " (skinny_gemm " + chosen + ")", [this, rungs, operand_of] {
     for (Index p = 0; p < piece_count(); ++p) {
-      if (const auto& rung = rungs[static_cast<std::size_t>(p)]; rung != nullptr) rung->run();
+      if (const auto& step = rungs[static_cast<std::size_t>(p)]; step != nullptr) step->run();
       if (operand_of >= 0) send(operand_of, p);
     }
   });
+  return chosen;
 }
 
 template <class T>
@@ -194,7 +195,8 @@ void Execution<T>::add_composed_products(Ladder ladder, Index l, const DeviceDen
     add_receive(l);
     DeviceDense<T>& ax = matrix(w.rows, "A X");
     add_sparse_product(ladder, "A " + in, a(), x, ax, spmm);
-    return add_dense_product(ladder, "(A " + in + ") W" + number(l), ax, w, z, false, -1);
+    add_dense_product(ladder, "(A " + in + ") W" + number(l), ax, w, z, false, -1);
+    return;
   }
   if (s == nullptr) {
     DeviceDense<T>& made = matrix(w.cols, "X W");

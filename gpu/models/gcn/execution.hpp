@@ -132,9 +132,11 @@ class Execution {
   void forget_a() { a_.reset(); }
 
   /// y = x w in this device's rows by the fastest rung of a ladder, y being A's operand in layer `operand_of` (-1: it is not);
-  /// `wide`: includes the columns that fill up the packs.
-  void add_dense_product(Ladder ladder, const std::string& name, const DeviceDense<T>& x,
-                         const DeviceDense<T>& w, DeviceDense<T>& y, bool wide, Index operand_of);
+  /// `wide`: includes the columns that fill up the packs. Where `rung` can run these operands, it is taken unmeasured. Returns the rung's
+  /// name.
+  std::string add_dense_product(Ladder ladder, const std::string& name, const DeviceDense<T>& x,
+                                const DeviceDense<T>& w, DeviceDense<T>& y, bool wide, Index operand_of,
+                                const std::string& rung = {});
   /// c = m b. Where `rung` can run these operands, it is taken unmeasured.
   void add_sparse_product(Ladder ladder, const std::string& name, const DeviceCsr<T>& m,
                           const DeviceDense<T>& b, DeviceDense<T>& c, const std::string& rung = {});

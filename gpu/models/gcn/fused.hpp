@@ -2,6 +2,7 @@
 // a header because the tests run the same plan with kernels that are wrong on purpose.
 #pragma once
 #include <limits>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -14,7 +15,8 @@ namespace gcn {
 template <class T, class Policy = Unmodified>
 class Fused : public Execution<T> {
  public:
-  Fused(const Gcn<T>& net, GcnOrders orders, Peers<T>* peers) : Execution<T>(net, std::move(orders), peers) {
+  Fused(const Gcn<T>& net, GcnOrders orders, Peers<T>* peers)
+      : Execution<T>(net, std::move(orders), peers), product_rungs_(net.weights.size()) {
     const DeviceDense<T>* s = nullptr;  // X W or H W of this layer, if a step has computed it
     if (starts_with_product(0)) s = add_transform(0);
     bool composed = false;
@@ -135,7 +137,8 @@ class Fused : public Execution<T> {
     this->set_operand(l, s);
     const std::string name = E::input_name(l) + " W" + E::number(l);
     if (!this->sparse_input(l)) {
-      this->add_dense_product(Ladder::ours, name, this->dense_input(l), w(l), s, true, l);
+      std::string& rung = product_rungs_[static_cast<std::size_t>(l)];
+      rung = this->add_dense_product(Ladder::ours, name, this->dense_input(l), w(l), s, true, l, rung);
       return &s;
     }
     convert(this->net_.x_sparse, s.ld, x_rows_);
@@ -183,6 +186,8 @@ class Fused : public Execution<T> {
   }
 
   Pieces rows_, x_rows_;
+  std::vector<std::string>
+      product_rungs_;  // of X W by layer: the fastest, found in the first form that has it
 };
 
 }  // namespace gcn
