@@ -13,6 +13,19 @@ constexpr unsigned kAllLanes = 0xffffffffu;  // mask of the 32 lanes of a warp
 /// a / b rounded up, for a >= 0 and b > 0.
 PLUMB_HOST_DEVICE constexpr Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
 
+/// Whether rows of a matrix begin on 16-byte boundaries.
+template <class T, Space S>
+bool rows_on_vectors(const DenseView<T, S>& a) {
+  return reinterpret_cast<std::uintptr_t>(a.data) % 16 == 0 && a.ld * static_cast<Index>(sizeof(T)) % 16 == 0;
+}
+
+/// Whether rows of a matrix are whole vectors on 16-byte boundaries. Copies of vectors need it of their operands: memcheck counts all bytes
+/// of a copy as read, also those that its source size leaves out, and what follows the last row's last element need not be the caller's.
+template <class T, Space S>
+bool whole_vectors(const DenseView<T, S>& a) {
+  return rows_on_vectors(a) && a.cols * static_cast<Index>(sizeof(T)) % 16 == 0;
+}
+
 /// The sum over aligned groups of `width` lanes (a power of two up to 32), in every lane. All 32 lanes call it.
 template <class T>
 PLUMB_DEVICE T sum_lanes(T value, int width = 32) {

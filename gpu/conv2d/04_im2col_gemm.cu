@@ -102,7 +102,7 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   using S = Shape<T>;
   const Index of_filters = ceil_div(p.k, S::BM);
   launch(conv2d_im2col_gemm<T>, of_filters * ceil_div(p.n * out.Y.cols, S::BN), S::kThreads, 0,
-         context.stream, p, in, out, static_cast<unsigned>(of_filters), planes_on_vectors<T>(out));
+         context.stream, p, in, out, static_cast<unsigned>(of_filters), whole_vectors(out.Y));
 }
 
 const Register<Conv2d, float, Space::device> f32{"04_im2col_gemm", run<float>, {}, supports_gemm<float>};

@@ -114,12 +114,6 @@ PLUMB_DEVICE void store_sums(const Problem<T>& p, const Out<T>& out, Index filte
   }
 }
 
-/// Whether store_sums() may write whole vectors.
-template <class T>
-bool planes_on_vectors(const Out<T>& out) {
-  return gemm::rows_on_vectors(out.Y) && out.Y.cols % gemm::Vector<T>::kLanes == 0;
-}
-
 template <class T>
 const char* supports_gemm(const Problem<T>&, const In<T>& in, const Out<T>& out) {
   constexpr Index kMost = 0x7ffff000;  // tiles of terms and outputs may end past the last one

@@ -261,7 +261,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
 template <class T>
 bool images_are_matrices(const Problem<T>& p, const In<T>& in, const Out<T>& out) {
   return p.r == 1 && p.s == 1 && p.stride_h == 1 && p.stride_w == 1 && p.pad_h == 0 && p.pad_w == 0 &&
-         gemm::rows_on_vectors(in.X) && out.Y.cols % gemm::Vector<T>::kLanes == 0;
+         rows_on_vectors(in.X) && out.Y.cols % gemm::Vector<T>::kLanes == 0;
 }
 
 template <class S, class T>
@@ -287,7 +287,7 @@ void run_tiles(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context&
           ? static_cast<T*>(context.workspace(blocks * S::kThreads * S::kOwn * static_cast<Index>(sizeof(T))))
           : nullptr;
   launch(conv2d_tiles<S, Windows, kParts>, blocks, S::kThreads, kSharedOf<S>, context.stream, p, in, out,
-         static_cast<unsigned>(ceil_div(p.k, S::BM)), planes_on_vectors<T>(out),
+         static_cast<unsigned>(ceil_div(p.k, S::BM)), whole_vectors(out.Y),
          PartsOfTiles<T>{static_cast<int>(parts), partial, finished});
 }
 

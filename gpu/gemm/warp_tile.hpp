@@ -122,19 +122,6 @@ struct LaneTile {
   }
 };
 
-/// Whether rows of a matrix begin on 16-byte boundaries.
-template <class T, Space S>
-PLUMB_HOST_DEVICE bool rows_on_vectors(const DenseView<T, S>& a) {
-  return reinterpret_cast<std::uintptr_t>(a.data) % 16 == 0 && a.ld * static_cast<Index>(sizeof(T)) % 16 == 0;
-}
-
-/// Whether rows of a matrix are whole vectors on 16-byte boundaries. Copies of vectors need it of their operands: memcheck counts all bytes
-/// of a copy as read, also those that its source size leaves out, and what follows the last row's last element need not be the caller's.
-template <class T, Space S>
-PLUMB_HOST_DEVICE bool whole_vectors(const DenseView<T, S>& a) {
-  return rows_on_vectors(a) && a.cols % Vector<T>::kLanes == 0;
-}
-
 /// Rungs 8 and 9: a 128 x 128 tile of C by 256 threads, warps 4 x 2, tiles of 8 along K.
 struct WarpTiling {
   static constexpr int kTile = 128, kDepth = 8, kThreads = 256, kWarpsAcross = 2, kPerThread = 8,

@@ -45,12 +45,6 @@ struct alignas(16) Vector {
   T lane[kLanes];
 };
 
-/// Whether rows of a matrix begin on 16-byte boundaries.
-template <class T, Space S>
-bool rows_on_vectors(const DenseView<T, S>& a) {
-  return reinterpret_cast<std::uintptr_t>(a.data) % 16 == 0 && a.ld * static_cast<Index>(sizeof(T)) % 16 == 0;
-}
-
 /// Columns that a thread holds sums for, and rows of W staged at a time.
 constexpr int kCols = 16, kPanel = 128;
 
