@@ -267,8 +267,16 @@ class OwnArrays(unittest.TestCase):
         self.assertEqual(self.checked('{ T s[4]; s[i] = 0; } s[j] = 0;'), [('s', 's', 'false', '0')])
 
     def test_an_index_in_what_is_rewritten_as_a_whole_is_left_alone(self):
-        new = rewrite.rewrite('void f() { int n[2]; k<<<n[i], 32>>>(x); n[i] = 0; }')
+        new = rewrite.rewrite('constexpr void f() { int n[2]; k<<<n[i], 32>>>(x); n[i] = 0; }')
         self.assertEqual(len(self.CALL.findall(new)), 1)
+
+    def test_arrays_of_the_hosts_functions_may_have_variable_lengths(self):
+        text = 'void f(int n) { S s[n]; s[i] = 0; auto g = [=] %s (int j) { int t[4]; return t[j]; }; }'
+        self.assertEqual(self.CALL.findall(rewrite.rewrite(text % '')), [])
+        self.assertEqual([m[0] for m in self.CALL.findall(rewrite.rewrite(text % '__plumb_device__'))], ['t'])
+
+    def test_what_stands_in_a_literal_is_left_alone(self):
+        self.assertEqual(self.checked('T s[2]; s[i] ? x : fail("s[i] && s[j]", \'"\', s[k]);'), [('s', 's', 'false', '0')] * 2)
 
 
 class References(unittest.TestCase):
