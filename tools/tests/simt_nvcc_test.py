@@ -78,6 +78,16 @@ int main() {
   unsigned got[2] = {};
   if (cuInit(0) || cuMemAlloc(&p, sizeof got) || cuMemsetD32(p, 7, 2) || cuMemsetD16(p + 4, 5, 1)) return 4;
   if (cuMemcpyDtoH(got, p, sizeof got) || got[0] != 7 || got[1] != 5 || cuMemFree(p)) return 5;
+  CUmemAllocationProp properties = {};
+  CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  CUmemGenericAllocationHandle made;
+  size_t bytes;
+  if (cuMemGetAllocationGranularity(&bytes, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM)) return 6;
+  if (cuMemAddressReserve(&p, 2 * bytes, 0, 0, 0) || cuMemCreate(&made, bytes, &properties, 0)) return 7;
+  if (!cuMemMap(p + 2 * bytes, bytes, 0, made, 0) || cuMemMap(p, bytes, 0, made, 0)) return 8;
+  if (cuMemSetAccess(p, bytes, &access, 1) || cuMemsetD32(p + bytes - 4, 9, 1)) return 9;
+  if (cuMemcpyDtoH(got, p + bytes - 4, 4) || got[0] != 9 || cuMemUnmap(p, bytes)) return 10;
+  if (cuMemRelease(made) || !cuMemRelease(made) || cuMemAddressFree(p, 2 * bytes)) return 11;
   CUmodule module;
   return cuModuleLoad(&module, "m.ptx");
 }

@@ -7,8 +7,10 @@
 #include "gpu/simt/host/api/c_calls.h"
 #else
 extern "C++" {  // cuComplex.h includes <vector_types.h> from within extern "C"
+#include "gpu/simt/host/api/conditional_graphs.hpp"
 #include "gpu/simt/host/api/devices.hpp"
 #include "gpu/simt/host/api/driver.hpp"
+#include "gpu/simt/host/api/driver_memory.hpp"
 #include "gpu/simt/host/api/graphs.hpp"
 #include "gpu/simt/host/api/kernels.hpp"
 #include "gpu/simt/host/api/library_types.hpp"

@@ -96,6 +96,11 @@ void end_unsupported(const char* what, Here here) {
   _exit(3);
 }
 
+void call_not_offered(const char* what, Here here) {
+  begin_by_itself();
+  end_unsupported(what, here);
+}
+
 bool runs_by_itself() { return program().reporting; }
 
 namespace {
@@ -164,8 +169,7 @@ cudaError_t host_status() { return current().run.is_stopped ? answer(program().s
 
 // What tools/simt-nvcc puts in the place of a library's functions that the executor does not have.
 extern "C" void plumb_simt_call_not_offered(const char* function) {
-  plumb::simt::begin_by_itself();
-  plumb::simt::end_unsupported(function, {"", 0});
+  plumb::simt::call_not_offered(function, {"", 0});
 }
 
 // ---- errors ----
