@@ -330,6 +330,13 @@ class InlinePtx(unittest.TestCase):
         self.refused('asm volatile("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%s}, %%4, %%5, 1, 0, 1, 1, 1, 0, 0;" : %s : "l"(a), "l"(b));'
                      % (sums, outs), 'wgmma.mma_async.sp')
 
+    def test_vectors_with_an_order_are_one_access(self):
+        made = self.made('asm volatile("ld.acquire.gpu.v2.u64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(p));')
+        self.assertIn('const ulonglong2 plumb_v = ::plumb::simt::ptx::load(', made)
+        self.assertIn('::plumb::simt::Scope::device, true, ', made)
+        made = self.made('asm volatile("st.relaxed.gpu.v4.u16 [%0], {%1, %2, %3, %4};" :: "l"(p), "h"(a), "h"(b), "h"(c), "h"(d));')
+        self.assertIn('::plumb::simt::ptx::store<ushort4>(', made)
+
     def test_copies_by_tensor_maps(self):
         load = 'cp.async.bulk.tensor.%s.shared::cluster.global.mbarrier::complete_tx::bytes%s [%%0], [%%1, {%%2, %%3}], [%%4]%s;'
         operands = ' :: "r"(s), "l"(m), "r"(x), "r"(y), "r"(bar)'

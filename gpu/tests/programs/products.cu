@@ -88,6 +88,9 @@ int vectors(cublasHandle_t h) {
   Matrix want = y;
   for (int i = 0; i < 8; ++i) want_dot += x[i] * y[2 * i], want[2 * i] += 3 * x[i];
   cublasSdot(h, 8, dx.p, 1, dy.p, 2, &dot);
+  float same = 0;
+  cublasDotEx(h, 8, dx.p, CUDA_R_32F, 1, dy.p, CUDA_R_32F, 2, &same, CUDA_R_32F, CUDA_R_32F);
+  bad += same != dot ? 1 : 0;
   cublasSaxpy(h, 8, &alpha, dx.p, 1, dy.p, 2);
   cublasIsamax(h, 8, dx.p, 1, &largest);
   int first = 0;

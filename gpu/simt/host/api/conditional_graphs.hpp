@@ -30,7 +30,10 @@ struct cudaGraphNodeParams {
     cudaConditionalNodeParams conditional;
   };
 };
-enum cudaStreamUpdateCaptureDependenciesFlags { cudaStreamAddCaptureDependencies, cudaStreamSetCaptureDependencies };
+enum cudaStreamUpdateCaptureDependenciesFlags {
+  cudaStreamAddCaptureDependencies,
+  cudaStreamSetCaptureDependencies
+};
 
 inline cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle*, cudaGraph_t, unsigned = 0,
                                                     unsigned = 0, PLUMB_SIMT_HERE) {
@@ -39,8 +42,9 @@ inline cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle*,
 inline void cudaGraphSetConditional(cudaGraphConditionalHandle, unsigned, PLUMB_SIMT_HERE) {
   plumb::simt::conditional_node(here);
 }
-inline cudaError_t cudaGraphAddNode(cudaGraphNode_t*, cudaGraph_t, const cudaGraphNode_t*, const cudaGraphEdgeData*,
-                                    std::size_t, cudaGraphNodeParams*, PLUMB_SIMT_HERE) {
+inline cudaError_t cudaGraphAddNode(cudaGraphNode_t*, cudaGraph_t, const cudaGraphNode_t*,
+                                    const cudaGraphEdgeData*, std::size_t, cudaGraphNodeParams*,
+                                    PLUMB_SIMT_HERE) {
   return plumb::simt::conditional_node(here);
 }
 inline cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t, cudaGraph_t, const cudaGraphNode_t*,
@@ -48,12 +52,13 @@ inline cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t, cudaGraph_t, cons
                                                  PLUMB_SIMT_HERE) {
   return plumb::simt::conditional_node(here);
 }
-inline cudaError_t cudaStreamGetCaptureInfo(cudaStream_t, cudaStreamCaptureStatus*, unsigned long long*, cudaGraph_t*,
-                                            const cudaGraphNode_t**, const cudaGraphEdgeData**, std::size_t*,
-                                            PLUMB_SIMT_HERE) {
+inline cudaError_t cudaStreamGetCaptureInfo(cudaStream_t, cudaStreamCaptureStatus*, unsigned long long*,
+                                            cudaGraph_t*, const cudaGraphNode_t**, const cudaGraphEdgeData**,
+                                            std::size_t*, PLUMB_SIMT_HERE) {
   return plumb::simt::conditional_node(here);
 }
-inline cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t, cudaGraphNode_t*, const cudaGraphEdgeData*,
-                                                       std::size_t, unsigned = 0, PLUMB_SIMT_HERE) {
+inline cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t, cudaGraphNode_t*,
+                                                       const cudaGraphEdgeData*, std::size_t, unsigned = 0,
+                                                       PLUMB_SIMT_HERE) {
   return plumb::simt::conditional_node(here);
 }

@@ -3,7 +3,7 @@
 #pragma once
 #include <type_traits>
 
-#include "gpu/simt/host/api/library_types.hpp"
+#include "gpu/simt/host/api/numbers.hpp"
 #include "gpu/simt/host/api/types.hpp"
 #if defined(__CUDACC__)
 #include "gpu/simt/language/half.hpp"
@@ -311,4 +311,11 @@ cublasStatus_t cublasGemmEx(cublasHandle_t h, cublasOperation_t opa, cublasOpera
                             PLUMB_SIMT_HERE) {
   return cublasGemmStridedBatchedEx(h, opa, opb, m, n, k, alpha, a, ta, lda, 0, b, tb, ldb, 0, beta, c, tc,
                                     ldc, 0, 1, compute, algo, here);
+}
+/// Of elements and a result of one type.
+inline cublasStatus_t cublasDotEx(cublasHandle_t h, int n, const void* x, cudaDataType_t tx, int incx,
+                                  const void* y, cudaDataType_t ty, int incy, void* out, cudaDataType_t t,
+                                  cudaDataType_t, PLUMB_SIMT_HERE) {
+  if (tx != t || ty != t || plumb::simt::bytes_of(t) == 0) return CUBLAS_STATUS_NOT_SUPPORTED;
+  return plumb::simt::blas_vectors(h, {plumb::simt::Level1::dot, t, n, nullptr, x, incx, y, incy, out}, here);
 }

@@ -41,7 +41,8 @@ Triangle triangle_of(const Solve& s, const Entries& e) {
   for (std::size_t i = 0; i < e.values.size(); ++i) {
     const auto row = static_cast<std::size_t>(e.rows[i]);
     if (e.rows[i] == e.cols[i] && s.a.diagonal == 0) t.diagonal[row] += e.values[i];
-    if (t.is_lower ? e.cols[i] < e.rows[i] : e.cols[i] > e.rows[i]) t.beside[row].emplace_back(e.cols[i], e.values[i]);
+    if (t.is_lower ? e.cols[i] < e.rows[i] : e.cols[i] > e.rows[i])
+      t.beside[row].emplace_back(e.cols[i], e.values[i]);
   }
   return t;
 }
@@ -103,7 +104,8 @@ void run_sampled(const Sampled& p, double alpha, double beta, const void* stream
   if (!touches(p.call, stream, ranges)) return;
   const std::int64_t depth = p.transpose_a ? p.a.rows : p.a.cols;
   for (std::int64_t e = 0; e < count; ++e) {
-    const std::int64_t i = entries.rows[static_cast<std::size_t>(e)], j = entries.cols[static_cast<std::size_t>(e)];
+    const std::int64_t i = entries.rows[static_cast<std::size_t>(e)],
+                       j = entries.cols[static_cast<std::size_t>(e)];
     double sum = 0;
     for (std::int64_t k = 0; k < depth; ++k)
       sum += load(p.a.values, p.a.type, p.transpose_a ? p.a.place(k, i) : p.a.place(i, k)) *
@@ -119,12 +121,14 @@ int queue_sampled(const SparseHandle* handle, const Sampled& p, const Factors& f
                     (p.transpose_b ? p.b.rows : p.b.cols) == p.c.cols &&
                     (p.transpose_a ? p.a.rows : p.a.cols) == (p.transpose_b ? p.b.cols : p.b.rows);
   if (!fits) return kInvalidValue;
-  return queue_sparse(handle, p.call, factors,
-                      [p](double alpha, double beta, const void* stream) { run_sampled(p, alpha, beta, stream); });
+  return queue_sparse(handle, p.call, factors, [p](double alpha, double beta, const void* stream) {
+    run_sampled(p, alpha, beta, stream);
+  });
 }
 
 /// Writes entries, which stand in the order of the matrix' format, into its arrays.
-void write_entries(const SparseCall& call, const SparseMatrix& m, const Entries& e, double alpha, const void* stream) {
+void write_entries(const SparseCall& call, const SparseMatrix& m, const Entries& e, double alpha,
+                   const void* stream) {
   const auto count = static_cast<std::int64_t>(e.values.size());
   const std::int64_t lines = m.format == kCsr ? m.rows : m.cols;
   const std::int64_t firsts = m.format == kCoo ? count : lines + 1;
@@ -167,8 +171,8 @@ Entries product_of(const Entries& a, const Entries& b, std::int64_t rows, std::i
   return out;
 }
 
-int queue_square(const SparseHandle* handle, const SparseCall& call, const SparseMatrix& a, const SparseMatrix& b,
-                 SparseMatrix* c, SparseSquare* keep) {
+int queue_square(const SparseHandle* handle, const SparseCall& call, const SparseMatrix& a,
+                 const SparseMatrix& b, SparseMatrix* c, SparseSquare* keep) {
   if (bytes_of(a.type) == 0 || bytes_of(b.type) == 0 || c->format != kCsr) return kNotSupported;
   if (a.cols != b.rows || c->rows != a.rows || c->cols != b.cols) return kInvalidValue;
   const float one = 1;
@@ -201,8 +205,8 @@ bool read_nonzeros(const SparseCall& call, const DenseMatrix& from, const Sparse
 }
 
 /// Converts a whole matrix: counts its entries, or (`writes`) puts them into the arrays.
-int queue_nonzeros(const SparseHandle* handle, const SparseCall& call, const DenseMatrix& from, SparseMatrix* to,
-                   bool writes) {
+int queue_nonzeros(const SparseHandle* handle, const SparseCall& call, const DenseMatrix& from,
+                   SparseMatrix* to, bool writes) {
   if (bytes_of(from.type) == 0 || bytes_of(to->type) == 0 || to->format > kCoo) return kNotSupported;
   if (from.rows != to->rows || from.cols != to->cols) return kInvalidValue;
   const float one = 1;
@@ -214,7 +218,8 @@ int queue_nonzeros(const SparseHandle* handle, const SparseCall& call, const Den
   });
 }
 
-int queue_whole(const SparseHandle* handle, const SparseCall& call, const SparseMatrix& from, const DenseMatrix& to) {
+int queue_whole(const SparseHandle* handle, const SparseCall& call, const SparseMatrix& from,
+                const DenseMatrix& to) {
   if (bytes_of(from.type) == 0 || bytes_of(to.type) == 0) return kNotSupported;
   if (from.rows != to.rows || from.cols != to.cols) return kInvalidValue;
   const float one = 1;
@@ -222,8 +227,8 @@ int queue_whole(const SparseHandle* handle, const SparseCall& call, const Sparse
     Entries entries;
     std::vector<HostRange> ranges;
     add_whole(ranges, to, true);
-    if (!read_entries(call, from, false, stream, entries) || !lies_within(call, entries, from.rows, from.cols) ||
-        !touches(call, stream, ranges))
+    if (!read_entries(call, from, false, stream, entries) ||
+        !lies_within(call, entries, from.rows, from.cols) || !touches(call, stream, ranges))
       return;
     for (std::int64_t i = 0; i < to.rows; ++i)
       for (std::int64_t j = 0; j < to.cols; ++j) store(to.values, to.type, to.place(i, j), 0);
@@ -250,17 +255,18 @@ extern "C" {
 // What they keep between analysis and solve is nothing.
 int cusparseSpSV_createDescr(int** kept) { return plumb::simt::make_object(kept, 0); }
 int cusparseSpSV_destroyDescr(const int* kept) { return plumb::simt::delete_object(kept); }
-int cusparseSpSV_bufferSize(SparseHandle*, int, const void*, const SparseMatrix*, const DenseMatrix*, DenseMatrix*,
-                            cudaDataType_t, int, int*, std::size_t* bytes) {
+int cusparseSpSV_bufferSize(SparseHandle*, int, const void*, const SparseMatrix*, const DenseMatrix*,
+                            DenseMatrix*, cudaDataType_t, int, int*, std::size_t* bytes) {
   return plumb::simt::no_space(bytes);
 }
-int cusparseSpSV_analysis(SparseHandle*, int, const void*, const SparseMatrix*, const DenseMatrix*, DenseMatrix*,
-                          cudaDataType_t, int, int*, void*) {
+int cusparseSpSV_analysis(SparseHandle*, int, const void*, const SparseMatrix*, const DenseMatrix*,
+                          DenseMatrix*, cudaDataType_t, int, int*, void*) {
   return plumb::simt::kSuccess;
 }
-int cusparseSpSV_solve(SparseHandle* handle, int op, const void* alpha, const SparseMatrix* a, const DenseMatrix* b,
-                       DenseMatrix* x, cudaDataType_t type, int, int*) {
-  return plumb::simt::queue_solve(handle, {PLUMB_CALLER, *a, op != kNotTransposed, *b, false, *x}, alpha, type);
+int cusparseSpSV_solve(SparseHandle* handle, int op, const void* alpha, const SparseMatrix* a,
+                       const DenseMatrix* b, DenseMatrix* x, cudaDataType_t type, int, int*) {
+  return plumb::simt::queue_solve(handle, {PLUMB_CALLER, *a, op != kNotTransposed, *b, false, *x}, alpha,
+                                  type);
 }
 int cusparseSpSM_createDescr(int** kept) { return plumb::simt::make_object(kept, 0); }
 int cusparseSpSM_destroyDescr(const int* kept) { return plumb::simt::delete_object(kept); }
@@ -282,7 +288,8 @@ int cusparseSpSM_solve(SparseHandle* handle, int op_a, int op_b, const void* alp
 int cusparseSDDMM(SparseHandle* handle, int op_a, int op_b, const void* alpha, const DenseMatrix* a,
                   const DenseMatrix* b, const void* beta, SparseMatrix* c, cudaDataType_t type, int, void*) {
   return plumb::simt::queue_sampled(
-      handle, {PLUMB_CALLER, *a, op_a != kNotTransposed, *b, op_b != kNotTransposed, *c}, {alpha, beta, type});
+      handle, {PLUMB_CALLER, *a, op_a != kNotTransposed, *b, op_b != kNotTransposed, *c},
+      {alpha, beta, type});
 }
 int cusparseSDDMM_bufferSize(SparseHandle*, int, int, const void*, const DenseMatrix*, const DenseMatrix*,
                              const void*, SparseMatrix*, cudaDataType_t, int, std::size_t* bytes) {
@@ -296,9 +303,9 @@ int cusparseSDDMM_preprocess(SparseHandle*, int, int, const void*, const DenseMa
 // ---- products of two sparse matrices ----
 int cusparseSpGEMM_createDescr(SparseSquare** kept) { return plumb::simt::make_object(kept, SparseSquare{}); }
 int cusparseSpGEMM_destroyDescr(const SparseSquare* kept) { return plumb::simt::delete_object(kept); }
-int cusparseSpGEMM_workEstimation(SparseHandle*, int, int, const void*, const SparseMatrix*, const SparseMatrix*,
-                                  const void*, SparseMatrix*, cudaDataType_t, int, SparseSquare*,
-                                  std::size_t* bytes, void*) {
+int cusparseSpGEMM_workEstimation(SparseHandle*, int, int, const void*, const SparseMatrix*,
+                                  const SparseMatrix*, const void*, SparseMatrix*, cudaDataType_t, int,
+                                  SparseSquare*, std::size_t* bytes, void*) {
   return plumb::simt::no_space(bytes);
 }
 /// Without a buffer it says how large one is; with one it multiplies, and the matrix then knows how many entries it has.
@@ -309,28 +316,32 @@ int cusparseSpGEMM_compute(SparseHandle* handle, int op_a, int op_b, const void*
   if (buffer == nullptr) return plumb::simt::no_space(bytes);
   return plumb::simt::queue_square(handle, PLUMB_CALLER, *a, *b, c, kept);
 }
-int cusparseSpGEMM_copy(SparseHandle* handle, int, int, const void* alpha, const SparseMatrix*, const SparseMatrix*,
-                        const void* beta, SparseMatrix* c, cudaDataType_t type, int, SparseSquare* kept) {
+int cusparseSpGEMM_copy(SparseHandle* handle, int, int, const void* alpha, const SparseMatrix*,
+                        const SparseMatrix*, const void* beta, SparseMatrix* c, cudaDataType_t type, int,
+                        SparseSquare* kept) {
   const plumb::simt::SparseCall call = PLUMB_CALLER;
-  return plumb::simt::queue_sparse(handle, call, {alpha, beta, type},
-                                   [=](double factor, double beta_is, const void* stream) {
-                                     if (beta_is != 0)
-                                       plumb::simt::end_unsupported("cusparseSpGEMM with a beta other than 0", {"", 0});
-                                     plumb::simt::write_entries(call, *c, kept->product, factor, stream);
-                                   });
+  return plumb::simt::queue_sparse(
+      handle, call, {alpha, beta, type}, [=](double factor, double beta_is, const void* stream) {
+        if (beta_is != 0) plumb::simt::end_unsupported("cusparseSpGEMM with a beta other than 0", {"", 0});
+        plumb::simt::write_entries(call, *c, kept->product, factor, stream);
+      });
 }
 
 // ---- conversions ----
-int cusparseDenseToSparse_bufferSize(SparseHandle*, const DenseMatrix*, SparseMatrix*, int, std::size_t* bytes) {
+int cusparseDenseToSparse_bufferSize(SparseHandle*, const DenseMatrix*, SparseMatrix*, int,
+                                     std::size_t* bytes) {
   return plumb::simt::no_space(bytes);
 }
-int cusparseDenseToSparse_analysis(SparseHandle* handle, const DenseMatrix* from, SparseMatrix* to, int, void*) {
+int cusparseDenseToSparse_analysis(SparseHandle* handle, const DenseMatrix* from, SparseMatrix* to, int,
+                                   void*) {
   return plumb::simt::queue_nonzeros(handle, PLUMB_CALLER, *from, to, false);
 }
-int cusparseDenseToSparse_convert(SparseHandle* handle, const DenseMatrix* from, SparseMatrix* to, int, void*) {
+int cusparseDenseToSparse_convert(SparseHandle* handle, const DenseMatrix* from, SparseMatrix* to, int,
+                                  void*) {
   return plumb::simt::queue_nonzeros(handle, PLUMB_CALLER, *from, to, true);
 }
-int cusparseSparseToDense_bufferSize(SparseHandle*, const SparseMatrix*, DenseMatrix*, int, std::size_t* bytes) {
+int cusparseSparseToDense_bufferSize(SparseHandle*, const SparseMatrix*, DenseMatrix*, int,
+                                     std::size_t* bytes) {
   return plumb::simt::no_space(bytes);
 }
 int cusparseSparseToDense(SparseHandle* handle, const SparseMatrix* from, DenseMatrix* to, int, void*) {

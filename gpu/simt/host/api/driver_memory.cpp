@@ -52,13 +52,15 @@ CUresult cuMemGetAllocationGranularity(std::size_t* bytes, const CUmemAllocation
   return CUDA_SUCCESS;
 }
 
-CUresult cuMemAddressReserve(CUdeviceptr* p, std::size_t bytes, std::size_t alignment, CUdeviceptr, unsigned long long) {
-  if (p == nullptr || !is_multiple(bytes) || (alignment & (alignment - 1)) != 0) return CUDA_ERROR_INVALID_VALUE;
+CUresult cuMemAddressReserve(CUdeviceptr* p, std::size_t bytes, std::size_t alignment, CUdeviceptr,
+                             unsigned long long) {
+  if (p == nullptr || !is_multiple(bytes) || (alignment & (alignment - 1)) != 0)
+    return CUDA_ERROR_INVALID_VALUE;
   plumb::simt::begin_by_itself();
   const auto lock = plumb::simt::enter_engine();
   const std::size_t step = std::max(alignment, kGranularity);
-  void* const mapping = mmap(nullptr, bytes + step, PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const mapping =
+      mmap(nullptr, bytes + step, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
   *p = (reinterpret_cast<CUdeviceptr>(mapping) + step - 1) / step * step;
   all().reserved[*p] = {mapping, bytes + step, bytes};
@@ -74,8 +76,8 @@ CUresult cuMemAddressFree(CUdeviceptr p, std::size_t bytes) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes, const CUmemAllocationProp* properties,
-                     unsigned long long) {
+CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
+                     const CUmemAllocationProp* properties, unsigned long long) {
   if (handle == nullptr || properties == nullptr || !is_multiple(bytes)) return CUDA_ERROR_INVALID_VALUE;
   if (bytes > plumb::simt::kDeviceMemory) return CUDA_ERROR_OUT_OF_MEMORY;
   const auto lock = plumb::simt::enter_engine();
@@ -90,7 +92,8 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
   return all().made.erase(handle) != 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties, CUmemGenericAllocationHandle handle) {
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties,
+                                                CUmemGenericAllocationHandle handle) {
   const auto lock = plumb::simt::enter_engine();
   const auto it = all().made.find(handle);
   if (properties == nullptr || it == all().made.end()) return CUDA_ERROR_INVALID_VALUE;
@@ -102,7 +105,8 @@ CUresult cuMemMap(CUdeviceptr p, std::size_t bytes, std::size_t offset, CUmemGen
                   unsigned long long, plumb::simt::Here here) {
   const auto lock = plumb::simt::enter_engine();
   const auto it = all().made.find(handle);
-  if (it == all().made.end() || !is_reserved(p, bytes) || !is_multiple(bytes)) return CUDA_ERROR_INVALID_VALUE;
+  if (it == all().made.end() || !is_reserved(p, bytes) || !is_multiple(bytes))
+    return CUDA_ERROR_INVALID_VALUE;
   if (offset != 0 || bytes != it->second.bytes || it->second.at != 0) {
     plumb::simt::call_not_offered("memory of cuMemCreate that is mapped in part, or to two addresses", here);
     return CUDA_ERROR_NOT_SUPPORTED;

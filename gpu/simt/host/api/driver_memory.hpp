@@ -21,7 +21,10 @@ enum CUmemAccess_flags {
   CU_MEM_ACCESS_FLAGS_PROT_READ,
   CU_MEM_ACCESS_FLAGS_PROT_READWRITE = 3
 };
-enum CUmemAllocationGranularity_flags { CU_MEM_ALLOC_GRANULARITY_MINIMUM, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED };
+enum CUmemAllocationGranularity_flags {
+  CU_MEM_ALLOC_GRANULARITY_MINIMUM,
+  CU_MEM_ALLOC_GRANULARITY_RECOMMENDED
+};
 enum CUmemAllocationCompType { CU_MEM_ALLOCATION_COMP_NONE, CU_MEM_ALLOCATION_COMP_GENERIC };
 struct CUmemLocation {
   CUmemLocationType type;
@@ -48,14 +51,18 @@ CUresult cuMemGetAllocationGranularity(std::size_t* bytes, const CUmemAllocation
 CUresult cuMemAddressReserve(CUdeviceptr* p, std::size_t bytes, std::size_t alignment, CUdeviceptr wanted,
                              unsigned long long flags);
 CUresult cuMemAddressFree(CUdeviceptr p, std::size_t bytes);
-CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes, const CUmemAllocationProp* properties,
-                     unsigned long long flags);
+CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
+                     const CUmemAllocationProp* properties, unsigned long long flags);
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle);
-CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties, CUmemGenericAllocationHandle handle);
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties,
+                                                CUmemGenericAllocationHandle handle);
 /// All of the memory, which may be mapped to one address at a time: else the program ends with exit code 3.
 CUresult cuMemMap(CUdeviceptr p, std::size_t bytes, std::size_t offset, CUmemGenericAllocationHandle handle,
                   unsigned long long flags, PLUMB_SIMT_HERE);
 CUresult cuMemUnmap(CUdeviceptr p, std::size_t bytes);
-inline CUresult cuMemSetAccess(CUdeviceptr, std::size_t, const CUmemAccessDesc*, std::size_t) { return CUDA_SUCCESS; }
+inline CUresult cuMemSetAccess(CUdeviceptr, std::size_t, const CUmemAccessDesc*, std::size_t) {
+  return CUDA_SUCCESS;
+}
 CUresult cuMemExportToShareableHandle(void* shareable, CUmemGenericAllocationHandle handle,
-                                      CUmemAllocationHandleType type, unsigned long long flags, PLUMB_SIMT_HERE);
+                                      CUmemAllocationHandleType type, unsigned long long flags,
+                                      PLUMB_SIMT_HERE);

@@ -78,8 +78,8 @@ bool touches(const SparseCall& call, const void* stream, const std::vector<HostR
 /// A matrix that is none ends the run: a device would read anywhere.
 void malformed(const SparseCall& call, const char* what);
 /// The entries of `a` or of its transpose, without their values where `values` is false. False: a finding has stopped the run.
-bool read_entries(const SparseCall& call, const SparseMatrix& a, bool transposed, const void* stream, Entries& out,
-                  bool values = true);
+bool read_entries(const SparseCall& call, const SparseMatrix& a, bool transposed, const void* stream,
+                  Entries& out, bool values = true);
 /// Whether all indices lie in a matrix of that size; where not, a finding has stopped the run.
 bool lies_within(const SparseCall& call, const Entries& entries, std::int64_t rows, std::int64_t cols);
 
