@@ -538,9 +538,10 @@ class Asm:
             taken, self.assign(to, 'plumb_taken'), self.assign(predicate, 'plumb_within') if bar else '')
 
     def do_vote(self, words, args):
-        if words[1] != 'sync' or len(args) != 3:
+        modes = {'ballot': '__ballot_sync', 'any': '__any_sync', 'all': '__all_sync'}
+        if 'sync' not in words or len(args) != 3:
             return None
-        name = {'ballot': '__ballot_sync', 'any': '__any_sync', 'all': '__all_sync'}.get(words[2])
+        name = next((modes[w] for w in words if w in modes), None)  # before or behind .sync
         return self.assign(args[0], '%s(%s, %s)' % (name, self.value(args[2], 'unsigned'), self.value(args[1], 'bool'))) if name else None
 
     def do_activemask(self, _words, args):

@@ -330,6 +330,11 @@ class InlinePtx(unittest.TestCase):
         self.refused('asm volatile("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%s}, %%4, %%5, 1, 0, 1, 1, 1, 0, 0;" : %s : "l"(a), "l"(b));'
                      % (sums, outs), 'wgmma.mma_async.sp')
 
+    def test_a_vote_has_its_mode_before_or_behind_sync(self):
+        for mode in ('sync.ballot', 'ballot.sync'):
+            made = self.made('asm("{ .reg .pred p; setp.ne.u32 p, %%1, 0; vote.%s.b32 %%0, p, 0xffffffff; }" : "=r"(m) : "r"(l));' % mode)
+            self.assertIn('__ballot_sync(', made)
+
     def test_vectors_with_an_order_are_one_access(self):
         made = self.made('asm volatile("ld.acquire.gpu.v2.u64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(p));')
         self.assertIn('const ulonglong2 plumb_v = ::plumb::simt::ptx::load(', made)
