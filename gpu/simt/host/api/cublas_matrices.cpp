@@ -10,10 +10,12 @@ namespace plumb::simt {
 namespace {
 
 /// `count` elements of a column, from row `first` on.
-HostRange part_of_column(const BlasMatrix& m, long long column, long long first, long long count, bool writes) {
+HostRange part_of_column(const BlasMatrix& m, long long column, long long first, long long count,
+                         bool writes) {
   const std::size_t size = bytes_of(m.type);
-  return {static_cast<const unsigned char*>(m.data) + static_cast<std::size_t>(column * m.stride + first) * size,
-          static_cast<std::size_t>(count) * size, writes};
+  return {
+      static_cast<const unsigned char*>(m.data) + static_cast<std::size_t>(column * m.stride + first) * size,
+      static_cast<std::size_t>(count) * size, writes};
 }
 
 double at(const BlasMatrix& m, bool transposed, long long i, long long j) {
@@ -81,7 +83,8 @@ void run_solve(const BlasSolve& s, double alpha, const void* stream, Here here) 
 
 /// Work in the handle's stream, with the factors: where they lie on the device, they are read when its turn has come.
 template <class Work>
-cublasStatus_t queue_with(cublasHandle_t handle, const void* alpha, const void* beta, cudaDataType_t type, Work work) {
+cublasStatus_t queue_with(cublasHandle_t handle, const void* alpha, const void* beta, cudaDataType_t type,
+                          Work work) {
   cudaStream_t stream = nullptr;
   if (const cublasStatus_t e = cublasGetStream(handle, &stream); e != CUBLAS_STATUS_SUCCESS) return e;
   begin_by_itself();
@@ -101,15 +104,17 @@ cublasStatus_t blas_sum(cublasHandle_t handle, const BlasSum& s, Here here) {
   if (s.m < 0 || s.n < 0 || s.a.stride < (s.transpose_a ? s.n : s.m) ||
       s.b.stride < (s.transpose_b ? s.n : s.m) || s.c.stride < s.m)
     return CUBLAS_STATUS_INVALID_VALUE;
-  return queue_with(handle, s.alpha, s.beta, s.c.type, [s, here](double alpha, double beta, const void* stream) {
-    run_sum(s, alpha, beta, stream, here);
-  });
+  return queue_with(
+      handle, s.alpha, s.beta, s.c.type,
+      [s, here](double alpha, double beta, const void* stream) { run_sum(s, alpha, beta, stream, here); });
 }
 
 cublasStatus_t blas_solve(cublasHandle_t handle, const BlasSolve& s, Here here) {
-  if (s.m < 0 || s.n < 0 || s.a.stride < (s.left ? s.m : s.n) || s.b.stride < s.m) return CUBLAS_STATUS_INVALID_VALUE;
-  return queue_with(handle, s.alpha, nullptr, s.b.type,
-                    [s, here](double alpha, double, const void* stream) { run_solve(s, alpha, stream, here); });
+  if (s.m < 0 || s.n < 0 || s.a.stride < (s.left ? s.m : s.n) || s.b.stride < s.m)
+    return CUBLAS_STATUS_INVALID_VALUE;
+  return queue_with(handle, s.alpha, nullptr, s.b.type, [s, here](double alpha, double, const void* stream) {
+    run_solve(s, alpha, stream, here);
+  });
 }
 
 }  // namespace plumb::simt
