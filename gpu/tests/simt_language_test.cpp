@@ -67,7 +67,8 @@ TEST_CASE("tiles and coalesced groups count their own lanes") {
     std::vector<int> ranks(32);
     Run run(seed);
     coalesced(run.output(ranks));
-    CHECK(Run::findings().empty());
+    const auto found = Run::findings();
+    CHECK_MESSAGE(found.empty(), all_of(found));
     CHECK(ranks[0] == -1);
     // The odd lanes form one group or several: in each every rank below its size comes once.
     std::map<int, int> lanes;

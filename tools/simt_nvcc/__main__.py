@@ -1,7 +1,8 @@
 """A stand-in for nvcc: compiles a CUDA program for the CPU executor, with nvcc's options (tools/simt-nvcc).
 
 Exit 0; 1: the program does not compile; 2: an option or file that cannot be; 3: it names something of the
-toolkit that the CPU executor does not have."""
+toolkit that the CPU executor does not have. Functions of libraries that the executor does not have are
+linked, and end the program with exit code 3 where it calls one."""
 
 import hashlib
 import json
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from . import missing, verbose
+from . import missing, toolkit, verbose
 from .keeping import keep
 from .missing import NotOffered
 from .options import Refused, read
@@ -37,13 +38,19 @@ def say(command):
         raise Failed()
 
 
-def say_and_name(command, missing_in):
-    """As say(), but what CUDA has and the executor has not is told by its name (missing.py)."""
+def told(command):
+    """Runs a command; whether it did what it should, and what it said on stderr."""
     result = subprocess.run(command, check=False, stderr=subprocess.PIPE, text=True, errors="replace")
-    if result.returncode != 0:
-        missing_in(result.stderr)
-    sys.stderr.write(result.stderr)
-    if result.returncode != 0:
+    return result.returncode == 0, result.stderr
+
+
+def compile_and_name(command):
+    """As say(), but what CUDA has and the executor has not is told by its name (missing.py)."""
+    done, messages = told(command)
+    if not done:
+        missing.in_compiler(messages)
+    sys.stderr.write(messages)
+    if not done:
         raise Failed()
 
 
@@ -57,27 +64,26 @@ class Compiler:
         self.standard = "-std=gnu++" + (
             order.standard if order.standard in ("20", "2a", "23", "2b") else "17"
         )
-        self.headers = [
-            *order.preprocessor,
-            "-I",
-            ROOT,
-            "-isystem",
-            os.path.join(ROOT, "gpu/simt/language/include"),
-            *[word for folder in missing.toolkit() for word in ("-idirafter", folder)],
-        ]
-        self.chip = []  # of a .cu file
+        self.chip = []  # of a .cu file: what the executor's own headers are told
+        if order.per_thread:
+            self.chip.append("-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1")
         if order.chip:
             self.chip.append("-D__CUDA_ARCH__=900")
         if order.chip == "90a":
             self.chip.append("-D__CUDA_ARCH_FEAT_SM90_ALL")
         self.after = self.defines()
 
+    def headers(self, cuda):
+        """Where headers are looked for; `cuda` is the folder of those of the toolkit's names."""
+        behind = [word for folder in missing.toolkit() for word in ("-idirafter", folder)]
+        return [*self.order.preprocessor, "-I", ROOT, "-isystem", cuda, *behind]
+
     def defines(self):
         """A header with the -D and -U of the command: they begin behind the executor's own headers, which
-        ask for the chip alone."""
+        ask for the chip and the default stream alone."""
         text = ""
         for what, one in self.order.defines:
-            if one.startswith("__CUDA_ARCH"):
+            if one.startswith(("__CUDA_ARCH", "CUDA_API_PER_THREAD")):
                 self.chip.append(f"-{what}{one}")
                 continue
             name, equals, value = one.partition("=")
@@ -91,7 +97,7 @@ class Compiler:
 
     def preprocess(self, source, out, *more):
         """A .cu file as the executor's compiler sees it."""
-        runtime = os.path.join(ROOT, "gpu/simt/language/include/cuda_runtime.h")
+        cuda = os.path.join(ROOT, "gpu/simt/language/include")
         say(
             [
                 self.known["compiler"],
@@ -100,9 +106,9 @@ class Compiler:
                 *self.known["language"],
                 *AS_NVCC,
                 *self.chip,
-                *self.headers,
+                *self.headers(cuda),
                 "-include",
-                runtime,
+                os.path.join(cuda, "cuda_runtime.h"),
                 *self.after,
                 *[word for word in self.order.host if word in ("-fopenmp", "-pthread")],
                 *more,
@@ -134,7 +140,7 @@ class Compiler:
         key = hashlib.sha1("\n".join(place).encode() + text).hexdigest()
         kept = os.path.join(BUILD, "kept", key + ".o")
         if not os.path.exists(kept):
-            say_and_name(
+            compile_and_name(
                 [
                     *self.known["launcher"],
                     self.known["compiler"],
@@ -143,8 +149,7 @@ class Compiler:
                     stem + ".cpp",
                     "-o",
                     stem + ".o",
-                ],
-                missing.in_compiler,
+                ]
             )
             with open(stem + ".o", "rb") as file:
                 keep(kept, file.read())
@@ -153,14 +158,14 @@ class Compiler:
     def host(self, source, kind, out, dependencies):
         """Compiles a host file, which finds CUDA's headers as behind nvcc."""
         standard = [] if kind == "c" else [self.standard]
-        say_and_name(
+        compile_and_name(
             [
                 self.known["compiler"],
                 *standard,
                 "-O2",
                 "-w",
                 *self.order.host,
-                *self.headers,
+                *self.headers(toolkit.include(ROOT, BUILD)),
                 *self.after,
                 *dependencies,
                 "-x",
@@ -169,8 +174,7 @@ class Compiler:
                 source,
                 "-o",
                 out,
-            ],
-            missing.in_compiler,
+            ]
         )
 
     def object(self, source, kind, out):
@@ -196,19 +200,25 @@ class Compiler:
     def link(self, output):
         shared = ["-shared"] if self.order.shared else []
         host = [word for word in self.order.host if not word.startswith("-W") or word.startswith("-Wl,")]
-        say_and_name(
-            [
-                self.known["compiler"],
-                *shared,
-                *host,
-                *self.objects(),
-                *self.order.link,
-                *self.known["libraries"],
-                "-o",
-                output,
-            ],
-            missing.in_linker,
-        )
+        command = [self.known["compiler"], *shared, *host, *self.objects()]
+        behind = [*self.order.link, *self.known["libraries"], "-o", output]
+        done, messages = told([*command, *behind])
+        names = [] if done else missing.in_linker(messages)
+        if names:
+            done, messages = told([*command, self.stand_ins(names), *behind])
+            named = ", ".join(names)
+            messages += f"note: not supported by the CPU executor: {named}; a call ends the program\n"
+        sys.stderr.write(messages)
+        if not done:
+            raise Failed()
+
+    def stand_ins(self, names):
+        """An object with functions of those names."""
+        source = os.path.join(self.scratch, "stand_ins.c")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(missing.in_their_place(names))
+        say([self.known["compiler"], "-x", "c", "-w", "-fPIC", "-c", source, "-o", source + ".o"])
+        return source + ".o"
 
 
 def compile_each(compiler):

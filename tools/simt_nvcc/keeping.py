@@ -1,5 +1,6 @@
 """Files that stay in the build folder from one command to the next, while other commands look for them."""
 
+import contextlib
 import os
 
 
@@ -11,3 +12,9 @@ def keep(path, content):
     with open(own, "wb") as file:
         file.write(content)
     os.replace(own, path)
+
+
+def link(target, path):
+    """A symbolic link, where there is none of that name."""
+    with contextlib.suppress(FileExistsError):
+        os.symlink(target, path)

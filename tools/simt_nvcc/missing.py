@@ -7,7 +7,7 @@ import re
 # As the linker names what is missing: functions of cuRAND, cuFFT, NPP, NVRTC, the driver and others.
 OF_A_LIBRARY = re.compile(
     r"undefined reference to `"
-    r"((?:cu(?:rand|fft|sparse|solver|blas|dnn|[A-Z])|npp|nvrtc|nvml|nvjpeg|nvJitLink)\w*)"
+    r"((?:cu(?:rand|fft|sparse|solver|blas|dnn|da[A-Z]|pti|[A-Z])|npp|nvrtc|nvml|nvjpeg|nvJitLink|nccl)\w*)'"
 )
 UNDECLARED = re.compile(
     r"error: [‘'](?:\w+::)*(\w+)[’'] "
@@ -27,6 +27,19 @@ HEADERS = (
     "cublas*.h",
     "crt/*.h",
 )
+
+
+# Libraries of the toolkit by the headers that declare their functions, which begin with the library's name.
+LIBRARIES = {
+    "cufft": ("cufft.h", "cufftXt.h"),
+    "curand": ("curand.h",),
+    "cusolver": ("cusolverDn.h", "cusolverRf.h", "cusolverSp.h"),
+    "cusparse": ("cusparse.h",),
+    "nccl": ("nccl.h",),
+    "nvJitLink": ("nvJitLink.h",),
+    "nvjpeg": ("nvjpeg.h",),
+    "nvrtc": ("nvrtc.h",),
+}
 
 
 class NotOffered(Exception):
@@ -68,7 +81,25 @@ def in_compiler(messages):
 
 
 def in_linker(messages):
-    """Raises NotOffered where functions of the toolkit's libraries are missing."""
-    names = sorted(set(OF_A_LIBRARY.findall(messages)))
-    if names:
-        raise NotOffered(", ".join(names))
+    """Functions of the toolkit's libraries that the linker did not find."""
+    return sorted(set(OF_A_LIBRARY.findall(messages)))
+
+
+def functions_of(library):
+    """What the toolkit's headers declare of that library."""
+    names = set()
+    for folder in toolkit()[:1]:
+        for header in LIBRARIES[library]:
+            path = os.path.join(folder, header)
+            if os.path.exists(path):
+                with open(path, encoding="utf-8", errors="replace") as file:
+                    names |= set(re.findall(rf"\b(p?{library}[A-Z]\w*)\s*\(", file.read()))
+    return sorted(names)
+
+
+def in_their_place(names):
+    """A C file of functions that end the program, with exit code 3, where it calls one of these and no other
+    library has it."""
+    stand_in = "__attribute__((weak)) int {0}(void) {{ plumb_simt_call_not_offered(\"{0}\"); return -1; }}\n"
+    declared = "void plumb_simt_call_not_offered(const char*);\n"
+    return declared + "".join(stand_in.format(name) for name in names)

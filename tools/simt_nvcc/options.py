@@ -1,6 +1,7 @@
 """nvcc's command line: what each option takes, and what is done with it here."""
 
 import re
+import shlex
 from dataclasses import dataclass, field
 
 
@@ -104,8 +105,9 @@ MODES = {
 }
 # Of the toolkit; the executor stands in for them, or has no such calls and the linker names what is missing.
 OF_THE_TOOLKIT = words_in(
-    "cudart cudart_static cuda cudadevrt cublas cublasLt cublas_static curand cusparse cufft cusolver "
-    "nvrtc nvToolsExt nvidia-ml cupti nvjpeg culibos"
+    "cudart cudart_static cuda cudadevrt cublas cublasLt cublas_static cublasLt_static curand curand_static "
+    "cusparse cusparse_static cufft cufft_static cufftw cusolver cusolver_static cusolverMg cudnn nccl nvrtc "
+    "nvJitLink nvToolsExt nvidia-ml cupti nvjpeg culibos"
 )
 
 
@@ -125,6 +127,7 @@ class Order:
     standard: str = "17"
     chip: str = ""  # "90" or "90a" where the command names that chip: what __CUDA_ARCH__ says
     shared: bool = False
+    per_thread: bool = False  # the default stream is the host thread's own
     verbose: bool = False
     preprocessor: list = field(default_factory=list)  # -I, -isystem and the like, as gcc takes them
     defines: list = field(default_factory=list)  # ("D" or "U", text), in their order
@@ -173,7 +176,7 @@ def words_of(words):
             continue
         try:
             with open(path, encoding="utf-8") as file:
-                words[:0] = file.read().split()
+                words[:0] = shlex.split(file.read())
         except OSError as e:
             raise Refused(f"{path}: {e.strerror}") from e
 
@@ -218,8 +221,8 @@ def take(order, name, value, language):
         order.folder = value
     elif name in ("MF", "MT", "MQ"):
         order.dependencies += ["-" + name, value]
-    elif name == "default-stream" and value == "per-thread":
-        raise Refused("--default-stream per-thread: the CPU executor has the legacy default stream alone")
+    elif name == "default-stream":
+        order.per_thread = value == "per-thread"
     return language
 
 

@@ -4,7 +4,7 @@ import os
 import re
 import sys
 
-from . import keeping
+from . import toolkit
 
 
 def by_name(libraries):
@@ -16,27 +16,10 @@ def by_name(libraries):
     return out
 
 
-def toolkit(root, build, libraries):
-    """A folder laid out as a toolkit's, for find_package(CUDAToolkit)."""
-    top = os.path.join(build, "toolkit")
-    for folder in ("bin", "lib64", "nvvm/libdevice"):
-        os.makedirs(os.path.join(top, folder), exist_ok=True)
-    for link, target in (("include", "gpu/simt/language/include"), ("bin/nvcc", "tools/simt-nvcc")):
-        if not os.path.lexists(os.path.join(top, link)):
-            os.symlink(os.path.join(root, target), os.path.join(top, link))
-    for name in ("cudart", "cublas", "cublasLt"):
-        files = [
-            one for one in libraries if one != "-fopenmp"
-        ]  # a script of the linker's names files and -l alone
-        keeping.keep(
-            os.path.join(top, f"lib64/lib{name}.so"), f"INPUT({' '.join([*files, '-lgomp'])})\n".encode()
-        )
-    return top
-
-
 def say(root, build, known):
-    top = toolkit(root, build, known["libraries"])
-    libraries = " ".join(by_name(known["libraries"]))
+    named = toolkit.named_alone(known["libraries"])
+    top = toolkit.laid_out(root, build, known["compiler"], named)
+    libraries = " ".join(by_name(named))
     for line in (
         f"_TARGET_DIR_={top}",
         f"TOP={top}",

@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,15 +23,53 @@ extern __device__ int offset;
 __global__ void set(int* to, int value) { *to = TWICE(value) + offset; }
 """
 MAIN = """#include "k.h"
+#include <cassert>
 #include <cstdio>
 __device__ int offset = 1;
-int from_c();
+extern "C" int from_c(void);
 int main(int argc, char**) {
   int *d, got;
+  cudaStream_t s[argc];
+  cudaStreamCreate(&s[argc - 1]);
+  assert(s[argc - 1] != nullptr && s[0] != nullptr);
   cudaMalloc(&d, sizeof got);
   set<<<1, argc>>>(d, from_c());
   cudaMemcpy(&got, d, sizeof got, cudaMemcpyDeviceToHost);
   return got == 43 ? 0 : 3;
+}
+"""
+IN_C = """#include <cuda_runtime.h>
+#include <vector_types.h>
+int from_c(void) {
+  struct float4 v = {1, 2, 3, 4};
+  struct cudaDeviceProp properties;
+  int *d, got = 21;
+  if (cudaGetDeviceProperties(&properties, 0) != cudaSuccess || properties.warpSize != 32) return v.w;
+  if (cudaMalloc((void**)&d, sizeof got) != cudaSuccess) return v.x;
+  cudaMemcpy(d, &got, sizeof got, cudaMemcpyHostToDevice);
+  got = 0;
+  cudaMemcpy(&got, d, sizeof got, cudaMemcpyDeviceToHost);
+  cudaFree(d);
+  return got;
+}
+"""
+CMAKE = """cmake_minimum_required(VERSION 3.20)
+project(p LANGUAGES C CXX CUDA)
+find_package(CUDAToolkit REQUIRED)
+add_executable(p main.cu k.cu host.c kernels.cpp)
+set_target_properties(p PROPERTIES CUDA_SEPARABLE_COMPILATION ON)
+target_link_libraries(p PRIVATE CUDA::cudart)
+"""
+STREAMS = """__global__ void count(int* to) { *to += 1; }
+int main() {
+  int* d;
+  cudaStream_t s;
+  cudaStreamCreate(&s);
+  cudaMalloc(&d, sizeof *d);
+  cudaMemset(d, 0, sizeof *d);
+  count<<<1, 1>>>(d);
+  count<<<1, 1, 0, s>>>(d);
+  return cudaDeviceSynchronize();
 }
 """
 DRIVER = """#include <cuda.h>
@@ -39,6 +78,16 @@ int main() {
   unsigned got[2] = {};
   if (cuInit(0) || cuMemAlloc(&p, sizeof got) || cuMemsetD32(p, 7, 2) || cuMemsetD16(p + 4, 5, 1)) return 4;
   if (cuMemcpyDtoH(got, p, sizeof got) || got[0] != 7 || got[1] != 5 || cuMemFree(p)) return 5;
+  CUmemAllocationProp properties = {};
+  CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  CUmemGenericAllocationHandle made;
+  size_t bytes;
+  if (cuMemGetAllocationGranularity(&bytes, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM)) return 6;
+  if (cuMemAddressReserve(&p, 2 * bytes, 0, 0, 0) || cuMemCreate(&made, bytes, &properties, 0)) return 7;
+  if (!cuMemMap(p + 2 * bytes, bytes, 0, made, 0) || cuMemMap(p, bytes, 0, made, 0)) return 8;
+  if (cuMemSetAccess(p, bytes, &access, 1) || cuMemsetD32(p + bytes - 4, 9, 1)) return 9;
+  if (cuMemcpyDtoH(got, p + bytes - 4, 4) || got[0] != 9 || cuMemUnmap(p, bytes)) return 10;
+  if (cuMemRelease(made) || !cuMemRelease(made) || cuMemAddressFree(p, 2 * bytes)) return 11;
   CUmodule module;
   return cuModuleLoad(&module, "m.ptx");
 }
@@ -143,7 +192,6 @@ class Options(unittest.TestCase):
             ["-frobnicate", "x.cu"],
             ["x.txt"],
             ["x.cu", "-o"],
-            ["--default-stream", "per-thread", "x.cu"],
             ["@/nowhere"],
         ):
             with self.assertRaises(options.Refused):
@@ -159,7 +207,7 @@ class Projects(unittest.TestCase):
         self.folder = Path(scratch.name)
         for name, text in (("k.h", HEADER), ("k.cu", KERNEL), ("main.cu", MAIN)):
             (self.folder / name).write_text(text)
-        (self.folder / "host.cpp").write_text("int from_c() { return 21; }\n")
+        (self.folder / "host.c").write_text(IN_C)
 
     def nvcc(self, *words, status=0):
         got = subprocess.run(
@@ -173,17 +221,19 @@ class Projects(unittest.TestCase):
         self.assertEqual(got.returncode, status, got.stdout + got.stderr)
         return got
 
-    def ran(self, program):
-        return subprocess.run(
-            [str(self.folder / program)], check=False, capture_output=True, text=True, timeout=PATIENCE
-        ).returncode
+    def run_program(self, program, *words):
+        command = [str(self.folder / program), *words]
+        return subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE)
+
+    def ran(self, program, *words):
+        return self.run_program(program, *words).returncode
 
     def test_separate_files_with_relocatable_device_code(self):
         self.nvcc("-dc", "-DTWICE(x)=((x)*2)", "-MD", "-MF", "k.d", "k.cu", "-o", "k.o")
         self.assertIn("k.h", (self.folder / "k.d").read_text())
         self.assertTrue((self.folder / "k.d").read_text().startswith("k.o:"))
         self.nvcc("-dc", "main.cu")
-        self.nvcc("-c", "host.cpp")
+        self.nvcc("-c", "host.c")
         self.nvcc("-dlink", "k.o", "main.o", "-o", "link.o")
         self.nvcc("k.o", "main.o", "host.o", "link.o", "-lcudart", "-o", "program")
         self.assertEqual(self.ran("program"), 0)
@@ -191,10 +241,13 @@ class Projects(unittest.TestCase):
     def test_a_library_that_is_not_offered_is_named_and_a_chip_is_told(self):
         (self.folder / "r.cu").write_text(
             'extern "C" int curandGetScrambleConstants32(unsigned**);\n'
-            "int main() { return curandGetScrambleConstants32(0); }\n"
+            "int main(int argc, char**) { return argc > 1 ? 0 : curandGetScrambleConstants32(0); }\n"
         )
-        got = self.nvcc("r.cu", "-lcurand", "-o", "r", status=3)
-        self.assertIn("not supported by the CPU executor: curandGetScrambleConstants32\n", got.stderr)
+        named = "not supported by the CPU executor: curandGetScrambleConstants32"
+        self.assertIn(f"note: {named}; a call ends", self.nvcc("r.cu", "-lcurand", "-o", "r").stderr)
+        self.assertEqual(self.ran("r", "without"), 0)
+        got = self.run_program("r")
+        self.assertEqual((got.returncode, got.stderr), (3, named + "\n"))
         (self.folder / "u.cu").write_text(
             "int main() { cudaIpcMemHandle_t h; return cudaIpcGetMemHandle(&h, nullptr); }\n"
         )
@@ -213,16 +266,35 @@ class Projects(unittest.TestCase):
             self.nvcc(*words, "c.cu", "-o", "c")
             self.assertEqual(self.ran("c"), chip)
 
+    @unittest.skipUnless(shutil.which("cmake"), "no cmake")
+    def test_a_project_of_cmake_with_files_of_c_and_cxx(self):
+        (self.folder / "CMakeLists.txt").write_text(CMAKE)
+        (self.folder / "k.h").write_text(HEADER + "#define TWICE(x) ((x) * 2)\n")
+        (self.folder / "kernels.cpp").write_text("#include <cuda_runtime.h>\nint bytes = sizeof(dim3);\n")
+        for words in (["-B", "b", f"-DCMAKE_CUDA_COMPILER={ROOT / 'tools/simt-nvcc'}"], ["--build", "b"]):
+            got = subprocess.run(
+                ["cmake", *words], cwd=self.folder, check=False, capture_output=True, text=True
+            )
+            self.assertEqual(got.returncode, 0, got.stdout + got.stderr)
+        self.assertEqual(self.ran("b/p"), 0)
+
+    def test_a_default_stream_of_the_thread(self):
+        (self.folder / "s.cu").write_text(STREAMS)
+        self.nvcc("s.cu", "-o", "s")
+        self.assertEqual(self.ran("s"), 0)
+        self.nvcc("--default-stream", "per-thread", "s.cu", "-o", "s")
+        self.assertIn("race in count", self.run_program("s").stderr)
+
     def test_what_cute_counts_on(self):
         (self.folder / "cute.cu").write_text(LIKE_CUTE)
         self.nvcc("cute.cu", "-o", "cute")
         self.assertEqual(self.ran("cute"), 0)
 
     def test_all_at_once_and_a_mistake_in_the_source(self):
-        self.nvcc("-rdc=true", "-DTWICE(x)=((x)*3)", "k.cu", "main.cu", "host.cpp", "-o", "program")
+        self.nvcc("-rdc=true", "-DTWICE(x)=((x)*3)", "k.cu", "main.cu", "host.c", "-o", "program")
         self.assertEqual(self.ran("program"), 3)
         self.assertIn(
-            "TWICE", self.nvcc("-rdc=true", "k.cu", "main.cu", "host.cpp", "-o", "program", status=1).stderr
+            "TWICE", self.nvcc("-rdc=true", "k.cu", "main.cu", "host.c", "-o", "program", status=1).stderr
         )
         self.assertIn("nothing.cu: no such file", self.nvcc("nothing.cu", status=2).stderr)
 
@@ -299,6 +371,10 @@ class Rules(unittest.TestCase):
         got = self.ran("meet", 1)
         self.assertIn("went on", got.stdout)
         self.assertIn("50 of 64 threads meet at __syncthreads", got.stderr)
+
+    def test_unchecked(self):
+        self.assertIn("went on", self.ran("same", 0, PLUMB_SIMT_STRICT="1", PLUMB_SIMT_UNCHECKED="1").stdout)
+        self.assertIn("it is '0' or '1'", self.ran("same", 2, PLUMB_SIMT_UNCHECKED="yes").stderr)
 
     def test_unwritten_bytes_copied_to_the_host_are_a_note(self):
         got = self.ran("copy", 0)

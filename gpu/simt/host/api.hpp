@@ -3,8 +3,14 @@
 // do, and nothing else does. A program that never calls begin_run() gets a run at its first launch or allocation, with the seed in
 // PLUMB_SIMT_SEED, and its findings on stderr when it exits, with exit code 1 if there are any.
 #pragma once
+#if !defined(__cplusplus)
+#include "gpu/simt/host/api/c_calls.h"
+#else
+extern "C++" {  // cuComplex.h includes <vector_types.h> from within extern "C"
+#include "gpu/simt/host/api/conditional_graphs.hpp"
 #include "gpu/simt/host/api/devices.hpp"
 #include "gpu/simt/host/api/driver.hpp"
+#include "gpu/simt/host/api/driver_memory.hpp"
 #include "gpu/simt/host/api/graphs.hpp"
 #include "gpu/simt/host/api/kernels.hpp"
 #include "gpu/simt/host/api/library_types.hpp"
@@ -12,3 +18,5 @@
 #include "gpu/simt/host/api/streams.hpp"
 #include "gpu/simt/host/api/tensor_maps.hpp"
 #include "gpu/simt/host/api/textures.hpp"
+}
+#endif

@@ -209,13 +209,13 @@ class thread_block_tile<Size, Parent, true> {
   static constexpr unsigned size() { return Size; }
   static constexpr unsigned num_threads() { return Size; }
   static unsigned thread_rank() { return thread_block::thread_rank() % Size; }
-  static unsigned meta_group_rank() { return thread_block::thread_rank() / Size; }
-  static unsigned meta_group_size() { return (thread_block::size() + Size - 1) / Size; }
+  static unsigned meta_group_rank() { return Parent::thread_rank() / Size; }
+  static unsigned meta_group_size() { return (Parent::size() + Size - 1) / Size; }
 
  private:
   static const void* key() {
     static const char keys[1024 / Size] = {};
-    return keys + meta_group_rank();
+    return keys + thread_block::thread_rank() / Size;
   }
   template <class T>
   PLUMB_SIMT_UNTRACKED static T value_of(void* const* all, unsigned rank) {
@@ -241,33 +241,68 @@ class thread_block_tile<Size, Parent, false> : public lane_group {
   static constexpr unsigned size() { return Size; }
   static constexpr unsigned num_threads() { return Size; }
   static unsigned thread_rank() { return lane() % Size; }
-  static unsigned meta_group_rank() { return thread_block::thread_rank() / Size; }
-  static unsigned meta_group_size() { return (thread_block::size() + Size - 1) / Size; }
+  static unsigned meta_group_rank() { return Parent::thread_rank() / Size; }
+  static unsigned meta_group_size() { return (Parent::size() + Size - 1) / Size; }
 };
 template <unsigned Size>
 thread_block_tile<Size> tiled_partition(const thread_block&) {
   return {};
 }
 template <unsigned Size, unsigned Outer, class P, bool W>
-thread_block_tile<Size> tiled_partition(const thread_block_tile<Outer, P, W>&) {
+thread_block_tile<Size, thread_block_tile<Outer, P, W>> tiled_partition(
+    const thread_block_tile<Outer, P, W>&) {
   static_assert(Size <= Outer, "a tile is partitioned into smaller ones");
   return {};
 }
 
-/// The lanes that stand at the same call, once none of the warp can run on.
+/// The lanes that stand at the same call, once none of the warp can run on; or a part of a group of lanes.
 class coalesced_group : public lane_group {
  public:
-  explicit coalesced_group(unsigned mask) : lane_group(mask) {}
+  explicit coalesced_group(unsigned mask, unsigned meta_rank = 0, unsigned meta_size = 1)
+      : lane_group(mask), meta_rank_(meta_rank), meta_size_(meta_size) {}
+  unsigned meta_group_rank() const { return meta_rank_; }
+  unsigned meta_group_size() const { return meta_size_; }
+
+ private:
+  unsigned meta_rank_, meta_size_;
 };
 inline coalesced_group coalesced_threads(PLUMB_SIMT_HERE) { return coalesced_group(__activemask(here)); }
-template <unsigned Size, class P>
-coalesced_group binary_partition(const thread_block_tile<Size, P, false>& tile, bool side, PLUMB_SIMT_HERE) {
-  const unsigned votes = __ballot_sync(tile.mask(), side, here);
-  return coalesced_group(side ? votes : tile.mask() & ~votes);
+
+namespace details {
+/// So many lanes of the group whose ranks follow each other; of the last part there may be fewer.
+inline coalesced_group tile_of(const lane_group& group, unsigned size, Here here) {
+  if (size == 0 || size > 32 || (size & (size - 1)) != 0)
+    ::plumb::simt::trap("a tile is a power of two up to 32", here);
+  const unsigned mine = group.thread_rank() / size;
+  unsigned lanes = 0;
+  unsigned rank = 0;
+  for (unsigned rest = group.mask(); rest != 0; rest &= rest - 1, ++rank)
+    if (rank / size == mine) lanes |= rest & (0 - rest);
+  return coalesced_group(lanes, mine, (group.size() + size - 1) / size);
+}
+}  // namespace details
+inline coalesced_group tiled_partition(const coalesced_group& group, unsigned size, PLUMB_SIMT_HERE) {
+  return details::tile_of(group, size, here);
+}
+/// `Group` is a tile of a warp or a coalesced group, here and below.
+template <class Group>
+coalesced_group binary_partition(const Group& group, bool side, PLUMB_SIMT_HERE) {
+  const unsigned votes = __ballot_sync(group.mask(), side, here);
+  if (votes == 0 || votes == group.mask()) return coalesced_group(group.mask());
+  return coalesced_group(side ? votes : group.mask() & ~votes, side ? 1 : 0, 2);
 }
 template <class Group, class Label>
 coalesced_group labeled_partition(const Group& group, Label label, PLUMB_SIMT_HERE) {
-  return coalesced_group(__match_any_sync(group.mask(), label, here));
+  if constexpr (std::is_same_v<Label, bool>) {
+    return binary_partition(group, label, here);
+  } else {
+    const unsigned mine = __match_any_sync(group.mask(), label, here);
+    const unsigned first = mine & (0 - mine);
+    const bool leads = first == 1u << (thread_block::thread_rank() & 31u);
+    const unsigned leaders = __ballot_sync(group.mask(), leads, here);
+    return coalesced_group(mine, static_cast<unsigned>(__popc(static_cast<int>(leaders & (first - 1)))),
+                           static_cast<unsigned>(__popc(static_cast<int>(leaders))));
+  }
 }
 
 /// Any group of a block's threads, known at run time only: the whole block, or lanes of a warp.
@@ -275,6 +310,8 @@ class thread_group {
  public:
   thread_group(const thread_block&) : whole_(true), lanes_(1) {}
   thread_group(const lane_group& lanes) : whole_(false), lanes_(lanes.mask()) {}
+  bool is_whole_block() const { return whole_; }
+  unsigned mask() const { return lanes_; }
   void sync(PLUMB_SIMT_HERE) const {
     if (whole_) {
       __syncthreads(here);
@@ -295,10 +332,11 @@ class thread_group {
   bool whole_;
   unsigned lanes_;
 };
-inline thread_group tiled_partition(const thread_group&, unsigned size, PLUMB_SIMT_HERE) {
-  if (size > 32 || (size & (size - 1)) != 0) ::plumb::simt::trap("a tile is a power of two up to 32", here);
-  const unsigned first = (thread_block::thread_rank() & 31u) / size * size;
-  return thread_group(coalesced_group((size == 32 ? ~0u : (1u << size) - 1u) << first));
+inline thread_group tiled_partition(const thread_group& group, unsigned size, PLUMB_SIMT_HERE) {
+  const unsigned last = thread_block::size() - 1;  // a block's last warp may be a part of one
+  const bool is_last = thread_block::thread_rank() / 32 == last / 32;
+  const unsigned of_block = is_last ? ~0u >> (31 - last % 32) : ~0u;
+  return details::tile_of(coalesced_group(group.is_whole_block() ? of_block : group.mask()), size, here);
 }
 
 template <class Group>

@@ -118,6 +118,9 @@ inline void __threadfence() { ::plumb::simt::fence(::plumb::simt::Scope::device)
 inline void __threadfence_cluster() { ::plumb::simt::fence(::plumb::simt::Scope::device); }
 inline void __threadfence_system() { ::plumb::simt::fence(::plumb::simt::Scope::device); }
 inline void __nanosleep(unsigned) { ::plumb::simt::pause(); }
+// A launch begins when the one before it in its stream has ended.
+inline void cudaGridDependencySynchronize() {}
+inline void cudaTriggerProgrammaticLaunchCompletion() {}
 inline long long clock64() { return ::plumb::simt::clock_ticks(); }
 
 // ---- warp operations ----

@@ -11,11 +11,14 @@ inline bool in_a_piece(const Block& b, std::size_t offset, std::size_t bytes) {
   return piece != 0 && offset + bytes <= b.pieces[piece - 1u].end;
 }
 
-/// A plain access with which nothing can be wrong: leaves its marks. False: it is for access(), which leaves those once more that were
+inline bool on_own_stack(const Thread& t, const void* p) {
+  return static_cast<std::size_t>(static_cast<const unsigned char*>(p) - t.stack_low) < kStackBytes;
+}
+
+/// A plain access, beside the thread's stack, with which nothing can be wrong: leaves its marks. False: it is for access(), which leaves those once more that were
 /// left here. One function of plain numbers: a structure between its steps would go through memory, at several times the cost.
 template <std::size_t kBytes, bool kWrites>
 [[gnu::always_inline]] inline bool access_quickly(Thread& t, unsigned char* at, Location location) {
-  if (static_cast<std::size_t>(at - t.stack_low) < kStackBytes) return true;
   resolve_pending();
   const Block& b = *t.block;
   auto offset = static_cast<std::size_t>(at - b.arena);

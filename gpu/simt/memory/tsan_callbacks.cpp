@@ -24,18 +24,25 @@ void checked(void* p, std::size_t bytes, Access kind, const void* pc) {
   if (checking() && bytes > 0) access(p, bytes, kind, locate(pc));
 }
 
-// Checked in place where that is possible.
+// Checked in place where that is possible. A function of its own: registers are saved here, and not for accesses that need no check.
 template <std::size_t kBytes, bool kWrites>
-[[gnu::always_inline]] inline void plain(void* p, const void* pc) {
+[[gnu::noinline]] void checked_plain(void* p, const void* pc) {
   plumb::simt::Thread* const t = current().schedule.thread;
-  if (t == nullptr && !among_arrays(p)) return;  // nearly all that host code does
-  if (!checking()) return;
   const Location location = locate(pc);
   try {
     auto* const at = static_cast<unsigned char*>(p);
     if (t != nullptr && plumb::simt::access_quickly<kBytes, kWrites>(*t, at, location)) return;
   } catch (const std::bad_alloc&) {}  // access() comes to it, too, and ends the run
   access(p, kBytes, kWrites ? Access::write : Access::read, location);
+}
+
+template <std::size_t kBytes, bool kWrites>
+[[gnu::always_inline]] inline void plain(void* p, const void* pc) {
+  if (!checking()) return;
+  const plumb::simt::Thread* const t = current().schedule.thread;
+  if (t == nullptr ? !among_arrays(p) : plumb::simt::on_own_stack(*t, p))
+    return;  // nearly all that host code does
+  checked_plain<kBytes, kWrites>(p, pc);
 }
 
 void volatile_read(void* p, std::size_t bytes, const void* pc) {

@@ -75,40 +75,49 @@ std::vector<Module> modules() {
   return out;
 }
 
-// Frames of each address, innermost first.
-std::map<std::uintptr_t, std::vector<Frame>> symbolise(const std::vector<std::uintptr_t>& addresses) {
-  std::map<std::uintptr_t, std::vector<Frame>> out;
-  std::map<std::string, std::vector<std::uintptr_t>> by_module;
-  std::map<std::string, std::uintptr_t> bases;
-  const std::vector<Module> all = modules();
-  for (const std::uintptr_t a : addresses) {
-    for (const Module& m : all) {
-      if (a < m.low || a >= m.high) continue;
-      by_module[m.path].push_back(a);
-      bases[m.path] = m.base;
+namespace {
+
+using FramesAt = std::map<std::uintptr_t, std::vector<Frame>>;
+
+// What addr2line says of addresses of one module.
+void find_frames(const Module& module, const std::vector<std::uintptr_t>& list, FramesAt& out) {
+  const std::vector<std::string> lines = lines_of(module.path, module.base, list);
+  std::uintptr_t at = 0;
+  for (std::size_t i = 0; i < lines.size();) {
+    if (lines[i].rfind("0x", 0) == 0) {
+      at = std::strtoull(lines[i].c_str(), nullptr, 16) + module.base;
+      ++i;
+      continue;
     }
+    if (i + 1 >= lines.size()) break;
+    Frame frame;
+    frame.function = lines[i];
+    const std::string& where = lines[i + 1];
+    const std::size_t colon = where.rfind(':');
+    if (colon != std::string::npos && where.compare(0, 2, "??") != 0) {
+      frame.place.file = where.substr(0, colon);
+      frame.place.line = std::atoi(where.c_str() + colon + 1);
+    }
+    out[at].push_back(std::move(frame));
+    i += 2;
   }
-  for (const auto& [path, list] : by_module) {
-    const std::vector<std::string> lines = lines_of(path, bases[path], list);
-    std::uintptr_t at = 0;
-    for (std::size_t i = 0; i < lines.size();) {
-      if (lines[i].rfind("0x", 0) == 0) {
-        at = std::strtoull(lines[i].c_str(), nullptr, 16) + bases[path];
-        ++i;
-        continue;
-      }
-      if (i + 1 >= lines.size()) break;
-      Frame frame;
-      frame.function = lines[i];
-      const std::string& where = lines[i + 1];
-      const std::size_t colon = where.rfind(':');
-      if (colon != std::string::npos && where.compare(0, 2, "??") != 0) {
-        frame.place.file = where.substr(0, colon);
-        frame.place.line = std::atoi(where.c_str() + colon + 1);
-      }
-      out[at].push_back(std::move(frame));
-      i += 2;
-    }
+}
+
+}  // namespace
+
+// Each address is looked up once in a process, whose runs find the same again: addr2line reads all of a module each time.
+FramesAt symbolise(const std::vector<std::uintptr_t>& addresses) {
+  static std::map<std::pair<std::string, std::uintptr_t>, FramesAt> known;  // by a module's file and place
+  FramesAt out;
+  for (const Module& m : modules()) {
+    FramesAt& frames = known[{m.path, m.base}];
+    const auto within = [&](std::uintptr_t a) { return a >= m.low && a < m.high; };
+    std::vector<std::uintptr_t> wanted;
+    for (const std::uintptr_t a : addresses)
+      if (within(a) && frames.try_emplace(a).second) wanted.push_back(a);
+    if (!wanted.empty()) find_frames(m, wanted, frames);
+    for (const std::uintptr_t a : addresses)
+      if (within(a)) out[a] = frames[a];
   }
   return out;
 }

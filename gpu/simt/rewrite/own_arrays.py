@@ -10,7 +10,18 @@ import re
 from contextlib import suppress
 
 from device import declarators
-from text import Unreadable, end_of, file_at, flat, in_function, in_system_header, literal_end, matching
+from text import (
+    Unreadable,
+    end_of,
+    file_at,
+    flat,
+    in_device_code,
+    in_function,
+    in_literal,
+    in_system_header,
+    literal_end,
+    matching,
+)
 
 DECLARATION = re.compile(
     r'(?<=[;{}])(?:\s|^#[^\n]*\n)*(?P<kind>(?:alignas\s*\([^();]*\)\s*)?(?:[A-Za-z_][\w:]*\s+)*[A-Za-z_][\w:]*'
@@ -43,16 +54,20 @@ def scope_end(text, at):
 
 
 def declared(text):
-    """(name, first offset, last offset) for each array of a function: where its name means it."""
+    """(name, first offset, last offset) for each array of a function that a kernel may call: where its name means it. The host's own
+    functions may have arrays whose length is a variable, a type that no template takes."""
     for m in DECLARATION.finditer(text):
-        if NO_TYPES & set(re.findall(r'\w+', m.group('kind'))) or not in_function(text, m.start('kind')):
+        at = m.start('kind')
+        if NO_TYPES & set(re.findall(r'\w+', m.group('kind'))) or not in_function(text, at):
+            continue
+        if not in_device_code(text, at, or_in='constexpr'):
             continue
         try:
-            end = end_of(text, m.start('kind'), [';'])
+            end = end_of(text, at, [';'])
         except Unreadable:
             continue
         until = scope_end(text, end)
-        for name, dimensions, _ in declarators(flat(text[m.start('kind'):end])):
+        for name, dimensions, _ in declarators(flat(text[at:end])):
             if dimensions:
                 yield name, end, until
 
@@ -104,7 +119,7 @@ def rewritten(text):
         found.setdefault(m.start(), m.end() - 1)
     pairs = []
     for at, first in found.items():
-        if in_system_header(text, at) or '/gpu/simt/' in (file_at(text, at) or ''):
+        if in_system_header(text, at) or '/gpu/simt/' in (file_at(text, at) or '') or in_literal(text, at):
             continue
         with suppress(Unreadable):
             pairs += index_edits(text, at, first)

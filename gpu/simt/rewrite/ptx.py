@@ -348,19 +348,23 @@ class Asm:
         if kind is None or len(args) < 2:
             return None
         width = next((w[1] for w in words if w in ('v2', 'v4')), '')
-        way, acquire, _ = self.ways(words)
         if width:
             names = [n.strip() for n in args[0].strip('{} ').split(',')]
-            if way != 'plain' or len(names) != int(width):
+            if len(names) != int(width):
                 return None
-            vector = VECTORS[kind] + width
-            at = self.address(args[1], self.space(words), 'const ' + vector)
-            return '{ const %s plumb_v = *%s; %s }' % (
-                vector, at, ' '.join(self.assign(n, 'plumb_v.' + 'xyzw'[i]) for i, n in enumerate(names)))
-        at = self.address(args[1], self.space(words), 'const ' + kind)
-        if way == 'ordered':
-            return self.assign(args[0], '%sload(%s, %s, %s, ::plumb::simt::Here::at())' % (P, at, self.scope(words), str(acquire).lower()))
-        return self.assign(args[0], '*' + at)
+            vector = VECTORS[kind] + width  # with an order it is one access, as the toolkit's libraries count on
+            value = self.loaded(words, args[1], vector)
+            return '{ const %s plumb_v = %s; %s }' % (
+                vector, value, ' '.join(self.assign(n, 'plumb_v.' + 'xyzw'[i]) for i, n in enumerate(names)))
+        return self.assign(args[0], self.loaded(words, args[1], kind))
+
+    def loaded(self, words, address, kind):
+        """The value of type `kind` there."""
+        at = self.address(address, self.space(words), 'const ' + kind)
+        way, acquire, _ = self.ways(words)
+        if way != 'ordered':
+            return '*' + at
+        return '%sload(%s, %s, %s, ::plumb::simt::Here::at())' % (P, at, self.scope(words), str(acquire).lower())
 
     def do_ldu(self, words, args):
         return self.do_ld(words, args)
@@ -372,19 +376,22 @@ class Asm:
         if 'async' in words:
             return self.store_to_peer(words, args, kind)
         width = next((w[1] for w in words if w in ('v2', 'v4')), '')
-        way, _, release = self.ways(words)
         if width:
             names = [n.strip() for n in args[1].strip('{} ').split(',')]
-            if way != 'plain' or len(names) != int(width):
+            if len(names) != int(width):
                 return None
             vector = VECTORS[kind] + width
-            return '*%s = %s{%s};' % (self.address(args[0], self.space(words), vector), vector,
-                                      ', '.join(self.value(n, kind) for n in names))
-        at = self.address(args[0], self.space(words), kind)
-        if way == 'ordered':
-            return '%sstore<%s>(%s, %s, %s, %s, ::plumb::simt::Here::at());' % (
-                P, kind, at, self.value(args[1], kind), self.scope(words), str(release).lower())
-        return '*%s = %s;' % (at, self.value(args[1], kind))
+            return self.stored(words, args[0], vector, '%s{%s}' % (vector, ', '.join(self.value(n, kind) for n in names)))
+        return self.stored(words, args[0], kind, self.value(args[1], kind))
+
+    def stored(self, words, address, kind, value):
+        """`value`, of type `kind`, written there."""
+        at = self.address(address, self.space(words), kind)
+        way, _, release = self.ways(words)
+        if way != 'ordered':
+            return '*%s = %s;' % (at, value)
+        return '%sstore<%s>(%s, %s, %s, %s, ::plumb::simt::Here::at());' % (
+            P, kind, at, value, self.scope(words), str(release).lower())
 
     def store_to_peer(self, words, args, kind):
         """st.async: a value that completes on a barrier beside it."""
@@ -531,9 +538,10 @@ class Asm:
             taken, self.assign(to, 'plumb_taken'), self.assign(predicate, 'plumb_within') if bar else '')
 
     def do_vote(self, words, args):
-        if words[1] != 'sync' or len(args) != 3:
+        modes = {'ballot': '__ballot_sync', 'any': '__any_sync', 'all': '__all_sync'}
+        if 'sync' not in words or len(args) != 3:
             return None
-        name = {'ballot': '__ballot_sync', 'any': '__any_sync', 'all': '__all_sync'}.get(words[2])
+        name = next((modes[w] for w in words if w in modes), None)  # before or behind .sync
         return self.assign(args[0], '%s(%s, %s)' % (name, self.value(args[2], 'unsigned'), self.value(args[1], 'bool'))) if name else None
 
     def do_activemask(self, _words, args):

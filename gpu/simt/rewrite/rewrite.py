@@ -23,9 +23,9 @@ import ptx  # noqa: E402
 from text import (  # noqa: E402
     TOKEN,
     Unreadable,
-    enclosing,
     end_of,
     flat,
+    in_device_code,
     in_function,
     in_header,
     in_system_header,
@@ -130,15 +130,6 @@ def rewrite_shared(text, at, number, in_function):
         new += ''.join('\n#undef %s\n#define %s (%s())' % (name, name, call) for name, call in macros)
         new += '\n# %d "%s"\n' % (line, file)
     return start, end + 1, new
-
-
-def in_device_code(text, at):
-    """Whether a function of the device, or a kernel, encloses `at`."""
-    for before in enclosing(text, at):
-        head = before[max(before.rfind(c) for c in ';{}') + 1:]
-        if '__plumb_device__' in head or '__plumb_global__' in head:
-            return True
-    return False
 
 
 def rewrite_asm(text, at):

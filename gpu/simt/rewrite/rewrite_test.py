@@ -267,8 +267,16 @@ class OwnArrays(unittest.TestCase):
         self.assertEqual(self.checked('{ T s[4]; s[i] = 0; } s[j] = 0;'), [('s', 's', 'false', '0')])
 
     def test_an_index_in_what_is_rewritten_as_a_whole_is_left_alone(self):
-        new = rewrite.rewrite('void f() { int n[2]; k<<<n[i], 32>>>(x); n[i] = 0; }')
+        new = rewrite.rewrite('constexpr void f() { int n[2]; k<<<n[i], 32>>>(x); n[i] = 0; }')
         self.assertEqual(len(self.CALL.findall(new)), 1)
+
+    def test_arrays_of_the_hosts_functions_may_have_variable_lengths(self):
+        text = 'void f(int n) { S s[n]; s[i] = 0; auto g = [=] %s (int j) { int t[4]; return t[j]; }; }'
+        self.assertEqual(self.CALL.findall(rewrite.rewrite(text % '')), [])
+        self.assertEqual([m[0] for m in self.CALL.findall(rewrite.rewrite(text % '__plumb_device__'))], ['t'])
+
+    def test_what_stands_in_a_literal_is_left_alone(self):
+        self.assertEqual(self.checked('T s[2]; s[i] ? x : fail("s[i] && s[j]", \'"\', s[k]);'), [('s', 's', 'false', '0')] * 2)
 
 
 class References(unittest.TestCase):
@@ -321,6 +329,18 @@ class InlinePtx(unittest.TestCase):
             self.refused('asm volatile("wgmma.mma_async.sync.aligned.%s {%s}, %%4, %%5, 1, 1, 1, 0, 0;" : %s : "l"(a), "l"(b));' % (shape, sums, outs), why)
         self.refused('asm volatile("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%s}, %%4, %%5, 1, 0, 1, 1, 1, 0, 0;" : %s : "l"(a), "l"(b));'
                      % (sums, outs), 'wgmma.mma_async.sp')
+
+    def test_a_vote_has_its_mode_before_or_behind_sync(self):
+        for mode in ('sync.ballot', 'ballot.sync'):
+            made = self.made('asm("{ .reg .pred p; setp.ne.u32 p, %%1, 0; vote.%s.b32 %%0, p, 0xffffffff; }" : "=r"(m) : "r"(l));' % mode)
+            self.assertIn('__ballot_sync(', made)
+
+    def test_vectors_with_an_order_are_one_access(self):
+        made = self.made('asm volatile("ld.acquire.gpu.v2.u64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(p));')
+        self.assertIn('const ulonglong2 plumb_v = ::plumb::simt::ptx::load(', made)
+        self.assertIn('::plumb::simt::Scope::device, true, ', made)
+        made = self.made('asm volatile("st.relaxed.gpu.v4.u16 [%0], {%1, %2, %3, %4};" :: "l"(p), "h"(a), "h"(b), "h"(c), "h"(d));')
+        self.assertIn('::plumb::simt::ptx::store<ushort4>(', made)
 
     def test_copies_by_tensor_maps(self):
         load = 'cp.async.bulk.tensor.%s.shared::cluster.global.mbarrier::complete_tx::bytes%s [%%0], [%%1, {%%2, %%3}], [%%4]%s;'

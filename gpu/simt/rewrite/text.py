@@ -100,6 +100,17 @@ def end_of(text, i, stop):
     raise Unreadable(start, "expected '%s'" % stop[0])
 
 
+def in_literal(text, at):
+    """Whether `at` lies in a string or character literal that begins on its line."""
+    m = TOKEN.search(text, text.rfind('\n', 0, at) + 1)
+    while m and m.start() < at:
+        end = literal_end(text, m.start())
+        if end > at:
+            return True
+        m = TOKEN.search(text, max(end, m.start() + 1))
+    return False
+
+
 def no_markers(s):
     return re.sub(r'^#[^\n]*$', '', s, flags=re.M)
 
@@ -131,6 +142,15 @@ def in_function(text, at):
         if re.search(r'\)\s*(?:const|noexcept|override|final|mutable|->\s*[\w:<>,\s*&]+|\s)*$', before):
             return True
         if re.search(r'\b(do|else|try)$', before):
+            return True
+    return False
+
+
+def in_device_code(text, at, or_in='__plumb_global__'):
+    """Whether a function of the device, a kernel, or one whose head has the word `or_in` encloses `at`."""
+    for before in enclosing(text, at):
+        head = before[max(before.rfind(c) for c in ';{}') + 1:]
+        if '__plumb_device__' in head or '__plumb_global__' in head or or_in in head:
             return True
     return False
 

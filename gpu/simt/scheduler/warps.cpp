@@ -20,6 +20,8 @@ bool try_complete_warp(Thread& t) {
     Thread& other = lanes[__builtin_ctz(rest)];
     if (other.mask != t.mask ||
         (other.waits_for != t.waits_for && std::strcmp(other.waits_for, t.waits_for) != 0)) {
+      if ((other.mask >> t.lane & 1u) == 0)
+        return false;  // it may come here when it has met those it waits for
       RawFinding* f = note(
           FindingKind::lane_outside_mask,
           fmt::format("lanes of one warp do not agree: lane {} is at {} with mask {:#x}, lane {} at {} with "
@@ -103,8 +105,9 @@ void warp_exchange(unsigned mask, const char* name, Combine combine, void* in, v
   t.in = in;
   t.out = out;
   t.state = ThreadState::warp;
-  b.warp_waiting[t.warp] |= 1u << t.lane;
-  if (try_complete_warp(t)) {
+  const unsigned waiting = b.warp_waiting[t.warp] |= 1u << t.lane;
+  const bool all_are_there = (mask & ~b.warp_done[t.warp] & ~waiting) == 0;  // mostly not: no call then
+  if (all_are_there && try_complete_warp(t)) {
     t.state = ThreadState::ready;
     if (current().run.order == Order::random && one_in(4)) yield(false);
     return;

@@ -116,11 +116,29 @@ __global__ void tiles_of_8_kernel(const int* in, int* out) {
   out[t] = v + cg::reduce(tile, in[t], cg::greater<int>()) * 1000;
 }
 
+/// Whether parts of the group hold the lanes that they should: fours by rank, the lanes above 8, those of one remainder by 3, pairs.
+__device__ bool parts_agree(const cg::coalesced_group& group, int lane) {
+  const unsigned rank = group.thread_rank();
+  const auto four = cg::tiled_partition(group, 4);
+  bool agree = four.thread_rank() == rank % 4 && four.meta_group_rank() == rank / 4;
+  agree = cg::reduce(four, 1, cg::plus<int>()) == static_cast<int>(four.size()) && agree;
+  const auto high = cg::binary_partition(group, lane > 8);
+  agree =
+      cg::reduce(high, lane > 8 ? 1 : 0, cg::plus<int>()) == (lane > 8 ? static_cast<int>(high.size()) : 0) &&
+      agree;
+  const auto label = cg::labeled_partition(group, lane % 3);
+  agree = cg::reduce(label, lane % 3, cg::less<int>()) == lane % 3 && agree;
+  const auto pair = cg::tiled_partition(cg::thread_group(group), 2);
+  pair.sync();
+  return agree && label.meta_group_rank() < label.meta_group_size() && pair.thread_rank() == rank % 2;
+}
+
 __global__ void coalesced_kernel(int* out) {
   const int lane = static_cast<int>(threadIdx.x);
   if (lane % 2 == 1) {
     const auto group = cg::coalesced_threads();
     out[lane] = static_cast<int>(group.size() * 100 + group.thread_rank());
+    out[lane] += parts_agree(group, lane) ? 0 : 100000;
   } else {
     out[lane] = -1;
   }

@@ -1,5 +1,6 @@
 // What the executor does not have ends a program with exit code 3 and no finding: a kernel that waits for what the host writes after
-// its launch ("host") or for what a kernel writes that it has launched ("nested"), and cudaDeviceSynchronize in a kernel ("synchronise").
+// its launch ("host") or for what a kernel writes that it has launched ("nested"), cudaDeviceSynchronize in a kernel ("synchronise"), and
+// nodes of graphs that run by a condition ("conditional").
 #include <cuda_runtime.h>
 
 #include <cstring>
@@ -26,6 +27,9 @@ int main(int, char** argv) {
     cudaMalloc(&flag, sizeof(int));
     cudaMemset(flag, 0, sizeof(int));
     wait_for_inner<<<1, 1>>>(flag);
+  } else if (std::strcmp(argv[1], "conditional") == 0) {
+    cudaGraphConditionalHandle handle;
+    cudaGraphConditionalHandleCreate(&handle, nullptr);
   } else {
     synchronise<<<1, 1>>>();
   }

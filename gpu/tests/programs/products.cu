@@ -88,6 +88,9 @@ int vectors(cublasHandle_t h) {
   Matrix want = y;
   for (int i = 0; i < 8; ++i) want_dot += x[i] * y[2 * i], want[2 * i] += 3 * x[i];
   cublasSdot(h, 8, dx.p, 1, dy.p, 2, &dot);
+  float same = 0;
+  cublasDotEx(h, 8, dx.p, CUDA_R_32F, 1, dy.p, CUDA_R_32F, 2, &same, CUDA_R_32F, CUDA_R_32F);
+  bad += same != dot ? 1 : 0;
   cublasSaxpy(h, 8, &alpha, dx.p, 1, dy.p, 2);
   cublasIsamax(h, 8, dx.p, 1, &largest);
   int first = 0;
@@ -103,6 +106,41 @@ int vectors(cublasHandle_t h) {
   }
   cublasSgemv(h, CUBLAS_OP_N, kM, kN, &alpha, da.p, kLd, dx.p, 1, &beta, dz.p, 2);
   return bad + differences(dz.back(y.size()), product, "cublasSgemv");
+}
+
+// C = 2 A^T - 3 B; and op(A) X = B or X op(A) = B undone by the product of op(A), a triangle of small numbers with ones as its diagonal.
+int sums_and_solves(cublasHandle_t h) {
+  const Matrix a = numbers(1), b = numbers(2), x = numbers(3);
+  const Device da(a), db(b), dc(b);
+  const float two = 2, minus_three = -3, half = 0.5f;
+  cublasSgeam(h, CUBLAS_OP_T, CUBLAS_OP_N, kM, kN, &two, da.p, kLd, &minus_three, db.p, kLd, dc.p, kLd);
+  Matrix want = b;
+  for (int j = 0; j < kN; ++j)
+    for (int i = 0; i < kM; ++i) want[j * kLd + i] = 2 * entry(a, i, j, true) - 3 * entry(b, i, j, false);
+  int bad = differences(dc.back(b.size()), want, "cublasSgeam");
+  for (int way = 0; way < 8; ++way) {
+    const bool left = (way & 1) != 0, upper = (way & 2) != 0, flipped = (way & 4) != 0;
+    const int order = left ? kM : kN;
+    const auto of_a = [&](int i, int j) {  // of op(A)
+      const int row = flipped ? j : i, col = flipped ? i : j;
+      return i == j ? 1 : (upper ? row < col : row > col) ? a[col * kLd + row] : 0;
+    };
+    Matrix from = x;
+    for (int j = 0; j < kN; ++j) {
+      for (int i = 0; i < kM; ++i) {
+        float sum = 0;
+        for (int l = 0; l < order; ++l)
+          sum += left ? of_a(i, l) * x[j * kLd + l] : x[l * kLd + i] * of_a(l, j);
+        from[j * kLd + i] = 2 * sum;
+      }
+    }
+    const Device dx(from);
+    cublasStrsm(h, left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT,
+                upper ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER, flipped ? CUBLAS_OP_T : CUBLAS_OP_N,
+                CUBLAS_DIAG_UNIT, kM, kN, &half, da.p, kLd, dx.p, kLd);
+    bad += differences(dx.back(x.size()), x, "cublasStrsm");
+  }
+  return bad;
 }
 
 int halves(cublasHandle_t h) {
@@ -186,7 +224,7 @@ int with_bias() {
 int main(int argc, char**) {
   cublasHandle_t h;
   if (cublasCreate(&h) != CUBLAS_STATUS_SUCCESS) return 3;
-  int bad = products(h) + vectors(h) + halves(h) + half_batches(h) + with_bias();
+  int bad = products(h) + vectors(h) + halves(h) + sums_and_solves(h) + half_batches(h) + with_bias();
   cudaStream_t other;
   cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
   const Device a(numbers(1)), b(numbers(2)), c(numbers(3));

@@ -1,4 +1,4 @@
-// cuSPARSE's products, whose numbers are small integers and so exact: matrices by rows, by columns and entry by entry, transposed or not,
+// cuSPARSE's products, solves and conversions, whose numbers are small integers and so exact: matrices by rows, by columns and entry by entry, transposed or not,
 // vectors and matrices. "early" multiplies while a kernel writes x; "outside" has a column that the matrix does not have.
 #include <cusparse.h>
 
@@ -141,6 +141,147 @@ bool products_are_right(cusparseHandle_t handle) {
   return right;
 }
 
+// L X = 2 op(B), of the lower triangle of a matrix whose elements are small, with ones as its diagonal; by its transpose, of the upper.
+bool solve_is_right(cusparseHandle_t handle, bool flipped) {
+  constexpr int kN = 6;
+  std::vector<int> offsets{0}, cols;
+  std::vector<float> values, x = numbers(kN * kWidth), b(kN * kWidth);
+  for (int i = 0; i < kN; ++i) {
+    for (int j = 0; j < kN; ++j) cols.push_back(j), values.push_back(static_cast<float>((i + 3 * j) % 3 - 1));
+    offsets.push_back(static_cast<int>(cols.size()));
+  }
+  for (int i = 0; i < kN; ++i) {
+    for (int c = 0; c < kWidth; ++c) {
+      float sum = x[c * kN + i];
+      for (int j = 0; j < kN; ++j) {
+        if (flipped ? j > i : j < i) sum += values[flipped ? j * kN + i : i * kN + j] * x[c * kN + j];
+      }
+      b[c * kN + i] = sum / 2;
+    }
+  }
+  cusparseSpMatDescr_t a;
+  cusparseCreateCsr(&a, kN, kN, cols.size(), device(offsets), device(cols), device(values),
+                    CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F);
+  cusparseFillMode_t fill = CUSPARSE_FILL_MODE_LOWER;
+  cusparseDiagType_t diagonal = CUSPARSE_DIAG_TYPE_UNIT;
+  cusparseSpMatSetAttribute(a, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof fill);
+  cusparseSpMatSetAttribute(a, CUSPARSE_SPMAT_DIAG_TYPE, &diagonal, sizeof diagonal);
+  float* const to = device(std::vector<float>(kN * kWidth));
+  float* const from = device(b);
+  const auto op = flipped ? CUSPARSE_OPERATION_TRANSPOSE : CUSPARSE_OPERATION_NON_TRANSPOSE;
+  const float alpha = 2;
+  cusparseDnMatDescr_t mb, mx;
+  cusparseCreateDnMat(&mb, kN, kWidth, kN, from, CUDA_R_32F, CUSPARSE_ORDER_COL);
+  cusparseCreateDnMat(&mx, kN, kWidth, kN, to, CUDA_R_32F, CUSPARSE_ORDER_COL);
+  cusparseSpSMDescr_t of_many;
+  cusparseSpSM_createDescr(&of_many);
+  if (cusparseSpSM_solve(handle, op, CUSPARSE_OPERATION_NON_TRANSPOSE, &alpha, a, mb, mx, CUDA_R_32F,
+                         CUSPARSE_SPSM_ALG_DEFAULT, of_many) != CUSPARSE_STATUS_SUCCESS ||
+      fetched(to, kN * kWidth) != x)
+    return false;
+  cusparseDnVecDescr_t vb, vx;
+  cusparseCreateDnVec(&vb, kN, from, CUDA_R_32F);
+  cusparseCreateDnVec(&vx, kN, to, CUDA_R_32F);
+  cusparseSpSVDescr_t of_one;
+  cusparseSpSV_createDescr(&of_one);
+  cudaMemset(to, 0, kN * sizeof(float));
+  return cusparseSpSV_solve(handle, op, &alpha, a, vb, vx, CUDA_R_32F, CUSPARSE_SPSV_ALG_DEFAULT, of_one) ==
+             CUSPARSE_STATUS_SUCCESS &&
+         fetched(to, kN * kWidth) == x;
+}
+
+// The places of A hold 2 P Q + A, with P of kRows x kWidth and Q of kWidth x kCols, both by rows.
+bool sampled_is_right(cusparseHandle_t handle, const Matrix& m) {
+  const std::vector<float> p = numbers(kRows * kWidth), q = numbers(kWidth * kCols);
+  cusparseDnMatDescr_t mp, mq;
+  cusparseCreateDnMat(&mp, kRows, kWidth, kWidth, device(p), CUDA_R_32F, CUSPARSE_ORDER_ROW);
+  cusparseCreateDnMat(&mq, kWidth, kCols, kCols, device(q), CUDA_R_32F, CUSPARSE_ORDER_ROW);
+  const auto plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
+  const float alpha = 2, beta = 1;
+  cusparseSpMatDescr_t c = by_rows(m, CUSPARSE_INDEX_BASE_ZERO);
+  if (cusparseSDDMM(handle, plain, plain, &alpha, mp, mq, &beta, c, CUDA_R_32F, CUSPARSE_SDDMM_ALG_DEFAULT,
+                    nullptr) != CUSPARSE_STATUS_SUCCESS)
+    return false;
+  void* values;
+  cusparseSpMatGetValues(c, &values);
+  const std::vector<float> got = fetched(static_cast<float*>(values), static_cast<int>(m.values.size()));
+  for (std::size_t e = 0; e < got.size(); ++e) {
+    float sum = 0;
+    for (int k = 0; k < kWidth; ++k) sum += p[m.rows[e] * kWidth + k] * q[k * kCols + m.cols[e]];
+    if (got[e] != 2 * sum + m.values[e]) return false;
+  }
+  return true;
+}
+
+// A matrix of no entries by rows, and arrays for as many as it has come to have.
+cusparseSpMatDescr_t empty(int rows, int cols, int** offsets) {
+  cusparseSpMatDescr_t out;
+  cudaMalloc(offsets, (rows + 1) * sizeof(int));
+  cusparseCreateCsr(&out, rows, cols, 0, *offsets, nullptr, nullptr, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
+                    CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F);
+  return out;
+}
+void make_room(cusparseSpMatDescr_t m, int* offsets) {
+  int64_t rows, cols, count;
+  cusparseSpMatGetSize(m, &rows, &cols, &count);
+  int* to_cols;
+  float* to_values;
+  cudaMalloc(&to_cols, count * sizeof(int));
+  cudaMalloc(&to_values, count * sizeof(float));
+  cusparseCsrSetPointers(m, offsets, to_cols, to_values);
+}
+std::vector<float> whole(cusparseHandle_t handle, cusparseSpMatDescr_t m, int rows, int cols) {
+  float* to;
+  cudaMalloc(&to, rows * cols * sizeof(float));
+  cusparseDnMatDescr_t out;
+  cusparseCreateDnMat(&out, rows, cols, cols, to, CUDA_R_32F, CUSPARSE_ORDER_ROW);
+  cusparseSparseToDense(handle, m, out, CUSPARSE_SPARSETODENSE_ALG_DEFAULT, nullptr);
+  return fetched(to, rows * cols);
+}
+
+// A to a whole matrix and back; and A times A's transpose, whole.
+bool conversions_are_right(cusparseHandle_t handle, const Matrix& m) {
+  const std::vector<float> at(&m.at[0][0], &m.at[0][0] + kRows * kCols);
+  if (whole(handle, by_entries(m), kRows, kCols) != at) return false;
+  cusparseDnMatDescr_t from;
+  cusparseCreateDnMat(&from, kRows, kCols, kCols, device(at), CUDA_R_32F, CUSPARSE_ORDER_ROW);
+  int* offsets;
+  cusparseSpMatDescr_t back = empty(kRows, kCols, &offsets);
+  cusparseDenseToSparse_analysis(handle, from, back, CUSPARSE_DENSETOSPARSE_ALG_DEFAULT, nullptr);
+  make_room(back, offsets);
+  cusparseDenseToSparse_convert(handle, from, back, CUSPARSE_DENSETOSPARSE_ALG_DEFAULT, nullptr);
+  return whole(handle, back, kRows, kCols) == at;
+}
+
+bool square_is_right(cusparseHandle_t handle, const Matrix& m) {
+  const auto plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
+  const float alpha = 3, beta = 0;
+  cusparseSpGEMMDescr_t kept;
+  cusparseSpGEMM_createDescr(&kept);
+  const cusparseSpMatDescr_t a = by_rows(m, CUSPARSE_INDEX_BASE_ZERO), b = transposed(m);
+  int* offsets;
+  const cusparseSpMatDescr_t c = empty(kRows, kRows, &offsets);
+  size_t bytes = 0;
+  cusparseSpGEMM_compute(handle, plain, plain, &alpha, a, b, &beta, c, CUDA_R_32F, CUSPARSE_SPGEMM_DEFAULT,
+                         kept, &bytes, nullptr);
+  void* buffer;
+  cudaMalloc(&buffer, bytes);
+  cusparseSpGEMM_compute(handle, plain, plain, &alpha, a, b, &beta, c, CUDA_R_32F, CUSPARSE_SPGEMM_DEFAULT,
+                         kept, &bytes, buffer);
+  make_room(c, offsets);
+  cusparseSpGEMM_copy(handle, plain, plain, &alpha, a, b, &beta, c, CUDA_R_32F, CUSPARSE_SPGEMM_DEFAULT,
+                      kept);
+  const std::vector<float> got = whole(handle, c, kRows, kRows);
+  for (int i = 0; i < kRows; ++i) {
+    for (int j = 0; j < kRows; ++j) {
+      float sum = 0;
+      for (int k = 0; k < kCols; ++k) sum += m.at[i][k] * m.at[j][k];
+      if (got[i * kRows + j] != 3 * sum) return false;
+    }
+  }
+  return true;
+}
+
 // x is filled in a stream of its own, which nobody waits for.
 void multiply_early(cusparseHandle_t handle, bool outside) {
   Matrix m(0);
@@ -170,7 +311,10 @@ int main(int argc, char** argv) {
     multiply_early(handle, std::strcmp(argv[1], "outside") == 0);
     return 0;
   }
-  const bool right = products_are_right(handle);
+  const Matrix m(0);
+  const bool right = products_are_right(handle) && solve_is_right(handle, false) &&
+                     solve_is_right(handle, true) && sampled_is_right(handle, m) &&
+                     conversions_are_right(handle, m) && square_is_right(handle, m);
   std::printf("products are %s\n", right ? "right" : "wrong");
   cusparseDestroy(handle);
   return right ? 0 : 1;

@@ -3,7 +3,7 @@
 #pragma once
 #include <type_traits>
 
-#include "gpu/simt/host/api/library_types.hpp"
+#include "gpu/simt/host/api/numbers.hpp"
 #include "gpu/simt/host/api/types.hpp"
 #if defined(__CUDACC__)
 #include "gpu/simt/language/half.hpp"
@@ -95,6 +95,22 @@ struct BlasVectors {
 };
 cublasStatus_t blas_vectors(cublasHandle_t handle, const BlasVectors& vectors, Here here);
 cublasStatus_t blas_gemm(cublasHandle_t handle, BlasProduct product, Here here);  // with the handle's stream
+/// C = alpha op(A) + beta op(B), of m x n numbers.
+struct BlasSum {
+  bool transpose_a, transpose_b;
+  long long m, n;
+  const void *alpha, *beta;
+  BlasMatrix a, b, c;
+};
+cublasStatus_t blas_sum(cublasHandle_t handle, const BlasSum& sum, Here here);
+/// op(A) X = alpha B, or X op(A) = alpha B, where A is a triangle and X takes the place of B, of m x n numbers.
+struct BlasSolve {
+  bool left, upper, transpose, unit;
+  long long m, n;
+  const void* alpha;
+  BlasMatrix a, b;
+};
+cublasStatus_t blas_solve(cublasHandle_t handle, const BlasSolve& solve, Here here);
 
 template <class T>
 constexpr cudaDataType_t blas_type() {
@@ -180,19 +196,52 @@ inline cublasStatus_t cublasGetVector(int n, int bytes, const void* x, int incx,
     p.count = count;                                                                                       \
     return plumb::simt::blas_gemm(h, p, here);                                                             \
   }
-#define PLUMB_CUBLAS(letter, T)                                                                            \
-  /* y is one row: y^T = alpha x^T op(A)^T + beta y^T, with the stride of each vector */                   \
-  inline cublasStatus_t cublas##letter##gemv(cublasHandle_t h, cublasOperation_t op, int m, int n,         \
-                                             const T* alpha, const T* a, int lda, const T* x, int incx,    \
-                                             const T* beta, T* y, int incy, PLUMB_SIMT_HERE) {             \
-    const bool by_rows = op == CUBLAS_OP_N;                                                                \
-    auto p =                                                                                               \
-        plumb::simt::product_of("cublas" #letter "gemv", CUBLAS_OP_N, by_rows ? CUBLAS_OP_T : CUBLAS_OP_N, \
-                                1, by_rows ? m : n, by_rows ? n : m, alpha, beta);                         \
-    p.a = {x, p.scalar, incx};                                                                             \
-    p.b = {a, p.scalar, lda};                                                                              \
-    p.c = p.d = {y, p.scalar, incy};                                                                       \
-    return plumb::simt::blas_gemm(h, p, here);                                                             \
+#define PLUMB_CUBLAS(letter, T)                                                                              \
+  /* y is one row: y^T = alpha x^T op(A)^T + beta y^T, with the stride of each vector */                     \
+  inline cublasStatus_t cublas##letter##gemv(cublasHandle_t h, cublasOperation_t op, int m, int n,           \
+                                             const T* alpha, const T* a, int lda, const T* x, int incx,      \
+                                             const T* beta, T* y, int incy, PLUMB_SIMT_HERE) {               \
+    const bool by_rows = op == CUBLAS_OP_N;                                                                  \
+    auto p =                                                                                                 \
+        plumb::simt::product_of("cublas" #letter "gemv", CUBLAS_OP_N, by_rows ? CUBLAS_OP_T : CUBLAS_OP_N,   \
+                                1, by_rows ? m : n, by_rows ? n : m, alpha, beta);                           \
+    p.a = {x, p.scalar, incx};                                                                               \
+    p.b = {a, p.scalar, lda};                                                                                \
+    p.c = p.d = {y, p.scalar, incy};                                                                         \
+    return plumb::simt::blas_gemm(h, p, here);                                                               \
+  }                                                                                                          \
+  inline cublasStatus_t cublas##letter##geam(                                                                \
+      cublasHandle_t h, cublasOperation_t opa, cublasOperation_t opb, int m, int n, const T* alpha,          \
+      const T* a, int lda, const T* beta, const T* b, int ldb, T* c, int ldc, PLUMB_SIMT_HERE) {             \
+    constexpr cudaDataType_t kType = plumb::simt::blas_type<T>();                                            \
+    return plumb::simt::blas_sum(h,                                                                          \
+                                 {opa != CUBLAS_OP_N,                                                        \
+                                  opb != CUBLAS_OP_N,                                                        \
+                                  m,                                                                         \
+                                  n,                                                                         \
+                                  alpha,                                                                     \
+                                  beta,                                                                      \
+                                  {a, kType, lda},                                                           \
+                                  {b, kType, ldb},                                                           \
+                                  {c, kType, ldc}},                                                          \
+                                 here);                                                                      \
+  }                                                                                                          \
+  inline cublasStatus_t cublas##letter##trsm(cublasHandle_t h, cublasSideMode_t side, cublasFillMode_t fill, \
+                                             cublasOperation_t op, cublasDiagType_t diagonal, int m, int n,  \
+                                             const T* alpha, const T* a, int lda, T* b, int ldb,             \
+                                             PLUMB_SIMT_HERE) {                                              \
+    constexpr cudaDataType_t kType = plumb::simt::blas_type<T>();                                            \
+    return plumb::simt::blas_solve(h,                                                                        \
+                                   {side == CUBLAS_SIDE_LEFT,                                                \
+                                    fill == CUBLAS_FILL_MODE_UPPER,                                          \
+                                    op != CUBLAS_OP_N,                                                       \
+                                    diagonal == CUBLAS_DIAG_UNIT,                                            \
+                                    m,                                                                       \
+                                    n,                                                                       \
+                                    alpha,                                                                   \
+                                    {a, kType, lda},                                                         \
+                                    {b, kType, ldb}},                                                        \
+                                   here);                                                                    \
   }
 #define PLUMB_CUBLAS_VECTORS(letter, T, type)                                                                \
   inline cublasStatus_t cublas##letter##axpy(cublasHandle_t h, int n, const T* alpha, const T* x, int incx,  \
@@ -311,4 +360,11 @@ cublasStatus_t cublasGemmEx(cublasHandle_t h, cublasOperation_t opa, cublasOpera
                             PLUMB_SIMT_HERE) {
   return cublasGemmStridedBatchedEx(h, opa, opb, m, n, k, alpha, a, ta, lda, 0, b, tb, ldb, 0, beta, c, tc,
                                     ldc, 0, 1, compute, algo, here);
+}
+/// Of elements and a result of one type.
+inline cublasStatus_t cublasDotEx(cublasHandle_t h, int n, const void* x, cudaDataType_t tx, int incx,
+                                  const void* y, cudaDataType_t ty, int incy, void* out, cudaDataType_t t,
+                                  cudaDataType_t, PLUMB_SIMT_HERE) {
+  if (tx != t || ty != t || plumb::simt::bytes_of(t) == 0) return CUBLAS_STATUS_NOT_SUPPORTED;
+  return plumb::simt::blas_vectors(h, {plumb::simt::Level1::dot, t, n, nullptr, x, incx, y, incy, out}, here);
 }

@@ -14,8 +14,7 @@ CUresult of(cudaError_t e) { return static_cast<CUresult>(e); }
 void* at(CUdeviceptr p) { return reinterpret_cast<void*>(p); }
 
 CUresult unsupported(const char* what, Here here) {
-  plumb::simt::begin_by_itself();
-  plumb::simt::end_unsupported(what, here);
+  plumb::simt::call_not_offered(what, here);
   return CUDA_ERROR_NOT_SUPPORTED;
 }
 constexpr const char* kModule = "a module of code for a device (the driver's cuModule... and cuLaunchKernel)";

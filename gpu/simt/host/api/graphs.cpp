@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "gpu/simt/host/api/conditional_graphs.hpp"
 #include "gpu/simt/host/api/operations.hpp"
 #include "gpu/simt/state.hpp"
 
@@ -31,6 +32,12 @@ struct CUgraphExec_st {
   };
   std::vector<Node> nodes;  // each after those it depends on
 };
+
+cudaError_t plumb::simt::conditional_node(Here here) {
+  if (current().schedule.thread != nullptr) not_offered("conditional nodes of graphs", here);
+  call_not_offered("conditional nodes of graphs", here);
+  return answer(cudaErrorNotSupported);
+}
 
 // ---- made node by node ----
 

@@ -142,6 +142,15 @@ cudaError_t host_malloc(void** p, std::size_t bytes, Memory kind) {
   return cudaSuccess;
 }
 
+void give_mapped(void* p, std::size_t bytes) {
+  add_array(fmt::format("cuMemMap #{}", ++given().allocations), p, bytes, false, true, true);
+  given().memory[static_cast<unsigned char*>(p)] = {bytes, cudaMemoryTypeDevice, true};
+}
+
+void take_mapped(void* p) {
+  if (given().memory.erase(static_cast<unsigned char*>(p)) != 0) remove_array(p);
+}
+
 cudaError_t host_malloc_async(void** p, std::size_t bytes, cudaStream_t stream) {
   if (!is_captured(stream)) return host_malloc(p, bytes, Memory::device);
   const auto lock = enter_engine();

@@ -25,6 +25,8 @@ using Operation = std::function<void(const void* stream)>;
 cudaError_t answer(cudaError_t e);
 /// What every call answers once a finding has stopped the run.
 cudaError_t host_status();
+/// Ends a program with exit code 3 that asks for `what`; elsewhere it returns.
+void call_not_offered(const char* what, Here here);
 
 // ---- streams.cpp ----
 bool is_stream(cudaStream_t stream);
@@ -39,6 +41,9 @@ cudaError_t wait_for(cudaStream_t stream);
 // ---- memory.cpp ----
 /// Whether `p` lies in memory that the host may not touch by itself.
 bool is_plain_device(const void* p);
+/// Device memory at an address that the program has reserved (driver_memory.cpp).
+void give_mapped(void* p, std::size_t bytes);
+void take_mapped(void* p);
 /// Memory that nodes of a graph give and take: null where there is none. It has its address at once and for good, since the graph may
 /// run again, and may be touched between the two nodes alone.
 void* memory_of_graphs(std::size_t bytes);

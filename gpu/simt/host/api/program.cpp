@@ -90,9 +90,15 @@ void end_unsupported(const char* what, Here here) {
   if (!program().reporting) return;
   report_now();
   write_report_files();
-  std::fprintf(stderr, "not supported by the CPU executor: %s\n  at %s:%d\n", what, here.file, here.line);
+  std::fprintf(stderr, "not supported by the CPU executor: %s\n", what);
+  if (here.line > 0) std::fprintf(stderr, "  at %s:%d\n", here.file, here.line);
   std::fflush(nullptr);
   _exit(3);
+}
+
+void call_not_offered(const char* what, Here here) {
+  begin_by_itself();
+  end_unsupported(what, here);
 }
 
 bool runs_by_itself() { return program().reporting; }
@@ -114,6 +120,7 @@ Options options_of_environment() {
   if (seed != nullptr) options.seed = std::strtoull(seed, nullptr, 10);
   const char* chip = std::getenv("PLUMB_SIMT_CHIP");
   if (chip != nullptr) options.chip = std::atoi(chip);
+  options.check = !chooses_second("PLUMB_SIMT_UNCHECKED", "0", "1");
   options.strict = chooses_second("PLUMB_SIMT_STRICT", "0", "1");
   options.volatile_is_atomic = chooses_second("PLUMB_SIMT_VOLATILE", "plain", "atomic");
   return options;
@@ -159,6 +166,11 @@ cudaError_t answer(cudaError_t e) {
 cudaError_t host_status() { return current().run.is_stopped ? answer(program().stopped_by) : cudaSuccess; }
 
 }  // namespace plumb::simt
+
+// What tools/simt-nvcc puts in the place of a library's functions that the executor does not have.
+extern "C" void plumb_simt_call_not_offered(const char* function) {
+  plumb::simt::call_not_offered(function, {"", 0});
+}
 
 // ---- errors ----
 

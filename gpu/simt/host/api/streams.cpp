@@ -63,10 +63,13 @@ CUstream_st& per_thread() {
   return *stream;
 }
 
+bool g_default_is_per_thread = false;
+
 /// The stream as an object: null for the legacy default stream.
 CUstream_st* object_of(cudaStream_t stream) {
   if (stream == cudaStreamLegacy) return nullptr;
-  return stream == cudaStreamPerThread ? &per_thread() : stream;
+  const bool is_per_thread = stream == cudaStreamPerThread || (stream == nullptr && g_default_is_per_thread);
+  return is_per_thread ? &per_thread() : stream;
 }
 
 // Of the runtime's calls in a kernel those that wait for work, or order it by events.
@@ -102,6 +105,8 @@ void leave_capture(const std::shared_ptr<Capture>& capture) {
 }  // namespace
 
 namespace plumb::simt {
+
+bool use_per_thread_default_stream() { return g_default_is_per_thread = true; }
 
 bool is_stream(cudaStream_t stream) {
   const CUstream_st* s = object_of(stream);
@@ -148,10 +153,7 @@ cudaError_t queue(cudaStream_t stream, cudaGraphNodeType type, Operation operati
   return host_status();
 }
 
-void* launch_key(void* stream) {
-  const auto s = static_cast<cudaStream_t>(stream);
-  return s == cudaStreamLegacy || s == cudaStreamPerThread ? static_cast<void*>(object_of(s)) : stream;
-}
+void* launch_key(void* stream) { return object_of(static_cast<cudaStream_t>(stream)); }
 
 bool is_captured(void* stream) {
   if (g_captures == 0) return false;

@@ -2,6 +2,14 @@
 #pragma once
 #include "gpu/simt/host/api/types.hpp"
 
+namespace plumb::simt {
+/// In the whole program the default stream is then the host thread's own, as with nvcc's --default-stream per-thread.
+bool use_per_thread_default_stream();
+#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM)
+inline const bool default_is_per_thread = use_per_thread_default_stream();
+#endif
+}  // namespace plumb::simt
+
 cudaError_t cudaStreamCreate(cudaStream_t* stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority);

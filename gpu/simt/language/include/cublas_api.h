@@ -1,6 +1,7 @@
 // Stands in for CUDA's header of this name where kernels are built for the CPU executor.
 #pragma once
-#define CUBLAS_API_H_  // what other headers ask for to know that cuBLAS is there
+#define CUBLAS_API_H_  // these two are what other headers ask for to know that cuBLAS is there
+#define CUBLAS_V2_H_
 #include <math.h>
 
 #include "gpu/simt/host/api/cublas.hpp"

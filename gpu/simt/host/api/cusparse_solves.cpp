@@ -1,0 +1,352 @@
+// cuSPARSE's triangular solves, sampled products, products of two sparse matrices, and conversions: plain loops in double, rounded once.
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "gpu/simt/host/api/sparse.hpp"
+
+namespace plumb::simt {
+
+/// What a product of two sparse matrices keeps between its steps.
+struct SparseSquare {
+  Entries product;  // by rows; without alpha
+};
+
+namespace {
+
+/// op(A) X = alpha op(B).
+struct Solve {
+  SparseCall call;
+  SparseMatrix a;
+  bool transpose_a;
+  DenseMatrix b;
+  bool transpose_b;
+  DenseMatrix x;
+};
+
+/// The triangle that a solve takes of a matrix, in the order in which its rows are solved.
+struct Triangle {
+  std::vector<std::vector<std::pair<std::int64_t, double>>> beside;  // by row: columns and values
+  std::vector<double> diagonal;
+  bool is_lower = true;
+};
+
+Triangle triangle_of(const Solve& s, const Entries& e) {
+  const auto rows = static_cast<std::size_t>(s.a.rows);
+  Triangle t;
+  t.beside.resize(rows);
+  t.diagonal.resize(rows, s.a.diagonal != 0 ? 1.0 : 0.0);
+  t.is_lower = (s.a.fill == 0) != s.transpose_a;
+  for (std::size_t i = 0; i < e.values.size(); ++i) {
+    const auto row = static_cast<std::size_t>(e.rows[i]);
+    if (e.rows[i] == e.cols[i] && s.a.diagonal == 0) t.diagonal[row] += e.values[i];
+    if (t.is_lower ? e.cols[i] < e.rows[i] : e.cols[i] > e.rows[i])
+      t.beside[row].emplace_back(e.cols[i], e.values[i]);
+  }
+  return t;
+}
+
+void run_solve(const Solve& s, double alpha, const void* stream) {
+  Entries entries;
+  if (!read_entries(s.call, s.a, s.transpose_a, stream, entries) ||
+      !lies_within(s.call, entries, s.a.rows, s.a.cols))
+    return;
+  std::vector<HostRange> ranges;
+  add_whole(ranges, s.b, false);
+  add_whole(ranges, s.x, true);
+  if (!touches(s.call, stream, ranges)) return;
+  const Triangle t = triangle_of(s, entries);
+  std::vector<double> x(static_cast<std::size_t>(s.a.rows));
+  for (std::int64_t j = 0; j < s.x.cols; ++j) {
+    for (std::int64_t n = 0; n < s.a.rows; ++n) {
+      const std::int64_t i = t.is_lower ? n : s.a.rows - 1 - n;
+      double rest = alpha * load(s.b.values, s.b.type, s.transpose_b ? s.b.place(j, i) : s.b.place(i, j));
+      for (const auto& [col, value] : t.beside[static_cast<std::size_t>(i)])
+        rest -= value * x[static_cast<std::size_t>(col)];
+      x[static_cast<std::size_t>(i)] = rest / t.diagonal[static_cast<std::size_t>(i)];
+    }
+    for (std::int64_t i = 0; i < s.a.rows; ++i)
+      store(s.x.values, s.x.type, s.x.place(i, j), x[static_cast<std::size_t>(i)]);
+  }
+}
+
+int queue_solve(const SparseHandle* handle, const Solve& s, const void* alpha, cudaDataType_t type) {
+  if (bytes_of(s.a.type) == 0 || bytes_of(s.b.type) == 0 || bytes_of(s.x.type) == 0) return kNotSupported;
+  const bool fits = s.a.rows == s.a.cols && s.x.rows == s.a.rows &&
+                    (s.transpose_b ? s.b.cols : s.b.rows) == s.a.rows &&
+                    (s.transpose_b ? s.b.rows : s.b.cols) == s.x.cols;
+  if (!fits) return kInvalidValue;
+  return queue_sparse(handle, s.call, {alpha, nullptr, type},
+                      [s](double factor, double, const void* stream) { run_solve(s, factor, stream); });
+}
+
+/// C = alpha (op(A) op(B)) + beta C, where C has entries.
+struct Sampled {
+  SparseCall call;
+  DenseMatrix a;
+  bool transpose_a;
+  DenseMatrix b;
+  bool transpose_b;
+  SparseMatrix c;
+};
+
+void run_sampled(const Sampled& p, double alpha, double beta, const void* stream) {
+  Entries entries;
+  if (!read_entries(p.call, p.c, false, stream, entries, beta != 0) ||
+      !lies_within(p.call, entries, p.c.rows, p.c.cols))
+    return;
+  std::vector<HostRange> ranges;
+  add_whole(ranges, p.a, false);
+  add_whole(ranges, p.b, false);
+  const auto count = static_cast<std::int64_t>(entries.rows.size());
+  ranges.push_back(range_of(p.c.values, 0, count, bytes_of(p.c.type), true));
+  if (!touches(p.call, stream, ranges)) return;
+  const std::int64_t depth = p.transpose_a ? p.a.rows : p.a.cols;
+  for (std::int64_t e = 0; e < count; ++e) {
+    const std::int64_t i = entries.rows[static_cast<std::size_t>(e)],
+                       j = entries.cols[static_cast<std::size_t>(e)];
+    double sum = 0;
+    for (std::int64_t k = 0; k < depth; ++k)
+      sum += load(p.a.values, p.a.type, p.transpose_a ? p.a.place(k, i) : p.a.place(i, k)) *
+             load(p.b.values, p.b.type, p.transpose_b ? p.b.place(j, k) : p.b.place(k, j));
+    const double before = beta != 0 ? beta * entries.values[static_cast<std::size_t>(e)] : 0;
+    store(p.c.values, p.c.type, e, alpha * sum + before);
+  }
+}
+
+int queue_sampled(const SparseHandle* handle, const Sampled& p, const Factors& factors) {
+  if (bytes_of(p.a.type) == 0 || bytes_of(p.b.type) == 0 || bytes_of(p.c.type) == 0) return kNotSupported;
+  const bool fits = (p.transpose_a ? p.a.cols : p.a.rows) == p.c.rows &&
+                    (p.transpose_b ? p.b.rows : p.b.cols) == p.c.cols &&
+                    (p.transpose_a ? p.a.rows : p.a.cols) == (p.transpose_b ? p.b.cols : p.b.rows);
+  if (!fits) return kInvalidValue;
+  return queue_sparse(handle, p.call, factors, [p](double alpha, double beta, const void* stream) {
+    run_sampled(p, alpha, beta, stream);
+  });
+}
+
+/// Writes entries, which stand in the order of the matrix' format, into its arrays.
+void write_entries(const SparseCall& call, const SparseMatrix& m, const Entries& e, double alpha,
+                   const void* stream) {
+  const auto count = static_cast<std::int64_t>(e.values.size());
+  const std::int64_t lines = m.format == kCsr ? m.rows : m.cols;
+  const std::int64_t firsts = m.format == kCoo ? count : lines + 1;
+  std::vector<HostRange> ranges{range_of(m.first, 0, firsts, index_bytes(m.first_type), true),
+                                range_of(m.second, 0, count, index_bytes(m.second_type), true),
+                                range_of(m.values, 0, count, bytes_of(m.type), true)};
+  if (!touches(call, stream, ranges)) return;
+  const std::vector<std::int64_t>& line_of = m.format == kCsc ? e.cols : e.rows;
+  const std::vector<std::int64_t>& other = m.format == kCsc ? e.rows : e.cols;
+  void* const first = const_cast<void*>(m.first);
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (m.format == kCoo) set_index(first, m.first_type, i, line_of[static_cast<std::size_t>(i)] + m.base);
+    set_index(const_cast<void*>(m.second), m.second_type, i, other[static_cast<std::size_t>(i)] + m.base);
+    store(m.values, m.type, i, alpha * e.values[static_cast<std::size_t>(i)]);
+  }
+  std::int64_t at = 0;
+  for (std::int64_t line = 0; m.format != kCoo && line <= lines; ++line) {
+    while (at < count && line_of[static_cast<std::size_t>(at)] < line) ++at;
+    set_index(first, m.first_type, line, at + m.base);
+  }
+}
+
+/// A B, by rows, with a column of each row once.
+Entries product_of(const Entries& a, const Entries& b, std::int64_t rows, std::int64_t depth) {
+  std::vector<std::vector<std::pair<std::int64_t, double>>> rows_of_b(static_cast<std::size_t>(depth));
+  for (std::size_t i = 0; i < b.values.size(); ++i)
+    rows_of_b[static_cast<std::size_t>(b.rows[i])].emplace_back(b.cols[i], b.values[i]);
+  std::vector<std::map<std::int64_t, double>> sums(static_cast<std::size_t>(rows));
+  for (std::size_t i = 0; i < a.values.size(); ++i)
+    for (const auto& [col, value] : rows_of_b[static_cast<std::size_t>(a.cols[i])])
+      sums[static_cast<std::size_t>(a.rows[i])][col] += a.values[i] * value;
+  Entries out;
+  for (std::size_t row = 0; row < sums.size(); ++row) {
+    for (const auto& [col, value] : sums[row]) {
+      out.rows.push_back(static_cast<std::int64_t>(row));
+      out.cols.push_back(col);
+      out.values.push_back(value);
+    }
+  }
+  return out;
+}
+
+int queue_square(const SparseHandle* handle, const SparseCall& call, const SparseMatrix& a,
+                 const SparseMatrix& b, SparseMatrix* c, SparseSquare* keep) {
+  if (bytes_of(a.type) == 0 || bytes_of(b.type) == 0 || c->format != kCsr) return kNotSupported;
+  if (a.cols != b.rows || c->rows != a.rows || c->cols != b.cols) return kInvalidValue;
+  const float one = 1;
+  return queue_sparse(handle, call, {&one, nullptr, CUDA_R_32F}, [=](double, double, const void* stream) {
+    Entries in_a, in_b;
+    if (!read_entries(call, a, false, stream, in_a) || !lies_within(call, in_a, a.rows, a.cols) ||
+        !read_entries(call, b, false, stream, in_b) || !lies_within(call, in_b, b.rows, b.cols))
+      return;
+    keep->product = product_of(in_a, in_b, a.rows, a.cols);
+    c->count = static_cast<std::int64_t>(keep->product.values.size());
+  });
+}
+
+/// The elements of a whole matrix that are not 0, in the order of `m`.
+bool read_nonzeros(const SparseCall& call, const DenseMatrix& from, const SparseMatrix& m, const void* stream,
+                   Entries& out) {
+  std::vector<HostRange> ranges;
+  add_whole(ranges, from, false);
+  if (!touches(call, stream, ranges)) return false;
+  const bool by_columns = m.format == kCsc;
+  for (std::int64_t line = 0; line < (by_columns ? from.cols : from.rows); ++line) {
+    for (std::int64_t k = 0; k < (by_columns ? from.rows : from.cols); ++k) {
+      const std::int64_t i = by_columns ? k : line, j = by_columns ? line : k;
+      const double value = load(from.values, from.type, from.place(i, j));
+      if (value == 0) continue;
+      out.rows.push_back(i), out.cols.push_back(j), out.values.push_back(value);
+    }
+  }
+  return true;
+}
+
+/// Converts a whole matrix: counts its entries, or (`writes`) puts them into the arrays.
+int queue_nonzeros(const SparseHandle* handle, const SparseCall& call, const DenseMatrix& from,
+                   SparseMatrix* to, bool writes) {
+  if (bytes_of(from.type) == 0 || bytes_of(to->type) == 0 || to->format > kCoo) return kNotSupported;
+  if (from.rows != to->rows || from.cols != to->cols) return kInvalidValue;
+  const float one = 1;
+  return queue_sparse(handle, call, {&one, nullptr, CUDA_R_32F}, [=](double, double, const void* stream) {
+    Entries entries;
+    if (!read_nonzeros(call, from, *to, stream, entries)) return;
+    to->count = static_cast<std::int64_t>(entries.values.size());
+    if (writes) write_entries(call, *to, entries, 1, stream);
+  });
+}
+
+int queue_whole(const SparseHandle* handle, const SparseCall& call, const SparseMatrix& from,
+                const DenseMatrix& to) {
+  if (bytes_of(from.type) == 0 || bytes_of(to.type) == 0) return kNotSupported;
+  if (from.rows != to.rows || from.cols != to.cols) return kInvalidValue;
+  const float one = 1;
+  return queue_sparse(handle, call, {&one, nullptr, CUDA_R_32F}, [=](double, double, const void* stream) {
+    Entries entries;
+    std::vector<HostRange> ranges;
+    add_whole(ranges, to, true);
+    if (!read_entries(call, from, false, stream, entries) ||
+        !lies_within(call, entries, from.rows, from.cols) || !touches(call, stream, ranges))
+      return;
+    for (std::int64_t i = 0; i < to.rows; ++i)
+      for (std::int64_t j = 0; j < to.cols; ++j) store(to.values, to.type, to.place(i, j), 0);
+    for (std::size_t e = 0; e < entries.values.size(); ++e)
+      store(to.values, to.type, to.place(entries.rows[e], entries.cols[e]), entries.values[e]);
+  });
+}
+
+}  // namespace
+
+}  // namespace plumb::simt
+
+using plumb::simt::DenseMatrix;
+using plumb::simt::kNotTransposed;
+using plumb::simt::SparseHandle;
+using plumb::simt::SparseMatrix;
+using plumb::simt::SparseSquare;
+#define PLUMB_CALLER \
+  { __func__, __builtin_return_address(0) }
+
+extern "C" {
+
+// ---- triangular solves ----
+// What they keep between analysis and solve is nothing.
+int cusparseSpSV_createDescr(int** kept) { return plumb::simt::make_object(kept, 0); }
+int cusparseSpSV_destroyDescr(const int* kept) { return plumb::simt::delete_object(kept); }
+int cusparseSpSV_bufferSize(SparseHandle*, int, const void*, const SparseMatrix*, const DenseMatrix*,
+                            DenseMatrix*, cudaDataType_t, int, int*, std::size_t* bytes) {
+  return plumb::simt::no_space(bytes);
+}
+int cusparseSpSV_analysis(SparseHandle*, int, const void*, const SparseMatrix*, const DenseMatrix*,
+                          DenseMatrix*, cudaDataType_t, int, int*, void*) {
+  return plumb::simt::kSuccess;
+}
+int cusparseSpSV_solve(SparseHandle* handle, int op, const void* alpha, const SparseMatrix* a,
+                       const DenseMatrix* b, DenseMatrix* x, cudaDataType_t type, int, int*) {
+  return plumb::simt::queue_solve(handle, {PLUMB_CALLER, *a, op != kNotTransposed, *b, false, *x}, alpha,
+                                  type);
+}
+int cusparseSpSM_createDescr(int** kept) { return plumb::simt::make_object(kept, 0); }
+int cusparseSpSM_destroyDescr(const int* kept) { return plumb::simt::delete_object(kept); }
+int cusparseSpSM_bufferSize(SparseHandle*, int, int, const void*, const SparseMatrix*, const DenseMatrix*,
+                            DenseMatrix*, cudaDataType_t, int, int*, std::size_t* bytes) {
+  return plumb::simt::no_space(bytes);
+}
+int cusparseSpSM_analysis(SparseHandle*, int, int, const void*, const SparseMatrix*, const DenseMatrix*,
+                          DenseMatrix*, cudaDataType_t, int, int*, void*) {
+  return plumb::simt::kSuccess;
+}
+int cusparseSpSM_solve(SparseHandle* handle, int op_a, int op_b, const void* alpha, const SparseMatrix* a,
+                       const DenseMatrix* b, DenseMatrix* x, cudaDataType_t type, int, int*) {
+  return plumb::simt::queue_solve(
+      handle, {PLUMB_CALLER, *a, op_a != kNotTransposed, *b, op_b != kNotTransposed, *x}, alpha, type);
+}
+
+// ---- sampled products ----
+int cusparseSDDMM(SparseHandle* handle, int op_a, int op_b, const void* alpha, const DenseMatrix* a,
+                  const DenseMatrix* b, const void* beta, SparseMatrix* c, cudaDataType_t type, int, void*) {
+  return plumb::simt::queue_sampled(
+      handle, {PLUMB_CALLER, *a, op_a != kNotTransposed, *b, op_b != kNotTransposed, *c},
+      {alpha, beta, type});
+}
+int cusparseSDDMM_bufferSize(SparseHandle*, int, int, const void*, const DenseMatrix*, const DenseMatrix*,
+                             const void*, SparseMatrix*, cudaDataType_t, int, std::size_t* bytes) {
+  return plumb::simt::no_space(bytes);
+}
+int cusparseSDDMM_preprocess(SparseHandle*, int, int, const void*, const DenseMatrix*, const DenseMatrix*,
+                             const void*, SparseMatrix*, cudaDataType_t, int, void*) {
+  return plumb::simt::kSuccess;
+}
+
+// ---- products of two sparse matrices ----
+int cusparseSpGEMM_createDescr(SparseSquare** kept) { return plumb::simt::make_object(kept, SparseSquare{}); }
+int cusparseSpGEMM_destroyDescr(const SparseSquare* kept) { return plumb::simt::delete_object(kept); }
+int cusparseSpGEMM_workEstimation(SparseHandle*, int, int, const void*, const SparseMatrix*,
+                                  const SparseMatrix*, const void*, SparseMatrix*, cudaDataType_t, int,
+                                  SparseSquare*, std::size_t* bytes, void*) {
+  return plumb::simt::no_space(bytes);
+}
+/// Without a buffer it says how large one is; with one it multiplies, and the matrix then knows how many entries it has.
+int cusparseSpGEMM_compute(SparseHandle* handle, int op_a, int op_b, const void*, const SparseMatrix* a,
+                           const SparseMatrix* b, const void*, SparseMatrix* c, cudaDataType_t, int,
+                           SparseSquare* kept, std::size_t* bytes, const void* buffer) {
+  if (op_a != kNotTransposed || op_b != kNotTransposed) return plumb::simt::kNotSupported;
+  if (buffer == nullptr) return plumb::simt::no_space(bytes);
+  return plumb::simt::queue_square(handle, PLUMB_CALLER, *a, *b, c, kept);
+}
+int cusparseSpGEMM_copy(SparseHandle* handle, int, int, const void* alpha, const SparseMatrix*,
+                        const SparseMatrix*, const void* beta, SparseMatrix* c, cudaDataType_t type, int,
+                        SparseSquare* kept) {
+  const plumb::simt::SparseCall call = PLUMB_CALLER;
+  return plumb::simt::queue_sparse(
+      handle, call, {alpha, beta, type}, [=](double factor, double beta_is, const void* stream) {
+        if (beta_is != 0) plumb::simt::end_unsupported("cusparseSpGEMM with a beta other than 0", {"", 0});
+        plumb::simt::write_entries(call, *c, kept->product, factor, stream);
+      });
+}
+
+// ---- conversions ----
+int cusparseDenseToSparse_bufferSize(SparseHandle*, const DenseMatrix*, SparseMatrix*, int,
+                                     std::size_t* bytes) {
+  return plumb::simt::no_space(bytes);
+}
+int cusparseDenseToSparse_analysis(SparseHandle* handle, const DenseMatrix* from, SparseMatrix* to, int,
+                                   void*) {
+  return plumb::simt::queue_nonzeros(handle, PLUMB_CALLER, *from, to, false);
+}
+int cusparseDenseToSparse_convert(SparseHandle* handle, const DenseMatrix* from, SparseMatrix* to, int,
+                                  void*) {
+  return plumb::simt::queue_nonzeros(handle, PLUMB_CALLER, *from, to, true);
+}
+int cusparseSparseToDense_bufferSize(SparseHandle*, const SparseMatrix*, DenseMatrix*, int,
+                                     std::size_t* bytes) {
+  return plumb::simt::no_space(bytes);
+}
+int cusparseSparseToDense(SparseHandle* handle, const SparseMatrix* from, DenseMatrix* to, int, void*) {
+  return plumb::simt::queue_whole(handle, PLUMB_CALLER, *from, *to);
+}
+
+}  // extern "C"
+#undef PLUMB_CALLER

@@ -1,0 +1,94 @@
+// cuSPARSE's matrices as the executor keeps them, and how a call reads and writes them.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "gpu/simt/host/api/numbers.hpp"
+#include "gpu/simt/host/api/operations.hpp"
+#include "gpu/simt/memory/memory.hpp"
+
+namespace plumb::simt {
+
+// cusparseStatus_t, cusparseFormat_t, cusparseIndexType_t, cusparseOrder_t, cusparseOperation_t
+constexpr int kSuccess = 0, kNotInitialized = 1, kInvalidValue = 3, kExecutionFailed = 6, kNotSupported = 10;
+constexpr int kCsr = 1, kCsc = 2, kCoo = 3;
+constexpr int kIndexOf64Bits = 3;
+constexpr int kColumnOrder = 1;
+constexpr int kNotTransposed = 0;
+
+struct SparseHandle {
+  cudaStream_t stream = nullptr;
+  int pointer_mode = 0;
+};
+struct SparseMatrix {
+  int format;
+  std::int64_t rows, cols, count;
+  /// Row offsets and columns, column offsets and rows, or rows and columns.
+  const void *first, *second;
+  void* values;
+  int first_type, second_type, base;
+  cudaDataType_t type;
+  int fill = 0, diagonal = 0;  // of a triangular solve: cusparseFillMode_t, cusparseDiagType_t
+};
+/// A vector is a matrix of one column.
+struct DenseMatrix {
+  std::int64_t rows, cols, stride;
+  void* values;
+  cudaDataType_t type;
+  bool by_columns;
+  std::int64_t place(std::int64_t i, std::int64_t j) const {
+    return by_columns ? j * stride + i : i * stride + j;
+  }
+};
+/// A call: its name, and where it stands in the program.
+struct SparseCall {
+  const char* name;
+  const void* pc;
+};
+/// A matrix, or its transpose, entry by entry. In the order in which the matrix has them.
+struct Entries {
+  std::vector<std::int64_t> rows, cols;
+  std::vector<double> values;
+};
+
+template <class T>
+int make_object(T** out, const T& value) {
+  if (out == nullptr) return kInvalidValue;
+  *out = new T(value);
+  return kSuccess;
+}
+template <class T>
+int delete_object(const T* object) {
+  delete object;
+  return kSuccess;
+}
+/// Working space that nobody uses; not 0, which some programs take for a failure.
+int no_space(std::size_t* bytes);
+
+std::size_t index_bytes(int type);
+std::int64_t index_at(const void* p, int type, std::int64_t i);
+void set_index(void* p, int type, std::int64_t i, std::int64_t value);
+HostRange range_of(const void* p, std::int64_t first, std::int64_t count, std::size_t size, bool writes);
+/// All of a matrix that is stored whole.
+void add_whole(std::vector<HostRange>& ranges, const DenseMatrix& m, bool writes);
+
+/// Says what the call does next. False: a finding has stopped the run.
+bool touches(const SparseCall& call, const void* stream, const std::vector<HostRange>& ranges);
+/// A matrix that is none ends the run: a device would read anywhere.
+void malformed(const SparseCall& call, const char* what);
+/// The entries of `a` or of its transpose, without their values where `values` is false. False: a finding has stopped the run.
+bool read_entries(const SparseCall& call, const SparseMatrix& a, bool transposed, const void* stream,
+                  Entries& out, bool values = true);
+/// Whether all indices lie in a matrix of that size; where not, a finding has stopped the run.
+bool lies_within(const SparseCall& call, const Entries& entries, std::int64_t rows, std::int64_t cols);
+
+/// Queues work to the handle's stream, which gets the two factors: where they lie on the device, they are read when its turn has come.
+struct Factors {
+  const void *alpha, *beta;  // beta may be null: 0
+  cudaDataType_t type;
+};
+using SparseWork = std::function<void(double alpha, double beta, const void* stream)>;
+int queue_sparse(const SparseHandle* handle, const SparseCall& call, const Factors& factors, SparseWork work);
+
+}  // namespace plumb::simt
