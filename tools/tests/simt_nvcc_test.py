@@ -102,6 +102,8 @@ __global__ void set(int* to, int a, int b) {
   extern __shared__ char tiles[];
   to[0] = min(a, b);
   to[1] = static_cast<int>(__cvta_generic_to_shared(tiles) % 1024);
+  if (a == 3) asm volatile("exit;");
+  to[0] = -1;
 }
 int main() {
   int *to, got[2];

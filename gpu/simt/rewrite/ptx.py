@@ -544,6 +544,9 @@ class Asm:
         name = next((modes[w] for w in words if w in modes), None)  # before or behind .sync
         return self.assign(args[0], '%s(%s, %s)' % (name, self.value(args[2], 'unsigned'), self.value(args[1], 'bool'))) if name else None
 
+    def do_exit(self, _words, _args):
+        return '::plumb::simt::exit_thread();'
+
     def do_activemask(self, _words, args):
         return self.assign(args[0], '__activemask()')
 

@@ -335,6 +335,11 @@ class InlinePtx(unittest.TestCase):
             made = self.made('asm("{ .reg .pred p; setp.ne.u32 p, %%1, 0; vote.%s.b32 %%0, p, 0xffffffff; }" : "=r"(m) : "r"(l));' % mode)
             self.assertIn('__ballot_sync(', made)
 
+    def test_a_thread_may_exit(self):
+        self.assertIn('::plumb::simt::exit_thread();', self.made('asm volatile("exit;");'))
+        made = self.made('asm("{ .reg .pred p; setp.ne.u32 p, %0, 0; @p exit; }" :: "r"(x));')
+        self.assertIn('if (plumb_p) { ::plumb::simt::exit_thread(); }', ' '.join(made.split()))
+
     def test_vectors_with_an_order_are_one_access(self):
         made = self.made('asm volatile("ld.acquire.gpu.v2.u64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(p));')
         self.assertIn('const ulonglong2 plumb_v = ::plumb::simt::ptx::load(', made)

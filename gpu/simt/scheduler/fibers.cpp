@@ -17,6 +17,8 @@ bool runs_in_kernel() { return current().schedule.thread != nullptr; }
 
 namespace {
 
+struct ThreadExit {};
+
 using boost::context::detail::fcontext_t;
 using boost::context::detail::jump_fcontext;
 using boost::context::detail::make_fcontext;
@@ -53,6 +55,7 @@ void switch_from(Thread* me, Thread& next) {
 void run_to_end(Thread& me) {
   try {
     current().schedule.body(current().schedule.closure);
+  } catch (const ThreadExit&) {      // as if it had returned
   } catch (const std::bad_alloc&) {  // the executor's own, on this thread's behalf
     run_short("what is kept of memory accesses");
   }
@@ -89,6 +92,8 @@ void switch_out() {
 }
 
 void switch_to(Thread& t) { switch_from(nullptr, t); }
+
+void exit_thread() { throw ThreadExit{}; }
 
 void wake(Thread& t) {
   t.state = ThreadState::ready;
