@@ -32,6 +32,14 @@ void Gemm::describe(CaseSpace& space) {
       .count("elements of B", [](const Point& p) { return p["k"] * p["n"]; })
       .count("elements of C", [](const Point& p) { return p["m"] * p["n"]; });
   space.large_on_16_bytes({"m", "n", "k"}).one_array_narrow({{"m", "36"}, {"n", "36"}, {"k", "36"}});
+  space.whole_blocks({"k"});
+  // B's rows are so far apart that a few of them are more than 16 bits count
+  space.one_case("B", "eight rows beyond 16 bits",
+                 {{"m", "3"}, {"n", "5000"}, {"k", "20"}, {"layout", "wide"}}, true);
+  // several tiles each way: what is right for small products of such values, or for large ones of plain values
+  for (const char* const fill : {"scaled", "hostile"})
+    space.one_case(fmt::format("{} values", fill), "whole tiles",
+                   {{"m", "64"}, {"n", "64"}, {"k", "64"}, {"fill", fill}}, true);
   space.timed_size("m", 16, 65536).timed_size("n", 16, 65536, "m", 0.5).timed_size("k", 16, 65536, "m", 0.5);
 }
 
@@ -71,8 +79,10 @@ void Gemm::cases(CaseList& list) {
   list.add(Tier::smoke, "m=37,n=41,k=43,alpha=-1,beta=1", {exact, real}, "the update of a factorisation");
   list.add(Tier::smoke, "m=37,n=41,k=43,alpha=0,beta=0", {exact, hostile},
            "alpha == 0: zeros, even where A and B hold NaN");
-  list.add(Tier::smoke, "m=37,n=41,k=43,alpha=0,beta=2", {exact, hostile},
+  list.add(Tier::smoke, "m=37,n=41,k=43,alpha=0,beta=2", {exact},
            "alpha == 0: C is scaled, A and B are not read");
+  list.add(Tier::smoke, "m=19,n=21,k=23,alpha=0,beta=0.7310586", {hostile},
+           "alpha == 0: beta alone, a fraction that no narrower type holds");
   list.add(Tier::smoke, "m=303,n=301,k=1,alpha=0.5", {hostile},
            "subnormals beside infinities: alpha must not be worked into an operand");
   list.add(Tier::smoke, "m=65,n=63,k=65,zeros=0.5", {real, hostile},

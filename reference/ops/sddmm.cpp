@@ -33,6 +33,7 @@ void Sddmm::describe(CaseSpace& space) {
       .large_on_16_bytes({"rows", "k"})
       .one_array_narrow({{"rows", "36"}, {"cols", "36"}, {"k", "36"}});
   space.one_long_row();
+  space.whole_blocks({"k"});
   space.timed_range("k", 8, 256);
 }
 

@@ -35,6 +35,7 @@ void Spmm::describe(CaseSpace& space) {
       .large_on_16_bytes({"rows", "n"})
       .one_array_narrow({{"rows", "36"}, {"cols", "36"}, {"n", "36"}});
   space.one_long_row();
+  space.whole_blocks({});
   space.timed_range("n", 1, 256);
 }
 
