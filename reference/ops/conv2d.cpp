@@ -257,10 +257,19 @@ void Conv2d::describe(CaseSpace& space) {
                           {"dilation", "1"}});
   space.one_case("filter and sides", "one pixel, padded across alone",
                  {{"r", "1"}, {"s", "1"}, {"stride", "1"}, {"pad", "0"}, {"unequal", "pad"}});
-  // a few terms more than kernels stage at a time
+  // a few terms more than kernels stage at a time, and each of them sees pixels
   for (const auto& [rows, cols] : {std::pair{"1", "2"}, {"2", "2"}, {"2", "4"}})
     space.one_case(fmt::format("terms of {} x {}", rows, cols), "just beyond a block",
-                   {{"c", "129"}, {"r", rows}, {"s", cols}});
+                   {{"n", "1"},
+                    {"c", "129"},
+                    {"h", "5"},
+                    {"w", "7"},
+                    {"k", "1"},
+                    {"r", rows},
+                    {"s", cols},
+                    {"stride", "1"},
+                    {"pad", "0"},
+                    {"dilation", "1"}});
   // more tiles of channels than a ring of stages holds, where images are matrices of whole vectors
   space.one_case("filter and channels", "one pixel, a ring of stages",
                  {{"n", "2"},
