@@ -185,11 +185,69 @@ std::int64_t places_used(std::int64_t size, std::int64_t outputs, std::int64_t w
   return std::count(used.begin(), used.end(), true);
 }
 
-}  // namespace
-
-namespace {
+// What is one more across than down.
 const std::vector<std::string> kUnequalWords = {"none", "stride", "pad", "dilation"};
+
+// What kernels are made for, by several values together.
+void describe_kernels(CaseSpace& space) {
+  space.one_case("filter and sides", "one pixel, padded across alone",
+                 {{"r", "1"}, {"s", "1"}, {"stride", "1"}, {"pad", "0"}, {"unequal", "pad"}});
+  // a few terms more than kernels stage at a time, and each of them sees pixels
+  for (const auto& [rows, cols] : {std::pair{"1", "2"}, {"2", "2"}, {"2", "4"}})
+    space.one_case(fmt::format("terms of {} x {}", rows, cols), "just beyond a block",
+                   {{"n", "1"},
+                    {"c", "129"},
+                    {"h", "5"},
+                    {"w", "7"},
+                    {"k", "1"},
+                    {"r", rows},
+                    {"s", cols},
+                    {"stride", "1"},
+                    {"pad", "0"},
+                    {"dilation", "1"}});
+  // more tiles of channels than a ring of stages holds, where images are matrices of whole vectors
+  space.one_case("filter and channels", "one pixel, a ring of stages",
+                 {{"n", "2"},
+                  {"c", "65"},
+                  {"h", "8"},
+                  {"w", "8"},
+                  {"k", "9"},
+                  {"r", "1"},
+                  {"s", "1"},
+                  {"stride", "1"},
+                  {"pad", "0"},
+                  {"unequal", "none"},
+                  {"layout", "wide"}},
+                 true);
+  // one tile of filters, full and ragged, whose sums are deep enough to be made in parts
+  space.one_case("sums in parts", "filters beyond half a tile",
+                 {{"n", "1"},
+                  {"c", "65"},
+                  {"h", "1"},
+                  {"w", "32"},
+                  {"k", "33"},
+                  {"r", "1"},
+                  {"s", "5"},
+                  {"stride", "1"},
+                  {"pad", "0"},
+                  {"dilation", "1"}},
+                 true);
 }
+
+void describe_times(CaseSpace& space) {
+  space.timed_size("n", 1, 128)
+      .timed_size("c", 3, 1024)
+      .timed_size("h", 4, 512)
+      .timed_size("w", 4, 512, "h", 0.75);
+  space.timed_size("k", 4, 1024, "c", 0.4).timed_words("r", {"1", "1", "1", "3", "3", "3", "5", "7"});
+  space.timed_words("s", {"1", "3", "5", "7"}, "r", 0.9).timed_words("stride", {"1", "1", "1", "2"});
+  space.timed_words("pad", {"0", "1", "2", "3"}).timed_words("dilation", {"1", "1", "1", "1", "1", "2"});
+  space.timed_where([](const Point& p) {  // at most half a window lies outside of the image
+    return p["pad"] == 0 || 2 * p["pad"] < p["dilation"] * (std::min(p["r"], p["s"]) - 1) + 1;
+  });
+}
+
+}  // namespace
 
 void Conv2d::describe(CaseSpace& space) {
   using enum Fill;
@@ -255,58 +313,8 @@ void Conv2d::describe(CaseSpace& space) {
                           {"stride", "1"},
                           {"pad", "0"},
                           {"dilation", "1"}});
-  space.one_case("filter and sides", "one pixel, padded across alone",
-                 {{"r", "1"}, {"s", "1"}, {"stride", "1"}, {"pad", "0"}, {"unequal", "pad"}});
-  // a few terms more than kernels stage at a time, and each of them sees pixels
-  for (const auto& [rows, cols] : {std::pair{"1", "2"}, {"2", "2"}, {"2", "4"}})
-    space.one_case(fmt::format("terms of {} x {}", rows, cols), "just beyond a block",
-                   {{"n", "1"},
-                    {"c", "129"},
-                    {"h", "5"},
-                    {"w", "7"},
-                    {"k", "1"},
-                    {"r", rows},
-                    {"s", cols},
-                    {"stride", "1"},
-                    {"pad", "0"},
-                    {"dilation", "1"}});
-  // more tiles of channels than a ring of stages holds, where images are matrices of whole vectors
-  space.one_case("filter and channels", "one pixel, a ring of stages",
-                 {{"n", "2"},
-                  {"c", "65"},
-                  {"h", "8"},
-                  {"w", "8"},
-                  {"k", "9"},
-                  {"r", "1"},
-                  {"s", "1"},
-                  {"stride", "1"},
-                  {"pad", "0"},
-                  {"unequal", "none"},
-                  {"layout", "wide"}},
-                 true);
-  // one tile of filters, full and ragged, whose sums are deep enough to be made in parts
-  space.one_case("sums in parts", "filters beyond half a tile",
-                 {{"n", "1"},
-                  {"c", "65"},
-                  {"h", "1"},
-                  {"w", "32"},
-                  {"k", "33"},
-                  {"r", "1"},
-                  {"s", "5"},
-                  {"stride", "1"},
-                  {"pad", "0"},
-                  {"dilation", "1"}},
-                 true);
-  space.timed_size("n", 1, 128)
-      .timed_size("c", 3, 1024)
-      .timed_size("h", 4, 512)
-      .timed_size("w", 4, 512, "h", 0.75);
-  space.timed_size("k", 4, 1024, "c", 0.4).timed_words("r", {"1", "1", "1", "3", "3", "3", "5", "7"});
-  space.timed_words("s", {"1", "3", "5", "7"}, "r", 0.9).timed_words("stride", {"1", "1", "1", "2"});
-  space.timed_words("pad", {"0", "1", "2", "3"}).timed_words("dilation", {"1", "1", "1", "1", "1", "2"});
-  space.timed_where([](const Point& p) {  // at most half a window lies outside of the image
-    return p["pad"] == 0 || 2 * p["pad"] < p["dilation"] * (std::min(p["r"], p["s"]) - 1) + 1;
-  });
+  describe_kernels(space);
+  describe_times(space);
 }
 
 void Conv2d::cases(CaseList& list) {
