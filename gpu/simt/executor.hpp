@@ -132,6 +132,11 @@ void remove_array(const void* data);
 void order_streams(const void* later, const void* earlier);
 /// Everything queued so far happens before everything queued from here on (a device-wide synchronisation).
 void order_all();
+/// A stream of the runtime that does not wait for the default one. It is never destroyed: its address tells it from others.
+void* make_stream();
+/// Reads the bytes in the order of `stream`, as whoever uses the result there does: what another stream writes, and this one has not
+/// waited for, is a race. Bytes that nothing wrote are no finding.
+void read_in_order(const char* what, const void* data, std::size_t bytes, void* stream);
 
 /// What the run did: launches, blocks, thread switches, instrumented accesses.
 struct Counters {

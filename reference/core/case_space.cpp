@@ -65,13 +65,17 @@ bool fits_type(double scalar, bool f64) {
 }
 
 // Numbers that went through a printed density come back within its six digits.
+bool same_value(const std::string& word, const std::string& known) {
+  if (known == word) return true;
+  const double k = number_of(known);
+  return k != 0 && std::fabs(k - number_of(word)) < 1e-4 * std::fabs(k);
+}
+
 bool contains(const ValueClass& c, const std::string& word) {
   const double v = number_of(word);
   if (c.words.empty()) return v > static_cast<double>(c.low) - 0.5 && v < static_cast<double>(c.high) + 0.5;
-  return std::any_of(c.words.begin(), c.words.end(), [&](const std::string& known) {
-    const double k = number_of(known);
-    return known == word || (k != 0 && std::fabs(k - v) < 1e-4 * std::fabs(k));
-  });
+  return std::any_of(c.words.begin(), c.words.end(),
+                     [&](const std::string& known) { return same_value(word, known); });
 }
 
 // Keys have few characters: a call of memcmp takes longer than they do.
@@ -143,15 +147,16 @@ CaseSpace& CaseSpace::beside_constants(const std::vector<std::int64_t>& sizes) {
 
 CaseSpace& CaseSpace::count(std::string key, std::function<double(const Point&)> value,
                             const std::vector<std::pair<std::string, std::string>>& with) {
-  derived(std::move(key), "beyond 16 bits", [value = std::move(value)](const Point& p) {
-    return value(p) >= static_cast<double>(kBeyond16Bits);
-  });
-  for (const auto& [parameter, word] : with) derived_.back().with.emplace_back(index(parameter), word);
-  return *this;
+  return derived(
+      std::move(key), "beyond 16 bits",
+      [value = std::move(value)](const Point& p) { return value(p) >= static_cast<double>(kBeyond16Bits); },
+      with);
 }
 
-CaseSpace& CaseSpace::derived(std::string key, std::string name, std::function<bool(const Point&)> holds) {
+CaseSpace& CaseSpace::derived(std::string key, std::string name, std::function<bool(const Point&)> holds,
+                              const std::vector<std::pair<std::string, std::string>>& with) {
   derived_.push_back({parameters_.size(), std::move(holds), {}, {}});
+  for (const auto& [parameter, word] : with) derived_.back().with.emplace_back(index(parameter), word);
   parameters_.push_back({std::move(key), ParameterKind::derived, {{std::move(name), {}}}, ""});
   return *this;
 }
@@ -164,12 +169,21 @@ void CaseSpace::once_in_each_type(const InEachType& what,
   }
   together[index(kLayoutKey)].second = what.layout;
   for (const auto& [parameter, value] : what.values) together.emplace_back(index(parameter), value);
+  // asked at every point: numbers of classes are compared, and no words
+  const std::size_t of_type = index(kDtypeKey), of_layout = index(kLayoutKey);
+  const auto class_of = [&](std::size_t parameter, std::string_view word) {
+    const std::vector<ValueClass>& classes = parameters_[parameter].classes;
+    const auto at =
+        std::find_if(classes.begin(), classes.end(), [&](const auto& c) { return c.name == word; });
+    return static_cast<std::size_t>(at - classes.begin());
+  };
+  const std::size_t layout = class_of(of_layout, what.layout);
   for (const Dtype type : {Dtype::f32, Dtype::f64}) {
     const std::string word(plumb::name(type));
     const double bytes = type == Dtype::f64 ? 8 : 4;
-    const std::string layout = what.layout;
+    const std::size_t type_class = class_of(of_type, word);
     derived(fmt::format("{} of {}", what.key, word), what.name, [=](const Point& p) {
-      return p.word(kDtypeKey) == word && p.word(kLayoutKey) == layout && holds(p, bytes);
+      return p.classes[of_type] == type_class && p.classes[of_layout] == layout && holds(p, bytes);
     });
     ValueClass& made = parameters_.back().classes.front();
     made.once = true, made.dear = what.dear;
@@ -218,7 +232,7 @@ CaseSpace& CaseSpace::threads_beyond_16_bits(std::function<double(const Point&)>
 
 CaseSpace& CaseSpace::large_on_16_bytes(const std::vector<std::string>& extents,
                                         const std::vector<std::pair<std::string, std::string>>& beside) {
-  constexpr std::int64_t kSize = 65540;  // whole vectors
+  constexpr std::int64_t kSize = 65568;  // whole vectors, and in 16 bits 32, for which kernels are made
   for (const std::string& extent : extents) {
     InEachType what{extent + " on 16 bytes", "beyond 16 bits", "wide", beside, true};
     what.values.emplace_back(extent, std::to_string(kSize));
@@ -256,6 +270,29 @@ CaseSpace& CaseSpace::beside_on_16_bytes(const std::string& extent, const std::v
   return *this;
 }
 
+CaseSpace& CaseSpace::one_case(const std::string& key, const std::string& name,
+                               const std::vector<std::pair<std::string, std::string>>& values, bool dear) {
+  const auto layout =
+      std::find_if(values.begin(), values.end(), [](const auto& one) { return one.first == kLayoutKey; });
+  const InEachType what{key, name, layout == values.end() ? "apart" : layout->second, values, dear};
+  once_in_each_type(what, [=](const Point& p, double) {
+    return std::all_of(values.begin(), values.end(),
+                       [&](const auto& one) { return same_value(p.word(one.first), one.second); });
+  });
+  return *this;
+}
+
+CaseSpace& CaseSpace::whole_blocks(const std::vector<std::string>& extents) {
+  const std::string size = "2048";
+  for (const std::string& extent : extents) one_case(extent, "whole blocks", {{extent, size}});
+  if (sparse_rows_.empty()) return *this;
+  return one_case("longest row", "whole blocks",
+                  {{std::string(kPatternKey), "giant"},
+                   {std::string(kRowMeanKey), "0.3"},
+                   {sparse_rows_, "7"},
+                   {sparse_cols_, size}});
+}
+
 CaseSpace& CaseSpace::one_array_narrow(const std::vector<std::pair<std::string, std::string>>& values) {
   for (const char* const layout : {"not_1", "not_2", "not_3"}) {
     once_in_each_type({layout, "whole vectors", layout, values, true}, [=](const Point& p, double) {
@@ -282,8 +319,14 @@ CaseSpace& CaseSpace::alike(const std::vector<std::string>& extents) {
              return p.numbers[i] == p.numbers[equal.front()];
            });
   });
-  derived_.back().equal = std::move(equal);
-  return *this;
+  derived_.back().equal = equal;
+  const auto may_be_large = [&](std::size_t i) {
+    return std::any_of(parameters_[i].classes.begin(), parameters_[i].classes.end(),
+                       [](const ValueClass& c) { return c.low == kBeyondTiles; });
+  };
+  if (equal.size() != 2 || !std::all_of(equal.begin(), equal.end(), may_be_large)) return *this;
+  return one_case(fmt::format("{}", fmt::join(extents, " and ")), "alike, several tiles",
+                  {{extents[0], "300"}, {extents[1], "300"}}, true);
 }
 
 CaseSpace& CaseSpace::hides(std::string_view key, std::string_view class_name) {

@@ -114,13 +114,22 @@ class CaseSpace {
   /// In each type some case has one row of more than 65,536 entries among short ones, of the sparse operand: what is left over of a regular
   /// part, and what a row is cut into, is then beyond 16 bits.
   CaseSpace& one_long_row();
+  /// In each type some case has these values of parameters, all else as simple as it can be: for what needs several of them together,
+  /// and meets no pair of classes. `dear`: where it takes the CPU executor long.
+  CaseSpace& one_case(const std::string& key, const std::string& name,
+                      const std::vector<std::pair<std::string, std::string>>& values, bool dear = false);
+  /// In each type some case has each of these extents as 2,048, whole blocks of any size that kernels have and several of most, and one has
+  /// a row of so many entries, where there is a sparse operand: what is left over is nothing then.
+  CaseSpace& whole_blocks(const std::vector<std::string>& extents);
   /// In each type all arrays of values but one lie on 16 bytes, each of three in turn, with these values of other parameters: sizes of whole
   /// vectors. A kernel that forgets to ask about that one takes its wide path.
   CaseSpace& one_array_narrow(const std::vector<std::pair<std::string, std::string>>& values);
-  /// Extents that are sometimes equal, and above 1: what is confused in a square shows in no other shape, and the reverse.
+  /// Extents that are sometimes equal, and above 1: what is confused in a square shows in no other shape, and the reverse. Two that may be
+  /// beyond any tile are so once, too: squares of several tiles.
   CaseSpace& alike(const std::vector<std::string>& extents);
-  /// What else the parameters have together: a class of its own where `holds`.
-  CaseSpace& derived(std::string key, std::string name, std::function<bool(const Point&)> holds);
+  /// What else the parameters have together: a class of its own where `holds`. Where few values have it, `with` are some of them.
+  CaseSpace& derived(std::string key, std::string name, std::function<bool(const Point&)> holds,
+                     const std::vector<std::pair<std::string, std::string>>& with = {});
   /// Values that some parameters have together, and that kernels are made for, such as a filter of one pixel. It meets the
   /// classes of which one case is enough, too: a kernel for this form alone sees no other case.
   CaseSpace& form(std::string key, std::string name,

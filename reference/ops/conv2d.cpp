@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "reference/core/case_space.hpp"
@@ -15,6 +18,7 @@
 #include "reference/core/operator.hpp"
 #include "reference/core/random.hpp"
 #include "reference/core/sparse_cases.hpp"
+#include "reference/core/text.hpp"
 
 namespace plumb {
 namespace {
@@ -181,6 +185,68 @@ std::int64_t places_used(std::int64_t size, std::int64_t outputs, std::int64_t w
   return std::count(used.begin(), used.end(), true);
 }
 
+// What is one more across than down.
+const std::vector<std::string> kUnequalWords = {"none", "stride", "pad", "dilation"};
+
+// What kernels are made for, by several values together.
+void describe_kernels(CaseSpace& space) {
+  space.one_case("filter and sides", "one pixel, padded across alone",
+                 {{"r", "1"}, {"s", "1"}, {"stride", "1"}, {"pad", "0"}, {"unequal", "pad"}});
+  // a few terms more than kernels stage at a time, and each of them sees pixels
+  for (const auto& [rows, cols] : {std::pair{"1", "2"}, {"2", "2"}, {"2", "4"}})
+    space.one_case(fmt::format("terms of {} x {}", rows, cols), "just beyond a block",
+                   {{"n", "1"},
+                    {"c", "129"},
+                    {"h", "5"},
+                    {"w", "7"},
+                    {"k", "1"},
+                    {"r", rows},
+                    {"s", cols},
+                    {"stride", "1"},
+                    {"pad", "0"},
+                    {"dilation", "1"}});
+  // more tiles of channels than a ring of stages holds, where images are matrices of whole vectors
+  space.one_case("filter and channels", "one pixel, a ring of stages",
+                 {{"n", "2"},
+                  {"c", "65"},
+                  {"h", "8"},
+                  {"w", "8"},
+                  {"k", "9"},
+                  {"r", "1"},
+                  {"s", "1"},
+                  {"stride", "1"},
+                  {"pad", "0"},
+                  {"unequal", "none"},
+                  {"layout", "wide"}},
+                 true);
+  // one tile of filters, full and ragged, whose sums are deep enough to be made in parts
+  space.one_case("sums in parts", "filters beyond half a tile",
+                 {{"n", "1"},
+                  {"c", "65"},
+                  {"h", "1"},
+                  {"w", "32"},
+                  {"k", "33"},
+                  {"r", "1"},
+                  {"s", "5"},
+                  {"stride", "1"},
+                  {"pad", "0"},
+                  {"dilation", "1"}},
+                 true);
+}
+
+void describe_times(CaseSpace& space) {
+  space.timed_size("n", 1, 128)
+      .timed_size("c", 3, 1024)
+      .timed_size("h", 4, 512)
+      .timed_size("w", 4, 512, "h", 0.75);
+  space.timed_size("k", 4, 1024, "c", 0.4).timed_words("r", {"1", "1", "1", "3", "3", "3", "5", "7"});
+  space.timed_words("s", {"1", "3", "5", "7"}, "r", 0.9).timed_words("stride", {"1", "1", "1", "2"});
+  space.timed_words("pad", {"0", "1", "2", "3"}).timed_words("dilation", {"1", "1", "1", "1", "1", "2"});
+  space.timed_where([](const Point& p) {  // at most half a window lies outside of the image
+    return p["pad"] == 0 || 2 * p["pad"] < p["dilation"] * (std::min(p["r"], p["s"]) - 1) + 1;
+  });
+}
+
 }  // namespace
 
 void Conv2d::describe(CaseSpace& space) {
@@ -192,10 +258,13 @@ void Conv2d::describe(CaseSpace& space) {
   space.small_extent("s", {1, 2, 3, 4, 5, 7})
       .small_extent("stride", {1, 2, 3, 5})
       .small_extent("pad", {0, 1, 2, 4});
-  space.small_extent("dilation", {1, 2, 3}).fills({exact, wide, index, real, positive, scaled, hostile, few});
+  space.small_extent("dilation", {1, 2, 3}).words("unequal", kUnequalWords);
+  space.fills({exact, wide, index, real, positive, scaled, hostile, few});
   const auto side = [](const Point& p, const char* image, const char* filter) {
-    const double free = p[image] + 2 * p["pad"] - p["dilation"] * (p[filter] - 1) - 1;
-    return free < 0 ? 0 : std::floor(free / p["stride"]) + 1;
+    const bool across = std::string_view(image) == "w";
+    const auto step = [&](const char* key) { return p[key] + (across && p.word("unequal") == key ? 1 : 0); };
+    const double free = p[image] + 2 * step("pad") - step("dilation") * (p[filter] - 1) - 1;
+    return free < 0 ? 0 : std::floor(free / step("stride")) + 1;
   };
   const auto outputs = [side](const Point& p) {
     return p["n"] * p["k"] * side(p, "h", "r") * side(p, "w", "s");
@@ -208,8 +277,11 @@ void Conv2d::describe(CaseSpace& space) {
   space.also_beyond_16_bits({"n", "h", "w", "k"});
   space.alike({"n", "c"}).alike({"h", "w"}).alike({"c", "k"}).alike({"r", "s"});
   space.form("filter", "one pixel", {{"r", "1"}, {"s", "1"}});
-  space.form("filter and steps", "Winograd's", {{"r", "3"}, {"s", "3"}, {"stride", "1"}, {"dilation", "1"}});
-  space.together("filter", "stride", "pad").together("r", "stride", "pad");
+  space.form("filter and steps", "Winograd's",
+             {{"r", "3"}, {"s", "3"}, {"stride", "1"}, {"dilation", "1"}, {"unequal", "none"}});
+  space.together("filter", "unequal", "pad")
+      .together("filter", "stride", "pad")
+      .together("r", "stride", "pad");
   // Such a size stands alone, and something is computed, for several images: in one image alone nothing is a multiple of the size.
   space.where([outputs](const Point& p) {
     const auto large = std::count_if(p.numbers.begin(), p.numbers.end(), [](double v) { return v > 65535; });
@@ -241,23 +313,15 @@ void Conv2d::describe(CaseSpace& space) {
                           {"stride", "1"},
                           {"pad", "0"},
                           {"dilation", "1"}});
-  space.timed_size("n", 1, 128)
-      .timed_size("c", 3, 1024)
-      .timed_size("h", 4, 512)
-      .timed_size("w", 4, 512, "h", 0.75);
-  space.timed_size("k", 4, 1024, "c", 0.4).timed_words("r", {"1", "1", "1", "3", "3", "3", "5", "7"});
-  space.timed_words("s", {"1", "3", "5", "7"}, "r", 0.9).timed_words("stride", {"1", "1", "1", "2"});
-  space.timed_words("pad", {"0", "1", "2", "3"}).timed_words("dilation", {"1", "1", "1", "1", "1", "2"});
-  space.timed_where([](const Point& p) {  // at most half a window lies outside of the image
-    return p["pad"] == 0 || 2 * p["pad"] < p["dilation"] * (std::min(p["r"], p["s"]) - 1) + 1;
-  });
+  describe_kernels(space);
+  describe_times(space);
 }
 
 void Conv2d::cases(CaseList& list) {
   using enum Fill;
   list.add(Tier::smoke, "n=0,c=3,h=5,w=5,k=4,r=3,s=3", {exact}, "no images: nothing may be touched");
   list.add(Tier::smoke, "n=2,c=3,h=5,w=5,k=0,r=3,s=3", {exact}, "no filters: nothing may be touched");
-  list.add(Tier::smoke, "n=2,c=0,h=5,w=5,k=4,r=3,s=3,pad=1", {exact}, "no channels: +0 everywhere");
+  list.add(Tier::smoke, "n=2,c=0,h=5,w=5,k=37,r=3,s=3,pad=1", {exact}, "no channels: +0 everywhere");
   list.add(Tier::smoke, "n=2,c=3,h=2,w=5,k=4,r=3,s=3", {exact}, "a window higher than the image: no outputs");
   list.add(Tier::smoke, "n=1,c=2,h=0,w=4,k=3,r=3,s=3,pad=2", {exact},
            "an image of no rows in its padding: zeros");
@@ -272,10 +336,10 @@ void Conv2d::cases(CaseList& list) {
            "no padding, 7 x 9 outputs: ragged tiles of Winograd both ways");
   list.add(Tier::smoke, "n=3,c=8,h=8,w=8,k=8,r=3,s=3,pad=1", {exact, real, positive},
            "powers of two: nothing ragged");
-  list.add(Tier::smoke, "n=1,c=3,h=17,w=33,k=33,r=3,s=3,pad=1", {exact, index, real},
+  list.add(Tier::smoke, "n=1,c=3,h=17,w=33,k=33,r=3,s=3,pad=1", {exact, real},
            "one more than a tile of 32 columns, of 8 and 16 rows, of 32 filters");
   list.add(Tier::smoke, "n=1,c=2,h=31,w=63,k=5,r=3,s=3,pad=1", {exact, real}, "one less than tiles");
-  list.add(Tier::smoke, "n=1,c=17,h=6,w=7,k=65,r=3,s=3,pad=1", {exact, index, real},
+  list.add(Tier::smoke, "n=1,c=17,h=6,w=7,k=65,r=3,s=3,pad=1", {exact, real},
            "one more than a tile of 64 filters, channels past two stages of 8");
   list.add(Tier::smoke, "n=9,c=3,h=5,w=5,k=4,r=3,s=3,pad=1", {exact, index, real, hostile},
            "images smaller than a tile of pixels: a tile crosses them");
@@ -285,29 +349,25 @@ void Conv2d::cases(CaseList& list) {
            "padding as wide as the window allows: corners see one pixel");
   list.add(Tier::smoke, "n=1,c=2,h=4,w=5,k=3,r=3,s=3,pad=4", {exact, real},
            "padding wider than the window: whole windows of zeros");
-  list.add(Tier::smoke, "n=2,c=3,h=11,w=13,k=6,r=3,s=3,pad_h=0,pad_w=2", {exact, index, real},
-           "paddings that differ: exchanged they give another shape's answer");
   list.add(Tier::smoke, "n=2,c=17,h=13,w=11,k=19,r=1,s=1", {exact, index, wide, real, hostile},
            "1 x 1: a product of matrices and nothing else");
   list.add(Tier::smoke, "n=2,c=16,h=8,w=16,k=32,r=1,s=1", {exact, real}, "1 x 1, whole vectors");
-  list.add(Tier::smoke, "n=2,c=6,h=13,w=14,k=9,r=1,s=1,stride=2", {exact, index, real},
+  list.add(Tier::smoke, "n=2,c=6,h=13,w=14,k=9,r=1,s=1,stride=2", {exact, real},
            "1 x 1 with stride: most pixels are not read");
   list.add(Tier::smoke, "n=1,c=3,h=7,w=9,k=4,r=1,s=1,pad=1", {exact, real},
            "1 x 1 with padding: a frame of zeros");
   list.add(Tier::smoke, "n=2,c=4,h=11,w=17,k=6,r=5,s=5,pad=2", {exact, index, real, hostile}, "5 x 5");
   list.add(Tier::smoke, "n=2,c=3,h=29,w=31,k=5,r=7,s=7,stride=2,pad=3", {exact, index, real, hostile},
            "a first layer: 7 x 7, stride 2, odd image");
-  list.add(Tier::smoke, "n=1,c=3,h=16,w=18,k=4,r=4,s=4,stride=4", {exact, index, real},
+  list.add(Tier::smoke, "n=1,c=3,h=16,w=18,k=4,r=4,s=4,stride=4", {exact, real},
            "patches: windows that do not overlap, an even filter");
-  list.add(Tier::smoke, "n=1,c=3,h=17,w=15,k=4,r=3,s=3,stride_h=2,stride_w=1,pad=1", {exact, index, real},
+  list.add(Tier::smoke, "n=1,c=3,h=17,w=15,k=4,r=3,s=3,stride_h=2,stride_w=1,pad=1", {exact, real},
            "strides that differ: down");
-  list.add(Tier::smoke, "n=1,c=3,h=15,w=17,k=4,r=3,s=3,stride_h=1,stride_w=2,pad=1", {exact, index, real},
-           "strides that differ: across");
   list.add(Tier::smoke, "n=1,c=3,h=14,w=15,k=4,r=2,s=2,stride=3", {exact, real},
            "a stride longer than the window: pixels that no window sees");
-  list.add(Tier::smoke, "n=2,c=3,h=9,w=12,k=5,r=1,s=5,pad_h=0,pad_w=2", {exact, index, real},
+  list.add(Tier::smoke, "n=2,c=3,h=9,w=12,k=5,r=1,s=5,pad_h=0,pad_w=2", {exact, real},
            "a row as a filter: r and s exchanged show");
-  list.add(Tier::smoke, "n=2,c=3,h=12,w=9,k=5,r=5,s=1,pad_h=2,pad_w=0", {exact, index, real},
+  list.add(Tier::smoke, "n=2,c=3,h=12,w=9,k=5,r=5,s=1,pad_h=2,pad_w=0", {exact, real},
            "a column as a filter");
   list.add(Tier::smoke, "n=1,c=4,h=13,w=12,k=5,r=3,s=3,pad=2,dilation=2", {exact, index, real, hostile},
            "dilation: windows with holes");
@@ -317,7 +377,7 @@ void Conv2d::cases(CaseList& list) {
            "pixels as after a ReLU: a zero that is skipped loses the NaN or Inf beside it");
   list.add(Tier::smoke, "n=1,c=9,h=1,w=129,k=33,r=3,s=3,pad=1", {exact, real},
            "one long row: one more than a tile of 32 filters, and than a stage of 8 channels");
-  list.add(Tier::smoke, "n=2,c=9,h=16,w=16,k=64,r=3,s=3,pad=1", {exact, index, real},
+  list.add(Tier::smoke, "n=2,c=9,h=16,w=16,k=64,r=3,s=3,pad=1", {exact, real},
            "whole tiles of outputs and of 64 filters, channels one past a stage");
   list.add(Tier::smoke, "n=1,c=1,h=23,w=29,k=1,r=9,s=11,pad=1", {exact, real}, "one plane, a large filter");
   list.add(Tier::smoke, "n=1,c=1,h=1,w=5,k=4,r=1,s=4,pad_w=40001", {hostile},
@@ -363,12 +423,16 @@ template <class T>
 void Conv2d::make(const Case& c, Instance<Conv2d, T>& instance) {
   Problem<T>& p = instance.problem;
   const auto size = [&](const char* key) { return narrow(c.integer(key), key); };
-  // "stride" sets both dimensions, "stride_h" and "stride_w" one each
+  const std::string unequal = c.text_or("unequal", "none");
+  if (std::find(kUnequalWords.begin(), kUnequalWords.end(), unequal) == kUnequalWords.end())
+    throw Error(fmt::format("case '{}': unknown unequal '{}'{} (known: {})", c.id(), unequal,
+                            did_you_mean(unequal, kUnequalWords), fmt::join(kUnequalWords, ", ")));
+  // "stride" sets both dimensions, "stride_h" and "stride_w" one each; "unequal=stride": one more across
   const auto each_way = [&](const char* key, std::int64_t otherwise, std::int32_t& down,
                             std::int32_t& across) {
     const std::int64_t both = c.integer_or(key, otherwise);
     down = narrow(c.integer_or(std::string(key) + "_h", both), key);
-    across = narrow(c.integer_or(std::string(key) + "_w", both), key);
+    across = narrow(c.integer_or(std::string(key) + "_w", both + (unequal == key ? 1 : 0)), key);
   };
   p.n = size("n"), p.c = size("c"), p.h = size("h"), p.w = size("w");
   p.k = size("k"), p.r = size("r"), p.s = size("s");

@@ -27,11 +27,14 @@ void DenseToCsr::describe(CaseSpace& space) {
   space.rounds([](const Point& p) { return p["rows"] * p["cols"]; });
   // One row has an entry in every column, and no integer of the exact fill that is 0: counts of any round are as large as they can be,
   // and where two share a word of which each has a byte, they carry.
-  space.derived("full row", "beyond a byte", [](const Point& p) {
-    const std::string& pattern = p.word("pattern");
-    const bool full = pattern == "giant" || pattern == "arrow" || pattern == "last";
-    return full && p.word("fill") == "real" && p["rows"] > 0 && p["cols"] > 256;
-  });
+  space.derived("full row", "beyond a byte",
+                [](const Point& p) {
+                  const std::string& pattern = p.word("pattern");
+                  const bool full = pattern == "giant" || pattern == "arrow" || pattern == "last";
+                  return full && p.word("fill") == "real" && p["rows"] > 0 && p["cols"] > 256;
+                },
+                {{"pattern", "giant"}, {"fill", "real"}, {"cols", "511"}});
+  space.whole_blocks({"cols"});
   space.timed_size("rows", 16, 1'000'000).timed_size("cols", 64, 65536, "rows", 0.3);
 }
 

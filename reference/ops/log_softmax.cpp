@@ -94,6 +94,11 @@ void LogSoftmax::describe(CaseSpace& space) {
   space.alike({"rows", "cols"});
   space.count("elements", [](const Point& p) { return p["rows"] * p["cols"]; });
   space.large_on_16_bytes({"rows", "cols"});
+  space.whole_blocks({"cols"});
+  // a maximum that no 16-bit type holds, in a row that is taken in pieces
+  space.one_case(
+      "wide rows", "large values",
+      {{"rows", "2"}, {"cols", "16390"}, {"scale", "1000"}, {"special", "none"}, {"fill", "scaled"}}, true);
   // classes of graphs and of images, and vocabularies
   space.timed_size("rows", 1, 8'000'000).timed_size("cols", 2, 262144).timed_words("scale", {"10"});
 }

@@ -79,6 +79,8 @@ void Reduce::describe(CaseSpace& space) {
                      p) {  // scaled values as subnormals may keep a bit or two: an error of 1 % is none there
     return p.word("special") != "subnormal" || p.word("fill") != "scaled";
   });
+  space.one_case("maximum", "NaN behind several blocks",
+                 {{"kind", "max"}, {"special", "nan_last"}, {"n", "5003"}});
   space.timed_size("n", 1000, 2'000'000'000).timed_words("kind", {"sum", "max"});
 }
 

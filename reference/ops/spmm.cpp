@@ -35,6 +35,7 @@ void Spmm::describe(CaseSpace& space) {
       .large_on_16_bytes({"rows", "n"})
       .one_array_narrow({{"rows", "36"}, {"cols", "36"}, {"n", "36"}});
   space.one_long_row();
+  space.whole_blocks({});
   space.timed_range("n", 1, 256);
 }
 
@@ -46,12 +47,11 @@ void Spmm::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=1,cols=1,n=1,density=1", {exact, real}, "the smallest product");
   list.add(Tier::smoke, "rows=37,cols=53,n=6,density=0", {exact, hostile},
            "nnz == 0: C = +0 even where B holds NaN");
-  list.add(Tier::smoke, "rows=85,cols=219,n=1,density=0.05", {exact, index, real},
-           "width 1: spmv in disguise");
+  list.add(Tier::smoke, "rows=85,cols=219,n=1,density=0.05", {exact, real}, "width 1: spmv in disguise");
   list.add(Tier::smoke, "rows=85,cols=219,n=3,density=0.05", {exact, real, hostile},
            "narrower than any vector");
   list.add(Tier::smoke, "rows=219,cols=85,n=6,density=0.05", {exact, positive}, "citeseer's classes");
-  list.add(Tier::smoke, "rows=219,cols=85,n=7,density=0.05", {exact, index, real}, "cora's classes");
+  list.add(Tier::smoke, "rows=219,cols=85,n=7,density=0.05", {exact, real}, "cora's classes");
   list.add(Tier::smoke, "rows=255,cols=257,n=16,density=0.06", {exact, wide, real, scaled},
            "a GCN's hidden width");
   list.add(Tier::smoke, "rows=257,cols=300,n=32,density=0.05", {exact, real},

@@ -28,6 +28,7 @@ void Spmv::describe(CaseSpace& space) {
   space.alike({"rows", "cols"});
   space.count("entries", [](const Point& p) { return expected_entries(p, "rows", "cols"); });
   space.one_long_row();
+  space.whole_blocks({});
   space.timed_words("beta", {"0", "0", "1"});
 }
 
@@ -50,8 +51,10 @@ void Spmv::cases(CaseList& list) {
            "alpha == 0 leaves y");
   list.add(Tier::smoke, "rows=219,cols=85,density=0.1,alpha=0,beta=0", {exact, hostile},
            "alpha == 0: zeros, even where A and x hold NaN");
-  list.add(Tier::smoke, "rows=219,cols=85,density=0.1,alpha=0,beta=2", {exact, hostile},
+  list.add(Tier::smoke, "rows=219,cols=85,density=0.1,alpha=0,beta=2", {exact},
            "alpha == 0: y is scaled, NaN in A and x does not count");
+  list.add(Tier::smoke, "rows=219,cols=85,density=0.1,alpha=0,beta=0.7310586", {hostile},
+           "alpha == 0: beta alone, a fraction that no narrower type holds");
   list.add(Tier::smoke, "rows=400,cols=4000,density=0.003,pattern=giant,alpha=0,beta=2", {hostile},
            "alpha == 0, also where a row's parts are added to y");
   list.add(Tier::smoke, "rows=219,cols=85,density=0.1,alpha=0.5,beta=2", {hostile},

@@ -58,7 +58,17 @@ const Register<Gemv, double, Space::device> f64{"kernel", run<double>};
 }  // namespace
 }  // namespace plumb
 """
+STORE = "  out.y[i] = p.beta == T(0) ? p.alpha * sum : p.alpha * sum + p.beta * out.y[i];"
+NOT_BEGUN = """  T before;
+  if (p.beta != T(0)) before = p.beta * out.y[i];
+  out.y[i] = p.alpha * sum + before;"""
 failures = []
+
+
+def knows_pattern(preset):
+    """Whether the compiler fills variables that nothing begins."""
+    cache = (ROOT / "build" / preset / "CMakeCache.txt").read_text()
+    return "PLUMB_HAS_AUTO_VAR_INIT:INTERNAL=1" in cache
 
 
 def folder(place, name, files):
@@ -144,14 +154,16 @@ def main():
         )
         only("kernel", text, *own)
         all_runs("kernel", text)
-        # with the include of 0.1, which works for one version more
-        edited = DEVICE.replace("SHORT", "1").replace("gpu/device/kernel.hpp", "gpu/runtime/device.hpp")
+        # with the include of 0.1, which works for one version more; where beta is 0 nothing begins `before`,
+        # which is then no zero by chance, but the pattern of the compiler
+        edited = kernel.replace("gpu/device/kernel.hpp", "gpu/runtime/device.hpp").replace(STORE, NOT_BEGUN)
         (yours / "kernel.cu").write_text(edited)
         plumb(
             "kernel on the CPU executor, after an edit",
             1,
             ["--extra", yours, *simt],
             "FAIL  user/kernel (simt)  gemv.f32(",
+            *(["got -1.69"] if knows_pattern(preset) else []),
         )
         if made(plumb("the first folder again", 0, ["--extra", mine, *judge], "0 failed")):
             failures.append("the first folder again: something was made")

@@ -3,6 +3,9 @@
 # on the CPU executor and under --stress. They are in extra/ID of the build folder, are linked from the libraries of the usual build and
 # are built when asked for, so that a folder costs the compilation of its files and one link each.
 
+include(CheckCXXCompilerFlag)
+check_cxx_compiler_flag(-ftrivial-auto-var-init=pattern PLUMB_HAS_AUTO_VAR_INIT)  # g++ 12, clang 8
+
 # plumb_extra_id(OUT FOLDER): the name of a folder's own place in the build folder.
 function(plumb_extra_id out folder)
   string(SHA1 id "${folder}")
@@ -96,6 +99,9 @@ function(plumb_extra_folder folder)
   set(PLUMB_SIMT_DEFINITIONS "-DPLUMB_ORIGIN=\"user\"")
   plumb_simt_kernels(plumb_user_simt_${id} ${device})
   set_target_properties(plumb_user_simt_${id} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+  if(PLUMB_HAS_AUTO_VAR_INIT)  # a variable that nothing has written is then a huge number, and no zero that was there by chance
+    target_compile_options(plumb_user_simt_${id} PRIVATE -ftrivial-auto-var-init=pattern)
+  endif()
   plumb_extra_program(plumb_user_simt_worker_${id} plumb_user_simt_worker ${place}
                       $<TARGET_OBJECTS:plumb_simt_worker_main> LINK plumb_user_simt_${id} plumb_verify plumb_simt)
   if(PLUMB_WITH_CUDA AND NOT schemata)

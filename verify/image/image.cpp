@@ -126,8 +126,10 @@ std::size_t ImageLayout::add(Segment segment, bool vector) {
     if (!placement_.tight && !placement_.packed) segment.ld += per_unit * ((per_unit > 1 ? 1 : 3) + index);
     segment.ld = std::max<std::int64_t>(segment.ld, 1);
   }
-  // one run has a large alignment, the other exactly the declared one
-  segment.offset = round_up(next_, 256) + (placement_.tight && !placement_.packed ? needed % 256 : 0);
+  // one run has a large alignment, the other exactly the declared one; where the layout asks for 16 bytes, so does the tight run: rows
+  // without a gap behind an aligned base, as data lies in practice
+  const bool aligned = placement_.packed || (placement_.wide != WideArrays::unsaid && is_wide(segment));
+  segment.offset = round_up(next_, 256) + (placement_.tight && !aligned ? needed % 256 : 0);
   next_ = segment.offset + segment.extent() + kGuardBytes;
   segments_.push_back(std::move(segment));
   return segments_.size() - 1;

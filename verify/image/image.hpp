@@ -91,10 +91,12 @@ enum class WideArrays : std::uint8_t {
 /// How one run's arrays are placed. The runs of a case differ in it, so that a kernel fails that needs more than it declares.
 struct Placement {
   Poison poison = Poison::nan_payload;
-  bool tight = false;  // ld == cols where alignment allows, and bases at the smallest allowed alignment
+  // ld == cols where alignment allows, and bases, but those that are `wide`, at the smallest allowed alignment
+  bool tight = false;
   std::int32_t alignment = 0;  // bytes the variant declared; 0: the element size
   bool packed = false;  // as data lies in practice, for timing: ld as if tight, bases generously aligned
-  WideArrays wide = WideArrays::unsaid;  // of a run that is neither tight nor packed
+  // of a run that is not packed; a tight one takes the bases from it, and not the rows
+  WideArrays wide = WideArrays::unsaid;
 };
 
 inline constexpr std::int64_t kGuardBytes = 1024;

@@ -30,6 +30,8 @@ enum class Fault {
   no_threadfence,
   block_fence,
   other_stream,
+  default_stream,
+  early_event,
   error_swallowed,
   not_cleared,
   loses_nan,
@@ -201,6 +203,21 @@ void* another_stream() {
   return stream;
 }
 
+// All of it on another stream, joined by an event that is recorded before the launch that it is to stand for.
+template <class T>
+void run_beside(bool max, const In<T>& in, const Out<T>& out, Context& context) {
+  static auto* const beside = static_cast<cudaStream_t>(another_stream());
+  cudaEvent_t begun = nullptr, ended = nullptr;
+  cudaEventCreate(&begun), cudaEventCreate(&ended);
+  cudaEventRecord(begun, static_cast<cudaStream_t>(context.stream));
+  cudaStreamWaitEvent(beside, begun, 0);
+  cudaEventRecord(ended, beside);
+  launch(reduce_mutant_tree<T, Fault::none>, 1, kThreads, 0, beside, max, in.x.data, in.x.size,
+         out.result.data);
+  cudaStreamWaitEvent(static_cast<cudaStream_t>(context.stream), ended, 0);
+  cudaEventDestroy(begun), cudaEventDestroy(ended);
+}
+
 template <class T>
 void run_in_rounds(bool max, const In<T>& in, const Out<T>& out, Context& context) {
   constexpr Index kBlocks = 32;
@@ -250,15 +267,17 @@ void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
     device_copy(out.result.data, sums, sizeof(T), copies);
     return;
   }
+  if (F == Fault::early_event) return run_beside(max, in, out, context);
   constexpr bool kShuffles =
       F == Fault::zero_fill_races || F == Fault::mask_ff || F == Fault::mask_1f || F == Fault::inactive_lane;
   auto* const kernel = kShuffles ? reduce_mutant_shuffle<T, F> : reduce_mutant_tree<T, F>;
   // a small problem gets a small block
   const int threads = F == Fault::default_block_only && n < 2048 ? 64 : kThreads;
   auto* partial = static_cast<T*>(context.workspace(blocks * static_cast<Index>(sizeof(T))));
-  launch(kernel, blocks, threads, 0, context.stream, max, in.x.data, n, partial);
-  launch(reduce_mutant_tree<T, Fault::none>, 1, kThreads, 0, context.stream, max,
-         static_cast<const T*>(partial), blocks, out.result.data);
+  void* const stream = F == Fault::default_stream ? nullptr : context.stream;
+  launch(kernel, blocks, threads, 0, stream, max, in.x.data, n, partial);
+  launch(reduce_mutant_tree<T, Fault::none>, 1, kThreads, 0, stream, max, static_cast<const T*>(partial),
+         blocks, out.result.data);
 }
 
 #define PLUMB_REDUCE_MUTANT(fault, name, ...)                              \
@@ -299,6 +318,12 @@ PLUMB_REDUCE_MUTANT(block_fence, "last_block_with_fence_of_block_scope",
 PLUMB_REDUCE_MUTANT(other_stream, "result_copied_on_another_stream",
                     {37, "the result is copied on a stream that waits for no event of the kernel's",
                      "a stream for copies, added later", kNumeric | kRepeat | kRace});
+PLUMB_REDUCE_MUTANT(default_stream, "launched_on_the_default_stream",
+                    {0, "kernels are launched on the default stream, for which the run's does not wait",
+                     "<<<grid, block>>> without a stream", kRace});
+PLUMB_REDUCE_MUTANT(early_event, "event_recorded_before_its_launch",
+                    {0, "the run waits for an event that was recorded before the launch on another stream",
+                     "an event recorded where it was created", kRace});
 PLUMB_REDUCE_MUTANT(error_swallowed, "error_of_the_launch_swallowed",
                     {41, "a launch that is refused is followed by a return, and the output stays as it was",
                      "`return 0` under if (error != cudaSuccess)", kNumeric | kSimt});

@@ -49,9 +49,25 @@ TEST_CASE("a layout widens the arrays that it names, and no others") {
   }
 }
 
-TEST_CASE("a declared alignment of 16 bytes holds in every layout, and a tight run is placed as ever") {
+TEST_CASE("a declared alignment of 16 bytes holds in every layout") {
   CHECK(placed("narrow", Segment::Kind::f32, 7, 16, false) == "www");
-  CHECK(placed("wide", Segment::Kind::f32, 7, 0, true) == "nnn");
+}
+
+TEST_CASE(
+    "in a tight run rows follow without a gap, and the arrays that the layout widens begin on 256 bytes") {
+  CHECK(placed("wide", Segment::Kind::f32, 7, 0, true) == "nnn");  // rows of 28 bytes
+  CHECK(placed("wide", Segment::Kind::f32, 8, 0, true) == "www");
+  CHECK(placed("apart", Segment::Kind::f32, 8, 0, true) == "nnn");
+  CHECK(placed("not_2", Segment::Kind::f32, 8, 0, true) == "wnw");
+  Placement placement{Poison::nan_payload, true, 0, false, WideArrays::all};
+  ImageLayout image(placement);
+  Segment s;
+  s.kind = Segment::Kind::f32, s.rows = 3, s.cols = 7;
+  for (int i = 0; i < 3; ++i) {
+    const Segment& at = image.segments()[image.add(s, false)];
+    CHECK(at.ld == 7);
+    CHECK(at.offset % 256 == 0);
+  }
 }
 
 TEST_CASE("what lies behind an array differs from run to run, and differs between indices and values") {

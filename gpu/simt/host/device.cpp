@@ -129,9 +129,11 @@ void HostBytes::copy_to(void* device, std::int64_t bytes, void* stream) const {
   device_copy(device, data_, static_cast<std::size_t>(bytes), stream);
 }
 
-// A stream is an address by which the executor tells it from others; an event is what is known at its point.
-DeviceStream::DeviceStream(StreamPriority) : stream_(new char) {}
-DeviceStream::~DeviceStream() { delete static_cast<char*>(stream_); }
+// A stream is the runtime's, so that a kernel's host code may record events in it; an event is what is known at its point.
+DeviceStream::DeviceStream(StreamPriority) : stream_(simt::make_stream()) {}
+DeviceStream::~DeviceStream() {
+  if (stream_ != nullptr) (void)cudaStreamDestroy(static_cast<cudaStream_t>(stream_));
+}
 void DeviceStream::wait() const {
   const auto lock = simt::enter_engine();
   simt::order_streams(simt::host_key(), stream_);

@@ -51,6 +51,12 @@ std::int64_t threads_refused() {
   return over ? current().run.counters.threads : 0;
 }
 
+void read_in_order(const char* what, const void* data, std::size_t bytes, void* stream) {
+  if (stopped()) return;
+  enter_stream(stream);
+  host_ranges(what, stream, Here{"", 0}, {{data, bytes, false, true, false}});
+}
+
 Counters counters() { return current().run.counters; }
 
 std::vector<Finding> end_run() {

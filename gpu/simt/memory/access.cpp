@@ -250,7 +250,7 @@ void mark_range(const char* what, const HostRange& r, Location location, Thread&
   current().race.access_at = p;
   current().race.access_bytes = r.bytes;
   const Footprint print(t, r.writes ? Access::write : Access::read, location, Scope::device, false);
-  const bool looked_at = !r.writes && !a->initialised;
+  const bool looked_at = r.judged && !r.writes && !a->initialised;
   bool noted = false;
   for (std::size_t i = 0; i < r.bytes; i += a->shadow->granule()) {
     const Target target{a->name.c_str(), static_cast<std::int64_t>(offset + i), nullptr};

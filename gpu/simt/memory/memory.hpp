@@ -85,6 +85,7 @@ struct HostRange {
   std::size_t bytes;
   bool writes;
   bool to_host = false;  // read for a copy that the host alone can look at
+  bool judged = true;    // whether a read of what nothing wrote is told
 };
 /// An operation of the host's in stream order, by what it reads and writes: checks bounds and leaves its marks.
 /// `pc`: where it was called, if `here` does not say it.

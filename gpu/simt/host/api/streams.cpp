@@ -113,6 +113,14 @@ bool is_stream(cudaStream_t stream) {
   return s == nullptr || g_streams.count(const_cast<cudaStream_t>(s)) != 0;
 }
 
+void* make_stream() {
+  auto* const made = new CUstream_st;
+  made->flags = cudaStreamNonBlocking;
+  const auto lock = enter_engine();
+  g_streams.insert(made);
+  return made;
+}
+
 void enter_stream(const void* stream) {
   add_knowledge(stream, knowledge_of(host_key()));
   if (stream == nullptr) {
