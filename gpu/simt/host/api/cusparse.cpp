@@ -77,30 +77,31 @@ int queue_product(const SparseHandle* handle, const SparseProduct& p) {
   const std::int64_t rows = p.transpose_a ? p.a.cols : p.a.rows, depth = p.transpose_a ? p.a.rows : p.a.cols;
   const bool fits = p.c.rows == rows && (p.transpose_b ? p.b.cols : p.b.rows) == depth &&
                     (p.transpose_b ? p.b.rows : p.b.cols) == p.c.cols;
-  if (bytes_of(p.a.type) == 0 || bytes_of(p.b.type) == 0 || bytes_of(p.c.type) == 0) return kNotSupported;
-  if (!fits || p.beta == nullptr) return kInvalidValue;
+  if (bytes_of(p.a.type) == 0 || bytes_of(p.b.type) == 0 || bytes_of(p.c.type) == 0)
+    return SparseStatus::kNotSupported;
+  if (!fits || p.beta == nullptr) return SparseStatus::kInvalidValue;
   return queue_sparse(
       handle, p.call, {p.alpha, p.beta, p.scalar},
       [p](double alpha, double beta, const void* stream) { run_product(p, alpha, beta, stream); });
 }
 
 int set_pointers(SparseMatrix* m, const void* first, const void* second, void* values) {
-  if (m == nullptr) return kInvalidValue;
+  if (m == nullptr) return SparseStatus::kInvalidValue;
   m->first = first, m->second = second, m->values = values;
-  return kSuccess;
+  return SparseStatus::kSuccess;
 }
 
 const char* status_name(int status) {
   switch (status) {
-    case kSuccess:
+    case SparseStatus::kSuccess:
       return "CUSPARSE_STATUS_SUCCESS";
-    case kNotInitialized:
+    case SparseStatus::kNotInitialized:
       return "CUSPARSE_STATUS_NOT_INITIALIZED";
-    case kInvalidValue:
+    case SparseStatus::kInvalidValue:
       return "CUSPARSE_STATUS_INVALID_VALUE";
-    case kExecutionFailed:
+    case SparseStatus::kExecutionFailed:
       return "CUSPARSE_STATUS_EXECUTION_FAILED";
-    case kNotSupported:
+    case SparseStatus::kNotSupported:
       return "CUSPARSE_STATUS_NOT_SUPPORTED";
     default:
       return "CUSPARSE_STATUS_INTERNAL_ERROR";
@@ -123,28 +124,28 @@ extern "C" {
 int cusparseCreate(SparseHandle** handle) { return plumb::simt::make_object(handle, SparseHandle{}); }
 int cusparseDestroy(SparseHandle* handle) { return plumb::simt::delete_object(handle); }
 int cusparseSetStream(SparseHandle* handle, cudaStream_t stream) {
-  if (handle == nullptr) return plumb::simt::kNotInitialized;
+  if (handle == nullptr) return plumb::simt::SparseStatus::kNotInitialized;
   handle->stream = stream;
-  return plumb::simt::kSuccess;
+  return plumb::simt::SparseStatus::kSuccess;
 }
 int cusparseGetStream(SparseHandle* handle, cudaStream_t* stream) {
-  if (handle == nullptr) return plumb::simt::kNotInitialized;
+  if (handle == nullptr) return plumb::simt::SparseStatus::kNotInitialized;
   *stream = handle->stream;
-  return plumb::simt::kSuccess;
+  return plumb::simt::SparseStatus::kSuccess;
 }
 int cusparseSetPointerMode(SparseHandle* handle, int mode) {
-  if (handle == nullptr) return plumb::simt::kNotInitialized;
+  if (handle == nullptr) return plumb::simt::SparseStatus::kNotInitialized;
   handle->pointer_mode = mode;
-  return plumb::simt::kSuccess;
+  return plumb::simt::SparseStatus::kSuccess;
 }
 int cusparseGetPointerMode(SparseHandle* handle, int* mode) {
-  if (handle == nullptr) return plumb::simt::kNotInitialized;
+  if (handle == nullptr) return plumb::simt::SparseStatus::kNotInitialized;
   *mode = handle->pointer_mode;
-  return plumb::simt::kSuccess;
+  return plumb::simt::SparseStatus::kSuccess;
 }
 int cusparseGetVersion(SparseHandle*, int* version) {
   *version = 12000;
-  return plumb::simt::kSuccess;
+  return plumb::simt::SparseStatus::kSuccess;
 }
 const char* cusparseGetErrorName(int status) { return plumb::simt::status_name(status); }
 const char* cusparseGetErrorString(int status) { return plumb::simt::status_name(status); }
@@ -155,7 +156,7 @@ int cusparseDestroyMatDescr(SparseKind* kind) { return plumb::simt::delete_objec
 #define PLUMB_KIND(Name, member)                          \
   int cusparseSetMat##Name(SparseKind* kind, int value) { \
     kind->member = value;                                 \
-    return plumb::simt::kSuccess;                         \
+    return plumb::simt::SparseStatus::kSuccess;           \
   }                                                       \
   int cusparseGetMat##Name(const SparseKind* kind) { return kind->member; }
 PLUMB_KIND(Type, type)
@@ -202,24 +203,24 @@ int cusparseSpMatSetValues(SparseMatrix* m, void* values) {
 }
 int cusparseSpMatGetValues(SparseMatrix* m, void** values) {
   *values = m->values;
-  return plumb::simt::kSuccess;
+  return plumb::simt::SparseStatus::kSuccess;
 }
 int cusparseSpMatGetSize(const SparseMatrix* m, std::int64_t* rows, std::int64_t* cols, std::int64_t* count) {
   *rows = m->rows, *cols = m->cols, *count = m->count;
-  return plumb::simt::kSuccess;
+  return plumb::simt::SparseStatus::kSuccess;
 }
 
 int cusparseSpMatSetAttribute(SparseMatrix* m, int attribute, const void* value, std::size_t bytes) {
   if (m == nullptr || value == nullptr || bytes != sizeof(int) || attribute > 1)
-    return plumb::simt::kInvalidValue;
+    return plumb::simt::SparseStatus::kInvalidValue;
   (attribute == 0 ? m->fill : m->diagonal) = *static_cast<const int*>(value);
-  return plumb::simt::kSuccess;
+  return plumb::simt::SparseStatus::kSuccess;
 }
 int cusparseSpMatGetAttribute(const SparseMatrix* m, int attribute, void* value, std::size_t bytes) {
   if (m == nullptr || value == nullptr || bytes != sizeof(int) || attribute > 1)
-    return plumb::simt::kInvalidValue;
+    return plumb::simt::SparseStatus::kInvalidValue;
   *static_cast<int*>(value) = attribute == 0 ? m->fill : m->diagonal;
-  return plumb::simt::kSuccess;
+  return plumb::simt::SparseStatus::kSuccess;
 }
 
 // ---- vectors, and matrices that are stored whole ----
@@ -232,16 +233,16 @@ int cusparseCreateConstDnVec(DenseMatrix** v, std::int64_t size, void* values, c
 int cusparseDestroyDnVec(const DenseMatrix* v) { return plumb::simt::delete_object(v); }
 int cusparseDnVecSetValues(DenseMatrix* v, void* values) {
   v->values = values;
-  return plumb::simt::kSuccess;
+  return plumb::simt::SparseStatus::kSuccess;
 }
 int cusparseDnVecGetValues(DenseMatrix* v, void** values) {
   *values = v->values;
-  return plumb::simt::kSuccess;
+  return plumb::simt::SparseStatus::kSuccess;
 }
 int cusparseCreateDnMat(DenseMatrix** m, std::int64_t rows, std::int64_t cols, std::int64_t stride,
                         void* values, cudaDataType_t type, int order) {
   const bool by_columns = order == plumb::simt::kColumnOrder;
-  if (stride < (by_columns ? rows : cols)) return plumb::simt::kInvalidValue;
+  if (stride < (by_columns ? rows : cols)) return plumb::simt::SparseStatus::kInvalidValue;
   return plumb::simt::make_object(m, DenseMatrix{rows, cols, stride, values, type, by_columns});
 }
 int cusparseCreateConstDnMat(DenseMatrix** m, std::int64_t rows, std::int64_t cols, std::int64_t stride,
@@ -264,7 +265,7 @@ int cusparseSpMV_bufferSize(SparseHandle*, int, const void*, const SparseMatrix*
 }
 int cusparseSpMV_preprocess(SparseHandle*, int, const void*, const SparseMatrix*, const DenseMatrix*,
                             const void*, DenseMatrix*, cudaDataType_t, int, void*) {
-  return plumb::simt::kSuccess;
+  return plumb::simt::SparseStatus::kSuccess;
 }
 int cusparseSpMM(SparseHandle* handle, int op_a, int op_b, const void* alpha, const SparseMatrix* a,
                  const DenseMatrix* b, const void* beta, DenseMatrix* c, cudaDataType_t scalar, int, void*) {
@@ -277,7 +278,7 @@ int cusparseSpMM_bufferSize(SparseHandle*, int, int, const void*, const SparseMa
 }
 int cusparseSpMM_preprocess(SparseHandle*, int, int, const void*, const SparseMatrix*, const DenseMatrix*,
                             const void*, DenseMatrix*, cudaDataType_t, int, void*) {
-  return plumb::simt::kSuccess;
+  return plumb::simt::SparseStatus::kSuccess;
 }
 
 }  // extern "C"

@@ -72,11 +72,12 @@ void run_solve(const Solve& s, double alpha, const void* stream) {
 }
 
 int queue_solve(const SparseHandle* handle, const Solve& s, const void* alpha, cudaDataType_t type) {
-  if (bytes_of(s.a.type) == 0 || bytes_of(s.b.type) == 0 || bytes_of(s.x.type) == 0) return kNotSupported;
+  if (bytes_of(s.a.type) == 0 || bytes_of(s.b.type) == 0 || bytes_of(s.x.type) == 0)
+    return SparseStatus::kNotSupported;
   const bool fits = s.a.rows == s.a.cols && s.x.rows == s.a.rows &&
                     (s.transpose_b ? s.b.cols : s.b.rows) == s.a.rows &&
                     (s.transpose_b ? s.b.rows : s.b.cols) == s.x.cols;
-  if (!fits) return kInvalidValue;
+  if (!fits) return SparseStatus::kInvalidValue;
   return queue_sparse(handle, s.call, {alpha, nullptr, type},
                       [s](double factor, double, const void* stream) { run_solve(s, factor, stream); });
 }
@@ -116,11 +117,12 @@ void run_sampled(const Sampled& p, double alpha, double beta, const void* stream
 }
 
 int queue_sampled(const SparseHandle* handle, const Sampled& p, const Factors& factors) {
-  if (bytes_of(p.a.type) == 0 || bytes_of(p.b.type) == 0 || bytes_of(p.c.type) == 0) return kNotSupported;
+  if (bytes_of(p.a.type) == 0 || bytes_of(p.b.type) == 0 || bytes_of(p.c.type) == 0)
+    return SparseStatus::kNotSupported;
   const bool fits = (p.transpose_a ? p.a.cols : p.a.rows) == p.c.rows &&
                     (p.transpose_b ? p.b.rows : p.b.cols) == p.c.cols &&
                     (p.transpose_a ? p.a.rows : p.a.cols) == (p.transpose_b ? p.b.cols : p.b.rows);
-  if (!fits) return kInvalidValue;
+  if (!fits) return SparseStatus::kInvalidValue;
   return queue_sparse(handle, p.call, factors, [p](double alpha, double beta, const void* stream) {
     run_sampled(p, alpha, beta, stream);
   });
@@ -173,8 +175,8 @@ Entries product_of(const Entries& a, const Entries& b, std::int64_t rows, std::i
 
 int queue_square(const SparseHandle* handle, const SparseCall& call, const SparseMatrix& a,
                  const SparseMatrix& b, SparseMatrix* c, SparseSquare* keep) {
-  if (bytes_of(a.type) == 0 || bytes_of(b.type) == 0 || c->format != kCsr) return kNotSupported;
-  if (a.cols != b.rows || c->rows != a.rows || c->cols != b.cols) return kInvalidValue;
+  if (bytes_of(a.type) == 0 || bytes_of(b.type) == 0 || c->format != kCsr) return SparseStatus::kNotSupported;
+  if (a.cols != b.rows || c->rows != a.rows || c->cols != b.cols) return SparseStatus::kInvalidValue;
   const float one = 1;
   return queue_sparse(handle, call, {&one, nullptr, CUDA_R_32F}, [=](double, double, const void* stream) {
     Entries in_a, in_b;
@@ -207,8 +209,9 @@ bool read_nonzeros(const SparseCall& call, const DenseMatrix& from, const Sparse
 /// Converts a whole matrix: counts its entries, or (`writes`) puts them into the arrays.
 int queue_nonzeros(const SparseHandle* handle, const SparseCall& call, const DenseMatrix& from,
                    SparseMatrix* to, bool writes) {
-  if (bytes_of(from.type) == 0 || bytes_of(to->type) == 0 || to->format > kCoo) return kNotSupported;
-  if (from.rows != to->rows || from.cols != to->cols) return kInvalidValue;
+  if (bytes_of(from.type) == 0 || bytes_of(to->type) == 0 || to->format > kCoo)
+    return SparseStatus::kNotSupported;
+  if (from.rows != to->rows || from.cols != to->cols) return SparseStatus::kInvalidValue;
   const float one = 1;
   return queue_sparse(handle, call, {&one, nullptr, CUDA_R_32F}, [=](double, double, const void* stream) {
     Entries entries;
@@ -220,8 +223,8 @@ int queue_nonzeros(const SparseHandle* handle, const SparseCall& call, const Den
 
 int queue_whole(const SparseHandle* handle, const SparseCall& call, const SparseMatrix& from,
                 const DenseMatrix& to) {
-  if (bytes_of(from.type) == 0 || bytes_of(to.type) == 0) return kNotSupported;
-  if (from.rows != to.rows || from.cols != to.cols) return kInvalidValue;
+  if (bytes_of(from.type) == 0 || bytes_of(to.type) == 0) return SparseStatus::kNotSupported;
+  if (from.rows != to.rows || from.cols != to.cols) return SparseStatus::kInvalidValue;
   const float one = 1;
   return queue_sparse(handle, call, {&one, nullptr, CUDA_R_32F}, [=](double, double, const void* stream) {
     Entries entries;
@@ -261,7 +264,7 @@ int cusparseSpSV_bufferSize(SparseHandle*, int, const void*, const SparseMatrix*
 }
 int cusparseSpSV_analysis(SparseHandle*, int, const void*, const SparseMatrix*, const DenseMatrix*,
                           DenseMatrix*, cudaDataType_t, int, int*, void*) {
-  return plumb::simt::kSuccess;
+  return plumb::simt::SparseStatus::kSuccess;
 }
 int cusparseSpSV_solve(SparseHandle* handle, int op, const void* alpha, const SparseMatrix* a,
                        const DenseMatrix* b, DenseMatrix* x, cudaDataType_t type, int, int*) {
@@ -276,7 +279,7 @@ int cusparseSpSM_bufferSize(SparseHandle*, int, int, const void*, const SparseMa
 }
 int cusparseSpSM_analysis(SparseHandle*, int, int, const void*, const SparseMatrix*, const DenseMatrix*,
                           DenseMatrix*, cudaDataType_t, int, int*, void*) {
-  return plumb::simt::kSuccess;
+  return plumb::simt::SparseStatus::kSuccess;
 }
 int cusparseSpSM_solve(SparseHandle* handle, int op_a, int op_b, const void* alpha, const SparseMatrix* a,
                        const DenseMatrix* b, DenseMatrix* x, cudaDataType_t type, int, int*) {
@@ -297,7 +300,7 @@ int cusparseSDDMM_bufferSize(SparseHandle*, int, int, const void*, const DenseMa
 }
 int cusparseSDDMM_preprocess(SparseHandle*, int, int, const void*, const DenseMatrix*, const DenseMatrix*,
                              const void*, SparseMatrix*, cudaDataType_t, int, void*) {
-  return plumb::simt::kSuccess;
+  return plumb::simt::SparseStatus::kSuccess;
 }
 
 // ---- products of two sparse matrices ----
@@ -312,7 +315,7 @@ int cusparseSpGEMM_workEstimation(SparseHandle*, int, int, const void*, const Sp
 int cusparseSpGEMM_compute(SparseHandle* handle, int op_a, int op_b, const void*, const SparseMatrix* a,
                            const SparseMatrix* b, const void*, SparseMatrix* c, cudaDataType_t, int,
                            SparseSquare* kept, std::size_t* bytes, const void* buffer) {
-  if (op_a != kNotTransposed || op_b != kNotTransposed) return plumb::simt::kNotSupported;
+  if (op_a != kNotTransposed || op_b != kNotTransposed) return plumb::simt::SparseStatus::kNotSupported;
   if (buffer == nullptr) return plumb::simt::no_space(bytes);
   return plumb::simt::queue_square(handle, PLUMB_CALLER, *a, *b, c, kept);
 }

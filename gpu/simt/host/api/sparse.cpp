@@ -10,9 +10,9 @@
 namespace plumb::simt {
 
 int no_space(std::size_t* bytes) {
-  if (bytes == nullptr) return kInvalidValue;
+  if (bytes == nullptr) return SparseStatus::kInvalidValue;
   *bytes = 16;
-  return kSuccess;
+  return SparseStatus::kSuccess;
 }
 
 std::size_t index_bytes(int type) { return type == kIndexOf64Bits ? 8 : 4; }
@@ -110,10 +110,10 @@ bool lies_within(const SparseCall& call, const Entries& entries, std::int64_t ro
 
 int queue_sparse(const SparseHandle* handle, const SparseCall& call, const Factors& factors,
                  SparseWork work) {
-  if (handle == nullptr) return kNotInitialized;
-  if (factors.alpha == nullptr) return kInvalidValue;
+  if (handle == nullptr) return SparseStatus::kNotInitialized;
+  if (factors.alpha == nullptr) return SparseStatus::kInvalidValue;
   if (factors.type != CUDA_R_32F && factors.type != CUDA_R_64F && factors.type != CUDA_R_32I)
-    return kNotSupported;
+    return SparseStatus::kNotSupported;
   begin_by_itself();
   const auto lock = enter_engine();
   const auto factor = [type = factors.type](const void* p) { return p == nullptr ? 0 : load(p, type, 0); };
@@ -126,7 +126,7 @@ int queue_sparse(const SparseHandle* handle, const SparseCall& call, const Facto
     if (factors.beta != nullptr) ranges.push_back({factors.beta, size, false});
     if (touches(call, stream, ranges)) work(factor(factors.alpha), factor(factors.beta), stream);
   });
-  return e == cudaSuccess ? kSuccess : kExecutionFailed;
+  return e == cudaSuccess ? SparseStatus::kSuccess : SparseStatus::kExecutionFailed;
 }
 
 }  // namespace plumb::simt

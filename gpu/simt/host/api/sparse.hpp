@@ -10,8 +10,12 @@
 
 namespace plumb::simt {
 
-// cusparseStatus_t, cusparseFormat_t, cusparseIndexType_t, cusparseOrder_t, cusparseOperation_t
-constexpr int kSuccess = 0, kNotInitialized = 1, kInvalidValue = 3, kExecutionFailed = 6, kNotSupported = 10;
+/// Of cusparseStatus_t. A type of its own: other libraries' names for theirs are the same.
+struct SparseStatus {
+  static constexpr int kSuccess = 0, kNotInitialized = 1, kInvalidValue = 3, kExecutionFailed = 6,
+                       kNotSupported = 10;
+};
+// cusparseFormat_t, cusparseIndexType_t, cusparseOrder_t, cusparseOperation_t
 constexpr int kCsr = 1, kCsc = 2, kCoo = 3;
 constexpr int kIndexOf64Bits = 3;
 constexpr int kColumnOrder = 1;
@@ -54,14 +58,14 @@ struct Entries {
 
 template <class T>
 int make_object(T** out, const T& value) {
-  if (out == nullptr) return kInvalidValue;
+  if (out == nullptr) return SparseStatus::kInvalidValue;
   *out = new T(value);
-  return kSuccess;
+  return SparseStatus::kSuccess;
 }
 template <class T>
 int delete_object(const T* object) {
   delete object;
-  return kSuccess;
+  return SparseStatus::kSuccess;
 }
 /// Working space that nobody uses; not 0, which some programs take for a failure.
 int no_space(std::size_t* bytes);
