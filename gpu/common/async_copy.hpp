@@ -15,19 +15,13 @@ PLUMB_DEVICE void copy_async(void* to, const void* from, int valid) {
   }
 }
 
-/// Whether a vector of N elements lies within a matrix in part: then `copy_inside` copies it, an element at a time.
-template <int N>
-PLUMB_DEVICE bool in_part(Index inside) {
-  return N > 1 && inside > 0 && inside < N;
-}
-
 /// Starts the copies of N elements, up to 16 bytes, of which the first `inside` lie within the matrix, which begins at `data`; zeros for
 /// the rest. A part of them is copied an element at a time, and nothing is read where nothing lies inside: compute-sanitizer's memcheck
 /// counts all bytes of a copy as read, also those that its source size leaves out.
 template <int N, class T>
 PLUMB_DEVICE void copy_inside(T* to, const T* from, Index inside, const T* data) {
   constexpr int kSize = static_cast<int>(sizeof(T));
-  if (in_part<N>(inside)) {
+  if (N > 1 && inside > 0 && inside < N) {
 #pragma unroll
     for (int e = 0; e < N; ++e)
       copy_async<kSize>(to + e, e < inside ? from + e : data, e < inside ? kSize : 0);

@@ -93,13 +93,13 @@ std::vector<const Variant<Op, T, Space::device>*> rungs_for(
   return all;
 }
 
-/// Seconds of the fastest of so many runs of a rung.
-template <class Op, class T>
-double least_seconds(RungStep<Op, T>& step, int runs, void* stream) {
+/// Seconds of the fastest of so many calls of `run`, by the device's clock.
+template <class Run>
+double least_seconds(const Run& run, int runs, void* stream) {
   DeviceMarks marks(runs + 1);
   marks.mark(stream);
   for (int r = 0; r < runs; ++r) {
-    step.run();
+    run();
     marks.mark(stream);
   }
   const std::vector<double> seconds = marks.seconds();
@@ -131,9 +131,10 @@ std::unique_ptr<RungStep<Op, T>> fastest_rung(Ladder ladder, const typename Op::
   for (const auto* v : all) {
     auto step = std::make_unique<RungStep<Op, T>>(*v, problem, in, out, stream);
     if (!device_has_clock()) return step;
-    const double first = least_seconds(*step, 1, stream);
+    const auto run = [&step] { step->run(); };
+    const double first = least_seconds(run, 1, stream);
     if (best != nullptr && first > kFar * least + kLoading) continue;
-    const double time = least_seconds(*step, 3, stream);
+    const double time = least_seconds(run, 3, stream);
     if (best == nullptr || time < least) best = std::move(step), least = time;
   }
   return best;

@@ -2,11 +2,12 @@
 //
 // Change    against a product and four element-wise passes: while a row is in registers, bias, ReLU and the
 //           next layer's H W2, or bias and LogSoftmax, are computed. Only what the next product gathers is
-//           written to memory.
+//           written to memory. Parts of a long row meet 16 at a time, each time in the warp that comes last.
+//           A product with few columns has its depth shared by the lanes of a row.
 // Traffic   per entry 8 (fp64: 12) bytes of A, one row of S in 16-byte pieces; per row what is kept.
-// Limits    44 to 48 registers in fp32, 48 to 64 in fp64 up to 128 columns (96 and 102 at the widest), no
-//           spills; shared memory only for W and the rows that it multiplies (two layers of 16 and 8 in fp32:
-//           5.5 KB): 5 and 4 blocks of 256 per SM (sm_90, nvcc 13.0, ptxas -v).
+// Limits    40 to 54 registers in fp32 up to 256 columns, 40 to 64 in fp64 up to 128 (96 and 102 at the
+//           widest); in fp32 with 5 to 64 columns 32 bytes spilled per thread, else none; shared memory only
+//           for W and the rows that it multiplies (two layers of 16 and 8 in fp32: 5.5 KB): 5 and 4 blocks of 256 per SM (sm_90, nvcc 13.0, ptxas -v).
 //           H200, synthetic web-Stanford. With each row's entries in one piece: 16 columns and LogSoftmax in
 //           fp64 120.5 us; 16 columns, ReLU and H W2 in fp32 55.9 us; then 8 columns and LogSoftmax 47.7 us
 //           (the products of cuSPARSE alone: 184, 140, 125). Groups of lanes then read entries at eight
@@ -433,14 +434,18 @@ constexpr Index kWidest = 32 * 4 * Pack<T>::kV;
 template <class T>
 constexpr Index kMostWeights = 64 * 1024 / static_cast<Index>(sizeof(T));
 
+/// Lanes for a row of so many packs: in fp64 five to eight packs are two for each of four lanes.
+template <class T>
+int lanes_of(Index packs) {
+  int lanes = 1;
+  while (lanes < packs && lanes < 32) lanes *= 2;
+  return lanes == 8 && sizeof(T) == 8 ? 4 : lanes;
+}
+
 /// Entries of a long row for one warp, where rows of S have up to `columns`: each group of lanes has as many as of the longest short row.
 template <class T>
 Index part_length(Index columns) {
-  const Index packs = columns / Pack<T>::kV;
-  Index lanes = 1;
-  while (lanes < packs && lanes < 32) lanes *= 2;
-  if (lanes == 8 && sizeof(T) == 8) lanes = 4;
-  return 32 / lanes * kLongRow;
+  return 32 / lanes_of<T>(columns / Pack<T>::kV) * kLongRow;
 }
 
 template <class T, int Lanes, int Packs, class Policy, bool kTwo = false>
@@ -461,15 +466,26 @@ void launch_aggregate(const RowsView<T>& a, const T* s, Index ld, int width, con
   Index widest = width > e.width ? width : e.width;
   if (e.after.columns > widest) widest = e.after.columns;
   const Index packs = widest / Pack<T>::kV;
-  if (packs <= 1) return launch_as<T, 1, 1, Policy>(a, s, ld, width, e, stream);
-  if (packs <= 2) return launch_as<T, 2, 1, Policy>(a, s, ld, width, e, stream);
-  if (packs <= 4) return launch_as<T, 4, 1, Policy>(a, s, ld, width, e, stream);
-  if (packs <= 8 && sizeof(T) == 8) return launch_as<T, 4, 2, Policy, true>(a, s, ld, width, e, stream);
-  if (packs <= 8) return launch_as<T, 8, 1, Policy>(a, s, ld, width, e, stream);
-  if (packs <= 16) return launch_as<T, 16, 1, Policy>(a, s, ld, width, e, stream);
-  if (packs <= 32) return launch_as<T, 32, 1, Policy>(a, s, ld, width, e, stream);
-  if (packs <= 64) return launch_as<T, 32, 2, Policy>(a, s, ld, width, e, stream);
-  return launch_as<T, 32, 4, Policy>(a, s, ld, width, e, stream);
+  switch (lanes_of<T>(packs)) {
+    case 1:
+      return launch_as<T, 1, 1, Policy>(a, s, ld, width, e, stream);
+    case 2:
+      return launch_as<T, 2, 1, Policy>(a, s, ld, width, e, stream);
+    case 4:
+      if constexpr (sizeof(T) == 8) {
+        if (packs > 4) return launch_as<T, 4, 2, Policy, true>(a, s, ld, width, e, stream);
+      }
+      return launch_as<T, 4, 1, Policy>(a, s, ld, width, e, stream);
+    case 8:
+      if constexpr (sizeof(T) == 4) return launch_as<T, 8, 1, Policy>(a, s, ld, width, e, stream);
+      break;
+    case 16:
+      return launch_as<T, 16, 1, Policy>(a, s, ld, width, e, stream);
+    default:
+      if (packs <= 32) return launch_as<T, 32, 1, Policy>(a, s, ld, width, e, stream);
+      if (packs <= 64) return launch_as<T, 32, 2, Policy>(a, s, ld, width, e, stream);
+      return launch_as<T, 32, 4, Policy>(a, s, ld, width, e, stream);
+  }
 }
 
 }  // namespace gcn

@@ -256,17 +256,13 @@ void Execution<T>::pass() const {
 
 template <class T>
 double Execution<T>::seconds_since(const Mark& mark) {
-  constexpr int kRuns = 5;
   keep_ = false;
-  DeviceMarks marks(kRuns + 1);
-  marks.mark(stream());
-  for (int r = 0; r < kRuns; ++r) {
+  const auto run = [&] {
     for (std::size_t s = mark.steps; s < steps_.size(); ++s) steps_[s].run();
-    marks.mark(stream());
-  }
+  };
+  const double seconds = least_seconds(run, 5, stream());
   keep_ = true;
-  const std::vector<double> seconds = marks.seconds();
-  return *std::min_element(seconds.begin(), seconds.end());
+  return seconds;
 }
 
 template <class T>

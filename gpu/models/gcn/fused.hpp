@@ -186,8 +186,8 @@ class Fused : public Execution<T> {
   }
 
   Pieces rows_, x_rows_;
-  std::vector<std::string>
-      product_rungs_;  // of X W by layer: the fastest, found in the first form that has it
+  // Of X W by layer: the fastest, found in the first form that has it.
+  std::vector<std::string> product_rungs_;
 };
 
 }  // namespace gcn
