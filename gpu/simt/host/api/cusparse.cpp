@@ -116,8 +116,6 @@ using plumb::simt::DenseMatrix;
 using plumb::simt::SparseHandle;
 using plumb::simt::SparseKind;
 using plumb::simt::SparseMatrix;
-#define PLUMB_CALLER \
-  { __func__, __builtin_return_address(0) }
 
 extern "C" {
 
@@ -257,7 +255,7 @@ int cusparseDnMatGetValues(DenseMatrix* m, void** values) { return cusparseDnVec
 int cusparseSpMV(SparseHandle* handle, int op, const void* alpha, const SparseMatrix* a, const DenseMatrix* x,
                  const void* beta, DenseMatrix* y, cudaDataType_t scalar, int, void*) {
   return plumb::simt::queue_product(
-      handle, {PLUMB_CALLER, *a, op != plumb::simt::kNotTransposed, *x, false, *y, alpha, beta, scalar});
+      handle, {PLUMB_SPARSE_CALL, *a, op != plumb::simt::kNotTransposed, *x, false, *y, alpha, beta, scalar});
 }
 int cusparseSpMV_bufferSize(SparseHandle*, int, const void*, const SparseMatrix*, const DenseMatrix*,
                             const void*, DenseMatrix*, cudaDataType_t, int, std::size_t* bytes) {
@@ -269,7 +267,7 @@ int cusparseSpMV_preprocess(SparseHandle*, int, const void*, const SparseMatrix*
 }
 int cusparseSpMM(SparseHandle* handle, int op_a, int op_b, const void* alpha, const SparseMatrix* a,
                  const DenseMatrix* b, const void* beta, DenseMatrix* c, cudaDataType_t scalar, int, void*) {
-  return plumb::simt::queue_product(handle, {PLUMB_CALLER, *a, op_a != plumb::simt::kNotTransposed, *b,
+  return plumb::simt::queue_product(handle, {PLUMB_SPARSE_CALL, *a, op_a != plumb::simt::kNotTransposed, *b,
                                              op_b != plumb::simt::kNotTransposed, *c, alpha, beta, scalar});
 }
 int cusparseSpMM_bufferSize(SparseHandle*, int, int, const void*, const SparseMatrix*, const DenseMatrix*,
@@ -282,4 +280,3 @@ int cusparseSpMM_preprocess(SparseHandle*, int, int, const void*, const SparseMa
 }
 
 }  // extern "C"
-#undef PLUMB_CALLER

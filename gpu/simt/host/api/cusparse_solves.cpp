@@ -249,8 +249,6 @@ using plumb::simt::kNotTransposed;
 using plumb::simt::SparseHandle;
 using plumb::simt::SparseMatrix;
 using plumb::simt::SparseSquare;
-#define PLUMB_CALLER \
-  { __func__, __builtin_return_address(0) }
 
 extern "C" {
 
@@ -268,7 +266,7 @@ int cusparseSpSV_analysis(SparseHandle*, int, const void*, const SparseMatrix*, 
 }
 int cusparseSpSV_solve(SparseHandle* handle, int op, const void* alpha, const SparseMatrix* a,
                        const DenseMatrix* b, DenseMatrix* x, cudaDataType_t type, int, int*) {
-  return plumb::simt::queue_solve(handle, {PLUMB_CALLER, *a, op != kNotTransposed, *b, false, *x}, alpha,
+  return plumb::simt::queue_solve(handle, {PLUMB_SPARSE_CALL, *a, op != kNotTransposed, *b, false, *x}, alpha,
                                   type);
 }
 int cusparseSpSM_createDescr(int** kept) { return plumb::simt::make_object(kept, 0); }
@@ -284,14 +282,14 @@ int cusparseSpSM_analysis(SparseHandle*, int, int, const void*, const SparseMatr
 int cusparseSpSM_solve(SparseHandle* handle, int op_a, int op_b, const void* alpha, const SparseMatrix* a,
                        const DenseMatrix* b, DenseMatrix* x, cudaDataType_t type, int, int*) {
   return plumb::simt::queue_solve(
-      handle, {PLUMB_CALLER, *a, op_a != kNotTransposed, *b, op_b != kNotTransposed, *x}, alpha, type);
+      handle, {PLUMB_SPARSE_CALL, *a, op_a != kNotTransposed, *b, op_b != kNotTransposed, *x}, alpha, type);
 }
 
 // ---- sampled products ----
 int cusparseSDDMM(SparseHandle* handle, int op_a, int op_b, const void* alpha, const DenseMatrix* a,
                   const DenseMatrix* b, const void* beta, SparseMatrix* c, cudaDataType_t type, int, void*) {
   return plumb::simt::queue_sampled(
-      handle, {PLUMB_CALLER, *a, op_a != kNotTransposed, *b, op_b != kNotTransposed, *c},
+      handle, {PLUMB_SPARSE_CALL, *a, op_a != kNotTransposed, *b, op_b != kNotTransposed, *c},
       {alpha, beta, type});
 }
 int cusparseSDDMM_bufferSize(SparseHandle*, int, int, const void*, const DenseMatrix*, const DenseMatrix*,
@@ -317,12 +315,12 @@ int cusparseSpGEMM_compute(SparseHandle* handle, int op_a, int op_b, const void*
                            SparseSquare* kept, std::size_t* bytes, const void* buffer) {
   if (op_a != kNotTransposed || op_b != kNotTransposed) return plumb::simt::SparseStatus::kNotSupported;
   if (buffer == nullptr) return plumb::simt::no_space(bytes);
-  return plumb::simt::queue_square(handle, PLUMB_CALLER, *a, *b, c, kept);
+  return plumb::simt::queue_square(handle, PLUMB_SPARSE_CALL, *a, *b, c, kept);
 }
 int cusparseSpGEMM_copy(SparseHandle* handle, int, int, const void* alpha, const SparseMatrix*,
                         const SparseMatrix*, const void* beta, SparseMatrix* c, cudaDataType_t type, int,
                         SparseSquare* kept) {
-  const plumb::simt::SparseCall call = PLUMB_CALLER;
+  const plumb::simt::SparseCall call = PLUMB_SPARSE_CALL;
   return plumb::simt::queue_sparse(
       handle, call, {alpha, beta, type}, [=](double factor, double beta_is, const void* stream) {
         if (beta_is != 0) plumb::simt::end_unsupported("cusparseSpGEMM with a beta other than 0", {"", 0});
@@ -337,19 +335,18 @@ int cusparseDenseToSparse_bufferSize(SparseHandle*, const DenseMatrix*, SparseMa
 }
 int cusparseDenseToSparse_analysis(SparseHandle* handle, const DenseMatrix* from, SparseMatrix* to, int,
                                    void*) {
-  return plumb::simt::queue_nonzeros(handle, PLUMB_CALLER, *from, to, false);
+  return plumb::simt::queue_nonzeros(handle, PLUMB_SPARSE_CALL, *from, to, false);
 }
 int cusparseDenseToSparse_convert(SparseHandle* handle, const DenseMatrix* from, SparseMatrix* to, int,
                                   void*) {
-  return plumb::simt::queue_nonzeros(handle, PLUMB_CALLER, *from, to, true);
+  return plumb::simt::queue_nonzeros(handle, PLUMB_SPARSE_CALL, *from, to, true);
 }
 int cusparseSparseToDense_bufferSize(SparseHandle*, const SparseMatrix*, DenseMatrix*, int,
                                      std::size_t* bytes) {
   return plumb::simt::no_space(bytes);
 }
 int cusparseSparseToDense(SparseHandle* handle, const SparseMatrix* from, DenseMatrix* to, int, void*) {
-  return plumb::simt::queue_whole(handle, PLUMB_CALLER, *from, *to);
+  return plumb::simt::queue_whole(handle, PLUMB_SPARSE_CALL, *from, *to);
 }
 
 }  // extern "C"
-#undef PLUMB_CALLER

@@ -50,6 +50,9 @@ struct SparseCall {
   const char* name;
   const void* pc;
 };
+/// The function that it stands in, as a SparseCall: one of cuSPARSE's, which the program has called.
+#define PLUMB_SPARSE_CALL \
+  { __func__, __builtin_return_address(0) }
 /// A matrix, or its transpose, entry by entry. In the order in which the matrix has them.
 struct Entries {
   std::vector<std::int64_t> rows, cols;
