@@ -1,152 +1,45 @@
 // What rung 22 chooses from, and what each would do for a product, in the terms of its model of cost. tools/fit measures the same list.
 #pragma once
 #include "gpu/common/adaptive.hpp"
-#include "gpu/gemm/clusters.hpp"
 #include "gpu/gemm/costs.hpp"
 #include "gpu/gemm/mapped.hpp"
-#include "gpu/gemm/small_warps.hpp"
-#include "gpu/gemm/split_depth.hpp"
+#include "gpu/gemm/tile_list.hpp"
 
 namespace plumb {
 namespace gemm {
 
-constexpr int kCandidates = 9;
+constexpr int kCandidates = 10;
 
-/// What a candidate's blocks do: the terms are made of it.
-struct Work {
-  Index bm, bn, bk;
-  Steps steps;     // of bk, on the busiest multiprocessor
-  Index meetings;  // further launches, or the parts of a tile that are added one after the other
-  double copies;   // times that C's elements move, parts included
-  bool aligned;    // copies move 16 bytes
-  Division division{};
-};
-
-/// The terms: a start; meetings; the depth that blocks of a multiprocessor make one after the other; multiply-adds of the busiest
-/// multiprocessor; megabytes from the second-level cache; megabytes of C and of the parts; megabytes of A and B; the multiply-adds again
-/// where copies move one element.
-template <class T>
-Terms terms_of(const Work& w, Index m, Index n, Index depth) {
-  const double size = sizeof(T) / 1e6, mn = static_cast<double>(m) * static_cast<double>(n) * size,
-               all = static_cast<double>(w.steps.all * w.bk), area = static_cast<double>(w.bm * w.bn) / 1e6;
-  return {true,
-          {1, static_cast<double>(w.meetings), static_cast<double>(w.steps.chain * w.bk), all * area,
-           all * device_multiprocessors() * static_cast<double>(w.bm + w.bn) * size, mn * w.copies,
-           static_cast<double>(m + n) * static_cast<double>(depth) * size, w.aligned ? 0 : all * area}};
-}
-
-/// Parts that are written and read, once each, of `share` of the tiles.
-inline double copies_of_parts(Index parts, double share = 1) {
-  return parts > 1 ? 1 + 2 * static_cast<double>(parts) * share : 1;
-}
-
-template <class S, class T>
-Work work_of(const In<T>& in, const Divided& d) {
-  const bool aligned = whole_vectors(in.B) && (sizeof(T) == 4 || whole_vectors(in.A));
-  const Index parts = d.division.parts;
-  return {S::BM, S::BN, S::BK, d.steps, parts > 1 ? parts : 0, 1, aligned, d.division};
-}
-
-template <class T>
-Work work_of_split_depth(const In<T>& in, const Out<T>& out, Index depth) {
-  using namespace split_depth;
-  const Index parts = split_depth::parts_of(out, depth), of_part = ceil_div(ceil_div(depth, kDepth), parts),
-              blocks = ceil_div(split_depth::tiles_of(out) * parts, device_multiprocessors());
-  return {kTile,
-          kTile,
-          kDepth,
-          {blocks * of_part, ceil_div(blocks, kTogether) * of_part},
-          parts > 1 ? parts : 0,
-          copies_of_parts(parts),
-          whole_vectors(in.A) && whole_vectors(in.B)};
-}
-
-/// What a candidate needs when it runs.
-template <class T>
-struct Kept {
-  Division division{};
-  unsigned* finished = nullptr;  // of tiles in parts
-  split_depth::Plan<T> split{};  // of candidate 0
-};
-
-/// A candidate: what it would do, or that it does not fit; its launches; what it needs before.
-template <class T>
-struct Candidate {
-  bool (*work)(const In<T>& in, const Out<T>& out, Index depth, Work& w);
-  void (*run)(const Kept<T>& kept, const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context);
-  unsigned* (*prepare)(const Division& division, const Out<T>& out, Context& context) = nullptr;
-};
-
-/// A block for each tile.
-template <class T, class S>
-constexpr Candidate<T> whole() {
-  return {[](const In<T>& in, const Out<T>& out, Index depth, Work& w) {
-            w = work_of<S>(in, divided<S>(out.C.rows, out.C.cols, depth, S::kBlocks, kUndivided));
-            return true;
-          },
-          [](const Kept<T>&, const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-            run_whole<S>(p, in, out, context);
-          }};
-}
-
-/// Whole tiles, and others in parts.
-template <class T, class S>
-constexpr Candidate<T> in_parts() {
-  return {[](const In<T>& in, const Out<T>& out, Index depth, Work& w) {
-            const Divided d = divided<S>(out.C.rows, out.C.cols, depth, S::kBlocks, kInMemory);
-            w = work_of<S>(in, d);
-            const double tiles = static_cast<double>(tiles_of<S>(out));
-            w.copies = copies_of_parts(d.division.parts, 1 - d.division.whole / tiles);
-            return d.division.parts > 1;
-          },
-          [](const Kept<T>& kept, const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-            run_divided<S>(kept.division, kept.finished, p, in, out, context);
-          },
-          prepare_divided<S, T>};
-}
-
-/// A cluster of blocks for each tile, each with a part of the depth, which is read there once.
-template <class T, class S, Index Together>
-constexpr Candidate<T> in_clusters() {
-  return {[](const In<T>& in, const Out<T>& out, Index depth, Work& w) {
-            w = work_of<S>(in, divided_in_clusters<S>(out.C.rows, out.C.cols, depth, Together));
-            w.copies = 1 + w.division.parts;
-            return w.division.parts > 1;
-          },
-          [](const Kept<T>& kept, const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-            run_clusters<S>(p, in, out, kept.division.parts, context);
-          }};
-}
-
-/// Rung 20.
-template <class T>
-constexpr Candidate<T> split_depth_of_tiles() {
-  return {[](const In<T>& in, const Out<T>& out, Index depth, Work& w) {
-            w = work_of_split_depth(in, out, depth);
-            return true;
-          },
-          [](const Kept<T>& kept, const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-            split_depth::run_split_depth(kept.split, p, in, out, context);
-          }};
-}
-
-/// As run_by_shape decides; not where it takes slices.
+/// Rung 19's tiles of 128 x 128.
 inline bool work_of_packed(const In<float>& in, const Out<float>& out, Index depth, Work& w) {
   const Plan plan = plan_of<Shallow>(in, out);
   const Index tiles = ceil_div(out.C.rows, Deep::BM) * ceil_div(out.C.cols, Deep::BN),
               many = device_multiprocessors();
-  const bool deep = tiles >= kManyRounds * Deep::kBlocks * many, aligned = whole_vectors(in.B);
+  const bool deep = tiles >= kManyRounds * Deep::kBlocks * many;
   const Index parts = deep ? 1 : plan.division.parts;
-  if (!deep && plan.time > time_of_slices(in, out)) return false;
   // a block alone on a multiprocessor takes as long as two together
   const Index steps = parts > 1 ? static_cast<Index>(plan.time / (Shallow::BM * Shallow::BN))
                                 : ceil_div(tiles, Shallow::kBlocks * many) * Shallow::kBlocks * depth;
-  w = {Shallow::BM, Shallow::BN, 1, {steps, steps}, parts > 1 ? 2 : 1, copies_of_parts(parts), aligned};
+  const double in_parts = deep ? 0 : 1 - plan.division.whole / static_cast<double>(tiles);
+  w = {Shallow::BM,        Shallow::BN,       1,
+       {steps, steps},     parts > 1 ? 2 : 1, copies_of_parts(parts, in_parts),
+       whole_vectors(in.B)};
   return true;
 }
 constexpr Candidate<float> packed() {
-  return {work_of_packed, [](const Kept<float>&, const Problem<float>& p, const In<float>& in,
-                             const Out<float>& out, Context& context) { run_mapped(p, in, out, context); }};
+  return {work_of_packed,
+          [](const Kept<float>&, const Problem<float>& p, const In<float>& in, const Out<float>& out,
+             Context& context) { run_mapped_squares(p, in, out, context); }};
+}
+
+/// Rung 18.
+inline bool work_of_slices(const In<float>& in, const Out<float>& out, Index depth, Work& w) {
+  w = work_of<Sliced>(in, divided<Sliced>(out.C.rows, out.C.cols, depth, Sliced::kBlocks, kUndivided));
+  return true;
+}
+constexpr Candidate<float> slices() {
+  return {work_of_slices, [](const Kept<float>&, const Problem<float>& p, const In<float>& in,
+                             const Out<float>& out, Context& context) { run_slices(p, in, out, context); }};
 }
 
 /// The candidates of a type, in their order.
@@ -163,13 +56,14 @@ struct Tiles<float> {
                                                       "64 x 64 tiles, steps of 16",
                                                       "64 x 128 tiles, depth in parts",
                                                       "32 x 32 tiles, depth shared",
-                                                      "32 x 64 tiles, depth shared"};
+                                                      "32 x 64 tiles, depth shared",
+                                                      "64 x 128 tiles, depth in slices apart"};
   static constexpr Candidate<float> kList[kCandidates] = {
       split_depth_of_tiles<float>(),    packed(),
       whole<float, Quartered>(),        in_parts<float, QuarteredShallow>(),
       whole<float, QuarteredWide>(),    whole<float, QuarteredShallow>(),
       in_parts<float, QuarteredWide>(), whole<float, SharedSquare>(),
-      whole<float, SharedWide>()};
+      whole<float, SharedWide>(),       slices()};
 };
 
 template <>
@@ -182,13 +76,14 @@ struct Tiles<double> {
                                                       "32 x 32 tiles, depth shared",
                                                       "64 x 64 tiles, depth in a cluster",
                                                       "32 x 32 tiles, depth shared and in a cluster",
-                                                      "64 x 64 tiles, depth in parts"};
+                                                      "64 x 64 tiles, depth in parts",
+                                                      "128 x 32 tiles"};
   static constexpr Candidate<double> kList[kCandidates] = {
       split_depth_of_tiles<double>(),      whole<double, Fp64Tile>(),
       whole<double, Fp64Small>(),          in_parts<double, Fp64Tile>(),
       whole<double, Fp64SharedWide>(),     whole<double, Fp64SharedSquare>(),
       in_clusters<double, Fp64Small, 2>(), in_clusters<double, Fp64SharedSquare, 3>(),
-      in_parts<double, Fp64Small>()};
+      in_parts<double, Fp64Small>(),       whole<double, Fp64Thin>()};
 };
 
 template <class T>
@@ -199,18 +94,9 @@ struct Candidates : CandidateList<Gemm, T> {
   using Kept = gemm::Kept<T>;
 
   Candidates(const Problem<T>& p, const In<T>& in_, const Out<T>& out_, Context&)
-      : in(in_), out(out_), depth(depth_of(p, in_)) {
-    for (int c = 0; c < kCandidates; ++c)
-      fits[c] = depth > 0 && Tiles<T>::kList[c].work(in, out, depth, work[c]);
-  }
-  Terms terms(int c) const { return fits[c] ? terms_of<T>(work[c], out.C.rows, out.C.cols, depth) : Terms{}; }
-  Kept keep(int c, Context& context) const {
-    Kept kept;
-    kept.division = work[c].division;
-    if (c == 0) kept.split = split_depth::prepare_split_depth(in, out, context);
-    if (Tiles<T>::kList[c].prepare) kept.finished = Tiles<T>::kList[c].prepare(kept.division, out, context);
-    return kept;
-  }
+      : in(in_), out(out_), tiles(p, in, out) {}
+  Terms terms(int c) const { return tiles.terms(c, out); }
+  Kept keep(int c, Context& context) const { return tiles.keep(c, in, out, context); }
   static void run(int c, const Kept& kept, const Problem<T>& p, const In<T>& in, const Out<T>& out,
                   Context& context) {
     Tiles<T>::kList[c].run(kept, p, in, out, context);
@@ -218,9 +104,7 @@ struct Candidates : CandidateList<Gemm, T> {
 
   const In<T>& in;
   const Out<T>& out;
-  Index depth;
-  Work work[kCandidates]{};
-  bool fits[kCandidates]{};
+  TileList<T, Tiles<T>> tiles;
 };
 
 }  // namespace gemm

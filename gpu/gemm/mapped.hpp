@@ -24,15 +24,27 @@ struct MappedB {
   };
 };
 
+/// Tiles of `shape`.
+template <class S>
+void run_mapped_tiles(Division division, const Problem<float>& p, const In<float>& in, const Out<float>& out,
+                      Context& context) {
+  MappedB<S> b;
+  if (make_tensor_map(b.map, in.B.data, in.B.rows, in.B.cols, in.B.ld, S::BK, S::BN))
+    run_packed<S>(p, in, out, context, division, b);
+  else
+    run_packed<S>(p, in, out, context, division, PackedB<S>{});
+}
 inline void run_mapped(const Problem<float>& p, const In<float>& in, const Out<float>& out,
                        Context& context) {
   run_by_shape(p, in, out, context, [&](auto shape, Division division) {
-    using S = decltype(shape);
-    MappedB<S> b;
-    if (make_tensor_map(b.map, in.B.data, in.B.rows, in.B.cols, in.B.ld, S::BK, S::BN))
-      run_packed<S>(p, in, out, context, division, b);
-    else
-      run_packed<S>(p, in, out, context, division, PackedB<S>{});
+    run_mapped_tiles<decltype(shape)>(division, p, in, out, context);
+  });
+}
+/// Never by slices.
+inline void run_mapped_squares(const Problem<float>& p, const In<float>& in, const Out<float>& out,
+                               Context& context) {
+  run_squares(plan_of<Shallow>(in, out), out, context, [&](auto shape, Division division) {
+    run_mapped_tiles<decltype(shape)>(division, p, in, out, context);
   });
 }
 

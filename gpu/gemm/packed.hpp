@@ -281,23 +281,30 @@ inline double time_of_slices(const In<float>& in, const Out<float>& out) {
          static_cast<double>(in.A.cols);
 }
 
-/// run(shape, division) makes C by tiles of the shape that suits it; slices do where 128 x 128 are too few.
+/// run(shape, division) makes C by tiles of 128 x 128, in stages as their number suits.
 template <class Run>
-void run_by_shape(const Problem<float>& p, const In<float>& in, const Out<float>& out, Context& context,
-                  Run&& run) {
+void run_squares(const Plan& plan, const Out<float>& out, Context& context, Run&& run) {
   const Index tiles = ceil_div(out.C.rows, Deep::BM) * ceil_div(out.C.cols, Deep::BN);
-  const Plan plan = plan_of<Shallow>(in, out);
   if (tiles >= kManyRounds * Deep::kBlocks * device_multiprocessors()) {
     context.explain("128 x 128 tiles in stages of 32, a block for each: many rounds of them");
     run(Deep{}, Division{static_cast<int>(tiles), 1});
-  } else if (plan.time > time_of_slices(in, out)) {
-    run_slices(p, in, out, context);  // says what it does
   } else {
     context.explain(plan.division.parts == 1
                         ? "128 x 128 tiles in stages of 16, a block for each"
                         : "128 x 128 tiles in stages of 16, those of the last round in parts of the depth");
     run(Shallow{}, plan.division);
   }
+}
+
+/// The same, or slices where 128 x 128 are too few.
+template <class Run>
+void run_by_shape(const Problem<float>& p, const In<float>& in, const Out<float>& out, Context& context,
+                  Run&& run) {
+  const Index tiles = ceil_div(out.C.rows, Deep::BM) * ceil_div(out.C.cols, Deep::BN);
+  const Plan plan = plan_of<Shallow>(in, out);
+  if (tiles < kManyRounds * Deep::kBlocks * device_multiprocessors() && plan.time > time_of_slices(in, out))
+    return run_slices(p, in, out, context);  // says what it does
+  run_squares(plan, out, context, run);
 }
 
 }  // namespace gemm

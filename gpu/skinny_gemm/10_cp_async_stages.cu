@@ -22,7 +22,7 @@ using namespace skinny;
 
 template <class T>
 void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
-  run_stages<Tile<T>>(in, out, context);
+  run_stages<HighTile<T>>(in, out, context);
 }
 
 const Register<SkinnyGemm, float, Space::device> f32{"10_cp_async_stages", run<float>, Traits{}.needs_sm(80)};

@@ -1,7 +1,8 @@
 // skinny_gemm, rung 15: rung 10 with tiles of a quarter of the rows.
 //
 // Change    a tile of 64 rows (fp64: 32) in place of 256 (128): some thousand rows then occupy all multiprocessors, and no block goes
-//           along most of them alone.
+//           along most of them alone. 128 bytes of a row at a time: half as many barriers in fp32, and whole pieces of rows that lie on no
+//           16-byte boundary.
 // Traffic   that of rung 10, and W four times as often from the second-level cache: a quarter of X's bytes for N = 16 in fp32, half in fp64.
 // Limits    fp32 / fp64: 105 to 127 / 106 to 164 registers, no spills (sm_90, nvcc 13.0, ptxas -v).
 // Fails at  many rows, where rung 10's larger tiles load W less often and multiply more for each load from shared memory.

@@ -1,11 +1,11 @@
 // skinny_gemm, rung 16: the kernel is chosen by a model of the time that each would take, and the choice is printed.
 //
 // Change    prepare() says for every candidate of candidates.hpp what its blocks would do: the depth of one, the multiply-adds and the
-//           copies of the busiest multiprocessor, bytes from cache and memory with X as often as it is read, parts. The costs of these
-//           are fitted to drawn cases by tools/fit (costs.hpp says from which, and the error on cases held out). The candidates: rungs
-//           2, 6, 10 and 15 in both types, 11 and 14 in fp32, 9 and 12 in fp64; of gemm's ladder tiles of 32 x 32 with the depth in parts
-//           (its rung 20) and of 64 x 64, in fp64 of 128 x 32 and 128 x 64 on tensor cores. Rungs 7 and 8 lose to 6 everywhere, rung 13
-//           computes in another arithmetic: they are no candidates.
+//           copies of the busiest multiprocessor, bytes from cache and memory with X as often as it is read. The costs of these are fitted
+//           to drawn cases by tools/fit (costs.hpp says from which, and the error on cases held out). The candidates: rungs 2, 10, 15, 17
+//           and 18 in both types, 11 and 14 in fp32, 9 and 12 in fp64; gemv's lanes for one column; tiles of gemm's ladder: 32 x 32 with
+//           the depth in parts, 64 x 64, and 32 x 32 or 32 x 64 whose depth warps share, in fp64 also 128 x 32. No drawn case was
+//           fastest by rung 6; rung 13 computes in another arithmetic.
 // Traffic   of the candidate chosen; the choice takes no launch.
 // Limits    those of the candidate chosen.
 // Fails at  shapes that suit none of the candidates: rows of X off 16 bytes are copied an element at a time by all of them.

@@ -2,14 +2,13 @@
 #pragma once
 #include "gpu/common/adaptive.hpp"
 #include "gpu/device/memory.hpp"
-#include "gpu/gemm/parts.hpp"
-#include "gpu/gemm/split_depth.hpp"
+#include "gpu/gemm/tile_list.hpp"
 #include "gpu/gemv/lanes.hpp"
 #include "gpu/skinny_gemm/bulk_streams.hpp"
 #include "gpu/skinny_gemm/costs.hpp"
 #include "gpu/skinny_gemm/fragments.hpp"
-#include "gpu/skinny_gemm/k_tile.hpp"
 #include "gpu/skinny_gemm/register_sum.hpp"
+#include "gpu/skinny_gemm/row_lanes.hpp"
 #include "gpu/skinny_gemm/stages.hpp"
 #include "gpu/skinny_gemm/streamed_fragments.hpp"
 #include "gpu/skinny_gemm/warp_streams.hpp"
@@ -17,7 +16,9 @@
 namespace plumb {
 namespace skinny {
 
-constexpr int kCandidates = 10;
+/// This ladder's own; gemm's follow.
+constexpr int kCandidates = 12;
+constexpr int kOwn = 8;
 
 /// Of the operands: what the terms are made of.
 struct Features {
@@ -32,19 +33,18 @@ struct Work {
   double copies;                // millions of it, whatever they move
   double w;                     // megabytes of W from the second-level cache
   double passes = 1, of_y = 1;  // how often X is read; how often Y is moved
-  double parts = 0;             // of a tile's sums
 };
 
 inline double million(Index n) { return static_cast<double>(n) / 1e6; }
 /// Of `blocks`, those of the busiest multiprocessor.
 inline Index busiest_of(Index blocks) { return ceil_div(blocks, device_multiprocessors()); }
 
-/// Rungs 10 and 15: blocks have even shares of the rows.
-template <class S, class T>
+/// Rungs 10, 15 and 18: blocks have even shares of the rows.
+template <class S, class T, int Groups>
 Work work_of_stages(const Features& f) {
-  const int groups = groups_of(f.n);
+  constexpr int groups = Groups;
   const Index across = ceil_div(f.n, 16 * groups), tiles = ceil_div(f.v, S::kRows),
-              resident = resident_blocks(groups) * static_cast<Index>(device_multiprocessors()),
+              resident = resident_blocks<T, S, Groups>() * static_cast<Index>(device_multiprocessors()),
               blocks = tiles < resident ? tiles : resident, items = ceil_div(ceil_div(f.v, blocks), S::kRows),
               depth = ceil_div(f.k, S::kDepth) * S::kDepth,
               rows = busiest_of(blocks * across) * items * S::kRows;
@@ -55,15 +55,16 @@ Work work_of_stages(const Features& f) {
           static_cast<double>(across)};
 }
 
-/// Rung 6: a thread per row.
-template <class T>
-Work work_of_k_tile(const Features& f) {
-  constexpr Index kResident = 3;
-  const Index across = ceil_div(f.n, kCols), blocks = ceil_div(f.v, kThreads) * across,
-              busiest = busiest_of(blocks), depth = ceil_div(f.k, kTileDepth) * kTileDepth;
-  return {static_cast<double>(ceil_div(busiest, kResident) * depth),
-          million(busiest * kThreads * depth * kCols), million(busiest * kThreads * f.k),
-          million(blocks * f.k * kCols * static_cast<Index>(sizeof(T))), static_cast<double>(across)};
+template <class S, class T>
+Work work_of_stages(const Features& f) {
+  switch (groups_of(f.n)) {
+    case 1:
+      return work_of_stages<S, T, 1>(f);
+    case 2:
+      return work_of_stages<S, T, 2>(f);
+    default:
+      return work_of_stages<S, T, 4>(f);
+  }
 }
 
 /// Rung 2: a thread per row, which goes over its row of X and a column of W for every column of Y.
@@ -91,21 +92,37 @@ inline Work work_of_passes(const Passes& s, const Features& f, Index size) {
           static_cast<double>(across)};
 }
 
-/// Tiles of gemm's ladder, in parts where it divides the depth.
+/// Rung 17: lanes share rows.
+template <class T, class S>
+Work work_of_row_lanes(const Features& f) {
+  constexpr Index kSet = row_lanes::kWarpsOfBlock * S::kRows, kSteps = S::kStep * S::kTogether;
+  const Index across = ceil_div(f.n, S::N), sets = ceil_div(f.v, kSet),
+              resident = 2 * device_multiprocessors(), blocks = sets < resident ? sets : resident,
+              of_block = ceil_div(sets, blocks), depth = ceil_div(f.k, kSteps) * kSteps,
+              rows = busiest_of(blocks * across) * of_block * kSet;
+  // what lanes hand each other counts as so many terms of a row
+  return {static_cast<double>(of_block * ceil_div(f.k, 32)), million(rows * (depth + 32) * S::N),
+          million(rows * depth / S::V),
+          million(blocks * (f.k <= S::kDepth ? 1 : of_block) * f.k * f.n * static_cast<Index>(sizeof(T))),
+          static_cast<double>(across)};
+}
+template <class T, int V>
+Work work_of_row_lanes(const Features& f) {
+  switch (row_lanes::columns_of(f.n)) {
+    case 4:
+      return work_of_row_lanes<T, row_lanes::Shape<T, V, 4>>(f);
+    case 8:
+      return work_of_row_lanes<T, row_lanes::Shape<T, V, 8>>(f);
+    default:
+      return work_of_row_lanes<T, row_lanes::Shape<T, V, 16>>(f);
+  }
+}
 template <class T>
-Work work_of_tiles(Index bm, Index bn, Index bk, Index parts, const Features& f) {
-  const Index across = ceil_div(f.n, bn), blocks = ceil_div(f.v, bm) * across * parts,
-              depth = ceil_div(ceil_div(f.k, bk), parts) * bk, busiest = busiest_of(blocks);
-  return {static_cast<double>(depth),
-          million(busiest * depth * bm * bn),
-          million(busiest * depth * (bm + bn) / f.copy),
-          million(blocks * depth * bn * static_cast<Index>(sizeof(T))),
-          static_cast<double>(across),
-          parts > 1 ? 1 + 2 * static_cast<double>(parts) : 1,
-          parts > 1 ? static_cast<double>(parts) : 0};
+Work work_of_row_lanes(const Features& f, const In<T>& in) {
+  return whole_vectors(in.X) ? work_of_row_lanes<T, Vector<T>::kLanes>(f) : work_of_row_lanes<T, 1>(f);
 }
 
-/// The terms: a start; parts that a block adds; terms that a block goes along; millions of multiply-adds of the busiest multiprocessor;
+/// The terms: a start; nothing; terms that a block goes along; millions of multiply-adds of the busiest multiprocessor;
 /// megabytes from the second-level cache; megabytes of Y; megabytes of X from memory; millions of copies of the busiest multiprocessor.
 template <class T>
 Terms terms_of(const Work& w, const Features& f) {
@@ -113,7 +130,7 @@ Terms terms_of(const Work& w, const Features& f) {
                y = million(f.v * f.n * static_cast<Index>(sizeof(T))),
                cache = million(static_cast<Index>(device_l2_bytes())) * 0.6,
                from_memory = x > cache ? x * w.passes : x;
-  return {true, {1, w.parts, w.chain, w.products, w.w + x * w.passes, y * w.of_y, from_memory, w.copies}};
+  return {true, {1, 0, w.chain, w.products, w.w + x * w.passes, y * w.of_y, from_memory, w.copies}};
 }
 
 /// Y = X W as gemm's ladder has it.
@@ -154,203 +171,186 @@ void run_as_gemv(const In<T>& in, const Out<T>& out, Context& context) {
   gemv::run_lanes<gemv::Vector<T, 1>>(gemv_lanes(in), plain, of, to, context);
 }
 
-/// The kernels of a type: `work` says what candidate c would do, or that it does not fit; `run` does it.
+/// The two candidates that a type has to itself: `work` says what candidate c would do, or that it does not fit; `run` does it.
 template <class T>
-struct Kernels;
+struct OfType;
 
 template <>
-struct Kernels<float> {
-  static constexpr const char* kNames[kCandidates] = {"tiles of 256 rows in stages",
-                                                      "tiles of 64 rows in stages",
-                                                      "gemm's tiles of 32 x 32, depth in parts",
-                                                      "warps' streams",
-                                                      "bulk streams",
-                                                      "gemm's tiles of 64 x 64",
-                                                      "a thread per row",
-                                                      "a thread per row, a column at a time",
-                                                      "gemv's lanes",
-                                                      "none"};
-  static constexpr int kInParts = 2;
+struct OfType<float> {
+  static constexpr const char* kNames[2] = {"warps' streams", "bulk streams"};
 
-  static bool work(int c, const Features& f, const In<float>& in, const Out<float>& out, Index parts,
-                   Work& w) {
-    const Index size = sizeof(float);
-    switch (c) {
-      case 0:
-        w = work_of_stages<Tile<float>, float>(f);
-        return true;
-      case 1:
-        w = work_of_stages<LowTile<float>, float>(f);
-        return true;
-      case kInParts:
-        w = work_of_tiles<float>(gemm::split_depth::kTile, gemm::split_depth::kTile,
-                                 gemm::split_depth::kDepth, parts, f);
-        return true;
-      case 3: {
-        w = work_of_passes({Streams::kWarps, Streams::kRows, Streams::kDepth, kCols, 0}, f, size);
-        w.of_y = 2 * static_cast<double>(ceil_div(f.k, kPanel)) - 1;
-        return true;
-      }
-      case 4:
-        w = work_of_passes({BulkStages::kWarps, BulkStages::kRows, f.k <= 64 ? 64 : kPanel, kCols, 0}, f,
-                           size);
-        w.copies = 0;
-        return rows_in_bulk(in);
-      case 5:
-        w = work_of_tiles<float>(gemm::Small::BM, gemm::Small::BN, gemm::Small::BK, 1, f);
-        return out.Y.cols > 16;
-      case 6:
-        w = work_of_k_tile<float>(f);
-        return true;
-      case 7:
-        w = work_of_register_sum(f, size);
-        return true;
-      case 8:
-        return work_of_gemv(f, in, out, w);
-      default:
-        return false;
+  static bool work(int c, const Features& f, const In<float>& in, Work& w) {
+    if (c == 0) {
+      w = work_of_passes({Streams::kWarps, Streams::kRows, Streams::kDepth, kCols, 0}, f, sizeof(float));
+      w.of_y = 2 * static_cast<double>(ceil_div(f.k, kPanel)) - 1;
+      return true;
     }
+    w = work_of_passes({BulkStages::kWarps, BulkStages::kRows, f.k <= 64 ? 64 : kPanel, kCols, 0}, f,
+                       sizeof(float));
+    w.copies = 0;
+    return rows_in_bulk(in);
   }
   static void run(int c, const In<float>& in, const Out<float>& out, Context& context) {
-    const AsGemm<float> as(in, out);
-    switch (c) {
-      case 1:
-        return run_stages<LowTile<float>>(in, out, context);
-      case 3:
-        return run_streams<Streams>(in, out, context);
-      case 4:
-        return run_bulk_streams(in, out, context);
-      case 5:
-        return gemm::run_multistage<float, gemm::Small>(as.p, as.in, as.out, context);
-      case 6:
-        return run_k_tile(in, out, context);
-      case 7:
-        return run_register_sum(in, out, context);
-      case 8:
-        return run_as_gemv(in, out, context);
-      default:
-        return run_stages<Tile<float>>(in, out, context);
-    }
+    if (c == 0) return run_streams<Streams>(in, out, context);
+    run_bulk_streams(in, out, context);
   }
 };
 
 template <>
-struct Kernels<double> {
-  static constexpr const char* kNames[kCandidates] = {"tiles of 128 rows in stages",
-                                                      "tiles of 32 rows in stages",
-                                                      "gemm's tiles of 32 x 32, depth in parts",
-                                                      "fragments of W",
-                                                      "fragments of W, X in stages",
-                                                      "gemm's tiles of 128 x 32",
-                                                      "gemm's tiles of 128 x 64",
-                                                      "a thread per row",
-                                                      "a thread per row, a column at a time",
-                                                      "gemv's lanes"};
-  static constexpr int kInParts = 2;
-  using Low = gemm::TensorShape<double, 128, 32, 16, 4, 1, 1, 3>;
+struct OfType<double> {
+  static constexpr const char* kNames[2] = {"fragments of W", "fragments of W, X in stages"};
+  using Staged = FragmentStages;
 
-  static bool work(int c, const Features& f, const In<double>& in, const Out<double>& out, Index parts,
-                   Work& w) {
-    constexpr Index kSize = sizeof(double);
-    using Staged = FragmentStages;
-    switch (c) {
-      case 0:
-        w = work_of_stages<Tile<double>, double>(f);
-        return true;
-      case 1:
-        w = work_of_stages<LowTile<double>, double>(f);
-        return true;
-      case kInParts:
-        w = work_of_tiles<double>(gemm::split_depth::kTile, gemm::split_depth::kTile,
-                                  gemm::split_depth::kDepth, parts, f);
-        return true;
-      case 3: {  // its panels are of 64 where that is all of a row, and 8 columns suffice where rows are whole panels
-        const bool plain = f.copy == 2 && f.k % 64 == 0;
-        const Index panel = plain && f.k % 128 != 0 ? 64 : 128;
-        w = work_of_passes({fragments::kWarps, fragments::kRows, panel, plain && f.n <= 8 ? 8 : 16,
-                            f.k > panel ? ceil_div(f.k, panel) : 0},
-                           f, kSize);
-        if (!plain) w.copies *= f.copy;  // loads of one element
-        return true;
-      }
-      case 4:
-        w = work_of_passes(
-            {Staged::kWarps, Staged::kRows, kPanel, kCols, f.k > kPanel ? ceil_div(f.k, kPanel) : 0}, f,
-            kSize);
-        return true;
-      case 5:
-        w = work_of_tiles<double>(Low::BM, Low::BN, Low::BK, 1, f);
-        return true;
-      case 6:
-        w = work_of_tiles<double>(gemm::Fp64Tile::BM, gemm::Fp64Tile::BN, gemm::Fp64Tile::BK, 1, f);
-        return out.Y.cols > 16;
-      case 7:
-        w = work_of_k_tile<double>(f);
-        return true;
-      case 8:
-        w = work_of_register_sum(f, kSize);
-        return true;
-      default:
-        return work_of_gemv(f, in, out, w);
+  static bool work(int c, const Features& f, const In<double>&, Work& w) {
+    if (c ==
+        0) {  // its panels are of 64 where that is all of a row, and 8 columns suffice where rows are whole panels
+      const bool plain = f.copy == 2 && f.k % 64 == 0;
+      const Index panel = plain && f.k % 128 != 0 ? 64 : 128;
+      w = work_of_passes({fragments::kWarps, fragments::kRows, panel, plain && f.n <= 8 ? 8 : 16,
+                          f.k > panel ? ceil_div(f.k, panel) : 0},
+                         f, sizeof(double));
+      if (!plain) w.copies *= f.copy;  // loads of one element
+      return true;
     }
+    w = work_of_passes(
+        {Staged::kWarps, Staged::kRows, kPanel, kCols, f.k > kPanel ? ceil_div(f.k, kPanel) : 0}, f,
+        sizeof(double));
+    return true;
   }
   static void run(int c, const In<double>& in, const Out<double>& out, Context& context) {
-    const AsGemm<double> as(in, out);
-    switch (c) {
-      case 1:
-        return run_stages<LowTile<double>>(in, out, context);
-      case 3:
-        return fragments::run_fragments(in, out, context);
-      case 4:
-        return run_streamed_fragments(in, out, context);
-      case 5:
-        return gemm::run_tensor<double, Low, gemm::Fp64Products<1>>(as.p, as.in, as.out, context);
-      case 6:
-        return gemm::run_tensor<double, gemm::Fp64Tile, gemm::Fp64Products<2>>(as.p, as.in, as.out, context);
-      case 7:
-        return run_k_tile(in, out, context);
-      case 8:
-        return run_register_sum(in, out, context);
-      case 9:
-        return run_as_gemv(in, out, context);
-      default:
-        return run_stages<Tile<double>>(in, out, context);
-    }
+    if (c == 0) return fragments::run_fragments(in, out, context);
+    run_streamed_fragments(in, out, context);
   }
 };
+
+/// This ladder's candidates, in their order.
+enum Own { kHigh, kLow, kMiddle, kFirstOfType, kSecondOfType, kByColumns, kAsGemv, kRowLanes };
+
+template <class T>
+bool work_of_own(int c, const Features& f, const In<T>& in, const Out<T>& out, Work& w) {
+  switch (c) {
+    case kFirstOfType:
+    case kSecondOfType:
+      return OfType<T>::work(c - kFirstOfType, f, in, w);
+    case kLow:
+      w = work_of_stages<LowTile<T>, T>(f);
+      return true;
+    case kMiddle:
+      w = work_of_stages<MiddleTile<T>, T>(f);
+      return true;
+    case kByColumns:
+      w = work_of_register_sum(f, sizeof(T));
+      return true;
+    case kAsGemv:
+      return work_of_gemv(f, in, out, w);
+    case kRowLanes:
+      w = work_of_row_lanes<T>(f, in);
+      return true;
+    default:
+      w = work_of_stages<HighTile<T>, T>(f);
+      return true;
+  }
+}
+template <class T>
+void run_own(int c, const In<T>& in, const Out<T>& out, Context& context) {
+  switch (c) {
+    case kFirstOfType:
+    case kSecondOfType:
+      return OfType<T>::run(c - kFirstOfType, in, out, context);
+    case kLow:
+      return run_stages<LowTile<T>>(in, out, context);
+    case kMiddle:
+      return run_stages<MiddleTile<T>>(in, out, context);
+    case kByColumns:
+      return run_register_sum(in, out, context);
+    case kAsGemv:
+      return run_as_gemv(in, out, context);
+    case kRowLanes:
+      return row_lanes::run_row_lanes(in, out, context);
+    default:
+      return run_stages<HighTile<T>>(in, out, context);
+  }
+}
+
+/// Tiles of gemm's ladder; those of fp32 copy 16 neighbours of a row of X at once, as X comes from memory.
+template <class T>
+struct TilesOfGemm;
+template <>
+struct TilesOfGemm<float> {
+  template <int BM, int BK, int WM, int WK, int Stages, int Blocks>
+  using Streamed = gemm::Shape<float, BM, 64, BK, WM, 2, WK, 8, 4, Stages, Blocks, 16>;
+  static constexpr const char* kNames[] = {"32 x 32 tiles, depth in parts", "64 x 64 tiles, steps of 16",
+                                           "64 x 64 tiles", "32 x 64 tiles, depth shared"};
+  static constexpr gemm::Candidate<float> kList[] = {
+      gemm::split_depth_of_tiles<float>(), gemm::whole<float, Streamed<64, 16, 2, 1, 4, 5>>(),
+      gemm::whole<float, Streamed<64, 32, 2, 1, 3, 4>>(), gemm::whole<float, Streamed<32, 32, 1, 2, 3, 5>>()};
+};
+template <>
+struct TilesOfGemm<double> {
+  static constexpr const char* kNames[] = {"32 x 32 tiles, depth in parts", "64 x 64 tiles",
+                                           "32 x 32 tiles, depth shared", "128 x 32 tiles"};
+  static constexpr gemm::Candidate<double> kList[] = {
+      gemm::split_depth_of_tiles<double>(), gemm::whole<double, gemm::Fp64Small>(),
+      gemm::whole<double, gemm::Fp64SharedSquare>(), gemm::whole<double, gemm::Fp64Thin>()};
+};
+
+/// The names of this ladder's candidates, in their order, and of gemm's tiles.
+struct Names {
+  const char* of[kCandidates];
+};
+template <class T>
+constexpr Names names() {
+  const char* const own[kOwn] = {kSingle<T> ? "tiles of 256 rows in stages" : "tiles of 128 rows in stages",
+                                 kSingle<T> ? "tiles of 64 rows in stages" : "tiles of 32 rows in stages",
+                                 kSingle<T> ? "tiles of 128 rows in stages" : "tiles of 64 rows in stages",
+                                 OfType<T>::kNames[0],
+                                 OfType<T>::kNames[1],
+                                 "a thread per row, a column at a time",
+                                 "gemv's lanes",
+                                 "lanes share rows"};
+  Names all{};
+  for (int c = 0; c < kCandidates; ++c) all.of[c] = c < kOwn ? own[c] : TilesOfGemm<T>::kNames[c - kOwn];
+  return all;
+}
 
 template <class T>
 struct Candidates : CandidateList<SkinnyGemm, T> {
   static constexpr Traits kTraits = Traits{}.needs_sm(90);
-  static constexpr auto& kNames = Kernels<T>::kNames;
+  static constexpr Names kAll = names<T>();
+  static constexpr auto& kNames = kAll.of;
   static constexpr auto& kModels = Costs<T>::model;
-  using Kept = gemm::split_depth::Plan<T>;  // of the candidate in parts
+  using Kept = gemm::Kept<T>;  // of gemm's tiles
+  using List = TilesOfGemm<T>;
 
   Candidates(const Problem<T>&, const In<T>& in_, const Out<T>& out_, Context&)
-      : in(in_), out(out_), f{out.Y.rows, in.X.cols, out.Y.cols, copy_width(in)} {}
+      : in(in_),
+        out(out_),
+        f{out.Y.rows, in.X.cols, out.Y.cols, copy_width(in)},
+        as(in, out),
+        tiles(as.p, as.in, as.out) {
+    static_assert(kOwn + decltype(tiles)::kCount == kCandidates, "all have a name");
+  }
   Terms terms(int c) const {
     if (f.v == 0 || f.k == 0 || f.n == 0) return {};
-    const Index parts =
-        c == Kernels<T>::kInParts ? gemm::split_depth::parts_of(AsGemm<T>(in, out).out, f.k) : 1;
+    if (c >= kOwn) return tiles.terms(c - kOwn, as.out);
     Work w{};
-    return Kernels<T>::work(c, f, in, out, parts, w) ? terms_of<T>(w, f) : Terms{};
+    return work_of_own(c, f, in, out, w) ? terms_of<T>(w, f) : Terms{};
   }
   Kept keep(int c, Context& context) const {
-    const AsGemm<T> as(in, out);
-    return c == Kernels<T>::kInParts ? gemm::split_depth::prepare_split_depth(as.in, as.out, context)
-                                     : Kept{};
+    return c < kOwn ? Kept{} : tiles.keep(c - kOwn, as.in, as.out, context);
   }
   static void run(int c, const Kept& kept, const Problem<T>&, const In<T>& in, const Out<T>& out,
                   Context& context) {
-    const AsGemm<T> as(in, out);
-    if (c == Kernels<T>::kInParts)
-      return gemm::split_depth::run_split_depth(kept, as.p, as.in, as.out, context);
-    Kernels<T>::run(c, in, out, context);
+    if (c < kOwn) return run_own(c, in, out, context);
+    const AsGemm<T> of(in, out);
+    List::kList[c - kOwn].run(kept, of.p, of.in, of.out, context);
   }
 
   const In<T>& in;
   const Out<T>& out;
   Features f;
+  AsGemm<T> as;
+  gemm::TileList<T, List> tiles;
 };
 
 }  // namespace skinny

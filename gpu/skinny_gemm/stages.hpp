@@ -1,4 +1,4 @@
-// The body of rung 10, which rung 15 gives other tiles: X and W by asynchronous copies in stages. Header only.
+// The body of rung 10, which rungs 15 and 18 give other tiles: X and W by asynchronous copies in stages. Header only.
 #pragma once
 #include "gpu/common/async_copy.hpp"
 #include "gpu/skinny_gemm/common.hpp"
@@ -6,29 +6,50 @@
 namespace plumb {
 namespace skinny {
 
-/// Rows that a lane of rung 10 makes.
-template <class T>
-constexpr int kLaneRowsOf = sizeof(T) == 4 ? 8 : 4;
-
-/// Rows and depth of a tile of X: 4 warps, each 8 groups of lanes by kLaneRows rows.
-template <class T, int LaneRows = kLaneRowsOf<T>>
+/// A block's tile of X: 4 warps, each 8 groups of lanes by LaneRows rows; Depth terms of them at a time.
+template <class T, int LaneRows, int Depth>
 struct Tile {
-  static constexpr int kV = Vector<T>::kLanes, kLaneRows = LaneRows, kDepth = 16, kThreadsOfBlock = 128;
+  static constexpr int kV = Vector<T>::kLanes, kLaneRows = LaneRows, kDepth = Depth, kThreadsOfBlock = 128;
   static constexpr int kRows = kThreadsOfBlock / 32 * 8 * kLaneRows,
                        kPitch = kDepth + kV;  // 16 bytes more: 8 rows, 8 places in the banks
   static constexpr int kStages = 3;
 };
 
-/// A quarter of rung 10's rows: rung 15.
 template <class T>
-using LowTile = Tile<T, kLaneRowsOf<T> / 4>;
-
-/// Blocks per multiprocessor: as many as registers and shared memory hold.
-constexpr int resident_blocks(int groups) { return groups == 1 ? 3 : 2; }
+constexpr bool kSingle = sizeof(T) == 4;
+/// Rung 10: 256 rows (fp64: 128).
+template <class T>
+using HighTile = Tile<T, kSingle<T> ? 8 : 4, 16>;
+/// Rung 15: a quarter of the rows, and 128 bytes of each at a time.
+template <class T>
+using LowTile = Tile<T, kSingle<T> ? 2 : 1, kSingle<T> ? 32 : 16>;
+/// Rung 18: half of the rows, and 128 bytes of each at a time.
+template <class T>
+using MiddleTile = Tile<T, kSingle<T> ? 4 : 2, kSingle<T> ? 32 : 16>;
 
 /// Elements from one row to the next where a warp gathers 8 rows of Y: 16 bytes more than a row, for the banks.
 template <class T, int Groups>
 constexpr int kRowPitch = 16 * Groups + Vector<T>::kLanes;
+
+/// Elements of shared memory: the stages, and what rows of Y are gathered in, where they are.
+template <class S, int Groups>
+constexpr int kElementsOfStages = S::kStages*(S::kRows* S::kPitch + S::kDepth * 16 * Groups);
+template <class T, class S, int Groups>
+constexpr int kElementsGathered = Groups > 1 ? S::kThreadsOfBlock / 32 * 8 * kRowPitch<T, Groups> : 0;
+
+/// Blocks per multiprocessor: as many as registers and shared memory hold.
+template <class T, class S, int Groups>
+constexpr int resident_blocks() {
+  constexpr int kSumRegisters = S::kLaneRows * Groups * 4 * static_cast<int>(sizeof(T)) / 4,
+                kBytes = static_cast<int>(sizeof(T)) *
+                         (kElementsOfStages<S, Groups> + kElementsGathered<T, S, Groups>),
+                kByRegisters = kSumRegisters <= 16   ? 6
+                               : kSumRegisters <= 32 ? 4
+                               : kSumRegisters <= 64 ? 3
+                                                     : 2,
+                kByShared = 228 * 1024 / (kBytes + 1024);
+  return kByShared < kByRegisters ? kByShared : kByRegisters;
+}
 
 /// 8 rows that the lanes of a warp have left in `kept`, written a row at a time. The lanes hold 4 columns each: where rows of Y do not lie
 /// on 16-byte boundaries, their own stores would touch each 32-byte sector up to 8 times.
@@ -49,7 +70,7 @@ PLUMB_DEVICE void store_rows(const T* kept, Index first, Index end, Index j0, co
 
 /// Groups: of 16 columns. Wide: rows of X lie on 16-byte boundaries.
 template <class T, class S, int Groups, bool Wide>
-__global__ void __launch_bounds__(S::kThreadsOfBlock, resident_blocks(Groups))
+__global__ void __launch_bounds__(S::kThreadsOfBlock, resident_blocks<T, S, Groups>())
     skinny_stages(In<T> in, Out<T> out, bool wide_y) {
   constexpr int kColumns = 16 * Groups, kStage = S::kRows * S::kPitch + S::kDepth * kColumns;
   constexpr int kCopy = Wide ? S::kV : 1, kPerRow = S::kDepth / kCopy,
@@ -67,14 +88,24 @@ __global__ void __launch_bounds__(S::kThreadsOfBlock, resident_blocks(Groups))
   Index copy_row = begin, copy_k = 0, copied = 0;
   const auto start_copies = [&](T* stage) {
     if (copied < items) {
-      const int k = thread % kPerRow * kCopy;
+      const int k = thread % kPerRow * kCopy, my_row = thread / kPerRow;
       const Index within = depth - copy_k - k;
       const T* const first = in.X.data + copy_k + k;
+      T* const to = stage + my_row * S::kPitch + k;
+      if (copy_row + S::kRows <= end && within >= kCopy) {  // nothing to compare
+        const T* from = first + (copy_row + my_row) * in.X.ld;
+        const Index step = kRowStep * in.X.ld;
 #pragma unroll 8
-      for (int r = thread / kPerRow; r < S::kRows; r += kRowStep) {
-        const bool mine = copy_row + r < end;
-        copy_inside<kCopy>(stage + r * S::kPitch + k, first + (mine ? copy_row + r : begin) * in.X.ld,
-                           mine ? within : 0, in.X.data);
+        for (int r = 0; r < S::kRows; r += kRowStep, from += step)
+          copy_async<kCopy * sizeof(T)>(to + r * S::kPitch, from, kCopy * static_cast<int>(sizeof(T)));
+      } else {
+#pragma unroll 8
+        for (int r = 0; r < S::kRows; r += kRowStep) {
+          const Index row = copy_row + my_row + r;
+          const bool mine = row < end;
+          copy_inside<kCopy>(to + r * S::kPitch, first + (mine ? row : begin) * in.X.ld, mine ? within : 0,
+                             in.X.data);
+        }
       }
       T* const w = stage + S::kRows * S::kPitch;
       const Index j = j0 + thread % kColumns;
@@ -169,10 +200,9 @@ __global__ void __launch_bounds__(S::kThreadsOfBlock, resident_blocks(Groups))
 
 template <class S, int Groups, class T>
 void start_stages(const In<T>& in, const Out<T>& out, Context& context) {
-  constexpr std::size_t kStages = S::kStages * (S::kRows * S::kPitch + S::kDepth * 16 * Groups);
-  constexpr std::size_t kGathered = Groups > 1 ? S::kThreadsOfBlock / 32 * 8 * kRowPitch<T, Groups> : 0;
+  constexpr std::size_t kStages = kElementsOfStages<S, Groups>, kGathered = kElementsGathered<T, S, Groups>;
   const Index tiles = ceil_div(out.Y.rows, S::kRows),
-              resident = resident_blocks(Groups) * static_cast<Index>(device_multiprocessors());
+              resident = resident_blocks<T, S, Groups>() * static_cast<Index>(device_multiprocessors());
   const Grid grid(static_cast<unsigned>(tiles < resident ? tiles : resident),
                   static_cast<unsigned>(ceil_div(out.Y.cols, 16 * Groups)));
   const bool wide_y = rows_on_vectors(out.Y);
