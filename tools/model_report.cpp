@@ -469,6 +469,12 @@ void print_gcn_checks(const GcnFacts& g, std::FILE* to) {
   }
 }
 
+std::string show_values_of_a(const GcnFacts& g) {
+  if (g.layers_from_degrees == 0) return "";
+  if (g.layers_from_degrees == g.layers) return "; A from degrees";
+  return fmt::format("; A from degrees in {} of {} layers", g.layers_from_degrees, g.layers);
+}
+
 void print_gcn(const ModelReport& r, std::FILE* to) {
   const GcnFacts& g = *r.gcn;
   const double seconds = r.times.inference();
@@ -479,7 +485,7 @@ void print_gcn(const ModelReport& r, std::FILE* to) {
              g.entries, g.features, show_features(g), show_widths(g.widths), g.layers,
              g.layers == 1 ? "" : "s");
   fmt::print(to, "pipeline: {} ({}, {}{}): {}; order by cost: {}{}\n", r.pipeline, r.dtype, r.device,
-             show_threads(r), r.about, show_orders(g.orders), g.from_degrees ? "; A from degrees" : "");
+             show_threads(r), r.about, show_orders(g.orders), show_values_of_a(g));
   fmt::print(to, "time: load {}, {}{}, {:.3g} Gflop/s\n", show_seconds(r.times.load), show_gcn_times(r),
              show_spread(r.times),
              2 * g.products / (g.device.repeats > 0 ? g.device.resident : seconds) / 1e9);
@@ -525,7 +531,8 @@ void add_gcn(const ModelReport& r, nlohmann::json& json) {
                      {"entries", g.entries},
                      {"widths", fmt::format("{}", fmt::join(g.widths, "-"))},
                      {"layers", g.layers}};
-  json["network"]["a"] = {{"values", g.from_degrees ? "from degrees" : "stored"},
+  json["network"]["a"] = {{"values", g.layers_from_degrees == g.layers ? "from degrees" : "stored"},
+                          {"layers_from_degrees", g.layers_from_degrees},
                           {"bytes_read", g.bytes_of_a}};
   json["network"]["features"] = {{"width", g.features}, {"format", g.features_entries ? "csr" : "dense"}};
   if (g.features_entries) json["network"]["features"]["entries"] = *g.features_entries;

@@ -51,9 +51,9 @@ struct GcnFacts {
   std::vector<std::int64_t> widths;              // (layers + 1)
   std::optional<std::int64_t> features_entries;  // of X in CSR; nothing: X is dense
   std::int64_t vertices = 0, entries = 0, features = 0, layers = 0;
-  std::vector<std::string> orders;  // of each layer
-  bool from_degrees = false;        // the values of A were not read
-  double bytes_of_a = 0;            // of one inference: columns, and values or scales
+  std::vector<std::string> orders;       // of each layer
+  std::int64_t layers_from_degrees = 0;  // in so many layers the values of A were not read
+  double bytes_of_a = 0;                 // of one inference: columns, and values or scales
   double products = 0;
   double normalise_seconds = 0;  // of the edges, which the contest counts
   std::optional<GcnReorderFacts> reorder;

@@ -114,6 +114,11 @@ TEST_CASE("gpu_fused runs on several devices, and gives the bits of one for any 
   compare_with_one<float>(test::with_sparse_features(test::random_network(17, 2)), {2});
 }
 
+TEST_CASE("so they do where A's values follow from the degrees, in all layers or in some") {
+  compare_with_one<double>(test::of_degrees(test::random_network(13, 2)), {2, 7});
+  compare_with_one<float>(test::with_sparse_features(test::of_degrees(test::random_network(9, 2))), {2});
+}
+
 TEST_CASE("so do graphs of fewer vertices than devices, without edges, and with all edges in one row") {
   compare_with_one<float>(test::random_network(1, 2), {3});
   compare_with_one<double>(test::random_network(5, 2), {7});

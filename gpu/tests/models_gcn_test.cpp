@@ -11,6 +11,7 @@
 #include "gpu/tests/findings.hpp"
 #include "reference/core/random.hpp"
 #include "reference/models/gcn.hpp"
+#include "reference/models/gcn_judge.hpp"
 #include "reference/tests/random_gcn.hpp"
 
 namespace {
@@ -81,12 +82,38 @@ std::vector<const plumb::GcnPipeline*> device_pipelines() {
   return all;
 }
 
+template <class T>
+plumb::GcnRun<T> fused_run(const Gcn<T>& net, GcnOrder order) {
+  const plumb::GcnPipeline& fused = *device_pipelines().front();
+  if constexpr (sizeof(T) == 4) {
+    return fused.run_f32(net, order);
+  } else {
+    return fused.run_f64(net, order);
+  }
+}
+
+/// A network with the values that A^ of an unweighted graph has, and its scales.
+Gcn<double> of_degrees(Gcn<double> net) {
+  const auto scale = [&](std::size_t i) {
+    const std::int32_t degree = net.a.row_ptr[i + 1] - net.a.row_ptr[i];
+    return degree > 0 ? 1 / std::sqrt(static_cast<double>(degree)) : 0;
+  };
+  for (std::size_t i = 0; i < static_cast<std::size_t>(net.a.rows); ++i) {
+    for (auto k = static_cast<std::size_t>(net.a.row_ptr[i]);
+         k < static_cast<std::size_t>(net.a.row_ptr[i + 1]); ++k)
+      net.a.val[k] = scale(i) * scale(static_cast<std::size_t>(net.a.col[k]));
+  }
+  net.scales = plumb::degree_scales(net.a);
+  REQUIRE(net.scales.size() == static_cast<std::size_t>(net.a.rows));
+  return net;
+}
+
 /// Every pipeline, order and type within the bounds, and nothing to find.
 void judge(const Gcn<double>& net) {
   plumb::validate(net);
   const Gcn<float> net32 = plumb::convert<float>(net);
-  const auto want64 = plumb::reference_gcn(net, Dtype::f64);
-  const auto want32 = plumb::reference_gcn(plumb::convert<double>(net32), Dtype::f32);
+  const auto want64 = plumb::reference_gcn(net, Dtype::f64, plumb::rounding_of_inputs(net, false, false));
+  const auto want32 = plumb::reference_gcn(net, Dtype::f32, plumb::rounding_of_inputs(net, true, false));
   for (const auto* pipeline : device_pipelines()) {
     for (const GcnOrder order : kOrders) {
       CAPTURE(pipeline->name);
@@ -123,6 +150,54 @@ TEST_CASE("one to five layers of any width, isolated vertices, a hub, biases or 
 TEST_CASE("layers wider than a row's registers are composed of rungs, and their neighbours still fused") {
   judge(network(5, {530, 4}, false, true));
   judge(network(5, {6, 530, 4}, false, false));
+}
+
+TEST_CASE("values that follow from the degrees are not read, in each form of a layer, and are judged") {
+  struct Shape {
+    std::int64_t vertices;
+    std::vector<std::int64_t> widths;
+    bool sparse;
+    std::int64_t without;  // layers that read no value of A
+  };
+  const Shape shapes[] = {{47, {9, 16, 7}, true, 2},
+                          {47, {9, 16, 7}, false, 2},      // A's entries are worth a pass that scales X W1
+                          {47, {5, 41, 7}, false, 1},      // there they are not
+                          {5, {5, 140, 130, 3}, true, 3},  // H scaled beside H
+                          {5, {6, 530, 4}, true, 1}};      // a layer of rungs
+  for (const Shape& shape : shapes) {
+    CAPTURE(shape.widths);
+    Gcn<double> net = of_degrees(network(shape.vertices, shape.widths, shape.sparse, true));
+    const auto want = plumb::reference_gcn(net, Dtype::f64, plumb::rounding_of_inputs(net, false, false));
+    const auto want32 = plumb::reference_gcn(net, Dtype::f32, plumb::rounding_of_inputs(net, true, false));
+    const std::string found = findings_of(1, [&] {
+      if (shape.without + 1 == std::ssize(shape.widths))
+        net.a.val.assign(net.a.val.size(), std::numeric_limits<double>::quiet_NaN());
+      const auto run = fused_run(net, GcnOrder::transform_first);
+      CHECK(run.layers_from_degrees == shape.without);
+      CHECK(misses_of(run, want) == 0);
+      const auto run32 = fused_run(plumb::convert<float>(net), GcnOrder::transform_first);
+      CHECK(misses_of(run32, want32) == 0);
+    });
+    CHECK_MESSAGE(found.empty(), found);
+  }
+  const Gcn<double> net = of_degrees(network(5, {9, 16, 7}, true, true));
+  findings_of(1, [&] { CHECK(fused_run(net, GcnOrder::aggregate_first).layers_from_degrees == 0); });
+}
+
+TEST_CASE("the judge sees rows that are not scaled, and rows scaled as the one before") {
+  const Gcn<double> net = of_degrees(network(13, {9, 16, 7}, true, true));
+  const Gcn<float> net32 = plumb::convert<float>(net);
+  const auto want = plumb::reference_gcn(net, Dtype::f32, plumb::rounding_of_inputs(net, true, false));
+  const auto missed = [&](Fault fault) {
+    std::int64_t count = 0;
+    findings_of(1, [&] {
+      count = misses_of(plumb::gcn::run_with_fault(fault, net32, GcnOrder::transform_first), want);
+    });
+    return count;
+  };
+  CHECK(missed(Fault::none) == 0);
+  CHECK(missed(Fault::rows_not_scaled) > 0);
+  CHECK(missed(Fault::scaled_as_row_before) > 0);
 }
 
 TEST_CASE("NaN and infinities stay in the rows that reach them, and show in all of such a row's answer") {

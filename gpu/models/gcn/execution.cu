@@ -25,6 +25,16 @@ bool all_finite(const V& values) {
   return std::all_of(values.begin(), values.end(), [](auto x) { return std::isfinite(x); });
 }
 
+/// The pattern of `a`, with value[i] for every entry of row i.
+template <class T>
+Csr<T> with_values_of_rows(const Csr<T>& a, const std::vector<T>& value) {
+  Csr<T> m{a.rows, a.cols, a.row_ptr, a.col, {}};
+  m.val.reserve(a.col.size());
+  for (std::size_t i = 0; i < value.size(); ++i)
+    m.val.resize(static_cast<std::size_t>(a.row_ptr[i + 1]), value[i]);
+  return m;
+}
+
 /// How often the whole pass is run for its time.
 Index timed_runs() { return device_has_clock() ? 20 : 1; }
 
@@ -80,6 +90,7 @@ Execution<T>::Execution(const Gcn<T>& net, GcnOrders orders, Peers<T>* peers)
     if (!b.empty()) b.resize(static_cast<std::size_t>(w_.back().ld));
     b_.emplace_back(b, "bias", stream());
   }
+  if (by_degrees()) scales_ = DeviceArray<T>(net.scales, "scales of A's rows", stream());
   times_.upload = now() - start;
   const Index n = net.vertices();
   for (Index l = 0; !last(l); ++l) {
@@ -137,20 +148,21 @@ const T* Execution<T>::bias(Index l) const {
 }
 
 template <class T>
-const DeviceCsr<T>& Execution<T>::a() {
-  if (a_ == nullptr) {
+const DeviceCsr<T>& Execution<T>::a(bool scaled) {
+  std::unique_ptr<DeviceCsr<T>>& a = scaled ? a_of_scaled_ : a_;
+  if (a == nullptr) {
     const double start = now();
-    a_ = std::make_unique<DeviceCsr<T>>(net_.a, stream());
+    a = std::make_unique<DeviceCsr<T>>(scaled ? with_values_of_rows(net_.a, net_.scales) : net_.a, stream());
     times_.upload += now() - start;
     begun_ += now() - start;
   }
-  return *a_;
+  return *a;
 }
 
 template <class T>
 std::string Execution<T>::add_dense_product(Ladder ladder, const std::string& name, const DeviceDense<T>& x,
                                             const DeviceDense<T>& w, DeviceDense<T>& y, bool wide,
-                                            Index operand_of, const std::string& rung) {
+                                            Index operand_of, bool scaled, const std::string& rung) {
   std::vector<std::shared_ptr<RungStep<SkinnyGemm, T>>> rungs;  // by piece
   std::string chosen = rung;  // on all devices and in all pieces, where it runs
   for (Index p = 0; p < piece_count(); ++p) {
@@ -166,12 +178,16 @@ std::string Execution<T>::add_dense_product(Ladder ladder, const std::string& na
       if (peers_ != nullptr) chosen = peers_->agreed(chosen);  // device 0 has rows where any has
     }
   }
-  add(name + " (skinny_gemm " + chosen + ")", [this, rungs, operand_of] {
-    for (Index p = 0; p < piece_count(); ++p) {
-      if (const auto& step = rungs[static_cast<std::size_t>(p)]; step != nullptr) step->run();
-      if (operand_of >= 0) send(operand_of, p);
-    }
-  });
+  add(name + " (skinny_gemm " + chosen + ")" + (scaled ? ", scaled" : ""),
+      [this, rungs, operand_of, scaled, &y] {
+        for (Index p = 0; p < piece_count(); ++p) {
+          const Index first = piece_begin(p), count = piece_begin(p + 1) - first;
+          if (const auto& step = rungs[static_cast<std::size_t>(p)]; step != nullptr) step->run();
+          if (scaled && count > 0)
+            scale_rows(y.data.data() + first * y.ld, count, y.ld, scales() + first, stream());
+          if (operand_of >= 0) send(operand_of, p);
+        }
+      });
   return chosen;
 }
 
@@ -186,8 +202,8 @@ void Execution<T>::add_sparse_product(Ladder ladder, const std::string& name, co
 
 /// z = A x w.
 template <class T>
-void Execution<T>::add_composed_products(Ladder ladder, Index l, const DeviceDense<T>* s,
-                                         const std::string& spmm, DeviceDense<T>& z) {
+void Execution<T>::add_composed_products(Ladder ladder, Index l, Transformed<T> s, const std::string& spmm,
+                                         DeviceDense<T>& z) {
   const DeviceDense<T>& w = w_[static_cast<std::size_t>(l)];
   const std::string in = input_name(l);
   if (order_of(l) == GcnOrder::aggregate_first) {
@@ -198,9 +214,9 @@ void Execution<T>::add_composed_products(Ladder ladder, Index l, const DeviceDen
     add_dense_product(ladder, "(A " + in + ") W" + number(l), ax, w, z, false, -1);
     return;
   }
-  if (s == nullptr) {
+  if (s.of == nullptr) {
     DeviceDense<T>& made = matrix(w.cols, "X W");
-    s = &made;
+    s.of = &made;
     set_operand(l, made);
     if (sparse_input(l)) {
       add_sparse_product(ladder, in + " W" + number(l), *x_sparse_, w, made);
@@ -210,7 +226,8 @@ void Execution<T>::add_composed_products(Ladder ladder, Index l, const DeviceDen
     }
   }
   add_receive(l);
-  add_sparse_product(ladder, "A S" + number(l), a(), *s, z, spmm);
+  if (s.scaled) ++without_values_;
+  add_sparse_product(ladder, "A S" + number(l), a(s.scaled), *s.of, z, spmm);
 }
 
 template <class T>
@@ -222,8 +239,7 @@ void Execution<T>::add_send(Index l) {
 }
 
 template <class T>
-void Execution<T>::add_composed_layer(Ladder ladder, Index l, const DeviceDense<T>* s,
-                                      const std::string& spmm) {
+void Execution<T>::add_composed_layer(Ladder ladder, Index l, Transformed<T> s, const std::string& spmm) {
   const DeviceDense<T>& w = w_[static_cast<std::size_t>(l)];
   DeviceDense<T>& z = last(l) ? logits_ : matrix(w.cols, "a layer before its ReLU");
   add_composed_products(ladder, l, s, spmm, z);
@@ -337,6 +353,7 @@ GcnRun<T> Execution<T>::run() {
   const double start = now();
   result.log_softmax = answer_.fetch(own(), stream());
   times_.download = now() - start;
+  result.layers_from_degrees = without_values_;
   result.seconds = times_.upload + times_.resident + times_.download;
   result.device = times_;
   return result;

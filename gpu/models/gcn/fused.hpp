@@ -17,12 +17,13 @@ class Fused : public Execution<T> {
  public:
   Fused(const Gcn<T>& net, GcnOrders orders, Peers<T>* peers)
       : Execution<T>(net, std::move(orders), peers), product_rungs_(net.weights.size()) {
-    const DeviceDense<T>* s = nullptr;  // X W or H W of this layer, if a step has computed it
+    Transformed<T> s;
     if (starts_with_product(0)) s = add_transform(0);
     bool composed = false;
     for (Index l = 0; l < this->layers(); ++l) {
       const Form form = fastest_form(l, s);
       composed = composed || form == Form::composed;
+      if (s.scaled) ++this->without_values_;
       s = add_form(form, l, s);
     }
     if (!composed) this->forget_a();
@@ -50,6 +51,12 @@ class Fused : public Execution<T> {
   [[nodiscard]] bool starts_with_product(Index l) const {
     return this->order_of(l) == GcnOrder::transform_first && (!this->sparse_input(l) || fusable(l));
   }
+  /// Whether a rung's X W is worth a pass that scales it: the layer then reads no value of A. Both counted in elements; on all devices the
+  /// same.
+  [[nodiscard]] bool scaling_pays(Index l) const {
+    const bool pays = this->by_degrees() && this->net_.a.nnz() > 2 * this->own() * w(l).ld;
+    return this->peers_ == nullptr ? pays : !this->peers_->agreed(pays ? "scaled" : "").empty();
+  }
 
   /// How a layer is computed: by one kernel, which multiplies by the next layer's W as well; by one kernel; by a rung for each product and
   /// pass.
@@ -68,19 +75,22 @@ class Fused : public Execution<T> {
     const Index of_rows = 3 * this->net_.a.cols * (padded<T>(w(l).rows) + w(l).ld) * size;
     return of_a + of_rows < device_memory_free() / 2;
   }
-  /// Layer l in a form, and the product that the next one starts with, which is returned (null: it starts with none).
-  const DeviceDense<T>* add_form(Form form, Index l, const DeviceDense<T>* s) {
-    if (form == Form::with_next) return add_layer(l, s, true);
+  /// Layer l in a form, and the product that the next one starts with, which is returned.
+  Transformed<T> add_form(Form form, Index l, Transformed<T> s) {
+    if (form == Form::with_next) return add_layer_and_product(l, s);
+    const bool product = !this->last(l) && starts_with_product(l + 1);
+    DeviceDense<T>* scaled_h = nullptr;
     if (form == Form::alone) {
-      add_layer(l, s, false);
+      if (product && this->by_degrees()) scaled_h = &this->matrix(w(l).cols, "H scaled");
+      add_layer(l, s, scaled_h);
     } else {
       this->add_composed_layer(Ladder::ours, l, s, "13_adaptive");
     }
-    return !this->last(l) && starts_with_product(l + 1) ? add_transform(l + 1) : nullptr;
+    return product ? add_transform(l + 1, scaled_h) : Transformed<T>{};
   }
   /// The form that takes the least time. The first: without a clock, beside other devices, whose plans must be the same, and of a kernel
   /// that a test has replaced.
-  [[nodiscard]] Form fastest_form(Index l, const DeviceDense<T>* s) {
+  [[nodiscard]] Form fastest_form(Index l, Transformed<T> s) {
     const std::vector<Form> forms = forms_of(l);
     Form fastest = forms.front();
     const bool chosen = std::is_same_v<Policy, Unmodified> && this->peers_ == nullptr && device_has_clock();
@@ -98,94 +108,121 @@ class Fused : public Execution<T> {
 
   /// A matrix converted, by piece.
   using Pieces = std::vector<DeviceRows<T>>;
-  void convert(const Csr<T>& m, Index widest, Pieces& pieces) const {
+  [[nodiscard]] Pieces converted(const Csr<T>& m, bool values, Index widest) const {
     const Index count = this->piece_count();
     const Index length = part_length<T>(widest);
-    if (count == 1) return void(pieces.emplace_back(m, widest, length, this->stream()));
+    Pieces pieces;
+    if (count == 1) {
+      pieces.emplace_back(m, values, widest, length, this->stream());
+      return pieces;
+    }
     for (Index p = 0; p < count; ++p)
-      pieces.emplace_back(slice_rows(m, this->piece_begin(p), this->piece_begin(p + 1)), widest, length,
-                          this->stream());
+      pieces.emplace_back(slice_rows(m, this->piece_begin(p), this->piece_begin(p + 1)), values, widest,
+                          length, this->stream());
+    return pieces;
   }
 
-  const Pieces& rows() {
-    if (rows_.empty()) {
-      Index widest = 1;
-      for (Index l = 0; l < this->layers(); ++l) {
-        const bool transform = this->order_of(l) == GcnOrder::transform_first;
-        const Index held = transform ? w(l).ld : padded<T>(w(l).rows);
-        if (held <= kWidest<T> && held > widest) widest = held;
-      }
-      convert(this->net_.a, padded<T>(widest), rows_);
+  /// A, whose values are there from the first layer on that reads them.
+  const Pieces& rows(bool values) {
+    if (!rows_.empty() && (has_values_ || !values)) return rows_;
+    Index widest = 1;
+    for (Index l = 0; l < this->layers(); ++l) {
+      const bool transform = this->order_of(l) == GcnOrder::transform_first;
+      const Index held = transform ? w(l).ld : padded<T>(w(l).rows);
+      if (held <= kWidest<T> && held > widest) widest = held;
     }
+    this->stream_.wait();  // for what reads the rows that are replaced
+    rows_.clear();
+    rows_ = converted(this->net_.a, values, padded<T>(widest));
+    has_values_ = values;
     return rows_;
   }
 
   /// Launches the kernel on each piece, with `e` for row 0, and sends the piece, A's operand in layer `operand_of` (-1: it is not).
-  void aggregate(const Pieces& pieces, const DeviceDense<T>& from, const Epilogue<T>& e,
+  void aggregate(const Pieces& pieces, bool values, const DeviceDense<T>& from, const Epilogue<T>& e,
                  Index operand_of) const {
     for (Index p = 0; p < this->piece_count(); ++p) {
-      launch_aggregate<T, Policy>(pieces[static_cast<std::size_t>(p)].view(), from.data.data(), from.ld,
+      launch_aggregate<T, Policy>(pieces[static_cast<std::size_t>(p)].view(values), from.data.data(), from.ld,
                                   static_cast<int>(from.ld), from_row(e, this->piece_begin(p)),
                                   this->stream());
       if (operand_of >= 0) this->send(operand_of, p);
     }
   }
 
-  /// X W of layer l.
-  const DeviceDense<T>* add_transform(Index l) {
+  /// X W of layer l; `scaled_h`: its input times the scales, where a step computes that.
+  Transformed<T> add_transform(Index l, const DeviceDense<T>* scaled_h = nullptr) {
     DeviceDense<T>& s = this->matrix(w(l).cols, "X W");
     this->set_operand(l, s);
     const std::string name = E::input_name(l) + " W" + E::number(l);
     if (!this->sparse_input(l)) {
+      const bool scaled = scaled_h == nullptr && scaling_pays(l);
+      const DeviceDense<T>& x = scaled_h != nullptr ? *scaled_h : this->dense_input(l);
       std::string& rung = product_rungs_[static_cast<std::size_t>(l)];
-      rung = this->add_dense_product(Ladder::ours, name, this->dense_input(l), w(l), s, true, l, rung);
-      return &s;
+      rung = this->add_dense_product(Ladder::ours, name, x, w(l), s, true, l, scaled, rung);
+      return {&s, scaled || scaled_h != nullptr};
     }
-    convert(this->net_.x_sparse, s.ld, x_rows_);
+    x_rows_ = converted(this->net_.x_sparse, true, s.ld);
     Epilogue<T> e;
+    e.scale = this->scales();
     e.columns = static_cast<int>(s.cols), e.width = static_cast<int>(s.ld), e.z = s.data.data();
     const DeviceDense<T>& from = w(l);
-    this->add(name, [this, e, l, &from] { aggregate(x_rows_, from, e, l); });
-    return &s;
+    this->add(name, [this, e, l, &from] { aggregate(x_rows_, true, from, e, l); });
+    return {&s, this->by_degrees()};
   }
 
-  /// Layer l by the kernel, with H W of the next layer where `with_next`: then that is returned, else null.
-  const DeviceDense<T>* add_layer(Index l, const DeviceDense<T>* s, bool with_next) {
-    const bool transform = this->order_of(l) == GcnOrder::transform_first, last = this->last(l);
-    const DeviceDense<T>& from = transform ? *s : this->dense_input(l);
-    this->add_receive(l);
-    DeviceDense<T>& z = this->output(l);
+  /// What the kernel does in layer l, whatever comes after it.
+  [[nodiscard]] Epilogue<T> epilogue_of(Index l, Transformed<T> s) {
+    const DeviceDense<T>& z = this->output(l);
     Epilogue<T> e;
-    if (!transform) e.before = w(l).weights();
+    if (s.scaled) e.scale = this->scales();
+    if (s.of == nullptr) e.before = w(l).weights();
     e.bias = this->bias(l);
-    e.relu = !last;
+    e.relu = !this->last(l);
     e.columns = static_cast<int>(z.cols), e.width = static_cast<int>(z.ld);
-    DeviceDense<T>* next = nullptr;
-    std::string name = transform ? "A S" + E::number(l) : "(A " + E::input_name(l) + ") W" + E::number(l);
-    if (last) {
-      e.log_softmax = this->answer_.data.data();
-      name += ", LogSoftmax";
-    } else if (with_next) {
-      next = &this->matrix(w(l + 1).cols, "H W");
-      this->set_operand(l + 1, *next);
-      e.after = w(l + 1).weights();
-      e.next = next->data.data();
-      name += ", ReLU, H W" + E::number(l + 1);
-    } else {
-      name += ", ReLU";
-    }
-    const bool needed = !last && next == nullptr;
-    const bool sent = next != nullptr || (needed && this->order_of(l + 1) == GcnOrder::aggregate_first);
-    const Pieces& a = rows();
-    this->add(name, [this, &a, e, &from, &z, needed, to = sent ? l + 1 : -1] {
+    if (this->last(l)) e.log_softmax = this->answer_.data.data();
+    return e;
+  }
+  [[nodiscard]] std::string name_of(Index l, Transformed<T> s) const {
+    const std::string name =
+        s.of != nullptr ? "A S" + E::number(l) : "(A " + E::input_name(l) + ") W" + E::number(l);
+    return name + (this->last(l) ? ", LogSoftmax" : ", ReLU");
+  }
+  /// The step of layer l; `needed`: a later step reads the hidden layer.
+  void add_step(const std::string& name, Index l, Transformed<T> s, const Epilogue<T>& e, bool needed,
+                Index operand_of) {
+    const DeviceDense<T>& from = s.of != nullptr ? *s.of : this->dense_input(l);
+    this->add_receive(l);
+    const Pieces& a = rows(!s.scaled);
+    const DeviceDense<T>& z = this->output(l);
+    this->add(name, [this, &a, e, &from, &z, needed, values = !s.scaled, operand_of] {
       Epilogue<T> now = e;
       if (needed || this->keep_) now.z = z.data.data();
-      aggregate(a, from, now, to);
+      aggregate(a, values, from, now, operand_of);
     });
-    return next;
+  }
+
+  /// Layer l by the kernel; `scaled_h`: what the next layer's product reads in its place, or null.
+  void add_layer(Index l, Transformed<T> s, const DeviceDense<T>* scaled_h) {
+    Epilogue<T> e = epilogue_of(l, s);
+    if (scaled_h != nullptr) e.next_scale = this->scales(), e.next = scaled_h->data.data();
+    const bool needed = !this->last(l) && scaled_h == nullptr;
+    const bool sent = needed && this->order_of(l + 1) == GcnOrder::aggregate_first;
+    add_step(name_of(l, s), l, s, e, needed, sent ? l + 1 : -1);
+  }
+
+  /// Layer l by the kernel, with H W of the next layer, which is returned.
+  Transformed<T> add_layer_and_product(Index l, Transformed<T> s) {
+    DeviceDense<T>& next = this->matrix(w(l + 1).cols, "H W");
+    this->set_operand(l + 1, next);
+    Epilogue<T> e = epilogue_of(l, s);
+    e.after = w(l + 1).weights();
+    e.next_scale = this->scales(), e.next = next.data.data();
+    add_step(name_of(l, s) + ", H W" + E::number(l + 1), l, s, e, false, l + 1);
+    return {&next, this->by_degrees()};
   }
 
   Pieces rows_, x_rows_;
+  bool has_values_ = false;  // rows_
   // Of X W by layer: the fastest, found in the first form that has it.
   std::vector<std::string> product_rungs_;
 };

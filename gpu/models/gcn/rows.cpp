@@ -119,11 +119,11 @@ Places places_of(const Csr<T>& a, Index part_length) {
 }  // namespace
 
 template <class T>
-DeviceRows<T>::DeviceRows(const Csr<T>& a, Index widest, Index part_length, void* stream) {
+DeviceRows<T>::DeviceRows(const Csr<T>& a, bool values, Index widest, Index part_length, void* stream) {
   const Places places = places_of(a, part_length);
   std::vector<std::int32_t> columns(static_cast<std::size_t>(4 * places.total),
                                     static_cast<std::int32_t>(a.cols));
-  std::vector<T> values(static_cast<std::size_t>(4 * places.total));
+  std::vector<T> of_quads(values ? columns.size() : 0);
 #pragma omp parallel for schedule(dynamic, 1024)
   for (Index i = 0; i < a.rows; ++i) {
     const Index begin = begin_of(a, i), entries = entries_of(a, i);
@@ -131,11 +131,11 @@ DeviceRows<T>::DeviceRows(const Csr<T>& a, Index widest, Index part_length, void
     for (Index e = 0; e < entries; ++e) {
       const auto to = static_cast<std::size_t>(4 * (at + e / 4 * step) + e % 4);
       columns[to] = a.col[static_cast<std::size_t>(begin + e)];
-      values[to] = a.val[static_cast<std::size_t>(begin + e)];
+      if (values) of_quads[to] = a.val[static_cast<std::size_t>(begin + e)];
     }
   }
   col = DeviceArray<std::int32_t>(columns, "A's columns in quads", stream);
-  val = DeviceArray<T>(values, "A's values in quads", stream);
+  val = DeviceArray<T>(of_quads, "A's values in quads", stream);
   part = DeviceArray<Part>(places.parts, "parts of long rows", stream);
   join = DeviceArray<Join>(places.joins, "joins of long rows", stream);
   row = DeviceArray<std::int32_t>(places.rows, "short rows", stream);

@@ -27,7 +27,7 @@ constexpr Index kLongRow = 64;  // entries, the most for a group of lanes; longe
 constexpr int kSlice = 32;      // short rows stored together
 constexpr Index kJoined = 16;   // sums that meet at once, the most: they are added one after the other
 
-/// The operand of the kernel. A quad is four entries of a row. Missing entries at a row's end have value 0
+/// The operand of the kernel. A quad is four entries of a row. Missing entries at a row's end have value 0 (if there are values)
 /// and the column past the last, where the multiplied matrix has a row of zeros: the loop needs no
 /// comparison, and 0 times NaN does not occur. The quads of a long row are contiguous. Short rows are sorted
 /// by length and stored kSlice together: all first quads, then all second quads, up to the longest row of the
@@ -35,7 +35,7 @@ constexpr Index kJoined = 16;   // sums that meet at once, the most: they are ad
 template <class T>
 struct RowsView {
   const std::int32_t* col;    // (quads, 4)
-  const T* val;               // (quads, 4)
+  const T* val;               // (quads, 4), or null: all are 1
   const Part* part;           // (parts), longest rows first
   const Join* join;           // (joins)
   const std::int32_t* row;    // (slots): short rows, longest first
@@ -46,13 +46,19 @@ struct RowsView {
   Index partial_ld;
 };
 
-/// The converted matrix in device memory. `widest`: columns that the partial sums must hold. `part_length`: entries of a long row for a warp.
+/// The converted matrix in device memory, with its values where `values`. `widest`: columns that the partial sums must hold. `part_length`:
+/// entries of a long row for a warp.
 template <class T>
 struct DeviceRows {
-  DeviceRows(const Csr<T>& a, Index widest, Index part_length, void* stream);
-  [[nodiscard]] RowsView<T> view() const {
-    return {col.data(),  val.data(), part.data(),    join.data(),    row.data(), slice.data(),
-            part.size(), row.size(), arrived.data(), partial.data(), partial_ld};
+  DeviceRows(const Csr<T>& a, bool values, Index widest, Index part_length, void* stream);
+  /// `values`: where false, as if all were 1.
+  [[nodiscard]] RowsView<T> view(bool values) const {
+    return {col.data(),     values ? val.data() : nullptr,
+            part.data(),    join.data(),
+            row.data(),     slice.data(),
+            part.size(),    row.size(),
+            arrived.data(), partial.data(),
+            partial_ld};
   }
 
   DeviceArray<std::int32_t> col, row, slice;

@@ -20,6 +20,12 @@ struct FaultyKernel : Unmodified {
     return Unmodified::edge(value);
   }
   template <class T>
+  PLUMB_DEVICE static T scale(const T* scales, Index row) {
+    if (has(Fault::rows_not_scaled)) return T(1);
+    if (has(Fault::scaled_as_row_before) && row > 0) return Unmodified::scale(scales, row - 1);
+    return Unmodified::scale(scales, row);
+  }
+  template <class T>
   PLUMB_DEVICE static T relu(T x) {
     if (has(Fault::relu_left_out)) return x;
     if (has(Fault::relu_loses_nan)) return x > T(0) ? x : T(0);

@@ -7,7 +7,9 @@ namespace gcn {
 
 enum class Fault {
   none,
-  edge_values_ignored,  // all ones
+  edge_values_ignored,   // all ones
+  rows_not_scaled,       // where A's values follow from the degrees
+  scaled_as_row_before,  // the same
   relu_left_out,
   relu_loses_nan,             // max(x, 0) by a comparison that NaN fails the wrong way
   columns_beyond_sixteens,    // the last ones of a width that is no multiple of 16 are not written
