@@ -271,10 +271,16 @@ void Execution<T>::pass() const {
 }
 
 template <class T>
-double Execution<T>::seconds_since(const Mark& mark) {
+double Execution<T>::seconds_since(const Mark& mark, Index l) {
   keep_ = false;
+  const auto arrive = [this, l] {
+    if (!last(l) && exchanges(l + 1)) peers_->receive(l + 1, stream());
+  };
+  arrive();  // what the steps sent when they were added
   const auto run = [&] {
+    begin_pass();
     for (std::size_t s = mark.steps; s < steps_.size(); ++s) steps_[s].run();
+    arrive();
   };
   const double seconds = least_seconds(run, 5, stream());
   keep_ = true;
@@ -284,6 +290,7 @@ double Execution<T>::seconds_since(const Mark& mark) {
 template <class T>
 void Execution<T>::take_back(const Mark& mark) {
   stream_.wait();
+  if (peers_ != nullptr) peers_->wait_sent();
   steps_.resize(mark.steps);
   while (matrices_.size() > mark.matrices) matrices_.pop_back();
 }

@@ -162,9 +162,14 @@ class Execution {
     std::size_t steps, matrices;
   };
   [[nodiscard]] Mark mark() const { return {steps_.size(), matrices_.size()}; }
-  /// Seconds of the fastest of a few runs of the steps added since; hidden layers are stored where a step reads them.
-  [[nodiscard]] double seconds_since(const Mark& mark);
+  /// Seconds of the fastest of a few runs of the steps added since, which are layer l's, until the rows of the next layer are there.
+  /// Hidden layers are stored where a step reads them.
+  [[nodiscard]] double seconds_since(const Mark& mark, Index l);
   void take_back(const Mark& mark);
+  /// The largest that any device says.
+  [[nodiscard]] double of_slowest(double mine) const {
+    return peers_ != nullptr ? peers_->largest(mine) : mine;
+  }
 
   const Gcn<T>& net_;
   GcnOrders orders_;

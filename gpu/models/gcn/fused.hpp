@@ -3,7 +3,6 @@
 #pragma once
 #include <limits>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "gpu/models/gcn/execution.hpp"
@@ -65,7 +64,7 @@ class Fused : public Execution<T> {
     if (!fusable(l)) return {Form::composed};
     std::vector<Form> forms{Form::alone};
     if (multiplies_on(l)) forms.insert(forms.begin(), Form::with_next);
-    if (room_for_composed(l)) forms.push_back(Form::composed);
+    if (this->of_slowest(room_for_composed(l) ? 0 : 1) == 0) forms.push_back(Form::composed);
     return forms;
   }
   /// Whether A once more, in two formats, and the matrices of a composed layer take at most half of what is free.
@@ -88,20 +87,21 @@ class Fused : public Execution<T> {
     }
     return product ? add_transform(l + 1, scaled_h) : Transformed<T>{};
   }
-  /// The form that takes the least time. The first: without a clock, beside other devices, whose plans must be the same, and of a kernel
-  /// that a test has replaced.
+  /// The form that takes the least time on the slowest device, the same on all; one that is hardly faster than those before it does not
+  /// count, so that plans differ little from run to run. The first, where nothing is measured.
   [[nodiscard]] Form fastest_form(Index l, Transformed<T> s) {
+    constexpr double kHardly = 0.97;
     const std::vector<Form> forms = forms_of(l);
     Form fastest = forms.front();
-    const bool chosen = std::is_same_v<Policy, Unmodified> && this->peers_ == nullptr && device_has_clock();
-    if (forms.size() == 1 || !chosen) return fastest;
+    if (forms.size() == 1 || !Policy::chooses()) return fastest;
     double least = std::numeric_limits<double>::infinity();
     const auto before = this->mark();
     for (const Form form : forms) {
       add_form(form, l, s);
-      const double seconds = this->seconds_since(before);
+      const double mine = Policy::seconds_of(static_cast<int>(form), this->seconds_since(before, l));
+      const double seconds = this->of_slowest(mine);
       this->take_back(before);
-      if (seconds < least) least = seconds, fastest = form;
+      if (seconds < kHardly * least) least = seconds, fastest = form;
     }
     return fastest;
   }
