@@ -157,8 +157,11 @@ TEST_CASE("several devices take the same form of a layer, whichever is the faste
     const Gcn<double> net = scaled ? test::of_degrees(of_widths(14, {6, 9, 7})) : of_widths(14, {6, 9, 7});
     const Gcn<float> net32 = convert<float>(net);
     const auto want = reference_gcn(net, Dtype::f32, rounding_of_inputs(net, true, false));
-    for (const FastestForm form : {FastestForm::with_next, FastestForm::alone, FastestForm::composed,
-                                   FastestForm::another_on_each_device}) {
+    for (const FastestForm form :
+         {FastestForm::with_next, FastestForm::alone, FastestForm::composed, FastestForm::with_next_stored,
+          FastestForm::alone_stored, FastestForm::another_on_each_device}) {
+      const bool stored = form == FastestForm::with_next_stored || form == FastestForm::alone_stored;
+      if (!scaled && form != FastestForm::alone && form != FastestForm::composed) continue;
       CAPTURE(static_cast<int>(form));
       const auto found = findings_of(3, [&] {
         const auto run = [&](int count) {
@@ -175,11 +178,23 @@ TEST_CASE("several devices take the same form of a layer, whichever is the faste
             return step.name.find(what) != std::string::npos;
           });
         };
-        CHECK((steps_of("ReLU, H W2") > 0) == (form == FastestForm::with_next));
+        CHECK((steps_of("ReLU, H W2") > 0) ==
+              (form == FastestForm::with_next || form == FastestForm::with_next_stored));
         CHECK((steps_of("spmm") > 0) == (form == FastestForm::composed));
+        CHECK((steps_of("A S1, scaled") > 0) == (scaled && !stored && form != FastestForm::composed));
       });
       CHECK_MESSAGE(found.empty(), found);
     }
+  }
+  const Gcn<double> little =
+      test::of_degrees(test::random_network(3, 3));  // devices without rows, and scales
+  const auto want = reference_gcn(little, Dtype::f32, rounding_of_inputs(little, true, false));
+  for (const FastestForm form : {FastestForm::alone, FastestForm::another_on_each_device}) {
+    const auto found = findings_of(4, [&] {
+      const auto run = gcn::run_with_form(form, convert<float>(little), GcnOrder::transform_first, 5);
+      CHECK(test::misses_of(run, want) == 0);
+    });
+    CHECK_MESSAGE(found.empty(), found);
   }
 }
 

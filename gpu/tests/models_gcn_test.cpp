@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/models/gcn/column_scales.hpp"
 #include "gpu/tests/faults/gcn.hpp"
 #include "gpu/tests/findings.hpp"
 #include "reference/core/random.hpp"
@@ -159,9 +160,8 @@ TEST_CASE("values that follow from the degrees are not read, in each form of a l
     bool sparse;
     std::int64_t without;  // layers that read no value of A
   };
-  const Shape shapes[] = {{47, {9, 16, 7}, true, 2},
-                          {47, {9, 16, 7}, false, 2},      // A's entries are worth a pass that scales X W1
-                          {47, {5, 41, 7}, false, 1},      // there they are not
+  const Shape shapes[] = {{47, {9, 16, 7}, true, 2},       // X W scaled as it is computed
+                          {47, {5, 41, 7}, false, 2},      // by a rung, so scales by column
                           {5, {5, 140, 130, 3}, true, 3},  // H scaled beside H
                           {5, {6, 530, 4}, true, 1}};      // a layer of rungs
   for (const Shape& shape : shapes) {
@@ -181,7 +181,25 @@ TEST_CASE("values that follow from the degrees are not read, in each form of a l
     CHECK_MESSAGE(found.empty(), found);
   }
   const Gcn<double> net = of_degrees(network(5, {9, 16, 7}, true, true));
-  findings_of(1, [&] { CHECK(fused_run(net, GcnOrder::aggregate_first).layers_from_degrees == 0); });
+  const auto want = plumb::reference_gcn(net, Dtype::f64, plumb::rounding_of_inputs(net, false, false));
+  findings_of(1, [&] {
+    const auto run = fused_run(net, GcnOrder::aggregate_first);
+    CHECK(run.layers_from_degrees == 2);
+    CHECK(misses_of(run, want) == 0);
+  });
+}
+
+TEST_CASE("a column and the number of its scale share 32 bits, where these are enough") {
+  const plumb::gcn::ColumnScales<float> few({0.5F, 1, 0.5F, 0});
+  CHECK(few.values == std::vector<float>{0, 0.5F, 1});
+  CHECK(few.shift == 3);  // columns 0 to 4, of which the last is past the end
+  CHECK(few.word == std::vector<std::uint32_t>{8, 16, 8, 0});
+  CHECK(!plumb::gcn::ColumnScales<float>({}).fit());
+  std::vector<double> many(1 << 16);
+  for (std::size_t i = 0; i < many.size(); ++i) many[i] = static_cast<double>(i / 2);
+  CHECK(plumb::gcn::ColumnScales<double>(many).fit());  // 17 bits and 15
+  many[1] = 0.5;
+  CHECK(!plumb::gcn::ColumnScales<double>(many).fit());
 }
 
 TEST_CASE("the judge sees rows that are not scaled, and rows scaled as the one before") {
@@ -198,6 +216,7 @@ TEST_CASE("the judge sees rows that are not scaled, and rows scaled as the one b
   CHECK(missed(Fault::none) == 0);
   CHECK(missed(Fault::rows_not_scaled) > 0);
   CHECK(missed(Fault::scaled_as_row_before) > 0);
+  CHECK(missed(Fault::edge_values_ignored) > 0);  // of X
 }
 
 TEST_CASE("NaN and infinities stay in the rows that reach them, and show in all of such a row's answer") {

@@ -64,7 +64,8 @@ GcnPartition by_part(const std::vector<std::int32_t>& part, int parts) {
   std::partial_sum(p.cuts.begin(), p.cuts.end(), p.cuts.begin());
   p.order.resize(part.size());
   Cuts next = p.cuts;
-  for (std::size_t v = 0; v < part.size(); ++v) p.order[at(next[at(part[v])]++)] = static_cast<std::int32_t>(v);
+  for (std::size_t v = 0; v < part.size(); ++v)
+    p.order[at(next[at(part[v])]++)] = static_cast<std::int32_t>(v);
   return p;
 }
 
@@ -78,7 +79,8 @@ VertexPartition parse_vertex_partition(std::string_view word) {
     throw Error(fmt::format("--partition '{}' is none of rows, metis{}", printable(text),
                             did_you_mean(text, {"rows", "metis"})));
   if (text == "metis" && metis_version().empty())
-    throw Error("--partition metis: METIS is not built in (tools/plumb setup --with metis, then build again)");
+    throw Error(
+        "--partition metis: METIS is not built in (tools/plumb setup --with metis, then build again)");
   return text == "metis" ? VertexPartition::metis : VertexPartition::rows;
 }
 
@@ -86,11 +88,10 @@ template <class T>
 GcnPartition partition(const Csr<T>& a, VertexPartition by, int parts) {
   if (by == VertexPartition::rows || parts == 1) return {{}, cut_by_entries(a.row_ptr, parts)};
   std::vector<std::int32_t> weights(at(a.rows));  // as cut_by_entries() counts a row
-  for (std::int64_t i = 0; i < a.rows; ++i)
-    weights[at(i)] = a.row_ptr[at(i) + 1] - a.row_ptr[at(i)] + 1;
+  for (std::int64_t i = 0; i < a.rows; ++i) weights[at(i)] = a.row_ptr[at(i) + 1] - a.row_ptr[at(i)] + 1;
   Neighbours graph = neighbours_of(a);
-  return by_part(
-      metis_parts(std::move(graph.begin), std::move(graph.vertices), std::move(weights), parts), parts);
+  return by_part(metis_parts(std::move(graph.begin), std::move(graph.vertices), std::move(weights), parts),
+                 parts);
 }
 
 template <class T>

@@ -28,7 +28,8 @@ template <class T>
 /// What lies between the parts.
 struct PartitionCut {
   std::int64_t entries = 0;  // of A, whose row is in one part and whose column in another
-  std::int64_t rows = 0;     // of the operand that are sent before a product with A: once to each part that gathers them
+  std::int64_t rows =
+      0;  // of the operand that are sent before a product with A: once to each part that gathers them
 };
 template <class T>
 [[nodiscard]] PartitionCut cut_of(const Csr<T>& a, const GcnPartition& partition);

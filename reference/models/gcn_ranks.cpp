@@ -226,7 +226,11 @@ GcnPart<T> part_of(const Gcn<T>& net, const Cuts& cuts, int r, bool features_of_
   part.net.a = slice_rows(net.a, first, last);
   part.net.a.cols = at;
   for (std::int32_t& j : part.net.a.col) j = place[j];
-  if (!net.scales.empty()) part.net.scales.assign(net.scales.begin() + first, net.scales.begin() + last);
+  if (!net.scales.empty()) {
+    part.net.scales.assign(net.scales.begin() + first, net.scales.begin() + last);
+    for (const std::int32_t j : part.others)
+      part.net.scales.push_back(net.scales[static_cast<std::size_t>(j)]);
+  }
   part.net.sparse_features = net.sparse_features;
   const std::vector<std::int32_t> with = features_of_others ? part.others : std::vector<std::int32_t>{};
   if (net.sparse_features) {

@@ -16,7 +16,7 @@ namespace plumb {
 /// What one rank, or one of several devices, holds of a network.
 template <class T>
 struct GcnPart {
-  Gcn<T> net;                        // a: (rows, rows + others), renumbered; x: the rows of both; all weights
+  Gcn<T> net;  // a: (rows, rows + others), renumbered; x and scales: of both; all weights
   std::vector<std::int32_t> others;  // ascending: the vertices of other ranks that its rows gather
 };
 /// The part of rank r, but for the weights; its X may also leave out the rows of `others`.

@@ -31,7 +31,8 @@ std::vector<std::int32_t> metis_parts(std::vector<std::int32_t> begin, std::vect
       METIS_PartGraphKway(&vertices, &constraints, begin.data(), neighbours.data(), weights.data(), nullptr,
                           nullptr, &wanted, nullptr, nullptr, options.data(), &cut, part.data());
   if (status != METIS_OK)
-    throw Error(fmt::format("METIS failed with status {} for {} vertices in {} parts", status, vertices, parts));
+    throw Error(
+        fmt::format("METIS failed with status {} for {} vertices in {} parts", status, vertices, parts));
   return part;
 }
 

@@ -6,8 +6,8 @@
 //           A product with few columns has its depth shared by the lanes of a row.
 // Traffic   per entry 8 (fp64: 12) bytes of A, or 4 where its values follow from the degrees, one row of S in
 //           16-byte pieces; per row what is kept.
-// Limits    40 to 58 registers in fp32 up to 256 columns, 40 to 64 in fp64 up to 128 (84 and 80 at the
-//           widest), none spilled; shared memory only for W and the rows that it multiplies (two layers of 16
+// Limits    40 to 58 registers in fp32 up to 256 columns, 40 to 64 in fp64 up to 128 (76 and 80 at the
+//           widest); in fp32 with 5 to 64 columns 12 bytes spilled per thread, else none; shared memory only for W and the rows that it multiplies (two layers of 16
 //           and 8 in fp32: 5.5 KB): 6 and 4 blocks of 256 per SM (sm_90, nvcc 13.0, ptxas -v).
 //           H200, synthetic web-Stanford. With each row's entries in one piece: 16 columns and LogSoftmax in
 //           fp64 120.5 us; 16 columns, ReLU and H W2 in fp32 55.9 us; then 8 columns and LogSoftmax 47.7 us
@@ -125,36 +125,38 @@ PLUMB_DEVICE Pack<double> from_others(const double* p) {
   return {{v.x, v.y}};
 }
 
-/// Four entries; without values, all of them 1.
+/// Four entries.
 template <class T>
 struct Quad {
   std::int32_t col[4];
-  T val[4];
+  T val[4];  // of ones not set
 };
 
 // Read once through the cache: no other row reads these.
-template <class T>
-PLUMB_DEVICE Quad<T> streamed_columns(const RowsView<T>& a, unsigned q) {
-  const int4 c = __ldcs(reinterpret_cast<const int4*>(a.col) + q);
-  return {{c.x, c.y, c.z, c.w}, {}};
-}
-PLUMB_DEVICE Quad<float> streamed(const RowsView<float>& a, unsigned q) {
-  const int4 c = __ldcs(reinterpret_cast<const int4*>(a.col) + q);
+PLUMB_DEVICE void read_values(const RowsView<float>& a, unsigned q, float (&val)[4]) {
   const float4 v = __ldcs(reinterpret_cast<const float4*>(a.val) + q);
-  return {{c.x, c.y, c.z, c.w}, {v.x, v.y, v.z, v.w}};
+  val[0] = v.x, val[1] = v.y, val[2] = v.z, val[3] = v.w;
 }
-PLUMB_DEVICE Quad<double> streamed(const RowsView<double>& a, unsigned q) {
-  const int4 c = __ldcs(reinterpret_cast<const int4*>(a.col) + q);
+PLUMB_DEVICE void read_values(const RowsView<double>& a, unsigned q, double (&val)[4]) {
   const double2* const at = reinterpret_cast<const double2*>(a.val) + 2 * static_cast<Index>(q);
   const double2 v = __ldcs(at), w = __ldcs(at + 1);
-  return {{c.x, c.y, c.z, c.w}, {v.x, v.y, w.x, w.y}};
+  val[0] = v.x, val[1] = v.y, val[2] = w.x, val[3] = w.y;
 }
-template <bool kValues, class T>
+template <EntryValues kFrom, class T>
 PLUMB_DEVICE Quad<T> read_quad(const RowsView<T>& a, unsigned q) {
-  if constexpr (kValues) {
-    return streamed(a, q);
-  } else {
-    return streamed_columns(a, q);
+  const int4 c = __ldcs(reinterpret_cast<const int4*>(a.col) + q);
+  Quad<T> quad{{c.x, c.y, c.z, c.w}, {}};
+  if constexpr (kFrom == EntryValues::stored) read_values(a, q, quad.val);
+  return quad;
+}
+/// Takes columns and scales apart, when the rows are gathered: before that a quad without values is four registers.
+template <EntryValues kFrom, class T>
+PLUMB_DEVICE void take_apart(const RowsView<T>& a, Quad<T>& quad) {
+#pragma unroll
+  for (int e = 0; e < 4; ++e) {
+    const auto word = static_cast<std::uint32_t>(quad.col[e]);
+    if constexpr (kFrom == EntryValues::by_column) quad.val[e] = __ldg(a.scale + (word >> a.shift));
+    quad.col[e] = static_cast<std::int32_t>(word & ((1u << a.shift) - 1));
   }
 }
 
@@ -191,7 +193,7 @@ struct Warp {
     }
   }
 
-  template <bool kValues>
+  template <EntryValues kFrom>
   PLUMB_DEVICE void add(const Quad<T>& quad, const Pack<T> (&x)[4][Packs]) {
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
@@ -199,7 +201,7 @@ struct Warp {
       for (int p = 0; p < Packs; ++p) {
 #pragma unroll
         for (int v = 0; v < kV; ++v) {
-          if constexpr (kValues) {
+          if constexpr (kFrom != EntryValues::ones) {
             sum[p].at[v] += Policy::edge(quad.val[e]) * x[e][p].at[v];
           } else {
             sum[p].at[v] += x[e][p].at[v];
@@ -219,7 +221,7 @@ struct Warp {
   }
 
   /// Adds quads begin, begin + step, ... below end.
-  template <bool kValues>
+  template <EntryValues kFrom>
   PLUMB_DEVICE void add_quads(const RowsView<T>& a, unsigned begin, unsigned end, unsigned step, const T* s,
                               Index ld, int width) {
     const T* from[Packs];
@@ -228,25 +230,26 @@ struct Warp {
     if (kTwo) {  // two quads of rows in flight
       for (; begin < end; begin += 2 * step) {
         const bool both = begin + step < end;
-        const Quad<T> one = read_quad<kValues>(a, begin),
-                      two = read_quad<kValues>(a, both ? begin + step : begin);
+        Quad<T> one = read_quad<kFrom>(a, begin), two = read_quad<kFrom>(a, both ? begin + step : begin);
+        take_apart<kFrom>(a, one), take_apart<kFrom>(a, two);
         Pack<T> x[4][Packs], y[4][Packs];
         gather(one, from, ld, x);
         gather(two, from, ld, y);
-        add<kValues>(one, x);
-        if (both) add<kValues>(two, y);
+        add<kFrom>(one, x);
+        if (both) add<kFrom>(two, y);
       }
       return;
     }
     if (begin >= end) return;
-    Quad<T> now = read_quad<kValues>(a, begin);
+    Quad<T> now = read_quad<kFrom>(a, begin);
     for (;;) {
       const bool more = begin + step < end;
       Quad<T> later = now;
-      if (more) later = read_quad<kValues>(a, begin + step);  // in flight while this one is gathered
+      if (more) later = read_quad<kFrom>(a, begin + step);  // in flight while this one is gathered
+      take_apart<kFrom>(a, now);
       Pack<T> x[4][Packs];
       gather(now, from, ld, x);
-      add<kValues>(now, x);
+      add<kFrom>(now, x);
       if (!more) return;
       begin += step;
       now = later;
@@ -256,9 +259,11 @@ struct Warp {
   PLUMB_DEVICE void add_entries(const RowsView<T>& a, unsigned begin, unsigned end, unsigned step, const T* s,
                                 Index ld, int width) {
     if (a.val != nullptr) {
-      add_quads<true>(a, begin, end, step, s, ld, width);
+      add_quads<EntryValues::stored>(a, begin, end, step, s, ld, width);
+    } else if (a.scale != nullptr) {
+      add_quads<EntryValues::by_column>(a, begin, end, step, s, ld, width);
     } else {
-      add_quads<false>(a, begin, end, step, s, ld, width);
+      add_quads<EntryValues::ones>(a, begin, end, step, s, ld, width);
     }
   }
 
@@ -413,11 +418,17 @@ PLUMB_DEVICE Weights<T> to_shared(const Weights<T>& w, T*& at) {
   return {to, w.rows, w.columns};
 }
 
-/// kTwo: two quads of rows in flight, with registers for 4 blocks; in fp32 up to 64 columns registers for 6.
+/// Blocks of which a multiprocessor shall have registers.
+template <class T, int Lanes, int Packs, bool kTwo>
+constexpr int blocks_of() {
+  if (kTwo) return 4;
+  if (Packs > 1) return 0;
+  return Lanes == 1 || (sizeof(T) == 4 && Lanes < 32) ? 6 : 5;
+}
+
+/// kTwo: two quads of rows in flight.
 template <class T, int Lanes, int Packs, class Policy, bool kTwo>
-__global__ void __launch_bounds__(32 * kWarps, kTwo                             ? 4
-                                               : (sizeof(T) == 4 && Lanes < 32) ? 6
-                                                                                : 0)
+__global__ void __launch_bounds__(32 * kWarps, blocks_of<T, Lanes, Packs, kTwo>())
     gcn_aggregate(RowsView<T> a, const T* s /* (columns of A + 1, ld), the last row zero */, Index ld,
                   int width /* of s */, Epilogue<T> e) {
   using W = Warp<T, Lanes, Packs, Policy, kTwo>;

@@ -1,9 +1,9 @@
-// GCN: the small passes that are in no operator's ladder: a sparse X made dense, rows scaled, and a bias
-// without a ReLU.
+// GCN: the two small passes that are in no operator's ladder: a sparse X made dense, and a bias without a
+// ReLU.
 //
 // Change    a warp per row; a thread per element.
 // Traffic   compulsory, except for the scattered writes.
-// Limits    all are bound by memory; none is part of the fused pipeline's usual pass.
+// Limits    both are bound by memory; neither is part of the fused pipeline's usual pass.
 // Fails at  nothing by design.
 // Source    the definitions.
 #include "gpu/models/gcn/execution.hpp"
@@ -32,23 +32,11 @@ __global__ void __launch_bounds__(kThreads)
   x[at / columns * ld + at % columns] += bias[at % columns];
 }
 
-template <class T>
-__global__ void __launch_bounds__(kThreads)
-    gcn_scale_rows(T* x /* (rows, ld) */, Index rows, Index ld, const T* scale /* (rows) */) {
-  const Index at = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
-  if (at < rows * ld) x[at] *= scale[at / ld];
-}
-
 }  // namespace
 
 template <class T>
 void scatter_rows(const CsrView<const T, Space::device>& from, T* x, Index ld, void* stream) {
   launch(gcn_scatter_rows<T>, (from.rows + kThreads - 1) / kThreads, kThreads, 0, stream, from, x, ld);
-}
-
-template <class T>
-void scale_rows(T* x, Index rows, Index ld, const T* scale, void* stream) {
-  launch(gcn_scale_rows<T>, (rows * ld + kThreads - 1) / kThreads, kThreads, 0, stream, x, rows, ld, scale);
 }
 
 template <class T>
@@ -59,8 +47,6 @@ void add_bias(T* x, Index rows, Index columns, Index ld, const T* bias, void* st
 
 template void scatter_rows<float>(const CsrView<const float, Space::device>&, float*, Index, void*);
 template void scatter_rows<double>(const CsrView<const double, Space::device>&, double*, Index, void*);
-template void scale_rows<float>(float*, Index, Index, const float*, void*);
-template void scale_rows<double>(double*, Index, Index, const double*, void*);
 template void add_bias<float>(float*, Index, Index, Index, const float*, void*);
 template void add_bias<double>(double*, Index, Index, Index, const double*, void*);
 

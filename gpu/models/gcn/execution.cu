@@ -25,12 +25,12 @@ bool all_finite(const V& values) {
   return std::all_of(values.begin(), values.end(), [](auto x) { return std::isfinite(x); });
 }
 
-/// The pattern of `a`, with value[i] for every entry of row i.
+/// The pattern of `a`, with value[i] for every entry of row i; `value` may have more.
 template <class T>
 Csr<T> with_values_of_rows(const Csr<T>& a, const std::vector<T>& value) {
   Csr<T> m{a.rows, a.cols, a.row_ptr, a.col, {}};
   m.val.reserve(a.col.size());
-  for (std::size_t i = 0; i < value.size(); ++i)
+  for (std::size_t i = 0; i + 1 < a.row_ptr.size(); ++i)
     m.val.resize(static_cast<std::size_t>(a.row_ptr[i + 1]), value[i]);
   return m;
 }
@@ -90,7 +90,8 @@ Execution<T>::Execution(const Gcn<T>& net, GcnOrders orders, Peers<T>* peers)
     if (!b.empty()) b.resize(static_cast<std::size_t>(w_.back().ld));
     b_.emplace_back(b, "bias", stream());
   }
-  if (by_degrees()) scales_ = DeviceArray<T>(net.scales, "scales of A's rows", stream());
+  by_degrees_ = largest(net.scales.empty() ? 0 : 1) > 0;
+  if (!net.scales.empty()) scales_ = DeviceArray<T>(net.scales, "scales of A's rows", stream());
   times_.upload = now() - start;
   const Index n = net.vertices();
   for (Index l = 0; !last(l); ++l) {
@@ -162,7 +163,7 @@ const DeviceCsr<T>& Execution<T>::a(bool scaled) {
 template <class T>
 std::string Execution<T>::add_dense_product(Ladder ladder, const std::string& name, const DeviceDense<T>& x,
                                             const DeviceDense<T>& w, DeviceDense<T>& y, bool wide,
-                                            Index operand_of, bool scaled, const std::string& rung) {
+                                            Index operand_of, const std::string& rung) {
   std::vector<std::shared_ptr<RungStep<SkinnyGemm, T>>> rungs;  // by piece
   std::string chosen = rung;  // on all devices and in all pieces, where it runs
   for (Index p = 0; p < piece_count(); ++p) {
@@ -178,16 +179,12 @@ std::string Execution<T>::add_dense_product(Ladder ladder, const std::string& na
       if (peers_ != nullptr) chosen = peers_->agreed(chosen);  // device 0 has rows where any has
     }
   }
-  add(name + " (skinny_gemm " + chosen + ")" + (scaled ? ", scaled" : ""),
-      [this, rungs, operand_of, scaled, &y] {
-        for (Index p = 0; p < piece_count(); ++p) {
-          const Index first = piece_begin(p), count = piece_begin(p + 1) - first;
-          if (const auto& step = rungs[static_cast<std::size_t>(p)]; step != nullptr) step->run();
-          if (scaled && count > 0)
-            scale_rows(y.data.data() + first * y.ld, count, y.ld, scales() + first, stream());
-          if (operand_of >= 0) send(operand_of, p);
-        }
-      });
+  add(name + " (skinny_gemm " + chosen + ")", [this, rungs, operand_of] {
+    for (Index p = 0; p < piece_count(); ++p) {
+      if (const auto& step = rungs[static_cast<std::size_t>(p)]; step != nullptr) step->run();
+      if (operand_of >= 0) send(operand_of, p);
+    }
+  });
   return chosen;
 }
 

@@ -21,9 +21,6 @@ namespace gcn {
 /// x(row, col) += val for every entry; x (rows, ld) is zero. Repeated columns add up in their order.
 template <class T>
 void scatter_rows(const CsrView<const T, Space::device>& from, T* x, Index ld, void* stream);
-/// x(i, j) *= scale[i]; x (rows, ld).
-template <class T>
-void scale_rows(T* x, Index rows, Index ld, const T* scale, void* stream);
 /// x(i, j) += bias[j].
 template <class T>
 void add_bias(T* x, Index rows, Index columns, Index ld, const T* bias, void* stream);
@@ -137,7 +134,7 @@ class Execution {
   void add_receive(Index l);
   [[nodiscard]] const T* bias(Index l) const;
   /// Where A's values follow from the degrees: the scales of this device's rows, by which a row of A S and one of S are multiplied.
-  [[nodiscard]] bool by_degrees() const { return !net_.scales.empty(); }
+  [[nodiscard]] bool by_degrees() const { return by_degrees_; }
   [[nodiscard]] const T* scales() const { return scales_.data(); }
   /// A in CSR; uploaded at the first call. Of a `scaled` S: row i has the values scales[i].
   const DeviceCsr<T>& a(bool scaled = false);
@@ -145,11 +142,11 @@ class Execution {
   void forget_a() { a_.reset(), a_of_scaled_.reset(); }
 
   /// y = x w in this device's rows by the fastest rung of a ladder, y being A's operand in layer `operand_of` (-1: it is not);
-  /// `wide`: includes the columns that fill up the packs. `scaled`: rows of y are multiplied by the scales. Where `rung` can run these
-  /// operands, it is taken unmeasured. Returns the rung's name.
+  /// `wide`: includes the columns that fill up the packs. Where `rung` can run these operands, it is taken unmeasured. Returns the rung's
+  /// name.
   std::string add_dense_product(Ladder ladder, const std::string& name, const DeviceDense<T>& x,
                                 const DeviceDense<T>& w, DeviceDense<T>& y, bool wide, Index operand_of,
-                                bool scaled = false, const std::string& rung = {});
+                                const std::string& rung = {});
   /// c = m b. Where `rung` can run these operands, it is taken unmeasured.
   void add_sparse_product(Ladder ladder, const std::string& name, const DeviceCsr<T>& m,
                           const DeviceDense<T>& b, DeviceDense<T>& c, const std::string& rung = {});
@@ -167,9 +164,7 @@ class Execution {
   [[nodiscard]] double seconds_since(const Mark& mark, Index l);
   void take_back(const Mark& mark);
   /// The largest that any device says.
-  [[nodiscard]] double of_slowest(double mine) const {
-    return peers_ != nullptr ? peers_->largest(mine) : mine;
-  }
+  [[nodiscard]] double largest(double mine) const { return peers_ != nullptr ? peers_->largest(mine) : mine; }
 
   const Gcn<T>& net_;
   GcnOrders orders_;
@@ -180,6 +175,7 @@ class Execution {
   DeviceDense<T> x_, logits_, answer_, x_made_dense_;
   std::vector<DeviceDense<T>> hidden_;  // of every layer but the last
   std::unique_ptr<DeviceCsr<T>> x_sparse_, a_, a_of_scaled_;
+  bool by_degrees_ = false;  // on any device: one without rows has no scales
   DeviceArray<T> scales_;
   Index without_values_ = 0;  // layers in which no step reads A's values
   std::vector<DeviceDense<T>> w_;

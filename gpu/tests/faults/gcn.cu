@@ -41,7 +41,7 @@ struct FaultyKernel : Unmodified {
   }
   static bool chooses() { return planted_form.has_value(); }
   static double seconds_of(int form, double) {
-    if (*planted_form == FastestForm::another_on_each_device) return 1 + (form + timed++) % 3;
+    if (*planted_form == FastestForm::another_on_each_device) return 1 + (form + timed++) % 5;
     return form == static_cast<int>(*planted_form) ? 1 : 2;
   }
   PLUMB_DEVICE static void sync() {

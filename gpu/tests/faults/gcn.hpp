@@ -35,7 +35,7 @@ template <class T>
 [[nodiscard]] GcnRun<T> run_with_fault(Fault fault, const Gcn<T>& net, GcnOrder order);
 
 /// The form of each layer that measured times shall say is the fastest, where a layer has it.
-enum class FastestForm { with_next, alone, composed, another_on_each_device };
+enum class FastestForm { with_next, alone, composed, with_next_stored, alone_stored, another_on_each_device };
 /// As on GPUs, whose clocks choose the forms; on one device where `count` is 0.
 template <class T>
 [[nodiscard]] GcnRun<T> run_with_form(FastestForm form, const Gcn<T>& net, GcnOrder order, int count);
