@@ -209,7 +209,9 @@ class Fused : public Execution<T> {
                 bool needed, Index operand_of) {
     const DeviceDense<T>& from = s.of != nullptr ? *s.of : this->dense_input(l);
     this->add_receive(l);
-    const Pieces& a = rows(values == EntryValues::stored);
+    // where forms are timed, one that reads the values follows: A is then converted once
+    const bool tried = values == EntryValues::by_column && Policy::chooses();
+    const Pieces& a = rows(values == EntryValues::stored || tried);
     const DeviceDense<T>& z = this->output(l);
     this->add(name, [this, &a, e, &from, &z, needed, values, operand_of] {
       Epilogue<T> now = e;
