@@ -20,6 +20,7 @@
 #include "reference/core/seed.hpp"
 #include "reference/core/text.hpp"
 #include "reference/models/chips.hpp"
+#include "reference/models/metis.hpp"
 #include "reference/parallel/devices.hpp"
 #include "reference/parallel/world.hpp"
 #include "tools/infer_ranks.hpp"
@@ -252,6 +253,11 @@ CLI::App* add_gcn(CLI::App& app, GcnOptions& o) {
        "order of the vertices in memory: given (default), degree (most wanted first) or rcm (neighbours near "
        "each other); the answer stays in the given one")
       ->type_name("ORDER");
+  g->add_option_function<std::string>(
+       "--partition", [&o](const std::string& word) { o.partition = parse_vertex_partition(word); },
+       "how several ranks divide the graph: rows (default), as they follow each other, or metis: few edges "
+       "between parts")
+      ->type_name("WAY");
   g->add_option("--pipeline", o.pipeline,
                 "NAME, auto (default), or all: one after the other; a wrong name lists them");
   add_gpus(g, o, "divide the graph over N GPUs of this host, or all: rows that others need are exchanged");
@@ -331,8 +337,8 @@ void check_values(const SdnnOptions& sdnn, const GcnOptions& gcn) {
 
 /// "infer 0.2.0", and what it was built with.
 std::string version_text() {
-  const std::string mpi = mpi_version();
-  return fmt::format("infer {}\nMPI: {}", kVersion, mpi.empty() ? "not built in" : mpi);
+  const auto built = [](const std::string& version) { return version.empty() ? "not built in" : version; };
+  return fmt::format("infer {}\nMPI: {}\nMETIS: {}", kVersion, built(mpi_version()), built(metis_version()));
 }
 
 /// What every rank of a job must have been started with.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "datasets/networks/gcn_data.hpp"
 #include "datasets/networks/sdnn_data.hpp"
 #include "reference/core/abi.hpp"
+#include "reference/models/gcn_partition.hpp"
 #include "reference/models/gcn_reorder.hpp"
 #include "reference/parallel/ranks.hpp"
 #include "tools/model_report.hpp"
@@ -53,6 +55,7 @@ struct GcnOptions : InferOptions {
   std::string dtype = "auto";
   std::string edge_values = "auto";
   VertexOrder reorder = VertexOrder::given;
+  std::optional<VertexPartition> partition;  // of several ranks; not given: rows
   std::string out;
   std::int64_t drawn = 0;  // cases that nobody chose; 0: one network, that of `data`
   std::uint64_t seed = 1;  // of `drawn`

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -51,10 +52,8 @@ GcnInHand load(const GcnRequest& request, bool from_degrees) {
   net.f64 = network_of(std::move(loaded.f64));
   validate(net.f64);
   net.f32 = loaded.f32 ? network_of(*std::move(loaded.f32)) : convert<float>(net.f64);
-  // Rows of fewer entries are read faster than scaled: Cora's, of five, take 3 % longer by degrees.
-  constexpr std::int64_t kFewestPerRow = 8;
-  if (from_degrees && net.f64.a.nnz() >= kFewestPerRow * net.f64.vertices()) {
-    net.f64.scales = degree_scales(net.f64.a);
+  if (from_degrees) {
+    set_scales(net.f64);
     net.f32.scales.assign(net.f64.scales.begin(), net.f64.scales.end());
   }
   validate(net.f32);
@@ -131,10 +130,11 @@ GcnFacts facts_of(const GcnOptions& o, const GcnInHand& in, GcnRun<T>& run) {
   }
   g.products = products_of(net);
   g.normalise_seconds = in.normalise_seconds;
-  g.from_degrees = run.from_degrees;
-  const auto of_values = static_cast<double>(run.from_degrees ? g.vertices : g.entries);
-  g.bytes_of_a = static_cast<double>(g.layers) *
-                 (4.0 * static_cast<double>(g.entries) + static_cast<double>(sizeof(T)) * of_values);
+  g.layers_from_degrees = run.layers_from_degrees;
+  const std::int64_t of_values =
+      run.layers_from_degrees * g.vertices + (g.layers - run.layers_from_degrees) * g.entries;
+  g.bytes_of_a = 4.0 * static_cast<double>(g.layers * g.entries) +
+                 static_cast<double>(sizeof(T)) * static_cast<double>(of_values);
   g.device = run.device;
   g.steps = std::move(run.steps);
   g.maximum_row_sum = static_cast<double>(max_row_sum(run.log_softmax));
@@ -153,7 +153,8 @@ std::vector<GpuFacts> gpus_of(const std::vector<GcnDevicePart>& parts, const Gcn
   std::vector<GpuFacts> gpus;
   for (const GcnDevicePart& p : parts) {
     gpus.push_back(
-        {p.name, p.rows, p.peak_bytes, p.times.resident, finding_of(judgement, p.first, p.first + p.rows),
+        {p.name, p.rows, p.peak_bytes, p.times.resident,
+         finding_of(judgement, [&p](std::int64_t row) { return row >= p.first && row < p.first + p.rows; }),
          GpuGraphFacts{p.first, p.entries, p.sent, p.received, p.times.kernels, p.times.waiting, p.direct}});
   }
   return gpus;
@@ -232,11 +233,53 @@ ModelReport run_alone(const GcnOptions& o, const GcnInHand& in, const GcnPipelin
   return report;
 }
 
+template <class T>
+GcnBetween between(const Gcn<T>& net, const GcnPartition& partition) {
+  const PartitionCut cut = cut_of(net.a, partition);
+  const std::vector<std::int64_t> widths = exchanged_widths(net);
+  const std::int64_t columns = std::accumulate(widths.begin(), widths.end(), std::int64_t{0});
+  return {cut.entries, cut.rows * columns * static_cast<std::int64_t>(sizeof(T))};
+}
+
+/// The graph divided over so many ranks.
+template <class T>
+struct Divided {
+  Divided(const GcnOptions& o, const Gcn<T>& net, int ranks) {
+    const VertexPartition by = o.partition.value_or(VertexPartition::rows);
+    const Stopwatch clock;
+    partition = plumb::partition(net.a, by, ranks);
+    facts.by = to_string(by), facts.seconds = clock.seconds();
+    facts.between = between(net, partition);
+    facts.by_rows = partition.order.empty()
+                        ? facts.between
+                        : between(net, plumb::partition(net.a, VertexPartition::rows, ranks));
+  }
+  GcnPartition partition;
+  GcnPartitionFacts facts;
+};
+
+/// What each rank did; `order` as in GcnPartition.
+void find_by_rank(const GcnJudgement& judgement, const std::vector<std::int32_t>& order,
+                  std::vector<RankFacts>& ranks) {
+  std::vector<std::int64_t> place(order.size());  // of each vertex
+  for (std::size_t i = 0; i < order.size(); ++i)
+    place[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+  for (RankFacts& rank : ranks) {
+    rank.consecutive = order.empty();
+    rank.finding = finding_of(judgement, [&](std::int64_t vertex) {
+      const std::int64_t at = order.empty() ? vertex : place[static_cast<std::size_t>(vertex)];
+      return at >= rank.first && at < rank.first + rank.rows;
+    });
+  }
+}
+
 /// On rank 0 the report; the others compute as it says.
 template <class T>
 ModelReport run_on_ranks(Ranks& ranks, const GcnOptions& o, const GcnInHand& in, const GcnPipeline& pipeline,
                          GcnJudge& judge, double load_seconds) {
-  GcnOnRanks<T> network(ranks, in.as<T>());
+  std::optional<Divided<T>> divided;
+  if (ranks.is_root()) divided.emplace(o, in.as<T>(), ranks.size());
+  GcnOnRanks<T> network(ranks, in.as<T>(), divided ? divided->partition : GcnPartition{});
   ModelReport report;
   if (ranks.is_root()) {
     const RunWith<T> run_with = [&](GcnOrder order) { return network.run(order); };
@@ -248,8 +291,8 @@ ModelReport run_on_ranks(Ranks& ranks, const GcnOptions& o, const GcnInHand& in,
   }
   report.ranks = gather_facts(ranks, network.cuts(), report.peak_bytes, "");
   if (!ranks.is_root()) return report;
-  for (RankFacts& rank : report.ranks)
-    rank.finding = finding_of(report.gcn->judgement, rank.first, rank.first + rank.rows);
+  report.gcn->partition = divided->facts;
+  find_by_rank(report.gcn->judgement, divided->partition.order, report.ranks);
   return report;
 }
 
@@ -292,8 +335,18 @@ template <class T>
 int report_needs_of(const GcnOptions& o, const Gcn<T>& net) {
   const auto ranks = static_cast<int>(o.ranks);
   std::vector<PredictedTime> times;
-  for (const int gpus : doubling_to(ranks)) times.push_back(predict(find_chip(o.chip), net, gpus));
-  return report_needs(o, "vertices", needs_over_ranks(net, ranks), times, "");
+  std::vector<RankNeeds> needs;
+  GcnPartitionFacts facts;
+  for (const int count : doubling_to(ranks)) {
+    const Divided<T> divided(o, net, count);
+    const Gcn<T> moved = divided.partition.order.empty() ? Gcn<T>{} : reordered(net, divided.partition.order);
+    const Gcn<T>& in_order = divided.partition.order.empty() ? net : moved;
+    times.push_back(predict(find_chip(o.chip), in_order, divided.partition.cuts));
+    if (count == ranks) needs = needs_over_ranks(in_order, divided.partition.cuts), facts = divided.facts;
+  }
+  fmt::print(output_for_words(o), "partition: {}\n", show_partition(facts, net.a.nnz()));
+  const bool by_rows = facts.by == to_string(VertexPartition::rows);
+  return report_needs(o, by_rows ? "vertices" : "vertices by part", needs, times, "");
 }
 
 struct Tally {
@@ -373,6 +426,8 @@ int infer_gcn(const GcnOptions& o, Ranks* ranks) {
   if (o.reorder != VertexOrder::given && (ranks != nullptr || !o.gpus.empty()))
     throw Error("--reorder is for one process and one device: parts of a graph are consecutive vertices");
   if (ranks != nullptr) return infer_gcn_on_ranks(o, *ranks);
+  if (o.partition && !o.gpus.empty())
+    throw Error("--partition is for several ranks: GPUs of one process divide the graph by rows");
   const int devices = devices_of(o);
   const std::vector<const GcnPipeline*> pipelines = choose(o, devices);
   const Loaded loaded = load(o);

@@ -69,10 +69,12 @@ void print_ranks(const ModelReport& r, const char* noun, std::FILE* to) {
   for (std::size_t i = 0; i < r.ranks.size(); ++i) {
     const RankFacts& rank = r.ranks[i];
     if (!r.verbose && rank.finding.empty()) continue;
-    fmt::print(to, "rank {} on {}{}{}: {}, sent {}, received {}, peak {}{}\n", i, rank.host,
-               rank.device.empty() ? "" : ", ", rank.device, show_rows(noun, rank.first, rank.rows),
-               show_bytes(rank.sent), show_bytes(rank.received), show_bytes(rank.peak_bytes),
-               rank.finding.empty() ? "" : "; differs: " + rank.finding);
+    fmt::print(
+        to, "rank {} on {}{}{}: {}, sent {}, received {}, peak {}{}\n", i, rank.host,
+        rank.device.empty() ? "" : ", ", rank.device,
+        rank.consecutive ? show_rows(noun, rank.first, rank.rows) : fmt::format("{} {}", rank.rows, noun),
+        show_bytes(rank.sent), show_bytes(rank.received), show_bytes(rank.peak_bytes),
+        rank.finding.empty() ? "" : "; differs: " + rank.finding);
   }
 }
 
@@ -85,6 +87,7 @@ void add_ranks(const ModelReport& r, nlohmann::json& json) {
                              {"received_bytes", rank.received},
                              {"peak_bytes", rank.peak_bytes},
                              {"right", rank.finding.empty()}});
+    if (!rank.consecutive) json["ranks"].back().erase("first");
     if (!rank.device.empty()) json["ranks"].back()["device"] = rank.device;
   }
 }
@@ -469,6 +472,12 @@ void print_gcn_checks(const GcnFacts& g, std::FILE* to) {
   }
 }
 
+std::string show_values_of_a(const GcnFacts& g) {
+  if (g.layers_from_degrees == 0) return "";
+  if (g.layers_from_degrees == g.layers) return "; A from degrees";
+  return fmt::format("; A from degrees in {} of {} layers", g.layers_from_degrees, g.layers);
+}
+
 void print_gcn(const ModelReport& r, std::FILE* to) {
   const GcnFacts& g = *r.gcn;
   const double seconds = r.times.inference();
@@ -479,13 +488,14 @@ void print_gcn(const ModelReport& r, std::FILE* to) {
              g.entries, g.features, show_features(g), show_widths(g.widths), g.layers,
              g.layers == 1 ? "" : "s");
   fmt::print(to, "pipeline: {} ({}, {}{}): {}; order by cost: {}{}\n", r.pipeline, r.dtype, r.device,
-             show_threads(r), r.about, show_orders(g.orders), g.from_degrees ? "; A from degrees" : "");
+             show_threads(r), r.about, show_orders(g.orders), show_values_of_a(g));
   fmt::print(to, "time: load {}, {}{}, {:.3g} Gflop/s\n", show_seconds(r.times.load), show_gcn_times(r),
              show_spread(r.times),
              2 * g.products / (g.device.repeats > 0 ? g.device.resident : seconds) / 1e9);
   if (g.reorder)
     fmt::print(to, "reorder: vertices by {} in {}, once per graph\n", g.reorder->order,
                show_seconds(g.reorder->seconds));
+  if (g.partition) fmt::print(to, "partition: {}\n", show_partition(*g.partition, g.entries));
   if (r.verbose) {
     for (const GcnStep& step : g.steps)
       fmt::print(to, "step: {:42} {}\n", step.name, show_seconds(step.seconds));
@@ -525,12 +535,22 @@ void add_gcn(const ModelReport& r, nlohmann::json& json) {
                      {"entries", g.entries},
                      {"widths", fmt::format("{}", fmt::join(g.widths, "-"))},
                      {"layers", g.layers}};
-  json["network"]["a"] = {{"values", g.from_degrees ? "from degrees" : "stored"},
+  json["network"]["a"] = {{"values", g.layers_from_degrees == g.layers ? "from degrees" : "stored"},
+                          {"layers_from_degrees", g.layers_from_degrees},
                           {"bytes_read", g.bytes_of_a}};
   json["network"]["features"] = {{"width", g.features}, {"format", g.features_entries ? "csr" : "dense"}};
   if (g.features_entries) json["network"]["features"]["entries"] = *g.features_entries;
   json["seconds"]["normalise"] = g.normalise_seconds;
   if (g.reorder) json["network"]["order"] = g.reorder->order, json["seconds"]["reorder"] = g.reorder->seconds;
+  if (g.partition) {
+    const auto json_of = [](const GcnBetween& b) {
+      return nlohmann::json{{"entries_between", b.entries}, {"bytes_sent", b.bytes}};
+    };
+    json["partition"] = json_of(g.partition->between);
+    json["partition"]["by"] = g.partition->by;
+    json["partition"]["rows"] = json_of(g.partition->by_rows);
+    json["seconds"]["partition"] = g.partition->seconds;
+  }
   if (const GcnDeviceTimes& d = g.device; d.repeats > 0) {
     json["seconds"].update({{"plan", d.plan},
                             {"upload", d.upload},
@@ -548,6 +568,16 @@ void add_gcn(const ModelReport& r, nlohmann::json& json) {
 
 std::string show_rows(const char* noun, std::int64_t first, std::int64_t rows) {
   return rows == 0 ? fmt::format("no {}", noun) : fmt::format("{} {} to {}", noun, first + 1, first + rows);
+}
+
+std::string show_partition(const GcnPartitionFacts& p, std::int64_t entries) {
+  const auto show = [entries](const GcnBetween& between) {
+    return fmt::format("{} of {} entries of A between parts, {} of rows sent in an inference",
+                       between.entries, entries, show_bytes(between.bytes));
+  };
+  std::string text =
+      fmt::format("{} in {}, once per graph: {}", p.by, show_seconds(p.seconds), show(p.between));
+  return p.by == "rows" ? text : text + "; by rows " + show(p.by_rows);
 }
 
 std::string finding_of(const SdnnJudgement& part) {
@@ -573,12 +603,11 @@ std::string finding_of(const SdnnJudgement& all, const std::vector<std::int64_t>
              : fmt::format("missing {}, extra {}", show_ids(difference.missing), show_ids(difference.extra));
 }
 
-std::string finding_of(const GcnJudgement& all, std::int64_t first_row, std::int64_t last_row) {
+std::string finding_of(const GcnJudgement& all, const std::function<bool(std::int64_t)>& has) {
   std::string text;
   for (const GcnCheck& check : all.checks) {
     const std::vector<std::int64_t>& rows = check.verdict.missed_rows;
-    const auto begin = std::lower_bound(rows.begin(), rows.end(), first_row);
-    const auto count = std::lower_bound(begin, rows.end(), last_row) - begin;
+    const auto count = std::count_if(rows.begin(), rows.end(), has);
     if (count > 0) text += fmt::format("{}{} rows of {}", text.empty() ? "" : ", ", count, check.what);
   }
   return text.empty() ? "" : text + " outside their bound";

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,18 +47,31 @@ struct GcnReorderFacts {
   double seconds = 0;
 };
 
+/// What lies between the parts of a graph.
+struct GcnBetween {
+  std::int64_t entries = 0;  // of A
+  std::int64_t bytes = 0;    // of rows that are sent in one inference
+};
+/// How the graph was divided over ranks, and what dividing it cost, once per graph.
+struct GcnPartitionFacts {
+  std::string by;
+  double seconds = 0;
+  GcnBetween between, by_rows;
+};
+
 struct GcnFacts {
   std::string from;
   std::vector<std::int64_t> widths;              // (layers + 1)
   std::optional<std::int64_t> features_entries;  // of X in CSR; nothing: X is dense
   std::int64_t vertices = 0, entries = 0, features = 0, layers = 0;
-  std::vector<std::string> orders;  // of each layer
-  bool from_degrees = false;        // the values of A were not read
-  double bytes_of_a = 0;            // of one inference: columns, and values or scales
+  std::vector<std::string> orders;       // of each layer
+  std::int64_t layers_from_degrees = 0;  // in so many layers the values of A were not read
+  double bytes_of_a = 0;                 // of one inference: columns, and values or scales
   double products = 0;
   double normalise_seconds = 0;  // of the edges, which the contest counts
   std::optional<GcnReorderFacts> reorder;
-  GcnDeviceTimes device;  // repeats 0: the run was on the host
+  std::optional<GcnPartitionFacts> partition;  // over ranks
+  GcnDeviceTimes device;                       // repeats 0: the run was on the host
   std::vector<GcnStep> steps;
   double maximum_row_sum = 0;
   int row_sum_digits = 0;
@@ -69,6 +83,7 @@ struct GcnFacts {
 struct RankFacts {
   std::string host, device;          // device: "" where the rank computes on the CPU
   std::int64_t first = 0, rows = 0;  // inputs or vertices: its part
+  bool consecutive = true;           // else `first` is no number of a vertex
   std::int64_t sent = 0, received = 0, peak_bytes = 0;
   std::string finding;  // how its part differs; "": it does not
 };
@@ -108,13 +123,15 @@ struct ModelReport {
   [[nodiscard]] bool differs() const;
 };
 
+[[nodiscard]] std::string show_partition(const GcnPartitionFacts& partition, std::int64_t entries);
 /// "inputs 30001 to 45000" of `first` (from 0) and `rows`, or "no inputs".
 [[nodiscard]] std::string show_rows(const char* noun, std::int64_t first, std::int64_t rows);
 /// How a rank's part differs, "" where it does not.
 [[nodiscard]] std::string finding_of(const SdnnJudgement& part);
 /// The same of the inputs in `rows`, in ascending order, which one of the GPUs had, from the judgement of all.
 [[nodiscard]] std::string finding_of(const SdnnJudgement& all, const std::vector<std::int64_t>& rows);
-[[nodiscard]] std::string finding_of(const GcnJudgement& all, std::int64_t first_row, std::int64_t last_row);
+/// Of the rows that `has` is true of.
+[[nodiscard]] std::string finding_of(const GcnJudgement& all, const std::function<bool(std::int64_t)>& has);
 
 /// For a person. `to`: stdout, or stderr where the JSON takes stdout.
 void print(const ModelReport& report, std::FILE* to);

@@ -1,4 +1,5 @@
 // The GCN divided over logical devices of the CPU executor: the bits of one device, what is exchanged, and faults of the exchange.
+#include <algorithm>
 #include <cstring>
 #include <initializer_list>
 #include <limits>
@@ -11,6 +12,7 @@
 #include "gpu/tests/findings.hpp"
 #include "reference/core/random.hpp"
 #include "reference/models/gcn.hpp"
+#include "reference/models/gcn_judge.hpp"
 #include "reference/tests/random_gcn.hpp"
 
 namespace {
@@ -114,6 +116,11 @@ TEST_CASE("gpu_fused runs on several devices, and gives the bits of one for any 
   compare_with_one<float>(test::with_sparse_features(test::random_network(17, 2)), {2});
 }
 
+TEST_CASE("so they do where A's values follow from the degrees, in all layers or in some") {
+  compare_with_one<double>(test::of_degrees(test::random_network(13, 2)), {2, 7});
+  compare_with_one<float>(test::with_sparse_features(test::of_degrees(test::random_network(9, 2))), {2});
+}
+
 TEST_CASE("so do graphs of fewer vertices than devices, without edges, and with all edges in one row") {
   compare_with_one<float>(test::random_network(1, 2), {3});
   compare_with_one<double>(test::random_network(5, 2), {7});
@@ -142,6 +149,53 @@ TEST_CASE("NaN of one device's rows reaches the others' as on one device") {
                           want) == 0);
   });
   CHECK_MESSAGE(found.empty(), found);
+}
+
+TEST_CASE("several devices take the same form of a layer, whichever is the fastest on the slowest of them") {
+  using gcn::FastestForm;
+  for (const bool scaled : {false, true}) {
+    const Gcn<double> net = scaled ? test::of_degrees(of_widths(14, {6, 9, 7})) : of_widths(14, {6, 9, 7});
+    const Gcn<float> net32 = convert<float>(net);
+    const auto want = reference_gcn(net, Dtype::f32, rounding_of_inputs(net, true, false));
+    for (const FastestForm form :
+         {FastestForm::with_next, FastestForm::alone, FastestForm::composed, FastestForm::with_next_stored,
+          FastestForm::alone_stored, FastestForm::another_on_each_device}) {
+      const bool stored = form == FastestForm::with_next_stored || form == FastestForm::alone_stored;
+      if (!scaled && form != FastestForm::alone && form != FastestForm::composed) continue;
+      CAPTURE(static_cast<int>(form));
+      const auto found = findings_of(3, [&] {
+        const auto run = [&](int count) {
+          return gcn::run_with_form(form, net32, GcnOrder::transform_first, count);
+        };
+        const GcnRun<float> one = run(0), three = run(3);
+        CHECK(test::misses_of(one, want) == 0);
+        CHECK(test::misses_of(three, want) == 0);
+        if (form == FastestForm::another_on_each_device) return;
+        CHECK(same_bits(run(2), one));
+        CHECK(same_bits(three, one));
+        const auto steps_of = [&](const char* what) {
+          return std::count_if(three.steps.begin(), three.steps.end(), [&](const GcnStep& step) {
+            return step.name.find(what) != std::string::npos;
+          });
+        };
+        CHECK((steps_of("ReLU, H W2") > 0) ==
+              (form == FastestForm::with_next || form == FastestForm::with_next_stored));
+        CHECK((steps_of("spmm") > 0) == (form == FastestForm::composed));
+        CHECK((steps_of("A S1, scaled") > 0) == (scaled && !stored && form != FastestForm::composed));
+      });
+      CHECK_MESSAGE(found.empty(), found);
+    }
+  }
+  const Gcn<double> little =
+      test::of_degrees(test::random_network(3, 3));  // devices without rows, and scales
+  const auto want = reference_gcn(little, Dtype::f32, rounding_of_inputs(little, true, false));
+  for (const FastestForm form : {FastestForm::alone, FastestForm::another_on_each_device}) {
+    const auto found = findings_of(4, [&] {
+      const auto run = gcn::run_with_form(form, convert<float>(little), GcnOrder::transform_first, 5);
+      CHECK(test::misses_of(run, want) == 0);
+    });
+    CHECK_MESSAGE(found.empty(), found);
+  }
 }
 
 TEST_CASE("parts are consecutive, hold all entries, and exchange the rows that others gather") {

@@ -7,10 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "gpu/models/gcn/column_scales.hpp"
 #include "gpu/tests/faults/gcn.hpp"
 #include "gpu/tests/findings.hpp"
 #include "reference/core/random.hpp"
 #include "reference/models/gcn.hpp"
+#include "reference/models/gcn_judge.hpp"
 #include "reference/tests/random_gcn.hpp"
 
 namespace {
@@ -26,7 +28,7 @@ using plumb::test::misses_of;
 constexpr GcnOrder kOrders[] = {GcnOrder::transform_first, GcnOrder::aggregate_first};
 
 /// Widths from features to classes; `n` vertices with 0 to 90 entries, each thirteenth isolated, vertex 5 a
-/// hub of 1,300 (so cut in up to 21 parts, whose sums meet in two steps), values of either sign; every second feature zero.
+/// hub of 1,040 (so cut in up to 17 parts, whose sums meet in two steps), values of either sign; every second feature zero.
 Gcn<double> network(std::int64_t n, const std::vector<std::int64_t>& widths, bool sparse, bool biased) {
   Gcn<double> net;
   auto value = [at = std::uint64_t{0}]() mutable { return 2 * plumb::random_unit(23, 1, at++) - 1; };
@@ -35,7 +37,7 @@ Gcn<double> network(std::int64_t n, const std::vector<std::int64_t>& widths, boo
     const auto row = static_cast<std::uint64_t>(i);
     std::uint64_t degree = plumb::random_below(23, 2, row, i % 3 == 0 ? 91 : 9);
     if (i % 13 == 7) degree = 0;
-    if (i == 5) degree = 1300;
+    if (i == 5) degree = 1040;
     for (std::uint64_t k = 0; k < degree; ++k) {
       net.a.col.push_back(static_cast<std::int32_t>(
           plumb::random_below(23, 3, row * 2048 + k, static_cast<std::uint64_t>(n))));
@@ -81,12 +83,38 @@ std::vector<const plumb::GcnPipeline*> device_pipelines() {
   return all;
 }
 
+template <class T>
+plumb::GcnRun<T> fused_run(const Gcn<T>& net, GcnOrder order) {
+  const plumb::GcnPipeline& fused = *device_pipelines().front();
+  if constexpr (sizeof(T) == 4) {
+    return fused.run_f32(net, order);
+  } else {
+    return fused.run_f64(net, order);
+  }
+}
+
+/// A network with the values that A^ of an unweighted graph has, and its scales.
+Gcn<double> of_degrees(Gcn<double> net) {
+  const auto scale = [&](std::size_t i) {
+    const std::int32_t degree = net.a.row_ptr[i + 1] - net.a.row_ptr[i];
+    return degree > 0 ? 1 / std::sqrt(static_cast<double>(degree)) : 0;
+  };
+  for (std::size_t i = 0; i < static_cast<std::size_t>(net.a.rows); ++i) {
+    for (auto k = static_cast<std::size_t>(net.a.row_ptr[i]);
+         k < static_cast<std::size_t>(net.a.row_ptr[i + 1]); ++k)
+      net.a.val[k] = scale(i) * scale(static_cast<std::size_t>(net.a.col[k]));
+  }
+  net.scales = plumb::degree_scales(net.a);
+  REQUIRE(net.scales.size() == static_cast<std::size_t>(net.a.rows));
+  return net;
+}
+
 /// Every pipeline, order and type within the bounds, and nothing to find.
 void judge(const Gcn<double>& net) {
   plumb::validate(net);
   const Gcn<float> net32 = plumb::convert<float>(net);
-  const auto want64 = plumb::reference_gcn(net, Dtype::f64);
-  const auto want32 = plumb::reference_gcn(plumb::convert<double>(net32), Dtype::f32);
+  const auto want64 = plumb::reference_gcn(net, Dtype::f64, plumb::rounding_of_inputs(net, false, false));
+  const auto want32 = plumb::reference_gcn(net, Dtype::f32, plumb::rounding_of_inputs(net, true, false));
   for (const auto* pipeline : device_pipelines()) {
     for (const GcnOrder order : kOrders) {
       CAPTURE(pipeline->name);
@@ -116,13 +144,79 @@ TEST_CASE("one to five layers of any width, isolated vertices, a hub, biases or 
   // each number of layers in each of the four ways there are
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     CAPTURE(i);
-    judge(network(47, shapes[i], i % 2 == 0, i % 4 < 2));
+    judge(network(23, shapes[i], i % 2 == 0, i % 4 < 2));
   }
 }
 
 TEST_CASE("layers wider than a row's registers are composed of rungs, and their neighbours still fused") {
   judge(network(5, {530, 4}, false, true));
   judge(network(5, {6, 530, 4}, false, false));
+}
+
+TEST_CASE("values that follow from the degrees are not read, in each form of a layer, and are judged") {
+  struct Shape {
+    std::int64_t vertices;
+    std::vector<std::int64_t> widths;
+    bool sparse;
+    std::int64_t without;  // layers that read no value of A
+  };
+  const Shape shapes[] = {{47, {9, 16, 7}, true, 2},       // X W scaled as it is computed
+                          {47, {5, 41, 7}, false, 2},      // by a rung, so scales by column
+                          {5, {5, 140, 130, 3}, true, 3},  // H scaled beside H
+                          {5, {6, 530, 4}, true, 1}};      // a layer of rungs
+  for (const Shape& shape : shapes) {
+    CAPTURE(shape.widths);
+    Gcn<double> net = of_degrees(network(shape.vertices, shape.widths, shape.sparse, true));
+    const auto want = plumb::reference_gcn(net, Dtype::f64, plumb::rounding_of_inputs(net, false, false));
+    const auto want32 = plumb::reference_gcn(net, Dtype::f32, plumb::rounding_of_inputs(net, true, false));
+    const std::string found = findings_of(1, [&] {
+      if (shape.without + 1 == std::ssize(shape.widths))
+        net.a.val.assign(net.a.val.size(), std::numeric_limits<double>::quiet_NaN());
+      const auto run = fused_run(net, GcnOrder::transform_first);
+      CHECK(run.layers_from_degrees == shape.without);
+      CHECK(misses_of(run, want) == 0);
+      const auto run32 = fused_run(plumb::convert<float>(net), GcnOrder::transform_first);
+      CHECK(misses_of(run32, want32) == 0);
+    });
+    CHECK_MESSAGE(found.empty(), found);
+  }
+  const Gcn<double> net = of_degrees(network(5, {9, 16, 7}, true, true));
+  const auto want = plumb::reference_gcn(net, Dtype::f64, plumb::rounding_of_inputs(net, false, false));
+  findings_of(1, [&] {
+    const auto run = fused_run(net, GcnOrder::aggregate_first);
+    CHECK(run.layers_from_degrees == 2);
+    CHECK(misses_of(run, want) == 0);
+  });
+}
+
+TEST_CASE("a column and the number of its scale share 32 bits, where these are enough") {
+  const plumb::gcn::ColumnScales<float> few({0.5F, 1, 0.5F, 0});
+  CHECK(few.values == std::vector<float>{0, 0.5F, 1});
+  CHECK(few.shift == 3);  // columns 0 to 4, of which the last is past the end
+  CHECK(few.word == std::vector<std::uint32_t>{8, 16, 8, 0});
+  CHECK(!plumb::gcn::ColumnScales<float>({}).fit());
+  std::vector<double> many(1 << 16);
+  for (std::size_t i = 0; i < many.size(); ++i) many[i] = static_cast<double>(i - i % 2);
+  CHECK(plumb::gcn::ColumnScales<double>(many).fit());  // 17 bits and 15
+  many[1] = 1;
+  CHECK(!plumb::gcn::ColumnScales<double>(many).fit());
+}
+
+TEST_CASE("the judge sees rows and columns that are not scaled, and rows scaled as the one before") {
+  const Gcn<double> net = of_degrees(network(13, {9, 16, 7}, false, true));
+  const Gcn<float> net32 = plumb::convert<float>(net);
+  const auto want = plumb::reference_gcn(net, Dtype::f32, plumb::rounding_of_inputs(net, true, false));
+  const auto missed = [&](Fault fault) {
+    std::int64_t count = 0;
+    findings_of(1, [&] {
+      count = misses_of(plumb::gcn::run_with_fault(fault, net32, GcnOrder::transform_first), want);
+    });
+    return count;
+  };
+  CHECK(missed(Fault::none) == 0);
+  CHECK(missed(Fault::rows_not_scaled) > 0);
+  CHECK(missed(Fault::scaled_as_row_before) > 0);
+  CHECK(missed(Fault::edge_values_ignored) > 0);  // the scales of columns
 }
 
 TEST_CASE("NaN and infinities stay in the rows that reach them, and show in all of such a row's answer") {

@@ -77,6 +77,12 @@ std::vector<double> degree_scales(const Csr<double>& a) {
   return scales;
 }
 
+void set_scales(Gcn<double>& net) {
+  // Rows of fewer entries are read faster than scaled: Cora's, of five, take 3 % longer by degrees.
+  constexpr std::int64_t kFewestPerRow = 8;
+  if (net.a.nnz() >= kFewestPerRow * net.vertices()) net.scales = degree_scales(net.a);
+}
+
 template <class T>
 double gcn_products(const Gcn<T>& net, std::int64_t l, GcnOrder order) {
   const auto n = static_cast<double>(net.vertices()), edges = static_cast<double>(net.a.nnz());

@@ -62,6 +62,8 @@ void validate(const Gcn<T>& net);
 /// where every value of `a` is within 8 u (fp64) of the product of its row's and its column's, and empty where one is not. A pipeline may
 /// scale rows by it in place of reading a.val.
 [[nodiscard]] std::vector<double> degree_scales(const Csr<double>& a);
+/// Gives a network its scales, if it has any and its rows are long enough for them to pay.
+void set_scales(Gcn<double>& net);
 
 enum class GcnOrder : std::uint8_t { by_cost, transform_first, aggregate_first };
 
@@ -94,7 +96,7 @@ struct GcnRun {
   Dense<T> logits;               // (n, classes): Z
   Dense<T> log_softmax;          // (n, classes)
   std::vector<GcnStep> steps;
-  bool from_degrees = false;  // a.val was not read
+  std::int64_t layers_from_degrees = 0;  // in so many layers a.val was not read
   double seconds = 0;  // host to host: all steps, memory taken inside; on a device, transfers but no plan
   GcnDeviceTimes device;
 };

@@ -81,7 +81,7 @@ class FusedPasses {
         panels_(net.weights.begin(), net.weights.end()) {}
 
   GcnRun<T> run() {
-    run_.from_degrees = from_degrees_;
+    if (from_degrees_) run_.layers_from_degrees = static_cast<std::int64_t>(layers());
     gcn::StepClock clock(run_.steps);
     if (transforms(0)) {
       s_ = transform(net_, panels_[0], from_degrees_, more_);

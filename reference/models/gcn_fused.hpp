@@ -33,7 +33,7 @@ using GcnOrders = std::vector<GcnOrder>;
 template <class T>
 [[nodiscard]] GcnOrders orders_of(const Gcn<T>& net, GcnOrder order);
 
-/// The rows of one rank: `part.a` is (rows, rows + boundary.rows()), X has all those rows, `part.scales` this rank's. Every row is summed in the order
+/// The rows of one rank: `part.a` is (rows, rows + boundary.rows()), X has all those rows, `part.scales` too. Every row is summed in the order
 /// in which one rank alone sums it: the values are the same to the last bit.
 template <class T>
 [[nodiscard]] GcnRun<T> run_fused_part(const Gcn<T>& part, const GcnOrders& orders, GcnBoundary<T>& boundary);

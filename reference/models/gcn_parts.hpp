@@ -61,6 +61,9 @@ template <class T>
   }
 }
 
+/// A row's or a vertex's place in an array.
+[[nodiscard]] inline std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
 /// NaN passes.
 template <class T>
 [[nodiscard]] T relu(T x) {

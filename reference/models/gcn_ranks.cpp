@@ -6,6 +6,7 @@
 
 #include "reference/core/csr.hpp"
 #include "reference/models/gcn_parts.hpp"
+#include "reference/models/gcn_reorder.hpp"
 
 namespace plumb {
 
@@ -225,7 +226,11 @@ GcnPart<T> part_of(const Gcn<T>& net, const Cuts& cuts, int r, bool features_of_
   part.net.a = slice_rows(net.a, first, last);
   part.net.a.cols = at;
   for (std::int32_t& j : part.net.a.col) j = place[j];
-  if (!net.scales.empty()) part.net.scales.assign(net.scales.begin() + first, net.scales.begin() + last);
+  if (!net.scales.empty()) {
+    part.net.scales.assign(net.scales.begin() + first, net.scales.begin() + last);
+    for (const std::int32_t j : part.others)
+      part.net.scales.push_back(net.scales[static_cast<std::size_t>(j)]);
+  }
   part.net.sparse_features = net.sparse_features;
   const std::vector<std::int32_t> with = features_of_others ? part.others : std::vector<std::int32_t>{};
   if (net.sparse_features) {
@@ -251,8 +256,8 @@ std::vector<std::int64_t> exchanged_widths(const Gcn<T>& net) {
 }
 
 template <class T>
-std::vector<RankNeeds> needs_over_ranks(const Gcn<T>& net, int ranks) {
-  const Cuts cuts = cut_by_entries(net.a.row_ptr, ranks);
+std::vector<RankNeeds> needs_over_ranks(const Gcn<T>& net, const Cuts& cuts) {
+  const auto ranks = static_cast<int>(cuts.size()) - 1;
   TrafficModel once(ranks), each_run(ranks);
   std::vector<RankNeeds> needs(static_cast<std::size_t>(ranks));
   std::vector<std::int64_t> exchanged = exchanged_widths(net);
@@ -284,11 +289,14 @@ std::vector<RankNeeds> needs_over_ranks(const Gcn<T>& net, int ranks) {
 }
 
 template <class T>
-GcnOnRanks<T>::GcnOnRanks(Ranks& ranks, const Gcn<T>& net) : ranks_(ranks), net_(net) {
+GcnOnRanks<T>::GcnOnRanks(Ranks& ranks, const Gcn<T>& net, const GcnPartition& partition)
+    : ranks_(ranks), net_(net), order_(partition.order), cuts_(partition.cuts) {
   if (ranks.is_root()) {
-    cuts_ = cut_by_entries(net.a.row_ptr, ranks.size());
-    part_ = part_of(net, cuts_, 0);
-    for (int r = 1; r < ranks.size(); ++r) send_part(ranks, r, part_of(net, cuts_, r));
+    if (cuts_.empty()) cuts_ = cut_by_entries(net.a.row_ptr, ranks.size());
+    const Gcn<T> moved = order_.empty() ? Gcn<T>{} : reordered(net, order_);
+    const Gcn<T>& in_order = order_.empty() ? net : moved;
+    part_ = part_of(in_order, cuts_, 0);
+    for (int r = 1; r < ranks.size(); ++r) send_part(ranks, r, part_of(in_order, cuts_, r));
   } else {
     part_ = receive_part<T>(ranks);
   }
@@ -320,7 +328,9 @@ GcnRun<T> GcnOnRanks<T>::run(GcnOrder order) {
   const GcnOrders orders = orders_of(net_, order);
   for (const GcnOrder o : orders) words.push_back(static_cast<std::int32_t>(o));
   ranks_.broadcast("order", words);
-  return run_part(orders);
+  GcnRun<T> run = run_part(orders);
+  if (!order_.empty()) restore_rows(order_, run);
+  return run;
 }
 
 template <class T>
@@ -347,8 +357,8 @@ template GcnPart<float> part_of(const Gcn<float>&, const Cuts&, int, bool);
 template GcnPart<double> part_of(const Gcn<double>&, const Cuts&, int, bool);
 template std::vector<std::int64_t> exchanged_widths(const Gcn<float>&);
 template std::vector<std::int64_t> exchanged_widths(const Gcn<double>&);
-template std::vector<RankNeeds> needs_over_ranks(const Gcn<float>&, int);
-template std::vector<RankNeeds> needs_over_ranks(const Gcn<double>&, int);
+template std::vector<RankNeeds> needs_over_ranks(const Gcn<float>&, const Cuts&);
+template std::vector<RankNeeds> needs_over_ranks(const Gcn<double>&, const Cuts&);
 template class GcnOnRanks<float>;
 template class GcnOnRanks<double>;
 

@@ -9,6 +9,7 @@
 
 #include "reference/core/error.hpp"
 #include "reference/core/text.hpp"
+#include "reference/models/gcn_parts.hpp"
 
 namespace plumb {
 
@@ -16,7 +17,7 @@ namespace {
 
 using Order = std::vector<std::int32_t>;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using gcn::at;
 
 template <class T>
 std::vector<std::int32_t> column_counts(const Csr<T>& a) {

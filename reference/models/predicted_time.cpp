@@ -59,12 +59,11 @@ GraphPart part_of_graph(const Gcn<T>& net, const Cuts& cuts, std::size_t r, std:
 }
 
 template <class T>
-std::vector<GraphPart> parts_of_graph(const Gcn<T>& net, int gpus) {
-  const Cuts cuts = cut_by_entries(net.a.row_ptr, gpus);
-  std::vector<std::int64_t> sent(static_cast<std::size_t>(gpus));
+std::vector<GraphPart> parts_of_graph(const Gcn<T>& net, const Cuts& cuts) {
+  std::vector<std::int64_t> sent(cuts.size());  // by part
   std::vector<GraphPart> parts;
-  for (std::size_t r = 0; r < sent.size(); ++r) parts.push_back(part_of_graph(net, cuts, r, sent));
-  for (std::size_t r = 0; r < sent.size(); ++r) parts[r].sent_rows = sent[r];
+  for (std::size_t r = 0; r + 1 < cuts.size(); ++r) parts.push_back(part_of_graph(net, cuts, r, sent));
+  for (std::size_t r = 0; r < parts.size(); ++r) parts[r].sent_rows = sent[r];
   return parts;
 }
 
@@ -167,13 +166,14 @@ PredictedTime predict(const Chip& chip, const SdnnWork& work, int gpus) {
 }
 
 template <class T>
-PredictedTime predict(const Chip& chip, const Gcn<T>& net, int gpus) {
+PredictedTime predict(const Chip& chip, const Gcn<T>& net, const Cuts& cuts) {
+  const auto gpus = static_cast<int>(cuts.size()) - 1;
   PredictedTime time;
   time.gpus = gpus;
   const GraphTimes<T> times(chip, net);
   double sum = 0;
   std::int64_t sent = 0;
-  for (const GraphPart& part : parts_of_graph(net, gpus)) {
+  for (const GraphPart& part : parts_of_graph(net, cuts)) {
     const double seconds = times.of(part);
     sum += seconds, time.compute = std::max(time.compute, seconds), sent = std::max(sent, part.sent_rows);
   }
@@ -189,7 +189,7 @@ PredictedTime predict(const Chip& chip, const Gcn<T>& net, int gpus) {
   return time;
 }
 
-template PredictedTime predict(const Chip&, const Gcn<float>&, int);
-template PredictedTime predict(const Chip&, const Gcn<double>&, int);
+template PredictedTime predict(const Chip&, const Gcn<float>&, const Cuts&);
+template PredictedTime predict(const Chip&, const Gcn<double>&, const Cuts&);
 
 }  // namespace plumb

@@ -7,6 +7,7 @@
 #include "reference/models/chips.hpp"
 #include "reference/models/gcn.hpp"
 #include "reference/models/sparse_dnn.hpp"
+#include "reference/parallel/ranks.hpp"
 
 namespace plumb {
 
@@ -34,8 +35,13 @@ struct SdnnWork {
 [[nodiscard]] PredictedTime predict(const Chip& chip, const SdnnWork& work, int gpus);
 
 /// GCN, each layer in its cheaper order: bytes of A, gathered rows, products and written rows of the slowest GPU, each at its rate, and the
-/// rows that others gather. Gathered rows come from the cache as far as it holds the most wanted ones.
+/// rows that others gather; rows [cuts[r], cuts[r + 1]) are GPU r's. Gathered rows come from the cache as far as it holds the most wanted ones.
 template <class T>
-[[nodiscard]] PredictedTime predict(const Chip& chip, const Gcn<T>& net, int gpus);
+[[nodiscard]] PredictedTime predict(const Chip& chip, const Gcn<T>& net, const Cuts& cuts);
+/// Divided by rows.
+template <class T>
+[[nodiscard]] PredictedTime predict(const Chip& chip, const Gcn<T>& net, int gpus) {
+  return predict(chip, net, cut_by_entries(net.a.row_ptr, gpus));
+}
 
 }  // namespace plumb

@@ -280,9 +280,9 @@ TEST_CASE(
     Gcn<double> no_values = net;
     no_values.a.val.assign(no_values.a.val.size(), std::numeric_limits<double>::quiet_NaN());
     const plumb::GcnRun<double> run = plumb::kGcnFused.run_f64(no_values, GcnOrder::transform_first);
-    CHECK(run.from_degrees);
+    CHECK(run.layers_from_degrees == 3);
     CHECK(misses_of(run, want) == 0);
-    CHECK(!plumb::kGcnFused.run_f64(net, GcnOrder::aggregate_first).from_degrees);
+    CHECK(plumb::kGcnFused.run_f64(net, GcnOrder::aggregate_first).layers_from_degrees == 0);
     Gcn<double> wrong = net;
     wrong.scales[17] *= 1 + 1e-12;
     CHECK(misses_of(plumb::kGcnFused.run_f64(wrong, GcnOrder::transform_first), want) > 0);

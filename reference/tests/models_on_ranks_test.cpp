@@ -10,6 +10,7 @@
 #include "reference/core/error.hpp"
 #include "reference/models/gcn_judge.hpp"
 #include "reference/models/gcn_ranks.hpp"
+#include "reference/models/metis.hpp"
 #include "reference/models/sparse_dnn_ranks.hpp"
 #include "reference/tests/faulty_transport.hpp"
 #include "reference/tests/random_gcn.hpp"
@@ -174,14 +175,16 @@ struct GcnOutcome {
   GcnJudgement judged;
 };
 
-GcnOutcome gcn_on(int count, const Gcn<double>& net, GcnOrder order, const MakeTransport& make = faultless) {
+GcnOutcome gcn_on(int count, const Gcn<double>& net, GcnOrder order, const MakeTransport& make = faultless,
+                  const GcnPartition& partition = {}) {
   GcnOutcome outcome;
   const GcnExpectation nothing;
   outcome.error = on_ranks(
       count,
       [&](Ranks& ranks) {
         const Gcn<double> none;
-        GcnOnRanks<double> network(ranks, ranks.is_root() ? net : none);
+        GcnOnRanks<double> network(ranks, ranks.is_root() ? net : none,
+                                   ranks.is_root() ? partition : GcnPartition{});
         if (!ranks.is_root()) return network.serve();
         outcome.run = network.run(order);
         GcnJudge judge(net, false, nothing);
@@ -227,6 +230,72 @@ TEST_CASE(
       }
     }
   }
+}
+
+TEST_CASE("GCN over ranks: in any partition every value is that of one rank, in the order that is given") {
+  const Gcn<double> net = plumb::test::of_degrees(plumb::test::random_network(53, 3));
+  const GcnRun<double> one = kGcnFused.run_f64(net, GcnOrder::transform_first);
+  for (const int count : {2, 3, 4}) {
+    GcnPartition dealt;  // vertices in turn
+    for (int r = 0; r < count; ++r) {
+      dealt.cuts.push_back(std::ssize(dealt.order));
+      for (std::int32_t v = r; v < 53; v += count) dealt.order.push_back(v);
+    }
+    dealt.cuts.push_back(53);
+    const GcnOutcome o = gcn_on(count, net, GcnOrder::transform_first, faultless, dealt);
+    CHECK(o.error == "");
+    CHECK(!o.judged.differs());
+    CHECK(digest(o.run.log_softmax) == digest(one.log_softmax));
+    CHECK(digest(o.run.logits) == digest(one.logits));
+    for (std::size_t l = 0; l < 2; ++l) CHECK(digest(o.run.hidden.at(l)) == digest(one.hidden[l]));
+  }
+}
+
+TEST_CASE(
+    "what lies between parts: entries of A, and rows that are sent once to each part that gathers them") {
+  // 0 - 1 - 2 - 3, and 0 gathers 3 twice
+  const Csr<double> a{4, 4, {0, 3, 5, 7, 8}, {1, 3, 3, 0, 2, 1, 3, 2}, std::vector<double>(8, 1)};
+  const PartitionCut halves = cut_of(a, {{}, {0, 2, 4}});
+  CHECK(halves.entries == 4);  // 0-3 twice, 1-2, 2-1
+  CHECK(halves.rows == 3);     // 3 and 2 to the first, 1 to the second
+  const PartitionCut other = cut_of(a, {{3, 0, 2, 1}, {0, 2, 4}});
+  CHECK(other.entries == 4);
+  CHECK(other.rows == 4);
+  CHECK(cut_of(a, {{}, {0, 4}}).entries == 0);
+}
+
+TEST_CASE(
+    "METIS finds parts with few edges between them, the same in every run; without it the word is refused") {
+  // eight groups of 20 vertices that gather each other, dealt in turn, and a ring of single edges
+  Csr<double> a;
+  a.rows = a.cols = 160;
+  for (std::int32_t v = 0; v < 160; ++v) {
+    for (std::int32_t k = 1; k < 20; ++k) a.col.push_back((v + 8 * k) % 160);
+    a.col.push_back((v + 1) % 160);
+    a.row_ptr.push_back(static_cast<std::int32_t>(a.col.size()));
+  }
+  a.val.assign(a.col.size(), 1);
+  if (metis_version().empty()) {
+    CHECK_THROWS_WITH_AS(static_cast<void>(parse_vertex_partition("metis")),
+                         doctest::Contains("--partition metis: METIS is not built in"), Error);
+    return;
+  }
+  CHECK(parse_vertex_partition("metis") == VertexPartition::metis);
+  for (const int count : {2, 4}) {
+    const GcnPartition p = partition(a, VertexPartition::metis, count);
+    CHECK(p.order == partition(a, VertexPartition::metis, count).order);
+    CHECK(p.cuts == Cuts(cut_evenly(160, count)));
+    CHECK(cut_of(a, p).entries < 160);
+    CHECK(cut_of(a, partition(a, VertexPartition::rows, count)).entries > 1000);
+  }
+  CHECK(partition(a, VertexPartition::metis, 1).cuts == Cuts{0, 160});
+  const Csr<double> none{0, 0, {0}, {}, {}};
+  CHECK(partition(none, VertexPartition::metis, 3).cuts == Cuts{0, 0, 0, 0});
+}
+
+TEST_CASE("a word that is no way to divide a graph names the nearest that is") {
+  CHECK_THROWS_WITH_AS(static_cast<void>(parse_vertex_partition("row")),
+                       "--partition 'row' is none of rows, metis; did you mean 'rows'?", Error);
 }
 
 TEST_CASE(

@@ -61,6 +61,16 @@ if(PLUMB_MPI)
   endif()
 endif()
 
+# Without METIS `infer gcn --partition metis` is refused.
+find_library(PLUMB_METIS_LIBRARY metis)
+find_path(PLUMB_METIS_INCLUDE metis.h)
+set(PLUMB_WITH_METIS OFF)
+if(PLUMB_METIS_LIBRARY AND PLUMB_METIS_INCLUDE)
+  set(PLUMB_WITH_METIS ON)
+else()
+  message(STATUS "infer gcn --partition metis: built without it (apt-get install libmetis-dev)")
+endif()
+
 # OpenBLAS's pthread build, set to one thread per caller: we parallelise over row blocks with OpenMP ourselves. The serial
 # build is not safe to call from several threads (docs/decisions/0003); it is taken where it is the only one, and then has one caller.
 find_library(PLUMB_OPENBLAS_LIBRARY NAMES openblas PATH_SUFFIXES openblas-pthread openblas-openmp openblas-serial)

@@ -231,9 +231,12 @@ class Plumb(unittest.TestCase):
         self.assertNotIn("openmpi", asked.read_text())
         self.assertEqual(self.plumb("setup", "--with", "mpi").returncode, 0)
         self.assertIn("libopenmpi-dev\nopenmpi-bin\n", asked.read_text())
+        self.assertNotIn("metis", asked.read_text())
+        self.assertEqual(self.plumb("setup", "--with", "mpi", "--with=metis").returncode, 0)
+        self.assertIn("libmetis-dev\n", asked.read_text())
         got = self.plumb("setup", "--with", "mip")
         self.assertEqual(got.returncode, 2)
-        self.assertIn("setup: unknown option '--with mip'", got.stderr)
+        self.assertIn("setup --with 'mip': takes mpi, metis", got.stderr)
 
     def test_unknown_command_names_the_nearest(self):
         got = self.plumb("verfy")

@@ -39,16 +39,16 @@ ENVIRONMENT = dict(
 ENVIRONMENT.pop("PLUMB_DATA", None)
 
 
-def built_with_mpi():
+def built_with(package):
     version = subprocess.run(
         [INFER, "--version"], capture_output=True, text=True, check=True, timeout=PATIENCE
     )
-    return "MPI: not built in" not in version.stdout
+    return f"{package}: not built in" not in version.stdout
 
 
 class Ranks(unittest.TestCase):
     def setUp(self):
-        if not built_with_mpi():
+        if not built_with("MPI"):
             self.skipTest("infer was built without MPI")
         scratch = tempfile.TemporaryDirectory(prefix="plumb ranks ")
         self.addCleanup(scratch.cleanup)
@@ -93,9 +93,9 @@ class Ranks(unittest.TestCase):
                 self.assertIsNone(job.poll())
                 time.sleep(0.05)
 
-    def same_for_all_counts(self, words, out):
+    def same_for_all_counts(self, words, out, counts=COUNTS):
         first = None
-        for count in COUNTS:
+        for count in counts:
             with self.subTest(ranks=count):
                 code, text = self.infer(count, [*words, "--out", out, "--json", "run.json"])
                 self.assertEqual(code, 0, text)
@@ -159,6 +159,20 @@ class Ranks(unittest.TestCase):
 
     def test_gcn_is_the_same_for_every_number_of_ranks(self):
         self.same_for_all_counts(["gcn", "--layers", "4", "--check", "--pipeline", "fused"], "y.npy")
+
+    def test_gcn_is_the_same_in_metis_parts(self):
+        words = ["gcn", "--layers", "3", "--check", "--partition", "metis", "--json", "run.json"]
+        code, text = self.infer(2, words)
+        if not built_with("METIS"):
+            self.assertEqual(code, 2, text)
+            self.assertIn("--partition metis: METIS is not built in", text)
+            return
+        self.assertRegex(text, r"partition: metis in .*, once per graph: \d+ of \d+ entries of A between")
+        found = json.loads((self.folder / "run.json").read_text())
+        divided = found["partition"]
+        self.assertLess(divided["bytes_sent"], divided["rows"]["bytes_sent"])
+        self.assertNotIn("first", found["ranks"][0])
+        self.same_for_all_counts(words[:-2], "y.npy", (1, 3, 4))
 
     def needs_are_what_a_run_measures(self, words, runs):
         """`runs`: inferences in one run of the program."""
@@ -299,7 +313,7 @@ def least_address_space():
 
 class Launched(unittest.TestCase):
     def test_several_ranks_without_mpi_are_refused(self):
-        if built_with_mpi():
+        if built_with("MPI"):
             self.skipTest("infer was built with MPI")
         for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE"):
             run = subprocess.run(
@@ -319,6 +333,6 @@ if __name__ == "__main__":
     program = unittest.main(exit=False)
     if not program.result.wasSuccessful():
         sys.exit(1)
-    if not built_with_mpi():
+    if not built_with("MPI"):
         print("skipped: infer was built without MPI (tools/plumb setup --with mpi)")
         sys.exit(77)

@@ -104,6 +104,7 @@ bool is_taken_unasked(const VariantInfo& v) {
 
 GcnCase::GcnCase(const Case& c) : case_(c), f64_(network_of(gcn_of_case(c).f64)) {
   validate(f64_);
+  set_scales(f64_);
   const bool f32 = c.dtype == Dtype::f32;
   if (f32) f32_ = convert<float>(f64_);
   reference_ = reference_gcn(f64_, c.dtype, rounding_of_inputs(f64_, f32, false));

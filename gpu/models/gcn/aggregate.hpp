@@ -4,11 +4,11 @@
 //           next layer's H W2, or bias and LogSoftmax, are computed. Only what the next product gathers is
 //           written to memory. Parts of a long row meet 16 at a time, each time in the warp that comes last.
 //           A product with few columns has its depth shared by the lanes of a row.
-// Traffic   per entry 8 (fp64: 12) bytes of A, one row of S in 16-byte pieces; per row what is kept.
-// Limits    40 to 54 registers in fp32 up to 256 columns, 40 to 64 in fp64 up to 128 (96 and 102 at the
-//           widest); in fp32 with 5 to 64 columns 32 bytes spilled per thread, else none; shared memory only
-//           for W and the rows that it multiplies (two layers of 16 and 8 in fp32: 5.5 KB): 5 and 4 blocks of
-//           256 per SM (sm_90, nvcc 13.0, ptxas -v).
+// Traffic   per entry 8 (fp64: 12) bytes of A, or 4 where its values follow from the degrees, one row of S in
+//           16-byte pieces; per row what is kept.
+// Limits    40 to 58 registers in fp32 up to 256 columns, 40 to 64 in fp64 up to 128 (76 and 80 at the
+//           widest); in fp32 with 5 to 64 columns 12 bytes spilled per thread, else none; shared memory only for W and the rows that it multiplies (two layers of 16
+//           and 8 in fp32: 5.5 KB): 6 and 4 blocks of 256 per SM (sm_90, nvcc 13.0, ptxas -v).
 //           H200, synthetic web-Stanford. With each row's entries in one piece: 16 columns and LogSoftmax in
 //           fp64 120.5 us; 16 columns, ReLU and H W2 in fp32 55.9 us; then 8 columns and LogSoftmax 47.7 us
 //           (the products of cuSPARSE alone: 184, 140, 125). Groups of lanes then read entries at eight
@@ -56,28 +56,32 @@ struct Weights {
   PLUMB_HOST_DEVICE int size() const { return w != nullptr ? rows * columns : 0; }
 };
 
-/// What is done with a row y of A S: z = y [before] [+ bias], [ReLU]. z, z [after] and LogSoftmax(z) are
-/// written where a pointer is given. Matrices have whole packs of columns and no gaps. Columns beyond the
-/// real ones are never read as values.
+/// What is done with a row y of A S: z = [scale] y [before] [+ bias], [ReLU]. z, [next_scale] z [after] and
+/// LogSoftmax(z) are written where a pointer is given. Matrices have whole packs of columns and no gaps.
+/// Columns beyond the real ones are never read as values.
 template <class T>
 struct Epilogue {
-  Weights<T> before;  // of (A X) W
+  const T* scale = nullptr;  // (n)
+  Weights<T> before;         // of (A X) W
   const T* bias = nullptr;
   bool relu = false;
-  int columns = 0, width = 0;  // of z: real, and of whole packs
-  T* z = nullptr;              // (n, width)
-  Weights<T> after;            // the next layer's
-  T* next = nullptr;           // (n, after.columns)
-  T* log_softmax = nullptr;    // (n, width)
+  int columns = 0, width = 0;     // of z: real, and of whole packs
+  T* z = nullptr;                 // (n, width)
+  Weights<T> after;               // the next layer's
+  const T* next_scale = nullptr;  // (n)
+  T* next = nullptr;              // (n, after.columns); without `after` (n, width)
+  T* log_softmax = nullptr;       // (n, width)
+  PLUMB_HOST_DEVICE int next_width() const { return after.w != nullptr ? after.columns : width; }
 };
 
 /// The same for a matrix whose row 0 is row `first` of what the pointers are of.
 template <class T>
 Epilogue<T> from_row(Epilogue<T> e, Index first) {
-  const auto move = [first](T*& rows, int width) {
+  const auto move = [first](auto*& rows, int width) {
     if (rows != nullptr) rows += first * width;
   };
-  move(e.z, e.width), move(e.next, e.after.columns), move(e.log_softmax, e.width);
+  move(e.scale, 1), move(e.next_scale, 1);
+  move(e.z, e.width), move(e.next, e.next_width()), move(e.log_softmax, e.width);
   return e;
 }
 
@@ -88,10 +92,17 @@ struct Unmodified {
     return value;
   }
   template <class T>
+  PLUMB_DEVICE static T scale(const T* scales, Index row) {
+    return __ldg(scales + row);
+  }
+  template <class T>
   PLUMB_DEVICE static T relu(T x) {  // NaN passes
     return x <= T(0) ? T(0) : x;
   }
   PLUMB_DEVICE static void sync() { __syncwarp(); }
+  /// Whether a layer has the form that takes the least time, and which time counts of a form: what was measured.
+  static bool chooses() { return device_has_clock(); }
+  static double seconds_of(int /*form*/, double measured) { return measured; }
   PLUMB_HOST_DEVICE static int columns(int all) { return all; }  // that are kept
 };
 
@@ -118,20 +129,35 @@ PLUMB_DEVICE Pack<double> from_others(const double* p) {
 template <class T>
 struct Quad {
   std::int32_t col[4];
-  T val[4];
+  T val[4];  // of ones not set
 };
 
 // Read once through the cache: no other row reads these.
-PLUMB_DEVICE Quad<float> streamed(const RowsView<float>& a, unsigned q) {
-  const int4 c = __ldcs(reinterpret_cast<const int4*>(a.col) + q);
+PLUMB_DEVICE void read_values(const RowsView<float>& a, unsigned q, float (&val)[4]) {
   const float4 v = __ldcs(reinterpret_cast<const float4*>(a.val) + q);
-  return {{c.x, c.y, c.z, c.w}, {v.x, v.y, v.z, v.w}};
+  val[0] = v.x, val[1] = v.y, val[2] = v.z, val[3] = v.w;
 }
-PLUMB_DEVICE Quad<double> streamed(const RowsView<double>& a, unsigned q) {
-  const int4 c = __ldcs(reinterpret_cast<const int4*>(a.col) + q);
+PLUMB_DEVICE void read_values(const RowsView<double>& a, unsigned q, double (&val)[4]) {
   const double2* const at = reinterpret_cast<const double2*>(a.val) + 2 * static_cast<Index>(q);
   const double2 v = __ldcs(at), w = __ldcs(at + 1);
-  return {{c.x, c.y, c.z, c.w}, {v.x, v.y, w.x, w.y}};
+  val[0] = v.x, val[1] = v.y, val[2] = w.x, val[3] = w.y;
+}
+template <EntryValues kFrom, class T>
+PLUMB_DEVICE Quad<T> read_quad(const RowsView<T>& a, unsigned q) {
+  const int4 c = __ldcs(reinterpret_cast<const int4*>(a.col) + q);
+  Quad<T> quad{{c.x, c.y, c.z, c.w}, {}};
+  if constexpr (kFrom == EntryValues::stored) read_values(a, q, quad.val);
+  return quad;
+}
+/// Takes columns and scales apart, when the rows are gathered: before that a quad without values is four registers.
+template <EntryValues kFrom, class T>
+PLUMB_DEVICE void take_apart(const RowsView<T>& a, Quad<T>& quad) {
+#pragma unroll
+  for (int e = 0; e < 4; ++e) {
+    const auto word = static_cast<std::uint32_t>(quad.col[e]);
+    if constexpr (kFrom == EntryValues::by_column) quad.val[e] = __ldg(a.scale + (word >> a.shift));
+    quad.col[e] = static_cast<std::int32_t>(word & ((1u << a.shift) - 1));
+  }
 }
 
 template <class T>
@@ -167,14 +193,20 @@ struct Warp {
     }
   }
 
+  template <EntryValues kFrom>
   PLUMB_DEVICE void add(const Quad<T>& quad, const Pack<T> (&x)[4][Packs]) {
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
-      const T value = Policy::edge(quad.val[e]);
 #pragma unroll
       for (int p = 0; p < Packs; ++p) {
 #pragma unroll
-        for (int v = 0; v < kV; ++v) sum[p].at[v] += value * x[e][p].at[v];
+        for (int v = 0; v < kV; ++v) {
+          if constexpr (kFrom != EntryValues::ones) {
+            sum[p].at[v] += Policy::edge(quad.val[e]) * x[e][p].at[v];
+          } else {
+            sum[p].at[v] += x[e][p].at[v];
+          }
+        }
       }
     }
   }
@@ -189,6 +221,7 @@ struct Warp {
   }
 
   /// Adds quads begin, begin + step, ... below end.
+  template <EntryValues kFrom>
   PLUMB_DEVICE void add_quads(const RowsView<T>& a, unsigned begin, unsigned end, unsigned step, const T* s,
                               Index ld, int width) {
     const T* from[Packs];
@@ -197,27 +230,49 @@ struct Warp {
     if (kTwo) {  // two quads of rows in flight
       for (; begin < end; begin += 2 * step) {
         const bool both = begin + step < end;
-        const Quad<T> one = streamed(a, begin), two = streamed(a, both ? begin + step : begin);
+        Quad<T> one = read_quad<kFrom>(a, begin), two = read_quad<kFrom>(a, both ? begin + step : begin);
+        take_apart<kFrom>(a, one), take_apart<kFrom>(a, two);
         Pack<T> x[4][Packs], y[4][Packs];
         gather(one, from, ld, x);
         gather(two, from, ld, y);
-        add(one, x);
-        if (both) add(two, y);
+        add<kFrom>(one, x);
+        if (both) add<kFrom>(two, y);
       }
       return;
     }
     if (begin >= end) return;
-    Quad<T> now = streamed(a, begin);
+    Quad<T> now = read_quad<kFrom>(a, begin);
     for (;;) {
       const bool more = begin + step < end;
       Quad<T> later = now;
-      if (more) later = streamed(a, begin + step);  // in flight while this one is gathered
+      if (more) later = read_quad<kFrom>(a, begin + step);  // in flight while this one is gathered
+      take_apart<kFrom>(a, now);
       Pack<T> x[4][Packs];
       gather(now, from, ld, x);
-      add(now, x);
+      add<kFrom>(now, x);
       if (!more) return;
       begin += step;
       now = later;
+    }
+  }
+
+  PLUMB_DEVICE void add_entries(const RowsView<T>& a, unsigned begin, unsigned end, unsigned step, const T* s,
+                                Index ld, int width) {
+    if (a.val != nullptr) {
+      add_quads<EntryValues::stored>(a, begin, end, step, s, ld, width);
+    } else if (a.scale != nullptr) {
+      add_quads<EntryValues::by_column>(a, begin, end, step, s, ld, width);
+    } else {
+      add_quads<EntryValues::ones>(a, begin, end, step, s, ld, width);
+    }
+  }
+
+  /// Multiplies the row by `factor`.
+  PLUMB_DEVICE void scale(T factor) {
+#pragma unroll
+    for (int p = 0; p < Packs; ++p) {
+#pragma unroll
+      for (int v = 0; v < kV; ++v) sum[p].at[v] *= factor;
     }
   }
 
@@ -363,9 +418,17 @@ PLUMB_DEVICE Weights<T> to_shared(const Weights<T>& w, T*& at) {
   return {to, w.rows, w.columns};
 }
 
-/// kTwo: two quads of rows in flight, with registers for 4 blocks.
+/// Blocks of which a multiprocessor shall have registers.
+template <class T, int Lanes, int Packs, bool kTwo>
+constexpr int blocks_of() {
+  if (kTwo) return 4;
+  if (Packs > 1) return 0;
+  return Lanes == 1 || (sizeof(T) == 4 && Lanes < 32) ? 6 : 5;
+}
+
+/// kTwo: two quads of rows in flight.
 template <class T, int Lanes, int Packs, class Policy, bool kTwo>
-__global__ void __launch_bounds__(32 * kWarps, kTwo ? 4 : 0)
+__global__ void __launch_bounds__(32 * kWarps, blocks_of<T, Lanes, Packs, kTwo>())
     gcn_aggregate(RowsView<T> a, const T* s /* (columns of A + 1, ld), the last row zero */, Index ld,
                   int width /* of s */, Epilogue<T> e) {
   using W = Warp<T, Lanes, Packs, Policy, kTwo>;
@@ -383,7 +446,7 @@ __global__ void __launch_bounds__(32 * kWarps, kTwo ? 4 : 0)
   Index row = -1;  // of this group; -1: none, or another group has it
   if (task < a.parts) {
     const Part part = a.part[task];
-    mine.add_quads(a, part.begin + mine.group, part.end, W::kGroups, s, ld, width);
+    mine.add_entries(a, part.begin + mine.group, part.end, W::kGroups, s, ld, width);
     mine.join_groups();
     if (mine.group == 0) row = part.row;
     if (part.join >= 0 && !mine.meet(a, part.join, part.place, width)) row = -1;
@@ -392,10 +455,11 @@ __global__ void __launch_bounds__(32 * kWarps, kTwo ? 4 : 0)
     if (slot < a.slots) row = a.row[slot];
     if (slot - mine.group < a.slots) {  // uniform per warp: its slots are of one slice
       const unsigned begin = a.slice[slot / kSlice], end = a.slice[slot / kSlice + 1];
-      mine.add_quads(a, begin + static_cast<unsigned>(slot % kSlice), end, kSlice, s, ld, width);
+      mine.add_entries(a, begin + static_cast<unsigned>(slot % kSlice), end, kSlice, s, ld, width);
     }
   }
 
+  if (e.scale != nullptr && row >= 0) mine.scale(Policy::scale(e.scale, row));
   if (before.w != nullptr && e.before.w != nullptr) mine.times(before, width, staged);
   if (e.bias != nullptr) {
 #pragma unroll
@@ -418,9 +482,10 @@ __global__ void __launch_bounds__(32 * kWarps, kTwo ? 4 : 0)
       if (mine.column(p) < Policy::columns(e.width)) store(e.z + row * e.width + mine.column(p), mine.sum[p]);
     }
   }
-  if (e.after.w != nullptr) {
-    mine.times(after, e.width, staged);
-    if (row >= 0) mine.write(e.next, row, after.columns, true);
+  if (e.after.w != nullptr) mine.times(after, e.width, staged);
+  if (e.next != nullptr && row >= 0) {
+    if (e.next_scale != nullptr) mine.scale(Policy::scale(e.next_scale, row));
+    mine.write(e.next, row, e.next_width(), true);
   }
   if (e.log_softmax != nullptr) {
     mine.take_log_softmax(e.columns);

@@ -75,6 +75,7 @@ GcnRun<T> join_rows(std::vector<GcnRun<T>>& runs) {
   GcnRun<T> all;
   all.hidden.resize(runs.front().hidden.size());
   all.steps = runs.front().steps;
+  all.layers_from_degrees = runs.front().layers_from_degrees;
   for (GcnRun<T>& run : runs) {
     for (std::size_t l = 0; l < all.hidden.size(); ++l) append_rows(all.hidden[l], std::move(run.hidden[l]));
     append_rows(all.logits, std::move(run.logits));

@@ -37,7 +37,10 @@ class OnDevices {
       : team_(*device_side, count),
         peers_(static_cast<std::size_t>(count)),
         executions_(peers_.size()),
-        board_{team_, std::vector<PeerRows<T, Exchange>*>(peers_.size()), {}} {}
+        board_{team_,
+               std::vector<PeerRows<T, Exchange>*>(peers_.size()),
+               {},
+               std::vector<double>(peers_.size())} {}
   OnDevices(const OnDevices&) = delete;
   OnDevices& operator=(const OnDevices&) = delete;
   ~OnDevices() {

@@ -25,6 +25,16 @@ bool all_finite(const V& values) {
   return std::all_of(values.begin(), values.end(), [](auto x) { return std::isfinite(x); });
 }
 
+/// The pattern of `a`, with value[i] for every entry of row i; `value` may have more.
+template <class T>
+Csr<T> with_values_of_rows(const Csr<T>& a, const std::vector<T>& value) {
+  Csr<T> m{a.rows, a.cols, a.row_ptr, a.col, {}};
+  m.val.reserve(a.col.size());
+  for (std::size_t i = 0; i + 1 < a.row_ptr.size(); ++i)
+    m.val.resize(static_cast<std::size_t>(a.row_ptr[i + 1]), value[i]);
+  return m;
+}
+
 /// How often the whole pass is run for its time.
 Index timed_runs() { return device_has_clock() ? 20 : 1; }
 
@@ -80,6 +90,8 @@ Execution<T>::Execution(const Gcn<T>& net, GcnOrders orders, Peers<T>* peers)
     if (!b.empty()) b.resize(static_cast<std::size_t>(w_.back().ld));
     b_.emplace_back(b, "bias", stream());
   }
+  by_degrees_ = largest(net.scales.empty() ? 0 : 1) > 0;
+  if (!net.scales.empty()) scales_ = DeviceArray<T>(net.scales, "scales of A's rows", stream());
   times_.upload = now() - start;
   const Index n = net.vertices();
   for (Index l = 0; !last(l); ++l) {
@@ -137,14 +149,15 @@ const T* Execution<T>::bias(Index l) const {
 }
 
 template <class T>
-const DeviceCsr<T>& Execution<T>::a() {
-  if (a_ == nullptr) {
+const DeviceCsr<T>& Execution<T>::a(bool scaled) {
+  std::unique_ptr<DeviceCsr<T>>& a = scaled ? a_of_scaled_ : a_;
+  if (a == nullptr) {
     const double start = now();
-    a_ = std::make_unique<DeviceCsr<T>>(net_.a, stream());
+    a = std::make_unique<DeviceCsr<T>>(scaled ? with_values_of_rows(net_.a, net_.scales) : net_.a, stream());
     times_.upload += now() - start;
     begun_ += now() - start;
   }
-  return *a_;
+  return *a;
 }
 
 template <class T>
@@ -186,8 +199,8 @@ void Execution<T>::add_sparse_product(Ladder ladder, const std::string& name, co
 
 /// z = A x w.
 template <class T>
-void Execution<T>::add_composed_products(Ladder ladder, Index l, const DeviceDense<T>* s,
-                                         const std::string& spmm, DeviceDense<T>& z) {
+void Execution<T>::add_composed_products(Ladder ladder, Index l, Transformed<T> s, const std::string& spmm,
+                                         DeviceDense<T>& z) {
   const DeviceDense<T>& w = w_[static_cast<std::size_t>(l)];
   const std::string in = input_name(l);
   if (order_of(l) == GcnOrder::aggregate_first) {
@@ -198,9 +211,9 @@ void Execution<T>::add_composed_products(Ladder ladder, Index l, const DeviceDen
     add_dense_product(ladder, "(A " + in + ") W" + number(l), ax, w, z, false, -1);
     return;
   }
-  if (s == nullptr) {
+  if (s.of == nullptr) {
     DeviceDense<T>& made = matrix(w.cols, "X W");
-    s = &made;
+    s.of = &made;
     set_operand(l, made);
     if (sparse_input(l)) {
       add_sparse_product(ladder, in + " W" + number(l), *x_sparse_, w, made);
@@ -210,7 +223,8 @@ void Execution<T>::add_composed_products(Ladder ladder, Index l, const DeviceDen
     }
   }
   add_receive(l);
-  add_sparse_product(ladder, "A S" + number(l), a(), *s, z, spmm);
+  if (s.scaled) ++without_values_;
+  add_sparse_product(ladder, "A S" + number(l), a(s.scaled), *s.of, z, spmm);
 }
 
 template <class T>
@@ -222,8 +236,7 @@ void Execution<T>::add_send(Index l) {
 }
 
 template <class T>
-void Execution<T>::add_composed_layer(Ladder ladder, Index l, const DeviceDense<T>* s,
-                                      const std::string& spmm) {
+void Execution<T>::add_composed_layer(Ladder ladder, Index l, Transformed<T> s, const std::string& spmm) {
   const DeviceDense<T>& w = w_[static_cast<std::size_t>(l)];
   DeviceDense<T>& z = last(l) ? logits_ : matrix(w.cols, "a layer before its ReLU");
   add_composed_products(ladder, l, s, spmm, z);
@@ -255,10 +268,16 @@ void Execution<T>::pass() const {
 }
 
 template <class T>
-double Execution<T>::seconds_since(const Mark& mark) {
+double Execution<T>::seconds_since(const Mark& mark, Index l) {
   keep_ = false;
+  const auto arrive = [this, l] {
+    if (!last(l) && exchanges(l + 1)) peers_->receive(l + 1, stream());
+  };
+  arrive();  // what the steps sent when they were added
   const auto run = [&] {
+    begin_pass();
     for (std::size_t s = mark.steps; s < steps_.size(); ++s) steps_[s].run();
+    arrive();
   };
   const double seconds = least_seconds(run, 5, stream());
   keep_ = true;
@@ -268,6 +287,7 @@ double Execution<T>::seconds_since(const Mark& mark) {
 template <class T>
 void Execution<T>::take_back(const Mark& mark) {
   stream_.wait();
+  if (peers_ != nullptr) peers_->wait_sent();
   steps_.resize(mark.steps);
   while (matrices_.size() > mark.matrices) matrices_.pop_back();
 }
@@ -337,6 +357,7 @@ GcnRun<T> Execution<T>::run() {
   const double start = now();
   result.log_softmax = answer_.fetch(own(), stream());
   times_.download = now() - start;
+  result.layers_from_degrees = without_values_;
   result.seconds = times_.upload + times_.resident + times_.download;
   result.device = times_;
   return result;

@@ -75,6 +75,13 @@ template <class T>
   return {m.data + first * m.ld, last - first, m.cols, m.ld};
 }
 
+/// X W or H W of a layer, which a step computes; without `of`, none does. `scaled`: row j by scales[j], so that A's values are not needed.
+template <class T>
+struct Transformed {
+  const DeviceDense<T>* of = nullptr;
+  bool scaled = false;
+};
+
 /// One inference on a device, or the part of one of several devices: its rows of A (rows, rows + others'), whose operands hold
 /// all of these; the rows that others compute are there after peers_->receive(). A derived class lists the steps in its
 /// constructor. Each step is run once when it is added, so that the choice of later steps is measured on real data.
@@ -126,10 +133,13 @@ class Execution {
   /// The step after which all rows of A's operand in layer l are there.
   void add_receive(Index l);
   [[nodiscard]] const T* bias(Index l) const;
-  /// A in CSR; uploaded at the first call.
-  const DeviceCsr<T>& a();
+  /// Where A's values follow from the degrees: the scales of this device's rows, by which a row of A S and one of S are multiplied.
+  [[nodiscard]] bool by_degrees() const { return by_degrees_; }
+  [[nodiscard]] const T* scales() const { return scales_.data(); }
+  /// A in CSR; uploaded at the first call. Of a `scaled` S: row i has the values scales[i].
+  const DeviceCsr<T>& a(bool scaled = false);
   /// Frees it; no step may read it.
-  void forget_a() { a_.reset(); }
+  void forget_a() { a_.reset(), a_of_scaled_.reset(); }
 
   /// y = x w in this device's rows by the fastest rung of a ladder, y being A's operand in layer `operand_of` (-1: it is not);
   /// `wide`: includes the columns that fill up the packs. Where `rung` can run these operands, it is taken unmeasured. Returns the rung's
@@ -141,19 +151,20 @@ class Execution {
   void add_sparse_product(Ladder ladder, const std::string& name, const DeviceCsr<T>& m,
                           const DeviceDense<T>& b, DeviceDense<T>& c, const std::string& rung = {});
   /// Layer l with one rung per product and element-wise pass: from X or the hidden layer before to its own, or to
-  /// logits_ and answer_. `s`: X W of this layer where a step has computed it, or null. `spmm`: the rung of the product with A, or the
-  /// fastest.
-  void add_composed_layer(Ladder ladder, Index l, const DeviceDense<T>* s = nullptr,
-                          const std::string& spmm = {});
+  /// logits_ and answer_. `s`: X W of this layer where a step has computed it. `spmm`: the rung of the product with A, or the fastest.
+  void add_composed_layer(Ladder ladder, Index l, Transformed<T> s = {}, const std::string& spmm = {});
 
   /// Where a plan stands, so that the steps added since can be timed and taken back.
   struct Mark {
     std::size_t steps, matrices;
   };
   [[nodiscard]] Mark mark() const { return {steps_.size(), matrices_.size()}; }
-  /// Seconds of the fastest of a few runs of the steps added since; hidden layers are stored where a step reads them.
-  [[nodiscard]] double seconds_since(const Mark& mark);
+  /// Seconds of the fastest of a few runs of the steps added since, which are layer l's, until the rows of the next layer are there.
+  /// Hidden layers are stored where a step reads them.
+  [[nodiscard]] double seconds_since(const Mark& mark, Index l);
   void take_back(const Mark& mark);
+  /// The largest that any device says.
+  [[nodiscard]] double largest(double mine) const { return peers_ != nullptr ? peers_->largest(mine) : mine; }
 
   const Gcn<T>& net_;
   GcnOrders orders_;
@@ -163,7 +174,10 @@ class Execution {
   GcnDeviceTimes times_;
   DeviceDense<T> x_, logits_, answer_, x_made_dense_;
   std::vector<DeviceDense<T>> hidden_;  // of every layer but the last
-  std::unique_ptr<DeviceCsr<T>> x_sparse_, a_;
+  std::unique_ptr<DeviceCsr<T>> x_sparse_, a_, a_of_scaled_;
+  bool by_degrees_ = false;  // on any device: one without rows has no scales
+  DeviceArray<T> scales_;
+  Index without_values_ = 0;  // layers in which no step reads A's values
   std::vector<DeviceDense<T>> w_;
   std::vector<DeviceArray<T>> b_;
   std::list<DeviceDense<T>> matrices_;
@@ -177,7 +191,7 @@ class Execution {
     std::function<void()> run;
     bool waits;
   };
-  void add_composed_products(Ladder ladder, Index l, const DeviceDense<T>* s, const std::string& spmm,
+  void add_composed_products(Ladder ladder, Index l, Transformed<T> s, const std::string& spmm,
                              DeviceDense<T>& z);
   void begin_pass() const {
     if (peers_ != nullptr) peers_->begin(stream());

@@ -41,8 +41,12 @@ class Peers {
   virtual void send(Index l, Index p, void* stream) = 0;
   /// What `stream` does from here on comes after the others' rows are there.
   virtual void receive(Index l, void* stream) = 0;
+  /// Returns when what this device sent has left its operands. With what it received (receive()), nothing is under way then.
+  virtual void wait_sent() = 0;
   /// What device 0 said.
   [[nodiscard]] virtual std::string agreed(const std::string& mine) = 0;
+  /// The largest that any device said.
+  [[nodiscard]] virtual double largest(double mine) = 0;
 
  private:
   std::vector<Index> pieces_;
@@ -75,6 +79,7 @@ struct PeerBoard {
   DeviceTeam& team;
   std::vector<PeerRows<T, Policy>*> all;  // by device
   std::string said;                       // by device 0
+  std::vector<double> told;               // by device
 };
 
 /// By packing kernels and copies between devices, on a stream for each receiver.
@@ -151,6 +156,18 @@ class PeerRows final : public Peers<T> {
         if (way.to == device_) Policy::wait_arrived(way.arrived[static_cast<std::size_t>(l)], stream);
       }
     }
+  }
+
+  void wait_sent() override {
+    for (const Way& way : ways_) way.stream.wait();
+  }
+
+  [[nodiscard]] double largest(double mine) override {
+    board_.told[static_cast<std::size_t>(device_)] = mine;
+    board_.team.meet();
+    const double most = *std::max_element(board_.told.begin(), board_.told.end());
+    board_.team.meet();  // all have read them
+    return most;
   }
 
   [[nodiscard]] std::string agreed(const std::string& mine) override {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "reference/core/error.hpp"
@@ -116,26 +117,54 @@ Places places_of(const Csr<T>& a, Index part_length) {
   return to;
 }
 
+/// That the numbers up to `most` take.
+int bits_of(std::size_t most) {
+  int bits = 0;
+  while (most >> bits != 0) ++bits;
+  return bits;
+}
+
 }  // namespace
 
 template <class T>
-DeviceRows<T>::DeviceRows(const Csr<T>& a, Index widest, Index part_length, void* stream) {
+ColumnScales<T>::ColumnScales(const std::vector<T>& scales) {
+  if (scales.empty()) return;
+  std::vector<T> distinct = scales;
+  std::sort(distinct.begin(), distinct.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  const int bits = bits_of(scales.size());  // also of the column past the last
+  if (bits > 31 || bits + bits_of(distinct.size() - 1) > 32) return;
+  shift = static_cast<unsigned>(bits);
+  for (const T scale : scales) {
+    const auto at = std::lower_bound(distinct.begin(), distinct.end(), scale) - distinct.begin();
+    word.push_back(static_cast<std::uint32_t>(at) << shift);
+  }
+  values = std::move(distinct);
+}
+
+template <class T>
+DeviceRows<T>::DeviceRows(const Csr<T>& a, bool values, const ColumnScales<T>& scales, Index widest,
+                          Index part_length, void* stream)
+    : scale(scales.values, "scales of columns", stream), shift(scales.shift) {
   const Places places = places_of(a, part_length);
   std::vector<std::int32_t> columns(static_cast<std::size_t>(4 * places.total),
                                     static_cast<std::int32_t>(a.cols));
-  std::vector<T> values(static_cast<std::size_t>(4 * places.total));
+  std::vector<T> of_quads(values ? columns.size() : 0);
 #pragma omp parallel for schedule(dynamic, 1024)
   for (Index i = 0; i < a.rows; ++i) {
     const Index begin = begin_of(a, i), entries = entries_of(a, i);
     const Index at = places.at[static_cast<std::size_t>(i)], step = places.step[static_cast<std::size_t>(i)];
     for (Index e = 0; e < entries; ++e) {
       const auto to = static_cast<std::size_t>(4 * (at + e / 4 * step) + e % 4);
-      columns[to] = a.col[static_cast<std::size_t>(begin + e)];
-      values[to] = a.val[static_cast<std::size_t>(begin + e)];
+      const std::int32_t column = a.col[static_cast<std::size_t>(begin + e)];
+      columns[to] = column;
+      if (scales.fit())
+        columns[to] |= static_cast<std::int32_t>(scales.word[static_cast<std::size_t>(column)]);
+      if (values) of_quads[to] = a.val[static_cast<std::size_t>(begin + e)];
     }
   }
   col = DeviceArray<std::int32_t>(columns, "A's columns in quads", stream);
-  val = DeviceArray<T>(values, "A's values in quads", stream);
+  val = DeviceArray<T>(of_quads, "A's values in quads", stream);
   part = DeviceArray<Part>(places.parts, "parts of long rows", stream);
   join = DeviceArray<Join>(places.joins, "joins of long rows", stream);
   row = DeviceArray<std::int32_t>(places.rows, "short rows", stream);
@@ -146,6 +175,8 @@ DeviceRows<T>::DeviceRows(const Csr<T>& a, Index widest, Index part_length, void
   partial = DeviceArray<T>(places.partial * widest, "partial sums of long rows");
 }
 
+template struct ColumnScales<float>;
+template struct ColumnScales<double>;
 template struct DeviceRows<float>;
 template struct DeviceRows<double>;
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "gpu/device/resources.hpp"
+#include "gpu/models/gcn/column_scales.hpp"
 #include "reference/core/matrix.hpp"
 
 namespace plumb {
@@ -27,17 +28,23 @@ constexpr Index kLongRow = 64;  // entries, the most for a group of lanes; longe
 constexpr int kSlice = 32;      // short rows stored together
 constexpr Index kJoined = 16;   // sums that meet at once, the most: they are added one after the other
 
-/// The operand of the kernel. A quad is four entries of a row. Missing entries at a row's end have value 0
+/// Where the kernel finds the value of an entry: in memory; among the scales, by the bits above the column; nowhere: it is 1.
+enum class EntryValues { stored, by_column, ones };
+
+/// The operand of the kernel. A quad is four entries of a row. Missing entries at a row's end have value 0 (if there are values)
 /// and the column past the last, where the multiplied matrix has a row of zeros: the loop needs no
 /// comparison, and 0 times NaN does not occur. The quads of a long row are contiguous. Short rows are sorted
 /// by length and stored kSlice together: all first quads, then all second quads, up to the longest row of the
 /// slice. Groups of a warp work on neighbouring rows, so they read neighbouring quads.
 template <class T>
 struct RowsView {
-  const std::int32_t* col;    // (quads, 4)
-  const T* val;               // (quads, 4)
-  const Part* part;           // (parts), longest rows first
-  const Join* join;           // (joins)
+  const std::int32_t*
+      col;           // (quads, 4): columns, and with ColumnScales above them the numbers of their scales
+  const T* val;      // (quads, 4), or null: not stored
+  const T* scale;    // (scales), or null: not by column
+  unsigned shift;    // of the scales' numbers
+  const Part* part;  // (parts), longest rows first
+  const Join* join;  // (joins)
   const std::int32_t* row;    // (slots): short rows, longest first
   const std::int32_t* slice;  // (slices + 1): quads
   Index parts, slots;
@@ -46,17 +53,32 @@ struct RowsView {
   Index partial_ld;
 };
 
-/// The converted matrix in device memory. `widest`: columns that the partial sums must hold. `part_length`: entries of a long row for a warp.
+/// The converted matrix in device memory. `widest`: columns that the partial sums must hold. `part_length`: entries of a long row for a
+/// warp.
 template <class T>
 struct DeviceRows {
-  DeviceRows(const Csr<T>& a, Index widest, Index part_length, void* stream);
-  [[nodiscard]] RowsView<T> view() const {
-    return {col.data(),  val.data(), part.data(),    join.data(),    row.data(), slice.data(),
-            part.size(), row.size(), arrived.data(), partial.data(), partial_ld};
+  /// With its values where `values`, and with the scales of its columns where they fit.
+  DeviceRows(const Csr<T>& a, bool values, const ColumnScales<T>& scales, Index widest, Index part_length,
+             void* stream);
+  [[nodiscard]] RowsView<T> view(EntryValues from) const {
+    return {col.data(),
+            from == EntryValues::stored ? val.data() : nullptr,
+            from == EntryValues::by_column ? scale.data() : nullptr,
+            shift,
+            part.data(),
+            join.data(),
+            row.data(),
+            slice.data(),
+            part.size(),
+            row.size(),
+            arrived.data(),
+            partial.data(),
+            partial_ld};
   }
 
   DeviceArray<std::int32_t> col, row, slice;
-  DeviceArray<T> val;
+  DeviceArray<T> val, scale;
+  unsigned shift;
   DeviceArray<Part> part;
   DeviceArray<Join> join;
   DeviceArray<unsigned> arrived;

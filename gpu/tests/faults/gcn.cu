@@ -1,4 +1,7 @@
 // The fused GCN's kernel, wrong on purpose: each fault replaces one line.
+#include <atomic>
+#include <optional>
+
 #include "gpu/models/gcn/devices.hpp"
 #include "gpu/models/gcn/fused.hpp"
 #include "gpu/tests/faults/gcn.hpp"
@@ -11,6 +14,8 @@ namespace {
 // What is wrong in the run under way: asked at run time, so that the pipelines are compiled once and not once for each fault.
 Fault planted = Fault::none;
 ExchangeFault planted_exchange = ExchangeFault::none;
+std::optional<FastestForm> planted_form;
+std::atomic<int> timed{0};
 
 struct FaultyKernel : Unmodified {
   PLUMB_SIMT_UNTRACKED static bool has(Fault fault) { return planted == fault; }
@@ -20,6 +25,12 @@ struct FaultyKernel : Unmodified {
     return Unmodified::edge(value);
   }
   template <class T>
+  PLUMB_DEVICE static T scale(const T* scales, Index row) {
+    if (has(Fault::rows_not_scaled)) return T(1);
+    if (has(Fault::scaled_as_row_before) && row > 0) return Unmodified::scale(scales, row - 1);
+    return Unmodified::scale(scales, row);
+  }
+  template <class T>
   PLUMB_DEVICE static T relu(T x) {
     if (has(Fault::relu_left_out)) return x;
     if (has(Fault::relu_loses_nan)) return x > T(0) ? x : T(0);
@@ -27,6 +38,11 @@ struct FaultyKernel : Unmodified {
   }
   PLUMB_HOST_DEVICE static int columns(int all) {
     return has(Fault::columns_beyond_sixteens) ? all / 16 * 16 : Unmodified::columns(all);
+  }
+  static bool chooses() { return planted_form.has_value(); }
+  static double seconds_of(int form, double) {
+    if (*planted_form == FastestForm::another_on_each_device) return 1 + (form + timed++) % 5;
+    return form == static_cast<int>(*planted_form) ? 1 : 2;
   }
   PLUMB_DEVICE static void sync() {
     if (!has(Fault::shared_memory_not_ordered)) Unmodified::sync();
@@ -56,8 +72,18 @@ struct FaultyExchange : Faithful {
 
 template <class T>
 GcnRun<T> run_with_fault(ExchangeFault fault, const Gcn<T>& net, GcnOrder order, int count) {
-  planted_exchange = fault;
-  return execute_on_devices<Fused<T>, T, FaultyExchange>(net, order, count).run;
+  planted = Fault::none, planted_exchange = fault;
+  return execute_on_devices<Fused<T, FaultyKernel>, T, FaultyExchange>(net, order, count).run;
+}
+
+template <class T>
+GcnRun<T> run_with_form(FastestForm form, const Gcn<T>& net, GcnOrder order, int count) {
+  planted = Fault::none, planted_exchange = ExchangeFault::none, planted_form = form;
+  using E = Fused<T, FaultyKernel>;
+  GcnRun<T> run =
+      count > 0 ? execute_on_devices<E, T, FaultyExchange>(net, order, count).run : execute<E, T>(net, order);
+  planted_form.reset();
+  return run;
 }
 
 template <class T>
@@ -68,6 +94,7 @@ GcnRun<T> run_with_fault(Fault fault, const Gcn<T>& net, GcnOrder order) {
 
 template GcnRun<float> run_with_fault(ExchangeFault, const Gcn<float>&, GcnOrder, int);
 template GcnRun<float> run_with_fault<float>(Fault, const Gcn<float>&, GcnOrder);
+template GcnRun<float> run_with_form<float>(FastestForm, const Gcn<float>&, GcnOrder, int);
 
 }  // namespace gcn
 }  // namespace plumb

@@ -7,7 +7,9 @@ namespace gcn {
 
 enum class Fault {
   none,
-  edge_values_ignored,  // all ones
+  edge_values_ignored,   // all ones
+  rows_not_scaled,       // where A's values follow from the degrees
+  scaled_as_row_before,  // the same
   relu_left_out,
   relu_loses_nan,             // max(x, 0) by a comparison that NaN fails the wrong way
   columns_beyond_sixteens,    // the last ones of a width that is no multiple of 16 are not written
@@ -31,6 +33,12 @@ template <class T>
 
 template <class T>
 [[nodiscard]] GcnRun<T> run_with_fault(Fault fault, const Gcn<T>& net, GcnOrder order);
+
+/// The form of each layer that measured times shall say is the fastest, where a layer has it.
+enum class FastestForm { with_next, alone, composed, with_next_stored, alone_stored, another_on_each_device };
+/// As on GPUs, whose clocks choose the forms; on one device where `count` is 0.
+template <class T>
+[[nodiscard]] GcnRun<T> run_with_form(FastestForm form, const Gcn<T>& net, GcnOrder order, int count);
 
 }  // namespace gcn
 }  // namespace plumb
