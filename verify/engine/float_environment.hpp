@@ -5,8 +5,9 @@
 namespace plumb {
 
 struct FloatEnvironment {
-  int rounding = 0;      // as fegetround() has it
-  unsigned control = 0;  // of SSE: flushing of subnormals, rounding, exceptions that trap; 0 where there is none
+  int rounding = 0;  // as fegetround() has it
+  unsigned control =
+      0;  // of SSE: flushing of subnormals, rounding, exceptions that trap; 0 where there is none
 };
 
 /// Of the calling thread.
