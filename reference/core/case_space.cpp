@@ -259,7 +259,12 @@ CaseSpace& CaseSpace::one_long_row() {
   once_in_each_type(what, [rows = sparse_rows_, cols = sparse_cols_](const Point& p, double) {
     return p[kRowMeanKey] < 6 && p[rows] > 1 && longest_row(p, rows, cols) > 65536;
   });
-  return *this;
+  return one_case("longest row", "behind 16 bits of rows",
+                  {{std::string(kPatternKey), "last"},
+                   {std::string(kRowMeanKey), "0.3"},
+                   {sparse_rows_, "70001"},
+                   {sparse_cols_, "5003"}},
+                  true);
 }
 
 CaseSpace& CaseSpace::many_long_rows() {

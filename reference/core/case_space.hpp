@@ -114,7 +114,7 @@ class CaseSpace {
   /// In each type and for each of `sizes`, which kernels are made for, some case has one more and all arrays on 16 bytes.
   CaseSpace& beside_on_16_bytes(const std::string& extent, const std::vector<int>& sizes);
   /// In each type some case has one row of more than 65,536 entries among short ones, of the sparse operand: what is left over of a regular
-  /// part, and what a row is cut into, is then beyond 16 bits.
+  /// part, and what a row is cut into, is then beyond 16 bits. Another one is long, too, and has more than 65,536 short ones before it.
   CaseSpace& one_long_row();
   /// In each type some case has 300 rows of more than 512 entries each: beyond what lists of long rows, tables with a place for each of
   /// few of them, and rounds of blocks over them have room for.

@@ -34,7 +34,8 @@ constexpr std::pair<const char*, const char*> kWords[] = {
      "of it is out_of_bounds."},
     {"twin",
      "The same case with its last operand negated, or all before it but three of their elements, or with the "
-     "same arrays and another problem (scalars negated, height and width exchanged), run at the same "
+     "same arrays and another problem (scalars negated, height and width exchanged), or with rows of a "
+     "sparse operand in another order, run at the same "
      "addresses right after the first run: a variant that keeps an answer, or an operand in a form of its "
      "own, by its address, or a problem by some of its numbers, returns what is stale."},
     {"soak, endurance",
@@ -82,7 +83,7 @@ constexpr std::pair<const char*, const char*> kWords[] = {
      "constructs, "
      "locks and their start, one of them comes late, and timers interrupt them at any instruction. All of it "
      "is "
-     "drawn from a seed. Done to every host variant, eight runs on each of its first two cases of exact fill "
+     "drawn from a seed. Done to every host variant, eight runs on each of its first two cases of integers "
      "and "
      "100,000 to 2,000,000 operations and words, one of the eight with a single thread; where it says that "
      "it "

@@ -80,17 +80,21 @@ class OpenTuples {
   }
 
  private:
-  // Classes that one case is enough for: they are met alone, and in every form.
+  // Classes that one case is enough for: they are met alone, and in every form. And three classes, one of which sees to it that nothing
+  // is computed: it has no part in what the others do together, and is met with each of them.
   void close_what_is_met_once(Sizes sizes) {
     for_each_open([&](const ClassTuple& t, std::size_t index) {
-      std::size_t once = 0, forms = 0;
+      std::size_t once = 0, forms = 0, nothings = 0;
       bool alone = false;  // a class that no other one is met with
       for (std::size_t k = 0; k < t.size; ++k) {
         alone = alone || met_once(space_, sizes, t.parameter[k], t.value_class[k]);
         once += space_.parameters()[t.parameter[k]].classes[t.value_class[k]].once ? 1 : 0;
         forms += space_.is_form(t.parameter[k]) ? 1 : 0;
+        nothings += space_.is_nothing(t.parameter[k], t.value_class[k]) ? 1 : 0;
       }
-      if (once > 1 || (once == 1 && forms + 1 < t.size) || (alone && t.size > 1)) open_[index] = 0;
+      if (once > 1 || (once == 1 && forms + 1 < t.size) || (alone && t.size > 1) ||
+          (nothings > 0 && t.size > 2))
+        open_[index] = 0;
     });
   }
   [[nodiscard]] std::size_t classes(std::size_t parameter) const {

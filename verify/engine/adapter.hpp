@@ -140,7 +140,11 @@ class PreparedCaseOf final : public PreparedCase {
 
   PreparedCase* twin(Twin which) override {
     const auto [at, fresh] = twins_.try_emplace(which);
-    if (fresh) at->second = which == Twin::problem ? with_other_problem() : with_negated(which);
+    if (fresh) {
+      at->second = which == Twin::problem   ? with_other_problem()
+                   : which == Twin::pattern ? with_other_pattern()
+                                            : with_negated(which);
+    }
     return at->second.get();
   }
 
@@ -167,6 +171,26 @@ class PreparedCaseOf final : public PreparedCase {
   std::unique_ptr<PreparedCaseOf> with_other_problem() const {
     std::unique_ptr<PreparedCaseOf> other = copied();
     return make_other(other->instance_.problem) && other->is_valid() ? std::move(other) : nullptr;
+  }
+
+  // As many rows, columns and entries, and all entries in their order.
+  std::unique_ptr<PreparedCaseOf> with_other_pattern() const {
+    if constexpr (requires { instance_.in.A.row_ptr; }) {
+      std::unique_ptr<PreparedCaseOf> other = copied();
+      const auto& before = instance_.in.A;
+      auto* const row_ptr = other->instance_.arena.template allocate<std::int32_t>(before.rows + 1);
+      row_ptr[0] = 0;
+      bool same = true;
+      for (std::int64_t i = 0; i < before.rows; ++i) {
+        const std::int64_t from = before.rows - 1 - i;
+        row_ptr[i + 1] = row_ptr[i] + before.row_ptr[from + 1] - before.row_ptr[from];
+        same = same && row_ptr[i + 1] == before.row_ptr[i + 1];
+      }
+      other->instance_.in.A.row_ptr = row_ptr;
+      return !same && other->is_valid() ? std::move(other) : nullptr;
+    } else {
+      return nullptr;
+    }
   }
 
   std::unique_ptr<PreparedCaseOf> with_negated(Twin which) const {

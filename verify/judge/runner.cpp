@@ -59,12 +59,12 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
   return judge_colliding(c, prepared, variant, record);
 }
 
-// Exact fills: a lost term changes bits there, whatever the order of the sum and whatever the variant promises. Real ones: so does the order.
+// Fills of integers: a lost term changes bits there, whatever the order of the sum and whatever the variant promises. Real ones: so does the order.
 bool Runner::shows_collisions(const Case& c, PreparedCase& prepared, const VariantInfo& variant) {
   if (variant.device != Device::cpu || options_.stress != 0 || options_.isolation == Isolation::none)
     return false;
   const bool sums = c.fill == Fill::real && variant.traits.reproducible;
-  if (c.fill != Fill::exact && !sums) return false;
+  if (!is_bitwise(c.fill) && !sums) return false;
   const Cost cost = prepared.cost();
   const double work = cost.flop + cost.bytes / 4;
   if (work < kLeastWork || work > kMostWork) return false;

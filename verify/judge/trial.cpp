@@ -19,7 +19,7 @@ constexpr int kSoakRuns = 16, kSoakCalls = 256;
 constexpr std::int64_t kSmallImage = 256 << 10;
 constexpr int kCasesWithTwins = 16;
 // Of disturbed runs on the host one in so many has one OpenMP thread, after runs with more of them than cores: how many there are is no
-// property of a process. With exact fills alone, since a sum may depend on their number.
+// property of a process. With fills of integers alone, since a sum may depend on their number.
 constexpr int kRunsToOneOfOneThread = 8;
 constexpr double kShortRun = 5e-3;  // seconds
 constexpr double kMarginalRatio = 0.5;
@@ -55,6 +55,10 @@ const char* describe(Twin which) {
       return "on the same arrays at the same addresses, with other scalars, or with height and width "
              "exchanged; "
              "right before. Does it remember a problem by some of its numbers?";
+    case Twin::pattern:
+      return "on the same case with the lengths of rows in the opposite order, at the same addresses; right "
+             "before. "
+             "Does it remember a matrix by its sizes?";
   }
   return "";
 }
@@ -189,7 +193,7 @@ RunRequest Trial::request_for(int r, const Placement& placement, ImageLayout& la
   if (context_.options.stress != 0) {
     request.disturbance = disturbance_of(context_.options.stress, r);
     request.schedule = request.disturbance;
-    request.one_thread = case_.fill == Fill::exact && r % kRunsToOneOfOneThread == 5;
+    request.one_thread = is_bitwise(case_.fill) && r % kRunsToOneOfOneThread == 5;
   }
   request.min_sm = variant_.traits.min_sm;
   request.program = variant_.program, request.uses = context_.options.uses;
@@ -278,7 +282,7 @@ void Trial::plan_soak() {
 // The case decides which operands are others, so that it repeats alone.
 std::optional<Finding> Trial::run_twins(const RunRequest& like, const Placement& placement) {
   const bool last = (hash_of(case_) >> 40) % 2 == 0;
-  for (const Twin which : {last ? Twin::last_operand : Twin::other_operands, Twin::problem}) {
+  for (const Twin which : {last ? Twin::last_operand : Twin::other_operands, Twin::problem, Twin::pattern}) {
     if (std::optional<Finding> finding = run_twin(which, like, placement)) return finding;
   }
   return std::nullopt;

@@ -53,7 +53,7 @@ struct SchemaTrial {
 struct VariantHistory {
   int soaked = 0;         // cases on which it was to be called many times in a row
   int twins = 0;          // cases that were small enough for twins to be run
-  int collided = 0;       // cases of exact fill on which its threads were to be made to collide
+  int collided = 0;       // cases of integers on which its threads were to be made to collide
   int collided_sums = 0;  // likewise of real numbers with a long sum
 };
 /// Of all variants. The Runners of a sweep share it: how often something is done does not depend on their number.
