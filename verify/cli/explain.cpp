@@ -85,10 +85,10 @@ constexpr std::pair<const char*, const char*> kWords[] = {
      "is "
      "drawn from a seed. Done to every host variant, eight runs on each of its first two cases of integers "
      "and "
-     "100,000 to 2,000,000 operations and words, one of the eight with a single thread; where it says that "
-     "it "
-     "is "
-     "reproducible, to its first such case of real numbers with a sum of 1,024 terms; and to all of its runs "
+     "100,000 to 2,000,000 operations and words, one of the eight with a single thread; where a user's "
+     "kernel says "
+     "that it is reproducible, to its first such case of real numbers with a sum of 1,024 terms; and to all "
+     "of its runs "
      "with "
      "--device cpu --stress. It finds races that change results, and sums in the order of their threads."},
     {"mutant, planted fault",
