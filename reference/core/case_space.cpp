@@ -41,6 +41,8 @@ double number_of(const std::string& word) {
   return status == std::errc() && end == word.data() + word.size() ? value : 0;
 }
 
+constexpr const char* kNoneAtAll = "none";  // the class of a size that may be 0 while something is computed
+
 // Integers of 12 bits are exact in fp32 but in no 16-bit type, nor in tf32: they stand in for fractions under bitwise fills.
 // Those of 25 bits are exact in fp64 alone. No decimal fraction here is exact in fp32: in fp64 each has 53 bits. The tiny ones are 0 in a
 // narrower type, and their squares in their own; each is of one type (fits_type()).
@@ -257,7 +259,30 @@ CaseSpace& CaseSpace::one_long_row() {
   once_in_each_type(what, [rows = sparse_rows_, cols = sparse_cols_](const Point& p, double) {
     return p[kRowMeanKey] < 6 && p[rows] > 1 && longest_row(p, rows, cols) > 65536;
   });
-  return *this;
+  return one_case("longest row", "behind 16 bits of rows",
+                  {{std::string(kPatternKey), "last"},
+                   {std::string(kRowMeanKey), "0.3"},
+                   {sparse_rows_, "70001"},
+                   {sparse_cols_, "5003"}},
+                  true);
+}
+
+CaseSpace& CaseSpace::many_long_rows() {
+  return one_case("rows", "many and long",
+                  {{std::string(kPatternKey), "uniform"},
+                   {std::string(kRowMeanKey), "576"},
+                   {sparse_rows_, "300"},
+                   {sparse_cols_, "640"}},
+                  true);
+}
+
+CaseSpace& CaseSpace::unsorted_wide_rows() {
+  return one_case("columns", "unsorted and far apart",
+                  {{std::string(kPatternKey), "unsorted"},
+                   {std::string(kRowMeanKey), "40"},
+                   {sparse_rows_, "7"},
+                   {sparse_cols_, "70001"}},
+                  true);
 }
 
 CaseSpace& CaseSpace::beside_on_16_bytes(const std::string& extent, const std::vector<int>& sizes) {
@@ -286,11 +311,17 @@ CaseSpace& CaseSpace::whole_blocks(const std::vector<std::string>& extents) {
   const std::string size = "2048";
   for (const std::string& extent : extents) one_case(extent, "whole blocks", {{extent, size}});
   if (sparse_rows_.empty()) return *this;
-  return one_case("longest row", "whole blocks",
+  one_case("longest row", "whole blocks",
+           {{std::string(kPatternKey), "giant"},
+            {std::string(kRowMeanKey), "0.3"},
+            {sparse_rows_, "7"},
+            {sparse_cols_, size}});
+  return one_case("entries", "whole warps and no whole block",
                   {{std::string(kPatternKey), "giant"},
                    {std::string(kRowMeanKey), "0.3"},
-                   {sparse_rows_, "7"},
-                   {sparse_cols_, size}});
+                   {sparse_rows_, "1"},
+                   {sparse_cols_, "4128"}},
+                  true);
 }
 
 CaseSpace& CaseSpace::one_array_narrow(const std::vector<std::pair<std::string, std::string>>& values) {
@@ -393,6 +424,12 @@ CaseSpace& CaseSpace::small_extent(std::string key, const std::vector<std::int64
   Parameter p{std::move(key), ParameterKind::extent, {}, ""};
   for (const std::int64_t v : values) p.classes.push_back(listed(std::to_string(v), {v}));
   parameters_.push_back(std::move(p));
+  return *this;
+}
+
+CaseSpace& CaseSpace::may_be_none(std::string key, const std::vector<std::int64_t>& values) {
+  small_extent(std::move(key), values);
+  parameters_.back().classes.insert(parameters_.back().classes.begin(), listed(kNoneAtAll, {0}));
   return *this;
 }
 
@@ -507,8 +544,30 @@ bool CaseSpace::is_nothing(std::size_t parameter, std::size_t value_class) const
   if (std::find(hiding_.begin(), hiding_.end(), std::pair{parameter, value_class}) != hiding_.end())
     return true;
   const Parameter& p = parameters_[parameter];
-  const std::vector<std::string>& words = p.classes[value_class].words;
-  return p.kind == ParameterKind::extent && words.size() == 1 && words.front() == "0";
+  const ValueClass& c = p.classes[value_class];
+  const bool zero = c.words.size() == 1 && c.words.front() == "0";
+  return p.kind == ParameterKind::extent && zero && c.name != kNoneAtAll;
+}
+
+std::vector<std::size_t> CaseSpace::nothings(const std::vector<std::size_t>& classes) const {
+  std::vector<std::size_t> all;
+  bool no_size = false;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    if (classes[i] >= parameters_[i].classes.size() || !is_nothing(i, classes[i])) continue;
+    all.push_back(i);
+    no_size = no_size || parameters_[i].key == sparse_rows_ || parameters_[i].key == sparse_cols_;
+  }
+  std::erase_if(all, [&](std::size_t i) { return no_size && parameters_[i].key == kRowMeanKey; });
+  return all;
+}
+
+bool CaseSpace::idle_at_any_extent(const Point& p) const {
+  if (!sparse_rows_.empty() || !multiply_adds_) return false;
+  Point ones = p;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (p.classes[i] < parameters_[i].classes.size() && is_nothing(i, p.classes[i])) ones.numbers[i] = 1;
+  }
+  return multiply_adds_(ones) == 0;
 }
 
 bool CaseSpace::valid(const Point& p, const CaseLimit& limit) const {

@@ -85,6 +85,8 @@ class CaseSpace {
   CaseSpace& extent(std::string key, std::int64_t least = 0);
   /// A size with a list of its own, such as a filter's side or a stride. Ascending.
   CaseSpace& small_extent(std::string key, const std::vector<std::int64_t>& values);
+  /// Such a size that may be 0 too, without which something is computed all the same: a padding.
+  CaseSpace& may_be_none(std::string key, const std::vector<std::int64_t>& values);
   /// These sizes with lists of their own may also be beyond 16 bits.
   CaseSpace& also_beyond_16_bits(const std::vector<std::string>& keys);
   /// An extent that may also be one of these, in a class of its own.
@@ -112,14 +114,21 @@ class CaseSpace {
   /// In each type and for each of `sizes`, which kernels are made for, some case has one more and all arrays on 16 bytes.
   CaseSpace& beside_on_16_bytes(const std::string& extent, const std::vector<int>& sizes);
   /// In each type some case has one row of more than 65,536 entries among short ones, of the sparse operand: what is left over of a regular
-  /// part, and what a row is cut into, is then beyond 16 bits.
+  /// part, and what a row is cut into, is then beyond 16 bits. Another one is long, too, and has more than 65,536 short ones before it.
   CaseSpace& one_long_row();
+  /// In each type some case has 300 rows of more than 512 entries each: beyond what lists of long rows, tables with a place for each of
+  /// few of them, and rounds of blocks over them have room for.
+  CaseSpace& many_long_rows();
+  /// In each type some case has unsorted columns that lie more than 65,536 apart in one row: what is known of its first and last entry
+  /// says nothing of the others.
+  CaseSpace& unsorted_wide_rows();
   /// In each type some case has these values of parameters, all else as simple as it can be: for what needs several of them together,
   /// and meets no pair of classes. `dear`: where it takes the CPU executor long.
   CaseSpace& one_case(const std::string& key, const std::string& name,
                       const std::vector<std::pair<std::string, std::string>>& values, bool dear = false);
   /// In each type some case has each of these extents as 2,048, whole blocks of any size that kernels have and several of most, and one has
-  /// a row of so many entries, where there is a sparse operand: what is left over is nothing then.
+  /// a row of so many entries, where there is a sparse operand: what is left over is nothing then. Another one is a row of 4,128 entries,
+  /// 129 warps of them: the last block has warps without any.
   CaseSpace& whole_blocks(const std::vector<std::string>& extents);
   /// In each type all arrays of values but one lie on 16 bytes, each of three in turn, with these values of other parameters: sizes of whole
   /// vectors. A kernel that forgets to ask about that one takes its wide path.
@@ -176,6 +185,12 @@ class CaseSpace {
   [[nodiscard]] bool idle(const Point&) const;
   /// True for a class that alone can make a case idle: an extent of 0, or one that hides the others.
   [[nodiscard]] bool is_nothing(std::size_t parameter, std::size_t value_class) const;
+  /// The parameters that make a case of these classes, one of each parameter, idle. That a matrix has no entries is none of them where it
+  /// has no rows or columns.
+  [[nodiscard]] std::vector<std::size_t> nothings(const std::vector<std::size_t>& classes) const;
+  /// True where nothing would be computed with 1 in place of every extent of 0 either: a filter is larger than its image. False for sparse
+  /// operands, whose entries follow from their extents.
+  [[nodiscard]] bool idle_at_any_extent(const Point&) const;
   /// True where the point is a case that can be made and judged within `limit`.
   [[nodiscard]] bool valid(const Point&, const CaseLimit& limit) const;
   /// Whether timed_where() holds.

@@ -257,7 +257,7 @@ void Conv2d::describe(CaseSpace& space) {
   space.small_extent("k", {0, 1, 4, 9, 16, 33, 64, 65, 600}).small_extent("r", {1, 2, 3, 4, 5, 7});
   space.small_extent("s", {1, 2, 3, 4, 5, 7})
       .small_extent("stride", {1, 2, 3, 5})
-      .small_extent("pad", {0, 1, 2, 4});
+      .may_be_none("pad", {1, 2, 4});
   space.small_extent("dilation", {1, 2, 3}).words("unequal", kUnequalWords);
   space.fills({exact, wide, index, real, positive, scaled, hostile, few});
   const auto side = [](const Point& p, const char* image, const char* filter) {
@@ -288,21 +288,17 @@ void Conv2d::describe(CaseSpace& space) {
     const double work = outputs(p) * p["c"] * p["r"] * p["s"];
     return large == 0 || (large == 1 && p["n"] > 1 && work > 0 && work < 1.3e6);
   });
+  const std::vector<std::pair<std::string, std::string>> large_plane = {
+      {"n", "1"}, {"c", "1"}, {"h", "16"},     {"w", "5000"}, {"k", "1"},
+      {"r", "1"}, {"s", "1"}, {"stride", "1"}, {"pad", "0"},  {"dilation", "1"}};
   space.count("planes", [](const Point& p) { return p["n"] * p["c"]; })
-      .count("pixels of a plane", [](const Point& p) { return p["h"] * p["w"]; })
+      .count(
+          "pixels of a plane", [](const Point& p) { return p["h"] * p["w"]; }, large_plane)
       .count("terms", [](const Point& p) { return p["c"] * p["r"] * p["s"]; })
       .count("output planes", [](const Point& p) { return p["n"] * p["k"]; })
-      .count("outputs of a plane", [side](const Point& p) { return side(p, "h", "r") * side(p, "w", "s"); },
-             {{"n", "1"},
-              {"c", "1"},
-              {"h", "16"},
-              {"w", "5000"},
-              {"k", "1"},
-              {"r", "1"},
-              {"s", "1"},
-              {"stride", "1"},
-              {"pad", "0"},
-              {"dilation", "1"}});
+      .count(
+          "outputs of a plane", [side](const Point& p) { return side(p, "h", "r") * side(p, "w", "s"); },
+          large_plane);
   space.one_array_narrow({{"n", "2"},
                           {"c", "8"},
                           {"h", "16"},
@@ -319,6 +315,10 @@ void Conv2d::describe(CaseSpace& space) {
 
 void Conv2d::cases(CaseList& list) {
   using enum Fill;
+  for (const char* const differ : {"dilation_h=2,dilation_w=1", "stride_h=2,stride_w=1", "pad_h=2,pad_w=1"}) {
+    list.add(Tier::smoke, fmt::format("n=1,c=2,h=9,w=9,k=3,r=3,s=3,{}", differ), {exact},
+             "height and width alike but for one number: in its twin that number alone is another");
+  }
   list.add(Tier::smoke, "n=0,c=3,h=5,w=5,k=4,r=3,s=3", {exact}, "no images: nothing may be touched");
   list.add(Tier::smoke, "n=2,c=3,h=5,w=5,k=0,r=3,s=3", {exact}, "no filters: nothing may be touched");
   list.add(Tier::smoke, "n=2,c=0,h=5,w=5,k=37,r=3,s=3,pad=1", {exact}, "no channels: +0 everywhere");

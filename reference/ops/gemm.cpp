@@ -50,6 +50,8 @@ void Gemm::cases(CaseList& list) {
   list.add(Tier::smoke, "m=7,n=133,k=0", {exact}, "nothing to sum: C = +0, wider than tiles");
   list.add(Tier::smoke, "m=7,n=133,k=0,alpha=1,beta=2", {exact, real}, "nothing to sum: C = beta C");
   list.add(Tier::smoke, "m=1,n=1,k=1", {exact, real}, "the smallest product");
+  list.add(Tier::smoke, "m=1,n=3,k=65537,alpha=1,beta=1.2345679e-200", {real},
+           "more terms than 16 bits count, and a beta that narrower types take for 0", {Dtype::f64});
   list.add(Tier::smoke, "m=1,n=129,k=64", {exact, real}, "one row");
   list.add(Tier::smoke, "m=129,n=1,k=64", {exact, real}, "one column");
   list.add(Tier::smoke, "m=64,n=65,k=1", {exact, real}, "an outer product");

@@ -43,6 +43,10 @@ void make_special(T* row, std::int64_t cols, const std::string& special, bool od
   } else if (special ==
              "shift") {  // far above 0; or far below, where a maximum that starts at 0 makes the sum 0
     for (std::int64_t j = 0; j < cols; ++j) row[j] += odd ? T(-1e4) : T(1e4);
+  } else if (
+      special ==
+      "peak") {  // so far above the others that the exponential of the distance is infinite: first or last
+    row[odd ? 0 : cols - 1] += sizeof(T) == 4 ? T(300) : T(2000);
   }
 }
 
@@ -85,7 +89,7 @@ double roundings(const Tolerance& t, std::int64_t terms) {
 void LogSoftmax::describe(CaseSpace& space) {
   using enum Fill;
   space.extent("rows").extent("cols").words("scale", {"1", "10", "30.7310586", "1000"});
-  space.words("special", {"none", "neg_inf", "nan", "pos_inf", "equal", "shift"});
+  space.words("special", {"none", "neg_inf", "nan", "pos_inf", "equal", "shift", "peak"});
   space.fills({real, positive, scaled, hostile, few});
   // every third row is special; rows of equal elements alone have one answer
   space.where([](const Point& p) { return p.word("special") == "none" || p["rows"] > 1; });
@@ -99,6 +103,8 @@ void LogSoftmax::describe(CaseSpace& space) {
   space.one_case(
       "wide rows", "large values",
       {{"rows", "2"}, {"cols", "16390"}, {"scale", "1000"}, {"special", "none"}, {"fill", "scaled"}}, true);
+  space.one_case("wide rows", "the last element far above",
+                 {{"rows", "4"}, {"cols", "2503"}, {"scale", "1"}, {"special", "peak"}, {"fill", "real"}});
   // classes of graphs and of images, and vocabularies
   space.timed_size("rows", 1, 8'000'000).timed_size("cols", 2, 262144).timed_words("scale", {"10"});
 }
@@ -135,6 +141,8 @@ void LogSoftmax::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=7,cols=1000,special=equal,scale=1000", {real}, "equal and large");
   list.add(Tier::smoke, "rows=25,cols=41,special=shift", {real, positive},
            "a shift by 1e4 and by -1e4 changes nothing");
+  list.add(Tier::smoke, "rows=25,cols=41,special=peak", {real},
+           "the first or the last entry far above the others: a maximum without it overflows exp");
   list.add(Tier::smoke, "rows=13,cols=300,special=neg_inf", {real}, "-Inf across several vectors or warps");
   list.add(Tier::smoke, "rows=13,cols=300,special=pos_inf", {real}, "+Inf across several vectors or warps");
   list.add_hostile(Tier::smoke, "rows=67,cols=37", 14, "every special value at every class of position");
@@ -154,7 +162,8 @@ void LogSoftmax::make(const Case& c, Instance<LogSoftmax, T>& instance) {
   fill_values(x, rows, cols, c.fill, Role::left, c.seed, 1000);
   const auto scale = static_cast<T>(c.number_or("scale", 1));
   for (std::int64_t k = 0; k < rows * cols; ++k) x[k] *= scale;
-  static const std::vector<std::string> kKnown = {"none", "neg_inf", "nan", "pos_inf", "equal", "shift"};
+  static const std::vector<std::string> kKnown = {"none",  "neg_inf", "nan", "pos_inf",
+                                                  "equal", "shift",   "peak"};
   const std::string special = c.text_or("special", "none");
   if (std::find(kKnown.begin(), kKnown.end(), special) == kKnown.end()) {
     throw Error(fmt::format("case '{}': unknown special '{}'{} (known: {})", c.id(), special,

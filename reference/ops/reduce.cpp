@@ -18,9 +18,9 @@
 namespace plumb {
 namespace {
 
-const std::vector<std::string> kSpecialWords = {"none",          "nan_first", "nan_last",
-                                                "inf",           "minus_inf", "both_inf",
-                                                "all_minus_inf", "negative",  "subnormal"};
+const std::vector<std::string> kSpecialWords = {"none",      "nan_first", "nan_last",      "inf",
+                                                "minus_inf", "both_inf",  "all_minus_inf", "negative",
+                                                "subnormal", "minus_zero"};
 
 // Puts into x what the parameter `special` names: single values in places that a wrong reduction loses.
 template <class T>
@@ -34,8 +34,9 @@ void place_special(T* x, std::int64_t n, const std::string& special) {
   if (special == "minus_inf" || special == "both_inf") x[2 * n / 3] = -kInf;
   for (std::int64_t i = 0; i < n; ++i) {
     if (special == "all_minus_inf") x[i] = -kInf;
-    if (special == "negative") x[i] = -std::fabs(x[i]) - 1;
+    if (special == "negative" || special == "minus_zero") x[i] = -std::fabs(x[i]) - 1;
   }
+  if (special == "minus_zero") x[n / 2] = -T(0);
 }
 
 // Moves the last term where the answer happens to be 0, or a sum so near to it that an output of zeros would pass.
@@ -79,6 +80,7 @@ void Reduce::describe(CaseSpace& space) {
                      p) {  // scaled values as subnormals may keep a bit or two: an error of 1 % is none there
     return p.word("special") != "subnormal" || p.word("fill") != "scaled";
   });
+  space.where([](const Point& p) { return p.word("special") != "minus_zero" || p.word("kind") == "max"; });
   space.one_case("maximum", "NaN behind several blocks",
                  {{"kind", "max"}, {"special", "nan_last"}, {"n", "5003"}});
   space.timed_size("n", 1000, 2'000'000'000).timed_words("kind", {"sum", "max"});
@@ -110,6 +112,8 @@ void Reduce::cases(CaseList& list) {
   list.add(Tier::smoke, "kind=max,n=33", {exact, real}, "one more than a warp");
   list.add(Tier::smoke, "kind=max,n=255,special=negative", {real},
            "all negative: a maximum that starts from 0, or reads a 0, shows");
+  list.add(Tier::smoke, "kind=max,n=257,special=minus_zero", {real},
+           "-0 above negative values: by its bits it is the lowest, or none that is greater than 0");
   list.add(Tier::smoke, "kind=max,n=257,special=all_minus_inf", {real},
            "all -Inf: a sentinel of -FLT_MAX shows");
   list.add(Tier::smoke, "kind=max,n=1021", {exact, real, scaled, hostile}, "prime");
@@ -148,10 +152,11 @@ void Reduce::make(const Case& c, Instance<Reduce, T>& instance) {
   fill_values(x, 1, n, c.fill, Role::left, c.seed, 1000);
   place_special(x, n, special);
   instance.problem.kind = kind == "sum" ? Kind::sum : Kind::max;
-  keep_from_zero<T>(x, n, instance.problem.kind);
+  const bool zero = special == "minus_zero";
+  if (!zero) keep_from_zero<T>(x, n, instance.problem.kind);
   instance.in.x = {x, n};
   instance.out.result.size = 1;
-  instance.degenerate = n == 0;
+  instance.degenerate = n == 0 || zero;
 }
 
 template <class T>

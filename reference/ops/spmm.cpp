@@ -34,7 +34,7 @@ void Spmm::describe(CaseSpace& space) {
   space.beside_on_16_bytes("n", {16, 32, 40, 128})
       .large_on_16_bytes({"rows", "n"})
       .one_array_narrow({{"rows", "36"}, {"cols", "36"}, {"n", "36"}});
-  space.one_long_row();
+  space.one_long_row().many_long_rows().unsorted_wide_rows();
   space.whole_blocks({});
   space.timed_range("n", 1, 256);
 }

@@ -27,7 +27,7 @@ void Spmv::describe(CaseSpace& space) {
   space.hides("alpha", "zero").hides("alpha", "minus zero");
   space.alike({"rows", "cols"});
   space.count("entries", [](const Point& p) { return expected_entries(p, "rows", "cols"); });
-  space.one_long_row();
+  space.one_long_row().many_long_rows().unsorted_wide_rows();
   space.whole_blocks({});
   space.timed_words("beta", {"0", "0", "1"});
 }

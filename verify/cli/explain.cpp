@@ -32,10 +32,12 @@ constexpr std::pair<const char*, const char*> kWords[] = {
     {"guard, fence",
      "The pattern before, between and behind all arrays and in the padding of rows (ld > cols). Any change "
      "of it is out_of_bounds."},
-    {"negated case, twin",
-     "The same case with its last operand negated, or all before it but three of their elements, run at the "
-     "same addresses right after the first run: a variant that keeps an answer, or an operand in a form of "
-     "its own, by its address returns what is stale."},
+    {"twin",
+     "The same case with its last operand negated, or all before it but three of their elements, or with the "
+     "same arrays and another problem (scalars negated, height and width exchanged), or with rows of a "
+     "sparse operand in another order, run at the same "
+     "addresses right after the first run: a variant that keeps an answer, or an operand in a form of its "
+     "own, by its address, or a problem by some of its numbers, returns what is stale."},
     {"soak, endurance",
      "Many calls of every variant on its first small case: 256 on the host, 16 runs elsewhere. A variant "
      "that is "
@@ -81,11 +83,14 @@ constexpr std::pair<const char*, const char*> kWords[] = {
      "constructs, "
      "locks and their start, one of them comes late, and timers interrupt them at any instruction. All of it "
      "is "
-     "drawn from a seed. Done to every host variant, eight runs on each of its first two cases of exact fill "
+     "drawn from a seed. Done to every host variant, eight runs on each of its first two cases of integers "
      "and "
-     "100,000 to 2,000,000 operations and words; to all of its runs with --device cpu --stress. It finds "
-     "races that "
-     "change results."},
+     "100,000 to 2,000,000 operations and words, one of the eight with a single thread; where a user's "
+     "kernel says "
+     "that it is reproducible, to its first such case of real numbers with a sum of 1,024 terms; and to all "
+     "of its runs "
+     "with "
+     "--device cpu --stress. It finds races that change results, and sums in the order of their threads."},
     {"mutant, planted fault",
      "A kernel that is wrong on purpose, with what was changed and where it was seen in real code. verify "
      "--mutants must kill all of them."},

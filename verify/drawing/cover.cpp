@@ -15,6 +15,14 @@
 namespace plumb {
 namespace {
 
+// Whether what makes a case compute nothing is among these parameters.
+template <class Parameters>
+bool is_about(const std::vector<std::size_t>& nothings, const Parameters& parameters) {
+  return !nothings.empty() && std::all_of(nothings.begin(), nothings.end(), [&](std::size_t i) {
+    return std::find(parameters.begin(), parameters.end(), i) != parameters.end();
+  });
+}
+
 // A flag for every tuple of some combinations.
 class OpenTuples {
  public:
@@ -38,7 +46,8 @@ class OpenTuples {
   /// Closes what `p` meets; returns how many were open.
   std::size_t close_all(const Point& p) {
     std::size_t closed = 0;
-    const bool idle = space_.idle(p);
+    const Idleness idle = idleness(p.classes, space_.idle(p));
+    if (idle.idle && space_.idle_at_any_extent(p)) return 0;
     for (std::size_t c = 0; c < combinations_.size(); ++c) {
       if (const auto i = met(c, p.classes, idle)) closed += open_[*i], open_[*i] = 0;
     }
@@ -47,14 +56,16 @@ class OpenTuples {
   /// How many open tuples a point of these classes meets; `idle`: it computes nothing.
   [[nodiscard]] std::size_t open_of(const std::vector<std::size_t>& vector, bool idle) const {
     std::size_t n = 0;
-    for (std::size_t c = 0; c < combinations_.size(); ++c) n += open_in(c, vector, idle);
+    const Idleness how = idleness(vector, idle);
+    for (std::size_t c = 0; c < combinations_.size(); ++c) n += open_in(c, vector, how);
     return n;
   }
   /// The same of tuples with a class of that parameter.
   [[nodiscard]] std::size_t open_with(std::size_t parameter, const std::vector<std::size_t>& vector,
                                       bool idle) const {
     std::size_t n = 0;
-    for (const std::size_t c : with_[parameter]) n += open_in(c, vector, idle);
+    const Idleness how = idleness(vector, idle);
+    for (const std::size_t c : with_[parameter]) n += open_in(c, vector, how);
     return n;
   }
   /// f(tuple, index) for every open tuple.
@@ -69,40 +80,52 @@ class OpenTuples {
   }
 
  private:
-  // Classes that one case is enough for: they are met alone, and in every form.
+  // Classes that one case is enough for: they are met alone, and in every form. And three classes, one of which sees to it that nothing
+  // is computed: it has no part in what the others do together, and is met with each of them.
   void close_what_is_met_once(Sizes sizes) {
     for_each_open([&](const ClassTuple& t, std::size_t index) {
-      std::size_t once = 0, forms = 0;
+      std::size_t once = 0, forms = 0, nothings = 0;
       bool alone = false;  // a class that no other one is met with
       for (std::size_t k = 0; k < t.size; ++k) {
         alone = alone || met_once(space_, sizes, t.parameter[k], t.value_class[k]);
         once += space_.parameters()[t.parameter[k]].classes[t.value_class[k]].once ? 1 : 0;
         forms += space_.is_form(t.parameter[k]) ? 1 : 0;
+        nothings += space_.is_nothing(t.parameter[k], t.value_class[k]) ? 1 : 0;
       }
-      if (once > 1 || (once == 1 && forms + 1 < t.size) || (alone && t.size > 1)) open_[index] = 0;
+      if (once > 1 || (once == 1 && forms + 1 < t.size) || (alone && t.size > 1) ||
+          (nothings > 0 && t.size > 2))
+        open_[index] = 0;
     });
   }
   [[nodiscard]] std::size_t classes(std::size_t parameter) const {
     return space_.parameters()[parameter].classes.size();
   }
+  // Of a point: whether it computes nothing, and the parameters that see to that.
+  struct Idleness {
+    bool idle = false;
+    std::vector<std::size_t> nothings;
+  };
+  [[nodiscard]] Idleness idleness(const std::vector<std::size_t>& vector, bool idle) const {
+    return {idle, idle ? space_.nothings(vector) : std::vector<std::size_t>{}};
+  }
   // The tuple of a combination that these classes meet, in open_. A value of no class meets nothing. A case that computes nothing meets
-  // what is about nothing alone: a width of 70,001 beside no rows is no test of wide rows.
+  // what is about all that sees to that: a width of 70,001 beside no rows is no test of wide rows, and none of a depth of 0.
   [[nodiscard]] std::optional<std::size_t> met(std::size_t combination,
-                                               const std::vector<std::size_t>& vector, bool idle) const {
+                                               const std::vector<std::size_t>& vector,
+                                               const Idleness& how) const {
+    const Combination& parameters = combinations_[combination];
     std::size_t index = 0;
-    bool nothing = false;
-    for (const std::size_t parameter : combinations_[combination]) {
+    for (const std::size_t parameter : parameters) {
       const std::size_t count = classes(parameter), value_class = vector[parameter];
       if (value_class >= count) return std::nullopt;
-      nothing = nothing || (idle && space_.is_nothing(parameter, value_class));
       index = index * count + value_class;
     }
-    if (idle && !nothing) return std::nullopt;
+    if (how.idle && !is_about(how.nothings, parameters)) return std::nullopt;
     return first_[combination] + index;
   }
   [[nodiscard]] std::size_t open_in(std::size_t combination, const std::vector<std::size_t>& vector,
-                                    bool idle) const {
-    const std::optional<std::size_t> index = met(combination, vector, idle);
+                                    const Idleness& how) const {
+    const std::optional<std::size_t> index = met(combination, vector, how);
     return index ? open_[*index] : 0;
   }
   [[nodiscard]] ClassTuple tuple(const Combination& c, std::size_t index) const {
@@ -252,6 +275,12 @@ class CoverBuilder {
     }
     return false;
   }
+  // Whether a point that has the tuple is a test of it: it computes something, or nothing for the tuple's sake alone.
+  bool tests(const Point& p, const ClassTuple& tuple) const {
+    if (!space_.idle(p)) return true;
+    const std::vector<std::size_t> parameters(tuple.parameter.begin(), tuple.parameter.begin() + tuple.size);
+    return is_about(space_.nothings(p.classes), parameters) && !space_.idle_at_any_extent(p);
+  }
 
   // The best of some points that have the tuple.
   std::optional<Point> around(const ClassTuple& tuple, int tries) {
@@ -271,8 +300,7 @@ class CoverBuilder {
         continue;
       }
       make_hold(p, tuple);
-      if (!space_.valid(p, limit_) || !meets(p, tuple) || (space_.idle(p) && !is_about_nothing(tuple)))
-        continue;
+      if (!space_.valid(p, limit_) || !meets(p, tuple) || !tests(p, tuple)) continue;
       improve(p, tuple, kept, draws);
       if (sizes_ == Sizes::least) lower(p, draws);
       ++found;
@@ -348,7 +376,7 @@ class CoverBuilder {
       draws.value(space_, other, parameter, value_class);
       if (!space_.valid(other, limit_)) continue;
       space_.update_derived(other);
-      if (!meets(other, tuple) || space_.idle(other) != idle) continue;
+      if (!meets(other, tuple) || space_.idle(other) != idle || !tests(other, tuple)) continue;
       p = std::move(other);
       return;
     }

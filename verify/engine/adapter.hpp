@@ -16,6 +16,7 @@
 
 #include "reference/core/threads.hpp"
 #include "verify/engine/entry.hpp"
+#include "verify/engine/other_problem.hpp"
 
 namespace plumb {
 
@@ -137,21 +138,63 @@ class PreparedCaseOf final : public PreparedCase {
   Cost cost() const override { return Op::template cost<T>(instance_.problem, instance_.in, instance_.out); }
   bool degenerate() const override { return instance_.degenerate; }
 
-  PreparedCase* negated(Negated which) override {
-    const auto [at, fresh] = negated_.try_emplace(which);
-    if (fresh) at->second = make_negated(which);
+  PreparedCase* twin(Twin which) override {
+    const auto [at, fresh] = twins_.try_emplace(which);
+    if (fresh) {
+      at->second = which == Twin::problem   ? with_other_problem()
+                   : which == Twin::pattern ? with_other_pattern()
+                                            : with_negated(which);
+    }
     return at->second.get();
   }
 
  private:
   PreparedCaseOf() = default;
 
-  std::unique_ptr<PreparedCaseOf> make_negated(Negated which) const {
+  // Its arrays are this case's.
+  std::unique_ptr<PreparedCaseOf> copied() const {
     std::unique_ptr<PreparedCaseOf> other(new PreparedCaseOf);
     other->fill_ = fill_;
     other->instance_.problem = instance_.problem, other->instance_.in = instance_.in,
     other->instance_.out = instance_.out;
     other->instance_.degenerate = instance_.degenerate;
+    return other;
+  }
+  // Whether the contract allows it: it may ask for a sign.
+  bool is_valid() const {
+    try {
+      Op::template validate<T>(instance_.problem, instance_.in, instance_.out);
+      return true;
+    } catch (const std::exception&) { return false; }
+  }
+
+  std::unique_ptr<PreparedCaseOf> with_other_problem() const {
+    std::unique_ptr<PreparedCaseOf> other = copied();
+    return make_other(other->instance_.problem) && other->is_valid() ? std::move(other) : nullptr;
+  }
+
+  // As many rows, columns and entries, and all entries in their order.
+  std::unique_ptr<PreparedCaseOf> with_other_pattern() const {
+    if constexpr (requires { instance_.in.A.row_ptr; }) {
+      std::unique_ptr<PreparedCaseOf> other = copied();
+      const auto& before = instance_.in.A;
+      auto* const row_ptr = other->instance_.arena.template allocate<std::int32_t>(before.rows + 1);
+      row_ptr[0] = 0;
+      bool same = true;
+      for (std::int64_t i = 0; i < before.rows; ++i) {
+        const std::int64_t from = before.rows - 1 - i;
+        row_ptr[i + 1] = row_ptr[i] + before.row_ptr[from + 1] - before.row_ptr[from];
+        same = same && row_ptr[i + 1] == before.row_ptr[i + 1];
+      }
+      other->instance_.in.A.row_ptr = row_ptr;
+      return !same && other->is_valid() ? std::move(other) : nullptr;
+    } else {
+      return nullptr;
+    }
+  }
+
+  std::unique_ptr<PreparedCaseOf> with_negated(Twin which) const {
+    std::unique_ptr<PreparedCaseOf> other = copied();
     int first = -1, last = -1, at = 0;  // operands of values: the last one's sign shows in every answer
     const auto each_operand = [&](auto&& f) {
       at = 0;
@@ -171,7 +214,7 @@ class PreparedCaseOf final : public PreparedCase {
     each_operand(
         [&](auto*&, std::int64_t, std::int64_t, std::int64_t) { first = first < 0 ? at : first, last = at; });
     if (last < 0) return nullptr;
-    const bool whole = which == Negated::last_operand;
+    const bool whole = which == Twin::last_operand;
     each_operand([&](auto*& data, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
       if (whole || first == last ? at != last : at == last) return;
       T* copy = other->instance_.arena.template allocate<T>(rows * ld);
@@ -184,19 +227,14 @@ class PreparedCaseOf final : public PreparedCase {
       }
       data = copy;
     });
-    try {
-      Op::template validate<T>(other->instance_.problem, other->instance_.in, other->instance_.out);
-    } catch (const std::exception&) {
-      return nullptr;  // the contract asks for a sign
-    }
-    return other;
+    return other->is_valid() ? std::move(other) : nullptr;
   }
 
   Fill fill_ = Fill::real;
   Instance<Op, T> instance_;
   Reference reference_;
   std::map<std::pair<int, Arithmetic>, LargeArray<double>> bounds_;
-  std::map<Negated, std::unique_ptr<PreparedCaseOf>> negated_;
+  std::map<Twin, std::unique_ptr<PreparedCaseOf>> twins_;
 };
 
 template <Operator Op>

@@ -52,8 +52,9 @@ class Backend {
   /// Memory for one array of the image; `at_offset` is where it lies there, with its contents. An output that holds only poison is left as
   /// memory comes. download() brings all of them back.
   [[nodiscard]] virtual void* place(const ArrayInfo&, const std::byte* at_offset, Poison);
-  /// Disturbs the next run from this seed: load beside it, delays, another priority, other contents of caches. 0: no more.
-  virtual void disturb(std::uint64_t /*seed*/) {}
+  /// Disturbs the next run from this seed: load beside it, delays, another priority, other contents of caches. 0: no more. On the host it
+  /// has more OpenMP threads than cores, or one.
+  virtual void disturb(std::uint64_t /*seed*/, bool /*one_thread*/) {}
   /// Why the last run says nothing: the problem is too large for this device.
   [[nodiscard]] virtual Reason why_void() { return {}; }
   /// Guarded and poisoned, 256-byte aligned, kept until release_workspace().

@@ -38,8 +38,10 @@ struct VariantInfo {
 /// The views of a case as bytes, pointers replaced by offsets: what a child process is sent beside the image.
 using StagedViews = std::vector<std::byte>;
 
-/// Which operands of values are negated. The others keep their first, middle and last elements: by those a variant may recognise them.
-enum class Negated : std::uint8_t { last_operand, others };
+/// What is another in a twin of a case: its last operand of values is negated; or the others are, but for their first, middle and last
+/// elements, by which a variant may recognise them; or the arrays are the same, and the problem is another one; or the rows of a sparse
+/// operand have the lengths that they had in the opposite order.
+enum class Twin : std::uint8_t { last_operand, other_operands, problem, pattern };
 
 /// One case's data: made once, staged for every run, judged against one oracle.
 class PreparedCase {
@@ -53,9 +55,10 @@ class PreparedCase {
   [[nodiscard]] virtual const LargeArray<double>& bounds(int output, Arithmetic arithmetic) = 0;
   [[nodiscard]] virtual Cost cost() const = 0;
   [[nodiscard]] virtual bool degenerate() const = 0;
-  /// The same case with operands negated: as many bytes in the same places, another answer. Meets variants that remember an answer, or
-  /// an operand in a form of their own, by its addresses. Null where there is no floating-point input. Valid as long as this case.
-  [[nodiscard]] virtual PreparedCase* negated(Negated which) = 0;
+  /// The same case with other values or another problem: as many bytes in the same places, another answer. Meets variants that remember an
+  /// answer, or an operand in a form of their own, by its addresses, or a problem by some of its numbers. Null where there is no
+  /// floating-point input, or no other problem. Valid as long as this case.
+  [[nodiscard]] virtual PreparedCase* twin(Twin which) = 0;
 };
 
 /// What a run is called with, in the process that runs it.

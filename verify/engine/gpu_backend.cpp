@@ -52,7 +52,7 @@ class GpuBackend final : public Backend {
   int sm() const override { return info_.sm; }
   void* stream() override { return stream_now(); }
 
-  void disturb(std::uint64_t seed) override {
+  void disturb(std::uint64_t seed, bool) override {
     if (seed == 0 || !reason_.empty()) return;
     if (!disturbance_) disturbance_.emplace();
     disturbance_->begin(seed);

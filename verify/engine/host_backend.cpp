@@ -38,10 +38,10 @@ class HostBackend final : public Backend {
   std::byte* upload(std::byte* image, std::int64_t) override { return image_ = image; }
   void download(std::byte*, std::int64_t) override { end_disturbance(); }
 
-  void disturb(std::uint64_t seed) override {
+  void disturb(std::uint64_t seed, bool one_thread) override {
     if (seed == 0 || collide_threads == nullptr) return;
     usual_threads_ = omp_get_max_threads();
-    omp_set_num_threads(disturbed_threads(usual_threads_));
+    omp_set_num_threads(one_thread ? 1 : disturbed_threads(usual_threads_));
     collide_threads(seed);
   }
 

@@ -41,6 +41,7 @@ struct RunRequest {
   std::uint64_t schedule = 0;     // of the CPU executor: the order of blocks, warps and lanes follows from it
   bool check_accesses = false;    // of the CPU executor: --race
   std::uint64_t disturbance = 0;  // seed of what --stress does beside the run; 0: nothing
+  bool one_thread = false;        // of OpenMP on the host, in a disturbed run
   int min_sm = 0;                 // compute capability * 10 that the variant needs
   bool watch = false;             // note the kernels that are launched, in the reply's timing
   int mutant = 0;                 // of a schema, in force during the run; 0: the original

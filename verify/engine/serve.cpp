@@ -10,6 +10,7 @@
 #include "reference/core/error.hpp"
 #include "reference/core/resource_error.hpp"
 #include "verify/engine/child.hpp"
+#include "verify/engine/float_environment.hpp"
 #include "verify/engine/plugin_host.hpp"
 #include "verify/engine/repetition.hpp"
 #include "verify/engine/resources.hpp"
@@ -108,6 +109,20 @@ class TimedCall {
       0;  // workspaces of prepare(): its plan keeps them, no run is handed them again
 };
 
+// The variant's own call. What its thread computes with must be the same afterwards.
+void call_variant(const RunRequest& request, const OperatorEntry& entry, const Invocation& invocation,
+                  RunReply& reply) {
+  const KeptFloatEnvironment kept;
+  reply.text =
+      request.plugin.empty() ? entry.invoke(invocation) : invoke_plugin(request.plugin, entry, invocation);
+  if (!reply.text.empty()) {
+    reply.status = RunReply::Status::unsupported;
+  } else if (const std::string change = kept.change(); !change.empty()) {
+    reply.status = RunReply::Status::error;
+    reply.text = "leaves the floating-point environment of its thread changed: " + change;
+  }
+}
+
 // Stages, calls the variant, and brings the image back. Throws what the variant or the device throws.
 void make_run(const RunRequest& request, const OperatorEntry& entry, std::byte* image, Backend& backend,
               Callbacks& callbacks, RunReply& reply) {
@@ -117,7 +132,7 @@ void make_run(const RunRequest& request, const OperatorEntry& entry, std::byte* 
   context.say = record_choice;
   context.owner = &callbacks;
   context.uses = request.uses;
-  backend.disturb(request.disturbance);
+  backend.disturb(request.disturbance, request.one_thread);
   context.stream = backend.stream();
   Invocation invocation{
       request.variant, request.dtype, request.device, views.data(), nullptr, &context, {}, {}, {}, {}};
@@ -136,9 +151,7 @@ void make_run(const RunRequest& request, const OperatorEntry& entry, std::byte* 
   }
   TimedCall call(request, backend, callbacks, reply);
   call.attach_to(invocation);
-  reply.text =
-      request.plugin.empty() ? entry.invoke(invocation) : invoke_plugin(request.plugin, entry, invocation);
-  if (!reply.text.empty()) reply.status = RunReply::Status::unsupported;
+  call_variant(request, entry, invocation, reply);
   backend.download(image, request.image_bytes);
 }
 

@@ -107,7 +107,7 @@ Message encode(const RunRequest& r) {
   m.put(r.plugin);
   m.put_number(static_cast<std::int64_t>(r.schedule));
   m.put_number(r.check_accesses ? 1 : 0);
-  m.put_number(static_cast<std::int64_t>(r.disturbance));
+  m.put_number(static_cast<std::int64_t>(r.disturbance)), m.put_number(r.one_thread);
   m.put_number(r.min_sm), m.put_number(r.watch);
   m.put_number(r.mutant), m.put_number(r.note_places);
   m.put_number(r.sequence);
@@ -132,7 +132,7 @@ RunRequest decode_request(Message& m) {
   r.plugin = m.text();
   r.schedule = static_cast<std::uint64_t>(m.number());
   r.check_accesses = m.number() != 0;
-  r.disturbance = static_cast<std::uint64_t>(m.number());
+  r.disturbance = static_cast<std::uint64_t>(m.number()), r.one_thread = m.number() != 0;
   r.min_sm = static_cast<int>(m.number()), r.watch = m.number() != 0;
   r.mutant = static_cast<int>(m.number()), r.note_places = m.number() != 0;
   r.sequence = m.number();

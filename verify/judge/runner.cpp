@@ -17,6 +17,9 @@ namespace {
 // threads to be at work at once and to be interrupted there, little enough for many runs.
 constexpr int kCollidingCases = 2, kCollidingRuns = 8;
 constexpr double kLeastWork = 1e5, kMostWork = 2e6;
+// And on its first case of real numbers with a sum of so many terms, where it says that it is reproducible: such a sum is shared by more
+// than two threads, and the order in which they come is in its bits.
+constexpr int kCollidingSums = 1, kLongSum = 1024;
 
 // On the executor a third run, of the first one's placement in another schedule, is for one case in four, and no large one: what a rung
 // does by chance it does on many cases. A user's kernel has them all: one kernel takes little time.
@@ -29,6 +32,14 @@ int repeats_of(const RunOptions& options, const Case& c, PreparedCase& prepared,
   const Cost cost = prepared.cost();
   const bool third = hash_of(c) % 4 == 0 && cost.flop + cost.bytes / 4 <= kMostWorkOfThirdRun;
   return third ? options.repeat : std::min(options.repeat, kSparedRuns);
+}
+
+bool has_long_sum(PreparedCase& prepared) {
+  for (const ReferenceArray& output : prepared.reference().outputs) {
+    const auto& terms = output.terms;
+    if (std::any_of(terms.begin(), terms.end(), [](auto n) { return n >= kLongSum; })) return true;
+  }
+  return false;
 }
 
 // One seed for a case, in six digits or fewer.
@@ -48,15 +59,19 @@ Record Runner::judge(const Case& c, PreparedCase& prepared, const VariantInfo& v
   return judge_colliding(c, prepared, variant, record);
 }
 
-// Exact fills: a lost term changes bits there, whatever the order of the sum and whatever the variant promises.
+// Fills of integers: a lost term changes bits there, whatever the order of the sum and whatever the variant promises. Real ones: so does the order.
 bool Runner::shows_collisions(const Case& c, PreparedCase& prepared, const VariantInfo& variant) {
   if (variant.device != Device::cpu || options_.stress != 0 || options_.isolation == Isolation::none)
     return false;
-  if (c.fill != Fill::exact) return false;
+  const bool ours = variant.name.starts_with("cpu/");  // how they add is known
+  const bool sums = c.fill == Fill::real && variant.traits.reproducible && !ours;
+  if (!is_bitwise(c.fill) && !sums) return false;
   const Cost cost = prepared.cost();
   const double work = cost.flop + cost.bytes / 4;
   if (work < kLeastWork || work > kMostWork) return false;
-  return histories_->count(history_key(variant, c.dtype), &VariantHistory::collided) < kCollidingCases;
+  const std::string key = history_key(variant, c.dtype);
+  if (!sums) return histories_->count(key, &VariantHistory::collided) < kCollidingCases;
+  return has_long_sum(prepared) && histories_->count(key, &VariantHistory::collided_sums) < kCollidingSums;
 }
 
 // The same case again, with the threads' schedule disturbed from a seed.

@@ -15,9 +15,12 @@ namespace {
 // Once per variant and type, on its first small case, many more runs in a row: a kernel may be right for the first ten calls only.
 // On the host they are calls of one run, which cost no more than the variant itself; elsewhere runs.
 constexpr int kSoakRuns = 16, kSoakCalls = 256;
-// Bytes; larger cases are neither repeated so often nor run negated.
+// Bytes; larger cases are neither repeated so often, nor is a twin of theirs run.
 constexpr std::int64_t kSmallImage = 256 << 10;
-constexpr int kNegatedCases = 16;
+constexpr int kCasesWithTwins = 16;
+// Of disturbed runs on the host one in so many has one OpenMP thread, after runs with more of them than cores: how many there are is no
+// property of a process. With fills of integers alone, since a sum may depend on their number.
+constexpr int kRunsToOneOfOneThread = 8;
 constexpr double kShortRun = 5e-3;  // seconds
 constexpr double kMarginalRatio = 0.5;
 
@@ -37,6 +40,27 @@ std::vector<ByteRange> output_ranges(const ImageLayout& layout) {
     if (s.output && s.elements() > 0) ranges.push_back({s.offset, s.extent()});
   }
   return ranges;
+}
+
+const char* describe(Twin which) {
+  switch (which) {
+    case Twin::last_operand:
+      return "on the same case with its last operand negated, at the same addresses; right before. Does it "
+             "remember "
+             "an answer?";
+    case Twin::other_operands:
+      return "on the same case with other values, at the same addresses; right before. Does it remember an "
+             "operand?";
+    case Twin::problem:
+      return "on the same arrays at the same addresses, with other scalars, or with height and width "
+             "exchanged; "
+             "right before. Does it remember a problem by some of its numbers?";
+    case Twin::pattern:
+      return "on the same case with the lengths of rows in the opposite order, at the same addresses; right "
+             "before. "
+             "Does it remember a matrix by its sizes?";
+  }
+  return "";
 }
 
 }  // namespace
@@ -156,7 +180,7 @@ std::optional<Finding> Trial::make_run(int r) {
     return std::nullopt;
   }
   if (small && r + 1 == repeat_) plan_soak();
-  if (r == 0 && small && !run.failed && meets_negated_case()) return run_negated_case(request, placement);
+  if (r == 0 && small && !run.failed && meets_twins()) return run_twins(request, placement);
   return std::nullopt;
 }
 
@@ -169,6 +193,7 @@ RunRequest Trial::request_for(int r, const Placement& placement, ImageLayout& la
   if (context_.options.stress != 0) {
     request.disturbance = disturbance_of(context_.options.stress, r);
     request.schedule = request.disturbance;
+    request.one_thread = is_bitwise(case_.fill) && r % kRunsToOneOfOneThread == 5;
   }
   request.min_sm = variant_.traits.min_sm;
   request.program = variant_.program, request.uses = context_.options.uses;
@@ -237,8 +262,8 @@ int Trial::times_before(int VariantHistory::*what) {
 }
 
 // What a variant remembers is a habit of its own, and not of the case: each of its first cases, then one in four.
-bool Trial::meets_negated_case() {
-  return times_before(&VariantHistory::negated) < kNegatedCases || (hash_of(case_) >> 32) % 4 == 0;
+bool Trial::meets_twins() {
+  return times_before(&VariantHistory::twins) < kCasesWithTwins || (hash_of(case_) >> 32) % 4 == 0;
 }
 
 void Trial::plan_soak() {
@@ -254,35 +279,39 @@ void Trial::plan_soak() {
     planned_ += kSoakRuns;
 }
 
+// The case decides which operands are others, so that it repeats alone.
+std::optional<Finding> Trial::run_twins(const RunRequest& like, const Placement& placement) {
+  const bool last = (hash_of(case_) >> 40) % 2 == 0;
+  for (const Twin which : {last ? Twin::last_operand : Twin::other_operands, Twin::problem, Twin::pattern}) {
+    if (std::optional<Finding> finding = run_twin(which, like, placement)) return finding;
+  }
+  return std::nullopt;
+}
+
 // The same addresses and other data: a kernel that keeps an answer by address, or from its first call, gives the old one.
-std::optional<Finding> Trial::run_negated_case(const RunRequest& like, const Placement& placement) {
-  const bool last = (hash_of(case_) >> 40) % 2 == 0;  // the case decides, so that it repeats alone
-  PreparedCase* const negated = prepared_.negated(last ? Negated::last_operand : Negated::others);
-  if (negated == nullptr) return std::nullopt;
+std::optional<Finding> Trial::run_twin(Twin which, const RunRequest& like, const Placement& placement) {
+  PreparedCase* const twin = prepared_.twin(which);
+  if (twin == nullptr) return std::nullopt;
   ImageLayout layout(placement);
   RunRequest request = like;
-  request.views = negated->place(layout);
+  request.views = twin->place(layout);
   request.image_bytes = layout.bytes();
   const Attempt attempt = context_.engine.run(request, layout);
-  std::optional<Finding> finding = check(attempt, layout, *negated);
+  std::optional<Finding> finding = check(attempt, layout, *twin);
   if (finding && finding->verdict == Verdict::unsupported) return std::nullopt;  // it may decline by value
   if (finding) return finding;
 
-  Series alone{*negated, variant_.traits, series_.tolerance, context_.parts, context_.options.first};
+  Series alone{*twin, variant_.traits, series_.tolerance, context_.parts, context_.options.first};
   alone.add(layout, attempt.after, false);
   const Series::Worst worst = alone.worst();
   const Comparison& found = worst.run->outputs[worst.output];
   if (found.misses == 0) return std::nullopt;
   const Segment& s = alone.outputs[worst.output];
   record_.worst = found, record_.output = s.name;
-  keep(attempt, layout, *negated);
+  keep(attempt, layout, *twin);
   finding =
       Finding{Verdict::fail, fmt::format("new data, old answer? {}", describe_miss(s, found.first.front()))};
-  finding->detail.push_back(
-      last ? "on the same case with its last operand negated, at the same addresses; right before. Does it "
-             "remember an answer?"
-           : "on the same case with other values, at the same addresses; right before. Does it remember an "
-             "operand?");
+  finding->detail.push_back(describe(which));
   for (std::size_t i = 0; i < found.first.size() && i < static_cast<std::size_t>(context_.options.first); ++i)
     finding->detail.push_back(describe_miss(s, found.first[i]));
   return finding;

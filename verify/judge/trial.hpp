@@ -1,4 +1,4 @@
-// One variant on one case: runs that differ in poison and placement, one on the negated case, and the checks of all of them.
+// One variant on one case: runs that differ in poison and placement, some on twins of the case, and the checks of all of them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Failure {
   const ImageLayout& layout;          // of the run that is shown
   const std::byte* before = nullptr;  // its image as staged
   const std::byte* after = nullptr;   // and as it was left; null where it did not return
-  PreparedCase& prepared;             // expected values and bounds: the negated case's where that is shown
+  PreparedCase& prepared;             // expected values and bounds: the twin's where that is shown
   Arithmetic arithmetic = Arithmetic::native;
 };
 
@@ -51,9 +51,10 @@ struct SchemaTrial {
 
 /// What has been done with a variant in a type.
 struct VariantHistory {
-  int soaked = 0;    // cases on which it was to be called many times in a row
-  int negated = 0;   // cases that were small enough to be run negated
-  int collided = 0;  // cases on which its threads were to be made to collide
+  int soaked = 0;         // cases on which it was to be called many times in a row
+  int twins = 0;          // cases that were small enough for twins to be run
+  int collided = 0;       // cases of integers on which its threads were to be made to collide
+  int collided_sums = 0;  // likewise of real numbers with a long sum
 };
 /// Of all variants. The Runners of a sweep share it: how often something is done does not depend on their number.
 class VariantHistories {
@@ -97,7 +98,7 @@ class Trial {
   /// Puts the clock on the last run; `timing` is what it said.
   void time_last_run(const TimingRequest& request, Timing& timing) { request_ = &request, timing_ = &timing; }
 
-  /// Puts a mutant in force: neither a soak nor the negated case is run, and no run after one that fails.
+  /// Puts a mutant in force: neither a soak nor a twin is run, and no run after one that fails.
   void put_in_force(SchemaTrial& schema) { schema_ = &schema; }
 
   [[nodiscard]] Record judge();
@@ -119,7 +120,8 @@ class Trial {
   [[nodiscard]] std::optional<Finding> why_not() const;
   [[nodiscard]] std::optional<Finding> make_runs();
   [[nodiscard]] std::optional<Finding> make_run(int r);
-  [[nodiscard]] std::optional<Finding> run_negated_case(const RunRequest& like, const Placement&);
+  [[nodiscard]] std::optional<Finding> run_twins(const RunRequest& like, const Placement&);
+  [[nodiscard]] std::optional<Finding> run_twin(Twin which, const RunRequest& like, const Placement&);
   [[nodiscard]] std::optional<Finding> check(const Attempt&, const ImageLayout&, PreparedCase&);
   [[nodiscard]] std::optional<Finding> check_series();
   [[nodiscard]] RunRequest request_for(int r, const Placement&, ImageLayout&) const;
@@ -133,7 +135,7 @@ class Trial {
   void note_places(const RunReply&);
   void note_bits();
   [[nodiscard]] int times_before(int VariantHistory::*what);
-  [[nodiscard]] bool meets_negated_case();
+  [[nodiscard]] bool meets_twins();
   void plan_soak();
   void keep(const Attempt&, const ImageLayout&, PreparedCase&);
   void keep_last();

@@ -1,6 +1,7 @@
 // Planted faults of conv2d: each is a right variant with one thing changed. `verify --mutants` must kill
 // every one of them.
 #include <algorithm>
+#include <array>
 
 #include "reference/ops/conv2d.hpp"
 #include "verify/mutants/host_mutant.hpp"
@@ -25,6 +26,7 @@ enum class Fault {
   channel_tail,
   paddings_exchanged,
   batch_of_one,
+  none,
 };
 
 template <class T, Fault F>
@@ -162,6 +164,23 @@ PLUMB_WINOGRAD_MUTANT(filters_in_16_bits, "winograd_filters_in_16_bits", kDeclar
 PLUMB_WINOGRAD_MUTANT(undeclared, "winograd_undeclared", Traits{},
                       {28, "minimal filtering that calls itself native",
                        "a library that chooses its algorithm by size, and says nothing", kNumeric});
+
+template <class T>
+void kept_taps(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  static std::array<std::int32_t, 7> kept_key{};
+  static std::int32_t dilation_h = 1, dilation_w = 1;
+  const std::array<std::int32_t, 7> key{p.c, p.r, p.s, p.stride_h, p.stride_w, p.pad_h, p.pad_w};
+  if (key != kept_key) kept_key = key, dilation_h = p.dilation_h, dilation_w = p.dilation_w;
+  P<T> other = p;
+  other.dilation_h = dilation_h, other.dilation_w = dilation_w;
+  run<T, Fault::none>(other, in, out, context);
+}
+const HostMutant<Conv2d> kept_taps_m{
+    "taps_kept_without_dilation",
+    kept_taps<float>,
+    kept_taps<double>,
+    {0, "where the taps lie is kept from call to call, by all that it follows from but the dilation",
+     "a key of a cache of plans that was written before there were dilations", kNumeric}};
 
 }  // namespace
 }  // namespace plumb

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <thread>
 
+#include <omp.h>
+
 #include "reference/ops/gemv.hpp"
 #include "verify/mutants/host_mutant.hpp"
 
@@ -158,6 +160,23 @@ const HostMutant<Gemv> plain_add_m{"column_split_without_reduction",
                                    {42, "threads add their share of the columns to the same y",
                                     "the missing reduction clause", kNumeric | kRepeat | kRace},
                                    Traits{}.not_reproducible()};
+
+template <class T>
+void threads_once(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  static const int threads = omp_get_max_threads();
+#pragma omp parallel
+  {
+    const std::int64_t rows = in.A.rows, t = omp_get_thread_num();
+    for (std::int64_t i = rows * t / threads; i < std::min(rows, rows * (t + 1) / threads); ++i)
+      put(p, out, i, dot(in, i, 0, depth_of(p, in)));
+  }
+}
+const HostMutant<Gemv> threads_once_m{
+    "threads_counted_once",
+    threads_once<float>,
+    threads_once<double>,
+    {0, "how many threads share the rows is asked for at the first call alone",
+     "a pool's size kept beside the pool, and a caller that takes some threads away", kNumeric | kRepeat}};
 
 }  // namespace
 }  // namespace plumb

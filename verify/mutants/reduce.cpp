@@ -212,5 +212,25 @@ const HostMutant<Reduce> plain_add_m{
     {42, "all threads continue the same result", "the missing reduction clause", kNumeric | kRepeat | kRace},
     Traits{}.not_reproducible()};
 
+// The bits of -0 are those of the least whole number: no maximum of whole numbers takes it.
+template <class T>
+void minus_zero(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const auto lost = [](T v) { return v == T(0) && std::signbit(v); };
+  T all = start_of(p);
+  for (std::int64_t i = 0; i < in.x.size; ++i) {
+    if (p.kind == Reduce::Kind::sum)
+      all += in.x[i];
+    else if (!lost(in.x[i]))
+      all = larger(all, in.x[i]);
+  }
+  out.result[0] = all;
+}
+const HostMutant<Reduce> minus_zero_m{
+    "minus_zero_is_no_maximum",
+    minus_zero<float>,
+    minus_zero<double>,
+    {0, "a maximum does not take -0",
+     "atomicMax on the bits of values that are not below 0, atomicMin on those of the others", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

@@ -2,6 +2,7 @@
 // one of them. Splits are by a fixed number of entries, not by threads, so that a fault does not hide on a
 // machine of one core.
 #include <algorithm>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
@@ -463,6 +464,72 @@ const HostMutant<Spmv> m42{
      "a temporary declared before the parallel region and forgotten in its private clause",
      kNumeric | kRepeat | kRace},
     Traits{}.not_reproducible()};
+
+constexpr std::int64_t kLongRow = 128, kListedRows = 256;
+
+template <class T>
+void full_list(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  std::int64_t listed = 0;
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    const std::int64_t begin = in.A.row_ptr[i], end = in.A.row_ptr[i + 1];
+    if (end - begin > kLongRow && ++listed > kListedRows) continue;
+    store(p, out, i, row_sum(in, begin, end));
+  }
+}
+const HostMutant<Spmv> full_list_m{
+    "long_rows_beyond_their_list_lost",
+    full_list<float>,
+    full_list<double>,
+    {0, "of rows with more than 128 entries the first 256 are computed",
+     "a list of long rows in shared memory, made for matrices with a few of them", kNumeric}};
+
+// Columns are kept as distances of 16 bits from the first one of their row.
+template <class T>
+void near_columns(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const auto A = in.A;
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    const std::int64_t begin = A.row_ptr[i], end = A.row_ptr[i + 1];
+    const auto distance = [&](std::int64_t k) { return A.col[k] - A.col[begin]; };
+    const bool fits = begin < end && std::abs(distance(end - 1)) < 32768;
+    T sum = 0;
+    for (std::int64_t k = begin; k < end; ++k) {
+      const std::int64_t col = A.col[begin] + (fits ? static_cast<std::int16_t>(distance(k)) : distance(k));
+      sum += A.val[k] * in.x[std::clamp<std::int64_t>(col, 0, A.cols - 1)];
+    }
+    store(p, out, i, sum);
+  }
+}
+const HostMutant<Spmv> near_columns_m{"last_column_taken_for_the_farthest",
+                                      near_columns<float>,
+                                      near_columns<double>,
+                                      {0, "whether a row's columns fit 16 bits is asked of its last one",
+                                       "a compressed format made for rows whose columns ascend", kNumeric}};
+
+// Eight shares of the entries; rows that are in several of them get their parts as these come.
+template <class T>
+void as_they_come(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  constexpr std::int64_t kShares = 8;
+  const auto A = in.A;
+  std::vector<T> sums(static_cast<std::size_t>(A.rows), T(0));
+#pragma omp parallel for num_threads(4) schedule(dynamic, 1)
+  for (std::int64_t share = 0; share < kShares; ++share) {
+    const std::int64_t first = A.nnz * share / kShares, last = A.nnz * (share + 1) / kShares;
+    std::int64_t i = std::upper_bound(A.row_ptr, A.row_ptr + A.rows + 1, first) - A.row_ptr - 1;
+    for (; i < A.rows && A.row_ptr[i] < last; ++i) {
+      const T part = row_sum(in, std::max<std::int64_t>(A.row_ptr[i], first),
+                             std::min<std::int64_t>(A.row_ptr[i + 1], last));
+#pragma omp critical
+      sums[static_cast<std::size_t>(i)] += part;
+    }
+  }
+  for (std::int64_t i = 0; i < A.rows; ++i) store(p, out, i, sums[static_cast<std::size_t>(i)]);
+}
+const HostMutant<Spmv> as_they_come_m{
+    "parts_of_a_row_added_as_they_come",
+    as_they_come<float>,
+    as_they_come<double>,
+    {0, "threads add their parts of a long row in the order in which they end",
+     "a lock in place of a carry for each thread: no race, and other bits", kRepeat | kRace}};
 
 }  // namespace
 }  // namespace plumb

@@ -132,6 +132,16 @@ TEST_CASE("what grows with the calls is a leak, and what is filled once is none"
   meets("leaks_descriptor", {Verdict::error}, "leaks file descriptors: 1 a call");
 }
 
+TEST_CASE(
+    "a kernel that leaves its thread computing otherwise is an error, and the next one computes as before") {
+#if defined(__SSE__)
+  meets("leaves_flushing", {Verdict::error},
+        "subnormal results are flushed to 0, before the call they were not");
+#endif
+  meets("leaves_rounding", {Verdict::error}, "leaves the floating-point environment of its thread changed");
+  CHECK(judge("right").verdict == Verdict::pass);
+}
+
 TEST_CASE("a write to memory that a kernel must not write is detected") {
   meets("changes_input", {Verdict::input_modified});
   meets("past_the_end", {Verdict::out_of_bounds});

@@ -583,7 +583,7 @@ TEST_CASE("a timed run gets the workspace of the first again, and never that of 
   Timing timing;
   g_workspaces.clear();
   CHECK(time_variant("with_workspace", timing, false).verdict == Verdict::pass);
-  CHECK(g_workspaces.size() <= 4);  // one per judged run, however many samples: three, and the negated case
+  CHECK(g_workspaces.size() <= 4);  // one per judged run, however many samples: three, and a twin
   CHECK(time_variant("keeps_plan", timing, false).verdict == Verdict::pass);
   CHECK(timing.prepare >= 0);
 }

@@ -5,9 +5,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "reference/core/special_values.hpp"
 #include "verify/drawing/cover.hpp"
@@ -114,6 +116,45 @@ TEST_CASE("dear classes are in tier smoke of the executor where few kernels are 
   const std::vector<CoverLayer> full = cover_layers(space, Tier::full, CaseSpeed::executor);
   CHECK(std::any_of(full.begin(), full.end(),
                     [&](const CoverLayer& layer) { return layer.combinations == single_dear(space); }));
+}
+
+namespace {
+// Whether a case meets the pair of those classes of two parameters.
+bool meets_pair(const CaseSpace& space, const std::string& id, std::pair<const char*, const char*> a,
+                std::pair<const char*, const char*> b) {
+  Combination pair{space.index(a.first), space.index(b.first)};
+  const std::string first = fmt::format("{}: {}", a.first, a.second),
+                    second = fmt::format("{}: {}", b.first, b.second);
+  const bool turned = pair[0] > pair[1];
+  if (turned) std::swap(pair[0], pair[1]);
+  const std::string wanted = turned ? second + " with " + first : first + " with " + second;
+  const auto is_open = [&](const std::vector<Case>& cases) {
+    const std::vector<ClassTuple> open = tuples_not_met(space, {pair}, cases);
+    return std::any_of(open.begin(), open.end(),
+                       [&](const ClassTuple& t) { return describe(space, t) == wanted; });
+  };
+  REQUIRE(is_open({}));
+  return !is_open({parse_case(id)});
+}
+}  // namespace
+
+TEST_CASE("a case that computes nothing meets what is about all that sees to that, and no pair beside it") {
+  const CaseSpace gemm = find_operator("gemm").space();
+  const std::pair no_depth{"k", "zero"}, wide{"n", "beyond any tile"};
+  CHECK(meets_pair(gemm, "gemm.f32(m=3,n=601,k=0,alpha=1,beta=2,fill=exact,seed=1)", no_depth, wide));
+  CHECK(!meets_pair(gemm, "gemm.f32(m=0,n=601,k=0,alpha=1,beta=2,fill=exact,seed=1)", no_depth, wide));
+  CHECK(!meets_pair(gemm, "gemm.f32(m=3,n=601,k=0,alpha=0,beta=2,fill=exact,seed=1)", no_depth, wide));
+  CHECK(
+      meets_pair(gemm, "gemm.f32(m=0,n=601,k=0,alpha=1,beta=2,fill=exact,seed=1)", {"m", "zero"}, no_depth));
+  const CaseSpace conv2d = find_operator("conv2d").space();
+  const std::pair no_channels{"c", "0"}, filters{"k", "33"};
+  CHECK(meets_pair(conv2d,
+                   "conv2d.f32(n=1,c=0,h=3,w=3,k=33,r=3,s=3,stride=1,pad=0,dilation=1,fill=exact,seed=1)",
+                   no_channels, filters));
+  // no window fits: no outputs, whatever the channels are
+  CHECK(!meets_pair(conv2d,
+                    "conv2d.f32(n=1,c=0,h=2,w=3,k=33,r=3,s=3,stride=1,pad=0,dilation=1,fill=exact,seed=1)",
+                    no_channels, filters));
 }
 
 TEST_CASE("a pair that no case is left for is missed") {

@@ -239,7 +239,7 @@ RunReply serve_on(Backend& device, const char* variant, int min_sm = 0) {
 
 }  // namespace
 
-TEST_CASE("a failure on the negated case is shown with that case's inputs and expected values") {
+TEST_CASE("a failure on a twin is shown with that case's inputs and expected values") {
   int failures = 0;
   const Record r = judge("remembers", "real", [&](const Failure& f) {
     ++failures;
@@ -254,7 +254,7 @@ TEST_CASE("a failure on the negated case is shown with that case's inputs and ex
   CHECK(r.reason.rfind("new data, old answer?", 0) == 0);
 }
 
-TEST_CASE("a workspace that is damaged on the negated case alone is found") {
+TEST_CASE("a workspace that is damaged on a twin alone is found") {
   CHECK(judge("overruns_workspace_of_negative").verdict == Verdict::out_of_bounds);
 }
 
@@ -304,7 +304,7 @@ TEST_CASE("a case that proves nothing says why, and what to change") {
 TEST_CASE("a correct kernel passes in every run") {
   const Record r = judge("right");
   CHECK(r.verdict == Verdict::pass);
-  CHECK(r.runs == 5);  // four, and one on the negated case
+  CHECK(r.runs == 5);  // four, and one on a twin
   CHECK(r.worst.misses == 0);
   CHECK(judge("reads_to_the_end_of_workspace").verdict == Verdict::pass);
 }

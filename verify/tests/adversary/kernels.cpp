@@ -10,6 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <cfenv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +18,10 @@
 #include <map>
 #include <thread>
 #include <vector>
+
+#if defined(__SSE__)
+#include <immintrin.h>
+#endif
 
 #include "reference/ops/transpose.hpp"
 
@@ -281,6 +286,16 @@ void wrong_from_call_200(const P&, const I& in, const O& out, Context&) {
   transpose(in, out);
   if (++calls >= 200) out.B(0, 0) = 7;
 }
+void leaves_flushing(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+#if defined(__SSE__)
+  _mm_setcsr(_mm_getcsr() | 0x8000);
+#endif
+}
+void leaves_rounding(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  std::fesetround(FE_UPWARD);
+}
 void chatters(const P&, const I& in, const O& out, Context&) {
   transpose(in, out);
   for (int i = 0; i < 20000; ++i) std::fprintf(stderr, "line %d of a chatty kernel\n", i);
@@ -331,6 +346,8 @@ ADVERSARY(caches_once);
 ADVERSARY(wrong_at_call_17);
 ADVERSARY(wrong_at_call_100);
 ADVERSARY(wrong_from_call_200);
+ADVERSARY(leaves_flushing);
+ADVERSARY(leaves_rounding);
 ADVERSARY(chatters);
 
 }  // namespace

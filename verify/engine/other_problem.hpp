@@ -1,0 +1,69 @@
+// Another problem over the same arrays: what a variant keeps for one problem, by less than all that it depends on, is wrong for it.
+#pragma once
+#include <utility>
+
+#include "reference/ops/bias_relu.hpp"
+#include "reference/ops/conv2d.hpp"
+#include "reference/ops/gemm.hpp"
+#include "reference/ops/gemv.hpp"
+#include "reference/ops/reduce.hpp"
+#include "reference/ops/spmv.hpp"
+
+namespace plumb {
+
+/// Makes of a problem another one, which has the same arrays of the same shapes and is exact where the first one is. False where there is
+/// none: an operator has no problem beside its arrays, or this one would be the same again.
+template <class P>
+bool make_other(P&) {
+  return false;
+}
+
+namespace detail {
+/// Both factors negated.
+template <class P>
+bool negate_factors(P& p) {
+  p.alpha = -p.alpha;
+  if (p.beta != 0) p.beta = -p.beta;
+  return p.alpha != 0 || p.beta != 0;
+}
+}  // namespace detail
+
+template <class T>
+bool make_other(Spmv::Problem<T>& p) {
+  return detail::negate_factors(p);
+}
+template <class T>
+bool make_other(Gemv::Problem<T>& p) {
+  return detail::negate_factors(p);
+}
+template <class T>
+bool make_other(Gemm::Problem<T>& p) {
+  return detail::negate_factors(p);
+}
+
+/// The maximum for the sum, and the reverse.
+template <class T>
+bool make_other(Reduce::Problem<T>& p) {
+  p.kind = p.kind == Reduce::Kind::sum ? Reduce::Kind::max : Reduce::Kind::sum;
+  return true;
+}
+
+/// The bias negated, half the cap.
+template <class T>
+bool make_other(BiasRelu::Problem<T>& p) {
+  const BiasRelu::Problem<T> before = p;
+  p.bias = -p.bias, p.cap = p.cap / 2;
+  return p.bias != before.bias || p.cap != before.cap;
+}
+
+/// Height and width exchanged, of images, filters, outputs, strides, pads and dilations.
+template <class T>
+bool make_other(Conv2d::Problem<T>& p) {
+  const bool same = p.h == p.w && p.r == p.s && p.stride_h == p.stride_w && p.pad_h == p.pad_w &&
+                    p.dilation_h == p.dilation_w;
+  std::swap(p.h, p.w), std::swap(p.r, p.s), std::swap(p.oh, p.ow);
+  std::swap(p.stride_h, p.stride_w), std::swap(p.pad_h, p.pad_w), std::swap(p.dilation_h, p.dilation_w);
+  return !same;
+}
+
+}  // namespace plumb
