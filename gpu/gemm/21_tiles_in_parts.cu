@@ -5,7 +5,7 @@
 //           rounds of the chip have a block each; each of the rest has several blocks, which share its depth, as many as make the last
 //           round shortest. The last block of a tile to end adds the parts in their order, as in rung 20: one launch, reproducible.
 // Traffic   A is read n / 64 times and B m / 64 times; tiles in parts once more for each part, written and read.
-// Limits    fp32 / fp64: 96 / 168 registers, 128 bytes of static shared memory, 8 / 16 bytes spilled per
+// Limits    fp32 / fp64: 96 / 168 registers, 128 bytes of static shared memory, 0 / 16 bytes spilled per
 //           thread (sm_90, nvcc 13.0, ptxas -v). 2 blocks of 128 threads per SM.
 // Fails at  large products, where rungs 16 and 19 read less; tiny ones: rung 20.
 // Source    M. Osama et al., "Stream-K" (2023), for the rest; split-K: CUTLASS, "Efficient GEMM in CUDA".

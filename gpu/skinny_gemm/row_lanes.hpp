@@ -18,7 +18,8 @@ struct Shape {
   static constexpr int kTogether = V > 1 ? 1 : 16 / (static_cast<int>(sizeof(T)) / 4 * kRows);
   static constexpr int kStep = 32 * V, kSums = kRows * N;
   /// Of W that a block holds, turned; the pitch keeps vectors on 16 bytes, and the lanes of a store in different banks.
-  static constexpr int kDepth = 4096 / static_cast<int>(sizeof(T)), kPitch = kDepth + 16 / static_cast<int>(sizeof(T));
+  static constexpr int kDepth = 4096 / static_cast<int>(sizeof(T)),
+                       kPitch = kDepth + 16 / static_cast<int>(sizeof(T));
   static constexpr std::size_t kShared = sizeof(T) * N * kPitch;
   static_assert(kDepth % (kStep * kTogether) == 0 && kSums % 32 == 0, "lanes share the sums");
 };
