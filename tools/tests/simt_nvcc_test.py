@@ -251,11 +251,11 @@ class Projects(unittest.TestCase):
         got = self.run_program("r")
         self.assertEqual((got.returncode, got.stderr), (3, named + "\n"))
         (self.folder / "u.cu").write_text(
-            "int main() { cudaIpcMemHandle_t h; return cudaIpcGetMemHandle(&h, nullptr); }\n"
+            "int main() { cudaExternalMemory_t m; return cudaDestroyExternalMemory(m); }\n"
         )
         got = self.nvcc("-c", "u.cu", status=3 if missing.toolkit() else 1)
         if missing.toolkit():
-            self.assertIn("CPU executor: cudaIpcGetMemHandle, cudaIpcMemHandle_t\n", got.stderr)
+            self.assertIn("CPU executor: cudaDestroyExternalMemory, cudaExternalMemory_t\n", got.stderr)
         (self.folder / "u.cu").write_text("int main() { return cudaMaloc(0); }\n")
         self.assertIn("cudaMaloc", self.nvcc("-c", "u.cu", status=1).stderr)
         (self.folder / "m.cu").write_text(DRIVER)

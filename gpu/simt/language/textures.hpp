@@ -26,6 +26,9 @@ void read_texture(const char* what, cudaTextureObject_t object, const TexturePla
                   Here here);
 /// tex1Dfetch: the element at a whole index of linear memory.
 void fetch_texture(cudaTextureObject_t object, int index, Texel* out, Here here);
+/// tex2Dgather: a component of each of the four texels that a linear filter would take at (x, y): below left, below right, above right, above
+/// left, where y grows downwards.
+void gather_texture(cudaTextureObject_t object, float x, float y, int component, Texel* out, Here here);
 
 struct SurfacePlace {
   int dimensions;
@@ -132,6 +135,18 @@ PLUMB_SIMT_TEXTURE(tex2DLod, (float x, float y, [[maybe_unused]] float level), (
 PLUMB_SIMT_TEXTURE(tex3DLod, (float x, float y, float z, [[maybe_unused]] float level), (x, y, z, level),
                    flat, 3, x, y, z, 0)
 #undef PLUMB_SIMT_TEXTURE
+
+template <class T>
+PLUMB_SIMT_UNTRACKED T tex2Dgather(cudaTextureObject_t object, float x, float y, int component = 0,
+                                   PLUMB_SIMT_HERE) {
+  ::plumb::simt::Texel texels;
+  ::plumb::simt::gather_texture(object, x, y, component, &texels, here);
+  return ::plumb::simt::texel_as<T>(texels);
+}
+template <class T>
+void tex2Dgather(T* out, cudaTextureObject_t object, float x, float y, int component = 0, PLUMB_SIMT_HERE) {
+  *out = tex2Dgather<T>(object, x, y, component, here);
+}
 
 #define PLUMB_SIMT_SURFACE(dims, parameters, passed, dimensions, layered, x, y, z)                         \
   template <class T>                                                                                       \

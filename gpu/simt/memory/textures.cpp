@@ -144,6 +144,23 @@ InPlane in_plane(const TexelGrid& g, const TexturePlace& place) {
   return out;
 }
 
+// The texel at an index of each dimension, of which -1 is the border's.
+Texel texel_or_border(const char* what, const TextureObject& o, const cudaTextureDesc& how,
+                      const int (&at)[3], int plane, Here here) {
+  const TexelGrid& g = o.grid;
+  Texel one{};
+  if (at[0] >= 0 && at[1] >= 0 && at[2] >= 0) {
+    load(what, o, texel_at(g, at[0], at[1], g.depth > 0 ? at[2] : plane), one, here);
+    return one;
+  }
+  one.whole = g.format.f != cudaChannelFormatKindFloat && how.readMode == cudaReadModeElementType;
+  for (int i = 0; i < 4; ++i) {
+    one.f[i] = how.borderColor[i];
+    one.u[i] = static_cast<unsigned>(static_cast<int>(how.borderColor[i]));
+  }
+  return one;
+}
+
 bool fits(const TexelGrid& g, const TexturePlace& place) {
   const bool cube = place.shape == Shape::cube || place.shape == Shape::layered_cube;
   const bool layered = place.shape == Shape::layered || cube;
@@ -198,20 +215,28 @@ void read_texture(const char* what, cudaTextureObject_t handle, const TexturePla
       weight *= second != 0 ? taken[d].weight : 1 - taken[d].weight;
     }
     if (filters && weight == 0) continue;
-    Texel one{};
-    if (at[0] < 0 || at[1] < 0 || at[2] < 0) {
-      one.whole = g.format.f != cudaChannelFormatKindFloat && how.readMode == cudaReadModeElementType;
-      for (int i = 0; i < 4; ++i) {
-        one.f[i] = how.borderColor[i];
-        one.u[i] = static_cast<unsigned>(static_cast<int>(how.borderColor[i]));
-      }
-    } else {
-      load(what, o, texel_at(g, at[0], at[1], g.depth > 0 ? at[2] : where.plane), one, here);
-    }
+    const Texel one = texel_or_border(what, o, how, at, where.plane, here);
     if (!filters) sum = one;
     for (int i = 0; i < 4 && filters; ++i) sum.f[i] += weight * one.f[i];
   }
   *out = sum;
+}
+
+void gather_texture(cudaTextureObject_t handle, float x, float y, int component, Texel* out, Here here) {
+  const TextureObject& o = object_of("tex2Dgather", handle, false, here);
+  if (!fits(o.grid, {Shape::flat, 2, x, y, 0, 0})) trap("tex2Dgather of a texture of another shape", here);
+  if (component < 0 || component > 3) trap("tex2Dgather of a component that is not 0 to 3", here);
+  cudaTextureDesc how = o.how;
+  how.filterMode = cudaFilterModeLinear;  // the texels that a filter would take
+  const Taken across = along(how, 0, x, o.grid.width), down = along(how, 1, y, o.grid.height);
+  constexpr int kCorners[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
+  *out = Texel{};
+  for (int i = 0; i < 4; ++i) {
+    const int at[3] = {across.at[kCorners[i][0]], down.at[kCorners[i][1]], 0};
+    const Texel one = texel_or_border("tex2Dgather", o, how, at, 0, here);
+    out->whole = one.whole;
+    out->u[i] = one.u[component], out->f[i] = one.f[component];
+  }
 }
 
 void access_surface(const char* what, cudaSurfaceObject_t handle, const SurfacePlace& place, void* value,

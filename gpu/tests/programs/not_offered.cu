@@ -1,6 +1,6 @@
 // What the executor does not have ends a program with exit code 3 and no finding: a kernel that waits for what the host writes after
-// its launch ("host") or for what a kernel writes that it has launched ("nested"), cudaDeviceSynchronize in a kernel ("synchronise"), and
-// nodes of graphs that run by a condition ("conditional").
+// its launch ("host") or for what a kernel writes that it has launched ("nested"), cudaDeviceSynchronize in a kernel ("synchronise"),
+// nodes of graphs that run by a condition ("conditional"), and memory of other processes ("shared").
 #include <cuda_runtime.h>
 
 #include <cstring>
@@ -30,6 +30,9 @@ int main(int, char** argv) {
   } else if (std::strcmp(argv[1], "conditional") == 0) {
     cudaGraphConditionalHandle handle;
     cudaGraphConditionalHandleCreate(&handle, nullptr);
+  } else if (std::strcmp(argv[1], "shared") == 0) {
+    cudaIpcMemHandle_t handle;
+    cudaIpcGetMemHandle(&handle, out);
   } else {
     synchronise<<<1, 1>>>();
   }

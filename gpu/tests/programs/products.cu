@@ -143,6 +143,66 @@ int sums_and_solves(cublasHandle_t h) {
   return bad;
 }
 
+// Three systems of small whole numbers by their factors: solved both ways, inverted, and with a matrix that has no inverse.
+int factors(cublasHandle_t h) {
+  constexpr int kOrder = 3, kSize = kOrder * kOrder, kCount = 3;
+  // by columns; the first needs an exchange of rows, the last has two equal columns
+  const double given[kCount][kSize] = {
+      {0, 2, 1, 1, 1, 0, 2, 0, 1}, {4, 2, 0, 1, 3, 1, 0, 1, 2}, {1, 2, 3, 1, 2, 3, 0, 1, 0}};
+  double *a, *b, *inverse, **lists;
+  int *pivots, *info, wrong_argument = -1;
+  cudaMallocManaged(&a, sizeof given);
+  cudaMallocManaged(&b, sizeof given);
+  cudaMallocManaged(&inverse, 2 * sizeof given);
+  cudaMallocManaged(&lists, 4 * kCount * sizeof(double*));
+  cudaMallocManaged(&pivots, kCount * kOrder * sizeof(int));
+  cudaMallocManaged(&info, 2 * kCount * sizeof(int));
+  int bad = 0;
+  const auto near = [&bad](double got, double want, const char* what) {
+    if (std::fabs(got - want) > 1e-12) ++bad, std::printf("%s: %g, not %g\n", what, got, want);
+  };
+  const auto entry_of = [&given](int m, int i, int j) { return given[m][j * kOrder + i]; };
+  for (int m = 0; m < kCount; ++m) {
+    lists[m] = a + m * kSize, lists[kCount + m] = b + m * kSize;
+    lists[2 * kCount + m] = inverse + m * kSize, lists[3 * kCount + m] = inverse + (kCount + m) * kSize;
+    for (int e = 0; e < kSize; ++e) a[m * kSize + e] = given[m][e];
+    for (int i = 0; i < kOrder; ++i) {  // (1, 2, 3) by the matrix, and by its transpose
+      b[m * kSize + i] = b[m * kSize + kOrder + i] = 0;
+      for (int j = 0; j < kOrder; ++j) {
+        b[m * kSize + i] += entry_of(m, i, j) * (j + 1);
+        b[m * kSize + kOrder + i] += entry_of(m, j, i) * (j + 1);
+      }
+    }
+  }
+  cublasDmatinvBatched(h, kOrder, lists, kOrder, lists + 3 * kCount, kOrder, info + kCount, kCount);
+  cublasDgetrfBatched(h, kOrder, lists, kOrder, pivots, info, kCount);
+  cublasDgetriBatched(h, kOrder, lists, kOrder, pivots, lists + 2 * kCount, kOrder, info + kCount,
+                      kCount - 1);
+  cublasDgetrsBatched(h, CUBLAS_OP_N, kOrder, 1, lists, kOrder, pivots, lists + kCount, kOrder,
+                      &wrong_argument, kCount - 1);
+  cudaDeviceSynchronize();
+  for (int m = 0; m < kCount - 1; ++m) lists[kCount + m] += kOrder;
+  cublasDgetrsBatched(h, CUBLAS_OP_T, kOrder, 1, lists, kOrder, pivots, lists + kCount, kOrder,
+                      &wrong_argument, kCount - 1);
+  cudaDeviceSynchronize();
+  bad += wrong_argument != 0 || info[0] != 0 || info[1] != 0 || info[2] == 0 || info[kCount + 2] != info[2];
+  bad += pivots[0] != 2;
+  for (int m = 0; m < kCount - 1; ++m) {
+    for (int i = 0; i < kOrder; ++i) {
+      near(b[m * kSize + i], i + 1, "cublasDgetrsBatched");
+      near(b[m * kSize + kOrder + i], i + 1, "cublasDgetrsBatched, transposed");
+      for (int j = 0; j < kOrder; ++j) {
+        double one = 0;
+        for (int k = 0; k < kOrder; ++k) one += entry_of(m, i, k) * inverse[m * kSize + j * kOrder + k];
+        near(one, i == j ? 1 : 0, "cublasDgetriBatched");
+        near(inverse[(kCount + m) * kSize + j * kOrder + i], inverse[m * kSize + j * kOrder + i],
+             "cublasDmatinvBatched");
+      }
+    }
+  }
+  return bad;
+}
+
 int halves(cublasHandle_t h) {
   __half *a, *b;
   cudaMallocManaged(&a, 4 * sizeof *a);
@@ -224,7 +284,8 @@ int with_bias() {
 int main(int argc, char**) {
   cublasHandle_t h;
   if (cublasCreate(&h) != CUBLAS_STATUS_SUCCESS) return 3;
-  int bad = products(h) + vectors(h) + halves(h) + sums_and_solves(h) + half_batches(h) + with_bias();
+  int bad =
+      products(h) + vectors(h) + halves(h) + sums_and_solves(h) + factors(h) + half_batches(h) + with_bias();
   cudaStream_t other;
   cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
   const Device a(numbers(1)), b(numbers(2)), c(numbers(3));

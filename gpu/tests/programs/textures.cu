@@ -29,6 +29,11 @@ __global__ void read_plane(cudaTextureObject_t t, const float2* at, float4* out,
   const int i = threadIdx.x;
   if (i < n) tex2D(&out[i], t, at[i].x, at[i].y);
 }
+__global__ void gather(cudaTextureObject_t t, float4* out) {
+  out[0] = tex2Dgather<float4>(t, 1.0f, 1.0f);
+  tex2Dgather(&out[1], t, 1.0f, 1.0f, 2);
+  out[2] = tex2Dgather<float4>(t, 4.0f, 0.0f, 0);
+}
 __global__ void fetch(cudaTextureObject_t t, int2* out, int n) {
   const int i = threadIdx.x;
   if (i < n) out[i] = tex1Dfetch<int2>(t, i - 1);
@@ -164,6 +169,14 @@ void planes() {
   EXPECT(got[0].x == 0 && got[0].y == 1 && got[0].z == 0.2f && got[0].w == 0);
   EXPECT(std::fabs(got[1].x - 2.5f / 255) < 1e-7f);  // of texels 0, 1, 4 and 5
   EXPECT(got[2].x == 11.0f / 255);
+  gather<<<1, 1>>>(t, out);
+  const std::vector<float4> corners = back(out, 3);
+  const auto holds = [](float4 v, float x, float y, float z, float w) {
+    return v.x == x / 255 && v.y == y / 255 && v.z == z / 255 && v.w == w / 255;
+  };
+  EXPECT(holds(corners[0], 4, 5, 1, 0));
+  EXPECT(holds(corners[1], 51, 51, 51, 51));
+  EXPECT(holds(corners[2], 3, 3, 3, 3));  // clamped
 }
 
 void memory() {

@@ -368,3 +368,5 @@ inline cublasStatus_t cublasDotEx(cublasHandle_t h, int n, const void* x, cudaDa
   if (tx != t || ty != t || plumb::simt::bytes_of(t) == 0) return CUBLAS_STATUS_NOT_SUPPORTED;
   return plumb::simt::blas_vectors(h, {plumb::simt::Level1::dot, t, n, nullptr, x, incx, y, incy, out}, here);
 }
+
+#include "gpu/simt/host/api/cublas_factors.hpp"

@@ -172,6 +172,11 @@ cudaError_t host_device_pointer(void** device, void* host) {
   return cudaSuccess;
 }
 
+cudaError_t shared_with_processes(const char* what, Here here) {
+  call_not_offered(what, here);
+  return answer(cudaErrorNotSupported);
+}
+
 }  // namespace plumb::simt
 
 using namespace plumb::simt;

@@ -219,3 +219,23 @@ inline cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int
   if (to_device != 0 || from_device != 0) return cudaErrorInvalidDevice;
   return plumb::simt::host_copy(to, from, bytes, cudaMemcpyDeviceToDevice, nullptr, true, here);
 }
+
+// ---- memory and events of other processes: a program that asks for them ends with exit code 3 ----
+namespace plumb::simt {
+cudaError_t shared_with_processes(const char* what, Here here);
+}  // namespace plumb::simt
+inline cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t*, void*, PLUMB_SIMT_HERE) {
+  return plumb::simt::shared_with_processes("cudaIpcGetMemHandle", here);
+}
+inline cudaError_t cudaIpcOpenMemHandle(void**, cudaIpcMemHandle_t, unsigned, PLUMB_SIMT_HERE) {
+  return plumb::simt::shared_with_processes("cudaIpcOpenMemHandle", here);
+}
+inline cudaError_t cudaIpcCloseMemHandle(void*, PLUMB_SIMT_HERE) {
+  return plumb::simt::shared_with_processes("cudaIpcCloseMemHandle", here);
+}
+inline cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t*, cudaEvent_t, PLUMB_SIMT_HERE) {
+  return plumb::simt::shared_with_processes("cudaIpcGetEventHandle", here);
+}
+inline cudaError_t cudaIpcOpenEventHandle(cudaEvent_t*, cudaIpcEventHandle_t, PLUMB_SIMT_HERE) {
+  return plumb::simt::shared_with_processes("cudaIpcOpenEventHandle", here);
+}
