@@ -18,14 +18,17 @@ struct Lu {
   int n;
   std::vector<double> values;
   std::vector<int> exchanged;  // from 0 on
-  double& at(int i, int j) { return values[static_cast<std::size_t>(j) * static_cast<std::size_t>(n) + static_cast<std::size_t>(i)]; }
+  double& at(int i, int j) {
+    return values[static_cast<std::size_t>(j) * static_cast<std::size_t>(n) + static_cast<std::size_t>(i)];
+  }
   int& exchange(int k) { return exchanged[static_cast<std::size_t>(k)]; }
 };
 
 long long place(const BlasList& list, int i, int j) { return static_cast<long long>(j) * list.ld + i; }
 
 Lu loaded(const BlasList& list, int which, int n, cudaDataType_t type) {
-  Lu m{n, std::vector<double>(static_cast<std::size_t>(n) * static_cast<std::size_t>(n)), std::vector<int>(static_cast<std::size_t>(n))};
+  Lu m{n, std::vector<double>(static_cast<std::size_t>(n) * static_cast<std::size_t>(n)),
+       std::vector<int>(static_cast<std::size_t>(n))};
   std::iota(m.exchanged.begin(), m.exchanged.end(), 0);
   for (int j = 0; j < n; ++j)
     for (int i = 0; i < n; ++i) m.at(i, j) = load(list.at[which], type, place(list, i, j));
@@ -81,7 +84,8 @@ class Touched {
   template <class T>
   void numbers(const T* p, long long count, bool writes) {
     if (p != nullptr && count > 0)
-      ranges_.push_back({reinterpret_cast<const unsigned char*>(p), static_cast<std::size_t>(count) * sizeof(T), writes});
+      ranges_.push_back(
+          {reinterpret_cast<const unsigned char*>(p), static_cast<std::size_t>(count) * sizeof(T), writes});
   }
   /// The list and, of each matrix, `columns` columns of `rows` numbers.
   void matrices(const BlasList& list, int rows, int columns, int count, cudaDataType_t type, bool writes) {
@@ -89,7 +93,8 @@ class Touched {
     const std::size_t size = bytes_of(type);
     for (int b = 0; rows > 0 && b < count; ++b) {
       for (int j = 0; j < columns; ++j)
-        ranges_.push_back({static_cast<const unsigned char*>(list.at[b]) + static_cast<std::size_t>(place(list, 0, j)) * size,
+        ranges_.push_back({static_cast<const unsigned char*>(list.at[b]) +
+                               static_cast<std::size_t>(place(list, 0, j)) * size,
                            static_cast<std::size_t>(rows) * size, writes});
     }
   }
@@ -124,7 +129,8 @@ void run_factor(const BlasFactors& f, const void* stream, Here here) {
 bool are_rows(const BlasFactored& s, Here here) {
   for (long long k = 0; s.pivots != nullptr && k < static_cast<long long>(s.count) * s.n; ++k) {
     if (s.pivots[k] >= 1 && s.pivots[k] <= s.n) continue;
-    note(FindingKind::trap, std::string(s.what) + " is given a pivot outside of its matrix", nullptr, locate(here));
+    note(FindingKind::trap, std::string(s.what) + " is given a pivot outside of its matrix", nullptr,
+         locate(here));
     current().run.is_stopped = true;
     return false;
   }
@@ -154,7 +160,8 @@ void run_factored(const BlasFactored& s, const void* stream, Here here) {
     if (s.inverse && zero != 0) continue;
     for (int j = 0; j < s.columns; ++j) {
       for (int i = 0; i < s.n; ++i)
-        x[static_cast<std::size_t>(i)] = s.inverse ? (i == j ? 1.0 : 0.0) : load(s.b.at[b], s.type, place(s.b, i, j));
+        x[static_cast<std::size_t>(i)] =
+            s.inverse ? (i == j ? 1.0 : 0.0) : load(s.b.at[b], s.type, place(s.b, i, j));
       s.transpose ? solve_transposed(m, x) : solve(m, x);
       for (int i = 0; i < s.n; ++i)
         store(const_cast<void*>(s.b.at[b]), s.type, place(s.b, i, j), x[static_cast<std::size_t>(i)]);
@@ -180,7 +187,8 @@ cublasStatus_t blas_factor(cublasHandle_t handle, const BlasFactors& f, Here her
 }
 
 cublasStatus_t blas_solve_factored(cublasHandle_t handle, const BlasFactored& s, Here here) {
-  if (s.n < 0 || s.columns < 0 || s.count < 0 || s.a.ld < s.n || s.b.ld < s.n) return CUBLAS_STATUS_INVALID_VALUE;
+  if (s.n < 0 || s.columns < 0 || s.count < 0 || s.a.ld < s.n || s.b.ld < s.n)
+    return CUBLAS_STATUS_INVALID_VALUE;
   if (s.plain && s.n > 32) return CUBLAS_STATUS_INVALID_VALUE;  // as the library
   return queue_in(handle, [s, here](const void* stream) { run_factored(s, stream, here); });
 }

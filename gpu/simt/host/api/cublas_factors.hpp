@@ -38,40 +38,67 @@ const void* const* as_list(T* const* list) {
 }
 }  // namespace plumb::simt
 
-#define PLUMB_CUBLAS_FACTORS(letter, T, type)                                                                \
-  inline cublasStatus_t cublas##letter##getrfBatched(cublasHandle_t h, int n, T* const a[], int lda,         \
-                                                     int* pivots, int* info, int count, PLUMB_SIMT_HERE) {   \
-    return plumb::simt::blas_factor(                                                                         \
-        h, {type, n, {plumb::simt::as_list(a), lda}, pivots, info, count}, here);                            \
-  }                                                                                                          \
-  /* info is the host's, and says only whether the arguments are right */                                    \
-  inline cublasStatus_t cublas##letter##getrsBatched(                                                        \
-      cublasHandle_t h, cublasOperation_t op, int n, int columns, const T* const a[], int lda,               \
-      const int* pivots, T* const b[], int ldb, int* info, int count, PLUMB_SIMT_HERE) {                     \
-    if (info != nullptr) *info = n < 0 ? -2 : columns < 0 ? -3 : lda < n ? -5 : ldb < n ? -8 : 0;            \
-    return plumb::simt::blas_solve_factored(                                                                 \
-        h,                                                                                                   \
-        {"cublas" #letter "getrsBatched", type, op != CUBLAS_OP_N, false, false, n, columns,                 \
-         {plumb::simt::as_list(a), lda}, pivots, {plumb::simt::as_list(b), ldb}, nullptr, count},            \
-        here);                                                                                               \
-  }                                                                                                          \
-  inline cublasStatus_t cublas##letter##getriBatched(cublasHandle_t h, int n, const T* const a[], int lda,   \
-                                                     const int* pivots, T* const c[], int ldc, int* info,    \
-                                                     int count, PLUMB_SIMT_HERE) {                           \
-    return plumb::simt::blas_solve_factored(                                                                 \
-        h,                                                                                                   \
-        {"cublas" #letter "getriBatched", type, false, true, false, n, n, {plumb::simt::as_list(a), lda},    \
-         pivots, {plumb::simt::as_list(c), ldc}, info, count},                                               \
-        here);                                                                                               \
-  }                                                                                                          \
-  inline cublasStatus_t cublas##letter##matinvBatched(cublasHandle_t h, int n, const T* const a[], int lda,  \
-                                                      T* const c[], int ldc, int* info, int count,           \
-                                                      PLUMB_SIMT_HERE) {                                     \
-    return plumb::simt::blas_solve_factored(                                                                 \
-        h,                                                                                                   \
-        {"cublas" #letter "matinvBatched", type, false, true, true, n, n, {plumb::simt::as_list(a), lda},    \
-         nullptr, {plumb::simt::as_list(c), ldc}, info, count},                                              \
-        here);                                                                                               \
+#define PLUMB_CUBLAS_FACTORS(letter, T, type)                                                               \
+  inline cublasStatus_t cublas##letter##getrfBatched(cublasHandle_t h, int n, T* const a[], int lda,        \
+                                                     int* pivots, int* info, int count, PLUMB_SIMT_HERE) {  \
+    return plumb::simt::blas_factor(h, {type, n, {plumb::simt::as_list(a), lda}, pivots, info, count},      \
+                                    here);                                                                  \
+  }                                                                                                         \
+  /* info is the host's, and says only whether the arguments are right */                                   \
+  inline cublasStatus_t cublas##letter##getrsBatched(                                                       \
+      cublasHandle_t h, cublasOperation_t op, int n, int columns, const T* const a[], int lda,              \
+      const int* pivots, T* const b[], int ldb, int* info, int count, PLUMB_SIMT_HERE) {                    \
+    if (info != nullptr) *info = n < 0 ? -2 : columns < 0 ? -3 : lda < n ? -5 : ldb < n ? -8 : 0;           \
+    return plumb::simt::blas_solve_factored(h,                                                              \
+                                            {"cublas" #letter "getrsBatched",                               \
+                                             type,                                                          \
+                                             op != CUBLAS_OP_N,                                             \
+                                             false,                                                         \
+                                             false,                                                         \
+                                             n,                                                             \
+                                             columns,                                                       \
+                                             {plumb::simt::as_list(a), lda},                                \
+                                             pivots,                                                        \
+                                             {plumb::simt::as_list(b), ldb},                                \
+                                             nullptr,                                                       \
+                                             count},                                                        \
+                                            here);                                                          \
+  }                                                                                                         \
+  inline cublasStatus_t cublas##letter##getriBatched(cublasHandle_t h, int n, const T* const a[], int lda,  \
+                                                     const int* pivots, T* const c[], int ldc, int* info,   \
+                                                     int count, PLUMB_SIMT_HERE) {                          \
+    return plumb::simt::blas_solve_factored(h,                                                              \
+                                            {"cublas" #letter "getriBatched",                               \
+                                             type,                                                          \
+                                             false,                                                         \
+                                             true,                                                          \
+                                             false,                                                         \
+                                             n,                                                             \
+                                             n,                                                             \
+                                             {plumb::simt::as_list(a), lda},                                \
+                                             pivots,                                                        \
+                                             {plumb::simt::as_list(c), ldc},                                \
+                                             info,                                                          \
+                                             count},                                                        \
+                                            here);                                                          \
+  }                                                                                                         \
+  inline cublasStatus_t cublas##letter##matinvBatched(cublasHandle_t h, int n, const T* const a[], int lda, \
+                                                      T* const c[], int ldc, int* info, int count,          \
+                                                      PLUMB_SIMT_HERE) {                                    \
+    return plumb::simt::blas_solve_factored(h,                                                              \
+                                            {"cublas" #letter "matinvBatched",                              \
+                                             type,                                                          \
+                                             false,                                                         \
+                                             true,                                                          \
+                                             true,                                                          \
+                                             n,                                                             \
+                                             n,                                                             \
+                                             {plumb::simt::as_list(a), lda},                                \
+                                             nullptr,                                                       \
+                                             {plumb::simt::as_list(c), ldc},                                \
+                                             info,                                                          \
+                                             count},                                                        \
+                                            here);                                                          \
   }
 PLUMB_CUBLAS_FACTORS(S, float, CUDA_R_32F)
 PLUMB_CUBLAS_FACTORS(D, double, CUDA_R_64F)
