@@ -42,16 +42,15 @@ inline Index busiest_of(Index blocks) { return ceil_div(blocks, device_multiproc
 /// Rungs 10, 15 and 18: blocks have even shares of the rows.
 template <class S, class T, int Groups>
 Work work_of_stages(const Features& f) {
-  constexpr int groups = Groups;
-  const Index across = ceil_div(f.n, 16 * groups), tiles = ceil_div(f.v, S::kRows),
+  const Index across = ceil_div(f.n, 16 * Groups), tiles = ceil_div(f.v, S::kRows),
               resident = resident_blocks<T, S, Groups>() * static_cast<Index>(device_multiprocessors()),
               blocks = tiles < resident ? tiles : resident, items = ceil_div(ceil_div(f.v, blocks), S::kRows),
               depth = ceil_div(f.k, S::kDepth) * S::kDepth,
               rows = busiest_of(blocks * across) * items * S::kRows;
   const Index copy = f.copy * static_cast<int>(sizeof(T)) == 16 ? f.copy : 1;
-  return {static_cast<double>(items * depth), million(rows * depth * 16 * groups),
+  return {static_cast<double>(items * depth), million(rows * depth * 16 * Groups),
           million(rows * depth / copy),
-          million(tiles * depth * 16 * groups * across * static_cast<Index>(sizeof(T))),
+          million(tiles * depth * 16 * Groups * across * static_cast<Index>(sizeof(T))),
           static_cast<double>(across)};
 }
 

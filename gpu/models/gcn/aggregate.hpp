@@ -7,8 +7,9 @@
 // Traffic   per entry 8 (fp64: 12) bytes of A, or 4 where its values follow from the degrees, one row of S in
 //           16-byte pieces; per row what is kept.
 // Limits    40 to 58 registers in fp32 up to 256 columns, 40 to 64 in fp64 up to 128 (76 and 80 at the
-//           widest); in fp32 with 5 to 64 columns 12 bytes spilled per thread, else none; shared memory only for W and the rows that it multiplies (two layers of 16
-//           and 8 in fp32: 5.5 KB): 6 and 4 blocks of 256 per SM (sm_90, nvcc 13.0, ptxas -v).
+//           widest); in fp32 with 5 to 64 columns 12 bytes spilled per thread, else none; shared memory only
+//           for W and the rows that it multiplies (two layers of 16 and 8 in fp32: 5.5 KB): 6 and 4 blocks of
+//           256 per SM (sm_90, nvcc 13.0, ptxas -v).
 //           H200, synthetic web-Stanford. With each row's entries in one piece: 16 columns and LogSoftmax in
 //           fp64 120.5 us; 16 columns, ReLU and H W2 in fp32 55.9 us; then 8 columns and LogSoftmax 47.7 us
 //           (the products of cuSPARSE alone: 184, 140, 125). Groups of lanes then read entries at eight

@@ -5,9 +5,7 @@
 // Traffic   as rung 01.
 // Limits    memory bandwidth once A outgrows the caches.
 // Fails at  few long rows: rung 04.
-#include <algorithm>
-
-#include "reference/cpu/simd.hpp"
+#include "reference/cpu/gemv/simd_dot.hpp"
 #include "reference/ops/gemv.hpp"
 
 namespace plumb {
@@ -101,11 +99,8 @@ void run(const Gemv::Problem<T>& p, const Gemv::In<T, Space::host>& in, const Ge
       for (int r = 0; r < kTogether; ++r) finish(p, out.y[i + r], sum[r]);
       continue;
     }
-    for (std::int64_t r = i; r < rows; ++r) {
-      T sum = 0;
-      for (std::int64_t k = 0; k < depth; ++k) sum += in.A(r, k) * in.x[k];
-      finish(p, out.y[r], sum);
-    }
+    for (std::int64_t r = i; r < rows; ++r)
+      finish(p, out.y[r], simd_dot(in.A.data + r * in.A.ld, in.x.data, depth));
   }
 }
 

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <vector>
 
+#include "gpu/simt/host/api/cublas_calls.hpp"
 #include "gpu/simt/host/api/numbers.hpp"
-#include "gpu/simt/host/api/operations.hpp"
 #include "gpu/simt/state.hpp"
 
 struct cublasContext {
@@ -84,12 +84,8 @@ void run_product(const BlasProduct& p, double alpha, double beta, const void* st
   }
   if (p.bias != nullptr)
     ranges.push_back({p.bias, static_cast<std::size_t>(p.m) * bytes_of(p.d.type), false});
-  host_ranges(p.what, const_cast<void*>(stream), here, ranges);
+  if (!touches(p.what, stream, here, ranges)) return;
   for (int i = 0; i < p.count && !current().run.is_stopped; ++i) multiply(p, i, alpha, beta);
-}
-
-cublasStatus_t status_of(cudaError_t e) {
-  return e == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
 bool fits(const BlasMatrix& matrix) { return matrix.stride > 0 && bytes_of(matrix.type) != 0; }
@@ -134,8 +130,7 @@ void run_vectors(const BlasVectors& v, double alpha, const void* stream, Here he
   add(v.y, v.incy, v.what != Level1::copy, writes_y);
   const bool index = v.what == Level1::iamax || v.what == Level1::iamin;
   if (v.out != nullptr) ranges.push_back({v.out, index ? 4 : size, true});
-  host_ranges("cuBLAS", const_cast<void*>(stream), here, ranges);
-  if (current().run.is_stopped) return;
+  if (!touches("cuBLAS", stream, here, ranges)) return;
   if (v.out != nullptr) return store(v.out, index ? CUDA_R_32I : v.type, 0, reduced(v));
   for (int i = 0; i < v.n; ++i) {
     const long long at_x = place_in(i, v.n, v.incx), at_y = place_in(i, v.n, v.incy);
@@ -146,6 +141,11 @@ void run_vectors(const BlasVectors& v, double alpha, const void* stream, Here he
 }
 
 }  // namespace
+
+bool touches(const char* what, const void* stream, Here here, const std::vector<HostRange>& ranges) {
+  host_ranges(what, const_cast<void*>(stream), here, ranges);
+  return !current().run.is_stopped;
+}
 
 cublasStatus_t blas_product(const BlasProduct& product, cudaStream_t stream, Here here) {
   const BlasProduct& p = product;

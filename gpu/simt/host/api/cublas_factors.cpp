@@ -5,8 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/simt/host/api/cublas.hpp"
-#include "gpu/simt/host/api/operations.hpp"
+#include "gpu/simt/host/api/cublas_calls.hpp"
 #include "gpu/simt/state.hpp"
 
 namespace plumb::simt {
@@ -98,11 +97,7 @@ class Touched {
                            static_cast<std::size_t>(rows) * size, writes});
     }
   }
-  /// Checks the accesses; false where a finding stops the run.
-  bool may_go_on(const char* what, const void* stream, Here here) const {
-    host_ranges(what, const_cast<void*>(stream), here, ranges_);
-    return !current().run.is_stopped;
-  }
+  [[nodiscard]] const std::vector<HostRange>& ranges() const { return ranges_; }
 
  private:
   std::vector<HostRange> ranges_;
@@ -114,7 +109,7 @@ void run_factor(const BlasFactors& f, const void* stream, Here here) {
   touched.matrices(f.a, f.n, f.n, f.count, f.type, true);
   touched.numbers(f.pivots, static_cast<long long>(f.count) * f.n, true);
   touched.numbers(f.info, f.count, true);
-  if (!touched.may_go_on("cublas<t>getrfBatched", stream, here)) return;
+  if (!touches("cublas<t>getrfBatched", stream, here, touched.ranges())) return;
   for (int b = 0; b < f.count; ++b) {
     Lu m = loaded(f.a, b, f.n, f.type);
     f.info[b] = factor(m, f.pivots != nullptr);
@@ -147,7 +142,7 @@ void run_factored(const BlasFactored& s, const void* stream, Here here) {
     touched.matrices(s.b, s.n, s.columns, s.count, s.type, false);
   touched.matrices(s.b, s.n, s.columns, s.count, s.type, true);
   touched.numbers(s.info, s.count, true);
-  if (!touched.may_go_on(s.what, stream, here) || !are_rows(s, here)) return;
+  if (!touches(s.what, stream, here, touched.ranges()) || !are_rows(s, here)) return;
   std::vector<double> x(static_cast<std::size_t>(s.n));
   for (int b = 0; b < s.count; ++b) {
     Lu m = loaded(s.a, b, s.n, s.type);
@@ -169,28 +164,20 @@ void run_factored(const BlasFactored& s, const void* stream, Here here) {
   }
 }
 
-template <class Work>
-cublasStatus_t queue_in(cublasHandle_t handle, Work work) {
-  cudaStream_t stream = nullptr;
-  if (const cublasStatus_t e = cublasGetStream(handle, &stream); e != CUBLAS_STATUS_SUCCESS) return e;
-  begin_by_itself();
-  const auto lock = enter_engine();
-  const cudaError_t e = queue(stream, cudaGraphNodeTypeKernel, work);
-  return e == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
-}
-
 }  // namespace
 
 cublasStatus_t blas_factor(cublasHandle_t handle, const BlasFactors& f, Here here) {
   if (f.n < 0 || f.count < 0 || f.a.ld < f.n) return CUBLAS_STATUS_INVALID_VALUE;
-  return queue_in(handle, [f, here](const void* stream) { run_factor(f, stream, here); });
+  return queue_with(handle, nullptr, nullptr, f.type,
+                    [f, here](double, double, const void* stream) { run_factor(f, stream, here); });
 }
 
 cublasStatus_t blas_solve_factored(cublasHandle_t handle, const BlasFactored& s, Here here) {
   if (s.n < 0 || s.columns < 0 || s.count < 0 || s.a.ld < s.n || s.b.ld < s.n)
     return CUBLAS_STATUS_INVALID_VALUE;
   if (s.plain && s.n > 32) return CUBLAS_STATUS_INVALID_VALUE;  // as the library
-  return queue_in(handle, [s, here](const void* stream) { run_factored(s, stream, here); });
+  return queue_with(handle, nullptr, nullptr, s.type,
+                    [s, here](double, double, const void* stream) { run_factored(s, stream, here); });
 }
 
 }  // namespace plumb::simt

@@ -1,9 +1,7 @@
 // cuBLAS's sums of two matrices and triangular solves, as plain loops on the host.
 #include <vector>
 
-#include "gpu/simt/host/api/cublas.hpp"
-#include "gpu/simt/host/api/operations.hpp"
-#include "gpu/simt/state.hpp"
+#include "gpu/simt/host/api/cublas_calls.hpp"
 
 namespace plumb::simt {
 
@@ -20,11 +18,6 @@ HostRange part_of_column(const BlasMatrix& m, long long column, long long first,
 
 double at(const BlasMatrix& m, bool transposed, long long i, long long j) {
   return load(m.data, m.type, transposed ? i * m.stride + j : j * m.stride + i);
-}
-
-bool touches(const char* what, const void* stream, Here here, const std::vector<HostRange>& ranges) {
-  host_ranges(what, const_cast<void*>(stream), here, ranges);
-  return !current().run.is_stopped;
 }
 
 void run_sum(const BlasSum& s, double alpha, double beta, const void* stream, Here here) {
@@ -79,23 +72,6 @@ void run_solve(const BlasSolve& s, double alpha, const void* stream, Here here) 
     for (long long k = 0; k < order; ++k)
       store(const_cast<void*>(s.b.data), s.b.type, place(k), line[static_cast<std::size_t>(k)]);
   }
-}
-
-/// Work in the handle's stream, with the factors: where they lie on the device, they are read when its turn has come.
-template <class Work>
-cublasStatus_t queue_with(cublasHandle_t handle, const void* alpha, const void* beta, cudaDataType_t type,
-                          Work work) {
-  cudaStream_t stream = nullptr;
-  if (const cublasStatus_t e = cublasGetStream(handle, &stream); e != CUBLAS_STATUS_SUCCESS) return e;
-  begin_by_itself();
-  const auto lock = enter_engine();
-  const auto factor = [type](const void* p) { return p == nullptr ? 0 : load(p, type, 0); };
-  const bool later = is_plain_device(alpha);
-  const double a = later ? 0 : factor(alpha), b = later ? 0 : factor(beta);
-  const cudaError_t e = queue(stream, cudaGraphNodeTypeKernel, [=](const void* key) {
-    work(later ? factor(alpha) : a, later ? factor(beta) : b, key);
-  });
-  return e == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
 }  // namespace
