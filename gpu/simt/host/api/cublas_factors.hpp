@@ -1,5 +1,6 @@
-// cuBLAS's factors of small matrices in batches: LU with exchanged rows, what is solved with it, inverses. Included by cublas.hpp.
+// cuBLAS's factors of small matrices in batches: LU with exchanged rows, what is solved with it, inverses. cublas.hpp includes it.
 #pragma once
+#include "gpu/simt/host/api/cublas.hpp"
 
 namespace plumb::simt {
 /// Matrices of a batch by a list of their places, each of n columns, `ld` elements from one column to the next.
