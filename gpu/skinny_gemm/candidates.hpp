@@ -12,13 +12,14 @@
 #include "gpu/skinny_gemm/stages.hpp"
 #include "gpu/skinny_gemm/streamed_fragments.hpp"
 #include "gpu/skinny_gemm/warp_streams.hpp"
+#include "gpu/skinny_gemm/whole_rows.hpp"
 
 namespace plumb {
 namespace skinny {
 
 /// This ladder's own; gemm's follow.
-constexpr int kCandidates = 12;
-constexpr int kOwn = 8;
+constexpr int kCandidates = 13;
+constexpr int kOwn = 9;
 
 /// Of the operands: what the terms are made of.
 struct Features {
@@ -56,22 +57,17 @@ Work work_of_stages(const Features& f) {
 
 template <class S, class T>
 Work work_of_stages(const Features& f) {
-  switch (groups_of(f.n)) {
-    case 1:
-      return work_of_stages<S, T, 1>(f);
-    case 2:
-      return work_of_stages<S, T, 2>(f);
-    default:
-      return work_of_stages<S, T, 4>(f);
-  }
+  return with_groups(f.n, [&](auto groups) { return work_of_stages<S, T, groups.kOf>(f); });
 }
 
-/// Rung 2: a thread per row, which goes over its row of X and a column of W for every column of Y.
+/// Rung 2: a thread per row, which goes over its row of X and a column of W for every column of Y. A warp's load takes a turn for each line of
+/// 128 bytes in which its lanes' rows lie.
 inline Work work_of_register_sum(const Features& f, Index size) {
   constexpr Index kResident = 8;
-  const Index blocks = ceil_div(f.v, kThreads), busiest = busiest_of(blocks), rows = busiest * kThreads;
+  const Index blocks = ceil_div(f.v, kThreads), busiest = busiest_of(blocks), rows = busiest * kThreads,
+              apart = ceil_div(32 * f.k * size, 128), lines = apart < 32 ? apart : 32;
   return {static_cast<double>(ceil_div(busiest, kResident) * f.k * f.n), million(rows * f.k * f.n),
-          million(rows * f.k * f.n), million(blocks * f.k * f.n * size)};
+          million(rows * f.k * f.n * lines / 32), million(blocks * f.k * f.n * size)};
 }
 
 /// Rungs 9, 11, 12 and 14: one block on a multiprocessor, whose warps have even shares of the rows; columns one pass after the other.
@@ -107,18 +103,41 @@ Work work_of_row_lanes(const Features& f) {
 }
 template <class T, int V>
 Work work_of_row_lanes(const Features& f) {
-  switch (row_lanes::columns_of(f.n)) {
-    case 4:
-      return work_of_row_lanes<T, row_lanes::Shape<T, V, 4>>(f);
-    case 8:
-      return work_of_row_lanes<T, row_lanes::Shape<T, V, 8>>(f);
-    default:
-      return work_of_row_lanes<T, row_lanes::Shape<T, V, 16>>(f);
-  }
+  return row_lanes::with_shape<T, V>(f.n,
+                                     [&](auto shape) { return work_of_row_lanes<T, decltype(shape)>(f); });
 }
 template <class T>
 Work work_of_row_lanes(const Features& f, const In<T>& in) {
   return whole_vectors(in.X) ? work_of_row_lanes<T, Vector<T>::kLanes>(f) : work_of_row_lanes<T, 1>(f);
+}
+
+/// Of 8 rows, one `pitch` vectors after the other in shared memory, those that lie in the same banks.
+inline Index rows_in_a_bank(Index pitch) {
+  Index same = 1;
+  while (same < 8 && pitch % (2 * same) == 0) same *= 2;
+  return same;
+}
+
+/// Rung 19: whole rows. Its copies cost nothing; in their place stand the turns of shared memory, of X, W and the sums that warps hand on.
+template <class T>
+bool work_of_whole_rows(const Features& f, const In<T>& in, const Out<T>& out, Work& w) {
+  if (!whole_rows::takes(in, out)) return false;
+  w = whole_rows::with_shape<T>(f.n, [&](auto shape) {
+    using S = decltype(shape);
+    const bool wide_x = f.k % S::V == 0, wide_y = whole_vectors(out.Y);
+    const whole_rows::Division d = whole_rows::division_of<S>(f.v, f.k, wide_y);
+    const Index across = ceil_div(f.n, S::kColumns), rounds = whole_rows::rounds_of(f.v, d.rows),
+                rows = rounds * d.rows * across, terms = wide_x ? S::V : 1,
+                of_x = S::R * (wide_x ? rows_in_a_bank(f.k / S::V) : 1), of_w = terms * ceil_div(S::C, S::V),
+                turns = rows * f.k / terms * (of_x + of_w) / S::kRows,
+                handed_on = rows * ceil_div(f.n, wide_y ? S::V : 1) * d.parts / 32;
+    return Work{
+        static_cast<double>(rounds * across * ceil_div(f.k, d.parts)), million(rows * f.k * S::kColumns),
+        million(turns + handed_on),
+        million(device_multiprocessors() * f.k * S::kColumns * across * static_cast<Index>(sizeof(T))),
+        static_cast<double>(across)};
+  });
+  return true;
 }
 
 /// The terms: a start; nothing; terms that a block goes along; millions of multiply-adds of the busiest multiprocessor;
@@ -223,7 +242,7 @@ struct OfType<double> {
 };
 
 /// This ladder's candidates, in their order.
-enum Own { kHigh, kLow, kMiddle, kFirstOfType, kSecondOfType, kByColumns, kAsGemv, kRowLanes };
+enum Own { kHigh, kLow, kMiddle, kFirstOfType, kSecondOfType, kByColumns, kAsGemv, kRowLanes, kWholeRows };
 
 template <class T>
 bool work_of_own(int c, const Features& f, const In<T>& in, const Out<T>& out, Work& w) {
@@ -245,6 +264,8 @@ bool work_of_own(int c, const Features& f, const In<T>& in, const Out<T>& out, W
     case kRowLanes:
       w = work_of_row_lanes<T>(f, in);
       return true;
+    case kWholeRows:
+      return work_of_whole_rows(f, in, out, w);
     default:
       w = work_of_stages<HighTile<T>, T>(f);
       return true;
@@ -266,6 +287,8 @@ void run_own(int c, const In<T>& in, const Out<T>& out, Context& context) {
       return run_as_gemv(in, out, context);
     case kRowLanes:
       return row_lanes::run_row_lanes(in, out, context);
+    case kWholeRows:
+      return whole_rows::run_whole_rows(in, out, context);
     default:
       return run_stages<HighTile<T>>(in, out, context);
   }
@@ -306,7 +329,8 @@ constexpr Names names() {
                                  OfType<T>::kNames[1],
                                  "a thread per row, a column at a time",
                                  "gemv's lanes",
-                                 "lanes share rows"};
+                                 "lanes share rows",
+                                 "tiles of whole rows"};
   Names all{};
   for (int c = 0; c < kCandidates; ++c) all.of[c] = c < kOwn ? own[c] : TilesOfGemm<T>::kNames[c - kOwn];
   return all;

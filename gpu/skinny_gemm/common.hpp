@@ -28,14 +28,18 @@ void launch_rows(void (*kernel)(In<T>, Out<T>), const In<T>& in, const Out<T>& o
          kThreads, 0, context.stream, in, out);
 }
 
-/// W(k0.., j0..) as Rows x Cols in shared memory, zeros past its ends. All threads of the block take part; no
+/// `rows` rows of W from k0 on, Cols columns from j0 on, in shared memory, zeros past W's ends. All threads of the block take part; no
 /// barrier.
+template <int Cols, class T>
+PLUMB_DEVICE void stage_w(T* w /* (rows, Cols) */, int rows, const In<T>& in, Index k0, Index j0) {
+  for (int e = static_cast<int>(threadIdx.x); e < rows * Cols; e += static_cast<int>(blockDim.x)) {
+    const Index k = k0 + e / Cols, j = j0 + e % Cols;
+    w[e] = k < in.W.rows && j < in.W.cols ? in.W(k, j) : T(0);
+  }
+}
 template <int Rows, int Cols, class T>
 PLUMB_DEVICE void stage_w(T (&w)[Rows][Cols], const In<T>& in, Index k0, Index j0) {
-  for (int e = static_cast<int>(threadIdx.x); e < Rows * Cols; e += static_cast<int>(blockDim.x)) {
-    const Index k = k0 + e / Cols, j = j0 + e % Cols;
-    w[e / Cols][e % Cols] = k < in.W.rows && j < in.W.cols ? in.W(k, j) : T(0);
-  }
+  stage_w<Cols>(&w[0][0], Rows, in, k0, j0);
 }
 
 /// 16 bytes of elements.

@@ -125,29 +125,24 @@ __global__ void __launch_bounds__(kBlock, 2) skinny_row_lanes(In<T> in, Out<T> o
   }
 }
 
-template <int V, int N, class T>
+template <class S, class T>
 void start(const In<T>& in, const Out<T>& out, Context& context) {
-  using S = Shape<T, V, N>;
   const Index sets = ceil_div(out.Y.rows, kWarpsOfBlock * S::kRows),
               resident = 2 * static_cast<Index>(device_multiprocessors());
   const Grid grid(static_cast<unsigned>(sets < resident ? sets : resident),
-                  static_cast<unsigned>(ceil_div(out.Y.cols, N)));
+                  static_cast<unsigned>(ceil_div(out.Y.cols, S::N)));
   launch(skinny_row_lanes<T, S>, grid, kBlock, S::kShared, context.stream, in, out);
 }
 
-/// Columns of a pass over X.
-inline int columns_of(Index columns) { return columns <= 4 ? 4 : columns <= 8 ? 8 : 16; }
+/// Calls run(Shape{}) for the columns of a pass over X.
+template <class T, int V, class Call>
+auto with_shape(Index columns, Call run) {
+  return columns <= 4 ? run(Shape<T, V, 4>{}) : columns <= 8 ? run(Shape<T, V, 8>{}) : run(Shape<T, V, 16>{});
+}
 
 template <int V, class T>
 void run_by_columns(const In<T>& in, const Out<T>& out, Context& context) {
-  switch (columns_of(out.Y.cols)) {
-    case 4:
-      return start<V, 4>(in, out, context);
-    case 8:
-      return start<V, 8>(in, out, context);
-    default:
-      return start<V, 16>(in, out, context);
-  }
+  with_shape<T, V>(out.Y.cols, [&](auto shape) { start<decltype(shape)>(in, out, context); });
 }
 
 template <class T>

@@ -211,19 +211,21 @@ void start_stages(const In<T>& in, const Out<T>& out, Context& context) {
          wide_y);
 }
 
-/// Groups of 16 columns that a block makes.
-inline int groups_of(Index columns) { return columns <= 16 ? 1 : columns <= 32 ? 2 : 4; }
+/// A number of columns, or of 16 of them, as a type.
+template <int N>
+struct Count {
+  static constexpr int kOf = N;
+};
+
+/// Calls run(Count<groups of 16 columns that a block makes>).
+template <class Call>
+auto with_groups(Index columns, Call run) {
+  return columns <= 16 ? run(Count<1>{}) : columns <= 32 ? run(Count<2>{}) : run(Count<4>{});
+}
 
 template <class S, class T>
 void run_stages(const In<T>& in, const Out<T>& out, Context& context) {
-  switch (groups_of(out.Y.cols)) {
-    case 1:
-      return start_stages<S, 1>(in, out, context);
-    case 2:
-      return start_stages<S, 2>(in, out, context);
-    default:
-      return start_stages<S, 4>(in, out, context);
-  }
+  with_groups(out.Y.cols, [&](auto groups) { start_stages<S, groups.kOf>(in, out, context); });
 }
 
 }  // namespace skinny

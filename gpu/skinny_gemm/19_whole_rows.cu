@@ -1,0 +1,35 @@
+// skinny_gemm, rung 19: tiles of whole rows of X, each one bulk copy, whose depth the warps of a block share.
+//
+// Change    X's rows follow each other: whole rows of it are one piece of memory, which a bulk copy (cp.async.bulk) brings also where no row
+//           but the first lies on a 16-byte boundary. Rungs 10 to 18 copy such rows 4 or 8 bytes a lane, and most of what they issue
+//           is copies and their addresses. A warp of its own starts the copies. Warps share the depth of the same rows, as
+//           many as shared memory asks for, and add their sums there; other warps go on meanwhile. Columns by eights up to 48.
+// Traffic   compulsory for up to 64 columns, X again for each further 64; W once from the second-level cache for each block.
+// Limits    fp32 / fp64: skinny_stages 101 to 168 / 78 to 168 registers, 0 / 0 to 32 bytes spilled per
+//           thread; skinny_whole_rows 93 to 141 / 125 to 168 registers, 128 bytes of static shared memory
+//           (sm_90, nvcc 13.0, ptxas -v).
+// Fails at  rows of a multiple of 128 bytes: the 8 that a warp reads at once lie in the same banks; rows with gaps, or too long for
+//           shared memory: rung 18's tiles then.
+// Source    as rung 14.
+#include "gpu/skinny_gemm/stages.hpp"
+#include "gpu/skinny_gemm/whole_rows.hpp"
+
+namespace plumb {
+namespace {
+
+using namespace skinny;
+
+template <class T>
+void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+  if (whole_rows::takes(in, out)) return whole_rows::run_whole_rows(in, out, context);
+  context.explain("rung 18's tiles: rows of X with gaps, or too long for shared memory");
+  run_stages<MiddleTile<T>>(in, out, context);
+}
+
+// It takes any alignment, and asks for 16 bytes because verify would otherwise judge the fallback alone.
+constexpr Traits kTraits = Traits{}.needs_sm(90).align(16);
+const Register<SkinnyGemm, float, Space::device> f32{"19_whole_rows", run<float>, kTraits};
+const Register<SkinnyGemm, double, Space::device> f64{"19_whole_rows", run<double>, kTraits};
+
+}  // namespace
+}  // namespace plumb
