@@ -32,7 +32,9 @@ void Sddmm::describe(CaseSpace& space) {
   space.beside_on_16_bytes("k", {16, 32, 64, 128})
       .large_on_16_bytes({"rows", "k"})
       .one_array_narrow({{"rows", "36"}, {"cols", "36"}, {"k", "36"}});
-  space.one_long_row().many_long_rows().unsorted_wide_rows();
+  space.on_8_bytes({{"rows", "36"}, {"cols", "36"}, {"k", "36"}})
+      .rows_on_pages({{"rows", "100"}, {"cols", "100"}, {"k", "41"}});
+  space.one_long_row().many_long_rows().unsorted_wide_rows().row_lengths_that_wrap();
   space.whole_blocks({"k"});
   space.timed_range("k", 8, 256);
 }
