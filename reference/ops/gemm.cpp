@@ -31,7 +31,9 @@ void Gemm::describe(CaseSpace& space) {
   space.count("elements of A", [](const Point& p) { return p["m"] * p["k"]; })
       .count("elements of B", [](const Point& p) { return p["k"] * p["n"]; })
       .count("elements of C", [](const Point& p) { return p["m"] * p["n"]; });
-  space.large_on_16_bytes({"m", "n", "k"}).one_array_narrow({{"m", "36"}, {"n", "36"}, {"k", "36"}});
+  space.large_on_16_bytes({"m", "n"}, {{"beta", "3"}})
+      .large_on_16_bytes({"k"})
+      .one_array_narrow({{"m", "36"}, {"n", "36"}, {"k", "36"}});
   space.on_8_bytes({{"m", "36"}, {"n", "36"}, {"k", "36"}})
       .rows_on_pages({{"m", "100"}, {"n", "100"}, {"k", "29"}});
   space.whole_blocks({"k"});

@@ -24,7 +24,9 @@ void Gemv::describe(CaseSpace& space) {
   space.hides("alpha", "zero").hides("alpha", "minus zero");
   space.alike({"rows", "cols"});
   space.count("elements of A", [](const Point& p) { return p["rows"] * p["cols"]; });
-  space.large_on_16_bytes({"rows", "cols"}).one_array_narrow({{"rows", "36"}, {"cols", "36"}});
+  space.large_on_16_bytes({"rows"}, {{"beta", "3"}})
+      .large_on_16_bytes({"cols"})
+      .one_array_narrow({{"rows", "36"}, {"cols", "36"}});
   space.on_8_bytes({{"rows", "36"}, {"cols", "36"}}).rows_on_pages({{"rows", "100"}, {"cols", "100"}});
   space.whole_blocks({"cols"});
   space.timed_size("rows", 1, 8'000'000).timed_size("cols", 1, 8'000'000, "rows", 0.3);

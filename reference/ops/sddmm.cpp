@@ -87,6 +87,9 @@ void Sddmm::cases(CaseList& list) {
   for (const SizedMatrix& m : kSizedMatrices) {
     list.add(Tier::full, std::string(m.parameters) + ",k=32", {real}, m.why);
   }
+  list.add(Tier::smoke, "rows=257,cols=640,k=3,density=0.004,pattern=two", {exact},
+           "two long rows, whole blocks of rows apart: what is kept for a row by a remainder of its number "
+           "is shared");
   list.add_hostile(Tier::smoke, "rows=67,cols=35,k=37,density=0.1", 14,
                    "every special value at every class of position");
   list.add(Tier::full, std::string(kSizedMatrices[0].parameters) + ",k=128", {real},

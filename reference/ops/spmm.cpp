@@ -100,6 +100,9 @@ void Spmm::cases(CaseList& list) {
   for (const SizedMatrix& m : kSizedMatrices) {
     list.add(Tier::full, std::string(m.parameters) + ",n=32", {real}, m.why);
   }
+  list.add(Tier::smoke, "rows=257,cols=640,n=3,density=0.004,pattern=two", {exact},
+           "two long rows, whole blocks of rows apart: what is kept for a row by a remainder of its number "
+           "is shared");
   list.add_hostile(Tier::smoke, "rows=133,cols=67,n=37,density=0.05", 14,
                    "every special value at every class of position");
   list.add(Tier::full, "rows=65536,cols=65536,n=32,density=0.0005", {exact, wide, real, positive, hostile},

@@ -96,6 +96,9 @@ void Spmv::cases(CaseList& list) {
            "alpha is a power of two: beta / alpha is finite, and times y it is not", {Dtype::f32});
   list.add(Tier::smoke, "rows=67,cols=41,density=0.2,alpha=9.332636185032189e-302,beta=123456.79", {scaled},
            "alpha is a power of two: beta / alpha is finite, and times y it is not", {Dtype::f64});
+  list.add(Tier::smoke, "rows=257,cols=640,density=0.004,pattern=two", {exact},
+           "two long rows, whole blocks of rows apart: what is kept for a row by a remainder of its number "
+           "is shared");
   list.add_hostile(Tier::smoke, "rows=133,cols=67,density=0.05,alpha=0.5,beta=2", 14,
                    "every special value at every class of position");
 

@@ -30,8 +30,7 @@ std::string KeptCallerSettings::change() const {
   if (s.threads != before_.threads) return number("OpenMP's number of threads", s.threads, before_.threads);
   if (s.dynamic != before_.dynamic)
     return number("OpenMP's dynamic adjustment of threads", s.dynamic, before_.dynamic);
-  if (s.levels != before_.levels)
-    return number("OpenMP's number of active levels", s.levels, before_.levels);
+  if (s.levels != before_.levels) return number("OpenMP's number of active levels", s.levels, before_.levels);
   if (s.schedule != before_.schedule || s.chunk != before_.chunk)
     return "OpenMP's schedule(runtime) is another than before the call";
   if (CPU_EQUAL(&s.processors, &before_.processors) == 0)
