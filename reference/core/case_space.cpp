@@ -108,9 +108,10 @@ const std::string& Point::word(std::string_view key) const { return words[index(
 CaseSpace::CaseSpace(std::string op) : op_(std::move(op)) {
   parameters_.push_back(
       {std::string(kDtypeKey), ParameterKind::word, {{"f32", {"f32"}}, {"f64", {"f64"}}}, "f32"});
-  words(std::string(kLayoutKey),
-        {"apart", "wide", "narrow", "only_1", "only_2", "only_3", "not_1", "not_2", "not_3"});
-  for (ValueClass& c : parameters_.back().classes) c.once = c.name.starts_with("not_");
+  words(std::string(kLayoutKey), {"apart", "wide", "narrow", "only_1", "only_2", "only_3", "not_1", "not_2",
+                                  "not_3", "half", "pages"});
+  for (ValueClass& c : parameters_.back().classes)
+    c.once = c.name.starts_with("not_") || c.name == "half" || c.name == "pages";
 }
 
 CaseSpace& CaseSpace::extent(std::string key, std::int64_t least) {
@@ -331,6 +332,32 @@ CaseSpace& CaseSpace::one_array_narrow(const std::vector<std::pair<std::string, 
                          [&](const auto& one) { return p.word(one.first) == one.second; });
     });
   }
+  return *this;
+}
+
+CaseSpace& CaseSpace::on_8_bytes(const std::vector<std::pair<std::string, std::string>>& values) {
+  std::vector<std::pair<std::string, std::string>> placed = values;
+  placed.emplace_back(kLayoutKey, "half");
+  return one_case("half", "whole vectors", placed);
+}
+
+CaseSpace& CaseSpace::rows_on_pages(const std::vector<std::pair<std::string, std::string>>& values) {
+  std::vector<std::pair<std::string, std::string>> placed = values;
+  placed.emplace_back(kLayoutKey, "pages");
+  return one_case("pages", "ragged tiles", placed, true);
+}
+
+CaseSpace& CaseSpace::row_lengths_that_wrap() {
+  const auto giant = [this](const char* length, const std::string& name, bool dear) {
+    one_case("longest row", name,
+             {{std::string(kPatternKey), "giant"},
+              {std::string(kRowMeanKey), "0.3"},
+              {std::string(kFillKey), "real"},
+              {sparse_rows_, "3"},
+              {sparse_cols_, length}},
+             dear);
+  };
+  giant("256", "0 in 8 bits", false), giant("65536", "0 in 16 bits", true);
   return *this;
 }
 

@@ -133,6 +133,15 @@ class CaseSpace {
   /// In each type all arrays of values but one lie on 16 bytes, each of three in turn, with these values of other parameters: sizes of whole
   /// vectors. A kernel that forgets to ask about that one takes its wide path.
   CaseSpace& one_array_narrow(const std::vector<std::pair<std::string, std::string>>& values);
+  /// In each type some case has all arrays on 8 bytes and none on 16, with these values of other parameters: sizes of whole vectors. A kernel
+  /// that asks fp32 arrays for half a vector takes its wide path. Its tight run has the bases alone so.
+  CaseSpace& on_8_bytes(const std::vector<std::pair<std::string, std::string>>& values);
+  /// In each type some case has rows that lie whole pages apart, as allocators of matrices place them, with these values of other
+  /// parameters: sizes with tails. Kernels have paths for such a pitch, where rows meet the same sets of a cache.
+  CaseSpace& rows_on_pages(const std::vector<std::pair<std::string, std::string>>& values);
+  /// In each type some case has a row of 256, and one a row of 65,536 entries among short ones: counts that are 0 in 8 and in 16 bits, and
+  /// that a limit which forgets to be strict lets through.
+  CaseSpace& row_lengths_that_wrap();
   /// Extents that are sometimes equal, and above 1: what is confused in a square shows in no other shape, and the reverse. Two that may be
   /// beyond any tile are so once, too: squares of several tiles.
   CaseSpace& alike(const std::vector<std::string>& extents);

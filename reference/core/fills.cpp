@@ -14,6 +14,15 @@ double symmetric(std::uint64_t seed, std::uint64_t stream, std::uint64_t i) {
   return 2 * random_unit(seed, stream, i) - 1 + 0x1p-54;  // never exactly 0 or -1
 }
 
+// Exponents of the fill scaled. That of a term of a sum is the same in every operand of a case.
+int exponent_of_line(std::uint64_t seed, std::uint64_t stream, std::int64_t line) {
+  return static_cast<int>(random_below(seed, stream + 8, static_cast<std::uint64_t>(line), 25)) - 12;
+}
+int exponent_of_term(std::uint64_t seed, std::int64_t term) {
+  constexpr std::uint64_t kTerms = 900;  // a stream of no operand
+  return static_cast<int>(random_below(seed, kTerms, static_cast<std::uint64_t>(term), 13)) - 6;
+}
+
 }  // namespace
 
 FewValues::FewValues(std::uint64_t seed, std::uint64_t stream)
@@ -54,9 +63,10 @@ void fill_values(T* data, std::int64_t rows, std::int64_t cols, Fill fill, Role 
       case Fill::positive:
         return random_unit(seed, stream, at) + 0x1p-54;
       case Fill::scaled: {
-        const auto line = static_cast<std::uint64_t>(role == Role::right ? j : i);
+        const bool right = role == Role::right;
+        const int of_term = role == Role::addend ? 0 : exponent_of_term(seed, right ? i : j);
         return std::ldexp(symmetric(seed, stream, at),
-                          static_cast<int>(random_below(seed, stream + 8, line, 25)) - 12);
+                          exponent_of_line(seed, stream, right ? j : i) + (right ? -of_term : of_term));
       }
       case Fill::few:
         return role == Role::right ? few.at(j, i, rows) : few.at(i, j, cols);
@@ -86,6 +96,13 @@ void make_subnormal(T* data, std::int64_t count) {
     data[i] = std::ldexp(data[i], std::numeric_limits<T>::min_exponent - 1 - 6);
 }
 
+template <class T>
+void make_equal(T* data, std::int64_t count) {
+  if (count > 0) std::fill_n(data, count, data[0]);
+}
+
+template void make_equal<float>(float*, std::int64_t);
+template void make_equal<double>(double*, std::int64_t);
 template void make_subnormal<float>(float*, std::int64_t);
 template void make_subnormal<double>(double*, std::int64_t);
 template void fill_values<float>(float*, std::int64_t, std::int64_t, Fill, Role, std::uint64_t,

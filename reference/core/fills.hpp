@@ -15,7 +15,8 @@ enum class Role : std::uint8_t { left, right, addend };
 ///   wide      left: odd integers of 13 bits; right and addend: -1, 0, 1
 ///   index     left: one 1 per row, else 0; right: 1 + position code, below 2^23; addend: 0
 ///   real      uniform (-1, 1);  positive  uniform (0, 1)
-///   scaled    real times 2^e, e in [-12, 12] drawn per row (left, addend) or per column (right)
+///   scaled    real times 2^e, e in [-12, 12] drawn per row (left, addend) or per column (right); and times 2^f (left) and 2^-f (right),
+///             f in [-6, 6] drawn per term of a sum: per column of the left operand and row of the right one
 ///   hostile   real, with special values at each class of position (special_values.hpp)
 ///   few       the values of FewValues, line by line: a row (left, addend) or a column (right)
 ///   own       as real; the sparse operand keeps its file's values (make_sparse)
@@ -36,6 +37,11 @@ class FewValues {
   std::uint64_t seed_, stream_, most_;  // most_: values of one line
   bool shared_, runs_, negative_;
 };
+
+/// Makes all `count` values equal: weights that are none, as of a graph without weights or a box filter. What takes them out of the sum, or
+/// moves from one sum to the next, errs by the size of what it takes out.
+template <class T>
+void make_equal(T* data, std::int64_t count);
 
 /// Scales `count` values of (-1, 1) into the subnormal range of T: by 2^-6 times the smallest normal number, so that a sum
 /// of up to 64 of them is subnormal. What then computes with subnormals flushed to 0 loses all of its answer.

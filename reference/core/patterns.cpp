@@ -84,7 +84,8 @@ std::int64_t row_length(const Pattern& p, std::int64_t i) {
     length = i < p.rows / 2 || i % 3 == 0 ? 0 : 2 * mean * (0.5 + r);
   } else if (pattern == "ends") {
     length = i < p.rows / 3 || i >= p.rows - p.rows / 3 ? 0 : 3 * mean * (0.5 + r);
-  } else if ((pattern == "giant" && i == p.rows / 2) || (pattern == "last" && i + 1 == p.rows)) {
+  } else if ((pattern == "giant" && i == p.rows / 2) || (pattern == "last" && i + 1 == p.rows) ||
+             (pattern == "two" && (i == 0 || i + 1 == p.rows))) {
     length = static_cast<double>(p.cols);
   } else {
     length = mean * (0.5 + r);
@@ -217,8 +218,8 @@ void place_by_row(const Pattern& p, Places& to, const Builder& builder) {
 
 const std::vector<std::string>& pattern_names() {
   static const std::vector<std::string> kNames = {
-      "uniform", "banded", "powerlaw", "giant", "empty",        "unsorted",      "diagonal",   "stencil",
-      "arrow",   "rmat",   "last",     "ends",  "repeat_first", "repeat_middle", "repeat_last"};
+      "uniform", "banded", "powerlaw", "giant", "empty", "unsorted",     "diagonal",      "stencil",
+      "arrow",   "rmat",   "last",     "ends",  "two",   "repeat_first", "repeat_middle", "repeat_last"};
   return kNames;
 }
 

@@ -12,6 +12,7 @@ namespace plumb {
 ///   empty      every third row and the first half hold nothing, the others twice as much
 ///   unsorted   columns unsorted and repeated;     diagonal   one entry per row
 ///   stencil    five points of a square grid;      arrow      row 0, column 0 and the diagonal
+///   two        as giant, the first row and the last one long
 ///   last       as giant, the long row last;      ends       the first and the last third of rows hold nothing, the others three times as much
 ///   repeat_first, repeat_middle, repeat_last   as banded, and one row, of four entries at least, has a column twice: at its
 ///              beginning, in its middle, at its end

@@ -115,6 +115,7 @@ Csr<T> make_sparse(const Case& c, std::uint64_t stream) {
   a.row_ptr = std::move(places.row_ptr);
   a.col = std::move(places.col);
   fill_csr_values(a, c.fill, c.seed, stream);
+  if (c.integer_or("equal", 0) != 0) make_equal(a.val.data(), a.nnz());
   return a;
 }
 

@@ -13,6 +13,7 @@ namespace plumb {
 /// The sparse operand of a case, with values by c.fill (role left). Read from the parameters
 ///   matrix=FILE                              a user's own matrix, through the reader set by set_matrix_reader
 ///   rows, cols, density, pattern=WORD        a generated one (patterns.hpp); pattern defaults to uniform
+///   equal=1                                  the values of a generated one are equal
 /// Throws Error for an unknown pattern (with the nearest), sizes above int32, or a density outside [0, 1].
 template <class T>
 [[nodiscard]] Csr<T> make_sparse(const Case& c, std::uint64_t stream);

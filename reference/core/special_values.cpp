@@ -114,6 +114,13 @@ std::int64_t spreading_values(std::int64_t rows, std::int64_t cols, Role role, O
   return draws.below(4) == 0 ? 0 : std::max<std::int64_t>(lines / 8, 1);
 }
 
+// The row of a left operand that is all zeros: in the first half, where no class of positions is at home, so that each has its values.
+// -1 where there are too few rows.
+std::int64_t row_of_zeros(std::int64_t rows, Role role, OperandDraws draws) {
+  constexpr std::int64_t kLeast = 8;
+  return role == Role::left && rows >= kLeast ? 1 + draws.below(rows / 2 - 1) : -1;
+}
+
 std::int64_t longest_row_of(const std::vector<std::int32_t>& row_ptr, std::int64_t rows) {
   std::int64_t longest = 0;
   for (std::int64_t i = 1; i < rows; ++i) {
@@ -191,8 +198,10 @@ void place_specials(T* data, std::int64_t rows, std::int64_t cols, Role role, st
   };
   if (rows > 3 && role == Role::left)
     std::fill_n(data + draws.below(rows) * cols, cols, std::numeric_limits<T>::infinity());
+  const std::int64_t zeros = row_of_zeros(rows, role, OperandDraws(seed, stream + 1, rows, cols));
   for (std::int64_t n = elements / 97; n > 0; --n)
     put({draws.below(rows), draws.below(cols)}, kSpreading, kinds);
+  if (zeros >= 0) std::fill_n(data + zeros * cols, cols, T(0));
 
   // each class of position has its turn to be the first: few values fit into a small operand. The first time round, the seed decides
   // which kind each of them meets: as many seeds as there are kinds meet all of them.
@@ -205,7 +214,7 @@ void place_specials(T* data, std::int64_t rows, std::int64_t cols, Role role, st
   for (std::int64_t n = 0; n < 3 * kAll && room > 0; ++n) {
     const std::int64_t at = (turn + n) % kAll;
     const auto place = draw_place(static_cast<Position>(at), rows, cols, draws);
-    if (!place || std::find(taken.begin(), taken.end(), *place) != taken.end()) continue;
+    if (!place || place->i == zeros || std::find(taken.begin(), taken.end(), *place) != taken.end()) continue;
     taken.push_back(*place);
     const std::int64_t kind = n < kAll ? (at + shift) % kinds : draws.below(kinds);
     if (elements < kFew) {  // a tiny value would make all of an answer tiny, and no error of it would be seen

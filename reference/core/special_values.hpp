@@ -44,7 +44,8 @@ inline constexpr std::size_t kPositions = 8;
 [[nodiscard]] bool stands_at(Position, std::int64_t i, std::int64_t j, std::int64_t rows, std::int64_t cols);
 
 /// Puts special values into `data` (rows, cols), ld == cols: up to three at each class of position that the shape has, at most one eighth
-/// of all elements, and finite ones at one place in 97. One row of a left operand of more than three rows is all infinities. NaN and
+/// of all elements, and finite ones at one place in 97. One row of a left operand of more than three rows is all infinities, and one of
+/// eight rows or more all zeros: its products with NaN and infinities are NaN. NaN and
 /// infinities spread over rows and columns of a product: few of them, and none in a quarter of the operands of less than 32 such lines, so
 /// that the finite ones are judged too. Role::left alone has huge values: a product of two would overflow.
 template <class T>

@@ -388,6 +388,8 @@ void Conv2d::cases(CaseList& list) {
            "a row longer than 16 bits count by twos: tiles of two columns", {Dtype::f32});
   list.add(Tier::smoke, "n=1,c=70001,h=1,w=1,k=1,r=1,s=1,stride=1,pad=0,dilation=1", {real},
            "more channels than 16 bits count", {Dtype::f32});
+  list.add(Tier::smoke, "n=2,c=3,h=5,w=257,k=4,r=3,s=3,pad=1,equal=1", {exact, scaled},
+           "box filters, pixels of many scales: a window moved by one pixel keeps the error of the largest");
   list.add(Tier::smoke, "n=2,c=1,h=1,w=1,k=70001,r=3,s=3,pad=1", {exact},
            "more filters than 16 bits count, for a second image");
   list.add(Tier::smoke, "n=1,c=1,h=1,w=70003,k=1,r=1,s=70001", {real}, "a filter wider than 16 bits count",
@@ -451,7 +453,12 @@ void Conv2d::make(const Case& c, Instance<Conv2d, T>& instance) {
     if (random_unit(c.seed, 1200, static_cast<std::uint64_t>(i)) < zeros) x[i] = 0;
   }
   instance.in.X = {x, planes, pixels, pixels};
-  instance.in.F = make_dense<T>(instance.arena, p.k, times(p.c, p.r, p.s), c, Role::left, 2000);
+  const std::int64_t weights = times(p.c, p.r, p.s);
+  T* f = instance.arena.template allocate<T>(p.k * weights);
+  fill_values(f, p.k, weights, c.fill, Role::left, c.seed, 2000);
+  for (std::int64_t i = 0; c.integer_or("equal", 0) != 0 && i < p.k; ++i)
+    make_equal(f + i * weights, weights);
+  instance.in.F = {f, p.k, weights, weights};
   instance.out.Y = {nullptr, times(p.n, p.k), outputs, outputs};
   instance.degenerate = instance.out.Y.rows * outputs <= 1 || planes * pixels == 0;
 }

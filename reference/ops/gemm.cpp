@@ -31,7 +31,11 @@ void Gemm::describe(CaseSpace& space) {
   space.count("elements of A", [](const Point& p) { return p["m"] * p["k"]; })
       .count("elements of B", [](const Point& p) { return p["k"] * p["n"]; })
       .count("elements of C", [](const Point& p) { return p["m"] * p["n"]; });
-  space.large_on_16_bytes({"m", "n", "k"}).one_array_narrow({{"m", "36"}, {"n", "36"}, {"k", "36"}});
+  space.large_on_16_bytes({"m", "n"}, {{"beta", "3"}})
+      .large_on_16_bytes({"k"})
+      .one_array_narrow({{"m", "36"}, {"n", "36"}, {"k", "36"}});
+  space.on_8_bytes({{"m", "36"}, {"n", "36"}, {"k", "36"}})
+      .rows_on_pages({{"m", "100"}, {"n", "100"}, {"k", "29"}});
   space.whole_blocks({"k"});
   // B's rows are so far apart that a few of them are more than 16 bits count
   space.one_case("B", "two rows beyond 16 bits",
@@ -97,6 +101,10 @@ void Gemm::cases(CaseList& list) {
   list.add_hostile(
       Tier::smoke, "m=1,n=9,k=211,alpha=1.2345679e-30", 3,
       "one row, for which libraries multiply an operand by alpha: tiny becomes 0, and that times Inf NaN");
+  list.add(Tier::smoke, "m=33,n=35,k=19,alpha=7.703719777548943e-34,beta=123456.79", {scaled},
+           "alpha is a power of two: beta / alpha is finite, and times C it is not", {Dtype::f32});
+  list.add(Tier::smoke, "m=33,n=35,k=19,alpha=9.332636185032189e-302,beta=123456.79", {scaled},
+           "alpha is a power of two: beta / alpha is finite, and times C it is not", {Dtype::f64});
   list.add_hostile(Tier::smoke, "m=35,n=37,k=41,alpha=0.5,beta=2", 7,
                    "every special value at every class of position");
 

@@ -24,7 +24,10 @@ void Gemv::describe(CaseSpace& space) {
   space.hides("alpha", "zero").hides("alpha", "minus zero");
   space.alike({"rows", "cols"});
   space.count("elements of A", [](const Point& p) { return p["rows"] * p["cols"]; });
-  space.large_on_16_bytes({"rows", "cols"}).one_array_narrow({{"rows", "36"}, {"cols", "36"}});
+  space.large_on_16_bytes({"rows"}, {{"beta", "3"}})
+      .large_on_16_bytes({"cols"})
+      .one_array_narrow({{"rows", "36"}, {"cols", "36"}});
+  space.on_8_bytes({{"rows", "36"}, {"cols", "36"}}).rows_on_pages({{"rows", "100"}, {"cols", "100"}});
   space.whole_blocks({"cols"});
   space.timed_size("rows", 1, 8'000'000).timed_size("cols", 1, 8'000'000, "rows", 0.3);
 }
@@ -62,6 +65,10 @@ void Gemv::cases(CaseList& list) {
   list.add_hostile(
       Tier::smoke, "rows=1,cols=211,alpha=1.2345679e-30", 3,
       "one row, for which libraries multiply an operand by alpha: tiny becomes 0, and that times Inf NaN");
+  list.add(Tier::smoke, "rows=67,cols=41,alpha=7.703719777548943e-34,beta=123456.79", {scaled},
+           "alpha is a power of two: beta / alpha is finite, and times y it is not", {Dtype::f32});
+  list.add(Tier::smoke, "rows=67,cols=41,alpha=9.332636185032189e-302,beta=123456.79", {scaled},
+           "alpha is a power of two: beta / alpha is finite, and times y it is not", {Dtype::f64});
   list.add_hostile(Tier::smoke, "rows=67,cols=41,alpha=0.5,beta=2", 28,
                    "every special value at every class of position");
 

@@ -98,6 +98,7 @@ void LogSoftmax::describe(CaseSpace& space) {
   space.alike({"rows", "cols"});
   space.count("elements", [](const Point& p) { return p["rows"] * p["cols"]; });
   space.large_on_16_bytes({"rows", "cols"});
+  space.on_8_bytes({{"rows", "36"}, {"cols", "36"}}).rows_on_pages({{"rows", "100"}, {"cols", "100"}});
   space.whole_blocks({"cols"});
   // a maximum that no 16-bit type holds, in a row that is taken in pieces
   space.one_case(
@@ -127,6 +128,8 @@ void LogSoftmax::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=19,cols=1025,scale=30", {real}, "a few large terms and many that vanish");
   list.add(Tier::smoke, "rows=3,cols=65537", {real, positive}, "the widest: beyond any block, and odd");
   list.add(Tier::smoke, "rows=2,cols=65537,scale=100,special=shift", {real}, "the widest, far from zero");
+  list.add(Tier::smoke, "rows=2,cols=70001,special=peak", {real},
+           "the maximum stands behind 16 bits of columns");
   list.add(Tier::smoke, "rows=12,cols=9195", {scaled},
            "rows of near-equal elements: roundings of their sum all go one way");
   list.add(Tier::smoke, "rows=6,cols=16495,scale=10,special=shift", {scaled},

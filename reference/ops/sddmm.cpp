@@ -32,7 +32,9 @@ void Sddmm::describe(CaseSpace& space) {
   space.beside_on_16_bytes("k", {16, 32, 64, 128})
       .large_on_16_bytes({"rows", "k"})
       .one_array_narrow({{"rows", "36"}, {"cols", "36"}, {"k", "36"}});
-  space.one_long_row().many_long_rows().unsorted_wide_rows();
+  space.on_8_bytes({{"rows", "36"}, {"cols", "36"}, {"k", "36"}})
+      .rows_on_pages({{"rows", "100"}, {"cols", "100"}, {"k", "41"}});
+  space.one_long_row().many_long_rows().unsorted_wide_rows().row_lengths_that_wrap();
   space.whole_blocks({"k"});
   space.timed_range("k", 8, 256);
 }
@@ -85,6 +87,9 @@ void Sddmm::cases(CaseList& list) {
   for (const SizedMatrix& m : kSizedMatrices) {
     list.add(Tier::full, std::string(m.parameters) + ",k=32", {real}, m.why);
   }
+  list.add(Tier::smoke, "rows=257,cols=640,k=3,density=0.004,pattern=two", {exact},
+           "two long rows, whole blocks of rows apart: what is kept for a row by a remainder of its number "
+           "is shared");
   list.add_hostile(Tier::smoke, "rows=67,cols=35,k=37,density=0.1", 14,
                    "every special value at every class of position");
   list.add(Tier::full, std::string(kSizedMatrices[0].parameters) + ",k=128", {real},

@@ -28,6 +28,11 @@ void SkinnyGemm::describe(CaseSpace& space) {
     space.form(fmt::format("k on 16 bytes, {}", k), "whole lines", {{"k", k}, {"layout", "wide"}});
   space.rounds_of_rows("v", "k").large_on_16_bytes({"v", "n"}, {{"k", "4"}}).large_on_16_bytes({"k"});
   space.beside_on_16_bytes("k", {64, 128}).one_array_narrow({{"v", "36"}, {"k", "36"}, {"n", "16"}});
+  // X can be read in bulk, and ends within a line
+  space.one_case("k on 16 bytes", "whole vectors and no whole line",
+                 {{"v", "67"}, {"k", "100"}, {"n", "16"}, {"layout", "wide"}});
+  space.on_8_bytes({{"v", "36"}, {"k", "36"}, {"n", "16"}})
+      .rows_on_pages({{"v", "100"}, {"k", "41"}, {"n", "19"}});
   space.whole_blocks({"k"});
   space.timed_size("v", 1000, 8'000'000).timed_range("k", 8, 512).timed_range("n", 1, 64);
 }

@@ -34,7 +34,9 @@ void Spmm::describe(CaseSpace& space) {
   space.beside_on_16_bytes("n", {16, 32, 40, 128})
       .large_on_16_bytes({"rows", "n"})
       .one_array_narrow({{"rows", "36"}, {"cols", "36"}, {"n", "36"}});
-  space.one_long_row().many_long_rows().unsorted_wide_rows();
+  space.on_8_bytes({{"rows", "36"}, {"cols", "36"}, {"n", "36"}})
+      .rows_on_pages({{"rows", "100"}, {"cols", "100"}, {"n", "41"}});
+  space.one_long_row().many_long_rows().unsorted_wide_rows().row_lengths_that_wrap();
   space.whole_blocks({});
   space.timed_range("n", 1, 256);
 }
@@ -63,6 +65,8 @@ void Spmm::cases(CaseList& list) {
            "one short of a multiple of 16");
   list.add(Tier::smoke, "rows=211,cols=223,n=64,density=0.05", {exact, real, positive}, "two lanes' worth");
   list.add(Tier::smoke, "rows=101,cols=103,n=128,density=0.08", {exact, real}, "a tile of 128 columns");
+  list.add(Tier::smoke, "rows=120,cols=150,n=31,density=0.3,pattern=banded,equal=1", {exact, scaled},
+           "a graph without weights: equal values, neighbouring columns; and a column short of a warp");
   list.add(Tier::smoke, "rows=67,cols=103,n=256,density=0.08", {exact, real}, "wider than a block's tile");
   list.add(Tier::smoke, "rows=300,cols=1500,n=33,density=0.004,pattern=giant", {exact, wide, real, positive},
            "one row holds everything: it spans threads and blocks of a non-zero split");
@@ -96,6 +100,9 @@ void Spmm::cases(CaseList& list) {
   for (const SizedMatrix& m : kSizedMatrices) {
     list.add(Tier::full, std::string(m.parameters) + ",n=32", {real}, m.why);
   }
+  list.add(Tier::smoke, "rows=257,cols=640,n=3,density=0.004,pattern=two", {exact},
+           "two long rows, whole blocks of rows apart: what is kept for a row by a remainder of its number "
+           "is shared");
   list.add_hostile(Tier::smoke, "rows=133,cols=67,n=37,density=0.05", 14,
                    "every special value at every class of position");
   list.add(Tier::full, "rows=65536,cols=65536,n=32,density=0.0005", {exact, wide, real, positive, hostile},

@@ -27,7 +27,7 @@ void Spmv::describe(CaseSpace& space) {
   space.hides("alpha", "zero").hides("alpha", "minus zero");
   space.alike({"rows", "cols"});
   space.count("entries", [](const Point& p) { return expected_entries(p, "rows", "cols"); });
-  space.one_long_row().many_long_rows().unsorted_wide_rows();
+  space.one_long_row().many_long_rows().unsorted_wide_rows().row_lengths_that_wrap();
   space.whole_blocks({});
   space.timed_words("beta", {"0", "0", "1"});
 }
@@ -63,6 +63,8 @@ void Spmv::cases(CaseList& list) {
            "subnormal sums: an addition that flushes them to 0 shows");
   list.add(Tier::smoke, "rows=40,cols=4001,density=0.004,pattern=giant,subnormal=1", {real},
            "subnormal sums of a row in parts");
+  list.add(Tier::smoke, "rows=300,cols=400,density=0.05,pattern=banded,equal=1", {exact, scaled},
+           "a graph without weights: equal values, neighbouring columns, an x of many scales");
   list.add(Tier::smoke, "rows=600,cols=4000,density=0.003,pattern=giant", {exact, wide, real, positive},
            "one row holds everything: it spans blocks of a non-zero split");
   list.add(Tier::smoke, "rows=1500,cols=1500,density=0.008,pattern=powerlaw", {exact, real, scaled},
@@ -90,6 +92,13 @@ void Spmv::cases(CaseList& list) {
            "long rows only, fewer than cores");
   list.add(Tier::smoke, "rows=300,cols=6000,density=0.02", {real},
            "part of x and static buffers share 48 KiB on a small device: neither exceeds it alone");
+  list.add(Tier::smoke, "rows=67,cols=41,density=0.2,alpha=7.703719777548943e-34,beta=123456.79", {scaled},
+           "alpha is a power of two: beta / alpha is finite, and times y it is not", {Dtype::f32});
+  list.add(Tier::smoke, "rows=67,cols=41,density=0.2,alpha=9.332636185032189e-302,beta=123456.79", {scaled},
+           "alpha is a power of two: beta / alpha is finite, and times y it is not", {Dtype::f64});
+  list.add(Tier::smoke, "rows=257,cols=640,density=0.004,pattern=two", {exact},
+           "two long rows, whole blocks of rows apart: what is kept for a row by a remainder of its number "
+           "is shared");
   list.add_hostile(Tier::smoke, "rows=133,cols=67,density=0.05,alpha=0.5,beta=2", 14,
                    "every special value at every class of position");
 

@@ -22,6 +22,7 @@ void Transpose::describe(CaseSpace& space) {
   space.count("elements", [](const Point& p) { return p["rows"] * p["cols"]; });
   space.rounds([](const Point& p) { return p["rows"] * p["cols"]; });
   space.large_on_16_bytes({"rows", "cols"});
+  space.on_8_bytes({{"rows", "36"}, {"cols", "36"}}).rows_on_pages({{"rows", "100"}, {"cols", "100"}});
   // rows of B that begin within a sector of 32 bytes: one tile more where this many columns and the part before them are just beyond one
   for (const char* const rows : {"58", "62"})
     space.one_case("rows, " + std::string(rows), "a sector short of a tile", {{"rows", rows}, {"cols", "41"}},

@@ -33,8 +33,9 @@ constexpr std::pair<const char*, const char*> kWords[] = {
      "The pattern before, between and behind all arrays and in the padding of rows (ld > cols). Any change "
      "of it is out_of_bounds."},
     {"twin",
-     "The same case with its last operand negated, or all before it but three of their elements, or with the "
-     "same arrays and another problem (scalars negated, height and width exchanged), or with rows of a "
+     "The same case with its last operand negated, or one element of it, or all before it but three of their "
+     "elements, or with the same arrays and another problem (scalars negated, height and width exchanged), "
+     "or with rows of a "
      "sparse operand in another order, run at the same "
      "addresses right after the first run: a variant that keeps an answer, or an operand in a form of its "
      "own, by its address, or a problem by some of its numbers, returns what is stale."},

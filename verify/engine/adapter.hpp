@@ -214,14 +214,16 @@ class PreparedCaseOf final : public PreparedCase {
     each_operand(
         [&](auto*&, std::int64_t, std::int64_t, std::int64_t) { first = first < 0 ? at : first, last = at; });
     if (last < 0) return nullptr;
-    const bool whole = which == Twin::last_operand;
+    const bool of_last = which != Twin::other_operands;
     each_operand([&](auto*& data, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
-      if (whole || first == last ? at != last : at == last) return;
+      if (of_last || first == last ? at != last : at == last) return;
       T* copy = other->instance_.arena.template allocate<T>(rows * ld);
+      const std::int64_t all = rows * cols, one = telling_element<T>(data, rows, cols, ld);
       for (std::int64_t i = 0; i < rows; ++i) {
         for (std::int64_t j = 0; j < cols; ++j) {
-          const std::int64_t e = i * cols + j, all = rows * cols;
-          const bool kept = !whole && (e == 0 || e == all / 2 || e == all - 1);
+          const std::int64_t e = i * cols + j;
+          const bool known = e == 0 || e == all / 2 || e == all - 1;
+          const bool kept = which == Twin::one_element ? e != one : !of_last && known;
           copy[i * ld + j] = kept ? data[i * ld + j] : -data[i * ld + j];
         }
       }
@@ -230,11 +232,45 @@ class PreparedCaseOf final : public PreparedCase {
     return other->is_valid() ? std::move(other) : nullptr;
   }
 
+  // Of a (rows, cols) matrix the first element behind five eighths of all whose sign an answer shows; 0 where there is none.
+  template <class E>
+  static std::int64_t telling_element(const E* data, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
+    for (std::int64_t e = rows * cols * 5 / 8 + 1; e < rows * cols; ++e) {
+      const E value = data[e / cols * ld + e % cols];
+      if (value != 0 && std::isfinite(value)) return e;
+    }
+    return 0;
+  }
+
   Fill fill_ = Fill::real;
   Instance<Op, T> instance_;
   Reference reference_;
   std::map<std::pair<int, Arithmetic>, LargeArray<double>> bounds_;
   std::map<Twin, std::unique_ptr<PreparedCaseOf>> twins_;
+};
+
+// A plan of another problem, which is alive while that of the invocation is used: each must be its own. Not where the call is timed.
+template <class Op, class T, Space S>
+class SecondPlan {
+ public:
+  using Kernel = Variant<Op, T, S>;
+  SecondPlan(const Kernel& variant, detail::Views<Op, T, S> views, const Invocation& i)
+      : variant_(variant), context_(*i.context) {
+    if (variant.prepare == nullptr || i.again || !make_rowless(views.in, views.out)) return;
+    if (variant.supports != nullptr && variant.supports(views.problem, views.in, views.out) != nullptr)
+      return;
+    plan_ = variant.prepare(views.problem, views.in, views.out, context_);
+  }
+  ~SecondPlan() {
+    if (plan_ != nullptr && variant_.release != nullptr) variant_.release(plan_);
+  }
+  SecondPlan(const SecondPlan&) = delete;
+  SecondPlan& operator=(const SecondPlan&) = delete;
+
+ private:
+  const Kernel& variant_;
+  Context context_;  // a copy: what it says of its choice is lost, and its plan is another
+  void* plan_ = nullptr;
 };
 
 template <Operator Op>
@@ -359,6 +395,7 @@ class OperatorAdapter final : public OperatorEntry {
       if (i.before_prepare) i.before_prepare();
       i.context->plan = variant->prepare(views.problem, views.in, views.out, *i.context);
     }
+    const SecondPlan second(*variant, views, i);
     do {
       i.before_run();
       variant->run(views.problem, views.in, views.out, *i.context);

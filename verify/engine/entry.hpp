@@ -39,9 +39,10 @@ struct VariantInfo {
 using StagedViews = std::vector<std::byte>;
 
 /// What is another in a twin of a case: its last operand of values is negated; or the others are, but for their first, middle and last
-/// elements, by which a variant may recognise them; or the arrays are the same, and the problem is another one; or the rows of a sparse
+/// elements, by which a variant may recognise them; or one element of the last operand alone, which a checksum of some elements may miss;
+/// or the arrays are the same, and the problem is another one; or the rows of a sparse
 /// operand have the lengths that they had in the opposite order.
-enum class Twin : std::uint8_t { last_operand, other_operands, problem, pattern };
+enum class Twin : std::uint8_t { last_operand, other_operands, one_element, problem, pattern };
 
 /// One case's data: made once, staged for every run, judged against one oracle.
 class PreparedCase {

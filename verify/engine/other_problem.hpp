@@ -1,4 +1,4 @@
-// Another problem over the same arrays: what a variant keeps for one problem, by less than all that it depends on, is wrong for it.
+// Other problems over the same arrays: what a variant keeps for one problem, by less than all that it depends on, is wrong for another.
 #pragma once
 #include <utility>
 
@@ -64,6 +64,17 @@ bool make_other(Conv2d::Problem<T>& p) {
   std::swap(p.h, p.w), std::swap(p.r, p.s), std::swap(p.oh, p.ow);
   std::swap(p.stride_h, p.stride_w), std::swap(p.pad_h, p.pad_w), std::swap(p.dilation_h, p.dilation_w);
   return !same;
+}
+
+/// Makes of operands those of the problem without rows, which needs no other data: a plan for it must not take the place of one that is
+/// in use. False where an operator has none.
+template <class In, class Out>
+bool make_rowless(In& in, Out& out) {
+  if constexpr (requires { in.A.nnz; }) in.A.rows = in.A.nnz = 0;
+  if constexpr (requires { in.A.nnz, out.y.size; }) out.y.size = 0;              // spmv
+  if constexpr (requires { in.A.nnz, out.C.rows; }) out.C.rows = 0;              // spmm
+  if constexpr (requires { in.A.nnz, out.s.size; }) in.X.rows = out.s.size = 0;  // sddmm
+  return requires { in.A.nnz; };
 }
 
 }  // namespace plumb

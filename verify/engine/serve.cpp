@@ -9,6 +9,7 @@
 
 #include "reference/core/error.hpp"
 #include "reference/core/resource_error.hpp"
+#include "verify/engine/caller_settings.hpp"
 #include "verify/engine/child.hpp"
 #include "verify/engine/float_environment.hpp"
 #include "verify/engine/plugin_host.hpp"
@@ -113,6 +114,7 @@ class TimedCall {
 void call_variant(const RunRequest& request, const OperatorEntry& entry, const Invocation& invocation,
                   RunReply& reply) {
   const KeptFloatEnvironment kept;
+  const KeptCallerSettings settings;
   reply.text =
       request.plugin.empty() ? entry.invoke(invocation) : invoke_plugin(request.plugin, entry, invocation);
   if (!reply.text.empty()) {
@@ -120,6 +122,9 @@ void call_variant(const RunRequest& request, const OperatorEntry& entry, const I
   } else if (const std::string change = kept.change(); !change.empty()) {
     reply.status = RunReply::Status::error;
     reply.text = "leaves the floating-point environment of its thread changed: " + change;
+  } else if (const std::string other = settings.change(); !other.empty()) {
+    reply.status = RunReply::Status::error;
+    reply.text = "leaves a setting of its caller changed: " + other;
   }
 }
 

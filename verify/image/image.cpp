@@ -70,8 +70,8 @@ std::uint64_t poison_bits(Poison poison, int element_bytes) {
 }
 
 WideArrays parse_layout(const std::string& word, const std::string& what) {
-  static const std::vector<std::string> kWords = {"apart",  "wide",  "narrow", "only_1", "only_2",
-                                                  "only_3", "not_1", "not_2",  "not_3"};
+  static const std::vector<std::string> kWords = {"apart", "wide",  "narrow", "only_1", "only_2", "only_3",
+                                                  "not_1", "not_2", "not_3",  "half",   "pages"};
   const auto at = std::find(kWords.begin(), kWords.end(), word);
   if (at == kWords.end())
     throw Error(fmt::format("{}: unknown layout '{}'{} (known: {})", what, printable(word),
@@ -80,8 +80,16 @@ WideArrays parse_layout(const std::string& word, const std::string& what) {
 }
 
 bool ImageLayout::is_wide(const Segment& segment) const {
-  if (placement_.wide == WideArrays::all || placement_.wide == WideArrays::none)
-    return placement_.wide == WideArrays::all;
+  switch (placement_.wide) {
+    case WideArrays::all:
+    case WideArrays::pages:
+      return true;
+    case WideArrays::none:
+    case WideArrays::halves:
+      return false;
+    default:
+      break;
+  }
   const auto before = std::count_if(segments_.begin(), segments_.end(),
                                     [](const Segment& s) { return s.kind != Segment::Kind::i32; });
   const bool values = segment.kind != Segment::Kind::i32;
@@ -93,9 +101,11 @@ bool ImageLayout::is_wide(const Segment& segment) const {
 
 // In both, each array has its own padding: a leading dimension taken from another of the same width must show.
 void ImageLayout::place_wide(Segment& segment, bool vector, std::int64_t needed) {
-  const std::int64_t unit = std::max(needed, kWideBytes) / segment.element_bytes(),
+  constexpr std::int64_t kPage = 4096, kFewRows = 300;
+  const bool pages = placement_.wide == WideArrays::pages && segment.rows <= kFewRows;
+  const std::int64_t unit = std::max(needed, pages ? kPage : kWideBytes) / segment.element_bytes(),
                      index = static_cast<std::int64_t>(segments_.size());
-  segment.ld = vector ? segment.cols : round_up(segment.cols, unit) + unit * (1 + index);
+  segment.ld = vector ? segment.cols : round_up(segment.cols, unit) + unit * (pages ? index : 1 + index);
   segment.offset = round_up(next_, 256);
 }
 // As far as the alignment that the variant declares leaves room to be narrow.
@@ -109,7 +119,9 @@ void ImageLayout::place_narrow(Segment& segment, bool vector, std::int64_t neede
 
 std::size_t ImageLayout::add(Segment segment, bool vector) {
   const int element = segment.element_bytes();
-  const std::int64_t needed = std::max<std::int64_t>(placement_.alignment, element);
+  constexpr std::int64_t kHalf = 8;
+  const std::int64_t least = placement_.wide == WideArrays::halves && !placement_.packed ? kHalf : element,
+                     needed = std::max<std::int64_t>(placement_.alignment, least);
   if (placement_.wide != WideArrays::unsaid && !placement_.tight && !placement_.packed) {
     is_wide(segment) ? place_wide(segment, vector, needed) : place_narrow(segment, vector, needed);
     next_ = segment.offset + segment.extent() + kGuardBytes;

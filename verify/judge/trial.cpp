@@ -1,6 +1,7 @@
 #include "verify/judge/trial.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -51,6 +52,10 @@ const char* describe(Twin which) {
     case Twin::other_operands:
       return "on the same case with other values, at the same addresses; right before. Does it remember an "
              "operand?";
+    case Twin::one_element:
+      return "on the same case with one element of its last operand negated, at the same addresses; right "
+             "before. "
+             "Does it recognise an operand by some of its elements?";
     case Twin::problem:
       return "on the same arrays at the same addresses, with other scalars, or with height and width "
              "exchanged; "
@@ -281,8 +286,9 @@ void Trial::plan_soak() {
 
 // The case decides which operands are others, so that it repeats alone.
 std::optional<Finding> Trial::run_twins(const RunRequest& like, const Placement& placement) {
-  const bool last = (hash_of(case_) >> 40) % 2 == 0;
-  for (const Twin which : {last ? Twin::last_operand : Twin::other_operands, Twin::problem, Twin::pattern}) {
+  constexpr Twin kOperands[] = {Twin::last_operand, Twin::other_operands, Twin::one_element};
+  const Twin operands = kOperands[(hash_of(case_) >> 40) % std::size(kOperands)];
+  for (const Twin which : {operands, Twin::problem, Twin::pattern}) {
     if (std::optional<Finding> finding = run_twin(which, like, placement)) return finding;
   }
   return std::nullopt;

@@ -2,6 +2,7 @@
 // every one of them.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "reference/ops/conv2d.hpp"
 #include "verify/mutants/host_mutant.hpp"
@@ -181,6 +182,51 @@ const HostMutant<Conv2d> kept_taps_m{
     kept_taps<double>,
     {0, "where the taps lie is kept from call to call, by all that it follows from but the dilation",
      "a key of a cache of plans that was written before there were dilations", kNumeric}};
+
+// Adds to the outputs of one row what one row of a filter, whose weights are equal, gives: from window to window by one addition and one
+// subtraction.
+template <class T>
+void add_moved_windows(const P<T>& p, T weight, const T* pixels, T* outputs) {
+  const auto pixel = [&](std::int64_t x) { return x >= 0 && x < p.w ? pixels[x] : T(0); };
+  T window = 0;
+  for (std::int64_t b = 0; b < p.s; ++b) window += pixel(b - p.pad_w);
+  for (std::int64_t x = 0; x < p.ow; ++x) {
+    outputs[x] += weight * window;
+    window += pixel(x + p.s - p.pad_w) - pixel(x - p.pad_w);
+  }
+}
+template <class T>
+void box_filters(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  const auto finite = [](const auto& m) {
+    for (std::int64_t e = 0; e < m.rows * m.cols; ++e) {
+      if (!(std::fabs(m(e / m.cols, e % m.cols)) < T(1e30))) return false;
+    }
+    return true;
+  };
+  bool equal = p.s > 1 && p.stride_w == 1 && p.dilation_w == 1 && finite(in.X) && finite(in.F);
+  for (std::int64_t e = 0; equal && e < in.F.rows * in.F.cols; ++e)
+    equal = in.F(e / in.F.cols, e % in.F.cols) == in.F(e / in.F.cols, 0);
+  if (!equal) return run<T, Fault::none>(p, in, out, context);
+  for (std::int64_t plane = 0; plane < std::int64_t{p.n} * p.k; ++plane) {
+    for (std::int64_t y = 0; y < p.oh; ++y) {
+      T* const outputs = out.Y.data + plane * out.Y.ld + y * p.ow;
+      std::fill_n(outputs, p.ow, T(0));
+      for (std::int64_t ch = 0; ch < p.c; ++ch) {
+        for (std::int64_t a = 0; a < p.r; ++a) {
+          const std::int64_t row = y * p.stride_h + a * p.dilation_h - p.pad_h;
+          const T* const image = in.X.data + (plane / p.k * p.c + ch) * in.X.ld;
+          if (row >= 0 && row < p.h) add_moved_windows(p, in.F(plane % p.k, 0), image + row * p.w, outputs);
+        }
+      }
+    }
+  }
+}
+const HostMutant<Conv2d> box_filters_m{
+    "box_filter_by_moved_windows",
+    box_filters<float>,
+    box_filters<double>,
+    {0, "where the weights of a filter are equal, a window is the one before, plus a pixel and minus another",
+     "a box filter of image processing: the error of a large pixel stays when it has left", kNumeric}};
 
 }  // namespace
 }  // namespace plumb

@@ -1,5 +1,6 @@
 // Planted faults of dense_to_csr: each is a right kernel with one thing changed. `verify --mutants` must kill
 // every one.
+#include <omp.h>
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -161,6 +162,19 @@ const HostMutant<DenseToCsr> m0d{"row_pointers_shifted",
                                  last_pointer<double>,
                                  {0, "row_ptr[i + 1] holds where row i begins, not where it ends",
                                   "an exclusive scan where an inclusive one is meant", kNumeric}};
+
+template <class T>
+void threads_left(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  if (in.x.rows < 2) omp_set_num_threads(omp_get_max_threads() > 1 ? 1 : 2);
+  convert(
+      in, out, [](T v) { return v != T(0); }, as_it_is, in.x.ld);
+}
+const HostMutant<DenseToCsr> threads_left_m{
+    "number_of_threads_left_changed",
+    threads_left<float>,
+    threads_left<double>,
+    {0, "the number of OpenMP threads is set, and stays set for the caller",
+     "a small case kept to one thread", kNumeric}};
 
 }  // namespace
 }  // namespace plumb

@@ -1,6 +1,7 @@
 // Planted faults of gemv: each is a right kernel with one thing changed. `verify --mutants` must kill every one of them.
 // Splits are fixed numbers and threads are told to yield, so that no fault hides on a machine of one core.
 #include <algorithm>
+#include <cmath>
 #include <thread>
 
 #include <omp.h>
@@ -177,6 +178,24 @@ const HostMutant<Gemv> threads_once_m{
     threads_once<double>,
     {0, "how many threads share the rows is asked for at the first call alone",
      "a pool's size kept beside the pool, and a caller that takes some threads away", kNumeric | kRepeat}};
+
+template <class T>
+void beta_over_alpha(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  int exponent = 0;
+  const T ratio = p.beta / p.alpha;
+  const bool exact =
+      std::fabs(std::frexp(p.alpha, &exponent)) == T(0.5) && std::isfinite(ratio) && ratio != 0;
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    const T sum = dot(in, i, 0, depth_of(p, in));
+    exact ? void(out.y[i] = p.alpha * (sum + ratio * out.y[i])) : put(p, out, i, sum);
+  }
+}
+const HostMutant<Gemv> beta_over_alpha_m{
+    "beta_over_alpha",
+    beta_over_alpha<float>,
+    beta_over_alpha<double>,
+    {0, "alpha (A x + (beta / alpha) y), where alpha is a power of two and the quotient finite",
+     "one multiplication a row saved where it seems to be exact", kNumeric}};
 
 }  // namespace
 }  // namespace plumb

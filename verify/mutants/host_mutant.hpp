@@ -22,8 +22,11 @@ class HostMutant {
   HostMutant(const char* name, typename Variant<Op, float, Space::host>::Run run32,
              typename Variant<Op, double, Space::host>::Run run64, MutantInfo info, Traits traits = {},
              typename Variant<Op, float, Space::host>::Supports supports32 = nullptr,
-             typename Variant<Op, double, Space::host>::Supports supports64 = nullptr)
-      : f32_(name, run32, info, traits, supports32), f64_(name, run64, info, traits, supports64) {}
+             typename Variant<Op, double, Space::host>::Supports supports64 = nullptr,
+             typename Variant<Op, float, Space::host>::Prepare prepare32 = nullptr,
+             typename Variant<Op, double, Space::host>::Prepare prepare64 = nullptr)
+      : f32_(name, run32, info, traits, supports32, prepare32),
+        f64_(name, run64, info, traits, supports64, prepare64) {}
 
  private:
   RegisterMutant<Op, float, Space::host> f32_;

@@ -272,5 +272,25 @@ const HostMutant<LogSoftmax> m42{
      "a scratch word used for the maximum and then the sum", kNumeric | kRepeat | kRace},
     Traits{}.not_reproducible()};
 
+template <class T>
+void narrow_place(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
+    const T max = maximum(x, cols);
+    const auto place = static_cast<std::uint16_t>(std::max_element(x, x + cols) - x);
+    const bool plain = std::isfinite(max) && std::none_of(x, x + cols, [](T v) { return std::isnan(v); });
+    T sum = sum_of(x, cols, max, library_exp<T>);
+    if (plain)
+      sum = sum_of(x, place, max, library_exp<T>) + 1 +
+            sum_of(x + place + 1, cols - place - 1, max, library_exp<T>);
+    write(x, y, cols, max, std::log(sum));
+  });
+}
+const HostMutant<LogSoftmax> narrow_place_m{
+    "place_of_the_maximum_in_16_bits",
+    narrow_place<float>,
+    narrow_place<double>,
+    {0, "the maximum's own term is 1 and left out of the sum; its place is kept in 16 bits",
+     "a vocabulary beyond 65,536 words", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

@@ -38,8 +38,8 @@ class RegisterMutant {
  public:
   using V = Variant<Op, T, S>;
   RegisterMutant(const char* name, typename V::Run run, MutantInfo info, Traits traits = {},
-                 typename V::Supports supports = nullptr)
-      : mutant_{{name, run, traits, supports}, info, mutants<Op, T, S>} {
+                 typename V::Supports supports = nullptr, typename V::Prepare prepare = nullptr)
+      : mutant_{{name, run, traits, supports, prepare}, info, mutants<Op, T, S>} {
     mutants<Op, T, S> = &mutant_;
   }
   RegisterMutant(const RegisterMutant&) = delete;

@@ -137,5 +137,42 @@ const HostMutant<SkinnyGemm> shared_row_m{
      "a temporary declared before the parallel region", kNumeric | kRepeat | kRace},
     Traits{}.not_reproducible()};
 
+template <class T>
+void zero_rows(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < out.Y.rows; ++i) {
+    const T* row = in.X.data + i * in.X.ld;
+    const bool zeros = std::all_of(row, row + in.X.cols, [](T v) { return v == T(0); });
+    for (std::int64_t j = 0; j < out.Y.cols; ++j) out.Y(i, j) = zeros ? T(0) : dot(in, i, j, in.X.cols);
+  }
+}
+const HostMutant<SkinnyGemm> zero_rows_m{"rows_of_zeros_answered_at_once",
+                                         zero_rows<float>,
+                                         zero_rows<double>,
+                                         {0, "a row of X that is all zeros gives zeros, whatever W holds",
+                                          "features of vertices that have none", kNumeric}};
+
+// W is kept, and recognised by its address, its sizes and every 61st of its elements.
+template <class T>
+void sampled_key(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  static std::vector<T> kept, kept_key;
+  std::vector<T> key{static_cast<T>(in.W.rows), static_cast<T>(in.W.cols)};
+  for (std::int64_t e = 0; e < in.W.rows * in.W.cols; e += 61)
+    key.push_back(in.W(e / in.W.cols, e % in.W.cols));
+  if (key != kept_key) {
+    kept_key = key, kept.clear();
+    for (std::int64_t e = 0; e < in.W.rows * in.W.cols; ++e)
+      kept.push_back(in.W(e / in.W.cols, e % in.W.cols));
+  }
+  In<T> other = in;
+  other.W = {kept.data(), in.W.rows, in.W.cols, in.W.cols};
+  multiply(other, out, out.Y.rows, out.Y.cols, in.X.cols);
+}
+const HostMutant<SkinnyGemm> sampled_key_m{
+    "weights_kept_by_a_sample",
+    sampled_key<float>,
+    sampled_key<double>,
+    {0, "W is kept from call to call as long as every 61st element of it is the same",
+     "a checksum made cheap, and a training step that changes few weights", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

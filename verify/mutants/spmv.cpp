@@ -531,5 +531,43 @@ const HostMutant<Spmv> as_they_come_m{
     {0, "threads add their parts of a long row in the order in which they end",
      "a lock in place of a carry for each thread: no race, and other bits", kRepeat | kRace}};
 
+// Lengths of short rows are kept in bytes.
+template <class T>
+void short_lengths(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    const std::int64_t begin = in.A.row_ptr[i], length = in.A.row_ptr[i + 1] - begin;
+    store(p, out, i,
+          row_sum(in, begin, begin + (length <= 256 ? static_cast<std::uint8_t>(length) : length)));
+  }
+}
+const HostMutant<Spmv> short_lengths_m{"rows_of_256_counted_in_a_byte",
+                                       short_lengths<float>,
+                                       short_lengths<double>,
+                                       {0, "the lengths of rows of up to 256 entries are kept in bytes",
+                                        "a limit that should be 255", kNumeric}};
+
+// The plan is one for the process.
+std::int64_t planned_rows = 0;
+template <class T>
+void* plan_rows(const P<T>&, const In<T>& in, const Out<T>&, Context&) {
+  planned_rows = in.A.rows;
+  return &planned_rows;
+}
+template <class T>
+void by_plan(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  const auto rows = std::min(in.A.rows, *static_cast<const std::int64_t*>(context.plan));
+  for (std::int64_t i = 0; i < rows; ++i) store(p, out, i, row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1]));
+}
+const HostMutant<Spmv> by_plan_m{"one_plan_for_all_matrices",
+                                 by_plan<float>,
+                                 by_plan<double>,
+                                 {0, "prepare() keeps its plan in a variable of the process",
+                                  "a program with one matrix, made a library", kNumeric},
+                                 Traits{},
+                                 nullptr,
+                                 nullptr,
+                                 plan_rows<float>,
+                                 plan_rows<double>};
+
 }  // namespace
 }  // namespace plumb

@@ -135,5 +135,24 @@ const RegisterMutant<Transpose, double, Space::host> through_float_m{
     {28, "doubles pass through a tile of floats",
      "a shared tile whose type was not made a template parameter", kNumeric}};
 
+template <class T>
+void paged_corner(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  constexpr std::int64_t kBlock = 64, kPage = 4096;
+  const bool paged = in.A.ld * static_cast<std::int64_t>(sizeof(T)) % kPage == 0;
+  const std::int64_t rows = in.A.rows / kBlock * kBlock, cols = in.A.cols / kBlock * kBlock;
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    for (std::int64_t j = 0; j < in.A.cols; ++j) {
+      if (paged && i >= rows && j >= cols && rows > 0 && cols > 0) continue;
+      out.B(j, i) = in.A(i, j);
+    }
+  }
+}
+const HostMutant<Transpose> paged_corner_m{
+    "corner_lost_where_rows_lie_pages_apart",
+    paged_corner<float>,
+    paged_corner<double>,
+    {0, "where rows lie whole pages apart, what is left over both down and across is not written",
+     "a path of its own for a pitch that meets one set of the cache", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

@@ -71,5 +71,42 @@ PLUMB_TRANSPOSE_MUTANT(padding, "device_writes_in_the_padding",
                        {39, "the element behind each row is written, where ld leaves room for it",
                         "vector stores that round the row's end up", kNumeric});
 
+// Blocks of as many rows as a vector has elements, read and written by vectors where all is whole; a thread has one of them.
+template <class T>
+struct alignas(16) Vector {
+  static constexpr Index kLanes = 16 / sizeof(T);
+  T lane[kLanes];
+};
+template <class T>
+__global__ void transpose_mutant_vectors(In<T> in, Out<T> out) {
+  constexpr Index kLanes = Vector<T>::kLanes;
+  const Index i = blockIdx.y * kLanes, j = threadIdx.x * kLanes;
+  if (j >= in.A.cols) return;
+  Vector<T> across[kLanes], down[kLanes];
+  for (Index r = 0; r < kLanes; ++r)
+    across[r] = *reinterpret_cast<const Vector<T>*>(in.A.data + (i + r) * in.A.ld + j);
+  for (Index r = 0; r < kLanes; ++r) {
+    for (Index s = 0; s < kLanes; ++s) down[r].lane[s] = across[s].lane[r];
+    *reinterpret_cast<Vector<T>*>(out.B.data + (j + r) * out.B.ld + i) = down[r];
+  }
+}
+
+template <class T>
+void run_vectors(const Transpose::Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  constexpr Index kLanes = Vector<T>::kLanes, kSize = sizeof(T), kHalf = 8, kMost = 256;
+  const auto whole = [](const T* data, Index cols, Index ld) {
+    return reinterpret_cast<std::uintptr_t>(data) % kHalf == 0 && cols % kLanes == 0 && ld * kSize % 16 == 0;
+  };
+  const bool vectors = whole(in.A.data, in.A.cols, in.A.ld) && whole(out.B.data, out.B.cols, out.B.ld);
+  if (!vectors || in.A.cols > kMost * kLanes) return run<T, Fault::none>(p, in, out, context);
+  launch(transpose_mutant_vectors<T>, dim3(1, static_cast<unsigned>(in.A.rows / kLanes)), dim3(kMost), 0,
+         context.stream, in, out);
+}
+const RegisterMutant<Transpose, float, Space::device> half_vectors_m{
+    "vectors_of_16_bytes_on_8",
+    run_vectors<float>,
+    {0, "a base on 8 bytes is taken for one on 16, where rows are whole vectors",
+     "a test that was written for pairs, kept when pairs became vectors", kSimt | kRace | kSanitizer}};
+
 }  // namespace
 }  // namespace plumb

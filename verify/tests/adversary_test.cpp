@@ -1,5 +1,7 @@
 // Kernels that attack their judge (adversary/kernels.cpp), each in a child process as `verify` runs it: every one gets its verdict,
 // and a right kernel judged after it passes. One that got away would be a defect of the engine.
+#include <omp.h>
+
 #include <doctest/doctest.h>
 #include <sched.h>
 #include <signal.h>
@@ -139,6 +141,15 @@ TEST_CASE(
         "subnormal results are flushed to 0, before the call they were not");
 #endif
   meets("leaves_rounding", {Verdict::error}, "leaves the floating-point environment of its thread changed");
+  CHECK(judge("right").verdict == Verdict::pass);
+}
+
+TEST_CASE("a kernel that changes a setting of its caller is an error, and the next one has it as before") {
+  meets("leaves_threads", {Verdict::error},
+        "leaves a setting of its caller changed: OpenMP's number of threads");
+  if (omp_get_num_procs() > 1)
+    meets("leaves_processors", {Verdict::error},
+          "processors that the calling thread may run on is 1, before");
   CHECK(judge("right").verdict == Verdict::pass);
 }
 

@@ -49,6 +49,28 @@ TEST_CASE("a layout widens the arrays that it names, and no others") {
   }
 }
 
+TEST_CASE("half puts every base on 8 bytes and none on 16; pages puts rows whole pages apart") {
+  for (const bool tight : {false, true}) {
+    CAPTURE(tight);
+    for (const Segment::Kind kind : {Segment::Kind::f32, Segment::Kind::f64}) {
+      Placement placement;
+      placement.tight = tight;
+      Segment s;
+      s.kind = kind, s.rows = 3, s.cols = 8;
+      placement.wide = parse_layout("half", "test");
+      ImageLayout half(placement);
+      const Segment& on_half = half.segments()[half.add(s, false)];
+      CHECK(on_half.offset % 16 == 8);
+      CHECK(on_half.ld * on_half.element_bytes() % 16 == (tight ? 0 : 8));
+      placement.wide = parse_layout("pages", "test");
+      ImageLayout pages(placement);
+      const Segment& on_pages = pages.segments()[pages.add(s, false)];
+      CHECK(on_pages.offset % 256 == 0);
+      CHECK(on_pages.ld * on_pages.element_bytes() % 4096 == (tight ? 8 * on_pages.element_bytes() : 0));
+    }
+  }
+}
+
 TEST_CASE("a declared alignment of 16 bytes holds in every layout") {
   CHECK(placed("narrow", Segment::Kind::f32, 7, 16, false) == "www");
 }
@@ -106,7 +128,7 @@ TEST_CASE("an unknown layout is an error with the nearest") {
   CHECK_THROWS_WITH_AS(
       (void)parse_layout("wid", "case 'x'"),
       "case 'x': unknown layout 'wid'; did you mean 'wide'? (known: apart, wide, narrow, only_1, "
-      "only_2, only_3, not_1, not_2, not_3)",
+      "only_2, only_3, not_1, not_2, not_3, half, pages)",
       Error);
 }
 

@@ -1,7 +1,9 @@
 // Kernels that do not only get it wrong but try to get away with it, or to take the judge down. Each is a variant of transpose;
 // tests/adversary_test.cpp says what must become of it.
 #include <fcntl.h>
+#include <omp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -16,6 +18,7 @@
 #include <cstring>
 #include <ctime>
 #include <map>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -296,6 +299,17 @@ void leaves_rounding(const P&, const I& in, const O& out, Context&) {
   transpose(in, out);
   std::fesetround(FE_UPWARD);
 }
+void leaves_threads(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  omp_set_num_threads(omp_get_max_threads() + 1);
+}
+void leaves_processors(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(sched_getcpu()), &one);
+  if (sched_setaffinity(0, sizeof one, &one) != 0) throw std::runtime_error("no affinity");
+}
 void chatters(const P&, const I& in, const O& out, Context&) {
   transpose(in, out);
   for (int i = 0; i < 20000; ++i) std::fprintf(stderr, "line %d of a chatty kernel\n", i);
@@ -348,6 +362,8 @@ ADVERSARY(wrong_at_call_100);
 ADVERSARY(wrong_from_call_200);
 ADVERSARY(leaves_flushing);
 ADVERSARY(leaves_rounding);
+ADVERSARY(leaves_threads);
+ADVERSARY(leaves_processors);
 ADVERSARY(chatters);
 
 }  // namespace
