@@ -56,7 +56,8 @@ void PieceWindow::begin_pass(void* stream) {
   if (pass_ == 0) {
     for (DeviceEvent& event : released_) event.record(stream);  // of the run before
   }
-  copied_ = std::max(copied_, before);  // a pass may end before its last piece, when nothing is left to compute
+  copied_ =
+      std::max(copied_, before);  // a pass may end before its last piece, when nothing is left to compute
   release_to(before, stream);
 }
 

@@ -18,8 +18,6 @@ namespace gcn {
 
 namespace {
 
-constexpr int kAlignment = 16;  // bytes, of every array here: bases lie at 256 bytes, rows are whole packs
-
 template <class V>
 bool all_finite(const V& values) {
   return std::all_of(values.begin(), values.end(), [](auto x) { return std::isfinite(x); });
@@ -45,6 +43,14 @@ double median_of(std::vector<double> values) {
 }
 
 }  // namespace
+
+template <class T>
+bool is_finite(const Gcn<T>& net) {
+  const auto holds = [](const auto& matrix) { return all_finite(matrix.data); };
+  return all_finite(net.a.val) && all_finite(net.sparse_features ? net.x_sparse.val : net.x_dense.data) &&
+         std::all_of(net.weights.begin(), net.weights.end(), holds) &&
+         std::all_of(net.biases.begin(), net.biases.end(), all_finite<std::vector<T>>);
+}
 
 template <class T>
 DeviceDense<T>::DeviceDense(const Dense<T>& m, const char* what, void* stream)
@@ -74,9 +80,7 @@ Execution<T>::Execution(const Gcn<T>& net, GcnOrders orders, Peers<T>* peers)
       orders_(std::move(orders)),
       peers_(peers),
       pieces_(peers != nullptr ? peers->pieces() : std::vector<Index>{0, net.vertices()}) {
-  finite_ = all_finite(net.a.val) && all_finite(net.sparse_features ? net.x_sparse.val : net.x_dense.data);
-  for (const Dense<T>& w : net.weights) finite_ = finite_ && all_finite(w.data);
-  for (const std::vector<T>& b : net.biases) finite_ = finite_ && all_finite(b);
+  finite_ = is_finite(net);
   const double start = now();
   if (net.sparse_features) {
     x_sparse_ = std::make_unique<DeviceCsr<T>>(net.x_sparse, stream());
@@ -363,6 +367,8 @@ GcnRun<T> Execution<T>::run() {
   return result;
 }
 
+template bool is_finite(const Gcn<float>&);
+template bool is_finite(const Gcn<double>&);
 template struct DeviceDense<float>;
 template struct DeviceDense<double>;
 template class Execution<float>;

@@ -25,6 +25,12 @@ void scatter_rows(const CsrView<const T, Space::device>& from, T* x, Index ld, v
 template <class T>
 void add_bias(T* x, Index rows, Index columns, Index ld, const T* bias, void* stream);
 
+/// Whether A, X, W and biases are finite: rungs for finite inputs are then allowed.
+template <class T>
+[[nodiscard]] bool is_finite(const Gcn<T>& net);
+
+constexpr int kAlignment = 16;  // bytes, of every array here: bases lie at 256 bytes, rows are whole packs
+
 /// CSR in device memory.
 template <class T>
 struct DeviceCsr {
@@ -182,7 +188,7 @@ class Execution {
   std::vector<DeviceArray<T>> b_;
   std::list<DeviceDense<T>> matrices_;
   bool keep_ = true;     // hidden layers and logits are stored even if no step reads them
-  bool finite_ = false;  // A, X, W and biases are finite: rungs for finite inputs are allowed
+  bool finite_ = false;  // is_finite()
   double begun_ = 0;     // the plan
 
  private:

@@ -143,13 +143,10 @@ ColumnScales<T>::ColumnScales(const std::vector<T>& scales) {
 }
 
 template <class T>
-DeviceRows<T>::DeviceRows(const Csr<T>& a, bool values, const ColumnScales<T>& scales, Index widest,
-                          Index part_length, void* stream)
-    : scale(scales.values, "scales of columns", stream), shift(scales.shift) {
-  const Places places = places_of(a, part_length);
-  std::vector<std::int32_t> columns(static_cast<std::size_t>(4 * places.total),
-                                    static_cast<std::int32_t>(a.cols));
-  std::vector<T> of_quads(values ? columns.size() : 0);
+QuadRows<T>::QuadRows(const Csr<T>& a, bool values, const ColumnScales<T>& scales, Index part_length) {
+  Places places = places_of(a, part_length);
+  col.assign(static_cast<std::size_t>(4 * places.total), static_cast<std::int32_t>(a.cols));
+  val.resize(values ? col.size() : 0);
 #pragma omp parallel for schedule(dynamic, 1024)
   for (Index i = 0; i < a.rows; ++i) {
     const Index begin = begin_of(a, i), entries = entries_of(a, i);
@@ -157,26 +154,36 @@ DeviceRows<T>::DeviceRows(const Csr<T>& a, bool values, const ColumnScales<T>& s
     for (Index e = 0; e < entries; ++e) {
       const auto to = static_cast<std::size_t>(4 * (at + e / 4 * step) + e % 4);
       const std::int32_t column = a.col[static_cast<std::size_t>(begin + e)];
-      columns[to] = column;
-      if (scales.fit())
-        columns[to] |= static_cast<std::int32_t>(scales.word[static_cast<std::size_t>(column)]);
-      if (values) of_quads[to] = a.val[static_cast<std::size_t>(begin + e)];
+      col[to] = column;
+      if (scales.fit()) col[to] |= static_cast<std::int32_t>(scales.word[static_cast<std::size_t>(column)]);
+      if (values) val[to] = a.val[static_cast<std::size_t>(begin + e)];
     }
   }
-  col = DeviceArray<std::int32_t>(columns, "A's columns in quads", stream);
-  val = DeviceArray<T>(of_quads, "A's values in quads", stream);
-  part = DeviceArray<Part>(places.parts, "parts of long rows", stream);
-  join = DeviceArray<Join>(places.joins, "joins of long rows", stream);
-  row = DeviceArray<std::int32_t>(places.rows, "short rows", stream);
-  slice = DeviceArray<std::int32_t>(places.slices, "slices of short rows", stream);
+  part = std::move(places.parts), join = std::move(places.joins);
+  row = std::move(places.rows), slice = std::move(places.slices);
+  partial = places.partial;
+}
+
+template <class T>
+DeviceRows<T>::DeviceRows(const Csr<T>& a, bool values, const ColumnScales<T>& scales, Index widest,
+                          Index part_length, void* stream)
+    : scale(scales.values, "scales of columns", stream), shift(scales.shift), partial_ld(widest) {
+  const QuadRows<T> rows(a, values, scales, part_length);
+  col = DeviceArray<std::int32_t>(rows.col, "A's columns in quads", stream);
+  val = DeviceArray<T>(rows.val, "A's values in quads", stream);
+  part = DeviceArray<Part>(rows.part, "parts of long rows", stream);
+  join = DeviceArray<Join>(rows.join, "joins of long rows", stream);
+  row = DeviceArray<std::int32_t>(rows.row, "short rows", stream);
+  slice = DeviceArray<std::int32_t>(rows.slice, "slices of short rows", stream);
   arrived = DeviceArray<unsigned>(join.size(), "arrivals at long rows");
   device_fill(arrived.data(), 0, static_cast<std::size_t>(arrived.bytes()), stream);
-  partial_ld = widest;
-  partial = DeviceArray<T>(places.partial * widest, "partial sums of long rows");
+  partial = DeviceArray<T>(rows.partial * widest, "partial sums of long rows");
 }
 
 template struct ColumnScales<float>;
 template struct ColumnScales<double>;
+template struct QuadRows<float>;
+template struct QuadRows<double>;
 template struct DeviceRows<float>;
 template struct DeviceRows<double>;
 

@@ -3,6 +3,7 @@
 // times, so a conversion pays here.
 #pragma once
 #include <cstdint>
+#include <vector>
 
 #include "gpu/device/resources.hpp"
 #include "gpu/models/gcn/column_scales.hpp"
@@ -53,11 +54,23 @@ struct RowsView {
   Index partial_ld;
 };
 
-/// The converted matrix in device memory. `widest`: columns that the partial sums must hold. `part_length`: entries of a long row for a
-/// warp.
+/// The converted matrix on the host: RowsView says what the arrays are.
+template <class T>
+struct QuadRows {
+  /// With its values where `values`, and with the numbers of its columns' scales where they fit. `part_length`: entries of a long row for a
+  /// warp.
+  QuadRows(const Csr<T>& a, bool values, const ColumnScales<T>& scales, Index part_length);
+
+  std::vector<std::int32_t> col, row, slice;
+  std::vector<T> val;
+  std::vector<Part> part;
+  std::vector<Join> join;
+  Index partial = 0;  // places of partial sums
+};
+
+/// The same in device memory. `widest`: columns that the partial sums must hold.
 template <class T>
 struct DeviceRows {
-  /// With its values where `values`, and with the scales of its columns where they fit.
   DeviceRows(const Csr<T>& a, bool values, const ColumnScales<T>& scales, Index widest, Index part_length,
              void* stream);
   [[nodiscard]] RowsView<T> view(EntryValues from) const {

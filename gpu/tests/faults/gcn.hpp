@@ -1,5 +1,7 @@
 // The fused GCN with one mistake each, for the tests that must see it.
 #pragma once
+#include <cstdint>
+
 #include "reference/models/gcn.hpp"
 
 namespace plumb {
@@ -26,6 +28,21 @@ enum class ExchangeFault {
   layer_before,          // the buffer of the layer before is sent
   a_pack_too_narrow,     // the last columns are not sent
 };
+
+/// Of copies within bounded memory.
+enum class CopyFault {
+  none,
+  arrival_not_awaited,          // a piece is read before it is there
+  overwritten_before_computed,  // a piece is overwritten while it may still be read
+  stored_before_computed,       // rows go to the host while they are still written
+  buffer_reused,                // rows are overwritten before they are on the host
+  read_before_on_host,          // the next layer reads rows before they are on the host
+  last_block_too_wide,          // the last block of columns has as many as the others
+  last_block_too_narrow,        // or a pack fewer than it has
+};
+/// Within `memory` bytes, with copies that are wrong in one place.
+[[nodiscard]] GcnRun<float> run_with_fault(CopyFault fault, const Gcn<float>& net, GcnOrder order,
+                                           std::int64_t memory);
 
 /// On `count` devices, whose copies and waits are wrong in one place.
 template <class T>
