@@ -68,15 +68,32 @@ GcnInHand load(const GcnRequest& request, bool from_degrees) {
   return net;
 }
 
-/// Errors: a pipeline that runs on one device only, where --gpus asks for `devices` of them.
-void require_several(const GcnPipeline& pipeline, int devices) {
-  if (devices == 0 || pipeline.on_devices_f32 != nullptr) return;
+/// Errors: a pipeline that has not what an option asks for; the message names those that have it.
+template <class Has>
+void require_has(const GcnPipeline& pipeline, Has&& has, const char* option, const char* without,
+                 const char* with) {
+  if (has(pipeline)) return;
   std::vector<std::string> names;
   for (const GcnPipeline* p : gcn_pipelines()) {
-    if (p->on_devices_f32 != nullptr) names.emplace_back(p->name);
+    if (has(*p)) names.emplace_back(p->name);
   }
-  throw Error(fmt::format("--gpus: pipeline {} runs on one GPU only; on several: {}", pipeline.name,
+  throw Error(fmt::format("{}: pipeline {} {}; {}: {}", option, pipeline.name, without, with,
                           fmt::join(names, ", ")));
+}
+
+/// Errors: a pipeline that runs on one device only, where --gpus asks for `devices` of them; one that needs all data in a device's memory,
+/// where --memory bounds it.
+void require_can(const GcnPipeline& pipeline, const GcnOptions& o, int devices) {
+  if (devices > 0) {
+    require_has(
+        pipeline, [](const GcnPipeline& p) { return p.on_devices_f32 != nullptr; }, "--gpus",
+        "runs on one GPU only", "on several");
+  }
+  if (o.memory > 0) {
+    require_has(
+        pipeline, [](const GcnPipeline& p) { return p.streamed_f32 != nullptr; }, "--memory",
+        "holds all operands", "within a bound");
+  }
 }
 
 /// One pipeline, or with "all" every one that runs here. Errors: NoDevice; no such pipeline; one that does not run on so many `devices`.
@@ -97,7 +114,7 @@ std::vector<const GcnPipeline*> choose(const GcnOptions& o, int devices) {
       chosen.push_back(p);
     }
   }
-  for (const GcnPipeline* p : chosen) require_several(*p, devices);
+  for (const GcnPipeline* p : chosen) require_can(*p, o, devices);
   if (!chosen.empty()) return chosen;
   if (space == Space::device && names.empty()) throw NoDevice(kNoGpuSide);
   if (space == Space::device && !reason.empty()) throw NoDevice(reason);
@@ -115,6 +132,13 @@ double products_of(const Gcn<T>& net) {
   return products;
 }
 
+/// How often A is read in one inference of so many layers.
+double passes_over_a(const std::optional<GcnStreaming>& streaming, std::int64_t layers) {
+  if (!streaming) return static_cast<double>(layers);
+  return std::accumulate(streaming->layers.begin(), streaming->layers.end(), 0.0,
+                         [](double sum, const auto& l) { return sum + static_cast<double>(l.blocks); });
+}
+
 template <class T>
 GcnFacts facts_of(const GcnOptions& o, const GcnInHand& in, GcnRun<T>& run) {
   const Gcn<T>& net = in.as<T>();
@@ -126,16 +150,19 @@ GcnFacts facts_of(const GcnOptions& o, const GcnInHand& in, GcnRun<T>& run) {
   g.widths = {net.features()};
   for (std::int64_t l = 0; l < g.layers; ++l) {
     g.widths.push_back(net.weights[static_cast<std::size_t>(l)].cols);
-    g.orders.emplace_back(to_string(cheaper_order(net, l)));
+    g.orders.emplace_back(to_string(run.streaming ? run.streaming->layers[static_cast<std::size_t>(l)].order
+                                                  : cheaper_order(net, l)));
   }
   g.products = products_of(net);
   g.normalise_seconds = in.normalise_seconds;
   g.layers_from_degrees = run.layers_from_degrees;
   const std::int64_t of_values =
       run.layers_from_degrees * g.vertices + (g.layers - run.layers_from_degrees) * g.entries;
-  g.bytes_of_a = 4.0 * static_cast<double>(g.layers * g.entries) +
-                 static_cast<double>(sizeof(T)) * static_cast<double>(of_values);
+  g.bytes_of_a = (4.0 * static_cast<double>(g.layers * g.entries) +
+                  static_cast<double>(sizeof(T)) * static_cast<double>(of_values)) *
+                 passes_over_a(run.streaming, g.layers) / static_cast<double>(g.layers);
   g.device = run.device;
+  g.streaming = run.streaming;
   g.steps = std::move(run.steps);
   g.maximum_row_sum = static_cast<double>(max_row_sum(run.log_softmax));
   // As the contest's programs print it: 8 digits in its first round (two layers), 6 in the final (one); fp64 has more to
@@ -218,9 +245,11 @@ ModelReport run_alone(const GcnOptions& o, const GcnInHand& in, const GcnPipelin
   const RunWith<T> run_with = [&](GcnOrder order) {
     GcnDevicesRun<T> done;
     if constexpr (sizeof(T) == 4) {
+      if (o.memory > 0) return network.restored(pipeline.streamed_f32(network.net(), order, o.memory));
       if (devices == 0) return network.restored(pipeline.run_f32(network.net(), order));
       done = pipeline.on_devices_f32(in.f32, order, devices);
     } else {
+      if (o.memory > 0) return network.restored(pipeline.streamed_f64(network.net(), order, o.memory));
       if (devices == 0) return network.restored(pipeline.run_f64(network.net(), order));
       done = pipeline.on_devices_f64(in.f64, order, devices);
     }
@@ -392,6 +421,7 @@ int infer_drawn_gcns(const GcnOptions& options) {
   const double most_products = options.device == "simt" ? 1e6 : 3e7;
   GcnOptions o = options;
   if (o.dry_run || !o.out.empty()) throw Error("--drawn takes neither --dry-run nor --out: use --case");
+  require_memory_alone(o, nullptr, {{true, "--drawn"}});
   o.check = true;
   if (o.pipeline == "auto" && o.gpus.empty()) o.pipeline = "all";
   require_outputs(o);
@@ -425,6 +455,9 @@ std::vector<std::string> inputs_of(const GcnOptions& o) {
 int infer_gcn(const GcnOptions& o, Ranks* ranks) {
   if (o.reorder != VertexOrder::given && (ranks != nullptr || !o.gpus.empty()))
     throw Error("--reorder is for one process and one device: parts of a graph are consecutive vertices");
+  require_memory_alone(o, ranks, {});
+  if (o.memory > 0 && space_of(o) == Space::host)
+    throw Error("--memory of infer gcn bounds the memory of a device: it needs --device gpu");
   if (ranks != nullptr) return infer_gcn_on_ranks(o, *ranks);
   if (o.partition && !o.gpus.empty())
     throw Error("--partition is for several ranks: GPUs of one process divide the graph by rows");

@@ -72,6 +72,7 @@ struct GcnFacts {
   std::optional<GcnReorderFacts> reorder;
   std::optional<GcnPartitionFacts> partition;  // over ranks
   GcnDeviceTimes device;                       // repeats 0: the run was on the host
+  std::optional<GcnStreaming> streaming;       // of --memory
   std::vector<GcnStep> steps;
   double maximum_row_sum = 0;
   int row_sum_digits = 0;

@@ -104,12 +104,14 @@ void judge_within(const Gcn<double>& net64, Seen& seen, const std::vector<double
       CHECK_THROWS_AS((void)run_within(net, order, least - 1024), Error);
       for (const double share : shares) {
         CAPTURE(share);
-        const GcnRun<T> run = run_apart(net, order, static_cast<std::int64_t>(share * static_cast<double>(least)));
+        const GcnRun<T> run =
+            run_apart(net, order, static_cast<std::int64_t>(share * static_cast<double>(least)));
         CHECK(test::misses_of(run, want) == 0);
         seen.add(run, net);
         CHECK(run.streaming->loaded_bytes > 0);
         CHECK(run.streaming->stored_bytes > 0);
-        CHECK(run.layers_from_degrees == static_cast<std::int64_t>(net.scales.empty() ? 0 : net.weights.size()));
+        CHECK(run.layers_from_degrees ==
+              static_cast<std::int64_t>(net.scales.empty() ? 0 : net.weights.size()));
       }
     });
     CHECK_MESSAGE(found.empty(), found);

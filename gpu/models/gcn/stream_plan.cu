@@ -185,7 +185,8 @@ class Planner {
     if (!plan.holds_a) plan.a *= kTwo;
     plan.arrived = joins * static_cast<Index>(sizeof(unsigned)), plan.partial = places * plan.widest * kSize;
     plan.answer = kTwo * rows * width_after(plan.layers.size() - 1) * kSize;
-    Index widest_in = 0, widest_out = 0;  // the last layer's rows come back where LogSoftmax needs several blocks
+    Index widest_in = 0,
+          widest_out = 0;  // the last layer's rows come back where LogSoftmax needs several blocks
     for (std::size_t l = 0; l < plan.layers.size(); ++l) {
       if (!sparse_input(l)) widest_in = std::max(widest_in, width_before(l));
       widest_out = std::max(widest_out, columns_out(l, plan.layers[l]));
@@ -219,10 +220,11 @@ template <class T>
 StreamPlan plan_stream(const Gcn<T>& net, const ColumnScales<T>& columns, GcnOrder order, Index memory) {
   const Planner<T> planner(net, columns, order);
   if (std::optional<StreamPlan> plan = planner.best(memory)) return *std::move(plan);
-  throw Error("gcn: " + show_amount(memory) + " of memory are too little: a block of " +
-              std::to_string(padded<T>(1)) +
-              " columns for each vertex, weights, and two pieces each of A, of rows in and of rows out need " +
-              show_amount(planner.least()));
+  throw Error(
+      "gcn: " + show_amount(memory) + " of memory are too little: a block of " +
+      std::to_string(padded<T>(1)) +
+      " columns for each vertex, weights, and two pieces each of A, of rows in and of rows out need " +
+      show_amount(planner.least()));
 }
 
 template StreamPlan plan_stream(const Gcn<float>&, const ColumnScales<float>&, GcnOrder, Index);

@@ -19,9 +19,10 @@ struct StreamPlan {
   Cuts cuts;             // piece p has rows [cuts[p], cuts[p + 1])
   bool holds_a = false;  // all pieces of A stay on the device; else two at a time
   std::vector<GcnStreamedLayer> layers;
-  std::vector<int> place;  // of each layer's operand: one of two arrays; a direct layer's is not the one before's
-  Index widest = 0;        // columns of a block, the most
-  Index part_length = 0;   // entries of a long row for a warp
+  std::vector<int>
+      place;         // of each layer's operand: one of two arrays; a direct layer's is not the one before's
+  Index widest = 0;  // columns of a block, the most
+  Index part_length = 0;  // entries of a long row for a warp
 
   // Bytes of device memory, at most: of the two operands, of pieces of rows from the host, of A, of rows computed (two of each), of partial sums.
   std::array<Index, 2> operands = {};

@@ -209,9 +209,10 @@ class Streamed {
                 std::make_shared<DeviceArray<char>>(plan_.a, "A"));
     const auto inputs = std::make_shared<DeviceArray<char>>(plan_.inputs, "rows from the host");
     inputs_.resize(layers() + 1);
-    inputs_[0] = window(net_.sparse_features ? quad_pieces(net_.x_sparse, true, ColumnScales<T>({}), counts_of_x_)
-                                             : dense_pieces(&net_.x_dense, net_.x_dense.cols),
-                        true, inputs);
+    inputs_[0] =
+        window(net_.sparse_features ? quad_pieces(net_.x_sparse, true, ColumnScales<T>({}), counts_of_x_)
+                                    : dense_pieces(&net_.x_dense, net_.x_dense.cols),
+               true, inputs);
     for (std::size_t l = 0; l < layers(); ++l) {
       const bool several = last(l) && plan_.layers[l].blocks > 1;  // LogSoftmax then needs rows as a whole
       if (several || (!last(l) && !direct(l)))
@@ -267,8 +268,8 @@ class Streamed {
           Ladder::ours, {},
           {DenseView<const T, Space::device>{x, rows, w.rows, padded<T>(w.rows)},
            DenseView<const T, Space::device>{w.data.data() + b.begin, w.rows, b.width, w.ld}},
-          {DenseView<T, Space::device>{operand(b.layer) + first * b.width, rows, b.width, b.width}}, kAlignment,
-          finite_, stream(), rung));
+          {DenseView<T, Space::device>{operand(b.layer) + first * b.width, rows, b.width, b.width}},
+          kAlignment, finite_, stream(), rung));
       if (rung.empty()) rung = products_.back()->name();
     }
     products_[next_product_++]->run();
@@ -430,7 +431,8 @@ class Streamed {
       const bool transform = plan_.layers[l].order == GcnOrder::transform_first;
       const std::string made = transform ? in + " W" + number : in;
       const std::string rung = transform && !rungs_[l].empty() ? " (skinny_gemm " + rungs_[l] + ")" : "";
-      names.push_back(made + (plan_.layers[l].direct ? ", made by the layer before" : " from the host") + rung);
+      names.push_back(made + (plan_.layers[l].direct ? ", made by the layer before" : " from the host") +
+                      rung);
       names.push_back(transform ? "A S" + number : "(A " + in + ") W" + number);
     }
     names.emplace_back(inputs_.back() != nullptr ? "LogSoftmax" : "the last rows to the host");
@@ -500,8 +502,8 @@ class Streamed {
   // Of what each layer's operand is made, and behind the last its logits; null where the layer before makes it.
   std::vector<std::unique_ptr<PieceWindow>> inputs_;
   std::vector<QuadCounts> counts_of_a_, counts_of_x_;
-  std::vector<HostBytes> answer_;    // by piece
-  std::vector<Dense<T>*> kept_;      // by layer: where its rows are kept; null: they are not
+  std::vector<HostBytes> answer_;  // by piece
+  std::vector<Dense<T>*> kept_;    // by layer: where its rows are kept; null: they are not
   std::vector<std::string> rungs_ = std::vector<std::string>(net_.weights.size());
   std::string log_softmax_rung_;
   std::vector<std::unique_ptr<RungStep<SkinnyGemm, T>>> products_;  // in the order of an inference
