@@ -161,6 +161,9 @@ TEST_CASE("so it is with one layer, one column, one vertex, X in CSR, and A's va
   judge_within<float>(of_widths(30, {7, 9}, true), seen, {1, 8});
   judge_within<float>(of_widths(30, {1, 1, 1}, false), seen, {1});
   judge_within<double>(of_widths(1, {5, 3}, true), seen, {1});
+  findings_of(1, [] {
+    CHECK(run_within(of_widths(0, {5, 3}, true), GcnOrder::by_cost, 1 << 20).logits.rows == 0);
+  });
   judge_within<float>(test::with_sparse_features(test::random_network(24, 3)), seen, {1, 2});
   Gcn<double> few = test::of_degrees(test::random_network(20, 2));  // fewer vertices than X has columns
   judge_within<double>(test::with_sparse_features(few), seen, {1, 2});

@@ -75,6 +75,24 @@ Dense<T> DeviceDense<T>::fetch(Index count, void* stream) const {
 }
 
 template <class T>
+std::unique_ptr<RungStep<SkinnyGemm, T>> fastest_product(Ladder ladder,
+                                                         const DenseView<const T, Space::device>& x,
+                                                         const DenseView<const T, Space::device>& w,
+                                                         const DenseView<T, Space::device>& y, bool finite,
+                                                         void* stream, const std::string& preferred) {
+  return fastest_rung<SkinnyGemm, T>(ladder, {}, {x, w}, {y}, kAlignment, finite, stream, preferred);
+}
+
+template <class T>
+std::unique_ptr<RungStep<LogSoftmax, T>> fastest_log_softmax(const DenseView<const T, Space::device>& logits,
+                                                             const DenseView<T, Space::device>& answer,
+                                                             bool finite, void* stream,
+                                                             const std::string& preferred) {
+  return fastest_rung<LogSoftmax, T>(Ladder::ours, {}, {logits}, {answer}, kAlignment, finite, stream,
+                                     preferred);
+}
+
+template <class T>
 Execution<T>::Execution(const Gcn<T>& net, GcnOrders orders, Peers<T>* peers)
     : net_(net),
       orders_(std::move(orders)),
@@ -174,9 +192,8 @@ std::string Execution<T>::add_dense_product(Ladder ladder, const std::string& na
     const Index first = piece_begin(p), end = piece_begin(p + 1);
     rungs.emplace_back();
     if (first < end) {
-      rungs.back() = fastest_rung<SkinnyGemm, T>(
-          ladder, {}, {rows_between(x.input(), first, end), w.input(wide)},
-          {rows_between(y.view(wide), first, end)}, kAlignment, finite_, stream(), chosen);
+      rungs.back() = fastest_product<T>(ladder, rows_between(x.input(), first, end), w.input(wide),
+                                        rows_between(y.view(wide), first, end), finite_, stream(), chosen);
     }
     if (p == 0) {
       if (first < end) chosen = rungs[0]->name();
@@ -260,8 +277,8 @@ void Execution<T>::add_composed_layer(Ladder ladder, Index l, Transformed<T> s, 
     add("bias",
         [this, b] { add_bias(logits_.data.data(), logits_.rows, logits_.cols, logits_.ld, b, stream()); });
   }
-  const std::shared_ptr<RungStep<LogSoftmax, T>> rung = fastest_rung<LogSoftmax, T>(
-      Ladder::ours, {}, {logits_.input()}, {answer_.view()}, kAlignment, finite_, stream());
+  const std::shared_ptr<RungStep<LogSoftmax, T>> rung =
+      fastest_log_softmax<T>(logits_.input(), answer_.view(), finite_, stream());
   add(std::string("LogSoftmax (log_softmax ") + rung->name() + ")", [rung] { rung->run(); });
 }
 
@@ -367,8 +384,17 @@ GcnRun<T> Execution<T>::run() {
   return result;
 }
 
-template bool is_finite(const Gcn<float>&);
-template bool is_finite(const Gcn<double>&);
+#define PLUMB_GCN_RUNGS_FOR(T)                                                                    \
+  template bool is_finite(const Gcn<T>&);                                                         \
+  template std::unique_ptr<RungStep<SkinnyGemm, T>> fastest_product(                              \
+      Ladder, const DenseView<const T, Space::device>&, const DenseView<const T, Space::device>&, \
+      const DenseView<T, Space::device>&, bool, void*, const std::string&);                       \
+  template std::unique_ptr<RungStep<LogSoftmax, T>> fastest_log_softmax(                          \
+      const DenseView<const T, Space::device>&, const DenseView<T, Space::device>&, bool, void*,  \
+      const std::string&);
+PLUMB_GCN_RUNGS_FOR(float)
+PLUMB_GCN_RUNGS_FOR(double)
+#undef PLUMB_GCN_RUNGS_FOR
 template struct DeviceDense<float>;
 template struct DeviceDense<double>;
 template class Execution<float>;

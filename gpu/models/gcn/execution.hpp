@@ -16,6 +16,10 @@
 #include "reference/models/gcn_fused.hpp"
 
 namespace plumb {
+
+struct LogSoftmax;
+struct SkinnyGemm;
+
 namespace gcn {
 
 /// x(row, col) += val for every entry; x (rows, ld) is zero. Repeated columns add up in their order.
@@ -73,6 +77,17 @@ struct DeviceDense {
   /// The first `count` rows.
   [[nodiscard]] Dense<T> fetch(Index count, void* stream) const;
 };
+
+/// y = x w by the fastest rung of a ladder, or by the rung of the name `preferred` where it can run these operands.
+template <class T>
+[[nodiscard]] std::unique_ptr<RungStep<SkinnyGemm, T>> fastest_product(
+    Ladder ladder, const DenseView<const T, Space::device>& x, const DenseView<const T, Space::device>& w,
+    const DenseView<T, Space::device>& y, bool finite, void* stream, const std::string& preferred);
+/// The same of LogSoftmax, by a rung of ours.
+template <class T>
+[[nodiscard]] std::unique_ptr<RungStep<LogSoftmax, T>> fastest_log_softmax(
+    const DenseView<const T, Space::device>& logits, const DenseView<T, Space::device>& answer, bool finite,
+    void* stream, const std::string& preferred = {});
 
 /// Rows [first, last) of a dense matrix.
 template <class T>

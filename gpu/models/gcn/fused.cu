@@ -8,11 +8,17 @@ namespace gcn {
 
 namespace {
 
-const RegisterGcnPipeline fused(
-    {"gpu_fused", Space::device, "bias, ReLU, the next product and LogSoftmax on the row just summed",
-     no_device, execute<Fused<float>, float>, execute<Fused<double>, double>, 2, nullptr,
-     execute_on_devices<Fused<float>, float>, execute_on_devices<Fused<double>, double>, false,
-     execute_streamed<Streamed<float>, float>, execute_streamed<Streamed<double>, double>});
+template <class T>
+GcnRun<T> within(const Gcn<T>& net, GcnOrder order, std::int64_t memory) {
+  return run_streamed<T>(net, order, memory, launch_aggregate<T, Unmodified>);
+}
+
+const RegisterGcnPipeline fused({"gpu_fused", Space::device,
+                                 "bias, ReLU, the next product and LogSoftmax on the row just summed",
+                                 no_device, execute<Fused<float>, float>, execute<Fused<double>, double>, 2,
+                                 nullptr, execute_on_devices<Fused<float>, float>,
+                                 execute_on_devices<Fused<double>, double>, false, within<float>,
+                                 within<double>});
 
 }  // namespace
 

@@ -16,7 +16,7 @@ namespace {
 constexpr Index kShareOfWeights = 8;
 
 PiecePlaces places_for(const std::vector<Piece>& layers, WindowBound bound) {
-  const PiecePlaces all = PiecePlaces::for_all(layers);
+  PiecePlaces all = PiecePlaces::for_all(layers);
   if (!bound.streams() || all.bytes <= bound.memory / kShareOfWeights || layers.size() <= 2) return all;
   const Index piece = PiecePlaces::for_some(layers, 1).bytes, count = static_cast<Index>(layers.size());
   const Index places = std::clamp<Index>(bound.memory / kShareOfWeights / piece, 2, count);

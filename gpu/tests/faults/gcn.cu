@@ -15,7 +15,6 @@ namespace {
 // What is wrong in the run under way: asked at run time, so that the pipelines are compiled once and not once for each fault.
 Fault planted = Fault::none;
 ExchangeFault planted_exchange = ExchangeFault::none;
-CopyFault planted_copy = CopyFault::none;
 std::optional<FastestForm> planted_form;
 std::atomic<int> timed{0};
 
@@ -70,38 +69,43 @@ struct FaultyExchange : Faithful {
   }
 };
 
-struct FaultyCopies : FaithfulCopies {
-  static void wait_unless(CopyFault fault, const DeviceEvent& event, void* stream) {
-    if (planted_copy != fault) event.wait(stream);
-  }
-  static void wait_arrived(const DeviceEvent& event, void* stream) {
+class FaultyCopies final : public CopyRules {
+ public:
+  explicit FaultyCopies(CopyFault fault) : fault_(fault) {}
+  void wait_arrived(const DeviceEvent& event, void* stream) const override {
     wait_unless(CopyFault::arrival_not_awaited, event, stream);
   }
-  static void wait_released(const DeviceEvent& event, void* stream) {
+  void wait_released(const DeviceEvent& event, void* stream) const override {
     wait_unless(CopyFault::overwritten_before_computed, event, stream);
   }
-  static void wait_computed(const DeviceEvent& event, void* stream) {
+  void wait_computed(const DeviceEvent& event, void* stream) const override {
     wait_unless(CopyFault::stored_before_computed, event, stream);
   }
-  static void wait_stored(const DeviceEvent& event, void* stream) {
+  void wait_stored(const DeviceEvent& event, void* stream) const override {
     wait_unless(CopyFault::buffer_reused, event, stream);
   }
-  static void wait_on_host(const DeviceEvent& event, void* stream) {
+  void wait_on_host(const DeviceEvent& event, void* stream) const override {
     wait_unless(CopyFault::read_before_on_host, event, stream);
   }
-  static Index width(Index begin, Index columns, Index all) {
-    const Index width = FaithfulCopies::width(begin, columns, all);
+  [[nodiscard]] Index width(Index begin, Index columns, Index all) const override {
+    const Index width = CopyRules::width(begin, columns, all);
     if (begin == 0 || begin + width < all) return width;
-    if (planted_copy == CopyFault::last_block_too_wide) return columns;
-    return planted_copy == CopyFault::last_block_too_narrow ? width - Pack<float>::kV : width;
+    if (fault_ == CopyFault::last_block_too_wide) return columns;
+    return fault_ == CopyFault::last_block_too_narrow ? width - Pack<float>::kV : width;
   }
+
+ private:
+  void wait_unless(CopyFault fault, const DeviceEvent& event, void* stream) const {
+    if (fault_ != fault) event.wait(stream);
+  }
+  CopyFault fault_;
 };
 
 }  // namespace
 
 GcnRun<float> run_with_fault(CopyFault fault, const Gcn<float>& net, GcnOrder order, std::int64_t memory) {
-  planted = Fault::none, planted_copy = fault;
-  return Streamed<float, FaultyKernel, FaultyCopies>(net, order, memory).run();
+  planted = Fault::none;
+  return run_streamed<float>(net, order, memory, launch_aggregate<float, FaultyKernel>, FaultyCopies(fault));
 }
 
 template <class T>
