@@ -216,6 +216,17 @@ TEST_CASE("a column and the number of its scale share 32 bits, where these are e
   CHECK(!plumb::gcn::ColumnScales<double>(many).fit());
 }
 
+TEST_CASE("entries moved on the device lie where the host puts them") {
+  const Gcn<double> plain = network(37, {3, 2}, false, false), scaled = of_degrees(plain);
+  const std::string found = findings_of(1, [&] {
+    for (const bool values : {false, true}) {
+      CHECK(plumb::gcn::device_places_as_host(plain.a, values, plain.scales));
+      CHECK(plumb::gcn::device_places_as_host(scaled.a, values, scaled.scales));
+    }
+  });
+  CHECK_MESSAGE(found.empty(), found);
+}
+
 TEST_CASE("the judge sees rows and columns that are not scaled, and rows scaled as the one before") {
   const Gcn<double> net = of_degrees(network(13, {9, 16, 7}, false, true));
   const Gcn<float> net32 = plumb::convert<float>(net);

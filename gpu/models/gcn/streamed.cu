@@ -183,8 +183,9 @@ class Streamed {
     for (Index p = 0; p < plan_.pieces(); ++p) {
       const QuadRows<T> q(slice_rows(m, first_row(p), first_row(p) + plan_.rows(p)), values, scales,
                           plan_.part_length);
-      pieces.push_back(pack_piece(plan_.rows(p), true, q.col, q.val, q.part, q.join, q.row, q.slice));
-      counts.push_back({static_cast<Index>(q.part.size()), static_cast<Index>(q.row.size())});
+      pieces.push_back(
+          pack_piece(plan_.rows(p), true, q.col, q.val, q.plan.part, q.plan.join, q.plan.row, q.plan.slice));
+      counts.push_back({static_cast<Index>(q.plan.part.size()), static_cast<Index>(q.plan.row.size())});
     }
     return pieces;
   }
@@ -279,8 +280,8 @@ class Streamed {
     } else if (b.layer == 0 && net_.sparse_features) {
       Epilogue<T> e;
       e.columns = e.width = static_cast<int>(b.width), e.z = to;
-      launch_(quads(from, counts_of_x_, p, true), w.data.data() + b.begin, w.ld,
-                                  static_cast<int>(b.width), e, stream());
+      launch_(quads(from, counts_of_x_, p, true), w.data.data() + b.begin, w.ld, static_cast<int>(b.width), e,
+              stream());
     } else {
       multiply(b, reinterpret_cast<const T*>(from.base(p)), first_row(p), rows);
     }
@@ -325,8 +326,8 @@ class Streamed {
     } else if (!whole_last || kept_[l] != nullptr) {
       e.z = rows_of(out_.next(stream()));
     }
-    launch_(quads(*a_, counts_of_a_, p, !columns_.fit()), operand(l), b.width,
-                                static_cast<int>(b.width), e, stream());
+    launch_(quads(*a_, counts_of_a_, p, !columns_.fit()), operand(l), b.width, static_cast<int>(b.width), e,
+            stream());
     if (whole_last) {
       store_answer(p);
     } else if (!direct(l)) {
@@ -354,8 +355,8 @@ class Streamed {
     if (rows == 0) return;
     auto& step = finishes_[at(p)];
     if (step == nullptr) {
-      step = fastest_log_softmax<T>({logits, rows, net_.classes(), ld}, {answer, rows, net_.classes(), ld}, finite_,
-                                    stream(), log_softmax_rung_);
+      step = fastest_log_softmax<T>({logits, rows, net_.classes(), ld}, {answer, rows, net_.classes(), ld},
+                                    finite_, stream(), log_softmax_rung_);
       log_softmax_rung_ = step->name();
     }
     step->run();

@@ -130,6 +130,16 @@ GcnRun<T> run_with_fault(Fault fault, const Gcn<T>& net, GcnOrder order) {
   return execute<Fused<T, FaultyKernel>, T>(net, order);
 }
 
+bool device_places_as_host(const Csr<double>& a, bool values, const std::vector<double>& scales) {
+  constexpr Index kPart = 128, kWidest = 4;
+  const ColumnScales<double> columns(scales);
+  const DeviceStream stream;
+  const QuadRows<double> host(a, values, columns, kPart);
+  const DeviceRows<double> device(a, values, columns, kWidest, kPart, stream.get());
+  return device.col.read(device.col.size(), stream.get()) == host.col &&
+         device.val.read(device.val.size(), stream.get()) == host.val;
+}
+
 template GcnRun<float> run_with_fault(ExchangeFault, const Gcn<float>&, GcnOrder, int);
 template GcnRun<float> run_with_fault<float>(Fault, const Gcn<float>&, GcnOrder);
 template GcnRun<float> run_with_form<float>(FastestForm, const Gcn<float>&, GcnOrder, int);

@@ -1,6 +1,7 @@
 // The fused GCN with one mistake each, for the tests that must see it.
 #pragma once
 #include <cstdint>
+#include <vector>
 
 #include "reference/models/gcn.hpp"
 
@@ -50,6 +51,10 @@ template <class T>
 
 template <class T>
 [[nodiscard]] GcnRun<T> run_with_fault(Fault fault, const Gcn<T>& net, GcnOrder order);
+
+/// Whether A's entries, and the numbers of scales beside their columns, are the same after DeviceRows and after QuadRows.
+[[nodiscard]] bool device_places_as_host(const Csr<double>& a, bool values,
+                                         const std::vector<double>& scales);
 
 /// The form of each layer that measured times shall say is the fastest, where a layer has it.
 enum class FastestForm { with_next, alone, composed, with_next_stored, alone_stored, another_on_each_device };
