@@ -270,8 +270,8 @@ CLI::App* add_gcn(CLI::App& app, GcnOptions& o) {
       ->type_name("ORDER");
   g->add_option_function<std::string>(
        "--partition", [&o](const std::string& word) { o.partition = parse_vertex_partition(word); },
-       "how several ranks divide the graph: rows (default), as they follow each other, or metis: few edges "
-       "between parts")
+       "how several ranks or GPUs divide the graph: rows (default), as they follow each other, or metis: few "
+       "edges between parts")
       ->type_name("WAY");
   g->add_option("--pipeline", o.pipeline,
                 "NAME, auto (default), or all: one after the other; a wrong name lists them");

@@ -110,8 +110,9 @@ std::string show_graph_part(const GpuFacts& gpu) {
   const GpuGraphFacts& g = *gpu.graph;
   return fmt::format(
       "{}, {} entries, inference {}, {:.1f} % of its steps waiting for the others, sent {}, received {}",
-      show_rows("vertices", g.first, gpu.inputs), g.entries, show_seconds(gpu.seconds),
-      100 * share_of_waiting(g), show_bytes(g.sent), show_bytes(g.received));
+      g.consecutive ? show_rows("vertices", g.first, gpu.inputs) : fmt::format("{} vertices", gpu.inputs),
+      g.entries, show_seconds(gpu.seconds), 100 * share_of_waiting(g), show_bytes(g.sent),
+      show_bytes(g.received));
 }
 
 void print_gpus(const ModelReport& r, std::FILE* to) {

@@ -95,6 +95,7 @@ struct GpuGraphFacts {
   std::int64_t sent = 0, received = 0;  // bytes
   double kernels = 0, waiting = 0;      // seconds of all steps; of these, for rows of the others
   bool direct = true;                   // copies go from GPU to GPU
+  bool consecutive = true;              // else `first` is no number of a vertex
 };
 
 /// One of the GPUs that --gpus dealt the inputs to, or divided the graph over.

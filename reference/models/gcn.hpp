@@ -145,9 +145,11 @@ struct GcnPipeline {
   GcnRun<double> (*run_f64)(const Gcn<double>&, GcnOrder);
   int preference = 0;  // of one space, the highest is the one to take unasked
   GcnPipeline* next = nullptr;
-  /// The same on the devices [0, count), rows divided among them; null: it runs on one device.
-  GcnDevicesRun<float> (*on_devices_f32)(const Gcn<float>&, GcnOrder, int count) = nullptr;
-  GcnDevicesRun<double> (*on_devices_f64)(const Gcn<double>&, GcnOrder, int count) = nullptr;
+  /// The same on several devices, device d having rows [cuts[d], cuts[d + 1]); null: it runs on one device.
+  GcnDevicesRun<float> (*on_devices_f32)(const Gcn<float>&, GcnOrder,
+                                         const std::vector<std::int64_t>& cuts) = nullptr;
+  GcnDevicesRun<double> (*on_devices_f64)(const Gcn<double>&, GcnOrder,
+                                          const std::vector<std::int64_t>& cuts) = nullptr;
   bool library = false;  // its products are calls of a library: what ours are timed beside
   /// The same with at most `memory` bytes of the device's memory; null: it needs all data there. Errors: that is too little.
   GcnRun<float> (*streamed_f32)(const Gcn<float>&, GcnOrder, std::int64_t memory) = nullptr;

@@ -851,6 +851,20 @@ TEST_CASE("infer gcn --gpus divides the graph over devices: the same answer, and
   const Outcome other = bare(command + " --gpus 2 --pipeline gpu_unfused");
   CHECK(other.exit_code == 2);
   CHECK(other.has("error: --gpus: pipeline gpu_unfused runs on one GPU only; on several: gpu_fused"));
+  const Outcome metis = bare(command + " --gpus 3 --partition metis --json " + scratch.file("run.json"));
+  CAPTURE(metis.text);
+  if (metis.exit_code == 2) {
+    CHECK(metis.has("--partition metis: METIS is not built in"));
+  } else {
+    CHECK(metis.exit_code == 0);
+    CHECK(plumb::test::slurp(scratch.file("z.npy")) == one);
+    CHECK(metis.has("partition: metis in "));
+    CHECK(metis.has(" vertices, "));
+    const auto json = nlohmann::json::parse(plumb::test::slurp(scratch.file("run.json")));
+    std::int64_t sent = 0;
+    for (const auto& gpu : json["gpus"]) sent += gpu["sent_bytes"].get<std::int64_t>();
+    CHECK(sent > 0);
+  }
   const Outcome drawn = bare("gcn --drawn 2 --seed 1 --device simt --gpus 2");
   CAPTURE(drawn.text);
   CHECK(drawn.line(-1) == "drawn: 2 networks, 0 failed; 2 runs, 0 beyond a bound or ended by an error");

@@ -50,7 +50,8 @@ template <class T>
 PLUMB_HOST_DEVICE void place_part(const EntrySource<T>& a, const PlannedRows& rows, Index p, int from,
                                   int step, const EntryTarget<T>& to) {
   const Part part = rows.part[p];
-  for (Index q = part.begin + from; q < part.end; q += step) place_quad(a, part.row, q - rows.first[p], q, to);
+  for (Index q = part.begin + from; q < part.end; q += step)
+    place_quad(a, part.row, q - rows.first[p], q, to);
 }
 /// The quads of a slot, up to the longest of its slice; slots behind the last row have padding only.
 template <class T>

@@ -111,7 +111,9 @@ GcnRun<float> run_with_fault(CopyFault fault, const Gcn<float>& net, GcnOrder or
 template <class T>
 GcnRun<T> run_with_fault(ExchangeFault fault, const Gcn<T>& net, GcnOrder order, int count) {
   planted = Fault::none, planted_exchange = fault;
-  return execute_on_devices<Fused<T, FaultyKernel>, T, FaultyExchange>(net, order, count).run;
+  return execute_on_devices<Fused<T, FaultyKernel>, T, FaultyExchange>(net, order,
+                                                                       cut_by_entries(net.a.row_ptr, count))
+      .run;
 }
 
 template <class T>
@@ -119,7 +121,9 @@ GcnRun<T> run_with_form(FastestForm form, const Gcn<T>& net, GcnOrder order, int
   planted = Fault::none, planted_exchange = ExchangeFault::none, planted_form = form;
   using E = Fused<T, FaultyKernel>;
   GcnRun<T> run =
-      count > 0 ? execute_on_devices<E, T, FaultyExchange>(net, order, count).run : execute<E, T>(net, order);
+      count > 0
+          ? execute_on_devices<E, T, FaultyExchange>(net, order, cut_by_entries(net.a.row_ptr, count)).run
+          : execute<E, T>(net, order);
   planted_form.reset();
   return run;
 }
