@@ -55,6 +55,17 @@ int devices_of(const InferOptions& o) {
   return static_cast<int>(wanted);
 }
 
+void require_memory_alone(const InferOptions& o, const Ranks* ranks,
+                          std::initializer_list<std::pair<bool, const char*>> others) {
+  if (o.memory == 0) return;
+  std::vector<std::pair<bool, const char*>> excluded{
+      {!o.gpus.empty(), "--gpus"}, {o.dry_run, "--dry-run"}, {ranks != nullptr, "several ranks"}};
+  excluded.insert(excluded.end(), others);
+  for (const auto& [given, name] : excluded) {
+    if (given) throw Error(fmt::format("--memory and {} exclude each other", name));
+  }
+}
+
 void require_outputs(const InferOptions& o) {
   if (!o.json.empty()) require_writable(o.json);
 }
@@ -128,6 +139,12 @@ void add_gpus(CLI::App* app, InferOptions& o, const char* what) {
   app->add_option("--gpus", o.gpus, what)->type_name("N|all");
 }
 
+void add_memory(CLI::App* app, InferOptions& o, const char* what) {
+  app->add_option_function<std::string>(
+         "--memory", [&o](const std::string& text) { o.memory = parse_bytes(text, "--memory"); }, what)
+      ->type_name("SIZE");
+}
+
 CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
   CLI::App* const s = app.add_subcommand("sdnn",
                                          "a sparse network, the Sparse DNN Graph Challenge's or yours: finds "
@@ -165,12 +182,10 @@ CLI::App* add_sdnn(CLI::App& app, SdnnOptions& o) {
       "--absorbing", o.absorbing,
       "on: rows that are all 0, or all at the cap, leave where the weights of all further layers show "
       "that they stay so (class C beside A or B); off (default): every active row is computed");
-  s->add_option_function<std::string>(
-       "--memory", [&o](const std::string& text) { o.memory = parse_bytes(text, "--memory"); },
-       "hold at most SIZE (8GiB, 512MiB) of weights and activations at a time, of the device's memory or, on "
-       "the CPU, "
-       "of the host's: layers are streamed, inputs run in batches that fit")
-      ->type_name("SIZE");
+  add_memory(
+      s, o,
+      "hold at most SIZE (8GiB, 512MiB) of weights and activations at a time, of the device's memory or, on "
+      "the CPU, of the host's: layers are streamed, inputs run in batches that fit");
   s->add_flag("--check", o.check, "judge every layer against the fp64 reference on the same input");
   s->add_flag("-v,--verbose", o.verbose, "active rows and time by layer");
   s->add_option(
@@ -255,12 +270,15 @@ CLI::App* add_gcn(CLI::App& app, GcnOptions& o) {
       ->type_name("ORDER");
   g->add_option_function<std::string>(
        "--partition", [&o](const std::string& word) { o.partition = parse_vertex_partition(word); },
-       "how several ranks divide the graph: rows (default), as they follow each other, or metis: few edges "
-       "between parts")
+       "how several ranks or GPUs divide the graph: rows (default), as they follow each other, or metis: few "
+       "edges between parts")
       ->type_name("WAY");
   g->add_option("--pipeline", o.pipeline,
                 "NAME, auto (default), or all: one after the other; a wrong name lists them");
   add_gpus(g, o, "divide the graph over N GPUs of this host, or all: rows that others need are exchanged");
+  add_memory(g, o,
+             "hold at most SIZE (8GiB, 512MiB) of the device's memory at a time: X, A and hidden layers are "
+             "streamed from the host's in pieces of rows, in blocks of columns that fit");
   g->add_flag("--check", o.check, "judge the result against the compensated reference, element by element");
   g->add_flag("-v,--verbose", o.verbose, "time by step");
   g->add_option("--out", o.out, "write the result (n, classes) as .npy into this file");
@@ -275,6 +293,7 @@ CLI::App* add_gcn(CLI::App& app, GcnOptions& o) {
           "  infer gcn --contest 64 16 graph.txt embedding.bin W_64_16.bin --dtype f64\n"
           "  infer gcn --drawn 60 --seed fresh --device simt\n"
           "  infer gcn --data mygraph --device gpu --gpus all --check\n"
+          "  infer gcn --data mygraph --device gpu --memory 8GiB\n"
           "  infer gcn --twin web-Stanford --widths 128-16 --dtype f64 --device gpu --pipeline all -v\n") +
       kEnvironment);
   return g;

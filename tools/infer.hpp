@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -32,6 +34,8 @@ struct InferOptions {
   std::int64_t ranks = 1;     // of --dry-run
   std::string chip = "H200";  // of --dry-run: the GPU of each rank, for the predicted time
   std::string gpus;           // "all", or how many; "": one, as it always was
+  std::int64_t memory =
+      0;  // bytes: of a device for operands or, of a sparse DNN on the CPU, of the process; 0: no bound
 };
 
 struct SdnnOptions : InferOptions {
@@ -42,8 +46,7 @@ struct SdnnOptions : InferOptions {
   float bias = 0, cap = 32;
   std::string structure = "general";  // or its letter
   std::string absorbing = "off";      // "on": rows at an absorbing state leave
-  std::int64_t memory = 0;  // bytes: of the process, or of a device for weights and activations; 0: no bound
-  std::int64_t program_memory = 0;  // of these, bytes that the program takes before it loads anything
+  std::int64_t program_memory = 0;    // of `memory`, bytes that the program takes before it loads anything
 };
 /// `ranks`: null where this process is alone. The exit code is rank 0's.
 [[nodiscard]] int infer_sdnn(const SdnnOptions& options, Ranks* ranks);
@@ -82,6 +85,10 @@ void require_device(const InferOptions& o);
 /// How many devices --gpus asks for; 0 without it. Errors: NoDevice; --gpus without a device, with more than there are, or where nothing
 /// is run.
 [[nodiscard]] int devices_of(const InferOptions& o);
+
+/// Errors: --memory comes with what it excludes: --gpus, --dry-run, several ranks, or one of `others` that is true.
+void require_memory_alone(const InferOptions& o, const Ranks* ranks,
+                          std::initializer_list<std::pair<bool, const char*>> others);
 
 /// True in the program infer_simt, whose device is the CPU executor (infer_executor.cpp; else infer_no_executor.cpp).
 [[nodiscard]] bool has_executor();

@@ -68,15 +68,32 @@ GcnInHand load(const GcnRequest& request, bool from_degrees) {
   return net;
 }
 
-/// Errors: a pipeline that runs on one device only, where --gpus asks for `devices` of them.
-void require_several(const GcnPipeline& pipeline, int devices) {
-  if (devices == 0 || pipeline.on_devices_f32 != nullptr) return;
+/// Errors: a pipeline that has not what an option asks for; the message names those that have it.
+template <class Has>
+void require_has(const GcnPipeline& pipeline, Has&& has, const char* option, const char* without,
+                 const char* with) {
+  if (has(pipeline)) return;
   std::vector<std::string> names;
   for (const GcnPipeline* p : gcn_pipelines()) {
-    if (p->on_devices_f32 != nullptr) names.emplace_back(p->name);
+    if (has(*p)) names.emplace_back(p->name);
   }
-  throw Error(fmt::format("--gpus: pipeline {} runs on one GPU only; on several: {}", pipeline.name,
+  throw Error(fmt::format("{}: pipeline {} {}; {}: {}", option, pipeline.name, without, with,
                           fmt::join(names, ", ")));
+}
+
+/// Errors: a pipeline that runs on one device only, where --gpus asks for `devices` of them; one that needs all data in a device's memory,
+/// where --memory bounds it.
+void require_can(const GcnPipeline& pipeline, const GcnOptions& o, int devices) {
+  if (devices > 0) {
+    require_has(
+        pipeline, [](const GcnPipeline& p) { return p.on_devices_f32 != nullptr; }, "--gpus",
+        "runs on one GPU only", "on several");
+  }
+  if (o.memory > 0) {
+    require_has(
+        pipeline, [](const GcnPipeline& p) { return p.streamed_f32 != nullptr; }, "--memory",
+        "holds all operands", "within a bound");
+  }
 }
 
 /// One pipeline, or with "all" every one that runs here. Errors: NoDevice; no such pipeline; one that does not run on so many `devices`.
@@ -97,7 +114,7 @@ std::vector<const GcnPipeline*> choose(const GcnOptions& o, int devices) {
       chosen.push_back(p);
     }
   }
-  for (const GcnPipeline* p : chosen) require_several(*p, devices);
+  for (const GcnPipeline* p : chosen) require_can(*p, o, devices);
   if (!chosen.empty()) return chosen;
   if (space == Space::device && names.empty()) throw NoDevice(kNoGpuSide);
   if (space == Space::device && !reason.empty()) throw NoDevice(reason);
@@ -115,6 +132,13 @@ double products_of(const Gcn<T>& net) {
   return products;
 }
 
+/// How often A is read in one inference of so many layers.
+double passes_over_a(const std::optional<GcnStreaming>& streaming, std::int64_t layers) {
+  if (!streaming) return static_cast<double>(layers);
+  return std::accumulate(streaming->layers.begin(), streaming->layers.end(), 0.0,
+                         [](double sum, const auto& l) { return sum + static_cast<double>(l.blocks); });
+}
+
 template <class T>
 GcnFacts facts_of(const GcnOptions& o, const GcnInHand& in, GcnRun<T>& run) {
   const Gcn<T>& net = in.as<T>();
@@ -126,16 +150,19 @@ GcnFacts facts_of(const GcnOptions& o, const GcnInHand& in, GcnRun<T>& run) {
   g.widths = {net.features()};
   for (std::int64_t l = 0; l < g.layers; ++l) {
     g.widths.push_back(net.weights[static_cast<std::size_t>(l)].cols);
-    g.orders.emplace_back(to_string(cheaper_order(net, l)));
+    g.orders.emplace_back(to_string(run.streaming ? run.streaming->layers[static_cast<std::size_t>(l)].order
+                                                  : cheaper_order(net, l)));
   }
   g.products = products_of(net);
   g.normalise_seconds = in.normalise_seconds;
   g.layers_from_degrees = run.layers_from_degrees;
   const std::int64_t of_values =
       run.layers_from_degrees * g.vertices + (g.layers - run.layers_from_degrees) * g.entries;
-  g.bytes_of_a = 4.0 * static_cast<double>(g.layers * g.entries) +
-                 static_cast<double>(sizeof(T)) * static_cast<double>(of_values);
+  g.bytes_of_a = (4.0 * static_cast<double>(g.layers * g.entries) +
+                  static_cast<double>(sizeof(T)) * static_cast<double>(of_values)) *
+                 passes_over_a(run.streaming, g.layers) / static_cast<double>(g.layers);
   g.device = run.device;
+  g.streaming = run.streaming;
   g.steps = std::move(run.steps);
   g.maximum_row_sum = static_cast<double>(max_row_sum(run.log_softmax));
   // As the contest's programs print it: 8 digits in its first round (two layers), 6 in the final (one); fp64 has more to
@@ -149,13 +176,35 @@ GcnFacts facts_of(const GcnOptions& o, const GcnInHand& in, GcnRun<T>& run) {
 template <class T>
 using RunWith = std::function<GcnRun<T>(GcnOrder)>;
 
-std::vector<GpuFacts> gpus_of(const std::vector<GcnDevicePart>& parts, const GcnJudgement& judgement) {
+/// Where each vertex stands in an order as GcnPartition has it.
+class Places {
+ public:
+  explicit Places(const std::vector<std::int32_t>& order) : place_(order.size()) {
+    for (std::size_t i = 0; i < order.size(); ++i)
+      place_[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+  }
+  [[nodiscard]] bool consecutive() const { return place_.empty(); }
+  /// How the rows at places [first, first + rows) differ.
+  [[nodiscard]] std::string finding(const GcnJudgement& judgement, std::int64_t first,
+                                    std::int64_t rows) const {
+    return finding_of(judgement, [&](std::int64_t vertex) {
+      const std::int64_t at = consecutive() ? vertex : place_[static_cast<std::size_t>(vertex)];
+      return at >= first && at < first + rows;
+    });
+  }
+
+ private:
+  std::vector<std::int64_t> place_;  // empty: as given
+};
+
+std::vector<GpuFacts> gpus_of(const std::vector<GcnDevicePart>& parts, const Places& places,
+                              const GcnJudgement& judgement) {
   std::vector<GpuFacts> gpus;
   for (const GcnDevicePart& p : parts) {
-    gpus.push_back(
-        {p.name, p.rows, p.peak_bytes, p.times.resident,
-         finding_of(judgement, [&p](std::int64_t row) { return row >= p.first && row < p.first + p.rows; }),
-         GpuGraphFacts{p.first, p.entries, p.sent, p.received, p.times.kernels, p.times.waiting, p.direct}});
+    gpus.push_back({p.name, p.rows, p.peak_bytes, p.times.resident,
+                    places.finding(judgement, p.first, p.rows),
+                    GpuGraphFacts{p.first, p.entries, p.sent, p.received, p.times.kernels, p.times.waiting,
+                                  p.direct, places.consecutive()}});
   }
   return gpus;
 }
@@ -209,30 +258,6 @@ class Reordered {
   std::optional<GcnReorderFacts> facts_;
 };
 
-/// `devices`: of this host; 0 without --gpus.
-template <class T>
-ModelReport run_alone(const GcnOptions& o, const GcnInHand& in, const GcnPipeline& pipeline, int devices,
-                      GcnJudge& judge, double load_seconds) {
-  std::vector<GcnDevicePart> parts;  // of the run that is reported; the judge runs in other orders
-  const Reordered<T> network(o, in.as<T>());
-  const RunWith<T> run_with = [&](GcnOrder order) {
-    GcnDevicesRun<T> done;
-    if constexpr (sizeof(T) == 4) {
-      if (devices == 0) return network.restored(pipeline.run_f32(network.net(), order));
-      done = pipeline.on_devices_f32(in.f32, order, devices);
-    } else {
-      if (devices == 0) return network.restored(pipeline.run_f64(network.net(), order));
-      done = pipeline.on_devices_f64(in.f64, order, devices);
-    }
-    if (order == GcnOrder::by_cost) parts = std::move(done.parts);
-    return std::move(done.run);
-  };
-  ModelReport report = run_and_judge<T>(o, in, pipeline, run_with, judge, load_seconds);
-  report.gpus = gpus_of(parts, report.gcn->judgement);
-  report.gcn->reorder = network.facts();
-  return report;
-}
-
 template <class T>
 GcnBetween between(const Gcn<T>& net, const GcnPartition& partition) {
   const PartitionCut cut = cut_of(net.a, partition);
@@ -258,18 +283,67 @@ struct Divided {
   GcnPartitionFacts facts;
 };
 
+template <class T>
+ModelReport run_on_one(const GcnOptions& o, const GcnInHand& in, const GcnPipeline& pipeline, GcnJudge& judge,
+                       double load_seconds) {
+  const Reordered<T> network(o, in.as<T>());
+  const RunWith<T> run_with = [&](GcnOrder order) {
+    if constexpr (sizeof(T) == 4) {
+      return network.restored(o.memory > 0 ? pipeline.streamed_f32(network.net(), order, o.memory)
+                                           : pipeline.run_f32(network.net(), order));
+    } else {
+      return network.restored(o.memory > 0 ? pipeline.streamed_f64(network.net(), order, o.memory)
+                                           : pipeline.run_f64(network.net(), order));
+    }
+  };
+  ModelReport report = run_and_judge<T>(o, in, pipeline, run_with, judge, load_seconds);
+  report.gcn->reorder = network.facts();
+  return report;
+}
+
+template <class T>
+ModelReport run_on_devices(const GcnOptions& o, const GcnInHand& in, const GcnPipeline& pipeline, int devices,
+                           GcnJudge& judge, double load_seconds) {
+  std::optional<Divided<T>> divided;
+  if (o.partition) divided.emplace(o, in.as<T>(), devices);
+  const GcnPartition parts_of_rows =
+      divided ? divided->partition : partition(in.as<T>().a, VertexPartition::rows, devices);
+  const std::vector<std::int32_t>& vertices = parts_of_rows.order;
+  const Gcn<T> moved = vertices.empty() ? Gcn<T>{} : reordered(in.as<T>(), vertices);
+  const Gcn<T>& net = vertices.empty() ? in.as<T>() : moved;
+  std::vector<GcnDevicePart> parts;  // of the run that is reported; the judge runs in other orders
+  const RunWith<T> run_with = [&](GcnOrder order) {
+    GcnDevicesRun<T> done;
+    if constexpr (sizeof(T) == 4) {
+      done = pipeline.on_devices_f32(net, order, parts_of_rows.cuts);
+    } else {
+      done = pipeline.on_devices_f64(net, order, parts_of_rows.cuts);
+    }
+    if (order == GcnOrder::by_cost) parts = std::move(done.parts);
+    if (!vertices.empty()) restore_rows(vertices, done.run);
+    return std::move(done.run);
+  };
+  ModelReport report = run_and_judge<T>(o, in, pipeline, run_with, judge, load_seconds);
+  report.gpus = gpus_of(parts, Places(vertices), report.gcn->judgement);
+  if (divided) report.gcn->partition = divided->facts;
+  return report;
+}
+
+/// `devices`: of this host; 0 without --gpus.
+template <class T>
+ModelReport run_alone(const GcnOptions& o, const GcnInHand& in, const GcnPipeline& pipeline, int devices,
+                      GcnJudge& judge, double load_seconds) {
+  return devices > 0 ? run_on_devices<T>(o, in, pipeline, devices, judge, load_seconds)
+                     : run_on_one<T>(o, in, pipeline, judge, load_seconds);
+}
+
 /// What each rank did; `order` as in GcnPartition.
 void find_by_rank(const GcnJudgement& judgement, const std::vector<std::int32_t>& order,
                   std::vector<RankFacts>& ranks) {
-  std::vector<std::int64_t> place(order.size());  // of each vertex
-  for (std::size_t i = 0; i < order.size(); ++i)
-    place[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+  const Places places(order);
   for (RankFacts& rank : ranks) {
-    rank.consecutive = order.empty();
-    rank.finding = finding_of(judgement, [&](std::int64_t vertex) {
-      const std::int64_t at = order.empty() ? vertex : place[static_cast<std::size_t>(vertex)];
-      return at >= rank.first && at < rank.first + rank.rows;
-    });
+    rank.consecutive = places.consecutive();
+    rank.finding = places.finding(judgement, rank.first, rank.rows);
   }
 }
 
@@ -355,8 +429,9 @@ struct Tally {
 
 /// What repeats the judgement of one drawn case.
 std::string command_of(const GcnOptions& o) {
-  return fmt::format("tools/plumb infer gcn --case '{}' --device {}{} --pipeline {} --check",
-                     o.data.drawn_case, o.device, o.gpus.empty() ? "" : " --gpus " + o.gpus, o.pipeline);
+  return fmt::format("tools/plumb infer gcn --case '{}' --device {}{}{} --pipeline {} --check",
+                     o.data.drawn_case, o.device, o.gpus.empty() ? "" : " --gpus " + o.gpus,
+                     o.partition ? fmt::format(" --partition {}", to_string(*o.partition)) : "", o.pipeline);
 }
 
 /// A line for each pipeline, and for one that differs all that is known about it.
@@ -392,6 +467,7 @@ int infer_drawn_gcns(const GcnOptions& options) {
   const double most_products = options.device == "simt" ? 1e6 : 3e7;
   GcnOptions o = options;
   if (o.dry_run || !o.out.empty()) throw Error("--drawn takes neither --dry-run nor --out: use --case");
+  require_memory_alone(o, nullptr, {{true, "--drawn"}});
   o.check = true;
   if (o.pipeline == "auto" && o.gpus.empty()) o.pipeline = "all";
   require_outputs(o);
@@ -425,9 +501,10 @@ std::vector<std::string> inputs_of(const GcnOptions& o) {
 int infer_gcn(const GcnOptions& o, Ranks* ranks) {
   if (o.reorder != VertexOrder::given && (ranks != nullptr || !o.gpus.empty()))
     throw Error("--reorder is for one process and one device: parts of a graph are consecutive vertices");
+  require_memory_alone(o, ranks, {});
+  if (o.memory > 0 && space_of(o) == Space::host)
+    throw Error("--memory of infer gcn bounds the memory of a device: it needs --device gpu");
   if (ranks != nullptr) return infer_gcn_on_ranks(o, *ranks);
-  if (o.partition && !o.gpus.empty())
-    throw Error("--partition is for several ranks: GPUs of one process divide the graph by rows");
   const int devices = devices_of(o);
   const std::vector<const GcnPipeline*> pipelines = choose(o, devices);
   const Loaded loaded = load(o);

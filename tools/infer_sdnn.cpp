@@ -99,17 +99,6 @@ MemoryBound memory_bound(const SdnnOptions& o) {
                           show_amount(o.memory), show_amount(bound.program)));
 }
 
-/// What --memory cannot be combined with.
-void require_memory_alone(const SdnnOptions& o, const Ranks* ranks) {
-  if (!streams(o)) return;
-  const char* const other = drops_absorbed(o)  ? "--absorbing on"
-                            : !o.gpus.empty()  ? "--gpus"
-                            : o.dry_run        ? "--dry-run"
-                            : ranks != nullptr ? "several ranks"
-                                               : nullptr;
-  if (other != nullptr) throw Error(fmt::format("--memory and {} exclude each other", other));
-}
-
 /// Why this pipeline cannot run as asked; null: it can.
 const char* why_not(const SdnnPipeline& p, const SdnnOptions& o, const SparseDnn& net) {
   if (const char* const reason = p.unsupported(net); reason != nullptr) return reason;
@@ -397,7 +386,7 @@ std::vector<std::string> inputs_of(const SdnnOptions& o) {
 
 int infer_sdnn(const SdnnOptions& options, Ranks* ranks) {
   SdnnOptions o = options;
-  require_memory_alone(o, ranks);
+  require_memory_alone(o, ranks, {{drops_absorbed(o), "--absorbing on"}});
   if (bounds_process(o)) o.program_memory = begin_bounded_memory();
   const bool reports = ranks == nullptr || ranks->is_root();
   ModelReport report;

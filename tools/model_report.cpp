@@ -110,8 +110,9 @@ std::string show_graph_part(const GpuFacts& gpu) {
   const GpuGraphFacts& g = *gpu.graph;
   return fmt::format(
       "{}, {} entries, inference {}, {:.1f} % of its steps waiting for the others, sent {}, received {}",
-      show_rows("vertices", g.first, gpu.inputs), g.entries, show_seconds(gpu.seconds),
-      100 * share_of_waiting(g), show_bytes(g.sent), show_bytes(g.received));
+      g.consecutive ? show_rows("vertices", g.first, gpu.inputs) : fmt::format("{} vertices", gpu.inputs),
+      g.entries, show_seconds(gpu.seconds), 100 * share_of_waiting(g), show_bytes(g.sent),
+      show_bytes(g.received));
 }
 
 void print_gpus(const ModelReport& r, std::FILE* to) {
@@ -290,6 +291,17 @@ double per_second(std::int64_t bytes, double seconds) {
   return seconds > 0 ? static_cast<double>(bytes) / seconds : 0;
 }
 
+/// How much of the copies of a run of so many seconds cost no time. `what` says in words what the bytes are.
+void print_copies(const std::string& what, std::int64_t bytes, const StreamedCopies& copies, double seconds,
+                  std::FILE* to) {
+  fmt::print(to,
+             "streaming: {} in {} ({:.3g} GB/s; the run needs {:.3g} GB/s), {} of it waited for: {:.1f} % "
+             "hidden behind the computation\n",
+             what, show_seconds(copies.load_seconds), per_second(bytes, copies.load_seconds) / 1e9,
+             per_second(bytes, seconds - copies.waited_seconds) / 1e9, show_seconds(copies.waited_seconds),
+             100 * copies.hidden());
+}
+
 /// What --memory came to: the plan, and how much of the loading cost no time.
 void print_streaming(const ModelReport& r, std::FILE* to) {
   if (!r.sdnn->streaming) return;
@@ -301,14 +313,7 @@ void print_streaming(const ModelReport& r, std::FILE* to) {
     fmt::print(to, "streaming: all weights were held, none was loaded in the run\n");
     return;
   }
-  fmt::print(to,
-             "streaming: {} of weights in {} ({:.3g} GB/s; the run needs {:.3g} GB/s), {} of it waited for: "
-             "{:.1f} % "
-             "hidden behind the computation\n",
-             show_bytes(s.loaded_bytes), show_seconds(s.load_seconds),
-             per_second(s.loaded_bytes, s.load_seconds) / 1e9,
-             per_second(s.loaded_bytes, r.times.inference() - s.waited_seconds) / 1e9,
-             show_seconds(s.waited_seconds), 100 * s.hidden());
+  print_copies(show_bytes(s.loaded_bytes) + " of weights", s.loaded_bytes, s, r.times.inference(), to);
 }
 
 /// Of a bound on this process: whether it held.
@@ -399,6 +404,9 @@ std::string show_gcn_times(const ModelReport& r) {
   const GcnFacts& g = *r.gcn;
   if (g.device.repeats == 0) return fmt::format("inference {}", show_seconds(r.times.inference()));
   const GcnDeviceTimes& d = g.device;
+  if (g.streaming)
+    return fmt::format("plan {}, inference {} host to host (mean of {})", show_seconds(d.plan),
+                       show_seconds(r.times.inference()), d.repeats);
   return fmt::format(
       "plan {}, inference {} in device memory (mean of {}; kernels {}), {} host to host (upload {}, download "
       "{})",
@@ -418,17 +426,17 @@ std::string show_check(const GcnCheck& check) {
       check.what, v.misses, v.compared, v.row, v.col, v.got, v.want, v.bound, v.worst, check.against);
 }
 
-/// "A (X W), (A X) W"; of many layers the runs of one order.
-std::string show_orders(const std::vector<std::string>& orders) {
+/// "A (X W), (A X) W", what is said of each layer; of many layers the runs of one text.
+std::string show_by_layer(const std::vector<std::string>& texts) {
   std::vector<std::string> runs;
-  for (std::size_t l = 0; l < orders.size();) {
-    const auto end = std::find_if(orders.begin() + static_cast<std::ptrdiff_t>(l), orders.end(),
-                                  [&](const std::string& o) { return o != orders[l]; });
-    const auto count = static_cast<std::size_t>(end - orders.begin()) - l;
+  for (std::size_t l = 0; l < texts.size();) {
+    const auto end = std::find_if(texts.begin() + static_cast<std::ptrdiff_t>(l), texts.end(),
+                                  [&](const std::string& o) { return o != texts[l]; });
+    const auto count = static_cast<std::size_t>(end - texts.begin()) - l;
     if (count > 2) {
-      runs.push_back(fmt::format("{} in {} layers", orders[l], count));
+      runs.push_back(fmt::format("{} in {} layers", texts[l], count));
     } else {
-      runs.insert(runs.end(), count, orders[l]);
+      runs.insert(runs.end(), count, texts[l]);
     }
     l += count;
   }
@@ -478,6 +486,42 @@ std::string show_values_of_a(const GcnFacts& g) {
   return fmt::format("; A from degrees in {} of {} layers", g.layers_from_degrees, g.layers);
 }
 
+/// "2 x 64 columns", or "64 columns, made by the layer before".
+std::string show_blocks(const GcnStreamedLayer& l) {
+  return fmt::format("{}{} columns{}", l.blocks > 1 ? fmt::format("{} x ", l.blocks) : "", l.columns,
+                     l.direct ? " made by the layer before" : "");
+}
+
+void print_streaming(const GcnFacts& g, double seconds, std::FILE* to) {
+  if (!g.streaming) return;
+  const GcnStreaming& s = *g.streaming;
+  std::vector<std::string> blocks;
+  for (const GcnStreamedLayer& l : s.layers) blocks.push_back(show_blocks(l));
+  fmt::print(to, "streaming: at most {}: {} pieces of rows, A {}; operands of A by layer: {}\n",
+             show_bytes(s.memory), s.pieces, s.holds_a ? "held" : "streamed", show_by_layer(blocks));
+  print_copies(
+      fmt::format("{} to the device and {} back", show_bytes(s.loaded_bytes), show_bytes(s.stored_bytes)),
+      s.loaded_bytes + s.stored_bytes, s, seconds, to);
+}
+
+nlohmann::json json_of(const GcnStreaming& s) {
+  nlohmann::json json = {{"memory_bytes", s.memory},
+                         {"pieces", s.pieces},
+                         {"holds_a", s.holds_a},
+                         {"loaded_bytes", s.loaded_bytes},
+                         {"stored_bytes", s.stored_bytes},
+                         {"copy_seconds", s.load_seconds},
+                         {"waited_seconds", s.waited_seconds},
+                         {"hidden", s.hidden()}};
+  for (const GcnStreamedLayer& l : s.layers) {
+    json["layers"].push_back({{"order", to_string(l.order)},
+                              {"columns", l.columns},
+                              {"blocks", l.blocks},
+                              {"made_by_layer_before", l.direct}});
+  }
+  return json;
+}
+
 void print_gcn(const ModelReport& r, std::FILE* to) {
   const GcnFacts& g = *r.gcn;
   const double seconds = r.times.inference();
@@ -488,7 +532,7 @@ void print_gcn(const ModelReport& r, std::FILE* to) {
              g.entries, g.features, show_features(g), show_widths(g.widths), g.layers,
              g.layers == 1 ? "" : "s");
   fmt::print(to, "pipeline: {} ({}, {}{}): {}; order by cost: {}{}\n", r.pipeline, r.dtype, r.device,
-             show_threads(r), r.about, show_orders(g.orders), show_values_of_a(g));
+             show_threads(r), r.about, show_by_layer(g.orders), show_values_of_a(g));
   fmt::print(to, "time: load {}, {}{}, {:.3g} Gflop/s\n", show_seconds(r.times.load), show_gcn_times(r),
              show_spread(r.times),
              2 * g.products / (g.device.repeats > 0 ? g.device.resident : seconds) / 1e9);
@@ -500,6 +544,7 @@ void print_gcn(const ModelReport& r, std::FILE* to) {
     for (const GcnStep& step : g.steps)
       fmt::print(to, "step: {:42} {}\n", step.name, show_seconds(step.seconds));
   }
+  print_streaming(g, seconds, to);
   fmt::print(to, "memory: peak {}\n", show_bytes(r.peak_bytes));
   print_ranks(r, "vertices", to);
   print_gpus(r, to);
@@ -558,6 +603,7 @@ void add_gcn(const ModelReport& r, nlohmann::json& json) {
                             {"resident", d.resident},
                             {"download", d.download}});
   }
+  if (g.streaming) json["streaming"] = json_of(*g.streaming);
   for (const GcnStep& step : g.steps)
     json["steps"].push_back({{"name", step.name}, {"seconds", step.seconds}});
   json["maximum_row_sum"] = g.maximum_row_sum;

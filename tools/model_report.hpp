@@ -72,6 +72,7 @@ struct GcnFacts {
   std::optional<GcnReorderFacts> reorder;
   std::optional<GcnPartitionFacts> partition;  // over ranks
   GcnDeviceTimes device;                       // repeats 0: the run was on the host
+  std::optional<GcnStreaming> streaming;       // of --memory
   std::vector<GcnStep> steps;
   double maximum_row_sum = 0;
   int row_sum_digits = 0;
@@ -94,6 +95,7 @@ struct GpuGraphFacts {
   std::int64_t sent = 0, received = 0;  // bytes
   double kernels = 0, waiting = 0;      // seconds of all steps; of these, for rows of the others
   bool direct = true;                   // copies go from GPU to GPU
+  bool consecutive = true;              // else `first` is no number of a vertex
 };
 
 /// One of the GPUs that --gpus dealt the inputs to, or divided the graph over.

@@ -62,7 +62,12 @@ class DeviceArray {
   std::int64_t size_ = 0;
 };
 
-/// Memory of the host, uninitialised. Pinned: copy_to() runs beside the host.
+/// Rows of a dense matrix in bytes: `count` rows of `bytes`, each `pitch` bytes after the one before, the first `offset` bytes from the begin.
+struct HostRows {
+  std::int64_t count = 0, bytes = 0, offset = 0, pitch = 0;
+};
+
+/// Memory of the host, uninitialised. Pinned: copies run beside the host.
 class HostBytes {
  public:
   HostBytes() = default;
@@ -80,6 +85,8 @@ class HostBytes {
   [[nodiscard]] char* data() const { return data_; }
   /// Queues a copy of the first `bytes` to device memory; the bytes must stay until it has run.
   void copy_to(void* device, std::int64_t bytes, void* stream) const;
+  /// Queues a copy of rows that lie one after the other in device memory to where `rows` says.
+  void copy_from(const void* device, const HostRows& rows, void* stream);
 
  private:
   char* data_ = nullptr;

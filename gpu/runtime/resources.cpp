@@ -101,6 +101,13 @@ void HostBytes::copy_to(void* device, std::int64_t bytes, void* stream) const {
   PLUMB_CUDA(cudaMemcpyAsync(device, data_, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice,
                              static_cast<cudaStream_t>(stream)));
 }
+void HostBytes::copy_from(const void* device, const HostRows& rows, void* stream) {
+  if (rows.count == 0) return;
+  const auto width = static_cast<std::size_t>(rows.bytes);
+  PLUMB_CUDA(cudaMemcpy2DAsync(data_ + rows.offset, static_cast<std::size_t>(rows.pitch), device, width,
+                               width, static_cast<std::size_t>(rows.count), cudaMemcpyDeviceToHost,
+                               static_cast<cudaStream_t>(stream)));
+}
 
 DeviceStream::DeviceStream(StreamPriority priority) {
   int least = 0, greatest = 0;  // the greatest has the lowest number

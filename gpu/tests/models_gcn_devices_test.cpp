@@ -13,6 +13,9 @@
 #include "reference/core/random.hpp"
 #include "reference/models/gcn.hpp"
 #include "reference/models/gcn_judge.hpp"
+#include "reference/models/gcn_partition.hpp"
+#include "reference/models/gcn_reorder.hpp"
+#include "reference/models/metis.hpp"
 #include "reference/tests/random_gcn.hpp"
 
 namespace {
@@ -75,10 +78,11 @@ Gcn<double> of_widths(std::int64_t n, const std::vector<std::int64_t>& widths) {
 
 template <class T>
 GcnDevicesRun<T> run_on(const GcnPipeline& pipeline, const Gcn<T>& net, GcnOrder order, int count) {
+  const Cuts cuts = cut_by_entries(net.a.row_ptr, count);
   if constexpr (sizeof(T) == 4) {
-    return pipeline.on_devices_f32(net, order, count);
+    return pipeline.on_devices_f32(net, order, cuts);
   } else {
-    return pipeline.on_devices_f64(net, order, count);
+    return pipeline.on_devices_f64(net, order, cuts);
   }
 }
 
@@ -119,6 +123,30 @@ TEST_CASE("gpu_fused runs on several devices, and gives the bits of one for any 
 TEST_CASE("so they do where A's values follow from the degrees, in all layers or in some") {
   compare_with_one<double>(test::of_degrees(test::random_network(13, 2)), {2, 7});
   compare_with_one<float>(test::with_sparse_features(test::of_degrees(test::random_network(9, 2))), {2});
+}
+
+TEST_CASE("so do parts of any vertices, as METIS gives them, and devices without any") {
+  const Gcn<float> net = convert<float>(test::of_degrees(test::random_network(24, 2)));
+  std::vector<GcnPartition> partitions{{{}, {0, 0, 20, 24}}, {{}, {0, 5, 24, 24}}};
+  for (std::int32_t v = 0; v < 24; ++v) {
+    partitions[0].order.push_back(v * 7 % 24);
+    partitions[1].order.push_back(23 - v);
+  }
+  if (!metis_version().empty()) {
+    for (const int count : {2, 3}) partitions.push_back(partition(net.a, VertexPartition::metis, count));
+  }
+  const GcnPipeline& pipeline = *pipelines_of_several().at(0);
+  for (const GcnOrder order : kOrders) {
+    const std::string found = findings_of(11, [&] {
+      const GcnRun<float> one = pipeline.run_f32(net, order);
+      for (const GcnPartition& p : partitions) {
+        GcnRun<float> run = pipeline.on_devices_f32(reordered(net, p.order), order, p.cuts).run;
+        restore_rows(p.order, run);
+        CHECK(same_bits(run, one));
+      }
+    });
+    CHECK_MESSAGE(found.empty(), found);
+  }
 }
 
 TEST_CASE("so do graphs of fewer vertices than devices, without edges, and with all edges in one row") {
@@ -208,7 +236,7 @@ TEST_CASE("parts are consecutive, hold all entries, and exchange the rows that o
   net.biases = {{}, {}};
   const GcnPipeline& pipeline = *pipelines_of_several().at(0);
   findings_of(1, [&] {
-    const auto run = pipeline.on_devices_f32(net, GcnOrder::transform_first, 3);
+    const auto run = run_on(pipeline, net, GcnOrder::transform_first, 3);
     REQUIRE(run.parts.size() == 3);
     std::int64_t next = 0, entries = 0;
     for (const GcnDevicePart& part : run.parts) {
@@ -226,7 +254,7 @@ TEST_CASE("parts are consecutive, hold all entries, and exchange the rows that o
     CHECK(run.parts[1].received == 128);
     CHECK(run.parts[2].received == 64);
     // A X needs no exchange; A H one of 8 columns
-    CHECK(pipeline.on_devices_f32(net, GcnOrder::aggregate_first, 3).parts[0].sent == 32);
+    CHECK(run_on(pipeline, net, GcnOrder::aggregate_first, 3).parts[0].sent == 32);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <vector>
@@ -84,13 +85,17 @@ std::vector<const plumb::GcnPipeline*> device_pipelines() {
 }
 
 template <class T>
-plumb::GcnRun<T> fused_run(const Gcn<T>& net, GcnOrder order) {
-  const plumb::GcnPipeline& fused = *device_pipelines().front();
+plumb::GcnRun<T> run_with(const plumb::GcnPipeline& pipeline, const Gcn<T>& net, GcnOrder order) {
   if constexpr (sizeof(T) == 4) {
-    return fused.run_f32(net, order);
+    return pipeline.run_f32(net, order);
   } else {
-    return fused.run_f64(net, order);
+    return pipeline.run_f64(net, order);
   }
+}
+
+template <class T>
+plumb::GcnRun<T> fused_run(const Gcn<T>& net, GcnOrder order) {
+  return run_with(*device_pipelines().front(), net, order);
 }
 
 /// A network with the values that A^ of an unweighted graph has, and its scales.
@@ -109,23 +114,30 @@ Gcn<double> of_degrees(Gcn<double> net) {
   return net;
 }
 
-/// Every pipeline, order and type within the bounds, and nothing to find.
-void judge(const Gcn<double>& net) {
-  plumb::validate(net);
-  const Gcn<float> net32 = plumb::convert<float>(net);
-  const auto want64 = plumb::reference_gcn(net, Dtype::f64, plumb::rounding_of_inputs(net, false, false));
-  const auto want32 = plumb::reference_gcn(net, Dtype::f32, plumb::rounding_of_inputs(net, true, false));
+/// Every pipeline in one type and these orders: within the bounds, and nothing to find.
+template <class T>
+void judge_as(const Gcn<double>& net64, const std::vector<GcnOrder>& orders) {
+  plumb::validate(net64);
+  constexpr bool kSingle = sizeof(T) == 4;
+  const Gcn<T> net = plumb::convert<T>(net64);
+  const auto want = plumb::reference_gcn(net64, kSingle ? Dtype::f32 : Dtype::f64,
+                                         plumb::rounding_of_inputs(net64, kSingle, false));
   for (const auto* pipeline : device_pipelines()) {
-    for (const GcnOrder order : kOrders) {
+    for (const GcnOrder order : orders) {
       CAPTURE(pipeline->name);
       CAPTURE(plumb::to_string(order));
       const std::string found = findings_of(static_cast<std::uint64_t>(net.features()), [&] {
-        CHECK(misses_of(pipeline->run_f32(net32, order), want32) == 0);
-        CHECK(misses_of(pipeline->run_f64(net, order), want64) == 0);
+        CHECK(misses_of(run_with(*pipeline, net, order), want) == 0);
       });
       CHECK_MESSAGE(found.empty(), found);
     }
   }
+}
+
+/// Every pipeline, order and type.
+void judge(const Gcn<double>& net) {
+  judge_as<float>(net, {std::begin(kOrders), std::end(kOrders)});
+  judge_as<double>(net, {std::begin(kOrders), std::end(kOrders)});
 }
 
 }  // namespace
@@ -141,10 +153,12 @@ TEST_CASE("one to five layers of any width, isolated vertices, a hub, biases or 
   const std::vector<std::vector<std::int64_t>> shapes = {
       {16, 16, 7}, {1, 3, 41}, {3, 41, 1}, {41, 7, 16},           {7, 1},
       {5, 16},     {33, 41},   {2, 7},     {9, 33, 7, 8, 100, 3}, {100, 8, 33, 16, 2}};
-  // each number of layers in each of the four ways there are
+  // each number of layers in each of the four ways there are; each type in one order, in turn
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     CAPTURE(i);
-    judge(network(23, shapes[i], i % 2 == 0, i % 4 < 2));
+    const Gcn<double> net = network(23, shapes[i], i % 2 == 0, i % 4 < 2);
+    judge_as<float>(net, {kOrders[i % 3 == 0 ? 0 : 1]});
+    judge_as<double>(net, {kOrders[i % 3 == 0 ? 1 : 0]});
   }
 }
 
@@ -200,6 +214,17 @@ TEST_CASE("a column and the number of its scale share 32 bits, where these are e
   CHECK(plumb::gcn::ColumnScales<double>(many).fit());  // 17 bits and 15
   many[1] = 1;
   CHECK(!plumb::gcn::ColumnScales<double>(many).fit());
+}
+
+TEST_CASE("entries moved on the device lie where the host puts them") {
+  const Gcn<double> plain = network(37, {3, 2}, false, false), scaled = of_degrees(plain);
+  const std::string found = findings_of(1, [&] {
+    for (const bool values : {false, true}) {
+      CHECK(plumb::gcn::device_places_as_host(plain.a, values, plain.scales));
+      CHECK(plumb::gcn::device_places_as_host(scaled.a, values, scaled.scales));
+    }
+  });
+  CHECK_MESSAGE(found.empty(), found);
 }
 
 TEST_CASE("the judge sees rows and columns that are not scaled, and rows scaled as the one before") {

@@ -23,6 +23,9 @@ struct MemoryBound {
   [[nodiscard]] std::int64_t least_for(std::int64_t data) const;
 };
 
+/// "640 KiB", "8192 MiB": rounded up, as what is needed must be.
+[[nodiscard]] std::string show_amount(std::int64_t bytes);
+
 /// Throws Error "WHAT: about X GiB are needed, Y GiB are available" where `bytes` exceed available_memory().
 void require_memory(const std::string& what, double bytes);
 

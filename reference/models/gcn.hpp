@@ -3,6 +3,7 @@
 // accuracy decides nothing.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "reference/core/abi.hpp"
 #include "reference/core/case_id.hpp"
 #include "reference/core/matrix.hpp"
+#include "reference/models/streamed_copies.hpp"
 
 namespace plumb {
 
@@ -90,6 +92,23 @@ struct GcnDeviceTimes {
   double download = 0;             // LogSoftmax to the host
   double waiting = 0;              // of `kernels`: for rows that other devices compute
 };
+
+/// How a layer is computed within bounded memory: `blocks` blocks of its operand's columns are there one after the other.
+struct GcnStreamedLayer {
+  GcnOrder order = GcnOrder::transform_first;
+  std::int64_t columns = 0, blocks = 0;  // columns: of a block, the most, with those that fill up packs
+  bool direct =
+      false;  // the layer before computes the operand; else X, or the hidden layer, comes from the host
+};
+/// What a run within bounded memory held, and copied: to the device, and back.
+struct GcnStreaming : StreamedCopies {
+  std::int64_t memory = 0;        // bytes: the bound
+  std::int64_t pieces = 0;        // of rows, which are copied and computed one after the other
+  bool holds_a = false;           // else A is copied once for each block of columns
+  std::int64_t stored_bytes = 0;  // of these copies, to the host: hidden layers and the answer
+  std::vector<GcnStreamedLayer> layers;
+};
+
 template <class T>
 struct GcnRun {
   std::vector<Dense<T>> hidden;  // (n, Fl) after ReLU: of every layer but the last
@@ -99,6 +118,7 @@ struct GcnRun {
   std::int64_t layers_from_degrees = 0;  // in so many layers a.val was not read
   double seconds = 0;  // host to host: all steps, memory taken inside; on a device, transfers but no plan
   GcnDeviceTimes device;
+  std::optional<GcnStreaming> streaming;  // of a run within bounded memory
 };
 
 /// What one of several devices did in a run. Its rows are consecutive.
@@ -125,10 +145,15 @@ struct GcnPipeline {
   GcnRun<double> (*run_f64)(const Gcn<double>&, GcnOrder);
   int preference = 0;  // of one space, the highest is the one to take unasked
   GcnPipeline* next = nullptr;
-  /// The same on the devices [0, count), rows divided among them; null: it runs on one device.
-  GcnDevicesRun<float> (*on_devices_f32)(const Gcn<float>&, GcnOrder, int count) = nullptr;
-  GcnDevicesRun<double> (*on_devices_f64)(const Gcn<double>&, GcnOrder, int count) = nullptr;
+  /// The same on several devices, device d having rows [cuts[d], cuts[d + 1]); null: it runs on one device.
+  GcnDevicesRun<float> (*on_devices_f32)(const Gcn<float>&, GcnOrder,
+                                         const std::vector<std::int64_t>& cuts) = nullptr;
+  GcnDevicesRun<double> (*on_devices_f64)(const Gcn<double>&, GcnOrder,
+                                          const std::vector<std::int64_t>& cuts) = nullptr;
   bool library = false;  // its products are calls of a library: what ours are timed beside
+  /// The same with at most `memory` bytes of the device's memory; null: it needs all data there. Errors: that is too little.
+  GcnRun<float> (*streamed_f32)(const Gcn<float>&, GcnOrder, std::int64_t memory) = nullptr;
+  GcnRun<double> (*streamed_f64)(const Gcn<double>&, GcnOrder, std::int64_t memory) = nullptr;
 };
 
 /// Pipelines of other rooms (gpu/models), linked in by RegisterGcnPipeline; constant-initialised.

@@ -16,6 +16,7 @@
 #include "reference/core/matrix.hpp"
 #include "reference/core/memory.hpp"
 #include "reference/core/row_source.hpp"
+#include "reference/models/streamed_copies.hpp"
 
 namespace plumb {
 
@@ -82,17 +83,12 @@ void validate(const SparseDnn& net);
 void validate_inputs(const SparseDnn& net, const RowSource& y);
 inline void validate_inputs(const SparseDnn& net, const Csr<float>& y) { validate_inputs(net, HeldRows(y)); }
 
-/// What a plan with bounded memory held and loaded in one run.
-struct SdnnStreaming {
+/// What a plan with bounded memory held, and loaded of weights over all batches, in one run.
+struct SdnnStreaming : StreamedCopies {
   std::int64_t memory = 0;              // bytes: the bound
   std::int64_t window = 0;              // layers whose weights are held at a time
   std::int64_t batch = 0, batches = 0;  // inputs of the largest batch
   std::int64_t regrouped = 0;           // batches of rows of several of these, active after the first layers
-  std::int64_t loaded_bytes = 0;        // weights brought into that memory, over all batches
-  double load_seconds = 0;              // the time that this took, beside the computation or not
-  double waited_seconds = 0;            // the part of it that the computation waited for
-  /// The share of the loading that took no time of its own; 1 where nothing was loaded.
-  [[nodiscard]] double hidden() const { return load_seconds > 0 ? 1 - waited_seconds / load_seconds : 1; }
 };
 
 /// What a pipeline answers.

@@ -314,12 +314,6 @@ SdnnRun StreamedOnHost::run_rows(const RowSource& y, std::int64_t first, std::in
 
 }  // namespace
 
-std::string show_amount(std::int64_t bytes) {
-  constexpr std::int64_t kFew = 10;
-  const int shift = bytes >> 20 < kFew ? 10 : 20;
-  return fmt::format("{} {}", ((bytes - 1) >> shift) + 1, shift == 10 ? "KiB" : "MiB");
-}
-
 std::int64_t largest_batch(std::int64_t first, std::int64_t rows, std::int64_t step,
                            const MemoryBound& memory, std::int64_t fixed, const std::string& held,
                            const RangeBytes& need) {

@@ -12,9 +12,6 @@
 
 namespace plumb {
 
-/// "640 KiB", "8192 MiB": rounded up, as what is needed must be.
-[[nodiscard]] std::string show_amount(std::int64_t bytes);
-
 /// Bytes that a batch of so many rows and entries takes; more for more.
 using BatchBytes = std::function<std::int64_t(std::int64_t rows, std::int64_t entries)>;
 

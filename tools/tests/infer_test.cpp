@@ -851,9 +851,62 @@ TEST_CASE("infer gcn --gpus divides the graph over devices: the same answer, and
   const Outcome other = bare(command + " --gpus 2 --pipeline gpu_unfused");
   CHECK(other.exit_code == 2);
   CHECK(other.has("error: --gpus: pipeline gpu_unfused runs on one GPU only; on several: gpu_fused"));
+  const Outcome metis = bare(command + " --gpus 3 --partition metis --json " + scratch.file("run.json"));
+  CAPTURE(metis.text);
+  if (metis.exit_code == 2) {
+    CHECK(metis.has("--partition metis: METIS is not built in"));
+  } else {
+    CHECK(metis.exit_code == 0);
+    CHECK(plumb::test::slurp(scratch.file("z.npy")) == one);
+    CHECK(metis.has("partition: metis in "));
+    CHECK(metis.has(" vertices, "));
+    const auto json = nlohmann::json::parse(plumb::test::slurp(scratch.file("run.json")));
+    std::int64_t sent = 0;
+    for (const auto& gpu : json["gpus"]) sent += gpu["sent_bytes"].get<std::int64_t>();
+    CHECK(sent > 0);
+  }
   const Outcome drawn = bare("gcn --drawn 2 --seed 1 --device simt --gpus 2");
   CAPTURE(drawn.text);
   CHECK(drawn.line(-1) == "drawn: 2 networks, 0 failed; 2 runs, 0 beyond a bound or ended by an error");
+}
+
+TEST_CASE("infer gcn --memory streams the operands: the same judgement, and what was copied") {
+  if (!std::filesystem::exists(std::filesystem::path(PLUMB_INFER).parent_path() / "infer_simt")) {
+    MESSAGE("skipped: infer_simt is not built here");
+    return;
+  }
+  const Scratch scratch;
+  const std::string command =
+      "gcn --case 'gcn.f32(vertices=40,graph=rmat,density=0.1,values=normalised,x=dense,x_density=1,"
+      "widths=9-8-4,biases=all,fill=real,seed=5)' --check ";
+  const Outcome little = bare(command + "--device simt --memory 1KiB");
+  CHECK(little.exit_code == 2);
+  const std::string words = "error: gcn: 1 KiB of memory are too little: ", need = "of rows out need ";
+  REQUIRE(little.has(words));
+  const std::string least = little.text.substr(little.text.find(need) + need.size());
+  const Outcome o = bare(command + "--device simt --memory " + std::to_string(std::stoi(least)) +
+                         "KiB --json " + scratch.file("run.json"));
+  CAPTURE(o.text);
+  CHECK(o.exit_code == 0);
+  CHECK(o.has(" pieces of rows, A streamed; operands of A by layer: 2 x 4 columns, 4 columns\n"));
+  CHECK(o.has(" % hidden behind the computation"));
+  CHECK(o.has("logits by (A X) W: max err/bound"));
+  const auto json = nlohmann::json::parse(plumb::test::slurp(scratch.file("run.json")));
+  CHECK(json["streaming"]["layers"][0]["blocks"] == 2);
+  CHECK(json["streaming"]["stored_bytes"] == 40 * (8 + 4) * 4);
+  CHECK(json["streaming"]["loaded_bytes"] > 40 * (9 + 9 + 8) * 4);
+  for (const auto& [words_too_many, message] :
+       {std::pair{"--memory 1GiB",
+                  "--memory of infer gcn bounds the memory of a device: it needs --device gpu"},
+        {"--memory 1GiB --device simt --gpus 2", "--memory and --gpus exclude each other"},
+        {"--memory 1GiB --device simt --dry-run", "--memory and --dry-run exclude each other"},
+        {"--memory 1GiB --device simt --pipeline gpu_unfused",
+         "--memory: pipeline gpu_unfused holds all operands; within a bound: gpu_fused"}}) {
+    const Outcome refused = bare(command + words_too_many);
+    CAPTURE(refused.text);
+    CHECK(refused.exit_code == 2);
+    CHECK(refused.has(message));
+  }
 }
 
 TEST_CASE("infer --gpus: what cannot be is refused before anything is loaded") {

@@ -48,8 +48,8 @@ void keep_longest(GcnDeviceTimes& all, const GcnDeviceTimes& part) {
 }  // namespace
 
 template <class T>
-std::vector<DeviceShare<T>> divide(const Gcn<T>& net, const GcnOrders& orders, DeviceTeam& team) {
-  const Cuts cuts = cut_by_entries(net.a.row_ptr, team.size());
+std::vector<DeviceShare<T>> divide(const Gcn<T>& net, const Cuts& cuts, const GcnOrders& orders,
+                                   DeviceTeam& team) {
   const int threads = std::max(1, omp_get_max_threads() / team.size());
   std::vector<GcnPart<T>> parts(static_cast<std::size_t>(team.size()));
   std::vector<DeviceShare<T>> shares(parts.size());
@@ -88,8 +88,10 @@ GcnRun<T> join_rows(std::vector<GcnRun<T>>& runs) {
   return all;
 }
 
-template std::vector<DeviceShare<float>> divide(const Gcn<float>&, const GcnOrders&, DeviceTeam&);
-template std::vector<DeviceShare<double>> divide(const Gcn<double>&, const GcnOrders&, DeviceTeam&);
+template std::vector<DeviceShare<float>> divide(const Gcn<float>&, const Cuts&, const GcnOrders&,
+                                                DeviceTeam&);
+template std::vector<DeviceShare<double>> divide(const Gcn<double>&, const Cuts&, const GcnOrders&,
+                                                 DeviceTeam&);
 template GcnRun<float> join_rows(std::vector<GcnRun<float>>&);
 template GcnRun<double> join_rows(std::vector<GcnRun<double>>&);
 

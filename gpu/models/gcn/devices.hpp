@@ -7,6 +7,7 @@
 #include "gpu/models/gcn/peers.hpp"
 #include "reference/models/gcn.hpp"
 #include "reference/models/gcn_fused.hpp"
+#include "reference/parallel/ranks.hpp"
 
 namespace plumb {
 namespace gcn {
@@ -20,22 +21,23 @@ struct DeviceShare {
   std::vector<Route> routes;  // to each other device
 };
 
-/// The network divided by entries of A and rows. The team's threads work on it.
+/// The network divided: device d has rows [cuts[d], cuts[d + 1]). The team's threads work on it.
 template <class T>
-[[nodiscard]] std::vector<DeviceShare<T>> divide(const Gcn<T>& net, const GcnOrders& orders,
+[[nodiscard]] std::vector<DeviceShare<T>> divide(const Gcn<T>& net, const Cuts& cuts, const GcnOrders& orders,
                                                  DeviceTeam& team);
 
 /// The rows of all devices one after the other; of times the longest.
 template <class T>
 [[nodiscard]] GcnRun<T> join_rows(std::vector<GcnRun<T>>& runs);
 
-/// `E` on devices [0, count), for one run: E(net, orders, peers), run(). `Exchange` as PeerRows takes it.
+/// `E` on as many devices as there are parts between `cuts`, for one run: E(net, orders, peers), run(). `Exchange` as PeerRows takes it.
 template <class E, class T, class Exchange = Faithful>
 class OnDevices {
  public:
-  explicit OnDevices(int count)
-      : team_(*device_side, count),
-        peers_(static_cast<std::size_t>(count)),
+  explicit OnDevices(const Cuts& cuts)
+      : cuts_(cuts),
+        team_(*device_side, static_cast<int>(cuts.size()) - 1),
+        peers_(cuts.size() - 1),
         executions_(peers_.size()),
         board_{team_,
                std::vector<PeerRows<T, Exchange>*>(peers_.size()),
@@ -51,7 +53,7 @@ class OnDevices {
 
   [[nodiscard]] GcnDevicesRun<T> run(const Gcn<T>& net, GcnOrder order) {
     const GcnOrders orders = orders_of(net, order);
-    shares_ = divide(net, orders, team_);
+    shares_ = divide(net, cuts_, orders, team_);
     std::vector<GcnRun<T>> runs(shares_.size());
     GcnDevicesRun<T> result;
     result.parts.resize(shares_.size());
@@ -86,6 +88,7 @@ class OnDevices {
     return part;
   }
 
+  const Cuts cuts_;
   DeviceTeam team_;
   std::vector<DeviceShare<T>> shares_;
   // These two are made, used and released by the device's thread.
@@ -96,8 +99,8 @@ class OnDevices {
 
 /// For GcnPipeline.
 template <class E, class T, class Exchange = Faithful>
-GcnDevicesRun<T> execute_on_devices(const Gcn<T>& net, GcnOrder order, int count) {
-  return OnDevices<E, T, Exchange>(count).run(net, order);
+GcnDevicesRun<T> execute_on_devices(const Gcn<T>& net, GcnOrder order, const Cuts& cuts) {
+  return OnDevices<E, T, Exchange>(cuts).run(net, order);
 }
 
 }  // namespace gcn

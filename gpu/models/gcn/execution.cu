@@ -18,8 +18,6 @@ namespace gcn {
 
 namespace {
 
-constexpr int kAlignment = 16;  // bytes, of every array here: bases lie at 256 bytes, rows are whole packs
-
 template <class V>
 bool all_finite(const V& values) {
   return std::all_of(values.begin(), values.end(), [](auto x) { return std::isfinite(x); });
@@ -47,6 +45,14 @@ double median_of(std::vector<double> values) {
 }  // namespace
 
 template <class T>
+bool is_finite(const Gcn<T>& net) {
+  const auto holds = [](const auto& matrix) { return all_finite(matrix.data); };
+  return all_finite(net.a.val) && all_finite(net.sparse_features ? net.x_sparse.val : net.x_dense.data) &&
+         std::all_of(net.weights.begin(), net.weights.end(), holds) &&
+         std::all_of(net.biases.begin(), net.biases.end(), all_finite<std::vector<T>>);
+}
+
+template <class T>
 DeviceDense<T>::DeviceDense(const Dense<T>& m, const char* what, void* stream)
     : rows(m.rows), cols(m.cols), ld(padded<T>(m.cols)), data((m.rows + 1) * ld, what) {
   if (ld == cols) {
@@ -69,14 +75,30 @@ Dense<T> DeviceDense<T>::fetch(Index count, void* stream) const {
 }
 
 template <class T>
+std::unique_ptr<RungStep<SkinnyGemm, T>> fastest_product(Ladder ladder,
+                                                         const DenseView<const T, Space::device>& x,
+                                                         const DenseView<const T, Space::device>& w,
+                                                         const DenseView<T, Space::device>& y, bool finite,
+                                                         void* stream, const std::string& preferred) {
+  return fastest_rung<SkinnyGemm, T>(ladder, {}, {x, w}, {y}, kAlignment, finite, stream, preferred);
+}
+
+template <class T>
+std::unique_ptr<RungStep<LogSoftmax, T>> fastest_log_softmax(const DenseView<const T, Space::device>& logits,
+                                                             const DenseView<T, Space::device>& answer,
+                                                             bool finite, void* stream,
+                                                             const std::string& preferred) {
+  return fastest_rung<LogSoftmax, T>(Ladder::ours, {}, {logits}, {answer}, kAlignment, finite, stream,
+                                     preferred);
+}
+
+template <class T>
 Execution<T>::Execution(const Gcn<T>& net, GcnOrders orders, Peers<T>* peers)
     : net_(net),
       orders_(std::move(orders)),
       peers_(peers),
       pieces_(peers != nullptr ? peers->pieces() : std::vector<Index>{0, net.vertices()}) {
-  finite_ = all_finite(net.a.val) && all_finite(net.sparse_features ? net.x_sparse.val : net.x_dense.data);
-  for (const Dense<T>& w : net.weights) finite_ = finite_ && all_finite(w.data);
-  for (const std::vector<T>& b : net.biases) finite_ = finite_ && all_finite(b);
+  finite_ = is_finite(net);
   const double start = now();
   if (net.sparse_features) {
     x_sparse_ = std::make_unique<DeviceCsr<T>>(net.x_sparse, stream());
@@ -170,9 +192,8 @@ std::string Execution<T>::add_dense_product(Ladder ladder, const std::string& na
     const Index first = piece_begin(p), end = piece_begin(p + 1);
     rungs.emplace_back();
     if (first < end) {
-      rungs.back() = fastest_rung<SkinnyGemm, T>(
-          ladder, {}, {rows_between(x.input(), first, end), w.input(wide)},
-          {rows_between(y.view(wide), first, end)}, kAlignment, finite_, stream(), chosen);
+      rungs.back() = fastest_product<T>(ladder, rows_between(x.input(), first, end), w.input(wide),
+                                        rows_between(y.view(wide), first, end), finite_, stream(), chosen);
     }
     if (p == 0) {
       if (first < end) chosen = rungs[0]->name();
@@ -256,8 +277,8 @@ void Execution<T>::add_composed_layer(Ladder ladder, Index l, Transformed<T> s, 
     add("bias",
         [this, b] { add_bias(logits_.data.data(), logits_.rows, logits_.cols, logits_.ld, b, stream()); });
   }
-  const std::shared_ptr<RungStep<LogSoftmax, T>> rung = fastest_rung<LogSoftmax, T>(
-      Ladder::ours, {}, {logits_.input()}, {answer_.view()}, kAlignment, finite_, stream());
+  const std::shared_ptr<RungStep<LogSoftmax, T>> rung =
+      fastest_log_softmax<T>(logits_.input(), answer_.view(), finite_, stream());
   add(std::string("LogSoftmax (log_softmax ") + rung->name() + ")", [rung] { rung->run(); });
 }
 
@@ -363,6 +384,17 @@ GcnRun<T> Execution<T>::run() {
   return result;
 }
 
+#define PLUMB_GCN_RUNGS_FOR(T)                                                                    \
+  template bool is_finite(const Gcn<T>&);                                                         \
+  template std::unique_ptr<RungStep<SkinnyGemm, T>> fastest_product(                              \
+      Ladder, const DenseView<const T, Space::device>&, const DenseView<const T, Space::device>&, \
+      const DenseView<T, Space::device>&, bool, void*, const std::string&);                       \
+  template std::unique_ptr<RungStep<LogSoftmax, T>> fastest_log_softmax(                          \
+      const DenseView<const T, Space::device>&, const DenseView<T, Space::device>&, bool, void*,  \
+      const std::string&);
+PLUMB_GCN_RUNGS_FOR(float)
+PLUMB_GCN_RUNGS_FOR(double)
+#undef PLUMB_GCN_RUNGS_FOR
 template struct DeviceDense<float>;
 template struct DeviceDense<double>;
 template class Execution<float>;

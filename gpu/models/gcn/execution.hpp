@@ -16,6 +16,10 @@
 #include "reference/models/gcn_fused.hpp"
 
 namespace plumb {
+
+struct LogSoftmax;
+struct SkinnyGemm;
+
 namespace gcn {
 
 /// x(row, col) += val for every entry; x (rows, ld) is zero. Repeated columns add up in their order.
@@ -24,6 +28,12 @@ void scatter_rows(const CsrView<const T, Space::device>& from, T* x, Index ld, v
 /// x(i, j) += bias[j].
 template <class T>
 void add_bias(T* x, Index rows, Index columns, Index ld, const T* bias, void* stream);
+
+/// Whether A, X, W and biases are finite: rungs for finite inputs are then allowed.
+template <class T>
+[[nodiscard]] bool is_finite(const Gcn<T>& net);
+
+constexpr int kAlignment = 16;  // bytes, of every array here: bases lie at 256 bytes, rows are whole packs
 
 /// CSR in device memory.
 template <class T>
@@ -67,6 +77,17 @@ struct DeviceDense {
   /// The first `count` rows.
   [[nodiscard]] Dense<T> fetch(Index count, void* stream) const;
 };
+
+/// y = x w by the fastest rung of a ladder, or by the rung of the name `preferred` where it can run these operands.
+template <class T>
+[[nodiscard]] std::unique_ptr<RungStep<SkinnyGemm, T>> fastest_product(
+    Ladder ladder, const DenseView<const T, Space::device>& x, const DenseView<const T, Space::device>& w,
+    const DenseView<T, Space::device>& y, bool finite, void* stream, const std::string& preferred);
+/// The same of LogSoftmax, by a rung of ours.
+template <class T>
+[[nodiscard]] std::unique_ptr<RungStep<LogSoftmax, T>> fastest_log_softmax(
+    const DenseView<const T, Space::device>& logits, const DenseView<T, Space::device>& answer, bool finite,
+    void* stream, const std::string& preferred = {});
 
 /// Rows [first, last) of a dense matrix.
 template <class T>
@@ -182,7 +203,7 @@ class Execution {
   std::vector<DeviceArray<T>> b_;
   std::list<DeviceDense<T>> matrices_;
   bool keep_ = true;     // hidden layers and logits are stored even if no step reads them
-  bool finite_ = false;  // A, X, W and biases are finite: rungs for finite inputs are allowed
+  bool finite_ = false;  // is_finite()
   double begun_ = 0;     // the plan
 
  private:

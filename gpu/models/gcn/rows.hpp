@@ -3,6 +3,7 @@
 // times, so a conversion pays here.
 #pragma once
 #include <cstdint>
+#include <vector>
 
 #include "gpu/device/resources.hpp"
 #include "gpu/models/gcn/column_scales.hpp"
@@ -53,11 +54,33 @@ struct RowsView {
   Index partial_ld;
 };
 
-/// The converted matrix in device memory. `widest`: columns that the partial sums must hold. `part_length`: entries of a long row for a
-/// warp.
+/// How the rows of a matrix are shared out: where their quads go. RowsView says what the arrays are.
+struct RowPlan {
+  /// `part_length`: entries of a long row for a warp.
+  RowPlan(const std::vector<std::int32_t>& row_ptr, Index part_length);
+
+  std::vector<Part> part;
+  std::vector<std::int32_t> first;  // (parts): the first quad of the part's row
+  std::vector<Join> join;
+  std::vector<std::int32_t> row, slice;
+  Index quads = 0;
+  Index partial = 0;  // places of partial sums
+};
+
+/// The converted matrix on the host.
+template <class T>
+struct QuadRows {
+  /// With its values where `values`, and with the numbers of its columns' scales where they fit.
+  QuadRows(const Csr<T>& a, bool values, const ColumnScales<T>& scales, Index part_length);
+
+  RowPlan plan;
+  std::vector<std::int32_t> col;
+  std::vector<T> val;
+};
+
+/// The same in device memory, where the entries are moved if A fits there once more. `widest`: columns that the partial sums must hold.
 template <class T>
 struct DeviceRows {
-  /// With its values where `values`, and with the scales of its columns where they fit.
   DeviceRows(const Csr<T>& a, bool values, const ColumnScales<T>& scales, Index widest, Index part_length,
              void* stream);
   [[nodiscard]] RowsView<T> view(EntryValues from) const {
@@ -84,6 +107,10 @@ struct DeviceRows {
   DeviceArray<unsigned> arrived;
   DeviceArray<T> partial;
   Index partial_ld = 0;
+
+ private:
+  void move_entries(const Csr<T>& a, const RowPlan& plan, bool values, const ColumnScales<T>& scales,
+                    void* stream);
 };
 
 }  // namespace gcn

@@ -40,21 +40,20 @@ class LayerKernels {
 
 /// pack(layer, pinned) of every layer, on all the host's threads; pinned where the bound may keep them on the host.
 template <class Pack>
-std::vector<PackedLayer> pack_layers(const SparseDnn& net, WindowBound bound, Pack pack) {
+std::vector<Piece> pack_layers(const SparseDnn& net, WindowBound bound, Pack pack) {
   constexpr double kBytesPerEdge = 6;  // or a little less
   const Index layers = net.layers();
   if (bound.streams())
     require_memory("prepared weights of " + std::to_string(layers) + " layers",
                    kBytesPerEdge * static_cast<double>(net.edges(0, layers)));
-  return make_parts<PackedLayer>(net,
-                                 [&](const Csr<float>& gather) { return pack(gather, bound.streams()); });
+  return make_parts<Piece>(net, [&](const Csr<float>& gather) { return pack(gather, bound.streams()); });
 }
 
 /// Kernels of layers that come from a window. `Layer`: what a kernel gets of one.
 template <class Layer>
 class WindowKernels : public LayerKernels {
  public:
-  using Pack = PackedLayer (*)(const Csr<float>& gather, bool pinned);
+  using Pack = Piece (*)(const Csr<float>& gather, bool pinned);
   WindowKernels(const SparseDnn& net, WindowBound bound, MakeWindow make, Pack pack,
                 typename LayerTable<Layer>::Describe describe, void* stream)
       : neurons_(net.neurons),

@@ -212,14 +212,14 @@ __global__ void __launch_bounds__(kSharedThreads, kSharedBlocks)
       });
 }
 
-SharedLayer describe(const LayerShape& shape, const char* base) {
+SharedLayer describe(const PieceShape& shape, const char* base) {
   return {shape.items, shape.array<std::int32_t>(base, 0), shape.array<std::int32_t>(base, 1),
           shape.array<std::int32_t>(base, 2), shape.array<float4>(base, 3)};
 }
 
-PackedLayer pack(const Csr<float>& gather, bool pinned) {
+Piece pack(const Csr<float>& gather, bool pinned) {
   const SharedGroups g = shared_groups(gather);
-  return pack_layer(g.groups(), pinned, g.neuron, g.input_begin, g.input, g.weight);
+  return pack_piece(g.groups(), pinned, g.neuron, g.input_begin, g.input, g.weight);
 }
 
 class SharedNet final : public WindowKernels<SharedLayer> {

@@ -190,7 +190,7 @@ int blocks_per_multiprocessor() {
   return static_cast<int>(std::clamp<Index>(fit, 1, kStagedBlocks));
 }
 
-StagedLayer describe(const LayerShape& shape, const char* base) {
+StagedLayer describe(const PieceShape& shape, const char* base) {
   return {shape.items,
           shape.array<std::int32_t>(base, 0),
           shape.array<std::int32_t>(base, 1),
@@ -200,9 +200,9 @@ StagedLayer describe(const LayerShape& shape, const char* base) {
           shape.array<float4>(base, 5)};
 }
 
-PackedLayer pack(const Csr<float>& gather, bool pinned) {
+Piece pack(const Csr<float>& gather, bool pinned) {
   const StagedNeuronTiles b = staged_neuron_tiles(gather);
-  return pack_layer(b.neuron_tiles(), pinned, b.neuron, b.stage_begin, b.stages, b.feature, b.line, b.value);
+  return pack_piece(b.neuron_tiles(), pinned, b.neuron, b.stage_begin, b.stages, b.feature, b.line, b.value);
 }
 
 class StagedNet final : public WindowKernels<StagedLayer> {

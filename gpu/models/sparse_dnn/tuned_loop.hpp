@@ -56,7 +56,10 @@ class TunedPlan final : public SdnnPlan {
         run_in_batches(y, ends, [&](const Csr<float>& batch) { return run_batch(batch, first, last); });
     all.streaming->memory = bound_.memory;
     all.streaming->window = net_.layers();
-    if (staged_) staged_->window().add_facts(*all.streaming);
+    if (staged_) {
+      all.streaming->window = staged_->window().size();
+      *all.streaming += staged_->window().copied();
+    }
     return all;
   }
 

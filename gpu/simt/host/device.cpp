@@ -122,11 +122,27 @@ std::int64_t device_memory_free() { return std::int64_t{1} << 34; }
 void require_device_memory(std::int64_t, const std::string&) {}
 const char* no_device() { return nullptr; }
 
+// Pinned memory is watched, as copies of two streams may race there; the host's own accesses are not.
 HostBytes::HostBytes(std::int64_t bytes, bool pinned)
-    : data_(new char[static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1))]), pinned_(pinned) {}
-HostBytes::~HostBytes() { delete[] data_; }
+    : data_(new char[static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1))]), pinned_(pinned) {
+  if (!pinned_) return;
+  const auto lock = simt::enter_engine();
+  simt::add_array("pinned memory of the host", data_, static_cast<std::size_t>(bytes), true, true);
+}
+HostBytes::~HostBytes() {
+  if (pinned_) {
+    const auto lock = simt::enter_engine();
+    simt::remove_array(data_);
+  }
+  delete[] data_;
+}
 void HostBytes::copy_to(void* device, std::int64_t bytes, void* stream) const {
   device_copy(device, data_, static_cast<std::size_t>(bytes), stream);
+}
+void HostBytes::copy_from(const void* device, const HostRows& rows, void* stream) {
+  for (std::int64_t i = 0; i < rows.count; ++i)
+    device_copy(data_ + rows.offset + i * rows.pitch, static_cast<const char*>(device) + i * rows.bytes,
+                static_cast<std::size_t>(rows.bytes), stream);
 }
 
 // A stream is the runtime's, so that a kernel's host code may record events in it; an event is what is known at its point.

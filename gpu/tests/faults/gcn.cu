@@ -4,6 +4,7 @@
 
 #include "gpu/models/gcn/devices.hpp"
 #include "gpu/models/gcn/fused.hpp"
+#include "gpu/models/gcn/streamed.hpp"
 #include "gpu/tests/faults/gcn.hpp"
 
 namespace plumb {
@@ -68,12 +69,51 @@ struct FaultyExchange : Faithful {
   }
 };
 
+class FaultyCopies final : public CopyRules {
+ public:
+  explicit FaultyCopies(CopyFault fault) : fault_(fault) {}
+  void wait_arrived(const DeviceEvent& event, void* stream) const override {
+    wait_unless(CopyFault::arrival_not_awaited, event, stream);
+  }
+  void wait_released(const DeviceEvent& event, void* stream) const override {
+    wait_unless(CopyFault::overwritten_before_computed, event, stream);
+  }
+  void wait_computed(const DeviceEvent& event, void* stream) const override {
+    wait_unless(CopyFault::stored_before_computed, event, stream);
+  }
+  void wait_stored(const DeviceEvent& event, void* stream) const override {
+    wait_unless(CopyFault::buffer_reused, event, stream);
+  }
+  void wait_on_host(const DeviceEvent& event, void* stream) const override {
+    wait_unless(CopyFault::read_before_on_host, event, stream);
+  }
+  [[nodiscard]] Index width(Index begin, Index columns, Index all) const override {
+    const Index width = CopyRules::width(begin, columns, all);
+    if (begin == 0 || begin + width < all) return width;
+    if (fault_ == CopyFault::last_block_too_wide) return columns;
+    return fault_ == CopyFault::last_block_too_narrow ? width - Pack<float>::kV : width;
+  }
+
+ private:
+  void wait_unless(CopyFault fault, const DeviceEvent& event, void* stream) const {
+    if (fault_ != fault) event.wait(stream);
+  }
+  CopyFault fault_;
+};
+
 }  // namespace
+
+GcnRun<float> run_with_fault(CopyFault fault, const Gcn<float>& net, GcnOrder order, std::int64_t memory) {
+  planted = Fault::none;
+  return run_streamed<float>(net, order, memory, launch_aggregate<float, FaultyKernel>, FaultyCopies(fault));
+}
 
 template <class T>
 GcnRun<T> run_with_fault(ExchangeFault fault, const Gcn<T>& net, GcnOrder order, int count) {
   planted = Fault::none, planted_exchange = fault;
-  return execute_on_devices<Fused<T, FaultyKernel>, T, FaultyExchange>(net, order, count).run;
+  return execute_on_devices<Fused<T, FaultyKernel>, T, FaultyExchange>(net, order,
+                                                                       cut_by_entries(net.a.row_ptr, count))
+      .run;
 }
 
 template <class T>
@@ -81,7 +121,9 @@ GcnRun<T> run_with_form(FastestForm form, const Gcn<T>& net, GcnOrder order, int
   planted = Fault::none, planted_exchange = ExchangeFault::none, planted_form = form;
   using E = Fused<T, FaultyKernel>;
   GcnRun<T> run =
-      count > 0 ? execute_on_devices<E, T, FaultyExchange>(net, order, count).run : execute<E, T>(net, order);
+      count > 0
+          ? execute_on_devices<E, T, FaultyExchange>(net, order, cut_by_entries(net.a.row_ptr, count)).run
+          : execute<E, T>(net, order);
   planted_form.reset();
   return run;
 }
@@ -90,6 +132,16 @@ template <class T>
 GcnRun<T> run_with_fault(Fault fault, const Gcn<T>& net, GcnOrder order) {
   planted = fault;
   return execute<Fused<T, FaultyKernel>, T>(net, order);
+}
+
+bool device_places_as_host(const Csr<double>& a, bool values, const std::vector<double>& scales) {
+  constexpr Index kPart = 128, kWidest = 4;
+  const ColumnScales<double> columns(scales);
+  const DeviceStream stream;
+  const QuadRows<double> host(a, values, columns, kPart);
+  const DeviceRows<double> device(a, values, columns, kWidest, kPart, stream.get());
+  return device.col.read(device.col.size(), stream.get()) == host.col &&
+         device.val.read(device.val.size(), stream.get()) == host.val;
 }
 
 template GcnRun<float> run_with_fault(ExchangeFault, const Gcn<float>&, GcnOrder, int);

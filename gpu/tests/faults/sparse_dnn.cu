@@ -79,7 +79,7 @@ template <StreamFault kFault>
 class FaultyWindow final : public LayerWindow {
  public:
   using LayerWindow::LayerWindow;
-  static std::unique_ptr<LayerWindow> make(std::vector<PackedLayer> layers, WindowBound bound, void* stream) {
+  static std::unique_ptr<LayerWindow> make(std::vector<Piece> layers, WindowBound bound, void* stream) {
     return std::make_unique<FaultyWindow>(std::move(layers), bound, stream);
   }
 
@@ -90,7 +90,7 @@ class FaultyWindow final : public LayerWindow {
   void wait_released(const DeviceEvent& event, void* stream) const override {
     if (kFault != StreamFault::overwritten_before_computed) event.wait(stream);
   }
-  [[nodiscard]] Index layer_to_copy(Index l) const override {
+  [[nodiscard]] Index piece_to_copy(Index l) const override {
     return kFault == StreamFault::layer_before && l > 0 ? l - 1 : l;
   }
   [[nodiscard]] Index number_to_read(Index number) const override {
