@@ -210,6 +210,8 @@ TEST_CASE("several devices take the same form of a layer, whichever is the faste
               (form == FastestForm::with_next || form == FastestForm::with_next_stored));
         CHECK((steps_of("spmm") > 0) == (form == FastestForm::composed));
         CHECK((steps_of("A S1, scaled") > 0) == (scaled && !stored && form != FastestForm::composed));
+        CHECK(three.layers_from_degrees <= (scaled ? 2 : 0));  // forms that were only tried do not count
+        if (scaled && form == FastestForm::alone) CHECK(three.layers_from_degrees == 2);
       });
       CHECK_MESSAGE(found.empty(), found);
     }

@@ -311,6 +311,7 @@ void Execution<T>::take_back(const Mark& mark) {
   if (peers_ != nullptr) peers_->wait_sent();
   steps_.resize(mark.steps);
   while (matrices_.size() > mark.matrices) matrices_.pop_back();
+  without_values_ = mark.without_values;
 }
 
 /// NaN: an element that no step writes stays NaN.

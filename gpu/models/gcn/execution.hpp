@@ -178,8 +178,9 @@ class Execution {
   /// Where a plan stands, so that the steps added since can be timed and taken back.
   struct Mark {
     std::size_t steps, matrices;
+    Index without_values;
   };
-  [[nodiscard]] Mark mark() const { return {steps_.size(), matrices_.size()}; }
+  [[nodiscard]] Mark mark() const { return {steps_.size(), matrices_.size(), without_values_}; }
   /// Seconds of the fastest of a few runs of the steps added since, which are layer l's, until the rows of the next layer are there.
   /// Hidden layers are stored where a step reads them.
   [[nodiscard]] double seconds_since(const Mark& mark, Index l);

@@ -28,7 +28,7 @@ class Fused : public Execution<T> {
       const bool reads_values =
           form == Form::composed ? !s.scaled : values_of(form, s) == EntryValues::stored;
       stored = stored || (reads_values && form != Form::composed);
-      if (!reads_values) ++this->without_values_;
+      if (!reads_values && form != Form::composed) ++this->without_values_;  // rungs count themselves
       s = add_form(form, l, s);
     }
     if (!composed) this->forget_a();
