@@ -1,9 +1,9 @@
 // log_softmax, host 04: an exponential of our own that vectorises.
 //
 // Change    exp as reduction by multiples of log 2 and a polynomial, without branches or table, so that the
-//           compiler runs it in lanes; the library's scalar exp is not called.
+//           compiler runs it in lanes; the library's scalar exp is not called. What is left of a row fills a vector too.
 // Limits    about 15 arithmetic instructions per vector of entries.
-// Fails at  rows shorter than a vector.
+// Fails at  rows much shorter than a vector.
 // Source    Cody and Waite, Software Manual for the Elementary Functions (1980), chapter 6 (argument
 //           reduction).
 #include <array>
@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "reference/cpu/simd.hpp"
 #include "reference/ops/log_softmax.hpp"
 
 namespace plumb {
@@ -65,22 +66,52 @@ inline T exponential(T d) {
   return d < E::kLeast ? T(0) : scaled;
 }
 
+// A row as whole vectors and the rest of it, which fills one more with -infinity: no lane works alone.
+template <class T>
+struct Row {
+  static constexpr std::int64_t kRest = kLanes<T>;
+  const T* x;
+  std::int64_t whole, rest;
+  alignas(kVectorBytes) T last[kRest];
+
+  Row(const T* from, std::int64_t cols) : x(from), whole(cols / kRest * kRest), rest(cols - whole) {
+    for (std::int64_t l = 0; l < kRest; ++l)
+      last[l] = l < rest ? x[whole + l] : -std::numeric_limits<T>::infinity();
+  }
+  [[nodiscard]] T max() const {
+    T max = -std::numeric_limits<T>::infinity();
+#pragma omp simd reduction(max : max)
+    for (std::int64_t j = 0; j < whole; ++j) max = x[j] > max ? x[j] : max;
+#pragma omp simd reduction(max : max)
+    for (std::int64_t l = 0; l < kRest; ++l) max = last[l] > max ? last[l] : max;
+    return max;
+  }
+  [[nodiscard]] T sum_of_exponentials(T max) const {
+    T sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t j = 0; j < whole; ++j) sum += exponential(x[j] - max);
+    if (rest == 0) return sum;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t l = 0; l < kRest; ++l) sum += exponential(last[l] - max);
+    return sum;
+  }
+  void write(T* y, T max, T log_sum) {
+#pragma omp simd
+    for (std::int64_t j = 0; j < whole; ++j) y[j] = x[j] - max - log_sum;
+#pragma omp simd
+    for (std::int64_t l = 0; l < kRest; ++l) last[l] = last[l] - max - log_sum;
+    for (std::int64_t l = 0; l < rest; ++l) y[whole + l] = last[l];
+  }
+};
+
 template <class T>
 void run(const LogSoftmax::Problem<T>&, const LogSoftmax::In<T, Space::host>& in,
          const LogSoftmax::Out<T, Space::host>& out, Context&) {
-  const std::int64_t cols = in.x.cols;
 #pragma omp parallel for schedule(static)
   for (std::int64_t i = 0; i < in.x.rows; ++i) {
-    const T* x = in.x.data + i * in.x.ld;
-    T* y = out.y.data + i * out.y.ld;
-    T max = -std::numeric_limits<T>::infinity(), sum = 0;
-#pragma omp simd reduction(max : max)
-    for (std::int64_t j = 0; j < cols; ++j) max = x[j] > max ? x[j] : max;
-#pragma omp simd reduction(+ : sum)
-    for (std::int64_t j = 0; j < cols; ++j) sum += exponential(x[j] - max);
-    const T log_sum = std::log(sum);
-#pragma omp simd
-    for (std::int64_t j = 0; j < cols; ++j) y[j] = x[j] - max - log_sum;
+    Row<T> row(in.x.data + i * in.x.ld, in.x.cols);
+    const T max = row.max(), log_sum = std::log(row.sum_of_exponentials(max));
+    row.write(out.y.data + i * out.y.ld, max, log_sum);
   }
 }
 
