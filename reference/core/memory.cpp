@@ -76,8 +76,8 @@ std::int64_t MemoryBound::least_for(std::int64_t data) const {
 double available_memory() { return std::min({system_memory(), group_memory(), address_space()}); }
 
 std::string show_amount(std::int64_t bytes) {
-  constexpr std::int64_t kFew = 10;
-  const int shift = bytes >> 20 < kFew ? 10 : 20;
+  constexpr std::int64_t kWholeUnits = 10;
+  const int shift = bytes >> 20 < kWholeUnits ? 10 : 20;
   return fmt::format("{} {}", ((bytes - 1) >> shift) + 1, shift == 10 ? "KiB" : "MiB");
 }
 

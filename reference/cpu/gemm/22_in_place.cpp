@@ -19,7 +19,7 @@ namespace plumb {
 namespace {
 
 constexpr int kRows = kVectorRegisters == 32 ? 8 : 4, kVectors = 3;
-constexpr std::int64_t kAlone = 1 << 15;     // multiply-adds
+constexpr std::int64_t kAlone = 1 << 15;    // multiply-adds
 constexpr std::int64_t kLeastOfPart = 128;  // terms that a thread sums at least
 
 /// Up to kVectors vectors of columns of B: where each begins, and how far its rows lie apart.
@@ -125,8 +125,7 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Ge
                      size_of_sums = parts > 1 ? tiles * parts * Tiles<T>::kSums : 0;
   T* const last = static_cast<T*>(
       context.workspace((size_of_last + size_of_sums) * static_cast<std::int64_t>(sizeof(T))));
-  const Tiles<T> t{p,     in.A,    in.B,   out.C, depth, vectors,
-                   across, tiles, parts, last,  last + size_of_last};
+  const Tiles<T> t{p, in.A, in.B, out.C, depth, vectors, across, tiles, parts, last, last + size_of_last};
 #pragma omp parallel if (!alone)
   {
     if (ragged > 0) {
