@@ -49,6 +49,17 @@ struct alignas(16) Vector {
   T lane[kLanes];
 };
 
+/// N elements, up to 16 bytes of them, on their own boundary.
+template <class T, int N>
+struct alignas(N * sizeof(T)) Piece {
+  T lane[N];
+};
+
+/// The lanes of a warp as 8 rows by 4 quarters of columns. Bits of the lane interleaved: i and i ^ 2 share a row, i and i ^ 1 columns, so that
+/// shared loads take two turns instead of four.
+PLUMB_DEVICE int row_of_lane(int lane) { return (lane & 1) | (lane >> 2 & 3) << 1; }
+PLUMB_DEVICE int quarter_of_lane(int lane) { return (lane >> 1 & 1) | (lane >> 4) << 1; }
+
 /// Columns that a thread holds sums for, and rows of W staged at a time.
 constexpr int kCols = 16, kPanel = 128;
 

@@ -24,11 +24,6 @@ struct Shape {
   static_assert(kDepth % (kStep * kTogether) == 0 && kSums % 32 == 0, "lanes share the sums");
 };
 
-template <class T, int V>
-struct alignas(sizeof(T) * V) Piece {
-  T lane[V];
-};
-
 /// W(k0 .., j0 ..) turned, zeros past its ends up to a whole number of steps.
 template <class S, class T>
 PLUMB_DEVICE void stage_turned(T* w /* (N, kPitch), shared */, const In<T>& in, Index k0, Index j0) {

@@ -124,10 +124,7 @@ __global__ void __launch_bounds__(S::kThreadsOfBlock, resident_blocks<T, S, Grou
   };
 
   for (int s = 0; s < S::kStages - 1; ++s) start_copies(shared + s * kStage);
-  // Bits of the lane interleaved: i and i ^ 2 share a row, i and i ^ 1 columns, so that shared loads take two
-  // turns instead of four.
-  const int my_row = thread / 32 * 8 * S::kLaneRows + ((lane & 1) | (lane >> 2 & 3) << 1),
-            my_col = 4 * ((lane >> 1 & 1) | (lane >> 4) << 1);
+  const int my_row = thread / 32 * 8 * S::kLaneRows + row_of_lane(lane), my_col = 4 * quarter_of_lane(lane);
   T sum[S::kLaneRows][Groups][4] = {};
   Index row = begin, chunk = 0;
   int reading = 0, writing = S::kStages - 1;

@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(32 * S::kWarps, 1)
       cp_async_commit();
     };
     for (int s = 0; s < S::kStages - 1; ++s) start_copies(ring + s * S::kTile);
-    const int my_row = (lane & 1) | (lane >> 2 & 3) << 1, my_col = 4 * ((lane >> 1 & 1) | (lane >> 4) << 1);
+    const int my_row = row_of_lane(lane), my_col = 4 * quarter_of_lane(lane);
     float sum[8][4] = {};
     Index row = begin;
     int chunk = 0, reading = 0, writing = S::kStages - 1;

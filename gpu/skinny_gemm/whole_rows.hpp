@@ -26,21 +26,15 @@ struct Division {
   bool wide_y;      // rows of Y are whole vectors on 16-byte boundaries
 };
 
-/// N elements, up to 16 bytes of them, on their own boundary.
-template <class T, int N>
-struct alignas(N * sizeof(T)) Run {
-  T lane[N];
-};
-
-/// Calls part(c, Run&) for the lane's columns in a row of shared memory: fours, 16 apart, and two in the end where C is no multiple of
+/// Calls part(c, Piece&) for the lane's columns in a row of shared memory: fours, 16 apart, and two in the end where C is no multiple of
 /// four. The lanes of a warp are 8 rows by 4 quarters of such columns.
 template <class S, class T, class Part>
 PLUMB_DEVICE void for_runs(T* row, int quarter, Part part) {
   constexpr int kFours = S::C / 4 * 4, V = S::V;
 #pragma unroll
   for (int c = 0; c < kFours; c += V)
-    part(c, *reinterpret_cast<Run<T, V>*>(row + 4 * (c - c % 4 + quarter) + c % 4));
-  if constexpr (kFours < S::C) part(kFours, *reinterpret_cast<Run<T, 2>*>(row + 4 * kFours + 2 * quarter));
+    part(c, *reinterpret_cast<Piece<T, V>*>(row + 4 * (c - c % 4 + quarter) + c % 4));
+  if constexpr (kFours < S::C) part(kFours, *reinterpret_cast<Piece<T, 2>*>(row + 4 * kFours + 2 * quarter));
 }
 
 /// A block's shared memory, and the rows of its tiles.
@@ -107,14 +101,14 @@ struct Bringer {
 /// Adds terms [k, k + Terms) of the lane's rows.
 template <class S, int Terms, class T>
 PLUMB_DEVICE void add_terms(T (&sum)[S::R][S::C], const T* const (&x)[S::R], const T* w, int quarter, int k) {
-  Run<T, Terms> of_x[S::R];
+  Piece<T, Terms> of_x[S::R];
 #pragma unroll
-  for (int r = 0; r < S::R; ++r) of_x[r] = *reinterpret_cast<const Run<T, Terms>*>(x[r] + k);
+  for (int r = 0; r < S::R; ++r) of_x[r] = *reinterpret_cast<const Piece<T, Terms>*>(x[r] + k);
 #pragma unroll
   for (int l = 0; l < Terms; ++l) {
     T of_w[S::C];
-    for_runs<S>(const_cast<T*>(w) + (k + l) * S::kColumns, quarter, [&](int c, const auto& run) {
-      const auto v = run;
+    for_runs<S>(const_cast<T*>(w) + (k + l) * S::kColumns, quarter, [&](int c, const auto& piece) {
+      const auto v = piece;
 #pragma unroll
       for (int i = 0; i < static_cast<int>(sizeof v / sizeof(T)); ++i) of_w[c + i] = v.lane[i];
     });
@@ -156,20 +150,20 @@ struct Walk {
 /// The sums of Parts warps, added and written: the calling thread's share of `rows` rows of Y from y on, in pieces of N columns.
 template <class S, int Parts, int N, class T>
 PLUMB_DEVICE void add_parts(const T* sums, const Walk& walk, int rows, T* y, Index ld) {
-  using Piece = Run<T, N>;
+  using Columns = Piece<T, N>;
   const Index y_on = walk.rows_on * ld + N * walk.pieces_on, y_wrap = ld - N * walk.n;
   constexpr int kPitch = S::kSumPitch;
   const int sums_on = walk.rows_on * kPitch + N * walk.pieces_on, sums_wrap = kPitch - N * walk.n;
   y += walk.i * ld + N * walk.j, sums += walk.i * kPitch + N * walk.j;
   for (int i = walk.i, j = walk.j; i < rows;) {
-    Piece all = *reinterpret_cast<const Piece*>(sums);
+    Columns all = *reinterpret_cast<const Columns*>(sums);
 #pragma unroll
     for (int p = 1; p < Parts; ++p) {
-      const Piece other = *reinterpret_cast<const Piece*>(sums + p * S::kSums);
+      const Columns other = *reinterpret_cast<const Columns*>(sums + p * S::kSums);
 #pragma unroll
       for (int e = 0; e < N; ++e) all.lane[e] += other.lane[e];
     }
-    *reinterpret_cast<Piece*>(y) = all;
+    *reinterpret_cast<Columns*>(y) = all;
     j += walk.pieces_on;
     const bool wraps = j >= walk.n;  // choices, no branch: the lanes of a warp differ
     j -= wraps ? walk.n : 0;
@@ -200,7 +194,7 @@ PLUMB_DEVICE void make_products(const Block<S>& block, const Out<T>& out, int k,
                                 const Division& d) {
   const Group<S> group(d.parts);
   const int lane = static_cast<int>(threadIdx.x) % 32, first = group.first_row();
-  const int my_row = (lane & 1) | (lane >> 2 & 3) << 1, quarter = (lane >> 1 & 1) | (lane >> 4) << 1;
+  const int my_row = row_of_lane(lane), quarter = quarter_of_lane(lane);
   // whole fours of terms, and what is left by the last part
   const int fours = k / 4, from = 4 * (fours * group.part / d.parts),
             end = group.part + 1 == d.parts ? k : 4 * (fours * (group.part + 1) / d.parts);
@@ -228,9 +222,9 @@ PLUMB_DEVICE void make_products(const Block<S>& block, const Out<T>& out, int k,
     T* const to = sums + group.part * S::kSums + my_row * S::kSumPitch;
 #pragma unroll
     for (int r = 0; r < S::R; ++r) {
-      for_runs<S>(to + 8 * r * S::kSumPitch, quarter, [&](int c, auto& run) {
+      for_runs<S>(to + 8 * r * S::kSumPitch, quarter, [&](int c, auto& piece) {
 #pragma unroll
-        for (int i = 0; i < static_cast<int>(sizeof run / sizeof(T)); ++i) run.lane[i] = sum[r][c + i];
+        for (int i = 0; i < static_cast<int>(sizeof piece / sizeof(T)); ++i) piece.lane[i] = sum[r][c + i];
       });
     }
     group.meet();

@@ -28,6 +28,12 @@ using plumb::testing::shell;
 Outcome bare(const std::string& arguments) {
   return shell("env -u PLUMB_DATA PLUMB_CACHE=/nonexistent '" PLUMB_INFER "' " + arguments);
 }
+/// Whether a test of the CPU executor is to end here; it says so.
+bool skipped_without_simt() {
+  if (std::filesystem::exists(std::filesystem::path(PLUMB_INFER).parent_path() / "infer_simt")) return false;
+  MESSAGE("skipped: infer_simt is not built here");
+  return true;
+}
 Outcome infer(const std::string& arguments) { return shell("'" PLUMB_INFER "' " + arguments); }
 
 /// The data folder, or "" after saying that the test is skipped.
@@ -741,10 +747,7 @@ TEST_CASE("the network that infer gcn makes without data has as many layers as a
 }
 
 TEST_CASE("--device simt runs the device pipelines on the CPU executor; what would take hours is refused") {
-  if (!std::filesystem::exists(std::filesystem::path(PLUMB_INFER).parent_path() / "infer_simt")) {
-    MESSAGE("skipped: infer_simt is not built here");
-    return;
-  }
+  if (skipped_without_simt()) return;
   const Scratch scratch;
   for (const std::string& command :
        {std::string("sdnn --inputs 33 --layers 3"),
@@ -764,10 +767,7 @@ TEST_CASE("--device simt runs the device pipelines on the CPU executor; what wou
 }
 
 TEST_CASE("infer sdnn --gpus deals the inputs to devices: the same answer, and what each did") {
-  if (!std::filesystem::exists(std::filesystem::path(PLUMB_INFER).parent_path() / "infer_simt")) {
-    MESSAGE("skipped: infer_simt is not built here");
-    return;
-  }
+  if (skipped_without_simt()) return;
   const Scratch scratch;
   const std::string command =
       "sdnn --inputs 10 --layers 2 --check --device simt --out " + scratch.file("y.npz");
@@ -813,10 +813,7 @@ TEST_CASE("infer sdnn --gpus deals the inputs to devices: the same answer, and w
 }
 
 TEST_CASE("infer gcn --gpus divides the graph over devices: the same answer, and what each did") {
-  if (!std::filesystem::exists(std::filesystem::path(PLUMB_INFER).parent_path() / "infer_simt")) {
-    MESSAGE("skipped: infer_simt is not built here");
-    return;
-  }
+  if (skipped_without_simt()) return;
   const Scratch scratch;
   const std::string command =
       "gcn --case 'gcn.f32(vertices=40,graph=rmat,density=0.1,values=normalised,x=dense,x_density=1,"
@@ -871,10 +868,7 @@ TEST_CASE("infer gcn --gpus divides the graph over devices: the same answer, and
 }
 
 TEST_CASE("infer gcn --memory streams the operands: the same judgement, and what was copied") {
-  if (!std::filesystem::exists(std::filesystem::path(PLUMB_INFER).parent_path() / "infer_simt")) {
-    MESSAGE("skipped: infer_simt is not built here");
-    return;
-  }
+  if (skipped_without_simt()) return;
   const Scratch scratch;
   const std::string command =
       "gcn --case 'gcn.f32(vertices=40,graph=rmat,density=0.1,values=normalised,x=dense,x_density=1,"

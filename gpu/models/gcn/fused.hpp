@@ -25,10 +25,7 @@ class Fused : public Execution<T> {
     for (Index l = 0; l < this->layers(); ++l) {
       const Form form = fastest_form(l, s);
       composed = composed || form == Form::composed;
-      const bool reads_values =
-          form == Form::composed ? !s.scaled : values_of(form, s) == EntryValues::stored;
-      stored = stored || (reads_values && form != Form::composed);
-      if (!reads_values && form != Form::composed) ++this->without_values_;  // rungs count themselves
+      stored = stored || (form != Form::composed && values_of(form, s) == EntryValues::stored);
       s = add_form(form, l, s);
     }
     if (!composed) this->forget_a();
@@ -87,6 +84,7 @@ class Fused : public Execution<T> {
   /// Layer l in a form, and the product that the next one starts with, which is returned.
   Transformed<T> add_form(Form form, Index l, Transformed<T> s) {
     const EntryValues values = values_of(form, s);
+    if (form != Form::composed && values != EntryValues::stored) ++this->without_values_;
     if (form == Form::with_next || form == Form::with_next_stored) return add_layer_and_product(l, s, values);
     const bool product = !this->last(l) && starts_with_product(l + 1);
     DeviceDense<T>* scaled_h = nullptr;

@@ -91,13 +91,7 @@ void run(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in, const Ge
             multiply_tile(steps, a_packed + i * steps, b_packed + (j - j0) * steps, tile);
             // the only access to C: the padding of the last tiles is computed and dropped
             for (std::int64_t r = 0; r < std::min<std::int64_t>(kRows, m - i); ++r) {
-              T* c = &C(i + r, j);
-              const T* t = tile + r * kCols<T>;
-              if (beta == T(0)) {
-                for (std::int64_t l = 0; l < wide; ++l) c[l] = p.alpha * t[l];
-              } else {
-                for (std::int64_t l = 0; l < wide; ++l) c[l] = p.alpha * t[l] + beta * c[l];
-              }
+              write_scaled(&C(i + r, j), tile + r * kCols<T>, wide, p.alpha, beta);
             }
           }
         }

@@ -88,15 +88,8 @@ struct Tiles {
     const std::int64_t i0 = first_row(tile), j0 = first_vector(tile) * kLanes<T>,
                        rows = std::min<std::int64_t>(kRows, C.rows - i0),
                        cols = std::min<std::int64_t>(count * kLanes<T>, C.cols - j0);
-    for (std::int64_t r = 0; r < rows; ++r) {
-      T* c = &C(i0 + r, j0);
-      const T* t = from + r * count * kLanes<T>;
-      if (p.beta == T(0)) {
-        for (std::int64_t l = 0; l < cols; ++l) c[l] = p.alpha * t[l];
-      } else {
-        for (std::int64_t l = 0; l < cols; ++l) c[l] = p.alpha * t[l] + p.beta * c[l];
-      }
-    }
+    for (std::int64_t r = 0; r < rows; ++r)
+      write_scaled(&C(i0 + r, j0), from + r * count * kLanes<T>, cols, p.alpha, p.beta);
   }
   /// Adds the parts of a tile, and writes them.
   void join(std::int64_t tile) const {

@@ -13,6 +13,16 @@ void scale_rows(const DenseView<T, Space::host>& C, T beta, std::int64_t begin, 
   }
 }
 
+/// c = alpha sum + beta c, n elements; where beta == 0 without reading c.
+template <class T>
+void write_scaled(T* c, const T* sum, std::int64_t n, T alpha, T beta) {
+  if (beta == T(0)) {
+    for (std::int64_t l = 0; l < n; ++l) c[l] = alpha * sum[l];
+  } else {
+    for (std::int64_t l = 0; l < n; ++l) c[l] = alpha * sum[l] + beta * c[l];
+  }
+}
+
 /// Number of terms to sum: none where alpha == 0, so that neither A nor B is read.
 template <class T>
 std::int64_t depth_of(const Gemm::Problem<T>& p, const Gemm::In<T, Space::host>& in) {
