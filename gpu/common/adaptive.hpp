@@ -1,6 +1,8 @@
 // An adaptive rung, and each of its candidates by itself: what the ladders share that choose by the model of cost. Header only.
 #pragma once
 #include "gpu/common/cost_model.hpp"
+#include "gpu/common/tried.hpp"
+#include "gpu/device/memory.hpp"
 
 namespace plumb {
 
@@ -31,12 +33,12 @@ template <template <class> class L, class T>
 struct AdaptivePlan {
   int candidate = 0;
   typename L<T>::Kept kept{};
-  char text[256] = {};
+  Text text{};
 };
 
 /// The functions of a rung that chooses from L<T>: the candidate of least time by its model, with its share of the preparation where the
-/// caller expects few uses (Context::uses). Of C >= 0: those of candidate C, whatever its model says, which leaves its terms as its
-/// explanation; so tools/fit measures it.
+/// caller expects few uses (Context::uses); where it expects many, a few candidates are measured. Of C >= 0: those of candidate C, whatever
+/// its model says, which leaves its terms as its explanation; so tools/fit measures it.
 template <template <class> class L, class T, int C = -1>
 struct Adaptive {
   using List = L<T>;
@@ -48,29 +50,33 @@ struct Adaptive {
   static constexpr Traits kTraits = List::kTraits;
   // a list without models has a null pointer in place of the array
   static constexpr bool kPrepares = sizeof List::kPreparations > sizeof(const CostModel*);
+  static constexpr int kCount = kCountOf<List>;
 
   static const char* supports(const Problem& p, const In& in, const Out& out) {
     return List::supports(p, in, out);
   }
 
   static void* prepare(const Problem& p, const In& in, const Out& out, Context& context) {
-    constexpr int kCount = static_cast<int>(sizeof List::kNames / sizeof *List::kNames);
     static_assert(C < kCount, "there is such a candidate");
     const List list(p, in, out, context);
     auto* plan = new Plan;
     Terms terms[kCount];
     Preparation<kCount> preparation;
-    preparation.uses = context.uses;
+    preparation.uses = context.uses == kManyUses ? 0 : context.uses;
     for (int c = 0; c < kCount; ++c) {
       if (C >= 0 && C != c) continue;
       terms[c] = list.terms(c);
       if constexpr (kPrepares) {
-        if (C >= 0 || context.uses > 0) preparation.terms[c] = list.preparation(c);
+        if (C >= 0 || preparation.uses > 0) preparation.terms[c] = list.preparation(c);
       }
     }
     if constexpr (kPrepares) preparation.models = &List::kPreparations;
     plan->candidate =
-        take_terms(C, List::kModels, terms, List::kNames, plan->text, sizeof plan->text, preparation);
+        take_terms(C, List::kModels, terms, List::kNames, plan->text.of, sizeof plan->text.of, preparation);
+    if constexpr (C < 0) {
+      if (context.uses > 0 && device_has_clock())
+        Tried<L, T>(p, in, out, context).take(terms, preparation, plan->candidate, plan->text);
+    }
     plan->kept = list.keep(plan->candidate, context);
     return plan;
   }
@@ -78,7 +84,7 @@ struct Adaptive {
   static void run(const Problem& p, const In& in, const Out& out, Context& context) {
     const auto& plan = *static_cast<const Plan*>(context.plan);
     List::run(plan.candidate, plan.kept, p, in, out, context);
-    context.explain(plan.text);
+    context.explain(plan.text.of);
   }
 
   static void release(void* plan) { delete static_cast<Plan*>(plan); }

@@ -38,44 +38,69 @@ struct Preparation {
   [[nodiscard]] bool counts() const { return models != nullptr && uses > 0; }
 };
 
+/// Microseconds that the models foresee, of candidates that fit.
+template <int N>
+struct Foreseen {
+  double run[N] = {}, before[N] = {};
+  double time[N] = {};  // of a run with its share of what comes before
+  bool fits[N] = {};
+  /// Candidates in the order of their times, `most` at most. Returns how many.
+  int least(int most, int* of) const {
+    int count = 0;
+    for (int c = 0; c < N; ++c) {
+      if (!fits[c]) continue;
+      int at = count < most ? count++ : most;
+      for (; at > 0 && time[c] < time[of[at - 1]]; --at) {
+        if (at < most) of[at] = of[at - 1];
+      }
+      if (at < most) of[at] = c;
+    }
+    return count;
+  }
+};
+
+template <int N>
+Foreseen<N> foresee(const CostModel (&models)[N], const Terms (&terms)[N],
+                    const Preparation<N>& preparation = {}) {
+  Foreseen<N> of;
+  for (int c = 0; c < N; ++c) {
+    if (!terms[c].fits) continue;
+    of.fits[c] = true;
+    of.time[c] = of.run[c] = predicted_us(models[c], terms[c]);
+    if (!preparation.counts()) continue;
+    of.before[c] = predicted_us((*preparation.models)[c], preparation.terms[c]);
+    of.time[c] += of.before[c] / static_cast<double>(preparation.uses);
+  }
+  return of;
+}
+
 /// The candidate of least time by its model, its share of the preparation included; -1 where none fits. `text` says its time, and the
 /// next one's.
 template <int N>
 int choose(const CostModel (&models)[N], const Terms (&terms)[N], const char* const (&names)[N], char* text,
            std::size_t size, const Preparation<N>& preparation = {}) {
-  int best = -1, next = -1;
-  double run[N] = {}, before[N] = {}, time[N] = {};
+  const Foreseen<N> foreseen = foresee(models, terms, preparation);
+  int least[2] = {-1, -1};
+  if (foreseen.least(2, least) < 2) {
+    std::snprintf(text, size, "%s: no other fits", least[0] >= 0 ? names[least[0]] : "none");
+    return least[0];
+  }
   const bool counts = preparation.counts();
-  for (int c = 0; c < N; ++c) {
-    if (!terms[c].fits) continue;
-    time[c] = run[c] = predicted_us(models[c], terms[c]);
-    if (counts) {
-      before[c] = predicted_us((*preparation.models)[c], preparation.terms[c]);
-      time[c] += before[c] / static_cast<double>(preparation.uses);
-    }
-    if (best < 0 || time[c] < time[best])
-      next = best, best = c;
-    else if (next < 0 || time[c] < time[next])
-      next = c;
-  }
-  if (best < 0 || next < 0) {
-    std::snprintf(text, size, "%s: no other fits", best >= 0 ? names[best] : "none");
-    return best;
-  }
   char of_best[112], of_next[112];
   const auto print = [&](int c, const char* by, char(&to)[112]) {
     if (counts)
-      std::snprintf(to, sizeof to, "%s: %.3g us%s after %.3g us", names[c], run[c], by, before[c]);
+      std::snprintf(to, sizeof to, "%s: %.3g us%s after %.3g us", names[c], foreseen.run[c], by,
+                    foreseen.before[c]);
     else
-      std::snprintf(to, sizeof to, "%s: %.3g us%s", names[c], run[c], by);
+      std::snprintf(to, sizeof to, "%s: %.3g us%s", names[c], foreseen.run[c], by);
   };
-  print(best, " by the model", of_best), print(next, "", of_next);
+  print(least[0], " by the model", of_best), print(least[1], "", of_next);
   if (counts)
     std::snprintf(text, size, "%s; %s; uses: %lld", of_best, of_next,
                   static_cast<long long>(preparation.uses));
   else
     std::snprintf(text, size, "%s; %s", of_best, of_next);
-  return best;
+  return least[0];
 }
 
 /// The terms as tools/fit reads them from a report of bench.

@@ -2,6 +2,7 @@
 // variant's memory comes from its engine instead. gpu/runtime/resources.cpp defines these for a GPU, gpu/simt/host/device.cpp for the CPU
 // executor, where arrays are watched host memory, so that a model's kernels are judged there as any other.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -174,5 +175,18 @@ class DeviceMarks {
   std::vector<void*> events_;
   std::size_t used_ = 0;
 };
+
+/// Seconds of the fastest of so many calls of `run`, by the device's clock.
+template <class Run>
+double least_seconds(const Run& run, int runs, void* stream) {
+  DeviceMarks marks(runs + 1);
+  marks.mark(stream);
+  for (int r = 0; r < runs; ++r) {
+    run();
+    marks.mark(stream);
+  }
+  const std::vector<double> seconds = marks.seconds();
+  return *std::min_element(seconds.begin(), seconds.end());
+}
 
 }  // namespace plumb

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "gpu/common/own_context.hpp"
 #include "gpu/device/resources.hpp"
 #include "reference/core/abi.hpp"
 #include "reference/core/error.hpp"
@@ -23,44 +24,28 @@ class RungStep {
   using V = Variant<Op, T, Space::device>;
   RungStep(const V& variant, const typename V::Problem& problem, const typename V::In& in,
            const typename V::Out& out, void* stream)
-      : variant_(variant), problem_(problem), in_(in), out_(out) {
-    context_.stream = stream;
-    context_.owner = this;
-    context_.allocate = [](Context& context, std::int64_t bytes) -> void* {
-      auto* const self = static_cast<RungStep*>(context.owner);
-      if (self->running_) {  // the same requests in the same order every time: memory is kept between runs
-        if (self->next_ < self->memory_.size() && self->memory_[self->next_].size() >= bytes)
-          return self->memory_[self->next_++].data();
-        self->memory_.resize(self->next_);
-        self->memory_.emplace_back(bytes, "workspace of a rung");
-        return self->memory_[self->next_++].data();
-      }
-      self->of_plan_.emplace_back(bytes, "plan of a rung");
-      return self->of_plan_.back().data();
-    };
-    if (variant_.prepare != nullptr) context_.plan = variant_.prepare(problem_, in_, out_, context_);
-    running_ = true;
+      : variant_(variant), problem_(problem), in_(in), out_(out), memory_(stream) {
+    if (variant_.prepare != nullptr) context().plan = variant_.prepare(problem_, in_, out_, context());
   }
   RungStep(const RungStep&) = delete;
   RungStep& operator=(const RungStep&) = delete;
   ~RungStep() {
-    if (variant_.release != nullptr && context_.plan != nullptr) variant_.release(context_.plan);
+    if (variant_.release != nullptr && context().plan != nullptr) variant_.release(context().plan);
   }
   void run() {
-    next_ = 0;
-    variant_.run(problem_, in_, out_, context_);
+    memory_.begin_run();
+    variant_.run(problem_, in_, out_, context());
   }
   [[nodiscard]] const char* name() const { return variant_.name; }
 
  private:
+  Context& context() { return memory_.get(); }
+
   const V& variant_;
   typename V::Problem problem_;
   typename V::In in_;
   typename V::Out out_;
-  Context context_;
-  bool running_ = false;
-  std::size_t next_ = 0;
-  std::vector<DeviceArray<unsigned char>> memory_, of_plan_;
+  OwnContext memory_;
 };
 
 /// Whether a rung may replace any other in this type: its rounding is that of the operator's type, and it
@@ -91,19 +76,6 @@ std::vector<const Variant<Op, T, Space::device>*> rungs_for(
   std::sort(all.begin(), all.end(),
             [](const auto* a, const auto* b) { return std::string(a->name) < std::string(b->name); });
   return all;
-}
-
-/// Seconds of the fastest of so many calls of `run`, by the device's clock.
-template <class Run>
-double least_seconds(const Run& run, int runs, void* stream) {
-  DeviceMarks marks(runs + 1);
-  marks.mark(stream);
-  for (int r = 0; r < runs; ++r) {
-    run();
-    marks.mark(stream);
-  }
-  const std::vector<double> seconds = marks.seconds();
-  return *std::min_element(seconds.begin(), seconds.end());
 }
 
 /// The fastest rung of one ladder, prepared. Each rung is run once and then, unless that took far longer than the fastest so far, three

@@ -6,16 +6,16 @@
 #include "gpu/device/devices.hpp"
 #include "gpu/runtime/check.hpp"
 #include "gpu/runtime/device_info.hpp"
-#include "reference/core/error.hpp"
+#include "reference/core/resource_error.hpp"
 
 namespace plumb {
 namespace {
 
 std::string mebibytes(std::int64_t bytes) { return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MiB"; }
 
-Error too_little(std::int64_t bytes, const std::string& what) {
-  return Error("device memory: " + what + " needs " + mebibytes(bytes) + ", " +
-               mebibytes(device_memory_free()) + " are free");
+ResourceError too_little(std::int64_t bytes, const std::string& what) {
+  return ResourceError("device memory: " + what + " needs " + mebibytes(bytes) + ", " +
+                       mebibytes(device_memory_free()) + " are free");
 }
 
 thread_local HeldBytes held_bytes;

@@ -2,14 +2,17 @@
 //
 // Change    X's rows follow each other: whole rows of it are one piece of memory, which a bulk copy (cp.async.bulk) brings also where no row
 //           but the first lies on a 16-byte boundary. Rungs 10 to 18 copy such rows 4 or 8 bytes a lane, and most of what they issue
-//           is copies and their addresses. A warp of its own starts the copies. Warps share the depth of the same rows, as
-//           many as shared memory asks for, and add their sums there; other warps go on meanwhile. Columns by eights up to 48.
+//           is copies and their addresses. Rows with small gaps are copied with these. In fp32, rows of 512 bytes and more that
+//           would lie in the same banks are copied one by one, so that they do not: a multiprocessor starts a copy in some 60 cycles. A
+//           warp of its own starts the copies. Warps share the depth of the same rows, as many as shared memory asks for, and add
+//           their sums there; other warps go on meanwhile. Products of fp32 by FMA, of fp64 by tensor cores, which read a row's terms
+//           once for 8 columns.
 // Traffic   compulsory for up to 64 columns, X again for each further 64; W once from the second-level cache for each block.
 // Limits    fp32 / fp64: skinny_stages 101 to 168 / 78 to 168 registers, 0 / 0 to 32 bytes spilled per
 //           thread; skinny_whole_rows 93 to 141 / 125 to 168 registers, 128 bytes of static shared memory
 //           (sm_90, nvcc 13.0, ptxas -v).
-// Fails at  rows of a multiple of 128 bytes: the 8 that a warp reads at once lie in the same banks; rows with gaps, or too long for
-//           shared memory: rung 18's tiles then.
+// Fails at  more terms and columns than shared memory holds of W beside two tiles (256 x 64 in fp64); rows with large gaps off
+//           16 bytes: rung 18's tiles then.
 // Source    as rung 14.
 #include "gpu/skinny_gemm/stages.hpp"
 #include "gpu/skinny_gemm/whole_rows.hpp"

@@ -111,31 +111,34 @@ Work work_of_row_lanes(const Features& f, const In<T>& in) {
   return whole_vectors(in.X) ? work_of_row_lanes<T, Vector<T>::kLanes>(f) : work_of_row_lanes<T, 1>(f);
 }
 
-/// Of 8 rows, one `pitch` vectors after the other in shared memory, those that lie in the same banks.
-inline Index rows_in_a_bank(Index pitch) {
-  Index same = 1;
-  while (same < 8 && pitch % (2 * same) == 0) same *= 2;
-  return same;
-}
-
 /// Rung 19: whole rows. Its copies cost nothing; in their place stand the turns of shared memory, of X, W and the sums that warps hand on.
+template <class S>
+Work work_of_whole_rows(const whole_rows::Division& d, const Features& f, bool wide_x) {
+  const Index across = ceil_div(f.n, S::kColumns), rounds = whole_rows::rounds_of(f.v, d.rows),
+              rows = rounds * d.rows * across, same = wide_x ? S::rows_in_a_bank(d.pitch) : 1,
+              depth = ceil_div(f.k, S::kStep) * S::kStep;
+  Index turns = 0;
+  if (S::kFragments) {
+    turns = rows * depth / S::kStep * (8 * S::R * same + 4 * S::C) / S::kRows;
+  } else {
+    const Index terms = wide_x ? S::V : 1;
+    turns = rows * f.k / terms * (S::R * same + terms * ceil_div(S::C, S::V)) / S::kRows;
+  }
+  const Index handed_on = rows * ceil_div(f.n, d.wide_y ? S::V : 1) * d.parts / 32;
+  const double of_products = S::kFragments ? 0.5 : 1;  // tensor cores do twice as many
+  return {static_cast<double>(rounds * across * ceil_div(f.k, d.parts)),
+          million(rows * depth * S::kColumns) * of_products, million(turns + handed_on),
+          million(device_multiprocessors() * f.k * S::kColumns * across *
+                  static_cast<Index>(sizeof(typename S::T))),
+          static_cast<double>(across)};
+}
 template <class T>
 bool work_of_whole_rows(const Features& f, const In<T>& in, const Out<T>& out, Work& w) {
   if (!whole_rows::takes(in, out)) return false;
   w = whole_rows::with_shape<T>(f.n, [&](auto shape) {
     using S = decltype(shape);
-    const bool wide_x = f.k % S::V == 0, wide_y = whole_vectors(out.Y);
-    const whole_rows::Division d = whole_rows::division_of<S>(f.v, f.k, wide_y);
-    const Index across = ceil_div(f.n, S::kColumns), rounds = whole_rows::rounds_of(f.v, d.rows),
-                rows = rounds * d.rows * across, terms = wide_x ? S::V : 1,
-                of_x = S::R * (wide_x ? rows_in_a_bank(f.k / S::V) : 1), of_w = terms * ceil_div(S::C, S::V),
-                turns = rows * f.k / terms * (of_x + of_w) / S::kRows,
-                handed_on = rows * ceil_div(f.n, wide_y ? S::V : 1) * d.parts / 32;
-    return Work{
-        static_cast<double>(rounds * across * ceil_div(f.k, d.parts)), million(rows * f.k * S::kColumns),
-        million(turns + handed_on),
-        million(device_multiprocessors() * f.k * S::kColumns * across * static_cast<Index>(sizeof(T))),
-        static_cast<double>(across)};
+    const whole_rows::Division d = whole_rows::division_of<S>(in, out);
+    return work_of_whole_rows<S>(d, f, S::reads_vectors(f.k, d.pitch));
   });
   return true;
 }

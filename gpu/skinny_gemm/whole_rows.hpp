@@ -1,7 +1,8 @@
 // The body of rung 19: tiles of whole rows of X by bulk copies, whose depth the warps of a block share. Header only.
 #pragma once
 #include "gpu/device/memory.hpp"
-#include "gpu/skinny_gemm/common.hpp"
+#include "gpu/skinny_gemm/whole_rows_fragments.hpp"
+#include "gpu/skinny_gemm/whole_rows_lanes.hpp"
 
 namespace plumb {
 namespace skinny {
@@ -9,33 +10,20 @@ namespace whole_rows {
 
 constexpr int kStages = 2;
 
-/// Warps that make products, and of each of their lanes: R rows, 8 apart, and C columns.
-template <class T_, int Warps, int R_, int C_>
-struct Shape {
-  using T = T_;
-  static constexpr int kWarps = Warps, kBlock = 32 * (Warps + 1);  // one more starts the copies
-  static constexpr int R = R_, C = C_, V = Vector<T>::kLanes;
-  static constexpr int kRows = 8 * R, kColumns = 4 * C;                      // of a warp
-  static constexpr int kSumPitch = kColumns + V, kSums = kRows * kSumPitch;  // of a warp, in shared memory
-};
+/// One warp more than make products starts the copies.
+template <class S>
+constexpr int kBlock = 32 * (S::kWarps + 1);
+/// Of the sums of a warp, in shared memory.
+template <class S>
+constexpr int kSums = S::kRows* S::kSumPitch;
 
 /// How a launch divides its work.
 struct Division {
   int parts, rows;  // warps that share the depth of the same rows; rows of a tile
+  int pitch;        // elements from one row of a tile to the next
   int stage;        // elements of shared memory
   bool wide_y;      // rows of Y are whole vectors on 16-byte boundaries
 };
-
-/// Calls part(c, Piece&) for the lane's columns in a row of shared memory: fours, 16 apart, and two in the end where C is no multiple of
-/// four. The lanes of a warp are 8 rows by 4 quarters of such columns.
-template <class S, class T, class Part>
-PLUMB_DEVICE void for_runs(T* row, int quarter, Part part) {
-  constexpr int kFours = S::C / 4 * 4, V = S::V;
-#pragma unroll
-  for (int c = 0; c < kFours; c += V)
-    part(c, *reinterpret_cast<Piece<T, V>*>(row + 4 * (c - c % 4 + quarter) + c % 4));
-  if constexpr (kFours < S::C) part(kFours, *reinterpret_cast<Piece<T, 2>*>(row + 4 * kFours + 2 * quarter));
-}
 
 /// A block's shared memory, and the rows of its tiles.
 template <class S>
@@ -43,7 +31,7 @@ struct Block {
   using T = typename S::T;
   T *stages, *w, *sums;
   Mbarrier *full, *empty;  // of kStages
-  int stage;               // elements
+  int stage, pitch;        // elements
   int rows_of_tile;
   Index rows;  // of X
 
@@ -62,7 +50,7 @@ struct Turn {
   }
 };
 
-/// By one lane: brings the block's tiles, one after the other, to its stages.
+/// By a warp: brings the block's tiles, one after the other, to its stages. Rows that follow each other in both places are one copy.
 template <class S>
 struct Bringer {
   using T = typename S::T;
@@ -77,13 +65,27 @@ struct Bringer {
     if (row >= block.rows) return;
     T* const to = block.stages + turn.stage * block.stage;
     const T* const from = X.data + row * X.ld;
-    const int elements = block.rows_at(row) * static_cast<int>(X.cols), whole = elements / S::V * S::V,
-              bytes = whole * static_cast<int>(sizeof(T));
+    if (block.pitch == X.ld)
+      bring_tile(to, from, (block.rows_at(row) - 1) * block.pitch + static_cast<int>(X.cols));
+    else
+      bring_rows(to, from, block.rows_at(row));
+    row += block.step();
+    turn.next();
+  }
+  PLUMB_DEVICE void bring_tile(T* to, const T* from, int elements) {
+    if (threadIdx.x % 32 != 0) return;
+    const int whole = elements / S::V * S::V, bytes = whole * static_cast<int>(sizeof(T));
     for (int e = whole; e < elements; ++e) to[e] = from[e];  // the end of X
     mbarrier_arrive_expect(block.full + turn.stage, bytes);
     if (whole > 0) bulk_copy_once(to, from, bytes, block.full + turn.stage);
-    row += block.step();
-    turn.next();
+  }
+  PLUMB_DEVICE void bring_rows(T* to, const T* from, int rows) {
+    const int bytes = static_cast<int>(X.cols) * static_cast<int>(sizeof(T)),
+              lane = static_cast<int>(threadIdx.x) % 32;
+    if (lane == 0) mbarrier_arrive_expect(block.full + turn.stage, rows * bytes);
+    __syncwarp();
+    for (int i = lane; i < rows; i += 32)
+      bulk_copy_once(to + i * block.pitch, from + i * X.ld, bytes, block.full + turn.stage);
   }
   /// Before the other threads begin.
   PLUMB_DEVICE void start_first() {
@@ -97,28 +99,6 @@ struct Bringer {
     }
   }
 };
-
-/// Adds terms [k, k + Terms) of the lane's rows.
-template <class S, int Terms, class T>
-PLUMB_DEVICE void add_terms(T (&sum)[S::R][S::C], const T* const (&x)[S::R], const T* w, int quarter, int k) {
-  Piece<T, Terms> of_x[S::R];
-#pragma unroll
-  for (int r = 0; r < S::R; ++r) of_x[r] = *reinterpret_cast<const Piece<T, Terms>*>(x[r] + k);
-#pragma unroll
-  for (int l = 0; l < Terms; ++l) {
-    T of_w[S::C];
-    for_runs<S>(const_cast<T*>(w) + (k + l) * S::kColumns, quarter, [&](int c, const auto& piece) {
-      const auto v = piece;
-#pragma unroll
-      for (int i = 0; i < static_cast<int>(sizeof v / sizeof(T)); ++i) of_w[c + i] = v.lane[i];
-    });
-#pragma unroll
-    for (int r = 0; r < S::R; ++r) {
-#pragma unroll
-      for (int c = 0; c < S::C; ++c) sum[r][c] += of_x[r].lane[l] * of_w[c];
-    }
-  }
-}
 
 /// Warps that share the depth of the same rows: of them, this warp's.
 template <class S>
@@ -159,7 +139,7 @@ PLUMB_DEVICE void add_parts(const T* sums, const Walk& walk, int rows, T* y, Ind
     Columns all = *reinterpret_cast<const Columns*>(sums);
 #pragma unroll
     for (int p = 1; p < Parts; ++p) {
-      const Columns other = *reinterpret_cast<const Columns*>(sums + p * S::kSums);
+      const Columns other = *reinterpret_cast<const Columns*>(sums + p * kSums<S>);
 #pragma unroll
       for (int e = 0; e < N; ++e) all.lane[e] += other.lane[e];
     }
@@ -194,39 +174,24 @@ PLUMB_DEVICE void make_products(const Block<S>& block, const Out<T>& out, int k,
                                 const Division& d) {
   const Group<S> group(d.parts);
   const int lane = static_cast<int>(threadIdx.x) % 32, first = group.first_row();
-  const int my_row = row_of_lane(lane), quarter = quarter_of_lane(lane);
-  // whole fours of terms, and what is left by the last part
-  const int fours = k / 4, from = 4 * (fours * group.part / d.parts),
-            end = group.part + 1 == d.parts ? k : 4 * (fours * (group.part + 1) / d.parts);
-  T* const sums = block.sums + group.number * d.parts * S::kSums;
+  // whole steps of terms, and what is left by the last part
+  const int steps = k / S::kStep, from = S::kStep * (steps * group.part / d.parts),
+            end = group.part + 1 == d.parts ? k : S::kStep * (steps * (group.part + 1) / d.parts);
+  T* const sums = block.sums + group.number * d.parts * kSums<S>;
   const Walk walk(group.thread(), group.threads(), d.wide_y ? n / S::V : n);
   Turn turn;
   for (Index row = block.first(); row < block.rows; row += block.step()) {
     const int rows = block.rows_at(row), mine = rows - first < S::kRows ? rows - first : S::kRows;
-    T sum[S::R][S::C] = {};
+    typename S::template Sums<Terms> sum(lane);
     mbarrier_wait(block.full + turn.stage, turn.parity);
-    if (mine > 0) {
-      const T* x[S::R];
-#pragma unroll
-      for (int r = 0; r < S::R; ++r) {
-        const int at = my_row + 8 * r;  // sums of rows past the end are not kept
-        x[r] = block.stages + turn.stage * block.stage + (first + (at < mine ? at : mine - 1)) * k;
-      }
-#pragma unroll 4
-      for (int at = from; at < end; at += Terms) add_terms<S, Terms>(sum, x, block.w, quarter, at);
-    }
+    if (mine > 0)
+      sum.add(block.stages + turn.stage * block.stage + first * block.pitch, mine, block.pitch, block.w, from,
+              end);
     __syncwarp();
     if (lane == 0) mbarrier_arrive(block.empty + turn.stage);
     turn.next();
     group.meet();  // the sums of the tile before are read
-    T* const to = sums + group.part * S::kSums + my_row * S::kSumPitch;
-#pragma unroll
-    for (int r = 0; r < S::R; ++r) {
-      for_runs<S>(to + 8 * r * S::kSumPitch, quarter, [&](int c, auto& piece) {
-#pragma unroll
-        for (int i = 0; i < static_cast<int>(sizeof piece / sizeof(T)); ++i) piece.lane[i] = sum[r][c + i];
-      });
-    }
+    sum.put(sums + group.part * kSums<S>, S::kSumPitch);
     group.meet();
     T* const y = out.Y.data + (row + first) * out.Y.ld + j0;
     if (d.wide_y)
@@ -236,27 +201,31 @@ PLUMB_DEVICE void make_products(const Block<S>& block, const Out<T>& out, int k,
   }
 }
 
-/// Wide: rows of X are whole vectors.
+/// Wide: of terms of X, vectors are read.
 template <class S, bool Wide, class T>
-__global__ void __launch_bounds__(S::kBlock, 1) skinny_whole_rows(In<T> in, Out<T> out, Division d) {
+__global__ void __launch_bounds__(kBlock<S>, 1) skinny_whole_rows(In<T> in, Out<T> out, Division d) {
 #if PLUMB_SM_AT_LEAST(90)
   PLUMB_DYNAMIC_SHARED(T, shared);
   __shared__ Mbarrier full[kStages], empty[kStages];
   const int k = static_cast<int>(in.X.cols);
   const Index j0 = static_cast<Index>(blockIdx.y) * S::kColumns, left = out.Y.cols - j0;
   T* const w = shared + kStages * d.stage;
-  const Block<S> block{shared, w, w + k * S::kColumns, full, empty, d.stage, d.rows, out.Y.rows};
-  const bool makes = threadIdx.x / 32 < S::kWarps, brings = threadIdx.x == 32 * S::kWarps;
+  const Block<S> block{shared, w, w + S::of_w(k), full, empty, d.stage, d.pitch, d.rows, out.Y.rows};
+  const bool makes = threadIdx.x / 32 < S::kWarps;
   Bringer<S> bringer(in.X, block);
-  if (brings) {
-    for (int s = 0; s < kStages; ++s) mbarrier_init(full + s, 1), mbarrier_init(empty + s, S::kWarps);
-    mbarrier_fence_init();
+  if (!makes) {
+    if (threadIdx.x % 32 == 0) {
+      for (int s = 0; s < kStages; ++s) mbarrier_init(full + s, 1), mbarrier_init(empty + s, S::kWarps);
+      mbarrier_fence_init();
+    }
+    __syncwarp();
     bringer.start_first();
   }
-  stage_w<S::kColumns>(w, k, in, 0, j0);
+  S::stage(w, k, in, j0);
   __syncthreads();
-  if (brings) bringer.start_rest();
-  if (makes)
+  if (!makes)
+    bringer.start_rest();
+  else
     make_products<S, Wide ? S::V : 1>(block, out, k, j0,
                                       static_cast<int>(left < S::kColumns ? left : S::kColumns), d);
 #endif
@@ -266,22 +235,39 @@ __global__ void __launch_bounds__(S::kBlock, 1) skinny_whole_rows(In<T> in, Out<
 template <class S>
 Index bytes_of(const Division& d, Index k) {
   return static_cast<Index>(sizeof(typename S::T)) *
-         (Index{kStages} * d.stage + k * S::kColumns + Index{S::kWarps} * S::kSums);
+         (Index{kStages} * d.stage + S::of_w(k) + Index{S::kWarps} * kSums<S>);
 }
 
 /// The tiles' blocks are resident at once, one on a multiprocessor: as many tiles for each, and as many rows in each tile.
 inline Index rounds_of(Index v, Index rows) { return ceil_div(v, rows * device_multiprocessors()); }
 
+/// Elements from one row of a tile to the next: X's own where its rows follow each other, nearly, and few of them would share banks, or
+/// where they are too short to be copied one by one: a multiprocessor starts a copy in some 60 cycles. 0: rows are neither one piece nor whole
+/// vectors.
+template <class S>
+Index pitch_of(const DenseView<const typename S::T, Space::device>& X) {
+  constexpr Index kLeastCopy = 512;  // bytes
+  const Index k = X.cols, apart = S::apart(k);
+  const bool one_piece = 4 * (X.ld - k) <= k && reinterpret_cast<std::uintptr_t>(X.data) % 16 == 0,
+             rows = whole_vectors(X);
+  const bool shares_banks = rows && S::rows_in_a_bank(X.ld) > 2 * S::rows_in_a_bank(apart);
+  if (one_piece && (!shares_banks || k * static_cast<Index>(sizeof(typename S::T)) < kLeastCopy)) return X.ld;
+  return rows ? apart : 0;
+}
+
 /// The division for v rows of k terms: as many rows of a tile as shared memory holds, fewer where multiprocessors would have none. 0 parts:
 /// shared memory does not hold it.
 template <class S>
-Division division_of(Index v, Index k, bool wide_y) {
+Division division_of(const In<typename S::T>& in, const Out<typename S::T>& out) {
+  const Index v = out.Y.rows, k = in.X.cols, pitch = pitch_of<S>(in.X);
+  const bool wide_y = whole_vectors(out.Y);
   const Index most = device_shared_bytes() - 1024, many = device_multiprocessors();
-  Division fits{0, 0, 0, wide_y};
-  if (k * S::kColumns > most) return fits;
+  Division fits{0, 0, 0, 0, wide_y};
+  if (pitch == 0 || S::of_w(k) > most) return fits;
   for (int parts = 1; parts <= S::kWarps; parts *= 2) {
     const int rows = S::kRows * (S::kWarps / parts);
-    const Division d{parts, rows, static_cast<int>(ceil_div(rows * k, S::V)) * S::V, wide_y};
+    const Division d{parts, rows, static_cast<int>(pitch),
+                     static_cast<int>(ceil_div(rows * pitch, S::V)) * S::V, wide_y};
     if (bytes_of<S>(d, k) > most) continue;
     if (fits.parts > 0 && ceil_div(v, rows) > many) break;
     fits = d;
@@ -294,37 +280,57 @@ Division division_of(Index v, Index k, bool wide_y) {
 }
 
 /// Calls run(S{}) for the least shape that has all columns.
-template <class T, class Call>
-auto with_shape(Index columns, Call run) {
-  constexpr bool kF32 = sizeof(T) == 4;
-  constexpr int kR = kF32 ? 4 : 2, kMany = kF32 ? 16 : 8;
+template <class Call>
+auto with_shape(Index columns, float, Call run) {
   switch (columns <= 48 ? ceil_div(columns, 8) : 7) {
     case 0:
     case 1:
-      return run(Shape<T, 8, 8, 2>{});
+      return run(Lanes<float, 8, 8, 2>{});
     case 2:
-      return run(Shape<T, 8, kR, 4>{});
+      return run(Lanes<float, 8, 4, 4>{});
     case 3:
-      return run(Shape<T, 8, kR, 6>{});
+      return run(Lanes<float, 8, 4, 6>{});
     case 4:
-      return run(Shape<T, 8, kR, 8>{});
+      return run(Lanes<float, 8, 4, 8>{});
     case 5:
-      return run(Shape<T, kMany, 2, 10>{});
+      return run(Lanes<float, 16, 2, 10>{});
     case 6:
-      return run(Shape<T, kMany, 2, 12>{});
+      return run(Lanes<float, 16, 2, 12>{});
     default:
-      return run(Shape<T, kMany, 2, 16>{});
+      return run(Lanes<float, 16, 2, 16>{});
   }
 }
+template <class Call>
+auto with_shape(Index columns, double, Call run) {
+  switch (columns <= 48 ? ceil_div(columns, 8) : 7) {
+    case 0:
+    case 1:
+      return run(Fragments<8, 2, 1>{});
+    case 2:
+      return run(Fragments<8, 2, 2>{});
+    case 3:
+      return run(Fragments<8, 1, 3>{});
+    case 4:
+      return run(Fragments<8, 1, 4>{});
+    case 5:
+      return run(Fragments<8, 1, 5>{});
+    case 6:
+      return run(Fragments<8, 1, 6>{});
+    default:
+      return run(Fragments<8, 1, 8>{});
+  }
+}
+template <class T, class Call>
+auto with_shape(Index columns, Call run) {
+  return with_shape(columns, T(), run);
+}
 
-/// Whether this body takes X: its rows follow each other, and shared memory holds enough of them.
+/// Whether this body takes X: its rows follow each other or are whole vectors, and shared memory holds enough of them.
 template <class T>
 bool takes(const In<T>& in, const Out<T>& out) {
-  if (in.X.ld != in.X.cols || in.X.cols == 0 || reinterpret_cast<std::uintptr_t>(in.X.data) % 16 != 0)
-    return false;
-  return with_shape<T>(out.Y.cols, [&](auto shape) {
-    return division_of<decltype(shape)>(out.Y.rows, in.X.cols, false).parts > 0;
-  });
+  if (in.X.cols == 0) return false;
+  return with_shape<T>(out.Y.cols,
+                       [&](auto shape) { return division_of<decltype(shape)>(in, out).parts > 0; });
 }
 
 /// Where it takes X.
@@ -332,12 +338,13 @@ template <class T>
 void run_whole_rows(const In<T>& in, const Out<T>& out, Context& context) {
   with_shape<T>(out.Y.cols, [&](auto shape) {
     using S = decltype(shape);
-    const Division d = division_of<S>(out.Y.rows, in.X.cols, whole_vectors(out.Y));
+    const Division d = division_of<S>(in, out);
     const Index tiles = ceil_div(out.Y.rows, d.rows), many = device_multiprocessors();
     const Grid grid(static_cast<unsigned>(tiles < many ? tiles : many),
                     static_cast<unsigned>(ceil_div(out.Y.cols, S::kColumns)));
-    launch(in.X.cols % S::V == 0 ? skinny_whole_rows<S, true, T> : skinny_whole_rows<S, false, T>, grid,
-           S::kBlock, static_cast<std::size_t>(bytes_of<S>(d, in.X.cols)), context.stream, in, out, d);
+    launch(
+        S::reads_vectors(in.X.cols, d.pitch) ? skinny_whole_rows<S, true, T> : skinny_whole_rows<S, false, T>,
+        grid, kBlock<S>, static_cast<std::size_t>(bytes_of<S>(d, in.X.cols)), context.stream, in, out, d);
   });
 }
 

@@ -1,11 +1,15 @@
 // By what adaptive rungs choose: the model of cost, and what is counted of a matrix for its terms.
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "gpu/common/adaptive.hpp"
 #include "gpu/common/matrix_work.hpp"
+#include "reference/ops/gemv.hpp"
 
 namespace plumb::simt_test {
 namespace {
@@ -85,6 +89,8 @@ struct Counting {
   struct In {};
   template <class T, Space>
   struct Out {};
+  template <class Views, class F>
+  static void each_output(Views&, F&&) {}
 };
 template <class T>
 struct TwoWays : CandidateList<Counting, T> {
@@ -156,6 +162,74 @@ TEST_CASE("rows are cut into even parts, of one row no more than the most") {
   CHECK(c.longest == 10);
   CHECK(c.longest_part == 25);
   CHECK(cutting_of(rows, 10, 25, 2).parts == 2 + 2);
+}
+
+// A list of two, for Tried: the first waits, the second does not, and both write their outputs.
+template <class T>
+struct Two : CandidateList<Gemv, T> {
+  using Base = CandidateList<Gemv, T>;
+  struct Kept {
+    void* memory = nullptr;
+  };
+  static constexpr const char* kNames[2] = {"waits", "at once"};
+  static constexpr const auto& kModels = plumb::simt_test::kModels;
+  static inline std::vector<T*> written;
+
+  Two(const typename Base::Problem&, const typename Base::In&, const typename Base::Out&, Context&) {}
+  Kept keep(int, Context& context) const { return {context.workspace(16)}; }
+  static void run(int c, const Kept& kept, const typename Base::Problem&, const typename Base::In&,
+                  const typename Base::Out& out, Context& context) {
+    CHECK(context.workspace(8) != kept.memory);
+    if (c == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    for (std::int64_t i = 0; i < out.y.size; ++i) out.y.data[i] = T(1);
+    written.push_back(out.y.data);
+  }
+};
+
+/// What a plan of so many uses takes where the model takes the first. `chain` tells one test's trials from another's.
+std::pair<int, std::string> tried(double chain, std::int64_t uses, std::vector<float>& y, double& spent) {
+  Context context;
+  context.uses = uses, context.owner = &spent;
+  context.spend = [](Context& c, double seconds) { *static_cast<double*>(c.owner) += seconds; };
+  const Gemv::Problem<float> p{};
+  const Gemv::In<float, Space::device> in{};
+  const Gemv::Out<float, Space::device> out{{y.data() + 1, static_cast<std::int64_t>(y.size()) - 1}};
+  int candidate = 0;
+  Text text{};
+  Tried<Two, float>(p, in, out, context)
+      .take({terms(0, chain, 0), terms(0, chain + 2, 1)}, {}, candidate, text);
+  return {candidate, text.of};
+}
+
+TEST_CASE(
+    "a plan of many runs takes the candidate that is fastest when measured, on outputs of the trial's own") {
+  std::vector<float> y(9, 7.0F);
+  double spent = 0;
+  Two<float>::written.clear();
+  const auto [candidate, text] = tried(3, kManyUses, y, spent);
+  CHECK(candidate == 1);
+  CHECK(text.find("at once: ") == 0);
+  CHECK(text.find("us measured; waits: ") != std::string::npos);
+  CHECK(y == std::vector<float>(9, 7.0F));
+  CHECK(Two<float>::written.size() > 10);
+  for (const float* at : Two<float>::written) {
+    CHECK(at != y.data() + 1);
+    CHECK(reinterpret_cast<std::uintptr_t>(at) % 256 == reinterpret_cast<std::uintptr_t>(y.data() + 1) % 256);
+  }
+  CHECK(spent == 0);
+
+  Two<float>::written.clear();
+  CHECK(tried(3, kManyUses, y, spent).first == 1);
+  CHECK(Two<float>::written.empty());  // known already
+  CHECK(spent > 0.1);                  // at least five runs that wait
+}
+
+TEST_CASE("a plan of few runs takes what the model says, unmeasured") {
+  std::vector<float> y(9);
+  double spent = 0;
+  Two<float>::written.clear();
+  CHECK(tried(4, 10, y, spent).first == 0);
+  CHECK(Two<float>::written.empty());
 }
 
 }  // namespace

@@ -120,6 +120,9 @@ struct Traits {
   }
 };
 
+/// More runs of a plan than any preparation takes to pay: Context::uses.
+constexpr std::int64_t kManyUses = INT64_MAX;
+
 /// Handed to every call of a variant.
 struct Context {
   void* stream = nullptr;  // cudaStream_t on a device, null on the host: launch here and nowhere else
@@ -130,13 +133,18 @@ struct Context {
   void explain(const char* text) {
     if (say != nullptr) say(*this, text);
   }
+  /// Says in prepare() that it took over what an earlier plan measured in so many seconds: they count as this plan's too.
+  void count_as_preparation(double seconds) {
+    if (spend != nullptr) spend(*this, seconds);
+  }
 
   void* (*allocate)(Context&, std::int64_t bytes) = nullptr;
   void (*say)(Context&, const char* text) = nullptr;
   void* owner = nullptr;  // the engine's
-  /// How many runs the caller expects of one plan, so that prepare() takes no more time than they pay back; 0: many. A hint: what is
-  /// computed does not depend on it.
+  /// How many runs the caller expects of one plan, so that prepare() takes no more time than they pay back; kManyUses: that time does not
+  /// count; 0: the caller does not say. A hint: what is computed depends on it by rounding alone.
   std::int64_t uses = 0;
+  void (*spend)(Context&, double seconds) = nullptr;
 };
 
 /// One implementation of an operator, in one type and one space. Static storage, linked into variants<Op, T, S>.

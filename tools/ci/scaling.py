@@ -16,16 +16,24 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/results/scaling.md"
 PLOT = ROOT / "docs/results/plots/scaling.svg"
-CHIP = "H100"  # of the measured times
+CHIP = "H100"  # of the measured times, where a row names no other
 GPUS = 64
 GRAPH = ["--scale", "20", "--edge-factor", "28", "--features", "128", "--classes", "32"]
 
 
 def measured():
-    """{network: {GPUs: seconds}} of the rows "| network | T ms | T ms |" of the section."""
+    """{network: {GPUs: seconds}} of the rows "| network | T ms | T ms |" of the section, for 1, 2 and perhaps 4
+    GPUs. A network is "4096", a GCN's "128-64-32, dense X", or either after its chip: "H200: 4096"."""
     section = (ROOT / "docs/results/gpu.md").read_text().split("### Several GPUs")[1].split("\n## ")[0]
-    rows = re.findall(r"^\| (\d[^|]*) \| ([\d.]+) ms \| ([\d.]+) ms \|", section, re.MULTILINE)
-    return {name: {1: float(one) / 1e3, 2: float(two) / 1e3} for name, one, two in rows}
+    time = r" \| ([\d.]+) ms"
+    rows = re.findall(rf"^\| ((?:H\d+: )?\d[^|]*?){time}{time}(?:{time})? \|", section, re.MULTILINE)
+    return {name: {n: float(ms) / 1e3 for n, ms in zip((1, 2, 4), of) if ms} for name, *of in rows}
+
+
+def apart(network):
+    """(chip, what it is without the chip)."""
+    chip, _, rest = network.rpartition(": ")
+    return chip or CHIP, rest
 
 
 def words_of(network, programs, scratch):
@@ -42,16 +50,20 @@ def words_of(network, programs, scratch):
     return ["gcn", "--data", folder, "--features-as", form]
 
 
-def predicted(words, programs, scratch):
+def predicted(network, programs, scratch):
     """{GPUs: what `infer --dry-run` predicts}."""
+    chip, rest = apart(network)
+    words = words_of(rest, programs, scratch)
     out = scratch / "needs.json"
-    subprocess.run([programs / "infer", *words, "--dry-run", "--ranks", str(GPUS), "--chip", CHIP,
+    subprocess.run([programs / "infer", *words, "--dry-run", "--ranks", str(GPUS), "--chip", chip,
                     "--json", out], check=True, stdout=subprocess.DEVNULL)
     return {p["gpus"]: p for p in json.loads(out.read_text())["predicted"]}
 
 
 def name_of(network):
-    return f"sparse DNN, {network} neurons" if network.isdigit() else f"GCN, {network}"
+    chip, rest = apart(network)
+    name = f"sparse DNN, {rest} neurons" if rest.isdigit() else f"GCN, {rest}"
+    return name if chip == CHIP else f"{name}, {chip}"
 
 
 def show(seconds):
@@ -86,7 +98,7 @@ def table(curves, times):
 class Plot:
     """Speed beside one GPU, both axes in powers of two."""
     WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 420, 60, 230, 44, 50
-    COLOURS = ("#2f81f7", "#b58105", "#2da44e", "#cf222e", "#8250df", "#57606a")
+    COLOURS = ("#2f81f7", "#b58105", "#2da44e", "#cf222e", "#8250df", "#57606a", "#0a9396", "#e85d9e", "#7f5539")
 
     def __init__(self):
         self.out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.WIDTH} {self.HEIGHT}" '
@@ -113,7 +125,7 @@ class Plot:
                             f'M{self.x(1):.1f} {self.y(n):.1f}H{self.x(GPUS):.1f}"/>')
             self.text(self.x(n), self.y(1) + 18, n, "middle")
             self.text(self.x(1) - 8, self.y(n) + 4, f"{n}x", "end")
-        self.text(0.5 * (self.x(1) + self.x(GPUS)), self.HEIGHT - 10, f"GPUs ({CHIP})", "middle")
+        self.text(0.5 * (self.x(1) + self.x(GPUS)), self.HEIGHT - 10, f"GPUs ({CHIP} where no other is named)", "middle")
 
     def curves(self, curves, times):
         for place, (network, curve) in enumerate(curves.items()):
@@ -122,8 +134,9 @@ class Plot:
                               for n, p in sorted(curve.items()))
             self.out.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
             real = times[network]
-            self.out.append(f'<circle cx="{self.x(2):.1f}" cy="{self.y(real[1] / real[2]):.1f}" r="3" '
-                            f'fill="{colour}"><title>{name_of(network)}</title></circle>')
+            for n in (n for n in real if n > 1):
+                self.out.append(f'<circle cx="{self.x(n):.1f}" cy="{self.y(real[1] / real[n]):.1f}" r="3" '
+                                f'fill="{colour}"><title>{name_of(network)}</title></circle>')
             at = self.TOP + 20 * place
             self.out.append(f'<path stroke="{colour}" stroke-width="3" '
                             f'd="M{self.x(GPUS) + 14:.1f} {at}h14"/>')
@@ -138,7 +151,7 @@ def main():
     scratch = Path(sys.argv[2] if len(sys.argv) > 2 else ROOT / "build/scaling").resolve()
     scratch.mkdir(parents=True, exist_ok=True)
     times = measured()
-    curves = {n: predicted(words_of(n, programs, scratch), programs, scratch) for n in times}
+    curves = {n: predicted(n, programs, scratch) for n in times}
     begin, end = "<!-- scaling.py: begin -->\n", "<!-- scaling.py: end -->"
     page = PAGE.read_text()
     before, rest = page.split(begin)

@@ -150,7 +150,7 @@ std::vector<std::string> checked_devices(const std::vector<std::string>& given) 
 }
 
 std::int64_t parse_uses(const std::string& text) {
-  if (text == "many") return 0;
+  if (text == "many") return kManyUses;
   const std::int64_t uses = parse_size(text, "--uses");
   if (uses < 1)
     throw Error(fmt::format("--uses: not a number of runs from 1 on, nor 'many': '{}'", printable(text)));
@@ -232,7 +232,7 @@ void declare_timing(CLI::App& app, BenchOptions& o, Typed& typed) {
   app.add_option(
       "--uses", typed.uses,
       "how often a plan will be run: a number, or 'many'; adaptive rungs choose what takes the least "
-      "time with its preparation; default many");
+      "time with its preparation, and of very many runs measure; default many");
   app.add_option("--timeout", typed.timeout, "seconds for a single run, beside the budget; default 120");
   app.add_option("--json", o.json, "write the report with every sample; compare reads it");
   app.add_option("--html", o.html, "write the report as one page with its plots");

@@ -16,7 +16,7 @@ struct BenchOptions {
   bool cold = false, warm = false, dry_run = false;
   int samples = 30;
   double budget = 10, timeout = 120;
-  std::int64_t uses = 0;  // that variants are told to expect of a plan; 0: many
+  std::int64_t uses = kManyUses;  // that variants are told to expect of a plan
   std::string json, html, svg, markdown, command, program = "bench";  // program: as it was called
 
   // of drawn cases

@@ -154,7 +154,8 @@ class BenchRun {
   }
 
   void describe() {
-    report_.version = kVersion, report_.command = options_.command, report_.uses = options_.uses;
+    report_.version = kVersion, report_.command = options_.command,
+    report_.uses = options_.uses == kManyUses ? 0 : options_.uses;
     report_.machine = describe_machine(libraries_, gpu_);
     progress_.say("measuring roofs");
     for (const auto& [used, device] : {std::pair{cpu_, Device::cpu}, {gpu_, Device::gpu}}) {

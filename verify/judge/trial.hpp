@@ -36,7 +36,8 @@ struct RunOptions : EngineOptions {
   int seeds =
       0;  // --seeds: schedules of the CPU executor, all of them run and their findings joined; 0: `repeat`
   std::optional<std::uint64_t> schedule = {};  // --schedule: the first of them; nothing: by the case's seed
-  std::int64_t uses = 0;  // Context::uses: how many runs of a plan variants are told to expect; 0: many
+  std::int64_t uses =
+      0;  // Context::uses: how many runs of a plan variants are told to expect; 0: they are told nothing
   std::function<void(const Failure&)> on_failure =
       {};  // told of every failing record, from the thread that judges it
 };

@@ -535,6 +535,12 @@ void* hears_uses(const P&, const I&, const O&, Context& c) {
   return nullptr;
 }
 
+void* takes_over(const P&, const I&, const O&, Context& c) {
+  c.count_as_preparation(100);
+  return nullptr;
+}
+
+const Register<Update, float, Space::host> r_takes_over{"takes_over", honest, {}, nullptr, takes_over};
 const Register<Update, float, Space::host> r_uses{"hears_uses", honest, {}, nullptr, hears_uses};
 const Register<Update, float, Space::host> r_honest{"honest", honest};
 const Register<Update, float, Space::host> r_tires{"tires", tires};
@@ -588,12 +594,18 @@ TEST_CASE("a timed run gets the workspace of the first again, and never that of 
   CHECK(timing.prepare >= 0);
 }
 
-TEST_CASE("prepare() hears how many runs of its plan are expected, and nothing where they are many") {
+TEST_CASE("prepare() hears how many runs of its plan are expected") {
   Timing timing;
-  for (const std::int64_t uses : {0, 10}) {
+  for (const std::int64_t uses : {std::int64_t{0}, std::int64_t{10}, kManyUses}) {
     CHECK(time_variant("hears_uses", timing, false, uses).verdict == Verdict::pass);
     CHECK(g_uses == uses);
   }
+}
+
+TEST_CASE("what a plan takes over from an earlier one counts as its preparation") {
+  Timing timing;
+  CHECK(time_variant("takes_over", timing, false).verdict == Verdict::pass);
+  CHECK(timing.prepare >= 100);
 }
 
 TEST_CASE("a time budget that is used up ends the samples, but never before the first") {
