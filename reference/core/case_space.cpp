@@ -310,7 +310,10 @@ CaseSpace& CaseSpace::one_case(const std::string& key, const std::string& name,
 
 CaseSpace& CaseSpace::whole_blocks(const std::vector<std::string>& extents) {
   const std::string size = "2048";
-  for (const std::string& extent : extents) one_case(extent, "whole blocks", {{extent, size}});
+  for (const std::string& extent : extents) {
+    one_case(extent, "whole blocks", {{extent, size}});
+    one_case(extent, "one more than whole blocks", {{extent, "1025"}});
+  }
   if (sparse_rows_.empty()) return *this;
   one_case("longest row", "whole blocks",
            {{std::string(kPatternKey), "giant"},

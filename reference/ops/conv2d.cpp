@@ -452,6 +452,9 @@ void Conv2d::make(const Case& c, Instance<Conv2d, T>& instance) {
   for (std::int64_t i = 0; zeros > 0 && i < planes * pixels; ++i) {
     if (random_unit(c.seed, 1200, static_cast<std::uint64_t>(i)) < zeros) x[i] = 0;
   }
+  // what a copy reads in place of zeros that it forgets to ask for
+  if (c.fill == Fill::hostile && c.seed / 7 % 2 == 0)
+    std::fill_n(x, std::min<std::int64_t>(planes * pixels, 4), std::numeric_limits<T>::quiet_NaN());
   instance.in.X = {x, planes, pixels, pixels};
   const std::int64_t weights = times(p.c, p.r, p.s);
   T* f = instance.arena.template allocate<T>(p.k * weights);

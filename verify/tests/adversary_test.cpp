@@ -31,7 +31,7 @@ using namespace plumb;
 
 namespace {
 
-Record judge(const std::string& variant, double timeout = 60, OomCounter counter = {}) {
+Record judge(const std::string& variant, double timeout = 60, OomCounter counter = {}, int seed = 5) {
   static const bool guarded = [] {
     guard_judge();
     return true;
@@ -43,7 +43,7 @@ Record judge(const std::string& variant, double timeout = 60, OomCounter counter
   options.oom_counter = std::move(counter);
   Runner runner(options);
   const OperatorEntry& entry = find_operator("transpose");
-  const Case c = parse_case("transpose.f32(rows=37,cols=23,fill=real,seed=5)");
+  const Case c = parse_case(fmt::format("transpose.f32(rows=37,cols=23,fill=real,seed={})", seed));
   const auto prepared = entry.prepare(c);
   REQUIRE(why_mistrusted(c, *prepared).empty());
   VariantInfo v;
@@ -123,6 +123,13 @@ TEST_CASE("a kernel that goes wrong at its 17th, 100th or 200th call is not righ
   }
 }
 
+TEST_CASE("a plan that is used again and again is judged by each of its runs") {
+  const Record r = judge("plan_wears_out");
+  CHECK((r.verdict == Verdict::fail || r.verdict == Verdict::nondeterministic));
+  REQUIRE(!r.detail.empty());
+  CHECK(r.detail.front().find("run 11 of 16 of one plan") != std::string::npos);
+}
+
 TEST_CASE("what grows with the calls is a leak, and what is filled once is none") {
   CHECK(judge("caches_once").verdict == Verdict::pass);
   meets("leaves_child", {Verdict::error}, "left a process running");
@@ -157,6 +164,15 @@ TEST_CASE("a write to memory that a kernel must not write is detected") {
   meets("changes_input", {Verdict::input_modified});
   meets("past_the_end", {Verdict::out_of_bounds});
   meets("far_past_the_end", {Verdict::crash}, "SIGSEGV");
+}
+
+TEST_CASE("a read past the end of an input is a crash in some case of four, whatever becomes of its value") {
+  int crashes = 0;
+  for (int seed = 1; seed <= 16; ++seed)
+    crashes += judge("reads_past_an_input", 60, {}, seed).verdict == Verdict::crash;
+  CHECK(crashes > 0);
+  CHECK(crashes < 16);
+  for (int seed = 1; seed <= 16; ++seed) CHECK(judge("right", 60, {}, seed).verdict == Verdict::pass);
 }
 
 TEST_CASE("a read behind a workspace is detected, though no number shows it") {

@@ -60,6 +60,12 @@ void ten_calls(const P&, const I& in, const O& out, Context&) {
   transpose(in, out);
   if (++calls > 10) out.B(0, 0) += 1;
 }
+void* count_runs(const P&, const I&, const O&, Context&) { return new int(0); }
+void give_back_count(void* plan) { delete static_cast<int*>(plan); }
+void plan_wears_out(const P&, const I& in, const O& out, Context& c) {
+  transpose(in, out);
+  if (++*static_cast<int*>(c.plan) > 10) out.B(0, 0) += 1;
+}
 void caches_by_pointer(const P&, const I& in, const O& out, Context&) {
   static std::map<const void*, std::vector<float>> known;
   std::vector<float>& answer = known[in.A.data];
@@ -76,6 +82,11 @@ void caches_by_pointer(const P&, const I& in, const O& out, Context&) {
 void changes_input(const P&, const I& in, const O& out, Context&) {
   transpose(in, out);
   const_cast<float&>(in.A(1, 1)) = out.B(1, 1) = 0;
+}
+void reads_past_an_input(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  const volatile float* const end = &in.A(in.A.rows - 1, in.A.cols - 1) + 1;
+  (void)*end;
 }
 void past_the_end(const P&, const I& in, const O& out, Context&) {
   transpose(in, out);
@@ -321,8 +332,11 @@ ADVERSARY(right);
 ADVERSARY(writes_nothing);
 ADVERSARY(recycled);
 ADVERSARY(ten_calls);
+const Register<Transpose, float, Space::host> r_plan_wears_out{
+    "plan_wears_out", plan_wears_out, Traits{}, nullptr, count_runs, give_back_count};
 ADVERSARY(caches_by_pointer);
 ADVERSARY(changes_input);
+ADVERSARY(reads_past_an_input);
 ADVERSARY(past_the_end);
 ADVERSARY(far_past_the_end);
 ADVERSARY(reads_behind_workspace);

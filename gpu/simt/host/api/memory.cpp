@@ -76,6 +76,8 @@ void* raw_memory(std::size_t bytes) {
 
 }  // namespace
 
+std::int64_t held_arrays() { return static_cast<std::int64_t>(given().memory.size()); }
+
 void* memory_of_graphs(std::size_t bytes) {
   void* p = raw_memory(bytes);
   if (p != nullptr) {
