@@ -238,6 +238,22 @@ TEST_CASE("a launch that may begin early knows the one before it only after grid
   }
 }
 
+TEST_CASE("memory that a program was given in one run is its own in the next, until it gives it back") {
+  std::vector<int> out(100);
+  int* memory = nullptr;
+  int stream = 0;
+  for (int run = 0; run < 3; ++run) {
+    Run now;
+    if (memory == nullptr) memory = own_memory(100);
+    two_launches(Form::right, 100, memory, now.output(out), &stream, &stream);
+    const auto findings = Run::findings();
+    CHECK_MESSAGE(findings.empty(), all_of(findings));
+    CHECK(plumb::simt::held().arrays == 1);
+  }
+  give_back(memory);
+  CHECK(plumb::simt::held().arrays == 0);
+}
+
 TEST_CASE("barriers as objects order what was written before an arrival with what follows a wait") {
   std::vector<int> in(64 * 6, 2), out(64);
   twin(

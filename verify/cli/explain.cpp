@@ -43,9 +43,7 @@ constexpr std::pair<const char*, const char*> kWords[] = {
      "own, by its address, or a problem by some of its numbers, returns what is stale."},
     {"soak, endurance",
      "Many calls of every variant on its first small case: 256 on the host, 16 runs elsewhere. On the host "
-     "the plan of one more call is used for 16 runs, which the second small case, the fourth, the eighth and "
-     "so "
-     "on have too. A variant that is "
+     "the plan of one more call is used for 16 runs, which one small case in 16 has too. A variant that is "
      "correct for its first calls only is found; on the host also one that leaks: heap, address space, "
      "descriptors or "
      "threads that grow with the calls from 33 to 64, from 65 to 128 and from 129 to 256. What is filled "

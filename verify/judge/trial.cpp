@@ -15,8 +15,8 @@ namespace {
 
 // Once per variant and type, on its first small case, many more runs in a row: a kernel may be right for the first ten calls only.
 // On the host they are calls of one run, which cost no more than the variant itself; elsewhere runs. The plan of one more call is used for more
-// runs. A few of those, on some later cases, find what is wrong for their kind alone.
-constexpr int kSoakRuns = 16, kSoakCalls = 256, kLaterCalls = 2, kRunsOfPlan = 16;
+// runs. A few of those, on one small case in so many, find what is wrong for its kind alone.
+constexpr int kSoakRuns = 16, kSoakCalls = 256, kLaterCalls = 2, kRunsOfPlan = 16, kCasesToOneSoaked = 16;
 // Bytes; larger cases are neither repeated so often, nor is a twin of theirs run.
 constexpr std::int64_t kSmallImage = 256 << 10;
 constexpr int kCasesWithTwins = 16;
@@ -294,7 +294,7 @@ void Trial::plan_soak() {
   const int before = times_before(&VariantHistory::soaked);
   if (variant_.device != Device::cpu) {
     planned_ += before == 0 ? kSoakRuns : 0;
-  } else if ((before & (before + 1)) == 0) {  // the first, the second, the fourth ...
+  } else if (before == 0 || (hash_of(case_) >> 52) % kCasesToOneSoaked == 0) {
     calls_ = before == 0 ? kSoakCalls : kLaterCalls;
     endurance_ = planned_++;
   }
@@ -322,6 +322,8 @@ std::optional<Finding> Trial::run_twin(Twin which, const RunRequest& like, const
   std::optional<Finding> finding = check(attempt, layout, *twin);
   if (finding && finding->verdict == Verdict::unsupported) return std::nullopt;  // it may decline by value
   if (finding) return finding;
+  // another problem may be the first one that wants threads
+  series_.first_threads = std::max(series_.first_threads, attempt.outcome.reply.threads);
 
   Series alone{*twin, variant_.traits, series_.tolerance, context_.parts, context_.options.first};
   alone.add(layout, attempt.after, false);

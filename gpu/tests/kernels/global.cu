@@ -320,6 +320,12 @@ void programmatic_launch(Form f, int n, int* mid, int* out, bool allowed, bool f
   cudaLaunchKernelEx(&config, f == Form::right ? read_beside_kernel<true> : read_beside_kernel<false>, n,
                      static_cast<const int*>(mid), out);
 }
+int* own_memory(int n) {
+  void* p = nullptr;
+  return cudaMalloc(&p, static_cast<std::size_t>(n) * sizeof(int)) == cudaSuccess ? static_cast<int*>(p)
+                                                                                  : nullptr;
+}
+void give_back(int* memory) { cudaFree(memory); }
 void bytes_side_by_side(Form f, int threads, unsigned char* out) {
   launch(f == Form::right ? bytes_kernel<true> : bytes_kernel<false>, 1, threads, 0, nullptr, out);
 }

@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <limits>
 #include <map>
 #include <stdexcept>
 #include <thread>
@@ -26,6 +27,7 @@
 #include <immintrin.h>
 #endif
 
+#include "reference/ops/reduce.hpp"
 #include "reference/ops/transpose.hpp"
 
 namespace plumb {
@@ -325,6 +327,19 @@ void chatters(const P&, const I& in, const O& out, Context&) {
   transpose(in, out);
   for (int i = 0; i < 20000; ++i) std::fprintf(stderr, "line %d of a chatty kernel\n", i);
 }
+
+// Right, with threads for sums and none for maxima.
+void threads_for_sums(const Reduce::Problem<float>& p, const Reduce::In<float, Space::host>& in,
+                      const Reduce::Out<float, Space::host>& out, Context&) {
+  double sum = 0;
+  float most = -std::numeric_limits<float>::infinity();
+#pragma omp parallel for num_threads(3) reduction(+ : sum) if (p.kind == Reduce::Kind::sum)
+  for (std::int64_t i = 0; i < in.x.size; ++i) sum += in.x[i];
+  for (std::int64_t i = 0; i < in.x.size; ++i) most = most >= in.x[i] || most != most ? most : in.x[i];
+  out.result[0] = p.kind == Reduce::Kind::sum ? static_cast<float>(sum) : most;
+}
+const Register<Reduce, float, Space::host> r_threads_for_sums{"threads_for_sums", threads_for_sums,
+                                                              Traits{}.not_reproducible()};
 
 #define ADVERSARY(name) \
   const Register<Transpose, float, Space::host> r_##name { #name, name }

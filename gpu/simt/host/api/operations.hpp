@@ -60,6 +60,7 @@ cudaError_t check_kernel(const void* kernel);
 
 // ---- memory.cpp ----
 std::int64_t held_arrays();  // that were given and not taken back
+void add_held_arrays();      // to a run that begins: they are its program's still
 
 // ---- device_heap.cpp ----
 void set_heap_limit(std::size_t bytes);  // of what kernels allocate
