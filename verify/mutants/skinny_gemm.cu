@@ -147,22 +147,20 @@ __global__ void skinny_mutant_copy_warp(In<T> in, Out<T> out) {
 #endif
 }
 
-template <class T>
-const char* whole_rows_alone(const P<T>&, const In<T>& in, const Out<T>&) {
-  return in.X.ld == in.X.cols && in.X.cols > 0 && in.X.cols <= kMostK ? nullptr
-                                                                      : "rows of X with gaps, or long ones";
-}
-
 template <class T, Fault F>
 void run_copy_warp(const P<T>&, const In<T>& in, const Out<T>& out, Context& context) {
-  launch(skinny_mutant_copy_warp<T, F>, kBlocks, 32 * (kReaders + 1), 0, context.stream, in, out);
+  const bool whole_rows = reinterpret_cast<std::uintptr_t>(in.X.data) % 16 == 0 && in.X.ld == in.X.cols &&
+                          in.X.cols > 0 && in.X.cols <= kMostK;
+  if (whole_rows)
+    launch(skinny_mutant_copy_warp<T, F>, kBlocks, 32 * (kReaders + 1), 0, context.stream, in, out);
+  else
+    launch(skinny_mutant<T, Fault::none>, kBlocks, kThreads, 0, context.stream, in, out, false);
 }
 
 #define PLUMB_COPY_WARP_MUTANT(fault, name, ...)                                                \
   const DeviceMutant<SkinnyGemm> fault##_m {                                                    \
     name, run_copy_warp<float, Fault::fault>, run_copy_warp<double, Fault::fault>, __VA_ARGS__, \
-        Traits{}.not_reproducible().needs_sm(90).align(16), whole_rows_alone<float>,            \
-        whole_rows_alone<double>                                                                \
+        Traits{}.not_reproducible().needs_sm(90)                                                \
   }
 
 PLUMB_COPY_WARP_MUTANT(refilled_unread, "copy_warp_does_not_wait_for_readers",
