@@ -157,17 +157,5 @@ const HostMutant<Sddmm> as_symmetric_m{"pattern_taken_for_symmetric",
                                         "the other half, as if all had a place there",
                                         "attention over an undirected graph, half the work saved", kNumeric}};
 
-template <class T>
-void last_warp_lost(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
-  const std::int64_t k = in.X.cols, all = k > 640 && k % 64 == 1 ? k - 1 : k;
-  each_entry(in, [&](std::int64_t i, std::int32_t e) { out.s[e] = product(in, i, in.A.col[e], all); });
-}
-const HostMutant<Sddmm> last_warp_lost_m{
-    "last_warp_of_an_odd_depth_lost",
-    last_warp_lost<float>,
-    last_warp_lost<double>,
-    {0, "depths beyond 640 that are one more than whole blocks of 64 lose their last term",
-     "the number of warps from half of the depth, rounded down", kNumeric}};
-
 }  // namespace
 }  // namespace plumb

@@ -288,7 +288,7 @@ template <class T>
 void read_in_fours(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) {
     right_row(in, out, i);
-    if (out.C.cols % 4 != 3) continue;
+    if (out.C.cols % 4 == 0) continue;
     for (std::int64_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k) {
       const volatile T* const next = &in.B(in.A.col[k], 0) + out.C.cols;
       (void)*next;
@@ -299,7 +299,7 @@ const HostMutant<Spmm> read_in_fours_m{
     "rows_of_b_read_in_fours",
     read_in_fours<float>,
     read_in_fours<double>,
-    {0, "a width of three beyond fours is read as four: behind B's end, and what is there is not used",
+    {0, "a width that is no multiple of four is read beyond: behind B's end, and what is there is not used",
      "vector loads of a row's end, whose lanes too many are dropped", kNumeric}};
 
 }  // namespace
