@@ -41,7 +41,8 @@ class Rounds {
 
  private:
   static int runs_in_round(double seconds) {
-    return static_cast<int>(std::clamp(std::ceil(kRoundSeconds / std::max(seconds, 1e-9)), 1.0, kMostOfRound));
+    return static_cast<int>(
+        std::clamp(std::ceil(kRoundSeconds / std::max(seconds, 1e-9)), 1.0, kMostOfRound));
   }
   void run(int i) {
     OwnContext& context = *contexts_[static_cast<std::size_t>(i)];

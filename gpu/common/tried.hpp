@@ -29,7 +29,8 @@ class Tried {
 
   /// Makes the fastest the `candidate`, and says so. Leaves both as they are where only one fits, or where measuring would take more than
   /// kShare of what the runs take.
-  void take(const Terms (&terms)[kCount], const Preparation<kCount>& preparation, int& candidate, Text& text) {
+  void take(const Terms (&terms)[kCount], const Preparation<kCount>& preparation, int& candidate,
+            Text& text) {
     const Foreseen<kCount> foreseen = foresee(List::kModels, terms, preparation);
     count_ = foreseen.least(kTried, of_);
     if (count_ < 2 || !pays(foreseen)) return;
@@ -46,8 +47,8 @@ class Tried {
     found.least(2, least);
     candidate = least[0];
     std::snprintf(text.of, sizeof text.of, "%s: %.3g us measured; %s: %.3g us; %d candidates in %.3g ms",
-                  List::kNames[least[0]], found.run[least[0]], List::kNames[least[1]], found.run[least[1]], count_,
-                  times.seconds * 1e3);
+                  List::kNames[least[0]], found.run[least[0]], List::kNames[least[1]], found.run[least[1]],
+                  count_, times.seconds * 1e3);
   }
 
  private:
@@ -89,8 +90,8 @@ class Tried {
     template <class V>
     V* place(V* at, std::int64_t elements) const {
       constexpr std::uintptr_t kLine = 256;
-      auto* const memory = static_cast<unsigned char*>(
-          context.workspace(elements * static_cast<std::int64_t>(sizeof(V)) + static_cast<std::int64_t>(kLine)));
+      auto* const memory = static_cast<unsigned char*>(context.workspace(
+          elements * static_cast<std::int64_t>(sizeof(V)) + static_cast<std::int64_t>(kLine)));
       return reinterpret_cast<V*>(memory + reinterpret_cast<std::uintptr_t>(at) % kLine);
     }
   };

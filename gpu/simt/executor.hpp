@@ -144,4 +144,10 @@ struct Counters {
 };
 Counters counters();
 
+/// What programs were given and have not given back, of any run.
+struct Held {
+  std::int64_t streams = 0, events = 0, arrays = 0;  // arrays: of cudaMalloc and its like
+};
+Held held();
+
 }  // namespace plumb::simt

@@ -18,16 +18,18 @@ struct Fragments {
   static constexpr bool kFragments = true;
   static constexpr int kWarps = Warps, R = R_, C = C_, V = 2;
   static constexpr int kRows = 16 * R, kColumns = 8 * C;  // of a warp
-  static constexpr int kSumPitch = kColumns + (24 - kColumns % 16) % 16;  // of the sums in shared memory: as apart()
-  static constexpr int kStep = 8;                                         // terms of a fragment
+  static constexpr int kSumPitch =
+      kColumns + (24 - kColumns % 16) % 16;  // of the sums in shared memory: as apart()
+  static constexpr int kStep = 8;            // terms of a fragment
   // W in pairs of terms, one column after the other; two pairs more, so that the 8 that a quarter of a warp reads lie in different banks
   static constexpr int kPairs = kColumns + 2;
   static PLUMB_HOST_DEVICE Index of_w(Index k) { return (k + kStep - 1) / kStep * kStep * kPairs; }
   /// Zeros past W's ends, also of the terms that fill up the last fragment. All threads of the block take part; no barrier.
   static PLUMB_DEVICE void stage(double* w, int k, const In<double>& in, Index j0) {
-    each_of_w<kColumns>((k + kStep - 1) / kStep * kStep, in, 0, j0, [w](int term, int column, double element) {
-      w[(term / 2 * kPairs + column) * 2 + term % 2] = element;
-    });
+    each_of_w<kColumns>((k + kStep - 1) / kStep * kStep, in, 0, j0,
+                        [w](int term, int column, double element) {
+                          w[(term / 2 * kPairs + column) * 2 + term % 2] = element;
+                        });
   }
   /// Elements from one row to the next, so that two neighbours lie in different banks.
   static Index apart(Index k) { return k + (24 - k % 16) % 16; }
@@ -77,7 +79,8 @@ class FragmentSums {
     }
 #pragma unroll
     for (int c = 0; c < S::C; ++c) {
-      const auto of_w = *reinterpret_cast<const Piece<double, 2>*>(w + ((k / 2 + at_) * S::kPairs + 8 * c + row_) * 2);
+      const auto of_w =
+          *reinterpret_cast<const Piece<double, 2>*>(w + ((k / 2 + at_) * S::kPairs + 8 * c + row_) * 2);
       const double b[2] = {of_w.lane[0], of_w.lane[1]};
 #pragma unroll
       for (int r = 0; r < S::R; ++r) mma_m16n8k8_f64(sum_[r][c], a[r], b);

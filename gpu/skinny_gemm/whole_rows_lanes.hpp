@@ -22,7 +22,9 @@ struct Lanes {
   static constexpr int kStep = 4;                        // terms of which warps have whole multiples
   /// Elements of W in shared memory, and what puts W there; see stage_w().
   static PLUMB_HOST_DEVICE Index of_w(Index k) { return k * kColumns; }
-  static PLUMB_DEVICE void stage(T* w, int k, const In<T>& in, Index j0) { stage_w<kColumns>(w, k, in, 0, j0); }
+  static PLUMB_DEVICE void stage(T* w, int k, const In<T>& in, Index j0) {
+    stage_w<kColumns>(w, k, in, 0, j0);
+  }
   /// Elements from one row to the next, so that the rows that a warp reads at once lie in different banks.
   static Index apart(Index k) { return k / V % 2 == 0 ? k + V : k; }
   static bool reads_vectors(Index k, Index pitch) { return k % V == 0 && pitch % V == 0; }

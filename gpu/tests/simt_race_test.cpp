@@ -221,6 +221,39 @@ TEST_CASE("launches are ordered in one stream, and in two only by an event") {
   CHECK(mid[50] == 0);
 }
 
+TEST_CASE("a launch that may begin early knows the one before it only after griddepcontrol.wait") {
+  std::vector<int> mid(100), out(100);
+  twin(
+      "global", "first launch", "launch beside",
+      [&](Form f, Run& run) {
+        programmatic_launch(f, 100, run.output(mid, "mid"), run.output(out), true, false);
+      },
+      [&] { return out[0] == 99; });
+  for (const bool allowed :
+       {false, true}) {  // it waits for a fill, and is as any other where it must not begin early
+    Run run;
+    programmatic_launch(Form::wrong, 100, run.output(mid, "mid"), run.output(out), allowed, allowed);
+    const auto findings = Run::findings();
+    CHECK_MESSAGE(findings.empty(), all_of(findings));
+  }
+}
+
+TEST_CASE("memory that a program was given in one run is its own in the next, until it gives it back") {
+  std::vector<int> out(100);
+  int* memory = nullptr;
+  int stream = 0;
+  for (int run = 0; run < 3; ++run) {
+    Run now;
+    if (memory == nullptr) memory = own_memory(100);
+    two_launches(Form::right, 100, memory, now.output(out), &stream, &stream);
+    const auto findings = Run::findings();
+    CHECK_MESSAGE(findings.empty(), all_of(findings));
+    CHECK(plumb::simt::held().arrays == 1);
+  }
+  give_back(memory);
+  CHECK(plumb::simt::held().arrays == 0);
+}
+
 TEST_CASE("barriers as objects order what was written before an arrival with what follows a wait") {
   std::vector<int> in(64 * 6, 2), out(64);
   twin(

@@ -310,7 +310,15 @@ CaseSpace& CaseSpace::one_case(const std::string& key, const std::string& name,
 
 CaseSpace& CaseSpace::whole_blocks(const std::vector<std::string>& extents) {
   const std::string size = "2048";
-  for (const std::string& extent : extents) one_case(extent, "whole blocks", {{extent, size}});
+  for (const std::string& extent : extents) {
+    std::vector<std::pair<std::string, std::string>> values = {{extent, size}};
+    if (!sparse_rows_.empty() && extent != sparse_rows_ && extent != sparse_cols_)  // a product has entries
+      values.insert(values.end(),
+                    {{std::string(kRowMeanKey), "3"}, {sparse_rows_, "7"}, {sparse_cols_, "9"}});
+    one_case(extent, "whole blocks", values);
+    values.front().second = "1025";
+    one_case(extent, "one more than whole blocks", values);
+  }
   if (sparse_rows_.empty()) return *this;
   one_case("longest row", "whole blocks",
            {{std::string(kPatternKey), "giant"},

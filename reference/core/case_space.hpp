@@ -126,8 +126,8 @@ class CaseSpace {
   /// and meets no pair of classes. `dear`: where it takes the CPU executor long.
   CaseSpace& one_case(const std::string& key, const std::string& name,
                       const std::vector<std::pair<std::string, std::string>>& values, bool dear = false);
-  /// In each type some case has each of these extents as 2,048, whole blocks of any size that kernels have and several of most, and one has
-  /// a row of so many entries, where there is a sparse operand: what is left over is nothing then. Another one is a row of 4,128 entries,
+  /// In each type some case has each of these extents as 2,048, whole blocks of any size that kernels have and several of most, and another
+  /// one as 1,025, of which one element is left over by all of them. One has a row of so many entries, where there is a sparse operand: what is left over is nothing then. Another one is a row of 4,128 entries,
   /// 129 warps of them: the last block has warps without any.
   CaseSpace& whole_blocks(const std::vector<std::string>& extents);
   /// In each type all arrays of values but one lie on 16 bytes, each of three in turn, with these values of other parameters: sizes of whole

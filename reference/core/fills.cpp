@@ -101,6 +101,13 @@ void make_equal(T* data, std::int64_t count) {
   if (count > 0) std::fill_n(data, count, data[0]);
 }
 
+template <class T>
+void make_first_half_whole(T* data, std::int64_t count) {
+  std::transform(data, data + count / 2, data, [](T v) { return std::round(8 * v); });
+}
+
+template void make_first_half_whole<float>(float*, std::int64_t);
+template void make_first_half_whole<double>(double*, std::int64_t);
 template void make_equal<float>(float*, std::int64_t);
 template void make_equal<double>(double*, std::int64_t);
 template void make_subnormal<float>(float*, std::int64_t);

@@ -43,6 +43,11 @@ class FewValues {
 template <class T>
 void make_equal(T* data, std::int64_t count);
 
+/// Makes the first half of `count` values whole: what narrower types hold, other than what follows. A kernel that asks the first values for
+/// all is told wrongly.
+template <class T>
+void make_first_half_whole(T* data, std::int64_t count);
+
 /// Scales `count` values of (-1, 1) into the subnormal range of T: by 2^-6 times the smallest normal number, so that a sum
 /// of up to 64 of them is subnormal. What then computes with subnormals flushed to 0 loses all of its answer.
 template <class T>

@@ -116,6 +116,7 @@ Csr<T> make_sparse(const Case& c, std::uint64_t stream) {
   a.col = std::move(places.col);
   fill_csr_values(a, c.fill, c.seed, stream);
   if (c.integer_or("equal", 0) != 0) make_equal(a.val.data(), a.nnz());
+  if (c.integer_or("ones", 0) != 0) std::fill(a.val.begin(), a.val.end(), T(1));
   return a;
 }
 
@@ -137,6 +138,7 @@ VecView<const T, Space::host> make_vector(Arena& arena, std::int64_t size, const
   // a right-hand vector is a column (rows, 1), a left-hand one a row (1, cols): fills speak of rows and columns
   const bool column = role != Role::left;
   fill_values(data, column ? size : 1, column ? 1 : size, c.fill, role, c.seed, stream);
+  if (column && c.integer_or("whole_first", 0) != 0) make_first_half_whole(data, size);
   return {data, size};
 }
 
@@ -145,7 +147,19 @@ DenseView<const T, Space::host> make_dense(Arena& arena, std::int64_t rows, std:
                                            Role role, std::uint64_t stream) {
   T* data = arena.allocate<T>(rows * cols);
   fill_values(data, rows, cols, c.fill, role, c.seed, stream);
+  if (role == Role::right && c.integer_or("whole_first", 0) != 0) make_first_half_whole(data, rows * cols);
   return {data, rows, cols, cols};
+}
+
+template <class T>
+DenseView<const T, Space::host> make_second(Arena& arena, const DenseView<const T, Space::host>& first,
+                                            std::int64_t rows, std::int64_t cols, const Case& c, Role role,
+                                            std::uint64_t stream) {
+  if (c.integer_or("same", 0) == 0) return make_dense<T>(arena, rows, cols, c, role, stream);
+  if (first.rows != rows || first.cols != cols)
+    throw Error(fmt::format("case '{}': same=1 needs operands of one shape, not {} x {} and {} x {}", c.id(),
+                            first.rows, first.cols, rows, cols));
+  return first;
 }
 
 #define PLUMB_INSTANTIATE(T)                                                                              \
@@ -155,7 +169,10 @@ DenseView<const T, Space::host> make_dense(Arena& arena, std::int64_t rows, std:
   template VecView<const T, Space::host> make_vector<T>(Arena&, std::int64_t, const Case&, Role,          \
                                                         std::uint64_t);                                   \
   template DenseView<const T, Space::host> make_dense<T>(Arena&, std::int64_t, std::int64_t, const Case&, \
-                                                         Role, std::uint64_t);
+                                                         Role, std::uint64_t);                            \
+  template DenseView<const T, Space::host> make_second<T>(Arena&, const DenseView<const T, Space::host>&, \
+                                                          std::int64_t, std::int64_t, const Case&, Role,  \
+                                                          std::uint64_t);
 PLUMB_INSTANTIATE(float)
 PLUMB_INSTANTIATE(double)
 #undef PLUMB_INSTANTIATE

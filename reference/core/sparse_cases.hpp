@@ -59,5 +59,11 @@ template <class T>
 template <class T>
 [[nodiscard]] DenseView<const T, Space::host> make_dense(Arena& arena, std::int64_t rows, std::int64_t cols,
                                                          const Case& c, Role role, std::uint64_t stream);
+/// The same beside a `first` operand; that one itself where the case says same=1. Throws Error where it has another shape.
+template <class T>
+[[nodiscard]] DenseView<const T, Space::host> make_second(Arena& arena,
+                                                          const DenseView<const T, Space::host>& first,
+                                                          std::int64_t rows, std::int64_t cols, const Case& c,
+                                                          Role role, std::uint64_t stream);
 
 }  // namespace plumb

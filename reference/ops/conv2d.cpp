@@ -388,6 +388,8 @@ void Conv2d::cases(CaseList& list) {
            "a row longer than 16 bits count by twos: tiles of two columns", {Dtype::f32});
   list.add(Tier::smoke, "n=1,c=70001,h=1,w=1,k=1,r=1,s=1,stride=1,pad=0,dilation=1", {real},
            "more channels than 16 bits count", {Dtype::f32});
+  list.add(Tier::smoke, "n=2,c=19,h=6,w=6,k=5,r=1,s=1,layout=wide,first_nan=1", {real},
+           "NaN in the first pixels, which copies of nothing are given as their source");
   list.add(Tier::smoke, "n=2,c=3,h=5,w=257,k=4,r=3,s=3,pad=1,equal=1", {exact, scaled},
            "box filters, pixels of many scales: a window moved by one pixel keeps the error of the largest");
   list.add(Tier::smoke, "n=2,c=1,h=1,w=1,k=70001,r=3,s=3,pad=1", {exact},
@@ -452,6 +454,9 @@ void Conv2d::make(const Case& c, Instance<Conv2d, T>& instance) {
   for (std::int64_t i = 0; zeros > 0 && i < planes * pixels; ++i) {
     if (random_unit(c.seed, 1200, static_cast<std::uint64_t>(i)) < zeros) x[i] = 0;
   }
+  // what a copy reads in place of zeros that it forgets to ask for
+  if (c.integer_or("first_nan", 0) != 0)
+    std::fill_n(x, std::min<std::int64_t>(planes * pixels, 4), std::numeric_limits<T>::quiet_NaN());
   instance.in.X = {x, planes, pixels, pixels};
   const std::int64_t weights = times(p.c, p.r, p.s);
   T* f = instance.arena.template allocate<T>(p.k * weights);

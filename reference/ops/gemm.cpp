@@ -96,6 +96,10 @@ void Gemm::cases(CaseList& list) {
            "C far above the product: a kernel may start at beta C, and round at its size k times");
   list.add(Tier::smoke, "m=163,n=32,k=2,alpha=2049,beta=1,zeros=0.5", {hostile},
            "alpha multiplies what products lost to underflow");
+  list.add(Tier::smoke, "m=33,n=37,k=35,whole_first=1", {real},
+           "the first half of B is whole numbers, the other is not");
+  list.add(Tier::smoke, "m=67,n=67,k=67,same=1", {exact, real},
+           "A and B are one array: the square of a matrix");
   list.add(Tier::smoke, "m=200,n=300,k=100", {exact, real},
            "the first size of the classical sweep, non-square");
   list.add_hostile(
@@ -137,7 +141,7 @@ void Gemm::make(const Case& c, Instance<Gemm, T>& instance) {
     if (random_unit(c.seed, 1200, static_cast<std::uint64_t>(i)) < zeros) a[i] = 0;
   }
   instance.in.A = {a, m, k, k};
-  instance.in.B = make_dense<T>(instance.arena, k, n, c, Role::right, 2000);
+  instance.in.B = make_second<T>(instance.arena, instance.in.A, k, n, c, Role::right, 2000);
   instance.out.C = {nullptr, m, n, n};
   if (instance.problem.beta != T(0)) {
     T* data = instance.arena.template allocate<T>(m * n);

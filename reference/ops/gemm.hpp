@@ -10,7 +10,7 @@ namespace plumb {
 /// Shapes    A (m, k);  B (k, n);  C (m, n). Any of m, n, k may be 0; k == 0 gives beta * C.
 /// Layout    row-major, each matrix with its own leading dimension ld >= cols. What lies between cols and ld
 ///           is not touched.
-/// Aliasing  C overlaps neither A nor B. With beta == 0, C is written and never read.
+/// Aliasing  C overlaps neither A nor B, which may be one array. With beta == 0, C is written and never read.
 /// Values    beta == 0: NaN in C does not survive. alpha == 0: neither A nor B is read, C = beta * C (0
 ///           where beta == 0), even where A or B hold NaN. Otherwise NaN and Inf propagate as in IEEE 754: 0 *
 ///           Inf is NaN, no term is skipped. alpha scales products or their sum, never an operand: 0.5 *

@@ -69,6 +69,8 @@ void Gemv::cases(CaseList& list) {
            "alpha is a power of two: beta / alpha is finite, and times y it is not", {Dtype::f32});
   list.add(Tier::smoke, "rows=67,cols=41,alpha=9.332636185032189e-302,beta=123456.79", {scaled},
            "alpha is a power of two: beta / alpha is finite, and times y it is not", {Dtype::f64});
+  list.add(Tier::smoke, "rows=67,cols=41,whole_first=1", {real},
+           "the first half of x is whole numbers, the other is not");
   list.add_hostile(Tier::smoke, "rows=67,cols=41,alpha=0.5,beta=2", 28,
                    "every special value at every class of position");
 

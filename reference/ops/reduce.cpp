@@ -18,9 +18,16 @@
 namespace plumb {
 namespace {
 
-const std::vector<std::string> kSpecialWords = {"none",      "nan_first", "nan_last",      "inf",
-                                                "minus_inf", "both_inf",  "all_minus_inf", "negative",
-                                                "subnormal", "minus_zero"};
+const std::vector<std::string> kSpecialWords = {"none",      "nan_first",  "nan_last",      "inf",
+                                                "minus_inf", "both_inf",   "all_minus_inf", "negative",
+                                                "subnormal", "minus_zero", "cancels"};
+
+// What follows the first `half` of x cancels it, in another order: sums of parts are far greater than that of all, and are not each
+// other's negatives.
+template <class T>
+void cancel_first_half(T* x, std::int64_t half) {
+  for (std::int64_t i = 0; i < half; ++i) x[half + i] = -x[half - 1 - (i + half / 3) % half];
+}
 
 // Puts into x what the parameter `special` names: single values in places that a wrong reduction loses.
 template <class T>
@@ -37,6 +44,7 @@ void place_special(T* x, std::int64_t n, const std::string& special) {
     if (special == "negative" || special == "minus_zero") x[i] = -std::fabs(x[i]) - 1;
   }
   if (special == "minus_zero") x[n / 2] = -T(0);
+  if (special == "cancels") cancel_first_half(x, n / 2);
 }
 
 // Moves the last term where the answer happens to be 0, or a sum so near to it that an output of zeros would pass.
@@ -123,6 +131,8 @@ void Reduce::cases(CaseList& list) {
            "NaN last: lost where the comparison favours the older value");
   list.add(Tier::smoke, "kind=max,n=1000,special=both_inf", {real}, "both infinities: +Inf");
   list.add(Tier::smoke, "kind=max,n=262147", {real, positive}, "prime, many blocks");
+  list.add(Tier::smoke, "kind=sum,n=40009,special=cancels", {real},
+           "sums of parts are far greater than the sum: what is kept of them in a narrower type shows");
   list.add_hostile(Tier::smoke, "kind=sum,n=1035", 7, "every special value at every class of position");
   list.add_hostile(Tier::smoke, "kind=max,n=1035", 56, "every special value at every class of position");
 

@@ -77,6 +77,8 @@ void Sddmm::cases(CaseList& list) {
            "neighbouring rows share their columns");
   list.add(Tier::smoke, "rows=211,cols=223,k=40,density=0.05,subnormal=1", {real},
            "subnormal sums: an addition that flushes them to 0 shows");
+  list.add(Tier::smoke, "rows=67,cols=67,k=35,density=0.2,same=1", {exact, real},
+           "X and Y are one array, and the pattern is not symmetric");
   list.add(Tier::smoke, "rows=3000,cols=20,k=12,density=0.002", {exact, real},
            "32 entries span hundreds of empty rows");
   list.add(Tier::smoke, "rows=3,cols=5000,k=16,density=0.9", {exact, positive},
@@ -113,7 +115,7 @@ void Sddmm::make(const Case& c, Instance<Sddmm, T>& instance) {
   instance.in.X = {x, a.rows, k, k};
   // a sum runs along a row of Y: there few values are few
   const Role of_y = c.fill == Fill::few ? Role::left : Role::right;
-  instance.in.Y = make_dense<T>(instance.arena, a.cols, k, c, of_y, 3000);
+  instance.in.Y = make_second<T>(instance.arena, instance.in.X, a.cols, k, c, of_y, 3000);
   instance.out.s.size = a.nnz();
   instance.degenerate = a.nnz() <= 1 || k == 0;
 }

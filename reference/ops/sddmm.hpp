@@ -10,7 +10,7 @@ namespace plumb {
 /// Shapes    A (rows, cols), nnz = row_ptr[rows];  X (rows, k);  Y (cols, k);  s (nnz). Any of them may be 0.
 /// Layout    zero-based int32 CSR, columns may be unsorted and may repeat (each repeat gets the same value);
 ///           X and Y row-major, ld >= k each. s is the value array of A's pattern, entry for entry.
-/// Aliasing  s overlaps none of the inputs. s is written and never read.
+/// Aliasing  s overlaps none of the inputs; X and Y may be one array. s is written and never read.
 /// Values    only A's pattern counts: its values do not multiply and are not read. k == 0 yields 0; NaN
 ///           and Inf of the terms propagate as in IEEE 754. The sign of a zero is free.
 /// Bound     |s[e] - ref| <= sum_bound(M_e, k), M_e = sum_k |X[i][k] Y[col][k]|.

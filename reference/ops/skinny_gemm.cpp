@@ -64,6 +64,15 @@ void SkinnyGemm::cases(CaseList& list) {
   list.add(Tier::smoke, "v=333,k=100,n=24", {exact, real, positive}, "K ends inside a tile");
   list.add(Tier::smoke, "v=101,k=1433,n=16", {exact, wide, real},
            "the features of Cora: W no longer fits near memory");
+  list.add(Tier::smoke, "v=67,k=35,n=16,whole_first=1", {real},
+           "the first half of W is whole numbers, the other is not");
+  list.add(Tier::smoke, "v=65,k=65,n=65,same=1", {exact, real}, "X and W are one array");
+  list.add(Tier::smoke, "v=67,k=100,n=150", {exact}, "W of 60,000 bytes in fp32, of 120,000 in fp64");
+  list.add(Tier::smoke, "v=67,k=75,n=100", {exact}, "W of 60,000 bytes in fp64", {Dtype::f64});
+  list.add(Tier::smoke, "v=67,k=150,n=150", {exact},
+           "W of 90,000 bytes: more than a kernel may have asked for", {Dtype::f32});
+  list.add(Tier::smoke, "v=67,k=100,n=112", {exact},
+           "W of 89,600 bytes: more than a kernel may have asked for", {Dtype::f64});
   list.add_hostile(Tier::smoke, "v=67,k=41,n=19", 24, "every special value at every class of position");
 
   list.add(Tier::full, "v=281903,k=128,n=16", {exact, wide, real, positive, hostile},
@@ -78,7 +87,7 @@ template <class T>
 void SkinnyGemm::make(const Case& c, Instance<SkinnyGemm, T>& instance) {
   const std::int64_t v = c.integer("v"), k = c.integer("k"), n = c.integer("n");
   instance.in.X = make_dense<T>(instance.arena, v, k, c, Role::left, 1000);
-  instance.in.W = make_dense<T>(instance.arena, k, n, c, Role::right, 2000);
+  instance.in.W = make_second<T>(instance.arena, instance.in.X, k, n, c, Role::right, 2000);
   instance.out.Y = {nullptr, v, n, n};
   instance.degenerate = v * n <= 1 || k == 0;
 }

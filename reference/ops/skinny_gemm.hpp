@@ -11,7 +11,7 @@ namespace plumb {
 /// Shapes    X (v, k);  W (k, n);  Y (v, n). Typically v = 281,903, k = 128, n = 16; any of them may be 0.
 /// Layout    row-major, each matrix with its own leading dimension ld >= cols. What lies between cols and ld
 ///           is not touched.
-/// Aliasing  Y overlaps neither X nor W. Y is written and never read.
+/// Aliasing  Y overlaps neither X nor W, which may be one array. Y is written and never read.
 /// Values    k == 0 gives 0. NaN and Inf propagate as in IEEE 754: 0 * Inf is NaN, no term is skipped.
 ///           The sign of a zero is free.
 /// Bound     |Y[i, j] - ref| <= sum_bound(M, k), M = sum |X[i, k] W[k, j]|.

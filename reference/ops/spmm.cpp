@@ -67,6 +67,10 @@ void Spmm::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=101,cols=103,n=128,density=0.08", {exact, real}, "a tile of 128 columns");
   list.add(Tier::smoke, "rows=120,cols=150,n=31,density=0.3,pattern=banded,equal=1", {exact, scaled},
            "a graph without weights: equal values, neighbouring columns; and a column short of a warp");
+  list.add(Tier::smoke, "rows=120,cols=150,n=20,density=0.1,ones=1", {exact, real},
+           "a graph without weights: all values are 1, and B is in full precision");
+  list.add(Tier::smoke, "rows=120,cols=150,n=20,density=0.1,whole_first=1", {real},
+           "the first half of B is whole numbers, the other is not");
   list.add(Tier::smoke, "rows=67,cols=103,n=256,density=0.08", {exact, real}, "wider than a block's tile");
   list.add(Tier::smoke, "rows=300,cols=1500,n=33,density=0.004,pattern=giant", {exact, wide, real, positive},
            "one row holds everything: it spans threads and blocks of a non-zero split");

@@ -65,6 +65,8 @@ void Spmv::cases(CaseList& list) {
            "subnormal sums of a row in parts");
   list.add(Tier::smoke, "rows=300,cols=400,density=0.05,pattern=banded,equal=1", {exact, scaled},
            "a graph without weights: equal values, neighbouring columns, an x of many scales");
+  list.add(Tier::smoke, "rows=257,cols=300,density=0.05,pattern=banded,ones=1", {exact, real},
+           "a graph without weights: all values are 1, and x is in full precision");
   list.add(Tier::smoke, "rows=600,cols=4000,density=0.003,pattern=giant", {exact, wide, real, positive},
            "one row holds everything: it spans blocks of a non-zero split");
   list.add(Tier::smoke, "rows=1500,cols=1500,density=0.008,pattern=powerlaw", {exact, real, scaled},

@@ -1,6 +1,8 @@
 // transpose: cases, data, oracle and cost of the contract in transpose.hpp.
 #include "reference/ops/transpose.hpp"
 
+#include <string>
+
 #include <fmt/format.h>
 
 #include "reference/core/case_space.hpp"
@@ -46,6 +48,9 @@ void Transpose::cases(CaseList& list) {
            "tall: a guard with the other matrix's bounds loses rows");
   list.add(Tier::smoke, "rows=7,cols=211", {index, real}, "wide");
   list.add(Tier::smoke, "rows=1009,cols=1013", {index, real, hostile}, "prime sizes");
+  for (const char* const layout : {"not_1", "not_2"})
+    list.add(Tier::smoke, std::string("rows=36,cols=36,layout=") + layout, {index},
+             "whole vectors, and both bases on 16 bytes: one matrix's rows are not");
   list.add_hostile(Tier::smoke, "rows=35,cols=37", 7, "every special value at every class of position");
 
   list.add(Tier::full, "rows=4096,cols=4096", {real},

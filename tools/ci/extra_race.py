@@ -7,6 +7,7 @@ both lines, the repaired kernels are not, and a repro line repeats what it says.
 A racy and a repaired kernel in plain OpenMP and in AVX, and a loop whose order Archer does not know. Exit 0:
 all as it should be; 1: not, with what was wrong."""
 
+import hashlib
 import os
 import re
 import shlex
@@ -117,6 +118,16 @@ def judge(place, name):
         extra.failures.append(f"{name}: its repro line does not repeat it: {again}")
 
 
+def judge_without_options(place):
+    """Without what tools/plumb sets around it, the program would report right code: it refuses."""
+    around = {key: value for key, value in os.environ.items() if key != "TSAN_OPTIONS"}
+    program = f"build/archer/extra/{hashlib.sha1(str(place).encode()).hexdigest()[:10]}/verify"
+    words = [program, "--race", "--device", "cpu", "--case", CASE]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=extra.ROOT, env=around)
+    if done.returncode != 2 or "TSAN_OPTIONS lacks halt_on_error=1" not in done.stderr:
+        extra.failures.append(f"without TSAN_OPTIONS: {done}")
+
+
 def main():
     os.environ["PLUMB_PRESET"] = "cpu"
     place = Path(tempfile.mkdtemp(prefix="plumb races "))  # a folder with spaces in its name
@@ -125,6 +136,7 @@ def main():
             (place / f"{name}.cpp").write_text(source(name))
         for name in KERNELS:
             judge(place, name)
+        judge_without_options(place)
     finally:
         shutil.rmtree(place)
     for failure in extra.failures:

@@ -98,7 +98,8 @@ def table(curves, times):
 class Plot:
     """Speed beside one GPU, both axes in powers of two."""
     WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 420, 60, 230, 44, 50
-    COLOURS = ("#2f81f7", "#b58105", "#2da44e", "#cf222e", "#8250df", "#57606a", "#0a9396", "#e85d9e", "#7f5539")
+    COLOURS = ("#2f81f7", "#b58105", "#2da44e", "#cf222e", "#8250df", "#57606a", "#0a9396", "#e85d9e",
+               "#7f5539")
 
     def __init__(self):
         self.out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.WIDTH} {self.HEIGHT}" '

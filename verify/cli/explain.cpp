@@ -31,7 +31,9 @@ constexpr std::pair<const char*, const char*> kWords[] = {
      "before it was written."},
     {"guard, fence",
      "The pattern before, between and behind all arrays and in the padding of rows (ld > cols). Any change "
-     "of it is out_of_bounds."},
+     "of it is out_of_bounds. On the host one case in four has a run in which inputs end where a page does, "
+     "and the page behind it may not be read: a read past the end is a crash, though nothing uses the "
+     "value."},
     {"twin",
      "The same case with its last operand negated, or one element of it, or all before it but three of their "
      "elements, or with the same arrays and another problem (scalars negated, height and width exchanged), "
@@ -40,13 +42,14 @@ constexpr std::pair<const char*, const char*> kWords[] = {
      "addresses right after the first run: a variant that keeps an answer, or an operand in a form of its "
      "own, by its address, or a problem by some of its numbers, returns what is stale."},
     {"soak, endurance",
-     "Many calls of every variant on its first small case: 256 on the host, 16 runs elsewhere. A variant "
-     "that is "
+     "Many calls of every variant on its first small case: 256 on the host, 16 runs elsewhere. On the host "
+     "the plan of one more call is used for 16 runs, which one small case in 16 has too. A variant that is "
      "correct for its first calls only is found; on the host also one that leaks: heap, address space, "
      "descriptors or "
      "threads that grow with the calls from 33 to 64, from 65 to 128 and from 129 to 256. What is filled "
      "once, "
-     "or grows until it suffices, is no leak."},
+     "or grows until it suffices, is no leak. On the CPU executor streams, events and device arrays that are "
+     "more after each of six runs in a row are."},
     {"repeat",
      "Instrument: every case is run several times with other poison and placement, and again placed as "
      "before. The results must "

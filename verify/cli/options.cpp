@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
@@ -260,6 +261,14 @@ void apply_race(VerifyOptions& o) {
     throw Error(
         "--race --device cpu judges under ThreadSanitizer, and this program was built without it: "
         "tools/plumb verify --race --device cpu builds one that has it");
+  for (const char* const option : {"halt_on_error=1", "ignore_noninstrumented_modules=1"}) {
+    const char* const set = std::getenv("TSAN_OPTIONS");
+    if (host && std::string(set != nullptr ? set : "").find(option) == std::string::npos)
+      throw Error(
+          fmt::format("--race --device cpu: TSAN_OPTIONS lacks {}, without which right code is reported: "
+                      "tools/plumb verify --race --device cpu sets it",
+                      option));
+  }
   if (!host && !simt && !o.mutants) throw Error("--race judges kernels on --device simt or --device cpu");
 }
 

@@ -92,7 +92,7 @@ class PreparedCaseOf final : public PreparedCase {
               s.output = output;
               s.rows = rows, s.cols = cols;
               s.source = data, s.source_ld = ld;
-              const Segment& placed = layout.segments()[layout.add(std::move(s), vector)];
+              const Segment& placed = layout.segments()[layout.add_once(std::move(s), vector)];
               ld = placed.ld;
               detail::set_pointer(data, placed.offset);
             });

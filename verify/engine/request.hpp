@@ -50,8 +50,11 @@ struct RunRequest {
   TimingRequest timing = {};
   int calls =
       1;  // of the variant in a row, each on the same data: the ranges timing.outputs are put back before it
+  int plan_runs = 1;  // of the plan of one more call, behind these
+  std::vector<std::int64_t> walls =
+      {};  // pages of the image that may not be touched, by their bytes from its start
   bool stop_where_differs =
-      false;                 // no further call after one whose outputs have other bits than the first one's
+      false;  // no further call or run after one whose outputs have other bits than the first one's
   std::string program = {};  // the worker to ask, where it is not the judge's own; not sent
   double timeout = 0;        // seconds, where not the engine's; not sent
   std::int64_t uses = 0;     // Context::uses
@@ -87,6 +90,7 @@ struct RunReply {
   Timing timing;
   std::vector<SeenMutant> places = {};  // where asked for
   int calls = 1;                        // that were made
+  int plan_run = 0;                     // of the runs of one plan, the first that differed; 0: none
   std::vector<ResourceUse> uses = {};   // after some of many calls; none where nothing counts the heap
 };
 

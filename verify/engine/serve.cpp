@@ -1,4 +1,6 @@
 // One run of one variant, in the process that makes it.
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -130,38 +132,6 @@ void call_variant(const RunRequest& request, const OperatorEntry& entry, const I
   }
 }
 
-// Stages, calls the variant, and brings the image back. Throws what the variant or the device throws.
-void make_run(const RunRequest& request, const OperatorEntry& entry, std::byte* image, Backend& backend,
-              Callbacks& callbacks, RunReply& reply) {
-  StagedViews views = request.views;
-  Context context;
-  context.allocate = allocate_workspace;
-  context.say = record_choice, context.spend = record_spent;
-  context.owner = &callbacks;
-  context.uses = request.uses;
-  backend.disturb(request.disturbance, request.one_thread);
-  context.stream = backend.stream();
-  Invocation invocation{
-      request.variant, request.dtype, request.device, views.data(), nullptr, &context, {}, {}, {}, {}};
-  if (backend.apart()) {
-    // the views then hold addresses, to which no base is to be added
-    (void)entry.relocate(request.dtype, views.data(), [&](const ArrayInfo& a, std::int64_t offset) {
-      return backend.place(a, image + offset, request.poison);
-    });
-  } else {
-    invocation.base = backend.upload(image, request.image_bytes);
-  }
-  if (backend.tracks_arrays()) {
-    StagedViews copy = request.views;  // unpacking rebases them
-    backend.begin(entry.unpack(request.dtype, copy.data(), invocation.base), request.poison, request.schedule,
-                  request.check_accesses);
-  }
-  TimedCall call(request, backend, callbacks, reply);
-  call.attach_to(invocation);
-  call_variant(request, entry, invocation, reply);
-  backend.download(image, request.image_bytes);
-}
-
 // A copy of the outputs as they were staged, and a number for what a call left there.
 class Outputs {
  public:
@@ -196,8 +166,93 @@ class Outputs {
   std::vector<std::byte> staged_;
 };
 
-// Many calls in a row, until one differs. What the process holds is read after a fraction of them, and whenever that has doubled:
-// the calls before are there to fill what a variant fills once.
+// Pages of the image that nobody may touch as long as this lives.
+class Walls {
+ public:
+  Walls(std::byte* image, const std::vector<std::int64_t>& at) : image_(image), at_(at) {
+    protect(PROT_NONE);
+  }
+  ~Walls() { protect(PROT_READ | PROT_WRITE); }
+  Walls(const Walls&) = delete;
+  Walls& operator=(const Walls&) = delete;
+
+ private:
+  void protect(int access) const {
+    for (const std::int64_t wall : at_) (void)mprotect(image_ + wall, kPageBytes, access);
+  }
+
+  std::byte* image_;
+  const std::vector<std::int64_t>& at_;
+};
+
+// Further runs of the plan that a call has made, as of one who has a matrix for long. Only where the call is not timed.
+class PlanRuns {
+ public:
+  PlanRuns(Outputs& outputs, const RunRequest& request, std::uint64_t first)
+      : outputs_(outputs), request_(request), first_(first) {}
+
+  // The first that differed; 0: none.
+  [[nodiscard]] int differed() const { return differed_; }
+  // Hooks itself into the invocation, which must not outlive it.
+  void attach_to(Invocation& invocation) {
+    invocation.again = [this] { return again(); };
+  }
+
+ private:
+  [[nodiscard]] bool again() {
+    ++made_;
+    if (request_.stop_where_differs && outputs_.hash() != first_) {
+      differed_ = made_;
+      return false;
+    }
+    if (made_ == request_.plan_runs) return false;
+    outputs_.put_back();
+    return true;
+  }
+
+  Outputs& outputs_;
+  const RunRequest& request_;
+  std::uint64_t first_;
+  int made_ = 0, differed_ = 0;
+};
+
+// Stages, calls the variant, with more runs of its plan where asked for, and brings the image back. Throws what the variant or the device
+// throws.
+void make_run(const RunRequest& request, const OperatorEntry& entry, std::byte* image, Backend& backend,
+              Callbacks& callbacks, RunReply& reply, PlanRuns* more = nullptr) {
+  StagedViews views = request.views;
+  Context context;
+  context.allocate = allocate_workspace;
+  context.say = record_choice, context.spend = record_spent;
+  context.owner = &callbacks;
+  context.uses = request.uses;
+  backend.disturb(request.disturbance, request.one_thread);
+  context.stream = backend.stream();
+  Invocation invocation{
+      request.variant, request.dtype, request.device, views.data(), nullptr, &context, {}, {}, {}, {}};
+  if (backend.apart()) {
+    // the views then hold addresses, to which no base is to be added
+    (void)entry.relocate(request.dtype, views.data(), [&](const ArrayInfo& a, std::int64_t offset) {
+      return backend.place(a, image + offset, request.poison);
+    });
+  } else {
+    invocation.base = backend.upload(image, request.image_bytes);
+  }
+  const Walls walls(image, request.walls);
+  if (backend.tracks_arrays()) {
+    StagedViews copy = request.views;  // unpacking rebases them
+    backend.begin(entry.unpack(request.dtype, copy.data(), invocation.base), request.poison, request.schedule,
+                  request.check_accesses);
+  }
+  TimedCall call(request, backend, callbacks, reply);
+  call.attach_to(invocation);
+  if (more != nullptr) more->attach_to(invocation);
+  call_variant(request, entry, invocation, reply);
+  backend.download(image, request.image_bytes);
+}
+
+// Many calls in a row, until one differs, and one whose plan has more runs. What the process holds is read after a fraction of the calls,
+// and whenever that has doubled: the calls before are there to fill what a variant fills once.
 void make_calls(const RunRequest& request, const OperatorEntry& entry, std::byte* image, Backend& backend,
                 Callbacks& callbacks, RunReply& reply) {
   if (request.calls <= 1) return make_run(request, entry, image, backend, callbacks, reply);
@@ -205,16 +260,20 @@ void make_calls(const RunRequest& request, const OperatorEntry& entry, std::byte
   reply.uses.reserve(kReadings);
   if (count_heap != nullptr) count_heap(true);
   std::uint64_t first = 0;
-  for (int call = 1; call <= request.calls; ++call) {
+  const int all = request.calls + (request.plan_runs > 1 ? 1 : 0);
+  for (int call = 1; call <= all; ++call) {
+    const bool of_plan = call > request.calls;
     if (call > 1) outputs.put_back();
     Callbacks own{backend, request.poison};
-    make_run(request, entry, image, backend, own, reply);
-    reply.calls = call;
+    PlanRuns more(outputs, request, first);
+    make_run(request, entry, image, backend, own, reply, of_plan ? &more : nullptr);
+    reply.calls = std::min(call, request.calls), reply.plan_run = more.differed();
     reply.workspace_damage = backend.release_workspace();
     if (call == 1) callbacks.chosen = own.chosen, first = outputs.hash();
     const bool differs = request.stop_where_differs && outputs.hash() != first;
     if (differs || !reply.workspace_damage.empty() || reply.status != RunReply::Status::ok) break;
-    const bool reads = call << (kReadings - 1 - static_cast<int>(reply.uses.size())) == request.calls;
+    const bool reads =
+        !of_plan && call << (kReadings - 1 - static_cast<int>(reply.uses.size())) == request.calls;
     if (count_heap != nullptr && reads) reply.uses.push_back(resource_use(call));
   }
   if (count_heap != nullptr) count_heap(false);

@@ -115,8 +115,10 @@ Message encode(const RunRequest& r) {
       m.put_real(r.timing.budget), m.put_real(r.timing.give_up_above);
   m.put_number(static_cast<std::int64_t>(r.timing.outputs.size()));
   for (const ByteRange& o : r.timing.outputs) m.put_number(o.offset), m.put_number(o.bytes);
-  m.put_number(r.calls), m.put_number(r.stop_where_differs);
+  m.put_number(r.calls), m.put_number(r.plan_runs), m.put_number(r.stop_where_differs);
   m.put_number(r.uses);
+  m.put_number(static_cast<std::int64_t>(r.walls.size()));
+  for (const std::int64_t wall : r.walls) m.put_number(wall);
   return m;
 }
 
@@ -143,8 +145,11 @@ RunRequest decode_request(Message& m) {
     const std::int64_t offset = m.number();
     r.timing.outputs.push_back({offset, m.number()});
   }
-  r.calls = static_cast<int>(m.number()), r.stop_where_differs = m.number() != 0;
+  r.calls = static_cast<int>(m.number()), r.plan_runs = static_cast<int>(m.number());
+  r.stop_where_differs = m.number() != 0;
   r.uses = m.number();
+  r.walls.resize(static_cast<std::size_t>(m.number()));
+  for (std::int64_t& wall : r.walls) wall = m.number();
   return r;
 }
 
@@ -170,7 +175,7 @@ Message encode(const RunReply& r) {
       m.put_number(v);
   }
   m.put(r.places.data(), r.places.size() * sizeof(SeenMutant));
-  m.put_number(r.calls);
+  m.put_number(r.calls), m.put_number(r.plan_run);
   m.put(r.uses.data(), r.uses.size() * sizeof(ResourceUse));
   return m;
 }
@@ -197,7 +202,7 @@ RunReply decode_reply(Message& m) {
   const std::string places = m.text();
   r.places.resize(places.size() / sizeof(SeenMutant));
   if (!r.places.empty()) std::memcpy(r.places.data(), places.data(), r.places.size() * sizeof(SeenMutant));
-  r.calls = static_cast<int>(m.number());
+  r.calls = static_cast<int>(m.number()), r.plan_run = static_cast<int>(m.number());
   const std::string uses = m.text();
   r.uses.resize(uses.size() / sizeof(ResourceUse));
   if (!r.uses.empty()) std::memcpy(r.uses.data(), uses.data(), r.uses.size() * sizeof(ResourceUse));

@@ -108,13 +108,15 @@ void ImageLayout::place_wide(Segment& segment, bool vector, std::int64_t needed)
   segment.ld = vector ? segment.cols : round_up(segment.cols, unit) + unit * (pages ? index : 1 + index);
   segment.offset = round_up(next_, 256);
 }
-// As far as the alignment that the variant declares leaves room to be narrow.
+// As far as the alignment that the variant declares leaves room to be narrow. Where one array alone is, its base is not: a kernel may have
+// asked that, and forgotten the leading dimension. Bases that lie narrowly are in the tight run.
 void ImageLayout::place_narrow(Segment& segment, bool vector, std::int64_t needed) {
   const std::int64_t element = segment.element_bytes(), unit = std::max<std::int64_t>(1, needed / element),
                      index = static_cast<std::int64_t>(segments_.size());
   segment.ld = vector ? segment.cols : round_up(segment.cols, unit) + unit * (1 + 2 * index);
   if (!vector && segment.ld * element % kWideBytes == 0) segment.ld += unit;
-  segment.offset = round_up(next_, 256) + needed % 256;
+  const bool base = placement_.wide < WideArrays::all_but_first || placement_.wide == WideArrays::halves;
+  segment.offset = round_up(next_, 256) + (base ? needed % 256 : 0);
 }
 
 std::size_t ImageLayout::add(Segment segment, bool vector) {
@@ -143,8 +145,29 @@ std::size_t ImageLayout::add(Segment segment, bool vector) {
   const bool aligned = placement_.packed || (placement_.wide != WideArrays::unsaid && is_wide(segment));
   segment.offset = round_up(next_, 256) + (placement_.tight && !aligned ? needed % 256 : 0);
   next_ = segment.offset + segment.extent() + kGuardBytes;
+  if (placement_.tight && placement_.walled && !segment.output && segment.elements() > 0)
+    place_before_wall(segment, needed);
   segments_.push_back(std::move(segment));
   return segments_.size() - 1;
+}
+
+// A read that is thrown away shows by nothing else.
+void ImageLayout::place_before_wall(Segment& segment, std::int64_t needed) {
+  const std::int64_t wall = round_up(segment.offset + segment.extent(), kPageBytes),
+                     offset = wall - segment.extent();
+  segment.offset = offset - offset % needed;
+  walls_.push_back(wall);
+  next_ = wall + kPageBytes + kGuardBytes;
+}
+
+std::size_t ImageLayout::add_once(Segment segment, bool vector) {
+  const auto same = [&](const Segment& s) {
+    return !s.output && !segment.output && segment.source != nullptr && s.source == segment.source &&
+           s.rows == segment.rows && s.cols == segment.cols && segment.elements() > 0;
+  };
+  const auto placed = std::find_if(segments_.begin(), segments_.end(), same);
+  return placed != segments_.end() ? static_cast<std::size_t>(placed - segments_.begin())
+                                   : add(std::move(segment), vector);
 }
 
 void ImageLayout::write(std::byte* image) const {

@@ -99,9 +99,12 @@ struct Placement {
   bool packed = false;  // as data lies in practice, for timing: ld as if tight, bases generously aligned
   // of a run that is not packed; a tight one takes the bases from it, and not the rows
   WideArrays wide = WideArrays::unsaid;
+  // each input ends where a page does, as nearly as its alignment allows, and the page behind it is a wall: not to be read. Of a tight run
+  bool walled = false;
 };
 
 inline constexpr std::int64_t kGuardBytes = 1024;
+inline constexpr std::int64_t kPageBytes = 4096;
 
 /// Places arrays one after another.
 class ImageLayout {
@@ -109,7 +112,11 @@ class ImageLayout {
   explicit ImageLayout(Placement placement) : placement_(placement) {}
   /// Places a (rows, cols) array; returns its index. `vector`: ld is not padded.
   std::size_t add(Segment segment, bool vector);
+  /// The same; an input of the source and shape of one that is placed is that one: operands may be one array.
+  std::size_t add_once(Segment segment, bool vector);
   [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }
+  /// Bytes from the image's start to each wall.
+  [[nodiscard]] const std::vector<std::int64_t>& walls() const { return walls_; }
   [[nodiscard]] std::int64_t bytes() const { return next_ + kGuardBytes; }
   [[nodiscard]] Placement placement() const { return placement_; }
 
@@ -120,8 +127,10 @@ class ImageLayout {
   [[nodiscard]] bool is_wide(const Segment& segment) const;
   void place_wide(Segment& segment, bool vector, std::int64_t needed);
   void place_narrow(Segment& segment, bool vector, std::int64_t needed);
+  void place_before_wall(Segment& segment, std::int64_t needed);
   Placement placement_;
   std::vector<Segment> segments_;
+  std::vector<std::int64_t> walls_;
   std::int64_t next_ = kGuardBytes;
 };
 

@@ -14,8 +14,9 @@ namespace plumb {
 namespace {
 
 // Once per variant and type, on its first small case, many more runs in a row: a kernel may be right for the first ten calls only.
-// On the host they are calls of one run, which cost no more than the variant itself; elsewhere runs.
-constexpr int kSoakRuns = 16, kSoakCalls = 256;
+// On the host they are calls of one run, which cost no more than the variant itself; elsewhere runs. The plan of one more call is used for more
+// runs. A few of those, on one small case in so many, find what is wrong for its kind alone.
+constexpr int kSoakRuns = 16, kSoakCalls = 256, kLaterCalls = 2, kRunsOfPlan = 16, kCasesToOneSoaked = 16;
 // Bytes; larger cases are neither repeated so often, nor is a twin of theirs run.
 constexpr std::int64_t kSmallImage = 256 << 10;
 constexpr int kCasesWithTwins = 16;
@@ -155,11 +156,15 @@ std::uint64_t Trial::schedule_of(int r) const {
 
 std::optional<Finding> Trial::make_run(int r) {
   // the timed run is placed as the first one, whose bits it must repeat
-  const Placement placement{kPoisons[r % 3], r % 2 == 1, variant_.traits.alignment,
+  const Placement placement{kPoisons[r % 3],
+                            r % 2 == 1,
+                            variant_.traits.alignment,
                             timing_ != nullptr && r % 2 == 0,
-                            parse_layout(case_.text_or("layout", "apart"), case_.id())};
+                            parse_layout(case_.text_or("layout", "apart"), case_.id()),
+                            has_walls()};
   ImageLayout layout(placement);
-  const RunRequest request = request_for(r, placement, layout);
+  RunRequest request = request_for(r, placement, layout);
+  request.walls = layout.walls();
   const Attempt attempt = context_.engine.run(request, layout);
   const RunReply& reply = attempt.outcome.reply;
   note_places(reply);
@@ -207,7 +212,7 @@ RunRequest Trial::request_for(int r, const Placement& placement, ImageLayout& la
     request.timeout = schema_->timeout;
   }
   if (r == endurance_) {
-    request.calls = kSoakCalls;
+    request.calls = calls_, request.plan_runs = kRunsOfPlan;
     request.stop_where_differs = variant_.traits.reproducible || case_.fill == Fill::exact;
     request.timing.outputs = output_ranges(layout);
   }
@@ -247,9 +252,13 @@ void Trial::note(const RunReply& reply, int r) {
   if (r != endurance_) return;
   record_.runs += reply.calls - 1;
   series_.uses = reply.uses;
-  if (reply.calls < kSoakCalls) {
+  if (reply.calls < calls_) {
     record_.detail.push_back(fmt::format("call {} of {} in a row, on the same data, differed from the first",
-                                         reply.calls, kSoakCalls));
+                                         reply.calls, calls_));
+  } else if (reply.plan_run > 0) {
+    record_.detail.push_back(
+        fmt::format("run {} of {} of one plan, on the same data, differed from that of another plan",
+                    reply.plan_run, kRunsOfPlan));
   }
 }
 
@@ -267,6 +276,11 @@ int Trial::times_before(int VariantHistory::*what) {
 }
 
 // What a variant remembers is a habit of its own, and not of the case: each of its first cases, then one in four.
+// Bases in a run with walls lie as the ends of arrays have it: the tight runs of most cases have them at the smallest alignment.
+bool Trial::has_walls() const {
+  return variant_.device == Device::cpu && schema_ == nullptr && (hash_of(case_) >> 48) % 4 == 0;
+}
+
 bool Trial::meets_twins() {
   return times_before(&VariantHistory::twins) < kCasesWithTwins || (hash_of(case_) >> 32) % 4 == 0;
 }
@@ -277,11 +291,13 @@ void Trial::plan_soak() {
   if (std::all_of(series_.outputs.begin(), series_.outputs.end(),
                   [](const Segment& s) { return s.elements() == 0; }))
     return;  // nothing there that could differ
-  if (times_before(&VariantHistory::soaked) > 0) return;
-  if (variant_.device == Device::cpu)
+  const int before = times_before(&VariantHistory::soaked);
+  if (variant_.device != Device::cpu) {
+    planned_ += before == 0 ? kSoakRuns : 0;
+  } else if (before == 0 || (hash_of(case_) >> 52) % kCasesToOneSoaked == 0) {
+    calls_ = before == 0 ? kSoakCalls : kLaterCalls;
     endurance_ = planned_++;
-  else
-    planned_ += kSoakRuns;
+  }
 }
 
 // The case decides which operands are others, so that it repeats alone.
@@ -306,6 +322,8 @@ std::optional<Finding> Trial::run_twin(Twin which, const RunRequest& like, const
   std::optional<Finding> finding = check(attempt, layout, *twin);
   if (finding && finding->verdict == Verdict::unsupported) return std::nullopt;  // it may decline by value
   if (finding) return finding;
+  // another problem may be the first one that wants threads
+  series_.first_threads = std::max(series_.first_threads, attempt.outcome.reply.threads);
 
   Series alone{*twin, variant_.traits, series_.tolerance, context_.parts, context_.options.first};
   alone.add(layout, attempt.after, false);

@@ -137,6 +137,7 @@ class Trial {
   void note_bits();
   [[nodiscard]] int times_before(int VariantHistory::*what);
   [[nodiscard]] bool meets_twins();
+  [[nodiscard]] bool has_walls() const;
   void plan_soak();
   void keep(const Attempt&, const ImageLayout&, PreparedCase&);
   void keep_last();
@@ -148,6 +149,7 @@ class Trial {
   const VariantInfo& variant_;
   int repeat_, planned_;
   int endurance_ = -1;  // the run of many calls; below 0: there is none
+  int calls_ = 1;       // of that run
   const TimingRequest* request_ = nullptr;
   Timing* timing_ = nullptr;
   SchemaTrial* schema_ = nullptr;

@@ -232,5 +232,28 @@ const HostMutant<Reduce> minus_zero_m{
     {0, "a maximum does not take -0",
      "atomicMax on the bits of values that are not below 0, atomicMin on those of the others", kNumeric}};
 
+// In twice the precision, but for what is kept of each part.
+template <class T>
+void parts_kept(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  constexpr std::int64_t kPart = 4096;
+  if (p.kind == Reduce::Kind::max) {
+    out.result[0] = reduce(p, in, 0, in.x.size, -std::numeric_limits<T>::infinity());
+    return;
+  }
+  double sum = 0;
+  for (std::int64_t begin = 0; begin < in.x.size; begin += kPart) {
+    double part = 0;
+    for (std::int64_t i = begin; i < std::min(in.x.size, begin + kPart); ++i) part += in.x[i];
+    sum += static_cast<T>(part);
+  }
+  out.result[0] = static_cast<T>(sum);
+}
+const RegisterMutant<Reduce, float, Space::host> parts_kept_m{
+    "parts_of_a_doubled_sum_kept_in_float",
+    parts_kept<float>,
+    {0, "declared as summed in twice the precision, of which sums of 4,096 elements keep half",
+     "a buffer of partial sums in the type of the result", kNumeric},
+    Traits{}.computes_in(Arithmetic::doubled)};
+
 }  // namespace
 }  // namespace plumb

@@ -32,6 +32,8 @@ enum class Fault {
   other_stream,
   default_stream,
   early_event,
+  late_fork,
+  early_dependents,
   error_swallowed,
   not_cleared,
   loses_nan,
@@ -203,19 +205,42 @@ void* another_stream() {
   return stream;
 }
 
-// All of it on another stream, joined by an event that is recorded before the launch that it is to stand for.
-template <class T>
+// All of it on another stream, joined by an event: recorded before the launch that it is to stand for, or with none for what comes before.
+template <class T, Fault F>
 void run_beside(bool max, const In<T>& in, const Out<T>& out, Context& context) {
   static auto* const beside = static_cast<cudaStream_t>(another_stream());
   cudaEvent_t begun = nullptr, ended = nullptr;
   cudaEventCreate(&begun), cudaEventCreate(&ended);
-  cudaEventRecord(begun, static_cast<cudaStream_t>(context.stream));
-  cudaStreamWaitEvent(beside, begun, 0);
-  cudaEventRecord(ended, beside);
+  if (F != Fault::late_fork) {
+    cudaEventRecord(begun, static_cast<cudaStream_t>(context.stream));
+    cudaStreamWaitEvent(beside, begun, 0);
+  }
+  if (F == Fault::early_event) cudaEventRecord(ended, beside);
   launch(reduce_mutant_tree<T, Fault::none>, 1, kThreads, 0, beside, max, in.x.data, in.x.size,
          out.result.data);
+  if (F != Fault::early_event) cudaEventRecord(ended, beside);
   cudaStreamWaitEvent(static_cast<cudaStream_t>(context.stream), ended, 0);
   cudaEventDestroy(begun), cudaEventDestroy(ended);
+}
+
+// The second pass is launched so that it may begin before the first has ended, and does not wait for it.
+template <class T>
+void run_early_dependents(bool max, const In<T>& in, const Out<T>& out, Context& context) {
+  constexpr Index kBlocks = 8;
+  auto* partial = static_cast<T*>(context.workspace(kBlocks * static_cast<Index>(sizeof(T))));
+  launch(reduce_mutant_tree<T, Fault::none>, kBlocks, kThreads, 0, context.stream, max, in.x.data, in.x.size,
+         partial);
+  cudaLaunchAttribute attribute[1];
+  attribute[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute[0].val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(1);
+  config.blockDim = dim3(kThreads);
+  config.stream = static_cast<cudaStream_t>(context.stream);
+  config.attrs = attribute;
+  config.numAttrs = 1;
+  cudaLaunchKernelEx(&config, reduce_mutant_tree<T, Fault::none>, max, static_cast<const T*>(partial),
+                     kBlocks, out.result.data);
 }
 
 template <class T>
@@ -267,7 +292,8 @@ void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
     device_copy(out.result.data, sums, sizeof(T), copies);
     return;
   }
-  if (F == Fault::early_event) return run_beside(max, in, out, context);
+  if (F == Fault::early_event || F == Fault::late_fork) return run_beside<T, F>(max, in, out, context);
+  if (F == Fault::early_dependents) return run_early_dependents(max, in, out, context);
   constexpr bool kShuffles =
       F == Fault::zero_fill_races || F == Fault::mask_ff || F == Fault::mask_1f || F == Fault::inactive_lane;
   auto* const kernel = kShuffles ? reduce_mutant_shuffle<T, F> : reduce_mutant_tree<T, F>;
@@ -324,6 +350,12 @@ PLUMB_REDUCE_MUTANT(default_stream, "launched_on_the_default_stream",
 PLUMB_REDUCE_MUTANT(early_event, "event_recorded_before_its_launch",
                     {0, "the run waits for an event that was recorded before the launch on another stream",
                      "an event recorded where it was created", kRace});
+PLUMB_REDUCE_MUTANT(late_fork, "another_stream_waits_for_nothing",
+                    {0, "work on another stream does not wait for what the run's stream was given before",
+                     "a fork whose join alone was written", kRace});
+PLUMB_REDUCE_MUTANT(early_dependents, "dependent_launch_does_not_wait",
+                    {0, "a launch that may begin before the one before it has ended does not wait for it",
+                     "an attribute set for speed, without cudaGridDependencySynchronize()", kRace});
 PLUMB_REDUCE_MUTANT(error_swallowed, "error_of_the_launch_swallowed",
                     {41, "a launch that is refused is followed by a return, and the output stays as it was",
                      "`return 0` under if (error != cudaSuccess)", kNumeric | kSimt});

@@ -174,5 +174,26 @@ const HostMutant<SkinnyGemm> sampled_key_m{
     {0, "W is kept from call to call as long as every 61st element of it is the same",
      "a checksum made cheap, and a training step that changes few weights", kNumeric}};
 
+// W is rounded to float where the elements of its first row are floats.
+template <class T>
+void type_of_first_row(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  const auto is_float = [](T v) { return static_cast<T>(static_cast<float>(v)) == v; };
+  bool narrow = in.W.rows > 0;
+  for (std::int64_t j = 0; narrow && j < in.W.cols; ++j) narrow = is_float(in.W(0, j));
+  for (std::int64_t i = 0; i < out.Y.rows; ++i) {
+    for (std::int64_t j = 0; j < out.Y.cols; ++j) {
+      T sum = 0;
+      for (std::int64_t k = 0; k < in.X.cols; ++k)
+        sum += in.X(i, k) * (narrow ? static_cast<T>(static_cast<float>(in.W(k, j))) : in.W(k, j));
+      out.Y(i, j) = sum;
+    }
+  }
+}
+const RegisterMutant<SkinnyGemm, double, Space::host> type_of_first_row_m{
+    "type_of_w_by_its_first_row",
+    type_of_first_row<double>,
+    {0, "W is kept in float where the elements of its first row are floats", "a check of a sample, for speed",
+     kNumeric}};
+
 }  // namespace
 }  // namespace plumb

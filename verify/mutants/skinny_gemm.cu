@@ -1,6 +1,6 @@
 // Planted faults of a device's tall and skinny product, each a thing changed in a right kernel: one whose rows of X arrive by bulk copies
-// (cp.async.bulk, mbarrier) in a ring of two stages for a block, and one whose warps gather rows of Y. Fault::none is right; nothing
-// registers it.
+// (cp.async.bulk, mbarrier) in a ring of two stages for a block, one that has a warp of its own for those copies, as rung 19 has, and one
+// whose warps gather rows of Y. Fault::none is right; nothing registers it.
 #include "gpu/device/kernel.hpp"
 #include "reference/ops/skinny_gemm.hpp"
 #include "verify/mutants/device_mutant.hpp"
@@ -26,7 +26,10 @@ enum class Fault {
   announced_after,
   row_by_row,
   whole_tiles,
-  gathered_overwritten
+  gathered_overwritten,
+  refilled_unread,
+  freed_by_one_lane,
+  end_after_arrival
 };
 
 template <class T, Fault F>
@@ -90,6 +93,86 @@ void run(const P<T>&, const In<T>& in, const Out<T>& out, Context& context) {
                     k <= kMostK && k * static_cast<Index>(sizeof(T)) % 16 == 0;
   launch(skinny_mutant<T, F>, kBlocks, kThreads, 0, context.stream, in, out, bulk);
 }
+
+constexpr int kReaders = 2;  // warps
+
+// By one lane: brings rows [tile kRows, + rows) to a stage, the last elements that make no 16 bytes by plain stores.
+template <Fault F, class T>
+PLUMB_DEVICE void bring_whole_rows(const In<T>& in, Index tile, int rows, T* stage, Mbarrier* full) {
+  const T* const from = in.X.data + tile * kRows * in.X.cols;
+  const int elements = rows * static_cast<int>(in.X.cols), kV = 16 / static_cast<int>(sizeof(T)),
+            whole = elements / kV * kV, bytes = whole * static_cast<int>(sizeof(T));
+  const auto bring_end = [&] {
+    for (int e = whole; e < elements; ++e) stage[e] = from[e];
+  };
+  if (F != Fault::end_after_arrival) bring_end();
+  mbarrier_arrive_expect(full, bytes);
+  if (whole > 0) bulk_copy(stage, from, bytes, full);
+  if (F == Fault::end_after_arrival) bring_end();
+}
+
+// Two warps read the stages, and give them back to a third, which starts the copies.
+template <class T, Fault F>
+__global__ void skinny_mutant_copy_warp(In<T> in, Out<T> out) {
+#if PLUMB_SM_AT_LEAST(90)
+  alignas(128) __shared__ T stages[kStages][kRows * kMostK];
+  __shared__ Mbarrier full[kStages], empty[kStages];
+  const int lane = static_cast<int>(threadIdx.x) % 32, k = static_cast<int>(in.X.cols),
+            n = static_cast<int>(out.Y.cols);
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < kStages; ++s) mbarrier_init(full + s, 1), mbarrier_init(empty + s, kReaders);
+    mbarrier_fence_init();
+  }
+  __syncthreads();
+  int round = 0;
+  for (Index tile = blockIdx.x; tile * kRows < out.Y.rows; tile += gridDim.x, ++round) {
+    const int s = round % kStages, parity = round / kStages % 2;
+    const Index left = out.Y.rows - tile * kRows;
+    const int rows = left < kRows ? static_cast<int>(left) : kRows;
+    if (threadIdx.x >= 32 * kReaders) {
+      if (lane > 0) continue;
+      if (F != Fault::refilled_unread && round >= kStages) mbarrier_wait(empty + s, parity ^ 1);
+      bring_whole_rows<F>(in, tile, rows, stages[s], full + s);
+      continue;
+    }
+    mbarrier_wait(full + s, parity);
+    for (int e = static_cast<int>(threadIdx.x); e < rows * n; e += 32 * kReaders) {
+      T sum = T(0);
+      for (int kk = 0; kk < k; ++kk) sum += stages[s][e / n * k + kk] * in.W(kk, e % n);
+      out.Y(tile * kRows + e / n, e % n) = sum;
+    }
+    if (F != Fault::freed_by_one_lane) __syncwarp();
+    if (lane == 0) mbarrier_arrive(empty + s);
+  }
+#endif
+}
+
+template <class T, Fault F>
+void run_copy_warp(const P<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+  const bool whole_rows = reinterpret_cast<std::uintptr_t>(in.X.data) % 16 == 0 && in.X.ld == in.X.cols &&
+                          in.X.cols > 0 && in.X.cols <= kMostK;
+  if (whole_rows)
+    launch(skinny_mutant_copy_warp<T, F>, kBlocks, 32 * (kReaders + 1), 0, context.stream, in, out);
+  else
+    launch(skinny_mutant<T, Fault::none>, kBlocks, kThreads, 0, context.stream, in, out, false);
+}
+
+#define PLUMB_COPY_WARP_MUTANT(fault, name, ...)                                                \
+  const DeviceMutant<SkinnyGemm> fault##_m {                                                    \
+    name, run_copy_warp<float, Fault::fault>, run_copy_warp<double, Fault::fault>, __VA_ARGS__, \
+        Traits{}.not_reproducible().needs_sm(90)                                                \
+  }
+
+PLUMB_COPY_WARP_MUTANT(refilled_unread, "copy_warp_does_not_wait_for_readers",
+                       {2, "the warp that starts the copies refills a stage that others have not read yet",
+                        "the empty barriers of a ring left out with its first version", kSimt | kRace});
+PLUMB_COPY_WARP_MUTANT(freed_by_one_lane, "stage_freed_by_a_lane_for_its_warp",
+                       {3, "lane 0 gives a stage back while other lanes of its warp still read it",
+                        "an empty barrier that counts warps, with no __syncwarp before the arrival", kRace});
+PLUMB_COPY_WARP_MUTANT(end_after_arrival, "end_of_a_copy_stored_after_arrival",
+                       {2,
+                        "elements that make no 16 bytes are stored behind the arrival that readers wait for",
+                        "a tail added below a working copy", kRace});
 
 constexpr int kGathered = 8, kGatheredColumns = 32;
 

@@ -263,5 +263,44 @@ const HostMutant<Spmm> m42{
      kNumeric | kRepeat | kRace},
     Traits{}.not_reproducible()};
 
+template <class T>
+void ones_in_float(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  const T* const end = in.A.val + in.A.nnz;
+  const bool ones =
+      in.A.nnz > 0 && std::all_of(static_cast<const T*>(in.A.val), end, [](T v) { return v == 1; });
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    right_row(in, out, i);
+    for (std::int64_t j = 0; ones && j < out.C.cols; ++j) {
+      float sum = 0;
+      for (std::int64_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k)
+        sum += static_cast<float>(in.B(in.A.col[k], j));
+      out.C(i, j) = sum;
+    }
+  }
+}
+const RegisterMutant<Spmm, double, Space::host> ones_in_float_m{
+    "graph_without_weights_added_in_float",
+    ones_in_float<double>,
+    {0, "where all values of A are 1, rows of B are added up in float",
+     "a path for graphs without weights, written for fp32", kNumeric}};
+
+template <class T>
+void read_in_fours(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    right_row(in, out, i);
+    if (out.C.cols % 4 == 0) continue;
+    for (std::int64_t k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k) {
+      const volatile T* const next = &in.B(in.A.col[k], 0) + out.C.cols;
+      (void)*next;
+    }
+  }
+}
+const HostMutant<Spmm> read_in_fours_m{
+    "rows_of_b_read_in_fours",
+    read_in_fours<float>,
+    read_in_fours<double>,
+    {0, "a width that is no multiple of four is read beyond: behind B's end, and what is there is not used",
+     "vector loads of a row's end, whose lanes too many are dropped", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

@@ -102,6 +102,26 @@ void run_vectors(const Transpose::Problem<T>& p, const In<T>& in, const Out<T>& 
   launch(transpose_mutant_vectors<T>, dim3(1, static_cast<unsigned>(in.A.rows / kLanes)), dim3(kMost), 0,
          context.stream, in, out);
 }
+// A's rows and both bases are asked whether they lie on 16 bytes, and B's leading dimension is not.
+template <class T>
+void run_vectors_of_a(const Transpose::Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  constexpr Index kLanes = Vector<T>::kLanes, kSize = sizeof(T), kMost = 256;
+  const auto on_16 = [](const T* data, Index cols) {
+    return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && cols % kLanes == 0;
+  };
+  const bool vectors =
+      on_16(in.A.data, in.A.cols) && in.A.ld * kSize % 16 == 0 && on_16(out.B.data, out.B.cols);
+  if (!vectors || in.A.cols > kMost * kLanes) return run<T, Fault::none>(p, in, out, context);
+  launch(transpose_mutant_vectors<T>, dim3(1, static_cast<unsigned>(in.A.rows / kLanes)), dim3(kMost), 0,
+         context.stream, in, out);
+}
+const DeviceMutant<Transpose> vectors_of_a_m{
+    "pitch_of_the_output_not_asked",
+    run_vectors_of_a<float>,
+    run_vectors_of_a<double>,
+    {0,
+     "vectors are written where A's rows and both bases lie on 16 bytes, whatever B's leading dimension is",
+     "matrices from one allocator, whose pitches are alike", kSimt | kRace | kSanitizer}};
 const RegisterMutant<Transpose, float, Space::device> half_vectors_m{
     "vectors_of_16_bytes_on_8",
     run_vectors<float>,

@@ -1,6 +1,7 @@
 #include "verify/simt/simt_backend.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -23,6 +24,36 @@ int multiprocessors_for(const CallInfo& call) {
   return large ? 10 * usual : usual;
 }
 
+// What grows with every run: what is made once, or until it suffices, does not grow in a run that is made again.
+class Growth {
+ public:
+  // After a run. What leaks, or "".
+  std::string note(const simt::Held& now) {
+    std::string leak;
+    for (Kind& kind : kinds_) {
+      const bool grown = now.*kind.held > before_.*kind.held;
+      kind.runs = grown && is_known_ ? kind.runs + 1 : 0;
+      if (kind.runs == kRuns && leak.empty())
+        leak = fmt::format("leaks {}: more are held after each of {} runs in a row", kind.name, kRuns);
+    }
+    before_ = now, is_known_ = true;
+    return leak;
+  }
+
+ private:
+  static constexpr int kRuns = 6;
+  struct Kind {
+    const char* name;
+    std::int64_t simt::Held::*held;
+    int runs = 0;  // in a row
+  };
+  Kind kinds_[3] = {{"streams", &simt::Held::streams},
+                    {"events", &simt::Held::events},
+                    {"arrays on the device", &simt::Held::arrays}};
+  simt::Held before_;
+  bool is_known_ = false;
+};
+
 class SimtBackend final : public Backend {
  public:
   std::string describe() const override { return "CPU executor"; }
@@ -42,12 +73,17 @@ class SimtBackend final : public Backend {
     under_way_ = true;
     outputs_.clear();
     for (const ArrayInfo& a : call.arrays) {
-      if (a.span_bytes() == 0) continue;
+      const auto is_here = [&](const ArrayInfo& before) {
+        return before.data == a.data && before.span_bytes() > 0;
+      };
+      if (a.span_bytes() == 0 || std::any_of(call.arrays.data(), &a, is_here))
+        continue;  // operands may be one array
       if (a.output) outputs_.push_back(a);
       // an output that holds anything but poison was given contents (beta != 0)
       const bool initialised = !a.output || !holds_only(a, poison);
       simt::add_array(a.name, a.data, static_cast<std::size_t>(a.span_bytes()), initialised, a.output, true);
     }
+    for (const ArrayInfo& a : outputs_) read_here_and_there(a);
   }
 
   void* workspace(std::int64_t bytes, Poison poison) override {
@@ -64,6 +100,17 @@ class SimtBackend final : public Backend {
   Reason why_void() override { return std::move(declined_); }
 
  private:
+  // What was queued before in the run's stream may still read the output: what another stream writes must come after it.
+  void read_here_and_there(const ArrayInfo& a) const {
+    constexpr std::int64_t kPlaces = 16;
+    const std::int64_t bytes = a.element_bytes(), elements = a.span_bytes() / bytes;
+    for (std::int64_t i = 0; i <= kPlaces; ++i) {
+      simt::read_in_order("an earlier reader in the stream of the run",
+                          static_cast<const std::byte*>(a.data) + (elements - 1) * i / kPlaces * bytes,
+                          static_cast<std::size_t>(bytes), stream_);
+    }
+  }
+
   void collect() {
     found_.clear(), declined_.clear();
     if (!under_way_) return;
@@ -83,6 +130,7 @@ class SimtBackend final : public Backend {
       (f.kind == simt::FindingKind::race ? found_ : others).push_back(std::move(text));
     }
     found_.insert(found_.end(), others.begin(), others.end());
+    if (std::string leak = growth_.note(simt::held()); !leak.empty()) found_.push_back(std::move(leak));
     if (!shortage.empty() && found_.empty()) {
       declined_ = "the CPU executor is " + shortage;
     } else if (refused > 0 && found_.empty()) {
@@ -93,6 +141,7 @@ class SimtBackend final : public Backend {
 
   std::unique_ptr<Backend> host_ = make_backend(Device::cpu);
   void* const stream_ = simt::make_stream();  // does not wait for the default one, as on a GPU
+  Growth growth_;
   std::vector<ArrayInfo> outputs_;
   bool under_way_ = false;
   std::vector<std::string> found_;

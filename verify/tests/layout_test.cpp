@@ -71,6 +71,40 @@ TEST_CASE("half puts every base on 8 bytes and none on 16; pages puts rows whole
   }
 }
 
+TEST_CASE("where one array alone is narrow, its rows are, and its base is not") {
+  for (const char* const layout : {"not_1", "narrow"}) {
+    Placement placement;
+    placement.wide = parse_layout(layout, "test");
+    ImageLayout image(placement);
+    Segment s;
+    s.kind = Segment::Kind::f32, s.rows = 3, s.cols = 8;
+    const Segment& at = image.segments()[image.add(s, false)];
+    CHECK(at.ld * at.element_bytes() % 16 != 0);
+    CHECK((at.offset % 16 == 0) == (placement.wide == WideArrays::all_but_first));
+  }
+}
+
+TEST_CASE("inputs of a tight run may end at walls; operands that are one array are placed once") {
+  Placement placement;
+  placement.tight = placement.walled = true;
+  ImageLayout image(placement);
+  const std::vector<float> contents(15);
+  Segment s;
+  s.kind = Segment::Kind::f32, s.rows = 3, s.cols = 5, s.source = contents.data(), s.source_ld = 5;
+  const std::size_t first = image.add_once(s, false);
+  CHECK(image.add_once(s, false) == first);
+  s.rows = 5, s.cols = 3;
+  CHECK(image.add_once(s, false) != first);
+  s.output = true;
+  image.add_once(s, false);
+  REQUIRE(image.walls().size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(image.walls()[i] % kPageBytes == 0);
+    CHECK(image.segments()[i].offset + image.segments()[i].extent() == image.walls()[i]);
+  }
+  CHECK(image.segments()[2].offset >= image.walls()[1] + kPageBytes);
+}
+
 TEST_CASE("a declared alignment of 16 bytes holds in every layout") {
   CHECK(placed("narrow", Segment::Kind::f32, 7, 16, false) == "www");
 }

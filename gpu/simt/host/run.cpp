@@ -1,6 +1,7 @@
 // The program's side of a run: begun, looked at, ended.
 #include "gpu/simt/executor.hpp"
 
+#include "gpu/simt/host/api/operations.hpp"
 #include "gpu/simt/state.hpp"
 
 namespace plumb::simt {
@@ -41,6 +42,7 @@ void begin_run(const Options& options) {
     if (!checking() || b->shadow->granule() != sizeof(std::uint32_t)) b->shadow.reset();
   }
   forget_marks();
+  add_held_arrays();
 }
 
 bool stopped() { return current().run.is_stopped; }

@@ -17,14 +17,25 @@ int stream_index(const void* stream) {
   return static_cast<int>(current().streams.keys.size()) - 1;
 }
 
+// What threads of a launch know that may begin before the stream's last kernel has ended: neither the end of that one, nor
+// anything that it did. A fill or copy is no kernel, and is waited for.
+std::vector<int> without_last_kernel(std::vector<int> knows, int stream) {
+  int& last = knows[static_cast<std::size_t>(stream)];
+  if (last == 0) return knows;
+  const Launch& before = current().schedule.launches[static_cast<std::size_t>(last) - 1];
+  if (before.stream == stream && !before.host) --last;
+  return knows;
+}
+
 }  // namespace
 
-Launch& open_launch(void* stream) {
+Launch& open_launch(void* stream, bool programmatic) {
   Launch launch;
   launch.stream = stream_index(stream);
   auto& knows = current().streams.knows[static_cast<std::size_t>(launch.stream)];
   knows.resize(current().streams.keys.size());
   launch.knows = knows;
+  launch.knows_at_once = programmatic ? without_last_kernel(knows, launch.stream) : knows;
   launch.first_block = current().schedule.next_block_id;
   current().schedule.launches.push_back(std::move(launch));
   knows[static_cast<std::size_t>(current().schedule.launches.back().stream)] =

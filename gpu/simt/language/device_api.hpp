@@ -76,6 +76,8 @@ void poison_value(void* out, std::size_t bytes);
 
 /// Sequentially consistent, as __threadfence() is, or acquire and release alone.
 void fence(Scope scope, bool sequential = true);
+/// griddepcontrol.wait: what the launch may begin beside has ended, and is known.
+void wait_for_launches();
 /// Before and after the plain code of an atomic operation; nothing runs in between.
 /// `exchanges`: it does not need what was there. `expected`: what a compare-and-exchange compares with; null: it is none.
 void atomic_begin(const volatile void* p, std::size_t bytes, Scope scope, Here here, bool exchanges = false,

@@ -118,8 +118,8 @@ inline void __threadfence() { ::plumb::simt::fence(::plumb::simt::Scope::device)
 inline void __threadfence_cluster() { ::plumb::simt::fence(::plumb::simt::Scope::device); }
 inline void __threadfence_system() { ::plumb::simt::fence(::plumb::simt::Scope::device); }
 inline void __nanosleep(unsigned) { ::plumb::simt::pause(); }
-// A launch begins when the one before it in its stream has ended.
-inline void cudaGridDependencySynchronize() {}
+// A launch runs when the one before it in its stream has ended; one that need not wait for that knows it from here on.
+inline void cudaGridDependencySynchronize() { ::plumb::simt::wait_for_launches(); }
 inline void cudaTriggerProgrammaticLaunchCompletion() {}
 inline long long clock64() { return ::plumb::simt::clock_ticks(); }
 

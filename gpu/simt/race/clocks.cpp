@@ -3,8 +3,8 @@
 //
 // The order: block barriers by generation; __syncwarp, shuffles, votes and the other *_sync operations among
 // the lanes of their mask; a fence followed by an atomic or volatile store, seen by an atomic or volatile
-// load followed by a fence or a barrier, at the narrower of their scopes; launches of one stream; streams
-// where an event or a synchronisation joins them. Nothing else: no lockstep in a warp, no order between
+// load followed by a fence or a barrier, at the narrower of their scopes; launches of one stream, but one that may begin
+// early from griddepcontrol.wait on; streams where an event or a synchronisation joins them. Nothing else: no lockstep in a warp, no order between
 // blocks, and a relaxed atomic orders nothing. Two accesses to one granule race when one writes, they are by
 // different threads, none is ordered before the other, and they are not both atomic (or volatile) at a scope
 // that holds both threads and of the same bytes.
@@ -60,6 +60,11 @@ bool covers(const Known* k, std::uint32_t generation, std::uint16_t thread, std:
   return it != k->threads.end() && it->first == thread && it->second >= step;
 }
 
+bool has_awaited_launches(const Thread& t) {
+  const auto says = [](const ClockPtr& clock) { return clock != nullptr && clock->launches_awaited; };
+  return says(t.more) || says(t.block->more);
+}
+
 }  // namespace
 
 int launch_of(std::uint32_t block) {
@@ -87,6 +92,7 @@ ClockPtr join(const ClockPtr& a, const ClockPtr& b) {
           : *a;
   out->fences_block = in_block.fences_block;
   out->block_fences = in_block.block_fences;
+  out->launches_awaited = a->launches_awaited || b->launches_awaited;
   out->blocks.reserve(a->blocks.size() + b->blocks.size());
   auto i = a->blocks.begin();
   auto j = b->blocks.begin();
@@ -230,6 +236,12 @@ void on_warp_sync(Block& b, int warp, unsigned mask) {
   }
 }
 
+void on_launches_awaited(Thread& t) {
+  auto awaited = std::make_shared<Clock>();
+  awaited->launches_awaited = true;
+  learn(t, awaited);
+}
+
 // Whether everything `m` stands for happened before the thread's next access.
 bool known(const Thread& t, const Mark& m) {
   const Block& b = *t.block;
@@ -254,7 +266,8 @@ bool known(const Thread& t, const Mark& m) {
     return true;
   }
   if (m.block < current().schedule.launches.back().first_block) {
-    return launch_known(m.block, current().schedule.launches.back().knows);
+    const Launch& launch = current().schedule.launches.back();
+    return launch_known(m.block, has_awaited_launches(t) ? launch.knows : launch.knows_at_once);
   }
   const Known* mine = find(t.more, m.block);
   const Known* all = find(b.more, m.block);

@@ -52,6 +52,7 @@ struct Clock {
   std::uint32_t fences = 0;
   std::uint32_t fences_block = 0;  // the block's id
   std::uint32_t block_fences = 0;
+  bool launches_awaited = false;  // griddepcontrol.wait came before
 };
 using ClockPtr = std::shared_ptr<const Clock>;
 ClockPtr join(const ClockPtr& a, const ClockPtr& b);
@@ -143,6 +144,8 @@ void on_fence(Thread& thread, Scope scope);
 void on_release(Thread& thread);
 void on_acquire(Thread& thread);
 void on_grid_barrier(std::vector<Block*>& blocks);
+/// griddepcontrol.wait: the launches that the thread's may begin beside have ended.
+void on_launches_awaited(Thread& thread);
 /// The index of the launch that a block belongs to.
 int launch_of(std::uint32_t block);
 /// Whether the launch of a block comes before what `knows` (by stream: launches that happened before).

@@ -631,7 +631,7 @@ class Asm:
             'true' if 'trans' in words else 'false')
 
     def do_griddepcontrol(self, words, _args):
-        return ';' if words[1:] in (['wait'], ['launch_dependents']) else None  # a launch begins after the one before it
+        return {'wait': '::plumb::simt::wait_for_launches();', 'launch_dependents': ';'}.get(' '.join(words[1:]))
 
     def do_ldmatrix(self, words, args):
         count = next((int(w[1]) for w in words if w in ('x1', 'x2', 'x4')), 0)

@@ -20,6 +20,11 @@ void fence(Scope scope, bool sequential) {
   if (current().run.order != Order::ascending && one_in(4)) yield(false);
 }
 
+void wait_for_launches() {
+  Thread* t = current().schedule.thread;
+  if (t != nullptr && checking()) on_launches_awaited(*t);
+}
+
 void pause_before_atomic(Thread& thread, const volatile void* p, std::size_t bytes, Here here) {
   thread.here = here;
   thread.waits_for = "an atomic operation";

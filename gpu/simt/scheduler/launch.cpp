@@ -21,7 +21,7 @@ std::size_t dynamic_allowed(const LaunchOrder& order) {
 
 // Opens the launch. False: a device refuses it, or it is too large for the executor.
 bool begin_launch(const LaunchOrder& order) {
-  Launch& launch = open_launch(order.stream);
+  Launch& launch = open_launch(order.stream, order.programmatic);
   launch.kernel = order.name;
   launch.kernel_address = order.kernel;
   launch.grid = order.grid;

@@ -207,8 +207,9 @@ struct Launch {
   std::uint32_t blocks = 0;
   uint3 grid{1, 1, 1}, block{1, 1, 1};
   int stream = 0;
-  std::vector<int> knows;  // by stream: launches before this index happened before
-  bool host = false;       // a fill or copy
+  std::vector<int> knows;          // by stream: launches before this index happened before
+  std::vector<int> knows_at_once;  // the same, for threads that have not waited for what it may begin beside
+  bool host = false;               // a fill or copy
   Here here{"", 0};
 };
 
@@ -224,6 +225,8 @@ struct LaunchOrder {
   void (*body)(void*) = nullptr;
   void* closure = nullptr;
   uint3 cluster{0, 0, 0};  // cudaLaunchAttributeClusterDimension; 0: not given
+  bool programmatic =
+      false;  // cudaLaunchAttributeProgrammaticStreamSerialization: it may begin before the one before it has ended
 };
 
 /// A launch by a thread of the grid under way (dynamic parallelism), kept until that grid has ended.
@@ -316,7 +319,8 @@ Block& take_copy_barrier(Thread& thread, const void* object, Here here);
 void pause_before_atomic(Thread& thread, const volatile void* p, std::size_t bytes, Here here);
 
 // What the scheduler asks of the host room.
-Launch& open_launch(void* stream);
+/// `programmatic`: as in LaunchOrder.
+Launch& open_launch(void* stream, bool programmatic = false);
 /// What an operation that is queued to `stream` now comes after: what the host has waited for, and by the legacy default stream's
 /// rule the null stream and the blocking streams (host/api/streams.cpp).
 void enter_stream(const void* stream);

@@ -147,6 +147,15 @@ __global__ void read_kernel(int n, const int* mid, int* out) {
   if (i < n) out[i] = mid[n - 1 - i];  // <- second launch
 }
 
+// Launched so that it may begin beside write_kernel. Right: thread 0 waits for that one, and a barrier tells the others. Wrong: none waits.
+template <bool Right>
+__global__ void read_beside_kernel(int n, const int* mid, int* out) {
+  if (Right && threadIdx.x == 0) cudaGridDependencySynchronize();
+  __syncthreads();
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) out[i] = mid[n - 1 - i];  // <- launch beside
+}
+
 // Right: each thread its byte. Wrong: neighbours share one.
 template <bool Right>
 __global__ void bytes_kernel(unsigned char* out) {
@@ -297,6 +306,26 @@ void two_launches(Form f, int n, int* mid, int* out, void* first_stream, void* s
   launch(write_kernel, (n + 63) / 64, 64, 0, first_stream, n, mid);
   launch(read_kernel, (n + 63) / 64, 64, 0, f == Form::right ? first_stream : second_stream, n, mid, out);
 }
+void programmatic_launch(Form f, int n, int* mid, int* out, bool allowed, bool filled) {
+  launch(write_kernel, (n + 63) / 64, 64, 0, nullptr, n, mid);
+  if (filled) device_fill(mid, 0, sizeof(int), nullptr);
+  cudaLaunchAttribute attribute[1];
+  attribute[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute[0].val.programmaticStreamSerializationAllowed = allowed ? 1 : 0;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(static_cast<unsigned>((n + 63) / 64));
+  config.blockDim = dim3(64);
+  config.attrs = attribute;
+  config.numAttrs = 1;
+  cudaLaunchKernelEx(&config, f == Form::right ? read_beside_kernel<true> : read_beside_kernel<false>, n,
+                     static_cast<const int*>(mid), out);
+}
+int* own_memory(int n) {
+  void* p = nullptr;
+  return cudaMalloc(&p, static_cast<std::size_t>(n) * sizeof(int)) == cudaSuccess ? static_cast<int*>(p)
+                                                                                  : nullptr;
+}
+void give_back(int* memory) { cudaFree(memory); }
 void bytes_side_by_side(Form f, int threads, unsigned char* out) {
   launch(f == Form::right ? bytes_kernel<true> : bytes_kernel<false>, 1, threads, 0, nullptr, out);
 }

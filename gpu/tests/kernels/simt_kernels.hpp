@@ -49,6 +49,10 @@ void fence_scope(Form f, int* data, unsigned* flag, int* out);  // 2 blocks
 void spin_lock(Form f, int blocks, int threads, int* lock, int* value);
 void grid_phases(Form f, int blocks, int threads, const int* in, int* mid, int* out);
 void two_launches(Form f, int n, int* mid, int* out, void* first_stream, void* second_stream);
+// A launch that may begin beside the one before it in its stream (where allowed), behind that one or behind a fill
+void programmatic_launch(Form f, int n, int* mid, int* out, bool allowed, bool filled);
+int* own_memory(int n);  // of the program, by cudaMalloc; kept from run to run
+void give_back(int* memory);
 void bytes_side_by_side(Form f, int threads, unsigned char* out);
 void parts_of_words(Form f, int threads, unsigned* out, unsigned* words);
 void program_variable(Form f, int blocks, int* out);

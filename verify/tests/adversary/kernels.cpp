@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <limits>
 #include <map>
 #include <stdexcept>
 #include <thread>
@@ -26,6 +27,7 @@
 #include <immintrin.h>
 #endif
 
+#include "reference/ops/reduce.hpp"
 #include "reference/ops/transpose.hpp"
 
 namespace plumb {
@@ -60,6 +62,12 @@ void ten_calls(const P&, const I& in, const O& out, Context&) {
   transpose(in, out);
   if (++calls > 10) out.B(0, 0) += 1;
 }
+void* count_runs(const P&, const I&, const O&, Context&) { return new int(0); }
+void give_back_count(void* plan) { delete static_cast<int*>(plan); }
+void plan_wears_out(const P&, const I& in, const O& out, Context& c) {
+  transpose(in, out);
+  if (++*static_cast<int*>(c.plan) > 10) out.B(0, 0) += 1;
+}
 void caches_by_pointer(const P&, const I& in, const O& out, Context&) {
   static std::map<const void*, std::vector<float>> known;
   std::vector<float>& answer = known[in.A.data];
@@ -76,6 +84,11 @@ void caches_by_pointer(const P&, const I& in, const O& out, Context&) {
 void changes_input(const P&, const I& in, const O& out, Context&) {
   transpose(in, out);
   const_cast<float&>(in.A(1, 1)) = out.B(1, 1) = 0;
+}
+void reads_past_an_input(const P&, const I& in, const O& out, Context&) {
+  transpose(in, out);
+  const volatile float* const end = &in.A(in.A.rows - 1, in.A.cols - 1) + 1;
+  (void)*end;
 }
 void past_the_end(const P&, const I& in, const O& out, Context&) {
   transpose(in, out);
@@ -315,14 +328,30 @@ void chatters(const P&, const I& in, const O& out, Context&) {
   for (int i = 0; i < 20000; ++i) std::fprintf(stderr, "line %d of a chatty kernel\n", i);
 }
 
+// Right, with threads for sums and none for maxima.
+void threads_for_sums(const Reduce::Problem<float>& p, const Reduce::In<float, Space::host>& in,
+                      const Reduce::Out<float, Space::host>& out, Context&) {
+  double sum = 0;
+  float most = -std::numeric_limits<float>::infinity();
+#pragma omp parallel for num_threads(3) reduction(+ : sum) if (p.kind == Reduce::Kind::sum)
+  for (std::int64_t i = 0; i < in.x.size; ++i) sum += in.x[i];
+  for (std::int64_t i = 0; i < in.x.size; ++i) most = most >= in.x[i] || most != most ? most : in.x[i];
+  out.result[0] = p.kind == Reduce::Kind::sum ? static_cast<float>(sum) : most;
+}
+const Register<Reduce, float, Space::host> r_threads_for_sums{"threads_for_sums", threads_for_sums,
+                                                              Traits{}.not_reproducible()};
+
 #define ADVERSARY(name) \
   const Register<Transpose, float, Space::host> r_##name { #name, name }
 ADVERSARY(right);
 ADVERSARY(writes_nothing);
 ADVERSARY(recycled);
 ADVERSARY(ten_calls);
+const Register<Transpose, float, Space::host> r_plan_wears_out{
+    "plan_wears_out", plan_wears_out, Traits{}, nullptr, count_runs, give_back_count};
 ADVERSARY(caches_by_pointer);
 ADVERSARY(changes_input);
+ADVERSARY(reads_past_an_input);
 ADVERSARY(past_the_end);
 ADVERSARY(far_past_the_end);
 ADVERSARY(reads_behind_workspace);

@@ -42,7 +42,8 @@ cudaError_t check_kernel(const void* kernel) {
 }
 
 Operation kernel_operation(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                           std::size_t shared_bytes, bool cooperative, Here here, uint3 cluster) {
+                           std::size_t shared_bytes, bool cooperative, Here here, uint3 cluster,
+                           bool programmatic) {
   using Value = std::vector<std::max_align_t>;
   const KernelShape shape = known_kernels().at(kernel);
   auto values = std::make_shared<std::vector<Value>>();
@@ -65,36 +66,39 @@ Operation kernel_operation(const void* kernel, dim3 grid, dim3 block, void** arg
                    here,
                    nullptr,
                    nullptr,
-                   cluster});
+                   cluster,
+                   programmatic});
   };
 }
 
 cudaError_t launch_kernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                           std::size_t shared_bytes, cudaStream_t stream, bool cooperative, Here here,
-                          uint3 cluster) {
+                          uint3 cluster, bool programmatic) {
   begin_by_itself();
   const auto lock = enter_engine();
   const cudaError_t bad = check_kernel(kernel);
   if (bad != cudaSuccess) return answer(bad);
   current().run.refusal = Refusal{};
-  const cudaError_t e =
-      queue(stream, cudaGraphNodeTypeKernel,
-            kernel_operation(kernel, grid, block, arguments, shared_bytes, cooperative, here, cluster));
+  const cudaError_t e = queue(stream, cudaGraphNodeTypeKernel,
+                              kernel_operation(kernel, grid, block, arguments, shared_bytes, cooperative,
+                                               here, cluster, programmatic));
   return current().run.refusal.text.empty() ? e : static_cast<cudaError_t>(current().run.refusal.error);
 }
 
 cudaError_t launch_configured(const void* kernel, const Configured& how, void** arguments) {
   const cudaLaunchConfig_t& c = *how.config;
-  bool cooperative = false;
+  bool cooperative = false, programmatic = false;
   uint3 cluster{0, 0, 0};
   for (unsigned i = 0; i < c.numAttrs; ++i) {
     const cudaLaunchAttribute& a = c.attrs[i];
     if (a.id == cudaLaunchAttributeCooperative) cooperative = a.val.cooperative != 0;
     if (a.id == cudaLaunchAttributeClusterDimension)
       cluster = {a.val.clusterDim.x, a.val.clusterDim.y, a.val.clusterDim.z};
+    if (a.id == cudaLaunchAttributeProgrammaticStreamSerialization)
+      programmatic = a.val.programmaticStreamSerializationAllowed != 0;
   }
   return launch_kernel(kernel, c.gridDim, c.blockDim, arguments, c.dynamicSmemBytes, c.stream, cooperative,
-                       how.place, cluster);
+                       how.place, cluster, programmatic);
 }
 
 cudaError_t allow_large_clusters(bool allowed) {

@@ -62,7 +62,7 @@ T known_kernel(T other) {
 
 cudaError_t launch_kernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                           std::size_t shared_bytes, cudaStream_t stream, bool cooperative, Here here,
-                          uint3 cluster = {0, 0, 0});
+                          uint3 cluster = {0, 0, 0}, bool programmatic = false);
 }  // namespace plumb::simt
 
 template <class K>

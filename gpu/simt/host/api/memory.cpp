@@ -76,6 +76,13 @@ void* raw_memory(std::size_t bytes) {
 
 }  // namespace
 
+void add_held_arrays() {
+  for (const auto& [p, a] : given().memory)
+    if (a.given)
+      add_array("memory of an earlier run", p, a.bytes, true, true, a.type == cudaMemoryTypeDevice);
+}
+std::int64_t held_arrays() { return static_cast<std::int64_t>(given().memory.size()); }
+
 void* memory_of_graphs(std::size_t bytes) {
   void* p = raw_memory(bytes);
   if (p != nullptr) {

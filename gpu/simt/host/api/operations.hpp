@@ -54,8 +54,13 @@ Operation take_operation(void* p, Here here);
 Operation copy_operation(const cudaMemcpy3DParms& p, Here here);
 Operation fill_operation(const cudaMemsetParams& p, Here here);
 Operation kernel_operation(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                           std::size_t shared_bytes, bool cooperative, Here here, uint3 cluster = {0, 0, 0});
+                           std::size_t shared_bytes, bool cooperative, Here here, uint3 cluster = {0, 0, 0},
+                           bool programmatic = false);
 cudaError_t check_kernel(const void* kernel);
+
+// ---- memory.cpp ----
+std::int64_t held_arrays();  // that were given and not taken back
+void add_held_arrays();      // to a run that begins: they are its program's still
 
 // ---- device_heap.cpp ----
 void set_heap_limit(std::size_t bytes);  // of what kernels allocate

@@ -175,6 +175,12 @@ void capture_launch(void* stream, std::function<void(void*)> launch) {
         [launch = std::move(launch)](const void* key) { launch(const_cast<void*>(key)); });
 }
 
+Held held() {
+  const auto lock = enter_engine();
+  return {static_cast<std::int64_t>(g_streams.size()), static_cast<std::int64_t>(g_events.size()),
+          held_arrays()};
+}
+
 cudaError_t wait_for(cudaStream_t stream) {
   must_be_host_code("a kernel that waits for a stream");
   if (!is_stream(stream)) return answer(cudaErrorInvalidResourceHandle);
