@@ -24,6 +24,10 @@ function(plumb_simt_compiler language_out flags_out)
         --param=tsan-instrument-func-entry-exit=0)
     # copies are calls, whose reads and writes are checked (shim.hpp says of what), each from its own line: not in the caller's place
     list(APPEND flags -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset -fno-optimize-sibling-calls)
+    # Functions are put in their callers' place as by nvcc: an array that is handed to none is its thread's own, and its accesses are
+    # no calls. The scalar replacement of aggregates would then make four accesses of one vector.
+    list(APPEND flags --param=max-inline-insns-auto=400 --param=max-inline-insns-single=1000 --param=inline-unit-growth=300
+        --param=large-function-growth=1000 --param=large-stack-frame-growth=10000 -fno-tree-sra)
   else()
     # a kernel's malloc is a call, whose memory is watched: clang would do without it, and without what is wrong with its use
     list(APPEND flags -fno-builtin-malloc -fno-builtin-free)

@@ -20,6 +20,7 @@ import launches  # noqa: E402
 import library  # noqa: E402
 import own_arrays  # noqa: E402
 import ptx  # noqa: E402
+import shadows  # noqa: E402
 from text import (  # noqa: E402
     TOKEN,
     Unreadable,
@@ -59,7 +60,7 @@ def split_declarators(s, at):
 
 
 def rewrite_shared(text, at, number, in_function):
-    """(start, end, replacement) for the declaration statement around the marker at `at`."""
+    """(start, end, replacement) for the declaration statement around the marker at `at`, and the names that it declares."""
     start = at
     depth = 0
     while start > 0:
@@ -129,7 +130,7 @@ def rewrite_shared(text, at, number, in_function):
         file, line = place(text, end)
         new += ''.join('\n#undef %s\n#define %s (%s())' % (name, name, call) for name, call in macros)
         new += '\n# %d "%s"\n' % (line, file)
-    return start, end + 1, new
+    return (start, end + 1, new), [name for _, name, _ in names]
 
 
 def rewrite_asm(text, at):
@@ -187,6 +188,7 @@ def rewrite(text, rdc=False):
     edits = []
     kernels = launches.kernels_of(text)
     file = device.File(text, rdc)
+    of_file, local = {}, {}  # names of __shared__ variables, and where
     number = 0
     done = 0
     for m in TOKEN.finditer(text):
@@ -210,14 +212,18 @@ def rewrite(text, rdc=False):
                 done = statement[1]
         elif token == '__plumb_shared__':
             number += 1
-            edits.append(rewrite_shared(text, m.start(), number, in_function(text, m.start())))
-            done = edits[-1][1]
+            inside = in_function(text, m.start())
+            statement, names = rewrite_shared(text, m.start(), number, inside)
+            for name in names:
+                (local if inside else of_file).setdefault(name, []).append(statement[0] if inside else statement[1])
+            edits.append(statement)
+            done = statement[1]
         elif token in device.MARKERS or token == '__plumb_host__':
             number += 1
             edits += device.rewritten(file, m.start(), token, number)
         elif token[:2] == '<<':
             edits += launches.rewrite_launch(text, m.start(), len(token), kernels)
-    edits += launches.rewrite_casts(text, kernels) + device.rewrite_references(text)
+    edits += launches.rewrite_casts(text, kernels) + device.rewrite_references(text) + shadows.rewritten(text, of_file, local)
     edits += outside_of(edits, own_arrays.rewritten(text))
     out, last = [], 0
     for start, end, new in sorted(edits, key=lambda e: e[:2]):

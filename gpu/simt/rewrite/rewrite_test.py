@@ -147,6 +147,17 @@ class Shared(unittest.TestCase):
         self.assertIn('_t& plumb_g_1_0_f() { static ::plumb::simt::SharedSlot', new)
         self.assertIn('#define h (plumb_h_1_1_f())\n# 1 "x.cu"\n\nint after;', new)
 
+    def test_the_name_of_a_file_scope_variable_may_be_another_things(self):
+        head = '# 1 "x.cu"\n__plumb_shared__ int s[4];\n'
+        away, back = '#pragma push_macro("s")\n#undef s\n# %d "x.cu"\n', '\n#pragma pop_macro("s")\n# %d "x.cu"\n'
+        for other in ('void f%s(volatile int* s, int t) { s[t] = 1; }%s', 'void f%s(int* s)%s;', 'void f%s(int s[4]) const { }%s',
+                      'void f() { %s__plumb_shared__ int s[2]; s[0] = 1; %s}'):
+            made = rewrite.rewrite(head + other % ('', '') + ' int after;')
+            self.assertEqual((made.count(away % 2), made.count(back % 2)), (1, 1), made)
+            self.assertTrue(made.endswith(back % 2 + other[other.rindex('%s') + 2:] + ' int after;'), made)
+        for use in ('void f() { g(2 * s, t); }', 'void f() { if (p && h(2 * s)) { } }', 'void f() { for (int i = g(p * s); i;) { } }'):
+            self.assertNotIn('push_macro', rewrite.rewrite(head + use))
+
     def test_every_declarator_has_its_own_pointer(self):
         new = shared('__shared__ float *a, b[2], *const *c, * volatile d[3];')
         for wanted in ('_t = float*;', '_t& a = ', '_t = float[2];', '_t& b = ', '_t = float* const*;', '_t& c = ',
