@@ -22,8 +22,8 @@ GRAPH = ["--scale", "20", "--edge-factor", "28", "--features", "128", "--classes
 
 
 def measured():
-    """{network: {GPUs: seconds}} of the rows "| network | T ms | T ms |" of the section, for 1, 2 and perhaps 4
-    GPUs. A network is "4096", a GCN's "128-64-32, dense X", or either after its chip: "H200: 4096"."""
+    """{network: {GPUs: seconds}} of the rows "| network | T ms | T ms |" of the section, for 1, 2 and perhaps
+    4 GPUs. A network is "4096", a GCN's "128-64-32, dense X", or either after its chip: "H200: 4096"."""
     section = (ROOT / "docs/results/gpu.md").read_text().split("### Several GPUs")[1].split("\n## ")[0]
     time = r" \| ([\d.]+) ms"
     rows = re.findall(rf"^\| ((?:H\d+: )?\d[^|]*?){time}{time}(?:{time})? \|", section, re.MULTILINE)
@@ -126,7 +126,8 @@ class Plot:
                             f'M{self.x(1):.1f} {self.y(n):.1f}H{self.x(GPUS):.1f}"/>')
             self.text(self.x(n), self.y(1) + 18, n, "middle")
             self.text(self.x(1) - 8, self.y(n) + 4, f"{n}x", "end")
-        self.text(0.5 * (self.x(1) + self.x(GPUS)), self.HEIGHT - 10, f"GPUs ({CHIP} where no other is named)", "middle")
+        below = f"GPUs ({CHIP} where no other is named)"
+        self.text(0.5 * (self.x(1) + self.x(GPUS)), self.HEIGHT - 10, below, "middle")
 
     def curves(self, curves, times):
         for place, (network, curve) in enumerate(curves.items()):
