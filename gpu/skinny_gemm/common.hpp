@@ -29,24 +29,12 @@ void launch_rows(void (*kernel)(In<T>, Out<T>), const In<T>& in, const Out<T>& o
 }
 
 /// Calls put(row, column, element) for `rows` rows of W from k0 on, Cols columns from j0 on, zeros past W's ends. All threads of the block
-/// take part; each has several loads under way.
+/// take part.
 template <int Cols, class T, class Put>
 PLUMB_DEVICE void each_of_w(int rows, const In<T>& in, Index k0, Index j0, Put put) {
-  constexpr int kTogether = 8;
-  const int threads = static_cast<int>(blockDim.x), all = rows * Cols;
-  for (int e0 = static_cast<int>(threadIdx.x); e0 < all; e0 += kTogether * threads) {
-    T of_w[kTogether];
-#pragma unroll
-    for (int i = 0; i < kTogether; ++i) {
-      const int e = e0 + i * threads;
-      const Index k = k0 + e / Cols, j = j0 + e % Cols;
-      of_w[i] = e < all && k < in.W.rows && j < in.W.cols ? in.W(k, j) : T(0);
-    }
-#pragma unroll
-    for (int i = 0; i < kTogether; ++i) {
-      const int e = e0 + i * threads;
-      if (e < all) put(e / Cols, e % Cols, of_w[i]);
-    }
+  for (int e = static_cast<int>(threadIdx.x); e < rows * Cols; e += static_cast<int>(blockDim.x)) {
+    const Index k = k0 + e / Cols, j = j0 + e % Cols;
+    put(e / Cols, e % Cols, k < in.W.rows && j < in.W.cols ? in.W(k, j) : T(0));
   }
 }
 

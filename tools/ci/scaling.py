@@ -97,7 +97,7 @@ def table(curves, times):
 
 class Plot:
     """Speed beside one GPU, both axes in powers of two."""
-    WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 420, 60, 230, 44, 50
+    WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 800, 420, 60, 270, 44, 50
     COLOURS = ("#2f81f7", "#b58105", "#2da44e", "#cf222e", "#8250df", "#57606a", "#0a9396", "#e85d9e",
                "#7f5539")
 

@@ -275,12 +275,12 @@ int Trial::times_before(int VariantHistory::*what) {
   return context_.histories.count(history_key(variant_, case_.dtype), what);
 }
 
-// What a variant remembers is a habit of its own, and not of the case: each of its first cases, then one in four.
 // Bases in a run with walls lie as the ends of arrays have it: the tight runs of most cases have them at the smallest alignment.
 bool Trial::has_walls() const {
   return variant_.device == Device::cpu && schema_ == nullptr && (hash_of(case_) >> 48) % 4 == 0;
 }
 
+// What a variant remembers is a habit of its own, and not of the case: each of its first cases, then one in four.
 bool Trial::meets_twins() {
   return times_before(&VariantHistory::twins) < kCasesWithTwins || (hash_of(case_) >> 32) % 4 == 0;
 }
