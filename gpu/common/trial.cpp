@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <map>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <new>
-#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "gpu/common/own_context.hpp"
@@ -80,9 +81,11 @@ TrialTimes measured(const Trial& trial, void* stream) {
 
 TrialTimes try_candidates(const Trial& trial, void* stream) {
   static std::mutex mutex;
-  static std::map<std::string, TrialTimes> known;
+  static std::unordered_map<std::size_t, TrialTimes>
+      known;  // by the key's hash: another key's times are a slower choice
   const std::lock_guard lock(mutex);
-  const std::string key(static_cast<const char*>(trial.key), trial.key_bytes);
+  const std::size_t key =
+      std::hash<std::string_view>{}({static_cast<const char*>(trial.key), trial.key_bytes});
   const auto found = known.find(key);
   if (found != known.end()) return found->second;
   const TrialTimes times = measured(trial, stream);
