@@ -4,8 +4,8 @@
     tools/ci/scaling.py FOLDER_WITH_PROGRAMS [SCRATCH]
 
 Measured times are read from the tables of docs/results/gpu.md, section "Several GPUs": they stand only there.
-Generates the same inputs (6 GiB in SCRATCH or build/scaling; those of the sparse DNN from MNIST, which $PLUMB_DATA
-must have: drawn digits keep fewer inputs active), and writes the page's tables and plot.
+Generates the same inputs (6 GiB in SCRATCH or build/scaling; those of the sparse DNN from MNIST, which
+$PLUMB_DATA must have: drawn digits keep fewer inputs active), and writes the page's tables and plot.
 """
 import json
 import math
