@@ -81,8 +81,8 @@ TrialTimes measured(const Trial& trial, void* stream) {
 
 TrialTimes try_candidates(const Trial& trial, void* stream) {
   static std::mutex mutex;
-  static std::unordered_map<std::size_t, TrialTimes>
-      known;  // by the key's hash: another key's times are a slower choice
+  // by the key's hash: where two keys have one, the times of the other are a slower choice
+  static std::unordered_map<std::size_t, TrialTimes> known;
   const std::lock_guard lock(mutex);
   const std::size_t key =
       std::hash<std::string_view>{}({static_cast<const char*>(trial.key), trial.key_bytes});

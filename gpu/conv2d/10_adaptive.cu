@@ -6,7 +6,7 @@
 //           64, 32 or 16 filters by 128 or 64 outputs, as rungs 6 and 7, each whole or in parts as rung 8, and with the copies of rung 9
 //           where it would run. Rung 4 does rung 6's work with fewer copies in flight; rung 5 computes in another arithmetic: neither is
 //           a candidate.
-// Traffic   of the candidate chosen; the choice takes no launch.
+// Traffic   of the candidate chosen; prepare() makes the choice, so that a run takes no launch for it.
 // Limits    those of the candidate chosen.
 // Fails at  shapes that suit none of the candidates; 3 x 3 filters with stride 1 that may be computed by rung 5.
 // Source    terms and fit our own, as gemm's rung 22.

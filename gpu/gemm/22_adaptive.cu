@@ -5,7 +5,7 @@
 //           busiest multiprocessor, bytes from the cache and of the parts, launches. The costs of these are fitted to drawn cases by
 //           tools/fit (costs.hpp has them, and the error on cases held out). The candidates are the launches of rungs 16, 18
 //           to 21, 23 and 24; in fp64 also tiles of 128 x 32.
-// Traffic   of the candidate chosen; the choice takes no launch.
+// Traffic   of the candidate chosen; prepare() makes the choice, so that a run takes no launch for it.
 // Limits    those of the candidate chosen.
 // Fails at  shapes that suit none of the candidates.
 // Source    terms and fit our own.

@@ -5,7 +5,7 @@
 //           says from which, and the error on cases held out). The candidates: a warp per row (rung 3), fewer lanes (rung 5) with one,
 //           four or 16 loads each, one lane (rung 1, with loads as wide as the alignment allows), a block per row, pieces of rows by
 //           blocks (rung 4); all of them at any alignment. Rung 2 is a group of 32 lanes.
-// Traffic   of the candidate chosen; the choice takes no launch.
+// Traffic   of the candidate chosen; prepare() makes the choice, so that a run takes no launch for it.
 // Limits    those of the candidate chosen.
 // Fails at  shapes that suit none of the candidates.
 // Source    terms and fit our own, as gemm's rung 22.

@@ -4,7 +4,7 @@
 //           often by tiles than by single elements, moves one after the other, warps, bytes beyond the cache. The costs of these are
 //           fitted to drawn cases by tools/fit (costs.hpp says from which, and the error on cases held out). The candidates: rungs 3, 4, 5
 //           and 1, and rung 1 along the rows of B, for matrices of few rows.
-// Traffic   of the candidate chosen; the choice takes no launch.
+// Traffic   of the candidate chosen; prepare() makes the choice, so that a run takes no launch for it.
 // Limits    those of the candidate chosen.
 // Fails at  shapes that suit none of the candidates.
 // Source    terms and fit our own, as gemm's rung 22.
