@@ -92,8 +92,8 @@ struct LaneTile {
     *reinterpret_cast<Vector<T>*>(row + j) = c;
   }
 
-  /// The 8 lanes of a row exchange their vectors so that each of the kV stores writes 8 elements side by side: bits of an element's column
-  /// among them are (lane, place in the vector) before, (store, lane) after.
+  /// The 8 lanes of a row exchange their vectors so that each of the kV stores writes 8 elements side by side:
+  /// bits of an element's column among them are (lane, place in the vector) before, (store, lane) after.
   static PLUMB_DEVICE void store_across(const Problem<T>& p, const Out<T>& out, T* row, bool inside, Index j0,
                                         T (&v)[kV], LanePlace place) {
     swap_with_lanes<8, kV / 2>(v);
