@@ -64,8 +64,9 @@ Terms terms_of(const Work& w, const In<T>& in, const Out<T>& out) {
   const auto blocks = static_cast<double>(w.blocks),
              busiest = static_cast<double>(ceil_div(w.blocks, device_multiprocessors()));
   return {true,
-          {1, w.part_bytes * static_cast<double>(w.parts), w.depth, busiest * w.products, blocks * w.loaded,
-           bytes(out.Y) + 2 * blocks * w.part_bytes, bytes(in.X) + bytes(in.F), busiest * w.gathered}};
+          {1, w.part_bytes * static_cast<double>(added_in_turn(w.parts)), w.depth, busiest * w.products,
+           blocks * w.loaded, bytes(out.Y) + 2 * blocks * w.part_bytes, bytes(in.X) + bytes(in.F),
+           busiest * w.gathered}};
 }
 
 /// One tile, in one part or in as many as take the least time.
@@ -203,7 +204,7 @@ struct Candidates : CandidateList<Conv2d, T> {
   Terms terms(int c) const { return fits[c] ? terms_of(work[c], in, out) : Terms{}; }
   Kept keep(int c, Context& context) const {
     if (!fits[c] || work[c].parts == 1) return {};
-    return {work[c].parts, counts_of(work[c].blocks / work[c].parts, context)};
+    return {work[c].parts, prepare_counts(work[c].blocks / work[c].parts, work[c].parts, context)};
   }
   static void run(int c, const Kept& kept, const Problem<T>& p, const In<T>& in, const Out<T>& out,
                   Context& context) {

@@ -188,7 +188,7 @@ template <class T>
 struct PartsOfTiles {
   int parts;
   T* partial;          // (tiles, parts, kThreads, kOwn)
-  unsigned* finished;  // (tiles); 0 between runs
+  unsigned* finished;  // (tiles, counts_of_parts(parts)); 0 between runs
 };
 
 template <class S, template <class> class Windows, bool kParts, class T = typename S::T>
@@ -250,7 +250,9 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
 #pragma unroll
     for (int e = 0; e < S::kOwn; ++e) own[e] = sums[e];
     T* const of_tile = of.partial + static_cast<Index>(block) * of.parts * S::kThreads * S::kOwn;
-    if (!join_parts<S::kThreads, gemm::Vector<T>>(own, of.parts, part, of_tile, of.finished + block)) return;
+    if (!join_parts<S::kThreads, gemm::Vector<T>>(own, of.parts, part, of_tile,
+                                                  of.finished + block * counts_of_parts(of.parts)))
+      return;
 #pragma unroll
     for (int e = 0; e < S::kOwn; ++e) sums[e] = own[e];
   }
@@ -269,15 +271,7 @@ Index tiles_of(const Problem<T>& p, const Out<T>& out) {
   return ceil_div(p.k, S::BM) * ceil_div(p.n * out.Y.cols, S::BN);
 }
 
-/// Counts of blocks that have left their part of a tile. For prepare().
-inline unsigned* counts_of(Index tiles, Context& context) {
-  const Index bytes = tiles * static_cast<Index>(sizeof(unsigned));
-  auto* const counts = static_cast<unsigned*>(context.workspace(bytes));
-  device_fill(counts, 0, static_cast<std::size_t>(bytes), context.stream);
-  return counts;
-}
-
-/// `finished`: counts_of() all tiles, where there are several parts.
+/// `finished`: prepare_counts() of all tiles.
 template <class S, template <class> class Windows, bool kParts = false, class T>
 void run_tiles(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context, Index parts = 1,
                unsigned* finished = nullptr) {
@@ -327,7 +321,7 @@ Index parts_of(Index tiles, Index terms) {
                  together = static_cast<double>(ceil_div(ceil_div(tiles * parts, many), S::kBlocks)),
                  step = busy > kLeastStepUs * together ? busy : kLeastStepUs * together,
                  time = static_cast<double>(ceil_div(steps, parts)) * step +
-                        (parts > 1 ? kHandOverUs + kAddUs * static_cast<double>(parts) : 0);
+                        (parts > 1 ? kHandOverUs + kAddUs * static_cast<double>(added_in_turn(parts)) : 0);
     if (parts == 1 || time < least) least = time, best = parts;
   }
   return best;

@@ -17,9 +17,8 @@ inline bool work_of_packed(const In<float>& in, const Out<float>& out, Index dep
               many = device_multiprocessors();
   const bool deep = tiles >= kManyRounds * Deep::kBlocks * many;
   const Index parts = deep ? 1 : plan.division.parts;
-  // a block alone on a multiprocessor takes as long as two together
-  const Index steps = parts > 1 ? static_cast<Index>(plan.time / (Shallow::BM * Shallow::BN))
-                                : ceil_div(tiles, Shallow::kBlocks * many) * Shallow::kBlocks * depth;
+  const Index steps = deep ? ceil_div(tiles, Deep::kBlocks * many) * Deep::kBlocks * depth
+                           : static_cast<Index>(plan.time / (Shallow::BM * Shallow::BN));
   const double in_parts = deep ? 0 : 1 - plan.division.whole / static_cast<double>(tiles);
   w = {Shallow::BM,        Shallow::BN,       1,
        {steps, steps},     parts > 1 ? 2 : 1, copies_of_parts(parts, in_parts),
@@ -71,19 +70,19 @@ struct Tiles<double> {
   static constexpr const char* kNames[kCandidates] = {"32 x 32 tiles, depth in parts",
                                                       "128 x 64 tiles",
                                                       "64 x 64 tiles",
-                                                      "128 x 64 tiles, depth in parts",
+                                                      "64 x 128 tiles, depth in parts",
                                                       "32 x 64 tiles, depth shared",
                                                       "32 x 32 tiles, depth shared",
                                                       "64 x 64 tiles, depth in a cluster",
                                                       "32 x 32 tiles, depth shared and in a cluster",
                                                       "64 x 64 tiles, depth in parts",
-                                                      "128 x 32 tiles"};
+                                                      "64 x 128 tiles"};
   static constexpr Candidate<double> kList[kCandidates] = {
       split_depth_of_tiles<double>(),      whole<double, Fp64Tile>(),
-      whole<double, Fp64Small>(),          in_parts<double, Fp64Tile>(),
+      whole<double, Fp64Small>(),          in_parts<double, Fp64Wide>(),
       whole<double, Fp64SharedWide>(),     whole<double, Fp64SharedSquare>(),
       in_clusters<double, Fp64Small, 2>(), in_clusters<double, Fp64SharedSquare, 3>(),
-      in_parts<double, Fp64Small>(),       whole<double, Fp64Thin>()};
+      in_parts<double, Fp64Small>(),       whole<double, Fp64Wide>()};
 };
 
 template <class T>

@@ -33,7 +33,7 @@ PLUMB_DEVICE PartOfTile part_of_tile(const Division& division, Index rows, Index
 struct Meeting {
   Index most, hand_over;
 };
-constexpr Meeting kUndivided{1, 0}, kInMemory{32, 64};
+constexpr Meeting kUndivided{1, 0}, kInMemory{128, 64};
 
 /// What the blocks of the busiest multiprocessor do, in steps of their depth: all of them; and one after the other, where `together` of them
 /// run at once and none waits for another.

@@ -6,12 +6,12 @@
 namespace plumb {
 namespace gemm {
 
-constexpr int kMostParts = 8;
+constexpr int kMostParts = 16;
 /// Steps of K that handing a part of a tile over costs: it goes through memory twice.
 constexpr Index kHandOver = 64;
 
 /// How the tiles of shape S are divided, and the time: multiply-adds on the busiest multiprocessor, whole
-/// rounds of tiles and then the rest in parts.
+/// rounds of tiles and then the rest in parts. A block alone on a multiprocessor takes as long as all that it has room for together.
 struct Plan {
   Division division;
   double time;
@@ -19,13 +19,15 @@ struct Plan {
 template <class S>
 Plan plan_of(const In<float>& in, const Out<float>& out) {
   const Index tiles = ceil_div(out.C.rows, S::BM) * ceil_div(out.C.cols, S::BN), depth = in.A.cols,
-              many = device_multiprocessors(), round = many * S::kBlocks, whole = tiles / round * round,
+              round = device_multiprocessors() * S::kBlocks, whole = tiles / round * round,
               rest = tiles - whole;
+  const auto steps_of = [&](Index blocks, Index steps) {
+    return ceil_div(blocks, round) * S::kBlocks * steps;
+  };
   Division best{static_cast<int>(tiles), 1};
-  Index steps = (whole / many + ceil_div(rest, many)) * depth;
+  Index steps = steps_of(tiles, depth);
   for (int parts = 2; parts <= kMostParts && rest > 0; ++parts) {
-    const Index divided =
-        whole / many * depth + ceil_div(rest * parts, many) * (ceil_div(depth, parts) + kHandOver);
+    const Index divided = steps_of(whole, depth) + steps_of(rest * parts, ceil_div(depth, parts) + kHandOver);
     if (divided < steps) steps = divided, best = {static_cast<int>(whole), parts};
   }
   return {best, static_cast<double>(steps) * (S::BM * S::BN)};

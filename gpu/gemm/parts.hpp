@@ -83,7 +83,7 @@ template <class T>
 struct Parts {
   Division division;
   T* partial;          // (tiles in parts, parts, threads, sums of a thread)
-  unsigned* finished;  // (tiles in parts)
+  unsigned* finished;  // (tiles in parts, counts_of_parts())
 };
 
 template <class T, class S, bool Wide>
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
     const int rest = of.rest / of.parts;
     T* const of_tile = parts.partial + static_cast<Index>(rest) * of.parts * (S::BM * S::BN);
     if (!join_parts<S::kThreads, Vector<T>>(own, of.parts, of.rest % of.parts, of_tile,
-                                            parts.finished + rest))
+                                            parts.finished + rest * counts_of_parts(of.parts)))
       return;
   }
   sums.store(p, out, i0, j0, wide_c);
@@ -116,12 +116,7 @@ Index tiles_of(const Out<T>& out) {
 /// The counts of the tiles in parts; null where all are whole.
 template <class S, class T>
 unsigned* prepare_divided(const Division& division, const Out<T>& out, Context& context) {
-  const Index bytes =
-      division.parts == 1 ? 0 : (tiles_of<S>(out) - division.whole) * static_cast<Index>(sizeof(unsigned));
-  if (bytes == 0) return nullptr;
-  auto* const finished = static_cast<unsigned*>(context.workspace(bytes));
-  device_fill(finished, 0, static_cast<std::size_t>(bytes), context.stream);
-  return finished;
+  return prepare_counts(tiles_of<S>(out) - division.whole, division.parts, context);
 }
 
 template <class S, class T>
@@ -147,9 +142,11 @@ void run_whole(const Problem<double>& p, const In<double>& in, const Out<double>
   run_tensor<double, S, FragmentsAhead>(p, in, out, context);
 }
 
-/// 128 x 64 as rung 16; 64 x 64 by four warps, three blocks on a multiprocessor.
+/// 128 x 64 as rung 16; 64 x 64 by four warps, three blocks on a multiprocessor; 64 x 128 by four warps of 64 x 32, two blocks: a load from
+/// shared memory feeds a third more products than with 32 x 32, and one block multiplies while the other starts or ends a tile.
 using Fp64Tile = TensorShape<double, 128, 64, 16, 4, 2, 1, 4>;
 using Fp64Small = TensorShape<double, 64, 64, 16, 2, 2, 1, 3, 3>;
+using Fp64Wide = TensorShape<double, 64, 128, 16, 1, 4, 1, 3, 2>;
 
 }  // namespace gemm
 }  // namespace plumb

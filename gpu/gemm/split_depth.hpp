@@ -132,8 +132,9 @@ struct Sums<double> {
 
 template <class T>
 struct Plan {
-  Index parts;         // of each tile's depth
-  unsigned* finished;  // (tiles) blocks that have left their part of a tile; 0 between runs
+  Index parts;  // of each tile's depth
+  unsigned*
+      finished;  // (tiles, counts_of_parts(parts)) blocks that have left their part of a tile; 0 between runs
 };
 
 /// Starts copying a tile of an operand, rows [row0, row0 + kTile) and columns [col0, col0 + kTile), V elements
@@ -160,7 +161,8 @@ PLUMB_DEVICE void start_tile(const DenseView<const T, Space::device>& a, Index r
 template <class T, int V>
 __global__ void __launch_bounds__(kThreads, kTogether)
     gemm_split_depth(Problem<T> p, In<T> in, Out<T> out, int parts,
-                     T* partial /* (tiles, parts, kThreads, kOwn) */, unsigned* finished /* (tiles) */) {
+                     T* partial /* (tiles, parts, kThreads, kOwn) */,
+                     unsigned* finished /* (tiles, counts_of_parts(parts)) */) {
   PLUMB_DYNAMIC_SHARED(T, shared);
   const int part = static_cast<int>(blockIdx.x) % parts, block = static_cast<int>(blockIdx.x) / parts;
   const int across = static_cast<int>(ceil_div(out.C.cols, kTile));
@@ -194,9 +196,9 @@ __global__ void __launch_bounds__(kThreads, kTogether)
   __syncthreads();
   T own[kOwn];
   sums.take(own, shared);
-  if (parts > 1 &&
-      !join_parts<kThreads, Vector<T>>(
-          own, parts, part, partial + static_cast<Index>(block) * parts * kElements, finished + block))
+  if (parts > 1 && !join_parts<kThreads, Vector<T>>(own, parts, part,
+                                                    partial + static_cast<Index>(block) * parts * kElements,
+                                                    finished + block * counts_of_parts(parts)))
     return;
 #pragma unroll
   for (int e = 0; e < kOwn; ++e) {
@@ -223,7 +225,7 @@ constexpr PartCost kCost = sizeof(T) == sizeof(float) ? PartCost{0.45, 6, 0.2} :
 
 /// Parts that take the least time by a model: the blocks of a multiprocessor overlap until its arithmetic is
 /// busy, and parts cost time to hand over and to add.
-constexpr Index kMostParts = 64;
+constexpr Index kMostParts = 128;
 template <class T>
 Index parts_of(const Out<T>& out, Index depth) {
   const Index steps = ceil_div(depth, kDepth), many = device_multiprocessors();
@@ -231,8 +233,9 @@ Index parts_of(const Out<T>& out, Index depth) {
   double least = 0;
   for (Index parts = 1; parts <= kMostParts && (parts == 1 || parts <= steps); ++parts) {
     const double busy = kCost<T>.busy * static_cast<double>(ceil_div(tiles_of(out) * parts, many));
-    const double time = static_cast<double>(ceil_div(steps, parts)) * (busy > 1 ? busy : 1) +
-                        (parts > 1 ? kCost<T>.hand_over + kCost<T>.add * static_cast<double>(parts) : 0);
+    const double time =
+        static_cast<double>(ceil_div(steps, parts)) * (busy > 1 ? busy : 1) +
+        (parts > 1 ? kCost<T>.hand_over + kCost<T>.add * static_cast<double>(added_in_turn(parts)) : 0);
     if (parts == 1 || time < least) least = time, best = parts;
   }
   return best;
@@ -240,10 +243,8 @@ Index parts_of(const Out<T>& out, Index depth) {
 
 template <class T>
 Plan<T> prepare_split_depth(const In<T>& in, const Out<T>& out, Context& context) {
-  const Index bytes = tiles_of(out) * static_cast<Index>(sizeof(unsigned));
-  const Plan<T> plan{parts_of(out, in.A.cols), static_cast<unsigned*>(context.workspace(bytes))};
-  device_fill(plan.finished, 0, static_cast<std::size_t>(bytes), context.stream);
-  return plan;
+  const Index parts = parts_of(out, in.A.cols);
+  return {parts, prepare_counts(tiles_of(out), parts, context)};
 }
 
 template <class T>

@@ -3,7 +3,7 @@
 // Change    the block, not the row, reads the entries: products of up to 2048 neighbouring entries go to
 //           shared memory fully coalesced whatever the row lengths; then 1 to 32 lanes per row sum them
 //           there.
-// Traffic   compulsory bytes, coalesced, plus one 8-byte break point per 2048 entries and rows.
+// Traffic   compulsory bytes, coalesced, plus one 16-byte break point per 2048 entries and rows.
 // Limits    fp32 / fp64: spmv_stream 32 registers, 8224 / 16448 bytes of static shared memory;
 //           spmv_stream_starts 18 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
 // Fails at  a giant row: it stays in one block. Rung 8 answers that.
@@ -19,12 +19,12 @@ using namespace spmv;
 
 template <class T>
 void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& context) {
-  return const_cast<Index*>(prepare_stream(in, context));
+  return const_cast<StreamStart*>(prepare_stream(in, context));
 }
 
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  run_stream(static_cast<const Index*>(context.plan), p, in, out, context);
+  run_stream(static_cast<const StreamStart*>(context.plan), p, in, out, context);
 }
 
 const Register<Spmv, float, Space::device> f32{"07_stream", run<float>, {}, nullptr, prepare<float>};

@@ -1,7 +1,6 @@
 // What rung 13 chooses from, and what each would do for a matrix, in the terms of its model of cost. tools/fit measures the same list.
 #pragma once
 #include <algorithm>
-#include <cmath>
 
 #include "gpu/common/adaptive.hpp"
 #include "gpu/common/matrix_work.hpp"
@@ -16,17 +15,18 @@
 namespace plumb {
 namespace spmv {
 
-enum class Kernel : std::uint8_t { vector, long_rows, flat, merge, sell, column_blocks, blocks };
+enum class Kernel : std::uint8_t { vector, long_rows, flat, merge, sell, column_blocks, blocks, stream };
 
 struct Candidate {
   Kernel kernel;
   LongShape shape;  // of long_rows
 };
-constexpr int kCandidates = 9;
+constexpr int kCandidates = 10;
 constexpr Candidate kCandidate[kCandidates] = {
     {Kernel::vector, kLongShape},  {Kernel::long_rows, kLongShape},     {Kernel::long_rows, {256, 8}},
     {Kernel::long_rows, {256, 2}}, {Kernel::flat, kLongShape},          {Kernel::merge, kLongShape},
-    {Kernel::sell, kLongShape},    {Kernel::column_blocks, kLongShape}, {Kernel::blocks, kLongShape}};
+    {Kernel::sell, kLongShape},    {Kernel::column_blocks, kLongShape}, {Kernel::blocks, kLongShape},
+    {Kernel::stream, kLongShape}};
 constexpr const char* kNames[kCandidates] = {"a group of lanes per row",
                                              "rows of 2048 in tiles of 2048",
                                              "rows of 256 in tiles of 2048",
@@ -35,16 +35,18 @@ constexpr const char* kNames[kCandidates] = {"a group of lanes per row",
                                              "merge path",
                                              "SELL-C-sigma",
                                              "column blocks",
-                                             "a block per row"};
+                                             "a block per row",
+                                             "tiles of whole rows"};
 
 /// Of the matrix: what the terms are made of.
 struct Features {
   Index rows, cols, nnz, longest = 0;
-  double spread = 0;    // standard deviation of the row lengths over their mean
   Index tile_rows = 0;  // rows that start in one tile of the flat kernel, at most
-  double fresh = 1;     // share of the gathers from x whose sector no entry shortly before had
-  double a, x, y;       // megabytes; y as often as it is moved
-  Index block_width;    // columns of a block, and the entries that a row has in one, on the mean
+  Index slots = 0;      // of SELL-C-sigma, from a sample; at most slots_unsorted
+  Index slots_unsorted = 0;
+  double fresh = 1;   // share of the gathers from x whose sector no entry shortly before had
+  double a, x, y;     // megabytes; y as often as it is moved
+  Index block_width;  // columns of a block, and the entries that a row has in one, on the mean
   double per_segment = 1;
 };
 
@@ -76,19 +78,16 @@ double entries_per_segment(const In<T>& in, const HostArray<std::int32_t>& row_p
 }
 
 inline void take_lengths(const HostArray<std::int32_t>& row_ptr, Features& f) {
-  double squares = 0;
-  Index tile = 0, rows = 0;
+  Index tile = 0, rows = 0, widest = 0;
   for (Index i = 0; i < f.rows; ++i) {
     const Index length = row_ptr[i + 1] - row_ptr[i], in_tile = row_ptr[i] / kStreamTile;
+    widest = i % kSellSlice > 0 && widest > length ? widest : length;
+    if (i % kSellSlice == kSellSlice - 1 || i + 1 == f.rows) f.slots_unsorted += widest * kSellSlice;
     f.longest = length > f.longest ? length : f.longest;
-    squares += static_cast<double>(length) * static_cast<double>(length);
     rows = in_tile == tile ? rows + 1 : 1;
     tile = in_tile;
     f.tile_rows = rows > f.tile_rows ? rows : f.tile_rows;
   }
-  const double n = static_cast<double>(f.rows), mean = static_cast<double>(f.nnz) / n,
-               variance = squares / n - mean * mean;
-  f.spread = mean > 0 && variance > 0 ? std::sqrt(variance) / mean : 0;
 }
 
 template <class T>
@@ -104,6 +103,8 @@ Features features_of(const Problem<T>& p, const In<T>& in, const HostArray<std::
   f.block_width = column_block_width<T>(f.cols, f.nnz);
   if (f.rows == 0 || f.nnz == 0) return f;
   take_lengths(row_ptr, f);
+  constexpr Index kWindows = 256;
+  f.slots = slots_of(row_ptr, ceil_div(ceil_div(f.rows, kSellWindow), kWindows));
   f.fresh = fresh_share(in.A.col, f.nnz, kSector / static_cast<Index>(sizeof(T)), context);
   f.per_segment = entries_per_segment(in, row_ptr, f.block_width, context);
   return f;
@@ -150,10 +151,10 @@ inline Work work_of_long_rows(LongShape shape, const HostArray<std::int32_t>& ro
           static_cast<double>(f.nnz)};
 }
 
-/// Of tiles of equal numbers of entries, or of entries and rows.
-inline Work work_of_tiles(Index steps, Index rounds, const Features& f) {
+/// Of tiles of about equal numbers of entries, or of entries and rows.
+inline Work work_of_tiles(Index launches, Index steps, Index rounds, const Features& f) {
   constexpr int kEach = kStreamTile / kStreamThreads, kWarps = kStreamThreads / 32;
-  return {2,
+  return {static_cast<double>(launches),
           static_cast<double>(kEach + rounds),
           static_cast<double>(f.nnz + f.rows) / 32,
           static_cast<double>(ceil_div(steps, kStreamTile) * kWarps),
@@ -161,8 +162,8 @@ inline Work work_of_tiles(Index steps, Index rounds, const Features& f) {
           static_cast<double>(f.nnz)};
 }
 
-inline Work work_of_sell(const HostArray<std::int32_t>& row_ptr, const Features& f, double size) {
-  const double batches = warp_batches(row_ptr, kSellSlice, 1, f.longest),
+inline Work work_of_sell(const Features& f, double size) {
+  const double batches = static_cast<double>(f.slots) / kSellSlice,
                warps = static_cast<double>(f.rows) / kSellSlice;
   return {1,
           static_cast<double>(f.longest),
@@ -196,11 +197,13 @@ Work work_of(const Candidate& c, const HostArray<std::int32_t>& row_ptr, const F
     case Kernel::long_rows:
       return work_of_long_rows(c.shape, row_ptr, f);
     case Kernel::flat:
-      return work_of_tiles(f.nnz, ceil_div(f.tile_rows, kStreamThreads), f);
+      return work_of_tiles(2, f.nnz, ceil_div(f.tile_rows, kStreamThreads), f);
     case Kernel::merge:
-      return work_of_tiles(f.nnz + f.rows, 0, f);
+      return work_of_tiles(2, f.nnz + f.rows, 0, f);
+    case Kernel::stream:  // a row longer than a tile stays in one block
+      return work_of_tiles(1, f.nnz + f.rows, ceil_div(f.longest, kStreamThreads), f);
     case Kernel::sell:
-      return work_of_sell(row_ptr, f, sizeof(T));
+      return work_of_sell(f, sizeof(T));
     case Kernel::blocks:
       return work_of_blocks(row_ptr, f);
     case Kernel::column_blocks:
@@ -209,10 +212,9 @@ Work work_of(const Candidate& c, const HostArray<std::int32_t>& row_ptr, const F
   return work_of_column_blocks<T>(f);
 }
 
-/// Where one length suits most rows, SELL-C-sigma stores no more than four times the entries.
 inline bool fits(const Candidate& c, const Features& f) {
   if (f.rows == 0 || f.nnz == 0) return false;
-  if (c.kernel == Kernel::sell) return f.spread < 0.5;
+  if (c.kernel == Kernel::sell) return !explodes(f.slots_unsorted, f.rows, f.nnz);
   return c.kernel != Kernel::long_rows || c.shape.least == kLongShape.least || f.longest >= c.shape.least;
 }
 
@@ -246,6 +248,7 @@ inline Keeping keeping_of(const Candidate& c, const HostArray<std::int32_t>& row
       break;
     case Kernel::flat:
     case Kernel::merge:
+    case Kernel::stream:
       k.steps += 3;
       break;
     case Kernel::sell:
@@ -271,6 +274,7 @@ struct Candidates : CandidateList<Spmv, T> {
     FlatPlan<T> flat{};
     MergePlan<T> merge{};
     Sell<T> sell{};
+    const StreamStart* stream = nullptr;  // where tiles of whole rows start
     ColumnBlocks<T> columns{};
   };
 
@@ -299,6 +303,9 @@ struct Candidates : CandidateList<Spmv, T> {
       case Kernel::sell:
         kept.sell = prepare_sell(in, context);
         break;
+      case Kernel::stream:
+        kept.stream = prepare_stream(in, context);
+        break;
       case Kernel::column_blocks:
         kept.columns = prepare_column_blocks(in, row_ptr, context);
         break;
@@ -324,6 +331,8 @@ struct Candidates : CandidateList<Spmv, T> {
         return run_column_blocks(kept.columns, p, in, out, context);
       case Kernel::blocks:
         return run_block_per_row(p, in, out, context);
+      case Kernel::stream:
+        return run_stream(kept.stream, p, in, out, context);
     }
   }
 

@@ -41,17 +41,26 @@ PLUMB_DEVICE void stage_products(const In<T>& in, Index begin, int count, T* sta
   constexpr int kBatch = 4;
   const std::int32_t* col = in.A.col + begin;
   const T* val = in.A.val + begin;
+  std::int32_t c[kBatch];
+  T v[kBatch];
   int s = static_cast<int>(threadIdx.x);
   for (; s + (kBatch - 1) * Threads < count; s += kBatch * Threads) {
-    std::int32_t c[kBatch];
-    T v[kBatch];
 #pragma unroll
     for (int u = 0; u < kBatch; ++u)
       c[u] = __ldcs(col + s + u * Threads), v[u] = __ldcs(val + s + u * Threads);
 #pragma unroll
     for (int u = 0; u < kBatch; ++u) staged[s + u * Threads] = v[u] * __ldg(in.x.data + c[u]);
   }
-  for (; s < count; s += Threads) staged[s] = __ldg(val + s) * __ldg(in.x.data + __ldg(col + s));
+  // the rest together as well: most tiles end here, and rounds one after the other would wait for memory each
+#pragma unroll
+  for (int u = 0; u < kBatch - 1; ++u) {
+    c[u] = -1;
+    if (s + u * Threads < count) c[u] = __ldcs(col + s + u * Threads), v[u] = __ldcs(val + s + u * Threads);
+  }
+#pragma unroll
+  for (int u = 0; u < kBatch - 1; ++u) {
+    if (c[u] >= 0) staged[s + u * Threads] = v[u] * __ldg(in.x.data + c[u]);
+  }
 }
 
 /// The sum over the block, in thread 0. `scratch` has a place per warp; all threads call it, and it may be

@@ -102,19 +102,22 @@ __global__ void __launch_bounds__(kSellThreads) spmv_sell(Problem<T> p, In<T> in
   if (i >= 0) finish_row(p, out.y.data, i, sum);
 }
 
-/// Slots of all slices, as wide as their longest rows.
-inline Index slots_of(const HostArray<std::int32_t>& row_ptr) {
+/// Slots of all slices, as wide as their longest rows; of every `stride`th window, in proportion, where that is not 1.
+inline Index slots_of(const HostArray<std::int32_t>& row_ptr, Index stride = 1) {
   const Index rows = row_ptr.size() - 1;
   HostArray<std::int32_t> length(kSellWindow);
-  Index slots = 0;
-  for (Index begin = 0; begin < rows; begin += kSellWindow) {
+  Index slots = 0, seen = 0;
+  for (Index begin = 0; begin < rows; begin += stride * kSellWindow) {
     const Index count = begin + kSellWindow < rows ? kSellWindow : rows - begin;
     for (Index r = 0; r < count; ++r)
       length[r] = row_ptr[begin + r] - row_ptr[begin + r + 1];  // the longest first
     std::sort(length.data(), length.data() + count);
     for (Index r = 0; r < count; r += kSellSlice) slots -= static_cast<Index>(length[r]) * kSellSlice;
+    seen += count;
   }
-  return slots;
+  if (stride == 1) return slots;
+  return static_cast<Index>(static_cast<double>(slots) * static_cast<double>(rows) /
+                            static_cast<double>(seen));
 }
 
 /// Null, or why the format would explode.

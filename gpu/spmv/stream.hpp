@@ -9,49 +9,67 @@ namespace spmv {
 constexpr int kStreamThreads = 256;
 constexpr int kStreamTile = 2048;  // entries staged by a block, and the most rows it takes
 
+/// From so many products for each lane of its group on, all lanes of the warp sum a segment.
+constexpr int kLongSegment = 16;
+
 /// Sums segments of a tile's staged products: segment j of [0, count) is at [begin(j), end(j)) of `staged`;
-/// done(j, sum) is called by one thread each. One to 32 lanes work on a segment, by how many there are; all
-/// threads of the block call it.
+/// done(j, sum) is called by one thread each. One to 32 lanes work on a segment, by how many there are, and on a long one the whole warp;
+/// all threads of the block call it.
 template <int Threads, class T, class Begin, class End, class Done>
 PLUMB_DEVICE void sum_segments(Index count, const T* staged, Begin begin, End end, Done done) {
   int width = 32;
   while (width > 1 && count * width > Threads) width /= 2;
-  const int lane = static_cast<int>(threadIdx.x) % width;
+  const int in_warp = static_cast<int>(threadIdx.x) % 32, lane = in_warp % width;
   // the trip count is the same for all threads: the shuffles need every lane
   for (Index base = 0; base < count; base += Threads / width) {
     const Index j = base + static_cast<int>(threadIdx.x) / width;
-    const int stop = j < count ? static_cast<int>(end(j)) : 0;
+    const int first = j < count ? static_cast<int>(begin(j)) : 0,
+              stop = j < count ? static_cast<int>(end(j)) : 0;
+    const bool by_warp = width < 32 && stop - first > kLongSegment * width;
     T sum = T(0);
-    for (int s = j < count ? static_cast<int>(begin(j)) + lane : 0; s < stop; s += width) sum += staged[s];
+    for (int s = first + lane; s < stop && !by_warp; s += width) sum += staged[s];
     sum = sum_lanes(sum, width);
+    for (unsigned left = __ballot_sync(kAllLanes, by_warp && lane == 0); left != 0; left &= left - 1) {
+      const int of = __ffs(static_cast<int>(left)) - 1, from = __shfl_sync(kAllLanes, first, of),
+                to = __shfl_sync(kAllLanes, stop, of);
+      T all = T(0);
+      for (int s = from + in_warp; s < to; s += 32) all += staged[s];
+      all = sum_lanes(all, 32);
+      if (in_warp == of) sum = all;
+    }
     if (j < count && lane == 0) done(j, sum);
   }
 }
 
-// starts[b]: first row i with row_ptr[i] + i >= b * kStreamTile. Counting a row as one more entry bounds the
+/// Where a tile starts: its first row, and that row's first entry.
+struct alignas(16) StreamStart {
+  Index row, entry;
+};
+
+// starts[b]: the first row i with row_ptr[i] + i >= b * kStreamTile. Counting a row as one more entry bounds the
 // rows of a block too.
 static __global__ void __launch_bounds__(kStreamThreads)
     spmv_stream_starts(const std::int32_t* row_ptr /* (rows + 1) */, Index rows,
-                       Index* starts /* (tiles + 1) */, Index tiles) {
+                       StreamStart* starts /* (tiles + 1) */, Index tiles) {
   const Index b = static_cast<Index>(blockIdx.x) * kStreamThreads + threadIdx.x;
   if (b > tiles) return;
-  starts[b] = b == tiles
-                  ? rows
-                  : first_at_least(rows, b * kStreamTile, [row_ptr](Index i) { return row_ptr[i] + i; });
+  const Index row =
+      b == tiles ? rows
+                 : first_at_least(rows, b * kStreamTile, [row_ptr](Index i) { return row_ptr[i] + i; });
+  starts[b] = {row, row_ptr[row]};
 }
 
 template <class T>
 __global__ void __launch_bounds__(kStreamThreads)
-    spmv_stream(Problem<T> p, In<T> in, Out<T> out, const Index* starts /* (blocks + 1) */) {
+    spmv_stream(Problem<T> p, In<T> in, Out<T> out, const StreamStart* starts /* (blocks + 1) */) {
   __shared__ T staged[kStreamTile];
   __shared__ T scratch[kStreamThreads / 32];
-  const Index first = starts[blockIdx.x], last = starts[blockIdx.x + 1];
+  const StreamStart start = starts[blockIdx.x], stop = starts[blockIdx.x + 1];
+  const Index first = start.row, last = stop.row, begin = start.entry, end = stop.entry;
   if (first == last) return;  // the whole block: a giant row lies across this tile
-  const Index begin = in.A.row_ptr[first], end = in.A.row_ptr[last];
   // every row but the last ends within the tile; the last may be longer than any tile
-  const Index last_begin = in.A.row_ptr[last - 1];
   const bool long_row = end - begin > kStreamTile || last - first == 1;
-  const Index staged_end = long_row ? last_begin : end;
+  const Index staged_end = long_row ? in.A.row_ptr[last - 1] : end;
   stage_products<kStreamThreads>(in, begin, static_cast<int>(staged_end - begin), staged);
   __syncthreads();
   const Index rows = last - first - (long_row ? 1 : 0);
@@ -61,7 +79,7 @@ __global__ void __launch_bounds__(kStreamThreads)
       [&](Index j, T sum) { finish_row(p, out.y.data, first + j, sum); });
   if (long_row) {
     T sum = T(0);
-    for (Index k = last_begin + static_cast<Index>(threadIdx.x); k < end; k += kStreamThreads)
+    for (Index k = staged_end + static_cast<Index>(threadIdx.x); k < end; k += kStreamThreads)
       sum += product(in, k);
     sum = sum_block<kStreamThreads>(sum, scratch);
     if (threadIdx.x == 0) finish_row(p, out.y.data, last - 1, sum);
@@ -72,16 +90,17 @@ inline Index stream_tiles(Index rows, Index nnz) { return ceil_div(rows + nnz, k
 
 /// Where the row blocks start, in workspace: the plan of run_stream().
 template <class T>
-const Index* prepare_stream(const In<T>& in, Context& context) {
+const StreamStart* prepare_stream(const In<T>& in, Context& context) {
   const Index tiles = stream_tiles(in.A.rows, in.A.nnz);
-  auto* starts = static_cast<Index*>(context.workspace((tiles + 1) * static_cast<Index>(sizeof(Index))));
+  auto* starts =
+      static_cast<StreamStart*>(context.workspace((tiles + 1) * static_cast<Index>(sizeof(StreamStart))));
   launch(spmv_stream_starts, ceil_div(tiles + 1, kStreamThreads), kStreamThreads, 0, context.stream,
          in.A.row_ptr, in.A.rows, starts, tiles);
   return starts;
 }
 
 template <class T>
-void run_stream(const Index* starts, const Problem<T>& p, const In<T>& in, const Out<T>& out,
+void run_stream(const StreamStart* starts, const Problem<T>& p, const In<T>& in, const Out<T>& out,
                 Context& context) {
   launch(spmv_stream<T>, stream_tiles(in.A.rows, in.A.nnz), kStreamThreads, 0, context.stream, p, in, out,
          starts);

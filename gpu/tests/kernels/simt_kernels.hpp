@@ -259,6 +259,11 @@ void bulk_add(AddFault fault, bool by_map, const float* in, float* out, int bloc
 void bulk_reduce_each(const unsigned* in, unsigned* out);
 constexpr int kBulkReductions = 9;
 
+// parts.cu: tiles whose sums `parts` blocks of 32 threads make, 4 sums a thread; twice
+int counts_of_joined_parts(int parts);
+void joined_parts(int tiles, int parts, const float* in /* (tiles, parts, 128) */, float* partial /* as in */,
+                  unsigned* finished /* (tiles, counts) */, float* out /* (tiles, 128) */);
+
 // written.cu: launches as a user writes them
 void written_launches(const float* in, float* out, int n);
 
