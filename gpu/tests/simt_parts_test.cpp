@@ -29,7 +29,8 @@ void check_sums(const std::vector<float>& in, int parts, const std::vector<float
 
 }  // namespace
 
-TEST_CASE("parts are joined in groups of eight on as many levels as they need, and the counts are 0 afterwards") {
+TEST_CASE(
+    "parts are joined in groups of eight on as many levels as they need, and the counts are 0 afterwards") {
   CHECK(counts_of_joined_parts(1) == 0);
   CHECK(counts_of_joined_parts(8) == 1);
   CHECK(counts_of_joined_parts(9) == 3);

@@ -12,7 +12,8 @@ struct alignas(16) Vector {
 };
 
 // Of in (tiles, parts, kThreads * kOwn) the sums over the parts.
-__global__ void joined_parts_kernel(int parts, const float* in, float* partial, unsigned* finished, float* out) {
+__global__ void joined_parts_kernel(int parts, const float* in, float* partial, unsigned* finished,
+                                    float* out) {
   const int block = static_cast<int>(blockIdx.x), tile = block / parts, t = static_cast<int>(threadIdx.x);
   float own[kOwn];
   for (int e = 0; e < kOwn; ++e) own[e] = in[(block * kThreads + t) * kOwn + e];
