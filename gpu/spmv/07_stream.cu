@@ -2,10 +2,10 @@
 //
 // Change    the block, not the row, reads the entries: products of up to 2048 neighbouring entries go to
 //           shared memory fully coalesced whatever the row lengths; then 1 to 32 lanes per row sum them
-//           there.
+//           there, and a whole warp those of a row that has more than 16 for each of these lanes.
 // Traffic   compulsory bytes, coalesced, plus one 16-byte break point per 2048 entries and rows.
-// Limits    fp32 / fp64: spmv_stream 32 registers, 8224 / 16448 bytes of static shared memory;
-//           spmv_stream_starts 18 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8 blocks of 256 per SM.
+// Limits    fp32 / fp64: spmv_stream 40 / 32 registers, 8224 / 16448 bytes of static shared memory;
+//           spmv_stream_starts 18 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 6 / 8 blocks of 256 per SM.
 // Fails at  a giant row: it stays in one block. Rung 8 answers that.
 // Source    Greathouse and Daga, "Efficient sparse matrix-vector multiplication on GPUs using the CSR storage
 //           format", SC'14. There the host packs rows greedily; here row i goes to tile (row_ptr[i] + i) /

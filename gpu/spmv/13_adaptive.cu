@@ -4,7 +4,8 @@
 //           the other, batches of all warps (each waits for its longest row), bytes from cache and memory, sectors gathered from x,
 //           launches. The costs of these are fitted to drawn cases by tools/fit (costs.hpp has them, and the error on cases held
 //           out). The candidates: a group of lanes (rung 4) or a block (2) per row, long rows cut into tiles (22: rows from 2048 or 256
-//           entries, tiles of 2048 or 512), equal tiles of entries (8), of entries and rows (12), SELL-C-sigma (16), column blocks (21).
+//           entries, tiles of 2048 or 512), equal tiles of entries (8), of entries and rows (12), of whole rows (7), SELL-C-sigma
+//           (16) where it stores at most three times as much, column blocks (21).
 // Traffic   of the candidate chosen; the counts cost a copy of row_ptr to the host, some passes over it there and a sample of col, in
 //           prepare().
 // Limits    those of the candidate chosen.
