@@ -27,7 +27,8 @@ except ModuleNotFoundError:
 
 
 def result(case, variant, seconds, library=False):
-    return {"case": case, "device": "cpu", "variant": variant, "library": library, "warm": {"median_s": seconds}}
+    times = {"median_s": seconds}
+    return {"case": case, "device": "cpu", "variant": variant, "library": library, "warm": times}
 
 
 class ScipyTimes(unittest.TestCase):
