@@ -16,7 +16,7 @@ UNDECLARED = re.compile(
 # A header of the toolkit's libraries that is not installed.
 NO_HEADER = re.compile(
     r"^(\S+:\d+):\d+: fatal error: "
-    r"((?:cu(?:rand|fft|sparse|solver|blas|dnn|da)|npp|nvrtc|nvml|nvjpeg|nvJitLink|nccl)\w*\.h): No such file",
+    r"((?:cu(?:rand|fft|sparse|solver|blas|dnn|da)|npp|nvrtc|nvjpeg|nvJitLink|nccl)\w*\.h): No such file",
     re.MULTILINE,
 )
 # Headers of the toolkit that the executor stands in for.
