@@ -79,6 +79,8 @@ struct RaceState {
   unsigned stale_of_16 = 0;  // how often a load or store prefers what is not newest
   CellTables tables;
   MarkLists lists;
+  std::uint32_t known_below =
+      0;  // all threads of the launch under way know what blocks below that number did
   Doubt doubt;
   RawFinding doubtful;
   std::unordered_map<Location, Attempts> attempts;

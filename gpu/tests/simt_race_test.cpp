@@ -221,6 +221,38 @@ TEST_CASE("launches are ordered in one stream, and in two only by an event") {
   CHECK(mid[50] == 0);
 }
 
+TEST_CASE(
+    "of the launches before it, a launch knows those of its stream, not the ones among them of another") {
+  if (!plumb::simt_test::checked()) return;
+  std::vector<int> mid(100), other(100), out(100);
+  int a = 0;
+  int b = 0;
+  for (const bool between : {false, true}) {
+    Run run;
+    run.output(mid, "mid");
+    run.output(other, "other");
+    run.output(out);
+    two_launches(Form::right, 100, other.data(), out.data(), &b, &b);
+    fill_then_add(mid.data(), 100, &a);
+    if (between) two_launches(Form::right, 100, other.data(), out.data(), &b, &b);
+    fill_then_add(mid.data(), 100, &b);
+    const auto findings = Run::findings();
+    REQUIRE(!findings.empty());
+    for (const Finding& f : findings) CHECK(f.array == "mid");
+  }
+}
+
+TEST_CASE("a reader among the lanes of two warps that a flag does not count is reported") {
+  std::vector<int> count(1), out(64);
+  for (const unsigned silent : {5u, 37u}) {  // whichever warp is the first
+    CAPTURE(silent);
+    twin(
+        "global", "counted read", "write behind the count",
+        [&](Form f, Run& run) { counted_readers(f, silent, run.output(count, "count"), run.output(out)); },
+        [&] { return out[0] == 1 && out[37] == 1 && out[63] == 1; });
+  }
+}
+
 TEST_CASE("a launch that may begin early knows the one before it only after griddepcontrol.wait") {
   std::vector<int> mid(100), out(100);
   twin(

@@ -98,7 +98,7 @@ class Compiler:
     def preprocess(self, source, out, *more):
         """A .cu file as the executor's compiler sees it."""
         cuda = os.path.join(ROOT, "gpu/simt/language/include")
-        say(
+        compile_and_name(
             [
                 self.known["compiler"],
                 "-E",

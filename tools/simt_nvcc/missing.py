@@ -13,6 +13,12 @@ UNDECLARED = re.compile(
     r"error: [‘'](?:\w+::)*(\w+)[’'] "
     r"(?:was not declared|does not name a|has not been declared|is not a member of)"
 )
+# A header of the toolkit's libraries that is not installed.
+NO_HEADER = re.compile(
+    r"^(\S+:\d+):\d+: fatal error: "
+    r"((?:cu(?:rand|fft|sparse|solver|blas|dnn|da)|npp|nvrtc|nvjpeg|nvJitLink|nccl)\w*\.h): No such file",
+    re.MULTILINE,
+)
 # Headers of the toolkit that the executor stands in for.
 HEADERS = (
     "cuda.h",
@@ -30,16 +36,33 @@ HEADERS = (
 
 
 # Libraries of the toolkit by the headers that declare their functions, which begin with the library's name.
+# All of NPP is in nppc, which its other libraries need.
 LIBRARIES = {
     "cufft": ("cufft.h", "cufftXt.h"),
     "curand": ("curand.h",),
     "cusolver": ("cusolverDn.h", "cusolverRf.h", "cusolverSp.h"),
     "cusparse": ("cusparse.h",),
     "nccl": ("nccl.h",),
+    "nppc": ("nppcore.h", "nppi_*.h", "npps_*.h"),
     "nvJitLink": ("nvJitLink.h",),
     "nvjpeg": ("nvjpeg.h",),
     "nvrtc": ("nvrtc.h",),
 }
+
+
+BEGINNING = {"nppc": "npp[is]?"}  # of its functions' names, where it is not the library's
+NPP = (
+    "nppial",
+    "nppicc",
+    "nppidei",
+    "nppif",
+    "nppig",
+    "nppim",
+    "nppist",
+    "nppisu",
+    "nppitc",
+    "npps",
+)
 
 
 class NotOffered(Exception):
@@ -71,7 +94,13 @@ def declared_by_cuda(names):
 
 
 def in_compiler(messages):
-    """Raises NotOffered where names that a compiler does not know are CUDA's."""
+    """Raises NotOffered where names that a compiler does not know are CUDA's, or a header of CUDA's is not
+    there."""
+    header = NO_HEADER.search(messages)
+    if header:
+        top = os.environ.get("CUDA_HOME", "/usr/local/cuda")
+        place, name = header.groups()
+        raise NotOffered(f"{name} ({place}), a header of CUDA's toolkit that is not in {top}/include")
     names = {
         name for name in UNDECLARED.findall(messages) if re.match(r"cu[A-Z]|cuda|CU|__|[a-z]+[0-9]D", name)
     }
@@ -87,13 +116,13 @@ def in_linker(messages):
 
 def functions_of(library):
     """What the toolkit's headers declare of that library."""
+    beginning = BEGINNING.get(library, library)
     names = set()
     for folder in toolkit()[:1]:
-        for header in LIBRARIES[library]:
-            path = os.path.join(folder, header)
-            if os.path.exists(path):
-                with open(path, encoding="utf-8", errors="replace") as file:
-                    names |= set(re.findall(rf"\b(p?{library}[A-Z]\w*)\s*\(", file.read()))
+        paths = [path for header in LIBRARIES[library] for path in glob.glob(os.path.join(folder, header))]
+        for path in paths:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                names |= set(re.findall(rf"\b(p?{beginning}[A-Z]\w*)\s*\(", file.read()))
     return sorted(names)
 
 

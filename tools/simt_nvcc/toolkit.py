@@ -48,7 +48,7 @@ def laid_out(root, build, compiler, libraries):
     for folder in ("bin", "lib64", "nvvm/libdevice"):
         os.makedirs(os.path.join(top, folder), exist_ok=True)
     keeping.link(os.path.join(root, "tools/simt-nvcc"), os.path.join(top, "bin/nvcc"))
-    for name in ("cudart", "cublas", "cublasLt", *missing.LIBRARIES):
+    for name in ("cudart", "cublas", "cublasLt", *missing.LIBRARIES, *missing.NPP):
         files = [*libraries, *stand_ins(top, name, compiler)]
         keeping.keep(os.path.join(top, f"lib64/lib{name}.so"), f"INPUT({' '.join(files)})\n".encode())
     return top

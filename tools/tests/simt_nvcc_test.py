@@ -211,10 +211,11 @@ class Projects(unittest.TestCase):
             (self.folder / name).write_text(text)
         (self.folder / "host.c").write_text(IN_C)
 
-    def nvcc(self, *words, status=0):
+    def nvcc(self, *words, status=0, cuda_home=None):
         got = subprocess.run(
             [str(ROOT / "tools/simt-nvcc"), *words],
             cwd=self.folder,
+            env={**os.environ, **({"CUDA_HOME": str(cuda_home)} if cuda_home else {})},
             capture_output=True,
             text=True,
             check=False,
@@ -267,6 +268,17 @@ class Projects(unittest.TestCase):
         for words, chip in ((["-arch=sm_90a"], 90), (["-D__CUDA_ARCH__=900"], 90), ([], 80)):
             self.nvcc(*words, "c.cu", "-o", "c")
             self.assertEqual(self.ran("c"), chip)
+
+    def test_images_are_a_library_whose_header_may_be_missing(self):
+        (self.folder / "i.cu").write_text("#include <nppi.h>\nint main() { return nppiSet_8u(); }\n")
+        top = self.folder / "toolkit"
+        (top / "include").mkdir(parents=True)
+        got = self.nvcc("i.cu", "-lnppc", "-lnppidei", "-o", "i", status=3, cuda_home=top)
+        self.assertIn(f"nppi.h (i.cu:1), a header of CUDA's toolkit that is not in {top}", got.stderr)
+        (top / "include/nppi.h").write_text('extern "C" int nppiSet_8u();\n')
+        got = self.nvcc("i.cu", "-lnppc", "-lnppidei", "-o", "i", cuda_home=top)
+        self.assertIn("not supported by the CPU executor: nppiSet_8u; a call ends", got.stderr)
+        self.assertEqual(self.ran("i"), 3)
 
     @unittest.skipUnless(shutil.which("cmake"), "no cmake")
     def test_a_project_of_cmake_with_files_of_c_and_cxx(self):

@@ -20,6 +20,7 @@ void begin_run(const Options& options) {
   }
   current().schedule.next_block_id = 1;
   current().schedule.launches.clear();
+  current().race.known_below = 0;
   current().memory.arrays.clear();
   current().memory.last_array = nullptr;
   current().memory.lowest = UINTPTR_MAX, current().memory.highest = 0;

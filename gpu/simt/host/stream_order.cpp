@@ -29,6 +29,23 @@ std::vector<int> without_last_kernel(std::vector<int> knows, int stream) {
 
 }  // namespace
 
+namespace {
+
+// The number below which each block is of a launch that all threads of `launch` know: of the one that is opened, and the last.
+std::uint32_t known_below(const Launch& launch) {
+  const auto& launches = current().schedule.launches;
+  const auto& streams = current().streams.knows;
+  std::size_t first = launches.size();
+  for (std::size_t s = 0; s < streams.size(); ++s) {
+    const int opened = s < streams[s].size() ? streams[s][s] : 0;  // launches of that stream are before it
+    const int known = s < launch.knows_at_once.size() ? launch.knows_at_once[s] : 0;
+    if (opened > known) first = std::min(first, static_cast<std::size_t>(known));
+  }
+  return first < launches.size() ? launches[first].first_block : launch.first_block;
+}
+
+}  // namespace
+
 Launch& open_launch(void* stream, bool programmatic) {
   Launch launch;
   launch.stream = stream_index(stream);
@@ -37,6 +54,7 @@ Launch& open_launch(void* stream, bool programmatic) {
   launch.knows = knows;
   launch.knows_at_once = programmatic ? without_last_kernel(knows, launch.stream) : knows;
   launch.first_block = current().schedule.next_block_id;
+  current().race.known_below = known_below(launch);
   current().schedule.launches.push_back(std::move(launch));
   knows[static_cast<std::size_t>(current().schedule.launches.back().stream)] =
       static_cast<int>(current().schedule.launches.size());

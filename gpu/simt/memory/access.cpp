@@ -202,13 +202,7 @@ void async_started(void* to, const void* from, std::size_t bytes, std::size_t va
   Block& b = home_of(t, to);
   if (b.shadow == nullptr) return;  // it has ended, and nobody had looked at it
   const auto off = static_cast<std::size_t>(static_cast<unsigned char*>(to) - b.arena);
-  for (std::size_t i = 0; i < bytes; i += b.shadow->granule()) {
-    Cell& cell = *b.shadow->at(off + i);
-    Marks c = unpack(cell);
-    c.write.async = 1;
-    c.async_pending = true;
-    pack(cell, c);
-  }
+  for (std::size_t i = 0; i < bytes; i += b.shadow->granule()) { b.shadow->at(off + i)->begin_copy(); }
 }
 
 void async_landed(Block& b, void* to, std::size_t bytes, Location location, bool taken) {
@@ -217,13 +211,8 @@ void async_landed(Block& b, void* to, std::size_t bytes, Location location, bool
   for (std::size_t i = 0; i < bytes; i += b.shadow->granule()) {
     Cell& cell = *b.shadow->at(off + i);
     if (!cell.pending()) continue;  // its early use was reported already
-    Marks c = unpack(cell);
-    c.async_pending = false;
-    if (taken) {
-      c.write = mark_of(*current().schedule.thread, Access::write, location, Scope::device, true);
-      c.write.async = 1;
-    }
-    pack(cell, c);
+    cell.end_copy();
+    if (taken) leave_copy(*current().schedule.thread, cell, location);
   }
 }
 

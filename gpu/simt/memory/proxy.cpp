@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <cstring>
+
 #include "gpu/simt/language/async_proxy.hpp"
 #include "gpu/simt/race/touch.hpp"
 #include "gpu/simt/state.hpp"
@@ -103,6 +105,24 @@ void ProxyReader::report_unfenced(const Mark& write, const Target& target) {
       "reader waits for";
 }
 
+bool ProxyReader::touch(Thread& t, Cell& c, const Target& target) {
+  if (touch_fast(t, c, stamp_, true, false)) return true;
+  MarkLists& lists = current().race.lists;
+  if (change_.holds && std::memcmp(&c, &change_.before, sizeof c) == 0) {
+    c = change_.after;
+    if (c.more == 0) return true;
+    c.more = 0;
+    lists.make(c.more).add(other_of(change_.before));
+    return true;
+  }
+  const Cell before = c;
+  if (!touch_slowly(t, c, mark_, target, false)) return false;
+  const auto& behind = lists.at(c.more).marks;
+  if (before.more == 0 && (c.more == 0 || (behind.size() == 1 && behind[0] == other_of(before))))
+    change_ = {before, c, true};
+  return true;
+}
+
 void ProxyReader::read(std::uint32_t offset) {
   Thread& t = *current().schedule.thread;
   Block& b = *t.block;
@@ -123,11 +143,17 @@ void ProxyReader::read(std::uint32_t offset) {
        i += static_cast<std::uint32_t>(b.shadow->granule())) {
     Cell& c = *b.shadow->at(i);
     const Target target{piece->name, static_cast<std::int64_t>(i) - piece->begin, &b};
-    if (!touch_fast(t, c, stamp_, true, false) && !touch_slowly(t, c, mark_, target, false)) return;
+    if (!touch(t, c, target)) return;
     any_written_ = any_written_ || c.initialised();
-    if (c.write_block != b.id || reported_) continue;
+    if (c.write_block != b.id || c.write_is_async() || reported_) continue;
+    const std::uint64_t which = std::uint64_t{c.write_state & Cell::kEpoch} << 32 | (c.who & Cell::kWriter);
+    if (which == last_fenced_) continue;
     const Mark write = unpack(c).write;
-    if (write.async == 0 && !fenced(write)) report_unfenced(write, target);
+    if (fenced(write)) {
+      last_fenced_ = which;
+    } else {
+      report_unfenced(write, target);
+    }
   }
 }
 
@@ -141,6 +167,8 @@ void ProxyReader::finish() {
 void settle(Block& b, const std::vector<std::uint32_t>& offsets, ProxyUnit unit, std::uint32_t step) {
   if (!checking() || b.shadow == nullptr) return;
   const std::uint64_t read = std::uint64_t{b.generation} << 32 | step;
+  CellTables& tables = current().race.tables;
+  const PackedEpoch packed = tables.pack(read);
   const auto settle_mark = [&](Mark& m) {
     if (m.block != b.id || m.warp != unit.warp || m.lanes != 1u << unit.lane) return;
     if (m.epoch >> 32 == kUnderWay && static_cast<std::uint32_t>(m.epoch) <= step) m.epoch = read;
@@ -148,10 +176,11 @@ void settle(Block& b, const std::vector<std::uint32_t>& offsets, ProxyUnit unit,
   for (const std::uint32_t offset : offsets) {
     for (std::uint32_t i = offset; i < offset + kUnitBytes;
          i += static_cast<std::uint32_t>(b.shadow->granule())) {
-      Cell& cell = *b.shadow->at(i);
-      Marks c = unpack(cell);
-      settle_mark(c.other);
-      pack(cell, c);
+      Cell& c = *b.shadow->at(i);
+      Mark other = other_of(c);
+      const std::uint64_t before = other.epoch;
+      settle_mark(other);
+      if (other.epoch != before) c.other_state = packed | (c.other_state & Cell::kAtomics);
       if (c.more == 0) continue;
       MarkList& list = current().race.lists.make(c.more);
       for (Mark& m : list.marks) settle_mark(m);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "gpu/simt/memory/memory.hpp"
+#include "gpu/simt/race/cell.hpp"
 
 namespace plumb::simt {
 
@@ -34,6 +35,12 @@ class ProxyReader {
   void finish();
 
  private:
+  /// What a granule's cell became, where no list was before and it had one group at most behind: the next ones are mostly alike.
+  struct Change {
+    Cell before{}, after{};
+    bool holds = false;
+  };
+  bool touch(Thread& thread, Cell& cell, const Target& target);
   bool fenced(const Mark& write);
   void report_unfenced(const Mark& write, const Target& target);
 
@@ -42,6 +49,8 @@ class ProxyReader {
   Mark mark_;
   Stamp stamp_{};
   std::map<std::pair<std::uint64_t, std::uint32_t>, bool> fenced_;  // by epoch and thread of a write
+  Change change_;
+  std::uint64_t last_fenced_ = 0;  // epoch and thread of a write, as cells have them; 0: none
   bool reported_ = false, any_written_ = false;
   std::uint32_t first_ = ~0u;
 };

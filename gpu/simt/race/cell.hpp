@@ -98,8 +98,15 @@ struct Cell {
 
   [[nodiscard]] bool initialised() const { return (write_state & kInitialised) != 0; }
   [[nodiscard]] bool pending() const { return (write_state & kPending) != 0; }
+  [[nodiscard]] bool write_is_async() const { return (who >> kAsyncAt & 1u) != 0; }
   [[nodiscard]] bool untouched() const { return (write_block | other_block | write_state) == 0; }
   void initialise() { write_state |= kInitialised; }
+  /// An asynchronous copy to it, by the thread of its write, is under way, and has come to its end.
+  void begin_copy() {
+    write_state |= kPending;
+    who |= 1u << kAsyncAt;
+  }
+  void end_copy() { write_state &= ~kPending; }
 };
 static_assert(sizeof(Cell) == 32, "8 bytes of shadow for each byte of memory");
 

@@ -132,6 +132,23 @@ bool drop_older(Cell& c, std::uint32_t generation) {
   return true;
 }
 
+bool join_group(const Thread& t, const Cell& c, const Stamp& s) {
+  RaceState& race = current().race;
+  std::uint32_t number = c.more;
+  MarkList& list = race.lists.make(number);
+  const std::uint32_t warp = s.who & kWarpBits;
+  if ((list.warps & warp_bit(s.block, warp)) == 0) return false;
+  const std::uint64_t epoch = std::uint64_t{s.generation} << 32 | t.step;
+  for (Mark& m : list.marks) {
+    if (m.epoch != epoch || m.block != s.block || m.warp != warp || m.strength != kPlain || m.writes != 0)
+      continue;
+    m.lanes |= s.lanes;
+    m.location = race.tables.location_of(s.place);
+    return true;
+  }
+  return false;
+}
+
 bool put_behind(const Thread& t, Cell& c, std::uint32_t warp) {
   MarkLists& lists = current().race.lists;
   const MarkList& list = lists.at(c.more);

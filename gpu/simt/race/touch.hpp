@@ -64,6 +64,8 @@ constexpr std::uint32_t kWarpBits = (1u << Cell::kLaneAt) - 1;
 /// Groups of unordered readers that are kept for one granule; beyond them a sample.
 constexpr std::size_t kMaxMarks = 64;
 
+/// Adds a plain read to the group of its warp and step among those before the cell's latest. False: there is none.
+bool join_group(const Thread& thread, const Cell& cell, const Stamp& stamp);
 /// Puts the cell's group of readers behind those before it, where an access of `warp` needs no look at them: the thread knows nothing beyond its warp,
 /// and none of them is of its warp or of an older generation. Where the first is of this generation, all are (add_to() in touch.cpp).
 bool put_behind(const Thread& thread, Cell& cell, std::uint32_t warp);
@@ -72,12 +74,14 @@ bool drop_older(Cell& cell, std::uint32_t generation);
 
 /// The marks that a stamp is compared with, in place.
 [[gnu::always_inline]] inline bool write_is_behind(const Cell& c, const Stamp& s) {
+  if (c.write_block < current().race.known_below) return true;
   return c.write_block == s.block &&
          (current().race.tables.generation_of(c.write_state & Cell::kEpoch) < s.generation ||
           (c.who & Cell::kWriter) == s.who);
 }
 inline std::uint32_t as_other(const Stamp& s) { return (s.who & kWarpBits) << Cell::kOtherAt; }
 [[gnu::always_inline]] inline bool other_is_behind(const Cell& c, const Stamp& s) {
+  if (c.other_block < current().race.known_below) return true;
   return c.other_block == s.block &&
          (current().race.tables.generation_of(c.other_state & Cell::kEpoch) < s.generation ||
           ((c.who & kWarpBits << Cell::kOtherAt) == as_other(s) && c.other_lanes == s.lanes));
@@ -109,8 +113,8 @@ inline std::uint32_t as_other(const Stamp& s) { return (s.who & kWarpBits) << Ce
     return true;
   }
   if ((c.other_state & Cell::kAtomics) != 0) return false;
-  const bool alone_after =
-      shared && other_is_behind(c, s) && (c.more == 0 || (alone && drop_older(c, s.generation)));
+  const bool alone_after = (shared || c.other_block < current().race.known_below) && other_is_behind(c, s) &&
+                           (c.more == 0 || (alone && drop_older(c, s.generation)));
   if (c.other_block == 0 || alone_after) {
     leave_read(c, s);
     return true;
@@ -122,9 +126,19 @@ inline std::uint32_t as_other(const Stamp& s) { return (s.who & kWarpBits) << Ce
     c.other_place = s.place;
     return true;
   }
+  if (c.more != 0 && join_group(t, c, s)) return true;  // lanes of several warps take turns
   if (!alone || !put_behind(t, c, s.who & kWarpBits)) return false;
   leave_read(c, s);
   return true;
+}
+
+/// What the thread that takes up a copy, which has landed, leaves as the copy's write.
+inline void leave_copy(const Thread& t, Cell& c, Location location) {
+  const Stamp s = stamp_of(t, location, true);
+  c.write_block = s.block;
+  c.write_state = s.epoch | (c.write_state & Cell::kInitialised);
+  c.write_place = s.place;
+  c.who = (c.who & Cell::kOther) | s.who | 1u << Cell::kAsyncAt;
 }
 
 /// Keeps a plain read for a compare-and-exchange that may follow (attempts.cpp).

@@ -129,6 +129,24 @@ __global__ void spin_lock_kernel(int* lock, int* value) {
   atomicExch(lock, 0);
 }
 
+// Lanes of two warps read one number, as often as they like, and say so. Wrong: one of them does not, and the writer does not wait for it.
+template <bool Right>
+__global__ void counted_readers_kernel(unsigned silent, int* count, int* out) {
+  constexpr unsigned kReaders = 64;
+  __shared__ int number;
+  if (threadIdx.x == kReaders) number = 1;
+  __syncthreads();
+  if (threadIdx.x < kReaders) {
+    out[threadIdx.x] = number;  // <- counted read
+    __threadfence();
+    if (Right || threadIdx.x != silent) atomicAdd(count, 1);
+  } else if (threadIdx.x == kReaders) {
+    while (atomicAdd(count, 0) < static_cast<int>(Right ? kReaders : kReaders - 1)) {}
+    __threadfence();
+    number = 2;  // <- write behind the count
+  }
+}
+
 template <bool Right>
 __global__ void grid_phases_kernel(const int* in, int* mid, int* out) {
   const unsigned n = gridDim.x * blockDim.x;
@@ -297,6 +315,11 @@ void spin_lock(Form f, int blocks, int threads, int* lock, int* value) {
   device_fill(value, 0, sizeof(int), nullptr);
   launch(f == Form::right ? spin_lock_kernel<true> : spin_lock_kernel<false>, blocks, threads, 0, nullptr,
          lock, value);
+}
+void counted_readers(Form f, unsigned silent, int* count, int* out) {
+  device_fill(count, 0, sizeof(int), nullptr);
+  launch(f == Form::right ? counted_readers_kernel<true> : counted_readers_kernel<false>, 1, 96, 0, nullptr,
+         silent, count, out);
 }
 void grid_phases(Form f, int blocks, int threads, const int* in, int* mid, int* out) {
   launch_cooperative(f == Form::right ? grid_phases_kernel<true> : grid_phases_kernel<false>, blocks, threads,

@@ -48,6 +48,7 @@ void block_scope(Form f, int blocks, unsigned* counter);
 void fence_scope(Form f, int* data, unsigned* flag, int* out);  // 2 blocks
 void spin_lock(Form f, int blocks, int threads, int* lock, int* value);
 void grid_phases(Form f, int blocks, int threads, const int* in, int* mid, int* out);
+void counted_readers(Form f, unsigned silent, int* count, int* out);
 void two_launches(Form f, int n, int* mid, int* out, void* first_stream, void* second_stream);
 // A launch that may begin beside the one before it in its stream (where allowed), behind that one or behind a fill
 void programmatic_launch(Form f, int n, int* mid, int* out, bool allowed, bool filled);

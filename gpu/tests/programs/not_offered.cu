@@ -1,6 +1,7 @@
 // What the executor does not have ends a program with exit code 3 and no finding: a kernel that waits for what the host writes after
 // its launch ("host") or for what a kernel writes that it has launched ("nested"), cudaDeviceSynchronize in a kernel ("synchronise"),
-// nodes of graphs that run by a condition ("conditional"), and memory of other processes ("shared").
+// nodes of graphs that run by a condition ("conditional"), memory of other processes ("shared"), and other calls that are declared and no more ("graphics", "complex").
+#include <cublas_v2.h>
 #include <cuda_runtime.h>
 
 #include <cstring>
@@ -33,6 +34,15 @@ int main(int, char** argv) {
   } else if (std::strcmp(argv[1], "shared") == 0) {
     cudaIpcMemHandle_t handle;
     cudaIpcGetMemHandle(&handle, out);
+  } else if (std::strcmp(argv[1], "graphics") == 0) {
+    cudaGraphicsResource_t buffer = nullptr;
+    cudaGraphicsMapResources(1, &buffer, 0);
+  } else if (std::strcmp(argv[1], "complex") == 0) {
+    cublasHandle_t h;
+    cublasCreate(&h);
+    const float2 one{1, 0};
+    const cublasStatus_t status = cublasCscal_64(h, 1, &one, out, 1);
+    return status == CUBLAS_STATUS_SUCCESS ? 5 : 6;
   } else {
     synchronise<<<1, 1>>>();
   }

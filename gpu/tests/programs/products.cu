@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include <cmath>
+#include <complex>
 #include <cstdio>
 #include <vector>
 
@@ -219,6 +220,45 @@ int halves(cublasHandle_t h) {
 }
 
 // Two products of half precision, by a list of matrices: in half as a whole, and with sums in fp32.
+void put(float& to, double x, double) { to = static_cast<float>(x); }
+void put(float2& to, double x, double y) { to = {static_cast<float>(x), static_cast<float>(y)}; }
+std::complex<double> read(float x) { return x; }
+std::complex<double> read(float2 x) { return {x.x, x.y}; }
+
+/// What is left of C lies across the columns of A; a matrix with two equal columns is told.
+template <class T, class Call>
+int least_squares(cublasHandle_t h, Call call, const char* what) {
+  constexpr int kRows = 4, kColumns = 2, kSize = kRows * kColumns;
+  T *a, *c, **lists;
+  int *info, wrong = -1, bad = 0;
+  cudaMallocManaged(&a, 2 * kSize * sizeof(T));
+  cudaMallocManaged(&c, 2 * kRows * sizeof(T));
+  cudaMallocManaged(&lists, 4 * sizeof(T*));
+  cudaMallocManaged(&info, 2 * sizeof(int));
+  lists[0] = a, lists[1] = a + kSize, lists[2] = c, lists[3] = c + kRows;
+  for (int i = 0; i < kSize; ++i) put(a[i], i * i % 7 - 2, i % 3 - 1);
+  for (int i = 0; i < kSize; ++i) put(a[kSize + i], i % kRows == 0, 0);
+  for (int i = 0; i < 2 * kRows; ++i) put(c[i], i % 5 + 1, 2 - i);
+  const std::vector<T> first(a, a + kSize), asked(c, c + kRows);
+  bad += call(h, CUBLAS_OP_N, kRows, kColumns, 1, lists, kRows, lists + 2, kRows, &wrong, info, 2) !=
+         CUBLAS_STATUS_SUCCESS;
+  cudaDeviceSynchronize();
+  bad += wrong != 0 || info[0] != 0 || info[1] != 2;
+  for (int j = 0; j < kColumns; ++j) {
+    std::complex<double> across = 0;
+    for (int i = 0; i < kRows; ++i) {
+      std::complex<double> left = read(asked[i]);
+      for (int k = 0; k < kColumns; ++k) left -= read(first[k * kRows + i]) * read(c[k]);
+      across += std::conj(read(first[j * kRows + i])) * left;
+    }
+    bad += std::abs(across) > 1e-5;
+  }
+  bad += call(h, CUBLAS_OP_T, kRows, kColumns, 1, lists, kRows, lists + 2, kRows, &wrong, info, 2) !=
+         CUBLAS_STATUS_NOT_SUPPORTED;
+  if (bad > 0) std::printf("%s: %d mistakes\n", what, bad);
+  return bad;
+}
+
 int half_batches(cublasHandle_t h) {
   __half* m;
   const __half** lists;
@@ -257,16 +297,20 @@ int with_bias() {
   const Device da(a), db(b), dc(c), dbias(bias);
   const float alpha = 1, beta = 0;
   cublasLtHandle_t h;
-  cublasLtMatmulDesc_t desc;
-  cublasLtMatrixLayout_t la, lb, lc;
+  cublasLtMatmulDescOpaque_t own;  // the program's own, as the next two
+  cublasLtMatmulDesc_t desc = &own;
+  cublasLtMatrixLayoutOpaque_t own_a;
+  cublasLtMatrixLayout_t la = &own_a, lb, lc;
+  cublasLtMatmulPreferenceOpaque_t preference;
   cublasLtCreate(&h);
-  cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+  cublasLtMatmulDescInit(desc, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+  cublasLtMatmulPreferenceInit(&preference);
   const cublasOperation_t transposed = CUBLAS_OP_T;
   const cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_RELU_BIAS;
   cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed);
   cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
   cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &dbias.p, sizeof dbias.p);
-  cublasLtMatrixLayoutCreate(&la, CUDA_R_32F, kK, kM, kLd);
+  cublasLtMatrixLayoutInit(la, CUDA_R_32F, kK, kM, kLd);
   cublasLtMatrixLayoutCreate(&lb, CUDA_R_32F, kK, kN, kLd);
   cublasLtMatrixLayoutCreate(&lc, CUDA_R_32F, kM, kN, kLd);
   if (cublasLtMatmul(h, desc, &alpha, da.p, la, db.p, lb, &beta, dc.p, lc, dc.p, lc, nullptr, nullptr, 0,
@@ -284,7 +328,11 @@ int with_bias() {
 int main(int argc, char**) {
   cublasHandle_t h;
   if (cublasCreate(&h) != CUBLAS_STATUS_SUCCESS) return 3;
-  int bad =
+  int bad = least_squares<float>(
+                h, [](auto... x) { return cublasSgelsBatched(x...); }, "cublasSgelsBatched") +
+            least_squares<float2>(
+                h, [](auto... x) { return cublasCgelsBatched(x...); }, "cublasCgelsBatched");
+  bad +=
       products(h) + vectors(h) + halves(h) + sums_and_solves(h) + factors(h) + half_batches(h) + with_bias();
   cudaStream_t other;
   cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);

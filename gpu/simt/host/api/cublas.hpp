@@ -1,5 +1,5 @@
 // cuBLAS as a program's host code calls it, computed plainly on the host: sums in double, rounded once. A call is work in the handle's
-// stream, and the race check sees its matrices read and written. What is not declared here is not offered.
+// stream, and the race check sees its matrices read and written.
 #pragma once
 #include <type_traits>
 
@@ -160,8 +160,37 @@ inline cublasStatus_t cublasGetVector(int n, int bytes, const void* x, int incx,
                                       PLUMB_SIMT_HERE) {
   return cublasSetMatrix(1, n, bytes, x, incx, y, incy, here);
 }
+// The same calls by the names that cuBLAS's own headers give them.
 #define cublasCreate_v2 cublasCreate
 #define cublasDestroy_v2 cublasDestroy
+#define cublasSetStream_v2 cublasSetStream
+#define cublasGetStream_v2 cublasGetStream
+#define cublasSetPointerMode_v2 cublasSetPointerMode
+#define cublasGetPointerMode_v2 cublasGetPointerMode
+#define cublasSgemm_v2 cublasSgemm
+#define cublasDgemm_v2 cublasDgemm
+#define cublasSgemv_v2 cublasSgemv
+#define cublasDgemv_v2 cublasDgemv
+#define cublasStrsm_v2 cublasStrsm
+#define cublasDtrsm_v2 cublasDtrsm
+#define cublasSaxpy_v2 cublasSaxpy
+#define cublasDaxpy_v2 cublasDaxpy
+#define cublasSscal_v2 cublasSscal
+#define cublasDscal_v2 cublasDscal
+#define cublasScopy_v2 cublasScopy
+#define cublasDcopy_v2 cublasDcopy
+#define cublasSswap_v2 cublasSswap
+#define cublasDswap_v2 cublasDswap
+#define cublasSdot_v2 cublasSdot
+#define cublasDdot_v2 cublasDdot
+#define cublasSnrm2_v2 cublasSnrm2
+#define cublasDnrm2_v2 cublasDnrm2
+#define cublasSasum_v2 cublasSasum
+#define cublasDasum_v2 cublasDasum
+#define cublasIsamax_v2 cublasIsamax
+#define cublasIsamin_v2 cublasIsamin
+#define cublasIdamax_v2 cublasIdamax
+#define cublasIdamin_v2 cublasIdamin
 
 // A function for each type T: cublasSgemm, cublasDgemm, ...
 #define PLUMB_CUBLAS_PRODUCTS(letter, T)                                                                   \
@@ -369,4 +398,5 @@ inline cublasStatus_t cublasDotEx(cublasHandle_t h, int n, const void* x, cudaDa
   return plumb::simt::blas_vectors(h, {plumb::simt::Level1::dot, t, n, nullptr, x, incx, y, incy, out}, here);
 }
 
-#include "gpu/simt/host/api/cublas_factors.hpp"
+#include "gpu/simt/host/api/cublas_least_squares.hpp"
+#include "gpu/simt/host/api/cublas_not_offered.hpp"

@@ -23,8 +23,6 @@ struct Lu {
   int& exchange(int k) { return exchanged[static_cast<std::size_t>(k)]; }
 };
 
-long long place(const BlasList& list, int i, int j) { return static_cast<long long>(j) * list.ld + i; }
-
 Lu loaded(const BlasList& list, int which, int n, cudaDataType_t type) {
   Lu m{n, std::vector<double>(static_cast<std::size_t>(n) * static_cast<std::size_t>(n)),
        std::vector<int>(static_cast<std::size_t>(n))};
@@ -77,36 +75,10 @@ void solve_transposed(Lu& m, std::vector<double>& x) {
   for (int k = m.n - 1; k >= 0; --k) std::swap(of(k), of(m.exchange(k)));
 }
 
-/// What a call reads and writes.
-class Touched {
- public:
-  template <class T>
-  void numbers(const T* p, long long count, bool writes) {
-    if (p != nullptr && count > 0)
-      ranges_.push_back(
-          {reinterpret_cast<const unsigned char*>(p), static_cast<std::size_t>(count) * sizeof(T), writes});
-  }
-  /// The list and, of each matrix, `columns` columns of `rows` numbers.
-  void matrices(const BlasList& list, int rows, int columns, int count, cudaDataType_t type, bool writes) {
-    if (!writes) numbers(list.at, count, false);
-    const std::size_t size = bytes_of(type);
-    for (int b = 0; rows > 0 && b < count; ++b) {
-      for (int j = 0; j < columns; ++j)
-        ranges_.push_back({static_cast<const unsigned char*>(list.at[b]) +
-                               static_cast<std::size_t>(place(list, 0, j)) * size,
-                           static_cast<std::size_t>(rows) * size, writes});
-    }
-  }
-  [[nodiscard]] const std::vector<HostRange>& ranges() const { return ranges_; }
-
- private:
-  std::vector<HostRange> ranges_;
-};
-
 void run_factor(const BlasFactors& f, const void* stream, Here here) {
   Touched touched;
-  touched.matrices(f.a, f.n, f.n, f.count, f.type, false);
-  touched.matrices(f.a, f.n, f.n, f.count, f.type, true);
+  touched.matrices(f.a, f.n, f.n, f.count, bytes_of(f.type), false);
+  touched.matrices(f.a, f.n, f.n, f.count, bytes_of(f.type), true);
   touched.numbers(f.pivots, static_cast<long long>(f.count) * f.n, true);
   touched.numbers(f.info, f.count, true);
   if (!touches("cublas<t>getrfBatched", stream, here, touched.ranges())) return;
@@ -134,13 +106,14 @@ bool are_rows(const BlasFactored& s, Here here) {
 
 void run_factored(const BlasFactored& s, const void* stream, Here here) {
   Touched touched;
-  touched.matrices(s.a, s.n, s.n, s.count, s.type, false);
+  const std::size_t size = bytes_of(s.type);
+  touched.matrices(s.a, s.n, s.n, s.count, size, false);
   touched.numbers(s.pivots, static_cast<long long>(s.count) * s.n, false);
   if (s.inverse)
     touched.numbers(s.b.at, s.count, false);
   else
-    touched.matrices(s.b, s.n, s.columns, s.count, s.type, false);
-  touched.matrices(s.b, s.n, s.columns, s.count, s.type, true);
+    touched.matrices(s.b, s.n, s.columns, s.count, size, false);
+  touched.matrices(s.b, s.n, s.columns, s.count, size, true);
   touched.numbers(s.info, s.count, true);
   if (!touches(s.what, stream, here, touched.ranges()) || !are_rows(s, here)) return;
   std::vector<double> x(static_cast<std::size_t>(s.n));

@@ -4,20 +4,6 @@
 #include <cstring>
 
 struct cublasLtContext {};
-struct cublasLtMatmulPreferenceOpaque_t {};
-struct cublasLtMatrixLayoutOpaque_t {
-  cudaDataType type;
-  std::uint64_t rows, cols;
-  std::int64_t ld;
-  int count = 1;
-  std::int64_t offset = 0;
-};
-struct cublasLtMatmulDescOpaque_t {
-  cudaDataType_t scale;
-  int transpose_a = 0, transpose_b = 0, epilogue = CUBLASLT_EPILOGUE_DEFAULT;
-  const void* bias = nullptr;
-  bool other = false;  // an attribute that is not offered was set
-};
 
 namespace {
 
@@ -25,12 +11,6 @@ template <class T>
 cublasStatus_t take(T& to, const void* value, std::size_t bytes) {
   if (bytes != sizeof to) return CUBLAS_STATUS_INVALID_VALUE;
   std::memcpy(&to, value, bytes);
-  return CUBLAS_STATUS_SUCCESS;
-}
-
-template <class T, class... A>
-cublasStatus_t make(T** out, A... values) {
-  *out = new T{values...};
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -59,11 +39,20 @@ bool set_epilogue(plumb::simt::BlasProduct& p, const cublasLtMatmulDescOpaque_t&
 
 }  // namespace
 
-cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) { return make(handle); }
+cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
+  *handle = new cublasLtContext;
+  return CUBLAS_STATUS_SUCCESS;
+}
 cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) { return destroy(handle); }
+cublasStatus_t cublasLtMatrixLayoutInit(cublasLtMatrixLayout_t layout, cudaDataType type, std::uint64_t rows,
+                                        std::uint64_t cols, std::int64_t ld) {
+  *layout = {type, rows, cols, ld, 1, 0};
+  return CUBLAS_STATUS_SUCCESS;
+}
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* layout, cudaDataType type,
                                           std::uint64_t rows, std::uint64_t cols, std::int64_t ld) {
-  return make(layout, type, rows, cols, ld);
+  *layout = new cublasLtMatrixLayoutOpaque_t;
+  return cublasLtMatrixLayoutInit(*layout, type, rows, cols, ld);
 }
 cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
                                                 cublasLtMatrixLayoutAttribute_t attribute, const void* value,
@@ -73,9 +62,14 @@ cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
   return CUBLAS_STATUS_NOT_SUPPORTED;
 }
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) { return destroy(layout); }
-cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* desc, cublasComputeType_t,
+cublasStatus_t cublasLtMatmulDescInit(cublasLtMatmulDesc_t desc, cublasComputeType_t, cudaDataType_t scale) {
+  *desc = {scale, CUBLAS_OP_N, CUBLAS_OP_N, CUBLASLT_EPILOGUE_DEFAULT, nullptr, false};
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* desc, cublasComputeType_t compute,
                                         cudaDataType_t scale) {
-  return make(desc, scale);
+  *desc = new cublasLtMatmulDescOpaque_t;
+  return cublasLtMatmulDescInit(*desc, compute, scale);
 }
 cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc,
                                               cublasLtMatmulDescAttributes_t attribute, const void* value,
@@ -88,8 +82,13 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc,
   return CUBLAS_STATUS_NOT_SUPPORTED;
 }
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t desc) { return destroy(desc); }
+cublasStatus_t cublasLtMatmulPreferenceInit(cublasLtMatmulPreference_t preference) {
+  *preference = {};
+  return CUBLAS_STATUS_SUCCESS;
+}
 cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* preference) {
-  return make(preference);
+  *preference = new cublasLtMatmulPreferenceOpaque_t{};
+  return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t,
                                                     cublasLtMatmulPreferenceAttributes_t, const void*,

@@ -4,9 +4,23 @@
 #include "gpu/simt/host/api/cublas.hpp"
 
 struct cublasLtContext;
-struct cublasLtMatrixLayoutOpaque_t;
-struct cublasLtMatmulDescOpaque_t;
-struct cublasLtMatmulPreferenceOpaque_t;
+// A program may hold these itself, and then calls ...Init in place of ...Create.
+struct cublasLtMatrixLayoutOpaque_t {
+  cudaDataType type;
+  std::uint64_t rows, cols;
+  std::int64_t ld;
+  int count;
+  std::int64_t offset;
+};
+struct cublasLtMatmulDescOpaque_t {
+  cudaDataType_t scale;
+  int transpose_a, transpose_b, epilogue;
+  const void* bias;
+  bool other;  // an attribute that is not offered was set
+};
+struct cublasLtMatmulPreferenceOpaque_t {
+  int none;  // there is one way, and it needs no workspace
+};
 using cublasLtHandle_t = cublasLtContext*;
 using cublasLtMatrixLayout_t = cublasLtMatrixLayoutOpaque_t*;
 using cublasLtMatmulDesc_t = cublasLtMatmulDescOpaque_t*;
@@ -59,18 +73,23 @@ struct cublasLtMatmulHeuristicResult_t {
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle);
 cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle);
+cublasStatus_t cublasLtMatrixLayoutInit(cublasLtMatrixLayout_t layout, cudaDataType type, std::uint64_t rows,
+                                        std::uint64_t cols, std::int64_t ld);
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* layout, cudaDataType type,
                                           std::uint64_t rows, std::uint64_t cols, std::int64_t ld);
 cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
                                                 cublasLtMatrixLayoutAttribute_t attribute, const void* value,
                                                 std::size_t bytes);
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout);
+cublasStatus_t cublasLtMatmulDescInit(cublasLtMatmulDesc_t desc, cublasComputeType_t compute,
+                                      cudaDataType_t scale);
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* desc, cublasComputeType_t compute,
                                         cudaDataType_t scale);
 cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc,
                                               cublasLtMatmulDescAttributes_t attribute, const void* value,
                                               std::size_t bytes);
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t desc);
+cublasStatus_t cublasLtMatmulPreferenceInit(cublasLtMatmulPreference_t preference);
 cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* preference);
 cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference,
                                                     cublasLtMatmulPreferenceAttributes_t attribute,

@@ -131,6 +131,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
       {cudaDevAttrHostRegisterSupported, p.hostRegisterSupported},
       {cudaDevAttrMaxBlocksPerMultiprocessor, p.maxBlocksPerMultiProcessor},
       {cudaDevAttrMemoryPoolsSupported, p.memoryPoolsSupported},
+      {cudaDevAttrMemoryPoolSupportedHandleTypes, cudaMemHandleTypeNone},
   };
   for (const auto& [which, what] : known) {
     if (which != attribute) continue;

@@ -98,6 +98,25 @@ CUresult cuCtxGetCurrent(CUcontext* context) {
 CUresult cuCtxSetCurrent(CUcontext context) {
   return context == nullptr || context == the_context() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
+CUresult cuCtxPushCurrent(CUcontext context) { return cuCtxSetCurrent(context); }
+CUresult cuCtxPopCurrent(CUcontext* context) {
+  return context != nullptr ? cuCtxGetCurrent(context) : CUDA_SUCCESS;
+}
+CUresult cuCtxGetDevice(CUdevice* device) {
+  *device = 0;
+  return CUDA_SUCCESS;
+}
+// No context is a peer of the one there is.
+CUresult cuCtxEnablePeerAccess(CUcontext, unsigned) { return CUDA_ERROR_INVALID_CONTEXT; }
+CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
+  return of(cudaDeviceCanAccessPeer(can, device, peer));
+}
+CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
+  cudaDeviceProp p{};
+  const cudaError_t e = cudaGetDeviceProperties(&p, device);
+  *uuid = p.uuid;
+  return of(e);
+}
 CUresult cuCtxSynchronize() { return of(cudaDeviceSynchronize()); }
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   *context = the_context();
@@ -112,6 +131,9 @@ CUresult cuMemAlloc(CUdeviceptr* p, std::size_t bytes) {
   return of(e);
 }
 CUresult cuMemFree(CUdeviceptr p) { return of(cudaFree(at(p))); }
+CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, Here here) {
+  return of(cudaMemcpy(at(to), at(from), bytes, cudaMemcpyDefault, here));
+}
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, std::size_t bytes, Here here) {
   return of(cudaMemcpy(at(to), from, bytes, cudaMemcpyHostToDevice, here));
 }

@@ -3,32 +3,11 @@
 #pragma once
 #include <cstddef>
 
+#include "gpu/simt/host/api/driver_enums.hpp"
 #include "gpu/simt/host/api/memory.hpp"
 #include "gpu/simt/host/api/streams.hpp"
 #include "gpu/simt/host/api/types.hpp"
 
-// The values are the driver's, which are the runtime's.
-#define PLUMB_DRIVER_ERRORS(X)       \
-  X(CUDA_SUCCESS, 0)                 \
-  X(CUDA_ERROR_INVALID_VALUE, 1)     \
-  X(CUDA_ERROR_OUT_OF_MEMORY, 2)     \
-  X(CUDA_ERROR_NOT_INITIALIZED, 3)   \
-  X(CUDA_ERROR_DEINITIALIZED, 4)     \
-  X(CUDA_ERROR_NO_DEVICE, 100)       \
-  X(CUDA_ERROR_INVALID_DEVICE, 101)  \
-  X(CUDA_ERROR_INVALID_CONTEXT, 201) \
-  X(CUDA_ERROR_INVALID_HANDLE, 400)  \
-  X(CUDA_ERROR_NOT_FOUND, 500)       \
-  X(CUDA_ERROR_NOT_READY, 600)       \
-  X(CUDA_ERROR_ILLEGAL_ADDRESS, 700) \
-  X(CUDA_ERROR_LAUNCH_FAILED, 719)   \
-  X(CUDA_ERROR_NOT_SUPPORTED, 801)   \
-  X(CUDA_ERROR_UNKNOWN, 999)
-enum CUresult {
-#define PLUMB_DRIVER_ERROR(name, value) name = value,
-  PLUMB_DRIVER_ERRORS(PLUMB_DRIVER_ERROR)
-#undef PLUMB_DRIVER_ERROR
-};
 using CUdeviceptr = unsigned long long;
 using CUdevice = int;
 using CUcontext = struct CUctx_st*;
@@ -36,28 +15,13 @@ using CUmodule = struct CUmod_st*;
 using CUfunction = struct CUfunc_st*;
 using CUstream = cudaStream_t;
 using CUevent = cudaEvent_t;
-enum CUjit_option : int {};
-// What is not here can be asked for by its cudaDeviceAttr, which has the same number.
-enum CUdevice_attribute {
-  CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
-  CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK = 8,
-  CU_DEVICE_ATTRIBUTE_WARP_SIZE = 10,
-  CU_DEVICE_ATTRIBUTE_CLOCK_RATE = 13,
-  CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
-  CU_DEVICE_ATTRIBUTE_INTEGRATED = 18,
-  CU_DEVICE_ATTRIBUTE_COMPUTE_MODE = 20,
-  CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING = 41,
-  CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
-  CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76
-};
-enum CUcomputemode { CU_COMPUTEMODE_DEFAULT = 0, CU_COMPUTEMODE_PROHIBITED = 2 };
+using CUuuid = CUuuid_st;
+using CUlinkState = struct CUlinkState_st*;
 struct CUctxCreateParams {
   void* execAffinityParams;
   int numExecAffinityParams;
   void* cigParams;
 };
-enum CUstream_flags { CU_STREAM_DEFAULT = 0, CU_STREAM_NON_BLOCKING = 1 };
-enum CUctx_flags { CU_CTX_SCHED_AUTO = 0, CU_CTX_SCHED_SPIN = 1, CU_CTX_SCHED_BLOCKING_SYNC = 4 };
 
 CUresult cuGetErrorString(CUresult error, const char** text);
 CUresult cuGetErrorName(CUresult error, const char** name);
@@ -76,12 +40,19 @@ inline CUresult cuCtxCreate(CUcontext* context, CUctxCreateParams*, unsigned fla
 CUresult cuCtxDestroy(CUcontext context);
 CUresult cuCtxGetCurrent(CUcontext* context);
 CUresult cuCtxSetCurrent(CUcontext context);
+CUresult cuCtxPushCurrent(CUcontext context);
+CUresult cuCtxPopCurrent(CUcontext* context);
+CUresult cuCtxGetDevice(CUdevice* device);
 CUresult cuCtxSynchronize();
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags);
+CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer);
+CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device);
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device);
 CUresult cuDevicePrimaryCtxRelease(CUdevice device);
 
 CUresult cuMemAlloc(CUdeviceptr* p, std::size_t bytes);
 CUresult cuMemFree(CUdeviceptr p);
+CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, PLUMB_SIMT_HERE);
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, std::size_t bytes, PLUMB_SIMT_HERE);
 CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes, PLUMB_SIMT_HERE);
 CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, PLUMB_SIMT_HERE);

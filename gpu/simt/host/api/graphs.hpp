@@ -34,10 +34,6 @@ struct cudaMemsetParams {
   unsigned value, elementSize;
   std::size_t width, height;
 };
-struct cudaMemAccessDesc {
-  cudaMemLocation location;
-  int flags;
-};
 struct cudaMemAllocNodeParams {
   cudaMemPoolProps poolProps;
   const cudaMemAccessDesc* accessDescs;

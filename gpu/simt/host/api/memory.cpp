@@ -253,3 +253,7 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
   *pool = reinterpret_cast<cudaMemPool_t>(&one);
   return cudaSuccess;
 }
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
+  if (properties->location.type != cudaMemLocationTypeDevice) return answer(cudaErrorNotSupported);
+  return cudaDeviceGetDefaultMemPool(pool, properties->location.id);
+}

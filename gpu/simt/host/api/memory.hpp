@@ -40,6 +40,10 @@ cudaError_t cudaMallocFromPoolAsync(T** p, std::size_t bytes, cudaMemPool_t, cud
   return cudaMallocAsync(p, bytes, s);
 }
 template <class T>
+cudaError_t cudaMallocAsync(T** p, std::size_t bytes, cudaMemPool_t pool, cudaStream_t s) {
+  return cudaMallocFromPoolAsync(p, bytes, pool, s);
+}
+template <class T>
 cudaError_t cudaMallocHost(T** p, std::size_t bytes, unsigned = 0) {
   return plumb::simt::host_malloc(plumb::simt::as_void(p), bytes, plumb::simt::Memory::pinned);
 }
@@ -107,6 +111,29 @@ inline cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
 }
 inline cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) { return cudaSuccess; }
 inline cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t) { return cudaSuccess; }
+/// All pools are one: memory is the device's.
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties);
+inline cudaError_t cudaMemPoolDestroy(cudaMemPool_t) { return cudaSuccess; }
+inline cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t) {
+  return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+}
+enum cudaMemAccessFlags {
+  cudaMemAccessFlagsProtNone = 0,
+  cudaMemAccessFlagsProtRead = 1,
+  cudaMemAccessFlagsProtReadWrite = 3
+};
+struct cudaMemAccessDesc {
+  cudaMemLocation location;
+  cudaMemAccessFlags flags;
+};
+/// The one device may always.
+inline cudaError_t cudaMemPoolSetAccess(cudaMemPool_t, const cudaMemAccessDesc*, std::size_t) {
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t, cudaMemLocation*) {
+  *flags = cudaMemAccessFlagsProtReadWrite;
+  return cudaSuccess;
+}
 
 // ---- copies and fills ----
 inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
@@ -218,6 +245,11 @@ inline cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int
                                   std::size_t bytes, PLUMB_SIMT_HERE) {
   if (to_device != 0 || from_device != 0) return cudaErrorInvalidDevice;
   return plumb::simt::host_copy(to, from, bytes, cudaMemcpyDeviceToDevice, nullptr, true, here);
+}
+inline cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
+                                       std::size_t bytes, cudaStream_t s = nullptr, PLUMB_SIMT_HERE) {
+  if (to_device != 0 || from_device != 0) return cudaErrorInvalidDevice;
+  return plumb::simt::host_copy(to, from, bytes, cudaMemcpyDeviceToDevice, s, false, here);
 }
 
 // ---- memory and events of other processes: a program that asks for them ends with exit code 3 ----
