@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "verify/engine/caller_settings.hpp"
 #include "verify/engine/child.hpp"
 #include "verify/engine/float_environment.hpp"
+#include "verify/engine/other_caller.hpp"
 #include "verify/engine/plugin_host.hpp"
 #include "verify/engine/repetition.hpp"
 #include "verify/engine/resources.hpp"
@@ -246,8 +248,15 @@ void make_run(const RunRequest& request, const OperatorEntry& entry, std::byte* 
   }
   TimedCall call(request, backend, callbacks, reply);
   call.attach_to(invocation);
-  if (more != nullptr) more->attach_to(invocation);
-  call_variant(request, entry, invocation, reply);
+  if (more != nullptr)
+    more->attach_to(invocation);
+  else if (request.calls <= 1 && request.plan_runs > 1)  // nothing waits between them
+    invocation.again = [left = request.plan_runs - 1]() mutable { return left-- > 0; };
+  {
+    std::optional<OtherCaller> other;
+    if (request.has_other_caller) other.emplace(request, entry, image);
+    call_variant(request, entry, invocation, reply);
+  }
   backend.download(image, request.image_bytes);
 }
 
