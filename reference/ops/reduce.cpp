@@ -93,6 +93,9 @@ void Reduce::describe(CaseSpace& space) {
   // whole pieces of any size, powers of two up to 4,096 or three, five, nine or 15 times such a one
   for (const char* const kind : {"sum", "max"})
     space.one_case(kind, "whole pieces", {{"kind", kind}, {"n", "184320"}});
+  // sums of parts are far greater than the sum: what is kept of them in a narrower type shows
+  space.one_case("parts", "cancel each other",
+                 {{"kind", "sum"}, {"special", "cancels"}, {"n", "40009"}, {"fill", "real"}});
   space.timed_size("n", 1000, 2'000'000'000).timed_words("kind", {"sum", "max"});
 }
 
@@ -137,8 +140,6 @@ void Reduce::cases(CaseList& list) {
     list.add(Tier::smoke, fmt::format("kind={},n=5003,special=inf_nan", kind), {real},
              "NaN behind +Inf: who stops at what nothing exceeds never sees it");
   list.add(Tier::smoke, "kind=max,n=262147", {real, positive}, "prime, many blocks");
-  list.add(Tier::smoke, "kind=sum,n=40009,special=cancels", {real},
-           "sums of parts are far greater than the sum: what is kept of them in a narrower type shows");
   list.add_hostile(Tier::smoke, "kind=sum,n=1035", 7, "every special value at every class of position");
   list.add_hostile(Tier::smoke, "kind=max,n=1035", 56, "every special value at every class of position");
 
