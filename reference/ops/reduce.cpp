@@ -125,7 +125,6 @@ void Reduce::cases(CaseList& list) {
   list.add(Tier::smoke, "kind=max,n=33", {exact, real}, "one more than a warp");
   list.add(Tier::smoke, "kind=max,n=5003,special=negative", {real},
            "all negative: a maximum that starts from 0, or joins blocks by their bits, shows");
-  list.add(Tier::smoke, "kind=sum,n=40009,special=negative", {scaled}, "one sign, and every scale");
   list.add(Tier::smoke, "kind=max,n=5003,special=minus_zero", {real},
            "-0 above negative values: by its bits it is the lowest, or none that is greater than 0");
   list.add(Tier::smoke, "kind=max,n=5003,special=all_minus_inf", {real},
@@ -140,6 +139,7 @@ void Reduce::cases(CaseList& list) {
     list.add(Tier::smoke, fmt::format("kind={},n=5003,special=inf_nan", kind), {real},
              "NaN behind +Inf: who stops at what nothing exceeds never sees it");
   list.add(Tier::smoke, "kind=max,n=262147", {real, positive}, "prime, many blocks");
+  list.add(Tier::smoke, "kind=sum,n=40009,special=negative", {scaled}, "one sign, and every scale");
   list.add_hostile(Tier::smoke, "kind=sum,n=1035", 7, "every special value at every class of position");
   list.add_hostile(Tier::smoke, "kind=max,n=1035", 56, "every special value at every class of position");
 
