@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,7 +14,6 @@
 #include "verify/engine/caller_settings.hpp"
 #include "verify/engine/child.hpp"
 #include "verify/engine/float_environment.hpp"
-#include "verify/engine/other_caller.hpp"
 #include "verify/engine/plugin_host.hpp"
 #include "verify/engine/repetition.hpp"
 #include "verify/engine/resources.hpp"
@@ -252,11 +250,7 @@ void make_run(const RunRequest& request, const OperatorEntry& entry, std::byte* 
     more->attach_to(invocation);
   else if (request.calls <= 1 && request.plan_runs > 1)  // nothing waits between them
     invocation.again = [left = request.plan_runs - 1]() mutable { return left-- > 0; };
-  {
-    std::optional<OtherCaller> other;
-    if (request.has_other_caller) other.emplace(request, entry, image);
-    call_variant(request, entry, invocation, reply);
-  }
+  call_variant(request, entry, invocation, reply);
   backend.download(image, request.image_bytes);
 }
 

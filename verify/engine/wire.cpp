@@ -116,7 +116,6 @@ Message encode(const RunRequest& r) {
   m.put_number(static_cast<std::int64_t>(r.timing.outputs.size()));
   for (const ByteRange& o : r.timing.outputs) m.put_number(o.offset), m.put_number(o.bytes);
   m.put_number(r.calls), m.put_number(r.plan_runs), m.put_number(r.stop_where_differs);
-  m.put_number(r.has_other_caller);
   m.put_number(r.uses);
   m.put_number(static_cast<std::int64_t>(r.walls.size()));
   for (const std::int64_t wall : r.walls) m.put_number(wall);
@@ -148,7 +147,6 @@ RunRequest decode_request(Message& m) {
   }
   r.calls = static_cast<int>(m.number()), r.plan_runs = static_cast<int>(m.number());
   r.stop_where_differs = m.number() != 0;
-  r.has_other_caller = m.number() != 0;
   r.uses = m.number();
   r.walls.resize(static_cast<std::size_t>(m.number()));
   for (std::int64_t& wall : r.walls) wall = m.number();

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <omp.h>
 
-#include "verify/engine/confinement.hpp"
 #include "verify/engine/simt_device.hpp"
 #include "verify/judge/repro.hpp"
 
@@ -202,7 +201,6 @@ RunRequest Trial::request_for(int r, const Placement& placement, ImageLayout& la
   request.schedule = schedule_of(r);
   request.check_accesses = context_.options.race;
   if (runs_its_plan_twice(r, layout)) request.plan_runs = 2;
-  request.has_other_caller = has_other_caller(r);
   if (context_.options.stress != 0) {
     request.disturbance = disturbance_of(context_.options.stress, r);
     request.schedule = request.disturbance;
@@ -289,12 +287,6 @@ bool Trial::runs_its_plan_twice(int r, const ImageLayout& layout) const {
   const bool puts_back = std::any_of(layout.segments().begin(), layout.segments().end(),
                                      [](const Segment& s) { return s.output && s.source != nullptr; });
   return variant_.device == Device::simt && context_.options.race && r == 0 && !puts_back &&
-         (hash_of(case_) >> 44) % 8 == 0;
-}
-
-// On the host under ThreadSanitizer, in one case of eight: what two calls at once share is a race.
-bool Trial::has_other_caller(int r) const {
-  return variant_.device == Device::cpu && is_thread_sanitized() && r == 0 && variant_.plugin.empty() &&
          (hash_of(case_) >> 44) % 8 == 0;
 }
 

@@ -139,7 +139,6 @@ class Trial {
   [[nodiscard]] bool meets_twins();
   [[nodiscard]] bool has_walls() const;
   [[nodiscard]] bool runs_its_plan_twice(int r, const ImageLayout& layout) const;
-  [[nodiscard]] bool has_other_caller(int r) const;
   void plan_soak();
   void keep(const Attempt&, const ImageLayout&, PreparedCase&);
   void keep_last();
