@@ -110,8 +110,7 @@ CaseSpace::CaseSpace(std::string op) : op_(std::move(op)) {
       {std::string(kDtypeKey), ParameterKind::word, {{"f32", {"f32"}}, {"f64", {"f64"}}}, "f32"});
   words(std::string(kLayoutKey), {"apart", "wide", "narrow", "only_1", "only_2", "only_3", "not_1", "not_2",
                                   "not_3", "half", "pages"});
-  for (ValueClass& c : parameters_.back().classes)
-    c.once = c.name.starts_with("not_") || c.name == "half" || c.name == "pages";
+  for (const char* const rare : {"not_1", "not_2", "not_3", "half", "pages"}) once(kLayoutKey, rare);
 }
 
 CaseSpace& CaseSpace::extent(std::string key, std::int64_t least) {
@@ -309,7 +308,7 @@ CaseSpace& CaseSpace::one_case(const std::string& key, const std::string& name,
 }
 
 CaseSpace& CaseSpace::whole_blocks(const std::vector<std::string>& extents) {
-  const std::string size = "2048";
+  const std::string size = "6144";
   for (const std::string& extent : extents) {
     std::vector<std::pair<std::string, std::string>> values = {{extent, size}};
     if (!sparse_rows_.empty() && extent != sparse_rows_ && extent != sparse_cols_)  // a product has entries
@@ -355,17 +354,17 @@ CaseSpace& CaseSpace::rows_on_pages(const std::vector<std::pair<std::string, std
   return one_case("pages", "ragged tiles", placed, true);
 }
 
-CaseSpace& CaseSpace::row_lengths_that_wrap() {
-  const auto giant = [this](const char* length, const std::string& name, bool dear) {
+CaseSpace& CaseSpace::row_lengths_that_wrap(int rows) {
+  const auto giant = [this](const char* length, int all, const std::string& name, bool dear) {
     one_case("longest row", name,
              {{std::string(kPatternKey), "giant"},
               {std::string(kRowMeanKey), "0.3"},
               {std::string(kFillKey), "real"},
-              {sparse_rows_, "3"},
+              {sparse_rows_, std::to_string(all)},
               {sparse_cols_, length}},
              dear);
   };
-  giant("256", "0 in 8 bits", false), giant("65536", "0 in 16 bits", true);
+  giant("256", 3, "0 in 8 bits", false), giant("65536", rows, "0 in 16 bits", true);
   return *this;
 }
 
@@ -501,6 +500,11 @@ CaseSpace& CaseSpace::words(std::string key, const std::vector<std::string>& val
   Parameter p{std::move(key), ParameterKind::word, {}, values.front()};
   for (const std::string& v : values) p.classes.push_back({v, {v}});
   parameters_.push_back(std::move(p));
+  return *this;
+}
+
+CaseSpace& CaseSpace::once(std::string_view key, const std::string& word) {
+  for (ValueClass& c : parameters_[index(key)].classes) c.once = c.once || c.name == word;
   return *this;
 }
 

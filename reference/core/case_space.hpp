@@ -126,8 +126,8 @@ class CaseSpace {
   /// and meets no pair of classes. `dear`: where it takes the CPU executor long.
   CaseSpace& one_case(const std::string& key, const std::string& name,
                       const std::vector<std::pair<std::string, std::string>>& values, bool dear = false);
-  /// In each type some case has each of these extents as 2,048, whole blocks of any size that kernels have and several of most, and another
-  /// one as 1,025, of which one element is left over by all of them. One has a row of so many entries, where there is a sparse operand: what is left over is nothing then. Another one is a row of 4,128 entries,
+  /// In each type some case has each of these extents as 6,144, whole blocks of most sizes that kernels have, powers of two or three times
+  /// such a one, and another one as 1,025, of which one element is left over by all of them. One has a row of so many entries, where there is a sparse operand: what is left over is nothing then. Another one is a row of 4,128 entries,
   /// 129 warps of them: the last block has warps without any.
   CaseSpace& whole_blocks(const std::vector<std::string>& extents);
   /// In each type all arrays of values but one lie on 16 bytes, each of three in turn, with these values of other parameters: sizes of whole
@@ -140,8 +140,8 @@ class CaseSpace {
   /// parameters: sizes with tails. Kernels have paths for such a pitch, where rows meet the same sets of a cache.
   CaseSpace& rows_on_pages(const std::vector<std::pair<std::string, std::string>>& values);
   /// In each type some case has a row of 256, and one a row of 65,536 entries among short ones: counts that are 0 in 8 and in 16 bits, and
-  /// that a limit which forgets to be strict lets through.
-  CaseSpace& row_lengths_that_wrap();
+  /// that a limit which forgets to be strict lets through. The latter has `rows` rows: of 300 the mean is long, and nearly all are short.
+  CaseSpace& row_lengths_that_wrap(int rows = 300);
   /// Extents that are sometimes equal, and above 1: what is confused in a square shows in no other shape, and the reverse. Two that may be
   /// beyond any tile are so once, too: squares of several tiles.
   CaseSpace& alike(const std::vector<std::string>& extents);
@@ -165,6 +165,8 @@ class CaseSpace {
   CaseSpace& scalar(std::string key, std::string simplest);
   /// One of some words, each a class of its own; the first is the simplest.
   CaseSpace& words(std::string key, const std::vector<std::string>& values);
+  /// One case is enough of this word: it need not meet the other parameters' classes.
+  CaseSpace& once(std::string_view key, const std::string& word);
   /// The fills that this operator's oracle and bound are made for; the first is the simplest.
   CaseSpace& fills(const std::vector<Fill>& fills);
   /// Multiply-adds, and elements of all arrays together, of one case.

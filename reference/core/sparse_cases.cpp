@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -10,6 +12,7 @@
 #include "reference/core/patterns.hpp"
 #include "reference/core/random.hpp"
 #include "reference/core/special_values.hpp"
+#include "reference/core/text.hpp"
 
 namespace plumb {
 namespace {
@@ -131,6 +134,18 @@ CsrView<const T, Space::host> keep(Arena& arena, const Csr<T>& a) {
   return {a.rows, a.cols, a.nnz(), row_ptr, col, val};
 }
 
+// The first elements of a left and of a right operand, which meet in the first term.
+template <class T>
+void put_facing(T* data, std::int64_t size, const Case& c, Role role) {
+  const std::string facing = c.text_or("facing", "");
+  if (facing.empty() || size == 0) return;
+  if (facing != "inf_tiny" && facing != "tiny_inf")
+    throw Error(
+        fmt::format("case '{}': unknown facing '{}' (known: inf_tiny, tiny_inf)", c.id(), printable(facing)));
+  using Limits = std::numeric_limits<T>;
+  data[0] = (facing == "inf_tiny") == (role == Role::left) ? Limits::infinity() : Limits::denorm_min();
+}
+
 template <class T>
 VecView<const T, Space::host> make_vector(Arena& arena, std::int64_t size, const Case& c, Role role,
                                           std::uint64_t stream) {
@@ -139,6 +154,7 @@ VecView<const T, Space::host> make_vector(Arena& arena, std::int64_t size, const
   const bool column = role != Role::left;
   fill_values(data, column ? size : 1, column ? 1 : size, c.fill, role, c.seed, stream);
   if (column && c.integer_or("whole_first", 0) != 0) make_first_half_whole(data, size);
+  put_facing(data, size, c, role);
   return {data, size};
 }
 
@@ -148,6 +164,7 @@ DenseView<const T, Space::host> make_dense(Arena& arena, std::int64_t rows, std:
   T* data = arena.allocate<T>(rows * cols);
   fill_values(data, rows, cols, c.fill, role, c.seed, stream);
   if (role == Role::right && c.integer_or("whole_first", 0) != 0) make_first_half_whole(data, rows * cols);
+  put_facing(data, rows * cols, c, role);
   return {data, rows, cols, cols};
 }
 

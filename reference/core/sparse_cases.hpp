@@ -52,7 +52,8 @@ void fill_csr_values(Csr<T>& a, Fill fill, std::uint64_t seed, std::uint64_t str
 template <class T>
 [[nodiscard]] CsrView<const T, Space::host> keep(Arena& arena, const Csr<T>& a);
 
-/// Allocates a filled vector or matrix in the arena.
+/// Allocates a filled vector or matrix in the arena. facing=inf_tiny: a left operand begins with an infinity, a right one with the smallest
+/// subnormal; facing=tiny_inf: the other way round. Throws Error for another word.
 template <class T>
 [[nodiscard]] VecView<const T, Space::host> make_vector(Arena& arena, std::int64_t size, const Case& c,
                                                         Role role, std::uint64_t stream);

@@ -105,6 +105,11 @@ void Gemm::cases(CaseList& list) {
   list.add_hostile(
       Tier::smoke, "m=1,n=9,k=211,alpha=1.2345679e-30", 3,
       "one row, for which libraries multiply an operand by alpha: tiny becomes 0, and that times Inf NaN");
+  for (const char* const shape : {"m=133,n=3", "m=3,n=133"}) {
+    for (const char* const facing : {"inf_tiny", "tiny_inf"})
+      list.add(Tier::smoke, fmt::format("{},k=11,alpha=0.5,facing={}", shape, facing), {real},
+               "alpha must not be worked into the smaller operand, nor into the larger one");
+  }
   list.add(Tier::smoke, "m=33,n=35,k=19,alpha=7.703719777548943e-34,beta=123456.79", {scaled},
            "alpha is a power of two: beta / alpha is finite, and times C it is not", {Dtype::f32});
   list.add(Tier::smoke, "m=33,n=35,k=19,alpha=9.332636185032189e-302,beta=123456.79", {scaled},

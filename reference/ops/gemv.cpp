@@ -2,6 +2,7 @@
 #include "reference/ops/gemv.hpp"
 
 #include <cmath>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -65,6 +66,9 @@ void Gemv::cases(CaseList& list) {
   list.add_hostile(
       Tier::smoke, "rows=1,cols=211,alpha=1.2345679e-30", 3,
       "one row, for which libraries multiply an operand by alpha: tiny becomes 0, and that times Inf NaN");
+  for (const char* const shape : {"rows=133,cols=5", "rows=5,cols=133"})
+    list.add(Tier::smoke, std::string(shape) + ",alpha=0.5,facing=inf_tiny", {real},
+             "alpha must not be worked into x, whichever side is longer");
   list.add(Tier::smoke, "rows=67,cols=41,alpha=7.703719777548943e-34,beta=123456.79", {scaled},
            "alpha is a power of two: beta / alpha is finite, and times y it is not", {Dtype::f32});
   list.add(Tier::smoke, "rows=67,cols=41,alpha=9.332636185032189e-302,beta=123456.79", {scaled},

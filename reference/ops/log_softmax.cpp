@@ -36,7 +36,8 @@ void make_special(T* row, std::int64_t cols, const std::string& special, bool od
   constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
   if (special == "neg_inf") {  // all of the row; or every second entry, the first included
     for (std::int64_t j = 0; j < cols; j += odd ? 2 : 1) row[j] = -kInf;
-  } else if (special == "nan" || special == "pos_inf") {  // first or last
+  } else if (special == "nan" || special == "pos_inf") {  // first; or last, beside a -Inf
+    if (odd) row[cols / 2] = -kInf;
     row[odd ? cols - 1 : 0] = special == "nan" ? kNan : kInf;
   } else if (special == "equal") {
     for (std::int64_t j = 1; j < cols; ++j) row[j] = row[0];
@@ -147,7 +148,9 @@ void LogSoftmax::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=25,cols=41,special=peak", {real},
            "the first or the last entry far above the others: a maximum without it overflows exp");
   list.add(Tier::smoke, "rows=13,cols=300,special=neg_inf", {real}, "-Inf across several vectors or warps");
-  list.add(Tier::smoke, "rows=13,cols=300,special=pos_inf", {real}, "+Inf across several vectors or warps");
+  for (const char* const special : {"pos_inf", "nan"})
+    list.add(Tier::smoke, fmt::format("rows=13,cols=300,special={},layout=wide", special), {real},
+             "+Inf, or NaN, beside -Inf in rows of whole vectors");
   list.add_hostile(Tier::smoke, "rows=67,cols=37", 14, "every special value at every class of position");
 
   list.add(Tier::full, "rows=281903,cols=16,scale=10", {real, hostile}, "the contest's output layer at size");

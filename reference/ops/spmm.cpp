@@ -109,6 +109,8 @@ void Spmm::cases(CaseList& list) {
            "is shared");
   list.add_hostile(Tier::smoke, "rows=133,cols=67,n=37,density=0.05", 14,
                    "every special value at every class of position");
+  list.add(Tier::full, "rows=65568,cols=67,n=33,density=0.005", {exact},
+           "rows beyond 16 bits, and a second tile of columns: both in one word", {Dtype::f32});
   list.add(Tier::full, "rows=65536,cols=65536,n=32,density=0.0005", {exact, wide, real, positive, hostile},
            "32 per row");
   list.add(Tier::full, "rows=65536,cols=65536,n=41,density=0.0005", {exact, real}, "ragged width at size");

@@ -50,7 +50,8 @@ struct RunRequest {
   TimingRequest timing = {};
   int calls =
       1;  // of the variant in a row, each on the same data: the ranges timing.outputs are put back before it
-  int plan_runs = 1;  // of the plan of one more call, behind these
+  int plan_runs =
+      1;  // of the plan of one more call, behind these; of the only call's, with nothing that waits between
   std::vector<std::int64_t> walls =
       {};  // pages of the image that may not be touched, by their bytes from its start
   bool stop_where_differs =

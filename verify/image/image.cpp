@@ -15,7 +15,7 @@ namespace {
 
 // What lies beside an array, by the run's poison. A read beyond the end is harmless where the guard happens to be: a maximum ignores a
 // NaN, an end of a row is clamped, an empty row before the first one is skipped. No kind of array has a value that is harmless three times.
-std::uint64_t guard_bits(Segment::Kind kind, Poison poison) {
+std::uint64_t guard_of_input(Segment::Kind kind, Poison poison) {
   const auto twice = [](std::uint64_t word) { return word << 32 | word; };
   switch (poison) {
     case Poison::nan_payload:  // a signalling NaN; a large index
@@ -26,6 +26,12 @@ std::uint64_t guard_bits(Segment::Kind kind, Poison poison) {
       return twice(kind == Segment::Kind::i32 ? 0xfffffff9u : 0xf149f2cau);
   }
   return 0;
+}
+
+// Other bits beside an output than beside an input: what a copy takes along from between an input's rows would change nothing.
+std::uint64_t guard_bits(Segment::Kind kind, bool output, Poison poison) {
+  const std::uint64_t word = guard_of_input(kind, poison);
+  return output ? word ^ 0x0000000100000001ull : word;
 }
 
 constexpr std::int64_t kWideBytes = 16;  // of one vector access
@@ -99,13 +105,14 @@ bool ImageLayout::is_wide(const Segment& segment) const {
   return values && before == static_cast<int>(placement_.wide) - static_cast<int>(WideArrays::first);
 }
 
-// In both, each array has its own padding: a leading dimension taken from another of the same width must show.
+// Each array has its own padding, narrow or wide: a leading dimension taken from another of the same width must show. Rows on pages are as
+// an allocator of matrices places them: those of equal widths equally far apart.
 void ImageLayout::place_wide(Segment& segment, bool vector, std::int64_t needed) {
   constexpr std::int64_t kPage = 4096, kFewRows = 300;
   const bool pages = placement_.wide == WideArrays::pages && segment.rows <= kFewRows;
   const std::int64_t unit = std::max(needed, pages ? kPage : kWideBytes) / segment.element_bytes(),
                      index = static_cast<std::int64_t>(segments_.size());
-  segment.ld = vector ? segment.cols : round_up(segment.cols, unit) + unit * (pages ? index : 1 + index);
+  segment.ld = vector ? segment.cols : round_up(segment.cols, unit) + (pages ? 0 : unit * (1 + index));
   segment.offset = round_up(next_, 256);
 }
 // As far as the alignment that the variant declares leaves room to be narrow. Where one array alone is, its base is not: a kernel may have
@@ -171,21 +178,23 @@ std::size_t ImageLayout::add_once(Segment segment, bool vector) {
 }
 
 void ImageLayout::write(std::byte* image) const {
-  const auto guard = [&](Segment::Kind kind, std::int64_t at, std::int64_t to) {
+  const auto guard = [&](Segment::Kind kind, bool output, std::int64_t at, std::int64_t to) {
     // the same word at every multiple of 8
-    const std::uint64_t word = std::rotr(guard_bits(kind, placement_.poison), static_cast<int>(8 * (at % 8)));
+    const std::uint64_t word =
+        std::rotr(guard_bits(kind, output, placement_.poison), static_cast<int>(8 * (at % 8)));
     for (; at + 8 <= to; at += 8) std::memcpy(image + at, &word, 8);
     for (int byte = 0; at < to; ++at, ++byte) image[at] = static_cast<std::byte>(word >> (8 * byte));
   };
   // guards lie around and between the segments, half of each gap for either neighbour; the padding of rows is guard too
   std::int64_t written = 0;
   Segment::Kind before = Segment::Kind::f32;
+  bool output_before = false;
   for (const Segment& s : segments_) {
     if (s.elements() == 0) continue;
     const std::int64_t middle = written + (s.offset - written) / 16 * 8;
-    guard(before, written, middle);
-    guard(s.kind, middle, s.offset);
-    before = s.kind;
+    guard(before, output_before, written, middle);
+    guard(s.kind, s.output, middle, s.offset);
+    before = s.kind, output_before = s.output;
     const int element = s.element_bytes();
     const std::int64_t stretches = (s.elements() + kStretch - 1) / kStretch;
 #pragma omp parallel for schedule(static) if (stretches > 8)
@@ -201,12 +210,12 @@ void ImageLayout::write(std::byte* image) const {
                        fill_pattern(image + at, count, poison_bits(placement_.poison, element), element);
                      }
                      if (j + count == s.cols && i + 1 < s.rows)
-                       guard(s.kind, at + count * element, s.place(i + 1, 0));
+                       guard(s.kind, s.output, at + count * element, s.place(i + 1, 0));
                    });
     }
     written = s.offset + s.extent();
   }
-  guard(before, written, bytes());
+  guard(before, output_before, written, bytes());
 }
 
 void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) {

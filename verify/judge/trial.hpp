@@ -138,6 +138,7 @@ class Trial {
   [[nodiscard]] int times_before(int VariantHistory::*what);
   [[nodiscard]] bool meets_twins();
   [[nodiscard]] bool has_walls() const;
+  [[nodiscard]] bool runs_its_plan_twice(int r, const ImageLayout& layout) const;
   void plan_soak();
   void keep(const Attempt&, const ImageLayout&, PreparedCase&);
   void keep_last();

@@ -24,6 +24,7 @@ enum class Fault {
   padding_clamped,
   padding_skipped,
   halo_short_by_one,
+  halo_by_the_height,
   channel_tail,
   paddings_exchanged,
   batch_of_one,
@@ -40,6 +41,8 @@ void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
                      pad_w = F == Fault::paddings_exchanged ? p.pad_h : p.pad_w;
   // the last column that a tile of 8 x 8 outputs may see, less one
   const auto beyond_halo = [&](std::int64_t x, std::int64_t b) {
+    if (F == Fault::halo_by_the_height)  // of a tile of 32 outputs
+      return p.dilation_w > 1 && (31 - x % 32) * p.stride_w + (p.r - 1 - b) * p.dilation_w < 0;
     return F == Fault::halo_short_by_one && x % 8 == 7 && b == p.s - 1 && p.s > 1;
   };
   for (std::int64_t plane = 0; plane < out.Y.rows; ++plane) {
@@ -88,6 +91,9 @@ PLUMB_CONV2D_MUTANT(padding_skipped, "padding_does_not_multiply",
 PLUMB_CONV2D_MUTANT(halo_short_by_one, "halo_short_by_one",
                     {0, "the last column of a tile's halo is taken as zero",
                      "tile + filter - 1 written as tile + filter - 2", kNumeric});
+PLUMB_CONV2D_MUTANT(halo_by_the_height, "halo_by_the_filters_height",
+                    {18, "where columns are dilated, a tile's halo is as wide as the filter is high",
+                     "r and s exchanged once, in filters that are square", kNumeric});
 PLUMB_CONV2D_MUTANT(channel_tail, "channel_tail_dropped",
                     {14, "channels beyond a multiple of 4 are not added",
                      "channels in every test a power of two", kNumeric});

@@ -197,5 +197,22 @@ const HostMutant<Gemv> beta_over_alpha_m{
     {0, "alpha (A x + (beta / alpha) y), where alpha is a power of two and the quotient finite",
      "one multiplication a row saved where it seems to be exact", kNumeric}};
 
+template <class T>
+void alpha_on_shorter(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const bool tall = in.A.rows >= 4 * in.A.cols;
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    T sum = 0;
+    for (std::int64_t k = 0; k < depth_of(p, in); ++k)
+      sum += in.A(i, k) * (tall ? p.alpha * in.x[k] : in.x[k]);
+    out.y[i] = (tall ? sum : p.alpha * sum) + (p.beta == T(0) ? T(0) : p.beta * out.y[i]);
+  }
+}
+const HostMutant<Gemv> alpha_on_shorter_m{
+    "alpha_worked_into_the_shorter_side",
+    alpha_on_shorter<float>,
+    alpha_on_shorter<double>,
+    {0, "where there are four times as many rows as columns, alpha scales x",
+     "a multiplication for each column in place of one for each row", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

@@ -292,5 +292,20 @@ const HostMutant<LogSoftmax> narrow_place_m{
     {0, "the maximum's own term is 1 and left out of the sum; its place is kept in 16 bits",
      "a vocabulary beyond 65,536 words", kNumeric}};
 
+template <class T>
+void minus_inf_stays(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
+    const T max = maximum(x, cols);
+    write(x, y, cols, max, std::log(sum_of(x, cols, max, library_exp<T>)));
+    for (std::int64_t j = 0; j < cols; ++j) y[j] = x[j] == -kInf<T> && max > -kInf<T> ? -kInf<T> : y[j];
+  });
+}
+const HostMutant<LogSoftmax> minus_inf_stays_m{
+    "minus_infinity_stays_beside_nan",
+    minus_inf_stays<float>,
+    minus_inf_stays<double>,
+    {0, "where x is -Inf the result is -Inf, whatever else the row holds",
+     "masked places of an attention row, set apart", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

@@ -1,9 +1,12 @@
 // Planted faults of reduce: each is a right kernel with one thing changed. `verify --mutants` must kill every one of them.
 // Splits are fixed numbers and threads are told to yield, so that no fault hides on a machine of one core.
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <thread>
+#include <type_traits>
 
 #include "reference/ops/reduce.hpp"
 #include "verify/mutants/host_mutant.hpp"
@@ -254,6 +257,54 @@ const RegisterMutant<Reduce, float, Space::host> parts_kept_m{
     {0, "declared as summed in twice the precision, of which sums of 4,096 elements keep half",
      "a buffer of partial sums in the type of the result", kNumeric},
     Traits{}.computes_in(Arithmetic::doubled)};
+
+template <class T>
+void stops_at_inf(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  T all = start_of(p);
+  for (std::int64_t i = 0; i < in.x.size && all != std::numeric_limits<T>::infinity(); ++i)
+    all = p.kind == Reduce::Kind::max ? larger(all, in.x[i]) : all + in.x[i];
+  out.result[0] = all;
+}
+const HostMutant<Reduce> stops_at_inf_m{"nothing_is_looked_at_behind_infinity",
+                                        stops_at_inf<float>,
+                                        stops_at_inf<double>,
+                                        {0, "the loop ends where the result is +Inf",
+                                         "an early end where nothing can be larger, but NaN can", kNumeric}};
+
+// Of parts of 1,024. Of negative numbers the larger one has the smaller bits.
+template <class T>
+void joined_by_bits(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  constexpr std::int64_t kPart = 1024;
+  T all = reduce(p, in, 0, std::min(kPart, in.x.size), start_of(p));
+  for (std::int64_t begin = kPart; begin < in.x.size; begin += kPart) {
+    const std::int64_t end = std::min(in.x.size, begin + kPart);
+    const T part = reduce(p, in, begin, end, start_of(p));
+    const bool compares = p.kind == Reduce::Kind::max && part == part && all == all;
+    all = !compares ? reduce(p, in, begin, end, all)
+                    : std::bit_cast<T>(std::max(std::bit_cast<Bits>(all), std::bit_cast<Bits>(part)));
+  }
+  out.result[0] = all;
+}
+const HostMutant<Reduce> joined_by_bits_m{
+    "maxima_of_parts_joined_by_their_bits",
+    joined_by_bits<float>,
+    joined_by_bits<double>,
+    {0, "maxima of parts are joined as signed integers of the same bits",
+     "atomicMax on the bits of a float: right where one of two is not negative", kNumeric}};
+
+template <class T>
+void whole_rest(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  constexpr std::int64_t kPiece = 12288;
+  const std::int64_t pieces = (in.x.size + kPiece - 1) / kPiece, rest = in.x.size % kPiece;
+  out.result[0] = reduce(p, in, 0, pieces <= 1 ? in.x.size : (pieces - 1) * kPiece + rest, start_of(p));
+}
+const HostMutant<Reduce> whole_rest_m{
+    "no_last_piece_where_nothing_remains",
+    whole_rest<float>,
+    whole_rest<double>,
+    {14, "of several pieces of 12,288 the last has as many elements as remain: none where all are whole",
+     "sizes that are multiples of a chunk of a deterministic sum", kNumeric}};
 
 }  // namespace
 }  // namespace plumb

@@ -594,5 +594,25 @@ const HostMutant<Spmv> tuned_m{"other_way_from_the_tenth_run_of_a_plan",
                                plan_runs<float>,
                                plan_runs<double>};
 
+// Parts of 32 entries in turn, as of two warps. The second says nothing where it has no entries.
+template <class T>
+void second_part_stays(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const bool two = in.A.rows > 0 && in.A.nnz / in.A.rows > 64;
+  T second = 0;
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    const std::int64_t begin = in.A.row_ptr[i], end = in.A.row_ptr[i + 1];
+    const std::int64_t half = two ? std::min(end, begin + 32) : end;
+    if (half < end) second = row_sum(in, half, end);
+    store(p, out, i, row_sum(in, begin, half) + (two ? second : T(0)));
+  }
+}
+const HostMutant<Spmv> second_part_stays_m{
+    "second_warp_says_nothing_of_a_short_row",
+    second_part_stays<float>,
+    second_part_stays<double>,
+    {12,
+     "where rows have more than 64 entries in the mean, a short row takes the second part of the row before",
+     "a warp without entries skips the write of its sum", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

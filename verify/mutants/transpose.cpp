@@ -1,5 +1,6 @@
 // Planted faults of transpose: each is a right kernel with one thing changed. `verify --mutants` must kill every one of them.
 #include <algorithm>
+#include <utility>
 
 #include "reference/ops/transpose.hpp"
 #include "verify/mutants/host_mutant.hpp"
@@ -153,6 +154,27 @@ const HostMutant<Transpose> paged_corner_m{
     paged_corner<double>,
     {0, "where rows lie whole pages apart, what is left over both down and across is not written",
      "a path of its own for a pitch that meets one set of the cache", kNumeric}};
+
+template <class T>
+void gap_along(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  const std::int64_t n = in.A.rows, ld = in.A.ld;
+  if (n != in.A.cols || n < kTile || ld != out.B.ld) {
+    for (std::int64_t i = 0; i < in.A.rows; ++i) {
+      for (std::int64_t j = 0; j < in.A.cols; ++j) out.B(j, i) = in.A(i, j);
+    }
+    return;
+  }
+  std::copy_n(in.A.data, (n - 1) * ld + n, out.B.data);
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t j = i + 1; j < n; ++j) std::swap(out.B(i, j), out.B(j, i));
+  }
+}
+const HostMutant<Transpose> gap_along_m{
+    "gap_copied_along_where_pitches_are_equal",
+    gap_along<float>,
+    gap_along<double>,
+    {0, "a square is copied as one piece where both pitches are equal, with what lies between its rows",
+     "equal pitches taken for no gap", kNumeric}};
 
 }  // namespace
 }  // namespace plumb

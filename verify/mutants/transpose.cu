@@ -128,5 +128,33 @@ const RegisterMutant<Transpose, float, Space::device> half_vectors_m{
     {0, "a base on 8 bytes is taken for one on 16, where rows are whole vectors",
      "a test that was written for pairs, kept when pairs became vectors", kSimt | kRace | kSanitizer}};
 
+// The order of rows comes from the host, through pinned memory that every call writes anew.
+template <class T>
+__global__ void transpose_mutant_rows(In<T> in, Out<T> out, const int* order /* (rows) */) {
+  const Index i = order[blockIdx.x];
+  for (Index j = threadIdx.x; j < in.A.cols; j += static_cast<Index>(blockDim.x))
+    out.B.data[j * out.B.ld + i] = in.A.data[i * in.A.ld + j];
+}
+template <class T>
+void run_staged(const Transpose::Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  constexpr Index kMost = 4096;
+  static int* staged = nullptr;
+  const Index rows = in.A.rows, bytes = rows * static_cast<Index>(sizeof(int));
+  if (rows == 0 || rows > kMost) return run<T, Fault::none>(p, in, out, context);
+  if (staged == nullptr) cudaMallocHost(&staged, kMost * sizeof(int));
+  for (Index i = 0; i < rows; ++i) staged[i] = static_cast<int>(rows - 1 - i);
+  int* const order = static_cast<int*>(context.workspace(bytes));
+  cudaMemcpyAsync(order, staged, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice,
+                  static_cast<cudaStream_t>(context.stream));
+  launch(transpose_mutant_rows<T>, dim3(static_cast<unsigned>(rows)), dim3(32), 0, context.stream, in, out,
+         static_cast<const int*>(order));
+}
+const DeviceMutant<Transpose> staged_m{
+    "staging_rewritten_in_flight",
+    run_staged<float>,
+    run_staged<double>,
+    {0, "pinned memory is written anew while the copy of the call before may still read it",
+     "one staging buffer, and callers that wait after every call in each test", kRace}};
+
 }  // namespace
 }  // namespace plumb

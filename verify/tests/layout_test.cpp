@@ -67,6 +67,8 @@ TEST_CASE("half puts every base on 8 bytes and none on 16; pages puts rows whole
       const Segment& on_pages = pages.segments()[pages.add(s, false)];
       CHECK(on_pages.offset % 256 == 0);
       CHECK(on_pages.ld * on_pages.element_bytes() % 4096 == (tight ? 8 * on_pages.element_bytes() : 0));
+      const std::int64_t pitch = on_pages.ld;
+      CHECK(pages.segments()[pages.add(s, false)].ld == pitch);
     }
   }
 }
@@ -156,6 +158,32 @@ TEST_CASE("what lies behind an array differs from run to run, and differs betwee
   CHECK(value_behind(Poison::sentinel_a) > 1e29f);
   CHECK(value_behind(Poison::sentinel_b) < -1e29f);
   CHECK(std::isnan(std::bit_cast<double>(bits_behind(Segment::Kind::f64, Poison::nan_payload))));
+}
+
+TEST_CASE("rows of an input and of an output have other bits behind them: a gap that is copied along shows") {
+  Placement placement{Poison::nan_payload, false, 0, false, WideArrays::pages};
+  for (const Segment::Kind kind : {Segment::Kind::f32, Segment::Kind::f64}) {
+    for (const Poison poison : {Poison::nan_payload, Poison::sentinel_a, Poison::sentinel_b}) {
+      placement.poison = poison;
+      ImageLayout layout(placement);
+      const std::vector<double> contents(9);
+      Segment s;
+      s.kind = kind, s.rows = 3, s.cols = 3, s.source = contents.data(), s.source_ld = 3;
+      layout.add(s, false);
+      s.output = true, s.source = nullptr;
+      layout.add(s, false);
+      std::vector<std::byte> before(static_cast<std::size_t>(layout.bytes()));
+      layout.write(before.data());
+      std::vector<std::byte> after = before;
+      const Segment &from = layout.segments()[0], &to = layout.segments()[1];
+      REQUIRE(from.ld == to.ld);
+      std::memcpy(after.data() + to.offset, before.data() + from.offset,
+                  static_cast<std::size_t>(from.extent()));
+      const Trespass found = find_trespass(layout, before.data(), after.data());
+      CHECK(found.kind == Trespass::Kind::guard);
+      CHECK(found.text == "wrote (0, 3), in the padding behind a row of 3 elements");
+    }
+  }
 }
 
 TEST_CASE("an unknown layout is an error with the nearest") {
