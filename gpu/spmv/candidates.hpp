@@ -103,7 +103,7 @@ Features features_of(const Problem<T>& p, const In<T>& in, const HostArray<std::
   f.block_width = column_block_width<T>(f.cols, f.nnz);
   if (f.rows == 0 || f.nnz == 0) return f;
   take_lengths(row_ptr, f);
-  constexpr Index kWindows = 256;
+  constexpr Index kWindows = 64;
   f.slots = slots_of(row_ptr, ceil_div(ceil_div(f.rows, kSellWindow), kWindows));
   f.fresh = fresh_share(in.A.col, f.nnz, kSector / static_cast<Index>(sizeof(T)), context);
   f.per_segment = entries_per_segment(in, row_ptr, f.block_width, context);
