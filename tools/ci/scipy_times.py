@@ -28,7 +28,9 @@ try:
     import scipy.sparse
     import scipy.special
 except ModuleNotFoundError as missing:
-    sys.exit(f"error: {missing.name} is not installed for {sys.executable}: apt-get install python3-scipy")
+    print(f"error: {missing.name} is not installed for {sys.executable}: apt-get install python3-scipy",
+          file=sys.stderr)
+    sys.exit(2)
 
 LEAST_CALLS = 5
 

@@ -32,12 +32,14 @@ def result(case, variant, seconds, library=False):
 
 
 class ScipyTimes(unittest.TestCase):
-    def run_on(self, text):
+    def run_on(self, text, **environment):
         with tempfile.TemporaryDirectory() as place:
             report = Path(place) / "report.json"
             report.write_text(text)
             words = [sys.executable, SCRIPT, report, PROGRAMS, "--seconds", "0"]
-            return subprocess.run(words, check=False, capture_output=True, text=True)
+            return subprocess.run(
+                words, check=False, capture_output=True, text=True, env=dict(os.environ, **environment)
+            )
 
     @unittest.skipUnless(scipy, "python3-scipy is not installed")
     def test_every_operator_that_scipy_has_gets_a_row_beside_our_fastest(self):
@@ -61,6 +63,15 @@ class ScipyTimes(unittest.TestCase):
         done = self.run_on("{}")
         self.assertEqual(done.returncode, 2)
         self.assertIn("report.json: not a report of bench", done.stderr)
+
+    def test_without_scipy_it_ends_with_2_and_names_the_package(self):
+        with tempfile.TemporaryDirectory() as place:
+            for name in ("numpy", "scipy"):
+                (Path(place) / f"{name}.py").write_text("raise ModuleNotFoundError(name=__name__)\n")
+            done = self.run_on("{}", PYTHONPATH=place)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("numpy is not installed", done.stderr)
+        self.assertIn("apt-get install python3-scipy", done.stderr)
 
 
 if __name__ == "__main__":
