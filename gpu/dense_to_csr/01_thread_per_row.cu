@@ -10,7 +10,8 @@
 // Fails at  few rows, and wide ones. Rung 2 answers that.
 // Source    the definition; Blelloch, "Prefix Sums and Their Applications" (1990), for counting before
 //           writing.
-#include "gpu/dense_to_csr/row_scan.hpp"
+#include "gpu/common/scan.hpp"
+#include "gpu/dense_to_csr/common.hpp"
 
 namespace plumb {
 namespace {

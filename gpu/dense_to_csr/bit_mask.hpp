@@ -1,6 +1,7 @@
 // The kernels of rung 4. Apart from the rung because the adaptive one takes them too.
 #pragma once
-#include "gpu/dense_to_csr/row_scan.hpp"
+#include "gpu/common/scan.hpp"
+#include "gpu/dense_to_csr/common.hpp"
 
 namespace plumb {
 namespace dense_to_csr {

@@ -1,9 +1,12 @@
 // The kernels of rung 3. Apart from the rung because the adaptive one takes them too.
 #pragma once
-#include "gpu/dense_to_csr/row_scan.hpp"
+#include "gpu/common/scan.hpp"
+#include "gpu/dense_to_csr/common.hpp"
 
 namespace plumb {
 namespace dense_to_csr {
+
+static_assert(kThreads == kScanThreads, "the block is scanned whole");
 
 template <int N, class T>
 __global__ void __launch_bounds__(kThreads) dense_to_csr_block_counts(In<T> in, Out<T> out) {

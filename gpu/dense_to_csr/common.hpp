@@ -1,5 +1,5 @@
-// What the rungs of the dense_to_csr ladder share: loads, counts and a scan over lanes. Header only, and as
-// lean as the ABI, because every rung includes it.
+// What the rungs of the dense_to_csr ladder share: loads and counts. Header only, and as lean as
+// the ABI, because every rung includes it.
 #pragma once
 #include "gpu/common/rung.hpp"
 #include "reference/ops/dense_to_csr.hpp"
@@ -59,17 +59,6 @@ template <class T>
 bool on_16_bytes(const In<T>& in) {
   return ((reinterpret_cast<std::uintptr_t>(in.x.data) | (static_cast<std::uintptr_t>(in.x.ld) * sizeof(T))) &
           15) == 0;
-}
-
-/// The sum of `value` over this lane and those before it. All 32 lanes call it.
-template <class I>
-PLUMB_DEVICE I scan_lanes(I value, int lane) {
-#pragma unroll
-  for (int d = 1; d < 32; d *= 2) {
-    const I before = __shfl_up_sync(kAllLanes, value, d);
-    if (lane >= d) value += before;
-  }
-  return value;
 }
 
 }  // namespace dense_to_csr

@@ -1,4 +1,4 @@
-// spmv, rung 21: columns in blocks whose part of x is held in shared memory; 16-bit columns; converted in prepare().
+// spmv, rung 21: columns in blocks whose part of x is held in shared memory; 16-bit columns; converted on the device in prepare().
 //
 // Change    every rung before gathers x from L1 and L2, where a lone 4-byte request costs as much as a line: 160 G
 //           requests per second on an H200, which is what scattered matrices wait for. Here the entries of a block of
@@ -19,9 +19,7 @@
 //           ones, where two launches are dear.
 // Source    column blocking: Im, Yelick and Vuduc, IJHPCA 2004 (SPARSITY); segmented sums over flags: Blelloch, Heroux
 //           and Zagha 1993. The combination is ours.
-#include <cstdint>
-
-#include "gpu/spmv/column_blocks.hpp"
+#include "gpu/spmv/to_column_blocks.hpp"
 
 namespace plumb {
 namespace {
@@ -30,8 +28,7 @@ using namespace spmv;
 
 template <class T>
 void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& context) {
-  const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, in.A.rows + 1, context.stream);
-  return new ColumnBlocks<T>(prepare_column_blocks(in, row_ptr, context));
+  return new ColumnBlocks<T>(prepare_column_blocks(in, context));
 }
 
 template <class T>

@@ -5,12 +5,13 @@
 #include "gpu/common/adaptive.hpp"
 #include "gpu/common/matrix_work.hpp"
 #include "gpu/spmv/block_per_row.hpp"
-#include "gpu/spmv/column_blocks.hpp"
 #include "gpu/spmv/costs.hpp"
 #include "gpu/spmv/flat.hpp"
 #include "gpu/spmv/long_rows.hpp"
 #include "gpu/spmv/merge_path.hpp"
 #include "gpu/spmv/sell.hpp"
+#include "gpu/spmv/stream.hpp"
+#include "gpu/spmv/to_column_blocks.hpp"
 
 namespace plumb {
 namespace spmv {
@@ -256,8 +257,7 @@ inline Keeping keeping_of(const Candidate& c, const HostArray<std::int32_t>& row
       k.moved += 2 * nnz * (size + 4);
       break;
     case Kernel::column_blocks:
-      k.steps += 12, k.rows += 2 * rows, k.entries += 2 * nnz;
-      k.to_host += 4 * nnz, k.to_device += 6 * nnz + nnz / f.per_segment, k.moved += 2 * nnz * size;
+      k.steps += 40, k.moved += nnz * (48 + 2 * size) + 48 * nnz / f.per_segment;
       break;
   }
   return k;
@@ -307,7 +307,7 @@ struct Candidates : CandidateList<Spmv, T> {
         kept.stream = prepare_stream(in, context);
         break;
       case Kernel::column_blocks:
-        kept.columns = prepare_column_blocks(in, row_ptr, context);
+        kept.columns = prepare_column_blocks(in, context);
         break;
       case Kernel::blocks:
         break;

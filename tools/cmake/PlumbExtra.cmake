@@ -106,6 +106,7 @@ function(plumb_extra_folder folder)
                       $<TARGET_OBJECTS:plumb_simt_worker_main> LINK plumb_user_simt_${id} plumb_verify plumb_simt)
   if(PLUMB_WITH_CUDA AND NOT schemata)
     plumb_stress_kernels(plumb_user_stress_${id} "" ${device})
+    set_target_properties(plumb_user_stress_${id} PROPERTIES EXCLUDE_FROM_ALL TRUE)
     target_compile_definitions(plumb_user_stress_${id} PRIVATE PLUMB_ORIGIN="user")
     plumb_extra_program(plumb_user_stress_worker_${id} plumb_user_stress_worker ${place}
                         ${CMAKE_SOURCE_DIR}/verify/stress/main.cpp LINK plumb_user_stress_${id} plumb_gpu_backends plumb_verify)
