@@ -63,7 +63,8 @@ PackedLayers::PackedLayers(const SparseDnn& net, std::int64_t lanes)
   std::vector<std::vector<std::int32_t>> orders(layers);
   std::vector<std::int64_t> first(layers + 1, 0);
   for (std::size_t l = 0; l < layers; ++l) first[l + 1] = first[l] + net.gather[l].nnz();
-  edges_.reset(new std::uint64_t[static_cast<std::size_t>(first[layers])]);  // not set: threads touch it first
+  edges_.reset(
+      new std::uint64_t[static_cast<std::size_t>(first[layers])]);  // not set: threads touch it first
   lines_[layers].resize(static_cast<std::size_t>(net.neurons));
   std::iota(lines_[layers].begin(), lines_[layers].end(), 0);
 #pragma omp parallel

@@ -20,7 +20,8 @@ namespace plumb {
 struct PackedLayer {
   const std::uint64_t* edges = nullptr;
   std::vector<std::int32_t> degrees;  // (neurons) in the order of this layer
-  std::vector<std::int32_t> to;       // (neurons) likewise: where the line of its value begins, in pieces of 64 bytes
+  std::vector<std::int32_t>
+      to;  // (neurons) likewise: where the line of its value begins, in pieces of 64 bytes
 };
 
 /// All layers of a network that is held. Lines lie in the order in which the next layer first reads them; after the last
@@ -30,7 +31,9 @@ class PackedLayers {
   /// `lanes`: a multiple of 16. Reads every edge twice, on all threads.
   PackedLayers(const SparseDnn& net, std::int64_t lanes);
 
-  [[nodiscard]] const PackedLayer& layer(std::int64_t l) const { return layers_[static_cast<std::size_t>(l)]; }
+  [[nodiscard]] const PackedLayer& layer(std::int64_t l) const {
+    return layers_[static_cast<std::size_t>(l)];
+  }
   /// (neurons): the line of each neuron in what enters layer l, or in what leaves the last one.
   [[nodiscard]] const std::vector<std::int32_t>& lines(std::int64_t l) const {
     return lines_[static_cast<std::size_t>(l)];

@@ -22,8 +22,9 @@ const Vec& group_at(const float* p) { return *reinterpret_cast<const Vec*>(p); }
 template <int R, int G>
 inline const std::uint64_t* add_edges(const std::uint64_t* e, std::int32_t count, const float* in,
                                       Vec (&sums)[2][G], int first) {
-  constexpr std::int64_t kAhead = 256;  // edges; the weights of a layer are read once, and come from L3 or memory
-  constexpr int kStep = 4;              // edges of each neuron, which are a cache line where R is 2
+  constexpr std::int64_t kAhead =
+      256;                  // edges; the weights of a layer are read once, and come from L3 or memory
+  constexpr int kStep = 4;  // edges of each neuron, which are a cache line where R is 2
   const auto add = [&]() __attribute__((always_inline)) {
     for (int r = 0; r < R; ++r) {
       std::uint64_t edge = *e++;
@@ -143,7 +144,8 @@ void append_active(const Tile& from, std::int64_t neurons, std::int64_t lanes, T
     for (std::int64_t line = 0; line < neurons * lanes; line += lanes) {
       __builtin_prefetch(target.to + line + kAhead * lanes, 1);
       Vec group = target.has_rows ? group_at(target.to + line) : Vec{};
-      for (const Move& move : target.moves) group = choose_lanes(group, group_at(move.from + line), move.lanes);
+      for (const Move& move : target.moves)
+        group = choose_lanes(group, group_at(move.from + line), move.lanes);
       group_at(target.to + line) = group;
     }
   }

@@ -9,7 +9,7 @@
 
 namespace plumb::sdnn {
 
-inline constexpr std::int64_t kGroup = 16;       // rows per vector
+inline constexpr std::int64_t kGroup = 16;      // rows per vector
 inline constexpr std::int64_t kMostLanes = 64;  // of a tile
 
 /// Groups of lanes that hold so many rows.

@@ -37,7 +37,8 @@ Tile counted_tile(std::int64_t neurons, std::int64_t lanes, std::int64_t rows) {
 
 }  // namespace
 
-TEST_CASE("neurons with the same inputs follow each other, and lines lie as the next layer first reads them") {
+TEST_CASE(
+    "neurons with the same inputs follow each other, and lines lie as the next layer first reads them") {
   // neurons 0 and 3 read 4, 2; 1 reads 0; 2 reads nothing; 4 reads 2, 4: another list
   const Csr<float> w = csr(5, {{{4, 1}, {2, 2}}, {{0, 3}}, {}, {{4, 4}, {2, 5}}, {{2, 6}, {4, 7}}});
   const PackedLayers packed({5, 0, 1, {w, w}}, 32);
@@ -51,7 +52,8 @@ TEST_CASE("neurons with the same inputs follow each other, and lines lie as the 
     return std::bit_cast<float>(static_cast<std::uint32_t>(packed.layer(0).edges[e] >> 32U));
   };
   const auto piece = [&](int e) { return packed.layer(0).edges[e] & 0xffffffffU; };
-  const float weights[] = {1, 4, 2, 5, 3, 6, 7};  // 0 and 3 alternate; 1 and 2: the longer one's; 4 has no other
+  const float weights[] = {1, 4, 2, 5,
+                           3, 6, 7};  // 0 and 3 alternate; 1 and 2: the longer one's; 4 has no other
   const std::uint64_t pieces[] = {0, 0, 2, 2, 4, 2, 0};
   for (int e = 0; e < 7; ++e) {
     CHECK(weight(e) == weights[e]);
@@ -59,7 +61,8 @@ TEST_CASE("neurons with the same inputs follow each other, and lines lie as the 
   }
 }
 
-TEST_CASE("of any network, lines before every layer are a permutation, and the answer is that of plain sums") {
+TEST_CASE(
+    "of any network, lines before every layer are a permutation, and the answer is that of plain sums") {
   for (const std::int64_t neurons : {1, 2, 3, 16, 37, 100}) {
     SparseDnn net{neurons, -0.02F, 2, {}};
     for (std::uint64_t l = 0; l < 4; ++l) net.gather.push_back(random_weights(neurons, 7 * l, 50 + l));
@@ -114,7 +117,8 @@ TEST_CASE("active rows of one tile join those of another, and what finds no lane
   }
 }
 
-TEST_CASE("rows leave in more layers than tiles may wait: each by itself, in runs of any part of the layers") {
+TEST_CASE(
+    "rows leave in more layers than tiles may wait: each by itself, in runs of any part of the layers") {
   // row i ends after layer i % 60; a thread has less than 18 tiles
   SparseDnn net{2, -1, 200, {}};
   for (int l = 0; l < 60; ++l) net.gather.push_back(plumb::test::identity(2));
@@ -125,7 +129,8 @@ TEST_CASE("rows leave in more layers than tiles may wait: each by itself, in run
   for (const auto& [first, last] : {std::pair{0, 60}, {0, 17}, {40, 60}, {59, 60}, {30, 30}}) {
     const plumb::SdnnRun run = plan->run(y, first, last);
     for (int l = 0; l <= last - first; ++l) {
-      const auto want = std::count_if(rows.begin(), rows.end(), [&](const auto& row) { return row[0].second > static_cast<float>(l); });
+      const auto want = std::count_if(rows.begin(), rows.end(),
+                                      [&](const auto& row) { return row[0].second > static_cast<float>(l); });
       CHECK(run.active[static_cast<std::size_t>(l)] == want);
     }
   }
