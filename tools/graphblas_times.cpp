@@ -108,7 +108,8 @@ class GraphBlasDnn {
 std::int64_t positive_number(const char* text) {
   std::int64_t n = 0;
   const auto [end, fault] = std::from_chars(text, text + std::strlen(text), n);
-  if (fault != std::errc() || *end != '\0' || n < 1) throw Error(fmt::format("'{}' is no number from 1 on", text));
+  if (fault != std::errc() || *end != '\0' || n < 1)
+    throw Error(fmt::format("'{}' is no number from 1 on", text));
   return n;
 }
 
