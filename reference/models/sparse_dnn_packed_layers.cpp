@@ -5,15 +5,33 @@
 #include <numeric>
 #include <unordered_map>
 
+#include <sys/mman.h>
+
 namespace plumb {
 
 namespace {
 
+const std::int32_t* inputs_of(const Csr<float>& w, std::int32_t j) {
+  return w.col.data() + w.row_ptr[static_cast<std::size_t>(j)];
+}
+std::int32_t degree_of(const Csr<float>& w, std::int32_t j) {
+  const auto i = static_cast<std::size_t>(j);
+  return w.row_ptr[i + 1] - w.row_ptr[i];
+}
+bool same_inputs(const Csr<float>& w, std::int32_t a, std::int32_t b) {
+  const std::int32_t degree = degree_of(w, a);
+  return degree == degree_of(w, b) && std::equal(inputs_of(w, a), inputs_of(w, a) + degree, inputs_of(w, b));
+}
+
 /// Equal for equal lists of inputs; where different ones collide, only the order of neurons suffers.
-std::uint64_t hash_of_inputs(const Csr<float>& w, std::size_t j) {
-  std::uint64_t h = 0;
-  for (std::int32_t k = w.row_ptr[j]; k < w.row_ptr[j + 1]; ++k) {
-    h = (h ^ static_cast<std::uint64_t>(w.col[static_cast<std::size_t>(k)])) * 0x9E3779B97F4A7C15U;
+std::uint64_t hash_of_inputs(const Csr<float>& w, std::int32_t j) {
+  constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15U;
+  const std::int32_t* const inputs = inputs_of(w, j);
+  const std::int32_t degree = degree_of(w, j);
+  std::uint64_t h = static_cast<std::uint64_t>(degree);
+  for (std::int32_t k = 0; k < degree; k += 2) {
+    const std::uint64_t second = k + 1 < degree ? static_cast<std::uint32_t>(inputs[k + 1]) : 0;
+    h = (h ^ (static_cast<std::uint32_t>(inputs[k]) | second << 32U)) * kFactor;
     h ^= h >> 32U;
   }
   return h;
@@ -25,8 +43,8 @@ std::vector<std::int32_t> visiting_order(const Csr<float>& w) {
   std::unordered_map<std::uint64_t, std::int32_t> group_of;
   std::vector<std::int32_t> group(n), begin{0};  // begin[g + 1]: at first how many neurons group g has
   for (std::size_t j = 0; j < n; ++j) {
-    const auto [at, is_new] =
-        group_of.try_emplace(hash_of_inputs(w, j), static_cast<std::int32_t>(group_of.size()));
+    const auto [at, is_new] = group_of.try_emplace(hash_of_inputs(w, static_cast<std::int32_t>(j)),
+                                                   static_cast<std::int32_t>(group_of.size()));
     if (is_new) begin.push_back(0);
     group[j] = at->second;
     ++begin[static_cast<std::size_t>(group[j]) + 1];
@@ -46,13 +64,22 @@ std::vector<std::int32_t> lines_as_read(const Csr<float>& w, const std::vector<s
   const auto place = [&](std::int32_t& at) {
     if (at < 0) at = next++;
   };
-  for (const std::int32_t j : order) {
-    const auto i = static_cast<std::size_t>(j);
-    for (std::int32_t k = w.row_ptr[i]; k < w.row_ptr[i + 1]; ++k)
-      place(line[static_cast<std::size_t>(w.col[static_cast<std::size_t>(k)])]);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i > 0 && same_inputs(w, order[i - 1], order[i])) continue;
+    const std::int32_t* const inputs = inputs_of(w, order[i]);
+    for (std::int32_t k = 0; k < degree_of(w, order[i]); ++k)
+      place(line[static_cast<std::size_t>(inputs[k])]);
   }
   for (std::int32_t& at : line) place(at);
   return line;
+}
+
+/// Asks for large pages where an array covers some: first touches and translations of addresses cost less. It may be refused.
+void ask_for_huge_pages(void* array, std::size_t bytes) {
+  constexpr std::uintptr_t kHuge = std::uintptr_t{2} << 20U;
+  const auto begin = reinterpret_cast<std::uintptr_t>(array);
+  const std::uintptr_t from = (begin + kHuge - 1) / kHuge * kHuge, to = (begin + bytes) / kHuge * kHuge;
+  if (from < to) static_cast<void>(::madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE));
 }
 
 }  // namespace
@@ -65,6 +92,7 @@ PackedLayers::PackedLayers(const SparseDnn& net, std::int64_t lanes)
   for (std::size_t l = 0; l < layers; ++l) first[l + 1] = first[l] + net.gather[l].nnz();
   edges_.reset(
       new std::uint64_t[static_cast<std::size_t>(first[layers])]);  // not set: threads touch it first
+  ask_for_huge_pages(edges_.get(), static_cast<std::size_t>(first[layers]) * sizeof(std::uint64_t));
   lines_[layers].resize(static_cast<std::size_t>(net.neurons));
   std::iota(lines_[layers].begin(), lines_[layers].end(), 0);
 #pragma omp parallel
@@ -86,22 +114,35 @@ void PackedLayers::pack(const SparseDnn& net, std::size_t l, const std::vector<s
   PackedLayer& layer = layers_[l];
   layer.edges = edges;
   for (const std::int32_t j : order) {
-    const auto i = static_cast<std::size_t>(j);
-    layer.degrees.push_back(w.row_ptr[i + 1] - w.row_ptr[i]);
-    layer.to.push_back(lines_[l + 1][i] * pieces);
+    layer.degrees.push_back(degree_of(w, j));
+    layer.to.push_back(lines_[l + 1][static_cast<std::size_t>(j)] * pieces);
   }
-  const auto edge = [&](std::int32_t k) {
-    const auto e = static_cast<std::size_t>(k);
-    const auto at = static_cast<std::uint32_t>(lines_[l][static_cast<std::size_t>(w.col[e])] * pieces);
-    return at | std::uint64_t{std::bit_cast<std::uint32_t>(w.val[e])} << 32U;
+  std::vector<std::uint32_t>
+      at[2];  // where the lines of two neurons' inputs begin: often those of the neuron before
+  const auto find = [&](std::size_t i) {
+    std::vector<std::uint32_t>& mine = at[i % 2];
+    if (i > 0 && same_inputs(w, order[i - 1], order[i])) {
+      mine = at[1 - i % 2];
+      return;
+    }
+    mine.clear();
+    const std::int32_t* const inputs = inputs_of(w, order[i]);
+    for (std::int32_t k = 0; k < layer.degrees[i]; ++k)
+      mine.push_back(static_cast<std::uint32_t>(lines_[l][static_cast<std::size_t>(inputs[k])] * pieces));
+  };
+  const auto append = [&](std::size_t i, std::int32_t k) {
+    const float weight = w.val[static_cast<std::size_t>(w.row_ptr[static_cast<std::size_t>(order[i])] + k)];
+    *edges++ = at[i % 2][static_cast<std::size_t>(k)] | std::uint64_t{std::bit_cast<std::uint32_t>(weight)}
+                                                            << 32U;
   };
   for (std::size_t i = 0; i < order.size(); i += 2) {
-    const std::size_t pair = std::min<std::size_t>(2, order.size() - i);
-    for (std::int32_t k = 0; k < std::max(layer.degrees[i], layer.degrees[i + pair - 1]); ++k) {
-      for (std::size_t r = i; r < i + pair; ++r) {
-        if (k < layer.degrees[r]) *edges++ = edge(w.row_ptr[static_cast<std::size_t>(order[r])] + k);
-      }
-    }
+    const bool pair = i + 1 < order.size();
+    const std::int32_t a = layer.degrees[i], b = pair ? layer.degrees[i + 1] : 0, both = std::min(a, b);
+    find(i);
+    if (pair) find(i + 1);
+    for (std::int32_t k = 0; k < both; ++k) append(i, k), append(i + 1, k);
+    for (std::int32_t k = both; k < a; ++k) append(i, k);
+    for (std::int32_t k = both; k < b; ++k) append(i + 1, k);
   }
 }
 
