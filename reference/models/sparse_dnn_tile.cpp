@@ -12,6 +12,7 @@ namespace plumb::sdnn {
 
 namespace {
 
+// never passed or returned by value: how depends on AVX-512
 using Vec = float __attribute__((vector_size(64), aligned(64), may_alias));
 using Bits = std::int32_t __attribute__((vector_size(64), aligned(64), may_alias));
 
@@ -30,7 +31,7 @@ inline const std::uint64_t* add_edges(const std::uint64_t* e, std::int32_t count
       std::uint64_t edge = *e++;
       asm("" : "+r"(edge));  // else the compiler loads the weight once more, as a vector
       const float* const y = in + (edge & 0xffffffffU) * kGroup;
-      const Vec w = std::bit_cast<Vec>(Bits{} + static_cast<std::int32_t>(edge >> 32U));
+      const Vec w = reinterpret_cast<Vec>(Bits{} + static_cast<std::int32_t>(edge >> 32U));
       for (int g = 0; g < G; ++g) sums[first + r][g] += w * group_at(y + kGroup * g);
     }
   };
@@ -44,14 +45,15 @@ inline const std::uint64_t* add_edges(const std::uint64_t* e, std::int32_t count
 
 /// The activations of one neuron, from its sums. `seen` gathers their bits.
 template <int G, bool kPositiveBias>
-inline void activate_groups(const Vec (&sum)[G], float* out, Vec bias, Vec cap, Bits (&seen)[G]) {
+inline void activate_groups(const Vec (&sum)[G], float* out, const Vec& bias, const Vec& cap,
+                            Bits (&seen)[G]) {
   const Vec zero{};
   for (int g = 0; g < G; ++g) {
     Vec z = kPositiveBias ? sum[g] + (sum[g] != zero ? bias : zero) : sum[g] + bias;
     z = zero > z ? zero : z;  // NaN falls through both
     z = cap < z ? cap : z;
     group_at(out + kGroup * g) = z;
-    seen[g] |= std::bit_cast<Bits>(z);
+    seen[g] |= reinterpret_cast<Bits>(z);
   }
 }
 
@@ -75,20 +77,19 @@ std::uint64_t layer_of_tile(const PackedLayer& w, const float* in, float* out, f
   }
   std::uint64_t active = 0;
   for (int g = 0; g < G; ++g) {
-    const Vec bits = std::bit_cast<Vec>(seen[g]);  // not 0 where one of the values was not
+    const Vec bits = reinterpret_cast<Vec>(seen[g]);  // not 0 where one of the values was not
     for (int r = 0; r < kGroup; ++r) active |= std::uint64_t{bits[r] != 0} << (kGroup * g + r);
   }
   return active;
 }
 
-/// Lane r is lane index[r] of `a`, or lane index[r] - 16 of `b`.
-Vec choose_lanes(Vec a, Vec b, Bits index) {
+/// Lane r of `a` becomes its own lane index[r], or lane index[r] - 16 of `b`.
+void choose_lanes(Vec& a, const Vec& b, const Bits& index) {
 #ifdef __AVX512F__
-  return _mm512_permutex2var_ps(a, std::bit_cast<__m512i>(index), b);
+  a = _mm512_permutex2var_ps(a, reinterpret_cast<__m512i>(index), b);
 #else
-  Vec chosen;
-  for (int r = 0; r < kGroup; ++r) chosen[r] = index[r] < kGroup ? a[index[r]] : b[index[r] - kGroup];
-  return chosen;
+  const Vec own = a;
+  for (int r = 0; r < kGroup; ++r) a[r] = index[r] < kGroup ? own[index[r]] : b[index[r] - kGroup];
 #endif
 }
 
@@ -144,8 +145,7 @@ void append_active(const Tile& from, std::int64_t neurons, std::int64_t lanes, T
     for (std::int64_t line = 0; line < neurons * lanes; line += lanes) {
       __builtin_prefetch(target.to + line + kAhead * lanes, 1);
       Vec group = target.has_rows ? group_at(target.to + line) : Vec{};
-      for (const Move& move : target.moves)
-        group = choose_lanes(group, group_at(move.from + line), move.lanes);
+      for (const Move& move : target.moves) choose_lanes(group, group_at(move.from + line), move.lanes);
       group_at(target.to + line) = group;
     }
   }
