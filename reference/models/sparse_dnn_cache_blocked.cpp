@@ -1,19 +1,16 @@
-// Sparse DNN, the host's fast pipeline: rows are independent, so a chunk of rows goes through many layers while
+// Sparse DNN, the host's fast pipeline: rows are independent, so a tile of rows goes through many layers while
 // it is in cache; 16 rows are the lanes of a vector, so an edge is one multiply-add of 16 rows.
 //
 // Class     general (A): indices and values honoured, any CSR; rows without a non-zero leave.
-// Layout    tiles of `lanes` rows, feature-major: element (row r, neuron i) at [i * lanes + r]. W transposed is
-//           read in place.
-// Traffic   per edge and tile one broadcast weight, one index and lanes / 16 vectors from L1 or L2.
-// Rows      become inactive at different layers. Inside a chunk the active ones are packed together whenever
-//           that saves a group of 16 lanes. Where three quarters of a chunk are inactive at the end of a stage,
-//           its active rows wait and share new chunks with those of other chunks. Rows at an absorbing state leave
-//           after any layer (plan_absorbing); the first value that differs ends the look at a row.
-// Measured  60,000 official inputs, 1024 x 120: 0.28 s with W in its own order; visiting columns sorted by
-//           their inputs is slower (0.35 s), as neighbouring columns already share inputs, and W is then no
-//           longer one stream (2 Zen 5 cores, gcc 12).
-// Fails at  lanes * neurons beyond L2 (above 16,384 neurons): the gather then runs at the speed of L3.
-#include <atomic>
+// Layout    tiles of `lanes` rows, feature-major, with lines in the order in which the next layer reads them; W transposed in
+//           the order in which it is read (sparse_dnn_packed_layers.hpp).
+// Traffic   per edge and tile 8 bytes of weights and lanes / 16 vectors from L1 or L2; per neuron and tile a line in and one out.
+// Rows      become inactive at different layers. Where an eighth of a tile is inactive, the active rows wait before the next layer,
+//           until they are a tile with those of other tiles; the deepest full tile is computed next. What waits at the end runs in
+//           tiles that are not full. Rows at an absorbing state leave after any layer (plan_absorbing); the first value that
+//           differs ends the look at a row.
+// Fails at  networks in which neurons share no inputs and lanes * neurons are beyond L2: the gather then runs at the speed of L3.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <optional>
@@ -23,133 +20,242 @@
 
 #include "reference/models/sparse_dnn.hpp"
 #include "reference/models/sparse_dnn_absorbing.hpp"
+#include "reference/models/sparse_dnn_packed_layers.hpp"
 #include "reference/models/sparse_dnn_parts.hpp"
 #include "reference/models/sparse_dnn_streamed.hpp"
+#include "reference/models/sparse_dnn_tile.hpp"
 
 namespace plumb {
 
 namespace {
 
-using sdnn::AlignedFloats;
+using sdnn::groups_for;
+using sdnn::kGroup;
 using sdnn::now;
+using sdnn::Tile;
 
-constexpr std::int64_t kGroup = 16;  // rows per vector
 constexpr std::int64_t kTileBytes = std::int64_t{512}
                                     << 10;  // a tile should stay in L2, beside the one it is turned into
-constexpr std::int64_t kChunkRows = 512;    // enough that packing the active rows leaves few lanes idle
-constexpr std::int64_t kChunkBytes = std::int64_t{16} << 20;
-constexpr std::int64_t kWaitingBytes = std::int64_t{1} << 30;  // of all waiting rows together, at most
-constexpr std::int64_t kFirstStage = 16;  // stages end after layers 16, 64, 256, 1024 ...
+constexpr std::int64_t kThreadBytes = std::int64_t{40}
+                                      << 20;  // of the tiles of a thread, but for the least number of them
+constexpr std::int64_t kLeastTiles = 4, kMostTiles = 18;
+constexpr std::int64_t kLeastIdle = 8;  // rows wait where an eighth of the lanes or more is idle
+constexpr std::int64_t kTilesOfACarrier =
+    3;  // beside those that wait: what is computed, what it becomes, and a packed one
 
-using Vec = float __attribute__((vector_size(64), aligned(64), may_alias));
-
-/// out = activate(in W) for the first 16 G lanes of a tile of `kLanes`. Bit r of the result: row r has a
-/// non-zero.
-template <int G, int kLanes, bool kPositiveBias>
-std::uint64_t layer_of_tile(const Csr<float>& gather, const float* in, float* out, float bias, float cap) {
-  const Vec zero{};
-  const Vec bias_lanes = zero + bias, cap_lanes = zero + cap;
-  Vec seen[G] = {};
-  const std::int32_t* const row_ptr = gather.row_ptr.data();
-  const std::int32_t* const col = gather.col.data();
-  const float* const val = gather.val.data();
-  for (std::int64_t j = 0; j < gather.rows; ++j) {
-    Vec sum[G] = {};
-    const std::int32_t end = row_ptr[j + 1];
-    for (std::int32_t k = row_ptr[j]; k < end; ++k) {
-      const float* const y = in + static_cast<std::int64_t>(col[k]) * kLanes;
-      const Vec w = zero + val[k];
-      for (int g = 0; g < G; ++g) sum[g] += w * *reinterpret_cast<const Vec*>(y + kGroup * g);
-    }
-    for (int g = 0; g < G; ++g) {
-      Vec z = kPositiveBias ? sum[g] + (sum[g] != zero ? bias_lanes : zero) : sum[g] + bias_lanes;
-      z = z <= zero ? zero : z;  // NaN falls through both
-      z = z > cap_lanes ? cap_lanes : z;
-      *reinterpret_cast<Vec*>(out + j * kLanes + kGroup * g) = z;
-      seen[g] = z != zero ? z : seen[g];
-    }
-  }
-  std::uint64_t active = 0;
-  for (int g = 0; g < G; ++g) {
-    for (int r = 0; r < kGroup; ++r) active |= std::uint64_t{seen[g][r] != 0} << (kGroup * g + r);
-  }
-  return active;
-}
-
-using TileKernel = std::uint64_t (*)(const Csr<float>&, const float*, float*, float, float);
-
-template <int kLanes, bool kPositiveBias>
-TileKernel kernel_for(std::int64_t groups) {
-  if constexpr (kLanes >= 64) {
-    if (groups == 4) return layer_of_tile<4, kLanes, kPositiveBias>;
-    if (groups == 3) return layer_of_tile<3, kLanes, kPositiveBias>;
-  }
-  if constexpr (kLanes >= 32) {
-    if (groups == 2) return layer_of_tile<2, kLanes, kPositiveBias>;
-  }
-  return layer_of_tile<1, kLanes, kPositiveBias>;
-}
-
-/// Some rows in tiles, and which rows of the input they are.
-struct Rows {
-  std::vector<std::int32_t> id;  // 0-based; lane r of tile t is row t * lanes + r
-  AlignedFloats tiles;
+/// What one thread counts and finishes over the whole run.
+struct Progress {
+  explicit Progress(std::int64_t layers)
+      : active(static_cast<std::size_t>(layers) + 1, 0),
+        left(active),
+        seconds(static_cast<std::size_t>(layers), 0) {}
+  std::vector<std::int64_t> active;  // by layer, and at the end: rows that are computed
+  std::vector<std::int64_t> left;    // at an absorbing state before each layer, and at the end
+  std::vector<double> seconds;       // by layer
+  sdnn::FinishedRows done;
 };
+
+/// What all threads read.
+struct Shape {
+  const SparseDnn& net;
+  const PackedLayers& weights;
+  const std::optional<AbsorbingStates>& states;
+  std::int64_t lanes;
+};
+
+/// One thread's rows on their way through layers [first, last).
+class Carrier {
+ public:
+  Carrier(const Shape& shape, std::int64_t first, std::int64_t last, std::int64_t most_tiles, Progress& mine)
+      : shape_(shape), first_(first), last_(last), most_tiles_(most_tiles), mine_(mine), clock_(now()) {
+    for (std::int64_t l = first; l <= last; ++l) waiting_.emplace_back();
+  }
+  /// Rows [begin, end) of the inputs, no more than there are lanes, and what fills tiles with them.
+  void take(const Csr<float>& y, std::int64_t begin, std::int64_t end);
+  /// What waits.
+  void finish();
+
+ private:
+  using Place = std::optional<Tile>;
+
+  [[nodiscard]] std::int64_t tile_floats() const { return shape_.net.neurons * shape_.lanes; }
+  [[nodiscard]] Place& waiting(std::int64_t l) { return waiting_[static_cast<std::size_t>(l - first_)]; }
+  [[nodiscard]] Tile take_free();
+  void give_back(Tile tile) { free_.push_back(std::move(tile)); }
+  void carry(Tile tile, std::int64_t l);
+  [[nodiscard]] Tile compute(const Tile& tile, std::int64_t l);
+  void take_absorbed(Tile& tile, std::int64_t l);
+  void append_finished(const Tile& tile);
+  [[nodiscard]] bool should_wait(const Tile& tile, std::int64_t l);
+  [[nodiscard]] bool wait(Tile& tile, Tile spare, std::int64_t l);
+
+  const Shape& shape_;
+  std::int64_t first_, last_, most_tiles_;
+  Progress& mine_;
+  double clock_;                // the end of what was last added to a layer's time
+  std::vector<Place> waiting_;  // before each layer: rows of several tiles, less than a full one
+  std::int64_t waiting_tiles_ = 0;
+  std::vector<Tile> free_;
+};
+
+Tile Carrier::take_free() {
+  if (free_.empty()) return Tile(tile_floats());
+  Tile tile = std::move(free_.back());
+  free_.pop_back();
+  tile.id.clear();
+  tile.active = 0;
+  return tile;
+}
+
+void Carrier::take(const Csr<float>& y, std::int64_t begin, std::int64_t end) {
+  const std::vector<std::int32_t>& lines = shape_.weights.lines(first_);
+  Tile tile = take_free();
+  float* const values = tile.values.data();
+  std::memset(values, 0, static_cast<std::size_t>(tile_floats()) * sizeof(float));
+  for (std::int64_t i = begin; i < end; ++i) {
+    bool any = false;
+    float* const row = values + tile.id.size();
+    for (std::int32_t k = y.row_ptr[i]; k < y.row_ptr[i + 1]; ++k) {
+      row[lines[static_cast<std::size_t>(y.col[k])] * shape_.lanes] += y.val[k];  // repeats add up
+      any |= y.val[k] != 0;
+    }
+    if (!any) continue;
+    tile.active |= std::uint64_t{1} << tile.id.size();
+    tile.id.push_back(static_cast<std::int32_t>(i));
+  }
+  carry(std::move(tile), first_);
+}
+
+void Carrier::finish() {
+  for (std::int64_t l = first_; l < last_; ++l) {
+    if (!waiting(l)) continue;
+    Tile tile = std::move(*waiting(l));
+    waiting(l).reset();
+    --waiting_tiles_;
+    carry(std::move(tile), l);
+  }
+}
+
+/// Carries a tile that enters layer l to the end, or until its rows wait or are inactive; then a full tile of those that waited.
+void Carrier::carry(Tile tile, std::int64_t l) {
+  for (; l < last_ && tile.active != 0; ++l) {
+    Tile next = compute(tile, l);
+    if (l + 1 < last_ && should_wait(next, l + 1)) {
+      std::swap(tile, next);
+      if (!wait(tile, std::move(next), l + 1)) return;
+    } else {
+      give_back(std::exchange(tile, std::move(next)));
+    }
+  }
+  if (l == last_) append_finished(tile);
+  give_back(std::move(tile));
+}
+
+Tile Carrier::compute(const Tile& tile, std::int64_t l) {
+  const auto at = static_cast<std::size_t>(l - first_);
+  mine_.active[at] += std::popcount(tile.active);
+  Tile next = take_free();
+  next.id = tile.id;
+  const std::int64_t groups = groups_for(static_cast<std::int64_t>(tile.id.size()));
+  const sdnn::TileKernel kernel = sdnn::tile_kernel(groups, shape_.net.bias > 0);
+  next.active = tile.active & kernel(shape_.weights.layer(l), tile.values.data(), next.values.data(),
+                                     shape_.net.bias, shape_.net.cap);
+  take_absorbed(next, l);
+  const double then = std::exchange(clock_, now());
+  mine_.seconds[at] += clock_ - then;
+  return next;
+}
+
+/// Takes the rows that layer l has left at an absorbing state out of the tile, and appends them to the answer.
+void Carrier::take_absorbed(Tile& tile, std::int64_t l) {
+  if (!shape_.states) return;
+  const AbsorbingStates& states = *shape_.states;
+  const bool zeros = states.zeros_stay(l + 1, last_), caps = states.caps_stay(l + 1, last_);
+  if (!zeros && !caps) return;
+  const std::vector<std::int32_t>& lines = shape_.weights.lines(l + 1);
+  for (std::uint64_t rows = tile.active; rows != 0; rows &= rows - 1) {
+    const int r = std::countr_zero(rows);
+    const auto value_of = [&](std::int64_t i) {
+      return tile.values.data()[lines[static_cast<std::size_t>(i)] * shape_.lanes + r];
+    };
+    const float value = value_of(0);
+    bool absorbed = (zeros && value == 0) || (caps && value == states.cap);
+    for (std::int64_t i = 1; i < states.neurons && absorbed; ++i) absorbed = value_of(i) == value;
+    if (!absorbed) continue;
+    mine_.done.append(tile.id[static_cast<std::size_t>(r)], states.neurons,
+                      [value](std::int64_t) { return value; });
+    ++mine_.left[static_cast<std::size_t>(l + 1 - first_)];
+    tile.active &= ~(std::uint64_t{1} << r);
+  }
+}
+
+/// The rows of a tile that enters layer l should share one with others.
+bool Carrier::should_wait(const Tile& tile, std::int64_t l) {
+  const auto rows = static_cast<std::int64_t>(tile.id.size());
+  const std::int64_t active = std::popcount(tile.active);
+  if (active == 0 || kLeastIdle * (shape_.lanes - active) < shape_.lanes) return false;
+  return rows == shape_.lanes || groups_for(active) < groups_for(rows) || waiting(l);
+}
+
+/// Brings the active rows of `tile` together before layer l with those that wait there. Returns whether there is a tile to go on
+/// with, which `tile` is then: a full one; or, where too many tiles wait for another one to, its own rows packed. `spare` is free.
+bool Carrier::wait(Tile& tile, Tile spare, std::int64_t l) {
+  spare.id.clear();
+  spare.active = 0;
+  Place& place = waiting(l);
+  if (!place) {
+    append_active(tile, shape_.net.neurons, shape_.lanes, spare, nullptr);
+    give_back(std::exchange(tile, std::move(spare)));
+    if (waiting_tiles_ + kTilesOfACarrier >= most_tiles_) return true;
+    place = std::move(tile);
+    ++waiting_tiles_;
+    return false;
+  }
+  append_active(tile, shape_.net.neurons, shape_.lanes, *place, &spare);
+  give_back(std::move(tile));
+  if (static_cast<std::int64_t>(place->id.size()) < shape_.lanes) {
+    give_back(std::move(spare));
+    return false;
+  }
+  tile = std::move(*place);
+  place.reset();
+  --waiting_tiles_;
+  if (spare.id.empty()) {
+    give_back(std::move(spare));
+  } else {
+    place = std::move(spare);
+    ++waiting_tiles_;
+  }
+  return true;
+}
+
+void Carrier::append_finished(const Tile& tile) {
+  const std::vector<std::int32_t>& lines = shape_.weights.lines(last_);
+  mine_.active.back() += std::popcount(tile.active);
+  for (std::uint64_t rows = tile.active; rows != 0; rows &= rows - 1) {
+    const int r = std::countr_zero(rows);
+    mine_.done.append(tile.id[static_cast<std::size_t>(r)], shape_.net.neurons, [&](std::int64_t i) {
+      return tile.values.data()[lines[static_cast<std::size_t>(i)] * shape_.lanes + r];
+    });
+  }
+}
 
 class CacheBlocked final : public SdnnPlan {
  public:
   /// Without `states` every active row is computed.
   explicit CacheBlocked(const SparseDnn& net, std::optional<AbsorbingStates> states = {})
-      : net_(net), states_(std::move(states)) {
-    lanes_ = lanes_for(net.neurons);
-    const bool positive = net.bias > 0;
-    for (std::int64_t g = 1; g <= lanes_ / kGroup; ++g) {
-      kernels_[g] = lanes_ == 64   ? (positive ? kernel_for<64, true>(g) : kernel_for<64, false>(g))
-                    : lanes_ == 32 ? (positive ? kernel_for<32, true>(g) : kernel_for<32, false>(g))
-                                   : (positive ? kernel_for<16, true>(g) : kernel_for<16, false>(g));
-    }
-  }
+      : net_(net), states_(std::move(states)), lanes_(lanes_for(net.neurons)), weights_(net, lanes_) {}
 
   SdnnRun run(const Csr<float>& y, std::int64_t first, std::int64_t last) override;
 
-  /// Bytes of the chunks of all threads.
-  [[nodiscard]] static std::int64_t workspace(const SparseDnn& net) {
-    const std::int64_t lanes = lanes_for(net.neurons), row = row_bytes(net.neurons);
-    return omp_get_max_threads() * 2 * (longest_chunk(lanes, row, true) + lanes) * row;
+  /// What a plan takes beside its network and rows: tiles of all threads, and the layers packed.
+  [[nodiscard]] static PlanBytes bytes(const SparseDnn& net) {
+    const std::int64_t tile = lanes_for(net.neurons) * row_bytes(net.neurons);
+    const std::int64_t thread = most_tiles(tile) * tile + PackedLayers::bytes_of_thread(net.neurons);
+    return {omp_get_max_threads() * thread, PackedLayers::bytes_of_layer};
   }
 
  private:
-  /// What one thread counts and finishes over the whole run.
-  struct Thread {
-    std::vector<std::int64_t> active;  // by layer, and at the end: rows that are computed
-    std::vector<std::int64_t> left;    // at an absorbing state before each layer, and at the end
-    std::vector<double> seconds;       // by layer
-    sdnn::FinishedRows done;
-  };
-
-  /// Memory of one thread for one stage.
-  struct Scratch {
-    Rows rows;
-    AlignedFloats spare;  // as large as rows.tiles
-    std::vector<std::int32_t> active;
-    std::vector<const float*> from;
-    double clock = 0;  // the end of what was last added to a layer's time
-  };
-
-  /// Rows that wait for a stage to begin, each part in a buffer of its own.
-  struct Waiting {
-    std::vector<Rows> parts;
-    std::vector<std::pair<std::size_t, std::int64_t>> lanes;  // (part, lane) of every row
-  };
-
-  /// Layers [begin, end), after which active rows may wait; the run is layers [first, last). The first stage reads the
-  /// inputs, every other one the rows that waited.
-  struct Stage {
-    std::int64_t first, last, begin, end;
-    std::int64_t rows, chunk;  // rows in all, and in one chunk
-    const Csr<float>* input;   // null after the first stage
-  };
-
   [[nodiscard]] static std::int64_t row_bytes(std::int64_t neurons) {
     return 4 * std::max<std::int64_t>(neurons, 1);
   }
@@ -157,227 +263,24 @@ class CacheBlocked final : public SdnnPlan {
     const std::int64_t fit = kTileBytes / row_bytes(neurons);
     return fit >= 64 ? 64 : fit >= 32 ? 32 : 16;
   }
-  /// Rows of a chunk: of inputs, or of a later stage, where few rows become inactive, so that single tiles do.
-  [[nodiscard]] static std::int64_t longest_chunk(std::int64_t lanes, std::int64_t row_bytes,
-                                                  bool from_input) {
-    return std::max(lanes, std::min(from_input ? kChunkRows : lanes, kChunkBytes / row_bytes));
+  [[nodiscard]] static std::int64_t most_tiles(std::int64_t tile_bytes) {
+    return std::clamp(kThreadBytes / tile_bytes, kLeastTiles, kMostTiles);
   }
-  [[nodiscard]] std::int64_t tile_floats() const { return net_.neurons * lanes_; }
-  [[nodiscard]] std::int64_t tiles_for(std::int64_t rows) const { return (rows + lanes_ - 1) / lanes_; }
-  [[nodiscard]] float* lane(float* tiles, std::int64_t r) const {
-    return tiles + r / lanes_ * tile_floats() + r % lanes_;
-  }
-
-  [[nodiscard]] std::int64_t chunk_rows(std::int64_t rows, bool from_input, int threads) const;
-  void pack(const std::vector<const float*>& from, float* to) const;
-  void load(const Csr<float>& y, std::int64_t begin, std::int64_t end, Rows& rows) const;
-  void gather(const Waiting& waiting, std::int64_t begin, std::int64_t end, Scratch& s) const;
-  std::int64_t step(const Stage& stage, std::int64_t l, Scratch& s, Thread& mine) const;
-  bool take_absorbed(const Stage& stage, std::int64_t l, Scratch& s, Thread& mine) const;
-  [[nodiscard]] std::vector<Rows> run_stage(const Stage& stage, const Waiting& waiting,
-                                            std::vector<Thread>& threads) const;
-  std::int64_t run_chunk(const Stage& stage, std::int64_t rows,
-                         const std::atomic<std::int64_t>& waiting_bytes, Scratch& s, Thread& mine,
-                         bool& waits) const;
-  [[nodiscard]] Rows set_aside(std::int64_t active, Scratch& s) const;
-  void finish(const Scratch& s, Thread& mine) const;
-  [[nodiscard]] SdnnRun collect(std::vector<Thread>& threads, std::int64_t rows) const;
+  [[nodiscard]] SdnnRun collect(std::vector<Progress>& threads, std::int64_t rows) const;
 
   const SparseDnn& net_;
   std::optional<AbsorbingStates> states_;
-  std::int64_t lanes_ = 16;
-  TileKernel kernels_[5] = {};
+  std::int64_t lanes_;
+  PackedLayers weights_;
 };
 
-/// Packs lanes from[0..n) of anywhere into the first n lanes of `to`; what is left of the last group of 16 is set to 0.
-void CacheBlocked::pack(const std::vector<const float*>& from, float* to) const {
-  const auto n = static_cast<std::int64_t>(from.size());
-  for (std::int64_t t = 0; t * lanes_ < n; ++t) {
-    const std::int64_t m = std::min(lanes_, n - t * lanes_), width = (m + kGroup - 1) / kGroup * kGroup;
-    const float* const* const source = from.data() + t * lanes_;
-    float* const tile = to + t * tile_floats();
-    for (std::int64_t i = 0; i < net_.neurons; ++i) {
-      for (std::int64_t r = 0; r < m; ++r) tile[i * lanes_ + r] = source[r][i * lanes_];
-      for (std::int64_t r = m; r < width; ++r) tile[i * lanes_ + r] = 0;
-    }
-  }
-}
-
-void CacheBlocked::load(const Csr<float>& y, std::int64_t begin, std::int64_t end, Rows& rows) const {
-  rows.id.clear();
-  std::memset(rows.tiles.data(), 0,
-              static_cast<std::size_t>(tiles_for(end - begin) * tile_floats()) * sizeof(float));
-  for (std::int64_t i = begin; i < end; ++i) {
-    bool any = false;
-    float* const to = lane(rows.tiles.data(), static_cast<std::int64_t>(rows.id.size()));
-    for (std::int32_t k = y.row_ptr[i]; k < y.row_ptr[i + 1]; ++k) {
-      to[y.col[k] * lanes_] += y.val[k];  // repeats add up
-      any |= y.val[k] != 0;
-    }
-    if (any) rows.id.push_back(static_cast<std::int32_t>(i));
-  }
-}
-
-/// Waiting rows [begin, end) into tiles.
-void CacheBlocked::gather(const Waiting& waiting, std::int64_t begin, std::int64_t end, Scratch& s) const {
-  s.rows.id.clear();
-  s.from.clear();
-  for (std::int64_t r = begin; r < end; ++r) {
-    const auto& [part, at] = waiting.lanes[static_cast<std::size_t>(r)];
-    s.rows.id.push_back(waiting.parts[part].id[static_cast<std::size_t>(at)]);
-    s.from.push_back(lane(waiting.parts[part].tiles.data(), at));
-  }
-  pack(s.from, s.rows.tiles.data());
-}
-
-/// Takes the rows of s.active that layer l has left at an absorbing state out of it, and appends them to the answer. Says
-/// whether there were any.
-bool CacheBlocked::take_absorbed(const Stage& stage, std::int64_t l, Scratch& s, Thread& mine) const {
-  if (!states_) return false;
-  const bool zeros = states_->zeros_stay(l + 1, stage.last), caps = states_->caps_stay(l + 1, stage.last);
-  if (!zeros && !caps) return false;
-  const std::int64_t neurons = states_->neurons;
-  std::size_t kept = 0;
-  for (const std::int32_t r : s.active) {
-    const float* const row = lane(s.spare.data(), r);
-    const float value = row[0];
-    bool absorbed = (zeros && value == 0) || (caps && value == states_->cap);
-    for (std::int64_t i = 1; i < neurons && absorbed; ++i) absorbed = row[i * lanes_] == value;
-    if (absorbed) {
-      mine.done.append(s.rows.id[static_cast<std::size_t>(r)], neurons,
-                       [value](std::int64_t) { return value; });
-    } else {
-      s.active[kept++] = r;
-    }
-  }
-  const std::size_t left = s.active.size() - kept;
-  mine.left[static_cast<std::size_t>(l + 1 - stage.first)] += static_cast<std::int64_t>(left);
-  s.active.resize(kept);
-  return left > 0;
-}
-
-/// One layer over all tiles of s.rows; the rows that go on are packed where that saves a group, or where others have left.
-/// Returns how many there are.
-std::int64_t CacheBlocked::step(const Stage& stage, std::int64_t l, Scratch& s, Thread& mine) const {
-  const Csr<float>& w = net_.gather[static_cast<std::size_t>(l)];
-  Rows& rows = s.rows;
-  const auto n = static_cast<std::int64_t>(rows.id.size());
-  s.active.clear();
-  for (std::int64_t t = 0; t * lanes_ < n; ++t) {
-    const std::int64_t m = std::min(lanes_, n - t * lanes_);
-    std::uint64_t mask = kernels_[(m + kGroup - 1) / kGroup](
-        w, rows.tiles.data() + t * tile_floats(), s.spare.data() + t * tile_floats(), net_.bias, net_.cap);
-    if (m < 64) mask &= (std::uint64_t{1} << m) - 1;
-    for (; mask != 0; mask &= mask - 1)
-      s.active.push_back(static_cast<std::int32_t>(t * lanes_ + std::countr_zero(mask)));
-  }
-  const bool some_left = take_absorbed(stage, l, s, mine);
-  const auto active = static_cast<std::int64_t>(s.active.size());
-  if (!some_left && (active + kGroup - 1) / kGroup >= (n + kGroup - 1) / kGroup) {
-    std::swap(rows.tiles, s.spare);
-    return active;
-  }
-  s.from.resize(s.active.size());
-  for (std::size_t r = 0; r < s.active.size(); ++r) s.from[r] = lane(s.spare.data(), s.active[r]);
-  pack(s.from, rows.tiles.data());
-  for (std::size_t r = 0; r < s.active.size(); ++r)
-    rows.id[r] = rows.id[static_cast<std::size_t>(s.active[r])];
-  rows.id.resize(s.active.size());
-  return active;
-}
-
-/// Small jobs are cut so that every thread has some; a later stage, where few rows become inactive, into single tiles,
-/// which stay in L2.
-std::int64_t CacheBlocked::chunk_rows(std::int64_t rows, bool from_input, int threads) const {
-  const std::int64_t share = (rows + 4 * threads - 1) / (4 * threads);
-  const std::int64_t limit = longest_chunk(lanes_, row_bytes(net_.neurons), from_input);
-  return std::clamp((share + kGroup - 1) / kGroup * kGroup, kGroup, limit);
-}
-
-/// Carries the rows in `s` from the stage's first layer to the last of the run, or until few are left and they may wait.
-/// Returns how many are active.
-std::int64_t CacheBlocked::run_chunk(const Stage& stage, std::int64_t rows,
-                                     const std::atomic<std::int64_t>& waiting_bytes, Scratch& s, Thread& mine,
-                                     bool& waits) const {
-  auto active = static_cast<std::int64_t>(s.rows.id.size());
-  for (std::int64_t l = stage.begin; l < stage.last && active > 0; ++l) {
-    waits = l == stage.end && active * 4 <= rows && waiting_bytes < kWaitingBytes;
-    if (waits) break;
-    mine.active[static_cast<std::size_t>(l - stage.first)] += active;
-    active = step(stage, l, s, mine);
-    const double then = std::exchange(s.clock, now());
-    mine.seconds[static_cast<std::size_t>(l - stage.first)] += s.clock - then;
-  }
-  return active;
-}
-
-/// The active rows of `s` in a buffer of their own.
-Rows CacheBlocked::set_aside(std::int64_t active, Scratch& s) const {
-  s.from.clear();
-  Rows kept{{}, AlignedFloats(tiles_for(active) * tile_floats())};
-  for (std::size_t r = 0; r < s.rows.id.size(); ++r) {
-    const float* const source = lane(s.rows.tiles.data(), static_cast<std::int64_t>(r));
-    bool any = false;
-    for (std::int64_t i = 0; i < net_.neurons && !any; ++i) any = source[i * lanes_] != 0;
-    if (!any) continue;
-    s.from.push_back(source);
-    kept.id.push_back(s.rows.id[r]);
-  }
-  pack(s.from, kept.tiles.data());
-  return kept;
-}
-
-void CacheBlocked::finish(const Scratch& s, Thread& mine) const {
-  for (std::size_t r = 0; r < s.rows.id.size(); ++r) {
-    const float* const source = lane(s.rows.tiles.data(), static_cast<std::int64_t>(r));
-    mine.done.append(s.rows.id[r], net_.neurons, [&](std::int64_t i) { return source[i * lanes_]; });
-  }
-}
-
-/// All chunks of one stage; returns the rows that wait for the next one.
-std::vector<Rows> CacheBlocked::run_stage(const Stage& stage, const Waiting& waiting,
-                                          std::vector<Thread>& threads) const {
-  const std::int64_t chunks = (stage.rows + stage.chunk - 1) / stage.chunk;
-  std::vector<Rows> survivors;
-  std::atomic<std::int64_t> waiting_bytes{0};
-#pragma omp parallel
-  {
-    Thread& mine = threads[static_cast<std::size_t>(omp_get_thread_num())];
-    const std::int64_t floats = tiles_for(stage.chunk) * tile_floats();
-    Scratch s{{{}, AlignedFloats(floats)}, AlignedFloats(floats), {}, {}, 0};
-#pragma omp for schedule(dynamic)
-    for (std::int64_t c = 0; c < chunks; ++c) {
-      const std::int64_t begin = c * stage.chunk, end = std::min(stage.rows, begin + stage.chunk);
-      s.clock = now();
-      if (stage.input != nullptr) {
-        load(*stage.input, begin, end, s.rows);
-      } else {
-        gather(waiting, begin, end, s);
-      }
-      bool waits = false;
-      const std::int64_t active = run_chunk(stage, end - begin, waiting_bytes, s, mine, waits);
-      if (active == 0) continue;
-      if (!waits) {
-        mine.active.back() += active;
-        finish(s, mine);
-        continue;
-      }
-      Rows kept = set_aside(active, s);
-      waiting_bytes += tiles_for(active) * tile_floats() * 4;
-#pragma omp critical(plumb_sdnn_survivors)
-      survivors.push_back(std::move(kept));
-    }
-  }
-  return survivors;
-}
-
-SdnnRun CacheBlocked::collect(std::vector<Thread>& threads, std::int64_t rows) const {
+SdnnRun CacheBlocked::collect(std::vector<Progress>& threads, std::int64_t rows) const {
   SdnnRun result;
   result.active.assign(threads.front().active.size(), 0);
   result.layer_seconds.assign(threads.front().seconds.size(), 0.0);
   std::vector<std::int64_t> left(result.active.size(), 0);
   std::vector<sdnn::FinishedRows> parts;
-  for (Thread& t : threads) {
+  for (Progress& t : threads) {
     for (std::size_t l = 0; l < t.active.size(); ++l) result.active[l] += t.active[l], left[l] += t.left[l];
     for (std::size_t l = 0; l < t.seconds.size(); ++l)
       result.layer_seconds[l] += t.seconds[l] / static_cast<double>(threads.size());
@@ -391,31 +294,21 @@ SdnnRun CacheBlocked::collect(std::vector<Thread>& threads, std::int64_t rows) c
 SdnnRun CacheBlocked::run(const Csr<float>& y, std::int64_t first, std::int64_t last) {
   const double start = now();
   const int threads = omp_get_max_threads();
-  const auto layers = static_cast<std::size_t>(last - first);
-  std::vector<Thread> per_thread(static_cast<std::size_t>(threads));
-  for (Thread& t : per_thread) {
-    t.active.assign(layers + 1, 0);
-    t.left.assign(layers + 1, 0);
-    t.seconds.assign(layers, 0.0);
+  std::vector<Progress> progress(static_cast<std::size_t>(threads), Progress(last - first));
+  const Shape shape{net_, weights_, states_, lanes_};
+  const std::int64_t tiles = most_tiles(lanes_ * row_bytes(net_.neurons));
+  // small jobs are cut so that every thread has some
+  const std::int64_t share = groups_for((y.rows + threads - 1) / threads) * kGroup;
+  const std::int64_t rows = std::clamp(share, kGroup, lanes_);
+#pragma omp parallel
+  {
+    Carrier carrier(shape, first, last, tiles, progress[static_cast<std::size_t>(omp_get_thread_num())]);
+#pragma omp for schedule(dynamic) nowait
+    for (std::int64_t begin = 0; begin < y.rows; begin += rows)
+      carrier.take(y, begin, std::min(y.rows, begin + rows));
+    carrier.finish();
   }
-  Waiting waiting;
-  Stage stage{first, last, first, std::min(last, first + kFirstStage), y.rows, 0, &y};
-  for (std::int64_t length = kFirstStage;;) {
-    stage.chunk = chunk_rows(stage.rows, stage.input != nullptr, threads);
-    waiting.parts = run_stage(stage, waiting, per_thread);
-    waiting.lanes.clear();
-    for (std::size_t part = 0; part < waiting.parts.size(); ++part) {
-      for (std::size_t r = 0; r < waiting.parts[part].id.size(); ++r)
-        waiting.lanes.emplace_back(part, static_cast<std::int64_t>(r));
-    }
-    stage.rows = static_cast<std::int64_t>(waiting.lanes.size());
-    stage.input = nullptr;
-    stage.begin = stage.end;
-    length *= 4;
-    stage.end = std::min(last, first + length);
-    if (stage.rows == 0 || stage.begin >= last) break;
-  }
-  SdnnRun result = collect(per_thread, y.rows);
+  SdnnRun result = collect(progress, y.rows);
   result.seconds = now() - start;
   return result;
 }
@@ -426,7 +319,7 @@ const SdnnPipeline kSdnnCacheBlocked = {
     "cache_blocked",
     SdnnStructure::general,
     Space::host,
-    "chunks of rows through many layers in cache, 16 rows per vector, the active rows packed",
+    "tiles of rows through many layers in cache, 16 rows per vector, the active rows packed",
     [](const SparseDnn&) -> const char* { return nullptr; },
     [](const SparseDnn& net) -> std::unique_ptr<SdnnPlan> { return std::make_unique<CacheBlocked>(net); },
     0,
@@ -435,7 +328,7 @@ const SdnnPipeline kSdnnCacheBlocked = {
       return std::make_unique<CacheBlocked>(net, std::move(states));
     },
     [](const SparseDnn& net, const MemoryBound& memory) {
-      return streamed_on_host(net, memory, CacheBlocked::workspace(net), kSdnnCacheBlocked.one_bias_plan);
+      return streamed_on_host(net, memory, CacheBlocked::bytes(net), kSdnnCacheBlocked.one_bias_plan);
     }};
 
 }  // namespace plumb

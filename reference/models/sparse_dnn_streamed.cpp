@@ -148,17 +148,22 @@ class StreamedOnHost final : public SdnnPlan {
  public:
   using MakePlan = std::unique_ptr<SdnnPlan> (*)(const SparseDnn&);
 
-  StreamedOnHost(const SparseDnn& net, const MemoryBound& memory, std::int64_t workspace, MakePlan make_plan)
+  StreamedOnHost(const SparseDnn& net, const MemoryBound& memory, const PlanBytes& plan, MakePlan make_plan)
       : net_(net),
         memory_(memory),
         make_plan_(make_plan),
         makers_(std::max(1, omp_get_max_threads() / 4)),
-        held_(workspace + net.held_bytes()) {
+        held_(plan.workspace + net.held_bytes()) {
     if (net.source != nullptr) {
       layer_ = std::max<std::int64_t>(1, largest_layer_bytes(net));
-      const std::int64_t fit = (memory.for_data() / kShareOfWeights / layer_ - makers_) / 2;
+      planned_layer_ = plan.of_layer(net.neurons, largest_layer_edges(net));
+      const std::int64_t fit =
+          (memory.for_data() / kShareOfWeights - makers_ * layer_) / (2 * layer_ + planned_layer_);
       const std::int64_t most = std::clamp<std::int64_t>(net.layers(), 1, kMostLayers);
       window_ = std::clamp<std::int64_t>(fit, 1, most);
+    } else {
+      for (std::int64_t l = 0; l < net.layers(); ++l)
+        held_ += plan.of_layer(net.neurons, net.edges(l, l + 1));
     }
     const Csr<float> one = empty_rows(1, net.neurons);
     static_cast<void>(batch_end(HeldRows(one), 0, 0, window_));  // refuses before any input is read
@@ -195,9 +200,10 @@ class StreamedOnHost final : public SdnnPlan {
     constexpr std::int64_t kPerValue = 8 + 3 * 8, kPerRow = 64;
     return (last - first) * (net_.neurons * kPerValue + kPerRow) + 8 * y.entries(first, last);
   }
-  /// Bytes beside rows and answers. Of layers that are made: those held, those made next, and what making them takes.
+  /// Bytes beside rows and answers. Of layers that are made: those held, with their plan, those made next, and what making them
+  /// takes.
   [[nodiscard]] std::int64_t fixed_bytes(std::int64_t window) const {
-    return held_ + (2 * window + makers_) * layer_;
+    return held_ + (2 * window + makers_) * layer_ + window * planned_layer_;
   }
   /// Row `first` alone is a batch that fits, with windows of so many layers and `held` bytes of rows and answers.
   [[nodiscard]] bool fits(const RowSource& y, std::int64_t first, std::int64_t held,
@@ -226,8 +232,9 @@ class StreamedOnHost final : public SdnnPlan {
   MemoryBound memory_;
   MakePlan make_plan_;
   int makers_;                         // threads that make layers
-  std::int64_t held_;                  // bytes: workspace, and weights that are held
+  std::int64_t held_;                  // bytes: workspace, weights that are held, and their plan
   std::int64_t layer_ = 0;             // bytes of a layer that is made; 0: all are held
+  std::int64_t planned_layer_ = 0;     // bytes that a plan takes for it
   std::int64_t window_ = kMostLayers;  // layers
 };
 
@@ -378,16 +385,20 @@ SdnnRun run_in_batches(const Csr<float>& y, const std::vector<std::int64_t>& end
   return all;
 }
 
-std::int64_t largest_layer_bytes(const SparseDnn& net) {
+std::int64_t largest_layer_edges(const SparseDnn& net) {
   std::int64_t most = 0;
   for (std::int64_t l = 0; l < net.layers(); ++l) most = std::max(most, net.edges(l, l + 1));
-  return 8 * most + 4 * (net.neurons + 1);
+  return most;
+}
+
+std::int64_t largest_layer_bytes(const SparseDnn& net) {
+  return 8 * largest_layer_edges(net) + 4 * (net.neurons + 1);
 }
 
 std::unique_ptr<SdnnPlan> streamed_on_host(const SparseDnn& net, const MemoryBound& memory,
-                                           std::int64_t workspace,
+                                           const PlanBytes& plan,
                                            std::unique_ptr<SdnnPlan> (*make_plan)(const SparseDnn&)) {
-  return std::make_unique<StreamedOnHost>(net, memory, workspace, make_plan);
+  return std::make_unique<StreamedOnHost>(net, memory, plan, make_plan);
 }
 
 }  // namespace plumb

@@ -38,17 +38,24 @@ using RangeBytes = std::function<std::int64_t(std::int64_t first, std::int64_t l
 [[nodiscard]] SdnnRun run_in_batches(const Csr<float>& y, const std::vector<std::int64_t>& ends,
                                      const std::function<SdnnRun(const Csr<float>& batch)>& run);
 
-/// Bytes of one layer as CSR: the largest of the network's.
+/// Edges of one layer, and bytes as CSR: of the largest of the network's.
+[[nodiscard]] std::int64_t largest_layer_edges(const SparseDnn& net);
 [[nodiscard]] std::int64_t largest_layer_bytes(const SparseDnn& net);
+
+/// Bytes that a plan takes beside the weights and rows it is given: `workspace`, and more for each of its layers.
+struct PlanBytes {
+  std::int64_t workspace = 0;
+  std::int64_t (*of_layer)(std::int64_t neurons, std::int64_t edges);
+};
 
 /// Plans `make_plan` makes of a few layers at a time, of a network with a source; of any other one plan of all its layers.
 /// While one window is computed, other threads make the next. `memory` bounds weights, inputs, batches and answers
 /// together; a batch is the largest that fits beside what is there. Where none does, as answers come in, windows get shorter. Rows that are still active after the first layers are
 /// put together, where that is a quarter of a batch or less: the other layers are made once for many batches.
-/// `workspace`: bytes that a plan works with, beside rows and weights. Errors: `memory` is too little for windows of one layer and a batch
+/// Errors: `memory` is too little for windows of one layer and a batch
 /// of one row, which the message says is needed; in a run with what had been answered by then.
 [[nodiscard]] std::unique_ptr<SdnnPlan> streamed_on_host(
-    const SparseDnn& net, const MemoryBound& memory, std::int64_t workspace,
+    const SparseDnn& net, const MemoryBound& memory, const PlanBytes& plan,
     std::unique_ptr<SdnnPlan> (*make_plan)(const SparseDnn&));
 
 }  // namespace plumb

@@ -17,6 +17,7 @@
 #include "reference/core/memory.hpp"
 #include "reference/core/row_source.hpp"
 #include "reference/models/sparse_dnn_judge.hpp"
+#include "reference/models/sparse_dnn_packed_layers.hpp"
 #include "reference/tests/allocated_bytes.hpp"
 #include "reference/tests/sparse_dnn_inputs.hpp"
 
@@ -62,8 +63,16 @@ bool same_answer(const plumb::SdnnRun& a, const plumb::SdnnRun& b) {
          a.active == b.active;
 }
 
-/// Bytes that the chunks of all threads take at so many neurons: a bound below is refused.
-std::int64_t chunks(std::int64_t neurons) { return omp_get_max_threads() * 2 * (512 + 64) * 4 * neurons; }
+/// Bytes that a plan takes for layers that are held.
+std::int64_t packed_bytes(const SparseDnn& net) {
+  std::int64_t sum = 0;
+  for (std::int64_t l = 0; l < net.layers(); ++l)
+    sum += plumb::PackedLayers::bytes_of_layer(net.neurons, net.edges(l, l + 1));
+  return sum;
+}
+
+/// Bytes that the tiles of all threads take at so many neurons, and packing a layer: a bound below is refused.
+std::int64_t tiles(std::int64_t neurons) { return omp_get_max_threads() * (18 * 64 * 4 + 64) * neurons; }
 
 std::string refusal(const SparseDnn& net, std::int64_t memory) {
   try {
@@ -85,7 +94,7 @@ TEST_CASE("layers made one by one and inputs in batches give the bits of a netwo
   CHECK(streamed.layers() == 40);
   CHECK_THROWS_AS((void)plumb::kSdnnCacheBlocked.plan(streamed), plumb::Error);
   CHECK(streamed.edges(3, 9) == net.edges(3, 9));
-  const std::int64_t memory = chunks(96) + kMiB / 4;
+  const std::int64_t memory = tiles(96) + kMiB / 4;
   const auto plan = plumb::kSdnnCacheBlocked.plan_streamed(streamed, memory);
   const plumb::SdnnRun run = plan->run(y, 0, 40);
   CHECK(same_answer(run, want));
@@ -119,7 +128,8 @@ TEST_CASE("what a plan allocates stays within its bound, whatever rows do") {
       const std::int64_t before =
           plumb::bytes_of(y) + one->held_bytes();  // allocated already, and part of the bound
       for (const std::int64_t more : {kMiB, 2 * kMiB, 4 * kMiB}) {
-        const std::int64_t memory = chunks(200) + before + more;
+        const std::int64_t plan = one->source == nullptr ? packed_bytes(*one) : 0;
+        const std::int64_t memory = tiles(200) + before + plan + more;
         CAPTURE(net->bias);
         CAPTURE(memory);
         CAPTURE(one->source != nullptr);
@@ -156,7 +166,7 @@ TEST_CASE("rows that few batches keep are put together, and the other layers are
   SparseDnn streamed{64, net.bias, net.cap, {}};
   const auto layers = std::make_shared<CopiedLayers>(net);
   streamed.source = layers;
-  const std::int64_t memory = chunks(64) + plumb::bytes_of(y) + kMiB / 4;
+  const std::int64_t memory = tiles(64) + plumb::bytes_of(y) + kMiB / 4;
   const plumb::SdnnRun run = plumb::kSdnnCacheBlocked.plan_streamed(streamed, memory)->run(y, 0, 40);
   CHECK(same_answer(run, want));
   REQUIRE(run.streaming->batches > 3);
@@ -183,7 +193,7 @@ TEST_CASE("inputs that are made are made batch by batch, also with a bias for ea
   for (const bool biases : {false, true}) {
     if (biases) net.biases.assign(20, std::vector<float>(64, 0.01F));
     const MadeRows rows(y);
-    const std::int64_t memory = chunks(65) + 3 * net.held_bytes() + 3 * kMiB / 8;
+    const std::int64_t memory = tiles(65) + 3 * net.held_bytes() + 3 * kMiB / 8;
     const plumb::SdnnRun run = plumb::kSdnnCacheBlocked.plan_streamed(net, memory)->run_rows(rows, 0, 20);
     CHECK(same_answer(run, plumb::kSdnnCacheBlocked.plan(net)->run(y, 0, 20)));
     CHECK(rows.most == run.streaming->batch);
@@ -200,7 +210,7 @@ TEST_CASE("no layer is made any more once no row is active") {
   streamed.source = layers;
   const Csr<float> y = csr(16, {{{3, 2.5F}}, {}, {{1, 7}, {2, 1}}});
   const plumb::SdnnRun run =
-      plumb::kSdnnCacheBlocked.plan_streamed(streamed, chunks(16) + kMiB)->run(y, 0, 400);
+      plumb::kSdnnCacheBlocked.plan_streamed(streamed, tiles(16) + kMiB)->run(y, 0, 400);
   CHECK(same_answer(run, plumb::kSdnnCacheBlocked.plan(net)->run(y, 0, 400)));
   CHECK(run.layer_seconds.size() == 400);
   CHECK(layers->made < 400);
@@ -209,7 +219,7 @@ TEST_CASE("no layer is made any more once no row is active") {
 TEST_CASE("a network that is held runs in batches, and its weights count") {
   const SparseDnn net = random_network(64, 20);
   const Csr<float> y = random_inputs(90, 64, 6);
-  const std::int64_t memory = chunks(64) + net.held_bytes() + kMiB / 8;
+  const std::int64_t memory = tiles(64) + net.held_bytes() + packed_bytes(net) + kMiB / 8;
   const plumb::SdnnRun run = plumb::kSdnnCacheBlocked.plan_streamed(net, memory)->run(y, 0, 20);
   CHECK(same_answer(run, plumb::kSdnnCacheBlocked.plan(net)->run(y, 0, 20)));
   CHECK(run.streaming->batches > 1);
@@ -231,7 +241,7 @@ TEST_CASE("the check judges layers that are made one by one, with a bias for eac
   const Csr<float> y = random_inputs(33, 40, 5);
   SparseDnn streamed{40, 0, 4, {}, net.biases};
   streamed.source = std::make_shared<CopiedLayers>(net);
-  const auto plan = plumb::kSdnnCacheBlocked.plan_streamed(streamed, chunks(41) + kMiB);
+  const auto plan = plumb::kSdnnCacheBlocked.plan_streamed(streamed, tiles(41) + kMiB);
   const plumb::SdnnRun run = plan->run(y, 0, 5);
   plumb::SdnnExpectation expectation;
   expectation.check = true;
@@ -247,7 +257,7 @@ TEST_CASE("too little memory is refused with what is needed, inputs included") {
   CAPTURE(text);
   CHECK(text.find("sparse DNN: 1 KiB of memory are too little: weights of 2 layers") == 0);
   CHECK(text.find("a batch of 1 inputs, need at least ") != std::string::npos);
-  const auto plan = plumb::kSdnnCacheBlocked.plan_streamed(streamed, chunks(96) + kMiB / 4);
+  const auto plan = plumb::kSdnnCacheBlocked.plan_streamed(streamed, tiles(96) + kMiB / 4);
   CHECK_THROWS_AS((void)plan->run(random_inputs(2000, 96, 5), 0, 12), plumb::Error);
 }
 
@@ -286,9 +296,11 @@ TEST_CASE(
     plumb::MemoryBound less = memory;
     less.bytes -= 2048;  // amounts are rounded up to KiB
     CHECK(amount_asked_for(streamed, less, y) > less.bytes);
-    // two layers more fit beside the first row, and not beside all answers
-    memory.bytes += 4 << 10;
-    REQUIRE(2 * plumb::largest_layer_bytes(net) > memory.for_data() - less.for_data());
+    // a layer more, and one that is made beside it, fit beside the first row, and not beside all answers
+    const std::int64_t layer = 2 * plumb::largest_layer_bytes(net) +
+                               plumb::PackedLayers::bytes_of_layer(96, plumb::largest_layer_edges(net));
+    memory.bytes += layer - (3 << 10);
+    REQUIRE(layer > memory.for_data() - less.for_data());
     const plumb::SdnnRun run =
         plumb::kSdnnCacheBlocked.plan_streamed(streamed, memory)->run(y, 0, net.layers());
     CHECK(same_answer(run, want));
@@ -317,7 +329,7 @@ TEST_CASE("what a source cannot give, or gives malformed, ends the run with its 
   layers->broken = 21;
   streamed.source = layers;
   const Csr<float> y = random_inputs(20, 32, 5);
-  const auto plan = plumb::kSdnnCacheBlocked.plan_streamed(streamed, chunks(32) + kMiB);
+  const auto plan = plumb::kSdnnCacheBlocked.plan_streamed(streamed, tiles(32) + kMiB);
   try {
     (void)plan->run(y, 0, 30);
     FAIL("no error");
