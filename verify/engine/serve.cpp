@@ -166,23 +166,29 @@ class Outputs {
   std::vector<std::byte> staged_;
 };
 
-// Pages of the image that nobody may touch as long as this lives.
+// Pages of the image that nobody may touch, or write, as long as this lives.
 class Walls {
  public:
-  Walls(std::byte* image, const std::vector<std::int64_t>& at) : image_(image), at_(at) {
-    protect(PROT_NONE);
+  Walls(std::byte* image, const std::vector<Wall>& walls) : image_(image), walls_(walls) {
+    for (const Wall& wall : walls_) {
+      protect(wall.at, kPageBytes, PROT_NONE);
+      protect(wall.read_only_from, wall.at - wall.read_only_from, PROT_READ);
+    }
   }
-  ~Walls() { protect(PROT_READ | PROT_WRITE); }
+  ~Walls() {
+    for (const Wall& wall : walls_)
+      protect(wall.read_only_from, wall.at + kPageBytes - wall.read_only_from, PROT_READ | PROT_WRITE);
+  }
   Walls(const Walls&) = delete;
   Walls& operator=(const Walls&) = delete;
 
  private:
-  void protect(int access) const {
-    for (const std::int64_t wall : at_) (void)mprotect(image_ + wall, kPageBytes, access);
+  void protect(std::int64_t from, std::int64_t bytes, int access) const {
+    if (bytes > 0) (void)mprotect(image_ + from, static_cast<std::size_t>(bytes), access);
   }
 
   std::byte* image_;
-  const std::vector<std::int64_t>& at_;
+  const std::vector<Wall>& walls_;
 };
 
 // Further runs of the plan that a call has made, as of one who has a matrix for long. Only where the call is not timed.

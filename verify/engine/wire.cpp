@@ -118,7 +118,7 @@ Message encode(const RunRequest& r) {
   m.put_number(r.calls), m.put_number(r.plan_runs), m.put_number(r.stop_where_differs);
   m.put_number(r.uses);
   m.put_number(static_cast<std::int64_t>(r.walls.size()));
-  for (const std::int64_t wall : r.walls) m.put_number(wall);
+  for (const Wall& wall : r.walls) m.put_number(wall.at), m.put_number(wall.read_only_from);
   return m;
 }
 
@@ -149,7 +149,7 @@ RunRequest decode_request(Message& m) {
   r.stop_where_differs = m.number() != 0;
   r.uses = m.number();
   r.walls.resize(static_cast<std::size_t>(m.number()));
-  for (std::int64_t& wall : r.walls) wall = m.number();
+  for (Wall& wall : r.walls) wall.at = m.number(), wall.read_only_from = m.number();
   return r;
 }
 

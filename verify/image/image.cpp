@@ -158,12 +158,14 @@ std::size_t ImageLayout::add(Segment segment, bool vector) {
   return segments_.size() - 1;
 }
 
-// A read that is thrown away shows by nothing else.
+// A read that is thrown away shows by nothing else, nor does a store that is undone.
 void ImageLayout::place_before_wall(Segment& segment, std::int64_t needed) {
-  const std::int64_t wall = round_up(segment.offset + segment.extent(), kPageBytes),
+  const std::int64_t least = segment.offset, wall = round_up(least + segment.extent(), kPageBytes),
                      offset = wall - segment.extent();
   segment.offset = offset - offset % needed;
-  walls_.push_back(wall);
+  // the guard behind an array before it can be written: what is written there is found by it
+  const std::int64_t from = segment.offset / kPageBytes * kPageBytes;
+  walls_.push_back({wall, from >= least ? from : from + kPageBytes});
   next_ = wall + kPageBytes + kGuardBytes;
 }
 
