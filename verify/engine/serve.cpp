@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -39,10 +40,12 @@ struct Callbacks {
   std::vector<std::pair<std::int64_t, void*>> blocks = {};
   std::size_t at = 0;
   bool replaying = false;
+  std::mutex mutex = {};  // there may be two callers
 };
 
 void* allocate_workspace(Context& c, std::int64_t bytes) {
   auto& state = *static_cast<Callbacks*>(c.owner);
+  const std::lock_guard lock(state.mutex);
   if (state.replaying && state.at < state.blocks.size() && state.blocks[state.at].first == bytes) {
     return state.blocks[state.at++].second;
   }
@@ -52,8 +55,16 @@ void* allocate_workspace(Context& c, std::int64_t bytes) {
   return block;
 }
 
-void record_spent(Context& c, double seconds) { static_cast<Callbacks*>(c.owner)->spent += seconds; }
-void record_choice(Context& c, const char* text) { static_cast<Callbacks*>(c.owner)->chosen = text; }
+void record_spent(Context& c, double seconds) {
+  auto& state = *static_cast<Callbacks*>(c.owner);
+  const std::lock_guard lock(state.mutex);
+  state.spent += seconds;
+}
+void record_choice(Context& c, const char* text) {
+  auto& state = *static_cast<Callbacks*>(c.owner);
+  const std::lock_guard lock(state.mutex);
+  state.chosen = text;
+}
 
 // The call, with the clocks around it.
 class TimedCall {
@@ -236,6 +247,7 @@ void make_run(const RunRequest& request, const OperatorEntry& entry, std::byte* 
   context.stream = backend.stream();
   Invocation invocation{
       request.variant, request.dtype, request.device, views.data(), nullptr, &context, {}, {}, {}, {}};
+  invocation.callers = request.callers, invocation.second_stream = backend.second_stream();
   if (backend.apart()) {
     // the views then hold addresses, to which no base is to be added
     (void)entry.relocate(request.dtype, views.data(), [&](const ArrayInfo& a, std::int64_t offset) {
