@@ -9,6 +9,7 @@
 
 #include "verify/engine/simt_device.hpp"
 #include "verify/judge/repro.hpp"
+#include "verify/judge/thread_sanitizer.hpp"
 
 namespace plumb {
 namespace {
@@ -200,12 +201,13 @@ std::optional<Finding> Trial::make_run(int r) {
   return std::nullopt;
 }
 
-// LLVM's OpenMP runtime ends a process where a second native thread has tasks with dependences, whose kernels are right: an end says
-// nothing there, and one caller is judged instead.
+// LLVM's OpenMP runtime ends a process where a second native thread has tasks with dependences, whose kernels are right: an end without a
+// race says nothing there, and one caller is judged instead.
 Attempt Trial::make_attempt(RunRequest& request, const ImageLayout& layout) {
   Attempt attempt = context_.engine.run(request, layout);
-  const bool ended = attempt.outcome.kind == Worker::Outcome::Kind::died ||
-                     attempt.outcome.kind == Worker::Outcome::Kind::timed_out;
+  const Worker::Outcome& outcome = attempt.outcome;
+  const bool ended = outcome.kind == Worker::Outcome::Kind::timed_out ||
+                     (outcome.kind == Worker::Outcome::Kind::died && !race_in(outcome.said));
   if (request.callers == 1 || variant_.device != Device::cpu || !ended) return attempt;
   request.callers = 1;
   return context_.engine.run(request, layout);
