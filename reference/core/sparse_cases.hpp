@@ -19,8 +19,8 @@ template <class T>
 [[nodiscard]] Csr<T> make_sparse(const Case& c, std::uint64_t stream);
 
 /// Adds the cases of an operator with a sparse operand in which counts alone suggest rows of one length, a permutation and a full matrix, and
-/// entries are elsewhere. `extents`: those of the other operands, ",n=9".
-void add_uneven(CaseList& list, const std::string& extents);
+/// entries are elsewhere; and one whose rows times columns are beyond 32 bits. `extents`: those of the other operands, ",n=9".
+void add_misleading_counts(CaseList& list, const std::string& extents);
 
 /// The stream of the sparse operand in every operator that has one.
 inline constexpr std::uint64_t kMatrixStream = 1000;

@@ -101,7 +101,7 @@ void Spmm::cases(CaseList& list) {
            "rows of 33 to 99: on both sides of where variants stage, batch and cut");
   list.add(Tier::smoke, "rows=2,cols=600000,n=1,density=0,pattern=arrow", {exact},
            "a row of more entries than parts of one length are kept for");
-  add_uneven(list, ",n=9");
+  add_misleading_counts(list, ",n=9");
   list.add(Tier::smoke, "rows=41,cols=37,n=7,density=0.1,facing=rows_small", {real},
            "rows down to the smallest numbers face large ones: exponents in a byte, lower halves of digits");
   for (const SizedMatrix& m : kSizedMatrices) {

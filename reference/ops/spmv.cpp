@@ -90,8 +90,7 @@ void Spmv::cases(CaseList& list) {
            "rows and columns skewed");
   list.add(Tier::smoke, "rows=300007,cols=3,density=0.2", {real},
            "the number of rows by fours is beyond 16 bits");
-  list.add(Tier::smoke, "rows=3,cols=20000,density=0.9", {exact, wide, real, positive},
-           "long rows only, fewer than cores");
+  list.add(Tier::smoke, "rows=3,cols=20000,density=0.9", {exact, real}, "long rows only, fewer than cores");
   list.add(Tier::smoke, "rows=300,cols=6000,density=0.02", {real},
            "part of x and static buffers share 48 KiB on a small device: neither exceeds it alone");
   list.add(Tier::smoke, "rows=67,cols=41,density=0.2,alpha=7.703719777548943e-34,beta=123456.79", {scaled},
@@ -103,7 +102,7 @@ void Spmv::cases(CaseList& list) {
            "is shared");
   list.add_hostile(Tier::smoke, "rows=133,cols=67,density=0.05,alpha=0.5,beta=2", 14,
                    "every special value at every class of position");
-  add_uneven(list, "");
+  add_misleading_counts(list, "");
   list.add(Tier::smoke, "rows=41,cols=37,density=0.1,facing=rows_small", {real},
            "rows down to the smallest numbers face large ones: exponents in a byte, lower halves of digits");
   list.add(Tier::smoke, "rows=9,cols=7,density=1,alpha=0.5,beta=0.5,facing=near_top", {real},
