@@ -163,9 +163,10 @@ void ImageLayout::place_before_wall(Segment& segment, std::int64_t needed) {
   const std::int64_t least = segment.offset, wall = round_up(least + segment.extent(), kPageBytes),
                      offset = wall - segment.extent();
   segment.offset = offset - offset % needed;
-  // the guard behind an array before it can be written: what is written there is found by it
+  // an output before it, and the guard behind that one, can be written
   const std::int64_t from = segment.offset / kPageBytes * kPageBytes;
-  walls_.push_back({wall, from >= least ? from : from + kPageBytes});
+  const bool shared = from < least && !segments_.empty() && segments_.back().output;
+  walls_.push_back({wall, shared ? from + kPageBytes : from});
   next_ = wall + kPageBytes + kGuardBytes;
 }
 
