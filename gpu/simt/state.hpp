@@ -49,6 +49,7 @@ struct ScheduleState {
   std::int64_t idle = 0;                     // polls since anything changed
   std::int64_t slice_idle = 0;               // in this block's slice
   bool turn_over = false;                    // the slice ended by the schedule's draw
+  int holds_left = 0;                        // blocks of the launch under way that may yet be held back
   bool begins_anew = false;                  // the launch under way: its kernel asks for clusters
   std::string short_of;  // what a further block of the launch under way would have needed and did not get
   // cudaFuncAttributeMaxDynamicSharedMemorySize by kernel, and the greatest of them: a launch written as

@@ -68,10 +68,19 @@ void sample_columns(std::vector<std::int32_t>& out, std::int64_t cols, std::int6
   std::sort(out.begin() + start, out.end());
 }
 
+// Of rows in threes behind the first one, one has an entry more, one an entry less: what lengths alone could say is wrong of each.
+std::int64_t uneven_length(const Pattern& p, std::int64_t i, double mean) {
+  if (p.cols == 0) return 0;
+  const std::int64_t usual = std::max<std::int64_t>(1, std::llround(mean)), place = (i + 2) % 3;
+  const bool whole = i > 0 && i - place + 2 < p.rows;
+  return usual + (whole && place == 0 ? 1 : 0) - (whole && place == 1 ? 1 : 0);
+}
+
 // Entries of row i, for the patterns that draw them row by row.
 std::int64_t row_length(const Pattern& p, std::int64_t i) {
   const std::string& pattern = p.name;
   const double mean = p.density * static_cast<double>(p.cols);
+  if (pattern == "uneven") return uneven_length(p, i, mean);
   const std::uint64_t stream = p.stream + 20;
   const auto row = static_cast<std::uint64_t>(i);
   const double r = random_unit(p.seed, stream, row);
@@ -194,7 +203,8 @@ void place_row(const Pattern& p, std::int64_t i, std::int64_t length, std::vecto
     }
     if (length > 1) col.back() = col[col.size() - 2];  // at least one repeated column per row
   } else {
-    sample_columns(col, p.cols, length, p.seed, p.stream + 22, row);
+    sample_columns(col, p.cols, std::min(length, p.cols), p.seed, p.stream + 22, row);
+    if (length > p.cols) col.push_back(col.back());
   }
 }
 
@@ -218,8 +228,9 @@ void place_by_row(const Pattern& p, Places& to, const Builder& builder) {
 
 const std::vector<std::string>& pattern_names() {
   static const std::vector<std::string> kNames = {
-      "uniform", "banded", "powerlaw", "giant", "empty", "unsorted",     "diagonal",      "stencil",
-      "arrow",   "rmat",   "last",     "ends",  "two",   "repeat_first", "repeat_middle", "repeat_last"};
+      "uniform",  "banded",  "powerlaw",     "giant",         "empty",      "unsorted",
+      "diagonal", "stencil", "arrow",        "rmat",          "last",       "ends",
+      "two",      "uneven",  "repeat_first", "repeat_middle", "repeat_last"};
   return kNames;
 }
 

@@ -16,6 +16,8 @@ namespace plumb {
 ///   last       as giant, the long row last;      ends       the first and the last third of rows hold nothing, the others three times as much
 ///   repeat_first, repeat_middle, repeat_last   as banded, and one row, of four entries at least, has a column twice: at its
 ///              beginning, in its middle, at its end
+///   uneven     as many entries as rows times the length of the first one, and rows of other lengths: one more, one less; the last one
+///              has the first one's. At density 1 rows have one more than there are columns, the last column twice
 ///   rmat       R-MAT of the Graph500: skewed rows and columns, density * rows * cols draws less the repeated
 /// diagonal, stencil and arrow take their places from the sizes; density is then not looked at.
 struct Pattern {

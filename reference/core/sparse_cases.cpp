@@ -80,6 +80,62 @@ void fill_csr_values(Csr<T>& a, Fill fill, std::uint64_t seed, std::uint64_t str
   }
 }
 
+namespace {
+
+// Powers of two of facing=large, and of facing=rows_small: of the smallest rows, and of the operand that they face.
+template <class T>
+struct FacingScales {
+  static constexpr bool kFloat = std::numeric_limits<T>::digits == 24;
+  static constexpr int kLarge = kFloat ? 50 : 400, kSmallest = kFloat ? -117 : -1014,
+                       kFaced = kFloat ? 58 : 507;
+  static constexpr int kSteps = 8;
+};
+
+template <class T>
+int exponent_of_row(std::int64_t i) {
+  using Scales = FacingScales<T>;
+  return Scales::kSmallest * static_cast<int>(i % Scales::kSteps) / (Scales::kSteps - 1);
+}
+
+template <class T>
+void scale_all(T* data, std::int64_t size, int exponent) {
+  for (std::int64_t k = 0; k < size; ++k) data[k] = std::ldexp(data[k], exponent);
+}
+
+}  // namespace
+
+template <class T>
+void put_facing(T* data, std::int64_t rows, std::int64_t cols, const Case& c, Role role) {
+  const std::string facing = c.text_or("facing", "");
+  const std::int64_t size = rows * cols;
+  if (facing.empty() || size == 0) return;
+  using Limits = std::numeric_limits<T>;
+  if (facing == "inf_tiny" || facing == "tiny_inf") {
+    if (role == Role::addend) return;
+    data[0] = (facing == "inf_tiny") == (role == Role::left) ? Limits::infinity() : Limits::denorm_min();
+  } else if (facing == "near_top") {
+    data[0] = role == Role::right ? T(1) : Limits::max() / 4 * 3;
+  } else if (facing == "large") {
+    scale_all(data, size, FacingScales<T>::kLarge * (role == Role::addend ? 2 : 1));
+  } else if (facing == "rows_small") {
+    for (std::int64_t i = 0; role == Role::left && i < rows; ++i)
+      scale_all(data + i * cols, cols, exponent_of_row<T>(i));
+    if (role == Role::right) scale_all(data, size, FacingScales<T>::kFaced);
+  } else {
+    throw Error(
+        fmt::format("case '{}': unknown facing '{}' (known: inf_tiny, tiny_inf, near_top, large, rows_small)",
+                    c.id(), printable(facing)));
+  }
+}
+
+// The same for a sparse left operand, whose rows are ragged.
+template <class T>
+void put_facing(Csr<T>& a, const Case& c) {
+  if (c.text_or("facing", "") != "rows_small") return put_facing(a.val.data(), 1, a.nnz(), c, Role::left);
+  for (std::int64_t i = 0; i < a.rows; ++i)
+    scale_all(a.val.data() + a.row_ptr[i], a.row_ptr[i + 1] - a.row_ptr[i], exponent_of_row<T>(i));
+}
+
 template <class T>
 Csr<T> make_sparse(const Case& c, std::uint64_t stream) {
   Csr<T> a;
@@ -120,7 +176,22 @@ Csr<T> make_sparse(const Case& c, std::uint64_t stream) {
   fill_csr_values(a, c.fill, c.seed, stream);
   if (c.integer_or("equal", 0) != 0) make_equal(a.val.data(), a.nnz());
   if (c.integer_or("ones", 0) != 0) std::fill(a.val.begin(), a.val.end(), T(1));
+  put_facing(a, c);
   return a;
+}
+
+void add_misleading_counts(CaseList& list, const std::string& extents) {
+  const auto add = [&](const char* sizes, const char* why) {
+    list.add(Tier::smoke, sizes + extents, {Fill::exact}, why);
+  };
+  add("rows=70001,cols=70001,density=0.000002",
+      "few entries in a matrix whose places are more than 32 bits count: row times columns plus column");
+  add("rows=301,cols=90,density=0.056,pattern=uneven",
+      "as many entries as rows of the first one's length would have: lengths differ");
+  add("rows=301,cols=301,density=0.0033,pattern=uneven",
+      "as many entries as rows, in a square that is no permutation");
+  add("rows=301,cols=5,density=1,pattern=uneven",
+      "as many entries as places: some are empty, and a row has more entries than there are columns");
 }
 
 template <class T>
@@ -134,18 +205,6 @@ CsrView<const T, Space::host> keep(Arena& arena, const Csr<T>& a) {
   return {a.rows, a.cols, a.nnz(), row_ptr, col, val};
 }
 
-// The first elements of a left and of a right operand, which meet in the first term.
-template <class T>
-void put_facing(T* data, std::int64_t size, const Case& c, Role role) {
-  const std::string facing = c.text_or("facing", "");
-  if (facing.empty() || size == 0) return;
-  if (facing != "inf_tiny" && facing != "tiny_inf")
-    throw Error(
-        fmt::format("case '{}': unknown facing '{}' (known: inf_tiny, tiny_inf)", c.id(), printable(facing)));
-  using Limits = std::numeric_limits<T>;
-  data[0] = (facing == "inf_tiny") == (role == Role::left) ? Limits::infinity() : Limits::denorm_min();
-}
-
 template <class T>
 VecView<const T, Space::host> make_vector(Arena& arena, std::int64_t size, const Case& c, Role role,
                                           std::uint64_t stream) {
@@ -154,7 +213,7 @@ VecView<const T, Space::host> make_vector(Arena& arena, std::int64_t size, const
   const bool column = role != Role::left;
   fill_values(data, column ? size : 1, column ? 1 : size, c.fill, role, c.seed, stream);
   if (column && c.integer_or("whole_first", 0) != 0) make_first_half_whole(data, size);
-  put_facing(data, size, c, role);
+  put_facing(data, column ? size : 1, column ? 1 : size, c, role);
   return {data, size};
 }
 
@@ -164,7 +223,7 @@ DenseView<const T, Space::host> make_dense(Arena& arena, std::int64_t rows, std:
   T* data = arena.allocate<T>(rows * cols);
   fill_values(data, rows, cols, c.fill, role, c.seed, stream);
   if (role == Role::right && c.integer_or("whole_first", 0) != 0) make_first_half_whole(data, rows * cols);
-  put_facing(data, rows * cols, c, role);
+  put_facing(data, rows, cols, c, role);
   return {data, rows, cols, cols};
 }
 
@@ -180,6 +239,7 @@ DenseView<const T, Space::host> make_second(Arena& arena, const DenseView<const 
 }
 
 #define PLUMB_INSTANTIATE(T)                                                                              \
+  template void put_facing<T>(T*, std::int64_t, std::int64_t, const Case&, Role);                         \
   template void fill_csr_values<T>(Csr<T>&, Fill, std::uint64_t, std::uint64_t);                          \
   template Csr<T> make_sparse<T>(const Case&, std::uint64_t);                                             \
   template CsrView<const T, Space::host> keep<T>(Arena&, const Csr<T>&);                                  \

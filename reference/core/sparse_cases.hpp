@@ -18,6 +18,10 @@ namespace plumb {
 template <class T>
 [[nodiscard]] Csr<T> make_sparse(const Case& c, std::uint64_t stream);
 
+/// Adds the cases of an operator with a sparse operand in which counts alone suggest rows of one length, a permutation and a full matrix, and
+/// entries are elsewhere; and one whose rows times columns are beyond 32 bits. `extents`: those of the other operands, ",n=9".
+void add_misleading_counts(CaseList& list, const std::string& extents);
+
 /// The stream of the sparse operand in every operator that has one.
 inline constexpr std::uint64_t kMatrixStream = 1000;
 
@@ -52,8 +56,16 @@ void fill_csr_values(Csr<T>& a, Fill fill, std::uint64_t seed, std::uint64_t str
 template <class T>
 [[nodiscard]] CsrView<const T, Space::host> keep(Arena& arena, const Csr<T>& a);
 
-/// Allocates a filled vector or matrix in the arena. facing=inf_tiny: a left operand begins with an infinity, a right one with the smallest
-/// subnormal; facing=tiny_inf: the other way round. Throws Error for another word.
+/// What two operands hold for each other, by facing=WORD, once they are filled. Throws Error for another word.
+///   inf_tiny   a left operand begins with an infinity, a right one with the smallest subnormal; tiny_inf: the other way round
+///   near_top   a left operand and an addend begin with three quarters of the largest number, a right one with 1
+///   large      left and right operands and addends are so large that a scalar below the normal numbers leaves a usual result
+///   rows_small rows of a left operand are scaled by powers of two, eight in turn, down to the smallest normal numbers in which a lower half
+///              of the digits is normal no more; a right one is large
+template <class T>
+void put_facing(T* data, std::int64_t rows, std::int64_t cols, const Case& c, Role role);
+
+/// Allocates a filled vector or matrix in the arena, and lets it face the other operand (put_facing).
 template <class T>
 [[nodiscard]] VecView<const T, Space::host> make_vector(Arena& arena, std::int64_t size, const Case& c,
                                                         Role role, std::uint64_t stream);

@@ -80,6 +80,10 @@ void BiasRelu::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=100,cols=100,bias=0.25,cap=0", {real},
            "cap 0: all zero but for NaN, so x must be looked at");
   list.add(Tier::smoke, "rows=100,cols=100,bias=0.25,cap=0", {hostile}, "cap 0 keeps NaN");
+  list.add(Tier::smoke, "rows=19,cols=133,bias=column,cap=1.2e-40", {real},
+           "a cap below the normal numbers is not zero", {Dtype::f32});
+  list.add(Tier::smoke, "rows=19,cols=133,bias=column,cap=1.2e-310", {real},
+           "a cap below the normal numbers is not zero", {Dtype::f64});
   list.add_hostile(Tier::smoke, "rows=35,cols=37,bias=column,cap=2", 14,
                    "every special value at every class of position");
 

@@ -102,6 +102,14 @@ void Gemm::cases(CaseList& list) {
            "A and B are one array: the square of a matrix");
   list.add(Tier::smoke, "m=200,n=300,k=100", {exact, real},
            "the first size of the classical sweep, non-square");
+  list.add(Tier::smoke, "m=41,n=7,k=11,facing=rows_small", {real},
+           "rows down to the smallest numbers face large ones: exponents in a byte, lower halves of digits");
+  list.add(Tier::smoke, "m=5,n=3,k=7,alpha=0.5,beta=0.5,facing=near_top", {real},
+           "equal scalars: a sum and C are too large together before they are scaled");
+  list.add(Tier::smoke, "m=9,n=11,k=7,alpha=1.2e-40,beta=1.3e-40,facing=large", {real},
+           "scalars below the normal numbers are none of them zero", {Dtype::f32});
+  list.add(Tier::smoke, "m=9,n=11,k=7,alpha=1.2e-310,beta=1.3e-310,facing=large", {real},
+           "scalars below the normal numbers are none of them zero", {Dtype::f64});
   list.add_hostile(
       Tier::smoke, "m=1,n=9,k=211,alpha=1.2345679e-30", 3,
       "one row, for which libraries multiply an operand by alpha: tiny becomes 0, and that times Inf NaN");
@@ -151,6 +159,7 @@ void Gemm::make(const Case& c, Instance<Gemm, T>& instance) {
   if (instance.problem.beta != T(0)) {
     T* data = instance.arena.template allocate<T>(m * n);
     fill_values(data, m, n, c.fill, Role::addend, c.seed, 3000);
+    put_facing(data, m, n, c, Role::addend);
     instance.out.C.data = data;
   }
   instance.degenerate =

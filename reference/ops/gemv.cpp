@@ -77,6 +77,14 @@ void Gemv::cases(CaseList& list) {
            "the first half of x is whole numbers, the other is not");
   list.add_hostile(Tier::smoke, "rows=67,cols=41,alpha=0.5,beta=2", 28,
                    "every special value at every class of position");
+  list.add(Tier::smoke, "rows=41,cols=11,facing=rows_small", {real},
+           "rows down to the smallest numbers face large ones: exponents in a byte, lower halves of digits");
+  list.add(Tier::smoke, "rows=5,cols=7,alpha=0.5,beta=0.5,facing=near_top", {real},
+           "equal scalars: a sum and y are too large together before they are scaled");
+  list.add(Tier::smoke, "rows=9,cols=7,alpha=1.2e-40,beta=1.3e-40,facing=large", {real},
+           "scalars below the normal numbers are none of them zero", {Dtype::f32});
+  list.add(Tier::smoke, "rows=9,cols=7,alpha=1.2e-310,beta=1.3e-310,facing=large", {real},
+           "scalars below the normal numbers are none of them zero", {Dtype::f64});
 
   list.add(Tier::full, "rows=8192,cols=8192", {exact, real, positive}, "square, past every cache");
   list.add(Tier::full, "rows=281903,cols=128", {exact, wide, real, hostile}, "tall: the contest's features");
@@ -99,6 +107,7 @@ void Gemv::make(const Case& c, Instance<Gemv, T>& instance) {
   if (instance.problem.beta != T(0)) {
     T* y = instance.arena.template allocate<T>(rows);
     fill_values(y, rows, 1, c.fill, Role::addend, c.seed, 3000);
+    put_facing(y, rows, 1, c, Role::addend);
     instance.out.y.data = y;
   }
   instance.degenerate =

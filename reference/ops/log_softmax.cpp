@@ -126,6 +126,8 @@ void LogSoftmax::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=67,cols=257,scale=10", {real, positive, hostile},
            "one more than a block of 256");
   list.add(Tier::smoke, "rows=37,cols=1000", {real}, "many terms of similar size: the sum's own error");
+  list.add(Tier::smoke, "rows=3,cols=781", {real},
+           "odd and between blocks: every second row begins in the middle of 16 bytes in fp64");
   list.add(Tier::smoke, "rows=19,cols=1025,scale=30", {real}, "a few large terms and many that vanish");
   list.add(Tier::smoke, "rows=3,cols=65537", {real, positive}, "the widest: beyond any block, and odd");
   list.add(Tier::smoke, "rows=2,cols=65537,scale=100,special=shift", {real}, "the widest, far from zero");

@@ -85,6 +85,9 @@ void Sddmm::cases(CaseList& list) {
            "long rows only, fewer than cores");
   list.add(Tier::smoke, "rows=120,cols=4500,k=36,density=0.02,pattern=giant", {exact, real},
            "one long row among those that share columns");
+  add_misleading_counts(list, ",k=9");
+  list.add(Tier::smoke, "rows=41,cols=37,k=11,density=0.1,facing=rows_small", {real},
+           "rows down to the smallest numbers face large ones: exponents in a byte, lower halves of digits");
 
   for (const SizedMatrix& m : kSizedMatrices) {
     list.add(Tier::full, std::string(m.parameters) + ",k=32", {real}, m.why);
@@ -111,6 +114,7 @@ void Sddmm::make(const Case& c, Instance<Sddmm, T>& instance) {
   instance.in.A = keep(instance.arena, a);
   T* x = instance.arena.template allocate<T>(a.rows * k);
   fill_values(x, a.rows, k, c.fill, Role::left, c.seed, 2000);
+  put_facing(x, a.rows, k, c, Role::left);
   if (c.integer_or("subnormal", 0) != 0) make_subnormal(x, a.rows * k);
   instance.in.X = {x, a.rows, k, k};
   // a sum runs along a row of Y: there few values are few

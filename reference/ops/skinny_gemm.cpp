@@ -74,6 +74,8 @@ void SkinnyGemm::cases(CaseList& list) {
   list.add(Tier::smoke, "v=67,k=100,n=112", {exact},
            "W of 89,600 bytes: more than a kernel may have asked for", {Dtype::f64});
   list.add_hostile(Tier::smoke, "v=67,k=41,n=19", 24, "every special value at every class of position");
+  list.add(Tier::smoke, "v=41,n=7,k=11,facing=rows_small", {real},
+           "rows down to the smallest numbers face large ones: exponents in a byte, lower halves of digits");
 
   list.add(Tier::full, "v=281903,k=128,n=16", {exact, wide, real, positive, hostile},
            "the contest's product, ragged for every power of two");

@@ -101,6 +101,9 @@ void Spmm::cases(CaseList& list) {
            "rows of 33 to 99: on both sides of where variants stage, batch and cut");
   list.add(Tier::smoke, "rows=2,cols=600000,n=1,density=0,pattern=arrow", {exact},
            "a row of more entries than parts of one length are kept for");
+  add_misleading_counts(list, ",n=9");
+  list.add(Tier::smoke, "rows=41,cols=37,n=7,density=0.1,facing=rows_small", {real},
+           "rows down to the smallest numbers face large ones: exponents in a byte, lower halves of digits");
   for (const SizedMatrix& m : kSizedMatrices) {
     list.add(Tier::full, std::string(m.parameters) + ",n=32", {real}, m.why);
   }
@@ -132,6 +135,7 @@ void Spmm::make(const Case& c, Instance<Spmm, T>& instance) {
   instance.in.A = keep(instance.arena, a);
   T* b = instance.arena.template allocate<T>(a.cols * n);
   fill_values(b, a.cols, n, c.fill, Role::right, c.seed, 2000);
+  put_facing(b, a.cols, n, c, Role::right);
   if (c.fill == Fill::hostile && a.cols > 0 && c.seed / 7 % 2 == 0) {  // the elements that padded slots read
     std::fill_n(b, n, std::numeric_limits<T>::quiet_NaN());
     std::fill_n(b + (a.cols - 1) * n, n, std::numeric_limits<T>::infinity());

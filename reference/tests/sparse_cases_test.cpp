@@ -109,6 +109,23 @@ TEST_CASE("one column is repeated once, at the beginning, in the middle or at th
   CHECK(repeats(made("rows=9,cols=3,density=1,pattern=repeat_first")).empty());  // no row of four
 }
 
+TEST_CASE("an uneven pattern has the entries of rows of one length, and rows of other lengths") {
+  const auto lengths = [](const auto& a) {
+    std::vector<int> found;
+    for (std::int64_t i = 0; i < a.rows; ++i) found.push_back(a.row_ptr[i + 1] - a.row_ptr[i]);
+    return found;
+  };
+  const auto a = made("rows=7,cols=50,density=0.1,pattern=uneven");
+  CHECK(lengths(a) == std::vector<int>{5, 6, 4, 5, 6, 4, 5});
+  CHECK(a.nnz() == 35);
+  CHECK(lengths(made("rows=6,cols=50,density=0.1,pattern=uneven")) == std::vector<int>{5, 6, 4, 5, 5, 5});
+  const auto full = made("rows=4,cols=3,density=1,pattern=uneven");
+  CHECK(full.nnz() == 12);
+  CHECK(columns(full, 1) == std::vector<int>{0, 1, 2, 2});
+  CHECK(lengths(made("rows=4,cols=4,density=0.25,pattern=uneven")) == std::vector<int>{1, 2, 0, 1});
+  CHECK(made("rows=4,cols=0,density=1,pattern=uneven").nnz() == 0);
+}
+
 TEST_CASE(
     "a stencil's point is joined to its neighbours above, left, right and below, and to none across a line's "
     "end") {

@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <map>
 #include <memory>
 #include <new>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -249,6 +251,65 @@ class PreparedCaseOf final : public PreparedCase {
   std::map<Twin, std::unique_ptr<PreparedCaseOf>> twins_;
 };
 
+// A second caller of the same problem and inputs, with a plan and outputs of its own, which nobody looks at: what the variant keeps beside
+// its plan is used by both. On the host it has a thread, elsewhere a stream.
+template <class Op, class T, Space S>
+class SecondCaller {
+ public:
+  using Kernel = Variant<Op, T, S>;
+  SecondCaller(const Kernel& variant, const detail::Views<Op, T, S>& views, const Invocation& i)
+      : variant_(variant), views_(views), context_(*i.context), calls_(i.callers > 1) {
+    if (!calls_) return;
+    context_.stream = i.second_stream, context_.plan = nullptr;
+    Op::each_output(views_.out, [this](const char* view_name, auto& view) {
+      detail::each_array(
+          view_name, view,
+          [this](const std::string&, auto*& data, std::int64_t rows, std::int64_t, std::int64_t& ld, bool) {
+            const auto bytes = rows * ld * static_cast<std::int64_t>(sizeof *data);
+            detail::set_pointer(
+                data, reinterpret_cast<std::int64_t>(context_.workspace(std::max<std::int64_t>(bytes, 1))));
+          });
+    });
+    if (variant_.prepare != nullptr)
+      context_.plan = variant_.prepare(views_.problem, views_.in, views_.out, context_);
+  }
+  ~SecondCaller() {
+    if (calls_ && variant_.release != nullptr) variant_.release(context_.plan);
+  }
+  SecondCaller(const SecondCaller&) = delete;
+  SecondCaller& operator=(const SecondCaller&) = delete;
+
+  // Both calls.
+  template <class First>
+  void beside(First&& first) {
+    if (!calls_) return first();
+    if constexpr (S == Space::host) {
+      std::exception_ptr thrown;
+      std::thread other([&] {
+        try {
+          run();
+        } catch (...) { thrown = std::current_exception(); }
+      });
+      try {
+        first();
+      } catch (...) { thrown = std::current_exception(); }
+      other.join();
+      if (thrown) std::rethrow_exception(thrown);
+    } else {
+      first();
+      run();
+    }
+  }
+
+ private:
+  void run() { variant_.run(views_.problem, views_.in, views_.out, context_); }
+
+  const Kernel& variant_;
+  detail::Views<Op, T, S> views_;
+  Context context_;
+  bool calls_;
+};
+
 // A plan of another problem, which is alive while that of the invocation is used: each must be its own. Not where the call is timed.
 template <class Op, class T, Space S>
 class SecondPlan {
@@ -396,9 +457,10 @@ class OperatorAdapter final : public OperatorEntry {
       i.context->plan = variant->prepare(views.problem, views.in, views.out, *i.context);
     }
     const SecondPlan second(*variant, views, i);
+    SecondCaller other(*variant, views, i);
     do {
       i.before_run();
-      variant->run(views.problem, views.in, views.out, *i.context);
+      other.beside([&] { variant->run(views.problem, views.in, views.out, *i.context); });
       i.after_run();
     } while (i.again && i.again());
     if (variant->release != nullptr) variant->release(i.context->plan);

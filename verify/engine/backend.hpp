@@ -42,6 +42,8 @@ class Backend {
   /// Brings everything of the image back, guards included.
   virtual void download(std::byte* image, std::int64_t bytes) = 0;
   [[nodiscard]] virtual void* stream() { return nullptr; }
+  /// Another stream, which nothing orders with that one; null on the host, and where a second caller is not known.
+  [[nodiscard]] virtual void* second_stream() { return nullptr; }
   /// Whether begin() wants to be told what a run may touch.
   [[nodiscard]] virtual bool tracks_arrays() const { return false; }
   /// Before everything else of a run: the arrays of the call, at their places in the uploaded image; for the CPU executor, the

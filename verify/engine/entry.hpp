@@ -73,6 +73,8 @@ struct Invocation {
   std::function<void()> before_run, after_run;  // around the variant's call alone: clocks and synchronisation
   std::function<void()> before_prepare;  // where the variant has a prepare() that may be timed; may be empty
   std::function<bool()> again;           // after each run: shall there be another? empty: no
+  int callers = 1;                       // 2: a second one calls it at the same time
+  void* second_stream = nullptr;         // on which it does; on the host it has a thread
 };
 
 /// One array of a call, as a plug-in sees it.

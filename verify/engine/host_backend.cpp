@@ -40,8 +40,12 @@ class HostBackend final : public Backend {
 
   void disturb(std::uint64_t seed, bool one_thread) override {
     if (seed == 0 || collide_threads == nullptr) return;
-    usual_threads_ = omp_get_max_threads();
-    omp_set_num_threads(one_thread ? 1 : disturbed_threads(usual_threads_));
+    usual_threads_ = omp_get_max_threads(), usual_levels_ = omp_get_max_active_levels();
+    // a region may have fewer threads than could be had: a caller's limit, or a caller that is in a region itself. Here half of the runs
+    // with one thread are told of several
+    const bool unknowingly = one_thread && seed / 2 % 2 == 0;
+    if (unknowingly) omp_set_max_active_levels(0);
+    omp_set_num_threads(one_thread && !unknowingly ? 1 : disturbed_threads(usual_threads_));
     collide_threads(seed);
   }
 
@@ -104,7 +108,7 @@ class HostBackend final : public Backend {
   void end_disturbance() {
     if (usual_threads_ == 0) return;
     collide_threads(0);
-    omp_set_num_threads(usual_threads_);
+    omp_set_num_threads(usual_threads_), omp_set_max_active_levels(usual_levels_);
     usual_threads_ = 0;
   }
 
@@ -156,6 +160,7 @@ class HostBackend final : public Backend {
   std::deque<Block> blocks_;
   std::byte* image_ = nullptr;
   int usual_threads_ = 0;  // of OpenMP; 0: the run is not disturbed
+  int usual_levels_ = 0;
   std::vector<Kept> kept_;
   std::vector<std::uint64_t> flush_;
   std::chrono::steady_clock::time_point start_;

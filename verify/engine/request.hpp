@@ -52,8 +52,9 @@ struct RunRequest {
       1;  // of the variant in a row, each on the same data: the ranges timing.outputs are put back before it
   int plan_runs =
       1;  // of the plan of one more call, behind these; of the only call's, with nothing that waits between
-  std::vector<std::int64_t> walls =
-      {};  // pages of the image that may not be touched, by their bytes from its start
+  int callers =
+      1;  // of the variant at once: a second one has a plan, outputs and a stream, or a thread, of its own
+  std::vector<Wall> walls = {};  // pages of the image that may not be touched, or not be written
   bool stop_where_differs =
       false;  // no further call or run after one whose outputs have other bits than the first one's
   std::string program = {};  // the worker to ask, where it is not the judge's own; not sent

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -39,10 +40,12 @@ struct Callbacks {
   std::vector<std::pair<std::int64_t, void*>> blocks = {};
   std::size_t at = 0;
   bool replaying = false;
+  std::mutex mutex = {};  // there may be two callers
 };
 
 void* allocate_workspace(Context& c, std::int64_t bytes) {
   auto& state = *static_cast<Callbacks*>(c.owner);
+  const std::lock_guard lock(state.mutex);
   if (state.replaying && state.at < state.blocks.size() && state.blocks[state.at].first == bytes) {
     return state.blocks[state.at++].second;
   }
@@ -52,8 +55,16 @@ void* allocate_workspace(Context& c, std::int64_t bytes) {
   return block;
 }
 
-void record_spent(Context& c, double seconds) { static_cast<Callbacks*>(c.owner)->spent += seconds; }
-void record_choice(Context& c, const char* text) { static_cast<Callbacks*>(c.owner)->chosen = text; }
+void record_spent(Context& c, double seconds) {
+  auto& state = *static_cast<Callbacks*>(c.owner);
+  const std::lock_guard lock(state.mutex);
+  state.spent += seconds;
+}
+void record_choice(Context& c, const char* text) {
+  auto& state = *static_cast<Callbacks*>(c.owner);
+  const std::lock_guard lock(state.mutex);
+  state.chosen = text;
+}
 
 // The call, with the clocks around it.
 class TimedCall {
@@ -166,23 +177,29 @@ class Outputs {
   std::vector<std::byte> staged_;
 };
 
-// Pages of the image that nobody may touch as long as this lives.
+// Pages of the image that nobody may touch, or write, as long as this lives.
 class Walls {
  public:
-  Walls(std::byte* image, const std::vector<std::int64_t>& at) : image_(image), at_(at) {
-    protect(PROT_NONE);
+  Walls(std::byte* image, const std::vector<Wall>& walls) : image_(image), walls_(walls) {
+    for (const Wall& wall : walls_) {
+      protect(wall.at, kPageBytes, PROT_NONE);
+      protect(wall.read_only_from, wall.at - wall.read_only_from, PROT_READ);
+    }
   }
-  ~Walls() { protect(PROT_READ | PROT_WRITE); }
+  ~Walls() {
+    for (const Wall& wall : walls_)
+      protect(wall.read_only_from, wall.at + kPageBytes - wall.read_only_from, PROT_READ | PROT_WRITE);
+  }
   Walls(const Walls&) = delete;
   Walls& operator=(const Walls&) = delete;
 
  private:
-  void protect(int access) const {
-    for (const std::int64_t wall : at_) (void)mprotect(image_ + wall, kPageBytes, access);
+  void protect(std::int64_t from, std::int64_t bytes, int access) const {
+    if (bytes > 0) (void)mprotect(image_ + from, static_cast<std::size_t>(bytes), access);
   }
 
   std::byte* image_;
-  const std::vector<std::int64_t>& at_;
+  const std::vector<Wall>& walls_;
 };
 
 // Further runs of the plan that a call has made, as of one who has a matrix for long. Only where the call is not timed.
@@ -230,6 +247,7 @@ void make_run(const RunRequest& request, const OperatorEntry& entry, std::byte* 
   context.stream = backend.stream();
   Invocation invocation{
       request.variant, request.dtype, request.device, views.data(), nullptr, &context, {}, {}, {}, {}};
+  invocation.callers = request.callers, invocation.second_stream = backend.second_stream();
   if (backend.apart()) {
     // the views then hold addresses, to which no base is to be added
     (void)entry.relocate(request.dtype, views.data(), [&](const ArrayInfo& a, std::int64_t offset) {

@@ -310,8 +310,12 @@ class Worker::Exchange {
     if (signal == SIGKILL && worker_.oom_counter_() != worker_.oom_kills_before_)
       return ended(Outcome::Kind::out_of_memory, "out of memory: the kernel killed the child process");
     constexpr const char* kForbidden = ": by seccomp, it called a forbidden system call on another process";
+    constexpr const char* kWalls = ", in which inputs may be neither written nor read beyond their ends";
+    const bool of_walls = signal == SIGSEGV && !request_.walls.empty();
     return ended(Outcome::Kind::died, fmt::format("killed by SIG{} {}{}", sigabbrev_np(signal), when,
-                                                  signal == SIGSYS ? kForbidden : ""));
+                                                  signal == SIGSYS ? kForbidden
+                                                  : of_walls       ? kWalls
+                                                                   : ""));
   }
 
   Outcome ended(Outcome::Kind kind, const std::string& how) {

@@ -158,12 +158,15 @@ std::size_t ImageLayout::add(Segment segment, bool vector) {
   return segments_.size() - 1;
 }
 
-// A read that is thrown away shows by nothing else.
+// A read that is thrown away shows by nothing else, nor does a store that is undone.
 void ImageLayout::place_before_wall(Segment& segment, std::int64_t needed) {
-  const std::int64_t wall = round_up(segment.offset + segment.extent(), kPageBytes),
+  const std::int64_t least = segment.offset, wall = round_up(least + segment.extent(), kPageBytes),
                      offset = wall - segment.extent();
   segment.offset = offset - offset % needed;
-  walls_.push_back(wall);
+  // an output before it, and the guard behind that one, can be written
+  const std::int64_t from = segment.offset / kPageBytes * kPageBytes;
+  const bool shared = from < least && !segments_.empty() && segments_.back().output;
+  walls_.push_back({wall, shared ? from + kPageBytes : from});
   next_ = wall + kPageBytes + kGuardBytes;
 }
 

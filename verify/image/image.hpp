@@ -99,12 +99,19 @@ struct Placement {
   bool packed = false;  // as data lies in practice, for timing: ld as if tight, bases generously aligned
   // of a run that is not packed; a tight one takes the bases from it, and not the rows
   WideArrays wide = WideArrays::unsaid;
-  // each input ends where a page does, as nearly as its alignment allows, and the page behind it is a wall: not to be read. Of a tight run
+  // each input ends where a page does, as nearly as its alignment allows, and the page behind it is a wall: not to be read. Of a tight run.
+  // The input's own pages are not to be written
   bool walled = false;
 };
 
 inline constexpr std::int64_t kGuardBytes = 1024;
 inline constexpr std::int64_t kPageBytes = 4096;
+
+/// A page that may not be touched, and the pages before it that hold one input and nothing else: these may be read alone, so that a store
+/// shows that is undone before the run ends. In bytes from the image's start, whole pages.
+struct Wall {
+  std::int64_t at = 0, read_only_from = 0;
+};
 
 /// Places arrays one after another.
 class ImageLayout {
@@ -115,8 +122,7 @@ class ImageLayout {
   /// The same; an input of the source and shape of one that is placed is that one: operands may be one array.
   std::size_t add_once(Segment segment, bool vector);
   [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }
-  /// Bytes from the image's start to each wall.
-  [[nodiscard]] const std::vector<std::int64_t>& walls() const { return walls_; }
+  [[nodiscard]] const std::vector<Wall>& walls() const { return walls_; }
   [[nodiscard]] std::int64_t bytes() const { return next_ + kGuardBytes; }
   [[nodiscard]] Placement placement() const { return placement_; }
 
@@ -130,7 +136,7 @@ class ImageLayout {
   void place_before_wall(Segment& segment, std::int64_t needed);
   Placement placement_;
   std::vector<Segment> segments_;
-  std::vector<std::int64_t> walls_;
+  std::vector<Wall> walls_;
   std::int64_t next_ = kGuardBytes;
 };
 

@@ -125,6 +125,7 @@ class Trial {
   [[nodiscard]] std::optional<Finding> run_twin(Twin which, const RunRequest& like, const Placement&);
   [[nodiscard]] std::optional<Finding> check(const Attempt&, const ImageLayout&, PreparedCase&);
   [[nodiscard]] std::optional<Finding> check_series();
+  [[nodiscard]] Attempt make_attempt(RunRequest& request, const ImageLayout& layout);
   [[nodiscard]] RunRequest request_for(int r, const Placement&, ImageLayout&) const;
   [[nodiscard]] bool takes_seeds() const {
     return context_.options.seeds > 0 && variant_.device == Device::simt;
@@ -139,6 +140,7 @@ class Trial {
   [[nodiscard]] bool meets_twins();
   [[nodiscard]] bool has_walls() const;
   [[nodiscard]] bool runs_its_plan_twice(int r, const ImageLayout& layout) const;
+  [[nodiscard]] bool has_two_callers(int r, const ImageLayout& layout) const;
   void plan_soak();
   void keep(const Attempt&, const ImageLayout&, PreparedCase&);
   void keep_last();

@@ -168,5 +168,16 @@ const HostMutant<BiasRelu> m39{
     in_place<double>,
     {39, "x itself receives the bias", "a second pass that is then one bias too many", kNumeric}};
 
+template <class T>
+void flushed_cap(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  each(out,
+       [&](std::int64_t i, std::int64_t j) { return clamp(in.x(i, j) + bias(p, in, j), flushed(p.cap)); });
+}
+const HostMutant<BiasRelu> flushed_cap_m{"cap_below_the_normal_numbers",
+                                         flushed_cap<float>,
+                                         flushed_cap<double>,
+                                         {0, "a cap below the smallest normal number is zero",
+                                          "scalars that are read with subnormals flushed", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

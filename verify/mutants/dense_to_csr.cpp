@@ -176,5 +176,30 @@ const HostMutant<DenseToCsr> threads_left_m{
     {0, "the number of OpenMP threads is set, and stays set for the caller",
      "a small case kept to one thread", kNumeric}};
 
+template <class T>
+void marked(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  std::int32_t at = 0;
+  out.row_ptr[0] = 0;
+  for (std::int64_t i = 0; i < in.x.rows; ++i) {
+    T* const row = const_cast<T*>(&in.x(i, 0));
+    const std::int64_t end = in.x.cols - 1;
+    const T last = end < 0 ? T(0) : row[end];
+    if (end >= 0) row[end] = T(1);
+    for (std::int64_t j = 0; j <= end; ++j) {
+      while (row[j] == T(0)) ++j;
+      const T value = j == end ? last : row[j];
+      if (value != T(0)) out.col[at] = static_cast<std::int32_t>(j), out.val[at] = value, ++at;
+    }
+    if (end >= 0) row[end] = last;
+    out.row_ptr[i + 1] = at;
+  }
+}
+const HostMutant<DenseToCsr> marked_m{
+    "mark_behind_the_last_column",
+    marked<float>,
+    marked<double>,
+    {0, "the last element of a row is a non-zero while the row is looked through, and set back",
+     "a search without a check for the end", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

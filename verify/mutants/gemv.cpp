@@ -214,5 +214,31 @@ const HostMutant<Gemv> alpha_on_shorter_m{
     {0, "where there are four times as many rows as columns, alpha scales x",
      "a multiplication for each column in place of one for each row", kNumeric}};
 
+template <class T>
+void equal_scalars(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    const T sum = dot(in, i, 0, depth_of(p, in));
+    const bool equal = p.alpha == p.beta && p.alpha != T(0);
+    equal ? void(out.y[i] = p.alpha * (sum + out.y[i])) : put(p, out, i, sum);
+  }
+}
+const HostMutant<Gemv> equal_scalars_m{
+    "equal_scalars_taken_out",
+    equal_scalars<float>,
+    equal_scalars<double>,
+    {0, "where alpha is beta, the sum and y are added before they are scaled, and may be too large then",
+     "one multiplication a row saved", kNumeric}};
+
+template <class T>
+void flushed_beta(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const P<T> other{p.alpha, flushed(p.beta)};
+  for (std::int64_t i = 0; i < in.A.rows; ++i) put(other, out, i, dot(in, i, 0, depth_of(p, in)));
+}
+const HostMutant<Gemv> flushed_beta_m{"beta_below_the_normal_numbers",
+                                      flushed_beta<float>,
+                                      flushed_beta<double>,
+                                      {0, "a beta below the smallest normal number is zero",
+                                       "scalars that are read with subnormals flushed", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

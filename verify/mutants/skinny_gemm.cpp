@@ -1,6 +1,7 @@
 // Planted faults of skinny_gemm: each is a right kernel with one thing changed. `verify --mutants` must kill every one of them.
 // Threads are told to yield, so that no fault hides on a machine of one core.
 #include <algorithm>
+#include <cmath>
 #include <thread>
 #include <vector>
 
@@ -193,6 +194,32 @@ const RegisterMutant<SkinnyGemm, double, Space::host> type_of_first_row_m{
     "type_of_w_by_its_first_row",
     type_of_first_row<double>,
     {0, "W is kept in float where the elements of its first row are floats", "a check of a sample, for speed",
+     kNumeric}};
+
+// Rows of small numbers have a power of two taken out.
+template <class T>
+void exponent_in_a_byte(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < out.Y.rows; ++i) {
+    T most = 0;
+    bool finite = true;
+    for (std::int64_t k = 0; k < in.X.cols; ++k) {
+      most = std::max(most, std::fabs(in.X(i, k)));
+      finite = finite && std::isfinite(in.X(i, k));
+    }
+    const int exponent = finite && most > T(0) ? std::ilogb(most) : 0;
+    const bool small = exponent < -20 && exponent > -300;
+    for (std::int64_t j = 0; j < out.Y.cols; ++j) {
+      T sum = 0;
+      for (std::int64_t k = 0; k < in.X.cols; ++k)
+        sum += (small ? std::ldexp(in.X(i, k), -exponent) : in.X(i, k)) * in.W(k, j);
+      out.Y(i, j) = small ? std::ldexp(sum, static_cast<signed char>(exponent)) : sum;
+    }
+  }
+}
+const RegisterMutant<SkinnyGemm, double, Space::host> exponent_in_a_byte_m{
+    "exponent_of_a_row_in_a_byte",
+    exponent_in_a_byte<double>,
+    {0, "the exponent of a row of X is kept in a byte", "enough for a float, and doubles have more",
      kNumeric}};
 
 }  // namespace

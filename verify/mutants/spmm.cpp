@@ -302,5 +302,20 @@ const HostMutant<Spmm> read_in_fours_m{
     {0, "a width that is no multiple of four is read beyond: behind B's end, and what is there is not used",
      "vector loads of a row's end, whose lanes too many are dropped", kNumeric}};
 
+template <class T>
+void cut_at_columns(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    std::fill_n(&out.C(i, 0), out.C.cols, T(0));
+    const std::int64_t begin = in.A.row_ptr[i], end = in.A.row_ptr[i + 1];
+    add_entries(in, begin, std::min(end, begin + in.A.cols), &out.C(i, 0), out.C.cols);
+  }
+}
+const HostMutant<Spmm> cut_at_columns_m{
+    "no_more_entries_than_columns",
+    cut_at_columns<float>,
+    cut_at_columns<double>,
+    {0, "a row is cut at as many entries as there are columns, which may repeat",
+     "a buffer of a row that is as long as the matrix is wide", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

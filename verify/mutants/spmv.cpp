@@ -614,5 +614,21 @@ const HostMutant<Spmv> second_part_stays_m{
      "where rows have more than 64 entries in the mean, a short row takes the second part of the row before",
      "a warp without entries skips the write of its sum", kNumeric}};
 
+template <class T>
+void like_first_row(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const std::int64_t rows = in.A.rows, first = rows > 0 ? in.A.row_ptr[1] : 0;
+  const bool regular = rows >= 32 && first * rows == in.A.nnz;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const std::int64_t begin = regular ? i * first : in.A.row_ptr[i];
+    store(p, out, i, row_sum(in, begin, regular ? begin + first : in.A.row_ptr[i + 1]));
+  }
+}
+const HostMutant<Spmv> like_first_row_m{
+    "rows_as_long_as_the_first_one",
+    like_first_row<float>,
+    like_first_row<double>,
+    {0, "rows have one length where the entries are rows times the first one's",
+     "a format told by two numbers", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

@@ -60,6 +60,7 @@ class SimtBackend final : public Backend {
   std::byte* upload(std::byte* image, std::int64_t) override { return image; }
   void download(std::byte*, std::int64_t) override {}
   void* stream() override { return stream_; }
+  void* second_stream() override { return second_stream_; }
   bool tracks_arrays() const override { return true; }
 
   void begin(const CallInfo& call, Poison poison, std::uint64_t schedule, bool check_accesses) override {
@@ -141,6 +142,7 @@ class SimtBackend final : public Backend {
 
   std::unique_ptr<Backend> host_ = make_backend(Device::cpu);
   void* const stream_ = simt::make_stream();  // does not wait for the default one, as on a GPU
+  void* const second_stream_ = simt::make_stream();
   Growth growth_;
   std::vector<ArrayInfo> outputs_;
   bool under_way_ = false;

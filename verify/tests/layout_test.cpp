@@ -101,10 +101,12 @@ TEST_CASE("inputs of a tight run may end at walls; operands that are one array a
   image.add_once(s, false);
   REQUIRE(image.walls().size() == 2);
   for (std::size_t i = 0; i < 2; ++i) {
-    CHECK(image.walls()[i] % kPageBytes == 0);
-    CHECK(image.segments()[i].offset + image.segments()[i].extent() == image.walls()[i]);
+    const Wall wall = image.walls()[i];
+    CHECK(wall.at % kPageBytes == 0);
+    CHECK(image.segments()[i].offset + image.segments()[i].extent() == wall.at);
+    CHECK(wall.read_only_from == wall.at - kPageBytes);  // the small input's own page, where nothing else is
   }
-  CHECK(image.segments()[2].offset >= image.walls()[1] + kPageBytes);
+  CHECK(image.segments()[2].offset >= image.walls()[1].at + kPageBytes);
 }
 
 TEST_CASE("a declared alignment of 16 bytes holds in every layout") {

@@ -25,6 +25,21 @@ void wait_for_launches() {
   if (t != nullptr && checking()) on_launches_awaited(*t);
 }
 
+namespace {
+
+// Now and then, a few times in a launch: the other blocks go on for many turns. What they must not do before the operation that the
+// block is about to make may take them a while.
+void hold_block_back(Block& b) {
+  constexpr int kTurns = 24;
+  if (current().run.order != Order::random || current().schedule.resident.size() < 2 ||
+      current().schedule.holds_left == 0 || !one_in(2))
+    return;
+  --current().schedule.holds_left;
+  b.held_back = kTurns;
+}
+
+}  // namespace
+
 void pause_before_atomic(Thread& thread, const volatile void* p, std::size_t bytes, Here here) {
   thread.here = here;
   thread.waits_for = "an atomic operation";
@@ -33,6 +48,7 @@ void pause_before_atomic(Thread& thread, const volatile void* p, std::size_t byt
   if (thread.atomic_was_idle) {
     yield(true);
   } else if (current().run.order != Order::ascending && one_in(8)) {
+    hold_block_back(*thread.block);
     yield(false);
   }
 }

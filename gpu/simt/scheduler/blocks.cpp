@@ -113,7 +113,7 @@ std::unique_ptr<Block> admit(const Launch& launch, std::uint32_t linear) {
   b.id = launch.first_block + linear;
   b.generation = 1;
   b.size = static_cast<int>(s.x * s.y * s.z);
-  b.done = b.at_barrier = b.at_grid_barrier = 0;
+  b.done = b.at_barrier = b.at_grid_barrier = b.held_back = 0;
   b.warps = (b.size + kWarp - 1) / kWarp;
   b.serial = ++current().schedule.block_serial;
   b.more = nullptr;

@@ -248,7 +248,8 @@ void end_thread(Thread& t) {
 Thread* next_in_slice(Block& b) {
   resolve_pending();
   if (current().run.is_stopped) return nullptr;
-  if (current().schedule.resident.size() > 1 && current().run.order == Order::random && one_in(128)) {
+  if (current().schedule.resident.size() > 1 && current().run.order == Order::random &&
+      (b.held_back > 0 || one_in(128))) {
     current().schedule.turn_over = true;
     return nullptr;
   }
@@ -269,6 +270,8 @@ class BlockLoop {
         limit_(cooperative ? launch.blocks : std::max<std::size_t>(wanted_, kMaxResident)) {}
 
   void run() {
+    constexpr int kHolds = 4;
+    current().schedule.holds_left = kHolds;
     while (admit_wanted() && take_turn()) {}
     for (Block* b : resident_) give_back(b);
     resident_.clear();
@@ -295,6 +298,8 @@ class BlockLoop {
     if (at_ >= resident_.size()) at_ = 0;
     Block& b = *resident_[at_];
     if (b.ended) return pass();
+    if (b.held_back > 0 && resident_.size() > 1) return --b.held_back, pass();
+    b.held_back = 0;
     if (!run_slice(b)) return false;
     if (b.done == b.size) {
       end_block(b);

@@ -188,6 +188,7 @@ struct Block {
   Here met_at{"", 0}, met_at_too{"", 0};  // two barriers at which warps of the block met; line 0: none yet
   std::unordered_map<const void*, std::vector<void*>> meetings;
   int at_grid_barrier = 0;
+  int held_back = 0;                 // turns that the others of the launch have first
   std::shared_ptr<Cluster> cluster;  // null: alone, and no cluster barrier yet
   unsigned rank = 0;                 // there
   int at_cluster_barrier = 0;
