@@ -21,7 +21,7 @@ inline bool work_of_packed(const In<float>& in, const Out<float>& out, Index dep
                            : static_cast<Index>(plan.time / (Shallow::BM * Shallow::BN));
   const double in_parts = deep ? 0 : 1 - plan.division.whole / static_cast<double>(tiles);
   w = {Shallow::BM,        Shallow::BN,       1,
-       {steps, steps},     parts > 1 ? 2 : 1, copies_of_parts(parts, in_parts),
+       {steps, steps},     parts > 1 ? 2 : 1, copies_of_parts(static_cast<double>(parts), in_parts),
        whole_vectors(in.B)};
   return true;
 }

@@ -8,7 +8,7 @@ namespace plumb {
 namespace gemm {
 
 /// At most 8 blocks, which every chip with clusters runs; on one group of its multiprocessors (GPC), of 16 or a few more.
-constexpr Meeting kInCluster{8, 48};
+constexpr Meeting kInCluster{8, 48, false};
 constexpr Index kNeighbours = 16;
 
 /// How many parts the depth of each tile is divided into, and what the busiest multiprocessor does; `together` blocks on one at once. The

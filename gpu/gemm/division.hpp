@@ -5,35 +5,98 @@
 namespace plumb {
 namespace gemm {
 
-/// Tiles of C, in the order of the grid: the first `whole` are made by a block each; each of the rest by
-/// `parts` blocks, which share its depth.
+/// Tiles of C, in the order of the grid: the first `whole` are made by a block each; each of the rest by `parts` blocks, which share its
+/// depth. Where `streams` is not 0, that many blocks share the stages of all the rest, tile after tile, and a tile has up to `parts` parts.
 struct Division {
   int whole, parts;
+  int streams = 0;
 };
 
-/// What the calling block makes: a tile, or a part of one's depth.
+/// What a block makes: a tile, or a part of one's depth.
 struct PartOfTile {
   TileIndex tile;
-  Index first, stages;  // of the depth
-  int rest, parts;      // its place among the parts of tiles; 1 for a whole tile
+  Index first, stages;    // of the depth
+  int rest, part, parts;  // the tile's place in the rest; 0 of 1 for a whole tile
 };
 template <class S>
 PLUMB_DEVICE PartOfTile part_of_tile(const Division& division, Index rows, Index cols, Index stages) {
   const Index tiles_m = ceil_div(rows, S::BM), tiles_n = ceil_div(cols, S::BN);
-  const int block = static_cast<int>(blockIdx.x), rest = block - division.whole;
-  if (rest < 0) return {banded_tile(block, tiles_m, tiles_n), 0, stages, rest, 1};
-  const int parts = division.parts, part = rest % parts;
+  const int block = static_cast<int>(blockIdx.x), at = block - division.whole;
+  if (at < 0) return {banded_tile(block, tiles_m, tiles_n), 0, stages, 0, 0, 1};
+  const int parts = division.parts, rest = at / parts, part = at % parts;
   // the first `longer` parts have a stage more than the others
   const int each = static_cast<int>(stages) / parts, longer = static_cast<int>(stages) % parts;
-  return {banded_tile(division.whole + rest / parts, tiles_m, tiles_n),
-          part * each + (part < longer ? part : longer), each + (part < longer ? 1 : 0), rest, parts};
+  return {banded_tile(division.whole + rest, tiles_m, tiles_n),
+          part * each + (part < longer ? part : longer),
+          each + (part < longer ? 1 : 0),
+          rest,
+          part,
+          parts};
 }
 
-/// How the parts of a tile meet: how many there may be; and what a part costs beside its steps, as depth that a block could have made.
+/// A block's share of the stages of the rest: the first `longer` streams have one more than the others.
+struct Stream {
+  int each, longer;
+  PLUMB_HOST_DEVICE Stream(int stages, int streams) : each(stages / streams), longer(stages % streams) {}
+  PLUMB_HOST_DEVICE int begin(int stream) const {
+    return stream * each + (stream < longer ? stream : longer);
+  }
+  /// The stream that has a stage. each > 0.
+  PLUMB_HOST_DEVICE int of(int stage) const {
+    const int before = longer * (each + 1);
+    return stage < before ? stage / (each + 1) : longer + (stage - before) / each;
+  }
+};
+
+/// The parts that a block makes, one after the other. For shared memory: registers are the sums'. One thread calls begin() and, before each
+/// part, take().
+template <class S>
+struct PartsOfBlock {
+  PartOfTile now;
+  int at, end;  // stages of the rest that are left; at -1: one part, as part_of_tile() says
+
+  PLUMB_DEVICE void begin(const Division& division, Index rows, Index cols, Index stages) {
+    const int stream = static_cast<int>(blockIdx.x) - division.whole;
+    at = -1, end = 0;
+    if (division.streams == 0 || stream < 0) return;
+    const Stream shares = shares_of(division, rows, cols, stages);
+    at = shares.begin(stream), end = shares.begin(stream + 1);
+  }
+  PLUMB_DEVICE void take(const Division& division, Index rows, Index cols, Index stages_of_tile) {
+    if (at < 0) {
+      now = part_of_tile<S>(division, rows, cols, stages_of_tile);
+      at = end;
+      return;
+    }
+    const int stages = static_cast<int>(stages_of_tile), rest = at / stages, first = at - rest * stages,
+              count = end - at < stages - first ? end - at : stages - first;
+    const Stream shares = shares_of(division, rows, cols, stages_of_tile);
+    const int begins = shares.of(rest * stages), ends = shares.of(rest * stages + stages - 1);
+    now = {banded_tile(division.whole + rest, ceil_div(rows, S::BM), ceil_div(cols, S::BN)),
+           first,
+           count,
+           rest,
+           static_cast<int>(blockIdx.x) - division.whole - begins,
+           ends - begins + 1};
+    at += count;
+  }
+
+ private:
+  PLUMB_DEVICE static Stream shares_of(const Division& division, Index rows, Index cols, Index stages) {
+    const auto tiles = static_cast<int>(ceil_div(rows, S::BM) * ceil_div(cols, S::BN));
+    return {(tiles - division.whole) * static_cast<int>(stages), division.streams};
+  }
+};
+
+/// How the parts of a tile meet: how many there may be; what a part costs beside its steps, as depth that a block could have made; and whether
+/// they may come of streams. In fp64 these took 5 to 10 % longer than equal parts: the loop over a block's parts leaves the sums no registers.
 struct Meeting {
   Index most, hand_over;
+  bool streams;
 };
-constexpr Meeting kUndivided{1, 0}, kInMemory{128, 64};
+constexpr Meeting kUndivided{1, 0, false};
+template <class T>
+constexpr Meeting kMeeting{128, 64, sizeof(T) == 4};
 
 /// What the blocks of the busiest multiprocessor do, in steps of their depth: all of them; and one after the other, where `together` of them
 /// run at once and none waits for another.
@@ -53,7 +116,15 @@ inline double time_of(const Steps& steps, Index together) {
   return all > chain ? all : chain;
 }
 
-/// The division that takes the least time: all tiles whole, all in parts, or whole rounds of tiles and the rest in parts.
+/// The most parts that a tile has where `streams` share the stages of `rest` tiles; 0 where a stream would have hardly any.
+inline Index parts_by_streams(Index rest, Index stages, Index streams) {
+  constexpr Index kLeast = 4, kMost = 1 << 30;  // stages of a stream; of all
+  const Index each = rest * stages / streams;
+  return each < kLeast || rest * stages > kMost ? 0 : (stages + each - 2) / each + 1;
+}
+
+/// The division that takes the least time: all tiles whole, all in parts, or whole rounds of tiles and the rest in parts or in streams, one
+/// for each place.
 template <class S>
 Divided divided(Index m, Index n, Index depth, Index together, Meeting meeting) {
   const Index tiles = ceil_div(m, S::BM) * ceil_div(n, S::BN), depth_steps = ceil_div(depth, S::BK),
@@ -66,14 +137,24 @@ Divided divided(Index m, Index n, Index depth, Index together, Meeting meeting) 
     return Steps{before * depth_steps + rest * of_part, rounds * depth_steps + after * of_part};
   };
   Divided best{{static_cast<int>(tiles), 1}, steps_of(tiles, 1)};
+  const auto consider = [&](Index whole, Index parts, Index streams, const Steps& now) {
+    if (time_of(now, together) < time_of(best.steps, together))
+      best = {{static_cast<int>(whole), static_cast<int>(parts), static_cast<int>(streams)}, now};
+  };
   // where all blocks run at once they are not spread evenly: whole ones and parts together would wait for the fullest multiprocessor
-  const Index full = many * together, firsts[] = {0, tiles / full * full};
+  const Index full = many * together, rounds = tiles / full, firsts[] = {0, rounds * full};
   for (const Index whole : firsts) {
-    for (Index parts = 2; whole < tiles && parts <= meeting.most && 2 * parts <= depth_steps; ++parts) {
-      const Steps now = steps_of(whole, parts);
-      if (time_of(now, together) < time_of(best.steps, together))
-        best = {{static_cast<int>(whole), static_cast<int>(parts)}, now};
-    }
+    for (Index parts = 2; whole < tiles && parts <= meeting.most && 2 * parts <= depth_steps; ++parts)
+      consider(whole, parts, 0, steps_of(whole, parts));
+  }
+  for (Index whole = rounds * full; meeting.streams && whole >= 0 && whole >= (rounds - 1) * full;
+       whole -= full) {
+    const Index rest = tiles - whole, parts = parts_by_streams(rest, depth_steps, full);
+    if (rest == 0 || parts < 1 || parts > meeting.most) continue;
+    // a stream begins and ends within a tile
+    const Index before = whole / full * depth_steps,
+                of_stream = ceil_div(rest * depth_steps, full) + 2 * hand_over;
+    consider(whole, parts, full, {(before + of_stream) * together, before + of_stream});
   }
   return best;
 }

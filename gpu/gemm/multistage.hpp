@@ -37,6 +37,7 @@ template <class T, int BM_, int BN_, int BK_, int WM_, int WN_, int WK_, int TM_
 struct Shape {
   static constexpr int BM = BM_, BN = BN_, BK = BK_, WM = WM_, WN = WN_, WK = WK_, TM = TM_, TN = TN_,
                        kStages = Stages_, kBlocks = Blocks_, kAlong = Along;
+  static constexpr bool kWholeApart = true;  // tiles that lie inside are copied by code of their own
   static constexpr int kThreads = 32 * WM * WN * WK, kPitchA = BM + 4, kPitchB = BN + 4,
                        kStageA = BK * kPitchA, kStage = kStageA + BK * kPitchB;
   static constexpr int kExchange =
@@ -46,33 +47,55 @@ struct Shape {
   static_assert(BM == WM * 4 * TM && BN == WN * 8 * TN && BK % (8 * WK) == 0, "warps fill the tile");
 };
 
-/// The calling thread's part of the copies of B's tiles, kV elements at a time: a vector, where rows are whole_vectors, or one. Columns
-/// past the end and everything past the depth become zero.
+/// The calling thread's part of the copies of B's tiles, kV elements at a time: a vector, where rows are whole_vectors, or one. Of single
+/// elements a thread's copies of a row lie a warp's apart, so that one address serves them.
 template <class T, class S, int kV>
 struct CopiesOfB {
-  static constexpr int kPerRow = S::BN / kV, kRowStep = S::kThreads / kPerRow, kCopies = S::BK / kRowStep;
-  static_assert(S::kThreads % kPerRow == 0 && S::BK % kRowStep == 0, "threads fill the tile");
+  static constexpr int kPerRow = S::BN / kV, kLanes = kV == 1 && kPerRow > 32 ? 32 : kPerRow,
+                       kAcross = kPerRow / kLanes, kRowStep = S::kThreads / kLanes,
+                       kBytes = kV * static_cast<int>(sizeof(T));
+  static_assert(S::kThreads % kLanes == 0 && kPerRow % kLanes == 0 && S::BK % kRowStep == 0,
+                "threads fill the tile");
 
-  const T* from;  // element (its k, its column) of the next tile to copy
+  const T* from;  // element (its k, its first column) of the next tile to copy
   Index ld;
-  int bytes;  // of its vector: all, or none past the end
+  int within;  // columns of B from the thread's first one on, 0 where that is past the end
 
   PLUMB_DEVICE CopiesOfB(const In<T>& in, Index j0) : ld(in.B.ld) {
     const int t = static_cast<int>(threadIdx.x);
-    const Index col = j0 + t % kPerRow * kV;
-    bytes = col < in.B.cols ? kV * static_cast<int>(sizeof(T)) : 0;
-    from = in.B.data + static_cast<Index>(t / kPerRow) * ld + (bytes > 0 ? col : 0);
+    const Index col = j0 + t % kLanes * kV, left = in.B.cols - col;
+    within = left > S::BN ? S::BN : left < 0 ? 0 : static_cast<int>(left);
+    from = in.B.data + static_cast<Index>(t / kLanes) * ld + (within > 0 ? col : 0);
   }
-  /// Starts the copies of the next tile; `left` of the depth are not yet copied.
-  PLUMB_DEVICE void start(T* bs /* (BK, kPitchB), shared */, Index left) {
-    const int t = static_cast<int>(threadIdx.x);
-    bs += t / kPerRow * S::kPitchB + t % kPerRow * kV;
+  /// Starts the copies of the next tile, all of which B has.
+  PLUMB_DEVICE void start(T* bs /* (BK, kPitchB), shared */) {
+    bs += place();
 #pragma unroll
-    for (int u = 0; u < kCopies; ++u) {
-      const int valid = t / kPerRow + u * kRowStep < left ? bytes : 0;
-      copy_async<kV * sizeof(T)>(bs + u * kRowStep * S::kPitchB, from, valid);
-      from += kRowStep * ld;
+    for (int r = 0; r < S::BK; r += kRowStep, from += kRowStep * ld) {
+#pragma unroll
+      for (int u = 0; u < kAcross; ++u)
+        copy_async<kBytes>(bs + r * S::kPitchB + u * kLanes * kV, from + u * kLanes * kV, kBytes);
     }
+  }
+  /// The same of a tile of which B has `left` rows, and columns that it may not have: these, and what is past the depth, become zero.
+  PLUMB_DEVICE void start_edge(T* bs, Index left) {
+    const int row = static_cast<int>(threadIdx.x) / kLanes;
+    bs += place();
+#pragma unroll
+    for (int r = 0; r < S::BK; r += kRowStep, from += kRowStep * ld) {
+#pragma unroll
+      for (int u = 0; u < kAcross; ++u) {
+        const bool in_row = u * kLanes * kV < within;
+        copy_async<kBytes>(bs + r * S::kPitchB + u * kLanes * kV, from + (in_row ? u * kLanes * kV : 0),
+                           row + r < left && in_row ? kBytes : 0);
+      }
+    }
+  }
+
+ private:
+  PLUMB_DEVICE static int place() {
+    const int t = static_cast<int>(threadIdx.x);
+    return t / kLanes * S::kPitchB + t % kLanes * kV;
   }
 };
 
@@ -84,46 +107,52 @@ PLUMB_DEVICE Index row_within(Index i0, int row, Index rows) {
   return i0 + (row < within ? row : row % static_cast<int>(within));
 }
 
-/// The same of A, which goes to shared memory turned, an element at a time: no element needs its row aligned. Rows past the end become zero.
+/// The same of A, which goes to shared memory turned, an element at a time: no element needs its row aligned.
 template <class T, class S>
 struct TurnedCopiesOfA {
   static constexpr int kRowStep = S::kThreads / S::kAlong;
   static_assert(S::BM % kRowStep == 0 && S::BK % S::kAlong == 0, "threads fill the tile");
 
-  const T* from;  // element (the tile's first row, its k) of the next tile to copy
+  const T*
+      from;  // element (the thread's row, its k) of the next tile to copy; of the tile's first row where A has not the thread's
   Index ld;
   int within;  // rows of the tile that A has
 
   PLUMB_DEVICE TurnedCopiesOfA(const In<T>& in, Index i0)
-      : from(in.A.data + i0 * in.A.ld + threadIdx.x % S::kAlong),
-        ld(in.A.ld),
-        within(in.A.rows - i0 < S::BM ? static_cast<int>(in.A.rows - i0) : S::BM) {}
-
-  PLUMB_DEVICE void start(T* as /* (BK, kPitchA), shared */, Index left) {
+      : ld(in.A.ld), within(in.A.rows - i0 < S::BM ? static_cast<int>(in.A.rows - i0) : S::BM) {
     const int t = static_cast<int>(threadIdx.x), row = t / S::kAlong;
-    as += t % S::kAlong * S::kPitchA + row;
-    const T* at = from + (row < within ? row : 0) * ld;
-    if (within == S::BM) {
+    from = in.A.data + (i0 + (row < within ? row : 0)) * ld + t % S::kAlong;
+  }
+  PLUMB_DEVICE void start(T* as /* (BK, kPitchA), shared */) {
+    as += place();
+    const T* at = from;
 #pragma unroll
-      for (int r = 0; r < S::BM; r += kRowStep, at += kRowStep * ld) copy_row(as + r, at, left);
-    } else {
+    for (int r = 0; r < S::BM; r += kRowStep, at += kRowStep * ld) copy_row(as + r, at, S::BK);
+    from += S::BK;
+  }
+  /// Rows past the end become zero.
+  PLUMB_DEVICE void start_edge(T* as, Index left) {
+    const int t = static_cast<int>(threadIdx.x);
+    as += place();
+    const T* at = from;
 #pragma unroll 1
-      for (int r = row; r < S::BM; r += kRowStep) {
-        copy_row(as + (r - row), at, r < within ? left : 0);
-        if (r + kRowStep < within) at += kRowStep * ld;
-      }
+    for (int r = t / S::kAlong; r < S::BM; r += kRowStep, as += kRowStep) {
+      copy_row(as, at, r < within ? left - t % S::kAlong : 0);
+      if (r + kRowStep < within) at += kRowStep * ld;
     }
     from += S::BK;
   }
 
  private:
-  PLUMB_DEVICE static void copy_row(T* as, const T* at, Index left) {
+  PLUMB_DEVICE static int place() {
     const int t = static_cast<int>(threadIdx.x);
+    return t % S::kAlong * S::kPitchA + t / S::kAlong;
+  }
+  /// `left`: of the depth, from the thread's first element on.
+  PLUMB_DEVICE static void copy_row(T* as, const T* at, Index left) {
 #pragma unroll
-    for (int h = 0; h < S::BK; h += S::kAlong) {
-      const int valid = t % S::kAlong + h < left ? static_cast<int>(sizeof(T)) : 0;
-      copy_async<sizeof(T)>(as + h * S::kPitchA, at + h, valid);
-    }
+    for (int h = 0; h < S::BK; h += S::kAlong)
+      copy_async<sizeof(T)>(as + h * S::kPitchA, at + h, h < left ? static_cast<int>(sizeof(T)) : 0);
   }
 };
 
@@ -132,17 +161,23 @@ template <class T, class S, class OfA, class OfB>
 struct StageCopies {
   OfA a;
   OfB b;
-  Index left;  // depth not yet copied
+  bool inside;  // whether the operands have all rows and columns of the tile
+  Index left;   // depth not yet copied
 
   PLUMB_DEVICE StageCopies(const In<T>& in, Index i0, Index j0, Index depth)
-      : a(in, i0), b(in, j0), left(depth) {}
+      : a(in, i0), b(in, j0), inside(i0 + S::BM <= in.A.rows && j0 + S::BN <= in.B.cols), left(depth) {}
 
   /// Starts the copies of the next tile into `stage`, or none where the depth is at its end; closes a group
   /// in either case.
   PLUMB_DEVICE void start(T* stage) {
     if (left > 0) {
-      a.start(stage, left);
-      b.start(stage + S::kStageA, left);
+      if (S::kWholeApart && inside && left >= S::BK) {
+        a.start(stage);
+        b.start(stage + S::kStageA);
+      } else {
+        a.start_edge(stage, left);
+        b.start_edge(stage + S::kStageA, left);
+      }
       left -= S::BK;
     }
     cp_async_commit();
@@ -222,12 +257,59 @@ PLUMB_DEVICE void multistage_sums(const In<T>& in, Index i0, Index j0, Index dep
   if (S::WK > 1) add_slices<S>(shared, reinterpret_cast<T(&)[S::TM * S::TN]>(sum), slice);
 }
 
-/// Writes the calling thread's sums of the tile that begins at (i0, j0); whole vectors where `wide_c` says that rows of C allow them. All
-/// lanes of a warp call it.
+/// Writes C's tile that begins at (i0, j0), neighbours of a row by neighbouring lanes; sum_at(row, col) is an element's sum.
+template <class S, class T, class SumAt>
+PLUMB_DEVICE void write_by_rows(const Problem<T>& p, const Out<T>& out, Index i0, Index j0, SumAt sum_at) {
+  static_assert(S::kThreads % S::BN == 0, "a thread stays in its column");
+  const int col = static_cast<int>(threadIdx.x) % S::BN;
+  if (j0 + col >= out.C.cols) return;
+  constexpr int kStep = S::kThreads / S::BN;
+  const int first = static_cast<int>(threadIdx.x) / S::BN;
+  const Index left = out.C.rows - i0 - first;  // rows of C
+  T* at = &out.C(i0 + first, j0 + col);
+#pragma unroll 8
+  for (int r = 0; r < S::BM; r += kStep, at += kStep * out.C.ld) {
+    if (r < left) finish(p, at, sum_at(first + r, col));
+  }
+}
+
+/// Puts the calling thread's sums to their places in a tile of BM x BN.
+template <class S, int Pitch, class T>
+PLUMB_DEVICE void put_lanes(T* tile /* (BM, Pitch), shared */, const T (&sum)[S::TM][S::TN]) {
+  using Lane = LaneTile<T, S::TM, S::TN>;
+  constexpr int kV = Lane::kV;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  if (warp >= S::WM * S::WN) return;  // another slice of the depth
+  const LanePlace place = lane_place();
+  tile += (warp / S::WN * Lane::kRows + place.row * kV) * Pitch + warp % S::WN * Lane::kCols + place.col * kV;
+#pragma unroll
+  for (int r = 0; r < S::TM; ++r) {
+#pragma unroll
+    for (int c = 0; c < S::TN; c += kV) {
+      Vector<T> v;
+#pragma unroll
+      for (int l = 0; l < kV; ++l) v.lane[l] = sum[r][c + l];
+      *reinterpret_cast<Vector<T>*>(tile + (r / kV * 4 * kV + r % kV) * Pitch + c * 8) = v;
+    }
+  }
+}
+
+/// Writes the calling thread's sums of the tile that begins at (i0, j0). Whole vectors where `wide_c` says that rows of C allow them; else row
+/// by row out of `shared`, the stages, where they have room for the tile: pieces of eight elements on any bounds are twice the sectors.
+/// All threads of the block call it.
 template <class S, class T>
 PLUMB_DEVICE void store_lanes(const Problem<T>& p, const Out<T>& out, Index i0, Index j0,
-                              const T (&sum)[S::TM][S::TN], bool wide_c) {
+                              const T (&sum)[S::TM][S::TN], bool wide_c, T* shared) {
   using Lane = LaneTile<T, S::TM, S::TN>;
+  constexpr int kPitch = S::BN + 4;
+  if constexpr (S::BM * kPitch * sizeof(T) <= S::kShared && S::kThreads % S::BN == 0) {
+    if (!wide_c) {
+      __syncthreads();  // all have left the stages
+      put_lanes<S, kPitch>(shared, sum);
+      __syncthreads();
+      return write_by_rows<S>(p, out, i0, j0, [&](int row, int col) { return shared[row * kPitch + col]; });
+    }
+  }
   const int warp = static_cast<int>(threadIdx.x) / 32;
   if (warp >= S::WM * S::WN) return;  // another slice of the depth
   Lane::store(p, out, i0 + warp / S::WN * Lane::kRows, j0 + warp % S::WN * Lane::kCols, sum, lane_place(),
@@ -242,7 +324,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
   const Index i0 = tile.m * S::BM, j0 = tile.n * S::BN;
   T sum[S::TM][S::TN] = {};
   multistage_sums<S, Wide>(in, i0, j0, depth_of(p, in), shared, sum);
-  store_lanes<S>(p, out, i0, j0, sum, wide_c);
+  store_lanes<S>(p, out, i0, j0, sum, wide_c, shared);
 }
 
 template <class T, class S>

@@ -40,7 +40,8 @@ PLUMB_DEVICE void store_part(Problem<float> p, Out<float> out, const PartOfTile&
                              float* partial /* (parts of tiles, BM, BN) */, bool wide_c) {
   Index i = of.tile.m * S::BM + wm, j = of.tile.n * S::BN + wn;
   if (of.parts > 1) {  // a tile of its own, as it is
-    out.C = {partial + static_cast<Index>(of.rest) * (S::BM * S::BN), S::BM, S::BN, S::BN};
+    out.C = {partial + static_cast<Index>(of.rest * of.parts + of.part) * (S::BM * S::BN), S::BM, S::BN,
+             S::BN};
     p = {1.0f, 0.0f}, i = wm, j = wn, wide_c = true;
   }
   Lane::store(p, out, i, j, sum, place, wide_c);

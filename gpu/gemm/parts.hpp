@@ -21,28 +21,11 @@ struct TileSums<float, S> {
     multistage_sums<S, Wide>(in, i0, j0, depth, shared, sum);
   }
   PLUMB_DEVICE float (&own())[S::TM * S::TN] { return reinterpret_cast<float(&)[S::TM * S::TN]>(sum); }
-  PLUMB_DEVICE void store(const Problem<float>& p, const Out<float>& out, Index i0, Index j0, bool wide_c) {
-    store_lanes<S>(p, out, i0, j0, sum, wide_c);
+  PLUMB_DEVICE void store(const Problem<float>& p, const Out<float>& out, Index i0, Index j0, bool wide_c,
+                          float* shared) {
+    store_lanes<S>(p, out, i0, j0, sum, wide_c, shared);
   }
-  PLUMB_DEVICE void put(float* tile /* (BM, kPitch), shared */) const {
-    using Lane = LaneTile<float, S::TM, S::TN>;
-    constexpr int kV = Lane::kV;
-    const int warp = static_cast<int>(threadIdx.x) / 32;
-    if (warp >= S::WM * S::WN) return;  // another slice of the depth
-    const LanePlace place = lane_place();
-    tile +=
-        (warp / S::WN * Lane::kRows + place.row * kV) * kPitch + warp % S::WN * Lane::kCols + place.col * kV;
-#pragma unroll
-    for (int r = 0; r < S::TM; ++r) {
-#pragma unroll
-      for (int c = 0; c < S::TN; c += kV) {
-        Vector<float> v;
-#pragma unroll
-        for (int l = 0; l < kV; ++l) v.lane[l] = sum[r][c + l];
-        *reinterpret_cast<Vector<float>*>(tile + (r / kV * 4 * kV + r % kV) * kPitch + c * 8) = v;
-      }
-    }
-  }
+  PLUMB_DEVICE void put(float* tile /* (BM, kPitch), shared */) const { put_lanes<S, kPitch>(tile, sum); }
 };
 
 template <class S>
@@ -58,24 +41,11 @@ struct TileSums<double, S> {
   PLUMB_DEVICE double (&own())[S::MT * S::NT * 4] {
     return reinterpret_cast<double(&)[S::MT * S::NT * 4]>(sum);
   }
-  PLUMB_DEVICE void store(const Problem<double>& p, const Out<double>& out, Index i0, Index j0, bool wide_c) {
-    if (TensorPlace<S>().slice == 0) store_tile<S>(p, out, i0, j0, sum, wide_c);
+  PLUMB_DEVICE void store(const Problem<double>& p, const Out<double>& out, Index i0, Index j0, bool wide_c,
+                          double* shared) {
+    store_tile<S>(p, out, i0, j0, sum, wide_c, shared);
   }
-  PLUMB_DEVICE void put(double* tile /* (BM, kPitch), shared */) const {
-    const TensorPlace<S> at;
-    if (at.slice > 0) return;
-#pragma unroll
-    for (int m = 0; m < S::MT; ++m) {
-#pragma unroll
-      for (int h = 0; h < 2; ++h) {
-#pragma unroll
-        for (int n = 0; n < S::NT; ++n) {
-          const Pair<double> pair{sum[m][n][2 * h], sum[m][n][2 * h + 1]};
-          *reinterpret_cast<Pair<double>*>(tile + at.row(m, h) * kPitch + at.col(n)) = pair;
-        }
-      }
-    }
-  }
+  PLUMB_DEVICE void put(double* tile /* (BM, kPitch), shared */) const { put_tile<S, kPitch>(tile, sum); }
 };
 
 /// Where the parts of tiles meet: `finished` counts those of a tile that are made, and is 0 between runs.
@@ -86,6 +56,19 @@ struct Parts {
   unsigned* finished;  // (tiles in parts, counts_of_parts())
 };
 
+/// Makes a part of a tile, or a whole one, and writes it if it is the last.
+template <class S, bool Wide, class T>
+PLUMB_DEVICE void make_part(const Problem<T>& p, In<T> in, const Out<T>& out, const Parts<T>& parts,
+                            const PartOfTile& of, Index depth, T* shared, bool wide_c) {
+  narrow_to(in, depth, of.first * S::BK, of.stages * S::BK);
+  TileSums<T, S> sums;
+  sums.template make<Wide>(in, of.tile.m * S::BM, of.tile.n * S::BN, in.A.cols, shared);
+  T* const of_tile = parts.partial + static_cast<Index>(of.rest) * parts.division.parts * (S::BM * S::BN);
+  unsigned* const finished = parts.finished + of.rest * counts_of_parts(parts.division.parts);
+  if (of.parts == 1 || join_parts<S::kThreads, Vector<T>>(sums.own(), of.parts, of.part, of_tile, finished))
+    sums.store(p, out, of.tile.m * S::BM, of.tile.n * S::BN, wide_c, shared);
+}
+
 template <class T, class S, bool Wide>
 __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
     gemm_divided(Problem<T> p, In<T> in, Out<T> out, Parts<T> parts, bool wide_c) {
@@ -93,19 +76,24 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
   PLUMB_DYNAMIC_SHARED(T, shared);
   const Index depth = depth_of(p, in);
   const PartOfTile of = part_of_tile<S>(parts.division, out.C.rows, out.C.cols, ceil_div(depth, S::BK));
-  narrow_to(in, depth, of.first * S::BK, of.stages * S::BK);
-  const Index i0 = of.tile.m * S::BM, j0 = of.tile.n * S::BN;
-  TileSums<T, S> sums;
-  sums.template make<Wide>(in, i0, j0, in.A.cols, shared);
-  if (of.parts > 1) {
-    auto& own = sums.own();
-    const int rest = of.rest / of.parts;
-    T* const of_tile = parts.partial + static_cast<Index>(rest) * of.parts * (S::BM * S::BN);
-    if (!join_parts<S::kThreads, Vector<T>>(own, of.parts, of.rest % of.parts, of_tile,
-                                            parts.finished + rest * counts_of_parts(of.parts)))
-      return;
+  make_part<S, Wide>(p, in, out, parts, of, depth, shared, wide_c);
+}
+
+template <class T, class S, bool Wide>
+__global__ void __launch_bounds__(S::kThreads, S::kBlocks)
+    gemm_streams(Problem<T> p, In<T> in, Out<T> out, Parts<T> parts, bool wide_c) {
+  static_assert(S::WK == 1, "every thread has sums");
+  PLUMB_DYNAMIC_SHARED(T, shared);
+  __shared__ PartsOfBlock<S> of_block;
+  const Index depth = depth_of(p, in);
+  if (threadIdx.x == 0) of_block.begin(parts.division, out.C.rows, out.C.cols, ceil_div(depth, S::BK));
+  for (bool more = true; more;) {
+    if (threadIdx.x == 0) of_block.take(parts.division, out.C.rows, out.C.cols, ceil_div(depth, S::BK));
+    __syncthreads();
+    make_part<S, Wide>(p, in, out, parts, of_block.now, depth, shared, wide_c);
+    more = of_block.at != of_block.end;
+    __syncthreads();  // all have left the stages, and read what comes
   }
-  sums.store(p, out, i0, j0, wide_c);
 }
 
 template <class S, class T>
@@ -126,9 +114,12 @@ void run_divided(const Division& division, unsigned* finished, const Problem<T>&
   auto* const partial =
       static_cast<T*>(context.workspace(parts * (S::BM * S::BN) * static_cast<Index>(sizeof(T))));
   const bool wide = whole_vectors(in.B) && (sizeof(T) == 4 || whole_vectors(in.A));
-  launch(wide ? gemm_divided<T, S, true> : gemm_divided<T, S, false>, division.whole + parts, S::kThreads,
-         S::kShared, context.stream, p, in, out, Parts<T>{division, partial, finished},
-         rows_on_vectors(out.C));
+  auto* kernel = wide ? gemm_divided<T, S, true> : gemm_divided<T, S, false>;
+  if constexpr (kMeeting<T>.streams) {
+    if (division.streams > 0) kernel = wide ? gemm_streams<T, S, true> : gemm_streams<T, S, false>;
+  }
+  launch(kernel, division.whole + (division.streams > 0 ? division.streams : parts), S::kThreads, S::kShared,
+         context.stream, p, in, out, Parts<T>{division, partial, finished}, rows_on_vectors(out.C));
 }
 
 /// fp32: the tiles of rungs 10 to 12, a block for each.

@@ -158,18 +158,12 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
     }
   }
   __syncthreads();
-  constexpr int kAtOnce = S::kThreads / S::BN;
-  const int col = static_cast<int>(threadIdx.x) % S::BN;
-  const Index j = j0 + col;
-  if (j >= out.C.cols) return;
-#pragma unroll 8
-  for (int row = static_cast<int>(threadIdx.x) / S::BN; row < S::BM; row += kAtOnce) {
-    if (i0 + row >= out.C.rows) return;
+  write_by_rows<S>(p, out, i0, j0, [&](int row, int col) {
     float total = shared[row * S::kPitchC + col];
 #pragma unroll
     for (int s = 1; s < S::kSlices; ++s) total += shared[s * S::kPart + row * S::kPitchC + col];
-    finish(p, &out.C(i0 + row, j), total);
-  }
+    return total;
+  });
 }
 
 /// 64 x 128 by two warps, four times, each a quarter of the depth: rung 12's shape Sliced, its slices apart.

@@ -33,8 +33,12 @@ Terms terms_of(const Work& w, Index m, Index n, Index depth) {
 }
 
 /// Parts that are written and read, once each, of `share` of the tiles.
-inline double copies_of_parts(Index parts, double share = 1) {
-  return parts > 1 ? 1 + 2 * static_cast<double>(parts) * share : 1;
+inline double copies_of_parts(double parts, double share = 1) {
+  return parts > 1 ? 1 + 2 * parts * share : 1;
+}
+inline double copies_of(const Division& d, double tiles) {
+  const double rest = tiles - d.whole;
+  return copies_of_parts(d.streams > 0 ? 1 + d.streams / rest : static_cast<double>(d.parts), rest / tiles);
 }
 
 template <class S, class T>
@@ -54,7 +58,7 @@ Work work_of_split_depth(const In<T>& in, const Out<T>& out, Index depth) {
           kDepth,
           {blocks * of_part, ceil_div(blocks, kTogether) * of_part},
           added_in_turn(parts),
-          copies_of_parts(parts),
+          copies_of_parts(static_cast<double>(parts)),
           whole_vectors(in.A) && whole_vectors(in.B)};
 }
 
@@ -90,10 +94,9 @@ constexpr Candidate<T> whole() {
 template <class T, class S>
 constexpr Candidate<T> in_parts() {
   return {[](const In<T>& in, const Out<T>& out, Index depth, Work& w) {
-            const Divided d = divided<S>(out.C.rows, out.C.cols, depth, S::kBlocks, kInMemory);
+            const Divided d = divided<S>(out.C.rows, out.C.cols, depth, S::kBlocks, kMeeting<T>);
             w = work_of<S>(in, d);
-            const double tiles = static_cast<double>(tiles_of<S>(out));
-            w.copies = copies_of_parts(d.division.parts, 1 - d.division.whole / tiles);
+            w.copies = copies_of(d.division, static_cast<double>(tiles_of<S>(out)));
             return d.division.parts > 1;
           },
           [](const Kept<T>& kept, const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {

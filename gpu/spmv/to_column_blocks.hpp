@@ -33,13 +33,13 @@ constexpr std::uint32_t kBlockBegins = 0x80000000u;
 /// Entries by block of columns, and within a block as in A: an entry has a place. A part is what a warp takes of A's entries.
 struct BlockOrder {
   Index nnz = 0, rows = 0, blocks = 0, width = 0;
-  Index part = 0, parts = 0;          // entries of a part; parts
-  std::int32_t* begin = nullptr;      // (blocks * parts + 1): the first place of a part's entries in a block
-  std::int32_t* source = nullptr;     // (nnz): the entry of A at a place
-  std::uint32_t* row = nullptr;       // (nnz): its row; with kBlockBegins where a block's first entry is
-  Index tiles = 0;                    // of kHeadTile places
-  std::int32_t* segments = nullptr;   // (tiles + 1): that begin before a tile
-  std::int32_t* joins = nullptr;      // (tiles + 1): likewise
+  Index part = 0, parts = 0;         // entries of a part; parts
+  std::int32_t* begin = nullptr;     // (blocks * parts + 1): the first place of a part's entries in a block
+  std::int32_t* source = nullptr;    // (nnz): the entry of A at a place
+  std::uint32_t* row = nullptr;      // (nnz): its row; with kBlockBegins where a block's first entry is
+  Index tiles = 0;                   // of kHeadTile places
+  std::int32_t* segments = nullptr;  // (tiles + 1): that begin before a tile
+  std::int32_t* joins = nullptr;     // (tiles + 1): likewise
 };
 
 /// Calls take(k, block, peers) for the entries of this warp's part, 32 at a time: `block` is the entry's, -1 past the end; `peers` the
@@ -81,7 +81,8 @@ PLUMB_DEVICE Index row_of(const std::int32_t* row_ptr, Index low, Index high, In
 // Entries to their places. `next` begins as o.begin and is the warp's own in the column of its part.
 static __global__ void __launch_bounds__(kOrderThreads)
     spmv_sort_by_block(BlockOrder o, const std::int32_t* row_ptr /* (rows + 1) */,
-                       const std::int32_t* col /* (nnz) */, const std::int32_t* block_begin /* (blocks + 1) */,
+                       const std::int32_t* col /* (nnz) */,
+                       const std::int32_t* block_begin /* (blocks + 1) */,
                        std::int32_t* next /* (blocks * parts + 1) */) {
   const Index part = (static_cast<Index>(blockIdx.x) * kOrderThreads + threadIdx.x) / 32;
   if (part >= o.parts) return;  // whole warps
@@ -124,7 +125,7 @@ static __global__ void __launch_bounds__(kHeadTile) spmv_count_heads(BlockOrder 
 
 /// A range before its ends are moved to where segments begin.
 struct RangeShare {
-  Index slot;                      // where it begins if its block does
+  Index slot;                       // where it begins if its block does
   std::int32_t block, from, until;  // places
 };
 
@@ -185,11 +186,11 @@ __global__ void __launch_bounds__(kColumnBlockThreads)
 
 /// The lists of joins while they are made: in the order of places, and how many each word of rows has.
 struct JoinLists {
-  SegmentJoin* join = nullptr;          // (joins); rows 0 before
-  std::int32_t* word = nullptr;         // (joins)
-  std::int32_t* of_word = nullptr;      // (words + 1): counts from 1 on, 0 before; then join_ptr
-  std::int32_t* placed = nullptr;       // (words), 0 before
-  std::int32_t* number = nullptr;       // (joins): those of each word together, in no order
+  SegmentJoin* join = nullptr;      // (joins); rows 0 before
+  std::int32_t* word = nullptr;     // (joins)
+  std::int32_t* of_word = nullptr;  // (words + 1): counts from 1 on, 0 before; then join_ptr
+  std::int32_t* placed = nullptr;   // (words), 0 before
+  std::int32_t* number = nullptr;   // (joins): those of each word together, in no order
 };
 
 // Each segment to the join that began last.
@@ -211,8 +212,7 @@ static __global__ void __launch_bounds__(kHeadTile) spmv_list_joins(BlockOrder o
   atomicAdd(lists.of_word + word + 1, 1);
 }
 
-static __global__ void __launch_bounds__(kOrderThreads)
-    spmv_gather_joins(JoinLists lists, Index joins) {
+static __global__ void __launch_bounds__(kOrderThreads) spmv_gather_joins(JoinLists lists, Index joins) {
   const Index j = static_cast<Index>(blockIdx.x) * kOrderThreads + threadIdx.x;
   if (j >= joins) return;
   const std::int32_t word = lists.word[j];
@@ -250,7 +250,8 @@ BlockOrder order_entries(const In<T>& in, const ColumnBlocks<T>& m, std::int32_t
   o.row = workspace_of<std::uint32_t>(o.nnz, context);
   auto* next = workspace_of<std::int32_t>(counts + 1, context);
   device_fill(o.begin, 0, bytes, context.stream);
-  launch(spmv_count_by_block, ceil_div(threads, kOrderThreads), kOrderThreads, 0, context.stream, o, in.A.col);
+  launch(spmv_count_by_block, ceil_div(threads, kOrderThreads), kOrderThreads, 0, context.stream, o,
+         in.A.col);
   scan_counts(o.begin, counts, context);
   launch(spmv_block_begins, ceil_div(o.blocks + 1, kOrderThreads), kOrderThreads, 0, context.stream, o,
          block_begin);
