@@ -6,7 +6,7 @@
 //           copies of whole stages are free of conditions on K, and at the end all slices put their sums down
 //           at once and all threads add them, in the order of the depth, and write whole rows of C.
 // Traffic   that of rung 12.
-// Limits    fp32: gemm_multistage 254 to 255 registers; gemm_slices 247 to 251 registers, no spills (sm_90,
+// Limits    fp32: gemm_slices 245 to 248 registers; gemm_multistage 236 to 238 registers, no spills (sm_90,
 //           nvcc 13.0, ptxas -v). gemm_slices: 154 KiB of dynamic shared memory, 1 block of 256 threads per
 //           SM. H200, 1022: 57.3 us, 0.99 of cuBLAS (57.9 and 1.09 from cold caches), where rung 12 takes
 //           64.3. Its prototypes: with four stages 61.4; sums put down as they are, and so with two operands

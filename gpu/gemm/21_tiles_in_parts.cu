@@ -1,12 +1,15 @@
-// gemm, rung 21: tiles of 64 x 64, whole ones first, the depth of the rest in parts.
+// gemm, rung 21: tiles of 64 x 64, whole ones first, the depth of the rest in parts or in streams.
 //
 // Change    between rung 20, whose 32 x 32 tiles load as much as they multiply, and the rungs of large tiles, which leave
 //           multiprocessors idle: tiles of 64 x 64 (rung 23's smallest steps in fp32, rung 16's half in fp64). As many tiles as fill whole
 //           rounds of the chip have a block each; each of the rest has several blocks, which share its depth, as many as make the last
-//           round shortest. The parts are added as in rung 20: one launch, reproducible.
+//           round shortest. In fp32 there may be streams instead: a block for each place on the chip, which share the stages of all
+//           the rest equally, so that none waits for a fuller multiprocessor; a block then makes the end of one tile and the
+//           beginning of the next. The parts are added as in rung 20: one launch, reproducible.
 // Traffic   A is read n / 64 times and B m / 64 times; tiles in parts once more for each part, written and read.
-// Limits    fp32 / fp64: 96 / 168 registers, 128 bytes of static shared memory, 0 to 16 / 16 bytes spilled
-//           per thread (sm_90, nvcc 13.0, ptxas -v). 2 blocks of 128 threads per SM.
+// Limits    fp32 / fp64: gemm_divided 96 / 168 registers, 128 bytes of static shared memory, 0 to 28 / 32 to
+//           40 bytes spilled per thread; gemm_streams 96 registers, 128 bytes of static shared memory (sm_90,
+//           nvcc 13.0, ptxas -v). 2 blocks of 128 threads per SM.
 // Fails at  large products, where rungs 16 and 19 read less; tiny ones: rung 20.
 // Source    M. Osama et al., "Stream-K" (2023), for the rest; split-K: CUTLASS, "Efficient GEMM in CUDA".
 #include "gpu/gemm/parts.hpp"

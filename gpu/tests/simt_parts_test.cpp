@@ -1,5 +1,8 @@
-// Sums of which several blocks make a part each: any number of parts, whatever the order in which the blocks end.
+// Sums of which several blocks make a part each: any number of parts, whatever the order in which the blocks end; and which parts streams
+// make.
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 
 #include "gpu/tests/simt_support.hpp"
 
@@ -27,7 +30,55 @@ void check_sums(const std::vector<float>& in, int parts, const std::vector<float
   }
 }
 
+// The parts of a tile lie side by side in their order, and are all its stages.
+void check_tile(std::vector<ListedPart> of_tile, int stages, int most) {
+  std::sort(of_tile.begin(), of_tile.end(), [](const auto& a, const auto& b) { return a.part < b.part; });
+  int next = 0;
+  for (std::size_t i = 0; i < of_tile.size(); ++i) {
+    REQUIRE(of_tile[i].part == static_cast<int>(i));
+    REQUIRE(of_tile[i].parts == static_cast<int>(of_tile.size()));
+    REQUIRE(of_tile[i].first == next);
+    REQUIRE(of_tile[i].stages > 0);
+    next += of_tile[i].stages;
+  }
+  REQUIRE(next == stages);
+  REQUIRE(static_cast<int>(of_tile.size()) <= most);
+}
+
 }  // namespace
+
+TEST_CASE(
+    "streams share the stages of the rest of the tiles: each stage once, and no tile in more parts than "
+    "foreseen") {
+  int seen = 0;
+  for (const int rest : {1, 2, 5, 12, 13}) {
+    for (const int stages : {1, 4, 7, 30, 101}) {
+      for (const int streams : {1, 3, 12}) {
+        const int most = most_parts_by_streams(rest, stages, streams), whole = 3, tiles = whole + rest;
+        if (most == 0) continue;
+        CAPTURE(rest);
+        CAPTURE(stages);
+        CAPTURE(streams);
+        std::vector<ListedPart> out(static_cast<std::size_t>(tiles * (most + 1)));
+        int count = 0;
+        Run run(0, 1);
+        plumb::simt::add_array("count", &count, sizeof count, true, true);
+        listed_parts(tiles, whole, stages, streams, run.output(out), &count);
+        const auto findings = Run::findings();
+        REQUIRE_MESSAGE(findings.empty(), all_of(findings));
+        out.resize(static_cast<std::size_t>(count));
+        for (int tile = 0; tile < tiles; ++tile) {
+          std::vector<ListedPart> of_tile;
+          std::copy_if(out.begin(), out.end(), std::back_inserter(of_tile),
+                       [&](const ListedPart& part) { return part.tile == tile; });
+          check_tile(of_tile, stages, tile < whole ? 1 : most);
+        }
+        ++seen;
+      }
+    }
+  }
+  CHECK(seen > 40);
+}
 
 TEST_CASE(
     "parts are joined in groups of eight on as many levels as they need, and the counts are 0 afterwards") {

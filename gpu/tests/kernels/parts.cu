@@ -1,5 +1,7 @@
-// Test kernel of sums in parts (gpu/common/join_parts.hpp): each block makes the part of a tile, the last ones join them.
+// Test kernels of sums in parts: each block makes the part of a tile, the last ones join them (gpu/common/join_parts.hpp); and which parts
+// a block makes (gpu/gemm/division.hpp).
 #include "gpu/common/join_parts.hpp"
+#include "gpu/gemm/division.hpp"
 #include "gpu/tests/kernels/simt_kernels.hpp"
 
 namespace {
@@ -24,9 +26,35 @@ __global__ void joined_parts_kernel(int parts, const float* in, float* partial, 
   for (int e = 0; e < kOwn; ++e) out[(tile * kThreads + t) * kOwn + e] = own[e];
 }
 
+struct OneElement {
+  static constexpr int BM = 1, BN = 1;
+};
+
+// The parts of C (tiles, 1), in the order in which they are made; `count` is 0 before.
+__global__ void listed_parts_kernel(plumb::gemm::Division division, int tiles, int stages,
+                                    plumb::simt_test::ListedPart* out, int* count) {
+  plumb::gemm::PartsOfBlock<OneElement> of_block;
+  of_block.begin(division, tiles, 1, stages);
+  do {
+    of_block.take(division, tiles, 1, stages);
+    const plumb::gemm::PartOfTile& of = of_block.now;
+    out[atomicAdd(count, 1)] = {static_cast<int>(of.tile.m), static_cast<int>(of.first),
+                                static_cast<int>(of.stages), of.part, of.parts};
+  } while (of_block.at != of_block.end);
+}
+
 }  // namespace
 
 namespace plumb::simt_test {
+
+int most_parts_by_streams(int rest, int stages, int streams) {
+  return static_cast<int>(gemm::parts_by_streams(rest, stages, streams));
+}
+
+void listed_parts(int tiles, int whole, int stages, int streams, ListedPart* out, int* count) {
+  launch(listed_parts_kernel, whole + streams, 1, 0, nullptr, gemm::Division{whole, 2, streams}, tiles,
+         stages, out, count);
+}
 
 int counts_of_joined_parts(int parts) { return counts_of_parts(parts); }
 

@@ -265,6 +265,15 @@ int counts_of_joined_parts(int parts);
 void joined_parts(int tiles, int parts, const float* in /* (tiles, parts, 128) */, float* partial /* as in */,
                   unsigned* finished /* (tiles, counts) */, float* out /* (tiles, 128) */);
 
+/// What a block makes of a tile: stages [first, first + stages), part `part` of `parts`.
+struct ListedPart {
+  int tile, first, stages, part, parts;
+};
+/// The most parts that a tile has where `streams` share the stages of `rest` tiles; 0 where they would have hardly any.
+int most_parts_by_streams(int rest, int stages, int streams);
+/// The parts of `tiles` tiles of `stages` stages: the first `whole` by a block each, the rest by `streams` blocks that share their stages.
+void listed_parts(int tiles, int whole, int stages, int streams, ListedPart* out, int* count /* 0 before */);
+
 // written.cu: launches as a user writes them
 void written_launches(const float* in, float* out, int n);
 
