@@ -105,3 +105,37 @@ TEST_CASE(
     }
   }
 }
+
+TEST_CASE("a product by streams is right in any order of blocks, and nothing races") {
+  constexpr int kRows = 67, kCols = 131, kDepth = 75, kWhole = 2,
+                kStreams = 3;  // of 20 stages: a stream ends within a tile
+  const auto whole_numbers = [](int count, int step) {
+    std::vector<float> x(static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i) x[static_cast<std::size_t>(i)] = static_cast<float>(i * step % 7 - 3);
+    return x;
+  };
+  const auto a = whole_numbers(kRows * kDepth, 5), b = whole_numbers(kDepth * kCols, 3);
+  const auto sizes = sizes_of_streams(kRows, kCols, kDepth, kWhole, kStreams);
+  REQUIRE(sizes.most_parts > 1);
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    CAPTURE(seed);
+    std::vector<float> c(static_cast<std::size_t>(kRows * kCols)),
+        partial(static_cast<std::size_t>(sizes.sums));
+    std::vector<unsigned> finished(static_cast<std::size_t>(sizes.counts));
+    Run run(seed, 3);
+    plumb::simt::add_array("finished", finished.data(), finished.size() * sizeof(unsigned), true, true);
+    product_by_streams(kRows, kCols, kDepth, kWhole, kStreams, run.input(a), run.input(b), run.output(c),
+                       run.output(partial, "partial"), finished.data());
+    const auto findings = Run::findings();
+    REQUIRE_MESSAGE(findings.empty(), all_of(findings));
+    for (int i = 0; i < kRows; ++i) {
+      for (int j = 0; j < kCols; ++j) {
+        float sum = 0;
+        for (int k = 0; k < kDepth; ++k)
+          sum += a[static_cast<std::size_t>(i * kDepth + k)] * b[static_cast<std::size_t>(k * kCols + j)];
+        REQUIRE(c[static_cast<std::size_t>(i * kCols + j)] == sum);
+      }
+    }
+    for (const unsigned count : finished) REQUIRE(count == 0);
+  }
+}

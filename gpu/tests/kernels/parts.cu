@@ -1,7 +1,6 @@
 // Test kernels of sums in parts: each block makes the part of a tile, the last ones join them (gpu/common/join_parts.hpp); and which parts
-// a block makes (gpu/gemm/division.hpp).
-#include "gpu/common/join_parts.hpp"
-#include "gpu/gemm/division.hpp"
+// a block makes (gpu/gemm/division.hpp), and a product of tiles by streams (gpu/gemm/parts.hpp).
+#include "gpu/gemm/small_warps.hpp"
 #include "gpu/tests/kernels/simt_kernels.hpp"
 
 namespace {
@@ -61,6 +60,25 @@ int counts_of_joined_parts(int parts) { return counts_of_parts(parts); }
 void joined_parts(int tiles, int parts, const float* in, float* partial, unsigned* finished, float* out) {
   for (int run = 0; run < 2; ++run)  // the counts are ready for the second
     launch(joined_parts_kernel, tiles * parts, kThreads, 0, nullptr, parts, in, partial, finished, out);
+}
+
+SizesOfStreams sizes_of_streams(int m, int n, int k, int whole, int streams) {
+  using S = gemm::QuarteredShallow;
+  const Index rest = ceil_div(m, S::BM) * ceil_div(n, S::BN) - whole,
+              most = gemm::parts_by_streams(rest, ceil_div(k, S::BK), streams);
+  return {static_cast<int>(most), static_cast<int>(rest * most * S::BM * S::BN),
+          static_cast<int>(rest) * counts_of_parts(static_cast<int>(most))};
+}
+
+void product_by_streams(int m, int n, int k, int whole, int streams, const float* a, const float* b, float* c,
+                        float* partial, unsigned* finished) {
+  using S = gemm::QuarteredShallow;
+  const gemm::Division division{whole, sizes_of_streams(m, n, k, whole, streams).most_parts, streams};
+  const gemm::In<float> in{{a, m, k, k}, {b, k, n, n}};
+  for (int run = 0; run < 2; ++run)  // the counts are ready for the second
+    launch(gemm::gemm_streams<float, S, false>, whole + streams, S::kThreads, S::kShared, nullptr,
+           gemm::Problem<float>{1, 0}, in, gemm::Out<float>{{c, m, n, n}},
+           gemm::Parts<float>{division, partial, finished}, false);
 }
 
 }  // namespace plumb::simt_test

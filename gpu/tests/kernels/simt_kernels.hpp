@@ -273,6 +273,15 @@ struct ListedPart {
 int most_parts_by_streams(int rest, int stages, int streams);
 /// The parts of `tiles` tiles of `stages` stages: the first `whole` by a block each, the rest by `streams` blocks that share their stages.
 void listed_parts(int tiles, int whole, int stages, int streams, ListedPart* out, int* count /* 0 before */);
+/// Of a product in tiles of 64 x 64 by streams: the most parts of a tile, floats of their sums, and counts.
+struct SizesOfStreams {
+  int most_parts, sums, counts;
+};
+SizesOfStreams sizes_of_streams(int m, int n, int k, int whole, int streams);
+/// C = A B, twice, by rung 21's kernel of streams.
+void product_by_streams(int m, int n, int k, int whole, int streams, const float* a /* (m, k) */,
+                        const float* b /* (k, n) */, float* c /* (m, n) */, float* partial,
+                        unsigned* finished /* 0 before */);
 
 // written.cu: launches as a user writes them
 void written_launches(const float* in, float* out, int n);
