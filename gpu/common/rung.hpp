@@ -1,4 +1,4 @@
-// What every ladder's kernels are written with: the index type, rounding up, the full warp and its sum. Header only, and as
+// What every ladder's kernels are written with: the index type, rounding up, the full warp, its sum and its scan. Header only, and as
 // lean as the ABI, because every rung includes it.
 #pragma once
 #include "gpu/device/kernel.hpp"
@@ -30,6 +30,17 @@ bool whole_vectors(const DenseView<T, S>& a) {
 template <class T>
 PLUMB_DEVICE T sum_lanes(T value, int width = 32) {
   for (int d = width / 2; d > 0; d /= 2) value += __shfl_xor_sync(kAllLanes, value, d);
+  return value;
+}
+
+/// The sum of `value` over this lane and those before it. All 32 lanes call it.
+template <class I>
+PLUMB_DEVICE I scan_lanes(I value, int lane) {
+#pragma unroll
+  for (int d = 1; d < 32; d *= 2) {
+    const I before = __shfl_up_sync(kAllLanes, value, d);
+    if (lane >= d) value += before;
+  }
   return value;
 }
 

@@ -1,4 +1,5 @@
-// Sums of what comes before: over the lanes of a warp, the threads of a block, and an array of counts in device memory. Header only.
+// Sums of what comes before: over the threads of a block, and an array of counts in device memory. Header only. Apart from rung.hpp, because
+// these kernels are compiled wherever it is included.
 #pragma once
 #include "gpu/common/rung.hpp"
 
@@ -7,17 +8,6 @@ namespace plumb {
 constexpr int kScanThreads = 256;
 constexpr int kScanPerThread = 4;
 constexpr int kScanTile = kScanThreads * kScanPerThread;
-
-/// The sum of `value` over this lane and those before it. All 32 lanes call it.
-template <class I>
-PLUMB_DEVICE I scan_lanes(I value, int lane) {
-#pragma unroll
-  for (int d = 1; d < 32; d *= 2) {
-    const I before = __shfl_up_sync(kAllLanes, value, d);
-    if (lane >= d) value += before;
-  }
-  return value;
-}
 
 /// The sum of `value` over the threads before this one; `total` becomes that over all. All kScanThreads threads
 /// call it, and may call it again at once.

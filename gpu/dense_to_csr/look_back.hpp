@@ -8,7 +8,6 @@
 #pragma once
 #include <cuda/atomic>
 
-#include "gpu/common/scan.hpp"
 #include "gpu/dense_to_csr/common.hpp"
 
 namespace plumb {

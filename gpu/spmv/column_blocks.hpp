@@ -139,13 +139,7 @@ __global__ void __launch_bounds__(kColumnBlockThreads, 1)
     const int before_chunk = next_first;
     if (chunk + 1 < stop) fetch(chunk + 1);
 
-    const int mine = __popc(flags);
-    int count = mine;
-#pragma unroll
-    for (int d = 1; d < 32; d *= 2) {
-      const int up = __shfl_up_sync(kAllLanes, count, d);
-      if (lane >= d) count += up;
-    }
+    const int mine = __popc(flags), count = scan_lanes(mine, lane);
     T sum = T(0), until_flag = T(0);
     int closed = 0;
 #pragma unroll
