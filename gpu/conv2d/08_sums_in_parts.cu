@@ -24,7 +24,7 @@ template <class T>
 void* prepare(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   using S = typename Shapes<T>::Small;
   const Index tiles = tiles_of<S>(p, out);
-  const Index parts = parts_of<S>(tiles, in.F.cols);
+  const Index parts = parts_of<S, T>(tiles, in.F.cols);
   return new Plan{parts, prepare_counts(tiles, parts, context)};
 }
 

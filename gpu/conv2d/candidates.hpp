@@ -8,7 +8,7 @@
 namespace plumb {
 namespace conv2d {
 
-constexpr int kCandidates = 10;
+constexpr int kCandidates = 13;
 
 /// What a candidate's blocks do: the terms are made of it.
 struct Work {
@@ -20,9 +20,9 @@ struct Work {
   double part_bytes;  // megabytes that a block leaves where there are several parts
 };
 
-template <class S>
+template <class S, class T>
 Work work_of(Index tiles, Index parts, Index terms, bool matrices) {
-  constexpr double kMega = 1e6, kSize = sizeof(typename S::T);
+  constexpr double kMega = 1e6, kSize = sizeof(T);
   const auto depth = static_cast<double>(ceil_div(ceil_div(terms, S::BK), parts) * S::BK);
   return {tiles * parts,
           parts,
@@ -74,8 +74,8 @@ template <class S, bool kDivided>
 struct Tiled {
   template <class T>
   static bool work(const Problem<T>& p, const In<T>& in, const Out<T>& out, Work& w) {
-    const Index tiles = tiles_of<S>(p, out), parts = kDivided ? parts_of<S>(tiles, in.F.cols) : 1;
-    w = work_of<S>(tiles, parts, in.F.cols, images_are_matrices(p, in, out));
+    const Index tiles = tiles_of<S>(p, out), parts = kDivided ? parts_of<S, T>(tiles, in.F.cols) : 1;
+    w = work_of<S, T>(tiles, parts, in.F.cols, images_are_matrices(p, in, out));
     return parts > 1 || !kDivided;
   }
   template <class T>
@@ -85,6 +85,23 @@ struct Tiled {
       run_tiles<S, ImagesAsMatrices, kDivided>(p, in, out, context, parts, finished);
     else
       run_tiles<S, GatheredWindows, kDivided>(p, in, out, context, parts, finished);
+  }
+};
+
+/// gemm's tile for filters of one pixel, in as many parts as take the least time.
+template <class S>
+struct ByImages {
+  template <class T>
+  static bool work(const Problem<T>& p, const In<T>& in, const Out<T>& out, Work& w) {
+    if (!filters_are_pixels(p)) return false;
+    const Index tiles = tiles_of_images<S>(p, out), parts = S::WK == 1 ? parts_of<S, T>(tiles, in.F.cols) : 1;
+    w = work_of<S, T>(tiles, parts, in.F.cols, images_are_matrices(p, in, out));
+    return true;
+  }
+  template <class T>
+  static void run(Index parts, unsigned* finished, const Problem<T>& p, const In<T>& in, const Out<T>& out,
+                  Context& context) {
+    run_image_products<S>(p, in, out, context, parts, finished);
   }
 };
 
@@ -117,7 +134,10 @@ struct Tiles<float> : Shapes<float> {
                                                       "32 x 128 tiles, sums in parts",
                                                       "16 x 128 tiles",
                                                       "16 x 128 tiles, sums in parts",
-                                                      "32 filters by 8 x 32 outputs"};
+                                                      "32 filters by 8 x 32 outputs",
+                                                      "64 x 64 tiles of images",
+                                                      "64 x 128 tiles of images",
+                                                      "32 x 64 tiles of images, depth shared"};
   template <class Use>
   static bool with(int c, Use&& use) {
     switch (c) {
@@ -139,8 +159,14 @@ struct Tiles<float> : Shapes<float> {
         return use(Tiled<Thin, false>{});
       case 8:
         return use(Tiled<Thin, true>{});
-      default:
+      case 9:
         return use(RegisterTiled{});
+      case 10:
+        return use(ByImages<ImageTiles<float>::Small>{});
+      case 11:
+        return use(ByImages<ImageTiles<float>::Wide>{});
+      default:
+        return use(ByImages<ImageTiles<float>::Shared>{});
     }
   }
 };
@@ -156,7 +182,10 @@ struct Tiles<double> : Shapes<double> {
                                                       "16 x 64 tiles",
                                                       "16 x 64 tiles, sums in parts",
                                                       "32 filters by 8 x 32 outputs",
-                                                      "none"};
+                                                      "64 x 64 tiles of images",
+                                                      "64 x 128 tiles of images",
+                                                      "32 x 64 tiles of images, depth shared",
+                                                      "32 x 32 tiles of images, depth shared"};
   template <class Use>
   static bool with(int c, Use&& use) {
     switch (c) {
@@ -178,8 +207,14 @@ struct Tiles<double> : Shapes<double> {
         return use(Tiled<Thin, true>{});
       case 8:
         return use(RegisterTiled{});
+      case 9:
+        return use(ByImages<ImageTiles<double>::Small>{});
+      case 10:
+        return use(ByImages<ImageTiles<double>::Wide>{});
+      case 11:
+        return use(ByImages<ImageTiles<double>::Shared>{});
       default:
-        return false;
+        return use(ByImages<ImageTiles<double>::SharedSquare>{});
     }
   }
 };

@@ -2,6 +2,8 @@
 // makes a tile of filters by outputs, or a part of its sums. Header only.
 #pragma once
 #include "gpu/common/join_parts.hpp"
+#include "gpu/common/sum_registers.hpp"
+#include "gpu/conv2d/image_products.hpp"
 #include "gpu/conv2d/implicit_gemm.hpp"
 #include "gpu/gemm/multistage.hpp"
 
@@ -54,6 +56,7 @@ struct Sums {
       Lane::multiply_add(sum, of_f, of_x);
     }
   }
+  PLUMB_DEVICE void end_loop(Index terms) { into_other_registers(sum, terms); }
   PLUMB_DEVICE void store(const Problem<T>& p, const Out<T>& out, Index filter0, Index output0,
                           bool wide) const {
     const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -96,6 +99,7 @@ struct Sums<TensorShape<WM, WN, OfM, OfN, Blocks>> {
 #endif
   }
   /// Element e of a tile of 16 x 8 is at row g + e / 2 * 8, column 2 l + e % 2.
+  PLUMB_DEVICE void end_loop(Index) {}
   PLUMB_DEVICE void store(const Problem<double>& p, const Out<double>& out, Index filter0, Index output0,
                           bool) const {
     const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, l = lane % 4,
@@ -245,6 +249,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
     const T* const stage = shared + tile % S::kStages * S::kStage;
     sums.multiply(stage, stage + S::kStageF);
   }
+  sums.end_loop(in.F.cols);
   if (kParts && of.parts > 1) {
     T own[S::kOwn];
 #pragma unroll
@@ -262,8 +267,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
 /// Whether ImagesAsMatrices copies what the problem asks for.
 template <class T>
 bool images_are_matrices(const Problem<T>& p, const In<T>& in, const Out<T>& out) {
-  return p.r == 1 && p.s == 1 && p.stride_h == 1 && p.stride_w == 1 && p.pad_h == 0 && p.pad_w == 0 &&
-         rows_on_vectors(in.X) && out.Y.cols % gemm::Vector<T>::kLanes == 0;
+  return filters_are_pixels(p) && rows_on_vectors(in.X) && out.Y.cols % gemm::Vector<T>::kLanes == 0;
 }
 
 template <class S, class T>
@@ -306,13 +310,13 @@ struct Shapes<double> {
 
 /// How the sums of all tiles are divided: the parts of least time, by what a step of a block takes where it is alone, the blocks of a
 /// multiprocessor that share its arithmetic, and what it takes to leave a part and to add the others'.
-template <class S>
+template <class S, class T>
 Index parts_of(Index tiles, Index terms) {
   constexpr Index kMost = 64;
   constexpr double kRate =
-      sizeof(typename S::T) == 4 ? 240e3 : 220e3;  // multiply-adds of a multiprocessor in a microsecond
+      sizeof(T) == 4 ? 240e3 : 220e3;  // multiply-adds of a multiprocessor in a microsecond
   constexpr double kStepUs = S::BM * S::BN * S::BK / kRate, kLeastStepUs = 0.15, kHandOverUs = 2,
-                   kAddUs = 9e-6 * S::kThreads * S::kOwn * sizeof(typename S::T);
+                   kAddUs = 9e-6 * S::BM * S::BN * sizeof(T);
   const Index steps = ceil_div(terms, S::BK), many = device_multiprocessors();
   Index best = 1;
   double least = 0;

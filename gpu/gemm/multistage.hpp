@@ -3,6 +3,7 @@
 // Header only.
 #pragma once
 #include "gpu/common/async_copy.hpp"
+#include "gpu/common/sum_registers.hpp"
 #include "gpu/gemm/warp_tile.hpp"
 
 namespace plumb {
@@ -254,6 +255,7 @@ PLUMB_DEVICE void multistage_sums(const In<T>& in, Index i0, Index j0, Index dep
       Lane::multiply_add(sum, fa[kk % 2], fb[kk % 2]);
     }
   }
+  into_other_registers(sum, depth);
   if (S::WK > 1) add_slices<S>(shared, reinterpret_cast<T(&)[S::TM * S::TN]>(sum), slice);
 }
 

@@ -20,11 +20,6 @@ struct Apart {
   static_assert(BM == WM * 4 * TM && BN == WN * 8 * TN && BK % 8 == 0, "warps fill the tile");
 };
 
-/// One, in a form that the compiler cannot fold. A sum's product with it is a register of its own;
-/// without, the vectors in which sums leave bind the registers of the loop, and two operands of one bank meet
-/// in 86 % of its multiply-adds instead of 12.
-PLUMB_DEVICE float unit(const In<float>& in) { return in.A.rows >= 0 ? 1.0f : 0.0f; }
-
 /// V: elements of B that a copy moves, as its rows are aligned.
 template <class S, int V>
 __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
@@ -144,14 +139,14 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
   for (int met = stages > 0 ? stages + 1 : 0; met < most + 1; ++met) meet();
 
   __syncthreads();  // all slices have left their stages
-  const float one = unit(in);
+  into_other_registers(sum, depth);
 #pragma unroll
   for (int r = 0; r < S::TM; ++r) {
 #pragma unroll
     for (int c = 0; c < S::TN; c += Lane::kV) {
       Vector<float> v;
 #pragma unroll
-      for (int l = 0; l < Lane::kV; ++l) v.lane[l] = one * sum[r][c + l];
+      for (int l = 0; l < Lane::kV; ++l) v.lane[l] = sum[r][c + l];
       const int row = wm + r / Lane::kV * 4 * Lane::kV + place.row * Lane::kV + r % Lane::kV,
                 col = wn + c * 8 + place.col * Lane::kV;
       *reinterpret_cast<Vector<float>*>(shared + slice * S::kPart + row * S::kPitchC + col) = v;

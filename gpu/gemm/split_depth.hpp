@@ -63,6 +63,7 @@ struct Sums<float> {
   PLUMB_DEVICE static int row(int e) { return static_cast<int>(threadIdx.x) / 8 + e / kCols * 16; }
   PLUMB_DEVICE static int col(int e) { return static_cast<int>(threadIdx.x) % 8 * kCols + e % kCols; }
 
+  PLUMB_DEVICE void end_loop(Index depth) { into_other_registers(sum, depth); }
   /// Adds the warps' sums in their order, through the shared memory of the stages, which all have left.
   PLUMB_DEVICE void take(float (&own)[kOwn], float* shared) const {
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
@@ -120,6 +121,7 @@ struct Sums<double> {
     return tile_col() + 8 * (e / 4) + static_cast<int>(threadIdx.x) % 4 * 2 + e % 2;
   }
 
+  PLUMB_DEVICE void end_loop(Index) {}
   PLUMB_DEVICE void take(double (&own)[kOwn], double*) const {
 #pragma unroll
     for (int e = 0; e < kOwn; ++e) own[e] = sum[0][e / 4][e % 4];
@@ -195,6 +197,7 @@ __global__ void __launch_bounds__(kThreads, kTogether)
   cp_async_wait_all();
   __syncthreads();
   T own[kOwn];
+  sums.end_loop(depth);
   sums.take(own, shared);
   if (parts > 1 && !join_parts<kThreads, Vector<T>>(own, parts, part,
                                                     partial + static_cast<Index>(block) * parts * kElements,

@@ -219,6 +219,24 @@ void describe_kernels(CaseSpace& space) {
                   {"unequal", "none"},
                   {"layout", "wide"}},
                  true);
+  // products of matrices by tiles that do not cross from one image into the next: several of them, ragged; and few, of much depth
+  const auto of_images = [&](const char* name, const char* n, const char* c, const char* h, const char* w,
+                             const char* k) {
+    space.one_case("filter and images", name,
+                   {{"n", n},
+                    {"c", c},
+                    {"h", h},
+                    {"w", w},
+                    {"k", k},
+                    {"r", "1"},
+                    {"s", "1"},
+                    {"stride", "1"},
+                    {"pad", "0"},
+                    {"unequal", "none"}},
+                   true);
+  };
+  of_images("one pixel, several tiles of each image", "3", "20", "5", "13", "65");
+  of_images("one pixel, sums in parts", "2", "513", "3", "11", "5");
   // one tile of filters, full and ragged, whose sums are deep enough to be made in parts
   space.one_case("sums in parts", "filters beyond half a tile",
                  {{"n", "1"},
@@ -523,7 +541,10 @@ Cost Conv2d::cost(const Problem<T>& p, const In<T, Space::host>& in, const Out<T
   return {2 * outputs * static_cast<double>(in.F.cols), sizeof(T) * (pixels + filters + outputs)};
 }
 
-double Conv2d::bound(const Tolerance& t, int, double value, double magnitude, std::int64_t terms) {
+double Conv2d::bound(const Tolerance& given, int, double value, double magnitude, std::int64_t terms) {
+  Tolerance t = given;
+  // the pixels of a window differ in scale, as a user's values may: no scale of a filter's term balances that of a pixel, which other terms meet
+  if (t.fill == Fill::scaled) t.fill = Fill::own;
   if (t.arithmetic != Arithmetic::winograd) return sum_bound(t, value, magnitude, terms);
   // magnitude is W: multiples of 1/4 below 1 / (4 u) are exact
   if (is_bitwise(t.fill) && 4 * magnitude * t.unit() <= 1) return 0;

@@ -1,10 +1,14 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "reference/core/error.hpp"
 #include "reference/core/operator.hpp"
+#include "reference/core/random.hpp"
 #include "reference/ops/conv2d.hpp"
 #include "reference/tests/variants.hpp"
 
@@ -161,6 +165,25 @@ TEST_CASE("Winograd's magnitude counts a pixel under a zero weight, which its tr
   CHECK(y.magnitude == Numbers{0, 0, 0});
   // four transformed weights of 1/4 meet it; the second tile does not see it
   CHECK(y.transformed == Numbers{1024, 1024, 0});
+}
+
+TEST_CASE("conv2d's bound for windows whose pixels differ in scale holds where one term is nearly all of the sum") {
+  constexpr int kTerms = 3225, kSeeds = 40;
+  double largest = 0;  // error in units of u M
+  const double u = Tolerance{Fill::scaled, Arithmetic::native, Dtype::f32}.unit();
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    float sum = 1;
+    double exact = 1, magnitude = 1;
+    for (std::uint64_t k = 1; k < kTerms; ++k) {
+      const auto term = static_cast<float>(std::ldexp(2 * random_unit(seed, 3, k) - 1, -20));
+      sum += term, exact += term, magnitude += std::fabs(term);
+    }
+    const double error = std::fabs(sum - exact);
+    largest = std::max(largest, error / (u * magnitude));
+    const Tolerance scaled{Fill::scaled, Arithmetic::native, Dtype::f32};
+    CHECK(error <= Conv2d::bound(scaled, 0, exact, magnitude, kTerms));
+  }
+  CHECK(largest > 16);  // more than terms alike in scale are allowed
 }
 
 TEST_CASE("conv2d rejects what does not fit") {
