@@ -7,7 +7,7 @@
 //           the rest equally, so that none waits for a fuller multiprocessor; a block then makes the end of one tile and the
 //           beginning of the next. The parts are added as in rung 20: one launch, reproducible.
 // Traffic   A is read n / 64 times and B m / 64 times; tiles in parts once more for each part, written and read.
-// Limits    fp32 / fp64: gemm_divided 96 / 168 registers, 128 bytes of static shared memory, 0 to 28 / 32 to
+// Limits    fp32 / fp64: gemm_divided 94 to 95 / 168 registers, 128 bytes of static shared memory, 0 / 32 to
 //           40 bytes spilled per thread; gemm_streams 96 registers, 128 bytes of static shared memory (sm_90,
 //           nvcc 13.0, ptxas -v). 2 blocks of 128 threads per SM.
 // Fails at  large products, where rungs 16 and 19 read less; tiny ones: rung 20.

@@ -17,6 +17,8 @@ double sum_of_roundings(Fill fill, double n) {
 
 Fill fill_of_one_sign(Fill fill) { return is_bitwise(fill) || fill == Fill::few ? fill : Fill::positive; }
 
+Fill fill_of_many_scales(Fill fill) { return fill == Fill::scaled ? Fill::own : fill; }
+
 double sum_bound(const Tolerance& t, double value, double magnitude, std::int64_t terms) {
   const double n = static_cast<double>(terms), u = t.unit();
   if (is_bitwise(t.fill)) {

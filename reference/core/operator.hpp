@@ -95,6 +95,8 @@ struct Tolerance {
 
 /// As a fill says it of sums whose terms have one sign, whatever the fill draws: positive, or few where terms repeat too.
 [[nodiscard]] Fill fill_of_one_sign(Fill);
+/// As a fill says it of sums whose terms differ in scale where the fill is scaled: own, whose values may differ by any factor.
+[[nodiscard]] Fill fill_of_many_scales(Fill);
 
 /// The bound of a sum of `terms` products with magnitude M: 0 (bitwise) for the exact, wide and index fills;
 /// sum_of_roundings() u M for others, and what the declared arithmetic adds or takes.

@@ -543,8 +543,7 @@ Cost Conv2d::cost(const Problem<T>& p, const In<T, Space::host>& in, const Out<T
 
 double Conv2d::bound(const Tolerance& given, int, double value, double magnitude, std::int64_t terms) {
   Tolerance t = given;
-  // the pixels of a window differ in scale, as a user's values may: no scale of a filter's term balances that of a pixel, which other terms meet
-  if (t.fill == Fill::scaled) t.fill = Fill::own;
+  t.fill = fill_of_many_scales(t.fill);  // the pixels of a window differ in scale, which no scale of a filter's terms balances
   if (t.arithmetic != Arithmetic::winograd) return sum_bound(t, value, magnitude, terms);
   // magnitude is W: multiples of 1/4 below 1 / (4 u) are exact
   if (is_bitwise(t.fill) && 4 * magnitude * t.unit() <= 1) return 0;

@@ -10,6 +10,7 @@
 #include "reference/core/operator.hpp"
 #include "reference/core/random.hpp"
 #include "reference/ops/conv2d.hpp"
+#include "reference/ops/sddmm.hpp"
 #include "reference/tests/variants.hpp"
 
 using namespace plumb;
@@ -167,7 +168,7 @@ TEST_CASE("Winograd's magnitude counts a pixel under a zero weight, which its tr
   CHECK(y.transformed == Numbers{1024, 1024, 0});
 }
 
-TEST_CASE("conv2d's bound for windows whose pixels differ in scale holds where one term is nearly all of the sum") {
+TEST_CASE("the bounds of sums whose terms differ in scale hold where one term is nearly all of the sum") {
   constexpr int kTerms = 3225, kSeeds = 40;
   double largest = 0;  // error in units of u M
   const double u = Tolerance{Fill::scaled, Arithmetic::native, Dtype::f32}.unit();
@@ -182,6 +183,7 @@ TEST_CASE("conv2d's bound for windows whose pixels differ in scale holds where o
     largest = std::max(largest, error / (u * magnitude));
     const Tolerance scaled{Fill::scaled, Arithmetic::native, Dtype::f32};
     CHECK(error <= Conv2d::bound(scaled, 0, exact, magnitude, kTerms));
+    CHECK(error <= Sddmm::bound(scaled, 0, exact, magnitude, kTerms));
   }
   CHECK(largest > 16);  // more than terms alike in scale are allowed
 }
