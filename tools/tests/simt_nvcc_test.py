@@ -280,6 +280,21 @@ class Projects(unittest.TestCase):
         self.assertIn("not supported by the CPU executor: nppiSet_8u; a call ends", got.stderr)
         self.assertEqual(self.ran("i"), 3)
 
+    def test_the_version_of_cuda_is_the_toolkits(self):
+        top = self.folder / "toolkit"
+        (top / "include").mkdir(parents=True)
+        source = (
+            "#include <cuda.h>\nint main() { int v; cudaRuntimeGetVersion(&v);"
+            " return CUDA_VERSION == v && __CUDACC_VER_MAJOR__ == v / 1000"
+            " ? v / 1000 + v % 1000 / 10 : 0; }\n"
+        )
+        (self.folder / "v.cu").write_text(source)
+        for told, major, minor in (("", 12, 0), ("#define CUDA_VERSION 13020\n", 13, 2)):
+            (top / "include/cuda.h").write_text(told)
+            self.nvcc("v.cu", "-o", "v", cuda_home=top)
+            self.assertEqual(self.ran("v"), major + minor)
+            self.assertIn(f"release {major}.{minor},", self.nvcc("--version", cuda_home=top).stdout)
+
     @unittest.skipUnless(shutil.which("cmake"), "no cmake")
     def test_a_project_of_cmake_with_files_of_c_and_cxx(self):
         (self.folder / "CMakeLists.txt").write_text(CMAKE)

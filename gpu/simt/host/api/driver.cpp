@@ -54,7 +54,6 @@ CUresult cuGetErrorName(CUresult error, const char** name) {
 }
 CUresult cuGetErrorString(CUresult error, const char** text) { return cuGetErrorName(error, text); }
 
-CUresult cuDriverGetVersion(int* version) { return of(cudaDriverGetVersion(version)); }
 CUresult cuDeviceGetCount(int* count) { return of(cudaGetDeviceCount(count)); }
 CUresult cuDeviceGet(CUdevice* device, int number) {
   *device = number;
@@ -125,6 +124,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
 CUresult cuDevicePrimaryCtxRelease(CUdevice) { return CUDA_SUCCESS; }
 
 CUresult cuMemAlloc(CUdeviceptr* p, std::size_t bytes) {
+  if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
   void* memory = nullptr;
   const cudaError_t e = cudaMalloc(&memory, bytes);
   *p = reinterpret_cast<CUdeviceptr>(memory);
