@@ -61,6 +61,19 @@ int takes_nothing() {
   EXPECT(cudaMallocPitch(&none, &pitch, 0, 3) == cudaSuccess && none == nullptr);
   EXPECT(cudaMallocManaged(&managed, 0) == cudaErrorInvalidValue);
   EXPECT(cudaMallocAsync(&later, 0, nullptr) != cudaSuccess || later == nullptr);
+  // Of some bytes, from nowhere or to it: refused, as by a device's driver.
+  int* some;
+  cudaMalloc(&some, sizeof value);
+  EXPECT(cudaMemcpy(some, nullptr, sizeof value, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+  EXPECT(cudaMemcpyAsync(nullptr, some, sizeof value, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
+  EXPECT(cudaMemset(nullptr, 0, sizeof value) == cudaErrorInvalidValue);
+  EXPECT(cudaMemcpy2D(some, 4, nullptr, 4, 4, 1, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+  cudaGraph_t graph;
+  cudaGraphNode_t node;
+  cudaGraphCreate(&graph, 0);
+  EXPECT(cudaGraphAddMemcpyNode1D(&node, graph, nullptr, 0, some, nullptr, 4, cudaMemcpyHostToDevice) ==
+         cudaErrorInvalidValue);
+  cudaFree(some);
   cudaGetLastError();
   return 0;
 }

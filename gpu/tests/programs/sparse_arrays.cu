@@ -228,7 +228,8 @@ void tridiagonal(cusparseHandle_t handle) {
     for (int side = 0; side < 2; ++side) {
       for (int i = 0; i < 4; ++i) {
         const auto x = [&](int k) { return static_cast<float>((k + 1) * (side + 1)); };
-        b[side * 5 + i] = (i > 0 ? below[i] * x(i - 1) : 0) + diagonal[i] * x(i) + (i < 3 ? above[i] * x(i + 1) : 0);
+        b[side * 5 + i] =
+            (i > 0 ? below[i] * x(i - 1) : 0) + diagonal[i] * x(i) + (i < 3 ? above[i] * x(i + 1) : 0);
       }
     }
     float* const x = device(b);
@@ -242,8 +243,8 @@ void tridiagonal(cusparseHandle_t handle) {
   }
   double* const x = device<double>({3, 10, 8, -1, 6, 20, 16});
   OK(cusparseDgtsv2StridedBatch(handle, 3, device<double>({0, 1, 1, 9, 0, 1, 1}),
-                                device<double>({1, 3, 2, 9, 1, 3, 2}), device<double>({1, 1, 0, 9, 1, 1, 0}), x,
-                                2, 4, nullptr));
+                                device<double>({1, 3, 2, 9, 1, 3, 2}), device<double>({1, 1, 0, 9, 1, 1, 0}),
+                                x, 2, 4, nullptr));
   EXPECT(fetched(x, 7) == Doubles({1, 2, 3, -1, 2, 4, 6}));
 }
 
@@ -263,7 +264,8 @@ void batches(cusparseHandle_t handle) {
   OK(cusparseDnMatSetStridedBatch(c, 2, 5));
   const float one = 1, none = 0;
   const auto plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
-  OK(cusparseSpMM(handle, plain, plain, &one, a, b, &none, c, CUDA_R_32F, CUSPARSE_SPMM_ALG_DEFAULT, nullptr));
+  OK(cusparseSpMM(handle, plain, plain, &one, a, b, &none, c, CUDA_R_32F, CUSPARSE_SPMM_ALG_DEFAULT,
+                  nullptr));
   EXPECT(fetched(out, 3) == Floats({46, 0, 23}) && fetched(out + 5, 3) == Floats({92, 0, 46}));
 }
 

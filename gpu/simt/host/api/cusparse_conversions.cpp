@@ -21,7 +21,8 @@ void write_numbers(const SparseCall& call, int* to, const std::vector<std::int64
 std::vector<std::size_t> sorted_places(const Entries& e, bool by_columns) {
   std::vector<std::size_t> order(e.rows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  const std::vector<std::int64_t>&first = by_columns ? e.cols : e.rows, &second = by_columns ? e.rows : e.cols;
+  const std::vector<std::int64_t>&first = by_columns ? e.cols : e.rows,
+        &second = by_columns ? e.rows : e.cols;
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return std::pair(first[a], second[a]) < std::pair(first[b], second[b]);
   });
@@ -135,8 +136,8 @@ void make_offsets(const SparseCall& call, const SparseMatrix& m, int* offsets, c
 SparseMatrix of_arrays(int format, std::int64_t rows, std::int64_t cols, std::int64_t count,
                        const void* first, const void* second, const void* values, int base,
                        cudaDataType_t type) {
-  return {format, rows, cols, count, first, second, const_cast<void*>(values), kIndexOf32Bits, kIndexOf32Bits,
-          base, type};
+  return {format,         rows,           cols, count, first, second, const_cast<void*>(values),
+          kIndexOf32Bits, kIndexOf32Bits, base, type};
 }
 
 /// A matrix by rows to one by columns, with its values where it has any.
@@ -181,15 +182,15 @@ int cusparseCsr2cscEx2(SparseHandle* handle, int rows, int cols, int count, cons
 // ---- offsets and rows ----
 int cusparseXcoo2csr(SparseHandle* handle, const int* rows_of, int count, int rows, int* offsets, int base) {
   const plumb::simt::SparseCall call = PLUMB_SPARSE_CALL;
-  const auto m = plumb::simt::of_arrays(plumb::simt::kCoo, rows, 0, count, rows_of, nullptr, nullptr, base,
-                                        CUDA_R_32F);
+  const auto m =
+      plumb::simt::of_arrays(plumb::simt::kCoo, rows, 0, count, rows_of, nullptr, nullptr, base, CUDA_R_32F);
   return plumb::simt::queue_sparse(
       handle, [=](const void* stream) { plumb::simt::make_offsets(call, m, offsets, stream); });
 }
 int cusparseXcsr2coo(SparseHandle* handle, const int* offsets, int count, int rows, int* rows_of, int base) {
   const plumb::simt::SparseCall call = PLUMB_SPARSE_CALL;
-  const auto m = plumb::simt::of_arrays(plumb::simt::kCsr, rows, 0, count, offsets, nullptr, nullptr, base,
-                                        CUDA_R_32F);
+  const auto m =
+      plumb::simt::of_arrays(plumb::simt::kCsr, rows, 0, count, offsets, nullptr, nullptr, base, CUDA_R_32F);
   return plumb::simt::queue_sparse(handle, [=](const void* stream) {
     std::vector<std::int64_t> lines;
     if (!plumb::simt::read_lines(call, m, stream, lines)) return;
@@ -222,15 +223,15 @@ int cusparseXcsrsort(SparseHandle* handle, int rows, int cols, int count, const 
 int cusparseXcoosort_bufferSizeExt(SparseHandle*, int, int, int, const int*, const int*, std::size_t* bytes) {
   return plumb::simt::no_space(bytes);
 }
-#define PLUMB_COO_SORT(Name, by_columns)                                                                     \
-  int cusparseXcoosortBy##Name(SparseHandle* handle, int rows, int cols, int count, int* rows_of,            \
-                               int* columns, int* permutation, void*) {                                      \
-    const plumb::simt::Sort sort{PLUMB_SPARSE_CALL,                                                          \
-                                 plumb::simt::of_arrays(plumb::simt::kCoo, rows, cols, count, rows_of,       \
-                                                        columns, nullptr, 0, CUDA_R_32F),                    \
-                                 by_columns, permutation};                                                   \
-    return plumb::simt::queue_sparse(handle,                                                                 \
-                                     [=](const void* stream) { plumb::simt::sort_entries(sort, stream); });  \
+#define PLUMB_COO_SORT(Name, by_columns)                                                                    \
+  int cusparseXcoosortBy##Name(SparseHandle* handle, int rows, int cols, int count, int* rows_of,           \
+                               int* columns, int* permutation, void*) {                                     \
+    const plumb::simt::Sort sort{PLUMB_SPARSE_CALL,                                                         \
+                                 plumb::simt::of_arrays(plumb::simt::kCoo, rows, cols, count, rows_of,      \
+                                                        columns, nullptr, 0, CUDA_R_32F),                   \
+                                 by_columns, permutation};                                                  \
+    return plumb::simt::queue_sparse(handle,                                                                \
+                                     [=](const void* stream) { plumb::simt::sort_entries(sort, stream); }); \
   }
 PLUMB_COO_SORT(Row, false)
 PLUMB_COO_SORT(Column, true)
@@ -252,41 +253,40 @@ int cusparseXcsrgeam2Nnz(SparseHandle* handle, int rows, int cols, const SparseK
       handle, [=](const void* stream) { plumb::simt::add_matrices(sum, 1, 1, stream); });
   return e == SparseStatus::kSuccess ? plumb::simt::wait_for_result(handle) : e;
 }
-#define PLUMB_OF_TYPE(X, T, type)                                                                             \
-  int cusparse##X##csrgeam2_bufferSizeExt(                                                                    \
-      SparseHandle*, int, int, const T*, const SparseKind*, int, const T*, const int*, const int*, const T*,  \
-      const SparseKind*, int, const T*, const int*, const int*, const SparseKind*, const T*, const int*,      \
-      const int*, std::size_t* bytes) {                                                                       \
-    return plumb::simt::no_space(bytes);                                                                      \
-  }                                                                                                           \
-  int cusparse##X##csrgeam2(SparseHandle* handle, int rows, int cols, const T* alpha,                         \
-                            const SparseKind* kind_a, int count_a, const T* values_a, const int* offsets_a,   \
-                            const int* columns_a, const T* beta, const SparseKind* kind_b, int count_b,       \
-                            const T* values_b, const int* offsets_b, const int* columns_b,                    \
-                            const SparseKind* kind_c, T* values_c, int* offsets_c, int* columns_c, void*) {   \
-    const auto matrix = [&](const SparseKind* kind, int count, const int* offsets, const int* columns,        \
-                            const T* values) {                                                                \
-      return plumb::simt::of_arrays(plumb::simt::kCsr, rows, cols, count, offsets, columns, values,           \
-                                    kind->base, type);                                                        \
-    };                                                                                                        \
-    const plumb::simt::Sum sum{PLUMB_SPARSE_CALL, matrix(kind_a, count_a, offsets_a, columns_a, values_a),    \
-                               matrix(kind_b, count_b, offsets_b, columns_b, values_b),                       \
-                               matrix(kind_c, 0, offsets_c, columns_c, values_c), nullptr};                   \
-    return plumb::simt::queue_sparse(handle, sum.call, {alpha, beta, type},                                   \
-                                     [=](double a, double b, const void* stream) {                            \
-                                       plumb::simt::add_matrices(sum, a, b, stream);                          \
-                                     });                                                                      \
-  }                                                                                                           \
-  int cusparse##X##nnz(SparseHandle* handle, int direction, int rows, int cols, const SparseKind*,            \
-                       const T* a, int stride, int* each, int* total) {                                       \
-    const plumb::simt::Counts counts{PLUMB_SPARSE_CALL,                                                       \
-                                     {rows, cols, stride, const_cast<T*>(a), type, true},                     \
-                                     direction != 0,                                                          \
-                                     each,                                                                    \
-                                     total};                                                                  \
-    const int e = plumb::simt::queue_sparse(                                                                  \
-        handle, [=](const void* stream) { plumb::simt::count_elements(counts, stream); });                    \
-    return e == SparseStatus::kSuccess ? plumb::simt::wait_for_result(handle) : e;                            \
+#define PLUMB_OF_TYPE(X, T, type)                                                                           \
+  int cusparse##X##csrgeam2_bufferSizeExt(SparseHandle*, int, int, const T*, const SparseKind*, int,        \
+                                          const T*, const int*, const int*, const T*, const SparseKind*,    \
+                                          int, const T*, const int*, const int*, const SparseKind*,         \
+                                          const T*, const int*, const int*, std::size_t* bytes) {           \
+    return plumb::simt::no_space(bytes);                                                                    \
+  }                                                                                                         \
+  int cusparse##X##csrgeam2(SparseHandle* handle, int rows, int cols, const T* alpha,                       \
+                            const SparseKind* kind_a, int count_a, const T* values_a, const int* offsets_a, \
+                            const int* columns_a, const T* beta, const SparseKind* kind_b, int count_b,     \
+                            const T* values_b, const int* offsets_b, const int* columns_b,                  \
+                            const SparseKind* kind_c, T* values_c, int* offsets_c, int* columns_c, void*) { \
+    const auto matrix = [&](const SparseKind* kind, int count, const int* offsets, const int* columns,      \
+                            const T* values) {                                                              \
+      return plumb::simt::of_arrays(plumb::simt::kCsr, rows, cols, count, offsets, columns, values,         \
+                                    kind->base, type);                                                      \
+    };                                                                                                      \
+    const plumb::simt::Sum sum{PLUMB_SPARSE_CALL, matrix(kind_a, count_a, offsets_a, columns_a, values_a),  \
+                               matrix(kind_b, count_b, offsets_b, columns_b, values_b),                     \
+                               matrix(kind_c, 0, offsets_c, columns_c, values_c), nullptr};                 \
+    return plumb::simt::queue_sparse(                                                                       \
+        handle, sum.call, {alpha, beta, type},                                                              \
+        [=](double a, double b, const void* stream) { plumb::simt::add_matrices(sum, a, b, stream); });     \
+  }                                                                                                         \
+  int cusparse##X##nnz(SparseHandle* handle, int direction, int rows, int cols, const SparseKind*,          \
+                       const T* a, int stride, int* each, int* total) {                                     \
+    const plumb::simt::Counts counts{PLUMB_SPARSE_CALL,                                                     \
+                                     {rows, cols, stride, const_cast<T*>(a), type, true},                   \
+                                     direction != 0,                                                        \
+                                     each,                                                                  \
+                                     total};                                                                \
+    const int e = plumb::simt::queue_sparse(                                                                \
+        handle, [=](const void* stream) { plumb::simt::count_elements(counts, stream); });                  \
+    return e == SparseStatus::kSuccess ? plumb::simt::wait_for_result(handle) : e;                          \
   }
 PLUMB_OF_TYPE(S, float, CUDA_R_32F)
 PLUMB_OF_TYPE(D, double, CUDA_R_64F)

@@ -192,8 +192,7 @@ void run_tridiagonal(const Tridiagonal& t, const void* stream) {
       std::vector<double> diagonals[3] = {part(t.below, at), part(t.diagonal, at), part(t.above, at)};
       std::vector<double> x = part(t.x, x_at);
       solve_tridiagonal(diagonals, x, t.pivots);
-      for (std::int64_t i = 0; i < t.m; ++i)
-        store(t.x, t.type, x_at + i, x[static_cast<std::size_t>(i)]);
+      for (std::int64_t i = 0; i < t.m; ++i) store(t.x, t.type, x_at + i, x[static_cast<std::size_t>(i)]);
     }
   }
 }
@@ -210,13 +209,13 @@ using plumb::simt::SparseStatus;
 extern "C" {
 
 // ---- incomplete factors ----
-#define PLUMB_FACTOR(name, Name, cholesky)                                                               \
+#define PLUMB_FACTOR(name, Name, cholesky)                                                                 \
   int cusparseCreate##Name##Info(PivotInfo** info) { return plumb::simt::make_object(info, PivotInfo{}); } \
-  int cusparseDestroy##Name##Info(const PivotInfo* info) { return plumb::simt::delete_object(info); }    \
-  int cusparseX##name##_zeroPivot(SparseHandle* handle, const PivotInfo* info, int* position) {          \
-    return plumb::simt::zero_pivot(handle, PLUMB_SPARSE_CALL, info, position);                           \
-  }                                                                                                      \
-  PLUMB_FACTOR_OF(S, name, float, CUDA_R_32F, cholesky)                                                  \
+  int cusparseDestroy##Name##Info(const PivotInfo* info) { return plumb::simt::delete_object(info); }      \
+  int cusparseX##name##_zeroPivot(SparseHandle* handle, const PivotInfo* info, int* position) {            \
+    return plumb::simt::zero_pivot(handle, PLUMB_SPARSE_CALL, info, position);                             \
+  }                                                                                                        \
+  PLUMB_FACTOR_OF(S, name, float, CUDA_R_32F, cholesky)                                                    \
   PLUMB_FACTOR_OF(D, name, double, CUDA_R_64F, cholesky)
 #define PLUMB_FACTOR_OF(X, name, T, type, cholesky)                                                          \
   int cusparse##X##name##_bufferSize(SparseHandle*, int, int, const SparseKind*, T*, const int*, const int*, \
@@ -230,24 +229,25 @@ extern "C" {
   }                                                                                                          \
   PLUMB_FACTOR_STEP(cusparse##X##name##_analysis, run_analysis, T, type, cholesky)                           \
   PLUMB_FACTOR_STEP(cusparse##X##name, run_factor, T, type, cholesky)
-#define PLUMB_FACTOR_STEP(call_name, run, T, type, cholesky)                                              \
-  int call_name(SparseHandle* handle, int rows, int count, const SparseKind* kind, T* values,             \
-                const int* offsets, const int* columns, PivotInfo* info, int, void*) {                    \
-    const plumb::simt::Factor f{PLUMB_SPARSE_CALL,                                                        \
-                                {plumb::simt::kCsr, rows, rows, count, offsets, columns, values,          \
-                                 plumb::simt::kIndexOf32Bits, plumb::simt::kIndexOf32Bits, kind->base, type}, \
-                                info,                                                                     \
-                                cholesky};                                                                \
-    return plumb::simt::queue_sparse(handle, [=](const void* stream) { plumb::simt::run(f, stream); });   \
+#define PLUMB_FACTOR_STEP(call_name, run, T, type, cholesky)                                            \
+  int call_name(SparseHandle* handle, int rows, int count, const SparseKind* kind, T* values,           \
+                const int* offsets, const int* columns, PivotInfo* info, int, void*) {                  \
+    const plumb::simt::Factor f{                                                                        \
+        PLUMB_SPARSE_CALL,                                                                              \
+        {plumb::simt::kCsr, rows, rows, count, offsets, columns, values, plumb::simt::kIndexOf32Bits,   \
+         plumb::simt::kIndexOf32Bits, kind->base, type},                                                \
+        info,                                                                                           \
+        cholesky};                                                                                      \
+    return plumb::simt::queue_sparse(handle, [=](const void* stream) { plumb::simt::run(f, stream); }); \
   }
 PLUMB_FACTOR(csrilu02, Csrilu02, false)
 PLUMB_FACTOR(csric02, Csric02, true)
-#define PLUMB_BOOST(X, T)                                                                              \
+#define PLUMB_BOOST(X, T)                                                                                 \
   int cusparse##X##csrilu02_numericBoost(SparseHandle*, PivotInfo* info, int boosts, const double* below, \
-                                         const T* instead) {                                           \
-    info->boosts = boosts != 0;                                                                        \
-    if (info->boosts) info->below = *below, info->instead = static_cast<double>(*instead);             \
-    return SparseStatus::kSuccess;                                                                     \
+                                         const T* instead) {                                              \
+    info->boosts = boosts != 0;                                                                           \
+    if (info->boosts) info->below = *below, info->instead = static_cast<double>(*instead);                \
+    return SparseStatus::kSuccess;                                                                        \
   }
 PLUMB_BOOST(S, float)
 PLUMB_BOOST(D, double)
@@ -265,25 +265,25 @@ PLUMB_BOOST(D, double)
   int cusparse##name(SparseHandle* handle, int m, int n, const T* below, const T* diagonal, const T* above, \
                      T* b, int stride, void*) {                                                             \
     if (m < 3 || n < 0 || stride < m) return SparseStatus::kInvalidValue;                                   \
-    const plumb::simt::Tridiagonal t{PLUMB_SPARSE_CALL, below,  diagonal, above, b,     type, m, n, stride, \
-                                     1,                 stride, pivots};                                    \
+    const plumb::simt::Tridiagonal t{                                                                       \
+        PLUMB_SPARSE_CALL, below, diagonal, above, b, type, m, n, stride, 1, stride, pivots};               \
     return plumb::simt::queue_sparse(handle,                                                                \
                                      [=](const void* stream) { plumb::simt::run_tridiagonal(t, stream); }); \
   }
-#define PLUMB_TRIDIAGONALS(X, T, type)                                                                        \
-  PLUMB_TRIDIAGONAL(X##gtsv2, T, type, true)                                                                  \
-  PLUMB_TRIDIAGONAL(X##gtsv2_nopivot, T, type, false)                                                         \
-  int cusparse##X##gtsv2StridedBatch_bufferSizeExt(SparseHandle*, int, const T*, const T*, const T*,          \
-                                                   const T*, int, int, std::size_t* bytes) {                  \
-    return plumb::simt::no_space(bytes);                                                                      \
-  }                                                                                                           \
-  int cusparse##X##gtsv2StridedBatch(SparseHandle* handle, int m, const T* below, const T* diagonal,          \
-                                     const T* above, T* x, int systems, int step, void*) {                    \
-    if (m < 3 || systems < 0 || step < m) return SparseStatus::kInvalidValue;                                 \
-    const plumb::simt::Tridiagonal t{PLUMB_SPARSE_CALL, below, diagonal, above, x,    type, m, 1, m, systems, \
-                                     step,              false};                                               \
-    return plumb::simt::queue_sparse(handle,                                                                  \
-                                     [=](const void* stream) { plumb::simt::run_tridiagonal(t, stream); });   \
+#define PLUMB_TRIDIAGONALS(X, T, type)                                                                      \
+  PLUMB_TRIDIAGONAL(X##gtsv2, T, type, true)                                                                \
+  PLUMB_TRIDIAGONAL(X##gtsv2_nopivot, T, type, false)                                                       \
+  int cusparse##X##gtsv2StridedBatch_bufferSizeExt(SparseHandle*, int, const T*, const T*, const T*,        \
+                                                   const T*, int, int, std::size_t* bytes) {                \
+    return plumb::simt::no_space(bytes);                                                                    \
+  }                                                                                                         \
+  int cusparse##X##gtsv2StridedBatch(SparseHandle* handle, int m, const T* below, const T* diagonal,        \
+                                     const T* above, T* x, int systems, int step, void*) {                  \
+    if (m < 3 || systems < 0 || step < m) return SparseStatus::kInvalidValue;                               \
+    const plumb::simt::Tridiagonal t{PLUMB_SPARSE_CALL, below, diagonal, above, x, type, m, 1, m,           \
+                                     systems,           step,  false};                                      \
+    return plumb::simt::queue_sparse(handle,                                                                \
+                                     [=](const void* stream) { plumb::simt::run_tridiagonal(t, stream); }); \
   }
 PLUMB_TRIDIAGONALS(S, float, CUDA_R_32F)
 PLUMB_TRIDIAGONALS(D, double, CUDA_R_64F)

@@ -102,9 +102,8 @@ int are_a_pair(const VectorPair& p) {
 int queue_pair(const SparseHandle* handle, const VectorPair& p, const Factors& factors,
                const std::function<void(const VectorPair&, double, double, const void*)>& work) {
   if (const int e = are_a_pair(p); e != SparseStatus::kSuccess) return e;
-  return queue_sparse(handle, p.call, factors, [=](double alpha, double beta, const void* stream) {
-    work(p, alpha, beta, stream);
-  });
+  return queue_sparse(handle, p.call, factors,
+                      [=](double alpha, double beta, const void* stream) { work(p, alpha, beta, stream); });
 }
 int queue_pair(const SparseHandle* handle, const VectorPair& p,
                const std::function<void(const VectorPair&, const void*)>& work) {
@@ -184,16 +183,16 @@ int cusparseScatter(SparseHandle* handle, const SparseVector* x, DenseMatrix* y)
 }
 int cusparseRot(SparseHandle* handle, const void* cosine, const void* sine, SparseVector* x, DenseMatrix* y) {
   if (sine == nullptr) return SparseStatus::kInvalidValue;
-  return plumb::simt::queue_pair(
-      handle, {PLUMB_SPARSE_CALL, *x, *y}, {cosine, sine, plumb::simt::factor_type(*x)},
-      [](const VectorPair& p, double c, double s, const void* stream) {
-        const auto rotate = [=](double& at_x, double& at_y, std::int64_t) {
-          const double before = at_x;
-          at_x = c * before + s * at_y;
-          at_y = c * at_y - s * before;
-        };
-        plumb::simt::for_elements(p, {true, true, true, true}, stream, rotate);
-      });
+  return plumb::simt::queue_pair(handle, {PLUMB_SPARSE_CALL, *x, *y},
+                                 {cosine, sine, plumb::simt::factor_type(*x)},
+                                 [](const VectorPair& p, double c, double s, const void* stream) {
+                                   const auto rotate = [=](double& at_x, double& at_y, std::int64_t) {
+                                     const double before = at_x;
+                                     at_x = c * before + s * at_y;
+                                     at_y = c * at_y - s * before;
+                                   };
+                                   plumb::simt::for_elements(p, {true, true, true, true}, stream, rotate);
+                                 });
 }
 int cusparseSpVV_bufferSize(SparseHandle*, int, const SparseVector*, const DenseMatrix*, const void*,
                             cudaDataType_t, std::size_t* bytes) {

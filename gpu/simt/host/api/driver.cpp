@@ -35,6 +35,7 @@ CUresult fill(CUdeviceptr p, unsigned value, unsigned element_bytes, std::size_t
   fill.elementSize = element_bytes;
   fill.width = count;
   fill.height = 1;
+  if (!plumb::simt::has_address(fill)) return CUDA_ERROR_INVALID_VALUE;
   return of(plumb::simt::queue(s, cudaGraphNodeTypeMemset, plumb::simt::fill_operation(fill, here)));
 }
 

@@ -89,9 +89,7 @@ CUresult as_runtime(const CUDA_MEMCPY3D& copy, cudaMemcpy3DParms& out) {
   const cudaArray_t array = from.array != nullptr ? from.array : to.array;
   const std::size_t unit = array != nullptr ? plumb::simt::texel_bytes(array->format) : 1;
   if (copy.WidthInBytes % unit != 0 || copy.srcLOD != 0 || copy.dstLOD != 0) return CUDA_ERROR_INVALID_VALUE;
-  out = {from.array, from.place, from.memory,
-         to.array,   to.place,   to.memory,
-         {},         cudaMemcpyDefault};
+  out = {from.array, from.place, from.memory, to.array, to.place, to.memory, {}, cudaMemcpyDefault};
   out.extent = make_cudaExtent(copy.WidthInBytes / unit, copy.Height, copy.Depth);
   return CUDA_SUCCESS;
 }
@@ -149,8 +147,8 @@ CUresult cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR* what, CUarray array) {
   if (array == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   const cudaChannelFormatDesc& f = array->format;
   const unsigned channels = 1U + (f.y > 0 ? 1 : 0) + (f.z > 0 ? 1 : 0) + (f.w > 0 ? 1 : 0);
-  *what = {array->extent.width, array->extent.height, array->extent.depth,
-           format_of(f),        channels,             array->flags};
+  *what = {array->extent.width, array->extent.height, array->extent.depth, format_of(f), channels,
+           array->flags};
   return CUDA_SUCCESS;
 }
 CUresult cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR* what, CUarray array) {
@@ -212,13 +210,12 @@ CUresult cuTexObjectCreate(CUtexObject* object, const CUDA_RESOURCE_DESC* resour
   for (int i = 0; i < 3; ++i)
     as_texture.addressMode[i] = static_cast<cudaTextureAddressMode>(how->addressMode[i]);
   as_texture.filterMode = static_cast<cudaTextureFilterMode>(how->filterMode);
-  const cudaChannelFormatDesc format = as_resource.resType == cudaResourceTypeArray
-                                           ? as_resource.res.array.array->format
-                                       : as_resource.resType == cudaResourceTypeLinear
-                                           ? as_resource.res.linear.desc
-                                           : as_resource.res.pitch2D.desc;
-  const bool as_numbers = (how->flags & CU_TRSF_READ_AS_INTEGER) != 0 ||
-                          format.f == cudaChannelFormatKindFloat || format.x == 32;
+  const cudaChannelFormatDesc format =
+      as_resource.resType == cudaResourceTypeArray    ? as_resource.res.array.array->format
+      : as_resource.resType == cudaResourceTypeLinear ? as_resource.res.linear.desc
+                                                      : as_resource.res.pitch2D.desc;
+  const bool as_numbers =
+      (how->flags & CU_TRSF_READ_AS_INTEGER) != 0 || format.f == cudaChannelFormatKindFloat || format.x == 32;
   as_texture.readMode = as_numbers ? cudaReadModeElementType : cudaReadModeNormalizedFloat;
   as_texture.normalizedCoords = (how->flags & CU_TRSF_NORMALIZED_COORDINATES) != 0 ? 1 : 0;
   as_texture.sRGB = (how->flags & CU_TRSF_SRGB) != 0 ? 1 : 0;
