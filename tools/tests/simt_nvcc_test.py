@@ -314,6 +314,14 @@ class Projects(unittest.TestCase):
         self.nvcc("--default-stream", "per-thread", "s.cu", "-o", "s")
         self.assertIn("race in count", self.run_program("s").stderr)
 
+    def test_volatile_is_atomic_in_cub_alone(self):
+        (self.folder / "v.cu").write_text(VOLATILE)
+        for folder in ("cub", "own"):
+            (self.folder / folder).mkdir()
+            (self.folder / folder / "flags.cuh").write_text(FLAGS)
+            self.nvcc(f'-DFLAGS="{folder}/flags.cuh"', "-I.", "v.cu", "-o", "v")
+            self.assertEqual("race in hand_over" in self.run_program("v").stderr, folder == "own")
+
     def test_what_cute_counts_on(self):
         (self.folder / "cute.cu").write_text(LIKE_CUTE)
         self.nvcc("cute.cu", "-o", "cute")
@@ -327,6 +335,23 @@ class Projects(unittest.TestCase):
         )
         self.assertIn("nothing.cu: no such file", self.nvcc("nothing.cu", status=2).stderr)
 
+
+VOLATILE = """#include FLAGS
+__global__ void hand_over(int* flag, int* seen) {
+  if (blockIdx.x == 0) set(flag, 1);
+  else *seen = get(flag);
+}
+int main() {
+  int* flags;
+  cudaMalloc(&flags, 2 * sizeof(int));
+  cudaMemset(flags, 0, 2 * sizeof(int));
+  hand_over<<<2, 1>>>(flags, flags + 1);
+  return cudaDeviceSynchronize();
+}
+"""
+FLAGS = """__device__ inline void set(int* p, int v) { *static_cast<volatile int*>(p) = v; }
+__device__ inline int get(int* p) { return *static_cast<volatile int*>(p); }
+"""
 
 RULES = """#include <cstdio>
 #include <cstring>
