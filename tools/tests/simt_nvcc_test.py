@@ -4,6 +4,7 @@ import json
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -322,6 +323,23 @@ class Projects(unittest.TestCase):
             self.nvcc(f'-DFLAGS="{folder}/flags.cuh"', "-I.", "v.cu", "-o", "v")
             self.assertEqual("race in hand_over" in self.run_program("v").stderr, folder == "own")
 
+    def test_padding_is_copied_in_words_in_cub_alone(self):
+        (self.folder / "p.cu").write_text(PADDING)
+        for folder in ("cub", "own"):
+            (self.folder / folder).mkdir()
+            (self.folder / folder / "words.cuh").write_text(WORDS)
+            self.nvcc(f'-DWORDS="{folder}/words.cuh"', "-I.", "p.cu", "-o", "p")
+            self.assertEqual("uninitialised read" in self.run_program("p").stderr, folder == "own")
+            self.assertIn("uninitialised read", self.run_program("p", "one that nobody wrote").stderr)
+
+    def test_a_program_that_gives_up_tells_its_findings_first(self):
+        (self.folder / "g.cu").write_text(GIVES_UP)
+        self.nvcc("g.cu", "-o", "g")
+        got = self.run_program("g")
+        self.assertEqual(got.returncode, -signal.SIGABRT)
+        self.assertIn("uninitialised read in add", got.stderr)
+        self.assertIn("1 finding\n", got.stderr)
+
     def test_what_cute_counts_on(self):
         (self.folder / "cute.cu").write_text(LIKE_CUTE)
         self.nvcc("cute.cu", "-o", "cute")
@@ -351,6 +369,32 @@ int main() {
 """
 FLAGS = """__device__ inline void set(int* p, int v) { *static_cast<volatile int*>(p) = v; }
 __device__ inline int get(int* p) { return *static_cast<volatile int*>(p); }
+"""
+
+PADDING = """#include WORDS
+struct alignas(8) Flag { char set; };
+__global__ void raise(Flag* f) { f->set = 1; }
+__global__ void copy(const Flag* from, unsigned long long* to) { *to = word(from); }
+int main(int argc, char**) {
+  Flag* flags;
+  cudaMalloc(&flags, 24);
+  raise<<<1, 1>>>(flags);
+  copy<<<1, 1>>>(flags + (argc - 1), reinterpret_cast<unsigned long long*>(flags + 2));
+  return cudaDeviceSynchronize();
+}
+"""
+WORDS = """template <class T>
+__device__ unsigned long long word(const T* p) { return *reinterpret_cast<const unsigned long long*>(p); }
+"""
+GIVES_UP = """#include <cassert>
+__global__ void add(int* to) { *to += 1; }
+int main() {
+  int *p, got;
+  cudaMalloc(&p, sizeof *p);
+  add<<<1, 1>>>(p);
+  cudaMemcpy(&got, p, sizeof *p, cudaMemcpyDeviceToHost);
+  assert(got == -1 && "no number that memory holds by itself");
+}
 """
 
 RULES = """#include <cstdio>

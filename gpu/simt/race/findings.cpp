@@ -106,13 +106,14 @@ void soften(RawFinding& f) {
       "the same";
 }
 
-// Two volatile accesses of CUB's, which hands values from block to block by them.
+// Two volatile accesses of CUB's, which hands values from block to block by them; or a word that it copies of a structure, with its padding.
 bool is_by_rule_of_cccl(const RawFinding& f, const Frames& frames, const std::vector<Module>& all) {
   const auto there = [&](Location l) {
     const auto it = (l & kHereBit) != 0 ? frames.end() : frames.find(whole_address(l, all));
     return it != frames.end() && !it->second.empty() && is_of_cccl(it->second.front().place.file);
   };
-  return f.both_volatile && there(f.location) && there(f.other_location);
+  if (f.both_volatile) return there(f.location) && there(f.other_location);
+  return f.partly_written && there(f.location);
 }
 
 }  // namespace

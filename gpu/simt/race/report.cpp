@@ -180,6 +180,7 @@ RawFinding* report_uninitialised(const Thread& t, const Mark& now, const Target&
   if (f != nullptr) {
     f->finding.array = target.array;
     f->finding.offset = target.offset;
+    f->partly_written = current().race.partly_written;
   }
   return f;
 }
