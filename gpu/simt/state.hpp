@@ -88,6 +88,7 @@ struct RaceState {
   std::bitset<1024> tried_somewhere;         // by the remainder of a place: whether it may be in `attempts`
   const unsigned char* access_at = nullptr;  // the access being looked at
   std::size_t access_bytes = 0;
+  bool partly_written = false;  // of its words that nobody wrote others were written
 };
 
 struct ReportState {

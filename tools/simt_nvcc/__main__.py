@@ -19,12 +19,13 @@ from .options import Refused, read
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("PLUMB_SIMT_BUILD", os.path.join(ROOT, "build", "simt"))
-VERSION = "12.0"  # of CUDA; gpu/simt/host/api/types.hpp
+VERSION = missing.version()
 AS_NVCC = [
     "-D__NVCC__",
-    "-D__CUDACC_VER_MAJOR__=12",
-    "-D__CUDACC_VER_MINOR__=0",
+    f"-D__CUDACC_VER_MAJOR__={VERSION // 1000}",
+    f"-D__CUDACC_VER_MINOR__={VERSION % 1000 // 10}",
     "-D__CUDACC_VER_BUILD__=0",
+    f"-DPLUMB_SIMT_CUDA_VERSION={VERSION}",
 ]
 
 
@@ -255,7 +256,8 @@ def obey(order, scratch):
     """Does what the order says; the exit code."""
     if order.mode == "version":
         print("nvcc: NVIDIA (R) Cuda compiler driver\nplumb simt-nvcc, which stands in for it")
-        print(f"Cuda compilation tools, release {VERSION}, V{VERSION}.0")
+        named = f"{VERSION // 1000}.{VERSION % 1000 // 10}"
+        print(f"Cuda compilation tools, release {named}, V{named}.0")
         return 0
     if order.mode == "help":
         print(__doc__)

@@ -76,6 +76,19 @@ def toolkit():
     return [folder for folder in folders if os.path.isdir(folder)]
 
 
+def version():
+    """Of the toolkit, as CUDA_VERSION has it: programs that ask for it then use the headers that are there.
+    Without a toolkit it is 12.0."""
+    for folder in toolkit()[:1]:
+        path = os.path.join(folder, "cuda.h")
+        if os.path.isfile(path):
+            with open(path, encoding="utf-8", errors="replace") as file:
+                found = re.search(r"^#define CUDA_VERSION (\d+)", file.read(), re.MULTILINE)
+            if found:
+                return int(found.group(1))
+    return 12000
+
+
 def declared_by_cuda(names):
     """Those of the names that stand in the toolkit's headers."""
     left, found = set(names), set()

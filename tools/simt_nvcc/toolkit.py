@@ -29,6 +29,8 @@ def include(root, build):
         os.unlink(here)
     os.makedirs(here, exist_ok=True)
     keeping.link(os.path.join(root, "gpu"), os.path.join(here, "gpu"))  # what the headers include in turn
+    told = f"#define PLUMB_SIMT_CUDA_VERSION {missing.version()}\n"
+    keeping.keep(os.path.join(here, "plumb_simt_cuda_version.h"), told.encode())
     own = os.path.join(root, "gpu/simt/language/include")
     for folder in (own, *missing.toolkit()):
         for name in os.listdir(folder):  # the executor's stand before the toolkit's of the same name

@@ -4,6 +4,7 @@ import json
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -280,6 +281,21 @@ class Projects(unittest.TestCase):
         self.assertIn("not supported by the CPU executor: nppiSet_8u; a call ends", got.stderr)
         self.assertEqual(self.ran("i"), 3)
 
+    def test_the_version_of_cuda_is_the_toolkits(self):
+        top = self.folder / "toolkit"
+        (top / "include").mkdir(parents=True)
+        source = (
+            "#include <cuda.h>\nint main() { int v; cudaRuntimeGetVersion(&v);"
+            " return CUDA_VERSION == v && __CUDACC_VER_MAJOR__ == v / 1000"
+            " ? v / 1000 + v % 1000 / 10 : 0; }\n"
+        )
+        (self.folder / "v.cu").write_text(source)
+        for told, major, minor in (("", 12, 0), ("#define CUDA_VERSION 13020\n", 13, 2)):
+            (top / "include/cuda.h").write_text(told)
+            self.nvcc("v.cu", "-o", "v", cuda_home=top)
+            self.assertEqual(self.ran("v"), major + minor)
+            self.assertIn(f"release {major}.{minor},", self.nvcc("--version", cuda_home=top).stdout)
+
     @unittest.skipUnless(shutil.which("cmake"), "no cmake")
     def test_a_project_of_cmake_with_files_of_c_and_cxx(self):
         (self.folder / "CMakeLists.txt").write_text(CMAKE)
@@ -299,6 +315,31 @@ class Projects(unittest.TestCase):
         self.nvcc("--default-stream", "per-thread", "s.cu", "-o", "s")
         self.assertIn("race in count", self.run_program("s").stderr)
 
+    def test_volatile_is_atomic_in_cub_alone(self):
+        (self.folder / "v.cu").write_text(VOLATILE)
+        for folder in ("cub", "own"):
+            (self.folder / folder).mkdir()
+            (self.folder / folder / "flags.cuh").write_text(FLAGS)
+            self.nvcc(f'-DFLAGS="{folder}/flags.cuh"', "-I.", "v.cu", "-o", "v")
+            self.assertEqual("race in hand_over" in self.run_program("v").stderr, folder == "own")
+
+    def test_padding_is_copied_in_words_in_cub_alone(self):
+        (self.folder / "p.cu").write_text(PADDING)
+        for folder in ("cub", "own"):
+            (self.folder / folder).mkdir()
+            (self.folder / folder / "words.cuh").write_text(WORDS)
+            self.nvcc(f'-DWORDS="{folder}/words.cuh"', "-I.", "p.cu", "-o", "p")
+            self.assertEqual("uninitialised read" in self.run_program("p").stderr, folder == "own")
+            self.assertIn("uninitialised read", self.run_program("p", "one that nobody wrote").stderr)
+
+    def test_a_program_that_gives_up_tells_its_findings_first(self):
+        (self.folder / "g.cu").write_text(GIVES_UP)
+        self.nvcc("g.cu", "-o", "g")
+        got = self.run_program("g")
+        self.assertEqual(got.returncode, -signal.SIGABRT)
+        self.assertIn("uninitialised read in add", got.stderr)
+        self.assertIn("1 finding\n", got.stderr)
+
     def test_what_cute_counts_on(self):
         (self.folder / "cute.cu").write_text(LIKE_CUTE)
         self.nvcc("cute.cu", "-o", "cute")
@@ -312,6 +353,49 @@ class Projects(unittest.TestCase):
         )
         self.assertIn("nothing.cu: no such file", self.nvcc("nothing.cu", status=2).stderr)
 
+
+VOLATILE = """#include FLAGS
+__global__ void hand_over(int* flag, int* seen) {
+  if (blockIdx.x == 0) set(flag, 1);
+  else *seen = get(flag);
+}
+int main() {
+  int* flags;
+  cudaMalloc(&flags, 2 * sizeof(int));
+  cudaMemset(flags, 0, 2 * sizeof(int));
+  hand_over<<<2, 1>>>(flags, flags + 1);
+  return cudaDeviceSynchronize();
+}
+"""
+FLAGS = """__device__ inline void set(int* p, int v) { *static_cast<volatile int*>(p) = v; }
+__device__ inline int get(int* p) { return *static_cast<volatile int*>(p); }
+"""
+
+PADDING = """#include WORDS
+struct alignas(8) Flag { char set; };
+__global__ void raise(Flag* f) { f->set = 1; }
+__global__ void copy(const Flag* from, unsigned long long* to) { *to = word(from); }
+int main(int argc, char**) {
+  Flag* flags;
+  cudaMalloc(&flags, 24);
+  raise<<<1, 1>>>(flags);
+  copy<<<1, 1>>>(flags + (argc - 1), reinterpret_cast<unsigned long long*>(flags + 2));
+  return cudaDeviceSynchronize();
+}
+"""
+WORDS = """template <class T>
+__device__ unsigned long long word(const T* p) { return *reinterpret_cast<const unsigned long long*>(p); }
+"""
+GIVES_UP = """#include <cassert>
+__global__ void add(int* to) { *to += 1; }
+int main() {
+  int *p, got;
+  cudaMalloc(&p, sizeof *p);
+  add<<<1, 1>>>(p);
+  cudaMemcpy(&got, p, sizeof *p, cudaMemcpyDeviceToHost);
+  assert(got == -1 && "no number that memory holds by itself");
+}
+"""
 
 RULES = """#include <cstdio>
 #include <cstring>

@@ -558,7 +558,7 @@ inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
 }
 
 // ---- min and max as CUDA overloads them: any two arithmetic types, in their common type; functions, not templates, where the two are
-// alike, which a library's own templates leave alone ----
+// alike, which a library's own templates leave alone and a program may declare again ----
 template <class A, class B,
           class = std::enable_if_t<std::is_arithmetic<A>::value && std::is_arithmetic<B>::value>>
 constexpr std::common_type_t<A, B> min(A a, B b) {
@@ -579,9 +579,9 @@ constexpr std::common_type_t<A, B> max(A a, B b) {
     return static_cast<C>(a) < static_cast<C>(b) ? static_cast<C>(b) : static_cast<C>(a);
   }
 }
-#define PLUMB_SIMT_MIN_MAX(T)                           \
-  constexpr T min(T a, T b) { return min<T, T>(a, b); } \
-  constexpr T max(T a, T b) { return max<T, T>(a, b); }
+#define PLUMB_SIMT_MIN_MAX(T)                        \
+  inline T min(T a, T b) { return min<T, T>(a, b); } \
+  inline T max(T a, T b) { return max<T, T>(a, b); }
 PLUMB_SIMT_MIN_MAX(int)
 PLUMB_SIMT_MIN_MAX(unsigned)
 PLUMB_SIMT_MIN_MAX(long)

@@ -42,13 +42,23 @@ PLUMB_SIMT_VECTOR(ulonglong, unsigned long long, 8, 16, 8, 16)
 PLUMB_SIMT_VECTOR(float, float, 4, 8, 4, 16)
 PLUMB_SIMT_VECTOR(double, double, 8, 16, 8, 16)
 #undef PLUMB_SIMT_VECTOR
-// Vectors of four doubles whose names say how they are aligned.
-struct alignas(16) double4_16a {
-  double x, y, z, w;
-};
-struct alignas(32) double4_32a {
-  double x, y, z, w;
-};
+// Vectors of four numbers of 64 bits whose names say how they are aligned.
+#define PLUMB_SIMT_ALIGNED(name, T, bytes)   \
+  struct alignas(bytes) name##4_##bytes##a { \
+    T x, y, z, w;                            \
+  };                                         \
+  constexpr name##4_##bytes##a make_##name##4_##bytes##a(T x, T y, T z, T w) { return {x, y, z, w}; }
+PLUMB_SIMT_ALIGNED(long, long, 16)
+PLUMB_SIMT_ALIGNED(long, long, 32)
+PLUMB_SIMT_ALIGNED(ulong, unsigned long, 16)
+PLUMB_SIMT_ALIGNED(ulong, unsigned long, 32)
+PLUMB_SIMT_ALIGNED(longlong, long long, 16)
+PLUMB_SIMT_ALIGNED(longlong, long long, 32)
+PLUMB_SIMT_ALIGNED(ulonglong, unsigned long long, 16)
+PLUMB_SIMT_ALIGNED(ulonglong, unsigned long long, 32)
+PLUMB_SIMT_ALIGNED(double, double, 16)
+PLUMB_SIMT_ALIGNED(double, double, 32)
+#undef PLUMB_SIMT_ALIGNED
 
 struct dim3 {
   unsigned x, y, z;

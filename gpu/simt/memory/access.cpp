@@ -36,6 +36,7 @@ bool must_be_written(Shadow& shadow, std::size_t offset, std::size_t bytes) {
     all = all && unwritten;
     any = any || unwritten;
   }
+  current().race.partly_written = any && !all;
   return bytes <= 4 || (bytes <= 8 ? any : all);
 }
 
@@ -44,6 +45,7 @@ void touch_range(Shadow& shadow, std::size_t offset, std::size_t bytes, const Fo
                  const Target& target, bool check_initialised) {
   shadow.refine_for(offset, bytes);
   const std::size_t step = shadow.granule();
+  current().race.partly_written = false;
   if (bytes == step) {
     print.touch(*shadow.at(offset), target, check_initialised);
     return;
@@ -239,6 +241,7 @@ void mark_range(const char* what, const HostRange& r, Location location, Thread&
   current().race.access_at = p;
   current().race.access_bytes = r.bytes;
   const Footprint print(t, r.writes ? Access::write : Access::read, location, Scope::device, false);
+  current().race.partly_written = false;
   const bool looked_at = r.judged && !r.writes && !a->initialised;
   bool noted = false;
   for (std::size_t i = 0; i < r.bytes; i += a->shadow->granule()) {

@@ -106,6 +106,16 @@ void soften(RawFinding& f) {
       "the same";
 }
 
+// Two volatile accesses of CUB's, which hands values from block to block by them; or a word that it copies of a structure, with its padding.
+bool is_by_rule_of_cccl(const RawFinding& f, const Frames& frames, const std::vector<Module>& all) {
+  const auto there = [&](Location l) {
+    const auto it = (l & kHereBit) != 0 ? frames.end() : frames.find(whole_address(l, all));
+    return it != frames.end() && !it->second.empty() && is_of_cccl(it->second.front().place.file);
+  };
+  if (f.both_volatile) return there(f.location) && there(f.other_location);
+  return f.partly_written && there(f.location);
+}
+
 }  // namespace
 
 const char* name_of(FindingKind kind) {
@@ -197,6 +207,7 @@ std::vector<Finding> take_findings() {
   std::vector<Finding> out;
   std::vector<unsigned> pairs;  // by finding of `out`: the kinds of Pair it was made of
   for (RawFinding& f : current().report.findings) {
+    if (is_by_rule_of_cccl(f, frames, all)) continue;
     f.finding.place = place_of(f.location, frames, all);
     f.finding.other_place = place_of(f.other_location, frames, all);
     f.finding.kernel = kernel_of(f.launch, f.finding.kernel, frames);

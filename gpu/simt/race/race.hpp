@@ -85,7 +85,9 @@ struct RawFinding {
   int launch = 0, other_launch = 0;
   /// Of a race between plain accesses: what the two do.
   enum Pair : std::uint8_t { kOther = 0, kReadWrite = 1, kWriteWrite = 2 } pair = kOther;
-  Location tried = 0;  // a plain read that races with an atomic update
+  Location tried = 0;           // a plain read that races with an atomic update
+  bool both_volatile = false;   // of a race in global memory
+  bool partly_written = false;  // of an uninitialised read of several words
 };
 
 /// Two unordered plain writes that may have stored the same value: decided once the second has been executed.

@@ -138,6 +138,7 @@ void report_race(const Thread& t, const Mark& now, const Mark& other, const Targ
   f->finding.has_other = true;
   f->other_launch = launch;
   if (both_plain) f->pair = both_write ? RawFinding::kWriteWrite : RawFinding::kReadWrite;
+  f->both_volatile = now.is_volatile != 0 && then.is_volatile != 0 && target.home == nullptr;
   f->tried = read_beside_update(now, then);
   f->finding.other_thread = thread_of(then, launch);
   if (current().run.options.trails) {
@@ -179,6 +180,7 @@ RawFinding* report_uninitialised(const Thread& t, const Mark& now, const Target&
   if (f != nullptr) {
     f->finding.array = target.array;
     f->finding.offset = target.offset;
+    f->partly_written = current().race.partly_written;
   }
   return f;
 }

@@ -56,6 +56,11 @@ bool is_ours(const std::string& file) {
   return file.rfind("/usr/", 0) == 0;
 }
 
+bool is_of_cccl(const std::string& file) {
+  const auto lies_in = [&](const char* folder) { return file.find(folder) != std::string::npos; };
+  return lies_in("/cub/") || lies_in("/thrust/") || lies_in("/cccl/");
+}
+
 std::vector<Module> modules() {
   std::vector<Module> out;
   dl_iterate_phdr(

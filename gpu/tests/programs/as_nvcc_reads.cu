@@ -7,6 +7,8 @@
 #include <time.h>
 
 int other_half();
+int min(int a, int b);  // functions of CUDA's, declared again
+unsigned max(unsigned a, unsigned b);
 
 struct Pair {
   int a, b;

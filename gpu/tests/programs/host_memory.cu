@@ -49,7 +49,37 @@ void CUDART_CB begin_thread(cudaStream_t, cudaError_t, void* data) {
   begun() = std::thread([data] { seen = *static_cast<int*>(data); });
 }
 
+// Memory of no bytes has no address, which may be copied from, filled and freed.
+int takes_nothing() {
+  int *none = &seen, *pinned = &seen, *managed = &seen, *later = &seen, value = 5;
+  size_t pitch = 1;
+  EXPECT(cudaMalloc(&none, 0) == cudaSuccess && none == nullptr);
+  EXPECT(cudaMallocHost(&pinned, 0) == cudaSuccess && pinned == nullptr);
+  EXPECT(cudaMemcpy(none, &value, 0, cudaMemcpyHostToDevice) == cudaSuccess);
+  EXPECT(cudaMemcpy(&value, none, 0, cudaMemcpyDeviceToHost) == cudaSuccess);
+  EXPECT(cudaMemset(none, 0, 0) == cudaSuccess && cudaFree(none) == cudaSuccess && value == 5);
+  EXPECT(cudaMallocPitch(&none, &pitch, 0, 3) == cudaSuccess && none == nullptr);
+  EXPECT(cudaMallocManaged(&managed, 0) == cudaErrorInvalidValue);
+  EXPECT(cudaMallocAsync(&later, 0, nullptr) != cudaSuccess || later == nullptr);
+  // Of some bytes, from nowhere or to it: refused, as by a device's driver.
+  int* some;
+  cudaMalloc(&some, sizeof value);
+  EXPECT(cudaMemcpy(some, nullptr, sizeof value, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+  EXPECT(cudaMemcpyAsync(nullptr, some, sizeof value, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
+  EXPECT(cudaMemset(nullptr, 0, sizeof value) == cudaErrorInvalidValue);
+  EXPECT(cudaMemcpy2D(some, 4, nullptr, 4, 4, 1, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+  cudaGraph_t graph;
+  cudaGraphNode_t node;
+  cudaGraphCreate(&graph, 0);
+  EXPECT(cudaGraphAddMemcpyNode1D(&node, graph, nullptr, 0, some, nullptr, 4, cudaMemcpyHostToDevice) ==
+         cudaErrorInvalidValue);
+  cudaFree(some);
+  cudaGetLastError();
+  return 0;
+}
+
 int main(int argc, char** argv) {
+  if (takes_nothing() != 0) return 3;
   const char* wrong = argc > 1 ? argv[1] : "";
   const auto is = [&](const char* what) { return std::strcmp(wrong, what) == 0; };
   cudaStream_t stream, other;

@@ -338,6 +338,10 @@ int main(int argc, char**) {
   cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
   const Device a(numbers(1)), b(numbers(2)), c(numbers(3));
   const float one = 1, none = 0;
+  // B is stored as kN rows, of which its leading dimension has fewer: refused, and told on stderr.
+  if (cublasSgemm(h, CUBLAS_OP_N, CUBLAS_OP_T, kM, kN, kK, &one, a.p, kLd, b.p, kN - 1, &none, c.p, kLd) !=
+      CUBLAS_STATUS_INVALID_VALUE)
+    ++bad;
   cublasSgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, kM, kN, kK, &one, a.p, kLd, b.p, kLd, &none, c.p, kLd);
   if (argc == 1) cudaDeviceSynchronize();
   fill<<<1, 32, 0, other>>>(a.p, 20);

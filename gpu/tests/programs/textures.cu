@@ -1,5 +1,6 @@
-// Textures and surfaces of every shape. Right as it is; "outside" writes past a surface's row, "early" reads a texture while another
+// Textures and surfaces of every shape, by the runtime and by the driver. Right as it is; "outside" writes past a surface's row, "early" reads a texture while another
 // stream still fills it.
+#include <cuda.h>
 #include <cuda_runtime.h>
 
 #include <cmath>
@@ -300,6 +301,64 @@ void too_early() {
   cudaDeviceSynchronize();
 }
 
+// The same by the driver's names: an array filled by rows that lie apart, read by a texture object, written through a surface object.
+void by_driver() {
+  CUDA_ARRAY3D_DESCRIPTOR what{kWide, kHigh, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, CUDA_ARRAY3D_SURFACE_LDST};
+  CUarray from, to;
+  EXPECT(cuArray3DCreate(&from, &what) == CUDA_SUCCESS);
+  CUDA_ARRAY_DESCRIPTOR flat{kWide, kHigh, CU_AD_FORMAT_FLOAT, 3};
+  EXPECT(cuArrayCreate(&to, &flat) == CUDA_ERROR_INVALID_VALUE);
+  EXPECT(cuArray3DCreate(&to, &what) == CUDA_SUCCESS);
+  constexpr int kPitch = kWide * 4 + 8;
+  std::vector<unsigned char> rows(kPitch * kHigh), got(kWide * 4 * kHigh);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<unsigned char>(i);
+  CUDA_MEMCPY2D copy{};
+  copy.srcMemoryType = CU_MEMORYTYPE_HOST, copy.srcHost = rows.data(), copy.srcPitch = kPitch;
+  copy.dstMemoryType = CU_MEMORYTYPE_ARRAY, copy.dstArray = from;
+  copy.WidthInBytes = kWide * 4, copy.Height = kHigh;
+  EXPECT(cuMemcpy2D(&copy) == CUDA_SUCCESS);
+  CUDA_RESOURCE_DESC resource{};
+  CUsurfObject in, out;
+  resource.res.array.hArray = from;
+  EXPECT(cuSurfObjectCreate(&in, &resource) == CUDA_SUCCESS);
+  resource.res.array.hArray = to;
+  EXPECT(cuSurfObjectCreate(&out, &resource) == CUDA_SUCCESS);
+  turn<<<1, dim3(kWide, kHigh)>>>(in, out);
+  CUDA_MEMCPY3D back_copy{};
+  back_copy.srcMemoryType = CU_MEMORYTYPE_ARRAY, back_copy.srcArray = to;
+  back_copy.dstMemoryType = CU_MEMORYTYPE_HOST, back_copy.dstHost = got.data();
+  back_copy.srcXInBytes = 4, back_copy.srcY = 1;
+  back_copy.WidthInBytes = 8, back_copy.Height = 2, back_copy.Depth = 1;
+  EXPECT(cuMemcpy3D(&back_copy) == CUDA_SUCCESS);
+  for (int y = 0; y < 2; ++y) {
+    for (int x = 0; x < 8; ++x)  // the four bytes of a texel are turned round
+      EXPECT(got[y * 8 + x] == rows[(y + 1) * kPitch + 4 + x / 4 * 4 + 3 - x % 4]);
+  }
+  back_copy.srcXInBytes = 2;  // within a texel
+  EXPECT(cuMemcpy3D(&back_copy) == CUDA_ERROR_INVALID_VALUE);
+  CUDA_ARRAY3D_DESCRIPTOR said{};
+  EXPECT(cuArray3DGetDescriptor(&said, to) == CUDA_SUCCESS && said.Format == what.Format &&
+         said.NumChannels == 4 && said.Height == kHigh);
+
+  CUdeviceptr linear;
+  std::size_t pitch;
+  const std::vector<int2> pairs_of = {{1, 2}, {3, 4}, {5, 6}};
+  EXPECT(cuMemAllocPitch(&linear, &pitch, sizeof(int2) * 3, 1, 8) == CUDA_SUCCESS);
+  EXPECT(cuMemcpyHtoD(linear, pairs_of.data(), sizeof(int2) * 3) == CUDA_SUCCESS);
+  resource.resType = CU_RESOURCE_TYPE_LINEAR;
+  resource.res.linear = {linear, CU_AD_FORMAT_SIGNED_INT32, 2, sizeof(int2) * 3};
+  CUDA_TEXTURE_DESC how{};
+  CUtexObject t;
+  EXPECT(cuTexObjectCreate(&t, &resource, &how, nullptr) == CUDA_SUCCESS);
+  int2* fetched;
+  cudaMalloc(&fetched, sizeof(int2) * 4);
+  fetch<<<1, 4>>>(t, fetched, 4);
+  const std::vector<int2> seen = back(fetched, 4);
+  EXPECT(seen[0].x == 0 && seen[1].y == 2 && seen[3].x == 5);
+  EXPECT(cuTexObjectDestroy(t) == CUDA_SUCCESS && cuSurfObjectDestroy(in) == CUDA_SUCCESS);
+  EXPECT(cuArrayDestroy(from) == CUDA_SUCCESS);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -313,6 +372,7 @@ int main(int argc, char** argv) {
   memory();
   references();
   volumes();
+  by_driver();
   surfaces(std::strcmp(wrong, "outside") == 0);
   EXPECT(cudaGetLastError() == cudaSuccess);
   return failures > 0 ? 3 : 0;

@@ -21,8 +21,6 @@
   X(cudaError_t, cudaSetDeviceFlags, (unsigned flags), (flags))                                       \
   X(cudaError_t, cudaDeviceSetLimit, (enum cudaLimit limit, size_t value), (limit, value))            \
   X(cudaError_t, cudaDeviceGetLimit, (size_t * value, enum cudaLimit limit), (value, limit))          \
-  X(cudaError_t, cudaDriverGetVersion, (int* version), (version))                                     \
-  X(cudaError_t, cudaRuntimeGetVersion, (int* version), (version))                                    \
   X(cudaError_t, cudaMemGetInfo, (size_t * unused, size_t * total), (unused, total))                  \
   X(cudaError_t, cudaProfilerStart, (void), ())                                                       \
   X(cudaError_t, cudaProfilerStop, (void), ())                                                        \
@@ -75,7 +73,6 @@
     (milliseconds, start, end))
 
 #if !defined(__cplusplus)
-#define CUDART_VERSION 12000
 #define CUDARTAPI
 #define CUDART_CB
 #define __host__
@@ -86,6 +83,12 @@
 #define PLUMB_C_DECLARATION(result, name, parameters, arguments) result name parameters;
 PLUMB_C_CALLS(PLUMB_C_DECLARATION)
 #undef PLUMB_C_DECLARATION
+
+static inline cudaError_t cudaRuntimeGetVersion(int* version) {
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+static inline cudaError_t cudaDriverGetVersion(int* version) { return cudaRuntimeGetVersion(version); }
 
 // Vectors of numbers; those of two and four are aligned as a whole, up to 16 bytes.
 #define PLUMB_C_VECTORS(type, name)                                                           \

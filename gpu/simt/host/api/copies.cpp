@@ -63,6 +63,7 @@ cudaError_t copy(cudaMemcpy3DParms p, cudaStream_t stream, bool waits, Here here
   if (p.extent.width == 0 || p.extent.height == 0 || p.extent.depth == 0) return host_status();
   if (p.extent.height > 1 && (p.extent.width > p.srcPtr.pitch || p.extent.width > p.dstPtr.pitch))
     return answer(cudaErrorInvalidPitchValue);
+  if (!has_addresses(p)) return answer(cudaErrorInvalidValue);
   const cudaError_t bad = check_direction(p.dstPtr.ptr, p.srcPtr.ptr, p.kind);
   if (bad != cudaSuccess) return answer(bad);
   const cudaError_t e = queue(stream, cudaGraphNodeTypeMemcpy, copy_operation(p, here));
@@ -77,11 +78,18 @@ cudaError_t fill(const cudaMemsetParams& p, cudaStream_t stream, Here here) {
   begin_by_itself();
   const auto lock = enter_engine();
   if (p.width == 0 || p.height == 0) return host_status();
+  if (!has_address(p)) return answer(cudaErrorInvalidValue);
   if (p.height > 1 && p.width > p.pitch) return answer(cudaErrorInvalidPitchValue);
   return queue(stream, cudaGraphNodeTypeMemset, fill_operation(p, here));
 }
 
 }  // namespace
+
+bool has_addresses(const cudaMemcpy3DParms& p) {
+  const bool nothing = p.extent.width == 0 || p.extent.height == 0 || p.extent.depth == 0;
+  return nothing || (p.srcPtr.ptr != nullptr && p.dstPtr.ptr != nullptr);
+}
+bool has_address(const cudaMemsetParams& p) { return p.width == 0 || p.height == 0 || p.dst != nullptr; }
 
 Operation copy_operation(const cudaMemcpy3DParms& p, Here here) {
   return [p, here](const void* stream) {

@@ -2,6 +2,7 @@
 #include "gpu/simt/host/api/cublas.hpp"
 
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <vector>
 
@@ -88,6 +89,20 @@ void run_product(const BlasProduct& p, double alpha, double beta, const void* st
   for (int i = 0; i < p.count && !current().run.is_stopped; ++i) multiply(p, i, alpha, beta);
 }
 
+// Whether a column of the matrix, as it is stored, has that many rows. Where it has not, a program is told, as by cuBLAS: its status
+// says no more than that something is wrong.
+bool holds_rows(const BlasProduct& p, const char* name, const BlasMatrix& matrix, long long rows, Here here) {
+  if (matrix.stride >= rows) return true;
+  if (runs_by_itself()) {
+    std::fprintf(
+        stderr,
+        "%s answers CUBLAS_STATUS_INVALID_VALUE: %s has %lld rows, and its leading dimension is %lld\n",
+        p.what, name, rows, static_cast<long long>(matrix.stride));
+    if (here.line > 0) std::fprintf(stderr, "  at %s:%d\n", here.file, here.line);
+  }
+  return false;
+}
+
 bool fits(const BlasMatrix& matrix) { return matrix.stride > 0 && bytes_of(matrix.type) != 0; }
 
 // How far x(i) lies from the first element: a vector with a negative step begins at its end.
@@ -152,8 +167,8 @@ cublasStatus_t blas_product(const BlasProduct& product, cudaStream_t stream, Her
   if (p.m < 0 || p.n < 0 || p.k < 0 || p.count < 0) return CUBLAS_STATUS_INVALID_VALUE;
   if (!fits(p.a) || !fits(p.b) || !fits(p.c) || !fits(p.d) || bytes_of(p.scalar) == 0)
     return CUBLAS_STATUS_NOT_SUPPORTED;
-  if (p.a.stride < (p.transpose_a ? p.k : p.m) || p.b.stride < (p.transpose_b ? p.n : p.k) ||
-      p.d.stride < p.m)
+  if (!holds_rows(p, "A", p.a, p.transpose_a ? p.k : p.m, here) ||
+      !holds_rows(p, "B", p.b, p.transpose_b ? p.n : p.k, here) || !holds_rows(p, "C", p.d, p.m, here))
     return CUBLAS_STATUS_INVALID_VALUE;
   if (p.m == 0 || p.n == 0 || p.count == 0) return CUBLAS_STATUS_SUCCESS;
   begin_by_itself();

@@ -4,11 +4,6 @@
 
 namespace plumb::simt {
 
-/// The old description of a matrix, which says nothing of its elements.
-struct SparseKind {
-  int type = 0, fill = 0, diagonal = 0, base = 0;
-};
-
 namespace {
 
 /// C = alpha op(A) op(B) + beta C.
@@ -85,6 +80,37 @@ int queue_product(const SparseHandle* handle, const SparseProduct& p) {
       [p](double alpha, double beta, const void* stream) { run_product(p, alpha, beta, stream); });
 }
 
+/// Matrix number `i` of a batch; the one of all products, where there is no batch.
+SparseMatrix of_batch(const SparseMatrix& m, int i) {
+  SparseMatrix out = m;
+  if (m.batches == 1) return out;
+  const auto moved = [i](const void* p, std::int64_t step, std::size_t size) {
+    return static_cast<const unsigned char*>(p) + i * step * static_cast<std::int64_t>(size);
+  };
+  out.first = moved(m.first, m.first_step, index_bytes(m.first_type));
+  out.second = moved(m.second, m.second_step, index_bytes(m.second_type));
+  out.values = const_cast<unsigned char*>(moved(m.values, m.second_step, bytes_of(m.type)));
+  return out;
+}
+DenseMatrix of_batch(const DenseMatrix& m, int i) {
+  DenseMatrix out = m;
+  if (m.batches > 1)
+    out.values =
+        static_cast<unsigned char*>(m.values) + i * m.step * static_cast<std::int64_t>(bytes_of(m.type));
+  return out;
+}
+
+int queue_products(const SparseHandle* handle, const SparseProduct& p) {
+  const auto fits = [&](int batches) { return batches == 1 || batches == p.c.batches; };
+  if (!fits(p.a.batches) || !fits(p.b.batches)) return SparseStatus::kInvalidValue;
+  for (int i = 0; i < p.c.batches; ++i) {
+    SparseProduct one = p;
+    one.a = of_batch(p.a, i), one.b = of_batch(p.b, i), one.c = of_batch(p.c, i);
+    if (const int e = queue_product(handle, one); e != SparseStatus::kSuccess) return e;
+  }
+  return SparseStatus::kSuccess;
+}
+
 int set_pointers(SparseMatrix* m, const void* first, const void* second, void* values) {
   if (m == nullptr) return SparseStatus::kInvalidValue;
   m->first = first, m->second = second, m->values = values;
@@ -101,6 +127,8 @@ const char* status_name(int status) {
       return "CUSPARSE_STATUS_INVALID_VALUE";
     case SparseStatus::kExecutionFailed:
       return "CUSPARSE_STATUS_EXECUTION_FAILED";
+    case SparseStatus::kZeroPivot:
+      return "CUSPARSE_STATUS_ZERO_PIVOT";
     case SparseStatus::kNotSupported:
       return "CUSPARSE_STATUS_NOT_SUPPORTED";
     default:
@@ -208,6 +236,54 @@ int cusparseSpMatGetSize(const SparseMatrix* m, std::int64_t* rows, std::int64_t
   return plumb::simt::SparseStatus::kSuccess;
 }
 
+int cusparseConstSpMatGetValues(SparseMatrix* m, void** values) { return cusparseSpMatGetValues(m, values); }
+int cusparseSpMatGetFormat(const SparseMatrix* m, int* format) {
+  *format = m->format;
+  return plumb::simt::SparseStatus::kSuccess;
+}
+int cusparseSpMatGetIndexBase(const SparseMatrix* m, int* base) {
+  *base = m->base;
+  return plumb::simt::SparseStatus::kSuccess;
+}
+#define PLUMB_BY_OFFSETS(Name)                                                                         \
+  int cusparse##Name##Get(const SparseMatrix* m, std::int64_t* rows, std::int64_t* cols,               \
+                          std::int64_t* count, const void** first, const void** second, void** values, \
+                          int* first_type, int* second_type, int* base, cudaDataType_t* type) {        \
+    *rows = m->rows, *cols = m->cols, *count = m->count;                                               \
+    *first = m->first, *second = m->second, *values = m->values;                                       \
+    *first_type = m->first_type, *second_type = m->second_type, *base = m->base, *type = m->type;      \
+    return plumb::simt::SparseStatus::kSuccess;                                                        \
+  }
+PLUMB_BY_OFFSETS(Csr)
+PLUMB_BY_OFFSETS(ConstCsr)
+PLUMB_BY_OFFSETS(Csc)
+PLUMB_BY_OFFSETS(ConstCsc)
+#undef PLUMB_BY_OFFSETS
+int cusparseCooGet(const SparseMatrix* m, std::int64_t* rows, std::int64_t* cols, std::int64_t* count,
+                   const void** first, const void** second, void** values, int* index_type, int* base,
+                   cudaDataType_t* type) {
+  int second_type = 0;
+  return cusparseCsrGet(m, rows, cols, count, first, second, values, index_type, &second_type, base, type);
+}
+int cusparseConstCooGet(const SparseMatrix* m, std::int64_t* rows, std::int64_t* cols, std::int64_t* count,
+                        const void** first, const void** second, void** values, int* index_type, int* base,
+                        cudaDataType_t* type) {
+  return cusparseCooGet(m, rows, cols, count, first, second, values, index_type, base, type);
+}
+int cusparseCsrSetStridedBatch(SparseMatrix* m, int batches, std::int64_t offsets_step,
+                               std::int64_t entries_step) {
+  if (batches < 1) return plumb::simt::SparseStatus::kInvalidValue;
+  m->batches = batches, m->first_step = offsets_step, m->second_step = entries_step;
+  return plumb::simt::SparseStatus::kSuccess;
+}
+int cusparseCooSetStridedBatch(SparseMatrix* m, int batches, std::int64_t step) {
+  return cusparseCsrSetStridedBatch(m, batches, step, step);
+}
+int cusparseSpMatGetStridedBatch(const SparseMatrix* m, int* batches) {
+  *batches = m->batches;
+  return plumb::simt::SparseStatus::kSuccess;
+}
+
 int cusparseSpMatSetAttribute(SparseMatrix* m, int attribute, const void* value, std::size_t bytes) {
   if (m == nullptr || value == nullptr || bytes != sizeof(int) || attribute > 1)
     return plumb::simt::SparseStatus::kInvalidValue;
@@ -250,6 +326,34 @@ int cusparseCreateConstDnMat(DenseMatrix** m, std::int64_t rows, std::int64_t co
 int cusparseDestroyDnMat(const DenseMatrix* m) { return plumb::simt::delete_object(m); }
 int cusparseDnMatSetValues(DenseMatrix* m, void* values) { return cusparseDnVecSetValues(m, values); }
 int cusparseDnMatGetValues(DenseMatrix* m, void** values) { return cusparseDnVecGetValues(m, values); }
+int cusparseConstDnVecGetValues(DenseMatrix* v, void** values) { return cusparseDnVecGetValues(v, values); }
+int cusparseConstDnMatGetValues(DenseMatrix* m, void** values) { return cusparseDnVecGetValues(m, values); }
+int cusparseDnVecGet(const DenseMatrix* v, std::int64_t* size, void** values, cudaDataType_t* type) {
+  *size = v->rows, *values = v->values, *type = v->type;
+  return plumb::simt::SparseStatus::kSuccess;
+}
+int cusparseConstDnVecGet(const DenseMatrix* v, std::int64_t* size, void** values, cudaDataType_t* type) {
+  return cusparseDnVecGet(v, size, values, type);
+}
+int cusparseDnMatGet(const DenseMatrix* m, std::int64_t* rows, std::int64_t* cols, std::int64_t* stride,
+                     void** values, cudaDataType_t* type, int* order) {
+  *rows = m->rows, *cols = m->cols, *stride = m->stride, *values = m->values, *type = m->type;
+  *order = m->by_columns ? plumb::simt::kColumnOrder : plumb::simt::kRowOrder;
+  return plumb::simt::SparseStatus::kSuccess;
+}
+int cusparseConstDnMatGet(const DenseMatrix* m, std::int64_t* rows, std::int64_t* cols, std::int64_t* stride,
+                          void** values, cudaDataType_t* type, int* order) {
+  return cusparseDnMatGet(m, rows, cols, stride, values, type, order);
+}
+int cusparseDnMatSetStridedBatch(DenseMatrix* m, int batches, std::int64_t step) {
+  if (batches < 1) return plumb::simt::SparseStatus::kInvalidValue;
+  m->batches = batches, m->step = step;
+  return plumb::simt::SparseStatus::kSuccess;
+}
+int cusparseDnMatGetStridedBatch(const DenseMatrix* m, int* batches, std::int64_t* step) {
+  *batches = m->batches, *step = m->step;
+  return plumb::simt::SparseStatus::kSuccess;
+}
 
 // ---- products ----
 int cusparseSpMV(SparseHandle* handle, int op, const void* alpha, const SparseMatrix* a, const DenseMatrix* x,
@@ -267,8 +371,8 @@ int cusparseSpMV_preprocess(SparseHandle*, int, const void*, const SparseMatrix*
 }
 int cusparseSpMM(SparseHandle* handle, int op_a, int op_b, const void* alpha, const SparseMatrix* a,
                  const DenseMatrix* b, const void* beta, DenseMatrix* c, cudaDataType_t scalar, int, void*) {
-  return plumb::simt::queue_product(handle, {PLUMB_SPARSE_CALL, *a, op_a != plumb::simt::kNotTransposed, *b,
-                                             op_b != plumb::simt::kNotTransposed, *c, alpha, beta, scalar});
+  return plumb::simt::queue_products(handle, {PLUMB_SPARSE_CALL, *a, op_a != plumb::simt::kNotTransposed, *b,
+                                              op_b != plumb::simt::kNotTransposed, *c, alpha, beta, scalar});
 }
 int cusparseSpMM_bufferSize(SparseHandle*, int, int, const void*, const SparseMatrix*, const DenseMatrix*,
                             const void*, DenseMatrix*, cudaDataType_t, int, std::size_t* bytes) {

@@ -128,31 +128,6 @@ int queue_sampled(const SparseHandle* handle, const Sampled& p, const Factors& f
   });
 }
 
-/// Writes entries, which stand in the order of the matrix' format, into its arrays.
-void write_entries(const SparseCall& call, const SparseMatrix& m, const Entries& e, double alpha,
-                   const void* stream) {
-  const auto count = static_cast<std::int64_t>(e.values.size());
-  const std::int64_t lines = m.format == kCsr ? m.rows : m.cols;
-  const std::int64_t firsts = m.format == kCoo ? count : lines + 1;
-  std::vector<HostRange> ranges{range_of(m.first, 0, firsts, index_bytes(m.first_type), true),
-                                range_of(m.second, 0, count, index_bytes(m.second_type), true),
-                                range_of(m.values, 0, count, bytes_of(m.type), true)};
-  if (!touches(call, stream, ranges)) return;
-  const std::vector<std::int64_t>& line_of = m.format == kCsc ? e.cols : e.rows;
-  const std::vector<std::int64_t>& other = m.format == kCsc ? e.rows : e.cols;
-  void* const first = const_cast<void*>(m.first);
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (m.format == kCoo) set_index(first, m.first_type, i, line_of[static_cast<std::size_t>(i)] + m.base);
-    set_index(const_cast<void*>(m.second), m.second_type, i, other[static_cast<std::size_t>(i)] + m.base);
-    store(m.values, m.type, i, alpha * e.values[static_cast<std::size_t>(i)]);
-  }
-  std::int64_t at = 0;
-  for (std::int64_t line = 0; m.format != kCoo && line <= lines; ++line) {
-    while (at < count && line_of[static_cast<std::size_t>(at)] < line) ++at;
-    set_index(first, m.first_type, line, at + m.base);
-  }
-}
-
 /// A B, by rows, with a column of each row once.
 Entries product_of(const Entries& a, const Entries& b, std::int64_t rows, std::int64_t depth) {
   std::vector<std::vector<std::pair<std::int64_t, double>>> rows_of_b(static_cast<std::size_t>(depth));
@@ -177,8 +152,7 @@ int queue_square(const SparseHandle* handle, const SparseCall& call, const Spars
                  const SparseMatrix& b, SparseMatrix* c, SparseSquare* keep) {
   if (bytes_of(a.type) == 0 || bytes_of(b.type) == 0 || c->format != kCsr) return SparseStatus::kNotSupported;
   if (a.cols != b.rows || c->rows != a.rows || c->cols != b.cols) return SparseStatus::kInvalidValue;
-  const float one = 1;
-  return queue_sparse(handle, call, {&one, nullptr, CUDA_R_32F}, [=](double, double, const void* stream) {
+  return queue_sparse(handle, [=](const void* stream) {
     Entries in_a, in_b;
     if (!read_entries(call, a, false, stream, in_a) || !lies_within(call, in_a, a.rows, a.cols) ||
         !read_entries(call, b, false, stream, in_b) || !lies_within(call, in_b, b.rows, b.cols))
@@ -212,8 +186,7 @@ int queue_nonzeros(const SparseHandle* handle, const SparseCall& call, const Den
   if (bytes_of(from.type) == 0 || bytes_of(to->type) == 0 || to->format > kCoo)
     return SparseStatus::kNotSupported;
   if (from.rows != to->rows || from.cols != to->cols) return SparseStatus::kInvalidValue;
-  const float one = 1;
-  return queue_sparse(handle, call, {&one, nullptr, CUDA_R_32F}, [=](double, double, const void* stream) {
+  return queue_sparse(handle, [=](const void* stream) {
     Entries entries;
     if (!read_nonzeros(call, from, *to, stream, entries)) return;
     to->count = static_cast<std::int64_t>(entries.values.size());
@@ -225,8 +198,7 @@ int queue_whole(const SparseHandle* handle, const SparseCall& call, const Sparse
                 const DenseMatrix& to) {
   if (bytes_of(from.type) == 0 || bytes_of(to.type) == 0) return SparseStatus::kNotSupported;
   if (from.rows != to.rows || from.cols != to.cols) return SparseStatus::kInvalidValue;
-  const float one = 1;
-  return queue_sparse(handle, call, {&one, nullptr, CUDA_R_32F}, [=](double, double, const void* stream) {
+  return queue_sparse(handle, [=](const void* stream) {
     Entries entries;
     std::vector<HostRange> ranges;
     add_whole(ranges, to, true);

@@ -164,11 +164,6 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
   *flags = settings.flags;
   return cudaSuccess;
 }
-cudaError_t cudaDriverGetVersion(int* version) { return cudaRuntimeGetVersion(version); }
-cudaError_t cudaRuntimeGetVersion(int* version) {
-  *version = CUDART_VERSION;
-  return cudaSuccess;
-}
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   *free = *total = plumb::simt::kDeviceMemory;
   return cudaSuccess;

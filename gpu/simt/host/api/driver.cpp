@@ -35,6 +35,7 @@ CUresult fill(CUdeviceptr p, unsigned value, unsigned element_bytes, std::size_t
   fill.elementSize = element_bytes;
   fill.width = count;
   fill.height = 1;
+  if (!plumb::simt::has_address(fill)) return CUDA_ERROR_INVALID_VALUE;
   return of(plumb::simt::queue(s, cudaGraphNodeTypeMemset, plumb::simt::fill_operation(fill, here)));
 }
 
@@ -54,7 +55,6 @@ CUresult cuGetErrorName(CUresult error, const char** name) {
 }
 CUresult cuGetErrorString(CUresult error, const char** text) { return cuGetErrorName(error, text); }
 
-CUresult cuDriverGetVersion(int* version) { return of(cudaDriverGetVersion(version)); }
 CUresult cuDeviceGetCount(int* count) { return of(cudaGetDeviceCount(count)); }
 CUresult cuDeviceGet(CUdevice* device, int number) {
   *device = number;
@@ -125,6 +125,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
 CUresult cuDevicePrimaryCtxRelease(CUdevice) { return CUDA_SUCCESS; }
 
 CUresult cuMemAlloc(CUdeviceptr* p, std::size_t bytes) {
+  if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
   void* memory = nullptr;
   const cudaError_t e = cudaMalloc(&memory, bytes);
   *p = reinterpret_cast<CUdeviceptr>(memory);

@@ -26,7 +26,10 @@ struct CUctxCreateParams {
 CUresult cuGetErrorString(CUresult error, const char** text);
 CUresult cuGetErrorName(CUresult error, const char** name);
 inline CUresult cuInit(unsigned) { return CUDA_SUCCESS; }
-CUresult cuDriverGetVersion(int* version);
+inline CUresult cuDriverGetVersion(int* version) {
+  *version = CUDART_VERSION;
+  return CUDA_SUCCESS;
+}
 CUresult cuDeviceGetCount(int* count);
 CUresult cuDeviceGet(CUdevice* device, int number);
 CUresult cuDeviceGetName(char* name, int bytes, CUdevice device);

@@ -160,6 +160,7 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph, con
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                                    std::size_t count, const cudaMemcpy3DParms* p, Here here) {
   if (p->srcArray != nullptr || p->dstArray != nullptr) return answer(cudaErrorNotSupported);
+  if (!plumb::simt::has_addresses(*p)) return answer(cudaErrorInvalidValue);
   return add_node(node, graph, after, count, cudaGraphNodeTypeMemcpy, plumb::simt::copy_operation(*p, here));
 }
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
@@ -175,6 +176,7 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph, c
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                                    std::size_t count, const cudaMemsetParams* p, Here here) {
   if (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4) return answer(cudaErrorInvalidValue);
+  if (!plumb::simt::has_address(*p)) return answer(cudaErrorInvalidValue);
   return add_node(node, graph, after, count, cudaGraphNodeTypeMemset, plumb::simt::fill_operation(*p, here));
 }
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,

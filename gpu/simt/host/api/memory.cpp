@@ -125,6 +125,10 @@ bool is_plain_device(const void* p) {
 cudaError_t host_malloc(void** p, std::size_t bytes, Memory kind) {
   begin_by_itself();
   const auto lock = enter_engine();
+  if (bytes == 0) {  // no memory has no address
+    *p = nullptr;
+    return kind == Memory::managed ? answer(cudaErrorInvalidValue) : cudaSuccess;
+  }
   *p = raw_memory(bytes);
   if (*p == nullptr) return answer(cudaErrorMemoryAllocation);
   constexpr const char* kNames[] = {"cudaMalloc", "cudaMallocManaged", "cudaMallocHost", "cudaMallocArray"};
@@ -161,6 +165,7 @@ void take_mapped(void* p) {
 cudaError_t host_malloc_async(void** p, std::size_t bytes, cudaStream_t stream) {
   if (!is_captured(stream)) return host_malloc(p, bytes, Memory::device);
   const auto lock = enter_engine();
+  if (bytes == 0) return answer(cudaErrorInvalidValue);
   *p = memory_of_graphs(bytes);
   return *p == nullptr ? answer(cudaErrorMemoryAllocation)
                        : queue(stream, cudaGraphNodeTypeMemAlloc, give_operation(*p));

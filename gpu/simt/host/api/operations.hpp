@@ -51,6 +51,9 @@ Operation give_operation(void* p);
 Operation take_operation(void* p, Here here);
 
 // ---- copies.cpp, kernels.cpp ----
+/// Whether what a copy or fill moves has addresses that are not null.
+bool has_addresses(const cudaMemcpy3DParms& p);
+bool has_address(const cudaMemsetParams& p);
 Operation copy_operation(const cudaMemcpy3DParms& p, Here here);
 Operation fill_operation(const cudaMemsetParams& p, Here here);
 Operation kernel_operation(const void* kernel, dim3 grid, dim3 block, void** arguments,

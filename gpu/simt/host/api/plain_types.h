@@ -2,6 +2,17 @@
 #pragma once
 #include <stddef.h>  // NOLINT(modernize-deprecated-headers): C reads this
 
+// CUDA's version is that of the toolkit whose headers are read beside these: tools/simt-nvcc says it, or lays it down as a header.
+#if !defined(PLUMB_SIMT_CUDA_VERSION) && defined(__has_include)
+#if __has_include(<plumb_simt_cuda_version.h>)
+#include <plumb_simt_cuda_version.h>
+#endif
+#endif
+#if !defined(PLUMB_SIMT_CUDA_VERSION)
+#define PLUMB_SIMT_CUDA_VERSION 12000
+#endif
+#define CUDART_VERSION PLUMB_SIMT_CUDA_VERSION
+
 // NOLINTBEGIN(modernize-use-using)
 #define PLUMB_CUDA_ERRORS(X)                                                                            \
   X(cudaSuccess, 0, "no error")                                                                         \

@@ -1,6 +1,7 @@
 // A program's run on the executor: begun by its first call, its findings told when it ends; and the error that each call answers with.
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -27,7 +28,8 @@ Program& program() { return the_program; }
 
 const char* plural(std::size_t n) { return n == 1 ? "" : "s"; }
 
-void report_at_exit() {
+/// Tells all that is left to tell; the exit code that it asks for, 0: none.
+int tell_the_rest() {
   report_now();
   write_report_files();
   if (current().run.skipped > 0) {
@@ -38,16 +40,31 @@ void report_at_exit() {
   if (program().reported == 0 && !current().run.shortage.empty()) {
     std::fprintf(stderr, "stopped: the CPU executor is %s; this says nothing about the kernels\n",
                  current().run.shortage.c_str());
-    std::fflush(nullptr);
-    _exit(2);
+    return 2;
   }
   if (program().suppressed > 0) std::fprintf(stderr, "%zu suppressed\n", program().suppressed);
   tell_unused_suppressions();
   if (program().noted > 0) std::fprintf(stderr, "%zu note%s\n", program().noted, plural(program().noted));
-  if (program().reported == 0) return;
+  if (program().reported == 0) return 0;
   std::fprintf(stderr, "%zu finding%s\n", program().reported, plural(program().reported));
+  return 1;
+}
+
+void report_at_exit() {
+  const int code = tell_the_rest();
+  if (code == 0) return;
   std::fflush(nullptr);
-  _exit(1);
+  _exit(code);
+}
+
+// A program that gives up (assert() in host code, an exception that nobody catches) mostly does so for wrong numbers: what was found says
+// why. It ends by the signal all the same.
+void report_at_abort(int signal) {
+  std::signal(signal, SIG_DFL);
+  const auto lock = try_enter_engine();
+  if (!lock.owns_lock() || runs_in_kernel()) return;  // the executor's own end
+  tell_the_rest();
+  std::fflush(nullptr);
 }
 
 cudaError_t error_of(const Finding& f) {
@@ -137,7 +154,11 @@ void begin_by_itself() {
   options.trails = page_is_asked_for();
   read_suppressions();
   begin_run(options);
-  if (!program().reporting) std::atexit(&report_at_exit);
+  if (!program().reporting) {
+    std::atexit(&report_at_exit);
+    const auto before = std::signal(SIGABRT, &report_at_abort);
+    if (before != SIG_DFL) std::signal(SIGABRT, before);  // the program's own
+  }
   program().reporting = true;
 }
 

@@ -54,9 +54,6 @@ void malformed(const SparseCall& call, const char* what) {
   current().run.is_stopped = true;
 }
 
-namespace {
-
-/// The first index of each entry: where it is given by offsets, the line that they put it in.
 bool read_lines(const SparseCall& call, const SparseMatrix& a, const void* stream,
                 std::vector<std::int64_t>& lines) {
   const std::size_t size = index_bytes(a.first_type);
@@ -77,8 +74,6 @@ bool read_lines(const SparseCall& call, const SparseMatrix& a, const void* strea
   return true;
 }
 
-}  // namespace
-
 bool read_entries(const SparseCall& call, const SparseMatrix& a, bool transposed, const void* stream,
                   Entries& out, bool values) {
   std::vector<std::int64_t> lines;
@@ -96,6 +91,30 @@ bool read_entries(const SparseCall& call, const SparseMatrix& a, bool transposed
   out.rows = std::move(lines), out.cols = std::move(others);
   if (!lines_are_rows) std::swap(out.rows, out.cols);
   return true;
+}
+
+void write_entries(const SparseCall& call, const SparseMatrix& m, const Entries& e, double alpha,
+                   const void* stream) {
+  const auto count = static_cast<std::int64_t>(e.values.size());
+  const std::int64_t lines = m.format == kCsr ? m.rows : m.cols;
+  const std::int64_t firsts = m.format == kCoo ? count : lines + 1;
+  std::vector<HostRange> ranges{range_of(m.first, 0, firsts, index_bytes(m.first_type), true),
+                                range_of(m.second, 0, count, index_bytes(m.second_type), true)};
+  if (m.values != nullptr) ranges.push_back(range_of(m.values, 0, count, bytes_of(m.type), true));
+  if (!touches(call, stream, ranges)) return;
+  const std::vector<std::int64_t>& line_of = m.format == kCsc ? e.cols : e.rows;
+  const std::vector<std::int64_t>& other = m.format == kCsc ? e.rows : e.cols;
+  void* const first = const_cast<void*>(m.first);
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (m.format == kCoo) set_index(first, m.first_type, i, line_of[static_cast<std::size_t>(i)] + m.base);
+    set_index(const_cast<void*>(m.second), m.second_type, i, other[static_cast<std::size_t>(i)] + m.base);
+    if (m.values != nullptr) store(m.values, m.type, i, alpha * e.values[static_cast<std::size_t>(i)]);
+  }
+  std::int64_t at = 0;
+  for (std::int64_t line = 0; m.format != kCoo && line <= lines; ++line) {
+    while (at < count && line_of[static_cast<std::size_t>(at)] < line) ++at;
+    set_index(first, m.first_type, line, at + m.base);
+  }
 }
 
 bool lies_within(const SparseCall& call, const Entries& entries, std::int64_t rows, std::int64_t cols) {
@@ -127,6 +146,20 @@ int queue_sparse(const SparseHandle* handle, const SparseCall& call, const Facto
     if (touches(call, stream, ranges)) work(factor(factors.alpha), factor(factors.beta), stream);
   });
   return e == cudaSuccess ? SparseStatus::kSuccess : SparseStatus::kExecutionFailed;
+}
+
+int queue_sparse(const SparseHandle* handle, std::function<void(const void* stream)> work) {
+  if (handle == nullptr) return SparseStatus::kNotInitialized;
+  begin_by_itself();
+  const auto lock = enter_engine();
+  const cudaError_t e = queue(handle->stream, cudaGraphNodeTypeKernel, std::move(work));
+  return e == cudaSuccess ? SparseStatus::kSuccess : SparseStatus::kExecutionFailed;
+}
+
+int wait_for_result(const SparseHandle* handle) {
+  const bool waits = handle->pointer_mode == kResultOnHost;
+  return !waits || wait_for(handle->stream) == cudaSuccess ? SparseStatus::kSuccess
+                                                           : SparseStatus::kExecutionFailed;
 }
 
 }  // namespace plumb::simt

@@ -13,13 +13,14 @@ namespace plumb::simt {
 /// Of cusparseStatus_t. A type of its own: other libraries' names for theirs are the same.
 struct SparseStatus {
   static constexpr int kSuccess = 0, kNotInitialized = 1, kInvalidValue = 3, kExecutionFailed = 6,
-                       kNotSupported = 10;
+                       kZeroPivot = 9, kNotSupported = 10;
 };
 // cusparseFormat_t, cusparseIndexType_t, cusparseOrder_t, cusparseOperation_t
 constexpr int kCsr = 1, kCsc = 2, kCoo = 3;
-constexpr int kIndexOf64Bits = 3;
-constexpr int kColumnOrder = 1;
+constexpr int kIndexOf32Bits = 2, kIndexOf64Bits = 3;
+constexpr int kColumnOrder = 1, kRowOrder = 2;
 constexpr int kNotTransposed = 0;
+constexpr int kResultOnHost = 0;  // of cusparsePointerMode_t
 
 struct SparseHandle {
   cudaStream_t stream = nullptr;
@@ -34,6 +35,13 @@ struct SparseMatrix {
   int first_type, second_type, base;
   cudaDataType_t type;
   int fill = 0, diagonal = 0;  // of a triangular solve: cusparseFillMode_t, cusparseDiagType_t
+  int batches = 1;
+  std::int64_t first_step = 0,
+               second_step = 0;  // elements of the first array, and of the others, to the next matrix
+};
+/// The old description of a matrix, which says nothing of its elements.
+struct SparseKind {
+  int type = 0, fill = 0, diagonal = 0, base = 0;
 };
 /// A vector is a matrix of one column.
 struct DenseMatrix {
@@ -41,6 +49,8 @@ struct DenseMatrix {
   void* values;
   cudaDataType_t type;
   bool by_columns;
+  int batches = 1;
+  std::int64_t step = 0;  // elements to the next matrix
   std::int64_t place(std::int64_t i, std::int64_t j) const {
     return by_columns ? j * stride + i : i * stride + j;
   }
@@ -87,6 +97,12 @@ void malformed(const SparseCall& call, const char* what);
 /// The entries of `a` or of its transpose, without their values where `values` is false. False: a finding has stopped the run.
 bool read_entries(const SparseCall& call, const SparseMatrix& a, bool transposed, const void* stream,
                   Entries& out, bool values = true);
+/// The first index of each entry: where it is given by offsets, the line that they put it in. False: a finding has stopped the run.
+bool read_lines(const SparseCall& call, const SparseMatrix& a, const void* stream,
+                std::vector<std::int64_t>& lines);
+/// Writes entries, which stand in the order of the matrix' format, into its arrays; values are left alone where it has none.
+void write_entries(const SparseCall& call, const SparseMatrix& m, const Entries& e, double alpha,
+                   const void* stream);
 /// Whether all indices lie in a matrix of that size; where not, a finding has stopped the run.
 bool lies_within(const SparseCall& call, const Entries& entries, std::int64_t rows, std::int64_t cols);
 
@@ -97,5 +113,9 @@ struct Factors {
 };
 using SparseWork = std::function<void(double alpha, double beta, const void* stream)>;
 int queue_sparse(const SparseHandle* handle, const SparseCall& call, const Factors& factors, SparseWork work);
+/// The same without factors.
+int queue_sparse(const SparseHandle* handle, std::function<void(const void* stream)> work);
+/// A result in the host's memory is waited for; one on the device is not.
+int wait_for_result(const SparseHandle* handle);
 
 }  // namespace plumb::simt

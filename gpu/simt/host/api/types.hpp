@@ -10,7 +10,6 @@
 #define __DRIVER_TYPES_H__
 #endif
 #define __CUDA_RUNTIME_H__
-#define CUDART_VERSION 12000
 #define CUDARTAPI
 #define CUDART_CB
 #define CUDA_CB
