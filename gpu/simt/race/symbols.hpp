@@ -26,7 +26,7 @@ std::map<std::uintptr_t, std::vector<Frame>> symbolise(const std::vector<std::ui
 std::uintptr_t whole_address(Location location, const std::vector<Module>& all);
 /// Code of our own that stands between a kernel and what it does.
 bool is_ours(const std::string& file);
-/// Code of CUB, Thrust and libcu++, whose authors write for one compiler and chip: volatile there is what PTX says it is.
+/// Code of CUB, Thrust and libcu++ as it is installed, whose authors write for one compiler and chip: volatile there is what PTX says it is.
 bool is_of_cccl(const std::string& file);
 
 }  // namespace plumb::simt
