@@ -141,6 +141,8 @@ class Trial {
   [[nodiscard]] bool has_walls() const;
   [[nodiscard]] bool runs_its_plan_twice(int r, const ImageLayout& layout) const;
   [[nodiscard]] bool has_two_callers(int r, const ImageLayout& layout) const;
+  [[nodiscard]] int threads_of(int r) const;
+  [[nodiscard]] std::uint8_t gapped_arrays() const;
   void plan_soak();
   void keep(const Attempt&, const ImageLayout&, PreparedCase&);
   void keep_last();
