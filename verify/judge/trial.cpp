@@ -18,6 +18,8 @@ namespace {
 // On the host they are calls of one run, which cost no more than the variant itself; elsewhere runs. The plan of one more call is used for more
 // runs. A few of those, on one small case in so many, find what is wrong for its kind alone.
 constexpr int kSoakRuns = 16, kSoakCalls = 256, kLaterCalls = 2, kRunsOfPlan = 16, kCasesToOneSoaked = 16;
+// On the executor, where a run takes long: the second run of a plan finds counters that the first one has left.
+constexpr int kRunsOfPlanOnExecutor = 2, kCasesToOneOnExecutor = 32;
 // Bytes; larger cases are neither repeated so often, nor is a twin of theirs run.
 constexpr std::int64_t kSmallImage = 256 << 10;
 constexpr int kCasesWithTwins = 16;
@@ -27,7 +29,7 @@ constexpr int kRunsToOneOfOneThread = 8;
 // How many OpenMP threads a process has is no property of a kernel: tables with a place for each thread, rows and sums that are cut into as
 // many parts, and what is left of them. In one case of so many, runs with odd numbers have one of these.
 constexpr int kNumbersOfThreads[] = {1, 3, 4, 7, 9, 17, 33};
-constexpr int kCasesToOneOfOtherThreads = 2;
+constexpr int kCasesToOneOfOtherThreads = 8;
 constexpr double kShortRun = 5e-3;  // seconds
 constexpr double kMarginalRatio = 0.5;
 
@@ -239,7 +241,7 @@ RunRequest Trial::request_for(int r, const Placement& placement, ImageLayout& la
     request.timeout = schema_->timeout;
   }
   if (r == endurance_) {
-    request.calls = calls_, request.plan_runs = kRunsOfPlan;
+    request.calls = calls_, request.plan_runs = runs_of_plan_;
     request.stop_where_differs = variant_.traits.reproducible || case_.fill == Fill::exact;
     request.timing.outputs = output_ranges(layout);
   }
@@ -287,7 +289,7 @@ void Trial::note(const RunReply& reply, int r) {
   } else if (reply.plan_run > 0) {
     record_.detail.push_back(
         fmt::format("run {} of {} of one plan, on the same data, differed from that of another plan",
-                    reply.plan_run, kRunsOfPlan));
+                    reply.plan_run, runs_of_plan_));
   }
 }
 
@@ -353,12 +355,15 @@ void Trial::plan_soak() {
                   [](const Segment& s) { return s.elements() == 0; }))
     return;  // nothing there that could differ
   const int before = times_before(&VariantHistory::soaked);
-  if (variant_.device != Device::cpu) {
-    planned_ += before == 0 ? kSoakRuns : 0;
-  } else if (before == 0 || (hash_of(case_) >> 52) % kCasesToOneSoaked == 0) {
-    calls_ = before == 0 ? kSoakCalls : kLaterCalls;
-    endurance_ = planned_++;
-  }
+  const bool on_host = variant_.device == Device::cpu;
+  if (!on_host && before == 0) planned_ += kSoakRuns;
+  // several calls of one run put the outputs back in the image: a GPU has a copy of it. With races looked for, other runs do so
+  if (variant_.device == Device::gpu || (!on_host && context_.options.race)) return;
+  if (before != 0 && (hash_of(case_) >> 52) % (on_host ? kCasesToOneSoaked : kCasesToOneOnExecutor) != 0)
+    return;
+  calls_ = on_host && before == 0 ? kSoakCalls : kLaterCalls;
+  runs_of_plan_ = on_host ? kRunsOfPlan : kRunsOfPlanOnExecutor;
+  endurance_ = planned_++;
 }
 
 // The case decides which operands are others, so that it repeats alone.

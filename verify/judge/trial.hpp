@@ -153,8 +153,9 @@ class Trial {
   PreparedCase& prepared_;
   const VariantInfo& variant_;
   int repeat_, planned_;
-  int endurance_ = -1;  // the run of many calls; below 0: there is none
-  int calls_ = 1;       // of that run
+  int endurance_ = -1;    // the run of many calls; below 0: there is none
+  int calls_ = 1;         // of that run
+  int runs_of_plan_ = 1;  // of the plan of one more call of it
   const TimingRequest* request_ = nullptr;
   Timing* timing_ = nullptr;
   SchemaTrial* schema_ = nullptr;
