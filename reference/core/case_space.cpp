@@ -394,6 +394,20 @@ CaseSpace& CaseSpace::alike(const std::vector<std::string>& extents) {
                   {{extents[0], "300"}, {extents[1], "300"}}, true);
 }
 
+CaseSpace& CaseSpace::rests_of_four(const std::vector<std::string>& extents) {
+  constexpr double kWarp = 32;
+  for (const std::string& extent : extents) {
+    const std::size_t of = index(extent);
+    for (const int rest : {1, 2, 3}) {
+      derived(
+          fmt::format("{} by four", extent), fmt::format("{} left", rest),
+          [of, rest](const Point& p) { return p.numbers[of] > kWarp && std::fmod(p.numbers[of], 4) == rest; },
+          {{extent, std::to_string(40 + rest)}});
+    }
+  }
+  return *this;
+}
+
 CaseSpace& CaseSpace::hides(std::string_view key, std::string_view class_name) {
   const std::size_t parameter = index(key);
   const std::vector<ValueClass>& classes = parameters_[parameter].classes;

@@ -145,6 +145,9 @@ class CaseSpace {
   /// Extents that are sometimes equal, and above 1: what is confused in a square shows in no other shape, and the reverse. Two that may be
   /// beyond any tile are so once, too: squares of several tiles.
   CaseSpace& alike(const std::vector<std::string>& extents);
+  /// Extents beyond a warp that leave 1, 2 and 3 of groups of four, which loops are unrolled by: each has code of its own for what is left,
+  /// and a kernel may be made for one value of another parameter. Each of the three is met with every other parameter's classes.
+  CaseSpace& rests_of_four(const std::vector<std::string>& extents);
   /// What else the parameters have together: a class of its own where `holds`. Where few values have it, `with` are some of them.
   CaseSpace& derived(std::string key, std::string name, std::function<bool(const Point&)> holds,
                      const std::vector<std::pair<std::string, std::string>>& with = {});

@@ -97,6 +97,22 @@ int exponent_of_row(std::int64_t i) {
   return Scales::kSmallest * static_cast<int>(i % Scales::kSteps) / (Scales::kSteps - 1);
 }
 
+// The column of a left operand that is all zeros by facing=zeros, and the row of a right one that they meet: in no first and no last tile.
+std::int64_t column_of_zeros(std::int64_t depth) { return depth * 2 / 3; }
+
+template <class T>
+void put_zeros(T* data, std::int64_t rows, std::int64_t cols, Role role) {
+  using Limits = std::numeric_limits<T>;
+  if (role == Role::left) {
+    for (std::int64_t i = 0; i < rows; ++i) data[i * cols + column_of_zeros(cols)] = T(0);
+  } else if (role == Role::right) {
+    T* const row = data + column_of_zeros(rows) * cols;
+    for (std::int64_t j = 0; j < cols; ++j) {
+      if (j % 3 != 2) row[j] = j % 3 == 0 ? Limits::quiet_NaN() : Limits::infinity();
+    }
+  }
+}
+
 template <class T>
 void scale_all(T* data, std::int64_t size, int exponent) {
   for (std::int64_t k = 0; k < size; ++k) data[k] = std::ldexp(data[k], exponent);
@@ -115,6 +131,8 @@ void put_facing(T* data, std::int64_t rows, std::int64_t cols, const Case& c, Ro
     data[0] = (facing == "inf_tiny") == (role == Role::left) ? Limits::infinity() : Limits::denorm_min();
   } else if (facing == "near_top") {
     data[0] = role == Role::right ? T(1) : Limits::max() / 4 * 3;
+  } else if (facing == "zeros") {
+    put_zeros(data, rows, cols, role);
   } else if (facing == "large") {
     scale_all(data, size, FacingScales<T>::kLarge * (role == Role::addend ? 2 : 1));
   } else if (facing == "rows_small") {
@@ -122,16 +140,23 @@ void put_facing(T* data, std::int64_t rows, std::int64_t cols, const Case& c, Ro
       scale_all(data + i * cols, cols, exponent_of_row<T>(i));
     if (role == Role::right) scale_all(data, size, FacingScales<T>::kFaced);
   } else {
-    throw Error(
-        fmt::format("case '{}': unknown facing '{}' (known: inf_tiny, tiny_inf, near_top, large, rows_small)",
-                    c.id(), printable(facing)));
+    throw Error(fmt::format(
+        "case '{}': unknown facing '{}' (known: inf_tiny, tiny_inf, near_top, large, rows_small, zeros)",
+        c.id(), printable(facing)));
   }
 }
 
 // The same for a sparse left operand, whose rows are ragged.
 template <class T>
 void put_facing(Csr<T>& a, const Case& c) {
-  if (c.text_or("facing", "") != "rows_small") return put_facing(a.val.data(), 1, a.nnz(), c, Role::left);
+  const std::string facing = c.text_or("facing", "");
+  if (facing == "zeros") {
+    for (std::int64_t k = 0; k < a.nnz(); ++k) {
+      if (a.col[k] == column_of_zeros(a.cols)) a.val[k] = T(0);
+    }
+    return;
+  }
+  if (facing != "rows_small") return put_facing(a.val.data(), 1, a.nnz(), c, Role::left);
   for (std::int64_t i = 0; i < a.rows; ++i)
     scale_all(a.val.data() + a.row_ptr[i], a.row_ptr[i + 1] - a.row_ptr[i], exponent_of_row<T>(i));
 }

@@ -62,6 +62,8 @@ template <class T>
 ///   large      left and right operands and addends are so large that a scalar below the normal numbers leaves a usual result
 ///   rows_small rows of a left operand are scaled by powers of two, eight in turn, down to the smallest normal numbers in which a lower half
 ///              of the digits is normal no more; a right one is large
+///   zeros      all of a left operand that meets one row of a right one is 0, and that row holds NaN and an infinity in turn, in two columns of
+///              three: nothing but 0 times either makes an answer NaN. In a sparse operand these are stored zeros
 template <class T>
 void put_facing(T* data, std::int64_t rows, std::int64_t cols, const Case& c, Role role);
 

@@ -86,6 +86,8 @@ void BiasRelu::cases(CaseList& list) {
            "a cap below the normal numbers is not zero", {Dtype::f64});
   list.add_hostile(Tier::smoke, "rows=35,cols=37,bias=column,cap=2", 14,
                    "every special value at every class of position");
+  list.add_hostile(Tier::smoke, "rows=35,cols=37,bias=0.25,cap=inf", 7,
+                   "the same without a cap, and with one bias: a rectifier of its own");
 
   list.add(Tier::full, "rows=60000,cols=1024,bias=-0.3,cap=32", {exact, real},
            "the sparse-DNN layer at size");

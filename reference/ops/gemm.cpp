@@ -44,6 +44,7 @@ void Gemm::describe(CaseSpace& space) {
   for (const char* const fill : {"scaled", "hostile"})
     space.one_case(fmt::format("{} values", fill), "whole tiles",
                    {{"m", "64"}, {"n", "64"}, {"k", "64"}, {"fill", fill}}, true);
+  space.rests_of_four({"k"});
   space.timed_size("m", 16, 65536).timed_size("n", 16, 65536, "m", 0.5).timed_size("k", 16, 65536, "m", 0.5);
 }
 
@@ -104,6 +105,10 @@ void Gemm::cases(CaseList& list) {
            "the first size of the classical sweep, non-square");
   list.add(Tier::smoke, "m=41,n=7,k=11,facing=rows_small", {real},
            "rows down to the smallest numbers face large ones: exponents in a byte, lower halves of digits");
+  for (const char* const shape : {"m=9,n=11,k=37", "m=5,n=4,k=300"})
+    list.add(Tier::smoke, std::string(shape) + ",facing=zeros", {real},
+             "0 times NaN or an infinity alone makes an answer NaN: a zero that is passed over, in short "
+             "rows or in long ones");
   list.add(Tier::smoke, "m=5,n=3,k=7,alpha=0.5,beta=0.5,facing=near_top", {real},
            "equal scalars: a sum and C are too large together before they are scaled");
   list.add(Tier::smoke, "m=9,n=11,k=7,alpha=1.2e-40,beta=1.3e-40,facing=large", {real},
@@ -153,6 +158,7 @@ void Gemm::make(const Case& c, Instance<Gemm, T>& instance) {
   for (std::int64_t i = 0; zeros > 0 && i < m * k; ++i) {
     if (random_unit(c.seed, 1200, static_cast<std::uint64_t>(i)) < zeros) a[i] = 0;
   }
+  put_facing(a, m, k, c, Role::left);
   instance.in.A = {a, m, k, k};
   instance.in.B = make_second<T>(instance.arena, instance.in.A, k, n, c, Role::right, 2000);
   instance.out.C = {nullptr, m, n, n};

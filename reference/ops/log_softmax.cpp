@@ -39,6 +39,11 @@ void make_special(T* row, std::int64_t cols, const std::string& special, bool od
   } else if (special == "nan" || special == "pos_inf") {  // first; or last, beside a -Inf
     if (odd) row[cols / 2] = -kInf;
     row[odd ? cols - 1 : 0] = special == "nan" ? kNan : kInf;
+  } else if (special ==
+             "ulps") {  // four neighbouring numbers, far from 0: relative to their size they are equal
+    const T size = std::ldexp(T(1), std::numeric_limits<T>::digits - 4);
+    for (std::int64_t j = 0; j < cols; ++j)
+      row[j] = (odd ? -size : size) + std::ldexp(static_cast<T>(j * j % 7 % 4), -3);
   } else if (special == "equal") {
     for (std::int64_t j = 1; j < cols; ++j) row[j] = row[0];
   } else if (special ==
@@ -90,7 +95,8 @@ double roundings(const Tolerance& t, std::int64_t terms) {
 void LogSoftmax::describe(CaseSpace& space) {
   using enum Fill;
   space.extent("rows").extent("cols").words("scale", {"1", "10", "30.7310586", "1000"});
-  space.words("special", {"none", "neg_inf", "nan", "pos_inf", "equal", "shift", "peak"});
+  space.words("special", {"none", "neg_inf", "nan", "pos_inf", "equal", "shift", "peak", "ulps"});
+  space.once("special", "ulps");
   space.fills({real, positive, scaled, hostile, few});
   // every third row is special; rows of equal elements alone have one answer
   space.where([](const Point& p) { return p.word("special") == "none" || p["rows"] > 1; });
@@ -145,6 +151,9 @@ void LogSoftmax::cases(CaseList& list) {
            "+Inf first or last spoils its row, and no other");
   list.add(Tier::smoke, "rows=25,cols=41,special=equal", {real}, "equal entries give -log(41) to one ulp");
   list.add(Tier::smoke, "rows=7,cols=1000,special=equal,scale=1000", {real}, "equal and large");
+  for (const char* const cols : {"3", "300"})
+    list.add(Tier::smoke, fmt::format("rows=7,cols={},special=ulps", cols), {real},
+             "a few units in the last place apart, far from 0: they look equal, and are not");
   list.add(Tier::smoke, "rows=25,cols=41,special=shift", {real, positive},
            "a shift by 1e4 and by -1e4 changes nothing");
   list.add(Tier::smoke, "rows=25,cols=41,special=peak", {real},
@@ -170,8 +179,8 @@ void LogSoftmax::make(const Case& c, Instance<LogSoftmax, T>& instance) {
   fill_values(x, rows, cols, c.fill, Role::left, c.seed, 1000);
   const auto scale = static_cast<T>(c.number_or("scale", 1));
   for (std::int64_t k = 0; k < rows * cols; ++k) x[k] *= scale;
-  static const std::vector<std::string> kKnown = {"none",  "neg_inf", "nan", "pos_inf",
-                                                  "equal", "shift",   "peak"};
+  static const std::vector<std::string> kKnown = {"none",  "neg_inf", "nan",  "pos_inf",
+                                                  "equal", "shift",   "peak", "ulps"};
   const std::string special = c.text_or("special", "none");
   if (std::find(kKnown.begin(), kKnown.end(), special) == kKnown.end()) {
     throw Error(fmt::format("case '{}': unknown special '{}'{} (known: {})", c.id(), special,

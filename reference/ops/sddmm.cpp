@@ -36,6 +36,7 @@ void Sddmm::describe(CaseSpace& space) {
       .rows_on_pages({{"rows", "100"}, {"cols", "100"}, {"k", "41"}});
   space.one_long_row().many_long_rows().unsorted_wide_rows().row_lengths_that_wrap();
   space.whole_blocks({"k"});
+  space.rests_of_four({"k"});
   space.timed_range("k", 8, 256);
 }
 

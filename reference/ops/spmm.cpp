@@ -38,6 +38,7 @@ void Spmm::describe(CaseSpace& space) {
       .rows_on_pages({{"rows", "100"}, {"cols", "100"}, {"n", "41"}});
   space.one_long_row().many_long_rows().unsorted_wide_rows().row_lengths_that_wrap();
   space.whole_blocks({});
+  space.rests_of_four({"n"});
   space.timed_range("n", 1, 256);
 }
 
@@ -104,6 +105,10 @@ void Spmm::cases(CaseList& list) {
   add_misleading_counts(list, ",n=9");
   list.add(Tier::smoke, "rows=41,cols=37,n=7,density=0.1,facing=rows_small", {real},
            "rows down to the smallest numbers face large ones: exponents in a byte, lower halves of digits");
+  for (const char* const shape : {"rows=41,cols=37,n=7,density=0.3", "rows=7,cols=1100,n=4,density=0.4"})
+    list.add(Tier::smoke, std::string(shape) + ",facing=zeros", {real},
+             "0 times NaN or an infinity alone makes an answer NaN: a zero that is passed over, in short "
+             "rows or in long ones");
   for (const SizedMatrix& m : kSizedMatrices) {
     list.add(Tier::full, std::string(m.parameters) + ",n=32", {real}, m.why);
   }

@@ -57,6 +57,8 @@ class Backend {
   /// Disturbs the next run from this seed: load beside it, delays, another priority, other contents of caches. 0: no more. On the host it
   /// has more OpenMP threads than cores, or one.
   virtual void disturb(std::uint64_t /*seed*/, bool /*one_thread*/) {}
+  /// The next run has so many OpenMP threads on the host, where the system has as many to give; until download() or release_workspace().
+  virtual void use_threads(int) {}
   /// Why the last run says nothing: the problem is too large for this device.
   [[nodiscard]] virtual Reason why_void() { return {}; }
   /// Guarded and poisoned, 256-byte aligned, kept until release_workspace().

@@ -23,12 +23,16 @@
 namespace plumb {
 namespace {
 
-// OpenMP threads of a disturbed run: more than cores, where the system has so many to give.
-int disturbed_threads(int usual) {
-  const int wanted = usual + std::clamp(usual, 2, 8);
-  static const int startable = address_space_is_limited() ? 1 : startable_threads(2 * wanted);
-  return startable >= 2 * wanted ? wanted : usual;
+// `wanted` OpenMP threads where the system has twice as many to give, `usual` ones elsewhere.
+int threads_to_have(int wanted, int usual) {
+  static int most = 0, asked = 0;
+  if (address_space_is_limited()) return std::min(wanted, usual);
+  if (2 * wanted > asked) asked = 2 * wanted, most = startable_threads(asked);
+  return most >= 2 * wanted ? wanted : usual;
 }
+
+// Of a disturbed run: more than cores.
+int disturbed_threads(int usual) { return threads_to_have(usual + std::clamp(usual, 2, 8), usual); }
 
 class HostBackend final : public Backend {
  public:
@@ -40,13 +44,18 @@ class HostBackend final : public Backend {
 
   void disturb(std::uint64_t seed, bool one_thread) override {
     if (seed == 0 || collide_threads == nullptr) return;
-    usual_threads_ = omp_get_max_threads(), usual_levels_ = omp_get_max_active_levels();
+    note_usual();
     // a region may have fewer threads than could be had: a caller's limit, or a caller that is in a region itself. Here half of the runs
     // with one thread are told of several
     const bool unknowingly = one_thread && seed / 2 % 2 == 0;
     if (unknowingly) omp_set_max_active_levels(0);
     omp_set_num_threads(one_thread && !unknowingly ? 1 : disturbed_threads(usual_threads_));
     collide_threads(seed);
+  }
+
+  void use_threads(int threads) override {
+    note_usual();
+    omp_set_num_threads(threads_to_have(threads, usual_threads_));
   }
 
   void* workspace(std::int64_t bytes, Poison poison) override {
@@ -105,9 +114,10 @@ class HostBackend final : public Backend {
   }
 
  private:
+  void note_usual() { usual_threads_ = omp_get_max_threads(), usual_levels_ = omp_get_max_active_levels(); }
   void end_disturbance() {
     if (usual_threads_ == 0) return;
-    collide_threads(0);
+    if (collide_threads != nullptr) collide_threads(0);
     omp_set_num_threads(usual_threads_), omp_set_max_active_levels(usual_levels_);
     usual_threads_ = 0;
   }
@@ -159,7 +169,7 @@ class HostBackend final : public Backend {
   };
   std::deque<Block> blocks_;
   std::byte* image_ = nullptr;
-  int usual_threads_ = 0;  // of OpenMP; 0: the run is not disturbed
+  int usual_threads_ = 0;  // of OpenMP; 0: the run has them
   int usual_levels_ = 0;
   std::vector<Kept> kept_;
   std::vector<std::uint64_t> flush_;

@@ -42,11 +42,12 @@ struct RunRequest {
   bool check_accesses = false;    // of the CPU executor: --race
   std::uint64_t disturbance = 0;  // seed of what --stress does beside the run; 0: nothing
   bool one_thread = false;        // of OpenMP on the host, in a disturbed run
-  int min_sm = 0;                 // compute capability * 10 that the variant needs
-  bool watch = false;             // note the kernels that are launched, in the reply's timing
-  int mutant = 0;                 // of a schema, in force during the run; 0: the original
-  bool note_places = false;       // of mutants that the run reaches, in the reply
-  std::int64_t sequence = 0;      // set by Worker::run; the reply carries it back
+  int threads = 0;            // of OpenMP on the host, in a run that nothing disturbs; 0: as many as usual
+  int min_sm = 0;             // compute capability * 10 that the variant needs
+  bool watch = false;         // note the kernels that are launched, in the reply's timing
+  int mutant = 0;             // of a schema, in force during the run; 0: the original
+  bool note_places = false;   // of mutants that the run reaches, in the reply
+  std::int64_t sequence = 0;  // set by Worker::run; the reply carries it back
   TimingRequest timing = {};
   int calls =
       1;  // of the variant in a row, each on the same data: the ranges timing.outputs are put back before it

@@ -244,6 +244,7 @@ void make_run(const RunRequest& request, const OperatorEntry& entry, std::byte* 
   context.owner = &callbacks;
   context.uses = request.uses;
   backend.disturb(request.disturbance, request.one_thread);
+  if (request.threads != 0) backend.use_threads(request.threads);
   context.stream = backend.stream();
   Invocation invocation{
       request.variant, request.dtype, request.device, views.data(), nullptr, &context, {}, {}, {}, {}};

@@ -108,6 +108,7 @@ Message encode(const RunRequest& r) {
   m.put_number(static_cast<std::int64_t>(r.schedule));
   m.put_number(r.check_accesses ? 1 : 0);
   m.put_number(static_cast<std::int64_t>(r.disturbance)), m.put_number(r.one_thread);
+  m.put_number(r.threads);
   m.put_number(r.min_sm), m.put_number(r.watch);
   m.put_number(r.mutant), m.put_number(r.note_places);
   m.put_number(r.sequence);
@@ -135,6 +136,7 @@ RunRequest decode_request(Message& m) {
   r.schedule = static_cast<std::uint64_t>(m.number());
   r.check_accesses = m.number() != 0;
   r.disturbance = static_cast<std::uint64_t>(m.number()), r.one_thread = m.number() != 0;
+  r.threads = static_cast<int>(m.number());
   r.min_sm = static_cast<int>(m.number()), r.watch = m.number() != 0;
   r.mutant = static_cast<int>(m.number()), r.note_places = m.number() != 0;
   r.sequence = m.number();

@@ -85,6 +85,19 @@ WideArrays parse_layout(const std::string& word, const std::string& what) {
   return static_cast<WideArrays>(at - kWords.begin());
 }
 
+std::int64_t ImageLayout::arrays_of_values() const {
+  return std::count_if(segments_.begin(), segments_.end(),
+                       [](const Segment& s) { return s.kind != Segment::Kind::i32; });
+}
+
+// Of an array for which no layout asks: between its rows.
+bool ImageLayout::has_gaps(const Segment& segment) const {
+  if (placement_.packed) return false;
+  const bool asked = segment.kind != Segment::Kind::i32 && placement_.wide == WideArrays::unsaid &&
+                     arrays_of_values() < 8 && ((placement_.gapped >> arrays_of_values()) & 1) != 0;
+  return !placement_.tight || asked;
+}
+
 bool ImageLayout::is_wide(const Segment& segment) const {
   switch (placement_.wide) {
     case WideArrays::all:
@@ -96,8 +109,7 @@ bool ImageLayout::is_wide(const Segment& segment) const {
     default:
       break;
   }
-  const auto before = std::count_if(segments_.begin(), segments_.end(),
-                                    [](const Segment& s) { return s.kind != Segment::Kind::i32; });
+  const std::int64_t before = arrays_of_values();
   const bool values = segment.kind != Segment::Kind::i32;
   if (placement_.wide >= WideArrays::all_but_first)
     return !values ||
@@ -144,7 +156,7 @@ std::size_t ImageLayout::add(Segment segment, bool vector) {
     segment.ld = round_up(segment.cols, per_unit);
     // each array has its own padding: a kernel that takes the leading dimension of another array of the same width must fail
     const auto index = static_cast<std::int64_t>(segments_.size());
-    if (!placement_.tight && !placement_.packed) segment.ld += per_unit * ((per_unit > 1 ? 1 : 3) + index);
+    if (has_gaps(segment)) segment.ld += per_unit * ((per_unit > 1 ? 1 : 3) + index);
     segment.ld = std::max<std::int64_t>(segment.ld, 1);
   }
   // one run has a large alignment, the other exactly the declared one; where the layout asks for 16 bytes, so does the tight run: rows

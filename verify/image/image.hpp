@@ -102,6 +102,8 @@ struct Placement {
   // each input ends where a page does, as nearly as its alignment allows, and the page behind it is a wall: not to be read. Of a tight run.
   // The input's own pages are not to be written
   bool walled = false;
+  // of a tight run without a layout: a bit for each array of values, counted from the first, whose rows have gaps all the same
+  std::uint8_t gapped = 0;
 };
 
 inline constexpr std::int64_t kGuardBytes = 1024;
@@ -130,7 +132,9 @@ class ImageLayout {
   void write(std::byte* image) const;
 
  private:
+  [[nodiscard]] std::int64_t arrays_of_values() const;
   [[nodiscard]] bool is_wide(const Segment& segment) const;
+  [[nodiscard]] bool has_gaps(const Segment& segment) const;
   void place_wide(Segment& segment, bool vector, std::int64_t needed);
   void place_narrow(Segment& segment, bool vector, std::int64_t needed);
   void place_before_wall(Segment& segment, std::int64_t needed);

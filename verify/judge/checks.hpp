@@ -49,7 +49,7 @@ struct JudgedRun {
   std::vector<Elements> bits;       // per output; of runs that another is compared with
 };
 
-/// All runs of one variant on one case. Runs n and n + 2 are placed alike: same poison, same leading dimensions, same alignment.
+/// All runs of one variant on one case. Runs n and n + 2 are alike: same leading dimensions, same alignment, as many threads.
 struct Series {
   PreparedCase& prepared;
   const Traits& traits;

@@ -18,12 +18,18 @@ namespace {
 // On the host they are calls of one run, which cost no more than the variant itself; elsewhere runs. The plan of one more call is used for more
 // runs. A few of those, on one small case in so many, find what is wrong for its kind alone.
 constexpr int kSoakRuns = 16, kSoakCalls = 256, kLaterCalls = 2, kRunsOfPlan = 16, kCasesToOneSoaked = 16;
+// On the executor, where a run takes long: the second run of a plan finds counters that the first one has left.
+constexpr int kRunsOfPlanOnExecutor = 2, kCasesToOneOnExecutor = 32;
 // Bytes; larger cases are neither repeated so often, nor is a twin of theirs run.
 constexpr std::int64_t kSmallImage = 256 << 10;
 constexpr int kCasesWithTwins = 16;
 // Of disturbed runs on the host one in so many has one OpenMP thread, after runs with more of them than cores: how many there are is no
 // property of a process. With fills of integers alone, since a sum may depend on their number.
 constexpr int kRunsToOneOfOneThread = 8;
+// How many OpenMP threads a process has is no property of a kernel: tables with a place for each thread, rows and sums that are cut into as
+// many parts, and what is left of them. In one case of so many, runs with odd numbers have one of these.
+constexpr int kNumbersOfThreads[] = {1, 3, 4, 7, 9, 17, 33};
+constexpr int kCasesToOneOfOtherThreads = 8;
 constexpr double kShortRun = 5e-3;  // seconds
 constexpr double kMarginalRatio = 0.5;
 
@@ -168,7 +174,8 @@ std::optional<Finding> Trial::make_run(int r) {
                             variant_.traits.alignment,
                             timing_ != nullptr && r % 2 == 0,
                             parse_layout(case_.text_or("layout", "apart"), case_.id()),
-                            has_walls()};
+                            has_walls(),
+                            gapped_arrays()};
   ImageLayout layout(placement);
   RunRequest request = request_for(r, placement, layout);
   request.walls = layout.walls();
@@ -226,6 +233,7 @@ RunRequest Trial::request_for(int r, const Placement& placement, ImageLayout& la
     request.schedule = request.disturbance;
     request.one_thread = is_bitwise(case_.fill) && r % kRunsToOneOfOneThread == 5;
   }
+  request.threads = threads_of(r);
   request.min_sm = variant_.traits.min_sm;
   request.program = variant_.program, request.uses = context_.options.uses;
   if (schema_ != nullptr) {
@@ -233,7 +241,7 @@ RunRequest Trial::request_for(int r, const Placement& placement, ImageLayout& la
     request.timeout = schema_->timeout;
   }
   if (r == endurance_) {
-    request.calls = calls_, request.plan_runs = kRunsOfPlan;
+    request.calls = calls_, request.plan_runs = runs_of_plan_;
     request.stop_where_differs = variant_.traits.reproducible || case_.fill == Fill::exact;
     request.timing.outputs = output_ranges(layout);
   }
@@ -266,6 +274,8 @@ bool Trial::is_small(const ImageLayout& layout, const RunReply& reply) const {
 // What a run that returned says beside its image.
 void Trial::note(const RunReply& reply, int r) {
   if (r == 0) series_.first_threads = reply.threads;
+  // a pool that has grown for this run may last until the next region
+  if (threads_of(r) != 0) series_.first_threads = std::max(series_.first_threads, reply.threads);
   series_.last_threads = reply.threads;
   record_.seconds = std::max(record_.seconds, reply.seconds);
   if (is_timed(r)) *timing_ = reply.timing;
@@ -279,7 +289,7 @@ void Trial::note(const RunReply& reply, int r) {
   } else if (reply.plan_run > 0) {
     record_.detail.push_back(
         fmt::format("run {} of {} of one plan, on the same data, differed from that of another plan",
-                    reply.plan_run, kRunsOfPlan));
+                    reply.plan_run, runs_of_plan_));
   }
 }
 
@@ -301,11 +311,29 @@ bool Trial::has_walls() const {
   return variant_.device == Device::cpu && schema_ == nullptr && (hash_of(case_) >> 48) % 4 == 0;
 }
 
+// Of a tight run, a bit for each array of values: in half of the cases none has gaps between its rows, in the others any of the first three.
+// A kernel that takes rows without a gap for one long row, or a column for a vector, may have asked one array alone.
+std::uint8_t Trial::gapped_arrays() const {
+  const std::uint64_t drawn = hash_of(case_) >> 12;
+  return drawn % 2 == 0 ? 0 : static_cast<std::uint8_t>(drawn / 2 % 8);
+}
+
 // On the executor with every access checked, in one case of eight: nobody waits between two runs of a plan, as a user's loop does not. What
 // the host rewrites while the first is in flight is a race.
 bool Trial::runs_its_plan_twice(int r, const ImageLayout& layout) const {
   return variant_.device == Device::simt && context_.options.race && r == 0 && !reads_outputs(layout) &&
          (hash_of(case_) >> 44) % 8 == 0;
+}
+
+// Of OpenMP on the host; 0: as many as usual. Runs that are placed alike have as many, since a sum may depend on their number.
+int Trial::threads_of(int r) const {
+  const RunOptions& options = context_.options;
+  const bool usual = variant_.device != Device::cpu || r % 2 == 0 || timing_ != nullptr ||
+                     schema_ != nullptr || options.stress != 0 || options.race ||
+                     options.isolation == Isolation::none;
+  const std::uint64_t drawn = hash_of(case_) >> 20;
+  if (usual || drawn % kCasesToOneOfOtherThreads != 0) return 0;
+  return kNumbersOfThreads[drawn / kCasesToOneOfOtherThreads % std::size(kNumbersOfThreads)];
 }
 
 // Where races are looked for: what is kept beside the plan is used by both. In few cases of our own variants, which are many.
@@ -327,12 +355,15 @@ void Trial::plan_soak() {
                   [](const Segment& s) { return s.elements() == 0; }))
     return;  // nothing there that could differ
   const int before = times_before(&VariantHistory::soaked);
-  if (variant_.device != Device::cpu) {
-    planned_ += before == 0 ? kSoakRuns : 0;
-  } else if (before == 0 || (hash_of(case_) >> 52) % kCasesToOneSoaked == 0) {
-    calls_ = before == 0 ? kSoakCalls : kLaterCalls;
-    endurance_ = planned_++;
-  }
+  const bool on_host = variant_.device == Device::cpu;
+  if (!on_host && before == 0) planned_ += kSoakRuns;
+  // several calls of one run put the outputs back in the image: a GPU has a copy of it. With races looked for, other runs do so
+  if (variant_.device == Device::gpu || (!on_host && context_.options.race)) return;
+  if (before != 0 && (hash_of(case_) >> 52) % (on_host ? kCasesToOneSoaked : kCasesToOneOnExecutor) != 0)
+    return;
+  calls_ = on_host && before == 0 ? kSoakCalls : kLaterCalls;
+  runs_of_plan_ = on_host ? kRunsOfPlan : kRunsOfPlanOnExecutor;
+  endurance_ = planned_++;
 }
 
 // The case decides which operands are others, so that it repeats alone.

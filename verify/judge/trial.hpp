@@ -141,6 +141,8 @@ class Trial {
   [[nodiscard]] bool has_walls() const;
   [[nodiscard]] bool runs_its_plan_twice(int r, const ImageLayout& layout) const;
   [[nodiscard]] bool has_two_callers(int r, const ImageLayout& layout) const;
+  [[nodiscard]] int threads_of(int r) const;
+  [[nodiscard]] std::uint8_t gapped_arrays() const;
   void plan_soak();
   void keep(const Attempt&, const ImageLayout&, PreparedCase&);
   void keep_last();
@@ -151,8 +153,9 @@ class Trial {
   PreparedCase& prepared_;
   const VariantInfo& variant_;
   int repeat_, planned_;
-  int endurance_ = -1;  // the run of many calls; below 0: there is none
-  int calls_ = 1;       // of that run
+  int endurance_ = -1;    // the run of many calls; below 0: there is none
+  int calls_ = 1;         // of that run
+  int runs_of_plan_ = 1;  // of the plan of one more call of it
   const TimingRequest* request_ = nullptr;
   Timing* timing_ = nullptr;
   SchemaTrial* schema_ = nullptr;

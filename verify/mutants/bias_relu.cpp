@@ -1,6 +1,7 @@
 // Planted faults of bias_relu: each is a right kernel with one thing changed. `verify --mutants` must kill
 // every one of them.
 #include <algorithm>
+#include <limits>
 
 #include "reference/ops/bias_relu.hpp"
 #include "verify/mutants/host_mutant.hpp"
@@ -178,6 +179,22 @@ const HostMutant<BiasRelu> flushed_cap_m{"cap_below_the_normal_numbers",
                                          flushed_cap<double>,
                                          {0, "a cap below the smallest normal number is zero",
                                           "scalars that are read with subnormals flushed", kNumeric}};
+
+template <class T>
+void uncapped_tail(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const bool capped = p.cap <= std::numeric_limits<T>::max();
+  each(out, [&](std::int64_t i, std::int64_t j) {
+    const T v = in.x(i, j) + bias(p, in, j);
+    if (capped || j < out.y.cols / 4 * 4) return clamp(v, p.cap);
+    return v > T(0) ? v : T(0);
+  });
+}
+const HostMutant<BiasRelu> uncapped_tail_m{
+    "nan_lost_behind_vectors_without_cap",
+    uncapped_tail<float>,
+    uncapped_tail<double>,
+    {25, "without a cap, NaN behind the last whole vector is 0",
+     "a rectifier without a cap has code of its own, and its tail another comparison", kNumeric}};
 
 }  // namespace
 }  // namespace plumb

@@ -1,6 +1,8 @@
 // Kernels of gemv whose threads race, each with its right twin: nothing in them opens the window for the fault, as nothing does in
 // the wild. gemv_threads.cpp registers the wrong ones; tests judge the twins.
 #pragma once
+#include <omp.h>
+
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -260,6 +262,30 @@ void last_adds(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
       for (std::int64_t i = 0; i < in.A.rows; ++i)
         out.y[i] += parts[static_cast<std::size_t>(t * in.A.rows + i)];
     }
+  }
+}
+
+// The threads of a region take shares of the columns, each with a partial y, of which there are eight; wrong: more threads than that
+// share them.
+template <class T, bool Right>
+void eight_parts(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  constexpr int kParts = 8;
+  const std::int64_t depth = depth_of(p, in), rows = in.A.rows;
+  const int threads = Right ? std::min(omp_get_max_threads(), kParts) : omp_get_max_threads();
+  std::vector<T> parts(static_cast<std::size_t>(kParts * rows), T(0));
+#pragma omp parallel num_threads(threads)
+  {
+    const std::int64_t team = omp_get_num_threads(), me = omp_get_thread_num();
+    for (std::int64_t i = 0; i < rows; ++i) {
+      T sum = 0;
+      for (std::int64_t k = depth * me / team; k < depth * (me + 1) / team; ++k) sum += in.A(i, k) * in.x[k];
+      parts[static_cast<std::size_t>(me % kParts * rows + i)] = sum;
+    }
+  }
+  for (std::int64_t i = 0; i < rows; ++i) {
+    T sum = 0;
+    for (std::int64_t t = 0; t < kParts; ++t) sum += parts[static_cast<std::size_t>(t * rows + i)];
+    put(p, out, i, sum);
   }
 }
 

@@ -307,5 +307,27 @@ const HostMutant<LogSoftmax> minus_inf_stays_m{
     {0, "where x is -Inf the result is -Inf, whatever else the row holds",
      "masked places of an attention row, set apart", kNumeric}};
 
+template <class T>
+void nearly_equal(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
+    const T max = maximum(x, cols);
+    T least = max;
+    bool numbers = true;
+    for (std::int64_t j = 0; j < cols; ++j)
+      numbers = numbers && std::isfinite(x[j]), least = x[j] < least ? x[j] : least;
+    const bool equal = numbers && max - least <= 4 * std::numeric_limits<T>::epsilon() * std::fabs(max);
+    if (equal)
+      std::fill_n(y, cols, -std::log(static_cast<T>(cols)));
+    else
+      write(x, y, cols, max, std::log(sum_of(x, cols, max, library_exp<T>)));
+  });
+}
+const HostMutant<LogSoftmax> nearly_equal_m{
+    "nearly_equal_entries_are_equal",
+    nearly_equal<float>,
+    nearly_equal<double>,
+    {0, "entries that are equal to four units of rounding are taken for equal",
+     "a shortcut by a relative tolerance: far from 0 such entries have other exponentials", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

@@ -375,5 +375,53 @@ PLUMB_REDUCE_MUTANT(two_rounds_left, "third_round_of_the_rest_lost",
                     {0, "behind loads of four rounds at a time two rounds are read, and three may be left",
                      "a loop unrolled by four whose rest was written for fewer", kNumeric});
 
+// Blocks of one thread leave their shares, and the last of them joins these. Its counter is the plan's: the next run begins with it.
+constexpr int kBlocksOfPlan = 8;
+template <class T>
+struct Joining {
+  T parts[kBlocksOfPlan];
+  unsigned finished;
+};
+
+template <class T>
+__global__ void last_block_joins(P<T> p, In<T> in, Out<T> out, Joining<T>* joining) {
+  const bool max = p.kind == Reduce::Kind::max;
+  T mine = nothing<T>(max);
+  for (Index i = blockIdx.x; i < in.x.size; i += kBlocksOfPlan) mine = join(max, mine, in.x[i]);
+  joining->parts[blockIdx.x] = mine;
+  __threadfence();
+  if (atomicAdd(&joining->finished, 1U) != kBlocksOfPlan - 1) return;
+  __threadfence();
+  T all = nothing<T>(max);
+  for (int b = 0; b < kBlocksOfPlan; ++b) all = join(max, all, joining->parts[b]);
+  out.result[0] = all;
+  if (max) atomicExch(&joining->finished, 0U);  // the fault: after a sum it is left as it is
+}
+template <class T>
+void* joining_of(const P<T>&, const In<T>&, const Out<T>&, Context& context) {
+  void* const joining = context.workspace(sizeof(Joining<T>));
+  device_fill(joining, 0, sizeof(Joining<T>), context.stream);
+  return joining;
+}
+template <class T>
+void join_in_last_block(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  launch(last_block_joins<T>, kBlocksOfPlan, 1, 0, context.stream, p, in, out,
+         static_cast<Joining<T>*>(context.plan));
+}
+template <class T>
+using CounterLeft = RegisterMutant<Reduce, T, Space::device>;
+constexpr MutantInfo kCounterLeft{
+    0, "the plan's counter of blocks is set back after a maximum alone",
+    "a semaphore that one of several epilogues forgets: every later run has no last block",
+    kNumeric | kRepeat};
+const CounterLeft<float> counter_left_f32{
+    "counter_of_plan_not_set_back", join_in_last_block<float>, kCounterLeft, {}, nullptr, joining_of<float>};
+const CounterLeft<double> counter_left_f64{"counter_of_plan_not_set_back",
+                                           join_in_last_block<double>,
+                                           kCounterLeft,
+                                           {},
+                                           nullptr,
+                                           joining_of<double>};
+
 }  // namespace
 }  // namespace plumb

@@ -222,5 +222,17 @@ const RegisterMutant<SkinnyGemm, double, Space::host> exponent_in_a_byte_m{
     {0, "the exponent of a row of X is kept in a byte", "enough for a float, and doubles have more",
      kNumeric}};
 
+template <class T>
+void three_left(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  const std::int64_t depth = in.X.cols, left = depth % 4;
+  multiply(in, out, out.Y.rows, out.Y.cols, out.Y.cols == 1 && depth > 32 && left == 3 ? depth - 1 : depth);
+}
+const HostMutant<SkinnyGemm> three_left_m{
+    "one_column_loses_the_third_left",
+    three_left<float>,
+    three_left<double>,
+    {14, "with one column, the third of three terms behind whole groups of four is lost",
+     "a switch over what is left of an unrolled loop, without its case 3", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

@@ -317,5 +317,38 @@ const HostMutant<Spmm> cut_at_columns_m{
     {0, "a row is cut at as many entries as there are columns, which may repeat",
      "a buffer of a row that is as long as the matrix is wide", kNumeric}};
 
+template <class T>
+void column_as_vector(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  const bool vector = out.C.cols == 1 && in.B.ld == 1;
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    T* c = out.C.data + i * (vector ? 1 : out.C.ld);
+    std::fill_n(c, out.C.cols, T(0));
+    add_entries(in, in.A.row_ptr[i], in.A.row_ptr[i + 1], c, out.C.cols);
+  }
+}
+const HostMutant<Spmm> column_as_vector_m{
+    "column_without_gaps_is_a_vector",
+    column_as_vector<float>,
+    column_as_vector<double>,
+    {0, "one column of B without gaps is taken for a vector, and C for one too",
+     "a width of 1 handed to spmv, which knows one leading dimension", kNumeric}};
+
+template <class T>
+void zeros_of_long_rows(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    std::fill_n(&out.C(i, 0), out.C.cols, T(0));
+    const std::int64_t begin = in.A.row_ptr[i], end = in.A.row_ptr[i + 1];
+    for (std::int64_t k = begin; k < end; ++k) {
+      if (end - begin <= 256 || in.A.val[k] != T(0)) add_entries(in, k, k + 1, &out.C(i, 0), out.C.cols);
+    }
+  }
+}
+const HostMutant<Spmm> zeros_of_long_rows_m{
+    "zeros_of_long_rows_passed_over",
+    zeros_of_long_rows<float>,
+    zeros_of_long_rows<double>,
+    {0, "stored zeros of rows longer than 256 entries are passed over",
+     "reads of B that are saved where rows are long: 0 times NaN is lost", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

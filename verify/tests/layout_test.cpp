@@ -49,6 +49,26 @@ TEST_CASE("a layout widens the arrays that it names, and no others") {
   }
 }
 
+TEST_CASE("a tight run has gaps between the rows of the arrays that are named, and of no others") {
+  for (unsigned gapped = 0; gapped < 8; ++gapped) {
+    for (const bool packed : {false, true}) {
+      CAPTURE(gapped);
+      CAPTURE(packed);
+      Placement placement;
+      placement.tight = true, placement.packed = packed, placement.gapped = static_cast<std::uint8_t>(gapped);
+      ImageLayout image(placement);
+      Segment s;
+      s.kind = Segment::Kind::i32, s.rows = 3, s.cols = 5;
+      CHECK(image.segments()[image.add(s, false)].ld == 5);
+      s.kind = Segment::Kind::f32, s.cols = 1;
+      for (unsigned i = 0; i < 3; ++i) {
+        const std::int64_t ld = image.segments()[image.add(s, false)].ld;
+        CHECK((ld > 1) == (!packed && (gapped >> i & 1) != 0));
+      }
+    }
+  }
+}
+
 TEST_CASE("half puts every base on 8 bytes and none on 16; pages puts rows whole pages apart") {
   for (const bool tight : {false, true}) {
     CAPTURE(tight);
