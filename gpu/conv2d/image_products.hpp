@@ -33,8 +33,8 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
     conv2d_image_products(ImageProducts<T> x, gemm::Parts<T> parts, bool wide_c) {
   PLUMB_DYNAMIC_SHARED(T, shared);
   const Index depth = x.in.A.cols, across = ceil_div(x.out.C.cols, S::BN);
-  gemm::PartOfTile of = gemm::part_of_tile<S>(parts.division, x.out.C.rows, x.images * across * S::BN,
-                                              ceil_div(depth, S::BK));
+  gemm::PartOfTile of =
+      gemm::part_of_tile<S>(parts.division, x.out.C.rows, x.images * across * S::BN, ceil_div(depth, S::BK));
   const Index image = of.tile.n / across;
   of.tile.n -= image * across;
   x.in.B.data += image * x.in.B.rows * x.in.B.ld;

@@ -543,7 +543,8 @@ Cost Conv2d::cost(const Problem<T>& p, const In<T, Space::host>& in, const Out<T
 
 double Conv2d::bound(const Tolerance& given, int, double value, double magnitude, std::int64_t terms) {
   Tolerance t = given;
-  t.fill = fill_of_many_scales(t.fill);  // the pixels of a window differ in scale, which no scale of a filter's terms balances
+  t.fill = fill_of_many_scales(
+      t.fill);  // the pixels of a window differ in scale, which no scale of a filter's terms balances
   if (t.arithmetic != Arithmetic::winograd) return sum_bound(t, value, magnitude, terms);
   // magnitude is W: multiples of 1/4 below 1 / (4 u) are exact
   if (is_bitwise(t.fill) && 4 * magnitude * t.unit() <= 1) return 0;

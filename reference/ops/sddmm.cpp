@@ -170,7 +170,8 @@ Cost Sddmm::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, S
 
 double Sddmm::bound(const Tolerance& given, int, double value, double magnitude, std::int64_t terms) {
   Tolerance t = given;
-  t.fill = fill_of_many_scales(t.fill);  // a term's scale in Y, one for each column, is not that in X inverted
+  t.fill =
+      fill_of_many_scales(t.fill);  // a term's scale in Y, one for each column, is not that in X inverted
   return sum_bound(t, value, magnitude, terms);
 }
 

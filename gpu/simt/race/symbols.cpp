@@ -58,7 +58,8 @@ bool is_ours(const std::string& file) {
 
 bool is_of_cccl(const std::string& file) {
   const auto lies_in = [&](const char* folder) { return file.find(folder) != std::string::npos; };
-  const bool installed = file.rfind("/usr/", 0) == 0 || file.rfind("/opt/", 0) == 0;  // no user's folder of such a name
+  const bool installed =
+      file.rfind("/usr/", 0) == 0 || file.rfind("/opt/", 0) == 0;  // no user's folder of such a name
   return installed && (lies_in("/cub/") || lies_in("/thrust/") || lies_in("/cccl/"));
 }
 
