@@ -146,6 +146,11 @@ void put_facing(T* data, std::int64_t rows, std::int64_t cols, const Case& c, Ro
   }
 }
 
+bool holds_nonfinite(const Case& c) {
+  const std::string facing = c.text_or("facing", "");
+  return c.fill == Fill::hostile || facing == "inf_tiny" || facing == "tiny_inf" || facing == "zeros";
+}
+
 // The same for a sparse left operand, whose rows are ragged.
 template <class T>
 void put_facing(Csr<T>& a, const Case& c) {

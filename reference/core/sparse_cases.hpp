@@ -67,6 +67,9 @@ template <class T>
 template <class T>
 void put_facing(T* data, std::int64_t rows, std::int64_t cols, const Case& c, Role role);
 
+/// Whether operands hold NaN or an infinity, by the fill or by what faces each other.
+[[nodiscard]] bool holds_nonfinite(const Case& c);
+
 /// Allocates a filled vector or matrix in the arena, and lets it face the other operand (put_facing).
 template <class T>
 [[nodiscard]] VecView<const T, Space::host> make_vector(Arena& arena, std::int64_t size, const Case& c,

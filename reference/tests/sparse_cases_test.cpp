@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "reference/core/special_values.hpp"
+#include "reference/ops/gemm.hpp"
 
 namespace {
 
@@ -200,6 +201,31 @@ TEST_CASE(
   CHECK(magnitude_of_row(exact, 0) > 0);
   const auto brief = made_as("rows=3,cols=2000,density=1,fill=wide");
   CHECK(*std::max_element(brief.val.begin(), brief.val.end()) > 8000);
+}
+
+TEST_CASE("a case says whether its operands hold NaN or an infinity") {
+  using plumb::Gemm;
+  const auto holds = [](const plumb::Case& c) {
+    plumb::Instance<Gemm, float> instance;
+    Gemm::make<float>(c, instance);
+    bool any = false;
+    for (const auto& m : {instance.in.A, instance.in.B}) {
+      for (std::int64_t i = 0; i < m.rows; ++i)
+        for (std::int64_t j = 0; j < m.cols; ++j) any |= !std::isfinite(m(i, j));
+    }
+    return any;
+  };
+  for (const char* const facing :
+       {"", ",facing=inf_tiny", ",facing=tiny_inf", ",facing=near_top", ",facing=large", ",facing=rows_small",
+        ",facing=zeros"}) {
+    for (const char* const fill : {"real", "hostile"}) {
+      const std::string id =
+          std::string("gemm.f32(m=9,n=11,k=37,alpha=1,beta=0,zeros=0") + facing + ",fill=" + fill + ",seed=1)";
+      CAPTURE(id);
+      const plumb::Case c = plumb::parse_case(id);
+      CHECK(plumb::holds_nonfinite(c) == holds(c));
+    }
+  }
 }
 
 TEST_CASE("a bound of flushed additions covers a sum that became 0, and the native bound does not") {

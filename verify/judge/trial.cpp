@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#include "reference/core/sparse_cases.hpp"
 #include "verify/engine/simt_device.hpp"
 #include "verify/judge/repro.hpp"
 #include "verify/judge/thread_sanitizer.hpp"
@@ -144,7 +145,7 @@ std::optional<Finding> Trial::why_not() const {
           fmt::format("too large for the CPU executor: more than {:.0f} operations and words", limit)};
     }
   }
-  if (case_.fill == Fill::hostile && variant_.traits.finite_only) {
+  if (variant_.traits.finite_only && holds_nonfinite(case_)) {
     return Finding{Verdict::unsupported,
                    "declares itself for finite inputs only: NaN and infinities may come out otherwise"};
   }
