@@ -15,31 +15,24 @@ namespace {
 
 using namespace conv2d;
 
-struct Plan {
-  Index parts;
-  unsigned* finished;
-};
-
 template <class T>
 void* prepare(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   using S = typename Shapes<T>::Small;
-  const Index tiles = tiles_of<S>(p, out);
-  const Index parts = parts_of<S, T>(tiles, in.F.cols);
-  return new Plan{parts, prepare_counts(tiles, parts, context)};
+  return keep_tiles_in_parts<S>(tiles_of<S>(p, out), in, context);
 }
-
-void release(void* plan) { delete static_cast<Plan*>(plan); }
 
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  const Plan& plan = *static_cast<const Plan*>(context.plan);
+  const TilesInParts& plan = *static_cast<const TilesInParts*>(context.plan);
   run_tiles<typename Shapes<T>::Small, GatheredWindows, true>(p, in, out, context, plan.parts, plan.finished);
 }
 
-const Register<Conv2d, float, Space::device> f32{"08_sums_in_parts",   run<float>,     Traits{}.needs_sm(80),
-                                                 supports_gemm<float>, prepare<float>, release};
-const Register<Conv2d, double, Space::device> f64{
-    "08_sums_in_parts", run<double>, Traits{}.needs_sm(90), supports_gemm<double>, prepare<double>, release};
+const Register<Conv2d, float, Space::device> f32{"08_sums_in_parts",    run<float>,
+                                                 Traits{}.needs_sm(80), supports_gemm<float>,
+                                                 prepare<float>,        release_tiles_in_parts};
+const Register<Conv2d, double, Space::device> f64{"08_sums_in_parts",    run<double>,
+                                                  Traits{}.needs_sm(90), supports_gemm<double>,
+                                                  prepare<double>,       release_tiles_in_parts};
 
 }  // namespace
 }  // namespace plumb

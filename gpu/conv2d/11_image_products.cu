@@ -22,30 +22,23 @@ const char* supports(const Problem<T>& p, const In<T>& in, const Out<T>& out) {
                                : "takes filters of one pixel, stride 1, no padding";
 }
 
-struct Plan {
-  Index parts;
-  unsigned* finished;
-};
-
 template <class T>
 void* prepare(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   using S = typename ImageTiles<T>::Small;
-  const Index tiles = tiles_of_images<S>(p, out), parts = parts_of<S, T>(tiles, in.F.cols);
-  return new Plan{parts, prepare_counts(tiles, parts, context)};
+  return keep_tiles_in_parts<S>(tiles_of_images<S>(p, out), in, context);
 }
-
-void release(void* plan) { delete static_cast<Plan*>(plan); }
 
 template <class T>
 void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
-  const Plan& plan = *static_cast<const Plan*>(context.plan);
+  const TilesInParts& plan = *static_cast<const TilesInParts*>(context.plan);
   run_image_products<typename ImageTiles<T>::Small>(p, in, out, context, plan.parts, plan.finished);
 }
 
 const Register<Conv2d, float, Space::device> f32{"11_image_products", run<float>,     Traits{}.needs_sm(80),
-                                                 supports<float>,     prepare<float>, release};
-const Register<Conv2d, double, Space::device> f64{"11_image_products", run<double>,     Traits{}.needs_sm(90),
-                                                  supports<double>,    prepare<double>, release};
+                                                 supports<float>,     prepare<float>, release_tiles_in_parts};
+const Register<Conv2d, double, Space::device> f64{"11_image_products",   run<double>,
+                                                  Traits{}.needs_sm(90), supports<double>,
+                                                  prepare<double>,       release_tiles_in_parts};
 
 }  // namespace
 }  // namespace plumb

@@ -331,5 +331,17 @@ Index parts_of(Index tiles, Index terms) {
   return best;
 }
 
+/// The parts of a tile's sums, and the counts of all tiles' parts: what a rung keeps that divides them.
+struct TilesInParts {
+  Index parts;
+  unsigned* finished;
+};
+template <class S, class T>
+void* keep_tiles_in_parts(Index tiles, const In<T>& in, Context& context) {
+  const Index parts = parts_of<S, T>(tiles, in.F.cols);
+  return new TilesInParts{parts, prepare_counts(tiles, parts, context)};
+}
+inline void release_tiles_in_parts(void* plan) { delete static_cast<TilesInParts*>(plan); }
+
 }  // namespace conv2d
 }  // namespace plumb
