@@ -17,8 +17,6 @@ double sum_of_roundings(Fill fill, double n) {
 
 Fill fill_of_one_sign(Fill fill) { return is_bitwise(fill) || fill == Fill::few ? fill : Fill::positive; }
 
-Fill fill_of_many_scales(Fill fill) { return fill == Fill::scaled ? Fill::own : fill; }
-
 double sum_bound(const Tolerance& t, double value, double magnitude, std::int64_t terms) {
   const double n = static_cast<double>(terms), u = t.unit();
   if (is_bitwise(t.fill)) {
@@ -78,6 +76,12 @@ double sum_bound_of_one_sign(const Tolerance& t, double value, double magnitude,
   Tolerance drifting = t;
   drifting.fill = fill_of_one_sign(t.fill);
   return sum_bound(drifting, value, magnitude, terms);
+}
+
+double sum_bound_of_many_scales(const Tolerance& t, double value, double magnitude, std::int64_t terms) {
+  Tolerance varied = t;
+  if (t.fill == Fill::scaled) varied.fill = Fill::own;
+  return sum_bound(varied, value, magnitude, terms);
 }
 
 void CaseList::add(Tier tier, std::string_view params, std::initializer_list<Fill> fills,

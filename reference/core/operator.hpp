@@ -95,8 +95,6 @@ struct Tolerance {
 
 /// As a fill says it of sums whose terms have one sign, whatever the fill draws: positive, or few where terms repeat too.
 [[nodiscard]] Fill fill_of_one_sign(Fill);
-/// As a fill says it of sums whose terms differ in scale where the fill is scaled: own, whose values may differ by any factor.
-[[nodiscard]] Fill fill_of_many_scales(Fill);
 
 /// The bound of a sum of `terms` products with magnitude M: 0 (bitwise) for the exact, wide and index fills;
 /// sum_of_roundings() u M for others, and what the declared arithmetic adds or takes.
@@ -119,6 +117,11 @@ template <class T>
 /// positive data. At n u above 0.1 no bound of a plain sum holds: choose the exact fill, or fp64 alone, for such a case.
 [[nodiscard]] double sum_bound_of_one_sign(const Tolerance&, double value, double magnitude,
                                            std::int64_t terms);
+
+/// sum_bound() for a sum whose terms differ in scale where the fill is scaled: the scale of a term in one operand is not the inverse of that
+/// in the other. After one large term every later addition rounds at its size.
+[[nodiscard]] double sum_bound_of_many_scales(const Tolerance&, double value, double magnitude,
+                                              std::int64_t terms);
 
 /// True for fills whose answers are compared bit for bit (as numbers: -0 equals +0).
 [[nodiscard]] constexpr bool is_bitwise(Fill fill) {

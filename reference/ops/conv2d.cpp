@@ -541,16 +541,15 @@ Cost Conv2d::cost(const Problem<T>& p, const In<T, Space::host>& in, const Out<T
   return {2 * outputs * static_cast<double>(in.F.cols), sizeof(T) * (pixels + filters + outputs)};
 }
 
-double Conv2d::bound(const Tolerance& given, int, double value, double magnitude, std::int64_t terms) {
-  Tolerance t = given;
-  t.fill = fill_of_many_scales(
-      t.fill);  // the pixels of a window differ in scale, which no scale of a filter's terms balances
-  if (t.arithmetic != Arithmetic::winograd) return sum_bound(t, value, magnitude, terms);
+// The pixels of a window differ in scale, which no scale of a filter's terms balances.
+double Conv2d::bound(const Tolerance& t, int, double value, double magnitude, std::int64_t terms) {
+  if (t.arithmetic != Arithmetic::winograd) return sum_bound_of_many_scales(t, value, magnitude, terms);
   // magnitude is W: multiples of 1/4 below 1 / (4 u) are exact
   if (is_bitwise(t.fill) && 4 * magnitude * t.unit() <= 1) return 0;
   Tolerance chain = t;
   if (is_bitwise(t.fill)) chain.fill = Fill::positive;
-  return sum_bound(chain, value, magnitude, terms / 9 + 10) + static_cast<double>(terms) * t.eta();
+  return sum_bound_of_many_scales(chain, value, magnitude, terms / 9 + 10) +
+         static_cast<double>(terms) * t.eta();
 }
 
 PLUMB_INSTANTIATE_OPERATOR(Conv2d)

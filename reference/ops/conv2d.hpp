@@ -18,7 +18,7 @@ namespace plumb {
 /// Values the zeros around an image are multiplied as its pixels are: where F holds NaN or Inf, a place in
 ///           the padding gives NaN. c == 0 yields 0. NaN and Inf otherwise propagate as in IEEE 754: no term
 ///           is skipped. The sign of a zero is free.
-/// Bound     |Y - ref| <= sum_bound(M, c r s), M = sum |F| |X|. Arithmetic::winograd, F(2x2, 3x3) on tiles of
+/// Bound     |Y - ref| <= sum_bound_of_many_scales(M, c r s), M = sum |F| |X|. Arithmetic::winograd, F(2x2, 3x3) on tiles of
 ///           2 x 2 outputs that begin at even places: with d the 4 x 4 inputs of a tile and g a filter, Y =
 ///           A^T (sum_ch (G g G^T) . (B^T d B)) A. Each sum in a transform of one dimension has at most two
 ///           additions in G and A^T, one in B^T, and factors of 1/2, which are exact: so the computed G g G^T

@@ -168,11 +168,8 @@ Cost Sddmm::cost(const Problem<T>&, const In<T, Space::host>& in, const Out<T, S
   return {2 * nnz * k, nnz * (v + 4) + 4 * (rows + 1) + v * k * static_cast<double>(x_rows + y_rows)};
 }
 
-double Sddmm::bound(const Tolerance& given, int, double value, double magnitude, std::int64_t terms) {
-  Tolerance t = given;
-  t.fill =
-      fill_of_many_scales(t.fill);  // a term's scale in Y, one for each column, is not that in X inverted
-  return sum_bound(t, value, magnitude, terms);
+double Sddmm::bound(const Tolerance& t, int, double value, double magnitude, std::int64_t terms) {
+  return sum_bound_of_many_scales(t, value, magnitude, terms);  // Y has a scale for each column, X another
 }
 
 PLUMB_INSTANTIATE_OPERATOR(Sddmm)

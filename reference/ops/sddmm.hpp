@@ -13,7 +13,7 @@ namespace plumb {
 /// Aliasing  s overlaps none of the inputs; X and Y may be one array. s is written and never read.
 /// Values    only A's pattern counts: its values do not multiply and are not read. k == 0 yields 0; NaN
 ///           and Inf of the terms propagate as in IEEE 754. The sign of a zero is free.
-/// Bound     |s[e] - ref| <= sum_bound(M_e, k), M_e = sum_k |X[i][k] Y[col][k]|.
+/// Bound     |s[e] - ref| <= sum_bound_of_many_scales(M_e, k), M_e = sum_k |X[i][k] Y[col][k]|.
 /// Cost      2 nnz k flop;  4 nnz + 4 (rows + 1) + v k (used rows of X + used rows of Y) + v nnz bytes (v =
 ///           bytes of T).
 /// Errors    a malformed CSR is rejected by validate() before any variant runs; variants assume a valid A.
