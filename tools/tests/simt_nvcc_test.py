@@ -315,21 +315,26 @@ class Projects(unittest.TestCase):
         self.nvcc("--default-stream", "per-thread", "s.cu", "-o", "s")
         self.assertIn("race in count", self.run_program("s").stderr)
 
-    def test_volatile_is_atomic_in_cub_alone(self):
-        (self.folder / "v.cu").write_text(VOLATILE)
-        for folder in ("cub", "own"):
-            (self.folder / folder).mkdir()
-            (self.folder / folder / "flags.cuh").write_text(FLAGS)
-            self.nvcc(f'-DFLAGS="{folder}/flags.cuh"', "-I.", "v.cu", "-o", "v")
-            self.assertEqual("race in hand_over" in self.run_program("v").stderr, folder == "own")
+    # what is installed, as its lines say; a user's folder of that name has the rules of all programs
+    def header_of(self, folder, name, text):
+        (self.folder / folder).mkdir()
+        line = f'#line 1 "/usr/local/cuda/include/cub/{name}"\n' if folder == "installed" else ""
+        (self.folder / folder / name).write_text(line + text)
+        return f"{folder}/{name}"
 
-    def test_padding_is_copied_in_words_in_cub_alone(self):
+    def test_volatile_is_atomic_in_installed_cub_alone(self):
+        (self.folder / "v.cu").write_text(VOLATILE)
+        for folder in ("installed", "cub"):
+            header = self.header_of(folder, "flags.cuh", FLAGS)
+            self.nvcc(f'-DFLAGS="{header}"', "-I.", "v.cu", "-o", "v")
+            self.assertEqual("race in hand_over" in self.run_program("v").stderr, folder == "cub")
+
+    def test_padding_is_copied_in_words_in_installed_cub_alone(self):
         (self.folder / "p.cu").write_text(PADDING)
-        for folder in ("cub", "own"):
-            (self.folder / folder).mkdir()
-            (self.folder / folder / "words.cuh").write_text(WORDS)
-            self.nvcc(f'-DWORDS="{folder}/words.cuh"', "-I.", "p.cu", "-o", "p")
-            self.assertEqual("uninitialised read" in self.run_program("p").stderr, folder == "own")
+        for folder in ("installed", "cub"):
+            header = self.header_of(folder, "words.cuh", WORDS)
+            self.nvcc(f'-DWORDS="{header}"', "-I.", "p.cu", "-o", "p")
+            self.assertEqual("uninitialised read" in self.run_program("p").stderr, folder == "cub")
             self.assertIn("uninitialised read", self.run_program("p", "one that nobody wrote").stderr)
 
     def test_a_program_that_gives_up_tells_its_findings_first(self):
