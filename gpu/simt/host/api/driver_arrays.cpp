@@ -6,7 +6,7 @@ using plumb::simt::Here;
 
 namespace {
 
-CUresult of(cudaError_t e) { return static_cast<CUresult>(e); }
+CUresult result_of(cudaError_t e) { return static_cast<CUresult>(e); }
 
 bool is_format(CUarray_format format, unsigned channels) {
   switch (format) {
@@ -135,8 +135,8 @@ CUresult resource_of(const CUDA_RESOURCE_DESC& from, cudaResourceDesc& to) {
 CUresult cuArray3DCreate(CUarray* array, const CUDA_ARRAY3D_DESCRIPTOR* what) {
   if (what == nullptr || !is_format(what->Format, what->NumChannels)) return CUDA_ERROR_INVALID_VALUE;
   const cudaChannelFormatDesc format = format_of(what->Format, what->NumChannels);
-  return of(cudaMalloc3DArray(array, &format, make_cudaExtent(what->Width, what->Height, what->Depth),
-                              what->Flags));
+  return result_of(cudaMalloc3DArray(array, &format, make_cudaExtent(what->Width, what->Height, what->Depth),
+                                     what->Flags));
 }
 CUresult cuArrayCreate(CUarray* array, const CUDA_ARRAY_DESCRIPTOR* what) {
   if (what == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -157,25 +157,25 @@ CUresult cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR* what, CUarray array) {
   if (e == CUDA_SUCCESS) *what = {in_space.Width, in_space.Height, in_space.Format, in_space.NumChannels};
   return e;
 }
-CUresult cuArrayDestroy(CUarray array) { return of(cudaFreeArray(array)); }
+CUresult cuArrayDestroy(CUarray array) { return result_of(cudaFreeArray(array)); }
 CUresult cuMemAllocPitch(CUdeviceptr* p, std::size_t* pitch, std::size_t width, std::size_t height,
                          unsigned element_bytes) {
   if (element_bytes != 4 && element_bytes != 8 && element_bytes != 16) return CUDA_ERROR_INVALID_VALUE;
   void* memory = nullptr;
   const cudaError_t e = cudaMallocPitch(&memory, pitch, width, height);
   *p = reinterpret_cast<CUdeviceptr>(memory);
-  return of(e);
+  return result_of(e);
 }
 
 CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D* copy, CUstream stream, Here here) {
   cudaMemcpy3DParms p{};
   const CUresult e = as_runtime(*copy, p);
-  return e == CUDA_SUCCESS ? of(cudaMemcpy3DAsync(&p, stream, here)) : e;
+  return e == CUDA_SUCCESS ? result_of(cudaMemcpy3DAsync(&p, stream, here)) : e;
 }
 CUresult cuMemcpy3D(const CUDA_MEMCPY3D* copy, Here here) {
   cudaMemcpy3DParms p{};
   const CUresult e = as_runtime(*copy, p);
-  return e == CUDA_SUCCESS ? of(cudaMemcpy3D(&p, here)) : e;
+  return e == CUDA_SUCCESS ? result_of(cudaMemcpy3D(&p, here)) : e;
 }
 CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* copy, CUstream stream, Here here) {
   const CUDA_MEMCPY3D all = in_space(*copy);
@@ -186,18 +186,18 @@ CUresult cuMemcpy2D(const CUDA_MEMCPY2D* copy, Here here) {
   return cuMemcpy3D(&all, here);
 }
 CUresult cuMemcpyHtoA(CUarray to, std::size_t x_bytes, const void* from, std::size_t bytes, Here here) {
-  return of(cudaMemcpyToArray(to, x_bytes, 0, from, bytes, cudaMemcpyHostToDevice, here));
+  return result_of(cudaMemcpyToArray(to, x_bytes, 0, from, bytes, cudaMemcpyHostToDevice, here));
 }
 CUresult cuMemcpyAtoH(void* to, CUarray from, std::size_t x_bytes, std::size_t bytes, Here here) {
-  return of(cudaMemcpyFromArray(to, from, x_bytes, 0, bytes, cudaMemcpyDeviceToHost, here));
+  return result_of(cudaMemcpyFromArray(to, from, x_bytes, 0, bytes, cudaMemcpyDeviceToHost, here));
 }
 CUresult cuMemcpyDtoA(CUarray to, std::size_t x_bytes, CUdeviceptr from, std::size_t bytes, Here here) {
-  return of(cudaMemcpyToArray(to, x_bytes, 0, reinterpret_cast<void*>(from), bytes, cudaMemcpyDeviceToDevice,
-                              here));
+  return result_of(cudaMemcpyToArray(to, x_bytes, 0, reinterpret_cast<void*>(from), bytes,
+                                     cudaMemcpyDeviceToDevice, here));
 }
 CUresult cuMemcpyAtoD(CUdeviceptr to, CUarray from, std::size_t x_bytes, std::size_t bytes, Here here) {
-  return of(cudaMemcpyFromArray(reinterpret_cast<void*>(to), from, x_bytes, 0, bytes,
-                                cudaMemcpyDeviceToDevice, here));
+  return result_of(cudaMemcpyFromArray(reinterpret_cast<void*>(to), from, x_bytes, 0, bytes,
+                                       cudaMemcpyDeviceToDevice, here));
 }
 
 CUresult cuTexObjectCreate(CUtexObject* object, const CUDA_RESOURCE_DESC* resource,
@@ -220,26 +220,28 @@ CUresult cuTexObjectCreate(CUtexObject* object, const CUDA_RESOURCE_DESC* resour
   as_texture.normalizedCoords = (how->flags & CU_TRSF_NORMALIZED_COORDINATES) != 0 ? 1 : 0;
   as_texture.sRGB = (how->flags & CU_TRSF_SRGB) != 0 ? 1 : 0;
   for (int i = 0; i < 4; ++i) as_texture.borderColor[i] = how->borderColor[i];
-  return of(cudaCreateTextureObject(object, &as_resource, &as_texture, nullptr));
+  return result_of(cudaCreateTextureObject(object, &as_resource, &as_texture, nullptr));
 }
-CUresult cuTexObjectDestroy(CUtexObject object) { return of(cudaDestroyTextureObject(object)); }
+CUresult cuTexObjectDestroy(CUtexObject object) { return result_of(cudaDestroyTextureObject(object)); }
 CUresult cuSurfObjectCreate(CUsurfObject* object, const CUDA_RESOURCE_DESC* resource) {
   if (resource == nullptr) return CUDA_ERROR_INVALID_VALUE;
   cudaResourceDesc as_resource{};
   if (const CUresult e = resource_of(*resource, as_resource); e != CUDA_SUCCESS) return e;
-  return of(cudaCreateSurfaceObject(object, &as_resource));
+  return result_of(cudaCreateSurfaceObject(object, &as_resource));
 }
-CUresult cuSurfObjectDestroy(CUsurfObject object) { return of(cudaDestroySurfaceObject(object)); }
+CUresult cuSurfObjectDestroy(CUsurfObject object) { return result_of(cudaDestroySurfaceObject(object)); }
 
-CUresult cuEventCreate(CUevent* event, unsigned flags) { return of(cudaEventCreateWithFlags(event, flags)); }
-CUresult cuEventDestroy(CUevent event) { return of(cudaEventDestroy(event)); }
-CUresult cuEventRecord(CUevent event, CUstream stream) { return of(cudaEventRecord(event, stream)); }
-CUresult cuEventQuery(CUevent event) { return of(cudaEventQuery(event)); }
-CUresult cuEventSynchronize(CUevent event) { return of(cudaEventSynchronize(event)); }
-CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
-  return of(cudaEventElapsedTime(milliseconds, start, end));
+CUresult cuEventCreate(CUevent* event, unsigned flags) {
+  return result_of(cudaEventCreateWithFlags(event, flags));
 }
-CUresult cuStreamQuery(CUstream stream) { return of(cudaStreamQuery(stream)); }
+CUresult cuEventDestroy(CUevent event) { return result_of(cudaEventDestroy(event)); }
+CUresult cuEventRecord(CUevent event, CUstream stream) { return result_of(cudaEventRecord(event, stream)); }
+CUresult cuEventQuery(CUevent event) { return result_of(cudaEventQuery(event)); }
+CUresult cuEventSynchronize(CUevent event) { return result_of(cudaEventSynchronize(event)); }
+CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
+  return result_of(cudaEventElapsedTime(milliseconds, start, end));
+}
+CUresult cuStreamQuery(CUstream stream) { return result_of(cudaStreamQuery(stream)); }
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
-  return of(cudaStreamWaitEvent(stream, event, flags));
+  return result_of(cudaStreamWaitEvent(stream, event, flags));
 }

@@ -17,7 +17,7 @@ struct Reservation {
   void* mapping;  // the system's, which begins no later
   std::size_t mapped_bytes, bytes;
 };
-struct Memory {
+struct PhysicalMemory {
   std::size_t bytes;
   CUmemAllocationProp properties;
   CUdeviceptr at = 0;  // 0: it is mapped nowhere
@@ -25,7 +25,7 @@ struct Memory {
 
 struct Virtual {
   std::map<CUdeviceptr, Reservation> reserved;
-  std::map<CUmemGenericAllocationHandle, Memory> made;
+  std::map<CUmemGenericAllocationHandle, PhysicalMemory> made;
   CUmemGenericAllocationHandle last = 0;
 };
 Virtual& all() {
