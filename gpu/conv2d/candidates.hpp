@@ -2,6 +2,7 @@
 #pragma once
 #include "gpu/common/adaptive.hpp"
 #include "gpu/conv2d/costs.hpp"
+#include "gpu/conv2d/image_products.hpp"
 #include "gpu/conv2d/register_tile.hpp"
 #include "gpu/conv2d/tiles.hpp"
 

@@ -29,5 +29,11 @@ PLUMB_DEVICE T pixel_or_zero(const Problem<T>& p, const T* plane, int y, int x) 
 /// A count of work on images, 1 where the device has none to do.
 inline int at_least_one(int v) { return v < 1 ? 1 : v; }
 
+/// Whether an output is made of one pixel of each channel: the one at its own place.
+template <class T>
+bool filters_are_pixels(const Problem<T>& p) {
+  return p.r == 1 && p.s == 1 && p.stride_h == 1 && p.stride_w == 1 && p.pad_h == 0 && p.pad_w == 0;
+}
+
 }  // namespace conv2d
 }  // namespace plumb

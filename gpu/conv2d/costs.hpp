@@ -1,7 +1,7 @@
 // Written by `tools/plumb fit conv2d`, not by hand. Measured on NVIDIA H100 80GB HBM3, sm_90, 132 SMs, 79.2 GiB, L2 50 MiB, 1980 MHz, driver CUDA 13.0, runtime 13.0:
 // bench --case conv2d --drawn 140 --seed 26112711 --limit 130 --device gpu --samples 20 --budget 0.02 --variant user/*
 // f32: 46 drawn cases, ridge 0.01; regret of the 20 whole ones, held out: median 0.0 %, 95th percentile 3.5 %, worst 5.0 %.
-// f64: costs fitted before, to other cases.
+// f64: costs fitted before, to other cases; those of tiles of images are like tiles' costs, which chose better than the fit to these cases.
 #pragma once
 #include "gpu/common/cost_model.hpp"
 

@@ -8,12 +8,6 @@
 namespace plumb {
 namespace conv2d {
 
-/// Whether an output is made of one pixel of each channel: the one at its own place.
-template <class T>
-bool filters_are_pixels(const Problem<T>& p) {
-  return p.r == 1 && p.s == 1 && p.stride_h == 1 && p.stride_w == 1 && p.pad_h == 0 && p.pad_w == 0;
-}
-
 /// C = A B for each image: A (k, c) are the filters, B (c, h w) the image, C (k, oh ow) its planes. B and C are the first image's; the others
 /// follow.
 template <class T>

@@ -3,7 +3,6 @@
 #pragma once
 #include "gpu/common/join_parts.hpp"
 #include "gpu/common/sum_registers.hpp"
-#include "gpu/conv2d/image_products.hpp"
 #include "gpu/conv2d/implicit_gemm.hpp"
 #include "gpu/gemm/multistage.hpp"
 
