@@ -8,16 +8,37 @@
 // Fails at  nothing by shape, but each entry still searches for its row and reads X anew. Rung 5 answers
 //           that.
 // Source    J. Luitjens, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access" (2013).
-#include "gpu/sddmm/entries.hpp"
+#include "gpu/sddmm/common.hpp"
 
 namespace plumb {
 namespace {
 
 using namespace sddmm;
 
+template <class T, bool Aligned>
+__global__ void __launch_bounds__(kThreads) sddmm_vector_loads(In<T> in, Out<T> out, int width) {
+  const Index thread = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
+  const Index e = thread / width;
+  const int part = static_cast<int>(thread % width);
+  T sum = T(0);
+  if (e < in.A.nnz) {
+    const T* x = in.X.data + row_of(in.A.row_ptr, 0, in.A.rows, e) * in.X.ld;
+    const T* y = in.Y.data + in.A.col[e] * in.Y.ld;
+    for (Index at = 0; at < in.X.cols; at += width * Piece<T>::kSize) {
+      sum = add_product(sum, load_piece<Aligned>(x, at, part, width, in.X.cols),
+                        load_piece<Aligned>(y, at, part, width, in.X.cols));
+    }
+  }
+  sum = sum_lanes(sum, width);
+  if (e < in.A.nnz && part == 0) out.s.data[e] = sum;
+}
+
 template <class T>
 void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
-  run_vector_loads(in, out, context);
+  int width = 1;
+  while (width < 32 && width * Piece<T>::kSize < in.X.cols) width *= 2;
+  const auto kernel = on_16_bytes(in) ? sddmm_vector_loads<T, true> : sddmm_vector_loads<T, false>;
+  launch(kernel, ceil_div(in.A.nnz * width, kThreads), kThreads, 0, context.stream, in, out, width);
 }
 
 const Register<Sddmm, float, Space::device> f32{"04_vector_loads", run<float>};

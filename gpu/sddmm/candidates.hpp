@@ -2,6 +2,7 @@
 #pragma once
 #include "gpu/common/adaptive.hpp"
 #include "gpu/common/matrix_work.hpp"
+#include "gpu/sddmm/at_once.hpp"
 #include "gpu/sddmm/costs.hpp"
 #include "gpu/sddmm/entries.hpp"
 #include "gpu/sddmm/tensor_panels.hpp"
@@ -9,16 +10,16 @@
 namespace plumb {
 namespace sddmm {
 
-enum class Kernel : std::uint8_t { steps, slices, vectors, row, split, panels, tensor_panels, entry };
+enum class Kernel : std::uint8_t { steps, slices, at_once_2, row, split, panels, tensor_panels, at_once_4 };
 constexpr int kCandidates = 8;
 constexpr const char* kNames[kCandidates] = {"steps",
                                              "steps, k in slices",
-                                             "lanes by k for an entry",
+                                             "an entry at once, 2 pieces a lane",
                                              "a warp per row",
                                              "entries dealt out evenly",
                                              "panels of 8 rows",
                                              "panels on tensor cores",
-                                             "a warp per entry"};
+                                             "an entry at once, 4 pieces a lane"};
 
 /// Of the matrix and k: what the terms are made of.
 struct Features {
@@ -64,22 +65,28 @@ inline Work work_of_panels(const PanelPlan& plan, const Features& f) {
           f.rows + giants / kStep, units * (4 + rows / 8) / 1e6};
 }
 
+/// Of entries at once, `pieces` pieces of 16 bytes a lane; with the row of each entry.
+inline Work work_of_entries(const Features& f, int pieces) {
+  const double row = f.k * f.size,
+               lanes = f.size == 4 ? at_once_lanes<float>(static_cast<Index>(f.k), pieces)
+                                   : at_once_lanes<double>(static_cast<Index>(f.k), pieces),
+               passes = std::ceil(row / (16 * pieces * lanes));
+  return {1, passes / std::ceil(row / 128), f.nnz, f.nnz * lanes / 32, f.nnz, f.nnz * 8 / 1e6};
+}
+
 inline Work work_of(Kernel kernel, const Features& f) {
   const double index = f.nnz * 4 / 1e6, of_line = 128 / f.size;
   switch (kernel) {
     case Kernel::slices:
       return work_of_steps(f, std::ceil(f.k / of_line));
-    case Kernel::vectors: {
-      double lanes = 1;
-      while (lanes < 32 && lanes * 16 < f.k * f.size) lanes *= 2;
-      return {1, std::log2(f.rows + 1) / 4 + 1, f.nnz, f.nnz * lanes / 32, f.nnz, index};
-    }
+    case Kernel::at_once_2:
+      return work_of_entries(f, 2);
+    case Kernel::at_once_4:
+      return work_of_entries(f, 4);
     case Kernel::row:
       return {1, std::ceil(f.longest / 4), 4 * f.row_batches, f.rows, f.rows, index};
     case Kernel::split:
       return {1, kRunEntries, f.nnz, f.nnz / (4 * kRunEntries), f.rows + f.nnz / kRunEntries, index};
-    case Kernel::entry:
-      return {1, std::log2(f.rows + 1) / 4 + 1, f.nnz, f.nnz, f.nnz, index};
     case Kernel::panels:
       return work_of_panels(f.panels, f);
     case Kernel::tensor_panels:
@@ -105,8 +112,7 @@ inline Terms terms_of(Kernel kernel, const Features& f) {
   const Work w = work_of(kernel, f);
   constexpr double kMega = 1e6;
   const double many = device_multiprocessors(), cache = static_cast<double>(device_l2_bytes()) / kMega * 0.6,
-               row = f.k * f.size, lines = std::ceil(row / 128),
-               loads = lines * (kernel == Kernel::entry ? 1 : f.loads),
+               row = f.k * f.size, loads = std::ceil(row / 128) * f.loads,
                gathered = w.gathers * row * f.fresh / kMega,
                streamed = w.format + f.nnz * f.size * (2 * w.slices - 1) / kMega, x = w.x_rows * row / kMega,
                x_once = f.rows * row / kMega, y = f.y_bytes / w.slices,
@@ -123,6 +129,10 @@ inline Keeping keeping_of(Kernel kernel, const Features& f) {
     case Kernel::steps:
     case Kernel::slices:
       k.steps += 2;
+      break;
+    case Kernel::at_once_2:
+    case Kernel::at_once_4:
+      k.steps += 2, k.moved += 4 * f.nnz;
       break;
     case Kernel::panels:
     case Kernel::tensor_panels: {
@@ -147,6 +157,7 @@ struct Candidates : CandidateList<Sddmm, T> {
   struct Kept {
     StepPlan steps{};
     PanelPlan panels;
+    const std::int32_t* rows = nullptr;  // of the entries
   };
 
   Candidates(const Problem<T>&, const In<T>& in_, const Out<T>&, Context& context)
@@ -178,11 +189,14 @@ struct Candidates : CandidateList<Sddmm, T> {
     switch (static_cast<Kernel>(c)) {
       case Kernel::steps:
       case Kernel::slices:
-        return {prepare_steps(in, context), {}};
+        return {prepare_steps(in, context), {}, nullptr};
       case Kernel::panels:
-        return {{}, fill_panels<kPanelRows>(f.panels, in, context)};
+        return {{}, fill_panels<kPanelRows>(f.panels, in, context), nullptr};
       case Kernel::tensor_panels:
-        return {{}, fill_tensor_panels(f.tensor, in, context)};
+        return {{}, fill_tensor_panels(f.tensor, in, context), nullptr};
+      case Kernel::at_once_2:
+      case Kernel::at_once_4:
+        return {{}, {}, prepare_at_once(in, context)};
       default:
         return {};
     }
@@ -194,8 +208,10 @@ struct Candidates : CandidateList<Sddmm, T> {
         return run_specialised(kept.steps, in, out, context);
       case Kernel::slices:
         return run_slices(kept.steps, in, out, context);
-      case Kernel::vectors:
-        return run_vector_loads(in, out, context);
+      case Kernel::at_once_2:
+        return run_at_once<2>(kept.rows, in, out, context);
+      case Kernel::at_once_4:
+        return run_at_once<4>(kept.rows, in, out, context);
       case Kernel::row:
         return run_row_in_registers(in, out, context);
       case Kernel::split:
@@ -204,8 +220,6 @@ struct Candidates : CandidateList<Sddmm, T> {
         return run_panels(kept.panels, in, out, context);
       case Kernel::tensor_panels:
         return run_tensor_panels(kept.panels, in, out, context);
-      case Kernel::entry:
-        return run_warp_per_entry(in, out, context);
     }
   }
 

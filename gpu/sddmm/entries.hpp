@@ -1,53 +1,10 @@
-// The bodies of rungs 3 to 6: entries summed by groups of lanes, each gathered when it is used. Header only.
+// The bodies of rungs 5 and 6: entries summed by groups of lanes, each gathered when it is used. Apart from them because the adaptive rung
+// picks them too.
 #pragma once
 #include "gpu/sddmm/common.hpp"
 
 namespace plumb {
 namespace sddmm {
-
-template <class T>
-__global__ void __launch_bounds__(kThreads) sddmm_warp_per_entry(In<T> in, Out<T> out) {
-  const Index e = (static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x) / 32;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  if (e >= in.A.nnz) return;  // whole warps
-  const T* x = in.X.data + row_of(in.A.row_ptr, 0, in.A.rows, e) * in.X.ld;
-  const T* y = in.Y.data + in.A.col[e] * in.Y.ld;
-  T sum = T(0);
-  for (Index k = lane; k < in.X.cols; k += 32) sum += x[k] * y[k];
-  sum = sum_lanes(sum, 32);
-  if (lane == 0) out.s.data[e] = sum;
-}
-
-template <class T>
-void run_warp_per_entry(const In<T>& in, const Out<T>& out, Context& context) {
-  launch(sddmm_warp_per_entry<T>, ceil_div(in.A.nnz, kThreads / 32), kThreads, 0, context.stream, in, out);
-}
-
-template <class T, bool Aligned>
-__global__ void __launch_bounds__(kThreads) sddmm_vector_loads(In<T> in, Out<T> out, int width) {
-  const Index thread = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
-  const Index e = thread / width;
-  const int part = static_cast<int>(thread % width);
-  T sum = T(0);
-  if (e < in.A.nnz) {
-    const T* x = in.X.data + row_of(in.A.row_ptr, 0, in.A.rows, e) * in.X.ld;
-    const T* y = in.Y.data + in.A.col[e] * in.Y.ld;
-    for (Index at = 0; at < in.X.cols; at += width * Piece<T>::kSize) {
-      sum = add_product(sum, load_piece<Aligned>(x, at, part, width, in.X.cols),
-                        load_piece<Aligned>(y, at, part, width, in.X.cols));
-    }
-  }
-  sum = sum_lanes(sum, width);
-  if (e < in.A.nnz && part == 0) out.s.data[e] = sum;
-}
-
-template <class T>
-void run_vector_loads(const In<T>& in, const Out<T>& out, Context& context) {
-  int width = 1;
-  while (width < 32 && width * Piece<T>::kSize < in.X.cols) width *= 2;
-  const auto kernel = on_16_bytes(in) ? sddmm_vector_loads<T, true> : sddmm_vector_loads<T, false>;
-  launch(kernel, ceil_div(in.A.nnz * width, kThreads), kThreads, 0, context.stream, in, out, width);
-}
 
 constexpr int kEntryLanes = 8;  // lanes of an entry
 constexpr int kHeldPieces = 4;  // of X in each lane's registers

@@ -17,23 +17,24 @@ inline int block_warps(Index blocks) {
 }
 
 // Groups of `lanes` lanes take the entries of the block's row in turns; a group holds V columns a lane.
-template <class T, int V, int Batch>
+template <class T, int V, int Batch, bool Apart>
 __global__ void __launch_bounds__(32 * kMostBlockWarps) spmm_block_rows(In<T> in, Out<T> out, int lanes) {
   __shared__ T sums[kMostBlockWarps][32 * V];
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32,
             warps = static_cast<int>(blockDim.x) / 32, within = lane & (lanes - 1);
-  const Index i = blockIdx.x, first = static_cast<Index>(blockIdx.y) * lanes * V, column = first + within * V;
+  const Index i = blockIdx.x, first = static_cast<Index>(blockIdx.y) * lanes * V,
+              column = first + place_of_column<V, Apart>(within, lanes, 0);
   const unsigned groups = blockDim.x / static_cast<unsigned>(lanes),
                  group = threadIdx.x / static_cast<unsigned>(lanes);
   T sum[V] = {};
   if (column < out.C.cols) {
-    add_entries<V, Batch>(in, static_cast<unsigned>(in.A.row_ptr[i]) + group,
-                          static_cast<unsigned>(in.A.row_ptr[i + 1]), groups, column, sum);
+    add_entries<V, Batch, Apart>(in, static_cast<unsigned>(in.A.row_ptr[i]) + group,
+                                 static_cast<unsigned>(in.A.row_ptr[i + 1]), groups, column, lanes, sum);
   }
   join_slots(sum, lanes, 32 / lanes);
   if (lane < lanes) {
 #pragma unroll
-    for (int v = 0; v < V; ++v) sums[warp][within * V + v] = sum[v];
+    for (int v = 0; v < V; ++v) sums[warp][place_of_column<V, Apart>(within, lanes, v)] = sum[v];
   }
   __syncthreads();
   const int c = static_cast<int>(threadIdx.x);
@@ -43,11 +44,11 @@ __global__ void __launch_bounds__(32 * kMostBlockWarps) spmm_block_rows(In<T> in
   out.C(i, first + c) = total;
 }
 
-template <class T, int V>
+template <class T, int V, bool Apart = false>
 void launch_block_rows(const In<T>& in, const Out<T>& out, Context& context) {
   constexpr int kBatch = V * sizeof(T) > 8 ? 4 : 8;
   constexpr Index kMostPanels = 65535;
-  const int lanes = lanes_for(out.C.cols, V);
+  const int lanes = Apart ? 32 : lanes_for(out.C.cols, V);
   const Index panels = ceil_div(out.C.cols, static_cast<Index>(lanes) * V);
   if (out.C.rows == 0 || panels == 0) return;
   static_assert(32 * V <= 32 * 4, "four warps have a thread for each column of a panel");
@@ -57,7 +58,7 @@ void launch_block_rows(const In<T>& in, const Out<T>& out, Context& context) {
     In<T> part = in;
     Out<T> to = out;
     part.B.data += from, part.B.cols -= from, to.C.data += from, to.C.cols -= from;
-    launch(spmm_block_rows<T, V, kBatch>,
+    launch(spmm_block_rows<T, V, kBatch, Apart>,
            dim3(static_cast<unsigned>(out.C.rows), static_cast<unsigned>(count)), threads, 0, context.stream,
            part, to, lanes);
   }
@@ -69,7 +70,14 @@ void run_block_rows(int v, const In<T>& in, const Out<T>& out, Context& context)
     if (v == 4) return launch_block_rows<T, 4>(in, out, context);
   }
   if (v == 2) return launch_block_rows<T, 2>(in, out, context);
-  launch_block_rows<T, 1>(in, out, context);
+  switch (columns_of_lane(v, 32, out.C.cols)) {
+    case 2:
+      return launch_block_rows<T, 2, true>(in, out, context);
+    case 4:
+      return launch_block_rows<T, 4, true>(in, out, context);
+    default:
+      return launch_block_rows<T, 1>(in, out, context);
+  }
 }
 
 }  // namespace spmm

@@ -23,17 +23,17 @@ struct Candidate {
 constexpr int kCandidates = 12;
 constexpr Candidate kCandidate[kCandidates] = {
     {Kernel::rows, false, false, 0, 0},       {Kernel::rows, true, false, 0, 0},
-    {Kernel::rows, false, false, 64, 512},    {Kernel::rows, true, false, 64, 512},
-    {Kernel::rows, false, true, 64, 512},     {Kernel::streamed, false, false, 64, 512},
+    {Kernel::rows, false, false, 64, 256},    {Kernel::rows, true, false, 64, 256},
+    {Kernel::rows, false, true, 64, 256},     {Kernel::streamed, false, false, 64, 256},
     {Kernel::rows, false, false, 32, 64},     {Kernel::rows, true, false, 32, 64},
     {Kernel::streamed, false, false, 32, 64}, {Kernel::staged, false, false, 0, 0},
     {Kernel::element, false, false, 0, 0},    {Kernel::block, false, false, 0, 0}};
 constexpr const char* kNames[kCandidates] = {"a group per row",
                                              "groups share a row",
-                                             "a group per row, parts of 512",
-                                             "groups share a row, parts of 512",
-                                             "a group per row, sorted, parts of 512",
-                                             "streamed rows, parts of 512",
+                                             "a group per row, parts of 256",
+                                             "groups share a row, parts of 256",
+                                             "a group per row, sorted, parts of 256",
+                                             "streamed rows, parts of 256",
                                              "a group per row, parts of 64",
                                              "groups share a row, parts of 64",
                                              "streamed rows, parts of 64",
@@ -83,14 +83,15 @@ Features features_of(const In<T>& in, const Out<T>& out, const HostArray<std::in
   f.v = vector_length(in, out);
   const auto cache = static_cast<double>(device_l2_bytes());
   const int whole = f.whole = lanes_for(out.C.cols, f.v);
-  f.whole_panels = ceil_div(out.C.cols, static_cast<Index>(whole) * f.v);
+  f.whole_panels = ceil_div(out.C.cols, static_cast<Index>(whole) * columns_of_lane(f.v, whole, out.C.cols));
   const int panel = panel_lanes<T>(in.A.cols, out.C.cols, f.v, device_l2_bytes());
   f.width = static_cast<double>(out.C.cols) * sizeof(T);
   f.b_bytes = static_cast<double>(in.A.cols) * f.width;
   const bool scattered = f.b_bytes > cache * 3 / 5 && !columns_are_local(in, row_ptr, context);
   f.lanes = scattered ? panel : whole;
   f.slots = f.lanes >= 32 ? 1 : f.lanes >= 16 ? 2 : 4;
-  f.panels = static_cast<double>(ceil_div(out.C.cols, static_cast<Index>(f.lanes) * f.v));
+  const Index panel_columns = static_cast<Index>(f.lanes) * columns_of_lane(f.v, f.lanes, out.C.cols);
+  f.panels = static_cast<double>(ceil_div(out.C.cols, panel_columns));
   f.fresh = fresh_share(in.A.col, in.A.nnz, 1, context);
   const double held = f.lanes < whole ? f.b_bytes / f.panels : f.b_bytes;
   f.missing = scattered && held > cache * 3 / 5 ? 1 - cache * 3 / 5 / held : 0;

@@ -45,13 +45,16 @@ inline Ranges prepare_ranges(const HostArray<std::int32_t>& row_ptr, Index cut, 
 
 // Batches of entries cross row ends: a row that is complete is stored while the next rows of B are in flight.
 // The indices and values of a batch are asked for one batch ahead.
-template <class T, int V, int Lanes, int Batch>
-__global__ void __launch_bounds__(kRowThreads, sizeof(T) == 4 ? 10 : 8)
+template <class T, int V, int Lanes, int Batch, bool Apart>
+__global__ void __launch_bounds__(kRowThreads, Apart            ? 6
+                                               : sizeof(T) == 4 ? 10
+                                                                : 8)
     spmm_ranges(In<T> in, Out<T> out, Rows<T> work, Ranges ranges) {
   const int lanes = Lanes > 0 ? Lanes : work.lanes, lane = static_cast<int>(threadIdx.x) % 32;
-  const Index column = ((work.first_panel + blockIdx.y) * lanes + (lane & (lanes - 1))) * V;
-  const bool inside = column < out.C.cols;
-  if (blockIdx.x < work.part_blocks) return sum_part<V, Lanes, Batch>(in, out, work, column, inside, lane);
+  const Index column = first_column<V, Apart>(work, lane, lanes), columns_left = in.B.cols - column;
+  const bool inside = columns_left > 0;
+  if (blockIdx.x < work.part_blocks)
+    return sum_part<V, Lanes, Batch, Apart>(in, out, work, column, inside, lane);
   const Index at = team_of(work, lanes);
   if (at >= ranges.count || !inside) return;
   const Range range = ranges.range[at];
@@ -74,7 +77,7 @@ __global__ void __launch_bounds__(kRowThreads, sizeof(T) == 4 ? 10 : 8)
   // stores the rows that end at entry `reached`; empty ones too
   const auto finish_rows = [&](unsigned reached) {
     while (row_end == reached && row < range.last) {
-      store_pack<V>(c, sum);
+      store_columns<V, Apart>(c, sum, lanes, columns_left);
       c += out.C.ld;
 #pragma unroll
       for (int v = 0; v < V; ++v) sum[v] = T(0);
@@ -88,7 +91,7 @@ __global__ void __launch_bounds__(kRowThreads, sizeof(T) == 4 ? 10 : 8)
 #pragma unroll
     for (int u = 0; u < Batch; ++u) {
       if (k + u < end)
-        x[u] = load_pack(reinterpret_cast<const Pack<T, V>*>(b + static_cast<Index>(col[u]) * in.B.ld));
+        x[u] = load_columns<V, Apart>(b + static_cast<Index>(col[u]) * in.B.ld, lanes, columns_left);
     }
     T next[Batch];
     fetch(Batch, next);
@@ -105,11 +108,11 @@ __global__ void __launch_bounds__(kRowThreads, sizeof(T) == 4 ? 10 : 8)
   }
 }
 
-template <class T, int V, int Lanes>
+template <class T, int V, int Lanes, bool Apart = false>
 void launch_ranges(const Rows<T>& work, const Ranges& ranges, const In<T>& in, const Out<T>& out,
                    Context& context) {
-  launch_panels<V>(spmm_ranges<T, V, Lanes, 4>, ceil_div(ranges.count * work.lanes, kRowThreads), work, in,
-                   out, context, ranges);
+  launch_panels<V>(spmm_ranges<T, V, Lanes, 4, Apart>, ceil_div(ranges.count * work.lanes, kRowThreads), work,
+                   in, out, context, ranges);
 }
 
 /// What streaming rows needs of a plan; `work` says the lanes and what is cut.
@@ -120,7 +123,7 @@ struct StreamPlan {
   Ranges ranges;
 };
 
-constexpr Index kStreamCut = 64, kStreamPart = 512;  // entries
+constexpr Index kStreamCut = 64, kStreamPart = 256;  // entries
 
 /// Entries and rows of a range: fewer where a warp has many ranges side by side and ends with the longest.
 inline Index stream_share(int lanes) { return lanes <= 8 ? 16 : 32; }
@@ -152,6 +155,10 @@ void run_ranges(int v, const StreamPlan<T>& plan, const In<T>& in, const Out<T>&
     launch_ranges<T, kV, 0>(work, plan.ranges, in, out, context);
   else if (v == 2)
     launch_ranges<T, 2, 0>(work, plan.ranges, in, out, context);
+  else if (columns_of_lane(v, work.lanes, out.C.cols) == 2)
+    launch_ranges<T, 2, 32, true>(work, plan.ranges, in, out, context);
+  else if (columns_of_lane(v, work.lanes, out.C.cols) == 4)
+    launch_ranges<T, 4, 32, true>(work, plan.ranges, in, out, context);
   else
     launch_ranges<T, 1, 0>(work, plan.ranges, in, out, context);
   join_parts(plan.split, work, out, context);

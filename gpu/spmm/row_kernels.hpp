@@ -1,7 +1,8 @@
 // Sums over the entries of a row by groups of lanes, for kernels that end a row in their own way (store it,
 // add a bias, take a softmax). Apart from common.hpp because models include it too.
 //
-// A group of `lanes` lanes holds a row of B side by side, V columns a lane. `slots` groups, neighbours in the
+// A group of `lanes` lanes holds a row of B side by side, V columns a lane: neighbours, or, where Apart, columns
+// that lie `lanes` apart, so that rows on no boundary are read side by side too. `slots` groups, neighbours in the
 // warp, share the entries of one row of A: slot s takes entries s, s + slots, ... Both are powers of two, and
 // lanes * slots is at most 32; what is left of the warp works on other rows.
 #pragma once
@@ -10,20 +11,39 @@
 namespace plumb {
 namespace spmm {
 
-/// sum[v] += A.val[k] * B[A.col[k]][column + v] for k = begin, begin + step, ... below end, in this order.
+/// The place in a panel of lanes * V columns of a lane's column v; `within` is the lane's place in its group.
+template <int V, bool Apart>
+PLUMB_DEVICE int place_of_column(int within, int lanes, int v) {
+  return Apart ? v * lanes + within : within * V + v;
+}
+
+/// A lane's columns of a row of B, from the first on; +0 for those beyond `left` columns, which are apart.
+template <int V, bool Apart, class T>
+PLUMB_DEVICE Pack<T, V> load_columns(const T* first, int lanes, Index left) {
+  if constexpr (!Apart) {
+    return load_pack(reinterpret_cast<const Pack<T, V>*>(first));
+  } else {
+    Pack<T, V> pack;
+#pragma unroll
+    for (int v = 0; v < V; ++v) pack.at[v] = v * lanes < left ? __ldg(first + v * lanes) : T(0);
+    return pack;
+  }
+}
+
+/// sum[v] += A.val[k] * B[A.col[k]][column v of the lane, whose first is `column`] for k = begin, begin + step, ... below end, in this order.
 /// The indices and values of Batch entries are loaded before the first row of B waits for one, and Batch rows
 /// of B are in flight at once; the last, broken batch too, since short rows have no other. `step` is best a
 /// constant: with one, the loads of a batch share an address (`col + k + u * step`, not `col + (k + u *
 /// step)`, whose sum could wrap: 109 us against 152 on a banded matrix, H200).
-template <int V, int Batch, class T>
+template <int V, int Batch, bool Apart = false, class T>
 PLUMB_DEVICE void add_entries(const In<T>& in, unsigned begin, unsigned end, unsigned step, Index column,
-                              T (&sum)[V]) {
+                              int lanes, T (&sum)[V]) {
   const std::int32_t* col = in.A.col;
   const T* val = in.A.val;
   const T* b = in.B.data + column;
-  const Index ld = in.B.ld;
-  const auto row_of_b = [b, ld](std::int32_t c) {
-    return reinterpret_cast<const Pack<T, V>*>(b + static_cast<Index>(c) * ld);
+  const Index ld = in.B.ld, left = in.B.cols - column;
+  const auto load = [&](std::int32_t c) {
+    return load_columns<V, Apart>(b + static_cast<Index>(c) * ld, lanes, left);
   };
   unsigned k = begin;  // nnz < 2^31 and Batch * step <= 1024: k does not wrap
   for (; k + (Batch - 1) * step < end; k += Batch * step) {
@@ -33,7 +53,7 @@ PLUMB_DEVICE void add_entries(const In<T>& in, unsigned begin, unsigned end, uns
 #pragma unroll
     for (int u = 0; u < Batch; ++u) c[u] = __ldg(col + k + u * step), a[u] = __ldg(val + k + u * step);
 #pragma unroll
-    for (int u = 0; u < Batch; ++u) x[u] = load_pack(row_of_b(c[u]));
+    for (int u = 0; u < Batch; ++u) x[u] = load(c[u]);
 #pragma unroll
     for (int u = 0; u < Batch; ++u) {
 #pragma unroll
@@ -51,7 +71,7 @@ PLUMB_DEVICE void add_entries(const In<T>& in, unsigned begin, unsigned end, uns
     }
 #pragma unroll
     for (int u = 0; u < kMost; ++u) {
-      if (k + u * step < end) x[u] = load_pack(row_of_b(c[u]));
+      if (k + u * step < end) x[u] = load(c[u]);
     }
 #pragma unroll
     for (int u = 0; u < kMost; ++u) {
@@ -118,6 +138,19 @@ PLUMB_DEVICE void store_pack(T* c, const T* sum, bool streamed = true) {
     __stcs(reinterpret_cast<float2*>(c), make_float2(sum[0], sum[1]));
   } else {
     __stcs(reinterpret_cast<double2*>(c), make_double2(sum[0], sum[1]));
+  }
+}
+
+/// A lane's columns of a row of C from `first` on, as load_columns() has them.
+template <int V, bool Apart, class T>
+PLUMB_DEVICE void store_columns(T* first, const T* sum, int lanes, Index left) {
+  if constexpr (!Apart) {
+    store_pack<V>(first, sum);
+  } else {
+#pragma unroll
+    for (int v = 0; v < V; ++v) {
+      if (v * lanes < left) __stcs(first + v * lanes, sum[v]);
+    }
   }
 }
 

@@ -31,19 +31,19 @@ struct Rows {
 
 /// Entries [begin, end) by one slot of a group; the sums of all slots go to c[column ...], unless it is null.
 /// Lanes and Slots are 0 where `lanes` and `slots` are known at run time only. All 32 lanes call it.
-template <int V, int Lanes, int Slots, int Batch, class T>
+template <int V, int Lanes, int Slots, int Batch, bool Apart, class T>
 PLUMB_DEVICE void sum_and_store(const In<T>& in, unsigned begin, unsigned end, Index column, T* c, int lane,
                                 int lanes, int slots) {
   const int slot = (lane >> (__ffs(lanes) - 1)) & (slots - 1);
   T sum[V] = {};
-  if (c != nullptr) add_entries<V, Batch>(in, begin + slot, end, slots, column, sum);
-  if constexpr (Slots > 0) {
+  if (c != nullptr) add_entries<V, Batch, Apart>(in, begin + slot, end, slots, column, lanes, sum);
+  if constexpr (Slots > 0 && !Apart) {
     const int first = scatter_slots<Lanes, Slots>(sum, lane);
     constexpr int kColumns = kScattered<Slots, V>, kSame = Slots > V ? Slots / V : 1;
     if (c != nullptr && slot % kSame == 0) store_pack<kColumns>(c + column + first, sum, Slots == 1);
   } else {
     join_slots(sum, lanes, slots);
-    if (c != nullptr && slot == 0) store_pack<V>(c + column, sum);
+    if (c != nullptr && slot == 0) store_columns<V, Apart>(c + column, sum, lanes, in.B.cols - column);
   }
 }
 
@@ -55,7 +55,7 @@ PLUMB_DEVICE Index team_of(const Rows<T>& work, int size) {
 }
 
 /// The part of a long row that is the calling warp's, by all its lanes.
-template <int V, int Lanes, int Batch, class T>
+template <int V, int Lanes, int Batch, bool Apart, class T>
 PLUMB_DEVICE void sum_part(const In<T>& in, const Out<T>& out, const Rows<T>& work, Index column, bool inside,
                            int lane) {
   const int lanes = Lanes > 0 ? Lanes : work.lanes;
@@ -66,17 +66,25 @@ PLUMB_DEVICE void sum_part(const In<T>& in, const Out<T>& out, const Rows<T>& wo
     part = work.part[p];
     c = part.place < 0 ? out.C.data + part.row * out.C.ld : work.partial + part.place * work.partial_ld;
   }
-  sum_and_store<V, Lanes, (Lanes > 0 ? 32 / Lanes : 0), Batch>(in, part.begin, part.end, column, c, lane,
-                                                               lanes, 32 / lanes);
+  sum_and_store<V, Lanes, (Lanes > 0 ? 32 / Lanes : 0), Batch, Apart>(in, part.begin, part.end, column, c,
+                                                                      lane, lanes, 32 / lanes);
 }
 
-template <class T, int V, int Lanes, int Slots, int Batch>
+/// A lane's first column: of panel blockIdx.y, of those launched at once.
+template <int V, bool Apart, class T>
+PLUMB_DEVICE Index first_column(const Rows<T>& work, int lane, int lanes) {
+  return (work.first_panel + blockIdx.y) * lanes * V +
+         place_of_column<V, Apart>(lane & (lanes - 1), lanes, 0);
+}
+
+template <class T, int V, int Lanes, int Slots, int Batch, bool Apart = false>
 __global__ void __launch_bounds__(kRowThreads) spmm_rows(In<T> in, Out<T> out, Rows<T> work) {
   const int lanes = Lanes > 0 ? Lanes : work.lanes, slots = Slots > 0 ? Slots : work.slots;
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  const Index column = ((work.first_panel + blockIdx.y) * lanes + (lane & (lanes - 1))) * V;
+  const Index column = first_column<V, Apart>(work, lane, lanes);
   const bool inside = column < out.C.cols;
-  if (blockIdx.x < work.part_blocks) return sum_part<V, Lanes, Batch>(in, out, work, column, inside, lane);
+  if (blockIdx.x < work.part_blocks)
+    return sum_part<V, Lanes, Batch, Apart>(in, out, work, column, inside, lane);
   const Index at = team_of<T>(work, lanes * slots);
   unsigned begin = 0, end = 0;
   T* c = nullptr;
@@ -85,7 +93,7 @@ __global__ void __launch_bounds__(kRowThreads) spmm_rows(In<T> in, Out<T> out, R
     begin = in.A.row_ptr[i], end = in.A.row_ptr[i + 1];
     if (end - begin <= work.cut) c = out.C.data + i * out.C.ld;
   }
-  sum_and_store<V, Lanes, Slots, Batch>(in, begin, end, column, c, lane, lanes, slots);
+  sum_and_store<V, Lanes, Slots, Batch, Apart>(in, begin, end, column, c, lane, lanes, slots);
 }
 
 /// Lanes that cover `columns` columns with V each: a power of two up to 32.
@@ -131,9 +139,15 @@ void launch_panels(Kernel kernel, Index blocks, Rows<T> work, const In<T>& in, c
   }
 }
 
-template <class T, int V, int Lanes, int Slots, int Batch>
+/// Columns of a lane: packs of v; or, where one alone fits and a warp does not hold all columns so, up to four that lie apart.
+inline int columns_of_lane(int v, int lanes, Index columns) {
+  if (v > 1 || lanes < 32 || columns <= 32) return v;
+  return columns <= 64 ? 2 : 4;
+}
+
+template <class T, int V, int Lanes, int Slots, int Batch, bool Apart = false>
 void launch_rows(const Rows<T>& work, const In<T>& in, const Out<T>& out, Context& context) {
-  launch_panels<V>(spmm_rows<T, V, Lanes, Slots, Batch>,
+  launch_panels<V>(spmm_rows<T, V, Lanes, Slots, Batch, Apart>,
                    ceil_div(work.count * work.lanes * work.slots, kRowThreads), work, in, out, context);
 }
 
@@ -144,7 +158,14 @@ void run_rows(int v, const Rows<T>& work, const In<T>& in, const Out<T>& out, Co
     if (v == 4) return launch_rows<T, 4, 0, 0, Batch>(work, in, out, context);
   }
   if (v == 2) return launch_rows<T, 2, 0, 0, Batch>(work, in, out, context);
-  return launch_rows<T, 1, 0, 0, Batch>(work, in, out, context);
+  switch (columns_of_lane(v, work.lanes, out.C.cols)) {
+    case 2:
+      return launch_rows<T, 2, 32, 1, Batch, true>(work, in, out, context);
+    case 4:
+      return launch_rows<T, 4, 32, 1, Batch, true>(work, in, out, context);
+    default:
+      return launch_rows<T, 1, 0, 0, Batch>(work, in, out, context);
+  }
 }
 
 /// As run_rows<4>, with the lanes and slots that lanes_for() and slots_for() give compiled in, where packs

@@ -16,9 +16,12 @@ struct CutRow {
 
 struct Split {
   Index parts = 0, cut_rows = 0, places = 0;
+  Index many = 0;                   // cut rows of more than kJoinWarps parts; they come first
   const Part* part = nullptr;       // (parts)
   const CutRow* cut_row = nullptr;  // (cut_rows)
 };
+
+constexpr int kJoinWarps = 32;
 
 /// Parts of `length` entries, but never more than kMostParts of a row; even ones.
 inline Index parts_of(Index row_length, Index length) {
@@ -36,51 +39,65 @@ inline Split prepare_split(const HostArray<std::int32_t>& row_ptr, Index cut, In
     const Index parts = parts_of(entries, length);
     split.parts += parts;
     if (parts > 1) ++split.cut_rows, split.places += parts;
+    if (parts > kJoinWarps) ++split.many;
   }
   if (split.parts == 0) return split;
   HostArray<Part> part(split.parts);
   HostArray<CutRow> cut_row(split.cut_rows);
-  Index at = 0, rows = 0;
+  Index at = 0, of_many = 0, of_few = split.many;
   std::int32_t place = 0;
   for (Index i = 0; i + 1 < row_ptr.size(); ++i) {
     const Index begin = row_ptr[i], entries = row_ptr[i + 1] - begin;
     if (entries <= cut) continue;
     const Index parts = parts_of(entries, length);
-    if (parts > 1) cut_row[rows++] = {static_cast<std::int32_t>(i), place, static_cast<std::int32_t>(parts)};
+    if (parts > 1)
+      cut_row[parts > kJoinWarps ? of_many++ : of_few++] = {static_cast<std::int32_t>(i), place,
+                                                            static_cast<std::int32_t>(parts)};
     for (Index p = 0; p < parts; ++p) {
       part[at++] = {static_cast<std::int32_t>(i), static_cast<std::int32_t>(begin + entries * p / parts),
                     static_cast<std::int32_t>(begin + entries * (p + 1) / parts), parts > 1 ? place++ : -1};
     }
   }
   split.part = upload(part, context);
-  if (rows > 0) split.cut_row = upload(cut_row, context);
+  if (split.cut_rows > 0) split.cut_row = upload(cut_row, context);
   return split;
 }
 
-constexpr int kJoinColumns = 32, kJoinSlots = 32;
+constexpr int kJoinColumns = 32;
 
-// A block per cut row and 32 columns; slot s adds parts s, s + 32, ..., and the slots are added as a tree.
+// Unit u is tile u % tiles, of 32 columns, of cut row u / tiles. The first many * tiles blocks take a unit each, of a row with many parts:
+// warp w adds parts w, w + 32, ..., and the warps' sums are added as a tree. The warps of the other blocks take a unit each: a block for a
+// row of two parts would mostly wait.
 template <class T>
-__global__ void __launch_bounds__(kJoinColumns* kJoinSlots)
-    spmm_join_parts(const CutRow* cut_row /* (gridDim.x) */, const T* partial /* (places, ld) */, Index ld,
-                    Out<T> out, Index first_column) {
-  __shared__ T sums[kJoinSlots][kJoinColumns];
-  const CutRow cut = cut_row[blockIdx.x];
-  const Index column = first_column + static_cast<Index>(blockIdx.y) * kJoinColumns + threadIdx.x;
+__global__ void __launch_bounds__(kJoinWarps* kJoinColumns)
+    spmm_join_parts(const CutRow* cut_row /* (cut_rows) */, Index cut_rows, Index many, Index tiles,
+                    const T* partial /* (places, ld) */, Index ld, Out<T> out) {
+  __shared__ T sums[kJoinWarps][kJoinColumns];
+  const int lane = static_cast<int>(threadIdx.x) % kJoinColumns,
+            warp = static_cast<int>(threadIdx.x) / kJoinColumns;
+  const Index block = blockIdx.x, shared = many * tiles;
+  const bool by_block = block < shared;
+  const Index unit = by_block ? block : shared + (block - shared) * kJoinWarps + warp;
+  if (unit >= cut_rows * tiles) return;  // whole warps, of a block that shares no unit
+  const CutRow cut = cut_row[unit / tiles];
+  const Index column = unit % tiles * kJoinColumns + lane;
   const bool inside = column < out.C.cols;
   T sum = T(0);
   if (inside) {
 #pragma unroll 8
-    for (int p = static_cast<int>(threadIdx.y); p < cut.count; p += kJoinSlots)
+    for (int p = by_block ? warp : 0; p < cut.count; p += by_block ? kJoinWarps : 1)
       sum += partial[(cut.first + static_cast<Index>(p)) * ld + column];
   }
-  sums[threadIdx.y][threadIdx.x] = sum;
-  for (int d = kJoinSlots / 2; d > 0; d /= 2) {
-    __syncthreads();
-    if (static_cast<int>(threadIdx.y) < d)
-      sums[threadIdx.y][threadIdx.x] += sums[threadIdx.y + d][threadIdx.x];
+  if (by_block) {
+    sums[warp][lane] = sum;
+    for (int d = kJoinWarps / 2; d > 0; d /= 2) {
+      __syncthreads();
+      if (warp < d) sums[warp][lane] += sums[warp + d][lane];
+    }
+    if (warp > 0) return;
+    sum = sums[0][lane];
   }
-  if (inside && threadIdx.y == 0) out.C.data[cut.row * out.C.ld + column] = sums[0][threadIdx.x];
+  if (inside) out.C.data[cut.row * out.C.ld + column] = sum;
 }
 
 /// Takes the split into `work`, with partial sums from workspace.
@@ -97,15 +114,10 @@ void take_split(const Split& split, Index n, Rows<T>& work, Context& context) {
 template <class T>
 void join_parts(const Split& split, const Rows<T>& work, const Out<T>& out, Context& context) {
   if (split.cut_rows == 0) return;
-  constexpr Index kMost = 65535;  // column tiles of one grid
   const Index tiles = ceil_div(out.C.cols, kJoinColumns);
-  for (Index t = 0; t < tiles; t += kMost) {
-    launch(spmm_join_parts<T>,
-           dim3(static_cast<unsigned>(split.cut_rows),
-                static_cast<unsigned>(tiles - t < kMost ? tiles - t : kMost)),
-           dim3(kJoinColumns, kJoinSlots), 0, context.stream, split.cut_row, work.partial, work.partial_ld,
-           out, t * kJoinColumns);
-  }
+  launch(spmm_join_parts<T>, split.many * tiles + ceil_div((split.cut_rows - split.many) * tiles, kJoinWarps),
+         kJoinWarps * kJoinColumns, 0, context.stream, split.cut_row, split.cut_rows, split.many, tiles,
+         work.partial, work.partial_ld, out);
 }
 
 }  // namespace spmm

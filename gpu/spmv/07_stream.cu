@@ -1,15 +1,19 @@
 // spmv, rung 7: CSR-Stream ("line"): blocks of whole rows, staged through shared memory.
 //
-// Change    the block, not the row, reads the entries: products of up to 2048 neighbouring entries go to
-//           shared memory fully coalesced whatever the row lengths; then 1 to 32 lanes per row sum them
-//           there, and a whole warp those of a row that has more than 16 for each of these lanes.
-// Traffic   compulsory bytes, coalesced, plus one 16-byte break point per 2048 entries and rows.
-// Limits    fp32 / fp64: spmv_stream 40 / 32 registers, 8224 / 16448 bytes of static shared memory;
-//           spmv_stream_starts 18 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 6 / 8 blocks of 256 per SM.
+// Change    the block, not the row, reads the entries: products of about a thousand neighbouring entries go
+//           to shared memory fully coalesced whatever the row lengths; then 1 to 32 lanes per row sum them
+//           there, and a whole warp those of a row that has more than 16 for each of these lanes. What a row
+//           ends with, its place in row_ptr and its y, is copied beside the products: read afterwards, each
+//           was a wait for memory of its own (8 M rows of one entry or none, beta 1, fp32, H100: 89 us, now
+//           62; cuSPARSE 64). Tiles of 2048 by 256 threads take as long on large matrices, and longer on small.
+// Traffic   compulsory bytes, coalesced, plus one 16-byte break point per 1024 entries and rows.
+// Limits    fp32 / fp64: spmv_stream 40 / 32 registers, 4372 to 8724 / 8744 to 13096 bytes of static shared
+//           memory; spmv_stream_starts 18 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 12 / 16
+//           blocks of 128 per SM.
 // Fails at  a giant row: it stays in one block. Rung 8 answers that.
 // Source    Greathouse and Daga, "Efficient sparse matrix-vector multiplication on GPUs using the CSR storage
 //           format", SC'14. There the host packs rows greedily; here row i goes to tile (row_ptr[i] + i) /
-//           2048, found by a search on the device.
+//           1024, found by a search on the device.
 #include "gpu/spmv/stream.hpp"
 
 namespace plumb {

@@ -7,7 +7,8 @@
 //           order of the additions is fixed, so the result is reproducible.
 // Traffic   as rung 8, without break points; a flag and a partial sum per 2048 entries.
 // Limits    fp32 / fp64: spmv_one_pass 32 / 40 registers, 8248 / 16472 bytes of static shared memory;
-//           spmv_stream_starts 18 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8 / 6 blocks of 256 per SM.
+//           spmv_stream_starts 18 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 8 / 6 blocks of 256 per
+//           SM.
 // Fails at  a giant row's end: the block that has it adds one number per 2048 entries of the row.
 // Source    D. Merrill and M. Garland, "Single-pass parallel prefix scan with decoupled look-back",
 //           NVR-2016-002, for the hand-over.
@@ -18,8 +19,8 @@ namespace {
 
 using namespace spmv;
 
-constexpr int kThreads = kStreamThreads;
-constexpr int kTile = kStreamTile;
+constexpr int kThreads = 256;
+constexpr int kTile = 2048;  // entries
 
 // Waits until *flag is set; what was written before it was set is then visible past the L1.
 PLUMB_DEVICE void await(unsigned* flag) {

@@ -81,7 +81,7 @@ double entries_per_segment(const In<T>& in, const HostArray<std::int32_t>& row_p
 inline void take_lengths(const HostArray<std::int32_t>& row_ptr, Features& f) {
   Index tile = 0, rows = 0, widest = 0;
   for (Index i = 0; i < f.rows; ++i) {
-    const Index length = row_ptr[i + 1] - row_ptr[i], in_tile = row_ptr[i] / kStreamTile;
+    const Index length = row_ptr[i + 1] - row_ptr[i], in_tile = row_ptr[i] / kFlatTile;
     widest = i % kSellSlice > 0 && widest > length ? widest : length;
     if (i % kSellSlice == kSellSlice - 1 || i + 1 == f.rows) f.slots_unsorted += widest * kSellSlice;
     f.longest = length > f.longest ? length : f.longest;
@@ -153,12 +153,12 @@ inline Work work_of_long_rows(LongShape shape, const HostArray<std::int32_t>& ro
 }
 
 /// Of tiles of about equal numbers of entries, or of entries and rows.
-inline Work work_of_tiles(Index launches, Index steps, Index rounds, const Features& f) {
-  constexpr int kEach = kStreamTile / kStreamThreads, kWarps = kStreamThreads / 32;
+template <int Tile, int Threads>
+Work work_of_tiles(Index launches, Index steps, Index rounds, const Features& f) {
   return {static_cast<double>(launches),
-          static_cast<double>(kEach + rounds),
+          static_cast<double>(Tile / Threads + rounds),
           static_cast<double>(f.nnz + f.rows) / 32,
-          static_cast<double>(ceil_div(steps, kStreamTile) * kWarps),
+          static_cast<double>(ceil_div(steps, Tile) * (Threads / 32)),
           f.a + f.y,
           static_cast<double>(f.nnz)};
 }
@@ -198,11 +198,12 @@ Work work_of(const Candidate& c, const HostArray<std::int32_t>& row_ptr, const F
     case Kernel::long_rows:
       return work_of_long_rows(c.shape, row_ptr, f);
     case Kernel::flat:
-      return work_of_tiles(2, f.nnz, ceil_div(f.tile_rows, kStreamThreads), f);
+      return work_of_tiles<kFlatTile, kFlatThreads>(2, f.nnz, ceil_div(f.tile_rows, kFlatThreads), f);
     case Kernel::merge:
-      return work_of_tiles(2, f.nnz + f.rows, 0, f);
+      return work_of_tiles<kFlatTile, kFlatThreads>(2, f.nnz + f.rows, 0, f);
     case Kernel::stream:  // a row longer than a tile stays in one block
-      return work_of_tiles(1, f.nnz + f.rows, ceil_div(f.longest, kStreamThreads), f);
+      return work_of_tiles<kStreamTile, kStreamThreads>(1, f.nnz + f.rows,
+                                                        ceil_div(f.longest, kStreamThreads), f);
     case Kernel::sell:
       return work_of_sell(f, sizeof(T));
     case Kernel::blocks:

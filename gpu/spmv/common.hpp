@@ -20,11 +20,17 @@ PLUMB_DEVICE T scaled(const Problem<T>& p, T sum) {
   return p.alpha == T(0) ? T(0) : p.alpha * sum;
 }
 
-/// y[i] = alpha sum + beta y[i]; y is not read where beta is 0. Adding +0 makes the -0 of an empty row and a
-/// negative alpha +0.
+/// y[i] = alpha sum + beta old, where `old` is y[i], read before and perhaps long ago; it does not count where beta is 0. Adding +0 makes
+/// the -0 of an empty row and a negative alpha +0.
+template <class T>
+PLUMB_DEVICE void finish_row(const Problem<T>& p, T* y /* (rows) */, Index i, T sum, T old) {
+  y[i] = scaled(p, sum) + (p.beta == T(0) ? T(0) : p.beta * old);
+}
+
+/// The same with y[i] read here, unless beta is 0.
 template <class T>
 PLUMB_DEVICE void finish_row(const Problem<T>& p, T* y /* (rows) */, Index i, T sum) {
-  y[i] = scaled(p, sum) + (p.beta == T(0) ? T(0) : p.beta * y[i]);
+  finish_row(p, y, i, sum, p.beta == T(0) ? T(0) : y[i]);
 }
 
 /// Entry k's product, through the read-only path.

@@ -6,6 +6,9 @@
 namespace plumb {
 namespace spmv {
 
+constexpr int kFlatThreads = 256;
+constexpr int kFlatTile = 2048;  // entries
+
 template <class T>
 struct FlatPlan {
   Index tiles;
@@ -14,24 +17,24 @@ struct FlatPlan {
 };
 
 // Break points. Trailing empty rows start at nnz, and belong to the last tile.
-static __global__ void __launch_bounds__(kStreamThreads)
+static __global__ void __launch_bounds__(kFlatThreads)
     spmv_flat_starts(const std::int32_t* row_ptr /* (rows + 1) */, Index rows,
                      Index* starts /* (tiles + 1) */, Index tiles) {
-  const Index b = static_cast<Index>(blockIdx.x) * kStreamThreads + threadIdx.x;
+  const Index b = static_cast<Index>(blockIdx.x) * kFlatThreads + threadIdx.x;
   if (b > tiles) return;
-  starts[b] = b == tiles ? rows : first_at_least(rows, b * kStreamTile, [row_ptr](Index i) {
+  starts[b] = b == tiles ? rows : first_at_least(rows, b * kFlatTile, [row_ptr](Index i) {
     return static_cast<Index>(row_ptr[i]);
   });
 }
 
 template <class T>
-__global__ void __launch_bounds__(kStreamThreads)
+__global__ void __launch_bounds__(kFlatThreads)
     spmv_flat(Problem<T> p, In<T> in, Out<T> out, const Index* starts /* (blocks + 1) */,
               Carry<T>* carry /* (blocks) */) {
-  __shared__ T staged[kStreamTile];
-  const Index begin = static_cast<Index>(blockIdx.x) * kStreamTile;
-  const Index end = begin + kStreamTile < in.A.nnz ? begin + kStreamTile : in.A.nnz;
-  stage_products<kStreamThreads>(in, begin, static_cast<int>(end - begin), staged);
+  __shared__ T staged[kFlatTile];
+  const Index begin = static_cast<Index>(blockIdx.x) * kFlatTile;
+  const Index end = begin + kFlatTile < in.A.nnz ? begin + kFlatTile : in.A.nnz;
+  stage_products<kFlatThreads>(in, begin, static_cast<int>(end - begin), staged);
   const Index first = starts[blockIdx.x], last = starts[blockIdx.x + 1];
   const Index first_begin = in.A.row_ptr[first];                // first may be rows: then nnz
   const Index carried = first_begin < end ? first_begin : end;  // entries before it continue row first - 1
@@ -42,7 +45,7 @@ __global__ void __launch_bounds__(kStreamThreads)
     const Index at = in.A.row_ptr[first + j - 1];
     return (at < end ? at : end) - begin;
   };
-  sum_segments<kStreamThreads>(
+  sum_segments<kFlatThreads>(
       last - first + 1, staged, edge, [&](Index j) { return edge(j + 1); },
       [&](Index j, T sum) {
         if (j > 0)
@@ -56,10 +59,10 @@ __global__ void __launch_bounds__(kStreamThreads)
 template <class T>
 FlatPlan<T> prepare_flat(const In<T>& in, Context& context) {
   FlatPlan<T> plan;
-  plan.tiles = in.A.nnz == 0 ? 1 : ceil_div(in.A.nnz, kStreamTile);
+  plan.tiles = in.A.nnz == 0 ? 1 : ceil_div(in.A.nnz, kFlatTile);
   plan.starts = static_cast<Index*>(context.workspace((plan.tiles + 1) * static_cast<Index>(sizeof(Index))));
   plan.carry = static_cast<Carry<T>*>(context.workspace(plan.tiles * static_cast<Index>(sizeof(Carry<T>))));
-  launch(spmv_flat_starts, ceil_div(plan.tiles + 1, kStreamThreads), kStreamThreads, 0, context.stream,
+  launch(spmv_flat_starts, ceil_div(plan.tiles + 1, kFlatThreads), kFlatThreads, 0, context.stream,
          in.A.row_ptr, in.A.rows, plan.starts, plan.tiles);
   return plan;
 }
@@ -67,7 +70,7 @@ FlatPlan<T> prepare_flat(const In<T>& in, Context& context) {
 template <class T>
 void run_flat(const FlatPlan<T>& plan, const Problem<T>& p, const In<T>& in, const Out<T>& out,
               Context& context) {
-  launch(spmv_flat<T>, plan.tiles, kStreamThreads, 0, context.stream, p, in, out, plan.starts, plan.carry);
+  launch(spmv_flat<T>, plan.tiles, kFlatThreads, 0, context.stream, p, in, out, plan.starts, plan.carry);
   add_carries(p, plan.carry, plan.tiles, out.y.data, context.stream);
 }
 

@@ -74,18 +74,22 @@ template <class T>
 __global__ void __launch_bounds__(kSellThreads) spmv_sell(Problem<T> p, In<T> in, Out<T> out, Sell<T> sell) {
   const Index at = static_cast<Index>(blockIdx.x) * kSellThreads + threadIdx.x, slice = at / kSellSlice;
   if (slice >= sell.slices) return;
+  // Asked for first: what a row ends with would else wait for its sum.
+  const std::int32_t i = sell.order[at];
+  const T old = i >= 0 && p.beta != T(0) ? out.y.data[i] : T(0);
   const Index end = sell.start[slice + 1];
   // Four slots at a time, so that their gathers overlap; entries are read once, and leave the second-level cache first.
   constexpr int kBatch = 4;
   T sum = T(0);
   Index k = sell.start[slice] + at % kSellSlice;
-  for (; k + (kBatch - 1) * kSellSlice < end; k += kBatch * kSellSlice) {
+  for (; k < end; k += kBatch * kSellSlice) {
     std::int32_t c[kBatch];
     T v[kBatch], gathered[kBatch];
 #pragma unroll
     for (int u = 0; u < kBatch; ++u) {
-      c[u] = __ldcs(sell.col + k + u * kSellSlice);
-      v[u] = __ldcs(sell.val + k + u * kSellSlice);
+      c[u] = -1;
+      if (k + u * kSellSlice < end)
+        c[u] = __ldcs(sell.col + k + u * kSellSlice), v[u] = __ldcs(sell.val + k + u * kSellSlice);
     }
 #pragma unroll
     for (int u = 0; u < kBatch; ++u) gathered[u] = c[u] >= 0 ? __ldg(in.x.data + c[u]) : T(0);
@@ -94,12 +98,7 @@ __global__ void __launch_bounds__(kSellThreads) spmv_sell(Problem<T> p, In<T> in
       if (c[u] >= 0) sum += v[u] * gathered[u];
     }
   }
-  for (; k < end; k += kSellSlice) {
-    const std::int32_t c = __ldcs(sell.col + k);
-    if (c >= 0) sum += __ldcs(sell.val + k) * __ldg(in.x.data + c);
-  }
-  const std::int32_t i = sell.order[at];
-  if (i >= 0) finish_row(p, out.y.data, i, sum);
+  if (i >= 0) finish_row(p, out.y.data, i, sum, old);
 }
 
 /// Slots of all slices, as wide as their longest rows; of every `stride`th window, in proportion, where that is not 1.

@@ -1,13 +1,15 @@
 // CSR-Stream, the kernel of rung 7: blocks of whole rows whose entries fit shared memory. Apart from it
 // because the adaptive rung picks it too.
 #pragma once
+#include "gpu/common/async_copy.hpp"
 #include "gpu/spmv/common.hpp"
 
 namespace plumb {
 namespace spmv {
 
-constexpr int kStreamThreads = 256;
-constexpr int kStreamTile = 2048;  // entries staged by a block, and the most rows it takes
+constexpr int kStreamThreads = 128;
+constexpr int kStreamTile = 1024;  // entries and rows of a tile, but for what its last row has beyond it
+constexpr int kStreamBeyond = 64;  // of those a block stages too; a longer last row is summed by itself
 
 /// From so many products for each lane of its group on, all lanes of the warp sum a segment.
 constexpr int kLongSegment = 16;
@@ -59,24 +61,43 @@ static __global__ void __launch_bounds__(kStreamThreads)
   starts[b] = {row, row_ptr[row]};
 }
 
-template <class T>
+/// Entries and rows that a block has in shared memory: of an entry its product, of a row where it begins and, if that counts, its y.
+constexpr int kStreamSlots = kStreamTile + kStreamBeyond;
+template <class T, bool WithY>
+constexpr int kStreamStaged = WithY ? kStreamSlots + kStreamSlots * 4 / static_cast<int>(sizeof(T)) + 1
+                                    : kStreamSlots + 1;
+
+// What a row ends with, row_ptr and y, is on its way to shared memory while the products are made: read after the barrier, they would
+// each wait for memory once more.
+template <class T, bool WithY>
 __global__ void __launch_bounds__(kStreamThreads)
     spmv_stream(Problem<T> p, In<T> in, Out<T> out, const StreamStart* starts /* (blocks + 1) */) {
-  __shared__ T staged[kStreamTile];
+  __shared__ T staged[kStreamStaged<T, WithY>];  // products, then y, then where rows begin
   __shared__ T scratch[kStreamThreads / 32];
   const StreamStart start = starts[blockIdx.x], stop = starts[blockIdx.x + 1];
   const Index first = start.row, last = stop.row, begin = start.entry, end = stop.entry;
   if (first == last) return;  // the whole block: a giant row lies across this tile
-  // every row but the last ends within the tile; the last may be longer than any tile
-  const bool long_row = end - begin > kStreamTile || last - first == 1;
+  // every row but the last ends within the tile
+  const bool long_row = end - begin + last - first > kStreamSlots;
+  const int rows = static_cast<int>(last - first) - (long_row ? 1 : 0);
   const Index staged_end = long_row ? in.A.row_ptr[last - 1] : end;
-  stage_products<kStreamThreads>(in, begin, static_cast<int>(staged_end - begin), staged);
+  const int count = static_cast<int>(staged_end - begin);
+  T* old = staged + count;
+  auto* begins = reinterpret_cast<std::int32_t*>(WithY ? old + rows : old);
+  for (int j = static_cast<int>(threadIdx.x); j <= rows; j += kStreamThreads)
+    copy_async<4>(begins + j, in.A.row_ptr + first + j, 4);
+  if constexpr (WithY) {
+    for (int j = static_cast<int>(threadIdx.x); j < rows; j += kStreamThreads)
+      copy_async<static_cast<int>(sizeof(T))>(old + j, out.y.data + first + j, static_cast<int>(sizeof(T)));
+  }
+  stage_products<kStreamThreads>(in, begin, count, staged);
+  cp_async_commit();
+  cp_async_wait<0>();
   __syncthreads();
-  const Index rows = last - first - (long_row ? 1 : 0);
   sum_segments<kStreamThreads>(
-      rows, staged, [&](Index j) { return in.A.row_ptr[first + j] - begin; },
-      [&](Index j) { return in.A.row_ptr[first + j + 1] - begin; },
-      [&](Index j, T sum) { finish_row(p, out.y.data, first + j, sum); });
+      rows, staged, [&](Index j) { return begins[j] - begin; },
+      [&](Index j) { return begins[j + 1] - begin; },
+      [&](Index j, T sum) { finish_row(p, out.y.data, first + j, sum, WithY ? old[j] : T(0)); });
   if (long_row) {
     T sum = T(0);
     for (Index k = staged_end + static_cast<Index>(threadIdx.x); k < end; k += kStreamThreads)
@@ -102,8 +123,8 @@ const StreamStart* prepare_stream(const In<T>& in, Context& context) {
 template <class T>
 void run_stream(const StreamStart* starts, const Problem<T>& p, const In<T>& in, const Out<T>& out,
                 Context& context) {
-  launch(spmv_stream<T>, stream_tiles(in.A.rows, in.A.nnz), kStreamThreads, 0, context.stream, p, in, out,
-         starts);
+  const auto kernel = p.beta == T(0) ? spmv_stream<T, false> : spmv_stream<T, true>;
+  launch(kernel, stream_tiles(in.A.rows, in.A.nnz), kStreamThreads, 0, context.stream, p, in, out, starts);
 }
 
 }  // namespace spmv

@@ -1,0 +1,34 @@
+// sddmm, rung 13: for few entries, where nothing counts but how often an entry waits for memory.
+//
+// Change    rung 4 with its waits taken out: the row of an entry is found in prepare(), not by a search of its own, and two pieces of X
+//           and two of Y a lane are asked for together, by as many lanes as that takes. An entry waits twice: for its row and column,
+//           and for X and Y. Rung 8 has 32 entries for a warp, which few entries do not fill a device with.
+// Traffic   2 k elements per entry, X mostly from the L1; row and column of an entry.
+// Limits    fp32 / fp64: sddmm_at_once 32 to 40 / 32 registers; sddmm_step_rows 18 registers;
+//           sddmm_rows_of_entries 16 registers, no spills (sm_90, nvcc 13.0, ptxas -v).
+// Fails at  many entries: X is loaded for each, and five shuffles are for one sum. Rung 8 answers these.
+// Source    our own.
+#include "gpu/sddmm/at_once.hpp"
+
+namespace plumb {
+namespace {
+
+using namespace sddmm;
+
+template <class T>
+void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& context) {
+  return const_cast<std::int32_t*>(prepare_at_once(in, context));
+}
+
+template <class T>
+void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+  run_at_once<2>(static_cast<const std::int32_t*>(context.plan), in, out, context);
+}
+
+const Register<Sddmm, float, Space::device> f32{"13_entry_at_once", run<float>, {}, steps_support<float>,
+                                                prepare<float>};
+const Register<Sddmm, double, Space::device> f64{"13_entry_at_once", run<double>, {}, steps_support<double>,
+                                                 prepare<double>};
+
+}  // namespace
+}  // namespace plumb
