@@ -25,10 +25,10 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_at_once<2>(static_cast<const std::int32_t*>(context.plan), in, out, context);
 }
 
-const Register<Sddmm, float, Space::device> f32{"13_entry_at_once", run<float>, {}, steps_support<float>,
-                                                prepare<float>};
-const Register<Sddmm, double, Space::device> f64{"13_entry_at_once", run<double>, {}, steps_support<double>,
-                                                 prepare<double>};
+const Register<Sddmm, float, Space::device> f32{
+    "13_entry_at_once", run<float>, {}, steps_support<float>, prepare<float>};
+const Register<Sddmm, double, Space::device> f64{
+    "13_entry_at_once", run<double>, {}, steps_support<double>, prepare<double>};
 
 }  // namespace
 }  // namespace plumb

@@ -33,8 +33,7 @@ __global__ void __launch_bounds__(kAtOnceThreads)
     sddmm_at_once(In<T> in, Out<T> out, const std::int32_t* row /* (nnz) */, unsigned x_bytes,
                   unsigned y_bytes) {
   constexpr int kStride = Lanes * Piece<T>::kSize;
-  const Index e = (static_cast<Index>(blockIdx.x) * kAtOnceThreads + threadIdx.x) / Lanes,
-              terms = in.X.cols;
+  const Index e = (static_cast<Index>(blockIdx.x) * kAtOnceThreads + threadIdx.x) / Lanes, terms = in.X.cols;
   const int part = static_cast<int>(threadIdx.x) % Lanes;
   T sum = T(0);
   if (e < in.A.nnz) {
@@ -43,11 +42,9 @@ __global__ void __launch_bounds__(kAtOnceThreads)
     for (Index at = 0; at < terms; at += Pieces * kStride) {
       Piece<T> of_x[Pieces], of_y[Pieces];
 #pragma unroll
-      for (int p = 0; p < Pieces; ++p)
-        of_y[p] = load_piece<Aligned>(y, at + p * kStride, part, Lanes, terms);
+      for (int p = 0; p < Pieces; ++p) of_y[p] = load_piece<Aligned>(y, at + p * kStride, part, Lanes, terms);
 #pragma unroll
-      for (int p = 0; p < Pieces; ++p)
-        of_x[p] = load_piece<Aligned>(x, at + p * kStride, part, Lanes, terms);
+      for (int p = 0; p < Pieces; ++p) of_x[p] = load_piece<Aligned>(x, at + p * kStride, part, Lanes, terms);
 #pragma unroll
       for (int p = 0; p < Pieces; ++p) sum = add_product(sum, of_x[p], of_y[p]);
     }

@@ -4,7 +4,7 @@
 //           after the other, batches of all warps (each waits for its longest row), bytes from cache and memory, launches. The costs of
 //           these are fitted to drawn cases by tools/fit (costs.hpp has them, and the error on cases held out). The candidates: a group
 //           per row (rung 9), groups that share rows (10), rows in the order of their lengths (6), streamed rows (11), columns staged
-//           (5) or not (1); long rows cut (7) into parts of 256 or 64 entries; panels (12) where B is larger than the cache and rows
+//           (5) or not (1); long rows cut (7) into parts of 256, 64 or 16 entries; panels (12) where B is larger than the cache and rows
 //           have columns far apart.
 // Traffic   of the candidate chosen; the counts cost a copy of row_ptr to the host and some passes over it there, in prepare().
 // Limits    those of the candidate chosen.

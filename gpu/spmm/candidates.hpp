@@ -20,14 +20,15 @@ struct Candidate {
   bool share, sorted;
   Index cut, part;
 };
-constexpr int kCandidates = 12;
+constexpr int kCandidates = 13;
 constexpr Candidate kCandidate[kCandidates] = {
     {Kernel::rows, false, false, 0, 0},       {Kernel::rows, true, false, 0, 0},
     {Kernel::rows, false, false, 64, 256},    {Kernel::rows, true, false, 64, 256},
     {Kernel::rows, false, true, 64, 256},     {Kernel::streamed, false, false, 64, 256},
     {Kernel::rows, false, false, 32, 64},     {Kernel::rows, true, false, 32, 64},
     {Kernel::streamed, false, false, 32, 64}, {Kernel::staged, false, false, 0, 0},
-    {Kernel::element, false, false, 0, 0},    {Kernel::block, false, false, 0, 0}};
+    {Kernel::element, false, false, 0, 0},    {Kernel::block, false, false, 0, 0},
+    {Kernel::rows, false, false, 16, 16}};
 constexpr const char* kNames[kCandidates] = {"a group per row",
                                              "groups share a row",
                                              "a group per row, parts of 256",
@@ -39,7 +40,8 @@ constexpr const char* kNames[kCandidates] = {"a group per row",
                                              "streamed rows, parts of 64",
                                              "staged entries",
                                              "a thread per element",
-                                             "a block per row"};
+                                             "a block per row",
+                                             "a group per row, parts of 16"};
 
 /// Of the matrix and the widths: what the terms are made of.
 struct Features {
