@@ -139,11 +139,14 @@ void add_run(SdnnFacts& s, const SparseDnn& net, SdnnRun& run) {
   s.bias_of_each_neuron = !net.biases.empty();
   for (std::int64_t l = 0; l < net.layers(); ++l) {
     const std::int64_t left = run.absorbed.empty() ? 0 : run.absorbed[static_cast<std::size_t>(l)];
-    s.active_edges += static_cast<double>(run.active[static_cast<std::size_t>(l)] - left) *
-                      static_cast<double>(net.edges(l, l + 1));
+    const std::int64_t edges =
+        run.computed.empty() ? net.edges(l, l + 1) : run.computed[static_cast<std::size_t>(l)].edges;
+    s.active_edges +=
+        static_cast<double>(run.active[static_cast<std::size_t>(l)] - left) * static_cast<double>(edges);
   }
   s.active_rows = std::move(run.active);
   s.absorbed_rows = std::move(run.absorbed);
+  s.computed = std::move(run.computed);
   s.layer_seconds = std::move(run.layer_seconds);
   s.streaming = run.streaming;
 }
