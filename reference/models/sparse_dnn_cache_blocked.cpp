@@ -403,4 +403,39 @@ const SdnnPipeline kSdnnEqualNeurons = {
       return streamed_on_host(net, memory, EqualNeurons::bytes(net), kSdnnEqualNeurons.one_bias_plan);
     }};
 
+namespace sdnn {
+
+namespace {
+
+/// Of the network with the neuron that carries `biases`, what it takes; 0 without biases.
+std::int64_t bytes_with_constant_neuron(const SparseDnn& net) {
+  const std::int64_t more = net.layers() * (net.neurons + 2);  // edges: a bias of each neuron, and its own
+  return net.biases.empty() ? 0 : net.held_bytes() + 8 * more;
+}
+
+}  // namespace
+
+std::int64_t cache_blocked_bytes(const SparseDnn& net) {
+  const PlanBytes plan = CacheBlocked::bytes(net);
+  const std::int64_t more = net.biases.empty() ? 0 : net.neurons + 2;
+  std::int64_t sum = plan.workspace + bytes_with_constant_neuron(net);
+  for (std::int64_t l = 0; l < net.layers(); ++l)
+    sum += plan.of_layer(net.neurons, net.edges(l, l + 1) + more);
+  return sum;
+}
+
+std::int64_t equal_neurons_bytes(const SparseDnn& net) {
+  const std::int64_t more = net.biases.empty() ? 0 : net.neurons + 2;
+  const MergedLayers merged = merge_equal_neurons(net);  // without biases: with them more neurons differ
+  std::int64_t sum = EqualNeurons::bytes(net).workspace + bytes_with_constant_neuron(net);
+  for (std::size_t l = 0; l < merged.made.size(); ++l) {
+    const std::int64_t edges = (net.biases.empty() ? merged.layer(l).nnz() : net.gather[l].nnz()) + more;
+    sum +=
+        PackedLayers::bytes_of_layer(net.neurons, edges) + MergedLayers::bytes_of_layer(net.neurons, edges);
+  }
+  return sum;
+}
+
+}  // namespace sdnn
+
 }  // namespace plumb

@@ -125,8 +125,7 @@ bool has_equal_values(const Csr<float>& y, const std::vector<std::int32_t>& plac
       for (std::int32_t k = y.row_ptr[i]; k < y.row_ptr[i + 1]; ++k)
         row[static_cast<std::size_t>(y.col[k])] += y.val[k];  // repeats add up
       for (std::size_t j = 0; j < row.size(); ++j)
-        equal =
-            equal && std::bit_cast<std::uint32_t>(row[j]) == std::bit_cast<std::uint32_t>(row[like[j]]);
+        equal = equal && std::bit_cast<std::uint32_t>(row[j]) == std::bit_cast<std::uint32_t>(row[like[j]]);
       for (std::int32_t k = y.row_ptr[i]; k < y.row_ptr[i + 1]; ++k)
         row[static_cast<std::size_t>(y.col[k])] = 0;
     }

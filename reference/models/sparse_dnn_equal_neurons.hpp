@@ -18,9 +18,11 @@ namespace plumb {
 ///           inputs stay: one weight in place of several would round otherwise.
 struct MergedLayers {
   const SparseDnn* net = nullptr;
-  std::vector<std::int64_t> widths;              // (layers + 1): neurons that differ in what enters a layer, or leaves the last one
-  std::vector<std::vector<std::int32_t>> place;  // (layers + 1, neurons): which of these each neuron is; the first of each ascend
-  std::vector<std::optional<Csr<float>>> made;   // (layers): nothing where all neurons differ
+  std::vector<std::int64_t>
+      widths;  // (layers + 1): neurons that differ in what enters a layer, or leaves the last one
+  std::vector<std::vector<std::int32_t>>
+      place;  // (layers + 1, neurons): which of these each neuron is; the first of each ascend
+  std::vector<std::optional<Csr<float>>> made;  // (layers): nothing where all neurons differ
 
   /// (widths[l + 1], widths[l])
   [[nodiscard]] const Csr<float>& layer(std::size_t l) const { return made[l] ? *made[l] : net->gather[l]; }

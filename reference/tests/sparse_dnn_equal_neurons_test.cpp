@@ -40,7 +40,8 @@ Places places_by_definition(const SparseDnn& net) {
     std::vector<std::int32_t> here;
     for (std::size_t j = 0; j < static_cast<std::size_t>(w.rows); ++j) {
       std::vector<std::pair<std::int32_t, std::uint32_t>> edges;
-      for (auto k = static_cast<std::size_t>(w.row_ptr[j]); k < static_cast<std::size_t>(w.row_ptr[j + 1]); ++k)
+      for (auto k = static_cast<std::size_t>(w.row_ptr[j]); k < static_cast<std::size_t>(w.row_ptr[j + 1]);
+           ++k)
         edges.emplace_back(all.back()[static_cast<std::size_t>(w.col[k])],
                            std::bit_cast<std::uint32_t>(w.val[k]));
       here.push_back(known.try_emplace(edges, static_cast<std::int32_t>(known.size())).first->second);
@@ -53,8 +54,7 @@ Places places_by_definition(const SparseDnn& net) {
 SparseDnn copied_network(std::uint64_t seed, std::int64_t neurons, std::int64_t layers) {
   SparseDnn net{neurons, -0.02F, 2, {}};
   for (std::int64_t l = 0; l < layers; ++l)
-    net.gather.push_back(
-        plumb::test::random_weights(neurons, 6, 100 * seed + static_cast<std::uint64_t>(l)));
+    net.gather.push_back(plumb::test::random_weights(neurons, 6, 100 * seed + static_cast<std::uint64_t>(l)));
   plumb::test::CopiedNeurons(seed).plant(net);
   return net;
 }
@@ -126,7 +126,8 @@ TEST_CASE("rows have equal values where all neurons of a place have the same bit
   CHECK_FALSE(plumb::has_equal_values(csr(4, {{{1, 1}, {3, 1}, {3, 1}}}), place));
 }
 
-TEST_CASE("random networks with equal neurons give the same bits with one of them computed, and pass the check") {
+TEST_CASE(
+    "random networks with equal neurons give the same bits with one of them computed, and pass the check") {
   std::map<CopyChange, int> planted;
   std::int64_t left_out = 0, absorbed = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
@@ -157,7 +158,8 @@ TEST_CASE("random networks with equal neurons give the same bits with one of the
   CHECK(absorbed > 0);
 }
 
-TEST_CASE("a run from the middle computes what its rows hold, also other values in neurons that are equal before") {
+TEST_CASE(
+    "a run from the middle computes what its rows hold, also other values in neurons that are equal before") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
     const SparseDnn net = copied_network(seed, 50, 9);
@@ -175,7 +177,8 @@ TEST_CASE("a run from the middle computes what its rows hold, also other values 
 }
 
 TEST_CASE("neurons of another bias are not equal, and neurons that a layer lacks are") {
-  const std::vector<Csr<float>> gather{csr(3, {{{0, 1}}, {{0, 1}}, {{0, 1}}, {{0, 1}}, {{0, 1}}}), csr(5, {{{4, 1}}})};
+  const std::vector<Csr<float>> gather{csr(3, {{{0, 1}}, {{0, 1}}, {{0, 1}}, {{0, 1}}, {{0, 1}}}),
+                                       csr(5, {{{4, 1}}})};
   const SparseDnn net = plumb::square_network(gather, {{1, 1, 2, 0, -0.0F}, {0.5F}}, 32);
   const plumb::SdnnRun run = plumb::kSdnnEqualNeurons.plan(net)->run(csr(5, {{{0, 4}}}), 0, 2);
   CHECK(run.y.val == std::vector<float>{4.5F});

@@ -364,6 +364,24 @@ TEST_CASE("infer gcn --reorder: the answer of the given order, and what reorderi
   CHECK(parts.has("--reorder is for one process and one device"));
 }
 
+TEST_CASE("infer sdnn --dry-run counts the layers that a plan on the CPU packs beside the weights") {
+  const Scratch scratch;
+  const auto memory = [&](const std::string& words) {
+    const Outcome o =
+        bare("sdnn --inputs 50 --layers 40 --dry-run --json " + scratch.file("needs.json") + words);
+    CAPTURE(o.text);
+    CHECK(o.exit_code == 0);
+    return nlohmann::json::parse(plumb::test::slurp(scratch.file("needs.json")))["ranks"][0]["memory_bytes"]
+        .get<std::int64_t>();
+  };
+  constexpr std::int64_t kLayers = std::int64_t{40} * 1024 * 32 * 8;  // of the weights; as much when packed
+  const std::int64_t all = memory(""), one = memory(" --class identical_columns"),
+                     csr = memory(" --pipeline eigen");
+  CHECK(csr >= kLayers);
+  CHECK(all - csr >= kLayers);
+  CHECK(all - one >= kLayers / 2);
+}
+
 TEST_CASE("infer --dry-run predicts the time on GPUs, also for more ranks than inputs") {
   const Scratch scratch;
   for (const std::string network : {"sdnn --inputs 50 --layers 4", "gcn --layers 3"}) {
