@@ -22,6 +22,7 @@
 #include "reference/models/sparse_dnn_devices.hpp"
 #include "reference/models/sparse_dnn_ranks.hpp"
 #include "reference/models/sparse_dnn_streamed.hpp"
+#include "reference/models/sparse_dnn_tile.hpp"
 #include "tools/infer.hpp"
 #include "tools/infer_ranks.hpp"
 #include "tools/terminal.hpp"
@@ -139,11 +140,14 @@ void add_run(SdnnFacts& s, const SparseDnn& net, SdnnRun& run) {
   s.bias_of_each_neuron = !net.biases.empty();
   for (std::int64_t l = 0; l < net.layers(); ++l) {
     const std::int64_t left = run.absorbed.empty() ? 0 : run.absorbed[static_cast<std::size_t>(l)];
-    s.active_edges += static_cast<double>(run.active[static_cast<std::size_t>(l)] - left) *
-                      static_cast<double>(net.edges(l, l + 1));
+    const std::int64_t edges =
+        run.computed.empty() ? net.edges(l, l + 1) : run.computed[static_cast<std::size_t>(l)].edges;
+    s.active_edges +=
+        static_cast<double>(run.active[static_cast<std::size_t>(l)] - left) * static_cast<double>(edges);
   }
   s.active_rows = std::move(run.active);
   s.absorbed_rows = std::move(run.absorbed);
+  s.computed = std::move(run.computed);
   s.layer_seconds = std::move(run.layer_seconds);
   s.streaming = run.streaming;
 }
@@ -165,6 +169,7 @@ struct Loaded {
   Csr<float> images;
   std::shared_ptr<const RowSource> rows;  // in place of `images`: inputs that are made a batch at a time
   std::int64_t outputs = 0;               // neurons of the last layer
+  std::int64_t making_bytes = 0;          // that making `images` took for a while
   const SdnnPipeline* pipeline = nullptr;
   SdnnFacts facts;  // where the data come from
   SdnnExpectation expectation;
@@ -207,6 +212,7 @@ Loaded load_challenge(const SdnnOptions& o, Progress& progress) {
   loaded.seconds = loading.seconds();
   loaded.expectation = expectation_of(o, sources, data);
   loaded.images = std::move(data.images), loaded.rows = std::move(data.rows);
+  loaded.making_bytes = data.making_bytes;
   loaded.facts.weights_from = sources.weights_from, loaded.facts.images_from = sources.images_from;
   if (!sources.anything_found) loaded.facts.searched = sources.searched;
   return loaded;
@@ -346,6 +352,21 @@ void execute_on_ranks(Ranks& ranks, const SdnnOptions& o, const std::string& dev
   if (ranks.is_root()) add_run(loaded.facts, net, run);
 }
 
+/// What the plan of a rank takes of the host's memory: of the host's fast pipelines.
+std::int64_t plan_bytes(const SdnnOptions& o, const Loaded& loaded) {
+  if (space_of(o) != Space::host) return 0;
+  if (loaded.pipeline == &kSdnnCacheBlocked) return sdnn::cache_blocked_bytes(loaded.net);
+  return loaded.pipeline == &kSdnnEqualNeurons ? sdnn::equal_neurons_bytes(loaded.net) : 0;
+}
+
+/// Of answers to `inputs` inputs like those of `sample`: in parts of threads, and put together.
+std::int64_t answer_bytes(const SdnnRun& sample, std::int64_t inputs) {
+  constexpr double kPerValue = 2 * 8;
+  const double rows = static_cast<double>(std::max<std::int64_t>(sample.y.rows, 1));
+  return static_cast<std::int64_t>(kPerValue * static_cast<double>(sample.y.nnz()) *
+                                   static_cast<double>(inputs) / rows);
+}
+
 /// Memory and traffic follow from the data; the time rests on how many inputs stay active, which a run of some of them on the CPU shows.
 int dry_run(const SdnnOptions& o, const Loaded& loaded, Progress& progress) {
   constexpr std::int64_t kSample = 5000;
@@ -358,13 +379,15 @@ int dry_run(const SdnnOptions& o, const Loaded& loaded, Progress& progress) {
   const std::unique_ptr<SdnnPlan> plan =
       drops_absorbed(o) ? kSdnnCacheBlocked.plan_absorbing(net, find_absorbing_states(net))
                         : kSdnnCacheBlocked.plan(net);
-  const SdnnWork work = work_of(net, plan->run(some, 0, net.layers()), inputs);
+  const SdnnRun sample = plan->run(some, 0, net.layers());
+  const SdnnWork work = work_of(net, sample, inputs);
+  const SdnnRunBytes bytes{loaded.making_bytes, plan_bytes(o, loaded), answer_bytes(sample, inputs)};
   progress.clear();
   const std::string basis = fmt::format("class general, {:.1f} % of the edges active in {} of the inputs",
                                         work.most > 0 ? 100 * work.mean / work.most : 0, some.rows);
   std::vector<PredictedTime> times;
   for (const int gpus : doubling_to(ranks)) times.push_back(predict(find_chip(o.chip), work, gpus));
-  return report_needs(o, "inputs", needs_over_ranks(net, loaded.images, ranks), times, basis);
+  return report_needs(o, "inputs", needs_over_ranks(net, loaded.images, ranks, bytes), times, basis);
 }
 
 void require_sdnn_outputs(const SdnnOptions& o) {

@@ -93,6 +93,7 @@ struct Images {
   Csr<float> matrix;
   std::shared_ptr<const RowSource> rows;  // in place of the matrix
   std::int64_t there = 0;
+  std::int64_t making_bytes = 0;  // where it is made of images
   [[nodiscard]] std::int64_t count() const { return rows != nullptr ? rows->rows() : matrix.rows; }
 };
 
@@ -114,7 +115,8 @@ Images read_images(const std::string& path, const SdnnRequest& r) {
 }
 
 /// Errors: to make inputs of `count` images of `cols` x `cols` takes more memory than there is, or than is allowed.
-void require_memory_for_inputs(std::int64_t count, std::int64_t cols, const SdnnRequest& r) {
+/// Returns these bytes.
+std::int64_t require_memory_for_inputs(std::int64_t count, std::int64_t cols, const SdnnRequest& r) {
   const std::int64_t mask = count * r.neurons / 8;
   const std::int64_t bytes = count * cols * cols + mask + resizing_bytes(count, cols, image_side(r.neurons));
   const std::string what = fmt::format("{} inputs of {} neurons", count, r.neurons);
@@ -124,6 +126,7 @@ void require_memory_for_inputs(std::int64_t count, std::int64_t cols, const Sdnn
         fmt::format("sparse DNN: {} MiB of memory are too little: {}, made of images, need at least {} MiB",
                     r.host_memory.bytes >> 20, what, (r.host_memory.least_for(bytes) >> 20) + 1));
   }
+  return bytes;
 }
 
 Images from_mask(PixelMask mask, std::int64_t there, const SdnnRequest& r) {
@@ -143,13 +146,16 @@ Images load_images(const SdnnSources& s, const SdnnRequest& r) {
   if (s.mnist.empty()) {
     constexpr std::int64_t kDigitSide = 28;
     const std::int64_t count = r.inputs > 0 ? r.inputs : kSdnnInputs;
-    require_memory_for_inputs(count, kDigitSide, r);
+    static_cast<void>(
+        require_memory_for_inputs(count, kDigitSide, r));  // drawn in the size that is asked for
     return from_mask(digit_inputs(count, r.neurons, 1), 0, r);
   }
   // Neighbouring images influence each other: all images are resized, however few are asked for.
   const GreyImages images = read_idx_images(s.mnist);
-  require_memory_for_inputs(images.count, images.cols, r);
-  return from_mask(fourier_inputs(images, image_side(r.neurons)), images.count, r);
+  const std::int64_t bytes = require_memory_for_inputs(images.count, images.cols, r);
+  Images made = from_mask(fourier_inputs(images, image_side(r.neurons)), images.count, r);
+  made.making_bytes = bytes;
+  return made;
 }
 
 std::vector<std::int32_t> load_categories(const SdnnSources& s, const Images& images) {
@@ -203,6 +209,7 @@ SdnnData load_sdnn(const SdnnSources& sources, const SdnnRequest& request) {
   data.categories = load_categories(sources, images);
   data.images = std::move(images.matrix);
   data.rows = std::move(images.rows);
+  data.making_bytes = images.making_bytes;
   return data;
 }
 

@@ -47,6 +47,7 @@ struct SdnnData {
   Csr<float> images;                        // (inputs, neurons)
   std::shared_ptr<const RowSource> rows;    // the same rows a few at a time, in place of `images`
   std::vector<std::int32_t> categories;     // 1-based, of these inputs; empty where paths.categories is ""
+  std::int64_t making_bytes = 0;  // beside the weights, while inputs are made of images; 0: they are read
 };
 /// Weights and inputs are read at the same time.
 ///

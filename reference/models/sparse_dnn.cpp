@@ -232,8 +232,8 @@ std::vector<const SdnnPipeline*> sdnn_pipelines() {
     return std::pair(-a->preference, std::string_view(a->name)) <
            std::pair(-b->preference, std::string_view(b->name));
   });
-  all.insert(all.end(),
-             {&kSdnnCacheBlocked, &kSdnnCsrSpmm, &kSdnnDenseHoisted, &kSdnnDenseAlloc, &kSdnnEigen});
+  all.insert(all.end(), {&kSdnnCacheBlocked, &kSdnnCsrSpmm, &kSdnnDenseHoisted, &kSdnnDenseAlloc, &kSdnnEigen,
+                         &kSdnnEqualNeurons});
   return all;
 }
 

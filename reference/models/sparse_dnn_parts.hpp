@@ -1,15 +1,12 @@
 // What the pipelines of the sparse DNN share, on the host and on a device: the activation, a clock, and rows
 // gathered into one CSR answer.
 #pragma once
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <limits>
 #include <new>
 #include <utility>
 #include <vector>
 
-#include "reference/core/error.hpp"
 #include "reference/core/matrix.hpp"
 
 namespace plumb::sdnn {
@@ -68,33 +65,7 @@ struct FinishedRows {
   }
 };
 
-/// One CSR (rows, cols) from all parts. Throws Error where it would need more than 2^31 - 1 entries.
-[[nodiscard]] inline Csr<float> build(const std::vector<FinishedRows>& parts, std::int64_t rows,
-                                      std::int64_t cols) {
-  std::vector<std::int64_t> count(static_cast<std::size_t>(rows) + 1, 0);
-  for (const FinishedRows& part : parts) {
-    for (const auto& row : part.rows)
-      count[static_cast<std::size_t>(row.id) + 1] = static_cast<std::int64_t>(row.count);
-  }
-  for (std::size_t i = 0; i < static_cast<std::size_t>(rows); ++i) count[i + 1] += count[i];
-  if (count.back() > std::numeric_limits<std::int32_t>::max()) {
-    throw Error("sparse DNN: the answer has more than 2^31 - 1 non-zeros: run fewer inputs at a time");
-  }
-  Csr<float> y;
-  y.rows = rows;
-  y.cols = cols;
-  y.row_ptr.assign(count.begin(), count.end());
-  y.col.resize(static_cast<std::size_t>(count.back()));
-  y.val.resize(y.col.size());
-  for (const FinishedRows& part : parts) {
-    for (const auto& row : part.rows) {
-      const auto to = static_cast<std::ptrdiff_t>(count[static_cast<std::size_t>(row.id)]);
-      const auto from = static_cast<std::ptrdiff_t>(row.first), n = static_cast<std::ptrdiff_t>(row.count);
-      std::copy_n(part.col.begin() + from, n, y.col.begin() + to);
-      std::copy_n(part.val.begin() + from, n, y.val.begin() + to);
-    }
-  }
-  return y;
-}
+/// One CSR (rows, cols) from all parts, on all threads. Throws Error where it would need more than 2^31 - 1 entries.
+[[nodiscard]] Csr<float> build(const std::vector<FinishedRows>& parts, std::int64_t rows, std::int64_t cols);
 
 }  // namespace plumb::sdnn

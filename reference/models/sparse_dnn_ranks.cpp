@@ -235,7 +235,8 @@ SdnnRanksJudgement judge_over_ranks(Ranks& ranks, const Cuts& cuts, const Sparse
   return result;
 }
 
-std::vector<RankNeeds> needs_over_ranks(const SparseDnn& net, const Csr<float>& images, int ranks) {
+std::vector<RankNeeds> needs_over_ranks(const SparseDnn& net, const Csr<float>& images, int ranks,
+                                        const SdnnRunBytes& run) {
   TrafficModel once(ranks), each_run(ranks);
   std::int64_t weights = 0;
   for (const Csr<float>& layer : net.gather) {
@@ -255,7 +256,15 @@ std::vector<RankNeeds> needs_over_ranks(const SparseDnn& net, const Csr<float>& 
     rank.first = cuts[static_cast<std::size_t>(r)];
     rank.rows = cuts[static_cast<std::size_t>(r) + 1] - rank.first;
     const std::int64_t entries = images.row_ptr[rank.first + rank.rows] - images.row_ptr[rank.first];
-    rank.memory = weights + 4 * (rank.rows + 1) + 8 * entries + (r == 0 ? bytes_of(images) : 0);
+    const std::int64_t own = 4 * (rank.rows + 1) + 8 * entries;
+    const std::int64_t answers =
+        images.rows > 0
+            ? static_cast<std::int64_t>(static_cast<double>(run.answers) * static_cast<double>(rank.rows) /
+                                        static_cast<double>(images.rows))
+            : 0;
+    rank.memory = weights + own + run.plan + answers;
+    if (r == 0) rank.memory = std::max(rank.memory, weights + run.making);
+    if (r == 0 && ranks > 1) rank.memory = std::max(rank.memory, weights + bytes_of(images) + own);
     if (r > 0) once.send_csr(0, r, rank.rows, entries, 4);
     if (r > 0) each_run.send_vector(r, 0, 0);
   }

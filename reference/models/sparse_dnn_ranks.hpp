@@ -37,9 +37,18 @@ struct SdnnRanksJudgement {
                                                   const SdnnRanksRun& run, const SdnnExpectation& expectation,
                                                   const SdnnProgress& progress = {});
 
+/// What is not in the data: bytes.
+struct SdnnRunBytes {
+  std::int64_t making = 0;   // while rank 0 makes the inputs, beside the weights
+  std::int64_t plan = 0;     // of each rank, beside its weights and inputs
+  std::int64_t answers = 0;  // to all inputs
+};
+
 /// What each of `ranks` ranks needs for this network and these inputs. Of an inference: the ids of rows that stay active are
-/// not known before, and not counted.
+/// not known before, and not counted as traffic. Memory is the most of three moments: rank 0 makes the inputs; it has all
+/// of them and those that it keeps; each rank has its inputs, a plan, and its answers. What reading files takes is not
+/// counted.
 [[nodiscard]] std::vector<RankNeeds> needs_over_ranks(const SparseDnn& net, const Csr<float>& images,
-                                                      int ranks);
+                                                      int ranks, const SdnnRunBytes& run);
 
 }  // namespace plumb

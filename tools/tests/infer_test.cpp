@@ -88,6 +88,33 @@ TEST_CASE(
   CHECK(words.has(" of them absorbed, "));
 }
 
+TEST_CASE(
+    "infer sdnn --class identical_columns: the same bits, and how many neurons differ, at several depths") {
+  const Scratch scratch;
+  for (const std::string layers : {"30", "31"}) {
+    const std::string run = "sdnn --inputs 300 --bias -0.31 --layers " + layers;
+    REQUIRE(bare(run + " --out " + scratch.file("all.npz")).exit_code == 0);
+    const Outcome one = bare(run + " --class identical_columns --check --out " + scratch.file("one.npz") +
+                             " --json " + scratch.file("one.json"));
+    CAPTURE(one.text);
+    CHECK(one.exit_code == 0);
+    CHECK(one.has("pipeline: equal_neurons (class D: identical_columns, cpu"));
+    CHECK(one.has("equal neurons: 1760 of 30720 differ and are computed, 32 to 64 of 1024 in a layer, with "
+                  "56320 of 983040 edges") == (layers == "30"));
+    CHECK(plumb::test::slurp(scratch.file("one.npz")) == plumb::test::slurp(scratch.file("all.npz")));
+    const auto json = nlohmann::json::parse(plumb::test::slurp(scratch.file("one.json")));
+    std::vector<int> want(std::stoul(layers),
+                          64);  // the groups of six layers end with one that has half of the lines
+    for (std::size_t l = 5; l < want.size(); l += 6) want[l] = 32;
+    CHECK(json["computed"]["neurons"] == want);
+    CHECK(json["pipeline"]["structure"] == "identical_columns");
+    CHECK(json["tera_edges_per_second"]["active"] < json["tera_edges_per_second"]["all"]);
+  }
+  const Outcome both = bare("sdnn --inputs 300 --layers 30 --bias -0.31 --class D --absorbing on");
+  CHECK(both.has("(class D + C: identical_columns, absorbing_rows, cpu"));
+  CHECK(both.has(" of 300 inputs left at an absorbing state"));
+}
+
 TEST_CASE("the names that pipelines and classes had before still work, with a note") {
   const Outcome o = bare("sdnn --inputs 20 --layers 2 --class A --pipeline carried_tiles");
   CAPTURE(o.text);
@@ -335,6 +362,24 @@ TEST_CASE("infer gcn --reorder: the answer of the given order, and what reorderi
   const Outcome parts = bare("gcn --reorder rcm --device simt --gpus 2");
   CHECK(parts.exit_code == 2);
   CHECK(parts.has("--reorder is for one process and one device"));
+}
+
+TEST_CASE("infer sdnn --dry-run counts the layers that a plan on the CPU packs beside the weights") {
+  const Scratch scratch;
+  const auto memory = [&](const std::string& words) {
+    const Outcome o =
+        bare("sdnn --inputs 50 --layers 40 --dry-run --json " + scratch.file("needs.json") + words);
+    CAPTURE(o.text);
+    CHECK(o.exit_code == 0);
+    return nlohmann::json::parse(plumb::test::slurp(scratch.file("needs.json")))["ranks"][0]["memory_bytes"]
+        .get<std::int64_t>();
+  };
+  constexpr std::int64_t kLayers = std::int64_t{40} * 1024 * 32 * 8;  // of the weights; as much when packed
+  const std::int64_t all = memory(""), one = memory(" --class identical_columns"),
+                     csr = memory(" --pipeline eigen");
+  CHECK(csr >= kLayers);
+  CHECK(all - csr >= kLayers);
+  CHECK(all - one >= kLayers / 2);
 }
 
 TEST_CASE("infer --dry-run predicts the time on GPUs, also for more ranks than inputs") {

@@ -1,0 +1,136 @@
+#include "reference/models/sparse_dnn_equal_neurons.hpp"
+
+#include <bit>
+#include <cstddef>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+
+namespace plumb {
+
+namespace {
+
+using Places = std::vector<std::int32_t>;
+
+/// One layer, its inputs named by their places.
+struct PlacedLayer {
+  const Csr<float>& w;
+  const Places& inputs;
+
+  [[nodiscard]] std::int32_t begin(std::size_t j) const { return w.row_ptr[j]; }
+  [[nodiscard]] std::int32_t end(std::size_t j) const { return w.row_ptr[j + 1]; }
+  /// Input and weight of edge e as one number.
+  [[nodiscard]] std::uint64_t edge(std::int32_t e) const {
+    const auto at = static_cast<std::size_t>(e);
+    const auto input = static_cast<std::uint32_t>(inputs[static_cast<std::size_t>(w.col[at])]);
+    return input | std::uint64_t{std::bit_cast<std::uint32_t>(w.val[at])} << 32U;
+  }
+  [[nodiscard]] std::uint64_t hash(std::size_t j) const {
+    constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15U;
+    auto h = static_cast<std::uint64_t>(end(j) - begin(j));
+    for (std::int32_t e = begin(j); e < end(j); ++e) {
+      h = (h ^ edge(e)) * kFactor;
+      h ^= h >> 32U;
+    }
+    return h;
+  }
+  [[nodiscard]] bool equal(std::size_t a, std::size_t b) const {
+    if (end(a) - begin(a) != end(b) - begin(b)) return false;
+    for (std::int32_t e = begin(a), f = begin(b); e < end(a); ++e, ++f) {
+      if (edge(e) != edge(f)) return false;
+    }
+    return true;
+  }
+};
+
+/// What is known of a layer's neurons: the place of each, and the first neuron of each place.
+struct Found {
+  Places place, first;
+};
+
+Found find_equal(const PlacedLayer& layer, std::uint64_t mask) {
+  const auto n = static_cast<std::size_t>(layer.w.rows);
+  std::vector<std::uint64_t> hashes(n);
+#pragma omp parallel for schedule(static)
+  for (std::size_t j = 0; j < n; ++j) hashes[j] = layer.hash(j) & mask;
+  Found found{Places(n), {}};
+  std::unordered_map<std::uint64_t, std::int32_t> latest;  // of a hash: the last place that has it
+  Places before;                                           // of a place: the one before of the same hash
+  for (std::size_t j = 0; j < n; ++j) {
+    const auto [at, is_new] = latest.try_emplace(hashes[j], -1);
+    std::int32_t p = at->second;
+    while (p >= 0 && !layer.equal(static_cast<std::size_t>(found.first[static_cast<std::size_t>(p)]), j))
+      p = before[static_cast<std::size_t>(p)];
+    if (p < 0) {
+      p = static_cast<std::int32_t>(found.first.size());
+      found.first.push_back(static_cast<std::int32_t>(j));
+      before.push_back(std::exchange(at->second, p));
+    }
+    found.place[j] = p;
+  }
+  return found;
+}
+
+/// The first neuron of each place, its inputs by their places.
+Csr<float> of_different(const PlacedLayer& layer, const Places& first, std::int64_t inputs) {
+  Csr<float> w;
+  w.rows = static_cast<std::int64_t>(first.size());
+  w.cols = inputs;
+  for (const std::int32_t j : first) {
+    const auto at = static_cast<std::size_t>(j);
+    for (std::int32_t e = layer.begin(at); e < layer.end(at); ++e) {
+      w.col.push_back(layer.inputs[static_cast<std::size_t>(layer.w.col[static_cast<std::size_t>(e)])]);
+      w.val.push_back(layer.w.val[static_cast<std::size_t>(e)]);
+    }
+    w.row_ptr.push_back(static_cast<std::int32_t>(w.col.size()));
+  }
+  return w;
+}
+
+}  // namespace
+
+MergedLayers merge_equal_neurons(const SparseDnn& net, int hash_bits) {
+  const std::uint64_t mask = hash_bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << hash_bits) - 1;
+  const std::size_t layers = net.gather.size();
+  MergedLayers merged{&net, {net.neurons}, {Places(static_cast<std::size_t>(net.neurons))}, {}};
+  std::iota(merged.place[0].begin(), merged.place[0].end(), 0);
+  for (std::size_t l = 0; l < layers; ++l) {
+    const PlacedLayer layer{net.gather[l], merged.place[l]};
+    Found found = find_equal(layer, mask);
+    const auto width = static_cast<std::int64_t>(found.first.size());
+    const bool all_differ = width == net.neurons && merged.widths[l] == net.neurons;
+    merged.made.emplace_back();
+    if (!all_differ) merged.made.back() = of_different(layer, found.first, merged.widths[l]);
+    merged.widths.push_back(width);
+    merged.place.push_back(std::move(found.place));
+  }
+  return merged;
+}
+
+bool has_equal_values(const Csr<float>& y, const std::vector<std::int32_t>& place) {
+  std::vector<std::size_t> first(place.size(), place.size());  // neuron of each place
+  std::vector<std::size_t> like(place.size());                 // the first neuron of the same place
+  for (std::size_t i = 0; i < place.size(); ++i) {
+    std::size_t& of_place = first[static_cast<std::size_t>(place[i])];
+    if (of_place == place.size()) of_place = i;
+    like[i] = of_place;
+  }
+  bool equal = true;
+#pragma omp parallel reduction(&& : equal)
+  {
+    std::vector<float> row(place.size(), 0);
+#pragma omp for schedule(static)
+    for (std::int64_t r = 0; r < y.rows; ++r) {
+      const auto i = static_cast<std::size_t>(r);
+      for (std::int32_t k = y.row_ptr[i]; k < y.row_ptr[i + 1]; ++k)
+        row[static_cast<std::size_t>(y.col[k])] += y.val[k];  // repeats add up
+      for (std::size_t j = 0; j < row.size(); ++j)
+        equal = equal && std::bit_cast<std::uint32_t>(row[j]) == std::bit_cast<std::uint32_t>(row[like[j]]);
+      for (std::int32_t k = y.row_ptr[i]; k < y.row_ptr[i + 1]; ++k)
+        row[static_cast<std::size_t>(y.col[k])] = 0;
+    }
+  }
+  return equal;
+}
+
+}  // namespace plumb
