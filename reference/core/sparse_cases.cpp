@@ -139,6 +139,13 @@ void scale_all(T* data, std::int64_t size, int exponent) {
   for (std::int64_t k = 0; k < size; ++k) data[k] = std::ldexp(data[k], exponent);
 }
 
+template <class T>
+void put_small_rows(T* data, std::int64_t rows, std::int64_t cols, Role role) {
+  for (std::int64_t i = 0; role == Role::left && i < rows; ++i)
+    scale_all(data + i * cols, cols, exponent_of_row<T>(i));
+  if (role == Role::right) scale_all(data, rows * cols, FacingScales<T>::kFaced);
+}
+
 }  // namespace
 
 template <class T>
@@ -159,9 +166,7 @@ void put_facing(T* data, std::int64_t rows, std::int64_t cols, const Case& c, Ro
   } else if (facing == "large") {
     scale_all(data, size, FacingScales<T>::kLarge * (role == Role::addend ? 2 : 1));
   } else if (facing == "rows_small") {
-    for (std::int64_t i = 0; role == Role::left && i < rows; ++i)
-      scale_all(data + i * cols, cols, exponent_of_row<T>(i));
-    if (role == Role::right) scale_all(data, size, FacingScales<T>::kFaced);
+    put_small_rows(data, rows, cols, role);
   } else {
     throw Error(fmt::format(
         "case '{}': unknown facing '{}' (known: inf_tiny, tiny_inf, near_top, large, rows_small, zeros, "

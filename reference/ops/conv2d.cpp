@@ -188,13 +188,23 @@ std::int64_t places_used(std::int64_t size, std::int64_t outputs, std::int64_t w
 // What is one more across than down.
 const std::vector<std::string> kUnequalWords = {"none", "stride", "pad", "dilation"};
 
-// What kernels are made for, by several values together.
-void describe_kernels(CaseSpace& space) {
+// What differs across tells nothing where no output or no tap stands beside another one.
+bool tells_across(const Point& p, double outputs_across) {
+  const std::string& unequal = p.word("unequal");
+  return (unequal != "stride" || outputs_across > 1) && (unequal != "dilation" || p["s"] > 1 || p["r"] > 1);
+}
+
+void describe_one_pixel(CaseSpace& space) {
   space.one_case("filter and sides", "one pixel, padded across alone",
                  {{"r", "1"}, {"s", "1"}, {"stride", "1"}, {"pad", "0"}, {"unequal", "pad"}});
   // rows follow each other as in a product of matrices, and their pixels do not
   space.one_case("filter and sides", "one pixel, a step across alone",
                  {{"r", "1"}, {"s", "1"}, {"stride", "1"}, {"pad", "0"}, {"unequal", "stride"}});
+}
+
+// What kernels are made for, by several values together.
+void describe_kernels(CaseSpace& space) {
+  describe_one_pixel(space);
   // a few terms more than kernels stage at a time, and each of them sees pixels
   for (const auto& [rows, cols] : {std::pair{"1", "2"}, {"2", "2"}, {"2", "4"}})
     space.one_case(fmt::format("terms of {} x {}", rows, cols), "just beyond a block",
@@ -309,12 +319,8 @@ void Conv2d::describe(CaseSpace& space) {
     const double work = outputs(p) * p["c"] * p["r"] * p["s"];
     return large == 0 || (large == 1 && p["n"] > 1 && work > 0 && work < 1.3e6);
   });
-  // What differs across tells nothing where no output or no tap stands beside another one.
-  space.where([outputs, side](const Point& p) {
-    const std::string& unequal = p.word("unequal");
-    return outputs(p) == 0 || ((unequal != "stride" || side(p, "w", "s") > 1) &&
-                               (unequal != "dilation" || p["s"] > 1 || p["r"] > 1));
-  });
+  space.where(
+      [outputs, side](const Point& p) { return outputs(p) == 0 || tells_across(p, side(p, "w", "s")); });
   const std::vector<std::pair<std::string, std::string>> large_plane = {
       {"n", "1"}, {"c", "1"}, {"h", "16"},     {"w", "5000"}, {"k", "1"},
       {"r", "1"}, {"s", "1"}, {"stride", "1"}, {"pad", "0"},  {"dilation", "1"}};

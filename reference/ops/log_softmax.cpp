@@ -29,6 +29,13 @@ using Wide = std::conditional_t<std::is_same_v<T, float>, double, long double>;
 static_assert(std::numeric_limits<long double>::digits >= 64,
               "the fp64 oracle of log_softmax needs a long double of at least 64 bits");
 
+// All of the row's first three quarters, or of its last ones, are -Inf.
+template <class T>
+void mask(T* row, std::int64_t cols, bool at_head) {
+  const std::int64_t masked = cols * 3 / 4;
+  std::fill_n(row + (at_head ? 0 : cols - masked), masked, -std::numeric_limits<T>::infinity());
+}
+
 // Makes every third row special, in two alternating ways. The rows between them must not be affected.
 template <class T>
 void make_special(T* row, std::int64_t cols, const std::string& special, bool odd) {
@@ -39,9 +46,8 @@ void make_special(T* row, std::int64_t cols, const std::string& special, bool od
   } else if (special == "nan" || special == "pos_inf") {  // first; or last, beside a -Inf
     if (odd) row[cols / 2] = -kInf;
     row[odd ? cols - 1 : 0] = special == "nan" ? kNan : kInf;
-  } else if (special == "masked") {  // all of the row's first three quarters, or of its last ones
-    const std::int64_t masked = cols * 3 / 4, from = odd ? 0 : cols - masked;
-    std::fill_n(row + from, masked, -kInf);
+  } else if (special == "masked") {
+    mask(row, cols, odd);
   } else if (special ==
              "ulps") {  // four neighbouring numbers, far from 0: relative to their size they are equal
     const T size = std::ldexp(T(1), std::numeric_limits<T>::digits - 4);

@@ -386,6 +386,12 @@ bool Trial::meets_twins() {
   return times_before(&VariantHistory::twins) < kCasesWithTwins || (hash_of(case_) >> 32) % 4 == 0;
 }
 
+// Of those behind the first one.
+std::uint64_t Trial::cases_to_one_soaked() const {
+  if (variant_.device == Device::cpu) return kCasesToOneSoaked;
+  return is_of_this_project() ? kCasesToOneOnExecutor : kCasesToOneOfFewKernels;
+}
+
 void Trial::plan_soak() {
   if (timing_ != nullptr || context_.options.stress != 0 || context_.options.isolation != Isolation::variant)
     return;
@@ -397,9 +403,7 @@ void Trial::plan_soak() {
   if (!on_host && before == 0) planned_ += kSoakRuns;
   // several calls of one run put the outputs back in the image: a GPU has a copy of it. With races looked for, other runs do so
   if (variant_.device == Device::gpu || (!on_host && context_.options.race)) return;
-  const int of_executor = is_of_this_project() ? kCasesToOneOnExecutor : kCasesToOneOfFewKernels;
-  const auto one_in = static_cast<std::uint64_t>(on_host ? kCasesToOneSoaked : of_executor);
-  if (before != 0 && (hash_of(case_) >> 52) % one_in != 0) return;
+  if (before != 0 && (hash_of(case_) >> 52) % cases_to_one_soaked() != 0) return;
   calls_ = on_host && before == 0 ? kSoakCalls : kLaterCalls;
   runs_of_plan_ = on_host ? kRunsOfPlan : kRunsOfPlanOnExecutor;
   endurance_ = planned_++;

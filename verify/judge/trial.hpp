@@ -146,6 +146,7 @@ class Trial {
   [[nodiscard]] bool has_two_callers(int r, const ImageLayout& layout) const;
   [[nodiscard]] int threads_of(int r) const;
   [[nodiscard]] std::uint8_t gapped_arrays() const;
+  [[nodiscard]] std::uint64_t cases_to_one_soaked() const;
   void plan_soak();
   void keep(const Attempt&, const ImageLayout&, PreparedCase&);
   void keep_last();
