@@ -100,22 +100,50 @@ int exponent_of_row(std::int64_t i) {
 // The column of a left operand that is all zeros by facing=zeros, and the row of a right one that they meet: in no first and no last tile.
 std::int64_t column_of_zeros(std::int64_t depth) { return depth * 2 / 3; }
 
+// What stands in two lines of three beside zeros: nothing but 0 times it makes an answer NaN.
+template <class T>
+void put_facing_zeros(T& value, std::int64_t line) {
+  using Limits = std::numeric_limits<T>;
+  if (line % 3 != 2) value = line % 3 == 0 ? Limits::quiet_NaN() : Limits::infinity();
+}
+
+// The rows of a left operand that hold nothing else, too: one in four.
+bool is_row_of_zeros(std::int64_t i) { return i % 4 == 1; }
+
 template <class T>
 void put_zeros(T* data, std::int64_t rows, std::int64_t cols, Role role) {
-  using Limits = std::numeric_limits<T>;
   if (role == Role::left) {
-    for (std::int64_t i = 0; i < rows; ++i) data[i * cols + column_of_zeros(cols)] = T(0);
+    for (std::int64_t i = 0; i < rows; ++i) {
+      data[i * cols + column_of_zeros(cols)] = T(0);
+      if (is_row_of_zeros(i)) std::fill_n(data + i * cols, cols, T(0));
+    }
   } else if (role == Role::right) {
     T* const row = data + column_of_zeros(rows) * cols;
-    for (std::int64_t j = 0; j < cols; ++j) {
-      if (j % 3 != 2) row[j] = j % 3 == 0 ? Limits::quiet_NaN() : Limits::infinity();
-    }
+    for (std::int64_t j = 0; j < cols; ++j) put_facing_zeros(row[j], j);
+  }
+}
+
+template <class T>
+void put_run_of_zeros(T* data, std::int64_t rows, std::int64_t cols, Role role) {
+  if (role == Role::left) {
+    for (std::int64_t i = 0; i < rows; ++i) put_facing_zeros(data[i * cols + column_of_zeros(cols)], i);
+  } else if (role == Role::right) {
+    const std::int64_t met = column_of_zeros(rows), half = rows / 8;
+    const std::int64_t begin = std::max<std::int64_t>(0, met - half), end = std::min(rows, met + half + 1);
+    std::fill(data + begin * cols, data + end * cols, T(0));
   }
 }
 
 template <class T>
 void scale_all(T* data, std::int64_t size, int exponent) {
   for (std::int64_t k = 0; k < size; ++k) data[k] = std::ldexp(data[k], exponent);
+}
+
+template <class T>
+void put_small_rows(T* data, std::int64_t rows, std::int64_t cols, Role role) {
+  for (std::int64_t i = 0; role == Role::left && i < rows; ++i)
+    scale_all(data + i * cols, cols, exponent_of_row<T>(i));
+  if (role == Role::right) scale_all(data, rows * cols, FacingScales<T>::kFaced);
 }
 
 }  // namespace
@@ -133,22 +161,24 @@ void put_facing(T* data, std::int64_t rows, std::int64_t cols, const Case& c, Ro
     data[0] = role == Role::right ? T(1) : Limits::max() / 4 * 3;
   } else if (facing == "zeros") {
     put_zeros(data, rows, cols, role);
+  } else if (facing == "run_of_zeros") {
+    put_run_of_zeros(data, rows, cols, role);
   } else if (facing == "large") {
     scale_all(data, size, FacingScales<T>::kLarge * (role == Role::addend ? 2 : 1));
   } else if (facing == "rows_small") {
-    for (std::int64_t i = 0; role == Role::left && i < rows; ++i)
-      scale_all(data + i * cols, cols, exponent_of_row<T>(i));
-    if (role == Role::right) scale_all(data, size, FacingScales<T>::kFaced);
+    put_small_rows(data, rows, cols, role);
   } else {
     throw Error(fmt::format(
-        "case '{}': unknown facing '{}' (known: inf_tiny, tiny_inf, near_top, large, rows_small, zeros)",
+        "case '{}': unknown facing '{}' (known: inf_tiny, tiny_inf, near_top, large, rows_small, zeros, "
+        "run_of_zeros)",
         c.id(), printable(facing)));
   }
 }
 
 bool holds_nonfinite(const Case& c) {
   const std::string facing = c.text_or("facing", "");
-  return c.fill == Fill::hostile || facing == "inf_tiny" || facing == "tiny_inf" || facing == "zeros";
+  return c.fill == Fill::hostile || facing == "inf_tiny" || facing == "tiny_inf" || facing == "zeros" ||
+         facing == "run_of_zeros";
 }
 
 // The same for a sparse left operand, whose rows are ragged.
@@ -156,8 +186,18 @@ template <class T>
 void put_facing(Csr<T>& a, const Case& c) {
   const std::string facing = c.text_or("facing", "");
   if (facing == "zeros") {
-    for (std::int64_t k = 0; k < a.nnz(); ++k) {
-      if (a.col[k] == column_of_zeros(a.cols)) a.val[k] = T(0);
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+      for (std::int32_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k) {
+        if (is_row_of_zeros(i) || a.col[k] == column_of_zeros(a.cols)) a.val[k] = T(0);
+      }
+    }
+    return;
+  }
+  if (facing == "run_of_zeros") {
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+      for (std::int32_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k) {
+        if (a.col[k] == column_of_zeros(a.cols)) put_facing_zeros(a.val[k], i);
+      }
     }
     return;
   }

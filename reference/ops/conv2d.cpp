@@ -188,10 +188,23 @@ std::int64_t places_used(std::int64_t size, std::int64_t outputs, std::int64_t w
 // What is one more across than down.
 const std::vector<std::string> kUnequalWords = {"none", "stride", "pad", "dilation"};
 
-// What kernels are made for, by several values together.
-void describe_kernels(CaseSpace& space) {
+// What differs across tells nothing where no output or no tap stands beside another one.
+bool tells_across(const Point& p, double outputs_across) {
+  const std::string& unequal = p.word("unequal");
+  return (unequal != "stride" || outputs_across > 1) && (unequal != "dilation" || p["s"] > 1 || p["r"] > 1);
+}
+
+void describe_one_pixel(CaseSpace& space) {
   space.one_case("filter and sides", "one pixel, padded across alone",
                  {{"r", "1"}, {"s", "1"}, {"stride", "1"}, {"pad", "0"}, {"unequal", "pad"}});
+  // rows follow each other as in a product of matrices, and their pixels do not
+  space.one_case("filter and sides", "one pixel, a step across alone",
+                 {{"r", "1"}, {"s", "1"}, {"stride", "1"}, {"pad", "0"}, {"unequal", "stride"}});
+}
+
+// What kernels are made for, by several values together.
+void describe_kernels(CaseSpace& space) {
+  describe_one_pixel(space);
   // a few terms more than kernels stage at a time, and each of them sees pixels
   for (const auto& [rows, cols] : {std::pair{"1", "2"}, {"2", "2"}, {"2", "4"}})
     space.one_case(fmt::format("terms of {} x {}", rows, cols), "just beyond a block",
@@ -306,6 +319,8 @@ void Conv2d::describe(CaseSpace& space) {
     const double work = outputs(p) * p["c"] * p["r"] * p["s"];
     return large == 0 || (large == 1 && p["n"] > 1 && work > 0 && work < 1.3e6);
   });
+  space.where(
+      [outputs, side](const Point& p) { return outputs(p) == 0 || tells_across(p, side(p, "w", "s")); });
   const std::vector<std::pair<std::string, std::string>> large_plane = {
       {"n", "1"}, {"c", "1"}, {"h", "16"},     {"w", "5000"}, {"k", "1"},
       {"r", "1"}, {"s", "1"}, {"stride", "1"}, {"pad", "0"},  {"dilation", "1"}};
@@ -393,6 +408,10 @@ void Conv2d::cases(CaseList& list) {
            {exact, real}, "dilations that differ, with stride");
   list.add(Tier::smoke, "n=2,c=4,h=9,w=8,k=6,r=3,s=3,pad=1,zeros=0.5", {real, hostile},
            "pixels as after a ReLU: a zero that is skipped loses the NaN or Inf beside it");
+  for (const char* const faced :
+       {"r=1,s=1,facing=zeros", "r=1,s=1,facing=run_of_zeros", "r=3,s=3,pad=1,facing=run_of_zeros"})
+    list.add(Tier::smoke, fmt::format("n=2,c=37,h=5,w=7,k=7,{}", faced), {real},
+             "zeros of a channel face NaN and infinities alone: pruned taps and quiet channels, passed over");
   list.add(Tier::smoke, "n=1,c=9,h=1,w=129,k=33,r=3,s=3,pad=1", {exact, real},
            "one long row: one more than a tile of 32 filters, and than a stage of 8 channels");
   list.add(Tier::smoke, "n=2,c=9,h=16,w=16,k=64,r=3,s=3,pad=1", {exact, real},
@@ -441,6 +460,26 @@ void Conv2d::cases(CaseList& list) {
            "2,183,803,745 pixels: a 32-bit plane * ld wraps", {Dtype::f32});
 }
 
+namespace {
+
+// Channels face each other as rows of one operand and columns of another do: by facing=WORD (put_facing), with all taps of a channel, and
+// its plane in every image, in the place of one element.
+template <class T>
+void put_facing_channels(T* x, T* f, const Conv2d::Problem<T>& p, const Case& c) {
+  if (!c.has("facing")) return;
+  const std::int64_t taps = std::int64_t{p.r} * p.s, pixels = std::int64_t{p.h} * p.w;
+  std::vector<T> of_tap(static_cast<std::size_t>(std::int64_t{p.k} * p.c));
+  for (std::int64_t tap = 0; tap < taps; ++tap) {
+    for (std::size_t i = 0; i < of_tap.size(); ++i) of_tap[i] = f[static_cast<std::int64_t>(i) * taps + tap];
+    put_facing(of_tap.data(), p.k, p.c, c, Role::left);
+    for (std::size_t i = 0; i < of_tap.size(); ++i) f[static_cast<std::int64_t>(i) * taps + tap] = of_tap[i];
+  }
+  for (std::int64_t image = 0; image < p.n; ++image)
+    put_facing(x + image * p.c * pixels, p.c, pixels, c, Role::right);
+}
+
+}  // namespace
+
 template <class T>
 void Conv2d::make(const Case& c, Instance<Conv2d, T>& instance) {
   Problem<T>& p = instance.problem;
@@ -481,6 +520,7 @@ void Conv2d::make(const Case& c, Instance<Conv2d, T>& instance) {
   fill_values(f, p.k, weights, c.fill, Role::left, c.seed, 2000);
   for (std::int64_t i = 0; c.integer_or("equal", 0) != 0 && i < p.k; ++i)
     make_equal(f + i * weights, weights);
+  put_facing_channels(x, f, p, c);
   instance.in.F = {f, p.k, weights, weights};
   instance.out.Y = {nullptr, times(p.n, p.k), outputs, outputs};
   instance.degenerate = instance.out.Y.rows * outputs <= 1 || planes * pixels == 0;

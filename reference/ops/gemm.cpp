@@ -105,10 +105,12 @@ void Gemm::cases(CaseList& list) {
            "the first size of the classical sweep, non-square");
   list.add(Tier::smoke, "m=41,n=7,k=11,facing=rows_small", {real},
            "rows down to the smallest numbers face large ones: exponents in a byte, lower halves of digits");
-  for (const char* const shape : {"m=9,n=11,k=37", "m=5,n=4,k=300"})
-    list.add(Tier::smoke, std::string(shape) + ",facing=zeros", {real},
-             "0 times NaN or an infinity alone makes an answer NaN: a zero that is passed over, in short "
-             "rows or in long ones");
+  for (const char* const shape : {"m=9,n=11,k=37", "m=5,n=4,k=300"}) {
+    for (const char* const facing : {"zeros", "run_of_zeros"})
+      list.add(Tier::smoke, fmt::format("{},facing={}", shape, facing), {real},
+               "0 times NaN or an infinity alone makes an answer NaN: a zero that is passed over, in short "
+               "rows or in long ones");
+  }
   list.add(Tier::smoke, "m=5,n=3,k=7,alpha=0.5,beta=0.5,facing=near_top", {real},
            "equal scalars: a sum and C are too large together before they are scaled");
   list.add(Tier::smoke, "m=9,n=11,k=7,alpha=1.2e-40,beta=1.3e-40,facing=large", {real},

@@ -80,6 +80,12 @@ void Gemv::cases(CaseList& list) {
                    "every special value at every class of position");
   list.add(Tier::smoke, "rows=41,cols=11,facing=rows_small", {real},
            "rows down to the smallest numbers face large ones: exponents in a byte, lower halves of digits");
+  for (const char* const shape : {"rows=41,cols=37", "rows=9,cols=1100"}) {
+    for (const char* const facing : {"zeros", "run_of_zeros"})
+      list.add(Tier::smoke, fmt::format("{},facing={}", shape, facing), {real},
+               "0 times NaN or an infinity alone makes an answer NaN: a zero that is passed over, in short "
+               "rows or in long ones");
+  }
   list.add(Tier::smoke, "rows=5,cols=7,alpha=0.5,beta=0.5,facing=near_top", {real},
            "equal scalars: a sum and y are too large together before they are scaled");
   list.add(Tier::smoke, "rows=9,cols=7,alpha=1.2e-40,beta=1.3e-40,facing=large", {real},

@@ -29,6 +29,13 @@ using Wide = std::conditional_t<std::is_same_v<T, float>, double, long double>;
 static_assert(std::numeric_limits<long double>::digits >= 64,
               "the fp64 oracle of log_softmax needs a long double of at least 64 bits");
 
+// All of the row's first three quarters, or of its last ones, are -Inf.
+template <class T>
+void mask(T* row, std::int64_t cols, bool at_head) {
+  const std::int64_t masked = cols * 3 / 4;
+  std::fill_n(row + (at_head ? 0 : cols - masked), masked, -std::numeric_limits<T>::infinity());
+}
+
 // Makes every third row special, in two alternating ways. The rows between them must not be affected.
 template <class T>
 void make_special(T* row, std::int64_t cols, const std::string& special, bool odd) {
@@ -39,6 +46,8 @@ void make_special(T* row, std::int64_t cols, const std::string& special, bool od
   } else if (special == "nan" || special == "pos_inf") {  // first; or last, beside a -Inf
     if (odd) row[cols / 2] = -kInf;
     row[odd ? cols - 1 : 0] = special == "nan" ? kNan : kInf;
+  } else if (special == "masked") {
+    mask(row, cols, odd);
   } else if (special ==
              "ulps") {  // four neighbouring numbers, far from 0: relative to their size they are equal
     const T size = std::ldexp(T(1), std::numeric_limits<T>::digits - 4);
@@ -95,8 +104,8 @@ double roundings(const Tolerance& t, std::int64_t terms) {
 void LogSoftmax::describe(CaseSpace& space) {
   using enum Fill;
   space.extent("rows").extent("cols").words("scale", {"1", "10", "30.7310586", "1000"});
-  space.words("special", {"none", "neg_inf", "nan", "pos_inf", "equal", "shift", "peak", "ulps"});
-  space.once("special", "ulps");
+  space.words("special", {"none", "neg_inf", "nan", "pos_inf", "equal", "shift", "peak", "ulps", "masked"});
+  space.once("special", "ulps").once("special", "masked");
   space.fills({real, positive, scaled, hostile, few});
   // every third row is special; rows of equal elements alone have one answer
   space.where([](const Point& p) { return p.word("special") == "none" || p["rows"] > 1; });
@@ -159,6 +168,11 @@ void LogSoftmax::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=25,cols=41,special=peak", {real},
            "the first or the last entry far above the others: a maximum without it overflows exp");
   list.add(Tier::smoke, "rows=13,cols=300,special=neg_inf", {real}, "-Inf across several vectors or warps");
+  for (const char* const cols : {"40", "101", "300", "1100"})
+    list.add(
+        Tier::smoke, fmt::format("rows=7,cols={},special=masked", cols), {real},
+        "a run of -Inf at the head or the tail of a row, as masks make it: lanes, warps and pieces that saw "
+        "nothing else");
   for (const char* const special : {"pos_inf", "nan"})
     list.add(Tier::smoke, fmt::format("rows=13,cols=300,special={},layout=wide", special), {real},
              "+Inf, or NaN, beside -Inf in rows of whole vectors");
@@ -179,8 +193,8 @@ void LogSoftmax::make(const Case& c, Instance<LogSoftmax, T>& instance) {
   fill_values(x, rows, cols, c.fill, Role::left, c.seed, 1000);
   const auto scale = static_cast<T>(c.number_or("scale", 1));
   for (std::int64_t k = 0; k < rows * cols; ++k) x[k] *= scale;
-  static const std::vector<std::string> kKnown = {"none",  "neg_inf", "nan",  "pos_inf",
-                                                  "equal", "shift",   "peak", "ulps"};
+  static const std::vector<std::string> kKnown = {"none",  "neg_inf", "nan",  "pos_inf", "equal",
+                                                  "shift", "peak",    "ulps", "masked"};
   const std::string special = c.text_or("special", "none");
   if (std::find(kKnown.begin(), kKnown.end(), special) == kKnown.end()) {
     throw Error(fmt::format("case '{}': unknown special '{}'{} (known: {})", c.id(), special,

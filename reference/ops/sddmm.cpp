@@ -87,6 +87,11 @@ void Sddmm::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=120,cols=4500,k=36,density=0.02,pattern=giant", {exact, real},
            "one long row among those that share columns");
   add_misleading_counts(list, ",k=9");
+  list.add(
+      Tier::smoke, "rows=2,cols=65537,k=1,density=0,pattern=arrow", {exact},
+      "a row's last column and the next row's first are 65,536 apart: a difference that is 0 in 16 bits");
+  list.add(Tier::smoke, "rows=41,cols=37,k=70,density=0.3,facing=run_of_zeros", {real},
+           "rows of Y that are all zeros meet NaN and infinities of X");
   list.add(Tier::smoke, "rows=41,cols=37,k=11,density=0.1,facing=rows_small", {real},
            "rows down to the smallest numbers face large ones: exponents in a byte, lower halves of digits");
 

@@ -77,10 +77,12 @@ void SkinnyGemm::cases(CaseList& list) {
   list.add_hostile(Tier::smoke, "v=67,k=41,n=19", 24, "every special value at every class of position");
   list.add(Tier::smoke, "v=41,n=7,k=11,facing=rows_small", {real},
            "rows down to the smallest numbers face large ones: exponents in a byte, lower halves of digits");
-  for (const char* const shape : {"v=9,n=11,k=37", "v=5,n=4,k=300"})
-    list.add(Tier::smoke, std::string(shape) + ",facing=zeros", {real},
-             "0 times NaN or an infinity alone makes an answer NaN: a zero that is passed over, in short "
-             "rows or in long ones");
+  for (const char* const shape : {"v=9,n=11,k=37", "v=5,n=4,k=300"}) {
+    for (const char* const facing : {"zeros", "run_of_zeros"})
+      list.add(Tier::smoke, fmt::format("{},facing={}", shape, facing), {real},
+               "0 times NaN or an infinity alone makes an answer NaN: a zero that is passed over, in short "
+               "rows or in long ones");
+  }
 
   list.add(Tier::full, "v=281903,k=128,n=16", {exact, wide, real, positive, hostile},
            "the contest's product, ragged for every power of two");

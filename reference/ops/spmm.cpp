@@ -103,12 +103,17 @@ void Spmm::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=2,cols=600000,n=1,density=0,pattern=arrow", {exact},
            "a row of more entries than parts of one length are kept for");
   add_misleading_counts(list, ",n=9");
+  list.add(
+      Tier::smoke, "rows=2,cols=65537,n=1,density=0,pattern=arrow", {exact},
+      "a row's last column and the next row's first are 65,536 apart: a difference that is 0 in 16 bits");
   list.add(Tier::smoke, "rows=41,cols=37,n=7,density=0.1,facing=rows_small", {real},
            "rows down to the smallest numbers face large ones: exponents in a byte, lower halves of digits");
-  for (const char* const shape : {"rows=41,cols=37,n=7,density=0.3", "rows=7,cols=1100,n=4,density=0.4"})
-    list.add(Tier::smoke, std::string(shape) + ",facing=zeros", {real},
-             "0 times NaN or an infinity alone makes an answer NaN: a zero that is passed over, in short "
-             "rows or in long ones");
+  for (const char* const shape : {"rows=41,cols=37,n=7,density=0.3", "rows=7,cols=1100,n=4,density=0.4"}) {
+    for (const char* const facing : {"zeros", "run_of_zeros"})
+      list.add(Tier::smoke, fmt::format("{},facing={}", shape, facing), {real},
+               "0 times NaN or an infinity alone makes an answer NaN: a zero that is passed over, in short "
+               "rows or in long ones");
+  }
   for (const SizedMatrix& m : kSizedMatrices) {
     list.add(Tier::full, std::string(m.parameters) + ",n=32", {real}, m.why);
   }

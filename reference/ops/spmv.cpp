@@ -105,12 +105,17 @@ void Spmv::cases(CaseList& list) {
   list.add_hostile(Tier::smoke, "rows=67,cols=41,density=0.1", 7,
                    "the same without scalars: y is not read, and the sum is the answer");
   add_misleading_counts(list, "");
+  list.add(
+      Tier::smoke, "rows=2,cols=65537,density=0,pattern=arrow", {exact},
+      "a row's last column and the next row's first are 65,536 apart: a difference that is 0 in 16 bits");
   list.add(Tier::smoke, "rows=41,cols=37,density=0.1,facing=rows_small", {real},
            "rows down to the smallest numbers face large ones: exponents in a byte, lower halves of digits");
-  for (const char* const shape : {"rows=41,cols=37,density=0.3", "rows=9,cols=1100,density=0.4"})
-    list.add(Tier::smoke, std::string(shape) + ",facing=zeros", {real},
-             "0 times NaN or an infinity alone makes an answer NaN: a zero that is passed over, in short "
-             "rows or in long ones");
+  for (const char* const shape : {"rows=41,cols=37,density=0.3", "rows=9,cols=1100,density=0.4"}) {
+    for (const char* const facing : {"zeros", "run_of_zeros"})
+      list.add(Tier::smoke, fmt::format("{},facing={}", shape, facing), {real},
+               "0 times NaN or an infinity alone makes an answer NaN: a zero that is passed over, in short "
+               "rows or in long ones");
+  }
   list.add(Tier::smoke, "rows=9,cols=7,density=1,alpha=0.5,beta=0.5,facing=near_top", {real},
            "equal scalars: a sum and y are too large together before they are scaled");
   list.add(Tier::smoke, "rows=9,cols=7,density=0.5,alpha=1.2e-40,beta=1.3e-40,facing=large", {real},

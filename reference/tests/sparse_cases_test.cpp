@@ -215,8 +215,9 @@ TEST_CASE("a case says whether its operands hold NaN or an infinity") {
     }
     return any;
   };
-  for (const char* const facing : {"", ",facing=inf_tiny", ",facing=tiny_inf", ",facing=near_top",
-                                   ",facing=large", ",facing=rows_small", ",facing=zeros"}) {
+  for (const char* const facing :
+       {"", ",facing=inf_tiny", ",facing=tiny_inf", ",facing=near_top", ",facing=large", ",facing=rows_small",
+        ",facing=zeros", ",facing=run_of_zeros"}) {
     for (const char* const fill : {"real", "hostile"}) {
       const std::string id = std::string("gemm.f32(m=9,n=11,k=37,alpha=1,beta=0,zeros=0") + facing +
                              ",fill=" + fill + ",seed=1)";

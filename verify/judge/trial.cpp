@@ -1,6 +1,7 @@
 #include "verify/judge/trial.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <utility>
 
@@ -20,7 +21,10 @@ namespace {
 // runs. A few of those, on one small case in so many, find what is wrong for its kind alone.
 constexpr int kSoakRuns = 16, kSoakCalls = 256, kLaterCalls = 2, kRunsOfPlan = 16, kCasesToOneSoaked = 16;
 // On the executor, where a run takes long: the second run of a plan finds counters that the first one has left.
-constexpr int kRunsOfPlanOnExecutor = 2, kCasesToOneOnExecutor = 32;
+// Kernels that are not rungs are few.
+constexpr int kRunsOfPlanOnExecutor = 2, kCasesToOneOnExecutor = 32, kCasesToOneOfFewKernels = 8;
+// With as many threads as grids beyond 16 bits have.
+constexpr int kCasesOfManyThreads = 1, kRunsOfManyThreads = 2;
 // Bytes; larger cases are neither repeated so often, nor is a twin of theirs run.
 constexpr std::int64_t kSmallImage = 256 << 10;
 constexpr int kCasesWithTwins = 16;
@@ -31,6 +35,8 @@ constexpr int kRunsToOneOfOneThread = 8;
 // many parts, and what is left of them. In one case of so many, runs with odd numbers have one of these.
 constexpr int kNumbersOfThreads[] = {1, 3, 4, 7, 9, 17, 33};
 constexpr int kCasesToOneOfOtherThreads = 8;
+// The same where races are looked for: a place that is kept for each of up to eight or sixteen threads is shared by the next one.
+constexpr int kNumbersOfRacingThreads[] = {9, 17};
 constexpr double kShortRun = 5e-3;  // seconds
 constexpr double kMarginalRatio = 0.5;
 
@@ -40,6 +46,13 @@ constexpr Poison kPoisons[] = {Poison::nan_payload, Poison::sentinel_a, Poison::
 bool reads_outputs(const ImageLayout& layout) {
   return std::any_of(layout.segments().begin(), layout.segments().end(),
                      [](const Segment& s) { return s.output && s.source != nullptr; });
+}
+
+// Whether a matrix of it may have one row or one column.
+bool has_one_line(const Case& c) {
+  constexpr const char* kExtents[] = {"rows", "cols", "m", "n", "k", "v"};
+  return std::any_of(std::begin(kExtents), std::end(kExtents),
+                     [&](const char* key) { return c.text_or(key, "") == "1"; });
 }
 
 // Another seed for every run, never 0: 0 is no disturbance.
@@ -209,11 +222,29 @@ std::optional<Finding> Trial::make_run(int r) {
   return std::nullopt;
 }
 
+// A grid of more than 65,535 blocks of a warp has more threads than a run may usually ask for: a launch may be refused there, and a grid that
+// was cut to 65,535 blocks down leaves rows out. Such a run takes seconds. Kernels that are not rungs have it, on the first such case of each type.
+bool Trial::may_have_many_threads() {
+  if (variant_.device != Device::simt || is_of_this_project() || context_.options.race || schema_ != nullptr)
+    return false;
+  const bool large = std::any_of(case_.params.begin(), case_.params.end(), [](const auto& parameter) {
+    return std::strtod(parameter.second.c_str(), nullptr) > 65535;
+  });
+  return large && times_before(&VariantHistory::many_threads) < kCasesOfManyThreads;
+}
+
 // LLVM's OpenMP runtime ends a process where a second native thread has tasks with dependences, whose kernels are right: an end without a
 // race says nothing there, and one caller is judged instead.
 Attempt Trial::make_attempt(RunRequest& request, const ImageLayout& layout) {
+  request.many_threads = many_threads_;
   Attempt attempt = context_.engine.run(request, layout);
   const Worker::Outcome& outcome = attempt.outcome;
+  const bool declined = attempt.outcome.kind == Worker::Outcome::Kind::replied &&
+                        attempt.outcome.reply.status == RunReply::Status::declined;
+  if (declined && !many_threads_ && may_have_many_threads()) {
+    many_threads_ = true, planned_ = std::min(planned_, kRunsOfManyThreads);
+    return make_attempt(request, layout);
+  }
   const bool ended = outcome.kind == Worker::Outcome::Kind::timed_out ||
                      (outcome.kind == Worker::Outcome::Kind::died && !race_in(outcome.said));
   if (request.callers == 1 || variant_.device != Device::cpu || !ended) return attempt;
@@ -307,15 +338,21 @@ int Trial::times_before(int VariantHistory::*what) {
   return context_.histories.count(history_key(variant_, case_.dtype), what);
 }
 
+bool Trial::is_of_this_project() const {
+  return variant_.name.starts_with("cpu/") || variant_.name.starts_with("gpu/");
+}
+
 // Bases in a run with walls lie as the ends of arrays have it: the tight runs of most cases have them at the smallest alignment.
 bool Trial::has_walls() const {
   return variant_.device == Device::cpu && schema_ == nullptr && (hash_of(case_) >> 48) % 4 == 0;
 }
 
-// Of a tight run, a bit for each array of values: in half of the cases none has gaps between its rows, in the others any of the first three.
-// A kernel that takes rows without a gap for one long row, or a column for a vector, may have asked one array alone.
+// Of a tight run, a bit for each array of values: in half of the cases none has gaps between its rows, in the others any of the first three;
+// in a quarter where an extent is 1, which are few. A kernel that takes rows without a gap for one long row, or a column for a vector, may
+// have asked one array alone.
 std::uint8_t Trial::gapped_arrays() const {
   const std::uint64_t drawn = hash_of(case_) >> 12;
+  if (has_one_line(case_) && drawn % 4 != 0) return static_cast<std::uint8_t>(1 + drawn / 4 % 7);
   return drawn % 2 == 0 ? 0 : static_cast<std::uint8_t>(drawn / 2 % 8);
 }
 
@@ -330,23 +367,29 @@ bool Trial::runs_its_plan_twice(int r, const ImageLayout& layout) const {
 int Trial::threads_of(int r) const {
   const RunOptions& options = context_.options;
   const bool usual = variant_.device != Device::cpu || r % 2 == 0 || timing_ != nullptr ||
-                     schema_ != nullptr || options.stress != 0 || options.race ||
-                     options.isolation == Isolation::none;
+                     schema_ != nullptr || options.stress != 0 || options.isolation == Isolation::none;
   const std::uint64_t drawn = hash_of(case_) >> 20;
   if (usual || drawn % kCasesToOneOfOtherThreads != 0) return 0;
-  return kNumbersOfThreads[drawn / kCasesToOneOfOtherThreads % std::size(kNumbersOfThreads)];
+  const std::uint64_t which = drawn / kCasesToOneOfOtherThreads;
+  if (options.race) return kNumbersOfRacingThreads[which % std::size(kNumbersOfRacingThreads)];
+  return kNumbersOfThreads[which % std::size(kNumbersOfThreads)];
 }
 
 // Where races are looked for: what is kept beside the plan is used by both. In few cases of our own variants, which are many.
 bool Trial::has_two_callers(int r, const ImageLayout& layout) const {
-  const bool own = variant_.name.rfind("cpu/", 0) == 0 || variant_.name.rfind("gpu/", 0) == 0;
   return context_.options.race && r == 0 && variant_.device != Device::gpu && !reads_outputs(layout) &&
-         (hash_of(case_) >> 36) % (own ? 16 : 4) == 1;
+         (hash_of(case_) >> 36) % (is_of_this_project() ? 16 : 4) == 1;
 }
 
 // What a variant remembers is a habit of its own, and not of the case: each of its first cases, then one in four.
 bool Trial::meets_twins() {
   return times_before(&VariantHistory::twins) < kCasesWithTwins || (hash_of(case_) >> 32) % 4 == 0;
+}
+
+// Of those behind the first one.
+std::uint64_t Trial::cases_to_one_soaked() const {
+  if (variant_.device == Device::cpu) return kCasesToOneSoaked;
+  return is_of_this_project() ? kCasesToOneOnExecutor : kCasesToOneOfFewKernels;
 }
 
 void Trial::plan_soak() {
@@ -360,8 +403,7 @@ void Trial::plan_soak() {
   if (!on_host && before == 0) planned_ += kSoakRuns;
   // several calls of one run put the outputs back in the image: a GPU has a copy of it. With races looked for, other runs do so
   if (variant_.device == Device::gpu || (!on_host && context_.options.race)) return;
-  if (before != 0 && (hash_of(case_) >> 52) % (on_host ? kCasesToOneSoaked : kCasesToOneOnExecutor) != 0)
-    return;
+  if (before != 0 && (hash_of(case_) >> 52) % cases_to_one_soaked() != 0) return;
   calls_ = on_host && before == 0 ? kSoakCalls : kLaterCalls;
   runs_of_plan_ = on_host ? kRunsOfPlan : kRunsOfPlanOnExecutor;
   endurance_ = planned_++;

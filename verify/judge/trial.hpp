@@ -56,6 +56,7 @@ struct VariantHistory {
   int twins = 0;          // cases that were small enough for twins to be run
   int collided = 0;       // cases of integers on which its threads were to be made to collide
   int collided_sums = 0;  // likewise of real numbers with a long sum
+  int many_threads = 0;   // cases on which the CPU executor was asked for more threads than usual
 };
 /// Of all variants. The Runners of a sweep share it: how often something is done does not depend on their number.
 class VariantHistories {
@@ -138,11 +139,14 @@ class Trial {
   void note_bits();
   [[nodiscard]] int times_before(int VariantHistory::*what);
   [[nodiscard]] bool meets_twins();
+  [[nodiscard]] bool is_of_this_project() const;
+  [[nodiscard]] bool may_have_many_threads();
   [[nodiscard]] bool has_walls() const;
   [[nodiscard]] bool runs_its_plan_twice(int r, const ImageLayout& layout) const;
   [[nodiscard]] bool has_two_callers(int r, const ImageLayout& layout) const;
   [[nodiscard]] int threads_of(int r) const;
   [[nodiscard]] std::uint8_t gapped_arrays() const;
+  [[nodiscard]] std::uint64_t cases_to_one_soaked() const;
   void plan_soak();
   void keep(const Attempt&, const ImageLayout&, PreparedCase&);
   void keep_last();
@@ -159,6 +163,7 @@ class Trial {
   const TimingRequest* request_ = nullptr;
   Timing* timing_ = nullptr;
   SchemaTrial* schema_ = nullptr;
+  bool many_threads_ = false;
   Record record_;
   Series series_;
   std::optional<Last> last_;

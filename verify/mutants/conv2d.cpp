@@ -234,5 +234,44 @@ const HostMutant<Conv2d> box_filters_m{
     {0, "where the weights of a filter are equal, a window is the one before, plus a pixel and minus another",
      "a box filter of image processing: the error of a large pixel stays when it has left", kNumeric}};
 
+template <class T>
+void quiet_channels(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t at = 0; at < out.Y.rows * out.Y.cols; ++at) {
+    const std::int64_t plane = at / out.Y.cols, y = at % out.Y.cols / p.ow, x = at % p.ow;
+    T sum = 0;
+    for (std::int64_t ch = 0; ch < p.c; ++ch) {
+      const T* const image = in.X.data + (plane / p.k * p.c + ch) * in.X.ld;
+      if (std::all_of(image, image + in.X.cols, [](T value) { return value == T(0); })) continue;
+      for (std::int64_t tap = 0; tap < std::int64_t{p.r} * p.s; ++tap) {
+        const std::int64_t iy = y * p.stride_h + tap / p.s * p.dilation_h - p.pad_h,
+                           ix = x * p.stride_w + tap % p.s * p.dilation_w - p.pad_w;
+        const bool inside = iy >= 0 && iy < p.h && ix >= 0 && ix < p.w;
+        sum += in.F(plane % p.k, ch * p.r * p.s + tap) * (inside ? image[iy * p.w + ix] : T(0));
+      }
+    }
+    out.Y(plane, at % out.Y.cols) = sum;
+  }
+}
+const HostMutant<Conv2d> quiet_channels_m{
+    "channels_of_zeros_skipped",
+    quiet_channels<float>,
+    quiet_channels<double>,
+    {0, "a channel of zeros is passed over, and NaN and infinities of the filters that it faces with it",
+     "feature maps that a rectifier has silenced, left out", kNumeric}};
+
+template <class T>
+void pixels_in_a_row(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  const bool matrix = p.r == 1 && p.s == 1 && p.pad_h == 0 && p.pad_w == 0 && p.stride_h == 1;
+  P<T> other = p;
+  if (matrix) other.stride_w = 1;
+  run<T, Fault::none>(other, in, out, context);
+}
+const HostMutant<Conv2d> pixels_in_a_row_m{
+    "one_pixel_strides_across_ignored",
+    pixels_in_a_row<float>,
+    pixels_in_a_row<double>,
+    {0, "filters of one pixel are a product of matrices where the stride down is 1, whatever it is across",
+     "one of two strides asked", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

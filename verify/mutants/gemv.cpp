@@ -240,5 +240,26 @@ const HostMutant<Gemv> flushed_beta_m{"beta_below_the_normal_numbers",
                                       {0, "a beta below the smallest normal number is zero",
                                        "scalars that are read with subnormals flushed", kNumeric}};
 
+template <class T>
+void zeros_of_x(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    const std::int64_t depth = depth_of(p, in);
+    T sum = 0;
+    for (std::int64_t begin = 0; begin < depth; begin += kStep) {
+      const std::int64_t end = std::min(begin + kStep, depth);
+      const bool nothing = end - begin == kStep && std::all_of(in.x.data + begin, in.x.data + end,
+                                                               [](T value) { return value == T(0); });
+      if (!nothing) sum += dot(in, i, begin, end);
+    }
+    put(p, out, i, sum);
+  }
+}
+const HostMutant<Gemv> zeros_of_x_m{
+    "zeros_of_x_skipped_by_blocks",
+    zeros_of_x<float>,
+    zeros_of_x<double>,
+    {0, "a block of 16 zeros of x is passed over, and NaN and infinities of A that it faces with it",
+     "activations of a sparse layer, skipped where they are quiet", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

@@ -29,7 +29,7 @@ PLUMB_RACING("threads_increment", increment, "threads add to the same elements o
 PLUMB_RACING("threads_add_out_of_order", ordered, "a running sum is added to before the ordered part",
              "an ordered block that holds too little", kShows);
 PLUMB_RACING("threads_more_than_parts", eight_parts, "of more than eight threads several have one partial y",
-             "a buffer with a place for each thread of the machine that it was written on", kNumeric);
+             "a buffer with a place for each thread of the machine that it was written on", kNumeric | kRace);
 PLUMB_RACING("threads_lock_apart", locks, "each thread adds to y under a lock of its own",
              "a lock per thread where one per element was meant", kShows);
 

@@ -329,5 +329,38 @@ const HostMutant<LogSoftmax> nearly_equal_m{
     {0, "entries that are equal to four units of rounding are taken for equal",
      "a shortcut by a relative tolerance: far from 0 such entries have other exponentials", kNumeric}};
 
+// A sum of exponentials relative to a maximum, as online variants carry it.
+template <class T>
+struct OnlineSum {
+  T max = -kInf<T>, sum = 0;
+};
+
+template <class T>
+void masked_pieces(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  each_row(in, out, [](const T* x, T* y, std::int64_t cols) {
+    constexpr std::int64_t kPiece = 16;
+    OnlineSum<T> all;
+    for (std::int64_t j = 0; j < cols; j += kPiece) {
+      const std::int64_t width = std::min(kPiece, cols - j);
+      OnlineSum<T> piece{maximum(x + j, width)};
+      // -Inf minus -Inf is cared for within a piece; a row that begins so is not
+      if (piece.max > -kInf<T>) piece.sum = sum_of(x + j, width, piece.max, library_exp<T>);
+      for (std::int64_t k = j; k < j + width; ++k) piece.sum = std::isnan(x[k]) ? x[k] : piece.sum;
+      const T max = std::max(all.max, piece.max);
+      const bool first = j == 0;
+      all.sum = (first ? T(0) : all.sum * std::exp(all.max - max)) +
+                (piece.max == max ? piece.sum : piece.sum * std::exp(piece.max - max));
+      all.max = max;
+    }
+    write(x, y, cols, all.max, std::log(all.sum));
+  });
+}
+const HostMutant<LogSoftmax> masked_pieces_m{
+    "masked_pieces_joined_without_care",
+    masked_pieces<float>,
+    masked_pieces<double>,
+    {26, "-Inf minus -Inf where the first two pieces of 16 are all -Inf and a later one is not",
+     "a merge of online sums, each right by itself, of a row that is masked at its head", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

@@ -214,5 +214,33 @@ PLUMB_SPMM_MUTANT(join_first_32, "parts_beyond_32_not_joined",
                   {30, "the second pass adds the first 32 parts of a row",
                    "a warp per cut row, a lane per part", kNumeric});
 
+// A block of a warp per row and 32 columns of C.
+template <class T>
+__global__ void spmm_mutant_row_per_block(In<T> in, Out<T> out) {
+  const Index j = static_cast<Index>(blockIdx.x) * 32 + threadIdx.x, i = blockIdx.y;
+  if (j >= out.C.cols) return;
+  T sum = T(0);
+  for (Index k = in.A.row_ptr[i]; k < in.A.row_ptr[i + 1]; ++k)
+    sum += in.A.val[k] * in.B.data[in.A.col[k] * in.B.ld + j];
+  out.C.data[i * out.C.ld + j] = sum;
+}
+
+template <class T>
+void run_cut_grid(const P<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+  constexpr Index kMostBlocksDown = 65535;
+  const Index down = in.A.rows < kMostBlocksDown ? in.A.rows : kMostBlocksDown;
+  launch(spmm_mutant_row_per_block<T>,
+         Grid(static_cast<unsigned>((out.C.cols + 31) / 32), static_cast<unsigned>(down)), 32, 0,
+         context.stream, in, out);
+}
+// In one type: a case of so many rows is met in one alone.
+const RegisterMutant<Spmm, float, Space::device> cut_grid_m{
+    "grid_cut_at_65535_blocks",
+    run_cut_grid<float>,
+    {15, "rows behind the first 65,535 are not computed",
+     "a grid's y held within its limit, and no loop over the rest", kNumeric},
+    Traits{},
+    nullptr};
+
 }  // namespace
 }  // namespace plumb

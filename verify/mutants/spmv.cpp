@@ -630,5 +630,28 @@ const HostMutant<Spmv> like_first_row_m{
     {0, "rows have one length where the entries are rows times the first one's",
      "a format told by two numbers", kNumeric}};
 
+template <class T>
+void column_steps(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  std::int32_t before = 0;
+  std::int64_t k = 0;
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    T sum = 0;
+    for (; k < in.A.row_ptr[i + 1]; ++k) {
+      const std::int32_t step = in.A.col[k] - before;
+      const bool none = std::abs(step) <= 65536 && static_cast<std::uint16_t>(step) == 0;
+      const std::int32_t col = none ? before : in.A.col[k];
+      before = in.A.col[k];
+      sum += in.A.val[k] * in.x[col];
+    }
+    store(p, out, i, sum);
+  }
+}
+const HostMutant<Spmv> column_steps_m{
+    "column_step_of_65536_is_none",
+    column_steps<float>,
+    column_steps<double>,
+    {0, "columns are kept as steps from the one before, in 16 bits: one of -65,536 fits, and is 0 there",
+     "the limit of a packed index, off by one", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

@@ -62,11 +62,12 @@ class SimtBackend final : public Backend {
   void* stream() override { return stream_; }
   void* second_stream() override { return second_stream_; }
   bool tracks_arrays() const override { return true; }
+  void admit_many_threads() override { max_threads_ = kManySimtThreads; }
 
   void begin(const CallInfo& call, Poison poison, std::uint64_t schedule, bool check_accesses) override {
     simt::Options options;
     options.seed = schedule;
-    options.max_threads = kMaxSimtThreads;
+    options.max_threads = max_threads_;
     options.max_findings = 8;
     options.multiprocessors = multiprocessors_for(call);
     options.check = check_accesses;
@@ -135,9 +136,9 @@ class SimtBackend final : public Backend {
     if (!shortage.empty() && found_.empty()) {
       declined_ = "the CPU executor is " + shortage;
     } else if (refused > 0 && found_.empty()) {
-      declined_ =
-          fmt::format("too large for the CPU executor: more than {} simulated threads", kMaxSimtThreads);
+      declined_ = fmt::format("too large for the CPU executor: more than {} simulated threads", max_threads_);
     }
+    max_threads_ = kMaxSimtThreads;
   }
 
   std::unique_ptr<Backend> host_ = make_backend(Device::cpu);
@@ -146,6 +147,7 @@ class SimtBackend final : public Backend {
   Growth growth_;
   std::vector<ArrayInfo> outputs_;
   bool under_way_ = false;
+  std::int64_t max_threads_ = kMaxSimtThreads;  // of the next run
   std::vector<std::string> found_;
   std::string declined_;
 };
