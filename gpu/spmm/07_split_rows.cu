@@ -4,7 +4,7 @@
 //           whose slots share them; a second kernel adds the parts of a row, always in the same order: the
 //           result is reproducible. Warps with parts come first. prepare() lists the parts. A warp joins up to
 //           32 parts; a block only a row of more: a block for each took longer than the products (8,128 rows of
-//           a power law, 64 columns, fp64, H100: 133 us, now 104).
+//           a power law, 64 columns, fp64, H100: 133 us, now 125).
 // Traffic   as rung 3, and n sums written and read again per part.
 // Limits    fp32 / fp64: spmm_rows 28 to 32 / 28 to 40 registers; spmm_join_parts 32 / 31 registers, 4096 /
 //           8192 bytes of static shared memory, no spills (sm_90, nvcc 13.0, ptxas -v). spmm_rows: 16 blocks

@@ -5,7 +5,7 @@
 //           there, and a whole warp those of a row that has more than 16 for each of these lanes. What a row
 //           ends with, its place in row_ptr and its y, is copied beside the products: read afterwards, each
 //           was a wait for memory of its own (8 M rows of one entry or none, beta 1, fp32, H100: 89 us, now
-//           62; cuSPARSE 64). Tiles of 2048 by 256 threads take as long on large matrices, and longer on small.
+//           63; cuSPARSE 64). Tiles of 2048 by 256 threads take as long on large matrices, and longer on small.
 // Traffic   compulsory bytes, coalesced, plus one 16-byte break point per 1024 entries and rows.
 // Limits    fp32 / fp64: spmv_stream 40 / 32 registers, 4372 to 8724 / 8744 to 13096 bytes of static shared
 //           memory; spmv_stream_starts 18 registers, no spills (sm_90, nvcc 13.0, ptxas -v). 12 / 16
