@@ -17,7 +17,7 @@ using namespace sddmm;
 
 template <class T>
 void* prepare(const Problem<T>&, const In<T>& in, const Out<T>&, Context& context) {
-  return const_cast<std::int32_t*>(prepare_at_once(in, context));
+  return prepare_at_once(in, context);
 }
 
 template <class T>

@@ -18,7 +18,7 @@ static __global__ void __launch_bounds__(kThreads)
 
 /// The row of each entry, in workspace: the plan of run_at_once().
 template <class T>
-const std::int32_t* prepare_at_once(const In<T>& in, Context& context) {
+std::int32_t* prepare_at_once(const In<T>& in, Context& context) {
   auto* row = workspace_of<std::int32_t>(in.A.nnz, context);
   if (in.A.nnz > 0) {
     launch(sddmm_rows_of_entries, ceil_div(in.A.nnz, kThreads), kThreads, 0, context.stream, in.A.row_ptr,
@@ -66,8 +66,7 @@ void launch_at_once(const std::int32_t* row, const In<T>& in, const Out<T>& out,
   const auto kernel =
       on_16_bytes(in) ? sddmm_at_once<T, Lanes, Pieces, true> : sddmm_at_once<T, Lanes, Pieces, false>;
   launch(kernel, ceil_div(in.A.nnz * Lanes, kAtOnceThreads), kAtOnceThreads, 0, context.stream, in, out, row,
-         static_cast<unsigned>(in.X.ld * static_cast<Index>(sizeof(T))),
-         static_cast<unsigned>(in.Y.ld * static_cast<Index>(sizeof(T))));
+         row_bytes(in.X), row_bytes(in.Y));
 }
 
 template <int Pieces, class T>

@@ -271,9 +271,7 @@ template <class T>
 void run_giant_rows(const PanelPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
   if (plan.runs == 0) return;
   launch(on_16_bytes(in) ? sddmm_runs<true, T> : sddmm_runs<false, T>, ceil_div(plan.runs, kStepThreads / 32),
-         kStepThreads, 0, context.stream, in, out, plan.runs, plan.run,
-         static_cast<unsigned>(in.X.ld * static_cast<Index>(sizeof(T))),
-         static_cast<unsigned>(in.Y.ld * static_cast<Index>(sizeof(T))));
+         kStepThreads, 0, context.stream, in, out, plan.runs, plan.run, row_bytes(in.X), row_bytes(in.Y));
 }
 
 // A warp per panel; a group of kWidth lanes takes kWidth / 8 units at a time, so that lane l ends with the
@@ -337,7 +335,7 @@ template <int kWidth, bool Aligned, class T>
 void run_panels_of(const PanelPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
   launch(sddmm_panels<T, kWidth, Aligned>, ceil_div(plan.panels, kPanelThreads / 32), kPanelThreads, 0,
          context.stream, in, out, plan.panels, plan.group_ptr, plan.unit_col, plan.group_rows,
-         static_cast<unsigned>(in.Y.ld * static_cast<Index>(sizeof(T))));
+         row_bytes(in.Y));
 }
 
 template <bool Aligned, class T>

@@ -85,6 +85,12 @@ PLUMB_DEVICE const T* row_at(const T* matrix, int i, unsigned bytes) {
                                     static_cast<unsigned long long>(static_cast<unsigned>(i)) * bytes);
 }
 
+/// How far apart rows lie, for row_at(): less than 4 GiB, as steps_support() asks.
+template <class T>
+unsigned row_bytes(const DenseView<const T, Space::device>& m) {
+  return static_cast<unsigned>(m.ld * static_cast<Index>(sizeof(T)));
+}
+
 /// Columns of the kWidth entries from `col` on: as vectors where the whole array lies on 16 bytes and ends
 /// after them.
 template <int kWidth>
@@ -222,9 +228,8 @@ template <class Shape, class T>
 void run_steps(const StepPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
   const int steps = steps_per_warp(in.A.nnz);
   launch(sddmm_steps<Shape, T>, ceil_div(in.A.nnz, static_cast<Index>(steps) * kStep * (kStepThreads / 32)),
-         kStepThreads, 0, context.stream, in, out, plan.step_row, steps,
-         static_cast<unsigned>(in.X.ld * static_cast<Index>(sizeof(T))),
-         static_cast<unsigned>(in.Y.ld * static_cast<Index>(sizeof(T))), plan.add);
+         kStepThreads, 0, context.stream, in, out, plan.step_row, steps, row_bytes(in.X), row_bytes(in.Y),
+         plan.add);
 }
 
 /// Rows end so often that the fewer entries are one group's, the less it waits at their ends.

@@ -142,8 +142,7 @@ template <class Shape, class T>
 void run_tensor_panels_of(const PanelPlan& plan, const In<T>& in, const Out<T>& out, Context& context) {
   launch(sddmm_tensor_panels<Shape, T>, ceil_div(plan.panels, kTensorThreads / 32), kTensorThreads,
          Shape::kShared, context.stream, in, out, plan.panels, plan.group_ptr, plan.unit_col, plan.group_rows,
-         static_cast<unsigned>(in.X.ld * static_cast<Index>(sizeof(T))),
-         static_cast<unsigned>(in.Y.ld * static_cast<Index>(sizeof(T))));
+         row_bytes(in.X), row_bytes(in.Y));
 }
 
 /// Rows of a panel: 8 where k is short, and the rows of Y that 16 would save cost little.

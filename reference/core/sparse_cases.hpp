@@ -62,8 +62,9 @@ template <class T>
 ///   large      left and right operands and addends are so large that a scalar below the normal numbers leaves a usual result
 ///   rows_small rows of a left operand are scaled by powers of two, eight in turn, down to the smallest normal numbers in which a lower half
 ///              of the digits is normal no more; a right one is large
-///   zeros      all of a left operand that meets one row of a right one is 0, and one row in four is 0 as a whole; that row of the right one holds NaN and an infinity in turn, in two columns of
-///              three: nothing but 0 times either makes an answer NaN. In a sparse operand these are stored zeros
+///   zeros      all of a left operand that meets one row of a right one is 0, and one row in four is 0 as a whole; that row of the right one
+///              holds NaN and an infinity in turn, in two columns of three: nothing but 0 times either makes an answer NaN. In a sparse
+///              operand these are stored zeros
 ///   run_of_zeros  a quarter of a right operand's rows, one behind the other, are 0, and one column of a left one that they meet holds NaN
 ///              and an infinity in turn, in two rows of three. In a sparse operand its entries in that column do
 template <class T>
