@@ -9,7 +9,12 @@
 namespace plumb {
 namespace conv2d {
 
-constexpr int kCandidates = 13;
+template <class T>
+constexpr int kCandidates = 0;
+template <>
+inline constexpr int kCandidates<float> = 13;
+template <>
+inline constexpr int kCandidates<double> = 15;
 
 /// What a candidate's blocks do: the terms are made of it.
 struct Work {
@@ -126,19 +131,19 @@ struct Tiles;
 
 template <>
 struct Tiles<float> : Shapes<float> {
-  static constexpr const char* kNames[kCandidates] = {"64 x 64 tiles",
-                                                      "64 x 64 tiles, sums in parts",
-                                                      "64 x 128 tiles",
-                                                      "128 x 128 tiles",
-                                                      "128 x 128 tiles, sums in parts",
-                                                      "32 x 128 tiles",
-                                                      "32 x 128 tiles, sums in parts",
-                                                      "16 x 128 tiles",
-                                                      "16 x 128 tiles, sums in parts",
-                                                      "32 filters by 8 x 32 outputs",
-                                                      "64 x 64 tiles of images",
-                                                      "64 x 128 tiles of images",
-                                                      "32 x 64 tiles of images, depth shared"};
+  static constexpr const char* kNames[kCandidates<float>] = {"64 x 64 tiles",
+                                                             "64 x 64 tiles, sums in parts",
+                                                             "64 x 128 tiles",
+                                                             "128 x 128 tiles",
+                                                             "128 x 128 tiles, sums in parts",
+                                                             "32 x 128 tiles",
+                                                             "32 x 128 tiles, sums in parts",
+                                                             "16 x 128 tiles",
+                                                             "16 x 128 tiles, sums in parts",
+                                                             "32 filters by 8 x 32 outputs",
+                                                             "64 x 64 tiles of images",
+                                                             "64 x 128 tiles of images",
+                                                             "32 x 64 tiles of images, depth shared"};
   template <class Use>
   static bool with(int c, Use&& use) {
     switch (c) {
@@ -174,19 +179,21 @@ struct Tiles<float> : Shapes<float> {
 
 template <>
 struct Tiles<double> : Shapes<double> {
-  static constexpr const char* kNames[kCandidates] = {"64 x 64 tiles",
-                                                      "64 x 64 tiles, sums in parts",
-                                                      "64 x 128 tiles",
-                                                      "64 x 128 tiles, sums in parts",
-                                                      "32 x 64 tiles",
-                                                      "32 x 64 tiles, sums in parts",
-                                                      "16 x 64 tiles",
-                                                      "16 x 64 tiles, sums in parts",
-                                                      "32 filters by 8 x 32 outputs",
-                                                      "64 x 64 tiles of images",
-                                                      "64 x 128 tiles of images",
-                                                      "32 x 64 tiles of images, depth shared",
-                                                      "32 x 32 tiles of images, depth shared"};
+  static constexpr const char* kNames[kCandidates<double>] = {"64 x 64 tiles",
+                                                              "64 x 64 tiles, sums in parts",
+                                                              "64 x 128 tiles",
+                                                              "64 x 128 tiles, sums in parts",
+                                                              "32 x 64 tiles",
+                                                              "32 x 64 tiles, sums in parts",
+                                                              "16 x 64 tiles",
+                                                              "16 x 64 tiles, sums in parts",
+                                                              "32 filters by 8 x 32 outputs",
+                                                              "64 x 64 tiles of images",
+                                                              "64 x 128 tiles of images",
+                                                              "32 x 64 tiles of images, depth shared",
+                                                              "32 x 32 tiles of images, depth shared",
+                                                              "32 x 64 tiles of images",
+                                                              "32 x 32 tiles of images"};
   template <class Use>
   static bool with(int c, Use&& use) {
     switch (c) {
@@ -214,8 +221,12 @@ struct Tiles<double> : Shapes<double> {
         return use(ByImages<ImageTiles<double>::Wide>{});
       case 11:
         return use(ByImages<ImageTiles<double>::Shared>{});
-      default:
+      case 12:
         return use(ByImages<ImageTiles<double>::SharedSquare>{});
+      case 13:
+        return use(ByImages<ImageTiles<double>::Low>{});
+      default:
+        return use(ByImages<ImageTiles<double>::Square>{});
     }
   }
 };
@@ -231,7 +242,7 @@ struct Candidates : CandidateList<Conv2d, T> {
   };
 
   Candidates(const Problem<T>& p, const In<T>& in_, const Out<T>& out_, Context&) : in(in_), out(out_) {
-    for (int c = 0; c < kCandidates; ++c)
+    for (int c = 0; c < kCandidates<T>; ++c)
       fits[c] = in.F.cols > 0 && Tiles<T>::with(c, [&](auto one) { return one.work(p, in, out, work[c]); });
   }
   static const char* supports(const Problem<T>& p, const In<T>& in, const Out<T>& out) {
@@ -250,8 +261,8 @@ struct Candidates : CandidateList<Conv2d, T> {
 
   const In<T>& in;
   const Out<T>& out;
-  Work work[kCandidates]{};
-  bool fits[kCandidates]{};
+  Work work[kCandidates<T>]{};
+  bool fits[kCandidates<T>]{};
 };
 
 }  // namespace conv2d

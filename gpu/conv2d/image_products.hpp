@@ -64,7 +64,7 @@ void run_image_products(const Problem<T>& p, const In<T>& in, const Out<T>& out,
          rows_on_vectors(x.out.C));
 }
 
-/// The tiles in use: of 64 x 64; of 64 x 128; and of 32 x 64 and 32 x 32, whose depth groups of warps share.
+/// The tiles in use: of 64 x 64; of 64 x 128; of 32 x 64 and 32 x 32, whose depth groups of warps share; and fp64's of four warps.
 template <class T>
 struct ImageTiles;
 template <>
@@ -79,6 +79,8 @@ struct ImageTiles<double> {
   using Wide = gemm::Fp64Wide;
   using Shared = gemm::Fp64SharedWide;
   using SharedSquare = gemm::Fp64SharedSquare;
+  using Low = gemm::Fp64Low;
+  using Square = gemm::Fp64Square;
 };
 
 }  // namespace conv2d

@@ -18,7 +18,8 @@ namespace {
 using namespace gemm;
 
 /// Share of the arithmetic rate that a shape reaches: a smaller tile loads more for each multiply-add.
-constexpr double kEfficiencyWide = 1.0, kEfficiencyQuartered = 0.98, kEfficiencyShared = 0.8;
+constexpr double kEfficiencyWide = 1.0, kEfficiencyQuartered = 0.98, kEfficiencyLow = 0.9,
+                 kEfficiencyShared = 0.8;
 /// Up to this depth the start and the end of a tile take most of its time: more blocks together hide them.
 constexpr Index kShallow = 192;
 
@@ -49,13 +50,23 @@ void run_f64(const Problem<double>& p, const In<double>& in, const Out<double>& 
   const auto cost = [&](Index bm, Index bn, double efficiency) {
     return tile_cost(out.C.rows, out.C.cols, bm, bn, efficiency);
   };
-  if (cost(32, 32, kEfficiencyShared) < cost(64, 64, kEfficiencyQuartered)) {
-    context.explain(
-        "32 x 32 tiles, depth shared by two groups of warps: larger tiles leave multiprocessors idle");
-    return run_tensor<double, Fp64SharedSquare, FragmentsAhead>(p, in, out, context);
+  const double pair = cost(64, 64, kEfficiencyQuartered), low = cost(32, 64, kEfficiencyLow),
+               square = cost(32, 32, kEfficiencyShared);
+  if (pair <= low && pair <= square) {
+    context.explain("64 x 64 tiles by four warps: fewest rounds for their size");
+    return run_whole<Fp64Pair>(p, in, out, context);
   }
-  context.explain("64 x 64 tiles, depth shared by two groups of warps: fewest rounds for their size");
-  run_tensor<double, Fp64Shared, FragmentsAhead>(p, in, out, context);
+  if (low <= square) {
+    context.explain("32 x 64 tiles by four warps: larger tiles leave multiprocessors idle");
+    return run_whole<Fp64Low>(p, in, out, context);
+  }
+  if (depth_of(p, in) <= kShallow) {
+    context.explain("32 x 32 tiles by four warps: larger tiles leave multiprocessors idle, little depth");
+    return run_whole<Fp64Square>(p, in, out, context);
+  }
+  context.explain(
+      "32 x 32 tiles, depth shared by two groups of warps: larger tiles leave multiprocessors idle");
+  run_whole<Fp64SharedSquare>(p, in, out, context);
 }
 
 const Register<Gemm, float, Space::device> f32{"23_small_warps", run_f32, Traits{}.needs_sm(80)};

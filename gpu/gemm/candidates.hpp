@@ -8,7 +8,12 @@
 namespace plumb {
 namespace gemm {
 
-constexpr int kCandidates = 10;
+template <class T>
+constexpr int kCandidates = 0;
+template <>
+inline constexpr int kCandidates<float> = 10;
+template <>
+inline constexpr int kCandidates<double> = 14;
 
 /// Rung 19's tiles of 128 x 128.
 inline bool work_of_packed(const In<float>& in, const Out<float>& out, Index depth, Work& w) {
@@ -47,17 +52,17 @@ struct Tiles;
 
 template <>
 struct Tiles<float> {
-  static constexpr const char* kNames[kCandidates] = {"32 x 32 tiles, depth in parts",
-                                                      "128 x 128 tiles, packed",
-                                                      "64 x 64 tiles",
-                                                      "64 x 64 tiles, steps of 16, in parts",
-                                                      "64 x 128 tiles",
-                                                      "64 x 64 tiles, steps of 16",
-                                                      "64 x 128 tiles, depth in parts",
-                                                      "32 x 32 tiles, depth shared",
-                                                      "32 x 64 tiles, depth shared",
-                                                      "64 x 128 tiles, depth in slices apart"};
-  static constexpr Candidate<float> kList[kCandidates] = {
+  static constexpr const char* kNames[kCandidates<float>] = {"32 x 32 tiles, depth in parts",
+                                                             "128 x 128 tiles, packed",
+                                                             "64 x 64 tiles",
+                                                             "64 x 64 tiles, steps of 16, in parts",
+                                                             "64 x 128 tiles",
+                                                             "64 x 64 tiles, steps of 16",
+                                                             "64 x 128 tiles, depth in parts",
+                                                             "32 x 32 tiles, depth shared",
+                                                             "32 x 64 tiles, depth shared",
+                                                             "64 x 128 tiles, depth in slices apart"};
+  static constexpr Candidate<float> kList[kCandidates<float>] = {
       split_depth_of_tiles<float>(),    packed(),
       whole<float, Quartered>(),        in_parts<float, QuarteredShallow>(),
       whole<float, QuarteredWide>(),    whole<float, QuarteredShallow>(),
@@ -67,22 +72,28 @@ struct Tiles<float> {
 
 template <>
 struct Tiles<double> {
-  static constexpr const char* kNames[kCandidates] = {"32 x 32 tiles, depth in parts",
-                                                      "128 x 64 tiles",
-                                                      "64 x 64 tiles",
-                                                      "64 x 128 tiles, depth in parts",
-                                                      "32 x 64 tiles, depth shared",
-                                                      "32 x 32 tiles, depth shared",
-                                                      "64 x 64 tiles, depth in a cluster",
-                                                      "32 x 32 tiles, depth shared and in a cluster",
-                                                      "64 x 64 tiles, depth in parts",
-                                                      "64 x 128 tiles"};
-  static constexpr Candidate<double> kList[kCandidates] = {
+  static constexpr const char* kNames[kCandidates<double>] = {"32 x 32 tiles, depth in parts",
+                                                              "128 x 64 tiles",
+                                                              "64 x 64 tiles",
+                                                              "64 x 128 tiles, depth in parts",
+                                                              "32 x 64 tiles, depth shared",
+                                                              "32 x 32 tiles, depth shared",
+                                                              "64 x 64 tiles, depth in a cluster",
+                                                              "32 x 32 tiles, depth shared and in a cluster",
+                                                              "64 x 64 tiles, depth in parts",
+                                                              "64 x 64 tiles, two blocks",
+                                                              "64 x 64 tiles, two blocks, depth in parts",
+                                                              "32 x 64 tiles",
+                                                              "32 x 32 tiles",
+                                                              "32 x 32 tiles, steps of 32"};
+  static constexpr Candidate<double> kList[kCandidates<double>] = {
       split_depth_of_tiles<double>(),      whole<double, Fp64Tile>(),
       whole<double, Fp64Small>(),          in_parts<double, Fp64Wide>(),
       whole<double, Fp64SharedWide>(),     whole<double, Fp64SharedSquare>(),
       in_clusters<double, Fp64Small, 2>(), in_clusters<double, Fp64SharedSquare, 3>(),
-      in_parts<double, Fp64Small>(),       whole<double, Fp64Wide>()};
+      in_parts<double, Fp64Small>(),       whole<double, Fp64Pair>(),
+      in_parts<double, Fp64Pair>(),        whole<double, Fp64Low>(),
+      whole<double, Fp64Square>(),         whole<double, Fp64Deep>()};
 };
 
 template <class T>

@@ -35,7 +35,7 @@ struct TileSums<double, S> {
 
   template <bool Wide>
   PLUMB_DEVICE void make(const In<double>& in, Index i0, Index j0, Index depth, double* shared) {
-    FragmentsAhead math;
+    Fp64Math<S> math;
     tensor_sums<S, Wide>(in, i0, j0, depth, shared, math, sum);
   }
   PLUMB_DEVICE double (&own())[S::MT * S::NT * 4] {
@@ -127,10 +127,10 @@ template <class S>
 void run_whole(const Problem<float>& p, const In<float>& in, const Out<float>& out, Context& context) {
   run_multistage<float, S>(p, in, out, context);
 }
-/// fp64: those of rungs 14 and 16.
+/// fp64: those of rungs 16 and 23.
 template <class S>
 void run_whole(const Problem<double>& p, const In<double>& in, const Out<double>& out, Context& context) {
-  run_tensor<double, S, FragmentsAhead>(p, in, out, context);
+  run_tensor<double, S, Fp64Math<S>>(p, in, out, context);
 }
 
 /// 128 x 64 as rung 16; 64 x 64 by four warps, three blocks on a multiprocessor; 64 x 128 by four warps of 64 x 32, two blocks: a load from
@@ -138,6 +138,10 @@ void run_whole(const Problem<double>& p, const In<double>& in, const Out<double>
 using Fp64Tile = TensorShape<double, 128, 64, 16, 4, 2, 1, 4>;
 using Fp64Small = TensorShape<double, 64, 64, 16, 2, 2, 1, 3, 3>;
 using Fp64Wide = TensorShape<double, 64, 128, 16, 1, 4, 1, 3, 2>;
+/// 64 x 64, 32 x 64 and 32 x 32 by four warps, and as few blocks on a multiprocessor as leave registers for all sums and fragments.
+using Fp64Pair = TensorShape<double, 64, 64, 16, 2, 2, 1, 3, 2>;
+using Fp64Low = TensorShape<double, 32, 64, 16, 2, 2, 1, 3, 4>;
+using Fp64Square = TensorShape<double, 32, 32, 16, 2, 2, 1, 3, 6>;
 
 }  // namespace gemm
 }  // namespace plumb

@@ -16,8 +16,7 @@ using SharedSquare = Shape<float, 32, 32, 32, 1, 1, 4, 8, 4, 3, 5>;
 
 /// fp64: 128 x 32 by four warps of 32 x 32: products with few columns.
 using Fp64Thin = TensorShape<double, 128, 32, 16, 4, 1, 1, 3, 3>;
-/// 64 x 64 by four warps of 32 x 32, twice, and 32 x 64 and 32 x 32 by four warps, twice: each half of the depth.
-using Fp64Shared = TensorShape<double, 64, 64, 32, 2, 2, 2, 3>;
+/// 32 x 64 and 32 x 32 by four warps, twice: each half of the depth.
 using Fp64SharedWide = TensorShape<double, 32, 64, 32, 2, 2, 2, 3, 2>;
 using Fp64SharedSquare = TensorShape<double, 32, 32, 32, 2, 2, 2, 3, 3>;
 

@@ -18,7 +18,12 @@ namespace plumb {
 namespace skinny {
 
 /// This ladder's own; gemm's follow.
-constexpr int kCandidates = 13;
+template <class T>
+constexpr int kCandidates = 0;
+template <>
+inline constexpr int kCandidates<float> = 13;
+template <>
+inline constexpr int kCandidates<double> = 16;
 constexpr int kOwn = 9;
 
 /// Of the operands: what the terms are made of.
@@ -312,19 +317,27 @@ struct TilesOfGemm<float> {
 };
 template <>
 struct TilesOfGemm<double> {
-  static constexpr const char* kNames[] = {"32 x 32 tiles, depth in parts", "64 x 64 tiles",
-                                           "32 x 32 tiles, depth shared", "128 x 32 tiles"};
+  static constexpr const char* kNames[] = {"32 x 32 tiles, depth in parts",
+                                           "64 x 64 tiles",
+                                           "32 x 32 tiles, depth shared",
+                                           "128 x 32 tiles",
+                                           "32 x 32 tiles",
+                                           "32 x 64 tiles",
+                                           "32 x 32 tiles, steps of 32"};
   static constexpr gemm::Candidate<double> kList[] = {
-      gemm::split_depth_of_tiles<double>(), gemm::whole<double, gemm::Fp64Small>(),
-      gemm::whole<double, gemm::Fp64SharedSquare>(), gemm::whole<double, gemm::Fp64Thin>()};
+      gemm::split_depth_of_tiles<double>(),          gemm::whole<double, gemm::Fp64Small>(),
+      gemm::whole<double, gemm::Fp64SharedSquare>(), gemm::whole<double, gemm::Fp64Thin>(),
+      gemm::whole<double, gemm::Fp64Square>(),       gemm::whole<double, gemm::Fp64Low>(),
+      gemm::whole<double, gemm::Fp64Deep>()};
 };
 
 /// The names of this ladder's candidates, in their order, and of gemm's tiles.
+template <class T>
 struct Names {
-  const char* of[kCandidates];
+  const char* of[kCandidates<T>];
 };
 template <class T>
-constexpr Names names() {
+constexpr Names<T> names() {
   const char* const own[kOwn] = {kSingle<T> ? "tiles of 256 rows in stages" : "tiles of 128 rows in stages",
                                  kSingle<T> ? "tiles of 64 rows in stages" : "tiles of 32 rows in stages",
                                  kSingle<T> ? "tiles of 128 rows in stages" : "tiles of 64 rows in stages",
@@ -334,15 +347,15 @@ constexpr Names names() {
                                  "gemv's lanes",
                                  "lanes share rows",
                                  "tiles of whole rows"};
-  Names all{};
-  for (int c = 0; c < kCandidates; ++c) all.of[c] = c < kOwn ? own[c] : TilesOfGemm<T>::kNames[c - kOwn];
+  Names<T> all{};
+  for (int c = 0; c < kCandidates<T>; ++c) all.of[c] = c < kOwn ? own[c] : TilesOfGemm<T>::kNames[c - kOwn];
   return all;
 }
 
 template <class T>
 struct Candidates : CandidateList<SkinnyGemm, T> {
   static constexpr Traits kTraits = Traits{}.needs_sm(90);
-  static constexpr Names kAll = names<T>();
+  static constexpr Names<T> kAll = names<T>();
   static constexpr auto& kNames = kAll.of;
   static constexpr auto& kModels = Costs<T>::model;
   using Kept = gemm::Kept<T>;  // of gemm's tiles
@@ -354,7 +367,7 @@ struct Candidates : CandidateList<SkinnyGemm, T> {
         f{out.Y.rows, in.X.cols, out.Y.cols, copy_width(in)},
         as(in, out),
         tiles(as.p, as.in, as.out) {
-    static_assert(kOwn + decltype(tiles)::kCount == kCandidates, "all have a name");
+    static_assert(kOwn + decltype(tiles)::kCount == kCandidates<T>, "all have a name");
   }
   Terms terms(int c) const {
     if (f.v == 0 || f.k == 0 || f.n == 0) return {};

@@ -38,8 +38,10 @@ def operators():
 
 
 def candidates_of(op):
+    """{type: how many}: one kCandidates for both types, or one for each."""
     text = (ROOT / "gpu" / op / "candidates.hpp").read_text()
-    return int(re.search(r"constexpr int kCandidates = (\d+);", text).group(1))
+    counts = dict(re.findall(r"constexpr int kCandidates(?:<(\w+)>)? = ([1-9]\d*);", text))
+    return {kind: int(counts.get(full) or counts[""]) for kind, full in costs.TYPES.items()}
 
 
 def prepares(op):
@@ -77,8 +79,9 @@ def write_folder(op, folder):
         f"struct Only : Adaptive<{namespace_of(op)}::Candidates, T, C> {{}};",
         "",
     ]
-    for c in range(candidates_of(op)):
-        for short, full in costs.TYPES.items():
+    counts = candidates_of(op)
+    for short, full in costs.TYPES.items():
+        for c in range(counts[short]):
             only = f"Only<{full}, {c}>"
             members = ", ".join(f"{only}::{m}" for m in ("run", "kTraits", "supports", "prepare", "release"))
             lines.append(
@@ -87,7 +90,7 @@ def write_folder(op, folder):
             )
     lines += ["", "}  // namespace", "}  // namespace plumb", ""]
     (folder / "c00.cu").write_text("\n".join(lines))
-    for c in range(1, candidates_of(op)):
+    for c in range(1, max(counts.values())):
         (folder / f"c{c:02}.cu").write_text((first + "\n" if first else "") + "// Registered by c00.cu.\n")
 
 
@@ -118,8 +121,9 @@ def whole_cases(report, op):
     seen = {}
     for r in report["results"]:
         if r["op"] == op and r["variant"].startswith("user/c"):
-            seen.setdefault(r["case"], set()).add(r["variant"])
-    return {case for case, variants in seen.items() if len(variants) == candidates_of(op)}
+            seen.setdefault((r["case"], r["dtype"]), set()).add(r["variant"])
+    counts = candidates_of(op)
+    return {case for (case, kind), variants in seen.items() if len(variants) == counts[kind]}
 
 
 def read_costs(op, path):

@@ -23,8 +23,8 @@ def model_of(line, where, terms):
     return None if costs[0] >= NEVER else (float(found.group(1)), costs)
 
 
-def read(path, count, terms):
-    """{type: {table: models of the `count` candidates}} of a file of costs."""
+def read(path, counts, terms):
+    """{type: {table: models of its candidates}} of a file of costs. `counts`: {type: how many candidates}."""
     kinds = {f"struct Costs<{full}> {{": kind for kind, full in TYPES.items()}
     found, kind, rows = {}, None, None
     for number, line in enumerate(path.read_text().splitlines(), 1):
@@ -40,8 +40,9 @@ def read(path, count, terms):
     for kind in TYPES:
         for table in found.get(kind, {"no table": []}):
             have = len(found.get(kind, {}).get(table, []))
-            if have != count:
-                raise Unreadable(f"{path}: {have} costs of {kind}, {table}; there are {count} candidates")
+            if have != counts[kind]:
+                there = f"there are {counts[kind]} candidates"
+                raise Unreadable(f"{path}: {have} costs of {kind}, {table}; {there}")
     return found
 
 

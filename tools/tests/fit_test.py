@@ -52,7 +52,7 @@ def report_of(cases, seed, op="gemm"):
                         "warm": {"median_s": 1e-6 * model.predict(truth, terms)},
                     }
                 )
-            for c in range(2, fit.candidates_of(op)):
+            for c in range(2, fit.candidates_of(op)[kind]):
                 case = {"case": f"{op}.{kind}({i})", "op": op, "dtype": kind}
                 results.append({**case, "variant": f"user/c{c:02}", "verdict": "unsupported"})
     return {
@@ -189,10 +189,14 @@ class Files(unittest.TestCase):
         )
 
     def prior(self, place, op, models):
+        """Costs of `models`, over and over, for as many candidates as each type has."""
         tables = costs.TABLES if fit.prepares(op) else costs.TABLES[:1]
         path = Path(place) / "prior.hpp"
-        of_kind = dict.fromkeys(tables, models)
-        path.write_text(costs.written("any", [], dict.fromkeys(costs.TYPES, of_kind)))
+        of_kinds = {
+            kind: dict.fromkeys(tables, (models * count)[:count])
+            for kind, count in fit.candidates_of(op).items()
+        }
+        path.write_text(costs.written("any", [], of_kinds))
         return path
 
     @needs_scipy
@@ -200,11 +204,12 @@ class Files(unittest.TestCase):
         with tempfile.TemporaryDirectory() as place:
             path = Path(place) / "run.json"
             path.write_text(json.dumps(report_of(12, 3)))
-            prior = self.prior(place, "gemm", [None] * fit.candidates_of("gemm"))
+            prior = self.prior(place, "gemm", [None])
             text = fit.fit_reports("gemm", [path], Path(place) / "costs.hpp", prior).read_text()
         self.assertIn("Measured on a chip", text)
         self.assertNotIn("/somewhere", text)
-        self.assertEqual(text.count("{1e9,") // 2, fit.candidates_of("gemm") - 2)  # never timed: never chosen
+        never = sum(count - 2 for count in fit.candidates_of("gemm").values())
+        self.assertEqual(text.count("{1e9,"), never)  # never timed: never chosen
         for kind in costs.TYPES:
             self.assertRegex(
                 text, rf"{kind}: 12 drawn cases, .*; regret of the 12 whole ones, held out: median 0.0 %"
@@ -219,7 +224,7 @@ class Files(unittest.TestCase):
         with tempfile.TemporaryDirectory() as place:
             path = Path(place) / "run.json"
             path.write_text(json.dumps(report))
-            prior = self.prior(place, "gemm", [LATENCY] * fit.candidates_of("gemm"))
+            prior = self.prior(place, "gemm", [LATENCY])
             text = fit.fit_reports("gemm", [path], Path(place) / "costs.hpp", prior).read_text()
         self.assertRegex(text, "f32: 12 drawn cases, .*; regret of the 10 whole ones")
         self.assertRegex(text, "f64: 12 drawn cases, .*; regret of the 12 whole ones")
@@ -229,7 +234,7 @@ class Files(unittest.TestCase):
         with tempfile.TemporaryDirectory() as place:
             path = Path(place) / "run.json"
             path.write_text(json.dumps(report_of(10, 3)))
-            prior = self.prior(place, "gemm", [LATENCY] * fit.candidates_of("gemm"))
+            prior = self.prior(place, "gemm", [LATENCY])
             fit.fit_reports("gemm", [path], Path(place) / "costs.hpp", prior)
             found = costs.read(Path(place) / "costs.hpp", fit.candidates_of("gemm"), model.TERMS)
         self.assertTrue(all(found["f32"]["model"]))
@@ -241,11 +246,11 @@ class Files(unittest.TestCase):
         with tempfile.TemporaryDirectory() as place:
             path = Path(place) / "run.json"
             path.write_text(json.dumps(report_of(10, 3)))
-            prior = self.prior(place, "gemm", [LATENCY] * fit.candidates_of("gemm"))
+            prior = self.prior(place, "gemm", [LATENCY])
             text = fit.fit_reports("gemm", [path], Path(place) / "costs.hpp", prior, "f32").read_text()
             found = costs.read(Path(place) / "costs.hpp", fit.candidates_of("gemm"), model.TERMS)
         self.assertNotEqual(found["f32"]["model"][1], LATENCY)
-        self.assertEqual(found["f64"]["model"], [LATENCY] * fit.candidates_of("gemm"))
+        self.assertEqual(found["f64"]["model"], [LATENCY] * fit.candidates_of("gemm")["f64"])
         self.assertIn("f64: costs fitted before", text)
 
     def test_costs_are_read_as_they_are_written_and_of_nothing_else(self):
@@ -255,7 +260,7 @@ class Files(unittest.TestCase):
         with tempfile.TemporaryDirectory() as place:
             path = Path(place) / "costs.hpp"
             path.write_text(text)
-            self.assertEqual(costs.read(path, 2, 8), tables)
+            self.assertEqual(costs.read(path, dict.fromkeys(costs.TYPES, 2), 8), tables)
             for wrong, said in (
                 (text.replace("0.05}", "0.05, 1}"), "costs.hpp:15: .* is not a sharpness and 8 costs"),
                 (text.replace("0.05}", "x}"), "costs.hpp:15: .* is not a sharpness and 8 costs"),
@@ -264,7 +269,7 @@ class Files(unittest.TestCase):
             ):
                 path.write_text(wrong)
                 with self.assertRaisesRegex(costs.Unreadable, said):
-                    costs.read(path, 3 if wrong is text else 2, 8)
+                    costs.read(path, dict.fromkeys(costs.TYPES, 3 if wrong is text else 2), 8)
 
     def test_the_costs_of_every_ladder_can_be_a_prior(self):
         for op in fit.operators():
@@ -299,7 +304,7 @@ class Files(unittest.TestCase):
             with tempfile.TemporaryDirectory() as place:
                 path = Path(place) / "run.json"
                 path.write_text(json.dumps(report_of(5, 3, op)))
-                prior = self.prior(place, op, [LATENCY] * fit.candidates_of(op))
+                prior = self.prior(place, op, [LATENCY])
                 text = fit.fit_reports(op, [path], Path(place) / "costs.hpp", prior).read_text()
             self.assertEqual(text.count("CostModel preparation[]"), tables)
             self.assertEqual(text.count("of 1000 uses"), tables)
@@ -310,8 +315,7 @@ class Files(unittest.TestCase):
             paths = [Path(place) / "a.json", Path(place) / "b.json"]
             for i, path in enumerate(paths):
                 path.write_text(json.dumps(report_of(6, 3 + i)))
-            count = fit.candidates_of("gemm")
-            prior = self.prior(place, "gemm", ([LATENCY, BYTES] * count)[:count])
+            prior = self.prior(place, "gemm", [LATENCY, BYTES])
             text = fit.fit_reports("gemm", paths, Path(place) / "costs.hpp", prior).read_text()
             self.assertIn("f32: 12 drawn cases", text)
             other = report_of(6, 5)
@@ -323,13 +327,13 @@ class Files(unittest.TestCase):
 
     def test_every_adaptive_ladder_has_as_many_names_and_costs_as_candidates(self):
         for op in fit.operators():
-            count = fit.candidates_of(op)
+            counts = fit.candidates_of(op).values()
             costs = (ROOT / "gpu" / op / "costs.hpp").read_text()
-            self.assertEqual(costs.count("      {"), (4 if fit.prepares(op) else 2) * count, op)
+            self.assertEqual(costs.count("      {"), (2 if fit.prepares(op) else 1) * sum(counts), op)
             with tempfile.TemporaryDirectory() as place:
                 fit.write_folder(op, Path(place))
-                self.assertEqual(len(list(Path(place).glob("c*.cu"))), count)
-                self.assertEqual((Path(place) / "c00.cu").read_text().count("const Register<"), 2 * count)
+                self.assertEqual(len(list(Path(place).glob("c*.cu"))), max(counts))
+                self.assertEqual((Path(place) / "c00.cu").read_text().count("const Register<"), sum(counts))
 
     def test_without_scipy_only_the_candidates_are_written_and_the_package_is_named(self):
         with tempfile.TemporaryDirectory() as place:
