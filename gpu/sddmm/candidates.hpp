@@ -4,14 +4,25 @@
 #include "gpu/common/matrix_work.hpp"
 #include "gpu/sddmm/at_once.hpp"
 #include "gpu/sddmm/costs.hpp"
+#include "gpu/sddmm/dense_product.hpp"
 #include "gpu/sddmm/entries.hpp"
 #include "gpu/sddmm/tensor_panels.hpp"
 
 namespace plumb {
 namespace sddmm {
 
-enum class Kernel : std::uint8_t { steps, slices, at_once_2, row, split, panels, tensor_panels, at_once_4 };
-constexpr int kCandidates = 8;
+enum class Kernel : std::uint8_t {
+  steps,
+  slices,
+  at_once_2,
+  row,
+  split,
+  panels,
+  tensor_panels,
+  at_once_4,
+  dense
+};
+constexpr int kCandidates = 9;
 constexpr const char* kNames[kCandidates] = {"steps",
                                              "steps, k in slices",
                                              "an entry at once, 2 pieces a lane",
@@ -19,7 +30,11 @@ constexpr const char* kNames[kCandidates] = {"steps",
                                              "entries dealt out evenly",
                                              "panels of 8 rows",
                                              "panels on tensor cores",
-                                             "an entry at once, 4 pieces a lane"};
+                                             "an entry at once, 4 pieces a lane",
+                                             "all pairs, by tiles"};
+
+/// Pairs of rows for an entry beyond which nobody would make them all.
+constexpr double kMostPairs = 50;
 
 /// Of the matrix and k: what the terms are made of.
 struct Features {
@@ -32,6 +47,8 @@ struct Features {
   bool hold = false;         // panels' rows of X fit registers
   double loads = 1;          // for 16 bytes: of an element each where rows do not lie on 16
   double y_bytes;            // megabytes of Y
+  double cols;
+  double pair_bytes;  // megabytes of all pairs of rows, and of Y^T
 };
 
 /// What a candidate does.
@@ -91,6 +108,7 @@ inline Work work_of(Kernel kernel, const Features& f) {
       return work_of_panels(f.panels, f);
     case Kernel::tensor_panels:
       return work_of_panels(f.tensor, f);
+    case Kernel::dense:
     case Kernel::steps:
       break;
   }
@@ -101,6 +119,8 @@ inline bool fits(Kernel kernel, const Features& f) {
   if (f.nnz == 0 || f.k == 0) return false;
   if (kernel == Kernel::slices) return f.k * f.size > 128;
   if (kernel == Kernel::panels) return f.hold && f.panels.refused == nullptr;
+  if (kernel == Kernel::dense)
+    return f.pair_bytes * 1e6 <= kMostPairBytes && f.rows * f.cols <= kMostPairs * f.nnz;
   return kernel != Kernel::tensor_panels || f.tensor.refused == nullptr;
 }
 
@@ -122,6 +142,19 @@ inline Terms terms_of(Kernel kernel, const Features& f) {
            gathered * missing + (held > cache ? held - cache : 0), streamed, w.warps * w.slices / many}};
 }
 
+/// Of the dense product, in the same terms: launches for turning and taking; steps of 16 along k; lines of Y for all pairs; the tiles'
+/// copies, pairs written and read; those beyond the cache; what the entries move; warps of the tiles.
+template <class S>
+Terms terms_of_dense(const Features& f) {
+  constexpr double kMega = 1e6;
+  const double many = device_multiprocessors(), cache = static_cast<double>(device_l2_bytes()) / kMega * 0.6,
+               pairs = f.rows * f.cols, row = f.k * f.size, entries = f.nnz * (8 + f.size) / kMega,
+               copies = pairs * row * (1.0 / S::BM + 1.0 / S::BN) / kMega, held = f.pair_bytes + entries;
+  return {true,
+          {1, 2, f.k / 16, pairs * std::ceil(row / 128) / many / 1e3, copies + 2 * f.pair_bytes,
+           held > cache ? held - cache : 0, entries, pairs / (S::BM * S::BN) * S::kThreads / 32 / many}};
+}
+
 /// What is done before the first run: row_ptr is copied and counted for all, and what keep() does.
 inline Keeping keeping_of(Kernel kernel, const Features& f) {
   Keeping k{8, 2 * f.rows, 0, 4 * f.rows, 0, 8 * f.nnz};
@@ -132,6 +165,7 @@ inline Keeping keeping_of(Kernel kernel, const Features& f) {
       break;
     case Kernel::at_once_2:
     case Kernel::at_once_4:
+    case Kernel::dense:
       k.steps += 2, k.moved += 4 * f.nnz;
       break;
     case Kernel::panels:
@@ -165,6 +199,7 @@ struct Candidates : CandidateList<Sddmm, T> {
         f{static_cast<double>(in.A.rows), static_cast<double>(in.A.nnz), static_cast<double>(in.X.cols),
           sizeof(T)} {
     f.y_bytes = static_cast<double>(in.A.cols) * f.k * f.size / 1e6;
+    f.cols = static_cast<double>(in.A.cols), f.pair_bytes = pair_bytes(in) / 1e6;
     if (in.A.nnz == 0 || in.X.cols == 0) return;
     const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, in.A.rows + 1, context.stream);
     Index longest = 0;
@@ -183,7 +218,11 @@ struct Candidates : CandidateList<Sddmm, T> {
   static const char* supports(const Problem<T>& p, const In<T>& in, const Out<T>& out) {
     return steps_support(p, in, out);
   }
-  Terms terms(int c) const { return terms_of(static_cast<Kernel>(c), f); }
+  Terms terms(int c) const {
+    const auto kernel = static_cast<Kernel>(c);
+    if (kernel != Kernel::dense) return terms_of(kernel, f);
+    return fits(kernel, f) ? terms_of_dense<typename TileOfPairs<T>::Shape>(f) : Terms{};
+  }
   Terms preparation(int c) const { return plumb::terms_of(keeping_of(static_cast<Kernel>(c), f)); }
   Kept keep(int c, Context& context) const {
     switch (static_cast<Kernel>(c)) {
@@ -196,6 +235,7 @@ struct Candidates : CandidateList<Sddmm, T> {
         return {{}, fill_tensor_panels(f.tensor, in, context), nullptr};
       case Kernel::at_once_2:
       case Kernel::at_once_4:
+      case Kernel::dense:
         return {{}, {}, prepare_at_once(in, context)};
       default:
         return {};
@@ -220,6 +260,8 @@ struct Candidates : CandidateList<Sddmm, T> {
         return run_panels(kept.panels, in, out, context);
       case Kernel::tensor_panels:
         return run_tensor_panels(kept.panels, in, out, context);
+      case Kernel::dense:
+        return run_dense_product(kept.rows, in, out, context);
     }
   }
 
