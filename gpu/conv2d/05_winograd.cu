@@ -197,10 +197,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
         if (at_tile.y + i >= p.oh) continue;
         T* const at = to + static_cast<Index>(i) * p.ow;
         if (wide) {
-          struct alignas(2 * sizeof(T)) Pair {
-            T left, right;
-          };
-          *reinterpret_cast<Pair*>(at) = {made[i][0], made[i][1]};
+          store_vector<2>(at, made[i]);
         } else {
           at[0] = made[i][0];
           if (at_tile.x + 1 < p.ow) at[1] = made[i][1];

@@ -98,10 +98,7 @@ PLUMB_DEVICE void store_sums(const Problem<T>& p, const Out<T>& out, Index filte
       if (filter >= p.k) continue;
       T* const to = &out.Y(image * p.k + filter, at);
       if (wide) {  // a vector lies within one image
-        gemm::Vector<T> v;
-#pragma unroll
-        for (int l = 0; l < kV; ++l) v.lane[l] = sum[r][c + l];
-        *reinterpret_cast<gemm::Vector<T>*>(to) = v;
+        store_vector<kV>(to, &sum[r][c]);
       } else {
         to[0] = sum[r][c];
 #pragma unroll

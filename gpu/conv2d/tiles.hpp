@@ -2,6 +2,7 @@
 // makes a tile of filters by outputs, or a part of its sums. Header only.
 #pragma once
 #include "gpu/common/join_parts.hpp"
+#include "gpu/common/store_vector.hpp"
 #include "gpu/common/sum_registers.hpp"
 #include "gpu/conv2d/implicit_gemm.hpp"
 #include "gpu/gemm/multistage.hpp"
@@ -36,6 +37,10 @@ struct TensorShape {
 template <class S>
 constexpr std::size_t kSharedOf = sizeof(typename S::T) * S::kStages* S::kStage;
 
+/// How far apart the filters' rows of a tile of sums lie in shared memory: as gemm's tiles of sums.
+template <class S>
+constexpr int kSumsPitch = S::BN + (sizeof(typename S::T) == 8 ? 8 : 4);
+
 /// The sums of a thread.
 template <class S>
 struct Sums {
@@ -56,11 +61,14 @@ struct Sums {
     }
   }
   PLUMB_DEVICE void end_loop(Index terms) { into_other_registers(sum, terms); }
-  PLUMB_DEVICE void store(const Problem<T>& p, const Out<T>& out, Index filter0, Index output0,
-                          bool wide) const {
+  PLUMB_DEVICE void store_vectors(const Problem<T>& p, const Out<T>& out, Index filter0,
+                                  Index output0) const {
     const int warp = static_cast<int>(threadIdx.x) / 32;
     store_sums(p, out, filter0 + warp / S::WN * Lane::kRows, output0 + warp % S::WN * Lane::kCols, sum,
-               gemm::lane_place(), wide);
+               gemm::lane_place(), true);
+  }
+  PLUMB_DEVICE void put(T* tile /* (BM, kSumsPitch), shared */) const {
+    gemm::put_lanes<S, kSumsPitch<S>>(tile, sum);
   }
 };
 
@@ -97,30 +105,64 @@ struct Sums<TensorShape<WM, WN, OfM, OfN, Blocks>> {
     }
 #endif
   }
-  /// Element e of a tile of 16 x 8 is at row g + e / 2 * 8, column 2 l + e % 2.
   PLUMB_DEVICE void end_loop(Index) {}
-  PLUMB_DEVICE void store(const Problem<double>& p, const Out<double>& out, Index filter0, Index output0,
-                          bool) const {
-    const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, l = lane % 4,
-              warp = static_cast<int>(threadIdx.x) / 32;
+  PLUMB_DEVICE void store_vectors(const Problem<double>& p, const Out<double>& out, Index filter0,
+                                  Index output0) const {
+    const Place at_tile;
     const Index outputs = p.n * out.Y.cols;
-    filter0 += warp / WN * 16 * OfM, output0 += warp % WN * 8 * OfN;
 #pragma unroll
     for (int n = 0; n < OfN; ++n) {
+      const Index output = output0 + at_tile.column + 8 * n;
+      if (output >= outputs) continue;
+      const Index image = output / out.Y.cols, at = output - image * out.Y.cols;
 #pragma unroll
-      for (int e = 0; e < 2; ++e) {
-        const Index output = output0 + 8 * n + 2 * l + e;
-        if (output >= outputs) continue;
-        const Index image = output / out.Y.cols, at = output - image * out.Y.cols;
-#pragma unroll
-        for (int m = 0; m < 2 * OfM; ++m) {
-          const Index filter = filter0 + 8 * m + g;
-          if (filter < p.k) out.Y(image * p.k + filter, at) = sum[m / 2][n][m % 2 * 2 + e];
-        }
+      for (int m = 0; m < 2 * OfM; ++m) {
+        const Index filter = filter0 + at_tile.row + 8 * m;
+        if (filter < p.k) store_vector<2>(&out.Y(image * p.k + filter, at), &sum[m / 2][n][m % 2 * 2]);
       }
     }
   }
+  PLUMB_DEVICE void put(double* tile /* (BM, kSumsPitch), shared */) const {
+    const Place at;
+    tile += at.row * kSumsPitch<S> + at.column;
+#pragma unroll
+    for (int m = 0; m < 2 * OfM; ++m) {
+#pragma unroll
+      for (int n = 0; n < OfN; ++n) {
+#pragma unroll
+        for (int e = 0; e < 2; ++e) tile[8 * m * kSumsPitch<S> + 8 * n + e] = sum[m / 2][n][m % 2 * 2 + e];
+      }
+    }
+  }
+
+ private:
+  /// Where a lane's first element lies in the tile: element e of a piece of 16 x 8 is e / 2 * 8 rows below, e % 2 columns on.
+  struct Place {
+    int row, column;
+    PLUMB_DEVICE Place() {
+      const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+      row = warp / WN * 16 * OfM + lane / 4, column = warp % WN * 8 * OfN + lane % 4 * 2;
+    }
+  };
 };
+
+/// Writes a tile's sums, from `tile` in shared memory, filter by filter, neighbouring outputs by neighbouring lanes, whatever bounds planes lie
+/// on: where lanes store their own elements, each sector is written several times.
+template <class S, class T>
+PLUMB_DEVICE void write_outputs(const Problem<T>& p, const Out<T>& out, Index filter0, Index output0,
+                                const T* tile /* (BM, kSumsPitch), shared */) {
+  static_assert(S::kThreads % S::BN == 0, "a thread stays with its output");
+  constexpr int kStep = S::kThreads / S::BN;
+  const int column = static_cast<int>(threadIdx.x) % S::BN, first = static_cast<int>(threadIdx.x) / S::BN;
+  const Index output = output0 + column, image = output / out.Y.cols;
+  if (image >= p.n) return;
+  T* to = &out.Y(image * p.k + filter0 + first, output - image * out.Y.cols);
+  const Index left = p.k - filter0 - first;  // filters
+#pragma unroll 8
+  for (int r = 0; r < S::BM; r += kStep, to += kStep * out.Y.ld) {
+    if (r < left) *to = tile[(first + r) * kSumsPitch<S> + column];
+  }
+}
 
 /// The calling thread's copies of windows: the column of one output, kOf terms of each tile. Taps of a tile are made two tiles ahead.
 template <class S>
@@ -260,7 +302,12 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
 #pragma unroll
     for (int e = 0; e < S::kOwn; ++e) sums[e] = own[e];
   }
-  sums.store(p, out, first_filter, first_output, wide);
+  if (wide) return sums.store_vectors(p, out, first_filter, first_output);
+  static_assert(S::BM * kSumsPitch<S> <= S::kStages * S::kStage, "the tile fits in the stages");
+  __syncthreads();  // all have left the stages
+  sums.put(shared);
+  __syncthreads();
+  write_outputs<S>(p, out, first_filter, first_output, shared);
 }
 
 /// Whether ImagesAsMatrices copies what the problem asks for.

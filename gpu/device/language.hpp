@@ -8,6 +8,7 @@
 //   ptx/bulk_copy.hpp    mbarrier_*, bulk_copy, bulk_copy_once
 //   ptx/mma.hpp          to_tf32, mma_m16n8k8_tf32, mma_m8n8k4_f64, mma_m16n8k{4,8,16}_f64
 //   ptx/arithmetic.hpp   min_or_nan, opaque
+//   ptx/store.hpp        store_global
 #pragma once
 #include <cuda_runtime.h>
 
@@ -19,6 +20,7 @@
 #include "gpu/device/ptx/async_copy.hpp"
 #include "gpu/device/ptx/bulk_copy.hpp"
 #include "gpu/device/ptx/mma.hpp"
+#include "gpu/device/ptx/store.hpp"
 #if defined(PLUMB_STRESS)
 #include "gpu/device/stress.hpp"
 #endif

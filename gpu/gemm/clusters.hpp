@@ -65,7 +65,7 @@ PLUMB_DEVICE void write_rows(const Problem<T>& p, const Out<T>& out, Index i0, I
 #pragma unroll
       for (int l = 0; l < V; ++l)
         c.lane[l] = p.alpha * sum.lane[l] + (p.beta == T(0) ? T(0) : p.beta * c.lane[l]);
-      *reinterpret_cast<Piece*>(at) = c;
+      store_vector<V>(at, c.lane);
     } else {
       for (int l = 0; j + l < out.C.cols; ++l) finish(p, at + l, sum.lane[l]);
     }

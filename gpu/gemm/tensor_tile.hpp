@@ -4,6 +4,7 @@
 // Every element of a fragment is loaded by itself, into the register where mma wants it: a load of two neighbours along K
 // leaves the second where another row's element belongs, and moves for it took half of the loop's instructions in fp64.
 #pragma once
+#include "gpu/common/store_vector.hpp"
 #include "gpu/gemm/multistage.hpp"
 
 namespace plumb {
@@ -176,9 +177,9 @@ PLUMB_DEVICE void store_pair(const Problem<T>& p, const Out<T>& out, T* row, Ind
   }
   Pair<T> c{T(0), T(0)};
   if (p.beta != T(0)) c = *reinterpret_cast<const Pair<T>*>(at);
-  c.x = p.alpha * x + (p.beta == T(0) ? T(0) : p.beta * c.x);
-  c.y = p.alpha * y + (p.beta == T(0) ? T(0) : p.beta * c.y);
-  *reinterpret_cast<Pair<T>*>(at) = c;
+  const T made[2] = {p.alpha * x + (p.beta == T(0) ? T(0) : p.beta * c.x),
+                     p.alpha * y + (p.beta == T(0) ? T(0) : p.beta * c.y)};
+  store_vector<2>(at, made);
 }
 
 /// Puts the calling thread's sums to their places in a tile of BM x BN.

@@ -1,6 +1,7 @@
 // What rungs 8 to 10 share: which elements of a warp's tile a lane makes, and the end of a register tile.
 // Header only.
 #pragma once
+#include "gpu/common/store_vector.hpp"
 #include "gpu/gemm/common.hpp"
 
 namespace plumb {
@@ -89,7 +90,7 @@ struct LaneTile {
     if (p.beta != T(0)) c = *reinterpret_cast<const Vector<T>*>(row + j);
 #pragma unroll
     for (int l = 0; l < kV; ++l) c.lane[l] = p.alpha * v[l] + (p.beta == T(0) ? T(0) : p.beta * c.lane[l]);
-    *reinterpret_cast<Vector<T>*>(row + j) = c;
+    plumb::store_vector<kV>(row + j, c.lane);
   }
 
   /// The 8 lanes of a row exchange their vectors so that each of the kV stores writes 8 elements side by side:

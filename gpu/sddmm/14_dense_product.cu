@@ -25,10 +25,10 @@ void run(const Problem<T>&, const In<T>& in, const Out<T>& out, Context& context
   run_dense_product(static_cast<const std::int32_t*>(context.plan), in, out, context);
 }
 
-const Register<Sddmm, float, Space::device> f32{
-    "14_dense_product", run<float>, Traits{}.needs_sm(80), dense_support<float>, prepare<float>};
-const Register<Sddmm, double, Space::device> f64{
-    "14_dense_product", run<double>, Traits{}.needs_sm(90), dense_support<double>, prepare<double>};
+const Register<Sddmm, float, Space::device> f32{"14_dense_product", run<float>, Traits{}.needs_sm(80),
+                                                dense_support<float>, prepare<float>};
+const Register<Sddmm, double, Space::device> f64{"14_dense_product", run<double>, Traits{}.needs_sm(90),
+                                                 dense_support<double>, prepare<double>};
 
 }  // namespace
 }  // namespace plumb

@@ -1,6 +1,7 @@
 // The body of rung 10, which rungs 15 and 18 give other tiles: X and W by asynchronous copies in stages. Header only.
 #pragma once
 #include "gpu/common/async_copy.hpp"
+#include "gpu/common/store_vector.hpp"
 #include "gpu/skinny_gemm/common.hpp"
 
 namespace plumb {
@@ -178,7 +179,7 @@ __global__ void __launch_bounds__(S::kThreadsOfBlock, resident_blocks<T, S, Grou
           if (kGathers && !wide_y) {
             *reinterpret_cast<Vector<T>*>(kept + 16 * g + c) = v;
           } else if (i < end && wide_y && j + S::kV <= out.Y.cols) {
-            *reinterpret_cast<Vector<T>*>(out.Y.data + i * out.Y.ld + j) = v;
+            store_vector<S::kV>(out.Y.data + i * out.Y.ld + j, v.lane);
           } else if (i < end) {
 #pragma unroll
             for (int e = 0; e < S::kV; ++e) {

@@ -6,6 +6,7 @@
 // warp, share the entries of one row of A: slot s takes entries s, s + slots, ... Both are powers of two, and
 // lanes * slots is at most 32; what is left of the warp works on other rows.
 #pragma once
+#include "gpu/common/store_vector.hpp"
 #include "gpu/spmm/common.hpp"
 
 namespace plumb {
@@ -126,10 +127,7 @@ constexpr int kScattered = V > Slots ? V / Slots : 1;
 template <int V, class T>
 PLUMB_DEVICE void store_pack(T* c, const T* sum, bool streamed = true) {
   if (!streamed) {
-    Pack<T, V> last;
-#pragma unroll
-    for (int v = 0; v < V; ++v) last.at[v] = sum[v];
-    *reinterpret_cast<Pack<T, V>*>(c) = last;
+    store_vector<V>(c, sum);
   } else if constexpr (V == 1) {
     __stcs(c, sum[0]);
   } else if constexpr (V == 4) {

@@ -116,4 +116,10 @@ T* opaque(T* p) {
   return p;
 }
 
+// ---- gpu/device/ptx/store.hpp ----
+template <class Vector>
+void store_global(Vector* p, ::plumb::simt::same_t<Vector> v) {
+  *p = v;
+}
+
 }  // namespace plumb
