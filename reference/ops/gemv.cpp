@@ -67,7 +67,7 @@ void Gemv::cases(CaseList& list) {
   list.add_hostile(
       Tier::smoke, "rows=1,cols=211,alpha=1.2345679e-30", 3,
       "one row, for which libraries multiply an operand by alpha: tiny becomes 0, and that times Inf NaN");
-  for (const char* const shape : {"rows=133,cols=5", "rows=5,cols=133", "rows=3,cols=2061"}) {
+  for (const char* const shape : {"rows=133,cols=5", "rows=9,cols=133", "rows=3,cols=2061"}) {
     for (const char* const facing : {"inf_tiny", "tiny_inf"})
       list.add(
           Tier::smoke, fmt::format("{},alpha=0.5,facing={}", shape, facing), {real},
