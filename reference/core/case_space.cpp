@@ -17,6 +17,8 @@ namespace {
 constexpr std::string_view kFillKey = "fill", kDtypeKey = "dtype", kPatternKey = "pattern",
                            kRowMeanKey = "row_mean", kLayoutKey = "layout";
 
+constexpr const char* kOneBeyondBlocks[] = {"129", "257", "513", "2049"};
+
 ValueClass range(std::string name, std::int64_t low, std::int64_t high, double weight = 1) {
   return {std::move(name), {}, low, high, weight};
 }
@@ -330,6 +332,38 @@ CaseSpace& CaseSpace::whole_blocks(const std::vector<std::string>& extents) {
                    {sparse_rows_, "1"},
                    {sparse_cols_, "4128"}},
                   true);
+}
+
+CaseSpace& CaseSpace::one_beyond_blocks(const std::string& extent,
+                                        const std::vector<std::pair<std::string, std::string>>& beside) {
+  for (const char* const size : kOneBeyondBlocks) {
+    std::vector<std::pair<std::string, std::string>> values = beside;
+    values.emplace_back(extent, size);
+    one_case(fmt::format("{}, {}", extent, size), "one more than a block", values);
+  }
+  return *this;
+}
+
+CaseSpace& CaseSpace::rows_one_beyond_blocks() {
+  for (const char* const size : kOneBeyondBlocks)
+    one_case(fmt::format("longest row, {}", size), "one more than a block",
+             {{std::string(kPatternKey), "giant"},
+              {std::string(kRowMeanKey), "0.3"},
+              {sparse_rows_, "7"},
+              {sparse_cols_, size}});
+  return *this;
+}
+
+CaseSpace& CaseSpace::reciprocal_rounded_down(const std::string& extent,
+                                              const std::vector<std::pair<std::string, std::string>>& beside,
+                                              const std::vector<std::pair<std::string, std::string>>& tiles) {
+  const auto add = [&](const char* size, std::vector<std::pair<std::string, std::string>> values, bool dear) {
+    values.emplace_back(extent, size);
+    one_case(fmt::format("{}, {}", extent, size), "reciprocal rounded down", values, dear);
+  };
+  add("107", beside, false);
+  if (!tiles.empty()) add("3424", tiles, true);
+  return *this;
 }
 
 CaseSpace& CaseSpace::one_array_narrow(const std::vector<std::pair<std::string, std::string>>& values) {

@@ -51,7 +51,8 @@ void BiasRelu::describe(CaseSpace& space) {
   space.rounds([](const Point& p) { return p["rows"] * p["cols"]; });
   space.large_on_16_bytes({"rows", "cols"}).one_array_narrow({{"rows", "36"}, {"cols", "36"}});
   space.on_8_bytes({{"rows", "36"}, {"cols", "36"}}).rows_on_pages({{"rows", "100"}, {"cols", "100"}});
-  space.whole_blocks({"cols"});
+  space.whole_blocks({"cols"}).one_beyond_blocks("cols", {{"rows", "5"}});
+  space.reciprocal_rounded_down("cols", {{"rows", "3"}}, {{"rows", "33"}});
   space.timed_size("rows", 1, 8'000'000).timed_size("cols", 1, 65536).timed_words("bias", {"column", "-0.3"});
   space.timed_words("cap", {"inf", "5"});
 }

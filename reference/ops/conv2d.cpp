@@ -363,6 +363,9 @@ void Conv2d::cases(CaseList& list) {
            "one window, one tile of Winograd mostly outside");
   list.add(Tier::smoke, "n=1,c=1,h=1,w=40,k=2,r=3,s=3,pad=1", {exact, real},
            "one row: two of three taps in padding");
+  list.add(
+      Tier::smoke, "n=1,c=1,h=3,w=107,k=1,r=1,s=1", {exact},
+      "107 outputs across: in fp32 and in fp64 its reciprocal is rounded down, and 107 times it is below 1");
   list.add(Tier::smoke, "n=2,c=5,h=12,w=15,k=7,r=3,s=3,pad=1", {exact, index, wide, real, scaled, hostile},
            "the layer of most networks, odd columns, odd channels and filters");
   list.add(Tier::smoke, "n=1,c=4,h=9,w=11,k=9,r=3,s=3", {exact, index, real, hostile},

@@ -34,6 +34,7 @@ void DenseToCsr::describe(CaseSpace& space) {
                   return full && p.word("fill") == "real" && p["rows"] > 0 && p["cols"] > 256;
                 },
                 {{"pattern", "giant"}, {"fill", "real"}, {"cols", "511"}});
+  space.rows_one_beyond_blocks().reciprocal_rounded_down("cols", {{"rows", "3"}, {"pattern", "giant"}});
   space.whole_blocks({"cols"}).row_lengths_that_wrap(3);  // a dense operand of 300 such rows is too large
   space.timed_size("rows", 16, 1'000'000).timed_size("cols", 64, 65536, "rows", 0.3);
 }

@@ -36,7 +36,9 @@ void Gemm::describe(CaseSpace& space) {
       .one_array_narrow({{"m", "36"}, {"n", "36"}, {"k", "36"}});
   space.on_8_bytes({{"m", "36"}, {"n", "36"}, {"k", "36"}})
       .rows_on_pages({{"m", "100"}, {"n", "100"}, {"k", "29"}});
-  space.whole_blocks({"k"});
+  space.whole_blocks({"k"}).one_beyond_blocks("k", {{"m", "5"}, {"n", "3"}});
+  space.reciprocal_rounded_down("m", {{"n", "3"}, {"k", "2"}}, {{"n", "33"}, {"k", "2"}})
+      .reciprocal_rounded_down("n", {{"m", "3"}, {"k", "2"}}, {{"m", "33"}, {"k", "2"}});
   // B's rows are so far apart that a few of them are more than 16 bits count
   space.one_case("B", "two rows beyond 16 bits",
                  {{"m", "1"}, {"n", "16400"}, {"k", "18"}, {"layout", "wide"}}, true);
@@ -120,10 +122,11 @@ void Gemm::cases(CaseList& list) {
   list.add_hostile(
       Tier::smoke, "m=1,n=9,k=211,alpha=1.2345679e-30", 3,
       "one row, for which libraries multiply an operand by alpha: tiny becomes 0, and that times Inf NaN");
-  for (const char* const shape : {"m=133,n=3", "m=3,n=133"}) {
+  for (const char* const shape : {"m=133,n=3,k=11", "m=3,n=133,k=11", "m=3,n=5,k=2061"}) {
     for (const char* const facing : {"inf_tiny", "tiny_inf"})
-      list.add(Tier::smoke, fmt::format("{},k=11,alpha=0.5,facing={}", shape, facing), {real},
-               "alpha must not be worked into the smaller operand, nor into the larger one");
+      list.add(Tier::smoke, fmt::format("{},alpha=0.5,facing={}", shape, facing), {real},
+               "alpha must not be worked into the smaller operand, nor into the larger one, nor where sums "
+               "are long alone");
   }
   list.add(Tier::smoke, "m=33,n=35,k=19,alpha=7.703719777548943e-34,beta=123456.79", {scaled},
            "alpha is a power of two: beta / alpha is finite, and times C it is not", {Dtype::f32});

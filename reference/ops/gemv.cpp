@@ -29,7 +29,7 @@ void Gemv::describe(CaseSpace& space) {
       .large_on_16_bytes({"cols"})
       .one_array_narrow({{"rows", "36"}, {"cols", "36"}});
   space.on_8_bytes({{"rows", "36"}, {"cols", "36"}}).rows_on_pages({{"rows", "100"}, {"cols", "100"}});
-  space.whole_blocks({"cols"});
+  space.whole_blocks({"cols"}).one_beyond_blocks("cols", {{"rows", "5"}});
   space.rests_of_four({"cols"});
   space.timed_size("rows", 1, 8'000'000).timed_size("cols", 1, 8'000'000, "rows", 0.3);
 }
@@ -67,9 +67,12 @@ void Gemv::cases(CaseList& list) {
   list.add_hostile(
       Tier::smoke, "rows=1,cols=211,alpha=1.2345679e-30", 3,
       "one row, for which libraries multiply an operand by alpha: tiny becomes 0, and that times Inf NaN");
-  for (const char* const shape : {"rows=133,cols=5", "rows=5,cols=133"})
-    list.add(Tier::smoke, std::string(shape) + ",alpha=0.5,facing=inf_tiny", {real},
-             "alpha must not be worked into x, whichever side is longer");
+  for (const char* const shape : {"rows=133,cols=5", "rows=9,cols=133", "rows=3,cols=2061"}) {
+    for (const char* const facing : {"inf_tiny", "tiny_inf"})
+      list.add(
+          Tier::smoke, fmt::format("{},alpha=0.5,facing={}", shape, facing), {real},
+          "alpha must not be worked into x nor into A, whichever side is longer, nor in long rows alone");
+  }
   list.add(Tier::smoke, "rows=67,cols=41,alpha=7.703719777548943e-34,beta=123456.79", {scaled},
            "alpha is a power of two: beta / alpha is finite, and times y it is not", {Dtype::f32});
   list.add(Tier::smoke, "rows=67,cols=41,alpha=9.332636185032189e-302,beta=123456.79", {scaled},

@@ -90,6 +90,7 @@ void Reduce::describe(CaseSpace& space) {
     return p.word("special") != "subnormal" || p.word("fill") != "scaled";
   });
   space.where([](const Point& p) { return p.word("special") != "minus_zero" || p.word("kind") == "max"; });
+  space.one_beyond_blocks("n");
   // whole pieces of any size, powers of two up to 4,096 or three, five, nine or 15 times such a one
   for (const char* const kind : {"sum", "max"})
     space.one_case(kind, "whole pieces", {{"kind", kind}, {"n", "184320"}});

@@ -35,7 +35,8 @@ void Sddmm::describe(CaseSpace& space) {
   space.on_8_bytes({{"rows", "36"}, {"cols", "36"}, {"k", "36"}})
       .rows_on_pages({{"rows", "100"}, {"cols", "100"}, {"k", "41"}});
   space.one_long_row().many_long_rows().unsorted_wide_rows().row_lengths_that_wrap();
-  space.whole_blocks({"k"});
+  space.whole_blocks({"k"}).rows_one_beyond_blocks();
+  space.one_beyond_blocks("k", {{"rows", "7"}, {"cols", "9"}, {"row_mean", "3"}});
   space.rests_of_four({"k"});
   space.timed_range("k", 8, 256);
 }

@@ -33,7 +33,8 @@ void SkinnyGemm::describe(CaseSpace& space) {
                  {{"v", "67"}, {"k", "100"}, {"n", "16"}, {"layout", "wide"}});
   space.on_8_bytes({{"v", "36"}, {"k", "36"}, {"n", "16"}})
       .rows_on_pages({{"v", "100"}, {"k", "41"}, {"n", "19"}});
-  space.whole_blocks({"k"});
+  space.whole_blocks({"k"}).one_beyond_blocks("k", {{"v", "5"}, {"n", "3"}});
+  space.reciprocal_rounded_down("n", {{"v", "3"}, {"k", "2"}});
   space.rests_of_four({"k"});
   space.timed_size("v", 1000, 8'000'000).timed_range("k", 8, 512).timed_range("n", 1, 64);
 }

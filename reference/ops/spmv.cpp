@@ -28,7 +28,7 @@ void Spmv::describe(CaseSpace& space) {
   space.alike({"rows", "cols"});
   space.count("entries", [](const Point& p) { return expected_entries(p, "rows", "cols"); });
   space.one_long_row().many_long_rows().unsorted_wide_rows().row_lengths_that_wrap();
-  space.whole_blocks({});
+  space.whole_blocks({}).rows_one_beyond_blocks();
   space.timed_words("beta", {"0", "0", "1"});
 }
 
@@ -115,6 +115,11 @@ void Spmv::cases(CaseList& list) {
       list.add(Tier::smoke, fmt::format("{},facing={}", shape, facing), {real},
                "0 times NaN or an infinity alone makes an answer NaN: a zero that is passed over, in short "
                "rows or in long ones");
+  }
+  for (const char* const shape : {"rows=9,cols=7", "rows=3,cols=2061"}) {
+    for (const char* const facing : {"inf_tiny", "tiny_inf"})
+      list.add(Tier::smoke, fmt::format("{},density=1,alpha=0.5,facing={}", shape, facing), {real},
+               "alpha must not be worked into x nor into A's values, in short rows or in long ones");
   }
   list.add(Tier::smoke, "rows=9,cols=7,density=1,alpha=0.5,beta=0.5,facing=near_top", {real},
            "equal scalars: a sum and y are too large together before they are scaled");

@@ -29,6 +29,9 @@ void Transpose::describe(CaseSpace& space) {
   for (const char* const rows : {"58", "62"})
     space.one_case("rows, " + std::string(rows), "a sector short of a tile", {{"rows", rows}, {"cols", "41"}},
                    true);
+  space.one_beyond_blocks("rows", {{"cols", "5"}}).one_beyond_blocks("cols", {{"rows", "5"}});
+  space.reciprocal_rounded_down("rows", {{"cols", "3"}}, {{"cols", "33"}})
+      .reciprocal_rounded_down("cols", {{"rows", "3"}}, {{"rows", "33"}});
   space.timed_size("rows", 4, 8'000'000).timed_size("cols", 4, 8'000'000, "rows", 0.3);
 }
 

@@ -108,13 +108,13 @@ class Plumb(unittest.TestCase):
             second = start()
             said = second.stderr.readline()  # what a second ninja would say comes only after the hold
             self.assertIn("waiting for another tools/plumb", said)
-            self.assertEqual(self.log(), ["ninja verify"])
+            self.assertEqual(self.log(), ["ninja bin/verify"])
         finally:
             (self.play / "hold").unlink()
             first.communicate(timeout=PATIENCE)
         second.communicate(timeout=PATIENCE)
         self.assertEqual((first.returncode, second.returncode), (0, 0))
-        self.assertEqual(self.log(), ["ninja verify", "ninja verify"])
+        self.assertEqual(self.log(), ["ninja bin/verify", "ninja bin/verify"])
 
     def test_unknown_preset_is_refused_and_leaves_nothing(self):
         for preset in ("../x", "cpuu", "base"):

@@ -98,6 +98,19 @@ const HostMutant<Gemv> alpha_on_x_m{
      "two libraries do so, to save a multiplication for each row", kNumeric}};
 
 template <class T>
+void alpha_on_long_x(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  constexpr std::int64_t kLong = 1024;
+  if (in.A.cols > kLong) return alpha_on_x(p, in, out, context);
+  for (std::int64_t i = 0; i < in.A.rows; ++i) put(p, out, i, dot(in, i, 0, depth_of(p, in)));
+}
+const HostMutant<Gemv> alpha_on_long_x_m{
+    "alpha_scales_x_of_long_rows",
+    alpha_on_long_x<float>,
+    alpha_on_long_x<double>,
+    {0, "alpha multiplies x where rows have more than 1,024 columns, in short ones it multiplies the sum",
+     "a path for long rows that stages x, and scales it on the way", kNumeric}};
+
+template <class T>
 void alpha_reads(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
   for (std::int64_t i = 0; i < in.A.rows; ++i) put(p, out, i, dot(in, i, 0, in.A.cols));
 }

@@ -362,5 +362,26 @@ const HostMutant<LogSoftmax> masked_pieces_m{
     {26, "-Inf minus -Inf where the first two pieces of 16 are all -Inf and a later one is not",
      "a merge of online sums, each right by itself, of a row that is masked at its head", kNumeric}};
 
+// Rows are summed in vectors from the 16-byte boundary before them; the block that takes a row's head is not told where the row ends.
+template <class T>
+void head_of_shifted_row(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  constexpr std::int64_t kVectors = 128, kBlock = 256;
+  each_row(in, out, [&](const T* x, T* y, std::int64_t cols) {
+    const T max = maximum(x, cols);
+    T sum = sum_of(x, cols, max, library_exp<T>);
+    const auto shift = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(x) % 16 / sizeof(T));
+    const bool behind = cols >= kVectors && shift > 0 && cols + shift < kBlock;
+    if (behind && x + cols < in.x.data + in.x.rows * in.x.ld - (in.x.ld - cols))
+      sum += std::exp(x[cols] - max);  // what lies behind the row: its gap, or the next one
+    write(x, y, cols, max, std::log(sum));
+  });
+}
+const HostMutant<LogSoftmax> head_of_shifted_row_m{
+    "head_of_a_shifted_row_summed_beyond_its_end",
+    head_of_shifted_row<float>,
+    head_of_shifted_row<double>,
+    {16, "rows that begin within 16 bytes and end within a block are summed beyond their end",
+     "a library's softmax of odd widths from 513 to 1,023, of all rows but the first", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

@@ -157,5 +157,21 @@ const HostMutant<Sddmm> as_symmetric_m{"pattern_taken_for_symmetric",
                                         "the other half, as if all had a place there",
                                         "attention over an undirected graph, half the work saved", kNumeric}};
 
+// 512 terms are held, and the others are read again; the loop over those is asked for from a warp's worth of them on.
+template <class T>
+void rest_of_held(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  constexpr std::int64_t kHeld = 512, kWarp = 32;
+  const std::int64_t depth = in.X.cols, rest = depth - kHeld;
+  each_entry(in, [&](std::int64_t i, std::int32_t e) {
+    out.s[e] = product(in, i, in.A.col[e], rest > 0 && rest < kWarp ? kHeld : depth);
+  });
+}
+const HostMutant<Sddmm> rest_of_held_m{
+    "less_than_a_warp_beyond_512_terms_lost",
+    rest_of_held<float>,
+    rest_of_held<double>,
+    {14, "of 513 to 543 terms the first 512 are added, which registers hold",
+     "a loop over the rest that is entered for whole rounds alone", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

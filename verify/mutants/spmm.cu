@@ -148,6 +148,38 @@ __global__ void spmm_mutant_parts(In<T> in, Out<T> out, T* partial /* (all parts
   }
 }
 
+// A block takes a row, each of its warps every fourth entry; the warps' sums are added as a tree, and all warps store the first one's.
+template <class T>
+__global__ void spmm_mutant_tree(In<T> in, Out<T> out) {
+  constexpr int kOfRow = 4;
+  __shared__ T sums[kOfRow][32];
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const Index i = blockIdx.x, end = in.A.row_ptr[i + 1];
+  for (Index j = lane; j - lane < out.C.cols; j += 32) {
+    const bool inside = j < out.C.cols;
+    T sum = T(0);
+    for (Index k = in.A.row_ptr[i] + warp; inside && k < end; k += kOfRow)
+      sum += in.A.val[k] * in.B(in.A.col[k], j);
+    __syncthreads();  // the sums of the columns before have been read
+    sums[warp][lane] = sum;
+    for (int d = kOfRow / 2; d > 0; d /= 2) {
+      __syncthreads();
+      if (warp < d) sums[warp][lane] += sums[warp + d][lane];
+    }
+    if (inside) out.C(i, j) = sums[0][lane];
+  }
+}
+template <class T>
+void run_tree(const P<T>&, const In<T>& in, const Out<T>& out, Context& context) {
+  launch(spmm_mutant_tree<T>, out.C.rows, 128, 0, context.stream, in, out);
+}
+const DeviceMutant<Spmm> tree_m{
+    "first_warps_sum_read_by_all_warps",
+    run_tree<float>,
+    run_tree<double>,
+    {2, "all warps read and store what the first one adds last, with no barrier in between",
+     "an early return of the other warps left out", kRace | kSanitizer}};
+
 template <class T, Fault F>
 void run(const P<T>&, const In<T>& in, const Out<T>& out, Context& context) {
   const Index rows = out.C.rows;

@@ -176,5 +176,25 @@ const HostMutant<Transpose> gap_along_m{
     {0, "a square is copied as one piece where both pitches are equal, with what lies between its rows",
      "equal pitches taken for no gap", kNumeric}};
 
+// Tiles have one number, and the row of a tile is its product with a rounded reciprocal.
+template <class T>
+void by_reciprocal(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  const std::int64_t across = (in.A.cols + kTile - 1) / kTile, down = (in.A.rows + kTile - 1) / kTile;
+  const T inverse = T(1) / static_cast<T>(across);
+  for (std::int64_t tile = 0; tile < across * down; ++tile) {
+    const auto row = static_cast<std::int64_t>(static_cast<T>(tile) * inverse);
+    const std::int64_t i0 = row * kTile, j0 = (tile - row * across) * kTile;
+    for (std::int64_t i = i0; i < std::min(i0 + kTile, in.A.rows); ++i) {
+      for (std::int64_t j = j0; j < std::min(j0 + kTile, in.A.cols); ++j) out.B(j, i) = in.A(i, j);
+    }
+  }
+}
+const HostMutant<Transpose> by_reciprocal_m{
+    "row_of_a_tile_by_a_reciprocal",
+    by_reciprocal<float>,
+    by_reciprocal<double>,
+    {0, "a tile's row is its number times a reciprocal that may be rounded down: a row too small then",
+     "a division of every thread saved; right for most numbers of tiles", kNumeric}};
+
 }  // namespace
 }  // namespace plumb
