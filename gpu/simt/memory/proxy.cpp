@@ -190,10 +190,7 @@ void settle(Block& b, const std::vector<std::uint32_t>& offsets, ProxyUnit unit,
 }
 
 ClockPtr clock_of(const Block& b, ProxyUnit unit, std::uint32_t generation, std::uint32_t step) {
-  auto clock = std::make_shared<Clock>();
-  clock->blocks.push_back(
-      {b.id, generation, {{static_cast<std::uint16_t>(unit.warp * kWarp + unit.lane), step}}});
-  return clock;
+  return clock_of({b.id, generation, {{static_cast<std::uint16_t>(unit.warp * kWarp + unit.lane), step}}});
 }
 
 }  // namespace plumb::simt
