@@ -123,6 +123,12 @@ inline bool among_arrays(const void* p) {
   return address >= current().memory.lowest && address < current().memory.highest;
 }
 
+/// Whether the address is of an argument of the launch under way, which any thread may read.
+inline bool is_argument(const unsigned char* p) {
+  const ScheduleState& s = current().schedule;
+  return p >= s.params_low && p < s.params_high;
+}
+
 /// The thread comes to what orders its accesses.
 inline void leave_trail(Thread& t, const char* what, Here here) {
   if (current().run.options.trails) add_to_trail(t, what, here);

@@ -27,7 +27,8 @@ void add(PlainBlocks& blocks, const Known& k) {
 
 Known draw_known(std::mt19937& rng, std::uint32_t block) {
   Known k{block, 1 + rng() % 3, {}};
-  for (std::uint16_t thread = 0; thread < 40; thread += 1 + rng() % 16) k.threads.emplace_back(thread, rng() % 5);
+  for (std::uint16_t thread = 0; thread < 40; thread += 1 + rng() % 16)
+    k.threads.emplace_back(thread, rng() % 5);
   return k;
 }
 
@@ -35,10 +36,9 @@ bool same(const KnownBlocks& tree, const PlainBlocks& plain) {
   return std::all_of(plain.begin(), plain.end(), [&](const auto& entry) {
     const Known* k = tree.find(entry.first);
     if (k == nullptr || k->block != entry.first || k->generation != entry.second.generation) return false;
-    return std::equal(k->threads.begin(), k->threads.end(), entry.second.steps.begin(),
-                      entry.second.steps.end(), [](const auto& a, const auto& b) {
-                        return a.first == b.first && a.second == b.second;
-                      });
+    return std::equal(
+        k->threads.begin(), k->threads.end(), entry.second.steps.begin(), entry.second.steps.end(),
+        [](const auto& a, const auto& b) { return a.first == b.first && a.second == b.second; });
   });
 }
 

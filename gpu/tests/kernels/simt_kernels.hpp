@@ -9,6 +9,7 @@ enum class Form { right, wrong };
 
 // barriers.cu: in holds blocks * threads values
 void tree_sum(Form f, int blocks, int threads, const float* in, float* out);
+void tile_columns(Form f, int threads, const float* in, float* out, int reader, int writer);
 void tile_epilogue(Form f, int threads, const float* in, float* out, int n);             // mutant 1
 void tile_loop(Form f, int threads, const float* in, float* out, int n);                 // mutant 2
 void max_then_sum(Form f, int threads, const float* in, float* out);                     // mutant 3
