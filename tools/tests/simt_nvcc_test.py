@@ -242,6 +242,16 @@ class Projects(unittest.TestCase):
         self.nvcc("k.o", "main.o", "host.o", "link.o", "-lcudart", "-o", "program")
         self.assertEqual(self.ran("program"), 0)
 
+    def test_what_a_header_defines_and_nothing_uses_is_left_out(self):
+        (self.folder / "unused.cu").write_text(
+            'extern "C" int function_of_no_library();\n'
+            "struct Window { virtual int close(); };\n"
+            "inline int Window::close() { return function_of_no_library(); }\n"
+            "int main(int, char**) { return 0; }\n"
+        )
+        self.nvcc("unused.cu", "-o", "unused")
+        self.assertEqual(self.ran("unused"), 0)
+
     def test_a_library_that_is_not_offered_is_named_and_a_chip_is_told(self):
         (self.folder / "r.cu").write_text(
             'extern "C" int curandGetScrambleConstants32(unsigned**);\n'
