@@ -128,6 +128,7 @@ void heap(int mistake, int* out);  // 32; 0: none, 1: beyond, 2: unwritten, 3: f
 void heap_full(int* out);          // 32
 
 // legal.cu
+void throttled_wait(Form f, int waiting, int* data, int* flag, int* out);
 void block_hand_over(Form f, int threads, int* data, int* flag, int* out);  // 2 blocks
 void relay(Form f, int* data, int* flags, int* out);                        // 3 blocks, 2 flags
 void work_queue(Form f, int blocks, int threads, int* next, int items, int* out);
