@@ -48,6 +48,7 @@ struct ScheduleState {
   int depth = 0;                             // of grids that launched the one under way
   std::int64_t idle = 0;                     // polls since anything changed
   std::int64_t slice_idle = 0;               // in this block's slice
+  std::int64_t slice_polls = 0;              // polls in this block's slice, whatever changed
   bool turn_over = false;                    // the slice ended by the schedule's draw
   int holds_left = 0;                        // blocks of the launch under way that may yet be held back
   bool begins_anew = false;                  // the launch under way: its kernel asks for clusters
@@ -121,6 +122,12 @@ inline bool checking() { return current().run.options.check; }
 inline bool among_arrays(const void* p) {
   const auto address = reinterpret_cast<std::uintptr_t>(p);
   return address >= current().memory.lowest && address < current().memory.highest;
+}
+
+/// Whether the address is of an argument of the launch under way, which any thread may read.
+inline bool is_argument(const unsigned char* p) {
+  const ScheduleState& s = current().schedule;
+  return p >= s.params_low && p < s.params_high;
 }
 
 /// The thread comes to what orders its accesses.

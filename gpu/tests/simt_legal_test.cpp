@@ -20,6 +20,19 @@ TEST_CASE("a block passes data to another: all threads write, then a barrier, on
   }
 }
 
+TEST_CASE("a block that polls between its barriers lets the block run that it waits for") {
+  for (const int waiting : {0, 1}) {
+    CAPTURE(waiting);
+    std::vector<int> data(1), flag(1), out(64);
+    twin(
+        "legal", "throttled write", "throttled read",
+        [&](Form f, Run& run) {
+          throttled_wait(f, waiting, run.output(data, "data"), run.output(flag, "flag"), run.output(out));
+        },
+        [&] { return out[0] == 7 && out[63] == 7; });
+  }
+}
+
 TEST_CASE("fences order data over a chain of flags, and one missing fence breaks the order") {
   std::vector<int> data(1), flags(2), out(1);
   twin(

@@ -71,6 +71,20 @@ TEST_CASE("tiles need a barrier after they are filled and one before they are fi
   }
 }
 
+TEST_CASE("a column read by the same lane of several warps is not written before all of them have read it") {
+  const int threads = 1024;
+  const auto in = ones(threads);
+  std::vector<float> out(static_cast<std::size_t>(threads));
+  for (const auto& [reader, writer] : {std::pair{1, 0}, std::pair{0, 31}, std::pair{30, 17}}) {
+    CAPTURE(reader);
+    const auto at = [&](int warp) { return out[32 * static_cast<std::size_t>(warp)]; };
+    twin(
+        "barriers", "column write", "column read",
+        [&](Form f, Run& run) { tile_columns(f, threads, run.input(in), run.output(out), reader, writer); },
+        [&] { return at(reader) == 6.0f && at(writer) == 7.0f; });
+  }
+}
+
 TEST_CASE("scratch memory reused or cleared without a barrier is a race") {
   for (const int threads : {64, 256, 1024}) {
     CAPTURE(threads);

@@ -202,7 +202,8 @@ class Compiler:
         shared = ["-shared"] if self.order.shared else []
         host = [word for word in self.order.host if not word.startswith("-W") or word.startswith("-Wl,")]
         command = [self.known["compiler"], *shared, *host, *self.objects()]
-        behind = [*self.order.link, *self.known["libraries"], "-o", output]
+        # nvcc leaves out what headers define and nothing uses (MPI's classes for C++), undefined names too.
+        behind = ["-Wl,--gc-sections", *self.order.link, *self.known["libraries"], "-o", output]
         done, messages = told([*command, *behind])
         names = [] if done else missing.in_linker(messages)
         if names:

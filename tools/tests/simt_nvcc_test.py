@@ -242,6 +242,32 @@ class Projects(unittest.TestCase):
         self.nvcc("k.o", "main.o", "host.o", "link.o", "-lcudart", "-o", "program")
         self.assertEqual(self.ran("program"), 0)
 
+    def test_what_a_header_defines_and_nothing_uses_is_left_out(self):
+        (self.folder / "unused.cu").write_text(
+            'extern "C" int function_of_no_library();\n'
+            "struct Window { virtual int close(); };\n"
+            "inline int Window::close() { return function_of_no_library(); }\n"
+            "int main(int, char**) { return 0; }\n"
+        )
+        self.nvcc("unused.cu", "-o", "unused")
+        self.assertEqual(self.ran("unused"), 0)
+
+    def test_a_shared_library_of_kernels_has_its_findings_told(self):
+        (self.folder / "k.cu").write_text(
+            "__global__ void racy(int* x) { *x = threadIdx.x; }\n"
+            "void work() { int* x; cudaMalloc(&x, 4); racy<<<1, 64>>>(x); cudaDeviceSynchronize(); }\n"
+        )
+        for name in ("m.cu", "h.cpp"):
+            (self.folder / name).write_text("void work();\nint main() { work(); }\n")
+        self.nvcc("-Xcompiler", "-fPIC", "-shared", "k.cu", "-o", "libk.so")
+        self.nvcc("m.cu", "libk.so", "-Xlinker", f"-rpath={self.folder}", "-o", "m")
+        subprocess.run(
+            ["c++", "h.cpp", "libk.so", f"-Wl,-rpath={self.folder}", "-o", "h"], cwd=self.folder, check=True
+        )
+        for program in ("m", "h"):
+            got = self.run_program(program)
+            self.assertEqual((got.returncode, got.stderr.count("race in racy")), (1, 1), got.stderr)
+
     def test_a_library_that_is_not_offered_is_named_and_a_chip_is_told(self):
         (self.folder / "r.cu").write_text(
             'extern "C" int curandGetScrambleConstants32(unsigned**);\n'

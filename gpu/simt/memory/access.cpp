@@ -116,7 +116,7 @@ Array* array_at(const Thread& t, unsigned char* at, std::size_t bytes, Access ki
   }
   if (a == nullptr) {
     if (!is_write(kind)) {
-      if (at >= current().schedule.params_low && at < current().schedule.params_high) return nullptr;
+      if (is_argument(at)) return nullptr;
       for (const auto& [low, high] : current().memory.constants) {
         if (at >= low && at < high) return nullptr;
       }

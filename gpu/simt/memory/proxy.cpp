@@ -181,7 +181,7 @@ void settle(Block& b, const std::vector<std::uint32_t>& offsets, ProxyUnit unit,
       const std::uint64_t before = other.epoch;
       settle_mark(other);
       if (other.epoch != before) c.other_state = packed | (c.other_state & Cell::kAtomics);
-      if (c.more == 0) continue;
+      if (c.more == 0 || c.many_warps()) continue;  // nor are those of a unit
       MarkList& list = current().race.lists.make(c.more);
       for (Mark& m : list.marks) settle_mark(m);
       list.look_again();
@@ -190,10 +190,7 @@ void settle(Block& b, const std::vector<std::uint32_t>& offsets, ProxyUnit unit,
 }
 
 ClockPtr clock_of(const Block& b, ProxyUnit unit, std::uint32_t generation, std::uint32_t step) {
-  auto clock = std::make_shared<Clock>();
-  clock->blocks.push_back(
-      {b.id, generation, {{static_cast<std::uint16_t>(unit.warp * kWarp + unit.lane), step}}});
-  return clock;
+  return clock_of({b.id, generation, {{static_cast<std::uint16_t>(unit.warp * kWarp + unit.lane), step}}});
 }
 
 }  // namespace plumb::simt

@@ -23,6 +23,7 @@ template <std::size_t kBytes, bool kWrites>
   const Block& b = *t.block;
   auto offset = static_cast<std::size_t>(at - b.arena);
   const bool shared = offset < kArenaBytes;
+  if (!kWrites && is_argument(at)) return true;  // what each thread of a launch reads first
   const Array* const a = shared ? nullptr : array_of(at);
   if (!shared) {
     if (a == nullptr) return false;

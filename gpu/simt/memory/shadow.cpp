@@ -32,7 +32,7 @@ void Shadow::halve() {
     fine[2 * i] = c;
     if ((2 * i + 1) << (shift_ - 1) >= bytes_) continue;
     fine[2 * i + 1] = c;
-    fine[2 * i + 1].more = current().race.lists.copy(c.more);
+    if (!c.many_warps()) fine[2 * i + 1].more = current().race.lists.copy(c.more);
   }
   munmap(cells_, coarse * sizeof(Cell));
   cells_ = fine;
@@ -44,7 +44,7 @@ void Shadow::forget(std::size_t bytes) {
   for (std::size_t i = 0; i < end; ++i) {
     Cell& c = cells_[i];
     if (c.untouched()) continue;  // its page may not be there yet
-    current().race.lists.release(c.more);
+    if (!c.many_warps()) current().race.lists.release(c.more);
     c = Cell{};
   }
 }

@@ -81,14 +81,17 @@ struct Stamp {
 struct Cell {
   std::uint32_t write_block, other_block;  // 0: no mark
   std::uint32_t write_state;               // epoch, and above it kInitialised, kPending
-  std::uint32_t other_state;               // epoch, and above it kAtomics
+  std::uint32_t other_state;               // epoch, and above it kAtomics, kManyWarps
   std::uint32_t other_lanes;
-  std::uint32_t more;  // groups before the other (lists.hpp)
+  std::uint32_t more;  // groups before the other (lists.hpp); with kManyWarps a bit for each warp
   std::uint32_t who;   // of both marks: bits, below
   PackedLocation write_place, other_place;
 
   static constexpr std::uint32_t kEpoch = (kNumbered << 1) - 1;
   static constexpr std::uint32_t kInitialised = 1u << 30, kPending = 1u << 31, kAtomics = 1u << 30;
+  // The other mark stands for the same lanes of several warps, which have read at one place in the code and in one epoch: what a block's
+  // tile is read by, column by column.
+  static constexpr std::uint32_t kManyWarps = 1u << 31;
   // who: of the write its warp (7 bits), lane (5), async, and at the top is_volatile; of the other warp (7), strength (2), writes,
   // is_volatile and extent (7).
   static constexpr unsigned kLaneAt = 7, kAsyncAt = 12, kOtherAt = 13, kStrengthAt = 20, kWritesAt = 22,
@@ -98,6 +101,7 @@ struct Cell {
 
   [[nodiscard]] bool initialised() const { return (write_state & kInitialised) != 0; }
   [[nodiscard]] bool pending() const { return (write_state & kPending) != 0; }
+  [[nodiscard]] bool many_warps() const { return (other_state & kManyWarps) != 0; }
   [[nodiscard]] bool write_is_async() const { return (who >> kAsyncAt & 1u) != 0; }
   [[nodiscard]] bool untouched() const { return (write_block | other_block | write_state) == 0; }
   void initialise() { write_state |= kInitialised; }
@@ -110,6 +114,7 @@ struct Cell {
 };
 static_assert(sizeof(Cell) == 32, "8 bytes of shadow for each byte of memory");
 
+/// Of a cell that is not of many_warps(), as those of which it may be are first told apart (touch.cpp).
 Marks unpack(const Cell& cell);
 Mark other_of(const Cell& cell);
 void pack(Cell& cell, const Marks& marks);

@@ -25,31 +25,8 @@ namespace plumb::simt {
 
 namespace {
 
-Known merge(const Known& a, const Known& b) {
-  if (a.generation != b.generation) return a.generation > b.generation ? a : b;
-  Known out{a.block, a.generation, {}};
-  out.threads.reserve(a.threads.size() + b.threads.size());
-  auto i = a.threads.begin();
-  auto j = b.threads.begin();
-  while (i != a.threads.end() || j != b.threads.end()) {
-    if (j == b.threads.end() || (i != a.threads.end() && i->first < j->first)) {
-      out.threads.push_back(*i++);
-    } else if (i == a.threads.end() || j->first < i->first) {
-      out.threads.push_back(*j++);
-    } else {
-      out.threads.emplace_back(i->first, std::max(i->second, j->second));
-      ++i;
-      ++j;
-    }
-  }
-  return out;
-}
-
 const Known* find(const ClockPtr& clock, std::uint32_t block) {
-  if (clock == nullptr) return nullptr;
-  const auto it = std::lower_bound(clock->blocks.begin(), clock->blocks.end(), block,
-                                   [](const Known& k, std::uint32_t b) { return k.block < b; });
-  return it != clock->blocks.end() && it->block == block ? &*it : nullptr;
+  return clock != nullptr ? clock->blocks.find(block) : nullptr;
 }
 
 bool covers(const Known* k, std::uint32_t generation, std::uint16_t thread, std::uint32_t step) {
@@ -83,46 +60,41 @@ bool launch_known(std::uint32_t block, const std::vector<int>& knows) {
 ClockPtr join(const ClockPtr& a, const ClockPtr& b) {
   if (a == nullptr || a == b) return b;
   if (b == nullptr) return a;
-  auto out = std::make_shared<Clock>();
-  out->fences = std::max(a->fences, b->fences);
+  Clock out;
+  out.fences = std::max(a->fences, b->fences);
   const Clock& in_block =
       b->block_fences != 0 && (a->block_fences == 0 || b->fences_block != a->fences_block ||
                                b->block_fences > a->block_fences)
           ? *b
           : *a;
-  out->fences_block = in_block.fences_block;
-  out->block_fences = in_block.block_fences;
-  out->launches_awaited = a->launches_awaited || b->launches_awaited;
-  out->blocks.reserve(a->blocks.size() + b->blocks.size());
-  auto i = a->blocks.begin();
-  auto j = b->blocks.begin();
-  while (i != a->blocks.end() || j != b->blocks.end()) {
-    if (j == b->blocks.end() || (i != a->blocks.end() && i->block < j->block)) {
-      out->blocks.push_back(*i++);
-    } else if (i == a->blocks.end() || j->block < i->block) {
-      out->blocks.push_back(*j++);
-    } else {
-      out->blocks.push_back(merge(*i++, *j++));
-    }
-  }
-  return out;
+  out.fences_block = in_block.fences_block;
+  out.block_fences = in_block.block_fences;
+  out.launches_awaited = a->launches_awaited || b->launches_awaited;
+  out.blocks = join(a->blocks, b->blocks);
+  if (out == *a) return a;
+  if (out == *b) return b;
+  return std::make_shared<const Clock>(std::move(out));
+}
+
+ClockPtr clock_of(Known known) {
+  Clock clock;
+  clock.blocks = KnownBlocks(std::move(known));
+  return std::make_shared<const Clock>(std::move(clock));
 }
 
 ClockPtr snapshot(Thread& t) {
   Block& b = *t.block;
-  auto own = std::make_shared<Clock>();
-  Known k{b.id, b.generation, {}};
+  Known own{b.id, b.generation, {}};
   const bool valid = t.warp_generation == b.generation;
   for (int lane = 0; lane < kWarp; ++lane) {
     const auto id = static_cast<std::uint16_t>(t.warp * kWarp + lane);
     if (lane == t.lane) {
-      k.threads.emplace_back(id, t.step);
+      own.threads.emplace_back(id, t.step);
     } else if (valid && t.warp_step[lane] != 0) {
-      k.threads.emplace_back(id, t.warp_step[lane]);
+      own.threads.emplace_back(id, t.warp_step[lane]);
     }
   }
-  own->blocks.push_back(std::move(k));
-  return join(join(own, t.more), b.more);
+  return join(join(clock_of(std::move(own)), t.more), b.more);
 }
 
 void learn(Thread& t, const ClockPtr& clock) {
@@ -187,9 +159,7 @@ void on_grid_barrier(std::vector<Block*>& blocks) {
   ClockPtr all;
   for (Block* b : blocks) {
     on_block_barrier(*b);
-    auto own = std::make_shared<Clock>();
-    own->blocks.push_back({b->id, b->generation + 1, {}});
-    all = join(all, join(own, b->more));
+    all = join(all, join(clock_of({b->id, b->generation + 1, {}}), b->more));
   }
   for (Block* b : blocks) b->more = all;
 }

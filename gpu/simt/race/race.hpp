@@ -16,6 +16,7 @@
 
 #include "gpu/simt/executor.hpp"
 #include "gpu/simt/language/device_api.hpp"
+#include "gpu/simt/race/known.hpp"
 
 namespace plumb::simt {
 
@@ -40,22 +41,21 @@ inline Location locate(const void* pc) {
 }
 
 /// What is known of other blocks' and other warps' threads. Immutable once shared.
-struct Known {
-  std::uint32_t block = 0;
-  std::uint32_t generation = 0;                                  // all of its earlier generations are known
-  std::vector<std::pair<std::uint16_t, std::uint32_t>> threads;  // and of this one: (thread, step), by thread
-};
 struct Clock {
-  std::vector<Known> blocks;  // by block
+  KnownBlocks blocks;
   // Sequentially consistent fences that came before, by number (history.hpp): of device scope, and of one block's own. They order
   // what a load may return, and no accesses: which of two such fences comes first is the schedule's choice.
   std::uint32_t fences = 0;
   std::uint32_t fences_block = 0;  // the block's id
   std::uint32_t block_fences = 0;
   bool launches_awaited = false;  // griddepcontrol.wait came before
+  bool operator==(const Clock&) const = default;
 };
 using ClockPtr = std::shared_ptr<const Clock>;
+/// What one of the two knows; the same clock where one of them knows all of it.
 ClockPtr join(const ClockPtr& a, const ClockPtr& b);
+/// Of one block alone.
+ClockPtr clock_of(Known known);
 
 /// One access, as it is compared with others. The shadow keeps it packed (cell.hpp).
 enum Strength : std::uint8_t { kPlain = 0, kBlockScope = 1, kDeviceScope = 2 };

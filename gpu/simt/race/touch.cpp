@@ -122,7 +122,28 @@ bool touch_marks(Thread& t, Marks& c, const Mark& now, const Target& target, boo
   return good;
 }
 
+// A group for each warp of the cell's mark of many: the last stays, the others go behind it.
+void list_warps(Cell& c) {
+  const std::uint32_t warps = c.more;
+  const auto last = static_cast<std::uint32_t>(31 - __builtin_clz(warps));
+  c.more = 0;
+  c.other_state &= ~Cell::kManyWarps;
+  Mark m = other_of(c);
+  MarkList& list = current().race.lists.make(c.more);
+  for (std::uint32_t rest = warps ^ 1u << last; rest != 0; rest &= rest - 1) {
+    m.warp = static_cast<std::uint8_t>(__builtin_ctz(rest));
+    list.add(m);
+  }
+  c.who = (c.who & ~(kWarpBits << Cell::kOtherAt)) | last << Cell::kOtherAt;
+}
+
 }  // namespace
+
+void part_warps(Cell& c, const Stamp& s) {
+  const std::uint32_t generation = current().race.tables.generation_of(c.other_state & Cell::kEpoch);
+  if (c.other_block != s.block || generation >= s.generation) return list_warps(c);
+  c.other_block = c.other_state = c.more = 0;
+}
 
 bool drop_older(Cell& c, std::uint32_t generation) {
   RaceState& race = current().race;
@@ -171,6 +192,7 @@ void forget_marks() {
 }
 
 bool touch_slowly(Thread& t, Cell& cell, const Mark& now, const Target& target, bool check_initialised) {
+  if (cell.many_warps()) list_warps(cell);
   Marks marks = unpack(cell);
   const bool good = touch_marks(t, marks, now, target, check_initialised);
   pack(cell, marks);

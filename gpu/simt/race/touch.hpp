@@ -1,5 +1,6 @@
 // One access to one granule, the fast path: what nearly every access is, plain, and after a barrier or the thread's own.
 #pragma once
+#include <algorithm>
 #include <cstring>
 
 #include "gpu/simt/state.hpp"
@@ -72,6 +73,9 @@ bool put_behind(const Thread& thread, Cell& cell, std::uint32_t warp);
 /// Forgets the groups before the cell's latest, where a barrier of the block, which is alone, came after all of them and it. False: it did not.
 bool drop_older(Cell& cell, std::uint32_t generation);
 
+/// Makes the cell's mark of many warps one for each; gives it up where a barrier of the block came after it.
+void part_warps(Cell& cell, const Stamp& stamp);
+
 /// The marks that a stamp is compared with, in place.
 [[gnu::always_inline]] inline bool write_is_behind(const Cell& c, const Stamp& s) {
   if (c.write_block < current().race.known_below) return true;
@@ -94,6 +98,21 @@ inline std::uint32_t as_other(const Stamp& s) { return (s.who & kWarpBits) << Ce
   c.who = (c.who & ~Cell::kOther) | as_other(s);
 }
 
+/// Whether a plain read differs from the cell's mark in its warp alone.
+[[gnu::always_inline]] inline bool is_of_another_warp(const Cell& c, const Stamp& s) {
+  return (c.other_state & ~Cell::kManyWarps) == s.epoch && c.other_block == s.block &&
+         c.other_lanes == s.lanes && c.other_place == s.place;
+}
+/// Adds the warp of such a read. False: one of the two is no thread of the block, or the mark is no plain read's.
+[[gnu::always_inline]] inline bool add_warp(Cell& c, const Stamp& s) {
+  const std::uint32_t warp = s.who & kWarpBits, before = (c.who & Cell::kOther) >> Cell::kOtherAt;
+  if (std::max(warp, before) >= kWarp) return false;  // the bits above the warp's are of other accesses
+  if (!c.many_warps()) c.more = 1u << before;
+  c.more |= 1u << warp;
+  c.other_state |= Cell::kManyWarps;
+  return true;
+}
+
 /// Leaves a plain access's mark where nothing can be wrong with it. False: it is for touch_slowly().
 [[gnu::always_inline]] inline bool touch_fast(const Thread& t, Cell& c, const Stamp& s, bool shared,
                                               bool check_initialised) {
@@ -101,6 +120,10 @@ inline std::uint32_t as_other(const Stamp& s) { return (s.who & kWarpBits) << Ce
   if (c.pending()) return false;
   if (check_initialised && !s.writes && !c.initialised()) return false;
   if (c.write_block != 0 && !write_is_behind(c, s)) return false;
+  if (c.many_warps()) {
+    if (!s.writes && is_of_another_warp(c, s) && add_warp(c, s)) return true;
+    part_warps(c, s);
+  }
   if (s.writes) {
     const bool none_beside = c.other_block == 0 || (other_is_behind(c, s) &&
                                                     (c.more == 0 || (alone && drop_older(c, s.generation))));
@@ -126,6 +149,7 @@ inline std::uint32_t as_other(const Stamp& s) { return (s.who & kWarpBits) << Ce
     c.other_place = s.place;
     return true;
   }
+  if (c.more == 0 && alone && is_of_another_warp(c, s) && add_warp(c, s)) return true;
   if (c.more != 0 && join_group(t, c, s)) return true;  // lanes of several warps take turns
   if (!alone || !put_behind(t, c, s.who & kWarpBits)) return false;
   leave_read(c, s);

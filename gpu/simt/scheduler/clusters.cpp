@@ -179,16 +179,14 @@ void note_arrival(Thread& t, Cluster& c) {
 }
 
 ClockPtr take_arrivals(Cluster& c) {
-  auto own = std::make_shared<Clock>();
+  ClockPtr all = join(c.gathering, c.complete);
   for (Known& k : c.arrivals) {
     if (k.block == 0) continue;
     std::sort(k.threads.begin(), k.threads.end());
-    own->blocks.push_back(std::move(k));
+    all = join(all, clock_of(std::move(k)));
     k = Known{};
   }
-  std::sort(own->blocks.begin(), own->blocks.end(),
-            [](const Known& x, const Known& y) { return x.block < y.block; });
-  return join(join(own, c.gathering), c.complete);
+  return all;
 }
 
 // Where all threads of a block wait here, the barrier is one of the block, too, which costs less to know.

@@ -123,6 +123,7 @@ void yield(bool spinning) {
   if (spinning) {
     ++current().schedule.idle;
     ++current().schedule.slice_idle;
+    ++current().schedule.slice_polls;
   }
   push_ready(*t->block, *t);
   switch_out();

@@ -20,7 +20,12 @@ constexpr std::size_t kManyBlocks = 40, kManyThreads = 16384;
 // The block's next ready thread, made the running one; null: there is none, or they only poll.
 Thread* take_ready(Block& b) {
   const std::int64_t patience = 64 + 2 * static_cast<std::int64_t>(b.size);
-  if (b.ready_count == 0 || current().schedule.slice_idle > patience) return nullptr;
+  // A block whose threads poll between its barriers changes something at each of them, and may wait for another block all the same.
+  constexpr std::int64_t kBetweenBarriers = 4;
+  const ScheduleState& schedule = current().schedule;
+  if (b.ready_count == 0 || schedule.slice_idle > patience ||
+      schedule.slice_polls > kBetweenBarriers * patience)
+    return nullptr;
   Thread& t = pop_ready(b);
   current().schedule.thread = &t;
   running_thread = t.index;
@@ -35,7 +40,7 @@ Thread* take_ready(Block& b) {
 
 // Runs threads of one block until none is ready, its threads only poll, or the schedule draws another block. False: stop the launch.
 bool run_slice(Block& b) {
-  current().schedule.slice_idle = 0;
+  current().schedule.slice_idle = current().schedule.slice_polls = 0;
   current().schedule.turn_over = false;
   running_block = b.index;
   if (Thread* const first = take_ready(b)) switch_to(*first);

@@ -9,6 +9,18 @@
 
 namespace plumb::simt {
 
+namespace {
+
+// Each copy doubles what there is: blocks are many, and their shared memory is large.
+void fill_with_poison(unsigned char* data, std::size_t bytes) {
+  std::size_t filled = std::min(bytes, sizeof current().run.options.poison);
+  std::memcpy(data, &current().run.options.poison, filled);
+  for (; filled < bytes; filled += std::min(filled, bytes - filled))
+    std::memcpy(data + filled, data, std::min(filled, bytes - filled));
+}
+
+}  // namespace
+
 unsigned char* place_piece(Block& b, const char* name, const void* slot, std::size_t bytes,
                            std::size_t alignment) {
   alignment = std::max<std::size_t>(alignment, 16);
@@ -31,8 +43,7 @@ unsigned char* place_piece(Block& b, const char* name, const void* slot, std::si
             b.piece_of.begin() + static_cast<std::ptrdiff_t>((end + 3) / 4), id);
   std::memset(b.arena + b.arena_used, kGapByte, begin - b.arena_used);
   unsigned char* data = b.arena + begin;
-  for (std::size_t i = 0; i + 4 <= bytes; i += 4) std::memcpy(data + i, &current().run.options.poison, 4);
-  std::memcpy(data + bytes / 4 * 4, &current().run.options.poison, bytes % 4);
+  fill_with_poison(data, bytes);
   std::memset(data + bytes, kGapByte, kGap);
   b.arena_used = static_cast<std::uint32_t>((end + kGap + 15) / 16 * 16);
   return data;

@@ -51,6 +51,25 @@ __global__ void tile_loop_kernel(const float* in, float* out, int n) {
   out[t] = sum;
 }
 
+// A column of the tile is read by a lane of two warps, by one of them once more after its own barrier, and then written by that one.
+template <bool Right>
+__global__ void tile_columns_kernel(const float* in, float* out, int reader, int writer) {
+  __shared__ float tile[1024];
+  const int t = threadIdx.x, lane = t % 32, warp = t / 32;
+  tile[t] = in[t];
+  __syncthreads();
+  float sum = 0;
+  for (int pass = 0; pass < 2; ++pass) {
+    const bool reads = warp == writer || (pass == 0 && warp == reader);
+    if (reads) sum += tile[lane];  // <- column read
+    __syncwarp();
+  }
+  if (Right) __syncthreads();
+  if (warp == writer) tile[lane] = 5;  // <- column write
+  __syncthreads();
+  out[t] = sum + tile[lane];
+}
+
 __device__ float block_reduce(float v, float* scratch, bool maximum, bool last_barrier) {
   const int t = threadIdx.x;
   scratch[t] = v;  // <- scratch write
@@ -209,6 +228,10 @@ namespace plumb::simt_test {
 void tree_sum(Form f, int blocks, int threads, const float* in, float* out) {
   launch(f == Form::right ? tree_sum_kernel<true> : tree_sum_kernel<false>, blocks, threads, 0, nullptr, in,
          out);
+}
+void tile_columns(Form f, int threads, const float* in, float* out, int reader, int writer) {
+  launch(f == Form::right ? tile_columns_kernel<true> : tile_columns_kernel<false>, 1, threads, 0, nullptr,
+         in, out, reader, writer);
 }
 void tile_epilogue(Form f, int threads, const float* in, float* out, int n) {
   launch(f == Form::right ? tile_epilogue_kernel<true> : tile_epilogue_kernel<false>, 1, threads,

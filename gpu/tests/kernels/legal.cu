@@ -34,6 +34,30 @@ __global__ void block_hand_over_kernel(int* data, int* flag, int* out) {
   }
 }
 
+// A block looks for a flag between two of its barriers, by which its threads stay together, until another block has raised it.
+template <bool Right>
+__global__ void throttled_wait_kernel(int* data, int* flag, int* out, int waiting) {
+  __shared__ int seen;
+  const int t = static_cast<int>(threadIdx.x), block = static_cast<int>(blockIdx.x);
+  if (block == waiting) {
+    bool done = false;
+    while (!done) {
+      if (t == 0) {
+        seen = *static_cast<volatile int*>(flag);
+        __threadfence();
+      }
+      __syncthreads();
+      done = seen != 0;
+      __syncthreads();
+    }
+    out[t] = *data;  // <- throttled read
+  } else if (t == 0) {
+    *data = 7;  // <- throttled write
+    if (Right) __threadfence();
+    atomicExch(flag, 1);
+  }
+}
+
 // Block 1 passes on what block 0 wrote without touching it: fences add up over a chain of flags.
 template <bool Right>
 __global__ void relay_kernel(int* data, int* flags, int* out) {
@@ -382,6 +406,11 @@ void half_warps(Form f, const int* in, int* out) {
 void convergence(Form f, int threads, const int* in, int* out) {
   launch(f == Form::right ? convergence_kernel<true> : convergence_kernel<false>, 1, threads, 0, nullptr, in,
          out);
+}
+void throttled_wait(Form f, int waiting, int* data, int* flag, int* out) {
+  device_fill(flag, 0, sizeof(int), nullptr);
+  launch(f == Form::right ? throttled_wait_kernel<true> : throttled_wait_kernel<false>, 2, 64, 0, nullptr,
+         data, flag, out, waiting);
 }
 void hash_claims(Form f, const int* in, int n, int* keys, int* values, int* seen) {
   device_fill(keys, 0xff, 16 * sizeof(int), nullptr);

@@ -9,6 +9,7 @@ enum class Form { right, wrong };
 
 // barriers.cu: in holds blocks * threads values
 void tree_sum(Form f, int blocks, int threads, const float* in, float* out);
+void tile_columns(Form f, int threads, const float* in, float* out, int reader, int writer);
 void tile_epilogue(Form f, int threads, const float* in, float* out, int n);             // mutant 1
 void tile_loop(Form f, int threads, const float* in, float* out, int n);                 // mutant 2
 void max_then_sum(Form f, int threads, const float* in, float* out);                     // mutant 3
@@ -127,6 +128,7 @@ void heap(int mistake, int* out);  // 32; 0: none, 1: beyond, 2: unwritten, 3: f
 void heap_full(int* out);          // 32
 
 // legal.cu
+void throttled_wait(Form f, int waiting, int* data, int* flag, int* out);
 void block_hand_over(Form f, int threads, int* data, int* flag, int* out);  // 2 blocks
 void relay(Form f, int* data, int* flags, int* out);                        // 3 blocks, 2 flags
 void work_queue(Form f, int blocks, int threads, int* next, int items, int* out);

@@ -4,14 +4,14 @@
 #include <cstring>
 
 #include "gpu/simt/host/api/devices.hpp"
+#include "gpu/simt/host/api/driver_calls.hpp"
 #include "gpu/simt/host/api/operations.hpp"
 
 using plumb::simt::Here;
+using plumb::simt::pointer;
+using plumb::simt::result_of;
 
 namespace {
-
-CUresult of(cudaError_t e) { return static_cast<CUresult>(e); }
-void* at(CUdeviceptr p) { return reinterpret_cast<void*>(p); }
 
 CUresult unsupported(const char* what, Here here) {
   plumb::simt::call_not_offered(what, here);
@@ -30,13 +30,13 @@ CUresult fill(CUdeviceptr p, unsigned value, unsigned element_bytes, std::size_t
   plumb::simt::begin_by_itself();
   const auto lock = plumb::simt::enter_engine();
   cudaMemsetParams fill{};
-  fill.dst = at(p);
+  fill.dst = pointer(p);
   fill.value = value;
   fill.elementSize = element_bytes;
   fill.width = count;
   fill.height = 1;
   if (!plumb::simt::has_address(fill)) return CUDA_ERROR_INVALID_VALUE;
-  return of(plumb::simt::queue(s, cudaGraphNodeTypeMemset, plumb::simt::fill_operation(fill, here)));
+  return result_of(plumb::simt::queue(s, cudaGraphNodeTypeMemset, plumb::simt::fill_operation(fill, here)));
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ CUresult cuGetErrorName(CUresult error, const char** name) {
 }
 CUresult cuGetErrorString(CUresult error, const char** text) { return cuGetErrorName(error, text); }
 
-CUresult cuDeviceGetCount(int* count) { return of(cudaGetDeviceCount(count)); }
+CUresult cuDeviceGetCount(int* count) { return result_of(cudaGetDeviceCount(count)); }
 CUresult cuDeviceGet(CUdevice* device, int number) {
   *device = number;
   return number == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
@@ -67,24 +67,24 @@ CUresult cuDeviceGetName(char* name, int bytes, CUdevice device) {
   const std::size_t length = std::min(std::strlen(p.name), static_cast<std::size_t>(bytes) - 1);
   std::memcpy(name, p.name, length);
   name[length] = 0;
-  return of(e);
+  return result_of(e);
 }
 CUresult cuDeviceTotalMem(std::size_t* bytes, CUdevice device) {
   cudaDeviceProp p{};
   const cudaError_t e = cudaGetDeviceProperties(&p, device);
   *bytes = p.totalGlobalMem;
-  return of(e);
+  return result_of(e);
 }
 CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
   cudaDeviceProp p{};
   const cudaError_t e = cudaGetDeviceProperties(&p, device);
   *major = p.major;
   *minor = p.minor;
-  return of(e);
+  return result_of(e);
 }
 
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
-  return of(cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(attribute), device));
+  return result_of(cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(attribute), device));
 }
 
 CUresult cuCtxCreate(CUcontext* context, unsigned, CUdevice device) {
@@ -109,15 +109,15 @@ CUresult cuCtxGetDevice(CUdevice* device) {
 // No context is a peer of the one there is.
 CUresult cuCtxEnablePeerAccess(CUcontext, unsigned) { return CUDA_ERROR_INVALID_CONTEXT; }
 CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
-  return of(cudaDeviceCanAccessPeer(can, device, peer));
+  return result_of(cudaDeviceCanAccessPeer(can, device, peer));
 }
 CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
   cudaDeviceProp p{};
   const cudaError_t e = cudaGetDeviceProperties(&p, device);
   *uuid = p.uuid;
-  return of(e);
+  return result_of(e);
 }
-CUresult cuCtxSynchronize() { return of(cudaDeviceSynchronize()); }
+CUresult cuCtxSynchronize() { return result_of(cudaDeviceSynchronize()); }
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   *context = the_context();
   return device == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
@@ -129,26 +129,26 @@ CUresult cuMemAlloc(CUdeviceptr* p, std::size_t bytes) {
   void* memory = nullptr;
   const cudaError_t e = cudaMalloc(&memory, bytes);
   *p = reinterpret_cast<CUdeviceptr>(memory);
-  return of(e);
+  return result_of(e);
 }
-CUresult cuMemFree(CUdeviceptr p) { return of(cudaFree(at(p))); }
+CUresult cuMemFree(CUdeviceptr p) { return result_of(cudaFree(pointer(p))); }
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, Here here) {
-  return of(cudaMemcpy(at(to), at(from), bytes, cudaMemcpyDefault, here));
+  return result_of(cudaMemcpy(pointer(to), pointer(from), bytes, cudaMemcpyDefault, here));
 }
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, std::size_t bytes, Here here) {
-  return of(cudaMemcpy(at(to), from, bytes, cudaMemcpyHostToDevice, here));
+  return result_of(cudaMemcpy(pointer(to), from, bytes, cudaMemcpyHostToDevice, here));
 }
 CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes, Here here) {
-  return of(cudaMemcpy(to, at(from), bytes, cudaMemcpyDeviceToHost, here));
+  return result_of(cudaMemcpy(to, pointer(from), bytes, cudaMemcpyDeviceToHost, here));
 }
 CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, Here here) {
-  return of(cudaMemcpy(at(to), at(from), bytes, cudaMemcpyDeviceToDevice, here));
+  return result_of(cudaMemcpy(pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice, here));
 }
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, std::size_t bytes, CUstream s, Here here) {
-  return of(cudaMemcpyAsync(at(to), from, bytes, cudaMemcpyHostToDevice, s, here));
+  return result_of(cudaMemcpyAsync(pointer(to), from, bytes, cudaMemcpyHostToDevice, s, here));
 }
 CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, std::size_t bytes, CUstream s, Here here) {
-  return of(cudaMemcpyAsync(to, at(from), bytes, cudaMemcpyDeviceToHost, s, here));
+  return result_of(cudaMemcpyAsync(to, pointer(from), bytes, cudaMemcpyDeviceToHost, s, here));
 }
 CUresult cuMemsetD8Async(CUdeviceptr p, unsigned char value, std::size_t count, CUstream s, Here here) {
   return fill(p, value, 1, count, s, here);
@@ -160,10 +160,10 @@ CUresult cuMemsetD32Async(CUdeviceptr p, unsigned value, std::size_t count, CUst
   return fill(p, value, 4, count, s, here);
 }
 CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
-  return of(cudaStreamCreateWithFlags(stream, flags));
+  return result_of(cudaStreamCreateWithFlags(stream, flags));
 }
-CUresult cuStreamDestroy(CUstream stream) { return of(cudaStreamDestroy(stream)); }
-CUresult cuStreamSynchronize(CUstream stream) { return of(cudaStreamSynchronize(stream)); }
+CUresult cuStreamDestroy(CUstream stream) { return result_of(cudaStreamDestroy(stream)); }
+CUresult cuStreamSynchronize(CUstream stream) { return result_of(cudaStreamSynchronize(stream)); }
 
 CUresult cuModuleLoad(CUmodule*, const char*, Here here) { return unsupported(kModule, here); }
 CUresult cuModuleLoadData(CUmodule*, const void*, Here here) { return unsupported(kModule, here); }

@@ -1,12 +1,13 @@
 #include "gpu/simt/host/api/driver_arrays.hpp"
 
+#include "gpu/simt/host/api/driver_calls.hpp"
 #include "gpu/simt/host/api/operations.hpp"
 
 using plumb::simt::Here;
+using plumb::simt::pointer;
+using plumb::simt::result_of;
 
 namespace {
-
-CUresult result_of(cudaError_t e) { return static_cast<CUresult>(e); }
 
 bool is_format(CUarray_format format, unsigned channels) {
   switch (format) {
@@ -68,8 +69,7 @@ bool side_of(const Place& p, Side& out) {
     return true;
   }
   if (p.type < CU_MEMORYTYPE_HOST || p.type > CU_MEMORYTYPE_UNIFIED) return false;
-  void* const memory =
-      p.type == CU_MEMORYTYPE_HOST ? const_cast<void*>(p.host) : reinterpret_cast<void*>(p.device);
+  void* const memory = p.type == CU_MEMORYTYPE_HOST ? const_cast<void*>(p.host) : pointer(p.device);
   out.memory = make_cudaPitchedPtr(memory, p.pitch, p.pitch, p.height);
   out.place = make_cudaPos(p.x_bytes, p.y, p.z);
   return memory != nullptr;
@@ -114,14 +114,14 @@ CUresult resource_of(const CUDA_RESOURCE_DESC& from, cudaResourceDesc& to) {
     case CU_RESOURCE_TYPE_LINEAR:
       if (!is_format(from.res.linear.format, from.res.linear.numChannels)) return CUDA_ERROR_INVALID_VALUE;
       to.resType = cudaResourceTypeLinear;
-      to.res.linear.devPtr = reinterpret_cast<void*>(from.res.linear.devPtr);
+      to.res.linear.devPtr = pointer(from.res.linear.devPtr);
       to.res.linear.desc = format_of(from.res.linear.format, from.res.linear.numChannels);
       to.res.linear.sizeInBytes = from.res.linear.sizeInBytes;
       return CUDA_SUCCESS;
     case CU_RESOURCE_TYPE_PITCH2D:
       if (!is_format(from.res.pitch2D.format, from.res.pitch2D.numChannels)) return CUDA_ERROR_INVALID_VALUE;
       to.resType = cudaResourceTypePitch2D;
-      to.res.pitch2D = {reinterpret_cast<void*>(from.res.pitch2D.devPtr),
+      to.res.pitch2D = {pointer(from.res.pitch2D.devPtr),
                         format_of(from.res.pitch2D.format, from.res.pitch2D.numChannels),
                         from.res.pitch2D.width, from.res.pitch2D.height, from.res.pitch2D.pitchInBytes};
       return CUDA_SUCCESS;
@@ -192,12 +192,10 @@ CUresult cuMemcpyAtoH(void* to, CUarray from, std::size_t x_bytes, std::size_t b
   return result_of(cudaMemcpyFromArray(to, from, x_bytes, 0, bytes, cudaMemcpyDeviceToHost, here));
 }
 CUresult cuMemcpyDtoA(CUarray to, std::size_t x_bytes, CUdeviceptr from, std::size_t bytes, Here here) {
-  return result_of(cudaMemcpyToArray(to, x_bytes, 0, reinterpret_cast<void*>(from), bytes,
-                                     cudaMemcpyDeviceToDevice, here));
+  return result_of(cudaMemcpyToArray(to, x_bytes, 0, pointer(from), bytes, cudaMemcpyDeviceToDevice, here));
 }
 CUresult cuMemcpyAtoD(CUdeviceptr to, CUarray from, std::size_t x_bytes, std::size_t bytes, Here here) {
-  return result_of(cudaMemcpyFromArray(reinterpret_cast<void*>(to), from, x_bytes, 0, bytes,
-                                       cudaMemcpyDeviceToDevice, here));
+  return result_of(cudaMemcpyFromArray(pointer(to), from, x_bytes, 0, bytes, cudaMemcpyDeviceToDevice, here));
 }
 
 CUresult cuTexObjectCreate(CUtexObject* object, const CUDA_RESOURCE_DESC* resource,

@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <map>
 
+#include "gpu/simt/host/api/driver_calls.hpp"
 #include "gpu/simt/host/api/operations.hpp"
+
+using plumb::simt::pointer;
 
 namespace {
 
@@ -34,7 +37,6 @@ Virtual& all() {
 }
 
 bool is_multiple(std::size_t bytes) { return bytes > 0 && bytes % kGranularity == 0; }
-void* pointer(CUdeviceptr p) { return reinterpret_cast<void*>(p); }
 
 bool is_reserved(CUdeviceptr p, std::size_t bytes) {
   auto it = all().reserved.upper_bound(p);
