@@ -7,7 +7,8 @@ namespace plumb {
 /// to[0..N) = v[0..N) by one store of up to 16 bytes, on whose boundary `to` lies in global memory.
 template <int N, class T>
 PLUMB_DEVICE void store_vector(T* to, const T* v) {
-  static_assert(N * sizeof(T) <= 16 && (N == 1 || N == 2 || (N == 4 && sizeof(T) == 4)), "there is such a store");
+  static_assert(N * sizeof(T) <= 16 && (N == 1 || N == 2 || (N == 4 && sizeof(T) == 4)),
+                "there is such a store");
   if constexpr (N == 1) {
     *to = v[0];
   } else if constexpr (N == 4) {
