@@ -76,6 +76,18 @@ def toolkit():
     return [folder for folder in folders if os.path.isdir(folder)]
 
 
+def is_of_a_toolkit(folder):
+    """Whether it is the folder of some toolkit's headers, or lies below one."""
+    folder = os.path.abspath(folder)
+    while True:
+        if all(os.path.isfile(os.path.join(folder, name)) for name in ("cuda_runtime.h", "crt/host_config.h")):
+            return True
+        above = os.path.dirname(folder)
+        if above == folder:
+            return False
+        folder = above
+
+
 def version():
     """Of the toolkit, as CUDA_VERSION has it: programs that ask for it then use the headers that are there.
     Without a toolkit it is 12.0."""

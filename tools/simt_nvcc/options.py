@@ -4,6 +4,8 @@ import re
 import shlex
 from dataclasses import dataclass, field
 
+from .missing import is_of_a_toolkit
+
 
 def words_in(text):
     return set(text.split())
@@ -191,7 +193,9 @@ def take(order, name, value, language):
     if name == "o":
         order.output = value
     elif name in ("I", "isystem", "idir"):
-        order.preprocessor += ["-isystem" if name == "isystem" else "-I", value]
+        # nvcc finds its toolkit's headers also without a folder's name; the executor's stand before them
+        where = "-idirafter" if is_of_a_toolkit(value) else "-isystem" if name == "isystem" else "-I"
+        order.preprocessor += [where, value]
     elif name in ("D", "U"):
         order.defines.append((name, value))
     elif name in ("arch", "code", "gencode"):

@@ -169,6 +169,18 @@ class Options(unittest.TestCase):
         )
         self.assertEqual(order.link, ["x.o", "-lm", "-Lhere", "-Wl,-rpath", "-Wl,there", "liby.a"])
 
+    def test_folders_of_a_toolkits_headers_stand_behind_the_executors(self):
+        with tempfile.TemporaryDirectory() as place:
+            headers = Path(place) / "include"
+            for name in ("cuda_runtime.h", "crt/host_config.h", "cccl/cub/cub.cuh"):
+                (headers / name).parent.mkdir(parents=True, exist_ok=True)
+                (headers / name).touch()
+            options_file = Path(place) / "includes.rsp"  # as CMake writes it
+            options_file.write_text(f'-I"{place}" -isystem="{headers}"\n')
+            order = self.read("--options-file", str(options_file), f"-I{headers}/cccl", "a.cu")
+            after = ["-idirafter", str(headers), "-idirafter", f"{headers}/cccl"]
+            self.assertEqual(order.preprocessor, ["-I", place, *after])
+
     def test_modes(self):
         for words, mode, rdc in (
             ("-c", "compile", False),
