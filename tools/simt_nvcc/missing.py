@@ -79,8 +79,9 @@ def toolkit():
 def is_of_a_toolkit(folder):
     """Whether it is the folder of some toolkit's headers, or lies below one."""
     folder = os.path.abspath(folder)
+    always = ("cuda_runtime.h", "crt/host_config.h")
     while True:
-        if all(os.path.isfile(os.path.join(folder, name)) for name in ("cuda_runtime.h", "crt/host_config.h")):
+        if all(os.path.isfile(os.path.join(folder, name)) for name in always):
             return True
         above = os.path.dirname(folder)
         if above == folder:
