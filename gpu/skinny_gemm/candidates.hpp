@@ -19,11 +19,7 @@ namespace skinny {
 
 /// This ladder's own; gemm's follow.
 template <class T>
-constexpr int kCandidates = 0;
-template <>
-inline constexpr int kCandidates<float> = 13;
-template <>
-inline constexpr int kCandidates<double> = 16;
+constexpr int kCandidates = sizeof(T) == 4 ? 13 : 16;
 constexpr int kOwn = 9;
 
 /// Of the operands: what the terms are made of.

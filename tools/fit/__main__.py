@@ -40,8 +40,10 @@ def operators():
 def candidates_of(op):
     """{type: how many}: one kCandidates for both types, or one for each."""
     text = (ROOT / "gpu" / op / "candidates.hpp").read_text()
-    counts = dict(re.findall(r"constexpr int kCandidates(?:<(\w+)>)? = ([1-9]\d*);", text))
-    return {kind: int(counts.get(full) or counts[""]) for kind, full in costs.TYPES.items()}
+    single, double, both = re.search(
+        r"constexpr int kCandidates = (?:sizeof\(T\) == 4 \? (\d+) : (\d+)|(\d+));", text
+    ).groups()
+    return {"f32": int(both or single), "f64": int(both or double)}
 
 
 def prepares(op):
