@@ -9,7 +9,7 @@
 //           blocks, which share the depth, and a third kernel adds their sums in its order. Many rounds take
 //           stages 32 deep; problems too small to pack take rung 18's tiles of 64 x 128.
 // Traffic   that of rung 10, and A and B through memory once more: O(n^2).
-// Limits    fp32: gemm_slices 248 registers; gemm_multistage 230 to 232 registers; gemm_packed 220 to 223
+// Limits    fp32: gemm_slices 248 registers; gemm_multistage 230 to 232 registers; gemm_packed 218 to 221
 //           registers, 128 bytes of static shared memory; gemm_pack 40 registers, 16896 bytes of static
 //           shared memory; gemm_add_parts 32 registers, no spills (sm_90, nvcc 13.0, ptxas -v). gemm_packed:
 //           64 KiB of dynamic shared memory (stages of 32: 96), 2 blocks of 128 threads per SM. Where the

@@ -5,7 +5,7 @@
 //           rows by 128 columns, lies in shared memory as a packed one does, zeros past its ends; the loop is
 //           the same, and half of the packing is not done.
 // Traffic   as rung 15, and B once less through memory, each way.
-// Limits    fp32: gemm_slices 248 registers; gemm_multistage 230 to 232 registers; gemm_packed 217 to 223
+// Limits    fp32: gemm_slices 248 registers; gemm_multistage 230 to 232 registers; gemm_packed 217 to 221
 //           registers, 128 bytes of static shared memory; gemm_pack 40 registers, 16896 bytes of static
 //           shared memory; gemm_add_parts 32 registers, no spills (sm_90, nvcc 13.0, ptxas -v). gemm_packed:
 //           64 KiB of dynamic shared memory (stages of 32: 96), 2 blocks of 128 threads per SM. H200, next to

@@ -6,7 +6,7 @@
 //           leave multiprocessors idle, still share their depth among warps. Chosen is the least time by a model: the multiply-adds of the
 //           busiest multiprocessor.
 // Traffic   that of rung 12's tiles of the same size.
-// Limits    gemm_tensor 72 to 196 registers; gemm_multistage 91 to 147 registers, no spills (sm_90, nvcc
+// Limits    gemm_tensor 72 to 202 registers; gemm_multistage 91 to 147 registers, no spills (sm_90, nvcc
 //           13.0, ptxas -v). fp32: 3 to 5 blocks of 128 threads per SM.
 // Fails at  large products, where rung 19 loads less; a long K beside few tiles: rungs 20 and 21.
 // Source    CUTLASS, "Efficient GEMM in CUDA".
