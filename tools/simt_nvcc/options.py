@@ -4,7 +4,7 @@ import re
 import shlex
 from dataclasses import dataclass, field
 
-from .missing import is_of_a_toolkit
+from . import missing
 
 
 def words_in(text):
@@ -193,9 +193,10 @@ def take(order, name, value, language):
     if name == "o":
         order.output = value
     elif name in ("I", "isystem", "idir"):
-        # nvcc finds its toolkit's headers also without a folder's name; the executor's stand before them
-        where = "-idirafter" if is_of_a_toolkit(value) else "-isystem" if name == "isystem" else "-I"
-        order.preprocessor += [where, value]
+        if missing.is_of_a_toolkit(value):  # the installed one's are found behind the executor's, once
+            order.preprocessor += [] if missing.toolkit() else ["-idirafter", value]
+        else:
+            order.preprocessor += ["-isystem" if name == "isystem" else "-I", value]
     elif name in ("D", "U"):
         order.defines.append((name, value))
     elif name in ("arch", "code", "gencode"):

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -169,7 +170,7 @@ class Options(unittest.TestCase):
         )
         self.assertEqual(order.link, ["x.o", "-lm", "-Lhere", "-Wl,-rpath", "-Wl,there", "liby.a"])
 
-    def test_folders_of_a_toolkits_headers_stand_behind_the_executors(self):
+    def test_folders_of_a_toolkits_headers_are_not_before_the_executors(self):
         with tempfile.TemporaryDirectory() as place:
             headers = Path(place) / "include"
             for name in ("cuda_runtime.h", "crt/host_config.h", "cccl/cub/cub.cuh"):
@@ -177,9 +178,11 @@ class Options(unittest.TestCase):
                 (headers / name).touch()
             options_file = Path(place) / "includes.rsp"  # as CMake writes it
             options_file.write_text(f'-I"{place}" -isystem="{headers}"\n')
-            order = self.read("--options-file", str(options_file), f"-I{headers}/cccl", "a.cu")
+            words = ("--options-file", str(options_file), f"-I{headers}/cccl", "a.cu")
             after = ["-idirafter", str(headers), "-idirafter", f"{headers}/cccl"]
-            self.assertEqual(order.preprocessor, ["-I", place, *after])
+            for installed, found in ((place, []), (f"{place}/none", after)):
+                with mock.patch.dict(os.environ, {"CUDA_HOME": installed}):
+                    self.assertEqual(self.read(*words).preprocessor, ["-I", place, *found])
 
     def test_modes(self):
         for words, mode, rdc in (
