@@ -49,6 +49,7 @@ struct Features {
   double y_bytes;            // megabytes of Y
   double cols;
   double pair_bytes;  // megabytes of all pairs of rows, and of Y^T
+  bool dense;         // whether rung 14 runs here
 };
 
 /// What a candidate does.
@@ -119,8 +120,7 @@ inline bool fits(Kernel kernel, const Features& f) {
   if (f.nnz == 0 || f.k == 0) return false;
   if (kernel == Kernel::slices) return f.k * f.size > 128;
   if (kernel == Kernel::panels) return f.hold && f.panels.refused == nullptr;
-  if (kernel == Kernel::dense)
-    return f.pair_bytes * 1e6 <= kMostPairBytes && f.rows * f.cols <= kMostPairs * f.nnz;
+  if (kernel == Kernel::dense) return f.dense && f.rows * f.cols <= kMostPairs * f.nnz;
   return kernel != Kernel::tensor_panels || f.tensor.refused == nullptr;
 }
 
@@ -194,12 +194,13 @@ struct Candidates : CandidateList<Sddmm, T> {
     const std::int32_t* rows = nullptr;  // of the entries
   };
 
-  Candidates(const Problem<T>&, const In<T>& in_, const Out<T>&, Context& context)
+  Candidates(const Problem<T>& p, const In<T>& in_, const Out<T>& out, Context& context)
       : in(in_),
         f{static_cast<double>(in.A.rows), static_cast<double>(in.A.nnz), static_cast<double>(in.X.cols),
           sizeof(T)} {
     f.y_bytes = static_cast<double>(in.A.cols) * f.k * f.size / 1e6;
     f.cols = static_cast<double>(in.A.cols), f.pair_bytes = pair_bytes(in) / 1e6;
+    f.dense = dense_support(p, in, out) == nullptr && device_sm() >= TileOfPairs<T>::kMinSm;
     if (in.A.nnz == 0 || in.X.cols == 0) return;
     const HostCopy<std::int32_t> row_ptr(in.A.row_ptr, in.A.rows + 1, context.stream);
     Index longest = 0;

@@ -11,14 +11,16 @@ namespace sddmm {
 constexpr Index kMostPairBytes = Index{1} << 30;
 constexpr int kTurn = 32, kTurnRows = 8;  // the tile and the warps of a block that turns Y
 
-/// The tiles: fp32 64 x 128, fp64 64 x 64.
+/// The tiles: fp32 64 x 128, fp64 64 x 64; and the chip that they need.
 template <class T>
 struct TileOfPairs {
   using Shape = gemm::QuarteredWide;
+  static constexpr int kMinSm = 80;
 };
 template <>
 struct TileOfPairs<double> {
   using Shape = gemm::Fp64Pair;
+  static constexpr int kMinSm = 90;
 };
 
 /// How far apart rows of Y^T and of the product lie: whole vectors of 16 bytes.
