@@ -5,7 +5,7 @@
 #include "gpu/common/store_vector.hpp"
 #include "gpu/common/sum_registers.hpp"
 #include "gpu/conv2d/implicit_gemm.hpp"
-#include "gpu/gemm/multistage.hpp"
+#include "gpu/gemm/tensor_tile.hpp"
 
 namespace plumb {
 namespace conv2d {
@@ -26,9 +26,9 @@ struct Shape {
 template <int WM_, int WN_, int OfM_, int OfN_, int Blocks_>
 struct TensorShape {
   using T = double;
-  static constexpr int WM = WM_, WN = WN_, kOfM = OfM_, kOfN = OfN_, BM = WM * 16 * kOfM, BN = WN * 8 * kOfN,
-                       BK = 16, kBlocks = Blocks_, kStages = 3;
-  static constexpr int kThreads = 32 * WM * WN, kOwn = kOfM * kOfN * 4;
+  static constexpr int WM = WM_, WN = WN_, MT = OfM_, NT = OfN_, BM = WM * 16 * MT, BN = WN * 8 * NT, BK = 16,
+                       kBlocks = Blocks_, kStages = 3;
+  static constexpr int kThreads = 32 * WM * WN, kOwn = MT * NT * 4;
   static constexpr int kPitchF = BK + 4, kPitchX = BN + 4;  // lanes of a load in different banks
   static constexpr int kStageF = BM * kPitchF, kStage = kStageF + BK * kPitchX;
   static PLUMB_DEVICE int place_of_filter(int filter, int term) { return filter * kPitchF + term; }
@@ -108,42 +108,23 @@ struct Sums<TensorShape<WM, WN, OfM, OfN, Blocks>> {
   PLUMB_DEVICE void end_loop(Index) {}
   PLUMB_DEVICE void store_vectors(const Problem<double>& p, const Out<double>& out, Index filter0,
                                   Index output0) const {
-    const Place at_tile;
+    const gemm::TensorPlace<S> place;
     const Index outputs = p.n * out.Y.cols;
 #pragma unroll
     for (int n = 0; n < OfN; ++n) {
-      const Index output = output0 + at_tile.column + 8 * n;
+      const Index output = output0 + place.col(n);
       if (output >= outputs) continue;
       const Index image = output / out.Y.cols, at = output - image * out.Y.cols;
 #pragma unroll
       for (int m = 0; m < 2 * OfM; ++m) {
-        const Index filter = filter0 + at_tile.row + 8 * m;
+        const Index filter = filter0 + place.row(m / 2, m % 2);
         if (filter < p.k) store_vector<2>(&out.Y(image * p.k + filter, at), &sum[m / 2][n][m % 2 * 2]);
       }
     }
   }
   PLUMB_DEVICE void put(double* tile /* (BM, kSumsPitch), shared */) const {
-    const Place at;
-    tile += at.row * kSumsPitch<S> + at.column;
-#pragma unroll
-    for (int m = 0; m < 2 * OfM; ++m) {
-#pragma unroll
-      for (int n = 0; n < OfN; ++n) {
-#pragma unroll
-        for (int e = 0; e < 2; ++e) tile[8 * m * kSumsPitch<S> + 8 * n + e] = sum[m / 2][n][m % 2 * 2 + e];
-      }
-    }
+    gemm::put_tile<S, kSumsPitch<S>>(tile, sum);
   }
-
- private:
-  /// Where a lane's first element lies in the tile: element e of a piece of 16 x 8 is e / 2 * 8 rows below, e % 2 columns on.
-  struct Place {
-    int row, column;
-    PLUMB_DEVICE Place() {
-      const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-      row = warp / WN * 16 * OfM + lane / 4, column = warp % WN * 8 * OfN + lane % 4 * 2;
-    }
-  };
 };
 
 /// Writes a tile's sums, from `tile` in shared memory, filter by filter, neighbouring outputs by neighbouring lanes, whatever bounds planes lie
