@@ -1,34 +1,28 @@
-// Sums of which several blocks make a part each: the last block to leave its part adds what the others left, always in the same order, so
-// that results are the same from run to run. Header only.
+// Sums of which several blocks make a part each: the last block to leave its part, or a second kernel, adds what all left, always in the same
+// order, so that results are the same from run to run. Header only.
 #pragma once
 #include "gpu/common/rung.hpp"
 
 namespace plumb {
 
-/// Parts that one block adds. Of more, the last block of each group of so many adds the group's, and the last of these the groups'.
-constexpr int kJoinedTogether = 8;
+/// Parts of a tile that the last of its blocks adds, in the same launch. More are left in memory, and added by a kernel of their own on all
+/// multiprocessors. H200, gemm in fp32: 165 x 165 x 44,191 in 43 parts 114 and 103 us, 131 x 131 x 1152 in 9 parts 13.7 and 10.5; up to three
+/// parts take 1 to 2 us less by the last block.
+constexpr int kAddedByBlock = 3;
 
-/// Counts that the parts of a tile need: one of each group.
-PLUMB_HOST_DEVICE int counts_of_parts(int parts) {
-  int counts = 0;
-  for (int groups = parts; groups > 1; counts += groups)
-    groups = (groups + kJoinedTogether - 1) / kJoinedTogether;
-  return counts;
+/// What adding the parts of a tile costs, in parts that its last block adds.
+inline Index additions_of(Index parts) {
+  if (parts == 1) return 0;
+  return parts <= kAddedByBlock ? parts : kAddedByBlock + 1;
 }
-/// The counts of `tiles` tiles, 0 each; null where nothing is in parts. For prepare(): they are 0 again after each run.
+
+/// A count for each of `tiles` tiles, 0 each; null where their parts are whole tiles or left. For prepare(): they are 0 again after each run.
 inline unsigned* prepare_counts(Index tiles, Index parts, Context& context) {
-  const Index bytes = tiles * counts_of_parts(static_cast<int>(parts)) * static_cast<Index>(sizeof(unsigned));
-  if (bytes == 0) return nullptr;
+  const Index bytes = tiles * static_cast<Index>(sizeof(unsigned));
+  if (bytes == 0 || parts == 1 || parts > kAddedByBlock) return nullptr;
   auto* const counts = static_cast<unsigned*>(context.workspace(bytes));
   device_fill(counts, 0, static_cast<std::size_t>(bytes), context.stream);
   return counts;
-}
-/// Parts, and sums of groups, that are added one after the other.
-inline Index added_in_turn(Index parts) {
-  Index added = 0;
-  for (Index count = parts; count > 1; count = ceil_div(count, kJoinedTogether))
-    added += count < kJoinedTogether ? count : kJoinedTogether;
-  return added;
 }
 
 /// Stores the sums of the calling block, so that each thread finds its own side by side. V: 16 bytes of elements.
@@ -58,41 +52,59 @@ PLUMB_DEVICE bool last_to_leave(int blocks, unsigned* count) {
   return last;
 }
 
-/// own = the sum of `parts` parts, `apart` elements one from the next, in their order.
-template <int Threads, class V, class T, int Own>
-PLUMB_DEVICE void add_parts(T (&own)[Own], const T* first, int parts, Index apart) {
+/// sum = the sums of `parts` parts in their order, V neighbours each; `apart` elements from one part to the next. A vector that is not one
+/// element lies on its bounds.
+template <int Ahead, class V, class T, int Lanes>
+PLUMB_DEVICE void add_parts(T (&sum)[Lanes], const T* first, int parts, Index apart) {
 #pragma unroll
-  for (int e = 0; e < Own; ++e) own[e] = T(0);
-  constexpr int kAhead = Own <= 8 ? 4 : 1;  // parts whose elements registers have room for
-#pragma unroll kAhead
+  for (int l = 0; l < Lanes; ++l) sum[l] = T(0);
+#pragma unroll Ahead
   for (int part = 0; part < parts; ++part) {
+    if constexpr (Lanes == 1) {
+      sum[0] += first[part * apart];
+    } else {
+      const auto v = *reinterpret_cast<const V*>(first + part * apart);
 #pragma unroll
-    for (int e = 0; e < Own; e += V::kLanes) {
-      const auto v = *reinterpret_cast<const V*>(first + part * apart + e * Threads +
-                                                 static_cast<int>(threadIdx.x) * V::kLanes);
-#pragma unroll
-      for (int l = 0; l < V::kLanes; ++l) own[e + l] += v.lane[l];
+      for (int l = 0; l < Lanes; ++l) sum[l] += v.lane[l];
     }
   }
 }
 
-/// Leaves the block's part; true in the last block of the tile to do so, where `own` then holds the sums of all parts. `finished` is 0
-/// before the first run, and after each. parts > 1.
+/// Leaves the block's part; true in the last block of the tile to do so, where `own` then holds the sums of all parts, added in their order.
+/// `finished` is 0 before the first run, and after each. 1 < parts <= kAddedByBlock.
 template <int Threads, class V, class T, int Own>
 PLUMB_DEVICE bool join_parts(T (&own)[Own], int parts, int part, T* of_tile /* (parts, Threads, Own) */,
-                             unsigned* finished /* (counts_of_parts(parts)) */) {
-  Index apart =
-      static_cast<Index>(Threads) * Own;  // of the level's parts; a group's sum takes the place of its first
-  while (parts > 1) {
-    leave_part<Threads, V>(own, of_tile + part * apart);
-    const int group = part / kJoinedTogether, first = group * kJoinedTogether,
-              together = parts - first < kJoinedTogether ? parts - first : kJoinedTogether;
-    if (!last_to_leave(together, finished + group)) return false;
-    add_parts<Threads, V>(own, of_tile + first * apart, together, apart);
-    parts = (parts + kJoinedTogether - 1) / kJoinedTogether, part = group;
-    finished += parts, apart *= kJoinedTogether;
+                             unsigned* finished) {
+  constexpr Index kApart = static_cast<Index>(Threads) * Own;
+  leave_part<Threads, V>(own, of_tile + part * kApart);
+  if (!last_to_leave(parts, finished)) return false;
+#pragma unroll
+  for (int e = 0; e < Own; e += V::kLanes) {
+    T sum[V::kLanes];
+    add_parts<kAddedByBlock, V>(sum, of_tile + e * Threads + static_cast<int>(threadIdx.x) * V::kLanes, parts,
+                                kApart);
+#pragma unroll
+    for (int l = 0; l < V::kLanes; ++l) own[e + l] = sum[l];
   }
   return true;
+}
+
+constexpr int kAddThreads = 256;
+
+/// Adds the parts that blocks left of tiles of kTile elements. of(tile, e) says where the sum of element e of a tile goes; null where there is
+/// no such element.
+template <int kTile, class Of, class T>
+__global__ void __launch_bounds__(kAddThreads)
+    add_left_parts(Of of, const T* partial /* (tiles, parts, kTile) */, int parts) {
+  constexpr int kBlocks = kTile / kAddThreads;
+  static_assert(kTile % kAddThreads == 0, "threads fill the tile");
+  const int tile = static_cast<int>(blockIdx.x) / kBlocks,
+            e = static_cast<int>(blockIdx.x) % kBlocks * kAddThreads + static_cast<int>(threadIdx.x);
+  T* const to = of(tile, e);
+  if (to == nullptr) return;
+  T sum[1];
+  add_parts<8, T>(sum, partial + static_cast<Index>(tile) * parts * kTile + e, parts, kTile);
+  *to = sum[0];
 }
 
 }  // namespace plumb

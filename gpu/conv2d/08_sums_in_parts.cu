@@ -1,8 +1,8 @@
-// conv2d, rung 8: the terms of a sum divided among blocks, the last of which adds.
+// conv2d, rung 8: the terms of a sum divided among blocks.
 //
 // Change    rung 6's tile of 64 x 64 (fp64: rung 7's, of 64 x 64), and a block for each part of the sums of a tile, as many as the chip
-//           has room for. Blocks leave their parts in memory; the last block of a tile adds all of them in their order, so that
-//           results are the same from run to run, in the same launch.
+//           has room for. Blocks leave their parts in memory; the last block of a tile adds up to three of them, a second kernel
+//           more, in their order, so that results are the same from run to run.
 // Traffic   that of rung 4; the outputs once more for each part, written and read.
 // Limits    fp32 / fp64: 118 / 158 registers, 640 bytes of static shared memory, no spills (sm_90, nvcc 13.0,
 //           ptxas -v).

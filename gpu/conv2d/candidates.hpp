@@ -54,7 +54,7 @@ Work work_of_register_tile(const Problem<T>& p) {
           0};
 }
 
-/// The terms: a start; megabytes of parts that the last block of a tile adds; the depth of a block; millions of multiply-adds of the
+/// The terms: a start; megabytes of parts that are added; the depth of a block; millions of multiply-adds of the
 /// busiest multiprocessor; megabytes from the second-level cache; megabytes of Y and of the parts; megabytes of X and F; millions of
 /// elements that the busiest multiprocessor copies one at a time.
 template <class T>
@@ -66,7 +66,7 @@ Terms terms_of(const Work& w, const In<T>& in, const Out<T>& out) {
   const auto blocks = static_cast<double>(w.blocks),
              busiest = static_cast<double>(ceil_div(w.blocks, device_multiprocessors()));
   return {true,
-          {1, w.part_bytes * static_cast<double>(added_in_turn(w.parts)), w.depth, busiest * w.products,
+          {1, w.part_bytes * static_cast<double>(additions_of(w.parts)), w.depth, busiest * w.products,
            blocks * w.loaded, bytes(out.Y) + 2 * blocks * w.part_bytes, bytes(in.X) + bytes(in.F),
            busiest * w.gathered}};
 }
@@ -234,7 +234,7 @@ struct Candidates : CandidateList<Conv2d, T> {
   static constexpr auto& kModels = Costs<T>::model;
   struct Kept {
     Index parts = 1;
-    unsigned* finished = nullptr;  // counts of a tile's parts
+    unsigned* finished = nullptr;  // a count of each tile's parts
   };
 
   Candidates(const Problem<T>& p, const In<T>& in_, const Out<T>& out_, Context&) : in(in_), out(out_) {

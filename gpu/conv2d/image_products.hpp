@@ -43,12 +43,27 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
   }
 }
 
+/// Where a tile's sums go.
+template <class S, class T>
+struct PlaceInImages {
+  gemm::Out<T> out;
+  Index images;
+  PLUMB_DEVICE T* operator()(int tile, int e) const {
+    const Index across = ceil_div(out.C.cols, S::BN);
+    const gemm::TileIndex at =
+        gemm::banded_tile(static_cast<unsigned>(tile), ceil_div(out.C.rows, S::BM), images * across);
+    const Index image = at.n / across, i = at.m * S::BM + e / S::BN,
+                j = (at.n - image * across) * S::BN + e % S::BN;
+    return i < out.C.rows && j < out.C.cols ? &out.C(image * out.C.rows + i, j) : nullptr;
+  }
+};
+
 template <class S, class T>
 Index tiles_of_images(const Problem<T>& p, const Out<T>& out) {
   return ceil_div(p.k, S::BM) * ceil_div(out.Y.cols, S::BN) * p.n;
 }
 
-/// `finished`: prepare_counts() of all tiles; parts > 1 only where WK is 1.
+/// `finished`: prepare_counts() of all tiles and `parts`; parts > 1 only where WK is 1.
 template <class S, class T>
 void run_image_products(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context,
                         Index parts, unsigned* finished) {
@@ -62,6 +77,9 @@ void run_image_products(const Problem<T>& p, const In<T>& in, const Out<T>& out,
   launch(wide ? conv2d_image_products<T, S, true> : conv2d_image_products<T, S, false>, blocks, S::kThreads,
          S::kShared, context.stream, x, gemm::Parts<T>{division, partial, finished},
          rows_on_vectors(x.out.C));
+  if (gemm::left(division))
+    launch(add_left_parts<S::BM * S::BN, PlaceInImages<S, T>, T>, tiles * (S::BM * S::BN / kAddThreads),
+           kAddThreads, 0, context.stream, PlaceInImages<S, T>{x.out, x.images}, partial, each);
 }
 
 /// The tiles in use: of 64 x 64; of 64 x 128; of 32 x 64 and 32 x 32, whose depth groups of warps share; and fp64's of four warps.

@@ -213,8 +213,32 @@ struct ImagesAsMatrices {
 template <class T>
 struct PartsOfTiles {
   int parts;
-  T* partial;          // (tiles, parts, kThreads, kOwn)
-  unsigned* finished;  // (tiles, counts_of_parts(parts)); 0 between runs
+  T* partial;          // (tiles, parts, BM * BN)
+  unsigned* finished;  // (tiles); 0 between runs. Null: parts are left for add_left_parts
+};
+
+/// The problem whose outputs are the sums of one tile: filters by BN outputs of one image.
+template <class S, class T>
+PLUMB_DEVICE Problem<T> plane_of_tile(Problem<T> p) {
+  p.n = 1, p.k = S::BM;
+  return p;
+}
+
+/// Where a tile's sums go.
+template <class S, class T>
+struct PlaceInOutputs {
+  Problem<T> p;
+  Out<T> out;
+  unsigned tiles_of_filters;
+  PLUMB_DEVICE T* operator()(int tile, int e) const {
+    const Index filter =
+                    static_cast<Index>(static_cast<unsigned>(tile) % tiles_of_filters) * S::BM + e / S::BN,
+                output =
+                    static_cast<Index>(static_cast<unsigned>(tile) / tiles_of_filters) * S::BN + e % S::BN,
+                image = output / out.Y.cols;
+    if (filter >= p.k || image >= p.n) return nullptr;
+    return &out.Y(image * p.k + filter, output - image * out.Y.cols);
+  }
 };
 
 template <class S, template <class> class Windows, bool kParts, class T = typename S::T>
@@ -272,14 +296,16 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
     sums.multiply(stage, stage + S::kStageF);
   }
   sums.end_loop(in.F.cols);
+  if (kParts && of.parts > 1 && of.finished == nullptr) {  // a plane of outputs of its own
+    T* const mine = of.partial + static_cast<Index>(blockIdx.x) * (S::BM * S::BN);
+    return sums.store_vectors(plane_of_tile<S>(p), Out<T>{{mine, S::BM, S::BN, S::BN}}, 0, 0);
+  }
   if (kParts && of.parts > 1) {
     T own[S::kOwn];
 #pragma unroll
     for (int e = 0; e < S::kOwn; ++e) own[e] = sums[e];
     T* const of_tile = of.partial + static_cast<Index>(block) * of.parts * S::kThreads * S::kOwn;
-    if (!join_parts<S::kThreads, gemm::Vector<T>>(own, of.parts, part, of_tile,
-                                                  of.finished + block * counts_of_parts(of.parts)))
-      return;
+    if (!join_parts<S::kThreads, gemm::Vector<T>>(own, of.parts, part, of_tile, of.finished + block)) return;
 #pragma unroll
     for (int e = 0; e < S::kOwn; ++e) sums[e] = own[e];
   }
@@ -302,18 +328,24 @@ Index tiles_of(const Problem<T>& p, const Out<T>& out) {
   return ceil_div(p.k, S::BM) * ceil_div(p.n * out.Y.cols, S::BN);
 }
 
-/// `finished`: prepare_counts() of all tiles.
+/// `finished`: prepare_counts() of all tiles and `parts`.
 template <class S, template <class> class Windows, bool kParts = false, class T>
 void run_tiles(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context, Index parts = 1,
                unsigned* finished = nullptr) {
-  const Index blocks = tiles_of<S>(p, out) * parts;
+  const Index tiles = tiles_of<S>(p, out), blocks = tiles * parts;
+  const auto tiles_of_filters = static_cast<unsigned>(ceil_div(p.k, S::BM));
   T* const partial =
       parts > 1
           ? static_cast<T*>(context.workspace(blocks * S::kThreads * S::kOwn * static_cast<Index>(sizeof(T))))
           : nullptr;
   launch(conv2d_tiles<S, Windows, kParts>, blocks, S::kThreads, kSharedOf<S>, context.stream, p, in, out,
-         static_cast<unsigned>(ceil_div(p.k, S::BM)), whole_vectors(out.Y),
-         PartsOfTiles<T>{static_cast<int>(parts), partial, finished});
+         tiles_of_filters, whole_vectors(out.Y), PartsOfTiles<T>{static_cast<int>(parts), partial, finished});
+  if constexpr (kParts) {
+    if (parts > kAddedByBlock)
+      launch(add_left_parts<S::BM * S::BN, PlaceInOutputs<S, T>, T>, tiles * (S::BM * S::BN / kAddThreads),
+             kAddThreads, 0, context.stream, PlaceInOutputs<S, T>{p, out, tiles_of_filters}, partial,
+             static_cast<int>(parts));
+  }
 }
 
 /// The tiles in use. In fp64: on tensor cores, but for those of rung 6.
@@ -352,13 +384,13 @@ Index parts_of(Index tiles, Index terms) {
                  together = static_cast<double>(ceil_div(ceil_div(tiles * parts, many), S::kBlocks)),
                  step = busy > kLeastStepUs * together ? busy : kLeastStepUs * together,
                  time = static_cast<double>(ceil_div(steps, parts)) * step +
-                        (parts > 1 ? kHandOverUs + kAddUs * static_cast<double>(added_in_turn(parts)) : 0);
+                        (parts > 1 ? kHandOverUs + kAddUs * static_cast<double>(additions_of(parts)) : 0);
     if (parts == 1 || time < least) least = time, best = parts;
   }
   return best;
 }
 
-/// The parts of a tile's sums, and the counts of all tiles' parts: what a rung keeps that divides them.
+/// The parts of a tile's sums, and prepare_counts() of all tiles: what a rung keeps that divides them.
 struct TilesInParts {
   Index parts;
   unsigned* finished;

@@ -1,9 +1,9 @@
 // gemm, rung 20: small tiles, the depth of each divided among as many blocks as the chip has room for.
 //
 // Change    tiles of 32 x 32 by 128 threads, so that a C of a few tiles occupies many multiprocessors, and a
-//           tile's depth in parts, so that a deep one occupies the rest. The last block of eight to end adds
-//           their parts, the last of eight such groups the groups' sums, and so on, always in the same order: one
-//           launch, and the result is reproducible. fp32: each warp makes all
+//           tile's depth in parts, so that a deep one occupies the rest. Up to three parts of a tile are added by the
+//           last of its blocks to end, more by a second kernel on all multiprocessors; in the order of the depth, so
+//           that the result is reproducible. fp32: each warp makes all
 //           of the tile from a quarter of a step, so that a load from shared memory feeds more products;
 //           fp64: tensor cores. Two or three steps are on their way from the start: a part of few steps waits
 //           for memory once.

@@ -5,7 +5,7 @@
 //           rounds of the chip have a block each; each of the rest has several blocks, which share its depth, as many as make the last
 //           round shortest. In fp32 there may be streams instead: a block for each place on the chip, which share the stages of all
 //           the rest equally, so that none waits for a fuller multiprocessor; a block then makes the end of one tile and the
-//           beginning of the next. The parts are added as in rung 20: one launch, reproducible.
+//           beginning of the next. The parts are added as in rung 20: reproducible.
 // Traffic   A is read n / 64 times and B m / 64 times; tiles in parts once more for each part, written and read.
 // Limits    fp32 / fp64: gemm_divided 94 to 95 / 168 registers, 128 bytes of static shared memory, 0 / 32 to
 //           40 bytes spilled per thread; gemm_streams 96 registers, 128 bytes of static shared memory (sm_90,
@@ -44,12 +44,9 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_divided<S>(plan.division, plan.finished, p, in, out, context);
 }
 
-const Register<Gemm, float, Space::device> f32{"21_tiles_in_parts",
-                                               run<float, QuarteredShallow>,
-                                               Traits{}.needs_sm(80),
-                                               nullptr,
-                                               prepare<float, QuarteredShallow>,
-                                               release<float>};
+const Register<Gemm, float, Space::device> f32{"21_tiles_in_parts",           run<float, QuarteredDeep>,
+                                               Traits{}.needs_sm(80),         nullptr,
+                                               prepare<float, QuarteredDeep>, release<float>};
 const Register<Gemm, double, Space::device> f64{"21_tiles_in_parts",        run<double, Fp64Small>,
                                                 Traits{}.needs_sm(90),      nullptr,
                                                 prepare<double, Fp64Small>, release<double>};

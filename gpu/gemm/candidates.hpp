@@ -9,7 +9,7 @@ namespace plumb {
 namespace gemm {
 
 template <class T>
-constexpr int kCandidates = sizeof(T) == 4 ? 10 : 14;
+constexpr int kCandidates = sizeof(T) == 4 ? 12 : 14;
 
 /// Rung 19's tiles of 128 x 128.
 inline bool work_of_packed(const In<float>& in, const Out<float>& out, Index depth, Work& w) {
@@ -57,13 +57,16 @@ struct Tiles<float> {
                                                              "64 x 128 tiles, depth in parts",
                                                              "32 x 32 tiles, depth shared",
                                                              "32 x 64 tiles, depth shared",
-                                                             "64 x 128 tiles, depth in slices apart"};
+                                                             "64 x 128 tiles, depth in slices apart",
+                                                             "64 x 64 tiles, steps of 8",
+                                                             "128 x 32 tiles, depth in parts"};
   static constexpr Candidate<float> kList[kCandidates<float>] = {
       split_depth_of_tiles<float>(),    packed(),
-      whole<float, Quartered>(),        in_parts<float, QuarteredShallow>(),
+      whole<float, Quartered>(),        in_parts<float, QuarteredDeep>(),
       whole<float, QuarteredWide>(),    whole<float, QuarteredShallow>(),
       in_parts<float, QuarteredWide>(), whole<float, SharedSquare>(),
-      whole<float, SharedWide>(),       slices()};
+      whole<float, SharedWide>(),       slices(),
+      whole<float, QuarteredShort>(),   in_parts<float, QuarteredThin>()};
 };
 
 template <>

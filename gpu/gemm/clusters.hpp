@@ -8,7 +8,7 @@ namespace plumb {
 namespace gemm {
 
 /// At most 8 blocks, which every chip with clusters runs; on one group of its multiprocessors (GPC), of 16 or a few more.
-constexpr Meeting kInCluster{8, 48, false};
+constexpr Meeting kInCluster{8, 48, 0, false};
 constexpr Index kNeighbours = 16;
 
 /// How many parts the depth of each tile is divided into, and what the busiest multiprocessor does; `together` blocks on one at once. The
@@ -17,11 +17,11 @@ constexpr Index kNeighbours = 16;
 template <class S>
 Divided divided_in_clusters(Index m, Index n, Index depth, Index together) {
   const Index tiles = ceil_div(m, S::BM) * ceil_div(n, S::BN), steps = ceil_div(depth, S::BK),
-              many = device_multiprocessors(), hand_over = ceil_div(kInCluster.hand_over, S::BK),
+              many = device_multiprocessors(), start = ceil_div(kInCluster.start, S::BK),
               groups = many > kNeighbours ? ceil_div(many - kNeighbours + 1, kNeighbours) : 1;
   Index best = 1, least = ceil_div(tiles, many * together) * steps;
   for (Index parts = 2; parts <= kInCluster.most && 2 * parts <= steps; ++parts) {
-    const Index time = ceil_div(steps, parts) + hand_over;
+    const Index time = ceil_div(steps, parts) + start;
     if (time < least && tiles <= groups * (kNeighbours * together / parts)) best = parts, least = time;
   }
   const Index of_part = ceil_div(steps, best), rounds = ceil_div(tiles, many * together);

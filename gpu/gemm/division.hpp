@@ -48,6 +48,13 @@ struct Stream {
   }
 };
 
+/// The parts that a tile of the rest has. stages: of a tile's depth.
+PLUMB_HOST_DEVICE int parts_of_rest(const Division& division, int rests, int stages, int rest) {
+  if (division.streams == 0) return division.parts;
+  const Stream shares(rests * stages, division.streams);
+  return shares.of(rest * stages + stages - 1) - shares.of(rest * stages) + 1;
+}
+
 /// The parts that a block makes, one after the other. For shared memory: registers are the sums'. One thread calls begin() and, before each
 /// part, take().
 template <class S>
@@ -88,15 +95,16 @@ struct PartsOfBlock {
   }
 };
 
-/// How the parts of a tile meet: how many there may be; what a part costs beside its steps, as depth that a block could have made; and whether
-/// they may come of streams. In fp64 these took 5 to 10 % longer than equal parts: the loop over a block's parts leaves the sums no registers.
+/// How the parts of a tile meet: how many there may be; what a block costs beside its steps, and the sum of the parts, as depth that a block
+/// could have made; and whether they may come of streams. In fp64 these took 5 to 10 % longer than equal parts: the loop over a block's parts
+/// leaves the sums no registers.
 struct Meeting {
-  Index most, hand_over;
+  Index most, start, add;
   bool streams;
 };
-constexpr Meeting kUndivided{1, 0, false};
+constexpr Meeting kUndivided{1, 0, 0, false};
 template <class T>
-constexpr Meeting kMeeting{128, 64, sizeof(T) == 4};
+constexpr Meeting kMeeting{128, 64, 160, sizeof(T) == 4};
 
 /// What the blocks of the busiest multiprocessor do, in steps of their depth: all of them; and one after the other, where `together` of them
 /// run at once and none waits for another.
@@ -109,11 +117,10 @@ struct Divided {
   Steps steps;
 };
 
-/// The time, in steps of a block alone on its multiprocessor: two keep it busy, where it has room for more than one.
+/// The time, in steps of a block alone on its multiprocessor: where it has room for several, one of r takes (r + 1) / 2 times as long.
 inline double time_of(const Steps& steps, Index together) {
-  const double all = (together == 1 ? 1 : 0.5) * static_cast<double>(steps.all),
-               chain = static_cast<double>(steps.chain);
-  return all > chain ? all : chain;
+  const auto all = static_cast<double>(steps.all), chain = static_cast<double>(steps.chain);
+  return together == 1 ? all : (all + chain) / 2;
 }
 
 /// The most parts that a tile has where `streams` share the stages of `rest` tiles; 0 where a stream would have hardly any.
@@ -128,18 +135,22 @@ inline Index parts_by_streams(Index rest, Index stages, Index streams) {
 template <class S>
 Divided divided(Index m, Index n, Index depth, Index together, Meeting meeting) {
   const Index tiles = ceil_div(m, S::BM) * ceil_div(n, S::BN), depth_steps = ceil_div(depth, S::BK),
-              many = device_multiprocessors(), hand_over = ceil_div(meeting.hand_over, S::BK);
+              many = device_multiprocessors(), start = ceil_div(meeting.start, S::BK),
+              add = ceil_div(meeting.add, S::BK);
   const auto steps_of = [&](Index whole, Index parts) {
     const Index before = ceil_div(whole, many), rest = ceil_div((tiles - whole) * parts, many),
-                of_part = ceil_div(depth_steps, parts) + (parts > 1 ? hand_over : 0),
+                of_tile = depth_steps + start, of_part = ceil_div(depth_steps, parts) + start,
                 rounds = ceil_div(before, together), beside = rounds * together - before,
                 after = rest > beside ? ceil_div(rest - beside, together) : 0;
-    return Steps{before * depth_steps + rest * of_part, rounds * depth_steps + after * of_part};
+    return Steps{before * of_tile + rest * of_part, rounds * of_tile + after * of_part};
   };
   Divided best{{static_cast<int>(tiles), 1}, steps_of(tiles, 1)};
+  double least = time_of(best.steps, together);
   const auto consider = [&](Index whole, Index parts, Index streams, const Steps& now) {
-    if (time_of(now, together) < time_of(best.steps, together))
-      best = {{static_cast<int>(whole), static_cast<int>(parts), static_cast<int>(streams)}, now};
+    const double time = time_of(now, together) + static_cast<double>(add);
+    if (time >= least) return;
+    least = time;
+    best = {{static_cast<int>(whole), static_cast<int>(parts), static_cast<int>(streams)}, now};
   };
   // where all blocks run at once they are not spread evenly: whole ones and parts together would wait for the fullest multiprocessor
   const Index full = many * together, rounds = tiles / full, firsts[] = {0, rounds * full};
@@ -152,8 +163,8 @@ Divided divided(Index m, Index n, Index depth, Index together, Meeting meeting) 
     const Index rest = tiles - whole, parts = parts_by_streams(rest, depth_steps, full);
     if (rest == 0 || parts < 1 || parts > meeting.most) continue;
     // a stream begins and ends within a tile
-    const Index before = whole / full * depth_steps,
-                of_stream = ceil_div(rest * depth_steps, full) + 2 * hand_over;
+    const Index before = whole / full * (depth_steps + start),
+                of_stream = ceil_div(rest * depth_steps, full) + 2 * start;
     consider(whole, parts, full, {(before + of_stream) * together, before + of_stream});
   }
   return best;

@@ -1,6 +1,6 @@
 // The body of rung 15: operands packed beforehand, tiles that arrive by bulk copies. Header only.
 #pragma once
-#include "gpu/gemm/division.hpp"
+#include "gpu/gemm/add_parts.hpp"
 #include "gpu/gemm/slices.hpp"
 
 namespace plumb {
@@ -39,9 +39,8 @@ PLUMB_DEVICE void store_part(Problem<float> p, Out<float> out, const PartOfTile&
                              const float (&sum)[S::TM][S::TN], LanePlace place,
                              float* partial /* (parts of tiles, BM, BN) */, bool wide_c) {
   Index i = of.tile.m * S::BM + wm, j = of.tile.n * S::BN + wn;
-  if (of.parts > 1) {  // a tile of its own, as it is
-    out.C = {partial + static_cast<Index>(of.rest * of.parts + of.part) * (S::BM * S::BN), S::BM, S::BN,
-             S::BN};
+  if (of.parts > 1) {
+    out = place_of_part<S>(partial, {0, of.parts}, of);
     p = {1.0f, 0.0f}, i = wm, j = wn, wide_c = true;
   }
   Lane::store(p, out, i, j, sum, place, wide_c);
@@ -220,24 +219,6 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
   store_part<S, Lane>(p, out, of, wm, wn, sum, place, partial, wide_c);
 }
 
-/// Adds the parts of the tiles from `whole` on, in the order of the depth.
-template <class S>
-__global__ void __launch_bounds__(kPackThreads)
-    gemm_add_parts(Problem<float> p, const float* partial /* (tiles, parts, BM, BN) */, Out<float> out,
-                   Division division) {
-  constexpr int kTile = S::BM * S::BN, kBlocks = kTile / kPackThreads;
-  const int rest = static_cast<int>(blockIdx.x) / kBlocks,
-            e = static_cast<int>(blockIdx.x) % kBlocks * kPackThreads + static_cast<int>(threadIdx.x);
-  const TileIndex tile =
-      banded_tile(division.whole + rest, ceil_div(out.C.rows, S::BM), ceil_div(out.C.cols, S::BN));
-  const Index i = tile.m * S::BM + e / S::BN, j = tile.n * S::BN + e % S::BN;
-  if (i >= out.C.rows || j >= out.C.cols) return;
-  float sum = 0.0f;
-  for (int part = 0; part < division.parts; ++part)
-    sum += partial[(static_cast<Index>(rest) * division.parts + part) * kTile + e];
-  finish(p, &out.C(i, j), sum);
-}
-
 /// Tiles of B come as `b` says.
 template <class S, class OfB>
 void run_packed(const Problem<float>& p, const In<float>& in, const Out<float>& out, Context& context,
@@ -263,10 +244,8 @@ void run_packed(const Problem<float>& p, const In<float>& in, const Out<float>& 
   constexpr std::size_t kShared = sizeof(float) * S::kStages * S::BK * (S::BM + S::BN);
   launch(gemm_packed<S, OfB>, division.whole + rest * division.parts, S::kThreads, kShared, context.stream, p,
          static_cast<const float*>(a), b, padded, out, division, partial, rows_on_vectors(out.C));
-  if (division.parts > 1) {
-    launch(gemm_add_parts<S>, rest * (S::BM * S::BN / kPackThreads), kPackThreads, 0, context.stream, p,
-           static_cast<const float*>(partial), out, division);
-  }
+  if (division.parts > 1)
+    run_add_parts<S>(division, static_cast<int>(padded / S::BK), p, partial, out, context);
 }
 
 /// 128 x 128 by four warps of 64 x 64, two blocks per multiprocessor, and the same in deeper stages.

@@ -1,7 +1,6 @@
 // The body of rung 21: tiles of any shape, whole ones first, the depth of the others divided among blocks, the last of which adds. Header only.
 #pragma once
-#include "gpu/common/join_parts.hpp"
-#include "gpu/gemm/division.hpp"
+#include "gpu/gemm/add_parts.hpp"
 #include "gpu/gemm/fp64_tensor.hpp"
 
 namespace plumb {
@@ -48,25 +47,32 @@ struct TileSums<double, S> {
   PLUMB_DEVICE void put(double* tile /* (BM, kPitch), shared */) const { put_tile<S, kPitch>(tile, sum); }
 };
 
-/// Where the parts of tiles meet: `finished` counts those of a tile that are made, and is 0 between runs.
+/// Where the parts of tiles meet: `finished` counts those of a tile that are made, and is 0 between runs. Null: parts are left for
+/// gemm_add_parts.
 template <class T>
 struct Parts {
   Division division;
-  T* partial;          // (tiles in parts, parts, threads, sums of a thread)
-  unsigned* finished;  // (tiles in parts, counts_of_parts())
+  T* partial;          // (tiles in parts, parts, sums of a tile)
+  unsigned* finished;  // (tiles in parts)
 };
 
-/// Makes a part of a tile, or a whole one, and writes it if it is the last.
+/// Makes a part of a tile, or a whole one, and writes it if it is the last, or where it is left.
 template <class S, bool Wide, class T>
-PLUMB_DEVICE void make_part(const Problem<T>& p, In<T> in, const Out<T>& out, const Parts<T>& parts,
-                            const PartOfTile& of, Index depth, T* shared, bool wide_c) {
+PLUMB_DEVICE void make_part(Problem<T> p, In<T> in, Out<T> out, const Parts<T>& parts, const PartOfTile& of,
+                            Index depth, T* shared, bool wide_c) {
   narrow_to(in, depth, of.first * S::BK, of.stages * S::BK);
   TileSums<T, S> sums;
-  sums.template make<Wide>(in, of.tile.m * S::BM, of.tile.n * S::BN, in.A.cols, shared);
-  T* const of_tile = parts.partial + static_cast<Index>(of.rest) * parts.division.parts * (S::BM * S::BN);
-  unsigned* const finished = parts.finished + of.rest * counts_of_parts(parts.division.parts);
-  if (of.parts == 1 || join_parts<S::kThreads, Vector<T>>(sums.own(), of.parts, of.part, of_tile, finished))
-    sums.store(p, out, of.tile.m * S::BM, of.tile.n * S::BN, wide_c, shared);
+  Index i0 = of.tile.m * S::BM, j0 = of.tile.n * S::BN;
+  sums.template make<Wide>(in, i0, j0, in.A.cols, shared);
+  if (of.parts > 1 && parts.finished == nullptr) {
+    out = place_of_part<S>(parts.partial, parts.division, of);
+    p = {T(1), T(0)}, i0 = j0 = 0, wide_c = true;
+  } else if (of.parts > 1) {
+    T* const of_tile = parts.partial + static_cast<Index>(of.rest) * parts.division.parts * (S::BM * S::BN);
+    if (!join_parts<S::kThreads, Vector<T>>(sums.own(), of.parts, of.part, of_tile, parts.finished + of.rest))
+      return;
+  }
+  sums.store(p, out, i0, j0, wide_c, shared);
 }
 
 template <class T, class S, bool Wide>
@@ -101,7 +107,7 @@ Index tiles_of(const Out<T>& out) {
   return ceil_div(out.C.rows, S::BM) * ceil_div(out.C.cols, S::BN);
 }
 
-/// The counts of the tiles in parts; null where all are whole.
+/// The counts of the tiles in parts; null where all are whole, or their parts are left.
 template <class S, class T>
 unsigned* prepare_divided(const Division& division, const Out<T>& out, Context& context) {
   return prepare_counts(tiles_of<S>(out) - division.whole, division.parts, context);
@@ -120,6 +126,10 @@ void run_divided(const Division& division, unsigned* finished, const Problem<T>&
   }
   launch(kernel, division.whole + (division.streams > 0 ? division.streams : parts), S::kThreads, S::kShared,
          context.stream, p, in, out, Parts<T>{division, partial, finished}, rows_on_vectors(out.C));
+  if (left(division)) {
+    const auto stages = static_cast<int>(ceil_div(depth_of(p, in), S::BK));
+    run_add_parts<S>(division, stages, p, partial, out, context);
+  }
 }
 
 /// fp32: the tiles of rungs 10 to 12, a block for each.

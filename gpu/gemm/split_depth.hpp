@@ -1,6 +1,6 @@
 // The body of rung 20: tiles of 32 x 32, the depth of each divided among blocks, the last of which adds. Header only.
 #pragma once
-#include "gpu/common/join_parts.hpp"
+#include "gpu/gemm/add_parts.hpp"
 #include "gpu/gemm/fp64_tensor.hpp"
 
 namespace plumb {
@@ -136,7 +136,11 @@ template <class T>
 struct Plan {
   Index parts;  // of each tile's depth
   unsigned*
-      finished;  // (tiles, counts_of_parts(parts)) blocks that have left their part of a tile; 0 between runs
+      finished;  // (tiles) blocks that have left their part; 0 between runs. Null: parts are left for gemm_add_parts
+};
+/// For gemm_add_parts.
+struct Tile {
+  static constexpr int BM = kTile, BN = kTile, BK = kDepth;
 };
 
 /// Starts copying a tile of an operand, rows [row0, row0 + kTile) and columns [col0, col0 + kTile), V elements
@@ -163,13 +167,12 @@ PLUMB_DEVICE void start_tile(const DenseView<const T, Space::device>& a, Index r
 template <class T, int V>
 __global__ void __launch_bounds__(kThreads, kTogether)
     gemm_split_depth(Problem<T> p, In<T> in, Out<T> out, int parts,
-                     T* partial /* (tiles, parts, kThreads, kOwn) */,
-                     unsigned* finished /* (tiles, counts_of_parts(parts)) */) {
+                     T* partial /* (tiles, parts, kElements) */, unsigned* finished /* (tiles), or null */) {
   PLUMB_DYNAMIC_SHARED(T, shared);
   const int part = static_cast<int>(blockIdx.x) % parts, block = static_cast<int>(blockIdx.x) / parts;
-  const int across = static_cast<int>(ceil_div(out.C.cols, kTile));
-  const Index i0 = static_cast<Index>(block / across) * kTile,
-              j0 = static_cast<Index>(block % across) * kTile;
+  const TileIndex tile =
+      banded_tile(static_cast<unsigned>(block), ceil_div(out.C.rows, kTile), ceil_div(out.C.cols, kTile));
+  const Index i0 = tile.m * kTile, j0 = tile.n * kTile;
   const Index depth = depth_of(p, in), steps = ceil_div(depth, kDepth), end = steps * (part + 1) / parts;
   const Index first = steps * part / parts;
   Sums<T> sums;
@@ -199,10 +202,17 @@ __global__ void __launch_bounds__(kThreads, kTogether)
   T own[kOwn];
   sums.end_loop(depth);
   sums.take(own, shared);
-  if (parts > 1 && !join_parts<kThreads, Vector<T>>(own, parts, part,
-                                                    partial + static_cast<Index>(block) * parts * kElements,
-                                                    finished + block * counts_of_parts(parts)))
-    return;
+  if (parts > 1) {
+    T* const of_tile = partial + static_cast<Index>(block) * parts * kElements;
+    if (finished == nullptr) {
+      constexpr int kV = Vector<T>::kLanes;
+#pragma unroll
+      for (int e = 0; e < kOwn; e += kV)
+        store_vector<kV>(of_tile + part * kElements + sums.row(e) * kTile + sums.col(e), own + e);
+      return;
+    }
+    if (!join_parts<kThreads, Vector<T>>(own, parts, part, of_tile, finished + block)) return;
+  }
 #pragma unroll
   for (int e = 0; e < kOwn; ++e) {
     const Index i = i0 + sums.row(e), j = j0 + sums.col(e);
@@ -238,7 +248,7 @@ Index parts_of(const Out<T>& out, Index depth) {
     const double busy = kCost<T>.busy * static_cast<double>(ceil_div(tiles_of(out) * parts, many));
     const double time =
         static_cast<double>(ceil_div(steps, parts)) * (busy > 1 ? busy : 1) +
-        (parts > 1 ? kCost<T>.hand_over + kCost<T>.add * static_cast<double>(added_in_turn(parts)) : 0);
+        (parts > 1 ? kCost<T>.hand_over + kCost<T>.add * static_cast<double>(additions_of(parts)) : 0);
     if (parts == 1 || time < least) least = time, best = parts;
   }
   return best;
@@ -259,6 +269,9 @@ void run_split_depth(const Plan<T>& plan, const Problem<T>& p, const In<T>& in, 
   const bool wide = whole_vectors(in.A) && whole_vectors(in.B);
   launch(wide ? gemm_split_depth<T, Vector<T>::kLanes> : gemm_split_depth<T, 1>, blocks, kThreads, kShared<T>,
          context.stream, p, in, out, static_cast<int>(plan.parts), partial, plan.finished);
+  if (plan.parts > kAddedByBlock) {
+    run_add_parts<Tile>(Division{0, static_cast<int>(plan.parts)}, 0, p, partial, out, context);
+  }
 }
 
 }  // namespace split_depth

@@ -13,7 +13,7 @@ namespace gemm {
 struct Work {
   Index bm, bn, bk;
   Steps steps;     // of bk, on the busiest multiprocessor
-  Index meetings;  // further launches, or what is added_in_turn() of a tile
+  Index meetings;  // further launches, or additions_of() a tile's parts
   double copies;   // times that C's elements move, parts included
   bool aligned;    // copies move 16 bytes
   Division division{};
@@ -45,7 +45,7 @@ template <class S, class T>
 Work work_of(const In<T>& in, const Divided& d) {
   const bool aligned = whole_vectors(in.B) && (sizeof(T) == 4 || whole_vectors(in.A));
   const Index parts = d.division.parts;
-  return {S::BM, S::BN, S::BK, d.steps, added_in_turn(parts), 1, aligned, d.division};
+  return {S::BM, S::BN, S::BK, d.steps, additions_of(parts), 1, aligned, d.division};
 }
 
 template <class T>
@@ -57,7 +57,7 @@ Work work_of_split_depth(const In<T>& in, const Out<T>& out, Index depth) {
           kTile,
           kDepth,
           {blocks * of_part, ceil_div(blocks, kTogether) * of_part},
-          added_in_turn(parts),
+          additions_of(parts),
           copies_of_parts(static_cast<double>(parts)),
           whole_vectors(in.A) && whole_vectors(in.B)};
 }

@@ -18,6 +18,24 @@ PLUMB_DEVICE LanePlace lane_place() {
   return {(lane >> 1 & 1) | (lane >> 4 & 1) << 1, (lane & 1) | (lane >> 2 & 3) << 1};
 }
 
+/// The end of the elements from column j on of a row of C, which lies on vectors: as finish().
+template <class T, int V>
+PLUMB_DEVICE void finish_vector(const Problem<T>& p, const Out<T>& out, T* row, Index j, const T (&v)[V]) {
+  static_assert(V == Vector<T>::kLanes, "whole vectors");
+  if (j + V > out.C.cols) {
+#pragma unroll
+    for (int l = 0; l < V; ++l) {
+      if (j + l < out.C.cols) finish(p, row + j + l, v[l]);
+    }
+    return;
+  }
+  Vector<T> c{};
+  if (p.beta != T(0)) c = *reinterpret_cast<const Vector<T>*>(row + j);
+#pragma unroll
+  for (int l = 0; l < V; ++l) c.lane[l] = p.alpha * v[l] + (p.beta == T(0) ? T(0) : p.beta * c.lane[l]);
+  store_vector<V>(row + j, c.lane);
+}
+
 /// A warp makes 4 TM x 8 TN elements; a lane has TM x TN of them in pieces of one vector: element (r, c) of
 /// the lane is at row (r / V) * 4 V + place.row * V + r % V of the warp's tile, and column (c / V) * 8 V +
 /// place.col * V + c % V.
@@ -68,7 +86,7 @@ struct LaneTile {
 #pragma unroll
         for (int l = 0; l < kV; ++l) v[l] = sum[r][c + l];
         if (wide) {
-          if (i < out.C.rows) store_vector(p, out, row, j0 + c * 8 + place.col * kV, v);
+          if (i < out.C.rows) finish_vector(p, out, row, j0 + c * 8 + place.col * kV, v);
         } else {
           store_across(p, out, row, i < out.C.rows, j0 + c * 8, v, place);
         }
@@ -77,22 +95,6 @@ struct LaneTile {
   }
 
  private:
-  static PLUMB_DEVICE void store_vector(const Problem<T>& p, const Out<T>& out, T* row, Index j,
-                                        const T (&v)[kV]) {
-    if (j + kV > out.C.cols) {
-#pragma unroll
-      for (int l = 0; l < kV; ++l) {
-        if (j + l < out.C.cols) finish(p, row + j + l, v[l]);
-      }
-      return;
-    }
-    Vector<T> c{};
-    if (p.beta != T(0)) c = *reinterpret_cast<const Vector<T>*>(row + j);
-#pragma unroll
-    for (int l = 0; l < kV; ++l) c.lane[l] = p.alpha * v[l] + (p.beta == T(0) ? T(0) : p.beta * c.lane[l]);
-    plumb::store_vector<kV>(row + j, c.lane);
-  }
-
   /// The 8 lanes of a row exchange their vectors so that each of the kV stores writes 8 elements side by side:
   /// bits of an element's column among them are (lane, place in the vector) before, (store, lane) after.
   static PLUMB_DEVICE void store_across(const Problem<T>& p, const Out<T>& out, T* row, bool inside, Index j0,

@@ -18,9 +18,8 @@ __global__ void joined_parts_kernel(int parts, const float* in, float* partial, 
   const int block = static_cast<int>(blockIdx.x), tile = block / parts, t = static_cast<int>(threadIdx.x);
   float own[kOwn];
   for (int e = 0; e < kOwn; ++e) own[e] = in[(block * kThreads + t) * kOwn + e];
-  if (parts > 1 && !plumb::join_parts<kThreads, Vector>(own, parts, block % parts,
-                                                        partial + tile * parts * kThreads * kOwn,
-                                                        finished + tile * plumb::counts_of_parts(parts)))
+  if (parts > 1 && !plumb::join_parts<kThreads, Vector>(
+                       own, parts, block % parts, partial + tile * parts * kThreads * kOwn, finished + tile))
     return;
   for (int e = 0; e < kOwn; ++e) out[(tile * kThreads + t) * kOwn + e] = own[e];
 }
@@ -55,8 +54,6 @@ void listed_parts(int tiles, int whole, int stages, int streams, ListedPart* out
          stages, out, count);
 }
 
-int counts_of_joined_parts(int parts) { return counts_of_parts(parts); }
-
 void joined_parts(int tiles, int parts, const float* in, float* partial, unsigned* finished, float* out) {
   for (int run = 0; run < 2; ++run)  // the counts are ready for the second
     launch(joined_parts_kernel, tiles * parts, kThreads, 0, nullptr, parts, in, partial, finished, out);
@@ -66,19 +63,24 @@ SizesOfStreams sizes_of_streams(int m, int n, int k, int whole, int streams) {
   using S = gemm::QuarteredShallow;
   const Index rest = ceil_div(m, S::BM) * ceil_div(n, S::BN) - whole,
               most = gemm::parts_by_streams(rest, ceil_div(k, S::BK), streams);
-  return {static_cast<int>(most), static_cast<int>(rest * most * S::BM * S::BN),
-          static_cast<int>(rest) * counts_of_parts(static_cast<int>(most))};
+  return {static_cast<int>(most), static_cast<int>(rest * most * S::BM * S::BN), static_cast<int>(rest)};
 }
 
 void product_by_streams(int m, int n, int k, int whole, int streams, const float* a, const float* b, float* c,
                         float* partial, unsigned* finished) {
   using S = gemm::QuarteredShallow;
   const gemm::Division division{whole, sizes_of_streams(m, n, k, whole, streams).most_parts, streams};
+  const gemm::Problem<float> plain{1, 0};
   const gemm::In<float> in{{a, m, k, k}, {b, k, n, n}};
-  for (int run = 0; run < 2; ++run)  // the counts are ready for the second
-    launch(gemm::gemm_streams<float, S, false>, whole + streams, S::kThreads, S::kShared, nullptr,
-           gemm::Problem<float>{1, 0}, in, gemm::Out<float>{{c, m, n, n}},
-           gemm::Parts<float>{division, partial, finished}, false);
+  const gemm::Out<float> out{{c, m, n, n}};
+  const Index rest = ceil_div(m, S::BM) * ceil_div(n, S::BN) - whole;
+  for (int run = 0; run < 2; ++run) {  // the counts are ready for the second
+    launch(gemm::gemm_streams<float, S, false>, whole + streams, S::kThreads, S::kShared, nullptr, plain, in,
+           out, gemm::Parts<float>{division, partial, finished}, false);
+    if (finished != nullptr) continue;
+    launch(gemm::gemm_add_parts<float, S, 1>, rest * (S::BM * S::BN / kAddThreads), kAddThreads, 0, nullptr,
+           plain, partial, out, division, static_cast<int>(ceil_div(k, S::BK)));
+  }
 }
 
 }  // namespace plumb::simt_test

@@ -263,9 +263,8 @@ void bulk_reduce_each(const unsigned* in, unsigned* out);
 constexpr int kBulkReductions = 9;
 
 // parts.cu: tiles whose sums `parts` blocks of 32 threads make, 4 sums a thread; twice
-int counts_of_joined_parts(int parts);
 void joined_parts(int tiles, int parts, const float* in /* (tiles, parts, 128) */, float* partial /* as in */,
-                  unsigned* finished /* (tiles, counts) */, float* out /* (tiles, 128) */);
+                  unsigned* finished /* (tiles) */, float* out /* (tiles, 128) */);
 
 /// What a block makes of a tile: stages [first, first + stages), part `part` of `parts`.
 struct ListedPart {
@@ -280,10 +279,10 @@ struct SizesOfStreams {
   int most_parts, sums, counts;
 };
 SizesOfStreams sizes_of_streams(int m, int n, int k, int whole, int streams);
-/// C = A B, twice, by rung 21's kernel of streams.
+/// C = A B, twice, by rung 21's kernel of streams; where `finished` is null its parts are added by a kernel of their own.
 void product_by_streams(int m, int n, int k, int whole, int streams, const float* a /* (m, k) */,
                         const float* b /* (k, n) */, float* c /* (m, n) */, float* partial,
-                        unsigned* finished /* 0 before */);
+                        unsigned* finished /* 0 before, or null */);
 
 // written.cu: launches as a user writes them
 void written_launches(const float* in, float* out, int n);

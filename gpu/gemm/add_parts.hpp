@@ -1,0 +1,58 @@
+// Parts of tiles that their blocks left in memory, added by a kernel of their own. Header only.
+#pragma once
+#include "gpu/common/join_parts.hpp"
+#include "gpu/gemm/division.hpp"
+
+namespace plumb {
+namespace gemm {
+
+inline bool left(const Division& division) { return division.parts > kAddedByBlock; }
+
+/// Where a part of a tile lies until it is added: a C of its own.
+template <class S, class T>
+PLUMB_DEVICE Out<T> place_of_part(T* partial /* (tiles in parts, parts, BM, BN) */, const Division& division,
+                                  const PartOfTile& of) {
+  const Index at = static_cast<Index>(of.rest) * division.parts + of.part;
+  return {{partial + at * (S::BM * S::BN), S::BM, S::BN, S::BN}};
+}
+
+/// Adds the parts of the tiles from `whole` on, in the order of the depth; V neighbours of a row a thread. `stages`: of a tile's depth.
+template <class T, class S, int V>
+__global__ void __launch_bounds__(kAddThreads)
+    gemm_add_parts(Problem<T> p, const T* partial /* (tiles in parts, parts, BM, BN) */, Out<T> out,
+                   Division division, int stages) {
+  constexpr int kTile = S::BM * S::BN, kBlocks = kTile / (V * kAddThreads);
+  static_assert(kTile % (V * kAddThreads) == 0, "threads fill the tile");
+  const int rest = static_cast<int>(blockIdx.x) / kBlocks,
+            e = (static_cast<int>(blockIdx.x) % kBlocks * kAddThreads + static_cast<int>(threadIdx.x)) * V;
+  const Index tiles_m = ceil_div(out.C.rows, S::BM), tiles_n = ceil_div(out.C.cols, S::BN);
+  const TileIndex tile = banded_tile(static_cast<unsigned>(division.whole + rest), tiles_m, tiles_n);
+  const Index i = tile.m * S::BM + e / S::BN, j = tile.n * S::BN + e % S::BN;
+  if (i >= out.C.rows || j >= out.C.cols) return;
+  const int parts = parts_of_rest(division, static_cast<int>(tiles_m * tiles_n) - division.whole, stages, rest);
+  if (parts == 1) return;  // a stream made the whole tile
+  partial += static_cast<Index>(rest) * division.parts * kTile + e;
+  T sum[V];
+  add_parts<8, Vector<T>>(sum, partial, parts, kTile);
+  if constexpr (V == 1) {
+    finish(p, &out.C(i, j), sum[0]);
+  } else {
+    finish_vector(p, out, out.C.data + i * out.C.ld, j, sum);
+  }
+}
+
+/// By vectors where C's rows lie on them and these keep all multiprocessors busy.
+template <class S, class T>
+void run_add_parts(const Division& division, int stages, const Problem<T>& p, const T* partial,
+                   const Out<T>& out, Context& context) {
+  constexpr int kV = Vector<T>::kLanes;
+  constexpr Index kThreadsEach = 2048;  // of a multiprocessor
+  const Index rest = ceil_div(out.C.rows, S::BM) * ceil_div(out.C.cols, S::BN) - division.whole,
+              elements = rest * (S::BM * S::BN);
+  const bool wide = rows_on_vectors(out.C) && elements >= kV * kThreadsEach * device_multiprocessors();
+  launch(wide ? gemm_add_parts<T, S, kV> : gemm_add_parts<T, S, 1>, elements / (kAddThreads * (wide ? kV : 1)),
+         kAddThreads, 0, context.stream, p, partial, out, division, stages);
+}
+
+}  // namespace gemm
+}  // namespace plumb
