@@ -1,5 +1,5 @@
 // The device pipeline that computes one of equal neurons, on the CPU executor: each way of running its first layer, near-equal
-// neurons, rows at an absorbing state, bounded memory, and mistakes that are found.
+// neurons, rows at an absorbing state, and mistakes that are found.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -21,6 +21,7 @@ using plumb::Csr;
 using plumb::SparseDnn;
 using plumb::simt_test::findings_of;
 using plumb::test::csr;
+using plumb::test::folded_network;
 
 const plumb::SdnnPipeline& pipeline_of(plumb::SdnnStructure structure) {
   for (const plumb::SdnnPipeline* p : plumb::sdnn_pipelines()) {
@@ -44,29 +45,6 @@ bool passes(const SparseDnn& net, plumb::SdnnPlan& plan, const Csr<float>& y, co
   plumb::SdnnExpectation expectation;
   expectation.check = true;
   return !plumb::judge_sdnn(net, plan, y, run, expectation).differs();
-}
-
-/// Layers of `neurons` neurons, of which `different` have inputs of their own and the others are copies of the first ones.
-SparseDnn folded_network(std::int64_t neurons, std::int64_t different, std::int64_t layers) {
-  SparseDnn net{neurons, -0.05F, 4, {}};
-  std::uint64_t at = 0;
-  const auto below = [&](std::int64_t n) {
-    return static_cast<int>(plumb::random_below(17, 1, at++, static_cast<std::uint64_t>(n)));
-  };
-  for (std::int64_t l = 0; l < layers; ++l) {
-    std::vector<std::vector<std::pair<int, float>>> rows;
-    for (std::int64_t j = 0; j < neurons; ++j) {
-      if (j >= different) {
-        rows.push_back(rows[static_cast<std::size_t>(j - different)]);
-        continue;
-      }
-      auto& row = rows.emplace_back();
-      for (int k = 2 + below(3); k > 0; --k)
-        row.emplace_back(below(neurons), static_cast<float>(plumb::random_unit(17, 2, at++) - 0.25));
-    }
-    net.gather.push_back(csr(neurons, rows));
-  }
-  return net;
 }
 
 /// Values of a third of the neurons; every ninth row is empty.
@@ -143,24 +121,6 @@ TEST_CASE(
             const auto general = pipeline_of(plumb::SdnnStructure::general).plan(net);
             CHECK(same_answer(other, general->run(y, 1, 5)));
             CHECK(plan->run(y, 0, 0).y.val == y.val);
-          }).empty());
-  }
-}
-
-TEST_CASE(
-    "equal neurons are computed once within bounded memory: the same bits, whether layers move or not") {
-  for (const auto& [different, memory] : {std::pair{70, 400}, {1050, 1200}}) {  // KiB
-    CAPTURE(different);
-    const SparseDnn net = folded_network(1100, different, 6);
-    const Csr<float> y = thirds(70, 1100);
-    CHECK(findings_of(4, [&, different = different, memory = memory] {
-            const plumb::SdnnRun want = equal_neurons().plan(net)->run(y, 0, 6);
-            const plumb::SdnnRun run =
-                equal_neurons().plan_streamed(net, std::int64_t{memory} << 10)->run(y, 0, 6);
-            CHECK(same_answer(run, want));
-            CHECK(same_parts(run.computed, want.computed));
-            CHECK(run.streaming->batches > 1);
-            CHECK((run.streaming->window == 6) == (different == 70));
           }).empty());
   }
 }

@@ -15,6 +15,7 @@
 #include "reference/core/error.hpp"
 #include "reference/models/sparse_dnn.hpp"
 #include "reference/models/sparse_dnn_judge.hpp"
+#include "reference/tests/equal_neurons_networks.hpp"
 #include "reference/tests/sparse_dnn_inputs.hpp"
 
 namespace {
@@ -68,6 +69,13 @@ std::vector<const plumb::SdnnPipeline*> window_pipelines() {
                      [](const auto* p) { return p->structure == plumb::SdnnStructure::identical_columns; }),
       all.end());
   return all;
+}
+
+const plumb::SdnnPipeline& equal_neurons() {
+  for (const plumb::SdnnPipeline* p : streaming_pipelines()) {
+    if (p->structure == plumb::SdnnStructure::identical_columns) return *p;
+  }
+  throw plumb::Error("no such pipeline");
 }
 
 bool same_answer(const plumb::SdnnRun& a, const plumb::SdnnRun& b) {
@@ -191,6 +199,26 @@ TEST_CASE("networks whose rows stay on chip hold their weights, and run in batch
             CHECK(run.streaming->batches >= 2);
             CHECK(run.streaming->loaded_bytes == 0);
             CHECK_THROWS_AS((void)pipeline->plan_streamed(net, least / 2), plumb::Error);
+          }).empty());
+  }
+}
+
+TEST_CASE(
+    "equal neurons are computed once within the bound, where the others stay on chip and where layers move") {
+  // the first layer takes 1100 lines, the others as many as neurons differ; KiB
+  for (const auto& [different, memory] : {std::pair{70, 400}, {1050, 1200}}) {
+    CAPTURE(different);
+    const SparseDnn net = plumb::test::folded_network(1100, different, 6);
+    const Csr<float> y = random_inputs(70, 1100, 5);
+    const plumb::SdnnPipeline& equal = equal_neurons();
+    CHECK(findings_of(4, [&, different = different, memory = memory] {
+            const plumb::SdnnRun want = equal.plan(net)->run(y, 0, 6);
+            const plumb::SdnnRun run = run_within(equal, net, y, std::int64_t{memory} << 10);
+            CHECK(same_answer(run, want));
+            CHECK(run.computed.back().neurons == different);
+            CHECK(run.streaming->batches > 1);
+            CHECK((run.streaming->window == 6) == (different == 70));
+            CHECK((run.streaming->loaded_bytes == 0) == (different == 70));
           }).empty());
   }
 }

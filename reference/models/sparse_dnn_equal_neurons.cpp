@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <deque>
+#include <future>
 #include <memory>
 #include <numeric>
 #include <unordered_map>
@@ -93,14 +95,37 @@ Csr<float> of_different(const PlacedLayer& layer, const Places& first, std::int6
   return w;
 }
 
+/// A network's layers in order. Those of a source are made ahead, one by each thread.
+class LayersAhead {
+ public:
+  explicit LayersAhead(const SparseDnn& net) : net_(net) {}
+  [[nodiscard]] std::shared_ptr<const Csr<float>> next() {
+    const bool held = net_.source == nullptr;
+    const std::size_t most = held ? 1 : static_cast<std::size_t>(omp_get_max_threads());
+    for (; begun_ < net_.layers() && made_.size() < most; ++begun_) {
+      made_.push_back(std::async(held ? std::launch::deferred : std::launch::async,
+                                 [this, l = begun_] { return net_.layer(l); }));
+    }
+    std::future<std::shared_ptr<const Csr<float>>> first = std::move(made_.front());
+    made_.pop_front();
+    return first.get();  // throws what it threw
+  }
+
+ private:
+  const SparseDnn& net_;
+  std::int64_t begun_ = 0;
+  std::deque<std::future<std::shared_ptr<const Csr<float>>>> made_;
+};
+
 }  // namespace
 
 MergedLayers merge_equal_neurons(const SparseDnn& net, int hash_bits) {
   const std::uint64_t mask = hash_bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << hash_bits) - 1;
   MergedLayers merged{&net, {net.neurons}, {Places(static_cast<std::size_t>(net.neurons))}, {}};
   std::iota(merged.place[0].begin(), merged.place[0].end(), 0);
+  LayersAhead layers(net);
   for (std::int64_t l = 0; l < net.layers(); ++l) {
-    const std::shared_ptr<const Csr<float>> w = net.layer(l);
+    const std::shared_ptr<const Csr<float>> w = layers.next();
     const PlacedLayer layer{*w, merged.place.back()};
     Found found = find_equal(layer, mask);
     const auto width = static_cast<std::int64_t>(found.first.size());

@@ -35,8 +35,8 @@ struct MergedLayers {
 };
 
 /// Compares hashes, and neurons of one hash with each other. `net` must outlive the result. Reads every edge twice, on all threads.
-/// Layers of a source are made one after another. `hash_bits`: how many of a hash's 64 are used; fewer cost time, and change nothing
-/// else.
+/// Of a source as many layers are held at a time as there are threads. `hash_bits`: how many of a hash's 64 are used; fewer cost time,
+/// and change nothing else. Errors: those of the source.
 [[nodiscard]] MergedLayers merge_equal_neurons(const SparseDnn& net, int hash_bits = 64);
 
 /// A network whose neurons are the places of `merged`. Its first layer takes `entry` values, all others and its answer one for each of

@@ -12,6 +12,7 @@
 #include "reference/models/sparse_dnn_absorbing.hpp"
 #include "reference/models/sparse_dnn_judge.hpp"
 #include "reference/models/sparse_dnn_parts.hpp"
+#include "reference/tests/copied_layers.hpp"
 #include "reference/tests/equal_neurons_networks.hpp"
 
 namespace {
@@ -85,21 +86,6 @@ bool same_matrix(const Csr<float>& a, const Csr<float>& b) {
   return a.rows == b.rows && a.cols == b.cols && a.row_ptr == b.row_ptr && a.col == b.col && a.val == b.val;
 }
 
-/// Layers of a network that is held, made one by one.
-class MadeLayers final : public plumb::CsrSource {
- public:
-  explicit MadeLayers(const SparseDnn& net) : net_(net) {}
-  [[nodiscard]] std::int64_t size() const override { return net_.layers(); }
-  [[nodiscard]] std::int64_t entries(std::int64_t l) const override { return net_.edges(l, l + 1); }
-  [[nodiscard]] Csr<float> make(std::int64_t l) const override {
-    return net_.gather[static_cast<std::size_t>(l)];
-  }
-  [[nodiscard]] std::int64_t held_bytes() const override { return 0; }
-
- private:
-  const SparseDnn& net_;
-};
-
 std::int64_t computed_neurons(const plumb::SdnnRun& run) {
   std::int64_t sum = 0;
   for (const plumb::SdnnLayerPart& part : run.computed) sum += part.neurons;
@@ -165,7 +151,7 @@ TEST_CASE("a network of places computes the bits of all neurons, layer by layer,
     CAPTURE(seed);
     const SparseDnn net = copied_network(seed, 40, 4);
     SparseDnn made{net.neurons, net.bias, net.cap, {}};
-    made.source = std::make_shared<MadeLayers>(net);
+    made.source = std::make_shared<plumb::test::CopiedLayers>(net);
     for (const SparseDnn* all : std::vector<const SparseDnn*>{&net, &made}) {
       MergedLayers merged = plumb::merge_equal_neurons(*all);
       const plumb::PlacesNetwork places = plumb::network_of_places(merged);
@@ -182,7 +168,16 @@ TEST_CASE("a network of places computes the bits of all neurons, layer by layer,
     }
   }
   CHECK(smaller > 100);
-  MergedLayers none = plumb::merge_equal_neurons({3, 0, 1, {}});
+  const SparseDnn net = copied_network(1, 10, 9);
+  const auto source = std::make_shared<plumb::test::CopiedLayers>(net);
+  SparseDnn made{net.neurons, net.bias, net.cap, {}};
+  made.source = source;
+  CHECK(plumb::merge_equal_neurons(made).place == plumb::merge_equal_neurons(net).place);
+  CHECK(source->made == 9);
+  source->broken = 5;
+  CHECK_THROWS_WITH((void)plumb::merge_equal_neurons(made), "layer 5 cannot be read");
+  const SparseDnn without{3, 0, 1, {}};
+  MergedLayers none = plumb::merge_equal_neurons(without);
   CHECK(plumb::network_of_places(none).net.neurons == 3);
 }
 

@@ -249,6 +249,21 @@ class TunedPlan final : public SdnnPlan {
     s.add_launch(1, stream);
   }
 
+  /// What enters layer l: the inputs as they are given, or the rows side by side in `in`, `at` layers into the run.
+  [[nodiscard]] TileSource inputs_before(const State& s, Index l) const {
+    return {layout_at(l).neurons, s.active.counts.data(), nullptr, nullptr, s.inputs.row_ptr.data(),
+            s.inputs.col.data(),  s.inputs.val.data()};
+  }
+  [[nodiscard]] TileSource panels_before(const State& s, Index l, Index at) const {
+    return {layout_at(l).neurons,
+            s.active.count(at),
+            s.in.data(),
+            s.active.ids.data(),
+            nullptr,
+            nullptr,
+            nullptr};
+  }
+
   void run_whole_rows(State& s, Index first, Index last) {
     void* const stream = stream_.get();
     const bool entry_layer = staged_ && first == 0 && last > 0;
@@ -268,13 +283,7 @@ class TunedPlan final : public SdnnPlan {
       // Writing out a tile and filling it again costs as much as one or two layers: three layers are run per
       // launch.
       const Index end = tail ? pieces.end_after(l, known, last) : std::min(last, l + 3);
-      const TileSource source{layout_at(l).neurons,
-                              from_inputs ? s.active.counts.data() : s.active.count(l - first),
-                              from_inputs ? nullptr : s.in.data(),
-                              from_inputs ? nullptr : s.active.ids.data(),
-                              s.inputs.row_ptr.data(),
-                              s.inputs.col.data(),
-                              s.inputs.val.data()};
+      const TileSource source = from_inputs ? inputs_before(s, l) : panels_before(s, l, l - first);
       if (!tail && l > first) s.count.fetch(s.active.count(l - first), stream);
       whole_rows_->run(l, end, tail || known <= 2 * on_chip ? Tiles::few : Tiles::many, source,
                        s.active.count(l - first), s.out.data(), s.active.ids_before.data(), stream);
