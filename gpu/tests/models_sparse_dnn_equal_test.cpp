@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "gpu/models/sparse_dnn/neuron_tiles.hpp"
 #include "gpu/tests/faults/sparse_dnn.hpp"
 #include "gpu/tests/findings.hpp"
 #include "reference/core/error.hpp"
@@ -123,6 +124,16 @@ TEST_CASE(
             CHECK(plan->run(y, 0, 0).y.val == y.val);
           }).empty());
   }
+}
+
+TEST_CASE(
+    "neurons that share no input have as many edges in each stage of their inputs, so that chunks are few") {
+  std::vector<std::vector<std::pair<int, float>>> rows(plumb::sdnn::kLanes);
+  for (int j = 0; j < plumb::sdnn::kLanes; ++j)
+    for (int k = 0; k < 32; ++k) rows[static_cast<std::size_t>(j)].emplace_back(32 * j + k, 1.0F);
+  const plumb::sdnn::StagedNeuronTiles tiles = plumb::sdnn::staged_neuron_tiles(csr(1024, rows));
+  REQUIRE(tiles.stages.size() == 16);
+  for (const plumb::sdnn::Stage& stage : tiles.stages) CHECK(stage.chunks == 1);
 }
 
 TEST_CASE("every mistake with equal neurons is found, and the correct plan passes") {
