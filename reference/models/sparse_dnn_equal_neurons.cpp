@@ -146,7 +146,8 @@ PlacesNetwork network_of_places(MergedLayers& merged) {
   if (has_layers) places.net.neurons = *std::max_element(merged.widths.begin() + 1, merged.widths.end());
   for (std::size_t l = 0; l < merged.made.size(); ++l) {
     std::optional<Csr<float>>& made = merged.made[l];
-    Csr<float> w = made ? std::move(*made) : all.gather[l];
+    if (!made) made = all.gather[l];
+    Csr<float> w = std::move(*made);
     made.reset();
     w.rows = places.net.neurons;
     w.cols = l == 0 ? places.entry : places.net.neurons;
