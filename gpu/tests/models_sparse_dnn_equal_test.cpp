@@ -85,6 +85,11 @@ TEST_CASE(
             const plumb::SdnnRun without =
                 equal_neurons().plan_absorbing(drawn.net, states)->run(drawn.y, 0, layers);
             CHECK(same_answer(without, run));
+            // as many rows leave, and as early, as where all neurons are computed: a neuron that carries biases stops none
+            const plumb::SdnnRun all = pipeline_of(plumb::SdnnStructure::general)
+                                           .plan_absorbing(drawn.net, states)
+                                           ->run(drawn.y, 0, layers);
+            CHECK(without.absorbed == all.absorbed);
             absorbed += without.absorbed.back();
             for (const plumb::SdnnLayerPart& part : run.computed)
               left_out += drawn.net.neurons - part.neurons;
