@@ -1,10 +1,18 @@
 #include "reference/models/sparse_dnn_equal_neurons.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <deque>
+#include <future>
+#include <memory>
 #include <numeric>
 #include <unordered_map>
 #include <utility>
+
+#include <omp.h>
+
+#include "reference/models/sparse_dnn_parts.hpp"
 
 namespace plumb {
 
@@ -87,24 +95,112 @@ Csr<float> of_different(const PlacedLayer& layer, const Places& first, std::int6
   return w;
 }
 
+/// A network's layers in order. Those of a source are made ahead, one by each thread.
+class LayersAhead {
+ public:
+  explicit LayersAhead(const SparseDnn& net) : net_(net) {}
+  [[nodiscard]] std::shared_ptr<const Csr<float>> next() {
+    const bool held = net_.source == nullptr;
+    const std::size_t most = held ? 1 : static_cast<std::size_t>(omp_get_max_threads());
+    for (; begun_ < net_.layers() && made_.size() < most; ++begun_) {
+      made_.push_back(std::async(held ? std::launch::deferred : std::launch::async,
+                                 [this, l = begun_] { return net_.layer(l); }));
+    }
+    std::future<std::shared_ptr<const Csr<float>>> first = std::move(made_.front());
+    made_.pop_front();
+    return first.get();  // throws what it threw
+  }
+
+ private:
+  const SparseDnn& net_;
+  std::int64_t begun_ = 0;
+  std::deque<std::future<std::shared_ptr<const Csr<float>>>> made_;
+};
+
 }  // namespace
 
 MergedLayers merge_equal_neurons(const SparseDnn& net, int hash_bits) {
   const std::uint64_t mask = hash_bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << hash_bits) - 1;
-  const std::size_t layers = net.gather.size();
   MergedLayers merged{&net, {net.neurons}, {Places(static_cast<std::size_t>(net.neurons))}, {}};
   std::iota(merged.place[0].begin(), merged.place[0].end(), 0);
-  for (std::size_t l = 0; l < layers; ++l) {
-    const PlacedLayer layer{net.gather[l], merged.place[l]};
+  LayersAhead layers(net);
+  for (std::int64_t l = 0; l < net.layers(); ++l) {
+    const std::shared_ptr<const Csr<float>> w = layers.next();
+    const PlacedLayer layer{*w, merged.place.back()};
     Found found = find_equal(layer, mask);
     const auto width = static_cast<std::int64_t>(found.first.size());
-    const bool all_differ = width == net.neurons && merged.widths[l] == net.neurons;
+    const bool all_differ = width == net.neurons && merged.widths.back() == net.neurons;
     merged.made.emplace_back();
-    if (!all_differ) merged.made.back() = of_different(layer, found.first, merged.widths[l]);
+    if (!all_differ || net.source != nullptr)
+      merged.made.back() = of_different(layer, found.first, merged.widths.back());
     merged.widths.push_back(width);
     merged.place.push_back(std::move(found.place));
   }
   return merged;
+}
+
+PlacesNetwork network_of_places(MergedLayers& merged) {
+  const SparseDnn& all = *merged.net;
+  const bool has_layers = !merged.made.empty();
+  PlacesNetwork places{{all.neurons, all.bias, all.cap, {}}, all.neurons};
+  if (has_layers) places.net.neurons = *std::max_element(merged.widths.begin() + 1, merged.widths.end());
+  for (std::size_t l = 0; l < merged.made.size(); ++l) {
+    std::optional<Csr<float>>& made = merged.made[l];
+    if (!made) made = all.gather[l];
+    Csr<float> w = std::move(*made);
+    made.reset();
+    w.rows = places.net.neurons;
+    w.cols = l == 0 ? places.entry : places.net.neurons;
+    w.row_ptr.resize(static_cast<std::size_t>(w.rows) + 1, w.row_ptr.back());
+    places.net.gather.push_back(std::move(w));
+  }
+  return places;
+}
+
+Csr<float> rows_by_place(const Csr<float>& y, const std::vector<std::int32_t>& place, std::int64_t places) {
+  Csr<float> some;
+  some.rows = y.rows;
+  some.cols = places;
+  std::vector<std::int32_t> to(place.size(), -1);  // of a neuron that is the first of its place
+  for (std::size_t j = 0, next = 0; j < place.size(); ++j) {
+    if (place[j] != static_cast<std::int32_t>(next)) continue;
+    to[j] = place[j];
+    ++next;
+  }
+  for (std::size_t r = 0; r < static_cast<std::size_t>(y.rows); ++r) {
+    for (auto k = static_cast<std::size_t>(y.row_ptr[r]); k < static_cast<std::size_t>(y.row_ptr[r + 1]);
+         ++k) {
+      const std::int32_t column = to[static_cast<std::size_t>(y.col[k])];
+      if (column < 0) continue;
+      some.col.push_back(column);
+      some.val.push_back(y.val[k]);
+    }
+    some.row_ptr.push_back(static_cast<std::int32_t>(some.col.size()));
+  }
+  return some;
+}
+
+Csr<float> rows_by_neuron(const Csr<float>& y, const std::vector<std::int32_t>& place) {
+  const auto neurons = static_cast<std::int64_t>(place.size());
+  std::vector<sdnn::FinishedRows> parts(static_cast<std::size_t>(omp_get_max_threads()));
+#pragma omp parallel
+  {
+    sdnn::FinishedRows& part = parts[static_cast<std::size_t>(omp_get_thread_num())];
+    std::vector<float> row(static_cast<std::size_t>(y.cols), 0);
+#pragma omp for schedule(static)
+    for (std::int64_t r = 0; r < y.rows; ++r) {
+      const auto begin = static_cast<std::size_t>(y.row_ptr[static_cast<std::size_t>(r)]);
+      const auto end = static_cast<std::size_t>(y.row_ptr[static_cast<std::size_t>(r) + 1]);
+      for (std::size_t k = begin; k < end; ++k) row[static_cast<std::size_t>(y.col[k])] = y.val[k];
+      if (end > begin) {
+        part.append(static_cast<std::int32_t>(r), neurons, [&](std::int64_t j) {
+          return row[static_cast<std::size_t>(place[static_cast<std::size_t>(j)])];
+        });
+      }
+      for (std::size_t k = begin; k < end; ++k) row[static_cast<std::size_t>(y.col[k])] = 0;
+    }
+  }
+  return sdnn::build(parts, y.rows, neurons);
 }
 
 bool has_equal_values(const Csr<float>& y, const std::vector<std::int32_t>& place) {

@@ -85,4 +85,27 @@ class CopiedNeurons {
   std::uint64_t seed_, at_ = 0;
 };
 
+/// Layers of `neurons` neurons, of which `different` have inputs of their own and the others are copies of the first ones.
+inline SparseDnn folded_network(std::int64_t neurons, std::int64_t different, std::int64_t layers) {
+  SparseDnn net{neurons, -0.05F, 4, {}};
+  std::uint64_t at = 0;
+  const auto below = [&](std::int64_t n) {
+    return static_cast<int>(random_below(17, 1, at++, static_cast<std::uint64_t>(n)));
+  };
+  for (std::int64_t l = 0; l < layers; ++l) {
+    std::vector<std::vector<std::pair<int, float>>> rows;
+    for (std::int64_t j = 0; j < neurons; ++j) {
+      if (j >= different) {
+        rows.push_back(rows[static_cast<std::size_t>(j - different)]);
+        continue;
+      }
+      auto& row = rows.emplace_back();
+      for (int k = 2 + below(3); k > 0; --k)
+        row.emplace_back(below(neurons), static_cast<float>(random_unit(17, 2, at++) - 0.25));
+    }
+    net.gather.push_back(csr(neurons, rows));
+  }
+  return net;
+}
+
 }  // namespace plumb::test

@@ -5,11 +5,14 @@
 #include <bit>
 #include <limits>
 #include <map>
+#include <memory>
 
 #include <doctest/doctest.h>
 
 #include "reference/models/sparse_dnn_absorbing.hpp"
 #include "reference/models/sparse_dnn_judge.hpp"
+#include "reference/models/sparse_dnn_parts.hpp"
+#include "reference/tests/copied_layers.hpp"
 #include "reference/tests/equal_neurons_networks.hpp"
 
 namespace {
@@ -57,6 +60,30 @@ SparseDnn copied_network(std::uint64_t seed, std::int64_t neurons, std::int64_t 
     net.gather.push_back(plumb::test::random_weights(neurons, 6, 100 * seed + static_cast<std::uint64_t>(l)));
   plumb::test::CopiedNeurons(seed).plant(net);
   return net;
+}
+
+/// A layer by its definition, terms in the order of the edges, of rows whose columns ascend.
+Csr<float> computed_layer(const SparseDnn& net, std::size_t l, const Csr<float>& y) {
+  const Csr<float>& w = net.gather[l];
+  plumb::sdnn::FinishedRows done;
+  for (std::int32_t r = 0; r < static_cast<std::int32_t>(y.rows); ++r) {
+    std::vector<float> in(static_cast<std::size_t>(w.cols), 0);
+    for (std::int32_t k = y.row_ptr[static_cast<std::size_t>(r)];
+         k < y.row_ptr[static_cast<std::size_t>(r) + 1]; ++k)
+      in[static_cast<std::size_t>(y.col[static_cast<std::size_t>(k)])] = y.val[static_cast<std::size_t>(k)];
+    done.append(r, w.rows, [&](std::int64_t j) {
+      float z = 0;
+      for (auto k = static_cast<std::size_t>(w.row_ptr[static_cast<std::size_t>(j)]);
+           k < static_cast<std::size_t>(w.row_ptr[static_cast<std::size_t>(j) + 1]); ++k)
+        z += w.val[k] * in[static_cast<std::size_t>(w.col[k])];
+      return plumb::sdnn::activate(z, net.bias, net.cap);
+    });
+  }
+  return plumb::sdnn::build({done}, y.rows, w.rows);
+}
+
+bool same_matrix(const Csr<float>& a, const Csr<float>& b) {
+  return a.rows == b.rows && a.cols == b.cols && a.row_ptr == b.row_ptr && a.col == b.col && a.val == b.val;
 }
 
 std::int64_t computed_neurons(const plumb::SdnnRun& run) {
@@ -116,6 +143,49 @@ TEST_CASE("a network without equal neurons is not copied") {
   const MergedLayers merged = plumb::merge_equal_neurons(net);
   CHECK(&merged.layer(0) == &net.gather[0]);
   CHECK(&merged.layer(1) == &net.gather[1]);
+}
+
+TEST_CASE("a network of places computes the bits of all neurons, layer by layer, of layers held or made") {
+  std::int64_t smaller = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    const SparseDnn net = copied_network(seed, 40, 4);
+    SparseDnn made{net.neurons, net.bias, net.cap, {}};
+    made.source = std::make_shared<plumb::test::CopiedLayers>(net);
+    for (const SparseDnn* all : std::vector<const SparseDnn*>{&net, &made}) {
+      MergedLayers merged = plumb::merge_equal_neurons(*all);
+      const plumb::PlacesNetwork places = plumb::network_of_places(merged);
+      CHECK(places.entry == 40);
+      CHECK(places.net.neurons == *std::max_element(merged.widths.begin() + 1, merged.widths.end()));
+      smaller += places.entry - places.net.neurons;
+      Csr<float> want = random_inputs(9, 40, seed), got = want;
+      for (std::size_t l = 0; l < 4; ++l) {
+        want = computed_layer(net, l, want);
+        got = computed_layer(places.net, l, got);
+        CHECK(same_matrix(plumb::rows_by_neuron(got, merged.place[l + 1]), want));
+        CHECK(same_matrix(plumb::rows_by_place(want, merged.place[l + 1], places.net.neurons), got));
+      }
+    }
+  }
+  CHECK(smaller > 100);
+  const SparseDnn net = copied_network(1, 10, 9);
+  const auto source = std::make_shared<plumb::test::CopiedLayers>(net);
+  SparseDnn made{net.neurons, net.bias, net.cap, {}};
+  made.source = source;
+  CHECK(plumb::merge_equal_neurons(made).place == plumb::merge_equal_neurons(net).place);
+  CHECK(source->made == 9);
+  source->broken = 5;
+  CHECK_THROWS_WITH((void)plumb::merge_equal_neurons(made), "layer 5 cannot be read");
+  const SparseDnn without{3, 0, 1, {}};
+  MergedLayers none = plumb::merge_equal_neurons(without);
+  CHECK(plumb::network_of_places(none).net.neurons == 3);
+}
+
+TEST_CASE("rows by place keep repeated columns of first neurons, and leave out the others") {
+  const std::vector<std::int32_t> place{0, 1, 0, 2};
+  const Csr<float> some =
+      plumb::rows_by_place(csr(4, {{{3, 1}, {2, 5}, {0, 4}, {0, 1}}, {}, {{1, 7}}}), place, 3);
+  CHECK(same_matrix(some, csr(3, {{{2, 1}, {0, 4}, {0, 1}}, {}, {{1, 7}}})));
 }
 
 TEST_CASE("rows have equal values where all neurons of a place have the same bits") {

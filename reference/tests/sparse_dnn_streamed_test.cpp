@@ -19,6 +19,7 @@
 #include "reference/models/sparse_dnn_judge.hpp"
 #include "reference/models/sparse_dnn_packed_layers.hpp"
 #include "reference/tests/allocated_bytes.hpp"
+#include "reference/tests/copied_layers.hpp"
 #include "reference/tests/equal_neurons_networks.hpp"
 #include "reference/tests/sparse_dnn_inputs.hpp"
 
@@ -27,30 +28,12 @@ namespace {
 using plumb::Csr;
 using plumb::MergedLayers;
 using plumb::SparseDnn;
+using plumb::test::CopiedLayers;
 using plumb::test::csr;
 using plumb::test::random_inputs;
 using plumb::test::random_weights;
 
 constexpr std::int64_t kMiB = 1 << 20;
-
-/// Layers of a network that is held, made again each time they are asked for.
-class CopiedLayers final : public plumb::CsrSource {
- public:
-  explicit CopiedLayers(const SparseDnn& net) : net_(net) {}
-  [[nodiscard]] std::int64_t size() const override { return net_.layers(); }
-  [[nodiscard]] std::int64_t entries(std::int64_t l) const override { return net_.edges(l, l + 1); }
-  [[nodiscard]] Csr<float> make(std::int64_t l) const override {
-    ++made;
-    if (l == broken) throw plumb::Error("layer " + std::to_string(l) + " cannot be read");
-    return net_.gather[static_cast<std::size_t>(l)];
-  }
-  [[nodiscard]] std::int64_t held_bytes() const override { return 0; }
-  mutable std::atomic<int> made = 0;
-  std::int64_t broken = -1;
-
- private:
-  const SparseDnn& net_;
-};
 
 /// The bias keeps rows active to the last layer.
 SparseDnn random_network(std::int64_t neurons, std::int64_t layers) {

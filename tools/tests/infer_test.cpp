@@ -124,8 +124,8 @@ TEST_CASE("the names that pipelines and classes had before still work, with a no
 }
 
 TEST_CASE("infer sdnn on a device: every layer within its bound, or one line that says why not and exit 77") {
-  for (const std::string pipeline : {"auto --class A", "auto --class B", "gpu_fused_spmm", "gpu_cusparse",
-                                     "gpu_dense_hoisted", "gpu_dense_alloc"}) {
+  for (const std::string pipeline : {"auto --class A", "auto --class B", "auto --class D", "gpu_fused_spmm",
+                                     "gpu_cusparse", "gpu_dense_hoisted", "gpu_dense_alloc"}) {
     const Outcome o =
         bare("sdnn --inputs 200 --layers 24 --check --bias -0.31 --device gpu --pipeline " + pipeline);
     CAPTURE(o.text);
@@ -508,7 +508,7 @@ TEST_CASE("infer sdnn --network: inputs, a list and a number of inputs from the 
 TEST_CASE("infer sdnn --network on the CPU executor: every layer within its bound, whichever pipeline") {
   const Scratch scratch;
   const std::string network = any_network(scratch);
-  for (const std::string pipeline : {"auto", "gpu_fused_spmm", "gpu_shared_inputs"}) {
+  for (const std::string pipeline : {"auto", "gpu_fused_spmm", "gpu_shared_inputs", "gpu_equal_neurons"}) {
     const Outcome o = bare(network + " --check --device simt --pipeline " + pipeline);
     CAPTURE(o.text);
     CHECK(o.exit_code == 0);
@@ -809,6 +809,28 @@ TEST_CASE("--device simt runs the device pipelines on the CPU executor; what wou
   const Outcome o = bare("sdnn --layers 120 --device simt");
   CHECK(o.exit_code == 2);
   CHECK(o.has("would take hours on the CPU executor"));
+}
+
+TEST_CASE(
+    "infer sdnn --class identical_columns on a device: the official layers, alone and with what goes with "
+    "it") {
+  if (skipped_without_simt()) return;
+  for (const std::string more : {"", "--absorbing on", "--gpus 2", "--memory 64MiB"}) {
+    CAPTURE(more);
+    const Outcome o =
+        bare("sdnn --inputs 40 --layers 14 --check --device simt --class identical_columns " + more);
+    CAPTURE(o.text);
+    CHECK(o.exit_code == 0);
+    CHECK(o.has("pipeline: gpu_equal_neurons (class D"));
+    CHECK(
+        o.has("equal neurons: 832 of 14336 differ and are computed, 32 to 64 of 1024 in a layer, with "
+              "26624 of 458752 edges"));
+    CHECK(o.has(": 0 of 573440 elements outside their bound"));
+  }
+  const Outcome little =
+      bare("sdnn --inputs 40 --layers 14 --device simt --class identical_columns --memory 64KiB");
+  CHECK(little.exit_code == 2);
+  CHECK(little.has("64 KiB of memory are too little: weights of 14 layers"));
 }
 
 TEST_CASE("infer sdnn --gpus deals the inputs to devices: the same answer, and what each did") {

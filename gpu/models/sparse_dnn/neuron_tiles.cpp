@@ -188,12 +188,16 @@ StagedNeuronTiles staged_neuron_tiles(const Csr<float>& gather) {
   std::vector<std::int64_t> filled;  // (stages, 32): edges that a lane has in a stage
   for (std::int64_t neuron_tile = 0; neuron_tile < b.neuron_tiles(); ++neuron_tile) {
     const std::int32_t* const neuron = b.neuron.data() + neuron_tile * kLanes;
+    // Lanes in turn: inputs of one stage are of many lanes, so that each has about as many edges there.
     const auto each_edge = [&](auto&& work) {
-      for (int lane = 0; lane < kLanes; ++lane) {
-        if (neuron[lane] < 0) continue;
-        for (std::int32_t k = gather.row_ptr[static_cast<Size>(neuron[lane])];
-             k < gather.row_ptr[static_cast<Size>(neuron[lane]) + 1]; ++k)
-          work(lane, static_cast<Size>(k));
+      std::int64_t most = 0;
+      for (int lane = 0; lane < kLanes; ++lane)
+        if (neuron[lane] >= 0) most = std::max(most, degree(gather, neuron[lane]));
+      for (std::int64_t e = 0; e < most; ++e) {
+        for (int lane = 0; lane < kLanes; ++lane) {
+          if (neuron[lane] < 0 || e >= degree(gather, neuron[lane])) continue;
+          work(lane, static_cast<Size>(gather.row_ptr[static_cast<Size>(neuron[lane])] + e));
+        }
       }
     };
     inputs.clear();
@@ -235,7 +239,7 @@ StagedNeuronTiles staged_neuron_tiles(const Csr<float>& gather) {
   return b;
 }
 
-WholeRowNeuronTiles whole_row_neuron_tiles(const Csr<float>& gather) {
+WholeRowNeuronTiles whole_row_neuron_tiles(const Csr<float>& gather, std::int64_t zero_line) {
   WholeRowNeuronTiles b;
   // Pairs neurons that complement each other: the one with the fewest even inputs beside the one with the
   // most.
@@ -258,7 +262,7 @@ WholeRowNeuronTiles whole_row_neuron_tiles(const Csr<float>& gather) {
     if (low < high) b.neuron[slot + 4] = by_even[--high];
   }
   b.chunk_begin.push_back(0);
-  const auto padding = static_cast<std::uint16_t>(gather.cols);
+  const auto padding = static_cast<std::uint16_t>(zero_line);
   for (Size first = 0; first < slots; first += kLanes) {
     std::int64_t most = 0;
     for (Size lane = 0; lane < kLanes; ++lane) {

@@ -8,14 +8,19 @@
 //
 // With bounded memory rows are run in batches, and layers that are computed one launch each come and go (layer_window.hpp).
 // The weights of networks whose rows stay on chip are small: they are held.
+//
+// The first layer may take rows of more lines than the others have (equal_neurons.cu). Where rows stay on chip behind it alone, it is
+// a launch of its own.
 #pragma once
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "gpu/models/sparse_dnn/absorbing_rows.hpp"
 #include "gpu/models/sparse_dnn/layer_kernels.hpp"
+#include "gpu/models/sparse_dnn/staged_inputs.hpp"
 #include "gpu/models/sparse_dnn/whole_rows.hpp"
 #include "reference/models/sparse_dnn_streamed.hpp"
 
@@ -24,39 +29,48 @@ namespace sdnn {
 
 class TunedPlan final : public SdnnPlan {
  public:
-  using MakeKernels = std::unique_ptr<LayerKernels> (*)(const SparseDnn&, WindowBound, MakeWindow,
-                                                        void* stream);
+  using MakeKernels =
+      std::function<std::unique_ptr<LayerKernels>(const SparseDnn&, WindowBound, MakeWindow, void* stream)>;
 
   /// `WholeRows` carries whole rows on chip where they fit; `make` gives the kernels of single layers where
   /// not. Rows at one of the `states` leave.
   template <class WholeRows>
-  static std::unique_ptr<SdnnPlan> with(const SparseDnn& net, MakeKernels make,
+  static std::unique_ptr<SdnnPlan> with(const SparseDnn& net, const MakeKernels& make,
                                         std::optional<AbsorbingStates> states = {}) {
-    std::unique_ptr<TunedPlan> plan(new TunedPlan(net, {}, std::move(states)));
+    std::unique_ptr<TunedPlan> plan(new TunedPlan(net, net.neurons, {}, std::move(states)));
     plan->make_kernels<WholeRows>(make, make_window);
     return plan;
   }
 
   /// The same with at most `memory` bytes of the device's memory.
   template <class WholeRows>
-  static std::unique_ptr<SdnnPlan> streamed(const SparseDnn& net, MakeKernels make, std::int64_t memory,
-                                            MakeWindow windows = make_window) {
-    std::unique_ptr<TunedPlan> plan(new TunedPlan(net, {memory}, {}));
+  static std::unique_ptr<SdnnPlan> streamed(const SparseDnn& net, const MakeKernels& make,
+                                            std::int64_t memory, MakeWindow windows = make_window) {
+    std::unique_ptr<TunedPlan> plan(new TunedPlan(net, net.neurons, {memory}, {}));
     plan->make_kernels<WholeRows>(make, windows);
-    static_cast<void>(
-        plan->batches(empty_rows(kPanel, net.neurons), net.layers()));  // refuses now, not later
+    plan->require_batch();
+    return plan;
+  }
+
+  /// The same, of class A, of a network whose first layer takes rows of `entry` lines, not fewer than it has neurons. Rows given to
+  /// layers behind it, and all answers, have a value for each neuron.
+  static std::unique_ptr<SdnnPlan> with_entry(const SparseDnn& net, Index entry, WindowBound bound,
+                                              std::optional<AbsorbingStates> states) {
+    std::unique_ptr<TunedPlan> plan(new TunedPlan(net, entry, bound, std::move(states)));
+    plan->make_entry_kernels();
+    if (bound.streams()) plan->require_batch();
     return plan;
   }
 
   SdnnRun run(const Csr<float>& y, std::int64_t first, std::int64_t last) override {
     if (!bound_.streams()) return run_batch(y, first, last);
     const std::vector<std::int64_t> ends = batches(y, last - first);
-    if (staged_) staged_->window().begin(first, last, static_cast<Index>(ends.size()));
+    if (!whole_rows_) staged_->window().begin(first, last, static_cast<Index>(ends.size()));
     SdnnRun all =
         run_in_batches(y, ends, [&](const Csr<float>& batch) { return run_batch(batch, first, last); });
     all.streaming->memory = bound_.memory;
     all.streaming->window = net_.layers();
-    if (staged_) {
+    if (!whole_rows_) {
       all.streaming->window = staged_->window().size();
       *all.streaming += staged_->window().copied();
     }
@@ -64,21 +78,43 @@ class TunedPlan final : public SdnnPlan {
   }
 
  private:
-  TunedPlan(const SparseDnn& net, WindowBound bound, std::optional<AbsorbingStates> states)
-      : net_(net), bound_(bound), states_(std::move(states)) {}
+  TunedPlan(const SparseDnn& net, Index entry, WindowBound bound, std::optional<AbsorbingStates> states)
+      : net_(net), entry_(entry), bound_(bound), states_(std::move(states)) {}
 
   template <class WholeRows>
-  void make_kernels(MakeKernels make, MakeWindow windows) {
-    if (WholeRows::fits(net_)) {
+  void make_kernels(const MakeKernels& make, MakeWindow windows) {
+    if (WholeRows::fits(net_.neurons)) {
       whole_rows_ = std::make_unique<WholeRows>(net_, stream_.get());
     } else {
       staged_ = make(net_, bound_, windows, stream_.get());
     }
   }
 
+  void make_entry_kernels() {
+    void* const stream = stream_.get();
+    const auto staged = [&](const SparseDnn& net) {
+      staged_ = staged_kernels_with_entry(net, entry_, bound_, make_window, stream);
+    };
+    if (WholeRowNet::fits(entry_)) {
+      whole_rows_ = std::make_unique<WholeRowNet>(net_, 0, entry_, stream);
+    } else if (entry_ > net_.neurons && WholeRowNet::fits(net_.neurons)) {
+      whole_rows_ = std::make_unique<WholeRowNet>(net_, 1, net_.neurons, stream);
+      staged({net_.neurons, net_.bias, net_.cap, {*net_.layer(0)}});
+    } else {
+      staged(net_);
+    }
+  }
+
+  /// Errors: the least batch does not fit beside the weights.
+  void require_batch() const { static_cast<void>(batches(empty_rows(kPanel, net_.neurons), net_.layers())); }
+
+  /// Of rows that enter layer l, or leave the last one.
+  [[nodiscard]] Layout layout_at(Index l) const { return {l == 0 ? entry_ : net_.neurons, kPanel}; }
+
   /// The batches of `y` that fit into the bound beside the weights.
   [[nodiscard]] std::vector<std::int64_t> batches(const Csr<float>& y, Index layers) const {
-    const Index weights = whole_rows_ ? whole_rows_->device_bytes() : staged_->window().device_bytes();
+    const Index weights =
+        (whole_rows_ ? whole_rows_->device_bytes() : 0) + (staged_ ? staged_->window().device_bytes() : 0);
     const Index held = whole_rows_ ? net_.layers() : staged_->window().size();
     return batches_within(y, bound_.memory, weights, "weights of " + std::to_string(held) + " layers", kPanel,
                           [&](Index rows, Index entries) { return batch_bytes(rows, entries, layers); });
@@ -89,26 +125,32 @@ class TunedPlan final : public SdnnPlan {
     constexpr Index kSmall = 4096;  // numbers, and lists of no length
     const Index words = ceil_div(rows, kRowsPerWord) + 1;
     const Index of_layers =
-        layers * (staged_ ? 4 * (ceil_div(rows, kPanel) + steady_zeros(1, rows)) : 0) + 4 * layers;
-    return kSmall + 8 * entries + state_bytes({net_.neurons, kPanel}, rows) + 2 * 4 * words + of_layers +
+        layers * (!whole_rows_ ? 4 * (ceil_div(rows, kPanel) + steady_zeros(1, rows)) : 0) + 4 * layers;
+    return kSmall + 8 * entries + bytes_of_state(rows) + 2 * 4 * words + of_layers +
            answer_bytes(net_.neurons, rows);
   }
 
-  SdnnRun run_batch(const Csr<float>& y, std::int64_t first, std::int64_t last) {
+  /// Of buffers and lists; one of the buffers has the lines of the first layer.
+  [[nodiscard]] Index bytes_of_state(Index rows) const {
     const Layout layout{net_.neurons, kPanel};
-    require_device_memory(8 * y.nnz() + state_bytes(layout, y.rows),
+    return state_bytes(layout, rows) + 4 * (layout_at(0).size(rows) - layout.size(rows));
+  }
+
+  SdnnRun run_batch(const Csr<float>& y, std::int64_t first, std::int64_t last) {
+    const Layout layout{net_.neurons, kPanel}, last_layout = layout_at(last);
+    require_device_memory(8 * y.nnz() + bytes_of_state(y.rows),
                           "sparse DNN: activations of " + std::to_string(y.rows) + " rows");
     void* const stream = stream_.get();
     State s{DeviceRows(y, stream),
             ActiveRows(y.rows, last - first, stream),
-            DeviceArray<float>(layout.size(y.rows), "activations"),
+            DeviceArray<float>(layout_at(first).size(y.rows), "activations"),
             DeviceArray<float>(layout.size(y.rows), "activations"),
             DeviceMarks(last - first + 2),
             {},
             {}};
     if (states_) s.absorbed.emplace(*states_, y.rows, first, last, stream);
     // As many words as steady-state layers can need: nothing is allocated in the loop.
-    if (staged_) {
+    if (!whole_rows_) {
       s.steady_active_bits =
           DeviceArray<unsigned>((last - first) * ceil_div(y.rows, kPanel), "bits of active rows");
       s.steady_zeros = DeviceArray<unsigned>((last - first) * steady_zeros(1, y.rows),
@@ -122,11 +164,11 @@ class TunedPlan final : public SdnnPlan {
 
     const double start = now();
     s.marks.mark(stream);
-    if (staged_) staged_->begin_pass(first, last, stream);
     if (whole_rows_) {
-      run_whole_rows(s, layout, first, last);
+      run_whole_rows(s, first, last);
     } else {
-      run_staged(s, layout, first, last);
+      staged_->begin_pass(first, last, stream);
+      run_staged(s, first, last);
     }
     stream_.wait();
     result.seconds = now() - start;
@@ -136,10 +178,10 @@ class TunedPlan final : public SdnnPlan {
     result.layer_seconds = share_time(s.marks.seconds(), s.launches, result.active);
     const Index count = result.active.back();
     if (s.place != nullptr) {
-      move_rows(s.in.data(), layout, s.place, count, s.out.data(), layout, stream);
+      move_rows(s.in.data(), last_layout, s.place, count, s.out.data(), last_layout, stream);
       std::swap(s.in, s.out);
     }
-    result.y = fetch_answer(s.in.data(), layout, s.active.ids.data(), count, y.rows, stream,
+    result.y = fetch_answer(s.in.data(), last_layout, s.active.ids.data(), count, y.rows, stream,
                             s.absorbed ? s.absorbed->at_cap(stream) : FinishedRows());
     if (s.absorbed) count_absorbed(result, s.absorbed->left(stream));
     return result;
@@ -189,33 +231,59 @@ class TunedPlan final : public SdnnPlan {
   void densify(State& s, const Layout& layout) {
     s.active.list_inputs(s.inputs, stream_.get());
     if (s.inputs.distinct) {
-      panel_inputs(s.inputs, s.active, net_.neurons, s.in.data(), stream_.get());
+      panel_inputs(s.inputs, s.active, layout.neurons, s.in.data(), stream_.get());
       return;
     }
     device_fill(s.in.data(), 0, static_cast<std::size_t>(s.in.bytes()), stream_.get());
     scatter_inputs(s.inputs, s.active, layout, s.in.data(), stream_.get());
   }
 
-  void run_whole_rows(State& s, const Layout& layout, Index first, Index last) {
+  /// The first layer where whole rows stay on chip only behind it: the active rows lie side by side in `in`.
+  void run_entry_layer(State& s) {
     void* const stream = stream_.get();
-    bool from_inputs = s.inputs.distinct && first < last;
-    if (!from_inputs) densify(s, layout);
+    densify(s, layout_at(0));
+    staged_->run(0, s.in.data(), nullptr, s.active.count(0), s.out.data(), s.active.active_bits.data(),
+                 stream);
+    s.active.relist(s.active.count(0), s.active.count(1), stream);
+    compact_rows(s.out.data(), s.active.place.data(), s.active.count(1), net_.neurons, s.in.data(), stream);
+    s.add_launch(1, stream);
+  }
+
+  /// What enters layer l: the inputs as they are given, or the rows side by side in `in`, `at` layers into the run.
+  [[nodiscard]] TileSource inputs_before(const State& s, Index l) const {
+    return {layout_at(l).neurons, s.active.counts.data(), nullptr, nullptr, s.inputs.row_ptr.data(),
+            s.inputs.col.data(),  s.inputs.val.data()};
+  }
+  [[nodiscard]] TileSource panels_before(const State& s, Index l, Index at) const {
+    return {layout_at(l).neurons,
+            s.active.count(at),
+            s.in.data(),
+            s.active.ids.data(),
+            nullptr,
+            nullptr,
+            nullptr};
+  }
+
+  void run_whole_rows(State& s, Index first, Index last) {
+    void* const stream = stream_.get();
+    const bool entry_layer = staged_ && first == 0 && last > 0;
+    bool from_inputs = !entry_layer && s.inputs.distinct && first < last;
+    if (entry_layer) {
+      run_entry_layer(s);
+    } else if (!from_inputs) {
+      densify(s, layout_at(first));
+    }
     const Index on_chip = device_multiprocessors() * kTileRows;
     Index known = s.inputs.rows, before = known;  // rows entering some layer up to this one
     Pieces pieces(s);
-    for (Index l = first; l < last;) {
+    for (Index l = entry_layer ? 1 : first; l < last;) {
       // `known` is one launch old. If rows continue to become inactive at the rate of the launch before, they
       // now fit, with half the room to spare. If not, a multiprocessor has more than one tile.
       const bool tail = known <= on_chip || 2 * known * known <= on_chip * before;
       // Writing out a tile and filling it again costs as much as one or two layers: three layers are run per
       // launch.
       const Index end = tail ? pieces.end_after(l, known, last) : std::min(last, l + 3);
-      const TileSource source{from_inputs ? s.active.counts.data() : s.active.count(l - first),
-                              from_inputs ? nullptr : s.in.data(),
-                              from_inputs ? nullptr : s.active.ids.data(),
-                              s.inputs.row_ptr.data(),
-                              s.inputs.col.data(),
-                              s.inputs.val.data()};
+      const TileSource source = from_inputs ? inputs_before(s, l) : panels_before(s, l, l - first);
       if (!tail && l > first) s.count.fetch(s.active.count(l - first), stream);
       whole_rows_->run(l, end, tail || known <= 2 * on_chip ? Tiles::few : Tiles::many, source,
                        s.active.count(l - first), s.out.data(), s.active.ids_before.data(), stream);
@@ -249,9 +317,9 @@ class TunedPlan final : public SdnnPlan {
     device_copy(count, rest, sizeof *count, stream);
   }
 
-  void run_staged(State& s, const Layout& layout, Index first, Index last) {
+  void run_staged(State& s, Index first, Index last) {
     void* const stream = stream_.get();
-    densify(s, layout);
+    densify(s, layout_at(first));
     Index known = s.inputs.rows, before = known;  // rows entering the layer just queued, and the one before
     Index held = known;                           // rows it leaves side by side: some may be inactive
     int calm =
@@ -352,11 +420,12 @@ class TunedPlan final : public SdnnPlan {
   }
 
   const SparseDnn& net_;
+  Index entry_;  // lines of rows that enter the first layer
   WindowBound bound_;
   std::optional<AbsorbingStates> states_;
   DeviceStream stream_;
-  std::unique_ptr<WholeRowKernels> whole_rows_;  // or
-  std::unique_ptr<LayerKernels> staged_;
+  std::unique_ptr<WholeRowKernels> whole_rows_;  // null: all layers are `staged_`
+  std::unique_ptr<LayerKernels> staged_;         // with `whole_rows_`: the first layer, or null
 };
 
 }  // namespace sdnn

@@ -355,17 +355,17 @@ bool copies_in_bulk() { return device_sm() >= 90; }
 
 }  // namespace
 
-bool WholeRowGroups::fits(const SparseDnn& net) {
-  return copies_in_bulk() && net.neurons > 0 && net.neurons <= kWholeRowNeurons &&
-         std::max(3 * tile_bytes(net.neurons) + EveryGroup<kManyStages>::kBytes,
-                  2 * tile_bytes(net.neurons) + EveryGroup<kFewStages>::kBytes) +
+bool WholeRowGroups::fits(Index lines) {
+  return copies_in_bulk() && lines > 0 && lines <= kWholeRowNeurons &&
+         std::max(3 * tile_bytes(lines) + EveryGroup<kManyStages>::kBytes,
+                  2 * tile_bytes(lines) + EveryGroup<kFewStages>::kBytes) +
                  64 <=
              device_shared_bytes();
 }
 
 WholeRowGroups::WholeRowGroups(const SparseDnn& net, void* stream)
     : neurons_(net.neurons), bias_(net.bias), cap_(net.cap), layers_(net.layers()) {
-  auto parts = make_parts<GroupNeuronTiles>(net, group_neuron_tiles);
+  auto parts = make_parts<GroupNeuronTiles>(net, 0, group_neuron_tiles);
   std::vector<std::int32_t> begin;
   std::vector<GroupStep> step;
   for (const GroupNeuronTiles& b : parts)
