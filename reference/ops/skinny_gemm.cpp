@@ -35,6 +35,7 @@ void SkinnyGemm::describe(CaseSpace& space) {
       .rows_on_pages({{"v", "100"}, {"k", "41"}, {"n", "19"}});
   space.whole_blocks({"k"}).one_beyond_blocks("k", {{"v", "5"}, {"n", "3"}});
   space.reciprocal_rounded_down("n", {{"v", "3"}, {"k", "2"}});
+  space.made_for("n", {2, 4, 8, 16, 32, 64}, {{"v", "67"}, {"k", "41"}});
   space.rests_of_four({"k"});
   space.timed_size("v", 1000, 8'000'000).timed_range("k", 8, 512).timed_range("n", 1, 64);
 }

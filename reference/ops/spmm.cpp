@@ -37,7 +37,9 @@ void Spmm::describe(CaseSpace& space) {
   space.on_8_bytes({{"rows", "36"}, {"cols", "36"}, {"n", "36"}})
       .rows_on_pages({{"rows", "100"}, {"cols", "100"}, {"n", "41"}});
   space.one_long_row().many_long_rows().unsorted_wide_rows().row_lengths_that_wrap();
-  space.whole_blocks({}).rows_one_beyond_blocks();
+  space.whole_blocks({}).rows_one_beyond_blocks().rows_alike_at_their_ends({{"n", "3"}});
+  space.long_row_beside("n").made_for("n", {2, 4, 8, 16, 32, 64},
+                                      {{"rows", "33"}, {"cols", "67"}, {"row_mean", "5"}});
   space.one_beyond_blocks("n", {{"rows", "7"}, {"cols", "9"}, {"row_mean", "3"}});
   space.reciprocal_rounded_down("n", {{"rows", "7"}, {"cols", "9"}, {"row_mean", "3"}},
                                 {{"rows", "33"}, {"cols", "9"}, {"row_mean", "3"}});
