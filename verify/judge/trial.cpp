@@ -27,6 +27,7 @@ constexpr int kRunsOfPlanOnExecutor = 2, kCasesToOneOnExecutor = 32, kCasesToOne
 constexpr int kCasesToOneOfFewPlans = 2;
 // With as many threads as grids beyond 16 bits have.
 constexpr int kCasesOfManyThreads = 1, kRunsOfManyThreads = 2;
+constexpr double kTooLargeForThreads = 5e5;  // sizes of which grids of tiles are too large then, too
 // Bytes; larger cases are neither repeated so often, nor is a twin of theirs run.
 constexpr std::int64_t kSmallImage = 256 << 10;
 constexpr int kCasesWithTwins = 16;
@@ -231,7 +232,8 @@ bool Trial::may_have_many_threads() {
   if (variant_.device != Device::simt || is_of_this_project() || context_.options.race || schema_ != nullptr)
     return false;
   const bool large = std::any_of(case_.params.begin(), case_.params.end(), [](const auto& parameter) {
-    return std::strtod(parameter.second.c_str(), nullptr) > 65535;
+    const double size = std::strtod(parameter.second.c_str(), nullptr);
+    return size > 65535 && size < kTooLargeForThreads;
   });
   return large && times_before(&VariantHistory::many_threads) < kCasesOfManyThreads;
 }
