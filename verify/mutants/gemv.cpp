@@ -112,7 +112,7 @@ const HostMutant<Gemv> alpha_on_long_x_m{
 
 template <class T>
 void alpha_reads(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
-  for (std::int64_t i = 0; i < in.A.rows; ++i) put(p, out, i, dot(in, i, 0, depth_of(p, in)));
+  for (std::int64_t i = 0; i < in.A.rows; ++i) put(p, out, i, dot(in, i, 0, in.A.cols));
 }
 const HostMutant<Gemv> alpha_reads_m{
     "alpha_zero_reads_a",
