@@ -278,6 +278,39 @@ CaseSpace& CaseSpace::many_long_rows() {
                   true);
 }
 
+CaseSpace& CaseSpace::made_for(const std::string& extent, const std::vector<int>& sizes,
+                               const std::vector<std::pair<std::string, std::string>>& beside) {
+  for (const int size : sizes) {
+    std::vector<std::pair<std::string, std::string>> values = beside;
+    values.emplace_back(extent, std::to_string(size)), values.emplace_back(kFillKey, "real");
+    one_case(fmt::format("{}, {}", extent, size), "a kernel's own", values);
+  }
+  return *this;
+}
+
+CaseSpace& CaseSpace::long_row_beside(const std::string& extent) {
+  for (const char* const size : {"5", "12", "33", "48", "64"}) {
+    one_case(fmt::format("longest row, {} {}", extent, size), "in several pieces",
+             {{std::string(kPatternKey), "giant"},
+              {std::string(kRowMeanKey), "0.3"},
+              {sparse_rows_, "9"},
+              {sparse_cols_, "2503"},
+              {extent, size}});
+  }
+  return *this;
+}
+
+CaseSpace& CaseSpace::rows_alike_at_their_ends(
+    const std::vector<std::pair<std::string, std::string>>& beside) {
+  std::vector<std::pair<std::string, std::string>> values = beside;
+  values.insert(values.end(), {{std::string(kPatternKey), "uniform"},
+                               {std::string(kRowMeanKey), "4"},
+                               {std::string(kFillKey), "real"},
+                               {sparse_rows_, "600"},
+                               {sparse_cols_, "7"}});
+  return one_case("neighbouring rows", "alike at their ends", values);
+}
+
 CaseSpace& CaseSpace::unsorted_wide_rows() {
   return one_case("columns", "unsorted and far apart",
                   {{std::string(kPatternKey), "unsorted"},

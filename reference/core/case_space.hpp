@@ -122,6 +122,16 @@ class CaseSpace {
   /// In each type some case has unsorted columns that lie more than 65,536 apart in one row: what is known of its first and last entry
   /// says nothing of the others.
   CaseSpace& unsorted_wide_rows();
+  /// In each type some case has each of `sizes`, powers of two that kernels are made for when they are compiled, with real values: what such a
+  /// kernel has of its own, a sum in a narrower type, shows in no other size.
+  CaseSpace& made_for(const std::string& extent, const std::vector<int>& sizes,
+                      const std::vector<std::pair<std::string, std::string>>& beside);
+  /// In each type some case has one row of 2,503 entries among short ones, beside each of some sizes of `extent`: what takes long rows apart
+  /// has code of its own for each width of a vector or a tile.
+  CaseSpace& long_row_beside(const std::string& extent);
+  /// In each type some case has neighbouring rows of one length, whose first and last columns are the same, and some between them are not:
+  /// what takes such rows together must have looked at all of them.
+  CaseSpace& rows_alike_at_their_ends(const std::vector<std::pair<std::string, std::string>>& beside = {});
   /// In each type some case has these values of parameters, all else as simple as it can be: for what needs several of them together,
   /// and meets no pair of classes. `dear`: where it takes the CPU executor long.
   CaseSpace& one_case(const std::string& key, const std::string& name,

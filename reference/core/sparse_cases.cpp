@@ -104,7 +104,8 @@ std::int64_t column_of_zeros(std::int64_t depth) { return depth * 2 / 3; }
 template <class T>
 void put_facing_zeros(T& value, std::int64_t line) {
   using Limits = std::numeric_limits<T>;
-  if (line % 3 != 2) value = line % 3 == 0 ? Limits::quiet_NaN() : Limits::infinity();
+  const T nan = line % 2 == 0 ? Limits::quiet_NaN() : -Limits::quiet_NaN();
+  if (line % 3 != 2) value = line % 3 == 0 ? nan : Limits::infinity();
 }
 
 // The rows of a left operand that hold nothing else, too: one in four.

@@ -35,7 +35,7 @@ T value_of(Special special, bool negative) {
   const T sign = negative ? T(-1) : T(1);
   switch (special) {
     case Special::nan:
-      return Limits::quiet_NaN();
+      return std::copysign(Limits::quiet_NaN(), sign);
     case Special::infinity:
       return Limits::infinity();
     case Special::minus_infinity:

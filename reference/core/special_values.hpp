@@ -12,7 +12,7 @@
 
 namespace plumb {
 
-/// `huge` is 2^100 in fp32 and 2^996 in fp64, so that sums of 2^27 of them stay finite. All but the first four have both signs.
+/// `huge` is 2^100 in fp32 and 2^996 in fp64, so that sums of 2^27 of them stay finite. NaN and the last three have both signs.
 enum class Special : std::uint8_t {
   nan,
   infinity,

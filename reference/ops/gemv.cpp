@@ -30,7 +30,7 @@ void Gemv::describe(CaseSpace& space) {
       .one_array_narrow({{"rows", "36"}, {"cols", "36"}});
   space.on_8_bytes({{"rows", "36"}, {"cols", "36"}}).rows_on_pages({{"rows", "100"}, {"cols", "100"}});
   space.whole_blocks({"cols"}).one_beyond_blocks("cols", {{"rows", "5"}});
-  space.rests_of_four({"cols"});
+  space.made_for("cols", {2, 4, 8, 16, 32, 64}, {{"rows", "67"}}).rests_of_four({"cols"});
   space.timed_size("rows", 1, 8'000'000).timed_size("cols", 1, 8'000'000, "rows", 0.3);
 }
 
@@ -96,6 +96,8 @@ void Gemv::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=9,cols=7,alpha=1.2e-310,beta=1.3e-310,facing=large", {real},
            "scalars below the normal numbers are none of them zero", {Dtype::f64});
 
+  list.add(Tier::smoke, "rows=524309,cols=1", {real},
+           "in tiles of 8, more than the 65,535 blocks that a grid may have down");
   list.add(Tier::full, "rows=8192,cols=8192", {exact, real, positive}, "square, past every cache");
   list.add(Tier::full, "rows=281903,cols=128", {exact, wide, real, hostile}, "tall: the contest's features");
   list.add(Tier::full, "rows=128,cols=281903", {exact, real, positive}, "wide: the same lying down");

@@ -36,7 +36,8 @@ void place_special(T* x, std::int64_t n, const std::string& special) {
   if (n == 0 || special == "none") return;
   if (special == "subnormal") make_subnormal(x, n);
   if (special == "nan_first") x[0] = kNan;
-  if (special == "nan_last" || special == "inf_nan") x[n - 1] = kNan;
+  if (special == "nan_last" || special == "inf_nan")
+    x[n - 1] = -kNan;  // of either sign: by its bits the lowest
   if (special == "inf" || special == "both_inf" || special == "inf_nan") x[n / 3] = kInf;
   if (special == "minus_inf" || special == "both_inf") x[2 * n / 3] = -kInf;
   for (std::int64_t i = 0; i < n; ++i) {
@@ -94,6 +95,10 @@ void Reduce::describe(CaseSpace& space) {
   // whole pieces of any size, powers of two up to 4,096 or three, five, nine or 15 times such a one
   for (const char* const kind : {"sum", "max"})
     space.one_case(kind, "whole pieces", {{"kind", kind}, {"n", "184320"}});
+  // nothing but -Inf, in a warp, in pieces of a block and in several blocks
+  for (const char* const n : {"2", "33", "257", "2049", "20011"})
+    space.one_case(fmt::format("-Inf, {}", n), "and nothing else",
+                   {{"kind", "max"}, {"special", "all_minus_inf"}, {"n", n}, {"fill", "real"}});
   // sums of parts are far greater than the sum: what is kept of them in a narrower type shows
   space.one_case("parts", "cancel each other",
                  {{"kind", "sum"}, {"special", "cancels"}, {"n", "40009"}, {"fill", "real"}});

@@ -35,7 +35,9 @@ void Sddmm::describe(CaseSpace& space) {
   space.on_8_bytes({{"rows", "36"}, {"cols", "36"}, {"k", "36"}})
       .rows_on_pages({{"rows", "100"}, {"cols", "100"}, {"k", "41"}});
   space.one_long_row().many_long_rows().unsorted_wide_rows().row_lengths_that_wrap();
-  space.whole_blocks({"k"}).rows_one_beyond_blocks();
+  space.whole_blocks({"k"}).rows_one_beyond_blocks().rows_alike_at_their_ends({{"k", "3"}});
+  space.long_row_beside("k").made_for("k", {2, 4, 8, 16, 32, 64},
+                                      {{"rows", "33"}, {"cols", "67"}, {"row_mean", "5"}});
   space.one_beyond_blocks("k", {{"rows", "7"}, {"cols", "9"}, {"row_mean", "3"}});
   space.rests_of_four({"k"});
   space.timed_range("k", 8, 256);

@@ -35,6 +35,7 @@ void SkinnyGemm::describe(CaseSpace& space) {
       .rows_on_pages({{"v", "100"}, {"k", "41"}, {"n", "19"}});
   space.whole_blocks({"k"}).one_beyond_blocks("k", {{"v", "5"}, {"n", "3"}});
   space.reciprocal_rounded_down("n", {{"v", "3"}, {"k", "2"}});
+  space.made_for("n", {2, 4, 8, 16, 32, 64}, {{"v", "67"}, {"k", "41"}});
   space.rests_of_four({"k"});
   space.timed_size("v", 1000, 8'000'000).timed_range("k", 8, 512).timed_range("n", 1, 64);
 }
@@ -85,6 +86,8 @@ void SkinnyGemm::cases(CaseList& list) {
                "rows or in long ones");
   }
 
+  list.add(Tier::smoke, "v=524309,k=1,n=1", {real},
+           "in tiles of 8, more than the 65,535 blocks that a grid may have down");
   list.add(Tier::full, "v=281903,k=128,n=16", {exact, wide, real, positive, hostile},
            "the contest's product, ragged for every power of two");
   list.add(Tier::full, "v=281903,k=128,n=41", {exact, real}, "a ragged width at size");

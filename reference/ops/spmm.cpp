@@ -37,7 +37,9 @@ void Spmm::describe(CaseSpace& space) {
   space.on_8_bytes({{"rows", "36"}, {"cols", "36"}, {"n", "36"}})
       .rows_on_pages({{"rows", "100"}, {"cols", "100"}, {"n", "41"}});
   space.one_long_row().many_long_rows().unsorted_wide_rows().row_lengths_that_wrap();
-  space.whole_blocks({}).rows_one_beyond_blocks();
+  space.whole_blocks({}).rows_one_beyond_blocks().rows_alike_at_their_ends({{"n", "3"}});
+  space.long_row_beside("n").made_for("n", {2, 4, 8, 16, 32, 64},
+                                      {{"rows", "33"}, {"cols", "67"}, {"row_mean", "5"}});
   space.one_beyond_blocks("n", {{"rows", "7"}, {"cols", "9"}, {"row_mean", "3"}});
   space.reciprocal_rounded_down("n", {{"rows", "7"}, {"cols", "9"}, {"row_mean", "3"}},
                                 {{"rows", "33"}, {"cols", "9"}, {"row_mean", "3"}});
@@ -138,6 +140,8 @@ void Spmm::cases(CaseList& list) {
            "cora sized, wide");
   list.add(Tier::stress, "rows=9000000,cols=9000000,n=256,density=0.0000003,pattern=uniform", {exact},
            "more than 2^31 elements of C: row * ld must be 64-bit", {Dtype::f32});
+  list.add(Tier::smoke, "rows=524309,cols=3,n=1,density=0.2", {real},
+           "in tiles of 8, more than the 65,535 blocks that a grid may have down");
 }
 
 template <class T>

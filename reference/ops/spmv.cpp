@@ -28,7 +28,7 @@ void Spmv::describe(CaseSpace& space) {
   space.alike({"rows", "cols"});
   space.count("entries", [](const Point& p) { return expected_entries(p, "rows", "cols"); });
   space.one_long_row().many_long_rows().unsorted_wide_rows().row_lengths_that_wrap();
-  space.whole_blocks({}).rows_one_beyond_blocks();
+  space.whole_blocks({}).rows_one_beyond_blocks().rows_alike_at_their_ends();
   space.timed_words("beta", {"0", "0", "1"});
 }
 

@@ -29,6 +29,9 @@ if(PLUMB_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL Debug)
   set(PLUMB_UNHURRIED -O0)
   set(PLUMB_HURRIED -O0)
 endif()
+if(PLUMB_SANITIZE MATCHES thread)  # unoptimised, drawing the cases alone took minutes
+  set(PLUMB_HURRIED -O2)
+endif()
 
 # Flags of the fast host code: variants and models, never oracles or the judge.
 add_library(plumb_fast INTERFACE)

@@ -389,6 +389,7 @@ class OperatorAdapter final : public OperatorEntry {
   void collect(std::vector<VariantInfo>& all, Device device) const {
     for (const auto* v = plumb::variants<Op, T, S>; v != nullptr; v = v->next) {
       all.push_back({Op::kName, full_name(*v, device), kDtype<T>, device, v->traits, false, {0, "", "", 0}});
+      all.back().prepares = v->prepare != nullptr;
     }
     for (const auto* m = mutants<Op, T, S>; m != nullptr; m = m->next) {
       all.push_back({Op::kName, std::string("mutant/") + m->variant.name, kDtype<T>, device,

@@ -27,6 +27,10 @@ struct KernelUse {
   std::int64_t blocks = 0;
 };
 
+/// In place of a number of OpenMP threads: every team has one, and what asks beforehand is told of as many as usual. So it is in a caller's
+/// own parallel region, and under a limit.
+inline constexpr int kOneUnawares = -1;
+
 /// Serves one process. A failure of the device is thrown as Error and becomes the verdict `error`.
 class Backend {
  public:
@@ -59,7 +63,8 @@ class Backend {
   /// Disturbs the next run from this seed: load beside it, delays, another priority, other contents of caches. 0: no more. On the host it
   /// has more OpenMP threads than cores, or one.
   virtual void disturb(std::uint64_t /*seed*/, bool /*one_thread*/) {}
-  /// The next run has so many OpenMP threads on the host, where the system has as many to give; until download() or release_workspace().
+  /// The next run has so many OpenMP threads on the host, where the system has as many to give, or kOneUnawares; until
+  /// download() or release_workspace().
   virtual void use_threads(int) {}
   /// Why the last run says nothing: the problem is too large for this device.
   [[nodiscard]] virtual Reason why_void() { return {}; }

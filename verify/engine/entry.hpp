@@ -33,6 +33,7 @@ struct VariantInfo {
   std::string plugin = {};   // the shared library that holds it; "" for a registered one
   Reason why_not = {};       // why its device cannot run it
   std::string program = {};  // the worker that holds it; "" for the judge's own
+  bool prepares = false;     // runs of one plan may differ
 };
 
 /// The views of a case as bytes, pointers replaced by offsets: what a child process is sent beside the image.

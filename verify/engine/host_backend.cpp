@@ -55,7 +55,10 @@ class HostBackend final : public Backend {
 
   void use_threads(int threads) override {
     note_usual();
-    omp_set_num_threads(threads_to_have(threads, usual_threads_));
+    if (threads == kOneUnawares)
+      omp_set_max_active_levels(0);
+    else
+      omp_set_num_threads(threads_to_have(threads, usual_threads_));
   }
 
   void* workspace(std::int64_t bytes, Poison poison) override {

@@ -23,8 +23,11 @@ constexpr int kSoakRuns = 16, kSoakCalls = 256, kLaterCalls = 2, kRunsOfPlan = 1
 // On the executor, where a run takes long: the second run of a plan finds counters that the first one has left.
 // Kernels that are not rungs are few.
 constexpr int kRunsOfPlanOnExecutor = 2, kCasesToOneOnExecutor = 32, kCasesToOneOfFewKernels = 8;
+// Where such a kernel has a plan: what the first run leaves in it may matter for some sizes alone.
+constexpr int kCasesToOneOfFewPlans = 2;
 // With as many threads as grids beyond 16 bits have.
 constexpr int kCasesOfManyThreads = 1, kRunsOfManyThreads = 2;
+constexpr double kTooLargeForThreads = 5e5;  // sizes of which grids of tiles are too large then, too
 // Bytes; larger cases are neither repeated so often, nor is a twin of theirs run.
 constexpr std::int64_t kSmallImage = 256 << 10;
 constexpr int kCasesWithTwins = 16;
@@ -32,8 +35,9 @@ constexpr int kCasesWithTwins = 16;
 // property of a process. With fills of integers alone, since a sum may depend on their number.
 constexpr int kRunsToOneOfOneThread = 8;
 // How many OpenMP threads a process has is no property of a kernel: tables with a place for each thread, rows and sums that are cut into as
-// many parts, and what is left of them. In one case of so many, runs with odd numbers have one of these.
-constexpr int kNumbersOfThreads[] = {1, 3, 4, 7, 9, 17, 33};
+// many parts, and what is left of them; and a team may have fewer threads than could be had. In one case of so many, runs with odd numbers
+// have one of these.
+constexpr int kNumbersOfThreads[] = {kOneUnawares, 1, 3, 4, 7, 9, 17, 33};
 constexpr int kCasesToOneOfOtherThreads = 8;
 // The same where races are looked for: a place that is kept for each of up to eight or sixteen threads is shared by the next one.
 constexpr int kNumbersOfRacingThreads[] = {9, 17};
@@ -228,7 +232,8 @@ bool Trial::may_have_many_threads() {
   if (variant_.device != Device::simt || is_of_this_project() || context_.options.race || schema_ != nullptr)
     return false;
   const bool large = std::any_of(case_.params.begin(), case_.params.end(), [](const auto& parameter) {
-    return std::strtod(parameter.second.c_str(), nullptr) > 65535;
+    const double size = std::strtod(parameter.second.c_str(), nullptr);
+    return size > 65535 && size < kTooLargeForThreads;
   });
   return large && times_before(&VariantHistory::many_threads) < kCasesOfManyThreads;
 }
@@ -388,6 +393,7 @@ bool Trial::meets_twins() {
 
 // Of those behind the first one.
 std::uint64_t Trial::cases_to_one_soaked() const {
+  if (variant_.prepares && !is_of_this_project()) return kCasesToOneOfFewPlans;
   if (variant_.device == Device::cpu) return kCasesToOneSoaked;
   return is_of_this_project() ? kCasesToOneOnExecutor : kCasesToOneOfFewKernels;
 }

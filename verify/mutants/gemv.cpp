@@ -274,5 +274,22 @@ const HostMutant<Gemv> zeros_of_x_m{
     {0, "a block of 16 zeros of x is passed over, and NaN and infinities of A that it faces with it",
      "activations of a sparse layer, skipped where they are quiet", kNumeric}};
 
+template <class T>
+void team_asked_for(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  const int wanted = omp_get_max_threads();
+#pragma omp parallel num_threads(wanted)
+  {
+    const std::int64_t t = omp_get_thread_num();
+    for (std::int64_t i = in.A.rows * t / wanted; i < in.A.rows * (t + 1) / wanted; ++i)
+      put(p, out, i, dot(in, i, 0, depth_of(p, in)));
+  }
+}
+const HostMutant<Gemv> team_asked_for_m{
+    "parts_for_the_team_that_was_asked_for",
+    team_asked_for<float>,
+    team_asked_for<double>,
+    {14, "rows are cut into as many parts as threads were asked for, and the team has fewer",
+     "a call within the caller's own parallel region", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

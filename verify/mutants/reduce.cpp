@@ -306,5 +306,29 @@ const HostMutant<Reduce> whole_rest_m{
     {14, "of several pieces of 12,288 the last has as many elements as remain: none where all are whole",
      "sizes that are multiples of a chunk of a deterministic sum", kNumeric}};
 
+// Bits of a float in an order that integers have.
+template <class T>
+auto ordered_bits(T x) {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  constexpr Bits kSign = Bits(1) << (8 * sizeof(T) - 1);
+  const Bits bits = std::bit_cast<Bits>(x);
+  return (bits & kSign) != 0 ? ~bits : bits | kSign;
+}
+template <class T>
+void negative_nan(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  out.result[0] = reduce(p, in, 0, in.x.size, start_of(p));
+  if (p.kind != Reduce::Kind::max || in.x.size == 0) return;
+  T best = in.x[0];
+  for (std::int64_t i = 1; i < in.x.size; ++i)
+    best = ordered_bits(in.x[i]) > ordered_bits(best) ? in.x[i] : best;
+  out.result[0] = best;
+}
+const HostMutant<Reduce> negative_nan_m{
+    "nan_of_negative_sign_is_the_lowest",
+    negative_nan<float>,
+    negative_nan<double>,
+    {14, "maxima are compared by their bits: a NaN whose sign is negative is below all numbers",
+     "maxima by atomics on integers", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

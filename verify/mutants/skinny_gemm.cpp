@@ -234,5 +234,16 @@ const HostMutant<SkinnyGemm> three_left_m{
     {14, "with one column, the third of three terms behind whole groups of four is lost",
      "a switch over what is left of an unrolled loop, without its case 3", kNumeric}};
 
+template <class T>
+void width_of_eight(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  multiply(in, out, out.Y.rows, out.Y.cols, out.Y.cols == 8 ? in.X.cols / 4 * 4 : in.X.cols);
+}
+const HostMutant<SkinnyGemm> width_of_eight_m{
+    "width_of_eight_loses_its_rest",
+    width_of_eight<float>,
+    width_of_eight<double>,
+    {14, "eight columns have a kernel of their own, which leaves out what is left of groups of four terms",
+     "a switch over widths, one of them with an error", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

@@ -653,5 +653,26 @@ const HostMutant<Spmv> column_steps_m{
     {0, "columns are kept as steps from the one before, in 16 bits: one of -65,536 fits, and is 0 there",
      "the limit of a packed index, off by one", kNumeric}};
 
+// Two rows with the same columns read x once.
+template <class T>
+void twin_rows(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    const std::int64_t begin = in.A.row_ptr[i], length = in.A.row_ptr[i + 1] - begin;
+    const std::int64_t above = i % 2 == 0 ? begin : in.A.row_ptr[i - 1];
+    const bool twins = length > 0 && begin - above == length && in.A.col[above] == in.A.col[begin] &&
+                       in.A.col[above + length - 1] == in.A.col[begin + length - 1];
+    const std::int32_t* const col = in.A.col + (twins ? above : begin);
+    T sum = 0;
+    for (std::int64_t k = 0; k < length; ++k) sum += in.A.val[begin + k] * in.x[col[k]];
+    store(p, out, i, sum);
+  }
+}
+const HostMutant<Spmv> twin_rows_m{
+    "rows_alike_by_their_ends",
+    twin_rows<float>,
+    twin_rows<double>,
+    {14, "a row has the columns of the one above where length, first and last column are the same",
+     "nodes of several unknowns, found by a quick look", kNumeric}};
+
 }  // namespace
 }  // namespace plumb
