@@ -2,6 +2,7 @@
 #pragma once
 #include "gpu/common/adaptive.hpp"
 #include "gpu/conv2d/costs.hpp"
+#include "gpu/conv2d/few_filters.hpp"
 #include "gpu/conv2d/image_products.hpp"
 #include "gpu/conv2d/register_tile.hpp"
 #include "gpu/conv2d/tiles.hpp"
@@ -10,7 +11,7 @@ namespace plumb {
 namespace conv2d {
 
 template <class T>
-constexpr int kCandidates = sizeof(T) == 4 ? 13 : 15;
+constexpr int kCandidates = sizeof(T) == 4 ? 14 : 16;
 
 /// What a candidate's blocks do: the terms are made of it.
 struct Work {
@@ -107,6 +108,33 @@ struct ByImages {
   }
 };
 
+/// Rung 12, where a few passes make all filters.
+struct FewFilters {
+  template <class T>
+  static bool work(const Problem<T>& p, const In<T>& in, const Out<T>& out, Work& w) {
+    constexpr Index kMost = 64;
+    constexpr double kMega = 1e6;
+    if (!filters_are_pixels(p) || p.k > kMost) return false;
+    w = few_filters::with_shape(p, in, out, [&](auto shape) {
+      using S = decltype(shape);
+      const auto channels = static_cast<double>(p.c);
+      return Work{p.n * ceil_div(out.Y.cols, S::kOutputs) * ceil_div(p.k, S::K),
+                  1,
+                  channels / few_filters::kWarps,
+                  channels * S::K * S::kOutputs / kMega,
+                  channels * (S::K + S::kOutputs) * sizeof(T) / kMega,
+                  0,
+                  0};
+    });
+    return true;
+  }
+  template <class T>
+  static void run(Index, unsigned*, const Problem<T>& p, const In<T>& in, const Out<T>& out,
+                  Context& context) {
+    few_filters::run_few_filters(p, in, out, context);
+  }
+};
+
 struct RegisterTiled {
   template <class T>
   static bool work(const Problem<T>& p, const In<T>& in, const Out<T>& out, Work& w) {
@@ -139,7 +167,8 @@ struct Tiles<float> : Shapes<float> {
                                                              "32 filters by 8 x 32 outputs",
                                                              "64 x 64 tiles of images",
                                                              "64 x 128 tiles of images",
-                                                             "32 x 64 tiles of images, depth shared"};
+                                                             "32 x 64 tiles of images, depth shared",
+                                                             "few filters"};
   template <class Use>
   static bool with(int c, Use&& use) {
     switch (c) {
@@ -167,8 +196,10 @@ struct Tiles<float> : Shapes<float> {
         return use(ByImages<ImageTiles<float>::Small>{});
       case 11:
         return use(ByImages<ImageTiles<float>::Wide>{});
-      default:
+      case 12:
         return use(ByImages<ImageTiles<float>::Shared>{});
+      default:
+        return use(FewFilters{});
     }
   }
 };
@@ -189,7 +220,8 @@ struct Tiles<double> : Shapes<double> {
                                                               "32 x 64 tiles of images, depth shared",
                                                               "32 x 32 tiles of images, depth shared",
                                                               "32 x 64 tiles of images",
-                                                              "32 x 32 tiles of images"};
+                                                              "32 x 32 tiles of images",
+                                                              "few filters"};
   template <class Use>
   static bool with(int c, Use&& use) {
     switch (c) {
@@ -221,8 +253,10 @@ struct Tiles<double> : Shapes<double> {
         return use(ByImages<ImageTiles<double>::SharedSquare>{});
       case 13:
         return use(ByImages<ImageTiles<double>::Low>{});
-      default:
+      case 14:
         return use(ByImages<ImageTiles<double>::Square>{});
+      default:
+        return use(FewFilters{});
     }
   }
 };

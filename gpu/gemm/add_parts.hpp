@@ -29,7 +29,8 @@ __global__ void __launch_bounds__(kAddThreads)
   const TileIndex tile = banded_tile(static_cast<unsigned>(division.whole + rest), tiles_m, tiles_n);
   const Index i = tile.m * S::BM + e / S::BN, j = tile.n * S::BN + e % S::BN;
   if (i >= out.C.rows || j >= out.C.cols) return;
-  const int parts = parts_of_rest(division, static_cast<int>(tiles_m * tiles_n) - division.whole, stages, rest);
+  const int parts =
+      parts_of_rest(division, static_cast<int>(tiles_m * tiles_n) - division.whole, stages, rest);
   if (parts == 1) return;  // a stream made the whole tile
   partial += static_cast<Index>(rest) * division.parts * kTile + e;
   T sum[V];
@@ -50,8 +51,9 @@ void run_add_parts(const Division& division, int stages, const Problem<T>& p, co
   const Index rest = ceil_div(out.C.rows, S::BM) * ceil_div(out.C.cols, S::BN) - division.whole,
               elements = rest * (S::BM * S::BN);
   const bool wide = rows_on_vectors(out.C) && elements >= kV * kThreadsEach * device_multiprocessors();
-  launch(wide ? gemm_add_parts<T, S, kV> : gemm_add_parts<T, S, 1>, elements / (kAddThreads * (wide ? kV : 1)),
-         kAddThreads, 0, context.stream, p, partial, out, division, stages);
+  launch(wide ? gemm_add_parts<T, S, kV> : gemm_add_parts<T, S, 1>,
+         elements / (kAddThreads * (wide ? kV : 1)), kAddThreads, 0, context.stream, p, partial, out,
+         division, stages);
 }
 
 }  // namespace gemm
