@@ -13,7 +13,8 @@ constexpr int kChannels = 256;  // whose weights a block holds at once
 template <class T, int K_, int V_>
 struct Shape {
   static constexpr int K = K_, V = V_, kOutputs = 32 * V;
-  static constexpr std::size_t kWeights = sizeof(T) * kChannels * K, kSums = sizeof(T) * kWarps * K * kOutputs,
+  static constexpr std::size_t kWeights = sizeof(T) * kChannels * K,
+                               kSums = sizeof(T) * kWarps * K * kOutputs,
                                kShared = kWeights > kSums ? kWeights : kSums;
 };
 
@@ -23,7 +24,8 @@ PLUMB_DEVICE void load_weights(const Problem<T>& p, const In<T>& in, Index first
                                T* weights /* (kChannels, K), shared */) {
   for (int e = static_cast<int>(threadIdx.x); e < S::K * kChannels; e += kThreads) {
     const int filter = e / kChannels, c = e % kChannels;
-    if (c < count) weights[c * S::K + filter] = first + filter < p.k ? in.F(first + filter, channel + c) : T(0);
+    if (c < count)
+      weights[c * S::K + filter] = first + filter < p.k ? in.F(first + filter, channel + c) : T(0);
   }
 }
 
