@@ -9,17 +9,18 @@ namespace plumb {
 /// multiprocessors. H200, gemm in fp32: 165 x 165 x 44,191 in 43 parts 114 and 103 us, 131 x 131 x 1152 in 9 parts 13.7 and 10.5; up to three
 /// parts take 1 to 2 us less by the last block.
 constexpr int kAddedByBlock = 3;
+inline bool parts_are_left(Index parts) { return parts > kAddedByBlock; }
 
 /// What adding the parts of a tile costs, in parts that its last block adds.
 inline Index additions_of(Index parts) {
   if (parts == 1) return 0;
-  return parts <= kAddedByBlock ? parts : kAddedByBlock + 1;
+  return parts_are_left(parts) ? kAddedByBlock + 1 : parts;
 }
 
-/// A count for each of `tiles` tiles, 0 each; null where their parts are whole tiles or left. For prepare(): they are 0 again after each run.
+/// A count for each of `tiles` tiles, 0 each; null where tiles are whole, or their parts are left. For prepare(): they are 0 again after each run.
 inline unsigned* prepare_counts(Index tiles, Index parts, Context& context) {
   const Index bytes = tiles * static_cast<Index>(sizeof(unsigned));
-  if (bytes == 0 || parts == 1 || parts > kAddedByBlock) return nullptr;
+  if (bytes == 0 || parts == 1 || parts_are_left(parts)) return nullptr;
   auto* const counts = static_cast<unsigned*>(context.workspace(bytes));
   device_fill(counts, 0, static_cast<std::size_t>(bytes), context.stream);
   return counts;
@@ -52,8 +53,8 @@ PLUMB_DEVICE bool last_to_leave(int blocks, unsigned* count) {
   return last;
 }
 
-/// sum = the sums of `parts` parts in their order, V neighbours each; `apart` elements from one part to the next. A vector that is not one
-/// element lies on its bounds.
+/// sum = the sum of `parts` parts, in their order, of each of Lanes neighbours: one element, or all of a vector V, which lies on its bounds.
+/// `apart`: elements from one part to the next. Ahead: parts that are loaded before the first is added.
 template <int Ahead, class V, class T, int Lanes>
 PLUMB_DEVICE void add_parts(T (&sum)[Lanes], const T* first, int parts, Index apart) {
 #pragma unroll
@@ -89,7 +90,7 @@ PLUMB_DEVICE bool join_parts(T (&own)[Own], int parts, int part, T* of_tile /* (
   return true;
 }
 
-constexpr int kAddThreads = 256;
+constexpr int kAddThreads = 256;  // of a block that adds what others left
 
 /// Adds the parts that blocks left of tiles of kTile elements. of(tile, e) says where the sum of element e of a tile goes; null where there is
 /// no such element.

@@ -18,12 +18,6 @@ namespace {
 using namespace conv2d;
 
 template <class T>
-const char* supports(const Problem<T>& p, const In<T>& in, const Out<T>& out) {
-  return filters_are_pixels(p) ? supports_gemm(p, in, out)
-                               : "takes filters of one pixel, stride 1, no padding";
-}
-
-template <class T>
 void* prepare(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
   using S = typename ImageTiles<T>::Small;
   return keep_tiles_in_parts<S>(tiles_of_images<S>(p, out), in, context);
@@ -35,10 +29,11 @@ void run(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context& conte
   run_image_products<typename ImageTiles<T>::Small>(p, in, out, context, plan.parts, plan.finished);
 }
 
-const Register<Conv2d, float, Space::device> f32{"11_image_products", run<float>,     Traits{}.needs_sm(80),
-                                                 supports<float>,     prepare<float>, release_tiles_in_parts};
+const Register<Conv2d, float, Space::device> f32{"11_image_products",   run<float>,
+                                                 Traits{}.needs_sm(80), supports_pixels<float>,
+                                                 prepare<float>,        release_tiles_in_parts};
 const Register<Conv2d, double, Space::device> f64{"11_image_products",   run<double>,
-                                                  Traits{}.needs_sm(90), supports<double>,
+                                                  Traits{}.needs_sm(90), supports_pixels<double>,
                                                   prepare<double>,       release_tiles_in_parts};
 
 }  // namespace

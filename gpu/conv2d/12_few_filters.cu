@@ -16,11 +16,9 @@ namespace {
 using namespace conv2d;
 
 const Register<Conv2d, float, Space::device> f32{"12_few_filters", few_filters::run_few_filters<float>,
-                                                 Traits{}.needs_sm(80),
-                                                 few_filters::supports_few_filters<float>};
+                                                 Traits{}.needs_sm(80), supports_pixels<float>};
 const Register<Conv2d, double, Space::device> f64{"12_few_filters", few_filters::run_few_filters<double>,
-                                                  Traits{}.needs_sm(80),
-                                                  few_filters::supports_few_filters<double>};
+                                                  Traits{}.needs_sm(80), supports_pixels<double>};
 
 }  // namespace
 }  // namespace plumb

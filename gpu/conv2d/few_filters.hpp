@@ -18,7 +18,7 @@ struct Shape {
                                kShared = kWeights > kSums ? kWeights : kSums;
 };
 
-/// Weights of K filters from `first` on, of `count` channels from `channel` on, turned; 0 of filters that there are not.
+/// Weights of K filters from `first` on, of `count` channels from `channel` on, turned; zeros in place of filters past the last.
 template <class S, class T>
 PLUMB_DEVICE void load_weights(const Problem<T>& p, const In<T>& in, Index first, Index channel, int count,
                                T* weights /* (kChannels, K), shared */) {
@@ -99,14 +99,7 @@ auto with_filters(Index filters, Use&& use) {
 template <class T, class Use>
 auto with_shape(const Problem<T>& p, const In<T>& in, const Out<T>& out, Use&& use) {
   constexpr int kV = gemm::Vector<T>::kLanes;
-  const bool wide = rows_on_vectors(in.X) && out.Y.cols % kV == 0;
-  return wide ? with_filters<T, kV>(p.k, use) : with_filters<T, 1>(p.k, use);
-}
-
-template <class T>
-const char* supports_few_filters(const Problem<T>& p, const In<T>& in, const Out<T>& out) {
-  return filters_are_pixels(p) ? supports_gemm(p, in, out)
-                               : "takes filters of one pixel, stride 1, no padding";
+  return images_are_matrices(p, in, out) ? with_filters<T, kV>(p.k, use) : with_filters<T, 1>(p.k, use);
 }
 
 template <class T>
@@ -116,7 +109,6 @@ void run_few_filters(const Problem<T>& p, const In<T>& in, const Out<T>& out, Co
     const Index across = ceil_div(out.Y.cols, S::kOutputs), groups = ceil_div(p.k, S::K);
     launch(conv2d_few_filters<T, S>, p.n * across * groups, kThreads, S::kShared, context.stream, p, in, out,
            static_cast<int>(across), static_cast<int>(groups));
-    return 0;
   });
 }
 

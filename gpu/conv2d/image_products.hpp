@@ -77,7 +77,7 @@ void run_image_products(const Problem<T>& p, const In<T>& in, const Out<T>& out,
   launch(wide ? conv2d_image_products<T, S, true> : conv2d_image_products<T, S, false>, blocks, S::kThreads,
          S::kShared, context.stream, x, gemm::Parts<T>{division, partial, finished},
          rows_on_vectors(x.out.C));
-  if (gemm::left(division))
+  if (parts_are_left(parts))
     launch(add_left_parts<S::BM * S::BN, PlaceInImages<S, T>, T>, tiles * (S::BM * S::BN / kAddThreads),
            kAddThreads, 0, context.stream, PlaceInImages<S, T>{x.out, x.images}, partial, each);
 }

@@ -117,6 +117,17 @@ const char* supports_gemm(const Problem<T>&, const In<T>& in, const Out<T>& out)
   return out.Y.cols <= kMost && in.F.cols <= kMost ? nullptr
                                                    : "counts outputs of a plane, and terms, in 32 bits";
 }
+template <class T>
+const char* supports_pixels(const Problem<T>& p, const In<T>& in, const Out<T>& out) {
+  return filters_are_pixels(p) ? supports_gemm(p, in, out)
+                               : "takes filters of one pixel, stride 1, no padding";
+}
+
+/// Whether filters are pixels, and planes lie on vectors, so that images are matrices whose rows are copied as they lie.
+template <class T>
+bool images_are_matrices(const Problem<T>& p, const In<T>& in, const Out<T>& out) {
+  return filters_are_pixels(p) && rows_on_vectors(in.X) && out.Y.cols % gemm::Vector<T>::kLanes == 0;
+}
 
 }  // namespace conv2d
 }  // namespace plumb

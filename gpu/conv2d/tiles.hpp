@@ -317,12 +317,6 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
   write_outputs<S>(p, out, first_filter, first_output, shared);
 }
 
-/// Whether ImagesAsMatrices copies what the problem asks for.
-template <class T>
-bool images_are_matrices(const Problem<T>& p, const In<T>& in, const Out<T>& out) {
-  return filters_are_pixels(p) && rows_on_vectors(in.X) && out.Y.cols % gemm::Vector<T>::kLanes == 0;
-}
-
 template <class S, class T>
 Index tiles_of(const Problem<T>& p, const Out<T>& out) {
   return ceil_div(p.k, S::BM) * ceil_div(p.n * out.Y.cols, S::BN);
@@ -341,7 +335,7 @@ void run_tiles(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context&
   launch(conv2d_tiles<S, Windows, kParts>, blocks, S::kThreads, kSharedOf<S>, context.stream, p, in, out,
          tiles_of_filters, whole_vectors(out.Y), PartsOfTiles<T>{static_cast<int>(parts), partial, finished});
   if constexpr (kParts) {
-    if (parts > kAddedByBlock)
+    if (parts_are_left(parts))
       launch(add_left_parts<S::BM * S::BN, PlaceInOutputs<S, T>, T>, tiles * (S::BM * S::BN / kAddThreads),
              kAddThreads, 0, context.stream, PlaceInOutputs<S, T>{p, out, tiles_of_filters}, partial,
              static_cast<int>(parts));

@@ -1,6 +1,6 @@
 // gemm, rung 24: the depth of a tile in parts, whose sums a cluster of blocks adds in shared memory.
 //
-// Change    rung 21 writes the sums of all parts to memory, where the last block to end adds them. Here the blocks that share a tile are a
+// Change    rung 21 writes the sums of all parts to memory, where they are added. Here the blocks that share a tile are a
 //           cluster: each leaves its sums in its own shared memory, and adds a share of the rows of all of them, which it reads from the
 //           others' (distributed shared memory). No parts in memory, and all blocks add. The blocks of a cluster must lie on neighbouring
 //           multiprocessors, 16 to 18 of them together: clusters of seven leave two to four idle, which the choice of parts counts.

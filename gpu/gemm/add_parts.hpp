@@ -6,8 +6,6 @@
 namespace plumb {
 namespace gemm {
 
-inline bool left(const Division& division) { return division.parts > kAddedByBlock; }
-
 /// Where a part of a tile lies until it is added: a C of its own.
 template <class S, class T>
 PLUMB_DEVICE Out<T> place_of_part(T* partial /* (tiles in parts, parts, BM, BN) */, const Division& division,

@@ -1,4 +1,4 @@
-// The body of rung 21: tiles of any shape, whole ones first, the depth of the others divided among blocks, the last of which adds. Header only.
+// The body of rung 21: tiles of any shape, whole ones first, the depth of the others divided among blocks. Header only.
 #pragma once
 #include "gpu/gemm/add_parts.hpp"
 #include "gpu/gemm/fp64_tensor.hpp"
@@ -126,7 +126,7 @@ void run_divided(const Division& division, unsigned* finished, const Problem<T>&
   }
   launch(kernel, division.whole + (division.streams > 0 ? division.streams : parts), S::kThreads, S::kShared,
          context.stream, p, in, out, Parts<T>{division, partial, finished}, rows_on_vectors(out.C));
-  if (left(division)) {
+  if (parts_are_left(division.parts)) {
     const auto stages = static_cast<int>(ceil_div(depth_of(p, in), S::BK));
     run_add_parts<S>(division, stages, p, partial, out, context);
   }

@@ -1,4 +1,4 @@
-// The body of rung 20: tiles of 32 x 32, the depth of each divided among blocks, the last of which adds. Header only.
+// The body of rung 20: tiles of 32 x 32, the depth of each divided among blocks. Header only.
 #pragma once
 #include "gpu/gemm/add_parts.hpp"
 #include "gpu/gemm/fp64_tensor.hpp"
@@ -269,9 +269,8 @@ void run_split_depth(const Plan<T>& plan, const Problem<T>& p, const In<T>& in, 
   const bool wide = whole_vectors(in.A) && whole_vectors(in.B);
   launch(wide ? gemm_split_depth<T, Vector<T>::kLanes> : gemm_split_depth<T, 1>, blocks, kThreads, kShared<T>,
          context.stream, p, in, out, static_cast<int>(plan.parts), partial, plan.finished);
-  if (plan.parts > kAddedByBlock) {
+  if (parts_are_left(plan.parts))
     run_add_parts<Tile>(Division{0, static_cast<int>(plan.parts)}, 0, p, partial, out, context);
-  }
 }
 
 }  // namespace split_depth

@@ -142,6 +142,11 @@ class CaseList {
            std::initializer_list<Dtype> dtypes = {Dtype::f32, Dtype::f64});
   /// The fill hostile with the seeds 1 to `seeds`: every special value meets every class of position that the shape has.
   void add_hostile(Tier tier, std::string_view params, std::uint64_t seeds, std::string_view why);
+  /// One of the extents in `params` is 524,309: in tiles of 8, more than the 65,535 blocks that a grid may have down.
+  void add_beyond_a_grid(std::string_view params) {
+    add(Tier::smoke, params, {Fill::real},
+        "in tiles of 8, more than the 65,535 blocks that a grid may have down");
+  }
   [[nodiscard]] const std::vector<Case>& all() const { return cases_; }
 
  private:

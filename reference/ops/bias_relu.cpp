@@ -90,8 +90,7 @@ void BiasRelu::cases(CaseList& list) {
   list.add_hostile(Tier::smoke, "rows=35,cols=37,bias=0.25,cap=inf", 7,
                    "the same without a cap, and with one bias: a rectifier of its own");
 
-  list.add(Tier::smoke, "rows=524309,cols=1", {real},
-           "in tiles of 8, more than the 65,535 blocks that a grid may have down");
+  list.add_beyond_a_grid("rows=524309,cols=1");
   list.add(Tier::full, "rows=60000,cols=1024,bias=-0.3,cap=32", {exact, real},
            "the sparse-DNN layer at size");
   list.add(Tier::full, "rows=281903,cols=16,bias=column,cap=inf", {exact, real, hostile},

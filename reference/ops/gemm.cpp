@@ -135,10 +135,8 @@ void Gemm::cases(CaseList& list) {
   list.add_hostile(Tier::smoke, "m=35,n=37,k=41,alpha=0.5,beta=2", 7,
                    "every special value at every class of position");
 
-  list.add(Tier::smoke, "m=524309,n=1,k=1", {real},
-           "in tiles of 8, more than the 65,535 blocks that a grid may have down");
-  list.add(Tier::smoke, "m=1,n=524309,k=1", {real},
-           "in tiles of 8, more than the 65,535 blocks that a grid may have down");
+  list.add_beyond_a_grid("m=524309,n=1,k=1");
+  list.add_beyond_a_grid("m=1,n=524309,k=1");
   list.add(Tier::full, "m=1022,n=1022,k=1022", {exact, wide, real, positive, hostile},
            "the classical ladder, two short of 1024");
   list.add(Tier::full, "m=2044,n=2044,k=2044", {exact, real}, "the classical ladder");

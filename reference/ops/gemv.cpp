@@ -96,8 +96,7 @@ void Gemv::cases(CaseList& list) {
   list.add(Tier::smoke, "rows=9,cols=7,alpha=1.2e-310,beta=1.3e-310,facing=large", {real},
            "scalars below the normal numbers are none of them zero", {Dtype::f64});
 
-  list.add(Tier::smoke, "rows=524309,cols=1", {real},
-           "in tiles of 8, more than the 65,535 blocks that a grid may have down");
+  list.add_beyond_a_grid("rows=524309,cols=1");
   list.add(Tier::full, "rows=8192,cols=8192", {exact, real, positive}, "square, past every cache");
   list.add(Tier::full, "rows=281903,cols=128", {exact, wide, real, hostile}, "tall: the contest's features");
   list.add(Tier::full, "rows=128,cols=281903", {exact, real, positive}, "wide: the same lying down");

@@ -86,8 +86,7 @@ void SkinnyGemm::cases(CaseList& list) {
                "rows or in long ones");
   }
 
-  list.add(Tier::smoke, "v=524309,k=1,n=1", {real},
-           "in tiles of 8, more than the 65,535 blocks that a grid may have down");
+  list.add_beyond_a_grid("v=524309,k=1,n=1");
   list.add(Tier::full, "v=281903,k=128,n=16", {exact, wide, real, positive, hostile},
            "the contest's product, ragged for every power of two");
   list.add(Tier::full, "v=281903,k=128,n=41", {exact, real}, "a ragged width at size");

@@ -140,8 +140,7 @@ void Spmm::cases(CaseList& list) {
            "cora sized, wide");
   list.add(Tier::stress, "rows=9000000,cols=9000000,n=256,density=0.0000003,pattern=uniform", {exact},
            "more than 2^31 elements of C: row * ld must be 64-bit", {Dtype::f32});
-  list.add(Tier::smoke, "rows=524309,cols=3,n=1,density=0.2", {real},
-           "in tiles of 8, more than the 65,535 blocks that a grid may have down");
+  list.add_beyond_a_grid("rows=524309,cols=3,n=1,density=0.2");
 }
 
 template <class T>

@@ -56,10 +56,8 @@ void Transpose::cases(CaseList& list) {
              "whole vectors, and both bases on 16 bytes: one matrix's rows are not");
   list.add_hostile(Tier::smoke, "rows=35,cols=37", 7, "every special value at every class of position");
 
-  list.add(Tier::smoke, "rows=524309,cols=1", {real},
-           "in tiles of 8, more than the 65,535 blocks that a grid may have down");
-  list.add(Tier::smoke, "rows=1,cols=524309", {real},
-           "in tiles of 8, more than the 65,535 blocks that a grid may have down");
+  list.add_beyond_a_grid("rows=524309,cols=1");
+  list.add_beyond_a_grid("rows=1,cols=524309");
   list.add(Tier::full, "rows=4096,cols=4096", {real},
            "rows a power of two apart: every row of a tile meets the same cache set");
   list.add(Tier::full, "rows=8191,cols=4099", {real}, "past every cache, ragged");
