@@ -9,7 +9,7 @@ namespace plumb {
 namespace gemm {
 
 template <class T>
-constexpr int kCandidates = sizeof(T) == 4 ? 12 : 14;
+constexpr int kCandidates = sizeof(T) == 4 ? 12 : 16;
 
 /// Rung 19's tiles of 128 x 128.
 inline bool work_of_packed(const In<float>& in, const Out<float>& out, Index depth, Work& w) {
@@ -84,7 +84,9 @@ struct Tiles<double> {
                                                               "64 x 64 tiles, two blocks, depth in parts",
                                                               "32 x 64 tiles",
                                                               "32 x 32 tiles",
-                                                              "32 x 32 tiles, steps of 32"};
+                                                              "32 x 32 tiles, steps of 32",
+                                                              "128 x 128 tiles",
+                                                              "32 x 32 tiles, steps of 32, four blocks"};
   static constexpr Candidate<double> kList[kCandidates<double>] = {
       split_depth_of_tiles<double>(),      whole<double, Fp64Tile>(),
       whole<double, Fp64Small>(),          in_parts<double, Fp64Wide>(),
@@ -92,7 +94,8 @@ struct Tiles<double> {
       in_clusters<double, Fp64Small, 2>(), in_clusters<double, Fp64SharedSquare, 3>(),
       in_parts<double, Fp64Small>(),       whole<double, Fp64Pair>(),
       in_parts<double, Fp64Pair>(),        whole<double, Fp64Low>(),
-      whole<double, Fp64Square>(),         whole<double, Fp64Deep>()};
+      whole<double, Fp64Square>(),         whole<double, Fp64Deep>(),
+      whole<double, Fp64Large>(),          whole<double, Fp64Steps>()};
 };
 
 template <class T>

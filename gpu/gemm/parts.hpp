@@ -152,6 +152,10 @@ using Fp64Wide = TensorShape<double, 64, 128, 16, 1, 4, 1, 3, 2>;
 using Fp64Pair = TensorShape<double, 64, 64, 16, 2, 2, 1, 3, 2>;
 using Fp64Low = TensorShape<double, 32, 64, 16, 2, 2, 1, 3, 4>;
 using Fp64Square = TensorShape<double, 32, 32, 16, 2, 2, 1, 3, 6>;
+/// 128 x 128 by eight warps of 64 x 32: a third less from the second-level cache than 128 x 64, which large products wait for.
+using Fp64Large = TensorShape<double, 128, 128, 16, 2, 4, 1, 4>;
+/// 32 x 32 with steps of 32, four blocks on a multiprocessor.
+using Fp64Steps = TensorShape<double, 32, 32, 32, 2, 2, 1, 3, 4>;
 
 }  // namespace gemm
 }  // namespace plumb

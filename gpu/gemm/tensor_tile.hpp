@@ -129,18 +129,19 @@ PLUMB_DEVICE void tensor_sums(const In<T>& in, Index i0, Index j0, Index depth, 
       cp_async_wait<S::kStages - 2>();
       __syncthreads();
     }
-    copies.start(shared + writing * S::kStage);  // into the stage that all have left at the last barrier
+    T* const free = shared + writing * S::kStage;  // all have left it at the last barrier
     const T* const stage = shared + reading * S::kStage;
     writing = reading;
     reading = reading + 1 == S::kStages ? 0 : reading + 1;
 #pragma unroll
     for (int s = 0; s < kSteps; ++s) {
       const int now = s % kBuffers, next = (s + 1) % kBuffers;
-      if (kBuffers == 1) {
+      if (kBuffers == 1)
         load_fragments<S, Math>(at, stage, s, a[now], b[now]);
-      } else if (s + 1 < kSteps) {
+      else if (s + 1 < kSteps)
         load_fragments<S, Math>(at, stage, s + 1, a[next], b[next]);
-      } else {
+      if (s == 0) copies.start(free);  // behind the loads, for which products wait
+      if (kBuffers == 2 && s + 1 == kSteps) {
         cp_async_wait<S::kStages - 2>();
         __syncthreads();
         if (tile_k + 1 < tiles)
