@@ -1,0 +1,17 @@
+// The keys and words that case spaces are written with, and when two words say the same. Of this folder's own.
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace plumb {
+
+constexpr std::string_view kFillKey = "fill", kDtypeKey = "dtype", kPatternKey = "pattern",
+                           kRowMeanKey = "row_mean", kLayoutKey = "layout";
+
+/// The number that a word is; 0 where it is none.
+double number_of(const std::string& word);
+
+/// Whether two words say the same: numbers that went through a printed density come back within its six digits.
+bool same_value(const std::string& word, const std::string& known);
+
+}  // namespace plumb
