@@ -56,6 +56,7 @@ Launch& open_launch(void* stream, bool programmatic) {
   launch.first_block = current().schedule.next_block_id;
   current().race.known_below = known_below(launch);
   current().schedule.launches.push_back(std::move(launch));
+  current().schedule.number = static_cast<int>(current().schedule.launches.size()) - 1;
   knows[static_cast<std::size_t>(current().schedule.launches.back().stream)] =
       static_cast<int>(current().schedule.launches.size());
   return current().schedule.launches.back();

@@ -235,10 +235,10 @@ bool known(const Thread& t, const Mark& m) {
     }
     return true;
   }
-  if (m.block < current().schedule.launches.back().first_block) {
-    const Launch& launch = current().schedule.launches.back();
-    return launch_known(m.block, has_awaited_launches(t) ? launch.knows : launch.knows_at_once);
-  }
+  const Launch& launch = launch_under_way();
+  const bool other_launch = m.block < launch.first_block || m.block - launch.first_block >= launch.blocks;
+  if (other_launch && launch_known(m.block, has_awaited_launches(t) ? launch.knows : launch.knows_at_once))
+    return true;
   const Known* mine = find(t.more, m.block);
   const Known* all = find(b.more, m.block);
   if (mine == nullptr && all == nullptr) return false;

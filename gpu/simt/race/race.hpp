@@ -111,6 +111,14 @@ struct Attempts {
   std::int64_t reads = 0, tried = 0;
 };
 
+/// Two launches that nothing orders update one word atomically: no race, but each sees the other's updates.
+struct SharedUpdate {
+  std::string array;  // empty: there are none
+  std::int64_t offset = 0;
+  Location location = 0, other_location = 0;
+  int launch = -1, other_launch = -1;
+};
+
 /// Where an access falls.
 struct Target {
   const char* array;
@@ -178,6 +186,8 @@ std::vector<TrailStep> trail_of(const Mark& mark, unsigned warp);
 /// Who left the mark, a block of that launch's.
 ThreadId thread_of(const Mark& mark, int launch);
 void report_race(const Thread& thread, const Mark& now, const Mark& then, const Target& target);
+/// Of the atomic access, which may come beside another launch's: keeps the first such pair of the run.
+void note_shared_update(const Thread& thread, const Mark& now, const Mark& then, const Target& target);
 void report_early_use(const Thread& thread, const Marks& marks, const Mark& now, const Target& target);
 RawFinding* report_uninitialised(const Thread& thread, const Mark& now, const Target& target);
 /// Decides the doubt there may be; call when the write in question has been executed.

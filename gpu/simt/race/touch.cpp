@@ -14,19 +14,32 @@ bool conflict(const Mark& a, const Mark& b) {
   return (a.strength == kBlockScope || b.strength == kBlockScope) && a.block != b.block;
 }
 
-// Reports the first race of the access with what the granule's marks stand for. False: there was one.
-bool check_races(const Thread& t, const Marks& c, const Mark& now, const Target& target) {
+// Among the granule's reads and atomics the first that the access races with; null: there is none.
+const Mark* first_race(const Thread& t, const Marks& c, const Mark& now) {
+  if (c.other.block == 0 || (now.writes == 0 && c.atomics == 0)) return nullptr;
   const auto races = [&](const Mark& m) { return conflict(m, now) && !known(t, m); };
-  const auto report = [&](const Mark& m) {
-    report_race(t, now, m, target);
-    return false;
-  };
-  if (c.write.block != 0 && races(c.write)) return report(c.write);
-  if (c.other.block == 0 || (now.writes == 0 && c.atomics == 0)) return true;
   for (const Mark& m : current().race.lists.at(c.more).marks) {
-    if (races(m)) return report(m);
+    if (races(m)) return &m;
   }
-  return !races(c.other) || report(c.other);
+  return races(c.other) ? &c.other : nullptr;
+}
+
+// Reports a race of the access with what the granule's marks stand for. False: there was one. Of two plain writes last: they may store the
+// same value, and be no race.
+bool check_races(const Thread& t, const Marks& c, const Mark& now, const Target& target) {
+  const bool writes = now.writes != 0 && now.strength == kPlain;
+  const Mark* const last_write =
+      c.write.block != 0 && conflict(c.write, now) && !known(t, c.write) ? &c.write : nullptr;
+  const Mark* race = writes ? nullptr : last_write;
+  if (race == nullptr) race = first_race(t, c, now);
+  if (race == nullptr) race = last_write;
+  if (race != nullptr) {
+    report_race(t, now, *race, target);
+    return false;
+  }
+  if (now.writes != 0 && !writes && target.home == nullptr && c.other.block != 0)
+    note_shared_update(t, now, c.other, target);
+  return true;
 }
 
 bool same_group(const Mark& m, const Mark& now) {

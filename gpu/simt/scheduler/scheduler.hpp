@@ -237,6 +237,44 @@ struct NestedLaunch {
   std::function<void(void* stream)> launch;
 };
 
+/// What belongs to the launch under way, and is put aside while another of the host's threads has one under way (host/callers.cpp).
+struct LaunchUnderWay {
+  int number = -1;  // among the run's launches
+  bool cooperative = false;
+  bool by_seam = false;  // launched through the seam, which asks for shared memory on the kernel's behalf
+  LaunchShape shape;
+  void (*body)(void*) = nullptr;
+  void* closure = nullptr;
+  const unsigned char* params_low = nullptr;  // the launch's arguments, on the launching thread's stack
+  const unsigned char* params_high = nullptr;
+  std::vector<Block*> resident;
+  std::vector<NestedLaunch> nested;  // launches by the grid under way
+  int depth = 0;                     // of grids that launched the one under way
+  std::int64_t idle = 0;             // polls since anything changed
+  std::int64_t slice_idle = 0;       // in this block's slice
+  std::int64_t slice_polls = 0;      // polls in this block's slice, whatever changed
+  bool turn_over = false;            // the slice ended by the schedule's draw
+  int holds_left = 0;                // blocks that may yet be held back
+  bool begins_anew = false;          // its kernel asks for clusters
+  std::string short_of;              // what a further block would have needed and did not get
+};
+
+/// Of the executor: one of the host's threads at a time, as often as it likes. It may leave at once however often it has entered.
+class EngineMutex {
+ public:
+  void lock() { mutex_.lock(), ++depth_; }
+  bool try_lock() { return mutex_.try_lock() && ++depth_ > 0; }
+  void unlock() { --depth_, mutex_.unlock(); }
+  unsigned leave();  // how often the thread had entered
+  void enter_again(unsigned depth);
+
+ private:
+  std::recursive_mutex mutex_;
+  unsigned depth_ = 0;  // of the thread inside
+};
+using EngineLock = std::unique_lock<EngineMutex>;
+EngineMutex& engine();
+
 // fibers.cpp
 void switch_out();  // to the next thread of the slice, until somebody wakes this one
 /// From the scheduler; a thread of the block comes back to it when the slice is over.
@@ -330,9 +368,11 @@ void* launch_key(void* stream);
 bool is_captured(void* stream);
 void capture_launch(void* stream, std::function<void(void* stream)> launch);
 /// One of the host's threads at a time.
-std::unique_lock<std::recursive_mutex> enter_engine();
-std::unique_lock<std::recursive_mutex> try_enter_engine();  // owns nothing where another thread is inside
-void begin_by_itself();                                     // begin_run() for a program that does not
+EngineLock enter_engine();
+EngineLock try_enter_engine();  // owns nothing where another thread is inside
+/// Between two slices of a launch: where the host has two callers at once, the other may go on here. `polls`: the launch waits for something.
+void offer_turn(bool polls);
+void begin_by_itself();  // begin_run() for a program that does not
 /// Whether the program began the run by itself: it is told of a refused launch by an error code and goes on.
 bool runs_by_itself();
 /// Ends a program that asks for what the executor does not have, with exit code 3: this is no finding. Elsewhere it returns.

@@ -111,7 +111,7 @@ void note_registers(const Thread& t, const std::string& text, Here here, Here ot
   if (other.line == 0) return;
   f->finding.has_other = true;
   f->finding.other_thread = f->finding.thread;
-  f->other_launch = static_cast<int>(current().schedule.launches.size()) - 1;
+  f->other_launch = current().schedule.number;
 }
 
 // Whether the variables hold other than those words.

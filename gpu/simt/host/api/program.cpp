@@ -162,22 +162,23 @@ void begin_by_itself() {
   program().reporting = true;
 }
 
-namespace {
+unsigned EngineMutex::leave() {
+  const unsigned depth = depth_;
+  for (unsigned i = 0; i < depth; ++i) unlock();
+  return depth;
+}
+void EngineMutex::enter_again(unsigned depth) {
+  for (unsigned i = 0; i < depth; ++i) lock();
+}
 
-std::recursive_mutex& engine() {
-  static std::recursive_mutex& mutex = *new std::recursive_mutex;  // outlives the program's own statics
+EngineMutex& engine() {
+  static EngineMutex& mutex = *new EngineMutex;  // outlives the program's own statics
   return mutex;
 }
 
-}  // namespace
+EngineLock enter_engine() { return EngineLock(engine()); }
 
-std::unique_lock<std::recursive_mutex> enter_engine() {
-  return std::unique_lock<std::recursive_mutex>(engine());
-}
-
-std::unique_lock<std::recursive_mutex> try_enter_engine() {
-  return std::unique_lock<std::recursive_mutex>(engine(), std::try_to_lock);
-}
+EngineLock try_enter_engine() { return EngineLock(engine(), std::try_to_lock); }
 
 cudaError_t answer(cudaError_t e) {
   if (e != cudaSuccess) program().last = e;
