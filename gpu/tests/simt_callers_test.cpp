@@ -14,7 +14,9 @@ namespace {
 constexpr int kBlocks = 8, kSum = kBlocks * (kBlocks - 1) / 2;
 
 struct Caller {
-  explicit Caller(Run& run, const char* parts_name) { run.output(parts, parts_name), run.output(count), run.output(out); }
+  explicit Caller(Run& run, const char* parts_name) {
+    run.output(parts, parts_name), run.output(count), run.output(out);
+  }
   std::vector<int> parts = std::vector<int>(kBlocks, -1000), out = std::vector<int>(1);
   std::vector<unsigned> count = std::vector<unsigned>(1);
 };
@@ -70,6 +72,17 @@ TEST_CASE("memory that two calls at once share is a race between their launches"
       if (form == Form::right) CHECK_MESSAGE(outcome.findings.empty(), all_of(outcome.findings));
       if (form == Form::wrong && checked()) CHECK(!outcome.findings.empty());
     }
+  }
+}
+
+TEST_CASE("a constant that is set in one stream while a launch of another reads it is reported") {
+  std::vector<int> out(64);
+  for (const bool before : {false, true}) {
+    CAPTURE(before);
+    twin(
+        "callers", "constant read", "constant set",
+        [&](Form f, Run& run) { constant_beside(f, 64, before, run.output(out)); },
+        [&] { return out[21] == 63; });
   }
 }
 

@@ -31,7 +31,8 @@ class Overlap {
   bool changes(int caller) {
     if (by_turns_) return one_in(2);
     if (caller != outer_ || over_) return false;
-    if (std::exchange(launch_, current().schedule.number) != current().schedule.number) --launches_, taken_ = 0;
+    if (std::exchange(launch_, current().schedule.number) != current().schedule.number)
+      --launches_, taken_ = 0;
     return over_ = launches_ < -1 || (launches_ == -1 && ++taken_ >= turns_);
   }
 
@@ -47,7 +48,9 @@ class Overlap {
 /// A launch under way put aside, with what else belongs to it.
 class Aside {
  public:
-  Aside() : launch_(std::exchange<LaunchUnderWay>(current().schedule, {})), known_below_(current().race.known_below) {}
+  Aside()
+      : launch_(std::exchange<LaunchUnderWay>(current().schedule, {})),
+        known_below_(current().race.known_below) {}
   ~Aside() {
     static_cast<LaunchUnderWay&>(current().schedule) = std::move(launch_);
     current().race.known_below = known_below_;

@@ -69,8 +69,11 @@ struct Mark {
   std::uint8_t writes : 1;
   std::uint8_t async : 1;  // of an asynchronous copy
   std::uint8_t is_volatile : 1;
+  // It stands for readers of whom one is meant: some of its lanes, or with any_warp some thread of the block (chains.hpp).
+  std::uint8_t any_lane : 1;
+  std::uint8_t any_warp : 1;
   std::uint8_t extent;  // of an atomic or volatile access: where in 16 bytes it begins, and its size
-  Mark() : writes(0), async(0), is_volatile(0), extent(0) {}
+  Mark() : writes(0), async(0), is_volatile(0), any_lane(0), any_warp(0), extent(0) {}
   bool operator==(const Mark&) const = default;
 };
 static_assert(sizeof(Mark) == 24, "a granule with many readers keeps one for each group");

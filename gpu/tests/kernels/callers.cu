@@ -23,19 +23,20 @@ __global__ void counted_kernel(int* parts, unsigned* count, int* out) {
   *out = sum;
 }
 
-__global__ void leaves_parts_kernel(int* parts) { parts[blockIdx.x] = static_cast<int>(blockIdx.x); }
-__global__ void adds_parts_kernel(const int* parts, int blocks, int* out) {
-  int sum = 0;
-  for (int b = 0; b < blocks; ++b) sum += parts[b];
-  *out = sum;
+template <bool kOwn>
+__global__ void leaves_parts_kernel(int* parts) {
+  (kOwn ? parts : g_common_parts)[blockIdx.x] = static_cast<int>(blockIdx.x);
 }
 template <bool kOwn>
-int* parts_of(int* parts) {
-#if defined(PLUMB_SIMT)
-  return kOwn ? parts : g_common_parts;
-#else
-  return parts;
-#endif
+__global__ void adds_parts_kernel(const int* parts, int blocks, int* out) {
+  int sum = 0;
+  for (int b = 0; b < blocks; ++b) sum += (kOwn ? parts : g_common_parts)[b];
+  *out = sum;
+}
+
+__constant__ int c_factor[2];
+__global__ void scaled_kernel(int* out) {
+  out[threadIdx.x] = c_factor[1] * static_cast<int>(threadIdx.x);  // <- constant read
 }
 
 // All calls add to one value, one block at a time.
@@ -55,9 +56,26 @@ void counted_blocks(Form f, int blocks, int* parts, unsigned* count, int* out, v
          out);
 }
 void parts_of_two_launches(Form f, int blocks, int* parts, int* out, void* stream) {
-  int* const where = f == Form::right ? parts_of<true>(parts) : parts_of<false>(parts);
-  launch(leaves_parts_kernel, blocks, 1, 0, stream, where);
-  launch(adds_parts_kernel, 1, 1, 0, stream, static_cast<const int*>(where), blocks, out);
+  const bool own = f == Form::right;
+  launch(own ? leaves_parts_kernel<true> : leaves_parts_kernel<false>, blocks, 1, 0, stream, parts);
+  launch(own ? adds_parts_kernel<true> : adds_parts_kernel<false>, 1, 1, 0, stream,
+         static_cast<const int*>(parts), blocks, out);
+}
+void constant_beside(Form f, int n, bool before, int* out) {
+  cudaStream_t streams[2];
+  for (cudaStream_t& s : streams) cudaStreamCreate(&s);
+  const int factors[2] = {1, 3};
+  const auto set = [&](cudaStream_t stream) {
+    const auto to_device = cudaMemcpyHostToDevice;
+    cudaMemcpyToSymbolAsync(c_factor, factors, sizeof factors, 0, to_device, stream);  // <- constant set
+  };
+  cudaStream_t const other = streams[f == Form::right ? 0 : 1];
+  set(streams[0]);
+  cudaStreamSynchronize(streams[0]);
+  if (before) set(other);
+  launch(scaled_kernel, 1, n, 0, streams[0], out);
+  if (!before) set(other);
+  for (cudaStream_t s : streams) cudaStreamDestroy(s);
 }
 void locked_sum(int blocks, int* value, void* stream) {
   launch(locked_sum_kernel, blocks, 1, 0, stream, value);
