@@ -87,7 +87,7 @@ Location location_of(const Thread& t) {
 // What a thread polls, and what it finds there each time.
 std::string show_polled(const Thread& t) {
   std::uint64_t value = 0;
-  std::memcpy(&value, t.polls.at, std::min(t.polls.bytes, sizeof value));
+  std::memcpy(&value, t.polls.at, std::min<std::size_t>(t.polls.bytes, sizeof value));
   return fmt::format(" poll {}, which holds {}{}, by {}", show_place(t, t.polls.at), value,
                      value > 9 ? fmt::format(" ({:#x})", value) : "", t.waits_for);
 }

@@ -60,23 +60,24 @@ struct TrailPoint {
 /// A volatile or atomic access before which others were let run: what a loop around it waits to see change.
 struct Polled {
   const unsigned char* at = nullptr;  // null: none
-  std::size_t bytes = 0;
+  std::uint32_t bytes = 0;
   Location location = 0;
 };
 
-struct Thread {
-  void* context = nullptr;  // where the fiber stands; null: it has none yet
+struct alignas(64) Thread {
+  // In one line of the cache: what a switch to it and its waking touch.
+  void* context = nullptr;             // where the fiber stands; null: it has none yet
+  unsigned char* stack_low = nullptr;  // null: it has not run yet
   Block* block = nullptr;
+  Polled polls;  // its last look at memory that may be one of a loop; none since it was woken
   uint3 index{0, 0, 0};
   std::uint16_t id = 0;  // linear in the block
   std::uint8_t lane = 0, warp = 0;
   ThreadState state = ThreadState::ready;
-  unsigned char* stack_low = nullptr;  // null: it has not run yet
 
   // What it waits for.
   Here here{"", 0};
   const char* waits_for = "";
-  Polled polls;  // its last look at memory that may be one of a loop; none since it was woken
   unsigned mask = 0;
   Combine combine = nullptr;
   void* in = nullptr;
