@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -32,6 +33,28 @@ struct PendingCopy {
   int bytes, valid;
   Location location;
   bool landed;  // the bytes are there already; only the wait is missing
+};
+
+/// A thread's asynchronous copies in the order they were started: groups that were committed, and behind them those that were not.
+class ThreadCopies {
+ public:
+  using Range = std::span<PendingCopy>;
+  void add(const PendingCopy& copy) { all_.push_back(copy); }
+  void commit() { ends_.push_back(static_cast<std::uint32_t>(all_.size())); }
+  [[nodiscard]] std::size_t groups() const { return ends_.size() - first_group_; }
+  Range oldest() { return Range(all_).subspan(first_, ends_[first_group_] - first_); }
+  Range open() { return Range(all_).subspan(groups() > 0 ? ends_.back() : first_); }
+  void drop_oldest();
+  void drop_open() { all_.resize(all_.size() - open().size()); }
+  void clear() { all_.clear(), ends_.clear(), first_ = first_group_ = 0; }
+  /// All of them, or those that were not committed, which it has no longer.
+  std::vector<PendingCopy> take_all();
+  std::vector<PendingCopy> take_open();
+
+ private:
+  std::vector<PendingCopy> all_;
+  std::vector<std::uint32_t> ends_;          // of the groups, in all_
+  std::size_t first_ = 0, first_group_ = 0;  // those before them are over
 };
 
 /// A fence.proxy.async of a thread: when, and what it knew then.
@@ -102,8 +125,7 @@ struct alignas(64) Thread {
   ClockPtr releasing;       // what its release store under way publishes
   std::uint32_t fenced_generation = 0;  // when it last executed a fence
 
-  std::vector<PendingCopy> open;                                        // started, not committed
-  std::deque<std::vector<PendingCopy>> committed;                       // groups, oldest first
+  ThreadCopies copies;
   std::vector<std::pair<const void*, std::vector<PendingCopy>>> bound;  // to an object barrier's next arrival
   std::vector<ProxyFence> proxy_fences;                                 // oldest first
   std::unique_ptr<BulkGroups> bulk;  // its copies out of shared memory; null: none yet
