@@ -29,8 +29,10 @@ struct Options {
   int multiprocessors = 4;  // what device_multiprocessors() answers
   int max_findings = 32;    // distinct ones; further ones are counted only
   std::int64_t max_threads =
-      0;              // of all launches together; a launch beyond them stops the run. 0: any number
-  int chip = 90;      // the compute capability whose launch limits apply: 90 is sm_90
+      0;          // of all launches together; a launch beyond them stops the run. 0: any number
+  int chip = 90;  // the compute capability whose launch limits apply: 90 is sm_90
+  bool chip_is_told =
+      false;          // to the program, as the device's; else its compute capability is that of its language
   bool check = true;  // every access, for races, bounds and initialisation; false: only what shows by itself
   bool strict = false;              // two plain writes of the same value race, too
   bool trails = false;              // findings tell what their threads met before

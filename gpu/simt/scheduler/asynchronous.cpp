@@ -385,6 +385,7 @@ void object_barrier_copies_arrive(const void* object, bool counted, Here here) {
 namespace {
 
 void check_bulk(const void* to, const void* from, int bytes, Here here) {
+  must_be_hopper("cp.async.bulk", here);
   if (bytes < 1 || bytes % 16 != 0) trap("a bulk copy moves a multiple of 16 bytes, and some", here);
   must_be_multiple(to, from, 16, true, here);
 }

@@ -84,6 +84,12 @@ void refuse(LaunchError error, const std::string& text) {
   current().run.is_stopped = true;
 }
 
+void must_be_hopper(const char* instruction, Here here) {
+  const int chip = current().run.chip->chip;
+  if (chip < 90)
+    trap(fmt::format("{} on sm_{}: sm_90 was the first to have it", instruction, chip).c_str(), here);
+}
+
 void refuse_block(unsigned most_threads) {
   refuse(LaunchError::invalid_value,
          fmt::format("a block of {} threads: the kernel's __launch_bounds__ allows {}",

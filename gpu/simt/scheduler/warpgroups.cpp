@@ -88,6 +88,7 @@ void gather(unsigned, void* const* in, void* const*) {
 
 // Everything that can be wrong with the call alone.
 void check_call(const Thread& t, const LaneProduct& mine, Here here) {
+  must_be_hopper("wgmma", here);
   const ProductForm& f = *mine.form;
   if (f.columns < 8 || f.columns > 256 || f.columns % 8 != 0)
     trap("wgmma makes 8 to 256 columns, a multiple of 8", here);
@@ -350,6 +351,7 @@ void wgmma(const ProductForm& form, void* const* d, const unsigned* a, unsigned 
 }
 
 void wgmma_fence(Here here) {
+  must_be_hopper("wgmma", here);
   const Thread& t = *current().schedule.thread;
   LaneGroup mine{&products_of(t, warpgroup_of(t, here))};
   whole_warp_exchange("wgmma.fence", &raise_fence, &mine, here);
