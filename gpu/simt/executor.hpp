@@ -8,6 +8,7 @@
 // operating-system thread launches at a time: parallelism over cases is over processes.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,10 @@ struct Options {
   int multiprocessors = 4;  // what device_multiprocessors() answers
   int max_findings = 32;    // distinct ones; further ones are counted only
   std::int64_t max_threads =
-      0;              // of all launches together; a launch beyond them stops the run. 0: any number
-  int chip = 90;      // the compute capability whose launch limits apply: 90 is sm_90
+      0;          // of all launches together; a launch beyond them stops the run. 0: any number
+  int chip = 90;  // the compute capability whose launch limits apply: 90 is sm_90
+  bool chip_is_told =
+      false;          // to the program, as the device's; else its compute capability is that of its language
   bool check = true;  // every access, for races, bounds and initialisation; false: only what shows by itself
   bool strict = false;              // two plain writes of the same value race, too
   bool trails = false;              // findings tell what their threads met before
@@ -134,6 +137,9 @@ void order_streams(const void* later, const void* earlier);
 void order_all();
 /// A stream of the runtime that does not wait for the default one. It is never destroyed: its address tells it from others.
 void* make_stream();
+/// Calls both, as two of the host's threads do. Launches of the two that no stream orders overlap: between blocks of one, and where its threads
+/// wait, the other goes on as the run's seed draws. Throws what one of them throws.
+void call_together(const std::function<void()>& first, const std::function<void()>& second);
 /// Reads the bytes in the order of `stream`, as whoever uses the result there does: what another stream writes, and this one has not
 /// waited for, is a race. Bytes that nothing wrote are no finding.
 void read_in_order(const char* what, const void* data, std::size_t bytes, void* stream);

@@ -2,6 +2,7 @@
 // argument. Included by .cpp files alone; a header of a room knows the types of its own room and of those before it.
 #pragma once
 #include <bitset>
+#include <deque>
 #include <unordered_map>
 
 #include "gpu/simt/host/stream_order.hpp"
@@ -27,32 +28,15 @@ struct RunState {
   std::int64_t skipped = 0;  // launches after the run was stopped
 };
 
-/// The launch under way and its blocks.
-struct ScheduleState {
+/// The launch under way, all launches and their blocks.
+struct ScheduleState : LaunchUnderWay {
   // Of each of the host's threads: instrumented host code beside a launch is no fiber of it.
   static inline thread_local Thread* thread = nullptr;
   void* scheduler = nullptr;  // context to return to
-  bool cooperative = false;
-  bool by_seam = false;  // launched through the seam, which asks for shared memory on the kernel's behalf
-  LaunchShape shape;
-  void (*body)(void*) = nullptr;
-  void* closure = nullptr;
-  const unsigned char* params_low = nullptr;  // the launch's arguments, on the launching thread's stack
-  const unsigned char* params_high = nullptr;
   std::uint32_t next_block_id = 1;
   unsigned long long block_serial = 0;
-  std::vector<Launch> launches;
-  std::vector<Block*> resident;
+  std::deque<Launch> launches;               // they stay where they are: several may be under way
   std::vector<std::unique_ptr<Block>> pool;  // blocks for use again
-  std::vector<NestedLaunch> nested;          // launches by the grid under way
-  int depth = 0;                             // of grids that launched the one under way
-  std::int64_t idle = 0;                     // polls since anything changed
-  std::int64_t slice_idle = 0;               // in this block's slice
-  std::int64_t slice_polls = 0;              // polls in this block's slice, whatever changed
-  bool turn_over = false;                    // the slice ended by the schedule's draw
-  int holds_left = 0;                        // blocks of the launch under way that may yet be held back
-  bool begins_anew = false;                  // the launch under way: its kernel asks for clusters
-  std::string short_of;  // what a further block of the launch under way would have needed and did not get
   // cudaFuncAttributeMaxDynamicSharedMemorySize by kernel, and the greatest of them: a launch written as
   // kernel<<<...>>> does not say which kernel's address it is of.
   std::unordered_map<const void*, std::size_t> dynamic_allowed;
@@ -78,7 +62,8 @@ struct RaceState {
   Unfinished unfinished;
   ClockPtr taken;  // what the last atomic or volatile access read carries
   std::uint64_t draws = 1;
-  unsigned stale_of_16 = 0;  // how often a load or store prefers what is not newest
+  unsigned stale_of_16 = 0;    // how often a load or store prefers what is not newest
+  SharedUpdate shared_update;  // the first of the run
   CellTables tables;
   MarkLists lists;
   std::uint32_t known_below =
@@ -114,6 +99,11 @@ union LastingExecutor {
 };
 extern LastingExecutor the_executor;
 inline Executor& current() { return the_executor.value; }
+
+/// The launch under way, or the last one.
+inline const Launch& launch_under_way() {
+  return current().schedule.launches[static_cast<std::size_t>(current().schedule.number)];
+}
 
 /// Whether every access is looked at, and clocks are kept.
 inline bool checking() { return current().run.options.check; }

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "gpu/simt/race/cell.hpp"
+#include "gpu/simt/race/chains.hpp"
 #include "gpu/simt/race/lists.hpp"
 
 using plumb::simt::Cell;
@@ -10,6 +11,7 @@ using plumb::simt::Location;
 using plumb::simt::Mark;
 using plumb::simt::MarkLists;
 using plumb::simt::Marks;
+using plumb::simt::ReaderChains;
 
 namespace {
 
@@ -121,4 +123,39 @@ TEST_CASE("a copy of a list is another one, and the empty list has none") {
   CHECK(lists.at(copy).marks == std::vector<Mark>{b, a});
   CHECK(lists.at(copy).newest == 5);
   CHECK(lists.copy(0) == 0);
+}
+
+TEST_CASE("words that the same blocks have read share a chain, which knows warps or blocks alone") {
+  ReaderChains chains;
+  const auto reader = [](std::uint32_t block, std::uint8_t warp, unsigned lane) {
+    Mark m = mark(5, 3, warp, 1u << lane);
+    m.block = block;
+    return m;
+  };
+  for (const bool of_warps : {false, true}) {
+    CAPTURE(of_warps);
+    const std::uint32_t first = chains.behind(0, reader(8, 0, 1), of_warps);
+    CHECK(chains.behind(0, reader(8, 0, 30), of_warps) == first);
+    CHECK((chains.behind(0, reader(8, 1, 1), of_warps) == first) == !of_warps);
+    CHECK(chains.behind(0, reader(9, 0, 1), of_warps) != first);
+    const std::uint32_t both = chains.behind(first, reader(6, 0, 1), of_warps);
+    CHECK(chains.newest_block(both) == 8);
+    CHECK(chains.join(both, reader(8, 0, 7)));
+    CHECK(!chains.join(both, reader(7, 0, 7)));
+    int readers = 0;
+    chains.for_each(both, [&](const Mark& m) {
+      CHECK(m.any_lane == 1);
+      CHECK(m.any_warp == !of_warps);
+      return ++readers < 9;
+    });
+    CHECK(readers == 2);
+  }
+  std::uint32_t chain = 0, blocks = 0;
+  while (!chains.is_full(chain)) chain = chains.behind(chain, reader(100 + blocks++, 0, 1), true);
+  CHECK(chains.behind(chain, reader(7, 0, 1), true) == 0);
+  CHECK(blocks == 32);
+  chains.forget();
+  CHECK(chains.newest_block(chain) == 0);
+  CHECK(!chains.join(chain, reader(100, 0, 1)));
+  CHECK(chains.behind(chain, reader(7, 0, 1), true) > chain);
 }

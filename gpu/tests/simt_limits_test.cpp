@@ -296,3 +296,23 @@ TEST_CASE("a race within one line is reported differently from one of two lines:
   CHECK(findings[0].place.line == line_of("limits", "shifted"));
   CHECK(findings[0].hint.find("one thread reads on this line what another writes there") == 0);
 }
+
+TEST_CASE("a bulk copy is refused on a chip before sm_90") {
+  alignas(16) static int in[128], out[128];
+  for (const int chip : {80, 89, 90}) {
+    CAPTURE(chip);
+    simt::Options options;
+    options.chip = chip;
+    options.check = plumb::simt_test::checked();
+    simt::begin_run(options);
+    simt::add_array("in", in, sizeof in, true, false);
+    simt::add_array("out", out, sizeof out, false, true);
+    bulk_tile(Form::right, in, out);
+    const auto findings = simt::end_run();
+    REQUIRE(findings.empty() == (chip >= 90));
+    if (chip >= 90) continue;
+    CHECK(findings[0].kind == simt::FindingKind::trap);
+    CHECK(findings[0].text ==
+          "cp.async.bulk on sm_" + std::to_string(chip) + ": sm_90 was the first to have it");
+  }
+}

@@ -197,6 +197,24 @@ TEST_CASE("scopes are told apart: neither a block's atomic nor a block's fence r
       [&] { return out[0] == 42; });
 }
 
+TEST_CASE("words that many blocks have read are written by one that knows all of them, or it is reported") {
+  std::vector<unsigned> count(1);
+  for (const int blocks : {2, 3, 40}) {
+    for (const int words : {1, 100, 3000}) {
+      CAPTURE(blocks);
+      CAPTURE(words);
+      std::vector<int> read(static_cast<std::size_t>(words)), out(static_cast<std::size_t>(blocks) * 64);
+      twin(
+          "global", "read by all", "written by the last",
+          [&](Form f, Run& run) {
+            read_by_all(f, blocks, 64, words, run.output(read, "words"), run.output(count, "count"),
+                        run.output(out));
+          },
+          [&] { return read.back() == 7; });
+    }
+  }
+}
+
 TEST_CASE("a lock without fences orders nothing") {
   std::vector<int> lock(1), value(1);
   twin(

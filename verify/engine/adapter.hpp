@@ -252,13 +252,13 @@ class PreparedCaseOf final : public PreparedCase {
 };
 
 // A second caller of the same problem and inputs, with a plan and outputs of its own, which nobody looks at: what the variant keeps beside
-// its plan is used by both. On the host it has a thread, elsewhere a stream.
+// its plan is used by both. On the host it has a thread, elsewhere a stream, and on the CPU executor both.
 template <class Op, class T, Space S>
 class SecondCaller {
  public:
   using Kernel = Variant<Op, T, S>;
   SecondCaller(const Kernel& variant, const detail::Views<Op, T, S>& views, const Invocation& i)
-      : variant_(variant), views_(views), context_(*i.context), calls_(i.callers > 1) {
+      : variant_(variant), views_(views), context_(*i.context), together_(i.together), calls_(i.callers > 1) {
     if (!calls_) return;
     context_.stream = i.second_stream, context_.plan = nullptr;
     Op::each_output(views_.out, [this](const char* view_name, auto& view) {
@@ -295,6 +295,8 @@ class SecondCaller {
       } catch (...) { thrown = std::current_exception(); }
       other.join();
       if (thrown) std::rethrow_exception(thrown);
+    } else if (together_) {
+      together_(first, [this] { run(); });
     } else {
       first();
       run();
@@ -307,6 +309,7 @@ class SecondCaller {
   const Kernel& variant_;
   detail::Views<Op, T, S> views_;
   Context context_;
+  const decltype(Invocation::together)& together_;
   bool calls_;
 };
 

@@ -48,6 +48,10 @@ class Backend {
   [[nodiscard]] virtual void* stream() { return nullptr; }
   /// Another stream, which nothing orders with that one; null on the host, and where a second caller is not known.
   [[nodiscard]] virtual void* second_stream() { return nullptr; }
+  /// Calls both at once, by two threads whose launches overlap where nothing orders them; here one after the other.
+  virtual void call_together(const std::function<void()>& first, const std::function<void()>& second) {
+    first(), second();
+  }
   /// Whether begin() wants to be told what a run may touch.
   [[nodiscard]] virtual bool tracks_arrays() const { return false; }
   /// Before everything else of a run: the arrays of the call, at their places in the uploaded image; for the CPU executor, the

@@ -76,6 +76,8 @@ struct Invocation {
   std::function<bool()> again;           // after each run: shall there be another? empty: no
   int callers = 1;                       // 2: a second one calls it at the same time
   void* second_stream = nullptr;         // on which it does; on the host it has a thread
+  /// Calls both at once, by two threads; empty: the first, then the second.
+  std::function<void(const std::function<void()>&, const std::function<void()>&)> together;
 };
 
 /// One array of a call, as a plug-in sees it.

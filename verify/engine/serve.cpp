@@ -250,6 +250,9 @@ void make_run(const RunRequest& request, const OperatorEntry& entry, std::byte* 
   Invocation invocation{
       request.variant, request.dtype, request.device, views.data(), nullptr, &context, {}, {}, {}, {}};
   invocation.callers = request.callers, invocation.second_stream = backend.second_stream();
+  invocation.together = [&backend](const auto& first, const auto& second) {
+    backend.call_together(first, second);
+  };
   if (backend.apart()) {
     // the views then hold addresses, to which no base is to be added
     (void)entry.relocate(request.dtype, views.data(), [&](const ArrayInfo& a, std::int64_t offset) {

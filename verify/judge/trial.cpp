@@ -380,9 +380,12 @@ int Trial::threads_of(int r) const {
   return kNumbersOfThreads[which % std::size(kNumbersOfThreads)];
 }
 
-// Where races are looked for: what is kept beside the plan is used by both. In few cases of our own variants, which are many.
+// What is kept beside the plan is used by both: on the host seen where races are looked for, on the CPU executor also by what comes of it. In
+// few cases of our own variants, which are many.
 bool Trial::has_two_callers(int r, const ImageLayout& layout) const {
-  return context_.options.race && r == 0 && variant_.device != Device::gpu && !reads_outputs(layout) &&
+  const bool seen =
+      variant_.device == Device::simt || (variant_.device == Device::cpu && context_.options.race);
+  return seen && r == 0 && !reads_outputs(layout) &&
          (hash_of(case_) >> 36) % (is_of_this_project() ? 16 : 4) == 1;
 }
 

@@ -423,5 +423,33 @@ const CounterLeft<double> counter_left_f64{"counter_of_plan_not_set_back",
                                            nullptr,
                                            joining_of<double>};
 
+// The last block joins the parts, by a counter of the file that wraps to 0: right as long as no other call counts beside it.
+__device__ unsigned finished_of_all_calls;
+template <class T>
+__global__ void joins_by_common_counter(bool max, const T* x /* (n) */, Index n, T* partial /* (blocks) */,
+                                        T* result /* (1) */) {
+  T mine = nothing<T>(max);
+  for (Index i = blockIdx.x; i < n; i += gridDim.x) mine = join(max, mine, x[i]);
+  partial[blockIdx.x] = mine;
+  __threadfence();
+  if (atomicInc(&finished_of_all_calls, gridDim.x - 1) != gridDim.x - 1) return;
+  __threadfence();
+  T all = nothing<T>(max);
+  for (unsigned b = 0; b < gridDim.x; ++b) all = join(max, all, partial[b]);
+  *result = all;
+}
+template <class T>
+void join_by_common_counter(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  auto* partial = static_cast<T*>(context.workspace(kBlocksOfPlan * static_cast<Index>(sizeof(T))));
+  launch(joins_by_common_counter<T>, kBlocksOfPlan, 1, 0, context.stream, p.kind == Reduce::Kind::max,
+         in.x.data, in.x.size, partial, out.result.data);
+}
+const DeviceMutant<Reduce> common_counter{
+    "counter_of_all_calls",
+    join_by_common_counter<float>,
+    join_by_common_counter<double>,
+    {0, "the counter of blocks that are done is a variable of the file, which all calls share",
+     "a reduction that is alone on the device, until two streams call it at once", kNumeric | kRace}};
+
 }  // namespace
 }  // namespace plumb

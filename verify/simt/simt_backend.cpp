@@ -61,6 +61,9 @@ class SimtBackend final : public Backend {
   void download(std::byte*, std::int64_t) override {}
   void* stream() override { return stream_; }
   void* second_stream() override { return second_stream_; }
+  void call_together(const std::function<void()>& first, const std::function<void()>& second) override {
+    simt::call_together(first, second);
+  }
   bool tracks_arrays() const override { return true; }
   void admit_many_threads() override { max_threads_ = kManySimtThreads; }
 

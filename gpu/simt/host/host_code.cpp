@@ -27,7 +27,10 @@ template <class F>
 void for_each_mark(const Cell& cell, F&& f) {
   const Marks marks = unpack(cell);
   f(marks.write);
-  for (const Mark& mark : current().race.lists.at(marks.more).marks) f(mark);
+  current().race.lists.for_each(marks.more, [&](const Mark& mark) {
+    f(mark);
+    return true;
+  });
   f(marks.other);
 }
 

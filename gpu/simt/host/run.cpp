@@ -20,7 +20,9 @@ void begin_run(const Options& options) {
   }
   current().schedule.next_block_id = 1;
   current().schedule.launches.clear();
+  current().schedule.number = -1;
   current().race.known_below = 0;
+  current().race.shared_update = {};
   current().memory.arrays.clear();
   current().memory.last_array = nullptr;
   current().memory.lowest = UINTPTR_MAX, current().memory.highest = 0;

@@ -55,7 +55,9 @@ Launch& open_launch(void* stream, bool programmatic) {
   launch.knows_at_once = programmatic ? without_last_kernel(knows, launch.stream) : knows;
   launch.first_block = current().schedule.next_block_id;
   current().race.known_below = known_below(launch);
+  if (current().race.known_below == launch.first_block) current().race.lists.forget_chains();
   current().schedule.launches.push_back(std::move(launch));
+  current().schedule.number = static_cast<int>(current().schedule.launches.size()) - 1;
   knows[static_cast<std::size_t>(current().schedule.launches.back().stream)] =
       static_cast<int>(current().schedule.launches.size());
   return current().schedule.launches.back();

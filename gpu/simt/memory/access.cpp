@@ -151,7 +151,8 @@ bool access_global(Thread& t, unsigned char* at, std::size_t bytes, Access kind,
       }
       stop();
     }
-    if (a->initialised) return false;  // nothing can be wrong with reading it
+    // Nothing can be wrong with reading an input. The host may write constants while a kernel runs.
+    if (a->initialised && !a->constant) return false;
   }
   if (a->shadow == nullptr) a->shadow = std::make_unique<Shadow>(a->bytes);
   touch_range(*a->shadow, offset, bytes, Footprint(t, kind, location, scope, false),
@@ -235,7 +236,7 @@ void mark_range(const char* what, const HostRange& r, Location location, Thread&
     current().run.is_stopped = true;
     return;
   }
-  if (!a->writable) return;
+  if (!a->writable && !a->constant) return;
   if (a->shadow == nullptr) a->shadow = std::make_unique<Shadow>(a->bytes);
   a->shadow->refine_for(offset, r.bytes);
   current().race.access_at = p;

@@ -10,6 +10,7 @@ namespace plumb::simt {
 
 void add_array(const std::string& name, const void* data, std::size_t bytes, bool initialised, bool writable,
                bool device_only) {
+  const auto lock = enter_engine();
   auto a = std::make_unique<Array>();
   a->name = name;
   a->base = static_cast<unsigned char*>(const_cast<void*>(data));
@@ -28,6 +29,7 @@ void add_array(const std::string& name, const void* data, std::size_t bytes, boo
 }
 
 void remove_array(const void* data) {
+  const auto lock = enter_engine();
   current().memory.last_array = nullptr;
   auto& all = current().memory.arrays;
   all.erase(std::remove_if(all.begin(), all.end(), [&](const auto& a) { return a->base == data; }),

@@ -98,7 +98,7 @@ void ProxyReader::report_unfenced(const Mark& write, const Target& target) {
   f->finding.array = target.array;
   f->finding.offset = target.offset;
   f->finding.has_other = true;
-  f->other_launch = static_cast<int>(current().schedule.launches.size()) - 1;
+  f->other_launch = current().schedule.number;
   f->finding.other_thread = thread_of(write, f->other_launch);
   f->finding.hint =
       "the asynchronous proxy may miss it: fence.proxy.async behind the write, then the barrier that the "

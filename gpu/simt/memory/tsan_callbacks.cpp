@@ -50,7 +50,7 @@ void volatile_read(void* p, std::size_t bytes, const void* pc) {
   if (t != nullptr && plumb::simt::polling(*t)) {
     t->waits_for = "a volatile read";
     t->here = {"", 0};
-    t->polls = {static_cast<unsigned char*>(p), bytes, locate(pc)};
+    t->polls = {static_cast<unsigned char*>(p), static_cast<std::uint32_t>(bytes), locate(pc)};
     plumb::simt::yield(true);
   }
   checked(p, bytes, Access::volatile_read, pc);
@@ -67,7 +67,8 @@ void before_atomic(volatile void* p, std::size_t bytes, Access kind, int order, 
   if (t == nullptr) return checked(const_cast<void*>(p), bytes, kind, pc);
   t->waits_for = "an atomic operation";
   t->here = {"", 0};
-  t->polls = {static_cast<unsigned char*>(const_cast<void*>(p)), bytes, locate(pc)};
+  t->polls = {static_cast<unsigned char*>(const_cast<void*>(p)), static_cast<std::uint32_t>(bytes),
+              locate(pc)};
   if (kind == Access::atomic_load && plumb::simt::polling(*t)) plumb::simt::yield(true);
   if (!checking()) return;
   const bool releases = order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;

@@ -37,6 +37,11 @@ bool covers(const Known* k, std::uint32_t generation, std::uint16_t thread, std:
   return it != k->threads.end() && it->first == thread && it->second >= step;
 }
 
+// Some thread of the block, in that generation.
+bool covers_some(const Known* k, std::uint32_t generation) {
+  return k != nullptr && (k->generation > generation || (k->generation == generation && !k->threads.empty()));
+}
+
 bool has_awaited_launches(const Thread& t) {
   const auto says = [](const ClockPtr& clock) { return clock != nullptr && clock->launches_awaited; };
   return says(t.more) || says(t.block->more);
@@ -218,35 +223,38 @@ bool known(const Thread& t, const Mark& m) {
   const auto generation = static_cast<std::uint32_t>(m.epoch >> 32);
   const auto step = static_cast<std::uint32_t>(m.epoch);
   if (m.block == b.id) {
-    if (generation < b.generation) return true;
+    if (generation < b.generation || m.any_warp != 0) return true;
     const Known* sparse = nullptr;
     bool looked = false;
     for (unsigned rest = m.lanes; rest != 0; rest &= rest - 1) {
       const int lane = __builtin_ctz(rest);
-      if (m.warp == t.warp) {
-        if (lane == t.lane) continue;
-        if (t.warp_generation == b.generation && t.warp_step[lane] >= step) continue;
-      }
-      if (!looked) {
+      const bool same_warp = m.warp == t.warp;
+      bool is_known =
+          same_warp && (lane == t.lane || (t.warp_generation == b.generation && t.warp_step[lane] >= step));
+      if (!is_known && !looked) {
         sparse = find(t.more, b.id);
         looked = true;
       }
-      if (!covers(sparse, generation, static_cast<std::uint16_t>(m.warp * kWarp + lane), step)) return false;
+      is_known =
+          is_known || covers(sparse, generation, static_cast<std::uint16_t>(m.warp * kWarp + lane), step);
+      if (is_known == (m.any_lane != 0)) return is_known;
     }
+    return m.any_lane == 0;
+  }
+  const Launch& launch = launch_under_way();
+  const bool other_launch = m.block < launch.first_block || m.block - launch.first_block >= launch.blocks;
+  if (other_launch && launch_known(m.block, has_awaited_launches(t) ? launch.knows : launch.knows_at_once))
     return true;
-  }
-  if (m.block < current().schedule.launches.back().first_block) {
-    const Launch& launch = current().schedule.launches.back();
-    return launch_known(m.block, has_awaited_launches(t) ? launch.knows : launch.knows_at_once);
-  }
   const Known* mine = find(t.more, m.block);
   const Known* all = find(b.more, m.block);
   if (mine == nullptr && all == nullptr) return false;
+  if (m.any_warp != 0) return covers_some(mine, generation) || covers_some(all, generation);
   for (unsigned rest = m.lanes; rest != 0; rest &= rest - 1) {
     const auto id = static_cast<std::uint16_t>(m.warp * kWarp + __builtin_ctz(rest));
-    if (!covers(mine, generation, id, step) && !covers(all, generation, id, step)) return false;
+    const bool is_known = covers(mine, generation, id, step) || covers(all, generation, id, step);
+    if (is_known == (m.any_lane != 0)) return is_known;
   }
-  return true;
+  return m.any_lane == 0;
 }
 
 bool reaches_all(const ClockPtr& clock, const Mark& m) {

@@ -21,15 +21,18 @@ Frames frames_of_findings(const std::vector<Module>& all) {
   const auto want = [&](Location l) {
     if (l != 0 && (l & kHereBit) == 0) wanted.push_back(whole_address(l, all));
   };
-  for (const RawFinding& f : current().report.findings) {
-    want(f.location);
-    want(f.other_location);
-    for (const int launch : {f.launch, f.other_launch}) {
+  const auto want_all = [&](const auto& of) {
+    want(of.location);
+    want(of.other_location);
+    for (const int launch : {of.launch, of.other_launch}) {
       if (launch < 0) continue;
       const void* kernel = current().schedule.launches[static_cast<std::size_t>(launch)].kernel_address;
       if (kernel != nullptr) wanted.push_back(reinterpret_cast<std::uintptr_t>(kernel));
     }
-  }
+  };
+  if (current().report.findings.empty()) return {};
+  for (const RawFinding& f : current().report.findings) want_all(f);
+  want_all(current().race.shared_update);
   std::sort(wanted.begin(), wanted.end());
   wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   return wanted.empty() ? Frames{} : symbolise(wanted);
@@ -95,6 +98,24 @@ void advise_on_one_line(Finding& f, unsigned pairs) {
         "loop, "
         "between its passes) would order them";
   }
+}
+
+// What a launch saw may come of updates that another launch made beside it: said where something of the two was found.
+void advise_on_shared_update(std::vector<Finding>& all, const Frames& frames,
+                             const std::vector<Module>& modules) {
+  const SharedUpdate& u = current().race.shared_update;
+  if (u.array.empty()) return;
+  const auto at = [&](Location location) {
+    const Place p = place_of(location, frames, modules);
+    return p.line == 0 ? std::string("an unknown line") : fmt::format("{}:{}", p.file, p.line);
+  };
+  const std::string text = fmt::format(
+      "two launches that nothing orders, of {} and {}, update '{}' at byte {} atomically (at {} and {}): "
+      "each sees "
+      "the other's updates; give each call its own",
+      kernel_of(u.launch, "a kernel", frames), kernel_of(u.other_launch, "a kernel", frames), u.array,
+      u.offset, at(u.location), at(u.other_location));
+  for (Finding& f : all) f.hint += (f.hint.empty() ? "" : "\n  ") + text;
 }
 
 // A race of what is only tried is a note (attempts.cpp).
@@ -190,12 +211,12 @@ RawFinding* note(FindingKind kind, const std::string& text, const Thread* thread
   RawFinding f;
   f.finding.kind = kind;
   f.finding.text = text;
-  const auto& launches = current().schedule.launches;
   if (thread != nullptr)
-    f.finding.thread = {thread->block->index, thread->index, !launches.empty() && launches.back().host};
+    f.finding.thread = {thread->block->index, thread->index,
+                        current().schedule.number >= 0 && launch_under_way().host};
   f.location = location;
   f.other_location = other;
-  f.launch = f.other_launch = static_cast<int>(current().schedule.launches.size()) - 1;
+  f.launch = f.other_launch = current().schedule.number;
   current().report.findings.push_back(std::move(f));
   return &current().report.findings.back();
 }
@@ -226,6 +247,7 @@ std::vector<Finding> take_findings() {
     }
   }
   for (std::size_t i = 0; i < out.size(); ++i) advise_on_one_line(out[i], pairs[i]);
+  advise_on_shared_update(out, frames, all);
   current().report.findings.clear();
   return out;
 }
@@ -243,7 +265,7 @@ std::string Finding::describe() const {
   out += fmt::format("  at {}, {}\n", at(place), by(thread));
   if (has_other) {
     const std::string in =
-        other_kernel.empty() ? "" : fmt::format(", in a launch of {} before", other_kernel);
+        other_kernel.empty() ? "" : fmt::format(", in another launch, of {}", other_kernel);
     // One thread does both: its registers race with nobody.
     const std::string whose = kind == FindingKind::product_registers
                                   ? "of the same warp"

@@ -69,8 +69,11 @@ struct Mark {
   std::uint8_t writes : 1;
   std::uint8_t async : 1;  // of an asynchronous copy
   std::uint8_t is_volatile : 1;
+  // It stands for readers of whom one is meant: some of its lanes, or with any_warp some thread of the block (chains.hpp).
+  std::uint8_t any_lane : 1;
+  std::uint8_t any_warp : 1;
   std::uint8_t extent;  // of an atomic or volatile access: where in 16 bytes it begins, and its size
-  Mark() : writes(0), async(0), is_volatile(0), extent(0) {}
+  Mark() : writes(0), async(0), is_volatile(0), any_lane(0), any_warp(0), extent(0) {}
   bool operator==(const Mark&) const = default;
 };
 static_assert(sizeof(Mark) == 24, "a granule with many readers keeps one for each group");
@@ -109,6 +112,14 @@ struct PastRead {
 /// expected it. Counted from the first that was tried.
 struct Attempts {
   std::int64_t reads = 0, tried = 0;
+};
+
+/// Two launches that nothing orders update one word atomically: no race, but each sees the other's updates.
+struct SharedUpdate {
+  std::string array;  // empty: there are none
+  std::int64_t offset = 0;
+  Location location = 0, other_location = 0;
+  int launch = -1, other_launch = -1;
 };
 
 /// Where an access falls.
@@ -178,6 +189,8 @@ std::vector<TrailStep> trail_of(const Mark& mark, unsigned warp);
 /// Who left the mark, a block of that launch's.
 ThreadId thread_of(const Mark& mark, int launch);
 void report_race(const Thread& thread, const Mark& now, const Mark& then, const Target& target);
+/// Of the atomic access, which may come beside another launch's: keeps the first such pair of the run.
+void note_shared_update(const Thread& thread, const Mark& now, const Mark& then, const Target& target);
 void report_early_use(const Thread& thread, const Marks& marks, const Mark& now, const Target& target);
 RawFinding* report_uninitialised(const Thread& thread, const Mark& now, const Target& target);
 /// Decides the doubt there may be; call when the write in question has been executed.

@@ -121,7 +121,7 @@ void report_race(const Thread& t, const Mark& now, const Mark& other, const Targ
   const bool both_write = both_plain && now.writes != 0 && then.writes != 0;
   const std::size_t before = current().report.findings.size();
   const int launch = launch_of(then.block);
-  const bool same_launch = launch == static_cast<int>(current().schedule.launches.size()) - 1;
+  const bool same_launch = launch == current().schedule.number;
   const bool host = current().schedule.launches[static_cast<std::size_t>(launch)].host;
   const std::string where = fmt::format(
       "{}'{}'{} at byte {}", target.home != nullptr ? "shared " : "", target.array,
@@ -152,6 +152,15 @@ void report_race(const Thread& t, const Mark& now, const Mark& other, const Targ
     put_in_doubt();
 }
 
+void note_shared_update(const Thread& t, const Mark& now, const Mark& then, const Target& target) {
+  SharedUpdate& first = current().race.shared_update;
+  const Launch& launch = launch_under_way();
+  const bool own = then.block >= launch.first_block && then.block - launch.first_block < launch.blocks;
+  if (own || !first.array.empty() || then.writes == 0 || then.strength == kPlain || known(t, then)) return;
+  first = {target.array,         target.offset, now.location, then.location, current().schedule.number,
+           launch_of(then.block)};
+}
+
 void report_early_use(const Thread& t, const Marks& c, const Mark& now, const Target& target) {
   RawFinding* f =
       note(FindingKind::async_copy_not_waited_for,
@@ -162,7 +171,7 @@ void report_early_use(const Thread& t, const Marks& c, const Mark& now, const Ta
     f->finding.array = target.array;
     f->finding.offset = target.offset;
     f->finding.has_other = true;
-    f->finding.other_thread = thread_of(c.write, static_cast<int>(current().schedule.launches.size()) - 1);
+    f->finding.other_thread = thread_of(c.write, current().schedule.number);
     f->finding.hint =
         c.write.warp * unsigned{kWarp} + static_cast<unsigned>(__builtin_ctz(c.write.lanes | 1u << 31)) ==
                 t.id

@@ -14,24 +14,39 @@ bool conflict(const Mark& a, const Mark& b) {
   return (a.strength == kBlockScope || b.strength == kBlockScope) && a.block != b.block;
 }
 
-// Reports the first race of the access with what the granule's marks stand for. False: there was one.
-bool check_races(const Thread& t, const Marks& c, const Mark& now, const Target& target) {
+// Among the granule's reads and atomics the first that the access races with; null: there is none.
+const Mark* first_race(const Thread& t, const Marks& c, const Mark& now) {
+  if (c.other.block == 0 || (now.writes == 0 && c.atomics == 0)) return nullptr;
   const auto races = [&](const Mark& m) { return conflict(m, now) && !known(t, m); };
-  const auto report = [&](const Mark& m) {
-    report_race(t, now, m, target);
+  const Mark* race = nullptr;
+  current().race.lists.for_each(c.more, [&](const Mark& m) {
+    if (races(m)) race = &m;
+    return race == nullptr;
+  });
+  return race != nullptr ? race : races(c.other) ? &c.other : nullptr;
+}
+
+// Reports a race of the access with what the granule's marks stand for. False: there was one. Of two plain writes last: they may store the
+// same value, and be no race.
+bool check_races(const Thread& t, const Marks& c, const Mark& now, const Target& target) {
+  const bool writes = now.writes != 0 && now.strength == kPlain;
+  const Mark* const last_write =
+      c.write.block != 0 && conflict(c.write, now) && !known(t, c.write) ? &c.write : nullptr;
+  const Mark* race = writes ? nullptr : last_write;
+  if (race == nullptr) race = first_race(t, c, now);
+  if (race == nullptr) race = last_write;
+  if (race != nullptr) {
+    report_race(t, now, *race, target);
     return false;
-  };
-  if (c.write.block != 0 && races(c.write)) return report(c.write);
-  if (c.other.block == 0 || (now.writes == 0 && c.atomics == 0)) return true;
-  for (const Mark& m : current().race.lists.at(c.more).marks) {
-    if (races(m)) return report(m);
   }
-  return !races(c.other) || report(c.other);
+  if (now.writes != 0 && !writes && target.home == nullptr && c.other.block != 0)
+    note_shared_update(t, now, c.other, target);
+  return true;
 }
 
 bool same_group(const Mark& m, const Mark& now) {
   return m.block == now.block && m.epoch == now.epoch && m.warp == now.warp && m.strength == now.strength &&
-         m.extent == now.extent && m.writes == now.writes;
+         m.extent == now.extent && m.writes == now.writes && m.any_lane == 0;
 }
 
 // An older mark may go when all who come after this one also come after it, and this one conflicts with as much.
@@ -161,13 +176,49 @@ bool join_group(const Thread& t, const Cell& c, const Stamp& s) {
   if ((list.warps & warp_bit(s.block, warp)) == 0) return false;
   const std::uint64_t epoch = std::uint64_t{s.generation} << 32 | t.step;
   for (Mark& m : list.marks) {
-    if (m.epoch != epoch || m.block != s.block || m.warp != warp || m.strength != kPlain || m.writes != 0)
+    if (m.epoch != epoch || m.block != s.block || m.warp != warp || m.strength != kPlain || m.writes != 0 ||
+        m.any_lane != 0)
       continue;
     m.lanes |= s.lanes;
     m.location = race.tables.location_of(s.place);
     return true;
   }
   return false;
+}
+
+// Of each 1024 words the first 128, and so all of small arrays: a sample of large ones.
+static bool tells_warps(const Cell& c) {
+  return reinterpret_cast<std::uintptr_t>(&c) / (128 * sizeof(Cell)) % 8 == 0;
+}
+
+bool chain_behind(const Thread& t, Cell& c, const Stamp& s) {
+  constexpr std::uint32_t kNotPlain = 3u << Cell::kStrengthAt | 1u << Cell::kVolatileAt;
+  if ((c.more != 0 && !MarkLists::is_chain(c.more)) || (c.who & kNotPlain) != 0) return false;
+  MarkLists& lists = current().race.lists;
+  const Mark latest = other_of(c);
+  const bool full = c.more != 0 && lists.is_full(c.more);
+  if (full && next_random() % 16 == 0) {  // what comes after all of it takes its place
+    bool all_known = true;
+    lists.for_each(c.more, [&](const Mark& m) { return all_known = known(t, m); });
+    if (all_known) c.more = 0;
+  } else if (!full && (latest.block != s.block || latest.epoch >> 32 >= s.generation)) {
+    Mark now;
+    now.epoch = std::uint64_t{s.generation} << 32 | t.step;
+    now.block = s.block;
+    now.lanes = s.lanes;
+    now.warp = t.warp;
+    if (c.more != 0 && lists.join(c.more, now)) return true;
+    if (!lists.chain(c.more, latest, tells_warps(c))) return false;
+  }
+  leave_read(c, s);
+  return true;
+}
+
+bool drop_chain(Cell& c) {
+  const bool drops =
+      MarkLists::is_chain(c.more) && current().race.lists.is_below(c.more, current().race.known_below);
+  if (drops) c.more = 0;
+  return drops;
 }
 
 bool put_behind(const Thread& t, Cell& c, std::uint32_t warp) {

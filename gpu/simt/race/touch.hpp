@@ -73,6 +73,11 @@ bool put_behind(const Thread& thread, Cell& cell, std::uint32_t warp);
 /// Forgets the groups before the cell's latest, where a barrier of the block, which is alone, came after all of them and it. False: it did not.
 bool drop_older(Cell& cell, std::uint32_t generation);
 
+/// Puts the cell's group of readers, of global memory, into the chain of those before it (chains.hpp). False: they are in a list, or not plain.
+bool chain_behind(const Thread& thread, Cell& cell, const Stamp& stamp);
+/// Forgets the chain whose readers all threads of the launch know. False: there is another.
+bool drop_chain(Cell& cell);
+
 /// Makes the cell's mark of many warps one for each; gives it up where a barrier of the block came after it.
 void part_warps(Cell& cell, const Stamp& stamp);
 
@@ -125,8 +130,9 @@ inline std::uint32_t as_other(const Stamp& s) { return (s.who & kWarpBits) << Ce
     part_warps(c, s);
   }
   if (s.writes) {
-    const bool none_beside = c.other_block == 0 || (other_is_behind(c, s) &&
-                                                    (c.more == 0 || (alone && drop_older(c, s.generation))));
+    const bool none_beside =
+        c.other_block == 0 || (other_is_behind(c, s) && (c.more == 0 || (alone ? drop_older(c, s.generation)
+                                                                               : !shared && drop_chain(c))));
     if (!none_beside) return false;
     c.write_block = s.block;
     c.write_state = s.epoch | Cell::kInitialised;
@@ -137,7 +143,7 @@ inline std::uint32_t as_other(const Stamp& s) { return (s.who & kWarpBits) << Ce
   }
   if ((c.other_state & Cell::kAtomics) != 0) return false;
   const bool alone_after = (shared || c.other_block < current().race.known_below) && other_is_behind(c, s) &&
-                           (c.more == 0 || (alone && drop_older(c, s.generation)));
+                           (c.more == 0 || (alone ? drop_older(c, s.generation) : !shared && drop_chain(c)));
   if (c.other_block == 0 || alone_after) {
     leave_read(c, s);
     return true;
@@ -150,6 +156,7 @@ inline std::uint32_t as_other(const Stamp& s) { return (s.who & kWarpBits) << Ce
     return true;
   }
   if (c.more == 0 && alone && is_of_another_warp(c, s) && add_warp(c, s)) return true;
+  if (!shared && chain_behind(t, c, s)) return true;
   if (c.more != 0 && join_group(t, c, s)) return true;  // lanes of several warps take turns
   if (!alone || !put_behind(t, c, s.who & kWarpBits)) return false;
   leave_read(c, s);

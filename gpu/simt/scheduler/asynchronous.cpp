@@ -18,7 +18,7 @@ void land(PendingCopy& c) {
 }
 
 // `b` is the block that the copies go to.
-void finish(Block& b, std::vector<PendingCopy>& group, bool taken) {
+void finish(Block& b, ThreadCopies::Range group, bool taken) {
   for (PendingCopy& c : group) {
     land(c);
     if (checking()) async_landed(b, c.to, static_cast<std::size_t>(c.bytes), c.location, taken);
@@ -26,6 +26,27 @@ void finish(Block& b, std::vector<PendingCopy>& group, bool taken) {
 }
 
 }  // namespace
+
+void ThreadCopies::drop_oldest() {
+  constexpr std::size_t kKept = 16;  // groups that are over
+  first_ = ends_[first_group_++];
+  if (first_ == all_.size() && groups() == 0) return clear();
+  if (first_group_ < kKept) return;
+  all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(first_));
+  ends_.erase(ends_.begin(), ends_.begin() + static_cast<std::ptrdiff_t>(first_group_));
+  for (std::uint32_t& end : ends_) end -= static_cast<std::uint32_t>(first_);
+  first_ = first_group_ = 0;
+}
+std::vector<PendingCopy> ThreadCopies::take_all() {
+  std::vector<PendingCopy> all(all_.begin() + static_cast<std::ptrdiff_t>(first_), all_.end());
+  clear();
+  return all;
+}
+std::vector<PendingCopy> ThreadCopies::take_open() {
+  std::vector<PendingCopy> taken(open().begin(), open().end());
+  drop_open();
+  return taken;
+}
 
 void must_be_multiple(const void* to, const void* from, int of, bool reads, Here here) {
   const bool bad_to = reinterpret_cast<std::uintptr_t>(to) % static_cast<unsigned>(of) != 0;
@@ -72,33 +93,30 @@ void async_copy(void* shared_dst, const void* global_src, int bytes, int valid, 
   if (valid < 0 || valid > bytes) trap("an asynchronous copy reads between no and all of its bytes", here);
   must_be_multiple(shared_dst, global_src, bytes, valid > 0, here);
   if (!is_shared(shared_dst)) trap("an asynchronous copy must go to shared memory", here);
-  t.open.push_back(start(shared_dst, global_src, bytes, valid, true, here));
+  t.copies.add(start(shared_dst, global_src, bytes, valid, true, here));
 }
 
 void async_commit() {
   Thread& t = *current().schedule.thread;
-  for (PendingCopy& c : t.open) {
+  for (PendingCopy& c : t.copies.open()) {
     if (one_in(4)) land(c);
   }
-  t.committed.push_back(std::move(t.open));
-  t.open.clear();
+  t.copies.commit();
 }
 
 void async_wait(int pending) {
   Thread& t = *current().schedule.thread;
-  while (t.committed.size() > static_cast<std::size_t>(std::max(pending, 0))) {
-    std::vector<PendingCopy>& group = t.committed.front();
-    finish(*t.block, group, true);
-    group.clear();
-    if (t.open.capacity() == 0) t.open.swap(group);  // its room is the next group's
-    t.committed.pop_front();
+  while (t.copies.groups() > static_cast<std::size_t>(std::max(pending, 0))) {
+    finish(*t.block, t.copies.oldest(), true);
+    t.copies.drop_oldest();
   }
 }
 
 void async_wait_all() {
   async_wait(0);
-  finish(*current().schedule.thread->block, current().schedule.thread->open, true);
-  current().schedule.thread->open.clear();
+  Thread& t = *current().schedule.thread;
+  finish(*t.block, t.copies.open(), true);
+  t.copies.drop_open();
 }
 
 // ---- barriers as objects, which copies may be bound to, and atomics with an order ----
@@ -349,8 +367,7 @@ unsigned object_barrier_phase(const void* key, Here here) {
 
 void object_barrier_copies(const void* key, Here) {
   Thread& t = *current().schedule.thread;
-  t.bound.emplace_back(key, std::move(t.open));
-  t.open.clear();
+  t.bound.emplace_back(key, t.copies.take_open());
 }
 
 void object_barrier_copies_arrive(const void* object, bool counted, Here here) {
@@ -361,16 +378,14 @@ void object_barrier_copies_arrive(const void* object, bool counted, Here here) {
   Flight f;
   f.barrier = object;
   f.arrivals = 1;
-  for (auto& group : t.committed) f.copies.insert(f.copies.end(), group.begin(), group.end());
-  t.committed.clear();
-  f.copies.insert(f.copies.end(), t.open.begin(), t.open.end());
-  t.open.clear();
+  f.copies = t.copies.take_all();
   send(t, *t.block, std::move(f));
 }
 
 namespace {
 
 void check_bulk(const void* to, const void* from, int bytes, Here here) {
+  must_be_hopper("cp.async.bulk", here);
   if (bytes < 1 || bytes % 16 != 0) trap("a bulk copy moves a multiple of 16 bytes, and some", here);
   must_be_multiple(to, from, 16, true, here);
 }

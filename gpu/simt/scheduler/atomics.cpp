@@ -43,8 +43,8 @@ void hold_block_back(Block& b) {
 void pause_before_atomic(Thread& thread, const volatile void* p, std::size_t bytes, Here here) {
   thread.here = here;
   thread.waits_for = "an atomic operation";
-  thread.polls = {const_cast<const unsigned char*>(static_cast<const volatile unsigned char*>(p)), bytes,
-                  locate(here)};
+  thread.polls = {const_cast<const unsigned char*>(static_cast<const volatile unsigned char*>(p)),
+                  static_cast<std::uint32_t>(bytes), locate(here)};
   if (thread.atomic_was_idle) {
     yield(true);
   } else if (current().run.order != Order::ascending && one_in(8)) {

@@ -81,8 +81,7 @@ void begin_thread(Thread& t, uint3 index) {
     t.has_clocks = false;
   }
   t.releasing = nullptr;
-  t.open.clear();
-  if (!t.committed.empty()) t.committed.clear();
+  t.copies.clear();
   t.bound.clear();
   t.proxy_fences.clear();
   t.bulk.reset();

@@ -347,7 +347,7 @@ ClockPtr last_knowledge(const Block& b) {
 }
 
 void report_visit(const Block& b, const SharedPiece& piece, std::uint32_t at, const Mark& m) {
-  const int launch = static_cast<int>(current().schedule.launches.size()) - 1;
+  const int launch = current().schedule.number;
   const ThreadId who = thread_of(m, launch);
   const bool own = m.block == b.id;
   RawFinding* f = note(

@@ -80,9 +80,14 @@ bool refuse_launch() {
 
 void refuse(LaunchError error, const std::string& text) {
   current().run.refusal = {error, text};
-  note(FindingKind::bad_launch, "a device refuses " + text, nullptr,
-       locate(current().schedule.launches.back().here));
+  note(FindingKind::bad_launch, "a device refuses " + text, nullptr, locate(launch_under_way().here));
   current().run.is_stopped = true;
+}
+
+void must_be_hopper(const char* instruction, Here here) {
+  const int chip = current().run.chip->chip;
+  if (chip < 90)
+    trap(fmt::format("{} on sm_{}: sm_90 was the first to have it", instruction, chip).c_str(), here);
 }
 
 void refuse_block(unsigned most_threads) {
@@ -109,10 +114,10 @@ void run_launch(const LaunchOrder& order) {
     running_block_extent = order.block;
     running_grid_extent = order.grid;
     current().schedule.cooperative = order.cooperative;
-    run_blocks(current().schedule.launches.back(), order.cooperative);
+    run_blocks(launch_under_way(), order.cooperative);
     if (current().schedule.begins_anew) {
       current().schedule.begins_anew = current().run.is_stopped = false;
-      run_blocks(current().schedule.launches.back(), order.cooperative);
+      run_blocks(launch_under_way(), order.cooperative);
     }
     current().schedule.thread = nullptr;
     run_nested(order.stream);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "gpu/simt/scheduler/index_variables.hpp"
 #include "gpu/simt/state.hpp"
@@ -86,7 +87,7 @@ Location location_of(const Thread& t) {
 // What a thread polls, and what it finds there each time.
 std::string show_polled(const Thread& t) {
   std::uint64_t value = 0;
-  std::memcpy(&value, t.polls.at, std::min(t.polls.bytes, sizeof value));
+  std::memcpy(&value, t.polls.at, std::min<std::size_t>(t.polls.bytes, sizeof value));
   return fmt::format(" poll {}, which holds {}{}, by {}", show_place(t, t.polls.at), value,
                      value > 9 ? fmt::format(" ({:#x})", value) : "", t.waits_for);
 }
@@ -113,7 +114,7 @@ void give_up_on_host(const std::vector<WaitingGroup>& groups) {
     if (a == nullptr || !a->of_host) continue;
     const std::string text =
         "a kernel that waits for what the host writes after its launch" + show_waiting(g);
-    end_unsupported(text.c_str(), current().schedule.launches.back().here);
+    end_unsupported(text.c_str(), launch_under_way().here);
   }
 }
 
@@ -124,7 +125,7 @@ void give_up_on_nested(const std::vector<WaitingGroup>& groups) {
     if (!polls(*g.first)) continue;
     const std::string text =
         "a kernel that waits for what a kernel writes that it launched" + show_waiting(g);
-    end_unsupported(text.c_str(), current().schedule.launches.back().here);
+    end_unsupported(text.c_str(), launch_under_way().here);
   }
 }
 
@@ -277,7 +278,7 @@ class BlockLoop {
   void run() {
     constexpr int kHolds = 4;
     current().schedule.holds_left = kHolds;
-    while (admit_wanted() && take_turn()) {}
+    while (admit_wanted() && take_turn()) offer_turn(std::exchange(polled_, false));
     for (Block* b : resident_) give_back(b);
     resident_.clear();
   }
@@ -338,6 +339,7 @@ class BlockLoop {
       return false;
     }
     if (may_admit()) wanted_ = resident_.size() + 1;
+    polled_ = true;
     return pass();
   }
 
@@ -348,6 +350,7 @@ class BlockLoop {
   std::vector<Block*>& resident_ = current().schedule.resident;
   std::uint32_t next_ = 0;
   std::size_t at_ = 0, wanted_, limit_;
+  bool polled_ = false;  // in the turn that has ended, for what never came
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -34,6 +35,28 @@ struct PendingCopy {
   bool landed;  // the bytes are there already; only the wait is missing
 };
 
+/// A thread's asynchronous copies in the order they were started: groups that were committed, and behind them those that were not.
+class ThreadCopies {
+ public:
+  using Range = std::span<PendingCopy>;
+  void add(const PendingCopy& copy) { all_.push_back(copy); }
+  void commit() { ends_.push_back(static_cast<std::uint32_t>(all_.size())); }
+  [[nodiscard]] std::size_t groups() const { return ends_.size() - first_group_; }
+  Range oldest() { return Range(all_).subspan(first_, ends_[first_group_] - first_); }
+  Range open() { return Range(all_).subspan(groups() > 0 ? ends_.back() : first_); }
+  void drop_oldest();
+  void drop_open() { all_.resize(all_.size() - open().size()); }
+  void clear() { all_.clear(), ends_.clear(), first_ = first_group_ = 0; }
+  /// All of them, or those that were not committed, which it has no longer.
+  std::vector<PendingCopy> take_all();
+  std::vector<PendingCopy> take_open();
+
+ private:
+  std::vector<PendingCopy> all_;
+  std::vector<std::uint32_t> ends_;          // of the groups, in all_
+  std::size_t first_ = 0, first_group_ = 0;  // those before them are over
+};
+
 /// A fence.proxy.async of a thread: when, and what it knew then.
 struct ProxyFence {
   std::uint64_t epoch;  // as a Mark's
@@ -60,23 +83,24 @@ struct TrailPoint {
 /// A volatile or atomic access before which others were let run: what a loop around it waits to see change.
 struct Polled {
   const unsigned char* at = nullptr;  // null: none
-  std::size_t bytes = 0;
+  std::uint32_t bytes = 0;
   Location location = 0;
 };
 
-struct Thread {
-  void* context = nullptr;  // where the fiber stands; null: it has none yet
+struct alignas(64) Thread {
+  // In one line of the cache: what a switch to it and its waking touch.
+  void* context = nullptr;             // where the fiber stands; null: it has none yet
+  unsigned char* stack_low = nullptr;  // null: it has not run yet
   Block* block = nullptr;
+  Polled polls;  // its last look at memory that may be one of a loop; none since it was woken
   uint3 index{0, 0, 0};
   std::uint16_t id = 0;  // linear in the block
   std::uint8_t lane = 0, warp = 0;
   ThreadState state = ThreadState::ready;
-  unsigned char* stack_low = nullptr;  // null: it has not run yet
 
   // What it waits for.
   Here here{"", 0};
   const char* waits_for = "";
-  Polled polls;  // its last look at memory that may be one of a loop; none since it was woken
   unsigned mask = 0;
   Combine combine = nullptr;
   void* in = nullptr;
@@ -101,8 +125,7 @@ struct Thread {
   ClockPtr releasing;       // what its release store under way publishes
   std::uint32_t fenced_generation = 0;  // when it last executed a fence
 
-  std::vector<PendingCopy> open;                                        // started, not committed
-  std::deque<std::vector<PendingCopy>> committed;                       // groups, oldest first
+  ThreadCopies copies;
   std::vector<std::pair<const void*, std::vector<PendingCopy>>> bound;  // to an object barrier's next arrival
   std::vector<ProxyFence> proxy_fences;                                 // oldest first
   std::unique_ptr<BulkGroups> bulk;  // its copies out of shared memory; null: none yet
@@ -237,6 +260,44 @@ struct NestedLaunch {
   std::function<void(void* stream)> launch;
 };
 
+/// What belongs to the launch under way, and is put aside while another of the host's threads has one under way (host/callers.cpp).
+struct LaunchUnderWay {
+  int number = -1;  // among the run's launches
+  bool cooperative = false;
+  bool by_seam = false;  // launched through the seam, which asks for shared memory on the kernel's behalf
+  LaunchShape shape;
+  void (*body)(void*) = nullptr;
+  void* closure = nullptr;
+  const unsigned char* params_low = nullptr;  // the launch's arguments, on the launching thread's stack
+  const unsigned char* params_high = nullptr;
+  std::vector<Block*> resident;
+  std::vector<NestedLaunch> nested;  // launches by the grid under way
+  int depth = 0;                     // of grids that launched the one under way
+  std::int64_t idle = 0;             // polls since anything changed
+  std::int64_t slice_idle = 0;       // in this block's slice
+  std::int64_t slice_polls = 0;      // polls in this block's slice, whatever changed
+  bool turn_over = false;            // the slice ended by the schedule's draw
+  int holds_left = 0;                // blocks that may yet be held back
+  bool begins_anew = false;          // its kernel asks for clusters
+  std::string short_of;              // what a further block would have needed and did not get
+};
+
+/// Of the executor: one of the host's threads at a time, as often as it likes. It may leave at once however often it has entered.
+class EngineMutex {
+ public:
+  void lock() { mutex_.lock(), ++depth_; }
+  bool try_lock() { return mutex_.try_lock() && ++depth_ > 0; }
+  void unlock() { --depth_, mutex_.unlock(); }
+  unsigned leave();  // how often the thread had entered
+  void enter_again(unsigned depth);
+
+ private:
+  std::recursive_mutex mutex_;
+  unsigned depth_ = 0;  // of the thread inside
+};
+using EngineLock = std::unique_lock<EngineMutex>;
+EngineMutex& engine();
+
 // fibers.cpp
 void switch_out();  // to the next thread of the slice, until somebody wakes this one
 /// From the scheduler; a thread of the block comes back to it when the slice is over.
@@ -284,6 +345,8 @@ Thread* next_in_slice(Block& block);
 void run_blocks(const Launch& launch, bool cooperative);
 
 // launch.cpp
+/// Stops a thread whose instruction sm_90 was the first to have, where the chip under way is an older one.
+void must_be_hopper(const char* instruction, Here here);
 /// Whether a device refuses the launch under way; noted, and the run stopped, where it does.
 bool refuse_launch();
 /// The launch under way is refused, whose end is the caller's.
@@ -330,9 +393,11 @@ void* launch_key(void* stream);
 bool is_captured(void* stream);
 void capture_launch(void* stream, std::function<void(void* stream)> launch);
 /// One of the host's threads at a time.
-std::unique_lock<std::recursive_mutex> enter_engine();
-std::unique_lock<std::recursive_mutex> try_enter_engine();  // owns nothing where another thread is inside
-void begin_by_itself();                                     // begin_run() for a program that does not
+EngineLock enter_engine();
+EngineLock try_enter_engine();  // owns nothing where another thread is inside
+/// Between two slices of a launch: where the host has two callers at once, the other may go on here. `polls`: the launch waits for something.
+void offer_turn(bool polls);
+void begin_by_itself();  // begin_run() for a program that does not
 /// Whether the program began the run by itself: it is told of a refused launch by an error code and goes on.
 bool runs_by_itself();
 /// Ends a program that asks for what the executor does not have, with exit code 3: this is no finding. Elsewhere it returns.

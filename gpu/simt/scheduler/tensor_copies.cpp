@@ -198,6 +198,7 @@ bool decode(const void* map, TensorTiles& t) {
 
 void tensor_load(void* shared_dst, const void* map, const int* at, int dimensions, const void* object,
                  Here here) {
+  must_be_hopper("cp.async.bulk.tensor", here);
   Thread& t = *current().schedule.thread;
   t.here = here;
   const TensorTiles tiles = tiles_at(map, dimensions, shared_dst, here);
@@ -272,12 +273,14 @@ void must_reduce(Reduction how, Number type, Here here) {
 }  // namespace
 
 void tensor_store(const void* map, const int* at, int dimensions, const void* shared_src, Here here) {
+  must_be_hopper("cp.async.bulk.tensor", here);
   Thread& t = *current().schedule.thread;
   t.here = here;
   start_outgoing(t, box_out(tiles_at(map, dimensions, shared_src, here), at, shared_src, here));
 }
 
 void bulk_store(void* global_dst, const void* shared_src, int bytes, Here here) {
+  must_be_hopper("cp.async.bulk", here);
   Thread& t = *current().schedule.thread;
   t.here = here;
   start_outgoing(t, bytes_out(global_dst, shared_src, bytes, here));
@@ -295,6 +298,7 @@ void tensor_reduce(const void* map, const int* at, int dimensions, const void* s
 }
 
 void bulk_reduce(void* global_dst, const void* shared_src, int bytes, Reduction how, Number type, Here here) {
+  must_be_hopper("cp.reduce.async.bulk", here);
   Thread& t = *current().schedule.thread;
   t.here = here;
   must_reduce(how, type, here);

@@ -88,6 +88,7 @@ void gather(unsigned, void* const* in, void* const*) {
 
 // Everything that can be wrong with the call alone.
 void check_call(const Thread& t, const LaneProduct& mine, Here here) {
+  must_be_hopper("wgmma", here);
   const ProductForm& f = *mine.form;
   if (f.columns < 8 || f.columns > 256 || f.columns % 8 != 0)
     trap("wgmma makes 8 to 256 columns, a multiple of 8", here);
@@ -111,7 +112,7 @@ void note_registers(const Thread& t, const std::string& text, Here here, Here ot
   if (other.line == 0) return;
   f->finding.has_other = true;
   f->finding.other_thread = f->finding.thread;
-  f->other_launch = static_cast<int>(current().schedule.launches.size()) - 1;
+  f->other_launch = current().schedule.number;
 }
 
 // Whether the variables hold other than those words.
@@ -350,6 +351,7 @@ void wgmma(const ProductForm& form, void* const* d, const unsigned* a, unsigned 
 }
 
 void wgmma_fence(Here here) {
+  must_be_hopper("wgmma", here);
   const Thread& t = *current().schedule.thread;
   LaneGroup mine{&products_of(t, warpgroup_of(t, here))};
   whole_warp_exchange("wgmma.fence", &raise_fence, &mine, here);

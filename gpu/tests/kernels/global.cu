@@ -119,6 +119,26 @@ __global__ void fence_scope_kernel(int* data, unsigned* flag, int* out) {
   }
 }
 
+// Every block reads all words, and says so; the last to do so writes them.
+template <bool Right>
+__global__ void read_by_all_kernel(int n, int* words, unsigned* count, int* out) {
+  __shared__ bool last;
+  int sum = 0;
+  for (int i = static_cast<int>(threadIdx.x); i < n; i += static_cast<int>(blockDim.x))
+    sum += words[i];  // <- read by all
+  out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    if (Right) __threadfence();
+    last = atomicAdd(count, 1u) == gridDim.x - 1;
+    __threadfence();
+  }
+  __syncthreads();
+  if (!last) return;
+  for (int i = static_cast<int>(threadIdx.x); i < n; i += static_cast<int>(blockDim.x))
+    words[i] = 7;  // <- written by the last
+}
+
 template <bool Right>
 __global__ void spin_lock_kernel(int* lock, int* value) {
   if (threadIdx.x % 32 != 0) return;
@@ -309,6 +329,12 @@ void fence_scope(Form f, int* data, unsigned* flag, int* out) {
   device_fill(flag, 0, sizeof(unsigned), nullptr);
   launch(f == Form::right ? fence_scope_kernel<true> : fence_scope_kernel<false>, 2, 32, 0, nullptr, data,
          flag, out);
+}
+void read_by_all(Form f, int blocks, int threads, int n, int* words, unsigned* count, int* out) {
+  device_fill(words, 0, static_cast<std::size_t>(n) * sizeof(int), nullptr);
+  device_fill(count, 0, sizeof(unsigned), nullptr);
+  launch(f == Form::right ? read_by_all_kernel<true> : read_by_all_kernel<false>, blocks, threads, 0, nullptr,
+         n, words, count, out);
 }
 void spin_lock(Form f, int blocks, int threads, int* lock, int* value) {
   device_fill(lock, 0, sizeof(int), nullptr);

@@ -47,12 +47,21 @@ void accumulate(Form f, int threads, const float* in, float* out);  // mutant 22
 void flag_chain(Form f, int blocks, int* data, int* flags);
 void block_scope(Form f, int blocks, unsigned* counter);
 void fence_scope(Form f, int* data, unsigned* flag, int* out);  // 2 blocks
+void read_by_all(Form f, int blocks, int threads, int n, int* words, unsigned* count, int* out);
 void spin_lock(Form f, int blocks, int threads, int* lock, int* value);
 void grid_phases(Form f, int blocks, int threads, const int* in, int* mid, int* out);
 void counted_readers(Form f, unsigned silent, int* count, int* out);
 void two_launches(Form f, int n, int* mid, int* out, void* first_stream, void* second_stream);
 // A launch that may begin beside the one before it in its stream (where allowed), behind that one or behind a fill
 void programmatic_launch(Form f, int n, int* mid, int* out, bool allowed, bool filled);
+// callers.cu: what two callers share that are there at once: nothing, or (wrong) a counter, or memory, of the program
+void counted_blocks(Form f, int blocks, int* parts, unsigned* count, int* out, void* stream);
+void parts_of_two_launches(Form f, int blocks, int* parts, int* out, void* stream);
+// A constant is set before or behind a launch that reads it, in its stream or (wrong) another
+void constant_beside(Form f, int n, bool before, int* out);
+void locked_sum(int blocks, int* value, void* stream);  // each block adds 1, under a lock of the program
+
+// global.cu
 int* own_memory(int n);  // of the program, by cudaMalloc; kept from run to run
 void give_back(int* memory);
 void bytes_side_by_side(Form f, int threads, unsigned char* out);

@@ -34,8 +34,10 @@ cudaDeviceProp device_properties() {
   p.memPitch = 0x7fffffff;
   p.textureAlignment = plumb::simt::kPitch;
   p.texturePitchAlignment = 32;
-  p.major = newest_arch / 100;  // of the language that kernels are compiled as
-  p.minor = newest_arch / 10 % 10;
+  // that of the language which kernels are compiled as, where nobody chose a chip
+  const int capability = current().run.options.chip_is_told ? chip.chip : newest_arch / 10;
+  p.major = capability / 10;
+  p.minor = capability % 10;
   p.clusterLaunch = chip.chip >= 90 ? 1 : 0;
   p.multiProcessorCount = current().run.options.multiprocessors;
   p.warpSize = 32;

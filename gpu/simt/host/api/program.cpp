@@ -12,6 +12,7 @@
 #include "gpu/simt/host/api/report_files.hpp"
 #include "gpu/simt/host/api/suppressions.hpp"
 #include "gpu/simt/state.hpp"
+#include "reference/core/error.hpp"
 
 namespace plumb::simt {
 
@@ -131,12 +132,25 @@ bool chooses_second(const char* variable, const char* first, const char* second)
   _exit(2);
 }
 
+// PLUMB_SIMT_CHIP: sm_80, or 80.
+void choose_chip(Options& options) {
+  const char* word = std::getenv("PLUMB_SIMT_CHIP");
+  if (word == nullptr || *word == 0) return;
+  options.chip = std::atoi(std::strncmp(word, "sm_", 3) == 0 ? word + 3 : word);
+  options.chip_is_told = true;
+  try {
+    (void)limits_of(options.chip);
+  } catch (const Error& e) {
+    std::fprintf(stderr, "PLUMB_SIMT_CHIP=%s: %s\n", word, e.what());
+    _exit(2);
+  }
+}
+
 Options options_of_environment() {
   Options options;
   const char* seed = std::getenv("PLUMB_SIMT_SEED");
   if (seed != nullptr) options.seed = std::strtoull(seed, nullptr, 10);
-  const char* chip = std::getenv("PLUMB_SIMT_CHIP");
-  if (chip != nullptr) options.chip = std::atoi(chip);
+  choose_chip(options);
   options.check = !chooses_second("PLUMB_SIMT_UNCHECKED", "0", "1");
   options.strict = chooses_second("PLUMB_SIMT_STRICT", "0", "1");
   options.volatile_is_atomic = chooses_second("PLUMB_SIMT_VOLATILE", "plain", "atomic");
@@ -162,22 +176,23 @@ void begin_by_itself() {
   program().reporting = true;
 }
 
-namespace {
+unsigned EngineMutex::leave() {
+  const unsigned depth = depth_;
+  for (unsigned i = 0; i < depth; ++i) unlock();
+  return depth;
+}
+void EngineMutex::enter_again(unsigned depth) {
+  for (unsigned i = 0; i < depth; ++i) lock();
+}
 
-std::recursive_mutex& engine() {
-  static std::recursive_mutex& mutex = *new std::recursive_mutex;  // outlives the program's own statics
+EngineMutex& engine() {
+  static EngineMutex& mutex = *new EngineMutex;  // outlives the program's own statics
   return mutex;
 }
 
-}  // namespace
+EngineLock enter_engine() { return EngineLock(engine()); }
 
-std::unique_lock<std::recursive_mutex> enter_engine() {
-  return std::unique_lock<std::recursive_mutex>(engine());
-}
-
-std::unique_lock<std::recursive_mutex> try_enter_engine() {
-  return std::unique_lock<std::recursive_mutex>(engine(), std::try_to_lock);
-}
+EngineLock try_enter_engine() { return EngineLock(engine(), std::try_to_lock); }
 
 cudaError_t answer(cudaError_t e) {
   if (e != cudaSuccess) program().last = e;

@@ -75,7 +75,7 @@ CUstream_st* object_of(cudaStream_t stream) {
 // Of the runtime's calls in a kernel those that wait for work, or order it by events.
 void must_be_host_code(const char* what) {
   if (current().schedule.thread != nullptr)
-    plumb::simt::not_offered(what, current().schedule.launches.back().here);
+    plumb::simt::not_offered(what, plumb::simt::launch_under_way().here);
 }
 
 void host_learns(const Knowledge& knows) { plumb::simt::add_knowledge(plumb::simt::host_key(), knows); }
