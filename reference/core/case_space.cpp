@@ -297,7 +297,12 @@ CaseSpace& CaseSpace::long_row_beside(const std::string& extent) {
               {sparse_cols_, "2503"},
               {extent, size}});
   }
-  return *this;
+  return one_case(fmt::format("longest row, {} 1100", extent), "in several pieces, and panels of the other",
+                  {{std::string(kPatternKey), "giant"},
+                   {std::string(kRowMeanKey), "0.3"},
+                   {sparse_rows_, "9"},
+                   {sparse_cols_, "260"},
+                   {extent, "1100"}});
 }
 
 CaseSpace& CaseSpace::rows_alike_at_their_ends(

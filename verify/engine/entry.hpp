@@ -76,6 +76,7 @@ struct Invocation {
   std::function<bool()> again;           // after each run: shall there be another? empty: no
   int callers = 1;                       // 2: a second one calls it at the same time
   void* second_stream = nullptr;         // on which it does; on the host it has a thread
+  bool plan_of_other_numbers = false;    // prepare() is told of other factors than run(), a bias, or a cap
 };
 
 /// One array of a call, as a plug-in sees it.
