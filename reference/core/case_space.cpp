@@ -305,6 +305,11 @@ CaseSpace& CaseSpace::long_row_beside(const std::string& extent) {
                    {extent, "1100"}});
 }
 
+CaseSpace& CaseSpace::added_as_it_is(std::vector<std::pair<std::string, std::string>> values) {
+  values.insert(values.end(), {{"alpha", "1"}, {"beta", "1"}, {std::string(kFillKey), "real"}});
+  return one_case("alpha and beta", "both 1", values);
+}
+
 CaseSpace& CaseSpace::rows_alike_at_their_ends(
     const std::vector<std::pair<std::string, std::string>>& beside) {
   std::vector<std::pair<std::string, std::string>> values = beside;
