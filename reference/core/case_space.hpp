@@ -127,7 +127,7 @@ class CaseSpace {
   CaseSpace& made_for(const std::string& extent, const std::vector<int>& sizes,
                       const std::vector<std::pair<std::string, std::string>>& beside);
   /// In each type some case has one row of 2,503 entries among short ones, beside each of some sizes of `extent`: what takes long rows apart
-  /// has code of its own for each width of a vector or a tile. One has a row of 260 entries beside 1,100 of `extent`: the pieces of such a
+  /// has code of its own for each width of a vector or a tile. One has a row of 260 entries beside 1,030 of `extent`: the pieces of such a
   /// row are gone over again for each panel of the other.
   CaseSpace& long_row_beside(const std::string& extent);
   /// In each type some case has neighbouring rows of one length, whose first and last columns are the same, and some between them are not:
