@@ -127,11 +127,15 @@ class CaseSpace {
   CaseSpace& made_for(const std::string& extent, const std::vector<int>& sizes,
                       const std::vector<std::pair<std::string, std::string>>& beside);
   /// In each type some case has one row of 2,503 entries among short ones, beside each of some sizes of `extent`: what takes long rows apart
-  /// has code of its own for each width of a vector or a tile.
+  /// has code of its own for each width of a vector or a tile. One has a row of 260 entries beside 1,030 of `extent`: the pieces of such a
+  /// row are gone over again for each panel of the other.
   CaseSpace& long_row_beside(const std::string& extent);
   /// In each type some case has neighbouring rows of one length, whose first and last columns are the same, and some between them are not:
   /// what takes such rows together must have looked at all of them.
   CaseSpace& rows_alike_at_their_ends(const std::vector<std::pair<std::string, std::string>>& beside = {});
+  /// In each type some case has alpha and beta both 1 beside these values, the sums long ones: to add to what is there needs no product, and
+  /// kernels have a path for it, such as parts of a sum that each are added at once.
+  CaseSpace& added_as_it_is(std::vector<std::pair<std::string, std::string>> values);
   /// In each type some case has these values of parameters, all else as simple as it can be: for what needs several of them together,
   /// and meets no pair of classes. `dear`: where it takes the CPU executor long.
   CaseSpace& one_case(const std::string& key, const std::string& name,

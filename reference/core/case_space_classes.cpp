@@ -166,7 +166,17 @@ CaseSpace& CaseSpace::long_row_beside(const std::string& extent) {
               {sparse_cols_, "2503"},
               {extent, size}});
   }
-  return *this;
+  return one_case(fmt::format("longest row, {} 1030", extent), "in several pieces, and panels of the other",
+                  {{std::string(kPatternKey), "giant"},
+                   {std::string(kRowMeanKey), "0.3"},
+                   {sparse_rows_, "9"},
+                   {sparse_cols_, "260"},
+                   {extent, "1030"}});
+}
+
+CaseSpace& CaseSpace::added_as_it_is(std::vector<std::pair<std::string, std::string>> values) {
+  values.insert(values.end(), {{"alpha", "1"}, {"beta", "1"}, {std::string(kFillKey), "real"}});
+  return one_case("alpha and beta", "both 1", values);
 }
 
 CaseSpace& CaseSpace::rows_alike_at_their_ends(

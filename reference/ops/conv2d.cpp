@@ -185,13 +185,21 @@ std::int64_t places_used(std::int64_t size, std::int64_t outputs, std::int64_t w
   return std::count(used.begin(), used.end(), true);
 }
 
-// What is one more across than down.
-const std::vector<std::string> kUnequalWords = {"none", "stride", "pad", "dilation"};
+// What is one more across than down, or down than across.
+const std::vector<std::string> kUnequalWords = {"none",        "stride",   "pad",          "dilation",
+                                                "stride_down", "pad_down", "dilation_down"};
 
-// What differs across tells nothing where no output or no tap stands beside another one.
-bool tells_across(const Point& p, double outputs_across) {
+// How much more than its parameter `key` is: across, or down.
+int one_more(std::string_view unequal, std::string_view key, bool across) {
+  return unequal == (across ? std::string(key) : std::string(key) + "_down") ? 1 : 0;
+}
+
+// What differs tells nothing where no output or no tap stands beside another one.
+bool tells_unequal(const Point& p, double outputs_down, double outputs_across) {
   const std::string& unequal = p.word("unequal");
-  return (unequal != "stride" || outputs_across > 1) && (unequal != "dilation" || p["s"] > 1 || p["r"] > 1);
+  const bool of_taps = unequal.starts_with("dilation");
+  return (unequal != "stride" || outputs_across > 1) && (unequal != "stride_down" || outputs_down > 1) &&
+         (!of_taps || p["s"] > 1 || p["r"] > 1);
 }
 
 void describe_one_pixel(CaseSpace& space) {
@@ -293,7 +301,7 @@ void Conv2d::describe(CaseSpace& space) {
   space.fills({exact, wide, index, real, positive, scaled, hostile, few});
   const auto side = [](const Point& p, const char* image, const char* filter) {
     const bool across = std::string_view(image) == "w";
-    const auto step = [&](const char* key) { return p[key] + (across && p.word("unequal") == key ? 1 : 0); };
+    const auto step = [&](const char* key) { return p[key] + one_more(p.word("unequal"), key, across); };
     const double free = p[image] + 2 * step("pad") - step("dilation") * (p[filter] - 1) - 1;
     return free < 0 ? 0 : std::floor(free / step("stride")) + 1;
   };
@@ -319,8 +327,9 @@ void Conv2d::describe(CaseSpace& space) {
     const double work = outputs(p) * p["c"] * p["r"] * p["s"];
     return large == 0 || (large == 1 && p["n"] > 1 && work > 0 && work < 1.3e6);
   });
-  space.where(
-      [outputs, side](const Point& p) { return outputs(p) == 0 || tells_across(p, side(p, "w", "s")); });
+  space.where([outputs, side](const Point& p) {
+    return outputs(p) == 0 || tells_unequal(p, side(p, "h", "r"), side(p, "w", "s"));
+  });
   const std::vector<std::pair<std::string, std::string>> large_plane = {
       {"n", "1"}, {"c", "1"}, {"h", "16"},     {"w", "5000"}, {"k", "1"},
       {"r", "1"}, {"s", "1"}, {"stride", "1"}, {"pad", "0"},  {"dilation", "1"}};
@@ -442,6 +451,9 @@ void Conv2d::cases(CaseList& list) {
            "pixels of one window further apart than 16 bits count", {Dtype::f32});
   list.add(Tier::smoke, "n=1,c=2,h=1,w=2,k=1,r=1,s=1,stride=70001,pad=70001", {real},
            "a padding wider than 16 bits count", {Dtype::f32});
+  for (const char* const sides : {"r=3,s=2,pad_h=2,pad_w=0", "r=2,s=3,pad_h=0,pad_w=2"})
+    list.add_hostile(Tier::smoke, fmt::format("n=1,c=3,h=5,w=7,k=9,{}", sides), 2,
+                     "NaN of a filter meets zeros above and below the image alone, or beside it alone");
   list.add_hostile(Tier::smoke, "n=2,c=3,h=7,w=9,k=35,r=3,s=3,pad=1", 7,
                    "every special value at every class of position");
 
@@ -491,12 +503,12 @@ void Conv2d::make(const Case& c, Instance<Conv2d, T>& instance) {
   if (std::find(kUnequalWords.begin(), kUnequalWords.end(), unequal) == kUnequalWords.end())
     throw Error(fmt::format("case '{}': unknown unequal '{}'{} (known: {})", c.id(), unequal,
                             did_you_mean(unequal, kUnequalWords), fmt::join(kUnequalWords, ", ")));
-  // "stride" sets both dimensions, "stride_h" and "stride_w" one each; "unequal=stride": one more across
+  // "stride" sets both dimensions, "stride_h" and "stride_w" one each; "unequal=stride": one more across, "unequal=stride_down": down
   const auto each_way = [&](const char* key, std::int64_t otherwise, std::int32_t& down,
                             std::int32_t& across) {
     const std::int64_t both = c.integer_or(key, otherwise);
-    down = narrow(c.integer_or(std::string(key) + "_h", both), key);
-    across = narrow(c.integer_or(std::string(key) + "_w", both + (unequal == key ? 1 : 0)), key);
+    down = narrow(c.integer_or(std::string(key) + "_h", both + one_more(unequal, key, false)), key);
+    across = narrow(c.integer_or(std::string(key) + "_w", both + one_more(unequal, key, true)), key);
   };
   p.n = size("n"), p.c = size("c"), p.h = size("h"), p.w = size("w");
   p.k = size("k"), p.r = size("r"), p.s = size("s");

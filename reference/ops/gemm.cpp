@@ -37,6 +37,7 @@ void Gemm::describe(CaseSpace& space) {
   space.on_8_bytes({{"m", "36"}, {"n", "36"}, {"k", "36"}})
       .rows_on_pages({{"m", "100"}, {"n", "100"}, {"k", "29"}});
   space.whole_blocks({"k"}).one_beyond_blocks("k", {{"m", "5"}, {"n", "3"}});
+  space.added_as_it_is({{"m", "35"}, {"n", "13"}, {"k", "515"}});
   space.reciprocal_rounded_down("m", {{"n", "3"}, {"k", "2"}}, {{"n", "33"}, {"k", "2"}})
       .reciprocal_rounded_down("n", {{"m", "3"}, {"k", "2"}}, {{"m", "33"}, {"k", "2"}});
   // B's rows are so far apart that a few of them are more than 16 bits count

@@ -30,6 +30,7 @@ void Gemv::describe(CaseSpace& space) {
       .one_array_narrow({{"rows", "36"}, {"cols", "36"}});
   space.on_8_bytes({{"rows", "36"}, {"cols", "36"}}).rows_on_pages({{"rows", "100"}, {"cols", "100"}});
   space.whole_blocks({"cols"}).one_beyond_blocks("cols", {{"rows", "5"}});
+  space.added_as_it_is({{"rows", "37"}, {"cols", "1100"}});
   space.made_for("cols", {2, 4, 8, 16, 32, 64}, {{"rows", "67"}}).rests_of_four({"cols"});
   space.timed_size("rows", 1, 8'000'000).timed_size("cols", 1, 8'000'000, "rows", 0.3);
 }

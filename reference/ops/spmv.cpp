@@ -29,6 +29,7 @@ void Spmv::describe(CaseSpace& space) {
   space.count("entries", [](const Point& p) { return expected_entries(p, "rows", "cols"); });
   space.one_long_row().many_long_rows().unsorted_wide_rows().row_lengths_that_wrap();
   space.whole_blocks({}).rows_one_beyond_blocks().rows_alike_at_their_ends();
+  space.added_as_it_is({{"rows", "300"}, {"cols", "1100"}, {"row_mean", "3"}, {"pattern", "giant"}});
   space.timed_words("beta", {"0", "0", "1"});
 }
 

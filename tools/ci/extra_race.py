@@ -80,6 +80,28 @@ const Register<Gemv, float, Space::host> f32{"NAME", run<float>, Traits{}.not_re
 }  // namespace
 }  // namespace plumb
 """
+# The last columns of a row of B, and what lies behind them, are stored as a group of four.
+GAP = """#include "reference/ops/transpose.hpp"
+
+namespace plumb {
+namespace {
+void run(const Transpose::Problem<float>&, const Transpose::In<float, Space::host>& in,
+         const Transpose::Out<float, Space::host>& out, Context&) {
+  for (std::int64_t j = 0; j < in.A.cols; ++j) {
+    float* const row = &out.B(j, 0);
+    for (std::int64_t i = 0; i < in.A.rows; ++i) row[i] = in.A(i, j);
+    if (j + 1 == in.A.cols) continue;
+    for (std::int64_t i = in.A.rows; i < END; ++i) {
+      volatile float* const behind = row + i;
+      *behind = *behind;
+    }
+  }
+}
+const Register<Transpose, float, Space::host> f32{"NAME", run};
+}  // namespace
+}  // namespace plumb
+"""
+GAPS = {"racy_gap": "out.B.ld", "mended_gap": "in.A.rows"}
 KERNELS = {
     "racy": SUM.replace("PRIVATE", ""),
     "mended": SUM.replace("PRIVATE", "reduction(+ : sum)"),
@@ -98,15 +120,19 @@ def line_of(name, text):
 
 
 def source(name):
+    if name in GAPS:
+        return GAP.replace("END", GAPS[name]).replace("NAME", name)
     return AROUND.replace("BODY", KERNELS[name]).replace("NAME", name)
 
 
 def judge(place, name):
     """One kernel, in one command, and once more by its repro line."""
     racy = name.startswith("racy")
-    line = line_of(name, {"_avx": "_mm256_storeu", "hain": "sums[k] ="}.get(name[-4:], "sum += in.A"))
+    stores = {"_avx": "_mm256_storeu", "hain": "sums[k] =", "_gap": "*behind ="}
+    line = line_of(name, stores.get(name[-4:], "sum += in.A"))
     said = ["0 failed"] if not racy else [f"RACE  user/{name}", f"{name}.cpp:{line}", "Previous", "#0 "]
-    words = ["--extra", place, "verify", "--race", "--device", "cpu", "--case", CASE, "--listed"]
+    case = "transpose.f32(fill=index)" if name in GAPS else CASE
+    words = ["--extra", place, "verify", "--race", "--device", "cpu", "--case", case, "--listed"]
     text = extra.plumb(name, int(racy), [*words, "--variant", f"user/{name}"], *said)
     repro = re.search(r"repro: (.*)", text)
     if not racy:
@@ -132,9 +158,9 @@ def main():
     os.environ["PLUMB_PRESET"] = "cpu"
     place = Path(tempfile.mkdtemp(prefix="plumb races "))  # a folder with spaces in its name
     try:
-        for name in KERNELS:
+        for name in (*KERNELS, *GAPS):
             (place / f"{name}.cpp").write_text(source(name))
-        for name in KERNELS:
+        for name in (*KERNELS, *GAPS):
             judge(place, name)
         judge_without_options(place)
     finally:

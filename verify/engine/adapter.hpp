@@ -397,6 +397,7 @@ class OperatorAdapter final : public OperatorEntry {
     for (const auto* m = mutants<Op, T, S>; m != nullptr; m = m->next) {
       all.push_back({Op::kName, std::string("mutant/") + m->variant.name, kDtype<T>, device,
                      m->variant.traits, true, m->info});
+      all.back().prepares = m->variant.prepare != nullptr;
     }
   }
 
@@ -431,6 +432,17 @@ class OperatorAdapter final : public OperatorEntry {
     return info;
   }
 
+  // What prepare() is told: in some runs other factors, which the variant must support as well.
+  template <class T, Space S>
+  static auto problem_of_plan(const Variant<Op, T, S>& variant, const detail::Views<Op, T, S>& views,
+                              const Invocation& i) {
+    auto other = views.problem;
+    if (!i.plan_of_other_numbers || !make_other_numbers(other)) return views.problem;
+    const bool refused =
+        variant.supports != nullptr && variant.supports(other, views.in, views.out) != nullptr;
+    return refused ? views.problem : other;
+  }
+
   template <class T, Space S>
   std::string call(const Invocation& i) const {
     const Variant<Op, T, S>* variant = nullptr;
@@ -458,7 +470,8 @@ class OperatorAdapter final : public OperatorEntry {
     }
     if (variant->prepare != nullptr) {
       if (i.before_prepare) i.before_prepare();
-      i.context->plan = variant->prepare(views.problem, views.in, views.out, *i.context);
+      i.context->plan =
+          variant->prepare(problem_of_plan(*variant, views, i), views.in, views.out, *i.context);
     }
     const SecondPlan second(*variant, views, i);
     SecondCaller other(*variant, views, i);

@@ -78,6 +78,7 @@ struct Invocation {
   void* second_stream = nullptr;         // on which it does; on the host it has a thread
   /// Calls both at once, by two threads; empty: the first, then the second.
   std::function<void(const std::function<void()>&, const std::function<void()>&)> together;
+  bool plan_of_other_numbers = false;  // prepare() is told of other factors than run(), a bias, or a cap
 };
 
 /// One array of a call, as a plug-in sees it.

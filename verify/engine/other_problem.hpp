@@ -66,6 +66,21 @@ bool make_other(Conv2d::Problem<T>& p) {
   return !same;
 }
 
+/// Makes of a problem one with other numbers beside its arrays: alpha and beta, or a bias and a cap. False where it has none. A plan is not
+/// made for them (docs/contributing/variant.md).
+template <class P>
+bool make_other_numbers(P& p) {
+  if constexpr (requires { p.alpha, p.beta; }) {
+    const bool plain = p.alpha == 1 && p.beta == 0;
+    p.alpha = plain ? 2 : 1, p.beta = plain ? -1 : 0;
+    return true;
+  } else if constexpr (requires { p.bias, p.cap; }) {
+    p.bias = p.bias == 0 ? -1 : 0, p.cap = p.cap == 32 ? 1 : 32;
+    return true;
+  }
+  return false;
+}
+
 /// Makes of operands those of the problem without rows, which needs no other data: a plan for it must not take the place of one that is
 /// in use. False where an operator has none.
 template <class In, class Out>

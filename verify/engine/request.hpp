@@ -56,6 +56,8 @@ struct RunRequest {
       1;  // of the plan of one more call, behind these; of the only call's, with nothing that waits between
   int callers =
       1;  // of the variant at once: a second one has a plan, outputs and a stream, or a thread, of its own
+  bool plan_of_other_numbers =
+      false;  // the plan is made with other factors, or another bias and cap, than the run has
   std::vector<Wall> walls = {};  // pages of the image that may not be touched, or not be written
   bool stop_where_differs =
       false;  // no further call or run after one whose outputs have other bits than the first one's

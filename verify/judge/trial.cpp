@@ -270,6 +270,8 @@ RunRequest Trial::request_for(int r, const Placement& placement, ImageLayout& la
     request.schedule = request.disturbance;
     request.one_thread = is_bitwise(case_.fill) && r % kRunsToOneOfOneThread == 5;
   }
+  // runs that are placed alike have plans that are made alike: one that chooses may choose by these numbers, which rounding shows
+  request.plan_of_other_numbers = variant_.prepares && r % 2 == 1 && timing_ == nullptr;
   request.threads = threads_of(r);
   request.min_sm = variant_.traits.min_sm;
   request.program = variant_.program, request.uses = context_.options.uses;

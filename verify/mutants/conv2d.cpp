@@ -23,6 +23,7 @@ enum class Fault {
   dilation_ignored,
   padding_clamped,
   padding_skipped,
+  rows_of_padding_skipped,
   halo_short_by_one,
   halo_by_the_height,
   channel_tail,
@@ -55,6 +56,7 @@ void run(const P<T>& p, const In<T>& in, const Out<T>& out, Context&) {
         std::int64_t iy = y * stride_h + a * dilation_h - pad_h, ix = x * p.stride_w + b * dilation_w - pad_w;
         bool inside = iy >= 0 && iy < p.h && ix >= 0 && ix < p.w;
         if (F == Fault::padding_skipped && !inside) continue;
+        if (F == Fault::rows_of_padding_skipped && pad_w == 0 && (iy < 0 || iy >= p.h)) continue;
         if (F == Fault::padding_clamped && p.h > 0 && p.w > 0) {
           iy = std::clamp<std::int64_t>(iy, 0, p.h - 1), ix = std::clamp<std::int64_t>(ix, 0, p.w - 1);
           inside = true;
@@ -272,6 +274,14 @@ const HostMutant<Conv2d> pixels_in_a_row_m{
     pixels_in_a_row<double>,
     {0, "filters of one pixel are a product of matrices where the stride down is 1, whatever it is across",
      "one of two strides asked", kNumeric}};
+
+const HostMutant<Conv2d> rows_of_padding_m{
+    "rows_of_padding_skipped",
+    run<float, Fault::rows_of_padding_skipped>,
+    run<double, Fault::rows_of_padding_skipped>,
+    {0, "rows of taps above and below the image are passed over where nothing lies beside it",
+     "zeros that are not multiplied lose NaN of a filter: padding above alone was never met with one",
+     kNumeric}};
 
 }  // namespace
 }  // namespace plumb

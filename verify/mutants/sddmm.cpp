@@ -173,5 +173,31 @@ const HostMutant<Sddmm> rest_of_held_m{
     {14, "of 513 to 543 terms the first 512 are added, which registers hold",
      "a loop over the rest that is entered for whole rounds alone", kNumeric}};
 
+// Terms in panels of 256, entries of a row in groups of 64: a group's sums are set back in the first panel alone.
+template <class T>
+void groups_by_panels(const P<T>&, const In<T>& in, const Out<T>& out, Context&) {
+  constexpr std::int64_t kPanel = 256, kGroup = 64;
+  std::fill_n(out.s.data, out.s.size, T(0));
+  for (std::int64_t i = 0; i < in.A.rows; ++i) {
+    const std::int64_t begin = in.A.row_ptr[i], end = in.A.row_ptr[i + 1];
+    for (std::int64_t k0 = 0; k0 < in.X.cols; k0 += kPanel) {
+      T sums[kGroup] = {};
+      for (std::int64_t e = begin; e < end; ++e) {
+        T& sum = sums[(e - begin) % kGroup];
+        if (k0 == 0) sum = 0;
+        for (std::int64_t k = k0; k < std::min(in.X.cols, k0 + kPanel); ++k)
+          sum += in.X(i, k) * in.Y(in.A.col[e], k);
+        out.s[e] += sum;
+      }
+    }
+  }
+}
+const HostMutant<Sddmm> groups_by_panels_m{
+    "sums_stay_from_group_to_group_in_later_panels",
+    groups_by_panels<float>,
+    groups_by_panels<double>,
+    {0, "beyond 256 terms, entries of a row behind the 64th begin with the sum of another entry",
+     "two loops in pieces, of which one was ever longer than a piece", kNumeric}};
+
 }  // namespace
 }  // namespace plumb

@@ -674,5 +674,29 @@ const HostMutant<Spmv> twin_rows_m{
     {14, "a row has the columns of the one above where length, first and last column are the same",
      "nodes of several unknowns, found by a quick look", kNumeric}};
 
+// The plan says whether the factors are 1 and 0.
+template <class T>
+void* plan_factors(const P<T>& p, const In<T>&, const Out<T>&, Context& context) {
+  return new (context.workspace(sizeof(bool))) bool(p.alpha == T(1) && p.beta == T(0));
+}
+template <class T>
+void planned_factors(const P<T>& p, const In<T>& in, const Out<T>& out, Context& context) {
+  P<T> planned = p;
+  if (*static_cast<const bool*>(context.plan)) planned.alpha = 1, planned.beta = 0;
+  for (std::int64_t i = 0; i < in.A.rows; ++i)
+    store(planned, out, i, row_sum(in, in.A.row_ptr[i], in.A.row_ptr[i + 1]));
+}
+const HostMutant<Spmv> planned_factors_m{
+    "factors_of_the_plan",
+    planned_factors<float>,
+    planned_factors<double>,
+    {0, "whether alpha is 1 and beta 0 is asked when the plan is made, not in each of its runs",
+     "a solver whose factors change from step to step, over one plan of its matrix", kNumeric},
+    Traits{},
+    nullptr,
+    nullptr,
+    plan_factors<float>,
+    plan_factors<double>};
+
 }  // namespace
 }  // namespace plumb
