@@ -77,7 +77,7 @@ struct Invocation {
   int callers = 1;                       // 2: a second one calls it at the same time
   void* second_stream = nullptr;         // on which it does; on the host it has a thread
   /// Calls both at once, by two threads; empty: the first, then the second.
-  std::function<void(const std::function<void()>&, const std::function<void()>&)> together;
+  std::function<void(const std::function<void()>&, const std::function<void()>&)> together = nullptr;
   bool plan_of_other_numbers = false;  // prepare() is told of other factors than run(), a bias, or a cap
 };
 

@@ -28,10 +28,10 @@ void finish(Block& b, ThreadCopies::Range group, bool taken) {
 }  // namespace
 
 void ThreadCopies::drop_oldest() {
-  constexpr std::size_t kKept = 16;  // groups that are over
+  constexpr std::size_t kGroupsKept = 16;  // that are over
   first_ = ends_[first_group_++];
   if (first_ == all_.size() && groups() == 0) return clear();
-  if (first_group_ < kKept) return;
+  if (first_group_ < kGroupsKept) return;
   all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(first_));
   ends_.erase(ends_.begin(), ends_.begin() + static_cast<std::ptrdiff_t>(first_group_));
   for (std::uint32_t& end : ends_) end -= static_cast<std::uint32_t>(first_);
