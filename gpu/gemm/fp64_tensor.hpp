@@ -8,7 +8,7 @@ namespace gemm {
 /// Math of gemm_tensor: m16n8k8 in fp64, which is the operator's own arithmetic; m16n8k16 with two halves.
 template <int Buffers, int Halves = 1>
 struct Fp64Products {
-  static constexpr bool kWatches = false;
+  static constexpr bool kWatches = false, kLoadsFirst = true;
   static constexpr int kHalves = Halves, kBuffers = Buffers;
   template <int M, int N>
   PLUMB_DEVICE bool outside(const double (&)[M][N][4], Index) const {

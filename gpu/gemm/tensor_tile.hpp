@@ -104,6 +104,7 @@ PLUMB_DEVICE void load_fragments(const TensorPlace<S>& at, const T* stage, int s
 /// The calling thread's sums of the tile that begins at (i0, j0), of the first slice of its depth those of all slices. `shared` has
 /// S::kShared bytes; threads of the block may still read it at the end.
 /// Math makes the products of one step of kHalves times 8 along K, `multiply_add`: sum[m][n] += a[m] b[n].
+/// kLoadsFirst: whether copies are started behind a step's loads; before them fewer registers are in use.
 /// kBuffers: 2 where the next step's fragments are loaded ahead, 1 where registers are short and the other
 /// warps must cover the loads.
 template <class S, bool Wide, class T, class Math>
@@ -136,11 +137,12 @@ PLUMB_DEVICE void tensor_sums(const In<T>& in, Index i0, Index j0, Index depth, 
 #pragma unroll
     for (int s = 0; s < kSteps; ++s) {
       const int now = s % kBuffers, next = (s + 1) % kBuffers;
+      if (s == 0 && !Math::kLoadsFirst) copies.start(free);
       if (kBuffers == 1)
         load_fragments<S, Math>(at, stage, s, a[now], b[now]);
       else if (s + 1 < kSteps)
         load_fragments<S, Math>(at, stage, s + 1, a[next], b[next]);
-      if (s == 0) copies.start(free);  // behind the loads, for which products wait
+      if (s == 0 && Math::kLoadsFirst) copies.start(free);  // products wait for the loads
       if (kBuffers == 2 && s + 1 == kSteps) {
         cp_async_wait<S::kStages - 2>();
         __syncthreads();
