@@ -2,6 +2,7 @@
 // order, so that results are the same from run to run. Header only.
 #pragma once
 #include "gpu/common/rung.hpp"
+#include "gpu/device/dependent_launch.hpp"
 
 namespace plumb {
 
@@ -92,20 +93,64 @@ PLUMB_DEVICE bool join_parts(T (&own)[Own], int parts, int part, T* of_tile /* (
 
 constexpr int kAddThreads = 256;  // of a block that adds what others left
 
-/// Adds the parts that blocks left of tiles of kTile elements. of(tile, e) says where the sum of element e of a tile goes; null where there is
-/// no such element.
-template <int kTile, class Of, class T>
+/// A thread's work in a block of kAddThreads where Shares threads add the parts of an element: neighbours have neighbouring elements.
+template <int Shares>
+struct ShareOfElement {
+  static constexpr int kElements = kAddThreads / Shares;  // of a block
+  int share = static_cast<int>(threadIdx.x) / kElements, element = static_cast<int>(threadIdx.x) % kElements;
+};
+
+/// How many threads add the parts of an element: several where parts are many and elements do not keep all multiprocessors busy by one each.
+constexpr int kManyShares = 4;
+inline bool shares_pay(Index elements, Index parts) {
+  constexpr Index kFewParts = 8, kThreadsEach = 2048;  // of a multiprocessor
+  return parts > kFewParts && kManyShares * elements <= kThreadsEach * device_multiprocessors();
+}
+
+/// The sum of an element's `parts` parts, of the block's Shares threads that have it in the first: each adds neighbouring parts in their
+/// order, and then the shares are added in theirs. `inside`: there is such an element. All threads of the block call it.
+template <int Shares, class T>
+PLUMB_DEVICE T sum_of_shares(const T* first /* (parts, apart) */, int parts, Index apart, bool inside) {
+  const ShareOfElement<Shares> mine;
+  const int from = parts * mine.share / Shares, past = parts * (mine.share + 1) / Shares;
+  T sum[1] = {T(0)};
+  if (inside) add_parts<8, T>(sum, first + from * apart, past - from, apart);
+  if constexpr (Shares > 1) {
+    __shared__ T sums[kAddThreads];
+    sums[threadIdx.x] = sum[0];
+    __syncthreads();
+    if (mine.share > 0) return T(0);
+#pragma unroll
+    for (int s = 1; s < Shares; ++s) sum[0] += sums[s * mine.kElements + mine.element];
+  }
+  return sum[0];
+}
+
+/// Adds the parts that blocks of the launch before left of tiles of kTile elements. of(tile, e) says where the sum of element e of a tile
+/// goes; null where there is no such element.
+template <int kTile, int Shares, class Of, class T>
 __global__ void __launch_bounds__(kAddThreads)
     add_left_parts(Of of, const T* partial /* (tiles, parts, kTile) */, int parts) {
-  constexpr int kBlocks = kTile / kAddThreads;
-  static_assert(kTile % kAddThreads == 0, "threads fill the tile");
+  using Share = ShareOfElement<Shares>;
+  constexpr int kBlocks = kTile / Share::kElements;
+  static_assert(kTile % Share::kElements == 0, "threads fill the tile");
+  const Share mine;
   const int tile = static_cast<int>(blockIdx.x) / kBlocks,
-            e = static_cast<int>(blockIdx.x) % kBlocks * kAddThreads + static_cast<int>(threadIdx.x);
+            e = static_cast<int>(blockIdx.x) % kBlocks * Share::kElements + mine.element;
   T* const to = of(tile, e);
-  if (to == nullptr) return;
-  T sum[1];
-  add_parts<8, T>(sum, partial + static_cast<Index>(tile) * parts * kTile + e, parts, kTile);
-  *to = sum[0];
+  wait_for_primary();
+  const T sum = sum_of_shares<Shares>(partial + static_cast<Index>(tile) * parts * kTile + e, parts, kTile,
+                                      to != nullptr);
+  if (mine.share == 0 && to != nullptr) *to = sum;
+}
+
+/// Launches it, beside the end of the launch that leaves the parts.
+template <int kTile, class Of, class T>
+void run_add_left_parts(const Of& of, const T* partial, Index tiles, Index parts, Context& context) {
+  const bool shared = shares_pay(tiles * kTile, parts);
+  launch_dependent(shared ? add_left_parts<kTile, kManyShares, Of, T> : add_left_parts<kTile, 1, Of, T>,
+                   tiles * kTile / kAddThreads * (shared ? kManyShares : 1), kAddThreads, 0, context.stream,
+                   of, partial, static_cast<int>(parts));
 }
 
 }  // namespace plumb

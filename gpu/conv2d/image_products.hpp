@@ -26,6 +26,7 @@ template <class T, class S, bool Wide>
 __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
     conv2d_image_products(ImageProducts<T> x, gemm::Parts<T> parts, bool wide_c) {
   PLUMB_DYNAMIC_SHARED(T, shared);
+  let_dependent_begin();
   const Index depth = x.in.A.cols, across = ceil_div(x.out.C.cols, S::BN);
   gemm::PartOfTile of =
       gemm::part_of_tile<S>(parts.division, x.out.C.rows, x.images * across * S::BN, ceil_div(depth, S::BK));
@@ -78,8 +79,7 @@ void run_image_products(const Problem<T>& p, const In<T>& in, const Out<T>& out,
          S::kShared, context.stream, x, gemm::Parts<T>{division, partial, finished},
          rows_on_vectors(x.out.C));
   if (parts_are_left(parts))
-    launch(add_left_parts<S::BM * S::BN, PlaceInImages<S, T>, T>, tiles * (S::BM * S::BN / kAddThreads),
-           kAddThreads, 0, context.stream, PlaceInImages<S, T>{x.out, x.images}, partial, each);
+    run_add_left_parts<S::BM * S::BN>(PlaceInImages<S, T>{x.out, x.images}, partial, tiles, parts, context);
 }
 
 /// The tiles in use: of 64 x 64; of 64 x 128; of 32 x 64 and 32 x 32, whose depth groups of warps share; and fp64's of four warps.

@@ -248,6 +248,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
   static_assert(S::BM * S::BK % S::kThreads == 0 && S::kThreads % S::BK == 0, "threads fill the tile");
   PLUMB_DYNAMIC_SHARED(T, shared);
   __shared__ Tap taps[2][S::BK];
+  let_dependent_begin();
   const unsigned parts = kParts ? static_cast<unsigned>(of.parts) : 1, block = blockIdx.x / parts;
   const int part = static_cast<int>(blockIdx.x % parts);
   const int t = static_cast<int>(threadIdx.x);
@@ -336,9 +337,8 @@ void run_tiles(const Problem<T>& p, const In<T>& in, const Out<T>& out, Context&
          tiles_of_filters, whole_vectors(out.Y), PartsOfTiles<T>{static_cast<int>(parts), partial, finished});
   if constexpr (kParts) {
     if (parts_are_left(parts))
-      launch(add_left_parts<S::BM * S::BN, PlaceInOutputs<S, T>, T>, tiles * (S::BM * S::BN / kAddThreads),
-             kAddThreads, 0, context.stream, PlaceInOutputs<S, T>{p, out, tiles_of_filters}, partial,
-             static_cast<int>(parts));
+      run_add_left_parts<S::BM * S::BN>(PlaceInOutputs<S, T>{p, out, tiles_of_filters}, partial, tiles, parts,
+                                        context);
   }
 }
 

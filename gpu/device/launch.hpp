@@ -40,10 +40,11 @@ struct Grid {
 namespace launching {
 
 /// What the blocks of a launch share. Those of a cooperative one may wait for each other, so all must be resident at once; those of a
-/// cluster, `cluster` neighbours along x, reach each other's shared memory.
+/// cluster, `cluster` neighbours along x, reach each other's shared memory. Those of a dependent one may begin beside the launch before.
 struct Together {
   bool cooperative = false;
   unsigned cluster = 1;
+  bool dependent = false;
 };
 
 /// One launch with its arguments packed. `invoke` calls `kernel` with the packed arguments on the calling (simulated) thread; null in
@@ -113,7 +114,7 @@ template <class... P, class... A>
 void launch_cooperative(void (*kernel)(P...), Grid grid, dim3 block, std::size_t shared_bytes, void* stream,
                         A&&... args) {
   static_assert(sizeof...(P) == sizeof...(A), "a launch passes exactly the kernel's parameters");
-  launching::pack<P...>(kernel, grid, block, shared_bytes, stream, launching::Together{true, 1},
+  launching::pack<P...>(kernel, grid, block, shared_bytes, stream, launching::Together{true, 1, false},
                         static_cast<A&&>(args)...);
 }
 
@@ -122,7 +123,18 @@ template <class... P, class... A>
 void launch_clusters(void (*kernel)(P...), Grid grid, unsigned cluster, dim3 block, std::size_t shared_bytes,
                      void* stream, A&&... args) {
   static_assert(sizeof...(P) == sizeof...(A), "a launch passes exactly the kernel's parameters");
-  launching::pack<P...>(kernel, grid, block, shared_bytes, stream, launching::Together{false, cluster},
+  launching::pack<P...>(kernel, grid, block, shared_bytes, stream, launching::Together{false, cluster, false},
+                        static_cast<A&&>(args)...);
+}
+
+/// As launch(), but the kernel may begin while the launch before it in the stream, its primary, still runs (programmatic dependent launch,
+/// compute capability 9.0; else as launch()). It reads what the primary writes behind wait_for_primary(), which one thread at least calls
+/// in every launch: dependent_launch.hpp.
+template <class... P, class... A>
+void launch_dependent(void (*kernel)(P...), Grid grid, dim3 block, std::size_t shared_bytes, void* stream,
+                      A&&... args) {
+  static_assert(sizeof...(P) == sizeof...(A), "a launch passes exactly the kernel's parameters");
+  launching::pack<P...>(kernel, grid, block, shared_bytes, stream, launching::Together{false, 1, true},
                         static_cast<A&&>(args)...);
 }
 

@@ -168,6 +168,8 @@ class DeviceMarks {
   DeviceMarks& operator=(const DeviceMarks&) = delete;
   ~DeviceMarks();
   void mark(void* stream);
+  /// Holds back what is queued from here on for so long, by a kernel that waits.
+  static void hold(int microseconds, void* stream);
   /// Seconds between each mark and the next; waits for the last.
   [[nodiscard]] std::vector<double> seconds() const;
 
@@ -176,10 +178,15 @@ class DeviceMarks {
   std::size_t used_ = 0;
 };
 
-/// Seconds of the fastest of so many calls of `run`, by the device's clock.
+/// What the host takes to queue a run of a few launches with its mark, about.
+constexpr int kQueueingMicroseconds = 15;
+
+/// Seconds of the fastest of so many calls of `run`, by the device's clock. The device begins when the host has queued them: else the clock
+/// would count the time in which it does, which is longer than a short kernel's.
 template <class Run>
 double least_seconds(const Run& run, int runs, void* stream) {
   DeviceMarks marks(runs + 1);
+  DeviceMarks::hold(runs * kQueueingMicroseconds, stream);
   marks.mark(stream);
   for (int r = 0; r < runs; ++r) {
     run();

@@ -109,6 +109,7 @@ __global__ void __launch_bounds__(kPackThreads)
     gemm_pack(In<float> in, Index depth, unsigned steps /* of kPackDepth */, unsigned blocks_a, bool wide_a,
               bool wide_b, float* a, float* b) {
   __shared__ float turned[S::BM][kPackDepth + 1];
+  let_dependent_begin();
   if (blockIdx.x < blocks_a) {  // neighbours take neighbouring columns of the same rows
     const Index panel = blockIdx.x / steps, k0 = static_cast<Index>(blockIdx.x % steps) * kPackDepth;
     float* const to = a + static_cast<Index>(blockIdx.x) * kPackDepth * S::BM;
@@ -160,6 +161,8 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
   using Lane = LaneTile<float, S::TM, S::TN>;
   PLUMB_DYNAMIC_SHARED(float, shared);
   __shared__ Barriers<S> barriers;
+  let_dependent_begin();
+  wait_for_primary();  // the panels
   Mbarrier* const full = barriers.full;
   const PartOfTile of = part_of_tile<S>(division, out.C.rows, out.C.cols, padded / S::BK);
   const int tiles = static_cast<int>(of.stages);
@@ -242,8 +245,9 @@ void run_packed(const Problem<float>& p, const In<float>& in, const Out<float>& 
          static_cast<unsigned>(steps), static_cast<unsigned>(blocks_a), rows_on_vectors(in.A),
          rows_on_vectors(in.B), a, of_b);
   constexpr std::size_t kShared = sizeof(float) * S::kStages * S::BK * (S::BM + S::BN);
-  launch(gemm_packed<S, OfB>, division.whole + rest * division.parts, S::kThreads, kShared, context.stream, p,
-         static_cast<const float*>(a), b, padded, out, division, partial, rows_on_vectors(out.C));
+  launch_dependent(gemm_packed<S, OfB>, division.whole + rest * division.parts, S::kThreads, kShared,
+                   context.stream, p, static_cast<const float*>(a), b, padded, out, division, partial,
+                   rows_on_vectors(out.C));
   if (division.parts > 1)
     run_add_parts<S>(division, static_cast<int>(padded / S::BK), p, partial, out, context);
 }

@@ -80,6 +80,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
     gemm_divided(Problem<T> p, In<T> in, Out<T> out, Parts<T> parts, bool wide_c) {
   static_assert(S::WK == 1, "every thread has sums");
   PLUMB_DYNAMIC_SHARED(T, shared);
+  let_dependent_begin();
   const Index depth = depth_of(p, in);
   const PartOfTile of = part_of_tile<S>(parts.division, out.C.rows, out.C.cols, ceil_div(depth, S::BK));
   make_part<S, Wide>(p, in, out, parts, of, depth, shared, wide_c);
@@ -90,6 +91,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
     gemm_streams(Problem<T> p, In<T> in, Out<T> out, Parts<T> parts, bool wide_c) {
   static_assert(S::WK == 1, "every thread has sums");
   PLUMB_DYNAMIC_SHARED(T, shared);
+  let_dependent_begin();
   __shared__ PartsOfBlock<S> of_block;
   const Index depth = depth_of(p, in);
   if (threadIdx.x == 0) of_block.begin(parts.division, out.C.rows, out.C.cols, ceil_div(depth, S::BK));

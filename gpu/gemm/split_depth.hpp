@@ -169,6 +169,7 @@ __global__ void __launch_bounds__(kThreads, kTogether)
     gemm_split_depth(Problem<T> p, In<T> in, Out<T> out, int parts,
                      T* partial /* (tiles, parts, kElements) */, unsigned* finished /* (tiles), or null */) {
   PLUMB_DYNAMIC_SHARED(T, shared);
+  let_dependent_begin();
   const int part = static_cast<int>(blockIdx.x) % parts, block = static_cast<int>(blockIdx.x) / parts;
   const TileIndex tile =
       banded_tile(static_cast<unsigned>(block), ceil_div(out.C.rows, kTile), ceil_div(out.C.cols, kTile));

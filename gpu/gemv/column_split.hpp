@@ -1,5 +1,6 @@
 // The body of rungs 4 and 6: pieces of a row by blocks, added in their order by a second kernel. Header only.
 #pragma once
+#include "gpu/device/dependent_launch.hpp"
 #include "gpu/device/memory.hpp"
 #include "gpu/gemv/vector_loads.hpp"
 
@@ -17,6 +18,7 @@ __global__ void __launch_bounds__(kSplitThreads)
     gemv_column_split(Problem<T> p, In<T> in, Out<T> out, Index pieces, Index piece_columns,
                       T* partial /* (rows, pieces) */) {
   __shared__ T scratch[kSplitThreads / 32];
+  let_dependent_begin();
   const Index i = blockIdx.x / pieces, piece = blockIdx.x % pieces;
   const Index cols = columns(p, in);
   const Index begin = piece * piece_columns < cols ? piece * piece_columns : 0;
@@ -39,6 +41,7 @@ __global__ void __launch_bounds__(kSplitThreads)
   const int lane = static_cast<int>(threadIdx.x) % 32;
   if (i >= out.y.size) return;  // whole warps
   T sum = T(0);
+  wait_for_primary();
   for (Index piece = lane; piece < pieces; piece += 32) sum += partial[i * pieces + piece];
   sum = sum_lanes(sum);
   if (lane == 0) finish_row(p, out.y.data, i, sum);
@@ -67,8 +70,8 @@ void run_column_split(Pieces pieces, const Problem<T>& p, const In<T>& in, const
   launch(gemv_column_split<T, V>, rows * pieces.count, kSplitThreads, 0, context.stream, p, in, out,
          pieces.count, pieces.columns, partial);
   if (pieces.count > 1) {
-    launch(gemv_add_pieces<T>, ceil_div(rows, kSplitThreads / 32), kSplitThreads, 0, context.stream, p, out,
-           pieces.count, partial);
+    launch_dependent(gemv_add_pieces<T>, ceil_div(rows, kSplitThreads / 32), kSplitThreads, 0, context.stream,
+                     p, out, pieces.count, partial);
   }
 }
 

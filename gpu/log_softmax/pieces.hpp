@@ -1,6 +1,7 @@
 // The kernels of rung 7: pieces of a row by blocks, their maxima and sums merged by a second kernel. Apart from the rung because the
 // adaptive one takes them too.
 #pragma once
+#include "gpu/device/dependent_launch.hpp"
 #include "gpu/device/memory.hpp"
 #include "gpu/log_softmax/online.hpp"
 
@@ -37,6 +38,7 @@ template <class T>
 __global__ void __launch_bounds__(kOnlineThreads)
     log_softmax_run_pieces(In<T> in, Pieces pieces, T* m /* (rows, pieces) */, T* s /* (rows, pieces) */) {
   __shared__ T maxima[kOnlineThreads / 32], sums[kOnlineThreads / 32];
+  let_dependent_begin();
   const PieceOfRow at = piece_of_block(pieces, in.x.cols);
   const Running<T> all =
       merge_block(running_share(in.x.data + at.row * in.x.ld, at.begin, at.end), maxima, sums);
@@ -50,6 +52,7 @@ __global__ void __launch_bounds__(kOnlineThreads)
   __shared__ T maxima[kOnlineThreads / 32], sums[kOnlineThreads / 32];
   const PieceOfRow at = piece_of_block(pieces, in.x.cols);
   Running<T> mine;
+  wait_for_primary();
   for (Index p = threadIdx.x; p < pieces.count; p += kOnlineThreads)
     mine.merge(m[at.row * pieces.count + p], s[at.row * pieces.count + p]);
   const Running<T> row = merge_block(mine, maxima, sums);
@@ -62,8 +65,8 @@ void run_pieces(Pieces pieces, const In<T>& in, const Out<T>& out, Context& cont
   const Index blocks = in.x.cols == 0 ? 0 : in.x.rows * pieces.count;
   auto* m = static_cast<T*>(context.workspace(2 * blocks * static_cast<Index>(sizeof(T))));
   launch(log_softmax_run_pieces<T>, blocks, kOnlineThreads, 0, context.stream, in, pieces, m, m + blocks);
-  launch(log_softmax_finish_pieces<T>, blocks, kOnlineThreads, 0, context.stream, in, out, pieces, m,
-         m + blocks);
+  launch_dependent(log_softmax_finish_pieces<T>, blocks, kOnlineThreads, 0, context.stream, in, out, pieces,
+                   m, m + blocks);
 }
 
 }  // namespace log_softmax

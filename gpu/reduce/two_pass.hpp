@@ -5,6 +5,7 @@
 // join(other) takes what another thread has, value() rounds. The order is fixed by n and the grid, so the
 // results are reproducible.
 #pragma once
+#include "gpu/device/dependent_launch.hpp"
 #include "gpu/reduce/common.hpp"
 
 namespace plumb {
@@ -77,6 +78,7 @@ template <class Acc, bool Vectors, class T>
 __global__ void __launch_bounds__(kPassThreads)
     reduce_grid(const T* x /* (n) */, Index n, Acc* partial /* (blocks) */) {
   __shared__ Acc scratch[kPassThreads / 32];
+  let_dependent_begin();
   Acc mine = Acc::nothing();
   take_share<Acc, Vectors>(mine, x, n);
   join_block_accumulators(mine, scratch);
@@ -88,6 +90,7 @@ __global__ void __launch_bounds__(kPassThreads)
     reduce_partials(const Acc* partial /* (count) */, Index count, T* result /* (1) */) {
   __shared__ Acc scratch[kPassThreads / 32];
   Acc mine = Acc::nothing();
+  wait_for_primary();
   for (Index i = threadIdx.x; i < count; i += kPassThreads) mine.join(partial[i]);
   join_block_accumulators(mine, scratch);
   if (threadIdx.x == 0) *result = mine.value();
@@ -106,7 +109,8 @@ void reduce_in_two_passes(const In<T>& in, const Out<T>& out, Context& context) 
   auto* partial = static_cast<Acc*>(context.workspace(blocks * static_cast<Index>(sizeof(Acc))));
   launch(reduce_grid<Acc, Vectors, T>, blocks, kPassThreads, 0, context.stream, in.x.data, in.x.size,
          partial);
-  launch(reduce_partials<Acc, T>, 1, kPassThreads, 0, context.stream, partial, blocks, out.result.data);
+  launch_dependent(reduce_partials<Acc, T>, 1, kPassThreads, 0, context.stream, partial, blocks,
+                   out.result.data);
 }
 
 /// The accumulator without compensation: of a sum, or of a maximum.

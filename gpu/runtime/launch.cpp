@@ -62,11 +62,14 @@ int device_attribute(cudaDeviceAttr which, const Grid& at) {
   return value;
 }
 
-// Bytes of static shared memory of a kernel on the current device. Asked of the runtime once: a kernel may be launched many
-// times per millisecond.
-std::size_t static_shared_bytes(const void* kernel, const Grid& at) {
+// What the runtime knows of a kernel on the current device. Asked once: a kernel may be launched many times per millisecond.
+struct Known {
+  std::size_t static_shared_bytes;
+  int compiled_for;  // 90: for compute capability 9.0
+};
+Known known_of(const void* kernel, const Grid& at) {
   static std::mutex mutex;
-  static std::map<std::pair<int, const void*>, std::size_t> known;
+  static std::map<std::pair<int, const void*>, Known> known;
   int device = 0;
   check(cudaGetDevice(&device), "no current device", at.file, at.line);
   const std::lock_guard lock(mutex);
@@ -74,14 +77,14 @@ std::size_t static_shared_bytes(const void* kernel, const Grid& at) {
   if (found != known.end()) return found->second;
   cudaFuncAttributes attributes{};
   check(cudaFuncGetAttributes(&attributes, kernel), "kernel attributes refused", at.file, at.line);
-  return known[{device, kernel}] = attributes.sharedSizeBytes;
+  return known[{device, kernel}] = {attributes.sharedSizeBytes, attributes.ptxVersion};
 }
 
 // A block may have 48 KiB of shared memory, static and dynamic together, and more only where the kernel's attribute says how
 // much of it is dynamic.
 void ask_for_shared_memory(const void* kernel, std::size_t dynamic_bytes, const Grid& at) {
   if (dynamic_bytes == 0) return;  // nvcc refuses a kernel with more than 48 KiB of static shared memory
-  const std::size_t static_bytes = static_shared_bytes(kernel, at);
+  const std::size_t static_bytes = known_of(kernel, at).static_shared_bytes;
   if (!launching::must_ask_for_shared_memory(static_bytes, dynamic_bytes)) return;
   const int most = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, at);
   const std::string refusal =
@@ -92,15 +95,24 @@ void ask_for_shared_memory(const void* kernel, std::size_t dynamic_bytes, const 
         "dynamic shared memory refused", at.file, at.line);
 }
 
-cudaError_t start(const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes, void* stream,
+cudaError_t start(const void* kernel, const Grid& grid, dim3 block, std::size_t shared_bytes, void* stream,
                   void** args, launching::Together together) {
   auto* const s = static_cast<cudaStream_t>(stream);
-  if (together.cooperative) return cudaLaunchCooperativeKernel(kernel, grid, block, args, shared_bytes, s);
-  if (together.cluster == 1) return cudaLaunchKernel(kernel, grid, block, args, shared_bytes, s);
-  cudaLaunchAttribute clusters{};
-  clusters.id = cudaLaunchAttributeClusterDimension;
-  clusters.val.clusterDim = {together.cluster, 1, 1};
-  const cudaLaunchConfig_t config{grid, block, shared_bytes, s, &clusters, 1};
+  if (together.cooperative)
+    return cudaLaunchCooperativeKernel(kernel, grid.extent, block, args, shared_bytes, s);
+  // code for older chips does not wait for its primary
+  const bool beside = together.dependent && known_of(kernel, grid).compiled_for >= 90;
+  if (together.cluster == 1 && !beside)
+    return cudaLaunchKernel(kernel, grid.extent, block, args, shared_bytes, s);
+  cudaLaunchAttribute attribute{};
+  if (beside) {
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+  } else {
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {together.cluster, 1, 1};
+  }
+  const cudaLaunchConfig_t config{grid.extent, block, shared_bytes, s, &attribute, 1};
   return cudaLaunchKernelExC(&config, kernel, args);
 }
 
@@ -120,7 +132,7 @@ void launch_packed(const void* kernel, void (*)(const void*, void**), Grid grid,
   if (launch_log_on()) log_launch(kernel, grid.extent, block, shared_bytes);
   if (launch_hook != nullptr) launch_hook(stream);
   const Range range(grid.file);
-  const cudaError_t status = start(kernel, grid.extent, block, shared_bytes, stream, args, together);
+  const cudaError_t status = start(kernel, grid, block, shared_bytes, stream, args, together);
   if (status != cudaSuccess) {
     check(status, refused_launch(grid.extent, block).c_str(), grid.file, grid.line);
   }

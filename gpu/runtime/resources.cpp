@@ -6,6 +6,7 @@
 #include "gpu/device/devices.hpp"
 #include "gpu/runtime/check.hpp"
 #include "gpu/runtime/device_info.hpp"
+#include "gpu/runtime/roofs.hpp"
 #include "reference/core/resource_error.hpp"
 
 namespace plumb {
@@ -183,6 +184,7 @@ void DeviceMarks::mark(void* stream) {
   PLUMB_CUDA(
       cudaEventRecord(static_cast<cudaEvent_t>(events_.at(used_++)), static_cast<cudaStream_t>(stream)));
 }
+void DeviceMarks::hold(int microseconds, void* stream) { hold_stream(microseconds, stream); }
 std::vector<double> DeviceMarks::seconds() const {
   std::vector<double> between;
   if (used_ == 0) return between;

@@ -1,6 +1,7 @@
 // All of X Y^T by gemm's tiles, of which the entries are taken: where the pattern has a good share of all pairs. Header only, and apart from
 // rung 14 because the adaptive rung picks it.
 #pragma once
+#include "gpu/device/dependent_launch.hpp"
 #include "gpu/gemm/small_warps.hpp"
 #include "gpu/sddmm/at_once.hpp"
 
@@ -61,6 +62,7 @@ __global__ void __launch_bounds__(kThreads)
     sddmm_take(DenseView<const T, Space::device> pairs, const std::int32_t* row /* (nnz) */,
                const std::int32_t* col /* (nnz) */, Index nnz, T* s /* (nnz) */) {
   const Index e = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
+  wait_for_primary();
   if (e < nnz) s[e] = pairs(__ldg(row + e), __ldg(col + e));
 }
 
@@ -77,9 +79,9 @@ void run_dense_product(const std::int32_t* row, const In<T>& in, const Out<T>& o
   gemm::run_whole<typename TileOfPairs<T>::Shape>(gemm::Problem<T>{T(1), T(0)},
                                                   gemm::In<T>{in.X, {turned.data, k, across, across}},
                                                   gemm::Out<T>{pairs}, context);
-  launch(sddmm_take<T>, ceil_div(in.A.nnz, kThreads), kThreads, 0, context.stream,
-         DenseView<const T, Space::device>{pairs.data, pairs.rows, across, across}, row, in.A.col, in.A.nnz,
-         out.s.data);
+  launch_dependent(sddmm_take<T>, ceil_div(in.A.nnz, kThreads), kThreads, 0, context.stream,
+                   DenseView<const T, Space::device>{pairs.data, pairs.rows, across, across}, row, in.A.col,
+                   in.A.nnz, out.s.data);
 }
 
 }  // namespace sddmm

@@ -53,6 +53,7 @@ __global__ void __launch_bounds__(kRowThreads, Apart            ? 6
   const int lanes = Lanes > 0 ? Lanes : work.lanes, lane = static_cast<int>(threadIdx.x) % 32;
   const Index column = first_column<V, Apart>(work, lane, lanes), columns_left = in.B.cols - column;
   const bool inside = columns_left > 0;
+  let_dependent_begin();
   if (blockIdx.x < work.part_blocks)
     return sum_part<V, Lanes, Batch, Apart>(in, out, work, column, inside, lane);
   const Index at = team_of(work, lanes);

@@ -2,6 +2,7 @@
 // the rungs change is how many lanes, slots and entries in flight it has, and which rows it takes in what
 // order.
 #pragma once
+#include "gpu/device/dependent_launch.hpp"
 #include "gpu/spmm/row_kernels.hpp"
 
 namespace plumb {
@@ -83,6 +84,7 @@ __global__ void __launch_bounds__(kRowThreads) spmm_rows(In<T> in, Out<T> out, R
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const Index column = first_column<V, Apart>(work, lane, lanes);
   const bool inside = column < out.C.cols;
+  let_dependent_begin();
   if (blockIdx.x < work.part_blocks)
     return sum_part<V, Lanes, Batch, Apart>(in, out, work, column, inside, lane);
   const Index at = team_of<T>(work, lanes * slots);

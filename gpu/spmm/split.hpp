@@ -83,6 +83,7 @@ __global__ void __launch_bounds__(kJoinWarps* kJoinColumns)
   const Index column = unit % tiles * kJoinColumns + lane;
   const bool inside = column < out.C.cols;
   T sum = T(0);
+  wait_for_primary();
   if (inside) {
 #pragma unroll 8
     for (int p = by_block ? warp : 0; p < cut.count; p += by_block ? kJoinWarps : 1)
@@ -115,9 +116,10 @@ template <class T>
 void join_parts(const Split& split, const Rows<T>& work, const Out<T>& out, Context& context) {
   if (split.cut_rows == 0) return;
   const Index tiles = ceil_div(out.C.cols, kJoinColumns);
-  launch(spmm_join_parts<T>, split.many * tiles + ceil_div((split.cut_rows - split.many) * tiles, kJoinWarps),
-         kJoinWarps * kJoinColumns, 0, context.stream, split.cut_row, split.cut_rows, split.many, tiles,
-         work.partial, work.partial_ld, out);
+  launch_dependent(spmm_join_parts<T>,
+                   split.many * tiles + ceil_div((split.cut_rows - split.many) * tiles, kJoinWarps),
+                   kJoinWarps * kJoinColumns, 0, context.stream, split.cut_row, split.cut_rows, split.many,
+                   tiles, work.partial, work.partial_ld, out);
 }
 
 }  // namespace spmm

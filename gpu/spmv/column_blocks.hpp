@@ -7,6 +7,7 @@
 #pragma once
 #include <cstdint>
 
+#include "gpu/device/dependent_launch.hpp"
 #include "gpu/spmv/common.hpp"
 
 namespace plumb {
@@ -105,6 +106,7 @@ __global__ void __launch_bounds__(kColumnBlockThreads, 1)
   __shared__ T closed_sum[kColumnBlockWarps][kStep];     // of a chunk, so that they leave in whole lines
   __shared__ std::int32_t left_open[kColumnBlockWarps];  // that segment; -1 where none starts in the warp
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  let_dependent_begin();
   const SlotRange range = m.range[blockIdx.x];
   if (range.begin == range.end) return;  // a longer segment of the range before holds its share
   const Index chunks = (range.end - range.begin + kStep - 1) / kStep,
@@ -205,6 +207,7 @@ __global__ void __launch_bounds__(256) spmv_join_segments(Problem<T> p, Out<T> o
   const unsigned below = (1u << lane) - 1;
   const int end = m.join_ptr[word + 1];
   T sum = T(0);
+  wait_for_primary();
   for (int first = m.join_ptr[word]; first < end; first += 32) {
     const SegmentJoin mine = first + lane < end ? m.join[first + lane] : SegmentJoin{0, 0};
     const int count = end - first < 32 ? end - first : 32;
@@ -224,7 +227,7 @@ void run_column_blocks(const ColumnBlocks<T>& m, const Problem<T>& p, const In<T
                        Context& context) {
   launch(spmv_column_block<T>, m.ranges, kColumnBlockThreads, static_cast<std::size_t>(m.width) * sizeof(T),
          context.stream, m, in.x.data);
-  launch(spmv_join_segments<T>, ceil_div(m.words, 256 / 32), 256, 0, context.stream, p, out, m);
+  launch_dependent(spmv_join_segments<T>, ceil_div(m.words, 256 / 32), 256, 0, context.stream, p, out, m);
 }
 
 }  // namespace spmv

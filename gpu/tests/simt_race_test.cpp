@@ -293,6 +293,10 @@ TEST_CASE("a launch that may begin early knows the one before it only after grid
         programmatic_launch(f, 100, run.output(mid, "mid"), run.output(out), true, false);
       },
       [&] { return out[0] == 99; });
+  twin(
+      "global", "first launch", "launch beside",
+      [&](Form f, Run& run) { dependent_launch(f, 100, run.output(mid, "mid"), run.output(out)); },
+      [&] { return out[0] == 99; });
   for (const bool allowed :
        {false, true}) {  // it waits for a fill, and is as any other where it must not begin early
     Run run;

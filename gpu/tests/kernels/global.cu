@@ -1,6 +1,7 @@
 // Test kernels whose blocks meet in global memory: atomics, fences and flags, scopes, launches and streams.
 #include <cuda/atomic>
 
+#include "gpu/device/dependent_launch.hpp"
 #include "gpu/device/groups.hpp"
 #include "gpu/tests/kernels/simt_kernels.hpp"
 
@@ -188,7 +189,7 @@ __global__ void read_kernel(int n, const int* mid, int* out) {
 // Launched so that it may begin beside write_kernel. Right: thread 0 waits for that one, and a barrier tells the others. Wrong: none waits.
 template <bool Right>
 __global__ void read_beside_kernel(int n, const int* mid, int* out) {
-  if (Right && threadIdx.x == 0) cudaGridDependencySynchronize();
+  if (Right && threadIdx.x == 0) plumb::wait_for_primary();
   __syncthreads();
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < n) out[i] = mid[n - 1 - i];  // <- launch beside
@@ -368,6 +369,11 @@ void programmatic_launch(Form f, int n, int* mid, int* out, bool allowed, bool f
   config.numAttrs = 1;
   cudaLaunchKernelEx(&config, f == Form::right ? read_beside_kernel<true> : read_beside_kernel<false>, n,
                      static_cast<const int*>(mid), out);
+}
+void dependent_launch(Form f, int n, int* mid, int* out) {
+  launch(write_kernel, (n + 63) / 64, 64, 0, nullptr, n, mid);
+  launch_dependent(f == Form::right ? read_beside_kernel<true> : read_beside_kernel<false>, (n + 63) / 64, 64,
+                   0, nullptr, n, mid, out);
 }
 int* own_memory(int n) {
   void* p = nullptr;

@@ -78,8 +78,8 @@ void product_by_streams(int m, int n, int k, int whole, int streams, const float
     launch(gemm::gemm_streams<float, S, false>, whole + streams, S::kThreads, S::kShared, nullptr, plain, in,
            out, gemm::Parts<float>{division, partial, finished}, false);
     if (finished != nullptr) continue;
-    launch(gemm::gemm_add_parts<float, S, 1>, rest * (S::BM * S::BN / kAddThreads), kAddThreads, 0, nullptr,
-           plain, partial, out, division, static_cast<int>(ceil_div(k, S::BK)));
+    launch_dependent(gemm::gemm_add_parts<float, S, 1, 1>, rest * (S::BM * S::BN / kAddThreads), kAddThreads,
+                     0, nullptr, plain, partial, out, division, static_cast<int>(ceil_div(k, S::BK)));
   }
 }
 
