@@ -345,8 +345,6 @@ Thread* next_in_slice(Block& block);
 void run_blocks(const Launch& launch, bool cooperative);
 
 // launch.cpp
-/// Stops a thread whose instruction sm_90 was the first to have, where the chip under way is an older one.
-void must_be_hopper(const char* instruction, Here here);
 /// Whether a device refuses the launch under way; noted, and the run stopped, where it does.
 bool refuse_launch();
 /// The launch under way is refused, whose end is the caller's.
