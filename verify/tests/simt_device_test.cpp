@@ -64,9 +64,9 @@ TEST_CASE("the record says in how many runs there were two callers, and a failur
   };
   for (const bool race : {false, true}) {
     CHECK(judge_on_simt(id(35), "gpu/03_padded", race).two_callers == 1);
-    CHECK(judge_on_simt(id(33), "gpu/03_padded", race).two_callers == 0);
+    CHECK(judge_on_simt(id(36), "gpu/03_padded", race).two_callers == 0);
   }
-  for (const int rows : {33, 35}) {
+  for (const int rows : {36, 35}) {
     const Record r = judge_on_simt(id(rows), "mutant/tile_read_without_barrier", true);
     CHECK(r.verdict == Verdict::race);
     REQUIRE(!r.detail.empty());
