@@ -316,3 +316,24 @@ TEST_CASE("a bulk copy is refused on a chip before sm_90") {
           "cp.async.bulk on sm_" + std::to_string(chip) + ": sm_90 was the first to have it");
   }
 }
+
+TEST_CASE("an instruction of sm_90 is refused on a chip before it") {
+  const char* const names[] = {"elect", "setmaxnreg",        "stmatrix",      "griddepcontrol",
+                               "mapa",  "fence.proxy.async", "fence.cluster", "barrier.cluster"};
+  for (const int chip : {75, 89, 90, 100})
+    for (int which = 0; which < 8; ++which) {
+      CAPTURE(chip);
+      CAPTURE(names[which]);
+      simt::Options options;
+      options.chip = chip;
+      options.check = plumb::simt_test::checked();
+      simt::begin_run(options);
+      plumb::simt_test::hopper_instruction(which);
+      const auto findings = simt::end_run();
+      REQUIRE(findings.empty() == (chip >= 90));
+      if (chip >= 90) continue;
+      CHECK(findings[0].kind == simt::FindingKind::trap);
+      CHECK(findings[0].text == std::string(names[which]) + " on sm_" + std::to_string(chip) +
+                                    ": sm_90 was the first to have it");
+    }
+}

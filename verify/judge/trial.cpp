@@ -252,7 +252,11 @@ Attempt Trial::make_attempt(RunRequest& request, const ImageLayout& layout) {
   }
   const bool ended = outcome.kind == Worker::Outcome::Kind::timed_out ||
                      (outcome.kind == Worker::Outcome::Kind::died && !race_in(outcome.said));
-  if (request.callers == 1 || variant_.device != Device::cpu || !ended) return attempt;
+  if (request.callers == 1) return attempt;
+  if (variant_.device != Device::cpu || !ended) {
+    ++record_.two_callers;
+    return attempt;
+  }
   request.callers = 1;
   return context_.engine.run(request, layout);
 }
@@ -503,6 +507,10 @@ Record Trial::ended(const Finding& finding) {
   record_.verdict = finding.verdict;
   record_.reason = finding.reason;
   record_.detail.insert(record_.detail.end(), finding.detail.begin(), finding.detail.end());
+  if (record_.two_callers > 0 && is_failed(finding.verdict))
+    record_.detail.emplace_back(
+        "in its first run it had two callers at once, each with a plan, outputs and a stream or thread of "
+        "its own");
   record_.wants_device = finding.wants_device;
   if (takes_seeds() && shown_ && is_failed(finding.verdict)) {
     RunOptions alone = context_.options;

@@ -64,9 +64,10 @@ class Console final : public Reporter {
       print_failure(r);
     } else if (options_.verbose) {
       clear_progress();
-      fmt::print(options_.out, "{}  {}  {}  max err/bound {}, {:.3f} ms{}{}\n", paint(r.verdict), r.case_id,
+      fmt::print(options_.out, "{}  {}  {}  max err/bound {}, {:.3f} ms{}{}{}\n", paint(r.verdict), r.case_id,
                  r.variant, ratio_words(r.worst.max_ratio), r.seconds * 1e3,
-                 r.reason.empty() ? "" : "  " + r.reason, r.chosen.empty() ? "" : "  chose " + r.chosen);
+                 r.reason.empty() ? "" : "  " + r.reason, r.chosen.empty() ? "" : "  chose " + r.chosen,
+                 r.two_callers > 0 ? "  two callers at once" : "");
     }
     show_progress(r.case_id);
   }

@@ -21,6 +21,7 @@ json to_json(const Record& r) {
            {"variant", r.variant}, {"verdict", name(r.verdict)}, {"reason", r.reason},
            {"runs", r.runs},       {"seconds", r.seconds},       {"repro", r.repro}};
   if (!r.chosen.empty()) out["chosen"] = r.chosen;
+  if (r.two_callers > 0) out["two_callers"] = r.two_callers;
   if (!r.detail.empty()) out["detail"] = r.detail;
   if (r.worst.elements > 0) {
     out["output"] = r.output;

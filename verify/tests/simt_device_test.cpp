@@ -3,6 +3,7 @@
 #include <string>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include "reference/core/case_id.hpp"
 #include "reference/core/error.hpp"
 #include "verify/engine/operators.hpp"
@@ -53,6 +54,23 @@ TEST_CASE("a correct kernel passes, with and without race detection, and the rep
     CHECK(r.variant == "gpu/03_padded (simt)");
     CHECK(contains(r.repro, race ? "--variant gpu/03_padded --device simt --race"
                                  : "--variant gpu/03_padded --device simt"));
+  }
+}
+
+// The case decides; of these two the first has two callers, in one run.
+TEST_CASE("the record says in how many runs there were two callers, and a failure that there were") {
+  const auto id = [](int rows) {
+    return fmt::format("transpose.f32(rows={},cols=17,fill=index,seed=1)", rows);
+  };
+  for (const bool race : {false, true}) {
+    CHECK(judge_on_simt(id(35), "gpu/03_padded", race).two_callers == 1);
+    CHECK(judge_on_simt(id(36), "gpu/03_padded", race).two_callers == 0);
+  }
+  for (const int rows : {36, 35}) {
+    const Record r = judge_on_simt(id(rows), "mutant/tile_read_without_barrier", true);
+    CHECK(r.verdict == Verdict::race);
+    REQUIRE(!r.detail.empty());
+    CHECK((r.detail.back().find("two callers at once") != std::string::npos) == (rows == 35));
   }
 }
 

@@ -76,6 +76,7 @@ void host_access(unsigned char* at, std::size_t bytes, Access kind, Location loc
   if (!among_arrays(at) || current().run.host_functions > 0) return;
   const auto lock = try_enter_engine();
   if (!lock.owns_lock()) return;  // another of the host's threads has a kernel under way
+  run_postponed();
   Array* const array = array_of(at);
   if (array == nullptr) return;
   const auto offset = static_cast<std::size_t>(at - array->base);

@@ -114,6 +114,8 @@ void async_wait(int pending);
 void async_wait_all();
 
 [[noreturn]] void trap(const char* what, Here here);
+/// Stops a thread whose instruction sm_90 was the first to have, where the chip under way is an older one.
+void must_be_hopper(const char* instruction, Here here);
 /// A kernel asks for what the executor does not have: a program ends with exit code 3, which is no finding. Elsewhere it is a trap.
 [[noreturn]] void not_offered(const char* what, Here here);
 /// Ends the calling thread of a kernel where it stands.

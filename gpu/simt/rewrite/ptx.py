@@ -41,6 +41,13 @@ UNARY_F32 = {'ex2': 'exp2f', 'lg2': 'log2f', 'sin': 'sinf', 'cos': 'cosf', 'tanh
 UPDATE = {'add': 'old + v', 'min': 'v < old ? v : old', 'max': 'old < v ? v : old', 'exch': 'v', 'and': 'old & v', 'or': 'old | v',
           'xor': 'old ^ v', 'inc': 'old >= v ? 0 : old + 1', 'dec': 'old == 0 || old > v ? v : old - 1', 'cas': 'old == v ? w : old'}
 
+# What sm_90 was the first to have, by its first words, beside cp.async.bulk and wgmma, which the executor itself refuses before it; and
+# the scopes that came with it.
+HOPPER = ('elect', 'setmaxnreg', 'stmatrix', 'griddepcontrol', 'mapa', 'getctarank', 'barrier.cluster', 'fence.mbarrier_init',
+          'fence.proxy.async', 'fence.proxy.tensormap', 'prefetch.tensormap', 'mbarrier.try_wait', 'mbarrier.expect_tx', 'mbarrier.complete_tx',
+          'mbarrier.arrive.expect_tx', 'mbarrier.arrive_drop.expect_tx', 'st.async')
+HOPPER_SPACES = {'cluster': '.cluster', 'shared~cluster': '.shared::cluster'}
+
 
 class NotOffered(Exception):
     pass
@@ -210,7 +217,16 @@ class Asm:
             made = None
         if made is None:
             raise NotOffered("'%s'" % text)
-        return made
+        return self.refused_before_hopper(words) + made
+
+    @staticmethod
+    def refused_before_hopper(words):
+        """What stops the thread on a chip that does not have the instruction."""
+        if words[0] in ('cp', 'wgmma'):
+            return ''
+        of = [h for h in HOPPER if words[:h.count('.') + 1] == h.split('.')]
+        of += [words[0] + HOPPER_SPACES[w] for w in words[1:] if w in HOPPER_SPACES]
+        return '::plumb::simt::must_be_hopper("%s", ::plumb::simt::Here::at()); ' % of[0] if of else ''
 
     @staticmethod
     def kind(words):

@@ -341,6 +341,14 @@ class InlinePtx(unittest.TestCase):
         self.refused('asm volatile("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%s}, %%4, %%5, 1, 0, 1, 1, 1, 0, 0;" : %s : "l"(a), "l"(b));'
                      % (sums, outs), 'wgmma.mma_async.sp')
 
+    def test_what_came_with_sm_90_is_refused_before_it(self):
+        refused = '::plumb::simt::must_be_hopper("%s", '
+        for template, name in (('setmaxnreg.inc.sync.aligned.u32 240;', 'setmaxnreg'), ('griddepcontrol.launch_dependents;', 'griddepcontrol'),
+                               ('fence.proxy.async.shared::cta;', 'fence.proxy.async'), ('fence.acq_rel.cluster;', 'fence.cluster')):
+            self.assertIn(refused % name, self.made('asm volatile("%s");' % template))
+        for template in ('fence.acq_rel.gpu;', 'bar.sync 0;', 'wgmma.fence.sync.aligned;'):
+            self.assertNotIn('must_be_hopper', self.made('asm volatile("%s");' % template))
+
     def test_a_vote_has_its_mode_before_or_behind_sync(self):
         for mode in ('sync.ballot', 'ballot.sync'):
             made = self.made('asm("{ .reg .pred p; setp.ne.u32 p, %%1, 0; vote.%s.b32 %%0, p, 0xffffffff; }" : "=r"(m) : "r"(l));' % mode)

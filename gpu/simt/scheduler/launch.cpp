@@ -158,15 +158,21 @@ void launch_written(const char* name, dim3 grid, dim3 block, std::size_t shared_
     current().schedule.params_low = current().schedule.params_high = nullptr;
   };
   const bool nested = current().schedule.thread != nullptr;
+  bool postponed = false;
   if (!nested) {
+    begin_by_itself();
     stream = launch_key(stream);
-    if (!is_captured(stream)) return launch(stream, closure);
+    if (!is_captured(stream)) {
+      postponed = may_be_postponed(stream, closure, closure_bytes);
+      if (!postponed) return launch(stream, closure);
+    }
   }
   // Arguments of a kernel are bytes, and kept for later.
   const std::size_t bytes = (closure_bytes + 63) / 64 * 64;
   const std::shared_ptr<void> kept(std::aligned_alloc(64, bytes), &std::free);
   std::memcpy(kept.get(), closure, closure_bytes);
   const auto later = [launch, kept](void* in_stream) { launch(in_stream, kept.get()); };
+  if (postponed) return postpone(stream, [later, stream] { later(stream); });
   nested ? launch_nested(stream, later) : capture_launch(stream, later);
 }
 

@@ -345,8 +345,6 @@ Thread* next_in_slice(Block& block);
 void run_blocks(const Launch& launch, bool cooperative);
 
 // launch.cpp
-/// Stops a thread whose instruction sm_90 was the first to have, where the chip under way is an older one.
-void must_be_hopper(const char* instruction, Here here);
 /// Whether a device refuses the launch under way; noted, and the run stopped, where it does.
 bool refuse_launch();
 /// The launch under way is refused, whose end is the caller's.
@@ -392,6 +390,13 @@ void enter_stream(const void* stream);
 void* launch_key(void* stream);
 bool is_captured(void* stream);
 void capture_launch(void* stream, std::function<void(void* stream)> launch);
+/// Whether the stream is one of several that the program has made (host/api/streams.cpp).
+bool may_overlap(const void* stream);
+/// Whether a launch with these arguments may wait for launches in other streams, which it then overlaps (host/postponed.cpp).
+bool may_be_postponed(const void* stream, const void* arguments, std::size_t bytes);
+void postpone(const void* stream, std::function<void()> launch);
+/// Runs what waits: whoever enters the executor for anything but a launch asks for it.
+void run_postponed();
 /// One of the host's threads at a time.
 EngineLock enter_engine();
 EngineLock try_enter_engine();  // owns nothing where another thread is inside

@@ -76,6 +76,41 @@ __global__ void shifted_kernel(int* out) {
   out[threadIdx.x] = line[threadIdx.x];
 }
 
+__global__ void hopper_kernel(int which) {
+  __shared__ alignas(16) unsigned long long words[32];
+  const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(words));
+  unsigned got = 0;
+  switch (which) {
+    case 0:
+      asm volatile("{ .reg .pred p; .reg .b32 lane; elect.sync lane|p, %1; selp.u32 %0, 1, 0, p; }"
+                   : "=r"(got)
+                   : "r"(~0u));
+      break;
+    case 1:
+      asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
+      break;
+    case 2:
+      asm volatile("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%0], {%1};" ::"r"(at + 16 * (threadIdx.x % 8)),
+                   "r"(got)
+                   : "memory");
+      break;
+    case 3:
+      asm volatile("griddepcontrol.wait;" ::: "memory");
+      break;
+    case 4:
+      asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(got) : "r"(at), "r"(0));
+      break;
+    case 5:
+      asm volatile("fence.proxy.async;" ::: "memory");
+      break;
+    case 6:
+      asm volatile("fence.acq_rel.cluster;" ::: "memory");
+      break;
+    default:
+      asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+  }
+}
+
 }  // namespace
 
 namespace plumb::simt_test {
@@ -108,5 +143,6 @@ void ptx_sums(const float* terms, float* global, float* shared) {
 }
 void updated(int* sum) { launch(updated_kernel, 1, 64, 0, nullptr, sum); }
 void shifted(int* out) { launch(shifted_kernel, 1, 64, 0, nullptr, out); }
+void hopper_instruction(int which) { launch(hopper_kernel, 1, 32, 0, nullptr, which); }
 
 }  // namespace plumb::simt_test

@@ -224,7 +224,8 @@ void shaped(unsigned grid_x, unsigned grid_y, unsigned threads, int* out);
 void atomic_sums(const float* terms, float* global, float* shared, double* wide);  // 8, 4, 4, 4
 void ptx_sums(const float* terms, float* global, float* shared);                   // 8, 4, 4
 void updated(int* sum);
-void shifted(int* out);  // 64
+void shifted(int* out);              // 64
+void hopper_instruction(int which);  // a warp's, of eight that sm_90 was the first to have
 
 // weak.cu: right where memory is strong, lanes stay together and nothing fails for no reason; flags and counters start as zeros
 void relaxed_message(Form f, int* data, int* flag, int* out);         // 2 blocks

@@ -52,6 +52,7 @@ int tell_the_rest() {
 }
 
 void report_at_exit() {
+  enter_engine().unlock();  // what waits for other launches
   const int code = tell_the_rest();
   if (code == 0) return;
   std::fflush(nullptr);
@@ -64,6 +65,7 @@ void report_at_abort(int signal) {
   std::signal(signal, SIG_DFL);
   const auto lock = try_enter_engine();
   if (!lock.owns_lock() || runs_in_kernel()) return;  // the executor's own end
+  run_postponed();
   tell_the_rest();
   std::fflush(nullptr);
 }
@@ -190,7 +192,11 @@ EngineMutex& engine() {
   return mutex;
 }
 
-EngineLock enter_engine() { return EngineLock(engine()); }
+EngineLock enter_engine() {
+  EngineLock lock(engine());
+  run_postponed();
+  return lock;
+}
 
 EngineLock try_enter_engine() { return EngineLock(engine(), std::try_to_lock); }
 
@@ -211,6 +217,7 @@ extern "C" void plumb_simt_call_not_offered(const char* function) {
 // ---- errors ----
 
 cudaError_t cudaPeekAtLastError() {
+  const auto lock = plumb::simt::enter_engine();
   const cudaError_t sticky = plumb::simt::host_status();
   return sticky != cudaSuccess ? sticky : plumb::simt::program().last;
 }

@@ -163,6 +163,11 @@ cudaError_t queue(cudaStream_t stream, cudaGraphNodeType type, Operation operati
 
 void* launch_key(void* stream) { return object_of(static_cast<cudaStream_t>(stream)); }
 
+bool may_overlap(const void* stream) {
+  const auto* s = static_cast<const CUstream_st*>(stream);
+  return s != nullptr && g_streams.size() > 1 && g_streams.count(const_cast<cudaStream_t>(s)) != 0;
+}
+
 bool is_captured(void* stream) {
   if (g_captures == 0) return false;
   auto* s = static_cast<CUstream_st*>(stream);
