@@ -18,9 +18,11 @@ FarRows::~FarRows() {
 }
 
 void* FarRows::place(ArrayInfo& array, std::int64_t offset) {
-  if (count_ == kMost) throw Error(fmt::format("{}: more than {} matrices are placed far apart", array.name, kMost));
+  if (count_ == kMost)
+    throw Error(fmt::format("{}: more than {} matrices are placed far apart", array.name, kMost));
   const std::int64_t element = array.element_bytes(), near = array.ld * element,
-                     far = kFarElements * element + kPageBytes * (1 + count_), before = 2 * kFarElements * element;
+                     far = kFarElements * element + kPageBytes * (1 + count_),
+                     before = 2 * kFarElements * element;
   if (near % kPageBytes != 0 || offset % kPageBytes != 0)
     throw Error(fmt::format("{}: its rows do not begin at pages", array.name));
   // an offset that wrapped to a negative one stays in the region
@@ -32,8 +34,8 @@ void* FarRows::place(ArrayInfo& array, std::int64_t offset) {
   regions_[count_++] = region;
   std::byte* const first = static_cast<std::byte*>(region.at) + before;
   for (std::int64_t i = 0; i < array.rows; ++i) {
-    if (mmap(first + i * far, static_cast<std::size_t>(near), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, image_,
-             offset + i * near) == MAP_FAILED)
+    if (mmap(first + i * far, static_cast<std::size_t>(near), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+             image_, offset + i * near) == MAP_FAILED)
       throw ResourceError(fmt::format("cannot map a row of {}: {}", array.name, std::strerror(errno)));
   }
   array.ld = far / element;

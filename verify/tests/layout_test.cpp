@@ -255,7 +255,7 @@ TEST_CASE("an unknown layout is an error with the nearest") {
   CHECK_THROWS_WITH_AS(
       (void)parse_layout("wid", "case 'x'"),
       "case 'x': unknown layout 'wid'; did you mean 'wide'? (known: apart, wide, narrow, only_1, "
-      "only_2, only_3, not_1, not_2, not_3, half, pages)",
+      "only_2, only_3, not_1, not_2, not_3, half, pages, far)",
       Error);
 }
 
